@@ -120,6 +120,15 @@ not_warned roce.json --set $ecn='{"kmin":"5KB","kmax":"200KB","pmax":0.01}'
 warned roce.json 'fifo takes all at once that a source may send' --set /topology/host/nic=fifo
 not_warned roce.json --set /topology/host/nic=fifo --set /roce/window=64KB
 not_warned roce.json --set /topology/host/nic=bytes
+# a port of 1 MB takes 800 us at 10 Gbps, and an idle round trip 7: 5 ports on the way of a fat tree
+warned roce.json '0\.0008 s is shorter than a round trip .* 0\.000806904 s' --set /roce/nack_again=0s --set /roce/rto=800us
+not_warned roce.json --set /roce/rto=810us
+warned roce.json '0\.0008 s is shorter than a round trip .* full' --set /roce/nack_again=800us
+not_warned roce.json --set /roce/nack_again=810us
+not_warned roce.json --set /roce/nack_again=0s
+tree=(--set '/topology={"kind":"fat-tree","k":4,"switch":{"pause":true}}')
+warned roce.json '0\.004 s is shorter than .* 0\.00402271 s' "${tree[@]}" --set /roce/rto=4ms
+not_warned roce.json "${tree[@]}" --set /roce/rto=5ms
 warned roce.json 'has no effect: nothing runs over RoCE' --set /flows/0/transport=dctcp --set /roce/mtu=1000
 warned roce.json 'has no effect: nothing runs over TCP' --set /tcp/mss=1000
 not_warned roce.json --set /roce/mtu=1000

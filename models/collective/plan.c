@@ -162,7 +162,8 @@ double plan_message_packets(const struct plan_packets *packets, bytes size)
 
 double plan_window_rate(const struct plan_packets *packets, double window, sim_time round_trip)
 {
-	return window * (packets->payload + packets->overhead) / seconds_of(round_trip);
+	return window * (packets->payload + packets->overhead + packets->control) /
+	       seconds_of(round_trip);
 }
 
 struct plan_ramp plan_ramp(const struct plan_packets *packets, const struct plan_growth *growth,

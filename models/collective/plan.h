@@ -124,7 +124,8 @@ void plan_take_turns(struct stream_plan *plan, const struct network *net,
 /* Packets of `frame` bytes with so many elements; one message of the whole tensor. */
 struct plan_packets plan_ina_packets(const struct network *net, uint32_t frame, uint32_t elements);
 
-/* The rate, in bytes per second, of so many packets in flight with this round trip. */
+/* The rate, in bytes per second, of so many packets in flight with this round trip: of all that a
+ * stream counts, ACKs included. */
 double plan_window_rate(const struct plan_packets *packets, double window, sim_time round_trip);
 
 /* Makes it a stream whose window, of so many packets, heeds no marks. Its share is its part of all

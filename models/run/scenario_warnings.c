@@ -128,6 +128,8 @@ static void warn_roce(const struct scenario *scenario, struct conf_doc *doc)
 			  "fifo takes all at once that a source may send, and RoCE without "
 			  "\"window\" "
 			  "may send whole messages: they queue in the NIC, past pacing");
+	if (scenario_uses_roce(scenario, false))
+		roce_warn(&scenario->roce, topology, scenario->roce.window, doc, "/roce");
 	if (scenario_uses_roce(scenario, true) &&
 	    topology_first_mark(&topology->switches.ecn, topology->link.rate).amount == UINT64_MAX)
 		conf_warn(doc, "/topology/switch/ecn",

@@ -258,7 +258,7 @@ struct simulation *simulation_build(const struct scenario *scenario, const char 
 	sim_init(&s->sim, (uint64_t)scenario->seed);
 	topology_build(&s->topo, &scenario->topology, &s->sim);
 	s->tcp = tcp_new(&s->topo, &scenario->tcp);
-	s->roce = roce_new(&s->topo, &scenario->roce);
+	s->roce = roce_new(&s->topo, &scenario->roce, scenario->roce.window);
 	reducers_init(&s->reducers, s->topo.net.hosts,
 		      scenario->topology.host.reduction_rate / topology_nics(&scenario->topology));
 	if (scenario->fidelity != FIDELITY_PACKET && !open_fluid(s, error))

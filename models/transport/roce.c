@@ -20,13 +20,20 @@ static const struct conf_row roce_rows[] = {
 		 "Packets per ACK; the end of a message, and the last packet that a window has "
 		 "room for, always ask for one.",
 		 "HPCC SIGCOMM'19 simulator: 1"),
-	CONF_TIME("rto", struct roce_conf, rto, "1ms", PS_PER_US, 100 * PS_PER_S,
-		  "Retransmission timeout, always the same.",
-		  "our choice; the HPCC simulator has none, NICs 4.096 us times a power of two"),
-	CONF_TIME("nack_again", struct roce_conf, nack_again, "500us", 0, 100 * PS_PER_S,
+	CONF_TIME("rto", struct roce_conf, rto, "67.108864ms", PS_PER_US, 100 * PS_PER_S,
+		  "Retransmission timeout.",
+		  "InfiniBand specification 9.9.2: 4.096 us times a power of two; the 14th is that "
+		  "of the verbs' examples (ibv_rc_pingpong)"),
+	CONF_INT("backoff", struct roce_conf, backoff, "6", 0, 16,
+		 "How many timeouts in a row double the time until the next; 0: it is always rto.",
+		 "RFC 6298 (5.5), as TCP here; NVIDIA's adaptive retransmission doubles, too, from "
+		 "less than a millisecond to rto"),
+	CONF_TIME("nack_again", struct roce_conf, nack_again, CONF_OPTIONAL, 0, 100 * PS_PER_S,
 		  "A receiver that still waits for the packet of its last NACK repeats it when "
-		  "another one comes this much later; 0s: never.",
-		  "HPCC SIGCOMM'19 simulator"),
+		  "another one comes this much later; 0s: never. Left out: 500us, or a round trip "
+		  "through full queues where that is longer, but at most rto.",
+		  "500us: HPCC SIGCOMM'19 simulator",
+		  .present = CONF_GIVEN(struct roce_conf, nack_again_given)),
 	CONF_BYTES("window", struct roce_conf, window, CONF_OPTIONAL, 256, 0,
 		   "Cap on payload in flight; at least one packet."),
 	CONF_INT("first_psn", struct roce_conf, first_psn, "0", 0, ROCE_PSN_MASK,
@@ -38,6 +45,66 @@ static const struct conf_row roce_rows[] = {
 };
 const struct conf_table roce_table = { "roce", roce_rows, sizeof(struct roce_conf),
 				       "All RoCE connections." };
+
+/* --- timers --- */
+
+/* Of up to 2 TB, for which bytes * 8 * PS_PER_S would be too large. */
+static sim_time transmission(bytes size, bps rate)
+{
+	return (sim_time)(size * 8000000 / (rate < 1000000 ? 1 : rate / 1000000));
+}
+
+static sim_time full_queue(const struct topology_conf *topology, bool fabric)
+{
+	bps rate = fabric ? topology_uplink_rate(topology) : topology->link.rate;
+
+	return transmission(topology_buffer(topology, fabric), rate);
+}
+
+sim_time roce_longest_trip(const struct roce_conf *conf, const struct topology_conf *topology,
+			   bytes window)
+{
+	uint32_t frame = (uint32_t)(conf->mtu + conf->header);
+	unsigned between_switches = 2 * (topology_tiers(topology) - 1);
+	sim_time trip = ideal_round_trip(topology, frame, TCP_MIN_FRAME) +
+			full_queue(topology, false) + between_switches * full_queue(topology, true);
+
+	if (topology->host.nic == NIC_FIFO)
+		trip += transmission(window, topology->link.rate);
+	return trip;
+}
+
+void roce_warn(const struct roce_conf *conf, const struct topology_conf *topology, bytes window,
+	       struct conf_doc *doc, const char *pointer)
+{
+	sim_time trip = roce_longest_trip(conf, topology, window);
+	const struct {
+		const char *key;
+		sim_time value;
+	} timers[] = { { "rto", conf->rto },
+		       { "nack_again", conf->nack_again_given ? conf->nack_again : 0 } };
+
+	for (size_t i = 0; i < sizeof(timers) / sizeof(timers[0]); i++)
+		if (timers[i].value && timers[i].value < trip)
+			conf_warn(
+				doc, conf_at(doc, "%s/%s", pointer, timers[i].key),
+				"%g s is shorter than a round trip through the top of the network "
+				"when the queues on the way are full, %g s: packets that only wait "
+				"are sent again, with all behind them",
+				seconds_of(timers[i].value), seconds_of(trip));
+}
+
+/* As long as a NACK and what it asks for may take: else each loss is repeated twice. */
+static sim_time nack_again(const struct roce_conf *conf, const struct topology_conf *topology,
+			   bytes window)
+{
+	sim_time least = 500 * PS_PER_US, trip = roce_longest_trip(conf, topology, window);
+
+	if (conf->nack_again_given)
+		return conf->nack_again;
+	trip = trip > least ? trip : least;
+	return trip < conf->rto ? trip : conf->rto;
+}
 
 void roce_receive(void *self, uint32_t host, const struct packet *packet)
 {
@@ -77,13 +144,14 @@ static const struct protocol_ops roce_protocol = {
 
 /* --- connections --- */
 
-struct roce *roce_new(struct topology *topo, const struct roce_conf *conf)
+struct roce *roce_new(struct topology *topo, const struct roce_conf *conf, bytes window)
 {
 	struct roce *roce = xcalloc(1, sizeof(*roce));
 
 	roce->topo = topo;
 	roce->conf = conf;
 	roce->sim = topo->net.sim;
+	roce->nack_again = nack_again(conf, topo->conf, window);
 	return roce;
 }
 

@@ -7,7 +7,8 @@
  * gap in one NACK (InfiniBand specification 9.7), again after `nack_again` (HPCC's simulator);
  *   - ACKs where the sender asks for them (AckReq): every so many packets, at the end of a message,
  *     and when the window is full;
- *   - a retransmission timer of fixed length, and an optional cap on what is in flight;
+ *   - a retransmission timer that doubles with each timeout in a row, as in NICs' adaptive
+ *     retransmission, and an optional cap on what is in flight;
  *   - pacing at the congestion control's rate, and congestion notification packets (CNP) from the
  *     receiver of marked packets (DCQCN, SIGCOMM 2015, section 3).
  * Simplified: no handshake; a connection never gives up; one kind of NACK.
@@ -39,13 +40,25 @@ struct roce_conf {
 	int64_t header;       /* bytes that a frame has besides, FCS included */
 	int64_t write_header; /* bytes more in the first packet of a message (RETH) */
 	int64_t ack_every;
-	sim_time rto, nack_again; /* nack_again 0 = never */
-	bytes window;             /* 0 = none */
+	sim_time rto;
+	int64_t backoff;     /* doublings of rto */
+	sim_time nack_again; /* 0 = never */
+	bool nack_again_given;
+	bytes window; /* 0 = none */
 	int64_t first_psn;
 	void *control[ROCE_CC_COUNT]; /* parameters of congestion controls, as roce_cc_table */
 };
 
 extern const struct conf_table roce_table;
+
+/* A round trip through the top of the network when the queues on the way of the data are full; with
+ * NICs that queue ("fifo") behind a window, too. `window` in bytes, 0 = none. */
+sim_time roce_longest_trip(const struct roce_conf *conf, const struct topology_conf *topology,
+			   bytes window);
+
+/* Warns where `rto` or `nack_again` is shorter than that; `pointer` is where the parameters are. */
+void roce_warn(const struct roce_conf *conf, const struct topology_conf *topology, bytes window,
+	       struct conf_doc *doc, const char *pointer);
 
 /* The callbacks of an owner of packets; `owner` is that of roce_open(). */
 struct roce_packets {
@@ -72,7 +85,8 @@ struct roce_conn; /* roce_conn.h, for tests and traces */
 /* All connections of a simulation. */
 struct roce;
 
-struct roce *roce_new(struct topology *topo, const struct roce_conf *conf);
+/* `window`: the bytes that a connection may have in flight, for roce_longest_trip(). */
+struct roce *roce_new(struct topology *topo, const struct roce_conf *conf, bytes window);
 void roce_free(struct roce *roce);
 
 /* Registers the protocol, before the first connection but after all schemes: PANAMA has the number

@@ -26,6 +26,7 @@ struct roce_tx {
 	uint64_t window;                   /* most packets in flight, by the configuration */
 	uint8_t flags;                     /* of all its packets: PACKET_ECT */
 	bool limited;                      /* the window, not the owner, stopped it */
+	unsigned timeouts;                 /* since something new was acknowledged */
 	sim_time next_at;                  /* pacing: no packet before this */
 	sim_time deadline; /* of the retransmission; the timer may fire earlier and look */
 	sim_time timer_at; /* when it fires; SIM_TIME_MAX = not set */
@@ -65,6 +66,7 @@ struct roce {
 	struct topology *topo;
 	const struct roce_conf *conf;
 	struct sim *sim;
+	sim_time nack_again; /* 0 = never */
 	uint8_t protocol;
 	struct roce_conn **conns; /* stable addresses: timers and NICs point into them */
 	size_t count, capacity;

@@ -49,7 +49,7 @@ static void on_mark(struct roce_conn *conn)
 static void on_gap(struct roce_conn *conn)
 {
 	struct roce_rx *rx = &conn->rx;
-	sim_time now = conn->roce->sim->now, again = conn->roce->conf->nack_again;
+	sim_time now = conn->roce->sim->now, again = conn->roce->nack_again;
 
 	if (rx->nacked && (!again || now - rx->nacked_at < again))
 		return;

@@ -56,12 +56,13 @@ static void on_pacing_timer(struct sim *sim, uint32_t entity, void *owner)
 	roce_tx_wake(owner);
 }
 
-/* Whether the next packet has to wait for the pacing timer, which is then set. */
+/* Whether the next packet has to wait for the pacing timer, which is then set. A control that has
+ * given up its rate since the last packet wants no gap behind that any more. */
 static bool held_back(struct roce_conn *conn)
 {
 	struct roce_tx *tx = &conn->tx;
 
-	if (tx->next_at <= conn->roce->sim->now)
+	if (!tx->cc.rate || tx->next_at <= conn->roce->sim->now)
 		return false;
 	timer_set(conn->roce->sim, &tx->pacing, tx->next_at);
 	return true;
@@ -78,10 +79,12 @@ static void pace(struct roce_tx *tx, uint32_t size, sim_time now)
 
 static void arm_timer(struct roce_conn *conn)
 {
+	const struct roce_conf *conf = conn->roce->conf;
 	struct roce_tx *tx = &conn->tx;
 	struct sim *sim = conn->roce->sim;
 
-	tx->deadline = sim->now + conn->roce->conf->rto;
+	tx->deadline =
+		sim->now + transport_timeout(conf->rto, tx->timeouts, (unsigned)conf->backoff);
 	/* a timer that fires before the deadline is left alone: it will look then */
 	if (tx->timer_at <= tx->deadline)
 		return;
@@ -198,6 +201,7 @@ static void go_back(struct roce_tx *tx)
 static void on_acknowledged(struct roce_tx *tx, uint64_t number)
 {
 	tx->una = number;
+	tx->timeouts = 0;
 	drop_acknowledged(tx);
 	if (tx->nxt < number) { /* the packets had come before the sender went back */
 		tx->nxt = number;
@@ -284,8 +288,10 @@ static void on_timer(struct sim *sim, uint32_t entity, void *owner)
 		return;
 	}
 	conn->stats.timeouts++;
+	tx->timeouts++;
 	if (tx->ops->on_timeout)
-		tx->ops->on_timeout(&tx->cc, (tx->nxt - tx->una) * (uint64_t)conn->roce->conf->mtu,
+		tx->ops->on_timeout(&tx->cc, tx->timeouts,
+				    (tx->nxt - tx->una) * (uint64_t)conn->roce->conf->mtu,
 				    sim->now);
 	go_back(tx);
 	roce_tx_wake(conn);
@@ -293,20 +299,20 @@ static void on_timer(struct sim *sim, uint32_t entity, void *owner)
 
 /* --- opening and closing --- */
 
-/* A window that fills the path, as NICs begin at the rate of their link. */
-static double first_window(const struct roce_conn *conn, uint32_t dst)
+static sim_time round_trip(const struct roce_conn *conn, bool switches)
 {
-	const struct topology *topo = conn->roce->topo;
 	const struct roce_conf *conf = conn->roce->conf;
-	uint32_t ports[ROUTE_MAX + 1];
-	unsigned count = topology_path(topo, conn->tx.host, &conn->tx.route, ports);
-	sim_time there =
-		ideal_packet(&topo->net, ports, count, (uint32_t)(conf->mtu + conf->header));
-	sim_time back;
 
-	count = topology_path(topo, dst, &conn->rx.route, ports);
-	back = ideal_packet(&topo->net, ports, count, TCP_MIN_FRAME);
-	return (double)(there + back) * (double)conn->tx.cc.line / 8e12 + (double)conf->mtu;
+	return transport_round_trip(conn->roce->topo, conn->tx.host, &conn->tx.route, conn->rx.host,
+				    &conn->rx.route, (uint32_t)(conf->mtu + conf->header),
+				    switches);
+}
+
+/* A window that fills the path, as NICs begin at the rate of their link. */
+static double first_window(const struct roce_conn *conn)
+{
+	return (double)round_trip(conn, false) * (double)conn->tx.cc.line / 8e12 +
+	       (double)conn->roce->conf->mtu;
 }
 
 static void open_timers(struct roce_conn *conn, uint64_t key)
@@ -333,7 +339,7 @@ static uint64_t window_of(const struct roce_conf *conf)
 	return packets ? packets : 1;
 }
 
-static void open_control(struct roce_conn *conn, uint32_t dst)
+static void open_control(struct roce_conn *conn)
 {
 	const struct roce *roce = conn->roce;
 	const struct network *net = &roce->topo->net;
@@ -344,7 +350,9 @@ static void open_control(struct roce_conn *conn, uint32_t dst)
 			      .line = port_class(net, &net->ports[tx->host])->rate,
 			      .conf = roce->conf->control[cc_index(&roce_cc_table, tx->ops)],
 			      .hops = tx->route.hops };
-	tx->cc.cwnd = first_window(conn, dst);
+	tx->cc.cwnd = first_window(conn);
+	if (tx->ops->delays)
+		tx->cc.switches = round_trip(conn, true);
 	if (tx->ops->init)
 		tx->ops->init(&tx->cc);
 	if (tx->ops->cnp_interval)
@@ -376,7 +384,7 @@ void roce_tx_open(struct roce_conn *conn, uint32_t src, uint32_t dst, const stru
 		.timer_at = SIM_TIME_MAX,
 	};
 	transport_route(roce->topo, src, dst, key, false, &tx->route);
-	open_control(conn, dst);
+	open_control(conn);
 	open_timers(conn, key);
 }
 

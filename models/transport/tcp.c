@@ -178,6 +178,22 @@ void transport_route(const struct topology *topo, uint32_t src, uint32_t dst, ui
 		       route);
 }
 
+static sim_time one_way(const struct topology *topo, uint32_t from, const struct route *route,
+			uint32_t frame, bool switches)
+{
+	uint32_t ports[ROUTE_MAX + 1];
+	unsigned count = topology_path(topo, from, route, ports);
+
+	return ideal_packet(&topo->net, ports, switches ? count - 1 : count, frame);
+}
+
+sim_time transport_round_trip(const struct topology *topo, uint32_t src, const struct route *there,
+			      uint32_t dst, const struct route *back, uint32_t frame, bool switches)
+{
+	return one_way(topo, src, there, frame, switches) +
+	       one_way(topo, dst, back, TCP_MIN_FRAME, switches);
+}
+
 const struct tcp_conf *tcp_parameters(const struct tcp *tcp)
 {
 	return tcp->conf;
@@ -210,9 +226,9 @@ uint32_t tcp_open(struct tcp *tcp, uint32_t src, uint32_t dst, const struct cc_o
 	conn->app = app;
 	conn->owner = owner;
 	conn->stats = (struct transport_stats){ 0 };
+	transport_route(tcp->topo, src, dst, key, true, &conn->rx.route);
 	tcp_tx_open(conn, src, dst, cc, key);
 	tcp_rx_open(conn, dst, ack_every ? ack_every : (uint32_t)tcp->conf->ack_every, key);
-	transport_route(tcp->topo, src, dst, key, true, &conn->rx.route);
 	if (tcp->topo->net.onlooker)
 		transport_tell_why(&tcp->topo->net, key, &conn->stats,
 				   (struct why_conn){ .protocol = tcp->protocol,

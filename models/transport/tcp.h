@@ -105,6 +105,20 @@ void transport_tell_why(const struct network *net, uint64_t key,
 void transport_route(const struct topology *topo, uint32_t src, uint32_t dst, uint64_t key,
 		     bool back, struct route *route);
 
+/* An idle round trip on the path of a connection, by its routes there and back: of a frame and its
+ * ACK. `switches`: without the last link each way, which is what the switches add to a single link.
+ */
+sim_time transport_round_trip(const struct topology *topo, uint32_t src, const struct route *there,
+			      uint32_t dst, const struct route *back, uint32_t frame,
+			      bool switches);
+
+/* The next timeout after so many since something new was acknowledged: it doubles with each, at
+ * most `doublings` times (RFC 6298, 5.5). */
+static inline sim_time transport_timeout(sim_time rto, unsigned timeouts, unsigned doublings)
+{
+	return rto << (timeouts < doublings ? timeouts : doublings);
+}
+
 const struct tcp_conf *tcp_parameters(const struct tcp *tcp);
 
 /* Whether all timers that a sender starts are long enough for nic_deferrable(). */

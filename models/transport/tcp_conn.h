@@ -27,9 +27,9 @@ struct tcp_tx {
 	uint32_t dupacks;
 	uint8_t flags; /* of all its segments: PACKET_ECT, PACKET_URGENT */
 	bool recovering;
-	bool resend;  /* the segment at una goes out next */
-	bool limited; /* the window, not the application, stopped it */
-	unsigned backoff;
+	bool resend;       /* the segment at una goes out next */
+	bool limited;      /* the window, not the application, stopped it */
+	unsigned timeouts; /* since something new was acknowledged */
 	sim_time srtt, rttvar, rto;
 	sim_time deadline; /* of the retransmission; the timer may fire earlier and look */
 	sim_time timer_at; /* when it fires; SIM_TIME_MAX = not set */

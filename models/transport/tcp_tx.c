@@ -54,12 +54,13 @@ static void on_pacing_timer(struct sim *sim, uint32_t entity, void *owner)
 	tcp_tx_wake(owner);
 }
 
-/* Whether the next segment has to wait for the pacing timer, which is then set. */
+/* Whether the next segment has to wait for the pacing timer, which is then set. A control that has
+ * given up its rate since the last segment wants no gap behind that any more. */
 static bool held_back(struct tcp_conn *conn)
 {
 	struct tcp_tx *tx = &conn->tx;
 
-	if (tx->next_at <= tx->net->sim->now)
+	if (!tx->cc.rate || tx->next_at <= tx->net->sim->now)
 		return false;
 	timer_set(tx->net->sim, &tx->pacing, tx->next_at);
 	return true;
@@ -113,7 +114,7 @@ static void arm_timer(struct tcp_conn *conn)
 	struct tcp_tx *tx = &conn->tx;
 	struct sim *sim = tx->net->sim;
 
-	tx->deadline = sim->now + (tx->rto << tx->backoff);
+	tx->deadline = sim->now + transport_timeout(tx->rto, tx->timeouts, MAX_BACKOFF);
 	/* a timer that fires before the deadline is left alone: it will look then */
 	if (tx->timer_at <= tx->deadline)
 		return;
@@ -272,7 +273,7 @@ static void on_new_ack(struct tcp_conn *conn, uint64_t ack)
 	if (tx->nxt < ack)
 		tx->nxt = ack; /* after a timeout the receiver had more than we thought */
 	tx->dupacks = 0;
-	tx->backoff = 0;
+	tx->timeouts = 0;
 	tx->resend = false;
 	if (tx->recovering)
 		on_ack_in_recovery(conn, acked);
@@ -328,16 +329,13 @@ static void on_timer(struct sim *sim, uint32_t entity, void *owner)
 		return;
 	}
 	conn->stats.timeouts++;
-	if (!tx->backoff) /* RFC 5681, (4): the same segment again leaves ssthresh alone */
-		tx->ops->on_timeout(&tx->cc, tx->nxt - tx->una, sim->now);
+	tx->ops->on_timeout(&tx->cc, ++tx->timeouts, tx->nxt - tx->una, sim->now);
 	tx->nxt = tx->una; /* go back */
 	tx->recover = tx->max;
 	tx->recovering = false;
 	tx->inflation = 0;
 	tx->dupacks = 0;
 	tx->resend = false;
-	if (tx->backoff < MAX_BACKOFF)
-		tx->backoff++;
 	arm_timer(conn);
 	tcp_tx_wake(conn);
 }
@@ -368,6 +366,10 @@ void tcp_tx_open(struct tcp_conn *conn, uint32_t src, uint32_t dst, const struct
 	};
 	transport_route(tcp->topo, src, dst, key, false, &conn->tx.route);
 	conn->tx.cc.hops = conn->tx.route.hops;
+	if (cc->delays)
+		conn->tx.cc.switches =
+			transport_round_trip(tcp->topo, src, &conn->tx.route, dst, &conn->rx.route,
+					     (uint32_t)tcp->conf->mss + TCP_OVERHEAD, true);
 	if (cc->init)
 		cc->init(&conn->tx.cc);
 	timer_open(conn->tx.net->sim, &conn->tx.timer, SIM_TIMER, timer_key(TIMER_TCP, 2 * key),

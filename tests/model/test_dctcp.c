@@ -141,7 +141,7 @@ Test(dctcp, floor)
 		window(&b, true);
 	cr_expect_float_eq(b.cc.cwnd, 2 * MSS, 0);
 	cr_expect_float_eq(b.cc.ssthresh, 2 * MSS, 0);
-	b.ops->on_timeout(&b.cc, 2920, 0);
+	b.ops->on_timeout(&b.cc, 1, 2920, 0);
 	cr_assert_float_eq(b.cc.cwnd, MSS, 0);
 	window(&b, true);
 	cr_expect_float_eq(b.cc.cwnd, MSS, 0, "a cut that opens the window");
@@ -195,7 +195,7 @@ Test(dctcp, loss)
 	/* a timeout ends CWR: slow start begins with the next ACK */
 	dctcp_of(&b.cc)->cwr = true;
 	dctcp_of(&b.cc)->cwr_end = UINT64_MAX;
-	b.ops->on_timeout(&b.cc, 29200, 0);
+	b.ops->on_timeout(&b.cc, 1, 29200, 0);
 	cr_expect_float_eq(b.cc.ssthresh, 10 * MSS, 0);
 	ack(&b, 1460, false, 2920);
 	cr_expect_float_eq(b.cc.cwnd, 2 * MSS, 0);

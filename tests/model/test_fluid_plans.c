@@ -85,6 +85,8 @@ static const struct row rows[] = {
 	{ "netreduce", FAT, "", 0.02 },
 	{ "netreduce", FAT, "", 0.02, "'netreduce': { 'message': 20, 'rings': 2 }" },
 	{ "netreduce", FAT, "", 0.02, "'netreduce': { 'message': 20, 'window': 1 }" },
+	/* an ACK for each packet, where the window decides */
+	{ "netreduce", FAT, "", 0.02, "'netreduce': { 'message': 1, 'window': 1 }" },
 };
 
 /* Communication of the only job, seconds; optionally, what it counted. */

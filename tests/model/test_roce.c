@@ -146,13 +146,41 @@ Test(roce, timeout)
 	struct watch watch = { .lose = lose_last };
 	struct run run;
 
-	build(&run, &watch, 2048, "roce", "");
+	build(&run, &watch, 2048, "roce", "'rto': '1ms'");
 	run_to(&run, END_ALL_DONE);
 	cr_expect_float_eq(fct_ns(&run), 2 * 89.76 + 2500 + 13.44 + 2500 + 1e6 + 2 * 88.48 + 2500,
 			   1e-3);
 	cr_expect_eq(roce_stats(run.s->roce, 0)->timeouts, 1);
 	cr_expect_eq(watch.nacks, 0);
 	run_free(&run);
+}
+
+static bool lose_last_three_times(const struct watch *watch, const struct packet *packet,
+				  size_t nth)
+{
+	(void)watch;
+	return packet->kind == PACKET_DATA && nth >= 1 && nth <= 3;
+}
+
+/* Each timeout in a row doubles the next: of the verbs' examples, 4.096 us times 2^14, it is 7 of
+ * them after three; twice as long at most with "backoff" 1, and always the same with 0. */
+static void back_off(const char *roce, double timeouts)
+{
+	struct watch watch = { .lose = lose_last_three_times };
+	struct run run;
+
+	build(&run, &watch, 2048, "roce", roce);
+	run_to(&run, END_ALL_DONE);
+	cr_expect_float_eq(fct_ns(&run) / (timeouts * 4096 * 16384), 1, 1e-3);
+	cr_expect_eq(roce_stats(run.s->roce, 0)->timeouts, 3);
+	run_free(&run);
+}
+
+Test(roce, backoff)
+{
+	back_off("", 1 + 2 + 4);
+	back_off("'backoff': 1", 1 + 2 + 2);
+	back_off("'backoff': 0", 3);
 }
 
 static bool lose_acks(const struct watch *watch, const struct packet *packet, size_t nth)
@@ -173,7 +201,8 @@ Test(roce, lost_acks)
 
 	run_build(&run,
 		  "{ 'name': 't', " NETWORK "'stop': { 'when': 'time', 'after': '3ms' },"
-		  " 'flows': [ { 'size': '3kB', 'pairs': [[0, 1]], 'transport': 'roce' } ] }",
+		  " 'roce': { 'rto': '1ms' }, 'flows': [ { 'size': '3kB', 'pairs': [[0, 1]], "
+		  "'transport': 'roce' } ] }",
 		  0.0);
 	tap_in(&watch.tap, &run, "roce", watch_pass, &watch);
 	run_to(&run, END_TIME);
@@ -216,6 +245,40 @@ Test(roce, loss_of_the_repetition)
 	cr_expect_eq(roce_stats(run.s->roce, 0)->timeouts, 0);
 	cr_expect_geq(watch.nacks, 2);
 	run_free(&run);
+}
+
+/* A receiver must not ask again while what it asked for waits in full queues: 500 us, or longer
+ * where queues are longer, and no longer than the sender's timer. The buffer is 800 us of a port.
+ */
+Test(roce, nack_again_of_the_network)
+{
+	static const struct {
+		const char *topology, *roce;
+		double us;
+	} cases[] = {
+		{ "'kind': 'star', 'hosts': 2, 'switch': { 'pause': false }", "", 800 + 9 },
+		{ "'kind': 'star', 'hosts': 2, 'switch': { 'pause': false, 'buffer': '10kB' }", "",
+		  500 },
+		{ "'kind': 'fat-tree', 'k': 4, 'switch': { 'pause': false }", "", 5 * 800 + 25 },
+		{ "'kind': 'fat-tree', 'k': 4, 'switch': { 'pause': false }", "'rto': '1ms'",
+		  1000 },
+		{ "'kind': 'fat-tree', 'k': 4, 'switch': { 'pause': false }", "'nack_again': '2us'",
+		  2 },
+		{ "'kind': 'fat-tree', 'k': 4, 'switch': { 'pause': false }", "'nack_again': '0s'",
+		  0 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct run run;
+
+		run_build(&run,
+			  "{ 'name': 't', 'topology': { %s }, 'roce': { %s }, 'flows': [ { 'size':"
+			  " '1MB', 'pairs': [[0, 1]], 'transport': 'roce' } ] }",
+			  cases[i].topology, cases[i].roce);
+		cr_expect_float_eq((double)run.s->roce->nack_again / 1e6, cases[i].us, 5, "%zu: %g",
+				   i, (double)run.s->roce->nack_again / 1e6);
+		run_free(&run);
+	}
 }
 
 /* --- ACKs and windows --- */
@@ -404,7 +467,8 @@ static void owner_run(double loss, unsigned seed, bool aggregation, const char *
 	struct roce *of;
 
 	run_build(&owner.run,
-		  "{ 'name': 't', 'seed': %u, " NETWORK "'roce': { 'first_psn': 16775000, %s },"
+		  "{ 'name': 't', 'seed': %u, " NETWORK
+		  "'roce': { 'first_psn': 16775000, 'rto': '1ms', 'backoff': 0, %s },"
 		  " 'stop': { 'when': 'time', 'after': '20s' },"
 		  " 'flows': [ { 'size': '1B', 'pairs': [[2, 3]], 'transport': 'roce' } ] }",
 		  seed, loss, roce);
@@ -501,7 +565,8 @@ Test(roce, teardown)
 
 	run_build(&run,
 		  "{ 'name': 't', " NETWORK "'stop': { 'when': 'time', 'after': '10ms' },"
-		  " 'flows': [ { 'size': '1MB', 'pairs': [[0, 1]], 'transport': 'dcqcn' } ] }",
+		  " 'roce': { 'rto': '1ms' }, 'flows': [ { 'size': '1MB', 'pairs': [[0, 1]],"
+		  " 'transport': 'dcqcn' } ] }",
 		  0.01);
 	roce = run.s->roce;
 	for (int i = 0; i < 50; i++) {

@@ -238,6 +238,7 @@ static void put_tcp(void)
 		{ "range", 20, "'0s'|'200us'" },   { "least", 20, "0.01|1" },
 		{ "most", 20, "2|1000" },          { "increase", 20, "0.1|10" },
 		{ "beta", 20, "0.1|1" },           { "max_decrease", 20, "0.1|0.9" },
+		{ "reset_after", 20, "1|2" },
 	};
 
 	put(", 'tcp': { '_': 0");
@@ -256,6 +257,7 @@ static void put_roce(void)
 		{ "write_header", 20, "0" },        { "ack_every", 30, "2|16" },
 		{ "rto", 30, "'200us'|'5ms'" },     { "nack_again", 30, "'0s'|'20us'" },
 		{ "window", 30, "'1100B'|'40kB'" }, { "first_psn", 40, "16777215|16777100" },
+		{ "backoff", 30, "0|1" },
 	};
 	static const struct option dcqcn[] = {
 		{ "set", 60, "'sigcomm15'|'hpcc'" },
@@ -422,7 +424,7 @@ static void put_messages(void)
 		{ "window", 30, "1|3" },         { "message", 60, "1|5|40" },
 		{ "rings", 30, "2|3" },          { "header", 10, "0|64" },
 		{ "latency", 30, "'0s'|'5us'" }, { "transport", 30, "'roce'" },
-		{ "ack_every", 30, "1|16" },
+		{ "ack_every", 30, "1|16" },     { "repeats", 30, "'once'" },
 	};
 	static const struct option roce[] = {
 		{ "mtu", 30, "256|512|4096" },

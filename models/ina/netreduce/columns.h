@@ -23,14 +23,17 @@
 #ifndef INASIM_INA_NETREDUCE_COLUMNS_H
 #define INASIM_INA_NETREDUCE_COLUMNS_H
 
+#include "base/types.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
 struct column {
-	uint64_t message; /* that it serves */
-	uint64_t sum;     /* once it is full */
-	uint32_t arrived; /* rows that are there */
-	uint8_t flags;    /* of all of them, OR */
+	uint64_t message;        /* that it serves */
+	uint64_t sum;            /* once it is full */
+	sim_time answered_until; /* for the root: netreduce_switch.c */
+	uint32_t arrived;        /* rows that are there */
+	uint8_t flags;           /* of all of them, OR */
 };
 
 struct columns {

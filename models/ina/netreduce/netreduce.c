@@ -27,7 +27,9 @@
  *   the result on its way down (netreduce_switch.c);
  * - a packet that comes again when the sum is there: "repeated execution outputs the same value"
  *   (section 3.2) may mean all packets or the one that came. Here it is the one, which is enough.
- *   Of a sum from below it cannot be known, so all are sent;
+ *   Of a sum from below it cannot be known, so all are sent: for each packet that comes again, as
+ *   there is "no need to recognize and handle retransmitted packets specifically", or once a round
+ *   trip for all that do ("repeats");
  * - a sender that goes back across the end of a message needs more than one entry in the lookup
  *   table (lookup.h); an aggregator has to know its message (columns.h);
  * - nothing is said of merging marks. On one switch each connection keeps the header and the mark
@@ -293,6 +295,15 @@ static const struct ina_ops ops = {
 	.close = close_scheme,
 };
 
+/* Of an idle path up to the root, with an accelerator at each switch, and down again. */
+static sim_time round_trip(const struct netreduce_conf *conf, const struct topology_conf *topology)
+{
+	uint32_t frame = netreduce_packet(conf);
+
+	return ideal_round_trip(topology, frame, frame) +
+	       2 * topology_tiers(topology) * conf->latency;
+}
+
 static void *netreduce_open(const struct model_env *env, const void *self)
 {
 	const struct netreduce_conf *conf = self;
@@ -304,7 +315,8 @@ static void *netreduce_open(const struct model_env *env, const void *self)
 					      .memory = conf->memory,
 					      .message = (uint32_t)(conf->rings * conf->length) });
 
-	scheme->roce = roce_new(env->topo, &conf->roce);
+	scheme->roce = roce_new(env->topo, &conf->roce, netreduce_window(conf));
+	scheme->round_trip = round_trip(conf, env->topo->conf);
 	roce_register(scheme->roce);
 	scheme->accelerators = xcalloc(switches, sizeof(*scheme->accelerators));
 	for (uint32_t s = 0; s < switches; s++)
@@ -336,6 +348,7 @@ const struct collective_ops netreduce_collective = {
 	.table = &netreduce_table,
 	.transport = netreduce_transport,
 	.check = netreduce_check,
+	.warn = netreduce_warn,
 	.open = netreduce_open,
 	INA_OPS,
 	INA_PLAN_OPS,

@@ -33,6 +33,7 @@ enum { NETREDUCE_FIRST = ROCE_OWNERS };
 
 #define NETREDUCE_RINGS_MAX 64
 
+enum netreduce_repeats { NETREDUCE_EACH, NETREDUCE_ONCE };
 enum netreduce_transport { NETREDUCE_DCQCN, NETREDUCE_LINE_RATE };
 
 struct netreduce_conf {
@@ -43,6 +44,7 @@ struct netreduce_conf {
 	int64_t header; /* bytes of the INA header */
 	int64_t ack_every;
 	int transport; /* enum netreduce_transport */
+	int repeats;   /* enum netreduce_repeats */
 	sim_time latency;
 	struct roce_conf roce;
 };
@@ -50,6 +52,10 @@ struct netreduce_conf {
 /* Fits collective_ops.check. */
 void netreduce_check(const void *conf, const struct topology_conf *topology, struct conf_doc *doc,
 		     const char *scheme);
+
+/* Fits collective_ops.warn. */
+void netreduce_warn(const void *conf, const struct topology_conf *topology, uint32_t workers,
+		    uint32_t servers, struct conf_doc *doc, const char *pointer);
 
 const struct cc_ops *netreduce_control(const struct netreduce_conf *conf);
 const struct transport *netreduce_transport(const void *conf); /* fits collective_ops.transport */
@@ -61,6 +67,9 @@ bytes netreduce_bytes(const struct netreduce_conf *conf, uint32_t rows);
 uint32_t netreduce_packet(const struct netreduce_conf *conf);
 uint32_t netreduce_frame(const void *conf); /* fits collective_ops.frame */
 uint32_t netreduce_payload(const void *conf);
+
+/* Bytes that a worker may have sent without a result, on all rings. */
+bytes netreduce_window(const struct netreduce_conf *conf);
 
 /* --- a ring --- */
 
@@ -117,8 +126,9 @@ struct netreduce {
 
 struct netreduce_scheme {
 	struct ina_scheme base;
-	struct roce *roce; /* of all its connections */
-	struct end **ends; /* by connection; NULL when over: late packets find nobody */
+	struct roce *roce;   /* of all its connections */
+	sim_time round_trip; /* idle, through the top of the network */
+	struct end **ends;   /* by connection; NULL when over: late packets find nobody */
 	size_t end_count, end_capacity;
 	struct accelerator *accelerators; /* by switch */
 	struct packet *results;           /* that leave at once; as many as the largest job has */

@@ -13,6 +13,10 @@ static const char *const control_names[] = {
 	[NETREDUCE_DCQCN] = "dcqcn", [NETREDUCE_LINE_RATE] = "roce", NULL
 };
 
+static const char *const repeats_names[] = {
+	[NETREDUCE_EACH] = "each", [NETREDUCE_ONCE] = "once", NULL
+};
+
 static const struct conf_row netreduce_rows[] = {
 	CONF_BYTES(
 		"memory", struct netreduce_conf, memory, "17.4MB", 1, UINT64_C(1) << 40,
@@ -39,6 +43,10 @@ static const struct conf_row netreduce_rows[] = {
 	CONF_ENUM("transport", struct netreduce_conf, transport, "dcqcn", control_names,
 		  "Rate of the connections: dcqcn; roce: always that of the link.",
 		  "NetReduce section 3.2"),
+	CONF_ENUM("repeats", struct netreduce_conf, repeats, "each", repeats_names,
+		  "Packets that come again at a root above other switches when their sum is there: "
+		  "each: all are answered, to all; once: one in an idle round trip.",
+		  "NetReduce section 3.2: retransmitted packets are not handled specifically"),
 	CONF_INT("ack_every", struct netreduce_conf, ack_every, "4096", 1, 4096,
 		 "Packets per ACK, instead of roce's; the end of a message is always acknowledged.",
 		 "our choice: the paper does not say"),
@@ -85,6 +93,19 @@ uint32_t netreduce_frame(const void *self)
 uint32_t netreduce_payload(const void *self)
 {
 	return (uint32_t)((const struct netreduce_conf *)self)->roce.mtu;
+}
+
+bytes netreduce_window(const struct netreduce_conf *conf)
+{
+	return (bytes)(conf->rings * conf->window * conf->length) * netreduce_packet(conf);
+}
+
+void netreduce_warn(const void *self, const struct topology_conf *topology, uint32_t workers,
+		    uint32_t servers, struct conf_doc *doc, const char *pointer)
+{
+	const struct netreduce_conf *conf = self;
+	(void)workers, (void)servers, (void)pointer;
+	roce_warn(&conf->roce, topology, netreduce_window(conf), doc, "/schemes/netreduce/roce");
 }
 
 void netreduce_check(const void *self, const struct topology_conf *topology, struct conf_doc *doc,

@@ -97,11 +97,31 @@ static void complete(const struct visit *visit)
 		send_merged(visit, 0);
 }
 
+/* The root of several switches has answered a repetition of this packet within a round trip, and
+ * its sum goes to all. The first time that it went does not count: it may have been lost. */
+static bool is_answered(const struct visit *visit)
+{
+	const struct netreduce_scheme *scheme = visit->node->accelerator->scheme;
+	struct column *column = &visit->node->columns.columns[visit->place.column];
+	sim_time now = scheme->base.env.sim->now;
+
+	if (netreduce_conf(&scheme->base)->repeats == NETREDUCE_EACH || !is_root(visit))
+		return false;
+	if (now < column->answered_until)
+		return true;
+	column->answered_until = now + scheme->round_trip;
+	return false;
+}
+
 /* The column had all packets before this one came again. */
 static void repeat(const struct visit *visit)
 {
+	bool one = is_root(visit) && visit->node->outlet_count;
+
+	if (!one && is_answered(visit))
+		return;
 	stats(visit)->repairs++;
-	if (is_root(visit) && visit->node->outlet_count)
+	if (one)
 		send(visit, visit->packet->flags | PACKET_RESULT, NETREDUCE_OWN);
 	else
 		send_merged(visit, PACKET_RETRANSMIT);

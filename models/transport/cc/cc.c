@@ -50,11 +50,13 @@ void cc_halve(struct cc *cc, sim_time now)
 	cc->cwnd = cc->ssthresh;
 }
 
-void cc_collapse(struct cc *cc, uint64_t flight, sim_time now)
+void cc_collapse(struct cc *cc, unsigned nth, uint64_t flight, sim_time now)
 {
 	double half = (double)flight / 2;
 
 	(void)now;
+	if (nth > 1)
+		return;
 	cc->ssthresh = half > 2 * cc->mss ? half : 2 * cc->mss;
 	cc->cwnd = cc->mss;
 }

@@ -38,7 +38,10 @@ struct cc {
 	bps rate;         /* of the frames; 0: as fast as the window allows */
 	bps line;         /* rate of the sender's link */
 	const void *conf; /* parameters, as ops->table describes them; not owned */
-	uint32_t hops;    /* switches on the path */
+	/* What the switches of the path add to an idle round trip: their latency, and the links
+	 * behind them, there and back. 0 unless cc_ops.delays. */
+	sim_time switches;
+	uint32_t hops;                                         /* switches on the path */
 	alignas(uint64_t) unsigned char state[CC_STATE_BYTES]; /* of the algorithm: CC_STATE() */
 };
 
@@ -69,13 +72,14 @@ struct cc_ops {
 	bool ecn;                       /* packets are ECN-capable */
 	bool paces;                     /* sets `rate` */
 	bool delays;                    /* goes by cc_ack.rtt */
-	/* Optional. cwnd, ssthresh, mss, line, conf and hops are set before; all else is 0. */
+	/* Optional. cwnd, ssthresh, mss, line, conf, hops and switches are set before;
+	 * all else is 0. */
 	void (*init)(struct cc *cc);
 	/* TCP requires the next three; over RoCE they are optional. */
 	void (*on_ack)(struct cc *cc, const struct cc_ack *ack);
 	void (*on_loss)(struct cc *cc, sim_time now); /* TCP: third duplicate ACK; RoCE: NACK */
-	/* TCP: the first timeout of a segment, not its repetitions. `flight` in bytes. */
-	void (*on_timeout)(struct cc *cc, uint64_t flight, sim_time now);
+	/* The nth timeout, from 1, since something new was acknowledged. `flight` in bytes. */
+	void (*on_timeout)(struct cc *cc, unsigned nth, uint64_t flight, sim_time now);
 	/* Optional; only RoCE calls the rest. A frame of `size` bytes leaves now. The gap behind it
 	 * follows the rate that this function sets. An algorithm with timers runs here, and in
 	 * on_cnp(), those that were due before now: nobody looks at the rate between two packets,
@@ -98,7 +102,8 @@ unsigned cc_index(const struct conf_table *table, const struct cc_ops *ops);
 void cc_grow(struct cc *cc, uint64_t growth);
 /* Half a window, at least two segments (as Linux; RFC 5681 halves the flight). */
 void cc_halve(struct cc *cc, sim_time now);
-/* RFC 5681 (4): half of what was in flight, then slow start from one segment. */
-void cc_collapse(struct cc *cc, uint64_t flight, sim_time now);
+/* RFC 5681 (4): half of what was in flight, then slow start from one segment; ssthresh stays when
+ * the same segment times out again. */
+void cc_collapse(struct cc *cc, unsigned nth, uint64_t flight, sim_time now);
 
 #endif

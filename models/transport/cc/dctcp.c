@@ -69,10 +69,10 @@ static void dctcp_on_ack(struct cc *cc, const struct cc_ack *ack)
 }
 
 /* A cut does not hold back the slow start after a timeout. */
-static void dctcp_on_timeout(struct cc *cc, uint64_t flight, sim_time now)
+static void dctcp_on_timeout(struct cc *cc, unsigned nth, uint64_t flight, sim_time now)
 {
 	dctcp_of(cc)->cwr = false;
-	cc_collapse(cc, flight, now);
+	cc_collapse(cc, nth, flight, now);
 }
 
 const struct cc_ops dctcp_cc = {

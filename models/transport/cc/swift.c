@@ -2,10 +2,15 @@
  *
  * Modelled: the target delay with topology and flow scaling (section 3.5), additive increase, one
  * multiplicative decrease a round trip in proportion to the excess (section 3.2, algorithm 1),
- * windows below a packet, which are paced (section 3.6), losses (algorithm 1). Simplified: only the
- * window of the fabric; the endpoint window of section 3.3 would follow `topology.host.latency`,
- * which is constant here and part of every round trip. The paper leaves the values of its
- * parameters to the operator; the rows below say where ours are from. */
+ * windows below a packet, which are paced (section 3.6), losses and timeouts: a cut by max_mdf, and
+ * the least window after several timeouts in a row (algorithm 1). Simplified: only the window of
+ * the fabric; the endpoint window of section 3.3 would follow `topology.host.latency`, which is
+ * constant here and part of every round trip.
+ *
+ * The paper leaves the values of its parameters to the operator; the rows below say where ours are
+ * from. Section 3.5 adds a constant to the target for each switch. A constant that is too small for
+ * a network starves longer paths, so by default it is what the switches of the path add to an idle
+ * round trip. What is left of the target for queues is then the same on all paths. */
 #include "transport/cc/cc.h"
 
 #include <math.h>
@@ -13,14 +18,19 @@
 struct swift_conf {
 	sim_time target, hop, range;
 	double increase, beta, max_decrease, least, most;
+	int64_t reset_after;
+	bool hop_given;
 };
 
 static const struct conf_row swift_rows[] = {
 	CONF_TIME("target", struct swift_conf, target, "25us", PS_PER_NS, PS_PER_S,
 		  "Target of the round trip on a path without switches, for one large window.",
 		  "our choice: a few idle round trips of a fabric at 10 to 100 Gbps"),
-	CONF_TIME("hop", struct swift_conf, hop, "1us", 0, PS_PER_S,
-		  "Target added for each switch on the path.", "our choice; Swift section 3.5"),
+	CONF_TIME("hop", struct swift_conf, hop, CONF_OPTIONAL, 0, PS_PER_S,
+		  "Target added for each switch on the path; left out: what the switches of the "
+		  "path add to an idle round trip, by their latency and the links behind them.",
+		  "our choice; Swift section 3.5 (csg-htsim: 20 us / 6.55)",
+		  .present = CONF_GIVEN(struct swift_conf, hop_given)),
 	CONF_TIME("range", struct swift_conf, range, "50us", 0, PS_PER_S,
 		  "Largest addition for small windows (fs_range).",
 		  "our choice; Swift section 3.5"),
@@ -38,6 +48,10 @@ static const struct conf_row swift_rows[] = {
 		  "our choice; Swift section 3.2"),
 	CONF_REAL("max_decrease", struct swift_conf, max_decrease, "0.5", 0.01, 0.99,
 		  "Largest decrease of a round trip (max_mdf).", "our choice; Swift section 3.2"),
+	CONF_INT("reset_after", struct swift_conf, reset_after, "5", 1, 100,
+		 "Timeouts in a row from which the window is the least, 0.01 packets "
+		 "(RETX_RESET_THRESHOLD).",
+		 "csg-htsim; Swift algorithm 1 gives no value"),
 	{ 0 },
 };
 const struct conf_table swift_cc_table = { "swift", swift_rows, sizeof(struct swift_conf),
@@ -66,7 +80,8 @@ static double target(const struct cc *cc)
 	double scaled = alpha / sqrt(window) - alpha / sqrt(conf->most);
 
 	scaled = scaled < 0 ? 0 : scaled > range ? range : scaled;
-	return (double)conf->target + cc->hops * (double)conf->hop + scaled;
+	return (double)conf->target + scaled +
+	       (conf->hop_given ? cc->hops * (double)conf->hop : (double)cc->switches);
 }
 
 /* A window below a packet has a rate, which paces. */
@@ -114,10 +129,15 @@ static void swift_on_loss(struct cc *cc, sim_time now)
 	decrease(cc, conf_of(cc)->max_decrease, now);
 }
 
-static void swift_on_timeout(struct cc *cc, uint64_t flight, sim_time now)
+static void swift_on_timeout(struct cc *cc, unsigned nth, uint64_t flight, sim_time now)
 {
 	(void)flight;
-	decrease(cc, conf_of(cc)->max_decrease, now);
+	if (nth < conf_of(cc)->reset_after) {
+		decrease(cc, conf_of(cc)->max_decrease, now);
+		return;
+	}
+	swift_of(cc)->decreased = now;
+	set_window(cc, LEAST_WINDOW);
 }
 
 const struct cc_ops swift_cc = {
