@@ -129,6 +129,7 @@ static void open_connection(struct flow *flow)
 {
 	const struct model_env *env = &flow->flows->env;
 
+	network_catch_up(&env->topo->net, flow->src, env->sim->now + 1);
 	if (env->topo->net.onlooker)
 		why_flow_opens(why_of(&env->topo->net),
 			       (uint32_t)(flow->group - flow->flows->groups));
@@ -335,6 +336,7 @@ static bool group_init(struct group *group, const char *scenario, char **error)
 
 	timer_open(sim, &group->timer, SIM_CONTROL, sim_key(SIM_CONTROL, group->number), on_arrival,
 		   group);
+	timer_apart(sim, &group->timer); /* but for the sender: open_connection() */
 	sim_name(sim, on_arrival, "arrivals of flow group %n");
 	if (!sizes_load(&group->size, &conf->size, scenario, error))
 		return false;
