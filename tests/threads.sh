@@ -63,7 +63,7 @@ alone 'over TCP, and it has some over RoCE' permutation.json --set /flows/0/tran
 alone 'switches without PAUSE' permutation.json --set /topology/switch/pause=true
 alone 'are looked at in their order' permutation.json --events 0s..1us
 alone 'too short for more to pay, .* below 100 kB on average' lossy.json --set /flows/1/size=99kB
-printf 'start_s,src,dst,size_bytes\n0,1,2,9000000\n1e-6,3,90,50000\n2e-6,5,9,60000\n' >short.csv
+printf 'start_s,src,dst,size_bytes\n0,1,2,9000000\n0.000001,3,90,50000\n0.000002,5,9,60000\n' >short.csv
 alone 'too short for more to pay' permutation.json --set '/flows/0={"name":"f","arrival":{"trace":"short.csv"}}'
 alone 'too few for more to pay, below 128' permutation.json --set /topology/k=4
 alone 'for simulated packets' permutation.json --fidelity analytic
