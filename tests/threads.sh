@@ -20,7 +20,7 @@ scenario "$tree, \"classes\": \"control-first\"" '"tcp": { "ack_every": 2 },
 scenario "$racks, \"link\": { \"rate\": \"10Gbps\", \"loss\": 1e-3 },
 	\"host\": { \"jitter\": \"2us\" }, \"switch\": { \"buffer\": \"30kB\" }" '"tcp": { "min_rto": "200us", "initial_rto": "300us" },
 	"flows": [ { "name": "p", "transport": "reno", "size": "50kB", "pairs": "permutation" },
-		   { "name": "f", "size": "30kB", "count": 200, "arrival": { "poisson_load": 0.5 } } ]' >lossy.json
+		   { "name": "f", "size": "100kB", "count": 60, "arrival": { "poisson_load": 0.5 } } ]' >lossy.json
 
 # same_results DIR DIR
 same_results() {
@@ -62,6 +62,9 @@ alone 'flows only, and it has jobs' permutation.json --set "$job"
 alone 'over TCP, and it has some over RoCE' permutation.json --set /flows/0/transport=dcqcn
 alone 'switches without PAUSE' permutation.json --set /topology/switch/pause=true
 alone 'are looked at in their order' permutation.json --events 0s..1us
+alone 'too short for more to pay, .* below 100 kB on average' lossy.json --set /flows/1/size=99kB
+printf 'start_s,src,dst,size_bytes\n0,1,2,9000000\n0.000001,3,90,50000\n0.000002,5,9,60000\n' >short.csv
+alone 'too short for more to pay' permutation.json --set '/flows/0={"name":"f","arrival":{"trace":"short.csv"}}'
 alone 'too few for more to pay, below 128' permutation.json --set /topology/k=4
 alone 'for simulated packets' permutation.json --fidelity analytic
 scenario '"kind": "star", "hosts": 128' '"flows": [ { "name": "p", "size": "6kB", "pairs": "permutation" } ]' >star.json

@@ -6,6 +6,7 @@
 #include "workload/flows/flows_parts.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 /* The part of a link that short flows as load must leave to others. */
@@ -50,6 +51,43 @@ static void complete(struct flow *flow)
 			      flow->start);
 	if (flows->changed)
 		flows->changed(flows->owner);
+}
+
+/* Arrivals of a trace that come later than the first, and the bytes that start with them. */
+static double later_in_trace(const struct group *group, double *size)
+{
+	const struct trace_flow *flows = group->trace.flows;
+	double arrivals = 0;
+
+	for (uint64_t i = 1; i < group->generator.limit; i++) {
+		arrivals += flows[i].start > flows[i - 1].start;
+		if (flows[i].start > flows[0].start)
+			*size += (double)flows[i].size;
+	}
+	return arrivals;
+}
+
+double flows_bytes_per_arrival(const struct flows *flows)
+{
+	double arrivals = 0, all = 0; /* per picosecond */
+
+	for (size_t i = 0; i < flows->group_count; i++) {
+		const struct group *group = &flows->groups[i];
+		double time = group->generator.mean_gap_ps, some = 1, size = 0;
+
+		if (group->conf->arrival.form == ARRIVE_POISSON) {
+			size = sizes_mean(&group->size);
+		} else if (group->conf->arrival.form == ARRIVE_TRACE) {
+			some = later_in_trace(group, &size);
+			if (some > 0)
+				time = (double)group->trace.flows[group->generator.limit - 1].start;
+		}
+		if (time <= 0 || some <= 0)
+			continue; /* all together */
+		arrivals += some / time;
+		all += group->conf->enabled ? size / time : 0;
+	}
+	return arrivals > 0 ? all / arrivals : INFINITY;
 }
 
 void flows_cut(struct flows *flows, unsigned parts)
@@ -129,6 +167,7 @@ static void open_connection(struct flow *flow)
 {
 	const struct model_env *env = &flow->flows->env;
 
+	network_catch_up(&env->topo->net, flow->src, env->sim->now + 1);
 	if (env->topo->net.onlooker)
 		why_flow_opens(why_of(&env->topo->net),
 			       (uint32_t)(flow->group - flow->flows->groups));
@@ -335,6 +374,7 @@ static bool group_init(struct group *group, const char *scenario, char **error)
 
 	timer_open(sim, &group->timer, SIM_CONTROL, sim_key(SIM_CONTROL, group->number), on_arrival,
 		   group);
+	timer_apart(sim, &group->timer); /* but for the sender: open_connection() */
 	sim_name(sim, on_arrival, "arrivals of flow group %n");
 	if (!sizes_load(&group->size, &conf->size, scenario, error))
 		return false;

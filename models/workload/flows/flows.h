@@ -148,6 +148,10 @@ const struct flow_group_stats *flows_group(const struct flows *flows, size_t gro
  * to now. */
 void flows_sample(struct flows *flows, sim_time since, struct flow_sample *samples);
 
+/* Bytes that start with an arrival, on average over the groups whose flows arrive one after the
+ * other (Poisson, traces); INFINITY when there is none. Each is an event for all partitions. */
+double flows_bytes_per_arrival(const struct flows *flows);
+
 /* The network has been cut into `parts` partitions (net/cut.h). From then on flows_gather() counts
  * what happened to flows in a window; before it the functions here do not see that. */
 void flows_cut(struct flows *flows, unsigned parts);

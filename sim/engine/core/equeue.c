@@ -224,7 +224,7 @@ static void sort_items(const struct equeue *q, struct eq_item *to, struct eq_ite
 void equeue_init(struct equeue *q, uint64_t seed)
 {
 	*q = (struct equeue){ .seed = hash_pair(seed, hash_string("ties")) };
-	equeue_bound(q, SIM_TIME_MAX);
+	equeue_bound(q, SIM_TIME_MAX, SIM_TIME_MAX);
 	equeue_tune(q, 10, 14);
 }
 
@@ -238,7 +238,7 @@ void equeue_tune(struct equeue *q, unsigned shift, unsigned slot_bits)
 	q->used = xcalloc(q->slot_count / 64, sizeof(*q->used));
 	q->cursor = q->last >> shift;
 	q->heap_slot = NO_SLOT;
-	equeue_bound(q, q->end);
+	equeue_bound(q, q->end, q->end);
 }
 
 void equeue_look_ahead(struct equeue *q, size_t depth, sim_time span)

@@ -181,12 +181,12 @@ static inline uint32_t equeue_coming(const struct equeue *q)
 	return q->batch_head < q->batch_count ? q->batch[q->batch_head].id : EQ_NONE;
 }
 
-/* From now on equeue_pop_before() stops before this time. No later slot is opened, so that what is
- * scheduled afterwards still finds its slot closed. */
-static inline void equeue_bound(struct equeue *q, sim_time end)
+/* From now on equeue_pop_before() stops before `end`. Slots are opened up to `known` >= end, not
+ * later, so that what is scheduled from there on still finds its slot closed. */
+static inline void equeue_bound(struct equeue *q, sim_time end, sim_time known)
 {
 	q->end = end;
-	q->last_slot = (end - 1) >> q->shift;
+	q->last_slot = (known - 1) >> q->shift;
 }
 
 /* The time of the first event, SIM_TIME_MAX when there is none. Opens no slot. */

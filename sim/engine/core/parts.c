@@ -16,7 +16,7 @@ struct part {
 	sim_time holds; /* what give() said */
 };
 
-enum phase { RUN_AND_GIVE, TAKE };
+enum phase { RUN, RUN_AND_GIVE, TAKE };
 
 struct sim_parts {
 	struct sim *whole;
@@ -25,28 +25,28 @@ struct sim_parts {
 	struct equeue **queues; /* of the same */
 	const struct parts_ops *ops;
 	sim_time lookahead;
-	sim_time begin; /* of the next window: nothing is pending before */
-	bool due;       /* an event of the whole, at `begin` */
+	sim_time begin, end; /* what is left of the window: nothing is pending before */
+	bool due;            /* an event of the whole, at `begin` */
 	struct team *team;
-	uint64_t events;        /* of the last window: the next one has about as many */
+	uint64_t events;        /* of the last run: the next one has about as many */
 	bool slept;             /* in it, as this thread waited for others */
 	bool together;          /* the window before that was not run alone */
 	unsigned penalty, left; /* windows to run alone, the next time; now */
-	/* of the window that runs */
+	/* of what runs: the window up to `stop` */
 	bool running, alone;
 	enum phase phase;
-	sim_time end;
+	sim_time stop;
 };
 
 /* --- windows --- */
 
-/* The events of one partition before `end`. */
-static void run_until(struct sim *sim, sim_time end)
+/* The events of one partition before `stop`, in a window that goes on until `end`. */
+static void run_until(struct sim *sim, sim_time stop, sim_time end)
 {
 	struct equeue *q = &sim->queue;
 	uint32_t id;
 
-	equeue_bound(q, end);
+	equeue_bound(q, stop, end);
 	while ((id = equeue_pop_before(q, &sim->now)) != EQ_NONE) {
 		sim_look(sim);
 		if (id < sim->block_count) {
@@ -67,8 +67,9 @@ static void work_on(const struct sim_parts *parts, struct part *part)
 		parts->ops->take(&part->sim);
 		return;
 	}
-	run_until(&part->sim, parts->end);
-	part->holds = parts->ops->give(&part->sim, parts->end);
+	run_until(&part->sim, parts->stop, parts->end);
+	if (parts->phase == RUN_AND_GIVE)
+		part->holds = parts->ops->give(&part->sim, parts->end);
 }
 
 /* Where the system gives fewer threads than it was cut for, some do the work of several. */
@@ -125,21 +126,25 @@ static void add_up(struct sim *whole, struct sim *part)
 	part->events = part->digest = part->uncounted = 0;
 }
 
-/* False when there was no event. */
-static bool run_window(struct sim *sim, sim_time end)
+/* The rest of the window, or until an event of the whole. False when there was no event. */
+static bool run_window(struct sim *sim, sim_time stop)
 {
 	struct sim_parts *parts = sim->parts;
 	uint64_t before = sim->events;
 
 	choose_threads(parts);
 	parts->running = true;
-	parts->end = end;
-	run_phase(parts, RUN_AND_GIVE);
-	run_phase(parts, TAKE);
+	parts->stop = stop;
+	if (stop < parts->end) {
+		run_phase(parts, RUN);
+	} else {
+		run_phase(parts, RUN_AND_GIVE);
+		run_phase(parts, TAKE);
+	}
 	parts->running = false;
 	for (unsigned p = 1; p <= parts->count; p++)
 		add_up(sim, &parts->list[p]->sim);
-	sim->now = end - 1;
+	sim->now = stop - 1;
 	parts->events = sim->events - before;
 	return parts->events;
 }
@@ -160,7 +165,7 @@ static sim_time first_event(const struct sim_parts *parts)
 
 bool parts_fits(const struct sim *sim, sim_time until)
 {
-	return sim->parts->begin + sim->parts->lookahead <= until;
+	return sim->parts->end <= until;
 }
 
 bool parts_run(struct sim *sim, uint64_t budget, sim_time until)
@@ -169,19 +174,23 @@ bool parts_run(struct sim *sim, uint64_t budget, sim_time until)
 	uint64_t enough = sim->events < UINT64_MAX - budget ? sim->events + budget : UINT64_MAX;
 
 	while (!parts->due && sim->events < enough && parts_fits(sim, until)) {
-		sim_time control = equeue_first(&sim->queue), end = parts->begin + parts->lookahead;
+		sim_time control = equeue_first(&sim->queue), next = parts->end;
+		bool ran;
 
-		parts->due = control < end;
+		parts->due = control < parts->end;
+		ran = run_window(sim, parts->due ? control + 1 : parts->end);
+		parts->begin = control; /* it may schedule events of this time */
 		if (parts->due)
-			end = control + 1;
-		if (!run_window(sim, end) && !parts->due) {
+			continue;
+		if (!ran) {
 			sim_time first = first_event(parts);
 
-			end = first < control ? first : control;
-			if (end == SIM_TIME_MAX)
+			next = first < control ? first : control;
+			if (next == SIM_TIME_MAX)
 				return false;
 		}
-		parts->begin = parts->due ? control : end; /* it may schedule events of this time */
+		parts->begin = next;
+		parts->end = next + parts->lookahead;
 	}
 	return true;
 }
@@ -196,7 +205,7 @@ void parts_control(struct sim *sim)
 	parts->due = false;
 	for (unsigned p = 1; p <= parts->count; p++)
 		parts->list[p]->sim.now = parts->begin;
-	equeue_bound(&sim->queue, parts->begin + 1);
+	equeue_bound(&sim->queue, parts->begin + 1, parts->begin + 1);
 	id = equeue_pop_before(&sim->queue, &sim->now);
 	if (id != EQ_NONE)
 		sim_run_entity(sim, id);
@@ -207,7 +216,7 @@ void parts_control(struct sim *sim)
 bool parts_hold(const struct sim *sim)
 {
 	for (unsigned p = 1; sim->parts && p <= sim->parts->count; p++)
-		if (sim->parts->list[p]->holds != SIM_TIME_MAX)
+		if (sim->parts->list[p]->sim.queue.away_count)
 			return true;
 	return false;
 }
@@ -243,7 +252,8 @@ void parts_cut(struct sim *sim, unsigned count, unsigned threads, sim_time looka
 				     .threads = threads,
 				     .ops = ops,
 				     .lookahead = lookahead,
-				     .begin = sim->now };
+				     .begin = sim->now,
+				     .end = sim->now + lookahead };
 	sim->parts = parts;
 	parts->list = xcalloc(count + 1, sizeof(struct part *));
 	parts->queues = xcalloc(count + 1, sizeof(struct equeue *));
@@ -320,7 +330,7 @@ void parts_join(struct sim *sim)
 	struct sim_parts *parts = sim->parts;
 	struct equeue *queue = &sim->queue;
 
-	equeue_bound(queue, SIM_TIME_MAX);
+	equeue_bound(queue, SIM_TIME_MAX, SIM_TIME_MAX);
 	for (uint32_t id = 0; id < queue->node_count; id++) {
 		struct eq_node *node = &queue->nodes[id];
 		bool pending = equeue_pending(queue, id);

@@ -20,7 +20,7 @@
  *     all give, then all take. The end of a window is the only lock.
  *
  * Events of SIM_CONTROL and SIM_SAMPLE belong to no partition and stay in the whole simulation.
- * Such an event comes behind all else of its time, ends a window and runs alone. It finds all
+ * Such an event comes behind all else of its time, divides a window and runs alone. It finds all
  * partitions at its own time and may do anything to any of them, through their struct sim. Within
  * a window, a handler may read of another partition only what cannot change within the lookahead.
  * Tests compare runs in other numbers of partitions and threads, and a thread sanitizer looks on

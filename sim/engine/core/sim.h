@@ -131,8 +131,8 @@ void timer_set(struct sim *sim, struct timer *timer, sim_time at);
 void timer_cancel(struct sim *sim, struct timer *timer);
 bool timer_pending(const struct sim *sim, const struct timer *timer);
 
-/* Its handler touches no host's state, as that of a switch's pipeline: nothing that hosts have
- * deferred is done before it. Speed only. */
+/* Its handler touches no host's state, as that of a switch's pipeline, or calls network_catch_up()
+ * for those it touches: nothing that hosts have deferred is done before it. Speed only. */
 void timer_apart(struct sim *sim, const struct timer *timer);
 
 /* Does what was deferred and is due before the time `until`. */

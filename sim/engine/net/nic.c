@@ -154,9 +154,14 @@ static void catch_up(struct network *net, uint32_t host, sim_time until)
 		make_event(nic);
 }
 
-/* Those that have nothing deferred any more leave the list. */
+/* Those that have nothing deferred any more leave the list. Where events that look at it are many
+ * and departures few, it is cheaper to defer none. */
 static void catch_up_list(struct network *net, sim_time until)
 {
+	uint32_t hosts = net->hosts / (net->part_count ? net->part_count : 1);
+
+	if (net->deferred_looks / LOOKS_PER_DEPARTURE > net->departures_deferred + hosts)
+		net->nics_by_event = true;
 	for (uint32_t *link = &net->deferred_first; *link != NIC_NONE;) {
 		struct nic *nic = &net->nics[*link];
 
@@ -171,14 +176,11 @@ static void catch_up_list(struct network *net, sim_time until)
 	}
 }
 
-/* Before an event that may look at any host: of its partition, or of all. Where such events are
- * many and departures few, it is cheaper to defer none. */
+/* Before an event that may look at any host: of its partition, or of all. */
 static void catch_up_all(void *owner, sim_time until)
 {
 	struct network *net = owner;
 
-	if (net->deferred_looks / LOOKS_PER_DEPARTURE > net->departures_deferred + net->hosts)
-		net->nics_by_event = true;
 	catch_up_list(net, until);
 	for (unsigned p = 1; !parts_number(net->sim) && p <= net->part_count; p++)
 		catch_up_list(net->views[p], until);
