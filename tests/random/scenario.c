@@ -353,7 +353,7 @@ static void put_pool(void)
 		{ "min_timeout", 30, "'200us'|'5ms'" },
 		{ "initial_timeout", 30, "'5ms'" },
 		{ "max_timeout", 30, "'50ms'" },
-		{ "halve_on", 40, "'nothing'|'mark'|'timeout'|'loss'" },
+		{ "halve_on", 40, "'nothing'|'mark'|'timeout'|'share'|'loss'" },
 		{ "timeout_resends", 30, "'first'|'all'" },
 		{ "header", 20, "80" },
 	};

@@ -26,7 +26,13 @@
  *   that, and for the end of the window, a timer decides;
  * - the parameter packet is marked as sent again if any packet of its sum was: then neither it nor
  *   what was in flight with it is a sample of the round trip (window.h);
- * - the window has no slow start (window.h), nor an upper limit. */
+ * - what cuts the window (`halve_on`). In the public code (common/CC_manager.h, switched off in its
+ *   client) one packet a window decides: its ECN mark halves; neither holes nor resends count. With
+ *   that rule windows grow without end where the queue is in a host's NIC, which marks nothing.
+ * Ours adds: a timeout halves, and results that others overtook cut in proportion (window.h). Some
+ * read the paper as halving for each of these, too (`loss`); with that a spread of 100 ns between
+ *   workers, through collisions alone, takes most of the throughput;
+ * - the window has no slow start (window.h), nor an upper limit (public code: 100 packets). */
 #include "ina/atp/atp.h"
 
 #include "base/mem.h"
@@ -41,7 +47,7 @@ static const char *const index_names[] = { [ATP_INDEX_HASH] = "hash",
 					   NULL };
 
 static const struct conf_row atp_rows[] = {
-	POOL_ROWS("our choice; ATP's public code evaluates losses once a window"),
+	POOL_ROWS,
 	CONF_ENUM("index", struct atp_conf, index, "hash", index_names,
 		  "Aggregator of a chunk: hash of job and sequence number; position: a hash drawn "
 		  "once per position in the window; rehash: the same, and the server replaces an "

@@ -21,8 +21,8 @@
  *   that, and for the end of the window, a timer decides. Servers remind after the third
  *   contribution to later chunks (both numbers are `duplicate_threshold`), then after 6, 12, ...
  *   more (section 5.1: after every third, it seems; `server_reminders`), and by timer;
- * - a chunk whose result comes out of order seems lost and halves the window, as under ATP; so does
- *   every preempted one (`halve_on`);
+ * - a chunk whose result comes out of order seems lost, and so does every preempted one; it cuts
+ * the window as under ATP, whose congestion control section 5.1 takes (`halve_on`, see atp.c);
  * - no sample of the round trip (Karn) is a chunk or an entry that needed a reminder. Nor is what
  *   was in flight when a timeout ran out, or when the server's result says that one has, at the
  *   server or, as far as it can know, at another worker (window.h). Nor is what was open at the
@@ -75,7 +75,7 @@ static const char *const dupack_names[] = { [ESA_DUPACK_DOUBLING] = "doubling",
 					    NULL };
 
 static const struct conf_row esa_rows[] = {
-	POOL_ROWS("ESA section 5.1: ATP's congestion control"),
+	POOL_ROWS,
 	CONF_ENUM("preemption", struct esa_conf, preemption, "priority", preemption_names,
 		  "When a packet takes an aggregator from its owner: when its priority is higher; "
 		  "always; on the toss of a coin; never.",
