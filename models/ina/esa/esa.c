@@ -12,6 +12,8 @@
  * transport are added at once). A worker's result cache holds twice the window.
  *
  * Left open, and our reading:
+ * - the aggregators of a job's chunks are drawn without repetition, as in ATP's public code
+ *   (`index`), so that a lone job never collides with itself where memory holds its window;
  * - the reminder packet carries the aggregator index, which the server can compute (section 5.1:
  *   all fields but job and sequence number are 0);
  * - priorities are compressed to q = ceil(scale * P), 1 to 255, with T in ms; T is the remaining
@@ -65,6 +67,10 @@ static const char *const ratio_names[] = {
 	[ESA_MEASURED] = "measured", [ESA_MODEL] = "model", NULL
 };
 
+static const char *const index_names[] = {
+	[INDEX_DISTINCT] = "distinct", [INDEX_HASH] = "hash", NULL
+};
+
 static const char *const query_names[] = {
 	[ESA_QUERY_IF_NOTHING] = "if_nothing", [ESA_QUERY_ALWAYS] = "always", NULL
 };
@@ -76,6 +82,8 @@ static const char *const dupack_names[] = { [ESA_DUPACK_DOUBLING] = "doubling",
 
 static const struct conf_row esa_rows[] = {
 	POOL_ROWS("ESA section 5.1: ATP's congestion control"),
+	CONF_ENUM("index", struct esa_conf, pool.index, "distinct", index_names,
+		  POOL_INDEX_HELP ".", POOL_INDEX_SOURCE),
 	CONF_ENUM("preemption", struct esa_conf, preemption, "priority", preemption_names,
 		  "When a packet takes an aggregator from its owner: when its priority is higher; "
 		  "always; on the toss of a coin; never.",
