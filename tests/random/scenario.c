@@ -370,6 +370,7 @@ static void put_pool(void)
 		{ "priority_scale", 20, "1|1000" },
 		{ "reminder_rounds", 20, "1|10" },
 		{ "query", 30, "'always'" },
+		{ "resend", 30, "'timeout'" },
 		{ "server_reminders", 40, "'doubling'|'each'|'every'" },
 	};
 

@@ -33,9 +33,9 @@
  * - who lost what (case 2 against cases 1, 3, 4): a worker's reminder makes the server ask all
  *   workers for the result; at once if it has had no part of the chunk, else when its own reminder
  *   to the switches has not helped within an RTO (section 5.3 asks in case 2 only, where nothing
- *   has collided; `query`: whatever the server has). If none has the result and nothing has come
- *   for an RTO, the missing gradients are asked for; three reminders by the server's own timer lead
- *   there, too;
+ *   has collided; `query`: whatever the server has). If none has the result, the missing
+ *   gradients are asked for at once (`resend`), as what the reminder fetched is in by then; three
+ *   reminders by the server's own timer lead there, too;
  * - each reminder of a worker makes the server remind the switches at once (section 5.3); the
  *   server's own timer for the chunk runs from the first;
  * - a worker does not remind again, nor does a server repeat a result, while the same is under way
@@ -75,6 +75,10 @@ static const char *const query_names[] = {
 	[ESA_QUERY_IF_NOTHING] = "if_nothing", [ESA_QUERY_ALWAYS] = "always", NULL
 };
 
+static const char *const resend_names[] = {
+	[ESA_RESEND_AT_ONCE] = "at_once", [ESA_RESEND_TIMEOUT] = "timeout", NULL
+};
+
 static const char *const dupack_names[] = { [ESA_DUPACK_DOUBLING] = "doubling",
 					    [ESA_DUPACK_EACH] = "each",
 					    [ESA_DUPACK_EVERY] = "every",
@@ -108,6 +112,11 @@ static const struct conf_row esa_rows[] = {
 		"reminder to the switches has not helped; always: at once, whatever it has.",
 		"ESA section 5.3: case 2 asks where nothing collided, so that the server has "
 		"nothing, case 5 leaves the rest to reminders; always: our choice"),
+	CONF_ENUM("resend", struct esa_conf, resend, "at_once", resend_names,
+		  "When a server asks workers for gradients that it misses, if no worker has the "
+		  "result: at_once, when all have said so; timeout: when nothing has come for an "
+		  "RTO.",
+		  "our choice; ESA sections 5.1 and 5.3 name no wait here"),
 	CONF_ENUM("server_reminders", struct esa_conf, dupack, "doubling", dupack_names,
 		  "When a server reminds switches of a chunk because contributions to later ones "
 		  "come (\"dupACK\"), with duplicate_threshold = 3: doubling: after 3, then 6, 12, "

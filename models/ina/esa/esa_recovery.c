@@ -111,8 +111,9 @@ static void have_not(struct esa_server *esa, struct esa_entry *entry, uint32_t w
 	note_lack(esa, entry, worker);
 	if (--entry->answers)
 		return;
-	/* parts that the reminder fetched are in after an RTO; the timer looks again */
-	if (entry->reminded + esa_server_rto(esa) <= esa->server->job->base.scheme->env.sim->now)
+	/* What the reminder fetched has come: from the switches, the answers from beyond them. */
+	if (esa_conf(esa->server->job)->resend == ESA_RESEND_AT_ONCE ||
+	    entry->reminded + esa_server_rto(esa) <= esa->server->job->base.scheme->env.sim->now)
 		esa_want_gradients(esa, entry);
 }
 
