@@ -371,6 +371,7 @@ static void put_pool(void)
 		{ "reminder_rounds", 20, "1|10" },
 		{ "query", 30, "'always'" },
 		{ "resend", 30, "'timeout'" },
+		{ "transport_timeout", 30, "'tcp'" },
 		{ "server_reminders", 40, "'doubling'|'each'|'every'" },
 	};
 

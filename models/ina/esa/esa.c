@@ -79,6 +79,10 @@ static const char *const resend_names[] = {
 	[ESA_RESEND_AT_ONCE] = "at_once", [ESA_RESEND_TIMEOUT] = "timeout", NULL
 };
 
+static const char *const transport_timeout_names[] = {
+	[ESA_MIN_TIMEOUT] = "min_timeout", [ESA_TCP_TIMEOUT] = "tcp", NULL
+};
+
 static const char *const dupack_names[] = { [ESA_DUPACK_DOUBLING] = "doubling",
 					    [ESA_DUPACK_EACH] = "each",
 					    [ESA_DUPACK_EVERY] = "every",
@@ -117,6 +121,12 @@ static const struct conf_row esa_rows[] = {
 		  "result: at_once, when all have said so; timeout: when nothing has come for an "
 		  "RTO.",
 		  "our choice; ESA sections 5.1 and 5.3 name no wait here"),
+	CONF_ENUM("transport_timeout", struct esa_conf, transport_timeout, "min_timeout",
+		  transport_timeout_names,
+		  "Least and first timeout of the reliable transport between workers and servers: "
+		  "min_timeout, or that of /tcp.",
+		  "our choice; ESA section 6 sets 1 ms for reminders, section 5.3 names no timeout "
+		  "of the transport (\"e.g. TCP\")"),
 	CONF_ENUM("server_reminders", struct esa_conf, dupack, "doubling", dupack_names,
 		  "When a server reminds switches of a chunk because contributions to later ones "
 		  "come (\"dupACK\"), with duplicate_threshold = 3: doubling: after 3, then 6, 12, "

@@ -281,6 +281,8 @@ void esa_channels_init(struct esa_server *esa)
 {
 	const struct pool_job *job = esa->server->job;
 	const struct model_env *env = &job->base.scheme->env;
+	bool own = esa_conf(job)->transport_timeout == ESA_MIN_TIMEOUT;
+	sim_time timeout = own ? pool_scheme(job)->window.rto.least : 0;
 
 	esa->to_worker = xcalloc(job->base.spec.workers, sizeof(*esa->to_worker));
 	esa->from_worker = xcalloc(job->base.spec.workers, sizeof(*esa->from_worker));
@@ -296,6 +298,8 @@ void esa_channels_init(struct esa_server *esa)
 			      at_worker, &esa->to_worker[w]);
 		messages_init(&esa->from_worker[w].messages, env->tcp, env->sim, host, server,
 			      key | 1, at_server, &esa->from_worker[w]);
+		esa->to_worker[w].messages.timeout = timeout;
+		esa->from_worker[w].messages.timeout = timeout;
 	}
 }
 
