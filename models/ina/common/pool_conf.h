@@ -10,10 +10,25 @@ struct pool_conf {
 	bytes memory;
 	int64_t elements_per_packet;
 	int64_t header;
+	int index; /* enum pool_index */
 	struct window_conf window;
 };
 
+/* Which aggregator a chunk gets. The last two are ATP's. */
+enum pool_index { INDEX_DISTINCT, INDEX_HASH, INDEX_POSITION, INDEX_REHASH };
+
 extern const char *const timeout_resends_names[], *const halve_on_names[];
+
+#define POOL_INDEX_HELP                                                                            \
+	"Aggregator of a chunk. distinct: each job takes all aggregators in turn, in a random "    \
+	"order "                                                                                   \
+	"of its own, so that its window meets none twice; hash: a hash of job and sequence "       \
+	"number, "                                                                                 \
+	"with which a window of w chunks meets itself w^2 / 2 / aggregators times"
+#define POOL_INDEX_SOURCE                                                                          \
+	"ATP's public code draws the indices of a job without repetition (HashTable.cc); hash: "   \
+	"ESA "                                                                                     \
+	"section 2.1, hash(jobID, seqNum)"
 
 #define POOL_ROWS                                                                                  \
 	CONF_BYTES("memory", struct pool_conf, memory, "5MB", 4, UINT64_C(1) << 40,                \
