@@ -120,6 +120,48 @@ Test(esa_cases, case_1_gradient_lost)
 	lose_gradient("timeout", true); /* an RTO longer */
 }
 
+/* Case 1 again, but the first gradient that goes over the transport is lost, too: its TCP waits for
+ * ESA's least timeout, or for the 10 ms of /tcp. */
+static bool lose_twice(void *owner, uint32_t port, const struct packet *packet)
+{
+	struct named *named = owner;
+
+	if (lose_named(named, port, packet))
+		return true;
+	if (packet->kind != PACKET_DATA || packet->size < 256 || named->lost != 1)
+		return false;
+	named->lost++;
+	return true;
+}
+
+static double lose_message(const char *transport_timeout)
+{
+	struct named named = { .node = 4, .chunk = 2, .bits = 2, .times = 1 };
+	struct bench bench;
+	char scheme[200];
+	double duration;
+
+	snprintf(scheme, sizeof(scheme), "\"transport_timeout\": \"%s\", " TIMERS,
+		 transport_timeout);
+	esa_star(&bench, 3, "", scheme, "", 20 * 256);
+	named.bench = &bench;
+	bench_lose(&bench, lose_twice, &named);
+	esa_finish(&bench, 3 * 20);
+	cr_expect_eq(named.lost, 2);
+	cr_expect_eq(job_stats(&bench).retransmissions, 1);
+	duration = tat(&bench, 0);
+	bench_close(&bench);
+	return duration;
+}
+
+Test(esa_cases, case_1_gradient_lost_twice)
+{
+	double own = lose_message("min_timeout"), tcp = lose_message("tcp");
+
+	cr_expect(own > 100e-6 && own < 150e-6, "%g", own);
+	cr_expect(tcp > 10e-3 && tcp < 10.1e-3, "%g", tcp);
+}
+
 /* Case 2, first scenario: the result is lost on the way to one worker, which reminds the
  * server; a peer has it in its cache; nobody sends a gradient again, nobody waits. */
 static void lose_result_at(uint32_t worker)
@@ -748,6 +790,36 @@ Test(esa_random, long_tensors)
 			window = widest.window;
 	}
 	cr_expect_geq(window, 2048);
+}
+
+/* A lone job loses single gradients and results, now and then a message. ATP sends again at once;
+ * ESA asks first, and where a message is lost, waits for 1 ms. Else nothing may wait for timeouts:
+ * then each loss would take 1 ms, and the job 100 ms. */
+Test(esa_random, a_lone_job_with_losses)
+{
+	static const char *const spreads[] = { "0s", "121ns", "1us" }, *const schemes[] = { "esa",
+											    "atp" };
+	double sums[2] = { 0 };
+
+	for (unsigned run = 0; run < 9; run++)
+		for (int s = 0; s < 2; s++) {
+			struct bench bench;
+
+			bench_open(
+				&bench, s ? SCHEME_atp : SCHEME_esa,
+				"{\"name\": \"t\", \"seed\": %u, \"topology\": {\"kind\": "
+				"\"star\", \"hosts\": 9, \"host\": {\"nic_jitter\": \"%s\"}, "
+				"\"link\": {\"rate\": \"100Gbps\", \"loss\": 5e-4}}, \"jobs\": "
+				"[{\"workers\": 8, \"all_reduce\": \"%s\", \"model\": {\"layers\": "
+				"[{\"gradient\": \"5MB\"}]}}]}",
+				run % 3 + 1, spreads[run / 3], schemes[s]);
+			bench_finish(&bench, 8 * UINT64_C(19532));
+			sums[s] += tat(&bench, 0);
+			if (!s)
+				cr_expect_lt(tat(&bench, 0), 15e-3, "run %u", run);
+			bench_close(&bench);
+		}
+	cr_expect_lt(sums[0], 3 * sums[1], "%g, %g", sums[0], sums[1]);
 }
 
 /* Timers about as short as the round trip, no loss: they run out for chunks whose results are on
