@@ -26,6 +26,7 @@ struct messages {
 	void *owner;
 	struct timer timer; /* within a host */
 	uint32_t conn;
+	sim_time timeout; /* least and first of its TCP, set before the first message; 0 = /tcp's */
 	bool open, expecting;
 	uint64_t written;
 	struct message *ring; /* those under way */

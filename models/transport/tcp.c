@@ -281,6 +281,15 @@ void tcp_set_urgent(struct tcp *tcp, uint32_t number)
 	tx->flags |= PACKET_URGENT;
 }
 
+void tcp_set_timeout(struct tcp *tcp, uint32_t number, sim_time timeout)
+{
+	struct tcp_tx *tx = &tcp->conns[number]->tx;
+
+	SIM_BUG_ON(tx->written > 0);
+	tx->rto = tx->min_rto = timeout;
+	tx->source.deferrable &= nic_deferrable(&tcp->topo->net, timeout);
+}
+
 void tcp_write(struct tcp *tcp, uint32_t number, uint64_t size)
 {
 	tcp->conns[number]->tx.written += size;

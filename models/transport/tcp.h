@@ -76,6 +76,9 @@ void tcp_join(struct tcp *tcp);
 /* Makes all segments control packets if the network has classes; before the first tcp_write(). */
 void tcp_set_urgent(struct tcp *tcp, uint32_t conn);
 
+/* Another least and first retransmission timeout than configured; before the first tcp_write(). */
+void tcp_set_timeout(struct tcp *tcp, uint32_t conn, sim_time timeout);
+
 /* The application hands over `size` more bytes. */
 void tcp_write(struct tcp *tcp, uint32_t conn, uint64_t size);
 

@@ -30,7 +30,7 @@ struct tcp_tx {
 	bool resend;       /* the segment at una goes out next */
 	bool limited;      /* the window, not the application, stopped it */
 	unsigned timeouts; /* since something new was acknowledged */
-	sim_time srtt, rttvar, rto;
+	sim_time srtt, rttvar, rto, min_rto;
 	sim_time deadline; /* of the retransmission; the timer may fire earlier and look */
 	sim_time timer_at; /* when it fires; SIM_TIME_MAX = not set */
 	struct timer timer;

@@ -202,8 +202,6 @@ void tcp_tx_wake(struct tcp_conn *conn)
 static void measure_rtt(struct tcp_conn *conn, sim_time rtt)
 {
 	struct tcp_tx *tx = &conn->tx;
-	sim_time min = conn->tcp->conf->min_rto;
-
 	if (!tx->srtt) {
 		tx->srtt = rtt;
 		tx->rttvar = rtt / 2;
@@ -214,8 +212,8 @@ static void measure_rtt(struct tcp_conn *conn, sim_time rtt)
 		tx->srtt = (7 * tx->srtt + rtt) / 8;
 	}
 	tx->rto = tx->srtt + 4 * tx->rttvar;
-	if (tx->rto < min)
-		tx->rto = min;
+	if (tx->rto < tx->min_rto)
+		tx->rto = tx->min_rto;
 	if (tx->ops->delays && conn->rx.ack_every > 1)
 		tx->rto += conn->tcp->conf->ack_delay;
 }
@@ -357,6 +355,7 @@ void tcp_tx_open(struct tcp_conn *conn, uint32_t src, uint32_t dst, const struct
 		.host = src,
 		.flags = cc->ecn ? PACKET_ECT : 0,
 		.rto = tcp->conf->initial_rto,
+		.min_rto = tcp->conf->min_rto,
 		.timer_at = SIM_TIME_MAX,
 		.cc = { .cwnd = (double)tcp->conf->initial_window * mss,
 			.ssthresh = INFINITY,

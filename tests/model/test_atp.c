@@ -130,7 +130,8 @@ Test(atp_count, own_collisions_of_a_hash)
 	uint64_t meetings = 0;
 	struct bench bench;
 
-	atp_star(&bench, 2, "", "\"initial_window\": \"62KB\", \"max_window\": \"62KB\"", "",
+	atp_star(&bench, 2, "",
+		 "\"index\": \"hash\", \"initial_window\": \"62KB\", \"max_window\": \"62KB\"", "",
 		 PIECES * UINT64_C(256));
 	for (uint32_t p = 0; p < PIECES; p++) {
 		uint32_t slot = aggregators_hash(&bench.scheme->crc, 1, p + 1, 0) % 19531;
@@ -491,20 +492,22 @@ Test(atp_index, crc_of_the_public_code)
 	}
 }
 
-/* An index that is remembered is the one that the hash gives, from chunk 0 on. */
+/* An index that is remembered is the one that chunk has, from chunk 0 on. */
 Test(atp_index, known_indices)
 {
 	struct bench bench;
 	struct pool_job *job;
 
-	atp_star(&bench, 3, "", "", "", 1000 * 256);
-	sim_run(&bench.s->sim, 1);
-	job = bench_job(&bench, 0);
-	for (int again = 0; again < 2; again++)
-		for (uint64_t chunk = 0; chunk < 5000; chunk++)
-			cr_assert_eq(pool_known_index(job, chunk), pool_index(job, chunk, 0),
-				     "chunk %" PRIu64, chunk);
-	bench_close(&bench);
+	for (int m = 0; m < 2; m++) {
+		atp_star(&bench, 3, "", m ? "\"index\": \"hash\"" : "", "", 1000 * 256);
+		sim_run(&bench.s->sim, 1);
+		job = bench_job(&bench, 0);
+		for (int again = 0; again < 2; again++)
+			for (uint64_t chunk = 0; chunk < 5000; chunk++)
+				cr_assert_eq(pool_known_index(job, chunk),
+					     pool_index(job, chunk, 0), "chunk %" PRIu64, chunk);
+		bench_close(&bench);
+	}
 }
 
 /* Positions: a job touches as many aggregators as it has positions, all different, so

@@ -74,6 +74,79 @@ Test(esa_alone, held_for_the_spread_of_arrivals)
 	bench_close(&bench);
 }
 
+/* N chunks in a row have N aggregators, wherever the row begins, in an order that the job has for
+ * itself: two jobs meet at about one place in N. */
+Test(esa_alone, distinct_aggregators)
+{
+	static const uint32_t counts[] = { 1, 4, 3906, 19531, 65536 };
+	static bool used[AGGREGATORS_MAX];
+
+	for (size_t i = 0; i < 5; i++) {
+		uint32_t n = counts[i], same = 0;
+		const struct pool_job *job, *other;
+		struct bench bench;
+
+		bench_open(
+			&bench, SCHEME_esa,
+			"{\"name\": \"t\", \"topology\": {\"kind\": \"star\", \"hosts\": 6}, "
+			"\"schemes\": {\"esa\": {\"memory\": \"%uB\"}}, \"jobs\": [{\"count\": 2, "
+			"\"workers\": 2, \"all_reduce\": \"esa\", \"model\": {\"layers\": "
+			"[{\"gradient\": \"1KB\"}]}}]}",
+			n * 256);
+		sim_run(&bench.s->sim, 1);
+		job = bench_job(&bench, 0);
+		other = bench_job(&bench, 1);
+		cr_assert(job && other);
+		for (uint64_t first = 0; first < 3; first++) {
+			memset(used, 0, sizeof(used));
+			for (uint64_t chunk = first * 1000; chunk < first * 1000 + n; chunk++) {
+				cr_assert_not(used[pool_index(job, chunk, 0)]);
+				used[pool_index(job, chunk, 0)] = true;
+			}
+		}
+		for (uint64_t chunk = 0; chunk < n; chunk++)
+			same += pool_index(job, chunk, 0) == pool_index(other, chunk, 0);
+		cr_expect(n < 10 || same < 8, "%u of %u", same, n);
+		bench_close(&bench);
+	}
+}
+
+/* So a lone job, whatever spread its workers' packets have, never meets itself as long as its
+ * window is no longer than the memory has places, and runs at the goodput of a job without spread.
+ * With a hash it meets itself (tests/model/test_atp.c has the closed form). */
+Test(esa_alone, does_not_meet_itself)
+{
+	static const char *const spreads[] = { "0s", "100ns", "1us" };
+	const char *const window = "\"initial_window\": \"62KB\", \"max_window\": \"62KB\"";
+	const uint64_t chunks = 20000;
+
+	for (int s = 0; s < 3; s++)
+		for (int hash = 0; hash < 2; hash++) {
+			struct collective_stats stats;
+			struct bench bench;
+			char scheme[200], topology[100];
+			double seconds;
+
+			snprintf(scheme, sizeof(scheme),
+				 "\"index\": \"%s\", \"memory\": \"%s\", %s",
+				 hash ? "hash" : "distinct", hash ? "5MB" : "51200B", window);
+			snprintf(topology, sizeof(topology), ", \"host\": {\"nic_jitter\": \"%s\"}",
+				 spreads[s]);
+			esa_star(&bench, 8, topology, scheme, "", chunks * 256);
+			esa_finish(&bench, 8 * chunks);
+			stats = switch_stats(&bench);
+			seconds = tat(&bench, 0);
+			if (hash) {
+				cr_expect(s == 0 || stats.collisions_own > 0);
+			} else {
+				cr_expect_eq(stats.collisions, 0);
+				cr_expect_eq(job_stats(&bench).reminders, 0);
+				expect_near(seconds, (double)chunks * T, 0.02, "at line rate", s);
+			}
+			bench_close(&bench);
+		}
+}
+
 /* Two levels: no packet to servers, one per rack and chunk to level 1. */
 Test(esa_alone, racks)
 {

@@ -182,23 +182,29 @@ Test(fluid_plans, fixed_windows_beside_flows, .timeout = 120)
 		}
 }
 
-/* What fluid leaves out of ESA: of four racks three share a link (ECMP), and the packet of the
- * fourth holds its aggregator until they are through. Chunks that meet there go to the server, and
- * windows wait for them: without marks, as many of them cost as much as the packets are behind
- * fluid, and none are left with more memory and windows that are no larger than the path. A window
- * that halves for a chunk overtaken by others (the default) costs far more. */
+/* What fluid leaves out of ESA with `index: hash`: of four racks three share a link (ECMP), and the
+ * packet of the fourth holds its aggregator until they are through. Chunks that meet there go to
+ * the server, and windows wait for them: without marks, as many of them cost as much as the packets
+ * are behind fluid, and none are left with more memory and windows that are no larger than the
+ * path. A window that halves for each chunk overtaken by others costs far more, one that is cut by
+ * their share (the default) something between. With indices that are distinct (the default) nothing
+ * meets. */
 Test(fluid_plans, racks_that_come_apart_collide, .timeout = 60)
 {
 	static const struct row rows_of_esa[] = {
-		{ "esa", FAT, DEEP, 0, "'esa': { 'halve_on': 'timeout' }" },
-		{ "esa", FAT, DEEP, 0, "'esa': { 'memory': '16MB', 'halve_on': 'timeout' }" },
-		{ "esa", FAT, DEEP, 0, "'esa': { 'memory': '16MB', 'max_window': '60kB' }" },
+		{ "esa", FAT, DEEP, 0, "'esa': { 'index': 'hash', 'halve_on': 'timeout' }" },
+		{ "esa", FAT, DEEP, 0,
+		  "'esa': { 'index': 'hash', 'memory': '16MB', 'halve_on': 'timeout' }" },
+		{ "esa", FAT, DEEP, 0,
+		  "'esa': { 'index': 'hash', 'memory': '16MB', 'max_window': '60kB' }" },
+		{ "esa", FAT, DEEP, 0, "'esa': { 'index': 'hash', 'halve_on': 'loss' }" },
+		{ "esa", FAT, DEEP, 0, "'esa': { 'index': 'hash' }" },
 		{ "esa", FAT, DEEP, 0, NULL },
 	};
-	struct collective_stats stats[4] = { 0 };
-	double behind[4];
+	struct collective_stats stats[6] = { 0 };
+	double behind[6];
 
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < 6; i++)
 		behind[i] = job_counted("packet", &rows_of_esa[i], TENSOR, 1, &stats[i]) /
 				    job_time("fluid", &rows_of_esa[i], TENSOR, 1) -
 			    1;
@@ -209,6 +215,8 @@ Test(fluid_plans, racks_that_come_apart_collide, .timeout = 60)
 	cr_expect_gt(stats[1].server_packets, 0);
 	cr_expect_eq(stats[2].server_packets, 0);
 	cr_expect(behind[3] > 4 * behind[0], "%g %g", behind[3], behind[0]);
+	cr_expect(behind[4] > behind[0] && behind[4] < behind[3] / 2, "%g", behind[4]);
+	cr_expect_float_eq(behind[5], 0, 0.002, "%g", behind[5]);
 }
 
 /* Small tensors on long paths, where windows that grow need hundreds of round trips until the path

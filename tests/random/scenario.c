@@ -355,22 +355,25 @@ static void put_pool(void)
 		{ "min_timeout", 30, "'200us'|'5ms'" },
 		{ "initial_timeout", 30, "'5ms'" },
 		{ "max_timeout", 30, "'50ms'" },
-		{ "halve_on", 40, "'nothing'|'mark'|'timeout'|'loss'" },
+		{ "halve_on", 40, "'nothing'|'mark'|'timeout'|'share'|'loss'" },
 		{ "timeout_resends", 30, "'first'|'all'" },
 		{ "header", 20, "80" },
 	};
 	static const struct option atp[] = {
-		{ "index", 40, "'position'|'rehash'" },
+		{ "index", 50, "'hash'|'position'|'rehash'" },
 		{ "positions", 30, "1|20|1000" },
 		{ "idle_limit", 20, "'1ms'" },
 	};
 	static const struct option esa[] = {
+		{ "index", 30, "'hash'" },
 		{ "preemption", 50, "'always'|'coin'|'never'" },
 		{ "remaining", 30, "'job'|'attained'" },
 		{ "ratio", 30, "'measured'|'model'" },
 		{ "priority_scale", 20, "1|1000" },
 		{ "reminder_rounds", 20, "1|10" },
 		{ "query", 30, "'always'" },
+		{ "resend", 30, "'timeout'" },
+		{ "transport_timeout", 30, "'tcp'" },
 		{ "server_reminders", 40, "'doubling'|'each'|'every'" },
 	};
 

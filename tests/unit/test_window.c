@@ -3,6 +3,8 @@
 #include "ina/common/window.h"
 
 #include <criterion/criterion.h>
+#include <inttypes.h>
+#include <math.h>
 
 #define US PS_PER_US
 
@@ -259,7 +261,7 @@ Test(window, timeouts)
 	}
 }
 
-/* What halves the window is a choice. */
+/* What halves the window is a choice; a share of a window shows only once it is complete. */
 Test(window, halve_on)
 {
 	for (int on = HALVE_ON_MARK; on <= HALVE_ON_LOSS; on++) {
@@ -275,6 +277,92 @@ Test(window, halve_on)
 		cr_expect_eq(window.limit, on == HALVE_ON_MARK ? 16 : 8);
 		window_release(&window);
 	}
+}
+
+/* A window of results of which others overtake the first `overtaken`. */
+static void round_with(struct window *window, uint64_t overtaken)
+{
+	uint64_t base = window->first, end = base + window->limit, chunk;
+
+	send_all(window, 0);
+	for (uint64_t p = base + overtaken; p < end; p++)
+		window_result(window, p, false, 1);
+	for (uint64_t p = base; p < base + overtaken; p++)
+		window_result(window, p, false, 1);
+	cr_expect_eq(window->first, end);
+	while (window_take_lost(window, &chunk, 1))
+		;
+}
+
+/* A quarter of each window is overtaken: after r of them the running mean of gain 1/16 is
+ * 1/4 (1 - (15/16)^r); it decays by 15/16 a window when nothing is. The mean does not depend on
+ * whether it cuts. */
+Test(window, share_is_a_running_mean)
+{
+	struct window_conf conf = conf_of(16);
+	struct window window;
+	double kept = 1;
+
+	conf.max = conf.initial;
+	conf.halve_on = HALVE_ON_TIMEOUT;
+	window_init(&window, &conf, 300, 1);
+	for (unsigned r = 1; r <= 100; r++) {
+		round_with(&window, 4);
+		kept *= 15. / 16;
+		cr_assert_float_eq(window.share, 0.25 * (1 - kept), 1e-12, "window %u", r);
+	}
+	cr_expect_eq(window.limit, 16, "this rule does not cut for it");
+	for (unsigned r = 0; r < 10; r++)
+		round_with(&window, 0);
+	cr_expect_float_eq(window.share, 0.25 * (1 - kept) * pow(15. / 16, 10), 1e-12);
+	window_release(&window);
+}
+
+/* What was overtaken cuts by half the mean, once all of its window is in; a window without any
+ * does not, whatever the mean. Growth stays: a packet of 300 bytes for each window of results. */
+Test(window, share_cuts_in_proportion)
+{
+	struct window_conf conf = conf_of(160);
+	struct window window;
+	uint64_t cwnd = 160 * 300;
+	double share = 0;
+
+	conf.halve_on = HALVE_ON_SHARE;
+	window_init(&window, &conf, 300, 1);
+	for (unsigned r = 0; r < 20; r++) {
+		uint64_t overtaken = r % 2 ? 0 : window.limit / 4;
+
+		share += ((double)overtaken / (double)window.limit - share) / 16;
+		round_with(&window, overtaken);
+		cwnd += 300;
+		if (overtaken)
+			cwnd = (uint64_t)((double)cwnd * (1 - share / 2));
+		cr_assert_eq(window.cwnd, cwnd, "window %u: %" PRIu64 ", not %" PRIu64, r,
+			     window.cwnd, cwnd);
+	}
+	cr_expect_eq(window.reductions, 10);
+	window_release(&window);
+}
+
+/* Under any rule a window is cut once: a mark halves, and its share adds nothing. */
+Test(window, share_does_not_cut_what_a_mark_has_halved)
+{
+	struct window_conf conf = conf_of(40);
+	struct window window;
+
+	conf.halve_on = HALVE_ON_SHARE;
+	window_init(&window, &conf, 300, 1);
+	send_all(&window, 0);
+	for (uint64_t p = 10; p < 40; p++)
+		window_result(&window, p, p == 20, 1);
+	cr_expect_eq(window.limit, 20);
+	for (uint64_t p = 0; p < 10; p++)
+		window_result(&window, p, false, 2);
+	cr_expect_eq(window.first, 40);
+	cr_expect_eq(window.reductions, 1);
+	cr_expect_geq(window.cwnd, 20 * 300);
+	cr_expect_float_eq(window.share, 10. / 40 / 16, 1e-12);
+	window_release(&window);
 }
 
 Test(window, numbers_of_32_bits)

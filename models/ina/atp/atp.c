@@ -16,6 +16,8 @@
  * bits and never restart (the public code: 16, per tensor).
  *
  * Left open, and our reading:
+ * - the aggregators of a job's chunks are drawn without repetition, as in the public code (`index`;
+ *   there for each position of the window, here for each chunk until all aggregators have had one);
  * - an aggregator is complete when its bitmap is full (the code counts packets);
  * - the ECN mark of a sum is the OR of its packets', at switches and servers;
  * - a packet that collided at level 0 is not added at level 1, either: the collision bit keeps
@@ -26,7 +28,13 @@
  *   that, and for the end of the window, a timer decides;
  * - the parameter packet is marked as sent again if any packet of its sum was: then neither it nor
  *   what was in flight with it is a sample of the round trip (window.h);
- * - the window has no slow start (window.h), nor an upper limit. */
+ * - what cuts the window (`halve_on`). In the public code (common/CC_manager.h, switched off in its
+ *   client) one packet a window decides: its ECN mark halves; neither holes nor resends count. With
+ *   that rule windows grow without end where the queue is in a host's NIC, which marks nothing.
+ * Ours adds: a timeout halves, and results that others overtook cut in proportion (window.h). Some
+ * read the paper as halving for each of these, too (`loss`); with that a spread of 100 ns between
+ *   workers, through collisions alone, takes most of the throughput;
+ * - the window has no slow start (window.h), nor an upper limit (public code: 100 packets). */
 #include "ina/atp/atp.h"
 
 #include "base/mem.h"
@@ -35,18 +43,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const index_names[] = { [ATP_INDEX_HASH] = "hash",
-					   [ATP_INDEX_POSITION] = "position",
-					   [ATP_INDEX_REHASH] = "rehash",
+static const char *const index_names[] = { [INDEX_DISTINCT] = "distinct",
+					   [INDEX_HASH] = "hash",
+					   [INDEX_POSITION] = "position",
+					   [INDEX_REHASH] = "rehash",
 					   NULL };
 
 static const struct conf_row atp_rows[] = {
-	POOL_ROWS("our choice; ATP's public code evaluates losses once a window"),
-	CONF_ENUM("index", struct atp_conf, index, "hash", index_names,
-		  "Aggregator of a chunk: hash of job and sequence number; position: a hash drawn "
-		  "once per position in the window; rehash: the same, and the server replaces an "
-		  "index that collided.",
-		  "ESA section 2.1: hash(jobID, seqNum); the others are in ATP's public code"),
+	POOL_ROWS,
+	CONF_ENUM("index", struct atp_conf, pool.index, "distinct", index_names,
+		  POOL_INDEX_HELP "; position: a hash drawn once per position in the window; "
+				  "rehash: the same, and the server replaces an index that "
+				  "collided.",
+		  POOL_INDEX_SOURCE "; position, rehash: ATP's public code"),
 	CONF_INT("positions", struct atp_conf, positions, "200", 1, AGGREGATORS_MAX,
 		 "Positions in the window (index position, rehash): no window is larger, in "
 		 "packets.",
@@ -62,6 +71,11 @@ const struct conf_table atp_table = { "atp", atp_rows, sizeof(struct atp_conf),
 				      "ATP: hashed aggregators and a parameter server." };
 
 /* --- aggregator indices --- */
+
+static bool by_position(const struct atp_conf *conf)
+{
+	return conf->pool.index == INDEX_POSITION || conf->pool.index == INDEX_REHASH;
+}
 
 /* A hash that no position before has; the salt counts up until it is found. */
 static uint16_t draw_index(const struct pool_job *job, uint32_t position, bool *used)
@@ -147,7 +161,7 @@ static void start(struct pool_job *job)
 	uint16_t *first; /* by position, all different; workers begin with it */
 	bool *used;
 
-	if (conf->index == ATP_INDEX_HASH)
+	if (!by_position(conf))
 		return;
 	first = xmalloc(size);
 	used = xcalloc(pool_scheme(job)->pools[0].count, sizeof(*used));
@@ -156,7 +170,7 @@ static void start(struct pool_job *job)
 	for (uint32_t w = 0; w < job->base.spec.workers; w++)
 		pool_worker(job, w)->state = memcpy(xmalloc(size), first, size);
 	free(first);
-	for (uint32_t q = 0; q < job->base.spec.servers && conf->index == ATP_INDEX_REHASH; q++)
+	for (uint32_t q = 0; q < job->base.spec.servers && conf->pool.index == INDEX_REHASH; q++)
 		job->servers[q].state = unused_indices(&job->servers[q], used);
 	free(used);
 }
@@ -197,7 +211,7 @@ static void *open_scheme(const struct model_env *env, const void *self)
 	struct pool_scheme *scheme = pool_open(env, conf, &ops, conf->idle_limit);
 	bytes most = positions(scheme) * (bytes)scheme->base.frame;
 
-	if (conf->index != ATP_INDEX_HASH && (!scheme->window.max || scheme->window.max > most))
+	if (by_position(conf) && (!scheme->window.max || scheme->window.max > most))
 		scheme->window.max = most;
 	return scheme;
 }

@@ -9,11 +9,8 @@
 
 #include "ina/common/pool.h"
 
-enum atp_index { ATP_INDEX_HASH, ATP_INDEX_POSITION, ATP_INDEX_REHASH };
-
 struct atp_conf {
 	struct pool_conf pool; /* first: POOL_ROWS */
-	int index;
 	int64_t positions;
 	sim_time idle_limit;
 };

@@ -1,6 +1,6 @@
 /* The aggregators of a switch under ATP and ESA: one array for all jobs of the scheme, first come
- * first served. Workers choose the place by a hash of job and chunk (ESA section 2.1), so two
- * owners may collide; what happens then is the scheme's business. */
+ * first served. Workers choose the place by job and chunk (pool_index()), so two owners may
+ * collide; what happens then is the scheme's business. */
 #ifndef INASIM_INA_COMMON_AGGREGATORS_H
 #define INASIM_INA_COMMON_AGGREGATORS_H
 

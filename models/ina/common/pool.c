@@ -1,6 +1,7 @@
 #include "ina/common/pool.h"
 
 #include "base/mem.h"
+#include "core/rng.h"
 #include "transport/keys.h"
 
 #include <stdlib.h>
@@ -202,8 +203,28 @@ void pool_free(struct pool_scheme *scheme, struct aggregators *pool, struct aggr
 		pool->memory->draining_bytes -= pool->value_bytes;
 }
 
+/* No aggregator comes twice in as many chunks as there are aggregators. */
+static void draw_order(struct pool_job *job)
+{
+	const struct pool_scheme *scheme = pool_scheme(job);
+	uint32_t count = scheme->pools[0].count;
+	uint32_t *order = xmalloc(count * sizeof(*order));
+	struct rng rng;
+
+	for (uint32_t i = 0; i < count; i++)
+		order[i] = i;
+	rng_init(&rng, scheme->base.env.sim->seed, "aggregators", job->base.spec.number);
+	rng_shuffle(&rng, order, count);
+	job->order = xmalloc(count * sizeof(*job->order));
+	for (uint32_t i = 0; i < count; i++)
+		job->order[i] = (uint16_t)order[i];
+	free(order);
+}
+
 uint16_t pool_index(const struct pool_job *job, uint64_t chunk, uint16_t salt)
 {
+	if (job->order)
+		return job->order[(uint32_t)chunk % pool_scheme(job)->pools[0].count];
 	/* both count from 1, as 0 means "empty" in a switch */
 	return (uint16_t)(aggregators_hash(&pool_scheme(job)->crc,
 					   (uint16_t)(job->base.spec.number + 1),
@@ -343,6 +364,8 @@ void pool_begin(void *self)
 	open_pools(job);
 	for (uint32_t w = 0; w < job->base.spec.workers; w++)
 		pool_worker_init(pool_worker(job, w));
+	if (((const struct pool_conf *)job->base.scheme->conf)->index == INDEX_DISTINCT)
+		draw_order(job);
 	job->indices = xcalloc(KNOWN_INDICES, sizeof(*job->indices));
 	for (uint32_t i = 0; i < KNOWN_INDICES; i++)
 		job->indices[i].chunk = i + 1; /* never a chunk of this place */
@@ -362,6 +385,7 @@ void pool_end(void *self)
 	if (!job->over)
 		release_workers(job);
 	pool_ops(job)->release(job);
+	free(job->order);
 	free(job->indices);
 }
 

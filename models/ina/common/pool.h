@@ -64,6 +64,7 @@ struct known_index {
 struct pool_job {
 	struct ina_job base;
 	struct pool_server *servers;
+	uint16_t *order;             /* of aggregators, chunk after chunk; NULL: hashed */
 	struct known_index *indices; /* of chunks lately sent: chunk p at [p & KNOWN_INDICES - 1] */
 	uint64_t held;               /* aggregators that it owns now */
 	bool over;                   /* finished; still here because it owned some then */
@@ -206,7 +207,7 @@ void pool_take(struct pool_job *job, struct aggregators *pool, struct aggregator
 	       const struct packet *packet);
 void pool_free(struct pool_scheme *scheme, struct aggregators *pool, struct aggregator *a);
 
-/* ATP's index: a hash of job and chunk. */
+/* Index of a chunk: the job's next, or a hash of job and chunk. The salt is the hash's alone. */
 uint16_t pool_index(const struct pool_job *job, uint64_t chunk, uint16_t salt);
 
 /* The same without salt, remembered. */

@@ -7,11 +7,10 @@ const char *const timeout_resends_names[] = {
 	[TIMEOUT_FIRST] = "first", [TIMEOUT_ALL] = "all", NULL
 };
 
-const char *const halve_on_names[] = { [HALVE_ON_NOTHING] = "nothing",
-				       [HALVE_ON_MARK] = "mark",
-				       [HALVE_ON_TIMEOUT] = "timeout",
-				       [HALVE_ON_LOSS] = "loss",
-				       NULL };
+const char *const halve_on_names[] = {
+	[HALVE_ON_NOTHING] = "nothing", [HALVE_ON_MARK] = "mark", [HALVE_ON_TIMEOUT] = "timeout",
+	[HALVE_ON_SHARE] = "share",     [HALVE_ON_LOSS] = "loss", NULL
+};
 
 uint32_t pool_frame(const void *self)
 {

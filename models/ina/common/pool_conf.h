@@ -10,13 +10,27 @@ struct pool_conf {
 	bytes memory;
 	int64_t elements_per_packet;
 	int64_t header;
+	int index; /* enum pool_index */
 	struct window_conf window;
 };
 
+/* Which aggregator a chunk gets. The last two are ATP's. */
+enum pool_index { INDEX_DISTINCT, INDEX_HASH, INDEX_POSITION, INDEX_REHASH };
+
 extern const char *const timeout_resends_names[], *const halve_on_names[];
 
-/* `why` = source of halve_on's default. */
-#define POOL_ROWS(why)                                                                             \
+#define POOL_INDEX_HELP                                                                            \
+	"Aggregator of a chunk. distinct: each job takes all aggregators in turn, in a random "    \
+	"order "                                                                                   \
+	"of its own, so that its window meets none twice; hash: a hash of job and sequence "       \
+	"number, "                                                                                 \
+	"with which a window of w chunks meets itself w^2 / 2 / aggregators times"
+#define POOL_INDEX_SOURCE                                                                          \
+	"ATP's public code draws the indices of a job without repetition (HashTable.cc); hash: "   \
+	"ESA "                                                                                     \
+	"section 2.1, hash(jobID, seqNum)"
+
+#define POOL_ROWS                                                                                  \
 	CONF_BYTES("memory", struct pool_conf, memory, "5MB", 4, UINT64_C(1) << 40,                \
 		   "Aggregation memory of each switch, for all jobs: one aggregator holds the "    \
 		   "elements of a packet.",                                                        \
@@ -58,11 +72,14 @@ extern const char *const timeout_resends_names[], *const halve_on_names[];
 			  1000 * PS_PER_S,                                                         \
 			  "Timeouts without a result in between double up to this.",               \
 			  "our choice"),                                                           \
-		CONF_ENUM("halve_on", struct pool_conf, window.halve_on, "loss", halve_on_names,   \
-			  "What halves the window: nothing (with max_window = initial_window it "  \
-			  "is fixed); mark: an ECN mark; timeout: a timeout, too; loss: also a "   \
-			  "chunk behind the newest result.",                                       \
-			  why),                                                                    \
+		CONF_ENUM("halve_on", struct pool_conf, window.halve_on, "share", halve_on_names,  \
+			  "What cuts the window. nothing (with max_window = initial_window it is " \
+			  "fixed); mark: an ECN mark halves it; timeout: a timeout, too; share: "  \
+			  "besides, each window of chunks cuts it in proportion to those that "    \
+			  "others overtook, as marks do in DCTCP; loss: besides, a chunk that "    \
+			  "others overtook halves it.",                                            \
+			  "our choice, after RFC 8257 section 3.3; mark: ATP's public code, "      \
+			  "CC_manager.h (its client has it switched off)"),                        \
 		CONF_ENUM("timeout_resends", struct pool_conf, window.timeout_resends, "first",    \
 			  timeout_resends_names,                                                   \
 			  "What a timeout declares lost behind the newest result: the first "      \

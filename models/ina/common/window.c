@@ -10,6 +10,7 @@
 #define BACKOFF_MAX 20
 #define ACTED_PS    4 /* unit of window_chunk.acted */
 #define ACTED_MASK  ((UINT64_C(1) << 62) - 1)
+#define SHARE_GAIN  (1. / 16) /* RFC 8257, section 4.2 */
 
 /* cwnd within its bounds, and in packets. */
 static void set_cwnd(struct window *window, uint64_t cwnd)
@@ -20,6 +21,13 @@ static void set_cwnd(struct window *window, uint64_t cwnd)
 		cwnd = window->frame;
 	window->cwnd = cwnd;
 	window->limit = cwnd / window->frame;
+}
+
+static void begin_round(struct window *window)
+{
+	window->round_end = window->first + window->limit;
+	window->round_size = window->limit;
+	window->suspected = 0;
 }
 
 void window_init(struct window *window, const struct window_conf *conf, uint32_t frame,
@@ -33,6 +41,7 @@ void window_init(struct window *window, const struct window_conf *conf, uint32_t
 		window->class[c].looked = c;
 	rto_init(&window->rto, &conf->rto);
 	set_cwnd(window, conf->initial);
+	begin_round(window);
 	window->ring = xcalloc(RING_FIRST, sizeof(*window->ring));
 }
 
@@ -67,6 +76,14 @@ uint64_t window_send(struct window *window, sim_time now)
 
 /* --- congestion control --- */
 
+static void cut(struct window *window, uint64_t cwnd, enum why_cut cause)
+{
+	window->reductions++;
+	set_cwnd(window, cwnd);
+	if (window->cwnd < window->conf->initial)
+		window->cut = cause;
+}
+
 /* For a mark on the result of `chunk`, or its loss. A chunk that the window before the last halving
  * allowed says nothing about the present one, even if the NIC takes it only now: otherwise workers
  * that receive the same results would disagree on which chunks belong to a window. */
@@ -75,10 +92,22 @@ static void reduce(struct window *window, uint64_t chunk, enum why_cut cause)
 	if (chunk < window->reduced)
 		return;
 	window->reduced = window->first + window->limit;
-	window->reductions++;
-	window->cut = cause;
-	set_cwnd(window, window->cwnd / 2);
+	cut(window, window->cwnd / 2, cause);
 	window->credit = 0;
+}
+
+/* A window of results is complete. Its share is known only now, a window after the holes: so the
+ * growth that its results have earned stays. */
+static void end_round(struct window *window)
+{
+	double share = (double)window->suspected / (double)window->round_size;
+
+	window->share += (share - window->share) * SHARE_GAIN;
+	if (window->suspected && window->round_end > window->reduced &&
+	    window->conf->halve_on == HALVE_ON_SHARE)
+		cut(window, (uint64_t)((double)window->cwnd * (1 - window->share / 2)),
+		    WHY_CUT_BY_LOSSES);
+	begin_round(window);
 }
 
 static void increase(struct window *window)
@@ -202,8 +231,11 @@ bool window_result(struct window *window, uint64_t chunk, bool marked, sim_time 
 		increase(window);
 	if (chunk >= class->newest)
 		class->newest = chunk + 1;
-	while (window->first < window->next && chunk_at(window, window->first)->done)
-		window->first++;
+	while (window->first < window->next && chunk_at(window, window->first)->done) {
+		window->suspected += chunk_at(window, window->first)->again;
+		if (++window->first == window->round_end)
+			end_round(window);
+	}
 	look_for_holes(window, class, now);
 	return true;
 }

@@ -13,6 +13,15 @@
  *
  *     p >= reduced;    then reduced = first + floor(cwnd / frame), with the cwnd before
  *
+ * With `halve_on: share` chunks that others have overtaken cut it as marks do in DCTCP (RFC 8257,
+ * section 3.3). When a window of n chunks has results, of which k had been declared lost,
+ *
+ *     share += (k / n - share) / 16;    if k > 0: cwnd *= 1 - share / 2
+ *
+ * unless it had been allowed before the last halving. `share` begins at 0. A chunk that collides
+ * comes by way of its server and is overtaken by others without any loss, so here, other than in
+ * TCP, a hole is weak evidence of congestion.
+ *
  * What the window has allowed counts, not what the NIC has taken: so workers that receive the same
  * results have the same windows, even if one of them starts late. There is no slow start. Its
  * threshold would be the initial window, and later the window after the last halving; no window is
@@ -53,8 +62,9 @@ struct window_conf {
 /* Which chunks behind the newest result a timeout declares lost. */
 enum timeout_resends { TIMEOUT_FIRST, TIMEOUT_ALL };
 
-/* What halves the window: nothing; ECN marks; timeouts, too; or whatever seems lost. */
-enum halve_on { HALVE_ON_NOTHING, HALVE_ON_MARK, HALVE_ON_TIMEOUT, HALVE_ON_LOSS };
+/* What halves the window: nothing; ECN marks; timeouts, too; these, while overtaken chunks cut it
+ * by their share; or whatever seems lost. */
+enum halve_on { HALVE_ON_NOTHING, HALVE_ON_MARK, HALVE_ON_TIMEOUT, HALVE_ON_SHARE, HALVE_ON_LOSS };
 
 /* Eight bytes: a large run touches these rings most. */
 struct window_chunk {
@@ -90,7 +100,12 @@ struct window {
 
 	uint64_t cwnd;      /* bytes */
 	uint64_t unsampled; /* chunks below are no samples of the round trip */
+	uint64_t round_end; /* of the window of chunks that `share` looks at next */
+	uint64_t round_size;
+	uint64_t suspected; /* of these, declared lost before their result came */
 	struct window_class class[WINDOW_CLASSES_MAX];
+
+	double share; /* of a window that was declared lost: running mean */
 
 	uint64_t reduced; /* chunks below were allowed before the last reduction */
 	sim_time doubled; /* when `backoff` last grew */

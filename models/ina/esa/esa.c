@@ -12,6 +12,8 @@
  * transport are added at once). A worker's result cache holds twice the window.
  *
  * Left open, and our reading:
+ * - the aggregators of a job's chunks are drawn without repetition, as in ATP's public code
+ *   (`index`), so that a lone job never collides with itself where memory holds its window;
  * - the reminder packet carries the aggregator index, which the server can compute (section 5.1:
  *   all fields but job and sequence number are 0);
  * - priorities are compressed to q = ceil(scale * P), 1 to 255, with T in ms; T is the remaining
@@ -21,8 +23,8 @@
  *   that, and for the end of the window, a timer decides. Servers remind after the third
  *   contribution to later chunks (both numbers are `duplicate_threshold`), then after 6, 12, ...
  *   more (section 5.1: after every third, it seems; `server_reminders`), and by timer;
- * - a chunk whose result comes out of order seems lost and halves the window, as under ATP; so does
- *   every preempted one (`halve_on`);
+ * - a chunk whose result comes out of order seems lost, and so does every preempted one; it cuts
+ * the window as under ATP, whose congestion control section 5.1 takes (`halve_on`, see atp.c);
  * - no sample of the round trip (Karn) is a chunk or an entry that needed a reminder. Nor is what
  *   was in flight when a timeout ran out, or when the server's result says that one has, at the
  *   server or, as far as it can know, at another worker (window.h). Nor is what was open at the
@@ -31,9 +33,9 @@
  * - who lost what (case 2 against cases 1, 3, 4): a worker's reminder makes the server ask all
  *   workers for the result; at once if it has had no part of the chunk, else when its own reminder
  *   to the switches has not helped within an RTO (section 5.3 asks in case 2 only, where nothing
- *   has collided; `query`: whatever the server has). If none has the result and nothing has come
- *   for an RTO, the missing gradients are asked for; three reminders by the server's own timer lead
- *   there, too;
+ *   has collided; `query`: whatever the server has). If none has the result, the missing
+ *   gradients are asked for at once (`resend`), as what the reminder fetched is in by then; three
+ *   reminders by the server's own timer lead there, too;
  * - each reminder of a worker makes the server remind the switches at once (section 5.3); the
  *   server's own timer for the chunk runs from the first;
  * - a worker does not remind again, nor does a server repeat a result, while the same is under way
@@ -65,8 +67,20 @@ static const char *const ratio_names[] = {
 	[ESA_MEASURED] = "measured", [ESA_MODEL] = "model", NULL
 };
 
+static const char *const index_names[] = {
+	[INDEX_DISTINCT] = "distinct", [INDEX_HASH] = "hash", NULL
+};
+
 static const char *const query_names[] = {
 	[ESA_QUERY_IF_NOTHING] = "if_nothing", [ESA_QUERY_ALWAYS] = "always", NULL
+};
+
+static const char *const resend_names[] = {
+	[ESA_RESEND_AT_ONCE] = "at_once", [ESA_RESEND_TIMEOUT] = "timeout", NULL
+};
+
+static const char *const transport_timeout_names[] = {
+	[ESA_MIN_TIMEOUT] = "min_timeout", [ESA_TCP_TIMEOUT] = "tcp", NULL
 };
 
 static const char *const dupack_names[] = { [ESA_DUPACK_DOUBLING] = "doubling",
@@ -75,7 +89,9 @@ static const char *const dupack_names[] = { [ESA_DUPACK_DOUBLING] = "doubling",
 					    NULL };
 
 static const struct conf_row esa_rows[] = {
-	POOL_ROWS("ESA section 5.1: ATP's congestion control"),
+	POOL_ROWS,
+	CONF_ENUM("index", struct esa_conf, pool.index, "distinct", index_names,
+		  POOL_INDEX_HELP ".", POOL_INDEX_SOURCE),
 	CONF_ENUM("preemption", struct esa_conf, preemption, "priority", preemption_names,
 		  "When a packet takes an aggregator from its owner: when its priority is higher; "
 		  "always; on the toss of a coin; never.",
@@ -100,6 +116,17 @@ static const struct conf_row esa_rows[] = {
 		"reminder to the switches has not helped; always: at once, whatever it has.",
 		"ESA section 5.3: case 2 asks where nothing collided, so that the server has "
 		"nothing, case 5 leaves the rest to reminders; always: our choice"),
+	CONF_ENUM("resend", struct esa_conf, resend, "at_once", resend_names,
+		  "When a server asks workers for gradients that it misses, if no worker has the "
+		  "result: at_once, when all have said so; timeout: when nothing has come for an "
+		  "RTO.",
+		  "our choice; ESA sections 5.1 and 5.3 name no wait here"),
+	CONF_ENUM("transport_timeout", struct esa_conf, transport_timeout, "min_timeout",
+		  transport_timeout_names,
+		  "Least and first timeout of the reliable transport between workers and servers: "
+		  "min_timeout, or that of /tcp.",
+		  "our choice; ESA section 6 sets 1 ms for reminders, section 5.3 names no timeout "
+		  "of the transport (\"e.g. TCP\")"),
 	CONF_ENUM("server_reminders", struct esa_conf, dupack, "doubling", dupack_names,
 		  "When a server reminds switches of a chunk because contributions to later ones "
 		  "come (\"dupACK\"), with duplicate_threshold = 3: doubling: after 3, then 6, 12, "

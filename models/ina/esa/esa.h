@@ -17,11 +17,13 @@ enum esa_preemption { ESA_PRIORITY, ESA_ALWAYS, ESA_COIN, ESA_NEVER };
 enum esa_remaining { ESA_OF_ITERATION, ESA_OF_JOB, ESA_ATTAINED };
 enum esa_ratio { ESA_MEASURED, ESA_MODEL };
 enum esa_query { ESA_QUERY_IF_NOTHING, ESA_QUERY_ALWAYS };
+enum esa_resend { ESA_RESEND_AT_ONCE, ESA_RESEND_TIMEOUT };
+enum esa_transport_timeout { ESA_MIN_TIMEOUT, ESA_TCP_TIMEOUT };
 enum esa_dupack { ESA_DUPACK_DOUBLING, ESA_DUPACK_EACH, ESA_DUPACK_EVERY };
 
 struct esa_conf {
 	struct pool_conf pool; /* first: POOL_ROWS */
-	int preemption, remaining, ratio, query, dupack;
+	int preemption, remaining, ratio, query, resend, transport_timeout, dupack;
 	double scale;
 	int64_t reminder_rounds;
 };
@@ -131,7 +133,7 @@ void esa_drain(struct pool_job *job);
 void esa_channels_init(struct esa_server *esa);
 void esa_channels_release(struct esa_server *esa);
 void esa_start_query(struct esa_server *esa, struct esa_entry *entry);
-/* Nothing has come for an RTO after the answers: asks for missing gradients. */
+/* No worker has the result: asks for missing gradients. */
 void esa_want_gradients(struct esa_server *esa, struct esa_entry *entry);
 void esa_lost(struct pool_worker *worker);
 bool esa_divert(struct pool_worker *worker, uint64_t chunk);

@@ -111,8 +111,9 @@ static void have_not(struct esa_server *esa, struct esa_entry *entry, uint32_t w
 	note_lack(esa, entry, worker);
 	if (--entry->answers)
 		return;
-	/* parts that the reminder fetched are in after an RTO; the timer looks again */
-	if (entry->reminded + esa_server_rto(esa) <= esa->server->job->base.scheme->env.sim->now)
+	/* What the reminder fetched has come: from the switches, the answers from beyond them. */
+	if (esa_conf(esa->server->job)->resend == ESA_RESEND_AT_ONCE ||
+	    entry->reminded + esa_server_rto(esa) <= esa->server->job->base.scheme->env.sim->now)
 		esa_want_gradients(esa, entry);
 }
 
@@ -280,6 +281,8 @@ void esa_channels_init(struct esa_server *esa)
 {
 	const struct pool_job *job = esa->server->job;
 	const struct model_env *env = &job->base.scheme->env;
+	bool own = esa_conf(job)->transport_timeout == ESA_MIN_TIMEOUT;
+	sim_time timeout = own ? pool_scheme(job)->window.rto.least : 0;
 
 	esa->to_worker = xcalloc(job->base.spec.workers, sizeof(*esa->to_worker));
 	esa->from_worker = xcalloc(job->base.spec.workers, sizeof(*esa->from_worker));
@@ -295,6 +298,8 @@ void esa_channels_init(struct esa_server *esa)
 			      at_worker, &esa->to_worker[w]);
 		messages_init(&esa->from_worker[w].messages, env->tcp, env->sim, host, server,
 			      key | 1, at_server, &esa->from_worker[w]);
+		esa->to_worker[w].messages.timeout = timeout;
+		esa->from_worker[w].messages.timeout = timeout;
 	}
 }
 
