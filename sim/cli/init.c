@@ -29,10 +29,9 @@ static int write_new(const char *path, const char *text, size_t length)
 		unlink(path);
 		return EXIT_IO;
 	}
-	fprintf(stderr,
-		"%s is written; next: inasim check %s, inasim explain %s, inasim run %s --out "
-		"DIR\n",
-		path, path, path, path);
+	say(stderr,
+	    "%s is written; next: inasim check %s, inasim explain %s, inasim run %s --out DIR\n",
+	    path, path, path, path);
 	return EXIT_DONE;
 }
 

@@ -137,6 +137,8 @@ int verb_plot(const struct cli *cli)
 			 cli->plot.font);
 		return EXIT_USAGE;
 	}
+	if (!origin_check(cli->argv, cli->argc, cli->quiet))
+		return EXIT_IO;
 	if (cli->plot.together)
 		return plot_all_together(cli, &options);
 	for (int i = 0; i < cli->argc; i++) {
