@@ -776,6 +776,11 @@ ends 2 formula flat_ring gpus=4 gpus=4 bytes=100MB inter=100Gbps
 says err 'gpus stands twice'
 ends 2 formula parallel_wins_from gpus=2
 says err 'parallel_wins_from has no value there: gpus is more than 2'
+ends 2 formula header_share payload=4 frame=1
+says err 'header_share has no value there: payload is at most frame'
+silent out
+ends 0 formula header_share payload=4 frame=4
+says out '^0$'
 
 ends 0 schema
 # shellcheck disable=SC2016 # "$schema" is a key

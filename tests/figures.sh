@@ -97,6 +97,13 @@ tidy together
 ends 0 plot --together --out paper --term svg --size 3.5in two-jobs shared-cluster
 fits paper
 
+# Names that would break the XML of a picture.
+jq '.name = "a]]>b" | .jobs[0].name = "]]]>&<"' "$SRC/scenarios/two-jobs.json" >broken.json
+ends 0 run --quiet broken.json --out broken --set /jobs/0/gradient_scale=1e-3 --set /jobs/0/compute_scale=1e-3 --set /stop/after=1ms --set /stop/when=time
+ends 0 plot --quiet --term svg --size 3.5in --figure job_timeline broken
+fits broken/figures
+again broken/figures
+
 # A sweep of the scenarios, made small: each kind alone and with all metrics as panels, with and
 # without titles, with one point missing.
 jq '.base = $base | .replications = 2 | .set += {

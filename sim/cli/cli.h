@@ -141,10 +141,7 @@ extern const struct exit_meaning exit_meanings[];
 /* Prints "inasim: ..." on stderr. */
 void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* Prints without control characters, which names of files may have. */
-void say(FILE *to, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-/* complain() of a wrong word: `WHAT "WORD" (did you mean "NEAR"?)REST`, with the nearest of
+/* The same for a wrong word: `WHAT "WORD" (did you mean "NEAR"?)REST`, with the nearest of
  * `names`, which end with NULL. */
 void complain_unknown(const char *what, const char *word, const char *const *names,
 		      const char *rest);

@@ -94,18 +94,6 @@ void complain(const char *fmt, ...)
 	fprintf(stderr, "inasim: %s\n", text);
 }
 
-void say(FILE *to, const char *fmt, ...)
-{
-	struct plain plain;
-	va_list args;
-
-	plain_open(&plain);
-	va_start(args, fmt);
-	vfprintf(plain.to, fmt, args);
-	va_end(args);
-	plain_close(&plain, to);
-}
-
 void complain_unknown(const char *what, const char *word, const char *const *names,
 		      const char *rest)
 {

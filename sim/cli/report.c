@@ -4,6 +4,7 @@
 #include "base/home.h"
 #include "base/input.h"
 #include "base/mem.h"
+#include "base/plain.h"
 #include "cli/html.h"
 #include "cli/interrupt.h"
 #include "io/folder.h"
@@ -595,7 +596,7 @@ static int write_report(const struct cli *cli, const char *path)
 	} else if (!folder_replace(path, page, strlen(page))) {
 		complain("%s cannot be written: %s", path, strerror(errno));
 	} else {
-		say(stdout, "%s\n", path);
+		plain_print(stdout, "%s\n", path);
 		code = EXIT_DONE;
 	}
 	folder_remove(r.scratch);

@@ -58,7 +58,8 @@ static void progress_text(const char *name, const struct simulation_progress *p,
 	if (p->of_flows)
 		snprintf(counts + length, sizeof(counts) - (size_t)length,
 			 ", %" PRIu64 " of %" PRIu64 " flows", p->flows, p->of_flows);
-	length = snprintf(text, size, "%.20s: %.1f %%", name, 100 * p->done);
+	length = snprintf(text, size, "%.*s: %.1f %%", (int)plain_letter(name, strnlen(name, 20)),
+			  name, 100 * p->done);
 	if (p->done > 0.001)
 		length += snprintf(text + length, size - (size_t)length, ", %.0f s left",
 				   p->wall_s * (1 / p->done - 1));
@@ -106,7 +107,8 @@ static void follow(void *owner, enum simulation_news news, const struct simulati
 		if (!following->line)
 			return;
 		progress_text(following->name, progress, text, sizeof(text));
-		fprintf(stderr, "\r%-*.*s", width, width, text);
+		text[plain_letter(text, strnlen(text, (size_t)width))] = '\0';
+		fprintf(stderr, "\r%-*s", width, text);
 		return;
 	case SIMULATION_ASKED:
 		show_status(following->name, s, progress);
@@ -237,6 +239,15 @@ static void add_remains(char **error, const char *partial)
 	*error = whole;
 }
 
+/* Says that nothing happened in a span of time that was asked for. */
+static void tell_beyond(const struct cli *cli, const struct simulation *s,
+			const struct time_span *span, const char *file)
+{
+	if (span->given && span->from > s->sim.now && !cli->quiet)
+		complain("%s is empty: the run ended at %.9f s, before %.9f s", file,
+			 seconds_of(s->sim.now), seconds_of(span->from));
+}
+
 static bool write_timeline(const struct cli *cli, const struct simulation *s, struct out_dir *dir,
 			   char **error)
 {
@@ -283,7 +294,7 @@ static bool name_results(const struct cli *cli, const struct simulation *s, stru
 	if (!out_dir_commit(dir, error))
 		return false;
 	if (!cli->quiet)
-		say(stderr, "results in %s\n", out);
+		plain_print(stderr, "results in %s\n", out);
 	return true;
 }
 
@@ -297,6 +308,8 @@ static bool write_results(const struct cli *cli, const struct simulation *s,
 	bool good = out_dir_write(dir, "summary.json", summary, error);
 
 	free(summary);
+	tell_beyond(cli, s, &cli->run.timeline, TIMELINE_FILE);
+	tell_beyond(cli, s, &cli->run.events, "events.csv");
 	good = good && write_timeline(cli, s, dir, error);
 	if (good) {
 		text = manifest(cli, s, doc, dir, start);
