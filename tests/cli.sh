@@ -591,6 +591,17 @@ for form in inline file mix trace; do
 done
 says shared/mix/jobs.csv ',mine,' # its name in results
 says shared/trace/jobs.csv ',mine,'
+# Each job of a trace has the model that its row names, whatever form that of the group has; else the group's.
+jq '.layers[0].gradient = "4KB"' shared/models/mine.json >shared/models/other.json
+printf 'job_id,submit_s,gpus,model\n1,0,2,models/mine.json\n2,0,2,\n3,0,2,models/other.json\n4,0,2,models/mine.json\n' >shared/jobs.csv
+jq '.jobs[0] += { arrival: { trace: "jobs" } } | del(.jobs[0].workers) | .topology.hosts = 8
+	| .jobs[0].model = { layers: [ { gradient: "12KB", forward: "1us" } ] }' shared/inline.json >shared/parts.json
+ends 0 run --quiet shared/parts.json --out shared/parts
+awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { print $at["trace_id"], $at["model"], $at["gradient_bytes"] }' \
+	shared/parts/jobs.csv | sort >found
+printf '1 mine 130000\n2 in place 12000\n3 other 94000\n4 mine 130000\n' >wanted
+same found wanted
+
 # What is in the file decides the result of a run, and of a point of a sweep.
 echo '{ "name": "p", "base": "file.json", "axes": [] }' >shared/plan.json
 ends 0 sweep plan shared/plan.json --json
