@@ -430,27 +430,28 @@ fi
 
 # --- signals ---
 
-# signalled SIGNAL SECONDS OUT: starts an endless run and sends the signal; the code is in `code`
+# signalled SIGNAL OUT: starts an endless run and sends the signal as soon as it has its folder, and so
+# listens; the code is in `code`
 signalled() {
 	local pid
 	code=0
-	"$INASIM" run endless.json --out "$3" >out 2>err </dev/null &
+	rm -rf "$2.partial"
+	"$INASIM" run endless.json --out "$2" >out 2>err </dev/null &
 	pid=$!
-	while [[ ! -s $3.partial/links.csv && ! -e $3.partial/.writing ]] && kill -0 "$pid"; do sleep 0.05; done
-	sleep "$2"
+	while [[ ! -e $2.partial/.writing ]] && kill -0 "$pid"; do sleep 0.05; done
 	kill -s "$1" "$pid"
 	wait "$pid" 2>/dev/null || code=$?
 }
 
-signalled INT 0.3 interrupted
+signalled INT interrupted
 ((code == 130)) || fail "SIGINT ends with $code, not 130"
 says err '^inasim: interrupted after'
 holds '.end_reason == "interrupted" and (.files | map(.name) | index("flows.csv"))' interrupted/manifest.json
 holds '.end_reason == "interrupted" and .flows.count == 1 and .flows.finished == 0' interrupted/summary.json
 [[ ! -e interrupted.partial ]] || fail "interrupted.partial is left"
-signalled TERM 0.1 terminated
+signalled TERM terminated
 ((code == 130)) || fail "SIGTERM ends with $code, not 130"
-signalled KILL 0.1 killed
+signalled KILL killed
 ((code == 137)) || fail "SIGKILL ends with $code, not 137"
 [[ -d killed.partial && ! -e killed ]] || fail "a killed run looks finished"
 [[ ! -e killed.partial/manifest.json ]] || fail "killed.partial has a manifest"
@@ -460,6 +461,21 @@ code=0
 timeout -s INT 0.5 "$INASIM" run --quiet endless.json --out twins 2>err || code=$?
 ((code == 124)) || fail "timeout ends with $code, not 124"
 holds '.end_reason == "interrupted"' twins/manifest.json
+
+# An interrupted run does not replace one that came to its end, but another interrupted one.
+ends 0 run --quiet endless.json --set '/flows/0/size="1KB"' --out ended
+cp ended/manifest.json former.json
+signalled INT ended
+says err '^inasim: ended keeps the results of a run that was not interrupted; those of this one are in ended.partial until'
+same ended/manifest.json former.json
+holds '.end_reason == "interrupted"' ended.partial/manifest.json
+holds '.flows.count == 1' ended.partial/summary.json
+ends 0 run --quiet endless.json --set '/flows/0/size="1KB"' --out ended
+[[ ! -e ended.partial ]] || fail "the next run leaves what an interrupted one did not finish"
+cp interrupted/manifest.json former.json
+signalled INT interrupted
+[[ ! -e interrupted.partial ]] || fail "an interrupted run does not replace an interrupted one"
+! cmp -s interrupted/manifest.json former.json || fail "the former interrupted run stays"
 
 # --- long runs ---
 
@@ -515,6 +531,44 @@ same mine/manifest.json former.json
 ends 0 run --quiet small.json --set /name=other --out mine --force
 holds '.scenario.name == "other"' mine/manifest.json
 
+# --- results of another version ---
+
+# other FILTER: `former` holds the results of `mine`, and this has been done to its manifest
+other() {
+	rm -rf former
+	cp -r mine former
+	jq "$1" mine/manifest.json >former/manifest.json
+}
+ends 0 run --quiet small.json --out mine --force --why
+for verb in why compare 'plot --quiet' report; do
+	[[ $verb != plot* && $verb != report ]] || command -v gnuplot >/dev/null || continue
+	other '.commit = "abc"'
+	ends 0 "${verb% --quiet}" former
+	says err '^inasim: former has results by another inasim, [0-9.]+ .abc.; this one is '
+	other '.format = 77 | .version = "9.9"'
+	# shellcheck disable=SC2086 # words
+	ends 6 $verb former
+	says err '^inasim: former has results of format 77, by inasim 9.9 .*, reads format 1$'
+	silent out
+done
+for filter in . 'del(.format)' 'del(.version, .commit)'; do # of before formats had numbers
+	other "$filter"
+	ends 0 why former
+	silent err
+done
+cp -r former formerly
+jq '.version = "0.0.9"' mine/manifest.json | tee former/manifest.json >formerly/manifest.json
+ends 0 compare mine former formerly
+says err '^inasim: former has results by another inasim, 0.0.9 .*, and 1 more have, too$'
+ends 6 compare mine former nothing
+ends 0 sweep run plan.json 0 --quiet --out swept-before
+ends 0 sweep collect plan.json --quiet --out swept-before
+ends 0 report swept-before
+silent err
+sed -i "2s/,$(jq -r .version mine/manifest.json),/,0.0.9,/" swept-before/costs.csv
+ends 0 report swept-before
+says err '^inasim: swept-before has results by another inasim, 0.0.9 '
+
 # --- models from files ---
 
 mkdir -p shared/models
@@ -537,6 +591,17 @@ for form in inline file mix trace; do
 done
 says shared/mix/jobs.csv ',mine,' # its name in results
 says shared/trace/jobs.csv ',mine,'
+# Each job of a trace has the model that its row names, whatever form that of the group has; else the group's.
+jq '.layers[0].gradient = "4KB"' shared/models/mine.json >shared/models/other.json
+printf 'job_id,submit_s,gpus,model\n1,0,2,models/mine.json\n2,0,2,\n3,0,2,models/other.json\n4,0,2,models/mine.json\n' >shared/jobs.csv
+jq '.jobs[0] += { arrival: { trace: "jobs" } } | del(.jobs[0].workers) | .topology.hosts = 8
+	| .jobs[0].model = { layers: [ { gradient: "12KB", forward: "1us" } ] }' shared/inline.json >shared/parts.json
+ends 0 run --quiet shared/parts.json --out shared/parts
+awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { print $at["trace_id"], $at["model"], $at["gradient_bytes"] }' \
+	shared/parts/jobs.csv | sort >found
+printf '1 mine 130000\n2 in place 12000\n3 other 94000\n4 mine 130000\n' >wanted
+same found wanted
+
 # What is in the file decides the result of a run, and of a point of a sweep.
 echo '{ "name": "p", "base": "file.json", "axes": [] }' >shared/plan.json
 ends 0 sweep plan shared/plan.json --json
@@ -722,6 +787,11 @@ ends 2 formula flat_ring gpus=4 gpus=4 bytes=100MB inter=100Gbps
 says err 'gpus stands twice'
 ends 2 formula parallel_wins_from gpus=2
 says err 'parallel_wins_from has no value there: gpus is more than 2'
+ends 2 formula header_share payload=4 frame=1
+says err 'header_share has no value there: payload is at most frame'
+silent out
+ends 0 formula header_share payload=4 frame=4
+says out '^0$'
 
 ends 0 schema
 # shellcheck disable=SC2016 # "$schema" is a key

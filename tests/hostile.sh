@@ -68,6 +68,48 @@ ends 4 run names.json --set /stop/after=30us
 plain out err
 says err 'red'
 
+# Names of files are printed as plainly, whoever prints them.
+sed 's/"name": "[^"]*", "topo/"name": "s", "topo/' names.json >$'\e[2Jgood.json'
+echo '{ "nme": 1 }' >$'\e[2Jbad.json'
+echo '{ "name": "p", "base": "names.json", "axes": [ { "name": "a", "cases": { "\u001b[2Jcase": { "/seed": 3 } } } ] }' >$'\e[2Jplan.json'
+while IFS='|' read -r code words; do
+	# shellcheck disable=SC2086 # words
+	ends "$code" ${words//@/$'\e[2J'}
+	plain out err
+done <<-'WORDS'
+	0|run @good.json --out @good
+	6|run @good.json --set /name="other" --out @good
+	3|run @bad.json
+	6|run @none.json
+	3|run @good.json --set /@=1
+	2|run @good.json --set @
+	2|run @good.json --@
+	0|check @good.json
+	3|check @bad.json
+	0|explain @good.json
+	6|why @good
+	0|compare @good @good
+	6|compare @good @none
+	0|init @new.json
+	6|init @new.json
+	6|export @good.json --platform simgrid --out @good.json
+	6|regress @none
+	0|sweep plan @plan.json
+	0|sweep run @plan.json 0 --out @swept
+	0|sweep status @plan.json --out @swept
+	0|sweep collect @plan.json --out @swept
+	3|sweep status @good.json
+	6|plot @none
+	2|@verb
+WORDS
+if command -v gnuplot >/dev/null; then
+	for words in 'plot --figure job_timeline @good' 'plot @good' 'report @good'; do
+		# shellcheck disable=SC2086 # words
+		ends 0 ${words//@/$'\e[2J'}
+		plain out err
+	done
+fi
+
 # --- quotas and signals ---
 
 cat >long.json <<'JSON'

@@ -122,6 +122,22 @@ ends 6 report . --out none.html
 says err 'manifest.json'
 [[ ! -e none.html ]] || fail "a page of nothing"
 
+# interrupted, it leaves nothing: neither a page nor its figures
+mkdir slow
+printf '#!/bin/sh\necho $$ >"%s/pid"\nexec sleep 60\n' "$PWD" >slow/gnuplot
+chmod +x slow/gnuplot
+rm -f run/report.html
+PATH=$PWD/slow:$PATH setsid "$INASIM" report run >out 2>err &
+pid=$!
+while [[ ! -s pid ]] && kill -0 "$pid"; do sleep 0.05; done
+kill -TERM -- "-$pid" # as a terminal does, and batch systems
+code=0
+wait "$pid" || code=$?
+checks=$((checks + 1))
+((code == 130)) || fail "an interrupted report: exit code $code: $(cat out err)"
+says err '^inasim: interrupted: run/report.html is not written$'
+[[ -z $(compgen -G 'run/report*') ]] || fail "an interrupted report leaves $(compgen -G 'run/report*')"
+
 # without gnuplot all but the figures
 mkdir bare
 ln -s "$(command -v env)" bare/env

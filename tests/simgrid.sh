@@ -119,12 +119,16 @@ ends 6 export tree.json --platform simgrid --out not/there.xml
 
 # --- what is no file is written to, and stays what it is ---
 
-ends 0 export tree.json --platform simgrid --out tree.xml
-touch target.xml
-ln -s target.xml link.xml
-ends 0 export tree.json --platform simgrid --out link.xml
+mkdir keep
+cp tree.xml tree.json keep
+ln -s tree.json link.xml
+for file in tree.xml tree.json link.xml; do # the scenario itself, and somebody's file by a link
+	ends 6 export tree.json --platform simgrid --out "$file"
+	says err "$file cannot be written: it exists already"
+done
 [[ -L link.xml ]] || fail "the link is a file now"
-same target.xml tree.xml
+same keep/tree.xml tree.xml
+same keep/tree.json tree.json
 mkfifo pipe
 cat pipe >piped.xml &
 ends 0 export tree.json --platform simgrid --out pipe

@@ -106,6 +106,17 @@ size=$(stat -c %s large/timeline.pftrace)
 ((size >= 64 << 20 && size < 65 << 20)) || fail "$size bytes"
 protoc --proto_path="$SRC/sim/io" --decode=perfetto.Trace perfetto.proto <large/timeline.pftrace >/dev/null || fail "a full timeline does not parse"
 
+# a stretch that the run does not reach, and a name that is cut between its letters
+scenario ring >s.json
+ends 0 run s.json --out never --timeline 999h..1000h
+says err '^inasim: timeline.pftrace is empty: the run ended at 0.00[0-9]+ s, before 3596400.000000000 s$'
+ends 0 run s.json --out never --events 999h..1000h
+says err '^inasim: events.csv is empty: the run ended at '
+long=$(printf 'aä%.0s' {1..40}) # the 60th byte is the second of a letter
+ends 0 run s.json --out letters --timeline 0s..1ms --set /jobs/0/name="\"x$long\""
+protoc --proto_path="$SRC/sim/io" --decode=perfetto.Trace perfetto.proto <letters/timeline.pftrace >packets
+says packets 'name: "job 0 xa.303.244a.*a"$'
+
 # who asks for what cannot be
 ends 2 run s.json --timeline 0s..1s
 says err 'inasim: --timeline writes timeline.pftrace into a result directory: give --out DIR, too$'

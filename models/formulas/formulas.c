@@ -87,8 +87,14 @@ GIVES(ring_bytes, ring_share(x->workers) * x->bytes)
 GIVES(ring_over_ina, ring_share(x->workers))
 GIVES(training_bytes, 2 * x->workers * x->bytes * x->iterations)
 
-GIVES(goodput, x->payload / (x->frame + x->wire_extra))
-GIVES(header_share, 1 - x->payload / x->frame)
+/* Data are a part of their frame. */
+static double payload_of(const struct formula_inputs *x)
+{
+	return x->payload <= x->frame ? x->payload : NAN;
+}
+
+GIVES(goodput, payload_of(x) / (x->frame + x->wire_extra))
+GIVES(header_share, 1 - payload_of(x) / x->frame)
 GIVES(element_rate, goodput(x) * x->rate / ELEMENT_BITS)
 GIVES(ring_element_rate, element_rate(x) / ring_share(x->workers))
 GIVES(tensor_time, 8 * x->bytes / (x->rate * goodput(x)))
@@ -288,6 +294,7 @@ const struct formula_input formula_input_table[] = {
 	}
 #define PACKET  "payload", "frame", "wire_extra"
 #define MACHINE "gpus", "per_machine", "alpha", "bytes", "intra"
+#define FITS    "payload is at most frame"
 #define WHOLE   "gpus is a multiple of per_machine"
 
 const struct formula formula_table[] = {
@@ -303,17 +310,17 @@ const struct formula formula_table[] = {
 	FORMULA(training_bytes, "B", "PANAMA section 2", NULL,
 		"all workers send and receive in a training", "workers", "bytes", "iterations"),
 
-	FORMULA(goodput, "", "derived: payload over bytes on the wire", NULL,
+	FORMULA(goodput, "", "derived: payload over bytes on the wire", FITS,
 		"share of the rate that carries data", PACKET),
-	FORMULA(header_share, "", "SwitchML 2019 section 5.5", NULL,
+	FORMULA(header_share, "", "SwitchML 2019 section 5.5", FITS,
 		"share of a frame that is headers", "payload", "frame"),
-	FORMULA(element_rate, "elements/s", "SwitchML 2019 figure 4", NULL,
+	FORMULA(element_rate, "elements/s", "SwitchML 2019 figure 4", FITS,
 		"all-reduce by SwitchML, or by as many servers as workers", "rate", PACKET),
-	FORMULA(ring_element_rate, "elements/s", "SwitchML 2019 figure 4", NULL,
+	FORMULA(ring_element_rate, "elements/s", "SwitchML 2019 figure 4", FITS,
 		"all-reduce by a ring, or by servers beside workers", "workers", "rate", PACKET),
-	FORMULA(tensor_time, "s", "derived: 8 |U| / (rate x goodput)", NULL,
+	FORMULA(tensor_time, "s", "derived: 8 |U| / (rate x goodput)", FITS,
 		"aggregation of a tensor at the rate of the link", "bytes", "rate", PACKET),
-	FORMULA(ring_tensor_time, "s", "SwitchML 2019 section 2.3", NULL,
+	FORMULA(ring_tensor_time, "s", "SwitchML 2019 section 2.3", FITS,
 		"the same by a ring, or by servers beside workers", "workers", "bytes", "rate",
 		PACKET),
 
@@ -361,7 +368,7 @@ const struct formula formula_table[] = {
 		NULL, "of all workers", "workers", "batch", "compute", "communication", "overlap"),
 	FORMULA(compute_time, "s", "SwitchML NSDI'21 table 1", NULL,
 		"of an iteration, out of its measured shares", "iteration", "share", "overlap"),
-	FORMULA(exchanged_bytes, "B", "SwitchML NSDI'21 table 1", NULL,
+	FORMULA(exchanged_bytes, "B", "SwitchML NSDI'21 table 1", FITS,
 		"of a worker one way, out of the measured share of communication", "iteration",
 		"share", "rate", PACKET),
 	FORMULA(ring_slowdown, "", "SwitchML NSDI'21 table 2", NULL,

@@ -443,7 +443,8 @@ static void check_job_group(const struct looking *look, size_t number, bool boun
 		return; /* a part of a group with a trace, whose mistakes are reported already */
 	pointer = conf_at(look->doc, "/jobs/%zu", group->origin);
 	job_group_check(group, look->doc, pointer, &look->scenario->topology,
-			&look->scenario->cluster, bounded);
+			&look->scenario->cluster, look->scenario->schemes[group->all_reduce],
+			bounded);
 	check_stragglers(look, group, pointer);
 	if (group->arrival.form == JOBS_TRACE)
 		longest = check_job_trace(look, group, pointer);

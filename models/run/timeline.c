@@ -9,6 +9,7 @@
 #include "run/timeline.h"
 
 #include "base/mem.h"
+#include "base/plain.h"
 #include "io/trace.h"
 #include "net/lossless.h"
 #include "run/links.h"
@@ -18,6 +19,9 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
+
+#define NAME_MOST 60 /* bytes of a job's name that its track has */
 
 struct worker_lane {
 	uint64_t track, tensors; /* tracks */
@@ -105,7 +109,8 @@ static void on_job(void *owner, uint32_t number, const char *name, uint32_t work
 
 	if (job->workers)
 		return; /* it has waited, and comes again */
-	snprintf(text, sizeof(text), "job %" PRIu32 " %.60s", number, name);
+	snprintf(text, sizeof(text), "job %" PRIu32 " %.*s", number,
+		 (int)plain_letter(name, strnlen(name, NAME_MOST)), name);
 	track = trace_track(t->trace, 0, text, NULL);
 	job->count = workers;
 	job->workers = xcalloc(workers, sizeof(*job->workers));

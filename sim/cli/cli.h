@@ -118,6 +118,11 @@ struct conf_doc *load_scenario(const struct cli *cli, const char *path, struct s
 /* main.c: the exit code for the mistakes in a document, EXIT_DONE without. */
 enum exit_code exit_code_of(const struct conf_doc *doc);
 
+/* origin.c: tells, unless `quiet`, which of these result directories and sweeps another version of
+ * the program has written. False, after a complaint, when one has a format that this one does not
+ * read; what cannot be read at all is for the verb to say. */
+bool origin_check(char *const *dirs, int count, bool quiet);
+
 /* main.c: --help and --version. */
 void print_usage(FILE *to);
 void print_verb_usage(const struct verb *verb);
@@ -136,8 +141,8 @@ extern const struct exit_meaning exit_meanings[];
 /* Prints "inasim: ..." on stderr. */
 void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* The same for a wrong word: `WHAT "WORD" (did you mean "NEAR"?)REST`, with the nearest of `names`,
- * which end with NULL. */
+/* The same for a wrong word: `WHAT "WORD" (did you mean "NEAR"?)REST`, with the nearest of
+ * `names`, which end with NULL. */
 void complain_unknown(const char *what, const char *word, const char *const *names,
 		      const char *rest);
 

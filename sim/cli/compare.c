@@ -60,6 +60,8 @@ int verb_compare(const struct cli *cli)
 		complain("--json and --latex are two ways to write the same");
 		return EXIT_USAGE;
 	}
+	if (!origin_check(cli->argv, cli->argc, cli->quiet))
+		return EXIT_IO;
 	plain_open(&plain);
 	end = compare((const char *const *)cli->argv, (size_t)cli->argc, &options,
 		      cli->json ? stdout : plain.to, &error);

@@ -173,6 +173,19 @@ static void write_platform(const struct scenario *scenario, FILE *to)
 	sim_release(&sim);
 }
 
+/* Never over a file that is there, the scenario among them: it may be somebody's work. What is no
+ * file, such as a pipe, is written to. False after a complaint. */
+static bool write_file(const char *path, const char *text, size_t length)
+{
+	bool there = folder_is_file(path), written;
+
+	written = !there && folder_replace(path, text, length);
+	if (!written)
+		complain("%s cannot be written: %s", path,
+			 there ? "it exists already" : strerror(errno));
+	return written;
+}
+
 /* Writes into memory first, so that a file is never half written. */
 static int export_platform(const struct cli *cli, const struct scenario *scenario)
 {
@@ -186,9 +199,8 @@ static int export_platform(const struct cli *cli, const struct scenario *scenari
 	whole = !ferror(to);
 	if (fclose(to) || !whole)
 		complain("the platform does not fit into memory");
-	else if (cli->out && !folder_replace(cli->out, text, length))
-		complain("%s cannot be written: %s", cli->out, strerror(errno));
-	else if (cli->out || fwrite(text, 1, length, stdout) == length)
+	else if (cli->out ? write_file(cli->out, text, length)
+			  : fwrite(text, 1, length, stdout) == length)
 		code = EXIT_DONE;
 	free(text);
 	return code;

@@ -3,6 +3,7 @@
 
 #include "base/home.h"
 #include "base/input.h"
+#include "base/plain.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -29,10 +30,10 @@ static int write_new(const char *path, const char *text, size_t length)
 		unlink(path);
 		return EXIT_IO;
 	}
-	fprintf(stderr,
-		"%s is written; next: inasim check %s, inasim explain %s, inasim run %s --out "
-		"DIR\n",
-		path, path, path, path);
+	plain_print(stderr,
+		    "%s is written; next: inasim check %s, inasim explain %s, inasim run %s --out "
+		    "DIR\n",
+		    path, path, path, path);
 	return EXIT_DONE;
 }
 

@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include "base/mem.h"
+#include "base/plain.h"
 #include "lab/sweep/sweep_table.h"
 
 #include <stdlib.h>
@@ -85,7 +86,8 @@ static int report(int drawn, char *error, const char *dir)
 	return drawn > 0 ? EXIT_DONE : drawn == PLOT_USAGE ? EXIT_USAGE : EXIT_IO;
 }
 
-static int plot_one(const struct cli *cli, const char *dir, const struct plot_options *options)
+static int plot_one(const struct cli *cli, const char *dir, const struct plot_options *options,
+		    FILE *to)
 {
 	struct plot_sweep_options sweep = cli->plot.sweep;
 	char *error = NULL;
@@ -93,12 +95,12 @@ static int plot_one(const struct cli *cli, const char *dir, const struct plot_op
 
 	sweep.breakdown = is_breakdown(&cli->plot);
 	drawn = sweep_table_exists(dir) || asks_for_sweep(&sweep)
-			? plot_sweep(dir, &sweep, options, stdout, &error)
-			: plot_run(dir, options, stdout, &error);
+			? plot_sweep(dir, &sweep, options, to, &error)
+			: plot_run(dir, options, to, &error);
 	return report(drawn, error, dir);
 }
 
-static int plot_all_together(const struct cli *cli, const struct plot_options *options)
+static int plot_all_together(const struct cli *cli, const struct plot_options *options, FILE *to)
 {
 	struct plot_labelled *runs = xcalloc((size_t)cli->argc, sizeof(*runs));
 	const struct names *labels = &cli->plot.sweep.labels;
@@ -109,7 +111,7 @@ static int plot_all_together(const struct cli *cli, const struct plot_options *o
 		runs[i].dir = cli->argv[i];
 		runs[i].label = labels->count ? labels->items[i] : NULL;
 	}
-	drawn = plot_together(runs, (size_t)cli->argc, options, stdout, &error);
+	drawn = plot_together(runs, (size_t)cli->argc, options, to, &error);
 	free(runs);
 	return report(drawn, error, cli->argv[0]);
 }
@@ -118,6 +120,8 @@ int verb_plot(const struct cli *cli)
 {
 	struct plot_options options = cli->plot.options;
 	int worst = EXIT_DONE;
+	struct plain plain;
+	FILE *to;
 
 	if (!options_fit(cli))
 		return EXIT_USAGE;
@@ -137,12 +141,17 @@ int verb_plot(const struct cli *cli)
 			 cli->plot.font);
 		return EXIT_USAGE;
 	}
+	if (!origin_check(cli->argv, cli->argc, cli->quiet))
+		return EXIT_IO;
+	plain_open(&plain);
+	to = strcmp(options.term, "dumb") ? plain.to : stdout; /* paths, or pictures */
 	if (cli->plot.together)
-		return plot_all_together(cli, &options);
-	for (int i = 0; i < cli->argc; i++) {
-		int code = plot_one(cli, cli->argv[i], &options);
+		worst = plot_all_together(cli, &options, to);
+	for (int i = 0; i < cli->argc && !cli->plot.together; i++) {
+		int code = plot_one(cli, cli->argv[i], &options, to);
 
 		worst = code > worst ? code : worst;
 	}
+	plain_close(&plain, stdout);
 	return worst;
 }

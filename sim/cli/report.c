@@ -4,7 +4,9 @@
 #include "base/home.h"
 #include "base/input.h"
 #include "base/mem.h"
+#include "base/plain.h"
 #include "cli/html.h"
+#include "cli/interrupt.h"
 #include "io/folder.h"
 #include "io/json_read.h"
 #include "lab/breakdown.h"
@@ -532,14 +534,14 @@ static bool put_all(struct report *r, const struct cli *cli)
 		if (good)
 			put_together(r, cli);
 	}
-	for (int i = 0; i < cli->argc && good; i++) {
+	for (int i = 0; i < cli->argc && good && !interrupted; i++) {
 		if (cli->argc > 1)
 			html_element(r->to, "h2", "%s", cli->argv[i]);
 		good = sweep_table_exists(cli->argv[i]) ? put_sweep(r, cli->argv[i])
 							: put_run(r, cli, i);
 	}
 	put_citation(r);
-	return good;
+	return good && !interrupted;
 }
 
 /* Fills the template in: its only @WORDS@. NULL with r->error. */
@@ -593,12 +595,15 @@ static int write_report(const struct cli *cli, const char *path)
 
 	if (!folder_make_parents(path) || !mkdtemp(r.scratch)) {
 		complain("%s cannot be written: %s", path, strerror(errno));
-	} else if (!(page = make_page(&r, cli))) {
+	} else if (!(page = make_page(&r, cli)) && interrupted) {
+		complain("interrupted: %s is not written", path);
+		code = EXIT_INTERRUPTED;
+	} else if (!page) {
 		complain("%s", r.error ? r.error : "the report cannot be made");
 	} else if (!folder_replace(path, page, strlen(page))) {
 		complain("%s cannot be written: %s", path, strerror(errno));
 	} else {
-		puts(path);
+		plain_print(stdout, "%s\n", path);
 		code = EXIT_DONE;
 	}
 	folder_remove(r.scratch);
@@ -622,7 +627,8 @@ int verb_report(const struct cli *cli)
 		return EXIT_IO;
 	}
 	path = cli->out ? xstrdup(cli->out) : folder_join(cli->argv[0], "report.html");
-	if (may_write(path))
+	catch_interrupts();
+	if (origin_check(cli->argv, cli->argc, false) && may_write(path))
 		code = write_report(cli, path);
 	free(path);
 	return code;

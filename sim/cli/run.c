@@ -4,9 +4,11 @@
 #include "base/mem.h"
 #include "base/plain.h"
 #include "build_info.h"
+#include "cli/interrupt.h"
 #include "io/folder.h"
 #include "io/json.h"
 #include "io/json_read.h"
+#include "io/result_read.h"
 #include "run/results.h"
 #include "run/simulation_state.h"
 #include "run/timeline.h"
@@ -18,26 +20,6 @@
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
-
-/* Set by the signal handler, read by the run: a handler can reach nothing else. */
-static volatile sig_atomic_t interrupted;
-static time_t interrupted_at; /* read by the handler only */
-
-/* The first signal ends the run in order, a later one ends the program at once.
- * Twins within a second count once: timeout(1) and batch systems signal the
- * process and then its group. */
-static void on_interrupt(int number)
-{
-	time_t now = time(NULL);
-
-	if (!interrupted) {
-		interrupted = 1;
-		interrupted_at = now;
-	} else if (now - interrupted_at > 1) {
-		signal(number, SIG_DFL);
-		raise(number);
-	}
-}
 
 /* --- progress --- */
 
@@ -51,15 +33,10 @@ static void on_question(int number)
 
 static void catch_signals(void)
 {
-	struct sigaction action = { .sa_handler = on_interrupt, .sa_flags = SA_RESTART }, former;
 	struct sigaction question = { .sa_handler = on_question, .sa_flags = SA_RESTART };
 
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
+	catch_interrupts();
 	sigaction(SIGUSR1, &question, NULL);
-	/* the terminal has gone; nohup ignores that, and so do we then */
-	if (!sigaction(SIGHUP, NULL, &former) && former.sa_handler != SIG_IGN)
-		sigaction(SIGHUP, &action, NULL);
 }
 
 static int terminal_width(void)
@@ -81,7 +58,8 @@ static void progress_text(const char *name, const struct simulation_progress *p,
 	if (p->of_flows)
 		snprintf(counts + length, sizeof(counts) - (size_t)length,
 			 ", %" PRIu64 " of %" PRIu64 " flows", p->flows, p->of_flows);
-	length = snprintf(text, size, "%.20s: %.1f %%", name, 100 * p->done);
+	length = snprintf(text, size, "%.*s: %.1f %%", (int)plain_letter(name, strnlen(name, 20)),
+			  name, 100 * p->done);
 	if (p->done > 0.001)
 		length += snprintf(text + length, size - (size_t)length, ", %.0f s left",
 				   p->wall_s * (1 / p->done - 1));
@@ -129,7 +107,8 @@ static void follow(void *owner, enum simulation_news news, const struct simulati
 		if (!following->line)
 			return;
 		progress_text(following->name, progress, text, sizeof(text));
-		fprintf(stderr, "\r%-*.*s", width, width, text);
+		text[plain_letter(text, strnlen(text, (size_t)width))] = '\0';
+		fprintf(stderr, "\r%-*s", width, text);
 		return;
 	case SIMULATION_ASKED:
 		show_status(following->name, s, progress);
@@ -219,6 +198,7 @@ static char *manifest(const struct cli *cli, const struct simulation *s, const s
 	json_string(&json, "tool", "inasim");
 	json_string(&json, "version", BUILD_VERSION);
 	json_string(&json, "commit", BUILD_COMMIT);
+	json_u64(&json, "format", RESULT_FORMAT);
 	json_build(&json);
 	json_host(&json);
 	json_command_line(&json, cli);
@@ -259,6 +239,15 @@ static void add_remains(char **error, const char *partial)
 	*error = whole;
 }
 
+/* Says that nothing happened in a span of time that was asked for. */
+static void tell_beyond(const struct cli *cli, const struct simulation *s,
+			const struct time_span *span, const char *file)
+{
+	if (span->given && span->from > s->sim.now && !cli->quiet)
+		complain("%s is empty: the run ended at %.9f s, before %.9f s", file,
+			 seconds_of(s->sim.now), seconds_of(span->from));
+}
+
 static bool write_timeline(const struct cli *cli, const struct simulation *s, struct out_dir *dir,
 			   char **error)
 {
@@ -274,16 +263,53 @@ static bool write_timeline(const struct cli *cli, const struct simulation *s, st
 	return true;
 }
 
+/* Whether a directory holds the results of a run that came to its end. A manifest that cannot be
+ * read may be somebody's. */
+static bool holds_finished(const char *dir)
+{
+	char *error = NULL;
+	bool has = folder_has(dir, "manifest.json"), cut;
+	cJSON *manifest = has ? json_read(dir, "manifest.json", &error) : NULL;
+	const char *end =
+		cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(manifest, "end_reason"));
+
+	cut = end && !strcmp(end, end_reason_names[END_INTERRUPTED]);
+	cJSON_Delete(manifest);
+	free(error);
+	return has && !cut;
+}
+
+/* Gives the directory its name, `out`. The results of a run that was interrupted never replace
+ * those of one that was not. */
+static bool name_results(const struct cli *cli, const struct simulation *s, struct out_dir *dir,
+			 const char *out, char **error)
+{
+	if (s->end == END_INTERRUPTED && holds_finished(out)) {
+		complain("%s keeps the results of a run that was not interrupted; those of this "
+			 "one are in %s until the next run",
+			 out, out_dir_working_path(dir));
+		out_dir_keep(dir);
+		return true;
+	}
+	if (!out_dir_commit(dir, error))
+		return false;
+	if (!cli->quiet)
+		plain_print(stderr, "results in %s\n", out);
+	return true;
+}
+
 /* Writes summary and manifest, then gives the directory its name. */
 static bool write_results(const struct cli *cli, const struct simulation *s,
-			  const struct conf_doc *doc, struct out_dir *dir, time_t start,
-			  char **error)
+			  const struct conf_doc *doc, struct out_dir *dir, const char *out,
+			  time_t start, char **error)
 {
 	char *summary = results_summary_json(s), *text;
 	char *partial = xstrdup(out_dir_working_path(dir));
 	bool good = out_dir_write(dir, "summary.json", summary, error);
 
 	free(summary);
+	tell_beyond(cli, s, &cli->run.timeline, TIMELINE_FILE);
+	tell_beyond(cli, s, &cli->run.events, "events.csv");
 	good = good && write_timeline(cli, s, dir, error);
 	if (good) {
 		text = manifest(cli, s, doc, dir, start);
@@ -291,7 +317,7 @@ static bool write_results(const struct cli *cli, const struct simulation *s,
 		free(text);
 	}
 	if (good)
-		good = out_dir_commit(dir, error);
+		good = name_results(cli, s, dir, out, error);
 	else
 		out_dir_keep(dir);
 	if (!good)
@@ -371,9 +397,9 @@ static bool is_other_experiment(const char *dir, const char *name)
 	return other;
 }
 
-/* Simulates into `dir`, which it takes (NULL = none). */
+/* Simulates into `dir`, which it takes and which will be `out` (NULL = none). */
 static int simulate(const struct cli *cli, const struct scenario *scenario, const char *path,
-		    const struct conf_doc *doc, struct out_dir *dir)
+		    const struct conf_doc *doc, struct out_dir *dir, const char *out)
 {
 	char *name = xstrdup(scenario->name), *error = NULL;
 	struct following following = { name, !cli->quiet && isatty(STDERR_FILENO), !cli->quiet,
@@ -405,7 +431,7 @@ static int simulate(const struct cli *cli, const struct scenario *scenario, cons
 	}
 	code = code_of(s);
 	tell(cli, s);
-	if (dir && !write_results(cli, s, doc, dir, start, &error))
+	if (dir && !write_results(cli, s, doc, dir, out, start, &error))
 		code = io_failure(error);
 	simulation_free(s);
 	return code;
@@ -416,16 +442,12 @@ int run_scenario(const struct cli *cli, const struct scenario *scenario, const c
 {
 	struct out_dir *dir = NULL;
 	char *error = NULL;
-	int code;
 
 	if (out && !cli->run.force && is_other_experiment(out, scenario->name))
 		return EXIT_IO;
 	if (out && !(dir = out_dir_open(out, &error)))
 		return io_failure(error);
-	code = simulate(cli, scenario, path, doc, dir);
-	if (out && code != EXIT_IO && !cli->quiet)
-		fprintf(stderr, "results in %s\n", out);
-	return code;
+	return simulate(cli, scenario, path, doc, dir, out);
 }
 
 /* Where the results of the i-th scenario go; NULL = nowhere. Caller frees. */

@@ -1,6 +1,7 @@
 /* The verb sweep plan: what would be run. */
 #include "cli/sweep.h"
 
+#include "base/plain.h"
 #include "io/json.h"
 
 #include <inttypes.h>
@@ -33,7 +34,8 @@ static void print_points(const struct plan *plan, const struct point_facts *fact
 	for (size_t i = 0; i < plan->point_count; i++) {
 		printf("%7zu", i);
 		for (size_t a = 0; a < plan->axis_count; a++)
-			printf("  %-*s", (int)width_of_axis(&plan->axes[a]), label_of(plan, i, a));
+			plain_print(stdout, "  %-*s", (int)width_of_axis(&plan->axes[a]),
+				    label_of(plan, i, a));
 		printf("  %11" PRIu64 "  %16" PRIu64 "  %016" PRIx64 "  %5" PRIu64
 		       "  %5.0f  %9.3g\n",
 		       plan->points[i].replication, facts[i].seed, facts[i].hash, facts[i].hosts,
@@ -55,7 +57,8 @@ static void print_summary(const struct plan *plan, const struct point_facts *fac
 {
 	double hops = hops_of(plan, facts);
 
-	printf("%s: %zu point%s", plan->name, plan->point_count, plan->point_count == 1 ? "" : "s");
+	plain_print(stdout, "%s: %zu point%s", plan->name, plan->point_count,
+		    plan->point_count == 1 ? "" : "s");
 	for (size_t a = 0; a < plan->axis_count; a++)
 		printf("%s%zu %s", a ? " x " : " of ", plan->axes[a].count, plan->axes[a].name);
 	if (plan->replications > 1)

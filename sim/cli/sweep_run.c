@@ -1,6 +1,7 @@
 /* The verb sweep run: points by number, each in a process of its own (lab/sweep/point.h). */
 #include "cli/sweep.h"
 
+#include "base/plain.h"
 #include "build_info.h"
 #include "run/scenario.h"
 #include "lab/sweep/point.h"
@@ -37,27 +38,28 @@ static void report_point(const struct cli *cli, const struct plan *plan, size_t 
 
 	if (cli->quiet && (end == POINT_KEPT || (end == POINT_RAN && record->status == POINT_DONE)))
 		return;
-	fprintf(stderr, "point %zu%s%s%s: ", number, *point ? " (" : "", point, *point ? ")" : "");
+	plain_print(stderr, "point %zu%s%s%s: ", number, *point ? " (" : "", point,
+		    *point ? ")" : "");
 	switch (end) {
 	case POINT_RAN:
-		fprintf(stderr, "%s after %.3g s%s%s\n", status, record->wall_s,
-			*record->message ? ": " : "", record->message);
+		plain_print(stderr, "%s after %.3g s%s%s\n", status, record->wall_s,
+			    *record->message ? ": " : "", record->message);
 		return;
 	case POINT_KEPT:
 		if (record->status == POINT_DONE)
 			fputs("done before, skipped\n", stderr);
 		else
-			fprintf(stderr,
-				"%s before, not run again (attempts: %" PRIu64
-				"; --force does)%s%s\n",
-				status, record->attempts, *record->message ? ": " : "",
-				record->message);
+			plain_print(stderr,
+				    "%s before, not run again (attempts: %" PRIu64
+				    "; --force does)%s%s\n",
+				    status, record->attempts, *record->message ? ": " : "",
+				    record->message);
 		return;
 	case POINT_BUSY:
-		fprintf(stderr, "skipped: %s\n", words);
+		plain_print(stderr, "skipped: %s\n", words);
 		return;
 	case POINT_FAILED:
-		fprintf(stderr, "%s\n", words);
+		plain_print(stderr, "%s\n", words);
 		return;
 	}
 }

@@ -1,6 +1,7 @@
 /* The verbs sweep status and sweep collect: what has been run. */
 #include "cli/sweep.h"
 
+#include "base/plain.h"
 #include "io/json.h"
 #include "lab/sweep/groups.h"
 
@@ -34,8 +35,8 @@ static void print_running(const struct sweep *sweep)
 		if (!running->holder)
 			continue;
 		told++;
-		printf("  point %zu (%s): running for %.0f s by %s\n", i,
-		       plan_point_words(sweep->plan, i), running->seconds, running->holder);
+		plain_print(stdout, "  point %zu (%s): running for %.0f s by %s\n", i,
+			    plan_point_words(sweep->plan, i), running->seconds, running->holder);
 	}
 }
 
@@ -54,7 +55,8 @@ static void print_status(const struct sweep *sweep, const size_t *pending, size_
 	double left = sweep_cpu_left(sweep, pending, count);
 
 	sweep_count(sweep, counts);
-	printf("%s in %s: %zu points", sweep->plan->name, sweep->dir, sweep->plan->point_count);
+	plain_print(stdout, "%s in %s: %zu points", sweep->plan->name, sweep->dir,
+		    sweep->plan->point_count);
 	for (int s = 0; s < POINT_STATUSES; s++)
 		if (counts[s])
 			printf(", %zu %s", counts[s], point_status_names[s]);
@@ -70,9 +72,9 @@ static void print_status(const struct sweep *sweep, const size_t *pending, size_
 
 		if (!has_failed(record) || ++failed > TOLD)
 			continue;
-		printf("  point %zu (%s): %s, attempts: %" PRIu64 "%s%s\n", i,
-		       plan_point_words(sweep->plan, i), point_status_names[record->status],
-		       record->attempts, *record->message ? ": " : "", record->message);
+		plain_print(stdout, "  point %zu (%s): %s, attempts: %" PRIu64 "%s%s\n", i,
+			    plan_point_words(sweep->plan, i), point_status_names[record->status],
+			    record->attempts, *record->message ? ": " : "", record->message);
 	}
 	if (failed > TOLD)
 		printf("  and %zu more\n", failed - TOLD);

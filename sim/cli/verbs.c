@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include "base/mem.h"
+#include "base/plain.h"
 #include "io/json.h"
 #include "run/results.h"
 #include "run/scenario.h"
@@ -42,7 +43,7 @@ int verb_check(const struct cli *cli)
 		else if (code != EXIT_DONE || !cli->quiet)
 			conf_print_errors(doc, stderr, false);
 		if (!cli->json && code == EXIT_DONE && !cli->quiet) {
-			printf("%s: valid", cli->argv[i]);
+			plain_print(stdout, "%s: valid", cli->argv[i]);
 			print_cost(&scenario, doc);
 			putchar('\n');
 		}

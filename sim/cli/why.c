@@ -215,10 +215,13 @@ static void print_json(FILE *to, char *const *dirs, const struct breakdown *list
 
 int verb_why(const struct cli *cli)
 {
-	struct breakdown *list = xcalloc((size_t)cli->argc, sizeof(*list));
+	struct breakdown *list;
 	struct plain plain;
 	int code = EXIT_DONE;
 
+	if (!origin_check(cli->argv, cli->argc, cli->quiet))
+		return EXIT_IO;
+	list = xcalloc((size_t)cli->argc, sizeof(*list));
 	plain_open(&plain);
 	for (int i = 0; i < cli->argc && code == EXIT_DONE; i++) {
 		char *error = NULL;

@@ -1,5 +1,7 @@
 #include "conf/doc.h"
 
+#include "base/plain.h"
+
 #include <stdlib.h>
 
 #define MAX_WIDTH 48 /* longer columns are not aligned */
@@ -115,10 +117,15 @@ static void explain_json(const struct conf_doc *doc, FILE *to)
 
 void conf_explain(const struct conf_doc *doc, FILE *to, bool json)
 {
-	if (json)
+	struct plain plain;
+
+	if (json) {
 		explain_json(doc, to);
-	else
-		explain_text(doc, to);
+		return;
+	}
+	plain_open(&plain);
+	explain_text(doc, plain.to);
+	plain_close(&plain, to);
 }
 
 void conf_leave_out(struct conf_doc *doc, const char *pointer)

@@ -2,6 +2,7 @@
 
 #include "base/fail.h"
 #include "base/mem.h"
+#include "base/plain.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -196,10 +197,14 @@ void conf_print_errors(const struct conf_doc *doc, FILE *to, bool json)
 	if (json) {
 		print_json(doc, sorted, to);
 	} else {
+		struct plain plain; /* names of files, too, may hold anything */
+
+		plain_open(&plain);
 		for (size_t i = 0; i < doc->message_count; i++)
-			print_text(doc, sorted[i], to);
+			print_text(doc, sorted[i], plain.to);
 		if (doc->dropped > 0)
-			fprintf(to, "%s: and %zu more\n", doc->name, doc->dropped);
+			fprintf(plain.to, "%s: and %zu more\n", doc->name, doc->dropped);
+		plain_close(&plain, to);
 	}
 	free(sorted);
 }

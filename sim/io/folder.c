@@ -41,6 +41,12 @@ bool folder_is_folder(const char *path)
 	return is_folder_at(AT_FDCWD, path);
 }
 
+bool folder_is_file(const char *path)
+{
+	struct stat st;
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
 static bool is_dots(const char *name)
 {
 	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;

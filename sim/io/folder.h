@@ -14,7 +14,8 @@ char *folder_join(const char *folder, const char *name); /* caller frees */
 
 bool folder_exists(const char *path); /* anything of this name, a dangling link too */
 bool folder_is_folder(const char *path);
-bool folder_is_empty_at(int fd); /* the folder open as `fd` */
+bool folder_is_file(const char *path); /* or a link to one; no device, no pipe */
+bool folder_is_empty_at(int fd);       /* the folder open as `fd` */
 bool folder_has(const char *path, const char *file);
 
 /* Makes the folder `path` is in, and those above it; _at: in the folder open as `fd`. */

@@ -5,6 +5,10 @@
 
 #include "io/csv_read.h"
 
+/* The format of result directories, "format" in manifest.json: another number when a column or a
+ * member changes its meaning. Results from before there was a number count as 1. */
+#define RESULT_FORMAT 1
+
 /* Opens DIR/FILE. NULL when there is none, as runs leave out tables that would be empty; NULL and
  * *error (caller frees) when it cannot be read or is lost. If it was cut off, that is reported at
  * its end. */

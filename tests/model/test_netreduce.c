@@ -317,15 +317,17 @@ Test(netreduce, memory_of_jobs)
 	bench_close(&bench);
 }
 
-/* A job that never fits is refused. */
+/* A job that does not fit where it is placed is refused: three workers below one leaf. */
 Test(netreduce, memory_that_is_never_enough)
 {
 	struct bench bench;
 	const char *group;
 
-	bench_open(&bench,
-		   "{'name': 't', 'topology': {" STAR(6) "}, 'schemes': {'netreduce': {'memory': "
-							 "'2088959B'}}, " TWO_JOBS "}");
+	bench_open(
+		&bench,
+		"{'name': 't', 'topology': {'kind': 'leaf-spine', 'leaves': 2, 'spines': 1, "
+		"'hosts_per_leaf': 3}, 'schemes': {'netreduce': {'memory': '2088959B'}}, " TWO_JOBS
+		"}");
 	simulation_go(bench.run.s, &(struct simulation_options){ 0 });
 	cr_expect_eq(jobs_report(bench.run.s->jobs)->refused, 2);
 	cr_expect_not_null(strstr(jobs_refusal(bench.run.s->jobs, &group),
@@ -454,5 +456,7 @@ Test(netreduce, mistakes)
 	cr_expect_eq(run_mistakes("", WITH("'window': 512, 'message': 8192, 'memory': '1TB'")), 0);
 	cr_expect_eq(run_mistakes("whole elements", WITH("'roce': {'mtu': 1022}")), 1);
 	cr_expect_eq(run_mistakes("allowed: at least \"696320B\"", WITH("'memory': '696319B'")), 1);
-	cr_expect_eq(run_mistakes("", WITH("'memory': '696320B'")), 0);
+	cr_expect_eq(run_mistakes("no room for two windows", WITH("'memory': '696320B'")), 1);
+	cr_expect_eq(run_mistakes("no room for two windows", WITH("'memory': '2088959B'")), 1);
+	cr_expect_eq(run_mistakes("", WITH("'memory': '2088960B'")), 0);
 }

@@ -504,6 +504,13 @@ Test(formulas, tables)
 		cr_expect_gt(uses, 0, "%s", input->name);
 	}
 	cr_expect(isnan(formula_find("tencent")->value(&x))); /* 20 GPUs, 8 a machine */
+	x.payload = 100;
+	x.frame = 99;
+	for (const struct formula *formula = formula_table; formula->name; formula++)
+		for (size_t k = 0; k < FORMULA_INPUTS && formula->inputs[k]; k++)
+			cr_expect(strcmp(formula->inputs[k], "payload") ||
+					  (isnan(formula->value(&x)) && formula->premise),
+				  "%s of a payload beyond its frame", formula->name);
 	x.gpus = 2;
 	cr_expect(isnan(formula_find("parallel_wins_from")->value(&x)));
 }

@@ -284,8 +284,7 @@ static const struct ina_ops ops = {
 		      .prefetch = prefetch,
 		      .about = about },
 	.memory = memory,
-	.too_large = "the accelerator of a switch has no room for two windows of each worker below "
-		     "it (raise \"memory\", or lower \"window\", \"message\" or \"rings\")",
+	.too_large = netreduce_too_large,
 	.plan = plan,
 	.begin = begin,
 	.end = end,
@@ -349,6 +348,7 @@ const struct collective_ops netreduce_collective = {
 	.transport = netreduce_transport,
 	.check = netreduce_check,
 	.warn = netreduce_warn,
+	.refuses = netreduce_refuses,
 	.open = netreduce_open,
 	INA_OPS,
 	INA_PLAN_OPS,

@@ -108,6 +108,27 @@ void netreduce_warn(const void *self, const struct topology_conf *topology, uint
 	roce_warn(&conf->roce, topology, netreduce_window(conf), doc, "/schemes/netreduce/roce");
 }
 
+const char netreduce_too_large[] =
+	"the accelerator of a switch has no room for two windows of each worker below it (raise "
+	"\"memory\", or lower \"window\", \"message\" or \"rings\")";
+
+/* Placed as well as can be, a job has as many workers below each of the lowest switches. Of the
+ * GPUs of a machine one sends for all, and NICs have trees of their own. */
+const char *netreduce_refuses(const void *self, const struct topology_conf *topology,
+			      uint32_t workers, uint32_t servers)
+{
+	const struct netreduce_conf *conf = self;
+	uint64_t gpus = topology->host.gpus.count > 1 ? (uint64_t)topology->host.gpus.count : 1;
+	uint64_t racks = topology_hosts(topology) / topology_rack(topology);
+	uint64_t spread = racks * gpus * topology_nics(topology);
+	uint32_t below = (uint32_t)((workers + spread - 1) / spread);
+
+	(void)servers;
+	if (netreduce_bytes(conf, 1) > conf->memory)
+		return NULL; /* netreduce_check() says it */
+	return netreduce_bytes(conf, below) > conf->memory ? netreduce_too_large : NULL;
+}
+
 void netreduce_check(const void *self, const struct topology_conf *topology, struct conf_doc *doc,
 		     const char *scheme)
 {

@@ -192,11 +192,11 @@ struct cluster_conf; /* cluster.h */
  * reports traces that are not right. */
 void job_groups_part(struct conf_list *groups, struct conf_doc *doc);
 
-/* What the rows cannot check. `bounded`: something else than the jobs ends the run, so
- * that jobs may go on arriving. */
+/* What the rows cannot check. `scheme`: the parameters of the group's scheme. `bounded`: something
+ * else than the jobs ends the run, so that jobs may go on arriving. */
 void job_group_check(const struct job_group_conf *conf, struct conf_doc *doc, const char *pointer,
 		     const struct topology_conf *topology, const struct cluster_conf *cluster,
-		     bool bounded);
+		     const void *scheme, bool bounded);
 
 /* A finished job that is measured, for summaries. */
 struct job_record {

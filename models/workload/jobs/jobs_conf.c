@@ -359,14 +359,14 @@ static void check_load(const struct job_group_conf *conf, struct conf_doc *doc, 
 
 void job_group_check(const struct job_group_conf *conf, struct conf_doc *doc, const char *pointer,
 		     const struct topology_conf *topology, const struct cluster_conf *cluster,
-		     bool bounded)
+		     const void *scheme, bool bounded)
 {
 	check_model(conf, doc, pointer);
 	check_workers(conf, doc, pointer, topology);
 	check_inside(conf, doc, pointer, topology);
 	job_group_check_parallel(conf, doc, pointer, topology);
 	job_group_check_servers(conf, doc, pointer, topology_machines(topology), cluster);
-	job_group_check_scheme(conf, doc, pointer, topology);
+	job_group_check_scheme(conf, doc, pointer, topology, scheme);
 	if (conf->iterations_form == ITERATIONS_RULE && conf->arrival.form != JOBS_TRACE)
 		conf_error(doc, conf_at(doc, "%s/iterations", pointer),
 			   "\"duration\" needs an arrival from a trace");

@@ -206,6 +206,7 @@ void job_group_check_servers(const struct job_group_conf *conf, struct conf_doc 
 			     const struct cluster_conf *cluster);
 /* Whether the scheme takes jobs of this size. */
 void job_group_check_scheme(const struct job_group_conf *conf, struct conf_doc *doc,
-			    const char *pointer, const struct topology_conf *topology);
+			    const char *pointer, const struct topology_conf *topology,
+			    const void *scheme);
 
 #endif

@@ -10,6 +10,10 @@
  * among them. */
 void plain_text(char *text);
 
+/* Where the letter of UTF-8 begins that byte `at` of the text belongs to: a text is cut there, not
+ * within a letter. `at` is at most its length. */
+size_t plain_letter(const char *text, size_t at);
+
 /* Collects what is printed to `to`, and writes it as plain text when it is closed. */
 struct plain {
 	FILE *to; /* print here */
@@ -19,5 +23,8 @@ struct plain {
 
 void plain_open(struct plain *plain);
 void plain_close(struct plain *plain, FILE *stream);
+
+/* fprintf() of plain text. */
+void plain_print(FILE *to, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -1,6 +1,7 @@
 #include "lab/figures/figure.h"
 
 #include "base/mem.h"
+#include "base/plain.h"
 #include "conf/json_text.h"
 #include "lab/figures/gnuplot.h"
 #include "io/folder.h"
@@ -99,20 +100,13 @@ char *figure_thousands(char *buffer, uint64_t value)
 
 /* ---- Words ---- */
 
-static size_t start_of_letter(const char *text, size_t at)
-{
-	while (at > 0 && ((unsigned char)text[at] & 0xc0) == 0x80) /* inside a letter of UTF-8 */
-		at--;
-	return at;
-}
-
 char *figure_cut(const char *text, size_t most)
 {
 	size_t length = strlen(text), half = (most - strlen("…")) / 2;
 	if (length <= most)
 		return xstrdup(text);
-	size_t tail = start_of_letter(text, length - half + 3); /* letters have at most 4 bytes */
-	return xasprintf("%.*s…%s", (int)start_of_letter(text, half), text, text + tail);
+	size_t tail = plain_letter(text, length - half + 3); /* letters have at most 4 bytes */
+	return xasprintf("%.*s…%s", (int)plain_letter(text, half), text, text + tail);
 }
 
 /* Writes a text constant of gnuplot, in single quotes: between double ones gnuplot runs what stands
@@ -121,12 +115,19 @@ static void quote(struct figure *f, const char *words, bool is_format)
 {
 	FILE *script = f->script;
 	char *tex = strcmp(f->options->term, "tikz") == 0 ? tex_text(words) : NULL;
+	bool svg = strcmp(f->options->term, "svg") == 0;
 	const char *text = tex != NULL ? tex : words;
 	putc('\'', script);
 	while (*text != '\0') {
 		if (*text == '\'') { /* '' is a quote, too, but not at the start of the text */
 			fputs("'.\"'\".'", script);
 			text++;
+			continue;
+		}
+		if (svg &&
+		    strncmp(text, "]]>", 3) == 0) { /* would be no XML: a space without width */
+			fputs("]]\u200b", script);
+			text += 2;
 			continue;
 		}
 		if (*text == '%' && is_format)

@@ -1,5 +1,6 @@
 /* The figures of one run, and of several side by side. */
 #include "base/mem.h"
+#include "base/plain.h"
 #include "base/units.h"
 #include "stats/stats.h"
 #include "lab/figures/stack.h"
@@ -567,7 +568,7 @@ static char *no_results(const char *dir)
 	if (!finished && !folder_has(dir, "flows.csv") && !folder_has(dir, "jobs.csv"))
 		return xasprintf("%s is not a result directory: no manifest.json, no tables", dir);
 	if (!finished)
-		fprintf(stderr, "%s: no manifest.json, the run was not finished\n", dir);
+		plain_print(stderr, "%s: no manifest.json, the run was not finished\n", dir);
 	return NULL;
 }
 
@@ -609,7 +610,7 @@ static bool draw_one(const struct kind *kind, struct runs *runs, const char *fol
 	if (options->only != NULL)
 		*error = xasprintf("%s: no figure %s: %s", f.dir, f.name, f.why);
 	else if (!options->quiet)
-		fprintf(stderr, "%s: no figure %s: %s\n", f.dir, f.name, f.why);
+		plain_print(stderr, "%s: no figure %s: %s\n", f.dir, f.name, f.why);
 	return false;
 }
 

@@ -1,6 +1,7 @@
 /* Figures of a sweep: which points, in which words. How they look is in the templates. The words
  * live as long as the table, whose document owns them. */
 #include "base/mem.h"
+#include "base/plain.h"
 #include "conf/conf.h"
 #include "lab/figures/figure.h"
 #include "lab/figures/metric_words.h"
@@ -447,7 +448,8 @@ static int draw_page(const struct page *page, struct names *names, const char *f
 							      : draw(&f, page);
 	bool drawn = figure_finish(&f, data, to);
 	if (!drawn && f.error == NULL && !options->quiet)
-		fprintf(stderr, "%s: no figure %s: %s\n", page->sheets->table->dir, f.name, f.why);
+		plain_print(stderr, "%s: no figure %s: %s\n", page->sheets->table->dir, f.name,
+			    f.why);
 	*error = f.error;
 	return drawn;
 }

@@ -1,0 +1,33 @@
+#include "cli/interrupt.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+volatile sig_atomic_t interrupted;
+static time_t interrupted_at; /* read by the handler only */
+
+/* Twins within a second count once: timeout(1) and batch systems signal the process and then its
+ * group. */
+static void on_interrupt(int number)
+{
+	time_t now = time(NULL);
+
+	if (!interrupted) {
+		interrupted = 1;
+		interrupted_at = now;
+	} else if (now - interrupted_at > 1) {
+		signal(number, SIG_DFL);
+		raise(number);
+	}
+}
+
+void catch_interrupts(void)
+{
+	struct sigaction action = { .sa_handler = on_interrupt, .sa_flags = SA_RESTART }, former;
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	/* the terminal has gone; nohup ignores that, and so do we then */
+	if (!sigaction(SIGHUP, NULL, &former) && former.sa_handler != SIG_IGN)
+		sigaction(SIGHUP, &action, NULL);
+}
