@@ -23,12 +23,12 @@ static const struct out_column flow_columns[] = {
 	{ "slowdown", OUT_REAL, "fct_s / ideal_fct_s; never clamped." },
 	{ "retransmissions", OUT_COUNT,
 	  "Segments sent again until all was acknowledged; empty without packets." },
-	{ "timeouts", OUT_COUNT, "Retransmission timers that expired; empty without packets." },
 	{ "measured", OUT_FLAG,
 	  "1 if it started in the measured window; only these enter summary.json." },
 	{ "finished", OUT_FLAG, "1 if the last byte arrived." },
 	{ "path", OUT_TEXT, "Switches that its data passes, separated by blanks." },
 	{ "ack_path", OUT_TEXT, "Switches that its ACKs pass." },
+	{ "timeouts", OUT_COUNT, "Retransmission timers that expired; empty without packets." },
 	{ 0 },
 };
 const struct out_schema flows_schema = { "flows.csv",
@@ -90,11 +90,11 @@ static void write_row(const struct flow *flow)
 			      { .time = flow->ideal },
 			      { .none = !finished, .real = (double)fct / (double)flow->ideal },
 			      { .none = fluid, .count = sent->retransmissions },
-			      { .none = fluid, .count = sent->timeouts },
 			      { .flag = flow->measured },
 			      { .flag = finished },
 			      { .text = path_of(flow, false, there) },
 			      { .text = path_of(flow, true, back) },
+			      { .none = fluid, .count = sent->timeouts },
 		      });
 }
 
