@@ -20,7 +20,7 @@ holds '[.[].topology.kind] | unique == $kinds' all --argjson kinds "$("$INASIM" 
 for feature in '.topology.switch.pause' '.topology.link.loss' '.topology.host.jitter' '.flows' '.cluster' \
 	'.topology.host.gpus' '.topology.host.nics' '.jobs[]?.inside' '.jobs[]?.fusion_cycle' '.schemes.switchml.message' \
 	'.jobs[]?.stragglers' '.jobs[]?.arrival.trace?' '.jobs[]?.arrival.poisson_load?' '.schemes.esa.memory' '.flows[]?.size.cdf?' \
-	'.tcp.control.dctcp.g' '.tcp.control.swift.hop' '.schemes.esa.server_reminders' '.schemes.ring.transport' '.jobs[]?.sharding' '.jobs[]?.model?.layers?[]?.all_to_all'; do
+	'.tcp.control.dctcp.g' '.tcp.control.swift.hop' '.schemes.esa.server_reminders' '.schemes.ring.transport' '.jobs[]?.sharding' '[.jobs[]? | .enabled] | .[0] == false' '.jobs[]?.model?.layers?[]?.all_to_all'; do
 	holds "[.[] | select([$feature] | any)] | length >= 3" all
 done
 # a change of the generator is a change of what was measured with it, and no compiler may make one

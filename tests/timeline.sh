@@ -83,6 +83,19 @@ for scheme in ring ps switchml atp esa panama netreduce; do
 done
 holds '.files | map(.name) | index("timeline.pftrace")' esa/manifest.json
 
+# jobs that are switched off have numbers, too: those behind them keep their slices
+cat >off.json <<'JSON'
+{ "name": "off", "topology": { "kind": "star", "hosts": 8 }, "jobs": [
+  { "name": "a", "enabled": false, "workers": 2, "all_reduce": "ring", "model": { "layers": [ { "gradient": "10KB" } ] } },
+  { "name": "b", "enabled": false, "workers": 2, "all_reduce": "ring", "model": { "layers": [ { "gradient": "10KB" } ] } },
+  { "name": "c", "workers": 3, "all_reduce": "switchml", "model": { "layers": [ { "gradient": "10KB", "forward": "5us" } ] } } ] }
+JSON
+ends 0 run --quiet off.json --out off --timeline 0s..1s
+decoded off >off.tsv
+says off.tsv 'job_2_c'
+checks=$((checks + 1))
+[[ $(awk -F'\t' '$2 == "TYPE_SLICE_BEGIN" && $3 == "compute"' off.tsv | wc -l) == 3 ]] || fail "slices are missing: $(cat off.tsv)"
+
 # some of it was there to be counted
 checks=$((checks + 1))
 grep -q collision esa.tsv && grep -q collision atp.tsv && grep -q preemption esa.tsv || fail "nothing collided"

@@ -150,6 +150,24 @@ if command -v gnuplot >/dev/null; then
 	says err 'no figure breakdown: there is no why.csv'
 fi
 
+# --- whose packets push sums out of aggregators ---
+
+cat >pushed.json <<'JSON'
+{ "name": "pushed", "topology": { "kind": "star", "hosts": 18 }, "schemes": { "esa": { "memory": "20KB" } }, "jobs": [
+  { "all_reduce": "esa", "workers": 4, "compute_jitter": 0.05, "model": { "layers": [ { "gradient": "1171840B" },
+    { "gradient": "6616B", "backward": "35us" }, { "gradient": "17180B", "backward": "194us" }, { "gradient": "72B", "forward": "10us" } ] } },
+  { "all_reduce": "esa", "workers": 2, "model": { "layers": [ { "gradient": "3396B", "forward": "124us" }, { "gradient": "490264B", "backward": "148us" },
+    { "gradient": "924B", "forward": "15us", "backward": "135us" }, { "gradient": "116B", "forward": "103us" } ] } } ] }
+JSON
+ends 0 run pushed.json --why --out pushed --quiet
+cells 'NR > 1 {
+		if (c["last_worker"] != "" && c["last_worker"] >= (c["job_id"] ? 2 : 4)) print "line " NR ": no worker of this job"
+		if (c["pushed_s"] + 0 > c["no_aggregator_s"] + 0) print "line " NR ": pushed for longer than without an aggregator"
+		named += c["pushed_by"] != "" && c["pushed_by"] != c["job_id"] }
+	END { if (!named) print "nobody was pushed out by the other job" }' pushed/why.csv
+ends 0 why pushed
+says out '; pushed out of aggregators by job [01], [0-9.]+ ms'
+
 # --- what cannot be ---
 
 ends 2 run two.json --why

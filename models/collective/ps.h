@@ -52,6 +52,7 @@ struct block {
 struct copy {
 	sim_time due;
 	uint32_t worker;
+	uint32_t way; /* by which it came: why_works() */
 };
 
 struct server {

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/ring.h"
 #include "transport/keys.h"
+#include "why/why.h"
 
 #include <stdlib.h>
 
@@ -41,12 +42,13 @@ static void add(struct server *server, uint32_t worker)
 static void on_added(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct server *server = owner;
-	uint32_t worker = copy_at(server, server->queue_first++)->worker;
+	struct copy copy = *copy_at(server, server->queue_first++);
 
 	(void)entity;
+	why_worked(&server->ps->scheme->env.topo->net, server->host, copy.way);
 	if (server->queue_first < server->queue_end)
 		timer_set(sim, &server->timer, copy_at(server, server->queue_first)->due);
-	add(server, worker);
+	add(server, copy.worker);
 }
 
 void ps_server_receive(struct server *server, uint32_t worker, uint64_t size)
@@ -62,7 +64,8 @@ void ps_server_receive(struct server *server, uint32_t worker, uint64_t size)
 				     server->queue_end, sizeof(*server->queue));
 	if (server->queue_first == server->queue_end)
 		timer_set(env->sim, &server->timer, due);
-	*copy_at(server, server->queue_end++) = (struct copy){ .due = due, .worker = worker };
+	*copy_at(server, server->queue_end++) =
+		(struct copy){ due, worker, why_works(&env->topo->net) };
 }
 
 /* --- sums --- */

@@ -59,7 +59,8 @@ struct timeline {
 	struct simulation *s;
 	struct trace *trace;
 	struct time_span span;
-	struct job_lane *jobs;        /* by number */
+	struct job_lane *jobs; /* by number, which those that are switched off have, too */
+	size_t job_count;
 	struct switch_lane *switches; /* by number */
 	struct link_lane *links;      /* by port */
 	struct flow_lanes *flows;     /* by host */
@@ -99,11 +100,21 @@ static void end_job(struct timeline *t, struct job_lane *job)
 	*job = (struct job_lane){ 0 };
 }
 
+static struct job_lane *job_of(struct timeline *t, uint32_t number)
+{
+	if (number >= t->job_count) {
+		t->jobs = xrealloc(t->jobs, (size_t)number + 1, sizeof(*t->jobs));
+		memset(&t->jobs[t->job_count], 0, (number + 1 - t->job_count) * sizeof(*t->jobs));
+		t->job_count = (size_t)number + 1;
+	}
+	return &t->jobs[number];
+}
+
 static void on_job(void *owner, uint32_t number, const char *name, uint32_t workers,
 		   const uint32_t *hosts)
 {
 	struct timeline *t = owner;
-	struct job_lane *job = &t->jobs[number];
+	struct job_lane *job = job_of(t, number);
 	char text[96];
 	uint64_t track;
 
@@ -344,7 +355,6 @@ struct timeline *timeline_open(struct simulation *s, const struct time_span *spa
 		.s = s,
 		.trace = trace_new(TIMELINE_MOST),
 		.span = *span,
-		.jobs = xcalloc(jobs_report(s->jobs)->count + 1, sizeof(*t->jobs)),
 		.switches = xcalloc(net->switches, sizeof(*t->switches)),
 		.links = xcalloc(net->port_count, sizeof(*t->links)),
 		.flows = xcalloc(net->hosts, sizeof(*t->flows)),
@@ -360,7 +370,7 @@ struct timeline *timeline_open(struct simulation *s, const struct time_span *spa
 
 void timeline_close(struct timeline *t)
 {
-	for (size_t i = 0; i < jobs_report(t->s->jobs)->count; i++)
+	for (size_t i = 0; i < t->job_count; i++)
 		end_job(t, &t->jobs[i]);
 	why_listen(why_of(&t->s->topo.net), NULL);
 	t->s->observer = t->why;

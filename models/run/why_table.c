@@ -49,10 +49,15 @@ static const struct out_column why_columns[] = {
 	{ "last_s", OUT_SECONDS, "Time that is charged here to what that one did." },
 	{ "link", OUT_TEXT, "Link with most of the time in queues; empty: none." },
 	{ "link_s", OUT_SECONDS, "That time, PAUSE included." },
+	{ "pushed_by", OUT_COUNT,
+	  "Job whose packets pushed sums of this one out of aggregators, for most of the time; it "
+	  "may "
+	  "be the job itself; empty: none." },
+	{ "pushed_s", OUT_SECONDS, "Time that is charged here to that." },
 	{ 0 },
 };
 enum { CAUSES_AT = 9, COLUMNS = sizeof(why_columns) / sizeof(why_columns[0]) - 1 };
-static_assert(COLUMNS == CAUSES_AT + WHY_CAUSES + 5, "a column for each cause");
+static_assert(COLUMNS == CAUSES_AT + WHY_CAUSES + 7, "a column for each cause");
 
 const struct out_schema why_schema = {
 	"why.csv",
@@ -199,6 +204,7 @@ static void write_row(void *owner, const struct why_row *row)
 {
 	const struct why_table *table = owner;
 	bool waited = row->peer.id != UINT32_MAX, queued = row->link.id != UINT32_MAX;
+	bool pushed = row->rival.id != UINT32_MAX;
 	char link[LINK_NAME] = "";
 	struct out_cell cells[COLUMNS] = {
 		{ .count = row->job },
@@ -224,6 +230,8 @@ static void write_row(void *owner, const struct why_row *row)
 				     .text = queued ? link_name(&table->s->topo, row->link.id, link)
 						    : NULL };
 	rest[4] = (struct out_cell){ .none = !queued, .time = row->link.time };
+	rest[5] = (struct out_cell){ .none = !pushed, .count = row->rival.id };
+	rest[6] = (struct out_cell){ .none = !pushed, .time = row->rival.time };
 	out_table_row(table->table, cells);
 	add_spent(table->s, row);
 	if (row->before)

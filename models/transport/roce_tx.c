@@ -181,6 +181,8 @@ void roce_post(struct roce *roce, uint32_t number, uint64_t size)
 	uint64_t mtu = (uint64_t)roce->conf->mtu;
 
 	SIM_BUG_ON(!size);
+	/* what has left by now has not seen this: who posts may be an event of another host */
+	network_catch_up(&roce->topo->net, tx->host, roce->sim->now);
 	tx->messages = ring_reserve(tx->messages, &tx->mask, tx->oldest, tx->posted,
 				    sizeof(*tx->messages));
 	*message(tx, tx->posted++) = (struct roce_message){ .first = tx->end, .size = size };

@@ -292,6 +292,10 @@ void tcp_set_timeout(struct tcp *tcp, uint32_t number, sim_time timeout)
 
 void tcp_write(struct tcp *tcp, uint32_t number, uint64_t size)
 {
+	const struct tcp_tx *tx = &tcp->conns[number]->tx;
+
+	/* what has left by now has not seen this: who writes may be an event of another host */
+	network_catch_up(tx->net, tx->host, tx->net->sim->now);
 	tcp->conns[number]->tx.written += size;
 	if (tcp->topo->net.onlooker)
 		why_writes(why_of(&tcp->topo->net), tcp->protocol, number,

@@ -127,9 +127,9 @@ struct walk {
 	const struct why_job *job;
 	struct why_account *account;
 	uint32_t worker;
-	sim_time left; /* to be charged */
-	sim_time idle; /* what links took, on the whole way */
-	bool broken;   /* the chunk lacked an aggregator somewhere */
+	sim_time left;            /* to be charged */
+	sim_time idle;            /* what links took, on the whole way */
+	enum why_trouble trouble; /* of the chunk */
 	bool detour;
 	sim_time cause[WHY_CAUSES];
 };
@@ -140,6 +140,15 @@ static sim_time take(struct walk *walk, enum why_cause cause, sim_time time)
 	walk->left -= time;
 	walk->cause[cause] += time;
 	return time;
+}
+
+/* What has put the chunk on a way by a server, or has kept it from arriving. A lack of an
+ * aggregator counts unless something was lost, too. */
+static enum why_cause trouble_of(const struct walk *walk)
+{
+	return walk->trouble == WHY_LOST_TIMED ? WHY_TIMEOUT
+	       : walk->trouble == WHY_LOST     ? WHY_FAST
+					       : WHY_NO_AGGREGATOR;
 }
 
 /* A packet stood in a queue. If time is left for a part of that only, it is the last part. */
@@ -163,7 +172,7 @@ static void take_queue(struct walk *walk, const struct why_step *step)
 			rest = k;
 	}
 	if (step->detour) {
-		take(walk, WHY_NO_AGGREGATOR, time);
+		take(walk, trouble_of(walk), time);
 		return;
 	}
 	for (unsigned k = 0; k < BEFORE_KINDS && whole; k++)
@@ -185,7 +194,7 @@ static void take_hop(struct walk *walk, const struct why_step *step)
 		return;
 	gap = step->arrived - step->idle - step->hold - previous->arrived;
 	if (net->ports[previous->place].to_host)
-		take(walk, step->detour ? WHY_NO_AGGREGATOR : WHY_SERVER, gap);
+		take(walk, step->detour ? trouble_of(walk) : WHY_SERVER, gap);
 	else
 		walk->idle += gap; /* in a switch's pipeline */
 }
@@ -225,7 +234,7 @@ static void take_from(struct walk *walk, uint32_t worker, sim_time end)
 
 static enum why_cause lost(const struct walk *walk, bool timed)
 {
-	return walk->broken ? WHY_NO_AGGREGATOR : timed ? WHY_TIMEOUT : WHY_FAST;
+	return walk->trouble ? trouble_of(walk) : timed ? WHY_TIMEOUT : WHY_FAST;
 }
 
 /* It waited for its turn for `time`. */
@@ -236,32 +245,50 @@ static void take_turn(struct walk *walk, const struct why_step *step, sim_time t
 	take(walk, turn_of(step), time);
 }
 
+/* The turn of a packet without a stream: as far as the account of its sender does not say what that
+ * did meanwhile. */
+static void take_own_turn(struct walk *walk, const struct why_step *step, sim_time sent)
+{
+	const struct why_account *sender = &walk->job->accounts[step->place];
+	sim_time since = most(most(walk->account->until, step->ready), sender->until);
+
+	if (sent > since)
+		take_turn(walk, step, sent - since);
+}
+
 /* Where a way begins. */
 static void take_begin(struct walk *walk, const struct why_step *step)
 {
-	sim_time since = walk->account->until, end = step->stream ? step->ready : step->sent;
+	sim_time since = walk->account->until;
+	sim_time sent = step->again && step->first != SIM_TIME_MAX ? step->first : step->sent;
+	sim_time end = step->stream ? step->ready : sent;
 
+	if (step->pushed) {
+		tally(walk->account->rivals, step->place, walk->left);
+		take(walk, trouble_of(walk), SIM_TIME_MAX);
+		return;
+	}
 	if (step->again)
 		take(walk, lost(walk, step->timed),
-		     step->earlier == SIM_TIME_MAX ? SIM_TIME_MAX : step->sent - step->earlier);
-	if (step->stream && step->sent > most(since, step->ready))
-		take_turn(walk, step, step->sent - most(since, step->ready));
+		     step->first == SIM_TIME_MAX ? SIM_TIME_MAX : step->sent - step->first);
+	if (step->stream && sent > most(since, step->ready))
+		take_turn(walk, step, sent - most(since, step->ready));
 	if (step->recovery) {
 		take(walk, lost(walk, step->timed), SIM_TIME_MAX);
 		return;
 	}
 	if (step->place == WHY_NONE)
 		return;
+	if (!step->stream)
+		take_own_turn(walk, step, sent);
 	if (step->place != walk->worker && end > since)
 		take_from(walk, step->place, end);
-	if (!step->stream && step->place == walk->worker && step->sent > most(since, step->ready))
-		take_turn(walk, step, step->sent - most(since, step->ready));
 	if (step->ready < since) /* its turn was due before the last result came */
 		take_turn(walk, step, SIM_TIME_MAX);
 }
 
 /* Charges the wait for a result, which the packet that arrives now has brought. */
-static void charge(struct why_job *job, uint32_t worker, bool broken)
+static void charge(struct why_job *job, uint32_t worker, enum why_trouble trouble)
 {
 	struct why *why = job->why;
 	struct why_account *account = &job->accounts[worker];
@@ -271,7 +298,7 @@ static void charge(struct why_job *job, uint32_t worker, bool broken)
 
 	if (account->busy || !walk.left)
 		return;
-	walk.broken = broken;
+	walk.trouble = trouble;
 	if (step)
 		take(&walk, WHY_WIRE, why->current.wire);
 	for (; step && walk.left; step = why->steps[step].previous) {
@@ -285,7 +312,8 @@ static void charge(struct why_job *job, uint32_t worker, bool broken)
 			take(&walk, WHY_SERVER, at->ready - why->steps[at->previous].arrived);
 	}
 	take(&walk, WHY_WIRE, walk.idle);
-	take(&walk, walk.detour ? WHY_NO_AGGREGATOR : WHY_UNEXPLAINED, SIM_TIME_MAX);
+	take(&walk, walk.detour || walk.trouble ? trouble_of(&walk) : WHY_UNEXPLAINED,
+	     SIM_TIME_MAX);
 	book(job, account, now, walk.cause);
 }
 
@@ -381,7 +409,7 @@ void why_task(struct why_job *job, uint32_t worker, bool computes, bool ends)
 	if (ends)
 		book_one(job, account, job->why->net->sim->now, account->task);
 	else
-		charge(job, worker, false);
+		charge(job, worker, WHY_NO_TROUBLE);
 	account->busy = !ends;
 	account->task = computes ? WHY_COMPUTE : WHY_JITTER;
 }
@@ -407,7 +435,7 @@ static void tell_last(const struct why *why, uint32_t number, uint32_t worker)
 	listener->tensor(listener->owner, number, worker, true);
 	while (step && (why->steps[step].hop || why->steps[step].place == WHY_NONE))
 		step = why->steps[step].previous;
-	if (step)
+	if (step && !why->steps[step].pushed)
 		listener->last(listener->owner, number, worker, why->steps[step].place,
 			       why->steps[step].sent);
 }
@@ -431,6 +459,7 @@ static void end_iteration(struct why_job *job, uint32_t worker)
 	memcpy(row.cause, account->cause, sizeof(row.cause));
 	row.peer = top(account->peers);
 	row.link = top(account->links);
+	row.rival = top(account->rivals);
 	if (++job->rows == job->workers) { /* nobody ends the next before all have ended this */
 		row.since = job->since;
 		row.before = &job->before;
@@ -443,13 +472,14 @@ static void end_iteration(struct why_job *job, uint32_t worker)
 	memset(account->cause, 0, sizeof(account->cause));
 	memset(account->links, 0, sizeof(account->links));
 	memset(account->peers, 0, sizeof(account->peers));
+	memset(account->rivals, 0, sizeof(account->rivals));
 }
 
 void why_holds(struct why_job *job, uint32_t worker, bool last)
 {
 	if (!job)
 		return;
-	charge(job, worker, false);
+	charge(job, worker, WHY_NO_TROUBLE);
 	if (job->why->listener)
 		tell_last(job->why, job->number, worker);
 	if (last)
@@ -475,7 +505,7 @@ struct why_job *why_join(const struct network *net, uint32_t number, uint8_t pro
 void why_result(struct why_job *job, uint32_t worker, uint64_t chunk)
 {
 	if (job)
-		charge(job, worker, why_is_broken(job->why, job->number, chunk));
+		charge(job, worker, why_trouble_of(job->why, job->number, chunk));
 }
 
 void why_timed_out(struct why_job *job)
@@ -556,7 +586,7 @@ void why_delivered(struct why *why, uint8_t protocol, uint32_t number)
 	struct why_job *job = conn ? why_job_of(why, conn->conn.job) : NULL;
 
 	if (job && (conn->conn.stream == WHY_RING || conn->conn.stream == WHY_PULL))
-		charge(job, job->worker_of_host[conn->conn.dst], false);
+		charge(job, job->worker_of_host[conn->conn.dst], WHY_NO_TROUBLE);
 }
 
 /* --- set-up --- */

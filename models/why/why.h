@@ -62,8 +62,9 @@ struct why_row {
 		uint32_t id; /* UINT32_MAX = none */
 		uint32_t times;
 		sim_time time;
-	} peer,       /* the worker that this one waited for most */
-		link; /* the port where its results queued most */
+	} peer,        /* the worker that this one waited for most */
+		link,  /* the port where its results queued most */
+		rival; /* the job whose packets have pushed its sums out of aggregators */
 	/* In the job's last row of an iteration, else 0: when the iteration before ended (or the
 	 * job began), and what ports had carried by then. */
 	sim_time since;
@@ -182,6 +183,13 @@ void why_timed_out(struct why_job *job);
 /* What has cut a window below what it was at first. */
 enum why_cut { WHY_UNCUT, WHY_CUT_BY_MARKS, WHY_CUT_BY_LOSSES };
 void why_window(struct why_job *job, uint32_t worker, enum why_cut cut);
+
+/* --- hooks for servers that take time --- */
+
+/* What comes now is worked on until later. Returns its way for why_worked(); 0 without --why. */
+uint32_t why_works(const struct network *net);
+/* The work of a host on what came by this way is over; what it sends in this event goes on. */
+void why_worked(const struct network *net, uint32_t host, uint32_t way);
 
 /* --- hooks for transports: connections of jobs --- */
 

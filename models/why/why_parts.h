@@ -20,7 +20,7 @@ enum { BEFORE_OWN, BEFORE_JOBS, BEFORE_FLOWS, BEFORE_PAUSE, BEFORE_KINDS };
 struct why_step {
 	uint32_t previous; /* step, or 0 */
 	uint32_t users;
-	uint32_t place; /* hop: port; else worker, WHY_NONE = a server */
+	uint32_t place; /* hop: port; else worker (of the packet's job), WHY_NONE = a server */
 	bool hop;       /* over a link; else it is where the way begins */
 	bool detour;    /* unadded, by way of a server */
 	union {
@@ -29,12 +29,13 @@ struct why_step {
 			sim_time ready; /* handed over, or written */
 			/* how long the NIC was busy right before, with packets of ... */
 			sim_time behind_own, behind_others;
-			sim_time earlier; /* sent before; SIM_TIME_MAX = unknown */
-			bool again;       /* it was sent before */
-			bool timed;       /* and a timeout has said so */
-			bool recovery;    /* a message about what is missing begins here */
-			bool stream;      /* of TCP or RoCE: its window does not wait for results */
-			uint8_t cut;      /* of the sender's window: enum why_cut */
+			sim_time first; /* sent for the first time; SIM_TIME_MAX = unknown */
+			bool again;     /* it was sent before */
+			bool timed;     /* and a timeout has said so */
+			bool recovery;  /* a message about what is missing begins here */
+			bool stream;    /* of TCP or RoCE: its window does not wait for results */
+			bool pushed;    /* out of its aggregator, by a packet of job `place` */
+			uint8_t cut;    /* of the sender's window: enum why_cut */
 		};
 		struct {
 			sim_time arrived;
@@ -60,7 +61,7 @@ struct why_account {
 	sim_time handed; /* the newest tensor */
 	uint64_t iteration;
 	sim_time cause[WHY_CAUSES];
-	struct why_most links[WHY_TALLIES], peers[WHY_TALLIES];
+	struct why_most links[WHY_TALLIES], peers[WHY_TALLIES], rivals[WHY_TALLIES];
 	struct why_charge log[WHY_LOG];
 	uint32_t logged;
 };
@@ -119,11 +120,21 @@ struct why_number {
 	struct why_connection *conn; /* NULL = of no job */
 };
 
+/* What has kept a chunk from being added on its way: the first, but a loss outdoes the lack of an
+ * aggregator, and stays until the chunk is whole. */
+enum why_trouble {
+	WHY_NO_TROUBLE,
+	WHY_LACKED,
+	WHY_LOST,
+	WHY_LOST_TIMED /* and a timeout said so */
+};
+
 struct why_known {
 	uint64_t key;
 	union {
 		sim_time at;
 		uint32_t step;
+		enum why_trouble trouble;
 	};
 };
 
@@ -154,12 +165,14 @@ struct why {
 		uint32_t step; /* of the packet whose arrival runs; 0 = none */
 		sim_time wire; /* its transmission on the link */
 		uint32_t node;
+		uint32_t owner;
 		bool chunk; /* it is of a scheme with packets of its own */
 		uint64_t seq;
+		uint64_t lost; /* packets of the network, before it */
 	} current;
-	struct why_known *sent;   /* when packets were sent, by a hash of what they are */
-	struct why_known *nodes;  /* a chunk's newest step at a node that may send it on later */
-	struct why_known *broken; /* chunks that lacked an aggregator */
+	struct why_known *sent;     /* when packets were sent, by a hash of what they are */
+	struct why_known *nodes;    /* a chunk's newest step at a node that may send it on later */
+	struct why_known *troubles; /* of chunks */
 };
 
 /* why_volumes.c: moves an owner's volume to the front of a port's, and makes it if it is new. */
@@ -184,7 +197,7 @@ void why_trail_open(struct why *why);
 void why_trail_free(struct why *why);
 void why_step_release(struct why *why, uint32_t step);
 uint32_t why_step_use(struct why *why, uint32_t step);
-bool why_is_broken(const struct why *why, uint32_t job, uint64_t chunk);
+enum why_trouble why_trouble_of(const struct why *why, uint32_t job, uint64_t chunk);
 
 static inline struct why_connection *why_connection_of(const struct why *why, uint8_t protocol,
 						       uint32_t number)

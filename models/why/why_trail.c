@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RING_FIRST   8  /* places of a port's second ring at first; a power of two */
-#define LOOK_BACK    16 /* how many packets before one in a queue are looked at */
-#define KNOWN_BITS   16 /* tables of what is known: an entry replaces the one in its place */
-#define KNOWN_PLACES (UINT64_C(1) << KNOWN_BITS)
+#define RING_FIRST 8     /* places of a port's second ring at first; a power of two */
+#define LOOK_BACK  16    /* how many packets before one in a queue are looked at */
+#define KNOWN_SETS 16384 /* of tables of what is known; a power of two */
+#define KNOWN_WAYS 4     /* entries of a set, a line of cache: a new one replaces the oldest */
 
 /* --- steps --- */
 
@@ -64,10 +64,38 @@ void why_step_release(struct why *why, uint32_t step)
 
 /* --- what is known of packets --- */
 
-/* Neighbouring keys share a line of cache, and regular strides do not collide. */
-static struct why_known *place_of(struct why_known *table, uint64_t key)
+static struct why_known *known_new(void)
 {
-	return &table[(key + (key >> KNOWN_BITS) * 0x9e37) & (KNOWN_PLACES - 1)];
+	return xaligned(64, (size_t)KNOWN_SETS * KNOWN_WAYS * sizeof(struct why_known));
+}
+
+static struct why_known *set_of(struct why_known *table, uint64_t key)
+{
+	return &table[KNOWN_WAYS * (key & (KNOWN_SETS - 1))];
+}
+
+static const struct why_known *find(struct why_known *table, uint64_t key)
+{
+	const struct why_known *set = set_of(table, key);
+
+	for (unsigned i = 0; i < KNOWN_WAYS; i++)
+		if (set[i].key == key)
+			return &set[i];
+	return NULL;
+}
+
+/* Returns what was known by this key, or else the oldest of its set, which is forgotten. */
+static struct why_known know(struct why_known *table, struct why_known entry)
+{
+	struct why_known *set = set_of(table, entry.key), old;
+	unsigned i = 0;
+
+	while (i < KNOWN_WAYS - 1 && set[i].key != entry.key)
+		i++;
+	old = set[i];
+	memmove(set + 1, set, i * sizeof(*set));
+	set[0] = entry;
+	return old;
 }
 
 /* The low 32 bits of packet.seq number a chunk. */
@@ -86,11 +114,25 @@ static uint64_t chunk_key(uint32_t job, uint64_t chunk)
 	return hash_pair(job, (uint32_t)chunk);
 }
 
-bool why_is_broken(const struct why *why, uint32_t job, uint64_t chunk)
+enum why_trouble why_trouble_of(const struct why *why, uint32_t job, uint64_t chunk)
 {
-	uint64_t key = chunk_key(job, chunk);
+	const struct why_known *known = find(why->troubles, chunk_key(job, chunk));
 
-	return place_of(why->broken, key)->key == key;
+	return known ? known->trouble : WHY_NO_TROUBLE;
+}
+
+static void note_trouble(struct why *why, uint32_t job, uint64_t chunk, enum why_trouble trouble)
+{
+	if (trouble > why_trouble_of(why, job, chunk))
+		know(why->troubles,
+		     (struct why_known){ .key = chunk_key(job, chunk), .trouble = trouble });
+}
+
+/* It is sent again: because of a loss, if one is known, or because one is believed in. */
+static void note_resent(struct why *why, uint32_t job, uint64_t chunk, bool timed)
+{
+	if (why_trouble_of(why, job, chunk) != WHY_LACKED)
+		note_trouble(why, job, chunk, timed ? WHY_LOST_TIMED : WHY_LOST);
 }
 
 /* NULL for packets of TCP and RoCE. */
@@ -126,15 +168,16 @@ static bool is_of_job(uint32_t owner)
 
 /* --- where a way begins --- */
 
-/* Notes whether the packet was sent before, and when. */
+/* Notes whether the packet was sent before, and when first. */
 static void note_sent(struct why *why, const struct packet *packet, struct why_step *step)
 {
 	uint64_t key = key_at(step->place, packet, flow_of(why, packet));
-	struct why_known *known = place_of(why->sent, key);
+	const struct why_known *known = find(why->sent, key);
 
 	step->again = packet->flags & PACKET_RETRANSMIT;
-	step->earlier = known->key == key ? known->at : SIM_TIME_MAX;
-	*known = (struct why_known){ .key = key, .at = why->net->sim->now };
+	step->first = known ? known->at : SIM_TIME_MAX;
+	if (!step->again || !known)
+		know(why->sent, (struct why_known){ .key = key, .at = why->net->sim->now });
 }
 
 /* How long packets have kept the NIC busy right before the one that leaves now: those of its own
@@ -180,7 +223,9 @@ static uint32_t begin_chunk(struct why *why, uint32_t port, const struct packet 
 
 	step->ready = job->accounts[worker].handed;
 	step->cut = job->accounts[worker].cut;
-	step->timed = step->earlier == SIM_TIME_MAX || job->timed_out >= step->earlier;
+	step->timed = step->first == SIM_TIME_MAX || job->timed_out >= step->first;
+	if (step->again)
+		note_resent(why, job->number, packet->seq, step->timed);
 	return number;
 }
 
@@ -242,23 +287,41 @@ static uint32_t node_of_port(const struct network *net, uint32_t port)
 static void note_bypass(struct why *why, const struct why_job *job, const struct packet *packet)
 {
 	bool reminded = why->current.step && why->current.chunk && !(why->current.seq >> 32);
-	uint64_t key = chunk_key(job->number, packet->seq);
 
 	if (!reminded)
-		place_of(why->broken, key)->key = key;
+		note_trouble(why, job->number, packet->seq, WHY_LACKED);
 }
 
-/* The step that a packet continues: of the arrival under way, or of an earlier one at the node. */
-static uint32_t go_on(struct why *why, uint32_t node, const struct packet *packet)
+/* A sum that another packet pushes out of its aggregator: that packet's way is not its own. */
+static uint32_t begin_pushed(struct why *why)
 {
-	const struct why_known *known;
-	uint64_t key;
+	uint32_t number = new_step(why);
+	struct why_step *step = &why->steps[number];
 
-	if (why->current.step && why->current.node == node)
+	step->pushed = true;
+	step->place = why->current.owner - 1;
+	step->sent = step->ready = why->net->sim->now;
+	return number;
+}
+
+/* The step that a packet continues: of the arrival under way, if that is of its chunk; of an
+ * earlier one at the node; of another chunk of its job. */
+static uint32_t go_on(struct why *why, uint32_t node, const struct packet *packet,
+		      const struct why_job *job)
+{
+	const struct why_flow *flow = flow_of(why, packet);
+	bool here = why->current.step && why->current.node == node;
+	bool own = here && why->current.owner == job->number + 1;
+	const struct why_known *known;
+
+	if (own && (!why->current.chunk || (uint32_t)why->current.seq == (uint32_t)packet->seq))
 		return why_step_use(why, why->current.step);
-	key = key_at(node, packet, flow_of(why, packet));
-	known = place_of(why->nodes, key);
-	return known->key == key ? why_step_use(why, known->step) : 0;
+	if (here && node >= why->net->hosts && flow->bypass.detour)
+		return begin_pushed(why);
+	known = find(why->nodes, key_at(node, packet, flow));
+	if (known)
+		return why_step_use(why, known->step);
+	return own ? why_step_use(why, why->current.step) : 0;
 }
 
 /* A server's timer makes it ask for what it misses. */
@@ -268,6 +331,7 @@ static uint32_t begin_reminder(struct why *why, uint32_t port, const struct pack
 	uint32_t number = begin(why, port, packet, job, WHY_NONE);
 
 	why->steps[number].recovery = why->steps[number].timed = true;
+	note_resent(why, job->number, packet->seq, true);
 	return number;
 }
 
@@ -284,7 +348,7 @@ static uint32_t step_of_chunk(struct why *why, uint32_t port, const struct packe
 		return begin_reminder(why, port, packet, job);
 	if (!at_host && packet->flags & flow->bypass.flag)
 		note_bypass(why, job, packet);
-	step = go_on(why, node_of_port(why->net, port), packet);
+	step = go_on(why, node_of_port(why->net, port), packet, job);
 	return step || worker == WHY_NONE ? step : begin_chunk(why, port, packet, job, worker);
 }
 
@@ -421,11 +485,10 @@ static uint32_t hop(struct why *why, uint32_t port, struct why_line *line, uint6
 /* For a server that may answer later, or a switch that takes time to add. */
 static void keep_at_node(struct why *why, const struct packet *packet)
 {
-	uint64_t key = key_at(why->current.node, packet, flow_of(why, packet));
-	struct why_known *known = place_of(why->nodes, key);
+	struct why_known now = { .key = key_at(why->current.node, packet, flow_of(why, packet)),
+				 .step = why_step_use(why, why->current.step) };
 
-	why_step_release(why, known->step);
-	*known = (struct why_known){ .key = key, .step = why_step_use(why, why->current.step) };
+	why_step_release(why, know(why->nodes, now).step);
 }
 
 static void before(void *owner, const struct sim_event *event)
@@ -454,6 +517,8 @@ static void before(void *owner, const struct sim_event *event)
 	entry->depart = packet->depart;
 	if (!entry->step)
 		return;
+	why->current.owner = entry->owner;
+	why->current.lost = why->net->lost + why->net->dropped;
 	why->current.step = hop(why, event->entity, line, number);
 	why->current.node = port->to;
 	flow = flow_of(why, packet);
@@ -468,8 +533,37 @@ static void after(void *owner, const struct sim_event *event)
 	struct why *why = owner;
 
 	(void)event;
+	if (!why->current.step)
+		return;
+	if (why->current.chunk && why->net->lost + why->net->dropped > why->current.lost)
+		note_trouble(why, why->current.owner - 1, why->current.seq, WHY_LOST);
 	why_step_release(why, why->current.step);
 	why->current.step = 0;
+}
+
+uint32_t why_works(const struct network *net)
+{
+	struct why *why = why_of(net);
+
+	return why ? why_step_use(why, why->current.step) : 0;
+}
+
+void why_worked(const struct network *net, uint32_t host, uint32_t way)
+{
+	struct why *why = why_of(net);
+	uint32_t number;
+
+	if (!way)
+		return;
+	number = new_step(why);
+	why->steps[number].place = WHY_NONE;
+	why->steps[number].previous = way;
+	why->steps[number].sent = why->steps[number].ready = net->sim->now;
+	why_step_release(why, why->current.step);
+	why->current.step = number;
+	why->current.wire = 0;
+	why->current.node = host;
+	why->current.chunk = false;
 }
 
 /* --- set-up --- */
@@ -479,9 +573,9 @@ void why_trail_open(struct why *why)
 	why->onlooker.queued = queued;
 	why->observer = (struct sim_observer){ before, after, why };
 	why->lines = xcalloc(why->net->port_count, sizeof(*why->lines));
-	why->sent = xcalloc(KNOWN_PLACES, sizeof(*why->sent));
-	why->nodes = xcalloc(KNOWN_PLACES, sizeof(*why->nodes));
-	why->broken = xcalloc(KNOWN_PLACES, sizeof(*why->broken));
+	why->sent = known_new();
+	why->nodes = known_new();
+	why->troubles = known_new();
 	new_step(why); /* number 0 stands for none */
 	why->volumes.volumes = xcalloc(1, sizeof(*why->volumes.volumes));
 	why->volumes.count = why->volumes.capacity = 1;
@@ -495,7 +589,7 @@ void why_trail_free(struct why *why)
 	free(why->lines);
 	free(why->sent);
 	free(why->nodes);
-	free(why->broken);
+	free(why->troubles);
 	free(why->steps);
 	free(why->volumes.volumes);
 	free(why->carried.volumes);

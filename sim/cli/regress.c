@@ -215,22 +215,25 @@ static size_t job_count(const struct cli *cli)
 static void print_reports(const struct regress *r)
 {
 	struct json json;
-	size_t length;
-	char *text;
 
-	json_init(&json);
-	json_open_array(&json, NULL);
+	if (r->cli->json) {
+		json_init(&json);
+		json_open_array(&json, NULL);
+	}
 	for (size_t i = 0; i < r->count; i++) {
-		text = folder_read_temporary(r->processes[i].job.report, &length);
-		if (!r->cli->json && !(r->cli->quiet && r->processes[i].code == EXIT_DONE))
-			fputs(text, stdout);
-		else if (r->cli->json && length)
+		size_t length;
+		char *text = folder_read_temporary(r->processes[i].job.report, &length);
+
+		if (r->cli->json && length)
 			json_raw(&json, NULL, text);
+		else if (!r->cli->json && !(r->cli->quiet && r->processes[i].code == EXIT_DONE))
+			fputs(text, stdout);
 		free(text);
 	}
-	json_close_array(&json);
-	if (r->cli->json)
+	if (r->cli->json) {
+		json_close_array(&json);
 		json_print(&json, stdout);
+	}
 }
 
 static int worst_code(const struct regress *r)

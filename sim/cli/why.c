@@ -70,7 +70,8 @@ static void print_iteration(FILE *to, const struct breakdown *b,
 			    const struct breakdown_iteration *it)
 {
 	const struct breakdown_named *last = breakdown_most(it->last),
-				     *link = breakdown_most(it->links);
+				     *link = breakdown_most(it->links),
+				     *pushed = breakdown_most(it->pushed);
 
 	fprintf(to, "  iteration %" PRIu64 ": %.6g ms a worker: ", it->number,
 		it->sum / (double)it->workers * 1e3);
@@ -82,6 +83,9 @@ static void print_iteration(FILE *to, const struct breakdown *b,
 			last->text, last->times, last->time * 1e3);
 	if (link)
 		fprintf(to, "; queues: %s, %.3g ms", link->text, link->time * 1e3);
+	if (pushed)
+		fprintf(to, "; pushed out of aggregators by job %s, %.3g ms", pushed->text,
+			pushed->time * 1e3);
 	fputc('\n', to);
 	print_links(to, b, it);
 }

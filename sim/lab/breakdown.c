@@ -32,7 +32,8 @@ const struct breakdown_cause breakdown_causes[BREAKDOWN_CAUSES] = {
 };
 
 struct columns {
-	int job, name, scheme, iteration, worker, host, duration, last, times, last_s, link, link_s;
+	int job, name, scheme, iteration, worker, host, duration, last, times, last_s, link, link_s,
+		pushed, pushed_s;
 	int cause[BREAKDOWN_CAUSES];
 };
 
@@ -45,6 +46,7 @@ static struct columns find_columns(struct csv *csv)
 		csv_need(csv, "duration_s"), csv_need(csv, "last_worker"),
 		csv_need(csv, "last_times"), csv_need(csv, "last_s"),
 		csv_need(csv, "link"),       csv_need(csv, "link_s"),
+		csv_need(csv, "pushed_by"),  csv_need(csv, "pushed_s"),
 	};
 
 	for (unsigned i = 0; i < BREAKDOWN_CAUSES; i++) {
@@ -122,6 +124,8 @@ static void add_row(struct breakdown *b, struct csv *csv, const struct columns *
 			  csv_real(csv, c->last_s));
 	if (!csv_empty(csv, c->link))
 		add_named(it->links, csv_text(csv, c->link), 1, csv_real(csv, c->link_s));
+	if (!csv_empty(csv, c->pushed))
+		add_named(it->pushed, csv_text(csv, c->pushed), 1, csv_real(csv, c->pushed_s));
 }
 
 static int by_number(const void *a, const void *b)
@@ -199,6 +203,7 @@ void breakdown_release(struct breakdown *b)
 		for (size_t n = 0; n < BREAKDOWN_NAMES; n++) {
 			free(it->last[n].text);
 			free(it->links[n].text);
+			free(it->pushed[n].text);
 		}
 		free(it->name);
 		free(it->scheme);

@@ -38,7 +38,8 @@ struct breakdown_iteration {
 	double cause[BREAKDOWN_CAUSES], sum; /* of all workers */
 	double longest;
 	uint64_t worst, host; /* worker, and where it is */
-	struct breakdown_named last[BREAKDOWN_NAMES], links[BREAKDOWN_NAMES];
+	struct breakdown_named last[BREAKDOWN_NAMES], links[BREAKDOWN_NAMES],
+		pushed[BREAKDOWN_NAMES];
 	size_t first_share, share_count; /* of the busiest links, busiest first, largest first */
 };
 

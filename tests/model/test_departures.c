@@ -64,6 +64,17 @@ Test(departures, are_the_same_without_events_where_packets_are_lost)
 		     0);
 }
 
+/* What arrives at a host lets another one write at once: the chunks that a rank may be ahead. What
+ * that one has sent by then did not know of it. */
+Test(departures, have_happened_when_another_host_writes)
+{
+	same_both_ways("'kind': 'leaf-spine', 'link': { 'delay': '2.5us' }, 'leaves': 5,"
+		       " 'spines': 2, 'hosts_per_leaf': 3, 'host': { 'nic_jitter': '121ns' }",
+		       "'jobs': [ { 'workers': 7, 'all_reduce': 'double_tree', 'sharding': 'full',"
+		       " 'model': { 'layers': [ { 'gradient': '400kB', 'backward': '20us' } ] }"
+		       " } ]");
+}
+
 /* A timeout shorter than the link of a host would be over before its NIC is looked at. */
 Test(departures, are_events_where_timers_are_shorter_than_links)
 {

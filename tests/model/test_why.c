@@ -361,3 +361,142 @@ Test(why, adds_up_for_every_scheme, .timeout = 120)
 		cr_expect(!troubles[t].causes || seen > 0, "%s leaves no trace", troubles[t].name);
 	}
 }
+
+/* --- losses, stragglers and flows, in every combination --- */
+
+static void build_lossy(struct run *run, const char *scheme, const char *loss, bool straggles,
+			bool flows)
+{
+	run_build(run,
+		  "{ 'name': 't', 'topology': { 'kind': 'leaf-spine', 'leaves': 4, 'spines': 2,"
+		  " 'hosts_per_leaf': 4, 'link': { 'rate': '10Gbps', 'loss': %s } },"
+		  " 'schemes': { 'panama': { 'recovery': true, 'aggregate_above': '0B' },"
+		  " 'switchml_star': { 'recovery': true, 'aggregate_above': '0B' } },"
+		  " 'jobs': [ { 'workers': 4, 'all_reduce': '%s', 'iterations': 2 %s, 'model': {"
+		  " 'layers': [ { 'gradient': '200KB', 'forward': '50us', 'backward': '100us' } ] }"
+		  " } ] %s, 'stop': { 'when': 'jobs_done', 'after': '50s' } }",
+		  loss, scheme,
+		  straggles
+			  ? ", 'stragglers': { 'workers': 2, 'slowdown': 3 }, 'compute_jitter': 0.3"
+			  : "",
+		  flows ? ", 'flows': [ { 'name': 'f', 'size': '50KB', 'stop': 'jobs_done',"
+			  " 'arrival': { 'poisson_load': 0.3 } } ]"
+			: "");
+}
+
+/* Without a loss nothing waits for what was lost; with one, what waits for it is no lack of
+ * aggregators, of which the job has ample. */
+Test(why, explains_losses_stragglers_and_flows, .timeout = 240)
+{
+	static const char *const losses[] = { "0", "0.0005", "0.005" };
+
+	for (size_t i = 0; i < TRIED; i++)
+		for (unsigned at = 0; at < 3 * 4; at++) {
+			const char *loss = losses[at % 3];
+			struct run run;
+			struct look look;
+			sim_time all = 0;
+
+			build_lossy(&run, schemes[i], loss, at / 3 & 1, at / 6 & 1);
+			look_on(&look, &run);
+			run_to(&run, END_JOBS_DONE);
+			for (unsigned c = 0; c < WHY_CAUSES; c++)
+				all += look.cause[c];
+			cr_expect_lt(look.cause[WHY_UNEXPLAINED], all / 100,
+				     "%s, loss %s, %u: %lu of %lu ps unexplained", schemes[i], loss,
+				     at / 3, (unsigned long)look.cause[WHY_UNEXPLAINED],
+				     (unsigned long)all);
+			cr_expect_lt(look.cause[WHY_NO_AGGREGATOR], all / 10,
+				     "%s, loss %s, %u: %lu of %lu ps for lack of an aggregator",
+				     schemes[i], loss, at / 3,
+				     (unsigned long)look.cause[WHY_NO_AGGREGATOR],
+				     (unsigned long)all);
+			look_away(&look, &run);
+			run_free(&run);
+		}
+}
+
+/* --- switch a cause off, and it goes --- */
+
+#define LOSSY "'link': { 'loss': 0.002 },"
+#define FLOWS                                                                                      \
+	"'flows': [ { 'name': 'f', 'size': '50KB', 'stop': 'jobs_done', 'arrival': { "             \
+	"'poisson_load': 0.4 } } ],"
+#define AGAIN  ", 'count': 3, 'placement': 'spread'"
+#define SHARED "'host': { 'slots': 4 },"
+#define SHORT  "'buffer': '30KB', 'ecn': false"
+#define LITTLE "'schemes': { 'esa': { 'memory': '1KB' } },"
+
+static const struct switched {
+	enum why_cause cause;
+	const char *scheme;
+	const char *on[3], *off[3]; /* members of the topology, the scenario, the job */
+} switched[] = {
+	{ WHY_COMPUTE,
+	  "ring",
+	  { "", "", ", 'compute_scale': 1" },
+	  { "", "", ", 'compute_scale': 0" } },
+	{ WHY_JITTER, "switchml", { "", "", ", 'send_jitter': '50us'" }, { "", "", "" } },
+	{ WHY_WINDOW,
+	  "switchml",
+	  { "", "'schemes': { 'switchml': { 'slots': 4 } },", "" },
+	  { "", "'schemes': { 'switchml': { 'slots': 1024 } },", "" } },
+	{ WHY_WINDOW_MARKS,
+	  "ring",
+	  { "'switch': { 'ecn': { 'threshold': '5pkt' } },", FLOWS, "" },
+	  { "'switch': { 'ecn': false },", FLOWS, "" } },
+	{ WHY_WINDOW_LOSSES, "atp", { LOSSY, "", "" }, { "", "", "" } },
+	{ WHY_NIC, "ring", { "", FLOWS, "" }, { "", "", "" } },
+	{ WHY_QUEUE_JOBS, "ring", { SHARED, "", ", 'count': 4" }, { SHARED, "", "" } },
+	{ WHY_QUEUE_FLOWS, "switchml", { "", FLOWS, "" }, { "", "", "" } },
+	{ WHY_PAUSE,
+	  "atp",
+	  { "'switch': { " SHORT ", 'pause': true },", FLOWS, "" },
+	  { "'switch': { " SHORT " },", FLOWS, "" } },
+	{ WHY_STRAGGLER,
+	  "switchml",
+	  { "", "", ", 'stragglers': { 'workers': 1, 'slowdown': 3 }" },
+	  { "", "", "" } },
+	{ WHY_SERVER, "ps", { "'host': { 'reduction_rate': '2Gbps' },", "", "" }, { "", "", "" } },
+	{ WHY_NO_AGGREGATOR, "esa", { "", LITTLE, AGAIN }, { "", "", AGAIN } },
+	{ WHY_TIMEOUT, "esa", { LOSSY, "", "" }, { "", "", "" } },
+	{ WHY_TIMEOUT, "switchml", { LOSSY, "", "" }, { "", "", "" } },
+	{ WHY_FAST, "ring", { LOSSY, "", "" }, { "", "", "" } },
+};
+
+static double share_of(const struct switched *one, const char *const members[3])
+{
+	struct run run;
+	struct look look;
+	sim_time all = 0;
+	double share;
+
+	run_build(&run,
+		  "{ 'name': 't', 'topology': { 'kind': 'star', %s 'hosts': 16 }, %s"
+		  " 'jobs': [ { 'workers': 4, 'all_reduce': '%s', 'iterations': 2 %s, 'model': {"
+		  " 'layers': [ { 'gradient': '400KB', 'forward': '50us', 'backward': '100us' } ] }"
+		  " } ], 'stop': { 'when': 'jobs_done', 'after': '50s' } }",
+		  members[0], members[1], one->scheme, members[2]);
+	look_on(&look, &run);
+	run_to(&run, END_JOBS_DONE);
+	for (unsigned c = 0; c < WHY_CAUSES; c++)
+		all += look.cause[c];
+	share = (double)look.cause[one->cause] / (double)all;
+	look_away(&look, &run);
+	run_free(&run);
+	return share;
+}
+
+/* wire and queue_own cannot be switched off. */
+Test(why, a_cause_that_is_switched_off_goes, .timeout = 60)
+{
+	for (size_t i = 0; i < sizeof(switched) / sizeof(switched[0]); i++) {
+		const struct switched *one = &switched[i];
+		double on = share_of(one, one->on), off = share_of(one, one->off);
+
+		cr_expect_gt(on, 0.0001, "%s of %s: %.4f", why_cause_names[one->cause], one->scheme,
+			     on);
+		cr_expect_lt(off, on / 20, "%s of %s: %.4f, and %.4f without",
+			     why_cause_names[one->cause], one->scheme, on, off);
+	}
+}

@@ -22,7 +22,7 @@
 
 /* What was added later is drawn from a stream of its own: scenarios without it stay as they were.
  */
-static struct rng all, later;
+static struct rng all, later, off;
 static struct rng *rng = &all;
 static bool calm;
 
@@ -593,7 +593,20 @@ static void put_arrival(unsigned workers)
 		put(", 'count': %u, 'arrival': { 'at': '20us', 'spread': '100us' }", between(1, 3));
 }
 
-static void put_job(unsigned number, unsigned scheme)
+/* Also the first ones: those behind them keep their numbers. One is left. */
+static void put_enabled(unsigned number, bool last)
+{
+	static bool some;
+	bool is_off = number && !calm && chance(10);
+
+	is_off |= !last && !calm && rng_below(&off, 100) < 15;
+	if (is_off && (some || !last))
+		put(", 'enabled': false");
+	else
+		some = true;
+}
+
+static void put_job(unsigned number, unsigned scheme, bool last)
 {
 	static const struct option options[] = {
 		{ "max_steps", 10, "2" },
@@ -621,8 +634,7 @@ static void put_job(unsigned number, unsigned scheme)
 	mute = gpus || fused;
 	OPTIONS(sharding);
 	mute = false;
-	if (!calm && number && chance(10))
-		put(", 'enabled': false");
+	put_enabled(number, last);
 	put(" }");
 }
 
@@ -639,7 +651,7 @@ static unsigned put_jobs(enum family family)
 		return 0;
 	put(", 'jobs': [");
 	for (unsigned i = 0; i < count && (!calm || places >= 6); i++) {
-		put_job(i, scheme);
+		put_job(i, scheme, i + 1 == count);
 		if (family < ALIKE)
 			scheme = (unsigned)rng_below(rng, SCHEME_COUNT);
 	}
@@ -721,6 +733,7 @@ int main(int argc, char **argv)
 	calm = argc == 4;
 	rng_init(&all, strtoull(argv[1], NULL, 10), "random scenario", strtoull(argv[2], NULL, 10));
 	rng_init(&later, strtoull(argv[1], NULL, 10), "random later", strtoull(argv[2], NULL, 10));
+	rng_init(&off, strtoull(argv[1], NULL, 10), "random off", strtoull(argv[2], NULL, 10));
 	family = (enum family)rng_below(rng, FAMILIES);
 	put("{ 'name': 'random-%s-%s', 'seed': %u", argv[1], argv[2], between(1, 1000000));
 	put_topology();

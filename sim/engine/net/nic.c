@@ -262,7 +262,7 @@ static void send_all(struct nic *nic, struct nic_source *source)
 
 void nic_wake(struct nic *nic, struct nic_source *source)
 {
-	network_catch_up(nic->net, nic->host, nic->net->sim->now);
+	SIM_BUG_ON(network_is_behind(nic->net, nic->host, nic->net->sim->now));
 	if (nic->mode == NIC_FIFO || source->urgent) {
 		send_all(nic, source);
 		return;

@@ -16,7 +16,8 @@
  * could tell the difference:
  *   - before the packet at the head of the port arrives, since what is served comes behind it;
  *   - before a packet is delivered to the host;
- *   - when a source of the host is woken or taken out;
+ *   - when a source of the host is taken out;
+ *   - before what a source reads is changed, see nic_wake();
  *   - before any timer runs (sim->catch_up), but for those of switches (timer_apart()).
  * While its sources are asked, sim->now is set back to the time of the departure, so results and
  * digests are the same. Only who marks a source as deferrable has to care. */
@@ -91,7 +92,9 @@ void nic_cut(struct network *net);
 /* Each is of the whole again, as is what it has deferred. */
 void nic_join(struct network *net);
 
-/* The source has something to send. Harmless when it waits already. */
+/* The source has something to send. Harmless when it waits already. Who has changed what pull()
+ * reads has called network_catch_up() before, unless all such changes are made by what is delivered
+ * to the host, or by timers: else what left before would have seen them, so this is checked. */
 void nic_wake(struct nic *nic, struct nic_source *source);
 
 /* The port is no longer stopped by PAUSE (while it is, it is busy for ever). */

@@ -168,12 +168,18 @@ static inline struct port *network_wire(const struct network *net, uint32_t port
 							   : NULL;
 }
 
-/* A host's NIC has done what comes before the time `until`: see nic.h. */
-static inline void network_catch_up(struct network *net, uint32_t host, sim_time until)
+/* Whether a host's NIC has something left to do that comes before the time `until`. */
+static inline bool network_is_behind(const struct network *net, uint32_t host, sim_time until)
 {
 	const struct port *port = &net->ports[host];
 
-	if (port->flags & PORT_DEFERRED && port->busy_until < until)
+	return port->flags & PORT_DEFERRED && port->busy_until < until;
+}
+
+/* It has done all of it: see nic.h. */
+static inline void network_catch_up(struct network *net, uint32_t host, sim_time until)
+{
+	if (network_is_behind(net, host, until))
 		net->catch_up(net, host, until);
 }
 
