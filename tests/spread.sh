@@ -26,11 +26,11 @@ stays() {
 }
 
 for scheme in esa atp; do
-	both=(--set /jobs/0/all_reduce=$scheme --set /jobs/1/all_reduce=$scheme
+	both=(--set /jobs/0/all_reduce="$scheme" --set /jobs/1/all_reduce="$scheme"
 		--set /jobs/0/iterations=10 --set /jobs/1/iterations=10)
 	stays "$esa/eight-jobs-$scheme.json"
 	stays "$esa/eight-jobs-$scheme.json" --set /topology/hosts=64
 	stays "$esa/testbed.json" "${both[@]}"
-	stays "$esa/testbed.json" "${both[@]}" --set /jobs/0/servers=[8] --set /jobs/1/servers=[9]
+	stays "$esa/testbed.json" "${both[@]}" --set "/jobs/0/servers=[8]" --set "/jobs/1/servers=[9]"
 done
 finish "four scenarios of ESA and ATP each, at two spreads"
