@@ -20,23 +20,23 @@ sim/engine/core:        sim/engine/base
 sim/engine/net:         sim/engine/base sim/engine/core
 sim/engine/topo:        sim/engine/base sim/engine/core sim/engine/net
 sim/conf:               sim/engine/base
-sim/stats:              sim/engine/base sim/engine/core
-sim/io:                 sim/engine/base sim/conf
-sim/lab:                sim/engine/base sim/engine/core sim/conf sim/stats sim/io
-sim/lab/sweep:          sim/engine/base sim/engine/core sim/conf sim/stats sim/io sim/lab
-sim/lab/compare:        sim/engine/base sim/engine/core sim/conf sim/stats sim/io sim/lab sim/lab/sweep
-sim/lab/figures:        sim/engine/base sim/engine/core sim/conf sim/stats sim/io sim/lab sim/lab/sweep
-sim/lab/regress:        sim/engine/base sim/engine/core sim/conf sim/stats sim/io sim/lab
+sim/data:               sim/engine/base sim/engine/core sim/conf
+sim/lab:                sim/engine/base sim/engine/core sim/conf sim/data
+sim/lab/sweep:          sim/engine/base sim/engine/core sim/conf sim/data sim/lab
+sim/lab/compare:        sim/engine/base sim/engine/core sim/conf sim/data sim/lab sim/lab/sweep
+sim/lab/figures:        sim/engine/base sim/engine/core sim/conf sim/data sim/lab sim/lab/sweep
+sim/lab/regress:        sim/engine/base sim/engine/core sim/conf sim/data sim/lab
 models/formulas:        sim/engine/base
 models/why:             sim/engine/
 models/transport:       sim/engine/ sim/conf models/why
 models/transport/cc:    sim/engine/ sim/conf
-models/collective:      sim/engine/ sim/conf sim/io models/formulas models/transport models/why
-models/ina/common:      sim/engine/ sim/conf sim/io models/formulas models/transport models/collective models/why
-models/ina/*:           sim/engine/ sim/conf sim/io models/formulas models/transport models/collective models/ina/common models/why
-models/fluid:           sim/engine/ sim/conf sim/io models/transport models/collective
-models/workload:        sim/engine/ sim/conf sim/stats sim/io models/transport models/collective models/fluid models/why
-models/run:             sim/engine/ sim/conf sim/stats sim/io models/transport models/collective models/fluid models/workload models/why
+models/collective:      sim/engine/ sim/conf sim/data models/formulas models/transport models/why
+models/ina/common:      sim/engine/ sim/conf sim/data models/formulas models/transport models/collective models/why
+models/ina/*:           sim/engine/ sim/conf sim/data models/formulas models/transport models/collective models/ina/common models/why
+models/fluid:           sim/engine/ sim/conf sim/data models/transport models/collective
+models/workload:        sim/engine/ sim/conf sim/data models/transport models/collective models/fluid models/why
+models/scenario:        sim/engine/ sim/conf sim/data models/transport models/collective models/fluid models/workload
+models/run:             sim/engine/ sim/conf sim/data models/transport models/collective models/fluid models/workload models/scenario models/why
 sim/cli:                sim/ models/
 '
 
@@ -115,7 +115,7 @@ xargs awk -v rooms="$rooms" '
 		}
 		part = target
 		sub(/\/.*/, "", part)
-		path = (part ~ /^(base|core|net|topo)$/ ? "sim/engine/" : part ~ /^(conf|stats|io|lab|cli)$/ ? "sim/" : "models/") target
+		path = (part ~ /^(base|core|net|topo)$/ ? "sim/engine/" : part ~ /^(conf|data|lab|cli)$/ ? "sim/" : "models/") target
 		other = room_of(path)
 		if (other == "") {
 			say("\"" target "\" is in no room")

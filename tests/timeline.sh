@@ -8,7 +8,7 @@ command -v protoc >/dev/null || { echo "timeline: protoc is missing"; exit 77; }
 # decoded DIR: one line a packet: track, type, name, value, ns, arrow out, arrow in; of tracks their
 # number, "TRACK", name, parent
 decoded() {
-	protoc --proto_path="$SRC/sim/io" --decode=perfetto.Trace perfetto.proto <"$1/timeline.pftrace" | awk -v OFS='\t' '
+	protoc --proto_path="$SRC/sim/data" --decode=perfetto.Trace perfetto.proto <"$1/timeline.pftrace" | awk -v OFS='\t' '
 		/^packet/ { split("", f); note = 0; next }
 		/debug_annotations \{/ { note = 1; next }
 		/^ +\}/ { note = 0; next }
@@ -117,7 +117,7 @@ says err '^inasim: timeline.pftrace is full: [0-9]+ events were left out; give a
 checks=$((checks + 2))
 size=$(stat -c %s large/timeline.pftrace)
 ((size >= 64 << 20 && size < 65 << 20)) || fail "$size bytes"
-protoc --proto_path="$SRC/sim/io" --decode=perfetto.Trace perfetto.proto <large/timeline.pftrace >/dev/null || fail "a full timeline does not parse"
+protoc --proto_path="$SRC/sim/data" --decode=perfetto.Trace perfetto.proto <large/timeline.pftrace >/dev/null || fail "a full timeline does not parse"
 
 # a stretch that the run does not reach, and a name that is cut between its letters
 scenario ring >s.json
@@ -127,7 +127,7 @@ ends 0 run s.json --out never --events 999h..1000h
 says err '^inasim: events.csv is empty: the run ended at '
 long=$(printf 'aä%.0s' {1..40}) # the 60th byte is the second of a letter
 ends 0 run s.json --out letters --timeline 0s..1ms --set /jobs/0/name="\"x$long\""
-protoc --proto_path="$SRC/sim/io" --decode=perfetto.Trace perfetto.proto <letters/timeline.pftrace >packets
+protoc --proto_path="$SRC/sim/data" --decode=perfetto.Trace perfetto.proto <letters/timeline.pftrace >packets
 says packets 'name: "job 0 xa.303.244a.*a"$'
 
 # who asks for what cannot be

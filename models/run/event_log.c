@@ -1,7 +1,7 @@
 #include "run/event_log.h"
 
 #include "base/mem.h"
-#include "run/links.h"
+#include "scenario/links.h"
 #include "run/simulation_state.h"
 #include "run/switch_watch.h"
 

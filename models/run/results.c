@@ -2,7 +2,7 @@
 
 #include "base/units.h"
 #include "run/event_log.h"
-#include "run/links.h"
+#include "scenario/links.h"
 #include "run/why_table.h"
 #include "net/lossless.h"
 #include "run/series.h"

@@ -3,10 +3,10 @@
 #ifndef INASIM_RUN_RESULTS_PARTS_H
 #define INASIM_RUN_RESULTS_PARTS_H
 
-#include "io/json.h"
+#include "data/json.h"
 #include "run/results.h"
 #include "run/simulation_state.h"
-#include "stats/inference.h"
+#include "data/inference.h"
 
 extern const struct out_schema summary_schema;
 

@@ -2,7 +2,7 @@
 #include "run/results_parts.h"
 
 #include "base/mem.h"
-#include "stats/stats.h"
+#include "data/stats.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/units.h"
-#include "stats/stats.h"
+#include "data/stats.h"
 
 #include <inttypes.h>
 #include <math.h>

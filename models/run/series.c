@@ -1,8 +1,8 @@
 #include "run/series.h"
 
 #include "base/mem.h"
-#include "stats/inference.h"
-#include "run/links.h"
+#include "data/inference.h"
+#include "scenario/links.h"
 #include "run/simulation_state.h"
 #include "run/why_table.h"
 

@@ -8,8 +8,8 @@
 #ifndef INASIM_RUN_SERIES_H
 #define INASIM_RUN_SERIES_H
 
-#include "io/table.h"
-#include "run/scenario.h"
+#include "data/table.h"
+#include "scenario/scenario.h"
 
 /* Classes of traffic, as a packet shows them. */
 enum traffic {

@@ -4,7 +4,7 @@
 #include "core/parts.h"
 #include "net/cut.h"
 #include "run/event_log.h"
-#include "run/links.h"
+#include "scenario/links.h"
 #include "net/lossless.h"
 #include "run/results.h"
 #include "run/timeline.h"

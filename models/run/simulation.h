@@ -4,8 +4,8 @@
 #define INASIM_RUN_SIMULATION_H
 
 #include "core/sim.h"
-#include "io/table.h"
-#include "run/scenario.h"
+#include "data/table.h"
+#include "scenario/scenario.h"
 
 #include <signal.h>
 

@@ -10,9 +10,9 @@
 
 #include "base/mem.h"
 #include "base/plain.h"
-#include "io/trace.h"
+#include "data/trace.h"
 #include "net/lossless.h"
-#include "run/links.h"
+#include "scenario/links.h"
 #include "run/simulation_state.h"
 #include "run/switch_watch.h"
 #include "why/why.h"

@@ -1,7 +1,7 @@
 #include "run/why_table.h"
 
 #include "base/mem.h"
-#include "run/links.h"
+#include "scenario/links.h"
 #include "run/series.h"
 #include "run/simulation_state.h"
 

@@ -3,7 +3,7 @@
 #ifndef INASIM_RUN_WHY_TABLE_H
 #define INASIM_RUN_WHY_TABLE_H
 
-#include "io/table.h"
+#include "data/table.h"
 #include "run/simulation.h"
 
 extern const struct out_schema why_schema, why_links_schema;

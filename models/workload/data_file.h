@@ -6,7 +6,7 @@
 #define INASIM_WORKLOAD_DATA_FILE_H
 
 #include "base/types.h"
-#include "io/csv_read.h"
+#include "data/csv_read.h"
 
 enum data_kind {
 	DATA_CDF,    /* traces/cdf: flow sizes */

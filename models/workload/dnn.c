@@ -2,7 +2,7 @@
 
 #include "base/input.h"
 #include "base/mem.h"
-#include "io/csv_read.h"
+#include "data/csv_read.h"
 #include "workload/data_file.h"
 
 #include <stdlib.h>

@@ -16,9 +16,9 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
-#include "io/folder.h"
-#include "run/links.h"
-#include "run/scenario.h"
+#include "data/folder.h"
+#include "scenario/links.h"
+#include "scenario/scenario.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/units.h"
 #include "formulas/formulas.h"
-#include "io/json.h"
+#include "data/json.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "conf/keys.h"
 #include "lab/sweep/plan.h"
-#include "run/scenario.h"
+#include "scenario/scenario.h"
 
 #include <stdlib.h>
 #include <string.h>

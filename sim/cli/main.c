@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/plain.h"
 #include "build_info.h"
-#include "run/scenario.h"
+#include "scenario/scenario.h"
 
 #include <cjson/cJSON.h>
 #include <fcntl.h>

@@ -8,7 +8,7 @@
 #include "build_info.h"
 #include "conf/keys.h"
 #include "lab/sweep/plan.h"
-#include "run/scenario.h"
+#include "scenario/scenario.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,9 +3,9 @@
 
 #include "base/mem.h"
 #include "build_info.h"
-#include "io/folder.h"
-#include "io/json_read.h"
-#include "io/result_read.h"
+#include "data/folder.h"
+#include "data/json_read.h"
+#include "data/result_read.h"
 #include "lab/sweep/sweep_table.h"
 
 #include <math.h>

@@ -5,8 +5,8 @@
 #include "base/home.h"
 #include "base/mem.h"
 #include "build_info.h"
-#include "io/folder.h"
-#include "io/json.h"
+#include "data/folder.h"
+#include "data/json.h"
 #include "lab/names.h"
 
 #include <dirent.h>

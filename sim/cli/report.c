@@ -7,8 +7,8 @@
 #include "base/plain.h"
 #include "cli/html.h"
 #include "cli/interrupt.h"
-#include "io/folder.h"
-#include "io/json_read.h"
+#include "data/folder.h"
+#include "data/json_read.h"
 #include "lab/breakdown.h"
 #include "lab/sweep/groups.h"
 

@@ -5,7 +5,7 @@
 #include "base/units.h"
 #include "build_info.h"
 #include "run/results.h"
-#include "run/scenario.h"
+#include "scenario/scenario.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "cli/sweep.h"
 
 #include "base/plain.h"
-#include "io/json.h"
+#include "data/json.h"
 
 #include <inttypes.h>
 #include <math.h>

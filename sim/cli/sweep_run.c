@@ -3,7 +3,7 @@
 
 #include "base/plain.h"
 #include "build_info.h"
-#include "run/scenario.h"
+#include "scenario/scenario.h"
 #include "lab/sweep/point.h"
 
 #include <inttypes.h>

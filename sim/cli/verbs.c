@@ -3,9 +3,9 @@
 
 #include "base/mem.h"
 #include "base/plain.h"
-#include "io/json.h"
+#include "data/json.h"
 #include "run/results.h"
-#include "run/scenario.h"
+#include "scenario/scenario.h"
 #include "lab/sweep/plan.h"
 #include "workload/data_file.h"
 #include "workload/dnn.h"

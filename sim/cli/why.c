@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/plain.h"
-#include "io/json.h"
+#include "data/json.h"
 #include "lab/breakdown.h"
 #include "why/why.h"
 

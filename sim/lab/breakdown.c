@@ -1,7 +1,7 @@
 #include "lab/breakdown.h"
 
 #include "base/mem.h"
-#include "io/result_read.h"
+#include "data/result_read.h"
 
 #include <inttypes.h>
 #include <stdio.h>

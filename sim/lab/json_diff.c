@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "conf/buf.h"
-#include "io/number.h"
+#include "data/number.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

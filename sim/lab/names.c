@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "conf/conf.h"
-#include "io/folder.h"
+#include "data/folder.h"
 
 #include <stdlib.h>
 #include <string.h>

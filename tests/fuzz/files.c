@@ -1,7 +1,7 @@
 #include "files.h"
 
 #include "base/mem.h"
-#include "io/folder.h"
+#include "data/folder.h"
 
 #include <stdio.h>
 #include <stdlib.h>

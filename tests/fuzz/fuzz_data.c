@@ -1,6 +1,6 @@
 /* Any bytes as data files: every file of the input is read as a table of each kind, and
  * all of them as a folder of traces with its neural networks. What is accepted is used.
- * Covers: sim/io/csv_read.c models/workload/flows/size_cdf.c models/workload/jobs/job_trace.c
+ * Covers: sim/data/csv_read.c models/workload/flows/size_cdf.c models/workload/jobs/job_trace.c
  * models/workload/data_file.c models/workload/dnn.c */
 #include "files.h"
 

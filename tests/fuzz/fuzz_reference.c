@@ -5,7 +5,7 @@
 #include "base/input.h"
 #include "base/mem.h"
 #include "files.h"
-#include "io/folder.h"
+#include "data/folder.h"
 #include "lab/regress/reference.h"
 #include "lab/regress/field_diff.h"
 

@@ -1,13 +1,13 @@
 /* Any bytes as results of runs, a/ and b/: compared, alone and together, as short and as
  * long runs. No crash, no leak, an error or a table.
- * Covers: sim/io/result_read.c sim/io/json_read.c sim/lab/summary.c
+ * Covers: sim/data/result_read.c sim/data/json_read.c sim/lab/summary.c
  * sim/lab/compare/compare_runs.c sim/lab/compare/compare_long.c
  * sim/lab/compare/samples.c sim/lab/compare/steady.c sim/lab/json_diff.c
  * sim/lab/compare/fairness.c */
 #include "base/mem.h"
 #include "files.h"
-#include "io/csv_read.h"
-#include "io/result_read.h"
+#include "data/csv_read.h"
+#include "data/result_read.h"
 #include "lab/compare/compare.h"
 
 #include <math.h>

@@ -1,12 +1,12 @@
 /* Any bytes as a scenario, with the checks of all models: no crash, no leak. What
  * is accepted resolves to itself, and, if it is small, is built and run for a
  * few thousand events. Build and run: tests/fuzz/build
- * Covers: models/run/scenario_check.c models/workload/flows/flows_conf.c
+ * Covers: models/scenario/check.c models/workload/flows/flows_conf.c
  * models/workload/jobs/jobs_conf.c models/workload/cluster_conf.c
- * models/workload/jobs/servers_conf.c models/run/topology_conf.c
+ * models/workload/jobs/servers_conf.c models/scenario/topology_conf.c
  * models/ina/switchml/switchml_conf.c models/ina/panama/panama_conf.c
  * models/ina/common/pool_conf.c */
-#include "run/scenario.h"
+#include "scenario/scenario.h"
 #include "run/simulation_state.h"
 
 #include <stdint.h>

@@ -4,7 +4,7 @@
  * sim/lab/sweep/sweep_table.c sim/lab/sweep/groups.c sim/lab/compare/compare_sweeps.c */
 #include "base/mem.h"
 #include "files.h"
-#include "io/folder.h"
+#include "data/folder.h"
 #include "lab/compare/compare.h"
 #include "lab/sweep/groups.h"
 #include "lab/sweep/point.h"

@@ -6,8 +6,8 @@
 
 #include "base/input.h"
 #include "base/mem.h"
-#include "io/folder.h"
-#include "io/table.h"
+#include "data/folder.h"
+#include "data/table.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -3,8 +3,8 @@
 
 #include "base/input.h"
 #include "base/mem.h"
-#include "io/folder.h"
-#include "io/table.h"
+#include "data/folder.h"
+#include "data/table.h"
 #include "workload/flows/flows_parts.h"
 
 #include <math.h>

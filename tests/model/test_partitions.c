@@ -6,8 +6,8 @@
 #include "base/mem.h"
 #include "core/parts.h"
 #include "core/rng.h"
-#include "io/folder.h"
-#include "io/table.h"
+#include "data/folder.h"
+#include "data/table.h"
 #include "run/results.h"
 
 #include <stdlib.h>

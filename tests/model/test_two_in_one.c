@@ -2,7 +2,7 @@
  * of a few thousand events, each gives the digest that it gives alone. */
 #include <criterion/criterion.h>
 
-#include "run/scenario.h"
+#include "scenario/scenario.h"
 #include "run/simulation_state.h"
 
 #include <inttypes.h>

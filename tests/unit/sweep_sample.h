@@ -2,7 +2,7 @@
 #ifndef INASIM_TESTS_SWEEP_SAMPLE_H
 #define INASIM_TESTS_SWEEP_SAMPLE_H
 
-#include "io/folder.h"
+#include "data/folder.h"
 #include "lab/sweep/sweep_table.h"
 
 #include <criterion/criterion.h>

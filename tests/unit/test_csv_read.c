@@ -1,4 +1,4 @@
-#include "io/csv_read.h"
+#include "data/csv_read.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* The CSV writer: what it writes, what reads back, and that a table is the old
  * one or the whole new one. Numbers are tested in test_table.c. */
-#include "io/csv_write.h"
+#include "data/csv_write.h"
 
-#include "io/csv_read.h"
-#include "io/folder.h"
+#include "data/csv_read.h"
+#include "data/folder.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>

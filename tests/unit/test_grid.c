@@ -1,5 +1,5 @@
 /* Aligned text tables. */
-#include "io/grid.h"
+#include "data/grid.h"
 
 #include <criterion/criterion.h>
 #include <signal.h>

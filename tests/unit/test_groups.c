@@ -2,7 +2,7 @@
  * by hand with t(2) = 4.302652730 and t(1) = 12.706204736 from tables. */
 #include "lab/sweep/groups.h"
 
-#include "io/csv_read.h"
+#include "data/csv_read.h"
 #include "sweep_sample.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "core/rng.h"
-#include "stats/stats.h"
+#include "data/stats.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -2,9 +2,9 @@
  * an independent computation (Python 3: Student's t by Simpson's rule on its
  * density and bisection, binomial tails in exact fractions, Fieller's interval in
  * the textbook's form), and by their coverage in simulation. */
-#include "stats/inference.h"
+#include "data/inference.h"
 
-#include "stats/stats.h"
+#include "data/stats.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,8 +1,8 @@
 /* Files that others wrote: regular ones, up to a size; nothing hangs or grows without end. */
 #include "base/input.h"
 #include "base/mem.h"
-#include "io/csv_read.h"
-#include "io/folder.h"
+#include "data/csv_read.h"
+#include "data/folder.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

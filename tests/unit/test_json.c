@@ -1,4 +1,4 @@
-#include "io/json.h"
+#include "data/json.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

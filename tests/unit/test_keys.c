@@ -1,7 +1,7 @@
 #include "conf/keys.h"
 
 #include "lab/sweep/plan.h"
-#include "run/scenario.h"
+#include "scenario/scenario.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

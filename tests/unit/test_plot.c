@@ -4,7 +4,7 @@
 #include "lab/figures/plot.h"
 
 #include "base/mem.h"
-#include "io/folder.h"
+#include "data/folder.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Several result directories in one figure: each .dat holds a block for each
  * directory with the numbers that its tables imply. */
 #include "lab/figures/plot.h"
-#include "io/folder.h"
+#include "data/folder.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

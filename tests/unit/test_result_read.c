@@ -1,6 +1,6 @@
 /* Tables of a result directory against its manifest.json: what was cut off, changed or lost after
  * the run is told, whatever byte it ends at; without a manifest tables are taken as they are. */
-#include "io/result_read.h"
+#include "data/result_read.h"
 
 #include "base/mem.h"
 #include "sweep_sample.h"

@@ -1,5 +1,5 @@
 /* What sweeps ask about a scenario: its hash, and how long it will take. */
-#include "run/scenario.h"
+#include "scenario/scenario.h"
 
 #include "base/mem.h"
 

@@ -1,7 +1,7 @@
 /* The numbers of a summary.json by their paths. */
 #include "lab/summary.h"
 
-#include "io/json_read.h"
+#include "data/json_read.h"
 
 #include "sweep_sample.h"
 

@@ -1,9 +1,9 @@
-/* Result directories and tables, and the numbers in them (io/number.h). */
-#include "io/table.h"
+/* Result directories and tables, and the numbers in them (data/number.h). */
+#include "data/table.h"
 
 #include "base/input.h"
-#include "io/folder.h"
-#include "io/number.h"
+#include "data/folder.h"
+#include "data/number.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "run/topology_conf.h"
+#include "scenario/topology_conf.h"
 
 #include "core/rng.h"
 #include "topo/tree.h"

@@ -14,8 +14,8 @@
 #define INASIM_WORKLOAD_FLOWS_FLOWS_H
 
 #include "collective/collective.h"
-#include "stats/inference.h"
-#include "io/table.h"
+#include "data/inference.h"
+#include "data/table.h"
 #include "workload/jobs/job_trace.h"
 #include "workload/measured.h"
 

@@ -1,7 +1,7 @@
 #include "workload/flows/size_cdf.h"
 
 #include "base/mem.h"
-#include "io/csv_read.h"
+#include "data/csv_read.h"
 
 #include <math.h>
 #include <stdio.h>

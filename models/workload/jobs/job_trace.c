@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "collective/schemes.h"
-#include "io/csv_read.h"
+#include "data/csv_read.h"
 #include "workload/data_file.h"
 
 #include <stdlib.h>

@@ -47,8 +47,8 @@
 #define INASIM_WORKLOAD_JOBS_JOBS_H
 
 #include "collective/schemes.h"
-#include "io/metrics.h"
-#include "io/table.h"
+#include "data/metrics.h"
+#include "data/table.h"
 #include "workload/jobs/job_trace.h"
 #include "workload/measured.h"
 

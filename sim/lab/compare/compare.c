@@ -1,7 +1,7 @@
 #include "lab/compare/compare.h"
 
 #include "base/mem.h"
-#include "io/folder.h"
+#include "data/folder.h"
 #include "lab/compare/compare_parts.h"
 #include "lab/names.h"
 #include "lab/sweep/sweep_table.h"

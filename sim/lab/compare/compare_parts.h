@@ -3,8 +3,8 @@
 #ifndef INASIM_LAB_COMPARE_COMPARE_PARTS_H
 #define INASIM_LAB_COMPARE_COMPARE_PARTS_H
 
-#include "stats/inference.h"
-#include "io/json.h"
+#include "data/inference.h"
+#include "data/json.h"
 #include "lab/compare/compare.h"
 #include "lab/compare/fairness.h"
 #include "lab/compare/steady.h"

@@ -2,7 +2,7 @@
 #include "lab/compare/compare_parts.h"
 
 #include "base/mem.h"
-#include "io/grid.h"
+#include "data/grid.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 #include "lab/compare/compare_parts.h"
 
 #include "base/mem.h"
-#include "io/json_read.h"
+#include "data/json_read.h"
 #include "lab/json_diff.h"
 #include "lab/names.h"
 #include "lab/compare/samples.h"

@@ -1,7 +1,7 @@
 #include "lab/compare/fairness.h"
 
 #include "base/mem.h"
-#include "io/result_read.h"
+#include "data/result_read.h"
 
 #include <math.h>
 #include <stdlib.h>

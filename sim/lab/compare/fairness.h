@@ -10,7 +10,7 @@
 #ifndef INASIM_LAB_COMPARE_FAIRNESS_H
 #define INASIM_LAB_COMPARE_FAIRNESS_H
 
-#include "stats/inference.h"
+#include "data/inference.h"
 
 #define FAIRNESS_PREFIX "jain."
 

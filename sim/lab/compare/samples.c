@@ -2,7 +2,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
-#include "io/result_read.h"
+#include "data/result_read.h"
 
 #include <math.h>
 #include <stdlib.h>

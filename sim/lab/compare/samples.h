@@ -3,7 +3,7 @@
 #ifndef INASIM_LAB_COMPARE_SAMPLES_H
 #define INASIM_LAB_COMPARE_SAMPLES_H
 
-#include "io/metrics.h"
+#include "data/metrics.h"
 
 /* Where a metric comes from. */
 struct sample_source {

@@ -4,8 +4,8 @@
 #ifndef INASIM_LAB_COMPARE_STEADY_H
 #define INASIM_LAB_COMPARE_STEADY_H
 
-#include "stats/inference.h"
-#include "io/json.h"
+#include "data/inference.h"
+#include "data/json.h"
 #include "lab/compare/samples.h"
 
 /* 20 batches, within Schmeiser's 10 to 30, or 10 if 20 would have fewer than ten values each. How

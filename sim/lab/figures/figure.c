@@ -4,9 +4,9 @@
 #include "base/plain.h"
 #include "conf/json_text.h"
 #include "lab/figures/gnuplot.h"
-#include "io/folder.h"
-#include "io/number.h"
-#include "io/tex.h"
+#include "data/folder.h"
+#include "data/number.h"
+#include "data/tex.h"
 
 #include <math.h>
 #include <stdlib.h>

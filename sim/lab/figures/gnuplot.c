@@ -4,7 +4,7 @@
 #include "base/home.h"
 #include "base/input.h"
 #include "base/mem.h"
-#include "io/folder.h"
+#include "data/folder.h"
 
 #include <errno.h>
 #include <stdio.h>

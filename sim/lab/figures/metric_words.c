@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "base/units.h"
-#include "io/metrics.h"
+#include "data/metrics.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,13 +2,13 @@
 #include "base/mem.h"
 #include "base/plain.h"
 #include "base/units.h"
-#include "stats/stats.h"
+#include "data/stats.h"
 #include "lab/figures/stack.h"
 #include "lab/figures/values.h"
 #include "lab/names.h"
-#include "io/result_read.h"
-#include "io/folder.h"
-#include "io/json_read.h"
+#include "data/result_read.h"
+#include "data/folder.h"
+#include "data/json_read.h"
 #include "lab/summary.h"
 
 #include <inttypes.h>

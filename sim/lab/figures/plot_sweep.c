@@ -7,7 +7,7 @@
 #include "lab/figures/metric_words.h"
 #include "lab/figures/stack.h"
 #include "lab/figures/sweep_sheet.h"
-#include "io/folder.h"
+#include "data/folder.h"
 
 #include <ctype.h>
 #include <gsl/gsl_statistics_double.h>

@@ -1,7 +1,7 @@
 #include "lab/figures/sweep_sheet.h"
 
 #include "base/mem.h"
-#include "stats/stats.h"
+#include "data/stats.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef INASIM_LAB_FIGURES_SWEEP_SHEET_H
 #define INASIM_LAB_FIGURES_SWEEP_SHEET_H
 
-#include "stats/inference.h"
+#include "data/inference.h"
 #include "lab/figures/sweep_choice.h"
 #include "lab/sweep/groups.h"
 

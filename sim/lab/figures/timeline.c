@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "lab/figures/values.h"
-#include "io/result_read.h"
+#include "data/result_read.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -2,10 +2,10 @@
 
 #include "base/mem.h"
 #include "base/units.h"
-#include "io/folder.h"
-#include "io/json_read.h"
-#include "io/result_read.h"
-#include "stats/stats.h"
+#include "data/folder.h"
+#include "data/json_read.h"
+#include "data/result_read.h"
+#include "data/stats.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #define INASIM_LAB_FIGURES_VALUES_H
 
 #include "lab/figures/figure.h"
-#include "io/csv_read.h"
+#include "data/csv_read.h"
 
 #define VALUES_COLUMNS 4
 

@@ -3,9 +3,9 @@
 #include "base/input.h"
 #include "base/mem.h"
 #include "core/fingerprint.h"
-#include "io/folder.h"
-#include "io/json.h"
-#include "io/json_read.h"
+#include "data/folder.h"
+#include "data/json.h"
+#include "data/json_read.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 
 #include "base/input.h"
 #include "base/mem.h"
-#include "io/folder.h"
+#include "data/folder.h"
 
 #include <cjson/cJSON.h>
 #include <dirent.h>

@@ -1,7 +1,7 @@
 #include "lab/sweep/groups.h"
 
 #include "base/mem.h"
-#include "io/csv_write.h"
+#include "data/csv_write.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef INASIM_LAB_SWEEP_GROUPS_H
 #define INASIM_LAB_SWEEP_GROUPS_H
 
-#include "stats/inference.h"
+#include "data/inference.h"
 #include "lab/sweep/sweep_table.h"
 
 struct group {

@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "conf/buf.h"
-#include "io/json.h"
+#include "data/json.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -77,7 +77,7 @@ struct conf_override *plan_overrides(const struct plan *plan, size_t number, siz
 /* "scheme=ring load=0.2", for messages; the plan's document owns it. */
 const char *plan_point_words(const struct plan *plan, size_t number);
 
-struct json; /* io/json.h */
+struct json; /* data/json.h */
 
 /* Adds the member "axes" of sweep.json: names, and values as in sweep.csv. */
 void plan_axes_json(const struct plan *plan, struct json *json);

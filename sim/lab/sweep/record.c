@@ -2,8 +2,8 @@
 
 #include "base/input.h"
 #include "base/mem.h"
-#include "io/folder.h"
-#include "io/json.h"
+#include "data/folder.h"
+#include "data/json.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>

@@ -3,8 +3,8 @@
 #include "base/mem.h"
 #include "base/plain.h"
 #include "conf/conf.h"
-#include "io/csv_read.h"
-#include "io/folder.h"
+#include "data/csv_read.h"
+#include "data/folder.h"
 #include "lab/names.h"
 
 #include <math.h>

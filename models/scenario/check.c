@@ -1,0 +1,616 @@
+/* Checks what rows cannot: what needs more than one key, or a file. Reads every file that a
+ * scenario names, so that `inasim check` finds what would stop `inasim run`. Looks for all
+ * mistakes; only a wrong topology ends the search, since the other checks need its hosts. */
+#include "scenario/scenario.h"
+
+#include "collective/machine.h"
+#include "scenario/links.h"
+#include "scenario/topology_conf.h"
+#include "transport/cc/dcqcn.h"
+#include "workload/flows/flows.h"
+#include "workload/flows/sizes.h"
+#include "workload/jobs/jobs.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* So that numbers derived from a model stay exact in a double and below 2^63. */
+#define GRADIENT_MAX ((double)(UINT64_C(1) << 50))
+
+/* A flow under way takes about a kilobyte. */
+#define TOGETHER_MAX 10000000
+
+/* A gap is rounded up to whole picoseconds (rng_after()), so loads are 0.5 % too small at this. */
+#define GAP_LEAST_S 1e-10
+
+/* What all checks need. */
+struct looking {
+	const struct scenario *scenario;
+	struct conf_doc *doc;
+	uint32_t hosts, machines;
+	uint32_t pool; /* machines that are kept for parameter servers */
+};
+
+/* Reports a message that another function made, and frees it. */
+static void take_error(const struct looking *look, const char *where, char *error)
+{
+	conf_error(look->doc, where, "%s", error);
+	free(error);
+}
+
+/* --- the run --- */
+
+static void check_stop(const struct scenario *scenario, struct conf_doc *doc)
+{
+	const struct stop_conf *stop = &scenario->stop;
+
+	if (!scenario->jobs.count && !scenario->flows.count)
+		conf_error(doc, "", "there is nothing to simulate: give \"jobs\" or \"flows\"");
+	else if (!scenario_has_jobs(scenario) && !scenario_has_flows(scenario))
+		conf_error(doc, "", "there is nothing to simulate: no group is enabled");
+	else if (stop->when == STOP_JOBS_DONE && !scenario_has_jobs(scenario))
+		conf_error(doc, "/stop/when", "jobs_done needs \"jobs\"%s",
+			   scenario->jobs.count ? " that are enabled" : "");
+	else if (stop->when == STOP_FLOWS_DONE && !scenario_has_flows(scenario))
+		conf_error(doc, "/stop/when", "flows_done needs \"flows\"%s",
+			   scenario->flows.count ? " that are enabled" : "");
+	if (stop->warmup >= stop->after)
+		conf_error(doc, "/stop/warmup",
+			   "the warm-up of %g s is not shorter than the run of %g s (\"after\")",
+			   seconds_of(stop->warmup), seconds_of(stop->after));
+	if (stop->window && stop->warmup < stop->after && stop->window > stop->after - stop->warmup)
+		conf_error(
+			doc, "/stop/window",
+			"a window of %g s behind a warm-up of %g s is longer than the run of %g s "
+			"(\"after\")",
+			seconds_of(stop->window), seconds_of(stop->warmup),
+			seconds_of(stop->after));
+	if (stop->when == STOP_MEASURED_DONE && !stop->window)
+		conf_error(doc, "/stop/when", "measured_done needs a \"window\"");
+	if (scenario->series.every > stop->after)
+		conf_error(doc, "/output/series/every",
+			   "the run ends after %g s, before the first sample",
+			   seconds_of(stop->after));
+}
+
+static void check_flow_classes(const struct scenario *scenario, struct conf_doc *doc)
+{
+	const bytes *borders = scenario->flow_borders.items;
+
+	for (size_t i = 1; i < scenario->flow_borders.count; i++) {
+		if (borders[i - 1] < borders[i])
+			continue;
+		conf_error(doc, conf_at(doc, "/output/flow_classes/%zu", i),
+			   "must be more than the border before it");
+	}
+}
+
+static void check_series(const struct scenario *scenario, struct conf_doc *doc)
+{
+	const struct topology_conf *topology = &scenario->topology;
+	const struct series_links *links = scenario->series.links.items;
+	const struct topology_ops *ops = topology_kind((size_t)topology->kind);
+	uint32_t count = links_count(topology);
+
+	if (!scenario->series.every && (scenario->series.links.count || scenario->series.flows))
+		conf_error(doc, "/output/series", "needs \"every\", the interval of the samples");
+	if (scenario->series.flows && !scenario_has_flows(scenario))
+		conf_error(doc, "/output/series/flows", "there are no flows to sample");
+	for (size_t i = 0; i < scenario->series.links.count; i++) {
+		const char *where = conf_at(doc, "/output/series/links/%zu", i);
+		struct link_place place;
+
+		if (links[i].form == SERIES_LINK && links[i].number >= (int64_t)count)
+			conf_error(doc, where,
+				   "there is no link %" PRId64 "; links are 0 to %" PRIu32,
+				   links[i].number, count - 1);
+		if (links[i].form == SERIES_TIER && !links_parse(links[i].tier, topology, &place))
+			conf_error(doc, where,
+				   "no links \"%s\"; write TIER/up or TIER/down, or a number; the "
+				   "tiers are from \"%s\" to \"%s\"",
+				   links[i].tier, ops->tier_names[0],
+				   ops->tier_names[topology_tiers(topology) - 1]);
+	}
+}
+
+/* A frame that no queue takes would be sent again and again. */
+static void check_frame(const struct scenario *scenario, const char *pointer, bytes frame,
+			struct conf_doc *doc)
+{
+	const struct topology_conf *topology = &scenario->topology;
+	uint32_t mtu = topology_pause(topology, false).mtu;
+
+	if (mtu && frame > mtu)
+		conf_error(doc, pointer,
+			   "a frame of %" PRIu64 " bytes is larger than what the headroom of PAUSE "
+			   "is made for, %" PRIu32 " bytes (\"mtu\" of \"pause\")",
+			   frame, mtu);
+	if (frame > topology_buffer(topology, false))
+		conf_error(doc, pointer,
+			   "a frame of %" PRIu64
+			   " bytes does not fit into a switch buffer of %" PRIu64 " bytes",
+			   frame, topology_buffer(topology, false));
+	if (topology->host.queue && frame > topology->host.queue)
+		conf_error(doc, pointer,
+			   "a frame of %" PRIu64 " bytes does not fit into a NIC queue of %" PRIu64
+			   " bytes",
+			   frame, topology->host.queue);
+}
+
+static void check_segment(const struct scenario *scenario, struct conf_doc *doc)
+{
+	const struct roce_conf *roce = &scenario->roce;
+
+	check_frame(scenario, "/tcp/mss", (bytes)scenario->tcp.mss + TCP_OVERHEAD, doc);
+	if (scenario->tcp.max_window && scenario->tcp.max_window < (bytes)scenario->tcp.mss)
+		conf_error(doc, "/tcp/max_window",
+			   "is smaller than a segment of %" PRId64 " bytes (\"mss\")",
+			   scenario->tcp.mss);
+	if (scenario_uses_roce(scenario, false))
+		check_frame(scenario, "/roce/mtu",
+			    (bytes)(roce->mtu + roce->header + roce->write_header), doc);
+	if (roce->window && roce->window < (bytes)roce->mtu)
+		conf_error(doc, "/roce/window",
+			   "is smaller than a packet of %" PRId64 " bytes (\"mtu\")", roce->mtu);
+}
+
+/* Finds parameters that the chosen set does not have. */
+static void check_dcqcn(const struct scenario *scenario, struct conf_doc *doc)
+{
+	const struct dcqcn_conf *conf = scenario->roce.control[cc_index(&roce_cc_table, &dcqcn_cc)];
+
+	if (conf->set == DCQCN_SIGCOMM15 && conf->cut_interval)
+		conf_error(
+			doc, "/roce/control/dcqcn/cut_interval",
+			"sigcomm15 cuts at each CNP; only hpcc_paper and hpcc look at intervals");
+	if (conf->set != DCQCN_SIGCOMM15 && conf->byte_counter)
+		conf_error(
+			doc, "/roce/control/dcqcn/byte_counter",
+			"hpcc_paper and hpcc increase by time alone; only sigcomm15 counts bytes");
+}
+
+/* What starts at `at` must do so before the end of the run. */
+static void check_start(const struct looking *look, const char *pointer, sim_time at)
+{
+	sim_time after = look->scenario->stop.after;
+
+	if (at >= after)
+		conf_error(look->doc, conf_at(look->doc, "%s/arrival/at", pointer),
+			   "%g s is not before the end of the run, %g s (\"stop\": \"after\")",
+			   seconds_of(at), seconds_of(after));
+}
+
+/* What starts every `gap_s` seconds on average must do so before the end of the run. */
+static void check_gap(const struct looking *look, const char *where, double gap_s)
+{
+	double after_s = seconds_of(look->scenario->stop.after);
+
+	if (gap_s > after_s)
+		conf_error(look->doc, where,
+			   "one every %g s on average, but the run ends after %g s (\"stop\": "
+			   "\"after\")",
+			   gap_s, after_s);
+}
+
+/* --- flows --- */
+
+/* Returns the mean size in bytes; 0 when a table is wrong. */
+static double check_sizes(const struct looking *look, const struct flow_group_conf *group,
+			  const char *pointer)
+{
+	char key[64], *error;
+	size_t before = conf_errors(look->doc);
+	struct sizes sizes;
+	double mean;
+
+	for (size_t i = 0; i < size_conf_tables(&group->size); i++) {
+		struct size_cdf *cdf =
+			size_conf_load(&group->size, i, conf_path(look->doc), &error);
+
+		size_conf_place(&group->size, i, key, sizeof(key));
+		if (!cdf)
+			take_error(look, conf_at(look->doc, "%s%s", pointer, key), error);
+		size_cdf_free(cdf);
+	}
+	if (conf_errors(look->doc) != before ||
+	    !sizes_load(&sizes, &group->size, conf_path(look->doc), &error))
+		return 0;
+	mean = sizes_mean(&sizes);
+	sizes_release(&sizes);
+	return mean;
+}
+
+static void check_flow_trace(const struct looking *look, const struct flow_group_conf *group,
+			     const char *pointer)
+{
+	const char *where = conf_at(look->doc, "%s/arrival/trace", pointer);
+	struct flow_trace trace;
+	char *error;
+
+	if (!flow_group_trace(group, conf_path(look->doc), look->hosts, &trace, &error)) {
+		take_error(look, where, error);
+		return;
+	}
+	if (!trace.count)
+		conf_error(look->doc, where, "there is no flow in this trace");
+	flow_trace_release(&trace);
+}
+
+static void check_poisson(const struct looking *look, const struct flow_group_conf *group,
+			  const char *pointer, double mean)
+{
+	double load_bps =
+		group->arrival.load * (double)look->scenario->topology.link.rate * look->hosts;
+	double gap_s = 8 * mean / load_bps;
+	const char *where = conf_at(look->doc, "%s/arrival/poisson_load", pointer);
+
+	check_gap(look, where, gap_s);
+	if (mean > 0 && gap_s < GAP_LEAST_S)
+		conf_error(
+			look->doc, where,
+			"a flow every %g s on average, whose times would be too coarse; at least "
+			"%g s",
+			gap_s, GAP_LEAST_S);
+}
+
+/* All start at one time, and each takes memory. */
+static void check_together(const struct looking *look, const struct flow_group_conf *group,
+			   const char *pointer)
+{
+	check_start(look, pointer, group->arrival.at);
+	if (group->count > TOGETHER_MAX)
+		conf_error(look->doc, conf_at(look->doc, "%s/count", pointer),
+			   "%" PRId64 " flows cannot start at the same time; at most %" PRId64
+			   ", or \"arrival\": {\"poisson_load\": ...}",
+			   group->count, (int64_t)TOGETHER_MAX);
+}
+
+static void check_flow_group(const struct looking *look, size_t number, bool bounded)
+{
+	const struct flow_group_conf *group = &scenario_flows(look->scenario)[number];
+	const char *pointer = conf_at(look->doc, "/flows/%zu", number);
+	double mean;
+
+	flow_group_check(group, look->doc, pointer, look->hosts, bounded);
+	if (group->enabled && group->stop == FLOWS_STOP_WITH_JOBS &&
+	    !scenario_has_jobs(look->scenario))
+		conf_error(look->doc, conf_at(look->doc, "%s/stop", pointer),
+			   "jobs_done needs \"jobs\"%s",
+			   look->scenario->jobs.count ? " that are enabled" : "");
+	mean = check_sizes(look, group, pointer);
+	switch ((enum arrival_form)group->arrival.form) {
+	case ARRIVE_AT:
+		check_together(look, group, pointer);
+		return;
+	case ARRIVE_POISSON:
+		check_poisson(look, group, pointer, mean);
+		return;
+	case ARRIVE_TRACE:
+		check_flow_trace(look, group, pointer);
+		return;
+	}
+}
+
+/* --- jobs --- */
+
+/* The size of a model. */
+struct model_size {
+	double gradient_bytes, compute_s;
+};
+
+/* False when the model does not exist, which job_group_check() reports. */
+static bool find_size(const struct job_group_conf *group, size_t i, struct model_size *size)
+{
+	char *error;
+	struct dnn *dnn = job_model_load(group, i, &error);
+
+	if (!dnn) {
+		free(error);
+		return false;
+	}
+	*size = (struct model_size){ 0 };
+	for (size_t l = 0; l < dnn->layer_count; l++) { /* integer sums may overflow here */
+		size->gradient_bytes += (double)dnn->layers[l].gradient;
+		size->compute_s +=
+			seconds_of(dnn->layers[l].forward) + seconds_of(dnn->layers[l].backward);
+	}
+	dnn_free(dnn);
+	return true;
+}
+
+/* Iterations that a simulated one stands for ("max_steps"), in a job whose trace says `duration_s`
+ * (0 = no trace). */
+static double stands_for(const struct job_group_conf *group, const struct model_size *size,
+			 double duration_s)
+{
+	double once = size->compute_s * group->compute_scale;
+	double iterations = group->iterations_form == ITERATIONS_NUMBER ? (double)group->iterations
+			    : once > 0 ? duration_s / group->arrival.speedup / once
+				       : 1;
+
+	return group->max_steps && iterations > (double)group->max_steps
+		       ? iterations / (double)group->max_steps
+		       : 1;
+}
+
+/* An iteration must be shorter than any run, and its tensors must be countable. */
+static void check_model_size(const struct looking *look, const struct job_group_conf *group,
+			     const char *pointer, const struct model_size *size, double duration_s)
+{
+	double step = stands_for(group, size, duration_s);
+	double gradient = size->gradient_bytes * group->gradient_scale * step;
+	double compute = size->compute_s * group->compute_scale * step *
+			 (group->stragglers.workers ? group->stragglers.slowdown : 1) *
+			 (1 + group->compute_jitter);
+
+	if (gradient > GRADIENT_MAX)
+		conf_error(look->doc, pointer,
+			   "the model has %g bytes of gradients (\"gradient_scale\" and "
+			   "\"max_steps\" included); at most %g",
+			   gradient, GRADIENT_MAX);
+	if (compute > seconds_of(LONGEST_RUN))
+		conf_error(look->doc, pointer,
+			   "an iteration computes for %g s (scale, jitter, stragglers and "
+			   "\"max_steps\" included); at most %g s",
+			   compute, seconds_of(LONGEST_RUN));
+	if (group->iterations_form == ITERATIONS_RULE &&
+	    size->compute_s * group->compute_scale <= 0)
+		conf_error(look->doc, conf_at(look->doc, "%s/iterations", pointer),
+			   "\"duration\" needs a model that computes");
+}
+
+/* `duration_s`: of the longest job of its trace; 0 = it has none. */
+static void check_models(const struct looking *look, const struct job_group_conf *group,
+			 const char *pointer, double duration_s)
+{
+	struct model_size size;
+
+	for (size_t i = 0; i < model_conf_count(&group->model); i++)
+		if (find_size(group, i, &size))
+			check_model_size(look, group, pointer, &size, duration_s);
+}
+
+static void check_stragglers(const struct looking *look, const struct job_group_conf *group,
+			     const char *pointer)
+{
+	int64_t most = workers_span(&group->workers).most;
+
+	if (group->workers.given && group->stragglers.workers > most)
+		conf_error(look->doc, conf_at(look->doc, "%s/stragglers/workers", pointer),
+			   "%" PRId64 " of %" PRId64 " workers cannot be slow",
+			   group->stragglers.workers, most);
+}
+
+/* Returns the longest duration of a job, in seconds. */
+static double check_job_trace(const struct looking *look, const struct job_group_conf *group,
+			      const char *pointer)
+{
+	const char *where = conf_at(look->doc, "%s/arrival/trace", pointer);
+	struct job_trace trace;
+	sim_time longest = 0;
+	char *error;
+
+	if (!job_group_trace(group, conf_path(look->doc), look->machines - look->pool, look->pool,
+			     &trace, &error)) {
+		take_error(look, where, error);
+		return 0;
+	}
+	if (!trace.count)
+		conf_error(look->doc, where, "there is no job in this trace");
+	if (group->iterations_form == ITERATIONS_RULE && !trace.durations)
+		conf_error(look->doc, where,
+			   "the trace has no column duration_s, which \"iterations\": \"duration\" "
+			   "is about");
+	for (size_t i = 0; i < trace.count; i++)
+		longest = trace.jobs[i].duration > longest ? trace.jobs[i].duration : longest;
+	job_trace_release(&trace);
+	return seconds_of(longest);
+}
+
+/* Checks that jobs are neither too few nor more than fit into memory. */
+static void check_job_arrivals(const struct looking *look, const struct job_group_conf *group,
+			       const char *pointer)
+{
+	bool load = group->arrival.form == JOBS_LOAD;
+	double after_s = seconds_of(look->scenario->stop.after), gap_s;
+	struct job_models models;
+	const char *where;
+	char *error;
+
+	if (!job_models_load(&models, group, &error)) {
+		free(error); /* job_group_check() reports it */
+		return;
+	}
+	gap_s = job_group_gap_s(group, &models, look->hosts, look->scenario->topology.link.rate);
+	job_models_release(&models);
+	where = conf_at(look->doc, "%s/arrival/%s", pointer, load ? "poisson_load" : "poisson_gap");
+	check_gap(look, where, gap_s);
+	if (!group->count && gap_s > 0 && after_s / gap_s > JOBS_MOST)
+		conf_error(look->doc, where,
+			   "one every %g s on average is %g jobs until the run ends (\"stop\": "
+			   "\"after\"); at most %d",
+			   gap_s, after_s / gap_s, JOBS_MOST);
+}
+
+static void check_job_group(const struct looking *look, size_t number, bool bounded)
+{
+	const struct job_group_conf *group = &scenario_jobs(look->scenario)[number];
+	size_t before = conf_errors(look->doc);
+	const char *pointer;
+	double longest = 0;
+
+	if (group->origin != number && before)
+		return; /* a part of a group with a trace, whose mistakes are reported already */
+	pointer = conf_at(look->doc, "/jobs/%zu", group->origin);
+	job_group_check(group, look->doc, pointer, &look->scenario->topology,
+			&look->scenario->cluster, look->scenario->schemes[group->all_reduce],
+			bounded);
+	check_stragglers(look, group, pointer);
+	if (group->arrival.form == JOBS_TRACE)
+		longest = check_job_trace(look, group, pointer);
+	check_models(look, group, pointer, longest);
+	switch ((enum job_arrival_form)group->arrival.form) {
+	case JOBS_AT:
+		check_start(look, pointer, group->arrival.at);
+		return;
+	case JOBS_POISSON:
+	case JOBS_LOAD:
+		if (conf_errors(look->doc) == before)
+			check_job_arrivals(look, group, pointer);
+		return;
+	case JOBS_TRACE:
+		return;
+	}
+}
+
+/* The largest burst of packets by which switches answer, of all schemes, for a lossless network.
+ * Groups that are not enabled count, too, so that switching one off leaves the network as it is. */
+static struct pause_answers answers_of(const struct scenario *scenario)
+{
+	struct pause_answers worst = { 0 };
+	struct topology_shape shape;
+	uint32_t ports = 0;
+
+	topology_shape(&scenario->topology, &shape);
+	for (uint32_t i = 0; i < shape.switches; i++)
+		ports = shape.ports[i] > ports ? shape.ports[i] : ports;
+	topology_shape_release(&shape);
+	for (size_t i = 0; i < scenario->jobs.count; i++) {
+		int scheme = scenario_jobs(scenario)[i].all_reduce;
+		const struct collective_ops *ops = scheme_ops((unsigned)scheme);
+		struct collective_burst burst;
+
+		if (!ops->burst)
+			continue;
+		burst = ops->burst(scenario->schemes[scheme], &scenario->topology, ports);
+		worst.held = burst.held > worst.held ? burst.held : worst.held;
+		worst.packets = burst.packets > worst.packets ? burst.packets : worst.packets;
+	}
+	return worst;
+}
+
+/* Builds the network to check that short flows, which are load, fit. */
+static void check_short_flows(const struct scenario *scenario, struct conf_doc *doc)
+{
+	struct model_env env = { .load_below = scenario->fluid.load_below };
+	struct topology topo;
+	struct sim sim;
+	char *error = NULL;
+
+	sim_init(&sim, (uint64_t)scenario->seed);
+	topology_build(&topo, &scenario->topology, &sim);
+	env.sim = &sim;
+	env.topo = &topo;
+	env.tcp = tcp_new(&topo, &scenario->tcp);
+	if (!flows_loads_fit(&env, scenario_flows(scenario), scenario->flows.count, conf_path(doc),
+			     &error))
+		conf_error(doc, "/flows", "%s", error);
+	free(error);
+	tcp_free(env.tcp);
+	topology_release(&topo);
+	sim_release(&sim);
+}
+
+/* Streams have headers and growth of TCP, so RoCE cannot be one. */
+static void check_fluid_transports(const struct scenario *scenario, struct conf_doc *doc)
+{
+	static const char *const message = "RoCE runs as packets only";
+
+	for (size_t i = 0; i < scenario->flows.count; i++) {
+		const struct flow_group_conf *group = &scenario_flows(scenario)[i];
+
+		if (group->enabled && transport_kind((unsigned)group->transport)->roce)
+			conf_error(doc, conf_at(doc, "/flows/%zu/transport", i), "%s", message);
+	}
+	for (unsigned s = 0; scheme_ops(s); s++) {
+		const struct transport *transport = scenario_scheme_transport(scenario, s);
+
+		/* schemes that do not run over TCP have streams of their own */
+		if (scheme_ops(s)->over_tcp && scenario_uses(scenario, s) && transport &&
+		    transport->roce)
+			conf_error(doc, conf_at(doc, "/schemes/%s/transport", scheme_names[s]),
+				   "%s", message);
+	}
+}
+
+/* Finds what streams cannot express. */
+static void check_fluid(const struct scenario *scenario, struct conf_doc *doc)
+{
+	static const char *const lossy = "streams lose nothing; %s fidelity needs 0";
+	const struct topology_conf *topology = &scenario->topology;
+	const char *fidelity = fidelity_names[scenario->fidelity];
+
+	if (topology->link.loss > 0)
+		conf_error(doc, "/topology/link/loss", lossy, fidelity);
+	if (topology->uplink_given && topology->uplink.loss > 0)
+		conf_error(doc, "/topology/uplink/loss", lossy, fidelity);
+	for_enabled_jobs(group, scenario) {
+		const char *where = conf_at(doc, "/jobs/%zu", group->origin);
+
+		if (!scheme_ops((unsigned)group->all_reduce)->plan)
+			conf_error(doc, conf_at(doc, "%s/all_reduce", where),
+				   "%s runs as packets only", scheme_names[group->all_reduce]);
+		if (group->exchanges)
+			conf_error(doc, where,
+				   "sharding, pipelines and all-to-alls run as packets only");
+		if (topology->host.gpus.count > 1 && group->inside == INSIDE_RING &&
+		    group == &scenario_jobs(scenario)[group->origin]) /* once for all parts */
+			conf_error(doc, conf_at(doc, "%s/inside", where),
+				   "a ring of all GPUs runs as packets only");
+	}
+	check_fluid_transports(scenario, doc);
+}
+
+static void check_scheme(const struct scenario *scenario, unsigned s, struct conf_doc *doc)
+{
+	const struct collective_ops *ops = scheme_ops(s);
+	const void *conf = scenario->schemes[s];
+
+	if (ops->frame)
+		collective_check_frame(ops->name, ops->frame(conf), &scenario->topology, doc);
+	if (ops->check)
+		ops->check(conf, &scenario->topology, doc, ops->name);
+}
+
+void scenario_check(struct scenario *scenario, struct conf_doc *doc)
+{
+	enum stop_when when = (enum stop_when)scenario->stop.when;
+	bool timed = when == STOP_TIME || when == STOP_MEASURED_DONE;
+	struct looking look = { .scenario = scenario, .doc = doc };
+	size_t before;
+
+	job_groups_part(&scenario->jobs, doc);
+	check_stop(scenario, doc);
+	check_segment(scenario, doc);
+	check_dcqcn(scenario, doc);
+	before = conf_errors(doc);
+	topology_check(&scenario->topology, doc);
+	if (conf_errors(doc) != before)
+		return;
+	scenario->topology.switches.answers = answers_of(scenario);
+	topology_check_pause(&scenario->topology, doc);
+	if (conf_errors(doc) != before)
+		return;
+	look.hosts = topology_hosts(&scenario->topology);
+	look.machines = topology_machines(&scenario->topology);
+	check_series(scenario, doc);
+	check_flow_classes(scenario, doc);
+	before = conf_errors(doc);
+	cluster_conf_check(&scenario->cluster, doc, look.machines);
+	if (conf_errors(doc) == before)
+		free(cluster_conf_pool(&scenario->cluster, look.machines, &look.pool));
+	for (size_t i = 0; i < scenario->jobs.count; i++)
+		check_job_group(&look, i, timed || when == STOP_FLOWS_DONE);
+	for (size_t i = 0; i < scenario->flows.count; i++)
+		check_flow_group(&look, i, timed || when == STOP_JOBS_DONE);
+	for (unsigned s = 0; scheme_ops(s); s++)
+		if (scenario_uses(scenario, s))
+			check_scheme(scenario, s, doc);
+	if (scenario->fidelity != FIDELITY_PACKET)
+		check_fluid(scenario, doc);
+	if (scenario->fidelity == FIDELITY_FLUID && scenario_has_poisson_flows(scenario) &&
+	    !conf_errors(doc))
+		check_short_flows(scenario, doc);
+	if (!conf_errors(doc))
+		scenario_warn(scenario, doc);
+}

@@ -1,0 +1,416 @@
+/* Estimates packet-hops, hosts and jobs of a run by counting sizes and paths.
+ *
+ * In an all-reduce in switches each chunk crosses each link of its tree once up and once down.
+ * Other schemes and flows send their bytes along paths of mean length, and ACKs back. Flows that go
+ * on as long as jobs last as long as these take at the rate that other flows leave them. The
+ * estimate misses packets that are sent again or go by way of a server (when aggregators are short
+ * or packets lost), and jobs that are slowed down by other jobs, or by marks of flows, while flows
+ * go on. scripts/estimates shows how far it is off. */
+#include "scenario/scenario.h"
+
+#include "base/mem.h"
+#include "scenario/links.h"
+#include "workload/flows/sizes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What all estimates use. */
+struct place {
+	const struct scenario *scenario;
+	const char *path; /* of the scenario */
+	double hosts, per_rack, per_pod, tiers;
+	double rate_bps;    /* of a host's link */
+	double load;        /* of flows, on hosts' links */
+	double end_s;       /* of arrivals */
+	double longest_s;   /* until the last job is over, by the largest alone */
+	double host_work_s; /* of all jobs: workers times time */
+	double *receivers;  /* by host: flows of lists that end there; owned */
+};
+
+/* Counts flows of lists by the host that they end at; the caller frees. */
+static double *count_receivers(const struct scenario *scenario)
+{
+	double *flows = xcalloc(topology_hosts(&scenario->topology), sizeof(*flows));
+
+	for_enabled_flows(group, scenario) {
+		const struct conf_list *pairs = group->pairs.list.items;
+
+		for (size_t i = 0; i < group->pairs.list.count; i++)
+			flows[((const int64_t *)pairs[i].items)[1]]++;
+	}
+	return flows;
+}
+
+static struct place place_of(const struct scenario *scenario, const struct conf_doc *doc)
+{
+	const struct topology_conf *topology = &scenario->topology;
+	struct place place = { .scenario = scenario,
+			       .path = conf_path(doc),
+			       .hosts = topology_hosts(topology),
+			       .tiers = topology_tiers(topology),
+			       .rate_bps = (double)topology->link.rate,
+			       .per_rack = topology_rack(topology),
+			       .end_s = seconds_of(scenario->stop.after) };
+
+	place.per_pod = place.tiers > 2 ? place.per_rack * (double)topology->k / 2 : place.hosts;
+	place.load = scenario_offered(scenario).flows;
+	place.receivers = count_receivers(scenario);
+	if (scenario->stop.when == STOP_MEASURED_DONE)
+		place.end_s = seconds_of(scenario_window(scenario).to);
+	return place;
+}
+
+/* --- paths --- */
+
+/* Links between two hosts. */
+static double path_between(const struct place *place, double a, double b)
+{
+	if (floor(a / place->per_rack) == floor(b / place->per_rack))
+		return 2;
+	return floor(a / place->per_pod) == floor(b / place->per_pod) ? 4 : 2 * place->tiers;
+}
+
+/* The mean over two random hosts. */
+static double path_at_random(const struct place *place)
+{
+	double others = place->hosts - 1;
+	double rack = (place->per_rack - 1) / others, pod = (place->per_pod - 1) / others;
+
+	if (place->tiers < 3)
+		return 2 * rack + 2 * place->tiers * (1 - rack);
+	return 2 * rack + 4 * (pod - rack) + 6 * (1 - pod);
+}
+
+/* How many of `parts` groups of hosts, each of `size`, the workers of a job are in. */
+static double parts_of(const struct place *place, const struct job_group_conf *group,
+		       double workers, double size)
+{
+	double parts = place->hosts / size, last = -1, count = 0;
+
+	if (group->workers.form == WORKERS_HOSTS) { /* as if hosts were listed in order */
+		const int64_t *hosts = group->workers.hosts.items;
+
+		for (size_t i = 0; i < group->workers.hosts.count; i++) {
+			count += floor((double)hosts[i] / size) != last;
+			last = floor((double)hosts[i] / size);
+		}
+		return count < parts ? count : parts;
+	}
+	if (group->placement == PLACEMENT_COMPACT)
+		return ceil(workers / size);
+	if (group->placement == PLACEMENT_SPREAD)
+		return workers < parts ? workers : parts;
+	return parts * (1 - pow(1 - 1 / parts, workers));
+}
+
+/* Links of the tree over the workers of a job. */
+static double tree_links(const struct place *place, const struct job_group_conf *group,
+			 double workers)
+{
+	double racks = parts_of(place, group, workers, place->per_rack);
+	double pods = parts_of(place, group, workers, place->per_pod);
+
+	return workers + (racks > 1 ? racks : 0) + (pods > 1 ? pods : 0);
+}
+
+/* Between workers, and to servers. */
+static double job_path(const struct place *place, const struct job_group_conf *group,
+		       double workers)
+{
+	double racks = parts_of(place, group, workers, place->per_rack);
+
+	if (racks <= 1)
+		return 2;
+	if (group->placement == PLACEMENT_COMPACT && group->workers.form != WORKERS_HOSTS)
+		return 2 + racks / workers * (path_at_random(place) - 2); /* neighbours of a ring */
+	return path_at_random(place);
+}
+
+/* --- bytes --- */
+
+/* Hops of the data packets and ACKs of so many bytes, each over so many links. */
+static double hops_of_bytes(const struct place *place, const struct transport *transport,
+			    double size, double links)
+{
+	const struct scenario *s = place->scenario;
+	double segment = (double)(transport->roce ? s->roce.mtu : s->tcp.mss);
+	double every = (double)(transport->roce ? s->roce.ack_every : s->tcp.ack_every);
+
+	return links * (ceil(size / segment) + ceil(size / segment / every));
+}
+
+/* An exchange of a job: packet-hops, and the bytes that each host sends or receives at least. */
+struct exchange {
+	double hops, bytes;
+};
+
+static struct exchange exchange_of(const struct place *place, const struct job_group_conf *group,
+				   double workers, double gradient)
+{
+	unsigned scheme = (unsigned)group->all_reduce;
+	const void *conf = place->scenario->schemes[scheme];
+	const struct collective_ops *ops = scheme_ops(scheme);
+	const struct transport *transport = scenario_scheme_transport(place->scenario, scheme);
+	bool beside = group->servers.given && group->servers.placement == SERVERS_WORKERS;
+	const char *other = NULL;
+	double injected, packets, each = workers / (double)group->pipeline.stages;
+
+	if (workers < 2)
+		return (struct exchange){ 0 };
+	if (ops->runs_as)
+		other = ops->runs_as(conf, &place->scenario->topology, (bytes)gradient).scheme;
+	for (unsigned i = 0; other && i < SCHEME_COUNT; i++)
+		if (!strcmp(scheme_names[i], other))
+			ops = scheme_ops(i);
+	if (group->sharding != SHARDING_NONE && ops->reduce_scatter)
+		injected = each - 1;
+	else if (group->pipeline.stages > 1) /* a ring for each stage; each replica has a part */
+		injected = 2 * (each - 1);
+	else
+		injected = ops->injected ? ops->injected((uint32_t)workers, beside) : workers;
+	if (!ops->payload)
+		return (struct exchange){
+			.hops = hops_of_bytes(place, transport ? transport : transport_kind(0),
+					      injected * gradient, job_path(place, group, workers)),
+			.bytes = injected / workers * gradient
+		};
+	packets = ceil(gradient / ops->payload(conf));
+	if (injected > workers + 1)
+		return (struct exchange){ injected * packets * job_path(place, group, workers),
+					  injected / workers * packets * ops->frame(conf) };
+	return (struct exchange){
+		2 * packets * (tree_links(place, group, workers) + (ops->servers != NULL)),
+		packets * ops->frame(conf)
+	};
+}
+
+/* What all workers send besides gradients. */
+static struct exchange others_of(const struct place *place, const struct job_group_conf *group,
+				 double workers, const struct job_models *models)
+{
+	double gathers = group->sharding == SHARDING_FULL        ? 2
+			 : group->sharding == SHARDING_OPTIMIZER ? 1
+								 : 0;
+	double stages = (double)group->pipeline.stages, sent;
+	struct job_means means = job_models_means(models);
+
+	sent = (workers / stages - 1) * gathers * means.gradient +
+	       (workers - 1) * 4 * means.tokens +
+	       workers * (1 - 1 / stages) * 2 * (double)group->pipeline.microbatches *
+		       (double)group->pipeline.activations * group->gradient_scale;
+	return (struct exchange){ .hops = hops_of_bytes(
+					  place,
+					  scenario_scheme_transport(place->scenario, SCHEME_ring),
+					  sent, job_path(place, group, workers)),
+				  .bytes = sent / workers };
+}
+
+/* --- jobs --- */
+
+/* Jobs of a group that has no trace. */
+static double jobs_of_group(const struct place *place, const struct job_group_conf *group,
+			    const struct job_models *models)
+{
+	double gap_s = job_group_gap_s(group, models, (uint32_t)place->hosts, (bps)place->rate_bps);
+
+	if (group->count || gap_s <= 0)
+		return group->count ? (double)group->count : 1;
+	return place->end_s / gap_s;
+}
+
+/* Adds a number of like jobs. */
+static void add_jobs(struct place *place, const struct job_group_conf *group, double jobs,
+		     double workers, double iterations, double compute_s,
+		     const struct job_models *models, struct scenario_cost *cost)
+{
+	struct exchange exchange =
+		exchange_of(place, group, workers, job_models_means(models).gradient);
+	struct exchange others = { 0 };
+	double share = place->load < 0.9 ? 1 - place->load : 0.1;
+	double send_s, one_s, over_s;
+
+	if (group->exchanges && workers > 1)
+		others = others_of(place, group, workers, models);
+	send_s = 8 * (exchange.bytes + others.bytes) / (place->rate_bps * share);
+	one_s = iterations * (compute_s + send_s);
+	over_s = seconds_of(group->arrival.at) + one_s;
+	cost->jobs += jobs;
+	cost->hops += jobs * iterations * (exchange.hops + others.hops);
+	place->host_work_s += jobs * workers * one_s;
+	if (over_s > place->longest_s)
+		place->longest_s = over_s;
+}
+
+static void add_trace(struct place *place, const struct job_group_conf *group, double compute_s,
+		      const struct job_models *models, struct scenario_cost *cost)
+{
+	struct job_trace trace;
+	char *error = NULL;
+	uint32_t hosts = (uint32_t)place->hosts;
+
+	if (!job_group_trace(group, place->path, hosts, hosts, &trace, &error)) {
+		free(error);
+		return;
+	}
+	for (size_t i = 0; i < trace.count; i++)
+		add_jobs(place, group, 1, (double)job_trace_workers(group, &trace.jobs[i]),
+			 group->iterations_form == ITERATIONS_RULE && compute_s > 0
+				 ? seconds_of(trace.jobs[i].duration) / group->arrival.speedup /
+					   compute_s
+				 : (double)group->iterations,
+			 compute_s, models, cost);
+	job_trace_release(&trace);
+}
+
+static void add_job_group(struct place *place, const struct job_group_conf *group,
+			  struct scenario_cost *cost)
+{
+	struct workers_span span = workers_span(&group->workers);
+	struct job_models models;
+	char *error = NULL;
+	double compute_s;
+
+	if (!job_models_load(&models, group, &error)) {
+		free(error);
+		return;
+	}
+	compute_s = job_models_means(&models).compute_s * group->compute_scale;
+	if (group->arrival.form == JOBS_TRACE)
+		add_trace(place, group, compute_s, &models, cost);
+	else
+		add_jobs(place, group, jobs_of_group(place, group, &models),
+			 (double)(span.least + span.most) / 2, (double)group->iterations, compute_s,
+			 &models, cost);
+	job_models_release(&models);
+}
+
+/* --- flows --- */
+
+static double mean_size(const struct flow_group_conf *group, const char *path)
+{
+	struct sizes sizes;
+	char *error = NULL;
+	double mean = 0;
+
+	if (sizes_load(&sizes, &group->size, path, &error)) {
+		mean = sizes_mean(&sizes);
+		sizes_release(&sizes);
+	}
+	free(error);
+	return mean;
+}
+
+static double hops_of_trace(const struct place *place, const struct flow_group_conf *group)
+{
+	struct flow_trace trace;
+	char *error = NULL;
+	double hops = 0;
+
+	if (!flow_group_trace(group, place->path, (uint32_t)place->hosts, &trace, &error)) {
+		free(error);
+		return 0;
+	}
+	for (size_t i = 0; i < trace.count; i++)
+		hops += hops_of_bytes(place, transport_kind((unsigned)group->transport),
+				      (double)trace.flows[i].size, path_at_random(place));
+	flow_trace_release(&trace);
+	return hops;
+}
+
+/* How long the largest flow that arrives in the window takes alone. */
+static double largest_s(const struct place *place, const struct flow_group_conf *group)
+{
+	struct measured_window window = scenario_window(place->scenario);
+	double seconds = seconds_of(window.to - window.from), most = 0, count;
+	struct sizes sizes;
+	struct rng rng;
+	char *error = NULL;
+
+	if (!sizes_load(&sizes, &group->size, place->path, &error)) {
+		free(error);
+		return 0;
+	}
+	count = seconds * group->arrival.load * place->rate_bps * place->hosts /
+		(8 * sizes_mean(&sizes));
+	rng_init(&rng, 1, "largest flow", 0);
+	for (double i = 0; i < count && i < 10000; i++)
+		most = fmax(most, (double)sizes_draw(&sizes, &rng));
+	sizes_release(&sizes);
+	return 8 * most / (place->rate_bps * (1 - fmin(place->load, 0.9)));
+}
+
+/* Until when flows arrive: until all that began in the window is over. */
+static double measured_end(const struct place *place)
+{
+	double longest = place->longest_s;
+
+	for_enabled_flows(group, place->scenario)
+		if (group->arrival.form == ARRIVE_POISSON)
+			longest = fmax(longest, largest_s(place, group));
+	return fmin(place->end_s + longest, seconds_of(place->scenario->stop.after));
+}
+
+/* A flow for each pair; none is faster than its share of the link that it ends at. */
+static double hops_of_list(const struct place *place, const struct flow_group_conf *group,
+			   double size, double room)
+{
+	const struct transport *transport = transport_kind((unsigned)group->transport);
+	const struct conf_list *pairs = group->pairs.list.items;
+	double hops = 0;
+
+	for (size_t i = 0; i < group->pairs.list.count; i++) {
+		const int64_t *hosts = pairs[i].items;
+
+		hops += hops_of_bytes(place, transport,
+				      fmin(size, room / place->receivers[hosts[1]]),
+				      path_between(place, (double)hosts[0], (double)hosts[1]));
+	}
+	return hops;
+}
+
+/* `seconds`: how long they go on at the most. */
+static double hops_of_flows(const struct place *place, const struct flow_group_conf *group,
+			    double seconds)
+{
+	double size, count = (double)group->count, links = path_at_random(place);
+	double room = fmax(seconds - seconds_of(group->arrival.at), 0) * place->rate_bps / 8;
+
+	if (group->arrival.form == ARRIVE_TRACE)
+		return hops_of_trace(place, group);
+	size = mean_size(group, place->path);
+	if (group->arrival.form == ARRIVE_AT && group->pairs.form == PAIRS_LIST)
+		return hops_of_list(place, group, size, room);
+	if (group->arrival.form == ARRIVE_POISSON && !group->count)
+		count = seconds * group->arrival.load * place->rate_bps * place->hosts / (8 * size);
+	else if (!group->count)
+		count = group->fan_in ? (double)group->fan_in : place->hosts;
+	if (group->arrival.form == ARRIVE_AT)
+		size = fmin(size, group->pairs.kind == PAIRS_INCAST ? room / count : room);
+	return count *
+	       hops_of_bytes(place, transport_kind((unsigned)group->transport), size, links);
+}
+
+struct scenario_cost scenario_cost(const struct scenario *scenario, const struct conf_doc *doc)
+{
+	struct place place = place_of(scenario, doc);
+	struct scenario_cost cost = { .hosts = (uint32_t)place.hosts };
+	double slots = place.hosts * (double)scenario->topology.host.slots, jobs_s;
+
+	for_enabled_jobs(group, scenario)
+		add_job_group(&place, group, &cost);
+	jobs_s = fmax(place.host_work_s / slots, place.longest_s);
+	jobs_s = fmin(jobs_s, seconds_of(scenario->stop.after));
+	if (scenario->stop.when == STOP_MEASURED_DONE)
+		place.end_s = measured_end(&place);
+	for_enabled_flows(group, scenario) {
+		bool with_jobs =
+			scenario_has_jobs(scenario) && (scenario->stop.when == STOP_JOBS_DONE ||
+							group->stop == FLOWS_STOP_WITH_JOBS);
+
+		cost.hops += hops_of_flows(&place, group, with_jobs ? jobs_s : place.end_s);
+	}
+	free(place.receivers);
+	return cost;
+}

@@ -1,0 +1,183 @@
+/* What is known of a scenario without a run: its hash, whether anything in it is random, its load.
+ * scenario_cost.c estimates how long a run takes. */
+#include "scenario/scenario.h"
+
+#include "base/hash.h"
+#include "base/input.h"
+#include "workload/data_file.h"
+#include "workload/dnn.h"
+#include "workload/flows/flows.h"
+#include "workload/flows/sizes.h"
+#include "workload/jobs/jobs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- hash --- */
+
+/* The check has just read the file; if it is gone, it counts as empty. */
+static uint64_t hash_file(enum data_kind kind, const char *name, const char *scenario)
+{
+	uint64_t hash = 0;
+	char *error = NULL, *path = data_file_find(kind, name, scenario, &error);
+	FILE *file = path ? input_open(path, UINT64_MAX) : NULL;
+	char block[4096];
+	size_t got;
+
+	while (file && (got = fread(block, 1, sizeof(block), file)) > 0)
+		hash = hash_pair(hash, hash_bytes(block, got));
+	if (file)
+		fclose(file);
+	free(path);
+	free(error);
+	return hash;
+}
+
+/* Hashes what a job sees of a model: the file of the model holds others, too. */
+static uint64_t hash_model(const struct job_group_conf *group, size_t part)
+{
+	char *error = NULL;
+	struct dnn *dnn = job_model_load(group, part, &error);
+	uint64_t hash = 0;
+
+	free(error);
+	if (!dnn)
+		return 0;
+	for (size_t i = 0; i < dnn->layer_count; i++) {
+		const struct dnn_layer *layer = &dnn->layers[i];
+
+		hash = hash_pair(hash, hash_string(layer->name));
+		hash = hash_pair(hash, layer->gradient);
+		if (layer->all_to_all)
+			hash = hash_pair(hash, layer->all_to_all);
+		hash = hash_pair(hash, layer->forward);
+		hash = hash_pair(hash, layer->backward);
+	}
+	for (size_t i = 0; i < dnn->send_order_count; i++)
+		hash = hash_pair(hash, (uint64_t)dnn->send_order[i]);
+	dnn_free(dnn);
+	return hash;
+}
+
+uint64_t scenario_hash(const struct scenario *scenario, const struct conf_doc *doc,
+		       const char *version)
+{
+	const char *path = conf_path(doc);
+	uint64_t hash = hash_pair(conf_resolved_hash(doc), hash_string(version));
+
+	for (size_t i = 0; i < scenario->jobs.count; i++) {
+		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
+
+		for (size_t m = 0; m < model_conf_count(&group->model); m++)
+			if (group->model.form != MODEL_IN_PLACE) /* that is in the document */
+				hash = hash_pair(hash, hash_model(group, m));
+		if (group->arrival.form == JOBS_TRACE)
+			hash = hash_pair(hash, hash_file(DATA_JOBS, group->arrival.trace, path));
+	}
+	for (size_t i = 0; i < scenario->flows.count; i++) {
+		const struct flow_group_conf *group = &scenario_flows(scenario)[i];
+
+		for (size_t t = 0; t < size_conf_tables(&group->size); t++)
+			hash = hash_pair(
+				hash, hash_file(DATA_CDF, size_conf_table(&group->size, t), path));
+		if (group->arrival.form == ARRIVE_TRACE)
+			hash = hash_pair(hash, hash_file(DATA_ANY, group->arrival.trace, path));
+	}
+	return hash;
+}
+
+/* --- randomness --- */
+
+static bool job_group_draws(const struct job_group_conf *group)
+{
+	return job_group_poisson(group) || group->arrival.spread ||
+	       group->workers.form == WORKERS_RANGE || group->model.form == MODEL_MIX ||
+	       group->placement == PLACEMENT_RANDOM || group->compute_jitter > 0 ||
+	       group->start_jitter || group->send_jitter ||
+	       scheme_ops((unsigned)group->all_reduce)->first_come;
+}
+
+static bool flow_group_draws(const struct flow_group_conf *group)
+{
+	return group->arrival.form == ARRIVE_POISSON ||
+	       (group->arrival.form == ARRIVE_AT &&
+		(group->size.form != SIZE_FIXED || group->pairs.form != PAIRS_LIST));
+}
+
+static bool network_draws(const struct topology_conf *topology)
+{
+	return topology->link.loss > 0 || (topology->uplink_given && topology->uplink.loss > 0) ||
+	       topology->host.jitter || topology_nic_jitter(topology) ||
+	       topology->switches.ecn.form == ECN_RAMP || topology->host.ecn.form == ECN_RAMP ||
+	       topology_tiers(topology) > 1; /* paths, and roots of trees */
+}
+
+bool scenario_draws(const struct scenario *scenario)
+{
+	for_enabled_jobs(group, scenario)
+		if (job_group_draws(group))
+			return true;
+	for_enabled_flows(group, scenario)
+		if (flow_group_draws(group))
+			return true;
+	return network_draws(&scenario->topology);
+}
+
+/* --- load --- */
+
+struct offered scenario_offered(const struct scenario *scenario)
+{
+	uint32_t hosts = topology_hosts(&scenario->topology);
+	bps rate = scenario->topology.link.rate;
+	struct offered sum = { 0 };
+
+	for_enabled_flows(group, scenario)
+		if (group->arrival.form == ARRIVE_POISSON)
+			sum.flows += group->arrival.load;
+	for_enabled_jobs(group, scenario) {
+		struct job_models models;
+		double gap_s;
+
+		if (!job_group_offer(group, hosts, rate, &models, &gap_s))
+			continue;
+		if (gap_s > 0) {
+			struct job_bytes job = job_group_bytes(group, &models);
+
+			sum.jobs_ring += 8 * job.ring / (gap_s * hosts * (double)rate);
+			sum.jobs_own += 8 * job.own / (gap_s * hosts * (double)rate);
+		}
+		job_models_release(&models);
+	}
+	return sum;
+}
+
+/* Racks are alike in all kinds of topology. No kind has less capacity above the first tier for the
+ * traffic that gets there, so the first tier decides. */
+struct offered_fabric scenario_offered_fabric(const struct scenario *scenario)
+{
+	const struct topology_conf *topology = &scenario->topology;
+	struct topology_shape shape;
+	struct offered_fabric fabric = { 0 };
+	double load = 0, racks = 0, links = 0, hosts;
+
+	for_enabled_flows(group, scenario)
+		if (group->arrival.form == ARRIVE_POISSON && group->pairs.form == PAIRS_NAMED &&
+		    group->pairs.kind != PAIRS_INCAST)
+			load += group->arrival.load;
+	topology_shape(topology, &shape);
+	hosts = shape.hosts;
+	for (uint32_t s = 0; s < shape.switches; s++)
+		if (shape.tiers[s] == 1) {
+			racks++;
+			links += shape.ports[s];
+		}
+	topology_shape_release(&shape);
+	links -= hosts;
+	if (links <= 0 || load <= 0)
+		return fabric;
+	fabric.leaving = (hosts - hosts / racks) / (hosts - 1);
+	fabric.capacity = links * (double)topology_uplink_rate(topology) /
+			  (hosts * (double)topology->link.rate);
+	fabric.load = load * fabric.leaving / fabric.capacity;
+	return fabric;
+}

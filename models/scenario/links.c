@@ -1,0 +1,60 @@
+#include "scenario/links.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static unsigned tier_of_node(const struct network *net, uint32_t node)
+{
+	return node < net->hosts ? 0 : net->switch_nodes[node - net->hosts].tier;
+}
+
+struct link_place link_place_of(const struct network *net, uint32_t port)
+{
+	uint32_t from = net->ports[net->cold[port].reverse].to;
+	unsigned lower = tier_of_node(net, from), other = tier_of_node(net, net->ports[port].to);
+
+	return (struct link_place){ .from = from,
+				    .tier = lower < other ? lower : other,
+				    .up = lower < other };
+}
+
+char *link_name(const struct topology *topo, uint32_t port, char text[LINK_NAME])
+{
+	char from[32], to[32];
+
+	topology_node_name(topo, link_place_of(&topo->net, port).from, from, sizeof(from));
+	topology_node_name(topo, topo->net.ports[port].to, to, sizeof(to));
+	snprintf(text, LINK_NAME, "%s -> %s", from, to);
+	return text;
+}
+
+uint32_t links_count(const struct topology_conf *conf)
+{
+	struct topology_shape shape;
+	uint32_t ports;
+
+	topology_shape(conf, &shape);
+	ports = shape.hosts;
+	for (uint32_t i = 0; i < shape.switches; i++)
+		ports += shape.ports[i];
+	topology_shape_release(&shape);
+	return ports;
+}
+
+bool links_parse(const char *text, const struct topology_conf *conf, struct link_place *place)
+{
+	const struct topology_ops *ops = topology_kind((size_t)conf->kind);
+	const char *slash = strchr(text, '/');
+	size_t length = slash ? (size_t)(slash - text) : 0;
+	unsigned tiers;
+
+	if (!slash || (strcmp(slash, "/up") && strcmp(slash, "/down")))
+		return false;
+	place->up = !strcmp(slash, "/up");
+	tiers = topology_tiers(conf);
+	for (place->tier = 0; place->tier < tiers; place->tier++)
+		if (strlen(ops->tier_names[place->tier]) == length &&
+		    !memcmp(ops->tier_names[place->tier], text, length))
+			return true;
+	return false;
+}

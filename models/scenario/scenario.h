@@ -1,0 +1,156 @@
+/* A scenario: the JSON file of a run, checked and resolved. */
+#ifndef INASIM_SCENARIO_SCENARIO_H
+#define INASIM_SCENARIO_SCENARIO_H
+
+#include "conf/conf.h"
+#include "collective/schemes.h"
+#include "topo/topology.h"
+#include "transport/connection.h"
+#include "workload/cluster.h"
+#include "workload/flows/flows.h"
+#include "workload/jobs/jobs.h"
+#include "workload/offered.h"
+
+/* No time of a scenario is longer: sums of two still fit into sim_time. */
+#define LONGEST_RUN (2400 * 3600 * PS_PER_S)
+
+struct stop_conf {
+	int when; /* enum stop_when */
+	sim_time after;
+	sim_time warmup, window; /* window 0 = to the end */
+};
+
+enum stop_when {
+	STOP_ALL_DONE, /* all jobs and all flows */
+	STOP_JOBS_DONE,
+	STOP_FLOWS_DONE,
+	STOP_TIME,          /* at `after`, as planned */
+	STOP_MEASURED_DONE, /* all jobs and flows of the measured window */
+};
+
+/* Links whose traffic is sampled by class. */
+struct series_links {
+	int form; /* enum series_links_form */
+	int64_t number;
+	const char *tier; /* links_parse() */
+};
+enum series_links_form { SERIES_LINK, SERIES_TIER };
+
+enum fidelity {
+	FIDELITY_PACKET,
+	FIDELITY_FLUID,    /* streams that share links (models/fluid) */
+	FIDELITY_ANALYTIC, /* streams that do not share: closed forms of an idle network */
+};
+extern const char *const fidelity_names[];
+
+struct scenario {
+	const char *name, *about;
+	int64_t seed;
+	int fidelity; /* enum fidelity */
+	struct {
+		bytes load_below;
+	} fluid;
+	struct stop_conf stop;
+	struct topology_conf topology;
+	struct tcp_conf tcp;
+	struct roce_conf roce;
+	void *schemes[SCHEMES_MAX]; /* parameters by enum scheme_index */
+	struct cluster_conf cluster;
+	struct conf_list jobs;  /* of struct job_group_conf */
+	struct conf_list flows; /* of struct flow_group_conf */
+	struct {
+		sim_time every;         /* 0 = no series */
+		struct conf_list links; /* of struct series_links */
+		bool flows;
+	} series;
+	struct conf_list flow_borders; /* of bytes: where size classes of flows end */
+};
+
+extern const struct conf_table scenario_table;
+
+/* Loads and checks everything. Use *scenario only if conf_errors() is 0; it lives as long as the
+ * document, which the caller frees. */
+struct conf_doc *scenario_load(const char *path, struct scenario *scenario,
+			       const struct conf_override *overrides, size_t count);
+
+/* For tests: from memory. */
+struct conf_doc *scenario_parse(const char *name, const char *text, size_t length,
+				struct scenario *scenario);
+
+static inline const struct job_group_conf *scenario_jobs(const struct scenario *scenario)
+{
+	return scenario->jobs.items;
+}
+
+static inline const struct flow_group_conf *scenario_flows(const struct scenario *scenario)
+{
+	return scenario->flows.items;
+}
+
+/* Loops over the enabled groups of jobs, of flows: `group` points to each in turn. */
+#define for_enabled_jobs(group, scenario)                                                          \
+	for (const struct job_group_conf *group = NULL;                                            \
+	     (group = scenario_next_jobs(scenario, group)) != NULL;)
+#define for_enabled_flows(group, scenario)                                                         \
+	for (const struct flow_group_conf *group = NULL;                                           \
+	     (group = scenario_next_flows(scenario, group)) != NULL;)
+
+/* The first enabled group behind `group`, or (NULL) of all; NULL: there is none. */
+const struct job_group_conf *scenario_next_jobs(const struct scenario *scenario,
+						const struct job_group_conf *group);
+const struct flow_group_conf *scenario_next_flows(const struct scenario *scenario,
+						  const struct flow_group_conf *group);
+
+/* Adds errors that involve more than one key, or a file; if there are none, warnings of what is
+ * hardly meant. The two above call it once every value is right in itself. */
+void scenario_check(struct scenario *scenario, struct conf_doc *doc);
+
+/* Adds warnings of what is valid but hardly meant, each with the number that shows it, and notes of
+ * what will not run as it is given. scenario_check() calls it for scenarios without errors. */
+void scenario_warn(const struct scenario *scenario, struct conf_doc *doc);
+
+/* Why its results must not rank schemes: jobs beside flows in the fluid fidelity. A static string,
+ * or NULL. scenario_warn() says it before the run, and the results keep it. */
+const char *scenario_beside_flows(const struct scenario *scenario);
+
+/* A hash of all that decides the result of a run: the resolved scenario with its seed, the contents
+ * of the data files that it names, and the version of the program. */
+uint64_t scenario_hash(const struct scenario *scenario, const struct conf_doc *doc,
+		       const char *version);
+
+/* Estimates the size of a run as packets, by counting; scenario_cost.c says what that misses. */
+struct scenario_cost {
+	double hops, jobs; /* packet-hops; jobs, a mean if their number is random */
+	uint32_t hosts;
+};
+struct scenario_cost scenario_cost(const struct scenario *scenario, const struct conf_doc *doc);
+
+/* Whether anything in it is random: times, sizes, hosts, paths, losses, places in a hashed memory.
+ * If not, the seed decides only the order of events at one instant, and replications agree unless
+ * such a tie matters. */
+bool scenario_draws(const struct scenario *scenario);
+
+/* Which flows and jobs are measured. */
+struct measured_window scenario_window(const struct scenario *scenario);
+
+/* The load that arrivals of enabled groups offer, in a scenario without errors. */
+struct offered scenario_offered(const struct scenario *scenario);
+
+struct offered_fabric scenario_offered_fabric(const struct scenario *scenario);
+
+/* Whether an enabled job uses this scheme. */
+bool scenario_uses(const struct scenario *scenario, unsigned scheme);
+
+/* The transport of a scheme's gradients, if it lets users choose one; else NULL. */
+const struct transport *scenario_scheme_transport(const struct scenario *scenario, unsigned scheme);
+
+/* Whether an enabled group of jobs or flows uses RoCE; with `marks`, under a control that heeds
+ * marks alone. */
+bool scenario_uses_roce(const struct scenario *scenario, bool marks);
+
+/* Whether any group of jobs, of flows, is enabled. */
+bool scenario_has_jobs(const struct scenario *scenario);
+bool scenario_has_flows(const struct scenario *scenario);
+bool scenario_has_poisson_flows(const struct scenario *scenario);
+
+#endif

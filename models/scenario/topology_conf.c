@@ -1,0 +1,328 @@
+/* A topology as a scenario describes it: rows, and what they cannot say. */
+#include "scenario/topology_conf.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Same order as TOPOLOGIES; a unit test holds it against the ops. */
+static const char *const kind_names[] = { "star", "leaf-spine", "fat-tree", NULL };
+
+/* --- rows --- */
+
+#define MAX_RATE                                                                                   \
+	UINT64_C(100000000000000) /* 100 Tbps: a byte still takes 0.08 ps; rounded up per frame */
+
+static const struct conf_row link_rows[] = {
+	CONF_RATE("rate", struct link_conf, rate, "10Gbps", 1000000, MAX_RATE,
+		  "Bit rate, each direction.", "PANAMA section 7"),
+	CONF_TIME("delay", struct link_conf, delay, "1us", PS_PER_NS, PS_PER_S,
+		  "Propagation delay, one way.", "our choice (no paper states it)"),
+	CONF_REAL("loss", struct link_conf, loss, "0", 0, 0.9,
+		  "Probability that a packet is lost on the link, independently.", "no loss"),
+	{ 0 },
+};
+static const struct conf_table link_table = { "link", link_rows, sizeof(struct link_conf),
+					      "A link; both directions are equal." };
+
+static const struct conf_row ecn_step_rows[] = {
+	CONF_QUEUE("threshold", struct ecn_conf, step.threshold, CONF_REQUIRED, 0,
+		   UINT64_C(1) << 40,
+		   "Mark when the instantaneous queue is longer than this, in bytes, as switches "
+		   "count; in packets (\"85pkt\") a small one counts as much as a large one."),
+	{ 0 },
+};
+static const struct conf_table ecn_step_table = { "ecn_step", ecn_step_rows,
+						  sizeof(struct ecn_conf),
+						  "One threshold, as DCTCP." };
+static const struct conf_row ecn_ramp_rows[] = {
+	CONF_QUEUE("kmin", struct ecn_conf, ramp.kmin, CONF_REQUIRED, 0, UINT64_C(1) << 40,
+		   "No mark up to this queue."),
+	CONF_QUEUE("kmax", struct ecn_conf, ramp.kmax, CONF_REQUIRED, 0, UINT64_C(1) << 40,
+		   "Every packet is marked above this queue."),
+	CONF_REAL("pmax", struct ecn_conf, ramp.pmax, CONF_REQUIRED, 0, 1,
+		  "Probability just below kmax."),
+	{ 0 },
+};
+static const struct conf_table ecn_ramp_table = { "ecn_ramp", ecn_ramp_rows,
+						  sizeof(struct ecn_conf),
+						  "A linear ramp, as DCQCN." };
+#define ECN_FORMS(OWNER)                                                                           \
+	CONF_BOOL("switch", OWNER, ecn.on, CONF_REQUIRED,                                          \
+		  "true: mark above 12.9 kB for each Gbps of the link, which is 129 kB (85 "       \
+		  "frames of 1518 bytes) at 10 Gbps; false: never mark."),                         \
+		CONF_OBJECT("step", OWNER, ecn, CONF_REQUIRED, &ecn_step_table, "One threshold."), \
+		CONF_OBJECT("ramp", OWNER, ecn, CONF_REQUIRED, &ecn_ramp_table,                    \
+			    "Kmin, Kmax, Pmax.")
+static const struct conf_row switch_ecn_forms[] = { ECN_FORMS(struct switch_conf), { 0 } };
+static const struct conf_table switch_ecn_table = { "switch_ecn", switch_ecn_forms, 0, NULL };
+static const struct conf_row host_ecn_forms[] = { ECN_FORMS(struct host_conf), { 0 } };
+static const struct conf_table host_ecn_table = { "host_ecn", host_ecn_forms, 0, NULL };
+
+static const struct conf_row pause_rows[] = {
+	CONF_BYTES("xoff", struct pause_conf, set.xoff, CONF_OPTIONAL, 64, UINT64_C(1) << 40,
+		   "Bytes that came in by a port at which its neighbour is stopped; without it, "
+		   "what the buffer leaves beside headroom and a frame."),
+	CONF_BYTES("xon", struct pause_conf, set.xon, CONF_OPTIONAL, 1, UINT64_C(1) << 40,
+		   "Bytes at which it may go on; without it, two frames (\"mtu\") below xoff, as "
+		   "the 3 KB of Alibaba's HPCC simulator."),
+	CONF_BYTES("headroom", struct pause_conf, set.headroom, CONF_OPTIONAL, 64, HEADROOM_MAX,
+		   "Memory of each port for what comes after XOFF; without it, exactly what can "
+		   "come."),
+	CONF_REAL("alpha", struct pause_conf, set.alpha, CONF_OPTIONAL, 0.001, 64,
+		  "In place of xoff and xon: a neighbour is stopped at alpha times the shared "
+		  "memory of the switch that is free, and may go on two frames below that (dynamic "
+		  "threshold)."),
+	CONF_TIME("response", struct pause_conf, set.response, "0s", 0, PS_PER_MS,
+		  "From the last bit of a PAUSE frame to its effect on the transmitter.",
+		  "our choice (IEEE 802.3 annex 31B gives bounds by rate)"),
+	CONF_BYTES("mtu", struct pause_conf, set.mtu, "1518B", 64, 9216,
+		   "Largest frame: what the headroom is made for.", "IEEE 802.3"),
+	{ 0 },
+};
+static const struct conf_table pause_table = { "pause", pause_rows, sizeof(struct pause_conf),
+					       "Lossless links by PAUSE." };
+static const struct conf_row pause_forms[] = {
+	CONF_BOOL("switch", struct switch_conf, pause.on, CONF_REQUIRED, "true: all by default."),
+	CONF_OBJECT("set", struct switch_conf, pause, CONF_REQUIRED, &pause_table,
+		    "Thresholds, headroom."),
+	{ 0 },
+};
+static const struct conf_table pause_alternatives = { "pause_forms", pause_forms, 0, NULL };
+
+static const struct conf_row switch_rows[] = {
+	CONF_TIME("latency", struct switch_conf, latency, "500ns", 0, PS_PER_S,
+		  "Pipeline: from the last bit in to the egress queue.",
+		  "our choice (store and forward; no paper states it)"),
+	CONF_BYTES("buffer", struct switch_conf, buffer, CONF_OPTIONAL, 1518, UINT64_C(1) << 40,
+		   "Queue of each egress port; a frame that does not fit is dropped (tail drop). "
+		   "With pause: memory of each port for what comes in by it. Without it, 1 MB for "
+		   "each 10 Gbps of the port, at least 1 MB.",
+		   "our choice: room for eight times the threshold of \"ecn\": true"),
+	CONF_ONEOF("ecn", struct switch_conf, ecn, "true", &switch_ecn_table, ecn.form,
+		   "ECN marking of the egress queues.",
+		   "PANAMA section 7: 85 packets at 10 Gbps, here in bytes and in proportion to "
+		   "the rate (DCTCP section 3.4: K grows with C x RTT)"),
+	CONF_ONEOF("pause", struct switch_conf, pause, "false", &pause_alternatives, pause.form,
+		   "Lossless links: a switch stops its neighbours before its memory is full "
+		   "(PAUSE; PFC of one class).",
+		   "off, as in Ethernet"),
+	{ 0 },
+};
+static const struct conf_table switch_table = { "switch", switch_rows, sizeof(struct switch_conf),
+						"All switches alike." };
+
+static const char *const nic_modes[] = {
+	[NIC_TURNS] = "turns", [NIC_FIFO] = "fifo", [NIC_BYTES] = "bytes", NULL
+};
+
+static const struct conf_row gpus_rows[] = {
+	CONF_INT("count", struct host_conf, gpus.count, "1", 1, 1024,
+		 "GPUs of a worker: it is then a machine, whose GPUs compute alike and share its "
+		 "NICs (\"inside\" of a job)."),
+	CONF_RATE("rate", struct host_conf, gpus.rate, "150GBps", 1000000, MAX_RATE,
+		  "Of a GPU's link to the others, each direction.",
+		  "NetReduce section 5.4: NVLink, 150 GB/s"),
+	CONF_TIME("latency", struct host_conf, gpus.latency, "1us", 0, PS_PER_S,
+		  "Of each step among them (alpha).", "NetReduce table 4 has 0.1-100 us"),
+	CONF_BOOL("shared", struct host_conf, gpus.shared, "false",
+		  "true: one link for all GPUs of a machine together, as behind a PCIe switch.",
+		  "NetReduce appendix A: a link each"),
+	{ 0 },
+};
+static const struct conf_table gpus_table = { "gpus", gpus_rows, sizeof(struct host_conf),
+					      "GPUs of a worker." };
+
+static const char *const nics_wirings[] = { [NICS_RACK] = "rack", [NICS_RAILS] = "rails", NULL };
+
+static const struct conf_row nics_rows[] = {
+	CONF_INT("count", struct host_conf, nics.count, "1", 1, 64,
+		 "NICs of a machine; must divide its GPUs, which share them in blocks. Each is a "
+		 "host of the network: \"hosts\" and flows count NICs; jobs, servers and "
+		 "\"cluster\" "
+		 "count machines.",
+		 "one NIC a machine, as in all five papers"),
+	CONF_ENUM("wiring", struct host_conf, nics.wiring, "rack", nics_wirings,
+		  "Which hosts the n NICs of machine j are. rack: nj to nj + n - 1, all below one "
+		  "switch; rails: NIC i is host iM + j of M machines, so that NICs of one number "
+		  "share switches (rail-optimised).",
+		  "our choice"),
+	{ 0 },
+};
+static const struct conf_table nics_table = { "nics", nics_rows, sizeof(struct host_conf),
+					      "NICs of a machine." };
+
+static const struct conf_row host_rows[] = {
+	CONF_ENUM("nic", struct host_conf, nic, "turns", nic_modes,
+		  "turns: connections and trees send in turn, a packet each, and windows wait at "
+		  "their source; bytes: in turn, equal bytes each; fifo: a window is dumped into "
+		  "one queue.",
+		  "our choice (TCP small queues, RDMA queue pairs)"),
+	CONF_TIME("latency", struct host_conf, latency, "0s", 0, PS_PER_S,
+		  "Processing of every packet that a host receives.", "our choice"),
+	CONF_TIME("jitter", struct host_conf, jitter, "0s", 0, PS_PER_S,
+		  "Random addition to that processing, uniform from 0 to this, order kept.",
+		  "our choice: none"),
+	CONF_TIME("nic_jitter", struct host_conf, nic_jitter, CONF_OPTIONAL, 0, PS_PER_S,
+		  "A NIC that was idle begins to send data up to this later, uniform, so that "
+		  "hosts do not run in lock-step; \"0s\": at once, for closed forms. Without it, "
+		  "the time of a frame of 1518 bytes on the link.",
+		  "our choice (Floyd and Jacobson, On Traffic Phase Effects, 1992)",
+		  .present = CONF_GIVEN(struct host_conf, nic_jitter_given)),
+	CONF_BYTES("queue", struct host_conf, queue, CONF_OPTIONAL, 1518, 0,
+		   "Limit of the NIC's queue; without it the queue is not limited."),
+	CONF_ONEOF("ecn", struct host_conf, ecn, "false", &host_ecn_table, ecn.form,
+		   "ECN marking of the NIC's queue.", "NICs do not mark by default"),
+	CONF_INT("slots", struct host_conf, slots, "1", 1, 1024,
+		 "Workers that fit on a host, each of a different job.",
+		 "one worker per host, as in all five papers' simulations"),
+	CONF_GROUP("gpus", "{}", &gpus_table, "GPUs of a worker, and the links among them."),
+	CONF_GROUP("nics", "{}", &nics_table, "NICs of a machine with several GPUs."),
+	CONF_RATE("reduction_rate", struct host_conf, reduction_rate, CONF_OPTIONAL, 1000000,
+		  UINT64_C(1000000000000000),
+		  "Gradients that the parameter servers on a host add up together, first come "
+		  "first served; when missing, adding takes no time."),
+	{ 0 },
+};
+static const struct conf_table host_table = { "host", host_rows, sizeof(struct host_conf),
+					      "All hosts alike." };
+
+static const char *const class_names[] = {
+	[CLASSES_SINGLE] = "single", [CLASSES_CONTROL_FIRST] = "control-first", NULL
+};
+
+static const struct conf_row topology_rows[] = {
+	CONF_ENUM("kind", struct topology_conf, kind, CONF_REQUIRED, kind_names,
+		  "Shape of the network."),
+	CONF_INT("hosts", struct topology_conf, hosts, CONF_OPTIONAL, 2, 60000,
+		 "star: number of hosts."),
+	CONF_INT("k", struct topology_conf, k, CONF_OPTIONAL, 2, 64,
+		 "fat-tree: ports of a switch (even); k*k*k/4 hosts."),
+	CONF_INT("leaves", struct topology_conf, leaves, CONF_OPTIONAL, 1, 1024,
+		 "leaf-spine: number of leaf switches."),
+	CONF_INT("spines", struct topology_conf, spines, CONF_OPTIONAL, 1, 1024,
+		 "leaf-spine: number of spine switches."),
+	CONF_INT("hosts_per_leaf", struct topology_conf, hosts_per_leaf, CONF_OPTIONAL, 1, 1024,
+		 "leaf-spine: hosts below each leaf."),
+	CONF_REAL("oversubscription", struct topology_conf, oversubscription, CONF_OPTIONAL, 0.01,
+		  1000,
+		  "leaf-spine: host bandwidth below a leaf over its up-link bandwidth; sets the "
+		  "rate of the up-links."),
+	CONF_OBJECT("link", struct topology_conf, link, "{}", &link_table,
+		    "Links of hosts and, unless uplink is given, all links."),
+	CONF_OBJECT("uplink", struct topology_conf, uplink, CONF_OPTIONAL, &link_table,
+		    "Links between switches, when they differ from those of hosts.",
+		    .present = CONF_GIVEN(struct topology_conf, uplink_given)),
+	CONF_OBJECT("switch", struct topology_conf, switches, "{}", &switch_table, "The switches."),
+	CONF_OBJECT("host", struct topology_conf, host, "{}", &host_table,
+		    "The hosts and their NICs."),
+	CONF_ENUM("classes", struct topology_conf, classes, "single", class_names,
+		  "single: one queue a port, in the order of arrival; control-first: ACKs and the "
+		  "messages of schemes go ahead of data at every port of switches and hosts, "
+		  "without preemption, and PAUSE does not stop them. Streams (fluid, analytic) "
+		  "have no order, and share links alike with both.",
+		  "our choice (no paper gives classes of its own to ACKs)"),
+	CONF_BOOL("wire_overhead", struct topology_conf, wire_overhead, "true",
+		  "Count preamble and inter-frame gap, 20 bytes a frame.",
+		  "IEEE 802.3; matches the measured gain of large packets in SwitchML section 5.5"),
+	{ 0 },
+};
+const struct conf_table topology_table = { "topology", topology_rows, sizeof(struct topology_conf),
+					   "The network." };
+
+/* --- checks --- */
+
+static bool key_in(const char *const *keys, const char *key)
+{
+	for (; *keys; keys++)
+		if (!strcmp(*keys, key))
+			return true;
+	return false;
+}
+
+/* Checks keys that only some kinds have. */
+static void check_keys(const struct topology_conf *conf, const struct topology_ops *ops,
+		       struct conf_doc *doc)
+{
+	const struct {
+		const char *key;
+		bool given;
+		bool optional;
+	} special[] = {
+		{ "hosts", conf->hosts != 0, false },
+		{ "k", conf->k != 0, false },
+		{ "leaves", conf->leaves != 0, false },
+		{ "spines", conf->spines != 0, false },
+		{ "hosts_per_leaf", conf->hosts_per_leaf != 0, false },
+		{ "oversubscription", conf->oversubscription != 0, true },
+		{ "uplink", conf->uplink_given, true },
+	};
+
+	for (size_t i = 0; i < sizeof(special) / sizeof(special[0]); i++) {
+		bool used = key_in(ops->keys, special[i].key);
+
+		if (special[i].given && !used)
+			conf_error(doc, conf_at(doc, "/topology/%s", special[i].key),
+				   "a %s has no \"%s\"", ops->name, special[i].key);
+		else if (!special[i].given && used && !special[i].optional)
+			conf_error(doc, "/topology", "a %s needs \"%s\"", ops->name,
+				   special[i].key);
+	}
+}
+
+static void check_ecn(const struct ecn_conf *ecn, const char *pointer, struct conf_doc *doc)
+{
+	if (ecn->form == ECN_RAMP && ecn->ramp.kmin.packets != ecn->ramp.kmax.packets)
+		conf_error(doc, pointer,
+			   "kmin and kmax must have the same unit, both packets or both bytes");
+	else if (ecn->form == ECN_RAMP && ecn->ramp.kmin.amount >= ecn->ramp.kmax.amount)
+		conf_error(doc, pointer, "kmin must be smaller than kmax");
+}
+
+/* Checks a network whose hosts are right. */
+static void check_nics(const struct topology_conf *conf, struct conf_doc *doc)
+{
+	static const char *const place = "/topology/host/nics";
+	uint32_t nics = topology_nics(conf), hosts = topology_hosts(conf);
+
+	if (conf->host.gpus.count % nics)
+		conf_error(doc, place,
+			   "%" PRId64 " GPUs (\"gpus\") cannot share %" PRIu32
+			   " NICs evenly: the number of NICs divides that of GPUs",
+			   conf->host.gpus.count, nics);
+	else if (hosts % nics || hosts < 2 * nics)
+		conf_error(doc, place,
+			   "%" PRIu32 " hosts are no two or more machines of %" PRIu32 " NICs each",
+			   hosts, nics);
+	else if (conf->host.nics.wiring == NICS_RACK && topology_rack(conf) % nics)
+		conf_error(doc, place,
+			   "machines of %" PRIu32
+			   " NICs each do not fit below switches with %" PRIu32
+			   " hosts each; see \"wiring\": \"rails\"",
+			   nics, topology_rack(conf));
+}
+
+static void add_mistake(void *doc, const char *pointer, const char *text)
+{
+	conf_error(doc, pointer, "%s", text);
+}
+
+void topology_check(const struct topology_conf *conf, struct conf_doc *doc)
+{
+	const struct topology_ops *ops = topology_kind((size_t)conf->kind);
+	const struct topology_mistakes to = { add_mistake, doc };
+	size_t before = conf_errors(doc);
+
+	check_keys(conf, ops, doc);
+	if (conf->uplink_given && conf->oversubscription != 0)
+		conf_error(doc, "/topology/oversubscription",
+			   "give either \"oversubscription\" or \"uplink\", both set the rate of "
+			   "the up-links");
+	check_ecn(&conf->switches.ecn, "/topology/switch/ecn", doc);
+	check_ecn(&conf->host.ecn, "/topology/host/ecn", doc);
+	if (conf_errors(doc) == before)
+		ops->check(conf, &to);
+	if (conf_errors(doc) == before)
+		topology_check_routes(ops, conf, &to);
+	if (conf_errors(doc) == before && topology_nics(conf) > 1)
+		check_nics(conf, doc);
+}

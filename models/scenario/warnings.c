@@ -1,0 +1,607 @@
+/* Warnings before a run: what is valid but hardly meant, and what will run otherwise than the
+ * scenario says, each with the number that shows it. A warning is one function and its line in
+ * `warnings`. Those that only a run can give are in results_remarks.c. */
+#include "scenario/scenario.h"
+
+#include "workload/flows/flows.h"
+#include "workload/flows/sizes.h"
+#include "workload/jobs/jobs.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* The workers of the group's largest job; 0 when only a trace knows. */
+static uint32_t most_workers(const struct job_group_conf *group)
+{
+	return (uint32_t)workers_span(&group->workers).most;
+}
+
+/* --- transports --- */
+
+/* Whether a scheme runs over TCP: its parameters may name RoCE instead. */
+static bool over_tcp(const struct scenario *scenario, unsigned scheme)
+{
+	const struct transport *transport = scenario_scheme_transport(scenario, scheme);
+
+	return scheme_ops(scheme)->over_tcp && !(transport && transport->roce);
+}
+
+static bool flows_over_roce(const struct flow_group_conf *group)
+{
+	return transport_kind((unsigned)group->transport)->roce;
+}
+
+static bool uses_tcp(const struct scenario *scenario)
+{
+	for (unsigned s = 0; scheme_ops(s); s++)
+		if (over_tcp(scenario, s) && scenario_uses(scenario, s))
+			return true;
+	for_enabled_flows(group, scenario)
+		if (!flows_over_roce(group))
+			return true;
+	return false;
+}
+
+/* A timeout before any ACK can come says nothing about the network, but TCP reduces its window. */
+static void warn_timeout(const struct scenario *scenario, struct conf_doc *doc)
+{
+	sim_time round_trip = ideal_round_trip(
+		&scenario->topology, (uint32_t)scenario->tcp.mss + TCP_OVERHEAD, TCP_MIN_FRAME);
+
+	if (uses_tcp(scenario) && scenario->tcp.initial_rto < round_trip)
+		conf_warn(doc, "/tcp/initial_rto",
+			  "%g s is shorter than the round trip of an idle path through the "
+			  "top of the network, %g s: each connection there begins with a timeout, "
+			  "and grows slowly after it",
+			  seconds_of(scenario->tcp.initial_rto), seconds_of(round_trip));
+}
+
+/* Whether a window follows marks. Rates that CNPs cut do not count: they start with any queue. */
+static bool heeds_marks(const struct scenario *scenario)
+{
+	for (unsigned s = 0; scheme_ops(s); s++)
+		if ((scheme_ops(s)->heeds_marks || over_tcp(scenario, s)) &&
+		    scenario_uses(scenario, s))
+			return true;
+	for_enabled_flows(group, scenario)
+		if (!flows_over_roce(group) && transport_kind((unsigned)group->transport)->cc->ecn)
+			return true;
+	return false;
+}
+
+/* The usual threshold is 85 full frames at 10 Gbps (PANAMA section 7) and grows with the rate, so
+ * that a queue at the threshold takes the same time at any rate. DCTCP (SIGCOMM 2010, section 4)
+ * has 65 frames of 1500 bytes, Alibaba's HPCC simulator 30 KB. A threshold in packets that is
+ * ECN_FAR times too low or too high was made for another rate. One in bytes was chosen on purpose,
+ * so only one that is too high gets the warning. */
+#define ECN_BYTES_AT_10G (85.0 * 1518)
+#define ECN_FAR          4
+
+/* If a window is halved when the queue is half the bandwidth-delay product, the link is idle for
+ * part of the time. DCTCP cuts less: a seventh is enough (section 3.4 there). */
+#define ECN_LEAST 0.5
+
+static void warn_ecn(const struct scenario *scenario, struct conf_doc *doc)
+{
+	const struct topology_conf *topology = &scenario->topology;
+	const struct ecn_conf *ecn = &topology->switches.ecn;
+	const struct queue_size *queue =
+		ecn->form == ECN_STEP ? &ecn->step.threshold : &ecn->ramp.kmin;
+	uint32_t frame = (uint32_t)scenario->tcp.mss + TCP_OVERHEAD;
+	double rate = (double)topology->link.rate, threshold, product, usual;
+
+	if (ecn->form == ECN_SWITCH || !heeds_marks(scenario) ||
+	    !conf_given(doc, "/topology/switch/ecn"))
+		return;
+	threshold = (double)queue->amount * (queue->packets ? frame : 1);
+	product = seconds_of(ideal_round_trip(topology, frame, TCP_MIN_FRAME)) * rate / 8;
+	usual = ECN_BYTES_AT_10G * rate / 1e10;
+	if (threshold < ECN_LEAST * product)
+		conf_warn(
+			doc, "/topology/switch/ecn",
+			"marks from %g bytes on, far below the bandwidth-delay product of an idle "
+			"path through the top of the network, %g bytes (%g s at %g Gbps): links "
+			"run empty when windows are cut",
+			threshold, product, 8 * product / rate, rate / 1e9);
+	else if ((queue->packets && threshold * ECN_FAR < usual) || threshold > usual * ECN_FAR)
+		conf_warn(doc, "/topology/switch/ecn",
+			  "marks from %g bytes on; 85 full frames at 10 Gbps are, in proportion, "
+			  "%g bytes at the %g Gbps of a host's link",
+			  threshold, usual, rate / 1e9);
+}
+
+/* RoCE sends all again from a lost packet on. A user who writes that there is no PAUSE knows. */
+static void warn_roce(const struct scenario *scenario, struct conf_doc *doc)
+{
+	const struct topology_conf *topology = &scenario->topology;
+
+	if (scenario_uses_roce(scenario, false) && !topology_pause(topology, false).on &&
+	    !conf_given(doc, "/topology/switch/pause"))
+		conf_warn(doc, "/roce",
+			  "switches without \"pause\" drop what their buffers of %" PRIu64
+			  " bytes a port do not hold, and RoCE sends all again from a lost packet "
+			  "on; where that is meant, write \"pause\": false",
+			  topology_buffer(topology, false));
+	if (scenario_uses_roce(scenario, false) && topology->host.nic == NIC_FIFO &&
+	    !scenario->roce.window)
+		conf_warn(doc, "/topology/host/nic",
+			  "fifo takes all at once that a source may send, and RoCE without "
+			  "\"window\" "
+			  "may send whole messages: they queue in the NIC, past pacing");
+	if (scenario_uses_roce(scenario, false))
+		roce_warn(&scenario->roce, topology, scenario->roce.window, doc, "/roce");
+	if (scenario_uses_roce(scenario, true) &&
+	    topology_first_mark(&topology->switches.ecn, topology->link.rate).amount == UINT64_MAX)
+		conf_warn(doc, "/topology/switch/ecn",
+			  "no queue marks packets, and DCQCN slows down for marks alone: its rate "
+			  "stays that of the link");
+}
+
+/* Whether flows or other schemes use the network, too. */
+static bool shares(const struct scenario *scenario, unsigned scheme)
+{
+	bool others = scenario_has_flows(scenario);
+
+	for (unsigned s = 0; scheme_ops(s); s++)
+		others |= s != scheme && scenario_uses(scenario, s);
+	return others;
+}
+
+/* A threshold in packets counts small packets of a scheme like the full frames beside them, so
+ * marks begin at fewer bytes. */
+static void warn_marks(const struct scenario *scenario, struct conf_doc *doc)
+{
+	struct queue_size first = topology_first_mark(&scenario->topology.switches.ecn, 0);
+	uint32_t full = (uint32_t)scenario->tcp.mss + TCP_OVERHEAD;
+
+	for (unsigned s = 0; scheme_ops(s) && first.packets; s++) {
+		const struct collective_ops *ops = scheme_ops(s);
+		uint32_t frame = ops->frame ? ops->frame(scenario->schemes[s]) : full;
+
+		if (!scenario_uses(scenario, s) || frame > full / 2 || !shares(scenario, s))
+			continue;
+		conf_warn(doc, "/topology/switch/ecn",
+			  "a threshold in packets counts those of %s, %" PRIu32
+			  " bytes, as much as frames of %" PRIu32
+			  " bytes that share their queues; switches count bytes, and %" PRIu64
+			  " frames are \"%" PRIu64 "B\"",
+			  ops->name, frame, full, first.amount, first.amount * full);
+	}
+}
+
+/* --- load --- */
+
+/* Bytes on the wire for each byte of payload in full segments. */
+static double wire_factor(const struct scenario *scenario)
+{
+	double mss = (double)scenario->tcp.mss;
+
+	return (mss + TCP_OVERHEAD + (scenario->topology.wire_overhead ? PREAMBLE_AND_GAP : 0)) /
+	       mss;
+}
+
+/* Where a key of a group of flows stands. */
+static const char *flows_at(const struct scenario *scenario, const struct flow_group_conf *group,
+			    struct conf_doc *doc, const char *key)
+{
+	return conf_at(doc, "/flows/%zu/%s", (size_t)(group - scenario_flows(scenario)), key);
+}
+
+/* Where the first Poisson process stands. */
+static const char *place_of_load(const struct scenario *scenario, struct conf_doc *doc)
+{
+	for_enabled_flows(group, scenario)
+		if (group->arrival.form == ARRIVE_POISSON)
+			return flows_at(scenario, group, doc, "arrival");
+	for_enabled_jobs(group, scenario)
+		if (job_group_poisson(group))
+			return conf_at(doc, "/jobs/%zu/arrival", group->origin);
+	return "";
+}
+
+static void warn_host_load(const struct scenario *scenario, struct conf_doc *doc)
+{
+	struct offered offered = scenario_offered(scenario);
+	double payload = offered.flows + offered.jobs_own, wire = payload * wire_factor(scenario);
+
+	if (wire <= 1)
+		return;
+	conf_warn(doc, place_of_load(scenario, doc),
+		  "the offered load of %.4g (payload of all flows and jobs over hosts x link rate) "
+		  "takes %.4g of what hosts can send, headers included: queues grow as long as it "
+		  "lasts",
+		  payload, wire);
+}
+
+/* Flows choose their ends uniformly, so the same share of each rack's traffic leaves it. */
+static void warn_fabric_load(const struct scenario *scenario, struct conf_doc *doc)
+{
+	struct offered_fabric fabric = scenario_offered_fabric(scenario);
+	double wire = fabric.load * wire_factor(scenario);
+
+	if (wire <= 1)
+		return;
+	conf_warn(doc, place_of_load(scenario, doc),
+		  "flows offer %.4g times what the links between racks can carry, headers "
+		  "included: %.4g of the traffic leaves its rack, whose up-links have %.4g of the "
+		  "rate of its hosts",
+		  wire, fabric.leaving, fabric.capacity);
+}
+
+/* All flows of an incast end on one link. */
+static void warn_incast(const struct scenario *scenario, struct conf_doc *doc)
+{
+	for_enabled_flows(group, scenario) {
+		double wire = group->arrival.load * topology_hosts(&scenario->topology) *
+			      wire_factor(scenario);
+
+		if (group->arrival.form == ARRIVE_POISSON && group->pairs.form == PAIRS_NAMED &&
+		    group->pairs.kind == PAIRS_INCAST && wire > 1)
+			conf_warn(doc, flows_at(scenario, group, doc, "arrival/poisson_load"),
+				  "%g of hosts x link rate is %.4g times what the link of the one "
+				  "receiver can carry, headers included",
+				  group->arrival.load, wire);
+	}
+}
+
+/* --- hosts --- */
+
+/* The places on hosts that a job takes, with its servers where these have hosts of their own. */
+static uint32_t slots_of_job(const struct job_group_conf *group)
+{
+	uint32_t workers = (uint32_t)workers_span(&group->workers).least;
+
+	return workers + job_group_own_servers(group, workers);
+}
+
+static uint64_t slots_of_cluster(const struct scenario *scenario)
+{
+	uint32_t hosts = topology_machines(&scenario->topology), pool;
+
+	free(cluster_conf_pool(&scenario->cluster, hosts, &pool));
+	return (uint64_t)(hosts - pool) * (uint64_t)scenario->topology.host.slots;
+}
+
+/* Jobs that arrive at one time and do not all find hosts. */
+static void warn_hosts(const struct scenario *scenario, struct conf_doc *doc)
+{
+	const struct job_group_conf *first = NULL;
+	uint64_t slots = slots_of_cluster(scenario), needed = 0, jobs = 0, at_once = 0;
+
+	for_enabled_jobs(group, scenario) {
+		uint64_t count = group->count ? (uint64_t)group->count : 1;
+
+		if (group->arrival.form != JOBS_AT || group->arrival.spread ||
+		    (first && first->arrival.at != group->arrival.at))
+			continue;
+		first = first ? first : group;
+		jobs += count;
+		for (uint64_t j = 0; j < count; j++) {
+			needed += slots_of_job(group);
+			at_once += needed <= slots; /* first come, first served */
+		}
+	}
+	if (needed > slots)
+		conf_warn(doc, conf_at(doc, "/jobs/%zu", first->origin),
+			  "the %" PRIu64 " jobs that arrive at %g s need %" PRIu64
+			  " places on hosts, servers included, and there are %" PRIu64 ": %" PRIu64
+			  " run at once, the others wait for them",
+			  jobs, seconds_of(first->arrival.at), needed, slots, at_once);
+}
+
+/* Poisson arrivals whose computing alone would keep more hosts busy than there are. */
+static void warn_pace(const struct scenario *scenario, struct conf_doc *doc)
+{
+	uint64_t slots = slots_of_cluster(scenario);
+	uint32_t hosts = topology_hosts(&scenario->topology);
+	double busy = 0;
+	const char *where = NULL;
+
+	for_enabled_jobs(group, scenario) {
+		struct job_models models;
+		double gap_s;
+
+		if (!job_group_offer(group, hosts, scenario->topology.link.rate, &models, &gap_s))
+			continue;
+		if (gap_s > 0)
+			busy += slots_of_job(group) * (double)group->iterations *
+				job_models_means(&models).compute_s * group->compute_scale / gap_s;
+		if (!where)
+			where = conf_at(doc, "/jobs/%zu/arrival", group->origin);
+		job_models_release(&models);
+	}
+	if (busy > (double)slots)
+		conf_warn(doc, where,
+			  "jobs arrive faster than they can be done: computing alone would keep "
+			  "%.4g places on hosts busy on average, and there are %" PRIu64
+			  ", so the queue grows as long as they arrive",
+			  busy, slots);
+}
+
+/* --- schemes --- */
+
+/* Asks the scheme of each group about its largest job, unless only a trace knows that. */
+static void warn_schemes(const struct scenario *scenario, struct conf_doc *doc)
+{
+	for_enabled_jobs(group, scenario) {
+		const struct collective_ops *ops = scheme_ops((unsigned)group->all_reduce);
+		uint32_t workers = most_workers(group);
+
+		if (workers >= 2 && ops->warn)
+			ops->warn(scenario->schemes[group->all_reduce], &scenario->topology,
+				  workers, job_group_servers(group, workers), doc,
+				  conf_at(doc, "/jobs/%zu/all_reduce", group->origin));
+	}
+}
+
+static bool several_jobs(const struct scenario *scenario)
+{
+	size_t jobs = 0;
+
+	for_enabled_jobs(group, scenario)
+		if (group->count == 1 || (!group->count && group->arrival.form == JOBS_AT))
+			jobs++;
+		else
+			jobs += 2;
+	return jobs > 1;
+}
+
+/* Whether nothing makes one worker of a job later than another. */
+static bool in_step(const struct scenario *scenario, const struct job_group_conf *group)
+{
+	return !scenario->topology.host.jitter && !topology_nic_jitter(&scenario->topology) &&
+	       group->compute_jitter <= 0 && !group->start_jitter && !group->send_jitter;
+}
+
+/* In lock-step the same packet always comes first. That decides at a queue shared with flows, where
+ * windows follow marks, and at an aggregator that several jobs share. */
+static void warn_lock_step(const struct scenario *scenario, struct conf_doc *doc)
+{
+	for_enabled_jobs(group, scenario) {
+		const struct collective_ops *ops = scheme_ops((unsigned)group->all_reduce);
+		uint32_t workers = most_workers(group);
+
+		if (workers < 2 || !in_step(scenario, group) ||
+		    !((ops->heeds_marks && scenario_has_flows(scenario)) ||
+		      (ops->first_come && several_jobs(scenario))))
+			continue;
+		conf_warn(
+			doc, conf_at(doc, "/jobs/%zu/all_reduce", group->origin),
+			"all %" PRIu32
+			" workers hand their gradients over in the same picosecond (no jitter of "
+			"hosts, of computing, or of starts): what it gets beside others then hangs "
+			"on who comes first, which is always the same",
+			workers);
+	}
+}
+
+/* --- keys and columns --- */
+
+static void idle_key(struct conf_doc *doc, const char *pointer, bool idle, const char *why)
+{
+	if (idle && conf_given(doc, pointer))
+		conf_warn(doc, pointer, "has no effect: %s", why);
+}
+
+static bool any_group_has(const struct scenario *scenario, unsigned scheme)
+{
+	for (size_t i = 0; i < scenario->jobs.count; i++)
+		if (job_group_uses(&scenario_jobs(scenario)[i], scheme))
+			return true;
+	return false;
+}
+
+/* Parameters without effect, of schemes that jobs have. */
+static void warn_parameters(const struct scenario *scenario, struct conf_doc *doc)
+{
+	for (unsigned s = 0; scheme_ops(s); s++) {
+		const struct collective_ops *ops = scheme_ops(s);
+		struct collective_idle list[COLLECTIVE_IDLE_MAX];
+		size_t count = ops->idle && any_group_has(scenario, s)
+				       ? ops->idle(scenario->schemes[s], list)
+				       : 0;
+
+		for (size_t i = 0; i < count; i++)
+			idle_key(doc, conf_at(doc, "/schemes/%s/%s", ops->name, list[i].key), true,
+				 list[i].why);
+	}
+}
+
+static void warn_group_keys(const struct scenario *scenario, size_t i, struct conf_doc *doc)
+{
+	const struct job_group_conf *group = &scenario_jobs(scenario)[i];
+	const struct {
+		const char *key;
+		bool idle;
+		const char *why;
+	} keys[] = {
+		{ "inside", scenario->topology.host.gpus.count == 1, "machines have one GPU" },
+		{ "gpu", group->model.form == MODEL_IN_PLACE, "the layers say how long they take" },
+		{ "placement", group->workers.form == WORKERS_HOSTS, "\"workers\" lists hosts" },
+		{ "send_jitter_per", !group->send_jitter, "there is no \"send_jitter\"" },
+		{ "stragglers/slowdown", !group->stragglers.workers, "no worker is slow" },
+		{ "prefetch", group->sharding != SHARDING_FULL, "parameters are not sharded" },
+		{ "max_steps",
+		  group->iterations_form == ITERATIONS_NUMBER &&
+			  group->max_steps >= group->iterations,
+		  "no job has more iterations" },
+	};
+
+	for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++)
+		idle_key(doc, conf_at(doc, "/jobs/%zu/%s", i, keys[k].key), keys[k].idle,
+			 keys[k].why);
+}
+
+static bool scheme_given(struct conf_doc *doc, unsigned scheme)
+{
+	return conf_given(doc, conf_at(doc, "/schemes/%s", scheme_names[scheme]));
+}
+
+/* Parameters of schemes that no job has. Beside parameters of a scheme in use they get no warning:
+ * they are kept for a comparison. */
+static void warn_scheme_keys(const struct scenario *scenario, struct conf_doc *doc)
+{
+	for (unsigned s = 0; scheme_ops(s); s++)
+		if (any_group_has(scenario, s) && scheme_given(doc, s))
+			return;
+	for (unsigned s = 0; scheme_ops(s); s++)
+		idle_key(doc, conf_at(doc, "/schemes/%s", scheme_names[s]), true,
+			 "no job has this scheme");
+}
+
+/* Whether a scheme may use TCP, by itself or where it falls back to another. */
+static bool may_use_tcp(const struct scenario *scenario, unsigned scheme)
+{
+	const struct collective_ops *ops = scheme_ops(scheme);
+
+	return over_tcp(scenario, scheme) ||
+	       (ops->runs_as &&
+		ops->runs_as(scenario->schemes[scheme], &scenario->topology, 0).scheme);
+}
+
+/* Groups that are not enabled count: a sweep may switch them on. */
+static void warn_keys(const struct scenario *scenario, struct conf_doc *doc)
+{
+	bool tcp = false, roce = false;
+
+	for (size_t i = 0; i < scenario->flows.count; i++)
+		if (flows_over_roce(&scenario_flows(scenario)[i]))
+			roce = true;
+		else
+			tcp = true;
+	for (unsigned s = 0; scheme_ops(s); s++) {
+		if (!any_group_has(scenario, s) && !scheme_given(doc, s))
+			continue;
+		tcp |= may_use_tcp(scenario, s);
+		roce |= scheme_ops(s)->over_tcp && !over_tcp(scenario, s);
+	}
+	warn_scheme_keys(scenario, doc);
+	warn_parameters(scenario, doc);
+	for (size_t i = 0; i < scenario->jobs.count; i++)
+		if (scenario_jobs(scenario)[i].origin == i)
+			warn_group_keys(scenario, i, doc);
+	idle_key(doc, "/tcp", !tcp, "nothing runs over TCP");
+	idle_key(doc, "/roce", !roce, "nothing runs over RoCE");
+}
+
+/* Columns of a trace without effect: `unread` (or NULL) and, with `durations`, duration_s. */
+static void warn_columns(struct conf_doc *doc, const char *where, const char *unread,
+			 bool durations)
+{
+	if (unread)
+		conf_warn(doc, where, "columns of the trace that have no effect: %s%s", unread,
+			  durations ? ", duration_s" : "");
+	else if (durations)
+		conf_warn(doc, where,
+			  "a column of the trace that has no effect: duration_s, since "
+			  "\"iterations\" is a number, or the model computes nothing");
+}
+
+static void warn_job_trace(const struct scenario *scenario, size_t i, struct conf_doc *doc)
+{
+	const struct job_group_conf *group = &scenario_jobs(scenario)[i];
+	uint32_t hosts = topology_machines(&scenario->topology);
+	struct job_trace trace;
+	char *error = NULL;
+
+	if (!job_group_trace(group, conf_path(doc), hosts, hosts, &trace, &error)) {
+		free(error);
+		return;
+	}
+	warn_columns(doc, conf_at(doc, "/jobs/%zu/arrival/trace", i), trace.unread,
+		     trace.durations && group->iterations_form == ITERATIONS_NUMBER);
+	job_trace_release(&trace);
+}
+
+static void warn_traces(const struct scenario *scenario, struct conf_doc *doc)
+{
+	uint32_t hosts = topology_hosts(&scenario->topology);
+	char *error = NULL;
+
+	for (size_t i = 0; i < scenario->jobs.count; i++)
+		if (scenario_jobs(scenario)[i].origin == i &&
+		    scenario_jobs(scenario)[i].arrival.form == JOBS_TRACE)
+			warn_job_trace(scenario, i, doc);
+	for (size_t i = 0; i < scenario->flows.count; i++) {
+		const struct flow_group_conf *group = &scenario_flows(scenario)[i];
+		struct flow_trace trace;
+
+		if (group->arrival.form != ARRIVE_TRACE ||
+		    !flow_group_trace(group, conf_path(doc), hosts, &trace, &error))
+			continue;
+		warn_columns(doc, conf_at(doc, "/flows/%zu/arrival/trace", i), trace.unread, false);
+		flow_trace_release(&trace);
+	}
+	free(error);
+}
+
+/* --- what runs as something else --- */
+
+static void note_runs_as(const struct scenario *scenario, struct conf_doc *doc)
+{
+	for_enabled_jobs(group, scenario) {
+		const struct collective_ops *ops = scheme_ops((unsigned)group->all_reduce);
+		struct job_models models;
+		char text[COLLECTIVE_ACTUAL_SIZE], *error = NULL;
+
+		if (!ops->runs_as || (group->workers.given && most_workers(group) < 2) ||
+		    !job_models_load(&models, group, &error)) {
+			free(error);
+			continue;
+		}
+		for (size_t m = 0; m < models.count; m++) {
+			struct collective_actual actual =
+				ops->runs_as(scenario->schemes[group->all_reduce],
+					     &scenario->topology, models.dnns[m]->gradient_total);
+
+			if (actual.scheme || actual.what)
+				conf_note(doc, conf_at(doc, "/jobs/%zu/all_reduce", group->origin),
+					  "runs as %s: model \"%s\" with %" PRIu64
+					  " bytes of gradients (\"%s\" of %s decides)",
+					  collective_actual_text(&actual, ops->name, text),
+					  models.dnns[m]->name, models.dnns[m]->gradient_total,
+					  actual.key, ops->name);
+		}
+		job_models_release(&models);
+	}
+}
+
+/* No range of what packets take over what fluid takes is said: wherever it was measured anew, it
+ * was another one. */
+const char *scenario_beside_flows(const struct scenario *scenario)
+{
+	bool exchange = false;
+
+	for_enabled_jobs(group, scenario)
+		exchange |= !group->workers.given || most_workers(group) > 1;
+	if (scenario->fidelity != FIDELITY_FLUID || !exchange || !scenario_has_flows(scenario))
+		return NULL;
+	return "schemes beside flows are not to be ranked by fluid: it does not know what their "
+	       "windows get in queues with flows, and packets may take several times as long or a "
+	       "fraction of that (models/fluid/findings.md)";
+}
+
+static void warn_beside_flows(const struct scenario *scenario, struct conf_doc *doc)
+{
+	const char *text = scenario_beside_flows(scenario);
+
+	if (text)
+		conf_warn(doc, "/fidelity", "%s", text);
+}
+
+static const struct {
+	void (*look)(const struct scenario *scenario, struct conf_doc *doc);
+	bool packets; /* of runs with packets alone */
+} warnings[] = {
+	{ warn_timeout, true }, { warn_schemes, true },   { warn_ecn, true }, { warn_roce, true },
+	{ warn_marks, true },   { warn_lock_step, true }, { warn_host_load }, { warn_fabric_load },
+	{ warn_incast },        { warn_hosts },           { warn_pace },      { warn_keys },
+	{ warn_traces },        { warn_beside_flows },    { note_runs_as },
+};
+
+void scenario_warn(const struct scenario *scenario, struct conf_doc *doc)
+{
+	for (size_t i = 0; i < sizeof(warnings) / sizeof(warnings[0]); i++)
+		if (scenario->fidelity == FIDELITY_PACKET || !warnings[i].packets)
+			warnings[i].look(scenario, doc);
+}

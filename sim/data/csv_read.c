@@ -1,0 +1,337 @@
+#include "data/csv_read.h"
+
+#include "base/fail.h"
+#include "base/input.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define READ_BUFFER (256 * 1024)
+#define LARGEST     (UINT64_C(4) << 30) /* file */
+#define LONGEST_ROW ((size_t)64 << 20)
+
+struct csv {
+	char *path;
+	FILE *file;
+	char *error;   /* the first one, or NULL */
+	uint64_t line; /* being read */
+	uint64_t row_line;
+	uint64_t rows;   /* behind the header line */
+	const char *who; /* says how many there are, or NULL */
+	uint64_t expected;
+	bool cut;     /* the row just read ended with the file */
+	char **names; /* of the columns */
+	bool *asked;  /* by column: somebody wanted it */
+	size_t columns;
+
+	/* The present row: all cells one after the other, each terminated. */
+	char *text;
+	size_t length, capacity;
+	size_t *cells; /* offsets into text */
+	size_t count, cells_capacity;
+};
+
+static void fail_at(struct csv *csv, uint64_t line, const char *what)
+{
+	if (csv->error == NULL)
+		csv->error = xasprintf("%s:%" PRIu64 ": %s", csv->path, line, what);
+}
+
+static void put(struct csv *csv, int c)
+{
+	if (csv->length == LONGEST_ROW)
+		fail_at(csv, csv->row_line, "a row of more than 64 MiB");
+	csv->text = array_reserve(csv->text, csv->length, &csv->capacity, 1);
+	csv->text[csv->length++] = (char)c;
+}
+
+/* The next character; EOF also behind an error, so that nothing goes on after the first. */
+static int get(struct csv *csv)
+{
+	int c = csv->error ? EOF : getc_unlocked(csv->file);
+	if (c == '\n')
+		csv->line++;
+	else if (c == '\0')
+		fail_at(csv, csv->line, "a zero byte: not a text file");
+	return c;
+}
+
+/* One cell in quotes, the first of which is read already; returns the character
+ * after the closing one. */
+static int read_quoted(struct csv *csv)
+{
+	uint64_t start = csv->line;
+	for (;;) {
+		int c = get(csv);
+		if (c == EOF) {
+			fail_at(csv, start, "a quote is never closed");
+			return c;
+		}
+		if (c != '"') {
+			put(csv, c);
+			continue;
+		}
+		c = get(csv);
+		if (c != '"')
+			return c;
+		put(csv, c);
+	}
+}
+
+static int read_plain(struct csv *csv, int c)
+{
+	for (; c != ',' && c != '\n' && c != '\r' && c != EOF; c = get(csv)) {
+		if (c == '"')
+			fail_at(csv, csv->line,
+				"a quote inside a cell that does not start with one");
+		put(csv, c);
+	}
+	return c;
+}
+
+/* One cell from its first character on; returns what ended it: ',', '\n' or EOF. */
+static int read_cell(struct csv *csv, int c)
+{
+	csv->cells =
+		array_reserve(csv->cells, csv->count, &csv->cells_capacity, sizeof *csv->cells);
+	csv->cells[csv->count++] = csv->length;
+	uint64_t line = csv->line;
+	bool quoted = c == '"';
+	c = quoted ? read_quoted(csv) : read_plain(csv, c);
+	put(csv, '\0');
+	if (c == '\r') {
+		c = get(csv);
+		if (c != '\n' && c != EOF)
+			fail_at(csv, line, "a carriage return inside the line");
+	} else if (c != ',' && c != '\n' && c != EOF) {
+		fail_at(csv, line, "text after a closing quote");
+	}
+	return c;
+}
+
+static void check_end(struct csv *csv)
+{
+	char *what = NULL;
+	if (csv->who != NULL && csv->rows != csv->expected)
+		what = xasprintf("ends after %" PRIu64 " rows, %s says %" PRIu64
+				 ": cut off or changed since",
+				 csv->rows, csv->who, csv->expected);
+	else if (csv->who != NULL && csv->cut)
+		what = xasprintf("the last line has no end: cut off or changed since");
+	if (what != NULL)
+		fail_at(csv, csv->row_line, what);
+	free(what);
+}
+
+/* The cells of the next line that is not empty; false at the end and on errors. */
+static bool read_row(struct csv *csv)
+{
+	if (csv->error != NULL)
+		return false;
+	int c;
+	do {
+		csv->row_line = csv->line;
+		c = get(csv);
+	} while (c == '\n' || c == '\r');
+	if (c == EOF && ferror(csv->file))
+		fail_at(csv, csv->line, strerror(errno));
+	if (c == EOF) {
+		check_end(csv);
+		return false;
+	}
+	csv->length = 0;
+	csv->count = 0;
+	c = read_cell(csv, c);
+	while (c == ',' && csv->error == NULL)
+		c = read_cell(csv, get(csv));
+	if (c == EOF && ferror(csv->file))
+		fail_at(csv, csv->line, strerror(errno));
+	csv->cut = c == EOF;
+	return csv->error == NULL;
+}
+
+static void skip_byte_order_mark(struct csv *csv)
+{
+	static const unsigned char mark[] = { 0xef, 0xbb, 0xbf };
+	unsigned char start[sizeof mark];
+	if (fread(start, 1, sizeof start, csv->file) != sizeof start ||
+	    memcmp(start, mark, sizeof mark) != 0)
+		rewind(csv->file);
+}
+
+static void read_header(struct csv *csv)
+{
+	if (!read_row(csv)) {
+		fail_at(csv, 1, "no header line");
+		return;
+	}
+	csv->names = xcalloc(csv->count, sizeof *csv->names);
+	csv->asked = xcalloc(csv->count, sizeof *csv->asked);
+	for (size_t i = 0; i < csv->count; i++) {
+		const char *name = csv->text + csv->cells[i];
+		if (*name == '\0')
+			fail_at(csv, csv->row_line, "a column without name");
+		if (csv_find(csv, name) >= 0)
+			fail_at(csv, csv->row_line, "two columns of the same name");
+		csv->names[csv->columns++] = xstrdup(name);
+	}
+}
+
+struct csv *csv_open(const char *path, char **error)
+{
+	FILE *file = input_open(path, LARGEST);
+	if (file == NULL) {
+		*error = xasprintf("cannot read %s: %s", path, input_why(errno));
+		return NULL;
+	}
+	setvbuf(file, NULL, _IOFBF, READ_BUFFER);
+	struct csv *csv = xcalloc(1, sizeof *csv);
+	csv->path = xstrdup(path);
+	csv->file = file;
+	csv->line = 1;
+	skip_byte_order_mark(csv);
+	read_header(csv);
+	if (csv->error == NULL)
+		return csv;
+	csv_close(csv, error);
+	return NULL;
+}
+
+bool csv_close(struct csv *csv, char **error)
+{
+	bool ok = csv->error == NULL;
+	if (!ok)
+		*error = csv->error;
+	fclose(csv->file);
+	for (size_t i = 0; i < csv->columns; i++)
+		free(csv->names[i]);
+	free(csv->names);
+	free(csv->asked);
+	free(csv->text);
+	free(csv->cells);
+	free(csv->path);
+	free(csv);
+	return ok;
+}
+
+int csv_find(const struct csv *csv, const char *name)
+{
+	for (size_t i = 0; i < csv->columns; i++) {
+		if (strcmp(csv->names[i], name) != 0)
+			continue;
+		csv->asked[i] = true;
+		return (int)i;
+	}
+	return -1;
+}
+
+char *csv_unread(const struct csv *csv)
+{
+	char *list = NULL;
+	for (size_t i = 0; i < csv->columns; i++) {
+		if (csv->asked[i])
+			continue;
+		char *longer = list == NULL ? xstrdup(csv->names[i])
+					    : xasprintf("%s, %s", list, csv->names[i]);
+		free(list);
+		list = longer;
+	}
+	return list;
+}
+
+size_t csv_columns(const struct csv *csv)
+{
+	return csv->columns;
+}
+
+int csv_need(struct csv *csv, const char *name)
+{
+	int column = name == NULL ? -1 : csv_find(csv, name);
+	if (name != NULL && column < 0 && csv->error == NULL)
+		csv->error = xasprintf("%s: no column %s", csv->path, name);
+	return column;
+}
+
+bool csv_next(struct csv *csv)
+{
+	if (!read_row(csv))
+		return false;
+	csv->rows++;
+	if (csv->count == csv->columns)
+		return true;
+	char *what = xasprintf("%zu cells, the header line has %zu", csv->count, csv->columns);
+	fail_at(csv, csv->row_line, what);
+	free(what);
+	return false;
+}
+
+void csv_expect(struct csv *csv, uint64_t rows, const char *who)
+{
+	csv->expected = rows;
+	csv->who = who;
+}
+
+uint64_t csv_line(const struct csv *csv)
+{
+	return csv->row_line;
+}
+
+const char *csv_text(const struct csv *csv, int column)
+{
+	SIM_BUG_ON(column < 0 || (size_t)column >= csv->count);
+	return csv->text + csv->cells[column];
+}
+
+bool csv_empty(const struct csv *csv, int column)
+{
+	return *csv_text(csv, column) == '\0';
+}
+
+void csv_complain(struct csv *csv, int column, const char *what)
+{
+	SIM_BUG_ON(column < 0 || (size_t)column >= csv->columns);
+	if (csv->error == NULL)
+		csv->error =
+			xasprintf("%s:%" PRIu64 ": column %s: \"%s\" %s", csv->path, csv->row_line,
+				  csv->names[column], csv_text(csv, column), what);
+}
+
+uint64_t csv_u64(struct csv *csv, int column)
+{
+	const char *text = csv_text(csv, column);
+	uint64_t value = 0;
+	bool ok = *text != '\0';
+	for (const char *p = text; *p != '\0' && ok; p++)
+		ok = *p >= '0' && *p <= '9' && !__builtin_mul_overflow(value, 10, &value) &&
+		     !__builtin_add_overflow(value, (uint64_t)(*p - '0'), &value);
+	if (ok)
+		return value;
+	csv_complain(csv, column, "is not a whole number of 64 bits");
+	return 0;
+}
+
+double csv_real(struct csv *csv, int column)
+{
+	const char *text = csv_text(csv, column);
+	/* strtod() alone would also take blanks, hexadecimal and "nan". */
+	bool plain = *text != '\0' && text[strspn(text, "0123456789+-.eE")] == '\0';
+	char *end = NULL;
+	double value = plain ? strtod(text, &end) : 0;
+	if (plain && *end == '\0' && end != text && value - value == 0) /* not infinite */
+		return value;
+	csv_complain(csv, column, "is not a number");
+	return 0;
+}
+
+bool csv_flag(struct csv *csv, int column)
+{
+	const char *text = csv_text(csv, column);
+	bool ok = (*text == '0' || *text == '1') && text[1] == '\0';
+	if (!ok)
+		csv_complain(csv, column, "is neither 0 nor 1");
+	return ok && *text == '1';
+}

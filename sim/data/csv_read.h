@@ -1,0 +1,64 @@
+/* Reads CSV tables by column name: our own results and users' traces.
+ *
+ * Strict, because a line that is silently lost costs its owner hours: every row
+ * has as many cells as the header line, quotes are balanced, numbers are numbers
+ * to their last character. LF and CRLF end a line, the last line needs no end,
+ * empty lines and a byte order mark are passed over.
+ *
+ * The first error sticks: csv_next() then returns false, and csv_close() hands
+ * the message out ("flows.csv:17: column size_bytes: ..."). So a loop over the
+ * rows needs no check of its own:
+ *
+ *     while (csv_next(csv))
+ *             total += csv_u64(csv, size);
+ *     if (!csv_close(csv, &error)) ...
+ */
+#ifndef INASIM_DATA_CSV_READ_H
+#define INASIM_DATA_CSV_READ_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct csv;
+
+/* Opens a file and reads its header line; NULL and *error (caller frees). */
+struct csv *csv_open(const char *path, char **error);
+
+/* Frees; false and *error (caller frees) if anything went wrong since. */
+bool csv_close(struct csv *csv, char **error);
+
+/* Index of a column, -1 if there is none of this name. */
+int csv_find(const struct csv *csv, const char *name);
+
+/* Names of the columns that neither csv_find() nor csv_need() was asked for, "vc, user"; NULL when
+ * there are none. The caller frees. */
+char *csv_unread(const struct csv *csv);
+
+size_t csv_columns(const struct csv *csv);
+
+/* As csv_find(), but a column that is missing is an error; -1 for NULL, a column nobody wants. */
+int csv_need(struct csv *csv, const char *name);
+
+/* Goes to the next row; false at the end and after an error. */
+bool csv_next(struct csv *csv);
+
+/* The table must have so many rows, and an end behind the last one, as `who` says. Else csv_next()
+ * reports at the end that it was cut off or changed. `who` lives as long as the table. */
+void csv_expect(struct csv *csv, uint64_t rows, const char *who);
+
+/* Line on which the present row starts, from 1 (the header line). */
+uint64_t csv_line(const struct csv *csv);
+
+/* Cells of the present row. A text lives until the next csv_next(). After an
+ * error the numbers are 0. */
+bool csv_empty(const struct csv *csv, int column);
+const char *csv_text(const struct csv *csv, int column);
+uint64_t csv_u64(struct csv *csv, int column);
+double csv_real(struct csv *csv, int column); /* finite decimal number */
+bool csv_flag(struct csv *csv, int column);   /* 0 or 1 */
+
+/* Reports what the caller finds wrong with a cell of the present row. */
+void csv_complain(struct csv *csv, int column, const char *what);
+
+#endif

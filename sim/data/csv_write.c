@@ -1,0 +1,164 @@
+#include "data/csv_write.h"
+
+#include "base/fail.h"
+#include "base/mem.h"
+#include "data/folder.h"
+#include "data/number.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BUFFER ((size_t)256 * 1024) /* at first: of a table in place, always */
+
+struct csv_writer {
+	char *path;
+	int fd;              /* the caller's; -1: all rows stay in the buffer until the commit */
+	int failure;         /* errno of the first failed write, 0 if none */
+	size_t cells, width; /* of the present row, of the first one (0: not ended yet) */
+	size_t used, capacity;
+	char *buffer;
+};
+
+struct csv_writer *csv_writer_open_in_place(int fd, const char *path)
+{
+	struct csv_writer *csv = xcalloc(1, sizeof *csv);
+	csv->path = xstrdup(path);
+	csv->fd = fd;
+	csv->capacity = BUFFER;
+	csv->buffer = xmalloc(csv->capacity);
+	return csv;
+}
+
+struct csv_writer *csv_writer_open(const char *path)
+{
+	return csv_writer_open_in_place(-1, path);
+}
+
+static void flush(struct csv_writer *csv)
+{
+	if (csv->failure == 0 && !folder_write(csv->fd, csv->buffer, csv->used))
+		csv->failure = errno;
+	csv->used = 0;
+}
+
+/* Where the next `length` characters go. */
+static char *room(struct csv_writer *csv, size_t length)
+{
+	if (csv->used + length > csv->capacity && csv->fd >= 0)
+		flush(csv);
+	else if (csv->used + length > csv->capacity)
+		csv->buffer = xrealloc(csv->buffer, csv->capacity *= 2, 1);
+	return csv->buffer + csv->used;
+}
+
+static void put(struct csv_writer *csv, char c)
+{
+	*room(csv, 1) = c;
+	csv->used++;
+}
+
+static void next_cell(struct csv_writer *csv)
+{
+	if (csv->cells++ > 0)
+		put(csv, ',');
+}
+
+void csv_writer_none(struct csv_writer *csv)
+{
+	next_cell(csv);
+}
+
+void csv_writer_text(struct csv_writer *csv, const char *text)
+{
+	SIM_BUG_ON(text == NULL);
+	next_cell(csv);
+	if (*text != '\0' && text[strcspn(text, ",\"\r\n")] == '\0') {
+		for (; *text != '\0'; text++)
+			put(csv, *text);
+		return;
+	}
+	put(csv, '"');
+	for (; *text != '\0'; text++) {
+		if (*text == '"')
+			put(csv, '"');
+		put(csv, *text);
+	}
+	put(csv, '"');
+}
+
+void csv_writer_count(struct csv_writer *csv, uint64_t count)
+{
+	next_cell(csv);
+	csv->used += number_u64(room(csv, NUMBER_TEXT), count);
+}
+
+void csv_writer_real(struct csv_writer *csv, double value)
+{
+	next_cell(csv);
+	if (!isnan(value))
+		csv->used += number_real(room(csv, NUMBER_TEXT), value);
+}
+
+void csv_writer_seconds(struct csv_writer *csv, sim_time time)
+{
+	SIM_BUG_ON(time == SIM_TIME_MAX);
+	next_cell(csv);
+	csv->used += number_seconds(room(csv, NUMBER_TEXT), time);
+}
+
+void csv_writer_flag(struct csv_writer *csv, bool flag)
+{
+	next_cell(csv);
+	put(csv, flag ? '1' : '0');
+}
+
+void csv_writer_end_row(struct csv_writer *csv)
+{
+	if (csv->width == 0)
+		csv->width = csv->cells;
+	SIM_BUG_ON(csv->cells == 0 || csv->cells != csv->width);
+	put(csv, '\n');
+	csv->cells = 0;
+}
+
+/* A file that could not be written to its end keeps its whole rows. */
+static void cut_to_rows(const struct csv_writer *csv)
+{
+	off_t end = lseek(csv->fd, 0, SEEK_END);
+	char c = '\0';
+
+	while (end > 0 && pread(csv->fd, &c, 1, end - 1) == 1 && c != '\n')
+		end--;
+	if (end >= 0 && ftruncate(csv->fd, end) != 0)
+		return; /* a disk that takes nothing any more: what is there is there */
+}
+
+void csv_writer_abandon(struct csv_writer *csv)
+{
+	free(csv->buffer);
+	free(csv->path);
+	free(csv);
+}
+
+bool csv_writer_commit(struct csv_writer *csv, char **error)
+{
+	SIM_BUG_ON(csv->cells > 0);
+	if (csv->fd >= 0) {
+		flush(csv);
+		if (csv->failure == 0 && !folder_sync(csv->fd))
+			csv->failure = errno;
+		if (csv->failure != 0)
+			cut_to_rows(csv);
+	} else if (!folder_replace(csv->path, csv->buffer, csv->used)) {
+		csv->failure = errno;
+	}
+	bool ok = csv->failure == 0;
+	if (!ok)
+		*error = xasprintf("cannot write %s: %s", csv->path, strerror(csv->failure));
+	csv_writer_abandon(csv);
+	return ok;
+}

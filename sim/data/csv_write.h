@@ -1,0 +1,55 @@
+/* Writes CSV cell by cell: the result tables (data/table.h), and tables whose
+ * columns are known only when they are written (sweep.csv, groups.csv).
+ *
+ * Comma, \n, texts quoted only where they must be: what data/csv_read.h reads. A
+ * value that does not exist is an empty cell, an empty text is "". The header
+ * line is a row of texts. A failed write sticks and is told by the commit, so a
+ * loop over rows needs no check of its own:
+ *
+ *     struct csv_writer *csv = csv_writer_open("groups.csv");
+ *     csv_writer_text(csv, "metric");
+ *     csv_writer_text(csv, "mean");
+ *     csv_writer_end_row(csv);
+ *     csv_writer_text(csv, "jobs.count");
+ *     csv_writer_real(csv, 2.5);
+ *     csv_writer_end_row(csv);
+ *     if (!csv_writer_commit(csv, &error)) ...
+ */
+#ifndef INASIM_DATA_CSV_WRITE_H
+#define INASIM_DATA_CSV_WRITE_H
+
+#include "base/types.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct csv_writer;
+
+/* A table in memory until the commit, which replaces PATH by it (folder_replace()). The folder must
+ * exist then. */
+struct csv_writer *csv_writer_open(const char *path);
+
+/* A table that is streamed into the file open as `fd`, for a folder that gets its name when it is
+ * complete. The caller closes `fd` after the commit; `path` is for messages. */
+struct csv_writer *csv_writer_open_in_place(int fd, const char *path);
+
+/* One cell each, from left to right. */
+void csv_writer_none(struct csv_writer *csv);                   /* empty cell */
+void csv_writer_text(struct csv_writer *csv, const char *text); /* not NULL */
+void csv_writer_count(struct csv_writer *csv, uint64_t count);
+void csv_writer_real(struct csv_writer *csv, double value);     /* number_real(); NaN: empty */
+void csv_writer_seconds(struct csv_writer *csv, sim_time time); /* exact; not SIM_TIME_MAX */
+void csv_writer_flag(struct csv_writer *csv, bool flag);        /* 0 or 1 */
+
+/* Ends the row. Rows of unequal length, an empty one too, are a bug of the
+ * caller and stop the program: they could not be read back. */
+void csv_writer_end_row(struct csv_writer *csv);
+
+/* Writes what is left, and frees in any case. On failure, false and *error (caller frees): PATH is
+ * then as before (in place: it holds what could be written, whole rows). */
+bool csv_writer_commit(struct csv_writer *csv, char **error);
+
+/* Frees; what is not yet written is lost. */
+void csv_writer_abandon(struct csv_writer *csv);
+
+#endif

@@ -1,0 +1,509 @@
+#include "data/inference.h"
+
+#include "base/fail.h"
+#include "base/mem.h"
+#include "data/stats.h"
+
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_randist.h>
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REPLICATES     2000
+#define REPLICATES_MIN 200
+#define DRAWS_MAX      2e8 /* in resampling of pairs: about a second */
+
+static const struct estimate nothing = { .value = NAN, .low = NAN, .high = NAN };
+
+bool estimate_excludes(const struct estimate *estimate, double value)
+{
+	return estimate->low > value || estimate->high < value; /* false for NaN */
+}
+
+double estimate_half_width(const struct estimate *e)
+{
+	double half = (e->high - e->low) / 2;
+	return fabs(e->value - half - e->low) <= 1e-9 * fabs(e->value) ? half : NAN;
+}
+
+/* ---- Samples ---- */
+
+/* The values that are not missing; the caller frees. */
+static double *present(const double *values, size_t count, size_t *n)
+{
+	double *kept = xmalloc((count + 1) * sizeof *kept);
+	*n = 0;
+	for (size_t i = 0; i < count; i++)
+		if (!isnan(values[i]))
+			kept[(*n)++] = values[i];
+	return kept;
+}
+
+/* Complete pairs. */
+struct pairs {
+	double *a, *b; /* owned */
+	size_t n, missing;
+};
+
+static struct pairs pairs_of(const double *a, const double *b, size_t count)
+{
+	struct pairs pairs = { .a = xmalloc((count + 1) * sizeof *a),
+			       .b = xmalloc((count + 1) * sizeof *b) };
+	for (size_t i = 0; i < count; i++) {
+		if (isnan(a[i]) || isnan(b[i]))
+			continue;
+		pairs.a[pairs.n] = a[i];
+		pairs.b[pairs.n++] = b[i];
+	}
+	pairs.missing = count - pairs.n;
+	return pairs;
+}
+
+static void pairs_release(struct pairs *pairs)
+{
+	free(pairs->a);
+	free(pairs->b);
+}
+
+/* What t-intervals need of a sample. */
+struct moments {
+	size_t n, missing;
+	double mean;
+	double error2; /* squared standard error of the mean; NaN below two values */
+};
+
+static struct moments moments_of(const double *values, size_t count)
+{
+	size_t n;
+	double *kept = present(values, count, &n);
+	struct moments m = { n, count - n, stats_mean(kept, n), NAN };
+	if (n >= 2)
+		m.error2 = gsl_stats_variance_m(kept, 1, n, m.mean) / (double)n;
+	free(kept);
+	return m;
+}
+
+static double t_quantile(double level, double freedom)
+{
+	return gsl_cdf_tdist_Pinv((1 + level) / 2, freedom);
+}
+
+/* Satterthwaite's degrees of freedom of a sum of two squared errors. */
+static double satterthwaite(double error2_a, size_t a, double error2_b, size_t b)
+{
+	double sum = error2_a + error2_b;
+	if (sum == 0)
+		return (double)(a + b - 2);
+	return sum * sum /
+	       (error2_a * error2_a / (double)(a - 1) + error2_b * error2_b / (double)(b - 1));
+}
+
+/* ---- Means and differences ---- */
+
+static struct estimate t_mean(const double *values, size_t count, double level)
+{
+	struct moments m = moments_of(values, count);
+	struct estimate e = { m.mean, NAN, NAN, m.n, m.missing };
+	if (m.n >= INFERENCE_MIN) {
+		double half = t_quantile(level, (double)(m.n - 1)) * sqrt(m.error2);
+		e.low = m.mean - half;
+		e.high = m.mean + half;
+	}
+	return e;
+}
+
+static bool all_positive(const double *values, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (values[i] <= 0) /* false for NaN */
+			return false;
+	return true;
+}
+
+struct estimate infer_mean(const double *values, size_t count, double level)
+{
+	struct estimate e = t_mean(values, count, level);
+	if (e.low <= 0 && all_positive(values, count)) {
+		double half = (e.high - e.value) / e.value; /* of the mean's logarithm */
+		e.low = e.value * exp(-half);
+		e.high = e.value * exp(half);
+	}
+	return e;
+}
+
+double infer_sd(const double *values, size_t count)
+{
+	struct moments m = moments_of(values, count);
+	return sqrt(m.error2 * (double)m.n);
+}
+
+struct estimate infer_difference_paired(const double *a, const double *b, size_t count,
+					double level)
+{
+	double *difference = xmalloc((count + 1) * sizeof *difference);
+	for (size_t i = 0; i < count; i++)
+		difference[i] = b[i] - a[i]; /* NaN if either is */
+	struct estimate e = t_mean(difference, count, level);
+	free(difference);
+	return e;
+}
+
+struct estimate infer_difference(const double *a, size_t a_count, const double *b, size_t b_count,
+				 double level)
+{
+	struct moments ma = moments_of(a, a_count), mb = moments_of(b, b_count);
+	struct estimate e = { mb.mean - ma.mean, NAN, NAN, ma.n + mb.n, ma.missing + mb.missing };
+	if (ma.n >= 2 && mb.n >= 2) {
+		double freedom = satterthwaite(ma.error2, ma.n, mb.error2, mb.n);
+		double half = t_quantile(level, freedom) * sqrt(ma.error2 + mb.error2);
+		e.low = e.value - half;
+		e.high = e.value + half;
+	}
+	return e;
+}
+
+/* ---- Ratios of means ---- */
+
+/* Fieller's interval around r = mean(b) / mean(a). It holds every r + x that a
+ * t-test of mean(b - (r + x) a) = 0 does not reject. With d = b - r a, whose mean
+ * is 0:
+ *
+ *     (x mean_a)^2 <= t^2 (dd - 2 x ad + x^2 aa),
+ *
+ * where aa, dd, ad are squared errors and covariance of the means. In terms of d
+ * nothing cancels, unlike in the textbook's form in b. */
+static void fieller(struct estimate *e, double mean_a, double aa, double dd, double ad, double t)
+{
+	double t2 = t * t;
+	double lead = mean_a * mean_a - t2 * aa;
+	if (!(lead > 0)) /* mean_a may be 0 */
+		return;
+	double root = sqrt(t2 * t2 * ad * ad + lead * t2 * dd);
+	e->low = e->value + (-t2 * ad - root) / lead;
+	e->high = e->value + (-t2 * ad + root) / lead;
+}
+
+struct estimate infer_ratio_paired(const double *a, const double *b, size_t count, double level)
+{
+	struct pairs pairs = pairs_of(a, b, count);
+	size_t n = pairs.n;
+	struct estimate e = { NAN, NAN, NAN, n, pairs.missing };
+	double mean_a = stats_mean(pairs.a, n);
+	if (n >= 1 && mean_a != 0)
+		e.value = stats_mean(pairs.b, n) / mean_a;
+	if (n >= INFERENCE_MIN && mean_a != 0) {
+		double *d = pairs.b;
+		for (size_t i = 0; i < n; i++)
+			d[i] -= e.value * pairs.a[i];
+		double aa = gsl_stats_variance(pairs.a, 1, n) / (double)n;
+		double dd = gsl_stats_variance(d, 1, n) / (double)n;
+		double ad = gsl_stats_covariance(pairs.a, 1, d, 1, n) / (double)n;
+		fieller(&e, mean_a, aa, dd, ad, t_quantile(level, (double)(n - 1)));
+	}
+	pairs_release(&pairs);
+	return e;
+}
+
+struct estimate infer_ratio(const double *a, size_t a_count, const double *b, size_t b_count,
+			    double level)
+{
+	struct moments ma = moments_of(a, a_count), mb = moments_of(b, b_count);
+	struct estimate e = { NAN, NAN, NAN, ma.n + mb.n, ma.missing + mb.missing };
+	if (ma.mean == 0)
+		return e;
+	double r = mb.mean / ma.mean; /* NaN where a sample is empty */
+	e.value = r;
+	if (ma.n >= 2 && mb.n >= 2) {
+		double scaled = r * r * ma.error2;
+		double freedom = satterthwaite(scaled, ma.n, mb.error2, mb.n);
+		/* The samples are independent: only a itself varies with a in d. */
+		fieller(&e, ma.mean, ma.error2, mb.error2 + scaled, -r * ma.error2,
+			t_quantile(level, freedom));
+	}
+	return e;
+}
+
+/* ---- Quantiles ---- */
+
+/* Walks the binomial distribution B(n, p) of the number of values below the quantile, from where
+ * next to nothing is left upwards: summing from the small end keeps the tails exact, even for a
+ * million values. */
+void infer_quantile_ranks(size_t n, double p, double level, size_t *low, size_t *high)
+{
+	SIM_BUG_ON(!(p > 0 && p < 1) || n > UINT32_MAX);
+	double tail = (1 - level) / 2, mean = (double)n * p;
+	double start = floor(mean - 12 * sqrt(mean * (1 - p)) - 12);
+	size_t k = start > 0 ? (size_t)start : 0;
+	double density = gsl_ran_binomial_pdf((unsigned)k, p, (unsigned)n);
+	double below = density; /* P(B <= k) */
+	*low = 0;
+	*high = n + 1;
+	for (; k < n; k++) {
+		if (below <= tail)
+			*low = k + 1;
+		if (below >= 1 - tail) {
+			*high = k + 1;
+			return;
+		}
+		density *= (double)(n - k) / (double)(k + 1) * p / (1 - p);
+		below += density;
+	}
+}
+
+struct median infer_median(const double *sorted, size_t count, double wanted)
+{
+	size_t k, unused, rank = stats_rank(count, 0.5);
+
+	if (count < 3)
+		return (struct median){ NAN, NAN, NAN, NAN };
+	infer_quantile_ranks(count, 0.5, wanted, &k, &unused);
+	if (!k)
+		k = 1;
+	return (struct median){
+		.value =
+			rank ? sorted[rank - 1] : (sorted[(count - 1) / 2] + sorted[count / 2]) / 2,
+		.low = sorted[k - 1],
+		.high = sorted[count - k],
+		.level = 1 - 2 * gsl_cdf_binomial_P((unsigned)k - 1, 0.5, (unsigned)count),
+	};
+}
+
+struct estimate infer_quantile(const double *values, size_t count, double p, double level)
+{
+	struct estimate e = nothing;
+	double *sorted = present(values, count, &e.n);
+	e.missing = count - e.n;
+	stats_sort(sorted, e.n);
+	e.value = stats_percentile(sorted, e.n, p);
+	if (!isnan(e.value)) {
+		size_t low, high;
+		infer_quantile_ranks(e.n, p, level, &low, &high);
+		if (low >= 1 && high <= e.n) {
+			e.low = sorted[low - 1];
+			e.high = sorted[high - 1];
+		}
+	} else if (p == 0.5) {
+		struct median few = infer_median(sorted, e.n, level);
+		e.value = few.value;
+		if (few.level >= level) {
+			e.low = few.low;
+			e.high = few.high;
+		}
+	}
+	free(sorted);
+	return e;
+}
+
+/* A bootstrap replicate of an order statistic, without resampling: the k-th
+ * smallest of n uniform draws is Beta(k, n - k + 1), and the draw is an index. */
+static double resampled(const double *sorted, size_t n, size_t rank, const gsl_rng *gsl)
+{
+	double u = gsl_ran_beta(gsl, (double)rank, (double)(n - rank + 1));
+	size_t index = (size_t)(u * (double)n);
+	return sorted[index < n ? index : n - 1];
+}
+
+/* Percentile interval of the replicates, which are sorted. None if one of them is
+ * no number. */
+static void percentile_interval(struct estimate *e, double *replicates, size_t count, double level)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!isfinite(replicates[i]))
+			return;
+	stats_sort(replicates, count);
+	size_t tail = (size_t)((1 - level) / 2 * (double)count);
+	e->low = replicates[tail];
+	e->high = replicates[count - 1 - tail];
+}
+
+struct estimate infer_quantile_ratio(const double *a, size_t a_count, const double *b,
+				     size_t b_count, double p, double level, struct rng *rng)
+{
+	size_t na, nb;
+	double *sa = present(a, a_count, &na), *sb = present(b, b_count, &nb);
+	size_t rank_a = stats_rank(na, p), rank_b = stats_rank(nb, p);
+	struct estimate e = { NAN, NAN, NAN, na + nb, a_count - na + b_count - nb };
+	gsl_rng gsl = rng_gsl(rng);
+	stats_sort(sa, na);
+	stats_sort(sb, nb);
+	if (rank_a && rank_b && sa[rank_a - 1] != 0) {
+		double replicates[REPLICATES];
+		e.value = sb[rank_b - 1] / sa[rank_a - 1];
+		for (size_t i = 0; i < REPLICATES; i++) {
+			double below = resampled(sa, na, rank_a, &gsl);
+			replicates[i] = resampled(sb, nb, rank_b, &gsl) / below;
+		}
+		percentile_interval(&e, replicates, REPLICATES, level);
+	}
+	free(sa);
+	free(sb);
+	return e;
+}
+
+/* Resampling of pairs. Pairs are numbered in the order of a, so that a's quantile
+ * is found by a walk along the weights; b's walk goes by `by_b`. */
+struct resampling {
+	size_t n, rank;
+	const double *a, *b; /* in the order of a */
+	const size_t *by_b;  /* pairs in the order of b */
+	uint32_t *weight;    /* how often each pair was drawn */
+};
+
+static double paired_replicate(const struct resampling *r, struct rng *rng)
+{
+	size_t i, seen = 0;
+	memset(r->weight, 0, r->n * sizeof *r->weight);
+	for (i = 0; i < r->n; i++)
+		r->weight[rng_below(rng, r->n)]++;
+	for (i = 0; (seen += r->weight[i]) < r->rank;)
+		i++;
+	double below = r->a[i];
+	for (i = 0, seen = 0; (seen += r->weight[r->by_b[i]]) < r->rank;)
+		i++;
+	return r->b[r->by_b[i]] / below;
+}
+
+static void paired_bootstrap(struct estimate *e, const struct resampling *r, double level,
+			     struct rng *rng)
+{
+	double replicates[REPLICATES];
+	double affordable = DRAWS_MAX / (double)r->n;
+	size_t count = affordable >= REPLICATES ? REPLICATES : (size_t)affordable;
+	if (count < REPLICATES_MIN)
+		count = REPLICATES_MIN;
+	for (size_t i = 0; i < count; i++)
+		replicates[i] = paired_replicate(r, rng);
+	percentile_interval(e, replicates, count, level);
+}
+
+struct estimate infer_quantile_ratio_paired(const double *a, const double *b, size_t count,
+					    double p, double level, struct rng *rng)
+{
+	struct pairs pairs = pairs_of(a, b, count);
+	size_t n = pairs.n, rank = stats_rank(n, p);
+	struct estimate e = { NAN, NAN, NAN, n, pairs.missing };
+	gsl_sort2(pairs.a, 1, pairs.b, 1, n);
+	size_t *by_b = xcalloc(n + 1, sizeof *by_b);
+	gsl_sort_index(by_b, pairs.b, 1, n);
+	if (rank && pairs.a[rank - 1] != 0) {
+		uint32_t *weight = xcalloc(n, sizeof *weight);
+		e.value = pairs.b[by_b[rank - 1]] / pairs.a[rank - 1];
+		paired_bootstrap(&e,
+				 &(struct resampling){ n, rank, pairs.a, pairs.b, by_b, weight },
+				 level, rng);
+		free(weight);
+	}
+	free(by_b);
+	pairs_release(&pairs);
+	return e;
+}
+
+/* ---- Series ---- */
+
+/* MSER(d) = sum over i > d of (x_i - mean)^2, over (m - d)^2. Welford's update
+ * from the end gives the sum for every d in one pass. The last five batches are
+ * no candidates: a few equal values at the end would always win. */
+static size_t best_cut(const double *batch, size_t m)
+{
+	double mean = 0, sum2 = 0, least = INFINITY;
+	size_t best = 0;
+	for (size_t d = m; d-- > 0;) {
+		double rest = (double)(m - d), off = batch[d] - mean;
+		mean += off / rest;
+		sum2 += off * (batch[d] - mean);
+		if (m - d >= 5 && sum2 / (rest * rest) <= least) {
+			least = sum2 / (rest * rest);
+			best = d;
+		}
+	}
+	return best;
+}
+
+/* How much of the series holds its first `wanted` values that are not missing. */
+static size_t length_with(const double *series, size_t wanted)
+{
+	size_t i = 0;
+	for (size_t seen = 0; seen < wanted; i++)
+		if (!isnan(series[i]))
+			seen++;
+	return i;
+}
+
+size_t infer_warmup(const double *series, size_t count)
+{
+	size_t n, m;
+	double *batch = present(series, count, &n);
+	m = n / 5;
+	for (size_t i = 0; i < m; i++)
+		batch[i] = gsl_stats_mean(batch + 5 * i, 1, 5); /* reads ahead of what it writes */
+	size_t cut = m < INFERENCE_WARMUP_MIN / 5 ? SIZE_MAX : best_cut(batch, m);
+	free(batch);
+	return cut > m / 2 ? SIZE_MAX : length_with(series, 5 * cut);
+}
+
+/* Fishman's C = 1 - (von Neumann's ratio) / 2: near the lag-1 autocorrelation,
+ * mean 0 and variance (k - 2) / (k^2 - 1) for independent normal values. */
+static double correlation_p_value(const double *x, size_t k)
+{
+	double mean = gsl_stats_mean(x, 1, k), steps = 0, sum2 = 0;
+	for (size_t i = 0; i < k; i++) {
+		sum2 += (x[i] - mean) * (x[i] - mean);
+		if (i > 0)
+			steps += (x[i] - x[i - 1]) * (x[i] - x[i - 1]);
+	}
+	if (sum2 == 0 || k < 3)
+		return NAN;
+	double c = 1 - steps / (2 * sum2);
+	double variance = (double)(k - 2) / ((double)k * (double)k - 1);
+	return gsl_cdf_ugaussian_Q(c / sqrt(variance));
+}
+
+/* The means of batches, each of `size`, whose last ends the n values. */
+static double *means_of(const double *values, size_t n, size_t batches, size_t size)
+{
+	double *means = xmalloc(batches * sizeof *means);
+	for (size_t i = 0; i < batches; i++)
+		means[i] = gsl_stats_mean(values + n - (batches - i) * size, 1, size);
+	return means;
+}
+
+struct batch_means infer_batch_means(const double *series, size_t count, size_t batches,
+				     double level)
+{
+	struct batch_means result = { .mean = nothing, .lag1 = NAN, .p_value = NAN };
+	size_t n;
+	double *x = present(series, count, &n);
+	if (batches >= 2 && n / batches >= 2) {
+		result.batches = batches;
+		result.size = n / batches;
+		result.means = means_of(x, n, batches, result.size);
+		result.mean = infer_mean(result.means, batches, level);
+		result.lag1 = gsl_stats_lag1_autocorrelation(result.means, 1, batches);
+		result.p_value = correlation_p_value(result.means, batches);
+		result.independent = result.p_value > 0.05;
+	}
+	result.mean.n = result.batches * result.size;
+	result.mean.missing = count - n;
+	free(x);
+	return result;
+}
+
+/* ---- Fairness ---- */
+
+void jain_add(struct jain *jain, double value)
+{
+	if (isnan(value))
+		return;
+	jain->n++;
+	jain->sum += value;
+	jain->squares += value * value;
+}
+
+double jain_index(const struct jain *jain)
+{
+	return jain->squares > 0 ? jain->sum * jain->sum / (jain->n * jain->squares) : NAN;
+}

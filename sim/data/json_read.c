@@ -1,0 +1,33 @@
+#include "data/json_read.h"
+
+#include "base/input.h"
+#include "base/mem.h"
+#include "conf/json_text.h"
+#include "data/folder.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define LONGEST (64 << 20)
+
+cJSON *json_read(const char *dir, const char *file, char **error)
+{
+	char *path = folder_join(dir, file);
+	size_t length = 0;
+	char *text = input_read(path, LONGEST, &length);
+	int reason = text == NULL ? errno : ENODATA;
+	struct conf_syntax_error mistake = { 0 };
+	cJSON *root = length > 0 ? conf_json_parse(text, length, &mistake) : NULL;
+	if (root != NULL && !cJSON_IsObject(root)) {
+		cJSON_Delete(root);
+		root = NULL;
+	}
+	if (length == 0)
+		*error = xasprintf("cannot read %s: %s", path, input_why(reason));
+	else if (root == NULL)
+		*error = xasprintf("%s:%zu: is not a JSON object", path,
+				   conf_line_of(text, mistake.offset));
+	free(text);
+	free(path);
+	return root;
+}

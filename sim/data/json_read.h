@@ -1,0 +1,11 @@
+/* Reads the JSON files of a result directory (summary.json, manifest.json). */
+#ifndef INASIM_DATA_JSON_READ_H
+#define INASIM_DATA_JSON_READ_H
+
+#include <cjson/cJSON.h>
+
+/* Reads DIR/FILE; NULL and *error (caller frees) unless it is a JSON object. cJSON_Delete() is the
+ * caller's. */
+cJSON *json_read(const char *dir, const char *file, char **error);
+
+#endif

@@ -1,0 +1,59 @@
+#include "data/tex.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+	const char *plain, *tex;
+} signs[] = {
+	{ "\\", "\\textbackslash{}" },
+	{ "~", "\\textasciitilde{}" },
+	{ "^", "\\textasciicircum{}" },
+	{ "&", "\\&" },
+	{ "%", "\\%" },
+	{ "$", "\\$" },
+	{ "#", "\\#" },
+	{ "_", "\\_" },
+	{ "{", "\\{" },
+	{ "}", "\\}" },
+	{ "<", "$<$" },
+	{ ">", "$>$" },
+	{ "|", "$|$" },
+	{ "\"", "''" },
+	{ "+- ", "$\\pm$ " },
+	{ "≥", "$\\geq$" },
+};
+
+/* A hyphen before a number is a minus. */
+static const char *sign_at(const char *text, const char *begin, size_t *length)
+{
+	*length = 1;
+	if (*text == '-' && isdigit((unsigned char)text[1]) &&
+	    (text == begin || strchr(" [", text[-1]) != NULL))
+		return "$-$";
+	for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
+		*length = strlen(signs[i].plain);
+		if (strncmp(text, signs[i].plain, *length) == 0)
+			return signs[i].tex;
+	}
+	return NULL;
+}
+
+char *tex_text(const char *text)
+{
+	char *tex;
+	size_t size, length;
+	FILE *to = open_memstream(&tex, &size);
+	for (const char *at = text; *at != '\0';) {
+		const char *sign = sign_at(at, text, &length);
+		if (sign == NULL) {
+			putc(*at++, to);
+			continue;
+		}
+		fputs(sign, to);
+		at += length;
+	}
+	fclose(to);
+	return tex;
+}

@@ -1,0 +1,39 @@
+/* A timeline in Perfetto's trace format (perfetto.proto), made in memory. Times are those of the
+ * simulation; the format has nanoseconds, so slices carry their picoseconds as an annotation.
+ * What would make it larger than its limit is left out, and counted. */
+#ifndef INASIM_DATA_TRACE_H
+#define INASIM_DATA_TRACE_H
+
+#include "base/types.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct trace;
+
+struct trace *trace_new(size_t most_bytes);
+void trace_free(struct trace *trace);
+
+/* A new track below another (0 = at the top), of a counter if it has a unit (else NULL). */
+uint64_t trace_track(struct trace *trace, uint64_t parent, const char *name, const char *unit);
+
+/* Slices of a track follow each other or contain each other. */
+void trace_slice(struct trace *trace, uint64_t track, const char *name, sim_time begin,
+		 sim_time end);
+
+/* An instant. With `arrow`, a number from 1, it is where an arrow of that number begins, or, with
+ * `arrives`, where it ends. `key` (NULL = none) and `value` are shown beside it. */
+struct trace_mark {
+	const char *name, *key;
+	uint64_t value, arrow;
+	bool arrives;
+};
+void trace_instant(struct trace *trace, uint64_t track, sim_time at, const struct trace_mark *mark);
+
+void trace_count(struct trace *trace, uint64_t track, sim_time at, uint64_t value);
+
+/* The bytes so far, owned by the trace; and how many events were left out. */
+const void *trace_bytes(const struct trace *trace, size_t *length);
+uint64_t trace_left_out(const struct trace *trace);
+
+#endif
