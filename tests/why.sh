@@ -153,7 +153,7 @@ fi
 # --- whose packets push sums out of aggregators ---
 
 cat >pushed.json <<'JSON'
-{ "name": "pushed", "topology": { "kind": "star", "hosts": 18 }, "schemes": { "esa": { "memory": "20KB" } }, "jobs": [
+{ "name": "pushed", "topology": { "kind": "star", "hosts": 18 }, "schemes": { "esa": { "memory": "20KB", "index": "hash", "halve_on": "loss" } }, "jobs": [
   { "all_reduce": "esa", "workers": 4, "compute_jitter": 0.05, "model": { "layers": [ { "gradient": "1171840B" },
     { "gradient": "6616B", "backward": "35us" }, { "gradient": "17180B", "backward": "194us" }, { "gradient": "72B", "forward": "10us" } ] } },
   { "all_reduce": "esa", "workers": 2, "model": { "layers": [ { "gradient": "3396B", "forward": "124us" }, { "gradient": "490264B", "backward": "148us" },
