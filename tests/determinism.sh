@@ -64,6 +64,28 @@ random_digests() {
 	done
 }
 
+# looks PROGRAM: with sanitizers. Looking changes no run and touches nothing that is not its own: in random scenarios,
+# and where it once did.
+looks() {
+	"$SRC/tests/random/run" --seed 31 --count 40 "$1" >looked || fail "looking: $(<looked)"
+	# two jobs push each other's sums out of aggregators
+	"$1" run --quiet --why --out pushed /dev/stdin >looked 2>&1 <<'JSON' || fail "--why: $(<looked)"
+{ "name": "pushed", "topology": { "kind": "star", "hosts": 18 },
+  "schemes": { "esa": { "memory": "20KB", "index": "hash", "halve_on": "loss" } }, "jobs": [
+  { "all_reduce": "esa", "workers": 4, "compute_jitter": 0.05, "model": { "layers": [ { "gradient": "1171840B" },
+    { "gradient": "6616B", "backward": "35us" }, { "gradient": "17180B", "backward": "194us" }, { "gradient": "72B", "forward": "10us" } ] } },
+  { "all_reduce": "esa", "workers": 2, "model": { "layers": [ { "gradient": "3396B", "forward": "124us" }, { "gradient": "490264B", "backward": "148us" },
+    { "gradient": "924B", "forward": "15us", "backward": "135us" }, { "gradient": "116B", "forward": "103us" } ] } } ] }
+JSON
+	# jobs that are off stand before those that run
+	"$1" run --quiet --timeline 0s..300us --out disabled scenario.json --set /jobs/0/enabled=false \
+		--set /jobs/1/enabled=false >looked 2>&1 || fail "--timeline: $(<looked)"
+	# text and JSON of regress
+	mkdir -p few && cp scenario.json few/one.json && mkdir -p few/ref && echo '{ "folders": [".."], "leave_out": ["ref-*"] }' >few/ref/regress.json
+	"$1" regress few/ref --update first >looked 2>&1 && "$1" regress few/ref >looked 2>&1 &&
+		"$1" regress few/ref --json >looked 2>&1 || fail "regress: $(<looked)"
+}
+
 # build NAME COMPILER FLAGS: the program without its tests, in a folder of its own
 build() {
 	cmake -S "$SRC" -B "$1" -DINASIM_TESTS=OFF -DCMAKE_BUILD_TYPE=None \
@@ -97,13 +119,14 @@ while read -r name compiler flags; do
 	if build "$name" "$compiler" "$flags"; then
 		same "$name" "$name/inasim" --seed 1
 		random_digests "$name/inasim" | cmp -s - random-reference || fail "$name: random scenarios have other digests"
+		[[ $flags != *-fsanitize=* ]] || looks "$PWD/$name/inasim"
 		variants=$((variants + 1))
 	else
 		fail "$name does not build"
 	fi
 	rm -rf "$name"
 done <<'VARIANTS'
-gcc-O0 gcc -O0
+gcc-O0 gcc -O0 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all
 gcc-O3 gcc -O3
 clang-O2 clang -O2
 VARIANTS
