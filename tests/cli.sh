@@ -140,6 +140,10 @@ ends 0 check --quiet small.json
 silent out
 ends 0 check --json small.json
 holds '. == []' out
+ends 6 check --json wrong.json small.json nothing.json # one document
+holds '[.[] | .file] | unique == ["nothing.json", "wrong.json"]' out
+checks=$((checks + 1))
+[[ $(jq -s length out) == 1 ]] || fail "check --json of several prints $(jq -s length out) documents"
 ends 3 check wrong.json small.json
 says err '^wrong.json:1:1: /: the key "topology" is missing'
 says out '^small.json: valid: [0-9]+ hosts, '
@@ -310,18 +314,44 @@ silent err
 jq -S 'del(.cpu_s, .packet_hops_per_cpu_s, .peak_rss_bytes)' out >printed
 jq -S 'del(.cpu_s, .packet_hops_per_cpu_s, .peak_rss_bytes)' results/deep/small/summary.json >written
 cmp -s printed written || fail "--json prints something else than summary.json"
+ends 0 run --json small.json late.json --set /stop/when=time --set /stop/after=1us # one document
+holds 'type == "array" and map(.scenario) == ["small", "late"]' out
+ends 6 run --json wrong.json small.json nothing.json
+holds 'length == 3 and .[1].scenario == "small" and .[0].errors[0].file == "wrong.json"
+	and (.[0].errors[0].message | test("topology")) and .[2].errors[0].file == "nothing.json"' out
+silent err
+ends 3 run --json wrong.json
+holds '.errors | length > 0 and .[0].severity == "error"' out
+ends 6 run --json small.json --out small.json/results
+holds '.errors[0].message | test("small.json/results")' out
+ends 2 run --json small.json --out there --why --fidelity fluid
+holds '.errors[0].message | test("--why follows packets")' out
 ends 0 run --quiet small.json --out several small.json
 holds '.end_reason == "all_done"' several/0/manifest.json
 holds '.end_reason == "all_done"' several/1/manifest.json
 ends 0 run small.json --set /stop/when=time --set /stop/after=1us # no job, no flow finishes
 says out '^job +ring +0 +- +- +- +- +- +- +-$'
 says out '^10KB-100KB +4 +0 +- +- +- +-$'
+! grep -q 'p99 is left out' out || fail "no flow has finished, so it is not that there are few"
+ends 0 run small.json
+says out '^10KB-100KB +4 +4 +[0-9.]+ms +- +[0-9.]+ +-$'
+says out '^p99 is left out of classes with less than 1000 finished flows'
+! grep -q '^busbw: ' out || fail "a ring is no faster than a link"
+ends 0 run small.json --set /topology/hosts=8 --set /jobs/0/workers=8 --set /jobs/0/all_reduce=switchml --set /flows/0/enabled=false \
+	--set '/jobs/0/model={"layers":[{"gradient":"4MB"}]}'
+says out '^busbw: 2 \(n - 1\) / n x gradient / time .* the 1.250 GB/s of a link$'
+ends 0 run small.json --set '/jobs/0/model={"layers":[{"gradient":"4B","forward":"150s"}]}'
+says out '^job +ring +1 +150.000s +150.000s +0.001ms +150.000s '
 NO_COLOR=1 "$INASIM" run small.json >out 2>err
 if grep -q $'\e' out err; then fail "colour where nobody asked for it"; fi
 ends 0 run --quiet --seed 9 --set /jobs/0/workers=3 small.json --out seeded
 holds '.seed == 9 and .scenario.seed == 9 and .scenario.jobs[0].workers == 3' seeded/manifest.json
 holds '.command_line[1:4] == ["run", "--quiet", "--seed"]' seeded/manifest.json
 holds '.command_line | index("/jobs/0/workers=3")' seeded/manifest.json
+ends 0 run small.json --timeline 0s..3ms --out timed
+holds '.command_line | index("0s..3ms")' timed/manifest.json # as it was typed
+says err '^results in timed$'
+! grep -q 'MB' err || fail "a small timeline is announced as a large one: $(<err)"
 
 # --- run: what goes wrong ---
 
@@ -484,6 +514,18 @@ wait "$pid" 2>/dev/null || true
 says err '^endless: [0-9.]+ %.* of 1 flows, [0-9.]+ s at [0-9.e+-]+ ms/s$'
 says err '^  connection h[0-9]+ -> h[0-9]+: [0-9]+ of [0-9]+ bytes acknowledged'
 says err '^inasim: interrupted after'
+
+# how much of an iteration is done counts
+"$INASIM" run --quiet "$SRC/scenarios/switchml/tat-8-workers.json" --set /stop/after=10000s >out 2>err </dev/null &
+pid=$!
+sleep 0.2
+for ((i = 0; i < 100; i++)); do
+	kill -USR1 "$pid" 2>/dev/null || break
+	sleep 0.05
+	! grep -qE '[1-9][0-9.]* %' err || break
+done
+wait "$pid" || true
+says err '^tat-8-workers: [0-9]*[1-9][0-9.]* %, [0-9]+ s left, 0 of 1 iterations, '
 
 # the line on a terminal fits, whatever its width
 if command -v script >/dev/null; then

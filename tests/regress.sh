@@ -81,7 +81,7 @@ ends 1 regress ref
 says out '^loss: differs$'
 says out '^late-incast: same$'
 says out '^  scenario flows.0.size: "201KB", reference "200KB"$'
-says out '^  summary flows.fct_s.mean: [0-9.]+, reference [0-9.]+$'
+says out '^  summary flows.fct_s.mean: [0-9.]{1,10}, reference [0-9.]{1,10}, \+[0-9.]+ %$'
 says out '^  summary ... and [0-9]+ more$'
 says out '^    now: event [0-9]+ at [0-9.]+ s: '
 ends 1 regress ref --scenario loss --json

@@ -250,6 +250,9 @@ struct collective_ops {
 	uint64_t (*slots)(const void *instance);
 	/* Optional: what an instance, or what plan() returned, runs as. */
 	struct collective_actual (*ran_as)(const void *instance);
+	/* Optional: bytes of results that the first worker has, of all tensors so far, in full
+	 * packets; tells how far an iteration is. */
+	bytes (*received)(const void *instance);
 	/* Required. Who waits for what, one line a stuck worker, at most `limit`. */
 	void (*report_waiting)(const void *instance, FILE *to, size_t limit);
 };

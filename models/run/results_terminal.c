@@ -18,12 +18,15 @@ static void print_number(FILE *to, int width, double value, double scale)
 		fprintf(to, " %*.3f", width, value * scale);
 }
 
-/* Milliseconds; a dash without them where there is no value. */
+/* Milliseconds, or seconds from 100 on; a dash without them where there is no value. */
 static void print_time(FILE *to, int width, double seconds)
 {
-	print_number(to, isnan(seconds) ? width + 2 : width, seconds, 1e3);
-	if (!isnan(seconds))
-		fputs("ms", to);
+	if (isnan(seconds))
+		print_number(to, width + 2, seconds, 1);
+	else if (seconds < 100)
+		fprintf(to, " %*.3fms", width, seconds * 1e3);
+	else
+		fprintf(to, " %*.3fs", width + 1, seconds);
 }
 
 /* In a column of `width`, by the unit that the metric's name ends in. */
@@ -42,6 +45,26 @@ static void print_mean(FILE *to, int width, const char *metric, double value)
 static int column_width(const struct job_metric *m)
 {
 	return strlen(m->head) < 10 ? 10 : (int)strlen(m->head) + 1;
+}
+
+/* Says what it is where it is more than a link carries. */
+static void print_bus_bandwidth(const struct simulation *s, FILE *to)
+{
+	const struct jobs_report *report = jobs_report(s->jobs);
+	double link = (double)s->scenario->topology.link.rate / 8 *
+		      topology_nics(&s->scenario->topology),
+	       most = 0;
+
+	for (size_t i = 0; i < report->measured.finished; i++)
+		most = fmax(most, report->records[i].busbw);
+	if (most > link)
+		fprintf(to,
+			"busbw: 2 (n - 1) / n x gradient / time of n workers, as NCCL defines it: "
+			"what a "
+			"ring would send. With sums in switches a worker sends half of that, so it "
+			"may "
+			"exceed the %.3f GB/s of a link\n",
+			link * 1e-9);
 }
 
 static void print_jobs(const struct simulation *s, FILE *to)
@@ -70,6 +93,7 @@ static void print_jobs(const struct simulation *s, FILE *to)
 		}
 		fputc('\n', to);
 	}
+	print_bus_bandwidth(s, to);
 }
 
 /* Takes the lines. */
@@ -84,6 +108,7 @@ static void print_flows(const struct simulation *s, FILE *to)
 {
 	size_t class_count;
 	const struct flow_class *classes = flows_classes(s->flows, &class_count);
+	bool few = false;
 
 	fprintf(to, "\n%-16s %8s %8s %12s %12s %10s %10s\n", "flows", "count", "finished",
 		"FCT mean", "FCT p99", "slowdown", "p99");
@@ -94,6 +119,7 @@ static void print_flows(const struct simulation *s, FILE *to)
 
 		if (!classes[c].count)
 			continue;
+		few |= n && isnan(stats_percentile(classes[c].fct, n, 0.99));
 		fct = results_sorted(classes[c].fct, n);
 		slowdown = results_sorted(classes[c].slowdown, n);
 		fprintf(to, "%-16s %8" PRIu64 " %8zu",
@@ -108,6 +134,11 @@ static void print_flows(const struct simulation *s, FILE *to)
 		free(fct);
 		free(slowdown);
 	}
+	if (few)
+		fputs("p99 is left out of classes with less than 1000 finished flows: so few do "
+		      "not "
+		      "show one in a hundred\n",
+		      to);
 }
 
 /* Prints what the means above leave out. */

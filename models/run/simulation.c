@@ -11,6 +11,7 @@
 #include "run/why_table.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -370,7 +371,8 @@ static void tell(const struct simulation *s, const struct simulation_options *op
 	progress.flows = flows_finished(s->flows);
 	progress.of_flows = flows_started(s->flows);
 	by_work = work_done(s, &progress);
-	progress.done = by_work > by_time ? by_work : by_time;
+	progress.limit = by_time >= by_work && s->scenario->stop.when != STOP_TIME;
+	progress.done = fmax(by_time, by_work);
 	options->tell(options->owner, news, s, &progress);
 }
 

@@ -27,6 +27,7 @@ struct simulation;
 /* The state of a run while it goes on. */
 struct simulation_progress {
 	double done;                      /* 0..1 of what the run waits for */
+	bool limit;                       /* of the time at which it ends anyway, which is nearer */
 	double iterations, of_iterations; /* of all jobs */
 	uint64_t flows, of_flows;         /* finished, of those that have started */
 	sim_time now;

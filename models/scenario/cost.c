@@ -5,7 +5,7 @@
  * on as long as jobs last as long as these take at the rate that other flows leave them. The
  * estimate misses packets that are sent again or go by way of a server (when aggregators are short
  * or packets lost), and jobs that are slowed down by other jobs, or by marks of flows, while flows
- * go on. scripts/estimates shows how far it is off. */
+ * go on: then it is the least (`least`). scripts/estimates shows how far it is off. */
 #include "scenario/scenario.h"
 
 #include "base/mem.h"
@@ -410,6 +410,8 @@ struct scenario_cost scenario_cost(const struct scenario *scenario, const struct
 							group->stop == FLOWS_STOP_WITH_JOBS);
 
 		cost.hops += hops_of_flows(&place, group, with_jobs ? jobs_s : place.end_s);
+		cost.least |= with_jobs && hops_of_flows(&place, group, 2 * jobs_s) >
+						   hops_of_flows(&place, group, jobs_s);
 	}
 	free(place.receivers);
 	return cost;

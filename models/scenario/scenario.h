@@ -122,6 +122,7 @@ uint64_t scenario_hash(const struct scenario *scenario, const struct conf_doc *d
 struct scenario_cost {
 	double hops, jobs; /* packet-hops; jobs, a mean if their number is random */
 	uint32_t hosts;
+	bool least; /* flows go on as long as jobs, and slow them down: it may be many times more */
 };
 struct scenario_cost scenario_cost(const struct scenario *scenario, const struct conf_doc *doc);
 

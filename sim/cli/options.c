@@ -174,21 +174,20 @@ static bool add_override(struct cli *cli, char *text)
 }
 
 /* Reads FROM..TO, two times with units. False after a complaint. */
-static bool take_span(struct time_span *span, const char *name, char *text)
+static bool take_span(struct time_span *span, const char *name, const char *text)
 {
-	char *dots = strstr(text, "..");
+	const char *dots = strstr(text, "..");
+	char *from = xstrndup(text, dots ? (size_t)(dots - text) : 0);
 
-	if (dots)
-		*dots = '\0';
-	if (!dots || unit_parse(UNIT_TIME, text, &span->from) != UNIT_OK ||
-	    unit_parse(UNIT_TIME, dots + 2, &span->to) != UNIT_OK || span->from > span->to) {
+	span->given = dots && unit_parse(UNIT_TIME, from, &span->from) == UNIT_OK &&
+		      unit_parse(UNIT_TIME, dots + 2, &span->to) == UNIT_OK &&
+		      span->from <= span->to;
+	free(from);
+	if (!span->given)
 		complain("--%s takes FROM..TO, two times with a unit (%s), as in 1ms..1.5ms; "
-			 "found \"%s%s%s\"",
-			 name, unit_names(UNIT_TIME), text, dots ? ".." : "", dots ? dots + 2 : "");
-		return false;
-	}
-	span->given = true;
-	return true;
+			 "found \"%s\"",
+			 name, unit_names(UNIT_TIME), text);
+	return span->given;
 }
 
 static bool take_count(long *count, const char *name, const char *text)

@@ -175,12 +175,31 @@ static void find_event(const struct regress_case *job, struct verdict *v)
 
 /* --- in words --- */
 
+/* Two numbers with six digits, or as many as tell them apart, and by how much they differ. */
+static void print_numbers(const struct field_diff *f, FILE *to)
+{
+	char found[NUMBER_TEXT], reference[NUMBER_TEXT];
+	int digits = 6;
+
+	do {
+		snprintf(found, sizeof(found), "%.*g", digits, f->numbers.found);
+		snprintf(reference, sizeof(reference), "%.*g", digits, f->numbers.reference);
+	} while (++digits <= 17 && !strcmp(found, reference));
+	fprintf(to, "%s, reference %s", found, reference);
+	if (f->numbers.reference != 0)
+		fprintf(to, ", %+.3g %%", 100 * field_diff_change(f));
+}
+
 static void print_fields(const struct field_diffs *diff, const char *heading, FILE *to)
 {
 	for (size_t i = 0; i < diff->count && i < FIELDS_SHOWN; i++) {
 		const struct field_diff *f = &diff->fields[i];
 
-		fprintf(to, "  %s %s: %s, reference %s", heading, f->path, f->found, f->reference);
+		fprintf(to, "  %s %s: ", heading, f->path);
+		if (f->numbers.given)
+			print_numbers(f, to);
+		else
+			fprintf(to, "%s, reference %s", f->found, f->reference);
 		if (f->tolerant)
 			fprintf(to, " (allowed: relative %g, absolute %g)", f->relative,
 				f->absolute);
@@ -245,6 +264,7 @@ static void json_fields(struct json *json, const char *key, const struct field_d
 		json_string(json, "field", diff->fields[i].path);
 		json_string(json, "reference", diff->fields[i].reference);
 		json_string(json, "found", diff->fields[i].found);
+		json_real(json, "change", field_diff_change(&diff->fields[i]));
 		json_close_object(json);
 	}
 	json_close_array(json);

@@ -61,8 +61,8 @@ static void progress_text(const char *name, const struct simulation_progress *p,
 	length = snprintf(text, size, "%.*s: %.1f %%", (int)plain_letter(name, strnlen(name, 20)),
 			  name, 100 * p->done);
 	if (p->done > 0.001)
-		length += snprintf(text + length, size - (size_t)length, ", %.0f s left",
-				   p->wall_s * (1 / p->done - 1));
+		length += snprintf(text + length, size - (size_t)length, ", %s%.0f s left",
+				   p->limit ? "at most " : "", p->wall_s * (1 / p->done - 1));
 	snprintf(text + length, size - (size_t)length, "%s, %.6f s at %.3g ms/s", counts,
 		 seconds_of(p->now), p->wall_s > 0 ? 1e3 * seconds_of(p->now) / p->wall_s : 0);
 }
@@ -346,6 +346,41 @@ static int code_of(const struct simulation *s)
 	return EXIT_VIOLATED;
 }
 
+/* What kept a scenario from running, as --json prints it: messages of `check --json`. */
+static void print_error_json(const char *path, const char *message)
+{
+	struct json json;
+
+	json_init(&json);
+	json_open_object(&json, NULL);
+	json_open_array(&json, "errors");
+	json_open_object(&json, NULL);
+	json_string(&json, "file", path);
+	json_u64(&json, "line", 0);
+	json_u64(&json, "column", 0);
+	json_string(&json, "pointer", "");
+	json_string(&json, "severity", "error");
+	json_string(&json, "message", message);
+	json_close_object(&json);
+	json_close_array(&json);
+	json_close_object(&json);
+	json_print(&json, stdout);
+}
+
+/* Says why a scenario did not run. Takes the error, if there is one. */
+static int refuse(const struct cli *cli, const char *path, int code, char *error)
+{
+	const char *message = error ? error : "input or output failed";
+
+	if (cli->json)
+		print_error_json(path, message);
+	else
+		complain("%s", message);
+	free(error);
+	return code;
+}
+
+/* After the run, whose summary is printed. */
 static int io_failure(char *error)
 {
 	complain("%s", error ? error : "input or output failed");
@@ -378,7 +413,7 @@ static void tell(const struct cli *cli, const struct simulation *s)
 /* Whether a directory holds results of another experiment. An experiment is what a scenario is
  * called: a run replaces the results of an earlier one of the same name, whatever was changed in
  * it. */
-static bool is_other_experiment(const char *dir, const char *name)
+static bool is_other_experiment(const char *dir, const char *name, char **problem)
 {
 	char *error = NULL; /* what cannot be read is nobody's */
 	cJSON *manifest =
@@ -389,9 +424,9 @@ static bool is_other_experiment(const char *dir, const char *name)
 	bool other = former && strcmp(former, name) != 0;
 
 	if (other)
-		complain("%s holds results of the scenario \"%s\", not of \"%s\": they are left "
-			 "alone; give another --out, or --force",
-			 dir, former, name);
+		*problem = xasprintf("%s holds results of the scenario \"%s\", not of \"%s\": they "
+				     "are left alone; give another --out, or --force",
+				     dir, former, name);
 	cJSON_Delete(manifest);
 	free(error);
 	return other;
@@ -427,7 +462,7 @@ static int simulate(const struct cli *cli, const struct scenario *scenario, cons
 	if (!s) {
 		if (dir)
 			out_dir_abandon(dir);
-		return io_failure(error);
+		return refuse(cli, path, EXIT_IO, error);
 	}
 	code = code_of(s);
 	tell(cli, s);
@@ -443,10 +478,10 @@ int run_scenario(const struct cli *cli, const struct scenario *scenario, const c
 	struct out_dir *dir = NULL;
 	char *error = NULL;
 
-	if (out && !cli->run.force && is_other_experiment(out, scenario->name))
-		return EXIT_IO;
+	if (out && !cli->run.force && is_other_experiment(out, scenario->name, &error))
+		return refuse(cli, path, EXIT_IO, error);
 	if (out && !(dir = out_dir_open(out, &error)))
-		return io_failure(error);
+		return refuse(cli, path, EXIT_IO, error);
 	return simulate(cli, scenario, path, doc, dir, out);
 }
 
@@ -468,25 +503,35 @@ static bool fuses_by_time(const struct scenario *scenario)
 	return false;
 }
 
-/* --why and --timeline follow packets from switch to switch. False after a complaint. */
-static bool can_follow(const struct cli *cli, const struct scenario *scenario, const char *path)
+/* --why and --timeline follow packets from switch to switch. Why they cannot; NULL: they can. The
+ * caller frees. */
+static char *why_not_follow(const struct cli *cli, const struct scenario *scenario,
+			    const char *path)
 {
 	bool follows = cli->run.why || cli->run.timeline.given;
 
 	if (follows && scenario->fidelity != FIDELITY_PACKET)
-		complain("--%s follows packets, and %s has none: leave it out, or give --fidelity "
-			 "packet",
-			 cli->run.why ? "why" : "timeline", path);
-	else if (cli->run.why &&
-		 (scenario->topology.host.gpus.count > 1 || fuses_by_time(scenario)))
-		complain(
+		return xasprintf("--%s follows packets, and %s has none: leave it out, or give "
+				 "--fidelity packet",
+				 cli->run.why ? "why" : "timeline", path);
+	if (cli->run.why && (scenario->topology.host.gpus.count > 1 || fuses_by_time(scenario)))
+		return xasprintf(
 			"--why follows packets, not what GPUs of a machine do among themselves "
 			"nor what waits for the end of a cycle (\"gpus\", \"fusion_cycle\" of %s): "
 			"leave it out",
 			path);
-	else
-		return true;
-	return false;
+	return NULL;
+}
+
+static void print_mistakes(const struct cli *cli, const struct conf_doc *doc, int code)
+{
+	if (code != EXIT_DONE && cli->json) {
+		fputs("{ \"errors\": ", stdout);
+		conf_print_errors(doc, stdout, true);
+		fputs("}\n", stdout);
+	} else if (code != EXIT_DONE || !cli->quiet) {
+		conf_print_errors(doc, stderr, false);
+	}
 }
 
 static int run_one(const struct cli *cli, int i)
@@ -494,12 +539,12 @@ static int run_one(const struct cli *cli, int i)
 	struct scenario scenario;
 	struct conf_doc *doc = load_scenario(cli, cli->argv[i], &scenario);
 	char *out = out_path(cli, i);
+	char *problem = NULL;
 	int code = exit_code_of(doc);
 
-	if (code != EXIT_DONE || !cli->quiet)
-		conf_print_errors(doc, stderr, false);
-	if (code == EXIT_DONE && !can_follow(cli, &scenario, cli->argv[i]))
-		code = EXIT_USAGE;
+	print_mistakes(cli, doc, code);
+	if (code == EXIT_DONE && (problem = why_not_follow(cli, &scenario, cli->argv[i])))
+		code = refuse(cli, cli->argv[i], EXIT_USAGE, problem);
 	if (code == EXIT_DONE)
 		code = run_scenario(cli, &scenario, cli->argv[i], doc, out);
 	free(out);
@@ -523,23 +568,26 @@ static bool good_options(const struct cli *cli)
 				 i && cli->run.events.given ? ", and no --events" : "");
 			return false;
 		}
-	if (cli->run.timeline.given && !cli->quiet)
-		fprintf(stderr, "%s: at most %d MB, and what comes later is left out\n",
-			TIMELINE_FILE, TIMELINE_MOST >> 20);
 	return true;
 }
 
 int verb_run(const struct cli *cli)
 {
 	int worst = EXIT_DONE, next = 0;
+	bool list = cli->json && cli->argc > 1; /* one document, whatever is in it */
 
 	if (!good_options(cli))
 		return EXIT_USAGE;
 	catch_signals();
 	while (next < cli->argc && !interrupted) {
-		int code = run_one(cli, next++);
+		int code;
 
+		if (list)
+			fputs(next ? "," : "[", stdout);
+		code = run_one(cli, next++);
 		worst = code > worst ? code : worst;
 	}
+	if (list)
+		fputs("]\n", stdout);
 	return next < cli->argc ? EXIT_INTERRUPTED : worst;
 }

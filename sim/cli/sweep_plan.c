@@ -56,7 +56,10 @@ static double hops_of(const struct plan *plan, const struct point_facts *facts)
 static void print_summary(const struct plan *plan, const struct point_facts *facts)
 {
 	double hops = hops_of(plan, facts);
+	bool least = false;
 
+	for (size_t i = 0; i < plan->point_count; i++)
+		least |= facts[i].least && !facts[i].streams;
 	plain_print(stdout, "%s: %zu point%s", plan->name, plan->point_count,
 		    plan->point_count == 1 ? "" : "s");
 	for (size_t a = 0; a < plan->axis_count; a++)
@@ -64,8 +67,9 @@ static void print_summary(const struct plan *plan, const struct point_facts *fac
 	if (plan->replications > 1)
 		printf(", %" PRIu64 " replications", plan->replications);
 	if (hops > 0)
-		printf("; about %.2g packet-hops, %.2g s of CPU time on this machine", hops,
-		       hops / speed_hops_per_s());
+		printf("; %s %.2g packet-hops, %.2g s of CPU time on this machine%s",
+		       least ? "at least" : "about", hops, hops / speed_hops_per_s(),
+		       least ? ", since flows go on as long as jobs do" : "");
 	puts("; cost in estimated packet-hops");
 }
 
@@ -100,6 +104,7 @@ static void json_points(struct json *json, const struct plan *plan, const struct
 		json_real(json, "cost", facts[i].cost);
 		json_real(json, "seconds",
 			  facts[i].streams ? NAN : facts[i].cost / speed_hops_per_s());
+		json_bool(json, "at_least", facts[i].least);
 		json_bool(json, "random", facts[i].draws);
 		json_close_object(json);
 	}

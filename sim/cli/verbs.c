@@ -23,12 +23,14 @@ static void print_cost(const struct scenario *scenario, const struct conf_doc *d
 	printf(": %" PRIu32 " hosts, %.0f job%s", cost.hosts, cost.jobs,
 	       cost.jobs < 1.5 ? "" : "s");
 	if (scenario->fidelity == FIDELITY_PACKET)
-		printf(", about %.2g packet-hops, %.2g s on this machine", cost.hops,
-		       cost.hops / speed_hops_per_s());
+		printf(", %s %.2g packet-hops, %.2g s on this machine%s",
+		       cost.least ? "at least" : "about", cost.hops, cost.hops / speed_hops_per_s(),
+		       cost.least ? ": flows go on as long as the jobs do" : "");
 }
 
 int verb_check(const struct cli *cli)
 {
+	const struct conf_doc **docs = xcalloc((size_t)cli->argc, sizeof(*docs));
 	int worst = EXIT_DONE;
 
 	for (int i = 0; i < cli->argc; i++) {
@@ -36,20 +38,25 @@ int verb_check(const struct cli *cli)
 		struct conf_doc *doc = load_scenario(cli, cli->argv[i], &scenario);
 		int code = exit_code_of(doc);
 
+		docs[i] = doc;
 		if (cli->check.strict && code == EXIT_DONE && conf_warnings(doc))
 			code = EXIT_INVALID;
+		worst = code > worst ? code : worst;
 		if (cli->json)
-			conf_print_errors(doc, stdout, true);
-		else if (code != EXIT_DONE || !cli->quiet)
+			continue;
+		if (code != EXIT_DONE || !cli->quiet)
 			conf_print_errors(doc, stderr, false);
-		if (!cli->json && code == EXIT_DONE && !cli->quiet) {
+		if (code == EXIT_DONE && !cli->quiet) {
 			plain_print(stdout, "%s: valid", cli->argv[i]);
 			print_cost(&scenario, doc);
 			putchar('\n');
 		}
-		worst = code > worst ? code : worst;
-		conf_doc_free(doc);
 	}
+	if (cli->json)
+		conf_print_errors_json(docs, (size_t)cli->argc, stdout);
+	for (int i = 0; i < cli->argc; i++)
+		conf_doc_free((struct conf_doc *)(uintptr_t)docs[i]); /* ours, const for others */
+	free(docs);
 	return worst;
 }
 

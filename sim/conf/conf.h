@@ -209,6 +209,8 @@ bool conf_given(const struct conf_doc *doc, const char *pointer);
  * each: FILE:LINE:COLUMN: /pointer: message or, with json, an array of
  * {file,line,column,pointer,severity,message}. */
 void conf_print_errors(const struct conf_doc *doc, FILE *to, bool json);
+/* Those of several documents in one such array. */
+void conf_print_errors_json(const struct conf_doc *const *docs, size_t count, FILE *to);
 
 /* The mistakes one by one, in the order in which they were found; false behind the last that is
  * kept. For callers who made the overrides themselves, and know better where the user wrote them.

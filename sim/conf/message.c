@@ -181,30 +181,35 @@ static cJSON *json_of_message(const struct conf_doc *doc, const struct conf_mess
 	return object;
 }
 
-static void print_json(const struct conf_doc *doc, const struct conf_message **sorted, FILE *to)
+void conf_print_errors_json(const struct conf_doc *const *docs, size_t count, FILE *to)
 {
 	cJSON *list = conf_node(cJSON_CreateArray());
 
-	for (size_t i = 0; i < doc->message_count; i++)
-		cJSON_AddItemToArray(list, json_of_message(doc, sorted[i]));
+	for (size_t d = 0; d < count; d++) {
+		const struct conf_message **sorted = sorted_messages(docs[d]);
+
+		for (size_t i = 0; i < docs[d]->message_count; i++)
+			cJSON_AddItemToArray(list, json_of_message(docs[d], sorted[i]));
+		free(sorted);
+	}
 	conf_print_json(list, to);
 }
 
 void conf_print_errors(const struct conf_doc *doc, FILE *to, bool json)
 {
-	const struct conf_message **sorted = sorted_messages(doc);
+	const struct conf_message **sorted;
+	struct plain plain; /* names of files, too, may hold anything */
 
 	if (json) {
-		print_json(doc, sorted, to);
-	} else {
-		struct plain plain; /* names of files, too, may hold anything */
-
-		plain_open(&plain);
-		for (size_t i = 0; i < doc->message_count; i++)
-			print_text(doc, sorted[i], plain.to);
-		if (doc->dropped > 0)
-			fprintf(plain.to, "%s: and %zu more\n", doc->name, doc->dropped);
-		plain_close(&plain, to);
+		conf_print_errors_json(&doc, 1, to);
+		return;
 	}
+	sorted = sorted_messages(doc);
+	plain_open(&plain);
+	for (size_t i = 0; i < doc->message_count; i++)
+		print_text(doc, sorted[i], plain.to);
+	if (doc->dropped > 0)
+		fprintf(plain.to, "%s: and %zu more\n", doc->name, doc->dropped);
+	plain_close(&plain, to);
 	free(sorted);
 }

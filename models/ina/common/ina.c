@@ -298,6 +298,13 @@ static bool waits(const struct ina_worker *worker, char *text, size_t size)
 	return worker->results < chunks;
 }
 
+bytes ina_received(const void *instance)
+{
+	const struct ina_job *job = instance;
+
+	return ina_worker(job, 0)->results * job->scheme->elements * ELEMENT_BYTES;
+}
+
 void ina_report_waiting(const void *instance, FILE *to, size_t limit)
 {
 	const struct ina_job *job = instance;

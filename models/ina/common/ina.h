@@ -297,6 +297,7 @@ void *ina_start(void *scheme, const struct collective_job *spec, const char **ne
 void ina_contribute(void *instance, uint32_t worker, bytes size);
 void ina_finish(void *instance);
 void ina_stats(const void *instance, struct collective_stats *stats);
+bytes ina_received(const void *instance);
 void ina_report_waiting(const void *instance, FILE *to, size_t limit);
 void *ina_plan(void *scheme, const struct collective_job *spec, struct stream_plan *plan,
 	       const char **never);
@@ -305,7 +306,8 @@ size_t ina_memory(void *scheme, const struct collective_memory **list);
 
 #define INA_OPS                                                                                    \
 	.close = ina_close, .start = ina_start, .contribute = ina_contribute,                      \
-	.finish = ina_finish, .stats = ina_stats, .report_waiting = ina_report_waiting
+	.finish = ina_finish, .stats = ina_stats, .received = ina_received,                        \
+	.report_waiting = ina_report_waiting
 
 /* For a scheme with ops.plan(). */
 #define INA_PLAN_OPS .plan = ina_plan, .withdraw = ina_withdraw

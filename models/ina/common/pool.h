@@ -254,7 +254,7 @@ void pool_finish(void *instance);
 	.burst = pool_burst, .frame = pool_frame, .payload = pool_payload, .check = pool_check,    \
 	.close = ina_close, .start = ina_start, .contribute = ina_contribute,                      \
 	.finish = pool_finish, INA_PLAN_OPS, .memory = ina_memory, .stats = ina_stats,             \
-	.report_waiting = ina_report_waiting
+	.received = ina_received, .report_waiting = ina_report_waiting
 
 /* Members of struct ina_ops; a scheme adds its title. */
 void pool_deliver(void *self, uint32_t host, const struct packet *packet);

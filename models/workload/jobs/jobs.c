@@ -5,6 +5,7 @@
 #include "workload/offered.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -513,11 +514,40 @@ void jobs_stats(const struct jobs *jobs, struct collective_stats *stats)
 		add_stats(&jobs->jobs[i], stats);
 }
 
+/* How much of the gradients of its iteration the first worker has got back: by what its scheme says
+ * that it has received, or else by tensors. */
+static double part_done(const struct job *job)
+{
+	const struct job_worker *worker = &job->worker[0];
+	const struct dnn *dnn = job->dnn;
+	double all = 0, held = 0;
+
+	if (job->instance && job_scheme(job)->received) {
+		held = (double)job_scheme(job)->received(job->instance) / (double)job->gradients;
+		return fmax(0, fmin(held - (double)job->iterations_done, 1));
+	}
+	for (size_t l = worker->layer_first; l < worker->layer_end; l++) {
+		const struct dnn_layer *layer = &dnn->layers[l];
+		int64_t before = job->iterations_done * (int64_t)layer->tensors;
+		double part = (double)(worker->held[l] - before) / fmax(layer->tensors, 1);
+
+		all += (double)layer->gradient;
+		held += (double)layer->gradient * fmin(part, 1);
+	}
+	return all > 0 ? held / all : 0;
+}
+
 double jobs_progress(const struct jobs *jobs)
 {
-	return jobs->report.iterations > 0
-		       ? jobs->report.iterations_finished / jobs->report.iterations
-		       : 1;
+	double done = jobs->report.iterations_finished;
+
+	if (jobs->report.iterations <= 0)
+		return 1;
+	for (size_t i = 0; i < jobs->report.arrived; i++)
+		if (jobs->jobs[i].state == JOB_RUNNING && jobs->jobs[i].worker &&
+		    jobs->jobs[i].iterations_done < jobs->jobs[i].iterations)
+			done += part_done(&jobs->jobs[i]);
+	return done / jobs->report.iterations;
 }
 
 static bool computes(const struct job *job)

@@ -259,7 +259,8 @@ const struct jobs_report *jobs_report(const struct jobs *jobs);
 const char *jobs_refusal(const struct jobs *jobs, const char **group);
 void jobs_stats(const struct jobs *jobs, struct collective_stats *stats); /* of all jobs so far */
 
-/* The fraction of all iterations that has finished. */
+/* The fraction of all iterations that is done: of one under way, the part of its gradients that the
+ * first worker has got back. */
 double jobs_progress(const struct jobs *jobs);
 
 /* True when no running job computes, and none has begun or ended a task or got a sum since *since:

@@ -41,8 +41,9 @@ static void add(struct field_diffs *diffs, const struct json_difference *item,
 {
 	char *path = path_of(item->pointer);
 	const struct regress_tolerance *t = NULL;
+	bool numbers = cJSON_IsNumber(item->a) && cJSON_IsNumber(item->b);
 
-	if (cJSON_IsNumber(item->a) && cJSON_IsNumber(item->b))
+	if (numbers)
 		t = tolerance_of(tolerances, count, path);
 	if (t && is_allowed(t, item->a->valuedouble, item->b->valuedouble)) {
 		free(path);
@@ -52,10 +53,21 @@ static void add(struct field_diffs *diffs, const struct json_difference *item,
 		.path = path,
 		.reference = json_diff_text(item->a, "missing"),
 		.found = json_diff_text(item->b, "missing"),
+		.numbers = { numbers, numbers ? item->a->valuedouble : 0,
+			     numbers ? item->b->valuedouble : 0 },
 		.tolerant = t,
 		.relative = t ? t->relative : 0,
 		.absolute = t ? t->absolute : 0,
 	};
+}
+
+double field_diff_change(const struct field_diff *diff)
+{
+	double reference = diff->numbers.reference;
+
+	return diff->numbers.given && reference != 0
+		       ? (diff->numbers.found - reference) / fabs(reference)
+		       : NAN;
 }
 
 void field_diffs_find(const cJSON *reference, const cJSON *found,

@@ -10,7 +10,11 @@
 struct field_diff {
 	char *path;              /* "jobs.jct_s.mean", "flows.by_size.0.count" */
 	char *reference, *found; /* as text; "missing" where there is none */
-	bool tolerant;           /* these were exceeded; else it had to be exact */
+	struct {
+		bool given; /* both are numbers: */
+		double reference, found;
+	} numbers;
+	bool tolerant; /* these were exceeded; else it had to be exact */
 	double relative, absolute;
 };
 
@@ -28,6 +32,10 @@ void field_diffs_find(const cJSON *reference, const cJSON *found,
 		      const struct regress_tolerance *tolerances, size_t count,
 		      struct field_diffs *diffs);
 void field_diffs_release(struct field_diffs *diffs);
+
+/* By how much a number has grown, relative to the reference: 0.01 is 1 %. NAN where one is no
+ * number or the reference is 0. */
+double field_diff_change(const struct field_diff *diff);
 
 /* Takes out of a summary what depends on the machine, the scenario's name, and
  * what is compared by itself: digest and events. */

@@ -87,6 +87,7 @@ struct point_facts {
 	uint64_t hash; /* of all that decides the result */
 	uint64_t seed;
 	double cost; /* work, in any measure: packet-hops */
+	bool least;  /* the cost may be many times more */
 	double jobs;
 	uint64_t hosts;
 	bool streams; /* it has no packets: cost serves only to order points */
