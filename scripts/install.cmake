@@ -8,7 +8,7 @@ function(inasim_page file)
                      DEPENDS inasim VERBATIM)
   set(pages ${pages} ${manual}/${file} PARENT_SCOPE)
 endfunction()
-foreach(page IN ITEMS inasim.1 inasim-scenario.5)
+foreach(page IN ITEMS inasim.1 inasim-scenario.5 inasim-sweep.1)
   inasim_page(${page} manual ${page})
 endforeach()
 inasim_page(scenario.schema.json schema)
@@ -24,14 +24,17 @@ install(DIRECTORY traces scenarios DESTINATION share/inasim)
 install(DIRECTORY scripts/gnuplot scripts/report scripts/completion DESTINATION share/inasim/scripts)
 install(FILES CITATION.cff DESTINATION share/inasim) # reports have it
 install(FILES ${manual}/scenario.schema.json ${manual}/plan.schema.json DESTINATION share/inasim)
-install(FILES ${manual}/inasim.1 DESTINATION share/man/man1)
+install(FILES ${manual}/inasim.1 ${manual}/inasim-sweep.1 DESTINATION share/man/man1)
 install(FILES ${manual}/inasim-scenario.5 DESTINATION share/man/man5)
 install(FILES scripts/completion/bash DESTINATION share/bash-completion/completions RENAME inasim)
 foreach(folder IN ITEMS vendor-completions site-functions) # where zsh looks in /usr, in /usr/local
   install(FILES scripts/completion/zsh DESTINATION share/zsh/${folder} RENAME _inasim)
 endforeach()
 install(FILES scripts/completion/fish DESTINATION share/fish/vendor_completions.d RENAME inasim.fish)
-install(FILES README.md CITATION.cff DESTINATION share/doc/inasim)
+# All pages, so that their links lead somewhere.
+install(FILES README.md CHANGELOG.md CITATION.cff CONTRIBUTING.md DESTINATION share/doc/inasim)
+install(DIRECTORY models scenarios scripts sim tests traces DESTINATION share/doc/inasim
+        FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN fuzz EXCLUDE)
 install(FILES LICENSE DESTINATION share/doc/inasim RENAME copyright)
 
 set(CPACK_GENERATOR DEB)

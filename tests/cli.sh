@@ -689,9 +689,14 @@ ends 6 init no/folder/x.json
 ends 0 init other.json
 [[ -s other.json ]] || fail "init: no other.json"
 
+for asked in /jobs/0 /jobs/N jobs/0; do # an item of a list
+	ends 0 help "$asked"
+	says out '^/jobs$'
+	says out '^  all_reduce '
+done
 ends 2 manual nroff
 says err 'bash, zsh and fish'
-for page in inasim.1 inasim-scenario.5; do
+for page in inasim.1 inasim-sweep.1 inasim-scenario.5; do
 	ends 0 manual "$page"
 	says out '^\.TH inasim'
 	if command -v groff >/dev/null; then
@@ -713,7 +718,11 @@ ends 0 manual bash
 completes() {
 	PATH=$(dirname "$INASIM"):$PATH bash -c 'source ./out; COMP_WORDS=(inasim "$@"); COMP_CWORD=$#; _inasim; echo "${COMPREPLY[*]}"' - "$@"
 }
-for pair in 'ex:explain export' 'sweep s:status' 'sweep run --for:--force' 'run --se:--seed --set' 'run sc:'; do
+for pair in 'ex:explain export' 'sweep s:status' 'sweep run --for:--force' 'run --se:--seed --set' 'run sc:' \
+	'run --fidelity f:fluid' 'plot --figure fct_c:fct_cdf' 'plot --y jobs.jct_s.m:jobs.jct_s.max jobs.jct_s.mean' \
+	'compare --metric flows.time:flows.timeouts' 'plot --kind he:heat' 'formula pool_sl:pool_slots pool_slots_least' \
+	'help oversub:oversubscription' 'list metr:metrics' 'run --set /jobs/0/all_r:/jobs/0/all_reduce=' \
+	'manual inasim-sw:inasim-sweep.1'; do
 	# shellcheck disable=SC2086 # words
 	found=$(completes ${pair%%:*})
 	checks=$((checks + 1))
@@ -722,10 +731,24 @@ for pair in 'ex:explain export' 'sweep s:status' 'sweep run --for:--force' 'run 
 	found=$(PATH=$(dirname "$INASIM"):$PATH fish -c "source '$SRC/scripts/completion/fish'
 		complete -C 'inasim ${pair%%:*}'" | cut -f1 | sort | paste -sd' ')
 	checks=$((checks + 1))
+	found=${found//all_reduce=* \/jobs*/all_reduce=} # fish offers schemes with it
 	[[ $found == "${pair#*:}" ]] || fail "in fish, inasim ${pair%%:*} completes to \"$found\""
 done
 
+words=$(PATH=$(dirname "$INASIM"):$PATH bash -c 'source ./out; COMP_WORDS=(inasim run --set /jobs/0/all_reduce = sw); COMP_CWORD=5
+	_inasim; echo "${COMPREPLY[*]}"')
+checks=$((checks + 1))
+[[ $words == 'switchml switchml_star' ]] || fail "--set /jobs/0/all_reduce=sw completes to \"$words\""
+
 # --- explain ---
+
+# 1538 and 84 bytes on the wire of 10 Gbps over two links of 1 us each way, a switch of 500 ns and a host of 2 us each way
+ends 0 explain small.json --set /topology/host/latency=2us
+says out '^longest path of job "job" \(ring\): a frame of 1518 bytes and its ACK of 64: 4 links, 2 switches, host latency \(2us\) twice; 11.5952 us on an idle network; bandwidth-delay product 14494 bytes$'
+says out '^longest path of flows ".*" \(dctcp\): .* 11.5952 us '
+# 200 bytes twice over a link of 10 Gbps and 1 us, a switch and a host
+ends 0 explain small.json --set /topology/host/latency=2us --set /jobs/0/all_reduce=switchml
+says out '^longest path of job "job" \(switchml\): a packet of 180 bytes to the root and its sum to the workers: 2 links, 1 switches, host latency \(2us\) once; 4.82 us .* product 6025 bytes$'
 
 # A line of explain --json is a pointer and a value: put together again they are a scenario.
 assemble() {
@@ -820,6 +843,14 @@ ends 2 formula flat_ring gpus=4 gpus=4 bytes=100MB inter=100Gbps
 says err 'gpus stands twice'
 ends 2 formula parallel_wins_from gpus=2
 says err 'parallel_wins_from has no value there: gpus is more than 2'
+ends 0 formula header_share payload=128B frame=180B # bytes with a unit, or without
+says out '^0.2888888889$'
+ends 0 formula header_share payload=128 frame=180
+says out '^0.2888888889$'
+ends 2 formula header_share payload=128us frame=180
+says err 'payload takes a number with a unit'
+checks=$((checks + 1))
+! "$INASIM" list formulas | grep -q '"rule"' || fail "formulas name a value of slots that there is not"
 ends 2 formula header_share payload=4 frame=1
 says err 'header_share has no value there: payload is at most frame'
 silent out

@@ -24,13 +24,20 @@ ln -s "$prefix/bin/inasim" links/inasim
 INASIM=$work/links/inasim
 cd "$work/elsewhere"
 
-there share/man/man1/inasim.1 share/man/man5/inasim-scenario.5 share/doc/inasim/copyright \
+there share/man/man1/inasim.1 share/man/man1/inasim-sweep.1 share/man/man5/inasim-scenario.5 share/doc/inasim/copyright \
 	share/bash-completion/completions/inasim share/zsh/vendor-completions/_inasim \
 	share/fish/vendor_completions.d/inasim.fish
 for schema in scenario plan; do
 	there "share/inasim/$schema.schema.json"
 	holds '.properties | length > 5' "$share/$schema.schema.json"
 done
+
+# Links of the README lead somewhere.
+doc=$prefix/share/doc/inasim
+while read -r link; do
+	checks=$((checks + 1))
+	[[ -e $doc/${link%%#*} ]] || fail "README.md: $link is not installed"
+done < <(grep -oE '\]\([^)]+\)' "$doc/README.md" | sed 's/^](//; s/)$//' | grep -v '^http')
 
 # It reads its own files: what changes there, changes for it.
 echo 'mine,alexnet_caffe_grouped,a100,1,1.5,estimate,this test' >>"$share/traces/models/profiles.csv"

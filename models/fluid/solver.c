@@ -65,9 +65,10 @@ struct solver *solver_open(char **error)
 	int pair[2];
 
 	if (access(path, X_OK)) {
-		*error = xasprintf("the fluid fidelity needs the program %s, which is built where "
-				   "libsimgrid-dev is installed (scripts/setup)",
-				   path);
+		*error = xasprintf(
+			"the fluid fidelity needs the program %s, which is missing: install "
+			"libsimgrid-dev (scripts/setup), then build again",
+			path);
 		free(path);
 		return NULL;
 	}

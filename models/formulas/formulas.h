@@ -31,7 +31,15 @@ struct formula_inputs {
 	double bound, factor;
 };
 
-enum formula_kind { FORMULA_TIME, FORMULA_SIZE, FORMULA_RATE, FORMULA_COUNT, FORMULA_REAL };
+/* FORMULA_OCTETS: bytes of a packet, with or without a unit. */
+enum formula_kind {
+	FORMULA_TIME,
+	FORMULA_SIZE,
+	FORMULA_RATE,
+	FORMULA_COUNT,
+	FORMULA_REAL,
+	FORMULA_OCTETS
+};
 
 /* An input: its place in struct formula_inputs, and its range. */
 struct formula_input {

@@ -31,7 +31,7 @@ static const char *unit_of(enum formula_kind kind)
 {
 	static const char *const units[] = {
 		[FORMULA_TIME] = "s", [FORMULA_SIZE] = "B", [FORMULA_RATE] = "bps",
-		[FORMULA_COUNT] = "", [FORMULA_REAL] = "",
+		[FORMULA_COUNT] = "", [FORMULA_REAL] = "",  [FORMULA_OCTETS] = "B",
 	};
 
 	return units[kind];
@@ -112,10 +112,12 @@ static const struct formula *find(const char *name)
 /* Reads a quantity with its unit, or a plain number. False after a complaint. */
 static bool read_value(const struct formula_input *input, const char *text, double *value)
 {
-	static const enum unit_kind kinds[] = {
-		[FORMULA_TIME] = UNIT_TIME, [FORMULA_SIZE] = UNIT_SIZE, [FORMULA_RATE] = UNIT_RATE
-	};
-	bool with_unit = *unit_of(input->kind);
+	static const enum unit_kind kinds[] = { [FORMULA_TIME] = UNIT_TIME,
+						[FORMULA_SIZE] = UNIT_SIZE,
+						[FORMULA_RATE] = UNIT_RATE,
+						[FORMULA_OCTETS] = UNIT_SIZE };
+	bool with_unit = *unit_of(input->kind) &&
+			 (input->kind != FORMULA_OCTETS || text[strspn(text, "0123456789")]);
 	uint64_t units = 0;
 	char *end;
 
@@ -133,7 +135,8 @@ static bool read_value(const struct formula_input *input, const char *text, doub
 			return false;
 		}
 	}
-	if (input->kind == FORMULA_COUNT && *value != floor(*value)) {
+	if ((input->kind == FORMULA_COUNT || input->kind == FORMULA_OCTETS) &&
+	    *value != floor(*value)) {
 		complain("%s takes a whole number; found \"%s\"", input->name, text);
 		return false;
 	}

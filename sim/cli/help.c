@@ -104,6 +104,9 @@ static char *as_path(const char *asked)
 		p += digits;
 	}
 	*to = '\0';
+	if (to - path > 2 &&
+	    !strcmp(to - 2, "/N")) /* "/jobs/0": what holds of an item stands there */
+		to[-2] = '\0';
 	return path;
 }
 

@@ -112,6 +112,57 @@ static void page_scenario(void)
 	puts(".SH \"SEE ALSO\"\n.BR inasim (1)");
 }
 
+/* --- inasim-sweep(1) --- */
+
+/* One line of the comment that scripts/sweep begins with, without "# ": "  --out DIR   text" is an
+ * option, and what is indented further goes on. */
+static void sweep_line(const char *text, bool *listed)
+{
+	bool option = !strncmp(text, "  --", 4);
+	char form[40];
+	size_t length;
+
+	if (!*listed && (!strncmp(text, "Usage: ", 7) || !strncmp(text, "       ", 7))) {
+		line(".br\ninasim\\-sweep", text + strlen("Usage: scripts/sweep"));
+		return;
+	}
+	if (option) {
+		length = (size_t)(strstr(text + 2, "  ") - text) - 2;
+		snprintf(form, sizeof(form), "%.*s", (int)length, text + 2);
+		line(".TP\n.B ", form);
+		text += 2 + length;
+	} else if (*text != ' ' && *listed) {
+		puts(".PP");
+	}
+	*listed = option || *text == ' ';
+	line("", text + strspn(text, " "));
+}
+
+/* False: the script is not there. */
+static bool page_sweep(void)
+{
+	char *installed = home_path("../../bin/inasim-sweep"), *source = home_path("scripts/sweep");
+	char *text = input_read(source, 100000, NULL), *rest, *next;
+	bool listed = false;
+
+	if (!text)
+		text = input_read(installed, 100000, NULL);
+	free(installed);
+	free(source);
+	if (!text)
+		return false;
+	head("inasim-sweep", 1, "runs the points of a sweep plan on all cores, or on a cluster");
+	puts(".SH DESCRIPTION");
+	for (rest = strchr(text, '\n') + 1; !strncmp(rest, "# ", 2); rest = next + 1) {
+		next = strchr(rest, '\n');
+		*next = '\0';
+		sweep_line(rest + 2, &listed);
+	}
+	puts(".SH \"SEE ALSO\"\n.BR inasim (1),\n.BR inasim\\-scenario (5)");
+	free(text);
+	return true;
+}
+
 /* The completion for a shell, which asks the program; NULL = there is none. The caller frees. */
 static char *completion(const char *shell)
 {
@@ -133,11 +184,14 @@ int verb_manual(const struct cli *cli)
 		page_program();
 	} else if (!strcmp(name, "inasim-scenario.5")) {
 		page_scenario();
+	} else if (!strcmp(name, "inasim-sweep.1") && page_sweep()) {
+		free(text);
+		return EXIT_DONE;
 	} else if (text) {
 		fputs(text, stdout);
 	} else {
-		complain("there is no \"%s\"; there are the pages inasim.1 and inasim-scenario.5, "
-			 "and completions for bash, zsh and fish",
+		complain("there is no \"%s\"; there are the pages inasim.1, inasim-scenario.5 and "
+			 "inasim-sweep.1, and completions for bash, zsh and fish",
 			 name);
 		code = EXIT_USAGE;
 	}
