@@ -12,6 +12,7 @@
 
 #include "collective/exact.h"
 #include "collective/holding_times.h"
+#include "collective/machine_conf.h"
 #include "collective/plan.h"
 #include "collective/reducer.h"
 #include "conf/conf.h"
@@ -21,6 +22,7 @@
 struct model_env {
 	struct sim *sim;
 	struct topology *topo;
+	const struct machine_conf *machine; /* what the hosts are */
 	struct tcp *tcp;
 	struct checks *checks;
 	struct reducers *reducers; /* adding on hosts */
@@ -186,10 +188,11 @@ struct collective_ops {
 	/* Optional: the number of parameter servers for so many workers (two or more), unless the
 	 * job says otherwise. A scheme without this member has none. */
 	uint32_t (*servers)(uint32_t workers);
-	/* Optional: why no job of this size can run on this topology, wherever it is placed (a
+	/* Optional: why no job of this size can run on these machines, wherever it is placed (a
 	 * static string), or NULL. */
 	const char *(*refuses)(const void *conf, const struct topology_conf *topology,
-			       uint32_t workers, uint32_t servers);
+			       const struct machine_conf *machine, uint32_t workers,
+			       uint32_t servers);
 	/* Optional: payload bytes that the hosts of a job send for each byte of its gradient
 	 * when nothing is lost (workers >= 2; `beside`: its servers are on workers' hosts). Used
 	 * for stated loads, never for a decision. Without this member each worker sends one byte,

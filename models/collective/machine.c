@@ -54,7 +54,7 @@ struct machines {
 
 static sim_time time_of(const struct machine_scheme *scheme, bool after, bytes size)
 {
-	const struct gpus_conf *gpus = &scheme->topo->conf->host.gpus;
+	const struct gpus_conf *gpus = &scheme->conf->gpus;
 	struct formula_machine machine = { (uint64_t)gpus->count, gpus->latency, gpus->rate,
 					   gpus->shared };
 
@@ -162,16 +162,17 @@ static void open_machine(struct machines *machines, uint32_t w)
 static bool start_rail(struct machines *machines, uint32_t r, const char **never)
 {
 	const struct machine_scheme *scheme = machines->scheme;
+	uint32_t hosts = scheme->topo->net.hosts;
 	struct rail *rail = &machines->rails[r];
 	struct collective_job inner = machines->job;
 
 	rail->machines = machines;
 	rail->hosts = xcalloc(inner.workers + inner.servers, sizeof(*rail->hosts));
 	for (uint32_t i = 0; i < inner.workers; i++)
-		rail->hosts[i] = topology_nic(scheme->topo, inner.hosts[i], r);
+		rail->hosts[i] = machine_nic(scheme->conf, hosts, inner.hosts[i], r);
 	for (uint32_t i = 0; i < inner.servers; i++)
 		rail->hosts[inner.workers + i] =
-			topology_nic(scheme->topo, inner.server_hosts[i], r);
+			machine_nic(scheme->conf, hosts, inner.server_hosts[i], r);
 	inner.number += r;
 	inner.hosts = rail->hosts;
 	inner.server_hosts = rail->hosts + inner.workers;
@@ -192,8 +193,7 @@ static void *start(void *self, const struct collective_job *job, const char **ne
 	for (uint32_t w = 0; w < job->workers; w++)
 		open_machine(machines, w);
 	sim_name(scheme->sim, on_due, "GPUs of a machine are through");
-	machines->rail_count =
-		scheme->inside == INSIDE_MASTER ? 1 : topology_nics(scheme->topo->conf);
+	machines->rail_count = scheme->inside == INSIDE_MASTER ? 1 : machine_nics(scheme->conf);
 	machines->rails = xcalloc(machines->rail_count, sizeof(*machines->rails));
 	for (uint32_t r = 0; r < machines->rail_count; r++) {
 		if (start_rail(machines, r, never))

@@ -17,6 +17,7 @@
 #ifndef INASIM_COLLECTIVE_MACHINE_H
 #define INASIM_COLLECTIVE_MACHINE_H
 
+#include "collective/machine_conf.h"
 #include "collective/schemes.h"
 #include "topo/topology.h"
 
@@ -28,6 +29,7 @@ extern const char *const inside_names[]; /* for ENUM rows */
 struct machine_scheme {
 	struct sim *sim;
 	const struct topology *topo;
+	const struct machine_conf *conf;
 	struct scheme_run inner;
 	enum inside inside;
 };

@@ -60,7 +60,7 @@ static bool may_send(const struct schedule_edge *edge)
 static void pass_on(struct schedule_edge *edge, uint64_t size)
 {
 	struct schedule *schedule = edge->schedule;
-	const struct gpus_conf *gpus = &schedule->scheme->env.topo->conf->host.gpus;
+	const struct gpus_conf *gpus = &schedule->scheme->env.machine->gpus;
 	sim_time from = schedule->scheme->env.sim->now;
 	sim_time *free_at = &schedule->shared_free[schedule->ranks[edge->ends.from].worker];
 	unsigned __int128 bits = (unsigned __int128)size * 8 * PS_PER_S;
@@ -315,7 +315,7 @@ static int by_host(const void *a, const void *b)
 static void order_ranks(struct schedule *schedule)
 {
 	const struct schedule_scheme *scheme = schedule->scheme;
-	const struct topology *topo = scheme->env.topo;
+	const struct machine_conf *machine = scheme->env.machine;
 	uint32_t p = schedule->count, each = ranks_each(schedule);
 	uint32_t *order = xcalloc(p, sizeof(*order));
 	struct rng rng;
@@ -340,9 +340,8 @@ static void order_ranks(struct schedule *schedule)
 		struct schedule_rank *rank = &schedule->ranks[r];
 
 		if (each > 1) /* neighbours share a NIC */
-			rank->host =
-				topology_nic(topo, rank->host,
-					     rank->gpu % each * topology_nics(topo->conf) / each);
+			rank->host = machine_nic(machine, scheme->env.topo->net.hosts, rank->host,
+						 rank->gpu % each * machine_nics(machine) / each);
 		rank->number = r;
 		schedule->rank_of_gpu[rank->gpu] = r;
 		for (unsigned i = 0; i < SCHEDULE_THREADS; i++)

@@ -52,7 +52,7 @@ static void print_bus_bandwidth(const struct simulation *s, FILE *to)
 {
 	const struct jobs_report *report = jobs_report(s->jobs);
 	double link = (double)s->scenario->topology.link.rate / 8 *
-		      topology_nics(&s->scenario->topology),
+		      machine_nics(&s->scenario->machine),
 	       most = 0;
 
 	for (size_t i = 0; i < report->measured.finished; i++)

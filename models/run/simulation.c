@@ -269,17 +269,13 @@ struct simulation *simulation_build(const struct scenario *scenario, const char 
 	s->tcp = tcp_new(&s->topo, &scenario->tcp);
 	s->roce = roce_new(&s->topo, &scenario->roce, scenario->roce.window);
 	reducers_init(&s->reducers, s->topo.net.hosts,
-		      scenario->topology.host.reduction_rate / topology_nics(&scenario->topology));
+		      scenario->machine.reduction_rate / machine_nics(&scenario->machine));
 	if (scenario->fidelity != FIDELITY_PACKET && !open_fluid(s, error))
 		goto failed;
-	env = (struct model_env){ &s->sim,
-				  &s->topo,
-				  s->tcp,
-				  &s->checks,
-				  &s->reducers,
-				  s->fluid,
-				  scenario->fluid.load_below,
-				  s->roce };
+	env = (struct model_env){
+		&s->sim,      &s->topo, &scenario->machine,         s->tcp, &s->checks,
+		&s->reducers, s->fluid, scenario->fluid.load_below, s->roce
+	};
 	for (unsigned i = 0; scheme_ops(i); i++)
 		if (scenario_uses(scenario, i))
 			open_scheme(s, &env, i);

@@ -442,9 +442,10 @@ static void check_job_group(const struct looking *look, size_t number, bool boun
 	if (group->origin != number && before)
 		return; /* a part of a group with a trace, whose mistakes are reported already */
 	pointer = conf_at(look->doc, "/jobs/%zu", group->origin);
-	job_group_check(group, look->doc, pointer, &look->scenario->topology,
-			&look->scenario->cluster, look->scenario->schemes[group->all_reduce],
-			bounded);
+	job_group_check(group, look->doc, pointer,
+			&(struct job_site){ &look->scenario->topology, &look->scenario->machine,
+					    &look->scenario->cluster },
+			look->scenario->schemes[group->all_reduce], bounded);
 	check_stragglers(look, group, pointer);
 	if (group->arrival.form == JOBS_TRACE)
 		longest = check_job_trace(look, group, pointer);
@@ -553,7 +554,7 @@ static void check_fluid(const struct scenario *scenario, struct conf_doc *doc)
 		if (group->exchanges)
 			conf_error(doc, where,
 				   "sharding, pipelines and all-to-alls run as packets only");
-		if (topology->host.gpus.count > 1 && group->inside == INSIDE_RING &&
+		if (machine_gpus(&scenario->machine) > 1 && group->inside == INSIDE_RING &&
 		    group == &scenario_jobs(scenario)[group->origin]) /* once for all parts */
 			conf_error(doc, conf_at(doc, "%s/inside", where),
 				   "a ring of all GPUs runs as packets only");
@@ -584,7 +585,7 @@ void scenario_check(struct scenario *scenario, struct conf_doc *doc)
 	check_segment(scenario, doc);
 	check_dcqcn(scenario, doc);
 	before = conf_errors(doc);
-	topology_check(&scenario->topology, doc);
+	topology_check(&scenario->topology, &scenario->machine, doc);
 	if (conf_errors(doc) != before)
 		return;
 	scenario->topology.switches.answers = answers_of(scenario);
@@ -592,7 +593,7 @@ void scenario_check(struct scenario *scenario, struct conf_doc *doc)
 	if (conf_errors(doc) != before)
 		return;
 	look.hosts = topology_hosts(&scenario->topology);
-	look.machines = topology_machines(&scenario->topology);
+	look.machines = machine_count(&scenario->machine, look.hosts);
 	check_series(scenario, doc);
 	check_flow_classes(scenario, doc);
 	before = conf_errors(doc);

@@ -396,7 +396,7 @@ struct scenario_cost scenario_cost(const struct scenario *scenario, const struct
 {
 	struct place place = place_of(scenario, doc);
 	struct scenario_cost cost = { .hosts = (uint32_t)place.hosts };
-	double slots = place.hosts * (double)scenario->topology.host.slots, jobs_s;
+	double slots = place.hosts * (double)scenario->machine.slots, jobs_s;
 
 	for_enabled_jobs(group, scenario)
 		add_job_group(&place, group, &cost);

@@ -52,6 +52,7 @@ struct scenario {
 	} fluid;
 	struct stop_conf stop;
 	struct topology_conf topology;
+	struct machine_conf machine; /* also written under "topology" */
 	struct tcp_conf tcp;
 	struct roce_conf roce;
 	void *schemes[SCHEMES_MAX]; /* parameters by enum scheme_index */

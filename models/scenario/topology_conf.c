@@ -1,6 +1,8 @@
 /* A topology as a scenario describes it: rows, and what they cannot say. */
 #include "scenario/topology_conf.h"
 
+#include "scenario/scenario.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -46,16 +48,17 @@ static const struct conf_row ecn_ramp_rows[] = {
 static const struct conf_table ecn_ramp_table = { "ecn_ramp", ecn_ramp_rows,
 						  sizeof(struct ecn_conf),
 						  "A linear ramp, as DCQCN." };
-#define ECN_FORMS(OWNER)                                                                           \
-	CONF_BOOL("switch", OWNER, ecn.on, CONF_REQUIRED,                                          \
+#define ECN_FORMS(OWNER, ECN)                                                                      \
+	CONF_BOOL("switch", OWNER, ECN.on, CONF_REQUIRED,                                          \
 		  "true: mark above 12.9 kB for each Gbps of the link, which is 129 kB (85 "       \
 		  "frames of 1518 bytes) at 10 Gbps; false: never mark."),                         \
-		CONF_OBJECT("step", OWNER, ecn, CONF_REQUIRED, &ecn_step_table, "One threshold."), \
-		CONF_OBJECT("ramp", OWNER, ecn, CONF_REQUIRED, &ecn_ramp_table,                    \
+		CONF_OBJECT("step", OWNER, ECN, CONF_REQUIRED, &ecn_step_table, "One threshold."), \
+		CONF_OBJECT("ramp", OWNER, ECN, CONF_REQUIRED, &ecn_ramp_table,                    \
 			    "Kmin, Kmax, Pmax.")
-static const struct conf_row switch_ecn_forms[] = { ECN_FORMS(struct switch_conf), { 0 } };
+static const struct conf_row switch_ecn_forms[] = { ECN_FORMS(struct switch_conf, ecn), { 0 } };
 static const struct conf_table switch_ecn_table = { "switch_ecn", switch_ecn_forms, 0, NULL };
-static const struct conf_row host_ecn_forms[] = { ECN_FORMS(struct host_conf), { 0 } };
+static const struct conf_row host_ecn_forms[] = { ECN_FORMS(struct scenario, topology.host.ecn),
+						  { 0 } };
 static const struct conf_table host_ecn_table = { "host_ecn", host_ecn_forms, 0, NULL };
 
 static const struct conf_row pause_rows[] = {
@@ -116,74 +119,76 @@ static const char *const nic_modes[] = {
 };
 
 static const struct conf_row gpus_rows[] = {
-	CONF_INT("count", struct host_conf, gpus.count, "1", 1, 1024,
+	CONF_INT("count", struct scenario, machine.gpus.count, "1", 1, 1024,
 		 "GPUs of a worker: it is then a machine, whose GPUs compute alike and share its "
 		 "NICs (\"inside\" of a job)."),
-	CONF_RATE("rate", struct host_conf, gpus.rate, "150GBps", 1000000, MAX_RATE,
+	CONF_RATE("rate", struct scenario, machine.gpus.rate, "150GBps", 1000000, MAX_RATE,
 		  "Of a GPU's link to the others, each direction.",
 		  "NetReduce section 5.4: NVLink, 150 GB/s"),
-	CONF_TIME("latency", struct host_conf, gpus.latency, "1us", 0, PS_PER_S,
+	CONF_TIME("latency", struct scenario, machine.gpus.latency, "1us", 0, PS_PER_S,
 		  "Of each step among them (alpha).", "NetReduce table 4 has 0.1-100 us"),
-	CONF_BOOL("shared", struct host_conf, gpus.shared, "false",
+	CONF_BOOL("shared", struct scenario, machine.gpus.shared, "false",
 		  "true: one link for all GPUs of a machine together, as behind a PCIe switch.",
 		  "NetReduce appendix A: a link each"),
 	{ 0 },
 };
-static const struct conf_table gpus_table = { "gpus", gpus_rows, sizeof(struct host_conf),
+static const struct conf_table gpus_table = { "gpus", gpus_rows, sizeof(struct scenario),
 					      "GPUs of a worker." };
 
 static const char *const nics_wirings[] = { [NICS_RACK] = "rack", [NICS_RAILS] = "rails", NULL };
 
 static const struct conf_row nics_rows[] = {
-	CONF_INT("count", struct host_conf, nics.count, "1", 1, 64,
+	CONF_INT("count", struct scenario, machine.nics.count, "1", 1, 64,
 		 "NICs of a machine; must divide its GPUs, which share them in blocks. Each is a "
 		 "host of the network: \"hosts\" and flows count NICs; jobs, servers and "
 		 "\"cluster\" "
 		 "count machines.",
 		 "one NIC a machine, as in all five papers"),
-	CONF_ENUM("wiring", struct host_conf, nics.wiring, "rack", nics_wirings,
+	CONF_ENUM("wiring", struct scenario, machine.nics.wiring, "rack", nics_wirings,
 		  "Which hosts the n NICs of machine j are. rack: nj to nj + n - 1, all below one "
 		  "switch; rails: NIC i is host iM + j of M machines, so that NICs of one number "
 		  "share switches (rail-optimised).",
 		  "our choice"),
 	{ 0 },
 };
-static const struct conf_table nics_table = { "nics", nics_rows, sizeof(struct host_conf),
+static const struct conf_table nics_table = { "nics", nics_rows, sizeof(struct scenario),
 					      "NICs of a machine." };
 
 static const struct conf_row host_rows[] = {
-	CONF_ENUM("nic", struct host_conf, nic, "turns", nic_modes,
+	CONF_ENUM("nic", struct scenario, topology.host.nic, "turns", nic_modes,
 		  "turns: connections and trees send in turn, a packet each, and windows wait at "
 		  "their source; bytes: in turn, equal bytes each; fifo: a window is dumped into "
 		  "one queue.",
 		  "our choice (TCP small queues, RDMA queue pairs)"),
-	CONF_TIME("latency", struct host_conf, latency, "0s", 0, PS_PER_S,
+	CONF_TIME("latency", struct scenario, topology.host.latency, "0s", 0, PS_PER_S,
 		  "Processing of every packet that a host receives.", "our choice"),
-	CONF_TIME("jitter", struct host_conf, jitter, "0s", 0, PS_PER_S,
+	CONF_TIME("jitter", struct scenario, topology.host.jitter, "0s", 0, PS_PER_S,
 		  "Random addition to that processing, uniform from 0 to this, order kept.",
 		  "our choice: none"),
-	CONF_TIME("nic_jitter", struct host_conf, nic_jitter, CONF_OPTIONAL, 0, PS_PER_S,
+	CONF_TIME("nic_jitter", struct scenario, topology.host.nic_jitter, CONF_OPTIONAL, 0,
+		  PS_PER_S,
 		  "A NIC that was idle begins to send data up to this later, uniform, so that "
 		  "hosts do not run in lock-step; \"0s\": at once, for closed forms. Without it, "
 		  "the time of a frame of 1518 bytes on the link.",
 		  "our choice (Floyd and Jacobson, On Traffic Phase Effects, 1992)",
-		  .present = CONF_GIVEN(struct host_conf, nic_jitter_given)),
-	CONF_BYTES("queue", struct host_conf, queue, CONF_OPTIONAL, 1518, 0,
+		  .present = CONF_GIVEN(struct scenario, topology.host.nic_jitter_given)),
+	CONF_BYTES("queue", struct scenario, topology.host.queue, CONF_OPTIONAL, 1518, 0,
 		   "Limit of the NIC's queue; without it the queue is not limited."),
-	CONF_ONEOF("ecn", struct host_conf, ecn, "false", &host_ecn_table, ecn.form,
-		   "ECN marking of the NIC's queue.", "NICs do not mark by default"),
-	CONF_INT("slots", struct host_conf, slots, "1", 1, 1024,
+	CONF_ONEOF("ecn", struct scenario, topology.host.ecn, "false", &host_ecn_table,
+		   topology.host.ecn.form, "ECN marking of the NIC's queue.",
+		   "NICs do not mark by default"),
+	CONF_INT("slots", struct scenario, machine.slots, "1", 1, 1024,
 		 "Workers that fit on a host, each of a different job.",
 		 "one worker per host, as in all five papers' simulations"),
 	CONF_GROUP("gpus", "{}", &gpus_table, "GPUs of a worker, and the links among them."),
 	CONF_GROUP("nics", "{}", &nics_table, "NICs of a machine with several GPUs."),
-	CONF_RATE("reduction_rate", struct host_conf, reduction_rate, CONF_OPTIONAL, 1000000,
+	CONF_RATE("reduction_rate", struct scenario, machine.reduction_rate, CONF_OPTIONAL, 1000000,
 		  UINT64_C(1000000000000000),
 		  "Gradients that the parameter servers on a host add up together, first come "
 		  "first served; when missing, adding takes no time."),
 	{ 0 },
 };
-static const struct conf_table host_table = { "host", host_rows, sizeof(struct host_conf),
+static const struct conf_table host_table = { "host", host_rows, sizeof(struct scenario),
 					      "All hosts alike." };
 
 static const char *const class_names[] = {
@@ -191,42 +196,42 @@ static const char *const class_names[] = {
 };
 
 static const struct conf_row topology_rows[] = {
-	CONF_ENUM("kind", struct topology_conf, kind, CONF_REQUIRED, kind_names,
+	CONF_ENUM("kind", struct scenario, topology.kind, CONF_REQUIRED, kind_names,
 		  "Shape of the network."),
-	CONF_INT("hosts", struct topology_conf, hosts, CONF_OPTIONAL, 2, 60000,
+	CONF_INT("hosts", struct scenario, topology.hosts, CONF_OPTIONAL, 2, 60000,
 		 "star: number of hosts."),
-	CONF_INT("k", struct topology_conf, k, CONF_OPTIONAL, 2, 64,
+	CONF_INT("k", struct scenario, topology.k, CONF_OPTIONAL, 2, 64,
 		 "fat-tree: ports of a switch (even); k*k*k/4 hosts."),
-	CONF_INT("leaves", struct topology_conf, leaves, CONF_OPTIONAL, 1, 1024,
+	CONF_INT("leaves", struct scenario, topology.leaves, CONF_OPTIONAL, 1, 1024,
 		 "leaf-spine: number of leaf switches."),
-	CONF_INT("spines", struct topology_conf, spines, CONF_OPTIONAL, 1, 1024,
+	CONF_INT("spines", struct scenario, topology.spines, CONF_OPTIONAL, 1, 1024,
 		 "leaf-spine: number of spine switches."),
-	CONF_INT("hosts_per_leaf", struct topology_conf, hosts_per_leaf, CONF_OPTIONAL, 1, 1024,
+	CONF_INT("hosts_per_leaf", struct scenario, topology.hosts_per_leaf, CONF_OPTIONAL, 1, 1024,
 		 "leaf-spine: hosts below each leaf."),
-	CONF_REAL("oversubscription", struct topology_conf, oversubscription, CONF_OPTIONAL, 0.01,
-		  1000,
+	CONF_REAL("oversubscription", struct scenario, topology.oversubscription, CONF_OPTIONAL,
+		  0.01, 1000,
 		  "leaf-spine: host bandwidth below a leaf over its up-link bandwidth; sets the "
 		  "rate of the up-links."),
-	CONF_OBJECT("link", struct topology_conf, link, "{}", &link_table,
+	CONF_OBJECT("link", struct scenario, topology.link, "{}", &link_table,
 		    "Links of hosts and, unless uplink is given, all links."),
-	CONF_OBJECT("uplink", struct topology_conf, uplink, CONF_OPTIONAL, &link_table,
+	CONF_OBJECT("uplink", struct scenario, topology.uplink, CONF_OPTIONAL, &link_table,
 		    "Links between switches, when they differ from those of hosts.",
-		    .present = CONF_GIVEN(struct topology_conf, uplink_given)),
-	CONF_OBJECT("switch", struct topology_conf, switches, "{}", &switch_table, "The switches."),
-	CONF_OBJECT("host", struct topology_conf, host, "{}", &host_table,
-		    "The hosts and their NICs."),
-	CONF_ENUM("classes", struct topology_conf, classes, "single", class_names,
+		    .present = CONF_GIVEN(struct scenario, topology.uplink_given)),
+	CONF_OBJECT("switch", struct scenario, topology.switches, "{}", &switch_table,
+		    "The switches."),
+	CONF_GROUP("host", "{}", &host_table, "The hosts and their NICs."),
+	CONF_ENUM("classes", struct scenario, topology.classes, "single", class_names,
 		  "single: one queue a port, in the order of arrival; control-first: ACKs and the "
 		  "messages of schemes go ahead of data at every port of switches and hosts, "
 		  "without preemption, and PAUSE does not stop them. Streams (fluid, analytic) "
 		  "have no order, and share links alike with both.",
 		  "our choice (no paper gives classes of its own to ACKs)"),
-	CONF_BOOL("wire_overhead", struct topology_conf, wire_overhead, "true",
+	CONF_BOOL("wire_overhead", struct scenario, topology.wire_overhead, "true",
 		  "Count preamble and inter-frame gap, 20 bytes a frame.",
 		  "IEEE 802.3; matches the measured gain of large packets in SwitchML section 5.5"),
 	{ 0 },
 };
-const struct conf_table topology_table = { "topology", topology_rows, sizeof(struct topology_conf),
+const struct conf_table topology_table = { "topology", topology_rows, sizeof(struct scenario),
 					   "The network." };
 
 /* --- checks --- */
@@ -279,21 +284,22 @@ static void check_ecn(const struct ecn_conf *ecn, const char *pointer, struct co
 }
 
 /* Checks a network whose hosts are right. */
-static void check_nics(const struct topology_conf *conf, struct conf_doc *doc)
+static void check_nics(const struct topology_conf *conf, const struct machine_conf *machine,
+		       struct conf_doc *doc)
 {
 	static const char *const place = "/topology/host/nics";
-	uint32_t nics = topology_nics(conf), hosts = topology_hosts(conf);
+	uint32_t nics = machine_nics(machine), hosts = topology_hosts(conf);
 
-	if (conf->host.gpus.count % nics)
+	if (machine->gpus.count % nics)
 		conf_error(doc, place,
 			   "%" PRId64 " GPUs (\"gpus\") cannot share %" PRIu32
 			   " NICs evenly: the number of NICs divides that of GPUs",
-			   conf->host.gpus.count, nics);
+			   machine->gpus.count, nics);
 	else if (hosts % nics || hosts < 2 * nics)
 		conf_error(doc, place,
 			   "%" PRIu32 " hosts are no two or more machines of %" PRIu32 " NICs each",
 			   hosts, nics);
-	else if (conf->host.nics.wiring == NICS_RACK && topology_rack(conf) % nics)
+	else if (machine->nics.wiring == NICS_RACK && topology_rack(conf) % nics)
 		conf_error(doc, place,
 			   "machines of %" PRIu32
 			   " NICs each do not fit below switches with %" PRIu32
@@ -306,7 +312,8 @@ static void add_mistake(void *doc, const char *pointer, const char *text)
 	conf_error(doc, pointer, "%s", text);
 }
 
-void topology_check(const struct topology_conf *conf, struct conf_doc *doc)
+void topology_check(const struct topology_conf *conf, const struct machine_conf *machine,
+		    struct conf_doc *doc)
 {
 	const struct topology_ops *ops = topology_kind((size_t)conf->kind);
 	const struct topology_mistakes to = { add_mistake, doc };
@@ -323,6 +330,6 @@ void topology_check(const struct topology_conf *conf, struct conf_doc *doc)
 		ops->check(conf, &to);
 	if (conf_errors(doc) == before)
 		topology_check_routes(ops, conf, &to);
-	if (conf_errors(doc) == before && topology_nics(conf) > 1)
-		check_nics(conf, doc);
+	if (conf_errors(doc) == before && machine_nics(machine) > 1)
+		check_nics(conf, machine, doc);
 }

@@ -2,14 +2,16 @@
 #ifndef INASIM_SCENARIO_TOPOLOGY_CONF_H
 #define INASIM_SCENARIO_TOPOLOGY_CONF_H
 
+#include "collective/machine_conf.h"
 #include "conf/conf.h"
 #include "topo/topology.h"
 
-/* Of struct topology_conf. */
+/* Of struct scenario: its `topology`, and its `machine` under "host". */
 extern const struct conf_table topology_table;
 
 /* Adds an error for each key that the kind lacks or does not use, and for impossible sizes. */
-void topology_check(const struct topology_conf *conf, struct conf_doc *doc);
+void topology_check(const struct topology_conf *conf, const struct machine_conf *machine,
+		    struct conf_doc *doc);
 
 /* Adds an error if headroom is too small for a link (and says how much is needed), if memory does
  * not hold it, if thresholds are in the wrong order, and if ECN would never mark. The rest of

@@ -256,10 +256,11 @@ static uint32_t slots_of_job(const struct job_group_conf *group)
 
 static uint64_t slots_of_cluster(const struct scenario *scenario)
 {
-	uint32_t hosts = topology_machines(&scenario->topology), pool;
+	uint32_t hosts = machine_count(&scenario->machine, topology_hosts(&scenario->topology)),
+		 pool;
 
 	free(cluster_conf_pool(&scenario->cluster, hosts, &pool));
-	return (uint64_t)(hosts - pool) * (uint64_t)scenario->topology.host.slots;
+	return (uint64_t)(hosts - pool) * (uint64_t)scenario->machine.slots;
 }
 
 /* Jobs that arrive at one time and do not all find hosts. */
@@ -415,7 +416,7 @@ static void warn_group_keys(const struct scenario *scenario, size_t i, struct co
 		bool idle;
 		const char *why;
 	} keys[] = {
-		{ "inside", scenario->topology.host.gpus.count == 1, "machines have one GPU" },
+		{ "inside", machine_gpus(&scenario->machine) == 1, "machines have one GPU" },
 		{ "gpu", group->model.form == MODEL_IN_PLACE, "the layers say how long they take" },
 		{ "placement", group->workers.form == WORKERS_HOSTS, "\"workers\" lists hosts" },
 		{ "send_jitter_per", !group->send_jitter, "there is no \"send_jitter\"" },
@@ -500,7 +501,7 @@ static void warn_columns(struct conf_doc *doc, const char *where, const char *un
 static void warn_job_trace(const struct scenario *scenario, size_t i, struct conf_doc *doc)
 {
 	const struct job_group_conf *group = &scenario_jobs(scenario)[i];
-	uint32_t hosts = topology_machines(&scenario->topology);
+	uint32_t hosts = machine_count(&scenario->machine, topology_hosts(&scenario->topology));
 	struct job_trace trace;
 	char *error = NULL;
 

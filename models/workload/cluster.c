@@ -36,7 +36,8 @@ static uint32_t pod_name(const struct network *net, uint32_t sw)
 
 /* Numbers racks and pods by their lowest hosts, and counts the hosts of rack r in
  * rack_first[r + 1]. */
-static void number_racks(struct cluster *cluster, const struct topology *topo)
+static void number_racks(struct cluster *cluster, const struct topology *topo,
+			 const struct machine_conf *machine)
 {
 	const struct network *net = &topo->net;
 	uint32_t *rack_of_switch = xmalloc(net->switches * sizeof(*rack_of_switch));
@@ -45,7 +46,7 @@ static void number_racks(struct cluster *cluster, const struct topology *topo)
 	memset(rack_of_switch, 0xff, net->switches * sizeof(*rack_of_switch));
 	memset(pod_of_node, 0xff, (net->hosts + net->switches) * sizeof(*pod_of_node));
 	for (uint32_t host = 0; host < cluster->host_count; host++) {
-		uint32_t sw = net->ports[topology_nic(topo, host, 0)].to - net->hosts;
+		uint32_t sw = net->ports[machine_nic(machine, net->hosts, host, 0)].to - net->hosts;
 
 		SIM_BUG_ON(sw >= net->switches); /* hosts hang on switches */
 		if (rack_of_switch[sw] == NO_RACK) {
@@ -81,10 +82,12 @@ static void list_racks(struct cluster *cluster)
 	free(next);
 }
 
-void cluster_init(struct cluster *cluster, const struct topology *topo, uint32_t slots_per_host)
+void cluster_init(struct cluster *cluster, const struct topology *topo,
+		  const struct machine_conf *machine)
 {
 	const struct network *net = &topo->net;
-	uint32_t hosts = topology_machines(topo->conf);
+	uint32_t hosts = machine_count(machine, net->hosts);
+	uint32_t slots_per_host = (uint32_t)machine->slots;
 
 	*cluster = (struct cluster){ .host_count = hosts, .slots_per_host = slots_per_host };
 	SIM_BUG_ON(slots_per_host == 0);
@@ -97,7 +100,7 @@ void cluster_init(struct cluster *cluster, const struct topology *topo, uint32_t
 	cluster->pod_of = xcalloc(net->switches, sizeof(*cluster->pod_of));
 	for (uint32_t host = 0; host < hosts; host++)
 		cluster->host_free[host] = slots_per_host;
-	number_racks(cluster, topo);
+	number_racks(cluster, topo, machine);
 	list_racks(cluster);
 }
 

@@ -7,6 +7,7 @@
 #ifndef INASIM_WORKLOAD_CLUSTER_H
 #define INASIM_WORKLOAD_CLUSTER_H
 
+#include "collective/machine_conf.h"
 #include "conf/conf.h"
 #include "core/rng.h"
 #include "topo/topology.h"
@@ -65,7 +66,8 @@ struct cluster {
 };
 
 /* All slots are free. Keeps no pointer to the topology. */
-void cluster_init(struct cluster *cluster, const struct topology *topo, uint32_t slots_per_host);
+void cluster_init(struct cluster *cluster, const struct topology *topo,
+		  const struct machine_conf *machine);
 void cluster_destroy(struct cluster *cluster);
 
 /* Takes a slot on each of `workers + servers` different hosts. Writes the hosts to `hosts`: those

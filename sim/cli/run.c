@@ -514,7 +514,7 @@ static char *why_not_follow(const struct cli *cli, const struct scenario *scenar
 		return xasprintf("--%s follows packets, and %s has none: leave it out, or give "
 				 "--fidelity packet",
 				 cli->run.why ? "why" : "timeline", path);
-	if (cli->run.why && (scenario->topology.host.gpus.count > 1 || fuses_by_time(scenario)))
+	if (cli->run.why && (machine_gpus(&scenario->machine) > 1 || fuses_by_time(scenario)))
 		return xasprintf(
 			"--why follows packets, not what GPUs of a machine do among themselves "
 			"nor what waits for the end of a cycle (\"gpus\", \"fusion_cycle\" of %s): "

@@ -39,7 +39,7 @@ static void site_init(struct site *site, int kind, int64_t size, uint32_t slots)
 	};
 	sim_init(&site->sim, 1);
 	topology_build(&site->topo, &site->conf, &site->sim);
-	cluster_init(&site->cluster, &site->topo, slots);
+	cluster_init(&site->cluster, &site->topo, &(struct machine_conf){ .slots = slots });
 }
 
 static void site_release(struct site *site)

@@ -1,3 +1,4 @@
+#include "scenario/scenario.h"
 #include "scenario/topology_conf.h"
 
 #include "core/rng.h"
@@ -602,13 +603,15 @@ Test(topology, round_trip_before_it_is_built)
 	};
 
 	for (size_t i = 0; i < sizeof(jsons) / sizeof(jsons[0]); i++) {
+		struct scenario scenario;
 		struct site site;
 		struct conf_doc *doc = conf_parse("t", jsons[i], strlen(jsons[i]), &topology_table,
-						  &site.conf, NULL, 0);
+						  &scenario, NULL, 0);
 		sim_time idle;
 		uint32_t last;
 
 		cr_assert_eq(conf_errors(doc), 0, "%s", jsons[i]);
+		site.conf = scenario.topology;
 		sim_init(&site.sim, 1);
 		topology_build(&site.topo, &site.conf, &site.sim);
 		last = site.topo.net.hosts - 1;

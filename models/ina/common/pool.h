@@ -231,8 +231,8 @@ uint32_t pool_payload(const void *conf);
 
 /* Members of struct collective_ops. */
 uint32_t pool_servers(uint32_t workers);
-const char *pool_refuses(const void *conf, const struct topology_conf *topology, uint32_t workers,
-			 uint32_t servers);
+const char *pool_refuses(const void *conf, const struct topology_conf *topology,
+			 const struct machine_conf *machine, uint32_t workers, uint32_t servers);
 void pool_check(const void *conf, const struct topology_conf *topology, struct conf_doc *doc,
 		const char *scheme);
 

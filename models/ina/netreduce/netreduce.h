@@ -66,7 +66,8 @@ bytes netreduce_bytes(const struct netreduce_conf *conf, uint32_t rows);
 /* Bytes of a full packet, and of the first of a message, FCS included. */
 uint32_t netreduce_packet(const struct netreduce_conf *conf);
 const char *netreduce_refuses(const void *conf, const struct topology_conf *topology,
-			      uint32_t workers, uint32_t servers);
+			      const struct machine_conf *machine, uint32_t workers,
+			      uint32_t servers);
 extern const char netreduce_too_large[];
 
 uint32_t netreduce_frame(const void *conf); /* fits collective_ops.frame */

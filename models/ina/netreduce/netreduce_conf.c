@@ -115,12 +115,12 @@ const char netreduce_too_large[] =
 /* Placed as well as can be, a job has as many workers below each of the lowest switches. Of the
  * GPUs of a machine one sends for all, and NICs have trees of their own. */
 const char *netreduce_refuses(const void *self, const struct topology_conf *topology,
-			      uint32_t workers, uint32_t servers)
+			      const struct machine_conf *machine, uint32_t workers,
+			      uint32_t servers)
 {
 	const struct netreduce_conf *conf = self;
-	uint64_t gpus = topology->host.gpus.count > 1 ? (uint64_t)topology->host.gpus.count : 1;
 	uint64_t racks = topology_hosts(topology) / topology_rack(topology);
-	uint64_t spread = racks * gpus * topology_nics(topology);
+	uint64_t spread = racks * machine_gpus(machine) * machine_nics(machine);
 	uint32_t below = (uint32_t)((workers + spread - 1) / spread);
 
 	(void)servers;

@@ -14,7 +14,10 @@
  * more is sharded. Slots by the rule are a multiple of m; if a user gives another number, some
  * servers have one slot more than others, and with it more of every tensor. Copies go to the
  * workers in turn, from number (server mod n) on. There is no congestion control: n s / m packets
- * at most meet at a server's port. */
+ * at most meet at a server's port.
+ *
+ * This file stands here, and not among the schemes on hosts (models/collective): it is SwitchML's
+ * worker and SwitchML's switch, without the switch. */
 #include "ina/switchml/switchml.h"
 
 #include "base/mem.h"

@@ -50,7 +50,7 @@ sim_time job_ideal(struct job *job)
 
 	if (job->workers == 1)
 		return time;
-	if (!ops->plan || job->conf->exchanges || job->jobs->env.topo->conf->host.gpus.count > 1 ||
+	if (!ops->plan || job->conf->exchanges || machine_gpus(job->jobs->env.machine) > 1 ||
 	    job->dnn->tensor_count > 1 || job->conf->overlap != OVERLAP_NONE)
 		return 0;
 	admitted = ops->plan(job->jobs->schemes[job->conf->all_reduce].self, &spec, &plan, &never);

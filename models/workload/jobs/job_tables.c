@@ -195,7 +195,7 @@ static double job_throughput_share(const struct job *job)
 
 	if (job->workers == 1 || !time || job->conf->sharding != SHARDING_NONE)
 		return NAN;
-	return bits / (seconds_of(time) * topology_nics(job->jobs->env.topo->conf) *
+	return bits / (seconds_of(time) * machine_nics(job->jobs->env.machine) *
 		       (double)port_class(net, &net->ports[0])->rate);
 }
 

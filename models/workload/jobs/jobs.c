@@ -103,7 +103,7 @@ enum admission { ADMIT_NOW, ADMIT_LATER, ADMIT_NEVER };
 
 struct collective_job job_spec(struct job *job)
 {
-	uint32_t nics = topology_nics(job->jobs->env.topo->conf);
+	uint32_t nics = machine_nics(job->jobs->env.machine);
 
 	return (struct collective_job){
 		.number = job->number * nics,
@@ -112,9 +112,7 @@ struct collective_job job_spec(struct job *job)
 		.hosts = job->hosts,
 		.servers = job->servers,
 		.server_hosts = job->hosts ? job->hosts + job->workers : NULL,
-		.gpus = job->conf->inside == INSIDE_RING
-				? (uint32_t)job->jobs->env.topo->conf->host.gpus.count
-				: 1,
+		.gpus = job->conf->inside == INSIDE_RING ? machine_gpus(job->jobs->env.machine) : 1,
 		.gradients = job->gradients,
 		.tensors = (uint64_t)job->iterations * job->dnn->tensor_count,
 		.done = on_tensor_done,
@@ -158,7 +156,7 @@ static enum admission admit(struct job *job)
 	if (start_scheme(job, &never))
 		return ADMIT_NOW;
 	job_return_hosts(job);
-	if (!jobs->report.running && topology_nics(jobs->env.topo->conf) > 1 && !never)
+	if (!jobs->report.running && machine_nics(jobs->env.machine) > 1 && !never)
 		never = "no switch memory for all NICs of its machines"; /* nobody gives any back */
 	job->refusal = never;
 	return never ? ADMIT_NEVER : ADMIT_LATER;
@@ -264,7 +262,7 @@ static void on_arrivals(struct sim *sim, uint32_t entity, void *owner)
 
 static bool has_stages(const struct job *job)
 {
-	return job->jobs->env.topo->conf->host.gpus.count > 1 && job->workers > 1 &&
+	return machine_gpus(job->jobs->env.machine) > 1 && job->workers > 1 &&
 	       job->conf->inside != INSIDE_RING;
 }
 
@@ -290,6 +288,7 @@ static void add_job(struct jobs *jobs, const struct job_group_conf *conf, const 
 	if (has_stages(job))
 		job->machine = (struct machine_scheme){ .sim = jobs->env.sim,
 							.topo = jobs->env.topo,
+							.conf = jobs->env.machine,
 							.inner = jobs->schemes[conf->all_reduce],
 							.inside = (enum inside)conf->inside };
 	if (!conf->max_steps || iterations <= conf->max_steps)
@@ -317,7 +316,8 @@ static bool add_trace(struct jobs *jobs, const struct job_group_conf *conf,
 	struct job_trace trace;
 
 	if (!job_group_trace(conf, scenario,
-			     topology_machines(jobs->env.topo->conf) - jobs->pool_count,
+			     machine_count(jobs->env.machine, jobs->env.topo->net.hosts) -
+				     jobs->pool_count,
 			     jobs->pool_count, &trace, error))
 		return false;
 	for (size_t i = 0; i < trace.count; i++) {
@@ -438,9 +438,9 @@ struct jobs *jobs_new(const struct model_env *env, const struct job_group_conf *
 	jobs->window = times->window;
 	jobs->group_count = count;
 	jobs->models = xcalloc(count, sizeof(*jobs->models));
-	cluster_init(&jobs->cluster, env->topo, (uint32_t)env->topo->conf->host.slots);
-	jobs->pool =
-		cluster_conf_pool(cluster, topology_machines(env->topo->conf), &jobs->pool_count);
+	cluster_init(&jobs->cluster, env->topo, env->machine);
+	jobs->pool = cluster_conf_pool(cluster, machine_count(env->machine, env->topo->net.hosts),
+				       &jobs->pool_count);
 	cluster_withdraw(&jobs->cluster, jobs->pool, jobs->pool_count);
 	timer_open(env->sim, &jobs->arrivals, SIM_CONTROL, sim_key(SIM_CONTROL, UINT64_C(1) << 40),
 		   on_arrivals, jobs);

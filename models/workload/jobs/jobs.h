@@ -184,7 +184,12 @@ static inline bool job_group_poisson(const struct job_group_conf *conf)
 
 extern const struct conf_table job_group_table;
 
-struct cluster_conf; /* cluster.h */
+/* Where jobs run, as the scenario says it. */
+struct job_site {
+	const struct topology_conf *topology;
+	const struct machine_conf *machine;
+	const struct cluster_conf *cluster; /* cluster.h */
+};
 
 /* Splits groups by what their traces name: jobs with a model or scheme of their own become another
  * group behind the others, alike in all else. Where a trace has durations and its group gives no
@@ -195,8 +200,7 @@ void job_groups_part(struct conf_list *groups, struct conf_doc *doc);
 /* What the rows cannot check. `scheme`: the parameters of the group's scheme. `bounded`: something
  * else than the jobs ends the run, so that jobs may go on arriving. */
 void job_group_check(const struct job_group_conf *conf, struct conf_doc *doc, const char *pointer,
-		     const struct topology_conf *topology, const struct cluster_conf *cluster,
-		     const void *scheme, bool bounded);
+		     const struct job_site *site, const void *scheme, bool bounded);
 
 /* A finished job that is measured, for summaries. */
 struct job_record {

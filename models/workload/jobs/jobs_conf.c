@@ -300,10 +300,9 @@ static void check_model(const struct job_group_conf *conf, struct conf_doc *doc,
 }
 
 static void check_workers(const struct job_group_conf *conf, struct conf_doc *doc,
-			  const char *pointer, const struct topology_conf *topology)
+			  const char *pointer, uint32_t machines, bool several_nics)
 {
-	const char *places = topology_nics(topology) > 1 ? "machine" : "host";
-	uint32_t hosts = topology_machines(topology);
+	const char *unit = several_nics ? "machine" : "host";
 	int64_t most = workers_span(&conf->workers).most;
 
 	if (!conf->workers.given) {
@@ -322,21 +321,21 @@ static void check_workers(const struct job_group_conf *conf, struct conf_doc *do
 		conf_error(doc, conf_at(doc, "%s/workers", pointer),
 			   "min %" PRId64 " is larger than max %" PRId64, conf->workers.min,
 			   conf->workers.max);
-	if (most > (int64_t)hosts)
+	if (most > (int64_t)machines)
 		conf_error(doc, conf_at(doc, "%s/workers", pointer),
 			   "%" PRId64 " workers, but the network has %" PRIu32
 			   " %ss and a %s has one worker of a job",
-			   most, hosts, places, places);
+			   most, machines, unit, unit);
 }
 
 /* Machines with several GPUs. */
 static void check_inside(const struct job_group_conf *conf, struct conf_doc *doc,
-			 const char *pointer, const struct topology_conf *topology)
+			 const char *pointer, const struct machine_conf *machine)
 {
 	const struct collective_ops *ops = scheme_ops((unsigned)conf->all_reduce);
 	const char *place = conf_at(doc, "%s/inside", pointer);
 
-	if (topology->host.gpus.count == 1)
+	if (machine_gpus(machine) == 1)
 		return;
 	if (conf->workers.given && workers_span(&conf->workers).least < 2)
 		conf_error(doc, conf_at(doc, "%s/workers", pointer),
@@ -358,15 +357,16 @@ static void check_load(const struct job_group_conf *conf, struct conf_doc *doc, 
 }
 
 void job_group_check(const struct job_group_conf *conf, struct conf_doc *doc, const char *pointer,
-		     const struct topology_conf *topology, const struct cluster_conf *cluster,
-		     const void *scheme, bool bounded)
+		     const struct job_site *site, const void *scheme, bool bounded)
 {
+	uint32_t machines = machine_count(site->machine, topology_hosts(site->topology));
+
 	check_model(conf, doc, pointer);
-	check_workers(conf, doc, pointer, topology);
-	check_inside(conf, doc, pointer, topology);
-	job_group_check_parallel(conf, doc, pointer, topology);
-	job_group_check_servers(conf, doc, pointer, topology_machines(topology), cluster);
-	job_group_check_scheme(conf, doc, pointer, topology, scheme);
+	check_workers(conf, doc, pointer, machines, machine_nics(site->machine) > 1);
+	check_inside(conf, doc, pointer, site->machine);
+	job_group_check_parallel(conf, doc, pointer, site->machine);
+	job_group_check_servers(conf, doc, pointer, machines, site->cluster);
+	job_group_check_scheme(conf, doc, pointer, site, scheme);
 	if (conf->iterations_form == ITERATIONS_RULE && conf->arrival.form != JOBS_TRACE)
 		conf_error(doc, conf_at(doc, "%s/iterations", pointer),
 			   "\"duration\" needs an arrival from a trace");

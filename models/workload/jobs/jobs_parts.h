@@ -196,7 +196,7 @@ extern const char *const sharding_names[];
 /* Sets `experts` and `exchanges`. */
 void job_group_find_exchanges(struct job_group_conf *conf);
 void job_group_check_parallel(const struct job_group_conf *conf, struct conf_doc *doc,
-			      const char *pointer, const struct topology_conf *topology);
+			      const char *pointer, const struct machine_conf *machine);
 /* job_arrival_conf.c */
 extern const struct conf_table job_arrival_table;
 /* servers_conf.c: rows of a group, and checks of lists of hosts and of room, of workers too */
@@ -206,7 +206,6 @@ void job_group_check_servers(const struct job_group_conf *conf, struct conf_doc 
 			     const struct cluster_conf *cluster);
 /* Whether the scheme takes jobs of this size. */
 void job_group_check_scheme(const struct job_group_conf *conf, struct conf_doc *doc,
-			    const char *pointer, const struct topology_conf *topology,
-			    const void *scheme);
+			    const char *pointer, const struct job_site *site, const void *scheme);
 
 #endif

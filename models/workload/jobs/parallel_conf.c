@@ -108,11 +108,11 @@ static void check_stages(const struct job_group_conf *conf, struct conf_doc *doc
 }
 
 void job_group_check_parallel(const struct job_group_conf *conf, struct conf_doc *doc,
-			      const char *pointer, const struct topology_conf *topology)
+			      const char *pointer, const struct machine_conf *machine)
 {
 	if (!conf->exchanges)
 		return;
-	if (topology->host.gpus.count > 1)
+	if (machine_gpus(machine) > 1)
 		conf_error(doc, pointer,
 			   "workers that exchange more than gradients have one GPU here (one may "
 			   "stand for several that a tensor is spread over: their layers' times)");

@@ -151,8 +151,7 @@ void job_group_check_servers(const struct job_group_conf *conf, struct conf_doc 
 }
 
 void job_group_check_scheme(const struct job_group_conf *conf, struct conf_doc *doc,
-			    const char *pointer, const struct topology_conf *topology,
-			    const void *scheme)
+			    const char *pointer, const struct job_site *site, const void *scheme)
 {
 	const struct collective_ops *ops = scheme_ops((unsigned)conf->all_reduce);
 	int64_t most = workers_span(&conf->workers).most;
@@ -161,7 +160,8 @@ void job_group_check_scheme(const struct job_group_conf *conf, struct conf_doc *
 
 	if (!ops->refuses || workers < 2 || conf->pipeline.stages > 1)
 		return;
-	why = ops->refuses(scheme, topology, workers, job_group_servers(conf, workers));
+	why = ops->refuses(scheme, site->topology, site->machine, workers,
+			   job_group_servers(conf, workers));
 	if (why)
 		conf_error(doc, pointer, "%" PRIu32 " workers under %s: %s", workers, ops->name,
 			   why);

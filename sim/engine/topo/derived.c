@@ -26,11 +26,6 @@ uint32_t topology_rack(const struct topology_conf *conf)
 	return hosts;
 }
 
-uint32_t topology_machines(const struct topology_conf *conf)
-{
-	return topology_hosts(conf) / topology_nics(conf);
-}
-
 bps topology_uplink_rate(const struct topology_conf *conf)
 {
 	if (conf->uplink_given)

@@ -148,15 +148,6 @@ void topology_release(struct topology *topo)
 	network_release(&topo->net);
 }
 
-uint32_t topology_nic(const struct topology *topo, uint32_t machine, uint32_t nic)
-{
-	uint32_t nics = topology_nics(topo->conf);
-
-	if (topo->conf->host.nics.wiring == NICS_RAILS)
-		return nic * (topo->net.hosts / nics) + machine;
-	return machine * nics + nic;
-}
-
 unsigned topology_path(const struct topology *topo, uint32_t src, const struct route *route,
 		       uint32_t ports[ROUTE_MAX + 1])
 {

@@ -66,36 +66,14 @@ struct switch_conf {
 	struct pause_answers answers;
 };
 
-/* GPUs of a host and the links among them; nobody else uses these. */
-struct gpus_conf {
-	int64_t count;
-	bps rate;
-	sim_time latency; /* of each step (alpha) */
-	bool shared;      /* one link for all of them, as a PCIe switch; else one each */
-};
-
-/* NICs of a machine, each of which is a host of the network. */
-struct nics_conf {
-	int64_t count;
-	int wiring; /* enum nics_wiring */
-};
-enum nics_wiring {
-	NICS_RACK,  /* those of a machine are neighbours: below one switch */
-	NICS_RAILS, /* NICs of one number are neighbours: rail-optimised */
-};
-
-struct host_conf {
-	int nic; /* enum nic_mode */
+struct host_conf { /* what is in it beside the NIC: collective/machine_conf.h */
+	int nic;   /* enum nic_mode */
 	sim_time latency;
 	sim_time jitter;
 	sim_time nic_jitter; /* see topology_nic_jitter() */
 	bool nic_jitter_given;
 	bytes queue;
 	struct ecn_conf ecn;
-	int64_t slots; /* workers (GPUs) that a host takes */
-	struct gpus_conf gpus;
-	struct nics_conf nics;
-	bps reduction_rate; /* of the parameter servers on a host together; 0 = without limit */
 };
 
 struct topology_conf {
@@ -169,13 +147,6 @@ uint32_t topology_hosts(const struct topology_conf *conf);
 /* Hosts below each switch that has some. */
 uint32_t topology_rack(const struct topology_conf *conf);
 
-/* NICs of a machine, at least 1; machines that the hosts of a valid configuration are. */
-static inline uint32_t topology_nics(const struct topology_conf *conf)
-{
-	return conf->host.nics.count > 1 ? (uint32_t)conf->host.nics.count : 1;
-}
-uint32_t topology_machines(const struct topology_conf *conf);
-
 /* What a network is made of, before it is built. */
 struct topology_shape {
 	uint32_t hosts, switches;
@@ -198,9 +169,6 @@ void topology_shape_release(struct topology_shape *shape);
 /* Builds the network; `conf` must outlive it. */
 void topology_build(struct topology *topo, const struct topology_conf *conf, struct sim *sim);
 void topology_release(struct topology *topo);
-
-/* The host that a NIC of a machine is. */
-uint32_t topology_nic(const struct topology *topo, uint32_t machine, uint32_t nic);
 
 /* For wire(): joins two nodes by the link that belongs between their tiers. */
 void topology_link(struct topology *topo, uint32_t a, uint16_t pa, uint32_t b, uint16_t pb);
