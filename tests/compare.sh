@@ -134,44 +134,6 @@ holds '.flows.by_name[$g].jain / $j - 1 | fabs < 1e-9' ring/summary.json --arg g
 holds '[.rows[] | select(.metric | startswith("jain.jobs."))] == []' out # one job is no group
 ends 0 compare ring --metric "jain.flows.$group"
 
-# --- long runs ---
-
-run long --set /jobs/0/iterations=150
-run other --set /jobs/0/iterations=150 --set /jobs/0/all_reduce=switchml
-ends 0 compare long --long-run
-says out '^flows.slowdown.mean$'
-says out '^jobs.iteration_s.mean$'
-says out '^  run +of +warm-up +rest +batches +lag 1$'
-says out '^  A +1 job .*(independent|correlated: too short|no interval)$'
-silent err
-checks=$((checks + 1))
-awk 'length > 100 { exit 1 }' out || fail "lines of more than 100 columns"
-ends 0 compare long other --long-run --warmup 10ms --metric jobs.iteration_s.mean --json
-# The iterations that end from 10 ms on: the last 10 batches that fit, or 20.
-for name in long other; do
-	label=$([[ $name == long ]] && echo A || echo B)
-	mean=$(awk -F, 'NR > 1 && $5 >= 0.01 { x[++n] = $6 } END {
-		k = n < 200 ? 10 : 20; size = int(n / k)
-		for (i = n - k * size + 1; i <= n; i++) s += x[i]
-		printf "%d %.12g", n, s / (k * size) }' "$name/iterations.csv")
-	holds '.rows[] | select(.of.run == $l) | .long_run.kept == $n and .long_run.batches == 10 and
-		.long_run.warmup == "given" and .long_run.groups == 1 and .finished == 1 and
-		(.value.value / $m - 1 | fabs < 1e-9) and .value.low < $m and $m < .value.high' out \
-		--arg l "$label" --argjson n "${mean% *}" --argjson m "${mean#* }"
-done
-holds '.rows[1] | .basis == "independent" and .ratio.n == 20 and .ratio.low < .ratio.value' out
-ends 0 compare ring --long-run --metric jobs.iteration_s.mean # 25 iterations
-says out '^  A +1 job +too few to tell +25 +no interval$'
-ends 0 compare late --long-run --metric flows.fct_s.mean
-ends 2 compare ring --long-run --metric flows.fct_s.p99
-says err '--long-run gives means of flows, jobs or iterations'
-ends 2 compare ring ina --warmup 1ms
-says err '--warmup goes with --long-run'
-for time in 5 '' ms -1ms; do
-	ends 2 compare ring --long-run --warmup "$time"
-	says err '--warmup takes a time with a unit'
-done
-
 # --- a sweep made of these runs ---
 
 mkdir -p sweep/points
@@ -211,8 +173,6 @@ ends 0 compare sweep sweep --tolerance 0
 ends 2 compare ring --tolerance 0.1
 says err '--tolerance needs a second run'
 silent out
-ends 2 compare sweep --by scheme --long-run
-says err '--long-run is for runs; sweep is a sweep'
 ends 2 compare sweep
 says err 'is a sweep: compare needs --by AXIS'
 ends 2 compare sweep ring
@@ -250,9 +210,6 @@ silent out
 cp ring/flows.csv broken/flows.csv
 ends 6 compare ring broken
 says err 'broken/flows.csv:[0-9]*: ends after [0-9]* rows, manifest.json says [0-9]*'
-awk -F, -v OFS=, 'NR > 1 && $8 { $8 *= 2 } 1' ina/flows.csv >broken/flows.csv
-ends 6 compare ring broken
-says err 'broken: summary.json has flows.fct_s.p50 .* its tables give'
 echo '{' >broken/summary.json
 ends 6 compare ring broken
 says err 'broken/summary.json:[0-9]+: is not a JSON object'

@@ -92,7 +92,6 @@ done <<-'WORDS'
 	6|compare @good @none
 	0|init @new.json
 	6|init @new.json
-	6|export @good.json --platform simgrid --out @good.json
 	6|regress @none
 	0|sweep plan @plan.json
 	0|sweep run @plan.json 0 --out @swept

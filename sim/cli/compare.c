@@ -2,7 +2,6 @@
 #include "cli/cli.h"
 
 #include "base/plain.h"
-#include "base/units.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,22 +20,6 @@ static bool read_tolerance(const char *text, double *tolerance)
 	return false;
 }
 
-static bool read_warmup(const char *text, double *seconds)
-{
-	uint64_t time;
-
-	*seconds = NAN;
-	if (!text)
-		return true;
-	if (unit_parse(UNIT_TIME, text, &time) == UNIT_OK) {
-		*seconds = (double)time / 1e12; /* one rounding, as strtod() would */
-		return true;
-	}
-	complain("--warmup takes a time with a unit (%s), such as 1.5ms; found \"%s\"",
-		 unit_names(UNIT_TIME), text);
-	return false;
-}
-
 int verb_compare(const struct cli *cli)
 {
 	static const int codes[] = { [COMPARE_ALIKE] = EXIT_DONE,
@@ -49,13 +32,8 @@ int verb_compare(const struct cli *cli)
 	char *error = NULL;
 
 	options.json = cli->json;
-	if (!read_tolerance(cli->compare.tolerance, &options.tolerance) ||
-	    !read_warmup(cli->compare.warmup, &options.warmup_s))
+	if (!read_tolerance(cli->compare.tolerance, &options.tolerance))
 		return EXIT_USAGE;
-	if (cli->compare.warmup && !options.long_run) {
-		complain("--warmup goes with --long-run; a scenario has its key /stop/warmup");
-		return EXIT_USAGE;
-	}
 	if (cli->json && options.latex) {
 		complain("--json and --latex are two ways to write the same");
 		return EXIT_USAGE;

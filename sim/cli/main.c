@@ -47,8 +47,7 @@ static const struct verb verbs[] = {
 	  "draw figures of result directories and of sweeps", "a result directory or a sweep",
 	  INT_MAX, verb_plot },
 	{ "compare",
-	  "compare DIR... [--metric NAME]... [--by AXIS [--baseline VALUE]] [--tolerance R] "
-	  "[--long-run [--warmup T]]",
+	  "compare DIR... [--metric NAME]... [--by AXIS [--baseline VALUE]] [--tolerance R]",
 	  "show results side by side, with ratios and intervals", "result directories", INT_MAX,
 	  verb_compare },
 	{ "why", "why DIR... [--json]", "show what jobs spent their time on, in runs with --why",
@@ -60,10 +59,6 @@ static const struct verb verbs[] = {
 	  "run reference scenarios again (of DIR, or traces/reference): say what differs, and "
 	  "which event first",
 	  NULL, 1, verb_regress },
-	{ "export",
-	  "export SCENARIO --platform simgrid [--out FILE] [--seed N] [--set /pointer=value]",
-	  "write the network of a scenario in the format of another simulator", "a scenario", 1,
-	  verb_export },
 	{ "manual", "manual inasim.1|inasim-scenario.5|inasim-sweep.1|bash|zsh|fish",
 	  "print a page of the manual, or the completion for a shell", "a page or a shell", 1,
 	  verb_manual },

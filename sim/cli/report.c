@@ -177,7 +177,7 @@ static void put_compared(FILE *to, const cJSON *row)
 /* The table of compare: a row for each metric; for each run a column, and one for its ratio. */
 static bool put_comparison(struct report *r, const struct cli *cli, int first, int count)
 {
-	struct compare_options options = { .tolerance = NAN, .warmup_s = NAN, .json = true };
+	struct compare_options options = { .tolerance = NAN, .json = true };
 	const char *last = "";
 	char *text;
 	size_t length;

@@ -1,4 +1,4 @@
-/* What can be concluded from samples: confidence intervals, warm-up, fairness.
+/* What can be concluded from samples: confidence intervals, fairness.
  *
  * NaN is a missing value (unfinished work, an empty cell): it is counted and never averaged.
  * Intervals assume independent values: replications are independent, flows and iterations of one
@@ -89,30 +89,6 @@ struct estimate infer_quantile_ratio_paired(const double *a, const double *b, si
 					    double p, double level, struct rng *rng);
 struct estimate infer_quantile_ratio(const double *a, size_t a_count, const double *b,
 				     size_t b_count, double p, double level, struct rng *rng);
-
-/* Warm-up by MSER-5: how many values to drop at the start so that the standard
- * error of the rest, in batches of five, is least (White, Simulation 69, 1997;
- * White, Cobb and Spratt, WSC 2000). SIZE_MAX where the series is too short to
- * tell: less than INFERENCE_WARMUP_MIN values, or the best cut lies in its second
- * half. */
-#define INFERENCE_WARMUP_MIN 50
-size_t infer_warmup(const double *series, size_t count);
-
-/* One long run, cut into `batches` (10 to 30: Schmeiser, Oper. Res. 30, 1982) of
- * equal size; what is left over is dropped at the start. */
-struct batch_means {
-	struct estimate mean; /* t-interval over the batches; n and missing count values */
-	double *means; /* of the batches, the caller frees; of two runs, samples for infer_ratio()
-			*/
-	size_t batches, size;
-	double lag1;      /* autocorrelation of neighbouring batch means */
-	double p_value;   /* of as much positive correlation by chance: von Neumann's ratio,
-			   * normal (Fishman, Management Science 24, 1978) */
-	bool independent; /* p_value above 0.05; else the interval is too short */
-};
-/* Below two batches and below two values a batch all is NaN, 0 and NULL. */
-struct batch_means infer_batch_means(const double *series, size_t count, size_t batches,
-				     double level);
 
 /* Fairness (sum x)^2 / (n sum x^2): 1 all equal, k / n when k of n share alike
  * and the others have nothing (Jain, Chiu and Hawe, DEC-TR-301, 1984). NaN for no

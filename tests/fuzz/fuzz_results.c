@@ -1,8 +1,7 @@
-/* Any bytes as results of runs, a/ and b/: compared, alone and together, as short and as
- * long runs. No crash, no leak, an error or a table.
- * Covers: sim/data/result_read.c sim/data/json_read.c sim/lab/summary.c
- * sim/lab/compare/compare_runs.c sim/lab/compare/compare_long.c
- * sim/lab/compare/samples.c sim/lab/compare/steady.c sim/lab/json_diff.c
+/* Any bytes as results of runs, a/ and b/: compared, alone and together. No crash, no leak, an
+ * error or a table. Covers: sim/data/result_read.c sim/data/json_read.c sim/lab/summary.c
+ * sim/lab/compare/compare_runs.c
+ * sim/lab/compare/samples.c sim/lab/json_diff.c
  * sim/lab/compare/fairness.c */
 #include "base/mem.h"
 #include "files.h"
@@ -49,24 +48,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const char *folder = files_write(data, size);
 	char *a = xasprintf("%s/a", folder), *b = xasprintf("%s/b", folder);
 	const char *dirs[] = { a, b };
-	struct compare_options options = { .tolerance = NAN, .warmup_s = NAN };
+	struct compare_options options = { .tolerance = NAN };
 
 	name_jobs(a);
 	compare_so(dirs, 2, &options);
-	options.long_run = true;
-	compare_so(dirs, 1, &options);
 	options.json = true;
 	compare_so(dirs, 2, &options);
-	options.long_run = false;
 	options.tolerance = 0.05;
 	compare_so(dirs, 1, &options);
 	options.metrics.count = 1;
-	for (size_t i = 0; i < 2 * sizeof(metrics) / sizeof(metrics[0]); i++) {
-		options.metrics.items = &metrics[i / 2];
-		options.long_run = i % 2;
-		options.json = i % 4 == 3;
+	for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++) {
+		options.metrics.items = &metrics[i];
+		options.json = i % 2;
 		compare_so(dirs, 2, &options);
-		options.warmup_s = 1e-6;
 	}
 	free(a);
 	free(b);

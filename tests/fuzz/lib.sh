@@ -138,7 +138,7 @@ wrong_tables() {
 	END
 }
 
-# Inputs are folders and mostly tables of some lines, those of two long runs 140 KB: more than libFuzzer's usual 4 KB.
+# Inputs are folders and mostly tables of some lines, some 140 KB: more than libFuzzer's usual 4 KB.
 fuzz_options=(-max_len=160000 -timeout=20 -rss_limit_mb=2048)
 
 # in_memory: files of the targets (files.c), and copies of inputs that fail again, are in a folder that goes

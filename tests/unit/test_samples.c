@@ -88,19 +88,6 @@ Test(samples, are_read_in_order)
 	samples_release(&s);
 }
 
-/* Flows 1 and 4 start together: by number. Flow 3 belongs to the warm-up. */
-Test(samples, in_the_order_of_time)
-{
-	struct samples s = read_flows(HEADER "4,0,1,100,0.1,1,1,1\n0,0,1,100,0.3,2,1,1\n"
-					     "3,0,1,100,0.1,9,0,1\n1,0,1,100,0.1,,1,0\n");
-	samples_by_time(&s);
-	cr_assert_eq(s.count, 3);
-	cr_expect(isnan(s.values[0]) && s.values[1] == 1 && s.values[2] == 2);
-	cr_expect(s.times[0] == 0.1 && s.times[1] == 0.1 && s.times[2] == 0.3);
-	cr_expect_eq(s.members, 3);
-	samples_release(&s);
-}
-
 Test(samples, pair_the_same_flows)
 {
 	struct samples a = read_flows(some);

@@ -99,12 +99,6 @@ enum compare_end compare(const char *const *dirs, size_t count,
 		}
 		kind = other;
 	}
-	if (kind == KIND_SWEEP && options->long_run) {
-		*error = xasprintf("--long-run is for runs; %s is a sweep, whose replications need "
-				   "no batches",
-				   dirs[0]);
-		return COMPARE_USAGE;
-	}
 	char *text;
 	size_t length;
 	FILE *whole = options->latex ? open_memstream(&text, &length) : to;

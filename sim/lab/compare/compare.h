@@ -4,9 +4,6 @@
  * iterations on disk. Flows (jobs) that both runs have are compared in pairs; otherwise the two
  * sets are independent samples. One run alone has no ratios.
  *
- * Long runs: means of the values in the order of time, after the warm-up, by batches
- * (lab/compare/steady.h). The batch means of two runs are independent samples.
- *
  * Sweeps: one sweep along an axis, or several with the same axes. Means are over replications, and
  * replications with the same seed are pairs.
  *
@@ -25,8 +22,6 @@ struct compare_options {
 	const char *baseline; /* value of that axis to compare with; NULL: the first */
 	double tolerance;     /* NaN: none */
 	bool json, latex;     /* latex: rows as a tabular, the rest as comments */
-	bool long_run;
-	double warmup_s; /* of long runs: cut everything before; NaN: MSER-5 finds the time */
 };
 
 enum compare_end {

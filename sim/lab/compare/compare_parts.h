@@ -7,7 +7,6 @@
 #include "data/json.h"
 #include "lab/compare/compare.h"
 #include "lab/compare/fairness.h"
-#include "lab/compare/steady.h"
 #include "lab/summary.h"
 
 #include <stdint.h>
@@ -30,8 +29,7 @@ struct compare_row {
 	double baseline; /* NaN: there is none */
 	struct estimate ratio, difference;
 	enum compare_basis basis;
-	double paired[2];      /* baseline and value of complete pairs, where some pairs are not */
-	struct steady *steady; /* owned; NULL: not a row of a long run */
+	double paired[2]; /* baseline and value of complete pairs, where some pairs are not */
 };
 
 struct report {
@@ -76,41 +74,6 @@ enum compare_end compare_runs(const char *const *dirs, size_t count,
 			      const struct compare_options *options, FILE *to, char **error);
 enum compare_end compare_sweeps(const char *const *dirs, size_t count,
 				const struct compare_options *options, FILE *to, char **error);
-
-/* ---- Runs; of long ones, see compare_long.c ---- */
-
-struct run {
-	const char *dir;
-	char *label;
-	cJSON *manifest, *root; /* manifest.json, summary.json */
-	struct summary summary;
-	struct fairness fairness; /* empty if no metric needs it */
-};
-
-struct runs {
-	struct run *items;
-	size_t count;
-	struct names series; /* long_usual(); its strings are owned */
-};
-
-/* What is wrong with the options of a long run, or NULL. The caller frees. */
-char *long_nonsense(const struct compare_options *options);
-
-/* Adds the means of series that a user may want; the caller frees the strings, too. Those of
- * iterations are by group where there are several. */
-void long_usual(const struct runs *runs, struct names *usual);
-compare_has long_has;
-
-/* A row for each run. False and *error (caller frees). */
-bool long_add_metric(struct report *report, const struct runs *runs, const char *metric,
-		     double warmup_s, char **error);
-
-/* Print what the rows rest on: warm-up, batches, and whether they are long enough. */
-void long_print(const struct report *report, FILE *to);
-void long_notes(const struct report *report, FILE *to);
-
-/* Whether the summary of a run agrees with the value found in its tables; else *error. */
-bool run_tells_truth(const struct run *run, const char *metric, double found, char **error);
 
 /* Names the index-th directory: "A", "B", ..., "Z", "R27", ... The caller frees. */
 char *compare_label(size_t index);

@@ -29,12 +29,8 @@ struct compare_row *report_add(struct report *report, const char *metric)
 
 void report_release(struct report *report)
 {
-	for (size_t i = 0; i < report->count; i++) {
+	for (size_t i = 0; i < report->count; i++)
 		free(report->rows[i].labels);
-		if (report->rows[i].steady != NULL)
-			steady_release(report->rows[i].steady);
-		free(report->rows[i].steady);
-	}
 	free(report->rows);
 	free(report->label_names);
 }
@@ -209,8 +205,6 @@ static void report_json(struct json *json, const struct report *report)
 		json_estimate(json, "value", &row->value);
 		if (row->has_work)
 			json_bool(json, "same", row->same);
-		if (row->steady != NULL)
-			steady_json(json, "long_run", row->steady);
 		json_string(json, "basis", bases[row->basis]);
 		if (row->basis != BASIS_NONE) {
 			json_real(json, "baseline", row->baseline);

@@ -13,6 +13,19 @@
 
 #define DIFFERENCES_SHOWN 20
 
+struct run {
+	const char *dir;
+	char *label;
+	cJSON *manifest, *root; /* manifest.json, summary.json */
+	struct summary summary;
+	struct fairness fairness; /* empty if no metric needs it */
+};
+
+struct runs {
+	struct run *items;
+	size_t count;
+};
+
 /* ---- Reading ---- */
 
 static bool run_read(struct run *run, const char *dir, size_t index, char **error)
@@ -39,9 +52,6 @@ static void runs_release(struct runs *runs)
 		fairness_release(&runs->items[i].fairness);
 	}
 	free(runs->items);
-	for (size_t i = 0; i < runs->series.count; i++)
-		free((char *)runs->series.items[i]);
-	free(runs->series.items);
 }
 
 static bool runs_read(struct runs *runs, const char *const *dirs, size_t count, char **error)
@@ -62,7 +72,7 @@ static bool runs_read_fairness(struct runs *runs, const struct compare_options *
 			       char **error)
 {
 	const struct names *asked = &options->metrics;
-	bool wanted = asked->count == 0 && !options->long_run;
+	bool wanted = asked->count == 0;
 	for (size_t i = 0; i < asked->count; i++)
 		wanted |= strncmp(asked->items[i], FAIRNESS_PREFIX, strlen(FAIRNESS_PREFIX)) == 0;
 	for (size_t i = 0; wanted && i < runs->count; i++)
@@ -146,20 +156,14 @@ static bool choose_metrics(struct names *metrics, const struct runs *runs,
 			   const struct compare_options *options, char **error)
 {
 	struct names known = { 0 }, usual = { 0 };
-	for (size_t i = 0; i < runs->series.count; i++) {
-		names_add(&usual, runs->series.items[i]);
-		names_add(&known, runs->series.items[i]);
-	}
-	if (!options->long_run)
-		compare_add_usual(&usual, !add_groups(&usual, runs));
+	compare_add_usual(&usual, !add_groups(&usual, runs));
 	add_fairness(&usual, runs);
 	add_fairness(&known, runs);
 	for (size_t i = 0; i < runs->count; i++)
 		for (size_t k = 0; k < runs->items[i].summary.count; k++)
 			names_add(&known, runs->items[i].summary.numbers[k].name);
-	bool ok = compare_metrics(metrics, &options->metrics,
-				  options->long_run ? long_has : runs_have, runs, &usual, &known,
-				  error);
+	bool ok =
+		compare_metrics(metrics, &options->metrics, runs_have, runs, &usual, &known, error);
 	free(known.items);
 	free(usual.items);
 	return ok;
@@ -185,22 +189,9 @@ static void take_work(struct compare_row *row, const struct summary *summary)
 	free(path);
 }
 
-/* The tables must agree with the summary, if that has the metric. */
-bool run_tells_truth(const struct run *run, const char *metric, double found, char **error)
-{
-	double told = summary_value(&run->summary, metric);
-	if (summary_find(&run->summary, metric) == SIZE_MAX || (isnan(told) && isnan(found)) ||
-	    fabs(told - found) <= 1e-9 * fabs(told))
-		return true;
-	*error = xasprintf("%s: summary.json has %s %.10g, but its tables give %.10g", run->dir,
-			   metric, told, found);
-	return false;
-}
-
-/* False and *error if the tables and the summary differ. */
-static bool take_value(struct compare_row *row, const struct run *run,
-		       const struct sample_source *source, const struct samples *samples,
-		       char **error)
+/* The value as the run has stored it, and the interval that its samples give it. */
+static void take_value(struct compare_row *row, const struct run *run,
+		       const struct sample_source *source, const struct samples *samples)
 {
 	row->value.value = summary_value(&run->summary, row->metric);
 	take_work(row, &run->summary);
@@ -212,14 +203,13 @@ static bool take_value(struct compare_row *row, const struct run *run,
 		row->count = group->count;
 	}
 	if (source == NULL)
-		return true;
-	double told = row->value.value;
+		return;
+	double stored = row->value.value;
 	row->value = isnan(source->quantile)
 			     ? infer_mean(samples->values, samples->count, INFERENCE_LEVEL)
 			     : infer_quantile(samples->values, samples->count, source->quantile,
 					      INFERENCE_LEVEL);
-	bool ok = run_tells_truth(run, row->metric, row->value.value, error);
-	row->value.value = told;
+	row->value.value = stored;
 	if (source->metric->level != LEVEL_FLOW && samples->groups > 1)
 		row->value.low = row->value.high = NAN; /* they are not drawn from one population */
 	if (samples->each_is_work) {
@@ -227,7 +217,6 @@ static bool take_value(struct compare_row *row, const struct run *run,
 		row->finished = row->value.n;
 		row->count = row->value.n + row->value.missing;
 	}
-	return ok;
 }
 
 /* Over pairs of x and y; if there are none, of two independent samples. */
@@ -302,8 +291,9 @@ static bool add_metric(struct report *report, const struct runs *runs, const cha
 		const struct run *run = &runs->items[i];
 		struct compare_row *row = report_add(report, metric);
 		row->labels[0] = run->label;
-		ok = (source == NULL || samples_read(run->dir, source, &samples[i], error)) &&
-		     take_value(row, run, source, &samples[i], error);
+		ok = source == NULL || samples_read(run->dir, source, &samples[i], error);
+		if (ok)
+			take_value(row, run, source, &samples[i]);
 		if (ok && i > 0) {
 			row->baseline = row[-(ptrdiff_t)i].value.value;
 			take_ratio(row, source, &samples[0], &samples[i],
@@ -379,11 +369,6 @@ static void print_difference(const struct runs *runs, size_t index, FILE *to)
 
 /* ---- Output ---- */
 
-static bool is_long(const struct report *report)
-{
-	return report->count > 0 && report->rows[0].steady != NULL;
-}
-
 static void print_notes(const struct runs *runs, const struct report *report, FILE *to)
 {
 	bool ratios = false, pairs = false, fairness = false, intervals = false;
@@ -409,10 +394,10 @@ static void print_notes(const struct runs *runs, const struct report *report, FI
 		      "both finished:\nits two numbers stand below it where that leaves some "
 		      "out.\n",
 		      to);
-	if (!is_long(report) && intervals)
+	if (intervals)
 		fputs("The intervals take flows, jobs and iterations of a run as independent, "
 		      "which\nshared queues make them only roughly; replications (a sweep) do "
-		      "without, --long-run nearly.\n",
+		      "without.\n",
 		      to);
 }
 
@@ -425,11 +410,7 @@ static size_t print_text(const struct runs *runs, const struct report *report, d
 		print_difference(runs, i, to);
 	fputc('\n', to);
 	report_print(report, to);
-	if (is_long(report))
-		long_print(report, to);
 	print_notes(runs, report, to);
-	if (is_long(report))
-		long_notes(report, to);
 	return report_outside(report, tolerance, to);
 }
 
@@ -486,7 +467,7 @@ static char *nonsense(size_t count, const struct compare_options *options)
 			"first");
 	if (count < 2 && !isnan(options->tolerance))
 		return xasprintf("--tolerance needs a second run");
-	return long_nonsense(options);
+	return NULL;
 }
 
 enum compare_end compare_runs(const char *const *dirs, size_t count,
@@ -509,8 +490,6 @@ enum compare_end compare_runs(const char *const *dirs, size_t count,
 	}
 	if (!runs_read_fairness(&runs, options, error))
 		goto done;
-	if (options->long_run)
-		long_usual(&runs, &runs.series);
 	report.label_names = xcalloc(1, sizeof *report.label_names);
 	report.label_names[0] = "run";
 	if (!choose_metrics(&metrics, &runs, options, error)) {
@@ -518,9 +497,7 @@ enum compare_end compare_runs(const char *const *dirs, size_t count,
 		goto done;
 	}
 	for (size_t i = 0; i < metrics.count; i++)
-		if (!(options->long_run ? long_add_metric(&report, &runs, metrics.items[i],
-							  options->warmup_s, error)
-					: add_metric(&report, &runs, metrics.items[i], error)))
+		if (!add_metric(&report, &runs, metrics.items[i], error))
 			goto done;
 	outside = (options->json ? print_json : print_text)(&runs, &report, options->tolerance, to);
 	end = outside > 0 ? COMPARE_DIFFERS : COMPARE_ALIKE;

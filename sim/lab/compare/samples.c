@@ -14,7 +14,7 @@
  * the same), whether it has finished. */
 struct sample_table {
 	const char *file;
-	const char *time, *group;
+	const char *group;
 	const char *number[2];             /* id, and id within it (or NULL) */
 	const char *identity[COLUMNS_MAX]; /* ends with NULL */
 	const char *finished;              /* flag; NULL: all have */
@@ -22,19 +22,16 @@ struct sample_table {
 
 static const struct sample_table tables[] = {
 	[LEVEL_FLOW] = { .file = "flows.csv",
-			 .time = "start_s",
 			 .group = "group",
 			 .number = { "flow_id" },
 			 .identity = { "size_bytes", "start_s", "src", "dst" },
 			 .finished = "finished" },
 	[LEVEL_JOB] = { .file = "jobs.csv",
-			.time = "arrival_s",
 			.group = "name",
 			.number = { "job_id" },
 			.identity = { "name", "model", "workers", "arrival_s" },
 			.finished = "finished" },
 	[LEVEL_ITERATION] = { .file = "iterations.csv",
-			      .time = "finish_s",
 			      .group = "name",
 			      .number = { "job_id", "iteration" },
 			      .identity = { "name" } },
@@ -51,7 +48,7 @@ struct sample {
 	uint64_t id, inner;
 	uint64_t identity; /* hash of the columns of its identity */
 	uint64_t group;    /* hash of its name */
-	double time, value;
+	double value;
 };
 
 /* ---- Which ---- */
@@ -105,7 +102,7 @@ bool sample_source(const char *metric, struct sample_source *source)
 /* ---- Reading ---- */
 
 struct columns {
-	int id, inner, identity[COLUMNS_MAX], time, group, value, name, finished, measured;
+	int id, inner, identity[COLUMNS_MAX], group, value, name, finished, measured;
 };
 
 static struct columns find_columns(struct csv *csv, const struct sample_source *source)
@@ -113,7 +110,6 @@ static struct columns find_columns(struct csv *csv, const struct sample_source *
 	const struct sample_table *table = &tables[source->metric->level];
 	struct columns c = { .id = csv_need(csv, table->number[0]),
 			     .inner = csv_need(csv, table->number[1]),
-			     .time = csv_need(csv, table->time),
 			     .group = csv_find(csv, table->group),
 			     .value = csv_need(csv, source->metric->column),
 			     .name = csv_need(csv, *source->name == '\0' ? NULL : "name"),
@@ -134,9 +130,7 @@ static bool lacks(struct csv *csv, const struct columns *c, const struct sample_
 static struct sample read_sample(struct csv *csv, const struct columns *c,
 				 const struct sample_source *source)
 {
-	struct sample sample = { .id = csv_u64(csv, c->id),
-				 .time = csv_real(csv, c->time),
-				 .value = NAN };
+	struct sample sample = { .id = csv_u64(csv, c->id), .value = NAN };
 	if (c->group >= 0)
 		sample.group = hash_string(csv_text(csv, c->group));
 	if (c->inner >= 0)
@@ -167,20 +161,12 @@ static int compare_samples(const void *a, const void *b)
 	return by_number(a, b);
 }
 
-static int compare_times(const void *a, const void *b)
-{
-	double x = ((const struct sample *)a)->time, y = ((const struct sample *)b)->time;
-	return x != y ? (x > y) - (x < y) : by_number(a, b);
-}
-
-static void arrange(struct samples *samples, int (*compare)(const void *, const void *))
+static void put_in_order(struct samples *samples)
 {
 	if (samples->count > 0)
-		qsort(samples->items, samples->count, sizeof *samples->items, compare);
-	for (size_t i = 0; i < samples->count; i++) {
+		qsort(samples->items, samples->count, sizeof *samples->items, compare_samples);
+	for (size_t i = 0; i < samples->count; i++)
 		samples->values[i] = samples->items[i].value;
-		samples->times[i] = samples->items[i].time;
-	}
 }
 
 static int compare_hashes(const void *a, const void *b)
@@ -200,15 +186,12 @@ static size_t distinct(uint64_t *hashes, size_t count)
 	return different;
 }
 
-static void count_origins(struct samples *samples)
+static void count_groups(struct samples *samples)
 {
 	uint64_t *keys = xcalloc(samples->count + 1, sizeof *keys);
 	for (size_t i = 0; i < samples->count; i++)
 		keys[i] = samples->items[i].group;
 	samples->groups = distinct(keys, samples->count);
-	for (size_t i = 0; i < samples->count; i++)
-		keys[i] = samples->items[i].id;
-	samples->members = distinct(keys, samples->count);
 	free(keys);
 }
 
@@ -231,23 +214,16 @@ bool samples_read(const char *dir, const struct sample_source *source, struct sa
 		samples->items[samples->count++] = sample;
 	}
 	samples->values = xcalloc(samples->count + 1, sizeof *samples->values);
-	samples->times = xcalloc(samples->count + 1, sizeof *samples->times);
-	arrange(samples, compare_samples);
-	count_origins(samples);
+	put_in_order(samples);
+	count_groups(samples);
 	if (csv_close(csv, error))
 		return true;
 	samples_release(samples);
 	return false;
 }
 
-void samples_by_time(struct samples *samples)
-{
-	arrange(samples, compare_times);
-}
-
 void samples_release(struct samples *samples)
 {
-	free(samples->times);
 	free(samples->items);
 	free(samples->values);
 	*samples = (struct samples){ 0 };

@@ -18,10 +18,8 @@ bool sample_source(const char *metric, struct sample_source *source);
 struct samples {
 	struct sample *items; /* by number of the flow, job, iteration */
 	size_t count;
-	double *values; /* in this order; NaN where unfinished */
-	double *times; /* in this order, seconds: a flow starts, a job arrives, an iteration ends */
+	double *values;    /* in this order; NaN where unfinished */
 	bool each_is_work; /* they are jobs or flows: n of count have finished */
-	size_t members;    /* flows or jobs that they are of */
 	size_t groups;     /* groups of the scenario that these belong to, by name */
 };
 
@@ -30,9 +28,6 @@ struct samples {
 bool samples_read(const char *dir, const struct sample_source *source, struct samples *samples,
 		  char **error);
 void samples_release(struct samples *samples);
-
-/* Sorts the samples by time, then number. After that they cannot be paired. */
-void samples_by_time(struct samples *samples);
 
 /* Puts the values of two runs side by side, NaN where a run has none; the caller frees both.
  * Returns their number; 0 if the flows (jobs) are not the same: one number stands for another size,
