@@ -127,12 +127,12 @@ ends 0 compare ring ina --json
 # (sum x)^2 / (n sum x^2) of x = size_bytes / fct_s of the flows that count.
 jain=$(awk -F, '$12 == 1 && $13 == 1 { x = $5 / $8; n++; s += x; q += x * x } END { printf "%.12g", s * s / n / q }' ring/flows.csv)
 group=$(awk -F, 'NR == 2 { print $2 }' ring/flows.csv)
-holds '.rows[] | select(.metric == "jain.flows." + $g and .of.run == "A") |
+holds '.rows[] | select(.metric == "flows.by_name." + $g + ".jain" and .of.run == "A") |
 	(.value.value / $j - 1 | fabs < 1e-9) and .count == $n' out --arg g "$group" --argjson j "$jain" \
 	--argjson n "$(jq .flows.count ring/summary.json)"
 holds '.flows.by_name[$g].jain / $j - 1 | fabs < 1e-9' ring/summary.json --arg g "$group" --argjson j "$jain"
-holds '[.rows[] | select(.metric | startswith("jain.jobs."))] == []' out # one job is no group
-ends 0 compare ring --metric "jain.flows.$group"
+holds '[.rows[] | select(.metric | startswith("jobs.by_name."))] == []' out # one job is no group
+ends 0 compare ring --metric "flows.by_name.$group.jain"
 
 # --- a sweep made of these runs ---
 

@@ -108,8 +108,26 @@ for run in all cut flows served; do
 	jq -r '[paths | map(select(type == "string")) | join(".")] | unique[]' $run/summary.json |
 		grep -vE '^((jobs|flows)\.[a-z_]+|network\.by_tier)\..+|^(jobs|flows|network|aggregation|load|checks|checks\.(exactly_once|conservation))$' |
 		LC_ALL=C sort >members
-	jq -r '.tables[] | select(.file == "summary.json") | .columns[].name' dictionary.json | LC_ALL=C sort >described
+	jq -r '.tables[] | select(.file == "summary.json") | .columns[].name' dictionary.json | grep -vF '*' | LC_ALL=C sort >described
 	cmp -s members described || fail "$run/summary.json and its dictionary differ: $(diff members described | grep '^[<>]' | tr '\n' ' ')"
+done
+# what groups have of their own, beside what all jobs and all flows have
+for of in jobs flows; do
+	jq -r --arg of $of '[.[$of].by_name[] | to_entries[] | select(.value | type == "number") | .key] | unique[]' all/summary.json |
+		LC_ALL=C sort >members
+	jq -r --arg of $of '.tables[] | select(.file == "summary.json") | .columns[].name |
+		select(startswith($of + ".by_name.*.")) | split(".")[3]' dictionary.json | LC_ALL=C sort >described
+	checks=$((checks + 1))
+	cmp -s members described || fail "groups of $of and their dictionary differ: $(diff members described | grep '^[<>]' | tr '\n' ' ')"
+done
+# Jain's index of the jobs of a group, by their bytes over their times
+for name in ring sw; do
+	close_to "$(jq ".jobs.by_name.$name.jain" all/summary.json)" "$(awk -F, -v group=$name '
+		NR == 1 { for (i = 1; i <= NF; i++) name[i] = $i; next }
+		{ for (i = 1; i <= NF; i++) c[name[i]] = $i }
+		c["name"] == group && c["measured"] && c["finished"] {
+			x = c["gradient_bytes"] * c["iterations_done"] / (c["finish_s"] - c["start_s"]); n++; s += x; q += x * x }
+		END { printf "%.17g", s * s / n / q }' all/jobs.csv)" "Jain's index of $name"
 done
 for file in jobs.csv iterations.csv flows.csv links.csv aggregators.csv series/network.csv; do
 	[[ -f all/$file ]] || fail "all/$file is missing"

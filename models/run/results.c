@@ -16,21 +16,10 @@ static const struct out_column link_columns[] = {
 	{ "tier", OUT_TEXT, "Tier of the link's lower end." },
 	{ "direction", OUT_TEXT, "up: away from hosts; down: towards them." },
 	{ "rate_bps", OUT_COUNT, "Bit rate." },
-	{ "packets", OUT_COUNT,
-	  "Packets carried; like drops and all behind, empty in runs without packets." },
-	{ "bytes", OUT_COUNT,
-	  "Bytes of their frames; without packets, bytes of all streams on the wire. Short flows "
-	  "that are load (flows.by_name.NAME.as_load) are in neither." },
-	{ "utilization", OUT_REAL,
-	  "Part of the time of the run that the link was sending, what is still on its way "
-	  "included; analytic: above 1 where streams that do not share would have to." },
-	{ "drops", OUT_COUNT, "Packets that found the queue full." },
-	{ "losses", OUT_COUNT, "Packets lost on the link by chance." },
-	{ "ecn_marks", OUT_COUNT, "Packets marked." },
-	{ "pauses", OUT_COUNT, "Times that PAUSE stopped the sender." },
-	{ "paused_s", OUT_SECONDS, "How long it was stopped, all together." },
-	{ "max_queue_bytes", OUT_COUNT, "Longest backlog, in bytes on the wire, to a nanosecond." },
-	{ 0 },
+#define LINK(name, type, words, since, help) { #name, type, help, since },
+	LINK_METRICS(LINK)
+#undef LINK
+		{ 0 },
 };
 const struct out_schema links_schema = { "links.csv", "One row a direction of a link.",
 					 link_columns };
@@ -40,9 +29,9 @@ static const struct out_column aggregator_columns[] = {
 	{ "scheme", OUT_TEXT, "The scheme whose memory it is." },
 	{ "memory_bytes", OUT_COUNT, "Aggregation memory." },
 	{ "used_max_bytes", OUT_COUNT, "Most of it that was reserved at one time." },
-#define ROW(member, help) { #member, OUT_COUNT, help },
-	SWITCH_COUNTERS(ROW)
-#undef ROW
+#define COUNTER(member, help) { #member, OUT_COUNT, help },
+	SWITCH_COUNTERS(COUNTER)
+#undef COUNTER
 		{ "held", OUT_COUNT, "Times that an aggregator was taken and freed." },
 	{ "held_mean_s", OUT_REAL, "Mean time from taking to freeing." },
 	{ "held_p99_s", OUT_REAL, "99th percentile of it, to 1/32; empty below 100 times." },
@@ -136,9 +125,9 @@ static void write_aggregators(const struct simulation *s, unsigned scheme)
 				{ .text = scheme_ops(scheme)->name },
 				{ .count = m->memory_bytes },
 				{ .count = m->used_max_bytes },
-#define ROW(member, help) { .none = none, .count = m->stats.member },
-				SWITCH_COUNTERS(ROW)
-#undef ROW
+#define COUNTER(member, help) { .none = none, .count = m->stats.member },
+				SWITCH_COUNTERS(COUNTER)
+#undef COUNTER
 					{ .none = none || !m->held,
 					  .count = m->held ? m->held->count : 0 },
 				held_cell(none ? NULL : m->held, 0),

@@ -193,14 +193,14 @@ static void print_refused(const struct simulation *s, FILE *to)
 /* Without recovery nobody sends again what a full switch dropped: its job never ends. */
 static void print_overflows(const struct simulation *s, FILE *to)
 {
-	struct memory_sum sum = results_memory(s);
+	double overflows = results_values(s).aggregation.overflows;
 
-	if (sum.stats.overflows)
+	if (overflows > 0)
 		fprintf(to,
-			"aggregation memory: %" PRIu64
+			"aggregation memory: %.0f"
 			" contributions were dropped because it was full; give it more bytes, or "
 			"let fewer jobs run at once\n",
-			sum.stats.overflows);
+			overflows);
 }
 
 void results_print_summary(const struct simulation *s, FILE *to)

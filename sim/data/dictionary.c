@@ -44,6 +44,7 @@ static void json_of(const struct out_schema *schema, struct json *json)
 		json_string(json, "name", c->name);
 		json_string(json, "type", types[c->type].name);
 		json_string(json, "help", c->help);
+		json_string(json, "since", c->since != NULL ? c->since : "0.1");
 		json_close_object(json);
 	}
 	json_close_array(json);

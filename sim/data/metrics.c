@@ -1,14 +1,82 @@
 #include "data/metrics.h"
 
+#include <math.h>
 #include <string.h>
 
-#define JOB(member, name, some, words, head, help) { LEVEL_JOB, "jobs", name, name, some, words },
-#define ITERATION(name, column, some, words, help)                                                 \
-	{ LEVEL_ITERATION, "jobs", name, column, some, words },
-#define FLOW(member, name, words, help) { LEVEL_FLOW, "flows", name, name, false, words },
+#define PATH(of, name, usual) sizeof(usual) > 1 ? of "." name "." usual : NULL
+#define JOB(member, name, some, usual, words, head, since, help)                                   \
+	{ LEVEL_JOB, "jobs", name, name, OUT_REAL, some, { PATH("jobs", name, usual) },            \
+	  words,     since,  help, 0 },
+#define ITERATION(name, column, some, usual, words, since, help)                                   \
+	{ LEVEL_ITERATION, "jobs", name, column, OUT_REAL, some, { PATH("jobs", name, usual) },    \
+	  words,           since,  help, 0 },
+#define FLOW(member, name, usual, also, words, since, help)                                        \
+	{ LEVEL_FLOW,                                                                              \
+	  "flows",                                                                                 \
+	  name,                                                                                    \
+	  name,                                                                                    \
+	  OUT_REAL,                                                                                \
+	  false,                                                                                   \
+	  { PATH("flows", name, usual), PATH("flows", name, also) },                               \
+	  words,                                                                                   \
+	  since,                                                                                   \
+	  help,                                                                                    \
+	  0 },
+#define LINK(name, type, words, since, help)                                                       \
+	{ LEVEL_LINK, "links", #name, #name, type, false, { NULL }, words, since, help, 0 },
 
-const struct metric metric_table[] = { JOB_METRICS(JOB) ITERATION_METRICS(ITERATION)
-					       FLOW_METRICS(FLOW){ 0 } };
+#define ONE(level, of, at, name, type, usual, words, since, help)                                  \
+	{ level,                                                                                   \
+	  of,                                                                                      \
+	  #name,                                                                                   \
+	  NULL,                                                                                    \
+	  type,                                                                                    \
+	  false,                                                                                   \
+	  { (usual) ? of "." #name : NULL },                                                       \
+	  words,                                                                                   \
+	  since,                                                                                   \
+	  help,                                                                                    \
+	  offsetof(struct run_values, at) },
+#define RUN(name, ...)         ONE(LEVEL_RUN, "", name, name, __VA_ARGS__)
+#define MACHINE(name, ...)     ONE(LEVEL_MACHINE, "", name, name, __VA_ARGS__)
+#define LOAD(name, ...)        ONE(LEVEL_RUN, "load", load.name, name, __VA_ARGS__)
+#define NETWORK(name, ...)     ONE(LEVEL_RUN, "network", network.name, name, __VA_ARGS__)
+#define JOBS(name, ...)        ONE(LEVEL_RUN, "jobs", jobs.name, name, __VA_ARGS__)
+#define FLOWS(name, ...)       ONE(LEVEL_RUN, "flows", flows.name, name, __VA_ARGS__)
+#define AGGREGATION(name, ...) ONE(LEVEL_RUN, "aggregation", aggregation.name, name, __VA_ARGS__)
+#define COUNTER(name, help)    AGGREGATION(name, OUT_COUNT, false, NULL, "0.1", help)
+
+#define GROUP(of, name, type, usual, words, since, help)                                           \
+	{ LEVEL_GROUP, of, #name, NULL, type, true, { NULL }, words, since, help, 0 },
+#define JOB_GROUP(name, ...)  GROUP("jobs.by_name", name, __VA_ARGS__)
+#define FLOW_GROUP(name, ...) GROUP("flows.by_name", name, __VA_ARGS__)
+
+const struct metric metric_table[] = {
+	JOB_METRICS(JOB) ITERATION_METRICS(ITERATION) FLOW_METRICS(FLOW) RUN_METRICS(RUN)
+		MACHINE_METRICS(MACHINE) LOAD_METRICS(LOAD) NETWORK_METRICS(NETWORK)
+			JOBS_METRICS(JOBS) FLOWS_METRICS(FLOWS) SWITCH_COUNTERS(COUNTER)
+				HOST_COUNTERS(COUNTER) AGGREGATION_METRICS(AGGREGATION)
+					JOB_GROUP_METRICS(JOB_GROUP) FLOW_GROUP_METRICS(FLOW_GROUP)
+						LINK_METRICS(LINK){ 0 }
+};
+
+const struct metric_source metric_sources[METRIC_TABLES] = {
+	[LEVEL_FLOW] = { .file = "flows.csv",
+			 .group = "group",
+			 .number = { "flow_id" },
+			 .identity = { "size_bytes", "start_s", "src", "dst" },
+			 .finished = "finished" },
+	[LEVEL_JOB] = { .file = "jobs.csv",
+			.group = "name",
+			.number = { "job_id" },
+			.identity = { "name", "model", "workers", "arrival_s" },
+			.finished = "finished" },
+	[LEVEL_ITERATION] = { .file = "iterations.csv",
+			      .group = "name",
+			      .number = { "job_id", "iteration" },
+			      .identity = { "name" } },
+	[LEVEL_LINK] = { .file = "links.csv", .group = "tier", .number = { "link_id" } },
+};
 
 const struct metric *metric_find(const char *of, const char *name, size_t length)
 {
@@ -17,4 +85,45 @@ const struct metric *metric_find(const char *of, const char *name, size_t length
 		    strncmp(m->name, name, length) == 0)
 			return m;
 	return NULL;
+}
+
+const struct metric_statistic *metric_statistic(const char *name)
+{
+	static const struct metric_statistic statistics[] = {
+		{ "mean", "mean", NAN, true },
+		{ "p50", "median", 0.5, true },
+		{ "p95", "95th percentile", 0.95, true },
+		{ "p99", "99th percentile", 0.99, true },
+		{ "p999", "99.9th percentile", 0.999, true },
+		{ "max", "maximum", NAN, false },
+	};
+
+	for (size_t i = 0; i < sizeof statistics / sizeof *statistics; i++)
+		if (strcmp(statistics[i].name, name) == 0)
+			return &statistics[i];
+	return NULL;
+}
+
+const char *metric_unit_of(const char *name, size_t *stem)
+{
+	static const struct {
+		const char *suffix, *unit;
+	} units[] = { { "_bytes_per_s", "B/s" }, /* before "_s" */
+		      { "_per_cpu_s", "number" },
+		      { "_bytes", "bytes" },
+		      { "_bps", "bit/s" },
+		      { "_s", "s" } };
+	size_t length = strlen(name);
+
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+		size_t end = strlen(units[i].suffix);
+		if (length <= end || strcmp(name + length - end, units[i].suffix) != 0)
+			continue;
+		if (stem != NULL)
+			*stem = length - end;
+		return units[i].unit;
+	}
+	if (stem != NULL)
+		*stem = length;
+	return "number";
 }

@@ -1,65 +1,286 @@
-/* The metrics of jobs, iterations and flows that runs sum up, each declared once: a row here, its
- * value where its jobs or flows end, and its column. summary.json and its dictionary, the
- * terminal, intervals of `compare` and titles of figures follow from the row.
+/* The metrics of a run, each declared once: a row here, and its value where it arises. summary.json
+ * and its dictionary, the terminal, `compare`, sweeps, titles and units of figures and the report
+ * follow from the row.
  *
- * A row begins with the member that holds the value of one job (struct job_record) or the values
- * of all flows (struct flow_class). Names end in their unit; a name without one is a plain factor.
+ * Names end in their unit (metric_unit_of()). `words` say what it is without the unit, for axes and
+ * tables. `usual` is the statistic that is shown when nobody asks ("" for none), of a run whether
+ * the number is. `since` is the version that brought it; `help` is a sentence for the dictionary.
  */
 #ifndef INASIM_DATA_METRICS_H
 #define INASIM_DATA_METRICS_H
 
+#include "data/table.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
-/* ROW(member, name, some, words, head, help): `some`: not every finished job has one; `words` for
- * figures, `head` for the terminal. The column of jobs.csv has the metric's name. */
+/* ---- Of rows of a table, summed up as mean and percentiles ---- */
+
+/* Of finished jobs: a member of struct job_record, and a column of jobs.csv with the metric's name.
+ * ROW(member, name, some, usual, words, head, since, help). `some`: not every finished job has one;
+ * `head` for the terminal. */
 #define JOB_METRICS(ROW)                                                                           \
-	ROW(jct, "jct_s", false, "job completion time", "JCT mean",                                \
+	ROW(jct, "jct_s", false, "mean", "job completion time", "JCT mean", "0.1",                 \
 	    "Finish - arrival: {mean, p50, p50_low, p50_high, p50_level, p95, p99, max}. "         \
 	    "Percentiles are nearest-rank, null below 10/(1-p) values; but p50 is the median "     \
 	    "from 3 on, with the two values, as many from either end, between which the median "   \
 	    "of what they are drawn from lies with a probability of p50_level: the least of 0.95 " \
 	    "and more, or what the smallest and the largest have (0.75 for 3, 0.94 for 5).")       \
-	ROW(waiting, "waiting_s", false, "time jobs wait for hosts or memory", "waiting",          \
-	    "Start - arrival, as jct_s.")                                                          \
-	ROW(compute, "compute_s", false, "computation time of jobs", "compute",                    \
+	ROW(waiting, "waiting_s", false, "", "time jobs wait for hosts or memory", "waiting",      \
+	    "0.1", "Start - arrival, as jct_s.")                                                   \
+	ROW(compute, "compute_s", false, "", "computation time of jobs", "compute", "0.1",         \
 	    "Mean over the workers of their computing time, as jct_s.")                            \
-	ROW(communication, "communication_s", false, "communication time of jobs",                 \
-	    "communication", "jct_s - waiting_s - compute_s, as jct_s.")                           \
-	ROW(slowdown, "slowdown", true, "job slowdown", "slowdown",                                \
+	ROW(communication, "communication_s", false, "", "communication time of jobs",             \
+	    "communication", "0.1", "jct_s - waiting_s - compute_s, as jct_s.")                    \
+	ROW(slowdown, "slowdown", true, "", "job slowdown", "slowdown", "0.1",                     \
 	    "JCT / ideal JCT of the jobs that have one (ideal_jct_s of jobs.csv), as jct_s.")      \
-	ROW(busbw, "busbw_bytes_per_s", true, "bus bandwidth of jobs", "busbw",                    \
+	ROW(busbw, "busbw_bytes_per_s", true, "", "bus bandwidth of jobs", "busbw", "0.1",         \
 	    "Bus bandwidth as NCCL's tests define it, of jobs with several workers, as jct_s.")
 
-/* ROW(name, column, some, words, help) */
+/* Of iterations of these jobs. ROW(name, column, some, usual, words, since, help) */
 #define ITERATION_METRICS(ROW)                                                                     \
-	ROW("iteration_s", "duration_s", false, "iteration time",                                  \
+	ROW("iteration_s", "duration_s", false, "mean", "iteration time", "0.1",                   \
 	    "Durations of all finished iterations of these jobs, as jct_s.")                       \
-	ROW("cycle_s", "cycle_s", true, "cycle of communication and computing",                    \
+	ROW("cycle_s", "cycle_s", true, "", "cycle of communication and computing", "0.1",         \
 	    "cycle_s of iterations.csv, as jct_s.")
 
-/* ROW(member, name, words, help) */
+/* Of finished flows: a member of struct flow_class. ROW(member, name, usual, also, words, since,
+ * help) */
 #define FLOW_METRICS(ROW)                                                                          \
-	ROW(fct, "fct_s", "flow completion time",                                                  \
+	ROW(fct, "fct_s", "p50", "p99", "flow completion time", "0.1",                             \
 	    "Last byte at the receiver - start: {mean, p50, p50_low, p50_high, p50_level, p95, "   \
 	    "p99, p999, max}, as jobs.jct_s.")                                                     \
-	ROW(slowdown, "slowdown", "flow slowdown", "FCT / ideal FCT, as fct_s.")
+	ROW(slowdown, "slowdown", "p99", "", "flow slowdown", "0.1", "FCT / ideal FCT, as fct_s.")
 
-enum metric_level { LEVEL_JOB, LEVEL_ITERATION, LEVEL_FLOW };
+/* ---- Of a whole run: one number ---- */
+
+/* ROW(name, type, usual, words, since, help), by the object of summary.json that holds them; NULL
+ * words are the name with blanks. Of packets there is no number in runs without any. */
+#define RUN_METRICS(ROW)                                                                           \
+	ROW(sim_time_s, OUT_SECONDS, false, "simulated time", "0.1",                               \
+	    "Simulated time at the end; where nothing could happen any more, that of the last "    \
+	    "event.")                                                                              \
+	ROW(events, OUT_COUNT, false, NULL, "0.1",                                                 \
+	    "Events of the simulator, without samples of time series.")                            \
+	ROW(packet_hops, OUT_COUNT, false, "packets sent over links", "0.1",                       \
+	    "Packets (data, ACK, control), each time one is sent over a link.")
+
+/* What depends on the machine; never compared. */
+#define MACHINE_METRICS(ROW)                                                                       \
+	ROW(cpu_s, OUT_REAL, false, "CPU time", "0.1",                                             \
+	    "CPU time of the run, without reading the scenario and writing the end.")              \
+	ROW(packet_hops_per_cpu_s, OUT_REAL, false, "packet-hops a CPU second", "0.1",             \
+	    "Speed; null when no CPU time was measured.")                                          \
+	ROW(peak_rss_bytes, OUT_COUNT, false, "memory", "0.1",                                     \
+	    "Largest resident memory of the process.")
+
+#define LOAD_METRICS(ROW)                                                                          \
+	ROW(flows, OUT_REAL, false, "offered load of flows", "0.1",                                \
+	    "Offered by Poisson arrivals of flows: payload bits per second over hosts x link "     \
+	    "rate.")                                                                               \
+	ROW(jobs_ring, OUT_REAL, false, "offered load of jobs, by ring", "0.1",                    \
+	    "The same of jobs, by the bytes that they would send by ring, whatever their "         \
+	    "scheme.")                                                                             \
+	ROW(jobs_own, OUT_REAL, false, "offered load of jobs, by their schemes", "0.1",            \
+	    "The same by the bytes of their own schemes.")
+
+#define NETWORK_METRICS(ROW)                                                                       \
+	ROW(packets_created, OUT_COUNT, false, NULL, "0.1",                                        \
+	    "By hosts, and by switches (multicast, results).")                                     \
+	ROW(packets_delivered, OUT_COUNT, false, NULL, "0.1", "Received by hosts.")                \
+	ROW(packets_absorbed, OUT_COUNT, false, "packets added up in switches", "0.1",             \
+	    "Consumed by switches: added up.")                                                     \
+	ROW(packets_in_flight, OUT_COUNT, false, NULL, "0.1", "On the way when the run ended.")    \
+	ROW(drops, OUT_COUNT, true, "packets dropped", "0.1", "Packets that found a queue full.")  \
+	ROW(losses, OUT_COUNT, false, "packets lost on links", "0.1",                              \
+	    "Packets lost on a link by chance.")                                                   \
+	ROW(ecn_marks, OUT_COUNT, false, "ECN marks", "0.1", "Packets marked, each time.")         \
+	ROW(pauses, OUT_COUNT, false, "times that PAUSE stopped a sender", "0.1",                  \
+	    "Times that PAUSE stopped the sender of a link.")                                      \
+	ROW(max_queue_bytes, OUT_COUNT, false, "longest queue", "0.1",                             \
+	    "Longest backlog of any port.")
+
+#define JOBS_METRICS(ROW)                                                                          \
+	ROW(count, OUT_COUNT, false, "jobs", "0.1",                                                \
+	    "Jobs of the measured window; without warm-up and window, all jobs of the scenario. "  \
+	    "Those that arrive after the end of the run count as unfinished.")                     \
+	ROW(finished, OUT_COUNT, true, "jobs finished", "0.1",                                     \
+	    "Those that finished; only they enter the means.")                                     \
+	ROW(refused, OUT_COUNT, false, "jobs refused", "0.1",                                      \
+	    "Those that their schemes refused: they never ran.")                                   \
+	ROW(arrived, OUT_COUNT, false, "jobs arrived", "0.1",                                      \
+	    "All jobs that arrived, measured or not.")
+
+#define FLOWS_METRICS(ROW)                                                                         \
+	ROW(count, OUT_COUNT, false, "flows", "0.1", "Flows that started in the measured window.") \
+	ROW(finished, OUT_COUNT, true, "flows finished", "0.1",                                    \
+	    "Those that finished; only they enter the means.")                                     \
+	ROW(started, OUT_COUNT, false, "flows started", "0.1", "All flows, measured or not.")      \
+	ROW(timeouts, OUT_COUNT, false, "retransmission timeouts of flows", "0.1",                 \
+	    "Retransmission timers of the measured ones that expired, finished or not; null "      \
+	    "without packets.")
+
+/* Counters of struct collective_stats: COUNTER(member, help). Of each switch they are columns of
+ * aggregators.csv; their sums, and what only hosts count, are of the run. */
+#define SWITCH_COUNTERS(COUNTER)                                                                   \
+	COUNTER(packets_aggregated, "Contributions added in switches.")                            \
+	COUNTER(results, "Sums of whole jobs completed in switches.")                              \
+	COUNTER(duplicates, "Contributions that a switch had added before.")                       \
+	COUNTER(repairs, "Sums, complete for who keeps them, sent again.")                         \
+	COUNTER(collisions, "Packets that met an aggregator of another owner.")                    \
+	COUNTER(preemptions, "Aggregators taken from their owner.")                                \
+	COUNTER(fallbacks, "Contributions sent on to a parameter server unadded.")                 \
+	COUNTER(collisions_own, "Collisions with another chunk of the same job.")                  \
+	COUNTER(collisions_complete,                                                               \
+		"Collisions with an owner that was complete and waited for its ack.")              \
+	COUNTER(collisions_waiting,                                                                \
+		"Collisions with an owner of another job that waited for more of its workers.")    \
+	COUNTER(preemptions_tried, "Collisions that might have preempted the owner.")              \
+	COUNTER(partials, "Sums sent to a parameter server before they were full.")                \
+	COUNTER(collected, "Aggregators freed because their owner had gone silent.")               \
+	COUNTER(late, "Contributions that came when the sum had left without them.")               \
+	COUNTER(discarded, "Contributions to sums of which another was lost; under NetReduce, to " \
+			   "messages whose first packet was.")                                     \
+	COUNTER(overflows, "Contributions dropped because a switch's memory was full.")
+#define HOST_COUNTERS(COUNTER)                                                                     \
+	COUNTER(reminders, "Reminders of workers to servers and of servers to switches.")          \
+	COUNTER(server_packets, "Packets that came from switches to parameter servers.")           \
+	COUNTER(server_bytes, "Bytes of their frames.")                                            \
+	COUNTER(retransmissions,                                                                   \
+		"Packets that workers (and servers over TCP) sent again, of all schemes.")         \
+	COUNTER(timeouts, "Retransmission timers of the same that expired.")
+
+#define AGGREGATION_METRICS(ROW)                                                                   \
+	ROW(held_count, OUT_COUNT, false, "times an aggregator was held", "0.1",                   \
+	    "Times that an aggregator was taken and freed.")                                       \
+	ROW(held_mean_s, OUT_REAL, false, "time an aggregator was held, mean", "0.1",              \
+	    "Mean time from taking to freeing; null if none.")                                     \
+	ROW(held_p99_s, OUT_REAL, false, "time an aggregator was held, 99th percentile", "0.1",    \
+	    "99th percentile of it, to 1/32; null below 100 times.")                               \
+	ROW(throughput_share, OUT_REAL, false, "aggregation throughput over link rate", "0.1",     \
+	    "Mean over the jobs that finished of throughput_share in jobs.csv; null if none.")     \
+	ROW(memory_reserved_max, OUT_REAL, false, "switch memory reserved, maximum", "0.1",        \
+	    "Sum over the switches that were used of the most that was reserved at one time, "     \
+	    "over the sum of their memories; 0 when none was.")                                    \
+	ROW(memory_utilization, OUT_REAL, false, "switch memory reserved, mean", "0.1",            \
+	    "Memory reserved by jobs, averaged over the run, over the memory of the switches "     \
+	    "that were used; 0 when none was.")
+
+/* ---- Of groups ---- */
+
+/* Of the jobs and of the flows of one name (jobs.by_name, flows.by_name), beside what jobs and
+ * flows are summed up to: LEVEL_GROUP, ROW as of a run. */
+#define JOB_GROUP_METRICS(ROW)                                                                     \
+	ROW(count, OUT_COUNT, false, "jobs", "0.2", "Measured jobs of this name.")                 \
+	ROW(finished, OUT_COUNT, false, "jobs finished", "0.1", "Those that finished.")            \
+	ROW(jain, OUT_REAL, true, "Jain's index of jobs", "0.2",                                   \
+	    "Jain's index over the finished jobs of gradient_bytes * iterations_done / (finish_s " \
+	    "- start_s); null below two.")
+#define FLOW_GROUP_METRICS(ROW)                                                                    \
+	ROW(count, OUT_COUNT, false, "flows", "0.1", "Measured flows of this name.")               \
+	ROW(finished, OUT_COUNT, false, "flows finished", "0.1", "Those that finished.")           \
+	ROW(throughput_bps, OUT_REAL, false, "flow throughput", "0.1",                             \
+	    "Mean over the finished flows of size / FCT.")                                         \
+	ROW(jain, OUT_REAL, true, "Jain's index of flows", "0.1",                                  \
+	    "Jain's index over the finished flows of size / FCT; null below two.")
+
+/* ---- Of links ---- */
+
+/* Columns of links.csv, ROW(name, type, words, since, help). The last member of a path such as
+ * network.by_tier.0.utilization_mean is one of these and what was done to it. */
+#define LINK_METRICS(ROW)                                                                          \
+	ROW(packets, OUT_COUNT, "packets carried", "0.1",                                          \
+	    "Packets carried; like drops and all behind, empty in runs without packets.")          \
+	ROW(bytes, OUT_COUNT, "bytes carried", "0.1",                                              \
+	    "Bytes of their frames; without packets, bytes of all streams on the wire. Short "     \
+	    "flows that are load (flows.by_name.NAME.as_load) are in neither.")                    \
+	ROW(utilization, OUT_REAL, "link utilisation", "0.1",                                      \
+	    "Part of the time of the run that the link was sending, what is still on its way "     \
+	    "included; analytic: above 1 where streams that do not share would have to.")          \
+	ROW(drops, OUT_COUNT, "packets dropped", "0.1", "Packets that found the queue full.")      \
+	ROW(losses, OUT_COUNT, "packets lost", "0.1", "Packets lost on the link by chance.")       \
+	ROW(ecn_marks, OUT_COUNT, "ECN marks", "0.1", "Packets marked.")                           \
+	ROW(pauses, OUT_COUNT, "times stopped by PAUSE", "0.1",                                    \
+	    "Times that PAUSE stopped the sender.")                                                \
+	ROW(paused_s, OUT_SECONDS, "time stopped by PAUSE", "0.1",                                 \
+	    "How long it was stopped, all together.")                                              \
+	ROW(max_queue_bytes, OUT_COUNT, "longest queue", "0.1",                                    \
+	    "Longest backlog, in bytes on the wire, to a nanosecond.")
+
+/* ---- All of them ---- */
+
+enum metric_level {
+	LEVEL_JOB,
+	LEVEL_ITERATION,
+	LEVEL_FLOW,
+	LEVEL_LINK,
+	LEVEL_GROUP,
+	LEVEL_RUN,
+	LEVEL_MACHINE,
+};
+#define METRIC_TABLES (LEVEL_LINK + 1) /* levels whose values are rows of a table */
 
 struct metric {
 	enum metric_level level; /* what a value is of; decides the table */
-	const char *of;          /* the member of summary.json: "jobs", "flows" */
+	const char *of;          /* the object of summary.json: "jobs", "" for the whole */
 	const char *name;        /* within it: "jct_s" */
-	const char *column;      /* of the table */
-	bool some;               /* a row may have none, and is then no sample */
-	const char *words;       /* without unit, for axes */
+	const char *column;      /* of the table; NULL: there is none */
+	enum out_type type;
+	bool some;            /* a row may have none, and is then no sample */
+	const char *usual[2]; /* paths, "jobs.jct_s.mean"; NULL: none */
+	const char *words, *since, *help;
+	size_t at; /* of a run: the double in struct run_values */
 };
 
-/* All of them; ends with one without name. */
+/* All of them, in the order in which they are shown; ends with one without name. */
 extern const struct metric metric_table[];
 
-/* NULL if there is none of this name ("jct_s"; `length` characters) in that member ("jobs"). */
+/* What a run has as one number; NaN: none. */
+struct run_values {
+#define MEMBER(name, ...) double name;
+	RUN_METRICS(MEMBER) MACHINE_METRICS(MEMBER) struct {
+		LOAD_METRICS(MEMBER)
+	} load;
+	struct {
+		JOBS_METRICS(MEMBER)
+	} jobs;
+	struct {
+		FLOWS_METRICS(MEMBER)
+	} flows;
+	struct {
+		NETWORK_METRICS(MEMBER)
+	} network;
+	struct {
+		SWITCH_COUNTERS(MEMBER) HOST_COUNTERS(MEMBER) AGGREGATION_METRICS(MEMBER)
+	} aggregation;
+#undef MEMBER
+};
+
+/* The table whose rows have the values of a level. */
+struct metric_source {
+	const char *file;
+	const char *group;       /* column with the name of the group in the scenario */
+	const char *number[2];   /* columns: id, and id within it (or NULL) */
+	const char *identity[5]; /* what makes rows of one number in two runs the same */
+	const char *finished;    /* flag; NULL: all have */
+};
+extern const struct metric_source metric_sources[METRIC_TABLES];
+
+/* The metric of this name ("jct_s"; `length` characters) in that object ("jobs"), of links in
+ * "links"; NULL if there is none. */
 const struct metric *metric_find(const char *of, const char *name, size_t length);
+
+/* What rows of a table are summed up to: the last part of a path, such as "p99"; its quantile, NaN
+ * of the mean and the maximum. NULL if there is none of this name. */
+struct metric_statistic {
+	const char *name, *words;
+	double quantile;
+	bool sampled; /* the values behind it give it an interval */
+};
+const struct metric_statistic *metric_statistic(const char *name);
+
+/* The unit that a name ends in: "s", "bytes", "bit/s", "B/s"; "number" for none. Sets *stem (unless
+ * NULL) to the length of the name without it. */
+const char *metric_unit_of(const char *name, size_t *stem);
 
 #endif

@@ -30,7 +30,8 @@ enum out_type {
 struct out_column {
 	const char *name; /* snake_case, unit as suffix */
 	enum out_type type;
-	const char *help; /* for the data dictionary: one sentence */
+	const char *help;  /* for the data dictionary: one sentence */
+	const char *since; /* version that brought it; NULL: 0.1, the first */
 };
 
 struct out_schema {

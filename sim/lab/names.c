@@ -4,6 +4,7 @@
 #include "conf/conf.h"
 #include "data/folder.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,14 @@ void names_add(struct names *names, const char *name)
 	names->items =
 		array_reserve(names->items, names->count, &names->capacity, sizeof *names->items);
 	names->items[names->count++] = name;
+}
+
+size_t names_find(const struct names *names, const char *name)
+{
+	for (size_t i = 0; i < names->count; i++)
+		if (strcmp(names->items[i], name) == 0)
+			return i;
+	return SIZE_MAX;
 }
 
 void names_list(FILE *to, const char *const *names, size_t count, size_t most)

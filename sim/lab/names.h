@@ -11,6 +11,7 @@ struct names {
 	size_t count, capacity;
 };
 void names_add(struct names *names, const char *name);
+size_t names_find(const struct names *names, const char *name); /* SIZE_MAX: none */
 
 /* "A, B and C"; of more than `most`, those and ", ...". */
 void names_list(FILE *to, const char *const *names, size_t count, size_t most);

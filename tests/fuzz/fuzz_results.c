@@ -1,8 +1,7 @@
 /* Any bytes as results of runs, a/ and b/: compared, alone and together. No crash, no leak, an
- * error or a table. Covers: sim/data/result_read.c sim/data/json_read.c sim/lab/summary.c
- * sim/lab/compare/compare_runs.c
- * sim/lab/compare/samples.c sim/lab/json_diff.c
- * sim/lab/compare/fairness.c */
+ * error or a table.
+ * Covers: sim/data/result_read.c sim/data/json_read.c sim/lab/summary.c
+ * sim/lab/compare/compare_runs.c sim/lab/compare/samples.c sim/lab/json_diff.c */
 #include "base/mem.h"
 #include "files.h"
 #include "data/csv_read.h"

@@ -410,19 +410,21 @@ Test(plot_sweep, metrics_in_plain_words)
 		{ "flows.fct_s.p999", "flow completion time, 99.9th percentile", "s" },
 		{ "jobs.by_name.v1.5 x.jct_s.p99", "job completion time of v1.5 x, 99th percentile",
 		  "s" },
-		{ "jobs.by_name.vgg.finished", "jobs: finished of vgg", "number" },
+		{ "jobs.by_name.vgg.finished", "jobs finished of vgg", "number" },
 		{ "flows.by_size.0.slowdown.p50", "flow slowdown of flows below 10KB, median",
 		  "number" },
 		{ "flows.by_size.1.throughput_bps.max",
 		  "flow throughput of flows from 10KB on, maximum", "bit/s" },
-		{ "flows.by_size.2.count", "flows: count, size class 2", "number" },
+		{ "flows.by_size.2.count", "flows, size class 2", "number" },
 		{ "network.max_queue_bytes", "longest queue", "bytes" },
 		{ "jobs.by_name.a.b.slowdown.mean", "job slowdown of a.b, mean", "number" },
+		{ "jobs.busbw_bytes_per_s.p50", "bus bandwidth of jobs, median", "B/s" },
+		{ "flows.by_name.web.jain", "Jain's index of flows of web", "number" },
 		{ "new.odd_thing_s", "new: odd thing", "s" },
 		{ "events", "events", "number" },
 	};
-	const char *names[15];
-	double values[15] = { 0 };
+	const char *names[17];
+	double values[17] = { 0 };
 	struct sweep_point point = { .usable = true, .metrics = values };
 	struct sweep_table table = { .metrics = names, .points = &point, .point_count = 1 };
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)

@@ -572,7 +572,8 @@ Test(table, dictionary_as_json)
 					"        {\n"
 					"          \"name\": \"id\",\n"
 					"          \"type\": \"count\",\n"
-					"          \"help\": \"Number.\"\n"
+					"          \"help\": \"Number.\",\n"
+					"          \"since\": \"0.1\"\n"
 					"        },\n"),
 			   "%s", text);
 	free(text);

@@ -288,6 +288,8 @@ void job_record(struct job *job)
 		.compute = compute,
 		.communication = seconds_of(job->finish - job->start) - compute,
 		.throughput_share = job_throughput_share(job),
+		.rate = (double)job->dnn->gradient_total * (double)job->iterations_done /
+			seconds_of(job->finish - job->start),
 		.slowdown = job_slowdown(job),
 		.busbw = job_busbw(job),
 	};

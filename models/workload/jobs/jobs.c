@@ -496,6 +496,15 @@ const struct jobs_report *jobs_report(const struct jobs *jobs)
 	return &jobs->report;
 }
 
+size_t jobs_measured(const struct jobs *jobs, const char *name)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < jobs->report.count; i++)
+		count += jobs->jobs[i].measured && !strcmp(jobs->jobs[i].conf->name, name);
+	return count;
+}
+
 const char *jobs_refusal(const struct jobs *jobs, const char **group)
 {
 	for (size_t i = 0; i < jobs->report.count; i++) {

@@ -209,6 +209,7 @@ struct job_record {
 	JOB_METRICS(MEMBER)
 #undef MEMBER
 	double throughput_share; /* NAN for one worker */
+	double rate;             /* bytes all-reduced over the time since its start, per second */
 };
 
 struct jobs_tables {
@@ -258,6 +259,9 @@ struct jobs_report {
 	size_t otherwise_count;
 };
 const struct jobs_report *jobs_report(const struct jobs *jobs);
+
+/* How many jobs of this name are measured. */
+size_t jobs_measured(const struct jobs *jobs, const char *name);
 
 /* The reason for the first refusal, and the group of that job; NULL when no job was refused. */
 const char *jobs_refusal(const struct jobs *jobs, const char **group);

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "data/folder.h"
+#include "data/metrics.h"
 #include "lab/compare/compare_parts.h"
 #include "lab/names.h"
 #include "lab/sweep/sweep_table.h"
@@ -11,14 +12,10 @@
 
 void compare_add_usual(struct names *usual, bool jobs_alike)
 {
-	static const char *const names[] = { "jobs.jct_s.mean",    "jobs.iteration_s.mean",
-					     "flows.fct_s.p50",    "flows.fct_s.p99",
-					     "flows.slowdown.p99", "network.drops",
-					     "jobs.finished",      "flows.finished" };
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (jobs_alike || strncmp(names[i], "jobs.", 5) != 0 ||
-		    strstr(names[i], "_s.") == NULL)
-			names_add(usual, names[i]);
+	for (const struct metric *m = metric_table; m->name != NULL; m++)
+		for (size_t i = 0; i < 2 && m->usual[i] != NULL; i++)
+			if (jobs_alike || (m->level != LEVEL_JOB && m->level != LEVEL_ITERATION))
+				names_add(usual, m->usual[i]);
 }
 
 char *compare_label(size_t index)

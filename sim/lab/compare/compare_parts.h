@@ -6,7 +6,6 @@
 #include "data/inference.h"
 #include "data/json.h"
 #include "lab/compare/compare.h"
-#include "lab/compare/fairness.h"
 #include "lab/summary.h"
 
 #include <stdint.h>

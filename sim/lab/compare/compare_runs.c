@@ -18,7 +18,6 @@ struct run {
 	char *label;
 	cJSON *manifest, *root; /* manifest.json, summary.json */
 	struct summary summary;
-	struct fairness fairness; /* empty if no metric needs it */
 };
 
 struct runs {
@@ -49,7 +48,6 @@ static void runs_release(struct runs *runs)
 		cJSON_Delete(runs->items[i].manifest);
 		cJSON_Delete(runs->items[i].root);
 		summary_release(&runs->items[i].summary);
-		fairness_release(&runs->items[i].fairness);
 	}
 	free(runs->items);
 }
@@ -64,20 +62,6 @@ static bool runs_read(struct runs *runs, const char *const *dirs, size_t count, 
 			return false;
 		}
 	}
-	return true;
-}
-
-/* Only if it may be shown: nothing else here reads all flows and jobs. */
-static bool runs_read_fairness(struct runs *runs, const struct compare_options *options,
-			       char **error)
-{
-	const struct names *asked = &options->metrics;
-	bool wanted = asked->count == 0;
-	for (size_t i = 0; i < asked->count; i++)
-		wanted |= strncmp(asked->items[i], FAIRNESS_PREFIX, strlen(FAIRNESS_PREFIX)) == 0;
-	for (size_t i = 0; wanted && i < runs->count; i++)
-		if (!fairness_read(runs->items[i].dir, &runs->items[i].fairness, error))
-			return false;
 	return true;
 }
 
@@ -103,62 +87,60 @@ static enum compare_has runs_have(const void *owner, const char *metric)
 	enum compare_has has = METRIC_UNKNOWN;
 	for (size_t i = 0; i < runs->count; i++) {
 		const struct summary *summary = &runs->items[i].summary;
-		const struct fairness_group *group =
-			fairness_find(&runs->items[i].fairness, metric);
-		if (group != NULL && !isnan(group->index))
-			return METRIC_PRESENT;
 		if (!isnan(summary_value(summary, metric)))
 			return no_work(runs, metric) ? METRIC_EMPTY : METRIC_PRESENT;
-		if (group != NULL || summary_find(summary, metric) != SIZE_MAX)
+		if (summary_find(summary, metric) != SIZE_MAX)
 			has = METRIC_EMPTY;
 	}
 	return has;
 }
 
-/* Adds each name once; most are in all runs. */
-static void add_fairness(struct names *names, const struct runs *runs)
+/* Adds "PREFIX.GROUP.METRIC" of each group of the runs, in the order of the first that has it. */
+static void add_groups(struct names *names, const struct runs *runs, const char *prefix,
+		       const char *metric)
 {
-	for (size_t i = 0; i < runs->count; i++)
-		for (size_t k = 0; k < runs->items[i].fairness.count; k++) {
-			const char *metric = runs->items[i].fairness.groups[k].metric;
-			bool seen = false;
-			for (size_t before = 0; before < i && !seen; before++)
-				seen = fairness_find(&runs->items[before].fairness, metric) != NULL;
-			if (!seen)
-				names_add(names, metric);
-		}
-}
-
-/* Adds the mean JCT of each group of jobs, by name, of the first run that has several. False if
- * none has: all jobs are alike. */
-static bool add_groups(struct names *names, const struct runs *runs)
-{
-	static const char by[] = "jobs.by_name.", jct[] = ".jct_s.mean";
-	size_t before = names->count;
-	for (size_t i = 0; i < runs->count && names->count < before + 2; i++) {
+	size_t begin = strlen(prefix), end = strlen(metric);
+	for (size_t i = 0; i < runs->count; i++) {
 		const struct summary *summary = &runs->items[i].summary;
-		names->count = before;
 		for (size_t k = 0; k < summary->count; k++) {
 			const char *name = summary->numbers[k].name;
-			size_t length = strlen(name), end = strlen(jct);
-			if (strncmp(name, by, strlen(by)) == 0 && length > end &&
-			    strcmp(name + length - end, jct) == 0)
+			size_t length = strlen(name);
+			bool fits = length > begin + end && strncmp(name, prefix, begin) == 0 &&
+				    strcmp(name + length - end, metric) == 0;
+			if (fits && names_find(names, name) == SIZE_MAX)
 				names_add(names, name);
 		}
 	}
-	if (names->count >= before + 2)
-		return true;
-	names->count = before;
-	return false;
+}
+
+/* Jain's index of groups with several members. */
+static void add_fairness(struct names *names, const struct runs *runs)
+{
+	struct names all = { 0 };
+	add_groups(&all, runs, "flows.by_name.", ".jain");
+	add_groups(&all, runs, "jobs.by_name.", ".jain");
+	for (size_t i = 0; i < all.count; i++) {
+		char *count = xasprintf("%.*sfinished",
+					(int)(strlen(all.items[i]) - strlen("jain")), all.items[i]);
+		double most = 0;
+		for (size_t r = 0; r < runs->count; r++)
+			most = fmax(most, summary_value(&runs->items[r].summary, count));
+		if (most >= 2)
+			names_add(names, all.items[i]);
+		free(count);
+	}
+	free(all.items);
 }
 
 static bool choose_metrics(struct names *metrics, const struct runs *runs,
 			   const struct compare_options *options, char **error)
 {
 	struct names known = { 0 }, usual = { 0 };
-	compare_add_usual(&usual, !add_groups(&usual, runs));
+	add_groups(&usual, runs, "jobs.by_name.", ".jct_s.mean");
+	if (usual.count < 2) /* all jobs are alike */
+		usual.count = 0;
+	compare_add_usual(&usual, usual.count == 0);
 	add_fairness(&usual, runs);
-	add_fairness(&known, runs);
 	for (size_t i = 0; i < runs->count; i++)
 		for (size_t k = 0; k < runs->items[i].summary.count; k++)
 			names_add(&known, runs->items[i].summary.numbers[k].name);
@@ -195,13 +177,6 @@ static void take_value(struct compare_row *row, const struct run *run,
 {
 	row->value.value = summary_value(&run->summary, row->metric);
 	take_work(row, &run->summary);
-	const struct fairness_group *group = fairness_find(&run->fairness, row->metric);
-	if (group != NULL) {
-		row->value.value = group->index;
-		row->has_work = true;
-		row->finished = group->finished;
-		row->count = group->count;
-	}
 	if (source == NULL)
 		return;
 	double stored = row->value.value;
@@ -376,7 +351,7 @@ static void print_notes(const struct runs *runs, const struct report *report, FI
 		const struct compare_row *row = &report->rows[i];
 		ratios |= row->basis != BASIS_NONE;
 		pairs |= row->basis == BASIS_PAIRS;
-		fairness |= strncmp(row->metric, FAIRNESS_PREFIX, strlen(FAIRNESS_PREFIX)) == 0;
+		fairness |= strstr(row->metric, ".jain") != NULL;
 		intervals |= !isnan(row->value.low);
 	}
 	fputs("\n", to);
@@ -488,8 +463,6 @@ enum compare_end compare_runs(const char *const *dirs, size_t count,
 		free(runs.items[i].label);
 		runs.items[i].label = names_directory(dirs, count, i);
 	}
-	if (!runs_read_fairness(&runs, options, error))
-		goto done;
 	report.label_names = xcalloc(1, sizeof *report.label_names);
 	report.label_names[0] = "run";
 	if (!choose_metrics(&metrics, &runs, options, error)) {

@@ -8,41 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COLUMNS_MAX 5
-
-/* Columns of a table: the number of a row, its identity (what makes rows of one number in two runs
- * the same), whether it has finished. */
-struct sample_table {
-	const char *file;
-	const char *group;
-	const char *number[2];             /* id, and id within it (or NULL) */
-	const char *identity[COLUMNS_MAX]; /* ends with NULL */
-	const char *finished;              /* flag; NULL: all have */
-};
-
-static const struct sample_table tables[] = {
-	[LEVEL_FLOW] = { .file = "flows.csv",
-			 .group = "group",
-			 .number = { "flow_id" },
-			 .identity = { "size_bytes", "start_s", "src", "dst" },
-			 .finished = "finished" },
-	[LEVEL_JOB] = { .file = "jobs.csv",
-			.group = "name",
-			.number = { "job_id" },
-			.identity = { "name", "model", "workers", "arrival_s" },
-			.finished = "finished" },
-	[LEVEL_ITERATION] = { .file = "iterations.csv",
-			      .group = "name",
-			      .number = { "job_id", "iteration" },
-			      .identity = { "name" } },
-};
-
-static const struct {
-	const char *name;
-	double quantile;
-} statistics[] = {
-	{ "mean", NAN }, { "p50", 0.5 }, { "p95", 0.95 }, { "p99", 0.99 }, { "p999", 0.999 },
-};
+#define COLUMNS_MAX (sizeof((struct metric_source){ 0 }.identity) / sizeof(char *))
 
 struct sample {
 	uint64_t id, inner;
@@ -52,17 +18,6 @@ struct sample {
 };
 
 /* ---- Which ---- */
-
-/* Cuts ".word" off the end of `text` if it ends so. */
-static bool ends_with(const char *text, size_t *length, const char *word)
-{
-	size_t n = strlen(word);
-	if (*length <= n || text[*length - n - 1] != '.' ||
-	    strncmp(text + *length - n, word, n) != 0)
-		return false;
-	*length -= n + 1;
-	return true;
-}
 
 /* Finds the metric whose path is "OF.NAME", or "jobs.by_name.GROUP.NAME"; a group's name may have
  * points itself. */
@@ -76,7 +31,8 @@ static bool find_metric(struct sample_source *source, const char *path, size_t l
 		name--;
 	source->metric = metric_find(of, path + name, length - name);
 	source->name[0] = '\0';
-	if (source->metric == NULL || strncmp(path, of, strlen(of)) != 0)
+	if (source->metric == NULL || source->metric->column == NULL ||
+	    strncmp(path, of, strlen(of)) != 0)
 		return false;
 	if (name == strlen(of) + 1)
 		return true;
@@ -89,14 +45,12 @@ static bool find_metric(struct sample_source *source, const char *path, size_t l
 
 bool sample_source(const char *metric, struct sample_source *source)
 {
-	size_t length = strlen(metric), s = 0;
-	while (s < sizeof statistics / sizeof *statistics &&
-	       !ends_with(metric, &length, statistics[s].name))
-		s++;
-	if (s == sizeof statistics / sizeof *statistics)
+	const char *dot = strrchr(metric, '.');
+	const struct metric_statistic *statistic = dot != NULL ? metric_statistic(dot + 1) : NULL;
+	if (statistic == NULL || !statistic->sampled)
 		return false;
-	source->quantile = statistics[s].quantile;
-	return find_metric(source, metric, length);
+	source->quantile = statistic->quantile;
+	return find_metric(source, metric, (size_t)(dot - metric));
 }
 
 /* ---- Reading ---- */
@@ -107,7 +61,7 @@ struct columns {
 
 static struct columns find_columns(struct csv *csv, const struct sample_source *source)
 {
-	const struct sample_table *table = &tables[source->metric->level];
+	const struct metric_source *table = &metric_sources[source->metric->level];
 	struct columns c = { .id = csv_need(csv, table->number[0]),
 			     .inner = csv_need(csv, table->number[1]),
 			     .group = csv_find(csv, table->group),
@@ -198,7 +152,7 @@ static void count_groups(struct samples *samples)
 bool samples_read(const char *dir, const struct sample_source *source, struct samples *samples,
 		  char **error)
 {
-	const struct sample_table *table = &tables[source->metric->level];
+	const struct metric_source *table = &metric_sources[source->metric->level];
 	size_t capacity = 0;
 	*samples = (struct samples){ .each_is_work = table->finished != NULL };
 	struct csv *csv = result_table(dir, table->file, error);

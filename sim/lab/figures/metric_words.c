@@ -9,43 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct word {
-	const char *name, *words;
-};
-
-static const struct word statistics[] = {
-	{ "mean", "mean" },
-	{ "p50", "median" },
-	{ "p95", "95th percentile" },
-	{ "p99", "99th percentile" },
-	{ "max", "maximum" },
-	{ "p999", "99.9th percentile" },
-	{ NULL, NULL },
-};
-
-/* Those that are no rows of metrics.h. */
-static const struct word others[] = {
-	{ "throughput_bps", "flow throughput" },
-	{ "sim_time_s", "simulated time" },
-	{ "ecn_marks", "ECN marks" },
-	{ "drops", "packets dropped" },
-	{ "losses", "packets lost on links" },
-	{ "max_queue_bytes", "longest queue" },
-	{ NULL, NULL },
-};
-
-/* Units are suffixes of names. */
-static const struct {
-	const char *suffix, *unit;
-} suffixes[] = { { "_bytes", "bytes" }, { "_bps", "bit/s" }, { "_s", "s" } };
-
-static const char *lookup(const struct word *words, const char *name)
-{
-	while (words->name != NULL && strcmp(words->name, name) != 0)
-		words++;
-	return words->words;
-}
-
 /* Cuts off the last part of a path and returns it (caller frees). One part leaves an empty path. */
 static char *cut_last(char *path)
 {
@@ -60,31 +23,19 @@ static char *cut_last(char *path)
 static char *cut_path(char *path, const char **statistic)
 {
 	char *last = cut_last(path);
-	*statistic = *path != '\0' ? lookup(statistics, last) : NULL;
-	if (*statistic == NULL)
+	const struct metric_statistic *found = *path != '\0' ? metric_statistic(last) : NULL;
+	*statistic = found != NULL ? found->words : NULL;
+	if (found == NULL)
 		return last;
 	free(last);
 	return cut_last(path);
-}
-
-/* Cuts off the unit, a suffix, and returns it. */
-static const char *cut_unit(char *quantity)
-{
-	for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
-		size_t length = strlen(quantity), end = strlen(suffixes[i].suffix);
-		if (length > end && strcmp(quantity + length - end, suffixes[i].suffix) == 0) {
-			quantity[length - end] = '\0';
-			return suffixes[i].unit;
-		}
-	}
-	return "number";
 }
 
 const char *metric_unit(const char *name)
 {
 	const char *statistic;
 	char *path = xstrdup(name), *quantity = cut_path(path, &statistic);
-	const char *unit = cut_unit(quantity);
+	const char *unit = metric_unit_of(quantity, NULL);
 	free(quantity);
 	free(path);
 	return unit;
@@ -128,7 +79,9 @@ static char *size_class(const struct sweep_table *table, const char *index)
 /* Spells out a quantity that is not known, without its unit: "jobs: new thing". */
 static char *plain(const char *group, size_t group_length, char *quantity)
 {
-	cut_unit(quantity);
+	size_t stem;
+	metric_unit_of(quantity, &stem);
+	quantity[stem] = '\0';
 	for (char *p = quantity; *p != '\0'; p++)
 		if (*p == '_')
 			*p = ' ';
@@ -146,13 +99,18 @@ static char *of_what(const struct sweep_table *table, const char *rest)
 	return *rest == '.' ? xasprintf(", %s", rest + 1) : xstrdup("");
 }
 
-/* Words for a quantity of what the path begins with, "jobs"; NULL if it has none. */
+/* Words for a quantity of what the path begins with, "jobs", or of its groups; NULL if it has none.
+ */
 static const char *known_words(const char *path, size_t group, const char *quantity)
 {
-	char of[16];
+	char of[32];
 	snprintf(of, sizeof of, "%.*s", (int)group, path);
 	const struct metric *metric = metric_find(of, quantity, strlen(quantity));
-	return metric != NULL ? metric->words : lookup(others, quantity);
+	if (metric == NULL) {
+		snprintf(of, sizeof of, "%.*s.by_name", (int)group, path);
+		metric = metric_find(of, quantity, strlen(quantity));
+	}
+	return metric != NULL ? metric->words : NULL;
 }
 
 /* Reads the path from its end, since a user's name (after "by_name") may contain points. */
