@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "base/plain.h"
+#include "data/metrics.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -22,12 +23,9 @@ void summary_print_warnings(const cJSON *root, const char *lead, FILE *to)
 
 bool summary_is_of_machine(const char *name)
 {
-	static const char *const names[] = { "cpu_s", "packet_hops_per_cpu_s", "peak_rss_bytes" };
+	const struct metric *metric = metric_find("", name, strlen(name));
 
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (strcmp(name, names[i]) == 0)
-			return true;
-	return false;
+	return metric != NULL && metric->level == LEVEL_MACHINE;
 }
 
 static void add(struct summary *summary, const char *name, double value)

@@ -261,7 +261,7 @@ Test(plot, fct_cdf)
 					      "4,web,0,1,100,0,,,1,,0,0\n"
 					      "5,web,0,1,100,0,1,0.002,1,1,0,1\n"
 					      "6,web,0,1,100,0,1,0.002,1,1,0,1\n");
-	expect_figure("fct_cdf", "# Flow completion times\n"
+	expect_figure("fct_cdf", "# Flow completion time\n"
 				 "# 5 finished flows, 1 unfinished (not shown)\n"
 				 "panel series time_s share name\n"
 				 "1 1 0.001 0 \"web\"\n"

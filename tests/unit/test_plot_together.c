@@ -178,7 +178,7 @@ Test(plot_together, packets)
 Test(plot_together, job_completion_times)
 {
 	expect_figure("jct",
-		      "# Job completion times\n"
+		      "# Job completion time\n"
 		      "# Mean of the finished jobs of a name; from the shortest to the longest\n"
 		      "panel series job mean_jct_s min_s max_s finished_jobs name\n"
 		      "1 1 0 2 1 3 2 \"A\"\n"
@@ -196,7 +196,7 @@ Test(plot_together, job_completion_times)
 /* Of all names together, in both: 1, 3, 4 and 2, 5 with one unfinished. */
 Test(plot_together, distribution_of_job_completion_times)
 {
-	expect_figure("jct_cdf", "# Job completion times\n"
+	expect_figure("jct_cdf", "# Job completion time\n"
 				 "# 5 finished jobs, 1 unfinished (not shown)\n"
 				 "panel series time_s share name\n"
 				 "1 1 1 0 \"A\"\n"

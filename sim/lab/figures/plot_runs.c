@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "base/plain.h"
 #include "base/units.h"
+#include "data/metrics.h"
 #include "data/stats.h"
 #include "lab/figures/stack.h"
 #include "lab/figures/values.h"
@@ -11,6 +12,7 @@
 #include "data/json_read.h"
 #include "lab/summary.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -25,8 +27,9 @@ struct runs {
 	const struct plot_labelled *at;
 	char **labels;
 	size_t count;
-	bool together;     /* else there is one */
-	struct values *of; /* what the figure's query found, by run; owned */
+	bool together;               /* else there is one */
+	struct values *of;           /* what the figure's query found, by run; owned */
+	const struct metric *metric; /* of which, or NULL */
 };
 
 /* ---- Curves, one for each group of each run ---- */
@@ -239,29 +242,29 @@ static void put_cdf(struct figure *f, const struct value_group *group)
 				   1);
 }
 
-static bool completion_cdf(struct figure *f, const struct runs *runs, const char *what)
+/* The metric in words, as a title begins. */
+static const char *titled(char *buffer, size_t size, const struct runs *runs)
 {
-	bool flows = strcmp(what, "flows") == 0;
+	snprintf(buffer, size, "%s", runs->metric->words);
+	*buffer = (char)toupper((unsigned char)*buffer);
+	return buffer;
+}
+
+static bool cdf(struct figure *f, const struct runs *runs)
+{
+	const char *what = runs->metric->level == LEVEL_FLOW ? "flows" : "jobs";
+	char words[64], share[64];
 	for (size_t r = 0; r < runs->count; r++)
 		values_merge(&runs->of[r], runs->together ? 1 : FIGURE_COLOURS);
+	titled(words, sizeof words, runs);
+	snprintf(share, sizeof share, "Share of finished %s", what);
 	figure_begin(f, "lines", 1, curves_of(runs), "time_s share");
-	figure_title(f, flows ? "Flow completion times" : "Job completion times",
-		     tally(runs, what));
+	figure_title(f, words, tally(runs, what));
 	figure_text(f, "STYLE", "steps");
-	figure_x(f, flows ? "Flow completion time" : "Job completion time", "s", true);
-	figure_panel(f, 1, flows ? "Share of finished flows" : "Share of finished jobs", "");
+	figure_x(f, words, metric_unit_of(runs->metric->name, NULL), true);
+	figure_panel(f, 1, share, "");
 	put_curves(f, runs, true, put_cdf);
 	return true;
-}
-
-static bool fct_cdf(struct figure *f, const struct runs *runs)
-{
-	return completion_cdf(f, runs, "flows");
-}
-
-static bool jct_cdf(struct figure *f, const struct runs *runs)
-{
-	return completion_cdf(f, runs, "jobs");
 }
 
 /* All names of jobs, in the order of their first jobs. The caller frees the items. */
@@ -297,10 +300,10 @@ static bool jct(struct figure *f, const struct runs *runs)
 	struct names names = job_names(runs);
 	if (names.count > NAMES_SHOWN) {
 		free(names.items);
-		return jct_cdf(f, runs);
+		return cdf(f, runs);
 	}
 	figure_begin(f, "bars", 1, runs->count, "job mean_jct_s min_s max_s finished_jobs");
-	figure_title(f, "Job completion times",
+	figure_title(f, "Job completion time",
 		     xstrdup("Mean of the finished jobs of a name; from the shortest to the "
 			     "longest"));
 	figure_count(f, "INTERVALS", 1);
@@ -465,6 +468,7 @@ static bool breakdown(struct figure *f, const struct runs *runs)
 struct kind {
 	struct plot_figure figure;
 	bool (*draw)(struct figure *f, const struct runs *runs);
+	const char *of, *metric;   /* of metrics.h, whose table is read; NULL: the query says all */
 	struct values_query query; /* without a file, draw() reads for itself */
 };
 
@@ -472,51 +476,54 @@ static const struct kind kinds[] = {
 	{ { "slowdown", "FCT slowdown by flow size: median, 95th and 99th percentile",
 	    "median and 99th percentile of the slowdown by flow size, as bars" },
 	  slowdown,
-	  { .file = "flows.csv",
-	    .columns = { "slowdown" },
-	    .group = "size_bytes",
-	    .work = true,
-	    .by_size = true } },
+	  "flows",
+	  "slowdown",
+	  { .group = "size_bytes", .by_size = true } },
 	{ { "fct_cdf", "distribution of flow completion times, one line per flow group",
 	    "distributions of flow completion times, one line a directory" },
-	  fct_cdf,
-	  { .file = "flows.csv", .columns = { "fct_s" }, .group = "group", .work = true } },
+	  cdf,
+	  "flows",
+	  "fct_s",
+	  { 0 } },
 	{ { "job_timeline", "when jobs wait, compute and wait for communication", NULL },
 	  job_timeline,
-	  { .file = NULL } },
+	  NULL,
+	  NULL,
+	  { 0 } },
 	{ { "jct", NULL, "job completion times by job name; of many names, distributions" },
 	  jct,
-	  { .file = "jobs.csv",
-	    .columns = { "jct_s" },
-	    .group = "name",
-	    .name = result_job_name,
-	    .work = true } },
+	  "jobs",
+	  "jct_s",
+	  { .name = result_job_name } },
 	{ { "jct_cdf", NULL, "distributions of job completion times, one line a directory" },
-	  jct_cdf,
-	  { .file = "jobs.csv",
-	    .columns = { "jct_s" },
-	    .group = "name",
-	    .name = result_job_name,
-	    .work = true } },
+	  cdf,
+	  "jobs",
+	  "jct_s",
+	  { .name = result_job_name } },
 	{ { "breakdown", "what iterations were spent on, cause on cause, of a run with --why",
 	    "what iterations were spent on, cause on cause, of runs with --why" },
 	  breakdown,
-	  { .file = NULL } },
+	  NULL,
+	  NULL,
+	  { 0 } },
 	{ { "link_utilization", "utilisation of all links, ranked, by tier and direction", NULL },
 	  link_utilization,
-	  { .file = "links.csv",
-	    .columns = { "utilization" },
-	    .group = "tier",
-	    .subgroup = "direction" } },
+	  "links",
+	  "utilization",
+	  { .subgroup = "direction" } },
 	{ { "series", "active flows and jobs and link utilisation over time",
 	    "active flows and jobs and link utilisation over time" },
 	  series,
+	  NULL,
+	  NULL,
 	  { .file = "series/network.csv",
 	    .columns = { "active_flows", "active_jobs", "mean_utilization", "max_utilization" },
 	    .at = "time_s" } },
 	{ { "packets", "packets over time on the links that the scenario samples",
 	    "packets over time on the links that the scenarios sample" },
 	  packets,
+	  NULL,
+	  NULL,
 	  { .file = "series/links.csv",
 	    .columns = { "packets" },
 	    .group = "links",
@@ -583,14 +590,31 @@ static void print_warnings(const char *dir)
 	free(error);
 }
 
+/* The query of a figure; that of a metric is over the rows of its table. */
+static struct values_query query_of(const struct kind *kind, const struct metric *metric)
+{
+	struct values_query query = kind->query;
+	if (metric == NULL)
+		return query;
+	query.file = metric_sources[metric->level].file;
+	query.columns[0] = metric->column;
+	query.work = metric_sources[metric->level].finished != NULL;
+	if (query.group == NULL)
+		query.group = metric_sources[metric->level].group;
+	return query;
+}
+
 /* Reads what the figure shows from each run, then writes it. */
 static bool read_and_write(struct figure *f, const struct kind *kind, struct runs *runs)
 {
 	bool ok = true;
+	runs->metric =
+		kind->of == NULL ? NULL : metric_find(kind->of, kind->metric, strlen(kind->metric));
+	struct values_query query = query_of(kind, runs->metric);
 	runs->of = xcalloc(runs->count, sizeof *runs->of);
-	for (size_t r = 0; r < runs->count && ok && kind->query.file != NULL; r++) {
+	for (size_t r = 0; r < runs->count && ok && query.file != NULL; r++) {
 		f->dir = runs->at[r].dir;
-		ok = values_read(&runs->of[r], f, &kind->query);
+		ok = values_read(&runs->of[r], f, &query);
 	}
 	ok = ok && kind->draw(f, runs);
 	for (size_t r = 0; r < runs->count; r++)
@@ -636,7 +660,8 @@ int plot_run(const char *dir, const struct plot_options *options, FILE *to, char
 {
 	char *trimmed = folder_trim(dir), *label = "";
 	struct plot_labelled run = { trimmed, NULL };
-	int drawn = draw_all(&(struct runs){ &run, &label, 1, false, NULL }, options, to, error);
+	int drawn =
+		draw_all(&(struct runs){ &run, &label, 1, false, NULL, NULL }, options, to, error);
 	free(trimmed);
 	return drawn;
 }
@@ -651,7 +676,8 @@ int plot_together(const struct plot_labelled *list, size_t count,
 	for (size_t r = 0; r < count; r++)
 		labels[r] = list[r].label != NULL ? xstrdup(list[r].label)
 						  : names_directory(dirs, count, r);
-	int drawn = draw_all(&(struct runs){ list, labels, count, true, NULL }, options, to, error);
+	int drawn = draw_all(&(struct runs){ list, labels, count, true, NULL, NULL }, options, to,
+			     error);
 	for (size_t r = 0; r < count; r++)
 		free(labels[r]);
 	free(labels);

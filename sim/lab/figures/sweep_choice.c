@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "conf/conf.h"
+#include "data/metrics.h"
 #include "lab/breakdown.h"
 #include "lab/figures/figure.h"
 #include "lab/names.h"
@@ -58,18 +59,26 @@ static bool choose_where(struct sweep_choice *choice, const struct sweep_table *
 	return ok;
 }
 
-/* Chooses metrics where the user named none. Few flows have no 99th percentile: then their mean. */
+/* The first metric of this level that is shown unasked, and has a column; few flows have no 99th
+ * percentile: then their mean. SIZE_MAX if there is none. */
+static size_t usual_metric(const struct sweep_table *table, enum metric_level level)
+{
+	const struct metric *m = metric_table;
+	while (m->level != level || m->usual[0] == NULL)
+		m++;
+	size_t metric = sweep_table_metric(table, m->usual[m->usual[1] != NULL]);
+	return metric != SIZE_MAX ? metric
+				  : sweep_table_metric(table, conf_at(table->doc, "%s.%s.mean",
+								      m->of, m->name));
+}
+
+/* Chooses metrics where the user named none: one of jobs, one of flows. */
 static void choose_usual_metrics(struct sweep_choice *choice, const struct sweep_table *table)
 {
-	static const struct {
-		const char *name, *instead;
-	} usual[USUAL_METRICS] = { { "jobs.jct_s.mean", NULL },
-				   { "flows.fct_s.p99", "flows.fct_s.mean" } };
+	static const enum metric_level levels[USUAL_METRICS] = { LEVEL_JOB, LEVEL_FLOW };
 
 	for (size_t i = 0; i < USUAL_METRICS; i++) {
-		size_t metric = sweep_table_metric(table, usual[i].name);
-		if (metric == SIZE_MAX && usual[i].instead != NULL)
-			metric = sweep_table_metric(table, usual[i].instead);
+		size_t metric = usual_metric(table, levels[i]);
 		if (metric != SIZE_MAX)
 			choice->metrics[choice->metric_count++] = metric;
 	}
