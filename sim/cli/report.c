@@ -154,42 +154,27 @@ static void put_value(FILE *to, double value, double low, double high)
 		fprintf(to, "<small>%.4g to %.4g</small>", low, high);
 }
 
-static void put_estimate(FILE *to, const cJSON *estimate)
-{
-	put_value(to, number_of(estimate, "value"), number_of(estimate, "low"),
-		  number_of(estimate, "high"));
-}
-
 /* The cells of one run: its value, and the ratio to the first run. */
-static void put_compared(FILE *to, const cJSON *row)
+static void put_compared(FILE *to, const struct compare_row *row)
 {
-	put_estimate(to, member(row, "value"));
-	if (!isnan(number_of(row, "count")))
-		fprintf(to, "<small>%.0f of %.0f</small>", number_of(row, "finished"),
-			number_of(row, "count"));
+	put_value(to, row->value.value, row->value.low, row->value.high);
+	if (row->has_work)
+		fprintf(to, "<small>%" PRIu64 " of %" PRIu64 "</small>", row->finished, row->count);
 	fputs("</td>", to);
-	if (member(row, "ratio")) {
-		put_estimate(to, member(row, "ratio"));
-		fputs("</td>", to);
-	}
+	if (row->basis == BASIS_NONE)
+		return;
+	put_value(to, row->ratio.value, row->ratio.low, row->ratio.high);
+	fputs("</td>", to);
 }
 
 /* The table of compare: a row for each metric; for each run a column, and one for its ratio. */
 static bool put_comparison(struct report *r, const struct cli *cli, int first, int count)
 {
-	struct compare_options options = { .tolerance = NAN, .json = true };
-	const char *last = "";
-	char *text;
-	size_t length;
-	FILE *to = open_memstream(&text, &length);
-	enum compare_end end = compare((const char *const *)cli->argv + first, (size_t)count,
-				       &options, to, &r->error);
-	cJSON *root, *row;
+	const struct compare_options options = { .tolerance = NAN };
+	struct comparison comparison;
 
-	fclose(to);
-	root = end == COMPARE_ALIKE ? cJSON_Parse(text) : NULL;
-	free(text);
-	if (!root)
+	if (compare_runs_read((const char *const *)cli->argv + first, (size_t)count, &options,
+			      &comparison, &r->error) != COMPARE_ALIKE)
 		return false;
 	fputs("<div class=\"scroll\"><table><caption>Below a value: its interval of 95 %, where it "
 	      "comes from samples. Finished of all, where it counts work.</caption>\n<tr>"
@@ -200,18 +185,15 @@ static bool put_comparison(struct report *r, const struct cli *cli, int first, i
 		if (i)
 			fputs("<th>ratio to the first</th>", r->to);
 	}
-	cJSON_ArrayForEach(row, member(root, "rows")) {
-		const char *metric = text_of(row, "metric");
-
-		if (strcmp(last, metric)) {
+	for (size_t i = 0; i < comparison.count; i++) {
+		if (i % (size_t)count == 0) {
 			fputs("</tr>\n<tr>", r->to);
-			html_element(r->to, "td", "%s", metric);
+			html_element(r->to, "td", "%s", comparison.rows[i].metric);
 		}
-		last = metric;
-		put_compared(r->to, row);
+		put_compared(r->to, &comparison.rows[i]);
 	}
 	fputs("</tr>\n</table></div>\n", r->to);
-	cJSON_Delete(root);
+	comparison_release(&comparison);
 	return true;
 }
 

@@ -435,7 +435,7 @@ Test(plot_sweep, metrics_in_plain_words)
 	values[table.metric_count] = 10000;
 	names[table.metric_count++] = "flows.by_size.1.min_bytes";
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		char *words = metric_words(&table, i);
+		char *words = metric_words(table.metrics[i], &table);
 		cr_expect_str_eq(words, cases[i].words);
 		cr_expect_str_eq(metric_unit(cases[i].name), cases[i].unit, "%s", cases[i].name);
 		free(words);

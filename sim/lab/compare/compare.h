@@ -11,9 +11,11 @@
 #ifndef INASIM_LAB_COMPARE_COMPARE_H
 #define INASIM_LAB_COMPARE_COMPARE_H
 
+#include "data/inference.h"
 #include "lab/names.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 struct compare_options {
@@ -30,6 +32,44 @@ enum compare_end {
 	COMPARE_USAGE,   /* the options make no sense: *error */
 	COMPARE_IO,      /* a directory is not a result, or cannot be read: *error */
 };
+
+/* What a ratio rests on. */
+enum compare_basis {
+	BASIS_NONE,        /* no ratio: the row is the baseline, or has none */
+	BASIS_QUOTIENT,    /* of two numbers */
+	BASIS_PAIRS,       /* common random numbers */
+	BASIS_INDEPENDENT, /* two samples */
+};
+
+struct compare_row {
+	const char *metric;
+	const char **labels;      /* owned; the strings are not */
+	uint64_t finished, count; /* work of a run, points of a group */
+	bool has_work;            /* the two above are known */
+	bool same;                /* all replications agree in all metrics: no interval */
+	struct estimate value;
+	double baseline; /* NaN: there is none */
+	struct estimate ratio, difference;
+	enum compare_basis basis;
+	double paired[2]; /* baseline and value of complete pairs, where some pairs are not */
+};
+
+struct comparison {
+	struct runs *runs;        /* compare_runs.c: what was read; owned, or NULL */
+	const char **label_names; /* owned; the strings are not */
+	size_t label_count;
+	const char *work_name; /* heading of finished/count */
+	bool latex;
+	struct compare_row *rows;
+	size_t count, capacity;
+};
+
+/* Compares runs, for who shows the rows otherwise. Fills in `comparison`, to be released, or else
+ * *error (caller frees). */
+enum compare_end compare_runs_read(const char *const *dirs, size_t count,
+				   const struct compare_options *options,
+				   struct comparison *comparison, char **error);
+void comparison_release(struct comparison *comparison);
 
 /* Writes the comparison to `to`, or nothing but *error (caller frees). */
 enum compare_end compare(const char *const *dirs, size_t count,

@@ -11,28 +11,20 @@
 
 #define NUMBER 32
 
-struct compare_row *report_add(struct report *report, const char *metric)
+struct compare_row *comparison_add(struct comparison *comparison, const char *metric)
 {
 	static const struct estimate nothing = { .value = NAN, .low = NAN, .high = NAN };
-	report->rows =
-		array_reserve(report->rows, report->count, &report->capacity, sizeof *report->rows);
-	struct compare_row *row = &report->rows[report->count++];
+	comparison->rows = array_reserve(comparison->rows, comparison->count, &comparison->capacity,
+					 sizeof *comparison->rows);
+	struct compare_row *row = &comparison->rows[comparison->count++];
 	*row = (struct compare_row){ .metric = metric,
-				     .labels =
-					     xcalloc(report->label_count + 1, sizeof *row->labels),
+				     .labels = xcalloc(comparison->label_count + 1,
+						       sizeof *row->labels),
 				     .value = nothing,
 				     .baseline = NAN,
 				     .ratio = nothing,
 				     .difference = nothing };
 	return row;
-}
-
-void report_release(struct report *report)
-{
-	for (size_t i = 0; i < report->count; i++)
-		free(report->rows[i].labels);
-	free(report->rows);
-	free(report->label_names);
 }
 
 /* ---- Text ---- */
@@ -86,13 +78,13 @@ static void add_basis(struct grid *grid, const struct compare_row *row)
 	}
 }
 
-static void add_row(struct grid *grid, const struct report *report, const struct compare_row *row,
-		    const struct compare_row *before)
+static void add_row(struct grid *grid, const struct comparison *comparison,
+		    const struct compare_row *row, const struct compare_row *before)
 {
 	char value[NUMBER], baseline[NUMBER];
 	bool same = before != NULL; /* leaves out labels that repeat, except the last */
-	for (size_t i = 0; i < report->label_count; i++) {
-		same = same && i + 1 < report->label_count &&
+	for (size_t i = 0; i < comparison->label_count; i++) {
+		same = same && i + 1 < comparison->label_count &&
 		       strcmp(before->labels[i], row->labels[i]) == 0;
 		grid_add(grid, "%s%s", i == 0 ? "  " : "", same ? "" : row->labels[i]);
 	}
@@ -117,49 +109,50 @@ static void add_row(struct grid *grid, const struct report *report, const struct
 			  number(baseline, row->paired[0]));
 }
 
-static void add_header(struct grid *grid, const struct report *report)
+static void add_header(struct grid *grid, const struct comparison *comparison)
 {
 	static const char *const names[] = { "value", "95 %",       "ratio", "95 %",
 					     "",      "difference", "95 %",  "over" };
 	bool differences = false, ratios = false;
-	for (size_t i = 0; i < report->count; i++) {
-		differences |= !isnan(report->rows[i].difference.value);
-		ratios |= report->rows[i].basis != BASIS_NONE;
+	for (size_t i = 0; i < comparison->count; i++) {
+		differences |= !isnan(comparison->rows[i].difference.value);
+		ratios |= comparison->rows[i].basis != BASIS_NONE;
 	}
-	for (size_t i = 0; i < report->label_count; i++)
-		grid_add(grid, "%s%s", i == 0 ? "  " : "", report->label_names[i]);
-	grid_add(grid, "%s", report->work_name);
+	for (size_t i = 0; i < comparison->label_count; i++)
+		grid_add(grid, "%s%s", i == 0 ? "  " : "", comparison->label_names[i]);
+	grid_add(grid, "%s", comparison->work_name);
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		grid_add(grid, "%s",
 			 (!differences && (i == 5 || i == 6)) || (!ratios && i >= 2) ? ""
 										     : names[i]);
 }
 
-void report_print(const struct report *report, FILE *to)
+void comparison_print(const struct comparison *comparison, FILE *to)
 {
 	static const char numbers[] = "rrlrllrll";
-	char *alignment = xmalloc(report->label_count + sizeof numbers);
-	memset(alignment, 'l', report->label_count);
-	memcpy(alignment + report->label_count, numbers, sizeof numbers);
+	char *alignment = xmalloc(comparison->label_count + sizeof numbers);
+	memset(alignment, 'l', comparison->label_count);
+	memcpy(alignment + comparison->label_count, numbers, sizeof numbers);
 	struct grid *grid = grid_new(alignment);
 	free(alignment);
-	add_header(grid, report);
-	for (size_t i = 0; i < report->count; i++) {
-		const struct compare_row *row = &report->rows[i], *before = NULL;
+	add_header(grid, comparison);
+	for (size_t i = 0; i < comparison->count; i++) {
+		const struct compare_row *row = &comparison->rows[i], *before = NULL;
 		if (i > 0 && strcmp(row->metric, row[-1].metric) == 0)
 			before = row - 1;
 		else
 			grid_line(grid, "%s", row->metric);
-		add_row(grid, report, row, before);
+		add_row(grid, comparison, row, before);
 	}
-	(report->latex ? grid_print_latex : grid_print)(grid, to);
+	(comparison->latex ? grid_print_latex : grid_print)(grid, to);
 	grid_free(grid);
 }
 
-bool report_has_unfinished(const struct report *report)
+bool comparison_has_unfinished(const struct comparison *comparison)
 {
-	for (size_t i = 0; i < report->count; i++)
-		if (report->rows[i].has_work && report->rows[i].finished < report->rows[i].count)
+	for (size_t i = 0; i < comparison->count; i++)
+		if (comparison->rows[i].has_work &&
+		    comparison->rows[i].finished < comparison->rows[i].count)
 			return true;
 	return false;
 }
@@ -177,27 +170,27 @@ static void json_estimate(struct json *json, const char *key, const struct estim
 	json_close_object(json);
 }
 
-static void json_labels(struct json *json, const struct report *report,
+static void json_labels(struct json *json, const struct comparison *comparison,
 			const struct compare_row *row)
 {
 	json_string(json, "metric", row->metric);
 	json_open_object(json, "of");
-	for (size_t i = 0; i < report->label_count; i++)
-		json_string(json, report->label_names[i], row->labels[i]);
+	for (size_t i = 0; i < comparison->label_count; i++)
+		json_string(json, comparison->label_names[i], row->labels[i]);
 	json_close_object(json);
 }
 
-static void report_json(struct json *json, const struct report *report)
+static void report_json(struct json *json, const struct comparison *comparison)
 {
 	static const char *const bases[] = { [BASIS_NONE] = NULL,
 					     [BASIS_QUOTIENT] = "quotient",
 					     [BASIS_PAIRS] = "pairs",
 					     [BASIS_INDEPENDENT] = "independent" };
 	json_open_array(json, "rows");
-	for (size_t i = 0; i < report->count; i++) {
-		const struct compare_row *row = &report->rows[i];
+	for (size_t i = 0; i < comparison->count; i++) {
+		const struct compare_row *row = &comparison->rows[i];
 		json_open_object(json, NULL);
-		json_labels(json, report, row);
+		json_labels(json, comparison, row);
 		if (row->has_work) {
 			json_u64(json, "finished", row->finished);
 			json_u64(json, "count", row->count);
@@ -239,39 +232,39 @@ static bool outside(const struct compare_row *row, double tolerance)
 }
 
 /* Writes them to `json`, or as text to `to` if that is NULL. */
-static size_t put_outside(const struct report *report, double tolerance, FILE *to,
+static size_t put_outside(const struct comparison *comparison, double tolerance, FILE *to,
 			  struct json *json)
 {
 	size_t count = 0;
-	for (size_t i = 0; i < report->count; i++) {
-		const struct compare_row *row = &report->rows[i];
+	for (size_t i = 0; i < comparison->count; i++) {
+		const struct compare_row *row = &comparison->rows[i];
 		char value[NUMBER], baseline[NUMBER];
 		if (!outside(row, tolerance))
 			continue;
 		count++;
 		if (json != NULL) {
 			json_open_object(json, NULL);
-			json_labels(json, report, row);
+			json_labels(json, comparison, row);
 			json_close_object(json);
 			continue;
 		}
 		fprintf(to, "outside of 1 +- %g: %s", tolerance, row->metric);
-		for (size_t l = 0; l < report->label_count; l++)
-			fprintf(to, ", %s %s", report->label_names[l], row->labels[l]);
+		for (size_t l = 0; l < comparison->label_count; l++)
+			fprintf(to, ", %s %s", comparison->label_names[l], row->labels[l]);
 		fprintf(to, ": %s, baseline %s\n", number(value, row->value.value),
 			number(baseline, row->baseline));
 	}
 	return count;
 }
 
-size_t report_outside(const struct report *report, double tolerance, FILE *to)
+size_t comparison_outside(const struct comparison *comparison, double tolerance, FILE *to)
 {
-	return isnan(tolerance) ? 0 : put_outside(report, tolerance, to, NULL);
+	return isnan(tolerance) ? 0 : put_outside(comparison, tolerance, to, NULL);
 }
 
 /* ---- The whole for machines ---- */
 
-void report_json_begin(struct json *json, const char *kind)
+void comparison_json_begin(struct json *json, const char *kind)
 {
 	json_init(json);
 	json_open_object(json, NULL);
@@ -279,14 +272,15 @@ void report_json_begin(struct json *json, const char *kind)
 	json_real(json, "level", INFERENCE_LEVEL);
 }
 
-size_t report_json_end(struct json *json, const struct report *report, double tolerance, FILE *to)
+size_t comparison_json_end(struct json *json, const struct comparison *comparison, double tolerance,
+			   FILE *to)
 {
 	size_t outside_count = 0;
-	report_json(json, report);
+	report_json(json, comparison);
 	if (!isnan(tolerance)) {
 		json_real(json, "tolerance", tolerance);
 		json_open_array(json, "outside");
-		outside_count = put_outside(report, tolerance, to, json);
+		outside_count = put_outside(comparison, tolerance, to, json);
 		json_close_array(json);
 	}
 	json_close_object(json);

@@ -52,15 +52,14 @@ static void runs_release(struct runs *runs)
 	free(runs->items);
 }
 
+/* False and *error; release them in any case. */
 static bool runs_read(struct runs *runs, const char *const *dirs, size_t count, char **error)
 {
 	*runs = (struct runs){ .items = xcalloc(count, sizeof *runs->items) };
 	while (runs->count < count) {
 		size_t i = runs->count++;
-		if (!run_read(&runs->items[i], dirs[i], i, error)) {
-			runs_release(runs);
+		if (!run_read(&runs->items[i], dirs[i], i, error))
 			return false;
-		}
 	}
 	return true;
 }
@@ -256,7 +255,7 @@ static double seed_of(const struct run *run)
 	return summary_value(&run->summary, "seed");
 }
 
-static bool add_metric(struct report *report, const struct runs *runs, const char *metric,
+static bool add_metric(struct comparison *comparison, const struct runs *runs, const char *metric,
 		       char **error)
 {
 	struct sample_source found, *source = sample_source(metric, &found) ? &found : NULL;
@@ -264,7 +263,7 @@ static bool add_metric(struct report *report, const struct runs *runs, const cha
 	bool ok = true;
 	for (size_t i = 0; ok && i < runs->count; i++) {
 		const struct run *run = &runs->items[i];
-		struct compare_row *row = report_add(report, metric);
+		struct compare_row *row = comparison_add(comparison, metric);
 		row->labels[0] = run->label;
 		ok = source == NULL || samples_read(run->dir, source, &samples[i], error);
 		if (ok)
@@ -344,11 +343,11 @@ static void print_difference(const struct runs *runs, size_t index, FILE *to)
 
 /* ---- Output ---- */
 
-static void print_notes(const struct runs *runs, const struct report *report, FILE *to)
+static void print_notes(const struct runs *runs, const struct comparison *comparison, FILE *to)
 {
 	bool ratios = false, pairs = false, fairness = false, intervals = false;
-	for (size_t i = 0; i < report->count; i++) {
-		const struct compare_row *row = &report->rows[i];
+	for (size_t i = 0; i < comparison->count; i++) {
+		const struct compare_row *row = &comparison->rows[i];
 		ratios |= row->basis != BASIS_NONE;
 		pairs |= row->basis == BASIS_PAIRS;
 		fairness |= strstr(row->metric, ".jain") != NULL;
@@ -362,7 +361,7 @@ static void print_notes(const struct runs *runs, const struct report *report, FI
 		      "flows,\nbytes all-reduced / running time of jobs. Flows of unlike sizes "
 		      "differ in it anyway.\n",
 		      to);
-	if (report_has_unfinished(report))
+	if (comparison_has_unfinished(comparison))
 		fputs("finished: what did not finish is in no mean and no percentile.\n", to);
 	if (pairs)
 		fputs("pairs: the same flows or jobs in both runs; the ratio is over those that "
@@ -376,17 +375,17 @@ static void print_notes(const struct runs *runs, const struct report *report, FI
 		      to);
 }
 
-static size_t print_text(const struct runs *runs, const struct report *report, double tolerance,
-			 FILE *to)
+static size_t print_text(const struct runs *runs, const struct comparison *comparison,
+			 double tolerance, FILE *to)
 {
 	for (size_t i = 0; i < runs->count; i++)
 		print_run(runs, i, to);
 	for (size_t i = 1; i < runs->count; i++)
 		print_difference(runs, i, to);
 	fputc('\n', to);
-	report_print(report, to);
-	print_notes(runs, report, to);
-	return report_outside(report, tolerance, to);
+	comparison_print(comparison, to);
+	print_notes(runs, comparison, to);
+	return comparison_outside(comparison, tolerance, to);
 }
 
 static void json_run(struct json *json, const struct runs *runs, size_t index)
@@ -422,16 +421,16 @@ static void json_run(struct json *json, const struct runs *runs, size_t index)
 	json_close_object(json);
 }
 
-static size_t print_json(const struct runs *runs, const struct report *report, double tolerance,
-			 FILE *to)
+static size_t print_json(const struct runs *runs, const struct comparison *comparison,
+			 double tolerance, FILE *to)
 {
 	struct json json;
-	report_json_begin(&json, "runs");
+	comparison_json_begin(&json, "runs");
 	json_open_array(&json, "runs");
 	for (size_t i = 0; i < runs->count; i++)
 		json_run(&json, runs, i);
 	json_close_array(&json);
-	return report_json_end(&json, report, tolerance, to);
+	return comparison_json_end(&json, comparison, tolerance, to);
 }
 
 static char *nonsense(size_t count, const struct compare_options *options)
@@ -445,38 +444,66 @@ static char *nonsense(size_t count, const struct compare_options *options)
 	return NULL;
 }
 
+static void name_label(struct comparison *comparison)
+{
+	comparison->label_count = 1;
+	comparison->work_name = "finished";
+	comparison->label_names = xcalloc(1, sizeof *comparison->label_names);
+	comparison->label_names[0] = "run";
+}
+
+enum compare_end compare_runs_read(const char *const *dirs, size_t count,
+				   const struct compare_options *options,
+				   struct comparison *comparison, char **error)
+{
+	struct names metrics = { 0 };
+	struct runs *runs;
+	enum compare_end end = COMPARE_ALIKE;
+	*comparison = (struct comparison){ .latex = options->latex };
+	if ((*error = nonsense(count, options)) != NULL)
+		return COMPARE_USAGE;
+	runs = comparison->runs = xcalloc(1, sizeof *runs);
+	if (!runs_read(runs, dirs, count, error)) {
+		comparison_release(comparison);
+		return COMPARE_IO;
+	}
+	for (size_t i = 0; i < count && options->latex; i++) { /* readers of a paper have no list */
+		free(runs->items[i].label);
+		runs->items[i].label = names_directory(dirs, count, i);
+	}
+	name_label(comparison);
+	if (!choose_metrics(&metrics, runs, options, error))
+		end = COMPARE_USAGE;
+	for (size_t i = 0; i < metrics.count && end == COMPARE_ALIKE; i++)
+		if (!add_metric(comparison, runs, metrics.items[i], error))
+			end = COMPARE_IO;
+	free(metrics.items);
+	if (end != COMPARE_ALIKE)
+		comparison_release(comparison);
+	return end;
+}
+
+void comparison_release(struct comparison *comparison)
+{
+	for (size_t i = 0; i < comparison->count; i++)
+		free(comparison->rows[i].labels);
+	free(comparison->rows);
+	free(comparison->label_names);
+	if (comparison->runs != NULL)
+		runs_release(comparison->runs);
+	free(comparison->runs);
+	*comparison = (struct comparison){ 0 };
+}
+
 enum compare_end compare_runs(const char *const *dirs, size_t count,
 			      const struct compare_options *options, FILE *to, char **error)
 {
-	struct runs runs;
-	struct report report = { .label_count = 1,
-				 .work_name = "finished",
-				 .latex = options->latex };
-	struct names metrics = { 0 };
-	enum compare_end end = COMPARE_IO;
-	size_t outside;
-	if ((*error = nonsense(count, options)) != NULL)
-		return COMPARE_USAGE;
-	if (!runs_read(&runs, dirs, count, error))
-		return COMPARE_IO;
-	for (size_t i = 0; i < count && options->latex; i++) { /* readers of a paper have no list */
-		free(runs.items[i].label);
-		runs.items[i].label = names_directory(dirs, count, i);
-	}
-	report.label_names = xcalloc(1, sizeof *report.label_names);
-	report.label_names[0] = "run";
-	if (!choose_metrics(&metrics, &runs, options, error)) {
-		end = COMPARE_USAGE;
-		goto done;
-	}
-	for (size_t i = 0; i < metrics.count; i++)
-		if (!add_metric(&report, &runs, metrics.items[i], error))
-			goto done;
-	outside = (options->json ? print_json : print_text)(&runs, &report, options->tolerance, to);
-	end = outside > 0 ? COMPARE_DIFFERS : COMPARE_ALIKE;
-done:
-	free(metrics.items);
-	report_release(&report);
-	runs_release(&runs);
+	struct comparison comparison;
+	enum compare_end end = compare_runs_read(dirs, count, options, &comparison, error);
+	if (end == COMPARE_ALIKE &&
+	    (options->json ? print_json : print_text)(comparison.runs, &comparison,
+						      options->tolerance, to) > 0)
+		end = COMPARE_DIFFERS;
+	comparison_release(&comparison);
 	return end;
 }

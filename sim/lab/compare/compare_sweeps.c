@@ -233,10 +233,10 @@ static void take_ratio(struct compare_row *row, const struct entry *base, const 
 	free(z);
 }
 
-static void add_entry(struct report *report, const struct frame *frame, const char *metric,
+static void add_entry(struct comparison *comparison, const struct frame *frame, const char *metric,
 		      const struct entry *base, const struct entry *entry)
 {
-	struct compare_row *row = report_add(report, metric);
+	struct compare_row *row = comparison_add(comparison, metric);
 	const struct sweep_table *table = entry->table;
 	const struct group *group = entry->group;
 	double *values = group_values(group, sweep_table_metric(table, metric));
@@ -259,7 +259,7 @@ static void add_entry(struct report *report, const struct frame *frame, const ch
 }
 
 /* The rows of a metric, cell by cell. */
-static void add_metric(struct report *report, const struct frame *frame, const char *metric)
+static void add_metric(struct comparison *comparison, const struct frame *frame, const char *metric)
 {
 	for (size_t i = 0, end; i < frame->entry_count; i = end) {
 		const struct entry *base = NULL;
@@ -269,18 +269,18 @@ static void add_metric(struct report *report, const struct frame *frame, const c
 			if (frame->entries[end].variant == frame->baseline)
 				base = &frame->entries[end];
 		for (size_t k = i; k < end; k++)
-			add_entry(report, frame, metric, base, &frame->entries[k]);
+			add_entry(comparison, frame, metric, base, &frame->entries[k]);
 	}
 }
 
-static void name_labels(struct report *report, const struct frame *frame)
+static void name_labels(struct comparison *comparison, const struct frame *frame)
 {
 	const struct sweep_table *table = frame->tables[0];
-	report->label_names = xcalloc(table->axis_count + 1, sizeof *report->label_names);
+	comparison->label_names = xcalloc(table->axis_count + 1, sizeof *comparison->label_names);
 	for (size_t i = 0; i < table->axis_count; i++)
 		if (i != frame->by)
-			report->label_names[report->label_count++] = table->axes[i].name;
-	report->label_names[report->label_count++] =
+			comparison->label_names[comparison->label_count++] = table->axes[i].name;
+	comparison->label_names[comparison->label_count++] =
 		frame->by == SIZE_MAX ? "sweep" : table->axes[frame->by].name;
 }
 
@@ -292,18 +292,18 @@ static const char *baseline_name(const struct frame *frame)
 				     : frame->tables[0]->axes[frame->by].values[frame->baseline];
 }
 
-static void print_notes(const struct frame *frame, const struct report *report, FILE *to)
+static void print_notes(const struct frame *frame, const struct comparison *comparison, FILE *to)
 {
 	size_t pairs = 0, apart = 0, intervals = 0, same = 0;
-	for (size_t i = 0; i < report->count; i++) {
-		pairs += report->rows[i].basis == BASIS_PAIRS;
-		apart += report->rows[i].basis == BASIS_INDEPENDENT;
-		intervals += isnan(report->rows[i].ratio.low) ? 0 : 1;
-		same += report->rows[i].same;
+	for (size_t i = 0; i < comparison->count; i++) {
+		pairs += comparison->rows[i].basis == BASIS_PAIRS;
+		apart += comparison->rows[i].basis == BASIS_INDEPENDENT;
+		intervals += isnan(comparison->rows[i].ratio.low) ? 0 : 1;
+		same += comparison->rows[i].same;
 	}
 	fprintf(to, "\nratio, difference: to %s. *: the interval excludes 1.\n",
 		baseline_name(frame));
-	if (report_has_unfinished(report))
+	if (comparison_has_unfinished(comparison))
 		fputs("done: points that finished all work; where some did not, means of times are "
 		      "too small.\n",
 		      to);
@@ -324,8 +324,8 @@ static void print_notes(const struct frame *frame, const struct report *report, 
 			intervals, intervals / 20);
 }
 
-static size_t print_text(const struct frame *frame, const struct report *report, double tolerance,
-			 FILE *to)
+static size_t print_text(const struct frame *frame, const struct comparison *comparison,
+			 double tolerance, FILE *to)
 {
 	for (size_t t = 0; t < frame->table_count; t++) {
 		const struct sweep_table *table = frame->tables[t];
@@ -339,9 +339,9 @@ static size_t print_text(const struct frame *frame, const struct report *report,
 		sweep_table_print_warnings(table, "   warning", to);
 	}
 	fputc('\n', to);
-	report_print(report, to);
-	print_notes(frame, report, to);
-	return report_outside(report, tolerance, to);
+	comparison_print(comparison, to);
+	print_notes(frame, comparison, to);
+	return comparison_outside(comparison, tolerance, to);
 }
 
 static void json_warnings(struct json *json, const struct sweep_table *table)
@@ -359,11 +359,11 @@ static void json_warnings(struct json *json, const struct sweep_table *table)
 	free(list);
 }
 
-static size_t print_json(const struct frame *frame, const struct report *report, double tolerance,
-			 FILE *to)
+static size_t print_json(const struct frame *frame, const struct comparison *comparison,
+			 double tolerance, FILE *to)
 {
 	struct json json;
-	report_json_begin(&json, "sweeps");
+	comparison_json_begin(&json, "sweeps");
 	json_open_array(&json, "sweeps");
 	for (size_t t = 0; t < frame->table_count; t++) {
 		json_open_object(&json, NULL);
@@ -376,16 +376,16 @@ static size_t print_json(const struct frame *frame, const struct report *report,
 		json_close_object(&json);
 	}
 	json_close_array(&json);
-	json_string(&json, "by", report->label_names[report->label_count - 1]);
+	json_string(&json, "by", comparison->label_names[comparison->label_count - 1]);
 	json_string(&json, "baseline", baseline_name(frame));
-	return report_json_end(&json, report, tolerance, to);
+	return comparison_json_end(&json, comparison, tolerance, to);
 }
 
 enum compare_end compare_sweeps(const char *const *dirs, size_t count,
 				const struct compare_options *options, FILE *to, char **error)
 {
 	struct frame frame;
-	struct report report = { .work_name = "done", .latex = options->latex };
+	struct comparison comparison = { .work_name = "done", .latex = options->latex };
 	enum compare_end end = COMPARE_USAGE;
 	struct names metrics = { 0 };
 	size_t outside;
@@ -397,15 +397,15 @@ enum compare_end compare_sweeps(const char *const *dirs, size_t count,
 	if (!choose_metrics(&metrics, &frame, options, error))
 		goto done;
 	find_entries(&frame);
-	name_labels(&report, &frame);
+	name_labels(&comparison, &frame);
 	for (size_t i = 0; i < metrics.count; i++)
-		add_metric(&report, &frame, metrics.items[i]);
-	outside =
-		(options->json ? print_json : print_text)(&frame, &report, options->tolerance, to);
+		add_metric(&comparison, &frame, metrics.items[i]);
+	outside = (options->json ? print_json : print_text)(&frame, &comparison, options->tolerance,
+							    to);
 	end = outside > 0 ? COMPARE_DIFFERS : COMPARE_ALIKE;
 done:
 	free(metrics.items);
-	report_release(&report);
+	comparison_release(&comparison);
 	frame_release(&frame);
 	return end;
 }

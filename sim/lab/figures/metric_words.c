@@ -62,7 +62,8 @@ static char *size_class(const struct sweep_table *table, const char *index)
 {
 	char *low_name = xasprintf("flows.by_size.%s.min_bytes", index);
 	char *high_name = xasprintf("flows.by_size.%s.max_bytes", index);
-	double low = constant(table, low_name), high = constant(table, high_name);
+	double low = table != NULL ? constant(table, low_name) : NAN;
+	double high = table != NULL ? constant(table, high_name) : NAN;
 	char from[32], to[32];
 	free(low_name);
 	free(high_name);
@@ -114,10 +115,10 @@ static const char *known_words(const char *path, size_t group, const char *quant
 }
 
 /* Reads the path from its end, since a user's name (after "by_name") may contain points. */
-char *metric_words(const struct sweep_table *table, size_t metric)
+char *metric_words(const char *name, const struct sweep_table *table)
 {
 	const char *statistic;
-	char *path = xstrdup(table->metrics[metric]), *quantity = cut_path(path, &statistic);
+	char *path = xstrdup(name), *quantity = cut_path(path, &statistic);
 	size_t group = strcspn(path, ".");
 	char *of = of_what(table, path + group);
 	const char *known = known_words(path, group, quantity);

@@ -5,9 +5,9 @@
 #include "lab/sweep/sweep_table.h"
 
 /* "jobs.by_name.vgg.jct_s.p99" becomes "job completion time of vgg, 99th percentile", without the
- * unit. Size classes are named by their bounds if the sweep has them. Unknown names are spelled
- * out: "jobs.new_thing" becomes "jobs: new thing". The caller frees. */
-char *metric_words(const struct sweep_table *table, size_t metric);
+ * unit. Size classes are named by their bounds if `table` (or NULL) has them. Unknown names are
+ * spelled out: "jobs.new_thing" becomes "jobs: new thing". The caller frees. */
+char *metric_words(const char *name, const struct sweep_table *table);
 
 /* The unit, by the suffix of its quantity: "s", "bytes", "bit/s" or "number". */
 const char *metric_unit(const char *name);

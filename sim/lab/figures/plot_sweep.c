@@ -204,7 +204,9 @@ static const char *title_words(const struct sheet *sheet, const char *words, con
 static void put_titles(struct figure *f, const struct page *page)
 {
 	const struct sheet *sheet = page->sheets;
-	char *words = page->metrics > 1 ? xstrdup("") : metric_words(sheet->table, sheet->metric);
+	char *words = page->metrics > 1
+			      ? xstrdup("")
+			      : metric_words(sheet->table->metrics[sheet->metric], sheet->table);
 	const char *fixed = page->count > 1 ? "" : fixed_words(sheet);
 	figure_title(f, title_words(sheet, words, base_words(sheet), fixed),
 		     xasprintf("%s; %s", statistic(sheet), tally(page)));
@@ -215,7 +217,7 @@ static void put_panel(struct figure *f, const struct page *page, size_t panel)
 {
 	const struct sheet *sheet = &page->sheets[panel - 1];
 	const char *metric = sheet->table->metrics[sheet->metric];
-	char *words = metric_words(sheet->table, sheet->metric);
+	char *words = metric_words(sheet->table->metrics[sheet->metric], sheet->table);
 	const char *label = is_ratio(sheet) ? conf_at(sheet->table->doc, "%s / that of %s", words,
 						      base_called(sheet))
 					    : words;
