@@ -34,6 +34,9 @@
 	    "communication", "0.1", "jct_s - waiting_s - compute_s, as jct_s.")                    \
 	ROW(slowdown, "slowdown", true, "", "job slowdown", "slowdown", "0.1",                     \
 	    "JCT / ideal JCT of the jobs that have one (ideal_jct_s of jobs.csv), as jct_s.")      \
+	ROW(algbw, "algbw_bytes_per_s", true, "", "algorithm bandwidth of jobs", "algbw", "0.2",   \
+	    "Algorithm bandwidth as NCCL's tests define it, bytes of gradients over the time of "  \
+	    "their exchange, as jct_s.")                                                           \
 	ROW(busbw, "busbw_bytes_per_s", true, "", "bus bandwidth of jobs", "busbw", "0.1",         \
 	    "Bus bandwidth as NCCL's tests define it, of jobs with several workers, as jct_s.")
 

@@ -291,6 +291,7 @@ void job_record(struct job *job)
 		.rate = (double)job->dnn->gradient_total * (double)job->iterations_done /
 			seconds_of(job->finish - job->start),
 		.slowdown = job_slowdown(job),
+		.algbw = job_algbw(job),
 		.busbw = job_busbw(job),
 	};
 }
