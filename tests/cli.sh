@@ -330,7 +330,7 @@ ends 0 run --quiet small.json --out several small.json
 holds '.end_reason == "all_done"' several/0/manifest.json
 holds '.end_reason == "all_done"' several/1/manifest.json
 ends 0 run small.json --set /stop/when=time --set /stop/after=1us # no job, no flow finishes
-says out '^job +ring +0 +- +- +- +- +- +- +-$'
+says out '^job +ring +0 +- +- +- +- +- +- +- +-$'
 says out '^10KB-100KB +4 +0 +- +- +- +-$'
 ! grep -q 'p99 is left out' out || fail "no flow has finished, so it is not that there are few"
 ends 0 run small.json
