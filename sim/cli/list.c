@@ -141,31 +141,25 @@ static int list_keys(struct json *json)
 	return EXIT_DONE;
 }
 
-static bool metric_in(const char *name)
-{
-	const char *dot = strchr(name, '.');
-
-	return dot &&
-	       metric_find(strncmp(name, "jobs.", 5) ? "flows" : "jobs", dot + 1, strlen(dot + 1));
-}
-
-/* Numbers of summary.json, as `compare --metric` and `plot --y` take them. */
+/* As `compare --metric` and `plot --y` take them. */
 static int list_metrics(struct json *json)
 {
 	static const char *const of[] = { "mean", "p50", "p95", "p99", "max" };
 
-	for (const struct metric *m = metric_table; m->name; m++)
-		for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
-			char *name = xasprintf("%s.%s.%s", m->of, m->name, of[i]);
+	for (const struct metric *m = metric_table; m->name; m++) {
+		const char *dot = *m->of ? "." : "", *name = m->level == LEVEL_GROUP ? "NAME." : "";
+		char *path = xasprintf("%s%s%s%s", m->of, dot, name, m->name);
 
-			list_item(json, name, m->words);
-			free(name);
+		for (size_t i = 0; i < sizeof(of) / sizeof(of[0]) && m->level <= LEVEL_FLOW; i++) {
+			char *statistic = xasprintf("%s.%s", path, of[i]);
+
+			list_item(json, statistic, m->words);
+			free(statistic);
 		}
-	for (size_t i = 0; i < results_schema_count; i++)
-		for (const struct out_column *c = results_schemas[i]->columns;
-		     !strcmp(results_schemas[i]->file, "summary.json") && c->name; c++)
-			if (c->type != OUT_TEXT && !strchr(c->help, '{') && !metric_in(c->name))
-				list_item(json, c->name, c->help);
+		if (m->level == LEVEL_RUN || m->level == LEVEL_GROUP)
+			list_item(json, path, m->help);
+		free(path);
+	}
 	return EXIT_DONE;
 }
 
