@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/ring.h"
 #include "transport/keys.h"
+#include "why/why.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -135,6 +136,9 @@ static void send_ready(struct schedule_thread *thread)
 			continue;
 		}
 		thread->preparing = true;
+		thread->way = why_works(&scheme->env.topo->net,
+					collective_job_number(&thread->rank->schedule->job),
+					thread->rank->host);
 		timer_set(scheme->env.sim, &thread->timer,
 			  scheme->env.sim->now + scheme->conf->step_latency);
 	}
@@ -143,10 +147,13 @@ static void send_ready(struct schedule_thread *thread)
 static void on_prepared(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct schedule_thread *thread = owner;
+	const struct schedule *schedule = thread->rank->schedule;
 	struct schedule_step step;
 
 	(void)sim, (void)entity;
 	thread->preparing = false;
+	why_worked(&schedule->scheme->env.topo->net, collective_job_number(&schedule->job),
+		   thread->rank->host, thread->way);
 	SIM_BUG_ON(!next_step(thread, &step) || step.act != SCHEDULE_SEND);
 	post_message(thread, &step);
 	advance(thread);

@@ -125,6 +125,7 @@ struct schedule_thread {
 	uint64_t at; /* its next step for the rank's tensor */
 	bool preparing;
 	struct timer timer; /* step latency */
+	uint32_t way;       /* by which came what it prepares to pass on: why_works() */
 };
 
 struct schedule_rank {

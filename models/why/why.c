@@ -287,6 +287,11 @@ static void take_begin(struct walk *walk, const struct why_step *step)
 		take_turn(walk, step, SIM_TIME_MAX);
 }
 
+static sim_time end_of(const struct why_step *step)
+{
+	return step->hop ? step->arrived : step->sent;
+}
+
 /* Charges the wait for a result, which the packet that arrives now has brought. */
 static void charge(struct why_job *job, uint32_t worker, enum why_trouble trouble)
 {
@@ -308,8 +313,8 @@ static void charge(struct why_job *job, uint32_t worker, enum why_trouble troubl
 			take_hop(&walk, at);
 		else
 			take_begin(&walk, at);
-		if (!at->hop && at->previous && why->steps[at->previous].hop)
-			take(&walk, WHY_SERVER, at->ready - why->steps[at->previous].arrived);
+		if (!at->hop && at->previous)
+			take(&walk, WHY_SERVER, at->ready - end_of(&why->steps[at->previous]));
 	}
 	take(&walk, WHY_WIRE, walk.idle);
 	take(&walk, walk.detour || walk.trouble ? trouble_of(&walk) : WHY_UNEXPLAINED,
@@ -551,13 +556,25 @@ void why_connection(struct why *why, const struct why_conn *conn)
 	*known = (struct why_connection){ .conn = *conn };
 }
 
-/* The step of the packet that makes a server, or a worker that is asked for something, write. */
+/* The step of the packet that makes a server, or a worker that is asked for something, write; or
+ * one that passes a message on while it computes, or has waited until its receiver can take the
+ * message. Of other workers the account says what they did. */
 static uint32_t cause_of_write(const struct why *why, const struct why_conn *conn)
 {
-	const struct why_job *job = why_job_of(why, conn->job);
-	bool server = job->worker_of_host[conn->src] == WHY_NONE;
+	struct why_job *job = why_job_of(why, conn->job);
+	uint32_t worker = job->worker_of_host[conn->src];
+	bool server = worker == WHY_NONE, here = why->current.node == conn->src;
 
-	if (!why->current.step || why->current.node != conn->src)
+	if (!why->current.step)
+		return 0;
+	if (conn->stream == WHY_RING || conn->stream == WHY_PUSH) {
+		if (here)
+			charge(job, worker, WHY_NO_TROUBLE); /* up to the end of its host's work */
+		if (here && !job->accounts[worker].busy)
+			return 0;
+		return why->steps[why->current.step].depth < WHY_RELAYS ? why->current.step : 0;
+	}
+	if (!here)
 		return 0;
 	if (conn->stream == WHY_PULL ||
 	    (conn->stream == WHY_RECOVERY && (server || !why->current.chunk)))

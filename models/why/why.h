@@ -41,7 +41,7 @@ enum why_cause {
 	WHY_QUEUE_FLOWS, /* of flows */
 	WHY_PAUSE,
 	WHY_STRAGGLER, /* the last worker computed, or was late by jitter */
-	WHY_SERVER,    /* a server was adding up */
+	WHY_SERVER,    /* a server was adding up, or a host took its time for a step */
 	WHY_NO_AGGREGATOR,
 	WHY_TIMEOUT, /* lost, or believed to be, until a timeout */
 	WHY_FAST,    /* the same, without one */
@@ -184,12 +184,13 @@ void why_timed_out(struct why_job *job);
 enum why_cut { WHY_UNCUT, WHY_CUT_BY_MARKS, WHY_CUT_BY_LOSSES };
 void why_window(struct why_job *job, uint32_t worker, enum why_cut cut);
 
-/* --- hooks for servers that take time --- */
+/* --- hooks for hosts that take time: servers that add, steps with a latency --- */
 
-/* What comes now is worked on until later. Returns its way for why_worked(); 0 without --why. */
-uint32_t why_works(const struct network *net);
+/* What a host of a job gets now, from the network or from its own worker, is worked on until later.
+ * Returns its way for why_worked(); 0 without --why. */
+uint32_t why_works(const struct network *net, uint32_t job, uint32_t host);
 /* The work of a host on what came by this way is over; what it sends in this event goes on. */
-void why_worked(const struct network *net, uint32_t host, uint32_t way);
+void why_worked(const struct network *net, uint32_t job, uint32_t host, uint32_t way);
 
 /* --- hooks for transports: connections of jobs --- */
 

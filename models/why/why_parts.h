@@ -12,6 +12,7 @@
 #define WHY_TALLIES 8
 #define WHY_LOG     64 /* charges of a worker that others can look up; when full, pairs merge */
 #define WHY_WRITES  64 /* that a connection remembers */
+#define WHY_RELAYS  64 /* busy workers that a way leads over at most */
 
 /* What a packet in a queue waited for: packets of an owner, or PAUSE. */
 enum { BEFORE_OWN, BEFORE_JOBS, BEFORE_FLOWS, BEFORE_PAUSE, BEFORE_KINDS };
@@ -23,6 +24,7 @@ struct why_step {
 	uint32_t place; /* hop: port; else worker (of the packet's job), WHY_NONE = a server */
 	bool hop;       /* over a link; else it is where the way begins */
 	bool detour;    /* unadded, by way of a server */
+	uint16_t depth; /* how many messages the way has been passed on in */
 	union {
 		struct { /* first, as it is the larger one: an initialiser zeroes the first */
 			sim_time sent;  /* by the NIC */

@@ -256,8 +256,10 @@ static uint32_t begin_segment(struct why *why, uint32_t port, const struct packe
 	uint32_t number = begin(why, port, packet, job, worker);
 	struct why_step *step = &why->steps[number];
 
-	if (conn->conn.stream == WHY_PULL && write && write->step)
+	if (write && write->step && conn->conn.stream != WHY_RECOVERY) {
 		step->place = WHY_NONE;
+		step->depth = (uint16_t)(why->steps[write->step].depth + 1);
+	}
 	if (write) {
 		step->ready = write->at;
 		step->previous = why_step_use(why, write->step);
@@ -465,6 +467,7 @@ static uint32_t hop(struct why *why, uint32_t port, struct why_line *line, uint6
 
 	self->hop = true;
 	self->previous = entry->step;
+	self->depth = why->steps[entry->step].depth;
 	self->place = port;
 	self->arrived = why->net->sim->now;
 	self->idle = self->arrived - start;
@@ -541,14 +544,25 @@ static void after(void *owner, const struct sim_event *event)
 	why->current.step = 0;
 }
 
-uint32_t why_works(const struct network *net)
+uint32_t why_works(const struct network *net, uint32_t number, uint32_t host)
 {
 	struct why *why = why_of(net);
+	const struct why_job *job = why ? why_job_of(why, number) : NULL;
+	uint32_t step;
 
-	return why ? why_step_use(why, why->current.step) : 0;
+	if (!job)
+		return 0;
+	if (why->current.step && why->current.node == host)
+		return why_step_use(why, why->current.step);
+	if (job->worker_of_host[host] == WHY_NONE)
+		return 0;
+	step = new_step(why);
+	why->steps[step].place = job->worker_of_host[host];
+	why->steps[step].sent = why->steps[step].ready = net->sim->now;
+	return step;
 }
 
-void why_worked(const struct network *net, uint32_t host, uint32_t way)
+void why_worked(const struct network *net, uint32_t job, uint32_t host, uint32_t way)
 {
 	struct why *why = why_of(net);
 	uint32_t number;
@@ -558,11 +572,13 @@ void why_worked(const struct network *net, uint32_t host, uint32_t way)
 	number = new_step(why);
 	why->steps[number].place = WHY_NONE;
 	why->steps[number].previous = way;
+	why->steps[number].depth = why->steps[way].depth;
 	why->steps[number].sent = why->steps[number].ready = net->sim->now;
 	why_step_release(why, why->current.step);
 	why->current.step = number;
 	why->current.wire = 0;
 	why->current.node = host;
+	why->current.owner = job + 1;
 	why->current.chunk = false;
 }
 

@@ -9,6 +9,7 @@
 
 struct served {
 	struct sim sim;
+	struct network net;
 	struct adding queue;
 	struct reducers reducers;
 	uint64_t next;          /* packets that were added */
@@ -46,8 +47,9 @@ Test(adding, each_when_it_is_due)
 
 	sim_init(&served.sim, 1);
 	reducers_init(&served.reducers, 1, RATE);
-	adding_init(&served.queue, &served.sim, &served.reducers, 0, sim_key(SIM_TIMER, 1), added,
-		    &served);
+	served.net.sim = &served.sim;
+	adding_init(&served.queue, &served.net, 0, &served.reducers, 0, sim_key(SIM_TIMER, 1),
+		    added, &served);
 	push(&served, 0, 10);
 	while (served.next < 5)
 		sim_run(&served.sim, 1);

@@ -7,12 +7,14 @@
 #include "net/network.h"
 
 struct adding {
-	struct sim *sim;
+	struct network *net; /* not owned */
+	uint32_t job;
 	struct reducers *reducers; /* not owned */
 	uint32_t host;
 	struct adding_packet {
 		struct packet packet;
 		sim_time due;
+		uint32_t way; /* by which it came: why_works() */
 	} * ring;
 	uint64_t head, count, mask;
 	struct timer timer; /* for the first */
@@ -22,9 +24,9 @@ struct adding {
 
 /* `added` is called for each packet when it is due; `key` names the timer
  * (transport/keys.h). The queue must not move afterwards. */
-void adding_init(struct adding *queue, struct sim *sim, struct reducers *reducers, uint32_t host,
-		 uint64_t key, void (*added)(void *owner, const struct packet *packet),
-		 void *owner);
+void adding_init(struct adding *queue, struct network *net, uint32_t job, struct reducers *reducers,
+		 uint32_t host, uint64_t key,
+		 void (*added)(void *owner, const struct packet *packet), void *owner);
 void adding_release(struct adding *queue);
 
 /* The host has `size` bytes of the packet to add. One with nothing to add takes no time, but does

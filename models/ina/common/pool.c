@@ -310,8 +310,8 @@ static bool place_servers(struct pool_job *job)
 		good &= racks_init(&server->racks, topo, job->base.spec.hosts,
 				   job->base.spec.workers, job->base.spec.server_hosts[q], entropy);
 		partial_sums_init(&server->sums, &server->racks);
-		adding_init(&server->adding, scheme->base.env.sim, scheme->base.env.reducers,
-			    server->racks.server,
+		adding_init(&server->adding, &topo->net, job->base.spec.number,
+			    scheme->base.env.reducers, server->racks.server,
 			    timer_key_of_job(TIMER_POOL_INBOX, job->base.spec.number, q), added,
 			    server);
 		outbox_init(&server->outbox, &topo->net.nics[job->base.spec.server_hosts[q]]);

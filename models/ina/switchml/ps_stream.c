@@ -338,7 +338,8 @@ static void open_server(struct switchml *job, uint32_t q)
 		server->arrived =
 			xcalloc((size_t)SWITCHML_VERSIONS * job->slots * server->node.words,
 				sizeof(*server->arrived));
-	adding_init(&server->adding, env->sim, env->reducers, server->host, key, serve, server);
+	adding_init(&server->adding, &env->topo->net, job->base.spec.number, env->reducers,
+		    server->host, key, serve, server);
 	outbox_init(&server->outbox, &env->topo->net.nics[server->host]);
 }
 
