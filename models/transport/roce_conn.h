@@ -27,7 +27,8 @@ struct roce_tx {
 	uint8_t flags;                     /* of all its packets: PACKET_ECT */
 	bool limited;                      /* the window, not the owner, stopped it */
 	unsigned timeouts;                 /* since something new was acknowledged */
-	sim_time next_at;                  /* pacing: no packet before this */
+	sim_time sent_at;                  /* the newest packet */
+	sim_time next_at;  /* pacing: no packet before this; 0 = the newest set no gap */
 	sim_time deadline; /* of the retransmission; the timer may fire earlier and look */
 	sim_time timer_at; /* when it fires; SIM_TIME_MAX = not set */
 	struct timer timer;

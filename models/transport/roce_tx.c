@@ -56,13 +56,16 @@ static void on_pacing_timer(struct sim *sim, uint32_t entity, void *owner)
 	roce_tx_wake(owner);
 }
 
-/* Whether the next packet has to wait for the pacing timer, which is then set. A control that has
- * given up its rate since the last packet wants no gap behind that any more. */
+/* Whether the next packet has to wait for the pacing timer, which is then set. The gap of a window
+ * counts from the newest packet, though it may have become so small since; once set it stays. A
+ * control that has given up its rate, or gap, since wants none behind that packet any more. */
 static bool held_back(struct roce_conn *conn)
 {
 	struct roce_tx *tx = &conn->tx;
 
-	if (!tx->cc.rate || tx->next_at <= conn->roce->sim->now)
+	if (tx->cc.gap && !tx->next_at)
+		tx->next_at = tx->sent_at + tx->cc.gap;
+	if (!(tx->cc.rate || tx->cc.gap) || tx->next_at <= conn->roce->sim->now)
 		return false;
 	timer_set(conn->roce->sim, &tx->pacing, tx->next_at);
 	return true;
@@ -73,8 +76,11 @@ static void pace(struct roce_tx *tx, uint32_t size, sim_time now)
 {
 	if (tx->ops->on_send)
 		tx->ops->on_send(&tx->cc, size, now);
+	tx->sent_at = now;
 	if (tx->cc.rate && tx->cc.rate < tx->cc.line)
 		tx->next_at = now + size * 8 * PS_PER_S / tx->cc.rate;
+	else
+		tx->next_at = tx->cc.gap ? now + tx->cc.gap : 0;
 }
 
 static void arm_timer(struct roce_conn *conn)

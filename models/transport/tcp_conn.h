@@ -34,7 +34,8 @@ struct tcp_tx {
 	sim_time deadline; /* of the retransmission; the timer may fire earlier and look */
 	sim_time timer_at; /* when it fires; SIM_TIME_MAX = not set */
 	struct timer timer;
-	sim_time next_at;    /* pacing: no segment before this */
+	sim_time sent_at;    /* the newest segment */
+	sim_time next_at;    /* pacing: no segment before this; 0 = the newest set no gap */
 	struct timer pacing; /* only of controls that pace */
 };
 

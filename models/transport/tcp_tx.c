@@ -46,7 +46,7 @@ static bool has_work(const struct tcp_conn *conn)
 	return tx->resend || (tx->nxt < tx->written && window_allows(conn));
 }
 
-/* --- pacing: the rate of a control spaces segments by their time on a link that fast --- */
+/* --- pacing --- */
 
 static void on_pacing_timer(struct sim *sim, uint32_t entity, void *owner)
 {
@@ -54,22 +54,27 @@ static void on_pacing_timer(struct sim *sim, uint32_t entity, void *owner)
 	tcp_tx_wake(owner);
 }
 
-/* Whether the next segment has to wait for the pacing timer, which is then set. A control that has
- * given up its rate since the last segment wants no gap behind that any more. */
+/* Whether the next segment has to wait for the pacing timer, which is then set. A gap counts from
+ * the newest segment, though the window may have become so small since; once set it stays. A
+ * control that has given up its gap since wants none behind that segment any more. */
 static bool held_back(struct tcp_conn *conn)
 {
 	struct tcp_tx *tx = &conn->tx;
 
-	if (!tx->cc.rate || tx->next_at <= tx->net->sim->now)
+	if (!tx->cc.gap)
+		return false;
+	if (!tx->next_at)
+		tx->next_at = tx->sent_at + tx->cc.gap;
+	if (tx->next_at <= tx->net->sim->now)
 		return false;
 	timer_set(tx->net->sim, &tx->pacing, tx->next_at);
 	return true;
 }
 
-static void pace(struct tcp_tx *tx, uint32_t size, sim_time now)
+static void pace(struct tcp_tx *tx)
 {
-	if (tx->cc.rate)
-		tx->next_at = now + size * 8 * PS_PER_S / tx->cc.rate;
+	tx->sent_at = tx->net->sim->now;
+	tx->next_at = tx->cc.gap ? tx->sent_at + tx->cc.gap : 0;
 }
 
 /* There is more to send, and the congestion window forbids it (not the receive window: a window
@@ -174,7 +179,7 @@ static enum nic_pull tcp_pull(void *owner, struct packet *packet)
 		return NIC_NOTHING;
 	if (tx->resend) {
 		send_again(conn, packet);
-		pace(tx, packet->size, tx->net->sim->now);
+		pace(tx);
 		return has_work(conn) && !held_back(conn) ? NIC_MORE : NIC_LAST;
 	}
 	fill_segment(conn, tx->nxt, segment_size(conn, tx->nxt), packet);
@@ -185,7 +190,7 @@ static enum nic_pull tcp_pull(void *owner, struct packet *packet)
 		arm_timer(conn);
 	more = has_work(conn);
 	note_usage(tx, !more && window_limited(conn));
-	pace(tx, packet->size, tx->net->sim->now);
+	pace(tx);
 	return more && !held_back(conn) ? NIC_MORE : NIC_LAST;
 }
 

@@ -81,14 +81,14 @@ Test(swift, below_a_packet)
 
 	ack(cc, 1000, 5000, 1);
 	cr_expect_float_eq(cc->cwnd / MSS, 0.5, 1e-9);
-	cr_expect_float_eq((double)cc->rate, 0.5 * MSS * 8 / 1000e-6, 1);
+	cr_expect_eq(cc->gap, 2000 * PS_PER_US);
 	ack(cc, 20, 5001, 0.25);
 	cr_expect_float_eq(cc->cwnd / MSS, 0.75, 1e-9);
 	ack(cc, 20, 5002, 0.5);
 	cr_expect_float_eq(cc->cwnd / MSS, 1.25, 1e-9);
-	cr_expect_eq(cc->rate, 0);
-	ack(cc, 30000000000, 40000000000, 1); /* a third of a bit a second; 0 would be no pacing */
-	cr_expect_eq(cc->rate, 1);
+	cr_expect_eq(cc->gap, 0);
+	ack(cc, 30000000000, 40000000000, 1); /* 0 would be no pacing */
+	cr_expect_eq(cc->gap, UINT64_C(48000000000) * PS_PER_US);
 	run_free(&run);
 }
 
@@ -159,11 +159,17 @@ static double bytes_moved(const struct run *run, unsigned n, bool roce)
 	return moved;
 }
 
-/* What csg-htsim's Swift gives (its integer division of the window corrected): 9.49 Gbps with any
- * number of flows, and this queue. Ours is 3 to 9 % shorter. Around 80 flows windows go to and fro
- * between less and more than a packet. A gap that was set below a packet must not hold back a
- * window that is above one again: with it the link is idle for 11 % of the time. */
-static void against_htsim(unsigned n, double queue_kb, double tolerance, const char *transport)
+/* What csg-htsim's Swift gives for a target of 26 us (the integer division of the window in its
+ * targetDelay() corrected): 9.49 Gbps with any number of flows, and this queue, of packets of 1538
+ * bytes that have preamble and gap in them. Ours is 1 to 3 % shorter: there the pacer sends though
+ * the packet before is not acknowledged yet, here a window below a packet has one on its way (with
+ * that rule here: 0 to 2 %).
+ *
+ * Around 80 flows windows go to and fro between less and more than a packet. A gap that was set
+ * below a packet must not hold back a window that is above one again: with it the link is idle for
+ * 11 % of the time. A window that falls below one waits for its gap from the packet before: sent at
+ * once, and with gaps that count headers, the queue of 200 flows is 9 % shorter. */
+static void against_htsim(unsigned n, double queue_kb, const char *transport)
 {
 	struct run run;
 	double before, goodput, queue = 0;
@@ -185,11 +191,11 @@ static void against_htsim(unsigned n, double queue_kb, double tolerance, const c
 		run_until(&run, t);
 		queue += (double)port_queue_bytes(&run.s->topo.net.ports[n + 1], t) / 1e3;
 	}
-	queue /= samples;
+	queue *= 1538.0 / 1518 / samples;
 	goodput = (bytes_moved(&run, n, roce) - before) * 8 / 79e-3 / 1e9;
 	printf("%s, %u flows: %.3f Gbps, queue of %.1f KB\n", transport, n, goodput, queue);
 	cr_expect_float_eq(goodput, 9.49, 0.03 * 9.49);
-	cr_expect_float_eq(queue / queue_kb, 1, tolerance);
+	cr_expect_float_eq(queue / queue_kb, 1, 0.03);
 	run_free(&run);
 }
 
@@ -197,15 +203,14 @@ Test(swift, against_htsim)
 {
 	static const struct {
 		unsigned flows;
-		double queue_kb, tolerance;
+		double queue_kb;
 	} rows[] = {
-		{ 8, 38, 0.06 },   { 64, 65, 0.06 }, { 80, 69, 0.06 },
-		{ 100, 74, 0.07 }, { 200, 90, 0.1 },
+		{ 8, 38 }, { 64, 65 }, { 80, 69 }, { 100, 74 }, { 200, 90 },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		against_htsim(rows[i].flows, rows[i].queue_kb, rows[i].tolerance, "swift");
-		against_htsim(rows[i].flows, rows[i].queue_kb, rows[i].tolerance, "roce_swift");
+		against_htsim(rows[i].flows, rows[i].queue_kb, "swift");
+		against_htsim(rows[i].flows, rows[i].queue_kb, "roce_swift");
 	}
 }
 

@@ -36,6 +36,7 @@ struct cc {
 	double cwnd, ssthresh; /* bytes; a packet may always go when nothing is in flight */
 	double mss;
 	bps rate;         /* of the frames; 0: as fast as the window allows */
+	sim_time gap;     /* from one packet to the next, of a window below a packet; 0 = none */
 	bps line;         /* rate of the sender's link */
 	const void *conf; /* parameters, as ops->table describes them; not owned */
 	/* What the switches of the path add to an idle round trip: their latency, and the links
@@ -70,7 +71,7 @@ struct cc_ops {
 	const char *name, *help;
 	const struct conf_table *table; /* its parameters: /tcp/control/NAME */
 	bool ecn;                       /* packets are ECN-capable */
-	bool paces;                     /* sets `rate` */
+	bool paces;                     /* sets `rate` or `gap` */
 	bool delays;                    /* goes by cc_ack.rtt */
 	/* Optional. cwnd, ssthresh, mss, line, conf, hops and switches are set before;
 	 * all else is 0. */

@@ -84,7 +84,7 @@ static double target(const struct cc *cc)
 	       (conf->hop_given ? cc->hops * (double)conf->hop : (double)cc->switches);
 }
 
-/* A window below a packet has a rate, which paces. */
+/* Section 3.6: a window below a packet is a packet every RTT / cwnd. */
 static void set_window(struct cc *cc, double packets)
 {
 	const struct swift *swift = swift_of(cc);
@@ -92,12 +92,7 @@ static void set_window(struct cc *cc, double packets)
 	packets = packets < LEAST_WINDOW ? LEAST_WINDOW : packets;
 	packets = packets > MOST_WINDOW ? MOST_WINDOW : packets;
 	cc->cwnd = packets * cc->mss;
-	cc->rate = 0;
-	if (packets < 1 && swift->rtt) {
-		double rate = cc->cwnd * 8 / ((double)swift->rtt / (double)PS_PER_S);
-
-		cc->rate = rate < 1 ? 1 : (bps)rate;
-	}
+	cc->gap = packets < 1 ? (sim_time)((double)swift->rtt / packets) : 0;
 }
 
 static void decrease(struct cc *cc, double by, sim_time now)
