@@ -1,0 +1,2 @@
+def main(*_):
+    return 0
