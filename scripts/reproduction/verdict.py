@@ -179,7 +179,7 @@ def decided_by(own, readings):
     if own.verdict == "not run" or not ran:
         return ""
     other = [name for name, o in ran.items() if o.verdict != own.verdict]
-    return "decided by " + ", ".join(other) if other else "robust"
+    return "decided by: " + "; ".join(other) if other else "robust"
 
 
 def judge_all(papers, judge):
