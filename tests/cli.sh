@@ -864,7 +864,7 @@ cp out schema.json
 ends 0 schema --plan
 cp out plan_schema.json
 if python3 -c 'import jsonschema' 2>/dev/null; then
-	find "$SRC/scenarios" -name '*.json' -not -path '*/sweeps/*' -print0 >list
+	find "$SRC/scenarios" -name '*.json' ! -path '*/papers/*' -not -path '*/sweeps/*' -print0 >list
 	python3 - list <<'PYTHON' || fail "the schema refuses what the program accepts, or is none"
 import json, sys
 from jsonschema import Draft202012Validator

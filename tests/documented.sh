@@ -1,35 +1,57 @@
 #!/bin/bash
-# Milliseconds in the READMEs of scenarios of PANAMA and SwitchML: the first of each row is what the reference of its scenario
-# holds, or what its command gives. Rows of the two tables only: `NAME.json`, `inasim run ...`.
-# shellcheck disable=SC2016 # the single quotes hold jq and awk programs
+# Numbers of pages that have a mark are what their reference, command or row gives now; a stale one is seen. Numbers with
+# units and without a mark are counted in unmarked.txt, and do not become more.
+# To count again: SRC=$PWD INASIM=$PWD/build/inasim tests/documented.sh --update
 source "${SRC:?source directory}/tests/lib/shell.sh"
+command -v python3 >/dev/null || exit 77
 in_a_folder_of_its_own
+export INASIM
+cp -r "$SRC"/{scripts,scenarios,models,traces,README.md} .
 
-# rows README: first cell without its back-quotes, tab, the first number before "ms" in the last
-rows() {
-	awk -F'|' '/^\| `/ && match($(NF - 1), /[0-9.]+ ms/) {
-		split(substr($(NF - 1), RSTART, RLENGTH), ms, " "); split($2, cell, "`"); print cell[2] "\t" ms[1] }' "$1"
-}
-
-# has MS SUMMARY ROW: the communication of all jobs or of a group of them, or their completion time
-has() {
+# repro CODE ARGUMENT...: in the copy
+repro() {
+	local expected=$1 code=0
+	shift
+	scripts/repro "$@" --out "$work/repro" >out 2>err || code=$?
 	checks=$((checks + 1))
-	jq -e --arg ms "$1" '(.summary // .).jobs | [.communication_s.mean, .jct_s.mean, (.by_name[]? | .communication_s.mean)]
-		| any(. != null and (. * 1000 - ($ms | tonumber) | fabs) < 0.00051)' "$2" >/dev/null ||
-		fail "$3: not $1 ms but $(jq -c '(.summary // .).jobs.communication_s.mean * 1000' "$2")"
+	((code == expected)) || fail "scripts/repro $*: exit code $code, not $expected: $(tail -n 5 err)"
 }
 
-for folder in panama switchml; do
-	while IFS=$'\t' read -r what ms; do
-		case $what in
-		*.json) has "$ms" "$SRC/traces/reference/$folder-${what%.json}.json" "$folder/$what" ;;
-		"inasim run "*)
-			(cd "$SRC" && bash -c "${what/#inasim/\"$INASIM\"} --quiet --json" 2>"$work/err") >run.json ||
-				fail "$what: $(head -n 3 err)"
-			has "$ms" run.json "$what"
-			;;
-		esac
-	done < <(rows "$SRC/scenarios/$folder/README.md")
-done
-((checks >= 25)) || fail "only $checks rows found"
-finish "$checks rows are as written"
+repro 0 docs --check
+says err 'marked numbers, 0 differ'
+checks=$((checks + $(sed -n 's/^repro: \([0-9]*\) marked.*/\1/p' err)))
+((checks >= 60)) || fail "only $checks marks found"
+
+# a stale number of a reference, of a command and a mark that says nothing
+sed -i 's/125\.003 ms<!--/125.004 ms<!--/' scenarios/switchml/README.md
+repro 1 docs --check --references
+says err '125\.004 is 125\.003 now'
+sed -i 's/313\.000 ms<!--/313.100 ms<!--/' scenarios/switchml/README.md
+repro 1 docs --check
+says err '313\.100 is 313\.000 now'
+repro 0 docs
+checks=$((checks + 1))
+cmp -s scenarios/switchml/README.md "$SRC/scenarios/switchml/README.md" || fail "docs does not write what was there"
+echo '1 ms<!-- n:row nothing -->' >>scenarios/switchml/README.md
+repro 3 docs --check --references
+says err 'no row nothing'
+
+python3 - "$SRC" >unmarked.txt <<'PYTHON'
+import pathlib, sys
+sys.dont_write_bytecode = True
+root = pathlib.Path(sys.argv[1])
+sys.path.insert(0, str(root / "scripts" / "reproduction"))
+import documents
+for page in documents.pages(root):
+    if n := documents.loose(page.read_text()):
+        print(n, page.relative_to(root))
+PYTHON
+if [[ ${1:-} == --update ]]; then
+	cp unmarked.txt "$SRC/tests/unmarked.txt"
+	exit
+fi
+grown=$(awk 'NR == FNR { allowed[$2] = $1; next } $1 > allowed[$2] { print $2 ": " $1 ", " allowed[$2] + 0 " are allowed" }' \
+	"$SRC/tests/unmarked.txt" unmarked.txt)
+checks=$((checks + 1))
+[[ -z $grown ]] || fail "numbers of runs without a mark (scenarios/papers/README.md): $grown"
+finish "$checks numbers and checks are as written"

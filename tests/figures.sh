@@ -77,7 +77,7 @@ for path in sys.argv[1:]:
 PYTHON
 }
 
-mapfile -t scenarios < <(cd "$SRC/scenarios" && find . -name '*.json' -not -path './sweeps/*' \
+mapfile -t scenarios < <(cd "$SRC/scenarios" && find . -name '*.json' -not -path './sweeps/*' -not -path './papers/*' \
 	-not -path './bench/*' | LC_ALL=C sort)
 for scenario in "${scenarios[@]}"; do
 	name=${scenario#./}

@@ -326,7 +326,7 @@ holds '[.rows[] | select(.same | not)] | all(.value.low != null)' out
 export INASIM_TRACES=$SRC/traces
 while read -r file; do
 	ends 0 check --strict "$file"
-done < <(find "$SRC/scenarios" -name '*.json' ! -path '*/sweeps/*' ! -path '*/why/*' \
+done < <(find "$SRC/scenarios" -name '*.json' ! -path '*/papers/*' ! -path '*/sweeps/*' ! -path '*/why/*' \
 	! -name shared-uplink.json | sort)
 # it shows what fluid has flows and jobs share, by thirds
 ends 3 check --strict "$SRC/scenarios/fluid/shared-uplink.json"

@@ -5,7 +5,7 @@
     <!-- n:ref NAME 1000 * sim_time_s -->      of a reference
     <!-- n:row ID -->, <!-- n:row ID/2 -->     of a row of scenarios/papers, its first or third point
 
-The number keeps the digits behind the point that it is written with.
+A mark behind a back-quote is an example. The number keeps the digits behind the point that it is written with.
 """
 import json
 import re
@@ -16,7 +16,7 @@ from expression import Expression, Wrong
 from points import Points
 from verdict import Judge
 
-MARK = re.compile(r"(?P<number>-?\d[\d,]*(?:\.\d+)?)(?P<between>[^\d\n|]*?)<!-- n:(?P<mark>(?:here|ref|row) [^>]*?) -->")
+MARK = re.compile(r"(?P<number>-?\d[\d,]*(?:\.\d+)?)(?P<between>[^\d\n|`]*?)<!-- n:(?P<mark>(?:here|ref|row) [^>]*?) -->")
 # A number with a unit that runs have, behind which no mark stands.
 LOOSE = re.compile(r"(?<![\w./`=-])-?\d[\d,]*\.?\d*(?: %| ms| us| s\b| Gbps| times)(?![^|\n]{0,3}<!-- n:)")
 

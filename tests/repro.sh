@@ -1,0 +1,89 @@
+#!/bin/bash
+# scripts/repro: verdicts follow from values, tolerances and intervals; wrong rows are refused with their place; killed at any
+# moment it ends with the same bytes, and nothing that has ended runs again.
+# shellcheck disable=SC2016 # the single quotes hold jq programs
+source "${SRC:?source directory}/tests/lib/shell.sh"
+command -v python3 >/dev/null || exit 77
+in_a_folder_of_its_own
+export INASIM
+cp -r "$SRC"/{scripts,scenarios,traces} .
+
+# repro CODE ARGUMENT...: in the copy
+repro() {
+	local expected=$1 code=0
+	shift
+	scripts/repro "$@" >out 2>err || code=$?
+	checks=$((checks + 1))
+	((code == expected)) || fail "scripts/repro $*: exit code $code, not $expected: $(tail -n 5 err)"
+}
+
+# verdict ROW VERDICT: in the last results
+verdict() {
+	holds '.rows[] | select(.id == $row) | .verdict == $verdict' "${3:-results/repro}/repro.json" --arg row "$1" --arg verdict "$2"
+}
+
+# --- rows and their verdicts
+repro 0 --list
+checks=$((checks + 1))
+(($(wc -l <out) >= 104)) || fail "only $(wc -l <out) rows"
+repro 0 s19-bytes s19-hierarchy s19-figure-10 s19-figure-7-gain s21-table-2-six
+verdict s19-bytes reproduced
+verdict s19-hierarchy reproduced
+verdict s19-figure-7-gain reproduced
+verdict s19-figure-10 "not by simulation"
+holds '.counts.all.reproduced == 4 and (.rows | length) == 5' results/repro/repro.json
+says results/repro/report.md '^\| s19-bytes .* reproduced'
+says results/repro/index.html 'id="s19-hierarchy"'
+
+# what has ended does not run again, and the pages are the same
+cp results/repro/index.html before.html
+repro 0 s19-bytes s19-hierarchy s19-figure-10 s19-figure-7-gain s21-table-2-six
+checks=$((checks + 2))
+! grep -q 'to run' err || fail "runs again what has ended"
+cmp -s before.html results/repro/index.html || fail "the page differs without a run"
+
+# another value in the paper, another rule in a plan: other verdicts
+papers=scenarios/papers/switchml-2019.json
+cp "$papers" papers.json
+jq '(.rows[] | select(.id == "s19-figure-7-gain") | .paper) = 50' papers.json >"$papers"
+repro 0 s19-figure-7-gain
+verdict s19-figure-7-gain "not reproduced"
+cp papers.json "$papers"
+sed -i '/"1516 bytes": /s/s19-mtu/udp-64/' scenarios/sweeps/switchml-mtu.json
+repro 0 s19-figure-7-gain
+verdict s19-figure-7-gain "not reproduced"
+cp "$SRC/scenarios/sweeps/switchml-mtu.json" scenarios/sweeps/
+
+# --- wrong rows
+# refused FILTER MESSAGE: rows changed so
+refused() {
+	jq "$1" papers.json >"$papers"
+	repro 3 --list
+	says err "$2"
+}
+refused '.rows[0].tolerence = 1' 'row "s19-bytes": there is no key "tolerence"'
+refused 'del(.rows[0].why)' 'row "s19-bytes": "tolerance" and "why"'
+refused '.rows[0].paper = [1, 2]' '2 values for 3 points'
+refused '.rows[1] = .rows[0]' 'two rows "s19-bytes"'
+refused '.rows[0].ours = "nothing.jobs.count"' 'no such run'
+refused '.rows[0].ours = "1 +"' 'invalid syntax'
+refused '(.rows[] | select(.kind == "none") | .reason) = ""' 'why not by simulation'
+refused '.runs.pool.plan = "nowhere.json"' 'run "pool": there is no nowhere.json'
+cp papers.json "$papers"
+repro 2 s19-nothing
+says err 'there is no row or paper "s19-nothing"'
+
+# --- killed
+repro 0 s19-figure-2-tat --out whole
+for pause in 0.3 0.5 0.4 0.6 0.5; do
+	setsid scripts/repro s19-figure-2-tat --out killed >/dev/null 2>&1 &
+	sleep "$pause"
+	kill -KILL -- -$! 2>/dev/null || true
+	wait $! 2>/dev/null || true
+done
+repro 0 s19-figure-2-tat --out killed
+for file in repro.json report.md; do
+	checks=$((checks + 1))
+	cmp -s "whole/$file" "killed/$file" || fail "$file differs after five kills"
+done
+finish "$checks checks"
