@@ -20,13 +20,15 @@ def badge(verdict):
 
 
 def matrix(papers, counts):
-    head = "".join(f"<th>{v}</th>" for v in VERDICTS)
+    """Verdicts down, papers across: so it fits a phone."""
+    titles = {p.key: f'<a href="#{p.key}">{text(p.title)}</a>' for p in papers}
+    head = "".join(f"<th>{titles.get(key, 'all')}</th>" for key in counts)
     rows = ""
-    for key, verdicts in counts.items():
-        title = next((f'<a href="#{p.key}">{text(p.title)}</a>' for p in papers if p.key == key), "all")
-        cells = "".join(f'<td class="{COLOURS[v] if n else "zero"}">{n}</td>' for v, n in verdicts.items())
-        rows += f"<tr><th>{title}</th>{cells}<td>{sum(verdicts.values())}</td></tr>"
-    return f'<div class="scroll"><table class="matrix"><tr><th></th>{head}<th>rows</th></tr>{rows}</table></div>'
+    for verdict in VERDICTS:
+        cells = "".join(f'<td class="{COLOURS[verdict] if c[verdict] else "zero"}">{c[verdict]}</td>' for c in counts.values())
+        rows += f"<tr><th>{verdict}</th>{cells}</tr>"
+    rows += "<tr><th>rows</th>" + "".join(f"<td>{sum(c.values())}</td>" for c in counts.values()) + "</tr>"
+    return f'<div class="scroll"><table class="matrix"><tr><th></th>{head}</tr>{rows}</table></div>'
 
 
 # --- figures
@@ -150,7 +152,8 @@ def robust(papers, rows):
     lines = [(r, r["conclusion"]) for p in papers for r in rows[p.key] if r["conclusion"]]
     if not lines:
         return ""
-    body = "".join(f'<tr><td><a href="#{r["id"]}">{text(r["id"])}</a></td><td>{text(r["item"])}</td><td>{badge(r["verdict"])}</td>'
+    titles = {p.key: p.title for p in papers}
+    body = "".join(f'<tr><td><a href="#{r["id"]}">{text(titles[r["paper"]])}: {text(r["item"])}</a></td><td>{badge(r["verdict"])}</td>'
                    f'<td>{text(c)}</td></tr>' for r, c in sorted(lines, key=lambda l: l[1] != "robust"))
     return ('<section><h2>What readings decide</h2><p>A reading is a rule that the paper does not state. The verdict of a robust row '
             f'is the same under each of those tried.</p><div class="scroll"><table>{body}</table></div></section>')
