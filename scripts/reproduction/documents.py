@@ -133,7 +133,7 @@ def main(root, options, program, make_runner, say):
         for line in page.read_text().splitlines():
             for match in MARK.finditer(line):
                 what = marks.of(page, line, match["mark"])
-                if not options.references or what[0] == "ref":
+                if what[0] == "ref" or not options.references and (what[0] == "run" or not options.commands):
                     found.append((page, line, match, what))
     if not options.references:
         for *_, what in found:

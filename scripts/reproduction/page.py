@@ -100,7 +100,7 @@ def strip(row):
         return ""
     lines = [{"name": "as stated", "verdict": row["verdict"], "ours": row["ours"], "shown": row["shown"]}, *row["readings"]]
     stated = [p for p in row["stated"] if isinstance(p, (int, float))]
-    single = len(stated) == 1 and all(len(l["ours"]) == 1 and l["ours"][0] for l in lines)
+    single = len(stated) == 1 and all(len(line["ours"]) == 1 and line["ours"][0] for line in lines)
     body = _axis(row, lines, stated[0]) if single else "".join(
         f'<li>{badge(l["verdict"])} <b>{text(l["name"])}</b> {text(" / ".join(s for s in l["shown"] if s))}</li>' for l in lines)
     return f'<div class="strip"><h4>Readings: {text(row["conclusion"])}</h4>{body if single else f"<ul>{body}</ul>"}</div>'

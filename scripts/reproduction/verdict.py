@@ -138,8 +138,9 @@ class Judge:
         if self.seeds(row) == 0:
             return Outcome([], "not run", "by --full")
         own = row.readings.get(reading)
-        ours = own if isinstance(own, list) and row.kind != "claim" else row.ours
-        claims = own if isinstance(own, list) and row.kind == "claim" else row.claims
+        claimed = isinstance(own, list) and row.kind == "claim"  # such a reading has no values of its own
+        ours = [None] * len(row.x) if claimed else own if isinstance(own, list) else row.ours
+        claims = own if claimed else row.claims
         try:
             values = [Value(self._over_seeds(row, e, x, reading)) if e else None for e, x in zip(ours, row.x)]
             claims = [self._over_seeds(row, e, x, reading) if e else None for e, x in zip(claims, row.x)]
