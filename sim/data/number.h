@@ -1,8 +1,8 @@
 /* Numbers as text, for tables and JSON: exact.
  *
- * A million flow rows hold several million numbers, hence no printf for integers, and for doubles
- * one call where trying what reads back takes three. Every function writes a terminated string into
- * `buffer` of at least NUMBER_TEXT bytes and returns its length. */
+ * A million flow rows hold several million numbers, hence no printf for integers and times. Every
+ * function writes a terminated string into `buffer` of at least NUMBER_TEXT bytes and returns its
+ * length. */
 #ifndef INASIM_DATA_NUMBER_H
 #define INASIM_DATA_NUMBER_H
 
