@@ -69,13 +69,13 @@ assert page.svgs > 0 and page.details > page.svgs and "CITATION.cff" in page.sav
 if "scenario.json" in page.saved: open("scenario.json", "w").write(page.saved["scenario.json"])
 PYTHON
 }
-sections=("What was run" "Does it mean what it says?" "Results" "Figures" "How to run it again" "How to cite")
+sections=("The answer" "Does it mean what it says?" "Figures" "Results" "What was run" "How to run it again" "How to cite")
 
 ends 0 run plain.json --why --quiet --out run
 ends 0 report run
 says out '^run/report.html$'
 silent err
-page run/report.html "What was run" "Results" "What iterations are spent on" "Figures" "How to cite"
+page run/report.html "The answer" "What iterations are spent on" "Figures" "Results" "How to cite"
 page run/report.html "${sections[@]}"
 says run/report.html '&lt;script&gt;alert\(1\)&lt;/script&gt;'
 says run/report.html 'aria-label="breakdown"'
@@ -101,7 +101,7 @@ says elsewhere/page.html 'measured jobs did not finish'
 ends 2 report run cut
 says err 'several directories need --out FILE'
 ends 0 report run cut --out both.html
-page both.html "Side by side" "run" "cut" "How to cite"
+page both.html "The answer" "Does run mean what it says?" "Figures" "Results" "run alone" "cut alone" "How to cite"
 
 ends 0 sweep run plan.json 0-7 --why --quiet --out sweep
 ends 0 sweep collect plan.json --out sweep

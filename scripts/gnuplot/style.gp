@@ -148,14 +148,14 @@ set style fill solid 1 noborder
 factor(unit, v) = \
 	unit eq 's' ? (v >= 1 ? 1 : v >= 1e-3 ? 1e3 : v >= 1e-6 ? 1e6 : 1e9) : \
 	unit eq '%' ? 100 : \
-	unit eq 'bytes' || unit eq 'bit/s' ? (v >= 1e9 ? 1e-9 : v >= 1e6 ? 1e-6 : \
+	unit eq 'bytes' || unit eq 'bit/s' || unit eq 'B/s' ? (v >= 1e9 ? 1e-9 : v >= 1e6 ? 1e-6 : \
 		v >= 1e3 && unit eq 'bytes' ? 1e-3 : 1) : \
 	unit eq 'number' && v >= 1e6 ? 1e-6 : 1
 prefixed(unit, f) = f == 1e-9 ? 'G'.unit : f == 1e-6 ? 'M'.unit : f == 1e-3 ? 'K'.unit : \
 	unit eq 'B' ? 'bytes' : unit
 unit_name(unit, f) = \
 	unit eq 's' ? (f == 1 ? 's' : f == 1e3 ? 'ms' : f == 1e6 ? 'µs' : 'ns') : \
-	unit eq 'bytes' ? prefixed('B', f) : unit eq 'bit/s' ? prefixed('bit/s', f) : \
+	unit eq 'bytes' ? prefixed('B', f) : unit eq 'bit/s' || unit eq 'B/s' ? prefixed(unit, f) : \
 	unit eq 'number' ? (f < 1 ? 'millions' : '') : \
 	unit eq '%' && TIKZ ? '\%' : unit
 in_unit(words, unit) = unit eq '' ? words : words.' ('.unit.')'

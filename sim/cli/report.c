@@ -5,11 +5,14 @@
 #include "base/input.h"
 #include "base/mem.h"
 #include "base/plain.h"
+#include "cli/answer.h"
 #include "cli/html.h"
 #include "cli/interrupt.h"
 #include "data/folder.h"
 #include "data/json_read.h"
+#include "data/metrics.h"
 #include "lab/breakdown.h"
+#include "lab/figures/metric_words.h"
 #include "lab/sweep/groups.h"
 
 #include <errno.h>
@@ -63,7 +66,9 @@ struct drawing {
 
 static void begin_drawing(const struct report *r, struct drawing *d)
 {
-	*d = (struct drawing){ .options = { .term = "svg", .out = r->scratch, .quiet = true } };
+	*d = (struct drawing){
+		.options = { .term = "svg", .out = r->scratch, .quiet = true, .sparing = true }
+	};
 	d->to = open_memstream(&d->printed, &d->length);
 }
 
@@ -114,7 +119,6 @@ static void put_run_figures(struct report *r, const char *dir)
 {
 	struct drawing d;
 
-	html_element(r->to, "h3", "Figures");
 	begin_drawing(r, &d);
 	put_figures(r, &d, plot_run(dir, &d.options, d.to, &d.error));
 }
@@ -142,59 +146,65 @@ static void put_sweep_figures(struct report *r, const char *dir, bool breakdown)
 
 /* --- tables --- */
 
-/* A value and its interval, where it has one. */
-static void put_value(FILE *to, double value, double low, double high)
+/* A value and its interval, where it has one, as `metric` has its unit. */
+static void put_value(FILE *to, const char *metric, const struct estimate *e)
 {
-	if (isnan(value)) {
-		fputs("<td>–", to);
-		return;
-	}
-	fprintf(to, "<td>%.6g", value);
-	if (!isnan(low) && !isnan(high))
-		fprintf(to, "<small>%.4g to %.4g</small>", low, high);
+	char value[QUANTITY], low[QUANTITY], high[QUANTITY];
+
+	fprintf(to, "<td>%s", quantity(value, metric, e->value));
+	if (!isnan(e->low) && !isnan(e->high))
+		fprintf(to, "<small>%s to %s</small>", quantity(low, metric, e->low),
+			quantity(high, metric, e->high));
+}
+
+/* A metric in words, and small below them as files and options have it. */
+static void put_metric(FILE *to, const char *tag, const char *metric,
+		       const struct sweep_table *table)
+{
+	char *words = metric_words(metric, table);
+
+	fprintf(to, "<%s>", tag);
+	html_text(to, words);
+	fputs("<small>", to);
+	html_text(to, metric);
+	fprintf(to, "</small></%s>", tag);
+	free(words);
 }
 
 /* The cells of one run: its value, and the ratio to the first run. */
 static void put_compared(FILE *to, const struct compare_row *row)
 {
-	put_value(to, row->value.value, row->value.low, row->value.high);
+	put_value(to, row->metric, &row->value);
 	if (row->has_work)
 		fprintf(to, "<small>%" PRIu64 " of %" PRIu64 "</small>", row->finished, row->count);
 	fputs("</td>", to);
 	if (row->basis == BASIS_NONE)
 		return;
-	put_value(to, row->ratio.value, row->ratio.low, row->ratio.high);
+	put_value(to, "ratio", &row->ratio);
 	fputs("</td>", to);
 }
 
 /* The table of compare: a row for each metric; for each run a column, and one for its ratio. */
-static bool put_comparison(struct report *r, const struct cli *cli, int first, int count)
+static void put_comparison(struct report *r, const struct comparison *comparison,
+			   char *const *labels, size_t count)
 {
-	const struct compare_options options = { .tolerance = NAN };
-	struct comparison comparison;
-
-	if (compare_runs_read((const char *const *)cli->argv + first, (size_t)count, &options,
-			      &comparison, &r->error) != COMPARE_ALIKE)
-		return false;
 	fputs("<div class=\"scroll\"><table><caption>Below a value: its interval of 95 %, where it "
 	      "comes from samples. Finished of all, where it counts work.</caption>\n<tr>"
 	      "<th>metric</th>",
 	      r->to);
-	for (int i = 0; i < count; i++) {
-		html_element(r->to, "th", "%s", cli->argv[first + i]);
+	for (size_t i = 0; i < count; i++) {
+		html_element(r->to, "th", "%s", count == 1 ? "value" : labels[i]);
 		if (i)
-			fputs("<th>ratio to the first</th>", r->to);
+			html_element(r->to, "th", "ratio to %s", labels[0]);
 	}
-	for (size_t i = 0; i < comparison.count; i++) {
-		if (i % (size_t)count == 0) {
+	for (size_t i = 0; i < comparison->count; i++) {
+		if (i % count == 0) {
 			fputs("</tr>\n<tr>", r->to);
-			html_element(r->to, "td", "%s", comparison.rows[i].metric);
+			put_metric(r->to, "td", comparison->rows[i].metric, NULL);
 		}
-		put_compared(r->to, &comparison.rows[i]);
+		put_compared(r->to, &comparison->rows[i]);
 	}
 	fputs("</tr>\n</table></div>\n", r->to);
-	comparison_release(&comparison);
-	return true;
 }
 
 /* Where the time went. Writes nothing for a run without --why. */
@@ -268,7 +278,6 @@ static void put_facts(struct report *r, const cJSON *manifest, const cJSON *summ
 
 	version = xasprintf("%s (%s)", text_of(manifest, "version"), text_of(manifest, "commit"));
 	seed = xasprintf("%.0f", number_of(manifest, "seed"));
-	html_element(r->to, "h3", "What was run");
 	fputs("<div class=\"scroll\"><table>\n", r->to);
 	put_fact(r, "scenario", text_of(summary, "scenario"));
 	put_fact(r, "seed", seed);
@@ -354,77 +363,147 @@ static void put_again(struct report *r, const cJSON *manifest)
 	free(scenario);
 }
 
-static bool put_run(struct report *r, const struct cli *cli, int i)
-{
-	const char *dir = cli->argv[i];
-	cJSON *manifest = json_read(dir, "manifest.json", &r->error);
-	cJSON *summary = manifest ? json_read(dir, "summary.json", &r->error) : NULL;
-	bool good = summary;
+/* Runs that are read. */
+struct runs_read {
+	cJSON **manifests, **summaries;
+	char **labels;
+	size_t count;
+};
 
-	if (good) {
-		put_facts(r, manifest, summary);
-		html_element(r->to, "h3", "Does it mean what it says?");
-		put_warnings(r, manifest, summary);
-		html_element(r->to, "h3", "Results");
-		good = put_comparison(r, cli, i, 1);
+static bool read_runs(struct report *r, const struct cli *cli, struct runs_read *runs)
+{
+	const char *const *dirs = (const char *const *)cli->argv;
+	size_t count = (size_t)cli->argc;
+
+	*runs = (struct runs_read){ .manifests = xcalloc(count, sizeof(*runs->manifests)),
+				    .summaries = xcalloc(count, sizeof(*runs->summaries)),
+				    .labels = xcalloc(count, sizeof(*runs->labels)),
+				    .count = count };
+	for (size_t i = 0; i < count; i++) {
+		runs->labels[i] = names_directory(dirs, count, i);
+		runs->manifests[i] = json_read(dirs[i], "manifest.json", &r->error);
+		if (runs->manifests[i])
+			runs->summaries[i] = json_read(dirs[i], "summary.json", &r->error);
+		if (!runs->summaries[i])
+			return false;
 	}
-	if (good) {
-		put_breakdown(r, summary);
-		put_run_figures(r, dir);
-		put_again(r, manifest);
+	return true;
+}
+
+static void release_runs(struct runs_read *runs)
+{
+	for (size_t i = 0; i < runs->count; i++) {
+		free(runs->labels[i]);
+		cJSON_Delete(runs->manifests[i]);
+		cJSON_Delete(runs->summaries[i]);
 	}
-	cJSON_Delete(summary);
-	cJSON_Delete(manifest);
+	free(runs->labels);
+	free(runs->manifests);
+	free(runs->summaries);
+}
+
+/* The first question of the page and its answer, then what it rests on. False with r->error. */
+static bool put_answer(struct report *r, const struct cli *cli, const struct runs_read *runs)
+{
+	const struct compare_options options = { .tolerance = NAN };
+	struct comparison comparison;
+
+	if (compare_runs_read((const char *const *)cli->argv, runs->count, &options, &comparison,
+			      &r->error) != COMPARE_ALIKE)
+		return false;
+	html_element(r->to, "h2", "The answer");
+	answer_runs(r->to, &comparison, (const cJSON *const *)runs->summaries, runs->labels,
+		    runs->count);
+	for (size_t i = 0; i < runs->count; i++) {
+		if (runs->count > 1)
+			html_element(r->to, "h3", "Does %s mean what it says?", runs->labels[i]);
+		else
+			html_element(r->to, "h3", "Does it mean what it says?");
+		put_warnings(r, runs->manifests[i], runs->summaries[i]);
+	}
+	if (runs->count == 1)
+		put_breakdown(r, runs->summaries[0]);
+	html_element(r->to, "h2", "Figures");
+	if (runs->count == 1)
+		put_run_figures(r, cli->argv[0]);
+	else
+		put_together(r, cli);
+	html_element(r->to, "h2", "Results");
+	put_comparison(r, &comparison, runs->labels, runs->count);
+	comparison_release(&comparison);
+	return true;
+}
+
+static bool put_runs(struct report *r, const struct cli *cli)
+{
+	struct runs_read runs;
+	bool good = read_runs(r, cli, &runs) && put_answer(r, cli, &runs);
+
+	for (size_t i = 0; good && i < runs.count; i++) {
+		if (runs.count > 1) {
+			html_element(r->to, "h2", "%s alone", runs.labels[i]);
+			put_breakdown(r, runs.summaries[i]);
+			put_run_figures(r, cli->argv[i]);
+		}
+		html_element(r->to, runs.count > 1 ? "h3" : "h2", "What was run");
+		put_facts(r, runs.manifests[i], runs.summaries[i]);
+		put_again(r, runs.manifests[i]);
+	}
+	release_runs(&runs);
 	return good;
 }
 
 /* --- a sweep --- */
 
-static const char *const sweep_metrics[] = { "jobs.jct_s.mean", "jobs.slowdown.mean",
-					     "flows.fct_s.mean", "flows.fct_s.p99" };
-#define SWEEP_METRICS (sizeof(sweep_metrics) / sizeof(sweep_metrics[0]))
+/* The metrics of its table: what is shown unasked, and has a value. The caller frees the items. */
+static struct names sweep_metrics(const struct sweep_table *table)
+{
+	struct names names = { 0 };
 
-static void put_group(struct report *r, const struct sweep_table *table, const struct group *group)
+	for (const struct metric *m = metric_table; m->name; m++)
+		for (size_t i = 0; i < 2 && m->usual[i]; i++)
+			if (sweep_table_metric(table, m->usual[i]) != SIZE_MAX)
+				names_add(&names, m->usual[i]);
+	return names;
+}
+
+static void put_group(struct report *r, const struct sweep_table *table, const struct group *group,
+		      const struct names *metrics)
 {
 	fputs("<tr>", r->to);
 	for (size_t a = 0; a < table->axis_count; a++)
 		html_element(r->to, "td", "%s", table->axes[a].values[group->levels[a]]);
 	fprintf(r->to, "<td>%zu of %zu</td>", group->count - group->censored, group->count);
-	for (size_t m = 0; m < SWEEP_METRICS; m++) {
-		size_t metric = sweep_table_metric(table, sweep_metrics[m]);
-		struct estimate at;
-		double *values;
+	for (size_t m = 0; m < metrics->count; m++) {
+		size_t metric = sweep_table_metric(table, metrics->items[m]);
+		double *values = group_values(group, metric);
+		struct estimate at = infer_mean(values, group->count, INFERENCE_LEVEL);
 
-		if (metric == SIZE_MAX)
-			continue;
-		values = group_values(group, metric);
-		at = infer_mean(values, group->count, INFERENCE_LEVEL);
 		free(values);
-		put_value(r->to, at.value, at.low, at.high);
+		put_value(r->to, metrics->items[m], &at);
 		fputs("</td>", r->to);
 	}
 	fputs("</tr>\n", r->to);
 }
 
-static void put_groups(struct report *r, const struct sweep_table *table)
+static void put_groups(struct report *r, const struct sweep_table *table,
+		       const struct groups *groups)
 {
-	struct groups groups = groups_of(table);
+	struct names metrics = sweep_metrics(table);
 
 	fputs("<div class=\"scroll\"><table><caption>Means over replications, below them "
-	      "t-intervals "
-	      "of 95 %.</caption>\n<tr>",
+	      "t-intervals of 95 %.</caption>\n<tr>",
 	      r->to);
 	for (size_t a = 0; a < table->axis_count; a++)
 		html_element(r->to, "th", "%s", table->axes[a].name);
-	fputs("<th>done</th>", r->to);
-	for (size_t m = 0; m < SWEEP_METRICS; m++)
-		if (sweep_table_metric(table, sweep_metrics[m]) != SIZE_MAX)
-			html_element(r->to, "th", "%s", sweep_metrics[m]);
+	fputs("<th>points done</th>", r->to);
+	for (size_t m = 0; m < metrics.count; m++)
+		put_metric(r->to, "th", metrics.items[m], table);
 	fputs("</tr>\n", r->to);
-	for (size_t i = 0; i < groups.count; i++)
-		put_group(r, table, &groups.items[i]);
+	for (size_t i = 0; i < groups->count; i++)
+		put_group(r, table, &groups->items[i], &metrics);
 	fputs("</table></div>\n", r->to);
-	groups_release(&groups);
+	free(metrics.items);
 }
 
 static void put_sweep_warnings(struct report *r, const struct sweep_table *table)
@@ -466,25 +545,30 @@ static void put_sweep_again(struct report *r, const char *dir)
 static bool put_sweep(struct report *r, const char *dir)
 {
 	struct sweep_table *table = sweep_table_read(dir, &r->error);
+	struct groups groups;
 
 	if (!table)
 		return false;
-	html_element(r->to, "h3", "What was run");
+	groups = groups_of(table);
+	html_element(r->to, "h2", "The answer");
+	answer_sweep(r->to, table, &groups);
+	html_element(r->to, "h3", "Does it mean what it says?");
+	put_sweep_warnings(r, table);
+	html_element(r->to, "h2", "Figures");
+	if (sweep_table_metric(table, "jobs.why_s.compute") != SIZE_MAX)
+		put_sweep_figures(r, dir, true);
+	put_sweep_figures(r, dir, false);
+	html_element(r->to, "h2", "Results");
+	put_groups(r, table, &groups);
+	html_element(r->to, "h2", "What was run");
 	fputs("<div class=\"scroll\"><table>\n", r->to);
 	put_fact(r, "sweep", table->name);
 	put_fact(r, "points",
 		 conf_at(table->doc, "%zu, of %" PRIu64 " replications", table->point_count,
 			 table->replications));
 	fputs("</table></div>\n", r->to);
-	html_element(r->to, "h3", "Does it mean what it says?");
-	put_sweep_warnings(r, table);
-	html_element(r->to, "h3", "Results");
-	put_groups(r, table);
-	html_element(r->to, "h3", "Figures");
-	put_sweep_figures(r, dir, false);
-	if (sweep_table_metric(table, "jobs.why_s.compute") != SIZE_MAX)
-		put_sweep_figures(r, dir, true);
 	put_sweep_again(r, dir);
+	groups_release(&groups);
 	sweep_table_free(table);
 	return true;
 }
@@ -503,25 +587,55 @@ static void put_citation(struct report *r)
 	free(path);
 }
 
-static bool put_all(struct report *r, const struct cli *cli)
+/* What the page is about, as a question: of the scenario, or of folders. The caller frees. */
+static char *question(const struct cli *cli, bool sweeps)
 {
-	bool good = true, sweeps = false;
+	const char *const *dirs = (const char *const *)cli->argv;
+	char *text, *error = NULL;
+	size_t length, count = (size_t)cli->argc;
+	FILE *to = open_memstream(&text, &length);
+	cJSON *summary = count == 1 && !sweeps ? json_read(dirs[0], "summary.json", &error) : NULL;
 
-	for (int i = 0; i < cli->argc; i++)
-		sweeps |= sweep_table_exists(cli->argv[i]);
-	html_element(r->to, "h1", "%s%s", cli->argv[0], cli->argc > 1 ? " and others" : "");
-	if (cli->argc > 1 && !sweeps) {
-		html_element(r->to, "h2", "Side by side");
-		good = put_comparison(r, cli, 0, cli->argc);
-		if (good)
-			put_together(r, cli);
+	fputs(count == 1 ? "" : "Which is fastest: ", to);
+	for (size_t i = 0; i < count; i++) {
+		char *label = summary ? xstrdup(text_of(summary, "scenario"))
+				      : names_directory(dirs, count, i);
+
+		fprintf(to, "%s%s", !i ? "" : i + 1 == count ? " or " : ", ", label);
+		free(label);
 	}
+	fputs(count > 1 ? "? And why?"
+	      : sweeps  ? ": what makes it fast or slow?"
+			: ": how long does its work take, and why?",
+	      to);
+	fclose(to);
+	cJSON_Delete(summary);
+	free(error);
+	return text;
+}
+
+/* Sweeps one by one: `compare --by` and a second sweep is another question. */
+static bool put_sweeps(struct report *r, const struct cli *cli)
+{
+	bool good = true;
+
 	for (int i = 0; i < cli->argc && good && !interrupted; i++) {
+		struct cli one = *cli;
+
 		if (cli->argc > 1)
 			html_element(r->to, "h2", "%s", cli->argv[i]);
+		one.argc = 1;
+		one.argv = cli->argv + i;
 		good = sweep_table_exists(cli->argv[i]) ? put_sweep(r, cli->argv[i])
-							: put_run(r, cli, i);
+							: put_runs(r, &one);
 	}
+	return good;
+}
+
+static bool put_all(struct report *r, const struct cli *cli, bool sweeps)
+{
+	bool good = sweeps ? put_sweeps(r, cli) : put_runs(r, cli);
+
 	put_citation(r);
 	return good && !interrupted;
 }
@@ -533,16 +647,22 @@ static char *make_page(struct report *r, const struct cli *cli)
 	char *template = input_read(path, FILE_MOST, NULL);
 	char *title = template ? strstr(template, "@TITLE@") : NULL;
 	char *body = title ? strstr(title, "@BODY@") : NULL;
+	bool good = body, sweeps = false;
+	char *asked;
 	size_t length;
-	bool good = body;
 
 	if (good) {
 		*title = *body = '\0';
 		r->to = open_memstream(&page, &length);
 		fputs(template, r->to);
-		html_text(r->to, cli->argv[0]);
+		for (int i = 0; i < cli->argc; i++)
+			sweeps |= sweep_table_exists(cli->argv[i]);
+		asked = question(cli, sweeps);
+		html_text(r->to, asked);
 		fputs(title + strlen("@TITLE@"), r->to);
-		good = put_all(r, cli);
+		html_element(r->to, "h1", "%s", asked);
+		free(asked);
+		good = put_all(r, cli, sweeps);
 		fputs(body + strlen("@BODY@"), r->to);
 		fclose(r->to);
 	} else {

@@ -363,6 +363,18 @@ Test(plot, job_timeline)
 	free(script);
 }
 
+/* A single flow is no distribution: there is no figure, and the reason is said. */
+Test(plot, no_distribution_of_one_value)
+{
+	char *printed, *error = NULL;
+	create_manifest();
+	create_text("flows.csv", FLOWS_HEADER "\n1,a,0,1,100,0,1,0.004,1,4,0,1\n");
+	cr_expect_eq(draw("fct_cdf", "svg", &printed, &error), PLOT_IO);
+	cr_expect_not_null(strstr(error, "one value is no distribution"), "%s", error);
+	free(printed);
+	free(error);
+}
+
 /* ---- Network ---- */
 
 Test(plot, link_utilization)
@@ -686,7 +698,8 @@ Test(plot, names_are_shown_as_they_are)
 	create_text("iterations.csv", ITERATIONS_HEADER "3,early,1,1.5,3,1.5,0.5,1\n");
 	file = create("flows.csv");
 	fputs(FLOWS_HEADER "\n", file);
-	fprintf(file, "1,%s,0,1,100,0,1,0.004,1,4,0,1\n", name);
+	fprintf(file, "1,%s,0,1,100,0,1,0.004,1,4,0,1\n2,%s,0,1,100,0,1,0.005,1,4,0,1\n", name,
+		name);
 	cr_assert_eq(fclose(file), 0);
 	cr_assert_eq(draw(NULL, "svg", &printed, &error), 2, "%s", error); /* a tic and a legend */
 	free(printed);
@@ -746,12 +759,12 @@ Test(plot, bytes_that_are_no_letters)
 	char *printed, *error = NULL;
 	size_t length;
 	create_manifest();
-	create_text("flows.csv",
-		    FLOWS_HEADER "\n1,a\xff\xe2\x89 \u2265,0,1,100,0,1,0.004,1,4,0,1\n");
+	create_text("flows.csv", FLOWS_HEADER "\n1,a\xff\xe2\x89 \u2265,0,1,100,0,1,0.004,1,4,0,1\n"
+					      "2,a\xff\xe2\x89 \u2265,0,1,100,0,1,0.005,1,4,0,1\n");
 	cr_assert_eq(draw("fct_cdf", "svg", &printed, &error), 1, "%s", error);
 	free(printed);
 	char *svg = read_file("figures/fct_cdf.svg", &length);
-	cr_expect_not_null(strstr(svg, "<text>a?? \u2265 (n = 1)</text>"));
+	cr_expect_not_null(strstr(svg, "<text>a?? \u2265 (n = 2)</text>"));
 	free(svg);
 }
 

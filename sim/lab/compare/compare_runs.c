@@ -112,6 +112,20 @@ static void add_groups(struct names *names, const struct runs *runs, const char 
 	}
 }
 
+/* Whether no run has several groups of jobs. */
+static bool jobs_alike(const struct runs *runs)
+{
+	bool alike = true;
+	for (size_t i = 0; i < runs->count; i++) {
+		struct names groups = { 0 };
+		add_groups(&groups, &(struct runs){ &runs->items[i], 1 }, "jobs.by_name.",
+			   ".jct_s.mean");
+		alike = alike && groups.count < 2;
+		free(groups.items);
+	}
+	return alike;
+}
+
 /* Jain's index of groups with several members. */
 static void add_fairness(struct names *names, const struct runs *runs)
 {
@@ -135,10 +149,10 @@ static bool choose_metrics(struct names *metrics, const struct runs *runs,
 			   const struct compare_options *options, char **error)
 {
 	struct names known = { 0 }, usual = { 0 };
-	add_groups(&usual, runs, "jobs.by_name.", ".jct_s.mean");
-	if (usual.count < 2) /* all jobs are alike */
-		usual.count = 0;
-	compare_add_usual(&usual, usual.count == 0);
+	bool alike = jobs_alike(runs);
+	if (!alike)
+		add_groups(&usual, runs, "jobs.by_name.", ".jct_s.mean");
+	compare_add_usual(&usual, alike);
 	add_fairness(&usual, runs);
 	for (size_t i = 0; i < runs->count; i++)
 		for (size_t k = 0; k < runs->items[i].summary.count; k++)

@@ -19,6 +19,7 @@ struct plot_options {
 	double width_in, height_in; /* inches, for print; 0 = for a screen */
 	bool no_title;              /* for a caption that says it */
 	bool quiet;                 /* say nothing of figures that have no data */
+	bool sparing;               /* leave out bars of one value a run: a table says as much */
 	char font[64];              /* a family; "" = the usual one */
 	double font_points;         /* for print; 0 = 8 */
 	/* Replace our words beside the axes: y_labels by panel; of a sweep, by metric. */

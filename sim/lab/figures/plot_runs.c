@@ -62,7 +62,7 @@ static char *name_of(const struct runs *runs, size_t r, const struct value_group
 
 /* "ring (n = 1,000, 2 unfinished)" */
 static void counted_legend(struct figure *f, const struct runs *runs, size_t r, size_t curve,
-			   size_t look, size_t dash, size_t n, const char *name)
+			   size_t n, const char *name)
 {
 	char number[32], other[32];
 	uint64_t unfinished = runs->together ? runs->of[r].unfinished : 0;
@@ -70,18 +70,8 @@ static void counted_legend(struct figure *f, const struct runs *runs, size_t r, 
 				 unfinished > 0 ? ", " : "",
 				 unfinished > 0 ? figure_thousands(other, unfinished) : "",
 				 unfinished > 0 ? " unfinished" : "");
-	figure_legend(f, curve, look, dash, legend);
+	figure_legend(f, curve, curve, curve, legend);
 	free(legend);
-}
-
-/* Links of a tier share a colour; those up and down differ in dash. */
-static void look_of(const struct values *values, size_t group, size_t *look, size_t *dash)
-{
-	const struct value_group *own = &values->groups[group];
-	if (*own->subname == '\0')
-		return;
-	*look = (size_t)(values_find(values, own->name) - values->groups) + 1;
-	*dash = strcmp(own->subname, "down") == 0 ? 2 : 1;
 }
 
 static void put_curves(struct figure *f, const struct runs *runs, bool counted,
@@ -92,12 +82,11 @@ static void put_curves(struct figure *f, const struct runs *runs, bool counted,
 		for (size_t g = 0; g < runs->of[r].group_count; g++) {
 			const struct value_group *group = &runs->of[r].groups[g];
 			char *name = name_of(runs, r, group);
-			size_t look = ++curve, dash = curve;
-			look_of(&runs->of[r], g, &look, &dash);
+			curve++;
 			if (counted)
-				counted_legend(f, runs, r, curve, look, dash, group->count, name);
+				counted_legend(f, runs, r, curve, group->count, name);
 			else
-				figure_legend(f, curve, look, dash, name);
+				figure_legend(f, curve, curve, curve, name);
 			figure_curve(f, 1, curve, name);
 			put(f, group);
 			free(name);
@@ -250,12 +239,25 @@ static const char *titled(char *buffer, size_t size, const struct runs *runs)
 	return buffer;
 }
 
+/* Whether a group of a run has several values: one is no distribution and has no range. */
+static bool any_several(const struct runs *runs)
+{
+	bool any = false;
+	for (size_t r = 0; r < runs->count; r++)
+		for (size_t g = 0; g < runs->of[r].group_count; g++)
+			any = any || runs->of[r].groups[g].count > 1;
+	return any;
+}
+
 static bool cdf(struct figure *f, const struct runs *runs)
 {
 	const char *what = runs->metric->level == LEVEL_FLOW ? "flows" : "jobs";
 	char words[64], share[64];
 	for (size_t r = 0; r < runs->count; r++)
 		values_merge(&runs->of[r], runs->together ? 1 : FIGURE_COLOURS);
+	f->why = "one value is no distribution";
+	if (!any_several(runs))
+		return false;
 	titled(words, sizeof words, runs);
 	snprintf(share, sizeof share, "Share of finished %s", what);
 	figure_begin(f, "lines", 1, curves_of(runs), "time_s share");
@@ -288,15 +290,23 @@ static void job_row(struct figure *f, size_t name, const struct value_group *job
 	double row[] = { (double)name, NAN, NAN, NAN, 0 };
 	if (jobs != NULL) {
 		row[1] = stats_mean(jobs->values, jobs->count);
+		row[4] = (double)jobs->count;
+	}
+	if (jobs != NULL && jobs->count > 1) {
 		row[2] = jobs->values[0];
 		row[3] = jobs->values[jobs->count - 1];
-		row[4] = (double)jobs->count;
 	}
 	figure_row(f, row, 3);
 }
 
 static bool jct(struct figure *f, const struct runs *runs)
 {
+	bool several = any_several(runs), single = true;
+	for (size_t r = 0; r < runs->count; r++)
+		single = single && runs->of[r].finished <= 1;
+	f->why = "its one value a run is in the table";
+	if (f->options->sparing && single)
+		return false;
 	struct names names = job_names(runs);
 	if (names.count > NAMES_SHOWN) {
 		free(names.items);
@@ -304,9 +314,9 @@ static bool jct(struct figure *f, const struct runs *runs)
 	}
 	figure_begin(f, "bars", 1, runs->count, "job mean_jct_s min_s max_s finished_jobs");
 	figure_title(f, "Job completion time",
-		     xstrdup("Mean of the finished jobs of a name; from the shortest to the "
-			     "longest"));
-	figure_count(f, "INTERVALS", 1);
+		     xstrdup(several ? "Mean of the finished jobs of a name, and their range"
+				     : "Of the finished job of a name"));
+	figure_count(f, "INTERVALS", several);
 	figure_x(f, "", "", false);
 	figure_count(f, "LABELLED", 1);
 	figure_panel(f, 1, "Job completion time", "s");
@@ -473,6 +483,12 @@ struct kind {
 };
 
 static const struct kind kinds[] = {
+	{ { "breakdown", "what iterations were spent on, cause on cause, of a run with --why",
+	    "what iterations were spent on, cause on cause, of runs with --why" },
+	  breakdown,
+	  NULL,
+	  NULL,
+	  { 0 } },
 	{ { "slowdown", "FCT slowdown by flow size: median, 95th and 99th percentile",
 	    "median and 99th percentile of the slowdown by flow size, as bars" },
 	  slowdown,
@@ -500,12 +516,6 @@ static const struct kind kinds[] = {
 	  "jobs",
 	  "jct_s",
 	  { .name = result_job_name } },
-	{ { "breakdown", "what iterations were spent on, cause on cause, of a run with --why",
-	    "what iterations were spent on, cause on cause, of runs with --why" },
-	  breakdown,
-	  NULL,
-	  NULL,
-	  { 0 } },
 	{ { "link_utilization", "utilisation of all links, ranked, by tier and direction", NULL },
 	  link_utilization,
 	  "links",

@@ -1,0 +1,433 @@
+#include "cli/answer.h"
+
+#include "base/mem.h"
+#include "cli/html.h"
+#include "data/metrics.h"
+#include "lab/breakdown.h"
+#include "lab/figures/metric_words.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ANSWER "p class=\"answer\""
+#define NAMED  3    /* causes in a sentence ... */
+#define LEAST  0.05 /* ... that have at least this share */
+
+/* ---- Words ---- */
+
+const char *quantity(char *buffer, const char *metric, double value)
+{
+	static const struct {
+		const char *unit, *prefixed;
+		double factor;
+	} units[] = {
+		{ "s", "s", 1 },
+		{ "s", "ms", 1e-3 },
+		{ "s", "us", 1e-6 },
+		{ "s", "ns", 1e-9 },
+		{ "bytes", "GB", 1e9 },
+		{ "bytes", "MB", 1e6 },
+		{ "bytes", "KB", 1e3 },
+		{ "bytes", "B", 1 },
+		{ "bit/s", "Gbit/s", 1e9 },
+		{ "bit/s", "Mbit/s", 1e6 },
+		{ "bit/s", "bit/s", 1 },
+		{ "B/s", "GB/s", 1e9 },
+		{ "B/s", "MB/s", 1e6 },
+		{ "B/s", "B/s", 1 },
+	};
+	const char *unit = metric_unit(metric);
+	size_t fits = SIZE_MAX;
+
+	if (isnan(value)) {
+		snprintf(buffer, QUANTITY, "–");
+		return buffer;
+	}
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (!strcmp(unit, units[i].unit) &&
+		    (fits == SIZE_MAX || fabs(value) < units[fits].factor))
+			fits = i;
+	if (fits != SIZE_MAX)
+		snprintf(buffer, QUANTITY, "%.4g %s", value / units[fits].factor,
+			 units[fits].prefixed);
+	else if (value == floor(value) && fabs(value) < 1e12)
+		snprintf(buffer, QUANTITY, "%.0f", value);
+	else
+		snprintf(buffer, QUANTITY, "%.4g", value);
+	return buffer;
+}
+
+/* " (95 % interval 4.1 ms to 5.2 ms)", or nothing. */
+static void put_interval(FILE *to, const char *metric, const struct estimate *e)
+{
+	char low[QUANTITY], high[QUANTITY];
+
+	if (!isnan(e->low) && !isnan(e->high))
+		fprintf(to, " (95 %% interval %s to %s)", quantity(low, metric, e->low),
+			quantity(high, metric, e->high));
+}
+
+/* "0.93 times as long as A (95 % interval 0.90 to 0.96)" */
+static void put_ratio(FILE *to, const struct compare_row *row, const char *baseline)
+{
+	fprintf(to, "%.4g times as long as %s", row->ratio.value, baseline);
+	if (!isnan(row->ratio.low) && !isnan(row->ratio.high))
+		fprintf(to, " (95 %% interval %.4g to %.4g%s)", row->ratio.low, row->ratio.high,
+			estimate_excludes(&row->ratio, 1) ? "" : ": they may be alike");
+}
+
+/* A paragraph of what is written until its end. */
+struct paragraph {
+	char *text;
+	size_t length;
+	FILE *to;
+};
+
+static FILE *begin(struct paragraph *p)
+{
+	*p = (struct paragraph){ 0 };
+	return p->to = open_memstream(&p->text, &p->length);
+}
+
+static void end(struct paragraph *p, FILE *page)
+{
+	fclose(p->to);
+	if (*p->text)
+		html_element(page, ANSWER, "%s", p->text);
+	free(p->text);
+}
+
+/* ---- Where the time goes ---- */
+
+/* The mean time of an iteration that a run spends on a cause; NaN without --why. */
+static double spent(const cJSON *summary, size_t cause)
+{
+	const cJSON *jobs = cJSON_GetObjectItemCaseSensitive(summary, "jobs"),
+		    *why = cJSON_GetObjectItemCaseSensitive(jobs, "why_s"),
+		    *item = cJSON_GetObjectItemCaseSensitive(why, breakdown_causes[cause].name);
+
+	return cJSON_IsNumber(item) ? item->valuedouble : NAN;
+}
+
+/* Adds the causes whose times are largest, in size: "queues: flows 54 %, NIC 20 %", or (`shares`
+ * false) as more or less time. */
+static void put_causes(FILE *to, const double *times, bool shares, double all)
+{
+	bool said[BREAKDOWN_CAUSES] = { false };
+	char text[QUANTITY];
+
+	for (size_t n = 0; n < NAMED; n++) {
+		size_t most = 0;
+
+		for (size_t c = 0; c < BREAKDOWN_CAUSES; c++)
+			if (said[most] || (!said[c] && fabs(times[c]) > fabs(times[most])))
+				most = c;
+		if (said[most] || !(fabs(times[most]) > LEAST * fabs(all)))
+			break;
+		said[most] = true;
+		fputs(n ? ", " : "", to);
+		if (shares)
+			fprintf(to, "%s %.0f %%", breakdown_causes[most].words,
+				100 * times[most] / all);
+		else
+			fprintf(to, "%s %s on %s", quantity(text, "time_s", fabs(times[most])),
+				times[most] > 0 ? "more" : "less", breakdown_causes[most].words);
+	}
+}
+
+static void put_why(FILE *to, const cJSON *const *summaries, char *const *labels, size_t best,
+		    size_t other)
+{
+	double times[BREAKDOWN_CAUSES], all = 0;
+	char text[QUANTITY];
+
+	for (size_t c = 0; c < BREAKDOWN_CAUSES; c++) {
+		double now = spent(summaries[best], c);
+
+		times[c] = best == other ? now : now - spent(summaries[other], c);
+		all += times[c];
+	}
+	if (isnan(all))
+		return;
+	if (best == other) {
+		fprintf(to, "An iteration of a worker takes %s: ", quantity(text, "time_s", all));
+		put_causes(to, times, true, all);
+		fputs(".", to);
+		return;
+	}
+	fprintf(to, "Why: an iteration in %s spends ", labels[best]);
+	put_causes(to, times, false, all);
+	fprintf(to, " than in %s.", labels[other]);
+}
+
+/* ---- Runs ---- */
+
+/* The next row, from `from` on, of a time of what begins with `of` ("jobs.") that each run has: the
+ * first of jobs decides who is fastest, or of flows where there are no jobs. SIZE_MAX: no more. */
+static size_t next_time(const struct comparison *c, size_t count, size_t from, const char *of)
+{
+	for (size_t i = from; i + count <= c->count; i += count) {
+		bool all = !strncmp(c->rows[i].metric, of, strlen(of)) &&
+			   !strcmp(metric_unit(c->rows[i].metric), "s");
+
+		for (size_t r = 0; r < count; r++)
+			all = all && !isnan(c->rows[i + r].value.value);
+		if (all)
+			return i;
+	}
+	return SIZE_MAX;
+}
+
+/* Who has the least of it, and how the others compare. */
+static void put_ranking(FILE *to, const struct comparison *c, size_t first, char *const *labels,
+			size_t count, size_t *best, size_t *worst)
+{
+	const struct compare_row *rows = &c->rows[first];
+	char *words = metric_words(rows->metric, NULL), value[QUANTITY];
+
+	for (size_t r = *best = *worst = 0; r < count; r++) {
+		*best = rows[r].value.value < rows[*best].value.value ? r : *best;
+		*worst = rows[r].value.value > rows[*worst].value.value ? r : *worst;
+	}
+	if (*best == *worst) {
+		fprintf(to, "All have the same %s: %s.", words,
+			quantity(value, rows->metric, rows->value.value));
+	} else {
+		fprintf(to, "%s is the fastest by %s: %s", labels[*best], words,
+			quantity(value, rows->metric, rows[*best].value.value));
+		if (*best > 0) {
+			fputs(", ", to);
+			put_ratio(to, &rows[*best], labels[0]);
+		}
+		for (size_t r = 1, others = 0; r < count; r++) {
+			if (r == *best)
+				continue;
+			fprintf(to, "%s %s takes ", others++ ? ";" : ".", labels[r]);
+			put_ratio(to, &rows[r], labels[0]);
+		}
+		fputs(".", to);
+	}
+	free(words);
+}
+
+/* The length of a group's name in "jobs.by_name.NAME.jct_s.mean"; 0 for other rows. */
+#define GROUP_AT strlen("jobs.by_name.")
+static size_t group_length(const struct compare_row *row)
+{
+	size_t length = strlen(row->metric), around = GROUP_AT + strlen(".jct_s.mean");
+
+	return length > around && !strncmp(row->metric, "jobs.by_name.", GROUP_AT) &&
+			       !strcmp(row->metric + length - strlen(".jct_s.mean"), ".jct_s.mean")
+		       ? length - around
+		       : 0;
+}
+
+/* What others pay where the fastest is fast: its row of a time, against the slowest's. */
+static void put_other(FILE *to, const struct comparison *c, size_t first, char *const *labels,
+		      size_t best, size_t worst)
+{
+	const struct compare_row *row = &c->rows[first + best];
+	char *words = metric_words(row->metric, NULL);
+
+	fprintf(to, "%s: ", words);
+	if (worst == 0)
+		put_ratio(to, row, labels[0]);
+	else
+		fprintf(to, "%.4g times as long as %s",
+			row->value.value / c->rows[first + worst].value.value, labels[worst]);
+	free(words);
+}
+
+static void put_said(FILE *to, size_t *said, const char *label)
+{
+	if ((*said)++)
+		fputs("; ", to);
+	else
+		fprintf(to, "Others in %s: ", label);
+}
+
+/* The other groups of jobs, and the flows. */
+static void put_price(FILE *to, const struct comparison *c, size_t count, char *const *labels,
+		      size_t deciding, size_t best, size_t worst)
+{
+	size_t flows = next_time(c, count, 0, "flows."), said = 0;
+
+	for (size_t i = next_time(c, count, deciding + count, "jobs."); i != SIZE_MAX;
+	     i = next_time(c, count, i + count, "jobs.")) {
+		if (!group_length(&c->rows[i]))
+			continue;
+		put_said(to, &said, labels[best]);
+		put_other(to, c, i, labels, best, worst);
+	}
+	if (flows != SIZE_MAX) {
+		put_said(to, &said, labels[best]);
+		put_other(to, c, flows, labels, best, worst);
+	}
+	fputs(said ? "." : "", to);
+}
+
+/* Of the groups of jobs in one run: which is fastest, and how the others compare. */
+static bool put_groups_of_run(FILE *to, const struct comparison *c)
+{
+	const struct compare_row *best = NULL;
+	size_t groups = 0;
+	char value[QUANTITY];
+
+	for (size_t i = 0; i < c->count; i++) {
+		const struct compare_row *row = &c->rows[i];
+
+		if (!group_length(row) || isnan(row->value.value))
+			continue;
+		groups++;
+		best = !best || row->value.value < best->value.value ? row : best;
+	}
+	if (groups < 2)
+		return false;
+	fprintf(to, "%.*s is the fastest: its mean job completion time is %s",
+		(int)group_length(best), best->metric + GROUP_AT,
+		quantity(value, best->metric, best->value.value));
+	put_interval(to, best->metric, &best->value);
+	groups = 0;
+	for (const struct compare_row *row = c->rows; row < c->rows + c->count; row++) {
+		if (!group_length(row) || isnan(row->value.value) || row == best)
+			continue;
+		if (groups++ == NAMED) {
+			fputs("; more are below", to);
+			break;
+		}
+		fprintf(to, "%s %.*s takes %.4g times as long (%s", groups == 1 ? "." : ";",
+			(int)group_length(row), row->metric + GROUP_AT,
+			row->value.value / best->value.value,
+			quantity(value, row->metric, row->value.value));
+		if (!isnan(row->value.low)) {
+			fprintf(to, ", %s", quantity(value, row->metric, row->value.low));
+			fprintf(to, " to %s", quantity(value, row->metric, row->value.high));
+		}
+		fputs(")", to);
+	}
+	fputs(".", to);
+	return true;
+}
+
+static void put_value_of(FILE *to, const struct compare_row *row)
+{
+	char *words = metric_words(row->metric, NULL), value[QUANTITY];
+
+	*words = *words >= 'a' && *words <= 'z' ? (char)(*words - 'a' + 'A') : *words;
+	fprintf(to, "%s: %s", words, quantity(value, row->metric, row->value.value));
+	put_interval(to, row->metric, &row->value);
+	if (row->has_work)
+		fprintf(to, ", %llu of %llu finished", (unsigned long long)row->finished,
+			(unsigned long long)row->count);
+	fputs(".", to);
+	free(words);
+}
+
+static void answer_one(FILE *page, const struct comparison *c, const cJSON *const *summaries,
+		       char *const *labels)
+{
+	size_t jobs = next_time(c, 1, 0, "jobs."), flows = next_time(c, 1, 0, "flows.");
+	struct paragraph p;
+
+	begin(&p);
+	if (!put_groups_of_run(p.to, c) && jobs != SIZE_MAX)
+		put_value_of(p.to, &c->rows[jobs]);
+	end(&p, page);
+	begin(&p);
+	if (flows != SIZE_MAX)
+		put_value_of(p.to, &c->rows[flows]);
+	end(&p, page);
+	begin(&p);
+	put_why(p.to, summaries, labels, 0, 0);
+	end(&p, page);
+}
+
+void answer_runs(FILE *page, const struct comparison *c, const cJSON *const *summaries,
+		 char *const *labels, size_t count)
+{
+	size_t deciding = next_time(c, count, 0, "jobs."), best, worst;
+	bool of_jobs = deciding != SIZE_MAX;
+	struct paragraph p;
+
+	if (count == 1) {
+		answer_one(page, c, summaries, labels);
+		return;
+	}
+	if (!of_jobs)
+		deciding = next_time(c, count, 0, "flows.");
+	if (deciding == SIZE_MAX)
+		return;
+	put_ranking(begin(&p), c, deciding, labels, count, &best, &worst);
+	end(&p, page);
+	begin(&p);
+	if (of_jobs && best != worst)
+		put_price(p.to, c, count, labels, deciding, best, worst);
+	end(&p, page);
+	begin(&p);
+	if (best != worst)
+		put_why(p.to, summaries, labels, best, worst);
+	end(&p, page);
+}
+
+/* ---- Sweeps ---- */
+
+/* "load 0.1, scheme esa" */
+static void put_levels(FILE *to, const struct sweep_table *table, const struct group *group)
+{
+	for (size_t a = 0; a < table->axis_count; a++)
+		fprintf(to, "%s%s %s", a ? ", " : "", table->axes[a].name,
+			table->axes[a].values[group->levels[a]]);
+}
+
+static struct estimate mean_of(const struct group *group, size_t metric)
+{
+	double *values = group_values(group, metric);
+	struct estimate mean = infer_mean(values, group->count, INFERENCE_LEVEL);
+
+	free(values);
+	return mean;
+}
+
+void answer_sweep(FILE *page, const struct sweep_table *table, const struct groups *groups)
+{
+	for (const struct metric *m = metric_table; m->name; m++) {
+		const char *path = m->usual[m->usual[1] != NULL];
+		size_t metric = path ? sweep_table_metric(table, path) : SIZE_MAX;
+		struct estimate best = { .value = NAN }, worst = { .value = NAN };
+		const struct group *of_best = NULL, *of_worst = NULL;
+		struct paragraph p;
+		char value[QUANTITY], *words;
+
+		if (m->level > LEVEL_FLOW || metric == SIZE_MAX)
+			continue;
+		for (size_t g = 0; g < groups->count; g++) {
+			struct estimate mean = mean_of(&groups->items[g], metric);
+
+			if (mean.value < best.value || (!of_best && !isnan(mean.value))) {
+				best = mean;
+				of_best = &groups->items[g];
+			}
+			if (mean.value > worst.value || (!of_worst && !isnan(mean.value))) {
+				worst = mean;
+				of_worst = &groups->items[g];
+			}
+		}
+		if (!of_best || best.value == worst.value)
+			continue;
+		words = metric_words(path, table);
+		begin(&p);
+		fprintf(p.to, "Of %zu combinations the %s is lowest with ", groups->count, words);
+		put_levels(p.to, table, of_best);
+		fprintf(p.to, ": %s", quantity(value, path, best.value));
+		put_interval(p.to, path, &best);
+		fputs("; highest with ", p.to);
+		put_levels(p.to, table, of_worst);
+		fprintf(p.to, ": %s", quantity(value, path, worst.value));
+		put_interval(p.to, path, &worst);
+		fprintf(p.to, ", %.3g times as much.", worst.value / best.value);
+		end(&p, page);
+		free(words);
+		break; /* the first that the sweep has decides */
+	}
+}
