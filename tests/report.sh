@@ -84,6 +84,20 @@ says run/report.html "$(jq -r .digest run/manifest.json)"
 ends 0 run scenario.json --quiet --out again
 holds '.digest == $of' again/manifest.json --arg of "$(jq -r .digest run/manifest.json)"
 
+# The answer is computed from the summaries: who is fastest, by how much, what flows pay, and why.
+ends 0 run plain.json --why --quiet --out ina --set /jobs/0/all_reduce=switchml
+ends 0 report run ina --out answer.html
+read -r ring ina < <(jq -s -r '[.[].jobs.jct_s.mean] | @tsv' run/summary.json ina/summary.json)
+fastest=$(awk -v a="$ring" -v b="$ina" 'BEGIN { printf "%s", b < a ? "ina" : "run" }')
+ratio=$(awk -v a="$ring" -v b="$ina" 'BEGIN { printf "%.4g", b / a }')
+says answer.html "<p class=\"answer\">$fastest is the fastest by job completion time, mean: [0-9.]+ [mu]s.* $ratio times as long as run"
+says answer.html "<p class=\"answer\">Others in $fastest: flow completion time, "
+says answer.html '<p class="answer">Why: an iteration in .* (more|less) on .* than in '
+says answer.html '<h1>Which is fastest: run or ina\? And why\?</h1>'
+says answer.html '<td>job completion time, mean<small>jobs.jct_s.mean</small></td>'
+if grep -q 'aria-label="jct' answer.html; then fail "bars or a distribution of one job a run"; fi
+says run/report.html '<p class="answer">Job completion time, mean: '
+
 # warnings: none of a run that has none, and those that there are
 ends 0 run plain.json --quiet --out good --set /flows/0/enabled=false
 sed -i 's/-dirty"/"/' good/manifest.json
@@ -109,6 +123,8 @@ ends 0 report sweep
 page sweep/report.html "${sections[@]}"
 says sweep/report.html 'aria-label="breakdown-over-'
 says sweep/report.html 'All points are done'
+says sweep/report.html '<p class="answer">Of 4 combinations, load .*, scheme .* has the lowest job completion time, mean: '
+says sweep/report.html '<h1>plan: what do load and scheme change\?</h1>'
 
 # again over its own, never over anything else
 ends 0 report run

@@ -389,45 +389,55 @@ static struct estimate mean_of(const struct group *group, size_t metric)
 	return mean;
 }
 
+/* The combinations in which a metric is lowest and highest. Writes nothing where they are alike. */
+static void put_extremes(FILE *to, const struct sweep_table *table, const struct groups *groups,
+			 const char *path)
+{
+	const struct group *best = NULL, *worst = NULL;
+	struct estimate low = { .value = NAN }, high = low;
+	char value[QUANTITY], *words;
+
+	for (size_t g = 0; g < groups->count; g++) {
+		struct estimate mean = mean_of(&groups->items[g], sweep_table_metric(table, path));
+
+		if (mean.value < low.value || (!best && !isnan(mean.value))) {
+			low = mean;
+			best = &groups->items[g];
+		}
+		if (mean.value > high.value || (!worst && !isnan(mean.value))) {
+			high = mean;
+			worst = &groups->items[g];
+		}
+	}
+	if (!best || low.value == high.value)
+		return;
+	words = metric_words(path, table);
+	fprintf(to, "Of %zu combinations, ", groups->count);
+	put_levels(to, table, best);
+	fprintf(to, " has the lowest %s: %s", words, quantity(value, path, low.value));
+	put_interval(to, path, &low);
+	fputs("; ", to);
+	put_levels(to, table, worst);
+	fprintf(to, " has the highest: %s", quantity(value, path, high.value));
+	put_interval(to, path, &high);
+	fprintf(to, ", %.4g times as much.", high.value / low.value);
+	free(words);
+}
+
 void answer_sweep(FILE *page, const struct sweep_table *table, const struct groups *groups)
 {
+	bool said[LEVEL_MACHINE + 1] = { false };
+
 	for (const struct metric *m = metric_table; m->name; m++) {
-		const char *path = m->usual[m->usual[1] != NULL];
-		size_t metric = path ? sweep_table_metric(table, path) : SIZE_MAX;
-		struct estimate best = { .value = NAN }, worst = { .value = NAN };
-		const struct group *of_best = NULL, *of_worst = NULL;
+		bool second = m->usual[1] && sweep_table_metric(table, m->usual[1]) != SIZE_MAX;
+		const char *path = m->usual[second];
 		struct paragraph p;
-		char value[QUANTITY], *words;
 
-		if (m->level > LEVEL_FLOW || metric == SIZE_MAX)
+		if ((m->level != LEVEL_JOB && m->level != LEVEL_FLOW) || said[m->level] || !path ||
+		    sweep_table_metric(table, path) == SIZE_MAX)
 			continue;
-		for (size_t g = 0; g < groups->count; g++) {
-			struct estimate mean = mean_of(&groups->items[g], metric);
-
-			if (mean.value < best.value || (!of_best && !isnan(mean.value))) {
-				best = mean;
-				of_best = &groups->items[g];
-			}
-			if (mean.value > worst.value || (!of_worst && !isnan(mean.value))) {
-				worst = mean;
-				of_worst = &groups->items[g];
-			}
-		}
-		if (!of_best || best.value == worst.value)
-			continue;
-		words = metric_words(path, table);
-		begin(&p);
-		fprintf(p.to, "Of %zu combinations the %s is lowest with ", groups->count, words);
-		put_levels(p.to, table, of_best);
-		fprintf(p.to, ": %s", quantity(value, path, best.value));
-		put_interval(p.to, path, &best);
-		fputs("; highest with ", p.to);
-		put_levels(p.to, table, of_worst);
-		fprintf(p.to, ": %s", quantity(value, path, worst.value));
-		put_interval(p.to, path, &worst);
-		fprintf(p.to, ", %.3g times as much.", worst.value / best.value);
+		said[m->level] = true;
+		put_extremes(begin(&p), table, groups, path);
 		end(&p, page);
-		free(words);
-		break; /* the first that the sweep has decides */
 	}
 }

@@ -18,7 +18,7 @@ const char *quantity(char *buffer, const char *metric, double value);
 void answer_runs(FILE *to, const struct comparison *comparison, const cJSON *const *summaries,
 		 char *const *labels, size_t count);
 
-/* One about a sweep: which values of its axes are best and worst. */
+/* About a sweep: which values of its axes are best and worst for jobs, and for flows. */
 void answer_sweep(FILE *to, const struct sweep_table *table, const struct groups *groups);
 
 #endif

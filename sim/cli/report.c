@@ -587,29 +587,52 @@ static void put_citation(struct report *r)
 	free(path);
 }
 
-/* What the page is about, as a question: of the scenario, or of folders. The caller frees. */
-static char *question(const struct cli *cli, bool sweeps)
+/* "NAME: what do LOAD and SCHEME change?" */
+static void ask_of_sweep(FILE *to, const cJSON *sweep)
 {
-	const char *const *dirs = (const char *const *)cli->argv;
-	char *text, *error = NULL;
-	size_t length, count = (size_t)cli->argc;
-	FILE *to = open_memstream(&text, &length);
-	cJSON *summary = count == 1 && !sweeps ? json_read(dirs[0], "summary.json", &error) : NULL;
+	const cJSON *axis;
 
-	fputs(count == 1 ? "" : "Which is fastest: ", to);
+	fprintf(to, "%s: what do ", text_of(sweep, "name"));
+	cJSON_ArrayForEach(axis, member(sweep, "axes"))
+		fprintf(to, "%s%s",
+			!axis->prev || axis == member(sweep, "axes")->child ? ""
+			: axis->next                                        ? ", "
+									    : " and ",
+			text_of(axis, "name"));
+	fputs(" change?", to);
+}
+
+static void ask_of_several(FILE *to, const char *const *dirs, size_t count)
+{
+	fputs("Which is fastest: ", to);
 	for (size_t i = 0; i < count; i++) {
-		char *label = summary ? xstrdup(text_of(summary, "scenario"))
-				      : names_directory(dirs, count, i);
+		char *label = names_directory(dirs, count, i);
 
 		fprintf(to, "%s%s", !i ? "" : i + 1 == count ? " or " : ", ", label);
 		free(label);
 	}
-	fputs(count > 1 ? "? And why?"
-	      : sweeps  ? ": what makes it fast or slow?"
-			: ": how long does its work take, and why?",
-	      to);
+	fputs("? And why?", to);
+}
+
+/* What the page is about, as a question: of the scenario, of axes, or of folders. The caller frees.
+ */
+static char *question(const struct cli *cli, bool sweeps)
+{
+	char *text, *error = NULL;
+	size_t length;
+	FILE *to = open_memstream(&text, &length);
+	cJSON *root = cli->argc > 1 ? NULL
+				    : json_read(cli->argv[0],
+						sweeps ? "sweep.json" : "summary.json", &error);
+
+	if (root && sweeps)
+		ask_of_sweep(to, root);
+	else if (root)
+		fprintf(to, "%s: how long does its work take, and why?", text_of(root, "scenario"));
+	else
+		ask_of_several(to, (const char *const *)cli->argv, (size_t)cli->argc);
 	fclose(to);
-	cJSON_Delete(summary);
+	cJSON_Delete(root);
 	free(error);
 	return text;
 }
