@@ -29,6 +29,7 @@ struct model_env {
 	struct fluid *fluid;       /* streams instead of packets (fluid/fluid.h); NULL = packets */
 	bytes load_below;          /* fluid: smaller flows of Poisson arrivals are load on links */
 	struct roce *roce;
+	struct repeat *repeat; /* skips what repeats (core/repeat.h); NULL = nothing is skipped */
 };
 
 /* Counters with one meaning for all schemes; those that do not apply stay 0. */
@@ -256,6 +257,9 @@ struct collective_ops {
 	/* Optional: bytes of results that the first worker has, of all tensors so far, in full
 	 * packets; tells how far an iteration is. */
 	bytes (*received)(const void *instance);
+	/* Optional: goes through the state of all jobs, for runs that repeat themselves
+	 * (core/repeat.h). Without it nothing is skipped in a run with such jobs. */
+	void (*repeat)(void *scheme, struct repeat *repeat);
 	/* Required. Who waits for what, one line a stuck worker, at most `limit`. */
 	void (*report_waiting)(const void *instance, FILE *to, size_t limit);
 };

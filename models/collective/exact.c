@@ -37,3 +37,19 @@ void exact_release(struct exact *exact)
 	free(exact->weights);
 	exact->weights = NULL;
 }
+
+/* Newton's iteration for 1 / x modulo 2^64, x odd: each step doubles the bits that are right, of
+ * which x itself has 3. */
+static uint64_t inverse(uint64_t x)
+{
+	uint64_t y = x;
+
+	for (int bits = 3; bits < 64; bits *= 2)
+		y *= 2 - x * y;
+	return y;
+}
+
+uint64_t exact_weight(const struct exact *exact, uint64_t chunk, uint64_t value)
+{
+	return value * inverse(exact_chunk(exact, chunk));
+}

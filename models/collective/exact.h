@@ -1,7 +1,7 @@
 /* The exactly-once check of every sum, in every run.
  *
  * Each worker has a random odd 64-bit weight; the contribution of worker w to chunk c is
- * weight(w) * hash(job, c) modulo 2^64. Packets carry these 8 bytes, and switches and hosts add
+ * weight(w) * hash(job, c) modulo 2^64, the hash made odd. Packets carry these 8 bytes, and switches and hosts add
  * them as they would add gradients. A result must be (sum of all weights) * hash(job, c): a lost,
  * doubled or misdirected contribution is found at once. */
 #ifndef INASIM_COLLECTIVE_EXACT_H
@@ -35,10 +35,16 @@ void exact_init(struct exact *exact, struct checks *checks, uint64_t seed, uint3
 		uint32_t workers);
 void exact_release(struct exact *exact);
 
+/* What a chunk of the job is worth. Odd, so that a sum tells whose contributions are in it. */
+static inline uint64_t exact_chunk(const struct exact *exact, uint64_t chunk)
+{
+	return hash_pair(exact->key, chunk) | 1;
+}
+
 static inline uint64_t exact_contribution(const struct exact *exact, uint32_t worker,
 					  uint64_t chunk)
 {
-	return exact->weights[worker] * hash_pair(exact->key, chunk);
+	return exact->weights[worker] * exact_chunk(exact, chunk);
 }
 
 /* Whether this is the result of a chunk from workers whose weights add up to `weight`. */
@@ -46,7 +52,7 @@ static inline bool exact_holds_part(const struct exact *exact, uint64_t weight, 
 				    uint64_t value)
 {
 	exact->checks->exact_checked++;
-	return value == weight * hash_pair(exact->key, chunk);
+	return value == weight * exact_chunk(exact, chunk);
 }
 
 /* The same of all workers. */
@@ -54,5 +60,8 @@ static inline bool exact_holds(const struct exact *exact, uint64_t chunk, uint64
 {
 	return exact_holds_part(exact, exact->sum, chunk, value);
 }
+
+/* The sum of the weights in the sum of a chunk. */
+uint64_t exact_weight(const struct exact *exact, uint64_t chunk, uint64_t value);
 
 #endif

@@ -4,6 +4,7 @@
 #include "core/parts.h"
 #include "net/cut.h"
 #include "run/event_log.h"
+#include "run/fast_forward.h"
 #include "scenario/links.h"
 #include "net/lossless.h"
 #include "run/results.h"
@@ -273,8 +274,8 @@ struct simulation *simulation_build(const struct scenario *scenario, const char 
 	if (scenario->fidelity != FIDELITY_PACKET && !open_fluid(s, error))
 		goto failed;
 	env = (struct model_env){
-		&s->sim,      &s->topo, &scenario->machine,         s->tcp, &s->checks,
-		&s->reducers, s->fluid, scenario->fluid.load_below, s->roce
+		&s->sim,      &s->topo, &scenario->machine,         s->tcp,  &s->checks,
+		&s->reducers, s->fluid, scenario->fluid.load_below, s->roce, &s->repeat
 	};
 	for (unsigned i = 0; scheme_ops(i); i++)
 		if (scenario_uses(scenario, i))
@@ -318,6 +319,7 @@ void simulation_free(struct simulation *s)
 	tcp_free(s->tcp);
 	roce_free(s->roce);
 	topology_release(&s->topo);
+	repeat_release(&s->repeat);
 	sim_release(&s->sim);
 	series_free(s->series);
 	free(s->spent);
@@ -478,7 +480,9 @@ static bool run_some(struct simulation *s, uint64_t budget)
 {
 	if (s->sim.parts)
 		return run_windows(s, budget);
-	return s->observer ? sim_observe(&s->sim, budget, s->observer) : sim_run(&s->sim, budget);
+	if (s->observer)
+		return sim_observe(&s->sim, budget, s->observer);
+	return s->repeat.walk ? repeat_run(&s->repeat, budget) : sim_run(&s->sim, budget);
 }
 
 void simulation_go(struct simulation *s, const struct simulation_options *options)
@@ -496,6 +500,8 @@ void simulation_go(struct simulation *s, const struct simulation_options *option
 	s->threads = parts_threads(&s->sim);
 	if (s->why_threads)
 		tell(s, options, SIMULATION_THREADS, 0, 0);
+	if (!options->no_fast_forward)
+		fast_forward_start(s);
 	if (!goal_reached(s)) {
 		/* the wall clock is read now and then; it decides nothing about events */
 		while (!interrupted && run_some(s, 1 << 17)) {

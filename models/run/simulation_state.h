@@ -3,6 +3,7 @@
 #define INASIM_RUN_SIMULATION_PARTS_H
 
 #include "core/observe.h"
+#include "core/repeat.h"
 #include "fluid/collective.h"
 #include "run/series.h"
 #include "run/simulation.h"
@@ -39,6 +40,7 @@ struct simulation {
 	struct series *series; /* NULL = none wanted */
 	struct out_table *links, *aggregators;
 
+	struct repeat repeat; /* of periods that are skipped */
 	const struct sim_observer *observer; /* NULL = nobody looks on; not owned */
 	struct timeline *timeline;           /* NULL = none wanted; owned */
 	struct why_spent *spent; /* by group of jobs, the first of its name; NULL = no --why */

@@ -46,7 +46,8 @@ struct cli {
 	struct {
 		struct time_span events, timeline;
 		bool why, force;
-		long threads; /* 0 = not given */
+		long threads;
+		bool no_fast_forward; /* 0 = not given */
 	} run;
 	struct {
 		bool strict;

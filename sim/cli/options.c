@@ -57,6 +57,8 @@ static const struct option_row rows[] = {
 	  "write what each iteration of each worker was spent on, in why.csv" },
 	{ "threads", "N", "run", COUNT(run.threads),
 	  "run a network of flows over TCP in N threads, with the same results (default: 1)" },
+	{ "no-fast-forward", NULL, "run", FLAG(run.no_fast_forward),
+	  "simulate what repeats itself, too: the same results, later" },
 	{ "force", NULL, "run", FLAG(run.force), "replace results even of another scenario" },
 	{ "json", NULL,
 	  "run|check|explain|list|schema|formula|why|compare|regress|"

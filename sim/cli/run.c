@@ -216,6 +216,7 @@ static char *manifest(const struct cli *cli, const struct simulation *s, const s
 		json_null(&json, "packet_hops");
 	else
 		json_u64(&json, "packet_hops", s->topo.net.hops);
+	json_u64(&json, "packet_hops_skipped", s->repeat.hops_skipped);
 	json_string(&json, "end_reason", end_reason_names[s->end]);
 	json_hex64(&json, "digest", simulation_digest(s));
 	json_files(&json, dir);
@@ -446,6 +447,7 @@ static int simulate(const struct cli *cli, const struct scenario *scenario, cons
 		.interrupted = &interrupted,
 		.asked = &asked,
 		.threads = (unsigned)cli->run.threads,
+		.no_fast_forward = cli->run.no_fast_forward,
 		.why = cli->run.why,
 		.events = cli->run.events,
 		.timeline = cli->run.timeline,

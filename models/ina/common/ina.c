@@ -196,8 +196,11 @@ void ina_begin(struct ina_job *job)
 		job->tensors.why =
 			why_join(&env->topo->net, job->spec.number, job->scheme->protocol,
 				 job->number, job->scheme->ops->bypass);
+	job->mark = UINT64_MAX;
 	if (job->scheme->ops->begin)
 		job->scheme->ops->begin(job);
+	if (env->repeat && env->repeat->walk)
+		job->mark = ina_mark_distance(job);
 }
 
 void ina_stop_workers(struct ina_job *job)
@@ -212,6 +215,8 @@ void ina_stop_workers(struct ina_job *job)
 void ina_end(struct ina_job *job)
 {
 	ina_stop_workers(job);
+	if (job->scheme->env.repeat)
+		repeat_leave(job->scheme->env.repeat, job);
 	if (job->scheme->ops->end)
 		job->scheme->ops->end(job);
 	job->scheme->jobs.entries[job->number] = NULL;

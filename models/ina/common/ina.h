@@ -24,6 +24,7 @@
 
 #include "collective/collective.h"
 #include "collective/tensors.h"
+#include "core/repeat.h"
 #include "topo/tree.h"
 
 /* A chunk is what one packet of a tensor holds. Chunks are numbered from 0 for the life of a job,
@@ -70,6 +71,11 @@ struct ina_ops {
 	void (*stats)(const void *job, struct collective_stats *stats);
 	/* Optional: before the scheme is freed. */
 	void (*close)(void *scheme);
+	/* Optional, both or none: for runs that repeat themselves (core/repeat.h). The chunks after
+	 * which slots and the like are used in the same way again, no fewer than are in flight; and
+	 * what the kit does not know of the job's state. */
+	uint64_t (*period)(const void *job);
+	void (*repeat)(void *job, struct repeat *repeat);
 };
 
 /* --- numbers that packets carry --- */
@@ -135,6 +141,8 @@ struct ina_job {
 	void *workers; /* spec.workers of worker_size bytes, from a line of cache on */
 	size_t worker_size;
 	struct collective_stats stats; /* what the scheme counts at hosts */
+	struct repeat_stream stream;   /* of its chunks */
+	uint64_t mark; /* results of worker 0 at which to look for repetition; UINT64_MAX = none */
 	uint32_t *worker_of_host;      /* by host; UINT32_MAX = none */
 	/* With ops->root, from admit() on: */
 	struct ina_tree tree;
@@ -186,6 +194,12 @@ static inline bool ina_holds(const struct ina_worker *worker, uint64_t chunk, ui
 	return false;
 }
 
+/* How many results a mark is from the next. */
+uint64_t ina_mark_distance(const struct ina_job *job);
+
+/* Worker 0 has as many results as job->mark says. */
+void ina_mark(struct ina_job *job);
+
 /* The worker has the sum of a chunk, for the first time; tells the job when a tensor is whole. The
  * job may then hand over the next one, so call this when the worker's own state is up to date. */
 static inline void ina_complete(struct ina_worker *worker, uint64_t chunk)
@@ -193,7 +207,8 @@ static inline void ina_complete(struct ina_worker *worker, uint64_t chunk)
 	struct ina_job *job = worker->job;
 	uint64_t tensor;
 
-	worker->results++;
+	if (__builtin_expect(++worker->results == job->mark, 0) && !worker->number)
+		ina_mark(job);
 	if (tensors_result(&job->tensors, worker->number, chunk, &tensor))
 		job->spec.done(job->spec.owner, worker->number, tensor);
 }
@@ -290,6 +305,16 @@ static inline void ina_send_sum(struct switch_actions *actions, const struct ina
 	ina_send_down(actions, node, sum);
 }
 
+/* --- runs that repeat themselves (core/repeat.h) --- */
+
+/* A sum, of whoever, to a chunk: the chunk is relative to the job's stream, the sum is by the
+ * weights in it. */
+void ina_repeat_sum(struct ina_job *job, struct repeat *repeat, uint64_t *chunk, uint64_t *value);
+
+/* Members of struct protocol_ops where `flow` is the job's number and `seq` its chunk. */
+const struct repeat_stream *ina_stream(const void *scheme, const struct packet *packet);
+void ina_repeat_packet(void *scheme, struct repeat *repeat, struct packet *packet);
+
 /* --- members of struct collective_ops --- */
 
 void ina_close(void *scheme);
@@ -303,6 +328,7 @@ void *ina_plan(void *scheme, const struct collective_job *spec, struct stream_pl
 	       const char **never);
 void ina_withdraw(void *admitted);
 size_t ina_memory(void *scheme, const struct collective_memory **list);
+void ina_repeat(void *scheme, struct repeat *repeat); /* with ops.repeat */
 
 #define INA_OPS                                                                                    \
 	.close = ina_close, .start = ina_start, .contribute = ina_contribute,                      \

@@ -242,7 +242,9 @@ static const struct ina_ops ops = {
 		      .flags = { "version", "late" },
 		      .deliver = deliver,
 		      .at_switch = at_switch,
-		      .about = ina_about_slot },
+		      .about = ina_about_slot,
+		      .stream = ina_stream,
+		      .repeat = ina_repeat_packet },
 	.pull = switchml_pull,
 	.root = "switchml root",
 	.memory = memory,
@@ -252,6 +254,8 @@ static const struct ina_ops ops = {
 	.end = end,
 	.contribute = switchml_contribute,
 	.waits = switchml_waits,
+	.period = switchml_period,
+	.repeat = switchml_repeat,
 };
 
 void *switchml_open_as(const struct ina_ops *as, const struct model_env *env, const void *conf)
@@ -280,6 +284,7 @@ const struct collective_ops switchml_collective = {
 	INA_PLAN_OPS,
 	.open = switchml_open,
 	.memory = ina_memory,
+	.repeat = ina_repeat,
 	.frame = switchml_conf_frame,
 	.payload = switchml_conf_payload,
 	.check = switchml_check,

@@ -4,6 +4,7 @@
  *   switchml_conf.c    parameters, packet formats
  *   switchml_switch.c  algorithm 3 and its hierarchy: slots
  *   switchml_worker.c  algorithm 4: sending, timers, tensors
+ *   switchml_repeat.c  its state, for runs that repeat themselves
  *   ps_stream.c        the same packets to hosts that do the switch's work
  *
  * Chunk g of the whole stream of tensors of a job uses slot g mod s in version floor(g / s) mod 2,
@@ -12,6 +13,7 @@
 #ifndef INASIM_INA_SWITCHML_SWITCHML_H
 #define INASIM_INA_SWITCHML_SWITCHML_H
 
+#include "core/alarm.h"
 #include "ina/common/ina.h"
 #include "ina/common/rto.h"
 
@@ -117,9 +119,7 @@ struct worker {
 	struct worker_list sent;  /* oldest first, so next to expire first */
 	uint16_t child;           /* its number at its leaf switch */
 	struct rto rto;
-	sim_time alarm; /* when the timer runs, no later than the oldest in `sent` expires;
-			   SIM_TIME_MAX = it is not set */
-	struct timer timer;
+	struct alarm alarm; /* for the oldest in `sent` */
 	uint64_t overtaken; /* expired, but the result came before the packet could leave again */
 } __attribute__((aligned(64)));
 
@@ -218,6 +218,10 @@ void switchml_at_node(struct switchml *job, struct node *node, const struct pack
 void switchml_worker_init(struct worker *worker);
 void switchml_worker_release(struct worker *worker);
 void switchml_worker_result(struct worker *worker, const struct packet *packet);
+
+/* switchml_repeat.c. Members of struct ina_ops. */
+uint64_t switchml_period(const void *job);
+void switchml_repeat(void *job, struct repeat *repeat);
 
 /* Members of struct ina_ops. */
 enum nic_pull switchml_pull(void *worker, struct packet *packet);

@@ -56,6 +56,7 @@ static void send_result(struct switch_actions *actions, const struct slot *slot,
 	struct packet result = *like;
 
 	result.value = slot->value;
+	result.source = 0; /* not that of whoever came last */
 	result.flags =
 		(uint8_t)((like->flags & SWITCHML_VERSION) | PACKET_RESULT | slot->late | flags);
 	ina_send(actions, &result, ports, count);

@@ -45,22 +45,19 @@ static void wake(struct worker *worker)
 		ina_wake(&worker->base);
 }
 
-/* All packets of a worker have one timeout, so the oldest expires first: one pending event per
- * worker. The timeout may have become shorter since the timer was set. */
-static void arm_timer(struct worker *worker)
+/* All packets of a worker have one timeout, so the oldest expires first. */
+static sim_time expires(const void *self)
 {
-	struct sim *sim = worker->base.job->scheme->env.sim;
-	sim_time expires;
+	const struct worker *worker = self;
 
 	if (worker->sent.first == SWITCHML_NONE)
-		return;
-	expires = worker->slots[worker->sent.first].sent + worker->rto.timeout;
-	if (expires < sim->now)
-		expires = sim->now;
-	if (worker->alarm <= expires)
-		return;
-	worker->alarm = expires;
-	timer_set(sim, &worker->timer, expires);
+		return SIM_TIME_MAX;
+	return worker->slots[worker->sent.first].sent + worker->rto.timeout;
+}
+
+static void arm_timer(struct worker *worker)
+{
+	alarm_set(worker->base.job->scheme->env.sim, &worker->alarm, expires(worker));
 }
 
 /* The slot's packet leaves now. */
@@ -141,7 +138,6 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 	uint32_t i;
 
 	(void)entity;
-	worker->alarm = SIM_TIME_MAX;
 	while ((i = worker->sent.first) != SWITCHML_NONE &&
 	       worker->slots[i].sent + worker->rto.timeout <= sim->now) {
 		newest = worker->slots[i].sent; /* oldest first */
@@ -288,18 +284,17 @@ void switchml_worker_init(struct worker *worker)
 	uint64_t key = timer_key_of_job(TIMER_SWITCHML, job->base.spec.number, worker->base.number);
 
 	rto_init(&worker->rto, &switchml_conf(&job->base)->timeout);
-	worker->alarm = SIM_TIME_MAX;
 	worker->base.source.deferrable = is_deferrable(&job->base);
 	worker->ready = worker->sent = (struct worker_list){ SWITCHML_NONE, SWITCHML_NONE };
 	worker->slots = xaligned(64, job->slots * sizeof(*worker->slots));
 	for (uint32_t i = 0; i < job->slots; i++)
 		worker->slots[i].chunk = i;
-	timer_open(sim, &worker->timer, SIM_TIMER, key, on_timeout, worker);
+	alarm_open(sim, &worker->alarm, key, on_timeout, expires, worker);
 	sim_name(sim, on_timeout, "SwitchML timeout of job %j worker %w");
 }
 
 void switchml_worker_release(struct worker *worker)
 {
-	timer_close(worker->base.job->scheme->env.sim, &worker->timer);
+	alarm_close(worker->base.job->scheme->env.sim, &worker->alarm);
 	free(worker->slots);
 }

@@ -12,6 +12,8 @@
 #define NET_PROTOCOLS 16
 
 struct lossless;
+struct repeat;
+struct repeat_stream;
 struct net_watch;
 struct net_onlooker; /* watch.h */
 struct nic;
@@ -57,6 +59,10 @@ struct protocol_ops {
 	void (*ahead)(const void *self, uint32_t node, const struct packet *packet, bool again);
 	/* Optional: for lists of events. False: the packet's job is over. */
 	bool (*about)(const void *self, const struct packet *packet, struct packet_about *about);
+	/* Optional, both or none: for runs that repeat themselves (repeat.h). What the packet's
+	 * `seq` counts, or NULL; and the packet's first two unions, as a part of the state. */
+	const struct repeat_stream *(*stream)(const void *self, const struct packet *packet);
+	void (*repeat)(void *self, struct repeat *repeat, struct packet *packet);
 };
 
 struct switch_node {

@@ -1,0 +1,55 @@
+#include "run/fast_forward.h"
+
+#include "collective/machine.h"
+#include "net/repeat.h"
+#include "run/simulation_state.h"
+
+/* Its workers exchange gradients, at once and by its scheme alone. */
+static bool job_can_repeat(const struct job_group_conf *conf)
+{
+	return scheme_ops((unsigned)conf->all_reduce)->repeat && conf->sharding == SHARDING_NONE &&
+	       conf->pipeline.stages <= 1 && !conf->exchanges && !conf->fusion_cycle &&
+	       conf->inside != INSIDE_RING;
+}
+
+static bool can_repeat(const struct simulation *s)
+{
+	const struct job_group_conf *jobs = scenario_jobs(s->scenario);
+
+	if (s->fluid || s->observer || s->sim.parts || scenario_has_flows(s->scenario) ||
+	    machine_nics(&s->scenario->machine) > 1 || !network_can_repeat(&s->topo.net))
+		return false;
+	for (size_t i = 0; i < s->scenario->jobs.count; i++)
+		if (jobs[i].enabled && !job_can_repeat(&jobs[i]))
+			return false;
+	return s->scenario->jobs.count;
+}
+
+/* Schemes say first how far their jobs are, then the network what is under way. */
+static void walk(void *owner, struct repeat *repeat)
+{
+	struct simulation *s = owner;
+
+	for (unsigned i = 0; scheme_ops(i); i++)
+		if (s->schemes[i] && scheme_ops(i)->repeat)
+			scheme_ops(i)->repeat(s->schemes[i], repeat);
+	network_repeat(&s->topo.net, repeat);
+	repeat_count(repeat, &s->checks.exact_checked);
+}
+
+static const struct repeat_stream *fact(void *owner, uint32_t port, uint64_t *seq, uint64_t *label)
+{
+	const struct simulation *s = owner;
+
+	return network_repeat_fact(&s->topo.net, port, seq, label);
+}
+
+void fast_forward_start(struct simulation *s)
+{
+	if (!can_repeat(s))
+		return;
+	repeat_init(&s->repeat, &s->sim);
+	s->repeat.walk = walk;
+	s->repeat.fact = fact;
+	s->repeat.owner = s;
+}

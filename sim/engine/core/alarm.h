@@ -1,0 +1,36 @@
+/* A timeout that is put off again and again: of the oldest packet that awaits its answer.
+ *
+ * Setting a timer at every packet would cost an event each. So a silent event looks now and then
+ * whether the timeout is due by now, and is set anew when it is not; the timeout itself is an event
+ * of the run, and has a place in the digest, only when it is. */
+#ifndef INASIM_CORE_ALARM_H
+#define INASIM_CORE_ALARM_H
+
+#include "core/sim.h"
+
+/* When the timeout is due as things are; SIM_TIME_MAX = never. */
+typedef sim_time alarm_due(const void *owner);
+
+struct alarm {
+	struct timer timer, look;
+	sim_time at; /* of the look; SIM_TIME_MAX = none is set */
+	alarm_due *due;
+	const void *owner;
+};
+
+/* Key, handler and owner are those of timer_open(), the class SIM_TIMER. Stays where it is until
+ * alarm_close(). */
+void alarm_open(struct sim *sim, struct alarm *alarm, uint64_t key, sim_handler *handler,
+		alarm_due *due, void *owner);
+void alarm_close(struct sim *sim, struct alarm *alarm);
+
+void alarm_look(struct sim *sim, struct alarm *alarm, sim_time at);
+
+/* The timeout is due at `at` or later: call this whenever that may be sooner than it was. */
+static inline void alarm_set(struct sim *sim, struct alarm *alarm, sim_time at)
+{
+	if (at < alarm->at)
+		alarm_look(sim, alarm, at);
+}
+
+#endif

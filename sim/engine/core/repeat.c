@@ -1,0 +1,316 @@
+#include "core/repeat.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define DISTANCE_SHIFT_MAX 6 /* marks are at most 2^6 times as far apart as they may be */
+
+/* --- reading --- */
+
+void repeat_put(struct repeat_words *words, uint64_t word)
+{
+	words->of = array_reserve(words->of, words->count, &words->capacity, sizeof(*words->of));
+	words->of[words->count++] = word;
+}
+
+void repeat_same_bytes(struct repeat *repeat, const void *from, size_t size)
+{
+	for (size_t i = 0; i < size; i += sizeof(uint64_t)) {
+		uint64_t word;
+
+		memcpy(&word, (const char *)from + i, sizeof(word));
+		repeat_same(repeat, word);
+	}
+}
+
+void repeat_left(struct repeat *repeat, uint64_t *left, uint64_t reserve)
+{
+	if (!repeat->moving) {
+		repeat->left = array_reserve(repeat->left, repeat->left_count,
+					     &repeat->left_capacity, sizeof(*repeat->left));
+		repeat->left[repeat->left_count++] =
+			(struct repeat_left){ repeat->counts.count, reserve };
+	}
+	repeat_count(repeat, left);
+}
+
+void repeat_event(struct repeat *repeat, uint32_t entity)
+{
+	struct sim *sim = repeat->sim;
+	sim_time at = sim->queue.nodes[entity].at;
+
+	repeat->named[entity] = true;
+	if (!sim_pending(sim, entity)) {
+		repeat_same(repeat, SIM_TIME_MAX);
+	} else if (!repeat->moving) {
+		repeat_put(&repeat->same, at - sim->now);
+	} else {
+		sim_cancel(sim, entity);
+		sim_schedule(sim, entity, at + repeat->by);
+	}
+}
+
+void repeat_alarm(struct repeat *repeat, struct alarm *alarm)
+{
+	repeat_event(repeat, alarm->timer.id);
+	repeat->named[alarm->look.id] = true;
+	if (!repeat->moving || alarm->at == SIM_TIME_MAX)
+		return;
+	alarm->at += repeat->by;
+	timer_set(repeat->sim, &alarm->look, alarm->at);
+}
+
+static void read_state(struct repeat *repeat)
+{
+	size_t entities = repeat->sim->queue.node_count;
+
+	if (repeat->named_capacity < entities) {
+		repeat->named = xrealloc(repeat->named, entities, sizeof(*repeat->named));
+		repeat->named_capacity = entities;
+	}
+	memset(repeat->named, 0, entities * sizeof(*repeat->named));
+	repeat->moving = false;
+	repeat->same.count = repeat->counts.count = repeat->left_count = 0;
+	repeat->walk(repeat->owner, repeat);
+	repeat_count(repeat, &repeat->sim->events);
+	repeat_count(repeat, &repeat->sim->uncounted);
+}
+
+/* --- comparing --- */
+
+static bool equal_words(const struct repeat_words *a, const struct repeat_words *b)
+{
+	return a->count == b->count && !memcmp(a->of, b->of, a->count * sizeof(*a->of));
+}
+
+/* Whether the counts have grown as in the period before; takes their growth down. */
+static bool grew_alike(struct repeat *repeat)
+{
+	bool alike = repeat->counts.count == repeat->last_counts.count &&
+		     repeat->counts.count == repeat->growth.count;
+
+	if (repeat->counts.count != repeat->last_counts.count) {
+		repeat->growth.count = 0;
+		return false;
+	}
+	if (repeat->growth.count != repeat->counts.count) {
+		repeat->growth.count = 0;
+		for (size_t i = 0; i < repeat->counts.count; i++)
+			repeat_put(&repeat->growth, 0);
+	}
+	for (size_t i = 0; i < repeat->counts.count; i++) {
+		uint64_t growth = repeat->counts.of[i] - repeat->last_counts.of[i];
+
+		alike &= repeat->growth.of[i] == growth;
+		repeat->growth.of[i] = growth;
+	}
+	return alike;
+}
+
+static void swap(struct repeat_words *a, struct repeat_words *b)
+{
+	struct repeat_words words = *a;
+
+	*a = *b;
+	*b = words;
+}
+
+/* --- skipping --- */
+
+/* How many periods pass before anybody acts who is no part of what repeats, and before something
+ * comes to its end. */
+static uint64_t periods_to_skip(const struct repeat *repeat, sim_time period)
+{
+	const struct sim *sim = repeat->sim;
+	uint64_t most = UINT64_MAX;
+
+	for (uint32_t id = 0; id < sim->queue.node_count; id++) {
+		sim_time at = sim->queue.nodes[id].at;
+		uint64_t free;
+
+		if (repeat->named[id] || !sim_pending(sim, id))
+			continue;
+		free = at > sim->now ? (at - sim->now - 1) / period : 0;
+		most = free < most ? free : most;
+	}
+	for (size_t i = 0; i < repeat->left_count; i++) {
+		const struct repeat_left *left = &repeat->left[i];
+		uint64_t rest = repeat->counts.of[left->index];
+		uint64_t step = -repeat->growth.of[left->index];
+		uint64_t free =
+			rest > left->reserve ? (rest - left->reserve) / (step ? step : 1) : 0;
+
+		if (step && free < most)
+			most = free;
+	}
+	return most == UINT64_MAX ? 0 : most;
+}
+
+/* The facts of the recorded period, once more for each that is skipped. */
+static uint64_t digest_of(const struct repeat *repeat, uint64_t periods, sim_time period)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < repeat->fact_count; i++) {
+		const struct repeat_fact *fact = &repeat->facts[i];
+		struct sim at = { .now = fact->at };
+		uint64_t step = fact->stream ? fact->stream->step : 0, seq = fact->seq;
+
+		for (uint64_t n = 0; n < periods; n++) {
+			at.now += period;
+			seq += step;
+			sum += sim_fact(&at, fact->entity, seq ^ fact->label);
+		}
+	}
+	return sum;
+}
+
+static void skip(struct repeat *repeat, sim_time period)
+{
+	struct sim *sim = repeat->sim;
+	uint64_t periods = periods_to_skip(repeat, period), events = sim_event_count(sim);
+
+	if (!periods)
+		return;
+	repeat->moving = true;
+	repeat->next = 0;
+	repeat->periods = periods;
+	repeat->by = periods * period;
+	repeat->walk(repeat->owner, repeat);
+	repeat_count(repeat, &sim->events);
+	repeat_count(repeat, &sim->uncounted);
+	repeat->moving = false;
+	SIM_BUG_ON(sim_event_count(sim) - events != periods * repeat->fact_count);
+	sim->digest += digest_of(repeat, periods, period);
+	sim->now += repeat->by;
+	repeat->events_skipped += sim_event_count(sim) - events;
+	repeat->skips++;
+}
+
+/* --- marks --- */
+
+static void forget(struct repeat *repeat)
+{
+	repeat->marked = 0;
+	repeat->equal = 0;
+	repeat->recording = false;
+}
+
+/* From one way to run events to the other. */
+static void record(struct repeat *repeat, bool on)
+{
+	repeat->switches = repeat->recording != on;
+	repeat->recording = on;
+	repeat->fact_count = 0;
+	if (repeat->switches)
+		sim_stop(repeat->sim);
+}
+
+/* All events of this instant are over. */
+static void on_look(struct sim *sim, uint32_t entity, void *owner)
+{
+	struct repeat *repeat = owner;
+	sim_time period = sim->now - repeat->marked;
+	bool equal;
+
+	(void)entity;
+	sim->uncounted++;
+	read_state(repeat);
+	equal = repeat->marked && equal_words(&repeat->same, &repeat->last_same);
+	equal &= grew_alike(repeat);
+	repeat->equal = equal ? repeat->equal + 1 : 0;
+	repeat->failed = equal ? 0 : repeat->failed + 1;
+	if (equal && repeat->recording) {
+		skip(repeat, period);
+		record(repeat, false);
+		forget(repeat); /* what is skipped next is recorded anew */
+		return;
+	}
+	swap(&repeat->same, &repeat->last_same);
+	swap(&repeat->counts, &repeat->last_counts);
+	repeat->marked = sim->now;
+	record(repeat, repeat->equal >= REPEAT_PERIODS);
+}
+
+bool repeat_mark(struct repeat *repeat, const void *who)
+{
+	if (repeat->leader && repeat->leader != who)
+		return false;
+	repeat->leader = who;
+	timer_set(repeat->sim, &repeat->look, repeat->sim->now);
+	return true;
+}
+
+void repeat_leave(struct repeat *repeat, const void *who)
+{
+	if (repeat->leader != who)
+		return;
+	repeat->leader = NULL;
+	timer_cancel(repeat->sim, &repeat->look);
+	forget(repeat);
+}
+
+uint64_t repeat_distance(const struct repeat *repeat, uint64_t least)
+{
+	unsigned shift = repeat->failed / (2 * REPEAT_PERIODS);
+
+	return least << (shift < DISTANCE_SHIFT_MAX ? shift : DISTANCE_SHIFT_MAX);
+}
+
+/* --- running --- */
+
+static void before(void *owner, const struct sim_event *event)
+{
+	struct repeat *repeat = owner;
+	struct repeat_fact fact = { .at = event->at, .entity = event->key };
+
+	if (event->entity < repeat->sim->block_count) {
+		fact.entity = event->entity;
+		fact.stream = repeat->fact(repeat->owner, event->entity, &fact.seq, &fact.label);
+	}
+	repeat->facts = array_reserve(repeat->facts, repeat->fact_count, &repeat->fact_capacity,
+				      sizeof(*repeat->facts));
+	repeat->facts[repeat->fact_count++] = fact;
+}
+
+static void after(void *owner, const struct sim_event *event)
+{
+	(void)owner, (void)event;
+}
+
+bool repeat_run(struct repeat *repeat, uint64_t budget)
+{
+	const struct sim_observer observer = { before, after, repeat };
+	struct sim *sim = repeat->sim;
+	bool more;
+
+	do {
+		repeat->switches = false;
+		more = repeat->recording ? sim_observe(sim, budget, &observer)
+					 : sim_run(sim, budget);
+		if (repeat->switches)
+			sim->stopped = false;
+	} while (repeat->switches);
+	return more;
+}
+
+void repeat_init(struct repeat *repeat, struct sim *sim)
+{
+	*repeat = (struct repeat){ .sim = sim };
+	timer_open(sim, &repeat->look, SIM_SAMPLE, sim_key(SIM_SAMPLE, UINT64_C(1) << 40), on_look,
+		   repeat);
+}
+
+void repeat_release(struct repeat *repeat)
+{
+	free(repeat->same.of);
+	free(repeat->counts.of);
+	free(repeat->last_same.of);
+	free(repeat->last_counts.of);
+	free(repeat->growth.of);
+	free(repeat->left);
+	free(repeat->named);
+	free(repeat->facts);
+}

@@ -1,0 +1,100 @@
+#include "net/repeat.h"
+
+#include "net/nic.h"
+
+static_assert(sizeof(struct packet) == 48 && offsetof(struct packet, generation) == 24,
+	      "repeat_packet() goes through all of a packet");
+
+bool network_can_repeat(const struct network *net)
+{
+	return !net->lossless && !net->part_count && !net->watch && !net->onlooker && !net->faults;
+}
+
+static void repeat_packet(const struct network *net, struct repeat *repeat, struct packet *packet)
+{
+	const struct protocol_ops *ops = net->protocols[packet->protocol].ops;
+
+	if (!ops->repeat) {
+		repeat_never(repeat);
+		return;
+	}
+	/* also on the wire: it arrives a latency after that */
+	repeat_time(repeat, &packet->depart);
+	repeat_same_bytes(repeat, &packet->generation,
+			  sizeof(*packet) - offsetof(struct packet, generation));
+	ops->repeat(net->protocols[packet->protocol].self, repeat, packet);
+}
+
+static void repeat_rng(struct repeat *repeat, const struct rng *rng)
+{
+	repeat_same_bytes(repeat, rng, sizeof(*rng));
+}
+
+static void repeat_port(const struct network *net, struct repeat *repeat, uint32_t number)
+{
+	struct port *port = &net->ports[number];
+	struct port_cold *cold = &net->cold[number];
+
+	if (!repeat->moving)
+		port_advance(port, repeat->sim->now);
+	repeat_same(repeat, (uint64_t)port->count << 32 | port->sent);
+	repeat_same(repeat, (uint64_t)port->max_backlog_ns << 8 | port->flags);
+	repeat_same(repeat, port->queued_bytes);
+	repeat_due(repeat, &port->busy_until);
+	repeat_event(repeat, number);
+	for (uint32_t i = 0; i < port->count; i++)
+		repeat_packet(net, repeat, &port->ring[ring_index(port, i)]);
+	repeat_count(repeat, &port->packets);
+	repeat_count(repeat, &port->bytes);
+	repeat_count(repeat, &cold->drops);
+	repeat_count(repeat, &cold->losses);
+	repeat_count(repeat, &cold->marks);
+	repeat_due(repeat, &cold->last_arrival);
+	repeat_rng(repeat, &cold->loss_stream);
+	repeat_rng(repeat, &cold->jitter_stream);
+	repeat_rng(repeat, &cold->mark_stream);
+}
+
+static void repeat_nic(struct repeat *repeat, const struct nic *nic)
+{
+	const struct nic_source *source = nic->last;
+
+	repeat_same(repeat, (uint64_t)nic->armed << 1 | nic->by_event);
+	repeat_event(repeat, nic->entity);
+	repeat_rng(repeat, &nic->idle_stream);
+	while (source) { /* those that wait, in their order */
+		repeat_same(repeat, (uintptr_t)source);
+		repeat_same(repeat, (uint32_t)source->credit);
+		source = source->next == nic->last ? NULL : source->next;
+	}
+	repeat_same(repeat, 0);
+}
+
+void network_repeat(struct network *net, struct repeat *repeat)
+{
+	uint64_t hops = net->hops;
+
+	for (uint32_t i = 0; i < net->port_count; i++)
+		repeat_port(net, repeat, i);
+	for (uint32_t h = 0; h < net->hosts; h++)
+		repeat_nic(repeat, &net->nics[h]);
+	repeat_same(repeat, net->nics_by_event);
+	repeat_count(repeat, &net->created);
+	repeat_count(repeat, &net->delivered);
+	repeat_count(repeat, &net->dropped);
+	repeat_count(repeat, &net->lost);
+	repeat_count(repeat, &net->absorbed);
+	repeat_count(repeat, &net->hops);
+	repeat->hops_skipped += net->hops - hops;
+}
+
+const struct repeat_stream *network_repeat_fact(const struct network *net, uint32_t number,
+						uint64_t *seq, uint64_t *label)
+{
+	const struct packet *head = port_head(&net->ports[number]);
+	const struct protocol_ops *ops = net->protocols[head->protocol].ops;
+
+	*seq = head->seq;
+	*label = packet_label(head);
+	return ops->stream ? ops->stream(net->protocols[head->protocol].self, head) : NULL;
+}
