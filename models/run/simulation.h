@@ -52,9 +52,10 @@ static inline bool time_span_has(const struct time_span *span, sim_time at)
 }
 
 struct simulation_options {
-	struct out_dir *dir; /* NULL = no tables; not owned */
-	unsigned threads;    /* 0 = 1; the results are the same */
-	bool no_fast_forward; /* simulate what repeats, too (run/fast_forward.h); the same results */
+	struct out_dir *dir;  /* NULL = no tables; not owned */
+	unsigned threads;     /* 0 = 1; the results are the same */
+	bool no_fast_forward; /* simulate what repeats, too (run/fast_forward.h); the same results
+			       */
 	/* May be NULL. */
 	void (*tell)(void *owner, enum simulation_news news, const struct simulation *simulation,
 		     const struct simulation_progress *progress);

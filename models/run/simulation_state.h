@@ -40,7 +40,7 @@ struct simulation {
 	struct series *series; /* NULL = none wanted */
 	struct out_table *links, *aggregators;
 
-	struct repeat repeat; /* of periods that are skipped */
+	struct repeat repeat;                /* of periods that are skipped */
 	const struct sim_observer *observer; /* NULL = nobody looks on; not owned */
 	struct timeline *timeline;           /* NULL = none wanted; owned */
 	struct why_spent *spent; /* by group of jobs, the first of its name; NULL = no --why */

@@ -143,7 +143,7 @@ struct ina_job {
 	struct collective_stats stats; /* what the scheme counts at hosts */
 	struct repeat_stream stream;   /* of its chunks */
 	uint64_t mark; /* results of worker 0 at which to look for repetition; UINT64_MAX = none */
-	uint32_t *worker_of_host;      /* by host; UINT32_MAX = none */
+	uint32_t *worker_of_host; /* by host; UINT32_MAX = none */
 	/* With ops->root, from admit() on: */
 	struct ina_tree tree;
 	void *nodes; /* by node of the tree, of node_size bytes */
