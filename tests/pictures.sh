@@ -8,6 +8,7 @@ command -v gnuplot >/dev/null || { echo "pictures: gnuplot is missing"; exit 77;
 tar -C "$SRC" --exclude='./build*' --exclude='./.git' --exclude='./results/*' -cf - . | tar -xf -
 mkdir -p build
 ln -s "$INASIM" build/inasim
+ln -s "$(dirname "$INASIM")/tests" build/tests
 env -u INASIM scripts/pictures --check >out 2>err || fail "$(<err)"
 silent err
 pictures=$(find scenarios/gallery scenarios/tutorial -name '*.svg' | wc -l)
