@@ -2,6 +2,7 @@
  */
 #include "cli/cli.h"
 
+#include "base/plain.h"
 #include "base/units.h"
 #include "scenario/scenario.h"
 #include "transport/tcp.h"
@@ -94,14 +95,14 @@ static void explain_paths(const struct scenario *scenario)
 		if (ops->frame)
 			trip = (struct trip){ ops->frame(scenario->schemes[scheme]),
 					      ops->frame(scenario->schemes[scheme]), true };
-		printf("longest path of job \"%s\" (%s): ", group->name, ops->name);
+		plain_print(stdout, "longest path of job \"%s\" (%s): ", group->name, ops->name);
 		explain_trip(&scenario->topology, trip);
 	}
 	for_enabled_flows(group, scenario) {
 		const struct transport *transport = transport_kind((unsigned)group->transport);
 
-		printf("longest path of flows \"%s\" (%s): ", group->name,
-		       transport_names[group->transport]);
+		plain_print(stdout, "longest path of flows \"%s\" (%s): ", group->name,
+			    transport_names[group->transport]);
 		explain_trip(&scenario->topology, trip_over(scenario, transport));
 	}
 }
