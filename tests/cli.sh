@@ -936,13 +936,15 @@ if command -v gnuplot >/dev/null; then
 	! kill -0 "$(cat pid)" 2>/dev/null || fail "a killed plot leaves gnuplot running"
 	# a figure for which there is no data
 	for figure in series packets slowdown; do
-		ends 6 plot --quiet --figure "$figure" results/deep/small
+		ends 6 plot --quiet --figure "$figure" results/deep/small # asked for by its name
 		silent out
 		says err "^inasim: results/deep/small: no figure $figure: "
 		[[ ! -e results/deep/small/figures/$figure.png ]] || fail "an empty $figure.png"
 	done
 	ends 0 plot results/deep/small
 	says err '^results/deep/small: no figure series: .* no series/network.csv; .*output.series'
+	ends 0 plot --quiet results/deep/small
+	silent err
 	mkdir bare
 	cp results/deep/small/manifest.json bare
 	ends 6 plot --quiet bare

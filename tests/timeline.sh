@@ -132,8 +132,6 @@ says packets 'name: "job 0 xa.303.244a.*a"$'
 # who asks for what cannot be
 ends 2 run s.json --timeline 0s..1s
 says err 'inasim: --timeline writes timeline.pftrace into a result directory: give --out DIR, too$'
-ends 2 run s.json --timeline 0s..1s --events 0s..1s --out x
-says err 'and no --events'
 ends 2 run s.json --timeline 1s --out x
 says err '--timeline takes FROM..TO, two times with a unit'
 ends 2 run s.json --timeline 0s..1s --out x --fidelity fluid

@@ -28,6 +28,13 @@ for table in jobs iterations flows links; do
 	checks=$((checks + 1))
 	cmp -s plain/$table.csv why/$table.csv || fail "--why changes $table.csv"
 done
+# all that look on at once see what each sees alone
+ends 0 run two.json --events 0s..2ms --out logged --quiet
+ends 0 run two.json --timeline 0s..2ms --out drawn --quiet
+ends 0 run two.json --why --events 0s..2ms --timeline 0s..2ms --out all --quiet
+same all/why.csv why/why.csv
+same all/events.csv logged/events.csv
+same all/timeline.pftrace drawn/timeline.pftrace
 [[ ! -e plain/why.csv && ! -e plain/why-links.csv && ! -e plain/series/owners.csv ]] ||
 	fail "tables of --why without it"
 [[ $(wc -l <why/why.csv) == $((1 + 3 * 6 + 2 * 4)) ]] || fail "$(wc -l <why/why.csv) rows"
@@ -172,14 +179,26 @@ says out '; pushed out of aggregators by job [01], [0-9.]+ ms'
 
 ends 2 run two.json --why
 says err '^inasim: --why writes why.csv into a result directory: give --out DIR, too$'
-ends 2 run two.json --why --events 0s..1us --out both
-says err 'and no --events$'
 ends 2 run two.json --why --fidelity analytic --set /topology/link/loss=0 --out streams
 says err '^inasim: --why follows packets, and two.json has none'
-ends 2 run two.json --why --set /topology/host/gpus/count=2 --out machines
+machines=(two.json --set /topology/host/gpus/count=2)
+fusion=(two.json --set /jobs/0/overlap=layers --set /jobs/0/fusion_cycle=5ms)
+ends 2 run "${machines[@]}" --why --out machines
 says err '^inasim: --why follows packets, not what GPUs of a machine do among themselves'
-ends 2 run two.json --why --set /jobs/0/overlap=layers --set /jobs/0/fusion_cycle=5ms --out fusion
+ends 2 run "${fusion[@]}" --why --out fusion
 says err '^inasim: --why follows packets, not .* nor what waits for the end of a cycle'
+ends 0 check "${machines[@]}"
+says out '^two.json: valid: .*; --why is not to be had with "gpus"$'
+ends 0 check "${fusion[@]}"
+says out '; --why is not to be had with "fusion_cycle"$'
+ends 0 check two.json
+checks=$((checks + 1))
+! grep -e --why out || fail "check says of two.json that --why is not to be had"
+# points of such a sweep run without it
+echo '{ "name": "p", "base": "two.json", "axes": [ { "name": "gpus", "pointer": "/topology/host/gpus/count", "values": [1, 2] } ] }' >plan.json
+ends 0 sweep run plan.json 0-1 --why --out swept
+checks=$((checks + 1))
+[[ $(find swept -name why.csv | wc -l) == 1 ]] || fail "why.csv of a sweep: $(find swept -name why.csv)"
 ends 6 why plain
 says err 'why.csv.*\(inasim run --why writes it\)'
 ends 6 why nowhere

@@ -245,16 +245,16 @@ struct event_log *event_log_open(struct simulation *s, struct out_dir *dir,
 		return NULL;
 	log = xcalloc(1, sizeof(*log));
 	*log = (struct event_log){
-		.s = s, .table = table, .span = *span, .observer = { keep_event, log_event, log }
+		.s = s,
+		.table = table,
+		.span = *span,
+		.observer = { .before = keep_event, .after = log_event, .owner = log },
 	};
-	s->observer = &log->observer;
+	simulation_observe(s, &log->observer);
 	return log;
 }
 
 void event_log_free(struct event_log *log)
 {
-	if (!log)
-		return;
-	log->s->observer = NULL;
 	free(log);
 }

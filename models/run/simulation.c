@@ -374,6 +374,25 @@ static void tell(const struct simulation *s, const struct simulation_options *op
 	options->tell(options->owner, news, s, &progress);
 }
 
+const char *simulation_no_why(const struct scenario *scenario)
+{
+	if (machine_gpus(&scenario->machine) > 1)
+		return "gpus";
+	for_enabled_jobs(group, scenario)
+		if (group->fusion_cycle)
+			return "fusion_cycle";
+	return NULL;
+}
+
+void simulation_observe(struct simulation *s, struct sim_observer *observer)
+{
+	struct sim_observer **last = &s->observer;
+
+	while (*last)
+		last = &(*last)->next;
+	*last = observer;
+}
+
 /* Why the run needs one queue of events, or NULL. Jobs, PAUSE and observers act on other nodes
  * without a link in between; so does RoCE, whose receivers know at once when a sender closes. */
 static const char *not_in_parts(const struct simulation *s)
@@ -522,6 +541,7 @@ void simulation_go(struct simulation *s, const struct simulation_options *option
 			}
 		}
 	}
+	s->observer = NULL;
 	join(s);
 	set_back_time(s);
 	series_stop(s->series);

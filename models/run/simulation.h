@@ -66,8 +66,12 @@ struct simulation_options {
 	/* Make a timeline of this time (run/timeline.h), which the caller writes. Has the same
 	 * conditions as `why`, and goes with it. */
 	struct time_span timeline;
-	bool why; /* write why.csv; needs a directory and packets; not with `events` */
+	bool why; /* write why.csv; needs a directory and packets */
 };
+
+/* The key of a scenario of packets with which `why` is not to be had: what it adds happens inside a
+ * machine, or waits for the end of a cycle, and no packet shows it. NULL = it is. */
+const char *simulation_no_why(const struct scenario *scenario);
 
 /* Runs a checked scenario to its end; run/simulation_state.h has the parts of the result. NULL and
  * *error (caller frees) if an input file is wrong or a table cannot be opened. The scenario must

@@ -40,9 +40,9 @@ struct simulation {
 	struct series *series; /* NULL = none wanted */
 	struct out_table *links, *aggregators;
 
-	struct repeat repeat;                /* of periods that are skipped */
-	const struct sim_observer *observer; /* NULL = nobody looks on; not owned */
-	struct timeline *timeline;           /* NULL = none wanted; owned */
+	struct repeat repeat;          /* of periods that are skipped */
+	struct sim_observer *observer; /* NULL = nobody looks on; not owned */
+	struct timeline *timeline;     /* NULL = none wanted; owned */
 	struct why_spent *spent; /* by group of jobs, the first of its name; NULL = no --why */
 };
 
@@ -57,6 +57,8 @@ struct simulation *simulation_build(const struct scenario *scenario, const char 
  * `threads`; results stay the same. Returns their number, which is 1 if something acts across them.
  * Call it before simulation_go(), which cuts large networks itself. */
 unsigned simulation_cut(struct simulation *simulation, unsigned count, unsigned threads);
+/* Before simulation_go(): looks on, too, after those that do already, and must outlive it. */
+void simulation_observe(struct simulation *simulation, struct sim_observer *observer);
 /* Runs to the end. */
 void simulation_go(struct simulation *simulation, const struct simulation_options *options);
 

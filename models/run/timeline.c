@@ -70,7 +70,6 @@ struct timeline {
 	uint64_t arrows;
 	struct why_listener listener;
 	struct sim_observer observer;
-	const struct sim_observer *why;
 	uint32_t sw, job; /* of the packet whose event runs; UINT32_MAX = none */
 	struct switch_seen seen;
 };
@@ -325,7 +324,6 @@ static void before(void *owner, const struct sim_event *event)
 {
 	struct timeline *t = owner;
 
-	t->why->before(t->why->owner, event);
 	t->sw = t->job = UINT32_MAX;
 	if (event->entity < t->s->topo.net.port_count && time_span_has(&t->span, event->at))
 		note_packet(t, event);
@@ -335,7 +333,6 @@ static void after(void *owner, const struct sim_event *event)
 {
 	struct timeline *t = owner;
 
-	t->why->after(t->why->owner, event);
 	if (t->sw != UINT32_MAX)
 		look_at_switch(t);
 	if (event->entity < t->s->topo.net.port_count)
@@ -359,12 +356,11 @@ struct timeline *timeline_open(struct simulation *s, const struct time_span *spa
 		.links = xcalloc(net->port_count, sizeof(*t->links)),
 		.flows = xcalloc(net->hosts, sizeof(*t->flows)),
 		.listener = { on_job, on_charged, on_tensor, on_last, on_queued, on_flow, t },
-		.observer = { before, after, t },
-		.why = why_observer(why_of(net)),
+		.observer = { .before = before, .after = after, .owner = t },
 	};
 	ask_for_links(t);
 	why_listen(why_of(net), &t->listener);
-	s->observer = &t->observer;
+	simulation_observe(s, &t->observer);
 	return t;
 }
 
@@ -373,7 +369,6 @@ void timeline_close(struct timeline *t)
 	for (size_t i = 0; i < t->job_count; i++)
 		end_job(t, &t->jobs[i]);
 	why_listen(why_of(&t->s->topo.net), NULL);
-	t->s->observer = t->why;
 }
 
 bool timeline_write(const struct timeline *t, struct out_dir *dir, uint64_t *left_out, char **error)

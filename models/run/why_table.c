@@ -254,7 +254,7 @@ struct why_table *why_table_open(struct simulation *s, struct out_dir *dir, char
 	table->why = why_open(&s->topo.net, write_row, table);
 	if (dir)
 		s->spent = xcalloc(s->scenario->jobs.count, sizeof(*s->spent));
-	s->observer = why_observer(table->why);
+	simulation_observe(s, why_observer(table->why));
 	return table;
 }
 
@@ -262,7 +262,6 @@ void why_table_free(struct why_table *table)
 {
 	if (!table)
 		return;
-	table->s->observer = NULL;
 	why_free(table->why);
 	free(table);
 }

@@ -642,7 +642,7 @@ void why_flow_over(struct why *why, uint32_t src, uint32_t dst, bytes size, sim_
 		why->listener->flow(why->listener->owner, src, dst, size, start);
 }
 
-const struct sim_observer *why_observer(struct why *why)
+struct sim_observer *why_observer(struct why *why)
 {
 	return &why->observer;
 }

@@ -136,7 +136,7 @@ void why_flow_opens(struct why *why, uint32_t group);
 void why_flow_over(struct why *why, uint32_t src, uint32_t dst, bytes size, sim_time start);
 
 /* The observer that the run's events need. */
-const struct sim_observer *why_observer(struct why *why);
+struct sim_observer *why_observer(struct why *why);
 
 static inline struct why *why_of(const struct network *net)
 {

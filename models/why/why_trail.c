@@ -587,7 +587,7 @@ void why_worked(const struct network *net, uint32_t job, uint32_t host, uint32_t
 void why_trail_open(struct why *why)
 {
 	why->onlooker.queued = queued;
-	why->observer = (struct sim_observer){ before, after, why };
+	why->observer = (struct sim_observer){ .before = before, .after = after, .owner = why };
 	why->lines = xcalloc(why->net->port_count, sizeof(*why->lines));
 	why->sent = known_new();
 	why->nodes = known_new();

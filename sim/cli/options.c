@@ -65,7 +65,7 @@ static const struct option_row rows[] = {
 	  "sweep plan|sweep status|sweep collect",
 	  FLAG(json), "print JSON" },
 	{ "quiet", NULL, "run|check|plot|sweep plan|sweep run|sweep collect|regress", FLAG(quiet),
-	  "no progress, no summary" },
+	  "no progress, no summary, no warnings" },
 	{ "strict", NULL, "check", FLAG(check.strict), "take warnings as errors (exit code 3)" },
 	{ "results", NULL, "schema", FLAG(schema.results),
 	  "explain the columns of the result tables" },

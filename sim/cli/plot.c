@@ -126,6 +126,7 @@ int verb_plot(const struct cli *cli)
 	if (!options_fit(cli))
 		return EXIT_USAGE;
 	options.out = cli->out;
+	options.quiet = cli->quiet;
 	if (!options.term)
 		options.term = "png";
 	if (cli->plot.size && !plot_size(cli->plot.size, &options)) {

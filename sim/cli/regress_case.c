@@ -154,12 +154,12 @@ static void find_event(const struct regress_case *job, struct verdict *v)
 	struct first_event *first = &v->first;
 	struct regress_run run;
 	struct locator l = { .reference = v->reference };
-	const struct sim_observer observer = { keep_event, compare_event, &l };
+	struct sim_observer observer = { keep_event, compare_event, &l, NULL };
 
 	v->located = build(&run, job->entry, &v->problem) == EXIT_DONE;
 	if (v->located) {
 		l.s = run.s;
-		run.s->observer = &observer;
+		simulation_observe(run.s, &observer);
 		go(&run);
 		first->found = l.found;
 		first->last = simulation_events(run.s);
@@ -428,12 +428,11 @@ static void take_print(void *owner, const struct sim_event *event)
 
 static void run_printed(struct regress_run *run, struct printer *printer)
 {
-	const struct sim_observer observer = { nothing, take_print, printer };
+	struct sim_observer observer = { nothing, take_print, printer, NULL };
 
 	printer->s = run->s;
-	run->s->observer = &observer;
+	simulation_observe(run->s, &observer);
 	go(run);
-	run->s->observer = NULL;
 	if (printer->events && !fingerprint_due(printer->events))
 		keep_print(printer);
 }

@@ -497,31 +497,23 @@ static char *out_path(const struct cli *cli, int i)
 	return xasprintf("%s/%d", cli->out, i);
 }
 
-static bool fuses_by_time(const struct scenario *scenario)
-{
-	for_enabled_jobs(group, scenario)
-		if (group->fusion_cycle)
-			return true;
-	return false;
-}
-
 /* --why and --timeline follow packets from switch to switch. Why they cannot; NULL: they can. The
  * caller frees. */
 static char *why_not_follow(const struct cli *cli, const struct scenario *scenario,
 			    const char *path)
 {
 	bool follows = cli->run.why || cli->run.timeline.given;
+	const char *no_why = cli->run.why ? simulation_no_why(scenario) : NULL;
 
 	if (follows && scenario->fidelity != FIDELITY_PACKET)
 		return xasprintf("--%s follows packets, and %s has none: leave it out, or give "
 				 "--fidelity packet",
 				 cli->run.why ? "why" : "timeline", path);
-	if (cli->run.why && (machine_gpus(&scenario->machine) > 1 || fuses_by_time(scenario)))
-		return xasprintf(
-			"--why follows packets, not what GPUs of a machine do among themselves "
-			"nor what waits for the end of a cycle (\"gpus\", \"fusion_cycle\" of %s): "
-			"leave it out",
-			path);
+	if (no_why)
+		return xasprintf("--why follows packets, not what GPUs of a machine do among "
+				 "themselves nor what waits for the end of a cycle (\"%s\" of %s): "
+				 "leave it out",
+				 no_why, path);
 	return NULL;
 }
 
@@ -564,10 +556,9 @@ static bool good_options(const struct cli *cli)
 		      { cli->run.timeline.given, "timeline", TIMELINE_FILE } };
 
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
-		if (files[i].given && (!cli->out || (i && cli->run.events.given))) {
-			complain("--%s writes %s into a result directory: give --out DIR, too%s",
-				 files[i].name, files[i].file,
-				 i && cli->run.events.given ? ", and no --events" : "");
+		if (files[i].given && !cli->out) {
+			complain("--%s writes %s into a result directory: give --out DIR, too",
+				 files[i].name, files[i].file);
 			return false;
 		}
 	return true;

@@ -3,6 +3,7 @@
 
 #include "base/plain.h"
 #include "build_info.h"
+#include "run/simulation.h"
 #include "scenario/scenario.h"
 #include "lab/sweep/point.h"
 
@@ -25,7 +26,8 @@ static int simulate_point(void *owner, const char *out)
 
 	quiet.quiet = true;
 	quiet.json = false;
-	quiet.run.why = quiet.run.why && point->scenario->fidelity == FIDELITY_PACKET;
+	quiet.run.why = quiet.run.why && point->scenario->fidelity == FIDELITY_PACKET &&
+			!simulation_no_why(point->scenario);
 	return run_scenario(&quiet, point->scenario, point->plan->base, point->doc, out);
 }
 

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/plain.h"
 #include "run/results.h"
+#include "run/simulation.h"
 #include "scenario/scenario.h"
 #include "lab/sweep/plan.h"
 
@@ -21,6 +22,8 @@ static void print_cost(const struct scenario *scenario, const struct conf_doc *d
 		printf(", %s %.2g packet-hops, %.2g s on this machine%s",
 		       cost.least ? "at least" : "about", cost.hops, cost.hops / speed_hops_per_s(),
 		       cost.least ? ": flows go on as long as the jobs do" : "");
+	if (scenario->fidelity == FIDELITY_PACKET && simulation_no_why(scenario))
+		printf("; --why is not to be had with \"%s\"", simulation_no_why(scenario));
 }
 
 int verb_check(const struct cli *cli)

@@ -37,11 +37,11 @@ static void stands_still(int seed, const char *network, const char *flows)
 {
 	struct run seen, alone;
 	struct witness witness = { 0 };
-	const struct sim_observer observer = { before, after, &witness };
+	struct sim_observer observer = { before, after, &witness, NULL };
 
 	run_build(&seen, LOST, seed, network, flows, "");
 	witness.s = seen.s;
-	seen.s->observer = &observer;
+	simulation_observe(seen.s, &observer);
 	run_to(&seen, END_DEADLOCK);
 	run_build(&alone, LOST, seed, network, flows, "");
 	run_to(&alone, END_DEADLOCK);

@@ -45,12 +45,11 @@ static void look_on(struct look *look, struct run *run)
 {
 	memset(look, 0, sizeof(*look));
 	look->why = why_open(&run->s->topo.net, keep_row, look);
-	run->s->observer = why_observer(look->why);
+	simulation_observe(run->s, why_observer(look->why));
 }
 
-static void look_away(struct look *look, struct run *run)
+static void look_away(struct look *look)
 {
-	run->s->observer = NULL;
 	why_free(look->why);
 }
 
@@ -106,7 +105,7 @@ Test(why, four_chunks_and_a_loss)
 		cr_expect_eq(look.rows[i].end - look.rows[i].begin,
 			     100 * PS_PER_US + 2 * X + MS + WAY);
 	}
-	look_away(&look, &run);
+	look_away(&look);
 	run_free(&run);
 }
 
@@ -125,7 +124,7 @@ Test(why, an_idle_path_is_wire)
 	cr_assert_eq(look.count, 2);
 	for (size_t i = 0; i < 2; i++)
 		expect_causes(&look.rows[i], expected);
-	look_away(&look, &run);
+	look_away(&look);
 	run_free(&run);
 }
 
@@ -149,7 +148,7 @@ Test(why, few_slots_are_a_window)
 	cr_assert_eq(look.count, 2);
 	for (size_t i = 0; i < 2; i++)
 		expect_causes(&look.rows[i], expected);
-	look_away(&look, &run);
+	look_away(&look);
 	run_free(&run);
 }
 
@@ -177,7 +176,7 @@ Test(why, a_straggler_is_named)
 		cr_expect_eq(row->peer.times, 1);
 		cr_expect_eq(row->peer.time, 100 * PS_PER_US);
 	}
-	look_away(&look, &run);
+	look_away(&look);
 	run_free(&run);
 }
 
@@ -207,7 +206,7 @@ Test(why, a_straggler_of_streams)
 		for (size_t w = 0; w < 4 && i == 2; w++)
 			cr_expect_eq(look.rows[w].cause[WHY_STRAGGLER],
 				     look.rows[w].worker < 3 ? 300 * PS_PER_US : 0);
-		look_away(&look, &run);
+		look_away(&look);
 		run_free(&run);
 	}
 }
@@ -241,7 +240,7 @@ Test(why, a_link_has_its_owner)
 			cr_expect_geq(why_bytes(&list->volumes[0]), 100000);
 	}
 	cr_expect_str_eq(why_job_name(look.why, 0), "two");
-	look_away(&look, &run);
+	look_away(&look);
 	run_free(&run);
 }
 
@@ -355,7 +354,7 @@ Test(why, adds_up_for_every_scheme, .timeout = 120)
 				      "%s, %s: %lu of %lu ps unexplained", troubles[t].name,
 				      schemes[i], (unsigned long)look.cause[WHY_UNEXPLAINED],
 				      (unsigned long)all);
-			look_away(&look, &run);
+			look_away(&look);
 			run_free(&run);
 		}
 		cr_expect(!troubles[t].causes || seen > 0, "%s leaves no trace", troubles[t].name);
@@ -411,7 +410,7 @@ Test(why, explains_losses_stragglers_and_flows, .timeout = 240)
 				     schemes[i], loss, at / 3,
 				     (unsigned long)look.cause[WHY_NO_AGGREGATOR],
 				     (unsigned long)all);
-			look_away(&look, &run);
+			look_away(&look);
 			run_free(&run);
 		}
 }
@@ -493,7 +492,7 @@ static double share_of(const struct switched *one, const char *const members[3])
 	for (unsigned c = 0; c < WHY_CAUSES; c++)
 		all += look.cause[c];
 	share = (double)look.cause[one->cause] / (double)all;
-	look_away(&look, &run);
+	look_away(&look);
 	run_free(&run);
 	return share;
 }

@@ -24,10 +24,12 @@ bool sim_observe(struct sim *sim, uint64_t budget, const struct sim_observer *ob
 			entity.handler(sim, id, entity.owner);
 			continue;
 		}
-		observer->before(observer->owner, &event);
+		for (const struct sim_observer *o = observer; o; o = o->next)
+			o->before(o->owner, &event);
 		sim->digest += sim_event_fact(sim, id);
 		entity.handler(sim, id, entity.owner);
-		observer->after(observer->owner, &event);
+		for (const struct sim_observer *o = observer; o; o = o->next)
+			o->after(o->owner, &event);
 	}
 	if (sim->stopped)
 		sim_do_deferred(sim, sim->now);

@@ -15,17 +15,18 @@ struct sim_event {
 	uint8_t class; /* enum sim_class */
 };
 
-/* Looks on and changes nothing, except that it may call sim_stop(). */
+/* Looks on and changes nothing, except that it may call sim_stop(). Both calls are required. */
 struct sim_observer {
 	/* The handler is about to run: what it will see is all in place. */
 	void (*before)(void *owner, const struct sim_event *event);
 	/* The handler has run, sim->digest has what it added. */
 	void (*after)(void *owner, const struct sim_event *event);
 	void *owner;
+	struct sim_observer *next; /* looks on after this one; NULL = none; not owned */
 };
 
-/* As sim_run(), in the same order and to the same end. Both calls of the
- * observer are required; silent events run unobserved: samples, and those of NICs. */
+/* As sim_run(), in the same order and to the same end. Silent events run unobserved: samples, and
+ * those of NICs. */
 bool sim_observe(struct sim *sim, uint64_t budget, const struct sim_observer *observer);
 
 #endif
