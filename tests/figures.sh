@@ -85,6 +85,7 @@ for scenario in "${scenarios[@]}"; do
 	name=${name%.json}
 	case $name in
 	esa-* | why-*) after=5ms ;;     # much happens in them
+	panama-shared-cluster) after=9100us ;; # long labels of rows
 	roce-websearch) after=10ms ;;   # a warm-up and a window
 	shared-cluster) after=40ms ;;                # a warm-up and a window
 	panama-fairness | panama-no-congestion-control) after=251ms ;; # when the second job arrives

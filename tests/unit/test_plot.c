@@ -348,7 +348,7 @@ Test(plot, job_timeline)
 	create_text("iterations.csv", ITERATIONS_HEADER "3,early,1,1.5,3,1.5,0.5,1\n"
 							"3,early,0,0.5,1.5,1,0.25,0.75\n");
 	expect_figure("job_timeline", "# Jobs over time\n"
-				      "# 2 jobs, 1 unfinished\n"
+				      "# 2 jobs, 1 unfinished (*)\n"
 				      "panel series from_s to_s row job_id name\n"
 				      "1 1 0 0.5 0 3 \"waiting\"\n"
 				      "1 1 2 3 1 7 \"waiting\"\n"
@@ -359,7 +359,7 @@ Test(plot, job_timeline)
 	size_t length;
 	char *script = read_file("figures/job_timeline.gp", &length);
 	cr_expect_not_null(strstr(script, "YTICK_AT[1] = 0; YTICK[1] = 'early'\n"));
-	cr_expect_not_null(strstr(script, "YTICK_AT[2] = 1; YTICK[2] = 'late (unfinished)'\n"));
+	cr_expect_not_null(strstr(script, "YTICK_AT[2] = 1; YTICK[2] = 'late *'\n"));
 	free(script);
 }
 

@@ -211,11 +211,12 @@ static bool name_is_unique(const struct jobs *jobs, size_t row)
 	return true;
 }
 
-/* "vgg #3 (unfinished)". The caller frees. */
+/* "vgg #3", with a star if it is unfinished: labels are short, so that a narrow figure has room for
+ * bars and legend. The caller frees. */
 static char *label_of(const struct jobs *jobs, size_t row)
 {
 	const struct job *job = &jobs->jobs[row];
-	const char *state = job->finished ? "" : " (unfinished)";
+	const char *state = job->finished ? "" : " *";
 	char *name = figure_cut(job->name, NAME_BYTES);
 	char *label = name_is_unique(jobs, row)
 			      ? xasprintf("%s%s", name, state)
@@ -245,8 +246,9 @@ static void draw(struct figure *f, const struct jobs *jobs)
 		snprintf(bars, sizeof bars, "; a bar is %zu iterations", together);
 	figure_begin(f, "timeline", 1, PHASES, "from_s to_s row job_id");
 	figure_title(f, "Jobs over time",
-		     xasprintf("%zu jobs, %zu unfinished%s", jobs->count,
-			       jobs->count - jobs->finished, bars));
+		     xasprintf("%zu jobs, %zu unfinished%s%s", jobs->count,
+			       jobs->count - jobs->finished,
+			       jobs->finished < jobs->count ? " (*)" : "", bars));
 	figure_count(f, "PIXELS_HIGH",
 		     height < FIGURE_HEIGHT ? FIGURE_HEIGHT
 		     : height > HEIGHT_MAX  ? HEIGHT_MAX
