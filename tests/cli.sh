@@ -451,7 +451,7 @@ fi
 
 # --- signals ---
 
-# signalled SIGNAL OUT: starts an endless run and sends the signal as soon as it has its folder, and so
+# signalled SIGNAL OUT [twice]: starts an endless run and sends the signal as soon as it has its folder, and so
 # listens; the code is in `code`
 signalled() {
 	local pid
@@ -459,8 +459,8 @@ signalled() {
 	rm -rf "$2.partial"
 	"$INASIM" run endless.json --out "$2" >out 2>err </dev/null &
 	pid=$!
-	while [[ ! -e $2.partial/.writing ]] && kill -0 "$pid"; do sleep 0.05; done
-	kill -s "$1" "$pid"
+	wait_for listens "$pid" "$2"
+	kill -s "$1" "$pid" ${3:+"$pid"}
 	wait "$pid" 2>/dev/null || code=$?
 }
 
@@ -478,9 +478,8 @@ signalled KILL killed
 [[ ! -e killed.partial/manifest.json ]] || fail "killed.partial has a manifest"
 ends 0 run --quiet small.json --out killed # the next one clears it away
 [[ ! -e killed.partial ]] || fail "killed.partial stays for ever"
-code=0
-timeout -s INT 0.5 "$INASIM" run --quiet endless.json --out twins 2>err || code=$?
-((code == 124)) || fail "timeout ends with $code, not 124"
+signalled INT twins twice # as by timeout(1), which signals the process and its group
+((code == 130)) || fail "SIGINT twice ends with $code, not 130"
 holds '.end_reason == "interrupted"' twins/manifest.json
 
 # An interrupted run does not replace one that came to its end, but another interrupted one.
@@ -501,14 +500,11 @@ signalled INT interrupted
 # --- long runs ---
 
 # what SIGUSR1 asks for, at any time; the run goes on
-"$INASIM" run --quiet endless.json >out 2>err </dev/null &
+"$INASIM" run --quiet endless.json --out asked >out 2>err </dev/null &
 pid=$!
-sleep 0.2 # before it listens at all, a question would be its end
-for ((i = 0; i < 100; i++)); do
-	kill -USR1 "$pid"
-	sleep 0.05
-	[[ ! -s err ]] || break
-done
+wait_for listens "$pid" asked # before that a question would be its end
+kill -USR1 "$pid"
+wait_for grep -q ' bytes acknowledged' err
 kill -INT "$pid"
 wait "$pid" 2>/dev/null || true
 says err '^endless: [0-9.]+ %.* of 1 flows, [0-9.]+ s at [0-9.e+-]+ ms/s$'
@@ -529,7 +525,11 @@ says err '^tat-8-workers: [0-9]*[1-9][0-9.]* %, [0-9]+ s left, 0 of 1 iterations
 
 # the line on a terminal fits, whatever its width
 if command -v script >/dev/null; then
-	timeout -s INT 1 script -qec "stty cols 40; exec '$INASIM' run endless.json" /dev/null >lines 2>/dev/null </dev/null || true
+	script -qfec "stty cols 40; exec '$INASIM' run endless.json" /dev/null >lines 2>/dev/null </dev/null &
+	pid=$!
+	wait_for grep -q 'endless: [0-9.]* %' lines
+	kill -TERM "$pid"
+	wait "$pid" 2>/dev/null || true
 	tr '\r' '\n' <lines >out
 	says out '^endless: [0-9.]+ %'
 	checks=$((checks + 1))
@@ -922,18 +922,11 @@ if command -v gnuplot >/dev/null; then
 	chmod +x slow/gnuplot
 	PATH=$PWD/slow:$PATH "$INASIM" plot --figure job_timeline results/deep/small >out 2>err &
 	plot=$!
-	for _ in {1..100}; do
-		[[ -s pid ]] && break
-		sleep 0.05
-	done
+	wait_for written pid
 	kill -KILL "$plot"
 	wait "$plot" 2>/dev/null || true
 	[[ $(ls -A results/deep/small/figures) != *job_timeline.png* ]] || fail "a killed plot leaves a picture"
-	for _ in {1..100}; do
-		kill -0 "$(cat pid)" 2>/dev/null || break
-		sleep 0.05
-	done
-	! kill -0 "$(cat pid)" 2>/dev/null || fail "a killed plot leaves gnuplot running"
+	wait_for gone "$(cat pid)"
 	# a figure for which there is no data
 	for figure in series packets slowdown; do
 		ends 6 plot --quiet --figure "$figure" results/deep/small # asked for by its name

@@ -81,25 +81,26 @@ cells 'c["retransmissions"] != "" || c["timeouts"] != "" { print $0 }' fluid/job
 
 # A signal to the whole group, as of timeout(1) and batch systems, ends the run in order: SimGrid
 # waits for the run.
+# goes_on OUT: a run of hours, in a group of its own; it has its number, SimGrid's child, when this returns
+goes_on() {
+	setsid "$INASIM" run --quiet "$SRC/scenarios/fluid/cluster-1024.json" --set /jobs/0/iterations=100000 \
+		--out "$1" >out 2>err &
+	run=$!
+	wait_for has_child "$run"
+	wait_for listens "$run" "$1"
+}
+goes_on stopped
+kill -HUP -- "-$run"
+kill -TERM -- "-$run"
 code=0
-timeout -s TERM 1 "$INASIM" run --quiet "$SRC/scenarios/fluid/cluster-1024.json" --set /jobs/0/iterations=100000 \
-	--out stopped >out 2>err || code=$?
+wait "$run" || code=$?
 checks=$((checks + 1))
-((code == 124)) || fail "timeout ends with $code, not 124"
+((code == 130)) || fail "an interrupted run: exit code $code: $(head -n 5 err)"
 holds '.end_reason == "interrupted"' stopped/manifest.json
 
 # SimGrid killed in the middle of a run: exit code 5, in words, and no process is left.
-"$INASIM" run --quiet "$SRC/scenarios/fluid/cluster-1024.json" --set /jobs/0/iterations=100000 \
-	--out killed >out 2>err &
-run=$!
-child=
-for _ in $(seq 100); do
-	child=$(pgrep -P "$run" || true)
-	[[ -z $child ]] || break
-	sleep 0.1
-done
-sleep 0.5
-kill -KILL "$child"
+goes_on killed
+kill -KILL "$(child_of "$run")"
 code=0
 wait "$run" || code=$?
 checks=$((checks + 1))

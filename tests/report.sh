@@ -145,7 +145,7 @@ chmod +x slow/gnuplot
 rm -f run/report.html
 PATH=$PWD/slow:$PATH setsid "$INASIM" report run >out 2>err &
 pid=$!
-while [[ ! -s pid ]] && kill -0 "$pid"; do sleep 0.05; done
+wait_for written pid
 kill -TERM -- "-$pid" # as a terminal does, and batch systems
 code=0
 wait "$pid" || code=$?

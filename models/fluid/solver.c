@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,9 +43,25 @@ static char *find_program(void)
 	return xstrdup(INASIM_BUILD_DIR "/" PROGRAM);
 }
 
+/* A terminal, timeout(1) and batch systems signal the whole group, but the simulation decides when to
+ * end. So these signals are blocked from the first moment on. */
+static void block_signals(posix_spawnattr_t *attributes)
+{
+	sigset_t blocked;
+
+	sigemptyset(&blocked);
+	sigaddset(&blocked, SIGINT);
+	sigaddset(&blocked, SIGTERM);
+	sigaddset(&blocked, SIGHUP);
+	posix_spawnattr_init(attributes);
+	posix_spawnattr_setsigmask(attributes, &blocked);
+	posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK);
+}
+
 static bool spawn(struct solver *solver, const char *path, int theirs)
 {
 	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
 	char *argv[] = { PROGRAM, NULL };
 	int failed;
 
@@ -52,7 +69,9 @@ static bool spawn(struct solver *solver, const char *path, int theirs)
 	posix_spawn_file_actions_adddup2(&actions, theirs, STDIN_FILENO);
 	posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
 	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-	failed = posix_spawn(&solver->process, path, &actions, NULL, argv, environ);
+	block_signals(&attributes);
+	failed = posix_spawn(&solver->process, path, &actions, &attributes, argv, environ);
+	posix_spawnattr_destroy(&attributes);
 	posix_spawn_file_actions_destroy(&actions);
 	errno = failed;
 	return !failed;

@@ -40,7 +40,7 @@ refused() {
 	local name=$1 text found code=0
 	shift
 	checks=$((checks + 1))
-	text=$(timeout 20 "$INASIM" "$@" 2>&1 >"$output") || code=$?
+	text=$(ulimit -t 20 && exec "$INASIM" "$@" 2>&1 >"$output") || code=$?
 	((code == 3)) || fail "$name: inasim $* ends with $code, not 3"
 	[[ ! -s $output ]] || fail "$name: inasim $* writes to standard output"
 	found=$(messages_of "$name.json" <<<"$text")

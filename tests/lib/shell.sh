@@ -69,6 +69,36 @@ same() {
 	cmp -s "$1" "$2" || fail "$1 and $2 differ: $(diff "$1" "$2" | head -n 4)"
 }
 
+# wait_for TEST...: until it holds; what has not come in two minutes will not, on any machine
+wait_for() {
+	local until=$((SECONDS + 120))
+	checks=$((checks + 1))
+	while ! "$@"; do
+		((SECONDS < until)) || { fail "waited in vain for: $*"; return; }
+		sleep 0.02
+	done
+}
+
+# What to wait for: the process is no more (or nobody has asked for its exit code yet); it has a child;
+# something stands in a file.
+gone() {
+	[[ ! -e /proc/$1 || $(awk '{ print $3 }' "/proc/$1/stat" 2>/dev/null) == [ZX] ]]
+}
+child_of() {
+	awk '{ print $1 }' "/proc/$1/task/$1/children" 2>/dev/null
+}
+has_child() {
+	[[ -n $(child_of "$1") ]]
+}
+written() {
+	[[ -s $1 ]]
+}
+
+# listens PID FOLDER: a run writes into the folder, so it handles signals; or it has ended
+listens() {
+	[[ -e $2.partial/.writing ]] || gone "$1"
+}
+
 # finish WORDS...: the verdict of the whole test, which is its exit code; words for a good one
 finish() {
 	if ((failures > 0)); then
