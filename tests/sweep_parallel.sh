@@ -2,28 +2,19 @@
 # scripts/sweep with GNU parallel: the table of a sweep that was killed twenty times is that of one
 # that was left alone; points that need too much have their row; killed points are run again; who
 # interrupts leaves no process behind; two at once do no harm. Skipped (77) without GNU parallel.
-set -euo pipefail
-
-: "${SRC:?source directory}" "${INASIM:?the program}"
+source "${SRC:?source directory}/tests/lib/shell.sh"
 if ! command -v parallel >/dev/null; then
 	echo "sweep_parallel: GNU parallel is not installed (scripts/setup --sweep), skipped"
 	exit 77
 fi
-work=$(mktemp -d)
+in_a_folder_of_its_own
 session=
 cleanup() {
 	[[ -z $session ]] || end_session "$session"
 	rm -rf "$work"
 }
 trap cleanup EXIT
-cp "$SRC"/tests/sweep/*.json "$work"
-cd "$work"
-failures=0
-
-fail() {
-	printf 'sweep_parallel: %s\n' "$*" >&2
-	failures=$((failures + 1))
-}
+cp "$SRC"/tests/sweep/*.json .
 
 # sweep CODE ARGUMENT...: scripts/sweep ends so; what it says is in the file said
 sweep() {
@@ -53,11 +44,11 @@ end_session() {
 	session=
 } 2>/dev/null # bash's notice that it was killed
 
-# same DIR DIR: the same tables
-same() {
+# same_tables DIR DIR
+same_tables() {
 	local table
 	for table in sweep.csv groups.csv sweep.json; do
-		cmp "$1/$table" "$2/$table" || fail "$2/$table is not $1/$table"
+		same "$1/$table" "$2/$table"
 	done
 }
 
@@ -84,12 +75,12 @@ killed_twenty_times() {
 			kills=$((kills + 1))
 			progress+=" $({ find rough/points -maxdepth 1 -name '*.json' 2>/dev/null || true; } | wc -l)"
 		else # faster than the killer: once more from the start
-			same calm rough
+			same_tables calm rough
 			rm -rf rough
 		fi
 	done
 	sweep 0 plan.json --out rough --retries 20
-	same calm rough
+	same_tables calm rough
 	echo "sweep_parallel: points that had ended at the twenty kills:$progress"
 }
 
@@ -120,18 +111,17 @@ simulating() {
 			END { for (p in parent) if (parent[p] in parent) print p }'
 }
 
+# simulates SESSION: a point runs; their processes are in pids
+simulates() {
+	mapfile -t pids < <(simulating "$1")
+	((${#pids[@]} > 0))
+}
+
 # kill_one: waits for a point that runs, kills its process
 kill_one() {
 	local pids=()
-	for ((try = 0; try < 200 && ${#pids[@]} == 0; try++)); do
-		sleep 0.05
-		mapfile -t pids < <(simulating "$session")
-	done
-	if ((${#pids[@]} == 0)); then
-		fail "no point to kill"
-	else
-		kill -KILL "${pids[0]}"
-	fi
+	wait_for simulates "$session"
+	kill -KILL "${pids[0]}" || fail "no point to kill"
 }
 
 retried() {
@@ -150,14 +140,14 @@ retried() {
 interrupted() {
 	local code=0
 	begin slow.json --out stopped
-	sleep 1
+	wait_for simulates "$session"
 	kill -TERM "$session"
 	wait "$session" || code=$?
 	((code == 130)) || fail "interrupted: exit code $code: $(cat said)"
 	[[ -z $(members "$session") ]] || fail "interrupted, but still there: $(ps -s "$session" -o args)"
 	session=
 	sweep 0 slow.json --out stopped
-	same slow stopped
+	same_tables slow stopped
 }
 
 two_at_once() {
@@ -165,7 +155,7 @@ two_at_once() {
 	"$SRC/scripts/sweep" plan.json --out both --jobs 3 >also 2>&1 || fail "two at once: $(tail -n 3 also)"
 	wait "$session" || fail "two at once: $(tail -n 3 said)"
 	session=
-	same calm both
+	same_tables calm both
 }
 
 not_installed() {
@@ -185,5 +175,4 @@ retried
 interrupted
 two_at_once
 not_installed
-((failures == 0)) || exit 1
-echo "sweep_parallel: tables survive twenty kills, limits, retries, an interruption and company"
+finish "tables survive twenty kills, limits, retries, an interruption and company"
