@@ -20,7 +20,7 @@
 /* Losses, full queues, reordering of the classes: what a scheme sends over its
  * message connections (reports, orders, repeated results) overtakes its gradients, and the
  * sums still are exact at every worker (the run checks them). */
-Test(classes, every_scheme_with_loss, .timeout = 120)
+Test(classes, every_scheme_with_loss)
 {
 	for (unsigned i = 0; scheme_ops(i); i++) {
 		uint64_t digests[2];
@@ -43,7 +43,7 @@ Test(classes, every_scheme_with_loss, .timeout = 120)
 }
 
 /* With PAUSE nothing is lost, in no scheme, and no memory stays in use. */
-Test(classes, every_scheme_with_pause, .timeout = 120)
+Test(classes, every_scheme_with_pause)
 {
 	for (unsigned i = 0; scheme_ops(i); i++) {
 		struct network *net;

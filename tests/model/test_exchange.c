@@ -76,7 +76,7 @@ Test(exchange, shards_have_no_share_of_throughput)
 }
 
 /* A star, and fat trees whose edges neighbours of a ring do not share. */
-Test(exchange, time_of_shards, .timeout = 60)
+Test(exchange, time_of_shards)
 {
 	static const char *const topologies[] = { STAR, "'kind': 'fat-tree', 'k': 4" };
 
@@ -96,7 +96,7 @@ Test(exchange, time_of_shards, .timeout = 60)
 }
 
 /* Dispatch and combine, forward and backward; uplinks in which paths do not meet. */
-Test(exchange, time_of_all_to_all, .timeout = 60)
+Test(exchange, time_of_all_to_all)
 {
 	static const char *const topologies[] = {
 		STAR, "'kind': 'leaf-spine', 'leaves': 4, 'spines': 1, 'hosts_per_leaf': 4,"
@@ -175,7 +175,7 @@ Test(exchange, pipeline)
 
 /* Losses, other transports, several iterations, orders: every value is checked at every worker. */
 #define SMALL(more) "{ 'gradient': '300kB', 'backward': '20us'" more " }"
-Test(exchange, exactly_once_whatever_comes, .timeout = 120)
+Test(exchange, exactly_once_whatever_comes)
 {
 	static const char *const topologies[] = {
 		STAR ", 'link': { 'loss': 0.003 }",

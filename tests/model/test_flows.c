@@ -600,7 +600,7 @@ Test(flows, memory_of_100000)
 	many(100000, 10 << 20);
 }
 
-Test(flows, memory_of_a_million, .timeout = 60)
+Test(flows, memory_of_a_million)
 {
 #if defined(__SANITIZE_ADDRESS__)
 	cr_skip("memory says nothing under a sanitizer");

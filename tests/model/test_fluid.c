@@ -105,7 +105,7 @@ static void run_to(struct system *system, sim_time until)
 }
 
 /* 20 networks of 12 links and 24 routes, all of them busy: every rate within 1e-9. */
-Test(fluid, shares_are_max_min, .timeout = 120)
+Test(fluid, shares_are_max_min)
 {
 	static struct system system;
 
@@ -210,7 +210,7 @@ static void come_and_go(uint64_t seed, uint64_t scale, bool look, int steps, sim
 	release(&system);
 }
 
-Test(fluid, transfers_come_and_go, .timeout = 120)
+Test(fluid, transfers_come_and_go)
 {
 	for (uint64_t seed = 0; seed < 10; seed++) {
 		sim_time ends[3][ROUTES];
@@ -225,7 +225,7 @@ Test(fluid, transfers_come_and_go, .timeout = 120)
 
 /* The same in days and in quarters of hours: a transfer of 200 TB on a link of 1 to 100 GB/s takes
  * up to 2 days alone. */
-Test(fluid, transfers_of_days, .timeout = 120)
+Test(fluid, transfers_of_days)
 {
 	for (uint64_t seed = 0; seed < 5; seed++) {
 		sim_time ends[ROUTES];
@@ -237,7 +237,7 @@ Test(fluid, transfers_of_days, .timeout = 120)
 
 /* 100 looks at transfers of which one ends after 0.3 s and one begins after 0.5 s: all on the line
  * that the other solver's rates make, within 1e-9. */
-Test(fluid, looks_follow_the_rates, .timeout = 60)
+Test(fluid, looks_follow_the_rates)
 {
 	static struct system system;
 	double rate[3][ROUTES] = { 0 };
@@ -273,7 +273,7 @@ Test(fluid, looks_follow_the_rates, .timeout = 60)
 }
 
 /* Bytes that links have carried: weight times size, the part of what is under way included. */
-Test(fluid, links_count_what_they_carry, .timeout = 60)
+Test(fluid, links_count_what_they_carry)
 {
 	static struct system system;
 	const double *carried;
@@ -295,7 +295,7 @@ Test(fluid, links_count_what_they_carry, .timeout = 60)
 
 /* A link that becomes slower under a transfer, and faster again: half of the bytes at 1e9, then at
  * 2.5e8 for 2 s, then at 1e9. Looks follow it. */
-Test(fluid, capacities_change, .timeout = 60)
+Test(fluid, capacities_change)
 {
 	static struct system system;
 	double capacity[LINKS], sum = 0;
@@ -323,7 +323,7 @@ Test(fluid, capacities_change, .timeout = 60)
 }
 
 /* Clocks of long runs: a transfer that begins after 30 days ends to the picosecond. */
-Test(fluid, long_runs_keep_their_precision, .timeout = 60)
+Test(fluid, long_runs_keep_their_precision)
 {
 	static struct system system;
 	sim_time month = 30 * 24 * 3600 * PS_PER_S;

@@ -116,7 +116,7 @@ static double job_time(const char *fidelity, const struct row *row, const char *
 	return job_counted(fidelity, row, layers, iterations, NULL);
 }
 
-Test(fluid_plans, idle_network_is_the_closed_form, .timeout = 120)
+Test(fluid_plans, idle_network_is_the_closed_form)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		double fluid = job_time("fluid", &rows[i], TRAIN, 3);
@@ -127,7 +127,7 @@ Test(fluid_plans, idle_network_is_the_closed_form, .timeout = 120)
 	}
 }
 
-Test(fluid_plans, packets_agree, .timeout = 280)
+Test(fluid_plans, packets_agree)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		double packets = job_time("packet", &rows[i], TENSOR, 1);
@@ -167,7 +167,7 @@ static double beside_flows(const char *fidelity, unsigned slots, const char *flo
 
 /* A window that heeds no marks is a part of what is in flight on a link, whoever has the rest: it
  * takes that from one connection as from four. */
-Test(fluid_plans, fixed_windows_beside_flows, .timeout = 120)
+Test(fluid_plans, fixed_windows_beside_flows)
 {
 	static const char *const flows[] = { "[2, 10]", "[2, 10], [3, 11], [4, 12], [5, 13]" };
 
@@ -189,7 +189,7 @@ Test(fluid_plans, fixed_windows_beside_flows, .timeout = 120)
  * path. A window that halves for each chunk overtaken by others costs far more, one that is cut by
  * their share (the default) something between. With indices that are distinct (the default) nothing
  * meets. */
-Test(fluid_plans, racks_that_come_apart_collide, .timeout = 60)
+Test(fluid_plans, racks_that_come_apart_collide)
 {
 	static const struct row rows_of_esa[] = {
 		{ "esa", FAT, DEEP, 0, "'esa': { 'index': 'hash', 'halve_on': 'timeout' }" },
@@ -222,7 +222,7 @@ Test(fluid_plans, racks_that_come_apart_collide, .timeout = 60)
 /* Small tensors on long paths, where windows that grow need hundreds of round trips until the path
  * is full: a tensor waits for those that its own packets need, not for all of them. The ring and
  * the parameter server send less than their first window (10 segments) in each message. */
-Test(fluid_plans, small_tensors_wait_for_their_own_windows, .timeout = 60)
+Test(fluid_plans, small_tensors_wait_for_their_own_windows)
 {
 	static const char far[] = "'kind': 'star', 'hosts': 16,"
 				  " 'link': { 'rate': '100Gbps', 'delay': '50us' }";
@@ -251,7 +251,7 @@ Test(fluid_plans, small_tensors_wait_for_their_own_windows, .timeout = 60)
 /* Windows that start at 60 kB grow over several servers as over one: on a star the links to all of
  * them share a worker's link, and nothing is lost; where racks share links, the slowest server
  * decides. 0.5 %, for each server's last chunk. */
-Test(fluid_plans, servers_share_a_window, .timeout = 60)
+Test(fluid_plans, servers_share_a_window)
 {
 	static const char star[] = "'kind': 'star', 'hosts': 16,"
 				   " 'link': { 'rate': '100Gbps', 'delay': '1us' }";
@@ -293,7 +293,7 @@ Test(fluid_plans, servers_share_a_window, .timeout = 60)
  * - PANAMA: 1500 + 20 for 1448;
  * - window of 16 packets: 16 * 128 bytes a round trip of 4.32 us (2 * 1 us there and back, 160 ns
  * on each of 2 links). */
-Test(fluid_plans, by_hand, .timeout = 60)
+Test(fluid_plans, by_hand)
 {
 	static const struct {
 		const char *scheme, *conf;
@@ -327,7 +327,7 @@ Test(fluid_plans, by_hand, .timeout = 60)
  * link with a worker and a server carries 7 shards up and 7 down, and is never idle, whatever the
  * size of blocks; one that only pushes or pulls waits for the block (of 8 workers) that is on its
  * way through the other. Fluid by hand, without the latency of 12 us (2e-3); packets as fluid. */
-Test(fluid_plans, a_link_waits_for_a_block_or_is_used_both_ways, .timeout = 60)
+Test(fluid_plans, a_link_waits_for_a_block_or_is_used_both_ways)
 {
 	static const struct {
 		const char *servers, *block;
@@ -382,7 +382,7 @@ static __attribute__((format(printf, 2, 3))) void job_times(double *time, const 
 
 /* Two PANAMA jobs share two hosts, whose NICs give their workers turns: one of 8 workers has four
  * trees, one of 2 workers in one rack has one root and so one tree. Half of the NICs each. */
-Test(fluid_plans, few_trees_have_the_share_of_many, .timeout = 60)
+Test(fluid_plans, few_trees_have_the_share_of_many)
 {
 	static const char *const fidelities[] = { "packet", "fluid" };
 	double time[2][2];
@@ -413,7 +413,7 @@ Test(fluid_plans, few_trees_have_the_share_of_many, .timeout = 60)
  * - SwitchML (1 MB in 180 + 20 bytes for 128) beside PANAMA (10 MB in 1500 + 20 for 1448);
  * - the server of ps_stream (4 MB, 4 copies of 256 elements) beside a worker of PANAMA (10 MB): a
  * turn for each, however many workers the server has. */
-Test(fluid_plans, jobs_share_a_nic_by_turns, .timeout = 60)
+Test(fluid_plans, jobs_share_a_nic_by_turns)
 {
 	static const char switchml[] = "{ 'workers': [0, 1, 2, 3], 'all_reduce': 'switchml',"
 				       " 'model': { 'layers': [ { 'gradient': '1MB' } ] } },"
@@ -459,7 +459,7 @@ Test(fluid_plans, jobs_share_a_nic_by_turns, .timeout = 60)
  * kB. Its window of 32 packets of 200 bytes goes through once in the 104 us that these take and a
  * round trip of 2.8 us, so it has 4.8 % of the link in packets; in fluid what it is of all that is
  * in flight, 4.6 %. */
-Test(fluid_plans, a_fixed_window_waits_in_the_queue_of_tcp, .timeout = 60)
+Test(fluid_plans, a_fixed_window_waits_in_the_queue_of_tcp)
 {
 	static const char *const fidelities[] = { "fluid", "packet" };
 	double time[2];
@@ -482,7 +482,7 @@ Test(fluid_plans, a_fixed_window_waits_in_the_queue_of_tcp, .timeout = 60)
 
 /* Two SwitchML* jobs on one uplink; the second comes when the memory of the switches, and so
  * wnd_cap, is shared already. Both have half, for the first one's cap changes with it. */
-Test(fluid_plans, who_comes_later_has_no_smaller_window, .timeout = 60)
+Test(fluid_plans, who_comes_later_has_no_smaller_window)
 {
 	double time[2];
 
@@ -501,7 +501,7 @@ Test(fluid_plans, who_comes_later_has_no_smaller_window, .timeout = 60)
 /* A ring of 4 (100 MB: 150 MB over each edge) whose edge to host 1 meets a flow of 30 MB at once,
  * and that to host 3 another one later. Fluid: each edge is held up once. In packets an edge that
  * is held up keeps the others waiting, one more with each chunk; at most both times add up. */
-Test(fluid_plans, edges_of_a_ring_are_held_up_one_by_one, .timeout = 60)
+Test(fluid_plans, edges_of_a_ring_are_held_up_one_by_one)
 {
 	static const char *const fidelities[] = { "fluid", "packet" };
 	double edge = 1.5e8 / 1460 * 1580 * 8e-10, flow = 3e7 / 1460 * 1538 * 8e-10, time[2];
@@ -523,7 +523,7 @@ Test(fluid_plans, edges_of_a_ring_are_held_up_one_by_one, .timeout = 60)
 
 /* Two SwitchML jobs that one switch has no memory for at once, a queue behind them: waiting and
  * finish are the packets', as the admission is. */
-Test(fluid_plans, admission_is_the_packets, .timeout = 60)
+Test(fluid_plans, admission_is_the_packets)
 {
 	double waiting[2][3];
 	const char *fidelities[] = { "packet", "fluid" };
@@ -550,7 +550,7 @@ Test(fluid_plans, admission_is_the_packets, .timeout = 60)
 }
 
 /* A job that a scheme refuses is refused in the same words. */
-Test(fluid_plans, refusal_is_the_packets, .timeout = 60)
+Test(fluid_plans, refusal_is_the_packets)
 {
 	const char *fidelities[] = { "packet", "fluid" };
 	const char *words[2];
@@ -577,7 +577,7 @@ Test(fluid_plans, refusal_is_the_packets, .timeout = 60)
 }
 
 /* Two simulations in one process, in turns: the digest of one alone. */
-Test(fluid_plans, two_in_one, .timeout = 60)
+Test(fluid_plans, two_in_one)
 {
 	struct run runs[3];
 	bool more = true;
@@ -604,7 +604,7 @@ Test(fluid_plans, two_in_one, .timeout = 60)
 
 /* Alone a flow takes its ideal time and what slow start loses, as packets do: 1e-6. Two into one
  * host take twice as long: DCTCP's shares within 2 %. */
-Test(fluid_plans, flows, .timeout = 60)
+Test(fluid_plans, flows)
 {
 	double fct[2][3];
 	const char *fidelities[] = { "packet", "fluid" };
@@ -639,7 +639,7 @@ Test(fluid_plans, flows, .timeout = 60)
  * 0.02 is 0.32 of one link in payload, times 1538 + 84 for 1460 on the wire. A long flow there gets
  * the rest. Which flows are short, and what they take, is by their sizes times "size_scale"; of
  * those of the table, some have a last packet that is hardly filled. */
-Test(fluid_plans, short_flows_are_load, .timeout = 60)
+Test(fluid_plans, short_flows_are_load)
 {
 	static const struct {
 		const char *size, *scale;
@@ -680,7 +680,7 @@ Test(fluid_plans, short_flows_are_load, .timeout = 60)
 /* A run that waits for flows ends with the last of them, though it be load: 100 arrivals with a
  * mean gap of 73000 B / (0.02 * 16 * 25 Gbps) = 73 us take 7.3 ms, give or take 4 sigma of a tenth.
  */
-Test(fluid_plans, the_last_flow_is_load, .timeout = 60)
+Test(fluid_plans, the_last_flow_is_load)
 {
 	struct run run;
 
@@ -696,7 +696,7 @@ Test(fluid_plans, the_last_flow_is_load, .timeout = 60)
 }
 
 /* More load than a link has is a mistake of the scenario, found before anything runs. */
-Test(fluid_plans, too_much_load_is_refused, .timeout = 60)
+Test(fluid_plans, too_much_load_is_refused)
 {
 	struct run run;
 	char *said = NULL;

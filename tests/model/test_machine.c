@@ -41,7 +41,7 @@ static double time_of(const char *job, const char *gpus, const char *layers)
 }
 
 /* 5 % asked for; 1 % found. */
-Test(machine, closed_forms_of_32_gpus, .timeout = 60)
+Test(machine, closed_forms_of_32_gpus)
 {
 	static const struct {
 		const char *formula, *job;
@@ -121,7 +121,7 @@ static double time_over(const char *topology, const char *job)
 
 /* Parallel rings and parallel NetReduce over n NICs are n times faster between machines; so is a
  * scheme that exchanges what is left of the reduction inside. 5 % asked for; 1.5 % found. */
-Test(machine, several_nics, .timeout = 60)
+Test(machine, several_nics)
 {
 	static const struct {
 		unsigned nics;
@@ -175,7 +175,7 @@ Test(machine, one_nic_of_several)
 
 /* Every scheme with a part of each tensor behind each of 4 NICs: all sums are right, and a tensor
  * of 8 MB takes between machines what 2 MB take with one. Of ATP more collide: 3 % longer. */
-Test(machine, every_scheme_over_four_nics, .timeout = 60)
+Test(machine, every_scheme_over_four_nics)
 {
 	static const char *const four = "'kind': 'star', 'hosts': 32, 'host': { " GPUS
 					", 'nic_jitter': '0s', 'nics': { 'count': 4 } }";
@@ -279,7 +279,7 @@ Test(machine, shared_link_of_a_ring)
 
 /* Each scheme takes the stages and what it takes between machines: that much longer than without
  * GPUs, for one tensor. Within 0.5 us: what comes at one time is in another order. */
-Test(machine, every_scheme_with_reduction_inside, .timeout = 60)
+Test(machine, every_scheme_with_reduction_inside)
 {
 	static const char *const schemes[] = {
 		"ring",      "halving_doubling", "double_tree", "ps",
@@ -304,7 +304,7 @@ Test(machine, every_scheme_with_reduction_inside, .timeout = 60)
 /* All sums are right where all GPUs are ranks, in every schedule, with several tensors and
  * iterations (of the last one 16 chunks wait for a link between GPUs); and where several tensors
  * are in the stages at once. */
-Test(machine, sums, .timeout = 60)
+Test(machine, sums)
 {
 	static const char *const layers = "{ 'gradient': '300kB', 'backward': '10us' }, { "
 					  "'gradient': '4B' }, { 'gradient': '2000012B' }";

@@ -129,7 +129,7 @@ Test(partitions, are_pods)
 	cr_expect_eq(same(RACKS, PERMUTATION), 5);
 }
 
-Test(partitions, change_nothing, .timeout = 120)
+Test(partitions, change_nothing)
 {
 	same(TREE, POISSON);
 	same(LOSSY, PERMUTATION);
@@ -141,7 +141,7 @@ Test(partitions, change_nothing, .timeout = 120)
 }
 
 /* The end comes at an event of some partition, or at a time. */
-Test(partitions, end_at_the_same_event, .timeout = 120)
+Test(partitions, end_at_the_same_event)
 {
 	same(TREE, "'stop': { 'when': 'time', 'after': '123456ns' }, " PERMUTATION);
 	same(TREE, "'stop': { 'when': 'flows_done', 'after': '100us' }, " PERMUTATION);
@@ -181,7 +181,7 @@ static const char *pick(struct rng *rng, const char *const *list, size_t count)
 	pick(rng, (const char *const[]){ __VA_ARGS__ },                                            \
 	     sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *))
 
-Test(partitions, change_nothing_at_random, .timeout = 300)
+Test(partitions, change_nothing_at_random)
 {
 	struct rng rng;
 

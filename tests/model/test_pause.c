@@ -51,7 +51,7 @@ static const char *const loads[] = { INCAST, PERMUTATIONS };
 /* Incast and full load, with ECN and without, static and dynamic: no drop, no
  * retransmission, everything ends, the memories are empty; and where ECN does not keep the
  * queues short, the same without PAUSE drops, so that the test tests something. */
-Test(pause, nothing_is_lost, .timeout = 120)
+Test(pause, nothing_is_lost)
 {
 	for (size_t i = 0; i < 4; i++) {
 		for (size_t load = 0; load < 2; load++) {

@@ -51,7 +51,7 @@ static double larger(double a, double b)
 /* Within 1.6 %: DCTCP shares a server's port among the workers' connections only on average, worst
  * after slow start, and a block waits for the slowest: with m < n that costs 0.5 to 1.3 % of 50 MB,
  * with m = n nothing. */
-Test(ps, time_dedicated, .timeout = 60)
+Test(ps, time_dedicated)
 {
 	for (unsigned n = 4; n <= 8; n *= 2) {
 		for (unsigned m = 1; m <= n; m *= 2) {
@@ -73,7 +73,7 @@ Test(ps, time_dedicated, .timeout = 60)
 }
 
 /* As a ring's time: 2 (n-1)/n |U| / B. 1 % for the beginning and the end. */
-Test(ps, time_beside_workers, .timeout = 60)
+Test(ps, time_beside_workers)
 {
 	for (unsigned n = 2; n <= 16; n *= 2) {
 		double want = 2.0 * (n - 1) / n * 25e6 / PAYLOAD, t;
@@ -417,7 +417,7 @@ Test(ps, reduction_rate_limits)
 /* Two jobs of four workers. One host for the servers of both: its link carries 2 n |U| each way,
  * and the last job ends then. Two hosts: jobs with even numbers on the first, with odd ones on the
  * second, and each job as if alone. 2 %: as time_dedicated. */
-Test(ps, shared, .timeout = 60)
+Test(ps, shared)
 {
 	for (unsigned pool = 1; pool <= 2; pool++) {
 		double want = (2.0 / pool * 4 * 25e6 + 64e3 * 4) / PAYLOAD, t = 0;

@@ -392,7 +392,7 @@ Test(ps_stream, few_slots)
  * (with the round trip alone 16, 16, 8, 16 and 64). So a tensor takes the links' time and a round
  * trip; 0.5 % for sums of several servers that meet at a worker, and the last slots. In fluid, too.
  */
-Test(ps_stream, slots_cover_the_wait, .timeout = 120)
+Test(ps_stream, slots_cover_the_wait)
 {
 	static const struct {
 		unsigned workers, servers, gbps, delay_ns, slots;

@@ -36,7 +36,7 @@ static double iteration_s(const struct run *run)
  * not less. One percent for it and for the beginning; with an ACK for every second segment (the
  * default) or for eight the time is within 3 % of the plain goodput 1460/1538, with an ACK for each
  * it is 5.5 % above. */
-Test(ring, time, .timeout = 60)
+Test(ring, time)
 {
 	for (unsigned p = 4; p <= 16; p *= 2) {
 		for (int every = 1; every <= 8; every *= 2) {

@@ -63,14 +63,14 @@ static void check_time(const char *scheme, unsigned ranks)
 	cr_expect_float_eq(analytic / want, 1, 0.03);
 }
 
-Test(schedule, time_of_halving_doubling, .timeout = 60)
+Test(schedule, time_of_halving_doubling)
 {
 	for (unsigned p = 2; p <= 9; p++)
 		check_time("halving_doubling", p);
 	check_time("halving_doubling", 16);
 }
 
-Test(schedule, time_of_double_tree, .timeout = 60)
+Test(schedule, time_of_double_tree)
 {
 	for (unsigned p = 4; p <= 9; p++)
 		check_time("double_tree", p);
@@ -79,7 +79,7 @@ Test(schedule, time_of_double_tree, .timeout = 60)
 
 /* Over RoCE with DCQCN and an ACK for each 64 packets of 1024 bytes in 1086, on a lossless network.
  */
-Test(schedule, time_over_roce, .timeout = 60)
+Test(schedule, time_over_roce)
 {
 	double rate = 10e9 * 1024 / (1086 + 20 + 84 / 64.0);
 	double t = time_of("halving_doubling", 8, ROCE("halving_doubling"));
@@ -145,7 +145,7 @@ static void check_sums(const char *scheme, unsigned p, const uint64_t *sizes, si
 
 /* Numbers of ranks of any kind, fewer elements than pieces, sizes that are not whole elements,
  * several tensors, with losses and without. */
-Test(schedule, sums, .timeout = 120)
+Test(schedule, sums)
 {
 	static const uint64_t sizes[] = { 1000000, 1, 12, 4001, 399999 };
 	static const char *const losses =

@@ -92,7 +92,7 @@ Test(switchml_rdma, one_packet_is_lost)
 /* On a switch and over two levels, whole messages and one slot of them at a time: every sum is
  * right, with all invariants at every packet. (An adaptive timeout has no samples where hardly a
  * message passes.) With the check of order between switches, too, runs over two levels hang. */
-Test(switchml_rdma, uniform_loss, .timeout = 60)
+Test(switchml_rdma, uniform_loss)
 {
 	static const char *const nets[] = {
 		"\"kind\": \"star\", \"hosts\": 4",

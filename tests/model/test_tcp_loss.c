@@ -78,7 +78,7 @@ static void under_loss(const char *loss, const char *transport, int ack_every, d
 /* Loss on every link and direction from 1e-6 to 1e-1: every flow completes. What is
  * sent again is at least the loss of the two links on the way, less 4 sigma
  * (5,480 segments), and at 1e-3 not more than ten times that (no SACK, go-back-N). */
-Test(tcp_loss, all_flows_complete, .timeout = 60)
+Test(tcp_loss, all_flows_complete)
 {
 	static const char *const losses[] = { "0", "0.000001", "0.0001", "0.001", "0.01", "0.1" };
 	double again;

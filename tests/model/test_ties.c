@@ -29,7 +29,7 @@ static void expect_own_keys(const struct sim *sim, const char *scheme)
 
 /* Jobs of every scheme, with recovery and servers on workers' hosts, beside flows of both
  * transports, where packets are lost. */
-Test(ties, no_key_is_anothers, .timeout = 120)
+Test(ties, no_key_is_anothers)
 {
 	for (unsigned i = 0; scheme_ops(i); i++) {
 		struct run run;
@@ -56,7 +56,7 @@ Test(ties, no_key_is_anothers, .timeout = 120)
 
 /* Connections of PANAMA's recovery, whose timers count from twice their number, beside flows that
  * pace. When the tag of these connections was 8, it ran over into that of pacing. */
-Test(ties, recovery_beside_paced_flows, .timeout = 120)
+Test(ties, recovery_beside_paced_flows)
 {
 	struct run run;
 

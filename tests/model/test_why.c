@@ -322,7 +322,7 @@ static void expect_owners_add_up(struct look *look, struct run *run, const char 
 
 /* Sums are exact (keep_row), rows follow each other without gap, nothing is unexplained, and the
  * run is the same as without anybody looking on. */
-Test(why, adds_up_for_every_scheme, .timeout = 120)
+Test(why, adds_up_for_every_scheme)
 {
 	for (size_t t = 0; t < sizeof(troubles) / sizeof(troubles[0]); t++) {
 		sim_time seen = 0;
@@ -385,7 +385,7 @@ static void build_lossy(struct run *run, const char *scheme, const char *loss, b
 
 /* Without a loss nothing waits for what was lost; with one, what waits for it is no lack of
  * aggregators, of which the job has ample. */
-Test(why, explains_losses_stragglers_and_flows, .timeout = 240)
+Test(why, explains_losses_stragglers_and_flows)
 {
 	static const char *const losses[] = { "0", "0.0005", "0.005" };
 
@@ -498,7 +498,7 @@ static double share_of(const struct switched *one, const char *const members[3])
 }
 
 /* wire and queue_own cannot be switched off. */
-Test(why, a_cause_that_is_switched_off_goes, .timeout = 60)
+Test(why, a_cause_that_is_switched_off_goes)
 {
 	for (size_t i = 0; i < sizeof(switched) / sizeof(switched[0]); i++) {
 		const struct switched *one = &switched[i];

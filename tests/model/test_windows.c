@@ -116,7 +116,7 @@ static double jct(const char *scheme, const char *host, const char *rule, int se
 
 /* By turns or all at once, it is the same line: windows come out alike, and so do jobs. With
  * windows that counted what the NIC had taken jobs took 39 to 82 % longer by turns. */
-Test(windows, do_not_depend_on_how_packets_wait, .timeout = 60)
+Test(windows, do_not_depend_on_how_packets_wait)
 {
 	static const char *const schemes[] = { "atp", "esa" };
 	static const char loss[] = ", 'halve_on': 'loss'";
@@ -138,7 +138,7 @@ Test(windows, do_not_depend_on_how_packets_wait, .timeout = 60)
  * by way of servers, and are overtaken; nothing is lost. That may cost what the way by servers
  * costs, but not the window: with one that halves for each of them, ESA takes 2.4 to 5 times as
  * long at 1 us. */
-Test(windows, do_not_collapse_under_a_spread, .timeout = 60)
+Test(windows, do_not_collapse_under_a_spread)
 {
 	static const char *const schemes[] = { "atp", "esa" };
 	static const char *const spreads[] = { "'nic_jitter': '100ns'", "'nic_jitter': '1us'" };

@@ -208,7 +208,7 @@ static void offer_at_random(uint64_t seed)
 }
 
 /* Every time, drop and mark is that of two queues of which the second is served first. */
-Test(classes, like_two_queues, .timeout = 60)
+Test(classes, like_two_queues)
 {
 	static struct model model;
 	static const struct {
@@ -286,7 +286,7 @@ Test(classes, pause_stops_data_alone)
 /* Random traffic of both classes through a bottleneck that stops the host again and again:
  * nothing is lost, and on each link, stopped or not, a control packet waits at most for one data
  * packet (of 960 bytes) or for the control packet before it. PAUSE frames go the other way. */
-Test(classes, pause_at_random, .timeout = 60)
+Test(classes, pause_at_random)
 {
 	static const uint16_t ports[] = { 2 };
 	static const struct pause_params pause = { .on = true,

@@ -315,7 +315,7 @@ Test(cluster, many_jobs)
 }
 
 /* 16,000 hosts: thousands of placements stay a matter of a second. */
-Test(cluster, large, .timeout = 60)
+Test(cluster, large)
 {
 	struct site site;
 	uint32_t hosts[4][96];

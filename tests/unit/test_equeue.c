@@ -138,7 +138,7 @@ static void live(struct trial *trial, int steps)
 
 /* Random pushes, cancels and pops: nothing lost, nothing early, and the same
  * order of pops for every width and number of slots. */
-Test(equeue, order_does_not_depend_on_tuning, .timeout = 120)
+Test(equeue, order_does_not_depend_on_tuning)
 {
 	struct trial *first = malloc(sizeof(*first)), *other = malloc(sizeof(*other));
 

@@ -28,7 +28,7 @@ static void teardown(void)
 	cr_expect(folder_remove(folder));
 }
 
-TestSuite(input, .init = setup, .fini = teardown, .timeout = 20);
+TestSuite(input, .init = setup, .fini = teardown);
 
 static void write_file(const char *text)
 {

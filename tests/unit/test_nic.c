@@ -235,7 +235,7 @@ static void forget_one(uint32_t waiting, uint32_t gone, uint32_t window)
 
 /* A source that goes away, from any place in the ring of 1 to 4, is not pulled
  * again, and the others keep their turns. */
-Test(nic, forget, .timeout = 10)
+Test(nic, forget)
 {
 	for (uint32_t waiting = 1; waiting < SOURCES; waiting++)
 		for (uint32_t gone = 1; gone <= waiting; gone++)

@@ -337,7 +337,7 @@ static const struct line lines[] = {
 
 /* With the headroom of the closed form nothing is ever dropped; with a frame less
  * there are phases of the opposite traffic at which something is. */
-Test(pause, headroom_is_exact, .timeout = 120)
+Test(pause, headroom_is_exact)
 {
 	enum { PHASES = 64 };
 

@@ -303,7 +303,7 @@ static const struct {
 
 /* Every drop, mark and time of 3,000 random packets, for thresholds in packets and
  * in bytes, tight and loose limits: exactly the model's. */
-Test(port, like_the_naive_queue, .timeout = 60)
+Test(port, like_the_naive_queue)
 {
 	struct offer *offer = malloc(sizeof(*offer));
 
