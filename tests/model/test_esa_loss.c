@@ -853,3 +853,61 @@ Test(esa_random, spurious_timers)
 		spurious_run(seed, "64kB", timeouts[seed % 3]);
 	}
 }
+
+/* --- entries of chunks that the ring of sums has turned over --- */
+
+/* What a test does at a server whose job goes well, so that it hears of nothing: it opens entries,
+ * as reports of workers would. */
+struct turned {
+	uint64_t early, late; /* chunks with an entry, in this order; 0 = not yet */
+};
+
+static void expect_open(const struct esa_server *esa, const uint64_t *chunks, unsigned count)
+{
+	uint64_t index = esa->first;
+
+	for (unsigned i = 0; i < count; i++) {
+		cr_assert_eq(index, chunks[i], "%" PRIu64 " is open, not %" PRIu64, index,
+			     chunks[i]);
+		index = esa->entries[index & esa->mask].following;
+	}
+	cr_assert_eq(index, ESA_NONE);
+}
+
+/* The late entry is behind the early one by several turns of the ring, and the last that comes
+ * before its place: only a look at the whole ring finds that. */
+static void open_early_and_late(struct bench *bench, uint32_t node, const struct packet *packet)
+{
+	struct turned *turned = bench->owner;
+	struct esa_server *esa = esa_server_of(bench, 0);
+	uint64_t chunk = packet->seq + 20; /* of which no worker has the result */
+
+	if (node != 0 || !(packet->flags & PACKET_RESULT))
+		return;
+	if (!turned->early && packet->seq > 300) {
+		turned->early = chunk;
+		cr_assert_not_null(esa_entry_open(esa, chunk));
+		cr_assert_not_null(esa_entry_open(esa, chunk + 1));
+		expect_open(esa, (uint64_t[]){ chunk, chunk + 1 }, 2);
+	}
+	if (!turned->late && packet->seq > turned->early + 5 * esa->mask &&
+	    !((chunk + 1 - turned->early) & esa->mask)) {
+		turned->late = chunk;
+		cr_assert_not_null(esa_entry_open(esa, chunk));
+		expect_open(esa, &chunk, 1);
+	}
+}
+
+Test(esa_cases, the_ring_of_sums_turns_over_entries)
+{
+	struct turned turned = { 0 };
+	struct bench bench;
+
+	esa_star(&bench, 3, "", "\"initial_timeout\": \"1s\", \"max_timeout\": \"1s\"", "",
+		 4000 * 256);
+	bench.after = open_early_and_late;
+	bench.owner = &turned;
+	esa_finish(&bench, 3 * 4000);
+	cr_expect_gt(turned.late, turned.early);
+	bench_close(&bench);
+}
