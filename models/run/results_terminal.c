@@ -32,11 +32,11 @@ static void print_time(FILE *to, int width, double seconds)
 /* In a column of `width`, by the unit that the metric's name ends in. */
 static void print_mean(FILE *to, int width, const char *metric, double value)
 {
-	const char *unit = strrchr(metric, '_');
+	const char *unit = strrchr(metric, '_'), *rate = strstr(metric, "_per_s");
 
 	if (isnan(value) || !unit)
 		print_number(to, width, value, 1);
-	else if (strcmp(metric + strlen(metric) - strlen("_per_s"), "_per_s"))
+	else if (!rate || rate[strlen("_per_s")])
 		print_time(to, width - 2, value);
 	else
 		fprintf(to, " %*.3fGB/s", width - 4, value * 1e-9);
