@@ -53,7 +53,7 @@ void fairness_flows(struct json *json, const struct simulation *s)
 	json_close_object(json);
 }
 
-struct jain fairness_tier(const struct simulation *s, unsigned tier, bool up, double *max)
+struct jain fairness_tier(const struct simulation *s, unsigned tier, enum link_way way, double *max)
 {
 	const struct network *net = &s->topo.net;
 	double seconds = seconds_of(s->sim.now);
@@ -65,7 +65,7 @@ struct jain fairness_tier(const struct simulation *s, unsigned tier, bool up, do
 		struct link_place place = link_place_of(net, i);
 		double used;
 
-		if (place.tier != tier || place.up != up)
+		if (place.tier != tier || place.way != way)
 			continue;
 		used = seconds > 0 ? simulation_carried(s, i) * 8 / ((double)link->rate * seconds)
 				   : 0;
@@ -75,14 +75,17 @@ struct jain fairness_tier(const struct simulation *s, unsigned tier, bool up, do
 	return jain;
 }
 
-static void json_tier(struct json *json, const struct simulation *s, unsigned tier, bool up)
+static void json_tier(struct json *json, const struct simulation *s, unsigned tier,
+		      enum link_way way)
 {
 	double max;
-	struct jain jain = fairness_tier(s, tier, up, &max);
+	struct jain jain = fairness_tier(s, tier, way, &max);
 
+	if (!jain.n)
+		return; /* no such links */
 	json_open_object(json, NULL);
 	json_string(json, "tier", s->topo.ops->tier_names[tier]);
-	json_string(json, "direction", up ? "up" : "down");
+	json_string(json, "direction", link_way_names[way]);
 	json_u64(json, "links", (uint64_t)jain.n);
 	json_real(json, "utilization_mean", jain.sum / jain.n);
 	json_real(json, "utilization_max", max);
@@ -95,9 +98,8 @@ void fairness_links(struct json *json, const struct simulation *s)
 	unsigned tiers = topology_tiers(&s->scenario->topology);
 
 	json_open_array(json, "by_tier");
-	for (unsigned tier = 0; tier < tiers; tier++) {
-		json_tier(json, s, tier, true);
-		json_tier(json, s, tier, false);
-	}
+	for (unsigned tier = 0; tier <= tiers; tier++)
+		for (enum link_way way = LINK_UP; way < LINK_WAYS; way++)
+			json_tier(json, s, tier, way);
 	json_close_array(json);
 }

@@ -14,7 +14,8 @@ static const struct out_column link_columns[] = {
 	{ "from", OUT_TEXT, "Node that sends." },
 	{ "to", OUT_TEXT, "Node that receives." },
 	{ "tier", OUT_TEXT, "Tier of the link's lower end." },
-	{ "direction", OUT_TEXT, "up: away from hosts; down: towards them." },
+	{ "direction", OUT_TEXT,
+	  "up: away from hosts; down: towards them; across: between switches of one tier." },
 	{ "rate_bps", OUT_COUNT, "Bit rate." },
 #define LINK(name, type, words, since, help) { #name, type, help, since },
 	LINK_METRICS(LINK)
@@ -82,7 +83,7 @@ static void write_link(const struct simulation *s, uint32_t number)
 			{ .text = topology_node_name(&s->topo, port->to, to_name,
 						     sizeof(to_name)) },
 			{ .text = s->topo.ops->tier_names[place.tier] },
-			{ .text = place.up ? "up" : "down" },
+			{ .text = link_way_names[place.way] },
 			{ .count = link->rate },
 			{ .none = none, .count = packets },
 			{ .count = none ? (uint64_t)llround(wire) : carried },

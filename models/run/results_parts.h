@@ -3,11 +3,12 @@
 #ifndef INASIM_RUN_RESULTS_PARTS_H
 #define INASIM_RUN_RESULTS_PARTS_H
 
+#include "data/inference.h"
 #include "data/json.h"
 #include "data/metrics.h"
 #include "run/results.h"
 #include "run/simulation_state.h"
-#include "data/inference.h"
+#include "scenario/links.h"
 
 extern const struct out_schema summary_schema;
 
@@ -34,7 +35,8 @@ void fairness_flows(struct json *json, const struct simulation *s);
 void fairness_links(struct json *json, const struct simulation *s);
 
 /* Utilization of the links of a tier in one direction; sets *max to that of the busiest. */
-struct jain fairness_tier(const struct simulation *s, unsigned tier, bool up, double *max);
+struct jain fairness_tier(const struct simulation *s, unsigned tier, enum link_way way,
+			  double *max);
 
 /* A sorted copy. The caller frees. */
 double *results_sorted(const double *values, size_t count);

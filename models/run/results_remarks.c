@@ -76,17 +76,17 @@ static void warn_saturated(const struct simulation *s, struct lines *lines)
 	bool shared = s->scenario->fidelity != FIDELITY_ANALYTIC;
 	unsigned tiers = shared ? topology_tiers(&s->scenario->topology) : 0;
 
-	for (unsigned tier = 1; tier < tiers; tier++)
-		for (int up = 0; up <= 1; up++) {
+	for (unsigned tier = 1; tier <= tiers; tier++)
+		for (enum link_way way = LINK_UP; way < LINK_WAYS; way++) {
 			double max;
-			struct jain jain = fairness_tier(s, tier, up, &max);
+			struct jain jain = fairness_tier(s, tier, way, &max);
 
 			if (jain.sum > SATURATED * jain.n)
 				add(lines, xasprintf("the fabric was saturated throughout: links "
 						     "%s/%s had a mean utilization of %.3f over "
 						     "the whole run",
 						     s->topo.ops->tier_names[tier],
-						     up ? "up" : "down", jain.sum / jain.n));
+						     link_way_names[way], jain.sum / jain.n));
 		}
 }
 

@@ -342,7 +342,7 @@ uint32_t series_ports(const struct simulation *s, const struct series_links *ent
 	for (uint32_t i = 0; i < net->port_count; i++) {
 		struct link_place place = link_place_of(net, i);
 
-		if (place.tier == wanted.tier && place.up == wanted.up)
+		if (place.tier == wanted.tier && place.way == wanted.way)
 			ports[count++] = i;
 	}
 	return count;

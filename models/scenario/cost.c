@@ -20,7 +20,8 @@
 struct place {
 	const struct scenario *scenario;
 	const char *path; /* of the scenario */
-	double hosts, per_rack, per_pod, tiers;
+	double hosts, per_rack, per_pod;
+	double longest;     /* links of the longest path */
 	double rate_bps;    /* of a host's link */
 	double load;        /* of flows, on hosts' links */
 	double end_s;       /* of arrivals */
@@ -49,12 +50,12 @@ static struct place place_of(const struct scenario *scenario, const struct conf_
 	struct place place = { .scenario = scenario,
 			       .path = conf_path(doc),
 			       .hosts = topology_hosts(topology),
-			       .tiers = topology_tiers(topology),
+			       .longest = topology_longest(topology) + 1,
 			       .rate_bps = (double)topology->link.rate,
 			       .per_rack = topology_rack(topology),
+			       .per_pod = topology_pod(topology),
 			       .end_s = seconds_of(scenario->stop.after) };
 
-	place.per_pod = place.tiers > 2 ? place.per_rack * (double)topology->k / 2 : place.hosts;
 	place.load = scenario_offered(scenario).flows;
 	place.receivers = count_receivers(scenario);
 	if (scenario->stop.when == STOP_MEASURED_DONE)
@@ -69,7 +70,7 @@ static double path_between(const struct place *place, double a, double b)
 {
 	if (floor(a / place->per_rack) == floor(b / place->per_rack))
 		return 2;
-	return floor(a / place->per_pod) == floor(b / place->per_pod) ? 4 : 2 * place->tiers;
+	return floor(a / place->per_pod) == floor(b / place->per_pod) ? 4 : place->longest;
 }
 
 /* The mean over two random hosts. */
@@ -78,9 +79,9 @@ static double path_at_random(const struct place *place)
 	double others = place->hosts - 1;
 	double rack = (place->per_rack - 1) / others, pod = (place->per_pod - 1) / others;
 
-	if (place->tiers < 3)
-		return 2 * rack + 2 * place->tiers * (1 - rack);
-	return 2 * rack + 4 * (pod - rack) + 6 * (1 - pod);
+	if (place->per_pod == place->hosts)
+		return 2 * rack + place->longest * (1 - rack);
+	return 2 * rack + 4 * (pod - rack) + place->longest * (1 - pod);
 }
 
 /* How many of `parts` groups of hosts, each of `size`, the workers of a job are in. */

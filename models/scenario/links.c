@@ -3,6 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+const char *const link_way_names[] = {
+	[LINK_UP] = "up", [LINK_DOWN] = "down", [LINK_ACROSS] = "across", [LINK_WAYS] = NULL
+};
+
 static unsigned tier_of_node(const struct network *net, uint32_t node)
 {
 	return node < net->hosts ? 0 : net->switch_nodes[node - net->hosts].tier;
@@ -15,7 +19,9 @@ struct link_place link_place_of(const struct network *net, uint32_t port)
 
 	return (struct link_place){ .from = from,
 				    .tier = lower < other ? lower : other,
-				    .up = lower < other };
+				    .way = lower < other   ? LINK_UP
+					   : lower > other ? LINK_DOWN
+							   : LINK_ACROSS };
 }
 
 char *link_name(const struct topology *topo, uint32_t port, char text[LINK_NAME])
@@ -50,7 +56,7 @@ bool links_parse(const char *text, const struct topology_conf *conf, struct link
 
 	if (!slash || (strcmp(slash, "/up") && strcmp(slash, "/down")))
 		return false;
-	place->up = !strcmp(slash, "/up");
+	place->way = strcmp(slash, "/up") ? LINK_DOWN : LINK_UP;
 	tiers = topology_tiers(conf);
 	for (place->tier = 0; place->tier < tiers; place->tier++)
 		if (strlen(ops->tier_names[place->tier]) == length &&

@@ -1,15 +1,17 @@
-/* Names of links in tables and scenarios. A link belongs to the tier of its lower end and leads up,
- * away from hosts, or down. The highest tier of switches is the lower end of no link: tiers of
- * links count from 0 (hosts) to topology_tiers() - 1. */
+/* Names of links in tables and scenarios. A link belongs to the tier of its lower end, 0 for hosts.
+ * It leads up, away from hosts, or down, or across, to a switch of the same tier. */
 #ifndef INASIM_SCENARIO_LINKS_H
 #define INASIM_SCENARIO_LINKS_H
 
 #include "topo/topology.h"
 
+enum link_way { LINK_UP, LINK_DOWN, LINK_ACROSS, LINK_WAYS };
+extern const char *const link_way_names[]; /* "up", ... */
+
 struct link_place {
 	uint32_t from;
 	unsigned tier;
-	bool up;
+	enum link_way way;
 };
 
 struct link_place link_place_of(const struct network *net, uint32_t port);
@@ -18,7 +20,8 @@ struct link_place link_place_of(const struct network *net, uint32_t port);
 #define LINK_NAME 72
 char *link_name(const struct topology *topo, uint32_t port, char text[LINK_NAME]);
 
-/* Reads "TIER/up" or "TIER/down"; false if this topology has no such links. */
+/* Reads "TIER/up" or "TIER/down"; false if this topology has no such tier. Links across have
+ * numbers alone. */
 bool links_parse(const char *text, const struct topology_conf *conf, struct link_place *place);
 
 /* The number of egress ports of a valid configuration; links are numbered below it. */

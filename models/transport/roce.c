@@ -65,7 +65,7 @@ sim_time roce_longest_trip(const struct roce_conf *conf, const struct topology_c
 			   bytes window)
 {
 	uint32_t frame = (uint32_t)(conf->mtu + conf->header);
-	unsigned between_switches = 2 * (topology_tiers(topology) - 1);
+	unsigned between_switches = topology_longest(topology) - 1;
 	sim_time trip = ideal_round_trip(topology, frame, TCP_MIN_FRAME) +
 			full_queue(topology, false) + between_switches * full_queue(topology, true);
 

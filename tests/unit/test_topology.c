@@ -1,4 +1,5 @@
 #include "scenario/scenario.h"
+#include "scenario/links.h"
 #include "scenario/topology_conf.h"
 
 #include "core/rng.h"
@@ -657,6 +658,62 @@ Test(topology, longest_route)
 	cr_expect_str_empty(text);
 	conf.k = 4;
 	topology_check_routes(&tower, &conf, &to);
-	cr_expect_str_eq(text, "over 4 tiers of switches a packet passes 7; it has room for a "
-			       "route of 5");
+	cr_expect_str_eq(text, "a packet passes up to 7 switches; it has room for a route of 5");
+}
+
+static unsigned short_way(const struct topology_conf *conf)
+{
+	(void)conf;
+	return 5;
+}
+
+/* A kind whose routes need not go through its highest tier says how long they are. */
+Test(topology, longest_route_by_the_kind)
+{
+	static const struct topology_ops tower = { .count = tower_count,
+						   .shape = tower_shape,
+						   .longest = short_way };
+	struct topology_conf conf = { .k = 7 };
+	char text[100] = "";
+	const struct topology_mistakes to = { keep_mistake, text };
+
+	topology_check_routes(&tower, &conf, &to);
+	cr_expect_str_empty(text);
+}
+
+/* Links between switches of one tier lead across. */
+Test(topology, links_across)
+{
+	static const uint16_t ports[] = { 2, 2 };
+	static const uint8_t tiers[] = { 1, 1 };
+	const struct link_params link = { .rate = 1000000000, .delay = PS_PER_US };
+	struct sim sim;
+	struct network net;
+	uint32_t between;
+
+	sim_init(&sim, 1);
+	network_init(&net, &sim, 2, 2, ports, tiers, NIC_TURNS);
+	network_connect(&net, 0, 0, &link, 2, 0, &link);
+	network_connect(&net, 1, 0, &link, 3, 0, &link);
+	network_connect(&net, 2, 1, &link, 3, 1, &link);
+	between = network_port(&net, 2, 1);
+	cr_expect_eq(link_place_of(&net, 0).way, LINK_UP);
+	cr_expect_eq(link_place_of(&net, net.cold[0].reverse).way, LINK_DOWN);
+	cr_expect(link_place_of(&net, between).way == LINK_ACROSS &&
+		  link_place_of(&net, between).tier == 1);
+	cr_expect_eq(link_place_of(&net, net.cold[between].reverse).way, LINK_ACROSS);
+	network_release(&net);
+	sim_release(&sim);
+}
+
+/* Node 0 has node 1 and perhaps a worker below it. */
+Test(topology, mixed_trees)
+{
+	struct tree_node nodes[] = { { .parent = TREE_NONE, .children = 1 },
+				     { .parent = 0, .children = 2 } };
+	const struct tree tree = { .nodes = nodes, .node_count = 2 };
+
+	cr_expect_not(tree_mixed(&tree));
+	nodes[0].children = 2;
+	cr_expect(tree_mixed(&tree));
 }

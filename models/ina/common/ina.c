@@ -127,6 +127,10 @@ static bool admits(struct ina_job *job, const char **never)
 {
 	const struct ina_ops *ops = job->scheme->ops;
 
+	if (ops->unmixed && tree_mixed(job->tree.tree)) {
+		*never = "a switch of its tree has both workers and switches below it";
+		return false;
+	}
 	if (ops->admit)
 		return ops->admit(job, never);
 	if (!ops->memory || ina_reserve(job))

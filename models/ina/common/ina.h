@@ -46,6 +46,9 @@ struct ina_ops {
 	bool own_flows; /* `flow` is no number of a job: the scheme calls why_join() itself */
 	/* Optional: jobs have one tree, whose root is drawn from the random stream of this name. */
 	const char *root;
+	/* Its switches add up workers or switches, never both (tree_mixed()): jobs with another
+	 * tree are refused. */
+	bool unmixed;
 	/* Optional: bytes that a job takes at a switch of its tree, by ina_reserve(). */
 	bytes (*memory)(const void *job, const struct tree_node *place);
 	/* Optional: why a job never runs that needs more than a switch has, in better words. */

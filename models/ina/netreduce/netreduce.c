@@ -276,6 +276,7 @@ static const struct ina_ops ops = {
 	.scheme_size = sizeof(struct netreduce_scheme),
 	.job_size = sizeof(struct netreduce),
 	.root = "netreduce root",
+	.unmixed = true,
 	.own_flows = true,
 	.protocol = { .name = "netreduce",
 		      .flags = { "first", "ACK request" },
@@ -300,7 +301,7 @@ static sim_time round_trip(const struct netreduce_conf *conf, const struct topol
 	uint32_t frame = netreduce_packet(conf);
 
 	return ideal_round_trip(topology, frame, frame) +
-	       2 * topology_tiers(topology) * conf->latency;
+	       (topology_longest(topology) + 1) * conf->latency;
 }
 
 static void *netreduce_open(const struct model_env *env, const void *self)

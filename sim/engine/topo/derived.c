@@ -26,6 +26,13 @@ uint32_t topology_rack(const struct topology_conf *conf)
 	return hosts;
 }
 
+uint32_t topology_pod(const struct topology_conf *conf)
+{
+	const struct topology_ops *ops = topology_kind((size_t)conf->kind);
+
+	return ops->pod ? ops->pod(conf) : topology_hosts(conf);
+}
+
 bps topology_uplink_rate(const struct topology_conf *conf)
 {
 	if (conf->uplink_given)

@@ -41,6 +41,11 @@ static void fat_tree_shape(const struct topology_conf *conf, uint16_t *switch_po
 	}
 }
 
+static uint32_t fat_tree_pod(const struct topology_conf *conf)
+{
+	return half_of(conf) * half_of(conf);
+}
+
 static void fat_tree_wire(struct topology *topo)
 {
 	uint32_t h = half_of(topo->conf), hosts = topo->net.hosts, per_tier = 2 * h * h;
@@ -133,6 +138,7 @@ const struct topology_ops fat_tree_topology = {
 	.check = fat_tree_check,
 	.count = fat_tree_count,
 	.shape = fat_tree_shape,
+	.pod = fat_tree_pod,
 	.wire = fat_tree_wire,
 	.route = fat_tree_route,
 	.root = fat_tree_root,

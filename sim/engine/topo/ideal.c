@@ -62,7 +62,7 @@ static sim_time over_link(const struct topology_conf *conf, bool fabric, sim_tim
 
 static sim_time one_way(const struct topology_conf *conf, uint32_t frame)
 {
-	unsigned between_switches = 2 * (topology_tiers(conf) - 1);
+	unsigned between_switches = topology_longest(conf) - 1;
 
 	return over_link(conf, false, conf->switches.latency, frame) +
 	       between_switches * over_link(conf, true, conf->switches.latency, frame) +

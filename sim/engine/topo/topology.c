@@ -113,16 +113,25 @@ unsigned topology_tiers(const struct topology_conf *conf)
 	return tiers_of(kinds[conf->kind], conf);
 }
 
+static unsigned longest_of(const struct topology_ops *ops, const struct topology_conf *conf)
+{
+	return ops->longest ? ops->longest(conf) : 2 * tiers_of(ops, conf) - 1;
+}
+
+unsigned topology_longest(const struct topology_conf *conf)
+{
+	return longest_of(kinds[conf->kind], conf);
+}
+
 void topology_check_routes(const struct topology_ops *ops, const struct topology_conf *conf,
 			   const struct topology_mistakes *to)
 {
-	unsigned tiers = tiers_of(ops, conf), longest = 2 * tiers - 1;
+	unsigned longest = longest_of(ops, conf);
 
 	if (longest > ROUTE_MAX)
 		topology_mistake(to, "/topology/kind",
-				 "over %u tiers of switches a packet passes %u; it has room for a "
-				 "route of %d",
-				 tiers, longest, ROUTE_MAX);
+				 "a packet passes up to %u switches; it has room for a route of %d",
+				 longest, ROUTE_MAX);
 }
 
 void topology_build(struct topology *topo, const struct topology_conf *conf, struct sim *sim)

@@ -4,7 +4,16 @@
  * TOPOLOGIES. It says how many switches there are and how they are joined, and
  * answers two questions: the route of a flow (per-flow ECMP: equal-cost choices
  * by a hash of the flow's entropy), and the way from a host up to a switch that
- * was chosen as root of an aggregation tree. */
+ * was chosen as root of an aggregation tree.
+ *
+ * Contract. A tier orders switches by their distance from hosts. Links may join switches of one
+ * tier (they lead across, neither up nor down: scenario/links.h), a switch may have both hosts and
+ * switches below it in a tree (a scheme that cannot add both says so: `unmixed` in
+ * ina/common/ina.h), and nobody may take for granted that a route goes up and then down: who wants
+ * lengths asks topology_longest(). What callers still take for granted, as it holds in all kinds
+ * of today: hosts hang on switches of tier 1, as many on each (topology_rack()); links of hosts
+ * are alike, and so are those between switches; all hosts see the same network (what random
+ * traffic puts on each kind of link is worked out from host 0: flow_load.c). */
 #ifndef INASIM_TOPO_TOPOLOGY_H
 #define INASIM_TOPO_TOPOLOGY_H
 
@@ -116,14 +125,21 @@ struct topology_ops {
 	void (*shape)(const struct topology_conf *conf, uint16_t *switch_ports, uint8_t *tiers);
 	/* Required. Calls topology_link() for every pair of joined ports. */
 	void (*wire)(struct topology *topo);
+	/* Optional: switches on the longest route; without it 2 x tiers - 1, up to the highest
+	 * tier and down again. Hosts of a pod, which reach each other below the third tier;
+	 * without it all. */
+	unsigned (*longest)(const struct topology_conf *conf);
+	uint32_t (*pod)(const struct topology_conf *conf);
 	/* Required. src != dst. */
 	void (*route)(const struct topology *topo, uint32_t src, uint32_t dst, uint64_t entropy,
 		      struct route *route);
-	/* Required. A switch of the lowest tier from which all the hosts are below. */
+	/* Required. A switch of the lowest tier from which all the hosts are below; where no tier
+	 * has one, a switch that climb() reaches from all of them. */
 	uint32_t (*root)(const struct topology *topo, const uint32_t *hosts, size_t count,
 			 uint64_t entropy);
-	/* Required. From a host up to a root above it: the local up-port at each
-	 * switch on the way. Returns the number of switches, the root included. */
+	/* Required. From a host to such a root: the local port at each switch on the
+	 * way. From one switch on, the way is the same for all hosts that pass it. Returns
+	 * the number of switches, the root included. */
 	unsigned (*climb)(const struct topology *topo, uint32_t host, uint32_t root,
 			  uint16_t up_ports[ROUTE_MAX]);
 	/* Required. Name of a switch for reports: "edge3", "core0". */
@@ -144,8 +160,9 @@ const struct topology_ops *topology_kind(size_t index); /* NULL behind the last 
 /* Hosts of a valid configuration. */
 uint32_t topology_hosts(const struct topology_conf *conf);
 
-/* Hosts below each switch that has some. */
+/* Hosts below each switch that has some; hosts of a pod, see topology_ops. */
 uint32_t topology_rack(const struct topology_conf *conf);
+uint32_t topology_pod(const struct topology_conf *conf);
 
 /* What a network is made of, before it is built. */
 struct topology_shape {
@@ -154,13 +171,14 @@ struct topology_shape {
 	uint8_t *tiers;  /* by switch; 1 = next to hosts */
 };
 
-/* Of counts that are possible: tells where routes, up to the highest tier and down again, pass more
- * switches than a packet has room for (ROUTE_MAX). */
+/* Of counts that are possible: tells where routes pass more switches than a packet has room for
+ * (ROUTE_MAX). */
 void topology_check_routes(const struct topology_ops *ops, const struct topology_conf *conf,
 			   const struct topology_mistakes *to);
 
-/* The highest tier of switches of a valid configuration. */
+/* Of a valid configuration: the highest tier of switches; the switches on the longest route. */
 unsigned topology_tiers(const struct topology_conf *conf);
+unsigned topology_longest(const struct topology_conf *conf);
 
 /* The caller releases it. */
 void topology_shape(const struct topology_conf *conf, struct topology_shape *shape);
@@ -228,8 +246,8 @@ sim_time ideal_transfer(const struct network *net, const uint32_t *ports, unsign
 sim_time ideal_packet(const struct network *net, const uint32_t *ports, unsigned count,
 		      uint32_t frame);
 
-/* A frame and the answer to it between hosts that have the top of the network between them, from
- * the configuration alone: ideal_packet() there and back. */
+/* A frame and the answer to it between two hosts that are farthest apart, from the configuration
+ * alone: ideal_packet() there and back. */
 sim_time ideal_round_trip(const struct topology_conf *conf, uint32_t frame, uint32_t answer);
 
 #endif

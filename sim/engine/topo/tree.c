@@ -90,3 +90,16 @@ void tree_free(struct tree *tree)
 	free(tree->number_of_worker);
 	free(tree);
 }
+
+bool tree_mixed(const struct tree *tree)
+{
+	for (uint32_t i = 0; i < tree->node_count; i++) {
+		uint32_t switches = 0;
+
+		for (uint32_t j = i + 1; j < tree->node_count; j++)
+			switches += tree->nodes[j].parent == i;
+		if (switches && switches < tree->nodes[i].children)
+			return true;
+	}
+	return false;
+}

@@ -1,7 +1,8 @@
 /* Aggregation trees: the switches between the workers of a job and a root.
  *
- * Children of a switch are numbered 0..children-1: workers at the lowest tier,
- * switches above it. A parent treats a child switch exactly like a worker. */
+ * Children of a switch are numbered 0..children-1: workers and switches alike, for a parent treats
+ * a child switch exactly like a worker. In a Clos network a switch has only workers (the lowest
+ * tier) or only switches; tree_mixed() tells whether some switch has both. */
 #ifndef INASIM_TOPO_TREE_H
 #define INASIM_TOPO_TREE_H
 
@@ -30,5 +31,7 @@ struct tree {
 struct tree *tree_build(const struct topology *topo, const uint32_t *workers, size_t count,
 			uint32_t root);
 void tree_free(struct tree *tree);
+
+bool tree_mixed(const struct tree *tree);
 
 #endif
