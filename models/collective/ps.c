@@ -37,7 +37,8 @@
 
 static const struct conf_row ps_rows[] = {
 	CONF_ENUM("transport", struct ps_conf, transport, "dctcp", transport_names,
-		  "Congestion control of the connections.", "our choice: as the ring"),
+		  "Transport of the connections (inasim list transports).",
+		  "our choice: as the ring"),
 	CONF_BYTES("ps_block", struct ps_conf, block, "64kB", 4, UINT64_C(1) << 40,
 		   "A server sends a sum back in blocks of this size, in whole 4-byte elements.",
 		   "our choice"),

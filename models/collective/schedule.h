@@ -41,8 +41,7 @@ extern const char *const schedule_orders[]; /* for ENUM rows */
 /* The rows of all schemes. */
 #define SCHEDULE_ROWS                                                                              \
 	CONF_ENUM("transport", struct schedule_conf, transport, "dctcp", transport_names,          \
-		  "Transport of the edges: a congestion control of TCP, or RoCE (dcqcn, "          \
-		  "roce_swift, roce).",                                                            \
+		  "Transport of the edges (inasim list transports).",                              \
 		  "our reading: PANAMA section 7 names DCTCP for flows that are not aggregated, "  \
 		  "and no transport for its rings (reno: scenarios/panama/findings.md)"),          \
 		CONF_ENUM("order", struct schedule_conf, order, "placement", schedule_orders,      \

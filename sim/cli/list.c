@@ -67,8 +67,13 @@ static int list_topologies(struct json *json)
 
 static int list_transports(struct json *json)
 {
-	for (unsigned i = 0; transport_kind(i); i++)
-		list_item(json, transport_names[i], transport_kind(i)->cc->help);
+	for (unsigned i = 0; transport_kind(i); i++) {
+		char text[160];
+
+		snprintf(text, sizeof(text), "%s, %s", transport_kind(i)->roce ? "RoCE" : "TCP",
+			 transport_kind(i)->cc->help);
+		list_item(json, transport_names[i], text);
+	}
 	return EXIT_DONE;
 }
 

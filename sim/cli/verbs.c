@@ -17,7 +17,7 @@ static void print_cost(const struct scenario *scenario, const struct conf_doc *d
 	struct scenario_cost cost = scenario_cost(scenario, doc);
 
 	printf(": %" PRIu32 " hosts, %.0f job%s", cost.hosts, cost.jobs,
-	       cost.jobs < 1.5 ? "" : "s");
+	       cost.jobs >= 0.5 && cost.jobs < 1.5 ? "" : "s");
 	if (scenario->fidelity == FIDELITY_PACKET)
 		printf(", %s %.2g packet-hops, %.2g s on this machine%s",
 		       cost.least ? "at least" : "about", cost.hops, cost.hops / speed_hops_per_s(),

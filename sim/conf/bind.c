@@ -109,6 +109,23 @@ static bool is_among(const char *word, const char *const *words)
 	return false;
 }
 
+static const char *new_name(const struct conf_rename *renamed, const char *key)
+{
+	for (; renamed != NULL && renamed->old != NULL; renamed++)
+		if (strcmp(renamed->old, key) == 0)
+			return renamed->now;
+	return NULL;
+}
+
+static void renamed_key(struct binding *b, const cJSON *child, const char *now)
+{
+	size_t length = b->pointer.length;
+
+	conf_buf_add_step(&b->pointer, child->string);
+	fail(b, child, true, "\"%s\" is now called \"%s\"", child->string, now);
+	conf_buf_cut(&b->pointer, length);
+}
+
 static void unknown_key(struct binding *b, const cJSON *child, const char *const *names)
 {
 	const char *near = conf_suggest(child->string, names);
@@ -128,12 +145,20 @@ static void unknown_key(struct binding *b, const cJSON *child, const char *const
 	conf_buf_release(&shown);
 }
 
-/* Takes the array `names`. */
-static void check_keys(struct binding *b, const cJSON *item, const char **names)
+static void check_keys(struct binding *b, const cJSON *item, const struct conf_table *table)
 {
-	for (const cJSON *child = item->child; child != NULL; child = child->next)
-		if (!is_comment(b, child->string) && !is_among(child->string, names))
+	const char **names = conf_names(table->rows);
+
+	for (const cJSON *child = item->child; child != NULL; child = child->next) {
+		const char *now = new_name(table->renamed, child->string);
+
+		if (is_comment(b, child->string) || is_among(child->string, names))
+			continue;
+		if (now != NULL)
+			renamed_key(b, child, now);
+		else
 			unknown_key(b, child, names);
+	}
 	free(names);
 }
 
@@ -204,7 +229,7 @@ static cJSON *bind_object(struct binding *b, const struct conf_table *table, cha
 {
 	cJSON *object = conf_node(cJSON_CreateObject());
 
-	check_keys(b, item, conf_names(table->rows));
+	check_keys(b, item, table);
 	for (const struct conf_row *row = table->rows; row->name != NULL; row++) {
 		cJSON *value = bind_member(b, row, dest, item);
 

@@ -147,12 +147,18 @@ struct conf_other_kind {
 	const char *message; /* said instead of all that is wrong with it as one of this kind */
 };
 
+/* A key that had another name once: the old one is refused, and told the new one. */
+struct conf_rename {
+	const char *old, *now;
+};
+
 struct conf_table {
 	const char *name;            /* of the definition in the schema, and for messages */
 	const struct conf_row *rows; /* ends with a row without name */
 	size_t size;                 /* of the struct */
 	const char *help;
 	const struct conf_other_kind *other; /* of a whole document; NULL = none */
+	const struct conf_rename *renamed;   /* ends with one without `old`; NULL = none */
 };
 
 struct conf_doc;

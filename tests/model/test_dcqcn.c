@@ -118,9 +118,9 @@ static const struct dcqcn_conf published[] = {
 	  .increase_timer = 55 * US,
 	  .byte_counter = 10000000,
 	  .fast_recovery = 5,
-	  .additive = GBPS / 25,
-	  .hyper = GBPS * 2 / 5,
-	  .least = GBPS / 100,
+	  .rate_ai = GBPS / 25,
+	  .rate_hai = GBPS * 2 / 5,
+	  .min_rate = GBPS / 100,
 	  .clamp_given = true,
 	  .clamp_target = true },
 	{ .set = DCQCN_HPCC_PAPER,
@@ -129,9 +129,9 @@ static const struct dcqcn_conf published[] = {
 	  .alpha_timer = 50 * US,
 	  .increase_timer = 55 * US,
 	  .fast_recovery = 1,
-	  .additive = GBPS / 50,
-	  .hyper = GBPS / 5,
-	  .least = GBPS,
+	  .rate_ai = GBPS / 50,
+	  .rate_hai = GBPS / 5,
+	  .min_rate = GBPS,
 	  .clamp_given = true },
 	{ .set = DCQCN_HPCC,
 	  .g = 1.0 / 256,
@@ -139,9 +139,9 @@ static const struct dcqcn_conf published[] = {
 	  .alpha_timer = US,
 	  .increase_timer = 300 * US,
 	  .fast_recovery = 1,
-	  .additive = GBPS / 50,
-	  .hyper = GBPS / 5,
-	  .least = GBPS,
+	  .rate_ai = GBPS / 50,
+	  .rate_hai = GBPS / 5,
+	  .min_rate = GBPS,
 	  .clamp_given = true },
 };
 
@@ -163,7 +163,7 @@ Test(dcqcn, values_of_the_sets)
 			cr_assert_eq(cc.rate, given.rate, "set %zu at %lu us", i, t / US);
 			slowest = cc.rate < slowest ? cc.rate : slowest;
 		}
-		cr_expect_eq(slowest, published[i].least);
+		cr_expect_eq(slowest, published[i].min_rate);
 		cr_expect_gt(cc.rate, 50 * GBPS);
 	}
 }

@@ -340,7 +340,7 @@ Test(roce, cnp_interval_is_over)
 	struct run run;
 
 	build(&run, &watch, 2000000, "dcqcn",
-	      "'control': { 'dcqcn': { 'set': 'sigcomm15', 'least': '100Gbps', 'cnp_interval': "
+	      "'control': { 'dcqcn': { 'set': 'sigcomm15', 'min_rate': '100Gbps', 'cnp_interval': "
 	      "'884800ps' } }");
 	run_to(&run, END_ALL_DONE);
 	cr_expect_eq(watch.cnps, 196 - 3, "%zu", watch.cnps);
@@ -355,7 +355,7 @@ Test(roce, cnp_interval)
 	struct run run;
 
 	build(&run, &watch, 2000000, "dcqcn",
-	      "'control': { 'dcqcn': { 'set': 'sigcomm15', 'least': '10Gbps' } }");
+	      "'control': { 'dcqcn': { 'set': 'sigcomm15', 'min_rate': '10Gbps' } }");
 	run_until(&run, PS_PER_MS);
 	cr_expect(watch.cnps >= 19 && watch.cnps <= 20, "%zu", watch.cnps);
 	cr_expect_eq(roce_stats(run.s->roce, 0)->marks, watch.cnps);
@@ -378,7 +378,8 @@ Test(roce, slow_sender_and_coalesced_acks)
 	struct run run;
 
 	build(&run, &watch, 2000000, "dcqcn",
-	      "'ack_every': 16, 'control': { 'dcqcn': { 'set': 'sigcomm15', 'least': '10Mbps' } }");
+	      "'ack_every': 16, 'control': { 'dcqcn': { 'set': 'sigcomm15', 'min_rate': '10Mbps' } "
+	      "}");
 	run_until(&run, 100 * PS_PER_MS);
 	cr_expect_lt(watch.data, 10000);
 	cr_expect_gt(watch.acks, 10);

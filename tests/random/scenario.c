@@ -68,14 +68,31 @@ static const char *one_of(const char *values)
 struct option {
 	const char *key;
 	unsigned percent;
-	const char *values;
+	const char *values; /* NULL: any transport */
 };
+
+static const char *any_transport(void)
+{
+	unsigned count = 0;
+
+	while (transport_names[count])
+		count++;
+	return transport_names[rng_below(rng, count)];
+}
+
+static void put_option(const struct option *option)
+{
+	if (option->values)
+		put(", '%s': %s", option->key, one_of(option->values));
+	else
+		put(", '%s': '%s'", option->key, any_transport());
+}
 
 static void put_options(const struct option *options, size_t count)
 {
 	for (size_t i = 0; i < count && !calm; i++)
 		if (chance(options[i].percent))
-			put(", '%s': %s", options[i].key, one_of(options[i].values));
+			put_option(&options[i]);
 }
 #define OPTIONS(list) put_options(list, COUNT(list))
 
@@ -234,11 +251,15 @@ static void put_tcp(void)
 	};
 	static const struct option dctcp[] = { { "g", 20, "0.01|1" } };
 	static const struct option swift[] = {
-		{ "target", 30, "'5us'|'100us'" }, { "hop", 20, "'0s'|'5us'" },
-		{ "range", 20, "'0s'|'200us'" },   { "least", 20, "0.01|1" },
-		{ "most", 20, "2|1000" },          { "increase", 20, "0.1|10" },
-		{ "beta", 20, "0.1|1" },           { "max_decrease", 20, "0.1|0.9" },
-		{ "reset_after", 20, "1|2" },
+		{ "base_target", 30, "'5us'|'100us'" },
+		{ "hop", 20, "'0s'|'5us'" },
+		{ "fs_range", 20, "'0s'|'200us'" },
+		{ "fs_min_cwnd", 20, "0.01|1" },
+		{ "fs_max_cwnd", 20, "2|1000" },
+		{ "ai", 20, "0.1|10" },
+		{ "beta", 20, "0.1|1" },
+		{ "max_mdf", 20, "0.1|0.9" },
+		{ "retx_reset_threshold", 20, "1|2" },
 	};
 
 	put(", 'tcp': { '_': 0");
@@ -266,9 +287,9 @@ static void put_roce(void)
 		{ "alpha_timer", 20, "'5us'|'200us'" },
 		{ "increase_timer", 20, "'5us'|'200us'" },
 		{ "fast_recovery", 20, "1|10" },
-		{ "additive", 20, "'1Gbps'" },
-		{ "hyper", 20, "'5Gbps'" },
-		{ "least", 30, "'100Mbps'|'400Gbps'" },
+		{ "rate_ai", 20, "'1Gbps'" },
+		{ "rate_hai", 20, "'5Gbps'" },
+		{ "min_rate", 30, "'100Mbps'|'400Gbps'" },
 		{ "clamp_target", 30, "true|false" },
 	};
 
@@ -284,13 +305,13 @@ static void put_roce(void)
 static void put_rings(void)
 {
 	static const struct option ring[] = {
-		{ "transport", 40, "'reno'|'swift'|'dcqcn'|'roce_swift'|'roce'" },
+		{ "transport", 40, NULL },
 		{ "order", 20, "'random'" },
 		{ "ack_every", 30, "1|4" },
 		{ "step_latency", 20, "'3us'" },
 	};
 	static const struct option ps[] = {
-		{ "transport", 40, "'reno'|'swift'|'dcqcn'|'roce_swift'|'roce'" },
+		{ "transport", 40, NULL },
 		{ "ps_block", 40, "'4kB'|'10001B'|'1MB'" },
 		{ "credit", 40, "0|1|2" },
 		{ "ack_every", 30, "1|4" },
@@ -679,8 +700,7 @@ static void put_pairs(void)
 static void put_flows_of(unsigned number)
 {
 	put("%s{ 'name': 'group-%u', 'transport': '%s'", number ? ", " : " ", number,
-	    one_of(calm ? "dctcp|dctcp|reno"
-			: "dctcp|dctcp|reno|swift|dcqcn|dcqcn|roce_swift|roce"));
+	    calm ? one_of("dctcp|dctcp|reno") : any_transport());
 	if (!calm && chance(30)) {
 		put(", 'count': %u", between(1, 60));
 		put(", 'arrival': { 'poisson_load': %s }", one_of("0.1|0.5|1.5"));

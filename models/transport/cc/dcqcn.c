@@ -20,7 +20,7 @@
 #define LEAST_ALPHA     1e-9
 #define CUT_BEHIND_LOOK PS_PER_NS /* so that alpha is updated before it is used */
 
-/* HPCC's sets: `additive` and `hyper` are those of a link of 100 Gbps. */
+/* HPCC's sets: `rate_ai` and `rate_hai` are those of a link of 100 Gbps. */
 static const struct dcqcn_conf presets[] = {
 	[DCQCN_SIGCOMM15] = { .g = 1.0 / 256,
 			      .cnp_interval = 50 * PS_PER_US,
@@ -28,26 +28,26 @@ static const struct dcqcn_conf presets[] = {
 			      .increase_timer = 55 * PS_PER_US,
 			      .byte_counter = 10000000,
 			      .fast_recovery = 5,
-			      .additive = 40 * MBPS,
-			      .hyper = 400 * MBPS,
-			      .least = 10 * MBPS,
+			      .rate_ai = 40 * MBPS,
+			      .rate_hai = 400 * MBPS,
+			      .min_rate = 10 * MBPS,
 			      .clamp_target = true },
 	[DCQCN_HPCC_PAPER] = { .g = 1.0 / 256,
 			       .cut_interval = 50 * PS_PER_US,
 			       .alpha_timer = 50 * PS_PER_US,
 			       .increase_timer = 55 * PS_PER_US,
 			       .fast_recovery = 1,
-			       .additive = 20 * MBPS,
-			       .hyper = 200 * MBPS,
-			       .least = 1000 * MBPS },
+			       .rate_ai = 20 * MBPS,
+			       .rate_hai = 200 * MBPS,
+			       .min_rate = 1000 * MBPS },
 	[DCQCN_HPCC] = { .g = 1.0 / 256,
 			 .cut_interval = 4 * PS_PER_US,
 			 .alpha_timer = PS_PER_US,
 			 .increase_timer = 300 * PS_PER_US,
 			 .fast_recovery = 1,
-			 .additive = 20 * MBPS,
-			 .hyper = 200 * MBPS,
-			 .least = 1000 * MBPS },
+			 .rate_ai = 20 * MBPS,
+			 .rate_hai = 200 * MBPS,
+			 .min_rate = 1000 * MBPS },
 };
 
 static const char *const set_names[] = { [DCQCN_SIGCOMM15] = "sigcomm15",
@@ -83,13 +83,14 @@ static const struct conf_row dcqcn_rows[] = {
 		   "sigcomm15: an increase for every so many bytes sent, too; 10MB."),
 	CONF_INT("fast_recovery", struct dcqcn_conf, fast_recovery, CONF_OPTIONAL, 1, 100,
 		 "Increases half-way back to the target before it grows: sigcomm15: 5; others: 1."),
-	CONF_RATE(
-		"additive", struct dcqcn_conf, additive, CONF_OPTIONAL, MBPS, 1000 * GBPS,
-		"Step of additive increase: sigcomm15: 40Mbps; others: 1/5000 of the link's rate."),
-	CONF_RATE("hyper", struct dcqcn_conf, hyper, CONF_OPTIONAL, MBPS, 1000 * GBPS,
-		  "Step of hyper increase: sigcomm15: 400Mbps (not stated in the paper); others: "
+	CONF_RATE("rate_ai", struct dcqcn_conf, rate_ai, CONF_OPTIONAL, MBPS, 1000 * GBPS,
+		  "Step of additive increase (R_AI): sigcomm15: 40Mbps; others: 1/5000 of the "
+		  "link's rate."),
+	CONF_RATE("rate_hai", struct dcqcn_conf, rate_hai, CONF_OPTIONAL, MBPS, 1000 * GBPS,
+		  "Step of hyper increase (R_HAI): sigcomm15: 400Mbps (not stated in the paper); "
+		  "others: "
 		  "1/500 of the link's rate."),
-	CONF_RATE("least", struct dcqcn_conf, least, CONF_OPTIONAL, MBPS, 1000 * GBPS,
+	CONF_RATE("min_rate", struct dcqcn_conf, min_rate, CONF_OPTIONAL, MBPS, 1000 * GBPS,
 		  "No rate is below this: sigcomm15: 10Mbps (not stated in the paper); others: "
 		  "1Gbps."),
 	CONF_BOOL("clamp_target", struct dcqcn_conf, clamp_target, CONF_OPTIONAL,
@@ -98,8 +99,11 @@ static const struct conf_row dcqcn_rows[] = {
 		  .present = CONF_GIVEN(struct dcqcn_conf, clamp_given)),
 	{ 0 },
 };
-const struct conf_table dcqcn_cc_table = { "dcqcn", dcqcn_rows, sizeof(struct dcqcn_conf),
-					   "DCQCN." };
+static const struct conf_rename dcqcn_renamed[] = {
+	{ "additive", "rate_ai" }, { "hyper", "rate_hai" }, { "least", "min_rate" }, { 0 }
+};
+const struct conf_table dcqcn_cc_table = { "dcqcn", dcqcn_rows, sizeof(struct dcqcn_conf), "DCQCN.",
+					   .renamed = dcqcn_renamed };
 
 static const struct dcqcn_conf *conf_of(const struct cc *cc)
 {
@@ -130,15 +134,15 @@ static bps step(const struct cc *cc, bps given, bps preset)
 static void cut(struct cc *cc)
 {
 	struct dcqcn *d = dcqcn_of(cc);
-	bps least = PICK(cc, least), rate = (bps)((double)cc->rate * (1 - d->alpha / 2));
+	bps min = PICK(cc, min_rate), rate = (bps)((double)cc->rate * (1 - d->alpha / 2));
 	bool clamp =
 		conf_of(cc)->clamp_given ? conf_of(cc)->clamp_target : preset_of(cc)->clamp_target;
 
 	if (clamp || d->times || d->fills)
 		d->target = cc->rate;
-	if (least > cc->line)
-		least = cc->line;
-	cc->rate = rate > least ? rate : least;
+	if (min > cc->line)
+		min = cc->line;
+	cc->rate = rate > min ? rate : min;
 	d->times = d->fills = 0;
 }
 
@@ -158,13 +162,13 @@ static void increase(struct cc *cc)
 	const struct dcqcn_conf *preset = preset_of(cc);
 	int64_t f = PICK(cc, fast_recovery);
 	int64_t most = d->times > d->fills ? d->times : d->fills;
-	int64_t least = d->times < d->fills ? d->times : d->fills;
+	int64_t min = d->times < d->fills ? d->times : d->fills;
 	bool fast = is_hpcc(cc) ? d->times <= f : most < f;
-	bool hyper = is_hpcc(cc) ? d->times > f + 1 : least > f;
+	bool hyper = is_hpcc(cc) ? d->times > f + 1 : min > f;
 
 	if (!fast)
-		grow_target(cc, hyper ? step(cc, conf->hyper, preset->hyper)
-				      : step(cc, conf->additive, preset->additive));
+		grow_target(cc, hyper ? step(cc, conf->rate_hai, preset->rate_hai)
+				      : step(cc, conf->rate_ai, preset->rate_ai));
 	cc->rate = (cc->rate + d->target + 1) / 2;
 }
 
@@ -346,7 +350,7 @@ static sim_time dcqcn_cnp_interval(const struct cc *cc)
 /* Neither ACKs nor losses change the rate. */
 const struct cc_ops dcqcn_cc = {
 	.name = "dcqcn",
-	.help = "DCQCN (SIGCOMM 2015) over RoCE: a rate that CNPs cut and timers raise",
+	.help = "DCQCN (SIGCOMM 2015): a rate that CNPs cut and timers raise",
 	.table = &dcqcn_cc_table,
 	.ecn = true,
 	.paces = true,

@@ -13,7 +13,7 @@ struct dcqcn_conf {
 	sim_time cnp_interval, cut_interval, alpha_timer, increase_timer;
 	bytes byte_counter;
 	int64_t fast_recovery;
-	bps additive, hyper, least;
+	bps rate_ai, rate_hai, min_rate;
 	bool clamp_target, clamp_given, cnp_given;
 };
 

@@ -14,7 +14,7 @@ static void line_rate_init(struct cc *cc)
 
 const struct cc_ops line_rate_cc = {
 	.name = "line_rate",
-	.help = "RoCE without congestion control: the rate of the link",
+	.help = "no congestion control: the rate of the link",
 	.table = &line_rate_cc_table,
 	.init = line_rate_init,
 };

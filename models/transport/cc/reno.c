@@ -1,4 +1,4 @@
-/* TCP NewReno without ECN (RFC 5681, RFC 6582): the baseline that loss drives. */
+/* NewReno without ECN (RFC 5681, RFC 6582): the baseline that loss drives. */
 #include "transport/cc/cc.h"
 
 static const struct conf_row reno_rows[] = { { 0 } };
@@ -12,7 +12,7 @@ static void reno_on_ack(struct cc *cc, const struct cc_ack *ack)
 
 const struct cc_ops reno_cc = {
 	.name = "reno",
-	.help = "TCP NewReno without ECN: halves on loss",
+	.help = "NewReno without ECN: halves on loss",
 	.table = &reno_cc_table,
 	.on_ack = reno_on_ack,
 	.on_loss = cc_halve,

@@ -2,8 +2,11 @@
  *
  * Modelled: the target delay with topology and flow scaling (section 3.5), additive increase, one
  * multiplicative decrease a round trip in proportion to the excess (section 3.2, algorithm 1),
- * windows below a packet, which are paced (section 3.6), losses and timeouts: a cut by max_mdf, and
- * the least window after several timeouts in a row (algorithm 1). Simplified: only the window of
+ * windows below a packet, which are paced (section 3.6), losses and timeouts (algorithm 1): both
+ * cut by max_mdf, but at most once a round trip, as everything else does; only timeouts in a row,
+ * with no ACK between them, set the window to its minimum, from the retx_reset_threshold-th on. So
+ * a single timeout halves by default, and the window does not start from the minimum as TCP's does
+ * (RFC 5681). Simplified: only the window of
  * the fabric; the endpoint window of section 3.3 would follow `topology.host.latency`, which is
  * constant here and part of every round trip.
  *
@@ -16,14 +19,14 @@
 #include <math.h>
 
 struct swift_conf {
-	sim_time target, hop, range;
-	double increase, beta, max_decrease, least, most;
-	int64_t reset_after;
+	sim_time base_target, hop, fs_range;
+	double ai, beta, max_mdf, fs_min_cwnd, fs_max_cwnd;
+	int64_t retx_reset_threshold;
 	bool hop_given;
 };
 
 static const struct conf_row swift_rows[] = {
-	CONF_TIME("target", struct swift_conf, target, "25us", PS_PER_NS, PS_PER_S,
+	CONF_TIME("base_target", struct swift_conf, base_target, "25us", PS_PER_NS, PS_PER_S,
 		  "Target of the round trip on a path without switches, for one large window.",
 		  "our choice: a few idle round trips of a fabric at 10 to 100 Gbps"),
 	CONF_TIME("hop", struct swift_conf, hop, CONF_OPTIONAL, 0, PS_PER_S,
@@ -31,34 +34,40 @@ static const struct conf_row swift_rows[] = {
 		  "path add to an idle round trip, by their latency and the links behind them.",
 		  "our choice; Swift section 3.5 (csg-htsim: 20 us / 6.55)",
 		  .present = CONF_GIVEN(struct swift_conf, hop_given)),
-	CONF_TIME("range", struct swift_conf, range, "50us", 0, PS_PER_S,
-		  "Largest addition for small windows (fs_range).",
+	CONF_TIME("fs_range", struct swift_conf, fs_range, "50us", 0, PS_PER_S,
+		  "Largest addition for small windows.", "our choice; Swift section 3.5"),
+	CONF_REAL("fs_min_cwnd", struct swift_conf, fs_min_cwnd, "0.1", 0.001, 1,
+		  "Window in packets at and below which the addition is whole.",
 		  "our choice; Swift section 3.5"),
-	CONF_REAL("least", struct swift_conf, least, "0.1", 0.001, 1,
-		  "Window in packets at and below which the addition is whole (fs_min_cwnd).",
+	CONF_REAL("fs_max_cwnd", struct swift_conf, fs_max_cwnd, "100", 2, 1e6,
+		  "Window in packets from which there is no addition.",
 		  "our choice; Swift section 3.5"),
-	CONF_REAL("most", struct swift_conf, most, "100", 2, 1e6,
-		  "Window in packets from which there is no addition (fs_max_cwnd).",
-		  "our choice; Swift section 3.5"),
-	CONF_REAL("increase", struct swift_conf, increase, "1", 0.001, 1000,
+	CONF_REAL("ai", struct swift_conf, ai, "1", 0.001, 1000,
 		  "Packets by which a window grows in a round trip below the target.",
 		  "our choice; Swift section 3.2"),
 	CONF_REAL("beta", struct swift_conf, beta, "0.8", 0.001, 1,
 		  "Decrease by this times the excess over the delay.",
 		  "our choice; Swift section 3.2"),
-	CONF_REAL("max_decrease", struct swift_conf, max_decrease, "0.5", 0.01, 0.99,
-		  "Largest decrease of a round trip (max_mdf).", "our choice; Swift section 3.2"),
-	CONF_INT("reset_after", struct swift_conf, reset_after, "5", 1, 100,
-		 "Timeouts in a row from which the window is the least, 0.01 packets "
-		 "(RETX_RESET_THRESHOLD).",
+	CONF_REAL("max_mdf", struct swift_conf, max_mdf, "0.5", 0.01, 0.99,
+		  "Largest decrease of a round trip.", "our choice; Swift section 3.2"),
+	CONF_INT("retx_reset_threshold", struct swift_conf, retx_reset_threshold, "5", 1, 100,
+		 "Timeouts in a row from which the window is the smallest, 0.01 packets.",
 		 "csg-htsim; Swift algorithm 1 gives no value"),
 	{ 0 },
 };
-const struct conf_table swift_cc_table = { "swift", swift_rows, sizeof(struct swift_conf),
-					   "Swift." };
+static const struct conf_rename swift_renamed[] = { { "target", "base_target" },
+						    { "range", "fs_range" },
+						    { "least", "fs_min_cwnd" },
+						    { "most", "fs_max_cwnd" },
+						    { "increase", "ai" },
+						    { "max_decrease", "max_mdf" },
+						    { "reset_after", "retx_reset_threshold" },
+						    { 0 } };
+const struct conf_table swift_cc_table = { "swift", swift_rows, sizeof(struct swift_conf), "Swift.",
+					   .renamed = swift_renamed };
 
-#define LEAST_WINDOW 0.01    /* packets */
-#define MOST_WINDOW  50000.0 /* packets */
+#define MIN_CWND 0.01    /* packets */
+#define MAX_CWND 50000.0 /* packets */
 
 struct swift {
 	sim_time decreased; /* when it last was */
@@ -75,12 +84,12 @@ static const struct swift_conf *conf_of(const struct cc *cc)
 static double target(const struct cc *cc)
 {
 	const struct swift_conf *conf = conf_of(cc);
-	double range = (double)conf->range, window = cc->cwnd / cc->mss;
-	double alpha = range / (1 / sqrt(conf->least) - 1 / sqrt(conf->most));
-	double scaled = alpha / sqrt(window) - alpha / sqrt(conf->most);
+	double range = (double)conf->fs_range, window = cc->cwnd / cc->mss;
+	double alpha = range / (1 / sqrt(conf->fs_min_cwnd) - 1 / sqrt(conf->fs_max_cwnd));
+	double scaled = alpha / sqrt(window) - alpha / sqrt(conf->fs_max_cwnd);
 
 	scaled = scaled < 0 ? 0 : scaled > range ? range : scaled;
-	return (double)conf->target + scaled +
+	return (double)conf->base_target + scaled +
 	       (conf->hop_given ? cc->hops * (double)conf->hop : (double)cc->switches);
 }
 
@@ -89,8 +98,8 @@ static void set_window(struct cc *cc, double packets)
 {
 	const struct swift *swift = swift_of(cc);
 
-	packets = packets < LEAST_WINDOW ? LEAST_WINDOW : packets;
-	packets = packets > MOST_WINDOW ? MOST_WINDOW : packets;
+	packets = packets < MIN_CWND ? MIN_CWND : packets;
+	packets = packets > MAX_CWND ? MAX_CWND : packets;
 	cc->cwnd = packets * cc->mss;
 	cc->gap = packets < 1 ? (sim_time)((double)swift->rtt / packets) : 0;
 }
@@ -113,26 +122,26 @@ static void swift_on_ack(struct cc *cc, const struct cc_ack *ack)
 
 	swift_of(cc)->rtt = ack->rtt;
 	if (delay >= aim)
-		decrease(cc, excess < conf->max_decrease ? excess : conf->max_decrease, ack->now);
+		decrease(cc, excess < conf->max_mdf ? excess : conf->max_mdf, ack->now);
 	else if (!ack->in_recovery)
-		set_window(cc, window + conf->increase * (double)ack->growth / cc->mss /
+		set_window(cc, window + conf->ai * (double)ack->growth / cc->mss /
 						(window < 1 ? 1 : window));
 }
 
 static void swift_on_loss(struct cc *cc, sim_time now)
 {
-	decrease(cc, conf_of(cc)->max_decrease, now);
+	decrease(cc, conf_of(cc)->max_mdf, now);
 }
 
 static void swift_on_timeout(struct cc *cc, unsigned nth, uint64_t flight, sim_time now)
 {
 	(void)flight;
-	if (nth < conf_of(cc)->reset_after) {
-		decrease(cc, conf_of(cc)->max_decrease, now);
+	if (nth < conf_of(cc)->retx_reset_threshold) {
+		decrease(cc, conf_of(cc)->max_mdf, now);
 		return;
 	}
 	swift_of(cc)->decreased = now;
-	set_window(cc, LEAST_WINDOW);
+	set_window(cc, MIN_CWND);
 }
 
 const struct cc_ops swift_cc = {

@@ -112,8 +112,7 @@ static const struct conf_row group_rows[] = {
 		  "false: none of these flows; what other groups draw stays the same.",
 		  "our choice"),
 	CONF_ENUM("transport", struct flow_group_conf, transport, "dctcp", transport_names,
-		  "dctcp, reno, swift: congestion control of TCP; dcqcn, roce_swift: the same of "
-		  "RoCE; roce: RoCE at the rate of the link.",
+		  "TCP or RoCE, with a congestion control (inasim list transports).",
 		  "PANAMA section 7"),
 	CONF_ONEOF("size", struct flow_group_conf, size, CONF_OPTIONAL, &size_table, size.form,
 		   "Payload bytes of a flow; needed unless a trace says it.",
