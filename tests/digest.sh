@@ -149,9 +149,9 @@ changes packet <<'CHANGES'
 /roce/control/dcqcn/alpha_timer=20us
 /roce/control/dcqcn/increase_timer=20us
 /roce/control/dcqcn/fast_recovery=3
-/roce/control/dcqcn/additive=1Gbps
-/roce/control/dcqcn/hyper=5Gbps
-/roce/control/dcqcn/least=50Gbps
+/roce/control/dcqcn/rate_ai=1Gbps
+/roce/control/dcqcn/rate_hai=5Gbps
+/roce/control/dcqcn/min_rate=50Gbps
 /roce/control/dcqcn/clamp_target=true
 /flows/0/transport=roce
 /flows/0/transport=roce_swift
