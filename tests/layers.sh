@@ -6,6 +6,8 @@
 # is one); every project include is written from the root of its part
 # (sim/engine/, sim/ or models/: "net/port.h", never "port.h" or "../net/port.h"); a header of the
 # inside of a room (*_parts.h) is included by that room only.
+# sim/README.md has the picture of who includes whom, drawn from the includes themselves:
+#   SRC=$PWD tests/layers.sh --update   draws it anew
 # shellcheck disable=SC2016 # the single quotes hold awk programs
 set -euo pipefail
 
@@ -40,14 +42,15 @@ models/run:             sim/engine/ sim/conf sim/data models/transport models/co
 sim/cli:                sim/ models/
 '
 
-find sim models -name '*.[ch]' | LC_ALL=C sort >"${TMPDIR:-/tmp}/layers.$$"
-trap 'rm -f "${TMPDIR:-/tmp}/layers.$$"' EXIT
-if [[ ! -s ${TMPDIR:-/tmp}/layers.$$ ]]; then
+work=$(mktemp -d)
+trap 'rm -r "$work"' EXIT
+find sim models -name '*.[ch]' | LC_ALL=C sort >"$work/files"
+if [[ ! -s $work/files ]]; then
 	echo "layers: no sources found in $SRC" >&2
 	exit 1
 fi
 
-xargs awk -v rooms="$rooms" '
+xargs awk -v rooms="$rooms" -v picture="$work/picture" '
 	BEGIN {
 		n = split(rooms, lines, "\n")
 		for (i = 1; i <= n; i++) {
@@ -128,10 +131,68 @@ xargs awk -v rooms="$rooms" '
 		if (target ~ /_parts\.h$/ && other != self)
 			say("\"" target "\" is the inside of " other)
 		wanted[path] = FILENAME ":" FNR
+		drawn[name_of(self)]
+		if (name_of(other) != name_of(self))
+			uses[name_of(self), name_of(other)]
 		if (FILENAME ~ /\.h$/)
 			edge[FILENAME] = edge[FILENAME] " " path
 		if (self == "sim/engine/net" && other == self && module_of(FILENAME) != module_of(path))
 			edge[module_of(FILENAME)] = edge[module_of(FILENAME)] " " module_of(path)
+	}
+
+	# What the picture calls a room: all schemes in switches are one.
+	function name_of(room) {
+		if (room ~ /^models\/ina\// && !(room in known_room))
+			return "models/ina/*"
+		return room
+	}
+
+	# One more than that of the highest room that it includes.
+	function height(room,   other, h, most) {
+		if (room in heights)
+			return heights[room]
+		for (other in drawn)
+			if ((room, other) in uses && (h = height(other) + 1) > most)
+				most = h
+		return heights[room] = most + 0
+	}
+
+	# From the highest to the lowest: height, room, what it includes.
+	function draw(   room, other, list, line, top, h) {
+		for (room in drawn)
+			if ((h = height(room)) > top)
+				top = h
+		for (h = top; h >= 0; h--)
+			for (room in drawn) {
+				if (height(room) != h)
+					continue
+				list = ""
+				for (other in drawn)
+					if ((room, other) in uses)
+						list = list " " other
+				printf "%2d  %-20s %s\n", h, room, sorted(list, room ~ /^sim\/engine/) | "LC_ALL=C sort -k1,1nr -k2 >" picture
+			}
+		close("LC_ALL=C sort -k1,1nr -k2 >" picture)
+	}
+
+	# Without "sim/" and "models/"; for others the engine is one word.
+	function sorted(text, engine,   n, i, j, list, kept) {
+		n = split(text, list, " ")
+		for (i = 1; i <= n; i++) {
+			sub(/^(sim|models)\//, "", list[i])
+			if (!engine)
+				sub(/^engine\/.*/, "engine", list[i])
+			for (j = i; j > 1 && list[j] < list[j - 1]; j--) {
+				kept = list[j]
+				list[j] = list[j - 1]
+				list[j - 1] = kept
+			}
+		}
+		text = ""
+		for (i = 1; i <= n; i++)
+			if (list[i] != list[i - 1])
+				text = text (i > 1 ? " " : "") list[i]
+		return text
 	}
 
 	# "net:hop" for sim/engine/net/hop.c and .h
@@ -170,5 +231,18 @@ xargs awk -v rooms="$rooms" '
 			visit(file)
 		if (failures > 0)
 			exit 1
+		draw()
 		printf "layers: %d files, %d includes, all go down\n", files, includes
-	}' <"${TMPDIR:-/tmp}/layers.$$"
+	}' <"$work/files"
+
+# The block between the fences behind "Who includes whom".
+awk -v picture="$work/picture" '
+	/^## Who includes whom/ { here = 1 }
+	here && /^```/ && !inside { print; while ((getline line < picture) > 0) print line; inside = 1; here = 0; next }
+	inside && /^```/ { inside = 0 }
+	!inside' sim/README.md >"$work/README.md"
+[[ ${1:-} != --update ]] || cp "$work/README.md" sim/README.md
+if ! diff sim/README.md "$work/README.md"; then
+	echo "layers: the picture in sim/README.md is not that of the includes (SRC=\$PWD tests/layers.sh --update)" >&2
+	exit 1
+fi

@@ -4,6 +4,10 @@
  *   ps_server.c  what a server holds: copies that its host adds, sums that are on their way
  *   ps_plan.c    a job as a fluid stream
  *
+ * Calls go from ps.c to ps_server.c. Back comes only ps_sum_ready(): which block is complete is the
+ * server's business, to whom its sum goes is ps.c's. ps_plan.c calls neither but for keys of
+ * connections.
+ *
  * ps.c says what is modelled. */
 #ifndef INASIM_COLLECTIVE_PS_H
 #define INASIM_COLLECTIVE_PS_H

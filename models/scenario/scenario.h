@@ -1,4 +1,13 @@
-/* A scenario: the JSON file of a run, checked and resolved. */
+/* A scenario: the JSON file of a run, checked and resolved.
+ *
+ *   scenario.c                        rows; loads, then calls scenario_check()
+ *   topology_conf.c, pause_conf.c     rows and checks of "topology"
+ *   check.c                           errors of several keys or of files; then scenario_warn()
+ *   warnings.c                        what is legal, probably a mistake
+ *   facts.c, cost.c, links.c          questions about a scenario without errors
+ *
+ * Calls go down this list; check.c asks facts.c only what holds of any scenario. From warnings.c on
+ * all may take for granted that the scenario has no errors. */
 #ifndef INASIM_SCENARIO_SCENARIO_H
 #define INASIM_SCENARIO_SCENARIO_H
 

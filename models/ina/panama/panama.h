@@ -1,15 +1,23 @@
 /* PANAMA, private to models/ina/panama/ and its tests: the state of a job.
  *
- *   panama.c           controller: jobs, memory; opens with what is modelled
+ *   panama.c           controller: jobs, memory, packets as they come; opens with what is modelled
  *   panama_conf.c      parameters of "panama" and "switchml_star"
  *   panama_trees.c     which trees a job has
  *   panama_plan.c      a job as fluid streams
  *   panama_switch.c    accelerators: FIFOs and Expected_VID
- *   panama_worker.c    sending, results; the window is panama_window.h's
- *   panama_delay.c     the time that an accelerator takes
- *   panama_partial.c   fraction < 1: who is in
- *   panama_backlog.c   fraction < 1: sums that may not leave at once
- *   panama_recovery.c  what is lost is asked for and sent again
+ *     panama_delay.c     the time that an accelerator takes
+ *     panama_partial.c   fraction < 1: who is in
+ *     panama_backlog.c   fraction < 1: sums that may not leave at once
+ *   panama_worker.c    sending, results
+ *     panama_window.c    its window, which knows nothing else
+ *     panama_recovery.c  what is lost is asked for and sent again
+ *
+ * Calls: panama.c opens and closes all, and hands packets to panama_switch.c and panama_worker.c,
+ * which never call each other. Each of the two calls those that are indented below it. Back come
+ * only panama_send_on() when a delay is over, panama_is_over() and panama_pass() when a sum may
+ * leave at last, and panama_contribution(), panama_worker_look() and panama_worker_wake() when
+ * something is to be sent again. panama_worker.c also asks panama_partial.c for weights,
+ * panama_plan.c asks panama_switch.c for caps.
  *
  * Chunk c of the stream of tensors of a job goes to tree c mod N as VID floor(c / N), at all
  * workers. "VID" is the paper's word: the number of a packet in the sequence that passes a tree.
