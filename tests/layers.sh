@@ -170,7 +170,9 @@ xargs awk -v rooms="$rooms" -v picture="$work/picture" '
 				for (other in drawn)
 					if ((room, other) in uses)
 						list = list " " other
-				printf "%2d  %-20s %s\n", h, room, sorted(list, room ~ /^sim\/engine/) | "LC_ALL=C sort -k1,1nr -k2 >" picture
+				line = sprintf("%2d  %-20s %s", h, room, sorted(list, room ~ /^sim\/engine/))
+				sub(/ +$/, "", line)
+				print line | "LC_ALL=C sort -k1,1nr -k2 >" picture
 			}
 		close("LC_ALL=C sort -k1,1nr -k2 >" picture)
 	}

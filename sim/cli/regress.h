@@ -1,5 +1,6 @@
 /* The inside of the verb regress: one scenario held against its reference, in a process of its
- * own. */
+ * own. What a reference is, and what differs, lab/regress says; here is what runs scenarios:
+ * regress.c starts the processes and writes CHANGES.md, regress_case.c is one of them. */
 #ifndef INASIM_CLI_REGRESS_H
 #define INASIM_CLI_REGRESS_H
 

@@ -3,11 +3,11 @@
 
 #include "base/mem.h"
 #include "base/units.h"
-#include "core/fingerprint.h"
 #include "data/json.h"
 #include "data/number.h"
 #include "lab/names.h"
 #include "lab/regress/field_diff.h"
+#include "lab/regress/fingerprint.h"
 #include "run/event_log.h"
 #include "run/results.h"
 #include "run/simulation_state.h"

@@ -1,5 +1,5 @@
 /* Observed runs, fingerprints of their events, names of entities. */
-#include "core/fingerprint.h"
+#include "lab/regress/fingerprint.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

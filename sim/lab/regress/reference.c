@@ -2,7 +2,7 @@
 
 #include "base/input.h"
 #include "base/mem.h"
-#include "core/fingerprint.h"
+#include "lab/regress/fingerprint.h"
 #include "data/folder.h"
 #include "data/json.h"
 #include "data/json_read.h"

@@ -7,8 +7,8 @@
  * known exactly if it comes early, and else to 1/256 of its number (to know it
  * exactly everywhere takes at least a bit per event). One that is
  * missed by chance (2^-16) is found at the next fingerprint. */
-#ifndef INASIM_CORE_FINGERPRINT_H
-#define INASIM_CORE_FINGERPRINT_H
+#ifndef INASIM_LAB_REGRESS_FINGERPRINT_H
+#define INASIM_LAB_REGRESS_FINGERPRINT_H
 
 #include "core/observe.h"
 

@@ -1,4 +1,4 @@
-#include "core/fingerprint.h"
+#include "lab/regress/fingerprint.h"
 
 uint64_t fingerprint_count(uint64_t events)
 {
