@@ -165,7 +165,7 @@ ends 0 check --seed 7 --fidelity packet --set /name=other small.json
 ends 3 check --seed seven small.json
 says err 'command line: --set /seed'
 
-# --- what is allowed, but hardly meant ---
+# --- what is legal, probably a mistake ---
 
 # a frame and its ACK over two links: 2 x (1538 + 84 bytes) at 5 Gbps, 4 x 20 us, twice a switch of 500 ns
 jq '.topology.link = { rate: "5Gbps", delay: "20us" } | .tcp.initial_rto = "50us"' small.json >hasty.json

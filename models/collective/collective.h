@@ -37,7 +37,7 @@ struct collective_stats {
 	uint64_t packets_aggregated; /* contributions added in switches */
 	uint64_t results;            /* sums completed in switches */
 	uint64_t duplicates;         /* contributions that a switch already had */
-	uint64_t repairs; /* sums sent again, complete for the switch or host that kept them */
+	uint64_t repairs; /* complete sums that a switch or host had kept, and sent again */
 	/* Contributions that workers sent again for any reason. Schemes over TCP: segments that
 	 * workers and servers sent again. */
 	uint64_t retransmissions;
@@ -211,7 +211,7 @@ struct collective_ops {
 	void (*check)(const void *conf, const struct topology_conf *topology, struct conf_doc *doc,
 		      const char *scheme);
 	/* Optional. Warns, at the pointer, if a job of so many workers and servers is possible on
-	 * this topology but hardly meant. Not asked in the fluid fidelity. */
+	 * this topology but probably a mistake. Not asked in the fluid fidelity. */
 	void (*warn)(const void *conf, const struct topology_conf *topology, uint32_t workers,
 		     uint32_t servers, struct conf_doc *doc, const char *pointer);
 	/* Optional. Parameters without effect; returns how many. */

@@ -61,29 +61,29 @@ static uint32_t parent_of(uint32_t n, uint32_t rank, unsigned tree)
 }
 
 /* Of a rank in a tree; schedule->data has all. */
-struct place {
+struct vertex {
 	uint32_t parent, children[2], count;
 };
 
-static struct place *place_of(const struct schedule *schedule, uint32_t rank, unsigned tree)
+static struct vertex *vertex_of(const struct schedule *schedule, uint32_t rank, unsigned tree)
 {
-	return (struct place *)schedule->data + 2 * rank + tree;
+	return (struct vertex *)schedule->data + 2 * rank + tree;
 }
 
 static void prepare(struct schedule *schedule)
 {
 	uint32_t n = schedule->count;
 
-	schedule->data = xcalloc(2 * (size_t)n, sizeof(struct place));
+	schedule->data = xcalloc(2 * (size_t)n, sizeof(struct vertex));
 	for (unsigned tree = 0; tree < 2; tree++)
 		for (uint32_t r = 0; r < n; r++) {
 			uint32_t parent = parent_of(n, r, tree);
-			struct place *up;
+			struct vertex *up;
 
-			place_of(schedule, r, tree)->parent = parent;
+			vertex_of(schedule, r, tree)->parent = parent;
 			if (parent == SCHEDULE_NOBODY)
 				continue;
-			up = place_of(schedule, parent, tree);
+			up = vertex_of(schedule, parent, tree);
 			up->children[up->count++] = r;
 		}
 }
@@ -101,7 +101,7 @@ static uint32_t edges(const struct schedule *schedule)
 
 static bool is_root(const struct schedule *schedule, uint32_t rank, unsigned tree)
 {
-	return place_of(schedule, rank, tree)->parent == SCHEDULE_NOBODY;
+	return vertex_of(schedule, rank, tree)->parent == SCHEDULE_NOBODY;
 }
 
 static bool ends(const struct schedule *schedule, uint32_t edge, struct schedule_ends *to)
@@ -109,7 +109,7 @@ static bool ends(const struct schedule *schedule, uint32_t edge, struct schedule
 	uint32_t rank = edge / 4, parent;
 	unsigned tree = edge / 2 % 2, thread = edge % 4; /* a thread is 2 * tree + way */
 
-	parent = place_of(schedule, rank, tree)->parent;
+	parent = vertex_of(schedule, rank, tree)->parent;
 	if (parent == SCHEDULE_NOBODY)
 		return false;
 	if (edge % 2 == WAY_UP)
@@ -128,48 +128,48 @@ static uint32_t pieces_of(const struct schedule *schedule, bytes size)
 }
 
 /* For each chunk, `i` counts first what is received, then what is sent. */
-static void up_step(const struct place *place, uint32_t rank, unsigned tree, uint32_t i,
+static void up_step(const struct vertex *vertex, uint32_t rank, unsigned tree, uint32_t i,
 		    struct schedule_step *step)
 {
-	bool receives = i < place->count;
+	bool receives = i < vertex->count;
 
 	step->act = receives ? SCHEDULE_ADD : SCHEDULE_SEND;
-	step->edge = edge_of(receives ? place->children[i] : rank, tree, WAY_UP);
+	step->edge = edge_of(receives ? vertex->children[i] : rank, tree, WAY_UP);
 }
 
-static void down_step(const struct place *place, uint32_t rank, unsigned tree, uint32_t i,
+static void down_step(const struct vertex *vertex, uint32_t rank, unsigned tree, uint32_t i,
 		      struct schedule_step *step)
 {
 	step->act = i == 0 ? SCHEDULE_STORE : SCHEDULE_SEND;
-	step->edge = edge_of(i == 0 ? rank : place->children[i - 1], tree, WAY_DOWN);
+	step->edge = edge_of(i == 0 ? rank : vertex->children[i - 1], tree, WAY_DOWN);
 }
 
 /* A root receives from its children, then sends to them. */
-static void root_step(const struct place *place, uint32_t rank, unsigned tree, uint32_t i,
+static void root_step(const struct vertex *vertex, uint32_t rank, unsigned tree, uint32_t i,
 		      struct schedule_step *step)
 {
-	if (i < place->count)
-		up_step(place, rank, tree, i, step);
+	if (i < vertex->count)
+		up_step(vertex, rank, tree, i, step);
 	else
-		down_step(place, rank, tree, i - place->count + 1, step);
+		down_step(vertex, rank, tree, i - vertex->count + 1, step);
 }
 
 static bool next(const struct schedule *schedule, uint32_t rank, unsigned thread, uint64_t i,
 		 uint32_t pieces, struct schedule_step *step)
 {
 	unsigned tree = thread / 2, way = thread % 2;
-	const struct place *place = place_of(schedule, rank, tree);
+	const struct vertex *vertex = vertex_of(schedule, rank, tree);
 	bool root = is_root(schedule, rank, tree);
-	uint32_t each = root ? 2 * place->count : 1 + place->count, half = pieces / 2;
+	uint32_t each = root ? 2 * vertex->count : 1 + vertex->count, half = pieces / 2;
 
 	if ((root && way == WAY_DOWN) || i >= (uint64_t)each * half)
 		return false;
 	step->first = tree * half + (uint32_t)(i / each);
 	step->end = step->first + 1;
 	if (root)
-		root_step(place, rank, tree, (uint32_t)(i % each), step);
+		root_step(vertex, rank, tree, (uint32_t)(i % each), step);
 	else
-		(way == WAY_UP ? up_step : down_step)(place, rank, tree, (uint32_t)(i % each),
+		(way == WAY_UP ? up_step : down_step)(vertex, rank, tree, (uint32_t)(i % each),
 						      step);
 	return true;
 }
@@ -201,7 +201,7 @@ static uint32_t depth_of(const struct schedule *schedule)
 			uint32_t depth = 0, at = r;
 
 			while (!is_root(schedule, at, tree)) {
-				at = place_of(schedule, at, tree)->parent;
+				at = vertex_of(schedule, at, tree)->parent;
 				depth++;
 			}
 			deepest = depth > deepest ? depth : deepest;

@@ -21,7 +21,7 @@ struct fusion {
 	const struct collective_ops *ops; /* of the scheme */
 	void *instance;
 	sim_time cycle, start;
-	bytes most; /* in a buffer */
+	bytes max; /* in a buffer */
 	struct tensor_sizes sizes;
 	uint64_t *contributed;  /* by worker: tensors */
 	uint64_t handed_over;   /* tensors */
@@ -46,12 +46,12 @@ static void await_end_of_cycle(struct fusion *fusion)
 /* Tensors that are ready at all workers. */
 static uint64_t ready(const struct fusion *fusion)
 {
-	uint64_t least = UINT64_MAX;
+	uint64_t min = UINT64_MAX;
 
 	for (uint32_t w = 0; w < fusion->job.workers; w++)
-		if (fusion->contributed[w] < least)
-			least = fusion->contributed[w];
-	return least;
+		if (fusion->contributed[w] < min)
+			min = fusion->contributed[w];
+	return min;
 }
 
 /* Takes as many tensors before `end` as fit, at least one. Returns their bytes. */
@@ -62,7 +62,7 @@ static bytes fill(struct fusion *fusion, uint64_t end, struct buffer *buffer)
 	*buffer = (struct buffer){ fusion->handed_over, fusion->handed_over, fusion->job.workers };
 	do
 		size += fusion->sizes.of[buffer->end++];
-	while (buffer->end < end && size + fusion->sizes.of[buffer->end] <= fusion->most);
+	while (buffer->end < end && size + fusion->sizes.of[buffer->end] <= fusion->max);
 	fusion->handed_over = buffer->end;
 	return size;
 }
@@ -117,7 +117,7 @@ struct fusion *fusion_new(struct sim *sim, struct collective_job *job, sim_time 
 	struct fusion *fusion = xcalloc(1, sizeof(*fusion));
 
 	*fusion = (struct fusion){
-		.sim = sim, .job = *job, .cycle = cycle, .most = buffer, .start = sim->now
+		.sim = sim, .job = *job, .cycle = cycle, .max = buffer, .start = sim->now
 	};
 	fusion->contributed = xcalloc(job->workers, sizeof(*fusion->contributed));
 	timer_open(sim, &fusion->timer, SIM_TIMER,

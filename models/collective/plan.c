@@ -258,7 +258,7 @@ void plan_fix_window(struct plan_stream *stream, double window, sim_time round_t
 	      queue_at_marks(port_class(net, &net->ports[port]), packet, window * packet, flight);
 	stream->fixed = true;
 	stream->share = window * packet / all;
-	stream->least = 2 * NIC_QUANTUM / all; /* DCTCP keeps two segments */
+	stream->min = 2 * NIC_QUANTUM / all; /* DCTCP keeps two segments */
 }
 
 /* What a NIC sends in a turn, as a part of a full-sized frame; 1 where turns are not by packet. */
@@ -299,8 +299,8 @@ static struct nic_load *load_nics(const struct stream_plan *plan, const struct n
 	return nics;
 }
 
-void plan_take_turns(struct stream_plan *plan, const struct network *net,
-		     const struct collective_job *job, uint32_t servers)
+void plan_set_turns(struct stream_plan *plan, const struct network *net,
+		    const struct collective_job *job, uint32_t servers)
 {
 	struct nic_load *nics;
 	double turns = INFINITY;
@@ -319,11 +319,11 @@ void plan_take_turns(struct stream_plan *plan, const struct network *net,
 double plan_tcp_cap(const struct tcp *tcp, const struct plan_packets *packets,
 		    const struct plan_path *round_trip, uint32_t ack_every)
 {
-	bytes most = tcp_parameters(tcp)->max_window;
+	bytes max = tcp_parameters(tcp)->max_window;
 
-	if (!most)
+	if (!max)
 		return INFINITY;
-	return plan_window_rate(packets, (double)most / packets->payload,
+	return plan_window_rate(packets, (double)max / packets->payload,
 				round_trip->sum + (ack_every - 1) * round_trip->slowest);
 }
 

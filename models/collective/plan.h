@@ -43,10 +43,10 @@ struct plan_stream {
 	/* Streams that wait for the same link have rates in proportion to these; > 0: */
 	double share; /* in the queue of a switch: what they have in flight */
 	double turn;  /* at a NIC that sends for several jobs or flows: its turns */
-	/* Its window heeds no marks. Beside streams whose windows do, `share` is its part of the
-	 * link, and `least` is the least part that each of them keeps. */
+	/* Its window ignores ECN. Beside streams that do not, it takes `share` (here a fraction of
+	 * the link), but leaves at least the fraction `min` to each of them. */
 	bool fixed;
-	double least;
+	double min;
 	bool fills; /* TCP: it fills queues until marks come */
 	struct plan_packets packets;
 };
@@ -118,8 +118,8 @@ void plan_fill_queues(struct plan_stream *stream, const struct network *net);
 /* Sets the turns of the streams of a closed plan of aggregation packets. Each worker, and each of
  * the first `servers` servers of the job, has one turn at its NIC, which all that it sends shares.
  * The streams wait for the NIC that has to send most in a turn, so that one decides. */
-void plan_take_turns(struct stream_plan *plan, const struct network *net,
-		     const struct collective_job *job, uint32_t servers);
+void plan_set_turns(struct stream_plan *plan, const struct network *net,
+		    const struct collective_job *job, uint32_t servers);
 
 /* Packets of `frame` bytes with so many elements; one message of the whole tensor. */
 struct plan_packets plan_ina_packets(const struct network *net, uint32_t frame, uint32_t elements);

@@ -77,15 +77,15 @@ static void *ring_start(void *self, const struct collective_job *job, const char
 static sim_time latency_of_steps(const struct schedule *ring, const sim_time *edges)
 {
 	uint32_t p = ring->count;
-	sim_time sum = 0, least = SIM_TIME_MAX;
+	sim_time sum = 0, min = SIM_TIME_MAX;
 
 	for (uint32_t r = 0; r < p; r++) {
 		sim_time two = edges[r] + edges[(r + 1) % p];
 
 		sum += edges[r];
-		least = two < least ? two : least;
+		min = two < min ? two : min;
 	}
-	return 2 * sum - least + ring_steps(p) * ring->scheme->conf->step_latency;
+	return 2 * sum - min + ring_steps(p) * ring->scheme->conf->step_latency;
 }
 
 /* Returns the latency of the edge. */

@@ -249,8 +249,8 @@ static bool end_tensor(struct schedule_thread *thread)
 
 /* --- receiving --- */
 
-static void take_message(struct schedule_rank *rank, struct schedule_edge *edge,
-			 const struct schedule_step *step)
+static void receive_message(struct schedule_rank *rank, struct schedule_edge *edge,
+			    const struct schedule_step *step)
 {
 	edge->stream_in += message_bytes(rank, step);
 	edge->received++;
@@ -276,7 +276,7 @@ static bool receive(struct schedule_thread *thread)
 	if (edge->received == edge->sent ||
 	    !has_come(edge, edge->stream_in + message_bytes(rank, &step)))
 		return false;
-	take_message(rank, edge, &step);
+	receive_message(rank, edge, &step);
 	thread->at++;
 	send_posted(edge);
 	return true;

@@ -66,15 +66,15 @@ static void find_meetings(struct platform *platform, const struct fluid_route *c
 static bool may_be_full(const struct platform *platform, const struct meeting *meeting,
 			const struct fluid_route *const *busy)
 {
-	double most = 0;
+	double max = 0;
 
 	for (size_t i = 0; i < meeting->count; i++) {
 		const struct use *use = &platform->uses[meeting->first + i];
 
 		if (busy[use->route])
-			most += use->weight * busy[use->route]->alone;
+			max += use->weight * busy[use->route]->alone;
 	}
-	return most > meeting->capacity;
+	return max > meeting->capacity;
 }
 
 /* The shares of windows that heed no marks beside streams that do. The streams get what the windows
@@ -99,7 +99,7 @@ static void share_queue(const struct platform *platform, const struct meeting *m
 
 		if (!route || !route->stream.fixed)
 			continue;
-		left = fmax(1 - windows, heeding * route->stream.least);
+		left = fmax(1 - windows, heeding * route->stream.min);
 		share[uses[i].route] =
 			fmax(share[uses[i].route], heeding * route->stream.share / left);
 	}

@@ -14,12 +14,12 @@ static uint64_t log2_up(uint64_t n)
 	return levels;
 }
 
-uint64_t formula_pool_slots(bps rate, uint32_t frame, sim_time round_trip, uint64_t most)
+uint64_t formula_pool_slots(bps rate, uint32_t frame, sim_time round_trip, uint64_t max)
 {
 	unsigned __int128 product = (unsigned __int128)round_trip * rate; /* bits * PS_PER_S */
 	uint64_t slots = 1;
 
-	while ((unsigned __int128)slots * frame * 8 * PS_PER_S < product && slots < most)
+	while ((unsigned __int128)slots * frame * 8 * PS_PER_S < product && slots < max)
 		slots *= 2;
 	return slots;
 }
@@ -232,39 +232,39 @@ GIVES(quantisation_least_error, (x->workers * x->workers) * x->bound / (INT32_LI
 
 /* --- inputs --- */
 
-#define INPUT(name, kind, least, most, fallback, help)                                             \
+#define INPUT(name, kind, min, max, fallback, help)                                                \
 	{                                                                                          \
-#name, FORMULA_##kind, offsetof(struct formula_inputs, name), least, most,         \
-			fallback, help                                                             \
+#name, FORMULA_##kind, offsetof(struct formula_inputs, name), min, max, fallback,  \
+			help                                                                       \
 	}
-#define MOST_TIME 1e6
-#define MOST_SIZE 1e15
-#define MOST_RATE 1e15
+#define MAX_TIME 1e6
+#define MAX_SIZE 1e15
+#define MAX_RATE 1e15
 
 const struct formula_input formula_input_table[] = {
 	INPUT(workers, COUNT, 2, 1e6, NAN, "workers of the job"),
 	INPUT(gpus, COUNT, 2, 1e6, NAN, "P: all GPUs of the job"),
 	INPUT(per_machine, COUNT, 1, 1024, NAN, "n: GPUs in a machine"),
-	INPUT(bytes, SIZE, 1, MOST_SIZE, NAN, "gradients of a worker, |U| or M"),
-	INPUT(rate, RATE, 1, MOST_RATE, NAN, "of a link"),
-	INPUT(inter, RATE, 1, MOST_RATE, NAN, "B_inter: of a machine's link to the network"),
-	INPUT(intra, RATE, 1, MOST_RATE, NAN, "B_intra: between GPUs of a machine"),
-	INPUT(alpha, TIME, 0, MOST_TIME, 0, "of each step, besides its bytes"),
-	INPUT(chunk, SIZE, 1, MOST_SIZE, 64e3, "that a tree passes on at a time"),
+	INPUT(bytes, SIZE, 1, MAX_SIZE, NAN, "gradients of a worker, |U| or M"),
+	INPUT(rate, RATE, 1, MAX_RATE, NAN, "of a link"),
+	INPUT(inter, RATE, 1, MAX_RATE, NAN, "B_inter: of a machine's link to the network"),
+	INPUT(intra, RATE, 1, MAX_RATE, NAN, "B_intra: between GPUs of a machine"),
+	INPUT(alpha, TIME, 0, MAX_TIME, 0, "of each step, besides its bytes"),
+	INPUT(chunk, SIZE, 1, MAX_SIZE, 64e3, "that a tree passes on at a time"),
 	INPUT(payload, OCTETS, 1, 65535, NAN, "bytes of data in a packet"),
 	INPUT(frame, OCTETS, 1, 65535, NAN, "bytes of a packet, headers and FCS included"),
 	INPUT(wire_extra, OCTETS, 0, 255, FORMULA_WIRE_EXTRA,
 	      "bytes between frames, preamble included"),
-	INPUT(round_trip, TIME, 0, MOST_TIME, NAN, "without queues"),
-	INPUT(window, SIZE, 1, MOST_SIZE, NAN, "bytes in flight"),
+	INPUT(round_trip, TIME, 0, MAX_TIME, NAN, "without queues"),
+	INPUT(window, SIZE, 1, MAX_SIZE, NAN, "bytes in flight"),
 	INPUT(slots, COUNT, 1, 1e9, NAN, "s: packets in flight"),
 	INPUT(elements, COUNT, 1, 16384, NAN, "k: 32-bit values in a packet"),
 	INPUT(message_packets, COUNT, 1, 1e6, NAN, "MsgLen: packets of a message"),
 	INPUT(loss, REAL, 0, 1, NAN, "probability, of each packet on each link"),
-	INPUT(rto, TIME, 0, MOST_TIME, NAN, "retransmission timeout"),
-	INPUT(compute, TIME, 0, MOST_TIME, NAN, "of an iteration, or of a layer"),
-	INPUT(communication, TIME, 0, MOST_TIME, NAN, "of an iteration"),
-	INPUT(iteration, TIME, 0, MOST_TIME, NAN, "a whole iteration"),
+	INPUT(rto, TIME, 0, MAX_TIME, NAN, "retransmission timeout"),
+	INPUT(compute, TIME, 0, MAX_TIME, NAN, "of an iteration, or of a layer"),
+	INPUT(communication, TIME, 0, MAX_TIME, NAN, "of an iteration"),
+	INPUT(iteration, TIME, 0, MAX_TIME, NAN, "a whole iteration"),
 	INPUT(overlap, REAL, 0, 1, 0, "share of the communication that computing hides"),
 	INPUT(share, REAL, 0, 1, NAN, "of the iteration that is communication"),
 	INPUT(batch, COUNT, 1, 1e9, NAN, "samples of a worker in an iteration"),
@@ -275,12 +275,12 @@ const struct formula_input formula_input_table[] = {
 	INPUT(ports, COUNT, 1, 65536, NAN, "N: ports of the accelerator"),
 	INPUT(adder, TIME, 0, 1, NAN, "L_a: of one adder; 15ns gives PANAMA's table 1"),
 	INPUT(fixed, TIME, 0, 1, 0, "rest of the pipeline; 25ns gives PANAMA's table 1"),
-	INPUT(memory, SIZE, 1, MOST_SIZE, NAN, "for packets"),
+	INPUT(memory, SIZE, 1, MAX_SIZE, NAN, "for packets"),
 	INPUT(jobs, COUNT, 1, 1e6, NAN, "that share it"),
 	INPUT(layer, COUNT, 1, 1e6, NAN, "l: 1 is the front layer"),
 	INPUT(layers, COUNT, 1, 1e6, NAN, "L: of the network"),
-	INPUT(remaining, TIME, 1e-12, MOST_TIME, NAN, "T: of the job"),
-	INPUT(partition, TIME, 0, MOST_TIME, NAN, "communication of a quarter of the gradients"),
+	INPUT(remaining, TIME, 1e-12, MAX_TIME, NAN, "T: of the job"),
+	INPUT(partition, TIME, 0, MAX_TIME, NAN, "communication of a quarter of the gradients"),
 	INPUT(stages, COUNT, 1, 1e6, NAN, "p: of a pipeline"),
 	INPUT(microbatches, COUNT, 1, 1e6, NAN, "m: that pass one after the other"),
 	INPUT(bound, REAL, 1e-30, 1e30, NAN, "B: no gradient is larger"),

@@ -46,7 +46,7 @@ struct formula_input {
 	const char *name;
 	enum formula_kind kind;
 	size_t offset;
-	double least, most;
+	double min, max;
 	double fallback; /* when it is not given; NAN = it must be */
 	const char *help;
 };
@@ -77,8 +77,8 @@ double *formula_place(struct formula_inputs *x, const struct formula_input *inpu
 /* --- for the simulator --- */
 
 /* Slots that keep a link busy: ceil(rate x round trip / frame), up to the next power of two, at
- * most `most` (SwitchML section 3.6; as there, a frame is without preamble and gap). */
-uint64_t formula_pool_slots(bps rate, uint32_t frame, sim_time round_trip, uint64_t most);
+ * most `max` (SwitchML section 3.6; as there, a frame is without preamble and gap). */
+uint64_t formula_pool_slots(bps rate, uint32_t frame, sim_time round_trip, uint64_t max);
 
 /* PANAMA equation 3, plus a fixed pipeline: (S/W - 1) / f + L_a x ceil(log2 N) + fixed. `bus` is W
  * in bits, `cycle` 1/f, `adder` L_a. */

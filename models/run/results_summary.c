@@ -38,7 +38,7 @@ static const struct out_column summary_columns[] = {
 	  "work was left; interrupted; violation." },
 	{ "digest", OUT_TEXT, "Of all events: equal digests, equal runs." },
 	{ "warnings", OUT_TEXT,
-	  "A list of what the run showed that is hardly meant: switch memory that was never "
+	  "A list of what the run showed that is probably a mistake: switch memory that was never "
 	  "contended, a fabric that was saturated throughout, fluid beside flows. What else its "
 	  "scenario shows is said by check." },
 	{ "jobs.why_s", OUT_REAL,

@@ -53,11 +53,11 @@ static void print_bus_bandwidth(const struct simulation *s, FILE *to)
 	const struct jobs_report *report = jobs_report(s->jobs);
 	double link = (double)s->scenario->topology.link.rate / 8 *
 		      machine_nics(&s->scenario->machine),
-	       most = 0;
+	       max = 0;
 
 	for (size_t i = 0; i < report->measured.finished; i++)
-		most = fmax(most, report->records[i].busbw);
-	if (most > link)
+		max = fmax(max, report->records[i].busbw);
+	if (max > link)
 		fprintf(to,
 			"busbw: 2 (n - 1) / n x gradient / time of n workers, as NCCL defines it: "
 			"what a "

@@ -149,7 +149,7 @@ static unsigned traffic_of(const void *owner, const struct packet *packet)
 /* --- samples --- */
 
 /* Notes what every link has carried since the last sample. */
-static void take_carried(struct series *series)
+static void read_carried(struct series *series)
 {
 	struct simulation *s = series->s;
 	const double *now = s->fluid ? fluid_all_carried(s->fluid) : NULL;
@@ -302,7 +302,7 @@ static void sample_flows(struct series *series)
 
 static void sample_all(struct series *series)
 {
-	take_carried(series);
+	read_carried(series);
 	sample_network(series);
 	for (size_t i = 0; i < series->set_count; i++)
 		sample_links(series, &series->sets[i]);

@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_MOST 60 /* bytes of a job's name that its track has */
+#define LANE_NAME_MAX 60 /* bytes of a job's name that its track has */
 
 struct worker_lane {
 	uint64_t track, tensors; /* tracks */
@@ -120,7 +120,7 @@ static void on_job(void *owner, uint32_t number, const char *name, uint32_t work
 	if (job->workers)
 		return; /* it has waited, and comes again */
 	snprintf(text, sizeof(text), "job %" PRIu32 " %.*s", number,
-		 (int)plain_letter(name, strnlen(name, NAME_MOST)), name);
+		 (int)plain_letter(name, strnlen(name, LANE_NAME_MAX)), name);
 	track = trace_track(t->trace, 0, text, NULL);
 	job->count = workers;
 	job->workers = xcalloc(workers, sizeof(*job->workers));
@@ -137,14 +137,14 @@ static void on_charged(void *owner, uint32_t job, uint32_t worker, sim_time begi
 {
 	struct timeline *t = owner;
 	struct worker_lane *lane = &t->jobs[job].workers[worker];
-	enum why_cause most = WHY_COMPUTE;
+	enum why_cause max = WHY_COMPUTE;
 
 	for (unsigned c = 0; c < WHY_CAUSES; c++)
-		if (cause[c] > cause[most])
-			most = (enum why_cause)c;
-	if (lane->cause != most || lane->end != begin) {
+		if (cause[c] > cause[max])
+			max = (enum why_cause)c;
+	if (lane->cause != max || lane->end != begin) {
 		end_slice(t, lane);
-		lane->cause = most;
+		lane->cause = max;
 		lane->begin = begin;
 	}
 	lane->end = end;
@@ -350,7 +350,7 @@ struct timeline *timeline_open(struct simulation *s, const struct time_span *spa
 
 	*t = (struct timeline){
 		.s = s,
-		.trace = trace_new(TIMELINE_MOST),
+		.trace = trace_new(TIMELINE_MAX),
 		.span = *span,
 		.switches = xcalloc(net->switches, sizeof(*t->switches)),
 		.links = xcalloc(net->port_count, sizeof(*t->links)),

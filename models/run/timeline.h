@@ -6,7 +6,7 @@
 #include "run/simulation.h"
 
 #define TIMELINE_FILE "timeline.pftrace"
-#define TIMELINE_MOST (64 << 20) /* bytes; later events are left out and counted */
+#define TIMELINE_MAX  (64 << 20) /* bytes; later events are left out and counted */
 
 struct timeline;
 

@@ -32,7 +32,7 @@ struct looking {
 };
 
 /* Reports a message that another function made, and frees it. */
-static void take_error(const struct looking *look, const char *where, char *error)
+static void report_error(const struct looking *look, const char *where, char *error)
 {
 	conf_error(look->doc, where, "%s", error);
 	free(error);
@@ -209,7 +209,7 @@ static double check_sizes(const struct looking *look, const struct flow_group_co
 
 		size_conf_place(&group->size, i, key, sizeof(key));
 		if (!cdf)
-			take_error(look, conf_at(look->doc, "%s%s", pointer, key), error);
+			report_error(look, conf_at(look->doc, "%s%s", pointer, key), error);
 		size_cdf_free(cdf);
 	}
 	if (conf_errors(look->doc) != before ||
@@ -228,7 +228,7 @@ static void check_flow_trace(const struct looking *look, const struct flow_group
 	char *error;
 
 	if (!flow_group_trace(group, conf_path(look->doc), look->hosts, &trace, &error)) {
-		take_error(look, where, error);
+		report_error(look, where, error);
 		return;
 	}
 	if (!trace.count)
@@ -373,12 +373,12 @@ static void check_models(const struct looking *look, const struct job_group_conf
 static void check_stragglers(const struct looking *look, const struct job_group_conf *group,
 			     const char *pointer)
 {
-	int64_t most = workers_span(&group->workers).most;
+	int64_t max = workers_span(&group->workers).max;
 
-	if (group->workers.given && group->stragglers.workers > most)
+	if (group->workers.given && group->stragglers.workers > max)
 		conf_error(look->doc, conf_at(look->doc, "%s/stragglers/workers", pointer),
 			   "%" PRId64 " of %" PRId64 " workers cannot be slow",
-			   group->stragglers.workers, most);
+			   group->stragglers.workers, max);
 }
 
 /* Returns the longest duration of a job, in seconds. */
@@ -392,7 +392,7 @@ static double check_job_trace(const struct looking *look, const struct job_group
 
 	if (!job_group_trace(group, conf_path(look->doc), look->machines - look->pool, look->pool,
 			     &trace, &error)) {
-		take_error(look, where, error);
+		report_error(look, where, error);
 		return 0;
 	}
 	if (!trace.count)
@@ -425,11 +425,11 @@ static void check_job_arrivals(const struct looking *look, const struct job_grou
 	job_models_release(&models);
 	where = conf_at(look->doc, "%s/arrival/%s", pointer, load ? "poisson_load" : "poisson_gap");
 	check_gap(look, where, gap_s);
-	if (!group->count && gap_s > 0 && after_s / gap_s > JOBS_MOST)
+	if (!group->count && gap_s > 0 && after_s / gap_s > JOBS_MAX)
 		conf_error(look->doc, where,
 			   "one every %g s on average is %g jobs until the run ends (\"stop\": "
 			   "\"after\"); at most %d",
-			   gap_s, after_s / gap_s, JOBS_MOST);
+			   gap_s, after_s / gap_s, JOBS_MAX);
 }
 
 static void check_job_group(const struct looking *look, size_t number, bool bounded)

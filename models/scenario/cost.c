@@ -5,7 +5,7 @@
  * on as long as jobs last as long as these take at the rate that other flows leave them. The
  * estimate misses packets that are sent again or go by way of a server (when aggregators are short
  * or packets lost), and jobs that are slowed down by other jobs, or by marks of flows, while flows
- * go on: then it is the least (`least`). scripts/estimates shows how far it is off. */
+ * go on: then it is the least (`at_least`). scripts/estimates shows how far it is off. */
 #include "scenario/scenario.h"
 
 #include "base/mem.h"
@@ -17,7 +17,7 @@
 #include <string.h>
 
 /* What all estimates use. */
-struct place {
+struct basis {
 	const struct scenario *scenario;
 	const char *path; /* of the scenario */
 	double hosts, per_rack, per_pod;
@@ -44,10 +44,10 @@ static double *count_receivers(const struct scenario *scenario)
 	return flows;
 }
 
-static struct place place_of(const struct scenario *scenario, const struct conf_doc *doc)
+static struct basis basis_of(const struct scenario *scenario, const struct conf_doc *doc)
 {
 	const struct topology_conf *topology = &scenario->topology;
-	struct place place = { .scenario = scenario,
+	struct basis basis = { .scenario = scenario,
 			       .path = conf_path(doc),
 			       .hosts = topology_hosts(topology),
 			       .longest = topology_longest(topology) + 1,
@@ -56,39 +56,39 @@ static struct place place_of(const struct scenario *scenario, const struct conf_
 			       .per_pod = topology_pod(topology),
 			       .end_s = seconds_of(scenario->stop.after) };
 
-	place.load = scenario_offered(scenario).flows;
-	place.receivers = count_receivers(scenario);
+	basis.load = scenario_offered(scenario).flows;
+	basis.receivers = count_receivers(scenario);
 	if (scenario->stop.when == STOP_MEASURED_DONE)
-		place.end_s = seconds_of(scenario_window(scenario).to);
-	return place;
+		basis.end_s = seconds_of(scenario_window(scenario).to);
+	return basis;
 }
 
 /* --- paths --- */
 
 /* Links between two hosts. */
-static double path_between(const struct place *place, double a, double b)
+static double path_between(const struct basis *basis, double a, double b)
 {
-	if (floor(a / place->per_rack) == floor(b / place->per_rack))
+	if (floor(a / basis->per_rack) == floor(b / basis->per_rack))
 		return 2;
-	return floor(a / place->per_pod) == floor(b / place->per_pod) ? 4 : place->longest;
+	return floor(a / basis->per_pod) == floor(b / basis->per_pod) ? 4 : basis->longest;
 }
 
 /* The mean over two random hosts. */
-static double path_at_random(const struct place *place)
+static double path_at_random(const struct basis *basis)
 {
-	double others = place->hosts - 1;
-	double rack = (place->per_rack - 1) / others, pod = (place->per_pod - 1) / others;
+	double others = basis->hosts - 1;
+	double rack = (basis->per_rack - 1) / others, pod = (basis->per_pod - 1) / others;
 
-	if (place->per_pod == place->hosts)
-		return 2 * rack + place->longest * (1 - rack);
-	return 2 * rack + 4 * (pod - rack) + place->longest * (1 - pod);
+	if (basis->per_pod == basis->hosts)
+		return 2 * rack + basis->longest * (1 - rack);
+	return 2 * rack + 4 * (pod - rack) + basis->longest * (1 - pod);
 }
 
 /* How many of `parts` groups of hosts, each of `size`, the workers of a job are in. */
-static double parts_of(const struct place *place, const struct job_group_conf *group,
+static double parts_of(const struct basis *basis, const struct job_group_conf *group,
 		       double workers, double size)
 {
-	double parts = place->hosts / size, last = -1, count = 0;
+	double parts = basis->hosts / size, last = -1, count = 0;
 
 	if (group->workers.form == WORKERS_HOSTS) { /* as if hosts were listed in order */
 		const int64_t *hosts = group->workers.hosts.items;
@@ -107,35 +107,35 @@ static double parts_of(const struct place *place, const struct job_group_conf *g
 }
 
 /* Links of the tree over the workers of a job. */
-static double tree_links(const struct place *place, const struct job_group_conf *group,
+static double tree_links(const struct basis *basis, const struct job_group_conf *group,
 			 double workers)
 {
-	double racks = parts_of(place, group, workers, place->per_rack);
-	double pods = parts_of(place, group, workers, place->per_pod);
+	double racks = parts_of(basis, group, workers, basis->per_rack);
+	double pods = parts_of(basis, group, workers, basis->per_pod);
 
 	return workers + (racks > 1 ? racks : 0) + (pods > 1 ? pods : 0);
 }
 
 /* Between workers, and to servers. */
-static double job_path(const struct place *place, const struct job_group_conf *group,
+static double job_path(const struct basis *basis, const struct job_group_conf *group,
 		       double workers)
 {
-	double racks = parts_of(place, group, workers, place->per_rack);
+	double racks = parts_of(basis, group, workers, basis->per_rack);
 
 	if (racks <= 1)
 		return 2;
 	if (group->placement == PLACEMENT_COMPACT && group->workers.form != WORKERS_HOSTS)
-		return 2 + racks / workers * (path_at_random(place) - 2); /* neighbours of a ring */
-	return path_at_random(place);
+		return 2 + racks / workers * (path_at_random(basis) - 2); /* neighbours of a ring */
+	return path_at_random(basis);
 }
 
 /* --- bytes --- */
 
 /* Hops of the data packets and ACKs of so many bytes, each over so many links. */
-static double hops_of_bytes(const struct place *place, const struct transport *transport,
+static double hops_of_bytes(const struct basis *basis, const struct transport *transport,
 			    double size, double links)
 {
-	const struct scenario *s = place->scenario;
+	const struct scenario *s = basis->scenario;
 	double segment = (double)(transport->roce ? s->roce.mtu : s->tcp.mss);
 	double every = (double)(transport->roce ? s->roce.ack_every : s->tcp.ack_every);
 
@@ -147,13 +147,13 @@ struct exchange {
 	double hops, bytes;
 };
 
-static struct exchange exchange_of(const struct place *place, const struct job_group_conf *group,
+static struct exchange exchange_of(const struct basis *basis, const struct job_group_conf *group,
 				   double workers, double gradient)
 {
 	unsigned scheme = (unsigned)group->all_reduce;
-	const void *conf = place->scenario->schemes[scheme];
+	const void *conf = basis->scenario->schemes[scheme];
 	const struct collective_ops *ops = scheme_ops(scheme);
-	const struct transport *transport = scenario_scheme_transport(place->scenario, scheme);
+	const struct transport *transport = scenario_scheme_transport(basis->scenario, scheme);
 	bool beside = group->servers.given && group->servers.placement == SERVERS_WORKERS;
 	const char *other = NULL;
 	double injected, packets, each = workers / (double)group->pipeline.stages;
@@ -161,7 +161,7 @@ static struct exchange exchange_of(const struct place *place, const struct job_g
 	if (workers < 2)
 		return (struct exchange){ 0 };
 	if (ops->runs_as)
-		other = ops->runs_as(conf, &place->scenario->topology, (bytes)gradient).scheme;
+		other = ops->runs_as(conf, &basis->scenario->topology, (bytes)gradient).scheme;
 	for (unsigned i = 0; other && i < SCHEME_COUNT; i++)
 		if (!strcmp(scheme_names[i], other))
 			ops = scheme_ops(i);
@@ -173,22 +173,22 @@ static struct exchange exchange_of(const struct place *place, const struct job_g
 		injected = ops->injected ? ops->injected((uint32_t)workers, beside) : workers;
 	if (!ops->payload)
 		return (struct exchange){
-			.hops = hops_of_bytes(place, transport ? transport : transport_kind(0),
-					      injected * gradient, job_path(place, group, workers)),
+			.hops = hops_of_bytes(basis, transport ? transport : transport_kind(0),
+					      injected * gradient, job_path(basis, group, workers)),
 			.bytes = injected / workers * gradient
 		};
 	packets = ceil(gradient / ops->payload(conf));
 	if (injected > workers + 1)
-		return (struct exchange){ injected * packets * job_path(place, group, workers),
+		return (struct exchange){ injected * packets * job_path(basis, group, workers),
 					  injected / workers * packets * ops->frame(conf) };
 	return (struct exchange){
-		2 * packets * (tree_links(place, group, workers) + (ops->servers != NULL)),
+		2 * packets * (tree_links(basis, group, workers) + (ops->servers != NULL)),
 		packets * ops->frame(conf)
 	};
 }
 
 /* What all workers send besides gradients. */
-static struct exchange others_of(const struct place *place, const struct job_group_conf *group,
+static struct exchange others_of(const struct basis *basis, const struct job_group_conf *group,
 				 double workers, const struct job_models *models)
 {
 	double gathers = group->sharding == SHARDING_FULL        ? 2
@@ -202,61 +202,61 @@ static struct exchange others_of(const struct place *place, const struct job_gro
 	       workers * (1 - 1 / stages) * 2 * (double)group->pipeline.microbatches *
 		       (double)group->pipeline.activations * group->gradient_scale;
 	return (struct exchange){ .hops = hops_of_bytes(
-					  place,
-					  scenario_scheme_transport(place->scenario, SCHEME_ring),
-					  sent, job_path(place, group, workers)),
+					  basis,
+					  scenario_scheme_transport(basis->scenario, SCHEME_ring),
+					  sent, job_path(basis, group, workers)),
 				  .bytes = sent / workers };
 }
 
 /* --- jobs --- */
 
 /* Jobs of a group that has no trace. */
-static double jobs_of_group(const struct place *place, const struct job_group_conf *group,
+static double jobs_of_group(const struct basis *basis, const struct job_group_conf *group,
 			    const struct job_models *models)
 {
-	double gap_s = job_group_gap_s(group, models, (uint32_t)place->hosts, (bps)place->rate_bps);
+	double gap_s = job_group_gap_s(group, models, (uint32_t)basis->hosts, (bps)basis->rate_bps);
 
 	if (group->count || gap_s <= 0)
 		return group->count ? (double)group->count : 1;
-	return place->end_s / gap_s;
+	return basis->end_s / gap_s;
 }
 
 /* Adds a number of like jobs. */
-static void add_jobs(struct place *place, const struct job_group_conf *group, double jobs,
+static void add_jobs(struct basis *basis, const struct job_group_conf *group, double jobs,
 		     double workers, double iterations, double compute_s,
 		     const struct job_models *models, struct scenario_cost *cost)
 {
 	struct exchange exchange =
-		exchange_of(place, group, workers, job_models_means(models).gradient);
+		exchange_of(basis, group, workers, job_models_means(models).gradient);
 	struct exchange others = { 0 };
-	double share = place->load < 0.9 ? 1 - place->load : 0.1;
+	double share = basis->load < 0.9 ? 1 - basis->load : 0.1;
 	double send_s, one_s, over_s;
 
 	if (group->exchanges && workers > 1)
-		others = others_of(place, group, workers, models);
-	send_s = 8 * (exchange.bytes + others.bytes) / (place->rate_bps * share);
+		others = others_of(basis, group, workers, models);
+	send_s = 8 * (exchange.bytes + others.bytes) / (basis->rate_bps * share);
 	one_s = iterations * (compute_s + send_s);
 	over_s = seconds_of(group->arrival.at) + one_s;
 	cost->jobs += jobs;
 	cost->hops += jobs * iterations * (exchange.hops + others.hops);
-	place->host_work_s += jobs * workers * one_s;
-	if (over_s > place->longest_s)
-		place->longest_s = over_s;
+	basis->host_work_s += jobs * workers * one_s;
+	if (over_s > basis->longest_s)
+		basis->longest_s = over_s;
 }
 
-static void add_trace(struct place *place, const struct job_group_conf *group, double compute_s,
+static void add_trace(struct basis *basis, const struct job_group_conf *group, double compute_s,
 		      const struct job_models *models, struct scenario_cost *cost)
 {
 	struct job_trace trace;
 	char *error = NULL;
-	uint32_t hosts = (uint32_t)place->hosts;
+	uint32_t hosts = (uint32_t)basis->hosts;
 
-	if (!job_group_trace(group, place->path, hosts, hosts, &trace, &error)) {
+	if (!job_group_trace(group, basis->path, hosts, hosts, &trace, &error)) {
 		free(error);
 		return;
 	}
 	for (size_t i = 0; i < trace.count; i++)
-		add_jobs(place, group, 1, (double)job_trace_workers(group, &trace.jobs[i]),
+		add_jobs(basis, group, 1, (double)job_trace_workers(group, &trace.jobs[i]),
 			 group->iterations_form == ITERATIONS_RULE && compute_s > 0
 				 ? seconds_of(trace.jobs[i].duration) / group->arrival.speedup /
 					   compute_s
@@ -265,7 +265,7 @@ static void add_trace(struct place *place, const struct job_group_conf *group, d
 	job_trace_release(&trace);
 }
 
-static void add_job_group(struct place *place, const struct job_group_conf *group,
+static void add_job_group(struct basis *basis, const struct job_group_conf *group,
 			  struct scenario_cost *cost)
 {
 	struct workers_span span = workers_span(&group->workers);
@@ -279,10 +279,10 @@ static void add_job_group(struct place *place, const struct job_group_conf *grou
 	}
 	compute_s = job_models_means(&models).compute_s * group->compute_scale;
 	if (group->arrival.form == JOBS_TRACE)
-		add_trace(place, group, compute_s, &models, cost);
+		add_trace(basis, group, compute_s, &models, cost);
 	else
-		add_jobs(place, group, jobs_of_group(place, group, &models),
-			 (double)(span.least + span.most) / 2, (double)group->iterations, compute_s,
+		add_jobs(basis, group, jobs_of_group(basis, group, &models),
+			 (double)(span.min + span.max) / 2, (double)group->iterations, compute_s,
 			 &models, cost);
 	job_models_release(&models);
 }
@@ -303,58 +303,58 @@ static double mean_size(const struct flow_group_conf *group, const char *path)
 	return mean;
 }
 
-static double hops_of_trace(const struct place *place, const struct flow_group_conf *group)
+static double hops_of_trace(const struct basis *basis, const struct flow_group_conf *group)
 {
 	struct flow_trace trace;
 	char *error = NULL;
 	double hops = 0;
 
-	if (!flow_group_trace(group, place->path, (uint32_t)place->hosts, &trace, &error)) {
+	if (!flow_group_trace(group, basis->path, (uint32_t)basis->hosts, &trace, &error)) {
 		free(error);
 		return 0;
 	}
 	for (size_t i = 0; i < trace.count; i++)
-		hops += hops_of_bytes(place, transport_kind((unsigned)group->transport),
-				      (double)trace.flows[i].size, path_at_random(place));
+		hops += hops_of_bytes(basis, transport_kind((unsigned)group->transport),
+				      (double)trace.flows[i].size, path_at_random(basis));
 	flow_trace_release(&trace);
 	return hops;
 }
 
 /* How long the largest flow that arrives in the window takes alone. */
-static double largest_s(const struct place *place, const struct flow_group_conf *group)
+static double largest_s(const struct basis *basis, const struct flow_group_conf *group)
 {
-	struct measured_window window = scenario_window(place->scenario);
-	double seconds = seconds_of(window.to - window.from), most = 0, count;
+	struct measured_window window = scenario_window(basis->scenario);
+	double seconds = seconds_of(window.to - window.from), max = 0, count;
 	struct sizes sizes;
 	struct rng rng;
 	char *error = NULL;
 
-	if (!sizes_load(&sizes, &group->size, place->path, &error)) {
+	if (!sizes_load(&sizes, &group->size, basis->path, &error)) {
 		free(error);
 		return 0;
 	}
-	count = seconds * group->arrival.load * place->rate_bps * place->hosts /
+	count = seconds * group->arrival.load * basis->rate_bps * basis->hosts /
 		(8 * sizes_mean(&sizes));
 	rng_init(&rng, 1, "largest flow", 0);
 	for (double i = 0; i < count && i < 10000; i++)
-		most = fmax(most, (double)sizes_draw(&sizes, &rng));
+		max = fmax(max, (double)sizes_draw(&sizes, &rng));
 	sizes_release(&sizes);
-	return 8 * most / (place->rate_bps * (1 - fmin(place->load, 0.9)));
+	return 8 * max / (basis->rate_bps * (1 - fmin(basis->load, 0.9)));
 }
 
 /* Until when flows arrive: until all that began in the window is over. */
-static double measured_end(const struct place *place)
+static double measured_end(const struct basis *basis)
 {
-	double longest = place->longest_s;
+	double longest = basis->longest_s;
 
-	for_enabled_flows(group, place->scenario)
+	for_enabled_flows(group, basis->scenario)
 		if (group->arrival.form == ARRIVE_POISSON)
-			longest = fmax(longest, largest_s(place, group));
-	return fmin(place->end_s + longest, seconds_of(place->scenario->stop.after));
+			longest = fmax(longest, largest_s(basis, group));
+	return fmin(basis->end_s + longest, seconds_of(basis->scenario->stop.after));
 }
 
 /* A flow for each pair; none is faster than its share of the link that it ends at. */
-static double hops_of_list(const struct place *place, const struct flow_group_conf *group,
+static double hops_of_list(const struct basis *basis, const struct flow_group_conf *group,
 			   double size, double room)
 {
 	const struct transport *transport = transport_kind((unsigned)group->transport);
@@ -364,56 +364,56 @@ static double hops_of_list(const struct place *place, const struct flow_group_co
 	for (size_t i = 0; i < group->pairs.list.count; i++) {
 		const int64_t *hosts = pairs[i].items;
 
-		hops += hops_of_bytes(place, transport,
-				      fmin(size, room / place->receivers[hosts[1]]),
-				      path_between(place, (double)hosts[0], (double)hosts[1]));
+		hops += hops_of_bytes(basis, transport,
+				      fmin(size, room / basis->receivers[hosts[1]]),
+				      path_between(basis, (double)hosts[0], (double)hosts[1]));
 	}
 	return hops;
 }
 
 /* `seconds`: how long they go on at the most. */
-static double hops_of_flows(const struct place *place, const struct flow_group_conf *group,
+static double hops_of_flows(const struct basis *basis, const struct flow_group_conf *group,
 			    double seconds)
 {
-	double size, count = (double)group->count, links = path_at_random(place);
-	double room = fmax(seconds - seconds_of(group->arrival.at), 0) * place->rate_bps / 8;
+	double size, count = (double)group->count, links = path_at_random(basis);
+	double room = fmax(seconds - seconds_of(group->arrival.at), 0) * basis->rate_bps / 8;
 
 	if (group->arrival.form == ARRIVE_TRACE)
-		return hops_of_trace(place, group);
-	size = mean_size(group, place->path);
+		return hops_of_trace(basis, group);
+	size = mean_size(group, basis->path);
 	if (group->arrival.form == ARRIVE_AT && group->pairs.form == PAIRS_LIST)
-		return hops_of_list(place, group, size, room);
+		return hops_of_list(basis, group, size, room);
 	if (group->arrival.form == ARRIVE_POISSON && !group->count)
-		count = seconds * group->arrival.load * place->rate_bps * place->hosts / (8 * size);
+		count = seconds * group->arrival.load * basis->rate_bps * basis->hosts / (8 * size);
 	else if (!group->count)
-		count = group->fan_in ? (double)group->fan_in : place->hosts;
+		count = group->fan_in ? (double)group->fan_in : basis->hosts;
 	if (group->arrival.form == ARRIVE_AT)
 		size = fmin(size, group->pairs.kind == PAIRS_INCAST ? room / count : room);
 	return count *
-	       hops_of_bytes(place, transport_kind((unsigned)group->transport), size, links);
+	       hops_of_bytes(basis, transport_kind((unsigned)group->transport), size, links);
 }
 
 struct scenario_cost scenario_cost(const struct scenario *scenario, const struct conf_doc *doc)
 {
-	struct place place = place_of(scenario, doc);
-	struct scenario_cost cost = { .hosts = (uint32_t)place.hosts };
-	double slots = place.hosts * (double)scenario->machine.slots, jobs_s;
+	struct basis basis = basis_of(scenario, doc);
+	struct scenario_cost cost = { .hosts = (uint32_t)basis.hosts };
+	double slots = basis.hosts * (double)scenario->machine.slots, jobs_s;
 
 	for_enabled_jobs(group, scenario)
-		add_job_group(&place, group, &cost);
-	jobs_s = fmax(place.host_work_s / slots, place.longest_s);
+		add_job_group(&basis, group, &cost);
+	jobs_s = fmax(basis.host_work_s / slots, basis.longest_s);
 	jobs_s = fmin(jobs_s, seconds_of(scenario->stop.after));
 	if (scenario->stop.when == STOP_MEASURED_DONE)
-		place.end_s = measured_end(&place);
+		basis.end_s = measured_end(&basis);
 	for_enabled_flows(group, scenario) {
 		bool with_jobs =
 			scenario_has_jobs(scenario) && (scenario->stop.when == STOP_JOBS_DONE ||
 							group->stop == FLOWS_STOP_WITH_JOBS);
 
-		cost.hops += hops_of_flows(&place, group, with_jobs ? jobs_s : place.end_s);
-		cost.least |= with_jobs && hops_of_flows(&place, group, 2 * jobs_s) >
-						   hops_of_flows(&place, group, jobs_s);
+		cost.hops += hops_of_flows(&basis, group, with_jobs ? jobs_s : basis.end_s);
+		cost.at_least |= with_jobs && hops_of_flows(&basis, group, 2 * jobs_s) >
+						      hops_of_flows(&basis, group, jobs_s);
 	}
-	free(place.receivers);
+	free(basis.receivers);
 	return cost;
 }

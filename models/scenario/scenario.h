@@ -112,11 +112,11 @@ const struct flow_group_conf *scenario_next_flows(const struct scenario *scenari
 						  const struct flow_group_conf *group);
 
 /* Adds errors that involve more than one key, or a file; if there are none, warnings of what is
- * hardly meant. The two above call it once every value is right in itself. */
+ * probably a mistake. The two above call it once every value is right in itself. */
 void scenario_check(struct scenario *scenario, struct conf_doc *doc);
 
-/* Adds warnings of what is valid but hardly meant, each with the number that shows it, and notes of
- * what will not run as it is given. scenario_check() calls it for scenarios without errors. */
+/* Adds warnings of what is legal, probably a mistake, each with the number that shows it, and notes
+ * of what will not run as it is given. scenario_check() calls it for scenarios without errors. */
 void scenario_warn(const struct scenario *scenario, struct conf_doc *doc);
 
 /* Why its results must not rank schemes: jobs beside flows in the fluid fidelity. A static string,
@@ -132,7 +132,8 @@ uint64_t scenario_hash(const struct scenario *scenario, const struct conf_doc *d
 struct scenario_cost {
 	double hops, jobs; /* packet-hops; jobs, a mean if their number is random */
 	uint32_t hosts;
-	bool least; /* flows go on as long as jobs, and slow them down: it may be many times more */
+	bool at_least; /* flows go on as long as jobs, and slow them down: it may be many times more
+			*/
 };
 struct scenario_cost scenario_cost(const struct scenario *scenario, const struct conf_doc *doc);
 

@@ -287,20 +287,20 @@ static void check_ecn(const struct ecn_conf *ecn, const char *pointer, struct co
 static void check_nics(const struct topology_conf *conf, const struct machine_conf *machine,
 		       struct conf_doc *doc)
 {
-	static const char *const place = "/topology/host/nics";
+	static const char *const at = "/topology/host/nics";
 	uint32_t nics = machine_nics(machine), hosts = topology_hosts(conf);
 
 	if (machine->gpus.count % nics)
-		conf_error(doc, place,
+		conf_error(doc, at,
 			   "%" PRId64 " GPUs (\"gpus\") cannot share %" PRIu32
 			   " NICs evenly: the number of NICs divides that of GPUs",
 			   machine->gpus.count, nics);
 	else if (hosts % nics || hosts < 2 * nics)
-		conf_error(doc, place,
+		conf_error(doc, at,
 			   "%" PRIu32 " hosts are no two or more machines of %" PRIu32 " NICs each",
 			   hosts, nics);
 	else if (machine->nics.wiring == NICS_RACK && topology_rack(conf) % nics)
-		conf_error(doc, place,
+		conf_error(doc, at,
 			   "machines of %" PRIu32
 			   " NICs each do not fit below switches with %" PRIu32
 			   " hosts each; see \"wiring\": \"rails\"",

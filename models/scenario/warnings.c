@@ -1,4 +1,4 @@
-/* Warnings before a run: what is valid but hardly meant, and what will run otherwise than the
+/* Warnings before a run: what is legal, probably a mistake, and what will run otherwise than the
  * scenario says, each with the number that shows it. A warning is one function and its line in
  * `warnings`. Those that only a run can give are in results_remarks.c. */
 #include "scenario/scenario.h"
@@ -11,9 +11,9 @@
 #include <stdlib.h>
 
 /* The workers of the group's largest job; 0 when only a trace knows. */
-static uint32_t most_workers(const struct job_group_conf *group)
+static uint32_t max_workers(const struct job_group_conf *group)
 {
-	return (uint32_t)workers_span(&group->workers).most;
+	return (uint32_t)workers_span(&group->workers).max;
 }
 
 /* --- transports --- */
@@ -79,7 +79,7 @@ static bool heeds_marks(const struct scenario *scenario)
 
 /* If a window is halved when the queue is half the bandwidth-delay product, the link is idle for
  * part of the time. DCTCP cuts less: a seventh is enough (section 3.4 there). */
-#define ECN_LEAST 0.5
+#define ECN_MIN 0.5
 
 static void warn_ecn(const struct scenario *scenario, struct conf_doc *doc)
 {
@@ -96,7 +96,7 @@ static void warn_ecn(const struct scenario *scenario, struct conf_doc *doc)
 	threshold = (double)queue->amount * (queue->packets ? frame : 1);
 	product = seconds_of(ideal_round_trip(topology, frame, TCP_MIN_FRAME)) * rate / 8;
 	usual = ECN_BYTES_AT_10G * rate / 1e10;
-	if (threshold < ECN_LEAST * product)
+	if (threshold < ECN_MIN * product)
 		conf_warn(
 			doc, "/topology/switch/ecn",
 			"marks from %g bytes on, far below the bandwidth-delay product of an idle "
@@ -249,7 +249,7 @@ static void warn_incast(const struct scenario *scenario, struct conf_doc *doc)
 /* The places on hosts that a job takes, with its servers where these have hosts of their own. */
 static uint32_t slots_of_job(const struct job_group_conf *group)
 {
-	uint32_t workers = (uint32_t)workers_span(&group->workers).least;
+	uint32_t workers = (uint32_t)workers_span(&group->workers).min;
 
 	return workers + job_group_own_servers(group, workers);
 }
@@ -326,7 +326,7 @@ static void warn_schemes(const struct scenario *scenario, struct conf_doc *doc)
 {
 	for_enabled_jobs(group, scenario) {
 		const struct collective_ops *ops = scheme_ops((unsigned)group->all_reduce);
-		uint32_t workers = most_workers(group);
+		uint32_t workers = max_workers(group);
 
 		if (workers >= 2 && ops->warn)
 			ops->warn(scenario->schemes[group->all_reduce], &scenario->topology,
@@ -360,7 +360,7 @@ static void warn_lock_step(const struct scenario *scenario, struct conf_doc *doc
 {
 	for_enabled_jobs(group, scenario) {
 		const struct collective_ops *ops = scheme_ops((unsigned)group->all_reduce);
-		uint32_t workers = most_workers(group);
+		uint32_t workers = max_workers(group);
 
 		if (workers < 2 || !in_step(scenario, group) ||
 		    !((ops->heeds_marks && scenario_has_flows(scenario)) ||
@@ -545,7 +545,7 @@ static void note_runs_as(const struct scenario *scenario, struct conf_doc *doc)
 		struct job_models models;
 		char text[COLLECTIVE_ACTUAL_SIZE], *error = NULL;
 
-		if (!ops->runs_as || (group->workers.given && most_workers(group) < 2) ||
+		if (!ops->runs_as || (group->workers.given && max_workers(group) < 2) ||
 		    !job_models_load(&models, group, &error)) {
 			free(error);
 			continue;
@@ -574,7 +574,7 @@ const char *scenario_beside_flows(const struct scenario *scenario)
 	bool exchange = false;
 
 	for_enabled_jobs(group, scenario)
-		exchange |= !group->workers.given || most_workers(group) > 1;
+		exchange |= !group->workers.given || max_workers(group) > 1;
 	if (scenario->fidelity != FIDELITY_FLUID || !exchange || !scenario_has_flows(scenario))
 		return NULL;
 	return "schemes beside flows are not to be ranked by fluid: it does not know what their "

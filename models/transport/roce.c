@@ -98,11 +98,11 @@ void roce_warn(const struct roce_conf *conf, const struct topology_conf *topolog
 static sim_time nack_again(const struct roce_conf *conf, const struct topology_conf *topology,
 			   bytes window)
 {
-	sim_time least = 500 * PS_PER_US, trip = roce_longest_trip(conf, topology, window);
+	sim_time min = 500 * PS_PER_US, trip = roce_longest_trip(conf, topology, window);
 
 	if (conf->nack_again_given)
 		return conf->nack_again;
-	trip = trip > least ? trip : least;
+	trip = trip > min ? trip : min;
 	return trip < conf->rto ? trip : conf->rto;
 }
 

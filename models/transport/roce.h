@@ -24,9 +24,9 @@
 
 #include "transport/tcp.h"
 
-#define ROCE_PSN_BITS    24
-#define ROCE_PSN_MASK    ((1u << ROCE_PSN_BITS) - 1)
-#define ROCE_MOST_FLIGHT (1u << (ROCE_PSN_BITS - 1)) /* packets: half of all PSNs */
+#define ROCE_PSN_BITS   24
+#define ROCE_PSN_MASK   ((1u << ROCE_PSN_BITS) - 1)
+#define ROCE_MAX_FLIGHT (1u << (ROCE_PSN_BITS - 1)) /* packets: half of all PSNs */
 
 /* Flags of its packets. */
 enum {
@@ -147,7 +147,7 @@ static inline uint64_t roce_number(uint32_t psn, uint64_t near)
 {
 	uint32_t ahead = (psn - roce_psn(near)) & ROCE_PSN_MASK;
 
-	return ahead < ROCE_MOST_FLIGHT ? near + ahead : near + ahead - ROCE_PSN_MASK - 1;
+	return ahead < ROCE_MAX_FLIGHT ? near + ahead : near + ahead - ROCE_PSN_MASK - 1;
 }
 
 /* The PSN of a packet. */

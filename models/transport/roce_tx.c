@@ -342,8 +342,8 @@ static uint64_t window_of(const struct roce_conf *conf)
 {
 	uint64_t packets = conf->window / (uint64_t)conf->mtu;
 
-	if (!conf->window || packets > ROCE_MOST_FLIGHT - 1)
-		return ROCE_MOST_FLIGHT - 1;
+	if (!conf->window || packets > ROCE_MAX_FLIGHT - 1)
+		return ROCE_MAX_FLIGHT - 1;
 	return packets ? packets : 1;
 }
 

@@ -319,7 +319,7 @@ bytes dnn_tokens(const struct dnn *dnn)
 }
 
 /* Adds the layer `front` to those behind it, which are fused already; `last` names the last one. */
-static void take_in(struct dnn_layer *fused, const struct dnn_layer *front, const char *last)
+static void fuse_front(struct dnn_layer *fused, const struct dnn_layer *front, const char *last)
 {
 	char *name = xasprintf("%s to %s", front->name, last);
 
@@ -332,14 +332,14 @@ static void take_in(struct dnn_layer *fused, const struct dnn_layer *front, cons
 	fused->backward += front->backward;
 }
 
-void dnn_fuse(struct dnn *dnn, bytes least)
+void dnn_fuse(struct dnn *dnn, bytes min)
 {
 	size_t free_place = dnn->layer_count; /* fused layers stand from here to the end */
 	char *last = NULL;
 
 	for (size_t i = dnn->layer_count; i-- > 0;) {
-		if (last && dnn->layers[free_place].gradient < least) {
-			take_in(&dnn->layers[free_place], &dnn->layers[i], last);
+		if (last && dnn->layers[free_place].gradient < min) {
+			fuse_front(&dnn->layers[free_place], &dnn->layers[i], last);
 			continue;
 		}
 		dnn->layers[--free_place] = dnn->layers[i];

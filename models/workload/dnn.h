@@ -65,8 +65,8 @@ void dnn_add_layer(struct dnn *dnn, const char *name, bytes gradient, sim_time f
 bytes dnn_tokens(const struct dnn *dnn);
 
 /* Merges consecutive layers, from the last to the first as gradients appear, until each has
- * `least` bytes of gradient, as PyTorch DDP fills its buckets. The front layer may have less. */
-void dnn_fuse(struct dnn *dnn, bytes least);
+ * `min` bytes of gradient, as PyTorch DDP fills its buckets. The front layer may have less. */
+void dnn_fuse(struct dnn *dnn, bytes min);
 
 /* Multiplies every gradient and all-to-all, rounded to whole 4-byte values, at least one. */
 void dnn_scale(struct dnn *dnn, double factor);

@@ -23,14 +23,14 @@ struct job_bytes job_group_bytes(const struct job_group_conf *conf, const struct
 	struct workers_span span = workers_span(&conf->workers);
 	struct job_bytes sum = { 0 };
 
-	for (int64_t n = span.least; n <= span.most; n++) {
+	for (int64_t n = span.min; n <= span.max; n++) {
 		struct job_bytes one = of_workers(conf, (uint32_t)n);
 
 		sum.ring += one.ring;
 		sum.own += one.own;
 	}
-	sum.ring *= gradients / (double)(span.most - span.least + 1);
-	sum.own *= gradients / (double)(span.most - span.least + 1);
+	sum.ring *= gradients / (double)(span.max - span.min + 1);
+	sum.own *= gradients / (double)(span.max - span.min + 1);
 	return sum;
 }
 

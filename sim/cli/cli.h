@@ -78,7 +78,7 @@ typedef int verb_function(const struct cli *cli);
 struct verb {
 	const char *name, *synopsis, *help;
 	const char *needs; /* what its first argument must be; NULL = it needs none */
-	int most;          /* arguments it takes */
+	int max;           /* arguments it takes */
 	verb_function *run;
 };
 

@@ -140,15 +140,15 @@ static bool read_value(const struct formula_input *input, const char *text, doub
 		complain("%s takes a whole number; found \"%s\"", input->name, text);
 		return false;
 	}
-	if (*value >= input->least && *value <= input->most)
+	if (*value >= input->min && *value <= input->max)
 		return true;
-	complain("%s is from %.10g to %.10g%s%s; found \"%s\"", input->name, input->least,
-		 input->most, with_unit ? " " : "", unit_of(input->kind), text);
+	complain("%s is from %.10g to %.10g%s%s; found \"%s\"", input->name, input->min, input->max,
+		 with_unit ? " " : "", unit_of(input->kind), text);
 	return false;
 }
 
 /* Takes NAME=VALUE from the command line. False after a complaint. */
-static bool take_input(const struct formula *formula, const char *argument,
+static bool read_input(const struct formula *formula, const char *argument,
 		       struct formula_inputs *x, bool *given)
 {
 	size_t length = strcspn(argument, "=");
@@ -225,7 +225,7 @@ int verb_formula(const struct cli *cli)
 	char *text;
 
 	for (int i = 1; formula && i < cli->argc; i++)
-		good = take_input(formula, cli->argv[i], &x, given) && good;
+		good = read_input(formula, cli->argv[i], &x, given) && good;
 	if (!formula || !complete(formula, &x, given) || !good)
 		return EXIT_USAGE;
 	value = formula->value(&x);

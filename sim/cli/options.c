@@ -168,7 +168,7 @@ static bool add_override(struct cli *cli, char *text)
 }
 
 /* Reads FROM..TO, two times with units. False after a complaint. */
-static bool take_span(struct time_span *span, const char *name, const char *text)
+static bool read_span(struct time_span *span, const char *name, const char *text)
 {
 	const char *dots = strstr(text, "..");
 	char *from = xstrndup(text, dots ? (size_t)(dots - text) : 0);
@@ -184,7 +184,7 @@ static bool take_span(struct time_span *span, const char *name, const char *text
 	return span->given;
 }
 
-static bool take_count(long *count, const char *name, const char *text)
+static bool read_count(long *count, const char *name, const char *text)
 {
 	char *end;
 
@@ -213,9 +213,9 @@ static bool take(struct cli *cli, const struct option_row *row, char *argument)
 	case TAKE_SET:
 		return add_override(cli, xstrdup(argument));
 	case TAKE_SPAN:
-		return take_span((struct time_span *)(void *)field, row->name, argument);
+		return read_span((struct time_span *)(void *)field, row->name, argument);
 	case TAKE_COUNT:
-		return take_count((long *)(void *)field, row->name, argument);
+		return read_count((long *)(void *)field, row->name, argument);
 	case TAKE_UPDATE:
 		cli->regress.update = true;
 		cli->regress.reason = argument;
@@ -259,9 +259,9 @@ static int check_arguments(const struct cli *cli, const struct verb *verb)
 		complain("%s needs %s; see inasim %s --help", verb->name, verb->needs, verb->name);
 		return EXIT_USAGE;
 	}
-	if (cli->argc > verb->most) {
+	if (cli->argc > verb->max) {
 		complain("%s has no use for \"%s\"; see inasim %s --help", verb->name,
-			 cli->argv[verb->most], verb->name);
+			 cli->argv[verb->max], verb->name);
 		return EXIT_USAGE;
 	}
 	return -1;

@@ -64,7 +64,7 @@ static int build(struct regress_run *run, const struct regress_entry *entry, cha
 	return run->s ? EXIT_DONE : EXIT_IO;
 }
 
-static cJSON *take_json(char *text)
+static cJSON *read_json(char *text)
 {
 	cJSON *tree = cJSON_Parse(text);
 
@@ -78,9 +78,9 @@ static void go(struct regress_run *run)
 	const struct simulation_options options = { 0 };
 
 	simulation_go(run->s, &options);
-	run->summary = take_json(results_summary_json(run->s));
+	run->summary = read_json(results_summary_json(run->s));
 	summary_strip(run->summary);
-	run->resolved = take_json(conf_resolved_json(run->doc, false));
+	run->resolved = read_json(conf_resolved_json(run->doc, false));
 }
 
 static void note_run(const struct regress_run *run, struct verdict *v)
@@ -416,7 +416,7 @@ static void keep_print(struct printer *p)
 	p->prints[p->count++] = p->last;
 }
 
-static void take_print(void *owner, const struct sim_event *event)
+static void note_print(void *owner, const struct sim_event *event)
 {
 	struct printer *p = owner;
 
@@ -428,7 +428,7 @@ static void take_print(void *owner, const struct sim_event *event)
 
 static void run_printed(struct regress_run *run, struct printer *printer)
 {
-	struct sim_observer observer = { nothing, take_print, printer, NULL };
+	struct sim_observer observer = { nothing, note_print, printer, NULL };
 
 	printer->s = run->s;
 	simulation_observe(run->s, &observer);

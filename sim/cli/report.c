@@ -22,7 +22,7 @@
 #include <string.h>
 
 #define SWEEP_WARNINGS 5                     /* different ones on a page */
-#define FILE_MOST      20000000              /* bytes of a picture, or of its table */
+#define FILE_MAX       20000000              /* bytes of a picture, or of its table */
 #define WARNING        "p class=\"warning\"" /* what speaks against taking results as they are */
 #define MARK           "<meta name=\"generator\" content=\"inasim report\">"
 
@@ -76,7 +76,7 @@ static void begin_drawing(const struct report *r, struct drawing *d)
 static char *beside(const char *path, const char *ending)
 {
 	char *other = xasprintf("%.*s%s", (int)(strlen(path) - strlen(".svg")), path, ending);
-	char *text = input_read(other, FILE_MOST, NULL);
+	char *text = input_read(other, FILE_MAX, NULL);
 
 	free(other);
 	return text;
@@ -530,7 +530,7 @@ static void put_sweep_warnings(struct report *r, const struct sweep_table *table
 
 static void put_sweep_again(struct report *r, const char *dir)
 {
-	char *path = folder_join(dir, "plan.json"), *plan = input_read(path, FILE_MOST, NULL);
+	char *path = folder_join(dir, "plan.json"), *plan = input_read(path, FILE_MAX, NULL);
 
 	html_element(r->to, "h3", "How to run it again");
 	fputs("<p>The plan names its base scenario by a path seen from its own folder.</p>\n"
@@ -577,7 +577,7 @@ static bool put_sweep(struct report *r, const char *dir)
 
 static void put_citation(struct report *r)
 {
-	char *path = home_path("CITATION.cff"), *text = input_read(path, FILE_MOST, NULL);
+	char *path = home_path("CITATION.cff"), *text = input_read(path, FILE_MAX, NULL);
 
 	html_element(r->to, "h2", "How to cite");
 	if (text)
@@ -667,7 +667,7 @@ static bool put_all(struct report *r, const struct cli *cli, bool sweeps)
 static char *make_page(struct report *r, const struct cli *cli)
 {
 	char *path = home_path("scripts/report/report.html"), *page = NULL;
-	char *template = input_read(path, FILE_MOST, NULL);
+	char *template = input_read(path, FILE_MAX, NULL);
 	char *title = template ? strstr(template, "@TITLE@") : NULL;
 	char *body = title ? strstr(title, "@BODY@") : NULL;
 	bool good = body, sweeps = false;
@@ -703,7 +703,7 @@ static char *make_page(struct report *r, const struct cli *cli)
 /* A file that is no report of ours stays. False after a complaint. */
 static bool may_write(const char *path)
 {
-	char *text = folder_exists(path) ? input_read(path, FILE_MOST, NULL) : NULL;
+	char *text = folder_exists(path) ? input_read(path, FILE_MAX, NULL) : NULL;
 	bool may = !folder_exists(path) || (text && strstr(text, MARK));
 
 	if (!may)

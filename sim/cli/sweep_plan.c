@@ -56,10 +56,10 @@ static double hops_of(const struct plan *plan, const struct point_facts *facts)
 static void print_summary(const struct plan *plan, const struct point_facts *facts)
 {
 	double hops = hops_of(plan, facts);
-	bool least = false;
+	bool at_least = false;
 
 	for (size_t i = 0; i < plan->point_count; i++)
-		least |= facts[i].least && !facts[i].streams;
+		at_least |= facts[i].at_least && !facts[i].streams;
 	plain_print(stdout, "%s: %zu point%s", plan->name, plan->point_count,
 		    plan->point_count == 1 ? "" : "s");
 	for (size_t a = 0; a < plan->axis_count; a++)
@@ -68,8 +68,8 @@ static void print_summary(const struct plan *plan, const struct point_facts *fac
 		printf(", %" PRIu64 " replications", plan->replications);
 	if (hops > 0)
 		printf("; %s %.2g packet-hops, %.2g s of CPU time on this machine%s",
-		       least ? "at least" : "about", hops, hops / speed_hops_per_s(),
-		       least ? ", since flows go on as long as jobs do" : "");
+		       at_least ? "at least" : "about", hops, hops / speed_hops_per_s(),
+		       at_least ? ", since flows go on as long as jobs do" : "");
 	puts("; cost in estimated packet-hops");
 }
 
@@ -104,7 +104,7 @@ static void json_points(struct json *json, const struct plan *plan, const struct
 		json_real(json, "cost", facts[i].cost);
 		json_real(json, "seconds",
 			  facts[i].streams ? NAN : facts[i].cost / speed_hops_per_s());
-		json_bool(json, "at_least", facts[i].least);
+		json_bool(json, "at_least", facts[i].at_least);
 		json_bool(json, "random", facts[i].draws);
 		json_close_object(json);
 	}

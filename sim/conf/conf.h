@@ -191,7 +191,7 @@ size_t conf_errors(const struct conf_doc *doc);
  * warnings and notes; conf_mistake() does not return them. */
 enum conf_severity {
 	CONF_ERROR,
-	CONF_WARNING, /* the value is allowed, but hardly meant */
+	CONF_WARNING, /* the value is legal, probably a mistake */
 	CONF_NOTE, /* the run does what was meant, but not what a reader of the scenario would guess
 		    */
 };
@@ -219,8 +219,8 @@ void conf_print_errors(const struct conf_doc *doc, FILE *to, bool json);
 void conf_print_errors_json(const struct conf_doc *const *docs, size_t count, FILE *to);
 
 /* The mistakes one by one, in the order in which they were found; false behind the last that is
- * kept. For callers who made the overrides themselves, and know better where the user wrote them.
- */
+ * kept. For callers that built the overrides from something that the user wrote elsewhere (axes of
+ * a plan) and can report that position instead. */
 struct conf_mistake {
 	const char *pointer, *text; /* owned by the document */
 	size_t override;            /* from 1: stands in this override; 0: in the file */

@@ -199,7 +199,7 @@ Test(dcqcn, bounds)
 	for (int set = DCQCN_SIGCOMM15; set <= DCQCN_HPCC; set++) {
 		struct dcqcn_conf conf = { .set = set };
 		struct cc cc = sender(&conf, 100 * GBPS);
-		bps least = set == DCQCN_SIGCOMM15 ? GBPS / 100 : GBPS;
+		bps min = set == DCQCN_SIGCOMM15 ? GBPS / 100 : GBPS;
 		struct rng rng;
 		sim_time t = 0;
 
@@ -212,7 +212,7 @@ Test(dcqcn, bounds)
 				dcqcn_cc.on_cnp(&cc, t);
 			else
 				dcqcn_cc.on_send(&cc, 1086, t);
-			cr_assert(least <= cc.rate && cc.rate <= 100 * GBPS);
+			cr_assert(min <= cc.rate && cc.rate <= 100 * GBPS);
 			cr_assert(d->target <= 100 * GBPS && d->alpha >= 0 && d->alpha <= 1);
 		}
 		t += 3600 * PS_PER_S;

@@ -212,7 +212,7 @@ Test(dctcp, queue_around_threshold)
 {
 	struct run run;
 	struct port *port;
-	double sum = 0, least = 1e9, most = 0, rate;
+	double sum = 0, min = 1e9, max = 0, rate;
 	uint64_t before, after;
 	int samples = 0;
 
@@ -230,16 +230,16 @@ Test(dctcp, queue_around_threshold)
 		run_until(&run, t);
 		queue = (double)port_queue_bytes(port, run.s->sim.now) / 1518;
 		sum += queue;
-		least = fmin(least, queue);
-		most = fmax(most, queue);
+		min = fmin(min, queue);
+		max = fmax(max, queue);
 	}
 	after = run_conn(&run, 0)->rx.next + run_conn(&run, 1)->rx.next;
 	rate = (double)(after - before) * 8 / 0.05 / (10e9 * 1460 / 1538);
-	printf("queue %.1f..%.1f, mean %.1f packets; throughput %.4f\n", least, most, sum / samples,
+	printf("queue %.1f..%.1f, mean %.1f packets; throughput %.4f\n", min, max, sum / samples,
 	       rate);
 	cr_expect(sum / samples > 14 && sum / samples < 25);
-	cr_expect_geq(least, 5);
-	cr_expect_leq(most, 30);
+	cr_expect_geq(min, 5);
+	cr_expect_leq(max, 30);
 	cr_expect_geq(rate, 0.95);
 	run_free(&run);
 }
@@ -317,12 +317,12 @@ Test(dctcp, equal_losses)
 	for (int jitter = 0; jitter < 2; jitter++) {
 		struct contest c = { jitter ? "0.2us" : "0s", "reno",
 				     "'buffer': '50kB', 'ecn': false", "400ms" };
-		double least = jitter ? 0.75 : 0.5;
+		double min = jitter ? 0.75 : 0.5;
 
 		for (unsigned n = 2; n <= 8; n *= 2) {
 			compete(&c, n);
 			for (unsigned i = 0; i < n; i++)
-				cr_expect(c.again[i] > least && c.again[i] < 2 - least,
+				cr_expect(c.again[i] > min && c.again[i] < 2 - min,
 					  "sender %u of %u: %f", i, n, c.again[i]);
 		}
 	}

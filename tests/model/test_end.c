@@ -91,15 +91,15 @@ Test(end, a_time_that_is_asked_for_passes)
 	run_free(&run);
 }
 
-/* Lines of the report that have these words; the number behind each one's colon is below `most`. */
-static unsigned lines_with(const char *report, const char *words, uint64_t most)
+/* Lines of the report that have these words; the number behind each one's colon is below `max`. */
+static unsigned lines_with(const char *report, const char *words, uint64_t max)
 {
 	unsigned count = 0;
 
 	for (const char *at = strstr(report, words); at; at = strstr(at + 1, words)) {
 		while (at[-1] != ':')
 			at--;
-		cr_expect_lt(strtoull(at, NULL, 10), most, "%.80s", at);
+		cr_expect_lt(strtoull(at, NULL, 10), max, "%.80s", at);
 		at = strstr(at, words);
 		count++;
 	}

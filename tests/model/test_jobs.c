@@ -412,7 +412,7 @@ Test(jobs, stragglers)
 Test(jobs, jitter)
 {
 	for (int i = 0; i < 2; i++) {
-		double sum = 0, least = 1, most = 0, comm = seconds_of(aggregation(1000));
+		double sum = 0, min = 1, max = 0, comm = seconds_of(aggregation(1000));
 		const double *durations;
 		struct run run;
 		size_t count;
@@ -430,14 +430,14 @@ Test(jobs, jitter)
 			double extra = (durations[n] - comm - 1e-3) / 0.1e-3;
 
 			sum += extra;
-			least = fmin(least, extra);
-			most = fmax(most, extra);
+			min = fmin(min, extra);
+			max = fmax(max, extra);
 		}
 		/* all chunks wait for the last worker, which sends at full rate */
 		printf("%s jitter: slowest of 4 at %.3f..%.3f, mean %.4f\n",
-		       i ? "start" : "compute", least, most, sum / 400);
-		cr_expect_geq(least, 0);
-		cr_expect_leq(most, 1);
+		       i ? "start" : "compute", min, max, sum / 400);
+		cr_expect_geq(min, 0);
+		cr_expect_leq(max, 1);
 		cr_expect_float_eq(sum / 400, 0.8, 4 * sqrt(4.0 / 150) / 20);
 		run_free(&run);
 	}

@@ -346,7 +346,7 @@ Test(panama_loss, advice_about_full_memory)
 /* --- fractions --- */
 
 struct partials {
-	uint32_t least, most;
+	uint32_t min, max;
 };
 
 static void note_workers(struct bench *bench, struct panama_worker *worker,
@@ -355,10 +355,10 @@ static void note_workers(struct bench *bench, struct panama_worker *worker,
 	struct partials *partials = bench->owner;
 
 	(void)worker, (void)sequence;
-	if (packet->workers < partials->least)
-		partials->least = packet->workers;
-	if (packet->workers > partials->most)
-		partials->most = packet->workers;
+	if (packet->workers < partials->min)
+		partials->min = packet->workers;
+	if (packet->workers > partials->max)
+		partials->max = packet->workers;
 }
 
 /* 25 workers on one switch, one of them behind a link that a flow fills: with 0.88, 22 are enough
@@ -389,8 +389,8 @@ Test(panama_fraction, does_not_wait_for_the_slowest)
 		run_to(&bench.run, END_JOBS_DONE);
 		cr_expect_eq(switch_stats(&bench).late > 0, f == 1);
 		time[f] = duration(&bench, 0);
-		cr_expect_eq(partials.least, f ? 22 : 25);
-		cr_expect_eq(partials.most, 25);
+		cr_expect_eq(partials.min, f ? 22 : 25);
+		cr_expect_eq(partials.max, 25);
 		bench_close(&bench);
 	}
 	cr_expect_gt(time[0], 1.5 * 5e6 / 1448 * 1.216e-6);
@@ -405,7 +405,7 @@ Test(panama_fraction, does_not_wait_for_the_slowest)
 Test(panama_fraction, over_tiers_and_iterations)
 {
 	static const char *const fractions[] = { "0.7", "0.5", "0.1", "0.94" };
-	static const uint32_t least[] = { 9, 6, 1, 12 };
+	static const uint32_t min[] = { 9, 6, 1, 12 };
 
 	for (size_t f = 0; f < 8; f++) {
 		struct partials partials = { UINT32_MAX, 0 };
@@ -425,9 +425,8 @@ Test(panama_fraction, over_tiers_and_iterations)
 		bench.at_host = note_workers;
 		bench.owner = &partials;
 		bench_finish(&bench);
-		cr_expect_geq(partials.least, least[f / 2], "%s: %u", fractions[f / 2],
-			      partials.least);
-		cr_expect_eq(partials.most, 12);
+		cr_expect_geq(partials.min, min[f / 2], "%s: %u", fractions[f / 2], partials.min);
+		cr_expect_eq(partials.max, 12);
 		cr_expect_eq(bench.run.s->checks.exact_checked, bench.down);
 		bench_close(&bench);
 	}

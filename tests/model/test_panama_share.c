@@ -125,7 +125,7 @@ Test(panama_fifo, hold_a_window)
 /* --- memory --- */
 
 struct caps {
-	uint32_t least, newest[2], most;
+	uint32_t min, newest[2], max;
 };
 
 static void note_cap(struct bench *bench, struct panama_worker *worker,
@@ -134,10 +134,10 @@ static void note_cap(struct bench *bench, struct panama_worker *worker,
 	struct caps *caps = bench->owner;
 
 	(void)worker;
-	if (!caps->least || packet->cap < caps->least)
-		caps->least = packet->cap;
-	if (packet->cap > caps->most)
-		caps->most = packet->cap;
+	if (!caps->min || packet->cap < caps->min)
+		caps->min = packet->cap;
+	if (packet->cap > caps->max)
+		caps->max = packet->cap;
 	caps->newest[sequence->job->base.spec.number] = packet->cap;
 }
 
@@ -153,8 +153,8 @@ Test(panama_memory, cap_is_the_least_share_on_the_way)
 	bench.at_host = note_cap;
 	bench.owner = &caps;
 	bench_finish(&bench);
-	cr_expect_eq(caps.least, 12);
-	cr_expect_eq(caps.most, 12);
+	cr_expect_eq(caps.min, 12);
+	cr_expect_eq(caps.max, 12);
 	bench_close(&bench);
 
 	caps = (struct caps){ 0 };
@@ -170,8 +170,8 @@ Test(panama_memory, cap_is_the_least_share_on_the_way)
 	bench.at_host = note_cap;
 	bench.owner = &caps;
 	bench_finish(&bench);
-	cr_expect_eq(caps.most, 12);
-	cr_expect_eq(caps.least, 6);
+	cr_expect_eq(caps.max, 12);
+	cr_expect_eq(caps.min, 6);
 	cr_expect_eq(caps.newest[0], 12); /* alone again */
 	cr_expect_eq(caps.newest[1], 6);
 	bench_close(&bench);
@@ -187,7 +187,7 @@ Test(panama_memory, cap_has_16_bits)
 	bench.at_host = note_cap;
 	bench.owner = &caps;
 	bench_finish(&bench);
-	cr_expect_eq(caps.least, UINT16_MAX);
+	cr_expect_eq(caps.min, UINT16_MAX);
 	bench_close(&bench);
 }
 
@@ -207,11 +207,11 @@ static void expect_said(const struct bench *bench, const char *what, bool wanted
 static void note_jobs(struct bench *bench, struct panama_worker *worker,
 		      struct panama_sequence *sequence, const struct packet *packet)
 {
-	uint32_t *most = bench->owner, jobs = bench->scheme->accelerators[0].jobs;
+	uint32_t *max = bench->owner, jobs = bench->scheme->accelerators[0].jobs;
 
 	(void)worker, (void)sequence;
 	cr_expect_leq(packet->cap, 2);
-	*most = jobs > *most ? jobs : *most;
+	*max = jobs > *max ? jobs : *max;
 }
 
 /* Memory for a packet of each of 4 trees at each of 8 ports is the least that serves a job; for two
@@ -228,7 +228,7 @@ Test(panama_memory, jobs_wait_for_a_packet_of_memory)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct bench bench;
-		uint32_t most = 0;
+		uint32_t max = 0;
 
 		bench_open(
 			&bench, false,
@@ -241,12 +241,12 @@ Test(panama_memory, jobs_wait_for_a_packet_of_memory)
 			cases[i].memory);
 		bench.changing = true;
 		bench.at_host = note_jobs;
-		bench.owner = &most;
+		bench.owner = &max;
 		bench_finish(&bench);
-		cr_expect_eq(most, cases[i].at_once, "%u: %u", cases[i].memory, most);
-		cr_expect_eq(jobs_report(bench.run.s->jobs)->refused, most ? 0 : 2);
+		cr_expect_eq(max, cases[i].at_once, "%u: %u", cases[i].memory, max);
+		cr_expect_eq(jobs_report(bench.run.s->jobs)->refused, max ? 0 : 2);
 		expect_said(&bench, "2 of 2 jobs; the first (job): the memory of an accelerator",
-			    !most);
+			    !max);
 		bench_close(&bench);
 	}
 }
@@ -501,7 +501,7 @@ Test(panama_fairness, a_dctcp_flow_and_a_job_share)
 /* How far apart the shares are that accelerators of so many latencies give: 0, 500 ns ... */
 static double spread_over_latencies(const char *host)
 {
-	double least = 1, most = 0;
+	double min = 1, max = 0;
 
 	for (unsigned i = 0; i < 8; i++) {
 		char scheme[64];
@@ -509,10 +509,10 @@ static double spread_over_latencies(const char *host)
 
 		snprintf(scheme, sizeof(scheme), ", 'accelerator_latency': '%uns'", i * 500);
 		share = share_of_job(false, scheme, host);
-		least = share < least ? share : least;
-		most = share > most ? share : most;
+		min = share < min ? share : min;
+		max = share > max ? share : max;
 	}
-	return most - least;
+	return max - min;
 }
 
 /* A round trip of some 110 us that is 4 us longer should not matter. In lock-step it does, by the

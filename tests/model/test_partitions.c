@@ -87,26 +87,26 @@ static unsigned same_in_any(const char *text)
 		unsigned partitions, threads;
 	} counts[] = { { 2, 1 }, { 3, 1 }, { 8, 1 }, { 2, 2 }, { 3, 3 }, { 8, 4 }, { 8, 8 } };
 	struct outcome one = outcome_of(1, 1, text);
-	unsigned most = 1;
+	unsigned max = 1;
 
 	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
 		struct outcome some = outcome_of(counts[i].partitions, counts[i].threads, text);
 
 		expect_same(&one, &some, text);
-		most = some.partitions > most ? some.partitions : most;
+		max = some.partitions > max ? some.partitions : max;
 		release(&some);
 	}
 	release(&one);
-	return most;
+	return max;
 }
 
 static unsigned same(const char *topology, const char *work)
 {
 	char *text = xasprintf("{ 'name': 't', 'topology': { %s }, %s }", topology, work);
-	unsigned most = same_in_any(text);
+	unsigned max = same_in_any(text);
 
 	free(text);
-	return most;
+	return max;
 }
 
 #define TREE  "'kind': 'fat-tree', 'k': 4, 'link': { 'rate': '10Gbps', 'delay': '1us' }"

@@ -149,7 +149,7 @@ Test(pause, aggregation_in_a_lossless_network)
 Test(pause, accelerators_hold_sums)
 {
 	struct network *net;
-	uint32_t most = 0;
+	uint32_t max = 0;
 	struct run run;
 
 	run_build(&run,
@@ -163,13 +163,13 @@ Test(pause, accelerators_hold_sums)
 	run_to(&run, END_ALL_DONE);
 	net = &run.s->topo.net;
 	for (uint32_t i = net->hosts; i < net->port_count; i++)
-		most = lossless_ingress(net, i)->headroom_max > most
-			       ? lossless_ingress(net, i)->headroom_max
-			       : most;
+		max = lossless_ingress(net, i)->headroom_max > max
+			      ? lossless_ingress(net, i)->headroom_max
+			      : max;
 	cr_expect_eq(net->dropped, 0);
-	cr_expect_gt(most, 6203);
-	cr_expect_leq(most, pause_headroom(UINT64_C(10000000000), PS_PER_US, 20500 * PS_PER_NS, 0,
-					   1518, PREAMBLE_AND_GAP));
+	cr_expect_gt(max, 6203);
+	cr_expect_leq(max, pause_headroom(UINT64_C(10000000000), PS_PER_US, 20500 * PS_PER_NS, 0,
+					  1518, PREAMBLE_AND_GAP));
 	expect_empty(&run);
 	run_free(&run);
 }

@@ -225,7 +225,7 @@ Test(ps_stream, duplicates_are_not_added)
 {
 	static const struct {
 		const char *servers;
-		unsigned most; /* that a server adds of |U|: n, or n / m */
+		unsigned max; /* that a server adds of |U|: n, or n / m */
 		double loss;
 	} cases[] = {
 		{ "{ 'count': 1 }", 4, 0 },
@@ -234,7 +234,7 @@ Test(ps_stream, duplicates_are_not_added)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		double want = cases[i].most * 1e6 * 8 / 1e9;
+		double want = cases[i].max * 1e6 * 8 / 1e9;
 		sim_time busy = 0;
 		struct run run;
 

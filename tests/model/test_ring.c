@@ -168,19 +168,19 @@ Test(ring, step_latency)
 /* The cycle of hosts, beginning at the lowest; every host once. */
 static void cycle(const struct run *run, unsigned p, uint32_t *hosts)
 {
-	uint32_t next[64], least = UINT32_MAX;
+	uint32_t next[64], min = UINT32_MAX;
 
 	for (unsigned r = 0; r < p; r++) {
 		next[run_conn(run, r)->tx.host] = run_conn(run, r)->rx.host;
-		if (run_conn(run, r)->tx.host < least)
-			least = run_conn(run, r)->tx.host;
+		if (run_conn(run, r)->tx.host < min)
+			min = run_conn(run, r)->tx.host;
 	}
-	hosts[0] = least;
+	hosts[0] = min;
 	for (unsigned i = 1; i < p; i++) {
 		hosts[i] = next[hosts[i - 1]];
-		cr_assert_neq(hosts[i], least, "the cycle is short");
+		cr_assert_neq(hosts[i], min, "the cycle is short");
 	}
-	cr_assert_eq(next[hosts[p - 1]], least);
+	cr_assert_eq(next[hosts[p - 1]], min);
 }
 
 /* placement: by host number, whatever the order of the workers, so that with racks

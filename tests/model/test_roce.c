@@ -515,7 +515,7 @@ Test(roce, incast_without_a_drop)
 
 	for (int i = 0; i < 3; i++) {
 		struct run run;
-		double least = 32 * (976 * 88.48 + 89.76);
+		double min = 32 * (976 * 88.48 + 89.76);
 
 		run_build(&run,
 			  "{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': 33,"
@@ -529,7 +529,7 @@ Test(roce, incast_without_a_drop)
 		for (uint32_t c = 0; c < 32; c++)
 			cr_expect_eq(roce_stats(run.s->roce, c)->retransmissions, 0);
 		if (i == 0)
-			cr_expect(seconds_of(run.s->sim.now) * 1e9 < least + 5000);
+			cr_expect(seconds_of(run.s->sim.now) * 1e9 < min + 5000);
 		run_free(&run);
 	}
 }

@@ -261,7 +261,7 @@ Test(swift, timeouts_in_a_row)
 Test(swift, incast_over_roce)
 {
 	struct run run;
-	double least = 200 * 80e3 * 8 / 10e9, cwnd = 1;
+	double min = 200 * 80e3 * 8 / 10e9, cwnd = 1;
 
 	run_build(&run, "{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': 201,"
 			" 'switch': { 'pause': true, 'ecn': false } }, 'flows': [ { 'size': "
@@ -274,9 +274,9 @@ Test(swift, incast_over_roce)
 	}
 	cr_expect_lt(cwnd, 1);
 	run_to(&run, END_ALL_DONE);
-	cr_expect_geq(seconds_of(run.s->sim.now), least);
-	cr_expect_leq(seconds_of(run.s->sim.now), 1.2 * least, "%g of %g s",
-		      seconds_of(run.s->sim.now), least);
+	cr_expect_geq(seconds_of(run.s->sim.now), min);
+	cr_expect_leq(seconds_of(run.s->sim.now), 1.2 * min, "%g of %g s",
+		      seconds_of(run.s->sim.now), min);
 	run_free(&run);
 }
 

@@ -26,9 +26,9 @@ static struct rng all, later, off;
 static struct rng *rng = &all;
 static bool calm;
 
-static unsigned between(unsigned least, unsigned most)
+static unsigned between(unsigned min, unsigned max)
 {
-	return least + (unsigned)rng_below(rng, most - least + 1);
+	return min + (unsigned)rng_below(rng, max - min + 1);
 }
 
 static bool chance(unsigned percent)
@@ -500,13 +500,13 @@ static void put_schemes(void)
 
 /* --- jobs --- */
 
-/* Log-uniform from `least`, doubled up to `doublings` times in steps of 2^(1/8). By
+/* Log-uniform from `min`, doubled up to `doublings` times in steps of 2^(1/8). By
  * multiplications: the last bit of exp() differs among C libraries. */
-static unsigned long size_from(double least, unsigned doublings)
+static unsigned long size_from(double min, unsigned doublings)
 {
 	for (uint64_t steps = rng_below(rng, 8 * doublings + 1); steps; steps--)
-		least *= 1.0905077326652577; /* 2^(1/8) */
-	return (unsigned long)least;
+		min *= 1.0905077326652577; /* 2^(1/8) */
+	return (unsigned long)min;
 }
 
 static void put_layers(unsigned count, bool experts)
@@ -573,12 +573,12 @@ static void put_model(void)
 /* As many as fit beside the servers, which are at most as many as the workers. */
 static unsigned put_workers(bool servers)
 {
-	unsigned most = calm && places < machines ? places : machines - pool, workers, first;
+	unsigned max = calm && places < machines ? places : machines - pool, workers, first;
 
 	if (servers)
-		most /= 2;
-	most = most > (calm ? 16 : 8) ? (calm ? 16 : 8) : most;
-	workers = most < 2 || (!calm && chance(3) && !gpus) ? 1 : between(2, most);
+		max /= 2;
+	max = max > (calm ? 16 : 8) ? (calm ? 16 : 8) : max;
+	workers = max < 2 || (!calm && chance(3) && !gpus) ? 1 : between(2, max);
 	places -= calm ? workers + (servers ? 3 : 0) : 0;
 	if (!calm && workers > 2 && chance(15)) {
 		put(", 'workers': { 'min': 2, 'max': %u }", workers);

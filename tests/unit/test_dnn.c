@@ -258,19 +258,19 @@ Test(dnn, wrong_names_are_told_what_exists)
  * same tensors, all but the first at least as large as asked, no byte lost. */
 Test(dnn, fusion)
 {
-	static const bytes least[] = { 0, 1, 4, 100000, 1 << 20, 25 << 20, UINT64_MAX };
+	static const bytes min[] = { 0, 1, 4, 100000, 1 << 20, 25 << 20, UINT64_MAX };
 
-	for (size_t i = 0; i < sizeof(least) / sizeof(least[0]); i++) {
+	for (size_t i = 0; i < sizeof(min) / sizeof(min[0]); i++) {
 		struct dnn *whole = load("resnet50", "p100"), *fused = load("resnet50", "p100");
 		size_t at;
 		bytes sum = 0;
 
-		dnn_fuse(fused, least[i]);
+		dnn_fuse(fused, min[i]);
 		expect_sums(fused, whole->compute_total);
 		at = fused->layer_count;
 		for (size_t j = whole->layer_count; j-- > 0;) {
 			sum += whole->layers[j].gradient;
-			if (sum < least[i] && j > 0)
+			if (sum < min[i] && j > 0)
 				continue;
 			cr_assert_gt(at, 0);
 			cr_expect_eq(fused->layers[--at].gradient, sum, "least %zu layer %zu", i,

@@ -37,9 +37,9 @@ static void write_file(const char *text)
 	fclose(file);
 }
 
-static void refuses(const char *name, size_t most, const char *why)
+static void refuses(const char *name, size_t max, const char *why)
 {
-	cr_expect_null(input_read(name, most, NULL), "%s", name);
+	cr_expect_null(input_read(name, max, NULL), "%s", name);
 	cr_expect_str_eq(input_why(errno), why, "%s", name);
 }
 
@@ -84,13 +84,13 @@ Test(input, pipe_to_its_end)
 	char *text;
 
 	cr_assert_eq(mkfifo(path, 0600), 0);
-	for (size_t most = 9; most <= 10; most++) {
+	for (size_t max = 9; max <= 10; max++) {
 		if (fork() == 0) {
 			write_file("ten bytes.");
 			_exit(0);
 		}
-		text = input_read_pipe(path, most, &length);
-		cr_expect(most < 10 ? !text && errno == EFBIG : text && length == 10);
+		text = input_read_pipe(path, max, &length);
+		cr_expect(max < 10 ? !text && errno == EFBIG : text && length == 10);
 		free(text);
 		wait(NULL);
 	}

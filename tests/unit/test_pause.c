@@ -347,19 +347,19 @@ Test(pause, headroom_is_exact)
 					      line->response, line->frame, line->overhead ? 20 : 0);
 		sim_time frame = (line->frame + 20u) * 8 * PS_PER_S / line->rate;
 		unsigned forced = 0;
-		bytes most = 0;
+		bytes max = 0;
 
 		for (unsigned phase = 0; phase < PHASES; phase++) {
 			uint64_t drops;
 			bytes used = headroom_used(line, needed, phase * frame / PHASES, &drops);
 
 			cr_expect_eq(drops, 0, "line %zu, phase %u", l, phase);
-			most = used > most ? used : most;
+			max = used > max ? used : max;
 			headroom_used(line, needed - line->frame, phase * frame / PHASES, &drops);
 			forced += drops != 0;
 		}
-		cr_expect_leq(most, needed, "line %zu", l);
-		cr_expect_gt(most, needed - line->frame, "line %zu", l);
+		cr_expect_leq(max, needed, "line %zu", l);
+		cr_expect_gt(max, needed - line->frame, "line %zu", l);
 		cr_expect_gt(forced, 0, "line %zu", l);
 	}
 }

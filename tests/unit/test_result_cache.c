@@ -19,7 +19,7 @@ static struct window_conf conf_of(uint64_t packets, uint64_t more)
 		.initial = packets * FRAME,
 		.increase = more * FRAME,
 		.gap = 1000000,
-		.rto = { .rule = RTO_ADAPTIVE, .first = PS_PER_S, .least = PS_PER_S },
+		.rto = { .rule = RTO_ADAPTIVE, .first = PS_PER_S, .min = PS_PER_S },
 		.max_rto = PS_PER_S,
 	};
 }

@@ -24,7 +24,7 @@ static void check(const struct item *ring, uint64_t mask, uint64_t from, uint64_
 
 Test(ring, queue_that_grows_and_shrinks)
 {
-	uint64_t mask = 0, first = 0, most = 0;
+	uint64_t mask = 0, first = 0, max = 0;
 	struct item *ring = NULL;
 	struct rng rng;
 
@@ -32,13 +32,13 @@ Test(ring, queue_that_grows_and_shrinks)
 	for (uint64_t end = 0; end < ITEMS; end++) {
 		ring = ring_reserve(ring, &mask, first, end, sizeof(*ring));
 		ring[end & mask] = (struct item){ .number = end, .square = end * end };
-		most = end + 1 - first > most ? end + 1 - first : most;
+		max = end + 1 - first > max ? end + 1 - first : max;
 		check(ring, mask, first, end + 1);
 		while (first <= end && rng_below(&rng, 40) < 19)
 			first++;
 	}
-	cr_assert_gt(most, 2 * FIRST);     /* it was widened more than once ... */
-	cr_assert_leq(mask + 1, 2 * most); /* ... and not more than the longest stretch asks for */
+	cr_assert_gt(max, 2 * FIRST);     /* it was widened more than once ... */
+	cr_assert_leq(mask + 1, 2 * max); /* ... and not more than the longest stretch asks for */
 	free(ring);
 }
 

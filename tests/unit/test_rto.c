@@ -45,7 +45,7 @@ Test(rto, doubling)
  * sent before it last doubled says nothing new. */
 Test(rto, adaptive)
 {
-	const struct rto_conf conf = { .rule = RTO_ADAPTIVE, .first = 5000, .least = 900 };
+	const struct rto_conf conf = { .rule = RTO_ADAPTIVE, .first = 5000, .min = 900 };
 	struct rto rto;
 
 	rto_init(&rto, &conf);

@@ -91,8 +91,8 @@ Test(sizes, one_part_is_the_table)
 Test(sizes, scale)
 {
 	const struct size_conf tenth = { .form = SIZE_CDF, .scale = 0.1, .cdf = "websearch" };
-	const struct size_conf least = { .form = SIZE_CDF, .scale = 1e-9, .cdf = "websearch" };
-	struct sizes scaled = load(&tenth), tiny = load(&least), web = load_named("websearch");
+	const struct size_conf min = { .form = SIZE_CDF, .scale = 1e-9, .cdf = "websearch" };
+	struct sizes scaled = load(&tenth), tiny = load(&min), web = load_named("websearch");
 	struct rng a, b;
 
 	rng_init(&a, 5, "sizes", 0);

@@ -14,7 +14,7 @@ static struct window_conf conf_of(uint64_t packets)
 		.initial = packets * 300,
 		.increase = 300,
 		.gap = 3,
-		.rto = { .rule = RTO_ADAPTIVE, .first = 1000 * US, .least = 100 * US },
+		.rto = { .rule = RTO_ADAPTIVE, .first = 1000 * US, .min = 100 * US },
 		.max_rto = 10000 * US,
 		.halve_on = HALVE_ON_LOSS
 	};

@@ -125,9 +125,9 @@ uint32_t atp_rehash(struct pool_server *server, uint16_t slot)
 /* Where indices belong to positions in the window, chunk p has position p mod so many. */
 static uint32_t positions(const struct pool_scheme *scheme)
 {
-	uint32_t most = (uint32_t)((const struct atp_conf *)scheme->base.conf)->positions;
+	uint32_t max = (uint32_t)((const struct atp_conf *)scheme->base.conf)->positions;
 
-	return most < scheme->pools[0].count ? most : scheme->pools[0].count;
+	return max < scheme->pools[0].count ? max : scheme->pools[0].count;
 }
 
 static uint16_t index_of(struct pool_worker *worker, uint64_t chunk)
@@ -209,10 +209,10 @@ static void *open_scheme(const struct model_env *env, const void *self)
 {
 	const struct atp_conf *conf = self;
 	struct pool_scheme *scheme = pool_open(env, conf, &ops, conf->idle_limit);
-	bytes most = positions(scheme) * (bytes)scheme->base.frame;
+	bytes max = positions(scheme) * (bytes)scheme->base.frame;
 
-	if (by_position(conf) && (!scheme->window.max || scheme->window.max > most))
-		scheme->window.max = most;
+	if (by_position(conf) && (!scheme->window.max || scheme->window.max > max))
+		scheme->window.max = max;
 	return scheme;
 }
 

@@ -402,5 +402,5 @@ void ina_plan_tree(const struct ina_job *job, uint64_t window, struct stream_pla
 	stream->cap = plan_window_rate(&stream->packets, (double)window, path.sum);
 	plan_fix_window(stream, (double)window, path.sum, net, spec->hosts[0]);
 	plan_close(plan);
-	plan_take_turns(plan, net, spec, 0);
+	plan_set_turns(plan, net, spec, 0);
 }

@@ -36,7 +36,7 @@ uint32_t pool_servers(uint32_t workers)
 
 /* Workers that fit around a server if they are placed as well as can be: full racks, then as many
  * beside the server as level 1 has inputs left. */
-static uint64_t most_workers(const struct topology_conf *conf)
+static uint64_t max_workers(const struct topology_conf *conf)
 {
 	struct topology_shape shape;
 	uint32_t edges = 0, below, racks;
@@ -66,7 +66,7 @@ const char *pool_refuses(const void *conf, const struct topology_conf *topology,
 	(void)conf, (void)machine;
 	if (servers > POOL_SERVERS_MAX)
 		return "a job has at most 8 parameter servers";
-	return workers > most_workers(topology) ? pool_too_many_inputs : NULL;
+	return workers > max_workers(topology) ? pool_too_many_inputs : NULL;
 }
 
 void pool_check(const void *self, const struct topology_conf *topology, struct conf_doc *doc,
@@ -87,7 +87,7 @@ void pool_check(const void *self, const struct topology_conf *topology, struct c
 			   "%" PRIu64 " aggregators of %" PRIu64
 			   " bytes, but their index has 16 bits: at most %" PRIu64 " bytes",
 			   conf->memory / each, each, AGGREGATORS_MAX * each);
-	if (conf->window.max_rto < conf->window.rto.least ||
+	if (conf->window.max_rto < conf->window.rto.min ||
 	    conf->window.max_rto < conf->window.rto.first)
 		conf_error(doc, conf_at(doc, "/schemes/%s/max_timeout", scheme),
 			   "is shorter than min_timeout or initial_timeout");

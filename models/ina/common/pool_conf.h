@@ -60,7 +60,7 @@ extern const char *const timeout_resends_names[], *const halve_on_names[];
 			 "further on has come; ESA's server reminds switches of a chunk after as " \
 			 "many contributions to later ones.",                                      \
 			 "ESA sections 5.1 and 5.3"),                                              \
-		CONF_TIME("min_timeout", struct pool_conf, window.rto.least, "1ms", PS_PER_NS,     \
+		CONF_TIME("min_timeout", struct pool_conf, window.rto.min, "1ms", PS_PER_NS,       \
 			  100 * PS_PER_S,                                                          \
 			  "Least retransmission timeout; beyond it follows the round trips (RFC "  \
 			  "6298).",                                                                \

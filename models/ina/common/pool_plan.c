@@ -133,6 +133,6 @@ void pool_plan(void *self, struct stream_plan *plan)
 			plan->latency = plan_path_latency(&path);
 	}
 	plan_close(plan);
-	plan_take_turns(plan, net, spec, pool_ops(job)->through_server ? spec->servers : 0);
+	plan_set_turns(plan, net, spec, pool_ops(job)->through_server ? spec->servers : 0);
 	plan->ramp = ramp_of(scheme, plan, round_trip);
 }

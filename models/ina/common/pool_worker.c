@@ -154,7 +154,7 @@ static bool is_deferrable(const struct pool_worker *worker)
 	for (uint32_t q = 0; pool_ops(job)->divert && q < job->base.spec.servers; q++)
 		if (job->base.spec.server_hosts[q] == worker->base.host)
 			return false;
-	return nic_deferrable(net, conf->rto.first) && nic_deferrable(net, conf->rto.least) &&
+	return nic_deferrable(net, conf->rto.first) && nic_deferrable(net, conf->rto.min) &&
 	       nic_deferrable(net, conf->max_rto);
 }
 

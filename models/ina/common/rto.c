@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-#define RTO_MOST (100 * PS_PER_S) /* of back-off */
+#define RTO_MAX (100 * PS_PER_S) /* of back-off */
 
 const char *const rto_names[] = {
 	[RTO_FIXED] = "fixed", [RTO_DOUBLING] = "doubling", [RTO_ADAPTIVE] = "adaptive", NULL
@@ -29,13 +29,13 @@ void rto_sample(struct rto *rto, sim_time rtt)
 		rto->srtt = (7 * rto->srtt + rtt) / 8;
 	}
 	rto->timeout = rto->srtt + 4 * rto->rttvar;
-	if (rto->timeout < rto->conf->least)
-		rto->timeout = rto->conf->least;
+	if (rto->timeout < rto->conf->min)
+		rto->timeout = rto->conf->min;
 }
 
 static void back_off(struct rto *rto)
 {
-	rto->timeout = rto->timeout < RTO_MOST / 2 ? 2 * rto->timeout : RTO_MOST;
+	rto->timeout = rto->timeout < RTO_MAX / 2 ? 2 * rto->timeout : RTO_MAX;
 }
 
 void rto_expired(struct rto *rto, uint64_t count, sim_time sent, sim_time now)

@@ -5,7 +5,7 @@
  *             `threshold` packets have expired, the timeout doubles, the count starts again, and
  *             the threshold grows by its first value. The timeout never falls again;
  *   adaptive  SwitchML's section 6 asks for a timeout that follows the round-trip time and does not
- *             say how. This is RFC 6298's, sections 2 and 5.5: srtt + 4 rttvar, at least `least`.
+ *             say how. This is RFC 6298's, sections 2 and 5.5: srtt + 4 rttvar, at least `min`.
  *             It doubles when a packet expires that was sent since it last doubled, so once a
  *             round trip however many expire, and stays doubled until the next sample.
  *
@@ -26,7 +26,7 @@ extern const char *const rto_names[]; /* NULL behind the last */
 struct rto_conf {
 	int rule; /* enum rto_rule */
 	sim_time first;
-	sim_time least;    /* adaptive */
+	sim_time min;      /* adaptive */
 	int64_t threshold; /* doubling */
 };
 

@@ -56,9 +56,9 @@ static struct window_chunk *chunk_at(const struct window *window, uint64_t chunk
 	return &window->ring[chunk & window->mask];
 }
 
-static sim_time acted_at(const struct window_chunk *place)
+static sim_time acted_at(const struct window_chunk *entry)
 {
-	return (sim_time)place->acted * ACTED_PS;
+	return (sim_time)entry->acted * ACTED_PS;
 }
 
 uint64_t window_send(struct window *window, sim_time now)
@@ -124,13 +124,13 @@ static void increase(struct window *window)
 
 static void declare_lost(struct window *window, uint64_t chunk, enum halve_on cause, sim_time now)
 {
-	struct window_chunk *place = chunk_at(window, chunk);
+	struct window_chunk *entry = chunk_at(window, chunk);
 	uint64_t end = window->lost_head + window->lost_count;
 
 	if (window->conf->halve_on >= (int)cause)
 		reduce(window, chunk, WHY_CUT_BY_LOSSES);
-	place->acted = now / ACTED_PS & ACTED_MASK;
-	place->again = true;
+	entry->acted = now / ACTED_PS & ACTED_MASK;
+	entry->again = true;
 	window->lost = ring_reserve(window->lost, &window->lost_mask, window->lost_head, end,
 				    sizeof(*window->lost));
 	window->lost[end & window->lost_mask] = chunk;
@@ -162,9 +162,9 @@ static void look_for_holes(struct window *window, struct window_class *class, si
 
 	while (class->looked + gap < class->newest) {
 		if (class->looked >= window->first) {
-			const struct window_chunk *place = chunk_at(window, class->looked);
+			const struct window_chunk *entry = chunk_at(window, class->looked);
 
-			if (!place->done && !place->again)
+			if (!entry->done && !entry->again)
 				declare_lost(window, class->looked, HALVE_ON_LOSS, now);
 		}
 		class->looked += step;
@@ -177,11 +177,11 @@ sim_time window_expire(struct window *window, sim_time now)
 	bool any = false, anew = false;
 
 	for (uint64_t p = window->first; p < window->next; p++) {
-		const struct window_chunk *place = chunk_at(window, p);
+		const struct window_chunk *entry = chunk_at(window, p);
 		bool hole = p < class_of(window, p)->newest;
-		sim_time since = acted_at(place);
+		sim_time since = acted_at(entry);
 
-		if (place->done)
+		if (entry->done)
 			continue;
 		if (!hole && p > window->first && window->conf->timeout_resends == TIMEOUT_FIRST)
 			continue;
@@ -212,17 +212,17 @@ sim_time window_expire(struct window *window, sim_time now)
 bool window_result(struct window *window, uint64_t chunk, bool marked, sim_time now)
 {
 	struct window_class *class = class_of(window, chunk);
-	struct window_chunk *place;
+	struct window_chunk *entry;
 
 	SIM_BUG_ON(chunk >= window->next);
 	if (chunk < window->first)
 		return false;
-	place = chunk_at(window, chunk);
-	if (place->done)
+	entry = chunk_at(window, chunk);
+	if (entry->done)
 		return false;
-	place->done = true;
-	if (!place->again && chunk >= window->unsampled)
-		rto_sample(&window->rto, now - acted_at(place));
+	entry->done = true;
+	if (!entry->again && chunk >= window->unsampled)
+		rto_sample(&window->rto, now - acted_at(entry));
 	window->backoff = 0;
 	window->progress = now;
 	if (marked && window->conf->halve_on >= HALVE_ON_MARK)

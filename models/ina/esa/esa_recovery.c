@@ -282,7 +282,7 @@ void esa_channels_init(struct esa_server *esa)
 	const struct pool_job *job = esa->server->job;
 	const struct model_env *env = &job->base.scheme->env;
 	bool own = esa_conf(job)->transport_timeout == ESA_MIN_TIMEOUT;
-	sim_time timeout = own ? pool_scheme(job)->window.rto.least : 0;
+	sim_time timeout = own ? pool_scheme(job)->window.rto.min : 0;
 
 	esa->to_worker = xcalloc(job->base.spec.workers, sizeof(*esa->to_worker));
 	esa->from_worker = xcalloc(job->base.spec.workers, sizeof(*esa->from_worker));

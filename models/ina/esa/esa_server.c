@@ -23,10 +23,10 @@ static uint32_t dupack_threshold(const struct esa_server *esa)
 
 sim_time esa_server_rto(const struct esa_server *esa)
 {
-	sim_time most = pool_scheme(esa->server->job)->window.max_rto;
+	sim_time max = pool_scheme(esa->server->job)->window.max_rto;
 	sim_time rto = esa->rto.timeout << esa->backoff;
 
-	return rto < most ? rto : most;
+	return rto < max ? rto : max;
 }
 
 void esa_no_samples(struct esa_server *esa)
@@ -351,7 +351,7 @@ void esa_server_init(struct pool_server *server)
 	esa->words = (job->base.spec.workers + 63) / 64;
 	widen(esa, 0);
 	esa->rto_conf = pool_scheme(job)->window.rto;
-	esa->rto_conf.first = esa->rto_conf.least; /* section 6 */
+	esa->rto_conf.first = esa->rto_conf.min; /* section 6 */
 	rto_init(&esa->rto, &esa->rto_conf);
 	timer_open(job->base.scheme->env.sim, &esa->timer, SIM_TIMER, key, on_timer, esa);
 	sim_name(job->base.scheme->env.sim, on_timer, "ESA timeout of server %w of job %j");

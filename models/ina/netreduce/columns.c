@@ -39,14 +39,14 @@ static uint64_t sum_of(const struct columns *columns, uint32_t at)
 }
 
 /* The packet of a row that had come before takes the place of the one that is there. */
-static enum columns_news again(struct columns *columns, uint32_t at, size_t place, uint64_t value,
+static enum columns_news again(struct columns *columns, uint32_t at, size_t cell, uint64_t value,
 			       uint8_t flags)
 {
 	struct column *column = &columns->columns[at];
 
-	if (columns->values[place] != value)
+	if (columns->values[cell] != value)
 		return COLUMNS_CHANGED;
-	columns->flags[place] = flags;
+	columns->flags[cell] = flags;
 	column->flags |= flags;
 	return column->arrived == columns->rows ? COLUMNS_REPEAT : COLUMNS_AGAIN;
 }
@@ -57,15 +57,15 @@ enum columns_news columns_store(struct columns *columns, uint32_t at, uint64_t m
 	struct column *column = &columns->columns[at];
 	uint64_t *word = &columns->bits[(size_t)at * columns->words + row / 64];
 	uint64_t bit = UINT64_C(1) << row % 64;
-	size_t place = (size_t)at * columns->rows + row;
+	size_t cell = (size_t)at * columns->rows + row;
 
 	if (message != column->message)
 		return message < column->message ? COLUMNS_STALE : COLUMNS_AHEAD;
 	if (*word & bit)
-		return again(columns, at, place, value, flags);
+		return again(columns, at, cell, value, flags);
 	*word |= bit;
-	columns->values[place] = value;
-	columns->flags[place] = flags;
+	columns->values[cell] = value;
+	columns->flags[cell] = flags;
 	column->flags |= flags;
 	if (++column->arrived < columns->rows)
 		return COLUMNS_WAITS;

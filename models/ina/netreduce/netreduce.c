@@ -229,7 +229,7 @@ static void plan(void *self, struct stream_plan *plan)
 	stream->packets.control = control_of(job);
 	stream->cap = plan_window_rate(&stream->packets, (double)conf->window, trip);
 	plan_close(plan);
-	plan_take_turns(plan, net, spec, 0);
+	plan_set_turns(plan, net, spec, 0);
 }
 
 /* --- the scheme --- */

@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-#define MESSAGES_MOST 1024
+#define MESSAGES_MAX 1024
 
 extern const struct cc_ops line_rate_cc;
 
@@ -24,7 +24,7 @@ static const struct conf_row netreduce_rows[] = {
 		"window x message x roce/mtu bytes for each ring and each of its workers below "
 		"the switch (above the lowest switches: for each switch below).",
 		"NetReduce section 4: the FPGA's 993 blocks of 36 Kb are 26.27 % of all"),
-	CONF_INT("window", struct netreduce_conf, window, "2", 1, MESSAGES_MOST / 2,
+	CONF_INT("window", struct netreduce_conf, window, "2", 1, MESSAGES_MAX / 2,
 		 "Messages without a result that a worker may have sent (N), on each ring.",
 		 "NetReduce section 5.1"),
 	CONF_INT("message", struct netreduce_conf, length, "170", 1, 10000,
@@ -135,13 +135,13 @@ void netreduce_check(const void *self, const struct topology_conf *topology, str
 	const struct netreduce_conf *conf = self;
 
 	(void)topology, (void)scheme;
-	if (2 * conf->window * conf->length > ROCE_MOST_FLIGHT)
+	if (2 * conf->window * conf->length > ROCE_MAX_FLIGHT)
 		conf_error(doc, "/schemes/netreduce/message",
 			   "2 x %" PRId64 " messages (\"window\") of %" PRId64
 			   " packets are more than 24-bit sequence numbers tell apart; allowed: at "
 			   "most %" PRId64,
 			   conf->window, conf->length,
-			   (int64_t)ROCE_MOST_FLIGHT / (2 * conf->window));
+			   (int64_t)ROCE_MAX_FLIGHT / (2 * conf->window));
 	if (conf->roce.mtu % ELEMENT_BYTES)
 		conf_error(doc, "/schemes/netreduce/roce/mtu",
 			   "a packet has whole elements; allowed: multiples of %d", ELEMENT_BYTES);

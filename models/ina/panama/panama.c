@@ -128,7 +128,7 @@ static void ahead(const void *self, uint32_t node, const struct packet *packet, 
 
 /* --- memory --- */
 
-static uint32_t most_sequences(const struct panama_accelerator *accelerator)
+static uint32_t max_sequences(const struct panama_accelerator *accelerator)
 {
 	uint32_t sequences = PANAMA_SEQUENCES_MAX;
 
@@ -143,8 +143,8 @@ static bool has_room(const struct panama_accelerator *accelerator, uint32_t sequ
 {
 	uint64_t jobs = others ? accelerator->jobs + UINT64_C(1) : 1;
 
-	if (others && most_sequences(accelerator) > sequences)
-		sequences = most_sequences(accelerator);
+	if (others && max_sequences(accelerator) > sequences)
+		sequences = max_sequences(accelerator);
 	return accelerator->memory->memory_bytes / accelerator->ports / jobs / sequences >=
 	       accelerator->scheme->base.frame;
 }
@@ -202,17 +202,17 @@ static void close_sequence(struct panama_sequence *sequence)
 }
 
 /* What the controller tells the workers at the start: the least wnd_cap on their trees. */
-static uint32_t least_cap(const struct panama_job *job)
+static uint32_t min_cap(const struct panama_job *job)
 {
-	uint32_t least = PANAMA_CAP_MAX;
+	uint32_t min = PANAMA_CAP_MAX;
 
 	for (uint32_t l = 0; l < job->sequence_count; l++)
 		for (uint32_t i = 0; i < job->sequences[l].node_count; i++) {
 			uint32_t cap = panama_cap(&job->sequences[l], &job->sequences[l].nodes[i]);
 
-			least = cap < least ? cap : least;
+			min = cap < min ? cap : min;
 		}
-	return least;
+	return min;
 }
 
 /* --- jobs --- */
@@ -225,7 +225,7 @@ static void begin(void *self)
 	job->sequences = xcalloc(job->sequence_count, sizeof(*job->sequences));
 	for (uint32_t l = 0; l < job->sequence_count; l++)
 		open_sequence(&job->sequences[l], job, l);
-	cap = least_cap(job);
+	cap = min_cap(job);
 	for (uint32_t w = 0; w < job->base.spec.workers; w++)
 		panama_worker_init(panama_worker(job, w), cap);
 	if (panama_conf(job)->recovery)

@@ -150,8 +150,8 @@ uint32_t panama_payload(const void *self)
 
 /* What the smallest switch with hosts needs for any job: a packet of one tree at each port, with
  * recovery of two sequences. */
-static uint64_t least_memory(const struct panama_conf *conf, const struct topology_conf *topology,
-			     uint32_t *ports)
+static uint64_t min_memory(const struct panama_conf *conf, const struct topology_conf *topology,
+			   uint32_t *ports)
 {
 	struct topology_shape shape;
 
@@ -188,17 +188,17 @@ void panama_check(const void *self, const struct topology_conf *topology, struct
 	const struct panama_conf *conf = self;
 	const char *recovery = conf_at(doc, "/schemes/%s/recovery", scheme);
 	uint32_t ports;
-	uint64_t least = least_memory(conf, topology, &ports);
+	uint64_t min = min_memory(conf, topology, &ports);
 
 	check_bus(conf, topology, doc, scheme);
 	if (conf->only_tree > conf->trees)
 		conf_error(doc, conf_at(doc, "/schemes/%s/only_tree", scheme),
 			   "there are only %" PRId64 " trees", conf->trees);
-	if (least > conf->memory)
+	if (min > conf->memory)
 		conf_error(doc, conf_at(doc, "/schemes/%s/memory", scheme),
 			   "no job could ever run: a packet of one tree at each of the %" PRIu32
 			   " ports of a switch%s needs %" PRIu64 " bytes, found %" PRIu64,
-			   ports, conf->recovery ? ", and one for repairs," : "", least,
+			   ports, conf->recovery ? ", and one for repairs," : "", min,
 			   conf->memory);
 	if (conf->recovery && conf->fraction < 1)
 		conf_error(doc, recovery, "does not go together with a fraction below 1");

@@ -31,17 +31,16 @@ static sim_time tree_delay(const struct panama_job *job, const struct tree *tree
 static uint32_t tree_window(const struct panama_job *job, const struct tree *tree)
 {
 	const struct panama_window_conf *conf = &panama_scheme(job)->window;
-	uint32_t least = PANAMA_CAP_MAX;
+	uint32_t min = PANAMA_CAP_MAX;
 
 	for (uint32_t n = 0; n < tree->node_count; n++) {
 		uint32_t sw = tree->nodes[n].sw;
 		uint32_t cap =
 			panama_cap_at(&panama_scheme(job)->accelerators[sw], job->sequences_at[sw]);
 
-		least = cap < least ? cap : least;
+		min = cap < min ? cap : min;
 	}
-	return conf->fixed && conf->packets && conf->packets < least ? (uint32_t)conf->packets
-								     : least;
+	return conf->fixed && conf->packets && conf->packets < min ? (uint32_t)conf->packets : min;
 }
 
 /* What a tree has of the ports of accelerators, where these are slower than links: the trees of a
@@ -85,7 +84,7 @@ void panama_plan_trees(struct panama_job *job, struct stream_plan *plan)
 			plan->latency = plan_path_latency(&path);
 	}
 	plan_close(plan);
-	plan_take_turns(plan, net, &job->base.spec, 0);
+	plan_set_turns(plan, net, &job->base.spec, 0);
 	if (conf->fixed)
 		return;
 	/* the trees of a worker share its NIC */

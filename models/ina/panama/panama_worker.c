@@ -160,7 +160,7 @@ void panama_contribute(void *self, uint64_t first, uint64_t chunks)
 }
 
 /* Without recovery: results of a tree come in order, and none comes again. */
-static bool take_in_order(struct panama_worker *worker, struct panama_flow *flow, uint64_t vid)
+static bool receive_in_order(struct panama_worker *worker, struct panama_flow *flow, uint64_t vid)
 {
 	if (vid < flow->una) {
 		ina_violated(worker->base.job, worker->base.host, vid, "a result came twice");
@@ -202,7 +202,7 @@ void panama_worker_result(struct panama_worker *worker, struct panama_sequence *
 		return;
 	}
 	fresh = worker->asker ? panama_recovery_result(worker, sequence, packet, chunk)
-			      : take_in_order(worker, flow, vid);
+			      : receive_in_order(worker, flow, vid);
 	job->base.stats.stale += !fresh;
 	if (!sequence->repair)
 		panama_window_result(&flow->window, &panama_scheme(job)->window,

@@ -421,14 +421,14 @@ static void plan(void *self, struct stream_plan *plan)
 	const struct ina_scheme *scheme = job->base.scheme;
 	const struct collective_job *spec = &job->base.spec;
 	struct ps_servers *servers = job->servers;
-	uint32_t most = (job->slots + servers->count - 1) / servers->count;
+	uint32_t max = (job->slots + servers->count - 1) / servers->count;
 	struct plan_path up = { 0 }, down = { 0 };
 	struct plan_stream *stream;
 
 	plan_init(plan, 1);
 	stream = &plan->streams[0];
 	stream->packets = plan_ina_packets(&scheme->env.topo->net, scheme->frame, scheme->elements);
-	stream->packets.fraction = (double)most / job->slots;
+	stream->packets.fraction = (double)max / job->slots;
 	for (uint32_t w = 0; w < spec->workers; w++) {
 		for (uint32_t q = 0; q < servers->count && q < job->slots; q++) {
 			if (spec->hosts[w] == spec->server_hosts[q])
@@ -441,11 +441,11 @@ static void plan(void *self, struct stream_plan *plan)
 	up = plan_path_then(&up, &down);
 	plan->latency = plan_path_latency(&up);
 	stream->cap =
-		fmin(plan_window_rate(&stream->packets, most, up.sum + longest_wait(job)),
+		fmin(plan_window_rate(&stream->packets, max, up.sum + longest_wait(job)),
 		     plan_reducer_rate(&stream->packets, scheme->env.reducers, spec->workers));
-	plan_fix_window(stream, most, up.sum, &scheme->env.topo->net, spec->hosts[0]);
+	plan_fix_window(stream, max, up.sum, &scheme->env.topo->net, spec->hosts[0]);
 	plan_close(plan);
-	plan_take_turns(plan, &scheme->env.topo->net, spec, servers->count);
+	plan_set_turns(plan, &scheme->env.topo->net, spec, servers->count);
 }
 
 static const struct ina_ops ops = {

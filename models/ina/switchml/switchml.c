@@ -95,12 +95,12 @@ uint64_t switchml_slots_for(const struct switchml *job, sim_time round_trip_time
 static uint64_t slots_by_rule(const struct switchml_conf *conf, uint64_t wanted)
 {
 	uint64_t message = switchml_format_of(conf).message;
-	uint64_t most = switchml_share(conf) / switchml_slot_bytes(conf);
+	uint64_t max = switchml_share(conf) / switchml_slot_bytes(conf);
 
 	if (conf->slots_rule == SLOTS_MEMORY)
-		return (most < SWITCHML_SLOTS_MAX ? most : SWITCHML_SLOTS_MAX) / message * message;
+		return (max < SWITCHML_SLOTS_MAX ? max : SWITCHML_SLOTS_MAX) / message * message;
 	wanted = wanted > message ? wanted : message;
-	while (wanted > most) /* a message fits: check_memory() */
+	while (wanted > max) /* a message fits: check_memory() */
 		wanted /= 2;
 	return wanted;
 }

@@ -83,7 +83,7 @@ static const struct conf_row switchml_rows[] = {
 		  "SwitchML section 5.5"),
 	CONF_INT("timeout_threshold", struct switchml_conf, timeout.threshold, "100", 1, 1000000000,
 		 "See timeout_rule doubling.", "p4app-switchML timeouts.cfg"),
-	CONF_TIME("timeout_min", struct switchml_conf, timeout.least, "100us", PS_PER_NS,
+	CONF_TIME("timeout_min", struct switchml_conf, timeout.min, "100us", PS_PER_NS,
 		  100 * PS_PER_S, "Least timeout of timeout_rule adaptive.", "our choice"),
 	{ 0 },
 };

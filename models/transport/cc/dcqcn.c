@@ -17,7 +17,7 @@
 
 #define GBPS            UINT64_C(1000000000)
 #define MBPS            UINT64_C(1000000)
-#define LEAST_ALPHA     1e-9
+#define MIN_ALPHA       1e-9
 #define CUT_BEHIND_LOOK PS_PER_NS /* so that alpha is updated before it is used */
 
 /* HPCC's sets: `rate_ai` and `rate_hai` are those of a link of 100 Gbps. */
@@ -161,9 +161,9 @@ static void increase(struct cc *cc)
 	const struct dcqcn_conf *conf = conf_of(cc);
 	const struct dcqcn_conf *preset = preset_of(cc);
 	int64_t f = PICK(cc, fast_recovery);
-	int64_t most = d->times > d->fills ? d->times : d->fills;
+	int64_t max = d->times > d->fills ? d->times : d->fills;
 	int64_t min = d->times < d->fills ? d->times : d->fills;
-	bool fast = is_hpcc(cc) ? d->times <= f : most < f;
+	bool fast = is_hpcc(cc) ? d->times <= f : max < f;
 	bool hyper = is_hpcc(cc) ? d->times > f + 1 : min > f;
 
 	if (!fast)
@@ -184,7 +184,7 @@ static void update_alpha(struct cc *cc, bool cnp)
 	double g = conf_of(cc)->g > 0 ? conf_of(cc)->g : preset_of(cc)->g;
 
 	d->alpha = (1 - g) * d->alpha + (cnp ? g : 0);
-	if (d->alpha < LEAST_ALPHA)
+	if (d->alpha < MIN_ALPHA)
 		d->alpha = 0;
 }
 

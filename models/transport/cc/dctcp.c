@@ -40,9 +40,9 @@ static void update_alpha(struct cc *cc, const struct cc_ack *ack)
 static void cut(struct cc *cc, uint64_t snd_nxt)
 {
 	struct dctcp *d = dctcp_of(cc);
-	double window = cc->cwnd * (1 - d->alpha / 2), least = 2 * cc->mss;
+	double window = cc->cwnd * (1 - d->alpha / 2), min = 2 * cc->mss;
 
-	cc->ssthresh = window > least ? window : least;
+	cc->ssthresh = window > min ? window : min;
 	if (cc->cwnd > cc->ssthresh)
 		cc->cwnd = cc->ssthresh;
 	d->cwr = true;

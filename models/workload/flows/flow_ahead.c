@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-#define DRAWS_MOST (16 * FLOW_AHEAD) /* at once: all may be load, which has no routes */
+#define DRAWS_MAX (16 * FLOW_AHEAD) /* at once: all may be load, which has no routes */
 
 /* The generator whose flow comes next; NULL when there is none. */
 static struct flow_generator *soonest(struct flow_generator *generators, size_t count)
@@ -48,7 +48,7 @@ static void fill(struct flows *flows)
 
 	for (size_t g = 0; g < flows->group_count; g++)
 		copies[g] = flows->groups[g].generator;
-	for (unsigned drawn = 0; drawn < DRAWS_MOST && ahead->end < FLOW_AHEAD &&
+	for (unsigned drawn = 0; drawn < DRAWS_MAX && ahead->end < FLOW_AHEAD &&
 				 (next = soonest(copies, flows->group_count));
 	     drawn++) {
 		struct flow_draw draw = flow_generator_draw(next);

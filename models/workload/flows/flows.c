@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 /* The part of a link that short flows as load must leave to others. */
-#define LEAST_LEFT 0.01
+#define MIN_LEFT 0.01
 
 /* --- generators --- */
 
@@ -229,7 +229,7 @@ static char *describe_overload(const struct topology *topo, uint32_t port, doubl
 			 topology_node_name(topo, net->ports[net->cold[port].reverse].to, from,
 					    sizeof(from)),
 			 topology_node_name(topo, net->ports[port].to, to, sizeof(to)),
-			 1 - LEAST_LEFT);
+			 1 - MIN_LEFT);
 }
 
 /* Takes the short flows of all groups off the capacities of links. False and *error (caller frees)
@@ -247,7 +247,7 @@ static bool apply_loads(const struct flows *flows, char **error)
 		for (size_t g = 0; g < flows->group_count; g++)
 			if (flows->groups[g].load)
 				capacity[p] -= flows->groups[g].load[p];
-		good = capacity[p] > LEAST_LEFT * whole;
+		good = capacity[p] > MIN_LEFT * whole;
 		if (!good)
 			*error = describe_overload(flows->env.topo, p, 1 - capacity[p] / whole);
 	}

@@ -223,16 +223,16 @@ double size_cdf_mean(const struct size_cdf *cdf)
 	return mean;
 }
 
-double size_cdf_lift(const struct size_cdf *cdf, double least)
+double size_cdf_lift(const struct size_cdf *cdf, double min)
 {
 	double lift = 0;
 
-	for (size_t i = 1; i < cdf->count && (double)cdf->points[i - 1].size < least; i++) {
+	for (size_t i = 1; i < cdf->count && (double)cdf->points[i - 1].size < min; i++) {
 		double from = (double)cdf->points[i - 1].size, to = (double)cdf->points[i].size;
-		double mass = cdf->points[i].cdf - cdf->points[i - 1].cdf, below = least - from;
+		double mass = cdf->points[i].cdf - cdf->points[i - 1].cdf, below = min - from;
 
-		if (to <= least)
-			lift += mass * (least - 0.5 * (from + to));
+		if (to <= min)
+			lift += mass * (min - 0.5 * (from + to));
 		else
 			lift += mass * 0.5 * below * below / (to - from);
 	}

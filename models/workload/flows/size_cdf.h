@@ -38,7 +38,7 @@ bytes size_cdf_quantile(const struct size_cdf *cdf, double p);
 /* Exact mean of the interpolated distribution, in bytes (before rounding). */
 double size_cdf_mean(const struct size_cdf *cdf);
 
-/* How much that mean grows when every size below `least` > 0 becomes `least`. */
-double size_cdf_lift(const struct size_cdf *cdf, double least);
+/* How much that mean grows when every size below `min` > 0 becomes `min`. */
+double size_cdf_lift(const struct size_cdf *cdf, double min);
 
 #endif

@@ -95,12 +95,12 @@ bytes sizes_draw(const struct sizes *sizes, struct rng *rng)
 double sizes_mean(const struct sizes *sizes)
 {
 	/* a smaller size of a table becomes 1 byte, when drawn or by the scale */
-	double mean = 0, least = sizes->scale < 1 ? 1 / sizes->scale : 1;
+	double mean = 0, min = sizes->scale < 1 ? 1 / sizes->scale : 1;
 
 	if (!sizes->count)
 		return (double)sizes_scaled(sizes, sizes->fixed);
 	for (size_t i = 0; i < sizes->count; i++)
 		mean += weights_fraction(&sizes->weights, i) *
-			(size_cdf_mean(sizes->cdfs[i]) + size_cdf_lift(sizes->cdfs[i], least));
+			(size_cdf_mean(sizes->cdfs[i]) + size_cdf_lift(sizes->cdfs[i], min));
 	return mean * sizes->scale;
 }

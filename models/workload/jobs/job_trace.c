@@ -9,11 +9,11 @@
 #include <string.h>
 
 /* A cell that must be in least..UINT32_MAX. */
-static uint32_t cell_u32(struct csv *csv, int column, uint32_t least)
+static uint32_t cell_u32(struct csv *csv, int column, uint32_t min)
 {
 	uint64_t value = csv_u64(csv, column);
 
-	if (value < least)
+	if (value < min)
 		csv_complain(csv, column, "is too small");
 	else if (value > UINT32_MAX)
 		csv_complain(csv, column, "is too large");

@@ -28,9 +28,9 @@ bool worker_updated(const struct job_worker *worker, size_t layer)
 	       worker->iteration * (int64_t)worker->job->dnn->layers[layer].tensors;
 }
 
-static sim_time draw(struct job_worker *worker, sim_time most)
+static sim_time draw(struct job_worker *worker, sim_time max)
 {
-	return most ? rng_below(&worker->rng, most + 1) : 0;
+	return max ? rng_below(&worker->rng, max + 1) : 0;
 }
 
 /* Finds how long the next task takes and whether it computes; false when the worker has to wait. */
@@ -259,7 +259,7 @@ void worker_begin(struct job_worker *worker)
 }
 
 /* Finds the layers of the worker's stage of a pipeline, and their tensors, last layer first. */
-static void take_stage(struct job_worker *worker)
+static void find_stage(struct job_worker *worker)
 {
 	const struct job *job = worker->job;
 	size_t count = job->dnn->layer_count, stages = (size_t)job->conf->pipeline.stages;
@@ -282,7 +282,7 @@ void worker_init(struct job_worker *worker, struct job *job, uint32_t number)
 
 	*worker = (struct job_worker){ .job = job, .number = number };
 	worker->busy_since = worker->exchange_since = SIM_TIME_MAX;
-	take_stage(worker);
+	find_stage(worker);
 	worker->held = xcalloc(job->dnn->layer_count, sizeof(*worker->held));
 	rng_init(&worker->rng, sim->seed, "worker", key);
 	timer_open(sim, &worker->timer, SIM_TIMER, timer_key(TIMER_TASK, key), on_task_timer,

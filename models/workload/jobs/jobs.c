@@ -337,8 +337,7 @@ static uint32_t draw_workers(const struct job_group_conf *conf, struct rng *rng)
 {
 	struct workers_span span = workers_span(&conf->workers);
 
-	return (uint32_t)(span.least +
-			  (int64_t)rng_below(rng, (uint64_t)(span.most - span.least + 1)));
+	return (uint32_t)(span.min + (int64_t)rng_below(rng, (uint64_t)(span.max - span.min + 1)));
 }
 
 /* So many jobs, unless the run ends before. */
@@ -580,7 +579,7 @@ static sim_time patience(const struct job *job)
 
 bool jobs_stalled(const struct jobs *jobs, sim_time *since)
 {
-	sim_time now = jobs->env.sim->now, least = 0;
+	sim_time now = jobs->env.sim->now, min = 0;
 
 	*since = 0;
 	for (size_t i = 0; i < jobs->report.arrived; i++) {
@@ -591,9 +590,9 @@ bool jobs_stalled(const struct jobs *jobs, sim_time *since)
 		if (computes(job))
 			return false;
 		*since = job->moved > *since ? job->moved : *since;
-		least = patience(job) > least ? patience(job) : least;
+		min = patience(job) > min ? patience(job) : min;
 	}
-	return least && now - *since > least;
+	return min && now - *since > min;
 }
 
 void jobs_on_change(struct jobs *jobs, void (*changed)(void *owner), void *owner)

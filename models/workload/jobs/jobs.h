@@ -83,7 +83,7 @@ enum workers_form { WORKERS_NUMBER, WORKERS_RANGE, WORKERS_HOSTS };
 
 /* Fewest and most workers of a job; both 0 where only a trace knows. */
 struct workers_span {
-	int64_t least, most;
+	int64_t min, max;
 } workers_span(const struct workers_conf *workers);
 
 /* Parameter servers of a job. */
@@ -168,7 +168,7 @@ enum jitter_per { JITTER_PER_ITERATION, JITTER_PER_TENSOR };
 
 #define FUSION_BUFFER (UINT64_C(64) << 20) /* with fusion_cycle, when fusion is not given */
 
-#define JOBS_MOST 1000000 /* of a group */
+#define JOBS_MAX 1000000 /* of a group */
 
 /* The scheme is its all-reduce, or carries its other exchanges. */
 static inline bool job_group_uses(const struct job_group_conf *conf, unsigned scheme)

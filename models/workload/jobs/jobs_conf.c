@@ -132,7 +132,7 @@ static const struct conf_row group_rows[] = {
 	CONF_BOOL("enabled", struct job_group_conf, enabled, "true",
 		  "false: none of these jobs; what other groups draw stays the same.",
 		  "our choice"),
-	CONF_INT("count", struct job_group_conf, count, CONF_OPTIONAL, 1, JOBS_MOST,
+	CONF_INT("count", struct job_group_conf, count, CONF_OPTIONAL, 1, JOBS_MAX,
 		 "Jobs of this kind; when missing one (at), or as many as arrive before the run "
 		 "ends (poisson_gap, poisson_load)."),
 	CONF_ONEOF("model", struct job_group_conf, model, CONF_REQUIRED, &model_table, model.form,
@@ -246,7 +246,7 @@ static void check_send_order(const struct dnn *dnn, const struct job_group_conf 
 			     struct conf_doc *doc, const char *model)
 {
 	uint64_t *parts = xcalloc(dnn->layer_count, sizeof(*parts));
-	const char *place = conf_at(doc, "%s/send_order", model);
+	const char *at = conf_at(doc, "%s/send_order", model);
 
 	for (size_t i = 0; i < dnn->send_order_count; i++) {
 		int64_t layer = dnn->send_order[i];
@@ -254,22 +254,22 @@ static void check_send_order(const struct dnn *dnn, const struct job_group_conf 
 		if ((size_t)layer < dnn->layer_count)
 			parts[layer]++;
 		else
-			conf_error(doc, conf_at(doc, "%s/%zu", place, i),
+			conf_error(doc, conf_at(doc, "%s/%zu", at, i),
 				   "there is no layer %" PRId64 "; layers are 0 to %zu", layer,
 				   dnn->layer_count - 1);
 	}
 	for (size_t i = 0; i < dnn->layer_count; i++) {
 		if (!parts[i])
-			conf_error(doc, place, "layer %zu is never sent", i);
+			conf_error(doc, at, "layer %zu is never sent", i);
 		else if ((double)dnn->layers[i].gradient * conf->gradient_scale / 4 <
 			 (double)parts[i])
-			conf_error(doc, place,
+			conf_error(doc, at,
 				   "layer %zu is sent in %" PRIu64
 				   " parts but has fewer 4-byte values",
 				   i, parts[i]);
 	}
 	if (conf->overlap == OVERLAP_NONE || (conf->fusion && !conf->fusion_cycle))
-		conf_error(doc, place,
+		conf_error(doc, at,
 			   "needs \"overlap\": \"layers\" and no \"fusion\": else layers "
 			   "are merged into one tensor");
 	free(parts);
@@ -303,7 +303,7 @@ static void check_workers(const struct job_group_conf *conf, struct conf_doc *do
 			  const char *pointer, uint32_t machines, bool several_nics)
 {
 	const char *unit = several_nics ? "machine" : "host";
-	int64_t most = workers_span(&conf->workers).most;
+	int64_t max = workers_span(&conf->workers).max;
 
 	if (!conf->workers.given) {
 		if (conf->arrival.form != JOBS_TRACE)
@@ -321,11 +321,11 @@ static void check_workers(const struct job_group_conf *conf, struct conf_doc *do
 		conf_error(doc, conf_at(doc, "%s/workers", pointer),
 			   "min %" PRId64 " is larger than max %" PRId64, conf->workers.min,
 			   conf->workers.max);
-	if (most > (int64_t)machines)
+	if (max > (int64_t)machines)
 		conf_error(doc, conf_at(doc, "%s/workers", pointer),
 			   "%" PRId64 " workers, but the network has %" PRIu32
 			   " %ss and a %s has one worker of a job",
-			   most, machines, unit, unit);
+			   max, machines, unit, unit);
 }
 
 /* Machines with several GPUs. */
@@ -333,16 +333,16 @@ static void check_inside(const struct job_group_conf *conf, struct conf_doc *doc
 			 const char *pointer, const struct machine_conf *machine)
 {
 	const struct collective_ops *ops = scheme_ops((unsigned)conf->all_reduce);
-	const char *place = conf_at(doc, "%s/inside", pointer);
+	const char *at = conf_at(doc, "%s/inside", pointer);
 
 	if (machine_gpus(machine) == 1)
 		return;
-	if (conf->workers.given && workers_span(&conf->workers).least < 2)
+	if (conf->workers.given && workers_span(&conf->workers).min < 2)
 		conf_error(doc, conf_at(doc, "%s/workers", pointer),
 			   "a job on one machine with several GPUs is not modelled: at least 2");
 	if (conf->inside == INSIDE_RING && !ops->ranks)
 		conf_error(
-			doc, place,
+			doc, at,
 			"\"ring\" makes ranks of all GPUs, which %s does not have: \"scatter\" or "
 			"\"master\"",
 			ops->name);
@@ -351,7 +351,7 @@ static void check_inside(const struct job_group_conf *conf, struct conf_doc *doc
 /* A load needs bytes. */
 static void check_load(const struct job_group_conf *conf, struct conf_doc *doc, const char *pointer)
 {
-	if (conf->arrival.form == JOBS_LOAD && workers_span(&conf->workers).most == 1)
+	if (conf->arrival.form == JOBS_LOAD && workers_span(&conf->workers).max == 1)
 		conf_error(doc, conf_at(doc, "%s/arrival/poisson_load", pointer),
 			   "jobs of one worker have nothing to send");
 }

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define EXCHANGE_WORKERS_MOST 512 /* all-to-all: a connection between any two */
+#define EXCHANGE_WORKERS_MAX 512 /* all-to-all: a connection between any two */
 
 const char *const sharding_names[] = {
 	[SHARDING_NONE] = "none", [SHARDING_OPTIMIZER] = "optimizer", [SHARDING_FULL] = "full", NULL
@@ -56,18 +56,18 @@ void job_group_find_exchanges(struct job_group_conf *conf)
 static void check_tokens(const struct job_group_conf *conf, struct conf_doc *doc,
 			 const char *pointer)
 {
-	const char *place = conf_at(doc, "%s/model", pointer);
+	const char *at = conf_at(doc, "%s/model", pointer);
 
 	if (conf->overlap == OVERLAP_NONE || conf->fusion)
 		conf_error(
-			doc, place,
+			doc, at,
 			"its experts need \"overlap\": \"layers\" and no \"fusion\": else layers "
 			"are merged, and tokens go to experts between them");
-	if (workers_span(&conf->workers).most > EXCHANGE_WORKERS_MOST)
-		conf_error(doc, place,
+	if (workers_span(&conf->workers).max > EXCHANGE_WORKERS_MAX)
+		conf_error(doc, at,
 			   "its experts are spread over all workers, each connected with each: at "
 			   "most %d workers",
-			   EXCHANGE_WORKERS_MOST);
+			   EXCHANGE_WORKERS_MAX);
 	if (conf->pipeline.stages > 1)
 		conf_error(doc, conf_at(doc, "%s/pipeline", pointer),
 			   "experts and stages at once are not modelled");
@@ -76,32 +76,31 @@ static void check_tokens(const struct job_group_conf *conf, struct conf_doc *doc
 static void check_stages(const struct job_group_conf *conf, struct conf_doc *doc,
 			 const char *pointer)
 {
-	const char *place = conf_at(doc, "%s/pipeline", pointer);
+	const char *at = conf_at(doc, "%s/pipeline", pointer);
 	struct workers_span span = workers_span(&conf->workers);
 	int64_t stages = conf->pipeline.stages;
 
-	if (span.least != span.most || !span.most || span.most % stages)
-		conf_error(doc, place,
+	if (span.min != span.max || !span.max || span.max % stages)
+		conf_error(doc, at,
 			   "%" PRId64 " stages need a number of workers that is a multiple of them",
 			   stages);
-	else if (span.most > stages && conf->all_reduce != SCHEME_ring)
-		conf_error(doc, place,
+	else if (span.max > stages && conf->all_reduce != SCHEME_ring)
+		conf_error(doc, at,
 			   "replicas of stages add their gradients up stage by stage, which here "
 			   "only \"ring\" does, not %s",
 			   scheme_names[conf->all_reduce]);
 	if (conf->overlap == OVERLAP_NONE || conf->fusion || conf->model.send_order.count)
-		conf_error(doc, place,
+		conf_error(doc, at,
 			   "needs \"overlap\": \"layers\", no \"fusion\" and no \"send_order\"");
 	if (conf->sharding == SHARDING_FULL)
-		conf_error(doc, place,
-			   "with \"sharding\": \"full\" is not modelled: \"optimizer\"");
+		conf_error(doc, at, "with \"sharding\": \"full\" is not modelled: \"optimizer\"");
 	if (conf->max_steps)
-		conf_error(doc, place, "with \"max_steps\" is not modelled");
+		conf_error(doc, at, "with \"max_steps\" is not modelled");
 	for (size_t i = 0; i < model_conf_count(&conf->model); i++) {
 		struct dnn *dnn = network(conf, i);
 
 		if (dnn && (int64_t)dnn->layer_count < stages)
-			conf_error(doc, place, "%s has %zu layers, fewer than stages", dnn->name,
+			conf_error(doc, at, "%s has %zu layers, fewer than stages", dnn->name,
 				   dnn->layer_count);
 		dnn_free(dnn);
 	}

@@ -77,56 +77,56 @@ static void check_lists(const struct job_group_conf *conf, struct conf_doc *doc,
 static void check_room(const struct job_group_conf *conf, struct conf_doc *doc, const char *pointer,
 		       uint32_t hosts, uint32_t pool_count)
 {
-	int64_t most = workers_span(&conf->workers).most;
-	uint32_t own = most && most <= (int64_t)hosts ? job_group_own_servers(conf, (uint32_t)most)
-						      : 0; /* too many workers: said elsewhere */
+	int64_t max = workers_span(&conf->workers).max;
+	uint32_t own = max && max <= (int64_t)hosts ? job_group_own_servers(conf, (uint32_t)max)
+						    : 0; /* too many workers: said elsewhere */
 	uint32_t room = hosts > pool_count ? hosts - pool_count : 0;
-	const char *place;
+	const char *at;
 
-	if (!room || most > (int64_t)hosts || most + own <= (int64_t)room)
+	if (!room || max > (int64_t)hosts || max + own <= (int64_t)room)
 		return;
-	place = conf_at(doc, "%s/%s", pointer, conf->servers.given ? "servers" : "workers");
+	at = conf_at(doc, "%s/%s", pointer, conf->servers.given ? "servers" : "workers");
 	if (!own)
-		conf_error(doc, place,
+		conf_error(doc, at,
 			   "%" PRId64 " workers, but %" PRIu32 " of %" PRIu32
 			   " hosts are kept for servers (\"cluster\": {\"servers\": ...})",
-			   most, pool_count, hosts);
+			   max, pool_count, hosts);
 	else
-		conf_error(doc, place,
+		conf_error(doc, at,
 			   "%" PRId64 " workers and %" PRIu32
 			   " servers on hosts of their own, but the "
 			   "network has %" PRIu32 " hosts for them",
-			   most, own, room);
+			   max, own, room);
 }
 
-static void check_shared(const struct job_group_conf *conf, struct conf_doc *doc, const char *place,
+static void check_shared(const struct job_group_conf *conf, struct conf_doc *doc, const char *at,
 			 uint32_t pool_count)
 {
-	int64_t most = workers_span(&conf->workers).most;
-	uint32_t servers = job_group_servers(conf, most > UINT32_MAX ? 2 : (uint32_t)most);
+	int64_t max = workers_span(&conf->workers).max;
+	uint32_t servers = job_group_servers(conf, max > UINT32_MAX ? 2 : (uint32_t)max);
 
 	if (!pool_count)
-		conf_error(doc, place,
+		conf_error(doc, at,
 			   "no hosts are kept for servers: \"cluster\": {\"servers\": ...} says "
 			   "which");
 	else if (servers > pool_count)
-		conf_error(doc, place,
+		conf_error(doc, at,
 			   "%" PRIu32 " servers on hosts that jobs share, but there are %" PRIu32
 			   " (\"cluster\": {\"servers\": ...})",
 			   servers, pool_count);
 }
 
-static void check_beside(const struct job_group_conf *conf, struct conf_doc *doc, const char *place)
+static void check_beside(const struct job_group_conf *conf, struct conf_doc *doc, const char *at)
 {
 	struct workers_span span = workers_span(&conf->workers);
 	/* where sizes differ, those of one worker need no servers */
-	int64_t least = span.least == 1 && span.most > 1 ? 2 : span.least;
+	int64_t min = span.min == 1 && span.max > 1 ? 2 : span.min;
 
-	if (least > 1 && conf->servers.number > least)
-		conf_error(doc, place,
+	if (min > 1 && conf->servers.number > min)
+		conf_error(doc, at,
 			   "%" PRId64 " servers cannot be beside %" PRId64
 			   " workers: a worker's host has one server of a job",
-			   conf->servers.number, least);
+			   conf->servers.number, min);
 }
 
 void job_group_check_servers(const struct job_group_conf *conf, struct conf_doc *doc,
@@ -135,27 +135,27 @@ void job_group_check_servers(const struct job_group_conf *conf, struct conf_doc 
 {
 	const struct collective_ops *ops = scheme_ops((unsigned)conf->all_reduce);
 	uint32_t pool_count, *pool = cluster_conf_pool(cluster, hosts, &pool_count);
-	const char *place = conf_at(doc, "%s/servers", pointer);
+	const char *at = conf_at(doc, "%s/servers", pointer);
 
 	check_lists(conf, doc, pointer, pool, pool_count, hosts);
 	free(pool);
 	if (conf->servers.given && !ops->servers) {
-		conf_error(doc, place, "%s has no parameter servers", ops->name);
+		conf_error(doc, at, "%s has no parameter servers", ops->name);
 		return;
 	}
 	check_room(conf, doc, pointer, hosts, pool_count);
 	if (conf->servers.placement == SERVERS_SHARED)
-		check_shared(conf, doc, place, pool_count);
+		check_shared(conf, doc, at, pool_count);
 	else if (conf->servers.placement == SERVERS_WORKERS)
-		check_beside(conf, doc, place);
+		check_beside(conf, doc, at);
 }
 
 void job_group_check_scheme(const struct job_group_conf *conf, struct conf_doc *doc,
 			    const char *pointer, const struct job_site *site, const void *scheme)
 {
 	const struct collective_ops *ops = scheme_ops((unsigned)conf->all_reduce);
-	int64_t most = workers_span(&conf->workers).most;
-	uint32_t workers = most > UINT32_MAX ? UINT32_MAX : (uint32_t)most;
+	int64_t max = workers_span(&conf->workers).max;
+	uint32_t workers = max > UINT32_MAX ? UINT32_MAX : (uint32_t)max;
 	const char *why;
 
 	if (!ops->refuses || workers < 2 || conf->pipeline.stages > 1)

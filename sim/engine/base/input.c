@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /* 0, or an errno. */
-static int refusal(int fd, uint64_t most, bool pipes)
+static int refusal(int fd, uint64_t max, bool pipes)
 {
 	struct stat st;
 
@@ -21,16 +21,16 @@ static int refusal(int fd, uint64_t most, bool pipes)
 		return 0;
 	if (!S_ISREG(st.st_mode))
 		return S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
-	return (uint64_t)st.st_size > most ? EFBIG : 0;
+	return (uint64_t)st.st_size > max ? EFBIG : 0;
 }
 
-static FILE *open_input(const char *path, uint64_t most, bool pipes)
+static FILE *open_input(const char *path, uint64_t max, bool pipes)
 {
 	struct stat st;
 	bool wait = pipes && !stat(path, &st) && S_ISFIFO(st.st_mode);
 	/* O_NONBLOCK: opening a pipe would wait for its other end */
 	int fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC | (wait ? 0 : O_NONBLOCK));
-	int reason = fd < 0 ? errno : refusal(fd, most, pipes);
+	int reason = fd < 0 ? errno : refusal(fd, max, pipes);
 	FILE *file = reason ? NULL : fdopen(fd, "rb");
 
 	if (file)
@@ -42,13 +42,13 @@ static FILE *open_input(const char *path, uint64_t most, bool pipes)
 	return NULL;
 }
 
-FILE *input_open(const char *path, uint64_t most)
+FILE *input_open(const char *path, uint64_t max)
 {
-	return open_input(path, most, false);
+	return open_input(path, max, false);
 }
 
 /* Takes the file. */
-static char *read_all(FILE *file, size_t most, size_t *length)
+static char *read_all(FILE *file, size_t max, size_t *length)
 {
 	size_t count = 0, capacity = 0, got;
 	char *text = NULL;
@@ -63,8 +63,8 @@ static char *read_all(FILE *file, size_t most, size_t *length)
 		}
 		got = fread(text + count, 1, capacity - count - 1, file);
 		count += got;
-	} while (got > 0 && count <= most);
-	reason = ferror(file) ? EIO : count > most ? EFBIG : 0; /* it may have grown */
+	} while (got > 0 && count <= max);
+	reason = ferror(file) ? EIO : count > max ? EFBIG : 0; /* it may have grown */
 	fclose(file);
 	text[count] = '\0';
 	if (length)
@@ -76,14 +76,14 @@ static char *read_all(FILE *file, size_t most, size_t *length)
 	return NULL;
 }
 
-char *input_read(const char *path, size_t most, size_t *length)
+char *input_read(const char *path, size_t max, size_t *length)
 {
-	return read_all(open_input(path, most, false), most, length);
+	return read_all(open_input(path, max, false), max, length);
 }
 
-char *input_read_pipe(const char *path, size_t most, size_t *length)
+char *input_read_pipe(const char *path, size_t max, size_t *length)
 {
-	return read_all(open_input(path, most, true), most, length);
+	return read_all(open_input(path, max, true), max, length);
 }
 
 const char *input_why(int reason)

@@ -8,16 +8,16 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Opens a file of at most `most` bytes. NULL with errno: EISDIR, EINVAL when it is no regular file,
+/* Opens a file of at most `max` bytes. NULL with errno: EISDIR, EINVAL when it is no regular file,
  * EFBIG when it is longer, and the reasons of open(). */
-FILE *input_open(const char *path, uint64_t most);
+FILE *input_open(const char *path, uint64_t max);
 
 /* All of such a file, ended by a NUL that is not counted in *length (may be NULL); caller frees.
  * NULL with errno. */
-char *input_read(const char *path, size_t most, size_t *length);
+char *input_read(const char *path, size_t max, size_t *length);
 
 /* The same, but a pipe, too, is read to its end: <(command), /dev/stdin. Waits for who writes. */
-char *input_read_pipe(const char *path, size_t most, size_t *length);
+char *input_read_pipe(const char *path, size_t max, size_t *length);
 
 /* The reason of a failure, for people: strerror(), but plainer for the two above. */
 const char *input_why(int reason);

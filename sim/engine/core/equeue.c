@@ -13,7 +13,7 @@
 #define LANES       4 /* of a vector, which both compilers split where the machine has none */
 #define BLOCK       (4 * LANES)
 #define SHORT_BLOCK (8 * LANES)
-#define PLACES_MAX  64 /* sorted by places_of() */
+#define COUNTED_MAX 64 /* sorted by count_smaller() */
 #define SHORT_BITS  15 /* of a short key, which has a sign */
 
 typedef int32_t lanes __attribute__((vector_size(LANES * sizeof(int32_t))));
@@ -64,9 +64,9 @@ static void insertion_sort(const struct equeue *q, struct eq_item *to, const str
 	}
 }
 
-/* How many of `keys`, which fill whole blocks, are smaller than each of them: its place in their
- * order. Each is compared with all, some at once, without a branch that could not be foreseen. */
-static inline void places_of(const int32_t *keys, size_t count, int32_t *places)
+/* smaller[i] = the number of keys that are smaller than keys[i]. All pairs are compared, in
+ * vectors, so there is no branch to mispredict. `count` is a multiple of BLOCK. */
+static inline void count_smaller(const int32_t *keys, size_t count, int32_t *smaller)
 {
 	for (size_t i = 0; i < count; i += BLOCK) {
 		lanes mine[BLOCK / LANES], below[BLOCK / LANES] = { 0 };
@@ -78,12 +78,12 @@ static inline void places_of(const int32_t *keys, size_t count, int32_t *places)
 			for (size_t v = 0; v < BLOCK / LANES; v++)
 				below[v] -= mine[v] > key;
 		}
-		memcpy(places + i, below, sizeof(below));
+		memcpy(smaller + i, below, sizeof(below));
 	}
 }
 
-/* The same of short keys. */
-static inline void places_of_short(const int16_t *keys, size_t count, int16_t *places)
+/* The same for 16-bit keys; `count` is a multiple of SHORT_BLOCK. */
+static inline void count_smaller_short(const int16_t *keys, size_t count, int16_t *smaller)
 {
 	for (size_t i = 0; i < count; i += SHORT_BLOCK) {
 		short_lanes mine[BLOCK / LANES], below[BLOCK / LANES] = { 0 };
@@ -96,7 +96,7 @@ static inline void places_of_short(const int16_t *keys, size_t count, int16_t *p
 			for (size_t v = 0; v < BLOCK / LANES; v++)
 				below[v] -= mine[v] > key;
 		}
-		memcpy(places + i, below, sizeof(below));
+		memcpy(smaller + i, below, sizeof(below));
 	}
 }
 
@@ -111,7 +111,7 @@ static inline uint64_t rank_of(const struct equeue *q, const struct eq_item *ite
 static bool sort_short(const struct equeue *q, struct eq_item *to, const struct eq_item *from,
 		       size_t count, bool equal)
 {
-	int16_t keys[PLACES_MAX], places[PLACES_MAX];
+	int16_t keys[COUNTED_MAX], smaller[COUNTED_MAX];
 	unsigned shift = q->shift > SHORT_BITS ? q->shift - SHORT_BITS : 0;
 	size_t sum = 0;
 
@@ -121,12 +121,12 @@ static bool sort_short(const struct equeue *q, struct eq_item *to, const struct 
 	else
 		for (size_t i = 0; i < count; i++)
 			keys[i] = (int16_t)(from[i].at >> shift & INT16_MAX);
-	for (size_t i = count; i < PLACES_MAX; i++)
+	for (size_t i = count; i < COUNTED_MAX; i++)
 		keys[i] = INT16_MAX;
-	places_of_short(keys, count, places);
+	count_smaller_short(keys, count, smaller);
 	for (size_t i = 0; i < count; i++) {
-		to[places[i]] = from[i];
-		sum += (size_t)places[i];
+		to[smaller[i]] = from[i];
+		sum += (size_t)smaller[i];
 	}
 	return sum == count * (count - 1) / 2; /* less where two have the same place */
 }
@@ -134,12 +134,12 @@ static bool sort_short(const struct equeue *q, struct eq_item *to, const struct 
 /* Sorts from `from` into `to`. Workers in lock-step act on the same picosecond, so a slot often
  * holds some dozens; their ties are random, and a sort that branches on them waits for each. A key
  * is a rank from its first bit that differs on, as far as it fits, and the index. */
-static void sort_by_places(const struct equeue *q, struct eq_item *to, const struct eq_item *from,
-			   size_t count)
+static void sort_by_counting(const struct equeue *q, struct eq_item *to, const struct eq_item *from,
+			     size_t count)
 {
 	size_t whole = (count + BLOCK - 1) & ~(size_t)(BLOCK - 1);
-	uint64_t ranks[PLACES_MAX], differ = 1;
-	int32_t keys[PLACES_MAX], sorted[PLACES_MAX], places[PLACES_MAX];
+	uint64_t ranks[COUNTED_MAX], differ = 1;
+	int32_t keys[COUNTED_MAX], sorted[COUNTED_MAX], smaller[COUNTED_MAX];
 	unsigned same;
 	int32_t alike = 0; /* not a bool: so the loop becomes one over vectors */
 
@@ -152,17 +152,18 @@ static void sort_by_places(const struct equeue *q, struct eq_item *to, const str
 	same = (unsigned)__builtin_clzll(differ);
 	for (size_t i = 0; i < whole; i += BLOCK)
 		for (size_t k = i; k < i + BLOCK; k++)
-			keys[k] = (int32_t)((ranks[k] << same >> 33 & ~(uint64_t)(PLACES_MAX - 1)) |
-					    k);
+			keys[k] =
+				(int32_t)((ranks[k] << same >> 33 & ~(uint64_t)(COUNTED_MAX - 1)) |
+					  k);
 	for (size_t i = count; i < whole; i++)
 		keys[i] = INT32_MAX;
-	places_of(keys, whole, places);
+	count_smaller(keys, whole, smaller);
 	for (size_t i = 0; i < count; i++) {
-		to[places[i]] = from[i];
-		sorted[places[i]] = keys[i];
+		to[smaller[i]] = from[i];
+		sorted[smaller[i]] = keys[i];
 	}
 	for (size_t i = 1; i < count; i++)
-		alike |= (sorted[i] ^ sorted[i - 1]) < PLACES_MAX;
+		alike |= (sorted[i] ^ sorted[i - 1]) < COUNTED_MAX;
 	if (__builtin_expect(alike, 0)) /* the keys were too short */
 		insertion_sort(q, to, from, count);
 }
@@ -171,7 +172,7 @@ static inline void sort_some(const struct equeue *q, struct eq_item *to, const s
 			     size_t count, bool equal)
 {
 	if (!sort_short(q, to, from, count, equal))
-		sort_by_places(q, to, from, count);
+		sort_by_counting(q, to, from, count);
 }
 
 /* Sorts from `from`, which is scratch, into `to`. Ranks are spread evenly, times
@@ -537,7 +538,7 @@ static inline bool open_next(struct equeue *q, uint64_t limit)
 	batch_reserve(q);
 	prefetch_slot(q, number + SLOTS_AHEAD);
 	count = collect(q, number, q->scratch, &equal);
-	if (count > PLACES_MAX)
+	if (count > COUNTED_MAX)
 		sort_slot(q, number, q->batch + q->batch_count, count);
 	else if (count > SORT_FEW)
 		sort_some(q, q->batch + q->batch_count, q->scratch, count, equal);
@@ -594,7 +595,7 @@ static bool open_few(struct equeue *q)
 	return q->batch_head < SORT_FEW;
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
+static uint64_t min(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
@@ -614,8 +615,8 @@ static __attribute__((noinline)) bool refill(struct equeue *q)
 	}
 	do {
 		if (left)
-			limit = least((q->batch[q->batch_head].at >> q->shift) + q->ahead,
-				      q->last_slot);
+			limit = min((q->batch[q->batch_head].at >> q->shift) + q->ahead,
+				    q->last_slot);
 		if (!open_next(q, limit))
 			break;
 		left = q->batch_count - q->batch_head;

@@ -9,7 +9,7 @@
 #define FEW   64    /* events: a window of these is over before another thread has begun */
 #define MANY  10000 /* which take longer than any thread takes to wake */
 
-#define ALONE_MOST 255 /* windows */
+#define ALONE_MAX 255 /* windows */
 
 struct part {
 	struct sim sim;
@@ -105,9 +105,8 @@ static void choose_threads(struct sim_parts *parts)
 
 	if (together && parts->together && parts->events < MANY) {
 		if (parts->slept)
-			parts->left = parts->penalty = parts->penalty < ALONE_MOST / 2
-							       ? 2 * parts->penalty + 1
-							       : ALONE_MOST;
+			parts->left = parts->penalty =
+				parts->penalty < ALONE_MAX / 2 ? 2 * parts->penalty + 1 : ALONE_MAX;
 		else if (parts->penalty)
 			parts->penalty--;
 	} else if (parts->left) {

@@ -4,10 +4,9 @@
  * is an entity. An entity has at most one pending event; when it comes, the
  * entity's handler runs with sim->now set. No state is outside of what hangs from a struct sim.
  *
- * One thing happens without an event: a NIC may defer the departures of packets (net/nic.h). They
- * are done before the next event that could tell the difference, with sim->now set back to their
- * time. So a handler always finds all done that comes before its event, and may be written as if
- * everything were an event.
+ * Departures from NICs are the exception: a NIC may leave them undone for a while, without events
+ * (net/nic.h). Before any handler could notice, they are replayed, each with sim->now set to the
+ * time at which the packet left. Handlers may be written as if every departure were an event.
  *
  * Order of events: see equeue.h. Digest: the sum over all events, timers included, of a
  * hash of (time, entity, what happened). A sum does not depend on the order in which

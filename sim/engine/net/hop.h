@@ -150,12 +150,13 @@ HOT_INLINE void hop_put(struct network *net, uint32_t number, const struct packe
 	uint64_t busy = -(uint64_t)(depart > now); /* a mask: the branch could not be foreseen */
 	enum admission admission = ADMIT;
 	uint32_t size = packet->size;
-	struct packet *place;
+	struct packet *slot;
 
 	depart = now + ((depart - now) & busy);
 	port->sent = port->count - ((port->count - port->sent) & (uint32_t)busy);
 	port->queued_bytes = (port->queued_bytes & busy) + size;
-	/* what has left lately is still counted in these, so they err to the slow side only */
+	/* Both may still count packets that have left: then the slow path is taken in vain, but
+	 * never missed. */
 	if (__builtin_expect(port->queued_bytes > link->quiet_bytes ||
 				     port->count - port->sent > link->quiet_packets,
 			     0)) {
@@ -173,13 +174,13 @@ HOT_INLINE void hop_put(struct network *net, uint32_t number, const struct packe
 		hop_note_backlog(port, depart - now);
 	if (kind->stops)
 		kind->charge(net, number, ring_index(port, port->count), charge);
-	place = &port->ring[ring_index(port, port->count)];
-	*place = *packet;
-	place->depart = depart;
-	place->hop = hop;
+	slot = &port->ring[ring_index(port, port->count)];
+	*slot = *packet;
+	slot->depart = depart;
+	slot->hop = hop;
 	port->packets++; /* apart from `bytes`: paired by the compiler, both would be slower */
 	if (__builtin_expect(admission == ADMIT_MARKED, 0))
-		place->flags |= PACKET_CE;
+		slot->flags |= PACKET_CE;
 	if (port->count++ == 0 && (!kind->stops || depart != SIM_TIME_MAX))
 		hop_schedule_head(net, number, port, depart);
 	if (kind->stops)

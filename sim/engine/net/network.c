@@ -174,7 +174,7 @@ static void look_ahead(struct network *net, sim_time span)
 static sim_time tune_queue(const struct network *net, struct equeue *queue, sim_time window)
 {
 	sim_time span = PS_PER_NS, shortest = SIM_TIME_MAX;
-	double events_per_ps = 0, most;
+	double events_per_ps = 0, max;
 	unsigned shift = 6, bits = 8;
 
 	for (uint32_t i = 0; i < net->port_count; i++) {
@@ -191,8 +191,8 @@ static sim_time tune_queue(const struct network *net, struct equeue *queue, sim_
 		if (link->latency < shortest)
 			shortest = link->latency;
 	}
-	most = net->switches > 1 && fits_into_cache(net) ? SLOT_EVENTS_MANY : SLOT_EVENTS;
-	while (shift < 40 && (double)(UINT64_C(2) << shift) * events_per_ps < most &&
+	max = net->switches > 1 && fits_into_cache(net) ? SLOT_EVENTS_MANY : SLOT_EVENTS;
+	while (shift < 40 && (double)(UINT64_C(2) << shift) * events_per_ps < max &&
 	       UINT64_C(2) << shift < shortest / 4)
 		shift++;
 	while (bits < 16 && UINT64_C(1) << (bits + shift) < span + window)

@@ -78,10 +78,10 @@ static void nic_send(struct nic *nic, struct port *port, const struct packet *pa
 	sim_time now = nic->net->sim->now;
 
 	if (port->busy_until < now && !packet_is_control(packet)) {
-		sim_time most = port_class(nic->net, port)->idle_max;
+		sim_time max = port_class(nic->net, port)->idle_max;
 
-		if (most)
-			port->busy_until = now + rng_below(&nic->idle_stream, most + 1);
+		if (max)
+			port->busy_until = now + rng_below(&nic->idle_stream, max + 1);
 	}
 	network_send(nic->net, nic->host, packet);
 }
@@ -213,9 +213,9 @@ static void use_events(struct nic *nic)
 		make_event(nic);
 }
 
-bool nic_deferrable(const struct network *net, sim_time least)
+bool nic_deferrable(const struct network *net, sim_time min)
 {
-	return least > net->nic_lag;
+	return min > net->nic_lag;
 }
 
 void nic_may_defer(struct network *net)

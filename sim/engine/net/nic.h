@@ -77,11 +77,11 @@ struct nic {
 
 void nic_init(struct nic *nic, struct network *net, uint32_t host, enum nic_mode mode);
 
-/* Whether a source may be `deferrable` whose pull() sets no timer shorter than `least`: it must be
+/* Whether a source may be `deferrable` whose pull() sets no timer shorter than `min`: it must be
  * longer than the links of hosts, by which a departure may be deferred. What pull() reads must
  * change in events of its host only; who looks at it in events of other hosts calls
  * network_catch_up() before. Ask when all links are there. */
-bool nic_deferrable(const struct network *net, sim_time least);
+bool nic_deferrable(const struct network *net, sim_time min);
 
 /* When all links are there: from now on departures may be deferred, if all links of hosts take
  * time. */

@@ -21,12 +21,12 @@ void port_resize(struct port *port, uint8_t bits)
 
 void port_insert(struct port *port, uint32_t at, const struct packet *packet, uint8_t hop)
 {
-	struct packet *place = &port->ring[ring_index(port, at)];
+	struct packet *slot = &port->ring[ring_index(port, at)];
 
 	for (uint32_t i = port->count; i > at; i--)
 		port->ring[ring_index(port, i)] = port->ring[ring_index(port, i - 1)];
-	*place = *packet;
-	place->hop = hop;
+	*slot = *packet;
+	slot->hop = hop;
 	port->count++;
 	port->packets++;
 	port->bytes += packet->size;

@@ -64,7 +64,7 @@ static void put_on_wire(struct network *net, uint32_t number, const struct packe
 			     packet->depart + port_class(net, wire)->latency);
 }
 
-static void take_from(struct network *net, struct crossings *from)
+static void receive_from(struct network *net, struct crossings *from)
 {
 	for (size_t i = 0; i < from->count; i++) {
 		if (i + FETCH_AHEAD < from->count) {
@@ -83,7 +83,7 @@ void wires_take(struct sim *part)
 	struct network *net = part->block.owner;
 
 	for (unsigned p = 1; p <= net->part_count; p++)
-		take_from(net, &net->views[p]->crossings[parts_number(part)]);
+		receive_from(net, &net->views[p]->crossings[parts_number(part)]);
 }
 
 /* --- opening and closing --- */

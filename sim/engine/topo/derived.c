@@ -46,12 +46,12 @@ bps topology_uplink_rate(const struct topology_conf *conf)
 #define FULL_FRAME 1518
 
 /* PANAMA section 7: 85 full frames at 10 Gbps, a queue of 103 us. */
-#define MARK_BYTES   UINT64_C(129030)
-#define MARK_RATE    UINT64_C(10000000000)
-#define BUFFER_LEAST UINT64_C(1000000)
-#define RATE_MOST    UINT64_C(100000000000000) /* of the rows: 100 Tbps */
+#define MARK_BYTES UINT64_C(129030)
+#define MARK_RATE  UINT64_C(10000000000)
+#define BUFFER_MIN UINT64_C(1000000)
+#define RATE_MAX   UINT64_C(100000000000000) /* of the rows: 100 Tbps */
 
-static_assert(RATE_MOST < UINT64_MAX / MARK_BYTES, "no overflow");
+static_assert(RATE_MAX < UINT64_MAX / MARK_BYTES, "no overflow");
 
 struct queue_size topology_first_mark(const struct ecn_conf *ecn, bps rate)
 {
@@ -70,11 +70,11 @@ struct queue_size topology_first_mark(const struct ecn_conf *ecn, bps rate)
 bytes topology_buffer(const struct topology_conf *conf, bool fabric)
 {
 	bps rate = fabric ? topology_uplink_rate(conf) : conf->link.rate;
-	bytes in_proportion = rate / (MARK_RATE / BUFFER_LEAST);
+	bytes in_proportion = rate / (MARK_RATE / BUFFER_MIN);
 
 	if (conf->switches.buffer)
 		return conf->switches.buffer;
-	return in_proportion > BUFFER_LEAST ? in_proportion : BUFFER_LEAST;
+	return in_proportion > BUFFER_MIN ? in_proportion : BUFFER_MIN;
 }
 
 sim_time topology_transmission(const struct topology_conf *conf, uint32_t frame)

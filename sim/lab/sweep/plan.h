@@ -86,8 +86,8 @@ void plan_axes_json(const struct plan *plan, struct json *json);
 struct point_facts {
 	uint64_t hash; /* of all that decides the result */
 	uint64_t seed;
-	double cost; /* work, in any measure: packet-hops */
-	bool least;  /* the cost may be many times more */
+	double cost;   /* work, in any measure: packet-hops */
+	bool at_least; /* the cost may be many times more */
 	double jobs;
 	uint64_t hosts;
 	bool streams; /* it has no packets: cost serves only to order points */
