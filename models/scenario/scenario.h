@@ -100,10 +100,10 @@ static inline const struct flow_group_conf *scenario_flows(const struct scenario
 /* Loops over the enabled groups of jobs, of flows: `group` points to each in turn. */
 #define for_enabled_jobs(group, scenario)                                                          \
 	for (const struct job_group_conf *group = NULL;                                            \
-	     (group = scenario_next_jobs(scenario, group)) != NULL;)
+	     (group = scenario_next_jobs(scenario, group));)
 #define for_enabled_flows(group, scenario)                                                         \
 	for (const struct flow_group_conf *group = NULL;                                           \
-	     (group = scenario_next_flows(scenario, group)) != NULL;)
+	     (group = scenario_next_flows(scenario, group));)
 
 /* The first enabled group behind `group`, or (NULL) of all; NULL: there is none. */
 const struct job_group_conf *scenario_next_jobs(const struct scenario *scenario,

@@ -59,7 +59,7 @@ static void list_folder(struct list *list, const char *folder, bool named)
 	free(path);
 	if (!dir)
 		return;
-	while ((entry = readdir(dir)) != NULL) {
+	while ((entry = readdir(dir))) {
 		size_t length = strlen(entry->d_name);
 
 		if (length > 4 && !strcmp(entry->d_name + length - 4, ".csv"))

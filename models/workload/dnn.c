@@ -214,7 +214,7 @@ static bool load_layers(struct dnn *dnn, const char *file, char **error)
 	char *path = layers_path(file);
 	struct csv *csv = csv_open(path, error);
 	struct macs macs = { 0 };
-	bool ok = csv != NULL;
+	bool ok = csv;
 
 	if (csv) {
 		read_layers(dnn, &macs, csv);

@@ -219,7 +219,7 @@ static void print_json(const struct formula *formula, const struct formula_input
 int verb_formula(const struct cli *cli)
 {
 	const struct formula *formula = find(cli->argv[0]);
-	bool given[FORMULA_INPUTS] = { false }, good = formula != NULL;
+	bool given[FORMULA_INPUTS] = { false }, good = formula;
 	struct formula_inputs x = { 0 };
 	double value;
 	char *text;

@@ -192,7 +192,7 @@ static bool explain_verb(const char *name)
 {
 	const struct verb *verb;
 
-	for (size_t i = 0; (verb = verb_at(i)) != NULL; i++)
+	for (size_t i = 0; (verb = verb_at(i)); i++)
 		if (!strcmp(verb->name, name)) {
 			print_verb_usage(verb);
 			return true;

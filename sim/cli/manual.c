@@ -66,7 +66,7 @@ static void page_program(void)
 	      "A scenario in JSON, see\n.BR inasim\\-scenario (5),\n"
 	      "goes in; completion times of jobs and flows come out.\n.SH VERBS\n",
 	      stdout);
-	for (size_t i = 0; (verb = verb_at(i)) != NULL; i++)
+	for (size_t i = 0; (verb = verb_at(i)); i++)
 		page_verb(verb);
 	puts(".SH \"EXIT STATUS\"");
 	for (const struct exit_meaning *m = exit_meanings; m->meaning; m++)

@@ -18,7 +18,7 @@ __attribute__((format(printf, 4, 5))) static void fail(struct binding *b, const 
 	if (b->trial > 0)
 		return;
 	va_start(args, fmt);
-	if (b->default_row != NULL) {
+	if (b->default_row) {
 		struct conf_buf text = { 0 };
 
 		conf_buf_addv(&text, fmt, args);
@@ -37,10 +37,10 @@ static const char *suggestion(const struct conf_row *row, const char *word)
 		return conf_suggest(word, row->choices);
 	if (row->type != CONF_ONEOF)
 		return NULL;
-	for (const struct conf_row *r = row->table->rows; r->name != NULL; r++) {
+	for (const struct conf_row *r = row->table->rows; r->name; r++) {
 		const char *found = suggestion(r, word);
 
-		if (found != NULL)
+		if (found)
 			return found;
 	}
 	return NULL;
@@ -61,7 +61,7 @@ cJSON *conf_bind_refuse(struct binding *b, const struct conf_row *row, const cJS
 		conf_buf_add(&found, " without a unit");
 	if (cJSON_IsString(item))
 		near = suggestion(row, item->valuestring);
-	if (near != NULL)
+	if (near)
 		conf_buf_addf(&found, " (did you mean \"%s\"?)", near);
 	conf_bind_fail_allowed(b, row, item, conf_buf_text(&found));
 	conf_buf_release(&found);
@@ -73,7 +73,7 @@ void conf_bind_fail_allowed(struct binding *b, const struct conf_row *row, const
 {
 	struct conf_buf allowed = { 0 };
 
-	conf_describe_row(&allowed, b->whole != NULL ? b->whole : row);
+	conf_describe_row(&allowed, b->whole ? b->whole : row);
 	fail(b, item, false, "%s; allowed: %s", problem, conf_buf_text(&allowed));
 	conf_buf_release(&allowed);
 }
@@ -84,7 +84,7 @@ static void note_value(struct binding *b, const cJSON *item, const cJSON *resolv
 	struct conf_doc *doc = b->doc;
 	struct conf_value *value;
 
-	if (b->in_list > 0 || resolved == NULL)
+	if (b->in_list > 0 || !resolved)
 		return;
 	doc->values = array_reserve(doc->values, doc->value_count, &doc->value_capacity,
 				    sizeof(doc->values[0]));
@@ -92,7 +92,7 @@ static void note_value(struct binding *b, const cJSON *item, const cJSON *resolv
 	*value = (struct conf_value){ .pointer = xstrdup(conf_buf_text(&b->pointer)),
 				      .value = resolved,
 				      .default_row = b->default_row };
-	if (b->default_row == NULL)
+	if (!b->default_row)
 		value->place = conf_place_of(doc, item, false);
 }
 
@@ -103,7 +103,7 @@ static bool is_comment(const struct binding *b, const char *key)
 
 static bool is_among(const char *word, const char *const *words)
 {
-	for (; *words != NULL; words++)
+	for (; *words; words++)
 		if (strcmp(word, *words) == 0)
 			return true;
 	return false;
@@ -111,7 +111,7 @@ static bool is_among(const char *word, const char *const *words)
 
 static const char *new_name(const struct conf_rename *renamed, const char *key)
 {
-	for (; renamed != NULL && renamed->old != NULL; renamed++)
+	for (; renamed && renamed->old; renamed++)
 		if (strcmp(renamed->old, key) == 0)
 			return renamed->now;
 	return NULL;
@@ -133,13 +133,13 @@ static void unknown_key(struct binding *b, const cJSON *child, const char *const
 	const cJSON key = { .type = cJSON_String, .valuestring = child->string };
 	size_t length = b->pointer.length;
 
-	for (size_t i = 0; names[i] != NULL; i++)
+	for (size_t i = 0; names[i]; i++)
 		conf_buf_addf(&list, "%s\"%s\"", i > 0 ? ", " : "", names[i]);
 	conf_describe_found(&shown, &key);
 	conf_buf_add_step(&b->pointer, child->string);
 	fail(b, child, true, "unknown key %s%s%s%s; allowed here: %s", conf_buf_text(&shown),
-	     near != NULL ? " (did you mean \"" : "", near != NULL ? near : "",
-	     near != NULL ? "\"?)" : "", list.length > 0 ? conf_buf_text(&list) : "no key at all");
+	     near ? " (did you mean \"" : "", near ? near : "", near ? "\"?)" : "",
+	     list.length > 0 ? conf_buf_text(&list) : "no key at all");
 	conf_buf_cut(&b->pointer, length);
 	conf_buf_release(&list);
 	conf_buf_release(&shown);
@@ -149,12 +149,12 @@ static void check_keys(struct binding *b, const cJSON *item, const struct conf_t
 {
 	const char **names = conf_names(table->rows);
 
-	for (const cJSON *child = item->child; child != NULL; child = child->next) {
+	for (const cJSON *child = item->child; child; child = child->next) {
 		const char *now = new_name(table->renamed, child->string);
 
 		if (is_comment(b, child->string) || is_among(child->string, names))
 			continue;
-		if (now != NULL)
+		if (now)
 			renamed_key(b, child, now);
 		else
 			unknown_key(b, child, names);
@@ -171,7 +171,7 @@ cJSON *conf_default(const struct conf_row *row)
 {
 	cJSON *value = cJSON_ParseWithOpts(row->def, NULL, true);
 
-	return conf_node(value != NULL ? value : cJSON_CreateString(row->def));
+	return conf_node(value ? value : cJSON_CreateString(row->def));
 }
 
 static cJSON *bind_default(struct binding *b, const struct conf_row *row, char *base)
@@ -190,7 +190,7 @@ void conf_set_present(const struct binding *b, const struct conf_row *row, char 
 {
 	bool yes = true;
 
-	if (row->present != 0 && b->default_row == NULL)
+	if (row->present != 0 && !b->default_row)
 		memcpy(base + row->present - 1, &yes, sizeof(yes));
 }
 
@@ -202,7 +202,7 @@ static cJSON *bind_member(struct binding *b, const struct conf_row *row, char *b
 	size_t length = b->pointer.length;
 	cJSON *resolved = NULL;
 
-	if (child == NULL && row->def == CONF_REQUIRED) {
+	if (!child && row->def == CONF_REQUIRED) {
 		struct conf_buf allowed = { 0 };
 
 		conf_describe_row(&allowed, row);
@@ -211,10 +211,10 @@ static cJSON *bind_member(struct binding *b, const struct conf_row *row, char *b
 		conf_buf_release(&allowed);
 		return NULL;
 	}
-	if (child == NULL && row->def == CONF_OPTIONAL)
+	if (!child && row->def == CONF_OPTIONAL)
 		return NULL;
 	conf_buf_add_step(&b->pointer, row->name);
-	if (child != NULL) {
+	if (child) {
 		conf_set_present(b, row, base);
 		resolved = conf_bind_value(b, row, base, child);
 	} else {
@@ -230,10 +230,10 @@ static cJSON *bind_object(struct binding *b, const struct conf_table *table, cha
 	cJSON *object = conf_node(cJSON_CreateObject());
 
 	check_keys(b, item, table);
-	for (const struct conf_row *row = table->rows; row->name != NULL; row++) {
+	for (const struct conf_row *row = table->rows; row->name; row++) {
 		cJSON *value = bind_member(b, row, dest, item);
 
-		if (value != NULL)
+		if (value)
 			cJSON_AddItemToObject(object, row->name, value);
 	}
 	return object;
@@ -245,7 +245,7 @@ static bool holds_objects(const struct conf_row *row)
 	if (row->type == CONF_LIST)
 		return holds_objects(row->item);
 	if (row->type == CONF_ONEOF)
-		for (const struct conf_row *r = row->table->rows; r->name != NULL; r++)
+		for (const struct conf_row *r = row->table->rows; r->name; r++)
 			if (holds_objects(r))
 				return true;
 	return row->type == CONF_OBJECT;
@@ -271,8 +271,8 @@ static size_t count_children(const cJSON *item)
 {
 	size_t count = 0;
 
-	for (const cJSON *child = item->child; child != NULL; child = child->next)
-		count += child->string == NULL || child->string[0] != '_';
+	for (const cJSON *child = item->child; child; child = child->next)
+		count += !child->string || child->string[0] != '_';
 	return count;
 }
 
@@ -283,22 +283,22 @@ static void bind_children(struct binding *b, const struct conf_row *row, const c
 	size_t size = conf_row_size(row->item), length = b->pointer.length, index = 0;
 
 	SIM_BUG_ON(size == 0 || row->item->offset != 0);
-	for (const cJSON *child = item->child; child != NULL; child = child->next) {
+	for (const cJSON *child = item->child; child; child = child->next) {
 		cJSON *value;
 
-		if (keys != NULL && child->string[0] == '_')
+		if (keys && child->string[0] == '_')
 			continue;
-		if (keys != NULL)
+		if (keys)
 			conf_buf_add_step(&b->pointer, child->string);
 		else
 			conf_buf_addf(&b->pointer, "/%zu", index);
 		value = conf_bind_value(b, row->item, items + index * size, child);
 		conf_buf_cut(&b->pointer, length);
-		if (keys != NULL)
+		if (keys)
 			keys[index] = conf_own_text(b->doc, child->string);
-		if (value != NULL && keys != NULL)
+		if (value && keys)
 			cJSON_AddItemToObject(resolved, child->string, value);
-		else if (value != NULL)
+		else if (value)
 			cJSON_AddItemToArray(resolved, value);
 		index++;
 	}

@@ -24,7 +24,7 @@ void conf_buf_release(struct conf_buf *buf)
 
 void conf_buf_cut(struct conf_buf *buf, size_t length)
 {
-	if (buf->data == NULL)
+	if (!buf->data)
 		return;
 	buf->length = length;
 	buf->data[length] = '\0';
@@ -32,12 +32,12 @@ void conf_buf_cut(struct conf_buf *buf, size_t length)
 
 const char *conf_buf_text(const struct conf_buf *buf)
 {
-	return buf->data == NULL ? "" : buf->data;
+	return buf->data ? buf->data : "";
 }
 
 char *conf_buf_take(struct conf_buf *buf)
 {
-	char *text = buf->data == NULL ? xstrdup("") : buf->data;
+	char *text = buf->data ? buf->data : xstrdup("");
 
 	*buf = (struct conf_buf){ 0 };
 	return text;

@@ -74,7 +74,7 @@ static void complain_twice(struct check *c, const cJSON *again, const cJSON *fir
 
 static bool is_comment(const cJSON *item)
 {
-	return item->string != NULL && item->string[0] == '_';
+	return item->string && item->string[0] == '_';
 }
 
 /* Sorting brings equal keys together, in the order of the text. */
@@ -83,7 +83,7 @@ static void check_keys(struct check *c, const cJSON *object)
 	size_t count = 0;
 	const cJSON **keys = xcalloc((size_t)cJSON_GetArraySize(object) + 1, sizeof(*keys));
 
-	for (const cJSON *child = object->child; child != NULL; child = child->next)
+	for (const cJSON *child = object->child; child; child = child->next)
 		if (!is_comment(child))
 			keys[count++] = child;
 	qsort(keys, count, sizeof(*keys), compare_keys);
@@ -103,10 +103,10 @@ static void check(struct check *c, cJSON *item)
 		check_number(c, item);
 	if (cJSON_IsObject(item))
 		check_keys(c, item);
-	for (cJSON *child = item->child; child != NULL; child = child->next, index++) {
+	for (cJSON *child = item->child; child; child = child->next, index++) {
 		if (is_comment(child))
 			continue;
-		if (child->string != NULL)
+		if (child->string)
 			conf_buf_add_step(&c->pointer, child->string);
 		else
 			conf_buf_addf(&c->pointer, "/%zu", index);

@@ -43,7 +43,7 @@ const char **conf_names(const struct conf_row *rows)
 	const char **names;
 	size_t count = 0;
 
-	while (rows[count].name != NULL)
+	while (rows[count].name)
 		count++;
 	names = xcalloc(count + 1, sizeof(*names));
 	while (count-- > 0)
@@ -53,7 +53,7 @@ const char **conf_names(const struct conf_row *rows)
 
 static void add_names(struct conf_buf *buf, const char *const *names)
 {
-	for (size_t i = 0; names[i] != NULL; i++) {
+	for (size_t i = 0; names[i]; i++) {
 		if (i == MAX_NAMES) {
 			conf_buf_add(buf, ", ...");
 			return;
@@ -67,7 +67,7 @@ static void add_amount(struct conf_buf *buf, const struct conf_row *row, uint64_
 {
 	char text[32];
 
-	if (conf_kinds[row->type].usual != NULL && row->type != CONF_QUEUE)
+	if (conf_kinds[row->type].usual && row->type != CONF_QUEUE)
 		conf_buf_addf(buf, "\"%s\"",
 			      unit_format(conf_kinds[row->type].unit, amount, text, sizeof(text)));
 	else
@@ -146,7 +146,7 @@ static void add_list(struct conf_buf *buf, const struct conf_row *row)
 
 static void add_alternatives(struct conf_buf *buf, const struct conf_row *rows)
 {
-	for (size_t i = 0; rows[i].name != NULL; i++) {
+	for (size_t i = 0; rows[i].name; i++) {
 		conf_buf_add(buf, i > 0 ? "; or " : "");
 		conf_describe_row(buf, &rows[i]);
 	}
@@ -162,7 +162,7 @@ static void add_keys(struct conf_buf *buf, const struct conf_row *row)
 
 void conf_describe_row(struct conf_buf *buf, const struct conf_row *row)
 {
-	bool amount = conf_kinds[row->type].usual != NULL;
+	bool amount = conf_kinds[row->type].usual;
 
 	conf_buf_add(buf, conf_kinds[row->type].words);
 	if (amount || row->type == CONF_INT || row->type == CONF_REAL)
@@ -184,8 +184,8 @@ void conf_describe_row(struct conf_buf *buf, const struct conf_row *row)
 bool conf_wants_unit(const struct conf_row *row)
 {
 	if (row->type == CONF_ONEOF)
-		for (const struct conf_row *r = row->table->rows; r->name != NULL; r++)
+		for (const struct conf_row *r = row->table->rows; r->name; r++)
 			if (conf_wants_unit(r))
 				return true;
-	return conf_kinds[row->type].usual != NULL;
+	return conf_kinds[row->type].usual;
 }

@@ -45,7 +45,7 @@ const char *conf_at(struct conf_doc *doc, const char *fmt, ...)
 
 cJSON *conf_node(cJSON *node)
 {
-	SIM_BUG_ON(node == NULL);
+	SIM_BUG_ON(!node);
 	return node;
 }
 
@@ -75,8 +75,8 @@ static void apply_overrides(struct conf_doc *doc, const struct conf_override *ov
 /* Asked of the file alone: an override may well bring the key that it lacks. */
 static bool is_of_kind(const cJSON *root, const struct conf_other_kind *kind)
 {
-	return kind != NULL && cJSON_GetObjectItemCaseSensitive(root, kind->has) != NULL &&
-	       cJSON_GetObjectItemCaseSensitive(root, kind->lacks) == NULL;
+	return kind && cJSON_GetObjectItemCaseSensitive(root, kind->has) &&
+	       !cJSON_GetObjectItemCaseSensitive(root, kind->lacks);
 }
 
 struct conf_doc *conf_parse(const char *name, const char *text, size_t length,
@@ -86,12 +86,12 @@ struct conf_doc *conf_parse(const char *name, const char *text, size_t length,
 	struct conf_doc *doc = new_doc(name, text, length);
 	struct conf_syntax_error error;
 
-	if (out != NULL)
+	if (out)
 		memset(out, 0, table->size);
 	else
 		out = conf_own(doc, 1, table->size);
 	doc->root = conf_json_parse(doc->text, length, &error);
-	if (doc->root == NULL) {
+	if (!doc->root) {
 		struct conf_place place = { .offset = error.offset };
 
 		conf_report(doc, place, "", "%s", error.text);
@@ -112,13 +112,13 @@ struct conf_doc *conf_load(const char *path, const struct conf_table *table, voi
 	size_t length;
 	char *text = input_read_pipe(path, MAX_FILE_SIZE, &length);
 
-	if (text == NULL) {
+	if (!text) {
 		const char *problem = errno == EFBIG    ? "larger than 256MiB"
 				      : errno == EINVAL ? "neither a regular file nor a pipe"
 							: input_why(errno);
 		struct conf_place place = { .offset = CONF_NOWHERE };
 
-		if (out != NULL)
+		if (out)
 			memset(out, 0, table->size);
 		doc = new_doc(path, "", 0);
 		doc->io_error = true;
@@ -132,7 +132,7 @@ struct conf_doc *conf_load(const char *path, const struct conf_table *table, voi
 
 void conf_doc_free(struct conf_doc *doc)
 {
-	if (doc == NULL)
+	if (!doc)
 		return;
 	for (size_t i = 0; i < doc->message_count; i++) {
 		free(doc->messages[i].pointer);
@@ -179,7 +179,7 @@ char *conf_resolved_json(const struct conf_doc *doc, bool pretty)
 {
 	struct conf_buf buf = { 0 };
 
-	if (doc->resolved == NULL)
+	if (!doc->resolved)
 		conf_buf_add(&buf, "{}");
 	else
 		conf_buf_add_json(&buf, doc->resolved, pretty);

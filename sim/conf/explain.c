@@ -30,9 +30,9 @@ static void add_value(struct conf_buf *buf, const cJSON *value)
 static void add_origin(struct conf_buf *buf, const struct conf_doc *doc,
 		       const struct conf_value *value, struct conf_spot *spot)
 {
-	if (value->default_row != NULL) {
+	if (value->default_row) {
 		conf_buf_add(buf, "default");
-		if (value->default_row->source != NULL)
+		if (value->default_row->source)
 			conf_buf_addf(buf, ": %s", value->default_row->source);
 	} else if (value->place.override_index > 0) {
 		conf_buf_add(buf, "command line");
@@ -89,11 +89,11 @@ static cJSON *json_of_value(const struct conf_doc *doc, const struct conf_value 
 
 	cJSON_AddStringToObject(object, "pointer", value->pointer);
 	cJSON_AddItemToObject(object, "value", conf_node(cJSON_Duplicate(value->value, true)));
-	if (value->default_row != NULL) {
+	if (value->default_row) {
 		const char *source = value->default_row->source;
 
 		cJSON_AddStringToObject(object, "origin", "default");
-		cJSON_AddStringToObject(object, "source", source != NULL ? source : "");
+		cJSON_AddStringToObject(object, "source", source ? source : "");
 	} else if (value->place.override_index > 0) {
 		cJSON_AddStringToObject(object, "origin", "command line");
 	} else {

@@ -22,7 +22,7 @@ void conf_buf_add_json_number(struct conf_buf *buf, double value)
 	}
 	conf_buf_add(buf, text);
 	/* An integer of this size would be refused when read again. */
-	if (fabs(value) > EXACT_INTEGERS && strpbrk(text, ".e") == NULL)
+	if (fabs(value) > EXACT_INTEGERS && !strpbrk(text, ".e"))
 		conf_buf_add(buf, ".0");
 }
 
@@ -34,7 +34,7 @@ void conf_buf_add_json_string(struct conf_buf *buf, const char *text)
 	for (; *text != '\0'; text++) {
 		const char *at = strchr(escaped, *text);
 
-		if (at != NULL)
+		if (at)
 			conf_buf_addf(buf, "\\%c", letters[at - escaped]);
 		else if ((unsigned char)*text < 0x20 || *text == 0x7f)
 			conf_buf_addf(buf, "\\u%04x", (unsigned)(unsigned char)*text);
@@ -59,7 +59,7 @@ static bool stays_on_line(const cJSON *item)
 	if (cJSON_IsObject(item))
 		return false;
 	if (cJSON_IsArray(item))
-		for (const cJSON *child = item->child; child != NULL; child = child->next)
+		for (const cJSON *child = item->child; child; child = child->next)
 			if (!stays_on_line(child))
 				return false;
 	return true;
@@ -71,7 +71,7 @@ static void add_children(struct conf_buf *buf, const cJSON *item, int depth, boo
 	bool lines = pretty && (object || !stays_on_line(item));
 
 	conf_buf_add(buf, object ? "{" : "[");
-	for (const cJSON *child = item->child; child != NULL; child = child->next) {
+	for (const cJSON *child = item->child; child; child = child->next) {
 		if (lines)
 			add_indent(buf, depth + 1);
 		if (object) {
@@ -79,10 +79,10 @@ static void add_children(struct conf_buf *buf, const cJSON *item, int depth, boo
 			conf_buf_add(buf, pretty ? ": " : ":");
 		}
 		add_value(buf, child, depth + 1, pretty);
-		if (child->next != NULL)
+		if (child->next)
 			conf_buf_add(buf, pretty && !lines ? ", " : ",");
 	}
-	if (lines && item->child != NULL)
+	if (lines && item->child)
 		add_indent(buf, depth);
 	conf_buf_add(buf, object ? "}" : "]");
 }

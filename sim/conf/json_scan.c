@@ -52,7 +52,7 @@ static bool digit_next(const struct scan *s)
 
 static void skip_blanks(struct scan *s)
 {
-	while (!at_end(s) && s->text[s->at] != '\0' && strchr(" \t\r\n", s->text[s->at]) != NULL)
+	while (!at_end(s) && s->text[s->at] != '\0' && strchr(" \t\r\n", s->text[s->at]))
 		s->at++;
 }
 
@@ -113,7 +113,7 @@ static bool scan_escape(struct scan *s, size_t start)
 		return refuse_end(s, "string", start);
 	if (s->text[s->at] == 'u')
 		return scan_unicode(s);
-	if (strchr("\"\\/bfnrt", s->text[s->at]) == NULL)
+	if (!strchr("\"\\/bfnrt", s->text[s->at]))
 		return refuse(s, s->at - 1, "unknown escape \\%c in a string", s->text[s->at]);
 	s->at++;
 	return true;
@@ -256,7 +256,7 @@ static bool scan_member(struct scan *s, cJSON *item, size_t start)
 
 static void set_place(const struct scan *s, cJSON *item)
 {
-	if (item != NULL)
+	if (item)
 		item->valueint = (int)s->at;
 }
 
@@ -267,7 +267,7 @@ static bool scan_children(struct scan *s, cJSON *child, size_t start)
 	const char *what = object ? "object" : "list";
 	char close = object ? '}' : ']';
 
-	for (;; first = false, child = child == NULL ? NULL : child->next) {
+	for (;; first = false, child = !child ? NULL : child->next) {
 		size_t comma = s->at - 1; /* only meaningful from the second round on */
 
 		skip_blanks(s);
@@ -301,7 +301,7 @@ static bool scan_container(struct scan *s, const cJSON *item)
 
 	if (++s->depth > CONF_MAX_DEPTH)
 		return refuse(s, start, "nested deeper than %d levels", CONF_MAX_DEPTH);
-	good = scan_children(s, item == NULL ? NULL : item->child, start);
+	good = scan_children(s, !item ? NULL : item->child, start);
 	s->depth--;
 	return good;
 }
@@ -395,7 +395,7 @@ static bool scan_bytes(struct scan *s)
 	const char *nul = memchr(s->text, '\0', s->length);
 	size_t mistake = conf_utf8_mistake(s->text, s->length);
 
-	if (nul != NULL)
+	if (nul)
 		return refuse(s, (size_t)(nul - s->text), "a NUL byte in the text");
 	if (mistake != CONF_NOWHERE)
 		return refuse(s, mistake, "the byte 0x%02x is not valid UTF-8 here",
@@ -430,7 +430,7 @@ cJSON *conf_json_parse(const char *text, size_t length, struct conf_syntax_error
 
 	SIM_BUG_ON(length > INT_MAX);
 	good = scan_text(&s, root);
-	if (good && root == NULL) /* not known to happen */
+	if (good && !root) /* not known to happen */
 		good = refuse(&s, (size_t)(end - text), "this is not valid JSON");
 	if (good)
 		return root;
@@ -442,7 +442,7 @@ size_t conf_json_value(const char *text, const cJSON *item)
 {
 	size_t at = (size_t)item->valueint;
 
-	if (item->string == NULL)
+	if (!item->string)
 		return at;
 	for (at++; text[at] != '"'; at++) /* the key */
 		at += text[at] == '\\';

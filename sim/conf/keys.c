@@ -27,7 +27,7 @@ static void add_key(struct walk *w, const struct conf_row *row)
 {
 	w->keys = array_reserve(w->keys, w->count, &w->capacity, sizeof(*w->keys));
 	w->keys[w->count] = (struct conf_key){ xstrdup(conf_buf_text(&w->path)), *row };
-	if (row->help == NULL && row->type == CONF_OBJECT)
+	if (!row->help && row->type == CONF_OBJECT)
 		w->keys[w->count].row.help = row->table->help;
 	w->count++;
 }
@@ -40,7 +40,7 @@ static void walk_below(struct walk *w, const struct conf_row *row, const struct 
 	if (row->type == CONF_OBJECT)
 		walk_rows(w, row->table, inside);
 	if (row->type == CONF_ONEOF)
-		for (const struct conf_row *form = row->table->rows; form->name != NULL; form++)
+		for (const struct conf_row *form = row->table->rows; form->name; form++)
 			walk_below(w, form, inside);
 	if (row->type == CONF_LIST || row->type == CONF_MAP) {
 		conf_buf_add_step(&w->path, row->type == CONF_LIST ? "N" : "NAME");
@@ -54,10 +54,10 @@ static void walk_rows(struct walk *w, const struct conf_table *table, const stru
 	struct inside inside = { table, outer };
 	size_t length = w->path.length;
 
-	for (const struct inside *i = outer; i != NULL; i = i->outer)
+	for (const struct inside *i = outer; i; i = i->outer)
 		if (i->table == table)
 			return;
-	for (const struct conf_row *row = table->rows; row->name != NULL; row++) {
+	for (const struct conf_row *row = table->rows; row->name; row++) {
 		conf_buf_add_step(&w->path, row->name);
 		add_key(w, row);
 		walk_below(w, row, &inside);
@@ -100,7 +100,7 @@ static void add_sample_object(struct conf_buf *text, const struct conf_row *rows
 	const char *between = " ";
 
 	conf_buf_add(text, "{");
-	for (const struct conf_row *row = rows; row->name != NULL; row++) {
+	for (const struct conf_row *row = rows; row->name; row++) {
 		if (row->def != CONF_REQUIRED)
 			continue;
 		conf_buf_addf(text, "%s\"%s\": ", between, row->name);
@@ -132,7 +132,7 @@ static void add_sample(struct conf_buf *text, const struct conf_row *row)
 		conf_buf_add(text, list ? " ]" : " }");
 	} else if (conf_has_default(row)) {
 		add_default(text, row);
-	} else if (conf_kinds[row->type].usual != NULL) {
+	} else if (conf_kinds[row->type].usual) {
 		conf_describe_amount(text, row);
 	} else if (row->type == CONF_INT || row->type == CONF_REAL) {
 		add_sample_number(text, row);
@@ -180,7 +180,7 @@ static void add_allowed(struct conf_buf *text, const struct conf_row *row)
 		conf_describe_row(text, row);
 		return;
 	}
-	for (const struct conf_row *form = row->table->rows; form->name != NULL; form++) {
+	for (const struct conf_row *form = row->table->rows; form->name; form++) {
 		conf_buf_add(text, text->length > 0 ? " Or " : "");
 		conf_describe_row(text, form);
 		conf_buf_addf(text, ": %s", form->help);
@@ -197,7 +197,7 @@ void conf_key_tell(const struct conf_key *key,
 		return;
 	add_allowed(&text, row);
 	tell(owner, "allowed", conf_buf_text(&text));
-	if (conf_kinds[row->type].usual != NULL)
+	if (conf_kinds[row->type].usual)
 		tell(owner, "units", unit_names(conf_kinds[row->type].unit));
 	conf_buf_cut(&text, 0);
 	if (row->def == CONF_REQUIRED)
@@ -206,7 +206,7 @@ void conf_key_tell(const struct conf_key *key,
 		add_default(&text, row);
 	if (text.length > 0)
 		tell(owner, "default", conf_buf_text(&text));
-	if (row->source != NULL)
+	if (row->source)
 		tell(owner, "source", row->source);
 	conf_buf_cut(&text, 0);
 	add_example(&text, key);

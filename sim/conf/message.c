@@ -160,7 +160,7 @@ static void print_text(const struct conf_doc *doc, const struct conf_message *me
 		fprintf(to, "%s: ", severity_names[message->severity]);
 	print_plain(message->text, to);
 	fputc('\n', to);
-	if (source != NULL)
+	if (source)
 		print_source(source, column, to);
 }
 

@@ -9,7 +9,7 @@ unsigned conf_row_shapes(const struct conf_row *row)
 	unsigned shapes = conf_kinds[row->type].shapes;
 
 	if (row->type == CONF_ONEOF)
-		for (const struct conf_row *r = row->table->rows; r->name != NULL; r++)
+		for (const struct conf_row *r = row->table->rows; r->name; r++)
 			shapes |= conf_row_shapes(r);
 	return shapes;
 }
@@ -26,7 +26,7 @@ static bool knows_key(const struct conf_row *row, const char *key)
 		return true;
 	if (row->type != CONF_OBJECT && row->type != CONF_ONEOF)
 		return false;
-	for (const struct conf_row *r = row->table->rows; r->name != NULL; r++)
+	for (const struct conf_row *r = row->table->rows; r->name; r++)
 		if (row->type == CONF_OBJECT ? strcmp(r->name, key) == 0 : knows_key(r, key))
 			return true;
 	return false;
@@ -40,12 +40,12 @@ static const struct conf_row *choose_by_keys(const struct conf_row *rows, const 
 	const struct conf_row *best = NULL;
 	size_t keys = (size_t)cJSON_GetArraySize(item), alternatives = 0;
 
-	for (const struct conf_row *row = rows; row->name != NULL; row++) {
+	for (const struct conf_row *row = rows; row->name; row++) {
 		size_t count = 0;
 
 		if (!conf_has_shape(row, item))
 			continue;
-		for (const cJSON *child = item->child; child != NULL; child = child->next)
+		for (const cJSON *child = item->child; child; child = child->next)
 			count += knows_key(row, child->string);
 		if (keys > 0 && count == keys)
 			return row;
@@ -91,11 +91,11 @@ static void choose(const struct binding *b, const struct conf_row *row,
 static cJSON *bind_by_trial(struct binding *b, const struct conf_row *row, char *base,
 			    const cJSON *item)
 {
-	for (const struct conf_row *r = row->table->rows; r->name != NULL; r++) {
+	for (const struct conf_row *r = row->table->rows; r->name; r++) {
 		cJSON *resolved =
 			conf_has_shape(r, item) ? try_alternative(b, r, base, item) : NULL;
 
-		if (resolved == NULL)
+		if (!resolved)
 			continue;
 		choose(b, row, r, base);
 		return resolved;
@@ -112,7 +112,7 @@ static cJSON *bind_only(struct binding *b, const struct conf_row *row, const str
 	cJSON *resolved;
 
 	choose(b, row, only, base);
-	if (outer == NULL && conf_is_scalar(only->type))
+	if (!outer && conf_is_scalar(only->type))
 		b->whole = row;
 	resolved = conf_bind_value(b, only, base, item);
 	b->whole = outer;
@@ -124,7 +124,7 @@ cJSON *conf_bind_oneof(struct binding *b, const struct conf_row *row, char *base
 	const struct conf_row *only = NULL;
 	size_t candidates = 0;
 
-	for (const struct conf_row *r = row->table->rows; r->name != NULL; r++) {
+	for (const struct conf_row *r = row->table->rows; r->name; r++) {
 		if (!conf_has_shape(r, item))
 			continue;
 		only = r;
@@ -134,7 +134,7 @@ cJSON *conf_bind_oneof(struct binding *b, const struct conf_row *row, char *base
 		return bind_by_trial(b, row, base, item);
 	if (candidates > 1)
 		only = choose_by_keys(row->table->rows, item);
-	if (only == NULL)
+	if (!only)
 		return conf_bind_refuse(b, row, item);
 	return bind_only(b, row, only, base, item);
 }

@@ -29,7 +29,7 @@ static cJSON *parse_value(const struct change *c, const char *value)
 	struct conf_syntax_error error;
 	cJSON *item = conf_json_parse(value, strlen(value), &error);
 
-	if (item == NULL)
+	if (!item)
 		item = conf_node(cJSON_CreateString(value));
 	else
 		conf_check_json(c->doc, item, value, c->number, c->pointer);
@@ -90,7 +90,7 @@ static cJSON *descend(const struct change *c, cJSON *where, const char *step)
 			return NULL;
 		child = cJSON_GetArrayItem(where, (int)index);
 	}
-	if (child != NULL)
+	if (child)
 		return child;
 	child = conf_node(cJSON_CreateObject());
 	conf_mark_set(child, c->number);
@@ -123,11 +123,11 @@ static void apply(const struct change *c, const char *text)
 	const char *rest = conf_pointer_step(c->pointer, &step);
 	cJSON *value;
 
-	while (where != NULL && *rest == '/') {
+	while (where && *rest == '/') {
 		where = descend(c, where, conf_buf_text(&step));
 		rest = conf_pointer_step(rest, &step);
 	}
-	if (where != NULL) {
+	if (where) {
 		value = parse_value(c, text);
 		if (!put(c, where, conf_buf_text(&step), value))
 			cJSON_Delete(value);

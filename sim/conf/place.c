@@ -5,7 +5,7 @@
 void conf_mark_set(cJSON *item, size_t number)
 {
 	item->valueint = -(int)number;
-	for (cJSON *child = item->child; child != NULL; child = child->next)
+	for (cJSON *child = item->child; child; child = child->next)
 		conf_mark_set(child, number);
 }
 
@@ -77,7 +77,7 @@ static const cJSON *child_of(const cJSON *item, const char *step)
 		return cJSON_GetObjectItemCaseSensitive(item, step);
 	if (!cJSON_IsArray(item) || !conf_array_index(step, SIZE_MAX / 16, &index))
 		return NULL;
-	while (child != NULL && index-- > 0)
+	while (child && index-- > 0)
 		child = child->next;
 	return child;
 }
@@ -87,16 +87,16 @@ struct conf_place conf_place_of_pointer(const struct conf_doc *doc, const char *
 	const cJSON *item = doc->root;
 	struct conf_buf step = { 0 };
 
-	if (item == NULL)
+	if (!item)
 		return (struct conf_place){ .offset = CONF_NOWHERE };
-	while (pointer != NULL && *pointer == '/') {
+	while (pointer && *pointer == '/') {
 		const cJSON *child;
 
 		pointer = conf_pointer_step(pointer, &step);
-		if (pointer == NULL)
+		if (!pointer)
 			break;
 		child = child_of(item, conf_buf_text(&step));
-		if (child == NULL)
+		if (!child)
 			break;
 		item = child;
 	}

@@ -99,8 +99,8 @@ static cJSON *bind_string(struct binding *b, void *dest, const cJSON *item)
 static cJSON *bind_enum(struct binding *b, const struct conf_row *row, void *dest,
 			const cJSON *item)
 {
-	SIM_BUG_ON(row->choices == NULL);
-	for (int i = 0; row->choices[i] != NULL; i++) {
+	SIM_BUG_ON(!row->choices);
+	for (int i = 0; row->choices[i]; i++) {
 		if (strcmp(row->choices[i], item->valuestring) != 0)
 			continue;
 		memcpy(dest, &i, sizeof(i));

@@ -50,13 +50,13 @@ static void describe_member(cJSON *schema, const struct conf_row *row)
 {
 	struct conf_buf text = { 0 };
 
-	conf_buf_add(&text, row->help != NULL ? row->help : "");
-	if (conf_kinds[row->type].usual != NULL && (row->min > 0 || row->max > 0)) {
+	conf_buf_add(&text, row->help ? row->help : "");
+	if (conf_kinds[row->type].usual && (row->min > 0 || row->max > 0)) {
 		conf_buf_add(&text, text.length > 0 ? " Allowed: " : "Allowed: ");
 		conf_describe_row(&text, row);
 		conf_buf_add(&text, ".");
 	}
-	if (conf_has_default(row) && row->source != NULL)
+	if (conf_has_default(row) && row->source)
 		conf_buf_addf(&text, "%sSource of the default: %s.", text.length > 0 ? " " : "",
 			      row->source);
 	if (text.length > 0)
@@ -72,9 +72,9 @@ static cJSON *schema_of_table(struct schema *s, const struct conf_table *table)
 	cJSON *properties = conf_node(cJSON_CreateObject());
 	cJSON *required = conf_node(cJSON_CreateArray());
 
-	if (table->help != NULL)
+	if (table->help)
 		add_string(schema, "description", table->help);
-	for (const struct conf_row *row = table->rows; row->name != NULL; row++) {
+	for (const struct conf_row *row = table->rows; row->name; row++) {
 		cJSON *member = schema_of_row(s, row);
 
 		describe_member(member, row);
@@ -83,7 +83,7 @@ static cJSON *schema_of_table(struct schema *s, const struct conf_table *table)
 			cJSON_AddItemToArray(required, conf_node(cJSON_CreateString(row->name)));
 	}
 	add(schema, "properties", properties);
-	if (required->child != NULL)
+	if (required->child)
 		add(schema, "required", required);
 	else
 		cJSON_Delete(required);
@@ -178,7 +178,7 @@ static cJSON *schema_of_oneof(struct schema *s, const struct conf_row *row)
 	unsigned shapes = 0;
 	bool distinct = true;
 
-	for (const struct conf_row *r = row->table->rows; r->name != NULL; r++) {
+	for (const struct conf_row *r = row->table->rows; r->name; r++) {
 		struct conf_row form = *r;
 		cJSON *alternative = schema_of_row(s, r);
 
@@ -197,7 +197,7 @@ static cJSON *schema_of_enum(const struct conf_row *row)
 	cJSON *schema = conf_node(cJSON_CreateObject());
 	cJSON *choices = conf_node(cJSON_CreateArray());
 
-	for (size_t i = 0; row->choices[i] != NULL; i++)
+	for (size_t i = 0; row->choices[i]; i++)
 		cJSON_AddItemToArray(choices, conf_node(cJSON_CreateString(row->choices[i])));
 	add(schema, "enum", choices);
 	return schema;
@@ -241,7 +241,7 @@ void conf_schema(const struct conf_table *table, const char *title, FILE *to)
 
 	add_string(root, "$schema", "https://json-schema.org/draft/2020-12/schema");
 	add_string(root, "title", title);
-	while (body->child != NULL) {
+	while (body->child) {
 		cJSON *part = cJSON_DetachItemViaPointer(body, body->child);
 
 		cJSON_AddItemToObject(root, part->string, part);

@@ -52,13 +52,13 @@ const char *conf_suggest(const char *word, const char *const *choices)
 
 	if (m == 0 || m > MAX_WORD)
 		return NULL;
-	for (; *choices != NULL; choices++) {
+	for (; *choices; choices++) {
 		size_t n = strlen(*choices), longer = m > n ? m : n, d;
 
 		if (n > MAX_WORD)
 			continue;
 		d = distance(word, m, *choices, n);
-		if (d > (longer + 2) / 3 || d >= longer || (best != NULL && d >= best_distance))
+		if (d > (longer + 2) / 3 || d >= longer || (best && d >= best_distance))
 			continue;
 		best = *choices;
 		best_distance = d;

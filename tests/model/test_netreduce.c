@@ -47,7 +47,7 @@ Test(netreduce, connections_keep_their_volume)
 	struct netreduce *job;
 
 	bench_job_of(&bench, SPINE, 1, 0, 4, 10, 10 * 6, "");
-	while ((job = bench_job(&bench, 0)) == NULL || job->rings[0].ends[3].results < 4)
+	while (!(job = bench_job(&bench, 0)) || job->rings[0].ends[3].results < 4)
 		cr_assert(sim_run(&bench.run.s->sim, 1));
 	for (uint32_t w = 0; w < 4; w++) {
 		const struct end *end = &job->rings[0].ends[w],
@@ -105,7 +105,7 @@ Test(netreduce, connection_translation)
 	const uint64_t packets = 170 * 3;
 
 	bench_job_of(&bench, SPINE, 1, 0, 4, 170, (unsigned)packets, "");
-	while ((job = bench_job(&bench, 0)) == NULL)
+	while (!(job = bench_job(&bench, 0)))
 		cr_assert(sim_run(&bench.run.s->sim, 1));
 	nodes = job->rings[0].nodes;
 	cr_assert_eq(job->base.tree.tree->node_count, 3);
@@ -141,7 +141,7 @@ Test(netreduce, three_levels)
 	uint64_t edges;
 
 	bench_job_of(&bench, FAT, 1, 0, 16, 10, 100, "");
-	while ((job = bench_job(&bench, 0)) == NULL)
+	while (!(job = bench_job(&bench, 0)))
 		cr_assert(sim_run(&bench.run.s->sim, 1));
 	edges = job->base.tree.tree->node_count - 1;
 	cr_expect_eq(edges, 12, "4 pods: an aggregation switch and two edge switches each");
@@ -375,7 +375,7 @@ static void cnps(struct bench *bench, uint64_t counts[4])
 {
 	const struct netreduce *job;
 
-	while ((job = bench_job(bench, 0)) == NULL || job->rings[0].ends[3].results < 15)
+	while (!(job = bench_job(bench, 0)) || job->rings[0].ends[3].results < 15)
 		cr_assert(sim_run(&bench->run.s->sim, 1));
 	for (uint32_t w = 0; w < 4; w++)
 		counts[w] =

@@ -22,15 +22,15 @@ static inline struct answer ask(const char *a, const char *b, struct compare_opt
 	size_t length;
 	FILE *to = open_memstream(&answer.text, &length);
 	const char *dirs[] = { a, b };
-	answer.end = compare(dirs, b == NULL ? 1 : 2, &options, to, &answer.error);
+	answer.end = compare(dirs, !b ? 1 : 2, &options, to, &answer.error);
 	fclose(to);
-	if (options.json && answer.error == NULL) {
+	if (options.json && !answer.error) {
 		answer.json = cJSON_Parse(answer.text);
 		cr_assert_not_null(answer.json, "%s", answer.text);
 	}
-	cr_expect((answer.error == NULL) ==
+	cr_expect((!answer.error) ==
 		  (answer.end == COMPARE_ALIKE || answer.end == COMPARE_DIFFERS));
-	cr_expect(answer.error == NULL || *answer.text == '\0', "%s", answer.text);
+	cr_expect(!answer.error || *answer.text == '\0', "%s", answer.text);
 	return answer;
 }
 
@@ -46,8 +46,8 @@ static inline void refused(const char *a, const char *b, struct compare_options 
 {
 	struct answer answer = ask(a, b, options);
 	cr_expect_eq(answer.end, end, "%s: %s", want, answer.error);
-	cr_expect(answer.error != NULL && strstr(answer.error, want) != NULL, "no \"%s\" in: %s",
-		  want, answer.error);
+	cr_expect(answer.error && strstr(answer.error, want), "no \"%s\" in: %s", want,
+		  answer.error);
 	answer_release(&answer);
 }
 
@@ -59,7 +59,7 @@ static inline const cJSON *row_of(const struct answer *answer, const char *metri
 	cJSON_ArrayForEach(row, cJSON_GetObjectItem(answer->json, "rows")) {
 		char text[200] = "";
 		cJSON_ArrayForEach(label, cJSON_GetObjectItem(row, "of"))
-			snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s",
+			snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s",
 				 *text ? "|" : "", label->valuestring);
 		if (strcmp(cJSON_GetObjectItem(row, "metric")->valuestring, metric) == 0 &&
 		    strcmp(text, labels) == 0)
@@ -98,7 +98,7 @@ static inline void expect_basis(const cJSON *row, const char *want)
 {
 	const cJSON *item = cJSON_GetObjectItem(row, "basis");
 	cr_assert_not_null(item);
-	if (want == NULL)
+	if (!want)
 		cr_expect(cJSON_IsNull(item));
 	else
 		cr_expect_str_eq(item->valuestring, want);

@@ -28,7 +28,7 @@ static inline char *sample_sweep(const char *folder, const char *name, const cha
 	char *dir = folder_join(folder, name);
 	mkdir(dir, 0777);
 	sample_write(dir, "sweep.json", json);
-	if (csv != NULL)
+	if (csv)
 		sample_write(dir, "sweep.csv", csv);
 	return dir;
 }

@@ -215,7 +215,7 @@ Test(compare, tolerance)
 		      { 0.499, COMPARE_DIFFERS, COMPARE_DIFFERS },
 		      { 0.5, COMPARE_ALIKE,
 			COMPARE_DIFFERS } }; /* 3 drops are more than 0 times any */
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		both.tolerance = usual.tolerance = cases[i].tolerance;
 		struct answer answer = ask(a, b, both);
 		cr_expect_eq(answer.end, cases[i].fast, "case %zu", i);

@@ -44,8 +44,7 @@ static void expect_mistakes(const char *text, size_t length, size_t count, const
 
 	cr_expect_eq(conf_errors(doc), count, "%zu errors in %s:\n%s", conf_errors(doc), text,
 		     errors);
-	cr_expect(strstr(errors, message) != NULL, "%s\nsays\n%sand not\n%s", text, errors,
-		  message);
+	cr_expect(strstr(errors, message), "%s\nsays\n%sand not\n%s", text, errors, message);
 	free(errors);
 	conf_doc_free(doc);
 }
@@ -530,7 +529,7 @@ Test(conf, all_mistakes_in_the_order_of_the_text)
 	cr_expect_eq(strncmp(errors, "t.json:1:1: /: the key \"name\" is missing", 40), 0);
 	cr_expect(strstr(errors, "2:11: /buffer") < strstr(errors, "3:1: /nme"));
 	cr_expect(strstr(errors, "3:1: /nme") < strstr(errors, "4:9: /seed"));
-	cr_expect(strstr(errors, "    \"buffer\": 1,\n              ^\n") != NULL, "%s", errors);
+	cr_expect(strstr(errors, "    \"buffer\": 1,\n              ^\n"), "%s", errors);
 	free(errors);
 	conf_doc_free(doc);
 }
@@ -567,7 +566,7 @@ Test(conf, too_many_messages)
 	doc = parse(text, NULL);
 	errors = errors_of(doc, false);
 	cr_expect_eq(conf_errors(doc), 150);
-	cr_expect(strstr(errors, "t.json: and 50 more\n") != NULL);
+	cr_expect(strstr(errors, "t.json: and 50 more\n"));
 	free(errors);
 	conf_doc_free(doc);
 }
@@ -676,8 +675,7 @@ Test(conf, wrong_overrides)
 		char *errors = errors_of(doc, false);
 
 		cr_expect_eq(conf_errors(doc), 1, "%s", errors);
-		cr_expect(strstr(errors, wrong[i].message) != NULL, "%s: %s", wrong[i].message,
-			  errors);
+		cr_expect(strstr(errors, wrong[i].message), "%s: %s", wrong[i].message, errors);
 		free(errors);
 		conf_doc_free(doc);
 	}
@@ -694,7 +692,7 @@ static void expect_round_trip(const char *text)
 	compact = conf_resolved_json(again, false);
 	cr_expect_eq(conf_errors(again), 0);
 	cr_expect_str_eq(first, second);
-	cr_expect(strchr(compact, '\n') == NULL);
+	cr_expect(!strchr(compact, '\n'));
 	cr_expect_eq(conf_resolved_hash(doc), conf_resolved_hash(again));
 	conf_doc_free(doc);
 	conf_doc_free(again);
@@ -755,13 +753,13 @@ Test(conf, explains_where_values_come_from)
 
 	cr_expect(strstr(text, "/seed                    5              command line\n"), "%s",
 		  text);
-	cr_expect(strstr(text, "t.json:1\n") != NULL);
-	cr_expect(strstr(text, "default: RFC 3439\n") != NULL);
-	cr_expect(strstr(text, "default: ATP, table 1\n") != NULL);
-	cr_expect(strstr(text, "[[4,0],[5,1]]") != NULL);
+	cr_expect(strstr(text, "t.json:1\n"));
+	cr_expect(strstr(text, "default: RFC 3439\n"));
+	cr_expect(strstr(text, "default: ATP, table 1\n"));
+	cr_expect(strstr(text, "[[4,0],[5,1]]"));
 	cr_expect(cJSON_IsArray(list));
-	cr_expect(strstr(json, "\"origin\": \"command line\"") != NULL);
-	cr_expect(strstr(json, "\"source\": \"RFC 3439\"") != NULL);
+	cr_expect(strstr(json, "\"origin\": \"command line\""));
+	cr_expect(strstr(json, "\"source\": \"RFC 3439\""));
 	cJSON_Delete(list);
 	free(text);
 	free(json);
@@ -799,7 +797,7 @@ static cJSON *schema_of_sample(void)
 /* The node at "a/b/c". */
 static const cJSON *at(const cJSON *node, const char *path)
 {
-	while (node != NULL && *path != '\0') {
+	while (node && *path != '\0') {
 		size_t length = strcspn(path, "/");
 		char key[64];
 
@@ -848,7 +846,7 @@ Test(conf, unreadable_files)
 
 		cr_expect(conf_io_error(doc));
 		cr_expect_eq(conf_errors(doc), 1);
-		cr_expect(strstr(errors, ": cannot be read: ") != NULL);
+		cr_expect(strstr(errors, ": cannot be read: "));
 		cr_expect_str_eq(resolved, "{}");
 		free(errors);
 		free(resolved);

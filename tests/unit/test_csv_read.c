@@ -7,12 +7,12 @@
 #include <unistd.h>
 
 static char folder[] = INASIM_WORK_DIR "/inasim-csv-XXXXXX";
-static char path[sizeof folder + 16];
+static char path[sizeof(folder) + 16];
 
 static void setup(void)
 {
 	cr_assert_not_null(mkdtemp(folder));
-	snprintf(path, sizeof path, "%s/t.csv", folder);
+	snprintf(path, sizeof(path), "%s/t.csv", folder);
 }
 
 static void teardown(void)
@@ -52,7 +52,7 @@ static void expect_error(const char *text, size_t length, const char *want)
 	char *error = NULL;
 	write_file(text, length);
 	struct csv *csv = csv_open(path, &error);
-	if (csv != NULL) {
+	if (csv) {
 		while (csv_next(csv))
 			;
 		cr_assert_not(csv_close(csv, &error), "no error in: %s", text);
@@ -85,7 +85,7 @@ Test(csv_read, last_line_needs_no_end)
 					     ("\xef\xbb\xbf"
 					      "a,b\n1,2\n3,4\n\n"),
 					     "a,b\n\n1,2\n\r\n3,\"4\"" };
-	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
 		struct csv *csv = open_text(texts[i]);
 		int a = csv_need(csv, "a"), b = csv_need(csv, "b");
 		uint64_t sum = 0;
@@ -127,7 +127,7 @@ Test(csv_read, mistakes_are_told_with_their_line)
 		{ "a,b\n1,2\"x\n", "2: a quote inside a cell that does not start with one" },
 		{ "a,b\n1,2\rx\n", "2: a carriage return inside the line" },
 	};
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
 		expect_error(cases[i].text, strlen(cases[i].text), cases[i].want);
 	expect_error("a,b\n1,\0\n", 9, "2: a zero byte: not a text file");
 }
@@ -153,7 +153,7 @@ static bool reads(char kind, const char *cell)
 {
 	char text[64];
 	char *error = NULL;
-	snprintf(text, sizeof text, "x,y\n%s,1\n", cell);
+	snprintf(text, sizeof(text), "x,y\n%s,1\n", cell);
 	struct csv *csv = open_text(text);
 	cr_assert(csv_next(csv));
 	if (kind == 'u')
@@ -185,13 +185,13 @@ Test(csv_read, numbers_are_strict)
 	static const char *const good_real[] = { "0", "-1.5", "1e-9", "+3", ".5", "5.", "1E300" };
 	static const char *const bad_real[] = { "",   "nan", "inf",   "1e999", "0x1p3",
 						" 1", "1 ",  "1.2.3", "e5",    "--1" };
-	for (size_t i = 0; i < sizeof good_u64 / sizeof *good_u64; i++)
+	for (size_t i = 0; i < sizeof(good_u64) / sizeof(*good_u64); i++)
 		cr_expect(reads('u', good_u64[i]), "%s", good_u64[i]);
-	for (size_t i = 0; i < sizeof bad_u64 / sizeof *bad_u64; i++)
+	for (size_t i = 0; i < sizeof(bad_u64) / sizeof(*bad_u64); i++)
 		cr_expect_not(reads('u', bad_u64[i]), "%s", bad_u64[i]);
-	for (size_t i = 0; i < sizeof good_real / sizeof *good_real; i++)
+	for (size_t i = 0; i < sizeof(good_real) / sizeof(*good_real); i++)
 		cr_expect(reads('r', good_real[i]), "%s", good_real[i]);
-	for (size_t i = 0; i < sizeof bad_real / sizeof *bad_real; i++)
+	for (size_t i = 0; i < sizeof(bad_real) / sizeof(*bad_real); i++)
 		cr_expect_not(reads('r', bad_real[i]), "%s", bad_real[i]);
 	cr_expect(reads('f', "0") && reads('f', "1"));
 	cr_expect_not(reads('f', "2") || reads('f', "") || reads('f', "10") || reads('f', "yes"));

@@ -18,12 +18,12 @@
 #include <unistd.h>
 
 static char folder[] = INASIM_WORK_DIR "/inasim-csv-write-XXXXXX";
-static char target[sizeof folder + 16];
+static char target[sizeof(folder) + 16];
 
 static void setup(void)
 {
 	cr_assert_not_null(mkdtemp(folder));
-	snprintf(target, sizeof target, "%s/t.csv", folder);
+	snprintf(target, sizeof(target), "%s/t.csv", folder);
 }
 
 static void teardown(void)
@@ -57,7 +57,7 @@ static void expect_file(const char *want)
 	char text[4096] = "";
 	FILE *file = fopen(target, "r");
 	cr_assert_not_null(file);
-	size_t length = fread(text, 1, sizeof text - 1, file);
+	size_t length = fread(text, 1, sizeof(text) - 1, file);
 	fclose(file);
 	cr_expect_eq(length, strlen(want));
 	cr_expect_str_eq(text, want);
@@ -74,7 +74,7 @@ Test(csv_write, cells_of_every_kind)
 {
 	struct csv_writer *csv = open_well();
 	for (const char *const *name = (const char *const[]){ "a", "b", "c", "d", "e", "f", NULL };
-	     *name != NULL; name++)
+	     *name; name++)
 		csv_writer_text(csv, *name);
 	csv_writer_end_row(csv);
 	csv_writer_count(csv, UINT64_MAX);
@@ -197,7 +197,7 @@ Test(csv_write, full_disk_is_told_and_changes_nothing)
 Test(csv_write, no_such_folder)
 {
 	char *error = NULL;
-	snprintf(target, sizeof target, "%s/no/t.csv", folder);
+	snprintf(target, sizeof(target), "%s/no/t.csv", folder);
 	cr_expect_not(csv_writer_commit(csv_writer_open(target), &error));
 	cr_expect_not_null(strstr(error, "cannot write"), "%s", error);
 	free(error);

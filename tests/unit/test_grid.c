@@ -21,7 +21,7 @@ Test(grid, aligns_columns_and_ends_lines_at_their_last_character)
 	struct grid *grid = grid_new("lrl");
 	for (const char *const *cell =
 		     (const char *const[]){ "a", "b", "c", "long", "1", "", "", "12", "x", NULL };
-	     *cell != NULL; cell++)
+	     *cell; cell++)
 		grid_add(grid, "%s", *cell);
 	expect(grid, "a      b  c\n"
 		     "long   1\n"
@@ -45,7 +45,7 @@ Test(grid, counts_characters)
 {
 	struct grid *grid = grid_new("ll");
 	for (const char *const *cell = (const char *const[]){ "\u00e9", "b", "ab", "b", NULL };
-	     *cell != NULL; cell++)
+	     *cell; cell++)
 		grid_add(grid, "%s", *cell);
 	expect(grid, "\u00e9   b\nab  b\n");
 	grid_free(grid);

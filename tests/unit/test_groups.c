@@ -100,7 +100,7 @@ Test(groups, are_written)
 	struct csv *csv = csv_open(path, &error);
 	cr_assert_not_null(csv, "%s", error);
 	cr_expect_eq(csv_columns(csv), 11);
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		const struct row *want = &rows[i];
 		cr_assert(csv_next(csv));
 		cr_expect_str_eq(csv_text(csv, csv_need(csv, "load")), want->load);

@@ -63,7 +63,7 @@ Test(inference, student_t_points)
 		size_t n;
 		double t;
 	} points[] = { { 3, 4.303 }, { 4, 3.182 }, { 5, 2.776 }, { 10, 2.262 }, { 30, 2.045 } };
-	for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
+	for (size_t i = 0; i < sizeof(points) / sizeof(*points); i++) {
 		size_t n = points[i].n;
 		double x[30] = { 0 };
 		x[n - 1] = (double)n;
@@ -216,7 +216,7 @@ Test(inference, ranks_of_quantile_intervals)
 		{ 2000, 0.95, 0.95, 1880, 1920 }, { 6, 0.5, 0.95, 1, 6 },
 		{ 5, 0.5, 0.95, 0, 6 },           { 299, 0.99, 0.95, 292, 300 },
 	};
-	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
 		size_t low, high;
 		infer_quantile_ranks(known[i].n, known[i].p, known[i].level, &low, &high);
 		cr_expect(low == known[i].low && high == known[i].high, "n %zu p %g: %zu %zu",

@@ -15,12 +15,12 @@
 #include <unistd.h>
 
 static char folder[] = INASIM_WORK_DIR "/inasim-input-XXXXXX";
-static char path[sizeof folder + 16];
+static char path[sizeof(folder) + 16];
 
 static void setup(void)
 {
 	cr_assert_not_null(mkdtemp(folder));
-	snprintf(path, sizeof path, "%s/file", folder);
+	snprintf(path, sizeof(path), "%s/file", folder);
 }
 
 static void teardown(void)

@@ -117,15 +117,15 @@ Test(json, text_is_utf8)
 		"\xf5\x80\x80\x80",
 		"\xf4\x90\x80\x80", /* above U+10FFFF */
 	};
-	for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
 		struct json j;
 		char want[32];
 		json_init(&j);
 		json_string(&j, NULL, good[i]);
-		snprintf(want, sizeof want, "\"%s\"\n", good[i]);
+		snprintf(want, sizeof(want), "\"%s\"\n", good[i]);
 		expect(&j, want);
 	}
-	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		struct json j;
 		char want[64] = "\"";
 		json_init(&j);

@@ -13,7 +13,7 @@ static void expect(const char *a, const char *b, const char *want)
 	char *text = NULL;
 	size_t length;
 	FILE *to = open_memstream(&text, &length);
-	cr_assert(x != NULL && y != NULL, "%s %s", a, b);
+	cr_assert(x && y, "%s %s", a, b);
 	json_diff_add(&diff, "", x, y);
 	for (size_t i = 0; i < diff.count; i++) {
 		char *was = json_diff_text(diff.items[i].a, "nothing");

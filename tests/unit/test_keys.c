@@ -18,7 +18,7 @@ static const struct conf_key *find(const struct conf_key *keys, size_t count, co
 /* "/jobs/N/workers" as in an example: "/jobs/0/workers" */
 static void first_items(char *path)
 {
-	for (char *n = path; (n = strstr(n, "/N")) != NULL; n++)
+	for (char *n = path; (n = strstr(n, "/N")); n++)
 		if (n[2] == '/' || n[2] == '\0')
 			n[1] = '0';
 }

@@ -270,7 +270,7 @@ Test(plan, what_a_point_sets)
 	snprintf(seed, sizeof(seed), "%" PRIu64, plan->points[3].seed);
 	cr_expect_str_eq(overrides[5].pointer, "/seed");
 	cr_expect_str_eq(overrides[5].value, seed);
-	cr_expect(settings[5] == NULL);
+	cr_expect(!settings[5]);
 	cr_expect_str_eq(settings[2]->place, "/axes/0/values/1");
 	cr_expect_str_eq(settings[2]->origin, "/axes/0/pointers/1");
 	cr_expect_str_eq(settings[4]->place, "/axes/2/cases/l/~1c");

@@ -111,14 +111,14 @@ static void expect_figure(const char *figure, const char *want)
 	char name[4096], *printed, *error = NULL;
 	size_t length;
 	cr_assert_eq(draw(figure, "png", &printed, &error), 1, "%s: %s", figure, error);
-	snprintf(name, sizeof name, "%s/figures/%s.png\n", folder, figure);
+	snprintf(name, sizeof(name), "%s/figures/%s.png\n", folder, figure);
 	cr_expect_str_eq(printed, name);
 	free(printed);
-	snprintf(name, sizeof name, "figures/%s.png", figure);
+	snprintf(name, sizeof(name), "figures/%s.png", figure);
 	char *png = read_file(name, &length);
 	cr_expect(length > 1000 && memcmp(png, "\x89PNG\r\n\x1a\n", 8) == 0);
 	free(png);
-	snprintf(name, sizeof name, "figures/%s.dat", figure);
+	snprintf(name, sizeof(name), "figures/%s.dat", figure);
 	char *data = read_file(name, &length);
 	cr_expect_str_eq(data, want);
 	free(data);
@@ -138,10 +138,9 @@ static void expect_error(const char *figure, const char *term, const char *want)
 static void expect_no_data(const char *figure)
 {
 	char *printed, *error = NULL;
-	cr_expect_eq(draw(figure, "png", &printed, &error), figure == NULL ? 0 : PLOT_IO, "%s",
-		     error);
-	cr_expect_eq(error != NULL, figure != NULL);
-	if (error != NULL)
+	cr_expect_eq(draw(figure, "png", &printed, &error), !figure ? 0 : PLOT_IO, "%s", error);
+	cr_expect_eq(error, figure);
+	if (error)
 		cr_expect_not_null(strstr(error, ": no figure "), "%s", error);
 	cr_expect_str_eq(printed, "");
 	free(printed);
@@ -485,7 +484,7 @@ Test(plot, every_figure_that_has_data)
 	cr_expect_not_null(strstr(printed, "/figures/link_utilization.png\n"));
 	free(printed);
 	size_t figures = 0, alone = 0, together = 0;
-	for (; plot_figure(figures) != NULL; figures++) {
+	for (; plot_figure(figures); figures++) {
 		alone += plot_figure(figures)->alone != NULL;
 		together += plot_figure(figures)->together != NULL;
 	}
@@ -500,7 +499,7 @@ Test(plot, other_terminals)
 		      { "pdf", "figures/slowdown.pdf", "%PDF" },
 		      { "eps", "figures/slowdown.eps", "%!PS" } };
 	create_flows();
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		char *printed, *error = NULL;
 		size_t length;
 		cr_assert_eq(draw("slowdown", cases[i].term, &printed, &error), 1, "%s", error);
@@ -602,10 +601,10 @@ Test(plot, half_a_figure)
 	static const char *const terms[] = { "png", "svg", "pdf", "eps" };
 	create_flows();
 	create_program("gnuplot", "#!/bin/sh\necho as much of it as there was\n");
-	for (size_t i = 0; i < sizeof terms / sizeof *terms; i++) {
+	for (size_t i = 0; i < sizeof(terms) / sizeof(*terms); i++) {
 		char name[64];
 		expect_error("slowdown", terms[i], "gnuplot made no whole ");
-		snprintf(name, sizeof name, "figures/slowdown.%s", terms[i]);
+		snprintf(name, sizeof(name), "figures/slowdown.%s", terms[i]);
 		cr_expect_not(folder_has(folder, name), "%s passes for a figure", name);
 	}
 }
@@ -651,7 +650,7 @@ Test(plot, links_are_not_followed)
 	create_text("figures/other", "");
 	for (size_t i = 0; i < 3; i++) {
 		char path[4096];
-		snprintf(path, sizeof path, "%s/figures/slowdown.%s", folder, suffixes[i]);
+		snprintf(path, sizeof(path), "%s/figures/slowdown.%s", folder, suffixes[i]);
 		cr_assert_eq(symlink(victim, path), 0);
 	}
 	cr_assert_eq(draw("slowdown", "png", &printed, &error), 1, "%s", error);
@@ -706,8 +705,7 @@ Test(plot, names_are_shown_as_they_are)
 	static const char *const files[] = { "figures/job_timeline.svg", "figures/fct_cdf.svg" };
 	for (size_t i = 0; i < 2; i++) {
 		char *svg = read_file(files[i], &length);
-		cr_expect(strstr(svg, shown[0]) != NULL || strstr(svg, shown[1]) != NULL, "%s: %s",
-			  files[i], svg);
+		cr_expect(strstr(svg, shown[0]) || strstr(svg, shown[1]), "%s: %s", files[i], svg);
 		free(svg);
 	}
 	char *data = read_file("figures/fct_cdf.dat", &length);
@@ -777,7 +775,7 @@ Test(plot, a_figure_draws_itself_again)
 	cr_assert_eq(draw("slowdown", "png", &printed, &error), 1, "%s", error);
 	free(printed);
 	char *png = read_file("figures/slowdown.png", &length);
-	snprintf(command, sizeof command,
+	snprintf(command, sizeof(command),
 		 "cd \"%s\" && mkdir moved && cp figures/*.gp figures/*.dat moved && cd moved && "
 		 "gnuplot -d slowdown.gp",
 		 folder);
@@ -821,7 +819,7 @@ Test(plot, titles_can_be_left_out)
 		free(printed);
 		char *svg = read_file("figures/slowdown.svg", &size);
 		for (size_t i = 0; i < 2; i++)
-			cr_expect_eq(strstr(svg, titles[i]) == NULL, without);
+			cr_expect_eq(!strstr(svg, titles[i]), without);
 		free(svg);
 	}
 }

@@ -97,7 +97,7 @@ static int draw(const char *dir, const struct plot_sweep_options *options, const
 static char *read_figure(const char *dir, const char *name, const char *suffix)
 {
 	char path[4096];
-	snprintf(path, sizeof path, "%s/figures/%s.%s", dir, name, suffix);
+	snprintf(path, sizeof(path), "%s/figures/%s.%s", dir, name, suffix);
 	FILE *file = fopen(path, "r");
 	cr_assert_not_null(file, "no %s", path);
 	char *text = calloc(1 << 20, 1);
@@ -135,7 +135,7 @@ static void expect_figure(const struct plot_sweep_options *options, const char *
 	char path[4096], *printed, *error = NULL;
 	char *dir = sample_sweep(folder, "s", JSON, CSV);
 	cr_assert_eq(draw(dir, options, "png", &printed, &error), 1, "%s", error);
-	snprintf(path, sizeof path, "%s/figures/%s.png\n", dir, name);
+	snprintf(path, sizeof(path), "%s/figures/%s.png\n", dir, name);
 	cr_expect_str_eq(printed, path);
 	free(printed);
 	char *png = read_figure(dir, name, "png");
@@ -153,7 +153,7 @@ static void expect_error(const struct plot_sweep_options *options, const char *j
 	char *printed, *error = NULL;
 	char *dir = sample_sweep(folder, "s", json, CSV);
 	cr_expect_eq(draw(dir, options, "png", &printed, &error), PLOT_USAGE, "%s", error);
-	cr_expect(error != NULL && strstr(error, want) != NULL, "no \"%s\" in: %s", want, error);
+	cr_expect(error && strstr(error, want), "no \"%s\" in: %s", want, error);
 	cr_expect_str_eq(printed, "");
 	cr_expect_not(folder_has(dir, "figures"));
 	free(printed);
@@ -319,7 +319,7 @@ Test(plot_sweep, text_for_terminals)
 				"64KB",
 				"256KB",
 				"memory" };
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
 		cr_expect_not_null(strstr(printed, words[i]), "no \"%s\" in:\n%s", words[i],
 				   printed);
 	free(printed);
@@ -333,14 +333,14 @@ Test(plot_sweep, names_are_only_names)
 	char *printed, *error = NULL, *victim = folder_join(folder, "victim");
 	sample_write(folder, "victim", "alive\n");
 	char json[2000], csv[2000];
-	snprintf(json, sizeof json,
+	snprintf(json, sizeof(json),
 		 "{\"name\":\"`rm '%s'`\",\"axes\":[{\"name\":\"../n'\",\"values\":[\"1\",\"2\"]},"
 		 "{\"name\":\"$(rm v)\",\"values\":[\"a'; rm `rm victim`\",\"b\\\" \\\\n\"]}],"
 		 "\"replications\":1,\"metrics\":[\"jobs.by_name./`rm '%s'`.jct_s.mean\","
 		 "\"jobs.by_name./`rm '%s'`!jct_s.mean\"]}",
 		 victim, victim, victim);
 	snprintf(
-		csv, sizeof csv,
+		csv, sizeof(csv),
 		"point,hash,replication,seed,../n',$(rm v),status,jobs.by_name./`rm '%s'`.jct_s."
 		"mean,jobs.by_name./`rm '%s'`!jct_s.mean\n"
 		"0," HASH("0") ",0,1,1,a'; rm `rm victim`,done,10,1\n"
@@ -353,7 +353,7 @@ Test(plot_sweep, names_are_only_names)
 	static const char *const kinds[] = { "lines", "bars", "heat", "box" };
 	struct sweep_table *table = sweep_table_read(dir, &error);
 	cr_assert_not_null(table, "%s", error);
-	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
 		struct plot_sweep_options options = { .kind = kinds[i],
 						      .metrics = { table->metrics, 2 } };
 		cr_assert_eq(draw(dir, &options, "svg", &printed, &error), 2, "%s", error);
@@ -384,16 +384,16 @@ Test(plot_sweep, percent_signs_are_percent_signs)
 			"1") ",0,1,50%,%f{y},done,2\n"
 			     "2," HASH("2") ",0,1,%g_x,100%,done,3\n3," HASH(
 				     "3") ",0,1,%g_x,%f{y},done,4\n");
-	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
 		static const char *const words[] = { "%s sweep: m<", "%d load<", ">50%<",
 						     ">%g_x<",       ">100%<",   ">%f{y}<" };
 		struct plot_sweep_options options = { .kind = kinds[i], METRIC("m") };
 		cr_assert_eq(draw(dir, &options, "svg", &printed, &error), 1, "%s", error);
 		char name[64];
-		snprintf(name, sizeof name, "m-over-d-load-by-c-case%s%s", i > 0 ? "-" : "",
+		snprintf(name, sizeof(name), "m-over-d-load-by-c-case%s%s", i > 0 ? "-" : "",
 			 i > 0 ? kinds[i] : "");
 		char *svg = read_figure(dir, name, "svg");
-		for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+		for (size_t k = 0; k < sizeof(words) / sizeof(*words); k++)
 			cr_expect_not_null(strstr(svg, words[k]), "%s: %s", kinds[i], words[k]);
 		free(svg);
 		free(printed);
@@ -427,14 +427,14 @@ Test(plot_sweep, metrics_in_plain_words)
 	double values[17] = { 0 };
 	struct sweep_point point = { .usable = true, .metrics = values };
 	struct sweep_table table = { .metrics = names, .points = &point, .point_count = 1 };
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
 		names[table.metric_count++] = cases[i].name;
 	names[table.metric_count++] = "flows.by_size.0.min_bytes";
 	values[table.metric_count] = 9999;
 	names[table.metric_count++] = "flows.by_size.0.max_bytes";
 	values[table.metric_count] = 10000;
 	names[table.metric_count++] = "flows.by_size.1.min_bytes";
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		char *words = metric_words(table.metrics[i], &table);
 		cr_expect_str_eq(words, cases[i].words);
 		cr_expect_str_eq(metric_unit(cases[i].name), cases[i].unit, "%s", cases[i].name);
@@ -459,7 +459,7 @@ static void expect_scale(const char **values, size_t count, bool numeric, bool g
 #define EXPECT_SCALE(numeric, geometric, last, ...)                                                \
 	do {                                                                                       \
 		const char *values[] = { __VA_ARGS__ };                                            \
-		expect_scale(values, sizeof values / sizeof *values, numeric, geometric, last);    \
+		expect_scale(values, sizeof(values) / sizeof(*values), numeric, geometric, last);  \
 	} while (0)
 
 Test(plot_sweep, values_with_units_are_numbers)
@@ -518,7 +518,7 @@ Test(plot_sweep, words_that_do_not_fit)
 		{ { .relative_to = "memory=64KB" }, "memory is the x axis" },
 		{ { .relative_to = "ring", .kind = "box" }, "boxes show the spread" },
 	};
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
 		expect_error(&cases[i].options, JSON, cases[i].want);
 }
 
@@ -608,9 +608,9 @@ Test(plot_sweep, usual_metrics_of_flows)
 		const char *metrics, *first;
 	} cases[] = { { "\"flows.fct_s.mean\"", "flows.fct_s.mean-over-load" },
 		      { "\"flows.fct_s.mean\",\"flows.fct_s.p99\"", "flows.fct_s.p99-over-load" } };
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		char json[500], path[4096], *printed, *error = NULL;
-		snprintf(json, sizeof json,
+		snprintf(json, sizeof(json),
 			 "{\"name\":\"f\",\"axes\":[{\"name\":\"load\",\"values\":[\"1\",\"2\"]}],"
 			 "\"replications\":1,\"metrics\":[%s]}",
 			 cases[i].metrics);
@@ -622,7 +622,7 @@ Test(plot_sweep, usual_metrics_of_flows)
 							  "0") ",0,1,1,done,1,2\n");
 		struct plot_sweep_options nothing = { 0 };
 		cr_assert_eq(draw(dir, &nothing, "png", &printed, &error), 1, "%s", error);
-		snprintf(path, sizeof path, "%s/figures/%s.png\n", dir, cases[i].first);
+		snprintf(path, sizeof(path), "%s/figures/%s.png\n", dir, cases[i].first);
 		cr_expect_str_eq(printed, path);
 		free(printed);
 		free(dir);
@@ -782,7 +782,7 @@ Test(plot_sweep, fonts)
 					     "a'b", "a`b",   "Sans,9pt", "Sans,,9",
 					     "a\"", "a\\b",  "a{b" };
 	struct plot_options page = { .term = "svg", .width_in = 3.5 };
-	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
 		cr_expect_not(plot_font(wrong[i], &page), "%s", wrong[i]);
 	cr_assert(plot_font("Times New Roman,9", &page));
 	struct plot_sweep_options options = { 0 };

@@ -51,7 +51,7 @@ static void create_two(void)
 {
 	char flows[4000] = FLOWS_HEADER;
 	for (int i = 1; i <= 20; i++)
-		snprintf(flows + strlen(flows), sizeof flows - strlen(flows),
+		snprintf(flows + strlen(flows), sizeof(flows) - strlen(flows),
 			 "%d,%s,0,1,100,0,1,0.5,0.5,%d,0,1,1\n", i, i % 2 ? "web" : "rpc", i);
 	create("A/manifest.json", "{}");
 	create("A/summary.json", SIZE_CLASSES);
@@ -100,10 +100,10 @@ static void expect_figure(const char *figure, const char *want)
 	char *printed, *error = NULL, path[4096];
 	create_two();
 	cr_assert_eq(draw(figure, NULL, &printed, &error), 1, "%s", error);
-	snprintf(path, sizeof path, "%s/out/%s.png\n", folder, figure);
+	snprintf(path, sizeof(path), "%s/out/%s.png\n", folder, figure);
 	cr_expect_str_eq(printed, path);
 	free(printed);
-	snprintf(path, sizeof path, "out/%s.dat", figure);
+	snprintf(path, sizeof(path), "out/%s.dat", figure);
 	char *data = read_file(path);
 	cr_expect_str_eq(data, want);
 	free(data);
@@ -282,13 +282,13 @@ Test(plot_together, sizes_for_print)
 		     { "50.8x25.4mm", 2, 1 } };
 	static const char *const bad[] = { "",     "3.5",    "in",      "0.5in", "41in", "nanin",
 					   "-3in", "3.5inx", "3x0.5in", "3xin",  "3 in", "infin" };
-	for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
 		struct plot_options options = { 0 };
 		cr_expect(plot_size(good[i].text, &options), "%s", good[i].text);
 		cr_expect_float_eq(options.width_in, good[i].width, 1e-9);
 		cr_expect_float_eq(options.height_in, good[i].height, 1e-9);
 	}
-	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		struct plot_options options = { 0 };
 		cr_expect_not(plot_size(bad[i], &options), "%s", bad[i]);
 	}
@@ -308,7 +308,7 @@ Test(plot_together, size_reaches_the_picture)
 	char *a = folder_join(folder, "A"), *out = folder_join(folder, "out");
 	struct plot_labelled run = { a, "x" };
 	create_two();
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct plot_options options = { .term = cases[i].term, .only = "jct", .out = out };
 		char *printed, *error = NULL, name[64];
 		size_t size;
@@ -317,7 +317,7 @@ Test(plot_together, size_reaches_the_picture)
 		cr_assert_eq(plot_together(&run, 1, &options, to, &error), 1, "%s", error);
 		fclose(to);
 		free(printed);
-		snprintf(name, sizeof name, "out/jct.%s", cases[i].term);
+		snprintf(name, sizeof(name), "out/jct.%s", cases[i].term);
 		char *picture = read_file(name);
 		bool found = false;
 		for (size_t at = 0; at < (1 << 16) - 64 && !found; at++)
@@ -335,7 +335,7 @@ Test(plot_together, many_names_are_a_distribution)
 	char jobs[2000] = "name,jct_s,finished\n", *printed, *error = NULL;
 	create_two();
 	for (int i = 0; i < 13; i++)
-		snprintf(jobs + strlen(jobs), sizeof jobs - strlen(jobs), "job%d,1,1\n", i);
+		snprintf(jobs + strlen(jobs), sizeof(jobs) - strlen(jobs), "job%d,1,1\n", i);
 	create("A/jobs.csv", jobs);
 	cr_assert_eq(draw("jct", NULL, &printed, &error), 1, "%s", error);
 	free(printed);

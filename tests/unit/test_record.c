@@ -83,7 +83,7 @@ Test(record, half_a_file_is_missing)
 		struct point_record record;
 		FILE *file = fopen(path, "w");
 
-		cr_assert(file != NULL);
+		cr_assert(file);
 		fputs(halves[i], file);
 		fclose(file);
 		record_init(&record);

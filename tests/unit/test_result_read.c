@@ -30,8 +30,8 @@ static size_t rows(char **error)
 {
 	size_t count = 0;
 	struct csv *csv = result_table(folder, "t.csv", error);
-	if (csv == NULL)
-		return *error == NULL ? 0 : SIZE_MAX;
+	if (!csv)
+		return !*error ? 0 : SIZE_MAX;
 	while (csv_next(csv))
 		count++;
 	return csv_close(csv, error) ? count : SIZE_MAX;
@@ -65,7 +65,7 @@ Test(result_read, every_cut_is_told)
 {
 	char text[] = TABLE;
 	sample_write(folder, "manifest.json", MANIFEST);
-	for (size_t length = sizeof text - 1; length-- > 0;) {
+	for (size_t length = sizeof(text) - 1; length-- > 0;) {
 		text[length] = '\0';
 		sample_write(folder, "t.csv", text);
 		char *error = NULL;
@@ -107,7 +107,7 @@ Test(result_read, names_of_jobs)
 		{ "name,scheme,ran_as\na,panama,\n", "a" },
 		{ "name,scheme\na,panama\n", "a" },
 	};
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		char *error = NULL;
 		sample_write(folder, "jobs.csv", cases[i].table);
 		struct csv *csv = result_table(folder, "jobs.csv", &error);
@@ -126,7 +126,7 @@ Test(result_read, rows_that_are_no_count)
 	static const char *const numbers[] = { "-2", "1e300", "1e999" };
 
 	sample_write(folder, "t.csv", TABLE);
-	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		char *manifest = xasprintf(
 			"{ \"files\": [ { \"name\": \"t.csv\", \"rows\": %s } ] }", numbers[i]);
 		sample_write(folder, "manifest.json", manifest);

@@ -59,7 +59,7 @@ Test(samples, metrics_without)
 		"",
 	};
 	struct sample_source s;
-	for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
+	for (size_t i = 0; i < sizeof(metrics) / sizeof(*metrics); i++)
 		cr_expect_not(sample_source(metrics[i], &s), "%s", metrics[i]);
 }
 

@@ -53,7 +53,7 @@ Test(summary, numbers_by_path)
 static void refused(const char *text, const char *want)
 {
 	char *error = NULL;
-	if (text != NULL)
+	if (text)
 		sample_write(folder, "summary.json", text);
 	cr_expect_null(json_read(folder, "summary.json", &error));
 	cr_expect_not_null(strstr(error, want), "%s", error);

@@ -24,13 +24,13 @@ static const struct out_schema things = { "things.csv", "One row per thing.", co
 static const struct out_schema inner = { "series/inner.csv", "In a sub-folder.", columns };
 
 static char folder[] = INASIM_WORK_DIR "/inasim-table-XXXXXX";
-static char target[sizeof folder + 16], partial[sizeof folder + 32];
+static char target[sizeof(folder) + 16], partial[sizeof(folder) + 32];
 
 static void setup(void)
 {
 	cr_assert_not_null(mkdtemp(folder));
-	snprintf(target, sizeof target, "%s/out", folder);
-	snprintf(partial, sizeof partial, "%s.partial", target);
+	snprintf(target, sizeof(target), "%s/out", folder);
+	snprintf(partial, sizeof(partial), "%s.partial", target);
 }
 
 static void teardown(void)
@@ -119,7 +119,7 @@ static void expect_real(double value)
 	char want[NUMBER_TEXT], got[NUMBER_TEXT];
 	int digits = 15;
 	do
-		snprintf(want, sizeof want, "%.*g", digits, value);
+		snprintf(want, sizeof(want), "%.*g", digits, value);
 	while (strtod(want, NULL) != value && ++digits <= 17);
 	size_t length = number_real(got, value);
 	cr_assert_str_eq(got, want, "%.17g", value);
@@ -159,7 +159,7 @@ Test(table, reals_are_the_shortest_that_read_back)
 					 9007199254740993.0,
 					 4.35,
 					 0.000123456 };
-	for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++)
 		expect_real(values[i]);
 	for (int e = -1074; e < 1024; e++) { /* the gap below a power of two is half as wide */
 		expect_real(ldexp(1, e));
@@ -205,7 +205,7 @@ Test(table, seconds_are_exact)
 		{ 10 * PS_PER_S + 10, "10.00000000001" },
 		{ UINT64_MAX - 1, "18446744.073709551614" },
 	};
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		char text[NUMBER_TEXT];
 		cr_assert_eq(number_seconds(text, cases[i].time), strlen(cases[i].text));
 		cr_assert_str_eq(text, cases[i].text);
@@ -285,7 +285,7 @@ Test(table, more_than_a_buffer)
 	char *text = read_file(target, "things.csv"), *line = strchr(text, '\n') + 1;
 	for (uint64_t i = 0; i < ROWS; i++) {
 		char want[NAME + 64];
-		int length = snprintf(want, sizeof want, "%d,1,0,%s,1\n", (int)i, name);
+		int length = snprintf(want, sizeof(want), "%d,1,0,%s,1\n", (int)i, name);
 		cr_assert_eq(memcmp(line, want, (size_t)length), 0, "row %d", (int)i);
 		line += length;
 	}
@@ -356,9 +356,9 @@ Test(table, write_errors_are_found)
 
 Test(table, parents_are_made_and_slashes_trimmed)
 {
-	char path[sizeof target + 16], clean[sizeof target + 16];
-	snprintf(path, sizeof path, "%s/a//b///", target);
-	snprintf(clean, sizeof clean, "%s/a/b", target);
+	char path[sizeof(target) + 16], clean[sizeof(target) + 16];
+	snprintf(path, sizeof(path), "%s/a//b///", target);
+	snprintf(clean, sizeof(clean), "%s/a/b", target);
 	make_results(path, "1");
 	expect_file(clean, "manifest.json", "1");
 }
@@ -377,8 +377,8 @@ Test(table, former_results_are_replaced_whole)
 	expect_file(target, "manifest.json", "new");
 	cr_assert_not(folder_has(target, "things.csv"));
 	cr_assert_not(folder_has(target, "series"));
-	char replaced[sizeof target + 16];
-	snprintf(replaced, sizeof replaced, "%s.replaced", target);
+	char replaced[sizeof(target) + 16];
+	snprintf(replaced, sizeof(replaced), "%s.replaced", target);
 	cr_assert_not(folder_exists(replaced));
 }
 
@@ -439,10 +439,10 @@ Test(table, removed_folder_is_found)
 
 Test(table, folder_of_another_is_not_taken)
 {
-	char other[sizeof partial + 8];
+	char other[sizeof(partial) + 8];
 	struct out_dir *dir = open_well(target);
 	write_well(dir, "manifest.json", "1");
-	snprintf(other, sizeof other, "%s.moved", partial);
+	snprintf(other, sizeof(other), "%s.moved", partial);
 	cr_assert_eq(rename(partial, other), 0);
 	cr_assert_eq(mkdir(partial, 0777), 0);
 	commit_fails(dir, "removed or renamed");
@@ -470,14 +470,14 @@ Test(table, removed_or_replaced_file_is_found)
 
 Test(table, folders_that_cannot_be_made)
 {
-	char path[sizeof target + 16];
+	char path[sizeof(target) + 16];
 	fclose(fopen(target, "w"));
-	snprintf(path, sizeof path, "%s/below/a/file", target);
+	snprintf(path, sizeof(path), "%s/below/a/file", target);
 	open_fails(path, "Not a directory");
 	if (geteuid() == 0)
 		return; /* may write anywhere */
 	cr_assert_eq(chmod(folder, 0500), 0);
-	snprintf(path, sizeof path, "%s/new", folder);
+	snprintf(path, sizeof(path), "%s/new", folder);
 	open_fails(path, "Permission denied");
 	cr_assert_eq(chmod(folder, 0700), 0);
 }
@@ -501,8 +501,7 @@ static pid_t start_writer(void)
 	if (child == 0) {
 		char *error = NULL;
 		struct out_dir *dir = out_dir_open(target, &error);
-		if (dir == NULL || out_table_open(dir, &things, &error) == NULL ||
-		    write(ready[1], "x", 1) != 1)
+		if (!dir || !out_table_open(dir, &things, &error) || write(ready[1], "x", 1) != 1)
 			_exit(1);
 		for (;;)
 			pause();
@@ -558,7 +557,7 @@ Test(table, dictionary_as_text)
 				   "  id      count    Number.\n"
 				   "  share   real     Some share.\n"
 				   "  time_s  seconds  Some time.\n";
-	cr_assert_eq(strncmp(text, want, sizeof want - 1), 0, "%s", text);
+	cr_assert_eq(strncmp(text, want, sizeof(want) - 1), 0, "%s", text);
 	cr_assert_not_null(strstr(text, "series/inner.csv\n"));
 	free(text);
 }

@@ -92,7 +92,7 @@ static char *first_mistake(const struct conf_doc *doc)
 	size_t size;
 	FILE *to = open_memstream(&text, &size);
 
-	SIM_BUG_ON(to == NULL);
+	SIM_BUG_ON(!to);
 	conf_print_errors(doc, to, false);
 	fclose(to);
 	line = xstrndup(text, strcspn(text, "\n"));

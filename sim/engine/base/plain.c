@@ -25,7 +25,7 @@ size_t plain_letter(const char *text, size_t at)
 void plain_open(struct plain *plain)
 {
 	plain->to = open_memstream(&plain->text, &plain->length);
-	SIM_BUG_ON(plain->to == NULL);
+	SIM_BUG_ON(!plain->to);
 }
 
 void plain_close(struct plain *plain, FILE *stream)

@@ -166,10 +166,10 @@ enum unit_error unit_parse(enum unit_kind kind, const char *text, uint64_t *valu
 	name = n.end + strspn(n.end, " \t");
 	if (*name == '\0')
 		return UNIT_MISSING;
-	for (unit = units_of(kind); unit->name != NULL; unit++)
+	for (unit = units_of(kind); unit->name; unit++)
 		if (strcmp(unit->name, name) == 0)
 			break;
-	if (unit->name == NULL)
+	if (!unit->name)
 		return UNIT_UNKNOWN;
 	error = scale_whole(&n, unit->scale, &whole);
 	if (error == UNIT_OK)
@@ -210,7 +210,7 @@ char *unit_format(enum unit_kind kind, uint64_t value, char *buffer, size_t size
 	size_t best_cost = SIZE_MAX;
 
 	SIM_BUG_ON(size < SPELLING_SIZE);
-	for (const struct unit *unit = units_of(kind); unit->name != NULL; unit++) {
+	for (const struct unit *unit = units_of(kind); unit->name; unit++) {
 		char text[SPELLING_SIZE];
 		size_t cost;
 

@@ -7,7 +7,7 @@
 
 void network_watch(struct network *net, net_watch_classifier *class_of, const void *owner)
 {
-	SIM_BUG_ON(net->watch != NULL);
+	SIM_BUG_ON(net->watch);
 	net->watch = xcalloc(1, sizeof(*net->watch));
 	net->watch->class_of = class_of;
 	net->watch->owner = owner;
