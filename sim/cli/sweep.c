@@ -24,7 +24,7 @@ struct conf_doc *sweep_model(const char *base, const struct conf_override *overr
 		facts->seed = (uint64_t)scenario.seed;
 		cost = scenario_cost(&scenario, doc);
 		facts->cost = cost.hops;
-		facts->min = cost.min;
+		facts->at_least = cost.at_least;
 		facts->jobs = cost.jobs;
 		facts->hosts = cost.hosts;
 		facts->streams = scenario.fidelity != FIDELITY_PACKET;
