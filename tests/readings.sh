@@ -22,6 +22,10 @@ slots_128() {
 	number '.jobs.communication_s.mean * 1e3' "$SRC/scenarios/switchml/loss-1e-3.json" --set /jobs/0/model/layers/0/gradient=20MB "$@"
 }
 
+beside_websearch() {
+	number 'if .network.drops == 0 then .jobs.jct_s.mean * 1e3 else 0 end' "$SRC/scenarios/netreduce/beside-websearch.json" "$@"
+}
+
 for jitter in 0s 100ns 1us; do
 	spread=(--set "/topology/host/nic_jitter=$jitter")
 
@@ -37,5 +41,10 @@ for jitter in 0s 100ns 1us; do
 	every=$(slots_128 "${spread[@]}" --set /topology/link/loss=0.01)
 	above "$jitter: 128 slots, losses once up and down, ms" 60 "$once"
 	above "$jitter: 128 slots, losses on every link, ms" "$every" 150
+
+	# NetReduce: where nothing is lost, a timer below what queues hold triples the time at least.
+	short=$(beside_websearch "${spread[@]}" --set /schemes/netreduce/roce/rto=1ms)
+	long=$(beside_websearch "${spread[@]}")
+	above "$jitter: NetReduce, timers of 1 and 67 ms, ms" "$short" "$(awk "BEGIN { print 3 * $long }")"
 done
 finish "$checks comparisons hold"
