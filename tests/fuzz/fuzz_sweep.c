@@ -99,7 +99,7 @@ static void write_groups(const char *dir)
 static void compare_all(const char *a, const char *b)
 {
 	const char *const dirs[] = { a, b };
-	struct compare_options options = { .tolerance = NAN, .warmup_s = NAN };
+	struct compare_options options = { .tolerance = NAN };
 	static const char *const axes[] = { NULL, "seed_of", "workers", "all_reduce" };
 	FILE *sink = fopen("/dev/null", "w");
 
