@@ -27,7 +27,7 @@ stays() {
 
 for scheme in esa atp; do
 	both=(--set /jobs/0/all_reduce="$scheme" --set /jobs/1/all_reduce="$scheme"
-		--set /jobs/0/iterations=10 --set /jobs/1/iterations=10)
+		--set /jobs/0/iterations=3 --set /jobs/1/iterations=3)
 	stays "$esa/eight-jobs-$scheme.json"
 	stays "$esa/eight-jobs-$scheme.json" --set /topology/hosts=64
 	stays "$esa/testbed.json" "${both[@]}"

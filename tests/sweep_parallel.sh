@@ -64,7 +64,7 @@ killed_twenty_times() {
 	began=$(date +%s%N)
 	sweep 0 plan.json --out calm
 	span=$((($(date +%s%N) - began) / 5000000))
-	[[ $(tail -n +2 calm/sweep.csv | wc -l) == 200 ]] || fail "not 200 rows"
+	[[ $(tail -n +2 calm/sweep.csv | wc -l) == 100 ]] || fail "not 100 rows"
 	RANDOM=1
 	while ((kills < 20)); do
 		begin plan.json --out rough --retries 20 # more than the usual 2: bad luck may hit a point often

@@ -60,11 +60,11 @@ idle() {
 	[[ -z $(squeue --noheader) ]]
 }
 
-# Two hundred points, eight or nine tasks (MaxArraySize is 9), as many as it takes.
+# A hundred points, eight or nine tasks (MaxArraySize is 9), as many as it takes.
 all_points() {
 	sweep 0 plan.json --out here
 	sweep 0 plan.json --out there --slurm
-	says said '200 points to run: 9 tasks'
+	says said '100 points to run: 9 tasks'
 	same_tables here there
 	sweep 0 plan.json --out there --slurm
 	! grep -q 'points to run' said || fail "finished points were submitted again: $(cat said)"

@@ -712,10 +712,11 @@ Test(esa_random, memory_and_jobs)
 	static const uint64_t memories[] = { 1000, 20000, 5000000 };
 	static const unsigned jobs[] = { 1, 4, 16, 64 };
 
+	/* of 64 jobs on three aggregators every chunk takes many reminders: fewer of them */
 	for (size_t m = 0; m < 3; m++)
 		for (size_t j = 0; j < 4; j++)
 			random_run((unsigned)(1 + m + j), 1e-3, memories[m], jobs[j],
-				   j % 2 ? 100 : 1, 200, false);
+				   j % 2 ? 100 : 1, m == 0 && j == 3 ? 20 : 200, false);
 }
 
 /* The widest window and the largest ring of sums of a run. */
