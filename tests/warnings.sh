@@ -1,5 +1,5 @@
 #!/bin/bash
-# Does every warning of scenario_warnings.c and results_remarks.c appear where it should, with its
+# Does every warning of models/scenario/warnings.c and results_remarks.c appear where it should, with its
 # number, and nowhere else? Each has a scenario that it is said of and, one value away, one that it is
 # not said of. The scenarios that the project ships have none.
 source "${SRC:?source directory}/tests/lib/shell.sh"

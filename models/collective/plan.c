@@ -211,7 +211,7 @@ sim_time plan_ramp_tensor(const struct stream_plan *plan, struct plan_ramp *ramp
 
 /* --- shares --- */
 
-/* Bytes, or packets, that a threshold counts for each byte on the wire. */
+/* A byte on the wire, in the unit of the link's ECN threshold: bytes of frames, or packets. */
 static double counted(const struct link_class *class, double packet)
 {
 	return (class->ecn_in_packets ? 1 : packet - class->wire_extra) / packet;
@@ -275,7 +275,7 @@ void plan_fill_queues(struct plan_stream *stream, const struct network *net)
 	stream->fills = true;
 }
 
-/* Turns of a NIC, and bytes that it sends in them for a byte of each stream. */
+/* A NIC: its turns, and how many bytes it sends in them when each stream sends one. */
 struct nic_load {
 	uint32_t turns, weight;
 };

@@ -21,7 +21,7 @@ struct plan_link {
 	uint32_t weight; /* bytes on the link for each byte of the stream */
 };
 
-/* The path of one frame. Host jitter counts at its most, as the slowest of many decides. */
+/* The path of one frame, with the longest host jitter: of many hosts the slowest decides. */
 struct plan_path {
 	sim_time sum, slowest; /* slowest: transmission on the slowest link */
 };
@@ -115,21 +115,22 @@ struct plan_packets plan_tcp_packets(const struct tcp *tcp, const struct network
 /* Makes it a stream of TCP connections: it has as many at a NIC as its weight there. */
 void plan_fill_queues(struct plan_stream *stream, const struct network *net);
 
-/* Sets the turns of the streams of a closed plan of aggregation packets. Each worker, and each of
- * the first `servers` servers of the job, has one turn at its NIC, which all that it sends shares.
- * The streams wait for the NIC that has to send most in a turn, so that one decides. */
+/* Sets `turn` of all streams of a closed plan whose packets are aggregated. At its NIC each worker,
+ * and each of the job's first `servers` servers, has one turn for all its streams together. The NIC
+ * with most to send in a turn holds up all others, so its turn counts for every stream. */
 void plan_set_turns(struct stream_plan *plan, const struct network *net,
 		    const struct collective_job *job, uint32_t servers);
 
 /* Packets of `frame` bytes with so many elements; one message of the whole tensor. */
 struct plan_packets plan_ina_packets(const struct network *net, uint32_t frame, uint32_t elements);
 
-/* The rate, in bytes per second, of so many packets in flight with this round trip: of all that a
- * stream counts, ACKs included. */
+/* The rate, in bytes on the wire per second and with ACKs, of so many packets in flight with this
+ * round trip. */
 double plan_window_rate(const struct plan_packets *packets, double window, sim_time round_trip);
 
-/* Makes it a stream whose window, of so many packets, heeds no marks. Its share is its part of all
- * that is in flight when TCP fills the path to `host` and, up to the marks, the queue before it. */
+/* Makes it a stream with a window of so many packets that ignores ECN. When TCP fills the path to
+ * `host`, and the queue before it up to the threshold of marks, so much is in flight; the stream's
+ * share is its window's part of that. */
 void plan_fix_window(struct plan_stream *stream, double window, sim_time round_trip,
 		     const struct network *net, uint32_t host);
 

@@ -102,9 +102,9 @@ static sim_time plan_edge(const struct schedule *ring, uint32_t r, struct plan_s
 	return plan_path_latency(&edge);
 }
 
-/* One stream an edge. An edge that is slow for a while holds the next one up only when that has
- * nothing left to pass on, a chunk later, and all of them after a whole round. The streams leave
- * this out: an edge may be ahead of the one before by any number of chunks. */
+/* One stream an edge. In packets an edge that is slow for a while stops the next one when that has
+ * passed on all that it has, about a chunk later, and after a round all of them. The streams leave
+ * this out: no edge waits for another. */
 static void *ring_plan(void *self, const struct collective_job *job, struct stream_plan *plan,
 		       const char **never)
 {

@@ -1,6 +1,6 @@
 /* Finds what readers of results must know: which jobs ran otherwise than the scenario says, and
  * what the run shows that is probably a mistake. A warning is one function and its line in
- * `warnings`. Warnings from the scenario alone are in scenario_warnings.c. */
+ * `warnings`. Warnings from the scenario alone are in scenario/warnings.c. */
 #include "run/results_parts.h"
 
 #include "base/mem.h"

@@ -1,5 +1,5 @@
 /* What is known of a scenario without a run: its hash, whether anything in it is random, its load.
- * scenario_cost.c estimates how long a run takes. */
+ * cost.c estimates how long a run takes. */
 #include "scenario/scenario.h"
 
 #include "base/hash.h"

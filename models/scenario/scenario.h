@@ -128,7 +128,7 @@ const char *scenario_beside_flows(const struct scenario *scenario);
 uint64_t scenario_hash(const struct scenario *scenario, const struct conf_doc *doc,
 		       const char *version);
 
-/* Estimates the size of a run as packets, by counting; scenario_cost.c says what that misses. */
+/* Estimates the size of a run as packets, by counting; cost.c says what that misses. */
 struct scenario_cost {
 	double hops, jobs; /* packet-hops; jobs, a mean if their number is random */
 	uint32_t hosts;

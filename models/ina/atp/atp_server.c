@@ -9,8 +9,8 @@ static void send_parameters(struct pool_server *server, const struct partial_sum
 			   sum->fresh);
 }
 
-/* A packet some of whose contributors are in is of no use: later copies come one by one. But the
- * sum of all workers is, whoever is in. */
+/* A packet that holds contributors already added cannot be added: their values come again one by
+ * one. The sum of all workers is the exception: it replaces whatever has been added. */
 bool atp_add(struct partial_sums *sums, struct partial_sum *sum, struct bitmap contributors,
 	     uint64_t value)
 {

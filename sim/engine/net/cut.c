@@ -93,7 +93,7 @@ static sim_time shortest_crossing(const struct network *net)
 	return shortest;
 }
 
-/* Its sim, too, is of the partition: handlers find one in the other. */
+/* The network as a partition sees it, with the partition's sim: handlers find each in the other. */
 static struct network *view_new(struct network *net, unsigned part)
 {
 	struct network *view = xaligned(128, sizeof(*view));

@@ -8,9 +8,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* In a slot, at most, when every port is busy with full frames. Few are sorted on the way; many are
- * compared at once, without branches. Behind one switch hosts act in lock-step, so slots of many
- * are crowded; large networks look ahead, which needs slots in small steps. */
+/* Events in a slot of the queue, at most, when every port is busy with full frames. Large networks
+ * look ahead, which needs slots in small steps: few events, sorted by insertion. Others have many
+ * in a slot, sorted without branches (equeue.c), as hosts behind one switch act in lock-step. */
 #define SLOT_EVENTS      4
 #define SLOT_EVENTS_MANY 24
 #define CLASSES_MAX      64
@@ -205,8 +205,8 @@ void network_tune(struct network *net)
 {
 	sim_time shortest = tune_queue(net, &net->sim->queue, 0);
 
-	/* Below it costs more than it brings: 12 % of SwitchML, ATP and ESA on a star of 64, unless
-	 * other programs keep their memory out of the cache. */
+	/* A network that fits into the cache loses by it: 12 % of SwitchML, ATP and ESA on a star
+	 * of 64, unless other programs fill the cache. */
 	if (!fits_into_cache(net))
 		look_ahead(net, shortest / 4);
 	if (!net->lossless)

@@ -70,17 +70,17 @@ struct nic {
 	struct rng idle_stream; /* see idle_max below */
 } __attribute__((aligned(64))); /* a line of cache */
 
-/* A NIC that was idle begins to send data up to link_class.idle_max later, uniform: else what
- * answers what arrives keeps its place in the order of a queue for ever, and phases decide shares
- * (Floyd and Jacobson, "On Traffic Phase Effects in Packet-Switched Gateways", 1992). Data that
- * follows data without a gap is not delayed, nor are control packets. */
+/* A NIC that was idle begins to send data up to link_class.idle_max later, uniform. Without that,
+ * hosts that send when something arrives keep their order in a queue for ever, and phases decide
+ * shares (Floyd and Jacobson, "On Traffic Phase Effects in Packet-Switched Gateways", 1992). Data
+ * that follows data without a gap is not delayed, nor are control packets. */
 
 void nic_init(struct nic *nic, struct network *net, uint32_t host, enum nic_mode mode);
 
-/* Whether a source may be `deferrable` whose pull() sets no timer shorter than `min`: it must be
- * longer than the links of hosts, by which a departure may be deferred. What pull() reads must
- * change in events of its host only; who looks at it in events of other hosts calls
- * network_catch_up() before. Ask when all links are there. */
+/* Whether a source may be `deferrable`; ask when all links are there. A departure is deferred by at
+ * most the latency of the host's link, so the shortest timer that pull() sets (`min`) must be
+ * longer. The source promises that what pull() reads changes in events of its host only; whoever
+ * reads or writes it in an event of another host calls network_catch_up() first. */
 bool nic_deferrable(const struct network *net, sim_time min);
 
 /* When all links are there: from now on departures may be deferred, if all links of hosts take
@@ -92,9 +92,9 @@ void nic_cut(struct network *net);
 /* Each is of the whole again, as is what it has deferred. */
 void nic_join(struct network *net);
 
-/* The source has something to send. Harmless when it waits already. Who has changed what pull()
- * reads has called network_catch_up() before, unless all such changes are made by what is delivered
- * to the host, or by timers: else what left before would have seen them, so this is checked. */
+/* The source has something to send; harmless when it waits already. Changes of what pull() reads
+ * must not reach departures that are deferred. So whoever makes one, other than by a delivery to
+ * the host or by a timer, calls network_catch_up() before it; this is checked here. */
 void nic_wake(struct nic *nic, struct nic_source *source);
 
 /* The port is no longer stopped by PAUSE (while it is, it is busy for ever). */

@@ -60,8 +60,8 @@ struct pause_conf {
 
 enum pause_form { PAUSE_SWITCH, PAUSE_SET };
 
-/* What the protocols that switches answer add to the headroom; not written by the user but
- * set before topology_check_pause(). All 0 where switches only forward. */
+/* What protocols that act in switches add to the headroom of PAUSE. Users do not write this: it is
+ * set before topology_check_pause(), and all 0 where switches only forward. */
 struct pause_answers {
 	sim_time held;    /* longest time in a switch beyond its latency */
 	unsigned packets; /* at most, that leave because one came; 0 = 1 */
@@ -125,10 +125,11 @@ struct topology_ops {
 	void (*shape)(const struct topology_conf *conf, uint16_t *switch_ports, uint8_t *tiers);
 	/* Required. Calls topology_link() for every pair of joined ports. */
 	void (*wire)(struct topology *topo);
-	/* Optional: switches on the longest route; without it 2 x tiers - 1, up to the highest
-	 * tier and down again. Hosts of a pod, which reach each other below the third tier;
-	 * without it all. */
+	/* Optional: the number of switches on the longest route. Without it 2 x tiers - 1: up to
+	 * the highest tier and down again. */
 	unsigned (*longest)(const struct topology_conf *conf);
+	/* Optional: the number of hosts in a pod, which reach each other through the two lowest
+	 * tiers. Without it all hosts are one pod. */
 	uint32_t (*pod)(const struct topology_conf *conf);
 	/* Required. src != dst. */
 	void (*route)(const struct topology *topo, uint32_t src, uint32_t dst, uint64_t entropy,
