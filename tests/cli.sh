@@ -521,7 +521,7 @@ for ((i = 0; i < 100; i++)); do
 	! grep -qE '[1-9][0-9.]* %' err || break
 done
 wait "$pid" || true
-says err '^tat-8-workers: [0-9]*[1-9][0-9.]* %, [0-9]+ s left, 0 of 1 iterations, '
+says err '^tat-8-workers: [0-9]*[1-9][0-9.]* %, (at most )?[0-9]+ s left, 0 of 1 iterations, '
 
 # the line on a terminal fits, whatever its width
 if command -v script >/dev/null; then

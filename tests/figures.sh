@@ -80,6 +80,7 @@ PYTHON
 }
 
 mapfile -t scenarios < <(cd "$SRC/scenarios" && find . -name '*.json' -not -path './sweeps/*' -not -path './papers/*' \
+	-not -path './gallery/*' -not -path './tutorial/memory.json' -not -path './tutorial/load.json' \
 	-not -path './bench/*' | LC_ALL=C sort)
 for scenario in "${scenarios[@]}"; do
 	name=${scenario#./}

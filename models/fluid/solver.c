@@ -43,8 +43,8 @@ static char *find_program(void)
 	return xstrdup(INASIM_BUILD_DIR "/" PROGRAM);
 }
 
-/* A terminal, timeout(1) and batch systems signal the whole group, but the simulation decides when to
- * end. So these signals are blocked from the first moment on. */
+/* A terminal, timeout(1) and batch systems signal the whole group, but the simulation decides when
+ * to end. So these signals are blocked from the first moment on. */
 static void block_signals(posix_spawnattr_t *attributes)
 {
 	sigset_t blocked;

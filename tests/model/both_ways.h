@@ -47,7 +47,7 @@ static inline struct outcome outcome_of(bool by_event, const char *text)
 	cr_expect_eq(run.s->checks.exact_violations + run.s->checks.conservation_violations, 0);
 	outcome = (struct outcome){ .digest = simulation_digest(run.s),
 				    .events = simulation_events(run.s),
-				    .departures = run.s->sim.uncounted,
+				    .departures = net->departures_by_event,
 				    .deferred = net->departures_deferred };
 	cr_assert(out_dir_commit(dir, &error), "%s", error);
 	run_free(&run);

@@ -200,7 +200,7 @@ static void expect_said(const struct bench *bench, const char *what, bool wanted
 
 	results_print_summary(bench->run.s, to);
 	fclose(to);
-	cr_expect_eq(strstr(text, what), wanted, "%s", text);
+	cr_expect_eq(!strstr(text, what), !wanted, "%s", text);
 	free(text);
 }
 

@@ -108,7 +108,8 @@ static struct network *view_new(struct network *net, unsigned part)
 	view->deferred_first = NIC_NONE;
 	view->crossings = xcalloc(net->part_count + 1, sizeof(*view->crossings));
 	view->created = view->delivered = view->dropped = view->lost = view->absorbed = 0;
-	view->hops = view->departures_deferred = view->deferred_looks = 0;
+	view->hops = view->deferred_looks = 0;
+	view->departures_by_event = view->departures_deferred = 0;
 	return view;
 }
 
@@ -179,6 +180,7 @@ static void add_up(struct network *net, const struct network *view)
 	net->lost += view->lost;
 	net->absorbed += view->absorbed;
 	net->hops += view->hops;
+	net->departures_by_event += view->departures_by_event;
 	net->departures_deferred += view->departures_deferred;
 	net->deferred_looks += view->deferred_looks;
 }

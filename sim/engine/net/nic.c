@@ -119,6 +119,7 @@ static void nic_free(struct sim *sim, uint32_t entity, void *owner)
 
 	(void)entity;
 	sim->uncounted++;
+	nic->net->departures_by_event++;
 	nic->armed = false;
 	nic_serve(nic);
 }

@@ -124,9 +124,10 @@ struct network {
 	sim_time nic_lag;          /* for how long one may be: the longest link of a host */
 	/* Hosts that have a deferred departure, or had one: a list, which NIC_NONE ends. */
 	uint32_t deferred_first;
-	uint32_t *deferred_next;                      /* by host; owned */
-	uint64_t departures_deferred, deferred_looks; /* so far, at one of them */
-	const struct network_faults *faults;          /* NULL = none; not owned */
+	uint32_t *deferred_next;                           /* by host; owned */
+	uint64_t departures_by_event, departures_deferred; /* of NICs, so far */
+	uint64_t deferred_looks;                           /* at a deferred one */
+	const struct network_faults *faults;               /* NULL = none; not owned */
 
 	/* Where it is cut (cut.h) each partition has a copy of this, its view: with its own sim,
 	 * list and counts; all it points to is shared. */
