@@ -512,7 +512,7 @@ says err '^  connection h[0-9]+ -> h[0-9]+: [0-9]+ of [0-9]+ bytes acknowledged'
 says err '^inasim: interrupted after'
 
 # how much of an iteration is done counts
-"$INASIM" run --quiet "$SRC/scenarios/switchml/tat-8-workers.json" --set /stop/after=10000s >out 2>err </dev/null &
+"$INASIM" run --quiet "$SRC/scenarios/switchml/tat-8-workers.json" --no-fast-forward --set /stop/after=10000s >out 2>err </dev/null &
 pid=$!
 sleep 0.2
 for ((i = 0; i < 100; i++)); do

@@ -281,7 +281,7 @@ ends 0 compare packets beside --json
 holds '[.runs[].warnings | map(startswith($text))] == [[], [true]]' out --arg text "$beside"
 ends 0 plot beside --figure job_timeline --term dumb
 says err "^beside: $beside"
-ends 0 plot packets beside --together --figure link_utilization --term dumb --out together
+ends 0 plot packets beside --together --figure jct --term dumb --out together
 says err "^beside: $beside"
 cat >plan.json <<'JSON'
 { "base": "step.json", "name": "beside", "set": { "/topology/host": {} },
