@@ -39,6 +39,55 @@ ends 0 sweep plan renamed.json --json
 checks=$((checks + 1))
 [[ $(jq -c '[.points[].hash]' out) != $(jq -c '[.points[].hash]' before.json) ]] || fail "another scenario, the same hashes"
 
+# --- precision: as many replications as an interval wants
+
+cat >precise.json <<'JSON'
+{ "name": "precise", "base": "base.json", "replications": 20,
+  "precision": { "of": "jobs.jct_s.mean", "within": 0.2, "least": 3 },
+  "axes": [ { "name": "scheme", "pointer": "/jobs/0/all_reduce", "values": ["ring", "switchml"] },
+            { "name": "load", "pointer": "/flows/0/arrival/poisson_load", "values": [0.02, 0.3] } ] }
+JSON
+# run_all DIR ORDER: all that is wanted, look after look, from one end or the other
+run_all() {
+	local list
+	while list=$("$INASIM" sweep status precise.json --out "$1" --pending | sort "$2") && [[ -n $list ]]; do
+		# shellcheck disable=SC2086 # numbers
+		ends 0 sweep run precise.json $list --out "$1" --quiet
+	done
+	ends 0 sweep collect precise.json --out "$1"
+}
+run_all precise -n
+says out ' 38 of 80 points are wanted so far'
+# whatever the order, and whatever else there is, the tables are the same
+"$INASIM" sweep run precise.json 19 79 --out again --quiet
+run_all again -rn
+checks=$((checks + 1))
+cmp -s precise/sweep.csv again/sweep.csv && cmp -s precise/groups.csv again/groups.csv || fail "another order, other tables"
+ends 0 compare precise --by scheme --baseline ring --metric jobs.jct_s.mean
+# looks are after 3, 5, 8, 12, 18 and 20: the first at which the interval is narrow is the last
+table_of() {
+	awk -F, -v count="$2" '$3 == "jobs.jct_s.mean" {
+		half = $9 - $5 > $5 - $8 ? $9 - $5 : $5 - $8
+		print $1, $2, count ? count : $4, half <= 0.2 * $5 }' "$1/groups.csv"
+}
+table_of precise 0 >last
+for count in 3 5 8 12 18 20; do
+	jq ".replications = $count | del(.precision)" precise.json >fixed.json
+	ends 0 sweep run fixed.json 0-$((4 * count - 1)) --out fixed-$count --quiet
+	ends 0 sweep collect fixed.json --out fixed-$count
+	table_of fixed-$count $count
+done >looks
+sort -k1,2 -k4,4r -k3,3n looks | awk '$4 && !seen[$1, $2]++ { print } !$4 && $3 == 20 && !seen[$1, $2]++ { print }' |
+	sort >want
+checks=$((checks + 1))
+sort last | cmp -s - want || fail "replications: $(sort last | paste -sd';'), wanted $(paste -sd';' want)"
+sed 's/jct_s.mean/jct_s.maen/' precise.json >typo.json
+ends 3 sweep status typo.json --out precise
+says err '^typo.json:2:24: /precision/of: results have no number "jobs.jct_s.maen"'
+sed 's/"least": 3/"least": 21/' precise.json >typo.json
+ends 3 sweep plan typo.json
+says err '^typo.json:2:67: /precision/least: at most the 20 replications'
+
 # the seed of a point is that of its scenario, whoever set it
 cat >seeds.json <<'JSON'
 { "name": "seeds", "base": "base.json",

@@ -65,7 +65,8 @@ static void print_summary(const struct plan *plan, const struct point_facts *fac
 	for (size_t a = 0; a < plan->axis_count; a++)
 		printf("%s%zu %s", a ? " x " : " of ", plan->axes[a].count, plan->axes[a].name);
 	if (plan->replications > 1)
-		printf(", %" PRIu64 " replications", plan->replications);
+		printf(", %s%" PRIu64 " replications", plan->precision.of ? "at most " : "",
+		       plan->replications);
 	if (hops > 0)
 		printf("; %s %.2g packet-hops, %.2g s of CPU time on this machine%s",
 		       at_least ? "at least" : "about", hops, hops / speed_hops_per_s(),

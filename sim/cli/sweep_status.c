@@ -15,7 +15,23 @@ static bool all_done(const struct sweep *sweep)
 	size_t counts[POINT_STATUSES];
 
 	sweep_count(sweep, counts);
-	return counts[POINT_DONE] == sweep->plan->point_count;
+	return counts[POINT_DONE] == sweep->points;
+}
+
+/* What came of a precision that was asked for. */
+static void print_precision(const struct sweep *sweep)
+{
+	const struct plan *plan = sweep->plan;
+
+	if (!plan->precision.of)
+		return;
+	plain_print(stdout,
+		    "  %zu of %zu combinations have %s within %.3g %%, %zu not with %" PRIu64
+		    " replications; %zu of %zu points are wanted so far\n",
+		    sweep->precision.reached, plan->point_count / (size_t)plan->replications,
+		    plan->precision.of, 100 * plan->precision.within,
+		    sweep->precision.combinations - sweep->precision.reached, plan->replications,
+		    sweep->points, plan->point_count);
 }
 
 static bool has_failed(const struct point_record *record)
@@ -55,8 +71,7 @@ static void print_status(const struct sweep *sweep, const size_t *pending, size_
 	double left = sweep_cpu_left(sweep, pending, count);
 
 	sweep_count(sweep, counts);
-	plain_print(stdout, "%s in %s: %zu points", sweep->plan->name, sweep->dir,
-		    sweep->plan->point_count);
+	plain_print(stdout, "%s in %s: %zu points", sweep->plan->name, sweep->dir, sweep->points);
 	for (int s = 0; s < POINT_STATUSES; s++)
 		if (counts[s])
 			printf(", %zu %s", counts[s], point_status_names[s]);
@@ -66,6 +81,7 @@ static void print_status(const struct sweep *sweep, const size_t *pending, size_
 	if (count && left >= 0)
 		printf(", about %.3g s of CPU time by the speed of those done", left);
 	putchar('\n');
+	print_precision(sweep);
 	print_running(sweep);
 	for (size_t i = 0; i < sweep->plan->point_count; i++) {
 		const struct point_record *record = &sweep->records[i];
@@ -126,7 +142,9 @@ static void print_status_json(const struct sweep *sweep, const size_t *pending, 
 	json_open_object(&json, NULL);
 	json_string(&json, "name", sweep->plan->name);
 	json_string(&json, "dir", sweep->dir);
-	json_u64(&json, "points", sweep->plan->point_count);
+	json_u64(&json, "points", sweep->points);
+	if (sweep->plan->precision.of)
+		json_u64(&json, "precise", sweep->precision.reached);
 	json_open_object(&json, "status");
 	for (int s = 0; s < POINT_STATUSES; s++)
 		json_u64(&json, point_status_names[s], counts[s]);
@@ -174,7 +192,15 @@ static int with_sweep(const struct cli *cli,
 		code = EXIT_USAGE;
 	if (code == EXIT_DONE) {
 		sweep_read(&sweep, sweep_dir(cli, plan), plan, facts);
-		code = look(cli, &sweep, &limits);
+		if (sweep.precision.lacking)
+			conf_error(plan->doc, "/precision/of",
+				   "results have no number \"%s\"; see inasim list metrics",
+				   plan->precision.of);
+		code = exit_code_of(plan->doc);
+		if (code == EXIT_DONE)
+			code = look(cli, &sweep, &limits);
+		else
+			conf_print_errors(plan->doc, stderr, false);
 		sweep_release(&sweep);
 	}
 	free(facts);

@@ -114,7 +114,8 @@ static bool read_summary(const struct sweep *sweep, size_t number, struct metric
 static bool read_summaries(const struct sweep *sweep, struct metrics *metrics, char **error)
 {
 	for (size_t i = 0; i < sweep->plan->point_count; i++)
-		if (record_is_usable(&sweep->records[i]) && !read_summary(sweep, i, metrics, error))
+		if (sweep->wanted[i] && record_is_usable(&sweep->records[i]) &&
+		    !read_summary(sweep, i, metrics, error))
 			return false;
 	return true;
 }
@@ -169,6 +170,8 @@ static bool write_points(const struct sweep *sweep, const struct metrics *metric
 		const struct plan_point *point = &plan->points[i];
 		const struct numbers *numbers = &metrics->points[i];
 
+		if (!sweep->wanted[i])
+			continue;
 		csv_writer_count(csv, i);
 		put_hash(csv, sweep->facts[i].hash);
 		csv_writer_count(csv, point->replication);
@@ -208,6 +211,8 @@ static bool write_costs(const struct sweep *sweep, const char *path, char **erro
 		csv_writer_text(csv, *column);
 	csv_writer_end_row(csv);
 	for (size_t i = 0; i < sweep->plan->point_count; i++) {
+		if (!sweep->wanted[i])
+			continue;
 		csv_writer_count(csv, i);
 		put_hash(csv, sweep->facts[i].hash);
 		csv_writer_text(csv, point_status_names[sweep->records[i].status]);
@@ -217,9 +222,10 @@ static bool write_costs(const struct sweep *sweep, const char *path, char **erro
 	return csv_writer_commit(csv, error);
 }
 
-static bool write_json(const struct plan *plan, const struct metrics *metrics, const char *path,
+static bool write_json(const struct sweep *sweep, const struct metrics *metrics, const char *path,
 		       char **error)
 {
+	const struct plan *plan = sweep->plan;
 	struct json json;
 	char *text;
 	bool good;
@@ -229,7 +235,7 @@ static bool write_json(const struct plan *plan, const struct metrics *metrics, c
 	json_string(&json, "name", plan->name);
 	plan_axes_json(plan, &json);
 	json_u64(&json, "replications", plan->replications);
-	json_u64(&json, "points", plan->point_count);
+	json_u64(&json, "points", sweep->points);
 	json_open_array(&json, "metrics");
 	for (size_t m = 0; m < metrics->count; m++)
 		json_string(&json, NULL, metrics->names[m]);
@@ -249,7 +255,7 @@ static bool write_all(const struct sweep *sweep, const struct metrics *metrics, 
 
 	return write_points(sweep, metrics, conf_at(doc, "%s/sweep.csv", sweep->dir), error) &&
 	       write_costs(sweep, conf_at(doc, "%s/costs.csv", sweep->dir), error) &&
-	       write_json(sweep->plan, metrics, conf_at(doc, "%s/sweep.json", sweep->dir), error);
+	       write_json(sweep, metrics, conf_at(doc, "%s/sweep.json", sweep->dir), error);
 }
 
 /* Writes groups.csv from the tables just written: what readers find there counts. */

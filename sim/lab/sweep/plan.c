@@ -89,6 +89,20 @@ static void check_name(struct plan *plan, const char *name)
 			   "starting with \".\", at most 100 bytes");
 }
 
+static void take_precision(struct plan *plan, const struct plan_conf *conf)
+{
+	if (!conf->has_precision)
+		return;
+	plan->precision = (struct plan_precision){ conf->precision.of, conf->precision.within,
+						   (size_t)conf->precision.least };
+	if (conf->precision.least > conf->replications)
+		conf_error(plan->doc, "/precision/least",
+			   "at most the %" PRId64
+			   " replications (\"replications\"), of which some may be "
+			   "spared",
+			   conf->replications);
+}
+
 /* Takes the document, from which `conf` was filled in. */
 static struct plan *plan_of(struct conf_doc *doc, const struct plan_conf *conf,
 			    const char *const *taken)
@@ -102,6 +116,7 @@ static struct plan *plan_of(struct conf_doc *doc, const struct plan_conf *conf,
 	plan->name = conf->name;
 	plan->base = base_path(doc, conf->base);
 	plan->replications = (uint64_t)conf->replications;
+	take_precision(plan, conf);
 	plan->limits = conf->limits;
 	plan_make_axes(plan, conf, taken);
 	if (!conf_errors(doc))

@@ -52,7 +52,13 @@ struct plan {
 	size_t axis_count;
 	struct plan_point *points; /* none after a mistake; their index is their number */
 	size_t point_count;
-	uint64_t replications;
+	uint64_t replications; /* of each combination, whose points follow each other; at most these
+				*/
+	struct plan_precision { /* that ends them sooner (precision.h) */
+		const char *of; /* metric; NULL = all replications are wanted */
+		double within;  /* half the interval over the mean */
+		size_t least;   /* replications */
+	} precision;
 	bool own_seeds; /* an axis or "set" decides about /seed, not the replication */
 	struct point_limits limits;
 };

@@ -1,6 +1,8 @@
 /* What a user may write in a plan. */
 #include "lab/sweep/plan_parts.h"
 
+#include "data/inference.h"
+
 #define MOST_POINTS 1000000
 
 #define FIELD(type, field) .offset = offsetof(struct type, field)
@@ -93,6 +95,19 @@ static const struct conf_row axis_item = { .type = CONF_OBJECT,
 
 /* --- the plan --- */
 
+static const struct conf_row precision_rows[] = {
+	CONF_STRING("of", struct precision_conf, of, CONF_REQUIRED,
+		    "The metric, as sweep.csv names it: jobs.jct_s.mean."),
+	CONF_REAL("within", struct precision_conf, within, CONF_REQUIRED, 1e-6, 10,
+		  "The wider half of the 95 % interval of its mean, over the mean."),
+	CONF_INT("least", struct precision_conf, least, "5", INFERENCE_MIN, MOST_POINTS,
+		 "Replications before the first look.", "our choice"),
+	{ 0 },
+};
+static const struct conf_table precision_table = { "precision", precision_rows,
+						   sizeof(struct precision_conf),
+						   "When replications are enough." };
+
 static const struct conf_row constraint_item = {
 	.type = CONF_MAP,
 	.item = &value_item,
@@ -126,6 +141,9 @@ static const struct conf_row plan_rows[] = {
 		  "If there are any: combinations that are not left out."),
 	CONF_INT("replications", struct plan_conf, replications, "1", 1, MOST_POINTS,
 		 "Runs of each combination, with different seeds.", "our choice"),
+	CONF_OBJECT("precision", struct plan_conf, precision, CONF_OPTIONAL, &precision_table,
+		    "Fewer replications where the interval of a metric is narrow sooner.",
+		    .present = CONF_GIVEN(struct plan_conf, has_precision)),
 	CONF_INT("seed", struct plan_conf, seed, "1", 0, INT64_C(9007199254740991),
 		 "The seeds of all points derive from it.", "our choice"),
 	CONF_BOOL("common_random_numbers", struct plan_conf, common_random_numbers, "true",

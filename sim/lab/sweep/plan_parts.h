@@ -42,6 +42,12 @@ struct plan_conf {
 	struct conf_list exclude, only; /* of struct conf_map of const char *, JSON */
 	int64_t replications, seed, max_points;
 	bool common_random_numbers;
+	struct precision_conf {
+		const char *of;
+		double within;
+		int64_t least;
+	} precision;
+	bool has_precision;
 	struct point_limits limits;
 };
 

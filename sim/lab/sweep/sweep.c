@@ -51,6 +51,11 @@ void sweep_read(struct sweep *sweep, const char *dir, const struct plan *plan,
 		sweep->running[i].holder =
 			point_runs(sweep->folder, facts[i].hash, &sweep->running[i].seconds);
 	}
+	sweep->wanted = xcalloc(plan->point_count, sizeof(*sweep->wanted));
+	sweep->precision =
+		precision_wanted(plan, facts, sweep->records, sweep->folder, sweep->wanted);
+	for (size_t i = 0; i < plan->point_count; i++)
+		sweep->points += sweep->wanted[i];
 	sweep->others = count_records(sweep->folder) - own; /* last, for new ones may appear */
 }
 
@@ -60,6 +65,7 @@ void sweep_release(struct sweep *sweep)
 		record_release(&sweep->records[i]);
 		free(sweep->running[i].holder);
 	}
+	free(sweep->wanted);
 	free(sweep->running);
 	free(sweep->records);
 	free(sweep->folder);
@@ -101,7 +107,7 @@ void sweep_count(const struct sweep *sweep, size_t counts[POINT_STATUSES])
 {
 	memset(counts, 0, POINT_STATUSES * sizeof(*counts));
 	for (size_t i = 0; i < sweep->plan->point_count; i++)
-		counts[sweep->records[i].status]++;
+		counts[sweep->records[i].status] += sweep->wanted[i];
 }
 
 struct pending {
@@ -126,7 +132,7 @@ size_t *sweep_pending(const struct sweep *sweep, const struct point_limits *limi
 
 	*count = 0;
 	for (size_t i = 0; i < points; i++)
-		if (record_wants_run(&sweep->records[i], limits))
+		if (sweep->wanted[i] && record_wants_run(&sweep->records[i], limits))
 			pending[(*count)++] = (struct pending){ i, sweep->facts[i].cost };
 	qsort(pending, *count, sizeof(*pending), compare_pending);
 	for (size_t i = 0; i < *count; i++)

@@ -192,7 +192,7 @@ static void read_point(struct sweep_table *table, struct csv *csv, const struct 
 				       .levels = conf_own(table->doc, table->axis_count + 1,
 							  sizeof *point->levels),
 				       .metrics = metrics };
-	if (point->number != table->point_count)
+	if (table->point_count ? point->number <= point[-1].number : point->number != 0)
 		csv_complain(csv, c->point, "is out of order: points are numbered from 0");
 	if (point->replication >= table->replications)
 		csv_complain(csv, c->replication, "is beyond the replications in sweep.json");

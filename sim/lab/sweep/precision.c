@@ -1,0 +1,107 @@
+#include "lab/sweep/precision.h"
+
+#include "base/mem.h"
+#include "data/inference.h"
+#include "data/json_read.h"
+#include "lab/summary.h"
+#include "lab/sweep/point.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Replications of one combination. */
+struct series {
+	const struct plan *plan;
+	const struct point_facts *facts;
+	const struct point_record *records;
+	const char *folder;
+	double *values; /* read so far */
+	size_t count;
+	bool lacking;
+};
+
+/* NaN: the point has no results, or they lack the metric. */
+static double value_of(struct series *series, size_t replication)
+{
+	char *error = NULL, *result;
+	struct summary summary;
+	double value = NAN;
+	cJSON *root;
+
+	if (!record_is_usable(&series->records[replication]))
+		return NAN;
+	result = point_path(series->folder, series->facts[replication].hash, "");
+	root = json_read(result, "summary.json", &error);
+	if (root) {
+		summary_init(&summary, root);
+		value = summary_value(&summary, series->plan->precision.of);
+		series->lacking |= summary_find(&summary, series->plan->precision.of) == SIZE_MAX;
+		summary_release(&summary);
+		cJSON_Delete(root);
+	}
+	free(error);
+	free(result);
+	return value;
+}
+
+static bool have_ended(const struct series *series, size_t count)
+{
+	for (size_t r = 0; r < count; r++)
+		if (series->records[r].status == POINT_MISSING ||
+		    series->records[r].status == POINT_KILLED)
+			return false;
+	return true;
+}
+
+static bool is_precise(struct series *series, size_t count)
+{
+	struct estimate mean;
+
+	while (series->count < count) {
+		series->values[series->count] = value_of(series, series->count);
+		series->count++;
+	}
+	mean = infer_mean(series->values, count, INFERENCE_LEVEL);
+	return fmax(mean.high - mean.value, mean.value - mean.low) <=
+	       series->plan->precision.within * fabs(mean.value);
+}
+
+/* How many of the replications are wanted as things are. */
+static size_t wanted_of(struct series *series, struct precision *precision)
+{
+	size_t most = series->plan->replications, count = series->plan->precision.least;
+	bool precise = false;
+
+	while (have_ended(series, count)) {
+		precise = is_precise(series, count);
+		if (precise || count == most) {
+			precision->combinations++;
+			precision->reached += precise;
+			break;
+		}
+		count += (count + 1) / 2;
+		count = count < most ? count : most;
+	}
+	return count;
+}
+
+struct precision precision_wanted(const struct plan *plan, const struct point_facts *facts,
+				  const struct point_record *records, const char *folder,
+				  bool *wanted)
+{
+	struct precision precision = { 0 };
+	size_t most = plan->replications;
+	double *values = xcalloc(most, sizeof(*values));
+
+	for (size_t first = 0; first < plan->point_count; first += most) {
+		struct series series = { plan, facts + first, records + first, folder, values,
+					 0,    false };
+		size_t count = plan->precision.of ? wanted_of(&series, &precision) : most;
+
+		for (size_t r = 0; r < most; r++)
+			wanted[first + r] = r < count;
+		precision.lacking |= series.lacking;
+	}
+	free(values);
+	return precision;
+}
