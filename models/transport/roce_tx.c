@@ -45,9 +45,11 @@ static bool window_allows(const struct roce_tx *tx)
 	       (flight < tx->window && (double)(int64_t)(flight + 1) * tx->cc.mss <= tx->cc.cwnd);
 }
 
+/* A window may close on packets of which none asks for an ACK, when an earlier ACK makes it
+ * smaller: then one more may go, which asks. */
 static bool has_work(const struct roce_tx *tx)
 {
-	return tx->nxt < tx->end && window_allows(tx);
+	return tx->nxt < tx->end && (tx->asked <= tx->una || window_allows(tx));
 }
 
 static void on_pacing_timer(struct sim *sim, uint32_t entity, void *owner)
@@ -160,7 +162,7 @@ static enum nic_pull roce_pull(void *owner, struct packet *packet)
 	if (++tx->nxt > tx->max)
 		tx->max = tx->nxt;
 	find_message(tx);
-	more = has_work(tx);
+	more = tx->nxt < tx->end && window_allows(tx);
 	tx->limited = !more && tx->nxt < tx->end;
 	if (!more)
 		packet->flags |= ROCE_ACK_REQUEST;

@@ -304,6 +304,31 @@ Test(roce, coalesced_acks)
 	run_free(&run);
 }
 
+static struct run *shrunk;
+
+/* As Swift's window does when an ACK tells of a queue. */
+static bool shrink_window(const struct watch *watch, const struct packet *packet, size_t nth)
+{
+	(void)watch;
+	if (packet->kind == PACKET_DATA && nth == 3)
+		shrunk->s->roce->conns[0]->tx.cc.cwnd = 1024;
+	return false;
+}
+
+/* What is under way then has not asked for an ACK: the next packet goes and asks. */
+Test(roce, a_window_that_shrinks_waits_for_no_ack_that_nobody_sends)
+{
+	struct watch watch = { .lose = shrink_window };
+	struct run run;
+
+	build(&run, &watch, 100 * 1024, "roce", "'ack_every': 64");
+	shrunk = &run;
+	run_to(&run, END_ALL_DONE);
+	cr_expect_eq(roce_stats(run.s->roce, 0)->timeouts, 0);
+	cr_expect_eq(watch.data, 100);
+	run_free(&run);
+}
+
 /* Packets in flight without a "window": one less than half of all PSNs, so that none is taken for
  * one of the round before. A window is whole packets. */
 Test(roce, window_in_packets)
