@@ -33,7 +33,7 @@ void plan_add(struct plan_stream *stream, uint32_t link, uint32_t weight)
 void plan_add_route(struct plan_stream *stream, const struct topology *topo, uint32_t src,
 		    const struct route *route, uint32_t weight)
 {
-	uint32_t ports[ROUTE_MAX + 1];
+	uint32_t ports[HOPS_MAX + 1];
 	unsigned count = topology_path(topo, src, route, ports);
 
 	for (unsigned i = 0; i < count; i++)
@@ -43,7 +43,7 @@ void plan_add_route(struct plan_stream *stream, const struct topology *topo, uin
 struct plan_path plan_add_connection(struct plan_stream *stream, const struct topology *topo,
 				     uint32_t src, uint32_t dst, uint64_t key, uint32_t weight)
 {
-	uint32_t ports[ROUTE_MAX + 1];
+	uint32_t ports[HOPS_MAX + 1];
 	struct route route;
 
 	transport_route(topo, src, dst, key, false, &route);
@@ -479,7 +479,7 @@ struct plan_path plan_tree_path(const struct network *net, const struct tree *tr
 static struct plan_path path_one_way(const struct topology *topo, uint32_t src, uint32_t dst,
 				     uint64_t key, bool back, uint32_t frame)
 {
-	uint32_t ports[ROUTE_MAX + 1];
+	uint32_t ports[HOPS_MAX + 1];
 	struct route route;
 
 	transport_route(topo, src, dst, key, back, &route);

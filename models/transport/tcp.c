@@ -181,7 +181,7 @@ void transport_route(const struct topology *topo, uint32_t src, uint32_t dst, ui
 static sim_time one_way(const struct topology *topo, uint32_t from, const struct route *route,
 			uint32_t frame, bool switches)
 {
-	uint32_t ports[ROUTE_MAX + 1];
+	uint32_t ports[HOPS_MAX + 1];
 	unsigned count = topology_path(topo, from, route, ports);
 
 	return ideal_packet(&topo->net, ports, switches ? count - 1 : count, frame);
@@ -351,7 +351,7 @@ uint64_t tcp_missing(const struct tcp *tcp, uint32_t number, uint64_t size)
 
 static sim_time ideal_on(const struct tcp *tcp, uint32_t src, const struct route *route, bytes size)
 {
-	uint32_t ports[ROUTE_MAX + 1];
+	uint32_t ports[HOPS_MAX + 1];
 	unsigned count = topology_path(tcp->topo, src, route, ports);
 
 	return ideal_transfer(&tcp->topo->net, ports, count, size, (uint32_t)tcp->conf->mss,

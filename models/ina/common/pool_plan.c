@@ -13,7 +13,7 @@ static void plan_rack(const struct pool_server *server, const struct rack *rack,
 		      struct plan_stream *stream, struct plan_path *up, struct plan_path *down)
 {
 	const struct topology *topo = server->job->base.scheme->env.topo;
-	uint32_t ports[ROUTE_MAX + 1], frame = server->job->base.scheme->frame;
+	uint32_t ports[HOPS_MAX + 1], frame = server->job->base.scheme->frame;
 	unsigned count = topology_path(topo, rack->down_host, &rack->up, ports);
 	/* without the first port, a worker's, and the last, which leads to the server */
 	struct plan_path path = plan_path(&topo->net, ports, count - 1, frame);
@@ -51,7 +51,7 @@ static sim_time wait_of_racks(const struct pool_server *server)
 {
 	const struct racks *racks = &server->racks;
 	const struct topology *topo = server->job->base.scheme->env.topo;
-	uint32_t last[RACK_INPUTS_MAX], ports[ROUTE_MAX + 1];
+	uint32_t last[RACK_INPUTS_MAX], ports[HOPS_MAX + 1];
 	sim_time longest = 0;
 
 	for (uint32_t r = 0; r < racks->count; r++) {

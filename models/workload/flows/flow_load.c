@@ -49,7 +49,7 @@ static void add_pair(const struct topology *topo, uint32_t src, uint32_t dst, do
 		     double *load)
 {
 	for (uint64_t path = 0; path < PATHS; path++) {
-		uint32_t ports[ROUTE_MAX + 1];
+		uint32_t ports[HOPS_MAX + 1];
 		struct route route;
 		unsigned count;
 
@@ -78,7 +78,7 @@ static void add_uniform(const struct topology *topo, double rate, double *load)
 	uint32_t links[64] = { 0 };
 
 	for (uint32_t dst = 1; dst < net->hosts; dst++) {
-		uint32_t ports[ROUTE_MAX + 1];
+		uint32_t ports[HOPS_MAX + 1];
 		struct route route;
 		unsigned count;
 

@@ -39,10 +39,10 @@ const struct out_schema flows_schema = { "flows.csv",
 
 #define NAME_SIZE 24
 
-static const char *path_of(const struct flow *flow, bool back, char names[ROUTE_MAX * NAME_SIZE])
+static const char *path_of(const struct flow *flow, bool back, char names[HOPS_MAX * NAME_SIZE])
 {
 	const struct topology *topo = flow->flows->env.topo;
-	uint32_t ports[ROUTE_MAX + 1];
+	uint32_t ports[HOPS_MAX + 1];
 	struct route route;
 	char *end = names;
 	unsigned count;
@@ -68,7 +68,7 @@ static const struct transport_stats *stats_of(const struct flow *flow)
 
 static void write_row(const struct flow *flow)
 {
-	char there[ROUTE_MAX * NAME_SIZE], back[ROUTE_MAX * NAME_SIZE];
+	char there[HOPS_MAX * NAME_SIZE], back[HOPS_MAX * NAME_SIZE];
 	sim_time fct = flow->finish - flow->start;
 	bool fluid = flow->flows->env.fluid, finished = flow->received;
 	const struct transport_stats *sent = stats_of(flow);

@@ -158,7 +158,8 @@ unsigned network_cut(struct network *net, unsigned count, unsigned threads)
 	give_parts(net, top, pods, pod_count);
 	free(pods);
 	lookahead = shortest_crossing(net);
-	if (net->part_count < 2 || top < 2 || !lookahead || net->lossless || net->faults) {
+	if (net->part_count < 2 || top < 2 || !lookahead || net->lossless || net->faults ||
+	    net->whole) {
 		uncut(net);
 		return 1;
 	}

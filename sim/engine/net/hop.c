@@ -2,6 +2,7 @@
  * and lines of cache are counted. */
 #include "net/hop.h"
 
+#include "net/legs.h"
 #include "net/watch.h"
 
 /* --- into a queue --- */
@@ -153,6 +154,15 @@ static const struct hop_kind plain = { .admit = admit,
 
 /* --- out of a queue --- */
 
+/* The packet is at the head of the port's ring: how hops find it there is for others constant. */
+static void take_leg(const struct network *net, struct port *port)
+{
+	struct packet *head = &port->ring[port->head];
+
+	if (!port->to_host && head->hop == LEG_TAKE_AT)
+		legs_take(net->legs, head);
+}
+
 __attribute__((noinline)) bool hop_lose(struct network *net, uint32_t number,
 					const struct packet *packet)
 {
@@ -163,8 +173,11 @@ __attribute__((noinline)) bool hop_lose(struct network *net, uint32_t number,
 		net_watch_count(net, number, packet);
 	if ((!threshold || rng_u64(&cold->loss_stream) >= threshold) &&
 	    !(net->faults && net->faults->lose &&
-	      net->faults->lose(net->faults->owner, number, packet)))
+	      net->faults->lose(net->faults->owner, number, packet))) {
+		if (net->legs)
+			take_leg(net, &net->ports[number]);
 		return false;
+	}
 	cold->losses++;
 	net->lost++;
 	sim_digest(net->sim, number, UINT64_MAX); /* nobody may miss the packet */

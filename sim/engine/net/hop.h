@@ -67,7 +67,8 @@ HOT_INLINE void hop_note_backlog(struct port *port, sim_time backlog)
 		hop_longest_backlog(port, backlog);
 }
 
-/* Where PORT_LOSES: whether the link loses the packet that arrives, by chance. */
+/* Where PORT_LOSES: whether the link loses the packet that arrives, by chance. What it does not
+ * lose takes the next leg of its route, where there are legs. */
 bool hop_lose(struct network *net, uint32_t number, const struct packet *packet);
 
 /* A packet has crossed the link behind a port. */

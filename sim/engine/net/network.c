@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "net/ahead.h"
 #include "net/hop.h"
+#include "net/legs.h"
 #include "net/lossless.h"
 
 #include <inttypes.h>
@@ -13,7 +14,7 @@
  * in a slot, sorted without branches (equeue.c), as hosts behind one switch act in lock-step. */
 #define SLOT_EVENTS      4
 #define SLOT_EVENTS_MANY 24
-#define CLASSES_MAX      64
+#define CLASSES_MAX      NETWORK_CLASSES_MAX
 #define CACHE_BYTES      (256 << 10) /* below this a network lives in the second-level cache */
 
 void network_init(struct network *net, struct sim *sim, uint32_t hosts, uint32_t switches,
@@ -59,6 +60,7 @@ void network_release(struct network *net)
 	free(net->switch_nodes);
 	free(net->nics);
 	free(net->deferred_next);
+	legs_free(net->legs);
 	net_watch_free(net->watch);
 }
 
@@ -67,6 +69,12 @@ void network_control_first(struct network *net)
 	net->control_first = true;
 	if (net->lossless)
 		lossless_control_first(net);
+}
+
+void network_long_routes(struct network *net)
+{
+	net->legs = legs_new();
+	net->whole = true;
 }
 
 static bool same_class(const struct link_class *a, const struct link_class *b)
@@ -120,7 +128,7 @@ static void port_set_up(struct network *net, uint32_t number, uint32_t to, uint3
 
 	SIM_BUG_ON(port->class != CLASSES_MAX || params->rate == 0); /* a port has one link */
 	port->class = find_class(net, params);
-	port->flags = (uint8_t)((params->loss > 0 ? PORT_LOSES : 0) |
+	port->flags = (uint8_t)((params->loss > 0 || net->legs ? PORT_LOSES : 0) |
 				(params->peer_jitter > 0 ? PORT_JITTERS : 0));
 	port->to = to;
 	port->to_port = network_port(net, to, 0);

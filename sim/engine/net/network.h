@@ -15,6 +15,9 @@
 
 #include <stdio.h>
 
+/* Links may have so many kinds of parameters, whatever their number. */
+#define NETWORK_CLASSES_MAX 255
+
 #define PREAMBLE_AND_GAP 20 /* 8 bytes of preamble and start delimiter, 12 of gap */
 
 /* Properties of one direction of a link and of the queue in front of it. */
@@ -56,6 +59,10 @@ void network_release(struct network *net);
  * A port still has one ring and one event a hop: a control packet is put in ahead of what
  * waits, which is re-timed. That costs time in proportion to the queue. */
 void network_control_first(struct network *net);
+
+/* From now on, before any link, routes may be longer than a packet has room for (legs.h). Such a
+ * network is never cut. */
+void network_long_routes(struct network *net);
 
 /* Joins local port `pa` of node `a` with local port `pb` of node `b` (0 for a
  * host); `ab` holds for the direction from a to b. */

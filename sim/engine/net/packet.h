@@ -12,12 +12,15 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Switches on the longest path: edge, aggregation, core, aggregation, edge. A sixth would make the
- * packet larger, which has no padding; topology_check_routes() refuses what needs one. */
+/* Ports that a packet has room for: those of edge, aggregation, core, aggregation, edge. A sixth
+ * would make the packet larger, which has no padding. Networks with longer paths have legs
+ * (legs.h), which take them to HOPS_MAX switches. */
 #define ROUTE_MAX 5
+#define HOPS_MAX  128
 
+/* What packet_set_route() puts into a packet. topology_path() lists its ports. */
 struct route {
-	uint16_t out[ROUTE_MAX]; /* local egress port at the i-th switch */
+	uint16_t out[ROUTE_MAX]; /* local egress port at the i-th switch; with legs, see there */
 	uint8_t hops;            /* switches on the path */
 };
 
@@ -84,7 +87,7 @@ struct packet {
 		uint16_t route[ROUTE_MAX];
 		uint16_t workers; /* AGGREGATION of PANAMA, which follows a tree: in the sum */
 	};
-	uint8_t hop;      /* switches passed */
+	uint8_t hop;      /* switches passed; with legs, since the last was taken */
 	uint8_t protocol; /* who handles it at hosts and, for AGGREGATION, at switches */
 };
 

@@ -17,6 +17,7 @@ struct repeat_stream;
 struct net_watch;
 struct net_onlooker; /* watch.h */
 struct nic;
+struct route_legs;
 
 /* What a switch does with an AGGREGATION packet: it is absorbed unless `forward`
  * is set (then it goes on along its route), and up to two packets are sent, each
@@ -119,6 +120,8 @@ struct network {
 	} protocols[NET_PROTOCOLS];
 	unsigned protocol_count;
 	struct lossless *lossless; /* NULL = packets that find a queue full are dropped */
+	struct route_legs *legs;   /* NULL = every route fits into a packet; owned */
+	bool whole;                /* may not be cut: routes are found on the way */
 	bool control_first;        /* two classes of traffic, see network_control_first() */
 	bool nics_by_event;        /* no departure is deferred, see nic.h */
 	sim_time nic_lag;          /* for how long one may be: the longest link of a host */

@@ -1,0 +1,59 @@
+/* Routes of any length.
+ *
+ * A packet has room for ROUTE_MAX ports. In a network with longer paths it carries the first three
+ * ports of its route and, in the place of the last two, the number of the leg that follows. A leg
+ * is two ports and the number of the leg behind it. Before a switch uses the last of the three
+ * ports, the packet takes its next leg: the third port becomes the first, the leg's two follow.
+ *
+ * Legs are shared: routes with the same end have the same last legs, so memory grows with the
+ * different routes in use, not with flows. They are made when a route is set up; a hop only reads.
+ *
+ * Networks whose paths fit into packets have no legs, and their hops know nothing of this. */
+#ifndef INASIM_NET_LEGS_H
+#define INASIM_NET_LEGS_H
+
+#include "net/packet.h"
+
+#define LEG_PORTS   2
+#define LEG_TAKE_AT 2 /* switches passed when a packet takes its next leg */
+
+static_assert(LEG_TAKE_AT + 1 + 2 == ROUTE_MAX, "three ports, and a number of two places");
+
+struct route_leg {
+	uint16_t out[LEG_PORTS];
+	uint32_t next; /* 0: the route ends in this one, or before it */
+};
+
+struct route_legs {
+	struct route_leg *items; /* [0] is empty, and its own successor */
+	size_t count, capacity;
+	uint32_t *table; /* of numbers, by hash; 0 = free */
+	uint32_t table_bits;
+};
+
+/* Without any leg but the empty one; legs_free() releases it and takes NULL. */
+struct route_legs *legs_new(void);
+void legs_free(struct route_legs *legs);
+
+/* The route over these local egress ports, at least one and at most HOPS_MAX. */
+void legs_route(struct route_legs *legs, const uint16_t *out, unsigned count, struct route *route);
+
+/* The local egress ports of a route, the other way round. Returns how many. */
+unsigned legs_ports(const struct route_legs *legs, const struct route *route,
+		    uint16_t out[HOPS_MAX]);
+
+/* A packet that has passed LEG_TAKE_AT switches takes its next leg. */
+static inline void legs_take(const struct route_legs *legs, struct packet *packet)
+{
+	const struct route_leg *leg =
+		&legs->items[packet->route[3] | (uint32_t)packet->route[4] << 16];
+
+	packet->route[0] = packet->route[LEG_TAKE_AT];
+	packet->route[1] = leg->out[0];
+	packet->route[2] = leg->out[1];
+	packet->route[3] = (uint16_t)leg->next;
+	packet->route[4] = (uint16_t)(leg->next >> 16);
+	packet->hop = 0;
+}
+
+#endif
