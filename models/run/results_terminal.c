@@ -51,7 +51,7 @@ static int column_width(const struct job_metric *m)
 static void print_bus_bandwidth(const struct simulation *s, FILE *to)
 {
 	const struct jobs_report *report = jobs_report(s->jobs);
-	double link = (double)s->scenario->topology.link.rate / 8 *
+	double link = (double)topology_host_rate(&s->scenario->topology) / 8 *
 		      machine_nics(&s->scenario->machine),
 	       max = 0;
 

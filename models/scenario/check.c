@@ -4,6 +4,7 @@
 #include "scenario/scenario.h"
 
 #include "collective/machine.h"
+#include "scenario/graph_conf.h"
 #include "scenario/links.h"
 #include "scenario/topology_conf.h"
 #include "transport/cc/dcqcn.h"
@@ -239,8 +240,8 @@ static void check_flow_trace(const struct looking *look, const struct flow_group
 static void check_poisson(const struct looking *look, const struct flow_group_conf *group,
 			  const char *pointer, double mean)
 {
-	double load_bps =
-		group->arrival.load * (double)look->scenario->topology.link.rate * look->hosts;
+	double load_bps = group->arrival.load *
+			  (double)topology_host_rate(&look->scenario->topology) * look->hosts;
 	double gap_s = 8 * mean / load_bps;
 	const char *where = conf_at(look->doc, "%s/arrival/poisson_load", pointer);
 
@@ -421,7 +422,8 @@ static void check_job_arrivals(const struct looking *look, const struct job_grou
 		free(error); /* job_group_check() reports it */
 		return;
 	}
-	gap_s = job_group_gap_s(group, &models, look->hosts, look->scenario->topology.link.rate);
+	gap_s = job_group_gap_s(group, &models, look->hosts,
+				topology_host_rate(&look->scenario->topology));
 	job_models_release(&models);
 	where = conf_at(look->doc, "%s/arrival/%s", pointer, load ? "poisson_load" : "poisson_gap");
 	check_gap(look, where, gap_s);
@@ -541,9 +543,11 @@ static void check_fluid(const struct scenario *scenario, struct conf_doc *doc)
 	const struct topology_conf *topology = &scenario->topology;
 	const char *fidelity = fidelity_names[scenario->fidelity];
 
-	if (topology->link.loss > 0)
+	if (topology->graph && topology_loses(topology))
+		conf_error(doc, "/topology/graph", lossy, fidelity);
+	if (!topology->graph && topology->link.loss > 0)
 		conf_error(doc, "/topology/link/loss", lossy, fidelity);
-	if (topology->uplink_given && topology->uplink.loss > 0)
+	if (!topology->graph && topology->uplink_given && topology->uplink.loss > 0)
 		conf_error(doc, "/topology/uplink/loss", lossy, fidelity);
 	for_enabled_jobs(group, scenario) {
 		const char *where = conf_at(doc, "/jobs/%zu", group->origin);
@@ -585,7 +589,9 @@ void scenario_check(struct scenario *scenario, struct conf_doc *doc)
 	check_segment(scenario, doc);
 	check_dcqcn(scenario, doc);
 	before = conf_errors(doc);
-	topology_check(&scenario->topology, &scenario->machine, doc);
+	graph_read(&scenario->topology, doc);
+	if (conf_errors(doc) == before)
+		topology_check(&scenario->topology, &scenario->machine, doc);
 	if (conf_errors(doc) != before)
 		return;
 	scenario->topology.switches.answers = answers_of(scenario);

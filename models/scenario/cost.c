@@ -21,7 +21,7 @@ struct basis {
 	const struct scenario *scenario;
 	const char *path; /* of the scenario */
 	double hosts, per_rack, per_pod;
-	double longest;     /* links of the longest path */
+	double between;     /* links between hosts of two racks that share no pod */
 	double rate_bps;    /* of a host's link */
 	double load;        /* of flows, on hosts' links */
 	double end_s;       /* of arrivals */
@@ -50,9 +50,10 @@ static struct basis basis_of(const struct scenario *scenario, const struct conf_
 	struct basis basis = { .scenario = scenario,
 			       .path = conf_path(doc),
 			       .hosts = topology_hosts(topology),
-			       .longest = topology_longest(topology) + 1,
-			       .rate_bps = (double)topology->link.rate,
-			       .per_rack = topology_rack(topology),
+			       .between = topology_mean_links(topology),
+			       .rate_bps = (double)topology_host_rate(topology),
+			       .per_rack =
+				       topology_hosts(topology) / (double)topology_racks(topology),
 			       .per_pod = topology_pod(topology),
 			       .end_s = seconds_of(scenario->stop.after) };
 
@@ -65,12 +66,19 @@ static struct basis basis_of(const struct scenario *scenario, const struct conf_
 
 /* --- paths --- */
 
+static bool has_pods(const struct basis *basis)
+{
+	return basis->per_pod < basis->hosts;
+}
+
 /* Links between two hosts. */
 static double path_between(const struct basis *basis, double a, double b)
 {
 	if (floor(a / basis->per_rack) == floor(b / basis->per_rack))
 		return 2;
-	return floor(a / basis->per_pod) == floor(b / basis->per_pod) ? 4 : basis->longest;
+	return has_pods(basis) && floor(a / basis->per_pod) == floor(b / basis->per_pod)
+		       ? 4
+		       : basis->between;
 }
 
 /* The mean over two random hosts. */
@@ -79,9 +87,9 @@ static double path_at_random(const struct basis *basis)
 	double others = basis->hosts - 1;
 	double rack = (basis->per_rack - 1) / others, pod = (basis->per_pod - 1) / others;
 
-	if (basis->per_pod == basis->hosts)
-		return 2 * rack + basis->longest * (1 - rack);
-	return 2 * rack + 4 * (pod - rack) + basis->longest * (1 - pod);
+	if (!has_pods(basis))
+		return 2 * rack + basis->between * (1 - rack);
+	return 2 * rack + 4 * (pod - rack) + basis->between * (1 - pod);
 }
 
 /* How many of `parts` groups of hosts, each of `size`, the workers of a job are in. */

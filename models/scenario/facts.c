@@ -106,10 +106,9 @@ static bool flow_group_draws(const struct flow_group_conf *group)
 
 static bool network_draws(const struct topology_conf *topology)
 {
-	return topology->link.loss > 0 || (topology->uplink_given && topology->uplink.loss > 0) ||
-	       topology->host.jitter || topology_nic_jitter(topology) ||
+	return topology_loses(topology) || topology->host.jitter || topology_nic_jitter(topology) ||
 	       topology->switches.ecn.form == ECN_RAMP || topology->host.ecn.form == ECN_RAMP ||
-	       topology_tiers(topology) > 1; /* paths, and roots of trees */
+	       topology_longest(topology) > 1; /* paths, and roots of trees */
 }
 
 bool scenario_draws(const struct scenario *scenario)
@@ -128,7 +127,7 @@ bool scenario_draws(const struct scenario *scenario)
 struct offered scenario_offered(const struct scenario *scenario)
 {
 	uint32_t hosts = topology_hosts(&scenario->topology);
-	bps rate = scenario->topology.link.rate;
+	bps rate = topology_host_rate(&scenario->topology);
 	struct offered sum = { 0 };
 
 	for_enabled_flows(group, scenario)
@@ -164,6 +163,8 @@ struct offered_fabric scenario_offered_fabric(const struct scenario *scenario)
 		if (group->arrival.form == ARRIVE_POISSON && group->pairs.form == PAIRS_NAMED &&
 		    group->pairs.kind != PAIRS_INCAST)
 			load += group->arrival.load;
+	if (topology->graph) /* no one tier decides */
+		return fabric;
 	topology_shape(topology, &shape);
 	hosts = shape.hosts;
 	for (uint32_t s = 0; s < shape.switches; s++)

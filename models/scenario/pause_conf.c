@@ -105,8 +105,8 @@ static bytes longest_queue(const struct pause_check *check)
 static void check_marks(const struct pause_check *check)
 {
 	const struct topology_conf *conf = check->conf;
-	struct queue_size first = topology_first_mark(
-		&conf->switches.ecn, check->fabric ? topology_uplink_rate(conf) : conf->link.rate);
+	struct queue_size first = topology_first_mark(&conf->switches.ecn,
+						      topology_link_conf(conf, check->fabric).rate);
 	bytes longest = longest_queue(check), queue;
 
 	if (first.amount == UINT64_MAX)

@@ -1,13 +1,15 @@
 /* A topology as a scenario describes it: rows, and what they cannot say. */
 #include "scenario/topology_conf.h"
 
+#include "scenario/graph_conf.h"
+
 #include "scenario/scenario.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 /* Same order as TOPOLOGIES; a unit test holds it against the ops. */
-static const char *const kind_names[] = { "star", "leaf-spine", "fat-tree", NULL };
+static const char *const kind_names[] = { "star", "leaf-spine", "fat-tree", "graph", NULL };
 
 /* --- rows --- */
 
@@ -33,9 +35,8 @@ static const struct conf_row ecn_step_rows[] = {
 		   "count; in packets (\"85pkt\") a small one counts as much as a large one."),
 	{ 0 },
 };
-static const struct conf_table ecn_step_table = { "ecn_step", ecn_step_rows,
-						  sizeof(struct ecn_conf),
-						  "One threshold, as DCTCP." };
+const struct conf_table ecn_step_table = { "ecn_step", ecn_step_rows, sizeof(struct ecn_conf),
+					   "One threshold, as DCTCP." };
 static const struct conf_row ecn_ramp_rows[] = {
 	CONF_QUEUE("kmin", struct ecn_conf, ramp.kmin, CONF_REQUIRED, 0, UINT64_C(1) << 40,
 		   "No mark up to this queue."),
@@ -45,16 +46,8 @@ static const struct conf_row ecn_ramp_rows[] = {
 		  "Probability just below kmax."),
 	{ 0 },
 };
-static const struct conf_table ecn_ramp_table = { "ecn_ramp", ecn_ramp_rows,
-						  sizeof(struct ecn_conf),
-						  "A linear ramp, as DCQCN." };
-#define ECN_FORMS(OWNER, ECN)                                                                      \
-	CONF_BOOL("switch", OWNER, ECN.on, CONF_REQUIRED,                                          \
-		  "true: mark above 12.9 kB for each Gbps of the link, which is 129 kB (85 "       \
-		  "frames of 1518 bytes) at 10 Gbps; false: never mark."),                         \
-		CONF_OBJECT("step", OWNER, ECN, CONF_REQUIRED, &ecn_step_table, "One threshold."), \
-		CONF_OBJECT("ramp", OWNER, ECN, CONF_REQUIRED, &ecn_ramp_table,                    \
-			    "Kmin, Kmax, Pmax.")
+const struct conf_table ecn_ramp_table = { "ecn_ramp", ecn_ramp_rows, sizeof(struct ecn_conf),
+					   "A linear ramp, as DCQCN." };
 static const struct conf_row switch_ecn_forms[] = { ECN_FORMS(struct switch_conf, ecn), { 0 } };
 static const struct conf_table switch_ecn_table = { "switch_ecn", switch_ecn_forms, 0, NULL };
 static const struct conf_row host_ecn_forms[] = { ECN_FORMS(struct scenario, topology.host.ecn),
@@ -195,6 +188,15 @@ static const char *const class_names[] = {
 	[CLASSES_SINGLE] = "single", [CLASSES_CONTROL_FIRST] = "control-first", NULL
 };
 
+static const struct conf_row graph_forms[] = {
+	CONF_STRING("file", struct scenario, topology.graph_source.file, CONF_REQUIRED,
+		    "A JSON file of the same form, beside the scenario."),
+	CONF_OBJECT("in_place", struct scenario, topology.graph_source.in_place, CONF_REQUIRED,
+		    &graph_table, "Hosts, switches, links.", .apart = true),
+	{ 0 },
+};
+static const struct conf_table graph_source_table = { "graph_source", graph_forms, 0, NULL };
+
 static const struct conf_row topology_rows[] = {
 	CONF_ENUM("kind", struct scenario, topology.kind, CONF_REQUIRED, kind_names,
 		  "Shape of the network."),
@@ -219,6 +221,10 @@ static const struct conf_row topology_rows[] = {
 		    .present = CONF_GIVEN(struct scenario, topology.uplink_given)),
 	CONF_OBJECT("switch", struct scenario, topology.switches, "{}", &switch_table,
 		    "The switches."),
+	CONF_ONEOF("graph", struct scenario, topology.graph_source, CONF_OPTIONAL,
+		   &graph_source_table, topology.graph_source.form,
+		   "graph: hosts, switches and links, in place or in a file.",
+		   .present = CONF_GIVEN(struct scenario, topology.graph_source.given)),
 	CONF_GROUP("host", "{}", &host_table, "The hosts and their NICs."),
 	CONF_ENUM("classes", struct scenario, topology.classes, "single", class_names,
 		  "single: one queue a port, in the order of arrival; control-first: ACKs and the "
@@ -260,6 +266,7 @@ static void check_keys(const struct topology_conf *conf, const struct topology_o
 		{ "hosts_per_leaf", conf->hosts_per_leaf != 0, false },
 		{ "oversubscription", conf->oversubscription != 0, true },
 		{ "uplink", conf->uplink_given, true },
+		{ "graph", conf->graph_source.given, false },
 	};
 
 	for (size_t i = 0; i < sizeof(special) / sizeof(special[0]); i++) {
@@ -328,7 +335,7 @@ void topology_check(const struct topology_conf *conf, const struct machine_conf 
 	check_ecn(&conf->host.ecn, "/topology/host/ecn", doc);
 	if (conf_errors(doc) == before)
 		ops->check(conf, &to);
-	if (conf_errors(doc) == before)
+	if (conf_errors(doc) == before && !conf->graph)
 		topology_check_routes(ops, conf, &to);
 	if (conf_errors(doc) == before && machine_nics(machine) > 1)
 		check_nics(conf, machine, doc);

@@ -6,6 +6,16 @@
 #include "conf/conf.h"
 #include "topo/topology.h"
 
+/* The alternatives of a struct ecn_conf that is a member of another struct. */
+extern const struct conf_table ecn_step_table, ecn_ramp_table;
+#define ECN_FORMS(OWNER, ECN)                                                                      \
+	CONF_BOOL("switch", OWNER, ECN.on, CONF_REQUIRED,                                          \
+		  "true: mark above 12.9 kB for each Gbps of the link, which is 129 kB (85 "       \
+		  "frames of 1518 bytes) at 10 Gbps; false: never mark."),                         \
+		CONF_OBJECT("step", OWNER, ECN, CONF_REQUIRED, &ecn_step_table, "One threshold."), \
+		CONF_OBJECT("ramp", OWNER, ECN, CONF_REQUIRED, &ecn_ramp_table,                    \
+			    "Kmin, Kmax, Pmax.")
+
 /* Of struct scenario: its `topology`, and its `machine` under "host". */
 extern const struct conf_table topology_table;
 

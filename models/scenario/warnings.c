@@ -88,7 +88,7 @@ static void warn_ecn(const struct scenario *scenario, struct conf_doc *doc)
 	const struct queue_size *queue =
 		ecn->form == ECN_STEP ? &ecn->step.threshold : &ecn->ramp.kmin;
 	uint32_t frame = (uint32_t)scenario->tcp.mss + TCP_OVERHEAD;
-	double rate = (double)topology->link.rate, threshold, product, usual;
+	double rate = (double)topology_host_rate(topology), threshold, product, usual;
 
 	if (ecn->form == ECN_SWITCH || !heeds_marks(scenario) ||
 	    !conf_given(doc, "/topology/switch/ecn"))
@@ -131,7 +131,8 @@ static void warn_roce(const struct scenario *scenario, struct conf_doc *doc)
 	if (scenario_uses_roce(scenario, false))
 		roce_warn(&scenario->roce, topology, scenario->roce.window, doc, "/roce");
 	if (scenario_uses_roce(scenario, true) &&
-	    topology_first_mark(&topology->switches.ecn, topology->link.rate).amount == UINT64_MAX)
+	    topology_first_mark(&topology->switches.ecn, topology_host_rate(topology)).amount ==
+		    UINT64_MAX)
 		conf_warn(doc, "/topology/switch/ecn",
 			  "no queue marks packets, and DCQCN slows down for marks alone: its rate "
 			  "stays that of the link");
@@ -302,7 +303,8 @@ static void warn_pace(const struct scenario *scenario, struct conf_doc *doc)
 		struct job_models models;
 		double gap_s;
 
-		if (!job_group_offer(group, hosts, scenario->topology.link.rate, &models, &gap_s))
+		if (!job_group_offer(group, hosts, topology_host_rate(&scenario->topology), &models,
+				     &gap_s))
 			continue;
 		if (gap_s > 0)
 			busy += slots_of_job(group) * (double)group->iterations *

@@ -56,7 +56,7 @@ static sim_time transmission(bytes size, bps rate)
 
 static sim_time full_queue(const struct topology_conf *topology, bool fabric)
 {
-	bps rate = fabric ? topology_uplink_rate(topology) : topology->link.rate;
+	bps rate = topology_link_conf(topology, fabric).rate;
 
 	return transmission(topology_buffer(topology, fabric), rate);
 }
@@ -70,7 +70,7 @@ sim_time roce_longest_trip(const struct roce_conf *conf, const struct topology_c
 			full_queue(topology, false) + between_switches * full_queue(topology, true);
 
 	if (topology->host.nic == NIC_FIFO)
-		trip += transmission(window, topology->link.rate);
+		trip += transmission(window, topology_host_rate(topology));
 	return trip;
 }
 
@@ -279,7 +279,7 @@ const struct transport_stats *roce_stats(const struct roce *roce, uint32_t numbe
 sim_time roce_ideal(const struct roce *roce, uint32_t number, bytes size)
 {
 	const struct roce_conn *conn = roce->conns[number];
-	uint32_t ports[ROUTE_MAX + 1];
+	uint32_t ports[HOPS_MAX + 1];
 	unsigned count = topology_path(roce->topo, conn->tx.host, &conn->tx.route, ports);
 
 	return ideal_transfer(&roce->topo->net, ports, count, size, (uint32_t)roce->conf->mtu,

@@ -67,7 +67,7 @@ static struct trip trip_over(const struct scenario *scenario, const struct trans
  * workers passes the links once where an ACK doubles them. */
 static void explain_trip(const struct topology_conf *conf, struct trip trip)
 {
-	unsigned links = 2 * topology_tiers(conf), times = trip.aggregated ? 1 : 2;
+	unsigned links = topology_longest(conf) + 1, times = trip.aggregated ? 1 : 2;
 	sim_time time = ideal_round_trip(conf, trip.frame, trip.answer) * times / 2;
 	char delay[64];
 
@@ -81,7 +81,7 @@ static void explain_trip(const struct topology_conf *conf, struct trip trip)
 	printf(": %u links, %u switches, host latency (%s) %s; %.6g us on an idle network; "
 	       "bandwidth-delay product %.0f bytes\n",
 	       times * links, times * (links - 1), delay, times == 1 ? "once" : "twice",
-	       1e6 * seconds_of(time), seconds_of(time) * (double)conf->link.rate / 8);
+	       1e6 * seconds_of(time), seconds_of(time) * (double)topology_host_rate(conf) / 8);
 }
 
 /* Whatever the placement, no path is longer. */

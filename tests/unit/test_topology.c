@@ -151,7 +151,7 @@ static void expect_route(const struct topology *topo, uint32_t src, uint32_t dst
 {
 	const struct network *net = &topo->net;
 	struct route route;
-	uint32_t ports[ROUTE_MAX + 1], node = src, next;
+	uint32_t ports[HOPS_MAX + 1], node = src, next;
 	unsigned count;
 	bool down = false;
 
@@ -583,7 +583,7 @@ Test(topology, ideal_grows_with_the_size)
 
 static sim_time idle_packet(const struct topology *topo, uint32_t from, uint32_t to, uint32_t frame)
 {
-	uint32_t ports[ROUTE_MAX + 1];
+	uint32_t ports[HOPS_MAX + 1];
 	struct route route;
 
 	topology_route(topo, from, to, 1, &route);

@@ -38,14 +38,8 @@ uint32_t pool_servers(uint32_t workers)
  * beside the server as level 1 has inputs left. */
 static uint64_t max_workers(const struct topology_conf *conf)
 {
-	struct topology_shape shape;
-	uint32_t edges = 0, below, racks;
+	uint32_t edges = topology_racks(conf), below = topology_rack(conf), racks;
 
-	topology_shape(conf, &shape);
-	for (uint32_t s = 0; s < shape.switches; s++)
-		edges += shape.tiers[s] == 1;
-	below = shape.hosts / edges;
-	topology_shape_release(&shape);
 	if (below > RACK_INPUTS_MAX)
 		below = RACK_INPUTS_MAX;
 	racks = edges - 1 < RACK_INPUTS_MAX ? edges - 1 : RACK_INPUTS_MAX;

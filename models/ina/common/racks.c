@@ -86,29 +86,44 @@ static void add_fan_out(struct racks *racks, uint32_t from, uint32_t sw, uint32_
 	fan->ports[fan->count++] = port;
 }
 
+/* Results go down the worker's own route to the server, backwards, from the first switch on it that
+ * they reach already: so every copy comes once, whatever the graph. */
+static void add_worker(struct racks *racks, const struct topology *topo, uint32_t worker,
+		       uint64_t entropy)
+{
+	const struct network *net = &topo->net;
+	uint32_t ports[HOPS_MAX + 1], from = racks->sw;
+	struct route route;
+	unsigned i = 0, last;
+
+	if (worker == racks->server) { /* by way of the switch, too */
+		add_fan_out(racks, racks->sw, racks->sw, racks->server_port);
+		return;
+	}
+	topology_route(topo, worker, racks->server, entropy, &route);
+	last = topology_path(topo, worker, &route, ports) -
+	       2; /* ports[i] leads to the i-th switch */
+	while (i < last &&
+	       racks->fan_out_of_switch[net->ports[ports[i]].to - net->hosts] == NOWHERE)
+		i++;
+	for (;; i--) {
+		uint32_t sw = net->ports[ports[i]].to - net->hosts;
+
+		if (racks->fan_out_of_switch[sw] != NOWHERE)
+			from = racks->fan_outs[racks->fan_out_of_switch[sw]].from;
+		add_fan_out(racks, from, sw, net->cold[ports[i]].reverse);
+		if (i == 0)
+			return;
+		from = sw;
+	}
+}
+
 /* Which ports of which switches lead from level 1 down to the workers. */
 static void grow_tree(struct racks *racks, const struct topology *topo, const uint32_t *workers,
 		      uint32_t count, uint64_t entropy)
 {
-	const struct network *net = &topo->net;
-
-	for (uint32_t w = 0; w < count; w++) {
-		uint32_t from = racks->sw, sw = racks->sw;
-		struct route route;
-
-		if (workers[w] == racks->server) /* by way of the switch, too */
-			route = racks->local;
-		else
-			topology_route(topo, racks->server, workers[w], entropy, &route);
-		for (unsigned i = 0; i < route.hops; i++) {
-			uint32_t port = network_port(net, net->hosts + sw, route.out[i]);
-
-			add_fan_out(racks, from, sw, port);
-			from = sw;
-			if (i + 1 < route.hops)
-				sw = net->ports[port].to - net->hosts;
-		}
-	}
+	for (uint32_t w = 0; w < count; w++)
+		add_worker(racks, topo, workers[w], entropy);
 }
 
 static void find_routes(struct racks *racks, const struct topology *topo, uint64_t entropy)

@@ -119,7 +119,7 @@ const char *netreduce_refuses(const void *self, const struct topology_conf *topo
 			      uint32_t servers)
 {
 	const struct netreduce_conf *conf = self;
-	uint64_t racks = topology_hosts(topology) / topology_rack(topology);
+	uint64_t racks = topology_racks(topology);
 	uint64_t spread = racks * machine_gpus(machine) * machine_nics(machine);
 	uint32_t below = (uint32_t)((workers + spread - 1) / spread);
 

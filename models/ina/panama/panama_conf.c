@@ -202,8 +202,7 @@ void panama_check(const void *self, const struct topology_conf *topology, struct
 			   conf->memory);
 	if (conf->recovery && conf->fraction < 1)
 		conf_error(doc, recovery, "does not go together with a fraction below 1");
-	if (!conf->recovery &&
-	    (topology->link.loss > 0 || (topology->uplink_given && topology->uplink.loss > 0)))
+	if (!conf->recovery && topology_loses(topology))
 		conf_error(doc, recovery, "links lose packets: must be true, found false");
 }
 

@@ -192,7 +192,7 @@ static sim_time pair_round_trip(const struct switchml *job, uint32_t w, uint32_t
 {
 	const struct topology *topo = job->base.scheme->env.topo;
 	uint32_t a = job->base.spec.hosts[w], b = job->base.spec.server_hosts[q],
-		 ports[ROUTE_MAX + 1];
+		 ports[HOPS_MAX + 1];
 	sim_time sum;
 	unsigned count;
 
@@ -223,7 +223,7 @@ static sim_time round_trip(const struct switchml *job)
 static sim_time copies_wait(const struct switchml *job, uint32_t q)
 {
 	const struct topology *topo = job->base.scheme->env.topo;
-	uint32_t host = job->base.spec.server_hosts[q], ports[ROUTE_MAX + 1], copies = 0;
+	uint32_t host = job->base.spec.server_hosts[q], ports[HOPS_MAX + 1], copies = 0;
 	struct plan_path link = { 0 };
 
 	for (uint32_t w = 0; w < job->base.spec.workers; w++) {
@@ -284,7 +284,7 @@ static uint32_t slots_through_top(const struct switchml_conf *conf,
 				  const struct topology_conf *topology, uint32_t frame, uint32_t n,
 				  uint32_t m)
 {
-	bps rate = topology->link.rate;
+	bps rate = topology_host_rate(topology);
 	sim_time trip = ideal_round_trip(topology, frame, frame),
 		 wait = (n - 1) * topology_transmission(topology, frame);
 
@@ -403,7 +403,7 @@ static void plan_way(const struct switchml *job, uint32_t from, const struct rou
 		     struct plan_stream *stream, struct plan_path *longest)
 {
 	const struct topology *topo = job->base.scheme->env.topo;
-	uint32_t ports[ROUTE_MAX + 1];
+	uint32_t ports[HOPS_MAX + 1];
 	struct plan_path path;
 
 	plan_add_route(stream, topo, from, route, 1);

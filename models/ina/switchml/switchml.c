@@ -132,8 +132,8 @@ switchml_runs_as(const void *self, const struct topology_conf *topology, bytes g
 	/* up to the root and down again is as long as one way between hosts */
 	sim_time trip = ideal_round_trip(topology, frame, frame) / 2 + topology->host.jitter;
 	sim_time rest = (format.message - 1) * topology_transmission(topology, frame);
-	uint64_t wanted =
-		formula_pool_slots(topology->link.rate, frame, trip + rest, SWITCHML_SLOTS_MAX);
+	uint64_t wanted = formula_pool_slots(topology_host_rate(topology), frame, trip + rest,
+					     SWITCHML_SLOTS_MAX);
 
 	(void)gradients;
 	return fewer_slots(conf, slots_by_rule(conf, wanted), wanted);

@@ -9,8 +9,9 @@
 
 #include <stdlib.h>
 
-#define QUANTILES 10000 /* of a table of sizes: its mean is exact to about 1e-4 */
-#define PATHS     64    /* drawn of each pair with equal paths */
+#define QUANTILES       10000 /* of a table of sizes: its mean is exact to about 1e-4 */
+#define PATHS           64    /* drawn of each pair with equal paths */
+#define PAIRS_LOOKED_AT 65536 /* of a graph */
 
 /* --- bytes --- */
 
@@ -93,6 +94,21 @@ static void add_uniform(const struct topology *topo, double rate, double *load)
 		load[p] += crossing[kind_of(net, p)] / links[kind_of(net, p)];
 }
 
+/* In a graph each host sees another network: as many pairs as are looked at soon, of which each
+ * host has equally many, as source and as destination. */
+static void add_sampled(const struct topology *topo, double rate, double *load)
+{
+	uint32_t hosts = topo->net.hosts, others = hosts - 1, looks = PAIRS_LOOKED_AT / hosts;
+	uint32_t peers = looks < 1 ? 1 : looks < others ? looks : others;
+
+	for (uint32_t i = 0; i < peers; i++) {
+		uint32_t distance = 1 + (uint32_t)((uint64_t)i * others / peers);
+
+		for (uint32_t src = 0; src < hosts; src++)
+			add_pair(topo, src, (src + distance) % hosts, rate / hosts / peers, load);
+	}
+}
+
 static void add_listed(const struct topology *topo, const struct conf_list *list, double rate,
 		       double *load)
 {
@@ -119,7 +135,7 @@ void flow_load_add(struct group *group, double per_s)
 	}
 	switch ((enum pairs_kind)conf->pairs.kind) {
 	case PAIRS_UNIFORM:
-		add_uniform(topo, rate, load);
+		(topo->conf->graph ? add_sampled : add_uniform)(topo, rate, load);
 		return;
 	case PAIRS_PERMUTATION:
 		for (uint32_t i = 0; i < hosts; i++)

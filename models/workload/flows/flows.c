@@ -332,8 +332,8 @@ static double arrivals_per_s(const struct group *group)
 {
 	const struct topology *topo = group->flows->env.topo;
 
-	return group->conf->arrival.load * (double)topo->conf->link.rate * topo->net.hosts /
-	       (8 * sizes_mean(&group->size));
+	return group->conf->arrival.load * (double)topology_host_rate(topo->conf) *
+	       topo->net.hosts / (8 * sizes_mean(&group->size));
 }
 
 static void find_load(struct group *group)

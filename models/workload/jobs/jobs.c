@@ -354,8 +354,9 @@ static void add_drawn(struct jobs *jobs, const struct job_group_conf *conf, size
 	const struct topology *topo = jobs->env.topo;
 	const struct job_models *models = &jobs->models[number];
 	sim_time at = conf->arrival.form == JOBS_AT ? conf->arrival.at : 0;
-	double gap_ps = job_group_gap_s(conf, models, topo->net.hosts, topo->conf->link.rate) *
-			(double)PS_PER_S;
+	double gap_ps =
+		job_group_gap_s(conf, models, topo->net.hosts, topology_host_rate(topo->conf)) *
+		(double)PS_PER_S;
 	struct rng gaps, sizes, spread;
 
 	rng_init(&gaps, jobs->env.sim->seed, "job arrivals", number);
@@ -572,7 +573,7 @@ static sim_time patience(const struct job *job)
 {
 	double sent = (double)job->gradients * job->stands_for + (double)dnn_tokens(job->dnn) +
 		      (double)job->activations;
-	double ring_s = 2 * 8 * sent / (double)job->jobs->env.topo->conf->link.rate;
+	double ring_s = 2 * 8 * sent / (double)topology_host_rate(job->jobs->env.topo->conf);
 
 	return PS_PER_S + (sim_time)(100 * ring_s * (double)PS_PER_S);
 }

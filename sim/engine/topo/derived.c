@@ -2,6 +2,7 @@
 #include "topo/topology.h"
 
 #include "net/network.h"
+#include "topo/graph.h"
 
 #define MTU 1518 /* with "pause": true */
 
@@ -13,17 +14,27 @@ uint32_t topology_hosts(const struct topology_conf *conf)
 	return hosts;
 }
 
-uint32_t topology_rack(const struct topology_conf *conf)
+uint32_t topology_racks(const struct topology_conf *conf)
 {
 	struct topology_shape shape;
-	uint32_t racks = 0, hosts;
+	uint32_t racks = 0;
 
 	topology_shape(conf, &shape);
 	for (uint32_t s = 0; s < shape.switches; s++)
 		racks += shape.tiers[s] == 1;
-	hosts = shape.hosts / racks;
 	topology_shape_release(&shape);
-	return hosts;
+	return racks;
+}
+
+uint32_t topology_rack(const struct topology_conf *conf)
+{
+	return conf->graph ? conf->graph->largest_rack
+			   : topology_hosts(conf) / topology_racks(conf);
+}
+
+double topology_mean_links(const struct topology_conf *conf)
+{
+	return conf->graph ? conf->graph->mean_links : topology_longest(conf) + 1;
 }
 
 uint32_t topology_pod(const struct topology_conf *conf)
@@ -35,12 +46,40 @@ uint32_t topology_pod(const struct topology_conf *conf)
 
 bps topology_uplink_rate(const struct topology_conf *conf)
 {
+	if (conf->graph)
+		return conf->graph->fastest[1];
 	if (conf->uplink_given)
 		return conf->uplink.rate;
 	if (conf->oversubscription != 0)
 		return (bps)((double)conf->link.rate * (double)conf->hosts_per_leaf /
 			     ((double)conf->spines * conf->oversubscription));
 	return conf->link.rate;
+}
+
+bps topology_host_rate(const struct topology_conf *conf)
+{
+	return conf->graph ? conf->graph->host_rate : conf->link.rate;
+}
+
+struct link_conf topology_link_conf(const struct topology_conf *conf, bool fabric)
+{
+	struct link_conf link = fabric && conf->uplink_given ? conf->uplink : conf->link;
+
+	if (conf->graph)
+		return conf->graph->worst[fabric];
+	if (fabric)
+		link.rate = topology_uplink_rate(conf);
+	return link;
+}
+
+sim_time topology_switch_latency(const struct topology_conf *conf)
+{
+	return conf->graph ? conf->graph->latency : conf->switches.latency;
+}
+
+bool topology_loses(const struct topology_conf *conf)
+{
+	return topology_link_conf(conf, false).loss > 0 || topology_link_conf(conf, true).loss > 0;
 }
 
 #define FULL_FRAME 1518
@@ -67,19 +106,23 @@ struct queue_size topology_first_mark(const struct ecn_conf *ecn, bps rate)
 					    ecn->on ? rate * MARK_BYTES / MARK_RATE : UINT64_MAX };
 }
 
-bytes topology_buffer(const struct topology_conf *conf, bool fabric)
+bytes topology_buffer_of(const struct switch_conf *at, bps rate)
 {
-	bps rate = fabric ? topology_uplink_rate(conf) : conf->link.rate;
 	bytes in_proportion = rate / (MARK_RATE / BUFFER_MIN);
 
-	if (conf->switches.buffer)
-		return conf->switches.buffer;
+	if (at->buffer)
+		return at->buffer;
 	return in_proportion > BUFFER_MIN ? in_proportion : BUFFER_MIN;
+}
+
+bytes topology_buffer(const struct topology_conf *conf, bool fabric)
+{
+	return topology_buffer_of(&conf->switches, topology_link_conf(conf, fabric).rate);
 }
 
 sim_time topology_transmission(const struct topology_conf *conf, uint32_t frame)
 {
-	struct link_class link = { .rate = conf->link.rate,
+	struct link_class link = { .rate = topology_link_conf(conf, false).rate,
 				   .wire_extra = conf->wire_overhead ? PREAMBLE_AND_GAP : 0 };
 
 	return link_transmission(&link, frame);
@@ -94,8 +137,9 @@ sim_time topology_nic_jitter(const struct topology_conf *conf)
 bps topology_fastest(const struct topology_conf *conf)
 {
 	bps uplink = topology_uplink_rate(conf);
+	bps host = conf->graph ? conf->graph->fastest[0] : conf->link.rate;
 
-	return uplink > conf->link.rate ? uplink : conf->link.rate;
+	return uplink > host ? uplink : host;
 }
 
 /* --- PAUSE --- */
@@ -112,34 +156,52 @@ static bytes less(bytes from, bytes what)
 	return from > what ? from - what : 0;
 }
 
-bytes topology_headroom(const struct topology_conf *conf, bool fabric,
-			const struct pause_params *params)
+bytes topology_headroom_of(const struct topology_conf *conf, const struct link_conf *link,
+			   const struct switch_conf *at, const struct pause_params *params)
 {
 	const struct pause_answers *answers = &conf->switches.answers;
 
 	return (answers->packets ? answers->packets : 1) *
-	       pause_headroom(fabric ? topology_uplink_rate(conf) : conf->link.rate, params->delay,
-			      conf->switches.latency + answers->held, params->response, params->mtu,
+	       pause_headroom(link->rate, params->delay, at->latency + answers->held,
+			      params->response, params->mtu,
 			      conf->wire_overhead ? PREAMBLE_AND_GAP : 0);
 }
 
-struct pause_params topology_pause(const struct topology_conf *conf, bool fabric)
+bytes topology_headroom(const struct topology_conf *conf, bool fabric,
+			const struct pause_params *params)
+{
+	struct link_conf link = topology_link_conf(conf, fabric);
+
+	return topology_headroom_of(conf, &link, &conf->switches, params);
+}
+
+struct pause_params topology_pause_of(const struct topology_conf *conf,
+				      const struct link_conf *link, const struct switch_conf *at)
 {
 	const struct pause_conf *pause = &conf->switches.pause;
 	bool set = pause->form == PAUSE_SET;
-	struct pause_params params = { .on = is_on(conf), .memory = topology_buffer(conf, fabric) };
+	struct pause_params params = { .on = is_on(conf),
+				       .memory = topology_buffer_of(at, link->rate) };
 
 	if (!params.on)
 		return params;
 	params.mtu = set ? (uint32_t)pause->set.mtu : MTU;
 	params.response = set ? pause->set.response : 0;
-	params.delay = fabric && conf->uplink_given ? conf->uplink.delay : conf->link.delay;
-	params.headroom = set && pause->set.headroom ? pause->set.headroom
-						     : topology_headroom(conf, fabric, &params);
+	params.delay = link->delay;
+	params.headroom = set && pause->set.headroom
+				  ? pause->set.headroom
+				  : topology_headroom_of(conf, link, at, &params);
 	params.xoff = set && pause->set.xoff ? pause->set.xoff
 					     : less(params.memory, params.headroom + params.mtu);
 	params.hysteresis = 2 * params.mtu;
 	params.xon = set && pause->set.xon ? pause->set.xon : less(params.xoff, params.hysteresis);
 	params.alpha = set ? (uint64_t)(pause->set.alpha * (double)ALPHA_ONE) : 0;
 	return params;
+}
+
+struct pause_params topology_pause(const struct topology_conf *conf, bool fabric)
+{
+	struct link_conf link = topology_link_conf(conf, fabric);
+
+	return topology_pause_of(conf, &link, &conf->switches);
 }

@@ -100,22 +100,14 @@ static uint32_t fat_tree_root(const struct topology *topo, const uint32_t *hosts
 	return one_edge ? edge : per_tier + edge / h * h + (uint32_t)(entropy % h);
 }
 
-static unsigned fat_tree_climb(const struct topology *topo, uint32_t host, uint32_t root,
-			       uint16_t up_ports[ROUTE_MAX])
+static uint16_t fat_tree_up(const struct topology *topo, uint32_t sw, uint32_t root)
 {
 	uint32_t h = half_of(topo->conf), per_tier = 2 * h * h;
 
-	(void)host;
-	if (root < per_tier)
-		return 1;
-	if (root < 2 * per_tier) {
-		up_ports[0] = (uint16_t)(h + (root - per_tier) % h);
-		return 2;
-	}
+	if (root < 2 * per_tier) /* an aggregation switch of the pod */
+		return (uint16_t)(h + (root - per_tier) % h);
 	root -= 2 * per_tier; /* core j*h + c hangs below aggregation switches j */
-	up_ports[0] = (uint16_t)(h + root / h);
-	up_ports[1] = (uint16_t)(h + root % h);
-	return 3;
+	return (uint16_t)(h + (sw < per_tier ? root / h : root % h));
 }
 
 static void fat_tree_switch_name(const struct topology *topo, uint32_t sw, char *buffer,
@@ -142,7 +134,7 @@ const struct topology_ops fat_tree_topology = {
 	.wire = fat_tree_wire,
 	.route = fat_tree_route,
 	.root = fat_tree_root,
-	.climb = fat_tree_climb,
+	.up = fat_tree_up,
 	.switch_name = fat_tree_switch_name,
 	.tier_names = tiers,
 };

@@ -53,19 +53,20 @@ sim_time ideal_packet(const struct network *net, const uint32_t *ports, unsigned
 static sim_time over_link(const struct topology_conf *conf, bool fabric, sim_time pipeline,
 			  uint32_t frame)
 {
-	const struct link_conf *link = fabric && conf->uplink_given ? &conf->uplink : &conf->link;
-	struct link_class class = { .rate = fabric ? topology_uplink_rate(conf) : link->rate,
+	struct link_conf link = topology_link_conf(conf, fabric);
+	struct link_class class = { .rate = link.rate,
 				    .wire_extra = conf->wire_overhead ? PREAMBLE_AND_GAP : 0 };
 
-	return link_transmission(&class, frame) + link->delay + pipeline;
+	return link_transmission(&class, frame) + link.delay + pipeline;
 }
 
 static sim_time one_way(const struct topology_conf *conf, uint32_t frame)
 {
 	unsigned between_switches = topology_longest(conf) - 1;
+	sim_time latency = topology_switch_latency(conf);
 
-	return over_link(conf, false, conf->switches.latency, frame) +
-	       between_switches * over_link(conf, true, conf->switches.latency, frame) +
+	return over_link(conf, false, latency, frame) +
+	       between_switches * over_link(conf, true, latency, frame) +
 	       over_link(conf, false, conf->host.latency, frame);
 }
 

@@ -88,16 +88,10 @@ static uint32_t leaf_spine_root(const struct topology *topo, const uint32_t *hos
 	return hosts[0] / per_leaf;
 }
 
-static unsigned leaf_spine_climb(const struct topology *topo, uint32_t host, uint32_t root,
-				 uint16_t up_ports[ROUTE_MAX])
+static uint16_t leaf_spine_up(const struct topology *topo, uint32_t sw, uint32_t root)
 {
-	uint32_t leaves = (uint32_t)topo->conf->leaves;
-
-	(void)host;
-	if (root < leaves)
-		return 1;
-	up_ports[0] = (uint16_t)((uint32_t)topo->conf->hosts_per_leaf + root - leaves);
-	return 2;
+	(void)sw;
+	return (uint16_t)(topo->conf->hosts_per_leaf + root - topo->conf->leaves);
 }
 
 static void leaf_spine_switch_name(const struct topology *topo, uint32_t sw, char *buffer,
@@ -121,7 +115,7 @@ const struct topology_ops leaf_spine_topology = {
 	.wire = leaf_spine_wire,
 	.route = leaf_spine_route,
 	.root = leaf_spine_root,
-	.climb = leaf_spine_climb,
+	.up = leaf_spine_up,
 	.switch_name = leaf_spine_switch_name,
 	.tier_names = tiers,
 };

@@ -42,11 +42,10 @@ static uint32_t star_root(const struct topology *topo, const uint32_t *hosts, si
 	return 0;
 }
 
-static unsigned star_climb(const struct topology *topo, uint32_t host, uint32_t root,
-			   uint16_t up_ports[ROUTE_MAX])
+static uint16_t star_up(const struct topology *topo, uint32_t sw, uint32_t root)
 {
-	(void)topo, (void)host, (void)root, (void)up_ports;
-	return 1;
+	(void)topo, (void)sw, (void)root;
+	return 0; /* nobody asks: there is no other switch */
 }
 
 static void star_switch_name(const struct topology *topo, uint32_t sw, char *buffer, size_t size)
@@ -65,7 +64,7 @@ const struct topology_ops star_topology = {
 	.wire = star_wire,
 	.route = star_route,
 	.root = star_root,
-	.climb = star_climb,
+	.up = star_up,
 	.switch_name = star_switch_name,
 	.tier_names = tiers,
 };

@@ -1,7 +1,9 @@
 #include "topo/topology.h"
 
 #include "base/mem.h"
+#include "net/legs.h"
 #include "net/lossless.h"
+#include "topo/graph.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -44,36 +46,51 @@ static void apply_ecn(struct link_params *params, const struct ecn_conf *ecn)
 	}
 }
 
+/* What a switch was given: in a graph it may have settings of its own. */
+static const struct switch_conf *settings_of(const struct topology *topo, uint32_t node)
+{
+	const struct graph *graph = topo->conf->graph;
+
+	return graph ? &graph->settings[graph->settings_of[node - topo->net.hosts]]
+		     : &topo->conf->switches;
+}
+
 /* The direction from `from` to `to`: the queue is the sender's, the pipeline the receiver's. */
-static struct link_params direction(const struct topology *topo, uint32_t from, uint32_t to)
+static struct link_params direction(const struct topology *topo, uint32_t from, uint32_t to,
+				    const struct link_conf *link)
 {
 	const struct topology_conf *conf = topo->conf;
 	bool from_host = from < topo->net.hosts, to_host = to < topo->net.hosts;
-	bool fabric = !from_host && !to_host;
-	const struct link_conf *link = fabric && conf->uplink_given ? &conf->uplink : &conf->link;
 	struct link_params params = { .rate = link->rate,
 				      .delay = link->delay,
 				      .loss = link->loss };
 
-	if (fabric)
-		params.rate = topology_uplink_rate(conf);
-	params.peer_latency = to_host ? conf->host.latency : conf->switches.latency;
+	params.peer_latency = to_host ? conf->host.latency : settings_of(topo, to)->latency;
 	params.peer_jitter = to_host ? conf->host.jitter : 0;
 	params.idle_jitter = from_host ? topology_nic_jitter(conf) : 0;
 	params.limit = from_host ? (conf->host.queue ? conf->host.queue : UINT64_MAX)
-				 : topology_buffer(conf, fabric);
-	apply_ecn(&params, from_host ? &conf->host.ecn : &conf->switches.ecn);
+				 : topology_buffer_of(settings_of(topo, from), link->rate);
+	apply_ecn(&params, from_host ? &conf->host.ecn : &settings_of(topo, from)->ecn);
 	params.wire_overhead = conf->wire_overhead;
 	if (!to_host)
-		params.pause = topology_pause(conf, fabric);
+		params.pause = topology_pause_of(conf, link, settings_of(topo, to));
 	return params;
+}
+
+void topology_link_by(struct topology *topo, uint32_t a, uint16_t pa, uint32_t b, uint16_t pb,
+		      const struct link_conf *link)
+{
+	struct link_params ab = direction(topo, a, b, link), ba = direction(topo, b, a, link);
+
+	network_connect(&topo->net, a, pa, &ab, b, pb, &ba);
 }
 
 void topology_link(struct topology *topo, uint32_t a, uint16_t pa, uint32_t b, uint16_t pb)
 {
-	struct link_params ab = direction(topo, a, b), ba = direction(topo, b, a);
+	bool fabric = a >= topo->net.hosts && b >= topo->net.hosts;
+	struct link_conf link = topology_link_conf(topo->conf, fabric);
 
-	network_connect(&topo->net, a, pa, &ab, b, pb, &ba);
+	topology_link_by(topo, a, pa, b, pb, &link);
 }
 
 static void shape_of(const struct topology_ops *ops, const struct topology_conf *conf,
@@ -140,6 +157,7 @@ void topology_build(struct topology *topo, const struct topology_conf *conf, str
 
 	topo->ops = kinds[conf->kind];
 	topo->conf = conf;
+	topo->routes = NULL;
 	topology_shape(conf, &shape);
 	network_init(&topo->net, sim, shape.hosts, shape.switches, shape.ports, shape.tiers,
 		     (enum nic_mode)conf->host.nic);
@@ -148,6 +166,8 @@ void topology_build(struct topology *topo, const struct topology_conf *conf, str
 		lossless_init(&topo->net);
 	if (conf->classes == CLASSES_CONTROL_FIRST)
 		network_control_first(&topo->net);
+	if (topo->ops->prepare)
+		topo->ops->prepare(topo);
 	topo->ops->wire(topo);
 	network_tune(&topo->net);
 }
@@ -155,27 +175,34 @@ void topology_build(struct topology *topo, const struct topology_conf *conf, str
 void topology_release(struct topology *topo)
 {
 	network_release(&topo->net);
+	graph_routes_free(topo->routes);
 }
 
 unsigned topology_path(const struct topology *topo, uint32_t src, const struct route *route,
-		       uint32_t ports[ROUTE_MAX + 1])
+		       uint32_t ports[HOPS_MAX + 1])
 {
-	uint32_t node = topo->net.ports[src].to;
-	unsigned count = 0;
+	const struct network *net = &topo->net;
+	uint32_t node = net->ports[src].to;
+	uint16_t longer[HOPS_MAX];
+	const uint16_t *out = route->out;
 
-	ports[count++] = src;
-	for (unsigned i = 0; i < route->hops; i++) {
-		uint32_t port = network_port(&topo->net, node, route->out[i]);
-
-		ports[count++] = port;
-		node = topo->net.ports[port].to;
+	if (net->legs) {
+		legs_ports(net->legs, route, longer);
+		out = longer;
 	}
-	return count;
+	ports[0] = src;
+	for (unsigned i = 0; i < route->hops; i++) {
+		ports[i + 1] = network_port(net, node, out[i]);
+		node = net->ports[ports[i + 1]].to;
+	}
+	return route->hops + 1u;
 }
 
 char *topology_node_name(const struct topology *topo, uint32_t node, char *buffer, size_t size)
 {
-	if (node < topo->net.hosts)
+	if (topo->conf->graph)
+		snprintf(buffer, size, "%s", topo->conf->graph->names[node]);
+	else if (node < topo->net.hosts)
 		snprintf(buffer, size, "h%" PRIu32, node);
 	else
 		topo->ops->switch_name(topo, node - topo->net.hosts, buffer, size);

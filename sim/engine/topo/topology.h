@@ -10,10 +10,10 @@
  * tier (they lead across, neither up nor down: scenario/links.h), a switch may have both hosts and
  * switches below it in a tree (a scheme that cannot add both says so: `unmixed` in
  * ina/common/ina.h), and nobody may take for granted that a route goes up and then down: who wants
- * lengths asks topology_longest(). What callers still take for granted, as it holds in all kinds
- * of today: hosts hang on switches of tier 1, as many on each (topology_rack()); links of hosts
- * are alike, and so are those between switches; all hosts see the same network (what random
- * traffic puts on each kind of link is worked out from host 0: flow_load.c). */
+ * lengths asks topology_longest(). In a graph racks differ in size, links and switches in their
+ * numbers: what is asked of the whole network is told of its worst links, or as a mean. In all
+ * other kinds links of hosts are alike, and so are those between switches, and all hosts see the
+ * same network. Everywhere a host hangs on one switch, which is of tier 1. */
 #ifndef INASIM_TOPO_TOPOLOGY_H
 #define INASIM_TOPO_TOPOLOGY_H
 
@@ -23,7 +23,8 @@
 #define TOPOLOGIES(X)                                                                              \
 	X(star)                                                                                    \
 	X(leaf_spine)                                                                              \
-	X(fat_tree)
+	X(fat_tree)                                                                                \
+	X(graph)
 
 /* --- what the user writes under "topology" --- */
 
@@ -75,6 +76,10 @@ struct switch_conf {
 	struct pause_answers answers;
 };
 
+struct graph;
+struct graph_conf;
+struct graph_routes;
+
 struct host_conf { /* what is in it beside the NIC: collective/machine_conf.h */
 	int nic;   /* enum nic_mode */
 	sim_time latency;
@@ -85,8 +90,20 @@ struct host_conf { /* what is in it beside the NIC: collective/machine_conf.h */
 	struct ecn_conf ecn;
 };
 
+/* A graph, as the user gives it: in a file, or in place, for scenario/graph_conf.h to read. */
+struct graph_source {
+	int form; /* enum graph_form, by the shape of the value */
+	const char *file;
+	const struct graph_conf *in_place;
+	bool given;
+};
+
+enum graph_form { GRAPH_FILE, GRAPH_IN_PLACE };
+
 struct topology_conf {
 	int kind;
+	struct graph_source graph_source;
+	const struct graph *graph; /* of kind graph, once it is read (graph.h); else NULL */
 	int64_t hosts, k, leaves, spines, hosts_per_leaf; /* 0 = not given */
 	double oversubscription;                          /* 0 = not given */
 	struct link_conf link;
@@ -123,6 +140,8 @@ struct topology_ops {
 	/* Required. Counts; then local ports and tier of each switch. */
 	void (*count)(const struct topology_conf *conf, uint32_t *hosts, uint32_t *switches);
 	void (*shape)(const struct topology_conf *conf, uint16_t *switch_ports, uint8_t *tiers);
+	/* Optional, before wire(). */
+	void (*prepare)(struct topology *topo);
 	/* Required. Calls topology_link() for every pair of joined ports. */
 	void (*wire)(struct topology *topo);
 	/* Optional: the number of switches on the longest route. Without it 2 x tiers - 1: up to
@@ -134,15 +153,13 @@ struct topology_ops {
 	/* Required. src != dst. */
 	void (*route)(const struct topology *topo, uint32_t src, uint32_t dst, uint64_t entropy,
 		      struct route *route);
-	/* Required. A switch of the lowest tier from which all the hosts are below; where no tier
-	 * has one, a switch that climb() reaches from all of them. */
+	/* Required. A switch that is nearest to its farthest host; entropy chooses among all such.
+	 * In a folded Clos, one of the lowest tier from which all the hosts are below. */
 	uint32_t (*root)(const struct topology *topo, const uint32_t *hosts, size_t count,
 			 uint64_t entropy);
-	/* Required. From a host to such a root: the local port at each switch on the
-	 * way. From one switch on, the way is the same for all hosts that pass it. Returns
-	 * the number of switches, the root included. */
-	unsigned (*climb)(const struct topology *topo, uint32_t host, uint32_t root,
-			  uint16_t up_ports[ROUTE_MAX]);
+	/* Required. The local port that leads on from switch `sw`, on the way from a host to a root
+	 * that is another switch; always the same, so that the ways of all hosts make a tree. */
+	uint16_t (*up)(const struct topology *topo, uint32_t sw, uint32_t root);
 	/* Required. Name of a switch for reports: "edge3", "core0". */
 	void (*switch_name)(const struct topology *topo, uint32_t sw, char *buffer, size_t size);
 	/* Required. Names of the tiers, by number; [0] is "host". */
@@ -152,6 +169,7 @@ struct topology_ops {
 struct topology {
 	const struct topology_ops *ops;
 	const struct topology_conf *conf; /* not owned */
+	struct graph_routes *routes;      /* of a graph; owned */
 	struct network net;
 };
 
@@ -161,7 +179,9 @@ const struct topology_ops *topology_kind(size_t index); /* NULL behind the last 
 /* Hosts of a valid configuration. */
 uint32_t topology_hosts(const struct topology_conf *conf);
 
-/* Hosts below each switch that has some; hosts of a pod, see topology_ops. */
+/* Switches that have hosts; hosts below each of them, in a graph below the one that has the most;
+ * hosts of a pod, see topology_ops. */
+uint32_t topology_racks(const struct topology_conf *conf);
 uint32_t topology_rack(const struct topology_conf *conf);
 uint32_t topology_pod(const struct topology_conf *conf);
 
@@ -173,13 +193,18 @@ struct topology_shape {
 };
 
 /* Of counts that are possible: tells where routes pass more switches than a packet has room for
- * (ROUTE_MAX). */
+ * (ROUTE_MAX). Not of graphs, whose packets take legs where that is so (net/legs.h). */
 void topology_check_routes(const struct topology_ops *ops, const struct topology_conf *conf,
 			   const struct topology_mistakes *to);
 
-/* Of a valid configuration: the highest tier of switches; the switches on the longest route. */
-unsigned topology_tiers(const struct topology_conf *conf);
+/* Switches on the longest route of a valid configuration. */
 unsigned topology_longest(const struct topology_conf *conf);
+
+/* Mean number of links between hosts of two different racks, at random. */
+double topology_mean_links(const struct topology_conf *conf);
+
+/* The highest tier of switches of a valid configuration. */
+unsigned topology_tiers(const struct topology_conf *conf);
 
 /* The caller releases it. */
 void topology_shape(const struct topology_conf *conf, struct topology_shape *shape);
@@ -189,17 +214,34 @@ void topology_shape_release(struct topology_shape *shape);
 void topology_build(struct topology *topo, const struct topology_conf *conf, struct sim *sim);
 void topology_release(struct topology *topo);
 
-/* For wire(): joins two nodes by the link that belongs between their tiers. */
+/* For wire(): joins two nodes by the link that belongs between their tiers, or by this one. */
 void topology_link(struct topology *topo, uint32_t a, uint16_t pa, uint32_t b, uint16_t pb);
+void topology_link_by(struct topology *topo, uint32_t a, uint16_t pa, uint32_t b, uint16_t pb,
+		      const struct link_conf *link);
 
-/* Rate of the links between switches of a leaf-spine: oversubscription applied. */
+/* The link of hosts, or (fabric) between switches, oversubscription applied. In a graph its numbers
+ * are the worst of all such links: lowest rate, longest delay, highest loss. */
+struct link_conf topology_link_conf(const struct topology_conf *conf, bool fabric);
+
+/* Rates of the links between switches, and of hosts' links. In a graph the fastest, and the mean.
+ */
 bps topology_uplink_rate(const struct topology_conf *conf);
+bps topology_host_rate(const struct topology_conf *conf);
+
+/* Pipeline of a switch; in a graph the longest. */
+sim_time topology_switch_latency(const struct topology_conf *conf);
+
+/* Whether any link loses packets. */
+bool topology_loses(const struct topology_conf *conf);
 
 /* The queue above which ports of this rate mark; { UINT64_MAX } = never. */
 struct queue_size topology_first_mark(const struct ecn_conf *ecn, bps rate);
 
 /* The buffer that a port of a switch has on links of hosts, or (fabric) of switches. */
 bytes topology_buffer(const struct topology_conf *conf, bool fabric);
+
+/* The same of a switch with settings of its own, at a port of this rate. */
+bytes topology_buffer_of(const struct switch_conf *at, bps rate);
 
 /* Rate of the fastest links. */
 bps topology_fastest(const struct topology_conf *conf);
@@ -219,6 +261,12 @@ struct pause_params topology_pause(const struct topology_conf *conf, bool fabric
 bytes topology_headroom(const struct topology_conf *conf, bool fabric,
 			const struct pause_params *params);
 
+/* The same two of a link of its own into a switch with settings of its own. */
+struct pause_params topology_pause_of(const struct topology_conf *conf,
+				      const struct link_conf *link, const struct switch_conf *at);
+bytes topology_headroom_of(const struct topology_conf *conf, const struct link_conf *link,
+			   const struct switch_conf *at, const struct pause_params *params);
+
 static inline void topology_route(const struct topology *topo, uint32_t src, uint32_t dst,
 				  uint64_t entropy, struct route *route)
 {
@@ -227,7 +275,7 @@ static inline void topology_route(const struct topology *topo, uint32_t src, uin
 
 /* The egress ports that a route passes, the source's NIC first. Returns how many. */
 unsigned topology_path(const struct topology *topo, uint32_t src, const struct route *route,
-		       uint32_t ports[ROUTE_MAX + 1]);
+		       uint32_t ports[HOPS_MAX + 1]);
 
 /* "h12" or the switch's name; `buffer` of at least 24 bytes; returns it. */
 char *topology_node_name(const struct topology *topo, uint32_t node, char *buffer, size_t size);
@@ -247,8 +295,9 @@ sim_time ideal_transfer(const struct network *net, const uint32_t *ports, unsign
 sim_time ideal_packet(const struct network *net, const uint32_t *ports, unsigned count,
 		      uint32_t frame);
 
-/* A frame and the answer to it between two hosts that are farthest apart, from the configuration
- * alone: ideal_packet() there and back. */
+/* A frame and the answer to it between hosts that have the top of the network between them, from
+ * the configuration alone: ideal_packet() there and back. In a graph no two hosts take longer: it
+ * is the longest route, all over the worst links. */
 sim_time ideal_round_trip(const struct topology_conf *conf, uint32_t frame, uint32_t answer);
 
 #endif

@@ -37,20 +37,16 @@ static uint32_t add_node(struct tree *tree, uint32_t sw, uint32_t parent, uint32
 static uint32_t join(struct tree *tree, const struct topology *topo, uint32_t host, uint32_t root)
 {
 	const struct network *net = &topo->net;
-	uint16_t up[ROUTE_MAX];
-	uint32_t chain[ROUTE_MAX], ports[ROUTE_MAX] = { 0 };
-	unsigned levels = topo->ops->climb(topo, host, root, up);
-	uint32_t node = net->ports[host].to, parent = 0;
+	uint32_t chain[HOPS_MAX], ports[HOPS_MAX], sw = net->ports[host].to - net->hosts,
+						   parent = 0;
+	unsigned levels = 0;
 
-	for (unsigned i = 0; i < levels; i++) {
-		chain[i] = node - net->hosts;
-		if (i + 1 < levels) {
-			ports[i] = network_port(net, node, up[i]);
-			node = net->ports[ports[i]].to;
-		}
+	for (; sw != root; sw = net->ports[ports[levels++]].to - net->hosts) {
+		SIM_BUG_ON(levels == HOPS_MAX);
+		chain[levels] = sw;
+		ports[levels] = network_port(net, net->hosts + sw, topo->ops->up(topo, sw, root));
 	}
-	SIM_BUG_ON(!levels || chain[levels - 1] != root);
-	for (unsigned i = levels - 1; i-- > 0;) {
+	for (unsigned i = levels; i-- > 0;) {
 		uint32_t child = find_node(tree, chain[i]);
 
 		if (child == TREE_NONE)

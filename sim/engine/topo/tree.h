@@ -32,6 +32,7 @@ struct tree *tree_build(const struct topology *topo, const uint32_t *workers, si
 			uint32_t root);
 void tree_free(struct tree *tree);
 
+/* Whether a node has both workers and switches as children. */
 bool tree_mixed(const struct tree *tree);
 
 #endif

@@ -1,0 +1,484 @@
+#include "scenario/graph_conf.h"
+
+#include "base/mem.h"
+#include "scenario/graph_names.h"
+#include "scenario/topology_conf.h"
+#include "workload/data_file.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SETTINGS_MAX 200 /* kinds of switches; an index of them is a byte */
+
+/* --- rows --- */
+
+static const struct conf_row name_row = {
+	.type = CONF_STRING, .help = "A name, or names in a range: \"h[0-15]\", \"n[01-16,20]\"."
+};
+
+static const struct conf_row ecn_forms[] = { ECN_FORMS(struct graph_switch_set, ecn), { 0 } };
+static const struct conf_table ecn_table = { "graph_switch_ecn", ecn_forms, 0, NULL };
+
+static const struct conf_row switch_set_rows[] = {
+	CONF_STRING("name", struct graph_switch_set, name, CONF_REQUIRED,
+		    "Its name, or names in a range."),
+	CONF_TIME("latency", struct graph_switch_set, latency, CONF_OPTIONAL, 0, PS_PER_S,
+		  "Pipeline; without it, that of /topology/switch.",
+		  .present = CONF_GIVEN(struct graph_switch_set, latency_given)),
+	CONF_BYTES("buffer", struct graph_switch_set, buffer, CONF_OPTIONAL, 1518,
+		   UINT64_C(1) << 40,
+		   "Queue of each egress port; without it, as in "
+		   "/topology/switch."),
+	CONF_ONEOF("ecn", struct graph_switch_set, ecn, CONF_OPTIONAL, &ecn_table, ecn.form,
+		   "ECN marking; without it, as in /topology/switch.",
+		   .present = CONF_GIVEN(struct graph_switch_set, ecn_given)),
+	{ 0 },
+};
+static const struct conf_table switch_set_table = { "graph_switch", switch_set_rows,
+						    sizeof(struct graph_switch_set),
+						    "Switches with settings of their own." };
+static const struct conf_row switch_forms[] = {
+	CONF_STRING("name", struct graph_switch_conf, name, CONF_REQUIRED, "Like all others."),
+	CONF_OBJECT("set", struct graph_switch_conf, set, CONF_REQUIRED, &switch_set_table,
+		    "With settings of its own."),
+	{ 0 },
+};
+static const struct conf_table switch_table = { "graph_switch_forms", switch_forms,
+						sizeof(struct graph_switch_conf), NULL };
+static const struct conf_row switch_row = { .type = CONF_ONEOF,
+					    .table = &switch_table,
+					    .tag = offsetof(struct graph_switch_conf, form),
+					    .help = "A name, or a name with settings." };
+
+static const char *const pairs_names[] = {
+	[GRAPH_PAIRS_ALL] = "all", [GRAPH_PAIRS_EACH] = "each", NULL
+};
+
+static const struct conf_row link_rows[] = {
+	CONF_STRING("from", struct graph_link_conf, from, CONF_REQUIRED,
+		    "Hosts or switches, a name or names in a range."),
+	CONF_STRING("to", struct graph_link_conf, to, CONF_REQUIRED, "The other end."),
+	CONF_ENUM("pairs", struct graph_link_conf, pairs, "all", pairs_names,
+		  "all: each of \"from\" is joined with all of \"to\"; each: the first with the "
+		  "first, the second with the second, and so on.",
+		  "our choice"),
+	CONF_INT("count", struct graph_link_conf, count, "1", 1, 1024,
+		 "Parallel links between two switches; ECMP chooses among them as among others."),
+	CONF_RATE("rate", struct graph_link_conf, rate, CONF_OPTIONAL, 1000000,
+		  UINT64_C(100000000000000),
+		  "Each direction; without it, that of /topology/link or, between switches, "
+		  "/topology/uplink where that is given."),
+	CONF_TIME("delay", struct graph_link_conf, delay, CONF_OPTIONAL, PS_PER_NS, PS_PER_S,
+		  "Propagation, one way; without it, as for the rate."),
+	CONF_REAL("loss", struct graph_link_conf, loss, CONF_OPTIONAL, 0, 0.9,
+		  "Probability that a packet is lost; without it, as for the rate.",
+		  .present = CONF_GIVEN(struct graph_link_conf, loss_given)),
+	CONF_INT("cost", struct graph_link_conf, cost, "1", 1, 1000,
+		 "What it adds to the length of a path; routes are the shortest paths.",
+		 "hops, as ECMP in data centres"),
+	{ 0 },
+};
+static const struct conf_table link_table = { "graph_link", link_rows,
+					      sizeof(struct graph_link_conf),
+					      "Links between hosts and switches, or switches." };
+static const struct conf_row link_row = { .type = CONF_OBJECT, .table = &link_table };
+
+static const struct conf_row graph_rows[] = {
+	CONF_LIST("hosts", struct graph_conf, hosts, CONF_REQUIRED, &name_row, 1, GRAPH_HOSTS_MAX,
+		  "Hosts, each one NIC. They are numbered in this order, from 0."),
+	CONF_LIST("switches", struct graph_conf, switches, CONF_REQUIRED, &switch_row, 1,
+		  GRAPH_SWITCHES_MAX, "Switches."),
+	CONF_LIST("links", struct graph_conf, links, CONF_REQUIRED, &link_row, 1, GRAPH_LINKS_MAX,
+		  "Links. Ports of a switch, and choices of ECMP, are in this order."),
+	{ 0 },
+};
+const struct conf_table graph_table = { "graph", graph_rows, sizeof(struct graph_conf),
+					"A network: hosts, switches, links." };
+
+/* --- reading --- */
+
+struct reader {
+	const struct topology_conf *topology;
+	struct conf_doc *owner; /* of the scenario: the graph lives as long */
+	struct conf_doc *doc;   /* where the graph is written; mistakes go here, ... */
+	const char *base;       /* ... below this pointer */
+	struct graph *graph;
+	struct names nodes; /* by number */
+	uint32_t *by_name;  /* their numbers, by name */
+};
+
+#define wrong(reader, place, ...) conf_error((reader)->doc, place, __VA_ARGS__)
+#define at(reader, ...)           conf_at((reader)->doc, __VA_ARGS__)
+
+static struct switch_conf settings_of(const struct reader *reader,
+				      const struct graph_switch_conf *conf)
+{
+	struct switch_conf settings = reader->topology->switches;
+
+	if (conf->form == GRAPH_SWITCH_NAME)
+		return settings;
+	if (conf->set.latency_given)
+		settings.latency = conf->set.latency;
+	if (conf->set.buffer)
+		settings.buffer = conf->set.buffer;
+	if (conf->set.ecn_given)
+		settings.ecn = conf->set.ecn;
+	return settings;
+}
+
+static bool expand(struct reader *reader, struct names *names, const char *text, const char *place)
+{
+	const char *mistake = names_expand(names, text);
+
+	if (mistake)
+		wrong(reader, place, "\"%s\": %s", text, mistake);
+	return !mistake;
+}
+
+static bool read_hosts(struct reader *reader, const struct graph_conf *conf)
+{
+	const char *const *hosts = conf->hosts.items;
+
+	for (size_t i = 0; i < conf->hosts.count; i++)
+		if (!expand(reader, &reader->nodes, hosts[i],
+			    at(reader, "%s/hosts/%zu", reader->base, i)))
+			return false;
+	reader->graph->hosts = (uint32_t)reader->nodes.count;
+	if (reader->nodes.count < 2 || reader->nodes.count > GRAPH_HOSTS_MAX)
+		wrong(reader, at(reader, "%s/hosts", reader->base), "%zu hosts; allowed: 2 to %d",
+		      reader->nodes.count, GRAPH_HOSTS_MAX);
+	return !conf_errors(reader->doc);
+}
+
+/* Switches that are like all others have settings 0; each other item of the list has its own. */
+static bool read_switches(struct reader *reader, const struct graph_conf *conf)
+{
+	const struct graph_switch_conf *items = conf->switches.items;
+	struct switch_conf *settings = conf_own(reader->owner, SETTINGS_MAX, sizeof(*settings));
+	uint8_t *of = conf_own(reader->owner, GRAPH_SWITCHES_MAX, sizeof(*of));
+	uint32_t hosts = reader->graph->hosts, kinds = 1;
+
+	settings[0] = reader->topology->switches;
+	for (size_t i = 0; i < conf->switches.count; i++) {
+		bool set = items[i].form == GRAPH_SWITCH_SET;
+		const char *place = at(reader, "%s/switches/%zu", reader->base, i);
+		size_t first = reader->nodes.count;
+
+		if (!expand(reader, &reader->nodes, set ? items[i].set.name : items[i].name, place))
+			return false;
+		if (reader->nodes.count - hosts > GRAPH_SWITCHES_MAX || kinds == SETTINGS_MAX) {
+			wrong(reader, place,
+			      "allowed: at most %d switches, at most %d of them with settings",
+			      GRAPH_SWITCHES_MAX, SETTINGS_MAX - 1);
+			return false;
+		}
+		if (!set)
+			continue;
+		settings[kinds] = settings_of(reader, &items[i]);
+		memset(of + (first - hosts), (int)kinds++, reader->nodes.count - first);
+	}
+	reader->graph->switches = (uint32_t)reader->nodes.count - hosts;
+	reader->graph->settings = settings;
+	reader->graph->settings_of = of;
+	return true;
+}
+
+/* qsort() has no place for the names. */
+static _Thread_local char *const *sorted_names;
+
+static int by_name(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return strcmp(sorted_names[*x], sorted_names[*y]);
+}
+
+static bool sort_names(struct reader *reader)
+{
+	char **names = reader->nodes.items;
+	size_t count = reader->nodes.count;
+
+	reader->by_name = xcalloc(count, sizeof(*reader->by_name));
+	for (uint32_t i = 0; i < count; i++)
+		reader->by_name[i] = i;
+	sorted_names = names;
+	qsort(reader->by_name, count, sizeof(*reader->by_name), by_name);
+	for (size_t i = 1; i < count; i++)
+		if (!strcmp(names[reader->by_name[i - 1]], names[reader->by_name[i]])) {
+			wrong(reader, *reader->base ? reader->base : "/hosts",
+			      "two nodes have the name \"%s\"", names[reader->by_name[i]]);
+			return false;
+		}
+	return true;
+}
+
+/* The number of a node; UINT32_MAX, and told, if there is none of that name. */
+static uint32_t find_node(struct reader *reader, const char *name, const char *place)
+{
+	size_t low = 0, high = reader->nodes.count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		int order = strcmp(name, reader->nodes.items[reader->by_name[middle]]);
+
+		if (!order)
+			return reader->by_name[middle];
+		if (order < 0)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	wrong(reader, place, "there is no host or switch \"%s\"", name);
+	return UINT32_MAX;
+}
+
+/* What links are made of while they are read. */
+struct links {
+	struct graph_link *items;
+	size_t count, capacity;
+};
+
+static struct link_conf link_of(const struct reader *reader, const struct graph_link_conf *conf,
+				bool fabric)
+{
+	const struct topology_conf *topology = reader->topology;
+	struct link_conf link =
+		fabric && topology->uplink_given ? topology->uplink : topology->link;
+
+	if (conf->rate)
+		link.rate = conf->rate;
+	if (conf->delay)
+		link.delay = conf->delay;
+	if (conf->loss_given)
+		link.loss = conf->loss;
+	return link;
+}
+
+static bool add_link(struct reader *reader, struct links *links, const struct graph_link_conf *conf,
+		     uint32_t a, uint32_t b, const char *place)
+{
+	uint32_t hosts = reader->graph->hosts, host = a < b ? a : b, other = a < b ? b : a;
+	bool fabric = host >= hosts;
+	struct graph_link link = { .a = fabric ? a : host,
+				   .b = fabric ? b : other,
+				   .cost = (uint32_t)conf->cost };
+	char *const *names = reader->nodes.items;
+
+	if (a == b)
+		wrong(reader, place, "joins \"%s\" with itself", names[a]);
+	else if (other < hosts)
+		wrong(reader, place,
+		      "joins the hosts \"%s\" and \"%s\"; a link of a host leads to a switch",
+		      names[a], names[b]);
+	else if (links->count + (size_t)conf->count > GRAPH_LINKS_MAX)
+		wrong(reader, place, "allowed: at most %d links", GRAPH_LINKS_MAX);
+	if (conf_errors(reader->doc))
+		return false;
+	link.link = link_of(reader, conf, fabric);
+	for (int64_t i = 0; i < conf->count; i++) {
+		links->items = array_reserve(links->items, links->count, &links->capacity,
+					     sizeof(*links->items));
+		links->items[links->count++] = link;
+	}
+	return true;
+}
+
+static bool join(struct reader *reader, struct links *links, const struct graph_link_conf *conf,
+		 const struct names *from, const struct names *to, const char *place)
+{
+	bool each = conf->pairs == GRAPH_PAIRS_EACH;
+
+	if (each && from->count != to->count) {
+		wrong(reader, place,
+		      "\"pairs\": \"each\" joins as many with as many, found %zu and %zu",
+		      from->count, to->count);
+		return false;
+	}
+	for (size_t i = 0; i < from->count; i++) {
+		uint32_t a = find_node(reader, from->items[i], at(reader, "%s/from", place));
+
+		for (size_t j = each ? i : 0; j < (each ? i + 1 : to->count); j++) {
+			uint32_t b = find_node(reader, to->items[j], at(reader, "%s/to", place));
+
+			if (a == UINT32_MAX || b == UINT32_MAX ||
+			    !add_link(reader, links, conf, a, b, place))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* Two nodes, the lower one first, and the item of the list that joins them. */
+struct joined {
+	uint64_t nodes;
+	size_t item;
+};
+
+static int by_nodes(const void *a, const void *b)
+{
+	const struct joined *x = a, *y = b;
+
+	if (x->nodes != y->nodes)
+		return x->nodes < y->nodes ? -1 : 1;
+	return x->item < y->item ? -1 : x->item > y->item;
+}
+
+/* `item_of` has the item that each link is from. */
+static void check_twice(struct reader *reader, const struct links *links, const size_t *item_of,
+			const struct graph_link_conf *items)
+{
+	struct joined *joined = xcalloc(links->count + 1, sizeof(*joined));
+	size_t count = 0;
+
+	for (size_t l = 0; l < links->count; l += (size_t)items[item_of[l]].count) {
+		uint32_t a = links->items[l].a, b = links->items[l].b;
+
+		joined[count++] =
+			(struct joined){ (uint64_t)(a < b ? a : b) << 32 | (a < b ? b : a),
+					 item_of[l] };
+	}
+	qsort(joined, count, sizeof(*joined), by_nodes);
+	for (size_t i = 1; i < count; i++)
+		if (joined[i].nodes == joined[i - 1].nodes) {
+			wrong(reader, at(reader, "%s/links/%zu", reader->base, joined[i].item),
+			      "\"%s\" and \"%s\" are joined twice; parallel links are one item "
+			      "with a "
+			      "\"count\"",
+			      reader->nodes.items[joined[i].nodes >> 32],
+			      reader->nodes.items[(uint32_t)joined[i].nodes]);
+			break;
+		}
+	free(joined);
+}
+
+static bool read_links(struct reader *reader, const struct graph_conf *conf)
+{
+	const struct graph_link_conf *items = conf->links.items;
+	struct links links = { 0 };
+	size_t *item_of = NULL, items_of = 0;
+	struct graph_link *kept;
+	bool right = true;
+
+	for (size_t i = 0; i < conf->links.count && right; i++) {
+		const char *place = at(reader, "%s/links/%zu", reader->base, i);
+		struct names from = { 0 }, to = { 0 };
+
+		right = expand(reader, &from, items[i].from, at(reader, "%s/from", place)) &&
+			expand(reader, &to, items[i].to, at(reader, "%s/to", place)) &&
+			join(reader, &links, &items[i], &from, &to, place);
+		item_of = xrealloc(item_of, links.count + 1, sizeof(*item_of));
+		while (items_of < links.count)
+			item_of[items_of++] = i;
+		names_release(&from);
+		names_release(&to);
+	}
+	if (right)
+		check_twice(reader, &links, item_of, items);
+	kept = conf_own(reader->owner, links.count + 1, sizeof(*kept));
+	if (links.count)
+		memcpy(kept, links.items, links.count * sizeof(*kept));
+	reader->graph->links = kept;
+	reader->graph->link_count = (uint32_t)links.count;
+	free(links.items);
+	free(item_of);
+	return right && !conf_errors(reader->doc);
+}
+
+static void keep_names(struct reader *reader)
+{
+	const char **names = conf_own(reader->owner, reader->nodes.count, sizeof(*names));
+
+	for (size_t i = 0; i < reader->nodes.count; i++) {
+		size_t size = strlen(reader->nodes.items[i]) + 1;
+		char *name = conf_own(reader->owner, size, 1);
+
+		memcpy(name, reader->nodes.items[i], size);
+		names[i] = name;
+	}
+	reader->graph->names = names;
+}
+
+static void add_mistake(void *owner, const char *pointer, const char *text)
+{
+	struct reader *reader = owner;
+
+	(void)pointer; /* the whole graph */
+	wrong(reader, reader->base, "%s", text);
+}
+
+static void *own(void *owner, size_t count, size_t size)
+{
+	return conf_own(owner, count, size);
+}
+
+static bool read_graph(struct reader *reader, const struct graph_conf *conf)
+{
+	const struct topology_mistakes to = { add_mistake, reader };
+	bool right = read_hosts(reader, conf) && read_switches(reader, conf) &&
+		     sort_names(reader) && read_links(reader, conf);
+
+	if (right) {
+		keep_names(reader);
+		graph_finish(reader->graph, &to, own, reader->owner);
+		right = !conf_errors(reader->doc);
+	}
+	names_release(&reader->nodes);
+	free(reader->by_name);
+	return right;
+}
+
+/* --- files --- */
+
+/* The first mistake of a file, with its place there, becomes one of the scenario. */
+static void pass_on(struct conf_doc *doc, const struct conf_doc *file)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+
+	SIM_BUG_ON(to == NULL);
+	conf_print_errors(file, to, false);
+	fclose(to);
+	conf_error(doc, "/topology/graph", "%.*s", (int)strcspn(text, "\n"), text);
+	free(text);
+}
+
+static bool read_file(struct reader *reader, const char *name)
+{
+	char *error = NULL,
+	     *path = data_file_find(DATA_ANY, name, conf_path(reader->owner), &error);
+	struct graph_conf conf;
+	bool right = false;
+
+	if (path) {
+		reader->doc = conf_load(path, &graph_table, &conf, NULL, 0);
+		reader->base = "";
+		right = !conf_errors(reader->doc) && read_graph(reader, &conf);
+		if (!right)
+			pass_on(reader->owner, reader->doc);
+		conf_doc_free(reader->doc);
+	} else {
+		conf_error(reader->owner, "/topology/graph", "%s", error);
+	}
+	free(path);
+	free(error);
+	return right;
+}
+
+void graph_read(struct topology_conf *topology, struct conf_doc *doc)
+{
+	const struct graph_source *source = &topology->graph_source;
+	struct reader reader = { .topology = topology,
+				 .owner = doc,
+				 .doc = doc,
+				 .base = "/topology/graph",
+				 .graph = conf_own(doc, 1, sizeof(*reader.graph)) };
+	bool right;
+
+	if (strcmp(topology_kind((size_t)topology->kind)->name, "graph") || !source->given)
+		return;
+	right = source->form == GRAPH_FILE ? read_file(&reader, source->file)
+					   : read_graph(&reader, source->in_place);
+	topology->graph = right ? reader.graph : NULL;
+}

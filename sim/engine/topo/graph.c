@@ -1,0 +1,359 @@
+/* What follows from a graph, once it is written down: see graph.h. */
+#include "topo/graph.h"
+
+#include "base/mem.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define PLACE "/topology/graph"
+
+/* Ends of links looked at to find the longest route exactly; about a second. */
+#define EXACT_LOOKS (UINT64_C(1) << 28)
+#define TIERS_MAX   63 /* of tier_names in topology_graph.c */
+
+static const char *name_of(const struct graph *graph, uint32_t node)
+{
+	return graph->names[node];
+}
+
+static bool is_host(const struct graph *graph, uint32_t node)
+{
+	return node < graph->hosts;
+}
+
+struct graph_memory {
+	void *(*own)(void *owner, size_t count, size_t size);
+	void *owner;
+};
+
+static void *graph_own(const struct graph_memory *memory, size_t count, size_t size)
+{
+	return memory->own(memory->owner, count, size);
+}
+
+/* --- hosts, ports, ends --- */
+
+static bool find_hosts(struct graph *graph, const struct graph_memory *memory,
+		       const struct topology_mistakes *to)
+{
+	uint32_t *links = xcalloc(graph->hosts, sizeof(*links)), wrong = UINT32_MAX;
+
+	graph->above = graph_own(memory, graph->hosts, sizeof(*graph->above));
+	for (uint32_t l = 0; l < graph->link_count; l++)
+		if (is_host(graph, graph->links[l].a)) {
+			links[graph->links[l].a]++;
+			graph->above[graph->links[l].a] = graph->links[l].b - graph->hosts;
+		}
+	for (uint32_t h = graph->hosts; h-- > 0;)
+		if (links[h] != 1)
+			wrong = h;
+	if (wrong != UINT32_MAX && !links[wrong])
+		topology_mistake(to, PLACE, "host \"%s\" has no link", name_of(graph, wrong));
+	else if (wrong != UINT32_MAX)
+		topology_mistake(
+			to, PLACE,
+			"host \"%s\" has %" PRIu32
+			" links; a host is one NIC and has one. A machine with several is as "
+			"many hosts (\"nics\" of /topology/host)",
+			name_of(graph, wrong), links[wrong]);
+	free(links);
+	return wrong == UINT32_MAX;
+}
+
+static bool count_ports(struct graph *graph, const struct graph_memory *memory,
+			const struct topology_mistakes *to)
+{
+	uint32_t *ports = xcalloc(graph->switches, sizeof(*ports));
+	uint32_t *rack = xcalloc(graph->switches, sizeof(*rack));
+	bool fits = true;
+
+	graph->ports = graph_own(memory, graph->switches, sizeof(*graph->ports));
+	graph->first = graph_own(memory, graph->switches + 1, sizeof(*graph->first));
+	for (uint32_t l = 0; l < graph->link_count; l++) {
+		const struct graph_link *link = &graph->links[l];
+
+		ports[link->b - graph->hosts]++;
+		if (is_host(graph, link->a)) {
+			uint32_t below = ++rack[link->b - graph->hosts];
+
+			if (below > graph->largest_rack)
+				graph->largest_rack = below;
+			continue;
+		}
+		ports[link->a - graph->hosts]++;
+		graph->first[link->a - graph->hosts + 1]++;
+		graph->first[link->b - graph->hosts + 1]++;
+	}
+	for (uint32_t s = 0; s < graph->switches; s++) {
+		graph->ports[s] = (uint16_t)ports[s];
+		graph->first[s + 1] += graph->first[s];
+		if (ports[s] > UINT16_MAX && fits) {
+			topology_mistake(to, PLACE,
+					 "switch \"%s\" has %" PRIu32 " ports; allowed: at most %d",
+					 name_of(graph, graph->hosts + s), ports[s], UINT16_MAX);
+			fits = false;
+		}
+	}
+	free(ports);
+	free(rack);
+	return fits;
+}
+
+/* In the order of ports, which is that of the links. */
+static void list_ends(struct graph *graph, const struct graph_memory *memory)
+{
+	uint32_t *next = xcalloc(graph->switches, sizeof(*next));
+	uint16_t *port = xcalloc(graph->switches, sizeof(*port));
+
+	graph->ends = graph_own(memory, graph->first[graph->switches] + 1, sizeof(*graph->ends));
+	for (uint32_t l = 0; l < graph->link_count; l++) {
+		const struct graph_link *link = &graph->links[l];
+		uint32_t a = link->a - graph->hosts, b = link->b - graph->hosts;
+
+		if (is_host(graph, link->a)) {
+			port[b]++;
+			continue;
+		}
+		graph->ends[graph->first[a] + next[a]++] =
+			(struct graph_end){ .sw = b, .cost = link->cost, .port = port[a]++ };
+		graph->ends[graph->first[b] + next[b]++] =
+			(struct graph_end){ .sw = a, .cost = link->cost, .port = port[b]++ };
+	}
+	free(next);
+	free(port);
+}
+
+/* --- tiers --- */
+
+/* Breadth first from all switches with hosts. A switch that is not reached has tier 0. */
+static void find_tiers(struct graph *graph, const struct graph_memory *memory)
+{
+	uint32_t *queue = xcalloc(graph->switches, sizeof(*queue)), head = 0, count = 0;
+
+	graph->tiers = graph_own(memory, graph->switches, sizeof(*graph->tiers));
+	for (uint32_t h = 0; h < graph->hosts; h++)
+		if (!graph->tiers[graph->above[h]]) {
+			graph->tiers[graph->above[h]] = 1;
+			queue[count++] = graph->above[h];
+		}
+	while (head < count) {
+		uint32_t sw = queue[head++];
+
+		for (uint32_t e = graph->first[sw]; e < graph->first[sw + 1]; e++) {
+			uint32_t peer = graph->ends[e].sw;
+
+			if (graph->tiers[peer] || graph->tiers[sw] > TIERS_MAX)
+				continue;
+			graph->tiers[peer] = (uint8_t)(graph->tiers[sw] + 1);
+			queue[count++] = peer;
+		}
+	}
+	free(queue);
+}
+
+static bool check_tiers(const struct graph *graph, const struct topology_mistakes *to)
+{
+	for (uint32_t s = 0; s < graph->switches; s++)
+		if (graph->tiers[s] > TIERS_MAX) {
+			topology_mistake(to, PLACE,
+					 "switch \"%s\" is more than %d links from all hosts",
+					 name_of(graph, graph->hosts + s), TIERS_MAX);
+			return false;
+		}
+	return true;
+}
+
+/* --- the longest route --- */
+
+static int by_value(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* The switches on the longest of the shortest paths from each switch, the last one included. */
+static void count_hops(const struct graph *graph, const uint32_t *distances, uint64_t *order,
+		       uint32_t *hops)
+{
+	for (uint32_t s = 0; s < graph->switches; s++)
+		order[s] = (uint64_t)distances[s] << 32 | s;
+	qsort(order, graph->switches, sizeof(*order), by_value);
+	for (uint32_t i = 0; i < graph->switches; i++) {
+		uint32_t sw = (uint32_t)order[i];
+
+		hops[sw] = 1;
+		for (uint32_t e = graph->first[sw]; e < graph->first[sw + 1]; e++) {
+			const struct graph_end *end = &graph->ends[e];
+
+			if (distances[end->sw] + end->cost == distances[sw] &&
+			    hops[end->sw] + 1 > hops[sw])
+				hops[sw] = hops[end->sw] + 1;
+		}
+	}
+}
+
+/* Longest and mean over pairs of racks; where all costs are 1, hops are the distance + 1. */
+static void measure_routes(struct graph *graph, struct graph_routes *routes, bool plain)
+{
+	uint64_t *order = xcalloc(graph->switches, sizeof(*order)), sum = 0, pairs = 0;
+	uint32_t *hops = xcalloc(graph->switches, sizeof(*hops));
+
+	for (uint32_t to = 0; to < graph->switches; to++) {
+		const uint32_t *distances;
+
+		if (graph->tiers[to] != 1)
+			continue;
+		distances = graph_distances(routes, to);
+		if (!plain)
+			count_hops(graph, distances, order, hops);
+		for (uint32_t s = 0; s < graph->switches; s++) {
+			uint32_t switches = plain ? distances[s] + 1 : hops[s];
+
+			if (graph->tiers[s] != 1 || s == to)
+				continue;
+			sum += switches + 1;
+			pairs++;
+			graph->longest = switches > graph->longest ? switches : graph->longest;
+		}
+	}
+	graph->exact = true;
+	graph->mean_links = pairs ? (double)sum / (double)pairs : 2;
+	free(order);
+	free(hops);
+}
+
+/* Without the means: there and back by way of switch 0. With costs even that may be too short. */
+static void bound_routes(struct graph *graph, struct graph_routes *routes, bool plain)
+{
+	const uint32_t *distances = graph_distances(routes, graph->above[0]);
+	uint32_t farthest = 0;
+
+	for (uint32_t s = 0; s < graph->switches; s++)
+		farthest = distances[s] > farthest ? distances[s] : farthest;
+	graph->longest = plain ? 2 * farthest + 1 : HOPS_MAX;
+	graph->mean_links = plain ? farthest + 2 : HOPS_MAX / 2.0;
+}
+
+static bool find_longest(struct graph *graph, const struct topology_mistakes *to)
+{
+	struct graph_routes *routes = graph_routes_new(graph);
+	const uint32_t *distances = graph_distances(routes, graph->above[0]);
+	uint64_t racks = 0, looks = graph->first[graph->switches] + graph->switches;
+	bool plain = true, connected = true;
+
+	graph->longest = 1;
+	for (uint32_t e = 0; e < graph->first[graph->switches]; e++)
+		plain &= graph->ends[e].cost == 1;
+	for (uint32_t s = 0; s < graph->switches; s++) {
+		racks += graph->tiers[s] == 1;
+		if (distances[s] == UINT32_MAX && connected) {
+			topology_mistake(
+				to, PLACE,
+				"no path leads from host \"%s\" to switch \"%s\": the graph "
+				"has parts that are not connected",
+				name_of(graph, 0), name_of(graph, graph->hosts + s));
+			connected = false;
+		}
+	}
+	if (connected && racks * looks <= EXACT_LOOKS)
+		measure_routes(graph, routes, plain);
+	else if (connected)
+		bound_routes(graph, routes, plain);
+	graph_routes_free(routes);
+	if (graph->longest <= HOPS_MAX)
+		return connected;
+	topology_mistake(to, PLACE, "a route passes %u switches; allowed: at most %d",
+			 graph->longest, HOPS_MAX);
+	return false;
+}
+
+/* --- links --- */
+
+static void sum_up_links(struct graph *graph)
+{
+	double rates = 0;
+
+	for (uint32_t l = 0; l < graph->link_count; l++) {
+		const struct graph_link *link = &graph->links[l];
+		bool fabric = !is_host(graph, link->a);
+		struct link_conf *worst = &graph->worst[fabric];
+
+		if (!fabric)
+			rates += (double)link->link.rate;
+		if (!worst->rate || link->link.rate < worst->rate)
+			worst->rate = link->link.rate;
+		if (link->link.rate > graph->fastest[fabric])
+			graph->fastest[fabric] = link->link.rate;
+		if (link->link.delay > worst->delay)
+			worst->delay = link->link.delay;
+		if (link->link.loss > worst->loss)
+			worst->loss = link->link.loss;
+	}
+	for (uint32_t s = 0; s < graph->switches; s++) {
+		sim_time latency = graph->settings[graph->settings_of[s]].latency;
+
+		graph->latency = latency > graph->latency ? latency : graph->latency;
+	}
+	graph->host_rate = (bps)(rates / graph->hosts);
+	if (!graph->fastest[1]) { /* one switch */
+		graph->worst[1] = graph->worst[0];
+		graph->fastest[1] = graph->fastest[0];
+	}
+}
+
+/* What decides the class of a port: its link, and the settings of the switches at both ends. */
+struct kind {
+	struct link_conf link;
+	unsigned from, to;
+};
+
+static bool same_kind(const struct kind *a, const struct kind *b)
+{
+	return a->link.rate == b->link.rate && a->link.delay == b->link.delay &&
+	       a->link.loss == b->link.loss && a->from == b->from && a->to == b->to;
+}
+
+static bool check_kinds(const struct graph *graph, const struct topology_mistakes *to)
+{
+	struct kind kinds[NETWORK_CLASSES_MAX];
+	unsigned count = 0, i;
+
+	for (uint32_t l = 0; l < 2 * graph->link_count; l++) {
+		const struct graph_link *link = &graph->links[l / 2];
+		uint32_t from = l % 2 ? link->a : link->b, end = l % 2 ? link->b : link->a;
+		struct kind kind = { .link = link->link, .from = UINT16_MAX, .to = UINT16_MAX };
+
+		if (!is_host(graph, from))
+			kind.from = graph->settings_of[from - graph->hosts];
+		if (!is_host(graph, end))
+			kind.to = graph->settings_of[end - graph->hosts];
+		for (i = 0; i < count && !same_kind(&kinds[i], &kind); i++)
+			;
+		if (i == NETWORK_CLASSES_MAX) {
+			topology_mistake(to, PLACE,
+					 "more than %d kinds of links (rate, delay, loss, and the "
+					 "settings of the switches at their ends)",
+					 NETWORK_CLASSES_MAX);
+			return false;
+		}
+		if (i == count)
+			kinds[count++] = kind;
+	}
+	return true;
+}
+
+void graph_finish(struct graph *graph, const struct topology_mistakes *to,
+		  void *(*own)(void *owner, size_t count, size_t size), void *owner)
+{
+	const struct graph_memory memory = { own, owner };
+
+	if (!find_hosts(graph, &memory, to) || !count_ports(graph, &memory, to))
+		return;
+	list_ends(graph, &memory);
+	find_tiers(graph, &memory);
+	if (!check_tiers(graph, to) || !find_longest(graph, to) || !check_kinds(graph, to))
+		return;
+	sum_up_links(graph);
+}
