@@ -1,26 +1,26 @@
 #include "scenario/topology_conf.h"
 
 #include "net/network.h"
+#include "topo/graph.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #define PLACE "/topology/switch/pause"
 
+/* Links that are alike, into switches that are. */
 struct pause_check {
 	const struct topology_conf *conf;
 	struct conf_doc *doc;
-	bool fabric;
+	const char *links; /* which, for messages */
+	struct link_conf link;
+	const struct switch_conf *at;
 	struct pause_params params;
 };
 
-static const char *links_of(const struct pause_check *check)
-{
-	return check->fabric ? "between switches" : "of hosts";
-}
-
 static void check_headroom(const struct pause_check *check)
 {
-	bytes needed = topology_headroom(check->conf, check->fabric, &check->params);
+	bytes needed = topology_headroom_of(check->conf, &check->link, check->at, &check->params);
 
 	char answers[96] = "";
 
@@ -33,7 +33,7 @@ static void check_headroom(const struct pause_check *check)
 		conf_error(check->doc, PLACE,
 			   "the links %s need a headroom of %" PRIu64
 			   " bytes a port; at most %" PRIu32 " are possible",
-			   links_of(check), needed, HEADROOM_MAX);
+			   check->links, needed, HEADROOM_MAX);
 	else if (check->params.headroom < needed)
 		conf_error(
 			check->doc, PLACE "/headroom",
@@ -41,7 +41,7 @@ static void check_headroom(const struct pause_check *check)
 			" bytes are not enough for the links %s: after XOFF up to %" PRIu64
 			" bytes can still come in (rate x (2 delays + latency + response + a PAUSE "
 			"frame) + 2 frames of \"mtu\"%s); allowed: at least \"%" PRIu64 "B\"",
-			check->params.headroom, links_of(check), needed, answers, needed);
+			check->params.headroom, check->links, needed, answers, needed);
 }
 
 /* False if there is not even room for the headroom. */
@@ -55,7 +55,7 @@ static bool check_memory(const struct pause_check *check)
 			   "%" PRIu64 " bytes do not hold the headroom of the links %s (%" PRIu64
 			   " bytes), a frame (%" PRIu32
 			   ") and something to share; allowed: more than %" PRIu64 " bytes",
-			   p->memory, links_of(check), p->headroom, p->mtu, fixed);
+			   p->memory, check->links, p->headroom, p->mtu, fixed);
 		return false;
 	}
 	if (check->conf->switches.pause.form == PAUSE_SET && xoff > p->memory - fixed)
@@ -63,25 +63,26 @@ static bool check_memory(const struct pause_check *check)
 			   "the buffer of %" PRIu64 " bytes leaves %" PRIu64
 			   " beside the headroom of the links %s (%" PRIu64
 			   ") and a frame (%" PRIu32 "); allowed: at most \"%" PRIu64 "B\"",
-			   p->memory, p->memory - fixed, links_of(check), p->headroom, p->mtu,
+			   p->memory, p->memory - fixed, check->links, p->headroom, p->mtu,
 			   p->memory - fixed);
 	return true;
 }
 
-static void check_thresholds(const struct topology_conf *conf, struct conf_doc *doc)
+static void check_alpha(const struct pause_conf *pause, struct conf_doc *doc)
 {
-	const struct pause_conf *pause = &conf->switches.pause;
-	struct pause_params params = topology_pause(conf, false);
-
-	if (pause->form != PAUSE_SET)
-		return;
-	if (pause->set.alpha > 0 && (pause->set.xoff || pause->set.xon))
+	if (pause->form == PAUSE_SET && pause->set.alpha > 0 && (pause->set.xoff || pause->set.xon))
 		conf_error(doc, PLACE "/alpha",
 			   "moves the thresholds with the free memory; give either \"alpha\" or "
 			   "\"xoff\" and \"xon\"");
-	else if (pause->set.xon && pause->set.xon >= params.xoff)
-		conf_error(doc, PLACE "/xon", "must be smaller than xoff, %" PRIu64 " bytes",
-			   params.xoff);
+}
+
+static void check_xon(const struct pause_check *check)
+{
+	const struct pause_conf *pause = &check->conf->switches.pause;
+
+	if (pause->form == PAUSE_SET && pause->set.xon && pause->set.xon >= check->params.xoff)
+		conf_error(check->doc, PLACE "/xon", "must be smaller than xoff, %" PRIu64 " bytes",
+			   check->params.xoff);
 }
 
 /* A queue fed by a single port must reach the ECN threshold before that port is stopped. With
@@ -104,9 +105,7 @@ static bytes longest_queue(const struct pause_check *check)
 
 static void check_marks(const struct pause_check *check)
 {
-	const struct topology_conf *conf = check->conf;
-	struct queue_size first = topology_first_mark(&conf->switches.ecn,
-						      topology_link_conf(conf, check->fabric).rate);
+	struct queue_size first = topology_first_mark(&check->at->ecn, check->link.rate);
 	bytes longest = longest_queue(check), queue;
 
 	if (first.amount == UINT64_MAX)
@@ -121,24 +120,59 @@ static void check_marks(const struct pause_check *check)
 			   longest, queue);
 }
 
+/* False where something is wrong. */
+static bool check_links(const struct topology_conf *conf, struct conf_doc *doc, const char *links,
+			const struct link_conf *link, const struct switch_conf *at)
+{
+	size_t before = conf_errors(doc);
+	const struct pause_check check = { .conf = conf,
+					   .doc = doc,
+					   .links = links,
+					   .link = *link,
+					   .at = at,
+					   .params = topology_pause_of(conf, link, at) };
+
+	check_headroom(&check);
+	if (!check_memory(&check))
+		return false;
+	check_xon(&check);
+	if (conf_errors(doc) == before)
+		check_marks(&check);
+	return conf_errors(doc) == before;
+}
+
+/* Each link into each switch; tells of the first mistake. */
+static void check_graph(const struct graph *graph, const struct topology_conf *conf,
+			struct conf_doc *doc)
+{
+	for (uint32_t l = 0; l < 2 * graph->link_count; l++) {
+		const struct graph_link *link = &graph->links[l / 2];
+		uint32_t to = l % 2 ? link->b : link->a;
+		char links[GRAPH_NAME_MAX + 16];
+
+		if (to < graph->hosts)
+			continue;
+		snprintf(links, sizeof(links), "to \"%s\"", graph->names[to]);
+		if (!check_links(conf, doc, links, &link->link,
+				 &graph->settings[graph->settings_of[to - graph->hosts]]))
+			return;
+	}
+}
+
 void topology_check_pause(const struct topology_conf *conf, struct conf_doc *doc)
 {
-	unsigned kinds = topology_tiers(conf) > 1 ? 2 : 1; /* of links: of hosts, of the fabric */
-	size_t before = conf_errors(doc);
+	struct link_conf of_hosts = topology_link_conf(conf, false);
+	struct link_conf fabric = topology_link_conf(conf, true);
 
 	if (!topology_pause(conf, false).on)
 		return;
 	if (conf->host.queue)
 		conf_error(doc, "/topology/host/queue",
 			   "a limited queue drops, and a network with PAUSE must not");
-	check_thresholds(conf, doc);
-	for (unsigned fabric = 0; fabric < kinds; fabric++) {
-		struct pause_check check = { conf, doc, fabric, topology_pause(conf, fabric) };
-
-		check_headroom(&check);
-		if (!check_memory(&check))
-			return;
-		if (conf_errors(doc) == before)
-			check_marks(&check);
-	}
+	check_alpha(&conf->switches.pause, doc);
+	if (conf->graph)
+		check_graph(conf->graph, conf, doc);
+	else if (check_links(conf, doc, "of hosts", &of_hosts, &conf->switches) &&
+		 topology_tiers(conf) > 1)
+		check_links(conf, doc, "between switches", &fabric, &conf->switches);
 }

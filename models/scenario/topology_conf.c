@@ -291,6 +291,19 @@ static void check_ecn(const struct ecn_conf *ecn, const char *pointer, struct co
 }
 
 /* Checks a network whose hosts are right. */
+/* The NICs of a machine are hosts that follow each other. */
+static void check_one_switch(const struct graph *graph, uint32_t nics, struct conf_doc *doc)
+{
+	for (uint32_t host = 1; host < graph->hosts; host++)
+		if (host % nics && graph->above[host] != graph->above[host - 1]) {
+			conf_error(doc, "/topology/host/nics",
+				   "hosts \"%s\" and \"%s\" are NICs of one machine, but on two "
+				   "switches; see \"wiring\": \"rails\"",
+				   graph->names[host - 1], graph->names[host]);
+			return;
+		}
+}
+
 static void check_nics(const struct topology_conf *conf, const struct machine_conf *machine,
 		       struct conf_doc *doc)
 {
@@ -306,6 +319,8 @@ static void check_nics(const struct topology_conf *conf, const struct machine_co
 		conf_error(doc, at,
 			   "%" PRIu32 " hosts are no two or more machines of %" PRIu32 " NICs each",
 			   hosts, nics);
+	else if (machine->nics.wiring == NICS_RACK && conf->graph)
+		check_one_switch(conf->graph, nics, doc);
 	else if (machine->nics.wiring == NICS_RACK && topology_rack(conf) % nics)
 		conf_error(doc, at,
 			   "machines of %" PRIu32

@@ -32,6 +32,7 @@ static void explain_load(const struct scenario *scenario)
 static void explain_pause(const struct topology_conf *conf, bool fabric)
 {
 	struct pause_params pause = topology_pause(conf, fabric);
+	struct link_conf link = topology_link_conf(conf, fabric);
 
 	printf("PAUSE, links %s: a port of %" PRIu64 " bytes stops its neighbour at ",
 	       fabric ? "between switches" : "of hosts", pause.memory);
@@ -42,7 +43,8 @@ static void explain_pause(const struct topology_conf *conf, bool fabric)
 		printf("%" PRIu64 " and lets it go on at %" PRIu64, pause.xoff, pause.xon);
 	printf("; then room for a frame of %" PRIu32 " and headroom of %" PRIu64
 	       " (needed: %" PRIu64 ")\n",
-	       pause.mtu, pause.headroom, topology_headroom(conf, fabric, &pause));
+	       pause.mtu, pause.headroom,
+	       topology_headroom_of(conf, &link, &conf->switches, &pause));
 }
 
 /* --- paths --- */

@@ -103,11 +103,38 @@ static bool gpus, fused; /* fused: the job's gradients, by time */
 static unsigned places;  /* slots of hosts that no job has: in calm ones nobody waits */
 static bool lossless, lossy;
 
+/* A tree of switches, perhaps closed to a cycle, with hosts anywhere. */
+static void put_graph(void)
+{
+	unsigned switches = between(1, 8), peer = 0;
+
+	hosts = between(2, 20);
+	rack = 1;
+	put("'kind': 'graph', 'graph': { 'hosts': ['h[0-%u]']", hosts - 1);
+	put(", 'switches': [%s", one_of("'s0'|{ 'name': 's0', 'latency': '100ns' }|"
+					"{ 'name': 's0', 'ecn': { 'threshold': '10kB' } }"));
+	if (switches > 1)
+		put(", 's[1-%u]'", switches - 1);
+	put("], 'links': [ { 'from': 'h0', 'to': 's0' }");
+	for (unsigned h = 1; h < hosts; h++)
+		put(", { 'from': 'h%u', 'to': 's%u'%s }", h, between(0, switches - 1),
+		    chance(10) ? ", 'rate': '5Gbps'" : "");
+	for (unsigned i = 1; i < switches; i++) {
+		peer = between(0, i - 1);
+		put(", { 'from': 's%u', 'to': 's%u', 'count': %s, 'cost': %s%s }", i, peer,
+		    one_of("1|1|3"), one_of("1|1|2"),
+		    chance(30) ? ", 'rate': '40Gbps', 'delay': '3us'" : "");
+	}
+	if (switches > 2 && peer != 0 && chance(60))
+		put(", { 'from': 's%u', 'to': 's0' }", switches - 1);
+	put(" ] }");
+}
+
 static void put_kind(void)
 {
 	unsigned leaves, per_leaf;
 
-	switch (rng_below(rng, 3)) {
+	switch (rng_below(rng, calm ? 3 : 4)) {
 	case 0:
 		hosts = rack = between(calm ? 6 : 2, 20);
 		put("'kind': 'star', 'hosts': %u", hosts);
@@ -124,10 +151,13 @@ static void put_kind(void)
 		else if (chance(30))
 			put(", 'uplink': { 'rate': '%sGbps', 'delay': '3us' }", one_of("7|40|100"));
 		return;
-	default:
+	case 2:
 		hosts = 16;
 		rack = 2;
 		put("'kind': 'fat-tree', 'k': 4");
+		return;
+	case 3:
+		put_graph();
 	}
 }
 

@@ -117,7 +117,18 @@ bytes topology_buffer_of(const struct switch_conf *at, bps rate)
 
 bytes topology_buffer(const struct topology_conf *conf, bool fabric)
 {
-	return topology_buffer_of(&conf->switches, topology_link_conf(conf, fabric).rate);
+	const struct graph *graph = conf->graph;
+	bps rate = topology_link_conf(conf, fabric).rate;
+	bytes least = UINT64_MAX;
+
+	if (!graph)
+		return topology_buffer_of(&conf->switches, rate);
+	for (uint32_t s = 0; s < graph->switches; s++) {
+		bytes buffer = topology_buffer_of(&graph->settings[graph->settings_of[s]], rate);
+
+		least = buffer < least ? buffer : least;
+	}
+	return least;
 }
 
 sim_time topology_transmission(const struct topology_conf *conf, uint32_t frame)
@@ -165,14 +176,6 @@ bytes topology_headroom_of(const struct topology_conf *conf, const struct link_c
 	       pause_headroom(link->rate, params->delay, at->latency + answers->held,
 			      params->response, params->mtu,
 			      conf->wire_overhead ? PREAMBLE_AND_GAP : 0);
-}
-
-bytes topology_headroom(const struct topology_conf *conf, bool fabric,
-			const struct pause_params *params)
-{
-	struct link_conf link = topology_link_conf(conf, fabric);
-
-	return topology_headroom_of(conf, &link, &conf->switches, params);
 }
 
 struct pause_params topology_pause_of(const struct topology_conf *conf,

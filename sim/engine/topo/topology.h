@@ -237,7 +237,8 @@ bool topology_loses(const struct topology_conf *conf);
 /* The queue above which ports of this rate mark; { UINT64_MAX } = never. */
 struct queue_size topology_first_mark(const struct ecn_conf *ecn, bps rate);
 
-/* The buffer that a port of a switch has on links of hosts, or (fabric) of switches. */
+/* The buffer that a port of a switch has on links of hosts, or (fabric) of switches; in a graph the
+ * smallest. */
 bytes topology_buffer(const struct topology_conf *conf, bool fabric);
 
 /* The same of a switch with settings of its own, at a port of this rate. */
@@ -257,11 +258,8 @@ sim_time topology_nic_jitter(const struct topology_conf *conf);
  * every number resolved. `on` is false when the scenario has no PAUSE. */
 struct pause_params topology_pause(const struct topology_conf *conf, bool fabric);
 
-/* The headroom that a port needs there: for what can still come after XOFF. */
-bytes topology_headroom(const struct topology_conf *conf, bool fabric,
-			const struct pause_params *params);
-
-/* The same two of a link of its own into a switch with settings of its own. */
+/* The same of a link of its own into a switch with settings of its own; and the headroom that a
+ * port needs there, for what can still come after XOFF. */
 struct pause_params topology_pause_of(const struct topology_conf *conf,
 				      const struct link_conf *link, const struct switch_conf *at);
 bytes topology_headroom_of(const struct topology_conf *conf, const struct link_conf *link,
