@@ -116,7 +116,7 @@ static void write_aggregators(const struct simulation *s, unsigned scheme)
 		const struct collective_memory *m = &memory[i];
 		char name[32];
 
-		if (!m->used_max_bytes && !m->stats.packets_aggregated)
+		if (!m->used_max_bytes && !m->stats.packets_aggregated && !m->stats.fallbacks)
 			continue;
 		topology_node_name(&s->topo, s->topo.net.hosts + m->sw, name, sizeof(name));
 		out_table_row(
