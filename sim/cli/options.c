@@ -45,7 +45,7 @@ static const struct option_row rows[] = {
 	{ "out", "FILE", "report", TEXT(out),
 	  "write the page there; default: report.html in the directory" },
 	{ "seed", "N", "run|check|explain", TAKE_OVERRIDE, 0, "set the seed of the scenario" },
-	{ "set", "/pointer=VALUE", "run|check|explain", TAKE_SET, 0,
+	{ "set", "/pointer=VALUE", "run|check|explain|export topology", TAKE_SET, 0,
 	  "set a value of the scenario, by JSON pointer" },
 	{ "fidelity", "F", "run|check|explain", TAKE_OVERRIDE, 0,
 	  "packet, fluid (streams), or analytic (each alone)" },

@@ -1,0 +1,443 @@
+/* Files of other simulators: see graph_write.h.
+ *
+ * HPCC (alibaba-edu/High-Precision-Congestion-Control, simulation/mix): "nodes switches links",
+ * then the numbers of the switches, then "node node rate delay loss" for each link. SimAI (ns-3
+ * part): "nodes gpus_per_server nvswitches switches links gpu_type", then the numbers of the
+ * NVSwitches and of the switches, then the same links. csg-htsim
+ * (sim/datacenter/fat_tree_topology.cpp): words and numbers, a fat tree by its tiers; rates are in
+ * Gbps, latencies in ns. */
+#include "scenario/graph_write.h"
+
+#include "base/mem.h"
+#include "base/units.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+struct lines {
+	FILE *from;
+	char *text;
+	size_t size, capacity;
+	char **words; /* of the line, inside text */
+	size_t count;
+	unsigned number;
+	char **error;
+};
+
+static void tell(struct lines *lines, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void tell(struct lines *lines, const char *fmt, ...)
+{
+	char text[256];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	if (!*lines->error)
+		*lines->error = xasprintf("line %u: %s", lines->number, text);
+}
+#define wrong(...) (tell(__VA_ARGS__), false)
+
+/* The words of the next line that has some and is no comment; false at the end. */
+static bool next_line(struct lines *lines)
+{
+	for (lines->count = 0;
+	     !lines->count && getline(&lines->text, &lines->size, lines->from) >= 0;) {
+		char *rest = NULL;
+
+		lines->number++;
+		for (char *word = strtok_r(lines->text, " \t\r\n", &rest); word && *word != '#';
+		     word = strtok_r(NULL, " \t\r\n", &rest)) {
+			lines->words = array_reserve(lines->words, lines->count, &lines->capacity,
+						     sizeof(*lines->words));
+			lines->words[lines->count++] = word;
+		}
+	}
+	return lines->count > 0;
+}
+
+static bool read_number(struct lines *lines, const char *word, uint64_t max, uint32_t *number)
+{
+	char *end;
+	unsigned long long value = strtoull(word, &end, 10);
+
+	if (!isdigit((unsigned char)*word) || *end || value > max)
+		return wrong(lines, "\"%.40s\" is no number from 0 to %" PRIu64, word, max);
+	*number = (uint32_t)value;
+	return true;
+}
+
+/* --- HPCC, SimAI --- */
+
+struct ns3 {
+	uint32_t nodes, gpus, nvswitches, switches, links; /* gpus of a server; 0 in HPCC */
+	uint8_t *kinds;                                    /* by node of the file: */
+	uint32_t *numbers;                                 /* in the graph */
+	bps nvlink;                                        /* 0 = none */
+	uint32_t *leaf; /* by GPU: its switch, a node of the graph */
+};
+enum { NS3_HOST, NS3_NVSWITCH, NS3_SWITCH };
+
+static bool read_header(struct lines *lines, struct ns3 *ns3)
+{
+	uint32_t *const hpcc[] = { &ns3->nodes, &ns3->switches, &ns3->links };
+	uint32_t *const simai[] = { &ns3->nodes, &ns3->gpus, &ns3->nvswitches, &ns3->switches,
+				    &ns3->links };
+	bool is_hpcc = lines->count == 3;
+	uint64_t needed;
+
+	if (!is_hpcc && lines->count != 6)
+		return wrong(lines,
+			     "the first line of a topology has 3 words (HPCC: nodes, switches, "
+			     "links) or 6 (SimAI: nodes, GPUs of a server, NVSwitches, "
+			     "switches, links, GPU), or is a word (csg-htsim: Nodes)");
+	for (size_t i = 0; i < (is_hpcc ? 3 : 5); i++)
+		if (!read_number(lines, lines->words[i], GRAPH_LINKS_MAX,
+				 is_hpcc ? hpcc[i] : simai[i]))
+			return false;
+	needed = (uint64_t)ns3->nvswitches + ns3->switches;
+	if (ns3->nodes < needed + 2 || !ns3->switches || ns3->nodes - needed > GRAPH_HOSTS_MAX ||
+	    ns3->switches > GRAPH_SWITCHES_MAX)
+		return wrong(lines,
+			     "allowed: 2 to %d hosts and 1 to %d switches beside %" PRIu32
+			     " NVSwitches, among %" PRIu32 " nodes",
+			     GRAPH_HOSTS_MAX, GRAPH_SWITCHES_MAX, ns3->nvswitches, ns3->nodes);
+	return true;
+}
+
+static bool read_switches(struct lines *lines, struct ns3 *ns3)
+{
+	uint32_t wanted = ns3->nvswitches + ns3->switches, node;
+
+	if (!next_line(lines) || lines->count != wanted)
+		return wrong(lines,
+			     "the numbers of %" PRIu32 " switches are expected, found %zu words",
+			     wanted, lines->count);
+	for (uint32_t i = 0; i < wanted; i++) {
+		if (!read_number(lines, lines->words[i], ns3->nodes - 1, &node))
+			return false;
+		if (ns3->kinds[node] != NS3_HOST)
+			return wrong(lines, "switch %" PRIu32 " is listed twice", node);
+		ns3->kinds[node] = i < ns3->nvswitches ? NS3_NVSWITCH : NS3_SWITCH;
+	}
+	return true;
+}
+
+/* Nodes of the file keep their numbers in names. */
+static void number_nodes(struct graph_text *text, struct ns3 *ns3)
+{
+	uint32_t hosts = 0, switches = text->hosts;
+
+	for (uint32_t node = 0; node < ns3->nodes; node++) {
+		struct graph_node_text *named;
+
+		if (ns3->kinds[node] == NS3_NVSWITCH)
+			continue;
+		ns3->numbers[node] = ns3->kinds[node] == NS3_HOST ? hosts++ : switches++;
+		named = &text->nodes[ns3->numbers[node]];
+		named->word[0] = ns3->kinds[node] == NS3_HOST ? 'h' : 's';
+		named->number = node;
+	}
+}
+
+static bool read_link(struct lines *lines, struct ns3 *ns3, struct graph_text *text)
+{
+	uint32_t a, b;
+	struct link_conf link;
+	char *end;
+
+	if (lines->count != 5)
+		return wrong(lines, "a link is \"node node rate delay loss\", found %zu words",
+			     lines->count);
+	if (!read_number(lines, lines->words[0], ns3->nodes - 1, &a) ||
+	    !read_number(lines, lines->words[1], ns3->nodes - 1, &b))
+		return false;
+	if (unit_parse(UNIT_RATE, lines->words[2], &link.rate) != UNIT_OK)
+		return wrong(lines, "\"%.40s\" is no rate, such as 100Gbps", lines->words[2]);
+	if (unit_parse(UNIT_TIME, lines->words[3], &link.delay) != UNIT_OK)
+		return wrong(lines, "\"%.40s\" is no delay, such as 1000ns", lines->words[3]);
+	link.loss = strtod(lines->words[4], &end);
+	if (*end || !(link.loss >= 0 && link.loss <= 0.9))
+		return wrong(lines, "\"%.40s\" is no loss from 0 to 0.9", lines->words[4]);
+	if (ns3->kinds[a] == NS3_NVSWITCH || ns3->kinds[b] == NS3_NVSWITCH) {
+		if (ns3->kinds[a] == NS3_SWITCH || ns3->kinds[b] == NS3_SWITCH)
+			return wrong(lines, "joins an NVSwitch with a switch, which no graph does");
+		ns3->nvlink = link.rate;
+		return true;
+	}
+	if (ns3->kinds[a] == NS3_HOST)
+		ns3->leaf[ns3->numbers[a]] = ns3->numbers[b];
+	if (ns3->kinds[b] == NS3_HOST)
+		ns3->leaf[ns3->numbers[b]] = ns3->numbers[a];
+	graph_text_link(text, ns3->numbers[a], ns3->numbers[b], &link);
+	return true;
+}
+
+static bool on_one_switch(const struct ns3 *ns3, uint32_t hosts)
+{
+	for (uint32_t h = 1; h < hosts; h++)
+		if (h % ns3->gpus && ns3->leaf[h] != ns3->leaf[h - 1])
+			return false;
+	return true;
+}
+
+/* With rails, NIC i of machine m is host i * machines + m (collective/machine_conf.h). */
+static void order_by_rail(struct graph_text *text, uint32_t gpus)
+{
+	uint32_t machines = text->hosts / gpus;
+	struct graph_node_text *nodes = xcalloc(text->hosts, sizeof(*nodes));
+
+	for (uint32_t h = 0; h < text->hosts; h++)
+		nodes[h % gpus * machines + h / gpus] = text->nodes[h];
+	memcpy(text->nodes, nodes, text->hosts * sizeof(*nodes));
+	for (size_t l = 0; l < text->link_count; l++) {
+		struct graph_link *link = &text->links[l];
+
+		if (link->a < text->hosts)
+			link->a = link->a % gpus * machines + link->a / gpus;
+		if (link->b < text->hosts)
+			link->b = link->b % gpus * machines + link->b / gpus;
+	}
+	free(nodes);
+}
+
+/* Machines of several GPUs, each with its NIC: not of the graph, but of the scenario. */
+static char *tell_machines(struct graph_text *text, const struct ns3 *ns3)
+{
+	bool rack;
+	char rate[32];
+
+	if (ns3->gpus < 2 || !ns3->nvlink || text->hosts % ns3->gpus)
+		return NULL;
+	rack = on_one_switch(ns3, text->hosts);
+	if (!rack)
+		order_by_rail(text, ns3->gpus);
+	unit_format(UNIT_RATE, ns3->nvlink, rate, sizeof(rate));
+	return xasprintf(
+		"%" PRIu32 " machines of %" PRIu32 " GPUs, a NIC each; in the topology of the "
+		"scenario: \"host\": { \"gpus\": { \"count\": %" PRIu32 ", \"rate\": \"%s\" }, "
+		"\"nics\": { \"count\": %" PRIu32 ", \"wiring\": \"%s\" } }",
+		text->hosts / ns3->gpus, ns3->gpus, ns3->gpus, rate, ns3->gpus,
+		rack ? "rack" : "rails");
+}
+
+static bool read_links(struct lines *lines, struct ns3 *ns3, struct graph_text *text)
+{
+	for (uint32_t l = 0; l < ns3->links; l++) {
+		if (!next_line(lines))
+			return wrong(lines, "the file ends after %" PRIu32 " of %" PRIu32 " links",
+				     l, ns3->links);
+		if (!read_link(lines, ns3, text))
+			return false;
+	}
+	return !next_line(lines) ||
+	       wrong(lines, "more than the %" PRIu32 " links of the first line", ns3->links);
+}
+
+static bool import_ns3(struct lines *lines, struct graph_text *text, char **note)
+{
+	struct ns3 ns3 = { 0 };
+	bool right = false;
+
+	if (!read_header(lines, &ns3))
+		return false;
+	ns3.kinds = xcalloc(ns3.nodes, sizeof(*ns3.kinds));
+	ns3.numbers = xcalloc(ns3.nodes, sizeof(*ns3.numbers));
+	ns3.leaf = xcalloc(ns3.nodes, sizeof(*ns3.leaf));
+	if (read_switches(lines, &ns3)) {
+		graph_text_init(text, ns3.nodes - ns3.nvswitches - ns3.switches, ns3.switches);
+		number_nodes(text, &ns3);
+		right = read_links(lines, &ns3, text);
+		if (right)
+			*note = tell_machines(text, &ns3);
+		else
+			graph_text_release(text);
+	}
+	free(ns3.kinds);
+	free(ns3.numbers);
+	free(ns3.leaf);
+	return right;
+}
+
+/* --- csg-htsim --- */
+
+enum { HTSIM_TOR, HTSIM_AGG, HTSIM_CORE, HTSIM_TIERS };
+
+struct htsim {
+	uint32_t nodes, tiers, pod;
+	struct htsim_tier {
+		bool given;
+		uint32_t gbps, up, down, bundle, oversubscribed, link_ns, switch_ns;
+	} tier[HTSIM_TIERS];
+};
+
+static bool read_htsim(struct lines *lines, struct htsim *topo)
+{
+	struct htsim_tier *tier = NULL;
+
+	do {
+		const struct {
+			const char *word;
+			uint32_t *value;
+		} keys[] = {
+			{ "nodes", &topo->nodes },
+			{ "tiers", &topo->tiers },
+			{ "podsize", &topo->pod },
+			{ "downlink_speed_gbps", tier ? &tier->gbps : NULL },
+			{ "radix_up", tier ? &tier->up : NULL },
+			{ "radix_down", tier ? &tier->down : NULL },
+			{ "bundle", tier ? &tier->bundle : NULL },
+			{ "oversubscribed", tier ? &tier->oversubscribed : NULL },
+			{ "downlink_latency_ns", tier ? &tier->link_ns : NULL },
+			{ "switch_latency_ns", tier ? &tier->switch_ns : NULL },
+		};
+		uint32_t number;
+		size_t i = 0;
+
+		if (lines->count != 2)
+			return wrong(lines, "a word and a number are expected");
+		if (!read_number(lines, lines->words[1], INT32_MAX, &number))
+			return false;
+		if (!strcasecmp(lines->words[0], "tier")) {
+			if (number >= HTSIM_TIERS)
+				return wrong(lines, "there are tiers 0 to 2");
+			tier = &topo->tier[number];
+			*tier = (struct htsim_tier){ .given = true,
+						     .bundle = 1,
+						     .oversubscribed = 1 };
+			continue;
+		}
+		while (i < sizeof(keys) / sizeof(keys[0]) &&
+		       strcasecmp(lines->words[0], keys[i].word) != 0)
+			i++;
+		if (i == sizeof(keys) / sizeof(keys[0]))
+			return wrong(lines, "nothing is known of \"%.40s\"", lines->words[0]);
+		if (!keys[i].value)
+			return wrong(lines, "\"%.40s\" belongs to a tier", lines->words[0]);
+		*keys[i].value = number;
+	} while (next_line(lines));
+	return true;
+}
+
+/* Switches of the tiers, as its set_custom_params() counts them. */
+struct htsim_counts {
+	uint64_t pods, tors, aggs, cores; /* of all pods */
+};
+
+static bool count_htsim(struct lines *lines, const struct htsim *topo, struct htsim_counts *counts)
+{
+	const struct htsim_tier *tor = &topo->tier[HTSIM_TOR], *agg = &topo->tier[HTSIM_AGG],
+				*core = &topo->tier[HTSIM_CORE];
+
+	if (topo->tiers < 2 || topo->tiers > 3 || topo->nodes < 2 || topo->nodes > GRAPH_HOSTS_MAX)
+		return wrong(lines, "allowed: 2 or 3 tiers, 2 to %d nodes", GRAPH_HOSTS_MAX);
+	for (uint32_t t = 0; t < topo->tiers; t++) {
+		const struct htsim_tier *tier = &topo->tier[t];
+
+		if (!tier->given || !tier->gbps || !tier->down || !tier->link_ns || !tier->bundle ||
+		    !tier->oversubscribed || (t + 1 < topo->tiers && !tier->up))
+			return wrong(lines,
+				     "tier %" PRIu32 " needs Downlink_speed_Gbps, Radix_Down, "
+				     "Downlink_Latency_ns and, below another, Radix_Up",
+				     t);
+	}
+	if (!topo->pod || topo->nodes % topo->pod || topo->pod % tor->down || tor->bundle != 1 ||
+	    tor->up % agg->bundle || agg->down % agg->bundle)
+		return wrong(lines, "nodes, pods, switches and bundles do not divide each other");
+	counts->pods = topo->tiers == 2 ? 1 : topo->nodes / topo->pod;
+	counts->tors = topo->nodes / tor->down;
+	counts->aggs = counts->pods * (tor->up / agg->bundle);
+	counts->cores =
+		topo->tiers == 2 ? 0 : (uint64_t)(tor->up / agg->bundle) * (agg->up / core->bundle);
+	if (agg->down / agg->bundle != counts->tors / counts->pods)
+		return wrong(lines,
+			     "Radix_Down of tier 1 is not that of the switches of a pod below it");
+	if (topo->tiers == 3 && (agg->up % core->bundle || core->down % core->bundle ||
+				 core->down / core->bundle != counts->pods))
+		return wrong(lines, "Radix_Down of tier 2 is not that of the pods below it");
+	if (counts->tors + counts->aggs + counts->cores > GRAPH_SWITCHES_MAX)
+		return wrong(lines, "more than %d switches", GRAPH_SWITCHES_MAX);
+	return true;
+}
+
+static void name_htsim(struct graph_text *text, uint32_t first, uint64_t count, const char *word,
+		       const struct htsim_tier *tier)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		snprintf(text->nodes[first + i].word, sizeof(text->nodes[0].word), "%s", word);
+		text->nodes[first + i].number = i;
+		if (tier)
+			text->nodes[first + i].latency = (sim_time)tier->switch_ns * PS_PER_NS;
+	}
+}
+
+static struct link_conf htsim_link(const struct htsim_tier *above)
+{
+	return (struct link_conf){ .rate = (bps)above->gbps * 1000000000,
+				   .delay = (sim_time)above->link_ns * PS_PER_NS };
+}
+
+static void link_htsim(struct graph_text *text, const struct htsim *topo,
+		       const struct htsim_counts *counts)
+{
+	struct link_conf host = htsim_link(&topo->tier[HTSIM_TOR]),
+			 up = htsim_link(&topo->tier[HTSIM_AGG]),
+			 top = htsim_link(&topo->tier[HTSIM_CORE]);
+	uint32_t tors = text->hosts, aggs = tors + (uint32_t)counts->tors,
+		 cores = aggs + (uint32_t)counts->aggs;
+	uint32_t tors_of_pod = (uint32_t)(counts->tors / counts->pods),
+		 aggs_of_pod = (uint32_t)(counts->aggs / counts->pods);
+
+	for (uint32_t h = 0; h < text->hosts; h++)
+		graph_text_link(text, h, tors + h / topo->tier[HTSIM_TOR].down, &host);
+	for (uint32_t t = 0; t < counts->tors; t++)
+		for (uint32_t a = 0; a < aggs_of_pod; a++)
+			for (uint32_t n = 0; n < topo->tier[HTSIM_AGG].bundle; n++)
+				graph_text_link(text, tors + t,
+						aggs + t / tors_of_pod * aggs_of_pod + a, &up);
+	for (uint32_t a = 0; a < counts->aggs && counts->cores; a++)
+		for (uint32_t c = a % aggs_of_pod; c < counts->cores; c += aggs_of_pod)
+			for (uint32_t n = 0; n < topo->tier[HTSIM_CORE].bundle; n++)
+				graph_text_link(text, aggs + a, cores + c, &top);
+}
+
+static bool import_htsim(struct lines *lines, struct graph_text *text)
+{
+	struct htsim topo = { 0 };
+	struct htsim_counts counts;
+	uint32_t tors, aggs;
+
+	if (!read_htsim(lines, &topo) || !count_htsim(lines, &topo, &counts))
+		return false;
+	graph_text_init(text, topo.nodes, (uint32_t)(counts.tors + counts.aggs + counts.cores));
+	tors = topo.nodes;
+	aggs = tors + (uint32_t)counts.tors;
+	name_htsim(text, 0, topo.nodes, "h", NULL);
+	name_htsim(text, tors, counts.tors, "tor", &topo.tier[HTSIM_TOR]);
+	name_htsim(text, aggs, counts.aggs, "agg", &topo.tier[HTSIM_AGG]);
+	name_htsim(text, aggs + (uint32_t)counts.aggs, counts.cores, "core",
+		   &topo.tier[HTSIM_CORE]);
+	link_htsim(text, &topo, &counts);
+	return true;
+}
+
+bool graph_import(struct graph_text *text, FILE *from, char **note, char **error)
+{
+	struct lines lines = { .from = from, .error = error };
+	bool right;
+
+	*note = *error = NULL;
+	if (!next_line(&lines))
+		right = wrong(&lines, "the file is empty");
+	else if (isalpha((unsigned char)lines.words[0][0]))
+		right = import_htsim(&lines, text);
+	else
+		right = import_ns3(&lines, text, note);
+	free(lines.text);
+	free(lines.words);
+	return right;
+}
