@@ -3,7 +3,8 @@
 # digest and the same flows.csv, for flows and for every scheme. A
 # ring of 64 switches, whose paths no packet has room for, keeps its closed form and loses nothing; a torus,
 # parallel links, costs and racks of different sizes run under every scheme. Mistakes are told with their
-# place. 16,000 hosts are set up in seconds.
+# place. 16,000 hosts are set up in seconds. A built-in shape that is exported runs as before; files of HPCC,
+# SimAI and csg-htsim are imported, or refused with their line.
 source "${SRC:?source directory}/tests/lib/shell.sh"
 in_a_folder_of_its_own
 dir=$PWD
@@ -120,6 +121,62 @@ wrong 'a route passes 129 switches; allowed: at most 128' '{ "hosts": ["h[0-128]
 wrong 'no file "nowhere.json"' '"nowhere.json"'
 echo '{ "hosts": ["h[0-1]"], "switches": ["s"], "links": [ { "from": "h[0-1]", "to": "t" } ] }' >"$dir/bad-file.json"
 wrong 'bad-file.json:1:' '"bad-file.json"'
+
+# --- exported, imported ---
+
+exported() { # NAME BUILT_IN: as a graph it runs as before
+	run "$1-built" "$2" "$mix"
+	"$INASIM" export topology "$dir/$1-built.json" >"$dir/$1-graph.json" || fail "$1 is not exported"
+	run "$1-again" "\"kind\": \"graph\", \"graph\": \"$1-graph.json\"" "$mix"
+	[ "$(digest "$1-built")" = "$(digest "$1-again")" ] || fail "$1: exported, it has another digest"
+}
+mix='"jobs": [ { "name": "j", "model": { "layers": [ { "gradient": "300kB" } ] }, "workers": 6, "placement": "random", "all_reduce": "switchml" } ],
+	"flows": [ { "name": "f", "size": { "cdf": "websearch" }, "arrival": { "poisson_load": 0.4 } } ], "stop": { "when": "time", "after": "2ms" }'
+exported star '"kind": "star", "hosts": 9'
+exported tree '"kind": "fat-tree", "k": 6, "link": { "loss": 0.001 }'
+exported leaves '"kind": "leaf-spine", "leaves": 3, "spines": 2, "hosts_per_leaf": 4, "uplink": { "rate": "7Gbps", "delay": "3us" }'
+"$INASIM" export topology "$dir/tree-again.json" >said 2>&1 && fail "a graph is exported"
+
+imported() { # NAME EXPECTED: $dir/NAME.txt is a graph that runs and is this, on one line
+	"$INASIM" import topology "$dir/$1.txt" >"$dir/$1-import.json" 2>"$dir/$1.note" || fail "$1 is not imported: $(cat "$dir/$1.note")"
+	[ "$(tr -d ' \n' <"$dir/$1-import.json")" = "$2" ] || fail "$1 becomes $(tr -d ' \n' <"$dir/$1-import.json")"
+	run "$1-run" "\"kind\": \"graph\", \"graph\": \"$1-import.json\"" '"flows": [ { "name": "f", "size": "10kB", "pairs": "permutation" } ]'
+}
+refused() { # MESSAGE LINE...: is no topology, and why
+	printf '%s\n' "${@:2}" >"$dir/no.txt"
+	"$INASIM" import topology "$dir/no.txt" >"$dir/said" 2>&1
+	[ $? = 3 ] || fail "not exit 3: ${*:2}"
+	grep -qF "$1" "$dir/said" || fail "\"$1\" is not said, but $(cat "$dir/said")"
+}
+# HPCC: two racks of two hosts, joined twice
+printf '%s\n' '6 2 6' '4 5' '0 4 100Gbps 1000ns 0.000000' '1 4 100Gbps 1000ns 0' '2 5 100Gbps 1000ns 0' '3 5 25Gbps 1us 0.001' \
+	'4 5 400Gbps 1000ns 0' '4 5 400Gbps 1000ns 0' >"$dir/hpcc.txt"
+imported hpcc '{"hosts":["h[0-3]"],"switches":["s[4-5]"],"links":[{"from":"h[0-1]","to":"s4","rate":"100Gbps","delay":"1us"},{"from":"h2","to":"s5","rate":"100Gbps","delay":"1us"},{"from":"h3","to":"s5","rate":"25Gbps","delay":"1us","loss":0.001},{"from":"s4","to":"s5","count":2,"rate":"400Gbps","delay":"1us"}]}'
+# SimAI: two servers of two GPUs, rails: GPU i of each server on switch i
+printf '%s\n' '9 2 2 3 10 H100' '4 5 6 7 8' '0 4 2880Gbps 0.000025ms 0' '0 6 400Gbps 0.0005ms 0' '1 4 2880Gbps 0.000025ms 0' '1 7 400Gbps 0.0005ms 0' \
+	'2 5 2880Gbps 0.000025ms 0' '2 6 400Gbps 0.0005ms 0' '3 5 2880Gbps 0.000025ms 0' '3 7 400Gbps 0.0005ms 0' \
+	'6 8 400Gbps 0.0005ms 0' '7 8 400Gbps 0.0005ms 0' >"$dir/simai.txt"
+imported simai '{"hosts":["h0","h2","h1","h3"],"switches":["s[6-8]"],"links":[{"from":"h0","to":"s6","rate":"400Gbps","delay":"500ns"},{"from":"h1","to":"s7","rate":"400Gbps","delay":"500ns"},{"from":"h2","to":"s6","rate":"400Gbps","delay":"500ns"},{"from":"h3","to":"s7","rate":"400Gbps","delay":"500ns"},{"from":"s[6-7]","to":"s8","rate":"400Gbps","delay":"500ns"}]}'
+grep -qF '2 machines of 2 GPUs' "$dir/simai.note" || fail "nothing is said of GPUs: $(cat "$dir/simai.note")"
+note=$(grep -o '"host": .*' "$dir/simai.note")
+run simai-job "\"kind\": \"graph\", \"graph\": \"simai-import.json\", $note" \
+	'"jobs": [ { "name": "j", "model": { "layers": [ { "gradient": "300kB" } ] }, "workers": 2, "all_reduce": "ring" } ]'
+# csg-htsim: 8 hosts, 3 tiers, links to the core in pairs
+printf '%s\n' '# a comment' 'Nodes 8' 'Tiers 3' 'Podsize 4' 'Tier 0' 'Downlink_speed_Gbps 200' 'Radix_Down 2' 'Radix_Up 2' 'Downlink_Latency_ns 1000' \
+	'Tier 1' 'Downlink_speed_Gbps 200' 'Radix_Down 2' 'Radix_Up 4' 'Downlink_Latency_ns 1000' 'Bundle 1' 'Switch_Latency_ns 300' \
+	'Tier 2' 'Downlink_speed_Gbps 100' 'Radix_Down 4' 'Downlink_Latency_ns 1500' 'Bundle 2' >"$dir/htsim.txt"
+"$INASIM" import topology "$dir/htsim.txt" >"$dir/htsim.json" || fail "htsim is not imported"
+checks=$((checks + 1))
+jq -e '.switches[1] == { name: "agg[0-3]", latency: "300ns" } and ([.links[] | select(.count == 2)] | length) == 8 and
+	(.links | last) == { from: "agg3", to: "core3", count: 2, rate: "100Gbps", delay: "1.5us" }' "$dir/htsim.json" >/dev/null || fail "htsim becomes $(cat "$dir/htsim.json")"
+run htsim-run '"kind": "graph", "graph": "htsim.json"' '"flows": [ { "name": "f", "size": "10kB", "pairs": "permutation" } ]'
+refused 'line 1: the first line' '1 2'
+refused 'line 3: "10G" is no rate' '3 1 2' '2' '0 2 10G 1us 0' '1 2 1Gbps 1us 0'
+refused 'the file ends after 1 of 2 links' '3 1 2' '2' '0 2 1Gbps 1us 0'
+refused 'line 2: switch 2 is listed twice' '4 2 2' '2 2'
+refused 'nothing is known of "Nods"' 'Nods 8'
+refused 'Radix_Down of tier 1' 'Nodes 8' 'Tiers 2' 'Podsize 8' 'Tier 0' 'Downlink_speed_Gbps 1' 'Radix_Down 2' 'Radix_Up 2' 'Downlink_Latency_ns 1' \
+	'Tier 1' 'Downlink_speed_Gbps 1' 'Radix_Down 3' 'Downlink_Latency_ns 1'
 
 # --- size ---
 

@@ -140,6 +140,7 @@ static void number_nodes(struct graph_text *text, struct ns3 *ns3)
 		ns3->numbers[node] = ns3->kinds[node] == NS3_HOST ? hosts++ : switches++;
 		named = &text->nodes[ns3->numbers[node]];
 		named->word[0] = ns3->kinds[node] == NS3_HOST ? 'h' : 's';
+		named->numbered = true;
 		named->number = node;
 	}
 }
@@ -369,6 +370,7 @@ static void name_htsim(struct graph_text *text, uint32_t first, uint64_t count, 
 {
 	for (uint32_t i = 0; i < count; i++) {
 		snprintf(text->nodes[first + i].word, sizeof(text->nodes[0].word), "%s", word);
+		text->nodes[first + i].numbered = true;
 		text->nodes[first + i].number = i;
 		if (tier)
 			text->nodes[first + i].latency = (sim_time)tier->switch_ns * PS_PER_NS;

@@ -36,7 +36,8 @@ static bool follows(const struct graph_text *text, uint32_t node, uint32_t befor
 {
 	const struct graph_node_text *a = &text->nodes[before], *b = &text->nodes[node];
 
-	return !strcmp(a->word, b->word) && b->number == a->number + 1 && a->latency == b->latency;
+	return !strcmp(a->word, b->word) && a->numbered && b->numbered &&
+	       b->number == a->number + 1 && a->latency == b->latency;
 }
 
 /* `last` is `first`, or so many behind it as a range has. */
@@ -44,7 +45,9 @@ static void print_names(const struct graph_text *text, uint32_t first, uint32_t 
 {
 	const struct graph_node_text *a = &text->nodes[first], *b = &text->nodes[last];
 
-	if (first == last)
+	if (!a->numbered)
+		fprintf(to, "\"%s\"", a->word);
+	else if (first == last)
 		fprintf(to, "\"%s%" PRIu32 "\"", a->word, a->number);
 	else
 		fprintf(to, "\"%s[%" PRIu32 "-%" PRIu32 "]\"", a->word, a->number, b->number);
@@ -157,8 +160,9 @@ static void name_nodes(struct graph_text *text, const struct topology *topo)
 
 		topology_node_name(topo, n, name, sizeof(name));
 		word = strcspn(name, "0123456789");
-		SIM_BUG_ON(!name[word] || word >= sizeof(node->word));
+		SIM_BUG_ON(word >= sizeof(node->word));
 		memcpy(node->word, name, word);
+		node->numbered = name[word];
 		node->number = (uint32_t)strtoul(name + word, NULL, 10);
 	}
 }

@@ -6,9 +6,10 @@
 
 #include <stdio.h>
 
-/* What is written of a node: its name is the word and the number, "edge3". */
+/* What is written of a node: its name is the word and the number, "edge3", or the word alone. */
 struct graph_node_text {
 	char word[12];
+	bool numbered;
 	uint32_t number;
 	sim_time latency; /* of a switch; SIM_TIME_MAX = that of the scenario */
 };
