@@ -74,7 +74,7 @@ silent out
 ends 0 --help
 says out 'inasim check'
 silent err
-for verb in init run check explain help list formula schema regress plot why manual; do
+for verb in init run check explain export import help list formula schema regress plot why manual; do
 	ends 0 "$verb" --help
 	says out "^usage: inasim $verb"
 	silent err
@@ -718,7 +718,7 @@ ends 0 manual bash
 completes() {
 	PATH=$(dirname "$INASIM"):$PATH bash -c 'source ./out; COMP_WORDS=(inasim "$@"); COMP_CWORD=$#; _inasim; echo "${COMPREPLY[*]}"' - "$@"
 }
-for pair in 'ex:explain' 'sweep s:status' 'sweep run --for:--force' 'run --se:--seed --set' 'run sc:' \
+for pair in 'ex:explain export' 'export to:topology' 'sweep s:status' 'sweep run --for:--force' 'run --se:--seed --set' 'run sc:' \
 	'run --fidelity f:fluid' 'plot --figure fct_c:fct_cdf' 'plot --y jobs.jct_s.m:jobs.jct_s.max jobs.jct_s.mean' \
 	'compare --metric flows.time:flows.timeouts' 'plot --kind he:heat' 'formula pool_sl:pool_slots pool_slots_least' \
 	'help oversub:oversubscription' 'list metr:metrics' 'run --set /jobs/0/all_r:/jobs/0/all_reduce=' \

@@ -144,8 +144,9 @@ imported() { # NAME EXPECTED: $dir/NAME.txt is a graph that runs and is this, on
 }
 refused() { # MESSAGE LINE...: is no topology, and why
 	printf '%s\n' "${@:2}" >"$dir/no.txt"
-	"$INASIM" import topology "$dir/no.txt" >"$dir/said" 2>&1
-	[ $? = 3 ] || fail "not exit 3: ${*:2}"
+	local code=0
+	"$INASIM" import topology "$dir/no.txt" >"$dir/said" 2>&1 || code=$?
+	[ $code = 3 ] || fail "exit $code, not 3: ${*:2}"
 	grep -qF "$1" "$dir/said" || fail "\"$1\" is not said, but $(cat "$dir/said")"
 }
 # HPCC: two racks of two hosts, joined twice
