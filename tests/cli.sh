@@ -74,7 +74,7 @@ silent out
 ends 0 --help
 says out 'inasim check'
 silent err
-for verb in init run check explain export import help list formula schema regress plot why manual; do
+for verb in init run check explain help list formula schema regress plot why manual; do
 	ends 0 "$verb" --help
 	says out "^usage: inasim $verb"
 	silent err
@@ -86,6 +86,11 @@ for verb in init run check explain export import help list formula schema regres
 done
 ends 0 sweep --version
 says out '^inasim [0-9]'
+for verb in 'export topology' 'import topology'; do
+	# shellcheck disable=SC2086 # two words
+	ends 0 $verb --help
+	says out "^usage: inasim $verb"
+done
 ends 0 run --help
 says out '--fidelity F +packet, fluid .*, or analytic'
 ends 0 --version
