@@ -220,23 +220,42 @@ static bool remove_content(int fd, const char *but)
 	for (struct dirent *entry; ok && (entry = readdir(dir)) != NULL;)
 		if (!is_dots(entry->d_name) && (but == NULL || strcmp(entry->d_name, but) != 0))
 			ok = remove_entry(fd, entry->d_name);
-	if (ok && but != NULL)
-		ok = remove_entry(fd, but);
 	int reason = errno;
 	closedir(dir);
 	errno = reason;
 	return ok;
 }
 
-bool folder_remove_last(const char *path, const char *last)
+bool folder_clear(const char *path, const char *but)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		return errno == ENOENT;
-	return remove_content(fd, last) && (rmdir(path) == 0 || errno == ENOENT);
+	return fd < 0 ? errno == ENOENT : remove_content(fd, but);
 }
 
 bool folder_remove(const char *path)
 {
-	return folder_remove_last(path, NULL);
+	return folder_clear(path, NULL) && (rmdir(path) == 0 || errno == ENOENT);
+}
+
+bool folder_remove_last(const char *path, const char *last)
+{
+	char *file = folder_join(path, last);
+	bool gone = folder_clear(path, last) && (unlink(file) == 0 || errno == ENOENT) &&
+		    (rmdir(path) == 0 || errno == ENOENT);
+	int reason = errno;
+	free(file);
+	errno = reason;
+	return gone;
+}
+
+bool folder_exchange(const char *a, const char *b)
+{
+#ifdef RENAME_EXCHANGE
+	return renameat2(AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE) == 0;
+#else
+	(void)a;
+	(void)b;
+	errno = ENOSYS;
+	return false;
+#endif
 }

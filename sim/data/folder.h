@@ -51,4 +51,11 @@ bool folder_remove(const char *path);
 /* The same, but a file of this name in it goes last, when there is nothing else. */
 bool folder_remove_last(const char *path, const char *last);
 
+/* Removes all that is in a folder, but a file of this name (NULL = all); the folder stays. */
+bool folder_clear(const char *path, const char *but);
+
+/* Each of two folders gets the name of the other, in one step. False with EINVAL or ENOSYS where
+ * the file system or the kernel cannot do that (NFS). */
+bool folder_exchange(const char *a, const char *b);
+
 #endif

@@ -30,9 +30,8 @@ struct out_file {
 
 struct out_dir {
 	char *path;
-	char *partial;  /* PATH.partial */
-	char *replaced; /* PATH.replaced: the former PATH, for the instant of the change */
-	int fd;         /* the folder, whatever its name is meanwhile */
+	char *partial; /* PATH.partial */
+	int fd;        /* the folder, whatever its name is meanwhile */
 	int marker;
 	struct out_file *files;
 	size_t count, capacity;
@@ -167,16 +166,15 @@ const char *out_dir_working_path(const struct out_dir *dir)
 
 /* ---- The directory itself ---- */
 
-/* Is there nothing at PATH, or nothing in it, or one of these files (NULL = none)? Looks at one
- * directory, whatever other runs rename meanwhile; a run that removes a directory removes such a
- * file last. */
-static bool is_ours(const char *path, const char *file, const char *other)
+/* Is there nothing at `path`, or nothing in it, or a manifest or a marker? Looks at one directory,
+ * whatever other runs rename meanwhile; who removes a directory removes one of the two last. */
+static bool is_ours(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return errno == ENOENT || !folder_exists(path);
-	bool ours = faccessat(fd, file, F_OK, 0) == 0 ||
-		    (other != NULL && faccessat(fd, other, F_OK, 0) == 0) || folder_is_empty_at(fd);
+	bool ours = faccessat(fd, MANIFEST, F_OK, 0) == 0 || faccessat(fd, MARKER, F_OK, 0) == 0 ||
+		    folder_is_empty_at(fd);
 	close(fd);
 	return ours;
 }
@@ -194,90 +192,68 @@ static char *why_not(const struct out_dir *dir)
 	if (readlink(dir->path, link, sizeof link) >= 0)
 		return xasprintf("%s is a symbolic link; give the directory it points to",
 				 dir->path);
-	if (!is_ours(dir->path, MANIFEST, NULL))
+	if (!is_ours(dir->path))
 		return xasprintf("%s exists and is not a result directory (no " MANIFEST
 				 "); it is left alone",
 				 dir->path);
-	if (!is_ours(dir->replaced, MANIFEST, NULL))
-		return xasprintf("%s is in the way and is not a result directory", dir->replaced);
-	if (!is_ours(dir->partial, MARKER, MANIFEST))
+	if (!is_ours(dir->partial))
 		return xasprintf("%s is in the way and does not come from a killed run",
 				 dir->partial);
 	return NULL;
 }
 
-/* Tries to lock the marker. False, and *writer, when another process has locked it. The lock is
- * only advice: if it fails for other reasons (file systems without locks), it counts as taken. */
-static bool lock_marker(int fd, pid_t *writer)
+/* Locks the marker; of another process it waits for the end, or returns false and *writer (0 =
+ * unknown). The lock is only advice: if it fails for other reasons (file systems without locks), it
+ * counts as taken. */
+static bool lock_marker(int fd, bool wait, pid_t *writer)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 
-	if (fcntl(fd, F_SETLK, &lock) == 0 || (errno != EACCES && errno != EAGAIN))
+	if (fcntl(fd, wait ? F_SETLKW : F_SETLK, &lock) == 0 ||
+	    (errno != EACCES && errno != EAGAIN))
 		return true;
 	*writer = fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK ? lock.l_pid : 0;
 	return false;
 }
 
-/* Removes what a killed run left in PATH.partial. Only who locks the marker may, and a missing
- * marker is made first: otherwise a run that has just put its own directory there would lose it. So
- * of several runs that find the same remains, one removes them. False when another run is at it,
- * which is *writer (0 = unknown), or when nothing can be removed, with errno. */
-static bool remove_remains(const char *partial, bool *busy, pid_t *writer)
+/* Opens the marker in a folder, made if need be, and locks it. -1 if that fails, with errno:
+ * EWOULDBLOCK when another process has it, ENOENT when the folder has gone meanwhile. */
+static int take_marker(const char *folder, bool wait, pid_t *writer)
 {
-	char *path = folder_join(partial, MARKER);
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-	bool gone = fd < 0 && errno == ENOENT; /* renamed or removed meanwhile */
+	char *path = folder_join(folder, MARKER);
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666), reason = errno;
 
-	*busy = false;
-	if (fd >= 0) {
-		*busy = !lock_marker(fd, writer) || !folder_is_there(fd, AT_FDCWD, path);
-		gone = !*busy && folder_remove_last(partial, MARKER);
-	}
-	int reason = errno;
 	if (fd >= 0)
+		reason = !lock_marker(fd, wait, writer)        ? EWOULDBLOCK
+			 : folder_is_there(fd, AT_FDCWD, path) ? 0
+							       : ENOENT;
+	if (fd >= 0 && reason) {
 		close(fd);
+		fd = -1;
+	}
 	free(path);
 	errno = reason;
-	return gone;
+	return fd;
 }
 
-/* Makes PATH.partial, which appears with its marker locked or not at all. */
-static bool make_partial(struct out_dir *dir)
-{
-	char *fresh = xasprintf("%s.%ld", dir->partial, (long)getpid());
-	char *marker = folder_join(fresh, MARKER);
-	pid_t nobody;
-
-	if (folder_exists(fresh)) /* of a killed run with this number */
-		folder_remove(fresh);
-	if (folder_make_parents(fresh) && mkdir(fresh, 0777) == 0) {
-		dir->marker = open(marker, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-		dir->fd = open(fresh, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	}
-	bool made = dir->marker >= 0 && dir->fd >= 0 && lock_marker(dir->marker, &nobody) &&
-		    rename(fresh, dir->partial) == 0;
-	int reason = errno;
-	if (!made && folder_exists(fresh))
-		folder_remove(fresh);
-	free(marker);
-	free(fresh);
-	errno = reason;
-	return made;
-}
-
-/* Several runs may try at once; one gets it. NULL, or why not (caller frees). */
+/* Makes PATH.partial, or takes over what a killed run left there. Of several runs that try at once
+ * the one that locks the marker has it. NULL, or why not (caller frees). */
 static char *claim(struct out_dir *dir)
 {
 	pid_t writer = 0;
-	bool busy = false;
-	bool free_now =
-		!folder_exists(dir->partial) || remove_remains(dir->partial, &busy, &writer);
-	if (free_now && make_partial(dir))
-		return NULL;
-	if (busy || errno == ENOTEMPTY || errno == EEXIST)
+
+	while (folder_make_parents(dir->partial) &&
+	       (mkdir(dir->partial, 0777) == 0 || errno == EEXIST) &&
+	       (dir->marker = take_marker(dir->partial, false, &writer)) < 0 && errno == ENOENT)
+		; /* its owner has renamed or removed it meanwhile */
+	if (dir->marker < 0 && errno == EWOULDBLOCK)
 		return writer ? xasprintf("%s is being written by another run (process %ld)",
 					  dir->path, (long)writer)
 			      : xasprintf("%s is being written by another run", dir->path);
+	if (dir->marker >= 0)
+		dir->fd = open(dir->partial, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir->fd >= 0 && folder_clear(dir->partial, MARKER))
+		return NULL;
 	return xasprintf("cannot write %s: %s", dir->partial, strerror(errno));
 }
 
@@ -298,7 +274,6 @@ static void dir_free(struct out_dir *dir)
 	free(dir->files);
 	free(dir->path);
 	free(dir->partial);
-	free(dir->replaced);
 	free(dir);
 }
 
@@ -308,7 +283,6 @@ struct out_dir *out_dir_open(const char *path, char **error)
 	dir->marker = dir->fd = -1;
 	dir->path = folder_trim(path);
 	dir->partial = xasprintf("%s.partial", dir->path);
-	dir->replaced = xasprintf("%s.replaced", dir->path);
 	*error = why_not(dir);
 	if (*error != NULL)
 		goto fail;
@@ -381,33 +355,44 @@ static char *sync_folders(const struct out_dir *dir)
 	return good ? NULL : xasprintf("cannot write %s: %s", dir->partial, strerror(errno));
 }
 
-/* A directory cannot be renamed over one that holds files: hence two renames,
- * between which PATH.replaced is what PATH was. */
+/* Exchanges PATH.partial and the former results, which are marked, and removes these. */
+static bool replace_former(const struct out_dir *dir, char **error)
+{
+	if (folder_exchange(dir->partial, dir->path)) {
+		/* not empty: the next run has already begun to write there */
+		if (folder_remove_last(dir->partial, MARKER) || errno == ENOTEMPTY ||
+		    errno == EEXIST)
+			return true;
+		*error = xasprintf("%s is complete, but the former results cannot be removed from "
+				   "%s: %s",
+				   dir->path, dir->partial, strerror(errno));
+		return false;
+	}
+	/* a file system that cannot: a kill between the two leaves the new results in PATH.partial
+	 */
+	return (errno == EINVAL || errno == ENOSYS) && folder_remove_last(dir->path, MANIFEST) &&
+	       rename(dir->partial, dir->path) == 0;
+}
+
+/* The former results get a marker of their own: no other run takes them for those of a killed one
+ * while they are PATH.partial and are removed. A run that has just committed still has its marker
+ * in PATH for an instant; hence the wait. */
 static bool move_into_place(const struct out_dir *dir, char **error)
 {
-	if (!folder_remove_last(dir->replaced, MANIFEST)) {
-		*error = xasprintf("cannot remove %s: %s", dir->replaced, strerror(errno));
-		return false;
-	}
-	bool had = rename(dir->path, dir->replaced) == 0;
-	if ((!had && errno != ENOENT) || rename(dir->partial, dir->path) != 0) {
+	pid_t nobody;
+	int former;
+
+	do {
+		former = take_marker(dir->path, true, &nobody);
+	} while (former < 0 && errno == ENOENT && folder_exists(dir->path));
+	bool good = former >= 0 ? replace_former(dir, error)
+				: errno == ENOENT && rename(dir->partial, dir->path) == 0;
+	if (!good && *error == NULL)
 		*error = xasprintf("cannot rename %s to %s: %s", dir->partial, dir->path,
 				   strerror(errno));
-		if (had && rename(dir->replaced, dir->path) != 0) {
-			char *more = xasprintf("%s; the former results are in %s", *error,
-					       dir->replaced);
-			free(*error);
-			*error = more;
-		}
-		return false;
-	}
-	/* not empty: a next run has already written its results, and put these there */
-	if (!had || folder_remove_last(dir->replaced, MANIFEST) || errno == ENOTEMPTY ||
-	    errno == EEXIST)
-		return true;
-	*error = xasprintf("%s is complete, but the former results cannot be removed from %s: %s",
-			   dir->path, dir->replaced, strerror(errno));
-	return false;
+	if (former >= 0)
+		close(former);
+	return good;
 }
 
 bool out_dir_commit(struct out_dir *dir, char **error)

@@ -377,9 +377,8 @@ Test(table, former_results_are_replaced_whole)
 	expect_file(target, "manifest.json", "new");
 	cr_assert_not(folder_has(target, "things.csv"));
 	cr_assert_not(folder_has(target, "series"));
-	char replaced[sizeof(target) + 16];
-	snprintf(replaced, sizeof(replaced), "%s.replaced", target);
-	cr_assert_not(folder_exists(replaced));
+	cr_assert_not(folder_has(target, ".writing"));
+	cr_assert_not(folder_exists(partial));
 }
 
 Test(table, an_empty_folder_is_taken)

@@ -6,9 +6,8 @@
  * cut by max_mdf, but at most once a round trip, as everything else does; only timeouts in a row,
  * with no ACK between them, set the window to its minimum, from the retx_reset_threshold-th on. So
  * a single timeout halves by default, and the window does not start from the minimum as TCP's does
- * (RFC 5681). Simplified: only the window of
- * the fabric; the endpoint window of section 3.3 would follow `topology.host.latency`, which is
- * constant here and part of every round trip.
+ * (RFC 5681). Simplified: only the window of the fabric; the endpoint window of section 3.3 would
+ * follow `topology.host.latency`, which is constant here and part of every round trip.
  *
  * The paper leaves the values of its parameters to the operator; the rows below say where ours are
  * from. Section 3.5 adds a constant to the target for each switch. A constant that is too small for

@@ -37,7 +37,6 @@ struct running {
 
 /* How the child ended. */
 struct outcome {
-	pid_t child;
 	int status; /* of wait4() */
 	struct rusage usage;
 	double wall_s;
@@ -197,17 +196,18 @@ static double now_s(void)
 static bool run_child(const struct running *run, struct outcome *outcome)
 {
 	double start = now_s();
+	pid_t child;
 
 	fflush(NULL);             /* or the child would write it again */
 	signal(SIGCHLD, SIG_DFL); /* ignored by the caller, children could not be waited for */
-	outcome->child = child_fork();
-	if (outcome->child == 0)
+	child = child_fork();
+	if (child == 0)
 		be_child(run);
-	while (outcome->child > 0 &&
-	       wait4(outcome->child, &outcome->status, 0, &outcome->usage) < 0 && errno == EINTR)
+	while (child > 0 && wait4(child, &outcome->status, 0, &outcome->usage) < 0 &&
+	       errno == EINTR)
 		;
 	outcome->wall_s = now_s() - start;
-	return outcome->child > 0;
+	return child > 0;
 }
 
 /* --- what became of it --- */
@@ -301,13 +301,8 @@ static void fill_record(const struct running *run, const struct outcome *outcome
 }
 
 /* Removes what a killed child left, and the results of an earlier attempt. */
-static void remove_remains(const struct running *run, const struct outcome *outcome,
-			   const struct point_record *record)
+static void remove_remains(const struct running *run, const struct point_record *record)
 {
-	char *fresh = xasprintf("%s.%ld", run->partial, (long)outcome->child);
-
-	folder_remove(fresh); /* where it was just making it (data/table.c) */
-	free(fresh);
 	folder_remove(run->partial);
 	if (!record_is_usable(record) && record->status != POINT_VIOLATED)
 		folder_remove(run->result);
@@ -334,7 +329,7 @@ static enum point_end run_locked(struct running *run, struct point_record *recor
 		return POINT_FAILED;
 	}
 	fill_record(run, &outcome, record);
-	remove_remains(run, &outcome, record);
+	remove_remains(run, record);
 	if (record_write(record, run->record))
 		return POINT_RAN;
 	*words = xasprintf("cannot write %s: %s", order->folder, strerror(errno));
