@@ -50,7 +50,8 @@ struct csv *result_table(const char *dir, const char *file, char **error)
 char *result_job_name(struct csv *jobs)
 {
 	int scheme = csv_find(jobs, "scheme"), ran_as = csv_find(jobs, "ran_as");
-	const char *name = csv_text(jobs, csv_need(jobs, "name"));
+	int column = csv_need(jobs, "name");
+	const char *name = column < 0 ? "" : csv_text(jobs, column); /* csv_need() has complained */
 
 	if (scheme < 0 || ran_as < 0 || csv_empty(jobs, ran_as) ||
 	    !strcmp(csv_text(jobs, ran_as), "none") ||

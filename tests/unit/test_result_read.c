@@ -120,6 +120,23 @@ Test(result_read, names_of_jobs)
 	}
 }
 
+/* A table without names is an error at its end, not a fault of the program. */
+Test(result_read, names_of_jobs_that_have_none)
+{
+	char *error = NULL, *name;
+	struct csv *csv;
+
+	sample_write(folder, "jobs.csv", "scheme,ran_as\npanama,none\n");
+	csv = result_table(folder, "jobs.csv", &error);
+	cr_assert(csv && csv_next(csv));
+	name = result_job_name(csv);
+	cr_expect_str_eq(name, "");
+	free(name);
+	cr_expect_not(csv_close(csv, &error));
+	cr_expect_not_null(strstr(error, "no column name"), "%s", error);
+	free(error);
+}
+
 /* Numbers of rows that nothing has written, and that no counter holds. */
 Test(result_read, rows_that_are_no_count)
 {
