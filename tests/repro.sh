@@ -73,17 +73,38 @@ cp papers.json "$papers"
 repro 2 s19-nothing
 says err 'there is no row or paper "s19-nothing"'
 
-# --- killed
-repro 0 s19-figure-2-tat --out whole
-for pause in 0.3 0.5 0.4 0.6 0.5; do
-	setsid scripts/repro s19-figure-2-tat --out killed >/dev/null 2>&1 &
-	sleep "$pause"
-	kill -KILL -- -$! 2>/dev/null || true
-	wait $! 2>/dev/null || true
+# --- killed: five times, the whole group or the command alone, interrupted or at once; the points of two rows
+rows=(s19-figure-2-tat s19-figure-7-linear)
+repro 0 "${rows[@]}" --out whole
+mkdir killed
+points() { find "$1" -name '*.json' -path '*/points/*' | wc -l; }
+for signal in KILL INT KILL INT KILL; do
+	before=$(points killed)
+	setsid scripts/repro "${rows[@]}" --jobs 1 --out killed >/dev/null 2>&1 &
+	child=$!
+	for ((wait = 0; wait < 3000 && $(points killed) == before; wait++)); do # in the middle: one more has ended
+		sleep 0.01
+	done
+	kill "-$signal" -- "-$child" 2>/dev/null || kill "-$signal" "$child" 2>/dev/null || true
+	wait "$child" 2>/dev/null || true
 done
-repro 0 s19-figure-2-tat --out killed
+checks=$((checks + 2))
+(($(points killed) < $(points whole))) || fail "nothing was left to run after five kills"
+[[ ! -e killed/repro.json ]] || fail "a killed command wrote repro.json"
+repro 0 "${rows[@]}" --out killed
 for file in repro.json report.md; do
 	checks=$((checks + 1))
 	cmp -s "whole/$file" "killed/$file" || fail "$file differs after five kills"
 done
+
+# a run that failed: its rows are "not run", also those that read a table of it; the exit code says so
+rm -r killed/*/points/*
+cat >failing <<-END
+	#!/bin/bash
+	[[ "\$1 \$2" == "sweep run" ]] && exit 1
+	exec "$INASIM" "\$@"
+END
+chmod +x failing
+INASIM=$PWD/failing repro 1 s19-figure-2-tat nr-table-6-share --out killed
+for row in s19-figure-2-tat nr-table-6-share; do verdict $row "not run" killed; done
 finish "$checks checks"

@@ -61,6 +61,7 @@ class Results:
         return passed
 
     def column(self, run, table, name):
+        run.there()
         return self.judge.points.column(run.point, table, name)
 
 
@@ -74,9 +75,12 @@ class Run:
     def __init__(self, judge, point):
         self.judge, self.point = judge, point
 
-    def __getitem__(self, key):
+    def there(self):
         if self.point is None or not self.judge.points.usable(self.point):
             raise Missing()
+
+    def __getitem__(self, key):
+        self.there()
         return self.judge.points.summary(self.point)[key]
 
 
