@@ -49,6 +49,17 @@ class Scale:
         return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
 
 
+    def ticks(self):
+        """Some three to six round values."""
+        if self.log:
+            first, last = math.ceil(self.low / math.log(10)), math.floor(self.high / math.log(10))
+            return [10.0 ** power for power in range(first, last + 1, max(1, (last - first) // 5))]
+        rough = (self.high - self.low) / 4
+        size = 10 ** math.floor(math.log10(rough))
+        step = size * next(m for m in (1, 2, 5, 10) if m * size >= rough)
+        return [step * i for i in range(math.ceil(self.low / step), math.floor(self.high / step) + 1)]
+
+
 def _extent(stated, ours, tolerance):
     values = [p * f for p in stated for f in (1 - tolerance, 1 + tolerance)]
     return values + [v for o in ours for v in (o["low"], o["high"])]
@@ -63,15 +74,15 @@ def points_figure(row):
     if len(stated) not in (0, len(ours)) or not (stated or row["x_label"]):
         return ""
     tolerance = row["tolerance"] or 0
-    width, height, left, top, bottom = 640, 220, 52, 12, 176
+    width, left, top, bottom = 640, 52, 12, 176
+    height = bottom + (44 if row["x_label"] else 24)
     y = Scale(_extent(stated, ours, tolerance), bottom, top)
     step = (width - left - 12) / len(ours)
     out = ""
-    for share in (0, 0.5, 1):
-        value = y.low + share * (y.high - y.low)
-        at = bottom + share * (top - bottom)
+    for value in y.ticks():
+        at = y(value)
         out += (f'<line class="grid" x1="{left}" x2="{width - 8}" y1="{at:.1f}" y2="{at:.1f}"/>'
-                f'<text x="{left - 6}" y="{at + 4:.1f}" text-anchor="end">{report.number(math.exp(value) if y.log else value)}</text>')
+                f'<text x="{left - 6}" y="{at + 4:.1f}" text-anchor="end">{report.number(value)}</text>')
     for i, o in enumerate(ours):
         x = left + (i + 0.5) * step
         if stated:
@@ -98,12 +109,12 @@ def strip(row):
     """The same under each reading. One number: on a common axis, with what is stated and its tolerance; several: as cells."""
     if not row["readings"]:
         return ""
-    lines = [{"name": "as stated", "verdict": row["verdict"], "ours": row["ours"], "shown": row["shown"]}, *row["readings"]]
+    lines = [{"name": "default", "verdict": row["verdict"], "ours": row["ours"], "shown": row["shown"]}, *row["readings"]]
     stated = [p for p in row["stated"] if isinstance(p, (int, float))]
     single = len(stated) == 1 and all(len(line["ours"]) == 1 and line["ours"][0] for line in lines)
     body = _axis(row, lines, stated[0]) if single else "".join(
         f'<li>{badge(l["verdict"])} <b>{text(l["name"])}</b> {text(" / ".join(s for s in l["shown"] if s))}</li>' for l in lines)
-    return f'<div class="strip"><h4>Readings: {text(row["conclusion"])}</h4>{body if single else f"<ul>{body}</ul>"}</div>'
+    return f'<div class="strip"><h4>Readings{": " if row["conclusion"] else ""}{text(row["conclusion"])}</h4>{body if single else f"<ul>{body}</ul>"}</div>'
 
 
 def _axis(row, lines, stated):
@@ -137,7 +148,7 @@ def article(row, cost):
     more = ""
     if row["commands"]:
         listed = "\n".join(row["commands"][:12]) + (f"\n# and {len(row['commands']) - 12} more: repro.json" if len(row["commands"]) > 12 else "")
-        more = (f'<details><summary>{len(row["commands"])} runs, {cost:.1f} CPU s</summary><pre>{text(listed)}</pre>'
+        more = (f'<details><summary>{len(row["commands"])} run{"s" if len(row["commands"]) > 1 else ""}, {cost:.1f} CPU s</summary><pre>{text(listed)}</pre>'
                 f'<p>seeds {text(", ".join(map(str, row["seeds"])))}; digests {text(", ".join(row["digests"][:12]))}</p></details>')
     conclusion = f'<span class="conclusion">{text(row["conclusion"])}</span>' if row["conclusion"] else ""
     return (f'<article id="{row["id"]}" class="{COLOURS[row["verdict"]]}"><header><h3><a href="#{row["id"]}">{text(row["item"])}</a></h3>'
@@ -172,7 +183,7 @@ def write(out, papers, judged, judge):
     program = judge.points.program
     about = (f"inasim {program.version}, commit {program.commit}; {'full' if judge.full else 'quick'}; {len(total)} runs, "
              f"{sum(total.values()):.0f} CPU s; {platform.machine()}, {platform.system()}. "
-             + (f"Not run: {', '.join(skipped)}. " if skipped else "Nothing skipped. "))
+             + (f"Not run: {', '.join(skipped[:12])}{f' and {len(skipped) - 12} more' if len(skipped) > 12 else ''}. " if skipped else "Nothing skipped. "))
     sections = "".join(f'<section id="{p.key}"><h2>{text(p.title)}</h2><p>{text(p.text)}</p>'
                        + "".join(article(r, cost[r["id"]]) for r in rows[p.key]) + "</section>" for p in papers)
     template = (pathlib.Path(__file__).parent / "page.html").read_text()
