@@ -1,5 +1,6 @@
 /* How the workers of a job add up their gradients: the interface of every
- * all-reduce scheme, on hosts (ring) or in switches (models/ina).
+ * all-reduce scheme, on hosts (ring) or in switches (models/ina), and of reduce-scatters and
+ * all-gathers.
  *
  * A scheme is one file with one const struct collective_ops and one line in
  * collective/schemes.h. Per run there is one scheme object (parameters, switch
@@ -235,6 +236,9 @@ struct collective_ops {
 	/* Optional: its reduce-scatter (steps.h), on the same scheme object. Without it jobs that
 	 * want one get the all-reduce, and each worker uses a part of the sums. */
 	const struct collective_ops *reduce_scatter;
+	/* Optional: its all-gather, on the same scheme object; it takes no memory of switches, so
+	 * start() never fails. */
+	const struct collective_ops *all_gather;
 	/* Required with plan(). The job is over: gives back what plan() took. */
 	void (*withdraw)(void *admitted);
 	struct fluid_tolerance tolerance;

@@ -144,5 +144,6 @@ const struct collective_ops ring_collective = {
 	.start = ring_start,
 	.plan = ring_plan,
 	.reduce_scatter = &reduce_scatter_collective,
+	.all_gather = &all_gather_collective,
 	.tolerance = { .one_switch = 0.02 },
 };

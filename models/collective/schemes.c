@@ -14,6 +14,7 @@ static const struct collective_ops *const schemes[] = { SCHEMES(ENTRY) NULL };
 
 #define NAME(name) #name,
 const char *const scheme_names[] = { SCHEMES(NAME) NULL };
+const char *const all_reduce_names[] = { ALL_REDUCES(NAME) NULL };
 #undef NAME
 
 #define ROW(name) CONF_APART(#name, SCHEME_##name, &name##_table),
@@ -30,3 +31,10 @@ const struct collective_ops *scheme_ops(unsigned index)
 			   !ops->report_waiting || !ops->plan != !ops->withdraw));
 	return ops;
 }
+
+#define ONE(name) +1
+const struct collective_ops *all_reduce_ops(unsigned index)
+{
+	return index < 0 ALL_REDUCES(ONE) ? scheme_ops(index) : NULL;
+}
+#undef ONE

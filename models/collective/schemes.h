@@ -1,5 +1,4 @@
-/* The list of all all-reduce schemes. A new one has a folder in models/ina/, or a file, and one
- * line here. */
+/* The list of all schemes. A new one has a folder in models/ina/, or a file, and one line here. */
 #ifndef INASIM_COLLECTIVE_SCHEMES_H
 #define INASIM_COLLECTIVE_SCHEMES_H
 
@@ -10,7 +9,8 @@
 #define SCHEMES_MORE(X)
 #endif
 
-#define SCHEMES(X)                                                                                 \
+/* Schemes that do all-reduces, the only ones that "all_reduce" of a job may name. */
+#define ALL_REDUCES(X)                                                                             \
 	X(ring)                                                                                    \
 	X(halving_doubling)                                                                        \
 	X(double_tree)                                                                             \
@@ -23,6 +23,9 @@
 	X(switchml_star)                                                                           \
 	X(netreduce)                                                                               \
 	SCHEMES_MORE(X)
+
+/* And those that only do a reduce-scatter or an all-gather. */
+#define SCHEMES(X) ALL_REDUCES(X) X(shards)
 
 #define SCHEME_INDEX(name) SCHEME_##name,
 enum scheme_index { SCHEMES(SCHEME_INDEX) SCHEME_COUNT };
@@ -37,13 +40,16 @@ static_assert(SCHEME_COUNT <= SCHEMES_MAX, "more schemes than places");
  * not in the middle of a run. */
 const struct collective_ops *scheme_ops(unsigned index);
 
+/* The same, and NULL for schemes that do no all-reduce; they stand behind all others. */
+const struct collective_ops *all_reduce_ops(unsigned index);
+
 /* Who starts the jobs of a scheme in a run: in packets the scheme itself. */
 struct scheme_run {
 	const struct collective_ops *ops; /* NULL = no job uses it */
 	void *self;                       /* what ops->start() takes; not owned */
 };
 
-extern const char *const scheme_names[];      /* for ENUM rows, same order */
+extern const char *const scheme_names[], *const all_reduce_names[]; /* for ENUM rows, same order */
 extern const struct conf_table schemes_table; /* fills an array of pointers to parameters */
 
 #endif

@@ -204,20 +204,22 @@ static struct job_exchange *add(struct job *job, enum exchange what,
 	spec.done = on_done;
 	spec.owner = exchange;
 	exchange->instance = ops->start(scheme, &spec, &never);
-	SIM_BUG_ON(!exchange->instance); /* schedules take no memory of switches */
+	SIM_BUG_ON(!exchange->instance); /* these take no memory of switches */
 	return exchange;
 }
 
 /* Starts the exchanges among the `each` workers of a stage, from `first`. */
-static void add_stage(struct job *job, uint32_t first, uint32_t each, void *ring)
+static void add_stage(struct job *job, uint32_t first, uint32_t each)
 {
+	const struct scheme_run *gathers = &job->jobs->schemes[job_group_gathers(job->conf)];
 	struct job_exchange *gradients = NULL, *gather = NULL;
 
 	if (!job->instance)
 		gradients = add(job, EXCHANGE_GRADIENTS, job_scheme(job),
 				job->jobs->schemes[job->conf->all_reduce].self, each, first, 1);
 	if (job->conf->sharding != SHARDING_NONE)
-		gather = add(job, EXCHANGE_GATHER, &all_gather_collective, ring, each, first, 1);
+		gather = add(job, EXCHANGE_GATHER, gathers->ops->all_gather, gathers->self, each,
+			     first, 1);
 	for (uint32_t w = first; w < first + each; w++) {
 		struct job_worker *worker = &job->worker[w];
 
@@ -252,7 +254,7 @@ void job_start_exchanges(struct job *job)
 	job->exchanges =
 		xcalloc(2 * (size_t)stages + 2 * (size_t)job->workers + 1, sizeof(*job->exchanges));
 	for (uint32_t s = 0; s < stages && each > 1; s++)
-		add_stage(job, s * each, each, ring);
+		add_stage(job, s * each, each);
 	for (uint32_t w = 0; w + each < job->workers; w++)
 		join(job, w, each, ring);
 	if (!dnn_tokens(job->dnn))

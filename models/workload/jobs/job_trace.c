@@ -35,8 +35,8 @@ static int cell_scheme(struct csv *csv, int column)
 {
 	if (column < 0 || csv_empty(csv, column))
 		return -1;
-	for (int i = 0; scheme_names[i]; i++)
-		if (!strcmp(csv_text(csv, column), scheme_names[i]))
+	for (int i = 0; all_reduce_names[i]; i++)
+		if (!strcmp(csv_text(csv, column), all_reduce_names[i]))
 			return i;
 	csv_complain(csv, column, "is no scheme (inasim list schemes)");
 	return -1;

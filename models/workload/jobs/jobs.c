@@ -130,8 +130,8 @@ static bool start_scheme(struct job *job, const char **never)
 		job->fusion = fusion_new(job->jobs->env.sim, &spec, conf->fusion_cycle,
 					 conf->fusion ? conf->fusion : FUSION_BUFFER);
 	job->instance = job_scheme(job)->start(
-		job->machine.sim ? &job->machine : job->jobs->schemes[conf->all_reduce].self, &spec,
-		never);
+		job->machine.sim ? &job->machine : job->jobs->schemes[job_group_reduces(conf)].self,
+		&spec, never);
 	if (job->instance) {
 		if (job->fusion)
 			fusion_open(job->fusion, job_scheme(job), job->instance);
@@ -149,8 +149,9 @@ static enum admission admit(struct job *job)
 
 	if (!job_take_hosts(job))
 		return ADMIT_LATER;
-	job->why = why_job_admit(&jobs->env.topo->net, job->number, job->conf->name,
-				 scheme_names[job->conf->all_reduce], job->workers, job->hosts);
+	job->why =
+		why_job_admit(&jobs->env.topo->net, job->number, job->conf->name,
+			      scheme_names[job_group_reduces(job->conf)], job->workers, job->hosts);
 	if (job->workers == 1 || job->conf->pipeline.stages > 1)
 		return ADMIT_NOW;
 	if (start_scheme(job, &never))
@@ -196,7 +197,7 @@ static void count_otherwise(struct job *job)
 
 static void note_ran_as(struct job *job)
 {
-	const char *given = scheme_names[job->conf->all_reduce];
+	const char *given = scheme_names[job_group_reduces(job->conf)];
 	struct collective_actual actual = { 0 };
 	char text[COLLECTIVE_ACTUAL_SIZE];
 
@@ -206,7 +207,13 @@ static void note_ran_as(struct job *job)
 	}
 	if (job->instance && job_scheme(job)->ran_as)
 		actual = job_scheme(job)->ran_as(job->instance);
-	job->ran_as = xstrdup(collective_actual_text(&actual, given, text));
+	collective_actual_text(&actual, given, text);
+	if (job->conf->all_gather_given) {
+		strncat(text, " + ", sizeof(text) - strlen(text) - 1);
+		strncat(text, scheme_names[job_group_gathers(job->conf)],
+			sizeof(text) - strlen(text) - 1);
+	}
+	job->ran_as = xstrdup(text);
 	if (actual.scheme || actual.what)
 		count_otherwise(job);
 }

@@ -140,8 +140,10 @@ struct job_group_conf {
 	int64_t iterations;
 	bool iterations_given;
 	int iterations_rule;
-	int64_t max_steps; /* 0 = every iteration is simulated */
-	int all_reduce;    /* enum scheme_index */
+	int64_t max_steps;              /* 0 = every iteration is simulated */
+	int all_reduce;                 /* enum scheme_index */
+	int reduce_scatter, all_gather; /* the same, if given; see job_group_reduces() */
+	bool reduce_scatter_given, all_gather_given;
 	int placement;
 	int inside; /* enum inside: GPUs of a machine */
 	int sharding;
@@ -170,10 +172,22 @@ enum jitter_per { JITTER_PER_ITERATION, JITTER_PER_TENSOR };
 
 #define JOBS_MAX 1000000 /* of a group */
 
-/* The scheme is its all-reduce, or carries its other exchanges. */
+/* The scheme that adds gradients up, and the one that all-gathers parameters. */
+static inline unsigned job_group_reduces(const struct job_group_conf *conf)
+{
+	return (unsigned)(conf->reduce_scatter_given ? conf->reduce_scatter : conf->all_reduce);
+}
+
+static inline unsigned job_group_gathers(const struct job_group_conf *conf)
+{
+	return conf->all_gather_given ? (unsigned)conf->all_gather : SCHEME_ring;
+}
+
+/* The scheme carries one of its exchanges. */
 static inline bool job_group_uses(const struct job_group_conf *conf, unsigned scheme)
 {
-	return conf->all_reduce == (int)scheme || (conf->exchanges && scheme == SCHEME_ring);
+	return conf->all_reduce == (int)scheme || job_group_reduces(conf) == scheme ||
+	       (conf->exchanges && (scheme == SCHEME_ring || job_group_gathers(conf) == scheme));
 }
 
 /* Arrives at random times, and goes on until the run ends when `count` is not given. */

@@ -157,7 +157,7 @@ static const struct conf_row group_rows[] = {
 		 "A job of more iterations than this is simulated in so many steps, each of which "
 		 "stands for several iterations: their computing and their gradients together. "
 		 "Results then speak of steps where they say iterations."),
-	CONF_ENUM("all_reduce", struct job_group_conf, all_reduce, CONF_REQUIRED, scheme_names,
+	CONF_ENUM("all_reduce", struct job_group_conf, all_reduce, CONF_REQUIRED, all_reduce_names,
 		  "The scheme that adds the gradients up (inasim list schemes)."),
 	CONF_ENUM(
 		"inside", struct job_group_conf, inside, "scatter", inside_names,
@@ -171,9 +171,16 @@ static const struct conf_row group_rows[] = {
 		"What a worker has only a part of. optimizer: its state (ZeRO-1 and 2): gradients "
 		"are reduce-scattered, then parameters all-gathered. full: parameters, too "
 		"(ZeRO-3, FSDP): a layer's are all-gathered before its forward and before its "
-		"backward pass, its gradients reduce-scattered. By rings (schemes.ring); "
-		"schemes without a reduce-scatter do their all-reduce instead.",
+		"backward pass, its gradients reduce-scattered. See reduce_scatter and all_gather.",
 		"data parallelism"),
+	CONF_ENUM("reduce_scatter", struct job_group_conf, reduce_scatter, CONF_OPTIONAL,
+		  scheme_names,
+		  "With sharding: the scheme of its reduce-scatters. When missing, that of "
+		  "all_reduce; if it has none (only ring has), it does its all-reduce instead.",
+		  .present = CONF_GIVEN(struct job_group_conf, reduce_scatter_given)),
+	CONF_ENUM("all_gather", struct job_group_conf, all_gather, CONF_OPTIONAL, scheme_names,
+		  "With sharding: the scheme of its all-gathers. When missing, ring.",
+		  .present = CONF_GIVEN(struct job_group_conf, all_gather_given)),
 	CONF_INT("prefetch", struct job_group_conf, prefetch, "1", 0, 100000,
 		 "sharding full: so many layers ahead are all-gathered.",
 		 "PyTorch FSDP: the next layer"),

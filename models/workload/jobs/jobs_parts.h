@@ -136,7 +136,7 @@ struct jobs {
  * reduce-scatter of the scheme, if there is one. */
 static inline const struct collective_ops *job_scheme(const struct job *job)
 {
-	const struct collective_ops *ops = job->jobs->schemes[job->conf->all_reduce].ops;
+	const struct collective_ops *ops = job->jobs->schemes[job_group_reduces(job->conf)].ops;
 
 	if (job->conf->sharding != SHARDING_NONE && ops->reduce_scatter)
 		return ops->reduce_scatter;

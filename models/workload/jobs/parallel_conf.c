@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define EXCHANGE_WORKERS_MAX 512 /* all-to-all: a connection between any two */
 
@@ -106,9 +107,45 @@ static void check_stages(const struct job_group_conf *conf, struct conf_doc *doc
 	}
 }
 
+/* "ring or shards": what has a step, which `pick` finds. */
+static void check_step(const struct job_group_conf *conf, struct conf_doc *doc, const char *pointer,
+		       const char *key, unsigned scheme,
+		       const struct collective_ops *(*pick)(const struct collective_ops *ops))
+{
+	const char *at = conf_at(doc, "%s/%s", pointer, key);
+	char able[128] = "";
+
+	for (unsigned i = 0; scheme_ops(i); i++)
+		if (pick(scheme_ops(i)))
+			snprintf(able + strlen(able), sizeof(able) - strlen(able), "%s\"%s\"",
+				 able[0] ? " or " : "", scheme_names[i]);
+	if (!pick(scheme_ops(scheme)))
+		conf_error(doc, at, "%s has none: %s", scheme_names[scheme], able);
+	if (conf->sharding == SHARDING_NONE)
+		conf_error(doc, at, "needs \"sharding\": \"optimizer\" or \"full\"");
+	if (conf->pipeline.stages > 1)
+		conf_error(doc, at, "with a pipeline is not modelled");
+}
+
+static const struct collective_ops *reduce_scatter_of(const struct collective_ops *ops)
+{
+	return ops->reduce_scatter;
+}
+
+static const struct collective_ops *all_gather_of(const struct collective_ops *ops)
+{
+	return ops->all_gather;
+}
+
 void job_group_check_parallel(const struct job_group_conf *conf, struct conf_doc *doc,
 			      const char *pointer, const struct machine_conf *machine)
 {
+	if (conf->reduce_scatter_given)
+		check_step(conf, doc, pointer, "reduce_scatter", (unsigned)conf->reduce_scatter,
+			   reduce_scatter_of);
+	if (conf->all_gather_given)
+		check_step(conf, doc, pointer, "all_gather", (unsigned)conf->all_gather,
+			   all_gather_of);
 	if (!conf->exchanges)
 		return;
 	if (machine_gpus(machine) > 1)

@@ -1,0 +1,209 @@
+/* Shards: reduce-scatter and all-gather by switches, for jobs that shard (ZeRO, FSDP). The scheme
+ * is ours, of known parts, and no product's: pieces are added in slots with a window, as SwitchML's
+ * are (Sapio et al., arXiv:1903.06701), and a switch passes shards on as multicast all-gathers do
+ * (Khalilov et al., "Network-Offloaded Bandwidth-Optimal Broadcast and Allgather for Distributed
+ * AI", SC 2024, arXiv:2408.13356). What it shows is what any such scheme can gain: a rank
+ *
+ *   reduce-scatter  sends the N - 1 pieces of the others and receives the sum of its own;
+ *   all-gather      sends its shard and receives the N - 1 of the others,
+ *
+ * each byte once on each link, so that the two use different directions.
+ *
+ * All-gather: a switch of the job's tree sends a shard to all neighbours there but the one that it
+ * comes from. It keeps nothing. Reduce-scatter is the same backwards: for piece i the tree hangs
+ * from rank i. A switch adds what comes from all neighbours but the one that leads to rank i, and
+ * sends the sum to that one. The owner adds its own part.
+ *
+ * Window: a rank sends row r when it has all that it gets of row r - window. That is at once the
+ * clock (no rank is ever sent more than two windows) and the acknowledgement: who has row r has
+ * proof that all others have sent row r, hence have row r - window. So a switch that keeps two
+ * windows of sums never overwrites one that somebody may ask for. There are no other
+ * acknowledgements.
+ *
+ * Recovery: a rank that gets nothing new for `timeout` asks for what it lacks. Of an all-gather,
+ * the shard's owner, which sends it again, to that rank alone. Of a reduce-scatter, its switch,
+ * which sends the sum again, or passes this on to (two of) those that it has nothing of, and so
+ * down to ranks. Whoever has not sent the packet yet does not answer.
+ *
+ * Simplified, and our choice: packets are processed in the switch's constant latency; a header has
+ * room for whole row numbers; adding the own part takes no time; gradients are 32-bit integers;
+ * what may still be asked for stays in the host's memory. A rank counts as having its sum as soon
+ * as that is there, even if pieces of it for others still wait for the NIC. All ranks send at once,
+ * where SC'24 has chains of ranks that take turns: a window, instead of turns, keeps queues short,
+ * and no link idles between turns. SC'24 repairs from the left neighbour by RDMA reads; here who
+ * asks is answered over the tree. Windows heed no marks. */
+#include "ina/shards/shards.h"
+
+static const struct conf_row rows[] = {
+	CONF_BYTES("memory", struct shards_conf, memory, "16MB", 8, UINT64_C(1) << 40,
+		   "Of each switch, for sums of reduce-scatters, of all jobs. A job takes two "
+		   "windows.",
+		   "our choice"),
+	CONF_BYTES("window", struct shards_conf, window, "256KB", 1, UINT64_C(1) << 32,
+		   "What all ranks of a job have under way together towards one of them; at least "
+		   "two packets each.",
+		   "our choice: 10 us at 200 Gbps"),
+	CONF_INT("elements_per_packet", struct shards_conf, elements_per_packet, "256", 1, 4096,
+		 "32-bit elements in a packet.", "p4app-switchML; SHARP's largest request"),
+	CONF_INT(
+		"header", struct shards_conf, header, "56", 20, 200,
+		"Bytes of a frame besides the elements (Ethernet 14, IP 20, UDP 8, its own 10, FCS "
+		"4).",
+		"as p4app-switchML"),
+	CONF_TIME("timeout", struct shards_conf, timeout, "1ms", PS_PER_US, 100 * PS_PER_S,
+		  "A rank that gets nothing new for so long asks for what it lacks.",
+		  "SwitchML section 5.5"),
+	{ 0 },
+};
+extern const struct conf_table shards_table; /* named by collective/schemes.c */
+const struct conf_table shards_table = { "shards", rows, sizeof(struct shards_conf),
+					 "Reduce-scatter and all-gather by switches." };
+
+static uint32_t frame(const void *self)
+{
+	const struct shards_conf *conf = self;
+
+	return (uint32_t)(conf->elements_per_packet * ELEMENT_BYTES + conf->header);
+}
+
+static uint32_t payload(const void *self)
+{
+	return (uint32_t)((const struct shards_conf *)self)->elements_per_packet * ELEMENT_BYTES;
+}
+
+/* --- packets --- */
+
+static void at_switch(void *self, uint32_t sw, uint32_t back, struct packet *packet,
+		      struct switch_actions *actions)
+{
+	struct shards *job = ina_find(&((struct ina_scheme *)self)->jobs, packet->flow);
+
+	if (job) /* else it is over */
+		shards_at_node(job, ina_node_at(&job->base, sw), back, packet, actions);
+}
+
+static void deliver(void *self, uint32_t host, const struct packet *packet)
+{
+	const struct shards *job = ina_find(&((struct ina_scheme *)self)->jobs, packet->flow);
+
+	if (job)
+		shards_deliver(ina_worker_on(&job->base, host), packet);
+}
+
+/* --- jobs --- */
+
+static uint64_t window_of(const struct ina_job *job)
+{
+	const struct shards_conf *conf = job->scheme->conf;
+	uint64_t row = (uint64_t)job->spec.workers * payload(conf);
+	uint64_t rows_of = (conf->window + row - 1) / row;
+
+	return rows_of > 2 ? rows_of : 2;
+}
+
+static bytes memory(const void *job, const struct tree_node *place)
+{
+	const struct ina_job *base = job;
+
+	(void)place;
+	return 2 * window_of(base) * base->spec.workers * payload(base->scheme->conf);
+}
+
+static void begin(struct shards *job, bool gather)
+{
+	job->gather = gather;
+	job->window = window_of(&job->base);
+	job->kept = 2 * job->window;
+	job->words = (shards_ranks(job) + 63) / 64;
+	shards_nodes_begin(job);
+	for (uint32_t w = 0; w < shards_ranks(job); w++)
+		shards_worker_begin((struct shards_worker *)ina_worker(&job->base, w));
+}
+
+static void begin_scatter(void *job)
+{
+	begin(job, false);
+}
+
+static void begin_gather(void *job)
+{
+	begin(job, true);
+}
+
+static void end(void *self)
+{
+	struct shards *job = self;
+
+	for (uint32_t w = 0; w < shards_ranks(job); w++)
+		shards_worker_end((struct shards_worker *)ina_worker(&job->base, w));
+	shards_nodes_end(job);
+}
+
+static void close_scatter(void *self)
+{
+	ina_close(((struct shards_scheme *)self)->gather);
+}
+
+#define KIND(kind, ...)                                                                            \
+	static const struct ina_ops kind##_ops = { .title = "shards " #kind,                       \
+						   .job_size = sizeof(struct shards),              \
+						   .worker_size = sizeof(struct shards_worker),    \
+						   .node_size = sizeof(struct shards_node),        \
+						   .protocol = { .name = "shards_" #kind,          \
+								 .flags = { "ask" },               \
+								 .deliver = deliver,               \
+								 .at_switch = at_switch,           \
+								 .about = ina_about },             \
+						   .pull = shards_pull,                            \
+						   .root = "shards root",                          \
+						   .begin = begin_##kind,                          \
+						   .end = end,                                     \
+						   .waits = shards_waits,                          \
+						   __VA_ARGS__ }
+
+KIND(scatter, .scheme_size = sizeof(struct shards_scheme), .memory = memory, .close = close_scatter,
+     .too_large = "two windows are more than the memory of a switch");
+KIND(gather, .own_flows = true);
+
+static void *open_scheme(const struct model_env *env, const void *self)
+{
+	const struct shards_conf *conf = self;
+	struct ina_format format = { frame(conf), (uint32_t)conf->elements_per_packet, conf->memory,
+				     1 };
+	struct shards_scheme *scheme = ina_open(&scatter_ops, env, conf, format);
+
+	format.memory = 0;
+	scheme->gather = ina_open(&gather_ops, env, conf, format);
+	return scheme;
+}
+
+static void *start_gather(void *self, const struct collective_job *spec, const char **never)
+{
+	return ina_start(((struct shards_scheme *)self)->gather, spec, never);
+}
+
+#define COLLECTIVE                                                                                 \
+	.contribute = shards_contribute, .finish = ina_finish, .stats = ina_stats,                 \
+	.report_waiting = ina_report_waiting
+
+static const struct collective_ops reduce_scatter = { .name = "shards",
+						      .start = ina_start,
+						      COLLECTIVE };
+static const struct collective_ops all_gather = { .name = "shards",
+						  .start = start_gather,
+						  COLLECTIVE };
+
+const struct collective_ops shards_collective = {
+	.name = "shards",
+	.help = "reduce-scatter and all-gather by switches, for jobs that shard",
+	.table = &shards_table,
+	.open = open_scheme,
+	.close = ina_close,
+	.start = ina_start,
+	COLLECTIVE,
+	.memory = ina_memory,
+	.frame = frame,
+	.payload = payload,
+	.reduce_scatter = &reduce_scatter,
+	.all_gather = &all_gather,
+};

@@ -1,0 +1,221 @@
+/* Reduce-scatter and all-gather at a switch; what is modelled: shards.c. */
+#include "ina/shards/shards.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+
+/* --- life --- */
+
+/* Notes which neighbour of each switch leads to rank w: up to the root by children, else by the
+ * parent. Counts the ranks below each switch. */
+static void enter_rank(struct shards *job, uint32_t w, uint32_t *below)
+{
+	const struct tree *tree = job->base.tree.tree;
+	uint32_t child = tree->number_of_worker[w];
+
+	for (uint32_t n = tree->node_of_worker[w]; n != TREE_NONE; n = tree->nodes[n].parent) {
+		struct shards_node *node = ina_node(&job->base, n);
+
+		node->toward[w] = (uint16_t)child;
+		below[n]++;
+		child = tree->nodes[n].number;
+	}
+}
+
+static void join_neighbors(struct shards *job, struct shards_node *node, bool parent)
+{
+	const struct network *net = &job->base.scheme->env.topo->net;
+	const struct tree_node *place = node->base.place;
+	const struct switch_node *sw = &net->switch_nodes[place->sw];
+	uint32_t n = node->neighbors = place->children + parent;
+
+	node->words = (n + 63) / 64;
+	node->first_port = sw->first_port;
+	node->ports = xcalloc(2 * (size_t)n, sizeof(*node->ports));
+	node->of_port = xcalloc(sw->ports, sizeof(*node->of_port));
+	for (uint32_t i = 0; i < 2 * n; i++)
+		node->ports[i] =
+			i % n < place->children ? place->down_ports[i % n] : place->up_port;
+	for (uint32_t i = 0; i < n; i++)
+		node->of_port[node->ports[i] - sw->first_port] = (uint16_t)i;
+}
+
+void shards_nodes_begin(struct shards *job)
+{
+	const struct tree *tree = job->base.tree.tree;
+	uint32_t ranks = shards_ranks(job), *below = xcalloc(tree->node_count, sizeof(*below));
+
+	for (uint32_t i = 0; i < tree->node_count; i++) {
+		struct shards_node *node = ina_node(&job->base, i);
+
+		node->toward = xcalloc(ranks, sizeof(*node->toward));
+		for (uint32_t w = 0; w < ranks; w++)
+			node->toward[w] = (uint16_t)tree->nodes[i].children; /* the parent */
+	}
+	for (uint32_t w = 0; w < ranks; w++)
+		enter_rank(job, w, below);
+	for (uint32_t i = 0; i < tree->node_count; i++) {
+		struct shards_node *node = ina_node(&job->base, i);
+
+		join_neighbors(job, node, below[i] < ranks);
+		if (job->gather)
+			continue;
+		node->sums = xcalloc(job->kept * ranks, sizeof(*node->sums));
+		node->seen = xcalloc(job->kept * ranks * node->words, sizeof(*node->seen));
+	}
+	free(below);
+}
+
+void shards_nodes_end(struct shards *job)
+{
+	for (uint32_t i = 0; i < job->base.tree.tree->node_count; i++) {
+		struct shards_node *node = ina_node(&job->base, i);
+
+		free(node->ports);
+		free(node->toward);
+		free(node->of_port);
+		free(node->sums);
+		free(node->seen);
+	}
+}
+
+static void send_to(const struct shards_node *node, struct switch_actions *actions,
+		    const struct packet *packet, uint32_t neighbor)
+{
+	ina_send(actions, packet, &node->ports[neighbor], 1);
+}
+
+/* --- all-gather: nothing is kept --- */
+
+/* A shard goes to all but the neighbour that it comes from; one that was asked for, to who asked;
+ * and what asks, to the rank that has the shard. */
+static void pass_on(const struct shards *job, const struct shards_node *node, uint32_t from,
+		    const struct packet *packet, struct switch_actions *actions)
+{
+	if (packet->flags & SHARDS_ASK)
+		send_to(node, actions, packet, node->toward[packet->chunk % shards_ranks(job)]);
+	else if (packet->slot)
+		send_to(node, actions, packet, node->toward[packet->slot - 1]);
+	else
+		ina_send(actions, packet, &node->ports[from + 1], node->neighbors - 1);
+}
+
+/* --- reduce-scatter --- */
+
+static uint64_t *seen_of(const struct shards *job, const struct shards_node *node,
+			 const struct shards_sum *sum)
+{
+	(void)job;
+	return &node->seen[(size_t)(sum - node->sums) * node->words];
+}
+
+static bool has_seen(const uint64_t *seen, uint32_t neighbor)
+{
+	return seen[neighbor / 64] >> neighbor % 64 & 1;
+}
+
+/* All neighbours but the one that leads to the owner. */
+static bool is_complete(const struct shards_node *node, const struct shards_sum *sum)
+{
+	return sum->count == node->neighbors - 1;
+}
+
+static void send_sum(struct shards_node *node, const struct shards_sum *sum,
+		     const struct packet *like, uint32_t out, uint8_t flags,
+		     struct switch_actions *actions)
+{
+	struct packet packet = *like;
+
+	packet.value = sum->value;
+	packet.flags = flags;
+	packet.size = like->size;
+	if (out < node->base.place->children)
+		packet.flags |= PACKET_RESULT;
+	send_to(node, actions, &packet, out);
+}
+
+static void add(struct shards *job, struct shards_node *node, struct shards_sum *sum, uint32_t from,
+		const struct packet *packet, struct switch_actions *actions)
+{
+	uint64_t ranks = shards_ranks(job), row = packet->chunk / ranks + 1;
+	uint32_t out = node->toward[packet->chunk % ranks];
+	struct collective_stats *stats = &node->base.memory->stats;
+	uint64_t *seen = seen_of(job, node, sum);
+
+	if (row < sum->row) { /* sent again, and has come in time after all */
+		stats->late++;
+		return;
+	}
+	if (row > sum->row) {
+		if (sum->row && !is_complete(node, sum)) {
+			ina_violated_at_switch(&job->base, node->base.place->sw, packet->chunk,
+					       "a row met one that lacks a piece");
+			return;
+		}
+		*sum = (struct shards_sum){ .row = row };
+		for (uint32_t i = 0; i < node->words; i++)
+			seen[i] = 0;
+	}
+	if (has_seen(seen, from)) {
+		stats->duplicates++;
+		return;
+	}
+	seen[from / 64] |= UINT64_C(1) << from % 64;
+	sum->value += packet->value;
+	sum->count++;
+	stats->packets_aggregated++;
+	if (!is_complete(node, sum))
+		return;
+	stats->results++;
+	send_sum(node, sum, packet, out, packet->flags & PACKET_RETRANSMIT, actions);
+}
+
+/* The owner lacks the sum. It is sent again, or asked for where it is missing: at two neighbours,
+ * as many packets as a switch sends for one; the owner asks again. */
+static void ask(struct shards *job, struct shards_node *node, struct shards_sum *sum,
+		const struct packet *packet, struct switch_actions *actions)
+{
+	uint64_t ranks = shards_ranks(job), row = packet->chunk / ranks + 1;
+	uint32_t out = node->toward[packet->chunk % ranks], asked = 0;
+	const uint64_t *seen = seen_of(job, node, sum);
+
+	if (row < sum->row)
+		return; /* a later row says that the owner has it by now */
+	if (row == sum->row && is_complete(node, sum)) {
+		struct packet like = *packet;
+
+		like.size = (uint16_t)job->base.scheme->frame;
+		node->base.memory->stats.repairs++;
+		send_sum(node, sum, &like, out, PACKET_RETRANSMIT, actions);
+		return;
+	}
+	for (uint32_t i = 0; i < node->neighbors && asked < 2; i++) {
+		if (i == out || (row == sum->row && has_seen(seen, i)))
+			continue;
+		send_to(node, actions, packet, i);
+		asked++;
+	}
+	node->base.memory->stats.reminders += asked;
+}
+
+void shards_at_node(struct shards *job, struct shards_node *node, uint32_t back,
+		    struct packet *packet, struct switch_actions *actions)
+{
+	uint64_t ranks = shards_ranks(job), piece = packet->chunk % ranks;
+	uint32_t from = node->of_port[back - node->first_port];
+	struct shards_sum *sum;
+
+	if (job->gather) {
+		pass_on(job, node, from, packet, actions);
+		return;
+	}
+	sum = &node->sums[packet->chunk / ranks % job->kept * ranks + piece];
+	if (packet->flags & SHARDS_ASK)
+		ask(job, node, sum, packet, actions);
+	else if (from == node->toward[piece])
+		ina_violated_at_switch(&job->base, node->base.place->sw, packet->chunk,
+				       "a piece comes from its owner's side");
+	else
+		add(job, node, sum, from, packet, actions);
+}

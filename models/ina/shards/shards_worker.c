@@ -1,0 +1,283 @@
+/* Reduce-scatter and all-gather at a rank; what is modelled: shards.c. */
+#include "ina/shards/shards.h"
+
+#include "base/mem.h"
+#include "transport/keys.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+static struct shards *shards_of(const struct shards_worker *worker)
+{
+	return (struct shards *)worker->base.job;
+}
+
+/* Packets of a row that a rank gets. */
+static uint32_t row_in(const struct shards *job)
+{
+	return job->gather ? shards_ranks(job) - 1 : 1;
+}
+
+static uint64_t *got_of(const struct shards_worker *worker, uint64_t row)
+{
+	const struct shards *job = shards_of(worker);
+
+	return &worker->got[row % job->kept * job->words];
+}
+
+/* --- timer --- */
+
+/* Only who has sent a row waits for it. */
+static sim_time due(const void *self)
+{
+	const struct shards_worker *worker = self;
+	const struct shards_conf *conf = worker->base.job->scheme->conf;
+
+	return worker->base.results < worker->row ? worker->progress + conf->timeout : SIM_TIME_MAX;
+}
+
+static void arm(struct shards_worker *worker)
+{
+	alarm_set(worker->base.job->scheme->env.sim, &worker->alarm, due(worker));
+}
+
+/* --- sending --- */
+
+static void add_extra(struct shards_worker *worker, uint64_t chunk, uint32_t slot, bool is_ask)
+{
+	worker->extra = array_reserve(worker->extra, worker->extra_count, &worker->extra_capacity,
+				      sizeof(*worker->extra));
+	worker->extra[worker->extra_count++] =
+		(struct shards_extra){ chunk, (uint16_t)slot, is_ask };
+}
+
+static bool has_extra(const struct shards_worker *worker)
+{
+	return worker->extra_first < worker->extra_count;
+}
+
+static bool may_send(const struct shards_worker *worker)
+{
+	return worker->row < ina_available(&worker->base) &&
+	       worker->row < worker->base.results + shards_of(worker)->window;
+}
+
+static void send_extra(struct shards_worker *worker, struct packet *packet)
+{
+	const struct shards_extra *extra = &worker->extra[worker->extra_first++];
+
+	ina_packet(packet, &worker->base, extra->chunk);
+	packet->slot = extra->slot;
+	packet->flags = extra->ask ? SHARDS_ASK : PACKET_RETRANSMIT;
+	if (extra->ask) {
+		packet->size = SHARDS_ASK_SIZE;
+		packet->value = 0;
+		worker->base.job->stats.reminders++;
+	} else {
+		worker->base.job->stats.retransmissions++;
+	}
+	if (!has_extra(worker))
+		worker->extra_first = worker->extra_count = 0;
+}
+
+/* The next packet of the row under way: of an all-gather the own piece, else those of the others.
+ */
+static void send_next(struct shards_worker *worker, struct packet *packet)
+{
+	const struct shards *job = shards_of(worker);
+	uint32_t ranks = shards_ranks(job), own = worker->base.number;
+	uint32_t piece = job->gather ? own : worker->piece + (worker->piece >= own);
+
+	ina_packet(packet, &worker->base, worker->row * ranks + piece);
+	if (++worker->piece < (job->gather ? 1 : ranks - 1))
+		return;
+	worker->piece = 0;
+	if (worker->base.results >= worker->row) /* it has waited for nothing */
+		worker->progress = job->base.scheme->env.sim->now;
+	worker->row++;
+	arm(worker);
+}
+
+enum nic_pull shards_pull(void *owner, struct packet *packet)
+{
+	struct shards_worker *worker = owner;
+
+	if (has_extra(worker))
+		send_extra(worker, packet);
+	else if (may_send(worker))
+		send_next(worker, packet);
+	else
+		return NIC_NOTHING;
+	return has_extra(worker) || may_send(worker) ? NIC_MORE : NIC_LAST;
+}
+
+/* --- what is missing --- */
+
+/* Asks for all that the row lacks. */
+static void ask_for(struct shards_worker *worker, uint64_t row)
+{
+	const struct shards *job = shards_of(worker);
+	uint32_t ranks = shards_ranks(job), own = worker->base.number;
+	const uint64_t *got = got_of(worker, row);
+
+	for (uint32_t piece = 0; piece < ranks; piece++)
+		if ((piece == own) != job->gather && !(got[piece / 64] >> piece % 64 & 1))
+			add_extra(worker, row * ranks + piece, own + 1, true);
+}
+
+/* The oldest row lacks something, and so may those before the last that something has come of. */
+static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
+{
+	struct shards_worker *worker = owner;
+	uint64_t row = worker->base.results;
+
+	(void)entity;
+	worker->base.job->stats.timeouts++;
+	why_timed_out(worker->base.job->tensors.why);
+	worker->progress = sim->now;
+	if (!has_extra(worker)) /* else the NIC has not sent what asked last */
+		do
+			ask_for(worker, row++);
+		while (row < worker->row && row < worker->highest);
+	arm(worker);
+	ina_wake(&worker->base);
+}
+
+/* Somebody lacks a packet of this rank: it is sent again if it has been sent. */
+static void answer(struct shards_worker *worker, const struct packet *packet)
+{
+	const struct shards *job = shards_of(worker);
+
+	if (packet->chunk / shards_ranks(job) >= worker->row)
+		return;
+	add_extra(worker, packet->chunk, job->gather ? packet->slot : 0, false);
+	ina_wake(&worker->base);
+}
+
+/* --- what comes --- */
+
+/* Rows end in order, and not before the rank has handed them over. */
+static void complete(struct shards_worker *worker)
+{
+	const struct shards *job = shards_of(worker);
+
+	if (worker->completing) /* the job hands over more from within */
+		return;
+	worker->completing = true;
+	while (worker->base.results < ina_available(&worker->base) &&
+	       !worker->missing[worker->base.results % job->kept]) {
+		uint64_t row = worker->base.results, *got = got_of(worker, row);
+
+		worker->missing[row % job->kept] = row_in(job);
+		for (uint32_t i = 0; i < job->words; i++)
+			got[i] = 0;
+		ina_complete(&worker->base, row);
+	}
+	worker->completing = false;
+}
+
+/* A piece at its place, and with the right value. */
+static bool holds(const struct shards_worker *worker, const struct packet *packet, uint32_t piece)
+{
+	const struct shards *job = shards_of(worker);
+	const struct exact *exact = &job->base.exact;
+	uint32_t own = worker->base.number;
+
+	if ((piece == own) == job->gather) {
+		ina_violated(&job->base, worker->base.host, packet->chunk,
+			     job->gather ? "a rank's own shard came back"
+					 : "the piece of another rank");
+		return false;
+	}
+	if (!job->gather)
+		return ina_holds(&worker->base, packet->chunk,
+				 packet->value + exact_contribution(exact, own, packet->chunk));
+	if (exact_holds_part(exact, exact->weights[piece], packet->chunk, packet->value))
+		return true;
+	ina_violated(&job->base, worker->base.host, packet->chunk, "a wrong shard");
+	return false;
+}
+
+void shards_deliver(struct shards_worker *worker, const struct packet *packet)
+{
+	struct shards *job = shards_of(worker);
+	uint32_t ranks = shards_ranks(job), piece = (uint32_t)(packet->chunk % ranks);
+	uint64_t row = packet->chunk / ranks, bit = UINT64_C(1) << piece % 64, *got;
+
+	if (packet->flags & SHARDS_ASK) {
+		answer(worker, packet);
+		return;
+	}
+	got = got_of(worker, row) + piece / 64;
+	if (row < worker->base.results || *got & bit) {
+		job->base.stats.stale++;
+		return;
+	}
+	if (row >= worker->base.results + job->kept) {
+		ina_violated(&job->base, worker->base.host, packet->chunk, "a row beyond windows");
+		return;
+	}
+	if (!holds(worker, packet, piece))
+		return;
+	*got |= bit;
+	worker->missing[row % job->kept]--;
+	worker->highest = row >= worker->highest ? row + 1 : worker->highest;
+	worker->progress = job->base.scheme->env.sim->now;
+	complete(worker);
+	if (may_send(worker))
+		ina_wake(&worker->base);
+}
+
+/* --- tensors --- */
+
+/* A tensor of E elements has pieces of ceil(E / N), padded to whole packets. */
+void shards_contribute(void *instance, uint32_t w, bytes size)
+{
+	struct shards *job = instance;
+	struct shards_worker *worker = (struct shards_worker *)ina_worker(&job->base, w);
+	uint64_t elements = (size + ELEMENT_BYTES - 1) / ELEMENT_BYTES, ranks = shards_ranks(job);
+	uint64_t piece = (elements + ranks - 1) / ranks, k = job->base.scheme->elements;
+
+	tensors_add(&job->base.tensors, w, piece ? (piece + k - 1) / k : 1);
+	complete(worker);
+	if (may_send(worker))
+		ina_wake(&worker->base);
+}
+
+bool shards_waits(const void *self, char *text, size_t size)
+{
+	const struct shards_worker *worker = self;
+	uint64_t rows = ina_available(&worker->base);
+
+	snprintf(text, size, "has %" PRIu64 " of %" PRIu64 " rows of its %s and has sent %" PRIu64,
+		 worker->base.results, rows, shards_of(worker)->gather ? "shards" : "piece",
+		 worker->row);
+	return worker->base.results < rows;
+}
+
+/* --- life --- */
+
+void shards_worker_begin(struct shards_worker *worker)
+{
+	const struct shards *job = shards_of(worker);
+	struct sim *sim = job->base.scheme->env.sim;
+	/* numbers of SwitchML's workers stay below */
+	uint32_t number = (job->gather ? 3u : 2u) << 22 | worker->base.number;
+
+	worker->missing = xcalloc(job->kept, sizeof(*worker->missing));
+	worker->got = xcalloc(job->kept * job->words, sizeof(*worker->got));
+	for (uint64_t i = 0; i < job->kept; i++)
+		worker->missing[i] = row_in(job);
+	alarm_open(sim, &worker->alarm,
+		   timer_key_of_job(TIMER_SWITCHML, job->base.spec.number, number), on_timeout, due,
+		   worker);
+	sim_name(sim, on_timeout, "shards timeout of job %j worker %w");
+}
+
+void shards_worker_end(struct shards_worker *worker)
+{
+	alarm_close(worker->base.job->scheme->env.sim, &worker->alarm);
+	free(worker->missing);
+	free(worker->got);
+	free(worker->extra);
+}
