@@ -158,7 +158,7 @@ struct exchange {
 static struct exchange exchange_of(const struct basis *basis, const struct job_group_conf *group,
 				   double workers, double gradient)
 {
-	unsigned scheme = (unsigned)group->all_reduce;
+	unsigned scheme = job_group_reduces(group);
 	const void *conf = basis->scenario->schemes[scheme];
 	const struct collective_ops *ops = scheme_ops(scheme);
 	const struct transport *transport = scenario_scheme_transport(basis->scenario, scheme);
@@ -186,6 +186,10 @@ static struct exchange exchange_of(const struct basis *basis, const struct job_g
 			.bytes = injected / workers * gradient
 		};
 	packets = ceil(gradient / ops->payload(conf));
+	if (group->sharding != SHARDING_NONE &&
+	    ops->reduce_scatter) /* each link passes each piece once */
+		return (struct exchange){ packets * tree_links(basis, group, workers),
+					  injected / workers * packets * ops->frame(conf) };
 	if (injected > workers + 1)
 		return (struct exchange){ injected * packets * job_path(basis, group, workers),
 					  injected / workers * packets * ops->frame(conf) };
@@ -193,6 +197,18 @@ static struct exchange exchange_of(const struct basis *basis, const struct job_g
 		2 * packets * (tree_links(basis, group, workers) + (ops->servers != NULL)),
 		packets * ops->frame(conf)
 	};
+}
+
+/* All-gathers whose shards switches pass on, over each link once. */
+static struct exchange gathers_in_switches(const struct basis *basis,
+					   const struct job_group_conf *group, double workers,
+					   double size, unsigned scheme)
+{
+	const void *conf = basis->scenario->schemes[scheme];
+	double packets = ceil(size / scheme_ops(scheme)->payload(conf));
+
+	return (struct exchange){ packets * tree_links(basis, group, workers),
+				  packets * scheme_ops(scheme)->frame(conf) };
 }
 
 /* What all workers send besides gradients. */
@@ -204,16 +220,24 @@ static struct exchange others_of(const struct basis *basis, const struct job_gro
 								 : 0;
 	double stages = (double)group->pipeline.stages, sent;
 	struct job_means means = job_models_means(models);
+	struct exchange in_switches = { 0 };
+	unsigned scheme = job_group_gathers(group);
 
+	if (gathers > 0 && scheme_ops(scheme)->payload) {
+		in_switches = gathers_in_switches(basis, group, workers, gathers * means.gradient,
+						  scheme);
+		gathers = 0;
+	}
 	sent = (workers / stages - 1) * gathers * means.gradient +
 	       (workers - 1) * 4 * means.tokens +
 	       workers * (1 - 1 / stages) * 2 * (double)group->pipeline.microbatches *
 		       (double)group->pipeline.activations * group->gradient_scale;
-	return (struct exchange){ .hops = hops_of_bytes(
-					  basis,
-					  scenario_scheme_transport(basis->scenario, SCHEME_ring),
-					  sent, job_path(basis, group, workers)),
-				  .bytes = sent / workers };
+	return (struct exchange){ .hops = in_switches.hops +
+					  hops_of_bytes(basis,
+							scenario_scheme_transport(basis->scenario,
+										  SCHEME_ring),
+							sent, job_path(basis, group, workers)),
+				  .bytes = in_switches.bytes + sent / workers };
 }
 
 /* --- jobs --- */

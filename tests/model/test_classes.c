@@ -22,7 +22,7 @@
  * sums still are exact at every worker (the run checks them). */
 Test(classes, every_scheme_with_loss)
 {
-	for (unsigned i = 0; scheme_ops(i); i++) {
+	for (unsigned i = 0; all_reduce_ops(i); i++) {
 		uint64_t digests[2];
 
 		for (int first = 0; first < 2; first++) {
@@ -45,7 +45,7 @@ Test(classes, every_scheme_with_loss)
 /* With PAUSE nothing is lost, in no scheme, and no memory stays in use. */
 Test(classes, every_scheme_with_pause)
 {
-	for (unsigned i = 0; scheme_ops(i); i++) {
+	for (unsigned i = 0; all_reduce_ops(i); i++) {
 		struct network *net;
 		uint64_t pauses = 0;
 		struct run run;

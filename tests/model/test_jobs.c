@@ -677,7 +677,7 @@ Test(jobs, of_one_worker)
 {
 	static const char *const fidelities[] = { "packet", "analytic" };
 
-	for (unsigned i = 0; scheme_ops(i); i++)
+	for (unsigned i = 0; all_reduce_ops(i); i++)
 		for (unsigned f = 0; f < 2; f++) {
 			struct run run;
 

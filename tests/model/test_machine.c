@@ -182,7 +182,7 @@ Test(machine, every_scheme_over_four_nics)
 	static const char *const one =
 		"'kind': 'star', 'hosts': 8, 'host': { " GPUS ", 'nic_jitter': '0s' }";
 
-	for (unsigned s = 0; scheme_ops(s); s++) {
+	for (unsigned s = 0; all_reduce_ops(s); s++) {
 		struct formula_machine machine = { 8, PS_PER_US, UINT64_C(1200000000000), false };
 		double inside = 2 * seconds_of(formula_machine_scatter(&machine, 8000000)),
 		       less = 2 * seconds_of(formula_machine_scatter(&machine, 2000000)), with,

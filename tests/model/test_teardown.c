@@ -22,7 +22,7 @@ Test(teardown, in_mid_run)
 {
 	static const char *const nics[] = { "turns", "bytes", "fifo" };
 
-	for (unsigned i = 0; scheme_ops(i); i++)
+	for (unsigned i = 0; all_reduce_ops(i); i++)
 		for (unsigned n = 0; n < 3; n++)
 			for (uint64_t events = 1; events < 20000; events *= 3)
 				drop_after(scheme_ops(i)->name, nics[n], events);

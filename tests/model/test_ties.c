@@ -31,7 +31,7 @@ static void expect_own_keys(const struct sim *sim, const char *scheme)
  * transports, where packets are lost. */
 Test(ties, no_key_is_anothers)
 {
-	for (unsigned i = 0; scheme_ops(i); i++) {
+	for (unsigned i = 0; all_reduce_ops(i); i++) {
 		struct run run;
 		const char *servers =
 			strstr("ps ps_stream atp esa", scheme_ops(i)->name) ? "'servers': 2," : "";

@@ -347,7 +347,16 @@ static void put_rings(void)
 		{ "ack_every", 30, "1|4" },
 	};
 
-	put("'ring': { '_': 0");
+	static const struct option shards[] = {
+		{ "window", 40, "'1B'|'20kB'|'64kB'" },
+		{ "elements_per_packet", 40, "16|64|300" },
+		{ "header", 10, "80" },
+		{ "timeout", 30, "'100us'|'10ms'" },
+	};
+
+	put("'shards': { '_': 0");
+	OPTIONS(shards);
+	put(" }, 'ring': { '_': 0");
 	OPTIONS(ring);
 	put(" }, 'ps': { '_': 0");
 	OPTIONS(ps);
@@ -657,6 +666,15 @@ static void put_enabled(unsigned number, bool last)
 		some = true;
 }
 
+static unsigned any_scheme(void)
+{
+	unsigned count = 0;
+
+	while (all_reduce_ops(count))
+		count++;
+	return (unsigned)rng_below(rng, count);
+}
+
 static void put_job(unsigned number, unsigned scheme, bool last)
 {
 	static const struct option options[] = {
@@ -668,7 +686,11 @@ static void put_job(unsigned number, unsigned scheme, bool last)
 		{ "stragglers", 10, "{ 'workers': 1, 'slowdown': 1.7 }" },
 		{ "prefetch", 20, "0|3" },
 	};
-	static const struct option sharding[] = { { "sharding", 20, "'optimizer'|'full'" } };
+	static const struct option sharding[] = {
+		{ "sharding", 20,
+		  "'optimizer'|'full'|'full', 'reduce_scatter': 'shards', 'all_gather': 'shards'|"
+		  "'optimizer', 'reduce_scatter': 'shards'|'full', 'all_gather': 'shards'" },
+	};
 
 	put("%s{ 'name': '%s-%u', 'all_reduce': '%s'", number ? ", " : " ", scheme_names[scheme],
 	    number, scheme_names[scheme]);
@@ -695,7 +717,7 @@ enum family { ALONE, MIXED_AND_FLOWS, MIXED, FLOWS, ALIKE, FAMILIES };
 
 static unsigned put_jobs(enum family family)
 {
-	unsigned scheme = (unsigned)rng_below(rng, SCHEME_COUNT),
+	unsigned scheme = any_scheme(),
 		 count = family == ALONE || family == FLOWS ? 1 : between(2, calm ? 6 : 4);
 
 	if (family == FLOWS && !calm)
@@ -704,7 +726,7 @@ static unsigned put_jobs(enum family family)
 	for (unsigned i = 0; i < count && (!calm || places >= 6); i++) {
 		put_job(i, scheme, i + 1 == count);
 		if (family < ALIKE)
-			scheme = (unsigned)rng_below(rng, SCHEME_COUNT);
+			scheme = any_scheme();
 	}
 	put(" ]");
 	return count;

@@ -20,10 +20,11 @@
  * windows of sums never overwrites one that somebody may ask for. There are no other
  * acknowledgements.
  *
- * Recovery: a rank that gets nothing new for `timeout` asks for what it lacks. Of an all-gather,
- * the shard's owner, which sends it again, to that rank alone. Of a reduce-scatter, its switch,
- * which sends the sum again, or passes this on to (two of) those that it has nothing of, and so
- * down to ranks. Whoever has not sent the packet yet does not answer.
+ * Recovery: a rank asks for what it lacks: at once for what lies between two rows that have come
+ * (paths keep the order), and for the rest when it gets nothing new for `timeout`. Of an
+ * all-gather, the shard's owner, which sends it again, to that rank alone. Of a reduce-scatter, its
+ * switch, which sends the sum again, or passes this on to (two of) those that it has nothing of,
+ * and so down to ranks. Whoever has not sent the packet yet does not answer.
  *
  * Simplified, and our choice: packets are processed in the switch's constant latency; a header has
  * room for whole row numbers; adding the own part takes no time; gradients are 32-bit integers;

@@ -56,6 +56,7 @@ struct shards_worker {
 	struct ina_worker base;
 	uint64_t row;      /* under way: those before have been sent */
 	uint32_t piece;    /* of it, the next to send */
+	uint64_t *next;    /* by piece: the row after the last that has come */
 	uint64_t highest;  /* row of which something has come, plus 1 */
 	uint32_t *missing; /* by row mod rows_kept: packets that have not come */
 	uint64_t *got;     /* the same, `words` each: a bit per piece that has come */

@@ -125,6 +125,21 @@ static void ask_for(struct shards_worker *worker, uint64_t row)
 			add_extra(worker, row * ranks + piece, own + 1, true);
 }
 
+/* The path keeps the order: between the last row that came of the piece and this one, all are lost.
+ */
+static void ask_for_gap(struct shards_worker *worker, uint32_t piece, uint64_t row)
+{
+	uint32_t ranks = shards_ranks(shards_of(worker));
+	bool gap = worker->next[piece] < row;
+
+	for (uint64_t r = worker->next[piece]; r < row; r++)
+		add_extra(worker, r * ranks + piece, worker->base.number + 1, true);
+	if (row >= worker->next[piece])
+		worker->next[piece] = row + 1;
+	if (gap)
+		ina_wake(&worker->base);
+}
+
 /* The oldest row lacks something, and so may those before the last that something has come of. */
 static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 {
@@ -221,6 +236,7 @@ void shards_deliver(struct shards_worker *worker, const struct packet *packet)
 		return;
 	*got |= bit;
 	worker->missing[row % job->kept]--;
+	ask_for_gap(worker, piece, row);
 	worker->highest = row >= worker->highest ? row + 1 : worker->highest;
 	worker->progress = job->base.scheme->env.sim->now;
 	complete(worker);
@@ -265,6 +281,7 @@ void shards_worker_begin(struct shards_worker *worker)
 	uint32_t number = (job->gather ? 3u : 2u) << 22 | worker->base.number;
 
 	worker->missing = xcalloc(job->kept, sizeof(*worker->missing));
+	worker->next = xcalloc(shards_ranks(job), sizeof(*worker->next));
 	worker->got = xcalloc(job->kept * job->words, sizeof(*worker->got));
 	for (uint64_t i = 0; i < job->kept; i++)
 		worker->missing[i] = row_in(job);
@@ -278,6 +295,7 @@ void shards_worker_end(struct shards_worker *worker)
 {
 	alarm_close(worker->base.job->scheme->env.sim, &worker->alarm);
 	free(worker->missing);
+	free(worker->next);
 	free(worker->got);
 	free(worker->extra);
 }
