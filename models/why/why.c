@@ -431,6 +431,12 @@ void why_contributes(struct why_job *job, uint32_t worker)
 		listener->tensor(listener->owner, job->number, worker, false);
 }
 
+void why_hands_over(struct why_job *job, uint32_t worker)
+{
+	if (job)
+		job->accounts[worker].handed = job->why->net->sim->now;
+}
+
 /* Who sent the packet that completed the sum which has come now. */
 static void tell_last(const struct why *why, uint32_t number, uint32_t worker)
 {

@@ -156,6 +156,8 @@ void why_job_end(struct why_job *job); /* releases it */
 void why_task(struct why_job *job, uint32_t worker, bool computes, bool ends);
 /* A worker hands over a tensor. */
 void why_contributes(struct why_job *job, uint32_t worker);
+/* The same of what is no tensor of gradients: parameters that are all-gathered. */
+void why_hands_over(struct why_job *job, uint32_t worker);
 /* A worker has the sum of a tensor; `last`: of its iteration. */
 void why_holds(struct why_job *job, uint32_t worker, bool last);
 

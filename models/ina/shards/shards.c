@@ -113,6 +113,8 @@ static bytes memory(const void *job, const struct tree_node *place)
 static void begin(struct shards *job, bool gather)
 {
 	job->gather = gather;
+	job->why = job->base.tensors.why;
+	job->base.tensors.why = NULL;
 	job->window = window_of(&job->base);
 	job->kept = 2 * job->window;
 	job->words = (shards_ranks(job) + 63) / 64;
@@ -164,7 +166,7 @@ static void close_scatter(void *self)
 
 KIND(scatter, .scheme_size = sizeof(struct shards_scheme), .memory = memory, .close = close_scatter,
      .too_large = "two windows are more than the memory of a switch");
-KIND(gather, .own_flows = true);
+KIND(gather, );
 
 static void *open_scheme(const struct model_env *env, const void *self)
 {

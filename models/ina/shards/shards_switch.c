@@ -196,7 +196,6 @@ static void ask(struct shards *job, struct shards_node *node, struct shards_sum 
 		send_to(node, actions, packet, i);
 		asked++;
 	}
-	node->base.memory->stats.reminders += asked;
 }
 
 void shards_at_node(struct shards *job, struct shards_node *node, uint32_t back,

@@ -148,7 +148,7 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 
 	(void)entity;
 	worker->base.job->stats.timeouts++;
-	why_timed_out(worker->base.job->tensors.why);
+	why_timed_out(shards_of(worker)->why);
 	worker->progress = sim->now;
 	if (!has_extra(worker)) /* else the NIC has not sent what asked last */
 		do
@@ -234,6 +234,7 @@ void shards_deliver(struct shards_worker *worker, const struct packet *packet)
 	}
 	if (!holds(worker, packet, piece))
 		return;
+	why_result(job->why, worker->base.number, packet->chunk);
 	*got |= bit;
 	worker->missing[row % job->kept]--;
 	ask_for_gap(worker, piece, row);
@@ -254,6 +255,7 @@ void shards_contribute(void *instance, uint32_t w, bytes size)
 	uint64_t elements = (size + ELEMENT_BYTES - 1) / ELEMENT_BYTES, ranks = shards_ranks(job);
 	uint64_t piece = (elements + ranks - 1) / ranks, k = job->base.scheme->elements;
 
+	why_hands_over(job->why, w);
 	tensors_add(&job->base.tensors, w, piece ? (piece + k - 1) / k : 1);
 	complete(worker);
 	if (may_send(worker))
