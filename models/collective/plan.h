@@ -43,8 +43,8 @@ struct plan_stream {
 	/* Streams that wait for the same link have rates in proportion to these; > 0: */
 	double share; /* in the queue of a switch: what they have in flight */
 	double turn;  /* at a NIC that sends for several jobs or flows: its turns */
-	/* Its window ignores ECN. Beside streams that do not, it takes `share` (here a fraction of
-	 * the link), but leaves at least the fraction `min` to each of them. */
+	/* Its window ignores ECN. Beside streams that heed ECN it takes `share`, which is then a
+	 * fraction of the link, and each of those keeps at least the fraction `min`. */
 	bool fixed;
 	double min;
 	bool fills; /* TCP: it fills queues until marks come */

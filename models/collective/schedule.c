@@ -401,7 +401,8 @@ const struct transport *schedule_transport(const void *conf)
 	return transport_kind((unsigned)((const struct schedule_conf *)conf)->transport);
 }
 
-/* Whatever the steps are: to add an element up n - 1 values are sent, and then n - 1 sums. */
+/* The same for all schemes: to add up an element, n - 1 ranks send a value; then n - 1 are sent the
+ * sum. */
 double schedule_injected(uint32_t workers, bool beside)
 {
 	(void)beside;

@@ -98,7 +98,8 @@ static void change_share(struct transfer *changed, uint32_t route, double share)
 	changed->actor = sg_actor_create("transfer", sg_host_self(), transfer, 2, argv);
 }
 
-/* The plugin has the largest rate since its last reset: right after that, the present one. */
+/* The plugin knows only the largest rate since its last reset. Right after a reset that is the
+ * present one. */
 static double rate_of(const struct transfer *transfer)
 {
 	if (!transfer->actor)

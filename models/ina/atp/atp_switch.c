@@ -44,8 +44,9 @@ static void count_unadded(struct aggregators *pool, struct bitmap bitmap)
 	pool->memory->stats.fallbacks += !part;
 }
 
-/* What is flushed was complete before, is complete now, or goes on in part. At level 0 a worker's
- * contribution that goes on alone is no part: level 1 may still add it. */
+/* Counts a flushed sum: as a repair if it was complete before, as a result if it is complete only
+ * now, else as partial. But a single worker's contribution that leaves level 0 is not partial, as
+ * level 1 may still add it. */
 static void count_flushed(const struct pool_server *server, struct aggregators *pool,
 			  const struct aggregator *a, struct bitmap own, bool level1)
 {

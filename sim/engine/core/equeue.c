@@ -559,10 +559,10 @@ static inline bool is_long(const struct eq_node *nodes, uint32_t id)
 	return false;
 }
 
-/* Opens the next slot when the batch is empty and the slot's events are few: they are sorted on
- * their way from the chain. It begins with the newest, which often is the last, so they are put in
- * from behind, before one that is later than all. False, and nothing is done, when they are many or
- * none. */
+/* Opens the next slot when the batch is empty, if the slot has few events: inserts them one by one
+ * into the batch. A chain begins with the event scheduled last, which often is the latest: so the
+ * batch fills up from its end, where an item later than all stands guard. False, with nothing done,
+ * when the events are many or none. */
 static bool open_few(struct equeue *q)
 {
 	struct eq_node *nodes = q->nodes;

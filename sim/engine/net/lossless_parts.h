@@ -107,21 +107,21 @@ void lossless_settle_switch(struct network *net, const struct ingress_memory *me
 
 /* --- lossless_pause.c --- */
 
-/* Port `in` is full by what is counted. When it is full indeed, the neighbour behind it is told to
- * stop. */
+/* The counts say that port `in` is full; they may include packets that have left. Brings them up to
+ * date, and if the port still is full, tells the neighbour behind it to stop. */
 void lossless_stop_neighbour(struct network *net, uint32_t in);
 
-/* When the transmitter of a port is done with what has started: a packet, or a frame (which
- * includes one that waits). Returns the index of the first packet that has not started. */
+/* Returns the index of the first packet whose transmission has not started. *until becomes the time
+ * when the port is done with what has: a packet, or a PAUSE frame, on the wire or waiting. */
 uint32_t lossless_started(struct network *net, uint32_t number, sim_time *until);
 
-/* Packets `first` and later are sent one after the other from a time on; those of a stopped port
- * not until further notice, but control packets are not stopped where they have a class of their
- * own. */
+/* Sets the departures of packet `first` and those behind it: one after the other, beginning at
+ * `from`. On a stopped port they are SIM_TIME_MAX, but for control packets where these have a class
+ * of their own. */
 void lossless_retime(struct network *net, uint32_t number, uint32_t first, sim_time from);
 
-/* The port's next departure becomes an event, if it is none yet: one of them wakes those that its
- * switch has stopped. */
+/* Makes the port's next departure an event, unless it is one. Only a switch that has stopped its
+ * neighbours needs such events: when enough has left, it lets them go on. */
 void lossless_arm(struct network *net, uint32_t number);
 
 /* The departure of a packet; a PAUSE frame takes effect at the far end. */

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define USUAL_METRICS 2
-#define FIGURES_MAX   24 /* figures of one metric in a call; more are hardly meant */
+#define FIGURES_MAX   24 /* figures of one metric in a call; more are probably a mistake */
 
 /* ---- Names ---- */
 

@@ -52,9 +52,8 @@ struct plan {
 	size_t axis_count;
 	struct plan_point *points; /* none after a mistake; their index is their number */
 	size_t point_count;
-	uint64_t replications; /* of each combination, whose points follow each other; at most these
-				*/
-	struct plan_precision { /* that ends them sooner (precision.h) */
+	uint64_t replications;  /* at most, of each combination; their points stand in a row */
+	struct plan_precision { /* precise enough: no further replications (precision.h) */
 		const char *of; /* metric; NULL = all replications are wanted */
 		double within;  /* half the interval over the mean */
 		size_t least;   /* replications */
