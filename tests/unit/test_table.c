@@ -4,6 +4,7 @@
 #include "base/input.h"
 #include "data/folder.h"
 #include "data/number.h"
+#include "sweep_sample.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -522,6 +523,27 @@ Test(table, killed_run_is_cleared_away_living_one_is_not)
 	struct out_dir *dir = open_well(target);
 	cr_assert_not(folder_has(partial, "things.csv"));
 	out_dir_abandon(dir);
+}
+
+/* What a run leaves that was killed just before the commit exchanged the two folders: the former
+ * results, whole or an empty folder, marked. The next run takes both. */
+Test(table, run_killed_in_the_commit)
+{
+	for (int empty = 0; empty < 2; empty++) {
+		if (empty)
+			cr_assert_eq(mkdir(target, 0777), 0);
+		else
+			make_results(target, "old");
+		sample_write(target, ".writing", "");
+		cr_assert_eq(mkdir(partial, 0777), 0);
+		sample_write(partial, ".writing", "");
+		sample_write(partial, "manifest.json", "killed");
+		make_results(target, "new");
+		expect_file(target, "manifest.json", "new");
+		cr_assert_not(folder_has(target, ".writing"));
+		cr_assert_not(folder_exists(partial));
+		cr_assert(folder_remove(target));
+	}
 }
 
 Test(table, partial_of_somebody_else_is_left_alone)
