@@ -393,6 +393,26 @@ Test(plot, link_utilization)
 		      "1 2 1 0.125 \"host down\"\n");
 }
 
+/* Hosts below, at even distances; a switch stands above what it is joined with. */
+Test(plot, network)
+{
+	create_manifest();
+	create_text("links.csv", LINKS_HEADER "0,a,s,host,up,1,1,1,0.25,0,0,0,0\n"
+					      "1,b,s,host,up,1,1,1,1,0,0,0,0\n"
+					      "2,s,a,host,down,1,1,1,0,0,0,0,0\n");
+	expect_figure("network", "# How busy was each link?\n"
+				 "# 3 nodes; busiest: b to s, 100.0 %\n"
+				 "panel series x y to_x to_y link_id utilization name\n"
+				 "1 1 0.5 1 0.25 0 2 0 \"link\"\n"
+				 "\n\n1 2 0.25 0 0.5 1 0 0.25 \"link\"\n"
+				 "\n\n1 3 NaN NaN NaN NaN NaN NaN \"link\"\n"
+				 "\n\n1 4 NaN NaN NaN NaN NaN NaN \"link\"\n"
+				 "\n\n1 5 0.75 0 0.5 1 1 1 \"link\"\n"
+				 "\n\n1 6 0.25 0 0.25 0 NaN NaN \"host\"\n"
+				 "1 6 0.75 0 0.75 0 NaN NaN \"host\"\n"
+				 "\n\n1 7 0.5 1 0.5 1 NaN NaN \"switch\"\n");
+}
+
 Test(plot, series)
 {
 	create_manifest();
@@ -478,7 +498,8 @@ Test(plot, every_figure_that_has_data)
 	create_flows();
 	create_text("links.csv", LINKS_HEADER "0,a,b,host,up,1,1,1,0.25,0,0,0,0\n");
 	char *printed, *error = NULL;
-	cr_assert_eq(draw(NULL, "png", &printed, &error), 3, "%s", error);
+	cr_assert_eq(draw(NULL, "png", &printed, &error), 4, "%s", error);
+	cr_expect_not_null(strstr(printed, "/figures/network.png\n"));
 	cr_expect_not_null(strstr(printed, "/figures/slowdown.png\n"));
 	cr_expect_not_null(strstr(printed, "/figures/fct_cdf.png\n"));
 	cr_expect_not_null(strstr(printed, "/figures/link_utilization.png\n"));
@@ -488,7 +509,7 @@ Test(plot, every_figure_that_has_data)
 		alone += plot_figure(figures)->alone != NULL;
 		together += plot_figure(figures)->together != NULL;
 	}
-	cr_expect(figures == 9 && alone == 7 && together == 7);
+	cr_expect(figures == 10 && alone == 8 && together == 7);
 }
 
 Test(plot, other_terminals)

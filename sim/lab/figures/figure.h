@@ -108,6 +108,10 @@ char *figure_thousands(char *buffer, uint64_t value);
  * iterations.csv of f->dir; false with f->why or f->error. */
 bool timeline(struct figure *f);
 
+/* The network with its busy links (network.c). Reads links.csv of f->dir; false with f->why or
+ * f->error. */
+bool network(struct figure *f);
+
 /* NULL if the terminal exists, else the message (caller frees). */
 char *figure_no_terminal(const struct plot_options *options);
 

@@ -468,6 +468,12 @@ static bool job_timeline(struct figure *f, const struct runs *runs)
 	return timeline(f);
 }
 
+static bool network_map(struct figure *f, const struct runs *runs)
+{
+	f->dir = runs->at->dir;
+	return network(f);
+}
+
 static bool breakdown(struct figure *f, const struct runs *runs)
 {
 	return stack_runs(f, runs->at, runs->labels, runs->count);
@@ -521,6 +527,11 @@ static const struct kind kinds[] = {
 	  "links",
 	  "utilization",
 	  { .subgroup = "direction" } },
+	{ { "network", "nodes by tier, links coloured by how busy they were", NULL },
+	  network_map,
+	  NULL,
+	  NULL,
+	  { 0 } },
 	{ { "series", "active flows and jobs and link utilisation over time",
 	    "active flows and jobs and link utilisation over time" },
 	  series,

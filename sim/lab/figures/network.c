@@ -1,0 +1,291 @@
+/* The network: nodes by tier, links by how busy they were. Reads links.csv alone, so that it draws
+ * what ran, whatever it was written down as. */
+#include "lab/figures/figure.h"
+
+#include "base/mem.h"
+#include "lab/figures/values.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LINKS_MAX 20000
+#define CLASSES   5 /* of utilisation */
+#define HOSTS     (CLASSES + 1)
+#define SWITCHES  (CLASSES + 2)
+#define UNKNOWN   (-1)
+#define OUTSIDE   1.25 /* hosts around a circle of switches */
+
+struct node {
+	char *name;
+	size_t order; /* of its first link */
+	int tier;
+	double x, y;
+	double sum; /* of x below it, and ... */
+	size_t below;
+};
+
+struct link {
+	size_t number; /* in the table */
+	char *names[2];
+	struct node *from, *to;
+	bool up, across, host; /* host: its lower end is one */
+	double utilization;
+};
+
+struct map {
+	struct link *links;
+	size_t count, capacity;
+	struct node *nodes; /* by name */
+	size_t node_count;
+	bool across;
+};
+
+static void map_release(struct map *map)
+{
+	for (size_t i = 0; i < map->count; i++) {
+		free(map->links[i].names[0]);
+		free(map->links[i].names[1]);
+	}
+	free(map->links);
+	free(map->nodes);
+}
+
+static bool map_read(struct map *map, struct figure *f)
+{
+	struct csv *csv = values_table(f, "links.csv");
+	if (csv == NULL)
+		return false;
+	int from = csv_need(csv, "from"), to = csv_need(csv, "to"), tier = csv_need(csv, "tier");
+	int direction = csv_need(csv, "direction"), used = csv_need(csv, "utilization");
+	while (csv_next(csv)) {
+		map->links =
+			array_reserve(map->links, map->count, &map->capacity, sizeof *map->links);
+		struct link *link = &map->links[map->count];
+		*link = (struct link){ .number = map->count,
+				       .names = { xstrdup(csv_text(csv, from)),
+						  xstrdup(csv_text(csv, to)) },
+				       .up = !strcmp(csv_text(csv, direction), "up"),
+				       .across = !strcmp(csv_text(csv, direction), "across"),
+				       .host = !strcmp(csv_text(csv, tier), "host"),
+				       .utilization = csv_real(csv, used) };
+		map->across |= link->across;
+		map->count++;
+	}
+	return csv_close(csv, &f->error);
+}
+
+/* ---- Nodes ---- */
+
+static int by_name(const void *a, const void *b)
+{
+	const struct node *x = a, *y = b;
+	int order = strcmp(x->name, y->name);
+	return order ? order : x->order < y->order ? -1 : x->order > y->order;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct node *x = *(struct node *const *)a, *y = *(struct node *const *)b;
+	if (x->x != y->x)
+		return x->x < y->x ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static struct node *find(const struct map *map, char *name)
+{
+	struct node key = { .name = name };
+	size_t low = 0, high = map->node_count;
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		if (strcmp(map->nodes[middle].name, key.name) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return &map->nodes[low];
+}
+
+static void find_nodes(struct map *map)
+{
+	size_t count = 0;
+	map->nodes = xcalloc(2 * map->count + 1, sizeof *map->nodes);
+	for (size_t i = 0; i < 2 * map->count; i++)
+		map->nodes[i] = (struct node){ .name = map->links[i / 2].names[i % 2],
+					       .order = i,
+					       .tier = UNKNOWN };
+	qsort(map->nodes, 2 * map->count, sizeof *map->nodes, by_name);
+	for (size_t i = 0; i < 2 * map->count; i++)
+		if (count == 0 || strcmp(map->nodes[count - 1].name, map->nodes[i].name) != 0)
+			map->nodes[count++] = map->nodes[i];
+	map->node_count = count;
+	for (size_t i = 0; i < map->count; i++) {
+		map->links[i].from = find(map, map->links[i].names[0]);
+		map->links[i].to = find(map, map->links[i].names[1]);
+	}
+}
+
+/* From hosts up; returns the number of tiers, hosts' included. */
+static int find_tiers(struct map *map)
+{
+	bool more = true;
+	int tiers = 1;
+	while (more) {
+		more = false;
+		for (size_t i = 0; i < map->count; i++) {
+			struct link *link = &map->links[i];
+			if (link->up && link->host)
+				link->from->tier = 0;
+			if (link->from->tier == UNKNOWN || link->to->tier != UNKNOWN ||
+			    !(link->up || link->across))
+				continue;
+			link->to->tier = link->from->tier + link->up;
+			tiers = link->to->tier + 1 > tiers ? link->to->tier + 1 : tiers;
+			more = true;
+		}
+	}
+	return tiers;
+}
+
+/* ---- Places ---- */
+
+/* The nodes of a tier, side by side, those above neighbours beside each other. */
+static void place_row(struct map *map, int tier, struct node **row)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < map->count; i++) {
+		struct link *link = &map->links[i];
+		if (link->up && link->to->tier == tier) {
+			link->to->sum += link->from->x;
+			link->to->below++;
+		}
+	}
+	for (size_t i = 0; i < map->node_count; i++) {
+		struct node *node = &map->nodes[i];
+		if (node->tier != tier)
+			continue;
+		node->x = node->below > 0 ? node->sum / (double)node->below : 0;
+		row[count++] = node;
+	}
+	qsort(row, count, sizeof *row, by_place);
+	for (size_t i = 0; i < count; i++) {
+		row[i]->x = ((double)i + 0.5) / (double)count;
+		row[i]->y = tier;
+	}
+}
+
+/* Switches that are joined within a tier, as in a torus: around a circle, their hosts outside. */
+static void place_circle(struct map *map, struct node **row)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < map->node_count; i++)
+		if (map->nodes[i].tier != 0)
+			row[count++] = &map->nodes[i];
+	qsort(row, count, sizeof *row, by_place);
+	for (size_t i = 0; i < count; i++) {
+		double angle = 2 * M_PI * (double)i / (double)count;
+		row[i]->x = OUTSIDE + sin(angle);
+		row[i]->y = OUTSIDE + cos(angle);
+	}
+	for (size_t i = 0; i < map->count; i++)
+		if (map->links[i].host && map->links[i].up)
+			map->links[i].to->below++;
+	for (size_t i = 0; i < map->count; i++) {
+		struct link *link = &map->links[i];
+		if (!link->host || !link->up)
+			continue;
+		double step = 2 * M_PI / (double)count / (double)link->to->below;
+		double at = link->to->sum++ - 0.5 * (double)(link->to->below - 1);
+		double angle =
+			atan2(link->to->x - OUTSIDE, link->to->y - OUTSIDE) + 0.8 * at * step;
+		link->from->x = OUTSIDE + OUTSIDE * sin(angle);
+		link->from->y = OUTSIDE + OUTSIDE * cos(angle);
+	}
+}
+
+/* ---- Drawing ---- */
+
+static size_t class_of(const struct link *link)
+{
+	double fifth = floor(link->utilization * CLASSES);
+	return fifth < CLASSES ? (size_t)fifth : CLASSES - 1;
+}
+
+static void put_links(struct figure *f, const struct map *map)
+{
+	for (size_t c = 0; c < CLASSES; c++) {
+		char *legend =
+			xasprintf("%zu to %zu %%", 100 * c / CLASSES, 100 * (c + 1) / CLASSES);
+		figure_legend(f, c + 1, c + 1, 1, legend);
+		figure_curve(f, 1, c + 1, "link");
+		for (size_t i = 0; i < map->count; i++) {
+			const struct link *link = &map->links[i];
+			if (class_of(link) == c)
+				figure_row(f,
+					   (double[]){ link->from->x, link->from->y, link->to->x,
+						       link->to->y, (double)link->number,
+						       link->utilization },
+					   1);
+		}
+		free(legend);
+	}
+}
+
+static void put_nodes(struct figure *f, const struct map *map, size_t curve)
+{
+	figure_legend(f, curve, curve, 1, curve == HOSTS ? "host" : "switch");
+	figure_curve(f, 1, curve, curve == HOSTS ? "host" : "switch");
+	for (size_t i = 0; i < map->node_count; i++) {
+		const struct node *node = &map->nodes[i];
+		if ((node->tier == 0) == (curve == HOSTS))
+			figure_row(f, (double[]){ node->x, node->y, node->x, node->y, NAN, NAN },
+				   1);
+	}
+}
+
+static const struct link *busiest_of(const struct map *map)
+{
+	const struct link *busiest = map->links;
+	for (size_t i = 1; i < map->count; i++)
+		if (map->links[i].utilization > busiest->utilization)
+			busiest = &map->links[i];
+	return busiest;
+}
+
+static void draw(struct figure *f, const struct map *map)
+{
+	const struct link *busiest = busiest_of(map);
+	figure_begin(f, "network", 1, SWITCHES, "x y to_x to_y link_id utilization");
+	figure_title(f, "How busy was each link?",
+		     xasprintf("%zu nodes; busiest: %s to %s, %.1f %%", map->node_count,
+			       busiest->from->name, busiest->to->name, 100 * busiest->utilization));
+	figure_x(f, "", "", false);
+	figure_panel(f, 1, "", "");
+	put_links(f, map);
+	put_nodes(f, map, HOSTS);
+	put_nodes(f, map, SWITCHES);
+}
+
+bool network(struct figure *f)
+{
+	struct map map = { 0 };
+	bool data = map_read(&map, f);
+	if (data && (map.count == 0 || map.count > LINKS_MAX)) {
+		f->why = map.count == 0 ? "there are no links"
+					: "there are more links than can be told apart";
+		data = false;
+	}
+	if (data) {
+		find_nodes(&map);
+		struct node **row = xcalloc(map.node_count, sizeof *row);
+		int tiers = find_tiers(&map);
+		for (int tier = 0; tier < tiers && !map.across; tier++)
+			place_row(&map, tier, row);
+		if (map.across)
+			place_circle(&map, row);
+		draw(f, &map);
+		free(row);
+	}
+	map_release(&map);
+	return data;
+}
