@@ -4,9 +4,9 @@
 source "${SRC:?source directory}/tests/lib/shell.sh"
 in_a_folder_of_its_own
 
-# A queue of other traffic slows ESA down tenfold, and the traffic goes on as long: no counting of
-# bytes can know.
-off=' why-esa-beside-websearch '
+# A queue of other traffic slows ESA down tenfold, and SwitchML among unlike hosts fivefold, and the traffic goes on as
+# long: no counting of bytes can know.
+off=' why-esa-beside-websearch cluster-cluster '
 
 compared=0
 while read -r scenario; do

@@ -437,7 +437,7 @@ static void pass_on(struct conf_doc *doc, const struct conf_doc *file)
 	size_t size;
 	FILE *to = open_memstream(&text, &size);
 
-	SIM_BUG_ON(to == NULL);
+	SIM_BUG_ON(!to);
 	conf_print_errors(file, to, false);
 	fclose(to);
 	conf_error(doc, "/topology/graph", "%.*s", (int)strcspn(text, "\n"), text);

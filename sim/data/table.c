@@ -167,14 +167,16 @@ const char *out_dir_working_path(const struct out_dir *dir)
 /* ---- The directory itself ---- */
 
 /* Is there nothing at `path`, or nothing in it, or a manifest or a marker? Looks at one directory,
- * whatever other runs rename meanwhile; who removes a directory removes one of the two last. */
+ * whatever other runs rename meanwhile; who removes a directory removes one of the two last. A run
+ * that ends writes the manifest, then removes its marker; one that takes over makes its marker,
+ * then removes the manifest: so the marker is looked for before the manifest, and after it. */
 static bool is_ours(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return errno == ENOENT || !folder_exists(path);
-	bool ours = faccessat(fd, MANIFEST, F_OK, 0) == 0 || faccessat(fd, MARKER, F_OK, 0) == 0 ||
-		    folder_is_empty_at(fd);
+	bool ours = faccessat(fd, MARKER, F_OK, 0) == 0 || faccessat(fd, MANIFEST, F_OK, 0) == 0 ||
+		    faccessat(fd, MARKER, F_OK, 0) == 0 || folder_is_empty_at(fd);
 	close(fd);
 	return ours;
 }
