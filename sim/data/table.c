@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -181,6 +182,19 @@ static bool is_ours(const char *path)
 	return ours;
 }
 
+/* The same for good: a folder that other runs finish, exchange and remove may look like a stranger
+ * for a moment, so a stranger is one after 100 ms, too. */
+static bool stays_ours(const char *path)
+{
+	const struct timespec pause = { .tv_nsec = 2000000 };
+	bool ours = is_ours(path);
+	for (int i = 0; i < 50 && !ours; i++) {
+		nanosleep(&pause, NULL);
+		ours = is_ours(path);
+	}
+	return ours;
+}
+
 /* NULL if results may be written to PATH, else why not (caller frees). */
 static char *why_not(const struct out_dir *dir)
 {
@@ -194,11 +208,11 @@ static char *why_not(const struct out_dir *dir)
 	if (readlink(dir->path, link, sizeof link) >= 0)
 		return xasprintf("%s is a symbolic link; give the directory it points to",
 				 dir->path);
-	if (!is_ours(dir->path))
+	if (!stays_ours(dir->path))
 		return xasprintf("%s exists and is not a result directory (no " MANIFEST
 				 "); it is left alone",
 				 dir->path);
-	if (!is_ours(dir->partial))
+	if (!stays_ours(dir->partial))
 		return xasprintf("%s is in the way and does not come from a killed run",
 				 dir->partial);
 	return NULL;
