@@ -71,7 +71,7 @@ class Point:
 
 
 class Points:
-    """A scenario with settings becomes a generated plan over seeds, in `folder`/plans."""
+    """A scenario with settings becomes a generated plan over seeds, and a plan with settings one like it, in `folder`/plans."""
 
     def __init__(self, program, folder, root):
         self.program, self.folder, self.root = program, pathlib.Path(folder) / program.key, root
@@ -124,15 +124,29 @@ class Points:
         (self.folder / "plans").mkdir(parents=True, exist_ok=True)
         for (base, settings), seeds in self._seeds.items():
             name = "-".join(base.with_suffix("").parts[-2:]) + "-" + hashlib.sha256(settings.encode()).hexdigest()[:8]
-            path = self.folder / "plans" / f"{name}.json"
-            plan = {"name": name, "base": os.path.relpath(base, path.parent), "limits": {"time": "1h", "memory": "4GiB"},
-                    "set": json.loads(settings),
-                    "axes": [{"name": "run", "pointer": "/seed", "values": list(range(1, seeds + 1))}]}
-            text = json.dumps(plan, indent=1) + "\n"
-            if not path.exists() or path.read_text() != text:
-                path.with_suffix(".new").write_text(text)
-                path.with_suffix(".new").rename(path)
-            self._made[base, settings] = path
+            self._made[base, settings] = self._write(name, base, {
+                "limits": {"time": "1h", "memory": "4GiB"}, "set": json.loads(settings),
+                "axes": [{"name": "run", "pointer": "/seed", "values": list(range(1, seeds + 1))}]})
+
+    def _write(self, name, base, plan):
+        """The path of a generated plan."""
+        path = self.folder / "plans" / f"{name}.json"
+        text = json.dumps({**plan, "name": name, "base": os.path.relpath(base, path.parent)}, indent=1) + "\n"
+        if not path.exists() or path.read_text() != text:
+            path.with_suffix(".new").write_text(text)
+            path.with_suffix(".new").rename(path)
+        return path
+
+    @functools.lru_cache(maxsize=None)
+    def _plan_with(self, path, settings):
+        """A plan as it is, or with more settings below those of its axes."""
+        if not settings:
+            return path
+        plan = json.loads(path.read_text())
+        base, values = (path.parent / plan["base"]).resolve(), plan.setdefault("set", {})
+        for pointer, value in json.loads(settings).items():
+            place(values, pointer, value)
+        return self._write(f"{path.stem}-{hashlib.sha256(settings.encode()).hexdigest()[:8]}", base, plan)
 
     def find(self, run, folder, arguments, replication, extra):
         """The point: the first where nothing is random, None where the plan has fewer replications."""
@@ -144,7 +158,7 @@ class Points:
                     break
             point.command = self._command(base, json.loads(settings), point)
             return point
-        path = (folder / run["plan"]).resolve()
+        path = self._plan_with((folder / run["plan"]).resolve(), json.dumps(extra, sort_keys=True) if extra else "")
         table, axes = self._plan(path), tuple(sorted((k, str(v)) for k, v in arguments.items()))
         if (axes, 0) not in table:
             known = {k: v for (a, _) in table for k, v in a}

@@ -89,7 +89,7 @@ class Row:
             return
         yield from ((e, x) for e, x in zip(self.ours + self.claims, self.x * 2) if e)
         if self.claimed_direction:
-            yield self.claimed_direction, self.x[0]
+            yield from ((self.claimed_direction, x) for x in self.x)
 
 
 class Paper:

@@ -160,7 +160,7 @@ class Judge:
 
     def _direction(self, row, values, reading):
         if row.claimed_direction:
-            return all(self._over_seeds(row, row.claimed_direction, row.x[0], reading))
+            return all(all(self._over_seeds(row, row.claimed_direction, x, reading)) for x in row.x)
         if row.direction is None:
             return False
         return all((p > row.direction and v.low() > row.direction) or (p < row.direction and v.high() < row.direction)

@@ -432,6 +432,39 @@ Test(panama_fraction, over_tiers_and_iterations)
 	}
 }
 
+/* Four workers on one switch, one of them behind a link that a flow fills: 0.88 of 4 is 3.52, 4
+ * rounded up or to the nearest, 3 rounded down; 0.85 * 4 = 3.4 is 3 to the nearest. Of 0.1 is one.
+ */
+Test(panama_fraction, rounds_as_it_is_told)
+{
+	static const struct {
+		const char *fraction, *rounding;
+		uint32_t min;
+	} cases[] = { { "0.88", "up", 4 },   { "0.88", "nearest", 4 }, { "0.88", "down", 3 },
+		      { "0.85", "up", 4 },   { "0.85", "nearest", 3 }, { "0.75", "up", 3 },
+		      { "0.75", "down", 3 }, { "0.1", "nearest", 1 },  { "0.1", "down", 1 } };
+
+	for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+		struct partials partials = { UINT32_MAX, 0 };
+		struct bench bench;
+
+		bench_open(&bench, false,
+			   "{'name': 't', 'stop': {'when': 'jobs_done', 'after': '10s'}, "
+			   "'topology': {'kind': 'star', 'hosts': 5}, 'schemes': {'panama': "
+			   "{'aggregate_above': '0B', 'fraction': %s, 'fraction_rounding': '%s'}}, "
+			   "'jobs': [{'all_reduce': 'panama', 'workers': [0,1,2,3], 'model': "
+			   "{'layers': [{'gradient': '1MB'}]}}], 'flows': [{'pairs': [[3, 4]], "
+			   "'size': '500MB', 'arrival': {'at': '0s'}}]}",
+			   cases[c].fraction, cases[c].rounding);
+		bench.at_host = note_workers;
+		bench.owner = &partials;
+		run_to(&bench.run, END_JOBS_DONE);
+		cr_expect_eq(partials.min, cases[c].min, "%s %s: %" PRIu32, cases[c].fraction,
+			     cases[c].rounding, partials.min);
+		bench_close(&bench);
+	}
+}
+
 /* Who is in a sum are bits of words, of the second one, too: with 72 workers on one switch each sum
  * is checked against those whose bits are set. */
 Test(panama_fraction, more_workers_than_bits_of_a_word)

@@ -468,7 +468,8 @@ static void put_trees(void)
 	static const struct option star[] = { { "window", 30, "1|20" } };
 	const char *losses = !lossless || lossy || chance(50) ? "'recovery': true"
 			     : chance(70)                     ? "'fraction': 1"
-							      : "'fraction': 0.5";
+			     : chance(50)                     ? "'fraction': 0.5"
+					  : "'fraction': 0.6, 'fraction_rounding': 'down'";
 
 	put(", 'panama': { %s", losses);
 	OPTIONS(both);

@@ -43,6 +43,7 @@ enum {
 /* --- parameters --- */
 
 enum panama_order { PANAMA_INDEPENDENT, PANAMA_STRICT };
+enum panama_rounding { PANAMA_UP, PANAMA_NEAREST, PANAMA_DOWN };
 enum panama_latency_form { PANAMA_LATENCY_TIME, PANAMA_LATENCY_EQUATION };
 
 /* Appendix A, equations 1 and 3. */
@@ -67,6 +68,7 @@ struct panama_conf {
 	int order; /* enum panama_order */
 	struct panama_window_conf window;
 	double fraction;
+	int rounding; /* enum panama_rounding */
 	bytes threshold;
 	void *below[1]; /* parameters of ring */
 	struct panama_latency latency;

@@ -6,6 +6,7 @@
 static const char *const order_names[] = {
 	[PANAMA_INDEPENDENT] = "independent", [PANAMA_STRICT] = "strict", NULL
 };
+static const char *const rounding_names[] = { "up", "nearest", "down", NULL };
 
 extern const struct conf_table ring_table; /* models/collective/ring.c */
 static const struct conf_row below_rows[] = { CONF_APART("ring", 0, &ring_table), { 0 } };
@@ -74,10 +75,15 @@ static const struct conf_table latency_table = { "panama_latency", latency_forms
 
 #define ROWS_BEHIND                                                                                \
 	CONF_REAL("fraction", struct panama_conf, fraction, "1", 1e-6, 1,                          \
-		  "An accelerator sends a sum as soon as this fraction of the workers below it, "  \
-		  "rounded up, is in it; others are too late. Below 1 (PANAMA-0.88), the last "    \
-		  "packet of every tensor still waits for all.",                                   \
+		  "An accelerator sends a sum as soon as this fraction of the workers below it "   \
+		  "is in it; others are too late. Below 1 (PANAMA-0.88), the last packet of "      \
+		  "every tensor still waits for all.",                                             \
 		  "PANAMA section 7"),                                                             \
+		CONF_ENUM("fraction_rounding", struct panama_conf, rounding, "up", rounding_names, \
+			  "Of the workers that a fraction means at an accelerator: 0.88 of 4 is "  \
+			  "4 up, 3 down; one at least.",                                           \
+			  "our reading of PANAMA section 7: \"as soon as 88% ... of the "          \
+			  "packets from the worker nodes have been received\""),                   \
 		CONF_BYTES("aggregate_above", struct panama_conf, threshold, "40MB", 0,            \
 			   UINT64_C(1) << 50,                                                      \
 			   "Jobs with more gradients than this in an iteration use accelerators; " \

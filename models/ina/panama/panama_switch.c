@@ -28,6 +28,17 @@ static uint32_t workers_below(const struct ina_tree *tree, uint32_t workers, uin
 	return below;
 }
 
+/* Workers that a sum waits for. 0.88 * 25 is not above 22. */
+static uint32_t needed_of(const struct panama_conf *conf, uint32_t below)
+{
+	double exact = conf->fraction * below;
+	double whole = conf->rounding == PANAMA_UP        ? ceil(exact - 1e-9)
+		       : conf->rounding == PANAMA_NEAREST ? round(exact)
+							  : floor(exact + 1e-9);
+
+	return whole > 1 ? (uint32_t)whole : 1;
+}
+
 void panama_node_init(struct panama_node *node, const struct panama_sequence *sequence,
 		      uint32_t number)
 {
@@ -46,8 +57,7 @@ void panama_node_init(struct panama_node *node, const struct panama_sequence *se
 	node->rows = xcalloc(ROWS_FIRST, sizeof(*node->rows));
 	node->next = node->children <= PANAMA_FEW ? node->few
 						  : xcalloc(node->children, sizeof(*node->next));
-	/* rounded up; 0.88 * 25 is not above 22 */
-	node->needed = (uint32_t)ceil(panama_conf(job)->fraction * below - 1e-9);
+	node->needed = needed_of(panama_conf(job), below);
 }
 
 void panama_node_release(struct panama_node *node)
