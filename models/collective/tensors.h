@@ -40,11 +40,11 @@ struct tensor_reader {
 };
 
 struct tensors {
-	struct why_job *why; /* is told of results (why/why.h); may be NULL */
-	uint64_t count;      /* that some worker has handed over */
-	uint64_t oldest;     /* those before it are complete at all workers */
-	uint64_t mask;       /* of the rings: capacity - 1 */
-	uint64_t *end;       /* the chunk behind tensor t, at [t & mask] */
+	struct why_chunks *why; /* is told of results (why/why.h); may be NULL */
+	uint64_t count;         /* that some worker has handed over */
+	uint64_t oldest;        /* those before it are complete at all workers */
+	uint64_t mask;          /* of the rings: capacity - 1 */
+	uint64_t *end;          /* the chunk behind tensor t, at [t & mask] */
 	struct tensor_reader *readers;
 	uint32_t workers;
 };

@@ -3,7 +3,7 @@
  * (tcp.h). Each kind of owner has a tag, so that two kinds never share a key. A scheme that needs a
  * new tag adds it here. The values must stay: digests depend on them.
  *
- *   timer       55..52 tag | 51..0 number in the tag
+ *   timer       55..52 tag, low bits | 51..0 number in the tag; 51 set: a tag from 16 on
  *   connection          51..48 tag | 47..0 number in the tag */
 #ifndef INASIM_TRANSPORT_KEYS_H
 #define INASIM_TRANSPORT_KEYS_H
@@ -29,6 +29,10 @@ enum timer_tag {
 	TIMER_PANAMA_ASKER = 13,
 	TIMER_ESA_SERVER = 14,
 	TIMER_POOL_INBOX = 15,
+	/* From 16 on: the upper halves of tags (less 16) whose numbers leave bit 51 to them, as
+	 * those of timer_key_of_job() do. */
+	TIMER_SHARDS = 16 + 8,
+	TIMER_SHARDS_GATHER = 16 + 9,
 };
 
 /* Below 8, as TIMER_TCP doubles the number. */
@@ -44,7 +48,7 @@ enum connection_tag {
 /* The key of a timer of class SIM_TIMER, for timer_open(). */
 static inline uint64_t timer_key(enum timer_tag tag, uint64_t number)
 {
-	return sim_key(SIM_TIMER, (uint64_t)tag << 52 | number);
+	return sim_key(SIM_TIMER, (uint64_t)(tag & 15) << 52 | (uint64_t)(tag >> 4) << 51 | number);
 }
 
 /* The same for the q-th part (worker, server) of a job. */

@@ -431,10 +431,10 @@ void why_contributes(struct why_job *job, uint32_t worker)
 		listener->tensor(listener->owner, job->number, worker, false);
 }
 
-void why_hands_over(struct why_job *job, uint32_t worker)
+void why_hands_over(struct why_chunks *chunks, uint32_t worker)
 {
-	if (job)
-		job->accounts[worker].handed = job->why->net->sim->now;
+	if (chunks)
+		chunks->job->accounts[worker].handed = chunks->job->why->net->sim->now;
 }
 
 /* Who sent the packet that completed the sum which has come now. */
@@ -499,36 +499,43 @@ void why_holds(struct why_job *job, uint32_t worker, bool last)
 
 /* --- schemes --- */
 
-struct why_job *why_join(const struct network *net, uint32_t number, uint8_t protocol,
-			 uint32_t flow, struct why_bypass bypass)
+struct why_chunks *why_join(const struct network *net, uint32_t number, uint8_t protocol,
+			    uint32_t flow, struct why_bypass bypass)
 {
 	struct why *why = why_of(net);
 	struct why_job *job = why ? why_job_of(why, number) : NULL;
 
 	if (!why)
 		return NULL;
+	if (job)
+		job->chunks[protocol].job = job;
 	why->flows[protocol] = reach(why->flows[protocol], &why->flow_count[protocol], flow,
 				     sizeof(*why->flows[protocol]));
 	why->flows[protocol][flow] = (struct why_flow){ job, number + 1, bypass };
-	return job;
+	return job ? &job->chunks[protocol] : NULL;
 }
 
-void why_result(struct why_job *job, uint32_t worker, uint64_t chunk)
+void why_result(struct why_chunks *chunks, uint32_t worker, uint64_t chunk)
 {
-	if (job)
-		charge(job, worker, why_trouble_of(job->why, job->number, chunk));
+	struct why_job *job;
+
+	if (!chunks)
+		return;
+	job = chunks->job;
+	charge(job, worker,
+	       why_trouble_of(job->why, job->number, (uint8_t)(chunks - job->chunks), chunk));
 }
 
-void why_timed_out(struct why_job *job)
+void why_timed_out(struct why_chunks *chunks)
 {
-	if (job)
-		job->timed_out = job->why->net->sim->now;
+	if (chunks)
+		chunks->timed_out = chunks->job->why->net->sim->now;
 }
 
-void why_window(struct why_job *job, uint32_t worker, enum why_cut cut)
+void why_window(struct why_chunks *chunks, uint32_t worker, enum why_cut cut)
 {
-	if (job)
-		job->accounts[worker].cut = cut;
+	if (chunks)
+		chunks->job->accounts[worker].cut = cut;
 }
 
 /* --- transports --- */

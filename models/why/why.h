@@ -95,7 +95,8 @@ struct why_snapshot {
 };
 
 struct why;
-struct why_job; /* a job's accounts */
+struct why_job;    /* a job's accounts */
+struct why_chunks; /* of a job: the numbers of chunks that one protocol carries for it */
 
 /* Replaces `to` by what has been carried up to now. */
 void why_snapshot(const struct why *why, struct why_snapshot *to);
@@ -157,7 +158,7 @@ void why_task(struct why_job *job, uint32_t worker, bool computes, bool ends);
 /* A worker hands over a tensor. */
 void why_contributes(struct why_job *job, uint32_t worker);
 /* The same of what is no tensor of gradients: parameters that are all-gathered. */
-void why_hands_over(struct why_job *job, uint32_t worker);
+void why_hands_over(struct why_chunks *chunks, uint32_t worker);
 /* A worker has the sum of a tensor; `last`: of its iteration. */
 void why_holds(struct why_job *job, uint32_t worker, bool last);
 
@@ -172,19 +173,21 @@ struct why_bypass {
 			     * (NetReduce's connections of a ring); 0 = its own */
 };
 
-/* An admitted job's packets carry `flow` in `protocol`. Returns the job, for the hooks below. */
-struct why_job *why_join(const struct network *net, uint32_t job, uint8_t protocol, uint32_t flow,
-			 struct why_bypass bypass);
+/* An admitted job's packets carry `flow` in `protocol`. Flows of one protocol number their chunks
+ * together; a reduce-scatter and an all-gather, which number them apart, have a protocol each.
+ * Returns what the hooks below take, valid until the job ends; NULL without --why. */
+struct why_chunks *why_join(const struct network *net, uint32_t job, uint8_t protocol,
+			    uint32_t flow, struct why_bypass bypass);
 
 /* A worker has the result of a chunk for the first time (tensors.c calls this for all). */
-void why_result(struct why_job *job, uint32_t worker, uint64_t chunk);
+void why_result(struct why_chunks *chunks, uint32_t worker, uint64_t chunk);
 
 /* A timeout has declared something lost. */
-void why_timed_out(struct why_job *job);
+void why_timed_out(struct why_chunks *chunks);
 
 /* What has cut a window below what it was at first. */
 enum why_cut { WHY_UNCUT, WHY_CUT_BY_MARKS, WHY_CUT_BY_LOSSES };
-void why_window(struct why_job *job, uint32_t worker, enum why_cut cut);
+void why_window(struct why_chunks *chunks, uint32_t worker, enum why_cut cut);
 
 /* --- hooks for hosts that take time: servers that add, steps with a latency --- */
 

@@ -68,15 +68,20 @@ struct why_account {
 	uint32_t logged;
 };
 
+struct why_chunks {
+	struct why_job *job;
+	sim_time timed_out; /* last */
+};
+
 struct why_job {
 	struct why *why;
 	uint32_t number, workers;
 	const char *name, *scheme; /* not owned */
 	uint32_t *hosts, *worker_of_host;
 	struct why_account *accounts;
-	sim_time timed_out; /* last */
-	uint32_t rows;      /* of the iteration that ends */
-	sim_time since;     /* the one before has ended */
+	struct why_chunks chunks[NET_PROTOCOLS];
+	uint32_t rows;  /* of the iteration that ends */
+	sim_time since; /* the one before has ended */
 	struct why_snapshot before;
 };
 
@@ -169,6 +174,7 @@ struct why {
 		uint32_t node;
 		uint32_t owner;
 		bool chunk; /* it is of a scheme with packets of its own */
+		uint8_t protocol;
 		uint64_t seq;
 		uint64_t lost; /* packets of the network, before it */
 	} current;
@@ -199,7 +205,8 @@ void why_trail_open(struct why *why);
 void why_trail_free(struct why *why);
 void why_step_release(struct why *why, uint32_t step);
 uint32_t why_step_use(struct why *why, uint32_t step);
-enum why_trouble why_trouble_of(const struct why *why, uint32_t job, uint64_t chunk);
+enum why_trouble why_trouble_of(const struct why *why, uint32_t job, uint8_t protocol,
+				uint64_t chunk);
 
 static inline struct why_connection *why_connection_of(const struct why *why, uint8_t protocol,
 						       uint32_t number)

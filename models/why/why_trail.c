@@ -109,30 +109,33 @@ static uint64_t key_at(uint32_t node, const struct packet *packet, const struct 
 		     : hash_pair(who, hash_pair(packet->generation, seq));
 }
 
-static uint64_t chunk_key(uint32_t job, uint64_t chunk)
+static uint64_t chunk_key(uint32_t job, uint8_t protocol, uint64_t chunk)
 {
-	return hash_pair(job, (uint32_t)chunk);
+	return hash_pair((uint64_t)protocol << 32 | job, (uint32_t)chunk);
 }
 
-enum why_trouble why_trouble_of(const struct why *why, uint32_t job, uint64_t chunk)
+enum why_trouble why_trouble_of(const struct why *why, uint32_t job, uint8_t protocol,
+				uint64_t chunk)
 {
-	const struct why_known *known = find(why->troubles, chunk_key(job, chunk));
+	const struct why_known *known = find(why->troubles, chunk_key(job, protocol, chunk));
 
 	return known ? known->trouble : WHY_NO_TROUBLE;
 }
 
-static void note_trouble(struct why *why, uint32_t job, uint64_t chunk, enum why_trouble trouble)
+static void note_trouble(struct why *why, uint32_t job, uint8_t protocol, uint64_t chunk,
+			 enum why_trouble trouble)
 {
-	if (trouble > why_trouble_of(why, job, chunk))
-		know(why->troubles,
-		     (struct why_known){ .key = chunk_key(job, chunk), .trouble = trouble });
+	if (trouble > why_trouble_of(why, job, protocol, chunk))
+		know(why->troubles, (struct why_known){ .key = chunk_key(job, protocol, chunk),
+							.trouble = trouble });
 }
 
 /* It is sent again: because of a loss, if one is known, or because one is believed in. */
-static void note_resent(struct why *why, uint32_t job, uint64_t chunk, bool timed)
+static void note_resent(struct why *why, uint32_t job, const struct packet *packet, bool timed)
 {
-	if (why_trouble_of(why, job, chunk) != WHY_LACKED)
-		note_trouble(why, job, chunk, timed ? WHY_LOST_TIMED : WHY_LOST);
+	if (why_trouble_of(why, job, packet->protocol, packet->seq) != WHY_LACKED)
+		note_trouble(why, job, packet->protocol, packet->seq,
+			     timed ? WHY_LOST_TIMED : WHY_LOST);
 }
 
 /* NULL for packets of TCP and RoCE. */
@@ -223,9 +226,10 @@ static uint32_t begin_chunk(struct why *why, uint32_t port, const struct packet 
 
 	step->ready = job->accounts[worker].handed;
 	step->cut = job->accounts[worker].cut;
-	step->timed = step->first == SIM_TIME_MAX || job->timed_out >= step->first;
+	step->timed = step->first == SIM_TIME_MAX ||
+		      job->chunks[packet->protocol].timed_out >= step->first;
 	if (step->again)
-		note_resent(why, job->number, packet->seq, step->timed);
+		note_resent(why, job->number, packet, step->timed);
 	return number;
 }
 
@@ -291,7 +295,7 @@ static void note_bypass(struct why *why, const struct why_job *job, const struct
 	bool reminded = why->current.step && why->current.chunk && !(why->current.seq >> 32);
 
 	if (!reminded)
-		note_trouble(why, job->number, packet->seq, WHY_LACKED);
+		note_trouble(why, job->number, packet->protocol, packet->seq, WHY_LACKED);
 }
 
 /* A sum that another packet pushes out of its aggregator: that packet's way is not its own. */
@@ -333,7 +337,7 @@ static uint32_t begin_reminder(struct why *why, uint32_t port, const struct pack
 	uint32_t number = begin(why, port, packet, job, WHY_NONE);
 
 	why->steps[number].recovery = why->steps[number].timed = true;
-	note_resent(why, job->number, packet->seq, true);
+	note_resent(why, job->number, packet, true);
 	return number;
 }
 
@@ -527,6 +531,7 @@ static void before(void *owner, const struct sim_event *event)
 	flow = flow_of(why, packet);
 	why->current.chunk = flow;
 	why->current.seq = packet->seq;
+	why->current.protocol = packet->protocol;
 	if (flow && (port->to_host ? !(packet->flags & PACKET_RESULT) : flow->bypass.switches_wait))
 		keep_at_node(why, packet);
 }
@@ -539,7 +544,8 @@ static void after(void *owner, const struct sim_event *event)
 	if (!why->current.step)
 		return;
 	if (why->current.chunk && why->net->lost + why->net->dropped > why->current.lost)
-		note_trouble(why, why->current.owner - 1, why->current.seq, WHY_LOST);
+		note_trouble(why, why->current.owner - 1, why->current.protocol, why->current.seq,
+			     WHY_LOST);
 	why_step_release(why, why->current.step);
 	why->current.step = 0;
 }

@@ -159,6 +159,19 @@ static const struct protocol_ops *real;
 static struct protocol_ops tap;
 static bool moved, scattered;
 
+/* Returns the ops of the protocol, to be changed; `real` is what they were. */
+static struct protocol_ops *tap_protocol(struct network *net, const char *name)
+{
+	for (unsigned p = 0; p < net->protocol_count; p++) {
+		if (strcmp(net->protocols[p].ops->name, name))
+			continue;
+		real = net->protocols[p].ops;
+		tap = *real;
+		net->protocols[p].ops = &tap;
+	}
+	return &tap;
+}
+
 static void to_another(void *self, uint32_t host, const struct packet *packet)
 {
 	bool move = !moved && host == 1 && packet->chunk % 4 == (scattered ? 1 : 2);
@@ -175,26 +188,67 @@ Test(shards, at_the_wrong_rank)
 
 	for (unsigned k = 0; k < 2; k++) {
 		struct run run;
-		struct network *net;
 
 		build(&run, RACKS, "'window': '1B'", SMALL);
-		net = &run.s->topo.net;
 		moved = false;
 		scattered = k == 0;
-		for (unsigned p = 0; p < net->protocol_count; p++) {
-			if (strcmp(net->protocols[p].ops->name, names[k]))
-				continue;
-			real = net->protocols[p].ops;
-			tap = *real;
-			tap.deliver = to_another;
-			net->protocols[p].ops = &tap;
-		}
+		tap_protocol(&run.s->topo.net, names[k])->deliver = to_another;
 		run_to(&run, END_VIOLATION);
 		cr_expect(strstr(run.s->checks.first,
 				 scattered ? "the piece of another rank" : "own shard came back"),
 			  "%s", run.s->checks.first);
 		run_free(&run);
 	}
+}
+
+/* --- contributions twice --- */
+
+static struct packet kept;
+static uint32_t kept_back;
+static bool has_kept, again_late;
+
+/* Whatever a switch gets it gets twice, and once more when the row has long been over. */
+static void twice(void *self, uint32_t sw, uint32_t back, struct packet *packet,
+		  struct switch_actions *actions)
+{
+	struct switch_actions none = { 0 };
+	struct packet copy = *packet;
+
+	if (!has_kept) {
+		kept = *packet;
+		kept_back = back;
+		has_kept = true;
+	}
+	real->at_switch(self, sw, back, packet, actions);
+	if (copy.flags & SHARDS_ASK)
+		return;
+	real->at_switch(self, sw, back, &copy, &none);
+	cr_expect_eq(none.count, 0);
+	/* the window is 2 rows, memory has 4 */
+	if (again_late || kept.chunk + 4 * 4 != copy.chunk || back != kept_back)
+		return;
+	again_late = true;
+	copy = kept;
+	real->at_switch(self, sw, back, &copy, &none);
+	cr_expect_eq(none.count, 0);
+}
+
+/* A contribution that a switch has, or whose sum has made room for a later one, is not added. */
+Test(shards, contributions_twice)
+{
+	struct collective_stats stats = { 0 };
+	const struct collective_memory *memory;
+	struct run run;
+
+	build(&run, RACKS, "'window': '1B'", SMALL);
+	tap_protocol(&run.s->topo.net, "shards_scatter")->at_switch = twice;
+	run_to(&run, END_ALL_DONE);
+	for (size_t i = 0; i < simulation_memory(run.s, SCHEME_shards, &memory); i++)
+		collective_stats_add(&stats, &memory[i].stats);
+	cr_expect_eq(stats.duplicates, stats.packets_aggregated);
+	cr_expect_eq(stats.late, 1);
+	cr_expect(again_late);
+	run_free(&run);
 }
 
 /* --- late ranks --- */
@@ -214,6 +268,58 @@ Test(shards, late_ranks)
 	cr_expect_gt(stats.timeouts, 10);
 	cr_expect_gt(stats.reminders, stats.timeouts);
 	cr_expect_lt(stats.retransmissions, stats.reminders / 10);
+	run_free(&run);
+}
+
+/* --- why --- */
+
+static sim_time causes[WHY_CAUSES];
+
+static void add_row(void *owner, const struct why_row *row)
+{
+	(void)owner;
+	for (unsigned c = 0; c < WHY_CAUSES; c++)
+		causes[c] += row->cause[c];
+}
+
+static unsigned lost_count;
+
+/* Of piece 1 all that leaves of rows 1 to 4 of the all-gathers: a timeout repairs them. Of the
+ * reduce-scatter row 1 once: its rank asks as soon as row 2 comes. */
+static bool lose_of_both(void *owner, uint32_t port, const struct packet *packet)
+{
+	const struct network *net = owner;
+	const char *name = net->protocols[packet->protocol].ops->name;
+	uint64_t row = packet->chunk / 4, piece = packet->chunk % 4;
+	bool lost;
+
+	if (packet->kind != PACKET_AGGREGATION || packet->flags & (PACKET_RETRANSMIT | SHARDS_ASK))
+		return false;
+	lost = !strcmp(name, "shards_gather") ? port == 1 && row && row < 5
+					      : port == 0 && row == 1 && piece == 1;
+	lost_count += lost;
+	return lost;
+}
+
+/* What an all-gather has lost, and its timeouts, are no cause of what a reduce-scatter of the same
+ * job waits for, even if their chunks have the same numbers. */
+Test(shards, why_of_both)
+{
+	struct run run;
+	struct network_faults faults = { .lose = lose_of_both };
+	struct why *why;
+
+	memset(causes, 0, sizeof(causes));
+	build(&run, RACKS, "'window': '1B'", SMALL);
+	faults.owner = &run.s->topo.net;
+	why = why_open(&run.s->topo.net, add_row, NULL);
+	simulation_observe(run.s, why_observer(why));
+	network_inject(&run.s->topo.net, &faults);
+	run_to(&run, END_ALL_DONE);
+	cr_expect_eq(lost_count, 4 + 1);
+	cr_expect_gt(causes[WHY_TIMEOUT], 0);
+	cr_expect_gt(causes[WHY_FAST], 0);
+	why_free(why);
 	run_free(&run);
 }
 

@@ -74,7 +74,7 @@ struct shards {
 	uint64_t kept;   /* rows that memory has room for: two windows */
 	uint32_t words;  /* of a bit per rank */
 	/* Is told of packets; of rows, which the kit would tell it of, it knows nothing. */
-	struct why_job *why;
+	struct why_chunks *why;
 };
 
 /* The object that open() makes: jobs of the two kinds have two registries and two protocols. */

@@ -103,10 +103,8 @@ static void pass_on(const struct shards *job, const struct shards_node *node, ui
 
 /* --- reduce-scatter --- */
 
-static uint64_t *seen_of(const struct shards *job, const struct shards_node *node,
-			 const struct shards_sum *sum)
+static uint64_t *seen_of(const struct shards_node *node, const struct shards_sum *sum)
 {
-	(void)job;
 	return &node->seen[(size_t)(sum - node->sums) * node->words];
 }
 
@@ -141,7 +139,7 @@ static void add(struct shards *job, struct shards_node *node, struct shards_sum 
 	uint64_t ranks = shards_ranks(job), row = packet->chunk / ranks + 1;
 	uint32_t out = node->toward[packet->chunk % ranks];
 	struct collective_stats *stats = &node->base.memory->stats;
-	uint64_t *seen = seen_of(job, node, sum);
+	uint64_t *seen = seen_of(node, sum);
 
 	if (row < sum->row) { /* sent again, and has come in time after all */
 		stats->late++;
@@ -178,7 +176,7 @@ static void ask(struct shards *job, struct shards_node *node, struct shards_sum 
 {
 	uint64_t ranks = shards_ranks(job), row = packet->chunk / ranks + 1;
 	uint32_t out = node->toward[packet->chunk % ranks], asked = 0;
-	const uint64_t *seen = seen_of(job, node, sum);
+	const uint64_t *seen = seen_of(node, sum);
 
 	if (row < sum->row)
 		return; /* a later row says that the owner has it by now */

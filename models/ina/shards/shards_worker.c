@@ -279,8 +279,7 @@ void shards_worker_begin(struct shards_worker *worker)
 {
 	const struct shards *job = shards_of(worker);
 	struct sim *sim = job->base.scheme->env.sim;
-	/* numbers of SwitchML's workers stay below */
-	uint32_t number = (job->gather ? 3u : 2u) << 22 | worker->base.number;
+	enum timer_tag tag = job->gather ? TIMER_SHARDS_GATHER : TIMER_SHARDS;
 
 	worker->missing = xcalloc(job->kept, sizeof(*worker->missing));
 	worker->next = xcalloc(shards_ranks(job), sizeof(*worker->next));
@@ -288,8 +287,8 @@ void shards_worker_begin(struct shards_worker *worker)
 	for (uint64_t i = 0; i < job->kept; i++)
 		worker->missing[i] = row_in(job);
 	alarm_open(sim, &worker->alarm,
-		   timer_key_of_job(TIMER_SWITCHML, job->base.spec.number, number), on_timeout, due,
-		   worker);
+		   timer_key_of_job(tag, job->base.spec.number, worker->base.number), on_timeout,
+		   due, worker);
 	sim_name(sim, on_timeout, "shards timeout of job %j worker %w");
 }
 
