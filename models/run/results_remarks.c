@@ -38,9 +38,9 @@ char **results_otherwise(const struct simulation *s)
 	const struct jobs_otherwise *all = jobs_report(s->jobs)->otherwise;
 
 	for (size_t i = 0; i < jobs_report(s->jobs)->otherwise_count; i++)
-		add(&lines,
-		    xasprintf("%s (%s): %zu ran as %s", all[i].group->name,
-			      scheme_names[all[i].group->all_reduce], all[i].count, all[i].ran_as));
+		add(&lines, xasprintf("%s (%s): %zu ran as %s", all[i].group->name,
+				      scheme_names[job_group_reduces(all[i].group)], all[i].count,
+				      all[i].ran_as));
 	add(&lines, NULL);
 	return lines.items;
 }

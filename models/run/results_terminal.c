@@ -77,7 +77,10 @@ static void print_jobs(const struct simulation *s, FILE *to)
 		fprintf(to, " %*s", column_width(m), m->head);
 	fputc('\n', to);
 	for_enabled_jobs(group, s->scenario) {
-		fprintf(to, "%-16s %-16s", group->name, scheme_names[group->all_reduce]);
+		const char *reduces = scheme_names[job_group_reduces(group)];
+		char scheme[JOB_SCHEME_SIZE];
+
+		fprintf(to, "%-16s %-16s", group->name, job_group_scheme(group, reduces, scheme));
 		for (const struct job_metric *m = first; m->name; m++) {
 			size_t count;
 			double *values = results_job_values(s, group, NULL, m, &count);

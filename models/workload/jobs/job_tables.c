@@ -10,7 +10,10 @@
 static const struct out_column job_columns[] = {
 	{ "job_id", OUT_COUNT, "Number of the job in the order of arrival." },
 	{ "name", OUT_TEXT, "Name of its group in the scenario." },
-	{ "scheme", OUT_TEXT, "All-reduce scheme." },
+	{ "scheme", OUT_TEXT,
+	  "All-reduce scheme; of a job that shards that of its reduce-scatter, and behind a plus "
+	  "that "
+	  "of its all-gather, where it names them." },
 	{ "model", OUT_TEXT, "Neural network." },
 	{ "workers", OUT_COUNT, "Number of workers." },
 	{ "iterations", OUT_COUNT, "Iterations asked for." },
@@ -240,7 +243,9 @@ static double job_slowdown(const struct job *job)
 
 void job_write(struct job *job)
 {
+	const char *reduces = scheme_names[job_group_reduces(job->conf)];
 	double share = job_throughput_share(job);
+	char scheme[JOB_SCHEME_SIZE];
 	bool fluid = job->jobs->env.fluid; /* nothing counts packets */
 	bool over = job->state == JOB_OVER, begun = job->state == JOB_RUNNING || over;
 	sim_time compute = begun ? busy_sum(job) / job->workers : 0;
@@ -250,7 +255,7 @@ void job_write(struct job *job)
 	struct out_cell cells[] = {
 		{ .count = job->number },
 		{ .text = job->conf->name },
-		{ .text = scheme_names[job->conf->all_reduce] },
+		{ .text = job_group_scheme(job->conf, reduces, scheme) },
 		{ .text = job->dnn->name },
 		{ .count = job->workers },
 		{ .count = (uint64_t)job->iterations },

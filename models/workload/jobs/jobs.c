@@ -195,11 +195,18 @@ static void count_otherwise(struct job *job)
 	jobs->report.otherwise[i].count++;
 }
 
+char *job_group_scheme(const struct job_group_conf *conf, const char *reduces, char *text)
+{
+	snprintf(text, JOB_SCHEME_SIZE, "%s%s%s", reduces, conf->all_gather_given ? " + " : "",
+		 conf->all_gather_given ? scheme_names[conf->all_gather] : "");
+	return text;
+}
+
 static void note_ran_as(struct job *job)
 {
 	const char *given = scheme_names[job_group_reduces(job->conf)];
 	struct collective_actual actual = { 0 };
-	char text[COLLECTIVE_ACTUAL_SIZE];
+	char reduces[COLLECTIVE_ACTUAL_SIZE], text[JOB_SCHEME_SIZE];
 
 	if (!job->instance && !job->worker[0].gradients) {
 		job->ran_as = xstrdup("none"); /* one worker, or replica: nothing to add */
@@ -207,13 +214,8 @@ static void note_ran_as(struct job *job)
 	}
 	if (job->instance && job_scheme(job)->ran_as)
 		actual = job_scheme(job)->ran_as(job->instance);
-	collective_actual_text(&actual, given, text);
-	if (job->conf->all_gather_given) {
-		strncat(text, " + ", sizeof(text) - strlen(text) - 1);
-		strncat(text, scheme_names[job_group_gathers(job->conf)],
-			sizeof(text) - strlen(text) - 1);
-	}
-	job->ran_as = xstrdup(text);
+	collective_actual_text(&actual, given, reduces);
+	job->ran_as = xstrdup(job_group_scheme(job->conf, reduces, text));
 	if (actual.scheme || actual.what)
 		count_otherwise(job);
 }
