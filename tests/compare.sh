@@ -134,6 +134,52 @@ holds '.flows.by_name[$g].jain / $j - 1 | fabs < 1e-9' ring/summary.json --arg g
 holds '[.rows[] | select(.metric | startswith("jobs.by_name."))] == []' out # one job is no group
 ends 0 compare ring --metric "flows.by_name.$group.jain"
 
+# --- numbers that would mislead ---
+
+# Two groups of jobs differ: no time is of both, in runs, sweeps and their figures; a name asks for it.
+cat >unlike.json <<'JSON'
+{ "name": "unlike", "topology": { "kind": "star", "hosts": 10 },
+  "jobs": [ { "name": "small", "workers": 2, "iterations": 2, "all_reduce": "ring",
+              "model": { "layers": [ { "gradient": "10KB", "forward": "10us" } ] } },
+            { "name": "large", "workers": 4, "iterations": 4, "all_reduce": "switchml",
+              "model": { "layers": [ { "gradient": "1MB", "forward": "10us" } ] } } ] }
+JSON
+cat >unlike-plan.json <<'JSON'
+{ "name": "unlike", "base": "unlike.json", "replications": 2,
+  "axes": [ { "name": "rate", "pointer": "/topology/link/rate", "values": ["10Gbps", "25Gbps"] } ] }
+JSON
+ends 0 run unlike.json --quiet --out unlike
+ends 0 sweep run unlike-plan.json 0-3 --quiet --out unlikes
+ends 0 sweep collect unlike-plan.json --out unlikes
+for what in 'unlike unlike' 'unlikes --by rate'; do
+	# shellcheck disable=SC2086 # its words
+	ends 0 compare $what --json
+	holds '[.rows[].metric] | contains(["jobs.by_name.small.jct_s.mean", "jobs.by_name.large.jct_s.mean"]) and
+		all(. != "jobs.jct_s.mean" and . != "jobs.iteration_s.mean")' out
+done
+holds '[.rows[] | .value, .ratio, .difference | select(. != null) | .low, .high] | all(. == null)' out # two replications
+ends 0 compare unlike unlike --metric jobs.iteration_s.mean --json
+holds '.rows[0].value | .value > 0 and .n == 6 and .low == null' out # six iterations of two kinds: no interval
+ends 0 compare unlike --metric jobs.by_name.large.jct_s.mean
+if command -v gnuplot >/dev/null; then
+	ends 0 plot unlikes --term svg
+	says out '/jobs.by_name.small.jct_s.mean-over-rate.svg$'
+	says out '/jobs.by_name.large.jct_s.mean-over-rate.svg$'
+	checks=$((checks + 1))
+	if grep -q '/jobs.jct_s' out; then fail "a figure of jobs that differ"; fi
+fi
+# Values are over what each run finished, the ratio over what both did: it says so, with its two numbers.
+ends 0 compare ring late --metric flows.fct_s.mean --json
+holds '.rows[1] | .ratio.missing > 0 and .ratio.value != .value.value / .baseline and
+	(.paired.value / .paired.baseline / .ratio.value - 1 | fabs < 1e-12)' out
+both=$(join -t, <(awk -F, '$12 && $13 { print $1 "," $8 }' ring/flows.csv | sort -t, -k1,1) \
+	<(awk -F, '$12 && $13 { print $1 "," $8 }' late/flows.csv | sort -t, -k1,1) |
+	awk -F, '$1 != "flow_id" { n++; a += $2; b += $3 } END { printf "%d %.4g / %.4g", n, b / n, a / n }')
+ends 0 compare ring late --metric flows.fct_s.mean
+says out "${both%% *} pairs, [0-9]+ not$"
+says out "^ +of pairs: ${both#* }$"
+says out 'its two numbers stand below it where that leaves some out'
+
 # --- a sweep made of these runs ---
 
 mkdir -p sweep/points

@@ -98,6 +98,28 @@ says answer.html '<td>job completion time, mean<small>jobs.jct_s.mean</small></t
 if grep -q 'aria-label="jct' answer.html; then fail "bars or a distribution of one job a run"; fi
 says run/report.html '<p class="answer">Job completion time, mean: '
 
+# Jobs that differ: no mean over them, and the group that runs treat differently decides.
+cat >unlike.json <<'JSON'
+{ "name": "unlike", "topology": { "kind": "star", "hosts": 8 },
+  "jobs": [ { "name": "small", "workers": 2, "all_reduce": "ring", "iterations": 2,
+              "model": { "layers": [ { "gradient": "100KB", "forward": "50us" } ] } },
+            { "name": "large", "workers": 4, "all_reduce": "ring", "iterations": 2,
+              "model": { "layers": [ { "gradient": "1MB", "forward": "50us" } ] } } ] }
+JSON
+ends 0 run unlike.json --why --quiet --out unlike
+ends 0 run unlike.json --why --quiet --out mixed --set /jobs/1/all_reduce=switchml
+ends 0 report unlike
+page unlike/report.html "The answer" "What iterations of small are spent on" "What iterations of large are spent on" "Figures"
+says unlike/report.html '<p class="answer">Job completion time, mean: small [0-9.]+ us, 1[0-9.]* times its ideal; large [0-9.]+ [mu]s'
+says unlike/report.html '<p class="answer">An iteration of small takes a worker '
+says unlike/report.html '<p class="answer">An iteration of large takes a worker '
+ends 0 report unlike mixed --out mixed.html
+says mixed.html '<p class="answer">mixed is the fastest by job completion time of large, mean: '
+says mixed.html '<p class="answer">Why: an iteration of large in mixed spends '
+for file in unlike/report.html mixed.html; do
+	! grep -Eq 'jobs\.(jct|iteration)_s' "$file" || fail "$file has a mean over jobs that differ"
+done
+
 # warnings: none of a run that has none, and those that there are
 ends 0 run plain.json --quiet --out good --set /flows/0/enabled=false
 sed -i 's/-dirty"/"/' good/manifest.json

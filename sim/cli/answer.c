@@ -5,6 +5,7 @@
 #include "data/metrics.h"
 #include "lab/breakdown.h"
 #include "lab/figures/metric_words.h"
+#include "lab/names.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -100,14 +101,40 @@ static void end(struct paragraph *p, FILE *page)
 
 /* ---- Where the time goes ---- */
 
-/* The mean time of an iteration that a run spends on a cause; NaN without --why. */
-static double spent(const cJSON *summary, size_t cause)
+/* The length of a group's name in "jobs.by_name.NAME.jct_s.mean"; 0 for other rows. */
+#define GROUP_AT strlen("jobs.by_name.")
+static size_t group_length(const struct compare_row *row)
 {
-	const cJSON *jobs = cJSON_GetObjectItemCaseSensitive(summary, "jobs"),
-		    *why = cJSON_GetObjectItemCaseSensitive(jobs, "why_s"),
+	size_t length = strlen(row->metric), around = GROUP_AT + strlen(".jct_s.mean");
+
+	return length > around && !strncmp(row->metric, "jobs.by_name.", GROUP_AT) &&
+			       !strcmp(row->metric + length - strlen(".jct_s.mean"), ".jct_s.mean")
+		       ? length - around
+		       : 0;
+}
+
+/* The mean time of an iteration of these jobs ("jobs" of a summary, or a group of them) that is
+ * spent on a cause; NaN without --why. */
+static double spent(const cJSON *jobs, size_t cause)
+{
+	const cJSON *why = cJSON_GetObjectItemCaseSensitive(jobs, "why_s"),
 		    *item = cJSON_GetObjectItemCaseSensitive(why, breakdown_causes[cause].name);
 
 	return cJSON_IsNumber(item) ? item->valuedouble : NAN;
+}
+
+/* The jobs of a summary that "jobs.by_name.NAME.jct_s.mean" is of, or all. */
+static const cJSON *jobs_of(const cJSON *summary, const struct compare_row *row)
+{
+	const cJSON *jobs = cJSON_GetObjectItemCaseSensitive(summary, "jobs");
+	size_t length = group_length(row);
+	char *name = xstrndup(row->metric + (length ? GROUP_AT : 0), length);
+
+	if (length)
+		jobs = cJSON_GetObjectItemCaseSensitive(
+			cJSON_GetObjectItemCaseSensitive(jobs, "by_name"), name);
+	free(name);
+	return jobs;
 }
 
 /* Adds the causes whose times are largest, in size: "queues: flows 54 %, NIC 20 %", or (`shares`
@@ -136,27 +163,30 @@ static void put_causes(FILE *to, const double *times, bool shares, double all)
 	}
 }
 
-static void put_why(FILE *to, const cJSON *const *summaries, char *const *labels, size_t best,
-		    size_t other)
+/* Of the jobs that `row` is of. */
+static void put_why(FILE *to, const cJSON *const *summaries, char *const *labels,
+		    const struct compare_row *row, size_t best, size_t other)
 {
+	const cJSON *now = jobs_of(summaries[best], row), *then = jobs_of(summaries[other], row);
 	double times[BREAKDOWN_CAUSES], all = 0;
 	char text[QUANTITY];
 
 	for (size_t c = 0; c < BREAKDOWN_CAUSES; c++) {
-		double now = spent(summaries[best], c);
-
-		times[c] = best == other ? now : now - spent(summaries[other], c);
+		times[c] = spent(now, c) - (best == other ? 0 : spent(then, c));
 		all += times[c];
 	}
 	if (isnan(all))
 		return;
+	fprintf(to, best == other ? "An iteration" : "Why: an iteration");
+	if (group_length(row))
+		fprintf(to, " of %.*s", (int)group_length(row), row->metric + GROUP_AT);
 	if (best == other) {
-		fprintf(to, "An iteration of a worker takes %s: ", quantity(text, "time_s", all));
+		fprintf(to, " takes a worker %s: ", quantity(text, "time_s", all));
 		put_causes(to, times, true, all);
 		fputs(".", to);
 		return;
 	}
-	fprintf(to, "Why: an iteration in %s spends ", labels[best]);
+	fprintf(to, " in %s spends ", labels[best]);
 	put_causes(to, times, false, all);
 	fprintf(to, " than in %s.", labels[other]);
 }
@@ -177,6 +207,29 @@ static size_t next_time(const struct comparison *c, size_t count, size_t from, c
 			return i;
 	}
 	return SIZE_MAX;
+}
+
+/* The time of jobs, from row `first` on, that decides who is fastest: of groups that differ, that
+ * of the group which the runs treat most differently. */
+static size_t deciding_time(const struct comparison *c, size_t count, size_t first)
+{
+	size_t deciding = first;
+	double most = 0;
+
+	for (size_t i = first; i != SIZE_MAX && group_length(&c->rows[i]);
+	     i = next_time(c, count, i + count, "jobs.by_name.")) {
+		double low = INFINITY, high = 0;
+
+		for (size_t r = i; r < i + count; r++) {
+			low = fmin(low, c->rows[r].value.value);
+			high = fmax(high, c->rows[r].value.value);
+		}
+		if (high / low > most) {
+			most = high / low;
+			deciding = i;
+		}
+	}
+	return deciding;
 }
 
 /* Who has the least of it, and how the others compare. */
@@ -211,18 +264,6 @@ static void put_ranking(FILE *to, const struct comparison *c, size_t first, char
 	free(words);
 }
 
-/* The length of a group's name in "jobs.by_name.NAME.jct_s.mean"; 0 for other rows. */
-#define GROUP_AT strlen("jobs.by_name.")
-static size_t group_length(const struct compare_row *row)
-{
-	size_t length = strlen(row->metric), around = GROUP_AT + strlen(".jct_s.mean");
-
-	return length > around && !strncmp(row->metric, "jobs.by_name.", GROUP_AT) &&
-			       !strcmp(row->metric + length - strlen(".jct_s.mean"), ".jct_s.mean")
-		       ? length - around
-		       : 0;
-}
-
 /* What others pay where the fastest is fast: its row of a time, against the slowest's. */
 static void put_other(FILE *to, const struct comparison *c, size_t first, char *const *labels,
 		      size_t best, size_t worst)
@@ -253,9 +294,9 @@ static void put_price(FILE *to, const struct comparison *c, size_t count, char *
 {
 	size_t flows = next_time(c, count, 0, "flows."), said = 0;
 
-	for (size_t i = next_time(c, count, deciding + count, "jobs."); i != SIZE_MAX;
-	     i = next_time(c, count, i + count, "jobs.")) {
-		if (!group_length(&c->rows[i]))
+	for (size_t i = next_time(c, count, 0, "jobs.by_name."); i != SIZE_MAX;
+	     i = next_time(c, count, i + count, "jobs.by_name.")) {
+		if (i == deciding || !group_length(&c->rows[i]))
 			continue;
 		put_said(to, &said, labels[best]);
 		put_other(to, c, i, labels, best, worst);
@@ -267,47 +308,32 @@ static void put_price(FILE *to, const struct comparison *c, size_t count, char *
 	fputs(said ? "." : "", to);
 }
 
-/* Of the groups of jobs in one run: which is fastest, and how the others compare. */
-static bool put_groups_of_run(FILE *to, const struct comparison *c)
+/* Of the groups of jobs in one run: they differ, so each stands beside its own ideal. */
+static bool put_groups_of_run(FILE *to, const struct comparison *c, const cJSON *summary)
 {
-	const struct compare_row *best = NULL;
 	size_t groups = 0;
 	char value[QUANTITY];
 
-	for (size_t i = 0; i < c->count; i++) {
-		const struct compare_row *row = &c->rows[i];
+	for (const struct compare_row *row = c->rows; row < c->rows + c->count; row++) {
+		const cJSON *slowdown =
+			cJSON_GetObjectItemCaseSensitive(jobs_of(summary, row), "slowdown");
+		const cJSON *mean = cJSON_GetObjectItemCaseSensitive(slowdown, "mean");
 
 		if (!group_length(row) || isnan(row->value.value))
-			continue;
-		groups++;
-		best = !best || row->value.value < best->value.value ? row : best;
-	}
-	if (groups < 2)
-		return false;
-	fprintf(to, "%.*s is the fastest: its mean job completion time is %s",
-		(int)group_length(best), best->metric + GROUP_AT,
-		quantity(value, best->metric, best->value.value));
-	put_interval(to, best->metric, &best->value);
-	groups = 0;
-	for (const struct compare_row *row = c->rows; row < c->rows + c->count; row++) {
-		if (!group_length(row) || isnan(row->value.value) || row == best)
 			continue;
 		if (groups++ == NAMED) {
 			fputs("; more are below", to);
 			break;
 		}
-		fprintf(to, "%s %.*s takes %.4g times as long (%s", groups == 1 ? "." : ";",
+		fprintf(to, "%s%.*s %s", groups == 1 ? "Job completion time, mean: " : "; ",
 			(int)group_length(row), row->metric + GROUP_AT,
-			row->value.value / best->value.value,
 			quantity(value, row->metric, row->value.value));
-		if (!isnan(row->value.low)) {
-			fprintf(to, ", %s", quantity(value, row->metric, row->value.low));
-			fprintf(to, " to %s", quantity(value, row->metric, row->value.high));
-		}
-		fputs(")", to);
+		put_interval(to, row->metric, &row->value);
+		if (cJSON_IsNumber(mean))
+			fprintf(to, ", %.4g times its ideal", mean->valuedouble);
 	}
-	fputs(".", to);
-	return true;
+	fputs(groups ? "." : "", to);
+	return groups > 0;
 }
 
 static void put_value_of(FILE *to, const struct compare_row *row)
@@ -331,16 +357,18 @@ static void answer_one(FILE *page, const struct comparison *c, const cJSON *cons
 	struct paragraph p;
 
 	begin(&p);
-	if (!put_groups_of_run(p.to, c) && jobs != SIZE_MAX)
+	if (!put_groups_of_run(p.to, c, summaries[0]) && jobs != SIZE_MAX)
 		put_value_of(p.to, &c->rows[jobs]);
 	end(&p, page);
 	begin(&p);
 	if (flows != SIZE_MAX)
 		put_value_of(p.to, &c->rows[flows]);
 	end(&p, page);
-	begin(&p);
-	put_why(p.to, summaries, labels, 0, 0);
-	end(&p, page);
+	for (size_t i = jobs, n = 0; i != SIZE_MAX && n < NAMED; n++) {
+		put_why(begin(&p), summaries, labels, &c->rows[i], 0, 0);
+		end(&p, page);
+		i = group_length(&c->rows[i]) ? next_time(c, 1, i + 1, "jobs.by_name.") : SIZE_MAX;
+	}
 }
 
 void answer_runs(FILE *page, const struct comparison *c, const cJSON *const *summaries,
@@ -354,7 +382,9 @@ void answer_runs(FILE *page, const struct comparison *c, const cJSON *const *sum
 		answer_one(page, c, summaries, labels);
 		return;
 	}
-	if (!of_jobs)
+	if (of_jobs)
+		deciding = deciding_time(c, count, deciding);
+	else
 		deciding = next_time(c, count, 0, "flows.");
 	if (deciding == SIZE_MAX)
 		return;
@@ -366,7 +396,7 @@ void answer_runs(FILE *page, const struct comparison *c, const cJSON *const *sum
 	end(&p, page);
 	begin(&p);
 	if (best != worst)
-		put_why(p.to, summaries, labels, best, worst);
+		put_why(p.to, summaries, labels, &c->rows[deciding], best, worst);
 	end(&p, page);
 }
 
@@ -428,10 +458,18 @@ void answer_sweep(FILE *page, const struct sweep_table *table, const struct grou
 {
 	bool said[LEVEL_MACHINE + 1] = { false };
 
+	struct names groups_of_jobs = { 0 };
+	struct paragraph p;
+
+	said[LEVEL_JOB] = !sweep_table_jobs_alike(table, &groups_of_jobs);
+	for (size_t i = 0; i < groups_of_jobs.count && i < NAMED; i++) {
+		put_extremes(begin(&p), table, groups, groups_of_jobs.items[i]);
+		end(&p, page);
+	}
+	free(groups_of_jobs.items);
 	for (const struct metric *m = metric_table; m->name; m++) {
 		bool second = m->usual[1] && sweep_table_metric(table, m->usual[1]) != SIZE_MAX;
 		const char *path = m->usual[second];
-		struct paragraph p;
 
 		if ((m->level != LEVEL_JOB && m->level != LEVEL_FLOW) || said[m->level] || !path ||
 		    sweep_table_metric(table, path) == SIZE_MAX)

@@ -13,6 +13,7 @@
 #include "data/metrics.h"
 #include "lab/breakdown.h"
 #include "lab/figures/metric_words.h"
+#include "lab/names.h"
 #include "lab/sweep/groups.h"
 
 #include <errno.h>
@@ -207,19 +208,20 @@ static void put_comparison(struct report *r, const struct comparison *comparison
 	fputs("</tr>\n</table></div>\n", r->to);
 }
 
-/* Where the time went. Writes nothing for a run without --why. */
-static void put_breakdown(struct report *r, const cJSON *summary)
+/* Where the time of these jobs went. Writes nothing for a run without --why. */
+static void put_breakdown_of(struct report *r, const cJSON *jobs, const char *name)
 {
-	const cJSON *jobs = member(summary, "jobs"), *cause;
+	const cJSON *cause;
 	double all = 0;
 
 	cJSON_ArrayForEach(cause, member(jobs, "why_s"))
 		all += cJSON_IsNumber(cause) ? cause->valuedouble : 0;
 	if (all <= 0)
 		return;
-	html_element(r->to, "h3", "What iterations are spent on");
-	fputs("<div class=\"scroll\"><table><caption>Mean over workers and iterations of all jobs."
-	      "</caption>\n<tr><th>cause</th><th>ms</th><th>share</th><th></th></tr>\n",
+	html_element(r->to, "h3", "What iterations%s%s are spent on", name ? " of " : "",
+		     name ? name : "");
+	fputs("<div class=\"scroll\"><table><caption>Mean over workers and iterations.</caption>\n"
+	      "<tr><th>cause</th><th>ms</th><th>share</th><th></th></tr>\n",
 	      r->to);
 	for (size_t c = 0; c < BREAKDOWN_CAUSES; c++) {
 		double time = number_of(member(jobs, "why_s"), breakdown_causes[c].name);
@@ -234,6 +236,18 @@ static void put_breakdown(struct report *r, const cJSON *summary)
 			time * 1e3, 100 * time / all, 8 * time / all);
 	}
 	fputs("</table></div>\n", r->to);
+}
+
+/* A table for each group of jobs: no mean over jobs that differ. */
+static void put_breakdown(struct report *r, const cJSON *summary)
+{
+	const cJSON *jobs = member(summary, "jobs"), *groups = member(jobs, "by_name"), *group;
+
+	if (cJSON_GetArraySize(groups) < 2)
+		put_breakdown_of(r, jobs, NULL);
+	else
+		cJSON_ArrayForEach(group, groups)
+			put_breakdown_of(r, group, group->string);
 }
 
 static void put_fact(struct report *r, const char *what, const char *text)
@@ -459,10 +473,12 @@ static bool put_runs(struct report *r, const struct cli *cli)
 static struct names sweep_metrics(const struct sweep_table *table)
 {
 	struct names names = { 0 };
+	bool alike = sweep_table_jobs_alike(table, &names);
 
 	for (const struct metric *m = metric_table; m->name; m++)
 		for (size_t i = 0; i < 2 && m->usual[i]; i++)
-			if (sweep_table_metric(table, m->usual[i]) != SIZE_MAX)
+			if ((alike || (m->level != LEVEL_JOB && m->level != LEVEL_ITERATION)) &&
+			    sweep_table_metric(table, m->usual[i]) != SIZE_MAX)
 				names_add(&names, m->usual[i]);
 	return names;
 }
@@ -545,6 +561,7 @@ static void put_sweep_again(struct report *r, const char *dir)
 static bool put_sweep(struct report *r, const char *dir)
 {
 	struct sweep_table *table = sweep_table_read(dir, &r->error);
+	struct names unlike = { 0 };
 	struct groups groups;
 
 	if (!table)
@@ -555,8 +572,10 @@ static bool put_sweep(struct report *r, const char *dir)
 	html_element(r->to, "h3", "Does it mean what it says?");
 	put_sweep_warnings(r, table);
 	html_element(r->to, "h2", "Figures");
-	if (sweep_table_metric(table, "jobs.why_s.compute") != SIZE_MAX)
+	if (sweep_table_metric(table, "jobs.why_s.compute") != SIZE_MAX &&
+	    sweep_table_jobs_alike(table, &unlike))
 		put_sweep_figures(r, dir, true);
+	free(unlike.items);
 	put_sweep_figures(r, dir, false);
 	html_element(r->to, "h2", "Results");
 	put_groups(r, table, &groups);

@@ -102,6 +102,26 @@ static double satterthwaite(double error2_a, size_t a, double error2_b, size_t b
 	       (error2_a * error2_a / (double)(a - 1) + error2_b * error2_b / (double)(b - 1));
 }
 
+/* ---- Intervals above 0 ---- */
+
+static bool all_positive(const double *values, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (values[i] <= 0) /* false for NaN */
+			return false;
+	return true;
+}
+
+/* Replaces an interval around a value above 0 that would reach 0 by that of its logarithm, whose
+ * standard error is error / value. `half`: t times the error. */
+static void stay_above_0(struct estimate *e, double half)
+{
+	if (e->low <= 0) {
+		e->low = e->value * exp(-half / e->value);
+		e->high = e->value * exp(half / e->value);
+	}
+}
+
 /* ---- Means and differences ---- */
 
 static struct estimate t_mean(const double *values, size_t count, double level)
@@ -116,22 +136,11 @@ static struct estimate t_mean(const double *values, size_t count, double level)
 	return e;
 }
 
-static bool all_positive(const double *values, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (values[i] <= 0) /* false for NaN */
-			return false;
-	return true;
-}
-
 struct estimate infer_mean(const double *values, size_t count, double level)
 {
 	struct estimate e = t_mean(values, count, level);
-	if (e.low <= 0 && all_positive(values, count)) {
-		double half = (e.high - e.value) / e.value; /* of the mean's logarithm */
-		e.low = e.value * exp(-half);
-		e.high = e.value * exp(half);
-	}
+	if (all_positive(values, count))
+		stay_above_0(&e, e.high - e.value);
 	return e;
 }
 
@@ -157,7 +166,7 @@ struct estimate infer_difference(const double *a, size_t a_count, const double *
 {
 	struct moments ma = moments_of(a, a_count), mb = moments_of(b, b_count);
 	struct estimate e = { mb.mean - ma.mean, NAN, NAN, ma.n + mb.n, ma.missing + mb.missing };
-	if (ma.n >= 2 && mb.n >= 2) {
+	if (ma.n >= INFERENCE_MIN && mb.n >= INFERENCE_MIN) {
 		double freedom = satterthwaite(ma.error2, ma.n, mb.error2, mb.n);
 		double half = t_quantile(level, freedom) * sqrt(ma.error2 + mb.error2);
 		e.low = e.value - half;
@@ -202,7 +211,10 @@ struct estimate infer_ratio_paired(const double *a, const double *b, size_t coun
 		double aa = gsl_stats_variance(pairs.a, 1, n) / (double)n;
 		double dd = gsl_stats_variance(d, 1, n) / (double)n;
 		double ad = gsl_stats_covariance(pairs.a, 1, d, 1, n) / (double)n;
-		fieller(&e, mean_a, aa, dd, ad, t_quantile(level, (double)(n - 1)));
+		double t = t_quantile(level, (double)(n - 1));
+		fieller(&e, mean_a, aa, dd, ad, t);
+		if (all_positive(a, count) && all_positive(b, count))
+			stay_above_0(&e, t * sqrt(dd) / mean_a);
 	}
 	pairs_release(&pairs);
 	return e;
@@ -217,12 +229,13 @@ struct estimate infer_ratio(const double *a, size_t a_count, const double *b, si
 		return e;
 	double r = mb.mean / ma.mean; /* NaN where a sample is empty */
 	e.value = r;
-	if (ma.n >= 2 && mb.n >= 2) {
-		double scaled = r * r * ma.error2;
-		double freedom = satterthwaite(scaled, ma.n, mb.error2, mb.n);
+	if (ma.n >= INFERENCE_MIN && mb.n >= INFERENCE_MIN) {
+		double scaled = r * r * ma.error2, dd = mb.error2 + scaled;
+		double t = t_quantile(level, satterthwaite(scaled, ma.n, mb.error2, mb.n));
 		/* The samples are independent: only a itself varies with a in d. */
-		fieller(&e, ma.mean, ma.error2, mb.error2 + scaled, -r * ma.error2,
-			t_quantile(level, freedom));
+		fieller(&e, ma.mean, ma.error2, dd, -r * ma.error2, t);
+		if (all_positive(a, a_count) && all_positive(b, b_count))
+			stay_above_0(&e, t * sqrt(dd) / ma.mean);
 	}
 	return e;
 }

@@ -10,7 +10,8 @@
  * - Ratios: the ratio of the means, with Fieller's interval (Fieller, J. R. Statist. Soc. B 16,
  *   1954). The estimate is then the quotient of the two numbers that a table shows side by side (a
  *   mean of ratios or of their logarithms is not), zeros are allowed, and the interval of a paired
- *   ratio excludes 1 exactly when that of the paired difference excludes 0.
+ *   ratio excludes 1 exactly when that of the paired difference excludes 0 (where it stays above
+ * 0).
  * - Quantiles: order statistics, whose coverage is at least the level for any distribution, exactly
  *   and without random numbers (David and Nagaraja, Order Statistics, 3rd ed., section 7.1).
  * - Ratios of quantiles: percentile bootstrap, pairs resampled together (Efron and Tibshirani, An
@@ -25,7 +26,7 @@
 #include <stddef.h>
 
 #define INFERENCE_LEVEL 0.95
-#define INFERENCE_MIN   3 /* values, or pairs, that an interval of a mean needs */
+#define INFERENCE_MIN   3 /* values, on each side, or pairs that intervals of means need */
 
 struct estimate {
 	double value;     /* NaN: there is none */
@@ -43,7 +44,8 @@ double estimate_half_width(const struct estimate *estimate);
 /* Mean and t-interval. A mean needs one value, an interval INFERENCE_MIN. Where the t-interval of
  * values that are all above 0 would reach 0, which no time does, it is that of the mean's
  * logarithm, whose standard error is error / mean by the delta method (Casella and Berger,
- * Statistical Inference, 2nd ed., section 5.5.4); there it is wide, and says so. */
+ * Statistical Inference, 2nd ed., section 5.5.4); there it is wide, and says so. Fieller's
+ * intervals of ratios, below, are replaced in the same way. */
 struct estimate infer_mean(const double *values, size_t count, double level);
 
 /* Standard deviation (n - 1) of the values that are not missing; NaN below two. */

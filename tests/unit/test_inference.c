@@ -7,6 +7,7 @@
 #include "data/stats.h"
 
 #include <criterion/criterion.h>
+#include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -127,6 +128,39 @@ Test(inference, times_have_no_interval_below_0)
 	EXPECT(e.high, 4 * exp(0.75 * 4.302652729911275), 1e-9);
 	cr_expect_lt(infer_mean(zero, 3, LEVEL).low, 0);
 	cr_expect_lt(infer_difference_paired(none, times, 4, LEVEL).low, 0);
+}
+
+/* Fieller's intervals would be -0.736 to 2.18, and -0.89 to 2.1 of independent samples. On the scale
+ * of logarithms 0.4 exp(-+ t error), where error is that of the difference over mean(b); 2.0237
+ * degrees of freedom by Satterthwaite. With a value of 0 Fieller's stay. */
+Test(inference, ratios_of_times_have_no_interval_below_0)
+{
+	const double a[] = { 10, NAN, 11, 9 }, b[] = { 1, 3, 1, 10 }, zero[] = { 0, NAN, 2, 10 };
+	struct estimate e = infer_ratio_paired(a, b, 4, LEVEL);
+	EXPECT(e.value, 0.4, 1e-14);
+	EXPECT(e.low, 0.012770044148229982, 1e-9);
+	EXPECT(e.high, 12.529322384698032, 1e-9);
+	cr_expect_lt(infer_ratio_paired(a, zero, 4, LEVEL).low, 0);
+	const double c[] = { 1, 1, 10 };
+	double half = gsl_cdf_tdist_Pinv(0.975, 2.023702871339497) * 0.7522189397597838;
+	e = infer_ratio(a, 4, c, 3, LEVEL);
+	EXPECT(e.low, 0.4 * exp(-half), 1e-9);
+	EXPECT(e.high, 0.4 * exp(half), 1e-9);
+}
+
+/* Two values, or two pairs, say nothing of how far a third may be. */
+Test(inference, no_interval_for_fewer_than_three)
+{
+	const double two[] = { 10, 11 }, other[] = { 30, 33 }, three[] = { 30, 31, 32 };
+	EXPECT_OPEN(infer_mean(two, 2, LEVEL), 10.5, 2, 0);
+	EXPECT_OPEN(infer_difference_paired(two, other, 2, LEVEL), 21, 2, 0);
+	EXPECT_OPEN(infer_ratio_paired(two, other, 2, LEVEL), 3, 2, 0);
+	EXPECT_OPEN(infer_difference(two, 2, other, 2, LEVEL), 21, 4, 0);
+	EXPECT_OPEN(infer_ratio(two, 2, other, 2, LEVEL), 3, 4, 0);
+	EXPECT_OPEN(infer_difference(two, 2, three, 3, LEVEL), 20.5, 5, 0);
+	EXPECT_OPEN(infer_ratio(three, 3, two, 2, LEVEL), 10.5 / 31, 5, 0);
+	EXPECT_OPEN(infer_quantile(two, 2, 0.5, LEVEL), NAN, 2, 0);
+	cr_expect_not(isnan(infer_ratio(three, 3, three, 3, LEVEL).low));
 }
 
 Test(inference, corner_cases_of_pairs)

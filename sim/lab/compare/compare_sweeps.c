@@ -142,7 +142,10 @@ static bool choose_metrics(struct names *metrics, const struct frame *frame,
 			   const struct compare_options *options, char **error)
 {
 	struct names known = { 0 }, usual = { 0 };
-	compare_add_usual(&usual, true);
+	bool alike = true;
+	for (size_t t = 0; t < frame->table_count; t++)
+		alike &= sweep_table_jobs_alike(frame->tables[t], &usual);
+	compare_add_usual(&usual, alike);
 	for (size_t t = 0; t < frame->table_count; t++)
 		for (size_t m = 0; m < frame->tables[t]->metric_count; m++)
 			names_add(&known, frame->tables[t]->metrics[m]);

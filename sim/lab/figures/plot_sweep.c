@@ -389,9 +389,12 @@ static void put_breakdown(struct figure *f, const struct page *page, const struc
 {
 	const struct sheet *sheet = page->sheets;
 	const struct sweep_table *table = sheet->table;
+	struct names groups = { 0 };
+	const char *jobs = sweep_table_jobs_alike(table, &groups) ? "" : " of unlike jobs";
+	free(groups.items);
 	stack_put(f, bars, bars_of(sheet), table->axes[sheet->choice->x].name, "replications",
 		  title_words(sheet, "what iterations are spent on", "", fixed_words(sheet)),
-		  xasprintf("Mean over workers and iterations%s; %s",
+		  xasprintf("Mean over workers and iterations%s%s; %s", jobs,
 			    table->replications > 1 ? " of all replications" : "", tally(page)));
 }
 

@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define USUAL_METRICS 2
+#define GROUPS_SHOWN  4                  /* of jobs that differ, where nobody asks */
+#define USUAL_METRICS (GROUPS_SHOWN + 1) /* those of jobs, and one of flows */
 #define FIGURES_MAX   24 /* figures of one metric in a call; more are probably a mistake */
 
 /* ---- Names ---- */
@@ -72,16 +73,22 @@ static size_t usual_metric(const struct sweep_table *table, enum metric_level le
 								      m->of, m->name));
 }
 
-/* Chooses metrics where the user named none: one of jobs, one of flows. */
+/* Chooses metrics where the user named none: one of jobs, or of each group where they differ, and
+ * one of flows. */
 static void choose_usual_metrics(struct sweep_choice *choice, const struct sweep_table *table)
 {
-	static const enum metric_level levels[USUAL_METRICS] = { LEVEL_JOB, LEVEL_FLOW };
-
-	for (size_t i = 0; i < USUAL_METRICS; i++) {
-		size_t metric = usual_metric(table, levels[i]);
-		if (metric != SIZE_MAX)
-			choice->metrics[choice->metric_count++] = metric;
-	}
+	struct names groups = { 0 };
+	bool alike = sweep_table_jobs_alike(table, &groups);
+	size_t of_jobs = alike ? usual_metric(table, LEVEL_JOB) : SIZE_MAX;
+	size_t of_flows = usual_metric(table, LEVEL_FLOW);
+	if (of_jobs != SIZE_MAX)
+		choice->metrics[choice->metric_count++] = of_jobs;
+	for (size_t i = 0; i < groups.count && i < GROUPS_SHOWN; i++)
+		choice->metrics[choice->metric_count++] =
+			sweep_table_metric(table, groups.items[i]);
+	if (of_flows != SIZE_MAX)
+		choice->metrics[choice->metric_count++] = of_flows;
+	free(groups.items);
 }
 
 /* Chooses the times of all causes, in their order. */

@@ -62,6 +62,11 @@ size_t sweep_table_axis(const struct sweep_table *table, const char *name);
 size_t sweep_table_metric(const struct sweep_table *table, const char *name);
 size_t sweep_axis_level(const struct sweep_axis *axis, const char *value);
 
+/* Whether no point has several groups of jobs: then a mean over all jobs of a point is one of like
+ * jobs. Else adds the mean job completion time of each group ("jobs.by_name.NAME.jct_s.mean"). */
+struct names;
+bool sweep_table_jobs_alike(const struct sweep_table *table, struct names *groups);
+
 /* The same for names that a user typed. False and *error (caller frees) if there is none. */
 bool sweep_table_find_axis(const struct sweep_table *table, const char *name, size_t *axis,
 			   char **error);
