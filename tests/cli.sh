@@ -830,6 +830,8 @@ ends 0 formula flat_ring gpus=32 bytes=100MB inter=100Gbps --json
 holds '.name == "flat_ring" and .unit == "s" and .value == 0.0155 and .inputs == { gpus: 32, alpha: 0, bytes: 1e8, inter: 1e11 }' out
 ends 2 formula flat_rign
 says err 'there is no formula "flat_rign" .did you mean "flat_ring"'
+ends 2 formula gpus=32
+says err 'formula takes NAME INPUT=VALUE...: its name before the input gpus=32; inasim list formulas has'
 ends 2 formula flat_ring gpus=32
 says err 'flat_ring needs bytes=...: gradients of a worker'
 says err 'flat_ring needs inter=...'

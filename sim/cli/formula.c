@@ -103,6 +103,12 @@ static const struct formula *find(const char *name)
 
 	if (formula)
 		return formula;
+	if (strchr(name, '=')) {
+		complain("formula takes NAME INPUT=VALUE...: its name before the input %s; inasim "
+			 "list formulas has the inputs of each",
+			 name);
+		return NULL;
+	}
 	for (size_t i = 0; formula_table[i].name && i < MANY - 1; i++)
 		names[i] = formula_table[i].name;
 	complain_unknown("there is no formula", name, names, "; see inasim list formulas");

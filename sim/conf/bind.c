@@ -194,9 +194,23 @@ void conf_set_present(const struct binding *b, const struct conf_row *row, char 
 		memcpy(base + row->present - 1, &yes, sizeof(yes));
 }
 
+/* Whether the object has an unknown key that probably means this row: the message on it says so. */
+static bool is_mistyped(const struct binding *b, const struct conf_table *table,
+			const struct conf_row *row, const cJSON *object)
+{
+	const char *choices[] = { row->name, NULL }, **names = conf_names(table->rows);
+	bool mistyped = false;
+
+	for (const cJSON *child = object->child; child && !mistyped; child = child->next)
+		mistyped = !is_comment(b, child->string) && !is_among(child->string, names) &&
+			   conf_suggest(child->string, choices);
+	free(names);
+	return mistyped;
+}
+
 /* Returns the value for the resolved document, NULL when there is none. */
-static cJSON *bind_member(struct binding *b, const struct conf_row *row, char *base,
-			  const cJSON *object)
+static cJSON *bind_member(struct binding *b, const struct conf_table *table,
+			  const struct conf_row *row, char *base, const cJSON *object)
 {
 	const cJSON *child = cJSON_GetObjectItemCaseSensitive(object, row->name);
 	size_t length = b->pointer.length;
@@ -205,6 +219,8 @@ static cJSON *bind_member(struct binding *b, const struct conf_row *row, char *b
 	if (!child && row->def == CONF_REQUIRED) {
 		struct conf_buf allowed = { 0 };
 
+		if (is_mistyped(b, table, row, object))
+			return NULL;
 		conf_describe_row(&allowed, row);
 		fail(b, object, false, "the key \"%s\" is missing: %s", row->name,
 		     conf_buf_text(&allowed));
@@ -231,7 +247,7 @@ static cJSON *bind_object(struct binding *b, const struct conf_table *table, cha
 
 	check_keys(b, item, table);
 	for (const struct conf_row *row = table->rows; row->name; row++) {
-		cJSON *value = bind_member(b, row, dest, item);
+		cJSON *value = bind_member(b, table, row, dest, item);
 
 		if (value)
 			cJSON_AddItemToObject(object, row->name, value);

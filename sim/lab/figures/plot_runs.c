@@ -118,12 +118,6 @@ static const struct {
 		    { 0.95, "95th percentile", NULL, 5, 2 },
 		    { 0.50, "median", "Median slowdown", 1, 1 } };
 
-/* Several runs: a panel is a percentile, a curve a run. One run: a curve is a percentile. */
-static size_t percentile_of(const struct runs *runs, size_t panel, size_t curve)
-{
-	return !runs->together ? curve - 1 : panel == 1 ? 2 : 0;
-}
-
 static bool any_percentile(const struct runs *runs, double p)
 {
 	for (size_t r = 0; r < runs->count; r++)
@@ -131,6 +125,15 @@ static bool any_percentile(const struct runs *runs, double p)
 			if (stats_rank(runs->of[r].groups[c].count, p) > 0)
 				return true;
 	return false;
+}
+
+/* Several runs: a panel is a percentile, a curve a run. One run: a curve is a percentile that has
+ * points, and higher ones need more flows. */
+static size_t percentile_of(const struct runs *runs, size_t panel, size_t curve)
+{
+	if (runs->together)
+		return panel == 1 ? 2 : 0;
+	return curve - 1 + !any_percentile(runs, 0.99) + !any_percentile(runs, 0.95);
 }
 
 static void slowdown_curve(struct figure *f, const struct runs *runs, size_t panel, size_t curve)
@@ -192,7 +195,8 @@ static bool same_classes(const struct runs *runs)
 static bool slowdown(struct figure *f, const struct runs *runs)
 {
 	size_t panels = runs->together && any_percentile(runs, 0.99) ? 2 : 1;
-	size_t curves = runs->together ? runs->count : 3;
+	size_t lost = (size_t)!any_percentile(runs, 0.99) + (size_t)!any_percentile(runs, 0.95);
+	size_t curves = runs->together ? runs->count : 3 - lost;
 	f->why = "the runs have different size classes (output.flow_classes)";
 	if (!same_classes(runs))
 		return false;
