@@ -115,6 +115,7 @@ says unlike/report.html '<p class="answer">An iteration of small takes a worker 
 says unlike/report.html '<p class="answer">An iteration of large takes a worker '
 ends 0 report unlike mixed --out mixed.html
 says mixed.html '<p class="answer">mixed is the fastest by job completion time of large, mean: '
+says mixed.html '<p class="answer">Others in mixed: job completion time of small, mean: '
 says mixed.html '<p class="answer">Why: an iteration of large in mixed spends '
 for file in unlike/report.html mixed.html; do
 	! grep -Eq 'jobs\.(jct|iteration)_s' "$file" || fail "$file has a mean over jobs that differ"

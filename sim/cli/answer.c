@@ -272,10 +272,12 @@ static void put_other(FILE *to, const struct comparison *c, size_t first, char *
 	char *words = metric_words(row->metric, NULL);
 
 	fprintf(to, "%s: ", words);
-	if (worst == 0)
+	if (row->value.value == c->rows[first + worst].value.value)
+		fprintf(to, "as long as in %s", labels[worst]);
+	else if (worst == 0)
 		put_ratio(to, row, labels[0]);
 	else
-		fprintf(to, "%.4g times as long as %s",
+		fprintf(to, "%.4g times as long as in %s",
 			row->value.value / c->rows[first + worst].value.value, labels[worst]);
 	free(words);
 }

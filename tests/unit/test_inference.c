@@ -130,9 +130,9 @@ Test(inference, times_have_no_interval_below_0)
 	cr_expect_lt(infer_difference_paired(none, times, 4, LEVEL).low, 0);
 }
 
-/* Fieller's intervals would be -0.736 to 2.18, and -0.89 to 2.1 of independent samples. On the scale
- * of logarithms 0.4 exp(-+ t error), where error is that of the difference over mean(b); 2.0237
- * degrees of freedom by Satterthwaite. With a value of 0 Fieller's stay. */
+/* Fieller's intervals would be -0.736 to 2.18, and -0.89 to 2.1 of independent samples. On the
+ * scale of logarithms 0.4 exp(-+ t error), where error is that of the difference over
+ * mean(b); 2.0237 degrees of freedom by Satterthwaite. With a value of 0 Fieller's stay. */
 Test(inference, ratios_of_times_have_no_interval_below_0)
 {
 	const double a[] = { 10, NAN, 11, 9 }, b[] = { 1, 3, 1, 10 }, zero[] = { 0, NAN, 2, 10 };
