@@ -522,13 +522,13 @@ Test(conf, byte_order_mark)
 
 Test(conf, all_mistakes_in_the_order_of_the_text)
 {
-	struct conf_doc *doc = parse("{\n\"buffer\": 1,\n\"nme\": 2,\n\"seed\": 1e999\n}", NULL);
+	struct conf_doc *doc = parse("{\n\"buffer\": 1,\n\"colour\": 2,\n\"seed\": 1e999\n}", NULL);
 	char *errors = errors_of(doc, false);
 
 	cr_expect_eq(conf_errors(doc), 4);
 	cr_expect_eq(strncmp(errors, "t.json:1:1: /: the key \"name\" is missing", 40), 0);
-	cr_expect(strstr(errors, "2:11: /buffer") < strstr(errors, "3:1: /nme"));
-	cr_expect(strstr(errors, "3:1: /nme") < strstr(errors, "4:9: /seed"));
+	cr_expect(strstr(errors, "2:11: /buffer") < strstr(errors, "3:1: /colour"));
+	cr_expect(strstr(errors, "3:1: /colour") < strstr(errors, "4:9: /seed"));
 	cr_expect(strstr(errors, "    \"buffer\": 1,\n              ^\n"), "%s", errors);
 	free(errors);
 	conf_doc_free(doc);

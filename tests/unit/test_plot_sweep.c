@@ -209,7 +209,7 @@ Test(plot_sweep, ratios_are_paired)
 		      "points are in (1 timeout, 3 missing), 1 with UNFINISHED work\n"
 		      "# value: jobs.jct_s.mean, relative to scheme ring\n" X_NUMBERS COLUMNS
 		      "1 1 16000 2 nan nan 3 \"ina\"\n"
-		      "1 1 64000 1 -0.242068855875165 2.242068855875165 3 \"ina\"\n"
+		      "1 1 64000 1 0.2887861425787706 3.46277003138139 3 \"ina\"\n"
 		      "1 1 256000 nan nan nan 0 \"ina\"\n");
 }
 
