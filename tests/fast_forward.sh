@@ -1,31 +1,60 @@
 #!/bin/bash
 # What repeats is skipped, and nothing of the result changes: digest, events and tables are those of
-# the same run without. Scenarios are drawn from a fixed seed: networks, numbers of jobs, formats,
-# slots, layers, stragglers, spreads; a third of them must skip something, and one that draws a random
-# number for every packet must skip nothing.
+# the same run without. Scenarios are drawn from a fixed seed: schemes, networks, numbers of jobs,
+# formats, slots, trees, windows, memory, layers, stragglers, spreads; a quarter of each scheme's must
+# skip something, and one that draws a random number for every packet must skip nothing.
+# By hand: SRC=$PWD INASIM=$PWD/build/inasim tests/fast_forward.sh SEED SCENARIOS
 source "${SRC:?source directory}/tests/lib/shell.sh"
 in_a_folder_of_its_own
-RANDOM=11
+RANDOM=${1:-11}
+number=${2:-36} # of scenarios
+schemes=(switchml panama switchml_star)
 
+# In $one; no $(), as a subshell has random numbers of its own.
 one_of() {
 	shift $((RANDOM % $#))
-	echo "$1"
+	one=$1
 }
 
+# settings SCHEME: members of its object, in $settings
+settings() {
+	case $1 in
+	switchml)
+		one_of '"slots":128' '"slots":512' '"slots":384' '"format":"rdma"' '"timeout_rule":"adaptive"'
+		settings=$one
+		;;
+	panama | switchml_star)
+		settings='"aggregate_above":"0B","elements_per_packet":'$((30 + RANDOM % 60))
+		one_of '"trees":4' '"trees":3' '"trees":1' '"order":"strict"'
+		settings+=,$one
+		one_of '"memory":"64MB"' '"memory":"200kB"' '"memory":"40kB"'
+		settings+=,$one
+		one_of '{}' '{"bus":64}' '"0s"'
+		settings+=',"accelerator_latency":'$one
+		;;
+	esac
+}
+
+# scenario NUMBER SCHEME
 scenario() {
-	local topology j separator=
-	topology=$(one_of '"kind":"star","hosts":16' \
-		'"kind":"leaf-spine","leaves":4,"spines":2,"hosts_per_leaf":4' '"kind":"fat-tree","k":4')
+	local topology rate jitter j separator=
+	one_of '"kind":"star","hosts":16' '"kind":"leaf-spine","leaves":4,"spines":2,"hosts_per_leaf":4' \
+		'"kind":"fat-tree","k":4'
+	topology=$one
+	one_of 10Gbps 40Gbps 100Gbps
+	rate=$one
+	one_of 0ns 121ns 1us
+	jitter=$one
+	settings "$2"
 	printf '{"name":"repeats","seed":%d,"topology":{%s,"link":{"rate":"%s"},"host":{"nic_jitter":"%s"}},
-		"schemes":{"switchml":{%s}},"jobs":[' "$RANDOM" "$topology" \
-		"$(one_of 10Gbps 40Gbps 100Gbps)" "$(one_of 0ns 121ns 1us)" \
-		"$(one_of '"slots":128' '"slots":512' '"slots":384' '"format":"rdma"' '"timeout_rule":"adaptive"')"
-	for ((j = 0; j < 1 + $1 % 3; j++)); do
-		printf '%s{"all_reduce":"switchml","workers":%d,"iterations":%d,"compute_jitter":%s,
+		"schemes":{"%s":{%s}},"jobs":[' "$RANDOM" "$topology" "$rate" "$jitter" "$2" "$settings"
+	for ((j = 0; j < 1 + $1 / ${#schemes[@]} % 3; j++)); do
+		one_of 0 0 0.1
+		printf '%s{"all_reduce":"%s","workers":%d,"iterations":%d,"compute_jitter":%s,
 			"arrival":{"at":"%dus"},"model":{"layers":[{"gradient":"%dMB","backward":"%dus"},
-			{"gradient":"%dkB","forward":"20us"}]}}' "$separator" $((2 + RANDOM % 4)) \
-			$((1 + RANDOM % 2)) "$(one_of 0 0 0.1)" $((RANDOM % 300)) $((2 + RANDOM % 4)) \
-			$((RANDOM % 100)) $((1 + RANDOM % 3000))
+			{"gradient":"%dkB","forward":"20us"}]}}' "$separator" "$2" $((2 + RANDOM % 4)) \
+			$((1 + RANDOM % 2)) "$one" $((j * (RANDOM % 2000))) $((2 + RANDOM % 4)) \
+			$((RANDOM % 300)) $((1 + RANDOM % 3000))
 		separator=,
 	done
 	printf ']}\n'
@@ -45,13 +74,39 @@ both_ways() {
 	skipped=$(jq .packet_hops_skipped "$1.skips/manifest.json")
 }
 
-number=24 skipping=0
+declare -A skipping
 for ((i = 0; i < number; i++)); do
-	scenario "$i" >"$i.json"
+	scheme=${schemes[i % ${#schemes[@]}]}
+	scenario "$i" "$scheme" >"$i.json"
 	both_ways "$i"
-	((skipped == 0)) || skipping=$((skipping + 1))
+	((skipped == 0)) || skipping[$scheme]=$((${skipping[$scheme]:-0} + 1))
 done
-((3 * skipping >= number)) || fail "only $skipping of $number scenarios skip something"
+for scheme in "${schemes[@]}"; do
+	((4 * ${#schemes[@]} * ${skipping[$scheme]:-0} >= number)) ||
+		fail "only ${skipping[$scheme]:-0} scenarios with $scheme skip something"
+done
+
+# rule NAME RATE JITTER TOPOLOGY SCHEMES JOBS: a scenario in which the rule above it decides
+rule() {
+	printf '{"name":"%s","topology":{%s,"link":{"rate":"%s"},"host":{"nic_jitter":"%s"}},
+		"schemes":{%s},"jobs":[%s]}' "$1" "$4" "$2" "$3" "$5" "$6" >"$1.json"
+	both_ways "$1"
+	((skipped > 0)) || fail "$1 skips nothing"
+}
+star='"kind":"star","hosts":16'
+model='"model":{"layers":[{"gradient":"6MB","backward":"200us"}]}'
+# a worker is late: more is under way than what any tensor keeps to be simulated, and many rows of
+# an accelerator are in use
+rule sending 100Gbps 121ns "$star" '"switchml_star":{"aggregate_above":"0B","elements_per_packet":40}' \
+	'{"all_reduce":"switchml_star","workers":5,"compute_jitter":0.5,'"$model}"
+# ports of accelerators are slow
+rule ports 40Gbps 0s "$star" '"switchml_star":{"memory":"100kB","accelerator_latency":{"bus":64},
+	"aggregate_above":"0B","elements_per_packet":40}' '{"all_reduce":"switchml_star","workers":5,'"$model}"
+# windows grow while they are skipped, and are cut when others come
+rule windows 10Gbps 121ns '"kind":"leaf-spine","leaves":4,"spines":2,"hosts_per_leaf":4' \
+	'"panama":{"aggregate_above":"0B","elements_per_packet":40}' \
+	'{"all_reduce":"panama","workers":5,'"$model"'},
+	{"all_reduce":"panama","workers":5,"count":2,"arrival":{"at":"3ms"},'"$model}"
 
 cat >draws.json <<'JSON'
 {"name":"draws","topology":{"kind":"star","hosts":4,"host":{"jitter":"100ns"}},
@@ -60,4 +115,8 @@ JSON
 both_ways draws
 ((skipped == 0)) || fail "a run that draws for every packet skips"
 
-finish "$skipping of $number scenarios skip something, all have the same results"
+told=
+for scheme in "${schemes[@]}"; do
+	told+="$scheme ${skipping[$scheme]:-0}, "
+done
+finish "$number scenarios, all with the same results; some skip something: ${told%, }"

@@ -114,3 +114,23 @@ Test(panama_window, fixed)
 	panama_window_result(&window, &packets, true, 100);
 	cr_expect_eq(window.cwnd, 30);
 }
+
+/* Many unmarked results at once are the same as one by one, from any place in a round, up to the
+ * cap and beyond. */
+Test(panama_window, unmarked_results_at_once)
+{
+	for (uint64_t results = 0; results < 5000; results += 37) {
+		struct panama_window at_once, window;
+
+		panama_window_init(&window, &figure5, 80);
+		for (unsigned i = 0; i < 11; i++)
+			panama_window_result(&window, &figure5, i < 2, 80);
+		at_once = window;
+		for (uint64_t i = 0; i < results; i++)
+			panama_window_result(&window, &figure5, false, 80);
+		panama_window_unmarked(&at_once, &figure5, 80, results);
+		cr_expect_eq(at_once.cwnd, window.cwnd);
+		cr_expect_eq(at_once.alpha, window.alpha);
+		cr_expect_eq(at_once.received, window.received);
+	}
+}

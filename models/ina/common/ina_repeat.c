@@ -2,7 +2,7 @@
 #include "ina/common/ina.h"
 
 /* A mark costs as much as some packets of each worker. */
-#define RESULTS_A_MARK 1024
+#define RESULTS_A_MARK 256
 
 uint64_t ina_mark_distance(const struct ina_job *job)
 {
@@ -84,6 +84,10 @@ static void repeat_job(struct ina_job *job, struct repeat *repeat)
 
 static void repeat_memory(struct collective_memory *memory, struct repeat *repeat)
 {
+	if (!repeat->moving)
+		collective_reserve(memory, repeat->sim->now, 0);
+	repeat_time(repeat, &memory->changed);
+	repeat_integral(repeat, &memory->used_time, memory->used_max_bytes);
 	repeat_same(repeat, memory->used_bytes);
 	repeat_same(repeat, memory->used_max_bytes);
 	repeat_same(repeat, memory->draining_bytes);

@@ -467,7 +467,9 @@ static const struct ina_ops ops = {
 		      .deliver = deliver,
 		      .at_switch = at_switch,
 		      .ahead = ahead,
-		      .about = about },
+		      .about = about,
+		      .stream = panama_stream,
+		      .repeat = panama_repeat_packet },
 	.pull = panama_pull,
 	.admit = admit,
 	.withdraw = withdraw,
@@ -477,6 +479,8 @@ static const struct ina_ops ops = {
 	.waits = waits,
 	.stats = stats,
 	.close = close_scheme,
+	.period = panama_period,
+	.repeat = panama_repeat_job,
 };
 
 static void *panama_open(const struct model_env *env, const void *self)
@@ -519,9 +523,9 @@ static void *switchml_star_open(const struct model_env *env, const void *conf)
 #define OPS                                                                                        \
 	.close = ina_close, .start = panama_start, .contribute = contribute,                       \
 	.finish = panama_finish, .plan = panama_plan, .withdraw = panama_withdraw,                 \
-	.stats = ina_stats, .memory = ina_memory, .idle = panama_idle, .burst = panama_burst,      \
-	.frame = panama_frame, .payload = panama_payload, .check = panama_check,                   \
-	.runs_as = panama_runs_as, .ran_as = panama_ran_as,                                        \
+	.stats = ina_stats, .memory = ina_memory, .repeat = panama_repeat, .idle = panama_idle,    \
+	.burst = panama_burst, .frame = panama_frame, .payload = panama_payload,                   \
+	.check = panama_check, .runs_as = panama_runs_as, .ran_as = panama_ran_as,                 \
 	.report_waiting = panama_report_waiting,                                                   \
 	.tolerance = { .one_switch = 0.02, .tiers = 0.02, .together = 0.05 }
 

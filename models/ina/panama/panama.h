@@ -11,6 +11,7 @@
  *   panama_worker.c    sending, results
  *     panama_window.c    its window, which knows nothing else
  *     panama_recovery.c  what is lost is asked for and sent again
+ *   panama_repeat.c    its state, for runs that repeat themselves
  *
  * Calls: panama.c opens and closes all, and hands packets to panama_switch.c and panama_worker.c,
  * which never call each other. Each of the two calls those that are indented below it. Back come
@@ -184,6 +185,10 @@ struct panama_sequence {
 	/* fraction < 1; else NULL */
 	struct panama_partial *partial;
 	struct panama_backlog *backlogs; /* by node */
+	/* for runs that repeat themselves: */
+	struct repeat_stream stream; /* of its VIDs */
+	uint64_t changes;            /* of the scheme, as last seen ... */
+	uint64_t sent_before;        /* ... with the VID behind the last sent until then */
 };
 
 /* --- workers --- */
@@ -220,6 +225,8 @@ struct panama_job {
 	uint16_t *open_at;            /* ... and are not over */
 	struct panama_orders *orders; /* by tree; recovery, else NULL */
 	uint64_t overflows;           /* packets dropped by full accelerators */
+	uint64_t marked;              /* results at workers */
+	uint64_t held_back;           /* times that a window forbade to send */
 };
 
 struct panama_scheme {
@@ -228,6 +235,7 @@ struct panama_scheme {
 	void *ring;                              /* for small jobs */
 	struct ina_registry sequences;           /* `flow` of packets */
 	struct panama_accelerator *accelerators; /* by switch */
+	uint64_t changes;                        /* of their numbers of jobs */
 };
 
 static inline struct panama_scheme *panama_scheme(const struct panama_job *job)
@@ -300,6 +308,7 @@ static inline void panama_count_job(struct panama_accelerator *accelerator, uint
 	uint32_t change = comes ? 1 : UINT32_MAX;
 
 	accelerator->jobs += change;
+	accelerator->scheme->changes++;
 	accelerator->jobs_with[sequences] += change;
 }
 
@@ -366,6 +375,15 @@ void panama_backlog_close(struct panama_sequence *sequence);
  * egress port `back`: a timer sends the others. */
 void panama_backlog_begin(struct panama_sequence *sequence, struct panama_node *node,
 			  uint32_t back);
+
+/* --- panama_repeat.c --- */
+
+/* Members of struct ina_ops, of protocol_ops and of collective_ops. */
+uint64_t panama_period(const void *job);
+void panama_repeat_job(void *job, struct repeat *repeat);
+const struct repeat_stream *panama_stream(const void *scheme, const struct packet *packet);
+void panama_repeat_packet(void *scheme, struct repeat *repeat, struct packet *packet);
+void panama_repeat(void *scheme, struct repeat *repeat);
 
 /* --- panama_recovery.c --- */
 

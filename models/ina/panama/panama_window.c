@@ -53,3 +53,20 @@ void panama_window_result(struct panama_window *window, const struct panama_wind
 		end_round(window, conf->g);
 	limit(window, cap);
 }
+
+void panama_window_unmarked(struct panama_window *window, const struct panama_window_conf *conf,
+			    uint32_t cap, uint64_t results)
+{
+	while (results) {
+		uint64_t packets = panama_window_packets(window), received = window->received;
+		uint64_t to_end = received < packets ? packets - received : 1;
+
+		if (results < to_end) {
+			window->received += (uint32_t)results;
+			return;
+		}
+		window->received += (uint32_t)(to_end - 1);
+		panama_window_result(window, conf, false, cap);
+		results -= to_end;
+	}
+}

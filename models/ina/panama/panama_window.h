@@ -32,6 +32,11 @@ void panama_window_init(struct panama_window *window, const struct panama_window
 void panama_window_result(struct panama_window *window, const struct panama_window_conf *conf,
 			  bool marked, uint32_t cap);
 
+/* The same as so many unmarked results with a cap that the window is not above; not for fixed ones.
+ */
+void panama_window_unmarked(struct panama_window *window, const struct panama_window_conf *conf,
+			    uint32_t cap, uint64_t results);
+
 /* Packets that may be out. At least 1. */
 static inline uint64_t panama_window_packets(const struct panama_window *window)
 {

@@ -24,8 +24,12 @@ static bool may_send(struct panama_worker *worker, uint32_t tree)
 		flow->next++; /* a repair was faster */
 		flow->done++;
 	}
-	return flow->next < flow->available &&
-	       flow->next - flow->una - flow->done < panama_window_packets(&flow->window);
+	if (flow->next >= flow->available)
+		return false;
+	if (flow->next - flow->una - flow->done < panama_window_packets(&flow->window))
+		return true;
+	panama_job(worker)->held_back++;
+	return false;
 }
 
 /* In strict order: the tree of the next chunk, if its window allows that. */
@@ -204,6 +208,7 @@ void panama_worker_result(struct panama_worker *worker, struct panama_sequence *
 	fresh = worker->asker ? panama_recovery_result(worker, sequence, packet, chunk)
 			      : receive_in_order(worker, flow, vid);
 	job->base.stats.stale += !fresh;
+	job->marked += packet->flags & PACKET_CE ? 1 : 0;
 	if (!sequence->repair)
 		panama_window_result(&flow->window, &panama_scheme(job)->window,
 				     packet->flags & PACKET_CE, packet->cap);

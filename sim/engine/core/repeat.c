@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DISTANCE_SHIFT_MAX 6 /* marks are at most 2^6 times as far apart as they may be */
+#define WORDS_AN_EVENT     8 /* of the state, are read in about the time of an event */
+#define DISTANCE_SHIFT_MAX 8 /* marks are at most 2^8 times as far apart as they may be */
 
 /* --- reading --- */
 
@@ -34,6 +35,18 @@ void repeat_left(struct repeat *repeat, uint64_t *left, uint64_t reserve)
 			(struct repeat_left){ repeat->counts.count, reserve };
 	}
 	repeat_count(repeat, left);
+}
+
+void repeat_integral(struct repeat *repeat, unsigned __int128 *sum, uint64_t most)
+{
+	sim_time period = repeat->sim->now - repeat->marked;
+
+	if (repeat->moving)
+		*sum += (unsigned __int128)repeat->periods * repeat->growth.of[repeat->next++];
+	else if ((unsigned __int128)most * period >> 64)
+		repeat_never(repeat);
+	if (!repeat->moving)
+		repeat_put(&repeat->counts, (uint64_t)*sum);
 }
 
 void repeat_event(struct repeat *repeat, uint32_t entity)
@@ -208,6 +221,16 @@ static void record(struct repeat *repeat, bool on)
 		sim_stop(repeat->sim);
 }
 
+/* Of a look that was for nothing: the more, the longer it took than what was simulated. */
+static unsigned price(const struct repeat *repeat)
+{
+	uint64_t words = repeat->same.count + repeat->counts.count;
+	uint64_t events =
+		repeat->growth.count ? repeat->growth.of[repeat->growth.count - 2] : words;
+
+	return 1 + (unsigned)(words / (WORDS_AN_EVENT * (events + 1)));
+}
+
 /* All events of this instant are over. */
 static void on_look(struct sim *sim, uint32_t entity, void *owner)
 {
@@ -221,7 +244,7 @@ static void on_look(struct sim *sim, uint32_t entity, void *owner)
 	equal = repeat->marked && equal_words(&repeat->same, &repeat->last_same);
 	equal &= grew_alike(repeat);
 	repeat->equal = equal ? repeat->equal + 1 : 0;
-	repeat->failed = equal ? 0 : repeat->failed + 1;
+	repeat->failed = equal ? 0 : repeat->failed + price(repeat);
 	if (equal && repeat->recording) {
 		skip(repeat, period);
 		record(repeat, false);

@@ -15,6 +15,7 @@
  *   repeat_due()      a time that matters as long as it is to come
  *   repeat_number()   the same of a number of a stream of chunks, relative to how far that is
  *   repeat_count()    it only counts: has to grow by the same amount from mark to mark
+ *   repeat_integral() the same of an integral over time
  *   repeat_left()     counts down what is left of something whose end has to be simulated
  *   repeat_event()    the event of an entity, which belongs to what repeats
  *
@@ -86,7 +87,7 @@ struct repeat {
 
 	sim_time marked; /* time of the last mark; 0 = there is none */
 	unsigned equal;  /* periods in a row that were */
-	unsigned failed; /* marks since the state was last equal; see repeat_distance() */
+	unsigned failed; /* price of marks since the state was last equal; see repeat_distance() */
 	bool recording;
 	struct repeat_fact *facts;
 	size_t fact_count, fact_capacity;
@@ -166,6 +167,9 @@ static inline void repeat_counts(struct repeat *repeat, uint64_t *counts, size_t
 	for (size_t i = 0; i < count; i++)
 		repeat_count(repeat, &counts[i]);
 }
+
+/* Of what is never above `most`, until now. Skips nothing where a period adds more than 64 bits. */
+void repeat_integral(struct repeat *repeat, unsigned __int128 *sum, uint64_t most);
 
 /* Before any number of the stream; `base` is set. */
 static inline void repeat_base(struct repeat *repeat, struct repeat_stream *stream)
