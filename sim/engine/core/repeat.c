@@ -1,5 +1,6 @@
 #include "core/repeat.h"
 
+#include "base/hash.h"
 #include "base/mem.h"
 
 #include <stdlib.h>
@@ -209,6 +210,7 @@ static void forget(struct repeat *repeat)
 	repeat->marked = 0;
 	repeat->equal = 0;
 	repeat->recording = false;
+	repeat->recorded = 0;
 }
 
 /* From one way to run events to the other. */
@@ -216,7 +218,9 @@ static void record(struct repeat *repeat, bool on)
 {
 	repeat->switches = repeat->recording != on;
 	repeat->recording = on;
-	repeat->fact_count = 0;
+	repeat->recorded = on && !repeat->switches ? repeat->recorded + 1 : 0;
+	repeat->last_pattern = repeat->pattern;
+	repeat->pattern = repeat->fact_count = 0;
 	if (repeat->switches)
 		sim_stop(repeat->sim);
 }
@@ -243,9 +247,10 @@ static void on_look(struct sim *sim, uint32_t entity, void *owner)
 	read_state(repeat);
 	equal = repeat->marked && equal_words(&repeat->same, &repeat->last_same);
 	equal &= grew_alike(repeat);
+	equal &= !repeat->recorded || repeat->pattern == repeat->last_pattern;
 	repeat->equal = equal ? repeat->equal + 1 : 0;
 	repeat->failed = equal ? 0 : repeat->failed + price(repeat);
-	if (equal && repeat->recording) {
+	if (repeat->equal >= REPEAT_PERIODS) {
 		skip(repeat, period);
 		record(repeat, false);
 		forget(repeat); /* what is skipped next is recorded anew */
@@ -254,7 +259,7 @@ static void on_look(struct sim *sim, uint32_t entity, void *owner)
 	swap(&repeat->same, &repeat->last_same);
 	swap(&repeat->counts, &repeat->last_counts);
 	repeat->marked = sim->now;
-	record(repeat, repeat->equal >= REPEAT_PERIODS);
+	record(repeat, equal);
 }
 
 bool repeat_mark(struct repeat *repeat, const void *who)
@@ -284,6 +289,14 @@ uint64_t repeat_distance(const struct repeat *repeat, uint64_t least)
 
 /* --- running --- */
 
+/* Relative to the mark: the same of the same fact in another period. */
+static uint64_t fact_hash(const struct repeat_fact *fact, sim_time marked)
+{
+	uint64_t seq = fact->seq - (fact->stream ? fact->stream->base : 0);
+
+	return hash_pair(hash_pair(fact->at - marked, fact->entity), hash_pair(seq, fact->label));
+}
+
 static void before(void *owner, const struct sim_event *event)
 {
 	struct repeat *repeat = owner;
@@ -293,6 +306,7 @@ static void before(void *owner, const struct sim_event *event)
 		fact.entity = event->entity;
 		fact.stream = repeat->fact(repeat->owner, event->entity, &fact.seq, &fact.label);
 	}
+	repeat->pattern += fact_hash(&fact, repeat->marked);
 	repeat->facts = array_reserve(repeat->facts, repeat->fact_count, &repeat->fact_capacity,
 				      sizeof(*repeat->facts));
 	repeat->facts[repeat->fact_count++] = fact;

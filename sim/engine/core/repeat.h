@@ -24,7 +24,8 @@
  *
  * Ties. The order of events of one time hangs on a hash of that time (equeue.h), so it is another
  * one in each period. Periods are skipped after REPEAT_PERIODS that were equal under as many
- * orders: then the order of ties decides nothing.
+ * orders, and of which all but the first had the same facts at the same times: then the order of
+ * ties decides nothing.
  *
  * Events that nobody has named bound what is skipped: computation, arrivals, samples, the end. */
 #ifndef INASIM_CORE_REPEAT_H
@@ -33,9 +34,7 @@
 #include "core/alarm.h"
 #include "core/observe.h"
 
-#define REPEAT_PERIODS                                                                             \
-	3 /* equal ones before the one that is recorded; then the next are skipped                 \
-	   */
+#define REPEAT_PERIODS 4 /* equal ones in a row before the next are skipped */
 
 /* What numbers are counted in: the chunks of a job. */
 struct repeat_stream {
@@ -88,7 +87,10 @@ struct repeat {
 	sim_time marked; /* time of the last mark; 0 = there is none */
 	unsigned equal;  /* periods in a row that were */
 	unsigned failed; /* price of marks since the state was last equal; see repeat_distance() */
-	bool recording;
+	bool recording;  /* from the second equal period on */
+	unsigned recorded; /* periods so far */
+	uint64_t pattern,
+		last_pattern; /* of the facts, relative to the mark; of the period before */
 	struct repeat_fact *facts;
 	size_t fact_count, fact_capacity;
 	bool switches; /* between recording and not: the loop was left for that */
