@@ -249,6 +249,16 @@ struct collective_ops {
 	/* Required. All workers hold all results; frees the instance. Never called
 	 * from within done(). */
 	void (*finish)(void *instance);
+	/* Optional: the same while workers lack results, as something has failed. Without this
+	 * member finish() does that, too. */
+	void (*abandon)(void *instance);
+	/* Optional: whether switches on which the instance stands work, with what they have added
+	 * up; `links`: and the links between. Without this member it stands on connections alone,
+	 * which find other ways. */
+	bool (*intact)(const void *instance, bool links);
+	/* Optional: a switch has lost what it has added up, and the scheme recovers by itself.
+	 * Without this member its jobs there do not go on (intact()). */
+	void (*wipe)(void *scheme, uint32_t sw);
 	/* Required. Adds what this instance did to *stats. */
 	void (*stats)(const void *instance, struct collective_stats *stats);
 	/* Optional: memory per switch. Returns the number of entries; *list is owned

@@ -241,7 +241,28 @@ static void finish(void *instance)
 	free_machines(machines);
 }
 
+static void abandon(void *instance)
+{
+	struct machines *machines = instance;
+	const struct collective_ops *ops = inner_ops(machines);
+
+	for (uint32_t r = 0; r < machines->rail_count; r++)
+		(ops->abandon ? ops->abandon : ops->finish)(machines->rails[r].inner);
+	free_machines(machines);
+}
+
 /* --- questions --- */
+
+static bool intact(const void *instance, bool links)
+{
+	const struct machines *machines = instance;
+	const struct collective_ops *ops = inner_ops(machines);
+
+	for (uint32_t r = 0; ops->intact && r < machines->rail_count; r++)
+		if (!ops->intact(machines->rails[r].inner, links))
+			return false;
+	return true;
+}
 
 static void stats(const void *instance, struct collective_stats *sum)
 {
@@ -283,6 +304,8 @@ const struct collective_ops machine_collective = {
 	.hint = hint,
 	.contribute = contribute,
 	.finish = finish,
+	.abandon = abandon,
+	.intact = intact,
 	.stats = stats,
 	.slots = slots,
 	.ran_as = ran_as,

@@ -16,8 +16,9 @@ static bool can_repeat(const struct simulation *s)
 {
 	const struct job_group_conf *jobs = scenario_jobs(s->scenario);
 
-	if (s->fluid || s->observer || s->sim.parts || scenario_has_flows(s->scenario) ||
-	    machine_nics(&s->scenario->machine) > 1 || !network_can_repeat(&s->topo.net))
+	if (s->failures || s->fluid || s->observer || s->sim.parts ||
+	    scenario_has_flows(s->scenario) || machine_nics(&s->scenario->machine) > 1 ||
+	    !network_can_repeat(&s->topo.net))
 		return false;
 	for (size_t i = 0; i < s->scenario->jobs.count; i++)
 		if (jobs[i].enabled && !job_can_repeat(&jobs[i]))

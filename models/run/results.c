@@ -2,6 +2,7 @@
 
 #include "base/units.h"
 #include "run/event_log.h"
+#include "run/failures.h"
 #include "scenario/links.h"
 #include "run/why_table.h"
 #include "net/lossless.h"
@@ -48,7 +49,7 @@ const struct out_schema *const results_schemas[] = {
 	&jobs_schema,        &iterations_schema, &flows_schema,       &links_schema,
 	&aggregators_schema, &series_schema,     &link_series_schema, &flow_series_schema,
 	&events_schema,      &why_schema,        &why_links_schema,   &owner_series_schema,
-	&summary_schema,
+	&failures_schema,    &summary_schema,
 };
 const size_t results_schema_count = sizeof(results_schemas) / sizeof(results_schemas[0]);
 

@@ -99,10 +99,27 @@ static void warn_beside_flows(const struct simulation *s, struct lines *lines)
 		add(lines, xstrdup(text));
 }
 
+static void warn_failed(const struct simulation *s, struct lines *lines)
+{
+	const char *group, *why = jobs_failure(s->jobs, &group);
+	char text[128];
+	uint64_t measured, cut = flows_lost(s->flows, &measured, text, sizeof(text));
+
+	if (why)
+		add(lines, xasprintf("failures ended %zu of %zu jobs; the first (%s) %s",
+				     jobs_report(s->jobs)->failed, jobs_report(s->jobs)->count,
+				     group, why));
+	if (cut)
+		add(lines,
+		    xasprintf("failures cut off %" PRIu64 " of %" PRIu64 " flows; the first: %s",
+			      cut, flows_started(s->flows), text));
+}
+
 static void (*const warnings[])(const struct simulation *s, struct lines *lines) = {
 	warn_memory_idle,
 	warn_saturated,
 	warn_beside_flows,
+	warn_failed,
 };
 
 char **results_warnings(const struct simulation *s)

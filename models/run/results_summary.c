@@ -35,11 +35,12 @@ static const struct out_column summary_columns[] = {
 	  "that did not. Without packets, what counts packets is null." },
 	{ "end_reason", OUT_TEXT,
 	  "all_done, jobs_done, flows_done, measured_done, time: as planned; time_limit, deadlock: "
-	  "work was left; interrupted; violation." },
+	  "work was left; failed: failures ended some of it; interrupted; violation." },
 	{ "digest", OUT_TEXT, "Of all events: equal digests, equal runs." },
 	{ "warnings", OUT_TEXT,
 	  "A list of what the run showed that is probably a mistake: switch memory that was never "
-	  "contended, a fabric that was saturated throughout, fluid beside flows. What else its "
+	  "contended, a fabric that was saturated throughout, fluid beside flows; or that failures "
+	  "have ended work, when and why. What else its "
 	  "scenario shows is said by check." },
 	{ "jobs.why_s", OUT_REAL,
 	  "With run --why: mean time of an iteration by the causes of why.csv, {compute, jitter, "

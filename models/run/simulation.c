@@ -4,6 +4,7 @@
 #include "core/parts.h"
 #include "net/cut.h"
 #include "run/event_log.h"
+#include "run/failures.h"
 #include "run/fast_forward.h"
 #include "scenario/links.h"
 #include "net/lossless.h"
@@ -21,7 +22,7 @@ const char *const end_reason_names[] = {
 	[END_FLOWS_DONE] = "flows_done",       [END_TIME] = "time",
 	[END_TIME_LIMIT] = "time_limit",       [END_DEADLOCK] = "deadlock",
 	[END_INTERRUPTED] = "interrupted",     [END_VIOLATION] = "violation",
-	[END_MEASURED_DONE] = "measured_done",
+	[END_MEASURED_DONE] = "measured_done", [END_FAILED] = "failed",
 };
 
 /* In one thread, networks from PARTITIONS_FROM hosts on are cut into partitions of about
@@ -56,16 +57,27 @@ static bool jobs_are_done(const struct simulation *s)
 {
 	const struct jobs_report *jobs = jobs_report(s->jobs);
 
-	return jobs->finished + jobs->refused == jobs->count;
+	return jobs->finished + jobs->refused + jobs->failed == jobs->count;
+}
+
+/* Flows that failures have ended, and of these the measured. */
+static uint64_t cut_off(const struct simulation *s, uint64_t *measured)
+{
+	char text[128];
+
+	return flows_lost(s->flows, measured, text, sizeof(text));
 }
 
 /* The window is over and nothing that began in it is under way. */
 static bool measured_is_done(const struct simulation *s)
 {
 	const struct jobs_counts *jobs = &jobs_report(s->jobs)->measured;
+	uint64_t cut;
 
+	cut_off(s, &cut);
 	return s->sim.now >= scenario_window(s->scenario).to &&
-	       jobs->finished + jobs->refused == jobs->count && !flows_measured_open(s->flows);
+	       jobs->finished + jobs->refused + jobs->failed == jobs->count &&
+	       flows_measured_open(s->flows) == cut;
 }
 
 /* Nothing is left of what the scenario waits for. */
@@ -141,6 +153,8 @@ static enum end_reason end_of(const struct simulation *s, bool interrupted)
 						   [STOP_FLOWS_DONE] = END_FLOWS_DONE,
 						   [STOP_MEASURED_DONE] = END_MEASURED_DONE };
 
+	uint64_t cut;
+
 	if (s->checks.exact_violations || s->checks.conservation_violations)
 		return END_VIOLATION;
 	if (interrupted)
@@ -150,7 +164,9 @@ static enum end_reason end_of(const struct simulation *s, bool interrupted)
 	if (s->scenario->stop.when == STOP_TIME)
 		return END_TIME;
 	if (goal_reached(s))
-		return reached[s->scenario->stop.when];
+		return jobs_report(s->jobs)->failed || cut_off(s, &cut)
+			       ? END_FAILED
+			       : reached[s->scenario->stop.when];
 	return s->limit_reached && simulation_moves(s) ? END_TIME_LIMIT : END_DEADLOCK;
 }
 
@@ -258,7 +274,7 @@ struct simulation *simulation_build(const struct scenario *scenario, const char 
 {
 	struct simulation *s = xcalloc(1, sizeof(*s));
 	struct jobs_tables tables = { 0 };
-	struct out_table *flow_table = NULL;
+	struct out_table *flow_table = NULL, *failed = NULL;
 	struct model_env env;
 	const struct jobs_times times = { .end = scenario->stop.after,
 					  .window = scenario_window(scenario) };
@@ -295,6 +311,10 @@ struct simulation *simulation_build(const struct scenario *scenario, const char 
 	jobs_on_change(s->jobs, on_change, s);
 	flows_on_change(s->flows, on_change, s);
 	open_timers(s);
+	if (dir && scenario->failures.events.count &&
+	    !(failed = out_table_open(dir, &failures_schema, error)))
+		goto failed;
+	s->failures = failures_open(s, failed);
 	s->series = series_start(s, dir, error);
 	if (!s->series && dir && scenario->series.every)
 		goto failed;
@@ -309,6 +329,7 @@ void simulation_free(struct simulation *s)
 	if (!s)
 		return;
 	timeline_free(s->timeline);
+	failures_free(s->failures);
 	flows_free(s->flows);
 	jobs_free(s->jobs);
 	for (unsigned i = 0; scheme_ops(i); i++)
@@ -399,6 +420,8 @@ static const char *not_in_parts(const struct simulation *s)
 {
 	if (s->fluid)
 		return "several are for simulated packets";
+	if (s->failures)
+		return "several are for networks in which nothing fails";
 	if (scenario_has_jobs(s->scenario))
 		return "several are for networks that carry flows only, and it has jobs";
 	if (scenario_uses_roce(s->scenario, false))
@@ -552,6 +575,7 @@ void simulation_go(struct simulation *s, const struct simulation_options *option
 	s->wall_s = clock_s(CLOCK_MONOTONIC) - wall;
 	timer_cancel(&s->sim, &s->limit);
 	timer_cancel(&s->sim, &s->window_end);
+	failures_end(s->failures);
 	flows_end(s->flows);
 	final_checks(s);
 	s->end = end_of(s, interrupted);
@@ -602,7 +626,7 @@ double simulation_carried(const struct simulation *s, uint32_t link)
 
 bool simulation_unfinished(const struct simulation *s)
 {
-	return s->end == END_TIME_LIMIT || s->end == END_DEADLOCK;
+	return s->end == END_TIME_LIMIT || s->end == END_DEADLOCK || s->end == END_FAILED;
 }
 
 uint64_t simulation_digest(const struct simulation *s)
@@ -633,6 +657,11 @@ static void report_stuck(const struct simulation *s, FILE *to)
 
 void simulation_waiting(const struct simulation *s, FILE *to)
 {
+	char text[128];
+	uint64_t measured, cut = flows_lost(s->flows, &measured, text, sizeof(text));
+
+	if (cut)
+		fprintf(to, "  %" PRIu64 " flows were cut off, the first: %s\n", cut, text);
 	jobs_report_waiting(s->jobs, to, 10);
 	flows_report_waiting(s->flows, to, 10);
 	tcp_report_waiting(s->tcp, to, 10);
@@ -647,6 +676,7 @@ void simulation_report(const struct simulation *s, FILE *to)
 		return;
 	fprintf(to, "%s at %.9f s with unfinished work:\n",
 		s->end == END_DEADLOCK ? "nothing can happen any more"
+		: s->end == END_FAILED ? "all that failures have left was done"
 				       : "the time limit was reached",
 		seconds_of(s->sim.now));
 	if (lossless_deadlocked(&s->topo.net))

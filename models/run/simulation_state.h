@@ -30,6 +30,7 @@ struct simulation {
 	struct scheme_run runs[SCHEMES_MAX]; /* for the jobs */
 	struct jobs *jobs;
 	struct flows *flows;
+	struct failures *failures; /* NULL = nothing fails */
 	enum end_reason end;
 	bool limit_reached;
 	double cpu_s, wall_s;

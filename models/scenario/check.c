@@ -595,6 +595,7 @@ void scenario_check(struct scenario *scenario, struct conf_doc *doc)
 	if (conf_errors(doc) != before)
 		return;
 	scenario->topology.switches.answers = answers_of(scenario);
+	scenario->topology.fails = scenario->failures.events.count > 0;
 	topology_check_pause(&scenario->topology, doc);
 	if (conf_errors(doc) != before)
 		return;
@@ -602,6 +603,9 @@ void scenario_check(struct scenario *scenario, struct conf_doc *doc)
 	look.machines = machine_count(&scenario->machine, look.hosts);
 	check_series(scenario, doc);
 	check_flow_classes(scenario, doc);
+	failures_check(&scenario->failures, &scenario->topology, scenario->stop.after, doc);
+	if (scenario->topology.fails && scenario->fidelity != FIDELITY_PACKET)
+		conf_error(doc, "/failures/events", "links fail under packets only");
 	before = conf_errors(doc);
 	cluster_conf_check(&scenario->cluster, doc, look.machines);
 	if (conf_errors(doc) == before)

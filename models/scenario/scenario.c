@@ -120,6 +120,8 @@ static const struct conf_row scenario_rows[] = {
 		    "The job controller, and hosts that it keeps for parameter servers."),
 	CONF_LIST("jobs", struct scenario, jobs, "[]", &job_item, 0, 0, "Training jobs."),
 	CONF_LIST("flows", struct scenario, flows, "[]", &flow_item, 0, 0, "Background flows."),
+	CONF_OBJECT("failures", struct scenario, failures, "{}", &failures_table,
+		    "Links and switches that fail and are repaired."),
 	CONF_GROUP("output", "{}", &output_table, "What is written besides the tables."),
 	{ 0 },
 };

@@ -13,6 +13,7 @@
 
 #include "conf/conf.h"
 #include "collective/schemes.h"
+#include "scenario/failures_conf.h"
 #include "topo/topology.h"
 #include "transport/connection.h"
 #include "workload/cluster.h"
@@ -68,6 +69,7 @@ struct scenario {
 	struct cluster_conf cluster;
 	struct conf_list jobs;  /* of struct job_group_conf */
 	struct conf_list flows; /* of struct flow_group_conf */
+	struct failures_conf failures;
 	struct {
 		sim_time every;         /* 0 = no series */
 		struct conf_list links; /* of struct series_links */

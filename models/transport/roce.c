@@ -135,8 +135,25 @@ void roce_prefetch(void *self, const struct packet *packet)
 		__builtin_prefetch(conn + at);
 }
 
+static void roce_reroute(void *self)
+{
+	const struct roce *roce = self;
+
+	for (size_t i = 0; i < roce->count; i++) {
+		struct roce_conn *conn = roce->conns[i];
+
+		if (!conn->open)
+			continue;
+		transport_route(roce->topo, conn->tx.host, conn->rx.host, conn->key, false,
+				&conn->tx.route);
+		transport_route(roce->topo, conn->tx.host, conn->rx.host, conn->key, true,
+				&conn->rx.route);
+	}
+}
+
 static const struct protocol_ops roce_protocol = {
 	.name = "roce",
+	.reroute = roce_reroute,
 	.flags = { "NACK", "ACK request" },
 	.deliver = roce_receive,
 	.prefetch = roce_prefetch,
@@ -199,6 +216,7 @@ uint32_t roce_open(struct roce *roce, uint32_t src, uint32_t dst, const struct c
 	conn->app = app;
 	conn->packets = NULL;
 	conn->owner = owner;
+	conn->key = key;
 	conn->stats = (struct transport_stats){ 0 };
 	transport_route(roce->topo, src, dst, key, true, &conn->rx.route);
 	roce_rx_open(conn, dst);

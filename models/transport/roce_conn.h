@@ -61,6 +61,7 @@ struct roce_conn {
 	const struct tcp_app *app;
 	const struct roce_packets *packets; /* NULL: a stream */
 	void *owner;
+	uint64_t key;
 };
 
 struct roce {

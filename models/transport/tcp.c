@@ -72,8 +72,24 @@ static void tcp_prefetch(void *self, const struct packet *packet)
 		__builtin_prefetch(conn + at);
 }
 
+/* Closed ones, too: their receivers still answer. */
+static void tcp_reroute(void *self)
+{
+	struct tcp *tcp = self;
+
+	for (size_t i = 0; i < tcp->count; i++) {
+		struct tcp_conn *conn = tcp->conns[i];
+
+		transport_route(tcp->topo, conn->tx.host, conn->rx.host, conn->key, false,
+				&conn->tx.route);
+		transport_route(tcp->topo, conn->tx.host, conn->rx.host, conn->key, true,
+				&conn->rx.route);
+	}
+}
+
 static const struct protocol_ops tcp_protocol = {
 	.name = "tcp",
+	.reroute = tcp_reroute,
 	.flags = { NULL, "push" },
 	.deliver = tcp_deliver,
 	.prefetch = tcp_prefetch,
@@ -225,6 +241,7 @@ uint32_t tcp_open(struct tcp *tcp, uint32_t src, uint32_t dst, const struct cc_o
 	conn->open = true;
 	conn->app = app;
 	conn->owner = owner;
+	conn->key = key;
 	conn->stats = (struct transport_stats){ 0 };
 	transport_route(tcp->topo, src, dst, key, true, &conn->rx.route);
 	tcp_tx_open(conn, src, dst, cc, key);

@@ -72,6 +72,7 @@ struct tcp_conn {
 	_Alignas(64) struct tcp_rx rx;
 	const struct tcp_app *app;
 	void *owner;
+	uint64_t key;
 	sim_time closed_at;
 	struct tcp_conn *next_closed;
 };

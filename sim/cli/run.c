@@ -338,6 +338,7 @@ static int code_of(const struct simulation *s)
 		return EXIT_DONE;
 	case END_TIME_LIMIT:
 	case END_DEADLOCK:
+	case END_FAILED:
 		return EXIT_UNFINISHED;
 	case END_INTERRUPTED:
 		return EXIT_INTERRUPTED;

@@ -22,7 +22,7 @@
 
 /* What was added later is drawn from a stream of its own: scenarios without it stay as they were.
  */
-static struct rng all, later, off;
+static struct rng all, later, off, failing;
 static struct rng *rng = &all;
 static bool calm;
 
@@ -102,6 +102,7 @@ static unsigned hosts, machines, rack, pool, slots, gbps;
 static bool gpus, fused; /* fused: the job's gradients, by time */
 static unsigned places;  /* slots of hosts that no job has: in calm ones nobody waits */
 static bool lossless, lossy;
+static const char *node; /* the name of switches of a kind, without their number */
 
 /* A tree of switches, perhaps closed to a cycle, with hosts anywhere. */
 static void put_graph(void)
@@ -136,10 +137,12 @@ static void put_kind(void)
 
 	switch (rng_below(rng, calm ? 3 : 4)) {
 	case 0:
+		node = NULL;
 		hosts = rack = between(calm ? 6 : 2, 20);
 		put("'kind': 'star', 'hosts': %u", hosts);
 		return;
 	case 1:
+		node = "leaf";
 		leaves = between(1 + calm, 4);
 		per_leaf = between(2 + calm, 6);
 		hosts = leaves * per_leaf;
@@ -152,11 +155,13 @@ static void put_kind(void)
 			put(", 'uplink': { 'rate': '%sGbps', 'delay': '3us' }", one_of("7|40|100"));
 		return;
 	case 2:
+		node = "agg";
 		hosts = 16;
 		rack = 2;
 		put("'kind': 'fat-tree', 'k': 4");
 		return;
 	case 3:
+		node = "s";
 		put_graph();
 	}
 }
@@ -795,6 +800,33 @@ static void put_stop(enum family family)
 	put(" }");
 }
 
+/* What fails is repaired, so all ends. Trees of all-gathers are not built anew, so no switch fails
+ * where there are jobs. */
+static void put_failures(enum family family)
+{
+	rng = &failing;
+	if (calm || !chance(20)) {
+		rng = &all;
+		return;
+	}
+	put(", 'failures': { 'reroute_delay': %s", one_of("'1ps'|'20us'|'1ms'"));
+	put(", 'controller_delay': %s, 'events': [", one_of("'1ps'|'50us'|'10ms'"));
+	for (unsigned i = 0, count = between(1, 3); i < count; i++) {
+		put("%s { 'fails': ", i ? "," : "");
+		if (family == FLOWS && node && chance(50))
+			put("'%s0'", node);
+		else if (chance(50))
+			put("'h%u'", between(0, hosts - 1));
+		else
+			put("%u",
+			    between(0, 2 * hosts - 1)); /* hosts have a link, switches as many */
+		put(", 'at': '%uus', 'repair_after': %s }", between(0, 400),
+		    one_of("'1ps'|'3us'|'100us'|'5ms'"));
+	}
+	put(" ] }");
+	rng = &all;
+}
+
 int main(int argc, char **argv)
 {
 	enum family family;
@@ -806,6 +838,8 @@ int main(int argc, char **argv)
 	calm = argc == 4;
 	rng_init(&all, strtoull(argv[1], NULL, 10), "random scenario", strtoull(argv[2], NULL, 10));
 	rng_init(&later, strtoull(argv[1], NULL, 10), "random later", strtoull(argv[2], NULL, 10));
+	rng_init(&failing, strtoull(argv[1], NULL, 10), "random failing",
+		 strtoull(argv[2], NULL, 10));
 	rng_init(&off, strtoull(argv[1], NULL, 10), "random off", strtoull(argv[2], NULL, 10));
 	family = (enum family)rng_below(rng, FAMILIES);
 	put("{ 'name': 'random-%s-%s', 'seed': %u", argv[1], argv[2], between(1, 1000000));
@@ -816,6 +850,7 @@ int main(int argc, char **argv)
 	put_jobs(family);
 	put_flows(family);
 	put_stop(family);
+	put_failures(family);
 	put(" }\n");
 	return 0;
 }

@@ -1,6 +1,7 @@
 #include "ina/common/ina.h"
 
 #include "base/mem.h"
+#include "net/outage.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,6 +13,9 @@ static size_t size_or(size_t size, size_t otherwise)
 {
 	return size ? size : otherwise;
 }
+
+const char ina_no_tree[] = "no switch that works joins its workers";
+const char ina_no_server[] = "no way between its workers and a parameter server is left";
 
 /* --- the scheme --- */
 
@@ -62,16 +66,20 @@ static uint32_t draw_root(const struct ina_job *job)
 	const struct topology *topo = job->scheme->env.topo;
 	uint64_t seed = hash_pair(job->scheme->env.sim->seed, hash_string(job->scheme->ops->root));
 
-	return topo->ops->root(topo, job->spec.hosts, job->spec.workers,
-			       hash_pair(seed, job->spec.number));
+	return tree_root(topo, job->spec.hosts, job->spec.workers,
+			 hash_pair(seed, job->spec.number));
 }
 
-static void place_nodes(struct ina_job *job)
+/* False where no root is left. */
+static bool place_nodes(struct ina_job *job)
 {
 	const struct ina_scheme *scheme = job->scheme;
+	uint32_t root = draw_root(job);
 	const struct tree *tree;
 
-	ina_tree_init(&job->tree, job, draw_root(job));
+	if (root == TREE_NONE)
+		return false;
+	ina_tree_init(&job->tree, job, root);
 	tree = job->tree.tree;
 	job->node_size = size_or(scheme->ops->node_size, sizeof(struct ina_node));
 	job->nodes = xaligned(64, tree->node_count * job->node_size);
@@ -81,6 +89,7 @@ static void place_nodes(struct ina_job *job)
 		node->place = &tree->nodes[i];
 		node->memory = &scheme->memory[tree->nodes[i].sw];
 	}
+	return true;
 }
 
 static void free_job(struct ina_job *job)
@@ -148,9 +157,11 @@ void *ina_admit(void *self, const struct collective_job *spec, const char **neve
 	*never = NULL;
 	job->scheme = scheme;
 	job->spec = *spec;
-	if (scheme->ops->root)
-		place_nodes(job);
-	if (admits(job, never))
+	if (scheme->env.topo->net.outages)
+		job->failures = scheme->env.topo->net.outages->failures;
+	if (scheme->ops->root && !place_nodes(job))
+		*never = ina_no_tree;
+	else if (admits(job, never))
 		return job;
 	free_job(job);
 	return NULL;
@@ -382,6 +393,34 @@ void ina_tree_release(struct ina_tree *tree)
 {
 	tree_free(tree->tree);
 	free(tree->node_of_switch);
+}
+
+bool ina_tree_intact(const struct ina_job *job, const struct tree *tree, bool links)
+{
+	const struct network *net = &job->scheme->env.topo->net;
+
+	for (uint32_t n = 0; n < tree->node_count; n++)
+		if (net->outages->wiped[tree->nodes[n].sw] > job->failures)
+			return false;
+	return !links || tree_works(tree, net);
+}
+
+bool ina_tree_failed(const struct ina_job *job, const struct tree *tree)
+{
+	const struct outages *outages = job->scheme->env.topo->net.outages;
+
+	for (uint32_t n = 0; n < tree->node_count; n++)
+		for (uint32_t c = 0; c < tree->nodes[n].children; c++)
+			if (outages->failed[tree->nodes[n].down_ports[c]] > job->failures)
+				return true;
+	return false;
+}
+
+bool ina_intact(const void *instance, bool links)
+{
+	const struct ina_job *job = instance;
+
+	return ina_tree_intact(job, job->tree.tree, links);
 }
 
 void ina_plan_tree(const struct ina_job *job, uint64_t window, struct stream_plan *plan)

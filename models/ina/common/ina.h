@@ -145,6 +145,7 @@ struct ina_job {
 	size_t worker_size;
 	struct collective_stats stats; /* what the scheme counts at hosts */
 	struct repeat_stream stream;   /* of its chunks */
+	uint64_t failures;             /* of switches, before it was admitted */
 	uint64_t mark; /* results of worker 0 at which to look for repetition; UINT64_MAX = none */
 	uint32_t *worker_of_host; /* by host; UINT32_MAX = none */
 	/* With ops->root, from admit() on: */
@@ -245,6 +246,15 @@ void ina_about_job(const struct ina_job *job, const struct packet *packet,
 void ina_tree_init(struct ina_tree *tree, const struct ina_job *job, uint32_t root);
 void ina_tree_release(struct ina_tree *tree);
 
+/* For collective_ops.intact, of one of a job's trees. */
+bool ina_tree_intact(const struct ina_job *job, const struct tree *tree, bool links);
+
+/* For schemes that never send again: whether a link of the tree has failed since the job began. */
+bool ina_tree_failed(const struct ina_job *job, const struct tree *tree);
+
+/* Why a job never runs: failures have left no tree, or no way to a server. */
+extern const char ina_no_tree[], ina_no_server[];
+
 /* Takes ops.memory() at each switch of the job's tree; false, and none, where one is short of it.
  */
 bool ina_reserve(const struct ina_job *job);
@@ -327,6 +337,7 @@ void ina_finish(void *instance);
 void ina_stats(const void *instance, struct collective_stats *stats);
 bytes ina_received(const void *instance);
 void ina_report_waiting(const void *instance, FILE *to, size_t limit);
+bool ina_intact(const void *instance, bool links); /* with ops.root */
 void *ina_plan(void *scheme, const struct collective_job *spec, struct stream_plan *plan,
 	       const char **never);
 void ina_withdraw(void *admitted);

@@ -31,8 +31,11 @@ void pool_multicast(const struct pool_server *server, uint32_t sw, const struct 
 {
 	uint32_t number = server->racks.fan_out_of_switch[sw];
 	const struct fan_out *fan = &server->racks.fan_outs[number];
-	struct switch_send *out = &actions->send[actions->count++];
+	struct switch_send *out;
 
+	if (number == UINT32_MAX)
+		return; /* no longer on the tree: routing has changed since the result was sent */
+	out = &actions->send[actions->count++];
 	SIM_BUG_ON(number >= server->racks.fan_out_count);
 	out->packet = *result;
 	out->ports = fan->ports;
@@ -291,6 +294,14 @@ struct pool_scheme *pool_open(const struct model_env *env, const void *self,
 	return scheme;
 }
 
+static uint64_t entropy_of(const struct pool_job *job, uint32_t q)
+{
+	uint64_t seed = job->base.scheme->env.sim->seed;
+
+	return hash_pair(hash_pair(seed, hash_string(pool_ops(job)->name)),
+			 (uint64_t)job->base.spec.number << 8 | q);
+}
+
 /* False when the job cannot be expressed in ATP's header. */
 static bool place_servers(struct pool_job *job)
 {
@@ -301,14 +312,12 @@ static bool place_servers(struct pool_job *job)
 	job->servers = xcalloc(job->base.spec.servers, sizeof(*job->servers));
 	for (uint32_t q = 0; q < job->base.spec.servers; q++) {
 		struct pool_server *server = &job->servers[q];
-		uint64_t entropy = hash_pair(
-			hash_pair(scheme->base.env.sim->seed, hash_string(pool_ops(job)->name)),
-			(uint64_t)job->base.spec.number << 8 | q);
 
 		server->job = job;
 		server->number = q;
 		good &= racks_init(&server->racks, topo, job->base.spec.hosts,
-				   job->base.spec.workers, job->base.spec.server_hosts[q], entropy);
+				   job->base.spec.workers, job->base.spec.server_hosts[q],
+				   entropy_of(job, q));
 		partial_sums_init(&server->sums, &server->racks);
 		adding_init(&server->adding, &topo->net, job->base.spec.number,
 			    scheme->base.env.reducers, server->racks.server,
@@ -344,12 +353,30 @@ void pool_withdraw(void *self)
 	free(job->servers);
 }
 
+/* Whether all workers reach all servers and back. */
+static bool servers_reached(const struct pool_job *job)
+{
+	const struct topology *topo = job->base.scheme->env.topo;
+	const struct collective_job *spec = &job->base.spec;
+
+	for (uint32_t w = 0; topo->detours && w < spec->workers; w++)
+		for (uint32_t q = 0; q < spec->servers; q++)
+			if (!topology_reaches(topo, spec->hosts[w], spec->server_hosts[q]) ||
+			    !topology_reaches(topo, spec->server_hosts[q], spec->hosts[w]))
+				return false;
+	return true;
+}
+
 bool pool_admit(void *self, const char **never)
 {
 	struct pool_job *job = self;
 
 	SIM_BUG_ON(!job->base.spec.servers ||
 		   job->base.spec.servers > POOL_SERVERS_MAX); /* pool_refuses() */
+	if (!servers_reached(job)) {
+		*never = ina_no_server;
+		return false;
+	}
 	if (place_servers(job))
 		return true;
 	*never = pool_too_many_inputs;
@@ -412,11 +439,67 @@ void pool_finish(void *instance)
 		ina_finish(job);
 		return;
 	}
+	if (job->base.scheme->env.topo->detours && !pool_ops(job)->drain) {
+		pool_abandon(job); /* late packets, by paths given up, hold it */
+		return;
+	}
 	ina_stop_workers(&job->base);
 	release_workers(job);
 	job->over = true;
 	if (pool_ops(job)->drain)
 		drain(job);
+}
+
+/* --- failures --- */
+
+void pool_reroute(void *self)
+{
+	struct pool_scheme *scheme = self;
+	const struct topology *topo = scheme->base.env.topo;
+
+	for (uint32_t j = 0; j < scheme->base.jobs.count; j++) {
+		struct pool_job *job = ina_find(&scheme->base.jobs, j);
+
+		for (uint32_t q = 0; job && !job->over && q < job->base.spec.servers; q++)
+			racks_reroute(&job->servers[q].racks, topo, job->base.spec.hosts,
+				      job->base.spec.workers, entropy_of(job, q));
+	}
+}
+
+/* Frees aggregators of a switch: all, or those of a job. */
+static void free_all(struct pool_scheme *scheme, uint32_t sw, const struct pool_job *job)
+{
+	struct aggregators *pool = &scheme->pools[sw];
+
+	for (uint32_t i = 0; pool->slots && i < pool->count; i++)
+		if (job ? pool->slots[i].owner == job->base.number + 1 : pool->slots[i].owner)
+			pool_free(scheme, pool, &pool->slots[i]);
+}
+
+/* Workers send again what has gone with it. */
+void pool_wipe(void *self, uint32_t sw)
+{
+	free_all(self, sw, NULL);
+}
+
+bool pool_intact(const void *instance, bool links)
+{
+	const struct pool_job *job = instance;
+
+	for (uint32_t q = 0; links && q < job->base.spec.servers; q++)
+		if (!racks_work(&job->servers[q].racks, job->base.scheme->env.topo))
+			return false;
+	return true;
+}
+
+void pool_abandon(void *instance)
+{
+	struct pool_job *job = instance;
+	struct pool_scheme *scheme = pool_scheme(job);
+
+	for (uint32_t s = 0; s < scheme->base.env.topo->net.switches; s++)
+		free_all(scheme, s, job);
+	ina_finish(job);
 }
 
 void pool_close(void *self)

@@ -247,19 +247,24 @@ struct collective_burst pool_burst(const void *conf, const struct topology_conf 
 struct pool_scheme *pool_open(const struct model_env *env, const void *conf,
 			      const struct pool_ops *ops, sim_time idle_limit);
 void pool_finish(void *instance);
+void pool_abandon(void *instance);
+bool pool_intact(const void *instance, bool links);
+void pool_wipe(void *scheme, uint32_t sw);
 
 /* Members of struct collective_ops that both schemes have. */
 #define POOL_OPS                                                                                   \
 	.heeds_marks = true, .first_come = true, .servers = pool_servers, .refuses = pool_refuses, \
 	.burst = pool_burst, .frame = pool_frame, .payload = pool_payload, .check = pool_check,    \
 	.close = ina_close, .start = ina_start, .contribute = ina_contribute,                      \
-	.finish = pool_finish, INA_PLAN_OPS, .memory = ina_memory, .stats = ina_stats,             \
-	.received = ina_received, .report_waiting = ina_report_waiting
+	.finish = pool_finish, .abandon = pool_abandon, .intact = pool_intact, .wipe = pool_wipe,  \
+	INA_PLAN_OPS, .memory = ina_memory, .stats = ina_stats, .received = ina_received,          \
+	.report_waiting = ina_report_waiting
 
 /* Members of struct ina_ops; a scheme adds its title. */
 void pool_deliver(void *self, uint32_t host, const struct packet *packet);
 void pool_at_switch(void *self, uint32_t sw, uint32_t back, struct packet *packet,
 		    struct switch_actions *actions);
+void pool_reroute(void *self);
 void pool_ahead(const void *self, uint32_t node, const struct packet *packet, bool again);
 enum nic_pull pool_pull(void *worker, struct packet *packet);
 bool pool_admit(void *job, const char **never);
@@ -280,6 +285,7 @@ void pool_close(void *scheme);
 		      .deliver = pool_deliver,                                                     \
 		      .at_switch = pool_at_switch,                                                 \
 		      .ahead = pool_ahead,                                                         \
+		      .reroute = pool_reroute,                                                     \
 		      .about = pool_about },                                                       \
 	.pull = pool_pull, .admit = pool_admit, .withdraw = pool_withdraw, .plan = pool_plan,      \
 	.begin = pool_begin, .end = pool_end, .contribute = pool_contribute, .waits = pool_waits,  \

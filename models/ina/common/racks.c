@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "net/outage.h"
 
 #include <stdlib.h>
 
@@ -140,6 +141,39 @@ static void find_routes(struct racks *racks, const struct topology *topo, uint64
 	}
 }
 
+static void forget_fan_outs(struct racks *racks)
+{
+	for (uint32_t i = 0; i < racks->fan_out_count; i++)
+		free(racks->fan_outs[i].ports);
+	free(racks->fan_outs);
+	racks->fan_outs = NULL;
+	racks->fan_out_count = 0;
+}
+
+void racks_reroute(struct racks *racks, const struct topology *topo, const uint32_t *workers,
+		   uint32_t count, uint64_t entropy)
+{
+	forget_fan_outs(racks);
+	for (uint32_t s = 0; s < topo->net.switches; s++)
+		racks->fan_out_of_switch[s] = NOWHERE;
+	find_routes(racks, topo, entropy);
+	grow_tree(racks, topo, workers, count, entropy);
+}
+
+bool racks_work(const struct racks *racks, const struct topology *topo)
+{
+	if (network_is_down(&topo->net, racks->server_port))
+		return false;
+	for (uint32_t r = 0; r < racks->count; r++)
+		if (!topology_works(topo, racks->racks[r].down_host, &racks->racks[r].up))
+			return false;
+	for (uint32_t f = 0; f < racks->fan_out_count; f++)
+		for (uint32_t i = 0; i < racks->fan_outs[f].count; i++)
+			if (network_is_down(&topo->net, racks->fan_outs[f].ports[i]))
+				return false;
+	return true;
+}
+
 bool racks_init(struct racks *racks, const struct topology *topo, const uint32_t *workers,
 		uint32_t count, uint32_t server, uint64_t entropy)
 {
@@ -163,9 +197,7 @@ bool racks_init(struct racks *racks, const struct topology *topo, const uint32_t
 
 void racks_release(struct racks *racks)
 {
-	for (uint32_t i = 0; i < racks->fan_out_count; i++)
-		free(racks->fan_outs[i].ports);
-	free(racks->fan_outs);
+	forget_fan_outs(racks);
 	free(racks->fan_out_of_switch);
 	free(racks->of_worker);
 	free(racks->racks);

@@ -60,6 +60,13 @@ bool racks_init(struct racks *racks, const struct topology *topo, const uint32_t
 		uint32_t count, uint32_t server, uint64_t entropy);
 void racks_release(struct racks *racks);
 
+/* Routing has changed: takes the paths anew, with the workers and entropy that it was made with. */
+void racks_reroute(struct racks *racks, const struct topology *topo, const uint32_t *workers,
+		   uint32_t count, uint64_t entropy);
+
+/* Whether all links that the job's packets take between switches and servers work. */
+bool racks_work(const struct racks *racks, const struct topology *topo);
+
 /* From a worker to the server. */
 static inline const struct route *racks_route(const struct racks *racks, struct bitmap worker)
 {

@@ -353,6 +353,7 @@ const struct collective_ops netreduce_collective = {
 	.open = netreduce_open,
 	INA_OPS,
 	INA_PLAN_OPS,
+	.intact = ina_intact,
 	.memory = ina_memory,
 	.frame = netreduce_frame,
 	.payload = netreduce_payload,

@@ -257,7 +257,10 @@ static bool admit(void *self, const char **never)
 
 	if (is_small(job))
 		return true;
-	panama_trees_build(job);
+	if (!panama_trees_build(job)) {
+		*never = ina_no_tree;
+		return false;
+	}
 	if (memory_is_enough(job, true))
 		return true;
 	if (!memory_is_enough(job, false))
@@ -325,6 +328,18 @@ static void contribute(void *instance, uint32_t worker, bytes size)
 		ring_collective.contribute(job->ring, worker, size);
 	else
 		ina_contribute(instance, worker, size);
+}
+
+static bool panama_intact(const void *instance, bool links)
+{
+	const struct panama_job *job = instance;
+
+	for (uint32_t t = 0; !job->ring && t < job->tree_count; t++)
+		if (!ina_tree_intact(&job->base, job->trees[t].tree, links) ||
+		    (links && !panama_conf(job)->recovery &&
+		     ina_tree_failed(&job->base, job->trees[t].tree)))
+			return false;
+	return true;
 }
 
 static void panama_finish(void *instance)
@@ -523,9 +538,10 @@ static void *switchml_star_open(const struct model_env *env, const void *conf)
 #define OPS                                                                                        \
 	.close = ina_close, .start = panama_start, .contribute = contribute,                       \
 	.finish = panama_finish, .plan = panama_plan, .withdraw = panama_withdraw,                 \
-	.stats = ina_stats, .memory = ina_memory, .repeat = panama_repeat, .idle = panama_idle,    \
-	.burst = panama_burst, .frame = panama_frame, .payload = panama_payload,                   \
-	.check = panama_check, .runs_as = panama_runs_as, .ran_as = panama_ran_as,                 \
+	.intact = panama_intact, .stats = ina_stats, .memory = ina_memory,                         \
+	.repeat = panama_repeat, .idle = panama_idle, .burst = panama_burst,                       \
+	.frame = panama_frame, .payload = panama_payload, .check = panama_check,                   \
+	.runs_as = panama_runs_as, .ran_as = panama_ran_as,                                        \
 	.report_waiting = panama_report_waiting,                                                   \
 	.tolerance = { .one_switch = 0.02, .tiers = 0.02, .together = 0.05 }
 

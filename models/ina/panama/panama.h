@@ -266,7 +266,7 @@ static inline uint64_t panama_chunk(const struct panama_job *job, uint32_t tree,
 /* --- panama_trees.c --- */
 
 /* Builds the job's trees, and counts how many sequences of it will pass each switch. */
-void panama_trees_build(struct panama_job *job);
+bool panama_trees_build(struct panama_job *job);
 void panama_trees_free(struct panama_job *job);
 
 /* --- panama_plan.c --- */

@@ -13,7 +13,7 @@ static int by_number(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* All that the topology may choose for the job. */
+/* All that the topology may choose for the job; none where failures have left none. */
 static uint32_t *find_roots(const struct panama_job *job, uint32_t *count)
 {
 	const struct topology *topo = job->base.scheme->env.topo;
@@ -22,8 +22,10 @@ static uint32_t *find_roots(const struct panama_job *job, uint32_t *count)
 
 	*count = 0;
 	for (uint64_t entropy = 0; entropy < topo->net.switches; entropy++) {
-		uint32_t root = topo->ops->root(topo, spec->hosts, spec->workers, entropy), i = 0;
+		uint32_t root = tree_root(topo, spec->hosts, spec->workers, entropy), i = 0;
 
+		if (root == TREE_NONE)
+			break;
 		while (i < *count && roots[i] != root)
 			i++;
 		if (i == *count)
@@ -45,7 +47,7 @@ static uint32_t *choose_roots(const struct panama_job *job, uint32_t *count)
 	if (*count > conf->trees)
 		*count = (uint32_t)conf->trees;
 	qsort(roots, *count, sizeof(*roots), by_number);
-	if (conf->only_tree) {
+	if (conf->only_tree && *count) {
 		only = (uint32_t)(conf->only_tree - 1) % *count;
 		roots[0] = roots[only];
 		*count = 1;
@@ -53,11 +55,15 @@ static uint32_t *choose_roots(const struct panama_job *job, uint32_t *count)
 	return roots;
 }
 
-void panama_trees_build(struct panama_job *job)
+bool panama_trees_build(struct panama_job *job)
 {
 	struct topology *topo = job->base.scheme->env.topo;
 	uint32_t *roots = choose_roots(job, &job->tree_count);
 
+	if (!job->tree_count) {
+		free(roots);
+		return false;
+	}
 	job->trees = xcalloc(job->tree_count, sizeof(*job->trees));
 	job->sequence_count = panama_conf(job)->recovery ? 2 * job->tree_count : job->tree_count;
 	job->sequences_at = xcalloc(topo->net.switches, sizeof(*job->sequences_at));
@@ -73,6 +79,7 @@ void panama_trees_build(struct panama_job *job)
 		}
 	}
 	free(roots);
+	return true;
 }
 
 void panama_trees_free(struct panama_job *job)

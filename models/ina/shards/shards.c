@@ -187,7 +187,7 @@ static void *start_gather(void *self, const struct collective_job *spec, const c
 
 #define COLLECTIVE                                                                                 \
 	.contribute = shards_contribute, .finish = ina_finish, .stats = ina_stats,                 \
-	.report_waiting = ina_report_waiting
+	.intact = ina_intact, .report_waiting = ina_report_waiting
 
 static const struct collective_ops reduce_scatter = { .name = "shards",
 						      .start = ina_start,

@@ -187,6 +187,29 @@ static void find_routes(struct switchml *job)
 	}
 }
 
+/* Whether both ways between a worker and a server work. */
+static bool pair_works(const struct switchml *job, uint32_t w, uint32_t q)
+{
+	const struct topology *topo = job->base.scheme->env.topo;
+	uint32_t a = job->base.spec.hosts[w], b = job->base.spec.server_hosts[q];
+
+	return a == b || (topology_works(topo, a, &pair_of(job, w, q)->up) &&
+			  topology_works(topo, b, &pair_of(job, w, q)->down));
+}
+
+/* Paths of a job never change: a version has one bit, so a copy that comes late, by a path given
+ * up, would be added to another chunk. Jobs begin anew instead. */
+static bool intact(const void *instance, bool links)
+{
+	const struct switchml *job = instance;
+
+	for (uint32_t w = 0; links && w < job->base.spec.workers; w++)
+		for (uint32_t q = 0; q < job->servers->count; q++)
+			if (!pair_works(job, w, q))
+				return false;
+	return true;
+}
+
 /* A packet's way from a worker to a server and back, on an idle network. */
 static sim_time pair_round_trip(const struct switchml *job, uint32_t w, uint32_t q)
 {
@@ -486,6 +509,7 @@ const struct collective_ops ps_stream_collective = {
 	.warn = ps_stream_warn,
 	.idle = switchml_idle,
 	.open = ps_stream_open,
+	.intact = intact,
 	.tolerance = { .one_switch = 0.02 },
 	.slots = switchml_slots,
 };

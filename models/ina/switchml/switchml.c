@@ -282,6 +282,7 @@ const struct collective_ops switchml_collective = {
 	.table = &switchml_table,
 	INA_OPS,
 	INA_PLAN_OPS,
+	.intact = ina_intact,
 	.open = switchml_open,
 	.memory = ina_memory,
 	.repeat = ina_repeat,

@@ -251,7 +251,7 @@ void flows_sample(struct flows *flows, sim_time since, struct flow_sample *sampl
 		struct flow_sample *sample = &samples[flow->group->number];
 		bytes delivered;
 
-		if (flow->received)
+		if (flow->received || flow->cut_off)
 			continue;
 		delivered = progress ? flow_fluid_delivered(&flow->fluid, progress)
 				     : connection_delivered(&flow->conn);

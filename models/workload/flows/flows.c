@@ -21,7 +21,7 @@ static void count_received(const struct flow *flow)
 
 	flow->group->completed += flow->size - flow->sampled;
 	flows->finished++;
-	if (fct < flow->ideal) {
+	if (fct < flow->ideal && !flows->env.topo->detours) { /* a detour may be faster */
 		checks_violated(flows->env.checks, &flows->env.checks->conservation_violations,
 				"flow %" PRIu64 " took %.12f s, less than its ideal %.12f s",
 				flow->id, seconds_of(fct), seconds_of(flow->ideal));
@@ -184,6 +184,53 @@ static void open_connection(struct flow *flow)
 	connection_write(&flow->conn, flow->size);
 }
 
+static void cut_off(struct flow *flow)
+{
+	struct flows *flows = flow->flows;
+
+	flow->sent = *connection_stats(&flow->conn);
+	connection_close(&flow->conn);
+	flow->settled_at = flow->finish = flows->env.sim->now;
+	flow->cut_off = true;
+	flows->cut_off++;
+	flows->measured_cut_off += flow->measured;
+	if (!flows->first_cut_off)
+		flows->first_cut_off = flow;
+}
+
+static bool reached(const struct flow *flow)
+{
+	const struct topology *topo = flow->flows->env.topo;
+
+	return topology_ever_reaches(topo, flow->src, flow->dst) &&
+	       topology_ever_reaches(topo, flow->dst, flow->src);
+}
+
+void flows_cut_off(struct flows *flows)
+{
+	for (size_t i = 0; i < flows->all_count; i++) {
+		struct flow *flow = flows->all[i];
+
+		if (!flow->received && !flow->cut_off && !reached(flow))
+			cut_off(flow);
+	}
+	if (flows->changed)
+		flows->changed(flows->owner);
+}
+
+uint64_t flows_lost(const struct flows *flows, uint64_t *measured, char *text, size_t size)
+{
+	const struct flow *first = flows->first_cut_off;
+
+	*measured = flows->measured_cut_off;
+	if (first)
+		snprintf(text, size,
+			 "flow %" PRIu64 " from h%" PRIu32 " to h%" PRIu32
+			 " at %.9f s: no way is left",
+			 first->id, first->src, first->dst, seconds_of(first->finish));
+	return flows->cut_off;
+}
+
 static void start_flow(struct group *group, const struct flow_draw *draw)
 {
 	struct flows *flows = group->flows;
@@ -216,6 +263,8 @@ static void start_flow(struct group *group, const struct flow_draw *draw)
 		open_fluid(flow);
 	else
 		open_connection(flow);
+	if (!reached(flow))
+		cut_off(flow);
 }
 
 static char *describe_overload(const struct topology *topo, uint32_t port, double load)
@@ -491,7 +540,7 @@ bool flows_done(const struct flows *flows)
 		if (flows->groups[i].conf->enabled &&
 		    !flow_generator_done(&flows->groups[i].generator))
 			return false;
-	return flows->finished == flows->started;
+	return flows->finished + flows->cut_off == flows->started;
 }
 
 /* No flow is faster than the link to its receiver. One packet may be on that link already. */

@@ -139,6 +139,14 @@ uint64_t flows_measured_open(const struct flows *flows);
 /* Retransmission timers of measured flows that expired; whole after flows_end(). */
 uint64_t flows_timeouts(const struct flows *flows);
 
+/* Something has failed: flows whose hosts will never reach each other again end, now and when they
+ * start. They never finish, and flows_done() does not wait for them. */
+void flows_cut_off(struct flows *flows);
+
+/* How many have ended so, of all flows and of the measured; with some, `text` says which was first,
+ * and when. */
+uint64_t flows_lost(const struct flows *flows, uint64_t *measured, char *text, size_t size);
+
 uint64_t flows_started(const struct flows *flows);
 uint64_t flows_finished(const struct flows *flows);
 const struct flow_class *flows_classes(const struct flows *flows, size_t *count);

@@ -35,6 +35,7 @@ struct flow {
 	sim_time settled_at;         /* 0 = not yet */
 	struct transport_stats sent; /* once settled */
 	bool received, measured;
+	bool cut_off;  /* failures have left no way: it has ended, unfinished */
 	bytes sampled; /* delivered at the last sample */
 	struct flow *next_idle;
 };
@@ -75,6 +76,8 @@ struct flows {
 	uint64_t numbers;         /* given so far, those of disabled groups included */
 	struct flow_ahead ahead;  /* fluid */
 	uint64_t started, finished;
+	uint64_t cut_off, measured_cut_off;
+	const struct flow *first_cut_off;
 	uint64_t timeouts;          /* of measured flows whose row is written */
 	struct flow_class *classes; /* by size */
 	size_t class_count;

@@ -57,6 +57,10 @@ bool job_reduce(struct job_worker *worker, bytes size)
 {
 	struct job *job = worker->job;
 
+	if (job->restart) {
+		job_restart_reduce(worker, size);
+		return true;
+	}
 	if (job->fusion)
 		fusion_contribute(job->fusion, worker->number, size);
 	else if (job->instance)

@@ -40,7 +40,10 @@ static const struct out_column job_columns[] = {
 	{ "measured", OUT_FLAG,
 	  "1 if it arrived in the measured window; only these enter summary.json." },
 	{ "finished", OUT_FLAG, "1 if the job finished." },
-	{ "refused", OUT_TEXT, "Why its scheme refused it, so that it never ran; else empty." },
+	{ "refused", OUT_TEXT,
+	  "Why its scheme refused it, so that it never ran, or when and why a failure ended it; "
+	  "else "
+	  "empty." },
 	{ "exchange_s", OUT_SECONDS,
 	  "Mean over the workers of the time from the first gradient of an iteration to its last "
 	  "sum, over all finished iterations." },
@@ -275,7 +278,8 @@ void job_write(struct job *job)
 		{ .none = !begun || !job->servers, .text = servers },
 		{ .flag = job->measured },
 		{ .flag = over },
-		{ .none = !job->refusal, .text = job->refusal },
+		{ .none = !job->refusal && !job->failure,
+		  .text = job->failure ? job->failure : job->refusal },
 		{ .none = isnan(share), .time = exchange_mean(job) },
 		{ .real = share },
 		{ .none = fluid, .count = job->stats.server_packets },

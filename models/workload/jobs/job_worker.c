@@ -98,14 +98,13 @@ static void after_backward(struct job_worker *worker)
 	}
 }
 
-/* Tells the scheme what it may know about the next tensor before it gets it. */
-static void give_hint(const struct job_worker *worker)
+void worker_hint(struct job_worker *worker, size_t place)
 {
 	const struct job *job = worker->job;
 	const struct dnn *dnn = job->dnn;
 	double scale = job->conf->compute_scale, left = 0;
 	struct collective_hint hint = {
-		.layer = (uint32_t)dnn->tensors[worker->tensor].layer + 1,
+		.layer = (uint32_t)dnn->tensors[place].layer + 1,
 		.layers = (uint32_t)dnn->layer_count,
 		.iteration_bytes = dnn->gradient_total,
 		.compute = (sim_time)((double)dnn->compute_total * scale),
@@ -115,7 +114,9 @@ static void give_hint(const struct job_worker *worker)
 		.last_exchange = worker->last_exchange,
 	};
 
-	for (size_t t = worker->tensor; t < dnn->tensor_count; t++)
+	if (!job->instance || !job_scheme(job)->hint)
+		return;
+	for (size_t t = place; t < dnn->tensor_count; t++)
 		hint.left += dnn->tensors[t].size;
 	for (size_t l = 0; l < worker->layer; l++)
 		left += (double)dnn->layers[l].backward;
@@ -135,8 +136,7 @@ static void send_tensor(struct job_worker *worker)
 	struct job *job = worker->job;
 	const struct dnn_tensor *tensor = &job->dnn->tensors[worker->tensor];
 
-	if (job->instance && job_scheme(job)->hint)
-		give_hint(worker);
+	worker_hint(worker, worker->tensor);
 	why_contributes(job->why, worker->number);
 	if (worker->tensor++ == worker->tensor_first) {
 		worker->exchange_since = job->jobs->env.sim->now;

@@ -1,6 +1,8 @@
 #include "workload/jobs/jobs.h"
 
 #include "base/mem.h"
+#include "topo/detours.h"
+#include "topo/tree.h"
 #include "workload/jobs/jobs_parts.h"
 #include "workload/offered.h"
 
@@ -14,7 +16,8 @@ static void on_tensor_done(void *owner, uint32_t w, uint64_t tensor)
 {
 	struct job *job = owner;
 
-	job_reduced(&job->worker[w], tensor);
+	if (!job->restart || job_restart_holds(job, w, &tensor))
+		job_reduced(&job->worker[w], tensor);
 }
 
 /* --- the life of a job --- */
@@ -27,16 +30,22 @@ static void add_stats(const struct job *job, struct collective_stats *stats)
 	job_exchange_stats(job, stats);
 }
 
-static void stop_scheme(struct job *job)
+void job_add_stats(struct job *job)
 {
 	if (job->instance)
-		job_scheme(job)->finish(job->instance);
+		job_scheme(job)->stats(job->instance, &job->stats);
+}
+
+void job_stop_scheme(struct job *job, bool abandon)
+{
+	const struct collective_ops *ops = job_scheme(job);
+
+	if (job->instance)
+		(abandon && ops->abandon ? ops->abandon : ops->finish)(job->instance);
 	fusion_free(job->fusion);
 	job->instance = NULL;
 	job->fusion = NULL;
 }
-
-static void start_waiting(struct jobs *jobs);
 
 static void job_begin(struct job *job)
 {
@@ -47,22 +56,19 @@ static void job_begin(struct job *job)
 		worker_begin(&job->worker[w]);
 }
 
-static void job_end(struct job *job)
+static void leave_scheme(struct job *job, bool abandon)
+{
+	add_stats(job, &job->stats);
+	job_stop_scheme(job, abandon);
+	job_end_exchanges(job);
+	why_job_end(job->why);
+	collective_stats_add(&job->jobs->stats, &job->stats);
+}
+
+static void leave_hosts(struct job *job)
 {
 	struct jobs *jobs = job->jobs;
 
-	job->state = JOB_OVER;
-	job->finish = job->mark;
-	add_stats(job, &job->stats);
-	stop_scheme(job);
-	job_end_exchanges(job);
-	why_job_end(job->why);
-	collective_stats_add(&jobs->stats, &job->stats);
-	job->ideal = job_ideal(job);
-	job_write(job);
-	if (job->measured)
-		job_record(job);
-	jobs->report.finished++;
 	jobs->report.running--;
 	timer_close(jobs->env.sim, &job->timer);
 	for (uint32_t w = 0; w < job->workers; w++)
@@ -70,7 +76,41 @@ static void job_end(struct job *job)
 	free(job->worker);
 	job->worker = NULL;
 	job_return_hosts(job);
-	start_waiting(jobs);
+	job_restart_close(job);
+}
+
+static void job_end(struct job *job)
+{
+	struct jobs *jobs = job->jobs;
+
+	job->state = JOB_OVER;
+	job->finish = job->mark;
+	leave_scheme(job, false);
+	job->ideal = job_ideal(job);
+	job_write(job);
+	if (job->measured)
+		job_record(job);
+	jobs->report.finished++;
+	leave_hosts(job);
+	jobs_resume(jobs);
+	jobs_start_waiting(jobs);
+	if (jobs->changed)
+		jobs->changed(jobs->owner);
+}
+
+void job_fail(struct job *job, const char *why)
+{
+	struct jobs *jobs = job->jobs;
+
+	job->failure = xasprintf("failed at %.9f s: %s", seconds_of(jobs->env.sim->now), why);
+	leave_scheme(job, true);
+	job_write(job);
+	job->state = JOB_FAILED;
+	jobs->report.failed++;
+	jobs->report.measured.failed += job->measured;
+	jobs->report.iterations -= (double)(job->iterations - job->iterations_done);
+	leave_hosts(job);
+	jobs_resume(jobs);
 	if (jobs->changed)
 		jobs->changed(jobs->owner);
 }
@@ -121,7 +161,7 @@ struct collective_job job_spec(struct job *job)
 }
 
 /* Starts the scheme, and fusion buffers in front of it. */
-static bool start_scheme(struct job *job, const char **never)
+bool job_start_scheme(struct job *job, const char **never)
 {
 	const struct job_group_conf *conf = job->conf;
 	struct collective_job spec = job_spec(job);
@@ -137,8 +177,19 @@ static bool start_scheme(struct job *job, const char **never)
 			fusion_open(job->fusion, job_scheme(job), job->instance);
 		return true;
 	}
-	stop_scheme(job);
+	job_stop_scheme(job, false);
 	return false;
+}
+
+/* Whether a tree is left for an all-gather that wants one, which is not asked later. */
+static bool exchanges_have_trees(const struct job *job)
+{
+	const struct topology *topo = job->jobs->env.topo;
+	const struct scheme_run *gathers = &job->jobs->schemes[job_group_gathers(job->conf)];
+
+	return !detours_any(topo) || job->conf->sharding == SHARDING_NONE ||
+	       !gathers->ops->all_gather->intact ||
+	       tree_root(topo, job->hosts, job->workers, 0) != TREE_NONE;
 }
 
 /* Takes hosts and switch memory, or neither. */
@@ -152,13 +203,19 @@ static enum admission admit(struct job *job)
 	job->why =
 		why_job_admit(&jobs->env.topo->net, job->number, job->conf->name,
 			      scheme_names[job_group_reduces(job->conf)], job->workers, job->hosts);
-	if (job->workers == 1 || job->conf->pipeline.stages > 1)
+	if (job_is_cut_off(job))
+		never = "no way between its hosts is left";
+	else if (!exchanges_have_trees(job))
+		never = "no switch that works joins its workers";
+	else if (!job_has_scheme(job))
 		return ADMIT_NOW;
-	if (start_scheme(job, &never))
+	else if (job_start_scheme(job, &never))
 		return ADMIT_NOW;
 	job_return_hosts(job);
 	if (!jobs->report.running && machine_nics(jobs->env.machine) > 1 && !never)
 		never = "no switch memory for all NICs of its machines"; /* nobody gives any back */
+	if (jobs->may_change && detours_any(jobs->env.topo))
+		never = NULL; /* a repair may help */
 	job->refusal = never;
 	return never ? ADMIT_NEVER : ADMIT_LATER;
 }
@@ -226,6 +283,8 @@ static void job_launch(struct job *job)
 
 	jobs->report.running++;
 	make_workers(job);
+	if (jobs->env.topo->detours && job_has_scheme(job))
+		job_restart_open(job);
 	job_start_exchanges(job);
 	note_ran_as(job);
 	if (job->instance && job_scheme(job)->slots)
@@ -234,7 +293,7 @@ static void job_launch(struct job *job)
 }
 
 /* First come, first served: a job that does not fit holds up those behind it. */
-static void start_waiting(struct jobs *jobs)
+void jobs_start_waiting(struct jobs *jobs)
 {
 	while (jobs->queue_head < jobs->report.arrived) {
 		struct job *job = &jobs->jobs[jobs->queue_head];
@@ -262,7 +321,7 @@ static void on_arrivals(struct sim *sim, uint32_t entity, void *owner)
 	while (jobs->report.arrived < jobs->report.count &&
 	       jobs->jobs[jobs->report.arrived].arrival <= sim->now)
 		jobs->report.arrived++;
-	start_waiting(jobs);
+	jobs_start_waiting(jobs);
 	if (jobs->report.arrived < jobs->report.count)
 		timer_set(sim, &jobs->arrivals, jobs->jobs[jobs->report.arrived].arrival);
 }
@@ -473,15 +532,17 @@ void jobs_free(struct jobs *jobs)
 	for (size_t i = 0; i < jobs->report.count; i++) {
 		struct job *job = &jobs->jobs[i];
 
-		stop_scheme(job);
+		job_stop_scheme(job, false);
 		job_end_exchanges(job);
 		for (uint32_t w = 0; job->worker && w < job->workers; w++)
 			worker_release(&job->worker[w]);
 		free(job->worker);
 		free(job->hosts);
 		free(job->ran_as);
+		free(job->failure);
 		free(job->trace_id);
 		dnn_free(job->step);
+		job_restart_close(job);
 	}
 	for (size_t i = 0; i < jobs->report.otherwise_count; i++)
 		free(jobs->report.otherwise[i].ran_as);
@@ -521,6 +582,17 @@ const char *jobs_refusal(const struct jobs *jobs, const char **group)
 			continue;
 		*group = jobs->jobs[i].conf->name;
 		return jobs->jobs[i].refusal;
+	}
+	return NULL;
+}
+
+const char *jobs_failure(const struct jobs *jobs, const char **group)
+{
+	for (size_t i = 0; i < jobs->report.count; i++) {
+		if (!jobs->jobs[i].failure)
+			continue;
+		*group = jobs->jobs[i].conf->name;
+		return jobs->jobs[i].failure;
 	}
 	return NULL;
 }
@@ -616,7 +688,7 @@ void jobs_write_unfinished(struct jobs *jobs)
 	for (size_t i = 0; i < jobs->report.count; i++) {
 		struct job *job = &jobs->jobs[i];
 
-		if (job->state == JOB_OVER || job->state == JOB_REFUSED)
+		if (job->state == JOB_OVER || job->state == JOB_REFUSED || job->state == JOB_FAILED)
 			continue;
 		if (i >= jobs->report.arrived && !job->measured)
 			continue; /* the run ended before it came, and nobody waits for it */
@@ -652,6 +724,11 @@ void jobs_report_waiting(const struct jobs *jobs, FILE *to, size_t limit)
 		if (job->state == JOB_OVER || job->state == JOB_REFUSED)
 			continue;
 		limit--;
+		if (job->state == JOB_FAILED) {
+			fprintf(to, "  job %" PRIu32 " (%s): %s\n", job->number, job->conf->name,
+				job->failure);
+			continue;
+		}
 		if (i >= jobs->report.arrived) {
 			fprintf(to, "  job %" PRIu32 " (%s): would arrive at %.9f s\n", job->number,
 				job->conf->name, seconds_of(job->arrival));

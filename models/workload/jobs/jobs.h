@@ -237,7 +237,7 @@ struct jobs_tables {
 
 /* Jobs that arrive in the measured window. */
 struct jobs_counts {
-	size_t count, finished, refused;
+	size_t count, finished, refused, failed;
 };
 
 struct jobs;
@@ -267,6 +267,7 @@ struct jobs_otherwise {
 struct jobs_report {
 	size_t count, arrived, running, finished;
 	size_t refused;                         /* by their schemes; they never run */
+	size_t failed;                          /* ended by failures of links and switches */
 	double iterations, iterations_finished; /* of all jobs, the refused left out */
 	struct jobs_counts measured;
 	/* Of measured jobs, in the order of their ends: as many as measured.finished; durations of
@@ -284,6 +285,16 @@ size_t jobs_measured(const struct jobs *jobs, const char *name);
 
 /* The reason for the first refusal, and the group of that job; NULL when no job was refused. */
 const char *jobs_refusal(const struct jobs *jobs, const char **group);
+
+/* Links and switches that fail (net/outage.h). `may_change`: more will fail or be repaired. First
+ * told before the run. */
+void jobs_switch_failed(struct jobs *jobs, uint32_t sw);
+/* The controller knows what works, as far as routing does. Jobs begin anew what they have lost, or
+ * fail. */
+void jobs_failures_known(struct jobs *jobs, bool may_change);
+/* The first job that failed: when and why; NULL = none. */
+const char *jobs_failure(const struct jobs *jobs, const char **group);
+
 void jobs_stats(const struct jobs *jobs, struct collective_stats *stats); /* of all jobs so far */
 
 /* The fraction of all iterations that is done: of one under way, the part of its gradients that the

@@ -68,7 +68,7 @@ struct job_worker {
 	struct timer timer;
 };
 
-enum job_state { JOB_WAITING, JOB_RUNNING, JOB_OVER, JOB_REFUSED };
+enum job_state { JOB_WAITING, JOB_RUNNING, JOB_OVER, JOB_REFUSED, JOB_FAILED };
 
 struct job {
 	struct jobs *jobs;
@@ -82,6 +82,7 @@ struct job {
 	enum job_state state;
 	bool measured;
 	const char *refusal; /* JOB_REFUSED: why; a static string of its scheme */
+	char *failure;       /* JOB_FAILED: when and why; owned */
 	uint32_t workers;
 	int64_t iterations, iterations_done;
 	uint32_t servers;                      /* parameter servers */
@@ -106,8 +107,10 @@ struct job {
 	struct collective_stats stats;
 	sim_time ideal; /* when it is over; 0 = there is no closed form */
 	uint64_t slots;
-	char *ran_as;       /* when it has begun; owned */
-	struct timer timer; /* start, finish */
+	char *ran_as;                /* when it has begun; owned */
+	struct job_restart *restart; /* where links may fail: see job_restart.c; owned */
+	uint64_t restarts;           /* of its scheme */
+	struct timer timer;          /* start, finish */
 };
 
 struct jobs {
@@ -121,6 +124,8 @@ struct jobs {
 	struct job *jobs; /* in the order of arrival */
 	size_t capacity;
 	struct jobs_report report; /* its lists are owned */
+	bool may_change; /* something will fail or be repaired, or the controller has not heard of
+			    it */
 	struct cluster cluster;
 	uint32_t *pool; /* hosts for SERVERS_SHARED */
 	uint32_t pool_count;
@@ -167,6 +172,32 @@ void job_reduced(struct job_worker *worker, uint64_t tensor);
 bool worker_waits(struct job_worker *worker);
 /* The worker has computed a layer: sends what others need of it. */
 void worker_computed(struct job_worker *worker);
+
+/* Tells the scheme what it may know about the tensor at this place of an iteration. */
+void worker_hint(struct job_worker *worker, size_t place);
+
+/* The job's gradients go over one scheme of its own: not with one worker, nor in a pipeline. */
+static inline bool job_has_scheme(const struct job *job)
+{
+	return job->workers > 1 && job->conf->pipeline.stages <= 1;
+}
+
+/* job_restart.c: only where links may fail. */
+void job_restart_open(struct job *job);
+void job_restart_close(struct job *job);
+/* As job_reduce() and job_reduced(), in between. False: the worker has that sum already. */
+void job_restart_reduce(struct job_worker *worker, bytes size);
+bool job_restart_holds(struct job *job, uint32_t w, uint64_t *tensor);
+void jobs_resume(struct jobs *jobs); /* memory of switches has become free */
+/* Whether two of its hosts will never reach each other again. */
+bool job_is_cut_off(const struct job *job);
+
+/* jobs.c: parts of a job's life. */
+void job_add_stats(struct job *job); /* what its scheme has counted */
+void job_stop_scheme(struct job *job, bool abandon);
+bool job_start_scheme(struct job *job, const char **never);
+void job_fail(struct job *job, const char *why);
+void jobs_start_waiting(struct jobs *jobs);
 
 /* job_hosts.c: hosts for workers and servers, into job->hosts. False, and nothing is taken, when
  * there is no room now. */

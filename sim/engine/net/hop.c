@@ -3,6 +3,7 @@
 #include "net/hop.h"
 
 #include "net/legs.h"
+#include "net/outage.h"
 #include "net/watch.h"
 
 /* --- into a queue --- */
@@ -171,7 +172,8 @@ __attribute__((noinline)) bool hop_lose(struct network *net, uint32_t number,
 
 	if (net->watch)
 		net_watch_count(net, number, packet);
-	if ((!threshold || rng_u64(&cold->loss_stream) >= threshold) &&
+	if (!(net->outages && outage_takes(net, number, packet)) &&
+	    (!threshold || rng_u64(&cold->loss_stream) >= threshold) &&
 	    !(net->faults && net->faults->lose &&
 	      net->faults->lose(net->faults->owner, number, packet))) {
 		if (net->legs)

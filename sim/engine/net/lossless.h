@@ -44,6 +44,10 @@ void lossless_join(struct network *net, uint32_t port, const struct pause_params
 /* The memory of a switch, port by port: what comes in over the link of that port. */
 const struct ingress *lossless_ingress(const struct network *net, uint32_t port);
 
+/* The link of a port fails or is repaired: it is not stopped, its frames are lost, and its far end
+ * is told nothing. Of one direction. */
+void lossless_forget(struct network *net, uint32_t port);
+
 /* Brings a port's queue up to now: port_advance() of a lossless network. */
 void lossless_settle(struct network *net, uint32_t port);
 

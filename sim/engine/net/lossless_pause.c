@@ -2,6 +2,7 @@
 #include "net/lossless_parts.h"
 
 #include "base/mem.h"
+#include "net/outage.h"
 
 /* --- departures --- */
 
@@ -180,10 +181,30 @@ void lossless_on_frame(struct sim *sim, uint32_t id, void *owner)
 	net->ports[number].bytes += PAUSE_FRAME;
 	if (net->watch)
 		net_watch_count(net, number, &net_watch_frame);
+	if (network_is_down(net, number))
+		return;
 	if (stop)
 		stop_transmitter(net, lane->reverse);
 	else
 		start_transmitter(net, lane->reverse);
+}
+
+void lossless_forget(struct network *net, uint32_t number)
+{
+	struct lossless *ll = net->lossless;
+	struct lane *lane = &ll->lanes[number];
+	size_t frames = lane->frame_count - lane->frame_head;
+
+	if (frames)
+		sim_cancel(net->sim, ll->first_frame + number);
+	ll->frames -= frames;
+	net->lost += frames;
+	lane->frame_head = lane->frame_count = 0;
+	if (lane->frame_start > net->sim->now)
+		lane->frame_start = net->sim->now;
+	if (lane->in.memory && lane->in.stopped)
+		ingress_set_stopped(&lane->in, false);
+	start_transmitter(net, number);
 }
 
 /* --- XOFF and XON --- */

@@ -5,6 +5,7 @@
 #include "net/hop.h"
 #include "net/legs.h"
 #include "net/lossless.h"
+#include "net/outage.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -61,6 +62,7 @@ void network_release(struct network *net)
 	free(net->nics);
 	free(net->deferred_next);
 	legs_free(net->legs);
+	outages_free(net->outages);
 	net_watch_free(net->watch);
 }
 
@@ -273,6 +275,40 @@ void network_inject(struct network *net, const struct network_faults *faults)
 	network_by_event(net);
 	for (uint32_t i = 0; i < net->port_count; i++)
 		net->ports[i].flags |= PORT_LOSES | PORT_JITTERS;
+}
+
+/* One direction. What is in the port when it fails, and when it is repaired, is lost. */
+static void fail_port(struct network *net, uint32_t number, bool down)
+{
+	struct outages *outages = net->outages;
+	struct port *port = &net->ports[number];
+	bool was = outages->down[number];
+
+	outages->down[number] = (uint16_t)(outages->down[number] + (down ? 1 : -1));
+	if (was == (outages->down[number] > 0))
+		return;
+	if (net->lossless)
+		lossless_forget(net, number);
+	port->flags |= PORT_LOSES;
+	outages->lost_until[number] = port->busy_until;
+	if (down)
+		outages->failed[number] = ++outages->failures;
+}
+
+void network_fail_link(struct network *net, uint32_t port, bool down)
+{
+	fail_port(net, port, down);
+	fail_port(net, net->cold[port].reverse, down);
+}
+
+void network_fail_switch(struct network *net, uint32_t sw, bool down)
+{
+	const struct switch_node *node = &net->switch_nodes[sw];
+
+	for (uint32_t i = 0; i < node->ports; i++)
+		network_fail_link(net, node->first_port + i, down);
+	if (down)
+		net->outages->wiped[sw] = ++net->outages->failures;
 }
 
 struct port_sent network_sent(const struct network *net, uint32_t number)

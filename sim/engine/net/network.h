@@ -95,6 +95,13 @@ sim_time network_last_arrival(const struct network *net);
  * outlive the network. For tests. */
 void network_inject(struct network *net, const struct network_faults *faults);
 
+/* For a network that may fail (outage.h). The link behind a port, in both directions, has one
+ * failure more or (down is false) less. */
+void network_fail_link(struct network *net, uint32_t port, bool down);
+
+/* All links of a switch; when it fails, its memory is lost. */
+void network_fail_switch(struct network *net, uint32_t sw, bool down);
+
 /* What a port has sent: port_sent(), and PAUSE frames. */
 struct port_sent network_sent(const struct network *net, uint32_t port);
 

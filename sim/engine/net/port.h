@@ -67,7 +67,8 @@ struct port_cold {
 
 /* What makes a port do more than the usual. */
 enum port_flags {
-	PORT_LOSES = 1,   /* an arrival at the far end: losses, legs of routes, a watch, or tests */
+	PORT_LOSES = 1,   /* an arrival at the far end: losses, outages, legs of routes, a watch, or
+			     tests */
 	PORT_JITTERS = 2, /* the time of an arrival: jitter of the host, or tests */
 	PORT_DEFERRED = 4, /* of a host: its NIC goes on at busy_until, without an event (nic.h) */
 };

@@ -18,6 +18,7 @@ struct net_watch;
 struct net_onlooker; /* watch.h */
 struct nic;
 struct route_legs;
+struct outages; /* outage.h */
 
 /* What a switch does with an AGGREGATION packet: it is absorbed unless `forward`
  * is set (then it goes on along its route), and up to two packets are sent, each
@@ -60,6 +61,8 @@ struct protocol_ops {
 	void (*ahead)(const void *self, uint32_t node, const struct packet *packet, bool again);
 	/* Optional: for lists of events. False: the packet's job is over. */
 	bool (*about)(const void *self, const struct packet *packet, struct packet_about *about);
+	/* Optional: routing has changed; what is open takes its routes anew. */
+	void (*reroute)(void *self);
 	/* Optional, both or none: for runs that repeat themselves (repeat.h). What the packet's
 	 * `seq` counts, or NULL; and the packet's first two unions, as a part of the state. */
 	const struct repeat_stream *(*stream)(const void *self, const struct packet *packet);
@@ -121,7 +124,8 @@ struct network {
 	unsigned protocol_count;
 	struct lossless *lossless; /* NULL = packets that find a queue full are dropped */
 	struct route_legs *legs;   /* NULL = every route fits into a packet; owned */
-	bool whole;                /* may not be cut: routes are found on the way */
+	bool whole;                /* may not be cut: routes are found on the way, links fail */
+	struct outages *outages;   /* NULL = no link ever fails; owned */
 	bool control_first;        /* two classes of traffic, see network_control_first() */
 	bool nics_by_event;        /* no departure is deferred, see nic.h */
 	sim_time nic_lag;          /* for how long one may be: the longest link of a host */

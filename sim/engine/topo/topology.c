@@ -3,6 +3,8 @@
 #include "base/mem.h"
 #include "net/legs.h"
 #include "net/lossless.h"
+#include "net/outage.h"
+#include "topo/detours.h"
 #include "topo/graph.h"
 
 #include <inttypes.h>
@@ -158,6 +160,7 @@ void topology_build(struct topology *topo, const struct topology_conf *conf, str
 	topo->ops = kinds[conf->kind];
 	topo->conf = conf;
 	topo->routes = NULL;
+	topo->detours = topo->forever = NULL;
 	topology_shape(conf, &shape);
 	network_init(&topo->net, sim, shape.hosts, shape.switches, shape.ports, shape.tiers,
 		     (enum nic_mode)conf->host.nic);
@@ -170,10 +173,17 @@ void topology_build(struct topology *topo, const struct topology_conf *conf, str
 		topo->ops->prepare(topo);
 	topo->ops->wire(topo);
 	network_tune(&topo->net);
+	if (conf->fails) {
+		network_may_fail(&topo->net);
+		topo->detours = detours_new(topo);
+		topo->forever = detours_new(topo);
+	}
 }
 
 void topology_release(struct topology *topo)
 {
+	detours_free(topo, topo->detours);
+	detours_free(topo, topo->forever);
 	network_release(&topo->net);
 	graph_routes_free(topo->routes);
 }
@@ -196,6 +206,17 @@ unsigned topology_path(const struct topology *topo, uint32_t src, const struct r
 		node = net->ports[ports[i + 1]].to;
 	}
 	return route->hops + 1u;
+}
+
+bool topology_works(const struct topology *topo, uint32_t src, const struct route *route)
+{
+	uint32_t ports[HOPS_MAX + 1];
+	unsigned count = topology_path(topo, src, route, ports);
+
+	for (unsigned i = 0; i < count; i++)
+		if (network_is_down(&topo->net, ports[i]))
+			return false;
+	return true;
 }
 
 char *topology_node_name(const struct topology *topo, uint32_t node, char *buffer, size_t size)

@@ -76,6 +76,7 @@ struct switch_conf {
 	struct pause_answers answers;
 };
 
+struct detours;
 struct graph;
 struct graph_conf;
 struct graph_routes;
@@ -113,6 +114,7 @@ struct topology_conf {
 	struct host_conf host;
 	int classes; /* enum topology_classes */
 	bool wire_overhead;
+	bool fails; /* links may (net/outage.h). Users do not write this. */
 };
 
 enum topology_classes { CLASSES_SINGLE, CLASSES_CONTROL_FIRST };
@@ -170,6 +172,8 @@ struct topology {
 	const struct topology_ops *ops;
 	const struct topology_conf *conf; /* not owned */
 	struct graph_routes *routes;      /* of a graph; owned */
+	struct detours *detours;          /* NULL = no link ever fails; owned */
+	struct detours *forever;          /* what is never repaired, alone; likewise */
 	struct network net;
 };
 
@@ -265,15 +269,31 @@ struct pause_params topology_pause_of(const struct topology_conf *conf,
 bytes topology_headroom_of(const struct topology_conf *conf, const struct link_conf *link,
 			   const struct switch_conf *at, const struct pause_params *params);
 
+/* For topology_route(): another route where routing knows that a link of the usual one has failed.
+ * If there is none, it stays (detours.h). */
+void detours_mend(const struct topology *topo, uint32_t src, uint32_t dst, uint64_t entropy,
+		  struct route *route);
+
+/* Whether routing knows a way. */
+bool topology_reaches(const struct topology *topo, uint32_t src, uint32_t dst);
+
+/* Whether there will be a way when all is repaired that ever will be. */
+bool topology_ever_reaches(const struct topology *topo, uint32_t src, uint32_t dst);
+
 static inline void topology_route(const struct topology *topo, uint32_t src, uint32_t dst,
 				  uint64_t entropy, struct route *route)
 {
 	topo->ops->route(topo, src, dst, entropy, route);
+	if (topo->detours)
+		detours_mend(topo, src, dst, entropy, route);
 }
 
 /* The egress ports that a route passes, the source's NIC first. Returns how many. */
 unsigned topology_path(const struct topology *topo, uint32_t src, const struct route *route,
 		       uint32_t ports[HOPS_MAX + 1]);
+
+/* Whether all links of a route work now (net/outage.h). */
+bool topology_works(const struct topology *topo, uint32_t src, const struct route *route);
 
 /* "h12" or the switch's name; `buffer` of at least 24 bytes; returns it. */
 char *topology_node_name(const struct topology *topo, uint32_t node, char *buffer, size_t size);

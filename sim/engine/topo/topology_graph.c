@@ -45,7 +45,7 @@ static void graph_prepare(struct topology *topo)
 	topo->routes = graph_routes_new(graph);
 	if (!graph_routes_fill(topo->routes))
 		topo->net.whole = true;
-	if (graph->longest > ROUTE_MAX)
+	if (graph->longest > ROUTE_MAX || topo->conf->fails) /* detours may be longer */
 		network_long_routes(&topo->net);
 }
 

@@ -1,6 +1,8 @@
 #include "topo/tree.h"
 
 #include "base/mem.h"
+#include "net/outage.h"
+#include "topo/detours.h"
 
 #include <stdlib.h>
 
@@ -44,7 +46,9 @@ static uint32_t join(struct tree *tree, const struct topology *topo, uint32_t ho
 	for (; sw != root; sw = net->ports[ports[levels++]].to - net->hosts) {
 		SIM_BUG_ON(levels == HOPS_MAX);
 		chain[levels] = sw;
-		ports[levels] = network_port(net, net->hosts + sw, topo->ops->up(topo, sw, root));
+		ports[levels] = network_port(net, net->hosts + sw,
+					     detours_any(topo) ? detours_up(topo, sw, root)
+							       : topo->ops->up(topo, sw, root));
 	}
 	for (unsigned i = levels; i-- > 0;) {
 		uint32_t child = find_node(tree, chain[i]);
@@ -55,6 +59,26 @@ static uint32_t join(struct tree *tree, const struct topology *topo, uint32_t ho
 		parent = child;
 	}
 	return parent;
+}
+
+uint32_t tree_root(const struct topology *topo, const uint32_t *workers, size_t count,
+		   uint64_t entropy)
+{
+	if (detours_any(topo))
+		return detours_root(topo, workers, count, entropy);
+	return topo->ops->root(topo, workers, count, entropy);
+}
+
+bool tree_works(const struct tree *tree, const struct network *net)
+{
+	for (uint32_t i = 0; i < tree->node_count; i++) {
+		const struct tree_node *node = &tree->nodes[i];
+
+		for (uint32_t c = 0; c < node->children; c++)
+			if (network_is_down(net, node->down_ports[c]))
+				return false;
+	}
+	return true;
 }
 
 struct tree *tree_build(const struct topology *topo, const uint32_t *workers, size_t count,

@@ -26,8 +26,16 @@ struct tree {
 	uint32_t *number_of_worker; /* its number among that node's children */
 };
 
+/* A root for the workers: topology_ops.root(), or another where routing knows of failures;
+ * TREE_NONE where no switch that works reaches all of them. */
+uint32_t tree_root(const struct topology *topo, const uint32_t *workers, size_t count,
+		   uint64_t entropy);
+
+/* Whether all links of the tree work. */
+bool tree_works(const struct tree *tree, const struct network *net);
+
 /* Joins the workers (host numbers, several may share a host) below `root`, a
- * switch as topology_ops.root() chooses it. tree_free() releases it. */
+ * switch as tree_root() chooses it. tree_free() releases it. */
 struct tree *tree_build(const struct topology *topo, const uint32_t *workers, size_t count,
 			uint32_t root);
 void tree_free(struct tree *tree);

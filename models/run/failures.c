@@ -1,0 +1,291 @@
+#include "run/failures.h"
+
+#include "base/mem.h"
+#include "net/outage.h"
+#include "run/simulation_state.h"
+#include "scenario/links.h"
+#include "topo/detours.h"
+
+#include <stdlib.h>
+
+static const struct out_column columns[] = {
+	{ "what", OUT_TEXT, "The link or switch, by the names of links.csv." },
+	{ "failed_s", OUT_SECONDS, "It fails." },
+	{ "noticed_s", OUT_SECONDS,
+	  "Routing knows; empty if it was repaired before, or the run ended." },
+	{ "repaired_s", OUT_SECONDS, "It is repaired; empty if that did not happen." },
+	{ "lost_packets", OUT_COUNT,
+	  "Packets lost on its links by failures, from this one to its next." },
+	{ 0 },
+};
+const struct out_schema failures_schema = { "failures.csv",
+					    "One row a failure, in the order of time.", columns };
+
+/* Something that fails. */
+struct element {
+	struct failures *failures;
+	struct failure_target target;
+	const struct failure_conf *conf;
+	struct rng rng;
+	bool down, known; /* known: to routing */
+	size_t outage;    /* the last */
+	struct timer change, notice;
+};
+
+struct outage {
+	const struct element *element;
+	sim_time failed, noticed, repaired; /* 0 = not yet, or never */
+	uint64_t lost;                      /* on its links before; at the next failure, since */
+};
+
+struct failures {
+	struct simulation *simulation;
+	struct out_table *table;
+	struct element *elements;
+	size_t count, capacity;
+	struct outage *outages;
+	size_t outage_count, outage_capacity;
+	struct timer controller;
+};
+
+/* --- what fails --- */
+
+/* Calls do_port() for each link of an element, by its egress port at one end. */
+static void each_link(const struct element *element,
+		      void (*do_port)(struct failures *failures, uint32_t port, void *data),
+		      void *data)
+{
+	const struct network *net = &element->failures->simulation->topo.net;
+	const struct switch_node *node = &net->switch_nodes[element->target.number];
+
+	if (!element->target.is_switch) {
+		do_port(element->failures, element->target.number, data);
+		return;
+	}
+	for (uint32_t i = 0; i < node->ports; i++)
+		do_port(element->failures, node->first_port + i, data);
+}
+
+static void add_lost(struct failures *failures, uint32_t port, void *data)
+{
+	const struct network *net = &failures->simulation->topo.net;
+
+	*(uint64_t *)data += net->outages->lost[port] + net->outages->lost[net->cold[port].reverse];
+}
+
+static uint64_t lost_on(const struct element *element)
+{
+	uint64_t lost = 0;
+
+	each_link(element, add_lost, &lost);
+	return lost;
+}
+
+static void learn(struct failures *failures, uint32_t port, void *data)
+{
+	struct topology *topo = &failures->simulation->topo;
+
+	detours_learn(topo, topo->detours, port, *(bool *)data);
+}
+
+static void learn_for_ever(struct failures *failures, uint32_t port, void *data)
+{
+	struct topology *topo = &failures->simulation->topo;
+
+	(void)data;
+	detours_learn(topo, topo->forever, port, true);
+}
+
+/* Whether anything will fail, be repaired or be noticed. */
+static bool may_change(const struct failures *failures)
+{
+	const struct sim *sim = &failures->simulation->sim;
+
+	for (size_t i = 0; i < failures->count; i++)
+		if (timer_pending(sim, &failures->elements[i].change) ||
+		    timer_pending(sim, &failures->elements[i].notice))
+			return true;
+	return false;
+}
+
+static void fail(struct element *element)
+{
+	struct failures *failures = element->failures;
+
+	if (element->outage < failures->outage_count)
+		failures->outages[element->outage].lost =
+			lost_on(element) - failures->outages[element->outage].lost;
+	failures->outages = array_reserve(failures->outages, failures->outage_count,
+					  &failures->outage_capacity, sizeof(*failures->outages));
+	element->outage = failures->outage_count++;
+	failures->outages[element->outage] =
+		(struct outage){ .element = element,
+				 .failed = failures->simulation->sim.now,
+				 .lost = lost_on(element) };
+}
+
+static void on_change(struct sim *sim, uint32_t entity, void *owner)
+{
+	struct element *element = owner;
+	struct failures *failures = element->failures;
+	struct network *net = &failures->simulation->topo.net;
+	const struct failure_conf *conf = element->conf;
+
+	(void)entity;
+	element->down = !element->down;
+	if (element->down)
+		fail(element);
+	else
+		failures->outages[element->outage].repaired = sim->now;
+	if (element->target.is_switch)
+		network_fail_switch(net, element->target.number, element->down);
+	else
+		network_fail_link(net, element->target.number, element->down);
+	if (element->target.is_switch && element->down)
+		jobs_switch_failed(failures->simulation->jobs, element->target.number);
+	if (conf->mtbf)
+		timer_set(sim, &element->change,
+			  rng_after(&element->rng, sim->now,
+				    (double)(element->down ? conf->mttr : conf->mtbf)));
+	else if (element->down && conf->repair_after)
+		timer_set(sim, &element->change, sim->now + conf->repair_after);
+	timer_set(sim, &element->notice,
+		  sim->now + failures->simulation->scenario->failures.reroute_delay);
+}
+
+static void on_notice(struct sim *sim, uint32_t entity, void *owner)
+{
+	struct element *element = owner;
+	struct failures *failures = element->failures;
+	struct topology *topo = &failures->simulation->topo;
+
+	(void)entity;
+	if (element->known != element->down) {
+		element->known = element->down;
+		if (element->down)
+			failures->outages[element->outage].noticed = sim->now;
+		each_link(element, learn, &element->down);
+		if (element->conf->at_given && !element->conf->repair_after)
+			each_link(element, learn_for_ever, NULL);
+		for (unsigned p = 0; p < topo->net.protocol_count; p++)
+			if (topo->net.protocols[p].ops->reroute)
+				topo->net.protocols[p].ops->reroute(topo->net.protocols[p].self);
+	}
+	if (!timer_pending(sim, &failures->controller))
+		timer_set(sim, &failures->controller,
+			  sim->now + failures->simulation->scenario->failures.controller_delay);
+}
+
+static void on_controller(struct sim *sim, uint32_t entity, void *owner)
+{
+	struct failures *failures = owner;
+
+	(void)sim, (void)entity;
+	jobs_failures_known(failures->simulation->jobs, may_change(failures));
+	flows_cut_off(failures->simulation->flows);
+}
+
+/* --- life --- */
+
+static void add(struct failures *failures, const struct failure_conf *conf,
+		struct failure_target target)
+{
+	failures->elements = array_reserve(failures->elements, failures->count, &failures->capacity,
+					   sizeof(*failures->elements));
+	failures->elements[failures->count++] = (struct element){
+		.failures = failures, .target = target, .conf = conf, .outage = SIZE_MAX
+	};
+}
+
+static void start(struct failures *failures, size_t i)
+{
+	struct sim *sim = &failures->simulation->sim;
+	struct element *element = &failures->elements[i];
+	const struct failure_conf *conf = element->conf;
+
+	rng_init(&element->rng, sim->seed, "failures", i);
+	timer_open(sim, &element->change, SIM_CONTROL,
+		   sim_key(SIM_CONTROL, UINT64_C(1) << 43 | 2 * i), on_change, element);
+	timer_open(sim, &element->notice, SIM_CONTROL,
+		   sim_key(SIM_CONTROL, UINT64_C(1) << 43 | (2 * i + 1)), on_notice, element);
+	timer_set(sim, &element->change,
+		  conf->mtbf ? rng_after(&element->rng, 0, (double)conf->mtbf) : conf->at);
+}
+
+struct failures *failures_open(struct simulation *s, struct out_table *table)
+{
+	const struct conf_list *events = &s->scenario->failures.events;
+	struct failures *failures;
+
+	if (!events->count)
+		return NULL;
+	failures = xcalloc(1, sizeof(*failures));
+	failures->simulation = s;
+	failures->table = table;
+	for (size_t i = 0; i < events->count; i++) {
+		const struct failure_conf *conf = &((const struct failure_conf *)events->items)[i];
+		struct failure_target *targets;
+		size_t count = failure_targets(conf, &s->topo, &targets);
+
+		for (size_t t = 0; t < count; t++)
+			add(failures, conf, targets[t]);
+		free(targets);
+	}
+	for (size_t i = 0; i < failures->count; i++)
+		start(failures, i);
+	timer_open(&s->sim, &failures->controller, SIM_CONTROL,
+		   sim_key(SIM_CONTROL, UINT64_C(1) << 44), on_controller, failures);
+	sim_name(&s->sim, on_change, "failure or repair");
+	sim_name(&s->sim, on_notice, "routing knows of a failure or repair");
+	sim_name(&s->sim, on_controller, "job controller knows of failures and repairs");
+	jobs_failures_known(s->jobs, true);
+	return failures;
+}
+
+void failures_free(struct failures *failures)
+{
+	if (!failures)
+		return;
+	free(failures->elements);
+	free(failures->outages);
+	free(failures);
+}
+
+static void write_row(const struct failures *failures, const struct outage *outage)
+{
+	const struct topology *topo = &failures->simulation->topo;
+	const struct failure_target *target = &outage->element->target;
+	char name[LINK_NAME];
+
+	if (target->is_switch)
+		topology_node_name(topo, topo->net.hosts + target->number, name, sizeof(name));
+	else
+		link_name(topo, target->number, name);
+	out_table_row(failures->table,
+		      (struct out_cell[]){ { .text = name },
+					   { .time = outage->failed },
+					   { .none = !outage->noticed, .time = outage->noticed },
+					   { .none = !outage->repaired, .time = outage->repaired },
+					   { .count = outage->lost } });
+}
+
+void failures_end(struct failures *failures)
+{
+	struct sim *sim;
+
+	if (!failures)
+		return;
+	sim = &failures->simulation->sim;
+	for (size_t i = 0; i < failures->count; i++) {
+		struct element *element = &failures->elements[i];
+
+		timer_cancel(sim, &element->change);
+		timer_cancel(sim, &element->notice);
+		if (element->outage < failures->outage_count)
+			failures->outages[element->outage].lost =
+				lost_on(element) - failures->outages[element->outage].lost;
+	}
+	timer_cancel(sim, &failures->controller);
+	for (size_t i = 0; failures->table && i < failures->outage_count; i++)
+		write_row(failures, &failures->outages[i]);
+}

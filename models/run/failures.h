@@ -1,0 +1,29 @@
+/* Links and switches that fail and are repaired in a run, as "failures" of the scenario says:
+ *
+ *   failure or repair   at once: packets are lost (net/outage.h), a switch forgets what it has
+ * added
+ *   + reroute_delay     routing knows: connections, and what goes to parameter servers, take new
+ *                       paths (topo/detours.h)
+ *   + controller_delay  the job controller knows: jobs begin anew what they have lost
+ *                       (workload/jobs/job_restart.c); flows and jobs without a way, now and when
+ *                       all is repaired that ever will be, end unfinished
+ *
+ * Each is an event of its own (SIM_CONTROL), so a run without "failures" has none. Runs with it
+ * have one thread, and nothing of them is skipped. */
+#ifndef INASIM_RUN_FAILURES_H
+#define INASIM_RUN_FAILURES_H
+
+#include "run/simulation.h"
+
+struct failures;
+
+/* NULL where the scenario has none. `table` may be NULL; not owned. */
+struct failures *failures_open(struct simulation *simulation, struct out_table *table);
+void failures_free(struct failures *failures);
+
+/* The run is over: no more events; writes the rows of failures.csv. */
+void failures_end(struct failures *failures);
+
+extern const struct out_schema failures_schema;
+
+#endif

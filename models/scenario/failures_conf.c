@@ -1,0 +1,206 @@
+#include "scenario/failures_conf.h"
+
+#include "base/mem.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ARROW " -> "
+#define LONG  (1000000 * PS_PER_S)
+
+static const struct conf_row what_forms[] = {
+	CONF_INT("link", struct failure_conf, what.link, CONF_REQUIRED, 0, 100000000,
+		 "A link, by the link_id in links.csv of one of its directions; both fail."),
+	CONF_STRING(
+		"name", struct failure_conf, what.name, CONF_REQUIRED,
+		"A switch (\"spine0\"); the link of a host (\"h3\"); all links between two nodes "
+		"(\"leaf0 -> spine1\"); or, each on its own, \"links\" (between switches) or "
+		"\"switches\"."),
+	{ 0 },
+};
+static const struct conf_table what_table = { "failure_of", what_forms,
+					      sizeof(struct failure_conf) };
+
+static const struct conf_row event_rows[] = {
+	CONF_ONEOF("fails", struct failure_conf, what, CONF_REQUIRED, &what_table, what.form,
+		   "What fails, by the names of links.csv."),
+	CONF_TIME("at", struct failure_conf, at, CONF_OPTIONAL, 0, LONG, "When it fails.",
+		  .present = CONF_GIVEN(struct failure_conf, at_given)),
+	CONF_TIME("repair_after", struct failure_conf, repair_after, CONF_OPTIONAL, 1, LONG,
+		  "How long after `at` it is repaired; left out: never."),
+	CONF_TIME("mtbf", struct failure_conf, mtbf, CONF_OPTIONAL, PS_PER_US, LONG,
+		  "Instead of `at`: mean time from each repair to the next failure, exponential."),
+	CONF_TIME("mttr", struct failure_conf, mttr, CONF_OPTIONAL, PS_PER_NS, LONG,
+		  "With `mtbf`: mean time to repair, exponential."),
+	{ 0 },
+};
+static const struct conf_table event_table = { "failure", event_rows, sizeof(struct failure_conf),
+					       NULL };
+static const struct conf_row event_item = { .type = CONF_OBJECT,
+					    .table = &event_table,
+					    .help = "Something fails." };
+
+static const struct conf_row failures_rows[] = {
+	CONF_LIST(
+		"events", struct failures_conf, events, "[]", &event_item, 0, 100000,
+		"What fails, and when. A link that fails loses all it carries, in both directions; "
+		"a switch takes its links with it, and loses what it has added up."),
+	CONF_TIME("reroute_delay", struct failures_conf, reroute_delay, "1ms", 1, 1000 * PS_PER_S,
+		  "From a failure or repair to the time when new paths of connections (ECMP) heed "
+		  "it; a failure repaired before goes unnoticed.",
+		  "our choice: a routing protocol with fast detection"),
+	CONF_TIME("controller_delay", struct failures_conf, controller_delay, "10ms", 1,
+		  1000 * PS_PER_S,
+		  "From there to the time when the job controller has heard of it and acts.",
+		  "our choice"),
+	{ 0 },
+};
+const struct conf_table failures_table = { "failures", failures_rows, sizeof(struct failures_conf),
+					   "Links and switches that fail and are repaired." };
+
+/* --- what an event names --- */
+
+struct targets {
+	struct failure_target *items;
+	size_t count, capacity;
+};
+
+static void add(struct targets *targets, bool is_switch, uint32_t number)
+{
+	targets->items = array_reserve(targets->items, targets->count, &targets->capacity,
+				       sizeof(*targets->items));
+	targets->items[targets->count++] = (struct failure_target){ is_switch, number };
+}
+
+/* Each link once: by the lower of its two ports. */
+static bool is_lower(const struct network *net, uint32_t port)
+{
+	return port < net->cold[port].reverse;
+}
+
+static uint32_t from_of(const struct network *net, uint32_t port)
+{
+	return net->ports[net->cold[port].reverse].to;
+}
+
+/* The node of a name; UINT32_MAX = none. */
+static uint32_t find_node(const struct topology *topo, const char *name, size_t length)
+{
+	char text[32];
+
+	for (uint32_t n = 0; n < topo->net.hosts + topo->net.switches; n++) {
+		topology_node_name(topo, n, text, sizeof(text));
+		if (strlen(text) == length && !memcmp(text, name, length))
+			return n;
+	}
+	return UINT32_MAX;
+}
+
+static void add_links_between(struct targets *targets, const struct network *net, uint32_t a,
+			      uint32_t b)
+{
+	for (uint32_t p = 0; p < net->port_count; p++)
+		if (from_of(net, p) == a && net->ports[p].to == b)
+			add(targets, false, p);
+}
+
+static void add_named(struct targets *targets, const struct topology *topo, const char *name)
+{
+	const struct network *net = &topo->net;
+	const char *arrow = strstr(name, ARROW);
+	uint32_t a = find_node(topo, name, arrow ? (size_t)(arrow - name) : strlen(name)), b;
+
+	if (a == UINT32_MAX)
+		return;
+	if (!arrow) {
+		add(targets, a >= net->hosts, a >= net->hosts ? a - net->hosts : a);
+		return;
+	}
+	arrow += strlen(ARROW);
+	b = find_node(topo, arrow, strlen(arrow));
+	if (b != UINT32_MAX)
+		add_links_between(targets, net, a, b);
+}
+
+size_t failure_targets(const struct failure_conf *event, const struct topology *topo,
+		       struct failure_target **list)
+{
+	const struct network *net = &topo->net;
+	struct targets targets = { 0 };
+
+	if (event->what.form == FAILURE_LINK) {
+		if (event->what.link < (int64_t)net->port_count)
+			add(&targets, false, (uint32_t)event->what.link);
+	} else if (!strcmp(event->what.name, "links")) {
+		for (uint32_t p = net->hosts; p < net->port_count; p++)
+			if (!net->ports[p].to_host && is_lower(net, p))
+				add(&targets, false, p);
+	} else if (!strcmp(event->what.name, "switches")) {
+		for (uint32_t s = 0; s < net->switches; s++)
+			add(&targets, true, s);
+	} else {
+		add_named(&targets, topo, event->what.name);
+	}
+	*list = targets.items;
+	return targets.count;
+}
+
+/* --- checks --- */
+
+static void check_times(const struct failure_conf *event, sim_time end, struct conf_doc *doc,
+			const char *where)
+{
+	if (event->at_given == (event->mtbf > 0))
+		conf_error(doc, where, "say when: \"at\", or \"mtbf\" and \"mttr\"");
+	else if ((event->mtbf > 0) != (event->mttr > 0))
+		conf_error(doc, where, "\"mtbf\" and \"mttr\" go together");
+	else if (event->mtbf && event->repair_after)
+		conf_error(doc, where, "\"repair_after\" goes with \"at\"; here \"mttr\" says it");
+	else if (event->at_given && event->at >= end)
+		conf_error(doc, conf_at(doc, "%s/at", where),
+			   "%g s is not before the end of the run, %g s (\"stop\": \"after\")",
+			   seconds_of(event->at), seconds_of(end));
+}
+
+static void check_target(const struct failure_conf *event, const struct topology *topo,
+			 struct conf_doc *doc, const char *where)
+{
+	struct failure_target *targets;
+
+	if (failure_targets(event, topo, &targets)) {
+		free(targets);
+		return;
+	}
+	where = conf_at(doc, "%s/fails", where);
+	if (event->what.form == FAILURE_LINK)
+		conf_error(doc, where, "there is no link %" PRId64 "; links are 0 to %" PRIu32,
+			   event->what.link, topo->net.port_count - 1);
+	else
+		conf_error(doc, where,
+			   "nothing here is called \"%s\"; allowed: a switch, a host, \"NODE -> "
+			   "NODE\" "
+			   "of a link, \"links\", \"switches\"",
+			   event->what.name);
+}
+
+void failures_check(const struct failures_conf *conf, const struct topology_conf *topology,
+		    sim_time end, struct conf_doc *doc)
+{
+	const struct failure_conf *events = conf->events.items;
+	struct topology topo;
+	struct sim sim;
+
+	if (!conf->events.count)
+		return;
+	sim_init(&sim, 1);
+	topology_build(&topo, topology, &sim);
+	for (size_t i = 0; i < conf->events.count; i++) {
+		const char *where = conf_at(doc, "/failures/events/%zu", i);
+
+		check_times(&events[i], end, doc, where);
+		check_target(&events[i], &topo, doc, where);
+	}
+	topology_release(&topo);
+	sim_release(&sim);
+}

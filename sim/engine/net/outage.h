@@ -1,0 +1,37 @@
+/* Links that fail and are repaired.
+ *
+ * A link that is down takes packets at its rate, and they go nowhere: lost is each packet that was
+ * in the port at any time of the outage, on the wire, in the queue, or coming later. So senders
+ * keep their turns and timers, and nothing else has to know. Both directions fail together, PAUSE
+ * of a link that fails is forgotten at both ends. A switch that fails takes all its links with it
+ * and loses what it has added up.
+ *
+ * Lost packets are found where those lost by chance are (PORT_LOSES), which a port that never fails
+ * does not look at. */
+#ifndef INASIM_NET_OUTAGE_H
+#define INASIM_NET_OUTAGE_H
+
+#include "net/state.h"
+
+struct outages {
+	uint16_t *down;       /* by port: how many failures keep it down */
+	sim_time *lost_until; /* by port: what has left it by then is lost, even if it is up */
+	uint64_t *lost;       /* by port: packets */
+	uint64_t failures;    /* so far, of ports and switches */
+	uint64_t *failed;     /* by port: `failures` when it last failed; 0 = never */
+	uint64_t *wiped;      /* by switch: the same */
+};
+
+/* From now on, before the first packet, links may fail. Such a network is never cut. */
+void network_may_fail(struct network *net);
+void outages_free(struct outages *outages); /* takes NULL */
+
+static inline bool network_is_down(const struct network *net, uint32_t port)
+{
+	return net->outages && net->outages->down[port];
+}
+
+/* For hop_lose(): whether an outage takes the packet that arrives from a port; counts it. */
+bool outage_takes(const struct network *net, uint32_t port, const struct packet *packet);
+
+#endif

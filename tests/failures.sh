@@ -1,0 +1,104 @@
+#!/bin/bash
+# Links and switches that fail. A flow on a link that is down for a while ends at the time that its transport's
+# timeouts say; behind a spine that has failed it goes on after its first timeout, by another spine; with no way
+# left it ends unfinished, with exit code 4 and when and why. Each link, switch and host of a small network
+# fails under each scheme at random moments, and is repaired: all ends, sums are right, memory of switches is
+# free (exit code 5 otherwise), digests are the same in two threads. What is never repaired ends or fails
+# with a reason. Names and times that make no sense are among the wrong scenarios of invalid.txt.
+#   tests/failures.sh [--count N] [--seed S]    so many of the random ones; 60 of seed 1
+source "${SRC:?source directory}/tests/lib/shell.sh"
+count=60 seed=1
+while [[ ${1:-} ]]; do
+	case $1 in
+	--count) count=$2 ;;
+	--seed) seed=$2 ;;
+	esac
+	shift 2
+done
+in_a_folder_of_its_own
+
+leaf_spine='"kind": "leaf-spine", "leaves": 2, "spines": 2, "hosts_per_leaf": 3, "link": { "rate": "10Gbps",
+	"delay": "1us" }, "uplink": { "rate": "10Gbps", "delay": "1us" }'
+
+scenario() { # TOPOLOGY EVENTS REST
+	echo "{ \"name\": \"t\", \"topology\": { $1 }, \"failures\": { \"events\": [ $2 ] ${4:-} }, $3 }" >t.json
+}
+
+cell() { # COLUMN FILE: of its first row
+	awk -F, -v want="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == want) n = i } NR == 2 { print $n }' "$2"
+}
+
+# late LEAST MOST: the flow takes so many microseconds longer than alone
+late() {
+	checks=$((checks + 1))
+	awk -v fct="$(cell fct_s r/flows.csv)" -v ideal="$(cell ideal_fct_s r/flows.csv)" -v a="$1" -v b="$2" \
+		'BEGIN { late = (fct - ideal) * 1e6; exit !(late >= a && late <= b) }' ||
+		fail "the flow is not $1 to $2 us late: $(cat r/flows.csv t.json)"
+}
+
+# --- one flow ---
+
+# RoCE without backoff looks every millisecond whether it goes on; up to an idle round trip passes between the
+# failure and the last ACK, from which it counts
+for down in 300:1 1700:2 3200:4; do
+	scenario '"kind": "star", "hosts": 2' \
+		"{ \"fails\": \"h1\", \"at\": \"100us\", \"repair_after\": \"${down%:*}us\" }" \
+		'"roce": { "rto": "1ms", "backoff": 0, "window": "100kB" }, "flows": [ { "size": "1MB", "transport": "roce", "pairs": [[0, 1]] } ]'
+	ends 0 run t.json --out r --force
+	late $((${down#*:} * 1000 - 1)) $((${down#*:} * 1000 + 10))
+done
+
+# DCTCP: its timeout of 10 ms, then slow start; reroute_delay is over by then
+scenario "$leaf_spine" '{ "fails": "spine0", "at": "2ms" }, { "fails": "spine1", "at": "2ms", "repair_after": "100us" }' \
+	'"flows": [ { "size": "10MB", "pairs": [[0, 3]] } ]'
+ends 0 run t.json --out r --force
+late 10000 10500
+says r/flows.csv "leaf0 spine1 leaf1,leaf1 spine1 leaf0"
+says r/failures.csv "^spine0,0.002,0.003,,[1-9]"
+says r/failures.csv "^spine1,0.002,,0.0021,"
+
+# no way left
+scenario "$leaf_spine" '{ "fails": "h3", "at": "2ms" }' '"flows": [ { "size": "10MB", "pairs": [[0, 3], [1, 2]] } ]'
+ends 4 run t.json --out r --force
+says err "flow 0 from h0 to h3 at 0.013000000 s: no way is left"
+holds '.end_reason == "failed" and (.warnings[0] | test("cut off 1 of 2 flows")) and .flows.finished == 1' r/summary.json
+scenario "$leaf_spine" '{ "fails": "leaf0 -> spine0", "at": "1ms" }, { "fails": 10, "at": "1ms" }' \
+	'"jobs": [ { "model": { "layers": [ { "gradient": "20MB" } ] }, "workers": [0, 3], "all_reduce": "switchml" } ]' \
+	', "reroute_delay": "200us", "controller_delay": "300us"'
+ends 4 run t.json --out r --force
+says err "job 0 \(job\): failed at 0.001500000 s: no way between its hosts is left"
+says r/jobs.csv "failed at 0.001500000 s"
+
+# --- each scheme, each part, at random moments ---
+
+parts=(leaf0 leaf1 spine0 spine1 h0 h1 h2 h3 h4 h5 "leaf0 -> spine0" "leaf0 -> spine1" "leaf1 -> spine0" "leaf1 -> spine1")
+schemes=(ring double_tree halving_doubling ps ps_stream switchml atp esa panama switchml_star netreduce)
+RANDOM=$seed
+for ((i = 0; i < count; i++)); do
+	scheme=${schemes[i % ${#schemes[@]}]} part=${parts[RANDOM % ${#parts[@]}]} at=$((RANDOM % 3000))
+	repair=", \"repair_after\": \"$((1 + RANDOM % 3000))us\"" code=0
+	((RANDOM % 4)) || repair="" code=4
+	servers=""
+	[[ $scheme != @(ps|ps_stream|atp|esa) ]] || servers=', "servers": 1'
+	pause=""
+	((RANDOM % 4)) || [[ $scheme == netreduce ]] || pause=', "switch": { "pause": true }'
+	echo "{ \"name\": \"t\", \"seed\": $RANDOM, \"topology\": { $leaf_spine $pause }, \"stop\": { \"after\": \"100s\" },
+		\"schemes\": { \"panama\": { \"aggregate_above\": \"1kB\" } },
+		\"jobs\": [ { \"model\": { \"layers\": [ { \"gradient\": \"1MB\", \"backward\": \"200us\" }, { \"gradient\": \"300kB\" } ] },
+			\"overlap\": \"layers\", \"workers\": 4, \"placement\": \"random\", \"iterations\": 2, \"all_reduce\": \"$scheme\" $servers } ],
+		\"flows\": [ { \"size\": \"50kB\", \"arrival\": { \"poisson_load\": 0.2 }, \"count\": 30 } ],
+		\"failures\": { \"reroute_delay\": \"200us\", \"controller_delay\": \"300us\",
+			\"events\": [ { \"fails\": \"$part\", \"at\": \"${at}us\" $repair } ] } }" >t.json
+	got=0
+	"$INASIM" run t.json --out r --force >out 2>err || got=$?
+	checks=$((checks + 1))
+	if ((got != 0 && got != code)) || grep -qE 'time_limit|deadlock' r/summary.json; then
+		fail "run $i of seed $seed, $scheme, $part: exit code $got: $(head -n 5 err) $(cat t.json)"
+	fi
+	((i % 10)) || {
+		first=$(jq .digest r/summary.json)
+		"$INASIM" run t.json --threads 2 --out r2 --force >out 2>err || true
+		[[ $first == "$(jq .digest r2/summary.json)" ]] || fail "run $i of seed $seed: another digest in two threads"
+	}
+done
+finish "$count random failures"
