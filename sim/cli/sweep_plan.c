@@ -68,8 +68,8 @@ static void print_summary(const struct plan *plan, const struct point_facts *fac
 		printf(", %s%" PRIu64 " replications", plan->precision.of ? "at most " : "",
 		       plan->replications);
 	if (hops > 0)
-		printf("; %s %.2g packet-hops, %.2g s of CPU time on this machine%s",
-		       at_least ? "at least" : "about", hops, hops / speed_hops_per_s(),
+		printf("; about %.2g packet-hops%s, %.2g s of CPU time on this machine%s", hops,
+		       at_least ? " or more" : "", hops / speed_hops_per_s(),
 		       at_least ? ", since flows go on as long as jobs do" : "");
 	puts("; cost in estimated packet-hops");
 }

@@ -19,9 +19,8 @@ static void print_cost(const struct scenario *scenario, const struct conf_doc *d
 	printf(": %" PRIu32 " hosts, %.0f job%s", cost.hosts, cost.jobs,
 	       cost.jobs >= 0.5 && cost.jobs < 1.5 ? "" : "s");
 	if (scenario->fidelity == FIDELITY_PACKET)
-		printf(", %s %.2g packet-hops, %.2g s on this machine%s",
-		       cost.at_least ? "at least" : "about", cost.hops,
-		       cost.hops / speed_hops_per_s(),
+		printf(", about %.2g packet-hops%s, %.2g s on this machine%s", cost.hops,
+		       cost.at_least ? " or more" : "", cost.hops / speed_hops_per_s(),
 		       cost.at_least ? ": flows go on as long as the jobs do" : "");
 	if (scenario->fidelity == FIDELITY_PACKET && simulation_no_why(scenario))
 		printf("; --why is not to be had with \"%s\"", simulation_no_why(scenario));

@@ -79,8 +79,8 @@ static void print_iteration(FILE *to, const struct breakdown *b,
 	fprintf(to, "\n    longest: worker %" PRIu64 " (h%" PRIu64 "), %.6g ms", it->worst,
 		it->host, it->longest * 1e3);
 	if (last)
-		fprintf(to, "; last: worker %s, %" PRIu64 " times, for %.3g ms of the others",
-			last->text, last->times, last->time * 1e3);
+		fprintf(to, "; last: worker %s, %" PRIu64 " time%s, for %.3g ms of the others",
+			last->text, last->times, last->times == 1 ? "" : "s", last->time * 1e3);
 	if (link)
 		fprintf(to, "; queues: %s, %.3g ms", link->text, link->time * 1e3);
 	if (pushed)

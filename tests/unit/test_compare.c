@@ -292,6 +292,8 @@ Test(compare, sweep_along_an_axis)
 	row = row_of(&answer, "jct", "0.8|ina, new");
 	expect_estimate(row, "difference", -3, NAN, NAN, 2, 1);
 	expect_estimate(row, "ratio", 23. / 29, NAN, NAN, 2, 1);
+	near(number_of(cJSON_GetObjectItem(row, "paired"), "value"), 11.5, "of two pairs");
+	near(number_of(cJSON_GetObjectItem(row, "paired"), "baseline"), 14.5, "of two pairs");
 	cr_expect(cJSON_IsFalse(cJSON_GetObjectItem(row, "excludes_1")));
 	near(number_of(row, "finished"), 1, "done");
 	near(number_of(row, "count"), 3, "points");

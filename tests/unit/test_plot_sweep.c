@@ -199,7 +199,8 @@ Test(plot_sweep, lines_are_means_with_t_intervals)
 
 /* By ina at 16KB each replication takes twice as long; the mean of 1, 2, 3 by ring
  * does not differ from 0 significantly, so the ratio has no bounded interval. At 64KB
- * ring takes 2 always, so the interval is that of 1, 2, 3, halved. */
+ * ring takes 2 always, so the interval is that of 1, 2, 3, halved: from below 0, hence on the scale
+ * of logarithms. */
 Test(plot_sweep, ratios_are_paired)
 {
 	struct plot_sweep_options options = { .relative_to = "ring" };

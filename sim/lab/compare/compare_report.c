@@ -23,6 +23,7 @@ struct compare_row *comparison_add(struct comparison *comparison, const char *me
 				     .value = nothing,
 				     .baseline = NAN,
 				     .ratio = nothing,
+				     .paired = { NAN, NAN },
 				     .difference = nothing };
 	return row;
 }
@@ -104,7 +105,7 @@ static void add_row(struct grid *grid, const struct comparison *comparison,
 		 isnan(row->difference.value) ? "" : number(value, row->difference.value));
 	add_half_width(grid, &row->difference);
 	add_basis(grid, row);
-	if (row->basis == BASIS_PAIRS && row->ratio.missing > 0)
+	if (row->basis == BASIS_PAIRS && row->ratio.missing > 0 && !isnan(row->paired[0]))
 		grid_line(grid, "      of pairs: %s / %s", number(value, row->paired[1]),
 			  number(baseline, row->paired[0]));
 }

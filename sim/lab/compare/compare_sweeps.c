@@ -211,16 +211,28 @@ static bool are_pairs(const struct group *a, const struct group *b, size_t *besi
 	return same && common > 0;
 }
 
+/* What both have over the pairs that are complete: the ratio is that of these two. */
+static void take_paired(struct compare_row *row, double *x, double *z, size_t pairs)
+{
+	for (size_t i = 0; i < pairs; i++)
+		if (isnan(x[i]) || isnan(z[i]))
+			x[i] = z[i] = NAN;
+	row->paired[0] = infer_mean(x, pairs, INFERENCE_LEVEL).value;
+	row->paired[1] = infer_mean(z, pairs, INFERENCE_LEVEL).value;
+}
+
 static void take_ratio(struct compare_row *row, const struct entry *base, const struct entry *entry)
 {
 	const struct group *a = base->group, *b = entry->group;
 	size_t metric = sweep_table_metric(entry->table, row->metric), besides;
 	double *x = group_values(a, sweep_table_metric(base->table, row->metric));
 	double *y = group_values(b, metric), *z = group_values_like(a, b, metric);
+	row->baseline = infer_mean(x, a->count, INFERENCE_LEVEL).value;
 	if (are_pairs(a, b, &besides)) {
 		row->basis = BASIS_PAIRS;
 		row->ratio = infer_ratio_paired(x, z, a->count, INFERENCE_LEVEL);
 		row->difference = infer_difference_paired(x, z, a->count, INFERENCE_LEVEL);
+		take_paired(row, x, z, a->count);
 		row->ratio.missing += besides;
 		row->difference.missing = row->ratio.missing;
 	} else {
@@ -230,7 +242,6 @@ static void take_ratio(struct compare_row *row, const struct entry *base, const 
 	}
 	if (row->same && group_is_same(base->table, a))
 		row->ratio.low = row->ratio.high = row->difference.low = row->difference.high = NAN;
-	row->baseline = infer_mean(x, a->count, INFERENCE_LEVEL).value;
 	free(x);
 	free(y);
 	free(z);
@@ -315,7 +326,9 @@ static void print_notes(const struct frame *frame, const struct comparison *comp
 		      "estimate and no interval.\n",
 		      to);
 	if (pairs > 0)
-		fputs("pairs: same replication and same seed (common random numbers).\n", to);
+		fputs("pairs: same replication and same seed (common random numbers); where some "
+		      "are not complete,\nthe ratio's two numbers stand below it.\n",
+		      to);
 	if (apart > 0)
 		fputs("unpaired: the seeds differ, so the two means are taken as independent "
 		      "(Welch).\n",

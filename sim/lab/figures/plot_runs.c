@@ -318,8 +318,8 @@ static bool jct(struct figure *f, const struct runs *runs)
 	}
 	figure_begin(f, "bars", 1, runs->count, "job mean_jct_s min_s max_s finished_jobs");
 	figure_title(f, "Job completion time",
-		     xstrdup(several ? "Mean of the finished jobs of a name, and their range"
-				     : "Of the finished job of a name"));
+		     xstrdup(several ? "Mean of the finished jobs of each name, and their range"
+				     : "The finished job of each name"));
 	figure_count(f, "INTERVALS", several);
 	figure_x(f, "", "", false);
 	figure_count(f, "LABELLED", 1);
