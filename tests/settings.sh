@@ -4,6 +4,7 @@
 # what the schema says is unit/test_conf.c.
 #   tests/settings.sh --update   writes tests/settings.txt anew: read the difference
 source "${SRC:?source directory}/tests/lib/shell.sh"
+in_a_folder_of_its_own
 
 # A line for each, by its table of the schema: panama.trees: 1 to 64; default 4
 settings() {
