@@ -89,20 +89,26 @@ Test(switchml_rdma, one_packet_is_lost)
 	}
 }
 
-/* On a switch and over two levels, whole messages and one slot of them at a time: every sum is
- * right, with all invariants at every packet. (An adaptive timeout has no samples where hardly a
- * message passes.) With the check of order between switches, too, runs over two levels hang. */
+/* On a switch, over two levels, and where a switch has both workers and a switch below it, whole
+ * messages and one slot of them at a time: every sum is right, with all invariants at every packet.
+ * (An adaptive timeout has no samples where hardly a message passes.) With the check of order
+ * between switches, too, runs over several switches hang. */
 Test(switchml_rdma, uniform_loss)
 {
 	static const char *const nets[] = {
 		"\"kind\": \"star\", \"hosts\": 4",
-		"\"kind\": \"leaf-spine\", \"leaves\": 2, \"spines\": 1, \"hosts_per_leaf\": 2"
+		"\"kind\": \"leaf-spine\", \"leaves\": 2, \"spines\": 1, \"hosts_per_leaf\": 2",
+		"\"kind\": \"graph\", \"graph\": {\"hosts\": [\"h[0-3]\"], \"switches\": [\"a\", "
+		"\"b\"], "
+		"\"links\": [{\"from\": \"h[0-1]\", \"to\": \"a\"}, {\"from\": \"h[2-3]\", \"to\": "
+		"\"b\"}, "
+		"{\"from\": \"a\", \"to\": \"b\"}]}",
 	};
 	static const double rates[] = { 1e-3, 1e-2, 0.1, 0.2 };
 	static const unsigned messages[] = { 2, 4, 8 };
 
-	for (unsigned i = 0; i < 2 * 4 * 3 * 3; i++) {
-		unsigned m = messages[i / 8 % 3];
+	for (unsigned i = 0; i < 3 * 4 * 3 * 3; i++) {
+		unsigned m = messages[i / 12 % 3];
 		struct bench bench;
 
 		bench_open(&bench,
@@ -115,8 +121,8 @@ Test(switchml_rdma, uniform_loss)
 			   "[{\"workers\": 4, \"all_reduce\": \"switchml\", \"iterations\": 2, "
 			   "\"model\": "
 			   "{\"layers\": [{\"gradient\": \"%uB\"}]}}]}",
-			   i, nets[i % 2], rates[i / 2 % 4], m, m * (1 + i / 24),
-			   i / 2 % 4 < 2 && i % 5 == 0 ? "adaptive" : "fixed", 64 * 1024);
+			   i, nets[i % 3], rates[i / 3 % 4], m, m * (1 + i / 36),
+			   i / 3 % 4 < 2 && i % 5 == 0 ? "adaptive" : "fixed", 64 * 1024);
 		bench.watch = true;
 		bench_finish(&bench, 2 * 4 * 64);
 		bench_close(&bench);

@@ -191,13 +191,16 @@ void switchml_workers_end(struct switchml *job)
 static void begin(void *self)
 {
 	struct switchml *job = self;
-	const struct network *net = &job->base.scheme->env.topo->net;
+	uint32_t message = job->format.message;
 
 	for (uint32_t i = 0; i < job->base.tree.tree->node_count; i++) {
 		struct node *node = ina_node(&job->base, i);
-		bool leaf = net->switch_nodes[node->base.place->sw].tier == 1;
+		const struct tree_node *place = node->base.place;
 
-		switchml_node_init(node, job->slots, leaf ? job->format.message : 1);
+		switchml_node_init(node, job->slots, message);
+		if (message > 1 && place->parent != TREE_NONE)
+			switchml_child_sends_alone(ina_node(&job->base, place->parent),
+						   place->number, job->slots, message);
 	}
 	switchml_workers_begin(job);
 }

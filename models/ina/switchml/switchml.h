@@ -21,6 +21,7 @@
 #define SWITCHML_SLOTS_MAX 65536 /* width of packet.slot */
 #define SWITCHML_NONE      UINT32_MAX
 #define SWITCHML_GAP       UINT8_MAX
+#define SWITCHML_ALONE     (UINT8_MAX - 1)
 
 /* Flags of its packets. */
 enum {
@@ -80,7 +81,8 @@ struct node {
 	uint64_t *seen;     /* [(2 * slot + version) * words], a bit per child */
 	uint32_t words;
 	/* Where hosts send messages of several packets, [slot / message * children + child]: which
-	 * packet of the message comes next; SWITCHML_GAP: none, until a first one comes. */
+	 * packet of the message comes next; SWITCHML_GAP: none, until a first one comes;
+	 * SWITCHML_ALONE: any, as the child is a switch. */
 	uint8_t *next;
 };
 
@@ -198,9 +200,10 @@ void ps_stream_address(const struct worker *worker, struct packet *packet);
 
 /* --- rules of the protocol --- */
 
-/* Makes a node's slots, empty. Its children send messages of so many packets; switches send packets
- * alone, so 1. */
+/* Makes a node's slots, empty. Its children send messages of so many packets, but for switches. */
 void switchml_node_init(struct node *node, uint32_t slots, uint32_t message);
+void switchml_child_sends_alone(struct node *node, uint32_t child, uint32_t slots,
+				uint32_t message);
 void switchml_node_release(struct node *node);
 
 /* Seen bits, `words` a version of a slot, [(2 * slot + version) * words]: has the child that sent

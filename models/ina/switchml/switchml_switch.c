@@ -19,6 +19,12 @@ void switchml_node_init(struct node *node, uint32_t slots, uint32_t message)
 			node->slots[SWITCHML_VERSIONS * i + v].chunk = i + (uint64_t)v * slots;
 }
 
+void switchml_child_sends_alone(struct node *node, uint32_t child, uint32_t slots, uint32_t message)
+{
+	for (uint32_t i = 0; i < slots / message; i++)
+		node->next[(size_t)i * node->base.place->children + child] = SWITCHML_ALONE;
+}
+
 void switchml_node_release(struct node *node)
 {
 	free(node->slots);
@@ -120,6 +126,8 @@ static bool in_order(const struct switchml *job, const struct node *node,
 	uint8_t *next = &node->next[(size_t)packet->slot / message * node->base.place->children +
 				    packet->source];
 
+	if (*next == SWITCHML_ALONE)
+		return true;
 	*next = p == 0 || p == *next ? (uint8_t)(p + 1) : SWITCHML_GAP;
 	return *next != SWITCHML_GAP;
 }
