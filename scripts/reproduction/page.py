@@ -151,11 +151,11 @@ def article(row, cost):
         more = (f'<details><summary>{len(row["commands"])} run{"s" if len(row["commands"]) > 1 else ""}, {cost:.1f} CPU s</summary><pre>{text(listed)}</pre>'
                 f'<p>seeds {text(", ".join(map(str, row["seeds"])))}; digests {text(", ".join(row["digests"][:12]))}</p></details>')
     conclusion = f'<span class="conclusion">{text(row["conclusion"])}</span>' if row["conclusion"] else ""
+    left, right = f'<dl>{body}</dl><pre class="command">{text(row["command"])}</pre>{more}', points_figure(row) + strip(row)
     return (f'<article id="{row["id"]}" class="{COLOURS[row["verdict"]]}"><header><h3><a href="#{row["id"]}">{text(row["item"])}</a></h3>'
             f'{badge(row["verdict"])}{conclusion}</header>'
             f'<blockquote>{text(row["quote"])} <cite>{text(row["place"])}</cite></blockquote>'
-            f'<div class="two"><div><dl>{body}</dl><pre class="command">{text(row["command"])}</pre>{more}</div>'
-            f'<div>{points_figure(row)}{strip(row)}</div></div></article>')
+            + (f'<div class="two"><div>{left}</div><div>{right}</div></div>' if right else left) + "</article>")
 
 
 def robust(papers, rows):
