@@ -237,8 +237,10 @@ struct collective_ops {
 	 * want one get the all-reduce, and each worker uses a part of the sums. */
 	const struct collective_ops *reduce_scatter;
 	/* Optional: its all-gather, on the same scheme object; it takes no memory of switches, so
-	 * start() never fails. */
+	 * start() never fails. `paired`: only beside its own reduce-scatter, which is admitted
+	 * before. */
 	const struct collective_ops *all_gather;
+	bool paired;
 	/* Required with plan(). The job is over: gives back what plan() took. */
 	void (*withdraw)(void *admitted);
 	struct fluid_tolerance tolerance;

@@ -22,6 +22,7 @@
 	X(panama)                                                                                  \
 	X(switchml_star)                                                                           \
 	X(netreduce)                                                                               \
+	X(nvls)                                                                                    \
 	SCHEMES_MORE(X)
 
 /* And those that only do a reduce-scatter or an all-gather. */

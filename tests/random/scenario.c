@@ -359,8 +359,18 @@ static void put_rings(void)
 		{ "timeout", 30, "'100us'|'10ms'" },
 	};
 
+	static const struct option nvls[] = {
+		{ "window", 40, "'1B'|'20kB'|'64kB'" },
+		{ "memory", 20, "'30kB'" },
+		{ "elements_per_packet", 40, "16|64|300" },
+		{ "header", 10, "16" },
+		{ "request", 20, "16|64" },
+	};
+
 	put("'shards': { '_': 0");
 	OPTIONS(shards);
+	put(" }, 'nvls': { '_': 0");
+	OPTIONS(nvls);
 	put(" }, 'ring': { '_': 0");
 	OPTIONS(ring);
 	put(" }, 'ps': { '_': 0");
@@ -672,13 +682,18 @@ static void put_enabled(unsigned number, bool last)
 		some = true;
 }
 
+/* NVLS has no recovery. */
 static unsigned any_scheme(void)
 {
-	unsigned count = 0;
+	bool can = lossless && !lossy;
+	unsigned count = 0, scheme;
 
 	while (all_reduce_ops(count))
 		count++;
-	return (unsigned)rng_below(rng, count);
+	scheme = (unsigned)rng_below(rng, count);
+	if (can && chance(20))
+		return SCHEME_nvls;
+	return scheme == SCHEME_nvls && !can ? SCHEME_switchml : scheme;
 }
 
 static void put_job(unsigned number, unsigned scheme, bool last)
@@ -697,6 +712,11 @@ static void put_job(unsigned number, unsigned scheme, bool last)
 		  "'optimizer'|'full'|'full', 'reduce_scatter': 'shards', 'all_gather': 'shards'|"
 		  "'optimizer', 'reduce_scatter': 'shards'|'full', 'all_gather': 'shards'" },
 	};
+	static const struct option domain[] = {
+		{ "sharding", 40,
+		  "'full', 'reduce_scatter': 'nvls', 'all_gather': 'nvls'|'optimizer', "
+		  "'reduce_scatter': 'nvls', 'all_gather': 'shards'" },
+	};
 
 	put("%s{ 'name': '%s-%u', 'all_reduce': '%s'", number ? ", " : " ", scheme_names[scheme],
 	    number, scheme_names[scheme]);
@@ -711,7 +731,10 @@ static void put_job(unsigned number, unsigned scheme, bool last)
 	put_model();
 	OPTIONS(options);
 	mute = gpus || fused;
-	OPTIONS(sharding);
+	if (lossless && !lossy && chance(50))
+		OPTIONS(domain);
+	else
+		OPTIONS(sharding);
 	mute = false;
 	put_enabled(number, last);
 	put(" }");

@@ -146,6 +146,12 @@ void job_group_check_parallel(const struct job_group_conf *conf, struct conf_doc
 	if (conf->all_gather_given)
 		check_step(conf, doc, pointer, "all_gather", (unsigned)conf->all_gather,
 			   all_gather_of);
+	if (scheme_ops(job_group_gathers(conf))->paired &&
+	    job_group_reduces(conf) != job_group_gathers(conf))
+		conf_error(doc, conf_at(doc, "%s/all_gather", pointer),
+			   "%s gathers for its own reduce-scatter only: \"reduce_scatter\" must be "
+			   "the same",
+			   scheme_names[job_group_gathers(conf)]);
 	if (!conf->exchanges)
 		return;
 	if (machine_gpus(machine) > 1)

@@ -1,0 +1,249 @@
+/* NVLS: collectives of the GPUs of one NVLink domain through its NVSwitch (NVLink SHARP; PTX ISA,
+ * multimem.ld_reduce and multimem.st). Each GPU owns a piece of every tensor. For its piece
+ *
+ *   reduce-scatter  it asks the switch for the sum; the switch reads the piece from all GPUs, adds,
+ *                   and answers one value;
+ *   all-gather      it stores its shard, and the switch writes that to all;
+ *   all-reduce      it asks for the sum, and stores it.
+ *
+ * So a GPU sends S + S/N and receives S + S/N of an all-reduce of S, where a ring takes
+ * 2 (N - 1)/N S each way; one of the halves alone takes S, more than a ring's (N - 1)/N S, as the
+ * own piece crosses the link, too. Requests cost the way down: a READ of each GPU for each packet.
+ *
+ * Domains are switches: all GPUs of a job are hosts of one. Their links lose nothing (NVLink has
+ * credits, here stands PAUSE), so nothing is sent again.
+ *
+ * Window: a GPU begins row r when row r - window is complete here. Who has a row complete has the
+ * stores of all others for it, and paths keep the order: so no GPU ever gets a row that is a window
+ * ahead of its own, and the switch needs one place for each chunk of a window.
+ *
+ * Simplified, and our choice: GPUs find each other by the switch's reads alone. A GPU that is late
+ * answers when it has the tensor, where NCCL has a barrier of all before; that takes as long, but
+ * for the barrier's own round trip. A real domain has several switches, each with a part of every
+ * GPU's links and of the addresses; here they are one with the rate of all. Copies of GPUs are in
+ * step: a store that has come has been seen. Sums and copies of 32-bit elements are made at the
+ * links' rate, and multimem.red is not used. */
+#include "ina/nvls/nvls.h"
+
+static const struct conf_row rows[] = {
+	CONF_BYTES("memory", struct nvls_conf, memory, "16MB", 8, UINT64_C(1) << 40,
+		   "Of each switch, for sums under way, of all jobs. A job takes its window.",
+		   "our choice; nothing is published"),
+	CONF_BYTES("window", struct nvls_conf, window, "4MB", 1, UINT64_C(1) << 32,
+		   "What all GPUs of a job have under way together; at least two packets each.",
+		   "our choice: 9 us at 450 GB/s, enough for GPUs 1 us apart"),
+	CONF_INT("elements_per_packet", struct nvls_conf, elements_per_packet, "32", 1, 4096,
+		 "32-bit elements in a packet.", "our choice: 128 bytes, a line of a GPU's cache"),
+	CONF_INT("header", struct nvls_conf, header, "32", 1, 200,
+		 "Bytes of a packet besides the elements.",
+		 "a protocol overhead of about 20 % (NCCL's maintainers, nccl-tests issue 212): 32 "
+		 "of 160"),
+	CONF_INT("request", struct nvls_conf, request, "32", 1, 200,
+		 "Bytes of a packet that asks for elements: the owner asks the switch, the switch "
+		 "all GPUs.",
+		 "our reading: a header"),
+	{ 0 },
+};
+extern const struct conf_table nvls_table; /* named by collective/schemes.c */
+const struct conf_table nvls_table = { "nvls", rows, sizeof(struct nvls_conf),
+				       "NVLS: the GPUs of one NVSwitch domain." };
+
+static uint32_t payload(const void *self)
+{
+	return (uint32_t)((const struct nvls_conf *)self)->elements_per_packet * ELEMENT_BYTES;
+}
+
+static uint32_t frame(const void *self)
+{
+	return payload(self) + (uint32_t)((const struct nvls_conf *)self)->header;
+}
+
+static void check(const void *conf, const struct topology_conf *topology, struct conf_doc *doc,
+		  const char *scheme)
+{
+	(void)conf, (void)scheme;
+	if (topology_loses(topology))
+		conf_error(doc, "/topology", "links lose packets: NVLS has no recovery");
+	if (!topology_pause(topology, false).on)
+		conf_error(doc, "/topology/switch",
+			   "NVLS needs links that lose nothing: \"pause\": true");
+}
+
+/* All-reduce: S + S/N of each GPU. */
+static double injected(uint32_t workers, bool beside)
+{
+	(void)beside;
+	return workers + 1;
+}
+
+/* --- packets --- */
+
+static void at_switch(void *self, uint32_t sw, uint32_t back, struct packet *packet,
+		      struct switch_actions *actions)
+{
+	struct nvls *job = ina_find(&((struct ina_scheme *)self)->jobs, packet->flow);
+
+	(void)back;
+	if (job) /* else it is over */
+		nvls_at_node(job, ina_node_at(&job->base, sw), packet, actions);
+}
+
+static void deliver(void *self, uint32_t host, const struct packet *packet)
+{
+	const struct nvls *job = ina_find(&((struct ina_scheme *)self)->jobs, packet->flow);
+
+	if (job)
+		nvls_deliver(ina_worker_on(&job->base, host), packet);
+}
+
+/* --- jobs --- */
+
+static uint64_t window_of(const struct ina_job *job)
+{
+	const struct nvls_conf *conf = job->scheme->conf;
+	uint64_t row = (uint64_t)job->spec.workers * payload(conf);
+	uint64_t rows_of = (conf->window + row - 1) / row;
+
+	return rows_of > 2 ? rows_of : 2;
+}
+
+static bytes memory(const void *job, const struct tree_node *place)
+{
+	const struct ina_job *base = job;
+
+	(void)place;
+	return window_of(base) * base->spec.workers * payload(base->scheme->conf);
+}
+
+static bool admit(void *self, const char **never)
+{
+	const struct ina_job *job = self;
+	const struct ina_node *node = ina_node(job, 0);
+
+	if (job->tree.tree->node_count > 1)
+		*never = "its workers are below more than one switch";
+	else if (memory(job, node->place) > node->memory->memory_bytes)
+		*never = "its window is more than the memory of the switch";
+	return !*never && ina_reserve(job);
+}
+
+static void begin(void *self)
+{
+	struct nvls *job = self;
+
+	job->why = job->base.tensors.why;
+	job->base.tensors.why = NULL;
+	job->window = window_of(&job->base);
+	nvls_node_begin(job);
+	for (uint32_t w = 0; w < nvls_gpus(job); w++)
+		nvls_gpu_begin((struct nvls_gpu *)ina_worker(&job->base, w));
+}
+
+static void end(void *self)
+{
+	struct nvls *job = self;
+
+	for (uint32_t w = 0; w < nvls_gpus(job); w++)
+		nvls_gpu_end((struct nvls_gpu *)ina_worker(&job->base, w));
+	nvls_node_end(job);
+}
+
+/* The object that open() makes: what takes memory of the switch, and all-gathers. */
+struct nvls_scheme {
+	struct ina_scheme reduce;
+	struct ina_scheme *gather;
+};
+
+static void close_gather(void *self)
+{
+	ina_close(((struct nvls_scheme *)self)->gather);
+}
+
+#define KIND(kind, ...)                                                                            \
+	static const struct ina_ops kind##_ops = { .title = "NVLS " #kind,                         \
+						   .job_size = sizeof(struct nvls),                \
+						   .worker_size = sizeof(struct nvls_gpu),         \
+						   .node_size = sizeof(struct nvls_node),          \
+						   .protocol = { .name = "nvls_" #kind,            \
+								 .flags = { "read", "store" },     \
+								 .deliver = deliver,               \
+								 .at_switch = at_switch,           \
+								 .about = ina_about },             \
+						   .pull = nvls_pull,                              \
+						   .root = "nvls root",                            \
+						   .begin = begin,                                 \
+						   .end = end,                                     \
+						   .waits = nvls_waits,                            \
+						   __VA_ARGS__ }
+
+KIND(reduce, .scheme_size = sizeof(struct nvls_scheme), .memory = memory, .admit = admit,
+     .close = close_gather);
+KIND(gather, );
+
+static void *open_scheme(const struct model_env *env, const void *self)
+{
+	const struct nvls_conf *conf = self;
+	struct ina_format format = { frame(conf), (uint32_t)conf->elements_per_packet, conf->memory,
+				     1 };
+	struct nvls_scheme *scheme = ina_open(&reduce_ops, env, conf, format);
+
+	format.memory = 0;
+	scheme->gather = ina_open(&gather_ops, env, conf, format);
+	return scheme;
+}
+
+static void *start_kind(void *scheme, const struct collective_job *spec, const char **never,
+			enum nvls_kind kind)
+{
+	struct nvls *job = ina_admit(scheme, spec, never);
+
+	if (!job)
+		return NULL;
+	job->kind = kind;
+	ina_begin(&job->base);
+	return job;
+}
+
+static void *start_reduce(void *scheme, const struct collective_job *spec, const char **never)
+{
+	return start_kind(scheme, spec, never, NVLS_ALL_REDUCE);
+}
+
+static void *start_scatter(void *scheme, const struct collective_job *spec, const char **never)
+{
+	return start_kind(scheme, spec, never, NVLS_REDUCE_SCATTER);
+}
+
+static void *start_gather(void *scheme, const struct collective_job *spec, const char **never)
+{
+	return start_kind(((struct nvls_scheme *)scheme)->gather, spec, never, NVLS_ALL_GATHER);
+}
+
+#define COLLECTIVE                                                                                 \
+	.contribute = nvls_contribute, .finish = ina_finish, .stats = ina_stats,                   \
+	.report_waiting = ina_report_waiting
+
+static const struct collective_ops reduce_scatter = { .name = "nvls",
+						      .start = start_scatter,
+						      COLLECTIVE };
+static const struct collective_ops all_gather = { .name = "nvls",
+						  .start = start_gather,
+						  COLLECTIVE };
+
+const struct collective_ops nvls_collective = {
+	.name = "nvls",
+	.help = "through the NVSwitch of the GPUs of one NVLink domain",
+	.table = &nvls_table,
+	.check = check,
+	.injected = injected,
+	.open = open_scheme,
+	.close = ina_close,
+	.start = start_reduce,
+	COLLECTIVE,
+	.memory = ina_memory,
+	.frame = frame,
+	.payload = payload,
+	.reduce_scatter = &reduce_scatter,
+	.all_gather = &all_gather,
+	.paired = true,
+};

@@ -1,0 +1,96 @@
+/* Collectives through an NVSwitch, private to models/ina/nvls/ and its tests.
+ *
+ *   nvls.c         what is modelled; parameters, jobs, the collectives
+ *   nvls_switch.c  reading from all GPUs, adding, storing at all
+ *   nvls_gpu.c     requests within the window, answers, tensors
+ *
+ * A tensor is N equal pieces, one for each of the N GPUs of the job. Row r of the stream of tensors
+ * is the r-th packet of each piece: chunk r N + i is that of piece i, which GPU i owns. */
+#ifndef INASIM_INA_NVLS_NVLS_H
+#define INASIM_INA_NVLS_NVLS_H
+
+#include "ina/common/ina.h"
+
+/* Flags of its packets. One without any carries a GPU's elements up, and with PACKET_RESULT their
+ * sum down to the owner. */
+enum {
+	/* Asks for elements: up, the owner for a sum (multimem.ld_reduce); down, the switch for
+	 * those of each GPU. */
+	NVLS_READ = PACKET_OWN(0),
+	NVLS_STORE = PACKET_OWN(1), /* for all GPUs (multimem.st) */
+};
+
+struct nvls_conf {
+	bytes memory, window;
+	int64_t elements_per_packet, header, request;
+};
+
+enum nvls_kind { NVLS_ALL_REDUCE, NVLS_REDUCE_SCATTER, NVLS_ALL_GATHER };
+
+/* What the switch has of a chunk. */
+struct nvls_sum {
+	uint64_t value;
+	uint32_t count; /* GPUs in it */
+	bool open;      /* somebody waits for it */
+};
+
+struct nvls_node {
+	struct ina_node base;
+	struct nvls_sum *sums; /* [row mod window * N + piece]; NULL for an all-gather */
+	uint32_t *ports;       /* by GPU */
+};
+
+/* What a GPU has to send: elements that the switch reads, or a sum to store. */
+struct nvls_item {
+	uint64_t chunk, value;
+};
+
+struct nvls_queue {
+	struct nvls_item *ring;
+	uint64_t mask, first, end;
+};
+
+/* `base.results` counts the rows that are complete here, which end in order. */
+struct nvls_gpu {
+	struct ina_worker base;
+	uint64_t row;                       /* the next to ask for or, of an all-gather, to store */
+	struct nvls_queue stores, elements; /* wait for the NIC */
+	struct nvls_queue early; /* elements of tensors that have not been handed over yet */
+	uint32_t *missing;       /* by row mod window: packets that have not come */
+	bool completing;
+};
+
+struct nvls {
+	struct ina_job base;
+	enum nvls_kind kind;
+	uint64_t window; /* rows under way */
+	/* Is told of packets; of rows, which the kit would tell it of, it knows nothing. */
+	struct why_chunks *why;
+};
+
+static inline uint32_t nvls_gpus(const struct nvls *job)
+{
+	return job->base.spec.workers;
+}
+
+/* --- at the switch --- */
+
+void nvls_node_begin(struct nvls *job);
+void nvls_node_end(struct nvls *job);
+void nvls_at_node(struct nvls *job, struct nvls_node *node, struct packet *packet,
+		  struct switch_actions *actions);
+
+/* --- at GPUs --- */
+
+void nvls_gpu_begin(struct nvls_gpu *gpu);
+void nvls_gpu_end(struct nvls_gpu *gpu);
+void nvls_deliver(struct nvls_gpu *gpu, const struct packet *packet);
+enum nic_pull nvls_pull(void *gpu, struct packet *packet);
+
+/* Fits collective_ops.contribute. */
+void nvls_contribute(void *instance, uint32_t worker, bytes size);
+
+/* Fits ina_ops.waits. */
+bool nvls_waits(const void *gpu, char *text, size_t size);
+
+#endif

@@ -1,0 +1,223 @@
+/* A GPU of an NVLink domain; what is modelled: nvls.c. */
+#include "ina/nvls/nvls.h"
+
+#include "base/mem.h"
+#include "base/ring.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+static struct nvls *nvls_of(const struct nvls_gpu *gpu)
+{
+	return (struct nvls *)gpu->base.job;
+}
+
+/* Packets of a row that a GPU gets. */
+static uint32_t row_in(const struct nvls *job)
+{
+	return job->kind == NVLS_REDUCE_SCATTER ? 1 : nvls_gpus(job);
+}
+
+/* --- sending --- */
+
+static bool is_empty(const struct nvls_queue *queue)
+{
+	return queue->first == queue->end;
+}
+
+static void put(struct nvls_queue *queue, struct nvls_item item)
+{
+	queue->ring = ring_reserve(queue->ring, &queue->mask, queue->first, queue->end,
+				   sizeof(*queue->ring));
+	queue->ring[queue->end++ & queue->mask] = item;
+}
+
+static struct nvls_item take(struct nvls_queue *queue)
+{
+	return queue->ring[queue->first++ & queue->mask];
+}
+
+static bool may_begin(const struct nvls_gpu *gpu)
+{
+	return gpu->row < ina_available(&gpu->base) &&
+	       gpu->row < gpu->base.results + nvls_of(gpu)->window;
+}
+
+/* Asks for the sum of the next packet of the own piece or, of an all-gather, stores it. */
+static void begin_row(struct nvls_gpu *gpu, struct packet *packet)
+{
+	const struct nvls *job = nvls_of(gpu);
+	const struct nvls_conf *conf = job->base.scheme->conf;
+
+	ina_packet(packet, &gpu->base, gpu->row++ * nvls_gpus(job) + gpu->base.number);
+	packet->flags = NVLS_STORE;
+	if (job->kind == NVLS_ALL_GATHER)
+		return;
+	packet->flags = NVLS_READ;
+	packet->value = 0;
+	packet->size = (uint16_t)conf->request;
+}
+
+static bool has_packets(const struct nvls_gpu *gpu)
+{
+	return may_begin(gpu) || !is_empty(&gpu->stores) || !is_empty(&gpu->elements);
+}
+
+/* Requests and stores do not wait behind elements: else a window of elements would have to leave
+ * before its first sum could, and the two directions would take turns. */
+enum nic_pull nvls_pull(void *owner, struct packet *packet)
+{
+	struct nvls_gpu *gpu = owner;
+
+	if (may_begin(gpu)) {
+		begin_row(gpu, packet);
+	} else if (!is_empty(&gpu->stores)) {
+		struct nvls_item store = take(&gpu->stores);
+
+		ina_packet(packet, &gpu->base, store.chunk);
+		packet->flags = NVLS_STORE;
+		packet->value = store.value;
+	} else if (!is_empty(&gpu->elements)) {
+		ina_packet(packet, &gpu->base, take(&gpu->elements).chunk);
+	} else {
+		return NIC_NOTHING;
+	}
+	return has_packets(gpu) ? NIC_MORE : NIC_LAST;
+}
+
+/* --- what comes --- */
+
+/* Rows end in order, and not before the GPU has handed them over. */
+static void complete(struct nvls_gpu *gpu)
+{
+	const struct nvls *job = nvls_of(gpu);
+
+	if (gpu->completing) /* the job hands over more from within */
+		return;
+	gpu->completing = true;
+	while (gpu->base.results < ina_available(&gpu->base) &&
+	       !gpu->missing[gpu->base.results % job->window]) {
+		gpu->missing[gpu->base.results % job->window] = row_in(job);
+		ina_complete(&gpu->base, gpu->base.results);
+	}
+	gpu->completing = false;
+}
+
+/* A packet of a row is here for good. */
+static void arrived(struct nvls_gpu *gpu, const struct packet *packet)
+{
+	struct nvls *job = nvls_of(gpu);
+	uint64_t row = packet->chunk / nvls_gpus(job);
+	uint32_t *missing = &gpu->missing[row % job->window];
+
+	if (row < gpu->base.results || row >= gpu->base.results + job->window || !*missing) {
+		ina_violated(&job->base, gpu->base.host, packet->chunk, "a row beyond the window");
+		return;
+	}
+	why_result(job->why, gpu->base.number, packet->chunk);
+	--*missing;
+	complete(gpu);
+}
+
+/* What all GPUs get: a sum, or a shard. */
+static void stored(struct nvls_gpu *gpu, const struct packet *packet)
+{
+	const struct nvls *job = nvls_of(gpu);
+	const struct exact *exact = &job->base.exact;
+
+	if (job->kind == NVLS_ALL_GATHER) {
+		if (!exact_holds_part(exact, exact->weights[packet->chunk % nvls_gpus(job)],
+				      packet->chunk, packet->value)) {
+			ina_violated(&job->base, gpu->base.host, packet->chunk, "a wrong shard");
+			return;
+		}
+	} else if (!ina_holds(&gpu->base, packet->chunk, packet->value)) {
+		return;
+	}
+	arrived(gpu, packet);
+}
+
+/* The sum of the own piece: kept, or stored at all GPUs, this one too. */
+static void summed(struct nvls_gpu *gpu, const struct packet *packet)
+{
+	struct nvls *job = nvls_of(gpu);
+
+	if (packet->chunk % nvls_gpus(job) != gpu->base.number) {
+		ina_violated(&job->base, gpu->base.host, packet->chunk, "the sum of another GPU");
+		return;
+	}
+	if (!ina_holds(&gpu->base, packet->chunk, packet->value))
+		return;
+	if (job->kind == NVLS_REDUCE_SCATTER)
+		arrived(gpu, packet);
+	else
+		put(&gpu->stores, (struct nvls_item){ packet->chunk, packet->value });
+}
+
+/* The switch reads; it may be ahead of this GPU. */
+static void give(struct nvls_gpu *gpu, struct nvls_item item)
+{
+	uint64_t row = item.chunk / nvls_gpus(nvls_of(gpu));
+
+	put(row < ina_available(&gpu->base) ? &gpu->elements : &gpu->early, item);
+}
+
+void nvls_deliver(struct nvls_gpu *gpu, const struct packet *packet)
+{
+	if (packet->flags & NVLS_STORE)
+		stored(gpu, packet);
+	else if (packet->flags & NVLS_READ)
+		give(gpu, (struct nvls_item){ .chunk = packet->chunk });
+	else
+		summed(gpu, packet);
+	if (has_packets(gpu))
+		ina_wake(&gpu->base);
+}
+
+/* --- tensors --- */
+
+/* A tensor of E elements has pieces of ceil(E / N), padded to whole packets. */
+void nvls_contribute(void *instance, uint32_t w, bytes size)
+{
+	struct nvls *job = instance;
+	struct nvls_gpu *gpu = (struct nvls_gpu *)ina_worker(&job->base, w);
+	uint64_t elements = (size + ELEMENT_BYTES - 1) / ELEMENT_BYTES, gpus = nvls_gpus(job);
+	uint64_t piece = (elements + gpus - 1) / gpus, k = job->base.scheme->elements;
+
+	why_hands_over(job->why, w);
+	tensors_add(&job->base.tensors, w, piece ? (piece + k - 1) / k : 1);
+	for (uint64_t early = gpu->early.end - gpu->early.first; early; early--)
+		give(gpu, take(&gpu->early));
+	complete(gpu);
+	if (has_packets(gpu))
+		ina_wake(&gpu->base);
+}
+
+bool nvls_waits(const void *self, char *text, size_t size)
+{
+	const struct nvls_gpu *gpu = self;
+	uint64_t rows = ina_available(&gpu->base);
+
+	snprintf(text, size, "has %" PRIu64 " of %" PRIu64 " rows and has begun %" PRIu64,
+		 gpu->base.results, rows, gpu->row);
+	return gpu->base.results < rows;
+}
+
+/* --- life --- */
+
+void nvls_gpu_begin(struct nvls_gpu *gpu)
+{
+	const struct nvls *job = nvls_of(gpu);
+
+	gpu->missing = xcalloc(job->window, sizeof(*gpu->missing));
+	for (uint64_t i = 0; i < job->window; i++)
+		gpu->missing[i] = row_in(job);
+}
+
+void nvls_gpu_end(struct nvls_gpu *gpu)
+{
+	free(gpu->missing);
+	free(gpu->stores.ring);
+	free(gpu->elements.ring);
+	free(gpu->early.ring);
+}
