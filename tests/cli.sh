@@ -674,12 +674,12 @@ says out '^  /topology/uplink/rate '
 ends 0 help base
 says out '^of a sweep plan:$'
 ends 2 help nic_jiter
-says err 'there is no key or verb "nic_jiter" \(did you mean "nic_jitter"\?\)$'
+says err 'there is no key or verb "nic_jiter" \(did you mean "nic_jitter"\?\)'
 silent out
 ends 2 help /jobs/workers
-says err 'did you mean "/jobs/N/workers"\?\)$'
+says err 'did you mean "/jobs/N/workers"\?\)'
 ends 2 help xyzzyxyzzy
-says err 'there is no key or verb "xyzzyxyzzy"$'
+says err 'there is no key or verb "xyzzyxyzzy"'
 
 ends 0 init
 silent out
