@@ -7,7 +7,9 @@
 /* Its workers exchange gradients, at once and by its scheme alone. */
 static bool job_can_repeat(const struct job_group_conf *conf)
 {
-	return scheme_ops((unsigned)conf->all_reduce)->repeat && conf->sharding == SHARDING_NONE &&
+	const struct collective_ops *ops = scheme_ops((unsigned)conf->all_reduce);
+
+	return (ops->repeat || ops->over_tcp) && conf->sharding == SHARDING_NONE &&
 	       conf->pipeline.stages <= 1 && !conf->exchanges && !conf->fusion_cycle &&
 	       conf->inside != INSIDE_RING;
 }
@@ -34,6 +36,7 @@ static void walk(void *owner, struct repeat *repeat)
 	for (unsigned i = 0; scheme_ops(i); i++)
 		if (s->schemes[i] && scheme_ops(i)->repeat)
 			scheme_ops(i)->repeat(s->schemes[i], repeat);
+	tcp_repeat(s->tcp, repeat);
 	network_repeat(&s->topo.net, repeat);
 	repeat_count(repeat, &s->checks.exact_checked);
 }
@@ -53,4 +56,5 @@ void fast_forward_start(struct simulation *s)
 	s->repeat.walk = walk;
 	s->repeat.fact = fact;
 	s->repeat.owner = s;
+	tcp_skip_what_repeats(s->tcp, &s->repeat);
 }

@@ -93,6 +93,8 @@ static const struct protocol_ops tcp_protocol = {
 	.flags = { NULL, "push" },
 	.deliver = tcp_deliver,
 	.prefetch = tcp_prefetch,
+	.stream = tcp_stream,
+	.repeat = tcp_repeat_packet,
 };
 
 /* --- connections --- */
@@ -114,6 +116,7 @@ void tcp_free(struct tcp *tcp)
 		return;
 	for (size_t i = 0; i < tcp->count; i++) {
 		ranges_release(&tcp->conns[i]->rx.early);
+		free(tcp->conns[i]->steps);
 		free(tcp->conns[i]);
 	}
 	free(tcp->conns);
@@ -262,6 +265,8 @@ void tcp_close(struct tcp *tcp, uint32_t number)
 	unsigned part = parts_number(conn->tx.net->sim);
 
 	SIM_BUG_ON(!conn->open);
+	if (tcp->repeat)
+		repeat_leave(tcp->repeat, conn);
 	tcp_tx_close(conn);
 	conn->open = false;
 	conn->closed_at = conn->tx.net->sim->now;
@@ -322,8 +327,11 @@ void tcp_write(struct tcp *tcp, uint32_t number, uint64_t size)
 
 void tcp_expect(struct tcp *tcp, uint32_t number, uint64_t offset)
 {
-	SIM_BUG_ON(offset <= tcp->conns[number]->rx.next);
-	tcp->conns[number]->rx.expect = offset;
+	struct tcp_rx *rx = &tcp->conns[number]->rx;
+
+	SIM_BUG_ON(offset <= rx->next);
+	rx->wanted = offset;
+	rx->expect = offset < rx->mark ? offset : rx->mark;
 }
 
 bool tcp_app_of(const struct tcp *tcp, const struct packet *packet, const struct tcp_app **app)

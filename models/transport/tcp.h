@@ -130,6 +130,11 @@ bool tcp_deferrable(const struct tcp *tcp);
 /* Open connections; 0 after everything has finished. */
 size_t tcp_open_count(const struct tcp *tcp);
 
+/* From now on marks are set in `repeat`, which goes through the connections by tcp_repeat(). */
+struct repeat;
+void tcp_skip_what_repeats(struct tcp *tcp, struct repeat *repeat);
+void tcp_repeat(struct tcp *tcp, struct repeat *repeat);
+
 /* Prints what connections wait for: a line for each that is stuck, at most `limit`. */
 void tcp_report_waiting(const struct tcp *tcp, FILE *to, size_t limit);
 

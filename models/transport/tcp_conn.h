@@ -2,6 +2,7 @@
 #ifndef INASIM_TRANSPORT_TCP_CONN_H
 #define INASIM_TRANSPORT_TCP_CONN_H
 
+#include "core/repeat.h"
 #include "transport/ranges.h"
 #include "transport/tcp.h"
 
@@ -52,13 +53,22 @@ struct tcp_rx {
 	bool over;
 	uint32_t host;
 	uint32_t ack_every;
-	uint32_t unacked;   /* segments since the last ACK */
-	struct timer timer; /* delayed ACK; open only when ack_every > 1 */
-	uint64_t next;      /* first byte not yet in order */
-	uint64_t expect;
+	uint32_t unacked;       /* segments since the last ACK */
+	struct timer timer;     /* delayed ACK; open only when ack_every > 1 */
+	uint64_t next;          /* first byte not yet in order */
+	uint64_t expect;        /* the lesser of these: */
+	uint64_t wanted;        /* by tcp_expect() */
+	uint64_t mark;          /* at which to look for repetition; UINT64_MAX = none */
 	sim_time echo, arrived; /* of the earliest segment not acknowledged */
 	struct ranges early;    /* received beyond a hole */
 	struct route route;     /* of the ACKs */
+};
+
+/* What a sender did in a period that may repeat, for its window: sent a segment, or got an ACK. */
+struct tcp_step {
+	uint64_t una, nxt; /* then */
+	bool sent;
+	bool odd; /* the window stopped it, or it saw a mark or a loss */
 };
 
 /* Each half has its own cache lines. */
@@ -75,6 +85,11 @@ struct tcp_conn {
 	uint64_t key;
 	sim_time closed_at;
 	struct tcp_conn *next_closed;
+	/* For runs that repeat themselves. */
+	struct repeat_stream stream; /* bytes */
+	struct tcp_step *steps;      /* of the period from `steps_since` on; owned */
+	size_t step_count, step_capacity;
+	sim_time steps_since;
 };
 
 struct tcp {
@@ -89,6 +104,7 @@ struct tcp {
 	struct tcp_conn *
 		*closed; /* closed since the last was opened: lists of partitions 1..parts */
 	unsigned parts;
+	struct repeat *repeat; /* not owned; NULL = nothing is skipped */
 };
 
 /* tcp_tx.c */
@@ -102,5 +118,20 @@ void tcp_tx_receive(struct tcp_conn *conn, const struct packet *ack); /* may clo
 void tcp_rx_open(struct tcp_conn *conn, uint32_t dst, uint32_t ack_every, uint64_t key);
 void tcp_rx_close(struct tcp_conn *conn); /* when its slot is used again */
 void tcp_rx_receive(struct tcp_conn *conn, const struct packet *packet);
+
+/* tcp_repeat.c. The receiver has come to its mark, or (`comes` false) has none yet: sets the next.
+ */
+void tcp_mark(struct tcp_conn *conn, bool comes);
+void tcp_log(struct tcp_conn *conn, struct tcp_step step);
+const struct repeat_stream *tcp_stream(const void *tcp, const struct packet *packet);
+void tcp_repeat_packet(void *tcp, struct repeat *repeat, struct packet *packet);
+
+/* tcp_tx.c: what this step, so many bytes later, does to the window. */
+void tcp_tx_replay(struct tcp_conn *conn, const struct tcp_step *step, uint64_t later);
+
+static inline bool tcp_is_recorded(const struct tcp_conn *conn)
+{
+	return __builtin_expect(conn->tcp->repeat && conn->tcp->repeat->recording, 0);
+}
 
 #endif

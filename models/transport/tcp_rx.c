@@ -66,6 +66,24 @@ static void acknowledge(struct tcp_rx *rx, const struct packet *packet, bool in_
 		timer_set(rx->net->sim, &rx->timer, rx->net->sim->now + rx->tcp->conf->ack_delay);
 }
 
+static void reached(struct tcp_conn *conn)
+{
+	struct tcp_rx *rx = &conn->rx;
+	bool wanted = rx->next >= rx->wanted;
+
+	if (rx->next >= rx->mark)
+		tcp_mark(conn, true);
+	if (wanted)
+		rx->wanted = UINT64_MAX;
+	rx->expect = rx->mark < rx->wanted ? rx->mark : rx->wanted;
+	if (!wanted)
+		return;
+	if (rx->tcp->repeat) /* it may be idle now */
+		repeat_leave(rx->tcp->repeat, conn);
+	if (conn->app && conn->app->delivered)
+		conn->app->delivered(conn->owner, rx->next);
+}
+
 void tcp_rx_receive(struct tcp_conn *conn, const struct packet *packet)
 {
 	struct tcp_rx *rx = &conn->rx;
@@ -82,11 +100,8 @@ void tcp_rx_receive(struct tcp_conn *conn, const struct packet *packet)
 	if (rx->net->onlooker && rx->next > before)
 		why_delivered(why_of(rx->net), rx->tcp->protocol, rx->number);
 	acknowledge(rx, packet, in_order, before);
-	if (rx->next >= rx->expect && before < rx->expect) {
-		rx->expect = UINT64_MAX;
-		if (conn->app && conn->app->delivered)
-			conn->app->delivered(conn->owner, rx->next);
-	}
+	if (rx->next >= rx->expect && before < rx->expect)
+		reached(conn);
 }
 
 void tcp_rx_open(struct tcp_conn *conn, uint32_t dst, uint32_t ack_every, uint64_t key)
@@ -102,10 +117,12 @@ void tcp_rx_open(struct tcp_conn *conn, uint32_t dst, uint32_t ack_every, uint64
 	rx->host = dst;
 	rx->ack_every = ack_every;
 	rx->next = 0;
-	rx->expect = UINT64_MAX;
+	rx->wanted = rx->mark = UINT64_MAX;
 	rx->unacked = 0;
 	rx->ce = false;
 	ranges_clear(&rx->early); /* keeps its memory */
+	tcp_mark(conn, false);
+	rx->expect = rx->mark;
 	sim_name(conn->tcp->sim, on_ack_timer, "TCP delayed ACK of connection %h");
 	if (ack_every <= 1)
 		return;

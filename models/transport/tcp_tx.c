@@ -173,7 +173,7 @@ static enum nic_pull tcp_pull(void *owner, struct packet *packet)
 {
 	struct tcp_conn *conn = owner;
 	struct tcp_tx *tx = &conn->tx;
-	bool idle = tx->nxt == tx->una, more;
+	bool idle = tx->nxt == tx->una, more, limited;
 
 	if (!has_work(conn) || held_back(conn))
 		return NIC_NOTHING;
@@ -189,7 +189,10 @@ static enum nic_pull tcp_pull(void *owner, struct packet *packet)
 	if (idle)
 		arm_timer(conn);
 	more = has_work(conn);
-	note_usage(tx, !more && window_limited(conn));
+	limited = !more && window_limited(conn);
+	note_usage(tx, limited);
+	if (tcp_is_recorded(conn))
+		tcp_log(conn, (struct tcp_step){ tx->una, tx->nxt, true, limited });
 	pace(tx);
 	return more && !held_back(conn) ? NIC_MORE : NIC_LAST;
 }
@@ -310,11 +313,30 @@ void tcp_tx_receive(struct tcp_conn *conn, const struct packet *packet)
 	ack.snd_nxt = tx->nxt;
 	ack.in_recovery |= tx->recovering;
 	tx->ops->on_ack(&tx->cc, &ack);
+	if (tcp_is_recorded(conn))
+		tcp_log(conn, (struct tcp_step){ tx->una, tx->nxt, false,
+						 ack.ece || ack.in_recovery || !ack.acked });
 	if (ack.acked && tx->una == tx->written && conn->app && conn->app->drained) {
 		conn->app->drained(conn->owner);
 		return; /* the connection may be gone */
 	}
 	tcp_tx_wake(conn);
+}
+
+void tcp_tx_replay(struct tcp_conn *conn, const struct tcp_step *step, uint64_t later)
+{
+	struct tcp_tx *tx = &conn->tx;
+	uint64_t una = step->una + later;
+	struct cc_ack ack = { .ack = una, .snd_nxt = step->nxt + later, .acked = una - tx->una };
+
+	if (!step->sent)
+		ack.growth = growth(tx, ack.acked);
+	tx->una = una;
+	tx->nxt = step->nxt + later;
+	if (step->sent)
+		note_usage(tx, false);
+	else
+		tx->ops->on_ack(&tx->cc, &ack);
 }
 
 static void on_timer(struct sim *sim, uint32_t entity, void *owner)

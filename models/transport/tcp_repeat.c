@@ -1,0 +1,176 @@
+/* The state of TCP, for runs that repeat themselves (core/repeat.h). Each connection is a stream of
+ * bytes.
+ *
+ * Who uses a connection acts when what it expects has come, and when all that it has written is
+ * acknowledged: up to there nobody's state changes but that of connections. So schemes that do
+ * nothing but exchange messages need not be gone through.
+ *
+ * What a window counts (DCTCP's alpha, whether it was used) has rounds of its own, and need not be
+ * equal as long as the window decides nothing: nobody was stopped by it, or saw a mark or a loss.
+ * Then what senders did in the recorded period is gone through again, for their windows alone. */
+#include "transport/tcp_conn.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+
+#define SEGMENTS_A_MARK 64
+
+static const struct tcp_conn *conn_of(const struct tcp *tcp, const struct packet *packet)
+{
+	const struct tcp_conn *conn = tcp->conns[packet->flow];
+
+	return conn->generation == packet->generation ? conn : NULL;
+}
+
+const struct repeat_stream *tcp_stream(const void *self, const struct packet *packet)
+{
+	const struct tcp_conn *conn = conn_of(self, packet);
+
+	return conn ? &conn->stream : NULL;
+}
+
+void tcp_repeat_packet(void *self, struct repeat *repeat, struct packet *packet)
+{
+	const struct tcp_conn *conn = conn_of(self, packet);
+
+	repeat_time(repeat, &packet->sent_at);
+	if (conn)
+		repeat_number(repeat, &packet->seq, &conn->stream);
+	else
+		repeat_same(repeat, packet->seq);
+}
+
+/* --- marks --- */
+
+static uint64_t next_mark(const struct tcp_conn *conn)
+{
+	uint64_t every = conn->rx.ack_every;
+	uint64_t least = (SEGMENTS_A_MARK + every - 1) / every * every;
+
+	return conn->rx.next +
+	       repeat_distance(conn->tcp->repeat, least) * (uint64_t)conn->tcp->conf->mss;
+}
+
+void tcp_mark(struct tcp_conn *conn, bool comes)
+{
+	if (!conn->tcp->repeat)
+		return;
+	if (comes)
+		repeat_mark(conn->tcp->repeat, conn);
+	conn->rx.mark = next_mark(conn);
+}
+
+void tcp_log(struct tcp_conn *conn, struct tcp_step step)
+{
+	if (conn->steps_since != conn->tcp->repeat->marked)
+		conn->step_count = 0;
+	conn->steps_since = conn->tcp->repeat->marked;
+	conn->steps = array_reserve(conn->steps, conn->step_count, &conn->step_capacity,
+				    sizeof(*conn->steps));
+	conn->steps[conn->step_count++] = step;
+}
+
+/* --- connections --- */
+
+/* Of the period that is over. */
+static size_t step_count(const struct tcp_conn *conn)
+{
+	return conn->steps_since == conn->tcp->repeat->marked ? conn->step_count : 0;
+}
+
+static bool steps_are_plain(const struct tcp_conn *conn)
+{
+	for (size_t i = 0; i < step_count(conn); i++)
+		if (conn->steps[i].odd)
+			return false;
+	return true;
+}
+
+static void replay(struct tcp_conn *conn, uint64_t periods)
+{
+	for (uint64_t n = 1; n <= periods; n++)
+		for (size_t i = 0; i < step_count(conn); i++)
+			tcp_tx_replay(conn, &conn->steps[i], n * conn->stream.step);
+}
+
+static void repeat_sender(struct tcp_conn *conn, struct repeat *repeat)
+{
+	struct tcp_tx *tx = &conn->tx;
+	uint64_t left = tx->written - tx->nxt, mss = (uint64_t)conn->tcp->conf->mss;
+
+	if (tx->limited || tx->recovering || tx->resend || tx->una < tx->recover ||
+	    tx->nxt < tx->max || tx->ops->paces || tx->ops->delays || !steps_are_plain(conn))
+		repeat_never(repeat);
+	repeat_left(repeat, &left, 2 * mss);
+	repeat_same(repeat, tx->written);
+	repeat_same(repeat, (uint64_t)tx->dupacks << 32 | tx->timeouts);
+	repeat_same(repeat, tx->srtt);
+	repeat_same(repeat, tx->rttvar);
+	repeat_same(repeat, tx->rto);
+	repeat_time(repeat, &tx->deadline);
+	repeat_same(repeat, tx->nxt - tx->una);
+	if (repeat->moving) {
+		uint64_t una = tx->una + repeat->periods * conn->stream.step;
+
+		replay(conn, repeat->periods);
+		SIM_BUG_ON(tx->una != una);
+		tx->max = tx->nxt;
+	}
+	repeat_counts(repeat, (uint64_t *)&conn->stats, sizeof(conn->stats) / sizeof(uint64_t));
+}
+
+static void repeat_receiver(struct tcp_conn *conn, struct repeat *repeat)
+{
+	struct tcp_rx *rx = &conn->rx;
+	uint64_t left = rx->wanted - rx->next;
+
+	if (!ranges_empty(&rx->early))
+		repeat_never(repeat);
+	if (rx->wanted != UINT64_MAX)
+		repeat_left(repeat, &left, 1);
+	repeat_same(repeat, rx->wanted);
+	repeat_same(repeat, (uint64_t)rx->unacked << 1 | rx->ce);
+	repeat_number(repeat, &rx->next, &conn->stream);
+	if (rx->unacked) {
+		repeat_time(repeat, &rx->echo);
+		repeat_time(repeat, &rx->arrived);
+	}
+	if (rx->ack_every > 1)
+		repeat_event(repeat, rx->timer.id);
+	if (repeat->moving) {
+		rx->mark += repeat->periods * conn->stream.step;
+		rx->expect = rx->mark < rx->wanted ? rx->mark : rx->wanted;
+	}
+}
+
+static void repeat_connection(struct tcp_conn *conn, struct repeat *repeat)
+{
+	bool idle = conn->tx.una == conn->tx.written;
+
+	repeat_same(repeat, (uint64_t)conn->generation << 2 | conn->open << 1 | idle);
+	if (!conn->open)
+		return;
+	if (!idle)
+		repeat_sender(conn, repeat);
+	repeat_same(repeat, (uint32_t)conn->tx.source.credit);
+	repeat_receiver(conn, repeat);
+}
+
+void tcp_repeat(struct tcp *tcp, struct repeat *repeat)
+{
+	repeat_same(repeat, tcp->count);
+	for (size_t i = 0; i < tcp->count; i++) {
+		struct tcp_conn *conn = tcp->conns[i];
+
+		conn->stream.base = conn->tx.una;
+		repeat_base(repeat, &conn->stream);
+	}
+	for (size_t i = 0; i < tcp->count; i++)
+		repeat_connection(tcp->conns[i], repeat);
+}
+
+void tcp_skip_what_repeats(struct tcp *tcp, struct repeat *repeat)
+{
+	tcp->repeat = repeat;
+}
