@@ -5,8 +5,8 @@
 struct simulation;
 
 /* From now on periods that repeat are skipped, with the same results, in runs whose state can be
- * told: jobs alone, under schemes with collective_ops.repeat, in networks without PAUSE, that
- * nobody looks at event by event. Does nothing in others. Before the first event. */
+ * told: jobs alone, under schemes with collective_ops.repeat or over TCP, in networks without
+ * PAUSE, that nobody looks at event by event. Does nothing in others. Before the first event. */
 void fast_forward_start(struct simulation *simulation);
 
 #endif

@@ -43,22 +43,25 @@ void tcp_repeat_packet(void *self, struct repeat *repeat, struct packet *packet)
 
 /* --- marks --- */
 
-static uint64_t next_mark(const struct tcp_conn *conn)
+/* Bytes from mark to mark. */
+static uint64_t distance(const struct tcp_conn *conn)
 {
 	uint64_t every = conn->rx.ack_every;
 	uint64_t least = (SEGMENTS_A_MARK + every - 1) / every * every;
 
-	return conn->rx.next +
-	       repeat_distance(conn->tcp->repeat, least) * (uint64_t)conn->tcp->conf->mss;
+	return repeat_distance(conn->tcp->repeat, least) * (uint64_t)conn->tcp->conf->mss;
 }
 
+/* Nothing is skipped of what is expected unless more comes than has to be equal before. */
 void tcp_mark(struct tcp_conn *conn, bool comes)
 {
+	struct tcp_rx *rx = &conn->rx;
+
 	if (!conn->tcp->repeat)
 		return;
-	if (comes)
+	if (comes && rx->wanted - rx->next > REPEAT_PERIODS * distance(conn))
 		repeat_mark(conn->tcp->repeat, conn);
-	conn->rx.mark = next_mark(conn);
+	rx->mark = rx->next + distance(conn);
 }
 
 void tcp_log(struct tcp_conn *conn, struct tcp_step step)

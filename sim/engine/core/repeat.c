@@ -276,6 +276,7 @@ void repeat_leave(struct repeat *repeat, const void *who)
 	if (repeat->leader != who)
 		return;
 	repeat->leader = NULL;
+	repeat->failed /= 2; /* what comes next is something else */
 	timer_cancel(repeat->sim, &repeat->look);
 	forget(repeat);
 }
