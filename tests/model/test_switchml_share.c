@@ -43,6 +43,9 @@ Test(switchml_formats, goodput)
 			expect_near(t, wanted, 0.01, "TAT, case", (double)i);
 			cr_expect_eq(bench.scheme->memory[0].used_max_bytes,
 				     512 * cases[i].slot_bytes);
+			/* what loads and estimates ask for */
+			cr_expect_eq(switchml_conf_payload(bench.scheme->conf), cases[i].payload);
+			cr_expect_eq(switchml_conf_frame(bench.scheme->conf), cases[i].frame);
 			if (gbps == 10 && i == 0)
 				s19 = t;
 			if (gbps == 10 && i == 1)
