@@ -512,7 +512,7 @@ kill -USR1 "$pid"
 wait_for grep -q ' bytes acknowledged' err
 kill -INT "$pid"
 wait "$pid" 2>/dev/null || true
-says err '^endless: [0-9.]+ %.* of 1 flows, [0-9.]+ s at [0-9.e+-]+ ms/s$'
+says err '^endless: [0-9.]+ %.* of 1 flows, [0-9.]+ s at [0-9.e+-]+ m?s/s$'
 says err '^  connection h[0-9]+ -> h[0-9]+: [0-9]+ of [0-9]+ bytes acknowledged'
 says err '^inasim: interrupted after'
 
@@ -674,12 +674,12 @@ says out '^  /topology/uplink/rate '
 ends 0 help base
 says out '^of a sweep plan:$'
 ends 2 help nic_jiter
-says err 'there is no key or verb "nic_jiter" \(did you mean "nic_jitter"\?\)'
+says err 'there is no key or verb "nic_jiter" \(did you mean "nic_jitter"\?\)$'
 silent out
 ends 2 help /jobs/workers
-says err 'did you mean "/jobs/N/workers"\?\)'
+says err 'did you mean "/jobs/N/workers"\?\)$'
 ends 2 help xyzzyxyzzy
-says err 'there is no key or verb "xyzzyxyzzy"'
+says err 'there is no key or verb "xyzzyxyzzy"; see inasim list keys, list metrics$'
 
 ends 0 init
 silent out

@@ -456,17 +456,145 @@ static void put_extremes(FILE *to, const struct sweep_table *table, const struct
 	free(words);
 }
 
+/* Whether the values of an axis are names of what is compared, and not numbers. */
+static bool is_named(const struct sweep_axis *axis)
+{
+	for (size_t i = 0; i < axis->count; i++)
+		if (strchr("+-.0123456789", axis->values[i][0]))
+			return false;
+	return axis->count > 1;
+}
+
+/* The group of the same combination but for the value of an axis; NULL: there is none. */
+static const struct group *across(const struct sweep_table *table, const struct groups *groups,
+				  const struct group *from, size_t axis, size_t level)
+{
+	for (size_t g = 0; g < groups->count; g++) {
+		const struct group *to = &groups->items[g];
+		bool fits = to->levels[axis] == level;
+
+		for (size_t a = 0; a < table->axis_count; a++)
+			fits = fits && (a == axis || to->levels[a] == from->levels[a]);
+		if (fits)
+			return to;
+	}
+	return NULL;
+}
+
+static struct estimate ratio_of_groups(const struct group *from, const struct group *to,
+				       size_t metric)
+{
+	double *x = group_values(from, metric), *y = group_values(to, metric);
+	double *paired = group_values_like(from, to, metric);
+	struct estimate ratio =
+		from->points[0]->seed == to->points[0]->seed
+			? infer_ratio_paired(x, paired, from->count, INFERENCE_LEVEL)
+			: infer_ratio(x, from->count, y, to->count, INFERENCE_LEVEL);
+
+	free(paired);
+	free(y);
+	free(x);
+	return ratio;
+}
+
+/* A ratio, and the combination of the other axes that has it: "0.65 (load 0.3)". */
+struct place {
+	double ratio;
+	const struct group *group;
+};
+
+static void put_place(FILE *to, const struct sweep_table *table, size_t axis,
+		      const struct place *place)
+{
+	const char *before = " (";
+
+	fprintf(to, "%.3g", place->ratio);
+	for (size_t a = 0; a < table->axis_count; a++) {
+		if (a == axis)
+			continue;
+		fprintf(to, "%s%s %s", before, table->axes[a].name,
+			table->axes[a].values[place->group->levels[a]]);
+		before = ", ";
+	}
+	fputs(table->axis_count > 1 ? ")" : "", to);
+}
+
+/* A value of a named axis against its first, in all combinations of the others: "SwitchML takes
+ * 0.65 (load 0.3) to 0.85 (load 0.1) times as long as ring; 3 of 3 intervals of 95 % exclude 1." */
+static void put_against(FILE *to, const struct sweep_table *table, const struct groups *groups,
+			size_t axis, size_t level, size_t metric)
+{
+	struct place low = { .ratio = INFINITY }, high = { .ratio = -INFINITY };
+	size_t intervals = 0, sure = 0;
+
+	for (size_t g = 0; g < groups->count; g++) {
+		const struct group *from = &groups->items[g],
+				   *other = across(table, groups, from, axis, level);
+		struct estimate ratio = { .value = NAN };
+
+		if (from->levels[axis] == 0 && other)
+			ratio = ratio_of_groups(from, other, metric);
+		if (isnan(ratio.value))
+			continue;
+		intervals += isnan(ratio.low) ? 0 : 1;
+		sure += estimate_excludes(&ratio, 1);
+		low = ratio.value < low.ratio ? (struct place){ ratio.value, from } : low;
+		high = ratio.value > high.ratio ? (struct place){ ratio.value, from } : high;
+	}
+	if (!low.group)
+		return;
+	fprintf(to, " %s takes ", table->axes[axis].values[level]);
+	put_place(to, table, axis, &low);
+	if (high.ratio > low.ratio) {
+		fputs(" to ", to);
+		put_place(to, table, axis, &high);
+	}
+	fprintf(to, " times as long as %s; ", table->axes[axis].values[0]);
+	if (intervals)
+		fprintf(to, "%zu of %zu intervals of 95 %% exclude 1.", sure, intervals);
+	else
+		fputs("there are no intervals.", to);
+}
+
+/* What a metric says of each named axis; where there is none, its extremes. */
+static void put_sweep_metric(FILE *page, const struct sweep_table *table,
+			     const struct groups *groups, const char *path)
+{
+	size_t metric = sweep_table_metric(table, path);
+	char *words = metric_words(path, table);
+	bool named = false;
+	struct paragraph p;
+
+	for (size_t a = 0; a < table->axis_count; a++) {
+		long before;
+
+		if (!is_named(&table->axes[a]))
+			continue;
+		named = true;
+		begin(&p);
+		for (size_t l = 1; l < table->axes[a].count && l <= NAMED; l++)
+			put_against(p.to, table, groups, a, l, metric);
+		before = ftell(p.to);
+		fclose(p.to);
+		if (before > 0)
+			html_element(page, ANSWER, "By %s:%s", words, p.text);
+		free(p.text);
+	}
+	begin(&p);
+	if (!named)
+		put_extremes(p.to, table, groups, path);
+	end(&p, page);
+	free(words);
+}
+
 void answer_sweep(FILE *page, const struct sweep_table *table, const struct groups *groups)
 {
 	bool said[LEVEL_MACHINE + 1] = { false };
 
 	struct names groups_of_jobs = { 0 };
-	struct paragraph p;
-
 	said[LEVEL_JOB] = !sweep_table_jobs_alike(table, &groups_of_jobs);
 	for (size_t i = 0; i < groups_of_jobs.count && i < NAMED; i++) {
-		put_extremes(begin(&p), table, groups, groups_of_jobs.items[i]);
-		end(&p, page);
+		put_sweep_metric(page, table, groups, groups_of_jobs.items[i]);
 	}
 	free(groups_of_jobs.items);
 	for (const struct metric *m = metric_table; m->name; m++) {
@@ -477,7 +605,6 @@ void answer_sweep(FILE *page, const struct sweep_table *table, const struct grou
 		    sweep_table_metric(table, path) == SIZE_MAX)
 			continue;
 		said[m->level] = true;
-		put_extremes(begin(&p), table, groups, path);
-		end(&p, page);
+		put_sweep_metric(page, table, groups, path);
 	}
 }

@@ -168,7 +168,7 @@ static void complain_key(const struct keys *keys, const char *asked)
 	for (size_t i = 0; i < keys->count; i++)
 		names[i] = *asked == '/' ? keys->items[i].path : last_of(keys->items[i].path);
 	complain_unknown("there is no key or verb", asked, names,
-			 "; see inasim list keys, list metrics");
+			 conf_suggest(asked, names) ? "" : "; see inasim list keys, list metrics");
 	free(names);
 }
 

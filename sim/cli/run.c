@@ -49,6 +49,7 @@ static int terminal_width(void)
 static void progress_text(const char *name, const struct simulation_progress *p, char *text,
 			  size_t size)
 {
+	const double speed = p->wall_s > 0 ? seconds_of(p->now) / p->wall_s : 0;
 	char counts[96] = "";
 	int length = 0;
 
@@ -63,8 +64,8 @@ static void progress_text(const char *name, const struct simulation_progress *p,
 	if (p->done > 0.001)
 		length += snprintf(text + length, size - (size_t)length, ", %s%.0f s left",
 				   p->limit ? "at most " : "", p->wall_s * (1 / p->done - 1));
-	snprintf(text + length, size - (size_t)length, "%s, %.6f s at %.3g ms/s", counts,
-		 seconds_of(p->now), p->wall_s > 0 ? 1e3 * seconds_of(p->now) / p->wall_s : 0);
+	snprintf(text + length, size - (size_t)length, "%s, %.6f s at %.3g %s", counts,
+		 seconds_of(p->now), speed >= 1 ? speed : 1e3 * speed, speed >= 1 ? "s/s" : "ms/s");
 }
 
 static void show_status(const char *name, const struct simulation *s,
