@@ -459,7 +459,8 @@ static bool read_file(struct reader *reader, const char *name)
 			pass_on(reader->owner, reader->doc);
 		conf_doc_free(reader->doc);
 	} else {
-		conf_error(reader->owner, "/topology/graph", "%s", error);
+		conf_error(reader->owner, "/topology/graph", "%.*s", (int)strcspn(error, ";"),
+			   error); /* the rest names data that is no network */
 	}
 	free(path);
 	free(error);
