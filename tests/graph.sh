@@ -77,6 +77,14 @@ torus='"kind": "graph", "graph": { "hosts": ["h[0-15]"], "switches": ["t[0-3]-[0
 	{ "from": "h[0-15]", "to": "t[0-3]-[0-3]", "pairs": "each" },
 	{ "from": "t[0-3]-[0-3]", "to": "t[0-3]-[1-3,0]", "pairs": "each" },
 	{ "from": "t[0-3]-[0-3]", "to": "t[1-3,0]-[0-3]", "pairs": "each" } ] }'
+# The same with hosts along a line that passes each switch once: no link carries two edges of a ring, so 20 MB take
+# what they take on one switch, 2 x 15/16 x 20 MB at 100 Gbps x 1460 / (1538 + 42), and 30 steps of 3 links and 2
+# switches: 3.333 ms.
+line=${torus/'"h[0-15]", "to": "t[0-3]-[0-3]", "pairs": "each" }'/'"h[0-3]", "to": "t0-[0-3]", "pairs": "each" }, { "from": "h[4-7]", "to": "t1-[3,2,1,0]", "pairs": "each" }, { "from": "h[8-11]", "to": "t2-[0-3]", "pairs": "each" }, { "from": "h[12-15]", "to": "t3-[3,2,1,0]", "pairs": "each" }'}
+run torus-line "$line, \"link\": { \"rate\": \"100Gbps\", \"delay\": \"500ns\" }, \"host\": { \"nic_jitter\": \"0s\" }" \
+	'"jobs": [ { "workers": 16, "placement": "compact", "all_reduce": "ring", "model": { "layers": [ { "gradient": "20MB" } ] } } ]'
+jq -e '.jobs.jct_s.mean / 3.333e-3 | . > 0.99 and . < 1.01' "$dir/torus-line/summary.json" >/dev/null ||
+	fail "a ring on a torus misses its closed form: $(jq .jobs.jct_s.mean "$dir/torus-line/summary.json") s"
 uneven='"kind": "graph", "uplink": { "rate": "40Gbps" }, "graph": { "hosts": ["h[0-11]"],
 	"switches": ["leaf[0-2]", { "name": "spine[0-1]", "latency": "200ns", "buffer": "4MB" }], "links": [
 	{ "from": "h[0-5]", "to": "leaf0" }, { "from": "h[6-9]", "to": "leaf1", "rate": "25Gbps" },
