@@ -23,6 +23,7 @@
 	X(switchml_star)                                                                           \
 	X(netreduce)                                                                               \
 	X(nvls)                                                                                    \
+	X(sharp)                                                                                   \
 	SCHEMES_MORE(X)
 
 /* And those that only do a reduce-scatter or an all-gather. */

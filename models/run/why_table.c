@@ -30,6 +30,8 @@ static const struct out_column why_columns[] = {
 	CAUSE("window", "A sender's window or slots were full."),
 	CAUSE("window_marks", "The same of a window that marks had cut."),
 	CAUSE("window_losses", "The same of a window that losses had cut."),
+	CAUSE("quota", "All buffers that the job may use (OSTs of SHARP) were in use."),
+	CAUSE("lock", "For the lock of a tree (SHARP)."),
 	CAUSE("nic", "Behind other packets at a sender's host."),
 	CAUSE("wire", "On links, as on an idle path."),
 	CAUSE("queue_own", "In queues, behind packets of the same job."),

@@ -33,6 +33,7 @@ enum timer_tag {
 	 * those of timer_key_of_job() do. */
 	TIMER_SHARDS = 16 + 8,
 	TIMER_SHARDS_GATHER = 16 + 9,
+	TIMER_SHARP = 16 + 12, /* of a job: hosts, nodes twice, lock */
 };
 
 /* Below 8, as TIMER_TCP doubles the number. */

@@ -12,6 +12,8 @@ const char *const why_cause_names[WHY_CAUSES] = {
 	[WHY_WINDOW] = "window",
 	[WHY_WINDOW_MARKS] = "window_marks",
 	[WHY_WINDOW_LOSSES] = "window_losses",
+	[WHY_QUOTA] = "quota",
+	[WHY_LOCK] = "lock",
 	[WHY_NIC] = "nic",
 	[WHY_WIRE] = "wire",
 	[WHY_QUEUE_OWN] = "queue_own",
@@ -201,9 +203,13 @@ static void take_hop(struct walk *walk, const struct why_step *step)
 
 static enum why_cause turn_of(const struct why_step *step)
 {
-	return step->cut == WHY_CUT_BY_MARKS    ? WHY_WINDOW_MARKS
-	       : step->cut == WHY_CUT_BY_LOSSES ? WHY_WINDOW_LOSSES
-						: WHY_WINDOW;
+	static const enum why_cause causes[] = { [WHY_UNCUT] = WHY_WINDOW,
+						 [WHY_CUT_BY_MARKS] = WHY_WINDOW_MARKS,
+						 [WHY_CUT_BY_LOSSES] = WHY_WINDOW_LOSSES,
+						 [WHY_CUT_BY_QUOTA] = WHY_QUOTA,
+						 [WHY_CUT_BY_LOCK] = WHY_LOCK };
+
+	return causes[step->cut];
 }
 
 /* What another worker did until `end`, the latest first. Its computing is this one's wait. */

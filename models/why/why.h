@@ -34,6 +34,8 @@ enum why_cause {
 	WHY_WINDOW,        /* the sender's window, or its slots, were full */
 	WHY_WINDOW_MARKS,  /* the same, and marks have cut the window */
 	WHY_WINDOW_LOSSES, /* or losses have */
+	WHY_QUOTA,         /* all buffers that the job may use were in use */
+	WHY_LOCK,          /* the tree was not the job's yet */
 	WHY_NIC,           /* behind other packets at the sender's host */
 	WHY_WIRE,
 	WHY_QUEUE_OWN,   /* behind packets of the same job, */
@@ -186,7 +188,13 @@ void why_result(struct why_chunks *chunks, uint32_t worker, uint64_t chunk);
 void why_timed_out(struct why_chunks *chunks);
 
 /* What has cut a window below what it was at first. */
-enum why_cut { WHY_UNCUT, WHY_CUT_BY_MARKS, WHY_CUT_BY_LOSSES };
+enum why_cut {
+	WHY_UNCUT,
+	WHY_CUT_BY_MARKS,
+	WHY_CUT_BY_LOSSES,
+	WHY_CUT_BY_QUOTA, /* the job's OSTs (SHARP) are in use */
+	WHY_CUT_BY_LOCK   /* the tree was locked by another job, or its lock was on the way */
+};
 void why_window(struct why_chunks *chunks, uint32_t worker, enum why_cut cut);
 
 /* --- hooks for hosts that take time: servers that add, steps with a latency --- */

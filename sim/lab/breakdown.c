@@ -17,6 +17,8 @@ const struct breakdown_cause breakdown_causes[BREAKDOWN_CAUSES] = {
 	{ "window", "window", 6, 1 },
 	{ "window_marks", "window, by marks", 6, 2 },
 	{ "window_losses", "window, by losses", 6, 4 },
+	{ "quota", "quota", 4, 2 },
+	{ "lock", "lock", 4, 3 },
 	{ "nic", "NIC", 3, 2 },
 	{ "wire", "wire", 3, 1 },
 	{ "queue_own", "queues: own job", 5, 3 },

@@ -64,10 +64,11 @@ uint32_t ina_enter(struct ina_registry *registry, void *entry)
 static uint32_t draw_root(const struct ina_job *job)
 {
 	const struct topology *topo = job->scheme->env.topo;
-	uint64_t seed = hash_pair(job->scheme->env.sim->seed, hash_string(job->scheme->ops->root));
+	const struct ina_ops *ops = job->scheme->ops;
+	uint64_t seed = hash_pair(job->scheme->env.sim->seed, hash_string(ops->root));
+	uint64_t number = ops->tree_number ? ops->tree_number(job) : job->spec.number;
 
-	return tree_root(topo, job->spec.hosts, job->spec.workers,
-			 hash_pair(seed, job->spec.number));
+	return tree_root(topo, job->spec.hosts, job->spec.workers, hash_pair(seed, number));
 }
 
 /* False where no root is left. */

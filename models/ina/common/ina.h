@@ -32,6 +32,8 @@
 
 /* --- the ops of a scheme --- */
 
+struct ina_job;
+
 /* `scheme`, `job` and `worker` are the scheme's own structs. */
 struct ina_ops {
 	const char *title;  /* in reports: "SwitchML" */
@@ -46,6 +48,9 @@ struct ina_ops {
 	bool own_flows; /* `flow` is no number of a job: the scheme calls why_join() itself */
 	/* Optional: jobs have one tree, whose root is drawn from the random stream of this name. */
 	const char *root;
+	/* Optional, with root: jobs of one number and the same tiers have one root; without it
+	 * each draws its own. */
+	uint64_t (*tree_number)(const struct ina_job *job);
 	/* Its switches add up workers or switches, never both (tree_mixed()): jobs with another
 	 * tree are refused. */
 	bool unmixed;
@@ -97,8 +102,6 @@ static inline void *ina_find(const struct ina_registry *registry, uint32_t numbe
 }
 
 /* --- the scheme in a run --- */
-
-struct ina_job;
 
 struct ina_format {
 	uint32_t frame;    /* bytes of a packet, FCS included */

@@ -1,0 +1,345 @@
+/* SHARP: in-network all-reduce of InfiniBand switches. Graham et al., "Scalable Hierarchical
+ * Aggregation Protocol (SHArP)", COM-HPC 2016, and "Scalable Hierarchical Aggregation and
+ * Reduction Protocol (SHARP): Streaming-Aggregation Hardware Design and Evaluation", ISC 2020;
+ * limits and defaults from NVIDIA's documents of SHARP 2.6 to 3.12.
+ *
+ * Modelled:
+ * - the aggregation manager: a tree for each job (dynamic), or k trees that jobs share (static, job
+ *   number modulo k); OSTs of each switch, of which a job takes its quota; trees for streams;
+ * - LLT: an operation of less than `threshold` bytes takes an OST for each packet, from when a host
+ *   sends it until the host has the result: so many are under way;
+ * - SAT: a larger operation streams. Switches keep a window of sums and of results, and a child
+ * that runs ahead is stopped by credits;
+ * - locks of static trees, for a job's life or by operation. Who comes late holds the lock, and all
+ *   others wait. Trees that meet at no switch are locked apart;
+ * - hops: each is reliable and in order, by acknowledgements, NAKs and go-back-N with a timer, as
+ *   reliable connections are. Credits are in these messages; what else fills queues is for PAUSE;
+ * - results: by multicast, as fast as switches forward, or hop by hop, each node taking `latency`.
+ *   Either way nodes keep them, and repair what is lost on the next hop;
+ * - a job that gets no OSTs, or no tree: it runs a ring on hosts for its life (`ran_as` says what
+ * it lacked), or does without streams, or waits.
+ *
+ * Simplified: frames are those of Ethernet; the lock takes `lock_time` and no packets; an operation
+ * above 1 GiB, which the library splits, is one; groups and queue pairs have no quota; a switch
+ * that adds several sums at once has time for all; a packet has up to 2,048 bytes in LLT and in
+ * SAT. Nodes send one packet of a job at a time in each direction. Marks are not heeded, as in a
+ * lossless network nothing else is. In the middle of a tree all switches have SHARP. */
+#include "ina/sharp/sharp.h"
+
+#include "base/mem.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+extern const struct collective_ops ring_collective; /* models/collective/ring.c */
+extern const struct conf_table ring_table;
+
+static const char *const lock_names[] = { "exclusive", "operation", NULL };
+static const char *const without_names[] = { "hosts", "llt", "wait", NULL };
+static const char *const results_names[] = { "multicast", "hop", NULL };
+static const struct conf_row below_rows[] = { CONF_APART("ring", 0, &ring_table), { 0 } };
+static const struct conf_table below_table = { "sharp_below", below_rows, sizeof(void *), NULL };
+
+static const struct conf_row rows[] = {
+	CONF_INT("osts", struct sharp_conf, osts, "64", 1, 65536,
+		 "Outstanding transactions (OSTs) of a switch: buffers for a packet of an "
+		 "operation.",
+		 "our choice; documents have no number"),
+	CONF_REAL(
+		"quota", struct sharp_conf, quota, "0.2", 1e-6, 1,
+		"What part of a switch's OSTs a job takes, rounded down, one at least. Where they "
+		"are short it runs a ring on hosts.",
+		"SHARP 3.0.0, per_prio_default_quota: 20 % (3 % before)"),
+	CONF_INT("elements_per_packet", struct sharp_conf, elements, "256", 1, 512,
+		 "32-bit elements in a packet, and in an OST.",
+		 "SHARP_COLL_JOB_QUOTA_PAYLOAD_PER_OST: 1,024 bytes at most; Quantum has 2,048"),
+	CONF_INT("header", struct sharp_conf, header, "56", 20, 200,
+		 "Bytes of a frame besides the elements.", "our choice: as shards"),
+	CONF_BYTES("threshold", struct sharp_conf, threshold, "16384B", 0, UINT64_C(1) << 40,
+		   "Operations of so many bytes, in whole packets, and more stream (SAT); smaller "
+		   "ones take OSTs (LLT).",
+		   "SHARP_COLL_SAT_THRESHOLD"),
+	CONF_BYTES(
+		"window", struct sharp_conf, window, "256KB", 1, UINT64_C(1) << 32,
+		"Of a stream, that a switch keeps of sums, and of results; two packets at least.",
+		"our choice: 10 us at 200 Gbps"),
+	CONF_INT("trees", struct sharp_conf, trees, "0", 0, 1024,
+		 "Static trees, which jobs share; 0: each job has a tree of its own (dynamic).",
+		 "SHARP 3.4: dynamic trees by default"),
+	CONF_INT("sat_trees", struct sharp_conf, sat_trees, "8", 1, 1024,
+		 "Dynamic trees that a switch has room for; static ones are no more.",
+		 "our choice; documents have no number"),
+	CONF_ENUM(
+		"lock", struct sharp_conf, lock, "exclusive", lock_names,
+		"Of a static tree: a job holds it for its life, or for each operation that "
+		"streams.",
+		"SHARP 3.0.0: exclusive lock mode by default; else SHARP_COLL_SAT_LOCK_BATCH_SIZE "
+		"(1 for several tenants)"),
+	CONF_ENUM(
+		"without_lock", struct sharp_conf, without_lock, "hosts", without_names,
+		"What a job does that gets no tree or exclusive lock at its start: run a ring on "
+		"hosts, do without streams, or wait.",
+		"SHARP_COLL_LOCK_ON_COMM_INIT: \"Return failure if failed to lock\"; NCCL goes on "
+		"with a ring then"),
+	CONF_TIME("lock_time", struct sharp_conf, lock_time, "2us", 0, PS_PER_S,
+		  "From when a lock is free until ranks know that they have it.",
+		  "our choice: a message up the tree and one down"),
+	CONF_TIME(
+		"latency", struct sharp_conf, latency, "100ns", 0, PS_PER_S,
+		"From the packet that completes a sum until that leaves, besides the switch's own "
+		"latency.",
+		"our choice"),
+	CONF_ENUM("results", struct sharp_conf, results, "multicast", results_names,
+		  "Results go down by multicast or hop by hop, where each node takes `latency`.",
+		  "SHARP 3.2.0: reliable multicast; SHARP_COLL_ENABLE_MCAST_TARGET"),
+	CONF_TIME("timeout", struct sharp_conf, timeout, "1ms", PS_PER_US, 100 * PS_PER_S,
+		  "Of a hop without acknowledgement.", "our choice"),
+	CONF_OBJECT("below", struct sharp_conf, below, "{}", &below_table,
+		    "Parameters of the ring of jobs without resources.", "our choice"),
+	{ 0 },
+};
+extern const struct conf_table sharp_table; /* named by collective/schemes.c */
+const struct conf_table sharp_table = { "sharp", rows, sizeof(struct sharp_conf),
+					"SHARP: all-reduce by InfiniBand's switches." };
+
+static uint32_t frame(const void *self)
+{
+	const struct sharp_conf *conf = self;
+
+	return (uint32_t)(conf->elements * ELEMENT_BYTES + conf->header);
+}
+
+static uint32_t payload(const void *self)
+{
+	return (uint32_t)((const struct sharp_conf *)self)->elements * ELEMENT_BYTES;
+}
+
+static struct collective_burst burst(const void *self, const struct topology_conf *topology,
+				     uint32_t ports)
+{
+	(void)topology, (void)ports;
+	return (struct collective_burst){ ((const struct sharp_conf *)self)->latency, 2 };
+}
+
+static void check(const void *self, const struct topology_conf *topology, struct conf_doc *doc,
+		  const char *scheme)
+{
+	const struct sharp_conf *conf = self;
+
+	(void)topology;
+	if (conf->trees > conf->sat_trees)
+		conf_error(doc, conf_at(doc, "/schemes/%s/trees", scheme),
+			   "a switch has room for \"sat_trees\" of them, %" PRId64
+			   ", found %" PRId64,
+			   conf->sat_trees, conf->trees);
+}
+
+static size_t idle(const void *self, struct collective_idle list[COLLECTIVE_IDLE_MAX])
+{
+	const struct sharp_conf *conf = self;
+	size_t count = 0;
+
+	if (!conf->trees) {
+		list[count++] = (struct collective_idle){ "lock", "dynamic trees need none" };
+		list[count++] = (struct collective_idle){ "lock_time", "dynamic trees need none" };
+	} else if (conf->lock == SHARP_OPERATION) {
+		list[count++] =
+			(struct collective_idle){ "without_lock",
+						  "a lock by operation is always waited for" };
+	} else {
+		list[count++] =
+			(struct collective_idle){ "lock_time",
+						  "an exclusive lock comes with the job's start" };
+	}
+	return count;
+}
+
+/* --- packets --- */
+
+static void at_switch(void *self, uint32_t sw, uint32_t back, struct packet *packet,
+		      struct switch_actions *actions)
+{
+	struct sharp *job = ina_find(&((struct ina_scheme *)self)->jobs, packet->flow);
+
+	if (job) /* else it is over */
+		sharp_at_node(ina_node_at(&job->base, sw), back, packet, actions);
+}
+
+static void deliver(void *self, uint32_t host, const struct packet *packet)
+{
+	const struct sharp *job = ina_find(&((struct ina_scheme *)self)->jobs, packet->flow);
+
+	if (job)
+		sharp_deliver(ina_worker_on(&job->base, host), packet);
+}
+
+/* --- jobs --- */
+
+static void begin(void *self)
+{
+	struct sharp *job = self;
+
+	job->size = job->streams ? sharp_size(sharp_conf(job)) : job->osts;
+	job->mask = 1;
+	while (job->mask < job->size)
+		job->mask *= 2;
+	job->mask--;
+	sharp_lock_open(job);
+	sharp_nodes_begin(job);
+	for (uint32_t w = 0; w < job->base.spec.workers; w++)
+		sharp_worker_begin((struct sharp_worker *)ina_worker(&job->base, w));
+}
+
+static void end(void *self)
+{
+	struct sharp *job = self;
+
+	for (uint32_t w = 0; w < job->base.spec.workers; w++)
+		sharp_worker_end((struct sharp_worker *)ina_worker(&job->base, w));
+	sharp_nodes_end(job);
+	sharp_lock_close(job);
+}
+
+static void *start(void *self, const struct collective_job *spec, const char **never)
+{
+	struct sharp_scheme *scheme = self;
+	struct sharp *job = ina_admit(self, spec, never);
+
+	if (!job)
+		return NULL;
+	if (job->actual.scheme)
+		job->ring = ring_collective.start(scheme->ring, spec, never);
+	else
+		ina_begin(&job->base);
+	return job;
+}
+
+static void contribute(void *instance, uint32_t worker, bytes size)
+{
+	const struct sharp *job = instance;
+
+	if (job->ring)
+		ring_collective.contribute(job->ring, worker, size);
+	else
+		ina_contribute(instance, worker, size);
+}
+
+static void finish(void *instance)
+{
+	struct sharp *job = instance;
+
+	if (job->ring)
+		ring_collective.finish(job->ring);
+	else
+		ina_end(&job->base);
+	ina_withdraw(job);
+}
+
+static void stats(const void *instance, struct collective_stats *stats)
+{
+	const struct sharp *job = instance;
+
+	if (job->ring)
+		ring_collective.stats(job->ring, stats);
+}
+
+static bytes received(const void *instance)
+{
+	return ((const struct sharp *)instance)->ring ? 0 : ina_received(instance);
+}
+
+static void report_waiting(const void *instance, FILE *to, size_t limit)
+{
+	const struct sharp *job = instance;
+
+	if (job->ring)
+		ring_collective.report_waiting(job->ring, to, limit);
+	else
+		ina_report_waiting(instance, to, limit);
+}
+
+static struct collective_actual ran_as(const void *instance)
+{
+	return ((const struct sharp *)instance)->actual;
+}
+
+/* --- the scheme --- */
+
+static void close_scheme(void *self)
+{
+	struct sharp_scheme *scheme = self;
+
+	ring_collective.close(scheme->ring);
+	free(scheme->at);
+	free(scheme->owner);
+}
+
+/* Jobs of one static tree have one root, as far as they span the same switches. */
+static uint64_t tree_number(const struct ina_job *job)
+{
+	const struct sharp_conf *conf = job->scheme->conf;
+
+	return conf->trees ? job->spec.number % (uint64_t)conf->trees : job->spec.number;
+}
+
+static const struct ina_ops ops = {
+	.title = "SHARP",
+	.scheme_size = sizeof(struct sharp_scheme),
+	.job_size = sizeof(struct sharp),
+	.worker_size = sizeof(struct sharp_worker),
+	.node_size = sizeof(struct sharp_node),
+	.protocol = { .name = "sharp",
+		      .flags = { "ack", "ask" },
+		      .deliver = deliver,
+		      .at_switch = at_switch,
+		      .about = ina_about },
+	.pull = sharp_pull,
+	.bypass = { .switches_wait = true },
+	.root = "sharp root",
+	.tree_number = tree_number,
+	.admit = sharp_admit,
+	.withdraw = sharp_withdraw,
+	.begin = begin,
+	.end = end,
+	.waits = sharp_waits,
+	.stats = stats,
+	.close = close_scheme,
+};
+
+static void *open_scheme(const struct model_env *env, const void *self)
+{
+	const struct sharp_conf *conf = self;
+	uint32_t switches = env->topo->net.switches;
+	struct sharp_scheme *scheme =
+		ina_open(&ops, env, conf,
+			 (struct ina_format){ .frame = frame(conf),
+					      .elements = (uint32_t)conf->elements,
+					      .memory = sharp_memory(conf) });
+
+	scheme->ring = ring_collective.open(env, conf->below[0]);
+	scheme->at = xcalloc(switches, sizeof(*scheme->at));
+	scheme->owner =
+		xcalloc((size_t)(conf->trees + !conf->trees) * switches, sizeof(struct sharp *));
+	return scheme;
+}
+
+const struct collective_ops sharp_collective = {
+	.name = "sharp",
+	.help = "SHARP of InfiniBand: trees with quotas, short operations and locked streams",
+	.table = &sharp_table,
+	.idle = idle,
+	.burst = burst,
+	.frame = frame,
+	.payload = payload,
+	.check = check,
+	.open = open_scheme,
+	.close = ina_close,
+	.start = start,
+	.contribute = contribute,
+	.finish = finish,
+	.stats = ina_stats,
+	.memory = ina_memory,
+	.ran_as = ran_as,
+	.received = received,
+	.report_waiting = report_waiting,
+};

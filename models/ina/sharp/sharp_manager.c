@@ -1,0 +1,289 @@
+/* The aggregation manager: who gets OSTs, trees for streams, and their locks. */
+#include "ina/sharp/sharp.h"
+
+#include "transport/keys.h"
+
+#include <stdlib.h>
+
+uint64_t sharp_quota(const struct sharp_conf *conf)
+{
+	uint64_t osts = (uint64_t)((double)conf->osts * conf->quota);
+
+	return osts ? osts : 1;
+}
+
+static bytes payload(const struct sharp_conf *conf)
+{
+	return (bytes)conf->elements * ELEMENT_BYTES;
+}
+
+static uint64_t window(const struct sharp_conf *conf)
+{
+	uint64_t packets = (conf->window + payload(conf) - 1) / payload(conf);
+
+	return packets > 2 ? packets : 2;
+}
+
+uint64_t sharp_size(const struct sharp_conf *conf)
+{
+	uint64_t packets = window(conf), osts = sharp_quota(conf);
+
+	return packets > osts ? packets : osts;
+}
+
+/* Of a tree for streams: a window of sums, one of results. */
+static bytes stream_memory(const struct sharp_conf *conf)
+{
+	return 2 * window(conf) * payload(conf);
+}
+
+bytes sharp_memory(const struct sharp_conf *conf)
+{
+	return (bytes)conf->osts * payload(conf) +
+	       (bytes)(conf->trees ? conf->trees : conf->sat_trees) * stream_memory(conf);
+}
+
+/* --- over the switches of a job's tree --- */
+
+static struct sharp_scheme *scheme_of(const struct sharp *job)
+{
+	return (struct sharp_scheme *)job->base.scheme;
+}
+
+static uint32_t switch_of(const struct sharp *job, uint32_t n)
+{
+	return job->base.tree.tree->nodes[n].sw;
+}
+
+static struct sharp_at *at(const struct sharp *job, uint32_t n)
+{
+	return &scheme_of(job)->at[switch_of(job, n)];
+}
+
+/* Who has locked the job's tree there. */
+static struct sharp **owner(const struct sharp *job, uint32_t n)
+{
+	uint64_t tree = job->base.spec.number % (uint64_t)sharp_conf(job)->trees;
+
+	return &scheme_of(job)->owner[tree * job->base.scheme->env.topo->net.switches +
+				      switch_of(job, n)];
+}
+
+static void reserve(const struct sharp *job, int64_t bytes_more)
+{
+	for (uint32_t n = 0; n < job->base.tree.tree->node_count; n++)
+		collective_reserve(((struct ina_node *)ina_node(&job->base, n))->memory,
+				   job->base.scheme->env.sim->now, bytes_more);
+}
+
+/* The fewest OSTs that are free at a switch of the tree. */
+static uint64_t free_osts(const struct sharp *job)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (uint32_t n = 0; n < job->base.tree.tree->node_count; n++) {
+		uint64_t left = (uint64_t)sharp_conf(job)->osts - at(job, n)->osts;
+
+		least = left < least ? left : least;
+	}
+	return least;
+}
+
+/* Dynamic: each switch has room for one more tree. Static: nobody has locked a part of it. */
+static bool tree_is_free(const struct sharp *job)
+{
+	const struct sharp_conf *conf = sharp_conf(job);
+
+	for (uint32_t n = 0; n < job->base.tree.tree->node_count; n++)
+		if (conf->trees ? *owner(job, n) != NULL
+				: at(job, n)->sat_trees == (uint64_t)conf->sat_trees)
+			return false;
+	return true;
+}
+
+static void take_tree(struct sharp *job, bool take)
+{
+	for (uint32_t n = 0; n < job->base.tree.tree->node_count; n++)
+		if (sharp_conf(job)->trees)
+			*owner(job, n) = take ? job : NULL;
+		else
+			at(job, n)->sat_trees += take ? 1 : (uint64_t)-1;
+	reserve(job, (take ? 1 : -1) * (int64_t)stream_memory(sharp_conf(job)));
+}
+
+static void take_osts(struct sharp *job, bool take)
+{
+	for (uint32_t n = 0; n < job->base.tree.tree->node_count; n++)
+		at(job, n)->osts += take ? job->osts : -job->osts;
+	reserve(job, (take ? 1 : -1) * (int64_t)(job->osts * payload(sharp_conf(job))));
+}
+
+/* --- jobs --- */
+
+/* A job without the tree that it would have for its life. */
+static bool admit_without(struct sharp *job)
+{
+	const struct sharp_conf *conf = sharp_conf(job);
+	const char *what = conf->trees ? "SAT locks" : "SAT trees";
+
+	job->actual = (struct collective_actual){
+		.scheme = conf->without_lock == SHARP_HOSTS ? "ring" : NULL,
+		.key = conf->trees ? "lock" : "sat_trees",
+		.what = what,
+		.of = 1,
+	};
+	return conf->without_lock != SHARP_WAIT;
+}
+
+bool sharp_admit(void *self, const char **never)
+{
+	struct sharp *job = self;
+	const struct sharp_conf *conf = sharp_conf(job);
+	uint64_t left = free_osts(job);
+
+	(void)never;
+	job->osts = sharp_quota(conf);
+	if (left < job->osts) {
+		job->actual =
+			(struct collective_actual){ "ring", "quota", "OSTs", left, job->osts };
+		return true;
+	}
+	job->owns = job->streams = !conf->trees || conf->lock == SHARP_EXCLUSIVE;
+	if (job->owns && !tree_is_free(job)) {
+		job->owns = job->streams = false;
+		if (!admit_without(job))
+			return false;
+	}
+	if (job->actual.scheme)
+		return true;
+	job->streams |= conf->trees && conf->lock == SHARP_OPERATION;
+	take_osts(job, true);
+	if (job->owns)
+		take_tree(job, true);
+	return true;
+}
+
+void sharp_withdraw(void *self)
+{
+	struct sharp *job = self;
+
+	if (job->actual.scheme)
+		return;
+	if (job->owns)
+		take_tree(job, false);
+	take_osts(job, false);
+}
+
+/* --- locks by operation --- */
+
+static void wake_all(struct sharp *job)
+{
+	for (uint32_t w = 0; w < job->base.spec.workers; w++)
+		ina_wake(ina_worker(&job->base, w));
+}
+
+static void on_lock(struct sim *sim, uint32_t entity, void *self)
+{
+	struct sharp *job = self;
+
+	(void)sim, (void)entity;
+	job->lock = SHARP_HELD;
+	wake_all(job);
+}
+
+static void grant(struct sharp *job)
+{
+	struct sim *sim = job->base.scheme->env.sim;
+
+	take_tree(job, true);
+	job->lock = SHARP_COMING;
+	timer_set(sim, &job->timer, sim->now + sharp_conf(job)->lock_time);
+}
+
+/* Those that wait, in their order, as far as the trees are free. */
+static void grant_waiting(struct sharp_scheme *scheme)
+{
+	struct sharp **place = &scheme->queue;
+
+	while (*place) {
+		struct sharp *job = *place;
+
+		if (tree_is_free(job)) {
+			*place = job->behind;
+			grant(job);
+		} else {
+			place = &job->behind;
+		}
+	}
+}
+
+static void request(struct sharp *job, uint64_t tensor, uint64_t end)
+{
+	struct sharp **last = &scheme_of(job)->queue;
+
+	job->operation = tensor;
+	job->operation_end = end;
+	job->finished = 0;
+	job->lock = SHARP_QUEUED;
+	while (*last)
+		last = &(*last)->behind;
+	job->behind = NULL;
+	*last = job;
+	grant_waiting(scheme_of(job));
+}
+
+/* Gives the lock back, or leaves the queue. */
+static void unlock(struct sharp *job)
+{
+	struct sharp **place = &scheme_of(job)->queue;
+
+	if (job->lock == SHARP_QUEUED) {
+		while (*place != job)
+			place = &(*place)->behind;
+		*place = job->behind;
+	} else if (job->lock != SHARP_UNLOCKED) {
+		take_tree(job, false);
+	}
+	job->lock = SHARP_UNLOCKED;
+	grant_waiting(scheme_of(job));
+}
+
+enum sharp_mode sharp_mode(struct sharp *job, const struct sharp_worker *worker)
+{
+	uint64_t chunks = worker->tensor_end - worker->tensor_first;
+
+	if (!job->streams || chunks * payload(sharp_conf(job)) < sharp_conf(job)->threshold)
+		return SHARP_LLT;
+	if (job->owns)
+		return SHARP_SAT;
+	if (worker->base.results < worker->tensor_first)
+		return SHARP_LOCK_FIRST; /* one operation after the other */
+	if (job->lock == SHARP_UNLOCKED)
+		request(job, worker->tensor, worker->tensor_end);
+	return job->lock == SHARP_HELD && job->operation == worker->tensor ? SHARP_SAT
+									   : SHARP_LOCK_FIRST;
+}
+
+void sharp_worker_has(struct sharp *job, uint64_t end)
+{
+	if (job->lock != SHARP_HELD || end != job->operation_end ||
+	    ++job->finished < job->base.spec.workers)
+		return;
+	unlock(job);
+	wake_all(job);
+}
+
+void sharp_lock_open(struct sharp *job)
+{
+	struct sim *sim = job->base.scheme->env.sim;
+
+	timer_open(sim, &job->timer, SIM_TIMER,
+		   timer_key_of_job(TIMER_SHARP, job->base.spec.number, 3u << 22), on_lock, job);
+	sim_name(sim, on_lock, "SHARP lock of job %j");
+}
+
+void sharp_lock_close(struct sharp *job)
+{
+	unlock(job);
+	timer_close(job->base.scheme->env.sim, &job->timer);
+}

@@ -1,0 +1,527 @@
+/* SHARP at an aggregation node; what is modelled: sharp.c. */
+#include "ina/sharp/sharp.h"
+
+#include "base/mem.h"
+#include "net/lossless.h"
+#include "transport/keys.h"
+
+#include <stdlib.h>
+
+#define NONE UINT64_MAX
+
+static struct network *net_of(const struct sharp_node *node)
+{
+	return &node->job->base.scheme->env.topo->net;
+}
+
+static sim_time now_of(const struct sharp_node *node)
+{
+	return node->job->base.scheme->env.sim->now;
+}
+
+static bool is_root(const struct sharp_node *node)
+{
+	return node->base.place->parent == TREE_NONE;
+}
+
+static struct sharp_entry *sum_of(const struct sharp_node *node, uint64_t chunk)
+{
+	return &node->sums[chunk & node->job->mask];
+}
+
+static struct sharp_entry *result_of(const struct sharp_node *node, uint64_t chunk)
+{
+	return &node->results[chunk & node->job->mask];
+}
+
+/* Children have room for contributions up to here. */
+static uint64_t room(const struct sharp_node *node)
+{
+	return (is_root(node) ? node->down_freed : node->freed) + node->job->size;
+}
+
+static uint64_t lesser(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* --- timers --- */
+
+static sim_time due(const void *self)
+{
+	const struct sharp_node *node = self;
+
+	return node->freed < node->next || node->down_freed < node->sent
+		       ? node->progress + sharp_conf(node->job)->timeout
+		       : SIM_TIME_MAX;
+}
+
+static void arm(struct sharp_node *node)
+{
+	alarm_set(node->job->base.scheme->env.sim, &node->alarm, due(node));
+}
+
+/* Something has been acknowledged, or is the first that has to be. */
+static void progress(struct sharp_node *node)
+{
+	node->progress = now_of(node);
+	arm(node);
+}
+
+/* --- packets of its own --- */
+
+static void fill(const struct sharp_node *node, struct packet *packet, uint64_t chunk,
+		 uint8_t flags)
+{
+	const struct ina_job *job = &node->job->base;
+
+	*packet = (struct packet){ .chunk = chunk,
+				   .flow = job->number,
+				   .size = SHARP_ACK_SIZE,
+				   .kind = PACKET_AGGREGATION,
+				   .protocol = job->scheme->protocol,
+				   .flags = flags,
+				   .source = (uint16_t)node->base.place->number };
+}
+
+static void fill_chunk(const struct sharp_node *node, struct packet *packet, uint64_t chunk,
+		       const struct sharp_entry *entry)
+{
+	fill(node, packet, chunk, entry->flags);
+	packet->size = (uint16_t)node->job->base.scheme->frame;
+	packet->value = entry->value;
+	packet->slot = entry->end ? SHARP_END : 0;
+	packet->flags |= entry->end ? SHARP_ASK : 0;
+}
+
+static void ack_child(const struct sharp_node *node, uint32_t c, uint8_t flags,
+		      struct switch_actions *actions)
+{
+	struct packet packet;
+
+	fill(node, &packet, SHARP_ACK_CHUNK, flags | PACKET_RESULT);
+	sharp_tell(&packet, node->child[c].received, room(node));
+	ina_send(actions, &packet, &node->base.place->down_ports[c], 1);
+}
+
+static void ack_parent(struct sharp_node *node, uint8_t flags, struct switch_actions *actions)
+{
+	struct packet packet;
+
+	node->told_freed = node->down_freed;
+	fill(node, &packet, SHARP_ACK_CHUNK, flags);
+	sharp_tell(&packet, node->down_freed, node->have);
+	ina_send_up(actions, &node->base, &packet);
+}
+
+/* Children that are told of room by no result. */
+static void tell_room(struct sharp_node *node, struct switch_actions *actions)
+{
+	struct packet packet;
+
+	if (room(node) < node->told + (node->job->size + 3) / 4)
+		return;
+	node->told = room(node);
+	fill(node, &packet, SHARP_ACK_CHUNK, SHARP_ACK | PACKET_RESULT);
+	sharp_tell(&packet, is_root(node) ? node->down_freed : node->freed, node->told);
+	ina_send_down(actions, &node->base, &packet);
+}
+
+/* The parent is told by no sum that results are freed: many, or the last of a tensor. */
+static void tell_freed(struct sharp_node *node, struct switch_actions *actions)
+{
+	if (node->down_freed >= node->told_freed + (node->job->size + 3) / 4 ||
+	    (node->down_freed > node->told_freed && result_of(node, node->down_freed - 1)->end))
+		ack_parent(node, SHARP_ACK, actions);
+}
+
+/* --- what leaves, one packet at a time: each takes its link's time --- */
+
+static void depart(struct sharp_node *node, const struct packet *packet, uint32_t back,
+		   const uint32_t *ports, uint32_t count)
+{
+	struct switch_send send = { *packet, ports, count };
+
+	network_switch_send(net_of(node), back, &send);
+}
+
+static void send_sum(struct sharp_node *node)
+{
+	const struct sharp_entry *sum = sum_of(node, node->next);
+	struct packet packet;
+
+	fill_chunk(node, &packet, node->next, sum);
+	if (node->freed == node->next)
+		progress(node);
+	if (node->next < node->probe) {
+		packet.flags |= PACKET_RETRANSMIT;
+		node->job->base.stats.retransmissions++;
+	}
+	node->next++;
+	if (node->next == lesser(node->limit, node->freed + node->job->size))
+		packet.flags |= SHARP_ASK; /* it may have to wait for room */
+	node->told_freed = node->down_freed;
+	sharp_tell(&packet, node->down_freed, node->have);
+	node->up_free = now_of(node) + node->up_time;
+	depart(node, &packet, sum->back, &node->base.place->up_port, 1);
+	arm(node);
+}
+
+static void send_result(struct sharp_node *node)
+{
+	const struct sharp_entry *result = result_of(node, node->sent);
+	struct packet packet;
+
+	fill_chunk(node, &packet, node->sent, result);
+	packet.flags |= PACKET_RESULT;
+	if (node->down_freed == node->sent)
+		progress(node);
+	node->sent++;
+	if (node->sent == node->down_freed + node->job->size)
+		packet.flags |= SHARP_ASK;
+	node->told = room(node);
+	sharp_tell(&packet, node->sent, node->told);
+	node->down_free = now_of(node) + node->down_time;
+	depart(node, &packet, result->back, node->base.place->down_ports,
+	       node->base.place->children);
+	arm(node);
+}
+
+/* Results that a child lacks go to it before all others get the next. */
+static void send_again(struct sharp_node *node)
+{
+	struct sharp_child *child = node->child;
+	const struct sharp_entry *result;
+	struct packet packet;
+
+	while (child->resend == NONE)
+		child++;
+	result = result_of(node, child->resend);
+	fill_chunk(node, &packet, child->resend, result);
+	packet.flags |= PACKET_RESULT | PACKET_RETRANSMIT;
+	node->base.memory->stats.repairs++;
+	if (++child->resend == node->sent || child->probe) {
+		packet.flags |= SHARP_ASK;
+		child->resend = NONE;
+		node->resending--;
+	}
+	sharp_tell(&packet, child->received, room(node));
+	node->down_free = now_of(node) + node->down_time;
+	depart(node, &packet, result->back, &node->base.place->down_ports[child - node->child], 1);
+}
+
+static bool has_sum(const struct sharp_node *node)
+{
+	return !is_root(node) && node->next < node->complete && node->next < node->limit;
+}
+
+static bool has_result(const struct sharp_node *node)
+{
+	return node->resending ||
+	       (node->sent < node->have && node->sent < node->down_freed + node->job->size);
+}
+
+static sim_time later(sim_time a, sim_time b)
+{
+	return a > b ? a : b;
+}
+
+static sim_time result_time(const struct sharp_node *node)
+{
+	return node->resending ? node->down_free
+			       : later(node->down_free, result_of(node, node->sent)->ready);
+}
+
+/* Runs the timer for what leaves next. */
+static void plan_turn(struct sharp_node *node)
+{
+	sim_time at = SIM_TIME_MAX, now = now_of(node);
+
+	if (has_sum(node))
+		at = later(node->up_free, sum_of(node, node->next)->ready);
+	if (has_result(node))
+		at = lesser(at, result_time(node));
+	if (at == SIM_TIME_MAX || later(at, now) >= node->turn_at)
+		return;
+	node->turn_at = later(at, now);
+	timer_set(node->job->base.scheme->env.sim, &node->turn, node->turn_at);
+}
+
+/* In a lossless network nothing more is charged to a port whose neighbour has been stopped. */
+static bool is_stopped(const struct sharp_node *node, const struct sharp_entry *entry)
+{
+	struct network *net = net_of(node);
+
+	return net->lossless && lossless_ingress(net, entry->back)->stopped;
+}
+
+static void on_turn(struct sim *sim, uint32_t entity, void *owner)
+{
+	struct sharp_node *node = owner;
+
+	(void)entity;
+	node->turn_at = SIM_TIME_MAX;
+	if (has_sum(node) && later(node->up_free, sum_of(node, node->next)->ready) <= sim->now) {
+		if (is_stopped(node, sum_of(node, node->next)))
+			node->up_free = sim->now + node->up_time;
+		else
+			send_sum(node);
+	}
+	if (has_result(node) && result_time(node) <= sim->now) {
+		if (node->resending)
+			send_again(node);
+		else if (is_stopped(node, result_of(node, node->sent)))
+			node->down_free = sim->now + node->down_time;
+		else
+			send_result(node);
+	}
+	plan_turn(node);
+}
+
+/* --- what is acknowledged --- */
+
+static void resend_to(struct sharp_node *node, struct sharp_child *child, uint64_t from)
+{
+	if (from >= node->sent)
+		return;
+	node->resending += child->resend == NONE;
+	child->resend = from;
+}
+
+/* Looks again who has freed least. */
+static void find_slowest(struct sharp_node *node)
+{
+	uint64_t least = NONE;
+
+	for (uint32_t c = 0; c < node->base.place->children; c++)
+		if (node->child[c].freed < least) {
+			least = node->child[c].freed;
+			node->slowest = c;
+		}
+	if (least > node->down_freed) {
+		node->down_freed = least;
+		progress(node);
+	}
+}
+
+static void listen_to_child(struct sharp_node *node, uint32_t c, const struct packet *packet)
+{
+	struct sharp_child *child = &node->child[c];
+
+	child->freed = sharp_told(packet, 0, child->freed);
+	child->has = sharp_told(packet, 1, child->has);
+	if (c == node->slowest && child->freed > node->down_freed)
+		find_slowest(node);
+	if (child->has >= child->probe)
+		child->probe = 0;
+	if (!(packet->flags & SHARP_ACK))
+		return;
+	if (packet->flags & SHARP_ASK || child->has < child->probe) {
+		child->probe = 0;
+		resend_to(node, child, child->has);
+	}
+}
+
+static void listen_to_parent(struct sharp_node *node, const struct packet *packet)
+{
+	uint64_t freed = sharp_told(packet, 0, node->freed);
+
+	node->limit = sharp_told(packet, 1, node->limit);
+	if (freed > node->freed) {
+		node->freed = freed;
+		node->next = node->next > freed ? node->next : freed;
+		progress(node);
+	}
+	if (packet->flags & SHARP_ACK && freed < node->next &&
+	    (packet->flags & SHARP_ASK || freed < node->probe)) {
+		node->probe = node->next > node->probe ? node->next : node->probe;
+		node->next = freed; /* go back */
+	}
+}
+
+/* What is oldest goes again, and asks. */
+static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
+{
+	struct sharp_node *node = owner;
+	struct ina_job *job = &node->job->base;
+
+	(void)entity;
+	job->stats.timeouts++;
+	why_timed_out(job->tensors.why);
+	if (!is_root(node) && node->freed < node->next) {
+		node->probe = node->next > node->probe ? node->next : node->probe;
+		node->next = node->freed;
+	}
+	for (uint32_t c = 0; c < node->base.place->children; c++) {
+		struct sharp_child *child = &node->child[c];
+
+		if (child->has >= node->sent)
+			continue;
+		child->probe = node->sent;
+		resend_to(node, child, child->has);
+	}
+	node->progress = sim->now;
+	arm(node);
+	plan_turn(node);
+}
+
+/* --- what comes --- */
+
+/* A sum is complete; at the root it is a result. */
+static void complete(struct sharp_node *node, struct sharp_entry *sum, uint32_t back)
+{
+	sum->ready = now_of(node) + sharp_conf(node->job)->latency;
+	sum->back = back;
+	node->complete++;
+	if (!is_root(node))
+		return;
+	node->base.memory->stats.results++;
+	node->have = node->complete;
+}
+
+static void add(struct sharp_node *node, struct sharp_child *child, uint32_t back,
+		const struct packet *packet)
+{
+	struct sharp_entry *sum = sum_of(node, packet->chunk);
+
+	if (packet->chunk == node->touched) {
+		*sum = (struct sharp_entry){ 0 };
+		node->touched++;
+	}
+	sum->value += packet->value;
+	sum->flags |= packet->flags & PACKET_RETRANSMIT;
+	sum->end |= packet->slot == SHARP_END;
+	child->received++;
+	child->nacked = false;
+	node->base.memory->stats.packets_aggregated++;
+	if (++sum->count == node->base.place->children)
+		complete(node, sum, back);
+}
+
+static void from_child(struct sharp_node *node, uint32_t back, const struct packet *packet,
+		       struct switch_actions *actions)
+{
+	struct collective_stats *stats = &node->base.memory->stats;
+	uint32_t c = packet->source;
+	struct sharp_child *child = &node->child[c];
+
+	listen_to_child(node, c, packet);
+	if (packet->flags & SHARP_ACK)
+		return;
+	if (packet->chunk == child->received && packet->chunk < room(node)) {
+		add(node, child, back, packet);
+	} else if (packet->chunk < child->received) {
+		stats->duplicates++;
+	} else {
+		stats->discarded++;
+		if (!child->nacked)
+			ack_child(node, c, SHARP_NAK, actions);
+		child->nacked = true;
+		return;
+	}
+	if (packet->flags & SHARP_ASK)
+		ack_child(node, c, SHARP_ACK, actions);
+}
+
+static void from_parent(struct sharp_node *node, uint32_t back, const struct packet *packet,
+			struct switch_actions *actions)
+{
+	struct sharp_entry *result;
+
+	listen_to_parent(node, packet);
+	if (packet->flags & SHARP_ACK)
+		return;
+	if (packet->chunk > node->have || packet->chunk == node->down_freed + node->job->size) {
+		if (!node->nacked)
+			ack_parent(node, SHARP_NAK, actions);
+		node->nacked = true;
+		return;
+	}
+	if (packet->chunk == node->have) {
+		result = result_of(node, node->have++);
+		*result = (struct sharp_entry){ .value = packet->value,
+						.ready = now_of(node),
+						.back = back,
+						.flags = packet->flags & PACKET_RETRANSMIT,
+						.end = packet->slot == SHARP_END };
+		if (sharp_conf(node->job)->results == SHARP_HOP)
+			result->ready += sharp_conf(node->job)->latency;
+		node->nacked = false;
+	}
+	if (packet->flags & SHARP_ASK)
+		ack_parent(node, SHARP_ACK, actions);
+}
+
+void sharp_at_node(struct sharp_node *node, uint32_t back, const struct packet *packet,
+		   struct switch_actions *actions)
+{
+	if (packet->flags & PACKET_RESULT)
+		from_parent(node, back, packet, actions);
+	else
+		from_child(node, back, packet, actions);
+	if (is_root(node) || packet->flags & PACKET_RESULT)
+		tell_room(node, actions); /* at most two packets: what else changes, cannot here */
+	else
+		tell_freed(node, actions);
+	plan_turn(node);
+}
+
+/* --- life --- */
+
+static sim_time time_on(const struct sharp_node *node, uint32_t port)
+{
+	const struct network *net = net_of(node);
+
+	return link_transmission(port_class(net, &net->ports[port]), node->job->base.scheme->frame);
+}
+
+static void open_node(struct sharp *job, uint32_t n)
+{
+	struct sharp_node *node = ina_node(&job->base, n);
+	const struct tree_node *place = node->base.place;
+	struct sim *sim = job->base.scheme->env.sim;
+
+	node->job = job;
+	node->sums = xcalloc(job->mask + 1, sizeof(*node->sums));
+	node->results = is_root(node) ? node->sums : xcalloc(job->mask + 1, sizeof(*node->results));
+	node->child = xcalloc(place->children, sizeof(*node->child));
+	node->limit = node->told = job->size;
+	node->turn_at = SIM_TIME_MAX;
+	for (uint32_t c = 0; c < place->children; c++) {
+		node->child[c].resend = NONE;
+		node->down_time = later(node->down_time, time_on(node, place->down_ports[c]));
+	}
+	if (!is_root(node))
+		node->up_time = time_on(node, place->up_port);
+	alarm_open(sim, &node->alarm,
+		   timer_key_of_job(TIMER_SHARP, job->base.spec.number, 1u << 22 | n), on_timeout,
+		   due, node);
+	timer_open(sim, &node->turn, SIM_TIMER,
+		   timer_key_of_job(TIMER_SHARP, job->base.spec.number, 2u << 22 | n), on_turn,
+		   node);
+	timer_apart(sim, &node->turn);
+	sim_name(sim, on_timeout, "SHARP timeout of an aggregation node of job %j");
+	sim_name(sim, on_turn, "SHARP aggregation node of job %j");
+}
+
+void sharp_nodes_begin(struct sharp *job)
+{
+	for (uint32_t n = 0; n < job->base.tree.tree->node_count; n++)
+		open_node(job, n);
+}
+
+void sharp_nodes_end(struct sharp *job)
+{
+	struct sim *sim = job->base.scheme->env.sim;
+
+	for (uint32_t n = 0; n < job->base.tree.tree->node_count; n++) {
+		struct sharp_node *node = ina_node(&job->base, n);
+
+		alarm_close(sim, &node->alarm);
+		timer_close(sim, &node->turn);
+		if (!is_root(node))
+			free(node->results);
+		free(node->sums);
+		free(node->child);
+	}
+}

@@ -1,0 +1,412 @@
+/* SHARP: times against closed forms, quotas, trees and locks, every packet of a small job lost in
+ * turn, late ranks, PAUSE, what is left in the end. */
+#include "model_run.h"
+
+#include "ina/sharp/sharp.h"
+#include "workload/jobs/jobs_parts.h"
+
+#define PAYLOAD 1024
+#define WIRE    1100 /* 56 bytes of headers, 20 of preamble and gap */
+
+static void build(struct run *run, const char *topology, const char *sharp, const char *jobs)
+{
+	run_build(run,
+		  "{ 'name': 't', 'topology': { %s }, 'schemes': { 'sharp': { %s } }, 'jobs': [ %s "
+		  "], 'stop': { 'when': 'jobs_done', 'after': '5s' } }",
+		  topology, sharp, jobs);
+}
+
+/* All jobs are over, and nothing is left in switches. */
+static void expect_nothing_left(const struct run *run)
+{
+	const struct collective_memory *memory;
+	const struct sharp_scheme *scheme = run->s->schemes[SCHEME_sharp];
+	const struct sharp_conf *conf = scheme->base.conf;
+	size_t switches = simulation_memory(run->s, SCHEME_sharp, &memory);
+
+	cr_expect_gt(switches, 0);
+	for (size_t s = 0; s < switches; s++) {
+		cr_expect_eq(memory[s].used_bytes, 0);
+		cr_expect_eq(scheme->at[s].osts, 0);
+		cr_expect_eq(scheme->at[s].sat_trees, 0);
+		for (int64_t t = 0; t < conf->trees; t++)
+			cr_expect_null(scheme->owner[(size_t)t * switches + s]);
+	}
+	cr_expect_null(scheme->queue);
+	cr_expect_eq(run->s->checks.exact_violations, 0);
+}
+
+/* Simulated seconds of the first iteration, of a job alone. */
+static double time_of(const char *topology, const char *sharp, unsigned workers, const char *size)
+{
+	char job[300];
+	struct run run;
+	double t;
+
+	snprintf(job, sizeof(job),
+		 "{ 'workers': %u, 'all_reduce': 'sharp', 'placement': 'spread', 'model': { "
+		 "'layers': [ { 'gradient': '%s' } ] } }",
+		 workers, size);
+	build(&run, topology, sharp, job);
+	run_to(&run, END_JOBS_DONE);
+	cr_expect_eq(run.s->topo.net.dropped, 0);
+	expect_nothing_left(&run);
+	t = jobs_report(run.s->jobs)->durations[0];
+	run_free(&run);
+	return t;
+}
+
+/* --- closed forms --- */
+
+#define LINK  "'link': { 'rate': '200Gbps', 'delay': '500ns' }"
+#define RATE  (200e9 / 8 * PAYLOAD / WIRE)
+#define SPINE "'kind': 'leaf-spine', 'leaves': 4, 'spines': 2, 'hosts_per_leaf': 4, " LINK
+
+static void expect_close(double t, double want, const char *what, unsigned n)
+{
+	cr_expect_float_eq(t / want, 1, 0.01, "%s, %u: %.3f us, closed form %.3f us", what, n,
+			   t * 1e6, want * 1e6);
+}
+
+/* S / B, whatever the number of ranks. */
+Test(sharp, streams_on_a_star)
+{
+	static const unsigned workers[] = { 2, 3, 8, 16, 64, 72 };
+
+	for (unsigned i = 0; i < 6; i++)
+		expect_close(time_of("'kind': 'star', 'hosts': 72, " LINK, "", workers[i], "100MB"),
+			     100e6 / RATE, "star", workers[i]);
+}
+
+Test(sharp, streams_over_tiers)
+{
+	static const char *const sharp[] = { "", "'results': 'hop'", "'trees': 2",
+					     "'trees': 1, 'lock': 'operation'" };
+
+	for (unsigned i = 0; i < 4; i++) {
+		expect_close(time_of(SPINE, sharp[i], 16, "100MB"), 100e6 / RATE, "two tiers", i);
+		expect_close(time_of("'kind': 'fat-tree', 'k': 4, " LINK, sharp[i], 16, "100MB"),
+			     100e6 / RATE, "three tiers", i);
+	}
+}
+
+/* A packet and its sum over links and switches, with 500 ns each; nodes take their latency, on the
+ * way down only hop by hop. */
+static double round_trip(unsigned hops, unsigned waits)
+{
+	return hops * (WIRE / 25e9 + 500e-9) + (hops - 1) * 500e-9 + waits * 100e-9;
+}
+
+/* One packet. */
+Test(sharp, latency)
+{
+	expect_close(time_of("'kind': 'star', 'hosts': 8, " LINK, "", 8, "1KB"), round_trip(2, 1),
+		     "star", 8);
+	expect_close(time_of(SPINE, "", 16, "1KB"), round_trip(4, 2), "multicast", 16);
+	expect_close(time_of(SPINE, "'results': 'hop'", 16, "1KB"), round_trip(4, 3), "hop", 16);
+	expect_close(time_of("'kind': 'fat-tree', 'k': 4, " LINK, "'results': 'hop'", 16, "1KB"),
+		     round_trip(6, 5), "hop", 16);
+}
+
+/* LLT: a quota of 12 packets of every round trip. */
+Test(sharp, operations_in_osts)
+{
+	double want = 1000 / 12.0 * round_trip(2, 1);
+
+	expect_close(
+		time_of("'kind': 'star', 'hosts': 8, " LINK, "'threshold': '1GB'", 8, "1024000B"),
+		want, "LLT", 8);
+	expect_close(time_of("'kind': 'star', 'hosts': 8, " LINK,
+			     "'threshold': '1GB', 'osts': 100, 'quota': 0.06", 8, "1024000B"),
+		     2 * want, "LLT", 8);
+}
+
+/* --- quotas, trees and locks --- */
+
+static const struct job *jobs_of(const struct run *run)
+{
+	return run->s->jobs->jobs;
+}
+
+#define JOBS(iterations)                                                                           \
+	"{ 'count': 3, 'workers': 4, 'all_reduce': 'sharp', 'iterations': " #iterations ", "       \
+	"'model': { 'layers': [ { 'gradient': '1MB' }, { 'gradient': '4KB' } ] } }"
+#define STAR "'kind': 'star', 'hosts': 16, " LINK
+
+static void expect_ran_as(const char *sharp, const char *const expected[3])
+{
+	struct run run;
+
+	build(&run, STAR, sharp, JOBS(2));
+	run_to(&run, END_JOBS_DONE);
+	for (unsigned i = 0; i < 3; i++)
+		cr_expect_str_eq(jobs_of(&run)[i].ran_as, expected[i], "%s: job %u ran as %s",
+				 sharp, i, jobs_of(&run)[i].ran_as);
+	expect_nothing_left(&run);
+	run_free(&run);
+}
+
+/* Who comes first has it; the others do as the scenario says. */
+Test(sharp, without_resources)
+{
+	static const char *const all[] = { "sharp", "sharp", "sharp" };
+
+	expect_ran_as("", all);
+	expect_ran_as("'quota': 0.4",
+		      (const char *const[]){ "sharp", "sharp", "ring with 14 of 25 OSTs" });
+	expect_ran_as("'sat_trees': 1",
+		      (const char *const[]){ "sharp", "ring with 0 of 1 SAT trees",
+					     "ring with 0 of 1 SAT trees" });
+	expect_ran_as("'trees': 2",
+		      (const char *const[]){ "sharp", "sharp", "ring with 0 of 1 SAT locks" });
+	expect_ran_as("'trees': 1, 'without_lock': 'llt'",
+		      (const char *const[]){ "sharp", "sharp with 0 of 1 SAT locks",
+					     "sharp with 0 of 1 SAT locks" });
+	expect_ran_as("'trees': 1, 'without_lock': 'wait'", all);
+	expect_ran_as("'trees': 1, 'lock': 'operation'", all);
+}
+
+/* Jobs that wait for an exclusive lock begin when it is free. */
+Test(sharp, waits_for_an_exclusive_lock)
+{
+	struct run run;
+
+	build(&run, STAR, "'trees': 1, 'without_lock': 'wait'", JOBS(2));
+	run_to(&run, END_JOBS_DONE);
+	cr_expect_geq(jobs_of(&run)[1].start, jobs_of(&run)[0].finish);
+	cr_expect_geq(jobs_of(&run)[2].start, jobs_of(&run)[1].finish);
+	run_free(&run);
+}
+
+/* Three jobs that only exchange, on one tree: each operation holds the lock from a message up and
+ * down until all ranks have its last sum. So each job takes three times as long as alone, and the
+ * tree is never idle but for these times. */
+Test(sharp, takes_turns_by_operation)
+{
+	double alone = 4e6 / RATE + round_trip(2, 1) + 2e-6, last = 0;
+	struct run run;
+
+	build(&run, STAR, "'trees': 1, 'lock': 'operation'",
+	      "{ 'count': 3, 'workers': 4, 'all_reduce': 'sharp', 'iterations': 5, 'model': { "
+	      "'layers': [ { 'gradient': '4MB' } ] } }");
+	run_to(&run, END_JOBS_DONE);
+	for (unsigned i = 0; i < 3; i++) {
+		const struct job *job = &jobs_of(&run)[i];
+
+		double time = seconds_of(job->finish - job->start);
+
+		cr_expect_gt(time, 13 * alone * 0.99);
+		last = time > last ? time : last;
+	}
+	expect_close(last, 15 * alone, "turns", 3);
+	expect_nothing_left(&run);
+	run_free(&run);
+}
+
+/* A rank that is late holds the lock, and another job waits for it, too; with two trees it does
+ * not.
+ */
+Test(sharp, who_is_late_holds_the_lock)
+{
+	for (unsigned trees = 1; trees <= 2; trees++) {
+		char sharp[80];
+		struct run run;
+
+		snprintf(sharp, sizeof(sharp), "'trees': %u, 'lock': 'operation'", trees);
+		build(&run, STAR, sharp,
+		      "{ 'workers': 4, 'all_reduce': 'sharp', 'stragglers': { 'workers': 1, "
+		      "'slowdown': 11 }, 'model': { 'layers': [ { 'gradient': '1MB', 'forward': "
+		      "'0s', 'backward': '100us' } ] } }, { 'workers': 4, 'all_reduce': 'sharp', "
+		      "'model': { 'layers': [ { 'gradient': '1MB', 'backward': '110us' } ] } }");
+		run_to(&run, END_JOBS_DONE);
+		if (trees == 1)
+			cr_expect_gt(jobs_of(&run)[1].finish, jobs_of(&run)[0].finish);
+		else
+			cr_expect_lt(jobs_of(&run)[1].finish, jobs_of(&run)[0].finish);
+		run_free(&run);
+	}
+}
+
+/* Jobs of one tree that meet at no switch do not wait for each other. */
+Test(sharp, locks_parts_of_a_tree)
+{
+	struct run run;
+
+	build(&run, SPINE, "'trees': 1",
+	      "{ 'workers': [0, 1, 2, 3], 'all_reduce': 'sharp', 'model': { 'layers': [ { "
+	      "'gradient': '1MB' } ] } }, { 'workers': [4, 5, 6, 7], 'all_reduce': 'sharp', "
+	      "'model': { 'layers': [ { 'gradient': '1MB' } ] } }, { 'workers': [8, 9, 12, 13], "
+	      "'all_reduce': 'sharp', 'model': { 'layers': [ { 'gradient': '1MB' } ] } }");
+	run_to(&run, END_JOBS_DONE);
+	for (unsigned i = 0; i < 3; i++)
+		cr_expect_str_eq(jobs_of(&run)[i].ran_as, "sharp");
+	expect_nothing_left(&run);
+	run_free(&run);
+}
+
+/* --- loss --- */
+
+struct losses {
+	uint64_t seen, first, count;
+};
+
+static bool lose(void *owner, uint32_t port, const struct packet *packet)
+{
+	struct losses *losses = owner;
+
+	(void)port, (void)packet;
+	losses->seen++;
+	return losses->seen > losses->first && losses->seen <= losses->first + losses->count;
+}
+
+/* Loses `count` packets from the n-th on. Returns how many there were. */
+static uint64_t run_with_losses(const char *sharp, uint64_t n, uint64_t count)
+{
+	struct losses losses = { .first = n, .count = count };
+	struct network_faults faults = { .lose = lose, .owner = &losses };
+	struct run run;
+
+	build(&run,
+	      "'kind': 'leaf-spine', 'leaves': 2, 'spines': 1, 'hosts_per_leaf': 2, 'link': { "
+	      "'rate': '10Gbps' }",
+	      sharp,
+	      "{ 'workers': 4, 'all_reduce': 'sharp', 'iterations': 2, 'model': { 'layers': [ { "
+	      "'gradient': '20KB' }, { 'gradient': '3KB' } ] } }");
+	network_inject(&run.s->topo.net, &faults);
+	run_to(&run, END_JOBS_DONE);
+	cr_expect_eq(run.s->checks.exact_checked, 2 * 4 * (20 + 3));
+	expect_nothing_left(&run);
+	run_free(&run);
+	return losses.seen;
+}
+
+Test(sharp, each_packet_lost_in_turn)
+{
+	static const char *const sharp[] = { "'window': '6KB'",
+					     "'trees': 1, 'lock': 'operation', 'results': 'hop'" };
+	static const uint64_t counts[] = { 1, 2, 7 };
+
+	for (unsigned i = 0; i < 2; i++) {
+		uint64_t packets = run_with_losses(sharp[i], 0, 0);
+
+		cr_expect_gt(packets, 500);
+		for (unsigned c = 0; c < 3; c++)
+			for (uint64_t n = 0; n < packets; n++)
+				run_with_losses(sharp[i], n, counts[c]);
+	}
+}
+
+Test(sharp, lost_at_random)
+{
+	for (unsigned seed = 1; seed <= 5; seed++) {
+		struct run run;
+
+		run_build(&run,
+			  "{ 'name': 't', 'seed': %u, 'topology': { 'kind': 'fat-tree', 'k': 4, "
+			  "'link': { 'loss': 0.05 } }, 'schemes': { 'sharp': { 'trees': 2, 'lock': "
+			  "'operation' } }, 'jobs': [ { 'count': 3, 'workers': 5, 'all_reduce': "
+			  "'sharp', 'model': { 'layers': [ { 'gradient': '300KB' }, { 'gradient': "
+			  "'5KB' } ] } } ] }",
+			  seed);
+		run_to(&run, END_ALL_DONE);
+		expect_nothing_left(&run);
+		run_free(&run);
+	}
+}
+
+/* --- when nothing is lost --- */
+
+/* However long a rank is waited for, nothing is sent twice. */
+Test(sharp, late_ranks)
+{
+	struct collective_stats stats = { 0 };
+	struct run run;
+
+	build(&run, SPINE, "'timeout': '50us'",
+	      "{ 'workers': 16, 'all_reduce': 'sharp', 'iterations': 3, 'start_jitter': '2ms', "
+	      "'model': { 'layers': [ { 'gradient': '1MB' }, { 'gradient': '4KB' } ] } }");
+	run_to(&run, END_JOBS_DONE);
+	jobs_stats(run.s->jobs, &stats);
+	cr_expect_eq(stats.timeouts, 0);
+	cr_expect_eq(stats.retransmissions, 0);
+	run_free(&run);
+}
+
+/* Beside incast on links of one rate: PAUSE stops packets, and drops none. */
+Test(sharp, lossless)
+{
+	for (unsigned seed = 1; seed <= 3; seed++) {
+		struct run run;
+
+		run_build(&run,
+			  "{ 'name': 't', 'seed': %u, 'topology': { " SPINE
+			  ", 'switch': { 'ecn': false, 'buffer': '300KB', 'pause': true } }, "
+			  "'jobs': [ { 'count': 2, 'workers': 8, 'all_reduce': 'sharp', "
+			  "'iterations': 3, 'placement': 'spread', 'model': { 'layers': [ { "
+			  "'gradient': '2MB' } ] } } ], 'flows': [ { 'size': '1MB', 'count': 30, "
+			  "'arrival': { 'at': '0s' }, 'pairs': 'incast', 'fan_in': 10, 'receiver': "
+			  "3, 'transport': 'dcqcn' } ] }",
+			  seed);
+		run_to(&run, END_ALL_DONE);
+		cr_expect_eq(run.s->topo.net.dropped, 0);
+		expect_nothing_left(&run);
+		run_free(&run);
+	}
+}
+
+/* --- why --- */
+
+static sim_time causes[WHY_CAUSES], all;
+
+static void add_row(void *owner, const struct why_row *row)
+{
+	(void)owner;
+	for (unsigned c = 0; c < WHY_CAUSES; c++) {
+		causes[c] += row->cause[c];
+		all += row->cause[c];
+	}
+}
+
+static void look(const char *sharp, const char *jobs)
+{
+	struct run run;
+	struct why *why;
+
+	memset(causes, 0, sizeof(causes));
+	all = 0;
+	build(&run, STAR, sharp, jobs);
+	why = why_open(&run.s->topo.net, add_row, NULL);
+	simulation_observe(run.s, why_observer(why));
+	run_to(&run, END_JOBS_DONE);
+	cr_expect_lt(causes[WHY_UNEXPLAINED], all / 100);
+	why_free(why);
+	run_free(&run);
+}
+
+/* Three jobs take turns: two thirds of the time each waits for the lock. One alone with few OSTs
+ * waits for these. */
+Test(sharp, why)
+{
+	look("'trees': 1, 'lock': 'operation'", JOBS(10));
+	cr_expect_gt((double)causes[WHY_LOCK], 0.55 * (double)all);
+	cr_expect_lt((double)causes[WHY_LOCK], 0.70 * (double)all);
+	look("'threshold': '1GB'", JOBS(2));
+	cr_expect_eq(causes[WHY_LOCK], 0);
+	cr_expect_gt((double)causes[WHY_QUOTA], 0.5 * (double)all);
+	look("", JOBS(2));
+	cr_expect_eq(causes[WHY_LOCK], 0);
+	cr_expect_lt((double)causes[WHY_QUOTA], 0.01 * (double)all);
+}
+
+/* --- mistakes --- */
+
+Test(sharp, mistakes)
+{
+	cr_expect_eq(
+		run_mistakes("a switch has room for",
+			     "{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': 4 }, "
+			     "'schemes': { 'sharp': { 'trees': 9 } }, 'jobs': [ { 'workers': 4, "
+			     "'all_reduce': 'sharp', 'model': { 'layers': [ { 'gradient': '4B' } "
+			     "] } } ] }"),
+		1);
+}
