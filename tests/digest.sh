@@ -119,6 +119,36 @@ changes packet <<'CHANGES'
 /schemes/netreduce/roce/first_psn=1
 CHANGES
 
+# SHARP: three jobs on one tree by turns, losses, operations of both kinds.
+cat >scenario.json <<'JSON'
+{
+  "name": "sharp",
+  "seed": 3,
+  "stop": { "after": "10s" },
+  "topology": { "kind": "leaf-spine", "spines": 2, "leaves": 3, "hosts_per_leaf": 4, "link": { "rate": "10Gbps", "delay": "1us", "loss": 0.02 } },
+  "schemes": { "sharp": { "trees": 1, "lock": "operation", "osts": 16 } },
+  "jobs": [ { "workers": 3, "count": 4, "all_reduce": "sharp", "placement": "spread", "overlap": "layers",
+              "model": { "layers": [ { "gradient": "400KB" }, { "gradient": "9KB" } ] } } ]
+}
+JSON
+changes packet <<'CHANGES'
+
+/seed=2
+/schemes/sharp/osts=11
+/schemes/sharp/quota=0.1
+/schemes/sharp/elements_per_packet=255
+/schemes/sharp/header=57
+/schemes/sharp/threshold=9000B
+/schemes/sharp/window=5KB
+/schemes/sharp/trees=2
+/schemes/sharp/trees=0
+/schemes/sharp/lock=exclusive
+/schemes/sharp/lock_time=2001ns
+/schemes/sharp/latency=101ns
+/schemes/sharp/results=hop
+/schemes/sharp/timeout=999us
+CHANGES
+
 # RoCE: two flows into one host, whose queue marks; the ring over it, too.
 cat >scenario.json <<'JSON'
 {

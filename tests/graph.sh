@@ -53,7 +53,7 @@ same flows "$built" "$graph" '"flows": [ { "name": "f", "size": { "cdf": "websea
 	"arrival": { "poisson_load": 0.4 } } ], "stop": { "when": "time", "after": "4ms" }'
 cmp -s "$dir/flows-a/flows.csv" "$dir/flows-b/flows.csv" || fail "flows.csv differs"
 [ "$(wc -l <"$dir/flows-a/flows.csv")" -gt 100 ] || fail "hardly any flows"
-for scheme in ring double_tree ps switchml atp esa panama netreduce; do
+for scheme in ring double_tree ps switchml atp esa panama netreduce sharp; do
 	same "$scheme" "$built" "$graph" "\"jobs\": [ { \"name\": \"j\", \"model\": { \"layers\": [ { \"gradient\": \"300kB\" } ] },
 		\"workers\": 20, \"placement\": \"random\", \"count\": 2, \"all_reduce\": \"$scheme\" } ],
 		\"schemes\": { \"panama\": { \"aggregate_above\": \"1kB\" } }"
@@ -91,7 +91,7 @@ uneven='"kind": "graph", "uplink": { "rate": "40Gbps" }, "graph": { "hosts": ["h
 	{ "from": "h[10-11]", "to": "leaf2" }, { "from": "leaf[0-2]", "to": "spine0", "count": 2 },
 	{ "from": "leaf[0-2]", "to": "spine1", "cost": 2, "delay": "3us" } ] }'
 for shape in torus uneven ring; do
-	for scheme in ring switchml atp esa panama netreduce; do
+	for scheme in ring switchml atp esa panama netreduce sharp; do
 		[ $scheme = netreduce ] && [ $shape != uneven ] && continue # refused: below
 		run "$shape-$scheme" "${!shape}" "\"jobs\": [ { \"name\": \"j\", \"model\": { \"layers\": [ { \"gradient\": \"100kB\" } ] },
 			\"workers\": 10, \"placement\": \"random\", \"count\": 2, \"all_reduce\": \"$scheme\" } ],

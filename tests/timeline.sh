@@ -34,7 +34,7 @@ scenario() {
 	JSON
 }
 
-for scheme in ring ps switchml atp esa panama netreduce; do
+for scheme in ring ps switchml atp esa panama netreduce sharp; do
 	scenario $scheme >s.json
 	ends 0 run --quiet s.json --out "$scheme" --why --timeline 0s..10s
 	ends 0 run --quiet s.json --out plain

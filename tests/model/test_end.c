@@ -149,6 +149,7 @@ Test(end, workers_that_are_not_done)
 		{ "netreduce", "NetReduce job 0: worker %u (h%u) " },
 		{ "atp", "ATP job 0: worker %u (h%u) " },
 		{ "esa", "ESA job 0: worker %u (h%u) " },
+		{ "sharp", "SHARP job 0: worker %u (h%u) has results of " },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

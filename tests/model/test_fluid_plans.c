@@ -87,6 +87,9 @@ static const struct row rows[] = {
 	{ "netreduce", FAT, "", 0.02, "'netreduce': { 'message': 20, 'window': 1 }" },
 	/* an ACK for each packet, where the window decides */
 	{ "netreduce", FAT, "", 0.02, "'netreduce': { 'message': 1, 'window': 1 }" },
+	{ "sharp", STAR, "", 0.02 },
+	{ "sharp", SPINE, "", 0.02 },
+	{ "sharp", FAT, "", 0.02 },
 };
 
 /* Communication of the only job, seconds; optionally, what it counted. */

@@ -248,7 +248,7 @@ Test(why, a_link_has_its_owner)
 
 static const char *const schemes[] = { "ring",      "halving_doubling", "double_tree", "ps",
 				       "ps_stream", "switchml",         "atp",         "esa",
-				       "panama",    "switchml_star",    "netreduce" };
+				       "panama",    "switchml_star",    "netreduce",   "sharp" };
 #define TRIED (sizeof(schemes) / sizeof(schemes[0]))
 
 static const struct trouble {

@@ -538,6 +538,30 @@ static void put_calm_schemes(void)
 	put(", 'netreduce': { 'memory': '1GB' }");
 }
 
+static void put_sharp(void)
+{
+	static const struct option options[] = {
+		{ "osts", 40, "4|20" },
+		{ "quota", 30, "0.5|1" },
+		{ "elements_per_packet", 40, "16|64|512" },
+		{ "threshold", 40, "'0B'|'1kB'|'1GB'" },
+		{ "window", 40, "'1B'|'4kB'|'20kB'" },
+		{ "trees", 60, "1|1|3" },
+		{ "lock", 50, "'operation'" },
+		{ "without_lock", 60, "'llt'|'wait'" },
+		{ "lock_time", 20, "'0s'|'30us'" },
+		{ "latency", 20, "'0s'|'5us'" },
+		{ "results", 40, "'hop'" },
+		{ "timeout", 30, "'100us'|'10ms'" },
+	};
+
+	rng = &later;
+	put(", 'sharp': { 'sat_trees': %s", one_of("4|4|8"));
+	OPTIONS(options);
+	put(" }");
+	rng = &all;
+}
+
 static void put_schemes(void)
 {
 	put(", 'schemes': { ");
@@ -549,6 +573,7 @@ static void put_schemes(void)
 		put_pool();
 		put_trees();
 		put_messages();
+		put_sharp();
 	}
 	put(" }");
 }

@@ -214,6 +214,38 @@ static void *start(void *self, const struct collective_job *spec, const char **n
 	return job;
 }
 
+/* A job streams as a whole or not: by the gradients of an iteration. */
+static void *plan(void *self, const struct collective_job *spec, struct stream_plan *plan,
+		  const char **never)
+{
+	struct sharp_scheme *scheme = self;
+	struct sharp *job = ina_admit(self, spec, never);
+	bool streams;
+
+	if (!job)
+		return NULL;
+	streams = job->streams && spec->gradients >= sharp_conf(job)->threshold;
+	if (job->actual.scheme) {
+		job->ring = ring_collective.plan(scheme->ring, spec, plan, never);
+	} else if (streams && !job->owns) {
+		*never = "locks by operation exist in packets only (\"fidelity\")";
+		ina_withdraw(job);
+		job = NULL;
+	} else {
+		ina_plan_tree(&job->base, streams ? sharp_size(sharp_conf(job)) : job->osts, plan);
+	}
+	return job;
+}
+
+static void withdraw(void *admitted)
+{
+	struct sharp *job = admitted;
+
+	if (job->ring)
+		ring_collective.withdraw(job->ring);
+	ina_withdraw(job);
+}
+
 static void contribute(void *instance, uint32_t worker, bytes size)
 {
 	const struct sharp *job = instance;
@@ -335,6 +367,9 @@ const struct collective_ops sharp_collective = {
 	.open = open_scheme,
 	.close = ina_close,
 	.start = start,
+	.plan = plan,
+	.withdraw = withdraw,
+	.tolerance = { .one_switch = 0.02, .tiers = 0.02, .together = 0.05 },
 	.contribute = contribute,
 	.finish = finish,
 	.stats = ina_stats,

@@ -89,6 +89,7 @@ struct sharp_worker {
 	uint8_t mode;                              /* of that: enum sharp_mode */
 	uint8_t ack;                               /* flags of one that is to go; 0 = none */
 	bool nacked, waited; /* waited: for a lock, and has sent nothing since */
+	bool blocked;        /* for room at the switch */
 	sim_time progress;
 	struct alarm alarm;
 };

@@ -47,11 +47,17 @@ static uint64_t lesser(uint64_t a, uint64_t b)
 
 /* --- timers --- */
 
+/* A sum waits for room at the parent. */
+static bool is_blocked(const struct sharp_node *node)
+{
+	return !is_root(node) && node->next < node->complete && node->next == node->limit;
+}
+
 static sim_time due(const void *self)
 {
 	const struct sharp_node *node = self;
 
-	return node->freed < node->next || node->down_freed < node->sent
+	return node->freed < node->next || node->down_freed < node->sent || is_blocked(node)
 		       ? node->progress + sharp_conf(node->job)->timeout
 		       : SIM_TIME_MAX;
 }
@@ -339,26 +345,44 @@ static void listen_to_parent(struct sharp_node *node, const struct packet *packe
 	}
 }
 
-/* What is oldest goes again, and asks. */
+/* Has the news of room been lost? A packet that the parent has makes it tell again. */
+static void ask_for_room(struct sharp_node *node)
+{
+	struct packet packet;
+
+	fill(node, &packet, node->freed - 1, SHARP_ASK);
+	sharp_tell(&packet, node->down_freed, node->have);
+	depart(node, &packet, node->base.place->down_ports[0], &node->base.place->up_port, 1);
+}
+
+/* What is oldest goes again, and asks. A child that has all, and has not said that it needs nothing
+ * more, gets the last. */
 static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct sharp_node *node = owner;
 	struct ina_job *job = &node->job->base;
+	bool lacks = node->freed < node->next; /* something is believed to be lost */
 
 	(void)entity;
-	job->stats.timeouts++;
-	why_timed_out(job->tensors.why);
-	if (!is_root(node) && node->freed < node->next) {
+	if (lacks) {
 		node->probe = node->next > node->probe ? node->next : node->probe;
 		node->next = node->freed;
+	} else if (is_blocked(node)) {
+		job->stats.reminders++;
+		ask_for_room(node);
 	}
 	for (uint32_t c = 0; c < node->base.place->children; c++) {
 		struct sharp_child *child = &node->child[c];
 
-		if (child->has >= node->sent)
+		if (child->freed >= node->sent)
 			continue;
+		lacks = true;
 		child->probe = node->sent;
-		resend_to(node, child, child->has);
+		resend_to(node, child, child->has < node->sent ? child->has : node->sent - 1);
+	}
+	if (lacks) {
+		job->stats.timeouts++;
+		why_timed_out(job->tensors.why);
 	}
 	node->progress = sim->now;
 	arm(node);
@@ -373,8 +397,11 @@ static void complete(struct sharp_node *node, struct sharp_entry *sum, uint32_t 
 	sum->ready = now_of(node) + sharp_conf(node->job)->latency;
 	sum->back = back;
 	node->complete++;
-	if (!is_root(node))
+	if (!is_root(node)) {
+		if (is_blocked(node) && node->freed == node->next)
+			progress(node);
 		return;
+	}
 	node->base.memory->stats.results++;
 	node->have = node->complete;
 }

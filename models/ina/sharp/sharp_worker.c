@@ -16,7 +16,7 @@ static sim_time due(const void *self)
 {
 	const struct sharp_worker *worker = self;
 
-	return worker->got < worker->highest
+	return worker->got < worker->highest || worker->blocked
 		       ? worker->progress + sharp_conf(sharp_of(worker))->timeout
 		       : SIM_TIME_MAX;
 }
@@ -26,17 +26,20 @@ static void arm(struct sharp_worker *worker)
 	alarm_set(worker->base.job->scheme->env.sim, &worker->alarm, due(worker));
 }
 
-/* The oldest goes again, and asks: the answer says whether the others have come. */
+/* The oldest goes again, and asks: the answer says whether the others have come. Or the last does,
+ * where the news of room has been lost. */
 static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct sharp_worker *worker = owner;
 
 	(void)entity;
-	worker->base.job->stats.timeouts++;
-	why_timed_out(worker->base.job->tensors.why);
+	if (worker->got < worker->highest) {
+		worker->base.job->stats.timeouts++;
+		why_timed_out(worker->base.job->tensors.why);
+	}
 	worker->progress = sim->now;
 	worker->probe = worker->highest;
-	worker->next = worker->got;
+	worker->next = worker->got - (worker->got == worker->highest);
 	arm(worker);
 	ina_wake(&worker->base);
 }
@@ -59,12 +62,27 @@ static void enter_tensor(struct sharp_worker *worker)
 	worker->waited |= worker->mode == SHARP_LOCK_FIRST;
 }
 
+static void block(struct sharp_worker *worker)
+{
+	if (worker->blocked)
+		return;
+	worker->blocked = true;
+	if (worker->got == worker->highest)
+		worker->progress = worker->base.job->scheme->env.sim->now;
+	arm(worker);
+}
+
 static bool may_send(struct sharp_worker *worker)
 {
 	if (worker->next < worker->highest) /* again: a probe, or all from there on */
-		return !worker->probe || worker->next == worker->got;
-	if (worker->next >= ina_available(&worker->base) || worker->next >= worker->limit)
+		return !worker->probe || worker->next <= worker->got;
+	if (worker->next >= ina_available(&worker->base))
 		return false;
+	if (worker->next >= worker->limit) {
+		block(worker);
+		return false;
+	}
+	worker->blocked = false;
 	enter_tensor(worker);
 	return worker->mode == SHARP_SAT ||
 	       (worker->mode == SHARP_LLT &&
@@ -113,7 +131,9 @@ static void send_next(struct sharp_worker *worker, struct packet *packet)
 		packet->slot = SHARP_END;
 	if (packet->slot || worker->next == worker->limit || worker->probe)
 		packet->flags |= SHARP_ASK;
-	if (again) {
+	if (chunk < worker->got) {
+		worker->base.job->stats.reminders++;
+	} else if (again) {
 		packet->flags |= PACKET_RETRANSMIT;
 		worker->base.job->stats.retransmissions++;
 	} else {
