@@ -95,7 +95,7 @@ static bool tree_is_free(const struct sharp *job)
 	const struct sharp_conf *conf = sharp_conf(job);
 
 	for (uint32_t n = 0; n < job->base.tree.tree->node_count; n++)
-		if (conf->trees ? *owner(job, n) != NULL
+		if (conf->trees ? !!*owner(job, n)
 				: at(job, n)->sat_trees == (uint64_t)conf->sat_trees)
 			return false;
 	return true;
