@@ -72,7 +72,7 @@ says r/jobs.csv "failed at 0.001500000 s"
 # --- each scheme, each part, at random moments ---
 
 parts=(leaf0 leaf1 spine0 spine1 h0 h1 h2 h3 h4 h5 "leaf0 -> spine0" "leaf0 -> spine1" "leaf1 -> spine0" "leaf1 -> spine1")
-schemes=(ring double_tree halving_doubling ps ps_stream switchml atp esa panama switchml_star netreduce)
+schemes=(ring double_tree halving_doubling ps ps_stream switchml atp esa panama switchml_star netreduce sharp)
 RANDOM=$seed
 for ((i = 0; i < count; i++)); do
 	scheme=${schemes[i % ${#schemes[@]}]} part=${parts[RANDOM % ${#parts[@]}]} at=$((RANDOM % 3000))

@@ -267,6 +267,11 @@ static void finish(void *instance)
 	ina_withdraw(job);
 }
 
+static bool intact(const void *instance, bool links)
+{
+	return ((const struct sharp *)instance)->ring || ina_intact(instance, links);
+}
+
 static void stats(const void *instance, struct collective_stats *stats)
 {
 	const struct sharp *job = instance;
@@ -372,6 +377,7 @@ const struct collective_ops sharp_collective = {
 	.tolerance = { .one_switch = 0.02, .tiers = 0.02, .together = 0.05 },
 	.contribute = contribute,
 	.finish = finish,
+	.intact = intact,
 	.stats = ina_stats,
 	.memory = ina_memory,
 	.ran_as = ran_as,
