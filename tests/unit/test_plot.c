@@ -321,8 +321,9 @@ Test(plot, breakdown)
 Test(plot, breakdown_of_a_job_that_cannot_be)
 {
 	create_manifest();
-	create_text("why.csv", WHY_HEADER
-		    "99999999999,a,ring,0,0,0,0,1,1,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,\n");
+	create_text(
+		"why.csv", WHY_HEADER
+		"99999999999,a,ring,0,0,0,0,1,1,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,\n");
 	expect_error("breakdown", "png", "\"99999999999\" is no number of a job");
 }
 
