@@ -338,6 +338,32 @@ Test(sharp, late_ranks)
 	run_free(&run);
 }
 
+/* Nor where one comes late in the midst of others, when hosts, switches and the root wait for room:
+ * a straggler costs its computing, and no timeout. */
+Test(sharp, stragglers)
+{
+	for (unsigned seed = 1; seed <= 4; seed++) {
+		struct collective_stats stats = { 0 };
+		struct run run;
+
+		run_build(&run,
+			  "{ 'name': 't', 'seed': %u, 'topology': { " SPINE
+			  " }, 'jobs': [ { 'workers': [0, 2, 4, 6, 8, 10, 12, 14], 'all_reduce': "
+			  "'sharp', 'iterations': 3, 'overlap': 'layers', 'stragglers': { "
+			  "'workers': 1, 'slowdown': 2 }, 'model': { 'layers': [ { 'gradient': "
+			  "'8MB', 'backward': '300us' }, { 'gradient': '8MB', 'backward': '300us' "
+			  "} ] } } ] }",
+			  seed);
+		run_to(&run, END_ALL_DONE);
+		jobs_stats(run.s->jobs, &stats);
+		cr_expect_eq(stats.timeouts, 0, "seed %u: %lu timeouts", seed,
+			     (unsigned long)stats.timeouts);
+		cr_expect_float_eq(seconds_of(jobs_of(&run)[0].finish - jobs_of(&run)[0].start),
+				   3 * (1.2e-3 + 8e6 / RATE), 3 * 50e-6, "seed %u", seed);
+		run_free(&run);
+	}
+}
+
 /* Beside incast on links of one rate: PAUSE stops packets, and drops none. */
 Test(sharp, lossless)
 {

@@ -45,7 +45,7 @@ struct sharp_entry {
 	uint32_t count; /* children in it */
 	uint32_t back;  /* port to where the packet came from that completed it */
 	uint8_t flags;  /* PACKET_RETRANSMIT of what is in it */
-	bool end;
+	bool end;       /* the last of a tensor, or asked for by the parent: ask for it, too */
 };
 
 struct sharp_child {

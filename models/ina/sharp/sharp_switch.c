@@ -90,6 +90,7 @@ static void fill(const struct sharp_node *node, struct packet *packet, uint64_t 
 				   .source = (uint16_t)node->base.place->number };
 }
 
+/* `end`: the answer is about all nodes below, too. */
 static void fill_chunk(const struct sharp_node *node, struct packet *packet, uint64_t chunk,
 		       const struct sharp_entry *entry)
 {
@@ -133,7 +134,7 @@ static void tell_room(struct sharp_node *node, struct switch_actions *actions)
 	ina_send_down(actions, &node->base, &packet);
 }
 
-/* The parent is told by no sum that results are freed: many, or the last of a tensor. */
+/* The parent is told by no sum that results are freed: many, or one that it has asked for. */
 static void tell_freed(struct sharp_node *node, struct switch_actions *actions)
 {
 	if (node->down_freed >= node->told_freed + (node->job->size + 3) / 4 ||
@@ -164,7 +165,8 @@ static void send_sum(struct sharp_node *node)
 		node->job->base.stats.retransmissions++;
 	}
 	node->next++;
-	if (node->next == lesser(node->limit, node->freed + node->job->size))
+	if (node->next == lesser(node->limit, node->freed + node->job->size) ||
+	    node->next == node->told)
 		packet.flags |= SHARP_ASK; /* it may have to wait for room */
 	node->told_freed = node->down_freed;
 	sharp_tell(&packet, node->down_freed, node->have);
@@ -470,7 +472,7 @@ static void from_parent(struct sharp_node *node, uint32_t back, const struct pac
 						.ready = now_of(node),
 						.back = back,
 						.flags = packet->flags & PACKET_RETRANSMIT,
-						.end = packet->slot == SHARP_END };
+						.end = packet->flags & SHARP_ASK };
 		if (sharp_conf(node->job)->results == SHARP_HOP)
 			result->ready += sharp_conf(node->job)->latency;
 		node->nacked = false;
