@@ -16,8 +16,9 @@ one_of() {
 	one=$1
 }
 
-# settings SCHEME: members of its object, in $settings
+# settings SCHEME: members of its object, in $settings, and of its jobs, in $members
 settings() {
+	members=
 	case $1 in
 	switchml)
 		one_of '"slots":128' '"slots":512' '"slots":384' '"format":"rdma"' '"timeout_rule":"adaptive"'
@@ -37,6 +38,9 @@ settings() {
 		settings=$one
 		one_of '"ack_every":1' '"ack_every":2' '"ack_every":3'
 		settings+=,$one
+		one_of '' ',"sharding":"full"' ',"sharding":"full","reduce_scatter":"shards"' \
+			',"sharding":"optimizer"' ',"overlap":"layers","fusion_cycle":"1ms"'
+		members=$one
 		;;
 	esac
 }
@@ -61,9 +65,9 @@ scenario() {
 		one_of 0 0 0.1
 		printf '%s{"all_reduce":"%s","workers":%d,"iterations":%d,"compute_jitter":%s,
 			"arrival":{"at":"%dus"},"model":{"layers":[{"gradient":"%dMB","backward":"%dus"},
-			{"gradient":"%dkB","forward":"20us"}]}}' "$separator" "$2" $((2 + RANDOM % 4)) \
+			{"gradient":"%dkB","forward":"20us"}]}%s}' "$separator" "$2" $((2 + RANDOM % 4)) \
 			$((1 + RANDOM % 2)) "$one" $((j * (RANDOM % 2000))) $((2 + RANDOM % 4)) \
-			$((RANDOM % 300)) $((1 + RANDOM % 3000))
+			$((RANDOM % 300)) $((1 + RANDOM % 3000)) "$members"
 		separator=,
 	done
 	printf ']}\n'

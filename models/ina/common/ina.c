@@ -215,7 +215,7 @@ void ina_begin(struct ina_job *job)
 	job->mark = UINT64_MAX;
 	if (job->scheme->ops->begin)
 		job->scheme->ops->begin(job);
-	if (env->repeat && env->repeat->walk)
+	if (env->repeat && env->repeat->walk && job->scheme->ops->period)
 		job->mark = ina_mark_distance(job);
 }
 
