@@ -7,8 +7,8 @@
 source "${SRC:?source directory}/tests/lib/shell.sh"
 in_a_folder_of_its_own
 RANDOM=${1:-11}
-number=${2:-50} # of scenarios
-schemes=(switchml panama switchml_star ring halving_doubling)
+number=${2:-70} # of scenarios
+schemes=(switchml panama switchml_star ring halving_doubling esa atp)
 
 # In $one; no $(), as a subshell has random numbers of its own.
 one_of() {
@@ -32,6 +32,14 @@ settings() {
 		settings+=,$one
 		one_of '{}' '{"bus":64}' '"0s"'
 		settings+=',"accelerator_latency":'$one
+		;;
+	esa | atp)
+		one_of '"memory":"1MB"' '"memory":"5MB"' '"index":"hash"' '"halve_on":"loss"' '"min_timeout":"200us"'
+		settings='"elements_per_packet":'$((30 + RANDOM % 230)),$one
+		one_of '' '' ',"max_window":"60kB"' ',"initial_window":"2MB"'
+		settings+=$one
+		one_of '' '' ',"servers":2'
+		members=$one
 		;;
 	*)
 		one_of '"transport":"dctcp"' '"transport":"reno"' '"transport":"swift"' '"step_latency":"10us"'

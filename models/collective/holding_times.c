@@ -5,14 +5,14 @@
 void holding_times_merge(struct holding_times *times, const struct holding_times *other)
 {
 	times->count += other->count;
-	times->sum_s += other->sum_s;
+	times->sum += other->sum;
 	for (unsigned i = 0; i < HOLDING_CLASSES; i++)
 		times->classes[i] += other->classes[i];
 }
 
 double holding_times_mean(const struct holding_times *times)
 {
-	return times->count ? times->sum_s / (double)times->count : NAN;
+	return times->count ? (double)times->sum / (double)PS_PER_S / (double)times->count : NAN;
 }
 
 /* The largest time of a class. */

@@ -10,7 +10,7 @@
 
 struct holding_times {
 	uint64_t count;
-	double sum_s; /* for reports only */
+	unsigned __int128 sum;
 	uint64_t classes[HOLDING_CLASSES];
 };
 
@@ -27,7 +27,7 @@ static inline unsigned holding_class(sim_time time)
 static inline void holding_times_add(struct holding_times *times, sim_time time)
 {
 	times->count++;
-	times->sum_s += seconds_of(time);
+	times->sum += time;
 	times->classes[holding_class(time)]++;
 }
 

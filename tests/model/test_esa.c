@@ -40,7 +40,7 @@ Test(esa_alone, goodput_and_counts)
 		stats = job_stats(&bench);
 		cr_expect_eq(stats.reminders + stats.retransmissions + stats.stale, 0);
 		cr_expect_eq(bench.scheme->base.memory[0].held->count, chunks);
-		cr_expect_eq(bench.scheme->base.memory[0].held->sum_s, 0);
+		cr_expect_eq(bench.scheme->base.memory[0].held->sum == 0, true);
 		cr_expect_eq(bench.scheme->base.memory[0].used_max_bytes, 256);
 		bench_close(&bench);
 	}

@@ -30,6 +30,7 @@ struct aggregators {
 	sim_time *touched;    /* by slot; NULL when it is off */
 	struct collective_memory *memory;
 	struct holding_times *times; /* how long aggregators are held */
+	uint32_t user;               /* job that sends to it, + 1; for pool_repeat() alone */
 };
 
 void aggregators_init(struct aggregators *pool, struct collective_memory *memory,

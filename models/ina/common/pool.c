@@ -79,8 +79,7 @@ void pool_at_switch(void *self, uint32_t sw, uint32_t back, struct packet *packe
 
 /* --- packets that servers receive --- */
 
-/* No worker will ask for chunks below. */
-static uint64_t oldest_needed(const struct pool_job *job)
+uint64_t pool_oldest(const struct pool_job *job)
 {
 	uint64_t oldest = UINT64_MAX;
 
@@ -112,7 +111,7 @@ static bool brings_new(struct pool_server *server, const struct packet *packet)
 		partial_sums_init(arrived, &server->racks);
 	if (index >= arrived->end)
 		partial_sums_reserve(arrived, index,
-				     server_index(server, oldest_needed(server->job)));
+				     server_index(server, pool_oldest(server->job)));
 	known = partial_sums_find(arrived, index);
 	return known && pool_ops(server->job)->add(arrived, known, packet_bitmap(packet), 0);
 }
@@ -256,7 +255,7 @@ struct partial_sum *server_entry(struct pool_server *server, uint64_t chunk)
 
 	if (index >= server->sums.end)
 		partial_sums_reserve(&server->sums, index,
-				     server_index(server, oldest_needed(server->job)));
+				     server_index(server, pool_oldest(server->job)));
 	return partial_sums_find(&server->sums, index);
 }
 

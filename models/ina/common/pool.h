@@ -5,6 +5,7 @@
  *   pool.c         jobs, packets at switches and hosts
  *   pool_worker.c  sending, results, timers
  *   pool_plan.c    a job as fluid streams
+ *   pool_repeat.c  their state, for runs that repeat themselves
  *   atp/, esa/     what switches and servers do: struct pool_ops
  *
  * Every packet carries its job, chunk, aggregator index, server, priority and contributors (as a
@@ -13,6 +14,7 @@
 #ifndef INASIM_INA_COMMON_POOL_H
 #define INASIM_INA_COMMON_POOL_H
 
+#include "core/alarm.h"
 #include "ina/common/adding.h"
 #include "ina/common/aggregators.h"
 #include "ina/common/ina.h"
@@ -45,13 +47,12 @@ struct pool_server {
 
 struct pool_worker {
 	struct ina_worker base;
-	sim_time armed; /* when the timer runs; SIM_TIME_MAX = not set */
-	struct window window;
-	struct timer timer;
-	void *state; /* the scheme's; owned by it */
-} __attribute__((aligned(64)));
+	struct alarm alarm; /* for what is in flight */
+	void *state;        /* the scheme's; owned by it */
+	struct window window __attribute__((aligned(64)));
+};
 
-static_assert(offsetof(struct pool_worker, window) == 64, "the window has lines of its own");
+static_assert(offsetof(struct pool_worker, alarm) == 56, "when it looks is on the first line");
 
 /* The hash of a chunk, which all workers of a job need at about the same time. */
 #define KNOWN_INDICES 1024 /* a power of two */
@@ -67,6 +68,7 @@ struct pool_job {
 	uint16_t *order;             /* of aggregators, chunk after chunk; NULL: hashed */
 	struct known_index *indices; /* of chunks lately sent: chunk p at [p & KNOWN_INDICES - 1] */
 	uint64_t held;               /* aggregators that it owns now */
+	uint64_t held_back;          /* times that a window forbade to send */
 	bool over;                   /* finished; still here because it owned some then */
 };
 
@@ -108,6 +110,9 @@ struct pool_ops {
 	 * it, or is NULL. */
 	void (*accepted)(struct pool_worker *worker, uint64_t chunk, uint64_t value,
 			 const struct packet *packet);
+	/* Optional: the scheme's own state, for runs that repeat themselves; windows have moved on.
+	 */
+	void (*repeat)(struct pool_job *job, struct repeat *repeat);
 };
 
 struct pool_scheme {
@@ -188,6 +193,9 @@ static inline struct pool_server *server_of_chunk(const struct pool_job *job, ui
 /* The chunk of a packet at a server: all its 64 bits. */
 uint64_t server_packet_chunk(const struct pool_server *server, const struct packet *packet);
 
+/* No worker will ask for chunks below. */
+uint64_t pool_oldest(const struct pool_job *job);
+
 /* The entry of a chunk at a server, new if need be; NULL: it is forgotten, as all workers hold the
  * result. */
 struct partial_sum *server_entry(struct pool_server *server, uint64_t chunk);
@@ -258,7 +266,7 @@ void pool_wipe(void *scheme, uint32_t sw);
 	.close = ina_close, .start = ina_start, .contribute = ina_contribute,                      \
 	.finish = pool_finish, .abandon = pool_abandon, .intact = pool_intact, .wipe = pool_wipe,  \
 	INA_PLAN_OPS, .memory = ina_memory, .stats = ina_stats, .received = ina_received,          \
-	.report_waiting = ina_report_waiting
+	.report_waiting = ina_report_waiting, .repeat = pool_repeat
 
 /* Members of struct ina_ops; a scheme adds its title. */
 void pool_deliver(void *self, uint32_t host, const struct packet *packet);
@@ -286,10 +294,19 @@ void pool_close(void *scheme);
 		      .at_switch = pool_at_switch,                                                 \
 		      .ahead = pool_ahead,                                                         \
 		      .reroute = pool_reroute,                                                     \
-		      .about = pool_about },                                                       \
+		      .about = pool_about,                                                         \
+		      .stream = ina_stream,                                                        \
+		      .repeat = pool_repeat_packet,                                                \
+		      .repeats_slot = true },                                                      \
 	.pull = pool_pull, .admit = pool_admit, .withdraw = pool_withdraw, .plan = pool_plan,      \
 	.begin = pool_begin, .end = pool_end, .contribute = pool_contribute, .waits = pool_waits,  \
-	.close = pool_close
+	.close = pool_close, .period = pool_period, .repeat = pool_repeat_job
+
+/* pool_repeat.c */
+void pool_repeat(void *scheme, struct repeat *repeat);
+uint64_t pool_period(const void *job);
+void pool_repeat_job(void *job, struct repeat *repeat);
+void pool_repeat_packet(void *scheme, struct repeat *repeat, struct packet *packet);
 
 bool pool_about(const void *scheme, const struct packet *packet, struct packet_about *about);
 

@@ -9,37 +9,41 @@ static sim_time now_of(const struct pool_worker *worker)
 	return worker->base.job->scheme->env.sim->now;
 }
 
+/* A new chunk to send? */
+static bool may_send(const struct pool_worker *worker)
+{
+	uint64_t available = ina_available(&worker->base);
+
+	if (window_may_send(&worker->window, available))
+		return true;
+	pool_job(worker)->held_back += worker->window.next < available;
+	return false;
+}
+
 /* Something to send? */
 static bool has_more(const struct pool_worker *worker)
 {
-	return window_has_lost(&worker->window) ||
-	       window_may_send(&worker->window, ina_available(&worker->base));
+	return window_has_lost(&worker->window) || may_send(worker);
 }
 
-/* The timer runs no later than the first timeout: one pending event a worker, which is set anew
- * only when timeouts have become shorter. */
+static sim_time expires(const void *self)
+{
+	return window_due(&((const struct pool_worker *)self)->window);
+}
+
 static void arm(struct pool_worker *worker)
 {
-	sim_time at = window_timeout(&worker->window, now_of(worker));
-
-	if (at >= worker->armed)
-		return;
-	worker->armed = at;
-	timer_set(worker->base.job->scheme->env.sim, &worker->timer, at);
+	alarm_set(worker->base.job->scheme->env.sim, &worker->alarm,
+		  window_timeout(&worker->window, now_of(worker)));
 }
 
 static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct pool_worker *worker = owner;
-	sim_time again;
 
 	(void)entity;
-	worker->armed = SIM_TIME_MAX;
-	again = window_expire(&worker->window, sim->now);
-	if (again != SIM_TIME_MAX) {
-		worker->armed = again;
-		timer_set(sim, &worker->timer, again);
-	}
+	window_expire(&worker->window, sim->now);
+	alarm_set(sim, &worker->alarm, expires(worker));
 	if (!window_has_lost(&worker->window))
 		return;
 	why_timed_out(worker->base.job->tensors.why);
@@ -72,7 +76,7 @@ static bool next_chunk(struct pool_worker *worker, uint64_t *chunk)
 	const struct pool_job *job = pool_job(worker);
 	const struct pool_ops *ops = pool_ops(job);
 
-	while (window_may_send(&worker->window, ina_available(&worker->base))) {
+	while (may_send(worker)) {
 		*chunk = window_send(&worker->window, now_of(worker));
 		if (!ops->divert || !ops->divert(worker, *chunk))
 			return true;
@@ -167,14 +171,13 @@ void pool_worker_init(struct pool_worker *worker)
 	window_init(&worker->window, &pool_scheme(job)->window, job->base.scheme->frame,
 		    job->base.spec.servers);
 	worker->base.source.deferrable = is_deferrable(worker);
-	worker->armed = SIM_TIME_MAX;
-	timer_open(job->base.scheme->env.sim, &worker->timer, SIM_TIMER, key, on_timeout, worker);
+	alarm_open(job->base.scheme->env.sim, &worker->alarm, key, on_timeout, expires, worker);
 	sim_name(job->base.scheme->env.sim, on_timeout, "timeout of job %j worker %w");
 }
 
 void pool_worker_release(struct pool_worker *worker)
 {
-	timer_close(worker->base.job->scheme->env.sim, &worker->timer);
+	alarm_close(worker->base.job->scheme->env.sim, &worker->alarm);
 	window_release(&worker->window);
 }
 

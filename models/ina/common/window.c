@@ -8,8 +8,6 @@
 
 #define RING_FIRST  256 /* a power of two */
 #define BACKOFF_MAX 20
-#define ACTED_PS    4 /* unit of window_chunk.acted */
-#define ACTED_MASK  ((UINT64_C(1) << 62) - 1)
 #define SHARE_GAIN  (1. / 16) /* RFC 8257, section 4.2 */
 
 /* cwnd within its bounds, and in packets. */
@@ -58,7 +56,7 @@ static struct window_chunk *chunk_at(const struct window *window, uint64_t chunk
 
 static sim_time acted_at(const struct window_chunk *entry)
 {
-	return (sim_time)entry->acted * ACTED_PS;
+	return (sim_time)entry->acted * WINDOW_ACTED_PS;
 }
 
 uint64_t window_send(struct window *window, sim_time now)
@@ -68,7 +66,7 @@ uint64_t window_send(struct window *window, sim_time now)
 		window->ring = ring_widen(window->ring, &window->mask, window->first, window->next,
 					  sizeof(*window->ring));
 	*chunk_at(window, window->next) =
-		(struct window_chunk){ .acted = now / ACTED_PS & ACTED_MASK };
+		(struct window_chunk){ .acted = now / WINDOW_ACTED_PS & WINDOW_ACTED_MASK };
 	if (window->first == window->next)
 		window->progress = now; /* nothing was in flight: nothing is late */
 	return window->next++;
@@ -129,7 +127,7 @@ static void declare_lost(struct window *window, uint64_t chunk, enum halve_on ca
 
 	if (window->conf->halve_on >= (int)cause)
 		reduce(window, chunk, WHY_CUT_BY_LOSSES);
-	entry->acted = now / ACTED_PS & ACTED_MASK;
+	entry->acted = now / WINDOW_ACTED_PS & WINDOW_ACTED_MASK;
 	entry->again = true;
 	window->lost = ring_reserve(window->lost, &window->lost_mask, window->lost_head, end,
 				    sizeof(*window->lost));
@@ -144,7 +142,7 @@ bool window_take_lost(struct window *window, uint64_t *chunk, sim_time now)
 		window->lost_count--;
 		if (*chunk < window->first || chunk_at(window, *chunk)->done)
 			continue;
-		chunk_at(window, *chunk)->acted = now / ACTED_PS & ACTED_MASK;
+		chunk_at(window, *chunk)->acted = now / WINDOW_ACTED_PS & WINDOW_ACTED_MASK;
 		return true;
 	}
 	return false;
@@ -171,30 +169,44 @@ static void look_for_holes(struct window *window, struct window_class *class, si
 	}
 }
 
-sim_time window_expire(struct window *window, sim_time now)
+/* When a chunk in flight has waited too long; SIM_TIME_MAX: it is not looked at yet. */
+static sim_time due_at(const struct window *window, uint64_t chunk)
 {
-	sim_time rto = window_rto(window), again = SIM_TIME_MAX;
+	const struct window_chunk *entry = chunk_at(window, chunk);
+	bool hole = chunk < window->class[chunk % window->classes].newest;
+	sim_time since = acted_at(entry);
+
+	if (entry->done)
+		return SIM_TIME_MAX;
+	if (!hole && chunk > window->first && window->conf->timeout_resends == TIMEOUT_FIRST)
+		return SIM_TIME_MAX;
+	if (!hole && since < window->progress)
+		since = window->progress; /* results still come, so nothing is late */
+	return since + window_rto(window);
+}
+
+sim_time window_due(const struct window *window)
+{
+	sim_time due = SIM_TIME_MAX;
+
+	for (uint64_t p = window->first; p < window->next; p++)
+		due = due_at(window, p) < due ? due_at(window, p) : due;
+	return due;
+}
+
+void window_expire(struct window *window, sim_time now)
+{
+	sim_time rto = window_rto(window);
 	bool any = false, anew = false;
 
 	for (uint64_t p = window->first; p < window->next; p++) {
-		const struct window_chunk *entry = chunk_at(window, p);
-		bool hole = p < class_of(window, p)->newest;
-		sim_time since = acted_at(entry);
+		sim_time due = due_at(window, p);
 
-		if (entry->done)
+		if (due > now)
 			continue;
-		if (!hole && p > window->first && window->conf->timeout_resends == TIMEOUT_FIRST)
-			continue;
-		if (!hole && since < window->progress)
-			since = window->progress; /* results still come, so nothing is late */
-		if (since + rto <= now) {
-			declare_lost(window, p, HALVE_ON_TIMEOUT, now);
-			anew |= since >= window->doubled;
-			since = now;
-			any = true;
-		}
-		if (since + rto < again)
-			again = since + rto;
+		anew |= due - rto >= window->doubled;
+		declare_lost(window, p, HALVE_ON_TIMEOUT, now);
+		any = true;
 	}
 	if (any) {
 		window->timeouts++;
@@ -204,7 +216,6 @@ sim_time window_expire(struct window *window, sim_time now)
 		window->backoff++;
 		window->doubled = now;
 	}
-	return again;
 }
 
 /* --- results --- */
@@ -229,6 +240,7 @@ bool window_result(struct window *window, uint64_t chunk, bool marked, sim_time 
 		reduce(window, chunk, WHY_CUT_BY_MARKS);
 	else
 		increase(window);
+	window->overtakes += chunk != window->first;
 	if (chunk >= class->newest)
 		class->newest = chunk + 1;
 	while (window->first < window->next && chunk_at(window, window->first)->done) {
@@ -238,4 +250,22 @@ bool window_result(struct window *window, uint64_t chunk, bool marked, sim_time 
 	}
 	look_for_holes(window, class, now);
 	return true;
+}
+
+void window_results(struct window *window, uint64_t results)
+{
+	while (results) {
+		uint64_t to_increase =
+			window->limit > window->credit ? window->limit - window->credit : 1;
+		uint64_t to_round = window->round_end - window->first, step = results;
+
+		step = step < to_increase ? step : to_increase;
+		step = step < to_round ? step : to_round;
+		window->credit += step - 1;
+		increase(window);
+		window->first += step;
+		if (window->first == window->round_end)
+			end_round(window);
+		results -= step;
+	}
 }

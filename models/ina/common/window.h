@@ -66,6 +66,9 @@ enum timeout_resends { TIMEOUT_FIRST, TIMEOUT_ALL };
  * by their share; or whatever seems lost. */
 enum halve_on { HALVE_ON_NOTHING, HALVE_ON_MARK, HALVE_ON_TIMEOUT, HALVE_ON_SHARE, HALVE_ON_LOSS };
 
+#define WINDOW_ACTED_PS   4 /* unit of window_chunk.acted */
+#define WINDOW_ACTED_MASK ((UINT64_C(1) << 62) - 1)
+
 /* Eight bytes: a large run touches these rings most. */
 struct window_chunk {
 	uint64_t acted : 62; /* when it was last sent or declared lost, in units of 4 ps */
@@ -112,8 +115,9 @@ struct window {
 	uint64_t *lost;   /* what is lost: a ring of its own */
 	uint64_t lost_head, lost_mask;
 	uint64_t reductions, timeouts;
-	enum why_cut cut; /* what has last halved cwnd, while it is below the initial one */
-	uint32_t frame;   /* bytes of a packet */
+	uint64_t overtakes; /* results that came before that of an earlier chunk */
+	enum why_cut cut;   /* what has last halved cwnd, while it is below the initial one */
+	uint32_t frame;     /* bytes of a packet */
 };
 
 static_assert(offsetof(struct window, rto) == 64, "what is sent touches one line");
@@ -134,6 +138,10 @@ uint64_t window_send(struct window *window, sim_time now);
 
 /* A result has come. False when it was there already. */
 bool window_result(struct window *window, uint64_t chunk, bool marked, sim_time now);
+
+/* As so many results of the oldest chunks, which are neither marked nor late, but for the round
+ * trips: to be used where those are told otherwise. */
+void window_results(struct window *window, uint64_t results);
 
 /* The next result holds a contribution that a worker had to send again, and with it that worker's
  * timeout: neither this result nor any other chunk in flight is a sample of the round trip. */
@@ -163,10 +171,13 @@ static inline sim_time window_timeout(const struct window *window, sim_time now)
 	return window->first == window->next ? SIM_TIME_MAX : now + window_rto(window);
 }
 
-/* The timer has run out: declares lost what has waited too long. Returns when to look again. The
- * timeout doubles if it was too short for a chunk that was sent, or declared lost, since it last
- * doubled: so once a round trip, not once a chunk. */
-sim_time window_expire(struct window *window, sim_time now);
+/* When it must run as things are: goes through all that is in flight. */
+sim_time window_due(const struct window *window);
+
+/* The timer has run out: declares lost what has waited too long. The timeout doubles if it was too
+ * short for a chunk that was sent, or declared lost, since it last doubled: so once a round trip,
+ * not once a chunk. */
+void window_expire(struct window *window, sim_time now);
 
 /* The result of a chunk that was handed over is here. */
 static inline bool window_has(const struct window *window, uint64_t chunk)

@@ -260,6 +260,29 @@ static void stats(const void *instance, struct collective_stats *sum)
 		sum->reminders += ((const struct esa_server *)job->servers[q].state)->reminders;
 }
 
+/* For runs that repeat themselves: servers have nothing to do, and workers hold the results that
+ * came meanwhile. */
+static void repeat_job(struct pool_job *job, struct repeat *repeat)
+{
+	repeat_same(repeat, job->base.stats.server_packets);
+	for (uint32_t q = 0; q < job->base.spec.servers; q++) {
+		const struct esa_server *esa = job->servers[q].state;
+
+		if (esa->first != ESA_NONE)
+			repeat_never(repeat);
+		repeat_same(repeat, esa->reminders + esa->queries + esa->gradients);
+	}
+	for (uint32_t w = 0; w < job->base.spec.workers; w++) {
+		const struct pool_worker *worker = pool_worker(job, w);
+		struct esa_worker *esa = worker->state;
+
+		if (esa->direct_count)
+			repeat_never(repeat);
+		if (repeat->moving)
+			result_cache_fill(&esa->cache, &worker->window, &job->base.exact);
+	}
+}
+
 static const struct pool_ops ops = {
 	.base = { POOL_INA_OPS, .title = "ESA", .bypass = { POOL_BYPASS, true }, .stats = stats },
 	.name = "esa",
@@ -274,6 +297,7 @@ static const struct pool_ops ops = {
 	.priority = priority,
 	.drain = esa_drain,
 	.accepted = esa_accepted,
+	.repeat = repeat_job,
 };
 
 static void *open_scheme(const struct model_env *env, const void *self)

@@ -24,6 +24,16 @@ const uint64_t *result_cache_find(const struct result_cache *cache, const struct
 	return &cache->values[chunk & cache->mask];
 }
 
+void result_cache_fill(struct result_cache *cache, const struct window *window,
+		       const struct exact *exact)
+{
+	uint64_t places = cache->values ? cache->mask + 1 : 0;
+
+	for (uint64_t c = window->first < places ? 0 : window->first - places; c < window->first;
+	     c++)
+		cache->values[c & cache->mask] = exact->sum * exact_chunk(exact, c);
+}
+
 void result_cache_release(struct result_cache *cache)
 {
 	free(cache->values);

@@ -8,6 +8,7 @@
 #ifndef INASIM_INA_ESA_RESULT_CACHE_H
 #define INASIM_INA_ESA_RESULT_CACHE_H
 
+#include "collective/exact.h"
 #include "ina/common/window.h"
 
 struct result_cache {
@@ -27,6 +28,10 @@ static inline void result_cache_put(struct result_cache *cache, const struct win
 		result_cache_widen(cache, window);
 	cache->values[chunk & cache->mask] = value;
 }
+
+/* Puts the results that it would have if the window had got to where it is one by one. */
+void result_cache_fill(struct result_cache *cache, const struct window *window,
+		       const struct exact *exact);
 
 /* The result of a chunk; NULL: the worker does not hold it. Valid until the next
  * result_cache_put(). */

@@ -12,6 +12,7 @@
 #include "ina/panama/panama.h"
 
 #include "base/mem.h"
+#include "net/repeat.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -202,9 +203,8 @@ static void repeat_accelerator(struct panama_accelerator *accelerator, struct re
 
 		repeat_time(repeat, &held->due);
 		repeat_same(repeat, held->node); /* `back` is for PAUSE */
-		repeat_same_bytes(repeat, &held->packet.generation,
-				  sizeof(held->packet) - offsetof(struct packet, generation));
-		panama_repeat_packet(accelerator->scheme, repeat, &held->packet);
+		network_repeat_packet(&accelerator->scheme->base.env.topo->net, repeat,
+				      &held->packet);
 	}
 }
 

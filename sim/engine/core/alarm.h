@@ -12,8 +12,8 @@
 typedef sim_time alarm_due(const void *owner);
 
 struct alarm {
-	struct timer timer, look;
 	sim_time at; /* of the look; SIM_TIME_MAX = none is set */
+	struct timer timer, look;
 	alarm_due *due;
 	const void *owner;
 };

@@ -3,25 +3,26 @@
 #include "net/nic.h"
 
 static_assert(sizeof(struct packet) == 48 && offsetof(struct packet, generation) == 24,
-	      "repeat_packet() goes through all of a packet");
+	      "network_repeat_packet() goes through all of a packet");
 
 bool network_can_repeat(const struct network *net)
 {
 	return !net->lossless && !net->part_count && !net->watch && !net->onlooker && !net->faults;
 }
 
-static void repeat_packet(const struct network *net, struct repeat *repeat, struct packet *packet)
+void network_repeat_packet(const struct network *net, struct repeat *repeat, struct packet *packet)
 {
 	const struct protocol_ops *ops = net->protocols[packet->protocol].ops;
+	struct packet rest = *packet;
 
 	if (!ops->repeat) {
 		repeat_never(repeat);
 		return;
 	}
-	/* also on the wire: it arrives a latency after that */
-	repeat_time(repeat, &packet->depart);
-	repeat_same_bytes(repeat, &packet->generation,
-			  sizeof(*packet) - offsetof(struct packet, generation));
+	if (ops->repeats_slot)
+		rest.slot = 0;
+	repeat_same_bytes(repeat, &rest.generation,
+			  sizeof(rest) - offsetof(struct packet, generation));
 	ops->repeat(net->protocols[packet->protocol].self, repeat, packet);
 }
 
@@ -42,8 +43,13 @@ static void repeat_port(const struct network *net, struct repeat *repeat, uint32
 	repeat_same(repeat, port->queued_bytes);
 	repeat_due(repeat, &port->busy_until);
 	repeat_event(repeat, number);
-	for (uint32_t i = 0; i < port->count; i++)
-		repeat_packet(net, repeat, &port->ring[ring_index(port, i)]);
+	for (uint32_t i = 0; i < port->count; i++) {
+		struct packet *packet = &port->ring[ring_index(port, i)];
+
+		/* also on the wire: it arrives a latency after that */
+		repeat_time(repeat, &packet->depart);
+		network_repeat_packet(net, repeat, packet);
+	}
 	repeat_count(repeat, &port->packets);
 	repeat_count(repeat, &port->bytes);
 	repeat_count(repeat, &cold->drops);

@@ -67,6 +67,7 @@ struct protocol_ops {
 	 * `seq` counts, or NULL; and the packet's first two unions, as a part of the state. */
 	const struct repeat_stream *(*stream)(const void *self, const struct packet *packet);
 	void (*repeat)(void *self, struct repeat *repeat, struct packet *packet);
+	bool repeats_slot; /* and `slot`, which hangs on the chunk */
 };
 
 struct switch_node {

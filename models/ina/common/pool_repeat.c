@@ -1,0 +1,348 @@
+/* The state of ATP and ESA, for runs that repeat themselves (core/repeat.h).
+ *
+ * Of jobs that are alone at their switches. As long as no job collides with itself, it does not
+ * matter which aggregator a chunk has: in the state they are those of the chunks in flight, and
+ * move on to the places of later ones.
+ *
+ * Windows grow for ever. They need not be equal as long as they only grow and decide nothing: no
+ * worker has been stopped by its own, or it is at its limit. Then its results are gone through.
+ *
+ * Never equal: aggregators by `hash` or `rehash`, with `idle_limit`, hosts that take time to add.
+ */
+#include "ina/common/pool.h"
+
+#include "base/mem.h"
+#include "net/repeat.h"
+
+#include <stdlib.h>
+
+#define SHARED UINT32_MAX
+
+static uint64_t newest(const struct pool_job *job)
+{
+	uint64_t next = 0;
+
+	for (uint32_t w = 0; w < job->base.spec.workers; w++)
+		if (pool_worker(job, w)->window.next > next)
+			next = pool_worker(job, w)->window.next;
+	return next;
+}
+
+/* A power of two, so that it stays the same and times are multiples of window_chunk's unit. */
+uint64_t pool_period(const void *self)
+{
+	const struct pool_job *job = self;
+	uint64_t in_flight = newest(job) - pool_oldest(job), period = 4;
+
+	while (period < in_flight)
+		period *= 2;
+	return period * job->base.spec.servers;
+}
+
+/* How far a job moves on. */
+static uint64_t chunks_of(const struct pool_job *job, const struct repeat *repeat)
+{
+	return repeat->periods * job->base.stream.step;
+}
+
+static uint16_t slot_of(const struct pool_job *job, uint64_t chunk)
+{
+	return pool_ops(job)->index(pool_worker(job, 0), chunk);
+}
+
+void pool_repeat_packet(void *self, struct repeat *repeat, struct packet *packet)
+{
+	struct pool_job *job = ina_find(&((struct pool_scheme *)self)->base.jobs, packet->flow);
+	uint64_t chunk = packet->low_chunk;
+
+	repeat_same(repeat, packet->bitmap);
+	if (!job) { /* late: nobody waits for it */
+		repeat_same(repeat, (uint64_t)packet->low_chunk << 16 | packet->slot);
+		repeat_same(repeat, packet->value);
+		return;
+	}
+	repeat_same(repeat, packet->slot == slot_of(job, chunk));
+	ina_repeat_sum(&job->base, repeat, &chunk, &packet->value);
+	if (!repeat->moving)
+		return;
+	packet->low_chunk = (uint32_t)chunk;
+	packet->slot = slot_of(job, chunk);
+}
+
+/* --- aggregators --- */
+
+static void repeat_aggregator(struct pool_job *job, struct repeat *repeat, uint64_t chunk,
+			      struct aggregator *a)
+{
+	ina_repeat_sum(&job->base, repeat, &chunk, &a->value);
+	a->chunk = (uint32_t)chunk;
+	repeat_time(repeat, &a->since);
+	repeat_same(repeat, (uint64_t)a->bits << 32 | (uint64_t)a->rack << 24 |
+				    (uint64_t)a->priority << 16 | (uint64_t)a->server << 8 |
+				    a->marked << 1 | a->complete);
+}
+
+/* Those that the job holds at one switch, of chunks `from` to `to`. */
+static uint64_t repeat_held(struct pool_job *job, struct aggregators *pool, uint64_t from,
+			    uint64_t to, struct repeat *repeat)
+{
+	struct aggregator *moved = repeat->moving ? xcalloc(to - from, sizeof(*moved)) : NULL;
+	uint64_t count = 0;
+
+	for (uint64_t c = from; c < to; c++) {
+		struct aggregator *a = &pool->slots[slot_of(job, c)];
+
+		if (!aggregator_is(a, job->base.number, (uint32_t)c))
+			continue;
+		repeat_aggregator(job, repeat, c, a);
+		count++;
+		if (!repeat->moving)
+			continue;
+		moved[c - from] = *a;
+		a->owner = 0;
+	}
+	for (uint64_t c = from; repeat->moving && c < to; c++)
+		if (moved[c - from].owner)
+			pool->slots[slot_of(job, c + chunks_of(job, repeat))] = moved[c - from];
+	free(moved);
+	return count;
+}
+
+static void repeat_times(struct aggregators *pool, struct repeat *repeat)
+{
+	struct holding_times *times = pool->times;
+
+	repeat_count(repeat, &times->count);
+	repeat_integral(repeat, &times->sum, pool->count);
+	for (uint32_t i = 0; i < HOLDING_CLASSES; i++)
+		if (times->classes[i])
+			repeat_count(repeat, &times->classes[i]);
+}
+
+static void repeat_aggregators(struct pool_job *job, struct repeat *repeat)
+{
+	struct pool_scheme *scheme = pool_scheme(job);
+	uint64_t from = pool_oldest(job), to = newest(job), held = 0;
+
+	for (uint32_t s = 0; s < scheme->base.env.topo->net.switches; s++) {
+		struct aggregators *pool = &scheme->pools[s];
+
+		if (pool->user != job->base.number + 1 && pool->user != SHARED)
+			continue;
+		if (pool->user == SHARED || pool->touched)
+			repeat_never(repeat);
+		repeat_same(repeat, pool->memory->stats.collisions);
+		repeat_times(pool, repeat);
+		held += repeat_held(job, pool, from, to, repeat);
+	}
+	if (held != job->held)
+		repeat_never(repeat);
+}
+
+/* --- servers --- */
+
+static void repeat_sum(const struct pool_server *server, struct partial_sum *sum,
+		       struct repeat *repeat)
+{
+	uint64_t chunk = server_chunk(server, sum->index);
+
+	ina_repeat_sum(&server->job->base, repeat, &chunk, &sum->value);
+	sum->index = server_index(server, chunk);
+	repeat_same(repeat, (uint64_t)sum->full << 32 | sum->begun);
+	repeat_same(repeat, (uint64_t)sum->fresh << 8 | sum->complete << 3 | sum->marked << 2 |
+				    sum->collided << 1 | sum->resent);
+}
+
+/* Sums move on to the places of later ones. */
+static void turn_sums(struct partial_sums *sums, uint64_t by)
+{
+	struct partial_sums old = *sums;
+	uint64_t places = sums->mask + 1, racks = sums->racks->count;
+
+	sums->ring = xcalloc(places, sizeof(*sums->ring));
+	sums->parts = xcalloc(places * (racks + 1), sizeof(*sums->parts));
+	for (uint64_t i = 0; i < places; i++) {
+		uint64_t place = (i + by) & sums->mask;
+
+		sums->ring[place] = old.ring[i];
+		for (uint64_t r = 0; r < racks; r++)
+			sums->parts[place * racks + r] = old.parts[i * racks + r];
+	}
+	partial_sums_release(&old);
+}
+
+static void repeat_sums(struct pool_server *server, struct repeat *repeat)
+{
+	struct partial_sums *sums = &server->sums;
+	uint32_t racks = sums->racks->count;
+	uint64_t by = chunks_of(server->job, repeat) / server->job->base.spec.servers;
+
+	if (sums->end <= sums->mask) { /* some places have not been used */
+		repeat_same(repeat, sums->end);
+		return;
+	}
+	for (uint64_t i = sums->end - sums->mask - 1; i < sums->end; i++) {
+		struct partial_sum *sum = &sums->ring[i & sums->mask];
+
+		if (sum->index != i) /* forgotten when the ring was widened */
+			continue;
+		for (uint32_t r = 0; r < racks; r++)
+			repeat_same(repeat, sums->parts[(i & sums->mask) * racks + r]);
+		repeat_sum(server, sum, repeat);
+	}
+	if (repeat->moving) {
+		turn_sums(sums, by);
+		sums->end += by;
+	} else {
+		repeat_same(repeat,
+			    server_chunk(server, sums->end) - server->job->base.stream.base);
+	}
+}
+
+static void repeat_server(struct pool_server *server, struct repeat *repeat)
+{
+	struct outbox *outbox = &server->outbox;
+
+	if (pool_ops(server->job)->through_server)
+		repeat_sums(server, repeat);
+	repeat_same(repeat,
+		    (uint64_t)outbox->source.waiting << 32 | (uint32_t)outbox->source.credit);
+	for (uint64_t i = 0; i < outbox->count; i++)
+		network_repeat_packet(&pool_scheme(server->job)->base.env.topo->net, repeat,
+				      &outbox->ring[(outbox->head + i) & outbox->mask]);
+}
+
+/* --- workers --- */
+
+/* What is in flight keeps its places in the order of chunks. */
+static void move_window(struct window *window, uint64_t chunks, sim_time by)
+{
+	uint64_t count = window->next - window->first;
+	struct window_chunk *ring = xcalloc(count + 1, sizeof(*ring));
+
+	for (uint64_t i = 0; i < count; i++) {
+		ring[i] = window->ring[(window->first + i) & window->mask];
+		ring[i].acted = (ring[i].acted + by / WINDOW_ACTED_PS) & WINDOW_ACTED_MASK;
+	}
+	window_results(window, chunks);
+	window->next += chunks;
+	for (uint64_t i = 0; i < count; i++)
+		window->ring[(window->first + i) & window->mask] = ring[i];
+	free(ring);
+}
+
+static void repeat_flight(const struct window *window, struct repeat *repeat)
+{
+	for (uint64_t p = window->first; p < window->next; p++) {
+		struct window_chunk chunk = window->ring[p & window->mask];
+		sim_time since = repeat->sim->now - (sim_time)chunk.acted * WINDOW_ACTED_PS;
+
+		repeat_same(repeat, since << 2 | chunk.done << 1 | chunk.again);
+	}
+}
+
+static void repeat_window(struct pool_worker *worker, struct repeat *repeat)
+{
+	struct pool_job *job = pool_job(worker);
+	struct window *window = &worker->window;
+	bool stands = window->conf->max && window->cwnd >= window->conf->max;
+
+	if (window->lost_count || window->suspected || window->unsampled > window->first ||
+	    window->reduced > window->first)
+		repeat_never(repeat);
+	repeat_same(repeat, stands ? UINT64_MAX : job->held_back);
+	repeat_same(repeat, window->lost_head);
+	repeat_same(repeat, window->reductions);
+	repeat_same(repeat, window->timeouts);
+	repeat_same(repeat, window->overtakes);
+	repeat_same(repeat, window->backoff);
+	repeat_same(repeat, window->rto.timeout);
+	repeat_same(repeat, window->rto.srtt);
+	repeat_same(repeat, window->rto.rttvar);
+	for (uint32_t c = 0; c < window->classes; c++) {
+		repeat_number(repeat, &window->class[c].newest, &job->base.stream);
+		repeat_number(repeat, &window->class[c].looked, &job->base.stream);
+	}
+	if (window->first < window->next)
+		repeat_time(repeat, &window->progress);
+	if (repeat->moving) {
+		move_window(window, chunks_of(job, repeat), repeat->by);
+		return;
+	}
+	repeat_flight(window, repeat);
+	repeat_same(repeat, window->first - job->base.stream.base);
+	repeat_same(repeat, window->next - job->base.stream.base);
+}
+
+/* --- the whole --- */
+
+/* Chunks have 32 bits in packets: none that is skipped begins anew at 0. */
+static void repeat_low_bits(const struct pool_job *job, struct repeat *repeat)
+{
+	uint64_t next = newest(job), left = UINT32_MAX - (uint32_t)next;
+
+	if (next > UINT32_MAX)
+		repeat_never(repeat);
+	repeat_left(repeat, &left, pool_period(job));
+}
+
+void pool_repeat_job(void *self, struct repeat *repeat)
+{
+	struct pool_job *job = self;
+	const struct pool_conf *conf = job->base.scheme->conf;
+
+	if (job->over || conf->index == INDEX_HASH || conf->index == INDEX_REHASH ||
+	    job->base.scheme->env.reducers->rate) {
+		repeat_never(repeat);
+		return;
+	}
+	repeat_low_bits(job, repeat);
+	repeat_aggregators(job, repeat);
+	for (uint32_t q = 0; q < job->base.spec.servers; q++)
+		repeat_server(&job->servers[q], repeat);
+	for (uint32_t w = 0; w < job->base.spec.workers; w++) {
+		repeat_window(pool_worker(job, w), repeat);
+		repeat_alarm(repeat, &pool_worker(job, w)->alarm);
+	}
+	if (pool_ops(job)->repeat)
+		pool_ops(job)->repeat(job, repeat);
+}
+
+static bool sends(const struct pool_job *job)
+{
+	for (uint32_t w = 0; w < job->base.spec.workers; w++)
+		if (pool_worker(job, w)->window.first < ina_available(&pool_worker(job, w)->base))
+			return true;
+	return job->held;
+}
+
+static void use(struct aggregators *pool, const struct pool_job *job)
+{
+	uint32_t user = job->base.number + 1;
+
+	pool->user = pool->user && pool->user != user ? SHARED : user;
+}
+
+/* Which job sends to which switch. */
+static void find_users(struct pool_scheme *scheme)
+{
+	for (uint32_t s = 0; s < scheme->base.env.topo->net.switches; s++)
+		scheme->pools[s].user = 0;
+	for (uint32_t j = 0; j < scheme->base.jobs.count; j++) {
+		const struct pool_job *job = ina_find(&scheme->base.jobs, j);
+
+		for (uint32_t q = 0; job && sends(job) && q < job->base.spec.servers; q++) {
+			const struct racks *racks = &job->servers[q].racks;
+
+			use(&scheme->pools[racks->sw], job);
+			for (uint32_t r = 0; r < racks->count; r++)
+				use(&scheme->pools[racks->racks[r].sw], job);
+		}
+	}
+}
+
+void pool_repeat(void *self, struct repeat *repeat)
+{
+	find_users(self);
+	ina_repeat(self, repeat);
+}
