@@ -38,6 +38,8 @@ static void walk(void *owner, struct repeat *repeat)
 	for (unsigned i = 0; scheme_ops(i); i++)
 		if (s->schemes[i] && scheme_ops(i)->repeat)
 			scheme_ops(i)->repeat(s->schemes[i], repeat);
+	if (repeat->never)
+		return;
 	tcp_repeat(s->tcp, repeat);
 	network_repeat(&s->topo.net, repeat);
 	repeat_count(repeat, &s->checks.exact_checked);

@@ -415,3 +415,33 @@ Test(window, chunks_of_a_timeout_are_no_samples)
 	cr_expect_eq(window.rto.srtt, 100 * US);
 	window_release(&window);
 }
+
+/* So many results at once are as many one by one, whatever is under way of an increase or a round.
+ */
+Test(window, results_at_once)
+{
+	for (uint64_t results = 1; results < 300; results += 13) {
+		struct window_conf conf = conf_of(10);
+		struct window one_by_one, at_once;
+
+		conf.max = 300 * 24;
+		conf.increase = 450;
+		conf.halve_on = HALVE_ON_SHARE;
+		window_init(&one_by_one, &conf, 300, 1);
+		window_init(&at_once, &conf, 300, 1);
+		one_by_one.share = at_once.share = 0.5;
+		for (uint64_t p = 0; p < results; p++) {
+			window_send(&one_by_one, 0);
+			window_result(&one_by_one, p, false, 5 * US);
+		}
+		window_results(&at_once, results);
+		cr_expect_eq(at_once.first, results);
+		cr_expect_eq(at_once.cwnd, one_by_one.cwnd);
+		cr_expect_eq(at_once.limit, one_by_one.limit);
+		cr_expect_eq(at_once.credit, one_by_one.credit);
+		cr_expect_eq(at_once.round_end, one_by_one.round_end);
+		cr_expect_eq(at_once.share, one_by_one.share);
+		window_release(&one_by_one);
+		window_release(&at_once);
+	}
+}

@@ -16,8 +16,6 @@
 
 #include <stdlib.h>
 
-#define SHARED UINT32_MAX
-
 static uint64_t newest(const struct pool_job *job)
 {
 	uint64_t next = 0;
@@ -127,9 +125,9 @@ static void repeat_aggregators(struct pool_job *job, struct repeat *repeat)
 	for (uint32_t s = 0; s < scheme->base.env.topo->net.switches; s++) {
 		struct aggregators *pool = &scheme->pools[s];
 
-		if (pool->user != job->base.number + 1 && pool->user != SHARED)
+		if (pool->user != job->base.number + 1)
 			continue;
-		if (pool->user == SHARED || pool->touched)
+		if (pool->touched)
 			repeat_never(repeat);
 		repeat_same(repeat, pool->memory->stats.collisions);
 		repeat_times(pool, repeat);
@@ -316,33 +314,41 @@ static bool sends(const struct pool_job *job)
 	return job->held;
 }
 
-static void use(struct aggregators *pool, const struct pool_job *job)
+/* Another job sends to that switch, too. */
+static bool shares(struct aggregators *pool, const struct pool_job *job)
 {
-	uint32_t user = job->base.number + 1;
+	uint32_t user = pool->user;
 
-	pool->user = pool->user && pool->user != user ? SHARED : user;
+	pool->user = job->base.number + 1;
+	return user && user != pool->user;
 }
 
-/* Which job sends to which switch. */
-static void find_users(struct pool_scheme *scheme)
+static bool shares_any(struct pool_scheme *scheme, const struct pool_job *job)
 {
+	bool shared = false;
+
+	for (uint32_t q = 0; q < job->base.spec.servers; q++) {
+		const struct racks *racks = &job->servers[q].racks;
+
+		shared |= shares(&scheme->pools[racks->sw], job);
+		for (uint32_t r = 0; r < racks->count; r++)
+			shared |= shares(&scheme->pools[racks->racks[r].sw], job);
+	}
+	return shared;
+}
+
+void pool_repeat(void *self, struct repeat *repeat)
+{
+	struct pool_scheme *scheme = self;
+
 	for (uint32_t s = 0; s < scheme->base.env.topo->net.switches; s++)
 		scheme->pools[s].user = 0;
 	for (uint32_t j = 0; j < scheme->base.jobs.count; j++) {
 		const struct pool_job *job = ina_find(&scheme->base.jobs, j);
 
-		for (uint32_t q = 0; job && sends(job) && q < job->base.spec.servers; q++) {
-			const struct racks *racks = &job->servers[q].racks;
-
-			use(&scheme->pools[racks->sw], job);
-			for (uint32_t r = 0; r < racks->count; r++)
-				use(&scheme->pools[racks->racks[r].sw], job);
-		}
+		if (job && sends(job) && shares_any(scheme, job))
+			repeat_never(repeat);
 	}
-}
-
-void pool_repeat(void *self, struct repeat *repeat)
-{
-	find_users(self);
-	ina_repeat(self, repeat);
+	if (!repeat->never)
+		ina_repeat(scheme, repeat);
 }

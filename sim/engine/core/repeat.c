@@ -85,7 +85,7 @@ static void read_state(struct repeat *repeat)
 		repeat->named_capacity = entities;
 	}
 	memset(repeat->named, 0, entities * sizeof(*repeat->named));
-	repeat->moving = false;
+	repeat->moving = repeat->never = false;
 	repeat->same.count = repeat->counts.count = repeat->left_count = 0;
 	repeat->walk(repeat->owner, repeat);
 	repeat_count(repeat, &repeat->sim->events);
@@ -245,7 +245,7 @@ static void on_look(struct sim *sim, uint32_t entity, void *owner)
 	(void)entity;
 	sim->uncounted++;
 	read_state(repeat);
-	equal = repeat->marked && equal_words(&repeat->same, &repeat->last_same);
+	equal = repeat->marked && !repeat->never && equal_words(&repeat->same, &repeat->last_same);
 	equal &= grew_alike(repeat);
 	equal &= !repeat->recorded || repeat->pattern == repeat->last_pattern;
 	repeat->equal = equal ? repeat->equal + 1 : 0;
@@ -256,6 +256,8 @@ static void on_look(struct sim *sim, uint32_t entity, void *owner)
 		forget(repeat); /* what is skipped next is recorded anew */
 		return;
 	}
+	if (repeat->never)
+		repeat->same.count = 0; /* the next is not the same as this, either */
 	swap(&repeat->same, &repeat->last_same);
 	swap(&repeat->counts, &repeat->last_counts);
 	repeat->marked = sim->now;

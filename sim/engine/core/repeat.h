@@ -72,6 +72,7 @@ struct repeat {
 	const void *leader; /* whose marks are taken; NULL = the next that comes */
 
 	bool moving; /* else reading */
+	bool never;  /* reading: repeat_never() */
 	uint64_t periods;
 	sim_time by;
 	size_t next; /* moving: index of the next count */
@@ -98,7 +99,7 @@ struct repeat {
 
 	uint64_t hops_skipped; /* counted by whoever walks the network */
 	uint64_t events_skipped;
-	uint64_t looks, skips;
+	uint64_t skips;
 };
 
 /* Frees nothing of `owner`. */
@@ -127,10 +128,10 @@ static inline void repeat_same(struct repeat *repeat, uint64_t word)
 		repeat_put(&repeat->same, word);
 }
 
-/* The state cannot be told, and is never the same. */
+/* The state cannot be told, and is not the same as any other: the rest need not be gone through. */
 static inline void repeat_never(struct repeat *repeat)
 {
-	repeat_same(repeat, ++repeat->looks);
+	repeat->never = true;
 }
 
 /* Of `size` bytes, a multiple of 8. */
