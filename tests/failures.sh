@@ -69,10 +69,30 @@ ends 4 run t.json --out r --force
 says err "job 0 \(job\): failed at 0.001500000 s: no way between its hosts is left"
 says r/jobs.csv "failed at 0.001500000 s"
 
+# --- no tree ---
+
+# each leaf has lost another spine: all reach each other, and no spine reaches all
+no_tree() { # CODE FALLBACK AT
+	scenario '"kind": "leaf-spine", "leaves": 3, "spines": 3, "hosts_per_leaf": 1' \
+		"{ \"fails\": \"leaf0 -> spine0\", \"at\": \"$3\" }, { \"fails\": \"leaf1 -> spine1\", \"at\": \"$3\" }, { \"fails\": \"leaf2 -> spine2\", \"at\": \"$3\" }" \
+		"\"jobs\": [ { \"model\": { \"layers\": [ { \"gradient\": \"4MB\" }, { \"gradient\": \"4MB\" } ] }, \"workers\": 3, \"iterations\": 2,
+			\"all_reduce\": \"switchml\", \"fallback\": \"$2\", \"arrival\": { \"at\": \"1ms\" } } ]" \
+		', "reroute_delay": "50us", "controller_delay": "60us"'
+	ends "$1" run t.json --out r --force
+}
+no_tree 4 none 2ms
+says err "failed at 0.002110000 s: no switch that works joins its workers"
+no_tree 0 ring 2ms
+says r/jobs.csv ',"switchml, from 0.002110000 s on ring",'
+no_tree 0 ring 0ms
+says r/jobs.csv ',ring,'
+no_tree 4 none 0ms
+says r/jobs.csv "no switch that works joins its workers"
+
 # --- each scheme, each part, at random moments ---
 
 parts=(leaf0 leaf1 spine0 spine1 h0 h1 h2 h3 h4 h5 "leaf0 -> spine0" "leaf0 -> spine1" "leaf1 -> spine0" "leaf1 -> spine1")
-schemes=(ring double_tree halving_doubling ps ps_stream switchml atp esa panama switchml_star netreduce sharp)
+schemes=(ring double_tree halving_doubling ps ps_stream switchml atp esa panama switchml_star netreduce sharp shards)
 RANDOM=$seed
 for ((i = 0; i < count; i++)); do
 	scheme=${schemes[i % ${#schemes[@]}]} part=${parts[RANDOM % ${#parts[@]}]} at=$((RANDOM % 3000))
@@ -82,10 +102,12 @@ for ((i = 0; i < count; i++)); do
 	[[ $scheme != @(ps|ps_stream|atp|esa) ]] || servers=', "servers": 1'
 	pause=""
 	((RANDOM % 4)) || [[ $scheme == netreduce ]] || pause=', "switch": { "pause": true }'
+	carried="\"$scheme\""
+	[[ $scheme != shards ]] || carried='"ring", "sharding": "full", "reduce_scatter": "shards", "all_gather": "shards"'
 	echo "{ \"name\": \"t\", \"seed\": $RANDOM, \"topology\": { $leaf_spine $pause }, \"stop\": { \"after\": \"100s\" },
 		\"schemes\": { \"panama\": { \"aggregate_above\": \"1kB\" } },
 		\"jobs\": [ { \"model\": { \"layers\": [ { \"gradient\": \"1MB\", \"backward\": \"200us\" }, { \"gradient\": \"300kB\" } ] },
-			\"overlap\": \"layers\", \"workers\": 4, \"placement\": \"random\", \"iterations\": 2, \"all_reduce\": \"$scheme\" $servers } ],
+			\"overlap\": \"layers\", \"workers\": 4, \"placement\": \"random\", \"iterations\": 2, \"all_reduce\": $carried $servers } ],
 		\"flows\": [ { \"size\": \"50kB\", \"arrival\": { \"poisson_load\": 0.2 }, \"count\": 30 } ],
 		\"failures\": { \"reroute_delay\": \"200us\", \"controller_delay\": \"300us\",
 			\"events\": [ { \"fails\": \"$part\", \"at\": \"${at}us\" $repair } ] } }" >t.json

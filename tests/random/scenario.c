@@ -755,6 +755,10 @@ static void put_job(unsigned number, unsigned scheme, bool last)
 		put_arrival(put_workers(scheme_ops(scheme)->servers));
 	put_model();
 	OPTIONS(options);
+	rng = &failing;
+	if (!calm && chance(20))
+		put(", 'fallback': 'ring'");
+	rng = &all;
 	mute = gpus || fused;
 	if (lossless && !lossy && chance(50))
 		OPTIONS(domain);
@@ -848,9 +852,8 @@ static void put_stop(enum family family)
 	put(" }");
 }
 
-/* What fails is repaired, so all ends. Trees of all-gathers are not built anew, so no switch fails
- * where there are jobs. */
-static void put_failures(enum family family)
+/* What fails is repaired, so all ends. */
+static void put_failures(void)
 {
 	rng = &failing;
 	if (calm || !chance(20)) {
@@ -861,7 +864,7 @@ static void put_failures(enum family family)
 	put(", 'controller_delay': %s, 'events': [", one_of("'1ps'|'50us'|'10ms'"));
 	for (unsigned i = 0, count = between(1, 3); i < count; i++) {
 		put("%s { 'fails': ", i ? "," : "");
-		if (family == FLOWS && node && chance(50))
+		if (node && chance(50))
 			put("'%s0'", node);
 		else if (chance(50))
 			put("'h%u'", between(0, hosts - 1));
@@ -898,7 +901,7 @@ int main(int argc, char **argv)
 	put_jobs(family);
 	put_flows(family);
 	put_stop(family);
-	put_failures(family);
+	put_failures();
 	put(" }\n");
 	return 0;
 }

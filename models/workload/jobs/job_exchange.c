@@ -14,7 +14,10 @@ static void contribute(struct job_exchange *exchange, const struct job_worker *w
 {
 	int64_t rank = ((int64_t)worker->number - exchange->first) / exchange->stride;
 
-	exchange->ops->contribute(exchange->instance, (uint32_t)rank, size);
+	if (exchange->restart)
+		job_restart_reduce(exchange->restart, (uint32_t)rank, size);
+	else
+		exchange->ops->contribute(exchange->instance, (uint32_t)rank, size);
 }
 
 /* --- gradients --- */
@@ -58,7 +61,7 @@ bool job_reduce(struct job_worker *worker, bytes size)
 	struct job *job = worker->job;
 
 	if (job->restart) {
-		job_restart_reduce(worker, size);
+		job_restart_reduce(job->restart, worker->number, size);
 		return true;
 	}
 	if (job->fusion)
@@ -162,6 +165,8 @@ static void on_done(void *owner, uint32_t rank, uint64_t tensor)
 	struct job_worker *worker =
 		&exchange->job->worker[exchange->first + rank * exchange->stride];
 
+	if (exchange->restart && !job_restart_holds(exchange->restart, rank, &tensor))
+		return;
 	switch (exchange->what) {
 	case EXCHANGE_GRADIENTS:
 		job_reduced(worker, tensor);
@@ -188,6 +193,22 @@ static void on_done(void *owner, uint32_t rank, uint64_t tensor)
 
 /* --- the exchanges of a job --- */
 
+bool job_exchange_start(struct job_exchange *exchange, const char **never)
+{
+	*never = NULL;
+	exchange->instance = exchange->ops->start(exchange->scheme, &exchange->spec, never);
+	return exchange->instance;
+}
+
+/* Before its time: something that it stands on has failed. */
+void job_exchange_stop(struct job_exchange *exchange)
+{
+	exchange->ops->stats(exchange->instance, &exchange->job->stats);
+	(exchange->ops->abandon ? exchange->ops->abandon
+				: exchange->ops->finish)(exchange->instance);
+	exchange->instance = NULL;
+}
+
 /* Starts an exchange among `ranks` workers: first, first + stride, ... */
 static struct job_exchange *add(struct job *job, enum exchange what,
 				const struct collective_ops *ops, void *scheme, uint32_t ranks,
@@ -197,7 +218,7 @@ static struct job_exchange *add(struct job *job, enum exchange what,
 	struct collective_job spec = job_spec(job);
 	const char *never;
 
-	*exchange = (struct job_exchange){ job, what, ops, NULL, first, stride, NULL };
+	*exchange = (struct job_exchange){ job, what, ops, NULL, first, stride };
 	exchange->hosts = xcalloc(ranks, sizeof(*exchange->hosts));
 	for (uint32_t r = 0; r < ranks; r++)
 		exchange->hosts[r] = job->hosts[first + r * stride];
@@ -207,8 +228,12 @@ static struct job_exchange *add(struct job *job, enum exchange what,
 	spec.hosts = exchange->hosts;
 	spec.done = on_done;
 	spec.owner = exchange;
-	exchange->instance = ops->start(scheme, &spec, &never);
-	SIM_BUG_ON(!exchange->instance); /* these take no memory of switches */
+	exchange->spec = spec;
+	exchange->scheme = scheme;
+	job_exchange_start(exchange, &never);
+	if (job->jobs->env.topo->detours && ops->intact)
+		exchange->restart = job_restart_new(job, exchange, ranks);
+	SIM_BUG_ON(!exchange->instance && !exchange->restart); /* they take no memory of switches */
 	return exchange;
 }
 
@@ -272,13 +297,16 @@ void job_start_exchanges(struct job *job)
 void job_exchange_stats(const struct job *job, struct collective_stats *stats)
 {
 	for (size_t i = 0; i < job->exchange_count; i++)
-		job->exchanges[i].ops->stats(job->exchanges[i].instance, stats);
+		if (job->exchanges[i].instance)
+			job->exchanges[i].ops->stats(job->exchanges[i].instance, stats);
 }
 
 void job_end_exchanges(struct job *job)
 {
 	for (size_t i = 0; i < job->exchange_count; i++) {
-		job->exchanges[i].ops->finish(job->exchanges[i].instance);
+		if (job->exchanges[i].instance)
+			job->exchanges[i].ops->finish(job->exchanges[i].instance);
+		job_restart_free(job->exchanges[i].restart);
 		free(job->exchanges[i].hosts);
 	}
 	free(job->exchanges);
@@ -289,5 +317,6 @@ void job_end_exchanges(struct job *job)
 void job_exchange_waiting(const struct job *job, FILE *to, size_t limit)
 {
 	for (size_t i = 0; i < job->exchange_count && limit; i++, limit--)
-		job->exchanges[i].ops->report_waiting(job->exchanges[i].instance, to, 1);
+		if (job->exchanges[i].instance)
+			job->exchanges[i].ops->report_waiting(job->exchanges[i].instance, to, 1);
 }

@@ -1,4 +1,4 @@
-/* Jobs whose scheme stands on something that has failed: their tensors begin anew.
+/* Collectives of jobs that stand on something that has failed: their tensors begin anew.
  *
  * When a switch loses what it has added up, the scheme of each job that stands on it ends at once
  * (but for schemes that recover by themselves), and its workers wait. A link that fails ends
@@ -8,8 +8,9 @@
  * workers, in the same order, so sums stay exactly once; a worker that has one already takes no
  * notice of it.
  *
- * Where there is no way while something may still be repaired, or no memory, the job waits. Where
- * there will never be one, it fails. */
+ * Where there is no tree, the job falls back to what its group says ("fallback"). Else it waits
+ * while something may still be repaired, as it does without memory; and where there will never be
+ * one, it fails. */
 #include "workload/jobs/jobs_parts.h"
 
 #include "base/mem.h"
@@ -19,141 +20,189 @@
 #include <string.h>
 
 struct job_restart {
-	uint64_t first; /* tensor of the job's stream that is number 0 of its scheme's */
+	struct job *job;
+	struct job_exchange *exchange; /* NULL: the job's gradients */
+	uint32_t ranks;
+	struct tensor_sizes sizes;
+	uint64_t first; /* tensor of the stream that is number 0 of the scheme's */
 	uint64_t whole; /* tensors before it are whole everywhere */
-	uint64_t end;   /* some worker has handed over all before it */
+	uint64_t end;   /* some rank has handed over all before it */
 	/* By tensor, from `whole` on. */
-	uint32_t *missing; /* ring: workers that lack its sum */
-	uint8_t *held;     /* ring, and in it by worker */
-	uint64_t *handed;  /* by worker: tensors that it has handed over to the job, ... */
-	uint64_t *sent;    /* ... and the job to its scheme */
+	uint32_t *missing; /* ring: ranks that lack its sum */
+	uint8_t *held;     /* ring, and in it by rank */
+	uint64_t *handed;  /* by rank: tensors that it has handed over, ... */
+	uint64_t *sent;    /* ... and that have gone to the scheme */
 	uint64_t mask, mask_held;
 	bool refilling;
 	bool waits; /* the controller has acted; it waits for memory or a repair */
 };
 
-void job_restart_open(struct job *job)
+struct job_restart *job_restart_new(struct job *job, struct job_exchange *exchange, uint32_t ranks)
 {
 	struct job_restart *restart = xcalloc(1, sizeof(*restart));
 
-	restart->handed = xcalloc(job->workers, sizeof(*restart->handed));
-	restart->sent = xcalloc(job->workers, sizeof(*restart->sent));
-	job->restart = restart;
+	restart->job = job;
+	restart->exchange = exchange;
+	restart->ranks = ranks;
+	restart->handed = xcalloc(ranks, sizeof(*restart->handed));
+	restart->sent = xcalloc(ranks, sizeof(*restart->sent));
+	restart->waits = exchange && !exchange->instance;
+	return restart;
 }
 
-void job_restart_close(struct job *job)
+void job_restart_free(struct job_restart *restart)
 {
-	struct job_restart *restart = job->restart;
-
 	if (!restart)
 		return;
+	free(restart->sizes.of);
 	free(restart->missing);
 	free(restart->held);
 	free(restart->handed);
 	free(restart->sent);
 	free(restart);
-	job->restart = NULL;
 }
 
-static uint8_t *held_at(const struct job *job, uint64_t tensor)
-{
-	const struct job_restart *restart = job->restart;
+/* --- what goes to the scheme, and comes back --- */
 
-	return &restart->held[(tensor & restart->mask_held) * job->workers];
+static void *instance_of(const struct job_restart *restart)
+{
+	return restart->exchange ? restart->exchange->instance : restart->job->instance;
 }
 
-static void add_tensor(struct job *job)
+static const struct collective_ops *ops_of(const struct job_restart *restart)
 {
-	struct job_restart *restart = job->restart;
+	return restart->exchange ? restart->exchange->ops : job_scheme(restart->job);
+}
+
+static uint8_t *held_at(const struct job_restart *restart, uint64_t tensor)
+{
+	return &restart->held[(tensor & restart->mask_held) * restart->ranks];
+}
+
+static void add_tensor(struct job_restart *restart)
+{
 	uint64_t tensor = restart->end;
 
 	restart->missing = ring_reserve(restart->missing, &restart->mask, restart->whole, tensor,
 					sizeof(*restart->missing));
 	restart->held = ring_reserve(restart->held, &restart->mask_held, restart->whole, tensor,
-				     job->workers);
+				     restart->ranks);
 	restart->end++;
-	restart->missing[tensor & restart->mask] = job->workers;
-	memset(held_at(job, tensor), 0, job->workers);
+	restart->missing[tensor & restart->mask] = restart->ranks;
+	memset(held_at(restart, tensor), 0, restart->ranks);
 }
 
-static void send(struct job *job, uint32_t w, bytes size)
+static void send(struct job_restart *restart, uint32_t rank)
 {
-	job->restart->sent[w]++;
-	if (job->fusion)
-		fusion_contribute(job->fusion, w, size);
+	bytes size = restart->sizes.of[restart->sent[rank]++];
+	struct job *job = restart->job;
+
+	if (!restart->exchange && job->fusion)
+		fusion_contribute(job->fusion, rank, size);
 	else
-		job_scheme(job)->contribute(job->instance, w, size);
+		ops_of(restart)->contribute(instance_of(restart), rank, size);
 }
 
-void job_restart_reduce(struct job_worker *worker, bytes size)
+void job_restart_reduce(struct job_restart *restart, uint32_t rank, bytes size)
 {
-	struct job *job = worker->job;
-	struct job_restart *restart = job->restart;
-
-	if (restart->handed[worker->number]++ == restart->end)
-		add_tensor(job);
-	if (job->instance && !restart->refilling)
-		send(job, worker->number, size);
+	if (restart->handed[rank] == restart->end)
+		add_tensor(restart);
+	tensor_sizes_add(&restart->sizes, restart->handed[rank]++, size);
+	if (instance_of(restart) && !restart->refilling)
+		send(restart, rank);
 }
 
-bool job_restart_holds(struct job *job, uint32_t w, uint64_t *tensor)
+bool job_restart_holds(struct job_restart *restart, uint32_t rank, uint64_t *tensor)
 {
-	struct job_restart *restart = job->restart;
-
 	*tensor += restart->first;
-	if (*tensor < restart->whole || held_at(job, *tensor)[w])
+	if (*tensor < restart->whole || held_at(restart, *tensor)[rank])
 		return false;
-	held_at(job, *tensor)[w] = 1;
+	held_at(restart, *tensor)[rank] = 1;
 	restart->missing[*tensor & restart->mask]--;
 	while (restart->whole < restart->end && !restart->missing[restart->whole & restart->mask])
 		restart->whole++;
 	return true;
 }
 
-/* What the workers have handed over goes to the new instance. A sum that comes back meanwhile may
- * make a worker hand over more, which comes behind. */
-static void refill(struct job *job)
+/* What ranks have handed over goes to the new instance. A sum that comes back meanwhile may make
+ * one hand over more, which comes behind. */
+static void refill(struct job_restart *restart)
 {
-	struct job_restart *restart = job->restart;
+	struct job *job = restart->job;
 	bool more = true;
 
 	restart->refilling = true;
 	while (more) {
 		more = false;
-		for (uint32_t w = 0; w < job->workers; w++)
-			while (restart->sent[w] < restart->handed[w]) {
-				size_t place = (size_t)(restart->sent[w] % job->dnn->tensor_count);
-
-				worker_hint(&job->worker[w], place);
-				send(job, w, job->dnn->tensors[place].size);
+		for (uint32_t r = 0; r < restart->ranks; r++)
+			while (restart->sent[r] < restart->handed[r]) {
+				if (!restart->exchange)
+					worker_hint(&job->worker[r],
+						    (size_t)(restart->sent[r] %
+							     job->dnn->tensor_count));
+				send(restart, r);
 				more = true;
 			}
 	}
 	restart->refilling = false;
 }
 
-/* The scheme ends before its time; the workers wait. */
-static void suspend(struct job *job)
+/* --- the end of an instance, and the next --- */
+
+static bool intact(const struct job_restart *restart, bool links)
 {
-	job_add_stats(job);
-	job_stop_scheme(job, true);
+	const struct collective_ops *ops = ops_of(restart);
+
+	return !instance_of(restart) || !ops->intact || ops->intact(instance_of(restart), links);
 }
 
-static bool exchanges_intact(const struct job *job, bool links)
+/* The scheme ends before its time; the ranks wait. */
+static void suspend(struct job_restart *restart)
 {
-	for (size_t i = 0; i < job->exchange_count; i++) {
-		const struct job_exchange *exchange = &job->exchanges[i];
-
-		if (exchange->ops->intact && !exchange->ops->intact(exchange->instance, links))
-			return false;
+	if (restart->exchange) {
+		job_exchange_stop(restart->exchange);
+	} else {
+		job_add_stats(restart->job);
+		job_stop_scheme(restart->job, true);
 	}
+}
+
+/* Starts the scheme again; false where that is not possible now, *never as start() says. */
+static bool resume(struct job_restart *restart, const char **never)
+{
+	if (restart->exchange ? !job_exchange_start(restart->exchange, never)
+			      : !job_start_scheme(restart->job, never))
+		return false;
+	restart->waits = false;
+	restart->first = restart->whole;
+	for (uint32_t r = 0; r < restart->ranks; r++)
+		restart->sent[r] = restart->first;
+	refill(restart);
 	return true;
 }
 
-static bool intact(const struct job *job, bool links)
+/* Returns why it can never go on, or NULL. */
+static const char *recover(struct job_restart *restart)
 {
-	return !job->instance || !job_scheme(job)->intact ||
-	       job_scheme(job)->intact(job->instance, links);
+	const char *never = NULL;
+
+	if (!intact(restart, true))
+		suspend(restart);
+	if (instance_of(restart) || resume(restart, &never))
+		return NULL;
+	if (never && !restart->exchange && job_fall_back(restart->job) && resume(restart, &never))
+		return NULL;
+	restart->waits = true;
+	return restart->job->jobs->may_change ? NULL : never;
+}
+
+/* --- jobs --- */
+
+/* The n-th of a job that runs: of its gradients, then of its exchanges; those that need none have
+ * NULL. */
+static struct job_restart *restart_of(const struct job *job, size_t n)
+{
+	return n ? job->exchanges[n - 1].restart : job->restart;
 }
 
 static bool runs(const struct job *job)
@@ -167,8 +216,12 @@ void jobs_switch_failed(struct jobs *jobs, uint32_t sw)
 		if (jobs->schemes[s].self && jobs->schemes[s].ops->wipe)
 			jobs->schemes[s].ops->wipe(jobs->schemes[s].self, sw);
 	for (size_t i = 0; i < jobs->report.arrived; i++)
-		if (runs(&jobs->jobs[i]) && !intact(&jobs->jobs[i], false))
-			suspend(&jobs->jobs[i]);
+		for (size_t n = 0; runs(&jobs->jobs[i]) && n <= jobs->jobs[i].exchange_count; n++) {
+			struct job_restart *restart = restart_of(&jobs->jobs[i], n);
+
+			if (restart && !intact(restart, false))
+				suspend(restart);
+		}
 }
 
 bool job_is_cut_off(const struct job *job)
@@ -176,6 +229,7 @@ bool job_is_cut_off(const struct job *job)
 	const struct topology *topo = job->jobs->env.topo;
 	const struct machine_conf *machine = job->jobs->env.machine;
 	uint32_t count = job->workers + job->servers, nics = machine_nics(machine);
+	uint32_t hosts = topo->net.hosts;
 
 	if (!topo->forever)
 		return false;
@@ -183,48 +237,10 @@ bool job_is_cut_off(const struct job *job)
 		for (uint32_t j = 0; j < count; j++)
 			for (uint32_t r = 0; i != j && r < nics; r++)
 				if (!topology_ever_reaches(
-					    topo,
-					    machine_nic(machine, topo->net.hosts, job->hosts[i], r),
-					    machine_nic(machine, topo->net.hosts, job->hosts[j],
-							r)))
+					    topo, machine_nic(machine, hosts, job->hosts[i], r),
+					    machine_nic(machine, hosts, job->hosts[j], r)))
 					return true;
 	return false;
-}
-
-/* Starts the scheme again; false where that is not possible now, *never as start() says. */
-static bool resume(struct job *job, const char **never)
-{
-	struct job_restart *restart = job->restart;
-
-	if (!job_start_scheme(job, never))
-		return false;
-	restart->waits = false;
-	restart->first = restart->whole;
-	for (uint32_t w = 0; w < job->workers; w++)
-		restart->sent[w] = restart->first;
-	job->restarts++;
-	refill(job);
-	return true;
-}
-
-/* Returns why the job can never go on, or NULL. */
-static const char *recover(struct job *job)
-{
-	bool last = !job->jobs->may_change;
-	const char *never = NULL;
-
-	if (!exchanges_intact(job, true) && (last || !exchanges_intact(job, false)))
-		return "a tree of its exchanges, which is not built anew, has failed";
-	if (job_is_cut_off(job))
-		return "no way between its hosts is left";
-	if (!job_has_scheme(job))
-		return NULL;
-	if (!intact(job, true))
-		suspend(job);
-	if (job->instance || resume(job, &never))
-		return NULL;
-	job->restart->waits = true;
-	return last ? never : NULL;
 }
 
 void jobs_failures_known(struct jobs *jobs, bool may_change)
@@ -232,8 +248,13 @@ void jobs_failures_known(struct jobs *jobs, bool may_change)
 	jobs->may_change = may_change;
 	for (size_t i = 0; i < jobs->report.arrived; i++) {
 		struct job *job = &jobs->jobs[i];
-		const char *why = runs(job) ? recover(job) : NULL;
+		const char *why = runs(job) && job_is_cut_off(job)
+					  ? "no way between its hosts is left"
+					  : NULL;
 
+		for (size_t n = 0; !why && runs(job) && n <= job->exchange_count; n++)
+			if (restart_of(job, n))
+				why = recover(restart_of(job, n));
 		if (why)
 			job_fail(job, why);
 	}
@@ -245,6 +266,10 @@ void jobs_resume(struct jobs *jobs)
 	const char *never;
 
 	for (size_t i = 0; i < jobs->report.arrived; i++)
-		if (jobs->jobs[i].restart && jobs->jobs[i].restart->waits && runs(&jobs->jobs[i]))
-			resume(&jobs->jobs[i], &never);
+		for (size_t n = 0; runs(&jobs->jobs[i]) && n <= jobs->jobs[i].exchange_count; n++) {
+			struct job_restart *restart = restart_of(&jobs->jobs[i], n);
+
+			if (restart && restart->waits)
+				resume(restart, &never);
+		}
 }

@@ -2,7 +2,6 @@
 
 #include "base/mem.h"
 #include "topo/detours.h"
-#include "topo/tree.h"
 #include "workload/jobs/jobs_parts.h"
 #include "workload/offered.h"
 
@@ -16,7 +15,7 @@ static void on_tensor_done(void *owner, uint32_t w, uint64_t tensor)
 {
 	struct job *job = owner;
 
-	if (!job->restart || job_restart_holds(job, w, &tensor))
+	if (!job->restart || job_restart_holds(job->restart, w, &tensor))
 		job_reduced(&job->worker[w], tensor);
 }
 
@@ -76,7 +75,8 @@ static void leave_hosts(struct job *job)
 	free(job->worker);
 	job->worker = NULL;
 	job_return_hosts(job);
-	job_restart_close(job);
+	job_restart_free(job->restart);
+	job->restart = NULL;
 }
 
 static void job_end(struct job *job)
@@ -98,11 +98,16 @@ static void job_end(struct job *job)
 		jobs->changed(jobs->owner);
 }
 
+static char *failure_text(const struct job *job, const char *why)
+{
+	return xasprintf("failed at %.9f s: %s", seconds_of(job->jobs->env.sim->now), why);
+}
+
 void job_fail(struct job *job, const char *why)
 {
 	struct jobs *jobs = job->jobs;
 
-	job->failure = xasprintf("failed at %.9f s: %s", seconds_of(jobs->env.sim->now), why);
+	job->failure = failure_text(job, why);
 	leave_scheme(job, true);
 	job_write(job);
 	job->state = JOB_FAILED;
@@ -139,6 +144,22 @@ static void make_workers(struct job *job)
 	sim_name(sim, on_job_timer, "controller of job %w");
 }
 
+bool job_fall_back(struct job *job)
+{
+	const struct jobs *jobs = job->jobs;
+	char *before = job->ran_as;
+
+	if (job->conf->fallback == FALLBACK_NONE || job->fell_back)
+		return false;
+	job->fell_back = true;
+	job->machine.inner = jobs->schemes[SCHEME_ring];
+	if (before) /* else nothing has run yet */
+		job->ran_as = xasprintf("%s, from %.9f s on ring", before,
+					seconds_of(jobs->env.sim->now));
+	free(before);
+	return true;
+}
+
 enum admission { ADMIT_NOW, ADMIT_LATER, ADMIT_NEVER };
 
 struct collective_job job_spec(struct job *job)
@@ -170,8 +191,7 @@ bool job_start_scheme(struct job *job, const char **never)
 		job->fusion = fusion_new(job->jobs->env.sim, &spec, conf->fusion_cycle,
 					 conf->fusion ? conf->fusion : FUSION_BUFFER);
 	job->instance = job_scheme(job)->start(
-		job->machine.sim ? &job->machine : job->jobs->schemes[job_group_reduces(conf)].self,
-		&spec, never);
+		job->machine.sim ? &job->machine : job_reduces(job)->self, &spec, never);
 	if (job->instance) {
 		if (job->fusion)
 			fusion_open(job->fusion, job_scheme(job), job->instance);
@@ -179,17 +199,6 @@ bool job_start_scheme(struct job *job, const char **never)
 	}
 	job_stop_scheme(job, false);
 	return false;
-}
-
-/* Whether a tree is left for an all-gather that wants one, which is not asked later. */
-static bool exchanges_have_trees(const struct job *job)
-{
-	const struct topology *topo = job->jobs->env.topo;
-	const struct scheme_run *gathers = &job->jobs->schemes[job_group_gathers(job->conf)];
-
-	return !detours_any(topo) || job->conf->sharding == SHARDING_NONE ||
-	       !gathers->ops->all_gather->intact ||
-	       tree_root(topo, job->hosts, job->workers, 0) != TREE_NONE;
 }
 
 /* Takes hosts and switch memory, or neither. */
@@ -205,11 +214,11 @@ static enum admission admit(struct job *job)
 			      scheme_names[job_group_reduces(job->conf)], job->workers, job->hosts);
 	if (job_is_cut_off(job))
 		never = "no way between its hosts is left";
-	else if (!exchanges_have_trees(job))
-		never = "no switch that works joins its workers";
 	else if (!job_has_scheme(job))
 		return ADMIT_NOW;
-	else if (job_start_scheme(job, &never))
+	else if (job_start_scheme(job, &never) ||
+		 (never && detours_any(jobs->env.topo) && job_fall_back(job) &&
+		  job_start_scheme(job, &never)))
 		return ADMIT_NOW;
 	job_return_hosts(job);
 	if (!jobs->report.running && machine_nics(jobs->env.machine) > 1 && !never)
@@ -224,9 +233,16 @@ static void job_refuse(struct job *job)
 {
 	struct jobs *jobs = job->jobs;
 
-	job->state = JOB_REFUSED;
-	jobs->report.refused++;
-	jobs->report.measured.refused += job->measured;
+	if (detours_any(jobs->env.topo)) {
+		job->failure = failure_text(job, job->refusal);
+		job->state = JOB_FAILED;
+		jobs->report.failed++;
+		jobs->report.measured.failed += job->measured;
+	} else {
+		job->state = JOB_REFUSED;
+		jobs->report.refused++;
+		jobs->report.measured.refused += job->measured;
+	}
 	jobs->report.iterations -= (double)job->iterations;
 	job_write(job);
 	if (jobs->changed)
@@ -271,6 +287,8 @@ static void note_ran_as(struct job *job)
 	}
 	if (job->instance && job_scheme(job)->ran_as)
 		actual = job_scheme(job)->ran_as(job->instance);
+	if (job->fell_back)
+		actual = (struct collective_actual){ .scheme = scheme_names[SCHEME_ring] };
 	collective_actual_text(&actual, given, reduces);
 	job->ran_as = xstrdup(job_group_scheme(job->conf, reduces, text));
 	if (actual.scheme || actual.what)
@@ -284,7 +302,7 @@ static void job_launch(struct job *job)
 	jobs->report.running++;
 	make_workers(job);
 	if (jobs->env.topo->detours && job_has_scheme(job))
-		job_restart_open(job);
+		job->restart = job_restart_new(job, NULL, job->workers);
 	job_start_exchanges(job);
 	note_ran_as(job);
 	if (job->instance && job_scheme(job)->slots)
@@ -542,7 +560,7 @@ void jobs_free(struct jobs *jobs)
 		free(job->failure);
 		free(job->trace_id);
 		dnn_free(job->step);
-		job_restart_close(job);
+		job_restart_free(job->restart);
 	}
 	for (size_t i = 0; i < jobs->report.otherwise_count; i++)
 		free(jobs->report.otherwise[i].ran_as);

@@ -127,6 +127,9 @@ struct pipeline_conf {
 /* Which parts of the state of the training each worker has alone (ZeRO). */
 enum sharding { SHARDING_NONE, SHARDING_OPTIMIZER, SHARDING_FULL };
 
+/* What becomes of a job for which failures leave no tree. */
+enum job_fallback { FALLBACK_NONE, FALLBACK_RING };
+
 struct job_group_conf {
 	size_t origin; /* its number in the scenario, set by job_groups_part() */
 	const char *name;
@@ -142,6 +145,7 @@ struct job_group_conf {
 	int iterations_rule;
 	int64_t max_steps;              /* 0 = every iteration is simulated */
 	int all_reduce;                 /* enum scheme_index */
+	int fallback;                   /* enum job_fallback */
 	int reduce_scatter, all_gather; /* the same, if given; see job_group_reduces() */
 	bool reduce_scatter_given, all_gather_given;
 	int placement;
@@ -192,6 +196,7 @@ char *job_group_scheme(const struct job_group_conf *conf, const char *reduces, c
 static inline bool job_group_uses(const struct job_group_conf *conf, unsigned scheme)
 {
 	return conf->all_reduce == (int)scheme || job_group_reduces(conf) == scheme ||
+	       (conf->fallback == FALLBACK_RING && scheme == SCHEME_ring) ||
 	       (conf->exchanges && (scheme == SCHEME_ring || job_group_gathers(conf) == scheme));
 }
 

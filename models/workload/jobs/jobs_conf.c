@@ -116,6 +116,9 @@ static const struct conf_row straggler_rows[] = {
 		  "Their computing time is multiplied by this.", "our choice"),
 	{ 0 },
 };
+static const char *const fallback_names[] = {
+	[FALLBACK_NONE] = "none", [FALLBACK_RING] = "ring", NULL
+};
 static const struct conf_table straggler_table = { "stragglers", straggler_rows,
 						   sizeof(struct job_group_conf) };
 
@@ -224,6 +227,12 @@ static const struct conf_row group_rows[] = {
 		  "iteration: before the first gradient of an iteration; tensor: before each.",
 		  "our reading of ESA section 7.2.1"),
 	CONF_GROUP("stragglers", "{}", &straggler_table, "Slow workers."),
+	CONF_ENUM("fallback", struct job_group_conf, fallback, "none", fallback_names,
+		  "Where failures leave no tree, or no way to a server. none: the job waits for a "
+		  "repair, or fails if there will be none; ring: it goes on as a ring of "
+		  "connections, "
+		  "to its end.",
+		  "our choice"),
 	{ 0 },
 };
 const struct conf_table job_group_table = { "job_group", group_rows, sizeof(struct job_group_conf),

@@ -31,6 +31,9 @@ struct job_exchange {
 	void *instance;
 	int64_t first, stride; /* worker of rank r: first + r * stride */
 	uint32_t *hosts;       /* by rank; owned */
+	void *scheme;
+	struct collective_job spec;
+	struct job_restart *restart; /* where links may fail and it stands on a tree; owned */
 };
 /* Their connections are numbered down from here, those of an all-reduce up from 0. */
 #define EXCHANGE_EDGES_END (UINT32_C(1) << 20)
@@ -109,7 +112,7 @@ struct job {
 	uint64_t slots;
 	char *ran_as;                /* when it has begun; owned */
 	struct job_restart *restart; /* where links may fail: see job_restart.c; owned */
-	uint64_t restarts;           /* of its scheme */
+	bool fell_back;              /* to a ring: see job_fall_back() */
 	struct timer timer;          /* start, finish */
 };
 
@@ -137,11 +140,17 @@ struct jobs {
 	void *owner;
 };
 
+/* The scheme of its gradients, or what it has fallen back to. */
+static inline const struct scheme_run *job_reduces(const struct job *job)
+{
+	return &job->jobs->schemes[job->fell_back ? SCHEME_ring : job_group_reduces(job->conf)];
+}
+
 /* The job's scheme, with stages inside machines around it if it has any; for sharded jobs the
  * reduce-scatter of the scheme, if there is one. */
 static inline const struct collective_ops *job_scheme(const struct job *job)
 {
-	const struct collective_ops *ops = job->jobs->schemes[job_group_reduces(job->conf)].ops;
+	const struct collective_ops *ops = job_reduces(job)->ops;
 
 	if (job->conf->sharding != SHARDING_NONE && ops->reduce_scatter)
 		return ops->reduce_scatter;
@@ -162,6 +171,8 @@ bool worker_updated(const struct job_worker *worker, size_t layer);
 /* job_exchange.c. Once there are workers, and when the job is over. */
 void job_start_exchanges(struct job *job);
 void job_end_exchanges(struct job *job);
+void job_exchange_stop(struct job_exchange *exchange);
+bool job_exchange_start(struct job_exchange *exchange, const char **never);
 void job_exchange_stats(const struct job *job, struct collective_stats *stats);
 void job_exchange_waiting(const struct job *job, FILE *to, size_t limit);
 /* Hands the next tensor to the scheme; false: the worker's own gradient is the sum. */
@@ -183,11 +194,12 @@ static inline bool job_has_scheme(const struct job *job)
 }
 
 /* job_restart.c: only where links may fail. */
-void job_restart_open(struct job *job);
-void job_restart_close(struct job *job);
-/* As job_reduce() and job_reduced(), in between. False: the worker has that sum already. */
-void job_restart_reduce(struct job_worker *worker, bytes size);
-bool job_restart_holds(struct job *job, uint32_t w, uint64_t *tensor);
+struct job_restart *job_restart_new(struct job *job, struct job_exchange *exchange, uint32_t ranks);
+void job_restart_free(struct job_restart *restart); /* takes NULL */
+/* A rank hands over the next tensor; it has the sum of one, whose number in the stream is filled
+ * in. False: it has that already. */
+void job_restart_reduce(struct job_restart *restart, uint32_t rank, bytes size);
+bool job_restart_holds(struct job_restart *restart, uint32_t rank, uint64_t *tensor);
 void jobs_resume(struct jobs *jobs); /* memory of switches has become free */
 /* Whether two of its hosts will never reach each other again. */
 bool job_is_cut_off(const struct job *job);
@@ -197,6 +209,7 @@ void job_add_stats(struct job *job); /* what its scheme has counted */
 void job_stop_scheme(struct job *job, bool abandon);
 bool job_start_scheme(struct job *job, const char **never);
 void job_fail(struct job *job, const char *why);
+bool job_fall_back(struct job *job); /* to what its group says; false: nothing, or once already */
 void jobs_start_waiting(struct jobs *jobs);
 
 /* job_hosts.c: hosts for workers and servers, into job->hosts. False, and nothing is taken, when
