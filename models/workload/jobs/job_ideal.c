@@ -50,6 +50,8 @@ sim_time job_ideal(struct job *job)
 
 	if (job->workers == 1)
 		return time;
+	if (job->fell_back) /* to another scheme, on the way */
+		return 0;
 	if (!ops->plan || job->conf->exchanges || machine_gpus(job->jobs->env.machine) > 1 ||
 	    job->dnn->tensor_count > 1 || job->conf->overlap != OVERLAP_NONE)
 		return 0;

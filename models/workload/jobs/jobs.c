@@ -154,8 +154,8 @@ bool job_fall_back(struct job *job)
 	job->fell_back = true;
 	job->machine.inner = jobs->schemes[SCHEME_ring];
 	if (before) /* else nothing has run yet */
-		job->ran_as = xasprintf("%s, from %.9f s on ring", before,
-					seconds_of(jobs->env.sim->now));
+		job->ran_as =
+			xasprintf("%s then ring (%.9f s)", before, seconds_of(jobs->env.sim->now));
 	free(before);
 	return true;
 }
