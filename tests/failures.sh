@@ -89,6 +89,13 @@ says r/jobs.csv ',ring,'
 no_tree 4 none 0ms
 says r/jobs.csv "no switch that works joins its workers"
 
+# --- a scheme that never sends again begins anew after any loss, even where the link is back by then ---
+
+scenario '"kind": "star", "hosts": 4, "switch": { "pause": true }' '{ "fails": "h1", "at": "60us", "repair_after": "1us" }' \
+	'"jobs": [ { "model": { "layers": [ { "gradient": "1MB" } ] }, "workers": 4, "all_reduce": "nvls" } ]' ', "controller_delay": "50us"'
+ends 0 run t.json --out r --force
+holds '.network.losses > 0 and .checks.exactly_once.violations == 0' r/summary.json
+
 # --- each scheme, each part, at random moments ---
 
 parts=(leaf0 leaf1 spine0 spine1 h0 h1 h2 h3 h4 h5 "leaf0 -> spine0" "leaf0 -> spine1" "leaf1 -> spine0" "leaf1 -> spine1")

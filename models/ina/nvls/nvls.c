@@ -148,6 +148,14 @@ static void end(void *self)
 	nvls_node_end(job);
 }
 
+/* Nothing is sent again: a link that has failed may have lost what others wait for. */
+static bool intact(const void *self, bool links)
+{
+	const struct ina_job *job = self;
+
+	return ina_intact(job, links) && !(links && ina_tree_failed(job, job->tree.tree));
+}
+
 /* The object that open() makes: what takes memory of the switch, and all-gathers. */
 struct nvls_scheme {
 	struct ina_scheme reduce;
@@ -221,7 +229,7 @@ static void *start_gather(void *scheme, const struct collective_job *spec, const
 
 #define COLLECTIVE                                                                                 \
 	.contribute = nvls_contribute, .finish = ina_finish, .stats = ina_stats,                   \
-	.report_waiting = ina_report_waiting
+	.report_waiting = ina_report_waiting, .intact = intact
 
 static const struct collective_ops reduce_scatter = { .name = "nvls",
 						      .start = start_scatter,

@@ -111,7 +111,10 @@ static void arrived(struct nvls_gpu *gpu, const struct packet *packet)
 	uint32_t *missing = &gpu->missing[row % job->window];
 
 	if (row < gpu->base.results || row >= gpu->base.results + job->window || !*missing) {
-		ina_violated(&job->base, gpu->base.host, packet->chunk, "a row beyond the window");
+		/* where a failed link has lost packets, GPUs are no longer within a window */
+		if (!ina_tree_failed(&job->base, job->base.tree.tree))
+			ina_violated(&job->base, gpu->base.host, packet->chunk,
+				     "a row beyond the window");
 		return;
 	}
 	why_result(job->why, gpu->base.number, packet->chunk);
