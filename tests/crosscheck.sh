@@ -33,7 +33,7 @@ scenario() {
 	JSON
 }
 
-# --- every scheme alone, on one switch and on a fat tree: what it states is judged, and holds ---
+# --- every scheme alone, on one switch and on a fat tree: what it states is judged, and holds; NVLS runs as packets only ---
 
 "$INASIM" list schemes --json >schemes.json
 stated=0
@@ -54,7 +54,7 @@ while IFS=$'\t' read -r scheme one_switch tiers; do
 		ends 0 run --quiet "$scheme-$shape.json" --fidelity analytic --out "closed-$scheme-$shape"
 		ends 0 compare "closed-$scheme-$shape" "fluid-$scheme-$shape" --metric jobs.communication_s.mean --tolerance 1e-6
 	done
-done < <(jq -r '.schemes[] | select(.all_reduce) | [.name, (.fluid_tolerance | .one_switch // "-", .tiers // "-")] | @tsv' schemes.json)
+done < <(jq -r '.schemes[] | select(.all_reduce and .name != "nvls") | [.name, (.fluid_tolerance | .one_switch // "-", .tiers // "-")] | @tsv' schemes.json)
 checks=$((checks + 1))
 ((stated >= 9)) || fail "only $stated tolerances are stated"
 

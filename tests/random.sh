@@ -51,7 +51,8 @@ wrong jobs.csv timeouts 7 'aggregation.timeouts is 0 in the summary, 7 in the ta
 wrong iterations.csv finish_s 1 'iterations.csv line 3: duration'
 wrong links.csv drops 3 'a drop in a lossless network'
 wrong links.csv utilization 1.5 'links.csv line 3: utilization 1.5'
-wrong links.csv bytes 1 'utilization is not that of the bytes'
+wrong links.csv bytes 1000000000 'utilization is not that of the bytes'
+wrong links.csv bytes 1 'frames below 64 bytes'
 wrong series/network.csv mean_utilization 0.9 'utilization of all samples'
 wrong series/network.csv max_utilization 1.001 'busier than always'
 

@@ -32,6 +32,12 @@ static inline void run_vparse(struct run *run, const char *fmt, va_list args)
 	run->scenario.topology.host.nic_jitter_given = true; /* closed forms: 0 unless given */
 }
 
+/* NVLS has no recovery, one switch, and packets only. */
+static inline bool run_is_nvls(unsigned scheme)
+{
+	return !strcmp(scheme_ops(scheme)->name, "nvls");
+}
+
 /* Its tables go to `dir`, if not NULL. */
 static inline void run_vbuild(struct run *run, struct out_dir *dir, const char *fmt, va_list args)
 {

@@ -678,17 +678,19 @@ Test(jobs, of_one_worker)
 	static const char *const fidelities[] = { "packet", "analytic" };
 
 	for (unsigned i = 0; all_reduce_ops(i); i++)
-		for (unsigned f = 0; f < 2; f++) {
+		for (unsigned f = 0; f < (run_is_nvls(i) ? 1 : 2); f++) {
 			struct run run;
 
 			run_build(
 				&run,
 				"{ 'name': 't', 'fidelity': '%s', 'topology': { 'kind': 'star', "
-				"'hosts': 4 }, 'schemes': { 'panama': { 'aggregate_above': '0B' }, "
+				"'hosts': 4, 'switch': { %s } }, 'schemes': { 'panama': { "
+				"'aggregate_above': '0B' }, "
 				"'switchml_star': { 'aggregate_above': '0B' } }, 'jobs': [ { "
 				"'workers': 1, 'all_reduce': '%s', 'iterations': 2, 'model': { "
 				"'layers': [ { 'gradient': '100KB', 'forward': '10us' } ] } } ] }",
-				fidelities[f], scheme_ops(i)->name);
+				fidelities[f], run_is_nvls(i) ? "'pause': true" : "",
+				scheme_ops(i)->name);
 			run_to(&run, END_ALL_DONE);
 			cr_expect_geq(run.s->sim.now, 20 * PS_PER_US);
 			run_free(&run);

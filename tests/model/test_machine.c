@@ -86,7 +86,8 @@ static double exchange(const char *topology, const char *scheme, const char *gra
 		"'pause': "
 		"true } }, 'schemes': { 'atp': { 'memory': '16MB' }, 'esa': { 'memory': '16MB' }, "
 		"'panama': { 'aggregate_above': '0B' }, 'switchml_star': { 'aggregate_above': "
-		"'0B' } }, 'jobs': [ { 'workers': 4, 'iterations': 3, 'all_reduce': '%s', "
+		"'0B' }, 'nvls': { 'memory': '64MB' } }, 'jobs': [ { 'workers': 4, 'iterations': "
+		"3, 'all_reduce': '%s', "
 		"'model': { 'layers': [ { 'gradient': '%s' } ] } } ] }",
 		topology, scheme, gradient);
 	run_to(&run, END_ALL_DONE);

@@ -36,6 +36,8 @@ Test(ties, no_key_is_anothers)
 		const char *servers =
 			strstr("ps ps_stream atp esa", scheme_ops(i)->name) ? "'servers': 2," : "";
 
+		if (run_is_nvls(i))
+			continue;
 		run_build(
 			&run,
 			"{'name': 't', 'topology': {'kind': 'leaf-spine', 'leaves': 3, 'spines': "
