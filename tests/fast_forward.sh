@@ -18,7 +18,8 @@ one_of() {
 
 # settings SCHEME: members of its object, in $settings, and of its jobs, in $members
 settings() {
-	members=
+	one_of '' '' '' ',"sharding":"full"' ',"sharding":"optimizer"' ',"overlap":"layers","fusion_cycle":"1ms"'
+	members=$one
 	case $1 in
 	switchml)
 		one_of '"slots":128' '"slots":512' '"slots":384' '"format":"rdma"' '"timeout_rule":"adaptive"'
@@ -39,16 +40,15 @@ settings() {
 		one_of '' '' ',"max_window":"60kB"' ',"initial_window":"2MB"'
 		settings+=$one
 		one_of '' '' ',"servers":2'
-		members=$one
+		members+=$one
 		;;
 	*)
 		one_of '"transport":"dctcp"' '"transport":"reno"' '"transport":"swift"' '"step_latency":"10us"'
 		settings=$one
 		one_of '"ack_every":1' '"ack_every":2' '"ack_every":3'
 		settings+=,$one
-		one_of '' ',"sharding":"full"' ',"sharding":"full","reduce_scatter":"shards"' \
-			',"sharding":"optimizer"' ',"overlap":"layers","fusion_cycle":"1ms"'
-		members=$one
+		[[ $members != *full* ]] || one_of '' ',"reduce_scatter":"shards"'
+		[[ $members != *full* ]] || members+=$one
 		;;
 	esac
 }
@@ -129,6 +129,10 @@ rule windows 10Gbps 121ns '"kind":"leaf-spine","leaves":4,"spines":2,"hosts_per_
 	'"panama":{"aggregate_above":"0B","elements_per_packet":40}' \
 	'{"all_reduce":"panama","workers":5,'"$model"'},
 	{"all_reduce":"panama","workers":5,"count":2,"arrival":{"at":"3ms"},'"$model}"
+
+# a scheme in switches adds up, then rings over TCP tell of it
+rule sharded 100Gbps 0s "$star" '"switchml":{}' \
+	'{"all_reduce":"switchml","workers":5,"sharding":"optimizer",'"$model}"
 
 cat >draws.json <<'JSON'
 {"name":"draws","topology":{"kind":"star","hosts":4,"host":{"jitter":"100ns"}},

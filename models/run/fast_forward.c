@@ -4,16 +4,11 @@
 #include "net/repeat.h"
 #include "run/simulation_state.h"
 
-/* All that it exchanges goes over connections, or its workers exchange gradients at once and by its
- * scheme alone. */
 static bool job_can_repeat(const struct job_group_conf *conf)
 {
 	const struct collective_ops *ops = scheme_ops((unsigned)conf->all_reduce);
 
-	if (ops->over_tcp)
-		return true;
-	return ops->repeat && conf->sharding == SHARDING_NONE && conf->pipeline.stages <= 1 &&
-	       !conf->exchanges && !conf->fusion_cycle && conf->inside != INSIDE_RING;
+	return ops->over_tcp || ops->repeat;
 }
 
 static bool can_repeat(const struct simulation *s)
