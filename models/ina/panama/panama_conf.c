@@ -177,10 +177,11 @@ static void check_bus(const struct panama_conf *conf, const struct topology_conf
 	struct panama_latency latency = panama_accelerators(conf, topology);
 	const struct panama_equation *equation = &latency.equation;
 	bps rate = topology_fastest(topology);
+	bool pause = topology_pause(topology, false).on;
 
-	if (!panama_slow_port(&latency, panama_frame(conf), rate))
+	if (!panama_slow_port(&latency, panama_frame(conf), rate) || (!pause && conf_errors(doc)))
 		return;
-	conf_say(doc, topology_pause(topology, false).on ? CONF_ERROR : CONF_WARNING,
+	conf_say(doc, pause ? CONF_ERROR : CONF_WARNING,
 		 conf_at(doc, "/schemes/%s/accelerator_latency/bus", scheme),
 		 "%" PRId64 " bits pass %g Gbps a port, links have up to %g; those need %" PRId64
 		 " bits",
