@@ -55,7 +55,7 @@ settings() {
 
 # scenario NUMBER SCHEME
 scenario() {
-	local topology rate jitter window j separator=
+	local topology rate jitter nics window j separator=
 	one_of '"kind":"star","hosts":16' '"kind":"leaf-spine","leaves":4,"spines":2,"hosts_per_leaf":4' \
 		'"kind":"fat-tree","k":4'
 	topology=$one
@@ -63,11 +63,14 @@ scenario() {
 	rate=$one
 	one_of 0ns 121ns 1us
 	jitter=$one
+	one_of 1 1 1 2
+	nics=$one
 	settings "$2"
+	((nics == 1)) || members=${members/,\"sharding\":*/} # one GPU a worker there
 	one_of '' ',"max_window":"60kB"' ',"max_window":"1MB"'
 	window=$one
-	printf '{"name":"repeats","seed":%d,"topology":{%s,"link":{"rate":"%s"},"host":{"nic_jitter":"%s"}},
-		"tcp":{"mss":%d%s},"schemes":{"%s":{%s}},"jobs":[' "$RANDOM" "$topology" "$rate" "$jitter" \
+	printf '{"name":"repeats","seed":%d,"topology":{%s,"link":{"rate":"%s"},"host":{"nic_jitter":"%s","gpus":{"count":%d},"nics":{"count":%d}}},
+		"tcp":{"mss":%d%s},"schemes":{"%s":{%s}},"jobs":[' "$RANDOM" "$topology" "$rate" "$jitter" "$nics" "$nics" \
 		$((200 + RANDOM % 1300)) "$window" "$2" "$settings"
 	for ((j = 0; j < 1 + $1 / ${#schemes[@]} % 3; j++)); do
 		one_of 0 0 0.1

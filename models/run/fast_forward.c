@@ -1,6 +1,5 @@
 #include "run/fast_forward.h"
 
-#include "collective/machine.h"
 #include "net/repeat.h"
 #include "run/simulation_state.h"
 
@@ -16,8 +15,7 @@ static bool can_repeat(const struct simulation *s)
 	const struct job_group_conf *jobs = scenario_jobs(s->scenario);
 
 	if (s->failures || s->fluid || s->observer || s->sim.parts ||
-	    scenario_has_flows(s->scenario) || machine_nics(&s->scenario->machine) > 1 ||
-	    !network_can_repeat(&s->topo.net))
+	    scenario_has_flows(s->scenario) || !network_can_repeat(&s->topo.net))
 		return false;
 	for (size_t i = 0; i < s->scenario->jobs.count; i++)
 		if (jobs[i].enabled && !job_can_repeat(&jobs[i]))
