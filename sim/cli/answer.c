@@ -113,28 +113,24 @@ static size_t group_length(const struct compare_row *row)
 		       : 0;
 }
 
-/* The mean time of an iteration of these jobs ("jobs" of a summary, or a group of them) that is
- * spent on a cause; NaN without --why. */
-static double spent(const cJSON *jobs, size_t cause)
+/* A number of the jobs that `row` is of: all, or those of the group in "jobs.by_name.NAME...". */
+static double of_jobs(const struct run *run, const struct compare_row *row, const char *number)
 {
-	const cJSON *why = cJSON_GetObjectItemCaseSensitive(jobs, "why_s"),
-		    *item = cJSON_GetObjectItemCaseSensitive(why, breakdown_causes[cause].name);
+	size_t length = group_length(row) ? GROUP_AT + group_length(row) : strlen("jobs");
+	char *path = xasprintf("%.*s.%s", (int)length, row->metric, number);
+	double value = summary_value(&run->summary, path);
 
-	return cJSON_IsNumber(item) ? item->valuedouble : NAN;
+	free(path);
+	return value;
 }
 
-/* The jobs of a summary that "jobs.by_name.NAME.jct_s.mean" is of, or all. */
-static const cJSON *jobs_of(const cJSON *summary, const struct compare_row *row)
+/* The mean time of an iteration of these jobs that is spent on a cause; NaN without --why. */
+static double spent(const struct run *run, const struct compare_row *row, size_t cause)
 {
-	const cJSON *jobs = cJSON_GetObjectItemCaseSensitive(summary, "jobs");
-	size_t length = group_length(row);
-	char *name = xstrndup(row->metric + (length ? GROUP_AT : 0), length);
+	char name[64];
 
-	if (length)
-		jobs = cJSON_GetObjectItemCaseSensitive(
-			cJSON_GetObjectItemCaseSensitive(jobs, "by_name"), name);
-	free(name);
-	return jobs;
+	snprintf(name, sizeof(name), "why_s.%s", breakdown_causes[cause].name);
+	return of_jobs(run, row, name);
 }
 
 /* Adds the causes whose times are largest, in size: "queues: flows 54 %, NIC 20 %", or (`shares`
@@ -164,15 +160,14 @@ static void put_causes(FILE *to, const double *times, bool shares, double all)
 }
 
 /* Of the jobs that `row` is of. */
-static void put_why(FILE *to, const cJSON *const *summaries, char *const *labels,
-		    const struct compare_row *row, size_t best, size_t other)
+static void put_why(FILE *to, const struct compare_row *row, const struct run *best,
+		    const struct run *other)
 {
-	const cJSON *now = jobs_of(summaries[best], row), *then = jobs_of(summaries[other], row);
 	double times[BREAKDOWN_CAUSES], all = 0;
 	char text[QUANTITY];
 
 	for (size_t c = 0; c < BREAKDOWN_CAUSES; c++) {
-		times[c] = spent(now, c) - (best == other ? 0 : spent(then, c));
+		times[c] = spent(best, row, c) - (best == other ? 0 : spent(other, row, c));
 		all += times[c];
 	}
 	if (isnan(all))
@@ -186,17 +181,19 @@ static void put_why(FILE *to, const cJSON *const *summaries, char *const *labels
 		fputs(".", to);
 		return;
 	}
-	fprintf(to, " in %s spends ", labels[best]);
+	fprintf(to, " in %s spends ", best->label);
 	put_causes(to, times, false, all);
-	fprintf(to, " than in %s.", labels[other]);
+	fprintf(to, " than in %s.", other->label);
 }
 
 /* ---- Runs ---- */
 
 /* The next row, from `from` on, of a time of what begins with `of` ("jobs.") that each run has: the
  * first of jobs decides who is fastest, or of flows where there are no jobs. SIZE_MAX: no more. */
-static size_t next_time(const struct comparison *c, size_t count, size_t from, const char *of)
+static size_t next_time(const struct comparison *c, size_t from, const char *of)
 {
+	size_t count = c->runs.count;
+
 	for (size_t i = from; i + count <= c->count; i += count) {
 		bool all = !strncmp(c->rows[i].metric, of, strlen(of)) &&
 			   !strcmp(metric_unit(c->rows[i].metric), "s");
@@ -211,16 +208,16 @@ static size_t next_time(const struct comparison *c, size_t count, size_t from, c
 
 /* The time of jobs, from row `first` on, that decides who is fastest: of groups that differ, that
  * of the group which the runs treat most differently. */
-static size_t deciding_time(const struct comparison *c, size_t count, size_t first)
+static size_t deciding_time(const struct comparison *c, size_t first)
 {
 	size_t deciding = first;
 	double most = 0;
 
 	for (size_t i = first; i != SIZE_MAX && group_length(&c->rows[i]);
-	     i = next_time(c, count, i + count, "jobs.by_name.")) {
+	     i = next_time(c, i + c->runs.count, "jobs.by_name.")) {
 		double low = INFINITY, high = 0;
 
-		for (size_t r = i; r < i + count; r++) {
+		for (size_t r = i; r < i + c->runs.count; r++) {
 			low = fmin(low, c->rows[r].value.value);
 			high = fmax(high, c->rows[r].value.value);
 		}
@@ -233,10 +230,12 @@ static size_t deciding_time(const struct comparison *c, size_t count, size_t fir
 }
 
 /* Who has the least of it, and how the others compare. */
-static void put_ranking(FILE *to, const struct comparison *c, size_t first, char *const *labels,
-			size_t count, size_t *best, size_t *worst)
+static void put_ranking(FILE *to, const struct comparison *c, size_t first, size_t *best,
+			size_t *worst)
 {
 	const struct compare_row *rows = &c->rows[first];
+	const struct run *runs = c->runs.items;
+	size_t count = c->runs.count;
 	char *words = metric_words(rows->metric, NULL), value[QUANTITY];
 
 	for (size_t r = *best = *worst = 0; r < count; r++) {
@@ -247,17 +246,17 @@ static void put_ranking(FILE *to, const struct comparison *c, size_t first, char
 		fprintf(to, "All have the same %s: %s.", words,
 			quantity(value, rows->metric, rows->value.value));
 	} else {
-		fprintf(to, "%s is the fastest by %s: %s", labels[*best], words,
+		fprintf(to, "%s is the fastest by %s: %s", runs[*best].label, words,
 			quantity(value, rows->metric, rows[*best].value.value));
 		if (*best > 0) {
 			fputs(", ", to);
-			put_ratio(to, &rows[*best], labels[0]);
+			put_ratio(to, &rows[*best], runs->label);
 		}
 		for (size_t r = 1, others = 0; r < count; r++) {
 			if (r == *best)
 				continue;
-			fprintf(to, "%s %s takes ", others++ ? ";" : ".", labels[r]);
-			put_ratio(to, &rows[r], labels[0]);
+			fprintf(to, "%s %s takes ", others++ ? ";" : ".", runs[r].label);
+			put_ratio(to, &rows[r], runs->label);
 		}
 		fputs(".", to);
 	}
@@ -265,20 +264,20 @@ static void put_ranking(FILE *to, const struct comparison *c, size_t first, char
 }
 
 /* What others pay where the fastest is fast: its row of a time, against the slowest's. */
-static void put_other(FILE *to, const struct comparison *c, size_t first, char *const *labels,
-		      size_t best, size_t worst)
+static void put_other(FILE *to, const struct comparison *c, size_t first, size_t best, size_t worst)
 {
 	const struct compare_row *row = &c->rows[first + best];
+	const struct run *runs = c->runs.items;
 	char *words = metric_words(row->metric, NULL);
 
 	fprintf(to, "%s: ", words);
 	if (row->value.value == c->rows[first + worst].value.value)
-		fprintf(to, "as long as in %s", labels[worst]);
+		fprintf(to, "as long as in %s", runs[worst].label);
 	else if (worst == 0)
-		put_ratio(to, row, labels[0]);
+		put_ratio(to, row, runs->label);
 	else
 		fprintf(to, "%.4g times as long as in %s",
-			row->value.value / c->rows[first + worst].value.value, labels[worst]);
+			row->value.value / c->rows[first + worst].value.value, runs[worst].label);
 	free(words);
 }
 
@@ -291,35 +290,34 @@ static void put_said(FILE *to, size_t *said, const char *label)
 }
 
 /* The other groups of jobs, and the flows. */
-static void put_price(FILE *to, const struct comparison *c, size_t count, char *const *labels,
-		      size_t deciding, size_t best, size_t worst)
+static void put_price(FILE *to, const struct comparison *c, size_t deciding, size_t best,
+		      size_t worst)
 {
-	size_t flows = next_time(c, count, 0, "flows."), said = 0;
+	size_t flows = next_time(c, 0, "flows."), said = 0;
+	const char *label = c->runs.items[best].label;
 
-	for (size_t i = next_time(c, count, 0, "jobs.by_name."); i != SIZE_MAX;
-	     i = next_time(c, count, i + count, "jobs.by_name.")) {
+	for (size_t i = next_time(c, 0, "jobs.by_name."); i != SIZE_MAX;
+	     i = next_time(c, i + c->runs.count, "jobs.by_name.")) {
 		if (i == deciding || !group_length(&c->rows[i]))
 			continue;
-		put_said(to, &said, labels[best]);
-		put_other(to, c, i, labels, best, worst);
+		put_said(to, &said, label);
+		put_other(to, c, i, best, worst);
 	}
 	if (flows != SIZE_MAX) {
-		put_said(to, &said, labels[best]);
-		put_other(to, c, flows, labels, best, worst);
+		put_said(to, &said, label);
+		put_other(to, c, flows, best, worst);
 	}
 	fputs(said ? "." : "", to);
 }
 
 /* Of the groups of jobs in one run: they differ, so each stands beside its own ideal. */
-static bool put_groups_of_run(FILE *to, const struct comparison *c, const cJSON *summary)
+static bool put_groups_of_run(FILE *to, const struct comparison *c)
 {
 	size_t groups = 0;
 	char value[QUANTITY];
 
 	for (const struct compare_row *row = c->rows; row < c->rows + c->count; row++) {
-		const cJSON *slowdown =
-			cJSON_GetObjectItemCaseSensitive(jobs_of(summary, row), "slowdown");
-		const cJSON *mean = cJSON_GetObjectItemCaseSensitive(slowdown, "mean");
+		double slowdown = of_jobs(c->runs.items, row, "slowdown.mean");
 
 		if (!group_length(row) || isnan(row->value.value))
 			continue;
@@ -331,8 +329,8 @@ static bool put_groups_of_run(FILE *to, const struct comparison *c, const cJSON 
 			(int)group_length(row), row->metric + GROUP_AT,
 			quantity(value, row->metric, row->value.value));
 		put_interval(to, row->metric, &row->value);
-		if (cJSON_IsNumber(mean))
-			fprintf(to, ", %.4g times its ideal", mean->valuedouble);
+		if (!isnan(slowdown))
+			fprintf(to, ", %.4g times its ideal", slowdown);
 	}
 	fputs(groups ? "." : "", to);
 	return groups > 0;
@@ -352,14 +350,13 @@ static void put_value_of(FILE *to, const struct compare_row *row)
 	free(words);
 }
 
-static void answer_one(FILE *page, const struct comparison *c, const cJSON *const *summaries,
-		       char *const *labels)
+static void answer_one(FILE *page, const struct comparison *c)
 {
-	size_t jobs = next_time(c, 1, 0, "jobs."), flows = next_time(c, 1, 0, "flows.");
+	size_t jobs = next_time(c, 0, "jobs."), flows = next_time(c, 0, "flows.");
 	struct paragraph p;
 
 	begin(&p);
-	if (!put_groups_of_run(p.to, c, summaries[0]) && jobs != SIZE_MAX)
+	if (!put_groups_of_run(p.to, c) && jobs != SIZE_MAX)
 		put_value_of(p.to, &c->rows[jobs]);
 	end(&p, page);
 	begin(&p);
@@ -367,38 +364,37 @@ static void answer_one(FILE *page, const struct comparison *c, const cJSON *cons
 		put_value_of(p.to, &c->rows[flows]);
 	end(&p, page);
 	for (size_t i = jobs, n = 0; i != SIZE_MAX && n < NAMED; n++) {
-		put_why(begin(&p), summaries, labels, &c->rows[i], 0, 0);
+		put_why(begin(&p), &c->rows[i], c->runs.items, c->runs.items);
 		end(&p, page);
-		i = group_length(&c->rows[i]) ? next_time(c, 1, i + 1, "jobs.by_name.") : SIZE_MAX;
+		i = group_length(&c->rows[i]) ? next_time(c, i + 1, "jobs.by_name.") : SIZE_MAX;
 	}
 }
 
-void answer_runs(FILE *page, const struct comparison *c, const cJSON *const *summaries,
-		 char *const *labels, size_t count)
+void answer_runs(FILE *page, const struct comparison *c)
 {
-	size_t deciding = next_time(c, count, 0, "jobs."), best, worst;
+	size_t deciding = next_time(c, 0, "jobs."), best, worst;
 	bool of_jobs = deciding != SIZE_MAX;
 	struct paragraph p;
 
-	if (count == 1) {
-		answer_one(page, c, summaries, labels);
+	if (c->runs.count == 1) {
+		answer_one(page, c);
 		return;
 	}
 	if (of_jobs)
-		deciding = deciding_time(c, count, deciding);
+		deciding = deciding_time(c, deciding);
 	else
-		deciding = next_time(c, count, 0, "flows.");
+		deciding = next_time(c, 0, "flows.");
 	if (deciding == SIZE_MAX)
 		return;
-	put_ranking(begin(&p), c, deciding, labels, count, &best, &worst);
+	put_ranking(begin(&p), c, deciding, &best, &worst);
 	end(&p, page);
 	begin(&p);
 	if (of_jobs && best != worst)
-		put_price(p.to, c, count, labels, deciding, best, worst);
+		put_price(p.to, c, deciding, best, worst);
 	end(&p, page);
 	begin(&p);
 	if (best != worst)
-		put_why(p.to, summaries, labels, &c->rows[deciding], best, worst);
+		put_why(p.to, &c->rows[deciding], &c->runs.items[best], &c->runs.items[worst]);
 	end(&p, page);
 }
 

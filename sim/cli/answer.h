@@ -5,18 +5,15 @@
 #include "lab/compare/compare.h"
 #include "lab/sweep/groups.h"
 
-#include <cjson/cJSON.h>
-
 #define QUANTITY 48
 
 /* "312 ms", "1.2 GB/s", "1,070": a value with the unit that its metric's name ends in; "–" for NaN.
  * `buffer` of QUANTITY bytes; returns it. */
 const char *quantity(char *buffer, const char *metric, double value);
 
-/* Paragraphs about one run, or several that are called `labels`: who is fastest, by how much, what
- * the others pay, and where the time goes. `summaries` are parsed summary.json. */
-void answer_runs(FILE *to, const struct comparison *comparison, const cJSON *const *summaries,
-		 char *const *labels, size_t count);
+/* Paragraphs about one run, or several: who is fastest, by how much, what the others pay, and where
+ * the time goes. */
+void answer_runs(FILE *to, const struct comparison *comparison);
 
 /* About a sweep: which values of its axes are best and worst for jobs, and for flows. */
 void answer_sweep(FILE *to, const struct sweep_table *table, const struct groups *groups);

@@ -31,28 +31,13 @@ struct report {
 	FILE *to;
 	char *scratch;    /* folder for figures; removed at the end */
 	unsigned figures; /* so far, on the page */
+	char *question;   /* that the page answers: of the scenario, of axes, or of folders */
 	char *error;
 };
-
-/* --- JSON --- */
 
 static const cJSON *member(const cJSON *object, const char *name)
 {
 	return cJSON_GetObjectItemCaseSensitive(object, name);
-}
-
-static const char *text_of(const cJSON *object, const char *name)
-{
-	const char *text = cJSON_GetStringValue(member(object, name));
-
-	return text ? text : "unknown";
-}
-
-static double number_of(const cJSON *object, const char *name)
-{
-	const cJSON *item = member(object, name);
-
-	return cJSON_IsNumber(item) ? item->valuedouble : NAN;
 }
 
 /* --- figures --- */
@@ -124,15 +109,15 @@ static void put_run_figures(struct report *r, const char *dir)
 	put_figures(r, &d, plot_run(dir, &d.options, d.to, &d.error));
 }
 
-static void put_together(struct report *r, const struct cli *cli)
+static void put_together(struct report *r, const struct runs *list)
 {
-	struct plot_labelled *runs = xcalloc((size_t)cli->argc, sizeof(*runs));
+	struct plot_labelled *runs = xcalloc(list->count, sizeof(*runs));
 	struct drawing d;
 
-	for (int i = 0; i < cli->argc; i++)
-		runs[i].dir = cli->argv[i];
+	for (size_t i = 0; i < list->count; i++)
+		runs[i].dir = list->items[i].dir;
 	begin_drawing(r, &d);
-	put_figures(r, &d, plot_together(runs, (size_t)cli->argc, &d.options, d.to, &d.error));
+	put_figures(r, &d, plot_together(runs, list->count, &d.options, d.to, &d.error));
 	free(runs);
 }
 
@@ -186,20 +171,21 @@ static void put_compared(FILE *to, const struct compare_row *row)
 }
 
 /* The table of compare: a row for each metric; for each run a column, and one for its ratio. */
-static void put_comparison(struct report *r, const struct comparison *comparison,
-			   char *const *labels, size_t count)
+static void put_comparison(struct report *r, const struct comparison *comparison)
 {
+	const struct runs *runs = &comparison->runs;
+
 	fputs("<div class=\"scroll\"><table><caption>Below a value: its interval of 95 %, where it "
 	      "comes from samples. Finished of all, where it counts work.</caption>\n<tr>"
 	      "<th>metric</th>",
 	      r->to);
-	for (size_t i = 0; i < count; i++) {
-		html_element(r->to, "th", "%s", count == 1 ? "value" : labels[i]);
+	for (size_t i = 0; i < runs->count; i++) {
+		html_element(r->to, "th", "%s", runs->count == 1 ? "value" : runs->items[i].label);
 		if (i)
-			html_element(r->to, "th", "ratio to %s", labels[0]);
+			html_element(r->to, "th", "ratio to %s", runs->items->label);
 	}
 	for (size_t i = 0; i < comparison->count; i++) {
-		if (i % count == 0) {
+		if (i % runs->count == 0) {
 			fputs("</tr>\n<tr>", r->to);
 			put_metric(r->to, "td", comparison->rows[i].metric, NULL);
 		}
@@ -208,46 +194,56 @@ static void put_comparison(struct report *r, const struct comparison *comparison
 	fputs("</tr>\n</table></div>\n", r->to);
 }
 
-/* Where the time of these jobs went. Writes nothing for a run without --why. */
-static void put_breakdown_of(struct report *r, const cJSON *jobs, const char *name)
+/* Where the time of these jobs went, "jobs" or "jobs.by_name.NAME". Writes nothing for a run
+ * without
+ * --why. */
+static void put_breakdown_of(struct report *r, const struct summary *summary, const char *jobs,
+			     const char *name)
 {
-	const cJSON *cause;
-	double all = 0;
+	double times[BREAKDOWN_CAUSES], all = 0;
 
-	cJSON_ArrayForEach(cause, member(jobs, "why_s"))
-		all += cJSON_IsNumber(cause) ? cause->valuedouble : 0;
-	if (all <= 0)
+	for (size_t c = 0; c < BREAKDOWN_CAUSES; c++) {
+		char *path = xasprintf("%s.why_s.%s", jobs, breakdown_causes[c].name);
+
+		times[c] = summary_value(summary, path);
+		all += times[c];
+		free(path);
+	}
+	if (!(all > 0))
 		return;
-	html_element(r->to, "h3", "What iterations%s%s are spent on", name ? " of " : "",
-		     name ? name : "");
+	html_element(r->to, "h3", "What iterations%s%s are spent on", *name ? " of " : "", name);
 	fputs("<div class=\"scroll\"><table><caption>Mean over workers and iterations.</caption>\n"
 	      "<tr><th>cause</th><th>ms</th><th>share</th><th></th></tr>\n",
 	      r->to);
 	for (size_t c = 0; c < BREAKDOWN_CAUSES; c++) {
-		double time = number_of(member(jobs, "why_s"), breakdown_causes[c].name);
-
-		if (!(time > 0))
+		if (!(times[c] > 0))
 			continue;
 		fputs("<tr>", r->to);
 		html_element(r->to, "td", "%s", breakdown_causes[c].words);
 		fprintf(r->to,
 			"<td>%.4f</td><td>%.1f %%</td><td class=\"text\"><span class=\"bar\" "
 			"style=\"width:%.1frem\"></span></td></tr>\n",
-			time * 1e3, 100 * time / all, 8 * time / all);
+			times[c] * 1e3, 100 * times[c] / all, 8 * times[c] / all);
 	}
 	fputs("</table></div>\n", r->to);
 }
 
 /* A table for each group of jobs: no mean over jobs that differ. */
-static void put_breakdown(struct report *r, const cJSON *summary)
+static void put_breakdown(struct report *r, const struct summary *summary)
 {
-	const cJSON *jobs = member(summary, "jobs"), *groups = member(jobs, "by_name"), *group;
+	static const char begin[] = "jobs.by_name.", end[] = ".jct_s.mean";
+	struct names groups = { 0 };
 
-	if (cJSON_GetArraySize(groups) < 2)
-		put_breakdown_of(r, jobs, NULL);
-	else
-		cJSON_ArrayForEach(group, groups)
-			put_breakdown_of(r, group, group->string);
+	summary_groups(summary, begin, end, &groups);
+	if (groups.count < 2)
+		put_breakdown_of(r, summary, "jobs", "");
+	for (size_t i = 0; i < groups.count && groups.count > 1; i++) {
+		char *jobs = xstrndup(groups.items[i], strlen(groups.items[i]) - strlen(end));
+
+		put_breakdown_of(r, summary, jobs, jobs + strlen(begin));
+		free(jobs);
+	}
+	free(groups.items);
 }
 
 static void put_fact(struct report *r, const char *what, const char *text)
@@ -286,21 +282,23 @@ static char *command_of(const cJSON *manifest)
 	return text;
 }
 
-static void put_facts(struct report *r, const cJSON *manifest, const cJSON *summary)
+static void put_facts(struct report *r, const struct run *run)
 {
+	const cJSON *manifest = run->manifest, *summary = run->summary.root;
 	char *command = command_of(manifest), *version, *seed;
 
-	version = xasprintf("%s (%s)", text_of(manifest, "version"), text_of(manifest, "commit"));
-	seed = xasprintf("%.0f", number_of(manifest, "seed"));
+	version =
+		xasprintf("%s (%s)", json_text(manifest, "version"), json_text(manifest, "commit"));
+	seed = xasprintf("%.0f", summary_value(&run->summary, "seed"));
 	fputs("<div class=\"scroll\"><table>\n", r->to);
-	put_fact(r, "scenario", text_of(summary, "scenario"));
+	put_fact(r, "scenario", json_text(summary, "scenario"));
 	put_fact(r, "seed", seed);
-	put_fact(r, "fidelity", text_of(summary, "fidelity"));
+	put_fact(r, "fidelity", json_text(summary, "fidelity"));
 	put_fact(r, "inasim", version);
 	put_fact(r, "command", command);
-	put_fact(r, "when", text_of(manifest, "start"));
-	put_fact(r, "end", text_of(manifest, "end_reason"));
-	put_fact(r, "digest", text_of(manifest, "digest"));
+	put_fact(r, "when", json_text(manifest, "start"));
+	put_fact(r, "end", json_text(manifest, "end_reason"));
+	put_fact(r, "digest", json_text(manifest, "digest"));
 	fputs("</table></div>\n", r->to);
 	free(seed);
 	free(version);
@@ -318,34 +316,36 @@ static void put_lines(struct report *r, const cJSON *list, const char *before)
 			     cJSON_IsString(line) ? line->valuestring : "");
 }
 
-static void put_unfinished(struct report *r, const cJSON *summary, const char *what)
+static void put_unfinished(struct report *r, const char *what, double count, double finished)
 {
-	const cJSON *object = member(summary, what);
-	double left = number_of(object, "count") - number_of(object, "finished");
-
-	if (left > 0)
+	if (count > finished)
 		html_element(
 			r->to, WARNING,
 			"%.0f of %.0f measured %s did not finish: means are of those that did.",
-			left, number_of(object, "count"), what);
+			count - finished, count, what);
 }
 
-static void put_warnings(struct report *r, const cJSON *manifest, const cJSON *summary)
+static void put_warnings(struct report *r, const struct run *run)
 {
+	const struct summary *numbers = &run->summary;
+	const cJSON *manifest = run->manifest, *summary = numbers->root;
 	const cJSON *checks = member(summary, "checks");
-	const char *end = text_of(manifest, "end_reason"), *commit = text_of(manifest, "commit");
+	const char *end = json_text(manifest, "end_reason"),
+		   *commit = json_text(manifest, "commit");
 	long before = ftell(r->to);
 
 	put_lines(r, member(summary, "warnings"), "");
 	put_lines(r, member(member(summary, "jobs"), "ran_as"), "Not as given: ");
-	put_unfinished(r, summary, "jobs");
-	put_unfinished(r, summary, "flows");
+	put_unfinished(r, "jobs", summary_value(numbers, "jobs.count"),
+		       summary_value(numbers, "jobs.finished"));
+	put_unfinished(r, "flows", summary_value(numbers, "flows.count"),
+		       summary_value(numbers, "flows.finished"));
 	if (!strcmp(end, "time_limit") || !strcmp(end, "deadlock") || !strcmp(end, "interrupted") ||
 	    !strcmp(end, "violation"))
 		html_element(r->to, WARNING, "The run ended by %s.", end);
 	if (cJSON_IsString(member(checks, "first_violation")))
 		html_element(r->to, WARNING, "A check was violated: %s",
-			     text_of(checks, "first_violation"));
+			     json_text(checks, "first_violation"));
 	if (strstr(commit, "dirty"))
 		html_element(r->to, WARNING, "The program had changes that no commit has (%s).",
 			     commit);
@@ -365,11 +365,11 @@ static void put_again(struct report *r, const cJSON *manifest)
 	fputs("<p>Save the resolved scenario, in which every value is spelled out, and run it with "
 	      "inasim ",
 	      r->to);
-	html_text(r->to, text_of(manifest, "version"));
+	html_text(r->to, json_text(manifest, "version"));
 	fputs(" (commit ", r->to);
-	html_text(r->to, text_of(manifest, "commit"));
+	html_text(r->to, json_text(manifest, "commit"));
 	fputs("): the digest will be <code>", r->to);
-	html_text(r->to, text_of(manifest, "digest"));
+	html_text(r->to, json_text(manifest, "digest"));
 	fputs("</code>. Files that it names have to lie where it says.</p>\n"
 	      "<pre>inasim run scenario.json --out again</pre>\n",
 	      r->to);
@@ -377,94 +377,57 @@ static void put_again(struct report *r, const cJSON *manifest)
 	free(scenario);
 }
 
-/* Runs that are read. */
-struct runs_read {
-	cJSON **manifests, **summaries;
-	char **labels;
-	size_t count;
-};
-
-static bool read_runs(struct report *r, const struct cli *cli, struct runs_read *runs)
+/* The first question of the page and its answer, then what it rests on. */
+static void put_answer(struct report *r, const struct comparison *comparison)
 {
-	const char *const *dirs = (const char *const *)cli->argv;
-	size_t count = (size_t)cli->argc;
+	const struct runs *runs = &comparison->runs;
 
-	*runs = (struct runs_read){ .manifests = xcalloc(count, sizeof(*runs->manifests)),
-				    .summaries = xcalloc(count, sizeof(*runs->summaries)),
-				    .labels = xcalloc(count, sizeof(*runs->labels)),
-				    .count = count };
-	for (size_t i = 0; i < count; i++) {
-		runs->labels[i] = names_directory(dirs, count, i);
-		runs->manifests[i] = json_read(dirs[i], "manifest.json", &r->error);
-		if (runs->manifests[i])
-			runs->summaries[i] = json_read(dirs[i], "summary.json", &r->error);
-		if (!runs->summaries[i])
-			return false;
-	}
-	return true;
-}
-
-static void release_runs(struct runs_read *runs)
-{
-	for (size_t i = 0; i < runs->count; i++) {
-		free(runs->labels[i]);
-		cJSON_Delete(runs->manifests[i]);
-		cJSON_Delete(runs->summaries[i]);
-	}
-	free(runs->labels);
-	free(runs->manifests);
-	free(runs->summaries);
-}
-
-/* The first question of the page and its answer, then what it rests on. False with r->error. */
-static bool put_answer(struct report *r, const struct cli *cli, const struct runs_read *runs)
-{
-	const struct compare_options options = { .tolerance = NAN };
-	struct comparison comparison;
-
-	if (compare_runs_read((const char *const *)cli->argv, runs->count, &options, &comparison,
-			      &r->error) != COMPARE_ALIKE)
-		return false;
 	html_element(r->to, "h2", "The answer");
-	answer_runs(r->to, &comparison, (const cJSON *const *)runs->summaries, runs->labels,
-		    runs->count);
+	answer_runs(r->to, comparison);
 	for (size_t i = 0; i < runs->count; i++) {
 		if (runs->count > 1)
-			html_element(r->to, "h3", "Does %s mean what it says?", runs->labels[i]);
+			html_element(r->to, "h3", "Does %s mean what it says?",
+				     runs->items[i].label);
 		else
 			html_element(r->to, "h3", "Does it mean what it says?");
-		put_warnings(r, runs->manifests[i], runs->summaries[i]);
+		put_warnings(r, &runs->items[i]);
 	}
 	if (runs->count == 1)
-		put_breakdown(r, runs->summaries[0]);
+		put_breakdown(r, &runs->items->summary);
 	html_element(r->to, "h2", "Figures");
 	if (runs->count == 1)
-		put_run_figures(r, cli->argv[0]);
+		put_run_figures(r, runs->items->dir);
 	else
-		put_together(r, cli);
+		put_together(r, runs);
 	html_element(r->to, "h2", "Results");
-	put_comparison(r, &comparison, runs->labels, runs->count);
-	comparison_release(&comparison);
-	return true;
+	put_comparison(r, comparison);
 }
 
-static bool put_runs(struct report *r, const struct cli *cli)
+static bool put_runs(struct report *r, const char *const *dirs, size_t count)
 {
-	struct runs_read runs;
-	bool good = read_runs(r, cli, &runs) && put_answer(r, cli, &runs);
+	const struct compare_options options = { .tolerance = NAN, .by_folder = true };
+	struct comparison comparison;
 
-	for (size_t i = 0; good && i < runs.count; i++) {
-		if (runs.count > 1) {
-			html_element(r->to, "h2", "%s alone", runs.labels[i]);
-			put_breakdown(r, runs.summaries[i]);
-			put_run_figures(r, cli->argv[i]);
+	if (compare_runs_read(dirs, count, &options, &comparison, &r->error) != COMPARE_ALIKE)
+		return false;
+	if (!r->question)
+		r->question = xasprintf("%s: how long does its work take, and why?",
+					json_text(comparison.runs.items->summary.root, "scenario"));
+	put_answer(r, &comparison);
+	for (size_t i = 0; i < count; i++) {
+		const struct run *run = &comparison.runs.items[i];
+
+		if (count > 1) {
+			html_element(r->to, "h2", "%s alone", run->label);
+			put_breakdown(r, &run->summary);
+			put_run_figures(r, run->dir);
 		}
-		html_element(r->to, runs.count > 1 ? "h3" : "h2", "What was run");
-		put_facts(r, runs.manifests[i], runs.summaries[i]);
-		put_again(r, runs.manifests[i]);
+		html_element(r->to, count > 1 ? "h3" : "h2", "What was run");
+		put_facts(r, run);
+		put_again(r, run->manifest);
 	}
-	release_runs(&runs);
-	return good;
+	comparison_release(&comparison);
+	return true;
 }
 
 /* --- a sweep --- */
@@ -558,6 +521,24 @@ static void put_sweep_again(struct report *r, const char *dir)
 	free(path);
 }
 
+/* "NAME: what do LOAD and SCHEME change?" The caller frees. */
+static char *ask_of_sweep(const struct sweep_table *table)
+{
+	const char **axes = xcalloc(table->axis_count + 1, sizeof(*axes));
+	char *text;
+	size_t length;
+	FILE *to = open_memstream(&text, &length);
+
+	for (size_t a = 0; a < table->axis_count; a++)
+		axes[a] = table->axes[a].name;
+	fprintf(to, "%s: what do ", table->name);
+	names_list(to, axes, table->axis_count, table->axis_count);
+	fputs(" change?", to);
+	fclose(to);
+	free(axes);
+	return text;
+}
+
 static bool put_sweep(struct report *r, const char *dir)
 {
 	struct sweep_table *table = sweep_table_read(dir, &r->error);
@@ -566,6 +547,8 @@ static bool put_sweep(struct report *r, const char *dir)
 
 	if (!table)
 		return false;
+	if (!r->question)
+		r->question = ask_of_sweep(table);
 	groups = groups_of(table);
 	html_element(r->to, "h2", "The answer");
 	answer_sweep(r->to, table, &groups);
@@ -606,23 +589,13 @@ static void put_citation(struct report *r)
 	free(path);
 }
 
-/* "NAME: what do LOAD and SCHEME change?" */
-static void ask_of_sweep(FILE *to, const cJSON *sweep)
+/* The caller frees. */
+static char *ask_of_several(const char *const *dirs, size_t count)
 {
-	const cJSON *axis;
+	char *text;
+	size_t length;
+	FILE *to = open_memstream(&text, &length);
 
-	fprintf(to, "%s: what do ", text_of(sweep, "name"));
-	cJSON_ArrayForEach(axis, member(sweep, "axes"))
-		fprintf(to, "%s%s",
-			!axis->prev || axis == member(sweep, "axes")->child ? ""
-			: axis->next                                        ? ", "
-									    : " and ",
-			text_of(axis, "name"));
-	fputs(" change?", to);
-}
-
-static void ask_of_several(FILE *to, const char *const *dirs, size_t count)
-{
 	fputs("Which is fastest: ", to);
 	for (size_t i = 0; i < count; i++) {
 		char *label = names_directory(dirs, count, i);
@@ -631,89 +604,71 @@ static void ask_of_several(FILE *to, const char *const *dirs, size_t count)
 		free(label);
 	}
 	fputs("? And why?", to);
-}
-
-/* What the page is about, as a question: of the scenario, of axes, or of folders. The caller frees.
- */
-static char *question(const struct cli *cli, bool sweeps)
-{
-	char *text, *error = NULL;
-	size_t length;
-	FILE *to = open_memstream(&text, &length);
-	cJSON *root = cli->argc > 1 ? NULL
-				    : json_read(cli->argv[0],
-						sweeps ? "sweep.json" : "summary.json", &error);
-
-	if (root && sweeps)
-		ask_of_sweep(to, root);
-	else if (root)
-		fprintf(to, "%s: how long does its work take, and why?", text_of(root, "scenario"));
-	else
-		ask_of_several(to, (const char *const *)cli->argv, (size_t)cli->argc);
 	fclose(to);
-	cJSON_Delete(root);
-	free(error);
 	return text;
 }
 
-/* Sweeps one by one: `compare --by` and a second sweep is another question. */
-static bool put_sweeps(struct report *r, const struct cli *cli)
+/* A sweep, runs side by side, or several one by one if a sweep is among them: `compare --by` and a
+ * second sweep is another question. */
+static bool put_all(struct report *r, const char *const *dirs, size_t count)
 {
-	bool good = true;
+	bool sweeps = false, good = true;
 
-	for (int i = 0; i < cli->argc && good && !interrupted; i++) {
-		struct cli one = *cli;
-
-		if (cli->argc > 1)
-			html_element(r->to, "h2", "%s", cli->argv[i]);
-		one.argc = 1;
-		one.argv = cli->argv + i;
-		good = sweep_table_exists(cli->argv[i]) ? put_sweep(r, cli->argv[i])
-							: put_runs(r, &one);
+	if (count > 1)
+		r->question = ask_of_several(dirs, count);
+	for (size_t i = 0; i < count; i++)
+		sweeps |= sweep_table_exists(dirs[i]);
+	if (!sweeps)
+		return put_runs(r, dirs, count);
+	for (size_t i = 0; i < count && good && !interrupted; i++) {
+		if (count > 1)
+			html_element(r->to, "h2", "%s", dirs[i]);
+		good = sweep_table_exists(dirs[i]) ? put_sweep(r, dirs[i])
+						   : put_runs(r, &dirs[i], 1);
 	}
 	return good;
 }
 
-static bool put_all(struct report *r, const struct cli *cli, bool sweeps)
+/* What stands below the question. NULL with r->error. */
+static char *make_body(struct report *r, const struct cli *cli)
 {
-	bool good = sweeps ? put_sweeps(r, cli) : put_runs(r, cli);
+	char *body;
+	size_t length;
+	bool good;
 
+	r->to = open_memstream(&body, &length);
+	good = put_all(r, (const char *const *)cli->argv, (size_t)cli->argc);
 	put_citation(r);
-	return good && !interrupted;
+	fclose(r->to);
+	if (good && !interrupted)
+		return body;
+	free(body);
+	return NULL;
 }
 
 /* Fills the template in: its only @WORDS@. NULL with r->error. */
 static char *make_page(struct report *r, const struct cli *cli)
 {
 	char *path = home_path("scripts/report/report.html"), *page = NULL;
-	char *template = input_read(path, FILE_MAX, NULL);
+	char *template = input_read(path, FILE_MAX, NULL), *text = NULL;
 	char *title = template ? strstr(template, "@TITLE@") : NULL;
 	char *body = title ? strstr(title, "@BODY@") : NULL;
-	bool good = body, sweeps = false;
-	char *asked;
 	size_t length;
 
-	if (good) {
+	if (!body)
+		r->error = xasprintf("cannot read %s", path);
+	else if ((text = make_body(r, cli)) != NULL) {
 		*title = *body = '\0';
 		r->to = open_memstream(&page, &length);
 		fputs(template, r->to);
-		for (int i = 0; i < cli->argc; i++)
-			sweeps |= sweep_table_exists(cli->argv[i]);
-		asked = question(cli, sweeps);
-		html_text(r->to, asked);
+		html_text(r->to, r->question);
 		fputs(title + strlen("@TITLE@"), r->to);
-		html_element(r->to, "h1", "%s", asked);
-		free(asked);
-		good = put_all(r, cli, sweeps);
+		html_element(r->to, "h1", "%s", r->question);
+		fputs(text, r->to);
 		fputs(body + strlen("@BODY@"), r->to);
 		fclose(r->to);
-	} else {
-		r->error = xasprintf("cannot read %s", path);
 	}
-	if (!good) {
-		free(page);
-		page = NULL;
-	}
+	free(text);
 	free(template);
 	free(path);
 	return page;
@@ -752,6 +707,7 @@ static int write_report(const struct cli *cli, const char *path)
 	}
 	folder_remove(r.scratch);
 	free(r.scratch);
+	free(r.question);
 	free(r.error);
 	free(page);
 	return code;

@@ -31,3 +31,9 @@ cJSON *json_read(const char *dir, const char *file, char **error)
 	free(path);
 	return root;
 }
+
+const char *json_text(const cJSON *object, const char *key)
+{
+	const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, key));
+	return text != NULL ? text : "?";
+}

@@ -8,4 +8,7 @@
  * caller's. */
 cJSON *json_read(const char *dir, const char *file, char **error);
 
+/* A text in an object; "?" if it has none of this name. */
+const char *json_text(const cJSON *object, const char *key);
+
 #endif

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "base/plain.h"
+#include "data/json_read.h"
 #include "data/metrics.h"
 
 #include <math.h>
@@ -9,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-void summary_print_warnings(const cJSON *root, const char *lead, FILE *to)
+void summary_print_warnings(const struct summary *summary, const char *lead, FILE *to)
 {
 	const cJSON *item;
-	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(root, "warnings"))
+	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(summary->root, "warnings"))
 		if (cJSON_IsString(item)) {
 			char *text = xstrdup(item->valuestring);
 			plain_text(text);
@@ -56,10 +57,11 @@ static void collect(struct summary *summary, const char *prefix, const cJSON *co
 	}
 }
 
-void summary_init(struct summary *summary, const cJSON *root)
+bool summary_read(struct summary *summary, const char *dir, char **error)
 {
-	*summary = (struct summary){ 0 };
-	collect(summary, "", root);
+	*summary = (struct summary){ .root = json_read(dir, "summary.json", error) };
+	collect(summary, "", summary->root);
+	return summary->root != NULL;
 }
 
 void summary_release(struct summary *summary)
@@ -67,6 +69,7 @@ void summary_release(struct summary *summary)
 	for (size_t i = 0; i < summary->count; i++)
 		free(summary->numbers[i].name);
 	free(summary->numbers);
+	cJSON_Delete(summary->root);
 }
 
 size_t summary_find(const struct summary *summary, const char *name)
@@ -81,4 +84,17 @@ double summary_value(const struct summary *summary, const char *name)
 {
 	size_t i = summary_find(summary, name);
 	return i == SIZE_MAX ? NAN : summary->numbers[i].value;
+}
+
+void summary_groups(const struct summary *summary, const char *begin, const char *end,
+		    struct names *names)
+{
+	size_t first = strlen(begin), last = strlen(end);
+	for (size_t i = 0; i < summary->count; i++) {
+		const char *name = summary->numbers[i].name;
+		size_t length = strlen(name);
+		if (length > first + last && strncmp(name, begin, first) == 0 &&
+		    strcmp(name + length - last, end) == 0 && names_find(names, name) == SIZE_MAX)
+			names_add(names, name);
+	}
 }

@@ -4,6 +4,8 @@
 #ifndef INASIM_LAB_SUMMARY_H
 #define INASIM_LAB_SUMMARY_H
 
+#include "lab/names.h"
+
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,16 +17,18 @@ struct summary_number {
 };
 
 struct summary {
+	cJSON *root;                    /* the whole; owned, as all here */
 	struct summary_number *numbers; /* in the order of the file */
 	size_t count, capacity;
 };
 
-/* Takes the numbers of a parsed summary.json, without texts and flags. */
-void summary_init(struct summary *summary, const cJSON *root);
+/* Reads DIR/summary.json: its numbers, without texts and flags. False and *error (caller frees) if
+ * it cannot. Release it in any case. */
+bool summary_read(struct summary *summary, const char *dir, char **error);
 void summary_release(struct summary *summary);
 
 /* Prints a line "LEAD: TEXT" for each of its "warnings", without control characters. */
-void summary_print_warnings(const cJSON *root, const char *lead, FILE *to);
+void summary_print_warnings(const struct summary *summary, const char *lead, FILE *to);
 
 /* Whether this member of summary.json depends on the machine rather than the run. */
 bool summary_is_of_machine(const char *name);
@@ -32,5 +36,10 @@ bool summary_is_of_machine(const char *name);
 /* SIZE_MAX if there is none of this name. */
 size_t summary_find(const struct summary *summary, const char *name);
 double summary_value(const struct summary *summary, const char *name); /* NaN */
+
+/* Adds the numbers BEGIN GROUP END ("jobs.by_name.", GROUP, ".jct_s.mean") that are not in `names`
+ * yet. They live as long as the summary. */
+void summary_groups(const struct summary *summary, const char *begin, const char *end,
+		    struct names *names);
 
 #endif

@@ -33,9 +33,7 @@ Test(summary, numbers_by_path)
 	char *error = NULL;
 	struct summary s;
 	sample_write(folder, "summary.json", text);
-	cJSON *root = json_read(folder, "summary.json", &error);
-	cr_assert_not_null(root, "%s", error);
-	summary_init(&s, root);
+	cr_assert(summary_read(&s, folder, &error), "%s", error);
 	cr_expect_eq(s.count, 5);
 	cr_expect_eq(summary_value(&s, "jobs.count"), 3);
 	cr_expect_eq(summary_value(&s, "jobs.by_name.a.b.cpu_s"),
@@ -47,7 +45,6 @@ Test(summary, numbers_by_path)
 	cr_expect_eq(summary_find(&s, "digest"), SIZE_MAX);
 	cr_expect_eq(summary_find(&s, "Jobs.count"), SIZE_MAX);
 	summary_release(&s);
-	cJSON_Delete(root);
 }
 
 static void refused(const char *text, const char *want)

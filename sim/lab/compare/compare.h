@@ -12,7 +12,7 @@
 #define INASIM_LAB_COMPARE_COMPARE_H
 
 #include "data/inference.h"
-#include "lab/names.h"
+#include "lab/summary.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,6 +24,7 @@ struct compare_options {
 	const char *baseline; /* value of that axis to compare with; NULL: the first */
 	double tolerance;     /* NaN: none */
 	bool json, latex;     /* latex: rows as a tabular, the rest as comments */
+	bool by_folder;       /* runs are called by their folders, as with latex; else A, B, ... */
 };
 
 enum compare_end {
@@ -54,8 +55,20 @@ struct compare_row {
 	double paired[2]; /* baseline and value of complete pairs, where some pairs are not */
 };
 
+/* A run that is compared, as it was read. */
+struct run {
+	const char *dir;
+	char *label;
+	cJSON *manifest;
+	struct summary summary;
+};
+struct runs {
+	struct run *items; /* owned, as what they point to */
+	size_t count;
+};
+
 struct comparison {
-	struct runs *runs;        /* compare_runs.c: what was read; owned, or NULL */
+	struct runs runs;         /* none where sweeps are compared */
 	const char **label_names; /* owned; the strings are not */
 	size_t label_count;
 	const char *work_name; /* heading of finished/count */

@@ -5,7 +5,6 @@
 
 #include "data/json.h"
 #include "lab/compare/compare.h"
-#include "lab/summary.h"
 
 #include <stdint.h>
 

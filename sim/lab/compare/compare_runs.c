@@ -13,28 +13,14 @@
 
 #define DIFFERENCES_SHOWN 20
 
-struct run {
-	const char *dir;
-	char *label;
-	cJSON *manifest, *root; /* manifest.json, summary.json */
-	struct summary summary;
-};
-
-struct runs {
-	struct run *items;
-	size_t count;
-};
-
 /* ---- Reading ---- */
 
-static bool run_read(struct run *run, const char *dir, size_t index, char **error)
+static bool run_read(struct run *run, const char *dir, char *label, char **error)
 {
-	*run = (struct run){ .dir = dir, .label = compare_label(index) };
+	*run = (struct run){ .dir = dir, .label = label };
 	run->manifest = json_read(dir, "manifest.json", error);
-	run->root = run->manifest == NULL ? NULL : json_read(dir, "summary.json", error);
-	if (run->root == NULL)
+	if (run->manifest == NULL || !summary_read(&run->summary, dir, error))
 		return false;
-	summary_init(&run->summary, run->root);
 	if (!isnan(summary_value(&run->summary, "seed")))
 		return true;
 	*error = xasprintf("%s/summary.json has no \"seed\": no run wrote it", dir);
@@ -46,19 +32,20 @@ static void runs_release(struct runs *runs)
 	for (size_t i = 0; i < runs->count; i++) {
 		free(runs->items[i].label);
 		cJSON_Delete(runs->items[i].manifest);
-		cJSON_Delete(runs->items[i].root);
 		summary_release(&runs->items[i].summary);
 	}
 	free(runs->items);
 }
 
 /* False and *error; release them in any case. */
-static bool runs_read(struct runs *runs, const char *const *dirs, size_t count, char **error)
+static bool runs_read(struct runs *runs, const char *const *dirs, size_t count, bool by_folder,
+		      char **error)
 {
 	*runs = (struct runs){ .items = xcalloc(count, sizeof *runs->items) };
 	while (runs->count < count) {
 		size_t i = runs->count++;
-		if (!run_read(&runs->items[i], dirs[i], i, error))
+		char *label = by_folder ? names_directory(dirs, count, i) : compare_label(i);
+		if (!run_read(&runs->items[i], dirs[i], label, error))
 			return false;
 	}
 	return true;
@@ -94,22 +81,12 @@ static enum compare_has runs_have(const void *owner, const char *metric)
 	return has;
 }
 
-/* Adds "PREFIX.GROUP.METRIC" of each group of the runs, in the order of the first that has it. */
-static void add_groups(struct names *names, const struct runs *runs, const char *prefix,
-		       const char *metric)
+/* Adds such a metric of each group, in the order of the first run that has it. */
+static void add_groups(struct names *names, const struct runs *runs, const char *begin,
+		       const char *end)
 {
-	size_t begin = strlen(prefix), end = strlen(metric);
-	for (size_t i = 0; i < runs->count; i++) {
-		const struct summary *summary = &runs->items[i].summary;
-		for (size_t k = 0; k < summary->count; k++) {
-			const char *name = summary->numbers[k].name;
-			size_t length = strlen(name);
-			bool fits = length > begin + end && strncmp(name, prefix, begin) == 0 &&
-				    strcmp(name + length - end, metric) == 0;
-			if (fits && names_find(names, name) == SIZE_MAX)
-				names_add(names, name);
-		}
-	}
+	for (size_t i = 0; i < runs->count; i++)
+		summary_groups(&runs->items[i].summary, begin, end, names);
 }
 
 /* Whether no run has several groups of jobs. */
@@ -118,8 +95,7 @@ static bool jobs_alike(const struct runs *runs)
 	bool alike = true;
 	for (size_t i = 0; i < runs->count; i++) {
 		struct names groups = { 0 };
-		add_groups(&groups, &(struct runs){ &runs->items[i], 1 }, "jobs.by_name.",
-			   ".jct_s.mean");
+		summary_groups(&runs->items[i].summary, "jobs.by_name.", ".jct_s.mean", &groups);
 		alike = alike && groups.count < 2;
 		free(groups.items);
 	}
@@ -296,30 +272,25 @@ static bool add_metric(struct comparison *comparison, const struct runs *runs, c
 
 /* ---- What was run ---- */
 
-static const char *text_of(const cJSON *object, const char *key)
-{
-	const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
-	return cJSON_IsString(item) ? item->valuestring : "?";
-}
-
 static void print_run(const struct runs *runs, size_t index, FILE *to)
 {
 	const struct run *run = &runs->items[index];
-	const char *digest = text_of(run->root, "digest");
+	const char *digest = json_text(run->summary.root, "digest");
 	double jobs = summary_value(&run->summary, "jobs.count");
 	double flows = summary_value(&run->summary, "flows.count");
 	fprintf(to, "%s  %s: %s, seed %.0f, %s", run->label, run->dir,
-		text_of(run->root, "scenario"), seed_of(run), text_of(run->root, "end_reason"));
+		json_text(run->summary.root, "scenario"), seed_of(run),
+		json_text(run->summary.root, "end_reason"));
 	if (jobs > 0)
 		fprintf(to, ", jobs %.0f/%.0f", summary_value(&run->summary, "jobs.finished"),
 			jobs);
 	if (flows > 0)
 		fprintf(to, ", flows %.0f/%.0f", summary_value(&run->summary, "flows.finished"),
 			flows);
-	if (index > 0 && strcmp(digest, text_of(runs->items[0].root, "digest")) == 0)
+	if (index > 0 && strcmp(digest, json_text(runs->items[0].summary.root, "digest")) == 0)
 		fprintf(to, " (same digest as %s)", runs->items[0].label);
 	fputc('\n', to);
-	summary_print_warnings(run->root, "   warning", to);
+	summary_print_warnings(&run->summary, "   warning", to);
 }
 
 static struct json_diff difference(const struct runs *runs, size_t index)
@@ -409,12 +380,12 @@ static void json_run(struct json *json, const struct runs *runs, size_t index)
 	json_open_object(json, NULL);
 	json_string(json, "run", run->label);
 	json_string(json, "directory", run->dir);
-	json_string(json, "scenario", text_of(run->root, "scenario"));
+	json_string(json, "scenario", json_text(run->summary.root, "scenario"));
 	json_real(json, "seed", seed_of(run));
-	json_string(json, "end_reason", text_of(run->root, "end_reason"));
-	json_string(json, "digest", text_of(run->root, "digest"));
+	json_string(json, "end_reason", json_text(run->summary.root, "end_reason"));
+	json_string(json, "digest", json_text(run->summary.root, "digest"));
 	json_open_array(json, "warnings");
-	cJSON_ArrayForEach(warning, cJSON_GetObjectItemCaseSensitive(run->root, "warnings"))
+	cJSON_ArrayForEach(warning, cJSON_GetObjectItemCaseSensitive(run->summary.root, "warnings"))
 		json_string(json, NULL, cJSON_GetStringValue(warning));
 	json_close_array(json);
 	json_open_array(json, "differences");
@@ -471,22 +442,16 @@ enum compare_end compare_runs_read(const char *const *dirs, size_t count,
 				   struct comparison *comparison, char **error)
 {
 	struct names metrics = { 0 };
-	struct runs *runs;
+	struct runs *runs = &comparison->runs;
 	enum compare_end end = COMPARE_ALIKE;
 	*comparison = (struct comparison){ .latex = options->latex };
 	if ((*error = nonsense(count, options)) != NULL)
 		return COMPARE_USAGE;
-	runs = comparison->runs = xcalloc(1, sizeof *runs);
-	if (!runs_read(runs, dirs, count, error)) {
-		comparison_release(comparison);
-		return COMPARE_IO;
-	}
-	for (size_t i = 0; i < count && options->latex; i++) { /* readers of a paper have no list */
-		free(runs->items[i].label);
-		runs->items[i].label = names_directory(dirs, count, i);
-	}
 	name_label(comparison);
-	if (!choose_metrics(&metrics, runs, options, error))
+	/* readers of a paper have no list of what A and B are */
+	if (!runs_read(runs, dirs, count, options->by_folder || options->latex, error))
+		end = COMPARE_IO;
+	else if (!choose_metrics(&metrics, runs, options, error))
 		end = COMPARE_USAGE;
 	for (size_t i = 0; i < metrics.count && end == COMPARE_ALIKE; i++)
 		if (!add_metric(comparison, runs, metrics.items[i], error))
@@ -503,9 +468,7 @@ void comparison_release(struct comparison *comparison)
 		free(comparison->rows[i].labels);
 	free(comparison->rows);
 	free(comparison->label_names);
-	if (comparison->runs != NULL)
-		runs_release(comparison->runs);
-	free(comparison->runs);
+	runs_release(&comparison->runs);
 	*comparison = (struct comparison){ 0 };
 }
 
@@ -515,7 +478,7 @@ enum compare_end compare_runs(const char *const *dirs, size_t count,
 	struct comparison comparison;
 	enum compare_end end = compare_runs_read(dirs, count, options, &comparison, error);
 	if (end == COMPARE_ALIKE &&
-	    (options->json ? print_json : print_text)(comparison.runs, &comparison,
+	    (options->json ? print_json : print_text)(&comparison.runs, &comparison,
 						      options->tolerance, to) > 0)
 		end = COMPARE_DIFFERS;
 	comparison_release(&comparison);

@@ -9,7 +9,6 @@
 #include "lab/names.h"
 #include "data/result_read.h"
 #include "data/folder.h"
-#include "data/json_read.h"
 #include "lab/summary.h"
 
 #include <ctype.h>
@@ -607,11 +606,11 @@ static char *no_results(const char *dir)
 /* A run that was cut off has no summary, and there is nothing to say. */
 static void print_warnings(const char *dir)
 {
+	struct summary summary;
 	char *error = NULL;
-	cJSON *root =
-		folder_has(dir, "summary.json") ? json_read(dir, "summary.json", &error) : NULL;
-	summary_print_warnings(root, dir, stderr);
-	cJSON_Delete(root);
+	summary_read(&summary, dir, &error);
+	summary_print_warnings(&summary, dir, stderr);
+	summary_release(&summary);
 	free(error);
 }
 

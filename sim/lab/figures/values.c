@@ -3,9 +3,9 @@
 #include "base/mem.h"
 #include "base/units.h"
 #include "data/folder.h"
-#include "data/json_read.h"
 #include "data/result_read.h"
 #include "data/stats.h"
+#include "lab/summary.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +64,16 @@ static void add_class(struct values *values, uint64_t from, uint64_t to)
 	add_group(values, name, "")->from = from;
 }
 
+/* Whether there is an i-th class, and where it begins. */
+static bool class_begins(const struct summary *summary, size_t i, uint64_t *from)
+{
+	char *name = xasprintf("flows.by_size.%zu.min_bytes", i);
+	double value = summary_value(summary, name);
+	free(name);
+	*from = value > 0 ? (uint64_t)value : 0;
+	return value >= 0;
+}
+
 /* Makes a group for each size class of the run, as summary.json has them; a run that was not
  * finished has none, and all its flows are one class. */
 static bool add_classes(struct values *values, struct figure *f)
@@ -72,17 +82,12 @@ static bool add_classes(struct values *values, struct figure *f)
 		add_group(values, "all sizes", "");
 		return true;
 	}
-	cJSON *root = json_read(f->dir, "summary.json", &f->error);
-	const cJSON *flows = cJSON_GetObjectItemCaseSensitive(root, "flows"), *class;
-	cJSON_ArrayForEach(class, cJSON_GetObjectItemCaseSensitive(flows, "by_size")) {
-		const cJSON *next = cJSON_GetObjectItemCaseSensitive(class->next, "min_bytes");
-		double from =
-			cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(class, "min_bytes"));
-		double to = cJSON_GetNumberValue(next);
-		add_class(values, from > 0 ? (uint64_t)from : 0,
-			  to > 0 ? (uint64_t)to : UINT64_MAX);
-	}
-	cJSON_Delete(root);
+	struct summary summary;
+	summary_read(&summary, f->dir, &f->error);
+	uint64_t from, to;
+	for (size_t i = 0; class_begins(&summary, i, &from); i++)
+		add_class(values, from, class_begins(&summary, i + 1, &to) ? to : UINT64_MAX);
+	summary_release(&summary);
 	if (values->group_count == 0 && f->error == NULL)
 		f->error = xasprintf("%s/summary.json has no flows.by_size", f->dir);
 	return f->error == NULL;

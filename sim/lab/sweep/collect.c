@@ -91,21 +91,18 @@ static bool read_summary(const struct sweep *sweep, size_t number, struct metric
 {
 	char *result = point_path(sweep->folder, sweep->facts[number].hash, "");
 	char *reason = NULL;
-	cJSON *root = json_read(result, "summary.json", &reason);
 	struct summary summary;
-	bool good = root;
+	bool good = summary_read(&summary, result, &reason);
 
 	if (good) {
-		summary_init(&summary, root);
 		take_numbers(metrics, &metrics->points[number], &summary);
-		summary_release(&summary);
-		metrics->warnings[number] = joined_warnings(root);
-		cJSON_Delete(root);
+		metrics->warnings[number] = joined_warnings(summary.root);
 	} else {
 		*error = xasprintf(
 			"%s/summary.json cannot be read; run point %zu again with --force", result,
 			number);
 	}
+	summary_release(&summary);
 	free(reason);
 	free(result);
 	return good;

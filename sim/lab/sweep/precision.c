@@ -26,19 +26,15 @@ static double value_of(struct series *series, size_t replication)
 	char *error = NULL, *result;
 	struct summary summary;
 	double value = NAN;
-	cJSON *root;
 
 	if (!record_is_usable(&series->records[replication]))
 		return NAN;
 	result = point_path(series->folder, series->facts[replication].hash, "");
-	root = json_read(result, "summary.json", &error);
-	if (root) {
-		summary_init(&summary, root);
+	if (summary_read(&summary, result, &error)) {
 		value = summary_value(&summary, series->plan->precision.of);
 		series->lacking |= summary_find(&summary, series->plan->precision.of) == SIZE_MAX;
-		summary_release(&summary);
-		cJSON_Delete(root);
 	}
+	summary_release(&summary);
 	free(error);
 	free(result);
 	return value;
