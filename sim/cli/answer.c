@@ -408,15 +408,6 @@ static void put_levels(FILE *to, const struct sweep_table *table, const struct g
 			table->axes[a].values[group->levels[a]]);
 }
 
-static struct estimate mean_of(const struct group *group, size_t metric)
-{
-	double *values = group_values(group, metric);
-	struct estimate mean = infer_mean(values, group->count, INFERENCE_LEVEL);
-
-	free(values);
-	return mean;
-}
-
 /* The combinations in which a metric is lowest and highest. Writes nothing where they are alike. */
 static void put_extremes(FILE *to, const struct sweep_table *table, const struct groups *groups,
 			 const char *path)
@@ -426,7 +417,8 @@ static void put_extremes(FILE *to, const struct sweep_table *table, const struct
 	char value[QUANTITY], *words;
 
 	for (size_t g = 0; g < groups->count; g++) {
-		struct estimate mean = mean_of(&groups->items[g], sweep_table_metric(table, path));
+		struct estimate mean =
+			group_mean(&groups->items[g], sweep_table_metric(table, path));
 
 		if (mean.value < low.value || (!best && !isnan(mean.value))) {
 			low = mean;
@@ -477,22 +469,6 @@ static const struct group *across(const struct sweep_table *table, const struct 
 	return NULL;
 }
 
-static struct estimate ratio_of_groups(const struct group *from, const struct group *to,
-				       size_t metric)
-{
-	double *x = group_values(from, metric), *y = group_values(to, metric);
-	double *paired = group_values_like(from, to, metric);
-	struct estimate ratio =
-		from->points[0]->seed == to->points[0]->seed
-			? infer_ratio_paired(x, paired, from->count, INFERENCE_LEVEL)
-			: infer_ratio(x, from->count, y, to->count, INFERENCE_LEVEL);
-
-	free(paired);
-	free(y);
-	free(x);
-	return ratio;
-}
-
 /* A ratio, and the combination of the other axes that has it: "0.65 (load 0.3)". */
 struct place {
 	double ratio;
@@ -529,7 +505,7 @@ static void put_against(FILE *to, const struct sweep_table *table, const struct 
 		struct estimate ratio = { .value = NAN };
 
 		if (from->levels[axis] == 0 && other)
-			ratio = ratio_of_groups(from, other, metric);
+			ratio = group_ratio(from, metric, other, metric).ratio;
 		if (isnan(ratio.value))
 			continue;
 		intervals += isnan(ratio.low) ? 0 : 1;

@@ -10,7 +10,6 @@
 #include "cli/interrupt.h"
 #include "data/folder.h"
 #include "data/json_read.h"
-#include "data/metrics.h"
 #include "lab/breakdown.h"
 #include "lab/figures/metric_words.h"
 #include "lab/names.h"
@@ -435,14 +434,13 @@ static bool put_runs(struct report *r, const char *const *dirs, size_t count)
 /* The metrics of its table: what is shown unasked, and has a value. The caller frees the items. */
 static struct names sweep_metrics(const struct sweep_table *table)
 {
-	struct names names = { 0 };
-	bool alike = sweep_table_jobs_alike(table, &names);
+	struct names usual = { 0 }, names = { 0 };
 
-	for (const struct metric *m = metric_table; m->name; m++)
-		for (size_t i = 0; i < 2 && m->usual[i]; i++)
-			if ((alike || (m->level != LEVEL_JOB && m->level != LEVEL_ITERATION)) &&
-			    sweep_table_metric(table, m->usual[i]) != SIZE_MAX)
-				names_add(&names, m->usual[i]);
+	summary_usual(&usual, sweep_table_jobs_alike(table, &names));
+	for (size_t i = 0; i < usual.count; i++)
+		if (sweep_table_metric(table, usual.items[i]) != SIZE_MAX)
+			names_add(&names, usual.items[i]);
+	free(usual.items);
 	return names;
 }
 
@@ -454,11 +452,9 @@ static void put_group(struct report *r, const struct sweep_table *table, const s
 		html_element(r->to, "td", "%s", table->axes[a].values[group->levels[a]]);
 	fprintf(r->to, "<td>%zu of %zu</td>", group->count - group->censored, group->count);
 	for (size_t m = 0; m < metrics->count; m++) {
-		size_t metric = sweep_table_metric(table, metrics->items[m]);
-		double *values = group_values(group, metric);
-		struct estimate at = infer_mean(values, group->count, INFERENCE_LEVEL);
+		struct estimate at =
+			group_mean(group, sweep_table_metric(table, metrics->items[m]));
 
-		free(values);
 		put_value(r->to, metrics->items[m], &at);
 		fputs("</td>", r->to);
 	}

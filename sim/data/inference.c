@@ -430,3 +430,10 @@ double jain_index(const struct jain *jain)
 {
 	return jain->squares > 0 ? jain->sum * jain->sum / (jain->n * jain->squares) : NAN;
 }
+
+void infer_complete_pairs(double *a, double *b, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (isnan(a[i]) || isnan(b[i]))
+			a[i] = b[i] = NAN;
+}

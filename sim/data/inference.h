@@ -48,6 +48,10 @@ double estimate_half_width(const struct estimate *estimate);
  * intervals of ratios, below, are replaced in the same way. */
 struct estimate infer_mean(const double *values, size_t count, double level);
 
+/* Makes pairs of which one is missing NaN on both sides: what is left is what a ratio over pairs
+ * rests on. */
+void infer_complete_pairs(double *a, double *b, size_t count);
+
 /* Standard deviation (n - 1) of the values that are not missing; NaN below two. */
 double infer_sd(const double *values, size_t count);
 

@@ -98,3 +98,11 @@ void summary_groups(const struct summary *summary, const char *begin, const char
 			names_add(names, name);
 	}
 }
+
+void summary_usual(struct names *names, bool jobs_alike)
+{
+	for (const struct metric *m = metric_table; m->name != NULL; m++)
+		for (size_t i = 0; i < 2 && m->usual[i] != NULL; i++)
+			if (jobs_alike || (m->level != LEVEL_JOB && m->level != LEVEL_ITERATION))
+				names_add(names, m->usual[i]);
+}

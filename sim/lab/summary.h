@@ -30,6 +30,10 @@ void summary_release(struct summary *summary);
 /* Prints a line "LEAD: TEXT" for each of its "warnings", without control characters. */
 void summary_print_warnings(const struct summary *summary, const char *lead, FILE *to);
 
+/* Adds the metrics that are shown when nobody asks; without times over all jobs where these are not
+ * alike. */
+void summary_usual(struct names *names, bool jobs_alike);
+
 /* Whether this member of summary.json depends on the machine rather than the run. */
 bool summary_is_of_machine(const char *name);
 

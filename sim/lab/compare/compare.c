@@ -2,21 +2,12 @@
 
 #include "base/mem.h"
 #include "data/folder.h"
-#include "data/metrics.h"
 #include "lab/compare/compare_parts.h"
 #include "lab/names.h"
 #include "lab/sweep/sweep_table.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-void compare_add_usual(struct names *usual, bool jobs_alike)
-{
-	for (const struct metric *m = metric_table; m->name != NULL; m++)
-		for (size_t i = 0; i < 2 && m->usual[i] != NULL; i++)
-			if (jobs_alike || (m->level != LEVEL_JOB && m->level != LEVEL_ITERATION))
-				names_add(usual, m->usual[i]);
-}
 
 char *compare_label(size_t index)
 {

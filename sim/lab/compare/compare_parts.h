@@ -33,9 +33,6 @@ typedef enum compare_has compare_has(const void *owner, const char *metric);
 bool compare_metrics(struct names *metrics, const struct names *asked, compare_has *has,
 		     const void *owner, const struct names *usual, const struct names *known,
 		     char **error);
-/* The usual ones of runs and of sweeps; without times over all jobs where these are not alike. */
-void compare_add_usual(struct names *usual, bool jobs_alike);
-
 /* As compare(), for directories that are all runs, or all sweeps. */
 enum compare_end compare_runs(const char *const *dirs, size_t count,
 			      const struct compare_options *options, FILE *to, char **error);

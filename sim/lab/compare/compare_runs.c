@@ -128,7 +128,7 @@ static bool choose_metrics(struct names *metrics, const struct runs *runs,
 	bool alike = jobs_alike(runs);
 	if (!alike)
 		add_groups(&usual, runs, "jobs.by_name.", ".jct_s.mean");
-	compare_add_usual(&usual, alike);
+	summary_usual(&usual, alike);
 	add_fairness(&usual, runs);
 	for (size_t i = 0; i < runs->count; i++)
 		for (size_t k = 0; k < runs->items[i].summary.count; k++)
@@ -160,6 +160,14 @@ static void take_work(struct compare_row *row, const struct summary *summary)
 	free(path);
 }
 
+/* The mean or the quantile that the metric is of such values. */
+static struct estimate infer(const struct sample_source *source, const double *values, size_t count)
+{
+	double p = source->quantile;
+	return isnan(p) ? infer_mean(values, count, INFERENCE_LEVEL)
+			: infer_quantile(values, count, p, INFERENCE_LEVEL);
+}
+
 /* The value as the run has stored it, and the interval that its samples give it. */
 static void take_value(struct compare_row *row, const struct run *run,
 		       const struct sample_source *source, const struct samples *samples)
@@ -169,10 +177,7 @@ static void take_value(struct compare_row *row, const struct run *run,
 	if (source == NULL)
 		return;
 	double stored = row->value.value;
-	row->value = isnan(source->quantile)
-			     ? infer_mean(samples->values, samples->count, INFERENCE_LEVEL)
-			     : infer_quantile(samples->values, samples->count, source->quantile,
-					      INFERENCE_LEVEL);
+	row->value = infer(source, samples->values, samples->count);
 	row->value.value = stored;
 	if (source->metric->level != LEVEL_FLOW && samples->groups > 1)
 		row->value.low = row->value.high = NAN; /* they are not drawn from one population */
@@ -197,22 +202,6 @@ static struct estimate ratio_of(const struct sample_source *source, const struct
 					       rng);
 }
 
-/* What both runs have over the pairs that are complete: the ratio is that of these two. */
-static void take_paired(struct compare_row *row, const struct sample_source *source, double *x,
-			double *y, size_t pairs)
-{
-	double *of[] = { x, y };
-	for (size_t i = 0; i < pairs; i++)
-		if (isnan(x[i]) || isnan(y[i]))
-			x[i] = y[i] = NAN;
-	for (size_t k = 0; k < 2; k++)
-		row->paired[k] =
-			isnan(source->quantile)
-				? infer_mean(of[k], pairs, INFERENCE_LEVEL).value
-				: infer_quantile(of[k], pairs, source->quantile, INFERENCE_LEVEL)
-					  .value;
-}
-
 /* Takes the quotient of the values or, where there are samples, a ratio with an interval. Pairs are
  * of work that both runs finished. They need the same seed: with another one, a job of the same
  * number is another random experiment. */
@@ -231,7 +220,9 @@ static void take_ratio(struct compare_row *row, const struct sample_source *sour
 		e = ratio_of(source, a, b, pairs, x, y, &rng);
 		if (!isnan(e.value))
 			row->basis = pairs > 0 ? BASIS_PAIRS : BASIS_INDEPENDENT;
-		take_paired(row, source, x, y, pairs);
+		infer_complete_pairs(x, y, pairs);
+		row->paired[0] = infer(source, x, pairs).value;
+		row->paired[1] = infer(source, y, pairs).value;
 		free(x);
 		free(y);
 	}

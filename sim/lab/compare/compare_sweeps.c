@@ -145,7 +145,7 @@ static bool choose_metrics(struct names *metrics, const struct frame *frame,
 	bool alike = true;
 	for (size_t t = 0; t < frame->table_count; t++)
 		alike &= sweep_table_jobs_alike(frame->tables[t], &usual);
-	compare_add_usual(&usual, alike);
+	summary_usual(&usual, alike);
 	for (size_t t = 0; t < frame->table_count; t++)
 		for (size_t m = 0; m < frame->tables[t]->metric_count; m++)
 			names_add(&known, frame->tables[t]->metrics[m]);
@@ -194,57 +194,18 @@ static void find_entries(struct frame *frame)
 
 /* ---- Rows ---- */
 
-/* Whether the two have replications in common, and these the same seeds. Sets *besides to the
- * number of those that only b has. */
-static bool are_pairs(const struct group *a, const struct group *b, size_t *besides)
-{
-	size_t common = 0;
-	bool same = true;
-	for (size_t i = 0; i < a->count; i++)
-		for (size_t k = 0; k < b->count; k++) {
-			if (a->points[i]->replication != b->points[k]->replication)
-				continue;
-			same = same && a->points[i]->seed == b->points[k]->seed;
-			common++;
-		}
-	*besides = b->count - common;
-	return same && common > 0;
-}
-
-/* What both have over the pairs that are complete: the ratio is that of these two. */
-static void take_paired(struct compare_row *row, double *x, double *z, size_t pairs)
-{
-	for (size_t i = 0; i < pairs; i++)
-		if (isnan(x[i]) || isnan(z[i]))
-			x[i] = z[i] = NAN;
-	row->paired[0] = infer_mean(x, pairs, INFERENCE_LEVEL).value;
-	row->paired[1] = infer_mean(z, pairs, INFERENCE_LEVEL).value;
-}
-
 static void take_ratio(struct compare_row *row, const struct entry *base, const struct entry *entry)
 {
-	const struct group *a = base->group, *b = entry->group;
-	size_t metric = sweep_table_metric(entry->table, row->metric), besides;
-	double *x = group_values(a, sweep_table_metric(base->table, row->metric));
-	double *y = group_values(b, metric), *z = group_values_like(a, b, metric);
-	row->baseline = infer_mean(x, a->count, INFERENCE_LEVEL).value;
-	if (are_pairs(a, b, &besides)) {
-		row->basis = BASIS_PAIRS;
-		row->ratio = infer_ratio_paired(x, z, a->count, INFERENCE_LEVEL);
-		row->difference = infer_difference_paired(x, z, a->count, INFERENCE_LEVEL);
-		take_paired(row, x, z, a->count);
-		row->ratio.missing += besides;
-		row->difference.missing = row->ratio.missing;
-	} else {
-		row->basis = BASIS_INDEPENDENT;
-		row->ratio = infer_ratio(x, a->count, y, b->count, INFERENCE_LEVEL);
-		row->difference = infer_difference(x, a->count, y, b->count, INFERENCE_LEVEL);
-	}
-	if (row->same && group_is_same(base->table, a))
+	size_t metric = sweep_table_metric(entry->table, row->metric),
+	       base_metric = sweep_table_metric(base->table, row->metric);
+	struct group_ratio ratio = group_ratio(base->group, base_metric, entry->group, metric);
+	row->baseline = group_mean(base->group, base_metric).value;
+	row->basis = ratio.paired ? BASIS_PAIRS : BASIS_INDEPENDENT;
+	row->ratio = ratio.ratio;
+	row->difference = ratio.difference;
+	memcpy(row->paired, ratio.means, sizeof row->paired);
+	if (row->same && group_is_same(base->table, base->group))
 		row->ratio.low = row->ratio.high = row->difference.low = row->difference.high = NAN;
-	free(x);
-	free(y);
-	free(z);
 }
 
 static void add_entry(struct comparison *comparison, const struct frame *frame, const char *metric,
@@ -253,7 +214,6 @@ static void add_entry(struct comparison *comparison, const struct frame *frame, 
 	struct compare_row *row = comparison_add(comparison, metric);
 	const struct sweep_table *table = entry->table;
 	const struct group *group = entry->group;
-	double *values = group_values(group, sweep_table_metric(table, metric));
 	size_t label = 0;
 	for (size_t i = 0; i < table->axis_count; i++)
 		if (i != frame->by)
@@ -263,11 +223,10 @@ static void add_entry(struct comparison *comparison, const struct frame *frame, 
 	row->has_work = true;
 	row->finished = group->count - group->censored;
 	row->count = group->count;
-	row->value = infer_mean(values, group->count, INFERENCE_LEVEL);
+	row->value = group_mean(group, sweep_table_metric(table, metric));
 	row->same = group_is_same(table, group);
 	if (row->same)
 		row->value.low = row->value.high = NAN;
-	free(values);
 	if (base != NULL && base != entry)
 		take_ratio(row, base, entry);
 }

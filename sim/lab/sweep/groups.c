@@ -86,6 +86,57 @@ double *group_values_like(const struct group *like, const struct group *group, s
 	return values;
 }
 
+struct estimate group_mean(const struct group *group, size_t metric)
+{
+	double *values = group_values(group, metric);
+	struct estimate mean = infer_mean(values, group->count, INFERENCE_LEVEL);
+	free(values);
+	return mean;
+}
+
+/* Whether the two have replications in common, and these the same seeds. Sets *besides to the
+ * number of those that only b has. */
+static bool are_pairs(const struct group *a, const struct group *b, size_t *besides)
+{
+	size_t common = 0;
+	bool same = true;
+	for (size_t i = 0; i < a->count; i++)
+		for (size_t k = 0; k < b->count; k++) {
+			if (a->points[i]->replication != b->points[k]->replication)
+				continue;
+			same = same && a->points[i]->seed == b->points[k]->seed;
+			common++;
+		}
+	*besides = b->count - common;
+	return same && common > 0;
+}
+
+struct group_ratio group_ratio(const struct group *base, size_t base_metric,
+			       const struct group *group, size_t metric)
+{
+	double *x = group_values(base, base_metric), *y = group_values(group, metric);
+	double *z = group_values_like(base, group, metric), level = INFERENCE_LEVEL;
+	struct group_ratio r = { .means = { NAN, NAN } };
+	size_t n = base->count, besides;
+	if (are_pairs(base, group, &besides)) {
+		r.paired = true;
+		r.ratio = infer_ratio_paired(x, z, n, level);
+		r.difference = infer_difference_paired(x, z, n, level);
+		r.ratio.missing += besides;
+		r.difference.missing = r.ratio.missing;
+		infer_complete_pairs(x, z, n);
+		r.means[0] = infer_mean(x, n, level).value;
+		r.means[1] = infer_mean(z, n, level).value;
+	} else {
+		r.ratio = infer_ratio(x, n, y, group->count, level);
+		r.difference = infer_difference(x, n, y, group->count, level);
+	}
+	free(x);
+	free(y);
+	free(z);
+	return r;
+}
+
 bool group_is_same(const struct sweep_table *table, const struct group *group)
 {
 	const struct sweep_point *first = group->points[0];

@@ -39,6 +39,20 @@ double *group_values(const struct group *group, size_t metric);
  * the caller frees. `group` may be NULL. */
 double *group_values_like(const struct group *like, const struct group *group, size_t metric);
 
+/* The mean of a metric over the points of a group, and its interval. */
+struct estimate group_mean(const struct group *group, size_t metric);
+
+/* A metric of `group`, which may be of another sweep, against that of `base`: b / a and b - a, over
+ * pairs of replications if those that both have were run with the same seeds (common random
+ * numbers), else of two independent samples. */
+struct group_ratio {
+	bool paired;
+	struct estimate ratio, difference;
+	double means[2]; /* of base and group over complete pairs; NaN where not paired */
+};
+struct group_ratio group_ratio(const struct group *base, size_t base_metric,
+			       const struct group *group, size_t metric);
+
 /* Writes groups.csv, a row for each group and metric: the axes, then metric, n, mean, sd,
  * half_width_95, low, high (t-interval of the mean; empty where all replications agree), censored,
  * same. False and *error (caller frees) on failure; PATH is then unchanged. */
