@@ -79,9 +79,9 @@ for path in sys.argv[1:]:
 PYTHON
 }
 
+# what has a base is a sweep plan
 mapfile -t scenarios < <(cd "$SRC/scenarios" && find . -name '*.json' -not -path './sweeps/*' -not -path './papers/*' \
-	-not -path './gallery/*' -not -path './tutorial/memory.json' -not -path './tutorial/load.json' \
-	-not -path './bench/*' | LC_ALL=C sort)
+	-not -path './bench/*' -exec grep -L '"base":' {} + | LC_ALL=C sort)
 for scenario in "${scenarios[@]}"; do
 	name=${scenario#./}
 	name=${name//\//-}
