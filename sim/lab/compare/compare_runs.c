@@ -179,7 +179,7 @@ static void take_value(struct compare_row *row, const struct run *run,
 	double stored = row->value.value;
 	row->value = infer(source, samples->values, samples->count);
 	row->value.value = stored;
-	if (source->metric->level != LEVEL_FLOW && samples->groups > 1)
+	if (source->metric->level != LEVEL_FLOW && samples->mixed)
 		row->value.low = row->value.high = NAN; /* they are not drawn from one population */
 	if (samples->each_is_work) {
 		row->has_work = true;

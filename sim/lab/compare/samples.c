@@ -74,11 +74,10 @@ static struct columns find_columns(struct csv *csv, const struct sample_source *
 	return c;
 }
 
-/* Whether this finished piece of work has no such value, and is no sample. */
+/* Whether this piece of work has no such value, and is no sample. */
 static bool lacks(struct csv *csv, const struct columns *c, const struct sample_source *source)
 {
-	return source->metric->some && csv_empty(csv, c->value) &&
-	       (c->finished < 0 || csv_flag(csv, c->finished));
+	return source->metric->some && csv_empty(csv, c->value);
 }
 
 static struct sample read_sample(struct csv *csv, const struct columns *c,
@@ -99,7 +98,7 @@ static struct sample read_sample(struct csv *csv, const struct columns *c,
 
 static bool wanted(struct csv *csv, const struct columns *c, const struct sample_source *source)
 {
-	return csv_flag(csv, c->measured) && !(source->metric->some && csv_empty(csv, c->value)) &&
+	return csv_flag(csv, c->measured) && !lacks(csv, c, source) &&
 	       (c->name < 0 || strcmp(csv_text(csv, c->name), source->name) == 0);
 }
 
@@ -123,30 +122,13 @@ static void put_in_order(struct samples *samples)
 		samples->values[i] = samples->items[i].value;
 }
 
-static int compare_hashes(const void *a, const void *b)
+/* Whether they are of several groups. */
+static bool are_mixed(const struct samples *samples)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-	return (x > y) - (x < y);
-}
-
-/* How many different `hashes` there are; sorts them. */
-static size_t distinct(uint64_t *hashes, size_t count)
-{
-	size_t different = count > 0;
-	if (count > 0)
-		qsort(hashes, count, sizeof *hashes, compare_hashes);
-	for (size_t i = 1; i < count; i++)
-		different += hashes[i] != hashes[i - 1];
-	return different;
-}
-
-static void count_groups(struct samples *samples)
-{
-	uint64_t *keys = xcalloc(samples->count + 1, sizeof *keys);
-	for (size_t i = 0; i < samples->count; i++)
-		keys[i] = samples->items[i].group;
-	samples->groups = distinct(keys, samples->count);
-	free(keys);
+	for (size_t i = 1; i < samples->count; i++)
+		if (samples->items[i].group != samples->items[0].group)
+			return true;
+	return false;
 }
 
 bool samples_read(const char *dir, const struct sample_source *source, struct samples *samples,
@@ -169,7 +151,7 @@ bool samples_read(const char *dir, const struct sample_source *source, struct sa
 	}
 	samples->values = xcalloc(samples->count + 1, sizeof *samples->values);
 	put_in_order(samples);
-	count_groups(samples);
+	samples->mixed = are_mixed(samples);
 	if (csv_close(csv, error))
 		return true;
 	samples_release(samples);

@@ -20,7 +20,7 @@ struct samples {
 	size_t count;
 	double *values;    /* in this order; NaN where unfinished */
 	bool each_is_work; /* they are jobs or flows: n of count have finished */
-	size_t groups;     /* groups of the scenario that these belong to, by name */
+	bool mixed;        /* they belong to several groups of the scenario */
 };
 
 /* Reads them from the tables in DIR; there are none without the table. False and *error (caller
