@@ -52,14 +52,24 @@ static uint64_t distance(const struct tcp_conn *conn)
 	return repeat_distance(conn->tcp->repeat, least) * (uint64_t)conn->tcp->conf->mss;
 }
 
-/* Nothing is skipped of what is expected unless more comes than has to be equal before. */
+/* Periods that have to come yet: all that have to be equal, and to begin with at least as many to
+ * skip. */
+static uint64_t periods_to_come(const struct tcp_conn *conn)
+{
+	const struct repeat *repeat = conn->tcp->repeat;
+
+	if (repeat->leader == conn && repeat->marked)
+		return REPEAT_PERIODS - repeat->equal;
+	return 2 * (REPEAT_PERIODS + 1);
+}
+
 void tcp_mark(struct tcp_conn *conn, bool comes)
 {
 	struct tcp_rx *rx = &conn->rx;
 
 	if (!conn->tcp->repeat)
 		return;
-	if (comes && rx->wanted - rx->next > REPEAT_PERIODS * distance(conn))
+	if (comes && rx->wanted - rx->next > periods_to_come(conn) * distance(conn))
 		repeat_mark(conn->tcp->repeat, conn);
 	rx->mark = rx->next + distance(conn);
 }

@@ -209,7 +209,6 @@ static void forget(struct repeat *repeat)
 {
 	repeat->marked = 0;
 	repeat->equal = 0;
-	repeat->recording = false;
 	repeat->recorded = 0;
 }
 
@@ -244,6 +243,10 @@ static void on_look(struct sim *sim, uint32_t entity, void *owner)
 
 	(void)entity;
 	sim->uncounted++;
+	if (!repeat->leader) {
+		record(repeat, false);
+		return;
+	}
 	read_state(repeat);
 	equal = repeat->marked && !repeat->never && equal_words(&repeat->same, &repeat->last_same);
 	equal &= grew_alike(repeat);
@@ -279,8 +282,11 @@ void repeat_leave(struct repeat *repeat, const void *who)
 		return;
 	repeat->leader = NULL;
 	repeat->failed /= 2; /* what comes next is something else */
-	timer_cancel(repeat->sim, &repeat->look);
 	forget(repeat);
+	if (repeat->recording) /* it ends where other events do not stop the run */
+		timer_set(repeat->sim, &repeat->look, repeat->sim->now);
+	else
+		timer_cancel(repeat->sim, &repeat->look);
 }
 
 uint64_t repeat_distance(const struct repeat *repeat, uint64_t least)
@@ -305,6 +311,7 @@ static void before(void *owner, const struct sim_event *event)
 	struct repeat *repeat = owner;
 	struct repeat_fact fact = { .at = event->at, .entity = event->key };
 
+	SIM_BUG_ON(!repeat->recording);
 	if (event->entity < repeat->sim->block_count) {
 		fact.entity = event->entity;
 		fact.stream = repeat->fact(repeat->owner, event->entity, &fact.seq, &fact.label);
