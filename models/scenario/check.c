@@ -543,6 +543,8 @@ static void check_fluid(const struct scenario *scenario, struct conf_doc *doc)
 	const struct topology_conf *topology = &scenario->topology;
 	const char *fidelity = fidelity_names[scenario->fidelity];
 
+	if (!topology_all_aggregate(topology))
+		conf_error(doc, "/topology", "switches that add nothing up: as packets only");
 	if (topology->graph && topology_loses(topology))
 		conf_error(doc, "/topology/graph", lossy, fidelity);
 	if (!topology->graph && topology->link.loss > 0)

@@ -33,6 +33,8 @@ static const struct conf_row switch_set_rows[] = {
 	CONF_ONEOF("ecn", struct graph_switch_set, ecn, CONF_OPTIONAL, &ecn_table, ecn.form,
 		   "ECN marking; without it, as in /topology/switch.",
 		   .present = CONF_GIVEN(struct graph_switch_set, ecn_given)),
+	CONF_BOOL("aggregation", struct graph_switch_set, aggregates, "true",
+		  "false: it adds nothing up, whatever /topology/switch says."),
 	{ 0 },
 };
 static const struct conf_table switch_set_table = { "graph_switch", switch_set_rows,
@@ -124,6 +126,7 @@ static struct switch_conf settings_of(const struct reader *reader,
 		settings.buffer = conf->set.buffer;
 	if (conf->set.ecn_given)
 		settings.ecn = conf->set.ecn;
+	settings.passes = !conf->set.aggregates;
 	return settings;
 }
 

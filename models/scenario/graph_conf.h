@@ -13,6 +13,7 @@ struct graph_switch_set {
 	bytes buffer; /* 0 = not given */
 	struct ecn_conf ecn;
 	bool ecn_given;
+	bool aggregates;
 };
 struct graph_switch_conf {
 	int form;         /* enum graph_switch_form */

@@ -102,6 +102,13 @@ static const struct conf_row switch_rows[] = {
 		   "Lossless links: a switch stops its neighbours before its memory is full "
 		   "(PAUSE; PFC of one class).",
 		   "off, as in Ethernet"),
+	CONF_STRING(
+		"aggregation", struct switch_conf, aggregation, "all",
+		"Which switches add gradients up: all, none, or those of one tier (\"leaf\"); in "
+		"a graph each may be excepted. The others only forward. ATP and ESA add where "
+		"they can, the rest at the server; a job of another scheme is refused if its "
+		"tree needs one of the others.",
+		"all, as in the papers"),
 	{ 0 },
 };
 static const struct conf_table switch_table = { "switch", switch_rows, sizeof(struct switch_conf),
@@ -329,6 +336,23 @@ static void check_nics(const struct topology_conf *conf, const struct machine_co
 			   nics, topology_rack(conf));
 }
 
+static void check_aggregation(const struct topology_conf *conf, const struct topology_ops *ops,
+			      struct conf_doc *doc)
+{
+	const char *text = conf->switches.aggregation;
+	unsigned tiers = topology_tiers(conf);
+
+	if (!strcmp(text, "all") || !strcmp(text, "none"))
+		return;
+	for (unsigned tier = 1; tier <= tiers; tier++)
+		if (!strcmp(text, ops->tier_names[tier]))
+			return;
+	conf_error(doc, "/topology/switch/aggregation",
+		   "\"%s\" is no tier of switches here; allowed: \"all\", \"none\", or a tier from "
+		   "\"%s\" to \"%s\"",
+		   text, ops->tier_names[1], ops->tier_names[tiers]);
+}
+
 static void add_mistake(void *doc, const char *pointer, const char *text)
 {
 	conf_error(doc, pointer, "%s", text);
@@ -352,6 +376,8 @@ void topology_check(const struct topology_conf *conf, const struct machine_conf 
 		ops->check(conf, &to);
 	if (conf_errors(doc) == before && !conf->graph)
 		topology_check_routes(ops, conf, &to);
+	if (conf_errors(doc) == before)
+		check_aggregation(conf, ops, doc);
 	if (conf_errors(doc) == before && machine_nics(machine) > 1)
 		check_nics(conf, machine, doc);
 }

@@ -212,7 +212,7 @@ static struct outcome offer(struct bench *bench, uint32_t number, uint32_t worke
 	pool_packet(&outcome.packet, server, chunk, server->racks.of_worker[worker], 0);
 	outcome.packet.value = exact_contribution(&job->base.exact, worker, chunk);
 	outcome.packet.source |= (uint16_t)(priority << 8);
-	packet_set_route(&outcome.packet, &server->racks.local);
+	packet_set_route(&outcome.packet, racks_route(&server->racks, worker));
 	bench->real->at_switch(bench->real_self, 0, 0, &outcome.packet, &outcome.actions);
 	check_pools(bench);
 	return outcome;

@@ -14,6 +14,7 @@ static size_t size_or(size_t size, size_t otherwise)
 	return size ? size : otherwise;
 }
 
+const char ina_passes[] = "a switch of its tree adds nothing up (\"aggregation\")";
 const char ina_no_tree[] = "no switch that works joins its workers";
 const char ina_no_server[] = "no way between its workers and a parameter server is left";
 
@@ -60,7 +61,23 @@ uint32_t ina_enter(struct ina_registry *registry, void *entry)
 
 /* --- the life of a job --- */
 
-/* One of the roots that the topology has for the job's workers, at random. */
+bool ina_root_aggregates(const struct ina_job *job, uint32_t root)
+{
+	const struct topology *topo = job->scheme->env.topo;
+	struct tree *tree;
+	bool all = true;
+
+	if (topology_all_aggregate(topo->conf))
+		return true;
+	tree = tree_build(topo, job->spec.hosts, job->spec.workers, root);
+	for (uint32_t n = 0; n < tree->node_count; n++)
+		all &= topology_aggregates(topo, tree->nodes[n].sw);
+	tree_free(tree);
+	return all;
+}
+
+/* One of the roots that the topology has for the job's workers, at random; if there is one, of a
+ * tree whose switches all add up. */
 static uint32_t draw_root(const struct ina_job *job)
 {
 	const struct topology *topo = job->scheme->env.topo;
@@ -68,7 +85,15 @@ static uint32_t draw_root(const struct ina_job *job)
 	uint64_t seed = hash_pair(job->scheme->env.sim->seed, hash_string(ops->root));
 	uint64_t number = ops->tree_number ? ops->tree_number(job) : job->spec.number;
 
-	return tree_root(topo, job->spec.hosts, job->spec.workers, hash_pair(seed, number));
+	uint32_t root = TREE_NONE;
+
+	for (uint64_t i = 0; i < topo->net.switches; i++) {
+		root = tree_root(topo, job->spec.hosts, job->spec.workers,
+				 hash_pair(seed, number) + i);
+		if (root == TREE_NONE || ina_root_aggregates(job, root))
+			break;
+	}
+	return root;
 }
 
 /* False where no root is left. */
@@ -136,6 +161,11 @@ bool ina_reserve(const struct ina_job *job)
 static bool admits(struct ina_job *job, const char **never)
 {
 	const struct ina_ops *ops = job->scheme->ops;
+
+	if (ops->root && !ina_root_aggregates(job, job->tree.tree->nodes[0].sw)) {
+		*never = ina_passes;
+		return false;
+	}
 
 	if (ops->unmixed && tree_mixed(job->tree.tree)) {
 		*never = "a switch of its tree has both workers and switches below it";

@@ -255,6 +255,11 @@ bool ina_tree_intact(const struct ina_job *job, const struct tree *tree, bool li
 /* For schemes that never send again: whether a link of the tree has failed since the job began. */
 bool ina_tree_failed(const struct ina_job *job, const struct tree *tree);
 
+/* Whether all switches of the tree with this root add up (topology_aggregates()); and why a job
+ * never runs for which there is no such root. */
+bool ina_root_aggregates(const struct ina_job *job, uint32_t root);
+extern const char ina_passes[];
+
 /* Why a job never runs: failures have left no tree, or no way to a server. */
 extern const char ina_no_tree[], ina_no_server[];
 

@@ -42,6 +42,20 @@ void pool_multicast(const struct pool_server *server, uint32_t sw, const struct 
 	out->count = fan->count;
 }
 
+/* Level 1 adds nothing up (topology_aggregates()): to the server, as if it had collided, and what
+ * asks for sums here is answered by silence. */
+static void pass(struct pool_scheme *scheme, uint32_t sw, struct packet *packet,
+		 struct switch_actions *actions)
+{
+	struct bitmap bitmap = packet_bitmap(packet);
+
+	if (bitmap.bits) {
+		packet->flags |= POOL_BYPASS;
+		scheme->pools[sw].memory->stats.fallbacks++;
+	}
+	actions->forward = bitmap.bits || bitmap.rack != RACK_NONE;
+}
+
 /* It may be added at the switch of the rack that it names, and at level 1. */
 static void upwards(struct pool_scheme *scheme, struct pool_server *server, uint32_t sw,
 		    struct packet *packet, struct switch_actions *actions)
@@ -52,6 +66,8 @@ static void upwards(struct pool_scheme *scheme, struct pool_server *server, uint
 	if (packet->flags & POOL_BYPASS ||
 	    (!level1 && (rack == RACK_NONE || server->racks.racks[rack].sw != sw)))
 		actions->forward = true;
+	else if (!scheme->pools[sw].slots)
+		pass(scheme, sw, packet, actions);
 	else
 		pool_ops(server->job)
 			->at_switch(server, &scheme->pools[sw], level1, packet, actions);
@@ -332,7 +348,8 @@ static void open_pools(struct pool_job *job)
 	for (uint32_t q = 0; q < job->base.spec.servers; q++) {
 		const struct racks *racks = &job->servers[q].racks;
 
-		aggregators_open(&pool_scheme(job)->pools[racks->sw]);
+		if (topology_aggregates(job->base.scheme->env.topo, racks->sw))
+			aggregators_open(&pool_scheme(job)->pools[racks->sw]);
 		for (uint32_t r = 0; r < racks->count; r++)
 			aggregators_open(&pool_scheme(job)->pools[racks->racks[r].sw]);
 	}
@@ -486,7 +503,8 @@ bool pool_intact(const void *instance, bool links)
 	const struct pool_job *job = instance;
 
 	for (uint32_t q = 0; links && q < job->base.spec.servers; q++)
-		if (!racks_work(&job->servers[q].racks, job->base.scheme->env.topo))
+		if (!racks_work(&job->servers[q].racks, job->base.scheme->env.topo,
+				job->base.spec.hosts, job->base.spec.workers))
 			return false;
 	return true;
 }

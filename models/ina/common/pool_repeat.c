@@ -127,8 +127,10 @@ static void repeat_aggregators(struct pool_job *job, struct repeat *repeat)
 
 		if (pool->user != job->base.number + 1)
 			continue;
-		if (pool->touched)
+		if (pool->touched || !pool->slots)
 			repeat_never(repeat);
+		if (!pool->slots)
+			continue; /* it adds nothing up */
 		repeat_same(repeat, pool->memory->stats.collisions);
 		repeat_times(pool, repeat);
 		held += repeat_held(job, pool, from, to, repeat);

@@ -63,7 +63,7 @@ static void fill(struct pool_worker *worker, uint64_t chunk, bool again, struct 
 
 	pool_packet(packet, server, chunk, self, ops->index(worker, chunk));
 	packet->value = exact_contribution(&job->base.exact, worker->base.number, chunk);
-	packet_set_route(packet, racks_route(&server->racks, self));
+	packet_set_route(packet, racks_route(&server->racks, worker->base.number));
 	if (again)
 		packet->flags |= PACKET_RETRANSMIT;
 	if (ops->priority)

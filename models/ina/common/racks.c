@@ -37,15 +37,15 @@ static uint32_t next_bit(uint32_t *full)
 	return bit;
 }
 
-static bool number_racks(struct racks *racks, const struct network *net, const uint32_t *workers,
+static bool number_racks(struct racks *racks, const struct topology *topo, const uint32_t *workers,
 			 uint32_t count)
 {
 	for (uint32_t w = 0; w < count; w++) {
-		uint32_t sw = switch_above(net, workers[w]);
+		uint32_t sw = switch_above(&topo->net, workers[w]);
 		struct bitmap *self = &racks->of_worker[w];
 
 		self->rack = RACK_NONE;
-		if (sw == racks->sw)
+		if (sw == racks->sw || !topology_aggregates(topo, sw))
 			continue;
 		self->rack = find_rack(racks, sw);
 		if (self->rack == RACK_NONE)
@@ -127,10 +127,30 @@ static void grow_tree(struct racks *racks, const struct topology *topo, const ui
 		add_worker(racks, topo, workers[w], entropy);
 }
 
-static void find_routes(struct racks *racks, const struct topology *topo, uint64_t entropy)
+/* Of a worker that is an input of level 1; those below one switch take one path, as a rack. */
+static void find_direct(struct racks *racks, const struct topology *topo, uint32_t worker,
+			uint64_t entropy, struct route *route)
+{
+	const struct network *net = &topo->net;
+	uint32_t sw = switch_above(net, worker);
+
+	if (sw != racks->sw) {
+		topology_route(topo, worker, racks->server, hash_pair(entropy, sw), route);
+		return;
+	}
+	/* by way of the switch also from the server's own host */
+	*route = (struct route){ .hops = 1 };
+	route->out[0] = (uint16_t)(racks->server_port - net->switch_nodes[sw].first_port);
+}
+
+static void find_routes(struct racks *racks, const struct topology *topo, const uint32_t *workers,
+			uint32_t count, uint64_t entropy)
 {
 	const struct network *net = &topo->net;
 
+	for (uint32_t w = 0; w < count; w++)
+		if (racks->of_worker[w].rack == RACK_NONE)
+			find_direct(racks, topo, workers[w], entropy, &racks->direct[w]);
 	for (uint32_t r = 0; r < racks->count; r++) {
 		struct rack *rack = &racks->racks[r];
 
@@ -156,14 +176,19 @@ void racks_reroute(struct racks *racks, const struct topology *topo, const uint3
 	forget_fan_outs(racks);
 	for (uint32_t s = 0; s < topo->net.switches; s++)
 		racks->fan_out_of_switch[s] = NOWHERE;
-	find_routes(racks, topo, entropy);
+	find_routes(racks, topo, workers, count, entropy);
 	grow_tree(racks, topo, workers, count, entropy);
 }
 
-bool racks_work(const struct racks *racks, const struct topology *topo)
+bool racks_work(const struct racks *racks, const struct topology *topo, const uint32_t *workers,
+		uint32_t count)
 {
 	if (network_is_down(&topo->net, racks->server_port))
 		return false;
+	for (uint32_t w = 0; w < count; w++)
+		if (racks->of_worker[w].rack == RACK_NONE &&
+		    !topology_works(topo, workers[w], &racks->direct[w]))
+			return false;
 	for (uint32_t r = 0; r < racks->count; r++)
 		if (!topology_works(topo, racks->racks[r].down_host, &racks->racks[r].up))
 			return false;
@@ -181,16 +206,14 @@ bool racks_init(struct racks *racks, const struct topology *topo, const uint32_t
 
 	*racks = (struct racks){ .server = server, .sw = switch_above(net, server) };
 	racks->server_port = net->cold[server].reverse;
-	racks->local.hops = 1;
-	racks->local.out[0] =
-		(uint16_t)(racks->server_port - net->switch_nodes[racks->sw].first_port);
 	racks->of_worker = xcalloc(count, sizeof(*racks->of_worker));
+	racks->direct = xcalloc(count, sizeof(*racks->direct));
 	racks->fan_out_of_switch = xcalloc(net->switches, sizeof(*racks->fan_out_of_switch));
 	for (uint32_t s = 0; s < net->switches; s++)
 		racks->fan_out_of_switch[s] = NOWHERE;
-	if (!number_racks(racks, net, workers, count))
+	if (!number_racks(racks, topo, workers, count))
 		return false;
-	find_routes(racks, topo, entropy);
+	find_routes(racks, topo, workers, count, entropy);
 	grow_tree(racks, topo, workers, count, entropy);
 	return true;
 }
@@ -200,5 +223,6 @@ void racks_release(struct racks *racks)
 	forget_fan_outs(racks);
 	free(racks->fan_out_of_switch);
 	free(racks->of_worker);
+	free(racks->direct);
 	free(racks->racks);
 }

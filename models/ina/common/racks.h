@@ -38,6 +38,8 @@ struct fan_out {
 	uint32_t from; /* the switch that results come from; at level 1 itself */
 };
 
+/* Workers below a switch that adds nothing up (topology_aggregates()) are inputs of level 1, like
+ * those of level 1's own rack. */
 struct racks {
 	uint32_t server;      /* host */
 	uint32_t sw;          /* level 1 */
@@ -46,7 +48,7 @@ struct racks {
 	uint32_t count;       /* of racks */
 	struct rack *racks;
 	struct bitmap *of_worker;
-	struct route local; /* from level 1's own workers to the server */
+	struct route *direct; /* by worker, of those that are inputs of level 1: to the server */
 	struct fan_out *fan_outs;
 	uint32_t fan_out_count;
 	uint32_t *fan_out_of_switch; /* of the switches on the way to workers; else UINT32_MAX */
@@ -65,12 +67,15 @@ void racks_reroute(struct racks *racks, const struct topology *topo, const uint3
 		   uint32_t count, uint64_t entropy);
 
 /* Whether all links that the job's packets take between switches and servers work. */
-bool racks_work(const struct racks *racks, const struct topology *topo);
+bool racks_work(const struct racks *racks, const struct topology *topo, const uint32_t *workers,
+		uint32_t count);
 
-/* From a worker to the server. */
-static inline const struct route *racks_route(const struct racks *racks, struct bitmap worker)
+/* From a worker, by rank, to the server. */
+static inline const struct route *racks_route(const struct racks *racks, uint32_t worker)
 {
-	return worker.rack == RACK_NONE ? &racks->local : &racks->racks[worker.rack].up;
+	uint8_t rack = racks->of_worker[worker].rack;
+
+	return rack == RACK_NONE ? &racks->direct[worker] : &racks->racks[rack].up;
 }
 
 /* Bits of all inputs of the level that a bitmap is of. */

@@ -258,7 +258,8 @@ static bool admit(void *self, const char **never)
 	if (is_small(job))
 		return true;
 	if (!panama_trees_build(job)) {
-		*never = ina_no_tree;
+		*never = topology_all_aggregate(job->base.scheme->env.topo->conf) ? ina_no_tree
+										  : ina_passes;
 		return false;
 	}
 	if (memory_is_enough(job, true))

@@ -13,7 +13,8 @@ static int by_number(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* All that the topology may choose for the job; none where failures have left none. */
+/* All that the topology may choose for the job, with trees whose switches all add up; none where
+ * failures have left none. */
 static uint32_t *find_roots(const struct panama_job *job, uint32_t *count)
 {
 	const struct topology *topo = job->base.scheme->env.topo;
@@ -28,7 +29,7 @@ static uint32_t *find_roots(const struct panama_job *job, uint32_t *count)
 			break;
 		while (i < *count && roots[i] != root)
 			i++;
-		if (i == *count)
+		if (i == *count && ina_root_aggregates(&job->base, root))
 			roots[(*count)++] = root;
 	}
 	return roots;

@@ -4,6 +4,8 @@
 #include "net/network.h"
 #include "topo/graph.h"
 
+#include <string.h>
+
 #define MTU 1518 /* with "pause": true */
 
 uint32_t topology_hosts(const struct topology_conf *conf)
@@ -80,6 +82,16 @@ sim_time topology_switch_latency(const struct topology_conf *conf)
 bool topology_loses(const struct topology_conf *conf)
 {
 	return topology_link_conf(conf, false).loss > 0 || topology_link_conf(conf, true).loss > 0;
+}
+
+bool topology_all_aggregate(const struct topology_conf *conf)
+{
+	const struct graph *graph = conf->graph;
+
+	for (uint32_t s = 0; graph && s < graph->switches; s++)
+		if (graph->settings[graph->settings_of[s]].passes)
+			return false;
+	return !strcmp(conf->switches.aggregation, "all");
 }
 
 #define FULL_FRAME 1518

@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define DECLARE(name) extern const struct topology_ops name##_topology;
 TOPOLOGIES(DECLARE)
@@ -55,6 +56,16 @@ static const struct switch_conf *settings_of(const struct topology *topo, uint32
 
 	return graph ? &graph->settings[graph->settings_of[node - topo->net.hosts]]
 		     : &topo->conf->switches;
+}
+
+bool topology_aggregates(const struct topology *topo, uint32_t sw)
+{
+	const char *which = topo->conf->switches.aggregation;
+
+	if (settings_of(topo, topo->net.hosts + sw)->passes)
+		return false;
+	return !strcmp(which, "all") ||
+	       !strcmp(which, topo->ops->tier_names[topo->net.switch_nodes[sw].tier]);
 }
 
 /* The direction from `from` to `to`: the queue is the sender's, the pipeline the receiver's. */

@@ -74,6 +74,8 @@ struct switch_conf {
 	struct ecn_conf ecn;
 	struct pause_conf pause;
 	struct pause_answers answers;
+	const char *aggregation; /* "all", "none" or the tier that adds up */
+	bool passes;             /* in a graph: this one adds nothing, whatever its tier */
 };
 
 struct detours;
@@ -235,6 +237,9 @@ bps topology_host_rate(const struct topology_conf *conf);
 /* Pipeline of a switch; in a graph the longest. */
 sim_time topology_switch_latency(const struct topology_conf *conf);
 
+/* Whether every switch adds gradients up. */
+bool topology_all_aggregate(const struct topology_conf *conf);
+
 /* Whether any link loses packets. */
 bool topology_loses(const struct topology_conf *conf);
 
@@ -294,6 +299,9 @@ unsigned topology_path(const struct topology *topo, uint32_t src, const struct r
 
 /* Whether all links of a route work now (net/outage.h). */
 bool topology_works(const struct topology *topo, uint32_t src, const struct route *route);
+
+/* Whether a switch adds gradients up for schemes that let it. */
+bool topology_aggregates(const struct topology *topo, uint32_t sw);
 
 /* "h12" or the switch's name; `buffer` of at least 24 bytes; returns it. */
 char *topology_node_name(const struct topology *topo, uint32_t node, char *buffer, size_t size);

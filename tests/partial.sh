@@ -1,0 +1,81 @@
+#!/bin/bash
+# Aggregation in some switches: where sums are added, what that costs (closed forms), who is refused.
+source "${SRC:?source directory}/tests/lib/shell.sh"
+in_a_folder_of_its_own
+
+# Three racks below two spines; a server in the first. Sums of 4000 chunks, 264 ns a frame.
+cat >racks.json <<'JSON'
+{
+  "name": "racks",
+  "topology": {
+    "kind": "graph", "switch": { "ecn": false }, "host": { "nic_jitter": "0s" },
+    "graph": {
+      "hosts": [ "a[0-1]", "server", "b[0-1]", "c[0-1]" ],
+      "switches": [ "la", { "name": "lb" }, { "name": "lc" }, { "name": "s0" }, { "name": "s1" } ],
+      "links": [ { "from": "a[0-1]", "to": "la" }, { "from": "server", "to": "la" },
+                 { "from": "b[0-1]", "to": "lb" }, { "from": "c[0-1]", "to": "lc" },
+                 { "from": "la", "to": "s[0-1]" }, { "from": "lb", "to": "s[0-1]" }, { "from": "lc", "to": "s[0-1]" } ]
+    }
+  },
+  "schemes": { "atp": { "initial_window": "64KB", "max_window": "64KB", "memory": "16MB" }, "esa": { "initial_window": "64KB", "max_window": "64KB", "memory": "16MB" },
+               "panama": { "aggregate_above": "0B" } },
+  "jobs": [ { "workers": [ 0, 1, 3, 4, 5, 6 ], "all_reduce": "atp",
+              "model": { "layers": [ { "gradient": "1024000B" } ] } } ]
+}
+JSON
+sum() { awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i; next } { n += $at } END { print n + 0 }' run/aggregators.csv; }
+# added SCHEME SUMS FRAMES WHAT [SET...]: contributions that switches add to a chunk; frames of a
+# chunk on the busiest link, which is what the job takes, within 2 %
+added() {
+	local scheme=$1 sums=$2 frames=$3 what=$4
+	shift 4
+	ends 0 run racks.json --quiet --out run --set /jobs/0/all_reduce="$scheme" "$@"
+	checks=$((checks + 1))
+	(($(sum packets_aggregated) == 4000 * sums)) || fail "$scheme, $what: $(sum packets_aggregated) added, not 4000 * $sums"
+	holds ".jobs.jct_s.mean / (4000 * $frames * 264e-9) | . > 0.99 and . < 1.02" run/summary.json
+}
+pass() { printf -- '--set /topology/graph/switches/%s/aggregation=false ' "$@"; }
+
+for scheme in atp esa; do
+	added $scheme 8 1 "all" # 2 in b, 2 in c; 2 workers and 2 racks in a
+	added $scheme 8 1 "the tier of racks" --set /topology/switch/aggregation=tier1
+	added $scheme 0 6 "none: all to the server" --set /topology/switch/aggregation=none
+	added $scheme 0 6 "no rack" --set /topology/switch/aggregation=tier2
+	# shellcheck disable=SC2046
+	added $scheme 8 1 "spines pass" $(pass 3 4)
+	# two workers of c and the sum of b go to a, over one spine or two
+	# shellcheck disable=SC2046
+	added $scheme 7 2 "rack c passes" $(pass 2)
+	# the sums of b and c, and what a's workers send, meet at the server's link
+	ends 0 run racks.json --quiet --out run --set /jobs/0/all_reduce=$scheme \
+		--set /topology/graph/switches/0='{ "name": "la", "aggregation": false }'
+	checks=$((checks + 1))
+	(($(sum packets_aggregated) == 4000 * 4 && $(sum fallbacks) == 4000 * 4)) ||
+		fail "$scheme, level 1 passes: $(sum packets_aggregated) added, $(sum fallbacks) to the server"
+done
+
+# a tree avoids a spine that passes, whatever its draw; without any spine or with a rack left out, jobs are refused
+for scheme in switchml panama netreduce sharp; do
+	for seed in 1 2 3; do
+		for spine in 3 4; do
+			# shellcheck disable=SC2046
+			ends 0 run racks.json --quiet --out run --set /jobs/0/all_reduce=$scheme --set /seed=$seed $(pass $spine)
+			holds '.jobs.finished == 1 and .jobs.refused == 0' run/summary.json
+			checks=$((checks + 1))
+			! grep -q "^s$((spine - 3)),.*" run/aggregators.csv || fail "$scheme adds at a spine that passes"
+		done
+	done
+	for which in "3 4" 2; do
+		# shellcheck disable=SC2046,SC2086
+		ends 0 run racks.json --out run --set /jobs/0/all_reduce=$scheme $(pass $which)
+		says out 'refused by their schemes: 1 of 1 jobs; .* a switch of its tree adds nothing up'
+	done
+done
+
+# streams know no such switches, and tiers have names
+ends 3 check racks.json --set /fidelity=fluid --set /topology/switch/aggregation=none
+says err 'switches that add nothing up: as packets only'
+ends 3 check racks.json --set /topology/switch/aggregation=spine
+says err '"spine" is no tier of switches here; allowed: "all", "none", or a tier from "tier1" to "tier2"'
+
+finish "$checks checks"
