@@ -170,6 +170,7 @@ static void put_switch(void)
 {
 	static const struct option free_running[] = {
 		{ "latency", 30, "'0s'|'100ns'|'2us'" },
+		{ "aggregation", 10, "'none'" },
 		{ "buffer", 60, "'20kB'|'60kB'|'200kB'|'16MB'" },
 		{ "ecn", 40,
 		  "false|{ 'threshold': '5pkt' }|{ 'threshold': '30kB' }|"
