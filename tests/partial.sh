@@ -72,6 +72,11 @@ for scheme in switchml panama netreduce sharp; do
 	done
 done
 
+# an all-gather only copies: it runs over switches that add nothing
+ends 0 run racks.json --quiet --out run --set /jobs/0/sharding=full --set /jobs/0/all_gather=shards \
+	--set /topology/switch/aggregation=none
+holds '.jobs.finished == 1' run/summary.json
+
 # streams know no such switches, and tiers have names
 ends 3 check racks.json --set /fidelity=fluid --set /topology/switch/aggregation=none
 says err 'switches that add nothing up: as packets only'

@@ -64,10 +64,12 @@ uint32_t ina_enter(struct ina_registry *registry, void *entry)
 bool ina_root_aggregates(const struct ina_job *job, uint32_t root)
 {
 	const struct topology *topo = job->scheme->env.topo;
+	const struct ina_ops *ops = job->scheme->ops;
+	bool adds = ops->memory || ops->admit; /* an all-gather only copies, without memory */
 	struct tree *tree;
 	bool all = true;
 
-	if (topology_all_aggregate(topo->conf))
+	if (!adds || topology_all_aggregate(topo->conf))
 		return true;
 	tree = tree_build(topo, job->spec.hosts, job->spec.workers, root);
 	for (uint32_t n = 0; n < tree->node_count; n++)
