@@ -52,7 +52,7 @@ static int list_schemes(struct json *json)
 		open_item(json, ops->name, ops->help);
 		if (!json)
 			continue;
-		json_bool(json, "all_reduce", all_reduce_ops(i) != NULL);
+		json_bool(json, "all_reduce", all_reduce_ops(i));
 		json_tolerance(json, &ops->tolerance);
 		json_close_object(json);
 	}

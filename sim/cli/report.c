@@ -653,7 +653,7 @@ static char *make_page(struct report *r, const struct cli *cli)
 
 	if (!body)
 		r->error = xasprintf("cannot read %s", path);
-	else if ((text = make_body(r, cli)) != NULL) {
+	else if ((text = make_body(r, cli))) {
 		*title = *body = '\0';
 		r->to = open_memstream(&page, &length);
 		fputs(template, r->to);

@@ -37,7 +37,7 @@ struct csv {
 
 static void fail_at(struct csv *csv, uint64_t line, const char *what)
 {
-	if (csv->error == NULL)
+	if (!csv->error)
 		csv->error = xasprintf("%s:%" PRIu64 ": %s", csv->path, line, what);
 }
 
@@ -97,7 +97,7 @@ static int read_plain(struct csv *csv, int c)
 static int read_cell(struct csv *csv, int c)
 {
 	csv->cells =
-		array_reserve(csv->cells, csv->count, &csv->cells_capacity, sizeof *csv->cells);
+		array_reserve(csv->cells, csv->count, &csv->cells_capacity, sizeof(*csv->cells));
 	csv->cells[csv->count++] = csv->length;
 	uint64_t line = csv->line;
 	bool quoted = c == '"';
@@ -116,13 +116,13 @@ static int read_cell(struct csv *csv, int c)
 static void check_end(struct csv *csv)
 {
 	char *what = NULL;
-	if (csv->who != NULL && csv->rows != csv->expected)
+	if (csv->who && csv->rows != csv->expected)
 		what = xasprintf("ends after %" PRIu64 " rows, %s says %" PRIu64
 				 ": cut off or changed since",
 				 csv->rows, csv->who, csv->expected);
-	else if (csv->who != NULL && csv->cut)
+	else if (csv->who && csv->cut)
 		what = xasprintf("the last line has no end: cut off or changed since");
-	if (what != NULL)
+	if (what)
 		fail_at(csv, csv->row_line, what);
 	free(what);
 }
@@ -130,7 +130,7 @@ static void check_end(struct csv *csv)
 /* The cells of the next line that is not empty; false at the end and on errors. */
 static bool read_row(struct csv *csv)
 {
-	if (csv->error != NULL)
+	if (csv->error)
 		return false;
 	int c;
 	do {
@@ -146,20 +146,20 @@ static bool read_row(struct csv *csv)
 	csv->length = 0;
 	csv->count = 0;
 	c = read_cell(csv, c);
-	while (c == ',' && csv->error == NULL)
+	while (c == ',' && !csv->error)
 		c = read_cell(csv, get(csv));
 	if (c == EOF && ferror(csv->file))
 		fail_at(csv, csv->line, strerror(errno));
 	csv->cut = c == EOF;
-	return csv->error == NULL;
+	return !csv->error;
 }
 
 static void skip_byte_order_mark(struct csv *csv)
 {
 	static const unsigned char mark[] = { 0xef, 0xbb, 0xbf };
-	unsigned char start[sizeof mark];
-	if (fread(start, 1, sizeof start, csv->file) != sizeof start ||
-	    memcmp(start, mark, sizeof mark) != 0)
+	unsigned char start[sizeof(mark)];
+	if (fread(start, 1, sizeof(start), csv->file) != sizeof(start) ||
+	    memcmp(start, mark, sizeof(mark)) != 0)
 		rewind(csv->file);
 }
 
@@ -169,8 +169,8 @@ static void read_header(struct csv *csv)
 		fail_at(csv, 1, "no header line");
 		return;
 	}
-	csv->names = xcalloc(csv->count, sizeof *csv->names);
-	csv->asked = xcalloc(csv->count, sizeof *csv->asked);
+	csv->names = xcalloc(csv->count, sizeof(*csv->names));
+	csv->asked = xcalloc(csv->count, sizeof(*csv->asked));
 	for (size_t i = 0; i < csv->count; i++) {
 		const char *name = csv->text + csv->cells[i];
 		if (*name == '\0')
@@ -184,18 +184,18 @@ static void read_header(struct csv *csv)
 struct csv *csv_open(const char *path, char **error)
 {
 	FILE *file = input_open(path, LARGEST);
-	if (file == NULL) {
+	if (!file) {
 		*error = xasprintf("cannot read %s: %s", path, input_why(errno));
 		return NULL;
 	}
 	setvbuf(file, NULL, _IOFBF, READ_BUFFER);
-	struct csv *csv = xcalloc(1, sizeof *csv);
+	struct csv *csv = xcalloc(1, sizeof(*csv));
 	csv->path = xstrdup(path);
 	csv->file = file;
 	csv->line = 1;
 	skip_byte_order_mark(csv);
 	read_header(csv);
-	if (csv->error == NULL)
+	if (!csv->error)
 		return csv;
 	csv_close(csv, error);
 	return NULL;
@@ -203,7 +203,7 @@ struct csv *csv_open(const char *path, char **error)
 
 bool csv_close(struct csv *csv, char **error)
 {
-	bool ok = csv->error == NULL;
+	bool ok = !csv->error;
 	if (!ok)
 		*error = csv->error;
 	fclose(csv->file);
@@ -235,8 +235,8 @@ char *csv_unread(const struct csv *csv)
 	for (size_t i = 0; i < csv->columns; i++) {
 		if (csv->asked[i])
 			continue;
-		char *longer = list == NULL ? xstrdup(csv->names[i])
-					    : xasprintf("%s, %s", list, csv->names[i]);
+		char *longer =
+			!list ? xstrdup(csv->names[i]) : xasprintf("%s, %s", list, csv->names[i]);
 		free(list);
 		list = longer;
 	}
@@ -250,8 +250,8 @@ size_t csv_columns(const struct csv *csv)
 
 int csv_need(struct csv *csv, const char *name)
 {
-	int column = name == NULL ? -1 : csv_find(csv, name);
-	if (name != NULL && column < 0 && csv->error == NULL)
+	int column = name ? csv_find(csv, name) : -1;
+	if (name && column < 0 && !csv->error)
 		csv->error = xasprintf("%s: no column %s", csv->path, name);
 	return column;
 }
@@ -294,7 +294,7 @@ bool csv_empty(const struct csv *csv, int column)
 void csv_complain(struct csv *csv, int column, const char *what)
 {
 	SIM_BUG_ON(column < 0 || (size_t)column >= csv->columns);
-	if (csv->error == NULL)
+	if (!csv->error)
 		csv->error =
 			xasprintf("%s:%" PRIu64 ": column %s: \"%s\" %s", csv->path, csv->row_line,
 				  csv->names[column], csv_text(csv, column), what);

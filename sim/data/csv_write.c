@@ -25,7 +25,7 @@ struct csv_writer {
 
 struct csv_writer *csv_writer_open_in_place(int fd, const char *path)
 {
-	struct csv_writer *csv = xcalloc(1, sizeof *csv);
+	struct csv_writer *csv = xcalloc(1, sizeof(*csv));
 	csv->path = xstrdup(path);
 	csv->fd = fd;
 	csv->capacity = BUFFER;
@@ -74,7 +74,7 @@ void csv_writer_none(struct csv_writer *csv)
 
 void csv_writer_text(struct csv_writer *csv, const char *text)
 {
-	SIM_BUG_ON(text == NULL);
+	SIM_BUG_ON(!text);
 	next_cell(csv);
 	if (*text != '\0' && text[strcspn(text, ",\"\r\n")] == '\0') {
 		for (; *text != '\0'; text++)

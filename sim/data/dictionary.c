@@ -17,17 +17,17 @@ static const struct type_text types[] = {
 	[OUT_TEXT] = { "text", "text, in quotes where it holds a comma, quote or line end" },
 	[OUT_FLAG] = { "flag", "0 or 1" },
 };
-#define TYPES (sizeof types / sizeof *types)
+#define TYPES (sizeof(types) / sizeof(*types))
 
 static const char *const about = "A cell is empty where there is no such value.";
 
 static void text_of(const struct out_schema *schema, FILE *to)
 {
 	size_t width = 0;
-	for (const struct out_column *c = schema->columns; c->name != NULL; c++)
+	for (const struct out_column *c = schema->columns; c->name; c++)
 		width = strlen(c->name) > width ? strlen(c->name) : width;
 	fprintf(to, "%s\n  %s\n\n", schema->file, schema->help);
-	for (const struct out_column *c = schema->columns; c->name != NULL; c++)
+	for (const struct out_column *c = schema->columns; c->name; c++)
 		fprintf(to, "  %-*s  %-7s  %s\n", (int)width, c->name, types[c->type].name,
 			c->help);
 	fputs("\n", to);
@@ -39,12 +39,12 @@ static void json_of(const struct out_schema *schema, struct json *json)
 	json_string(json, "file", schema->file);
 	json_string(json, "help", schema->help);
 	json_open_array(json, "columns");
-	for (const struct out_column *c = schema->columns; c->name != NULL; c++) {
+	for (const struct out_column *c = schema->columns; c->name; c++) {
 		json_open_object(json, NULL);
 		json_string(json, "name", c->name);
 		json_string(json, "type", types[c->type].name);
 		json_string(json, "help", c->help);
-		json_string(json, "since", c->since != NULL ? c->since : "0.1");
+		json_string(json, "since", c->since ? c->since : "0.1");
 		json_close_object(json);
 	}
 	json_close_array(json);

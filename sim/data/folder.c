@@ -56,13 +56,13 @@ bool folder_is_empty_at(int fd)
 {
 	int own = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = own < 0 ? NULL : fdopendir(own);
-	if (dir == NULL) {
+	if (!dir) {
 		if (own >= 0)
 			close(own);
 		return false;
 	}
 	bool empty = true;
-	for (struct dirent *entry; empty && (entry = readdir(dir)) != NULL;)
+	for (struct dirent *entry; empty && (entry = readdir(dir));)
 		empty = is_dots(entry->d_name);
 	closedir(dir);
 	return empty;
@@ -85,7 +85,7 @@ bool folder_make_parents_at(int fd, const char *path)
 {
 	char *part = xstrdup(path);
 	bool ok = true;
-	for (char *p = part + 1; *part != '\0' && ok && (p = strchr(p, '/')) != NULL; p++) {
+	for (char *p = part + 1; *part != '\0' && ok && (p = strchr(p, '/')); p++) {
 		*p = '\0';
 		if (mkdirat(fd, part, 0777) != 0) {
 			int reason = errno; /* of mkdirat(), not of the look at what is there */
@@ -143,7 +143,7 @@ static int open_nameless(const char *path)
 {
 #ifdef O_TMPFILE
 	const char *end = strrchr(path, '/');
-	char *folder = end == NULL ? xstrdup(".") : xstrndup(path, (size_t)(end - path) + 1);
+	char *folder = end ? xstrndup(path, (size_t)(end - path) + 1) : xstrdup(".");
 	int fd = access("/proc/self/fd", X_OK) == 0
 			 ? open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666)
 			 : -1;
@@ -212,13 +212,13 @@ static bool remove_entry(int fd, const char *name)
 static bool remove_content(int fd, const char *but)
 {
 	DIR *dir = fdopendir(fd);
-	if (dir == NULL) {
+	if (!dir) {
 		close(fd);
 		return false;
 	}
 	bool ok = true;
-	for (struct dirent *entry; ok && (entry = readdir(dir)) != NULL;)
-		if (!is_dots(entry->d_name) && (but == NULL || strcmp(entry->d_name, but) != 0))
+	for (struct dirent *entry; ok && (entry = readdir(dir));)
+		if (!is_dots(entry->d_name) && (!but || strcmp(entry->d_name, but) != 0))
 			ok = remove_entry(fd, entry->d_name);
 	int reason = errno;
 	closedir(dir);

@@ -26,7 +26,7 @@ struct grid {
 
 struct grid *grid_new(const char *alignment)
 {
-	struct grid *grid = xcalloc(1, sizeof *grid);
+	struct grid *grid = xcalloc(1, sizeof(*grid));
 	SIM_BUG_ON(*alignment == '\0' || alignment[strspn(alignment, "lr")] != '\0');
 	grid->alignment = xstrdup(alignment);
 	grid->columns = strlen(alignment);
@@ -46,7 +46,8 @@ static void add(struct grid *grid, bool line, const char *fmt, va_list args)
 {
 	struct conf_buf text = { 0 };
 	conf_buf_addv(&text, fmt, args);
-	grid->cells = array_reserve(grid->cells, grid->count, &grid->capacity, sizeof *grid->cells);
+	grid->cells =
+		array_reserve(grid->cells, grid->count, &grid->capacity, sizeof(*grid->cells));
 	grid->cells[grid->count++] = (struct grid_cell){ conf_buf_take(&text), line };
 }
 
@@ -70,7 +71,7 @@ void grid_line(struct grid *grid, const char *fmt, ...)
 
 static size_t *widths_of(const struct grid *grid)
 {
-	size_t *widths = xcalloc(grid->columns, sizeof *widths), column = 0;
+	size_t *widths = xcalloc(grid->columns, sizeof(*widths)), column = 0;
 	for (size_t i = 0; i < grid->count; i++) {
 		if (grid->cells[i].line)
 			continue;

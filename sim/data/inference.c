@@ -35,7 +35,7 @@ double estimate_half_width(const struct estimate *e)
 /* The values that are not missing; the caller frees. */
 static double *present(const double *values, size_t count, size_t *n)
 {
-	double *kept = xmalloc((count + 1) * sizeof *kept);
+	double *kept = xmalloc((count + 1) * sizeof(*kept));
 	*n = 0;
 	for (size_t i = 0; i < count; i++)
 		if (!isnan(values[i]))
@@ -51,8 +51,8 @@ struct pairs {
 
 static struct pairs pairs_of(const double *a, const double *b, size_t count)
 {
-	struct pairs pairs = { .a = xmalloc((count + 1) * sizeof *a),
-			       .b = xmalloc((count + 1) * sizeof *b) };
+	struct pairs pairs = { .a = xmalloc((count + 1) * sizeof(*a)),
+			       .b = xmalloc((count + 1) * sizeof(*b)) };
 	for (size_t i = 0; i < count; i++) {
 		if (isnan(a[i]) || isnan(b[i]))
 			continue;
@@ -153,7 +153,7 @@ double infer_sd(const double *values, size_t count)
 struct estimate infer_difference_paired(const double *a, const double *b, size_t count,
 					double level)
 {
-	double *difference = xmalloc((count + 1) * sizeof *difference);
+	double *difference = xmalloc((count + 1) * sizeof(*difference));
 	for (size_t i = 0; i < count; i++)
 		difference[i] = b[i] - a[i]; /* NaN if either is */
 	struct estimate e = t_mean(difference, count, level);
@@ -369,7 +369,7 @@ struct resampling {
 static double paired_replicate(const struct resampling *r, struct rng *rng)
 {
 	size_t i, seen = 0;
-	memset(r->weight, 0, r->n * sizeof *r->weight);
+	memset(r->weight, 0, r->n * sizeof(*r->weight));
 	for (i = 0; i < r->n; i++)
 		r->weight[rng_below(rng, r->n)]++;
 	for (i = 0; (seen += r->weight[i]) < r->rank;)
@@ -400,10 +400,10 @@ struct estimate infer_quantile_ratio_paired(const double *a, const double *b, si
 	size_t n = pairs.n, rank = stats_rank(n, p);
 	struct estimate e = { NAN, NAN, NAN, n, pairs.missing };
 	gsl_sort2(pairs.a, 1, pairs.b, 1, n);
-	size_t *by_b = xcalloc(n + 1, sizeof *by_b);
+	size_t *by_b = xcalloc(n + 1, sizeof(*by_b));
 	gsl_sort_index(by_b, pairs.b, 1, n);
 	if (rank && pairs.a[rank - 1] != 0) {
-		uint32_t *weight = xcalloc(n, sizeof *weight);
+		uint32_t *weight = xcalloc(n, sizeof(*weight));
 		e.value = pairs.b[by_b[rank - 1]] / pairs.a[rank - 1];
 		paired_bootstrap(&e,
 				 &(struct resampling){ n, rank, pairs.a, pairs.b, by_b, weight },

@@ -37,7 +37,7 @@ static void put_quoted(struct json *json, const char *value)
 static void begin(struct json *json, const char *key)
 {
 	if (json->depth == 0) {
-		SIM_BUG_ON(key != NULL || json->text.length != 0);
+		SIM_BUG_ON(key || json->text.length != 0);
 		return;
 	}
 	SIM_BUG_ON((json->open[json->depth - 1].close == '}') != (key != NULL));
@@ -45,7 +45,7 @@ static void begin(struct json *json, const char *key)
 		conf_buf_add(&json->text, ",");
 	json->open[json->depth - 1].used = true;
 	put_line(json);
-	if (key != NULL) {
+	if (key) {
 		put_quoted(json, key);
 		conf_buf_add(&json->text, ": ");
 	}
@@ -135,7 +135,7 @@ void json_u64(struct json *json, const char *key, uint64_t value)
 void json_i64(struct json *json, const char *key, int64_t value)
 {
 	char text[NUMBER_TEXT];
-	snprintf(text, sizeof text, "%" PRId64, value);
+	snprintf(text, sizeof(text), "%" PRId64, value);
 	put(json, key, text);
 }
 
@@ -157,13 +157,13 @@ void json_seconds(struct json *json, const char *key, sim_time value)
 void json_hex64(struct json *json, const char *key, uint64_t value)
 {
 	char text[NUMBER_TEXT];
-	snprintf(text, sizeof text, "\"%016" PRIx64 "\"", value);
+	snprintf(text, sizeof(text), "\"%016" PRIx64 "\"", value);
 	put(json, key, text);
 }
 
 void json_string(struct json *json, const char *key, const char *value)
 {
-	if (value == NULL) {
+	if (!value) {
 		json_null(json, key);
 		return;
 	}
@@ -180,9 +180,9 @@ void json_raw(struct json *json, const char *key, const char *text)
 	SIM_BUG_ON(left == 0);
 	while (left > 0) { /* a newline cannot stand inside a JSON string */
 		const char *newline = memchr(text, '\n', left);
-		size_t length = newline == NULL ? left : (size_t)(newline - text);
+		size_t length = !newline ? left : (size_t)(newline - text);
 		conf_buf_add_bytes(&json->text, text, length);
-		if (newline == NULL)
+		if (!newline)
 			break;
 		put_line(json);
 		text = newline + 1;

@@ -15,16 +15,16 @@ cJSON *json_read(const char *dir, const char *file, char **error)
 	char *path = folder_join(dir, file);
 	size_t length = 0;
 	char *text = input_read(path, LONGEST, &length);
-	int reason = text == NULL ? errno : ENODATA;
+	int reason = !text ? errno : ENODATA;
 	struct conf_syntax_error mistake = { 0 };
 	cJSON *root = length > 0 ? conf_json_parse(text, length, &mistake) : NULL;
-	if (root != NULL && !cJSON_IsObject(root)) {
+	if (root && !cJSON_IsObject(root)) {
 		cJSON_Delete(root);
 		root = NULL;
 	}
 	if (length == 0)
 		*error = xasprintf("cannot read %s: %s", path, input_why(reason));
-	else if (root == NULL)
+	else if (!root)
 		*error = xasprintf("%s:%zu: is not a JSON object", path,
 				   conf_line_of(text, mistake.offset));
 	free(text);
@@ -35,5 +35,5 @@ cJSON *json_read(const char *dir, const char *file, char **error)
 const char *json_text(const cJSON *object, const char *key)
 {
 	const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, key));
-	return text != NULL ? text : "?";
+	return text ? text : "?";
 }

@@ -80,7 +80,7 @@ const struct metric_source metric_sources[METRIC_TABLES] = {
 
 const struct metric *metric_find(const char *of, const char *name, size_t length)
 {
-	for (const struct metric *m = metric_table; m->name != NULL; m++)
+	for (const struct metric *m = metric_table; m->name; m++)
 		if (strcmp(m->of, of) == 0 && strlen(m->name) == length &&
 		    strncmp(m->name, name, length) == 0)
 			return m;
@@ -98,7 +98,7 @@ const struct metric_statistic *metric_statistic(const char *name)
 		{ "max", "maximum", NAN, false },
 	};
 
-	for (size_t i = 0; i < sizeof statistics / sizeof *statistics; i++)
+	for (size_t i = 0; i < sizeof(statistics) / sizeof(*statistics); i++)
 		if (strcmp(statistics[i].name, name) == 0)
 			return &statistics[i];
 	return NULL;
@@ -115,15 +115,15 @@ const char *metric_unit_of(const char *name, size_t *stem)
 		      { "_s", "s" } };
 	size_t length = strlen(name);
 
-	for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
 		size_t end = strlen(units[i].suffix);
 		if (length <= end || strcmp(name + length - end, units[i].suffix) != 0)
 			continue;
-		if (stem != NULL)
+		if (stem)
 			*stem = length - end;
 		return units[i].unit;
 	}
-	if (stem != NULL)
+	if (stem)
 		*stem = length;
 	return "number";
 }

@@ -12,12 +12,12 @@
 size_t number_u64(char *buffer, uint64_t value)
 {
 	char digits[DIGITS_U64];
-	char *p = digits + sizeof digits;
+	char *p = digits + sizeof(digits);
 	do {
 		*--p = (char)('0' + value % 10);
 		value /= 10;
 	} while (value != 0);
-	size_t length = (size_t)(digits + sizeof digits - p);
+	size_t length = (size_t)(digits + sizeof(digits) - p);
 	memcpy(buffer, p, length);
 	buffer[length] = '\0';
 	return length;

@@ -19,7 +19,7 @@ static double rows_of(const cJSON *manifest, const char *file)
 		const char *name =
 			cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "name"));
 		const cJSON *count = cJSON_GetObjectItemCaseSensitive(item, "rows");
-		if (name != NULL && strcmp(name, file) == 0 && cJSON_IsNumber(count))
+		if (name && strcmp(name, file) == 0 && cJSON_IsNumber(count))
 			return count->valuedouble;
 	}
 	return NAN;
@@ -28,7 +28,7 @@ static double rows_of(const cJSON *manifest, const char *file)
 struct csv *result_table(const char *dir, const char *file, char **error)
 {
 	cJSON *manifest = NULL;
-	if (folder_has(dir, MANIFEST) && (manifest = json_read(dir, MANIFEST, error)) == NULL)
+	if (folder_has(dir, MANIFEST) && !(manifest = json_read(dir, MANIFEST, error)))
 		return NULL;
 	double rows = rows_of(manifest, file);
 	bool told = !isnan(rows);
@@ -42,7 +42,7 @@ struct csv *result_table(const char *dir, const char *file, char **error)
 	char *path = folder_join(dir, file);
 	struct csv *csv = csv_open(path, error);
 	free(path);
-	if (csv != NULL && told)
+	if (csv && told)
 		csv_expect(csv, (uint64_t)rows, MANIFEST);
 	return csv;
 }

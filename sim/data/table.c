@@ -68,7 +68,7 @@ static void put_cell(struct csv_writer *csv, enum out_type type, const struct ou
 void out_table_row(struct out_table *table, const struct out_cell *cells)
 {
 	const struct out_column *columns = table->schema->columns;
-	for (size_t i = 0; columns[i].name != NULL; i++)
+	for (size_t i = 0; columns[i].name; i++)
 		put_cell(table->csv, columns[i].type, &cells[i]);
 	csv_writer_end_row(table->csv);
 	table->rows++;
@@ -77,7 +77,7 @@ void out_table_row(struct out_table *table, const struct out_cell *cells)
 static void put_header(struct out_table *table)
 {
 	const struct out_column *columns = table->schema->columns;
-	for (size_t i = 0; columns[i].name != NULL; i++)
+	for (size_t i = 0; columns[i].name; i++)
 		csv_writer_text(table->csv, columns[i].name);
 	csv_writer_end_row(table->csv);
 }
@@ -96,7 +96,7 @@ static struct out_file *find_file(const struct out_dir *dir, const char *name)
  * made anew. */
 static struct out_file *new_file(struct out_dir *dir, const char *name, char **error)
 {
-	SIM_BUG_ON(*name == '/' || *name == '\0' || strstr(name, "..") != NULL);
+	SIM_BUG_ON(*name == '/' || *name == '\0' || strstr(name, ".."));
 	int fd = folder_make_parents_at(dir->fd, name)
 			 ? openat(dir->fd, name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)
 			 : -1;
@@ -104,7 +104,7 @@ static struct out_file *new_file(struct out_dir *dir, const char *name, char **e
 		*error = xasprintf("cannot write %s/%s: %s", dir->partial, name, strerror(errno));
 		return NULL;
 	}
-	dir->files = array_reserve(dir->files, dir->count, &dir->capacity, sizeof *dir->files);
+	dir->files = array_reserve(dir->files, dir->count, &dir->capacity, sizeof(*dir->files));
 	struct out_file *file = &dir->files[dir->count++];
 	*file = (struct out_file){ .name = xstrdup(name), .fd = fd };
 	return file;
@@ -112,12 +112,12 @@ static struct out_file *new_file(struct out_dir *dir, const char *name, char **e
 
 struct out_table *out_table_open(struct out_dir *dir, const struct out_schema *schema, char **error)
 {
-	SIM_BUG_ON(find_file(dir, schema->file) != NULL);
+	SIM_BUG_ON(find_file(dir, schema->file));
 	struct out_file *file = new_file(dir, schema->file, error);
-	if (file == NULL)
+	if (!file)
 		return NULL;
 	char *path = folder_join(dir->partial, schema->file);
-	struct out_table *table = xmalloc(sizeof *table);
+	struct out_table *table = xmalloc(sizeof(*table));
 	*table = (struct out_table){ .schema = schema,
 				     .csv = csv_writer_open_in_place(file->fd, path) };
 	free(path);
@@ -135,10 +135,10 @@ bool out_dir_write_bytes(struct out_dir *dir, const char *file, const void *data
 			 char **error)
 {
 	struct out_file *known = find_file(dir, file);
-	SIM_BUG_ON(known != NULL && known->table != NULL);
-	if (known == NULL)
+	SIM_BUG_ON(known && known->table);
+	if (!known)
 		known = new_file(dir, file, error);
-	if (known == NULL)
+	if (!known)
 		return false;
 	if (ftruncate(known->fd, 0) == 0 && lseek(known->fd, 0, SEEK_SET) == 0 &&
 	    folder_write(known->fd, data, length) && folder_sync(known->fd))
@@ -156,7 +156,7 @@ const char *out_dir_file(const struct out_dir *dir, size_t index, uint64_t *rows
 {
 	SIM_BUG_ON(index >= dir->count);
 	const struct out_file *file = &dir->files[index];
-	*rows = file->table == NULL ? 0 : file->table->rows;
+	*rows = file->table ? file->table->rows : 0;
 	return file->name;
 }
 
@@ -200,12 +200,12 @@ static char *why_not(const struct out_dir *dir)
 {
 	char link[1];
 	const char *name = strrchr(dir->path, '/');
-	name = name == NULL ? dir->path : name + 1;
+	name = name ? name + 1 : dir->path;
 	if (*name == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
 		return xasprintf("\"%s\" cannot become a result directory: it needs a name of its "
 				 "own",
 				 dir->path);
-	if (readlink(dir->path, link, sizeof link) >= 0)
+	if (readlink(dir->path, link, sizeof(link)) >= 0)
 		return xasprintf("%s is a symbolic link; give the directory it points to",
 				 dir->path);
 	if (!stays_ours(dir->path))
@@ -277,7 +277,7 @@ static void dir_free(struct out_dir *dir)
 {
 	for (size_t i = 0; i < dir->count; i++) {
 		struct out_table *table = dir->files[i].table;
-		if (table != NULL && table->csv != NULL)
+		if (table && table->csv)
 			csv_writer_abandon(table->csv);
 		free(table);
 		close(dir->files[i].fd);
@@ -295,15 +295,15 @@ static void dir_free(struct out_dir *dir)
 
 struct out_dir *out_dir_open(const char *path, char **error)
 {
-	struct out_dir *dir = xcalloc(1, sizeof *dir);
+	struct out_dir *dir = xcalloc(1, sizeof(*dir));
 	dir->marker = dir->fd = -1;
 	dir->path = folder_trim(path);
 	dir->partial = xasprintf("%s.partial", dir->path);
 	*error = why_not(dir);
-	if (*error != NULL)
+	if (*error)
 		goto fail;
 	*error = claim(dir);
-	if (*error != NULL)
+	if (*error)
 		goto fail;
 	return dir;
 fail:
@@ -318,11 +318,11 @@ static char *finish_tables(struct out_dir *dir)
 	for (size_t i = 0; i < dir->count; i++) {
 		struct out_table *table = dir->files[i].table;
 		char *why = NULL;
-		if (table == NULL)
+		if (!table)
 			continue;
 		csv_writer_commit(table->csv, &why);
 		table->csv = NULL;
-		if (error == NULL)
+		if (!error)
 			error = why;
 		else
 			free(why);
@@ -347,8 +347,7 @@ static char *missing(const struct out_dir *dir)
 static bool sync_parent(const char *path)
 {
 	const char *end = strrchr(path, '/');
-	char *parent =
-		end == NULL ? xstrdup(".") : xstrndup(path, end == path ? 1 : (size_t)(end - path));
+	char *parent = end ? xstrndup(path, end == path ? 1 : (size_t)(end - path)) : xstrdup(".");
 	int fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	bool good = fd < 0 || folder_sync(fd); /* one that cannot be read is no reason to fail */
 	int reason = errno;
@@ -365,7 +364,7 @@ static char *sync_folders(const struct out_dir *dir)
 	bool good = folder_sync(dir->fd);
 	for (size_t i = 0; good && i < dir->count; i++) {
 		char *path = folder_join(dir->partial, dir->files[i].name);
-		good = strchr(dir->files[i].name, '/') == NULL || sync_parent(path);
+		good = !strchr(dir->files[i].name, '/') || sync_parent(path);
 		free(path);
 	}
 	return good ? NULL : xasprintf("cannot write %s: %s", dir->partial, strerror(errno));
@@ -403,7 +402,7 @@ static bool move_into_place(const struct out_dir *dir, char **error)
 	} while (former < 0 && errno == ENOENT && folder_exists(dir->path));
 	bool good = former >= 0 ? replace_former(dir, error)
 				: errno == ENOENT && rename(dir->partial, dir->path) == 0;
-	if (!good && *error == NULL)
+	if (!good && !*error)
 		*error = xasprintf("cannot rename %s to %s: %s", dir->partial, dir->path,
 				   strerror(errno));
 	if (former >= 0)
@@ -414,13 +413,13 @@ static bool move_into_place(const struct out_dir *dir, char **error)
 bool out_dir_commit(struct out_dir *dir, char **error)
 {
 	*error = finish_tables(dir);
-	if (*error == NULL)
+	if (!*error)
 		*error = missing(dir);
-	if (*error == NULL)
+	if (!*error)
 		*error = why_not(dir); /* the run took hours: PATH may have changed */
-	if (*error == NULL)
+	if (!*error)
 		*error = sync_folders(dir);
-	bool ok = *error == NULL;
+	bool ok = !*error;
 	if (ok) {
 		ok = move_into_place(dir, error);
 		char *marker = folder_join(dir->path, MARKER);

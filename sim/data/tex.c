@@ -30,9 +30,9 @@ static const char *sign_at(const char *text, const char *begin, size_t *length)
 {
 	*length = 1;
 	if (*text == '-' && isdigit((unsigned char)text[1]) &&
-	    (text == begin || strchr(" [", text[-1]) != NULL))
+	    (text == begin || strchr(" [", text[-1])))
 		return "$-$";
-	for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
+	for (size_t i = 0; i < sizeof(signs) / sizeof(*signs); i++) {
 		*length = strlen(signs[i].plain);
 		if (strncmp(text, signs[i].plain, *length) == 0)
 			return signs[i].tex;
@@ -47,7 +47,7 @@ char *tex_text(const char *text)
 	FILE *to = open_memstream(&tex, &size);
 	for (const char *at = text; *at != '\0';) {
 		const char *sign = sign_at(at, text, &length);
-		if (sign == NULL) {
+		if (!sign) {
 			putc(*at++, to);
 			continue;
 		}

@@ -17,10 +17,10 @@ char *json_diff_text(const cJSON *value, const char *absent)
 		number_real(number, value->valuedouble);
 		return xstrdup(number);
 	}
-	char *text = value == NULL ? NULL : cJSON_PrintUnformatted(value);
-	size_t length = text == NULL ? 0 : strlen(text), cut = TEXT_MAX - 3;
+	char *text = value ? cJSON_PrintUnformatted(value) : NULL;
+	size_t length = !text ? 0 : strlen(text), cut = TEXT_MAX - 3;
 	char *shown;
-	if (text == NULL) {
+	if (!text) {
 		shown = xstrdup(absent);
 	} else if (length <= TEXT_MAX) {
 		shown = xstrdup(text);
@@ -51,19 +51,19 @@ static void diff_objects(struct json_diff *diff, const char *pointer, const cJSO
 		add_member(diff, pointer, item->string, item,
 			   cJSON_GetObjectItemCaseSensitive(b, item->string));
 	cJSON_ArrayForEach(item, b)
-		if (cJSON_GetObjectItemCaseSensitive(a, item->string) == NULL)
+		if (!cJSON_GetObjectItemCaseSensitive(a, item->string))
 			add_member(diff, pointer, item->string, NULL, item);
 }
 
 static void diff_arrays(struct json_diff *diff, const char *pointer, const cJSON *a, const cJSON *b)
 {
 	const cJSON *x = a->child, *y = b->child;
-	for (size_t i = 0; x != NULL || y != NULL; i++) {
+	for (size_t i = 0; x || y; i++) {
 		char *index = xasprintf("%zu", i);
 		add_member(diff, pointer, index, x, y);
 		free(index);
-		x = x == NULL ? NULL : x->next;
-		y = y == NULL ? NULL : y->next;
+		x = x ? x->next : NULL;
+		y = y ? y->next : NULL;
 	}
 }
 
@@ -77,8 +77,7 @@ static bool equal(const cJSON *a, const cJSON *b)
 static bool goes_by_position(const struct json_diff *diff, const char *pointer)
 {
 	const char *last = strrchr(pointer, '/');
-	return diff->by_position != NULL && last != NULL &&
-	       strcmp(last + 1, diff->by_position) == 0;
+	return diff->by_position && last && strcmp(last + 1, diff->by_position) == 0;
 }
 
 void json_diff_add(struct json_diff *diff, const char *pointer, const cJSON *a, const cJSON *b)
@@ -90,7 +89,7 @@ void json_diff_add(struct json_diff *diff, const char *pointer, const cJSON *a, 
 		diff_arrays(diff, pointer, a, b);
 	} else if (!equal(a, b)) {
 		diff->items = array_reserve(diff->items, diff->count, &diff->capacity,
-					    sizeof *diff->items);
+					    sizeof(*diff->items));
 		diff->items[diff->count++] = (struct json_difference){ xstrdup(pointer), a, b };
 	}
 }

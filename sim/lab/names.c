@@ -13,7 +13,7 @@
 void names_add(struct names *names, const char *name)
 {
 	names->items =
-		array_reserve(names->items, names->count, &names->capacity, sizeof *names->items);
+		array_reserve(names->items, names->count, &names->capacity, sizeof(*names->items));
 	names->items[names->count++] = name;
 }
 
@@ -38,14 +38,14 @@ char *names_unknown(const char *what, const char *word, const char *has, const c
 	char *text;
 	size_t length;
 	FILE *to = open_memstream(&text, &length);
-	const char **choices = xcalloc(count + 1, sizeof *choices);
+	const char **choices = xcalloc(count + 1, sizeof(*choices));
 	if (count > 0)
-		memcpy(choices, names, count * sizeof *choices);
+		memcpy(choices, names, count * sizeof(*choices));
 	const char *near = conf_suggest(word, choices);
 	fprintf(to, "there is no %s \"%s\"", what, word);
-	if (near != NULL)
+	if (near)
 		fprintf(to, " (did you mean \"%s\"?)", near);
-	if (has != NULL) {
+	if (has) {
 		fprintf(to, "; %s ", has);
 		names_list(to, names, count, LISTED);
 	}
@@ -69,7 +69,7 @@ char *names_mistakes(const struct conf_doc *doc)
 static char *last_part(const char *path)
 {
 	char *trimmed = folder_trim(path), *slash = strrchr(trimmed, '/');
-	char *last = xstrdup(slash != NULL && slash[1] != '\0' ? slash + 1 : trimmed);
+	char *last = xstrdup(slash && slash[1] != '\0' ? slash + 1 : trimmed);
 	free(trimmed);
 	return last;
 }

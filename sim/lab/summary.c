@@ -26,7 +26,7 @@ bool summary_is_of_machine(const char *name)
 {
 	const struct metric *metric = metric_find("", name, strlen(name));
 
-	return metric != NULL && metric->level == LEVEL_MACHINE;
+	return metric && metric->level == LEVEL_MACHINE;
 }
 
 static void add(struct summary *summary, const char *name, double value)
@@ -34,7 +34,7 @@ static void add(struct summary *summary, const char *name, double value)
 	if (summary_is_of_machine(name))
 		return;
 	summary->numbers = array_reserve(summary->numbers, summary->count, &summary->capacity,
-					 sizeof *summary->numbers);
+					 sizeof(*summary->numbers));
 	summary->numbers[summary->count++] = (struct summary_number){ xstrdup(name), value };
 }
 
@@ -44,8 +44,8 @@ static void collect(struct summary *summary, const char *prefix, const cJSON *co
 	const cJSON *item;
 	cJSON_ArrayForEach(item, container) {
 		const char *dot = *prefix == '\0' ? "" : ".";
-		char *name = item->string != NULL ? xasprintf("%s%s%s", prefix, dot, item->string)
-						  : xasprintf("%s%s%zu", prefix, dot, index);
+		char *name = item->string ? xasprintf("%s%s%s", prefix, dot, item->string)
+					  : xasprintf("%s%s%zu", prefix, dot, index);
 		index++;
 		if (cJSON_IsObject(item) || cJSON_IsArray(item))
 			collect(summary, name, item);
@@ -61,7 +61,7 @@ bool summary_read(struct summary *summary, const char *dir, char **error)
 {
 	*summary = (struct summary){ .root = json_read(dir, "summary.json", error) };
 	collect(summary, "", summary->root);
-	return summary->root != NULL;
+	return summary->root;
 }
 
 void summary_release(struct summary *summary)
@@ -101,8 +101,8 @@ void summary_groups(const struct summary *summary, const char *begin, const char
 
 void summary_usual(struct names *names, bool jobs_alike)
 {
-	for (const struct metric *m = metric_table; m->name != NULL; m++)
-		for (size_t i = 0; i < 2 && m->usual[i] != NULL; i++)
+	for (const struct metric *m = metric_table; m->name; m++)
+		for (size_t i = 0; i < 2 && m->usual[i]; i++)
 			if (jobs_alike || (m->level != LEVEL_JOB && m->level != LEVEL_ITERATION))
 				names_add(names, m->usual[i]);
 }

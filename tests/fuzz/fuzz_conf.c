@@ -39,25 +39,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	/* What stands behind a NUL byte is also tried as a --set. */
 	const uint8_t *cut = size > 0 ? memchr(data, 0, size) : NULL;
-	size_t length =
-		cut != NULL && size - (size_t)(cut - data) > 1 ? (size_t)(cut - data) : size;
+	size_t length = cut && size - (size_t)(cut - data) > 1 ? (size_t)(cut - data) : size;
 	struct conf_override set = { 0 };
 	char *pointer = NULL, *value;
 	struct conf_doc *doc;
 	FILE *sink = fopen("/dev/null", "w");
 
-	if (sink == NULL)
+	if (!sink)
 		abort();
 	if (length < size) {
 		pointer = strndup((const char *)data + length + 1, size - length - 1);
 		value = strchr(pointer, '=');
-		if (value != NULL)
+		if (value)
 			*value++ = '\0';
 		set.pointer = pointer;
-		set.value = value != NULL ? value : "";
+		set.value = value ? value : "";
 	}
-	doc = conf_parse("fuzz", (const char *)data, length, &sample_table, NULL, &set,
-			 pointer != NULL);
+	doc = conf_parse("fuzz", (const char *)data, length, &sample_table, NULL, &set, pointer);
 	print_all(doc, sink);
 	if (conf_errors(doc) == 0)
 		check_round_trip(doc);

@@ -20,7 +20,7 @@ static void compare_so(const char *const *dirs, size_t count, const struct compa
 	char *error = NULL;
 	enum compare_end end = compare(dirs, count, options, sink, &error);
 
-	if ((error != NULL) != (end == COMPARE_USAGE || end == COMPARE_IO))
+	if ((error) != (end == COMPARE_USAGE || end == COMPARE_IO))
 		abort();
 	free(error);
 	fclose(sink);

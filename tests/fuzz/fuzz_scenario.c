@@ -63,7 +63,7 @@ static void run_shortly(const struct scenario *scenario)
 	char *error = NULL;
 	struct simulation *simulation = simulation_build(scenario, BESIDE, NULL, &error);
 
-	if (simulation == NULL)
+	if (!simulation)
 		abort(); /* what the checks accept can be built */
 	sim_run(&simulation->sim, EVENTS);
 	simulation_free(simulation);
@@ -75,7 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct conf_doc *doc = scenario_parse(BESIDE, (const char *)data, size, &scenario);
 	FILE *sink = fopen("/dev/null", "w");
 
-	if (sink == NULL)
+	if (!sink)
 		abort();
 	print_all(doc, sink);
 	if (conf_errors(doc) == 0) {

@@ -94,7 +94,7 @@ enum compare_end compare(const char *const *dirs, size_t count,
 		dirs, count, options, whole, error);
 	if (options->latex) {
 		fclose(whole);
-		if (*error == NULL)
+		if (!*error)
 			put_comments(text, to);
 		free(text);
 	}

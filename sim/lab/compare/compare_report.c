@@ -15,11 +15,11 @@ struct compare_row *comparison_add(struct comparison *comparison, const char *me
 {
 	static const struct estimate nothing = { .value = NAN, .low = NAN, .high = NAN };
 	comparison->rows = array_reserve(comparison->rows, comparison->count, &comparison->capacity,
-					 sizeof *comparison->rows);
+					 sizeof(*comparison->rows));
 	struct compare_row *row = &comparison->rows[comparison->count++];
 	*row = (struct compare_row){ .metric = metric,
 				     .labels = xcalloc(comparison->label_count + 1,
-						       sizeof *row->labels),
+						       sizeof(*row->labels)),
 				     .value = nothing,
 				     .baseline = NAN,
 				     .ratio = nothing,
@@ -83,7 +83,7 @@ static void add_row(struct grid *grid, const struct comparison *comparison,
 		    const struct compare_row *row, const struct compare_row *before)
 {
 	char value[NUMBER], baseline[NUMBER];
-	bool same = before != NULL; /* leaves out labels that repeat, except the last */
+	bool same = before; /* leaves out labels that repeat, except the last */
 	for (size_t i = 0; i < comparison->label_count; i++) {
 		same = same && i + 1 < comparison->label_count &&
 		       strcmp(before->labels[i], row->labels[i]) == 0;
@@ -122,7 +122,7 @@ static void add_header(struct grid *grid, const struct comparison *comparison)
 	for (size_t i = 0; i < comparison->label_count; i++)
 		grid_add(grid, "%s%s", i == 0 ? "  " : "", comparison->label_names[i]);
 	grid_add(grid, "%s", comparison->work_name);
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		grid_add(grid, "%s",
 			 (!differences && (i == 5 || i == 6)) || (!ratios && i >= 2) ? ""
 										     : names[i]);
@@ -131,9 +131,9 @@ static void add_header(struct grid *grid, const struct comparison *comparison)
 void comparison_print(const struct comparison *comparison, FILE *to)
 {
 	static const char numbers[] = "rrlrllrll";
-	char *alignment = xmalloc(comparison->label_count + sizeof numbers);
+	char *alignment = xmalloc(comparison->label_count + sizeof(numbers));
 	memset(alignment, 'l', comparison->label_count);
-	memcpy(alignment + comparison->label_count, numbers, sizeof numbers);
+	memcpy(alignment + comparison->label_count, numbers, sizeof(numbers));
 	struct grid *grid = grid_new(alignment);
 	free(alignment);
 	add_header(grid, comparison);
@@ -243,7 +243,7 @@ static size_t put_outside(const struct comparison *comparison, double tolerance,
 		if (!outside(row, tolerance))
 			continue;
 		count++;
-		if (json != NULL) {
+		if (json) {
 			json_open_object(json, NULL);
 			json_labels(json, comparison, row);
 			json_close_object(json);

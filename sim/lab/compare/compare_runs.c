@@ -19,7 +19,7 @@ static bool run_read(struct run *run, const char *dir, char *label, char **error
 {
 	*run = (struct run){ .dir = dir, .label = label };
 	run->manifest = json_read(dir, "manifest.json", error);
-	if (run->manifest == NULL || !summary_read(&run->summary, dir, error))
+	if (!run->manifest || !summary_read(&run->summary, dir, error))
 		return false;
 	if (!isnan(summary_value(&run->summary, "seed")))
 		return true;
@@ -41,7 +41,7 @@ static void runs_release(struct runs *runs)
 static bool runs_read(struct runs *runs, const char *const *dirs, size_t count, bool by_folder,
 		      char **error)
 {
-	*runs = (struct runs){ .items = xcalloc(count, sizeof *runs->items) };
+	*runs = (struct runs){ .items = xcalloc(count, sizeof(*runs->items)) };
 	while (runs->count < count) {
 		size_t i = runs->count++;
 		char *label = by_folder ? names_directory(dirs, count, i) : compare_label(i);
@@ -57,7 +57,7 @@ static bool runs_read(struct runs *runs, const char *const *dirs, size_t count, 
 static bool no_work(const struct runs *runs, const char *metric)
 {
 	const char *end = strrchr(metric, '.');
-	if (end == NULL || strcmp(end, ".finished") != 0)
+	if (!end || strcmp(end, ".finished") != 0)
 		return false;
 	char *name = xasprintf("%.*s.count", (int)(end - metric), metric);
 	bool none = true;
@@ -146,7 +146,7 @@ static bool choose_metrics(struct names *metrics, const struct runs *runs,
 static void take_work(struct compare_row *row, const struct summary *summary)
 {
 	char *path = xstrdup(row->metric);
-	for (char *dot; !row->has_work && (dot = strrchr(path, '.')) != NULL;) {
+	for (char *dot; !row->has_work && (dot = strrchr(path, '.'));) {
 		*dot = '\0';
 		char *finished = xasprintf("%s.finished", path);
 		char *count = xasprintf("%s.count", path);
@@ -174,7 +174,7 @@ static void take_value(struct compare_row *row, const struct run *run,
 {
 	row->value.value = summary_value(&run->summary, row->metric);
 	take_work(row, &run->summary);
-	if (source == NULL)
+	if (!source)
 		return;
 	double stored = row->value.value;
 	row->value = infer(source, samples->values, samples->count);
@@ -210,7 +210,7 @@ static void take_ratio(struct compare_row *row, const struct sample_source *sour
 {
 	struct estimate e = row->ratio;
 	row->basis = BASIS_QUOTIENT;
-	if (source != NULL && a->count > 0 && b->count > 0) {
+	if (source && a->count > 0 && b->count > 0) {
 		double *x, *y;
 		struct rng rng; /* one for each metric: draws do not depend on other metrics */
 		rng_init(&rng, 0, row->metric, 0);
@@ -240,13 +240,13 @@ static bool add_metric(struct comparison *comparison, const struct runs *runs, c
 		       char **error)
 {
 	struct sample_source found, *source = sample_source(metric, &found) ? &found : NULL;
-	struct samples *samples = xcalloc(runs->count, sizeof *samples);
+	struct samples *samples = xcalloc(runs->count, sizeof(*samples));
 	bool ok = true;
 	for (size_t i = 0; ok && i < runs->count; i++) {
 		const struct run *run = &runs->items[i];
 		struct compare_row *row = comparison_add(comparison, metric);
 		row->labels[0] = run->label;
-		ok = source == NULL || samples_read(run->dir, source, &samples[i], error);
+		ok = !source || samples_read(run->dir, source, &samples[i], error);
 		if (ok)
 			take_value(row, run, source, &samples[i]);
 		if (ok && i > 0) {
@@ -288,7 +288,7 @@ static struct json_diff difference(const struct runs *runs, size_t index)
 {
 	static const char *const keys[] = { "scenario", "version", "commit" };
 	struct json_diff diff = { 0 };
-	for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+	for (size_t k = 0; k < sizeof(keys) / sizeof(*keys); k++)
 		json_diff_add(
 			&diff, k == 0 ? "" : keys[k],
 			cJSON_GetObjectItemCaseSensitive(runs->items[0].manifest, keys[k]),
@@ -411,7 +411,7 @@ static size_t print_json(const struct runs *runs, const struct comparison *compa
 
 static char *nonsense(size_t count, const struct compare_options *options)
 {
-	if (options->by != NULL || options->baseline != NULL)
+	if (options->by || options->baseline)
 		return xasprintf(
 			"--by and --baseline are for one sweep; runs are compared with the "
 			"first");
@@ -424,7 +424,7 @@ static void name_label(struct comparison *comparison)
 {
 	comparison->label_count = 1;
 	comparison->work_name = "finished";
-	comparison->label_names = xcalloc(1, sizeof *comparison->label_names);
+	comparison->label_names = xcalloc(1, sizeof(*comparison->label_names));
 	comparison->label_names[0] = "run";
 }
 
@@ -436,7 +436,7 @@ enum compare_end compare_runs_read(const char *const *dirs, size_t count,
 	struct runs *runs = &comparison->runs;
 	enum compare_end end = COMPARE_ALIKE;
 	*comparison = (struct comparison){ .latex = options->latex };
-	if ((*error = nonsense(count, options)) != NULL)
+	if ((*error = nonsense(count, options)))
 		return COMPARE_USAGE;
 	name_label(comparison);
 	/* readers of a paper have no list of what A and B are */

@@ -48,13 +48,13 @@ static void frame_release(struct frame *frame)
 
 static bool frame_read(struct frame *frame, const char *const *dirs, size_t count, char **error)
 {
-	*frame = (struct frame){ .tables = xcalloc(count, sizeof *frame->tables),
-				 .groups = xcalloc(count, sizeof *frame->groups),
-				 .labels = xcalloc(count, sizeof *frame->labels),
+	*frame = (struct frame){ .tables = xcalloc(count, sizeof(*frame->tables)),
+				 .groups = xcalloc(count, sizeof(*frame->groups)),
+				 .labels = xcalloc(count, sizeof(*frame->labels)),
 				 .by = SIZE_MAX };
 	for (size_t i = 0; i < count; i++) {
 		struct sweep_table *table = sweep_table_read(dirs[i], error);
-		if (table == NULL) {
+		if (!table) {
 			frame_release(frame);
 			return false;
 		}
@@ -98,22 +98,21 @@ static char *choose_variants(struct frame *frame, const struct compare_options *
 {
 	const struct sweep_table *table = frame->tables[0];
 	if (frame->table_count > 1) {
-		if (options->by != NULL || options->baseline != NULL)
+		if (options->by || options->baseline)
 			return xasprintf("--by and --baseline are for one sweep; several are "
 					 "compared with the first");
 		for (size_t i = 1; i < frame->table_count; i++) {
 			char *error = axes_differ(table, frame->tables[i]);
-			if (error != NULL)
+			if (error)
 				return error;
 		}
 		return NULL;
 	}
-	if (options->by == NULL)
+	if (!options->by)
 		return xasprintf("%s is a sweep: compare needs --by AXIS, or a second sweep",
 				 table->dir);
 	char *error = NULL;
-	if (sweep_table_find_axis(table, options->by, &frame->by, &error) &&
-	    options->baseline != NULL)
+	if (sweep_table_find_axis(table, options->by, &frame->by, &error) && options->baseline)
 		sweep_axis_find(&table->axes[frame->by], options->baseline, &frame->baseline,
 				&error);
 	return error;
@@ -180,7 +179,7 @@ static void find_entries(struct frame *frame)
 	size_t count = 0;
 	for (size_t t = 0; t < frame->table_count; t++)
 		count += frame->groups[t].count;
-	frame->entries = xcalloc(count + 1, sizeof *frame->entries);
+	frame->entries = xcalloc(count + 1, sizeof(*frame->entries));
 	for (size_t t = 0; t < frame->table_count; t++)
 		for (size_t g = 0; g < frame->groups[t].count; g++) {
 			const struct group *group = &frame->groups[t].items[g];
@@ -189,7 +188,7 @@ static void find_entries(struct frame *frame)
 						frame->by == SIZE_MAX ? t
 								      : group->levels[frame->by] };
 		}
-	qsort(frame->entries, frame->entry_count, sizeof *frame->entries, compare_entries);
+	qsort(frame->entries, frame->entry_count, sizeof(*frame->entries), compare_entries);
 }
 
 /* ---- Rows ---- */
@@ -203,7 +202,7 @@ static void take_ratio(struct compare_row *row, const struct entry *base, const 
 	row->basis = ratio.paired ? BASIS_PAIRS : BASIS_INDEPENDENT;
 	row->ratio = ratio.ratio;
 	row->difference = ratio.difference;
-	memcpy(row->paired, ratio.means, sizeof row->paired);
+	memcpy(row->paired, ratio.means, sizeof(row->paired));
 	if (row->same && group_is_same(base->table, base->group))
 		row->ratio.low = row->ratio.high = row->difference.low = row->difference.high = NAN;
 }
@@ -227,7 +226,7 @@ static void add_entry(struct comparison *comparison, const struct frame *frame, 
 	row->same = group_is_same(table, group);
 	if (row->same)
 		row->value.low = row->value.high = NAN;
-	if (base != NULL && base != entry)
+	if (base && base != entry)
 		take_ratio(row, base, entry);
 }
 
@@ -249,7 +248,7 @@ static void add_metric(struct comparison *comparison, const struct frame *frame,
 static void name_labels(struct comparison *comparison, const struct frame *frame)
 {
 	const struct sweep_table *table = frame->tables[0];
-	comparison->label_names = xcalloc(table->axis_count + 1, sizeof *comparison->label_names);
+	comparison->label_names = xcalloc(table->axis_count + 1, sizeof(*comparison->label_names));
 	for (size_t i = 0; i < table->axis_count; i++)
 		if (i != frame->by)
 			comparison->label_names[comparison->label_count++] = table->axes[i].name;
@@ -321,7 +320,7 @@ static size_t print_text(const struct frame *frame, const struct comparison *com
 
 static void json_warnings(struct json *json, const struct sweep_table *table)
 {
-	struct sweep_warning *list = xcalloc(table->point_count, sizeof *list);
+	struct sweep_warning *list = xcalloc(table->point_count, sizeof(*list));
 	size_t count = sweep_table_warnings(table, list, table->point_count);
 	json_open_array(json, "warnings");
 	for (size_t i = 0; i < count; i++) {
@@ -367,7 +366,7 @@ enum compare_end compare_sweeps(const char *const *dirs, size_t count,
 	if (!frame_read(&frame, dirs, count, error))
 		return COMPARE_IO;
 	*error = choose_variants(&frame, options);
-	if (*error != NULL)
+	if (*error)
 		goto done;
 	if (!choose_metrics(&metrics, &frame, options, error))
 		goto done;

@@ -31,12 +31,11 @@ static bool find_metric(struct sample_source *source, const char *path, size_t l
 		name--;
 	source->metric = metric_find(of, path + name, length - name);
 	source->name[0] = '\0';
-	if (source->metric == NULL || source->metric->column == NULL ||
-	    strncmp(path, of, strlen(of)) != 0)
+	if (!source->metric || !source->metric->column || strncmp(path, of, strlen(of)) != 0)
 		return false;
 	if (name == strlen(of) + 1)
 		return true;
-	if (strncmp(path, by, n) != 0 || name <= n + 1 || name - n > sizeof source->name)
+	if (strncmp(path, by, n) != 0 || name <= n + 1 || name - n > sizeof(source->name))
 		return false;
 	memcpy(source->name, path + n, name - 1 - n);
 	source->name[name - 1 - n] = '\0';
@@ -46,8 +45,8 @@ static bool find_metric(struct sample_source *source, const char *path, size_t l
 bool sample_source(const char *metric, struct sample_source *source)
 {
 	const char *dot = strrchr(metric, '.');
-	const struct metric_statistic *statistic = dot != NULL ? metric_statistic(dot + 1) : NULL;
-	if (statistic == NULL || !statistic->sampled)
+	const struct metric_statistic *statistic = dot ? metric_statistic(dot + 1) : NULL;
+	if (!statistic || !statistic->sampled)
 		return false;
 	source->quantile = statistic->quantile;
 	return find_metric(source, metric, (size_t)(dot - metric));
@@ -117,7 +116,7 @@ static int compare_samples(const void *a, const void *b)
 static void put_in_order(struct samples *samples)
 {
 	if (samples->count > 0)
-		qsort(samples->items, samples->count, sizeof *samples->items, compare_samples);
+		qsort(samples->items, samples->count, sizeof(*samples->items), compare_samples);
 	for (size_t i = 0; i < samples->count; i++)
 		samples->values[i] = samples->items[i].value;
 }
@@ -136,20 +135,20 @@ bool samples_read(const char *dir, const struct sample_source *source, struct sa
 {
 	const struct metric_source *table = &metric_sources[source->metric->level];
 	size_t capacity = 0;
-	*samples = (struct samples){ .each_is_work = table->finished != NULL };
+	*samples = (struct samples){ .each_is_work = table->finished };
 	struct csv *csv = result_table(dir, table->file, error);
-	if (csv == NULL)
-		return *error == NULL;
+	if (!csv)
+		return !*error;
 	struct columns columns = find_columns(csv, source);
 	while (csv_next(csv)) {
 		struct sample sample = read_sample(csv, &columns, source); /* checks all rows */
 		if (!wanted(csv, &columns, source))
 			continue;
 		samples->items = array_reserve(samples->items, samples->count, &capacity,
-					       sizeof *samples->items);
+					       sizeof(*samples->items));
 		samples->items[samples->count++] = sample;
 	}
-	samples->values = xcalloc(samples->count + 1, sizeof *samples->values);
+	samples->values = xcalloc(samples->count + 1, sizeof(*samples->values));
 	put_in_order(samples);
 	samples->mixed = are_mixed(samples);
 	if (csv_close(csv, error))
@@ -171,8 +170,8 @@ size_t samples_pair(const struct samples *a, const struct samples *b, double **v
 		    double **values_b)
 {
 	size_t i = 0, j = 0, count = 0, common = 0;
-	double *x = *values_a = xcalloc(a->count + b->count + 1, sizeof *x);
-	double *y = *values_b = xcalloc(a->count + b->count + 1, sizeof *y);
+	double *x = *values_a = xcalloc(a->count + b->count + 1, sizeof(*x));
+	double *y = *values_b = xcalloc(a->count + b->count + 1, sizeof(*y));
 	for (; i < a->count || j < b->count; count++) {
 		int order = i == a->count   ? 1
 			    : j == b->count ? -1

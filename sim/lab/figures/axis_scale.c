@@ -20,7 +20,7 @@ enum kind { KIND_PLAIN, KIND_TIME, KIND_SIZE, KIND_RATE, KIND_PACKETS, KIND_NONE
 static bool read_plain(const char *text, const char *suffix, double *value)
 {
 	char *end;
-	if (*text == '\0' || strchr("+-.0123456789", *text) == NULL)
+	if (*text == '\0' || !strchr("+-.0123456789", *text))
 		return false;
 	*value = strtod(text, &end);
 	return end != text && strcmp(end, suffix) == 0 && isfinite(*value);
@@ -38,7 +38,7 @@ static enum kind read_value(const char *text, double *value)
 		return KIND_PLAIN;
 	if (read_plain(text, "pkt", value))
 		return KIND_PACKETS;
-	for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
 		if (unit_parse(units[i].unit, text, &whole) != UNIT_OK)
 			continue;
 		*value = (double)whole;
@@ -92,9 +92,9 @@ void axis_scale_init(struct axis_scale *scale, const struct sweep_axis *axis)
 		axis_scale_as_labels(scale);
 		return;
 	}
-	double *sorted = xcalloc(count, sizeof *sorted);
-	memcpy(sorted, scale->at, count * sizeof *sorted);
-	qsort(sorted, count, sizeof *sorted, ascending);
+	double *sorted = xcalloc(count, sizeof(*sorted));
+	memcpy(sorted, scale->at, count * sizeof(*sorted));
+	qsort(sorted, count, sizeof(*sorted), ascending);
 	scale->geometric = is_geometric(sorted, count);
 	if (sorted[0] == 0 && is_geometric(sorted + 1, count - 1))
 		axis_scale_as_labels(scale);
@@ -120,12 +120,12 @@ const char *axis_scale_label(const struct axis_scale *scale, size_t level, char 
 	const char *text = scale->axis->values[level];
 	double value;
 	enum kind kind = read_value(text, &value);
-	if (scale->called[level] != NULL)
+	if (scale->called[level])
 		return scale->called[level];
 	if (kind == KIND_NONE || strlen(text) <= LABEL_LETTERS)
 		return text;
 	snprintf(buffer, AXIS_LABEL, "%.3g%s", value, kind == KIND_PACKETS ? "pkt" : "");
-	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
 		if (units[i].kind == kind) /* the number in the buffer has three digits */
 			unit_format(units[i].unit, (uint64_t)strtod(buffer, NULL), buffer,
 				    AXIS_LABEL);

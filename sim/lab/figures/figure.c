@@ -24,7 +24,7 @@ static const struct term {
 
 static const struct term *term_of(const struct plot_options *options)
 {
-	for (size_t i = 0; i < sizeof terms / sizeof *terms; i++)
+	for (size_t i = 0; i < sizeof(terms) / sizeof(*terms); i++)
 		if (strcmp(terms[i].name, options->term) == 0)
 			return &terms[i];
 	return NULL;
@@ -32,7 +32,7 @@ static const struct term *term_of(const struct plot_options *options)
 
 char *figure_no_terminal(const struct plot_options *options)
 {
-	return term_of(options) != NULL
+	return term_of(options)
 		       ? NULL
 		       : xasprintf("--term takes png, svg, pdf, eps, tikz or dumb; found \"%s\"",
 				   options->term);
@@ -49,7 +49,7 @@ bool plot_size(const char *text, struct plot_options *options)
 	if (sscanf(text, "%lfx%lf%n", &width, &height, &used) != 2 &&
 	    sscanf(text, "%lf%n", &width, &used) != 1)
 		return false;
-	for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
 		if (strcmp(text + used, units[i].name) != 0)
 			continue;
 		options->width_in = width / units[i].in_an_inch;
@@ -72,7 +72,7 @@ bool plot_font(const char *text, struct plot_options *options)
 char *figure_folder(const struct plot_options *options, const char *dir, char **error)
 {
 	struct stat there;
-	if (options->out != NULL)
+	if (options->out)
 		return folder_trim(options->out);
 	char *folder = folder_join(dir, "figures");
 	if (lstat(folder, &there) != 0 || !S_ISLNK(there.st_mode))
@@ -116,7 +116,7 @@ static void quote(struct figure *f, const char *words, bool is_format)
 	FILE *script = f->script;
 	char *tex = strcmp(f->options->term, "tikz") == 0 ? tex_text(words) : NULL;
 	bool svg = strcmp(f->options->term, "svg") == 0;
-	const char *text = tex != NULL ? tex : words;
+	const char *text = tex ? tex : words;
 	putc('\'', script);
 	while (*text != '\0') {
 		if (*text == '\'') { /* '' is a quote, too, but not at the start of the text */
@@ -235,7 +235,7 @@ void figure_tic(struct figure *f, char axis, size_t i, const char *label, double
 	char *shown = figure_cut(label, TIC_BYTES);
 	quote(f, shown, true);
 	free(shown);
-	if (note != NULL) {
+	if (note) {
 		fputs(".\"\\n\".", f->script);
 		quote(f, note, true);
 	}
@@ -293,7 +293,7 @@ void figure_row(struct figure *f, const double *values, size_t y_columns)
 static void end_curve(struct figure *f)
 {
 	static const double nothing[] = { NAN, NAN, NAN, NAN, NAN, NAN, NAN };
-	if (f->curve == NULL)
+	if (!f->curve)
 		return;
 	if (f->panel == 1)
 		fprintf(f->script, "POINTS[%zu] = %zu\n", f->number, f->rows);
@@ -374,7 +374,7 @@ static void write_ranges(struct figure *f)
 static void write_labels(struct figure *f)
 {
 	const struct plot_options *options = f->options;
-	if (options->x_label != NULL)
+	if (options->x_label)
 		figure_text(f, "XLABEL", options->x_label);
 	for (size_t p = 0; p < f->panels; p++) {
 		size_t i = f->group > 0 ? p / f->group : p;
@@ -389,7 +389,7 @@ static bool add_templates(struct figure *f)
 	const char *const names[] = { "style", f->template, "draw" };
 	for (size_t i = 0; i < 3; i++) {
 		char *text = gnuplot_template(names[i], &f->error);
-		if (text == NULL)
+		if (!text)
 			return false;
 		fprintf(f->script, "\n%s", text);
 		free(text);
@@ -434,7 +434,7 @@ static bool draw(struct figure *f, FILE *to)
 	if (gnuplot_put(f->folder, dat, table, strlen(table), &f->error) &&
 	    gnuplot_put(f->folder, gp, f->script_text, f->script_length, &f->error))
 		picture = gnuplot_run(f->folder, gp, &length, &f->error);
-	bool ok = picture != NULL;
+	bool ok = picture;
 	if (ok && !is_whole(picture, length, term_of(f->options)->end)) {
 		f->error = xasprintf("gnuplot made no whole %s", path);
 		ok = false;
@@ -451,7 +451,7 @@ static bool draw(struct figure *f, FILE *to)
 
 bool figure_finish(struct figure *f, bool data, FILE *to)
 {
-	bool begun = f->data != NULL, ok = data && begun;
+	bool begun = f->data, ok = data && begun;
 	if (begun) {
 		end_curve(f);
 		write_ranges(f);

@@ -20,10 +20,10 @@
 char *gnuplot_template(const char *name, char **error)
 {
 	const char *own = getenv("INASIM_GNUPLOT");
-	char *folder = own != NULL && *own != '\0' ? xstrdup(own) : home_path("scripts/gnuplot");
+	char *folder = own && *own != '\0' ? xstrdup(own) : home_path("scripts/gnuplot");
 	char *path = xasprintf("%s/%s.gp", folder, name);
 	char *text = input_read(path, TEMPLATE_MAX, NULL);
-	if (text == NULL)
+	if (!text)
 		*error = xasprintf("cannot read %s: %s", path, strerror(errno));
 	free(path);
 	free(folder);
@@ -96,16 +96,16 @@ char *gnuplot_run(const char *folder, const char *script, size_t *length, char *
 {
 	FILE *picture = tmpfile(), *messages = tmpfile();
 	char *text = NULL;
-	pid_t child = picture != NULL && messages != NULL ? child_fork() : -1;
+	pid_t child = picture && messages ? child_fork() : -1;
 	if (child == 0)
 		become_gnuplot(folder, script, fileno(picture), fileno(messages));
 	*error = child > 0 ? outcome_of(child, messages, folder, script)
 			   : xasprintf("cannot run gnuplot: %s", strerror(errno));
-	if (*error == NULL)
+	if (!*error)
 		text = folder_read_temporary(picture, length);
-	if (picture != NULL)
+	if (picture)
 		fclose(picture);
-	if (messages != NULL)
+	if (messages)
 		fclose(messages);
 	return text;
 }

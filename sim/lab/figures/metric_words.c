@@ -13,8 +13,8 @@
 static char *cut_last(char *path)
 {
 	char *dot = strrchr(path, '.');
-	char *part = xstrdup(dot != NULL ? dot + 1 : path);
-	*(dot != NULL ? dot : path) = '\0';
+	char *part = xstrdup(dot ? dot + 1 : path);
+	*(dot ? dot : path) = '\0';
 	return part;
 }
 
@@ -24,8 +24,8 @@ static char *cut_path(char *path, const char **statistic)
 {
 	char *last = cut_last(path);
 	const struct metric_statistic *found = *path != '\0' ? metric_statistic(last) : NULL;
-	*statistic = found != NULL ? found->words : NULL;
-	if (found == NULL)
+	*statistic = found ? found->words : NULL;
+	if (!found)
 		return last;
 	free(last);
 	return cut_last(path);
@@ -62,17 +62,17 @@ static char *size_class(const struct sweep_table *table, const char *index)
 {
 	char *low_name = xasprintf("flows.by_size.%s.min_bytes", index);
 	char *high_name = xasprintf("flows.by_size.%s.max_bytes", index);
-	double low = table != NULL ? constant(table, low_name) : NAN;
-	double high = table != NULL ? constant(table, high_name) : NAN;
+	double low = table ? constant(table, low_name) : NAN;
+	double high = table ? constant(table, high_name) : NAN;
 	char from[32], to[32];
 	free(low_name);
 	free(high_name);
 	if (!(low >= 0) || low > 1e18 || high > 1e18)
 		return xasprintf(", size class %s", index);
-	unit_format(UNIT_SIZE, (uint64_t)low, from, sizeof from);
+	unit_format(UNIT_SIZE, (uint64_t)low, from, sizeof(from));
 	if (isnan(high))
 		return xasprintf(" of flows from %s on", from);
-	unit_format(UNIT_SIZE, (uint64_t)high + 1, to, sizeof to);
+	unit_format(UNIT_SIZE, (uint64_t)high + 1, to, sizeof(to));
 	return low == 0 ? xasprintf(" of flows below %s", to)
 			: xasprintf(" of flows from %s to %s", from, to);
 }
@@ -105,13 +105,13 @@ static char *of_what(const struct sweep_table *table, const char *rest)
 static const char *known_words(const char *path, size_t group, const char *quantity)
 {
 	char of[32];
-	snprintf(of, sizeof of, "%.*s", (int)group, path);
+	snprintf(of, sizeof(of), "%.*s", (int)group, path);
 	const struct metric *metric = metric_find(of, quantity, strlen(quantity));
-	if (metric == NULL) {
-		snprintf(of, sizeof of, "%.*s.by_name", (int)group, path);
+	if (!metric) {
+		snprintf(of, sizeof(of), "%.*s.by_name", (int)group, path);
 		metric = metric_find(of, quantity, strlen(quantity));
 	}
-	return metric != NULL ? metric->words : NULL;
+	return metric ? metric->words : NULL;
 }
 
 /* Reads the path from its end, since a user's name (after "by_name") may contain points. */
@@ -122,9 +122,9 @@ char *metric_words(const char *name, const struct sweep_table *table)
 	size_t group = strcspn(path, ".");
 	char *of = of_what(table, path + group);
 	const char *known = known_words(path, group, quantity);
-	char *what = known != NULL ? xstrdup(known) : plain(path, group, quantity);
-	char *words = xasprintf("%s%s%s%s", what, of, statistic != NULL ? ", " : "",
-				statistic != NULL ? statistic : "");
+	char *what = known ? xstrdup(known) : plain(path, group, quantity);
+	char *words =
+		xasprintf("%s%s%s%s", what, of, statistic ? ", " : "", statistic ? statistic : "");
 	free(what);
 	free(of);
 	free(quantity);

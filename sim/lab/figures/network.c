@@ -54,13 +54,13 @@ static void map_release(struct map *map)
 static bool map_read(struct map *map, struct figure *f)
 {
 	struct csv *csv = values_table(f, "links.csv");
-	if (csv == NULL)
+	if (!csv)
 		return false;
 	int from = csv_need(csv, "from"), to = csv_need(csv, "to"), tier = csv_need(csv, "tier");
 	int direction = csv_need(csv, "direction"), used = csv_need(csv, "utilization");
 	while (csv_next(csv)) {
 		map->links =
-			array_reserve(map->links, map->count, &map->capacity, sizeof *map->links);
+			array_reserve(map->links, map->count, &map->capacity, sizeof(*map->links));
 		struct link *link = &map->links[map->count];
 		*link = (struct link){ .number = map->count,
 				       .names = { xstrdup(csv_text(csv, from)),
@@ -109,12 +109,12 @@ static struct node *find(const struct map *map, char *name)
 static void find_nodes(struct map *map)
 {
 	size_t count = 0;
-	map->nodes = xcalloc(2 * map->count + 1, sizeof *map->nodes);
+	map->nodes = xcalloc(2 * map->count + 1, sizeof(*map->nodes));
 	for (size_t i = 0; i < 2 * map->count; i++)
 		map->nodes[i] = (struct node){ .name = map->links[i / 2].names[i % 2],
 					       .order = i,
 					       .tier = UNKNOWN };
-	qsort(map->nodes, 2 * map->count, sizeof *map->nodes, by_name);
+	qsort(map->nodes, 2 * map->count, sizeof(*map->nodes), by_name);
 	for (size_t i = 0; i < 2 * map->count; i++)
 		if (count == 0 || strcmp(map->nodes[count - 1].name, map->nodes[i].name) != 0)
 			map->nodes[count++] = map->nodes[i];
@@ -167,7 +167,7 @@ static void place_row(struct map *map, int tier, struct node **row)
 		node->x = node->below > 0 ? node->sum / (double)node->below : 0;
 		row[count++] = node;
 	}
-	qsort(row, count, sizeof *row, by_place);
+	qsort(row, count, sizeof(*row), by_place);
 	for (size_t i = 0; i < count; i++) {
 		row[i]->x = ((double)i + 0.5) / (double)count;
 		row[i]->y = tier;
@@ -181,7 +181,7 @@ static void place_circle(struct map *map, struct node **row)
 	for (size_t i = 0; i < map->node_count; i++)
 		if (map->nodes[i].tier != 0)
 			row[count++] = &map->nodes[i];
-	qsort(row, count, sizeof *row, by_place);
+	qsort(row, count, sizeof(*row), by_place);
 	for (size_t i = 0; i < count; i++) {
 		double angle = 2 * M_PI * (double)i / (double)count;
 		row[i]->x = OUTSIDE + sin(angle);
@@ -277,7 +277,7 @@ bool network(struct figure *f)
 	}
 	if (data) {
 		find_nodes(&map);
-		struct node **row = xcalloc(map.node_count, sizeof *row);
+		struct node **row = xcalloc(map.node_count, sizeof(*row));
 		int tiers = find_tiers(&map);
 		for (int tier = 0; tier < tiers && !map.across; tier++)
 			place_row(&map, tier, row);

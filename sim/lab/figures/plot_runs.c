@@ -261,8 +261,8 @@ static bool cdf(struct figure *f, const struct runs *runs)
 	f->why = "one value is no distribution";
 	if (!any_several(runs))
 		return false;
-	titled(words, sizeof words, runs);
-	snprintf(share, sizeof share, "Share of finished %s", what);
+	titled(words, sizeof(words), runs);
+	snprintf(share, sizeof(share), "Share of finished %s", what);
 	figure_begin(f, "lines", 1, curves_of(runs), "time_s share");
 	figure_title(f, words, tally(runs, what));
 	figure_text(f, "STYLE", "steps");
@@ -281,7 +281,7 @@ static struct names job_names(const struct runs *runs)
 			const char *name = runs->of[r].groups[i].name;
 			bool known = false;
 			for (size_t k = 0; k < r && !known; k++)
-				known = values_find(&runs->of[k], name) != NULL;
+				known = values_find(&runs->of[k], name);
 			if (!known)
 				names_add(&names, name);
 		}
@@ -291,11 +291,11 @@ static struct names job_names(const struct runs *runs)
 static void job_row(struct figure *f, size_t name, const struct value_group *jobs)
 {
 	double row[] = { (double)name, NAN, NAN, NAN, 0 };
-	if (jobs != NULL) {
+	if (jobs) {
 		row[1] = stats_mean(jobs->values, jobs->count);
 		row[4] = (double)jobs->count;
 	}
-	if (jobs != NULL && jobs->count > 1) {
+	if (jobs && jobs->count > 1) {
 		row[2] = jobs->values[0];
 		row[3] = jobs->values[jobs->count - 1];
 	}
@@ -411,7 +411,7 @@ static bool series(struct figure *f, const struct runs *runs)
 		      { "Active jobs", "" },
 		      { "Mean utilisation", "%" },
 		      { "Busiest link", "%" } };
-	size_t panels = sizeof loads / sizeof *loads, most = 1;
+	size_t panels = sizeof(loads) / sizeof(*loads), most = 1;
 	figure_begin(f, "lines", panels, runs->count, "time_s value");
 	time_axis(f);
 	for (size_t p = 1; p <= panels; p++) {
@@ -447,8 +447,8 @@ static void packets_label(struct figure *f, const struct runs *runs)
 	bool alike = true;
 	for (size_t r = 1; r < runs->count; r++)
 		alike = alike && runs->of[r].groups->at[0] == every_s;
-	unit_format(UNIT_TIME, (uint64_t)llround(every_s * 1e12), time, sizeof time);
-	snprintf(label, sizeof label, "Packets per %s", alike ? time : "sample");
+	unit_format(UNIT_TIME, (uint64_t)llround(every_s * 1e12), time, sizeof(time));
+	snprintf(label, sizeof(label), "Packets per %s", alike ? time : "sample");
 	figure_panel(f, 1, label, "");
 }
 
@@ -554,7 +554,7 @@ static const struct kind kinds[] = {
 	    .at = "time_s" } },
 };
 
-#define KINDS (sizeof kinds / sizeof *kinds)
+#define KINDS (sizeof(kinds) / sizeof(*kinds))
 
 const struct plot_figure *plot_figure(size_t i)
 {
@@ -565,7 +565,7 @@ const struct plot_figure *plot_figure(size_t i)
 static bool wanted(const struct plot_figure *figure, const struct runs *runs, const char *only)
 {
 	const char *help = runs->together ? figure->together : figure->alone;
-	return help != NULL && (only == NULL || strcmp(figure->name, only) == 0);
+	return help && (!only || strcmp(figure->name, only) == 0);
 }
 
 /* NULL, or what is wrong with the options (caller frees). */
@@ -575,13 +575,13 @@ static char *why_not(const struct plot_options *options, const struct runs *runs
 	bool any = false;
 	for (size_t i = 0; i < KINDS; i++)
 		any = any || wanted(&kinds[i].figure, runs, options->only);
-	if (error == NULL && !any)
+	if (!error && !any)
 		error = xasprintf("there is no figure \"%s\"%s; see inasim list figures",
 				  options->only,
 				  runs->together ? " of several directories together" : "");
-	if (error == NULL && runs->together && options->out == NULL)
+	if (!error && runs->together && !options->out)
 		error = xstrdup("figures of several directories need a folder of their own");
-	if (error == NULL && runs->count > FIGURE_CURVES)
+	if (!error && runs->count > FIGURE_CURVES)
 		error = xasprintf(
 			"%zu directories are more than can be told apart in a figure (%d)",
 			runs->count, FIGURE_CURVES);
@@ -618,12 +618,12 @@ static void print_warnings(const char *dir)
 static struct values_query query_of(const struct kind *kind, const struct metric *metric)
 {
 	struct values_query query = kind->query;
-	if (metric == NULL)
+	if (!metric)
 		return query;
 	query.file = metric_sources[metric->level].file;
 	query.columns[0] = metric->column;
-	query.work = metric_sources[metric->level].finished != NULL;
-	if (query.group == NULL)
+	query.work = metric_sources[metric->level].finished;
+	if (!query.group)
 		query.group = metric_sources[metric->level].group;
 	return query;
 }
@@ -632,11 +632,10 @@ static struct values_query query_of(const struct kind *kind, const struct metric
 static bool read_and_write(struct figure *f, const struct kind *kind, struct runs *runs)
 {
 	bool ok = true;
-	runs->metric =
-		kind->of == NULL ? NULL : metric_find(kind->of, kind->metric, strlen(kind->metric));
+	runs->metric = !kind->of ? NULL : metric_find(kind->of, kind->metric, strlen(kind->metric));
 	struct values_query query = query_of(kind, runs->metric);
-	runs->of = xcalloc(runs->count, sizeof *runs->of);
-	for (size_t r = 0; r < runs->count && ok && query.file != NULL; r++) {
+	runs->of = xcalloc(runs->count, sizeof(*runs->of));
+	for (size_t r = 0; r < runs->count && ok && query.file; r++) {
 		f->dir = runs->at[r].dir;
 		ok = values_read(&runs->of[r], f, &query);
 	}
@@ -653,9 +652,9 @@ static bool draw_one(const struct kind *kind, struct runs *runs, const char *fol
 	struct figure f = { .name = kind->figure.name, .folder = folder, .options = options };
 	bool data = read_and_write(&f, kind, runs), drawn = figure_finish(&f, data, to);
 	*error = f.error;
-	if (data || f.error != NULL)
+	if (data || f.error)
 		return drawn;
-	if (options->only != NULL)
+	if (options->only)
 		*error = xasprintf("%s: no figure %s: %s", f.dir, f.name, f.why);
 	else if (!options->quiet)
 		plain_print(stderr, "%s: no figure %s: %s\n", f.dir, f.name, f.why);
@@ -666,18 +665,18 @@ static int draw_all(struct runs *runs, const struct plot_options *options, FILE 
 {
 	int drawn = 0;
 	*error = why_not(options, runs);
-	if (*error != NULL)
+	if (*error)
 		return PLOT_USAGE;
-	for (size_t r = 0; r < runs->count && *error == NULL; r++)
+	for (size_t r = 0; r < runs->count && !*error; r++)
 		*error = no_results(runs->at[r].dir);
-	char *folder = *error == NULL ? figure_folder(options, runs->at->dir, error) : NULL;
-	for (size_t r = 0; r < runs->count && folder != NULL && !options->quiet; r++)
+	char *folder = !*error ? figure_folder(options, runs->at->dir, error) : NULL;
+	for (size_t r = 0; r < runs->count && folder && !options->quiet; r++)
 		print_warnings(runs->at[r].dir);
-	for (size_t i = 0; i < KINDS && *error == NULL; i++)
+	for (size_t i = 0; i < KINDS && !*error; i++)
 		if (wanted(&kinds[i].figure, runs, options->only))
 			drawn += draw_one(&kinds[i], runs, folder, options, to, error);
 	free(folder);
-	return *error == NULL ? drawn : PLOT_IO;
+	return !*error ? drawn : PLOT_IO;
 }
 
 int plot_run(const char *dir, const struct plot_options *options, FILE *to, char **error)
@@ -693,13 +692,13 @@ int plot_run(const char *dir, const struct plot_options *options, FILE *to, char
 int plot_together(const struct plot_labelled *list, size_t count,
 		  const struct plot_options *options, FILE *to, char **error)
 {
-	const char **dirs = xcalloc(count + 1, sizeof *dirs);
-	char **labels = xcalloc(count + 1, sizeof *labels);
+	const char **dirs = xcalloc(count + 1, sizeof(*dirs));
+	char **labels = xcalloc(count + 1, sizeof(*labels));
 	for (size_t r = 0; r < count; r++)
 		dirs[r] = list[r].dir;
 	for (size_t r = 0; r < count; r++)
-		labels[r] = list[r].label != NULL ? xstrdup(list[r].label)
-						  : names_directory(dirs, count, r);
+		labels[r] =
+			list[r].label ? xstrdup(list[r].label) : names_directory(dirs, count, r);
 	int drawn = draw_all(&(struct runs){ list, labels, count, true, NULL, NULL }, options, to,
 			     error);
 	for (size_t r = 0; r < count; r++)

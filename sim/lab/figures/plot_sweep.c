@@ -49,7 +49,7 @@ static const char *base_called(const struct sheet *sheet)
 {
 	const struct sweep_choice *choice = sheet->choice;
 	const char *called = choice->scales[choice->base_axis].called[choice->base_level];
-	return called != NULL ? called : base_of(sheet);
+	return called ? called : base_of(sheet);
 }
 
 /* ---- Words ---- */
@@ -69,7 +69,7 @@ static const char *value_words(const struct sheet *sheet, size_t axis, size_t le
 {
 	const struct sweep_axis *from = &sheet->table->axes[axis];
 	const char *called = sheet->choice->scales[axis].called[level];
-	if (called != NULL)
+	if (called)
 		return called;
 	return named ? conf_at(sheet->table->doc, "%s %s", from->name, from->values[level])
 		     : from->values[level];
@@ -116,7 +116,7 @@ static const char *figure_name(const struct page *page)
 			       fixed);
 	char *to = name;
 	for (const char *p = name; *p != '\0' && to - name < NAME_MAX_LETTERS; p++) {
-		bool safe = isalnum((unsigned char)*p) || (strchr("._-", *p) != NULL && to > name);
+		bool safe = isalnum((unsigned char)*p) || (strchr("._-", *p) && to > name);
 		if (safe)
 			*to++ = *p;
 		else if (to > name && to[-1] != '-') /* "(load 0.2, delay 1us)" */
@@ -335,7 +335,7 @@ static bool draw(struct figure *f, const struct page *page)
 	const struct sheet *sheet = page->sheets;
 	enum sweep_kind kind = sheet->choice->kind;
 	f->why = why_not(page);
-	if (f->why != NULL)
+	if (f->why)
 		return false;
 	f->log_y = sheet->choice->log_y;
 	figure_begin(f, kinds[kind].template, page->count, sheet->choice->rows,
@@ -401,7 +401,7 @@ static void put_breakdown(struct figure *f, const struct page *page, const struc
 static bool draw_breakdown(struct figure *f, const struct page *page)
 {
 	const struct sheet *sheet = page->sheets;
-	struct stack_bar *bars = xcalloc(bars_of(sheet), sizeof *bars);
+	struct stack_bar *bars = xcalloc(bars_of(sheet), sizeof(*bars));
 	bool any = false, room = bars_of(sheet) <= STACK_BARS;
 	for (size_t i = 0; i < bars_of(sheet); i++) {
 		bars[i] = bar_of(sheet, i / sheet->choice->rows, i % sheet->choice->rows);
@@ -452,7 +452,7 @@ static int draw_page(const struct page *page, struct names *names, const char *f
 	bool data = page->sheets->choice->kind == SWEEP_STACK ? draw_breakdown(&f, page)
 							      : draw(&f, page);
 	bool drawn = figure_finish(&f, data, to);
-	if (!drawn && f.error == NULL && !options->quiet)
+	if (!drawn && !f.error && !options->quiet)
 		plain_print(stderr, "%s: no figure %s: %s\n", page->sheets->table->dir, f.name,
 			    f.why);
 	*error = f.error;
@@ -463,10 +463,10 @@ static int draw_page(const struct page *page, struct names *names, const char *f
 static struct page all_sheets(const struct sweep_table *table, const struct sweep_choice *choice,
 			      const struct groups *groups)
 {
-	size_t *fixed = conf_own(table->doc, choice->figures * table->axis_count, sizeof *fixed);
+	size_t *fixed = conf_own(table->doc, choice->figures * table->axis_count, sizeof(*fixed));
 	size_t base = choice->base_axis, count = 0, axes = table->axis_count;
 	struct page all = { .metrics = choice->kind == SWEEP_STACK ? 1 : choice->metric_count };
-	all.sheets = conf_own(table->doc, choice->figures * all.metrics, sizeof *all.sheets);
+	all.sheets = conf_own(table->doc, choice->figures * all.metrics, sizeof(*all.sheets));
 	for (size_t i = 0; i < choice->figures; i++) {
 		sweep_choice_fixed(choice, table, i, &fixed[count * axes]);
 		count += base == SIZE_MAX || !sweep_choice_is_fixed(choice, base) ||
@@ -490,21 +490,21 @@ static int draw_all(const struct sweep_table *table, const struct sweep_choice *
 	if (choice->panels && all.count > 1)
 		drawn = draw_page(&all, &names, folder, options, to, error);
 	else
-		for (size_t i = 0; i < all.count && *error == NULL; i++) {
+		for (size_t i = 0; i < all.count && !*error; i++) {
 			size_t at = i % all.metrics * (all.count / all.metrics) + i / all.metrics;
 			drawn += draw_page(&(struct page){ &all.sheets[at], 1, 1 }, &names, folder,
 					   options, to, error);
 		}
 	free(names.items);
 	groups_release(&groups);
-	return *error == NULL ? drawn : PLOT_IO;
+	return !*error ? drawn : PLOT_IO;
 }
 
 int plot_sweep(const char *dir, const struct plot_sweep_options *sweep,
 	       const struct plot_options *options, FILE *to, char **error)
 {
 	*error = figure_no_terminal(options);
-	if (*error != NULL)
+	if (*error)
 		return PLOT_USAGE;
 	if (!sweep_table_exists(dir)) {
 		*error = xasprintf(
@@ -515,17 +515,17 @@ int plot_sweep(const char *dir, const struct plot_sweep_options *sweep,
 	struct sweep_table *table = sweep_table_read(trimmed, error);
 	struct sweep_choice choice;
 	int drawn = PLOT_IO;
-	if (table != NULL)
+	if (table)
 		folder = figure_folder(options, trimmed, error);
-	if (folder != NULL && !options->quiet)
+	if (folder && !options->quiet)
 		sweep_table_print_warnings(table, trimmed, stderr);
-	if (folder != NULL) {
+	if (folder) {
 		drawn = sweep_choice_init(&choice, table, sweep, error)
 				? draw_all(table, &choice, folder, options, to, error)
 				: PLOT_USAGE;
 		sweep_choice_release(&choice, table);
 	}
-	if (table != NULL)
+	if (table)
 		sweep_table_free(table);
 	free(folder);
 	free(trimmed);

@@ -66,7 +66,7 @@ void stack_put(struct figure *f, const struct stack_bar *bars, size_t count, con
 	       const char *rows, const char *title, char *subtitle)
 {
 	bool shown[BREAKDOWN_CAUSES], any = false;
-	double *below = xcalloc(count, sizeof *below);
+	double *below = xcalloc(count, sizeof(*below));
 	char *columns = xasprintf("bar time_s from_s to_s %s", rows);
 	size_t series = 0;
 	for (size_t c = 0; c < BREAKDOWN_CAUSES; c++) {
@@ -108,7 +108,7 @@ struct bars {
 
 static struct stack_bar *add_bar(struct bars *bars, const char *name)
 {
-	bars->at = array_reserve(bars->at, bars->count, &bars->capacity, sizeof *bars->at);
+	bars->at = array_reserve(bars->at, bars->count, &bars->capacity, sizeof(*bars->at));
 	bars->at[bars->count] = (struct stack_bar){ .name = xstrdup(name) };
 	return &bars->at[bars->count++];
 }

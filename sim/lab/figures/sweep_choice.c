@@ -22,7 +22,7 @@ static bool find_pair(const struct sweep_table *table, const char *option, const
 		      size_t *axis, size_t *level, char **error)
 {
 	const char *equals = strchr(text, '=');
-	if (equals == NULL) {
+	if (!equals) {
 		*error = xasprintf("%s takes AXIS=VALUE, found \"%s\"", option, text);
 		return false;
 	}
@@ -46,7 +46,7 @@ static size_t count_wanted(const struct sweep_choice *choice, const struct sweep
 static bool choose_where(struct sweep_choice *choice, const struct sweep_table *table,
 			 const struct plot_sweep_options *options, char **error)
 {
-	bool *picked = conf_own(table->doc, table->axis_count, sizeof *picked);
+	bool *picked = conf_own(table->doc, table->axis_count, sizeof(*picked));
 	bool ok = true;
 	for (size_t i = 0; i < options->where.count && ok; i++) {
 		size_t axis, level;
@@ -65,7 +65,7 @@ static bool choose_where(struct sweep_choice *choice, const struct sweep_table *
 static size_t usual_metric(const struct sweep_table *table, enum metric_level level)
 {
 	const struct metric *m = metric_table;
-	while (m->level != level || m->usual[0] == NULL)
+	while (m->level != level || !m->usual[0])
 		m++;
 	size_t metric = sweep_table_metric(table, m->usual[m->usual[1] != NULL]);
 	return metric != SIZE_MAX ? metric
@@ -114,7 +114,7 @@ static bool choose_metrics(struct sweep_choice *choice, const struct sweep_table
 {
 	choice->metrics =
 		conf_own(table->doc, options->metrics.count + USUAL_METRICS + BREAKDOWN_CAUSES,
-			 sizeof *choice->metrics);
+			 sizeof(*choice->metrics));
 	if (choice->kind == SWEEP_STACK)
 		return choose_causes(choice, table, error);
 	for (size_t i = 0; i < options->metrics.count; i++) {
@@ -163,7 +163,7 @@ static size_t longest_axis(const struct sweep_choice *choice, const struct sweep
 static bool choose_x(struct sweep_choice *choice, const struct sweep_table *table, const char *name,
 		     size_t except, char **error)
 {
-	if (name != NULL)
+	if (name)
 		return sweep_table_find_axis(table, name, &choice->x, error);
 	choice->x = longest_axis(choice, table, true, except);
 	if (choice->x == SIZE_MAX)
@@ -175,7 +175,7 @@ static bool choose_x(struct sweep_choice *choice, const struct sweep_table *tabl
 
 static bool is_none(const struct sweep_table *table, const char *by)
 {
-	return by != NULL && strcmp(by, "none") == 0 && sweep_table_axis(table, by) == SIZE_MAX;
+	return by && strcmp(by, "none") == 0 && sweep_table_axis(table, by) == SIZE_MAX;
 }
 
 static bool choose_axes(struct sweep_choice *choice, const struct sweep_table *table,
@@ -183,12 +183,11 @@ static bool choose_axes(struct sweep_choice *choice, const struct sweep_table *t
 {
 	choice->by = SIZE_MAX;
 	bool none = is_none(table, options->by);
-	if (options->by != NULL && !none &&
-	    !sweep_table_find_axis(table, options->by, &choice->by, error))
+	if (options->by && !none && !sweep_table_find_axis(table, options->by, &choice->by, error))
 		return false;
 	if (!choose_x(choice, table, options->x, choice->by, error))
 		return false;
-	if (options->by == NULL && choice->kind == SWEEP_HEAT)
+	if (!options->by && choice->kind == SWEEP_HEAT)
 		choice->by = longest_axis(choice, table, true, choice->x);
 	for (size_t i = 0; i < table->axis_count && choice->by == SIZE_MAX && !none; i++)
 		if (i != choice->x && count_wanted(choice, table, i) > 1)
@@ -204,18 +203,17 @@ static bool choose_axes(struct sweep_choice *choice, const struct sweep_table *t
 				   table->axes[choice->by].name,
 				   count_wanted(choice, table, choice->by), FIGURE_CURVES,
 				   table->axes[choice->by].name);
-	return *error == NULL;
+	return !*error;
 }
 
 static bool choose_baseline(struct sweep_choice *choice, const struct sweep_table *table,
 			    const char *text, char **error)
 {
 	choice->base_axis = SIZE_MAX;
-	if (text == NULL)
+	if (!text)
 		return true;
 	if (choice->by != SIZE_MAX &&
-	    (sweep_axis_level(&table->axes[choice->by], text) != SIZE_MAX ||
-	     strchr(text, '=') == NULL)) {
+	    (sweep_axis_level(&table->axes[choice->by], text) != SIZE_MAX || !strchr(text, '='))) {
 		choice->base_axis = choice->by;
 		if (!sweep_axis_find(&table->axes[choice->by], text, &choice->base_level, error))
 			return false;
@@ -229,7 +227,7 @@ static bool choose_baseline(struct sweep_choice *choice, const struct sweep_tabl
 	else if (choice->kind == SWEEP_BOX)
 		*error = xstrdup("boxes show the spread of replications, not ratios; leave "
 				 "--relative-to or --kind box out");
-	return *error == NULL;
+	return !*error;
 }
 
 /* ---- Kind and scales ---- */
@@ -248,15 +246,15 @@ static bool choose_kind(struct sweep_choice *choice, const struct plot_sweep_opt
 		*error = xstrdup("the breakdown of a sweep goes with --x, --by and --where alone");
 		return false;
 	}
-	for (size_t i = 0; kind != NULL && i < sizeof kinds / sizeof *kinds; i++) {
+	for (size_t i = 0; kind && i < sizeof(kinds) / sizeof(*kinds); i++) {
 		if (strcmp(kind, kinds[i]) == 0) {
 			choice->kind = (enum sweep_kind)i;
 			return true;
 		}
 	}
-	if (kind != NULL)
+	if (kind)
 		*error = xasprintf("--kind takes lines, bars, heat or box, found \"%s\"", kind);
-	return kind == NULL;
+	return !kind;
 }
 
 static bool choose_scales(struct sweep_choice *choice, const struct sweep_table *table,
@@ -264,15 +262,15 @@ static bool choose_scales(struct sweep_choice *choice, const struct sweep_table 
 {
 	const char *log = options->log;
 	struct axis_scale *x = &choice->scales[choice->x];
-	bool ask_x = log != NULL && strcmp(log, "none") != 0 && strchr(log, 'x') != NULL;
-	if (log != NULL && strcmp(log, "x") != 0 && strcmp(log, "y") != 0 &&
-	    strcmp(log, "xy") != 0 && strcmp(log, "none") != 0) {
+	bool ask_x = log && strcmp(log, "none") != 0 && strchr(log, 'x');
+	if (log && strcmp(log, "x") != 0 && strcmp(log, "y") != 0 && strcmp(log, "xy") != 0 &&
+	    strcmp(log, "none") != 0) {
 		*error = xasprintf("--log takes x, y, xy or none, found \"%s\"", log);
 		return false;
 	}
-	if (choice->kind == SWEEP_LINES && options->kind == NULL && !x->numeric)
+	if (choice->kind == SWEEP_LINES && !options->kind && !x->numeric)
 		choice->kind = SWEEP_BARS;
-	choice->log_y = log != NULL && strchr(log, 'y') != NULL;
+	choice->log_y = log && strchr(log, 'y');
 	if (choice->log_y && choice->kind == SWEEP_BARS) {
 		*error = xstrdup("bars begin at 0, which a logarithmic axis does not have; take "
 				 "--kind lines");
@@ -282,7 +280,7 @@ static bool choose_scales(struct sweep_choice *choice, const struct sweep_table 
 		axis_scale_as_labels(x);
 	if (choice->kind == SWEEP_HEAT)
 		axis_scale_as_labels(&choice->scales[choice->by]);
-	choice->log_x = ask_x || (x->geometric && (log == NULL || strcmp(log, "none") != 0));
+	choice->log_x = ask_x || (x->geometric && (!log || strcmp(log, "none") != 0));
 	for (size_t i = 0; i < x->axis->count && ask_x; i++) {
 		if (x->numeric && x->at[i] > 0)
 			continue;
@@ -344,7 +342,7 @@ static size_t *levels_of(const struct sweep_choice *choice, const struct sweep_t
 			 size_t axis, size_t *count)
 {
 	const struct axis_scale *scale = &choice->scales[axis];
-	size_t *levels = conf_own(table->doc, scale->axis->count, sizeof *levels);
+	size_t *levels = conf_own(table->doc, scale->axis->count, sizeof(*levels));
 	*count = 0;
 	for (size_t i = 0; i < scale->axis->count; i++) {
 		if (!choice->wanted[axis][i] ||
@@ -372,21 +370,21 @@ static const char *behind(const char *label, const char *word)
 static const char *label_text(const char *label, const struct sweep_axis *axis, size_t level)
 {
 	const char *rest = behind(label, axis->name);
-	const char *text = rest != NULL ? behind(rest, axis->values[level]) : NULL;
-	return text != NULL ? text : behind(label, axis->values[level]);
+	const char *text = rest ? behind(rest, axis->values[level]) : NULL;
+	return text ? text : behind(label, axis->values[level]);
 }
 
 static bool choose_labels(struct sweep_choice *choice, const struct sweep_table *table,
 			  const struct plot_sweep_options *options, char **error)
 {
-	for (size_t i = 0; i < options->labels.count && *error == NULL; i++) {
+	for (size_t i = 0; i < options->labels.count && !*error; i++) {
 		bool known = false;
 		for (size_t a = 0; a < table->axis_count; a++) {
 			for (size_t k = 0; k < table->axes[a].count; k++) {
 				const char *text =
 					label_text(options->labels.items[i], &table->axes[a], k);
-				known = known || text != NULL;
-				if (text != NULL)
+				known = known || text;
+				if (text)
 					choice->scales[a].called[k] = text;
 			}
 		}
@@ -396,7 +394,7 @@ static bool choose_labels(struct sweep_choice *choice, const struct sweep_table 
 				"as in --label \"%s=TEXT\"; found \"%s\"",
 				table->axes[choice->x].values[0], options->labels.items[i]);
 	}
-	return *error == NULL;
+	return !*error;
 }
 
 static bool choose_panels(struct sweep_choice *choice, bool panels, char **error)
@@ -410,7 +408,7 @@ static bool choose_panels(struct sweep_choice *choice, bool panels, char **error
 		*error = xasprintf("%zu panels are more than a page has room for (%d); pick some "
 				   "with --where",
 				   count, FIGURE_PANELS);
-	return *error == NULL;
+	return !*error;
 }
 
 bool sweep_choice_init(struct sweep_choice *choice, const struct sweep_table *table,
@@ -418,13 +416,13 @@ bool sweep_choice_init(struct sweep_choice *choice, const struct sweep_table *ta
 {
 	*error = NULL;
 	*choice = (struct sweep_choice){
-		.scales = conf_own(table->doc, table->axis_count, sizeof *choice->scales),
-		.wanted = conf_own(table->doc, table->axis_count, sizeof *choice->wanted),
+		.scales = conf_own(table->doc, table->axis_count, sizeof(*choice->scales)),
+		.wanted = conf_own(table->doc, table->axis_count, sizeof(*choice->wanted)),
 	};
 	for (size_t i = 0; i < table->axis_count; i++) {
 		axis_scale_init(&choice->scales[i], &table->axes[i]);
 		choice->wanted[i] =
-			conf_own(table->doc, table->axes[i].count, sizeof **choice->wanted);
+			conf_own(table->doc, table->axes[i].count, sizeof(**choice->wanted));
 	}
 	if (!choose_kind(choice, options, error) || !choose_where(choice, table, options, error) ||
 	    !choose_metrics(choice, table, options, error) ||

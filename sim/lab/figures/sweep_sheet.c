@@ -11,16 +11,16 @@
 static const struct group *group_at(const struct sheet *sheet, size_t column, size_t row, bool base)
 {
 	const struct sweep_choice *choice = sheet->choice;
-	size_t axes = sheet->table->axis_count, *levels = xcalloc(axes + 1, sizeof *levels);
+	size_t axes = sheet->table->axis_count, *levels = xcalloc(axes + 1, sizeof(*levels));
 	const struct group *found = NULL;
-	memcpy(levels, sheet->fixed, axes * sizeof *levels);
+	memcpy(levels, sheet->fixed, axes * sizeof(*levels));
 	levels[choice->x] = choice->x_level[column];
 	if (choice->by != SIZE_MAX)
 		levels[choice->by] = choice->y_level[row];
 	if (base)
 		levels[choice->base_axis] = choice->base_level;
-	for (size_t i = 0; i < sheet->groups->count && found == NULL; i++)
-		if (memcmp(sheet->groups->items[i].levels, levels, axes * sizeof *levels) == 0)
+	for (size_t i = 0; i < sheet->groups->count && !found; i++)
+		if (memcmp(sheet->groups->items[i].levels, levels, axes * sizeof(*levels)) == 0)
 			found = &sheet->groups->items[i];
 	free(levels);
 	return found;
@@ -29,7 +29,7 @@ static const struct group *group_at(const struct sheet *sheet, size_t column, si
 struct estimate sheet_estimate(const struct sheet *sheet, size_t column, size_t row)
 {
 	const struct group *own = group_at(sheet, column, row, false);
-	if (own == NULL)
+	if (!own)
 		return (struct estimate){ .value = NAN, .low = NAN, .high = NAN };
 	double *values = group_values(own, sheet->metric), *bases = NULL;
 	struct estimate estimate;
@@ -47,9 +47,9 @@ struct estimate sheet_estimate(const struct sheet *sheet, size_t column, size_t 
 double *sheet_values(const struct sheet *sheet, size_t column, size_t row, size_t *count)
 {
 	const struct group *own = group_at(sheet, column, row, false);
-	double *values = own != NULL ? group_values(own, sheet->metric) : NULL;
+	double *values = own ? group_values(own, sheet->metric) : NULL;
 	*count = 0;
-	for (size_t i = 0; own != NULL && i < own->count; i++)
+	for (size_t i = 0; own && i < own->count; i++)
 		if (!isnan(values[i]))
 			values[(*count)++] = values[i];
 	stats_sort(values, *count);

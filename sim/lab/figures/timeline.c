@@ -54,8 +54,8 @@ static void read_jobs(struct csv *csv, struct jobs *jobs)
 	int arrival = csv_need(csv, "arrival_s"), start = csv_need(csv, "start_s");
 	int finish = csv_need(csv, "finish_s"), finished = csv_need(csv, "finished");
 	while (csv_next(csv)) {
-		jobs->jobs =
-			array_reserve(jobs->jobs, jobs->count, &jobs->capacity, sizeof *jobs->jobs);
+		jobs->jobs = array_reserve(jobs->jobs, jobs->count, &jobs->capacity,
+					   sizeof(*jobs->jobs));
 		struct job *job = &jobs->jobs[jobs->count++];
 		job->id = csv_u64(csv, id);
 		job->name = result_job_name(csv);
@@ -78,7 +78,7 @@ static void read_iterations(struct csv *csv, struct jobs *jobs)
 			continue;
 		jobs->iterations =
 			array_reserve(jobs->iterations, jobs->iteration_count,
-				      &jobs->iteration_capacity, sizeof *jobs->iterations);
+				      &jobs->iteration_capacity, sizeof(*jobs->iterations));
 		struct iteration *it = &jobs->iterations[jobs->iteration_count++];
 		it->job_id = csv_u64(csv, id);
 		it->number = csv_u64(csv, number);
@@ -111,7 +111,7 @@ static bool read_table(struct figure *f, struct jobs *jobs, const char *file,
 		       void (*read)(struct csv *csv, struct jobs *jobs))
 {
 	struct csv *csv = values_table(f, file);
-	if (csv == NULL)
+	if (!csv)
 		return false;
 	read(csv, jobs);
 	return csv_close(csv, &f->error);
@@ -128,9 +128,9 @@ static bool jobs_read(struct jobs *jobs, struct figure *f)
 	}
 	if (!read_table(f, jobs, "iterations.csv", read_iterations))
 		return false;
-	qsort(jobs->jobs, jobs->count, sizeof *jobs->jobs, by_arrival);
+	qsort(jobs->jobs, jobs->count, sizeof(*jobs->jobs), by_arrival);
 	if (jobs->iteration_count > 0)
-		qsort(jobs->iterations, jobs->iteration_count, sizeof *jobs->iterations,
+		qsort(jobs->iterations, jobs->iteration_count, sizeof(*jobs->iterations),
 		      by_job_and_number);
 	f->why = "nothing took any time";
 	return jobs->end_s > 0;
@@ -243,7 +243,7 @@ static void draw(struct figure *f, const struct jobs *jobs)
 	size_t height = 200 + ROW_PIXELS * jobs->count;
 	char bars[64] = "";
 	if (together > 1)
-		snprintf(bars, sizeof bars, "; a bar is %zu iterations", together);
+		snprintf(bars, sizeof(bars), "; a bar is %zu iterations", together);
 	figure_begin(f, "timeline", 1, PHASES, "from_s to_s row job_id");
 	figure_title(f, "Jobs over time",
 		     xasprintf("%zu jobs, %zu unfinished%s%s", jobs->count,

@@ -29,8 +29,8 @@ static const struct {
 struct csv *values_table(struct figure *f, const char *file)
 {
 	struct csv *csv = result_table(f->dir, file, &f->error);
-	for (size_t i = 0; i < sizeof missing / sizeof *missing && csv == NULL; i++)
-		if (strcmp(missing[i].file, file) == 0 && f->error == NULL)
+	for (size_t i = 0; i < sizeof(missing) / sizeof(*missing) && !csv; i++)
+		if (strcmp(missing[i].file, file) == 0 && !f->error)
 			f->why = missing[i].why;
 	return csv;
 }
@@ -40,7 +40,7 @@ struct csv *values_table(struct figure *f, const char *file)
 static struct value_group *add_group(struct values *values, const char *name, const char *subname)
 {
 	values->groups = array_reserve(values->groups, values->group_count, &values->capacity,
-				       sizeof *values->groups);
+				       sizeof(*values->groups));
 	struct value_group *group = &values->groups[values->group_count++];
 	*group = (struct value_group){ .name = xstrdup(name), .subname = xstrdup(subname) };
 	return group;
@@ -60,7 +60,7 @@ static struct value_group *find_group(struct values *values, const char *name, c
 static void add_class(struct values *values, uint64_t from, uint64_t to)
 {
 	char name[64];
-	unit_format_range(UNIT_SIZE, from, to, name, sizeof name);
+	unit_format_range(UNIT_SIZE, from, to, name, sizeof(name));
 	add_group(values, name, "")->from = from;
 }
 
@@ -88,9 +88,9 @@ static bool add_classes(struct values *values, struct figure *f)
 	for (size_t i = 0; class_begins(&summary, i, &from); i++)
 		add_class(values, from, class_begins(&summary, i + 1, &to) ? to : UINT64_MAX);
 	summary_release(&summary);
-	if (values->group_count == 0 && f->error == NULL)
+	if (values->group_count == 0 && !f->error)
 		f->error = xasprintf("%s/summary.json has no flows.by_size", f->dir);
-	return f->error == NULL;
+	return !f->error;
 }
 
 static struct value_group *size_group(struct values *values, uint64_t size)
@@ -103,14 +103,14 @@ static struct value_group *size_group(struct values *values, uint64_t size)
 
 static void add_value(struct value_group *group, double value)
 {
-	group->values =
-		array_reserve(group->values, group->count, &group->capacity, sizeof *group->values);
+	group->values = array_reserve(group->values, group->count, &group->capacity,
+				      sizeof(*group->values));
 	group->values[group->count++] = value;
 }
 
 static void add_at(struct value_group *group, double at)
 {
-	group->at = array_reserve(group->at, group->count, &group->at_capacity, sizeof *group->at);
+	group->at = array_reserve(group->at, group->count, &group->at_capacity, sizeof(*group->at));
 	group->at[group->count] = at;
 }
 
@@ -148,7 +148,7 @@ static int larger_first(const void *a, const void *b)
 void values_merge(struct values *values, size_t keep)
 {
 	struct value_group *last = &values->groups[keep - 1];
-	qsort(values->groups, values->group_count, sizeof *values->groups, larger_first);
+	qsort(values->groups, values->group_count, sizeof(*values->groups), larger_first);
 	if (values->group_count <= keep)
 		return;
 	free(last->name);
@@ -178,7 +178,7 @@ static struct columns find_columns(struct csv *csv, const struct values_query *q
 				   .at = csv_need(csv, query->at),
 				   .finished = csv_need(csv, query->work ? "finished" : NULL),
 				   .measured = csv_find(csv, "measured") };
-	while (columns.count < VALUES_COLUMNS && query->columns[columns.count] != NULL) {
+	while (columns.count < VALUES_COLUMNS && query->columns[columns.count]) {
 		columns.values[columns.count] = csv_need(csv, query->columns[columns.count]);
 		columns.count++;
 	}
@@ -191,8 +191,8 @@ static struct value_group *group_of_row(struct values *values, struct csv *csv,
 {
 	if (query->by_size)
 		return size_group(values, csv_u64(csv, columns->group));
-	char *own = query->name != NULL ? query->name(csv) : NULL;
-	const char *name = own != NULL           ? own
+	char *own = query->name ? query->name(csv) : NULL;
+	const char *name = own                   ? own
 			   : columns->group >= 0 ? csv_text(csv, columns->group)
 			   : columns->count > 1  ? query->columns[column]
 						 : "";
@@ -232,12 +232,12 @@ bool values_read(struct values *values, struct figure *f, const struct values_qu
 	if (query->by_size && !add_classes(values, f))
 		return false;
 	struct csv *csv = values_table(f, query->file);
-	if (csv == NULL)
+	if (!csv)
 		return false;
 	read_rows(values, csv, query);
 	if (!csv_close(csv, &f->error))
 		return false;
-	for (size_t i = 0; i < values->group_count && query->at == NULL; i++)
+	for (size_t i = 0; i < values->group_count && !query->at; i++)
 		stats_sort(values->groups[i].values, values->groups[i].count);
 	f->why = !query->work             ? "the table has no rows"
 		 : values->unfinished > 0 ? "nothing has finished"

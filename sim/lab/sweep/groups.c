@@ -36,11 +36,11 @@ static int compare_groups(const void *x, const void *y)
 struct groups groups_of(const struct sweep_table *table)
 {
 	size_t n = table->point_count;
-	struct groups groups = { .items = xcalloc(n + 1, sizeof *groups.items),
-				 .points = xcalloc(n + 1, sizeof *groups.points) };
+	struct groups groups = { .items = xcalloc(n + 1, sizeof(*groups.items)),
+				 .points = xcalloc(n + 1, sizeof(*groups.points)) };
 	for (size_t i = 0; i < n; i++)
 		groups.points[i] = &table->points[i];
-	qsort(groups.points, n, sizeof *groups.points, compare_points);
+	qsort(groups.points, n, sizeof(*groups.points), compare_points);
 	for (size_t i = 0; i < n; i++) {
 		const struct sweep_point *point = groups.points[i];
 		if (i == 0 || compare_levels(point->levels, groups.points[i - 1]->levels) != 0)
@@ -51,7 +51,7 @@ struct groups groups_of(const struct sweep_table *table)
 		group->count++;
 		group->censored += point->status != POINT_DONE;
 	}
-	qsort(groups.items, groups.count, sizeof *groups.items, compare_groups);
+	qsort(groups.items, groups.count, sizeof(*groups.items), compare_groups);
 	return groups;
 }
 
@@ -68,7 +68,7 @@ static double value_of(const struct sweep_point *point, size_t metric)
 
 double *group_values(const struct group *group, size_t metric)
 {
-	double *values = xcalloc(group->count + 1, sizeof *values);
+	double *values = xcalloc(group->count + 1, sizeof(*values));
 	for (size_t i = 0; i < group->count; i++)
 		values[i] = value_of(group->points[i], metric);
 	return values;
@@ -76,10 +76,10 @@ double *group_values(const struct group *group, size_t metric)
 
 double *group_values_like(const struct group *like, const struct group *group, size_t metric)
 {
-	double *values = xcalloc(like->count + 1, sizeof *values);
+	double *values = xcalloc(like->count + 1, sizeof(*values));
 	for (size_t i = 0; i < like->count; i++) {
 		values[i] = NAN;
-		for (size_t k = 0; group != NULL && k < group->count; k++)
+		for (size_t k = 0; group && k < group->count; k++)
 			if (group->points[k]->replication == like->points[i]->replication)
 				values[i] = value_of(group->points[k], metric);
 	}
@@ -170,7 +170,7 @@ static void write_header(struct csv_writer *csv, const struct sweep_table *table
 {
 	for (size_t i = 0; i < table->axis_count; i++)
 		csv_writer_text(csv, table->axes[i].name);
-	for (const char *const *column = groups_columns; *column != NULL; column++)
+	for (const char *const *column = groups_columns; *column; column++)
 		csv_writer_text(csv, *column);
 	csv_writer_end_row(csv);
 }

@@ -22,7 +22,7 @@ static size_t count_records(const char *folder)
 	const struct dirent *entry;
 	size_t count = 0;
 
-	while (dir && (entry = readdir(dir)) != NULL)
+	while (dir && (entry = readdir(dir)))
 		count += strspn(entry->d_name, "0123456789abcdef") == 16 &&
 			 !strcmp(entry->d_name + 16, ".json");
 	if (dir)

@@ -63,7 +63,7 @@ static const struct conf_table sweep_table_conf = { "sweep", sweep_rows, sizeof(
 
 void sweep_table_free(struct sweep_table *table)
 {
-	if (table == NULL)
+	if (!table)
 		return;
 	free(table->points);
 	conf_doc_free(table->doc);
@@ -91,7 +91,7 @@ static void take_axes(struct sweep_table *table, const struct sweep_text *text)
 {
 	const struct axis_text *axes = text->axes.items;
 	table->axis_count = text->axes.count;
-	table->axes = conf_own(table->doc, table->axis_count, sizeof *table->axes);
+	table->axes = conf_own(table->doc, table->axis_count, sizeof(*table->axes));
 	for (size_t i = 0; i < table->axis_count; i++) {
 		table->axes[i] = (struct sweep_axis){ axes[i].name, axes[i].values.items,
 						      axes[i].values.count };
@@ -138,9 +138,9 @@ static struct columns find_columns(const struct sweep_table *table, struct csv *
 			     .seed = csv_need(csv, "seed"),
 			     .status = csv_need(csv, "status"),
 			     .warnings = csv_find(csv, "warnings"),
-			     .axes = conf_own(table->doc, table->axis_count, sizeof *c.axes),
-			     .metrics =
-				     conf_own(table->doc, table->metric_count, sizeof *c.metrics) };
+			     .axes = conf_own(table->doc, table->axis_count, sizeof(*c.axes)),
+			     .metrics = conf_own(table->doc, table->metric_count,
+						 sizeof(*c.metrics)) };
 	for (size_t i = 0; i < table->axis_count; i++)
 		c.axes[i] = csv_need(csv, table->axes[i].name);
 	for (size_t i = 0; i < table->metric_count; i++)
@@ -185,12 +185,12 @@ static size_t read_level(const struct sweep_axis *axis, struct csv *csv, int col
 static void read_point(struct sweep_table *table, struct csv *csv, const struct columns *c)
 {
 	struct sweep_point *point = &table->points[table->point_count];
-	double *metrics = conf_own(table->doc, table->metric_count, sizeof *metrics);
+	double *metrics = conf_own(table->doc, table->metric_count, sizeof(*metrics));
 	*point = (struct sweep_point){ .number = csv_u64(csv, c->point),
 				       .replication = csv_u64(csv, c->replication),
 				       .seed = csv_u64(csv, c->seed),
 				       .levels = conf_own(table->doc, table->axis_count + 1,
-							  sizeof *point->levels),
+							  sizeof(*point->levels)),
 				       .metrics = metrics };
 	if (table->point_count ? point->number <= point[-1].number : point->number != 0)
 		csv_complain(csv, c->point, "is out of order: points are numbered from 0");
@@ -212,18 +212,18 @@ static bool read_points(struct sweep_table *table, const char *path, char **erro
 {
 	char *misfit = NULL;
 	struct csv *csv = csv_open(path, error);
-	if (csv == NULL)
+	if (!csv)
 		return false;
 	if (table->rows)
 		csv_expect(csv, table->rows, "sweep.json");
 	struct columns columns = find_columns(table, csv, &misfit);
-	while (misfit == NULL && csv_next(csv)) {
+	while (!misfit && csv_next(csv)) {
 		table->points = array_reserve(table->points, table->point_count, &table->capacity,
-					      sizeof *table->points);
+					      sizeof(*table->points));
 		read_point(table, csv, &columns);
 	}
 	bool ok = csv_close(csv, error);
-	if (ok && misfit != NULL) {
+	if (ok && misfit) {
 		*error = misfit;
 		return false;
 	}
@@ -250,7 +250,7 @@ struct sweep_table *sweep_table_read(const char *dir, char **error)
 				 : xasprintf("%s is not a sweep: it has no sweep.json", dir);
 		return NULL;
 	}
-	struct sweep_table *table = xcalloc(1, sizeof *table);
+	struct sweep_table *table = xcalloc(1, sizeof(*table));
 	table->dir = folder_trim(dir);
 	char *json = folder_join(table->dir, "sweep.json");
 	char *csv = folder_join(table->dir, "sweep.csv");
@@ -280,18 +280,18 @@ size_t sweep_table_warnings(const struct sweep_table *table, struct sweep_warnin
 			    size_t size)
 {
 	size_t count = 0, texts = 0;
-	const char **text = xcalloc(table->point_count, sizeof *text);
-	struct sweep_warning *all = xcalloc(table->point_count, sizeof *all);
+	const char **text = xcalloc(table->point_count, sizeof(*text));
+	struct sweep_warning *all = xcalloc(table->point_count, sizeof(*all));
 	for (size_t i = 0; i < table->point_count; i++)
 		if (*table->points[i].warnings != '\0')
 			text[texts++] = table->points[i].warnings;
-	qsort(text, texts, sizeof *text, by_text);
+	qsort(text, texts, sizeof(*text), by_text);
 	for (size_t i = 0; i < texts; i++) {
 		if (i == 0 || strcmp(text[i], text[i - 1]) != 0)
 			all[count++].text = text[i];
 		all[count - 1].points++;
 	}
-	qsort(all, count, sizeof *all, by_points);
+	qsort(all, count, sizeof(*all), by_points);
 	for (size_t i = 0; i < count && i < size; i++)
 		list[i] = all[i];
 	free(text);
@@ -373,7 +373,7 @@ bool sweep_table_find_axis(const struct sweep_table *table, const char *name, si
 	*axis = sweep_table_axis(table, name);
 	if (*axis != SIZE_MAX)
 		return true;
-	const char **names = conf_own(table->doc, table->axis_count, sizeof *names);
+	const char **names = conf_own(table->doc, table->axis_count, sizeof(*names));
 	for (size_t i = 0; i < table->axis_count; i++)
 		names[i] = table->axes[i].name;
 	*error = names_unknown("axis", name, "the axes are", names, table->axis_count);
