@@ -92,18 +92,11 @@ uneven='"kind": "graph", "uplink": { "rate": "40Gbps" }, "graph": { "hosts": ["h
 	{ "from": "leaf[0-2]", "to": "spine1", "cost": 2, "delay": "3us" } ] }'
 for shape in torus uneven ring; do
 	for scheme in ring switchml atp esa panama netreduce sharp; do
-		[ $scheme = netreduce ] && [ $shape != uneven ] && continue # refused: below
 		run "$shape-$scheme" "${!shape}" "\"jobs\": [ { \"name\": \"j\", \"model\": { \"layers\": [ { \"gradient\": \"100kB\" } ] },
 			\"workers\": 10, \"placement\": \"random\", \"count\": 2, \"all_reduce\": \"$scheme\" } ],
 			\"schemes\": { \"panama\": { \"aggregate_above\": \"1kB\" } }"
 	done
 done
-
-# Where a switch of its tree has both workers and switches below it, NetReduce says so.
-echo "{ \"name\": \"t\", \"topology\": { $torus }, \"jobs\": [ { \"name\": \"j\", \"model\": { \"layers\": [ { \"gradient\": \"100kB\" } ] },
-	\"workers\": 16, \"all_reduce\": \"netreduce\" } ] }" >refused.json
-"$INASIM" run refused.json --out refused >refused.said 2>&1 || fail "a refused job ends with $?"
-grep -q 'both workers and switches below it' refused.said || fail "NetReduce does not say why: $(cat refused.said)"
 
 # --- mistakes ---
 

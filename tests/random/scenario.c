@@ -22,7 +22,7 @@
 
 /* What was added later is drawn from a stream of its own: scenarios without it stay as they were.
  */
-static struct rng all, later, off, failing;
+static struct rng all, later, off, failing, passing;
 static struct rng *rng = &all;
 static bool calm;
 
@@ -103,6 +103,22 @@ static bool gpus, fused; /* fused: the job's gradients, by time */
 static unsigned places;  /* slots of hosts that no job has: in calm ones nobody waits */
 static bool lossless, lossy;
 static const char *node; /* the name of switches of a kind, without their number */
+static const char *adds; /* tiers that may be the only one that adds up */
+
+/* Switches 1 to `last`, of which some may only forward. */
+static void put_switches(unsigned last)
+{
+	unsigned first = last + 1;
+
+	rng = &passing;
+	if (chance(30))
+		first = between(1, last);
+	rng = &all;
+	if (first > 1)
+		put(", 's[1-%u]'", first - 1);
+	if (first <= last)
+		put(", { 'name': 's[%u-%u]', 'aggregation': false }", first, last);
+}
 
 /* A tree of switches, perhaps closed to a cycle, with hosts anywhere. */
 static void put_graph(void)
@@ -115,7 +131,7 @@ static void put_graph(void)
 	put(", 'switches': [%s", one_of("'s0'|{ 'name': 's0', 'latency': '100ns' }|"
 					"{ 'name': 's0', 'ecn': { 'threshold': '10kB' } }"));
 	if (switches > 1)
-		put(", 's[1-%u]'", switches - 1);
+		put_switches(switches - 1);
 	put("], 'links': [ { 'from': 'h0', 'to': 's0' }");
 	for (unsigned h = 1; h < hosts; h++)
 		put(", { 'from': 'h%u', 'to': 's%u'%s }", h, between(0, switches - 1),
@@ -138,11 +154,13 @@ static void put_kind(void)
 	switch (rng_below(rng, calm ? 3 : 4)) {
 	case 0:
 		node = NULL;
+		adds = "'none'";
 		hosts = rack = between(calm ? 6 : 2, 20);
 		put("'kind': 'star', 'hosts': %u", hosts);
 		return;
 	case 1:
 		node = "leaf";
+		adds = "'none'|'leaf'|'leaf'|'spine'|'spine'|'spine'";
 		leaves = between(1 + calm, 4);
 		per_leaf = between(2 + calm, 6);
 		hosts = leaves * per_leaf;
@@ -156,12 +174,14 @@ static void put_kind(void)
 		return;
 	case 2:
 		node = "agg";
+		adds = "'none'|'edge'|'edge'|'aggregation'|'core'|'core'|'core'";
 		hosts = 16;
 		rack = 2;
 		put("'kind': 'fat-tree', 'k': 4");
 		return;
 	case 3:
 		node = "s";
+		adds = "'none'|'tier1'";
 		put_graph();
 	}
 }
@@ -170,7 +190,6 @@ static void put_switch(void)
 {
 	static const struct option free_running[] = {
 		{ "latency", 30, "'0s'|'100ns'|'2us'" },
-		{ "aggregation", 10, "'none'" },
 		{ "buffer", 60, "'20kB'|'60kB'|'200kB'|'16MB'" },
 		{ "ecn", 40,
 		  "false|{ 'threshold': '5pkt' }|{ 'threshold': '30kB' }|"
@@ -192,6 +211,10 @@ static void put_switch(void)
 		OPTIONS(with_pause);
 	else
 		OPTIONS(free_running);
+	rng = &passing;
+	if (!calm && chance(20))
+		put(", 'aggregation': %s", one_of(adds));
+	rng = &all;
 	put(" }");
 }
 
@@ -891,6 +914,8 @@ int main(int argc, char **argv)
 	rng_init(&all, strtoull(argv[1], NULL, 10), "random scenario", strtoull(argv[2], NULL, 10));
 	rng_init(&later, strtoull(argv[1], NULL, 10), "random later", strtoull(argv[2], NULL, 10));
 	rng_init(&failing, strtoull(argv[1], NULL, 10), "random failing",
+		 strtoull(argv[2], NULL, 10));
+	rng_init(&passing, strtoull(argv[1], NULL, 10), "random passing",
 		 strtoull(argv[2], NULL, 10));
 	rng_init(&off, strtoull(argv[1], NULL, 10), "random off", strtoull(argv[2], NULL, 10));
 	family = (enum family)rng_below(rng, FAMILIES);

@@ -705,15 +705,3 @@ Test(topology, links_across)
 	network_release(&net);
 	sim_release(&sim);
 }
-
-/* Node 0 has node 1 and perhaps a worker below it. */
-Test(topology, mixed_trees)
-{
-	struct tree_node nodes[] = { { .parent = TREE_NONE, .children = 1 },
-				     { .parent = 0, .children = 2 } };
-	const struct tree tree = { .nodes = nodes, .node_count = 2 };
-
-	cr_expect_not(tree_mixed(&tree));
-	nodes[0].children = 2;
-	cr_expect(tree_mixed(&tree));
-}

@@ -71,6 +71,8 @@ bool ina_root_aggregates(const struct ina_job *job, uint32_t root)
 
 	if (!adds || topology_all_aggregate(topo->conf))
 		return true;
+	if (ops->passes_by)
+		return topology_aggregates(topo, root);
 	tree = tree_build(topo, job->spec.hosts, job->spec.workers, root);
 	for (uint32_t n = 0; n < tree->node_count; n++)
 		all &= topology_aggregates(topo, tree->nodes[n].sw);
@@ -127,14 +129,19 @@ static void free_job(struct ina_job *job)
 	free(job);
 }
 
+static bytes needs(const struct ina_job *job, const struct ina_node *node)
+{
+	return node->place->passes ? 0 : job->scheme->ops->memory(job, node->place);
+}
+
 /* Do all switches of the tree have the job's memory, beside what is in use or if it were alone? */
 static bool has_room(const struct ina_job *job, bool alone)
 {
 	for (uint32_t n = 0; n < job->tree.tree->node_count; n++) {
 		const struct ina_node *node = ina_node(job, n);
-		bytes needed = job->scheme->ops->memory(job, node->place);
 
-		if ((alone ? 0 : node->memory->used_bytes) + needed > node->memory->memory_bytes)
+		if ((alone ? 0 : node->memory->used_bytes) + needs(job, node) >
+		    node->memory->memory_bytes)
 			return false;
 	}
 	return true;
@@ -147,7 +154,7 @@ static void reserve(const struct ina_job *job, int64_t sign)
 		const struct ina_node *node = ina_node(job, n);
 
 		collective_reserve(node->memory, job->scheme->env.sim->now,
-				   sign * (int64_t)job->scheme->ops->memory(job, node->place));
+				   sign * (int64_t)needs(job, node));
 	}
 }
 
@@ -169,10 +176,6 @@ static bool admits(struct ina_job *job, const char **never)
 		return false;
 	}
 
-	if (ops->unmixed && tree_mixed(job->tree.tree)) {
-		*never = "a switch of its tree has both workers and switches below it";
-		return false;
-	}
 	if (ops->admit)
 		return ops->admit(job, never);
 	if (!ops->memory || ina_reserve(job))
@@ -417,6 +420,8 @@ void ina_tree_init(struct ina_tree *tree, const struct ina_job *job, uint32_t ro
 	const struct topology *topo = job->scheme->env.topo;
 
 	tree->tree = tree_build(topo, job->spec.hosts, job->spec.workers, root);
+	if (job->scheme->ops->passes_by)
+		tree_let_pass(tree->tree, topo, job->spec.hosts, job->spec.workers);
 	tree->node_of_switch = xcalloc(topo->net.switches, sizeof(*tree->node_of_switch));
 	for (uint32_t i = 0; i < tree->tree->node_count; i++)
 		tree->node_of_switch[tree->tree->nodes[i].sw] = i;

@@ -51,9 +51,10 @@ struct ina_ops {
 	/* Optional, with root: jobs of one number and the same tiers have one root; without it
 	 * each draws its own. */
 	uint64_t (*tree_number)(const struct ina_job *job);
-	/* Its switches add up workers or switches, never both (tree_mixed()): jobs with another
-	 * tree are refused. */
-	bool unmixed;
+	/* With root: packets pass by switches of the tree that add nothing up (tree_let_pass()),
+	 * which at_switch() sees to (ina_pass()); only the root must add. Else all must, or the
+	 * job is refused. */
+	bool passes_by;
 	/* Optional: bytes that a job takes at a switch of its tree, by ina_reserve(). */
 	bytes (*memory)(const void *job, const struct tree_node *place);
 	/* Optional: why a job never runs that needs more than a switch has, in better words. */
@@ -255,8 +256,8 @@ bool ina_tree_intact(const struct ina_job *job, const struct tree *tree, bool li
 /* For schemes that never send again: whether a link of the tree has failed since the job began. */
 bool ina_tree_failed(const struct ina_job *job, const struct tree *tree);
 
-/* Whether all switches of the tree with this root add up (topology_aggregates()); and why a job
- * never runs for which there is no such root. */
+/* Whether all switches of the tree with this root add up that must (topology_aggregates()); and why
+ * a job never runs for which there is no such root. */
 bool ina_root_aggregates(const struct ina_job *job, uint32_t root);
 extern const char ina_passes[];
 
@@ -311,6 +312,17 @@ static inline void ina_send_down(struct switch_actions *actions, const struct in
 				 const struct packet *packet)
 {
 	ina_send(actions, packet, node->place->down_ports, node->place->children);
+}
+
+/* At a switch that passes: up it goes, and down to all. This is no rule of a scheme, but what every
+ * switch does that forwards by addresses and groups; a job's group has the ports below it. */
+static inline void ina_pass(struct switch_actions *actions, const struct ina_node *node,
+			    const struct packet *packet)
+{
+	if (packet->flags & PACKET_RESULT)
+		ina_send_down(actions, node, packet);
+	else
+		ina_send_up(actions, node, packet);
 }
 
 /* The sum of all children leaves a node: up or, from the root, as the result to all. */

@@ -40,7 +40,11 @@
  * - a packet belongs to a message when 0 <= PSN - PSN0 < MsgLen; section 3.2 prints "> MsgLen" for
  *   those that do not;
  * - the tree of a fat tree has switches between leaf and root, which the paper does not have: they
- *   do what leaves do, towards switches;
+ *   do what leaves do, towards switches. A switch may have both workers and switches below it:
+ *   connections get their own packets, switches a sum;
+ * - where switches only forward (`aggregation`), the next that adds above them takes the packets of
+ *   the workers below, as it would those of its own. Results of connections go to where these end,
+ *   sums to the ports of the job's group;
  * - the window in section 3.2, N >= RTT x rate / message, is short by the time of a message:
  *   message m + N may go when all of m has come back, so N - 1 messages have to cover the round
  *   trip. */
@@ -56,7 +60,7 @@ static bytes memory(const void *self, const struct tree_node *place)
 {
 	const struct ina_job *job = self;
 
-	return netreduce_bytes(netreduce_conf(job->scheme), place->children);
+	return netreduce_bytes(netreduce_conf(job->scheme), place->inputs);
 }
 
 /* Connections that end at workers below a switch, by rank of their sources. */
@@ -65,17 +69,40 @@ static void make_outlets(const struct ring *ring, uint32_t number)
 	struct ring_node *node = &ring->nodes[number];
 	uint32_t workers = ring->job->base.spec.workers;
 
-	node->outlets = xcalloc(node->place->children, sizeof(*node->outlets));
-	node->outlet_ports = xcalloc(node->place->children, sizeof(*node->outlet_ports));
+	node->outlets = xcalloc(node->place->inputs, sizeof(*node->outlets));
 	for (uint32_t w = 0; w < workers; w++) {
 		const struct end *from = &ring->ends[w], *to = &ring->ends[(w + 1) % workers];
 
 		if (to->node != number)
 			continue;
-		node->outlets[node->outlet_count] =
-			(struct outlet){ from->connection, from->generation, from->row };
-		node->outlet_ports[node->outlet_count++] = node->place->down_ports[to->row];
+		node->ports[node->outlet_count] = node->place->input_ports[to->row];
+		node->outlets[node->outlet_count++] =
+			(struct outlet){ from->connection, from->generation,
+					 from->node == number ? from->row : TREE_NONE };
 	}
+}
+
+/* Whether there is a switch that adds in the part of the tree that begins with a node. */
+static bool leads_to_sums(const struct tree *tree, uint32_t node)
+{
+	if (!tree->nodes[node].passes)
+		return true;
+	for (uint32_t i = node + 1; i < tree->node_count; i++)
+		if (tree->nodes[i].parent == node && leads_to_sums(tree, i))
+			return true;
+	return false;
+}
+
+static void find_sums(const struct ring *ring, uint32_t number)
+{
+	const struct ina_job *job = &ring->job->base;
+	const struct tree *tree = job->tree.tree;
+	struct ring_node *node = &ring->nodes[number];
+
+	for (uint32_t i = number + 1; i < tree->node_count; i++)
+		if (tree->nodes[i].parent == number && leads_to_sums(tree, i))
+			node->ports[node->outlet_count + node->sum_count++] =
+				job->scheme->env.topo->net.cold[tree->nodes[i].up_port].reverse;
 }
 
 static void open_node(const struct ring *ring, uint32_t number)
@@ -85,10 +112,15 @@ static void open_node(const struct ring *ring, uint32_t number)
 	struct ring_node *node = &ring->nodes[number];
 
 	node->place = &job->base.tree.tree->nodes[number];
-	node->accelerator = &netreduce_scheme(job)->accelerators[node->place->sw];
-	columns_init(&node->columns, node->place->children, (uint32_t)conf->window,
-		     (uint32_t)conf->length);
-	make_outlets(ring, number);
+	node->ports =
+		xcalloc((size_t)node->place->inputs + node->place->children, sizeof(*node->ports));
+	if (!node->place->passes) {
+		node->accelerator = &netreduce_scheme(job)->accelerators[node->place->sw];
+		columns_init(&node->columns, node->place->inputs, (uint32_t)conf->window,
+			     (uint32_t)conf->length);
+		make_outlets(ring, number);
+	}
+	find_sums(ring, number);
 }
 
 static void open_ring(struct netreduce *job, uint32_t number)
@@ -114,7 +146,7 @@ static void close_ring(struct ring *ring)
 	for (uint32_t i = 0; i < ring->job->base.tree.tree->node_count; i++) {
 		columns_release(&ring->nodes[i].columns);
 		free(ring->nodes[i].outlets);
-		free(ring->nodes[i].outlet_ports);
+		free(ring->nodes[i].ports);
 	}
 	free(ring->nodes);
 	free(ring->ends);
@@ -131,7 +163,7 @@ static void begin(void *self)
 	struct netreduce *job = self;
 	struct netreduce_scheme *scheme = netreduce_scheme(job);
 
-	while (scheme->results_capacity < job->base.spec.workers)
+	while (scheme->results_capacity < job->base.spec.workers + job->base.tree.tree->node_count)
 		scheme->results =
 			array_reserve(scheme->results, scheme->results_capacity,
 				      &scheme->results_capacity, sizeof(*scheme->results));
@@ -276,7 +308,7 @@ static const struct ina_ops ops = {
 	.scheme_size = sizeof(struct netreduce_scheme),
 	.job_size = sizeof(struct netreduce),
 	.root = "netreduce root",
-	.unmixed = true,
+	.passes_by = true,
 	.own_flows = true,
 	.protocol = { .name = "netreduce",
 		      .flags = { "first", "ACK request" },

@@ -18,7 +18,7 @@
  * PSN (low 24 bits) and the number of its message. Accelerators read the message from the first
  * packet of a message alone, which has it in its INA header. In all others it is there only to
  * check what they have found. Packets between switches belong to connection 0 of their ring, and
- * have the place of the child that sent them. */
+ * have in `child` 1 + the place of the child that sent them; those of workers have 0. */
 #ifndef INASIM_INA_NETREDUCE_NETREDUCE_H
 #define INASIM_INA_NETREDUCE_NETREDUCE_H
 
@@ -89,7 +89,7 @@ struct end {
 	uint32_t rank;
 	uint32_t connection;
 	uint16_t generation;
-	uint32_t node;               /* of the switch next to the worker */
+	uint32_t node;               /* of the next switch above the worker that adds */
 	uint32_t row;                /* there */
 	uint64_t posted;             /* messages, to its own connection */
 	uint64_t timeouts;           /* of the connection that --why has been told */
@@ -102,17 +102,19 @@ struct end {
 struct outlet {
 	uint32_t connection;
 	uint16_t generation;
-	uint32_t row; /* of its source, where that is the same switch */
+	uint32_t row; /* of its source, where that is the same switch; else TREE_NONE */
 };
 
-/* A switch of the tree. Outlets lead to the workers below it. */
+/* A switch of the tree. Outlets lead to the workers among its inputs; by the other ports a sum goes
+ * to the switches among them that add. One that passes has only these ports. */
 struct ring_node {
 	const struct tree_node *place;
 	struct accelerator *accelerator;
 	struct columns columns;
 	struct outlet *outlets;
-	uint32_t *outlet_ports;
-	uint32_t outlet_count; /* 0: its children are switches */
+	uint32_t *ports; /* of the outlets, then of the sums */
+	uint32_t outlet_count;
+	uint32_t sum_count;
 };
 
 struct ring {
@@ -159,6 +161,14 @@ static inline struct end *netreduce_end(const struct netreduce_scheme *scheme,
 	return end && end->generation == packet->generation ? end : NULL;
 }
 
+/* Where the connection ends. */
+static inline const struct end *netreduce_to(const struct end *from)
+{
+	const struct ring *ring = from->ring;
+
+	return &ring->ends[(from->rank + 1) % ring->job->base.spec.workers];
+}
+
 static inline uint64_t netreduce_chunk(const struct ring *ring, uint64_t message, uint32_t index)
 {
 	const struct netreduce_conf *conf = netreduce_conf(ring->job->base.scheme);
@@ -188,10 +198,9 @@ void netreduce_at_switch(void *scheme, uint32_t sw, uint32_t back, struct packet
 
 enum netreduce_way {
 	NETREDUCE_UP,      /* to the parent */
-	NETREDUCE_DOWN,    /* to all children, which are switches */
-	NETREDUCE_OWN,     /* to the destination of its connection */
-	NETREDUCE_RESULTS, /* to all outlets, each with the flags of its connection's packet */
-	NETREDUCE_LOCAL,   /* to all outlets */
+	NETREDUCE_DOWN,    /* to all */
+	NETREDUCE_OWN,     /* to the destination of its connection, an outlet */
+	NETREDUCE_RESULTS, /* to all, to outlets with the flags of their connections' packets */
 };
 
 struct held {

@@ -7,7 +7,8 @@
 
 #include <stdlib.h>
 
-/* The same sum for each connection that ends below this switch, with that connection's header. */
+/* The same sum for each connection that ends below this switch, with that connection's header, and
+ * for the switches below. */
 static void send_results(const struct accelerator *a, const struct ring_node *node,
 			 const struct held *held)
 {
@@ -17,15 +18,18 @@ static void send_results(const struct accelerator *a, const struct ring_node *no
 		const struct outlet *outlet = &node->outlets[i];
 
 		packets[i] = held->packet;
+		packets[i].child = 0;
 		packets[i].flow = outlet->connection;
 		packets[i].generation = outlet->generation;
-		if (held->way == NETREDUCE_RESULTS)
+		if (held->way == NETREDUCE_RESULTS && outlet->row != TREE_NONE)
 			packets[i].flags =
 				columns_flags(&node->columns, held->column, outlet->row) |
 				PACKET_RESULT;
 	}
-	network_switch_send_each(&a->scheme->base.env.topo->net, held->back, packets,
-				 node->outlet_ports, node->outlet_count);
+	for (uint32_t i = 0; i < node->sum_count; i++)
+		packets[node->outlet_count + i] = held->packet;
+	network_switch_send_each(&a->scheme->base.env.topo->net, held->back, packets, node->ports,
+				 node->outlet_count + node->sum_count);
 }
 
 static void send_copies(const struct accelerator *a, const struct held *held, const uint32_t *ports,
@@ -45,15 +49,15 @@ static void leave(const struct accelerator *a, const struct end *end, const stru
 	case NETREDUCE_UP:
 		send_copies(a, held, &node->place->up_port, 1);
 		return;
-	case NETREDUCE_DOWN:
-		send_copies(a, held, node->place->down_ports, node->place->children);
-		return;
 	case NETREDUCE_OWN:
-		send_copies(a, held, &node->outlet_ports[end->rank], 1);
+		send_copies(a, held, &node->place->input_ports[netreduce_to(end)->row], 1);
 		return;
+	case NETREDUCE_DOWN:
 	case NETREDUCE_RESULTS:
-	case NETREDUCE_LOCAL:
-		send_results(a, node, held);
+		if (node->outlet_count)
+			send_results(a, node, held);
+		else
+			send_copies(a, held, node->ports, node->sum_count);
 		return;
 	}
 }

@@ -5,10 +5,10 @@
  * - and they are all of the job: each connection gets its own packet back, with the sum in it;
  * - else: their sum goes to the parent, once, which treats it as a worker's packet.
  *
- * The root sends the whole sum down to all children. The switches next to workers make from it the
- * packets of all connections that end there. So a packet of a connection from rack to rack goes up
- * in a sum, and down in a copy (connection translation, table 3). A tree with more levels has more
- * such parents.
+ * The root sends the whole sum down to all switches below it. Those next to workers make from it
+ * the packets of all connections that end there. So a packet of a connection from rack to rack goes
+ * up in a sum, and down in a copy (connection translation, table 3). A tree with more levels has
+ * more such parents.
  *
  * A packet that comes again finds the sum: its sender's successor lacks the result. Where that one
  * is known, it alone is answered. Above, nobody knows whose packet came again, and the successor
@@ -52,33 +52,34 @@ static void violated(const struct visit *visit, const char *what)
 
 /* --- sums --- */
 
-static void send(const struct visit *visit, uint8_t flags, enum netreduce_way way)
+/* To the destination of a packet that came again. */
+static void send_own(const struct visit *visit)
 {
-	const struct column *column = &visit->node->columns.columns[visit->place.column];
 	struct held held = { .packet = *visit->packet,
 			     .column = visit->place.column,
 			     .back = visit->back,
-			     .way = way };
+			     .way = NETREDUCE_OWN };
 
-	held.packet.value = column->sum;
-	held.packet.flags = flags;
+	held.packet.value = visit->node->columns.columns[visit->place.column].sum;
+	held.packet.flags |= PACKET_RESULT;
 	accelerator_send(visit->node->accelerator, &held);
 }
 
-/* Between switches: a packet of all connections of the ring. */
-static void send_merged(const struct visit *visit, uint8_t flags)
+/* Up, or from the root down: a packet of all connections of the ring. */
+static void send_merged(const struct visit *visit, uint8_t flags, enum netreduce_way down)
 {
 	const struct column *column = &visit->node->columns.columns[visit->place.column];
 	const struct end *first = &visit->ring->ends[0];
 	struct held held = { .packet = *visit->packet,
+			     .column = visit->place.column,
 			     .back = visit->back,
-			     .way = is_root(visit) ? NETREDUCE_DOWN : NETREDUCE_UP };
+			     .way = is_root(visit) ? down : NETREDUCE_UP };
 
 	held.packet.value = column->sum;
 	held.packet.flow = first->connection;
 	held.packet.generation = first->generation;
 	held.packet.flags = (uint8_t)((column->flags & MERGED) | flags);
-	held.packet.child = (uint16_t)visit->node->place->number;
+	held.packet.child = (uint16_t)(visit->node->place->number + 1);
 	if (is_root(visit))
 		held.packet.flags |= PACKET_RESULT;
 	accelerator_send(visit->node->accelerator, &held);
@@ -91,10 +92,7 @@ static void complete(const struct visit *visit)
 		stats(visit)->results++;
 		columns_free_ahead(&visit->node->columns, visit->place.message, visit->place.index);
 	}
-	if (is_root(visit) && visit->node->outlet_count)
-		send(visit, PACKET_RESULT, NETREDUCE_RESULTS);
-	else
-		send_merged(visit, 0);
+	send_merged(visit, 0, NETREDUCE_RESULTS);
 }
 
 /* The root of several switches has answered a repetition of this packet within a round trip, and
@@ -116,15 +114,16 @@ static bool is_answered(const struct visit *visit)
 /* The column had all packets before this one came again. */
 static void repeat(const struct visit *visit)
 {
-	bool one = is_root(visit) && visit->node->outlet_count;
+	bool one = is_root(visit) && !visit->packet->child &&
+		   &visit->ring->nodes[netreduce_to(visit->end)->node] == visit->node;
 
 	if (!one && is_answered(visit))
 		return;
 	stats(visit)->repairs++;
 	if (one)
-		send(visit, visit->packet->flags | PACKET_RESULT, NETREDUCE_OWN);
+		send_own(visit);
 	else
-		send_merged(visit, PACKET_RETRANSMIT);
+		send_merged(visit, PACKET_RETRANSMIT, NETREDUCE_DOWN);
 }
 
 /* --- packets --- */
@@ -198,13 +197,26 @@ static void find_by_message(struct visit *visit)
 /* The result, on its way down. */
 static void result(struct visit *visit)
 {
-	struct held held = { .packet = *visit->packet,
-			     .back = visit->back,
-			     .way = visit->node->outlet_count ? NETREDUCE_LOCAL : NETREDUCE_DOWN };
+	struct held held = { .packet = *visit->packet, .back = visit->back, .way = NETREDUCE_DOWN };
 
 	find_by_message(visit);
 	columns_free_ahead(&visit->node->columns, visit->place.message, visit->place.index);
 	accelerator_send(visit->node->accelerator, &held);
+}
+
+/* At a switch that only forwards: a connection's result goes to where the connection ends. */
+static void pass(const struct visit *visit, struct switch_actions *actions)
+{
+	const struct ring_node *node = visit->node;
+	const struct packet *packet = visit->packet;
+
+	if (!(packet->flags & PACKET_RESULT))
+		ina_send(actions, packet, &node->place->up_port, 1);
+	else if (packet->child)
+		ina_send(actions, packet, node->ports, node->sum_count);
+	else
+		ina_send(actions, packet, &node->place->input_ports[netreduce_to(visit->end)->row],
+			 1);
 }
 
 void netreduce_at_switch(void *self, uint32_t sw, uint32_t back, struct packet *packet,
@@ -214,22 +226,26 @@ void netreduce_at_switch(void *self, uint32_t sw, uint32_t back, struct packet *
 	struct end *end = netreduce_end(scheme, packet);
 	struct visit visit = { .end = end, .packet = packet, .back = back };
 
-	(void)actions; /* what leaves does so later */
 	if (!end)
 		return; /* its job is over */
 	visit.ring = end->ring;
 	visit.node = &end->ring->nodes[end->ring->job->base.tree.node_of_switch[sw]];
+	if (visit.node->place->passes) {
+		pass(&visit, actions);
+		return;
+	}
+	/* what leaves does so later */
 	if (packet->flags & PACKET_RESULT) {
 		result(&visit);
 		return;
 	}
-	if (visit.node->outlet_count) {
+	if (packet->child) {
+		visit.row = packet->child - 1;
+		find_by_message(&visit);
+	} else {
 		visit.row = end->row;
 		if (!find_by_psn(&visit))
 			return;
-	} else {
-		visit.row = packet->child;
-		find_by_message(&visit);
 	}
 	contribution(&visit);
 }

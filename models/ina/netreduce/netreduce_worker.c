@@ -137,12 +137,13 @@ void netreduce_end_open(struct ring *ring, uint32_t rank)
 	struct netreduce_scheme *scheme = netreduce_scheme(job);
 	const struct netreduce_conf *conf = netreduce_conf(&scheme->base);
 	const struct collective_job *spec = &job->base.spec;
+	const struct tree *tree = job->base.tree.tree;
 	struct end *end = &ring->ends[rank];
 
 	end->ring = ring;
 	end->rank = rank;
-	end->node = job->base.tree.tree->node_of_worker[rank];
-	end->row = job->base.tree.tree->number_of_worker[rank];
+	end->node = tree_adding(tree, tree->node_of_worker[rank]);
+	end->row = tree->number_of_worker[rank];
 	end->table = (struct lookup){ .entries = &ring->entries[rank * 2 * (size_t)conf->window],
 				      .messages = 2 * (uint32_t)conf->window,
 				      .length = (uint32_t)conf->length };

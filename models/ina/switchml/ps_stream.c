@@ -353,7 +353,9 @@ static void open_server(struct switchml *job, uint32_t q)
 	server->place = (struct tree_node){ .sw = server->host - env->topo->net.hosts,
 					    .parent = TREE_NONE,
 					    .children = job->base.spec.workers,
-					    .down_ports = job->servers->children };
+					    .down_ports = job->servers->children,
+					    .inputs = job->base.spec.workers,
+					    .input_ports = job->servers->children };
 	server->node.base.place = &server->place;
 	server->node.base.memory = &job->servers->counters;
 	switchml_node_init(&server->node, job->slots, 1);

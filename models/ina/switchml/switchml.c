@@ -9,6 +9,10 @@
  * and of the public code, with messages of several packets (its RDMA variant, "V3"); fixed,
  * doubling and adaptive timeouts (rto.h).
  *
+ * Where switches only forward (`aggregation`), the next that adds above them takes the packets of
+ * the workers below: our composition, as section 6 has switches that all add. They copy results to
+ * the ports of the job's group, as any switch does, and take a repair to whom it is addressed.
+ *
  * Simplified: packets are processed in the switch's constant latency. Scaling and conversion on
  * hosts take no time, nor does the public code's exchange of exponents (one more window of packets
  * for each float tensor): tensors are of integers. With fewer switch_elements than a packet has,
@@ -191,16 +195,20 @@ void switchml_workers_end(struct switchml *job)
 static void begin(void *self)
 {
 	struct switchml *job = self;
+	const struct tree *tree = job->base.tree.tree;
 	uint32_t message = job->format.message;
 
-	for (uint32_t i = 0; i < job->base.tree.tree->node_count; i++) {
+	for (uint32_t i = 0; i < tree->node_count; i++) {
 		struct node *node = ina_node(&job->base, i);
 		const struct tree_node *place = node->base.place;
 
+		if (place->passes)
+			continue;
 		switchml_node_init(node, job->slots, message);
 		if (message > 1 && place->parent != TREE_NONE)
-			switchml_child_sends_alone(ina_node(&job->base, place->parent),
-						   place->number, job->slots, message);
+			switchml_child_sends_alone(
+				ina_node(&job->base, tree_adding(tree, place->parent)),
+				place->number, job->slots, message);
 	}
 	switchml_workers_begin(job);
 }
@@ -250,6 +258,7 @@ static const struct ina_ops ops = {
 		      .repeat = ina_repeat_packet },
 	.pull = switchml_pull,
 	.root = "switchml root",
+	.passes_by = true,
 	.memory = memory,
 	.admit = admit,
 	.plan = plan,

@@ -78,9 +78,9 @@ struct slot {
 struct node {
 	struct ina_node base;
 	struct slot *slots; /* [2 * slot + version] */
-	uint64_t *seen;     /* [(2 * slot + version) * words], a bit per child */
+	uint64_t *seen;     /* [(2 * slot + version) * words], a bit per input */
 	uint32_t words;
-	/* Where hosts send messages of several packets, [slot / message * children + child]: which
+	/* Where hosts send messages of several packets, [slot / message * inputs + input]: which
 	 * packet of the message comes next; SWITCHML_GAP: none, until a first one comes;
 	 * SWITCHML_ALONE: any, as the child is a switch. */
 	uint8_t *next;

@@ -42,7 +42,7 @@ static void repeat_node(struct switchml *job, struct node *node, struct repeat *
 				  node->words * sizeof(*node->seen));
 	}
 	for (uint32_t i = 0;
-	     node->next && i < job->slots / job->format.message * node->base.place->children; i++)
+	     node->next && i < job->slots / job->format.message * node->base.place->inputs; i++)
 		repeat_same(repeat, node->next[i]);
 }
 
@@ -53,5 +53,6 @@ void switchml_repeat(void *self, struct repeat *repeat)
 	for (uint32_t w = 0; w < job->base.spec.workers; w++)
 		repeat_worker(switchml_worker(job, w), repeat);
 	for (uint32_t n = 0; n < job->base.tree.tree->node_count; n++)
-		repeat_node(job, ina_node(&job->base, n), repeat);
+		if (!job->base.tree.tree->nodes[n].passes)
+			repeat_node(job, ina_node(&job->base, n), repeat);
 }

@@ -8,11 +8,11 @@
 
 void switchml_node_init(struct node *node, uint32_t slots, uint32_t message)
 {
-	node->words = (node->base.place->children + 63) / 64;
+	node->words = (node->base.place->inputs + 63) / 64;
 	node->slots = xcalloc((size_t)SWITCHML_VERSIONS * slots, sizeof(*node->slots));
 	node->seen = xcalloc((size_t)SWITCHML_VERSIONS * slots * node->words, sizeof(*node->seen));
 	if (message > 1)
-		node->next = xcalloc((size_t)slots / message * node->base.place->children,
+		node->next = xcalloc((size_t)slots / message * node->base.place->inputs,
 				     sizeof(*node->next));
 	for (uint32_t i = 0; i < slots; i++)
 		for (uint32_t v = 0; v < SWITCHML_VERSIONS; v++)
@@ -22,7 +22,7 @@ void switchml_node_init(struct node *node, uint32_t slots, uint32_t message)
 void switchml_child_sends_alone(struct node *node, uint32_t child, uint32_t slots, uint32_t message)
 {
 	for (uint32_t i = 0; i < slots / message; i++)
-		node->next[(size_t)i * node->base.place->children + child] = SWITCHML_ALONE;
+		node->next[(size_t)i * node->base.place->inputs + child] = SWITCHML_ALONE;
 }
 
 void switchml_node_release(struct node *node)
@@ -55,17 +55,23 @@ void switchml_mark(uint64_t *seen, uint32_t words, const struct packet *packet)
 	seen[(size_t)(index ^ 1) * words + word] &= ~bit;
 }
 
-static void send_result(struct switch_actions *actions, const struct slot *slot,
-			const struct packet *like, uint8_t flags, const uint32_t *ports,
-			uint32_t count)
+/* To all children, or to input `to - 1`. */
+static void send_result(struct switch_actions *actions, const struct node *node,
+			const struct slot *slot, const struct packet *like, uint8_t flags,
+			uint16_t to)
 {
+	const struct tree_node *place = node->base.place;
 	struct packet result = *like;
 
 	result.value = slot->value;
 	result.source = 0; /* not that of whoever came last */
+	result.input = to;
 	result.flags =
 		(uint8_t)((like->flags & SWITCHML_VERSION) | PACKET_RESULT | slot->late | flags);
-	ina_send(actions, &result, ports, count);
+	if (to)
+		ina_send(actions, &result, &place->input_ports[to - 1], 1);
+	else
+		ina_send(actions, &result, place->down_ports, place->children);
 }
 
 static void send_partial(struct switch_actions *actions, const struct node *node,
@@ -96,8 +102,8 @@ static void repeat(struct node *node, struct slot *slot, const struct packet *pa
 		return;
 	case SLOT_DONE:
 		stats->repairs++;
-		send_result(actions, slot, packet, PACKET_RETRANSMIT,
-			    &node->base.place->down_ports[packet->source], 1);
+		send_result(actions, node, slot, packet, PACKET_RETRANSMIT,
+			    (uint16_t)(packet->source + 1));
 		return;
 	}
 }
@@ -113,8 +119,7 @@ static void complete(struct node *node, struct slot *slot, const struct packet *
 	}
 	slot->state = SLOT_DONE;
 	node->base.memory->stats.results++;
-	send_result(actions, slot, last, 0, node->base.place->down_ports,
-		    node->base.place->children);
+	send_result(actions, node, slot, last, 0, 0);
 }
 
 /* When a packet of a message is missing, the rest is discarded up to the next first packet, from
@@ -123,7 +128,7 @@ static bool in_order(const struct switchml *job, const struct node *node,
 		     const struct packet *packet)
 {
 	uint32_t message = job->format.message, p = packet->slot % message;
-	uint8_t *next = &node->next[(size_t)packet->slot / message * node->base.place->children +
+	uint8_t *next = &node->next[(size_t)packet->slot / message * node->base.place->inputs +
 				    packet->source];
 
 	if (*next == SWITCHML_ALONE)
@@ -146,7 +151,7 @@ static void contribution(struct switchml *job, struct node *node, const struct p
 		return;
 	}
 	switchml_mark(node->seen, node->words, packet);
-	if (slot->count == node->base.place->children) {
+	if (slot->count == node->base.place->inputs) {
 		slot->chunk += SWITCHML_VERSIONS * (uint64_t)job->slots;
 		slot->count = 0;
 	}
@@ -165,7 +170,7 @@ static void contribution(struct switchml *job, struct node *node, const struct p
 		slot->value += packet->value;
 		slot->late |= packet->flags & SWITCHML_LATE;
 	}
-	if (slot->count == node->base.place->children)
+	if (slot->count == node->base.place->inputs)
 		complete(node, slot, packet, actions);
 }
 
@@ -184,12 +189,27 @@ static void result(struct switchml *job, struct node *node, const struct packet 
 	slot->value = packet->value;
 	slot->state = SLOT_DONE;
 	ina_send_down(actions, &node->base, packet);
+	actions->send[0].packet.input = 0;
+}
+
+/* At a switch that only forwards. What repairs a loss is addressed to who asked for it. */
+static void pass(const struct node *node, const struct packet *packet,
+		 struct switch_actions *actions)
+{
+	const uint32_t *ports = node->base.place->input_ports;
+
+	if (packet->flags & PACKET_RESULT && packet->input)
+		ina_send(actions, packet, &ports[packet->input - 1], 1);
+	else
+		ina_pass(actions, &node->base, packet);
 }
 
 void switchml_at_node(struct switchml *job, struct node *node, const struct packet *packet,
 		      struct switch_actions *actions)
 {
-	if (packet->flags & PACKET_RESULT)
+	if (node->base.place->passes)
+		pass(node, packet, actions);
+	else if (packet->flags & PACKET_RESULT)
 		result(job, node, packet, actions);
 	else
 		contribution(job, node, packet, actions);

@@ -86,6 +86,7 @@ struct packet {
 	union {
 		uint16_t route[ROUTE_MAX];
 		uint16_t workers; /* AGGREGATION of PANAMA, which follows a tree: in the sum */
+		uint16_t input;   /* the same of SwitchML: 1 + the one input that it is for */
 	};
 	uint8_t hop;      /* switches passed; with legs, since the last was taken */
 	uint8_t protocol; /* who handles it at hosts and, for AGGREGATION, at switches */

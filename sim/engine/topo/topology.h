@@ -8,12 +8,11 @@
  *
  * Contract. A tier orders switches by their distance from hosts. Links may join switches of one
  * tier (they lead across, neither up nor down: scenario/links.h), a switch may have both hosts and
- * switches below it in a tree (a scheme that cannot add both says so: `unmixed` in
- * ina/common/ina.h), and nobody may take for granted that a route goes up and then down: who wants
- * lengths asks topology_longest(). In a graph racks differ in size, links and switches in their
- * numbers: what is asked of the whole network is told of its worst links, or as a mean. In all
- * other kinds links of hosts are alike, and so are those between switches, and all hosts see the
- * same network. Everywhere a host hangs on one switch, which is of tier 1. */
+ * switches below it in a tree, and nobody may take for granted that a route goes up and then down:
+ * who wants lengths asks topology_longest(). In a graph racks differ in size, links and switches in
+ * their numbers: what is asked of the whole network is told of its worst links, or as a mean. In
+ * all other kinds links of hosts are alike, and so are those between switches, and all hosts see
+ * the same network. Everywhere a host hangs on one switch, which is of tier 1. */
 #ifndef INASIM_TOPO_TOPOLOGY_H
 #define INASIM_TOPO_TOPOLOGY_H
 

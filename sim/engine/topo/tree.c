@@ -5,6 +5,7 @@
 #include "topo/detours.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static uint32_t find_node(const struct tree *tree, uint32_t sw)
 {
@@ -81,6 +82,15 @@ bool tree_works(const struct tree *tree, const struct network *net)
 	return true;
 }
 
+static void take_children(struct tree_node *node)
+{
+	size_t size = node->children * sizeof(*node->down_ports);
+
+	node->inputs = node->children;
+	node->input_ports = xmalloc(size);
+	memcpy(node->input_ports, node->down_ports, size);
+}
+
 struct tree *tree_build(const struct topology *topo, const uint32_t *workers, size_t count,
 			uint32_t root)
 {
@@ -96,30 +106,74 @@ struct tree *tree_build(const struct topology *topo, const uint32_t *workers, si
 		tree->number_of_worker[w] =
 			add_child(&tree->nodes[node], topo->net.cold[workers[w]].reverse);
 	}
+	for (uint32_t i = 0; i < tree->node_count; i++)
+		take_children(&tree->nodes[i]);
 	return tree;
+}
+
+/* An input that is the child behind egress port `port` of `node`; returns its number. */
+static uint32_t number_input(struct tree *tree, const struct network *net, uint32_t node,
+			     uint32_t port)
+{
+	uint32_t adds = tree_adding(tree, node), number = tree->nodes[adds].inputs++;
+
+	for (;; node = tree->nodes[node].parent) {
+		tree->nodes[node].input_ports[number] = port;
+		if (node == adds)
+			return number;
+		port = net->cold[tree->nodes[node].up_port].reverse;
+	}
+}
+
+/* Makes room for all inputs that a node may have. */
+static void forget_inputs(struct tree *tree, size_t count)
+{
+	for (uint32_t i = 0; i < tree->node_count; i++) {
+		struct tree_node *node = &tree->nodes[i];
+		size_t most = tree->node_count + count;
+
+		node->inputs = 0;
+		node->input_ports = xrealloc(node->input_ports, most, sizeof(*node->input_ports));
+		for (size_t n = 0; n < most; n++)
+			node->input_ports[n] = TREE_NONE;
+	}
+}
+
+void tree_let_pass(struct tree *tree, const struct topology *topo, const uint32_t *workers,
+		   size_t count)
+{
+	const struct network *net = &topo->net;
+
+	for (uint32_t i = 1; i < tree->node_count; i++) {
+		tree->nodes[i].passes = !topology_aggregates(topo, tree->nodes[i].sw);
+		tree->passes |= tree->nodes[i].passes;
+	}
+	if (!tree->passes)
+		return;
+	forget_inputs(tree, count);
+	for (uint32_t i = 1; i < tree->node_count; i++)
+		if (!tree->nodes[i].passes)
+			tree->nodes[i].number =
+				number_input(tree, net, tree->nodes[i].parent,
+					     net->cold[tree->nodes[i].up_port].reverse);
+	for (size_t w = 0; w < count; w++)
+		tree->number_of_worker[w] = number_input(tree, net, tree->node_of_worker[w],
+							 net->cold[workers[w]].reverse);
+	for (uint32_t i = 1; i < tree->node_count; i++)
+		if (tree->nodes[i].passes)
+			tree->nodes[i].inputs = tree->nodes[tree_adding(tree, i)].inputs;
 }
 
 void tree_free(struct tree *tree)
 {
 	if (!tree)
 		return;
-	for (uint32_t i = 0; i < tree->node_count; i++)
+	for (uint32_t i = 0; i < tree->node_count; i++) {
 		free(tree->nodes[i].down_ports);
+		free(tree->nodes[i].input_ports);
+	}
 	free(tree->nodes);
 	free(tree->node_of_worker);
 	free(tree->number_of_worker);
 	free(tree);
-}
-
-bool tree_mixed(const struct tree *tree)
-{
-	for (uint32_t i = 0; i < tree->node_count; i++) {
-		uint32_t switches = 0;
-
-		for (uint32_t j = i + 1; j < tree->node_count; j++)
-			switches += tree->nodes[j].parent == i;
-		if (switches && switches < tree->nodes[i].children)
-			return true;
-	}
-	return false;
 }

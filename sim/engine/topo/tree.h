@@ -2,7 +2,12 @@
  *
  * Children of a switch are numbered 0..children-1: workers and switches alike, for a parent treats
  * a child switch exactly like a worker. In a Clos network a switch has only workers (the lowest
- * tier) or only switches; tree_mixed() tells whether some switch has both. */
+ * tier) or only switches.
+ *
+ * Where a scheme lets packets pass by switches that add nothing up (tree_let_pass()), these only
+ * forward. The inputs of a node that adds are then the workers and adding switches next below it,
+ * over any number of such switches, and `number` is among these. A copy for all of them leaves by
+ * each child's port once, and those that pass copy it on. Elsewhere inputs are the children. */
 #ifndef INASIM_TOPO_TREE_H
 #define INASIM_TOPO_TREE_H
 
@@ -14,16 +19,20 @@ struct tree_node {
 	uint32_t sw;      /* switch number */
 	uint32_t parent;  /* index of a node, TREE_NONE at the root */
 	uint32_t up_port; /* egress port towards the parent */
-	uint32_t number;  /* of this switch among its parent's children */
+	uint32_t number;  /* of this switch among the inputs of the next that adds above it */
 	uint32_t children;
-	uint32_t *down_ports; /* egress port towards each child; owned by the tree */
+	uint32_t *down_ports;  /* egress port towards each child; owned by the tree */
+	bool passes;           /* only forwards */
+	uint32_t inputs;       /* of it or, where it passes, of the next that adds above it */
+	uint32_t *input_ports; /* egress port towards each of these; TREE_NONE: not below it */
 };
 
 struct tree {
 	struct tree_node *nodes; /* nodes[0] is the root; parents come before children */
 	uint32_t node_count;
 	uint32_t *node_of_worker;   /* the node above each worker */
-	uint32_t *number_of_worker; /* its number among that node's children */
+	uint32_t *number_of_worker; /* its number among the inputs of the next node that adds */
+	bool passes;                /* some node does */
 };
 
 /* A root for the workers: topology_ops.root(), or another where routing knows of failures;
@@ -40,7 +49,17 @@ struct tree *tree_build(const struct topology *topo, const uint32_t *workers, si
 			uint32_t root);
 void tree_free(struct tree *tree);
 
-/* Whether a node has both workers and switches as children. */
-bool tree_mixed(const struct tree *tree);
+/* Has the switches pass that add nothing up (topology_aggregates()), but for the root. `workers` as
+ * in tree_build(). */
+void tree_let_pass(struct tree *tree, const struct topology *topo, const uint32_t *workers,
+		   size_t count);
+
+/* The node that adds up what reaches `node` from below: itself, unless it passes. */
+static inline uint32_t tree_adding(const struct tree *tree, uint32_t node)
+{
+	while (tree->nodes[node].passes)
+		node = tree->nodes[node].parent;
+	return node;
+}
 
 #endif
