@@ -106,8 +106,9 @@ static const struct conf_row switch_rows[] = {
 		"aggregation", struct switch_conf, aggregation, "all",
 		"Which switches add gradients up: all, none, or those of one tier (\"leaf\"); in "
 		"a graph each may be excepted. The others only forward. ATP and ESA add where "
-		"they can, the rest at the server; a job of another scheme is refused if its "
-		"tree needs one of the others.",
+		"they can, the rest at the server (their own rule); SwitchML and NetReduce at the "
+		"next switch above that adds, and are refused if the root does not (our "
+		"composition); the rest are refused if their tree needs one of the others.",
 		"all, as in the papers"),
 	{ 0 },
 };
