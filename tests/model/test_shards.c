@@ -271,6 +271,25 @@ Test(shards, late_ranks)
 	run_free(&run);
 }
 
+/* Queues that take longer than the timeout do not fill up with what is sent again: on racks with a
+ * quarter of the rate upwards and small buffers, a window of 64 kB waits for 2 ms. */
+Test(shards, timeout_below_the_queues)
+{
+	struct run run;
+
+	build(&run,
+	      "'kind': 'leaf-spine', 'leaves': 4, 'hosts_per_leaf': 6, 'spines': 4, "
+	      "'oversubscription': 4, 'link': { 'rate': '1Gbps', 'delay': '2us' }, 'switch': { "
+	      "'buffer': '60kB' }",
+	      "'window': '64kB', 'elements_per_packet': 16, 'timeout': '20us'",
+	      "{ 'workers': 7, " BOTH ", 'sharding': 'full', 'placement': 'spread', 'model': { "
+	      "'layers': [ { 'gradient': '120193B' } ] } }");
+	run_until(&run, PS_PER_S);
+	cr_expect_gt(run.s->topo.net.dropped, 0);
+	cr_expect_eq(jobs_report(run.s->jobs)->measured.finished, 1);
+	run_free(&run);
+}
+
 /* --- why --- */
 
 static sim_time causes[WHY_CAUSES];

@@ -21,10 +21,11 @@
  * acknowledgements.
  *
  * Recovery: a rank asks for what it lacks: at once for what lies between two rows that have come
- * (paths keep the order), and for the rest when it gets nothing new for `timeout`. Of an
- * all-gather, the shard's owner, which sends it again, to that rank alone. Of a reduce-scatter, its
- * switch, which sends the sum again, or passes this on to (two of) those that it has nothing of,
- * and so down to ranks. Whoever has not sent the packet yet does not answer.
+ * (paths keep the order), and for the rest when it gets nothing new for `timeout`, which doubles
+ * each time (our choice: where queues take longer than a fixed one, what is sent again keeps them
+ * full for ever). Of an all-gather, the shard's owner, which sends it again, to that rank alone. Of
+ * a reduce-scatter, its switch, which sends the sum again, or passes this on to (two of) those that
+ * it has nothing of, and so down to ranks. Whoever has not sent the packet yet does not answer.
  *
  * Simplified, and our choice: packets are processed in the switch's constant latency; a header has
  * room for whole row numbers; adding the own part takes no time; gradients are 32-bit integers;
@@ -52,8 +53,9 @@ static const struct conf_row rows[] = {
 		"4).",
 		"as p4app-switchML"),
 	CONF_TIME("timeout", struct shards_conf, timeout, "1ms", PS_PER_US, 100 * PS_PER_S,
-		  "A rank that gets nothing new for so long asks for what it lacks.",
-		  "SwitchML section 5.5"),
+		  "A rank that gets nothing new for so long asks for what it lacks; it doubles "
+		  "until something comes.",
+		  "SwitchML section 5.5; doubling is our choice"),
 	{ 0 },
 };
 extern const struct conf_table shards_table; /* named by collective/schemes.c */

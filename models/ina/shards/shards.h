@@ -15,7 +15,8 @@
 /* Flags of its packets. */
 enum { SHARDS_ASK = PACKET_OWN(0) }; /* a packet without elements: the chunk is missing */
 
-#define SHARDS_ASK_SIZE 64 /* the shortest frame */
+#define SHARDS_ASK_SIZE    64 /* the shortest frame */
+#define SHARDS_MAX_BACKOFF 10 /* waits up to 1,024 times `timeout` */
 
 struct shards_conf {
 	bytes memory, window;
@@ -63,6 +64,7 @@ struct shards_worker {
 	struct shards_extra *extra;
 	size_t extra_first, extra_count, extra_capacity;
 	sim_time progress; /* when something new came last, or the wait began */
+	unsigned backoff;  /* times that nothing new has come since; each doubles the wait */
 	struct alarm alarm;
 	bool completing;
 };

@@ -33,7 +33,9 @@ static sim_time due(const void *self)
 	const struct shards_worker *worker = self;
 	const struct shards_conf *conf = worker->base.job->scheme->conf;
 
-	return worker->base.results < worker->row ? worker->progress + conf->timeout : SIM_TIME_MAX;
+	return worker->base.results < worker->row
+		       ? worker->progress + (conf->timeout << worker->backoff)
+		       : SIM_TIME_MAX;
 }
 
 static void arm(struct shards_worker *worker)
@@ -150,6 +152,7 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 	worker->base.job->stats.timeouts++;
 	why_timed_out(shards_of(worker)->why);
 	worker->progress = sim->now;
+	worker->backoff += worker->backoff < SHARDS_MAX_BACKOFF;
 	if (!has_extra(worker)) /* else the NIC has not sent what asked last */
 		do
 			ask_for(worker, row++);
@@ -240,6 +243,7 @@ void shards_deliver(struct shards_worker *worker, const struct packet *packet)
 	ask_for_gap(worker, piece, row);
 	worker->highest = row >= worker->highest ? row + 1 : worker->highest;
 	worker->progress = job->base.scheme->env.sim->now;
+	worker->backoff = 0;
 	complete(worker);
 	if (may_send(worker))
 		ina_wake(&worker->base);
