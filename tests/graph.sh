@@ -134,6 +134,7 @@ exported() { # NAME BUILT_IN: as a graph it runs as before
 mix='"jobs": [ { "name": "j", "model": { "layers": [ { "gradient": "300kB" } ] }, "workers": 6, "placement": "random", "all_reduce": "switchml" } ],
 	"flows": [ { "name": "f", "size": { "cdf": "websearch" }, "arrival": { "poisson_load": 0.4 } } ], "stop": { "when": "time", "after": "2ms" }'
 exported star '"kind": "star", "hosts": 9'
+exported adds '"kind": "leaf-spine", "leaves": 3, "spines": 2, "hosts_per_leaf": 4, "switch": { "aggregation": "spine" }'
 exported tree '"kind": "fat-tree", "k": 6, "link": { "loss": 0.001 }'
 exported leaves '"kind": "leaf-spine", "leaves": 3, "spines": 2, "hosts_per_leaf": 4, "uplink": { "rate": "7Gbps", "delay": "3us" }'
 "$INASIM" export topology "$dir/tree-again.json" >said 2>&1 && fail "a graph is exported"

@@ -33,6 +33,7 @@ added() {
 	checks=$((checks + 1))
 	(($(sum packets_aggregated) == 4000 * sums)) || fail "$scheme, $what: $(sum packets_aggregated) added, not 4000 * $sums"
 	holds ".jobs.jct_s.mean / (4000 * $frames * 264e-9) | . > 0.99 and . < 1.02" run/summary.json
+	ran_as=$(jq -r '.jobs.ran_as[0] // "all add"' run/summary.json)
 }
 pass() { (($# == 0)) || printf -- '--set /topology/graph/switches/%s/aggregation=false ' "$@"; }
 
@@ -46,6 +47,8 @@ for scheme in atp esa; do
 	# two workers of c and the sum of b go to a, over one spine or two
 	# shellcheck disable=SC2046
 	added $scheme 7 2 "rack c passes" $(pass 2)
+	checks=$((checks + 1))
+	[[ $ran_as == "job ($scheme): 1 ran as $scheme with 2 of 3 switches adding up" ]] || fail "$scheme, rack c passes: $ran_as"
 	# the sums of b and c, and what a's workers send, meet at the server's link
 	ends 0 run racks.json --quiet --out run --set /jobs/0/all_reduce=$scheme \
 		--set /topology/graph/switches/0='{ "name": "la", "aggregation": false }'
@@ -69,6 +72,8 @@ passed() {
 		NR > 1 && $2 == "lc" && $3 ~ /^s/ { u += $7 } NR > 1 && $3 == "lc" && $2 ~ /^s/ { d += $7 }
 		END { exit !(u >= up && u <= up + acks && d >= down && d <= down + acks) }' run/links.csv ||
 		fail "$scheme, $what: the link of rack c carries other packets than $up up and $down down of each chunk"
+	holds '(.jobs.ran_as | join(" ")) == (if $adds == 4 then "" else "job (\($of)): 1 ran as \($of) with \($adds) of 4 switches adding up" end)' \
+		run/summary.json --arg of $scheme --argjson adds $((4 - $(wc -w <<<"$which")))
 	for sw in $which; do
 		checks=$((checks + 1))
 		! grep -q "^$(jq -r ".topology.graph.switches[$sw].name? // \"la\"" racks.json)," run/aggregators.csv || fail "$scheme, $what: $sw adds"
@@ -125,7 +130,7 @@ for scheme in switchml panama netreduce sharp; do
 		[[ $which == 2 && $scheme =~ switchml|netreduce ]] && continue
 		# shellcheck disable=SC2046,SC2086
 		ends 0 run racks.json --out run --set /jobs/0/all_reduce=$scheme $(pass $which)
-		says out 'refused by their schemes: 1 of 1 jobs; .* a switch of its tree adds nothing up'
+		says out 'refused by their schemes: 1 of 1 jobs; the first .job.: switch '$([[ $which == 2 ]] && echo lc || echo 's[01]')' of its tree adds nothing up'
 	done
 done
 
@@ -139,5 +144,11 @@ ends 3 check racks.json --set /fidelity=fluid --set /topology/switch/aggregation
 says err 'switches that add nothing up: as packets only'
 ends 3 check racks.json --set /topology/switch/aggregation=spine
 says err '"spine" is no tier of switches here; allowed: "all", "none", or a tier from "tier1" to "tier2"'
+
+# what adds is explained, and goes with a network that is written down
+ends 0 explain racks.json $(pass 2 3)
+says out 'switches that add gradients up: tier1 2 of 3, tier2 1 of 2'
+ends 0 explain racks.json
+! grep -q 'switches that add' out || fail "explain tells of switches that all add"
 
 finish "$checks checks"

@@ -37,7 +37,7 @@ static bool follows(const struct graph_text *text, uint32_t node, uint32_t befor
 	const struct graph_node_text *a = &text->nodes[before], *b = &text->nodes[node];
 
 	return !strcmp(a->word, b->word) && a->numbered && b->numbered &&
-	       b->number == a->number + 1 && a->latency == b->latency;
+	       b->number == a->number + 1 && a->latency == b->latency && a->passes == b->passes;
 }
 
 /* `last` is `first`, or so many behind it as a range has. */
@@ -60,16 +60,20 @@ static void print_nodes(const struct graph_text *text, uint32_t first, uint32_t 
 	for (uint32_t node = first; node < end;) {
 		uint32_t last = node;
 		sim_time own = text->nodes[node].latency;
+		bool passes = text->nodes[node].passes, set = own != SIM_TIME_MAX || passes;
 
 		while (last + 1 < end && follows(text, last + 1, last))
 			last++;
 		fputs(node == first ? "" : ", ", to);
-		if (own != SIM_TIME_MAX)
+		if (set)
 			fputs("{ \"name\": ", to);
 		print_names(text, node, last, to);
 		if (own != SIM_TIME_MAX)
-			fprintf(to, ", \"latency\": \"%s\" }",
+			fprintf(to, ", \"latency\": \"%s\"",
 				unit_format(UNIT_TIME, own, latency, sizeof(latency)));
+		if (passes)
+			fputs(", \"aggregation\": false", to);
+		fputs(set ? " }" : "", to);
 		node = last + 1;
 	}
 }
@@ -208,6 +212,8 @@ void graph_export(struct graph_text *text, const struct topology_conf *conf)
 	topology_build(&topo, conf, &sim);
 	graph_text_init(text, topo.net.hosts, topo.net.switches);
 	name_nodes(text, &topo);
+	for (uint32_t sw = 0; sw < text->switches; sw++)
+		text->nodes[text->hosts + sw].passes = !topology_aggregates(&topo, sw);
 	next = xcalloc(text->switches, sizeof(*next));
 	while (more) {
 		more = false;

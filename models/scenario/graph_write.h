@@ -12,6 +12,7 @@ struct graph_node_text {
 	bool numbered;
 	uint32_t number;
 	sim_time latency; /* of a switch; SIM_TIME_MAX = that of the scenario */
+	bool passes;      /* the same: adds nothing up */
 };
 
 struct graph_text {
@@ -32,7 +33,7 @@ void graph_text_link(struct graph_text *text, uint32_t a, uint32_t b, const stru
 void graph_text_print(const struct graph_text *text, FILE *to);
 
 /* The network of a topology that is not a graph already, with the same routes: ports keep their
- * order. The caller releases *text. */
+ * order. Switches that add nothing up say so. The caller releases *text. */
 void graph_export(struct graph_text *text, const struct topology_conf *conf);
 
 /* Reads a topology of HPCC's or SimAI's simulator (topology.txt) or of csg-htsim (.topo), told

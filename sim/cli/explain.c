@@ -109,6 +109,30 @@ static void explain_paths(const struct scenario *scenario)
 	}
 }
 
+/* Switches that add gradients up, by tier, where some do not. */
+static void explain_aggregation(const struct topology_conf *conf)
+{
+	uint32_t all[64] = { 0 }, add[64] = { 0 }; /* as many tiers as a graph has at most */
+	struct topology topo;
+	struct sim sim;
+
+	if (topology_all_aggregate(conf))
+		return;
+	sim_init(&sim, 1);
+	topology_build(&topo, conf, &sim);
+	for (uint32_t sw = 0; sw < topo.net.switches; sw++) {
+		all[topo.net.switch_nodes[sw].tier]++;
+		add[topo.net.switch_nodes[sw].tier] += topology_aggregates(&topo, sw);
+	}
+	printf("switches that add gradients up:");
+	for (unsigned tier = 1; tier <= topology_tiers(conf); tier++)
+		printf("%s %s %" PRIu32 " of %" PRIu32, tier > 1 ? "," : "",
+		       topo.ops->tier_names[tier], add[tier], all[tier]);
+	puts("; which of them a job uses, `ran_as` says after a run");
+	topology_release(&topo);
+	sim_release(&sim);
+}
+
 /* --- PAUSE --- */
 
 static void explain_network(const struct topology_conf *conf)
@@ -160,6 +184,7 @@ int verb_explain(const struct cli *cli)
 		conf_explain(doc, stdout, cli->json);
 		if (!cli->json) {
 			explain_paths(&scenario);
+			explain_aggregation(&scenario.topology);
 			explain_network(&scenario.topology);
 			explain_load(&scenario);
 		}

@@ -14,7 +14,7 @@ static size_t size_or(size_t size, size_t otherwise)
 	return size ? size : otherwise;
 }
 
-const char ina_passes[] = "a switch of its tree adds nothing up (\"aggregation\")";
+const char ina_adding[] = "switches adding up";
 const char ina_no_tree[] = "no switch that works joins its workers";
 const char ina_no_server[] = "no way between its workers and a parameter server is left";
 
@@ -46,6 +46,9 @@ void ina_close(void *self)
 
 	if (scheme->ops->close)
 		scheme->ops->close(scheme);
+	for (uint32_t s = 0; scheme->refusals && s < scheme->env.topo->net.switches; s++)
+		free(scheme->refusals[s]);
+	free(scheme->refusals);
 	free(scheme->jobs.entries);
 	free(scheme->memory);
 	free(scheme);
@@ -61,23 +64,38 @@ uint32_t ina_enter(struct ina_registry *registry, void *entry)
 
 /* --- the life of a job --- */
 
-bool ina_root_aggregates(const struct ina_job *job, uint32_t root)
+uint32_t ina_passing(const struct ina_job *job, uint32_t root)
 {
 	const struct topology *topo = job->scheme->env.topo;
 	const struct ina_ops *ops = job->scheme->ops;
 	bool adds = ops->memory || ops->admit; /* an all-gather only copies, without memory */
+	uint32_t passing = TREE_NONE;
 	struct tree *tree;
-	bool all = true;
 
 	if (!adds || topology_all_aggregate(topo->conf))
-		return true;
+		return TREE_NONE;
 	if (ops->passes_by)
-		return topology_aggregates(topo, root);
+		return topology_aggregates(topo, root) ? TREE_NONE : root;
 	tree = tree_build(topo, job->spec.hosts, job->spec.workers, root);
-	for (uint32_t n = 0; n < tree->node_count; n++)
-		all &= topology_aggregates(topo, tree->nodes[n].sw);
+	for (uint32_t n = 0; n < tree->node_count && passing == TREE_NONE; n++)
+		if (!topology_aggregates(topo, tree->nodes[n].sw))
+			passing = tree->nodes[n].sw;
 	tree_free(tree);
-	return all;
+	return passing;
+}
+
+const char *ina_refusal(struct ina_scheme *scheme, uint32_t passing)
+{
+	const struct topology *topo = scheme->env.topo;
+	char name[24];
+
+	if (!scheme->refusals)
+		scheme->refusals = xcalloc(topo->net.switches, sizeof(*scheme->refusals));
+	if (!scheme->refusals[passing])
+		scheme->refusals[passing] = xasprintf(
+			"switch %s of its tree adds nothing up (\"aggregation\")",
+			topology_node_name(topo, topo->net.hosts + passing, name, sizeof(name)));
+	return scheme->refusals[passing];
 }
 
 /* One of the roots that the topology has for the job's workers, at random; if there is one, of a
@@ -94,7 +112,7 @@ static uint32_t draw_root(const struct ina_job *job)
 	for (uint64_t i = 0; i < topo->net.switches; i++) {
 		root = tree_root(topo, job->spec.hosts, job->spec.workers,
 				 hash_pair(seed, number) + i);
-		if (root == TREE_NONE || ina_root_aggregates(job, root))
+		if (root == TREE_NONE || ina_passing(job, root) == TREE_NONE)
 			break;
 	}
 	return root;
@@ -170,12 +188,12 @@ bool ina_reserve(const struct ina_job *job)
 static bool admits(struct ina_job *job, const char **never)
 {
 	const struct ina_ops *ops = job->scheme->ops;
+	uint32_t passing = ops->root ? ina_passing(job, job->tree.tree->nodes[0].sw) : TREE_NONE;
 
-	if (ops->root && !ina_root_aggregates(job, job->tree.tree->nodes[0].sw)) {
-		*never = ina_passes;
+	if (passing != TREE_NONE) {
+		*never = ina_refusal(job->scheme, passing);
 		return false;
 	}
-
 	if (ops->admit)
 		return ops->admit(job, never);
 	if (!ops->memory || ina_reserve(job))
@@ -403,6 +421,19 @@ bool ina_about_slot(const void *self, const struct packet *packet, struct packet
 		return false;
 	about->aggregator = packet->slot;
 	return true;
+}
+
+struct collective_actual ina_ran_as(const void *instance)
+{
+	const struct tree *tree = ((const struct ina_job *)instance)->tree.tree;
+	struct collective_actual actual = { .what = ina_adding };
+
+	if (!tree->passes)
+		return (struct collective_actual){ 0 };
+	for (uint32_t n = 0; n < tree->node_count; n++)
+		actual.has += !tree->nodes[n].passes;
+	actual.of = tree->node_count;
+	return actual;
 }
 
 size_t ina_memory(void *self, const struct collective_memory **list)

@@ -119,6 +119,7 @@ struct ina_scheme {
 	uint8_t protocol;
 	struct ina_registry jobs;         /* `flow` of their packets */
 	struct collective_memory *memory; /* by switch */
+	char **refusals;                  /* by switch: ina_refusal(); NULL until there is one */
 };
 
 /* The scheme, with ops->scheme_size bytes. `ops` and `conf` outlive it. */
@@ -256,10 +257,13 @@ bool ina_tree_intact(const struct ina_job *job, const struct tree *tree, bool li
 /* For schemes that never send again: whether a link of the tree has failed since the job began. */
 bool ina_tree_failed(const struct ina_job *job, const struct tree *tree);
 
-/* Whether all switches of the tree with this root add up that must (topology_aggregates()); and why
- * a job never runs for which there is no such root. */
-bool ina_root_aggregates(const struct ina_job *job, uint32_t root);
-extern const char ina_passes[];
+/* A switch of the tree with this root that must add up and does not (topology_aggregates());
+ * TREE_NONE: none. And why a job never runs for which each root has one. */
+uint32_t ina_passing(const struct ina_job *job, uint32_t root);
+const char *ina_refusal(struct ina_scheme *scheme, uint32_t passing);
+
+/* What of struct collective_actual, where others of the job's switches only forward. */
+extern const char ina_adding[];
 
 /* Why a job never runs: failures have left no tree, or no way to a server. */
 extern const char ina_no_tree[], ina_no_server[];
@@ -362,7 +366,8 @@ void *ina_plan(void *scheme, const struct collective_job *spec, struct stream_pl
 	       const char **never);
 void ina_withdraw(void *admitted);
 size_t ina_memory(void *scheme, const struct collective_memory **list);
-void ina_repeat(void *scheme, struct repeat *repeat); /* with ops.repeat */
+struct collective_actual ina_ran_as(const void *instance); /* with ops.passes_by */
+void ina_repeat(void *scheme, struct repeat *repeat);      /* with ops.repeat */
 
 #define INA_OPS                                                                                    \
 	.close = ina_close, .start = ina_start, .contribute = ina_contribute,                      \

@@ -355,6 +355,28 @@ static void open_pools(struct pool_job *job)
 	}
 }
 
+/* The switches where sums could be added: those next to workers, and level 1 of each server. */
+struct collective_actual pool_ran_as(const void *instance)
+{
+	const struct pool_job *job = instance;
+	const struct topology *topo = job->base.scheme->env.topo;
+	const struct collective_job *spec = &job->base.spec;
+	struct collective_actual actual = { .what = ina_adding };
+	bool *counted = xcalloc(topo->net.switches, sizeof(*counted));
+
+	for (uint32_t i = 0; i < spec->workers + spec->servers; i++) {
+		uint32_t sw = i < spec->workers
+				      ? topo->net.ports[spec->hosts[i]].to - topo->net.hosts
+				      : job->servers[i - spec->workers].racks.sw;
+
+		actual.of += !counted[sw];
+		actual.has += !counted[sw] && topology_aggregates(topo, sw);
+		counted[sw] = true;
+	}
+	free(counted);
+	return actual.has < actual.of ? actual : (struct collective_actual){ 0 };
+}
+
 void pool_withdraw(void *self)
 {
 	struct pool_job *job = self;

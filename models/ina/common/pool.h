@@ -266,7 +266,9 @@ void pool_wipe(void *scheme, uint32_t sw);
 	.close = ina_close, .start = ina_start, .contribute = ina_contribute,                      \
 	.finish = pool_finish, .abandon = pool_abandon, .intact = pool_intact, .wipe = pool_wipe,  \
 	INA_PLAN_OPS, .memory = ina_memory, .stats = ina_stats, .received = ina_received,          \
-	.report_waiting = ina_report_waiting, .repeat = pool_repeat
+	.report_waiting = ina_report_waiting, .repeat = pool_repeat, .ran_as = pool_ran_as
+
+struct collective_actual pool_ran_as(const void *instance); /* of struct collective_ops */
 
 /* Members of struct ina_ops; a scheme adds its title. */
 void pool_deliver(void *self, uint32_t host, const struct packet *packet);

@@ -385,6 +385,7 @@ const struct collective_ops netreduce_collective = {
 	.open = netreduce_open,
 	INA_OPS,
 	INA_PLAN_OPS,
+	.ran_as = ina_ran_as,
 	.intact = ina_intact,
 	.memory = ina_memory,
 	.frame = netreduce_frame,

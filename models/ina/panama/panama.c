@@ -250,6 +250,15 @@ static bool is_small(const struct panama_job *job)
 	return job->base.spec.gradients <= panama_conf(job)->threshold;
 }
 
+static const char *no_tree(const struct panama_job *job)
+{
+	const struct collective_job *spec = &job->base.spec;
+	uint32_t root = tree_root(job->base.scheme->env.topo, spec->hosts, spec->workers, 0);
+
+	return root == TREE_NONE ? ina_no_tree
+				 : ina_refusal(job->base.scheme, ina_passing(&job->base, root));
+}
+
 /* Builds the trees of a job that is not small. */
 static bool admit(void *self, const char **never)
 {
@@ -258,8 +267,7 @@ static bool admit(void *self, const char **never)
 	if (is_small(job))
 		return true;
 	if (!panama_trees_build(job)) {
-		*never = topology_all_aggregate(job->base.scheme->env.topo->conf) ? ina_no_tree
-										  : ina_passes;
+		*never = no_tree(job);
 		return false;
 	}
 	if (memory_is_enough(job, true))

@@ -29,7 +29,7 @@ static uint32_t *find_roots(const struct panama_job *job, uint32_t *count)
 			break;
 		while (i < *count && roots[i] != root)
 			i++;
-		if (i == *count && ina_root_aggregates(&job->base, root))
+		if (i == *count && ina_passing(&job->base, root) == TREE_NONE)
 			roots[(*count)++] = root;
 	}
 	return roots;

@@ -147,6 +147,8 @@ static struct collective_actual switchml_ran_as(const void *instance)
 {
 	const struct switchml *job = instance;
 
+	if (job->base.tree.tree->passes)
+		return ina_ran_as(job);
 	return fewer_slots(switchml_conf(&job->base), job->slots,
 			   switchml_slots_for(job, round_trip(job)));
 }

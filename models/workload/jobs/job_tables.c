@@ -62,7 +62,9 @@ static const struct out_column job_columns[] = {
 	{ "ran_as", OUT_TEXT,
 	  "What it ran as: its scheme, or another one (PANAMA and SwitchML* run as ring up to "
 	  "aggregate_above). Then what it had less of than it asked for or could use, as in "
-	  "\"switchml with 2 of 512 slots\". \"none\" with one worker; empty before it began." },
+	  "\"switchml with 2 of 512 slots\"; where switches only forward, how many of those that "
+	  "its "
+	  "sums go through add up. \"none\" with one worker; empty before it began." },
 	{ "trace_id", OUT_TEXT, "job_id in its trace; empty where there is none." },
 	{ "ideal_jct_s", OUT_SECONDS,
 	  "JCT alone on an idle network, without jitter, by the closed form of the scheme (that of "
