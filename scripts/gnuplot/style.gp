@@ -45,7 +45,7 @@ DOWN = PANELS / ROW * ROWS_OF_A_ROW
 ROOM = YTICKS > 0 ? 0.75 * LETTERS - BESIDE : 0.82 * LETTERS / ACROSS # of the x axis
 CELL = most(1, int(ROOM / most(1, XTICKS)) - 1)
 
-# Labels below an axis are broken where each word then has room, else slanted.
+# Labels below an axis are broken where each word then has room, else slanted: in two lines where those of the next leave room.
 longest = 0
 do for [i = 1:XTICKS] { do for [k = 1:words(XTICK[i])] {
 	longest = most(longest, strlen(word(XTICK[i], k)))
@@ -55,10 +55,11 @@ TIC_LINES = 1
 if (LABELLED && !TEXT) {
 	longest = 0
 	do for [i = 1:XTICKS] {
-		XTICK[i] = wrap(XTICK[i], SLANTED ? 24 : CELL)
+		XTICK[i] = SLANTED && CELL < 7 ? cut(XTICK[i], 24) : wrap(XTICK[i], SLANTED ? 24 : CELL)
 		longest = most(longest, least(24, strlen(XTICK[i])))
 		TIC_LINES = most(TIC_LINES, lines(XTICK[i]))
 	}
+	if (SLANTED) { TIC_LINES = 1 + longest / 5 }
 }
 
 # The legend: columns that have room for its longest name.
@@ -69,7 +70,7 @@ do for [s = 1:SERIES] {
 }
 COLUMNS = most(1, least(4, LETTERS / (name_longest + 8)))
 # Lines that a plain figure does not have make it higher (and rows of maps).
-MORE = most(0, (SERIES - 1) / COLUMNS - 1) + (SLANTED ? longest / 5 : TIC_LINES - 1)
+MORE = most(0, (SERIES - 1) / COLUMNS - 1) + TIC_LINES - 1
 
 # ---- Terminal ----
 
