@@ -1,14 +1,16 @@
 #!/bin/bash
 # What repeats is skipped, and nothing of the result changes: digest, events and tables are those of
 # the same run without. Scenarios are drawn from a fixed seed: schemes, networks, numbers of jobs,
-# formats, slots, trees, windows, memory, layers, stragglers, spreads; a quarter of each scheme's must
-# skip something, and one that draws a random number for every packet must skip nothing.
-# By hand: SRC=$PWD INASIM=$PWD/build/inasim tests/fast_forward.sh SEED SCENARIOS
+# formats, slots, trees, windows, memory, layers, stragglers, spreads; an eighth of each scheme's must
+# skip something (most do), and one that draws a random number for every packet must skip nothing.
+# By hand: SRC=$PWD INASIM=$PWD/build/inasim tests/fast_forward.sh SEED SCENARIOS [SCHEME...]
 source "${SRC:?source directory}/tests/lib/shell.sh"
 in_a_folder_of_its_own
 RANDOM=${1:-11}
-number=${2:-70} # of scenarios
-schemes=(switchml panama switchml_star ring halving_doubling esa atp)
+number=${2:-90} # of scenarios
+schemes=(switchml panama switchml_star ring halving_doubling esa atp netreduce ring_roce
+	halving_doubling_roce)
+(($# < 3)) || schemes=("${@:3}")
 
 # In $one; no $(), as a subshell has random numbers of its own.
 one_of() {
@@ -42,6 +44,14 @@ settings() {
 		one_of '' '' ',"servers":2'
 		members+=$one
 		;;
+	netreduce)
+		one_of '"message":40' '"message":100' '"message":170' '"message":17'
+		settings=$one
+		one_of '' ',"rings":2' ',"window":3' ',"latency":"5us"' ',"ack_every":8' ',"transport":"roce"'
+		settings+=$one
+		one_of '' '' ',"roce":{"mtu":4096}' ',"roce":{"first_psn":16776000}' ',"roce":{"window":"64kB"}'
+		settings+=$one
+		;;
 	*)
 		one_of '"transport":"dctcp"' '"transport":"reno"' '"transport":"swift"' '"step_latency":"10us"'
 		settings=$one
@@ -49,13 +59,15 @@ settings() {
 		settings+=,$one
 		[[ $members != *full* ]] || one_of '' ',"reduce_scatter":"shards"'
 		[[ $members != *full* ]] || members+=$one
+		[[ $1 != *_roce ]] || one_of roce roce dcqcn
+		[[ $1 != *_roce ]] || settings="\"transport\":\"$one\",${settings#*,}"
 		;;
 	esac
 }
 
 # scenario NUMBER SCHEME
 scenario() {
-	local topology rate jitter nics window j separator=
+	local scheme=${2%_roce} topology rate jitter nics window roce j separator=
 	one_of '"kind":"star","hosts":16' '"kind":"leaf-spine","leaves":4,"spines":2,"hosts_per_leaf":4' \
 		'"kind":"fat-tree","k":4'
 	topology=$one
@@ -69,14 +81,16 @@ scenario() {
 	((nics == 1)) || members=${members/,\"sharding\":*/} # one GPU a worker there
 	one_of '' ',"max_window":"60kB"' ',"max_window":"1MB"'
 	window=$one
+	one_of 256 1024 1024 4096
+	roce=$one
 	printf '{"name":"repeats","seed":%d,"topology":{%s,"link":{"rate":"%s"},"host":{"nic_jitter":"%s","gpus":{"count":%d},"nics":{"count":%d}}},
-		"tcp":{"mss":%d%s},"schemes":{"%s":{%s}},"jobs":[' "$RANDOM" "$topology" "$rate" "$jitter" "$nics" "$nics" \
-		$((200 + RANDOM % 1300)) "$window" "$2" "$settings"
+		"tcp":{"mss":%d%s},"roce":{"mtu":%d},"schemes":{"%s":{%s}},"jobs":[' "$RANDOM" "$topology" "$rate" "$jitter" "$nics" "$nics" \
+		$((200 + RANDOM % 1300)) "$window" "$roce" "$scheme" "$settings"
 	for ((j = 0; j < 1 + $1 / ${#schemes[@]} % 3; j++)); do
 		one_of 0 0 0.1
 		printf '%s{"all_reduce":"%s","workers":%d,"iterations":%d,"compute_jitter":%s,
 			"arrival":{"at":"%dus"},"model":{"layers":[{"gradient":"%dMB","backward":"%dus"},
-			{"gradient":"%dkB","forward":"20us"}]}%s}' "$separator" "$2" $((2 + RANDOM % 4)) \
+			{"gradient":"%dkB","forward":"20us"}]}%s}' "$separator" "$scheme" $((2 + RANDOM % 4)) \
 			$((1 + RANDOM % 2)) "$one" $((j * (RANDOM % 2000))) $((2 + RANDOM % 4)) \
 			$((RANDOM % 300)) $((1 + RANDOM % 3000)) "$members"
 		separator=,
@@ -107,7 +121,7 @@ for ((i = 0; i < number; i++)); do
 	((skipped == 0)) || skipping[$scheme]=$((${skipping[$scheme]:-0} + 1))
 done
 for scheme in "${schemes[@]}"; do
-	((4 * ${#schemes[@]} * ${skipping[$scheme]:-0} >= number)) ||
+	((8 * ${#schemes[@]} * ${skipping[$scheme]:-0} >= number)) ||
 		fail "only ${skipping[$scheme]:-0} scenarios with $scheme skip something"
 done
 

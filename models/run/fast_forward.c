@@ -34,6 +34,7 @@ static void walk(void *owner, struct repeat *repeat)
 	if (repeat->never)
 		return;
 	tcp_repeat(s->tcp, repeat);
+	roce_repeat(s->roce, repeat);
 	network_repeat(&s->topo.net, repeat);
 	repeat_count(repeat, &s->checks.exact_checked);
 }
@@ -54,4 +55,5 @@ void fast_forward_start(struct simulation *s)
 	s->repeat.fact = fact;
 	s->repeat.owner = s;
 	tcp_skip_what_repeats(s->tcp, &s->repeat);
+	roce_skip_what_repeats(s->roce, &s->repeat);
 }

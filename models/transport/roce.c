@@ -157,6 +157,8 @@ static const struct protocol_ops roce_protocol = {
 	.flags = { "NACK", "ACK request" },
 	.deliver = roce_receive,
 	.prefetch = roce_prefetch,
+	.stream = roce_stream,
+	.repeat = roce_repeat_packet,
 };
 
 /* --- connections --- */
@@ -222,6 +224,7 @@ uint32_t roce_open(struct roce *roce, uint32_t src, uint32_t dst, const struct c
 	roce_rx_open(conn, dst);
 	roce_tx_open(conn, src, dst, cc, ack_every ? ack_every : (uint32_t)roce->conf->ack_every,
 		     key);
+	roce_mark(conn, false);
 	if (roce->topo->net.onlooker)
 		transport_tell_why(&roce->topo->net, key, &conn->stats,
 				   (struct why_conn){ .protocol = roce->protocol,
@@ -237,6 +240,8 @@ void roce_close(struct roce *roce, uint32_t number)
 	struct roce_conn *conn = roce->conns[number];
 
 	SIM_BUG_ON(!conn->open);
+	if (roce->repeat)
+		repeat_leave(roce->repeat, conn);
 	roce_tx_close(conn);
 	conn->open = false;
 	conn->generation++;
@@ -255,8 +260,11 @@ void roce_set_packets(struct roce *roce, uint32_t number, const struct roce_pack
 
 void roce_expect(struct roce *roce, uint32_t number, uint64_t offset)
 {
-	SIM_BUG_ON(offset <= roce->conns[number]->rx.bytes);
-	roce->conns[number]->rx.expect = offset;
+	struct roce_rx *rx = &roce->conns[number]->rx;
+
+	SIM_BUG_ON(offset <= rx->bytes);
+	rx->wanted = offset;
+	rx->expect = offset < rx->mark ? offset : rx->mark;
 }
 
 /* --- questions --- */

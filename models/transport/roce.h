@@ -131,6 +131,10 @@ sim_time roce_ideal(const struct roce *roce, uint32_t conn, bytes size);
 /* Open connections; 0 after everything has finished. */
 size_t roce_open_count(const struct roce *roce);
 
+/* roce_repeat.c, as in tcp.h: from now on receivers of streams set marks. */
+void roce_skip_what_repeats(struct roce *roce, struct repeat *repeat);
+void roce_repeat(struct roce *roce, struct repeat *repeat);
+
 /* As in tcp.h. */
 void roce_report_waiting(const struct roce *roce, FILE *to, size_t limit);
 

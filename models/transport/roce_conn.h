@@ -2,6 +2,7 @@
 #ifndef INASIM_TRANSPORT_ROCE_CONN_H
 #define INASIM_TRANSPORT_ROCE_CONN_H
 
+#include "core/repeat.h"
 #include "transport/roce.h"
 
 /* A message that is posted and not yet acknowledged. The packets of the next one follow its own. */
@@ -39,11 +40,14 @@ struct roce_tx {
 struct roce_rx {
 	struct route route; /* of the ACKs */
 	uint32_t host;
-	uint64_t next;          /* number of the packet that is due */
-	uint64_t discarded;     /* packets out of order, or seen before */
-	uint64_t bytes, expect; /* of a stream: in order; and at which to call delivered() */
-	bool nacked;            /* a NACK has asked for `next`, at `nacked_at` */
-	bool congested;         /* a marked packet came that no ACK has told of */
+	uint64_t next;      /* number of the packet that is due */
+	uint64_t discarded; /* packets out of order, or seen before */
+	uint64_t bytes;     /* of a stream: in order */
+	uint64_t expect;    /* the lesser of these: */
+	uint64_t wanted;    /* bytes at which to call delivered() */
+	uint64_t mark;      /* at which to look for repetition; UINT64_MAX = none */
+	bool nacked;        /* a NACK has asked for `next`, at `nacked_at` */
+	bool congested;     /* a marked packet came that no ACK has told of */
 	sim_time nacked_at;
 	sim_time echo;
 	sim_time cnp_interval; /* SIM_TIME_MAX = none are sent */
@@ -62,6 +66,7 @@ struct roce_conn {
 	const struct roce_packets *packets; /* NULL: a stream */
 	void *owner;
 	uint64_t key;
+	struct repeat_stream stream; /* of the numbers of its packets, for runs that repeat */
 };
 
 struct roce {
@@ -74,6 +79,7 @@ struct roce {
 	size_t count, capacity;
 	uint32_t *idle;
 	size_t idle_count, idle_capacity;
+	struct repeat *repeat; /* not owned; NULL = nobody needs marks */
 };
 
 /* The number of a connection's first packet: large enough for all numbers nearby to be positive. */
@@ -92,5 +98,11 @@ void roce_tx_receive(struct roce_conn *conn, const struct packet *packet); /* ma
 /* roce_rx.c */
 void roce_rx_open(struct roce_conn *conn, uint32_t dst); /* route is set */
 void roce_rx_receive(struct roce_conn *conn, const struct packet *packet);
+
+/* roce_repeat.c. The receiver of a stream has come to its mark, or (`comes` false) has none yet:
+ * sets the next. */
+void roce_mark(struct roce_conn *conn, bool comes);
+const struct repeat_stream *roce_stream(const void *roce, const struct packet *packet);
+void roce_repeat_packet(void *roce, struct repeat *repeat, struct packet *packet);
 
 #endif

@@ -58,6 +58,24 @@ static void on_gap(struct roce_conn *conn)
 	acknowledge(conn, ROCE_NACK);
 }
 
+static void reached(struct roce_conn *conn)
+{
+	struct roce_rx *rx = &conn->rx;
+	bool wanted = rx->bytes >= rx->wanted;
+
+	if (rx->bytes >= rx->mark)
+		roce_mark(conn, true);
+	if (wanted)
+		rx->wanted = UINT64_MAX;
+	rx->expect = rx->mark < rx->wanted ? rx->mark : rx->wanted;
+	if (!wanted)
+		return;
+	if (conn->roce->repeat) /* it may be idle now */
+		repeat_leave(conn->roce->repeat, conn);
+	if (conn->app && conn->app->delivered)
+		conn->app->delivered(conn->owner, rx->bytes);
+}
+
 static void hand_over(struct roce_conn *conn, uint64_t number, const struct packet *packet)
 {
 	struct roce_rx *rx = &conn->rx;
@@ -67,11 +85,8 @@ static void hand_over(struct roce_conn *conn, uint64_t number, const struct pack
 		return;
 	}
 	rx->bytes += packet->payload;
-	if (rx->bytes < rx->expect)
-		return;
-	rx->expect = UINT64_MAX;
-	if (conn->app && conn->app->delivered)
-		conn->app->delivered(conn->owner, rx->bytes);
+	if (rx->bytes >= rx->expect)
+		reached(conn);
 }
 
 void roce_rx_receive(struct roce_conn *conn, const struct packet *packet)
@@ -107,6 +122,8 @@ void roce_rx_open(struct roce_conn *conn, uint32_t dst)
 		.host = dst,
 		.next = roce_first_number(conn->roce),
 		.expect = UINT64_MAX,
+		.wanted = UINT64_MAX,
+		.mark = UINT64_MAX,
 		.cnp_interval = SIM_TIME_MAX,
 	};
 }

@@ -233,7 +233,8 @@ static double control_of(const struct netreduce *job)
 {
 	const struct netreduce_conf *conf = netreduce_conf(job->base.scheme);
 	const struct network *net = &job->base.scheme->env.topo->net;
-	int64_t acks = (conf->length + conf->ack_every - 1) / conf->ack_every;
+	int64_t every = conf->ack_every ? conf->ack_every : conf->length;
+	int64_t acks = (conf->length + every - 1) / every;
 
 	return (double)(conf->rings * acks) *
 	       (TCP_MIN_FRAME + port_class(net, &net->ports[job->base.spec.hosts[0]])->wire_extra);
@@ -315,7 +316,9 @@ static const struct ina_ops ops = {
 		      .deliver = deliver,
 		      .at_switch = netreduce_at_switch,
 		      .prefetch = prefetch,
-		      .about = about },
+		      .about = about,
+		      .stream = netreduce_stream,
+		      .repeat = netreduce_repeat_packet },
 	.memory = memory,
 	.too_large = netreduce_too_large,
 	.plan = plan,
@@ -325,6 +328,8 @@ static const struct ina_ops ops = {
 	.waits = netreduce_waits,
 	.stats = stats,
 	.close = close_scheme,
+	.period = netreduce_period,
+	.repeat = netreduce_repeat_job,
 };
 
 /* Of an idle path up to the root, with an accelerator at each switch, and down again. */
@@ -388,6 +393,7 @@ const struct collective_ops netreduce_collective = {
 	.ran_as = ina_ran_as,
 	.intact = ina_intact,
 	.memory = ina_memory,
+	.repeat = netreduce_repeat,
 	.frame = netreduce_frame,
 	.payload = netreduce_payload,
 	.burst = netreduce_burst,

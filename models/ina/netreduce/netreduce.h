@@ -7,6 +7,7 @@
  *   netreduce_delay.c   the time that an accelerator takes
  *   lookup.h            which packet of which message it is (CLT)
  *   columns.h           what is stored and added up
+ *   netreduce_repeat.c  all of that, for runs that repeat themselves
  *
  * Ring i of a job has messages 0, 1, 2 ...; packet `index` of message m is chunk
  *
@@ -124,6 +125,8 @@ struct ring {
 	struct end *ends;
 	struct ring_node *nodes; /* as those of the tree */
 	struct lookup_entry *entries;
+	/* For runs that repeat themselves: of messages, and of `seq` in packets. */
+	struct repeat_stream messages, stream;
 };
 
 struct netreduce {
@@ -181,6 +184,9 @@ static inline uint64_t netreduce_chunk(const struct ring *ring, uint64_t message
 void netreduce_end_open(struct ring *ring, uint32_t rank);
 void netreduce_end_close(struct end *end);
 
+/* Messages of the ring that the worker has handed over. */
+uint64_t netreduce_messages(const struct end *end);
+
 /* Posts what the window allows. */
 void netreduce_post(struct end *end);
 
@@ -227,5 +233,14 @@ void accelerator_release(struct accelerator *accelerator);
 
 /* The packet leaves after the accelerator's latency. */
 void accelerator_send(struct accelerator *accelerator, const struct held *what);
+
+/* --- netreduce_repeat.c --- */
+
+/* For struct ina_ops, struct protocol_ops, struct collective_ops. */
+uint64_t netreduce_period(const void *job);
+void netreduce_repeat_job(void *job, struct repeat *repeat);
+const struct repeat_stream *netreduce_stream(const void *scheme, const struct packet *packet);
+void netreduce_repeat_packet(void *scheme, struct repeat *repeat, struct packet *packet);
+void netreduce_repeat(void *scheme, struct repeat *repeat);
 
 #endif

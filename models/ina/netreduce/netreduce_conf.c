@@ -47,8 +47,9 @@ static const struct conf_row netreduce_rows[] = {
 		  "Packets that come again at a root above other switches when their sum is there: "
 		  "each: all are answered, to all; once: one in an idle round trip.",
 		  "NetReduce section 3.2: retransmitted packets are not handled specifically"),
-	CONF_INT("ack_every", struct netreduce_conf, ack_every, "4096", 1, 4096,
-		 "Packets per ACK, instead of roce's; the end of a message is always acknowledged.",
+	CONF_INT("ack_every", struct netreduce_conf, ack_every, "0", 0, 4096,
+		 "Packets per ACK, instead of roce's; the end of a message is always acknowledged. "
+		 "0: nothing else is.",
 		 "our choice: the paper does not say"),
 	CONF_OBJECT("roce", struct netreduce_conf, roce, "{}", &roce_table,
 		    "RoCE of these connections."),

@@ -16,8 +16,7 @@ static struct ina_worker *worker_of(const struct ring *ring, uint32_t rank)
 	return ina_worker(&ring->job->base, rank);
 }
 
-/* Messages of a ring that the worker has handed over. */
-static uint64_t messages(const struct end *end)
+uint64_t netreduce_messages(const struct end *end)
 {
 	const struct netreduce_conf *conf = netreduce_conf(end->ring->job->base.scheme);
 
@@ -28,7 +27,8 @@ static uint64_t messages(const struct end *end)
 void netreduce_post(struct end *end)
 {
 	const struct netreduce_conf *conf = netreduce_conf(end->ring->job->base.scheme);
-	uint64_t available = messages(end), allowed = end->results + (uint64_t)conf->window;
+	uint64_t available = netreduce_messages(end),
+		 allowed = end->results + (uint64_t)conf->window;
 
 	for (; end->posted < available && end->posted < allowed; end->posted++)
 		roce_post(netreduce_scheme(end->ring->job)->roce, end->connection,
@@ -131,6 +131,12 @@ static uint64_t key_of(const struct ring *ring, uint32_t rank)
 							    (uint64_t)ring->number << 20 | rank);
 }
 
+/* "Nothing else" is the packet before PSNs wrap: RoCE has to ask now and then. */
+static uint32_t ack_every(const struct netreduce_conf *conf)
+{
+	return conf->ack_every ? (uint32_t)conf->ack_every : ROCE_PSN_MASK + 1;
+}
+
 void netreduce_end_open(struct ring *ring, uint32_t rank)
 {
 	struct netreduce *job = ring->job;
@@ -147,9 +153,9 @@ void netreduce_end_open(struct ring *ring, uint32_t rank)
 	end->table = (struct lookup){ .entries = &ring->entries[rank * 2 * (size_t)conf->window],
 				      .messages = 2 * (uint32_t)conf->window,
 				      .length = (uint32_t)conf->length };
-	end->connection = roce_open(
-		scheme->roce, spec->hosts[rank], spec->hosts[(rank + 1) % spec->workers],
-		netreduce_control(conf), (uint32_t)conf->ack_every, key_of(ring, rank), NULL, end);
+	end->connection =
+		roce_open(scheme->roce, spec->hosts[rank], spec->hosts[(rank + 1) % spec->workers],
+			  netreduce_control(conf), ack_every(conf), key_of(ring, rank), NULL, end);
 	end->generation = roce_generation(scheme->roce, end->connection);
 	roce_set_packets(scheme->roce, end->connection, &packets);
 	ring->first = roce_next_number(scheme->roce, end->connection);
@@ -181,12 +187,12 @@ bool netreduce_waits(const void *self, char *text, size_t size)
 	for (int64_t i = 0; i < netreduce_conf(job->base.scheme)->rings; i++) {
 		const struct end *end = &job->rings[i].ends[worker->number];
 
-		if (end->results == messages(end))
+		if (end->results == netreduce_messages(end))
 			continue;
 		snprintf(text, size,
 			 "waits for message %" PRIu64 " of %" PRIu64 " on ring %" PRIu32
 			 ", has posted %" PRIu64,
-			 end->results, messages(end), end->ring->number, end->posted);
+			 end->results, netreduce_messages(end), end->ring->number, end->posted);
 		return true;
 	}
 	return false;

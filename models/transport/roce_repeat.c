@@ -1,0 +1,213 @@
+/* The state of RoCE, for runs that repeat themselves (core/repeat.h). Each connection is a stream
+ * of numbers of packets.
+ *
+ * Who uses a stream of bytes acts when what it expects has come, and when all that it has posted is
+ * acknowledged, so it need not be gone through. An owner of packets has to be, and posts messages
+ * all the time: they move on, too.
+ *
+ * PSNs wrap. What is skipped lies between two wraps, so that PSNs grow as numbers do.
+ *
+ * Never equal: connections that have seen a mark, a NACK that is not answered, controls that go by
+ * delays. */
+#include "transport/roce_conn.h"
+
+#define PACKETS_A_MARK 64
+
+static const struct roce_conn *conn_of(const struct roce *roce, const struct packet *packet)
+{
+	const struct roce_conn *conn = roce->conns[packet->flow];
+
+	return conn->generation == packet->generation ? conn : NULL;
+}
+
+const struct repeat_stream *roce_stream(const void *self, const struct packet *packet)
+{
+	const struct roce_conn *conn = conn_of(self, packet);
+
+	return conn ? &conn->stream : NULL;
+}
+
+void roce_repeat_packet(void *self, struct repeat *repeat, struct packet *packet)
+{
+	const struct roce_conn *conn = conn_of(self, packet);
+
+	if (!conn) { /* late: nobody waits for it */
+		repeat_same(repeat, packet->seq);
+		repeat_same(repeat, packet->sent_at);
+		return;
+	}
+	if (roce_number(roce_psn_of(packet), conn->tx.una) >> ROCE_PSN_BITS !=
+	    conn->tx.una >> ROCE_PSN_BITS)
+		repeat_never(repeat);
+	repeat_number(repeat, &packet->seq, &conn->stream);
+	if (conn->packets)
+		repeat_same(repeat, packet->sent_at); /* is no time */
+	else
+		repeat_time(repeat, &packet->sent_at);
+}
+
+/* --- marks --- */
+
+/* Bytes from mark to mark. */
+static uint64_t distance(const struct roce_conn *conn)
+{
+	uint64_t every = conn->tx.ack_every;
+	uint64_t least = (PACKETS_A_MARK + every - 1) / every * every;
+
+	return repeat_distance(conn->roce->repeat, least) * (uint64_t)conn->roce->conf->mtu;
+}
+
+/* As in tcp_repeat.c: periods that have to come yet. */
+static uint64_t periods_to_come(const struct roce_conn *conn)
+{
+	const struct repeat *repeat = conn->roce->repeat;
+
+	if (repeat->leader == conn && repeat->marked)
+		return REPEAT_PERIODS - repeat->equal;
+	return 2 * (REPEAT_PERIODS + 1);
+}
+
+void roce_mark(struct roce_conn *conn, bool comes)
+{
+	struct roce_rx *rx = &conn->rx;
+
+	if (!conn->roce->repeat)
+		return;
+	if (comes && rx->wanted - rx->bytes > periods_to_come(conn) * distance(conn))
+		repeat_mark(conn->roce->repeat, conn);
+	rx->mark = rx->bytes + distance(conn);
+	rx->expect = rx->mark < rx->wanted ? rx->mark : rx->wanted;
+}
+
+/* --- connections --- */
+
+static void repeat_messages(struct roce_conn *conn, struct repeat *repeat)
+{
+	struct roce_tx *tx = &conn->tx;
+
+	/* what number a message has is nobody's business, so that stays */
+	repeat_same(repeat, tx->posted - tx->oldest);
+	repeat_same(repeat, tx->at - tx->oldest);
+	for (uint64_t i = tx->oldest; i < tx->posted; i++) {
+		struct roce_message *message = &tx->messages[i & tx->mask];
+
+		repeat_same(repeat, message->size);
+		if (conn->packets)
+			repeat_number(repeat, &message->first, &conn->stream);
+		else
+			repeat_same(repeat, message->first);
+	}
+}
+
+/* Packets that may be passed before a message that is posted, or a stretch of PSNs, is over. */
+static void repeat_ends(struct roce_conn *conn, struct repeat *repeat)
+{
+	struct roce_tx *tx = &conn->tx;
+	uint64_t wrap = ((tx->nxt >> ROCE_PSN_BITS) + 1) << ROCE_PSN_BITS, left = wrap - tx->nxt;
+
+	repeat_left(repeat, &left, 2);
+	if (conn->packets)
+		return;
+	for (uint64_t i = tx->oldest; i < tx->posted; i++) {
+		uint64_t end =
+			i + 1 < tx->posted ? tx->messages[(i + 1) & tx->mask].first : tx->end;
+		uint64_t sent = end - tx->nxt, acknowledged = end - tx->una;
+
+		if (end > tx->nxt)
+			repeat_left(repeat, &sent, 2);
+		repeat_left(repeat, &acknowledged, 2);
+	}
+}
+
+/* A timer that fires before the deadline, to look, bounds what is skipped. */
+static void repeat_timer(struct roce_tx *tx, struct repeat *repeat)
+{
+	bool due = tx->timer_at == tx->deadline;
+
+	if (tx->asked <= tx->una) {
+		repeat_same(repeat, 0);
+		return;
+	}
+	repeat_same(repeat, 1 + due);
+	repeat_time(repeat, &tx->deadline);
+	if (due) {
+		repeat_event(repeat, tx->timer.id);
+		tx->timer_at = tx->deadline;
+	}
+}
+
+static void repeat_sender(struct roce_conn *conn, struct repeat *repeat)
+{
+	struct roce_tx *tx = &conn->tx;
+
+	if (tx->ops->delays || conn->stats.marks || tx->nxt < tx->max ||
+	    tx->una >> ROCE_PSN_BITS != tx->nxt >> ROCE_PSN_BITS)
+		repeat_never(repeat);
+	repeat_same_bytes(repeat, &tx->cc, sizeof(tx->cc));
+	if (tx->ack_every <= ROCE_PSN_MASK) /* else packets ask where PSNs wrap, at most */
+		repeat_same(repeat, tx->una % tx->ack_every);
+	repeat_same(repeat, (uint64_t)tx->timeouts << 1 | tx->limited);
+	repeat_messages(conn, repeat);
+	repeat_ends(conn, repeat);
+	repeat_timer(tx, repeat);
+	repeat_number(repeat, &tx->nxt, &conn->stream);
+	repeat_number(repeat, &tx->max, &conn->stream);
+	repeat_number(repeat, &tx->asked, &conn->stream);
+	if (conn->packets)
+		repeat_number(repeat, &tx->end, &conn->stream);
+	else
+		repeat_same(repeat, tx->end);
+	repeat_number(repeat, &tx->una, &conn->stream);
+}
+
+static void repeat_receiver(struct roce_conn *conn, struct repeat *repeat)
+{
+	struct roce_rx *rx = &conn->rx;
+	uint64_t left = rx->wanted - rx->bytes, before = rx->bytes;
+
+	if (rx->nacked || rx->congested)
+		repeat_never(repeat);
+	repeat_number(repeat, &rx->next, &conn->stream);
+	repeat_count(repeat, &rx->discarded);
+	repeat_due(repeat, &rx->cnp_from);
+	if (conn->packets)
+		return;
+	if (rx->wanted != UINT64_MAX)
+		repeat_left(repeat, &left, 1);
+	repeat_same(repeat, rx->wanted);
+	repeat_count(repeat, &rx->bytes);
+	if (!repeat->moving)
+		return;
+	rx->mark += rx->mark == UINT64_MAX ? 0 : rx->bytes - before;
+	rx->expect = rx->mark < rx->wanted ? rx->mark : rx->wanted;
+}
+
+static void repeat_connection(struct roce_conn *conn, struct repeat *repeat)
+{
+	bool idle = conn->tx.una == conn->tx.end;
+
+	repeat_same(repeat, (uint64_t)conn->generation << 2 | conn->open << 1 | idle);
+	if (!conn->open)
+		return;
+	repeat_receiver(conn, repeat);
+	repeat_same(repeat, (uint32_t)conn->tx.source.credit);
+	if (!idle)
+		repeat_sender(conn, repeat);
+	repeat_counts(repeat, (uint64_t *)&conn->stats, sizeof(conn->stats) / sizeof(uint64_t));
+}
+
+void roce_repeat(struct roce *roce, struct repeat *repeat)
+{
+	repeat_same(repeat, roce->count);
+	for (size_t i = 0; i < roce->count; i++) {
+		roce->conns[i]->stream.base = roce->conns[i]->tx.una;
+		repeat_base(repeat, &roce->conns[i]->stream);
+	}
+	for (size_t i = 0; i < roce->count; i++)
+		repeat_connection(roce->conns[i], repeat);
+}
+
+void roce_skip_what_repeats(struct roce *roce, struct repeat *repeat)
+{
+	roce->repeat = repeat;
+}
