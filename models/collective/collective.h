@@ -274,7 +274,7 @@ struct collective_ops {
 	 * packets; tells how far an iteration is. */
 	bytes (*received)(const void *instance);
 	/* Optional: goes through the state of all jobs, for runs that repeat themselves
-	 * (core/repeat.h). Without it, and unless `over_tcp` (transport/tcp_repeat.c), nothing is
+	 * (core/repeat.h). Without it, and unless `over_tcp` (transport/*_repeat.c), nothing is
 	 * skipped in a run with such jobs. */
 	void (*repeat)(void *scheme, struct repeat *repeat);
 	/* Required. Who waits for what, one line a stuck worker, at most `limit`. */
