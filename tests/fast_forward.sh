@@ -47,6 +47,7 @@ settings() {
 	netreduce)
 		one_of '"message":40' '"message":100' '"message":170' '"message":17'
 		settings=$one
+		settings+=',"memory":"100MB"'
 		one_of '' ',"rings":2' ',"window":3' ',"latency":"5us"' ',"ack_every":8' ',"transport":"roce"'
 		settings+=$one
 		one_of '' '' ',"roce":{"mtu":4096}' ',"roce":{"first_psn":16776000}' ',"roce":{"window":"64kB"}'

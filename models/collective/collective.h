@@ -274,8 +274,8 @@ struct collective_ops {
 	 * packets; tells how far an iteration is. */
 	bytes (*received)(const void *instance);
 	/* Optional: goes through the state of all jobs, for runs that repeat themselves
-	 * (core/repeat.h). Without it, and unless `over_tcp` (transport/*_repeat.c), nothing is
-	 * skipped in a run with such jobs. */
+	 * (core/repeat.h). Without it, and unless `over_tcp` (tcp_repeat.c, roce_repeat.c), nothing
+	 * is skipped in a run with such jobs. */
 	void (*repeat)(void *scheme, struct repeat *repeat);
 	/* Required. Who waits for what, one line a stuck worker, at most `limit`. */
 	void (*report_waiting)(const void *instance, FILE *to, size_t limit);
