@@ -127,7 +127,8 @@ static void grow_tree(struct racks *racks, const struct topology *topo, const ui
 		add_worker(racks, topo, workers[w], entropy);
 }
 
-/* Of a worker that is an input of level 1; those below one switch take one path, as a rack. */
+/* Of a worker that is an input of level 1. Elsewhere it takes a path of its own, as ECMP gives
+ * every sender one; a rack's workers that meet at its switch share one. */
 static void find_direct(struct racks *racks, const struct topology *topo, uint32_t worker,
 			uint64_t entropy, struct route *route)
 {
@@ -135,7 +136,7 @@ static void find_direct(struct racks *racks, const struct topology *topo, uint32
 	uint32_t sw = switch_above(net, worker);
 
 	if (sw != racks->sw) {
-		topology_route(topo, worker, racks->server, hash_pair(entropy, sw), route);
+		topology_route(topo, worker, racks->server, hash_pair(entropy, worker), route);
 		return;
 	}
 	/* by way of the switch also from the server's own host */

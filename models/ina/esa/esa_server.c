@@ -150,16 +150,19 @@ void esa_remind_chunk(struct esa_server *esa, uint64_t chunk)
 	const struct pool_server *server = esa->server;
 	const struct racks *racks = &server->racks;
 	uint16_t slot = pool_known_index(server->job, chunk);
+	bool level1 =
+		pool_scheme(server->job)->pools[racks->sw].slots; /* else it adds nothing up */
 	struct packet packet;
 
 	pool_packet(&packet, server, chunk, (struct bitmap){ 0, RACK_NONE }, slot);
-	outbox_send(&esa->server->outbox, &packet); /* to level 1 */
+	if (level1)
+		outbox_send(&esa->server->outbox, &packet);
 	for (uint32_t r = 0; r < racks->count; r++) {
 		packet_set_bitmap(&packet, (struct bitmap){ 0, (uint8_t)r });
 		packet_set_route(&packet, &racks->racks[r].down);
 		outbox_send(&esa->server->outbox, &packet);
 	}
-	esa->reminders += 1 + racks->count;
+	esa->reminders += level1 + racks->count;
 }
 
 void esa_remind(struct esa_server *esa, struct esa_entry *entry)
