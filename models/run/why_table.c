@@ -45,6 +45,7 @@ static const struct out_column why_columns[] = {
 	      "By way of a server, or for a timeout, since a switch had no aggregator."),
 	CAUSE("timeout", "For a timeout, to be sent again."),
 	CAUSE("fast", "For what was lost to be sent again without a timeout."),
+	CAUSE("failure", "For the controller of jobs, after a link or switch had failed."),
 	CAUSE("unexplained", "None of these."),
 	{ "last_worker", OUT_COUNT,
 	  "Worker that was last for most of the time, other than this one; empty: none." },

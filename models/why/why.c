@@ -25,6 +25,7 @@ const char *const why_cause_names[WHY_CAUSES] = {
 	[WHY_NO_AGGREGATOR] = "no_aggregator",
 	[WHY_TIMEOUT] = "timeout",
 	[WHY_FAST] = "fast",
+	[WHY_FAILURE] = "failure",
 	[WHY_UNEXPLAINED] = "unexplained",
 };
 
@@ -423,6 +424,13 @@ void why_task(struct why_job *job, uint32_t worker, bool computes, bool ends)
 		charge(job, worker, WHY_NO_TROUBLE);
 	account->busy = !ends;
 	account->task = computes ? WHY_COMPUTE : WHY_JITTER;
+}
+
+void why_begins_anew(struct why_job *job)
+{
+	for (uint32_t w = 0; job && w < job->workers; w++)
+		if (!job->accounts[w].busy)
+			book_one(job, &job->accounts[w], job->why->net->sim->now, WHY_FAILURE);
 }
 
 void why_contributes(struct why_job *job, uint32_t worker)

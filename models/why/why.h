@@ -15,6 +15,9 @@
  *   other time on the links, if nothing else explains the wait: results that follow each other
  *     hide it.
  *
+ * Where a failure ends what a worker waits for, there is no way back to follow: the time since its
+ * last result is `failure`, until the controller of jobs lets its tensors begin anew.
+ *
  * So a stream of results at the full rate is all `wire`, as in the closed form of an idle path.
  * With a window that is too small it is `window`, and beside other traffic `queue_flows`, at the
  * link where the packets stood. The rule does not see that a queue has shut a window earlier
@@ -47,6 +50,7 @@ enum why_cause {
 	WHY_NO_AGGREGATOR,
 	WHY_TIMEOUT, /* lost, or believed to be, until a timeout */
 	WHY_FAST,    /* the same, without one */
+	WHY_FAILURE, /* a failed link or switch had it; then its tensors began anew */
 	WHY_UNEXPLAINED,
 	WHY_CAUSES
 };
@@ -161,6 +165,9 @@ void why_task(struct why_job *job, uint32_t worker, bool computes, bool ends);
 void why_contributes(struct why_job *job, uint32_t worker);
 /* The same of what is no tensor of gradients: parameters that are all-gathered. */
 void why_hands_over(struct why_chunks *chunks, uint32_t worker);
+/* All that workers wait for has been lost with a link or switch that has failed, and begins anew
+ * now, by the controller of jobs: their waits up to now have no other cause. */
+void why_begins_anew(struct why_job *job);
 /* A worker has the sum of a tensor; `last`: of its iteration. */
 void why_holds(struct why_job *job, uint32_t worker, bool last);
 

@@ -30,6 +30,7 @@ const struct breakdown_cause breakdown_causes[BREAKDOWN_CAUSES] = {
 	{ "no_aggregator", "no aggregator", 4, 1 },
 	{ "timeout", "timeout", 2, 1 },
 	{ "fast", "fast retransmit", 2, 2 },
+	{ "failure", "failure", 2, 4 },
 	{ "unexplained", "unexplained", 8, 3 },
 };
 

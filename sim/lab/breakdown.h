@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BREAKDOWN_CAUSES 19
+#define BREAKDOWN_CAUSES 20
 #define BREAKDOWN_NAMES  64 /* links that an iteration's workers name, at most */
 
 /* Causes in the order of why.csv: `name` as its columns have it, without "_s". */

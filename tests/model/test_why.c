@@ -109,6 +109,34 @@ Test(why, four_chunks_and_a_loss)
 	run_free(&run);
 }
 
+/* A spine fails in the middle of a tensor. From the last results that came before (a round trip is
+ * 12 us) to the controller's new tree, 1 + 10 ms later, workers wait for that; what they do before
+ * and after it is as ever. */
+Test(why, a_failure_costs_the_controllers_delay)
+{
+	struct run run;
+	struct look look;
+
+	run_build(
+		&run,
+		"{ 'name': 't', 'topology': { 'kind': 'leaf-spine', 'leaves': 2, 'spines': 1, "
+		"'hosts_per_leaf': 2 }, 'failures': { 'events': [ { 'fails': 'spine0', 'at': "
+		"'100us', "
+		"'repair_after': '2ms' } ] }, 'jobs': [ { 'workers': 4, 'all_reduce': 'switchml', "
+		"'model': { 'layers': [ { 'gradient': '10MB' } ] } } ] }");
+	look_on(&look, &run);
+	run_to(&run, END_ALL_DONE);
+	cr_assert_eq(look.count, 4);
+	for (size_t i = 0; i < 4; i++) {
+		double wait = (double)look.rows[i].cause[WHY_FAILURE] / PS_PER_US;
+
+		cr_expect_float_eq(wait, 11000, 15, "%g us", wait);
+		cr_expect_eq(look.rows[i].cause[WHY_UNEXPLAINED], 0);
+	}
+	look_away(&look);
+	run_free(&run);
+}
+
 /* Alone: the closed form (n + 1) x + 2.5 us, all of it on the wire. */
 Test(why, an_idle_path_is_wire)
 {

@@ -289,7 +289,7 @@ Test(plot, many_groups_become_one)
 	"window_s,window_marks_s,window_losses_s,quota_s,lock_s,nic_s,wire_s,queue_own_s,queue_"   \
 	"jobs_s,"                                                                                  \
 	"queue_flows_s,pause_s,straggler_s,server_s,no_aggregator_s,timeout_s,fast_s,"             \
-	"unexplained_s,last_worker,last_times,last_s,link,link_s,pushed_by,pushed_s\n"
+	"failure_s,unexplained_s,last_worker,last_times,last_s,link,link_s,pushed_by,pushed_s\n"
 
 /* Means over workers and iterations: of job 0 (200 + 400) / 2 of computing, (100 + 300) / 2 of the
  * wire; what is below 1 % everywhere is the rest. */
@@ -299,10 +299,11 @@ Test(plot, breakdown)
 	create_text(
 		"why.csv", WHY_HEADER
 		"0,a "
-		"b,ring,0,0,0,0,300.5,300.5,200,0,0,0,0,0,0,0,100,0,0,0,0,0,0,0,0,0,0.5,,,,,,,\n"
-		"0,a b,ring,0,1,1,0,700,700,400,0,0,0,0,0,0,0,300,0,0,0,0,0,0,0,0,0,0,0,3,1,h0 -> "
+		"b,ring,0,0,0,0,300.5,300.5,200,0,0,0,0,0,0,0,100,0,0,0,0,0,0,0,0,0,0,0.5,,,,,,,\n"
+		"0,a b,ring,0,1,1,0,700,700,400,0,0,0,0,0,0,0,300,0,0,0,0,0,0,0,0,0,0,0,0,3,1,h0 "
+		"-> "
 		"h1,1,0,0.5\n"
-		"2,c,ring,0,0,2,0,1,1,0,0,0,0,0,0,0,0,1,0,0,0,0,0,0,0,0,0,0,,,,,,,\n");
+		"2,c,ring,0,0,2,0,1,1,0,0,0,0,0,0,0,0,1,0,0,0,0,0,0,0,0,0,0,0,,,,,,,\n");
 	expect_figure("breakdown", "# What iterations are spent on\n"
 				   "# Mean over workers and iterations of 2 jobs\n"
 				   "# bar = 0: a b\n"
@@ -323,7 +324,7 @@ Test(plot, breakdown_of_a_job_that_cannot_be)
 	create_manifest();
 	create_text(
 		"why.csv", WHY_HEADER
-		"99999999999,a,ring,0,0,0,0,1,1,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,\n");
+		"99999999999,a,ring,0,0,0,0,1,1,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,\n");
 	expect_error("breakdown", "png", "\"99999999999\" is no number of a job");
 }
 
