@@ -321,6 +321,12 @@ holds '[.rows[] | .same == (.of.jitter == "0s")] | all' out
 holds '[.rows[] | select(.same)] | all(.value.low == null and .ratio.low == null)' out
 holds '[.rows[] | select(.same | not)] | all(.value.low != null)' out
 
+# --- failures ---
+
+failing=(--set '/failures={"events":[{"fails":"spine0","mtbf":"1ms","mttr":"1ms"}]}')
+not_warned flows.json "${failing[@]}"
+warned flows.json 'longer than "mtbf": each is down for 75 % of the time' "${failing[@]}" --set /failures/events/0/mttr=3ms
+
 # --- what the project ships ---
 
 export INASIM_TRACES=$SRC/traces

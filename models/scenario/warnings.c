@@ -592,6 +592,21 @@ static void warn_beside_flows(const struct scenario *scenario, struct conf_doc *
 		conf_warn(doc, "/fidelity", "%s", text);
 }
 
+static void warn_failures(const struct scenario *scenario, struct conf_doc *doc)
+{
+	const struct conf_list *events = &scenario->failures.events;
+
+	for (size_t i = 0; i < events->count; i++) {
+		const struct failure_conf *event = &((const struct failure_conf *)events->items)[i];
+
+		if (event->mttr > event->mtbf)
+			conf_warn(doc, conf_at(doc, "/failures/events/%zu/mttr", i),
+				  "longer than \"mtbf\": each is down for %.4g %% of the time",
+				  100 * (double)event->mttr /
+					  ((double)event->mtbf + (double)event->mttr));
+	}
+}
+
 static const struct {
 	void (*look)(const struct scenario *scenario, struct conf_doc *doc);
 	bool packets; /* of runs with packets alone */
@@ -599,7 +614,7 @@ static const struct {
 	{ warn_timeout, true }, { warn_schemes, true },   { warn_ecn, true }, { warn_roce, true },
 	{ warn_marks, true },   { warn_lock_step, true }, { warn_host_load }, { warn_fabric_load },
 	{ warn_incast },        { warn_hosts },           { warn_pace },      { warn_keys },
-	{ warn_traces },        { warn_beside_flows },    { note_runs_as },
+	{ warn_traces },        { warn_beside_flows },    { warn_failures },  { note_runs_as },
 };
 
 void scenario_warn(const struct scenario *scenario, struct conf_doc *doc)
