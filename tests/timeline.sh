@@ -137,4 +137,18 @@ says err '--timeline takes FROM..TO, two times with a unit'
 ends 2 run s.json --timeline 0s..1s --out x --fidelity fluid
 says err '--timeline follows packets'
 
+# what fails, while it is down: one that is repaired, one that is not, one after the span
+scenario switchml | jq '.failures = { "events": [ { "fails": "spine0", "at": "50us", "repair_after": "200us" },
+	{ "fails": "leaf1 -> spine2", "at": "100us" }, { "fails": "spine1", "at": "600us" } ] }' >s.json
+ends 0 run --quiet s.json --out failing --timeline 0s..500us
+decoded failing | awk -F'\t' '$2 == "TRACK" { name[$1] = $3; of[$1] = name[$4]; next }
+	of[$1] == "failures" { print name[$1], $2, $3, $4 }' >failures
+cat >expected <<-'END'
+	spine0 TYPE_SLICE_BEGIN down 200000000
+	spine0 TYPE_SLICE_END  
+	leaf1_->_spine2 TYPE_SLICE_BEGIN down 400000000
+	leaf1_->_spine2 TYPE_SLICE_END  
+END
+same expected failures
+
 finish "$checks checks"

@@ -251,16 +251,37 @@ void failures_free(struct failures *failures)
 	free(failures);
 }
 
-static void write_row(const struct failures *failures, const struct outage *outage)
+static void name_of(const struct element *element, char name[LINK_NAME])
 {
-	const struct topology *topo = &failures->simulation->topo;
-	const struct failure_target *target = &outage->element->target;
+	const struct topology *topo = &element->failures->simulation->topo;
+
+	if (element->target.is_switch)
+		topology_node_name(topo, topo->net.hosts + element->target.number, name, LINK_NAME);
+	else
+		link_name(topo, element->target.number, name);
+}
+
+void failures_each(const struct failures *failures,
+		   void (*told)(void *owner, const char *name, size_t element, sim_time failed,
+				sim_time repaired),
+		   void *owner)
+{
 	char name[LINK_NAME];
 
-	if (target->is_switch)
-		topology_node_name(topo, topo->net.hosts + target->number, name, sizeof(name));
-	else
-		link_name(topo, target->number, name);
+	for (size_t i = 0; failures && i < failures->outage_count; i++) {
+		const struct outage *outage = &failures->outages[i];
+
+		name_of(outage->element, name);
+		told(owner, name, (size_t)(outage->element - failures->elements), outage->failed,
+		     outage->repaired ? outage->repaired : failures->simulation->sim.now);
+	}
+}
+
+static void write_row(const struct failures *failures, const struct outage *outage)
+{
+	char name[LINK_NAME];
+
+	name_of(outage->element, name);
 	out_table_row(failures->table,
 		      (struct out_cell[]){ { .text = name },
 					   { .time = outage->failed },

@@ -24,6 +24,14 @@ void failures_free(struct failures *failures);
 /* The run is over: no more events; writes the rows of failures.csv. */
 void failures_end(struct failures *failures);
 
+/* Tells each failure, in the order of time: the name of what failed, as in failures.csv and valid
+ * in the call, its number from 0 in the order of "events", and when it failed and was repaired (the
+ * end of the run if it was not). Nothing for NULL. */
+void failures_each(const struct failures *failures,
+		   void (*told)(void *owner, const char *name, size_t element, sim_time failed,
+				sim_time repaired),
+		   void *owner);
+
 extern const struct out_schema failures_schema;
 
 #endif

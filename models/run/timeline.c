@@ -1,7 +1,7 @@
 /* Tracks: below each job a worker's slices (computing, or what it waits for), the tensors that it
  * exchanges, and the instants at which a sum came, with an arrow from the last contribution to it;
  * below each switch its aggregator memory in use and, as instants, collisions and preemptions; of
- * links queue, marks and PAUSE; flows by their senders.
+ * links queue, marks and PAUSE; flows by their senders; what fails, while it is down.
  *
  * Slices of a worker are charges of models/why: they cover its time without gaps, and what it
  * computed adds up to the tables. A result's charge with several causes goes to the largest, and
@@ -13,6 +13,7 @@
 #include "data/trace.h"
 #include "net/lossless.h"
 #include "scenario/links.h"
+#include "run/failures.h"
 #include "run/simulation_state.h"
 #include "run/switch_watch.h"
 #include "why/why.h"
@@ -341,6 +342,35 @@ static void after(void *owner, const struct sim_event *event)
 		look_at_link(t, t->touched[--t->touched_count]);
 }
 
+/* --- failures --- */
+
+struct failure_lanes {
+	struct timeline *t;
+	uint64_t root, *tracks; /* by element; 0 = not yet seen */
+	size_t count;
+};
+
+static void on_failure(void *owner, const char *name, size_t element, sim_time failed,
+		       sim_time repaired)
+{
+	struct failure_lanes *lanes = owner;
+	struct timeline *t = lanes->t;
+	sim_time begin = failed > t->span.from ? failed : t->span.from;
+	sim_time end = repaired < t->span.to ? repaired : t->span.to;
+
+	if (begin >= end)
+		return;
+	if (!lanes->root)
+		lanes->root = trace_track(t->trace, 0, "failures", NULL);
+	while (lanes->count <= element) {
+		lanes->tracks = xrealloc(lanes->tracks, lanes->count + 1, sizeof(*lanes->tracks));
+		lanes->tracks[lanes->count++] = 0;
+	}
+	if (!lanes->tracks[element])
+		lanes->tracks[element] = trace_track(t->trace, lanes->root, name, NULL);
+	trace_slice(t->trace, lanes->tracks[element], "down", begin, end);
+}
+
 /* --- from the start to the end --- */
 
 struct timeline *timeline_open(struct simulation *s, const struct time_span *span)
@@ -366,6 +396,10 @@ struct timeline *timeline_open(struct simulation *s, const struct time_span *spa
 
 void timeline_close(struct timeline *t)
 {
+	struct failure_lanes lanes = { .t = t };
+
+	failures_each(t->s->failures, on_failure, &lanes);
+	free(lanes.tracks);
 	for (size_t i = 0; i < t->job_count; i++)
 		end_job(t, &t->jobs[i]);
 	why_listen(why_of(&t->s->topo.net), NULL);
