@@ -67,6 +67,7 @@ struct tcp_rx {
 /* What a sender did in a period that may repeat, for its window: sent a segment, or got an ACK. */
 struct tcp_step {
 	uint64_t una, nxt; /* then */
+	sim_time rtt;      /* of an ACK */
 	bool sent;
 	bool odd; /* the window stopped it, or it saw a mark or a loss */
 };
@@ -126,7 +127,7 @@ void tcp_log(struct tcp_conn *conn, struct tcp_step step);
 const struct repeat_stream *tcp_stream(const void *tcp, const struct packet *packet);
 void tcp_repeat_packet(void *tcp, struct repeat *repeat, struct packet *packet);
 
-/* tcp_tx.c: what this step, so many bytes later, does to the window. */
+/* tcp_tx.c: what this step, so many bytes later, does to the window and to the round trip. */
 void tcp_tx_replay(struct tcp_conn *conn, const struct tcp_step *step, uint64_t later);
 
 static inline bool tcp_is_recorded(const struct tcp_conn *conn)

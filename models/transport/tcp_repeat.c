@@ -7,14 +7,20 @@
  *
  * What a window counts (DCTCP's alpha, whether it was used) has rounds of its own, and need not be
  * equal as long as the window decides nothing: nobody was stopped by it, or saw a mark or a loss.
- * Then what senders did in the recorded period is gone through again, for their windows alone. */
+ * Nor need round trips be that have not settled yet, where the timeout is the least that it may be.
+ * Then what senders did in the recorded period is gone through again, for windows and round trips
+ * alone. */
 #include "transport/tcp_conn.h"
 
 #include "base/mem.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-#define SEGMENTS_A_MARK 64
+/* The order of ties must not be the same by chance in all periods that are compared, so these have
+ * to be long: with 8 segments, 9 of 24 runs of VGG16 under "ring" had another digest than without
+ * skipping; with 16, 32 and 64 none had. */
+#define SEGMENTS_A_MARK 32
 
 static const struct tcp_conn *conn_of(const struct tcp *tcp, const struct packet *packet)
 {
@@ -100,11 +106,79 @@ static bool steps_are_plain(const struct tcp_conn *conn)
 	return true;
 }
 
+/* Whether the timeout stays the least with round trips as in the period. Their average is never
+ * above the longest, nor their deviation. */
+static bool timeout_is_least(const struct tcp_conn *conn)
+{
+	const struct tcp_tx *tx = &conn->tx;
+	sim_time longest = tx->srtt > tx->rttvar ? tx->srtt : tx->rttvar;
+
+	for (size_t i = 0; i < step_count(conn); i++)
+		if (conn->steps[i].rtt > longest)
+			longest = conn->steps[i].rtt;
+	return longest <= tx->min_rto / 5;
+}
+
+/* What is gone through again: once it is as it was, it goes round. Positions are those of `una`. */
+struct replayed {
+	struct cc cc;
+	uint64_t usage_end, max_flight, limited;
+	sim_time srtt, rttvar;
+};
+
+static struct replayed replayed_of(const struct tcp_tx *tx)
+{
+	struct replayed state;
+
+	memset(&state, 0, sizeof(state));
+	memcpy(&state.cc, &tx->cc, sizeof(tx->cc));
+	state.usage_end = tx->usage_end;
+	state.max_flight = tx->max_flight;
+	state.limited = tx->limited;
+	state.srtt = tx->srtt;
+	state.rttvar = tx->rttvar;
+	return state;
+}
+
+/* Moves on by so many bytes alone. */
+static void move(const struct cc_ops *ops, struct cc *cc, uint64_t *usage_end, uint64_t by)
+{
+	if (ops->move)
+		ops->move(cc, by);
+	*usage_end += by;
+}
+
+/* Every so often, at twice the distance, the state is kept and compared with those after it
+ * (Brent's algorithm): when it is the same, whole rounds are left out. */
 static void replay(struct tcp_conn *conn, uint64_t periods)
 {
-	for (uint64_t n = 1; n <= periods; n++)
+	struct tcp_tx *tx = &conn->tx;
+	uint64_t step = conn->stream.step, since = 0, until = 1;
+	struct replayed kept = replayed_of(tx);
+
+	for (uint64_t n = 1; n <= periods; n++) {
+		struct replayed now;
+
 		for (size_t i = 0; i < step_count(conn); i++)
-			tcp_tx_replay(conn, &conn->steps[i], n * conn->stream.step);
+			tcp_tx_replay(conn, &conn->steps[i], n * step);
+		now = replayed_of(tx);
+		move(tx->ops, &kept.cc, &kept.usage_end, step);
+		since++;
+		if (!memcmp(&now, &kept, sizeof(now))) {
+			uint64_t rest = (periods - n) / since * since;
+
+			n += rest;
+			move(tx->ops, &tx->cc, &tx->usage_end, rest * step);
+			tx->una += rest * step;
+			tx->nxt += rest * step;
+			kept = replayed_of(tx);
+			since = 0;
+		} else if (since == until) {
+			kept = now;
+			since = 0;
+			until *= 2;
+		}
+	}
 }
 
 static void repeat_sender(struct tcp_conn *conn, struct repeat *repeat)
@@ -118,8 +192,10 @@ static void repeat_sender(struct tcp_conn *conn, struct repeat *repeat)
 	repeat_left(repeat, &left, 2 * mss);
 	repeat_same(repeat, tx->written);
 	repeat_same(repeat, (uint64_t)tx->dupacks << 32 | tx->timeouts);
-	repeat_same(repeat, tx->srtt);
-	repeat_same(repeat, tx->rttvar);
+	if (!timeout_is_least(conn)) {
+		repeat_same(repeat, tx->srtt);
+		repeat_same(repeat, tx->rttvar);
+	}
 	repeat_same(repeat, tx->rto);
 	repeat_time(repeat, &tx->deadline);
 	repeat_same(repeat, tx->nxt - tx->una);

@@ -192,7 +192,7 @@ static enum nic_pull tcp_pull(void *owner, struct packet *packet)
 	limited = !more && window_limited(conn);
 	note_usage(tx, limited);
 	if (tcp_is_recorded(conn))
-		tcp_log(conn, (struct tcp_step){ tx->una, tx->nxt, true, limited });
+		tcp_log(conn, (struct tcp_step){ tx->una, tx->nxt, 0, true, limited });
 	pace(tx);
 	return more && !held_back(conn) ? NIC_MORE : NIC_LAST;
 }
@@ -314,7 +314,7 @@ void tcp_tx_receive(struct tcp_conn *conn, const struct packet *packet)
 	ack.in_recovery |= tx->recovering;
 	tx->ops->on_ack(&tx->cc, &ack);
 	if (tcp_is_recorded(conn))
-		tcp_log(conn, (struct tcp_step){ tx->una, tx->nxt, false,
+		tcp_log(conn, (struct tcp_step){ tx->una, tx->nxt, ack.rtt, false,
 						 ack.ece || ack.in_recovery || !ack.acked });
 	if (ack.acked && tx->una == tx->written && conn->app && conn->app->drained) {
 		conn->app->drained(conn->owner);
@@ -329,8 +329,10 @@ void tcp_tx_replay(struct tcp_conn *conn, const struct tcp_step *step, uint64_t 
 	uint64_t una = step->una + later;
 	struct cc_ack ack = { .ack = una, .snd_nxt = step->nxt + later, .acked = una - tx->una };
 
-	if (!step->sent)
+	if (!step->sent) {
 		ack.growth = growth(tx, ack.acked);
+		measure_rtt(conn, step->rtt);
+	}
 	tx->una = una;
 	tx->nxt = step->nxt + later;
 	if (step->sent)

@@ -81,6 +81,9 @@ struct cc_ops {
 	void (*on_loss)(struct cc *cc, sim_time now); /* TCP: third duplicate ACK; RoCE: NACK */
 	/* The nth timeout, from 1, since something new was acknowledged. `flight` in bytes. */
 	void (*on_timeout)(struct cc *cc, unsigned nth, uint64_t flight, sim_time now);
+	/* Required of TCP's controls that keep positions in the stream: they are later by so much
+	 * (transport/tcp_repeat.c). */
+	void (*move)(struct cc *cc, uint64_t by);
 	/* Optional; only RoCE calls the rest. A frame of `size` bytes leaves now. The gap behind it
 	 * follows the rate that this function sets. An algorithm with timers runs here, and in
 	 * on_cnp(), those that were due before now: nobody looks at the rate between two packets,

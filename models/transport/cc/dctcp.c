@@ -75,6 +75,15 @@ static void dctcp_on_timeout(struct cc *cc, unsigned nth, uint64_t flight, sim_t
 	cc_collapse(cc, nth, flight, now);
 }
 
+static void dctcp_move(struct cc *cc, uint64_t by)
+{
+	struct dctcp *d = dctcp_of(cc);
+
+	d->window_end += by;
+	if (d->cwr)
+		d->cwr_end += by;
+}
+
 const struct cc_ops dctcp_cc = {
 	.name = "dctcp",
 	.help = "DCTCP (RFC 8257): cuts in proportion to the marked fraction of a window",
@@ -84,4 +93,5 @@ const struct cc_ops dctcp_cc = {
 	.on_ack = dctcp_on_ack,
 	.on_loss = cc_halve,
 	.on_timeout = dctcp_on_timeout,
+	.move = dctcp_move,
 };
