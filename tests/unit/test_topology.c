@@ -400,6 +400,96 @@ Test(topology, trees)
 	}
 }
 
+/* From the node that adds an input up, by the input's ports over switches that pass, to where the
+ * input is: a host or a switch. Marks the input as found. */
+static void expect_input(const struct network *net, const struct tree *tree, uint32_t adds,
+			 uint32_t number, uint32_t to, bool *found)
+{
+	uint32_t at = adds;
+
+	cr_assert_lt(number, tree->nodes[adds].inputs);
+	cr_assert_not(found[number], "two inputs of one number");
+	found[number] = true;
+	for (;;) {
+		uint32_t port = tree->nodes[at].input_ports[number], next = net->ports[port].to;
+
+		cr_assert_eq(net->ports[net->cold[port].reverse].to,
+			     net->hosts + tree->nodes[at].sw, "another switch's port");
+		if (next == to)
+			return;
+		for (at = 1; at < tree->node_count && net->hosts + tree->nodes[at].sw != next;)
+			at++;
+		cr_assert_lt(at, tree->node_count, "a port leads out of the tree");
+		cr_assert(tree->nodes[at].passes, "an input beyond a switch that adds");
+		cr_assert_eq(tree->nodes[at].inputs, tree->nodes[adds].inputs);
+	}
+}
+
+/* Inputs of a node that adds: workers and adding switches below, each once. */
+static void expect_inputs(const struct network *net, const struct tree *tree,
+			  const uint32_t *workers, size_t count)
+{
+	for (uint32_t n = 0; n < tree->node_count; n++) {
+		const struct tree_node *node = &tree->nodes[n];
+		bool *found = calloc(node->inputs, sizeof(*found));
+		uint32_t inputs = 0;
+
+		for (uint32_t i = 1; i < tree->node_count && !node->passes; i++) {
+			if (tree->nodes[i].passes || tree_adding(tree, tree->nodes[i].parent) != n)
+				continue;
+			expect_input(net, tree, n, tree->nodes[i].number,
+				     net->hosts + tree->nodes[i].sw, found);
+			inputs++;
+		}
+		for (size_t w = 0; w < count && !node->passes; w++) {
+			if (tree_adding(tree, tree->node_of_worker[w]) != n)
+				continue;
+			expect_input(net, tree, n, tree->number_of_worker[w], workers[w], found);
+			inputs++;
+		}
+		cr_assert(node->passes || inputs == node->inputs);
+		free(found);
+	}
+}
+
+/* The same trees where one tier adds up, and the root. */
+Test(topology, switches_that_pass)
+{
+	unsigned passing = 0;
+
+	for (size_t i = 0; i < SHAPES; i++) {
+		struct site site;
+		struct rng rng;
+
+		site_init(&site, &shapes[i]);
+		rng_init(&rng, 1, "passing", i);
+		for (unsigned j = 0; j < 300; j++) {
+			uint32_t workers[24], root;
+			size_t count = 1 + rng_below(&rng, 24);
+			unsigned tier = 1 + j % topology_tiers(&site.conf);
+			struct tree *tree;
+
+			site.conf.switches.aggregation = site.topo.ops->tier_names[tier];
+			for (size_t w = 0; w < count; w++)
+				workers[w] = (uint32_t)rng_below(&rng, site.topo.net.hosts);
+			root = site.topo.ops->root(&site.topo, workers, count, rng_u64(&rng));
+			tree = tree_build(&site.topo, workers, count, root);
+			tree_let_pass(tree, &site.topo, workers, count);
+			for (uint32_t n = 0; n < tree->node_count; n++) {
+				uint32_t sw = tree->nodes[n].sw;
+				bool adds = n == 0 || site.topo.net.switch_nodes[sw].tier == tier;
+
+				cr_assert_eq(tree->nodes[n].passes, !adds);
+			}
+			expect_inputs(&site.topo.net, tree, workers, count);
+			passing += tree->passes;
+			tree_free(tree);
+		}
+		site_release(&site);
+	}
+	cr_expect_gt(passing, 1000);
+}
+
 /* Trees of many jobs use all roots: each core of a k = 4 fat tree within 4.5
  * standard deviations of a quarter of 10,000. */
 Test(topology, roots_are_spread)
