@@ -195,4 +195,15 @@ PATH=$PWD/bare "$INASIM" report run --out bare.html >out 2>err || code=$?
 ((code == 0)) || fail "without gnuplot: exit code $code: $(cat err)"
 says bare.html 'Figures are missing: figures need gnuplot'
 
+# --- failures: when, how long, what was lost; a table that is damaged is refused ---
+
+jq '.failures = { "events": [ { "fails": "h1", "at": "50us", "repair_after": "10us" }, { "fails": "h7", "at": "60us" } ] }' plain.json >failing.json
+"$INASIM" run --quiet failing.json --out failing >/dev/null 2>&1 || true
+ends 0 report failing --out failing.html
+says failing.html 'h1 -&gt; [^<]* at 0.00005 s, until 0.00006 s, [0-9]+ packets lost'
+says failing.html 'h7 -&gt; [^<]* at 0.00006 s, for ever, [0-9]+ packets lost'
+echo x >>failing/failures.csv
+ends 6 report failing --out damaged.html
+says err 'failures.csv'
+
 finish "$checks checks hold"

@@ -10,6 +10,7 @@
 #include "cli/interrupt.h"
 #include "data/folder.h"
 #include "data/json_read.h"
+#include "data/result_read.h"
 #include "lab/breakdown.h"
 #include "lab/figures/metric_words.h"
 #include "lab/names.h"
@@ -281,6 +282,38 @@ static char *command_of(const cJSON *manifest)
 	return text;
 }
 
+#define FAILURES_SHOWN 10
+
+/* What failed, in the order of time: the first few of failures.csv, which most runs do not have. */
+static void put_failed(struct report *r, const struct run *run)
+{
+	struct csv *csv = r->error ? NULL : result_table(run->dir, "failures.csv", &r->error);
+	int what, failed, repaired, lost;
+	size_t count = 0;
+	char text[200];
+
+	if (!csv)
+		return;
+	what = csv_need(csv, "what");
+	failed = csv_need(csv, "failed_s");
+	repaired = csv_need(csv, "repaired_s");
+	lost = csv_need(csv, "lost_packets");
+	while (csv_next(csv)) {
+		if (count++ >= FAILURES_SHOWN)
+			continue;
+		snprintf(text, sizeof(text), "%s at %s s, %s%s%s, %" PRIu64 " packets lost",
+			 csv_text(csv, what), csv_text(csv, failed),
+			 csv_empty(csv, repaired) ? "for ever" : "until ",
+			 csv_empty(csv, repaired) ? "" : csv_text(csv, repaired),
+			 csv_empty(csv, repaired) ? "" : " s", csv_u64(csv, lost));
+		put_fact(r, "failure", text);
+	}
+	snprintf(text, sizeof(text), "%zu more in failures.csv", count - FAILURES_SHOWN);
+	if (count > FAILURES_SHOWN)
+		put_fact(r, "failures", text);
+	csv_close(csv, &r->error);
+}
+
 static void put_facts(struct report *r, const struct run *run)
 {
 	const cJSON *manifest = run->manifest, *summary = run->summary.root;
@@ -298,6 +331,7 @@ static void put_facts(struct report *r, const struct run *run)
 	put_fact(r, "when", json_text(manifest, "start"));
 	put_fact(r, "end", json_text(manifest, "end_reason"));
 	put_fact(r, "digest", json_text(manifest, "digest"));
+	put_failed(r, run);
 	fputs("</table></div>\n", r->to);
 	free(seed);
 	free(version);
@@ -426,7 +460,7 @@ static bool put_runs(struct report *r, const char *const *dirs, size_t count)
 		put_again(r, run->manifest);
 	}
 	comparison_release(&comparison);
-	return true;
+	return !r->error;
 }
 
 /* --- a sweep --- */
