@@ -170,14 +170,15 @@ const char *out_dir_working_path(const struct out_dir *dir)
 /* Is there nothing at `path`, or nothing in it, or a manifest or a marker? Looks at one directory,
  * whatever other runs rename meanwhile; who removes a directory removes one of the two last. A run
  * that ends writes the manifest, then removes its marker; one that takes over makes its marker,
- * then removes the manifest: so the marker is looked for before the manifest, and after it. */
+ * then removes the manifest: so the marker is looked for before the manifest, and after it. It may
+ * also be the first thing in a folder that was empty: hence after emptiness, too. */
 static bool is_ours(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return errno == ENOENT || !folder_exists(path);
 	bool ours = faccessat(fd, MARKER, F_OK, 0) == 0 || faccessat(fd, MANIFEST, F_OK, 0) == 0 ||
-		    faccessat(fd, MARKER, F_OK, 0) == 0 || folder_is_empty_at(fd);
+		    folder_is_empty_at(fd) || faccessat(fd, MARKER, F_OK, 0) == 0;
 	close(fd);
 	return ours;
 }
@@ -391,7 +392,8 @@ static bool replace_former(const struct out_dir *dir, char **error)
 
 /* The former results get a marker of their own: no other run takes them for those of a killed one
  * while they are PATH.partial and are removed. A run that has just committed still has its marker
- * in PATH for an instant; hence the wait. */
+ * in PATH for an instant; hence the wait. In the end PATH has no marker, unless it is another
+ * run's: one that could not be taken. */
 static bool move_into_place(const struct out_dir *dir, char **error)
 {
 	pid_t nobody;
@@ -405,6 +407,11 @@ static bool move_into_place(const struct out_dir *dir, char **error)
 	if (!good && !*error)
 		*error = xasprintf("cannot rename %s to %s: %s", dir->partial, dir->path,
 				   strerror(errno));
+	if (good || former >= 0) {
+		char *marker = folder_join(dir->path, MARKER);
+		unlink(marker); /* not before: without it, PATH.partial is remains */
+		free(marker);
+	}
 	if (former >= 0)
 		close(former);
 	return good;
@@ -422,9 +429,6 @@ bool out_dir_commit(struct out_dir *dir, char **error)
 	bool ok = !*error;
 	if (ok) {
 		ok = move_into_place(dir, error);
-		char *marker = folder_join(dir->path, MARKER);
-		unlink(marker); /* not before: without it, PATH.partial is remains */
-		free(marker);
 		if (ok && !sync_parent(dir->path)) {
 			*error = xasprintf("cannot write %s: %s", dir->path, strerror(errno));
 			ok = false;

@@ -546,6 +546,21 @@ Test(table, run_killed_in_the_commit)
 	}
 }
 
+/* A link to a folder is there, and cannot be opened for writing: so the marker cannot be taken. */
+Test(table, marker_that_cannot_be_taken_stays)
+{
+	struct out_dir *dir = open_well(target);
+	char *marker = folder_join(target, ".writing");
+	struct stat status;
+	write_well(dir, "manifest.json", "{}");
+	cr_assert_eq(mkdir(target, 0777), 0);
+	cr_assert_eq(symlink(".", marker), 0);
+	commit_fails(dir, "cannot rename");
+	cr_expect_eq(lstat(marker, &status), 0);
+	expect_file(partial, "manifest.json", "{}");
+	free(marker);
+}
+
 Test(table, partial_of_somebody_else_is_left_alone)
 {
 	char *precious = folder_join(partial, "thesis.tex");
