@@ -84,6 +84,8 @@ scenario() {
 	window=$one
 	one_of 256 1024 1024 4096
 	roce=$one
+	one_of '' '' ',"switch":{"pause":{"mtu":"9000B"}}'
+	[[ $settings == *bus* ]] || topology+=$one # a slow bus would need more headroom
 	printf '{"name":"repeats","seed":%d,"topology":{%s,"link":{"rate":"%s"},"host":{"nic_jitter":"%s","gpus":{"count":%d},"nics":{"count":%d}}},
 		"tcp":{"mss":%d%s},"roce":{"mtu":%d},"schemes":{"%s":{%s}},"jobs":[' "$RANDOM" "$topology" "$rate" "$jitter" "$nics" "$nics" \
 		$((200 + RANDOM % 1300)) "$window" "$roce" "$scheme" "$settings"
@@ -147,6 +149,10 @@ rule windows 10Gbps 121ns '"kind":"leaf-spine","leaves":4,"spines":2,"hosts_per_
 	'"panama":{"aggregate_above":"0B","elements_per_packet":40}' \
 	'{"all_reduce":"panama","workers":5,'"$model"'},
 	{"all_reduce":"panama","workers":5,"count":2,"arrival":{"at":"3ms"},'"$model}"
+
+# PAUSE: sums are charged once for all copies
+rule pause 100Gbps 0s "$star"',"switch":{"pause":true}' '"netreduce":{"message":40}' \
+	'{"all_reduce":"netreduce","workers":5,'"$model}"
 
 # a scheme in switches adds up, then rings over TCP tell of it
 rule sharded 100Gbps 0s "$star" '"switchml":{}' \

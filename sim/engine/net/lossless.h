@@ -63,6 +63,11 @@ uint32_t lossless_frame_port(const struct network *net, uint32_t entity);
 /* Bytes on the wire that a port has sent of those that it has on their way. */
 double lossless_frames_sent(const struct network *net, uint32_t port);
 
+/* What network_repeat() does not know of the state, behind its ports. Never equal while a port is
+ * stopped. */
+struct repeat;
+void lossless_repeat(struct network *net, struct repeat *repeat);
+
 /* The run was stopped because ports wait for each other in a circle: what keeps
  * each of them stopped can only leave by another one of them. Up/down routing has no such
  * circles. */

@@ -4,7 +4,8 @@
  *   lossless_hop.c     the way of a packet: the hot path
  *   lossless_memory.c  what packets are charged to
  *   lossless_pause.c   PAUSE frames: who sends them, and what they do to transmitters
- *   lossless_watch.c   deadlocks and checks: only looks */
+ *   lossless_watch.c   deadlocks and checks: only looks
+ *   lossless_repeat.c  its state, for runs that repeat themselves */
 #ifndef INASIM_NET_LOSSLESS_PARTS_H
 #define INASIM_NET_LOSSLESS_PARTS_H
 

@@ -1,5 +1,6 @@
 #include "net/repeat.h"
 
+#include "net/lossless.h"
 #include "net/nic.h"
 
 static_assert(sizeof(struct packet) == 48 && offsetof(struct packet, generation) == 24,
@@ -7,7 +8,7 @@ static_assert(sizeof(struct packet) == 48 && offsetof(struct packet, generation)
 
 bool network_can_repeat(const struct network *net)
 {
-	return !net->lossless && !net->part_count && !net->watch && !net->onlooker && !net->faults;
+	return !net->part_count && !net->watch && !net->onlooker && !net->faults;
 }
 
 void network_repeat_packet(const struct network *net, struct repeat *repeat, struct packet *packet)
@@ -84,6 +85,8 @@ void network_repeat(struct network *net, struct repeat *repeat)
 		repeat_port(net, repeat, i);
 	for (uint32_t h = 0; h < net->hosts; h++)
 		repeat_nic(repeat, &net->nics[h]);
+	if (net->lossless)
+		lossless_repeat(net, repeat);
 	repeat_same(repeat, net->nics_by_event);
 	repeat_count(repeat, &net->created);
 	repeat_count(repeat, &net->delivered);

@@ -6,7 +6,7 @@
 #include "core/repeat.h"
 #include "net/state.h"
 
-/* Whether this can tell all of it: not with PAUSE, partitions, watched ports or faults of tests. */
+/* Whether this can tell all of it: not with partitions, watched ports or faults of tests. */
 bool network_can_repeat(const struct network *net);
 
 /* Fits repeat.walk. Behind whoever sets the streams of packets. */
