@@ -151,8 +151,8 @@ rule windows 10Gbps 121ns '"kind":"leaf-spine","leaves":4,"spines":2,"hosts_per_
 	{"all_reduce":"panama","workers":5,"count":2,"arrival":{"at":"3ms"},'"$model}"
 
 # PAUSE: sums are charged once for all copies
-rule pause 100Gbps 0s "$star"',"switch":{"pause":true}' '"netreduce":{"message":40}' \
-	'{"all_reduce":"netreduce","workers":5,'"$model}"
+rule pause 100Gbps 121ns "$star"',"switch":{"pause":true}' '"netreduce":{}' \
+	'{"all_reduce":"netreduce","workers":8,"model":{"layers":[{"gradient":"20MB"}]}}'
 
 # a scheme in switches adds up, then rings over TCP tell of it
 rule sharded 100Gbps 0s "$star" '"switchml":{}' \

@@ -116,14 +116,18 @@ static void repeat_table(struct end *end, struct repeat *repeat)
 
 static void repeat_accelerator(struct accelerator *a, struct repeat *repeat)
 {
+	const struct network *net = &a->scheme->base.env.topo->net;
+
 	repeat_event(repeat, a->timer.id);
 	repeat_same(repeat, a->held_end - a->held_head);
 	for (uint64_t i = a->held_head; i < a->held_end; i++) {
 		struct held *held = &a->held[i & a->held_mask];
 
 		repeat_time(repeat, &held->due);
-		network_repeat_packet(&a->scheme->base.env.topo->net, repeat, &held->packet);
-		repeat_same(repeat, (uint64_t)held->way << 32 | held->back);
+		network_repeat_packet(net, repeat, &held->packet);
+		repeat_same(repeat, held->way);
+		if (net->lossless) /* else nothing is charged to where it came from */
+			repeat_same(repeat, held->back);
 		if (held->way == NETREDUCE_RESULTS)
 			repeat_same(repeat, held->column);
 	}
