@@ -2,22 +2,22 @@
 # The same flows on the same paths in ns-3, as a matrix: cases x {mean, p99} of the slowdown of short flows (below
 # 100 KB; where a case has none, of all). A cell is inasim over ns-3, flows of all its seeds together, and holds
 # within its bounds; tests/peer/ns3/README.md has the cause of each that is wider than 3 %.
-# Skipped (77) without ns-3, and without a compiler for it.
-# shellcheck disable=SC2317 # xargs calls run() and incasts()
+# ns-3's side is kept in tests/peer/ns3/matrix.txt, with a checksum of all that it follows from. ns-3 itself runs
+# where that has changed (the test fails until --update has kept the new side), and with NIGHTLY set, when it must
+# give what is kept. Skipped (77) where it should run and is not installed.
+# shellcheck disable=SC2317 # xargs calls here(), there() and incasts()
 set -euo pipefail
+shopt -s extglob
 export LC_ALL=C
 
 : "${SRC:?source directory}" "${INASIM:?the program}"
-if [[ ! -e /usr/include/ns3/core-module.h ]] || ! command -v g++ jq >/dev/null; then
-	echo "peer_ns3: ns-3 is not installed (scripts/setup --ns3), skipped"
-	exit 77
-fi
 INASIM=$(realpath "$INASIM")
 export SRC INASIM
 peer=$SRC/tests/peer/ns3
+kept=$peer/matrix.txt
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-"$peer/build" "$work/peer" >/dev/null
+version=$(pkg-config --modversion ns3-internet 2>/dev/null || sed -n 's/^ns-//p' "$kept")
 
 reno="/flows/0/transport=reno /topology/switch/ecn=false /topology/switch/buffer=150KB /tcp/mss=1448"
 ns3_reno="--control=reno --timestamps --segment=1448 --wire-extra=24 --buffer=150000"
@@ -47,9 +47,8 @@ incasts() {
 	}' | sort -t, -k1,1g
 }
 
-# run CASE SEED SCENARIO SENDERS CHANGES OPTIONS: both programs; a line a flow: size, ideal, FCT here, FCT there,
-# timeouts here, timeouts there
-run() {
+# here CASE SEED SCENARIO SENDERS CHANGES OPTIONS: a line a flow: size, ideal, FCT, timeouts
+here() {
 	local out=$work/$1.$2 arguments=() change
 	for change in $5; do
 		arguments+=(--set "$change")
@@ -60,55 +59,107 @@ run() {
 	fi
 	"$INASIM" run "$SRC/tests/peer/ns3/$3.json" --seed "$2" "${arguments[@]}" --quiet --out "$out"
 	"$SRC/tests/peer/ns3/flows" "$out/flows.csv" >"$out.flows"
-	# shellcheck disable=SC2086 # options
-	"$work/peer" --rate=10Gbps --delay=1us --flows="$out.flows" --out="$out.ns3" $6 2>"$out.log" || cat "$out.log"
 	awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 		{ print $at["flow_id"], $at["size_bytes"], $at["ideal_fct_s"], $at["fct_s"], $at["timeouts"] }' "$out/flows.csv" |
-		sort -n | paste -d ' ' - <(tail -n +2 "$out.ns3" | cut -d, -f6,7 | tr , ' ') |
-		awk '{ print $2, $3, $4, $7, $5, $6 }' >"$out.pairs"
+		sort -n | cut -d ' ' -f2- >"$out.here"
 }
-export -f run incasts
+
+# there CASE SEED SCENARIO SENDERS CHANGES OPTIONS: the same by ns-3, with the ideals from here
+there() {
+	local out=$work/$1.$2
+	# shellcheck disable=SC2086 # options
+	"$work/peer" --rate=10Gbps --delay=1us --flows="$out.flows" --out="$out.ns3" $6 2>"$out.log" || cat "$out.log"
+	paste -d ' ' "$out.here" <(tail -n +2 "$out.ns3" | cut -d, -f6,7 | tr , ' ') |
+		awk '{ print $1, $2, $6, $5 }' >"$out.there"
+}
+export -f here there incasts
 export work
 
-number=0
-while IFS='|' read -r _ seeds scenario senders changes options _; do
-	for seed in $seeds; do
-		printf '%s\0' "$number" "$seed" "${scenario// /}" "${senders// /}" "$changes" "$options"
-	done
-	number=$((number + 1))
-done < <(cases) | xargs -0 -n 6 -P "$(nproc)" bash -euo pipefail -c 'run "$@"' run
+# parallel FUNCTION [CASE...]: for each seed of these cases (all)
+parallel() {
+	local function=$1 number=0 seed
+	while IFS='|' read -r _ seeds scenario senders changes options _; do
+		for seed in $seeds; do
+			[[ $# -gt 1 && " ${*:2} " != *" $number "* ]] ||
+				printf '%s\0' "$number" "$seed" "${scenario// /}" "${senders// /}" "$changes" "$options"
+		done
+		number=$((number + 1))
+	done < <(cases) | xargs -0 -r -n 6 -P "$(nproc)" bash -euo pipefail -c "$function"' "$@"' "$function"
+}
 
-# slowdowns COLUMN: mean, p99 and p50 (nearest rank) of the pairs on stdin
+# inputs CASE OPTIONS: checksum of what ns-3's side follows from
+inputs() {
+	{
+		echo "$version" "$2"
+		cat "$peer/peer.cc" "$work/$1".*.flows
+		cut -d ' ' -f1,2 "$work/$1".*.here
+	} | sha256sum | cut -c1-16
+}
+
+# slowdowns FILE...: mean, p99 and p50 (nearest rank) of short flows, or of all; how many, and their timeouts
 slowdowns() {
-	awk -v column="$1" '{ print $column / $2 }' | sort -g |
-		awk '{ v[NR] = $1; sum += $1 }
+	cat "$@" >"$work/all"
+	awk '$1 < 100000' "$work/all" >"$work/short"
+	[[ -s $work/short ]] || cp "$work/all" "$work/short"
+	awk '{ print $3 / $2, $4 }' "$work/short" | sort -g |
+		awk '{ v[NR] = $1; sum += $1; timeouts += $2 }
 			function quantile(q,    rank) {
 				rank = int(q * NR)
 				return v[rank < q * NR ? rank + 1 : rank]
 			}
-			END { print sum / NR, quantile(0.99), quantile(0.5) }'
+			END { print sum / NR, quantile(0.99), quantile(0.5), NR, timeouts }'
 }
 
+parallel here
+stale=() number=0
+while IFS='|' read -r _ _ _ _ _ options _; do
+	sums[number]=$(inputs "$number" "${options// /}")
+	[[ -z ${NIGHTLY:-} ]] && grep -q "^${sums[number]} " "$kept" || stale+=("$number")
+	number=$((number + 1))
+done < <(cases)
+if ((${#stale[@]})); then
+	if [[ ! -e /usr/include/ns3/core-module.h ]] || ! command -v g++ >/dev/null; then
+		echo "peer_ns3: ${#stale[@]} cases need ns-3, which is not installed (scripts/setup --ns3), skipped"
+		exit 77
+	fi
+	"$peer/build" "$work/peer" >/dev/null
+	parallel there "${stale[@]}"
+fi
+
 bad=0 number=0
+{
+	echo "# ns-3's side of the matrix, which tests/peer_ns3.sh --update writes: checksum of its inputs; mean, p99 and p50"
+	echo "# of the slowdown; flows; timeouts; case"
+	echo "ns-$version"
+} >"$work/matrix.txt"
 printf '%-22s %6s %5s  %-24s %-24s %s\n' case flows seeds "mean (bounds)" "p99 (bounds)" "timeouts here, ns-3"
 while IFS='|' read -r name seeds _ _ _ _ mean p99 p50; do
-	cat "$work/$number".*.pairs >"$work/all"
-	awk '$1 < 100000' "$work/all" >"$work/short"
-	[[ -s $work/short ]] || cp "$work/all" "$work/short"
-	line=$(paste -d ' ' <(slowdowns 3 <"$work/short") <(slowdowns 4 <"$work/short") \
-		<(awk '{ a += $5; b += $6 } END { print NR, a, b }' "$work/short") <(echo "$mean $p99 $p50") |
+	if [[ -e $work/$number.1.there ]]; then
+		theirs=$(slowdowns "$work/$number".*.there)
+	else
+		theirs=$(grep "^${sums[number]} " "$kept" | cut -d ' ' -f2-6)
+	fi
+	echo "${sums[number]} $theirs ${name%%+( )}" >>"$work/matrix.txt"
+	line=$(echo "$(slowdowns "$work/$number".*.here) $theirs $mean $p99 $p50" |
 		awk -v name="$name" -v seeds="$(wc -w <<<"$seeds")" '
 			function cell(ratio, low, high) {
 				wrong += !(ratio >= low && ratio <= high)
 				return sprintf("%.3f (%.2f to %.2f)", ratio, low, high)
 			}
-			{ printf "%-22s %6d %5d  %-24s %-24s %d, %d", name, $7, seeds, cell($1 / $4, $10, $11),
-				cell($2 / $5, $12, $13), $8, $9
-				if (NF > 13) printf "; p50 %s", cell($3 / $6, $14, $15)
+			{ printf "%-22s %6d %5d  %-24s %-24s %d, %d", name, $4, seeds, cell($1 / $6, $11, $12),
+				cell($2 / $7, $13, $14), $5, $10
+				if (NF > 14) printf "; p50 %s", cell($3 / $8, $15, $16)
+				if ($4 != $9) wrong = 1
 				if (wrong) printf "  OUTSIDE" }')
 	echo "$line"
 	[[ $line != *OUTSIDE ]] || bad=1
 	number=$((number + 1))
 done < <(cases)
 ((number == 8)) || bad=1
+if [[ ${1:-} == --update ]]; then
+	cp "$work/matrix.txt" "$kept"
+elif ! diff "$kept" "$work/matrix.txt"; then
+	echo "peer_ns3: tests/peer/ns3/matrix.txt is not what ns-3 gives now; tests/peer_ns3.sh --update keeps that"
+	bad=1
+fi
 exit "$bad"
