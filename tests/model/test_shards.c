@@ -271,6 +271,19 @@ Test(shards, late_ranks)
 	run_free(&run);
 }
 
+/* More neighbours of a switch than a word has bits: each piece is the sum of all, at its rank. */
+Test(shards, more_ranks_than_bits_of_a_word)
+{
+	struct run run;
+
+	build(&run, "'kind': 'star', 'hosts': 70", "",
+	      "{ 'workers': 70, " BOTH ", 'sharding': 'optimizer', 'model': { 'layers': [ { "
+	      "'gradient': '71680B' } ] } }");
+	run_to(&run, END_ALL_DONE);
+	cr_expect_eq(run.s->checks.exact_checked, 70 + 70 * 69);
+	run_free(&run);
+}
+
 /* Queues that take longer than the timeout do not fill up with what is sent again: on racks with a
  * quarter of the rate upwards and small buffers, a window of 64 kB waits for 2 ms. */
 Test(shards, timeout_below_the_queues)
