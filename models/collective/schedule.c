@@ -42,7 +42,7 @@ static struct schedule_thread *reader_of(const struct schedule_edge *edge)
 	return &edge->schedule->ranks[edge->ends.to].threads[edge->ends.thread];
 }
 
-/* The next message that was posted may go over the edge. */
+/* Whether the oldest message that was posted, and not sent yet, may leave now. */
 static bool may_send(const struct schedule_edge *edge)
 {
 	const struct schedule *schedule = edge->schedule;
@@ -96,7 +96,8 @@ static void on_passed(struct sim *sim, uint32_t entity, void *owner)
 	advance(reader_of(edge));
 }
 
-/* So many bytes have arrived; if not, the connection will tell. */
+/* Whether so many bytes have arrived. If not, the connection calls on_delivered() when they have.
+ */
 static bool has_come(const struct schedule_edge *edge, uint64_t bytes_in)
 {
 	if (edge->local)

@@ -48,7 +48,8 @@ void conf_say(struct conf_doc *doc, enum conf_severity severity, const char *poi
 	va_list args;
 
 	SIM_BUG_ON(severity != CONF_ERROR && conf_errors(doc));
-	if (before < CONF_MAX_MESSAGES) /* else it is dropped, and finding it goes through lists */
+	if (before < CONF_MAX_MESSAGES) /* a message that is dropped needs no place, and to look for
+					   one is slow */
 		place = conf_place_of_pointer(doc, pointer);
 	va_start(args, fmt);
 	conf_reportv(doc, place, pointer, fmt, args);

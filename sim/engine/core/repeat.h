@@ -94,7 +94,7 @@ struct repeat {
 		last_pattern; /* of the facts, relative to the mark; of the period before */
 	struct repeat_fact *facts;
 	size_t fact_count, fact_capacity;
-	bool switches; /* between recording and not: the loop was left for that */
+	bool switches; /* sim_run() was left, to go on with recording or without */
 	struct timer look;
 
 	uint64_t hops_skipped; /* counted by whoever walks the network */
@@ -193,7 +193,7 @@ static inline void repeat_number(struct repeat *repeat, uint64_t *number,
 		repeat_put(&repeat->same, *number - stream->base);
 }
 
-/* No more is skipped than leaves `reserve`. */
+/* Skips end early enough for the last `reserve` of *left to be simulated. */
 void repeat_left(struct repeat *repeat, uint64_t *left, uint64_t reserve);
 
 void repeat_event(struct repeat *repeat, uint32_t entity);

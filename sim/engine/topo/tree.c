@@ -82,7 +82,8 @@ bool tree_works(const struct tree *tree, const struct network *net)
 	return true;
 }
 
-static void take_children(struct tree_node *node)
+/* Where no switch passes, the inputs of a node are its children. */
+static void children_are_inputs(struct tree_node *node)
 {
 	size_t size = node->children * sizeof(*node->down_ports);
 
@@ -107,7 +108,7 @@ struct tree *tree_build(const struct topology *topo, const uint32_t *workers, si
 			add_child(&tree->nodes[node], topo->net.cold[workers[w]].reverse);
 	}
 	for (uint32_t i = 0; i < tree->node_count; i++)
-		take_children(&tree->nodes[i]);
+		children_are_inputs(&tree->nodes[i]);
 	return tree;
 }
 
