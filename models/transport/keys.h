@@ -34,6 +34,8 @@ enum timer_tag {
 	TIMER_SHARDS = 16 + 8,
 	TIMER_SHARDS_GATHER = 16 + 9,
 	TIMER_SHARP = 16 + 12, /* of a job: hosts, nodes twice, lock */
+	TIMER_SHARP_SCATTER = 16 + 13,
+	TIMER_SHARP_GATHER = 16 + 14,
 };
 
 /* Below 8, as TIMER_TCP doubles the number. */

@@ -442,3 +442,159 @@ Test(sharp, mistakes)
 			     "] } } ] }"),
 		1);
 }
+
+/* --- reduce-scatter and all-gather --- */
+
+#define PARTS "'all_reduce': 'ring', 'reduce_scatter': 'sharp', 'all_gather': 'sharp'"
+
+static double time_of_parts(const char *topology, unsigned workers, const char *sharding)
+{
+	char job[400];
+	struct run run;
+	double t;
+
+	snprintf(job, sizeof(job),
+		 "{ 'workers': %u, " PARTS ", 'sharding': '%s', 'placement': 'spread', 'model': { "
+		 "'layers': [ { 'gradient': '100MB' } ] } }",
+		 workers, sharding);
+	build(&run, topology, "", job);
+	run_to(&run, END_JOBS_DONE);
+	t = jobs_report(run.s->jobs)->durations[0];
+	run_free(&run);
+	return t;
+}
+
+/* S / B each: a reduce-scatter sends the own piece, too, and of an all-gather the own shard comes
+ * back. "full" has one more all-gather, so each is checked. */
+static void parts_take(const char *topology, unsigned workers)
+{
+	double two = time_of_parts(topology, workers, "optimizer");
+	double three = time_of_parts(topology, workers, "full"), want = 100e6 / RATE;
+
+	cr_expect_float_eq((three - two) / want, 1, 0.01, "all-gather of %u: %g", workers,
+			   (three - two) / want);
+	cr_expect_float_eq((2 * two - three) / want, 1, 0.01, "reduce-scatter of %u: %g", workers,
+			   (2 * two - three) / want);
+}
+
+Test(sharp, parts_on_a_star)
+{
+	static const unsigned workers[] = { 2, 3, 8, 16 };
+
+	for (unsigned i = 0; i < 4; i++)
+		parts_take("'kind': 'star', 'hosts': 16, " LINK, workers[i]);
+}
+
+Test(sharp, parts_over_tiers)
+{
+	parts_take(SPINE, 16);
+	parts_take("'kind': 'fat-tree', 'k': 4, " LINK, 16);
+}
+
+#define PART_RACKS                                                                                 \
+	"'kind': 'leaf-spine', 'leaves': 2, 'spines': 1, 'hosts_per_leaf': 2, 'link': { 'rate': "  \
+	"'10Gbps' }"
+
+struct part_losses {
+	uint64_t seen, first, count;
+};
+
+static bool lose_part(void *owner, uint32_t port, const struct packet *packet)
+{
+	struct part_losses *losses = owner;
+
+	(void)port, (void)packet;
+	losses->seen++;
+	return losses->seen > losses->first && losses->seen <= losses->first + losses->count;
+}
+
+/* Loses `count` packets from the n-th on. Returns how many there were. */
+static uint64_t parts_with_losses(const char *sharp, uint64_t n, uint64_t count)
+{
+	struct part_losses losses = { .first = n, .count = count };
+	struct network_faults faults = { .lose = lose_part, .owner = &losses };
+	struct run run;
+
+	build(&run, PART_RACKS, sharp,
+	      "{ 'workers': 4, " PARTS ", 'sharding': 'full', 'iterations': 2, 'model': { "
+	      "'layers': [ { 'gradient': '16KB' } ] } }");
+	network_inject(&run.s->topo.net, &faults);
+	run_to(&run, END_JOBS_DONE);
+	/* 4 rows, two iterations: an own piece, and twice four shards, at each of 4 ranks */
+	cr_expect_eq(run.s->checks.exact_checked, 4 * 2 * 4 * (1 + 2 * 4));
+	run_free(&run);
+	return losses.seen;
+}
+
+/* As streams, in OSTs of less than a row, and with the smallest window; over two tiers. */
+Test(sharp, parts_lose_each_packet_in_turn)
+{
+	static const char *const sharp[] = { "'threshold': '0B'", "'osts': 15",
+					     "'threshold': '0B', 'window': '1B', 'quota': 0.01",
+					     "'threshold': '0B', 'results': 'hop'" };
+
+	for (unsigned i = 0; i < 4; i++) {
+		uint64_t packets = parts_with_losses(sharp[i], 0, 0);
+
+		cr_expect_gt(packets, 400);
+		for (uint64_t n = 0; n < packets; n++)
+			parts_with_losses(sharp[i], n, 1 + n % 3 * 3);
+	}
+}
+
+static const struct protocol_ops *real_ops;
+static struct protocol_ops tapped;
+static bool moved_part;
+
+static void to_another_rank(void *self, uint32_t host, const struct packet *packet)
+{
+	bool move = !moved_part && host == 1 && !(packet->flags & SHARP_ACK);
+
+	moved_part |= move;
+	real_ops->deliver(self, move ? 2 : host, packet);
+}
+
+/* The right sum at the wrong rank is a violation. */
+Test(sharp, piece_at_the_wrong_rank)
+{
+	struct run run;
+	struct network *net;
+
+	build(&run, PART_RACKS, "",
+	      "{ 'workers': 4, " PARTS ", 'sharding': 'full', 'model': { 'layers': [ { "
+	      "'gradient': '16KB' } ] } }");
+	net = &run.s->topo.net;
+	for (unsigned p = 0; p < net->protocol_count; p++)
+		if (!strcmp(net->protocols[p].ops->name, "sharp_scatter")) {
+			real_ops = net->protocols[p].ops;
+			tapped = *real_ops;
+			tapped.deliver = to_another_rank;
+			net->protocols[p].ops = &tapped;
+		}
+	run_to(&run, END_VIOLATION);
+	cr_expect(strstr(run.s->checks.first, "the piece of another rank"), "%s",
+		  run.s->checks.first);
+	run_free(&run);
+}
+
+/* Each has OSTs and a tree of its own; who gets none runs on hosts, even if it were to wait. */
+Test(sharp, parts_without_resources)
+{
+	static const char *const sharp[] = { "'quota': 0.6",
+					     "'sat_trees': 1",
+					     "'sat_trees': 1, 'without_lock': 'wait'",
+					     "'trees': 1",
+					     "'trees': 1, 'lock': 'operation'",
+					     "'sat_trees': 1, 'without_lock': 'llt'" };
+
+	for (unsigned i = 0; i < 6; i++) {
+		struct run run;
+
+		build(&run, STAR, sharp[i],
+		      "{ 'count': 2, 'workers': 4, " PARTS ", 'sharding': 'full', 'iterations': 2, "
+		      "'model': { 'layers': [ { 'gradient': '1MB' }, { 'gradient': '4KB' } ] } }");
+		run_to(&run, END_JOBS_DONE);
+		expect_nothing_left(&run);
+		run_free(&run);
+	}
+}

@@ -759,7 +759,9 @@ static void put_job(unsigned number, unsigned scheme, bool last)
 	static const struct option sharding[] = {
 		{ "sharding", 20,
 		  "'optimizer'|'full'|'full', 'reduce_scatter': 'shards', 'all_gather': 'shards'|"
-		  "'optimizer', 'reduce_scatter': 'shards'|'full', 'all_gather': 'shards'" },
+		  "'optimizer', 'reduce_scatter': 'shards'|'full', 'all_gather': 'shards'|"
+		  "'full', 'reduce_scatter': 'sharp', 'all_gather': 'sharp'|"
+		  "'optimizer', 'reduce_scatter': 'sharp'|'full', 'all_gather': 'sharp'" },
 	};
 	static const struct option domain[] = {
 		{ "sharding", 40,

@@ -1,7 +1,7 @@
-/* SHARP: in-network all-reduce of InfiniBand switches. Graham et al., "Scalable Hierarchical
- * Aggregation Protocol (SHArP)", COM-HPC 2016, and "Scalable Hierarchical Aggregation and
- * Reduction Protocol (SHARP): Streaming-Aggregation Hardware Design and Evaluation", ISC 2020;
- * limits and defaults from NVIDIA's documents of SHARP 2.6 to 3.12.
+/* SHARP: in-network all-reduce, reduce-scatter and all-gather of InfiniBand switches. Graham et
+ * al., "Scalable Hierarchical Aggregation Protocol (SHArP)", COM-HPC 2016, and "Scalable
+ * Hierarchical Aggregation and Reduction Protocol (SHARP): Streaming-Aggregation Hardware Design
+ * and Evaluation", ISC 2020; limits and defaults from NVIDIA's documents of SHARP 2.6 to 3.12.
  *
  * Modelled:
  * - the aggregation manager: a tree for each job (dynamic), or k trees that jobs share (static, job
@@ -16,6 +16,10 @@
  *   reliable connections are. Credits are in these messages; what else fills queues is for PAUSE;
  * - results: by multicast, as fast as switches forward, or hop by hop, each node taking `latency`.
  *   Either way nodes keep them, and repair what is lost on the next hop;
+ * - reduce-scatter and all-gather (since 3.5): the same, where a result goes down only towards its
+ *   owner, and a shard up only from who has it, so that each loads one direction of the links. The
+ *   own piece is sent, too, and the own shard comes back. Each of the two has a tree, OSTs and
+ *   locks of its own, as communicators have;
  * - a job that gets no OSTs, or no tree: it runs a ring on hosts for its life (`ran_as` says what
  * it lacked), or does without streams, or waits.
  *
@@ -99,8 +103,10 @@ static const struct conf_row rows[] = {
 	{ 0 },
 };
 extern const struct conf_table sharp_table; /* named by collective/schemes.c */
-const struct conf_table sharp_table = { "sharp", rows, sizeof(struct sharp_conf),
-					"SHARP: all-reduce by InfiniBand's switches." };
+const struct conf_table sharp_table = {
+	"sharp", rows, sizeof(struct sharp_conf),
+	"SHARP: all-reduce, reduce-scatter, all-gather by InfiniBand's switches."
+};
 
 static uint32_t frame(const void *self)
 {
@@ -179,6 +185,9 @@ static void begin(void *self)
 {
 	struct sharp *job = self;
 
+	job->why = job->base.tensors.why;
+	if (job->kind != SHARP_ALL_REDUCE)
+		job->base.tensors.why = NULL;
 	job->size = job->streams ? sharp_size(sharp_conf(job)) : job->osts;
 	job->mask = 1;
 	while (job->mask < job->size)
@@ -200,6 +209,16 @@ static void end(void *self)
 	sharp_lock_close(job);
 }
 
+/* What a job without resources runs. */
+static const struct collective_ops *ring_of(const struct sharp *job)
+{
+	const struct collective_ops *const kinds[] = { &ring_collective,
+						       ring_collective.reduce_scatter,
+						       ring_collective.all_gather };
+
+	return kinds[job->kind];
+}
+
 static void *start(void *self, const struct collective_job *spec, const char **never)
 {
 	struct sharp_scheme *scheme = self;
@@ -207,11 +226,22 @@ static void *start(void *self, const struct collective_job *spec, const char **n
 
 	if (!job)
 		return NULL;
+	job->kind = scheme->kind;
 	if (job->actual.scheme)
-		job->ring = ring_collective.start(scheme->ring, spec, never);
+		job->ring = ring_of(job)->start(scheme->main->ring, spec, never);
 	else
 		ina_begin(&job->base);
 	return job;
+}
+
+static void *start_reduce_scatter(void *self, const struct collective_job *spec, const char **never)
+{
+	return start(((struct sharp_scheme *)self)->parts[SHARP_REDUCE_SCATTER], spec, never);
+}
+
+static void *start_all_gather(void *self, const struct collective_job *spec, const char **never)
+{
+	return start(((struct sharp_scheme *)self)->parts[SHARP_ALL_GATHER], spec, never);
 }
 
 /* A job streams as a whole or not: by the gradients of an iteration. */
@@ -248,10 +278,12 @@ static void withdraw(void *admitted)
 
 static void contribute(void *instance, uint32_t worker, bytes size)
 {
-	const struct sharp *job = instance;
+	struct sharp *job = instance;
 
 	if (job->ring)
-		ring_collective.contribute(job->ring, worker, size);
+		ring_of(job)->contribute(job->ring, worker, size);
+	else if (job->kind != SHARP_ALL_REDUCE)
+		sharp_contribute(job, worker, size);
 	else
 		ina_contribute(instance, worker, size);
 }
@@ -261,7 +293,7 @@ static void finish(void *instance)
 	struct sharp *job = instance;
 
 	if (job->ring)
-		ring_collective.finish(job->ring);
+		ring_of(job)->finish(job->ring);
 	else
 		ina_end(&job->base);
 	ina_withdraw(job);
@@ -277,7 +309,7 @@ static void stats(const void *instance, struct collective_stats *stats)
 	const struct sharp *job = instance;
 
 	if (job->ring)
-		ring_collective.stats(job->ring, stats);
+		ring_of(job)->stats(job->ring, stats);
 }
 
 static bytes received(const void *instance)
@@ -290,7 +322,7 @@ static void report_waiting(const void *instance, FILE *to, size_t limit)
 	const struct sharp *job = instance;
 
 	if (job->ring)
-		ring_collective.report_waiting(job->ring, to, limit);
+		ring_of(job)->report_waiting(job->ring, to, limit);
 	else
 		ina_report_waiting(instance, to, limit);
 }
@@ -306,6 +338,8 @@ static void close_scheme(void *self)
 {
 	struct sharp_scheme *scheme = self;
 
+	ina_close(scheme->parts[SHARP_REDUCE_SCATTER]);
+	ina_close(scheme->parts[SHARP_ALL_GATHER]);
 	ring_collective.close(scheme->ring);
 	free(scheme->at);
 	free(scheme->owner);
@@ -319,40 +353,58 @@ static uint64_t tree_number(const struct ina_job *job)
 	return conf->trees ? job->spec.number % (uint64_t)conf->trees : job->spec.number;
 }
 
-static const struct ina_ops ops = {
-	.title = "SHARP",
-	.scheme_size = sizeof(struct sharp_scheme),
-	.job_size = sizeof(struct sharp),
-	.worker_size = sizeof(struct sharp_worker),
-	.node_size = sizeof(struct sharp_node),
-	.protocol = { .name = "sharp",
-		      .flags = { "ack", "ask" },
-		      .deliver = deliver,
-		      .at_switch = at_switch,
-		      .about = ina_about },
-	.pull = sharp_pull,
-	.bypass = { .switches_wait = true },
-	.root = "sharp root",
-	.tree_number = tree_number,
-	.admit = sharp_admit,
-	.withdraw = sharp_withdraw,
-	.begin = begin,
-	.end = end,
-	.waits = sharp_waits,
-	.stats = stats,
-	.close = close_scheme,
-};
+#define KIND(kind, protocol_name, ...)                                                             \
+	static const struct ina_ops kind##_ops = { .title = "SHARP",                               \
+						   .scheme_size = sizeof(struct sharp_scheme),     \
+						   .job_size = sizeof(struct sharp),               \
+						   .worker_size = sizeof(struct sharp_worker),     \
+						   .node_size = sizeof(struct sharp_node),         \
+						   .protocol = { .name = protocol_name,            \
+								 .flags = { "ack", "ask" },        \
+								 .deliver = deliver,               \
+								 .at_switch = at_switch,           \
+								 .about = ina_about },             \
+						   .pull = sharp_pull,                             \
+						   .bypass = { .switches_wait = true },            \
+						   .root = "sharp root",                           \
+						   .tree_number = tree_number,                     \
+						   .admit = sharp_admit,                           \
+						   .withdraw = sharp_withdraw,                     \
+						   .begin = begin,                                 \
+						   .end = end,                                     \
+						   .waits = sharp_waits,                           \
+						   .stats = stats,                                 \
+						   __VA_ARGS__ }
+
+KIND(all_reduce, "sharp", .close = close_scheme);
+KIND(reduce_scatter, "sharp_scatter", );
+KIND(all_gather, "sharp_gather", );
+
+static struct sharp_scheme *open_kind(enum sharp_kind kind, struct sharp_scheme *main,
+				      const struct model_env *env, const void *self)
+{
+	static const struct ina_ops *const kinds[] = { &all_reduce_ops, &reduce_scatter_ops,
+						       &all_gather_ops };
+	const struct sharp_conf *conf = self;
+	struct sharp_scheme *scheme =
+		ina_open(kinds[kind], env, conf,
+			 (struct ina_format){ .frame = frame(conf),
+					      .elements = (uint32_t)conf->elements,
+					      .memory = sharp_memory(conf) });
+
+	scheme->kind = kind;
+	scheme->main = main ? main : scheme;
+	return scheme;
+}
 
 static void *open_scheme(const struct model_env *env, const void *self)
 {
 	const struct sharp_conf *conf = self;
 	uint32_t switches = env->topo->net.switches;
-	struct sharp_scheme *scheme =
-		ina_open(&ops, env, conf,
-			 (struct ina_format){ .frame = frame(conf),
-					      .elements = (uint32_t)conf->elements,
-					      .memory = sharp_memory(conf) });
+	struct sharp_scheme *scheme = open_kind(SHARP_ALL_REDUCE, NULL, env, self);
 
+	for (unsigned k = SHARP_REDUCE_SCATTER; k <= SHARP_ALL_GATHER; k++)
+		scheme->parts[k] = open_kind(k, scheme, env, self);
 	scheme->ring = ring_collective.open(env, conf->below[0]);
 	scheme->at = xcalloc(switches, sizeof(*scheme->at));
 	scheme->owner =
@@ -360,8 +412,16 @@ static void *open_scheme(const struct model_env *env, const void *self)
 	return scheme;
 }
 
+#define COLLECTIVE                                                                                 \
+	.name = "sharp", .contribute = contribute, .finish = finish, .intact = intact,             \
+	.stats = ina_stats, .ran_as = ran_as, .received = received,                                \
+	.report_waiting = report_waiting
+
+static const struct collective_ops reduce_scatter = { .start = start_reduce_scatter, COLLECTIVE };
+static const struct collective_ops all_gather = { .start = start_all_gather, COLLECTIVE };
+
 const struct collective_ops sharp_collective = {
-	.name = "sharp",
+	COLLECTIVE,
 	.help = "SHARP of InfiniBand: trees with quotas, short operations and locked streams",
 	.table = &sharp_table,
 	.idle = idle,
@@ -375,12 +435,7 @@ const struct collective_ops sharp_collective = {
 	.plan = plan,
 	.withdraw = withdraw,
 	.tolerance = { .one_switch = 0.02, .tiers = 0.02, .together = 0.05 },
-	.contribute = contribute,
-	.finish = finish,
-	.intact = intact,
-	.stats = ina_stats,
 	.memory = ina_memory,
-	.ran_as = ran_as,
-	.received = received,
-	.report_waiting = report_waiting,
+	.reduce_scatter = &reduce_scatter,
+	.all_gather = &all_gather,
 };

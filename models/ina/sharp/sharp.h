@@ -14,6 +14,7 @@
 
 #include "core/alarm.h"
 #include "ina/common/ina.h"
+#include "transport/keys.h"
 
 /* Flags of its packets; both: something is missing, go back. */
 enum {
@@ -57,12 +58,17 @@ struct sharp_child {
 	bool nacked;       /* it knows that it has to go back */
 };
 
-/* An aggregation node. Chunks before `freed` are gone, those before `complete` complete; at the
- * root sums are results. */
+/* An aggregation node. Of a reduce-scatter it gets and passes on the results that ranks below it
+ * own, of an all-gather the shards that they have: `below` and `gap` lead from one to the next, and
+ * numbers of what goes that way are always those of such a chunk. Chunks before `freed` are gone,
+ * those before `complete` complete; at the root sums are results. */
 struct sharp_node {
 	struct ina_node base;
 	struct sharp *job;
 	struct sharp_child *child;
+	uint32_t *below;  /* by rank: ranks until the next one below, 0 = it is */
+	uint32_t *gap;    /* by rank below: ranks until the next one behind the same child */
+	uint16_t *toward; /* by rank below: its child */
 	struct sharp_entry *sums, *results;      /* [chunk & job->mask]; the same at the root */
 	uint64_t touched, complete, next, freed; /* sums; freed: the parent has those before */
 	uint64_t limit;                          /* up to where the parent has room */
@@ -72,6 +78,7 @@ struct sharp_node {
 	uint32_t slowest;    /* a child that has freed no more than down_freed */
 	uint32_t resending;  /* children that lack results */
 	bool nacked;
+	bool end_freed; /* the last result that all children have freed was asked for */
 	uint64_t probe;
 	sim_time up_free, down_free, up_time, down_time; /* links, by our packets; of one */
 	sim_time progress;                               /* of what has been acknowledged */
@@ -82,6 +89,8 @@ struct sharp_node {
 
 struct sharp_worker {
 	struct ina_worker base;
+	uint64_t result;        /* the next to come */
+	uint64_t told;          /* the switch knows that those before have come */
 	uint64_t next, highest; /* to send; the end of what has been sent */
 	uint64_t got, limit;    /* the switch has those before; has room up to there */
 	uint64_t probe;
@@ -94,11 +103,15 @@ struct sharp_worker {
 	struct alarm alarm;
 };
 
+enum sharp_kind { SHARP_ALL_REDUCE, SHARP_REDUCE_SCATTER, SHARP_ALL_GATHER };
 enum sharp_mode { SHARP_LOCK_FIRST, SHARP_LLT, SHARP_SAT };
 enum sharp_lock { SHARP_UNLOCKED, SHARP_QUEUED, SHARP_COMING, SHARP_HELD };
 
 struct sharp {
 	struct ina_job base;
+	enum sharp_kind kind;
+	/* Of parts, whose tensors are counted in rows, the kit knows none. */
+	struct why_chunks *why;
 	void *ring; /* an instance of ring, without resources; then nothing below */
 	struct collective_actual actual;
 	uint64_t osts;
@@ -112,8 +125,13 @@ struct sharp {
 	struct timer timer;                /* the lock comes */
 };
 
+/* The object that open() makes; one more for each of the other kinds of jobs, which share the
+ * manager of `main`. */
 struct sharp_scheme {
 	struct ina_scheme base;
+	enum sharp_kind kind;
+	struct sharp_scheme *main;
+	struct sharp_scheme *parts[3]; /* by kind; of main only */
 	void *ring;
 	struct sharp_at {                 /* by switch */
 		uint64_t osts, sat_trees; /* in use */
@@ -125,6 +143,25 @@ struct sharp_scheme {
 static inline const struct sharp_conf *sharp_conf(const struct sharp *job)
 {
 	return job->base.scheme->conf;
+}
+
+static inline uint32_t sharp_ranks(const struct sharp *job)
+{
+	return job->base.spec.workers;
+}
+
+/* Chunks of a row: a reduce-scatter or all-gather has rows of a packet of each rank's piece. */
+static inline uint32_t sharp_row(const struct sharp *job)
+{
+	return job->kind == SHARP_ALL_REDUCE ? 1 : sharp_ranks(job);
+}
+
+static inline enum timer_tag sharp_timer(const struct sharp *job)
+{
+	static const enum timer_tag tags[] = { TIMER_SHARP, TIMER_SHARP_SCATTER,
+					       TIMER_SHARP_GATHER };
+
+	return tags[job->kind];
 }
 
 /* What packets say besides: `first` in 32 bits, and `second`. */
@@ -173,6 +210,7 @@ void sharp_at_node(struct sharp_node *node, uint32_t back, const struct packet *
 void sharp_worker_begin(struct sharp_worker *worker);
 void sharp_worker_end(struct sharp_worker *worker);
 void sharp_deliver(struct sharp_worker *worker, const struct packet *packet);
+void sharp_contribute(struct sharp *job, uint32_t worker, bytes size);
 enum nic_pull sharp_pull(void *worker, struct packet *packet);
 bool sharp_waits(const void *worker, char *text, size_t size);
 

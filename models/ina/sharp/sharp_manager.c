@@ -47,7 +47,7 @@ bytes sharp_memory(const struct sharp_conf *conf)
 
 static struct sharp_scheme *scheme_of(const struct sharp *job)
 {
-	return (struct sharp_scheme *)job->base.scheme;
+	return ((struct sharp_scheme *)job->base.scheme)->main;
 }
 
 static uint32_t switch_of(const struct sharp *job, uint32_t n)
@@ -72,7 +72,7 @@ static struct sharp **owner(const struct sharp *job, uint32_t n)
 static void reserve(const struct sharp *job, int64_t bytes_more)
 {
 	for (uint32_t n = 0; n < job->base.tree.tree->node_count; n++)
-		collective_reserve(((struct ina_node *)ina_node(&job->base, n))->memory,
+		collective_reserve(&scheme_of(job)->base.memory[switch_of(job, n)],
 				   job->base.scheme->env.sim->now, bytes_more);
 }
 
@@ -125,14 +125,19 @@ static bool admit_without(struct sharp *job)
 {
 	const struct sharp_conf *conf = sharp_conf(job);
 	const char *what = conf->trees ? "SAT locks" : "SAT trees";
+	int without_lock = conf->without_lock;
+
+	if (without_lock == SHARP_WAIT &&
+	    ((struct sharp_scheme *)job->base.scheme)->kind == SHARP_ALL_GATHER)
+		without_lock = SHARP_HOSTS; /* the job has begun */
 
 	job->actual = (struct collective_actual){
-		.scheme = conf->without_lock == SHARP_HOSTS ? "ring" : NULL,
+		.scheme = without_lock == SHARP_HOSTS ? "ring" : NULL,
 		.key = conf->trees ? "lock" : "sat_trees",
 		.what = what,
 		.of = 1,
 	};
-	return conf->without_lock != SHARP_WAIT;
+	return without_lock != SHARP_WAIT;
 }
 
 bool sharp_admit(void *self, const char **never)
@@ -256,7 +261,7 @@ enum sharp_mode sharp_mode(struct sharp *job, const struct sharp_worker *worker)
 		return SHARP_LLT;
 	if (job->owns)
 		return SHARP_SAT;
-	if (worker->base.results < worker->tensor_first)
+	if (worker->result < worker->tensor_first)
 		return SHARP_LOCK_FIRST; /* one operation after the other */
 	if (job->lock == SHARP_UNLOCKED)
 		request(job, worker->tensor, worker->tensor_end);
@@ -278,7 +283,8 @@ void sharp_lock_open(struct sharp *job)
 	struct sim *sim = job->base.scheme->env.sim;
 
 	timer_open(sim, &job->timer, SIM_TIMER,
-		   timer_key_of_job(TIMER_SHARP, job->base.spec.number, 3u << 22), on_lock, job);
+		   timer_key_of_job(sharp_timer(job), job->base.spec.number, 3u << 22), on_lock,
+		   job);
 	sim_name(sim, on_lock, "SHARP lock of job %j");
 }
 

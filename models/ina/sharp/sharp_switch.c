@@ -40,6 +40,36 @@ static uint64_t room(const struct sharp_node *node)
 	return (is_root(node) ? node->down_freed : node->freed) + node->job->size;
 }
 
+/* The first chunk from this on that goes up from the node, or comes down to it. */
+static uint64_t up_from(const struct sharp_node *node, uint64_t chunk)
+{
+	return node->job->kind == SHARP_ALL_GATHER
+		       ? chunk + node->below[chunk % sharp_ranks(node->job)]
+		       : chunk;
+}
+
+static uint64_t down_from(const struct sharp_node *node, uint64_t chunk)
+{
+	return node->job->kind == SHARP_REDUCE_SCATTER
+		       ? chunk + node->below[chunk % sharp_ranks(node->job)]
+		       : chunk;
+}
+
+/* The next after this that the same child sends, or gets. */
+static uint64_t up_after(const struct sharp_node *node, uint64_t chunk)
+{
+	return chunk + (node->job->kind == SHARP_ALL_GATHER
+				? node->gap[chunk % sharp_ranks(node->job)]
+				: 1);
+}
+
+static uint64_t down_after(const struct sharp_node *node, uint64_t chunk)
+{
+	return chunk + (node->job->kind == SHARP_REDUCE_SCATTER
+				? node->gap[chunk % sharp_ranks(node->job)]
+				: 1);
+}
+
 static uint64_t lesser(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
@@ -50,7 +80,7 @@ static uint64_t lesser(uint64_t a, uint64_t b)
 /* A sum waits for room at the parent. */
 static bool is_blocked(const struct sharp_node *node)
 {
-	return !is_root(node) && node->next < node->complete && node->next == node->limit;
+	return !is_root(node) && node->next < node->complete && node->next >= node->limit;
 }
 
 static sim_time due(const void *self)
@@ -138,7 +168,7 @@ static void tell_room(struct sharp_node *node, struct switch_actions *actions)
 static void tell_freed(struct sharp_node *node, struct switch_actions *actions)
 {
 	if (node->down_freed >= node->told_freed + (node->job->size + 3) / 4 ||
-	    (node->down_freed > node->told_freed && result_of(node, node->down_freed - 1)->end))
+	    (node->down_freed > node->told_freed && node->end_freed))
 		ack_parent(node, SHARP_ACK, actions);
 }
 
@@ -164,9 +194,9 @@ static void send_sum(struct sharp_node *node)
 		packet.flags |= PACKET_RETRANSMIT;
 		node->job->base.stats.retransmissions++;
 	}
-	node->next++;
-	if (node->next == lesser(node->limit, node->freed + node->job->size) ||
-	    node->next == node->told)
+	node->next = up_from(node, node->next + 1);
+	if (node->next >= lesser(node->limit, node->freed + node->job->size) ||
+	    node->next >= node->told)
 		packet.flags |= SHARP_ASK; /* it may have to wait for room */
 	node->told_freed = node->down_freed;
 	sharp_tell(&packet, node->down_freed, node->have);
@@ -178,20 +208,24 @@ static void send_sum(struct sharp_node *node)
 static void send_result(struct sharp_node *node)
 {
 	const struct sharp_entry *result = result_of(node, node->sent);
+	bool to_all = node->job->kind != SHARP_REDUCE_SCATTER;
+	uint64_t chunk = node->sent;
 	struct packet packet;
+	uint32_t c;
 
-	fill_chunk(node, &packet, node->sent, result);
+	fill_chunk(node, &packet, chunk, result);
 	packet.flags |= PACKET_RESULT;
 	if (node->down_freed == node->sent)
 		progress(node);
-	node->sent++;
-	if (node->sent == node->down_freed + node->job->size)
+	node->sent = down_from(node, chunk + 1);
+	if (node->sent >= node->down_freed + node->job->size)
 		packet.flags |= SHARP_ASK;
-	node->told = room(node);
-	sharp_tell(&packet, node->sent, node->told);
+	sharp_tell(&packet, chunk + 1, room(node));
+	node->told = to_all ? room(node) : node->told;
 	node->down_free = now_of(node) + node->down_time;
-	depart(node, &packet, result->back, node->base.place->down_ports,
-	       node->base.place->children);
+	c = to_all ? 0 : node->toward[chunk % sharp_ranks(node->job)];
+	depart(node, &packet, result->back, &node->base.place->down_ports[c],
+	       to_all ? node->base.place->children : 1);
 	arm(node);
 }
 
@@ -208,7 +242,8 @@ static void send_again(struct sharp_node *node)
 	fill_chunk(node, &packet, child->resend, result);
 	packet.flags |= PACKET_RESULT | PACKET_RETRANSMIT;
 	node->base.memory->stats.repairs++;
-	if (++child->resend == node->sent || child->probe) {
+	child->resend = down_after(node, child->resend);
+	if (child->resend >= node->sent || child->probe) {
 		packet.flags |= SHARP_ASK;
 		child->resend = NONE;
 		node->resending--;
@@ -307,6 +342,8 @@ static void find_slowest(struct sharp_node *node)
 			node->slowest = c;
 		}
 	if (least > node->down_freed) {
+		for (uint64_t i = node->down_freed; i < least; i = down_from(node, i + 1))
+			node->end_freed = result_of(node, i)->end;
 		node->down_freed = least;
 		progress(node);
 	}
@@ -332,7 +369,7 @@ static void listen_to_child(struct sharp_node *node, uint32_t c, const struct pa
 
 static void listen_to_parent(struct sharp_node *node, const struct packet *packet)
 {
-	uint64_t freed = sharp_told(packet, 0, node->freed);
+	uint64_t freed = up_from(node, sharp_told(packet, 0, node->freed));
 
 	node->limit = sharp_told(packet, 1, node->limit);
 	if (freed > node->freed) {
@@ -380,11 +417,14 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 			continue;
 		lacks = true;
 		child->probe = node->sent;
-		resend_to(node, child, child->has < node->sent ? child->has : node->sent - 1);
+		resend_to(node, child,
+			  child->has < node->sent                   ? child->has
+			  : node->job->kind == SHARP_REDUCE_SCATTER ? child->freed
+								    : node->sent - 1);
 	}
 	if (lacks) {
 		job->stats.timeouts++;
-		why_timed_out(job->tensors.why);
+		why_timed_out(node->job->why);
 	}
 	node->progress = sim->now;
 	arm(node);
@@ -393,18 +433,30 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 
 /* --- what comes --- */
 
-/* A sum is complete; at the root it is a result. */
+/* Contributions to a sum. */
+static uint32_t needed(const struct sharp_node *node)
+{
+	return node->job->kind == SHARP_ALL_GATHER ? 1 : node->base.place->children;
+}
+
+/* A sum is complete, or a shard has come; with those before, at the root it is a result. */
 static void complete(struct sharp_node *node, struct sharp_entry *sum, uint32_t back)
 {
+	uint64_t before = node->complete;
+
 	sum->ready = now_of(node) + sharp_conf(node->job)->latency;
 	sum->back = back;
-	node->complete++;
+	while (node->complete < node->touched &&
+	       sum_of(node, node->complete)->count == needed(node))
+		node->complete = up_from(node, node->complete + 1);
+	if (node->complete == before)
+		return;
 	if (!is_root(node)) {
 		if (is_blocked(node) && node->freed == node->next)
 			progress(node);
 		return;
 	}
-	node->base.memory->stats.results++;
+	node->base.memory->stats.results += node->complete - before;
 	node->have = node->complete;
 }
 
@@ -413,17 +465,15 @@ static void add(struct sharp_node *node, struct sharp_child *child, uint32_t bac
 {
 	struct sharp_entry *sum = sum_of(node, packet->chunk);
 
-	if (packet->chunk == node->touched) {
-		*sum = (struct sharp_entry){ 0 };
-		node->touched++;
-	}
+	while (node->touched <= packet->chunk)
+		*sum_of(node, node->touched++) = (struct sharp_entry){ 0 };
 	sum->value += packet->value;
 	sum->flags |= packet->flags & PACKET_RETRANSMIT;
 	sum->end |= packet->slot == SHARP_END;
-	child->received++;
+	child->received = up_after(node, packet->chunk);
 	child->nacked = false;
 	node->base.memory->stats.packets_aggregated++;
-	if (++sum->count == node->base.place->children)
+	if (++sum->count == needed(node))
 		complete(node, sum, back);
 }
 
@@ -460,14 +510,15 @@ static void from_parent(struct sharp_node *node, uint32_t back, const struct pac
 	listen_to_parent(node, packet);
 	if (packet->flags & SHARP_ACK)
 		return;
-	if (packet->chunk > node->have || packet->chunk == node->down_freed + node->job->size) {
+	if (packet->chunk > node->have || packet->chunk >= node->down_freed + node->job->size) {
 		if (!node->nacked)
 			ack_parent(node, SHARP_NAK, actions);
 		node->nacked = true;
 		return;
 	}
 	if (packet->chunk == node->have) {
-		result = result_of(node, node->have++);
+		result = result_of(node, node->have);
+		node->have = down_from(node, node->have + 1);
 		*result = (struct sharp_entry){ .value = packet->value,
 						.ready = now_of(node),
 						.back = back,
@@ -504,6 +555,45 @@ static sim_time time_on(const struct sharp_node *node, uint32_t port)
 	return link_transmission(port_class(net, &net->ports[port]), node->job->base.scheme->frame);
 }
 
+/* Which ranks are below, and behind which child. */
+static void find_ranks(struct sharp *job, struct sharp_node *node, uint32_t n)
+{
+	const struct tree *tree = job->base.tree.tree;
+	uint32_t ranks = sharp_ranks(job), children = node->base.place->children;
+	uint32_t *next = xcalloc(children, sizeof(*next)), nearest = 0;
+
+	node->below = xcalloc(ranks, sizeof(*node->below));
+	node->gap = xcalloc(ranks, sizeof(*node->gap));
+	node->toward = xcalloc(ranks, sizeof(*node->toward));
+	for (uint32_t w = 0; w < ranks; w++) {
+		uint32_t at = tree->node_of_worker[w], child = tree->number_of_worker[w];
+
+		for (; at != n && at != TREE_NONE; at = tree->nodes[at].parent)
+			child = tree->nodes[at].number;
+		node->toward[w] = (uint16_t)(at == n ? child : children);
+	}
+	for (uint32_t i = 2 * ranks; i-- > 0;) { /* backwards, twice around */
+		uint32_t w = i % ranks, child = node->toward[w];
+
+		if (child < children) {
+			node->gap[w] = next[child] - i;
+			next[child] = nearest = i;
+		}
+		node->below[w] = nearest - i;
+	}
+	for (uint32_t c = 0; c < children; c++) {
+		struct sharp_child *first = &node->child[c];
+
+		if (job->kind == SHARP_ALL_GATHER)
+			first->received = next[c];
+		else
+			first->has = first->freed = next[c];
+	}
+	free(next);
+	node->complete = node->next = node->freed = up_from(node, 0);
+	node->have = node->sent = node->down_freed = down_from(node, 0);
+}
+
 static void open_node(struct sharp *job, uint32_t n)
 {
 	struct sharp_node *node = ina_node(&job->base, n);
@@ -511,11 +601,15 @@ static void open_node(struct sharp *job, uint32_t n)
 	struct sim *sim = job->base.scheme->env.sim;
 
 	node->job = job;
+	node->base.memory =
+		&((struct sharp_scheme *)job->base.scheme)->main->base.memory[place->sw];
 	node->sums = xcalloc(job->mask + 1, sizeof(*node->sums));
 	node->results = is_root(node) ? node->sums : xcalloc(job->mask + 1, sizeof(*node->results));
 	node->child = xcalloc(place->children, sizeof(*node->child));
 	node->limit = node->told = job->size;
 	node->turn_at = SIM_TIME_MAX;
+	if (job->kind != SHARP_ALL_REDUCE)
+		find_ranks(job, node, n);
 	for (uint32_t c = 0; c < place->children; c++) {
 		node->child[c].resend = NONE;
 		node->down_time = later(node->down_time, time_on(node, place->down_ports[c]));
@@ -523,10 +617,10 @@ static void open_node(struct sharp *job, uint32_t n)
 	if (!is_root(node))
 		node->up_time = time_on(node, place->up_port);
 	alarm_open(sim, &node->alarm,
-		   timer_key_of_job(TIMER_SHARP, job->base.spec.number, 1u << 22 | n), on_timeout,
-		   due, node);
+		   timer_key_of_job(sharp_timer(job), job->base.spec.number, 1u << 22 | n),
+		   on_timeout, due, node);
 	timer_open(sim, &node->turn, SIM_TIMER,
-		   timer_key_of_job(TIMER_SHARP, job->base.spec.number, 2u << 22 | n), on_turn,
+		   timer_key_of_job(sharp_timer(job), job->base.spec.number, 2u << 22 | n), on_turn,
 		   node);
 	timer_apart(sim, &node->turn);
 	sim_name(sim, on_timeout, "SHARP timeout of an aggregation node of job %j");
@@ -552,5 +646,8 @@ void sharp_nodes_end(struct sharp *job)
 			free(node->results);
 		free(node->sums);
 		free(node->child);
+		free(node->below);
+		free(node->gap);
+		free(node->toward);
 	}
 }

@@ -35,7 +35,7 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 	(void)entity;
 	if (worker->got < worker->highest) {
 		worker->base.job->stats.timeouts++;
-		why_timed_out(worker->base.job->tensors.why);
+		why_timed_out(sharp_of(worker)->why);
 	}
 	worker->progress = sim->now;
 	worker->probe = worker->highest;
@@ -54,7 +54,8 @@ static void enter_tensor(struct sharp_worker *worker)
 	while (worker->next >= worker->tensor_end) {
 		worker->tensor += worker->tensor_end != 0;
 		worker->tensor_first = worker->tensor_end;
-		worker->tensor_end = tensors->end[worker->tensor & tensors->mask];
+		worker->tensor_end =
+			tensors->end[worker->tensor & tensors->mask] * sharp_row(sharp_of(worker));
 		worker->mode = SHARP_LOCK_FIRST;
 	}
 	if (worker->mode == SHARP_LOCK_FIRST)
@@ -76,7 +77,7 @@ static bool may_send(struct sharp_worker *worker)
 {
 	if (worker->next < worker->highest) /* again: a probe, or all from there on */
 		return !worker->probe || worker->next <= worker->got;
-	if (worker->next >= ina_available(&worker->base))
+	if (worker->next >= ina_available(&worker->base) * sharp_row(sharp_of(worker)))
 		return false;
 	if (worker->next >= worker->limit) {
 		block(worker);
@@ -86,7 +87,7 @@ static bool may_send(struct sharp_worker *worker)
 	enter_tensor(worker);
 	return worker->mode == SHARP_SAT ||
 	       (worker->mode == SHARP_LLT &&
-		worker->next < worker->base.results + sharp_of(worker)->osts);
+		worker->next < worker->result + sharp_of(worker)->osts);
 }
 
 static void fill(struct sharp_worker *worker, struct packet *packet)
@@ -94,7 +95,8 @@ static void fill(struct sharp_worker *worker, struct packet *packet)
 	const struct tree *tree = worker->base.job->tree.tree;
 
 	packet->source = (uint16_t)tree->number_of_worker[worker->base.number];
-	sharp_tell(packet, worker->base.results, worker->base.results);
+	sharp_tell(packet, worker->result, worker->result);
+	worker->told = worker->result;
 }
 
 static void send_ack(struct sharp_worker *worker, struct packet *packet)
@@ -114,22 +116,26 @@ static void tell_why(struct sharp_worker *worker)
 			   : worker->waited          ? WHY_CUT_BY_LOCK
 						     : WHY_UNCUT;
 
-	why_window(worker->base.job->tensors.why, worker->base.number, cut);
+	why_window(sharp_of(worker)->why, worker->base.number, cut);
 	worker->waited = false;
 }
 
 static void send_next(struct sharp_worker *worker, struct packet *packet)
 {
-	uint64_t chunk = worker->next++;
+	const struct sharp *job = sharp_of(worker);
+	uint64_t chunk = worker->next, ends;
 	bool again = chunk < worker->highest;
 
+	worker->next += job->kind == SHARP_ALL_GATHER ? sharp_ranks(job) : 1;
+	ends = job->kind == SHARP_REDUCE_SCATTER ? sharp_ranks(job) : 1; /* each owner's last */
 	ina_packet(packet, &worker->base, chunk);
 	fill(worker, packet);
 	if (worker->got == worker->highest)
 		worker->progress = worker->base.job->scheme->env.sim->now;
-	if (worker->next == worker->tensor_end || (again && worker->next == worker->highest))
+	if (chunk + ends >= worker->tensor_end || (again && worker->next == worker->highest))
 		packet->slot = SHARP_END;
-	if (packet->slot || worker->next == worker->limit || worker->probe)
+	if (worker->next >= worker->tensor_end || (again && worker->next == worker->highest) ||
+	    worker->next >= worker->limit || worker->probe)
 		packet->flags |= SHARP_ASK;
 	if (chunk < worker->got) {
 		worker->base.job->stats.reminders++;
@@ -141,7 +147,7 @@ static void send_next(struct sharp_worker *worker, struct packet *packet)
 	}
 	if (worker->probe)
 		worker->next = worker->highest;
-	if (worker->base.job->tensors.why)
+	if (job->why)
 		tell_why(worker);
 	arm(worker);
 }
@@ -161,10 +167,21 @@ enum nic_pull sharp_pull(void *owner, struct packet *packet)
 
 /* --- what comes --- */
 
+/* The first chunk from this on that the rank sends. */
+static uint64_t own_from(const struct sharp_worker *worker, uint64_t chunk)
+{
+	const struct sharp *job = sharp_of(worker);
+	uint64_t ranks = sharp_ranks(job);
+
+	if (job->kind != SHARP_ALL_GATHER)
+		return chunk;
+	return chunk + (worker->base.number + ranks - chunk % ranks) % ranks;
+}
+
 /* What the switch has, and has room for. */
 static void listen(struct sharp_worker *worker, const struct packet *packet)
 {
-	uint64_t got = sharp_told(packet, 0, worker->got);
+	uint64_t got = own_from(worker, sharp_told(packet, 0, worker->got));
 
 	worker->limit = sharp_told(packet, 1, worker->limit);
 	if (got > worker->got) {
@@ -181,28 +198,75 @@ static void listen(struct sharp_worker *worker, const struct packet *packet)
 	worker->probe = 0;
 }
 
+/* The right value, at its place. */
+static bool holds(const struct sharp_worker *worker, const struct packet *packet)
+{
+	const struct sharp *job = sharp_of(worker);
+	const struct exact *exact = &job->base.exact;
+	uint64_t chunk = packet->chunk;
+
+	if (job->kind != SHARP_ALL_GATHER)
+		return ina_holds(&worker->base, chunk, packet->value);
+	if (exact_holds_part(exact, exact->weights[chunk % sharp_ranks(job)], chunk, packet->value))
+		return true;
+	ina_violated(&job->base, worker->base.host, chunk, "a wrong shard");
+	return false;
+}
+
+/* In parts, a rank with little to send says by itself what it has freed. */
+static bool tells_freed(struct sharp_worker *worker)
+{
+	const struct sharp *job = sharp_of(worker);
+
+	return job->kind == SHARP_REDUCE_SCATTER
+		       ? !may_send(worker)
+		       : job->kind == SHARP_ALL_GATHER &&
+				 worker->result >= worker->told + (job->size + 3) / 4;
+}
+
+/* A row is whole with the last shard, with the own piece, or with its only sum. */
+static void complete(struct sharp_worker *worker, uint64_t chunk)
+{
+	struct sharp *job = sharp_of(worker);
+	uint64_t row = chunk / sharp_row(job);
+
+	worker->result += job->kind == SHARP_REDUCE_SCATTER ? sharp_ranks(job) : 1;
+	if (job->kind != SHARP_ALL_REDUCE)
+		why_result(job->why, worker->base.number, chunk);
+	if (worker->result < (row + 1) * sharp_row(job))
+		return;
+	ina_complete(&worker->base, row);
+	sharp_worker_has(job, (row + 1) * sharp_row(job));
+}
+
 static void take_result(struct sharp_worker *worker, const struct packet *packet)
 {
 	struct ina_job *job = worker->base.job;
 	uint64_t chunk = packet->chunk;
 
-	if (packet->flags & SHARP_ASK || chunk < worker->base.results)
+	if (sharp_of(worker)->kind == SHARP_REDUCE_SCATTER &&
+	    chunk % sharp_ranks(sharp_of(worker)) != worker->base.number) {
+		ina_violated(job, worker->base.host, chunk, "the piece of another rank");
+		return;
+	}
+	if (packet->flags & SHARP_ASK || chunk < worker->result)
 		worker->ack |= SHARP_ACK;
-	if (chunk < worker->base.results) {
+	if (chunk < worker->result) {
 		job->stats.stale++;
 		return;
 	}
-	if (chunk > worker->base.results) {
+	if (chunk > worker->result) {
 		if (!worker->nacked)
 			worker->ack = SHARP_NAK;
 		worker->nacked = true;
 		return;
 	}
 	worker->nacked = false;
-	if (!ina_holds(&worker->base, chunk, packet->value))
+	if (!holds(worker, packet))
 		return;
-	ina_complete(&worker->base, chunk);
-	sharp_worker_has(sharp_of(worker), chunk + 1);
+	complete(worker, chunk);
+	if (tells_freed(worker))
+		worker->ack |= SHARP_ACK;
 }
 
 void sharp_deliver(struct sharp_worker *worker, const struct packet *packet)
@@ -214,6 +278,19 @@ void sharp_deliver(struct sharp_worker *worker, const struct packet *packet)
 		ina_wake(&worker->base);
 }
 
+/* --- tensors of parts --- */
+
+/* A tensor of E elements has pieces of ceil(E / N), padded to whole packets. */
+void sharp_contribute(struct sharp *job, uint32_t w, bytes size)
+{
+	uint64_t elements = (size + ELEMENT_BYTES - 1) / ELEMENT_BYTES, ranks = sharp_ranks(job);
+	uint64_t piece = (elements + ranks - 1) / ranks, k = job->base.scheme->elements;
+
+	why_hands_over(job->why, w);
+	tensors_add(&job->base.tensors, w, piece ? (piece + k - 1) / k : 1);
+	ina_wake(ina_worker(&job->base, w));
+}
+
 /* --- life --- */
 
 bool sharp_waits(const void *self, char *text, size_t size)
@@ -222,9 +299,9 @@ bool sharp_waits(const void *self, char *text, size_t size)
 	static const char *const locks[] = { "", ", and for the lock of its tree", "", "" };
 	uint64_t chunks = ina_available(&worker->base);
 
-	snprintf(text, size,
-		 "has results of %" PRIu64 " of %" PRIu64 " chunks, has sent %" PRIu64 "%s",
-		 worker->base.results, chunks, worker->highest, locks[sharp_of(worker)->lock]);
+	snprintf(text, size, "has results of %" PRIu64 " of %" PRIu64 " %s, has sent %" PRIu64 "%s",
+		 worker->base.results, chunks, sharp_row(sharp_of(worker)) == 1 ? "chunks" : "rows",
+		 worker->highest, locks[sharp_of(worker)->lock]);
 	return worker->base.results < chunks;
 }
 
@@ -234,8 +311,12 @@ void sharp_worker_begin(struct sharp_worker *worker)
 	struct sim *sim = job->base.scheme->env.sim;
 
 	worker->limit = job->size;
+	if (job->kind == SHARP_REDUCE_SCATTER)
+		worker->result = worker->base.number;
+	if (job->kind == SHARP_ALL_GATHER)
+		worker->next = worker->highest = worker->got = worker->base.number;
 	alarm_open(sim, &worker->alarm,
-		   timer_key_of_job(TIMER_SHARP, job->base.spec.number, worker->base.number),
+		   timer_key_of_job(sharp_timer(job), job->base.spec.number, worker->base.number),
 		   on_timeout, due, worker);
 	sim_name(sim, on_timeout, "SHARP timeout of job %j worker %w");
 }
