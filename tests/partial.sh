@@ -136,6 +136,13 @@ for scheme in switchml panama netreduce sharp; do
 	done
 done
 
+# an all-gather of a job that has begun is never refused: SHARP's runs on hosts, as one by a ring does
+for gather in ring sharp; do
+	ends 0 run racks.json --quiet --out $gather --set /jobs/0/all_reduce=ring --set /jobs/0/sharding=full --set /jobs/0/all_gather=$gather \
+		--set /topology/switch/aggregation=none
+done
+checks=$((checks + 1))
+[[ $(jq .jobs.jct_s.mean ring/summary.json) == $(jq .jobs.jct_s.mean sharp/summary.json) ]] || fail "SHARP's all-gather without switches is no ring"
 # an all-gather only copies: it runs over switches that add nothing
 ends 0 run racks.json --quiet --out run --set /jobs/0/sharding=full --set /jobs/0/all_gather=shards \
 	--set /topology/switch/aggregation=none

@@ -190,7 +190,7 @@ static bool admits(struct ina_job *job, const char **never)
 	const struct ina_ops *ops = job->scheme->ops;
 	uint32_t passing = ops->root ? ina_passing(job, job->tree.tree->nodes[0].sw) : TREE_NONE;
 
-	if (passing != TREE_NONE) {
+	if (passing != TREE_NONE && !ops->admits_passing) {
 		*never = ina_refusal(job->scheme, passing);
 		return false;
 	}

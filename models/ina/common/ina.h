@@ -55,6 +55,9 @@ struct ina_ops {
 	 * which at_switch() sees to (ina_pass()); only the root must add. Else all must, or the
 	 * job is refused. */
 	bool passes_by;
+	/* admit() says what a job does whose tree has a switch that adds nothing up; else it is
+	 * refused. */
+	bool admits_passing;
 	/* Optional: bytes that a job takes at a switch of its tree, by ina_reserve(). */
 	bytes (*memory)(const void *job, const struct tree_node *place);
 	/* Optional: why a job never runs that needs more than a switch has, in better words. */

@@ -27,7 +27,8 @@
  * above 1 GiB, which the library splits, is one; groups and queue pairs have no quota; a switch
  * that adds several sums at once has time for all; a packet has up to 2,048 bytes in LLT and in
  * SAT. Nodes send one packet of a job at a time in each direction. Marks are not heeded, as in a
- * lossless network nothing else is. In the middle of a tree all switches have SHARP. */
+ * lossless network nothing else is. In the middle of a tree all switches have SHARP: else a job
+ * is refused, and an all-gather, whose job has begun, runs on hosts. */
 #include "ina/sharp/sharp.h"
 
 #include "base/mem.h"
@@ -378,7 +379,7 @@ static uint64_t tree_number(const struct ina_job *job)
 
 KIND(all_reduce, "sharp", .close = close_scheme);
 KIND(reduce_scatter, "sharp_scatter", );
-KIND(all_gather, "sharp_gather", );
+KIND(all_gather, "sharp_gather", .admits_passing = true);
 
 static struct sharp_scheme *open_kind(enum sharp_kind kind, struct sharp_scheme *main,
 				      const struct model_env *env, const void *self)

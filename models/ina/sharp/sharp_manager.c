@@ -148,6 +148,11 @@ bool sharp_admit(void *self, const char **never)
 
 	(void)never;
 	job->osts = sharp_quota(conf);
+	if (ina_passing(&job->base, switch_of(job, 0)) != TREE_NONE) { /* and the job has begun */
+		job->actual = (struct collective_actual){ "ring", "aggregation",
+							  "trees whose switches all add up", 0, 1 };
+		return true;
+	}
 	if (left < job->osts) {
 		job->actual =
 			(struct collective_actual){ "ring", "quota", "OSTs", left, job->osts };
