@@ -517,13 +517,12 @@ says err '^  connection h[0-9]+ -> h[0-9]+: [0-9]+ of [0-9]+ bytes acknowledged'
 says err '^inasim: interrupted after'
 
 # how much of an iteration is done counts
-"$INASIM" run --quiet "$SRC/scenarios/switchml/tat-8-workers.json" --no-fast-forward --set /stop/after=10000s >out 2>err </dev/null &
+"$INASIM" run --quiet "$SRC/scenarios/switchml/tat-8-workers.json" --no-fast-forward --set /stop/after=10000s --out half \
+	>out 2>err </dev/null &
 pid=$!
-sleep 0.2
-for ((i = 0; i < 100; i++)); do
-	kill -USR1 "$pid" 2>/dev/null || break
+wait_for listens "$pid" half
+while kill -USR1 "$pid" 2>/dev/null && ! grep -qE '[1-9][0-9.]* %' err; do
 	sleep 0.05
-	! grep -qE '[1-9][0-9.]* %' err || break
 done
 wait "$pid" || true
 says err '^tat-8-workers: [0-9]*[1-9][0-9.]* %, (at most )?[0-9]+ s left, 0 of 1 iterations, '
