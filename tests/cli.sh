@@ -434,8 +434,7 @@ done
 
 # --- out of memory ---
 
-# The address sanitizer itself wants terabytes.
-if { (ulimit -v 100000 && "$INASIM" --version) >/dev/null; } 2>/dev/null; then
+if limits_memory; then
 	echo '{ "name": "many", "topology": { "kind": "star", "hosts": 4 },
 		"flows": [ { "pairs": "uniform", "count": 5000000, "size": "1KB" } ] }' >many.json
 	for _ in 1 2; do # what the first leaves is not in the way of the second
@@ -918,7 +917,7 @@ if command -v gnuplot >/dev/null; then
 	ends 0 plot --term eps --no-title --figure job_timeline results/deep/small
 	[[ -s results/deep/small/figures/job_timeline.eps ]] || fail "no job_timeline.eps"
 	# too little memory for gnuplot is not a gnuplot that is not installed
-	if [[ -z ${ASAN_OPTIONS-} ]] && ! nm "$INASIM" 2>/dev/null | grep -q __asan_init; then
+	if limits_memory; then
 		code=0
 		(ulimit -v 40000 && exec "$INASIM" plot --figure job_timeline results/deep/small) >out 2>err || code=$?
 		((code == 6)) || fail "without memory for gnuplot plot ends with $code"

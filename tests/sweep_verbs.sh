@@ -200,8 +200,7 @@ ends 0 sweep status limits.json --pending --time-limit 500ms
 ends 4 sweep run limits.json 1 --time-limit 500ms
 says err 'timeout after 0.5'
 
-# The address sanitizer itself wants terabytes.
-if { (ulimit -d 100000 && "$INASIM" --version) >/dev/null; } 2>/dev/null; then
+if limits_memory; then
 	sed 's/"time": "400ms"/"memory": "30MB"/; s/limits"/memory"/; s/"memory": {/"limits": {/
 		s/"long": .*} } }/"large": { "\/flows\/0\/count": 300000 } } }/' limits.json >memory.json
 	ends 4 sweep run memory.json 0-1

@@ -94,6 +94,11 @@ written() {
 	[[ -s $1 ]]
 }
 
+# Whether memory can be limited: the address sanitizer itself wants terabytes.
+limits_memory() {
+	{ (ulimit -d 100000 && "$INASIM" --version) >/dev/null; } 2>/dev/null
+}
+
 # listens PID FOLDER: a run writes into the folder, so it handles signals; or it has ended
 listens() {
 	[[ -e $2.partial/.writing ]] || gone "$1"
