@@ -55,7 +55,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		set.pointer = pointer;
 		set.value = value ? value : "";
 	}
-	doc = conf_parse("fuzz", (const char *)data, length, &sample_table, NULL, &set, pointer);
+	doc = conf_parse("fuzz", (const char *)data, length, &sample_table, NULL, &set,
+			 pointer ? 1 : 0);
 	print_all(doc, sink);
 	if (conf_errors(doc) == 0)
 		check_round_trip(doc);

@@ -19,8 +19,9 @@ static void compare_so(const char *const *dirs, size_t count, const struct compa
 	FILE *sink = fopen("/dev/null", "w");
 	char *error = NULL;
 	enum compare_end end = compare(dirs, count, options, sink, &error);
+	bool told = error;
 
-	if ((error) != (end == COMPARE_USAGE || end == COMPARE_IO))
+	if (told != (end == COMPARE_USAGE || end == COMPARE_IO))
 		abort();
 	free(error);
 	fclose(sink);
