@@ -35,7 +35,8 @@ static const struct out_column summary_columns[] = {
 	  "that did not. Without packets, what counts packets is null." },
 	{ "end_reason", OUT_TEXT,
 	  "all_done, jobs_done, flows_done, measured_done, time: as planned; time_limit, deadlock: "
-	  "work was left; failed: failures ended some of it; interrupted; violation." },
+	  "work was left; failed: failures ended some of it; estimated: the end of the job is "
+	  "an estimate (stop.estimate); interrupted; violation." },
 	{ "digest", OUT_TEXT, "Of all events: equal digests, equal runs." },
 	{ "warnings", OUT_TEXT,
 	  "A list of what the run showed that is probably a mistake: switch memory that was never "

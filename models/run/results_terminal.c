@@ -144,6 +144,20 @@ static void print_flows(const struct simulation *s, FILE *to)
 		      to);
 }
 
+/* Prints what of the numbers above is an estimate. */
+static void print_estimated(const struct simulation *s, FILE *to)
+{
+	const struct jobs_report *report = jobs_report(s->jobs);
+
+	if (report->estimated)
+		fprintf(to,
+			"estimated: the job's end; %.0f of %.0f iterations were simulated, and all "
+			"but its times is of these\n",
+			report->iterations_finished, report->iterations);
+	else if (s->scenario->stop.estimate > 0)
+		fprintf(to, "estimated: nothing; iterations were too few, or not steady\n");
+}
+
 /* Prints what the means above leave out. */
 static void print_left_out(const struct simulation *s, FILE *to)
 {
@@ -214,6 +228,7 @@ void results_print_summary(const struct simulation *s, FILE *to)
 		end_reason_names[s->end], seconds_of(s->sim.now));
 	if (jobs_report(s->jobs)->count)
 		print_jobs(s, to);
+	print_estimated(s, to);
 	print_lines("not as given: ", results_otherwise(s), to);
 	print_refused(s, to);
 	if (flows_started(s->flows))

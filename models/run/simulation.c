@@ -23,6 +23,7 @@ const char *const end_reason_names[] = {
 	[END_TIME_LIMIT] = "time_limit",       [END_DEADLOCK] = "deadlock",
 	[END_INTERRUPTED] = "interrupted",     [END_VIOLATION] = "violation",
 	[END_MEASURED_DONE] = "measured_done", [END_FAILED] = "failed",
+	[END_ESTIMATED] = "estimated",
 };
 
 /* In one thread, networks from PARTITIONS_FROM hosts on are cut into partitions of about
@@ -163,6 +164,8 @@ static enum end_reason end_of(const struct simulation *s, bool interrupted)
 		return END_DEADLOCK;
 	if (s->scenario->stop.when == STOP_TIME)
 		return END_TIME;
+	if (jobs_report(s->jobs)->estimated)
+		return END_ESTIMATED;
 	if (goal_reached(s))
 		return jobs_report(s->jobs)->failed || cut_off(s, &cut)
 			       ? END_FAILED
@@ -277,7 +280,8 @@ struct simulation *simulation_build(const struct scenario *scenario, const char 
 	struct out_table *flow_table = NULL, *failed = NULL;
 	struct model_env env;
 	const struct jobs_times times = { .end = scenario->stop.after,
-					  .window = scenario_window(scenario) };
+					  .window = scenario_window(scenario),
+					  .estimate = scenario->stop.estimate };
 
 	s->scenario = scenario;
 	s->path = path;

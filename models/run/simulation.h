@@ -19,7 +19,8 @@ enum end_reason {
 	END_INTERRUPTED,
 	END_VIOLATION,
 	END_MEASURED_DONE,
-	END_FAILED, /* what it waits for is done, but for work that failures have ended */
+	END_ESTIMATED, /* the end of the job is an estimate (stop.estimate) */
+	END_FAILED,    /* what it waits for is done, but for work that failures have ended */
 };
 extern const char *const end_reason_names[];
 

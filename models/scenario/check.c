@@ -74,6 +74,35 @@ static void check_stop(const struct scenario *scenario, struct conf_doc *doc)
 			   seconds_of(stop->after));
 }
 
+/* Only a job alone goes on as it did (job_estimate.c). */
+static void check_estimate(const struct scenario *scenario, struct conf_doc *doc)
+{
+	const char *place = "/stop/estimate";
+	size_t groups = 0;
+	bool several = false;
+
+	if (!scenario->stop.estimate)
+		return;
+	for_enabled_jobs(group, scenario)
+		several |= groups++ || group->count > 1 || group->arrival.form != JOBS_AT;
+	if (scenario_has_flows(scenario))
+		conf_error(doc, place,
+			   "is for a job alone, as no iteration beside flows is like others");
+	else if (several)
+		conf_error(
+			doc, place,
+			"is for a job alone, as several drift against each other for longer than "
+			"can be foreseen");
+	if (scenario->failures.events.count)
+		conf_error(
+			doc, place,
+			"is for networks in which nothing fails, as later iterations would differ");
+	if (scenario->stop.when != STOP_ALL_DONE && scenario->stop.when != STOP_JOBS_DONE)
+		conf_error(
+			doc, place,
+			"is for runs that end with their job: \"when\" is all_done or jobs_done");
+}
+
 static void check_flow_classes(const struct scenario *scenario, struct conf_doc *doc)
 {
 	const bytes *borders = scenario->flow_borders.items;
@@ -588,6 +617,7 @@ void scenario_check(struct scenario *scenario, struct conf_doc *doc)
 
 	job_groups_part(&scenario->jobs, doc);
 	check_stop(scenario, doc);
+	check_estimate(scenario, doc);
 	check_segment(scenario, doc);
 	check_dcqcn(scenario, doc);
 	before = conf_errors(doc);

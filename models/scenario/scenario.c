@@ -24,6 +24,12 @@ static const struct conf_row stop_rows[] = {
 	CONF_TIME("window", struct stop_conf, window, CONF_OPTIONAL, PS_PER_NS, LONGEST_RUN,
 		  "Length of the measured window behind the warm-up: what starts or arrives later "
 		  "does not enter the statistics either. When missing, it goes on to the end."),
+	CONF_REAL(
+		"estimate", struct stop_conf, estimate, "0", 0, 0.5,
+		"Ends the run when the iterations of a lone job are steady; its end is then an "
+		"estimate, within this share by a 95 % interval (0.01; --fast-forward 1%). 0: all "
+		"is simulated.",
+		"our choice: results are simulated unless one asks for less"),
 	{ 0 },
 };
 static const struct conf_table stop_table = { "stop", stop_rows, sizeof(struct stop_conf),

@@ -28,6 +28,7 @@ struct stop_conf {
 	int when; /* enum stop_when */
 	sim_time after;
 	sim_time warmup, window; /* window 0 = to the end */
+	double estimate;         /* 0 = all is simulated */
 };
 
 enum stop_when {

@@ -18,6 +18,7 @@ enum take {
 	TAKE_COUNT,    /* long */
 	TAKE_UPDATE,   /* --update, with or without a reason */
 	TAKE_OVERRIDE, /* a short form of --set: --seed 1 is --set /seed=1 */
+	TAKE_ESTIMATE, /* the same: --fast-forward 1% is --set /stop/estimate=0.01 */
 };
 
 struct option_row {
@@ -57,6 +58,9 @@ static const struct option_row rows[] = {
 	  "write what each iteration of each worker was spent on, in why.csv" },
 	{ "threads", "N", "run", COUNT(run.threads),
 	  "run a network of flows over TCP in N threads, with the same results (default: 1)" },
+	{ "fast-forward", "SHARE", "run|check|explain", TAKE_ESTIMATE, 0,
+	  "end when the iterations of a lone job are steady, and estimate its end within, say, "
+	  "1%" },
 	{ "no-fast-forward", NULL, "run", FLAG(run.no_fast_forward),
 	  "simulate what repeats itself, too: the same results, later" },
 	{ "force", NULL, "run", FLAG(run.force), "replace results even of another scenario" },
@@ -195,6 +199,16 @@ static bool read_count(long *count, const char *name, const char *text)
 	return false;
 }
 
+static bool add_estimate(struct cli *cli, const char *text)
+{
+	char *end;
+	double percent = strtod(text, &end);
+
+	if (end > text && !strcmp(end, "%"))
+		return add_override(cli, xasprintf("/stop/estimate=%.17g", percent / 100));
+	return add_override(cli, xasprintf("/stop/estimate=%s", text));
+}
+
 static bool take(struct cli *cli, const struct option_row *row, char *argument)
 {
 	char *field = (char *)cli + row->offset;
@@ -222,6 +236,8 @@ static bool take(struct cli *cli, const struct option_row *row, char *argument)
 		return true;
 	case TAKE_OVERRIDE:
 		return add_override(cli, xasprintf("/%s=%s", row->name, argument));
+	case TAKE_ESTIMATE:
+		return add_estimate(cli, argument);
 	}
 	return false;
 }

@@ -218,6 +218,9 @@ static char *manifest(const struct cli *cli, const struct simulation *s, const s
 	else
 		json_u64(&json, "packet_hops", s->topo.net.hops);
 	json_u64(&json, "packet_hops_skipped", s->repeat.hops_skipped);
+	json_u64(&json, "iterations_simulated",
+		 (uint64_t)jobs_report(s->jobs)->iterations_finished);
+	json_u64(&json, "iterations", (uint64_t)jobs_report(s->jobs)->iterations);
 	json_string(&json, "end_reason", end_reason_names[s->end]);
 	json_hex64(&json, "digest", simulation_digest(s));
 	json_files(&json, dir);
@@ -335,6 +338,7 @@ static int code_of(const struct simulation *s)
 	case END_JOBS_DONE:
 	case END_FLOWS_DONE:
 	case END_MEASURED_DONE:
+	case END_ESTIMATED:
 	case END_TIME:
 		return EXIT_DONE;
 	case END_TIME_LIMIT:

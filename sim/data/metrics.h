@@ -108,11 +108,15 @@
 	    "Jobs of the measured window; without warm-up and window, all jobs of the scenario. "  \
 	    "Those that arrive after the end of the run count as unfinished.")                     \
 	ROW(finished, OUT_COUNT, true, "jobs finished", "0.1",                                     \
-	    "Those that finished; only they enter the means.")                                     \
+	    "Those that finished, or whose end is an estimate; only they enter the means.")        \
 	ROW(refused, OUT_COUNT, false, "jobs refused", "0.1",                                      \
 	    "Those that their schemes refused: they never ran.")                                   \
 	ROW(arrived, OUT_COUNT, false, "jobs arrived", "0.1",                                      \
-	    "All jobs that arrived, measured or not.")
+	    "All jobs that arrived, measured or not.")                                             \
+	ROW(estimated, OUT_COUNT, false, "jobs whose end is an estimate", "0.2",                   \
+	    "Those whose end is an estimate (stop.estimate), measured or not: all else, "          \
+	    "iteration_s "                                                                         \
+	    "too, is of what was simulated.")
 
 #define FLOWS_METRICS(ROW)                                                                         \
 	ROW(count, OUT_COUNT, false, "flows", "0.1", "Flows that started in the measured window.") \

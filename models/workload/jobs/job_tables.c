@@ -39,7 +39,7 @@ static const struct out_column job_columns[] = {
 	  "Host of each parameter server, separated by blanks; empty where the scheme has none." },
 	{ "measured", OUT_FLAG,
 	  "1 if it arrived in the measured window; only these enter summary.json." },
-	{ "finished", OUT_FLAG, "1 if the job finished." },
+	{ "finished", OUT_FLAG, "1 if the job finished, or its end is an estimate." },
 	{ "refused", OUT_TEXT,
 	  "Why its scheme refused it, so that it never ran, or when and why a failure ended it; "
 	  "else "
@@ -81,6 +81,10 @@ static const struct out_column job_columns[] = {
 	  "Bus bandwidth as NCCL's tests define it for all-reduce: algbw * 2 (workers - 1) / "
 	  "workers, what a ring would need of each link; with switches that add it may be above a "
 	  "link's rate. Empty for jobs that shard, too." },
+	{ "jct_half_width_s", OUT_SECONDS,
+	  "Of jobs whose end is an estimate (stop.estimate): half of the 95 % interval of jct_s; "
+	  "empty of all others. finish_s, jct_s, compute_s and communication_s are estimates then, "
+	  "and the other columns are of the iterations_done that were simulated." },
 	{ 0 },
 };
 const struct out_schema jobs_schema = {
@@ -175,6 +179,12 @@ void job_iteration_over(struct job *job)
 	job->mark = now;
 }
 
+/* Computing until the job's end, or so far: the mean over the workers. */
+static sim_time compute_mean(const struct job *job)
+{
+	return (job->estimated ? job->busy_estimate : busy_sum(job)) / job->workers;
+}
+
 /* Caller frees. */
 static char *host_list(const uint32_t *hosts, uint32_t count)
 {
@@ -252,8 +262,9 @@ void job_write(struct job *job)
 	double share = job_throughput_share(job);
 	char scheme[JOB_SCHEME_SIZE];
 	bool fluid = job->jobs->env.fluid; /* nothing counts packets */
-	bool over = job->state == JOB_OVER, begun = job->state == JOB_RUNNING || over;
-	sim_time compute = begun ? busy_sum(job) / job->workers : 0;
+	bool over = job->state == JOB_OVER || job->estimated;
+	bool begun = job->state == JOB_RUNNING || over;
+	sim_time compute = begun ? compute_mean(job) : 0;
 	sim_time until = over ? job->finish : job->jobs->env.sim->now;
 	char *hosts = begun ? host_list(job->hosts, job->workers) : NULL;
 	char *servers = begun ? host_list(job->hosts + job->workers, job->servers) : NULL;
@@ -294,6 +305,7 @@ void job_write(struct job *job)
 		{ .real = job_slowdown(job) },
 		{ .real = job_algbw(job) },
 		{ .real = job_busbw(job) },
+		{ .none = !job->estimated, .time = job->half_width },
 	};
 
 	if (job->jobs->tables.jobs)
@@ -305,7 +317,7 @@ void job_write(struct job *job)
 void job_record(struct job *job)
 {
 	struct jobs *jobs = job->jobs;
-	double compute = seconds_of(busy_sum(job) / job->workers);
+	double compute = seconds_of(compute_mean(job));
 
 	jobs->report.records = array_reserve(jobs->report.records, jobs->report.measured.finished,
 					     &jobs->record_capacity, sizeof(*jobs->report.records));
@@ -316,7 +328,7 @@ void job_record(struct job *job)
 		.compute = compute,
 		.communication = seconds_of(job->finish - job->start) - compute,
 		.throughput_share = job_throughput_share(job),
-		.rate = (double)job->dnn->gradient_total * (double)job->iterations_done /
+		.rate = (double)job->dnn->gradient_total * (double)job->iterations /
 			seconds_of(job->finish - job->start),
 		.slowdown = job_slowdown(job),
 		.algbw = job_algbw(job),

@@ -241,6 +241,7 @@ void worker_holds(struct job_worker *worker, size_t layer)
 			job->jobs->report.iterations_finished++;
 			if (++job->iterations_done == job->iterations)
 				timer_set(job->jobs->env.sim, &job->timer, job->jobs->env.sim->now);
+			job_estimate(job);
 		}
 	}
 	step(worker);

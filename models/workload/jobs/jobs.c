@@ -370,6 +370,7 @@ static void add_job(struct jobs *jobs, const struct job_group_conf *conf, const 
 		.servers = job_group_servers(conf, workers),
 		.iterations = iterations,
 		.stands_for = 1,
+		.look_at = ESTIMATE_FROM,
 	};
 	if (has_stages(job))
 		job->machine = (struct machine_scheme){ .sim = jobs->env.sim,
@@ -521,6 +522,7 @@ struct jobs *jobs_new(const struct model_env *env, const struct job_group_conf *
 	jobs->latency = cluster->controller_latency;
 	jobs->tables = *tables;
 	jobs->end = times->end;
+	jobs->estimate = times->estimate;
 	jobs->window = times->window;
 	jobs->group_count = count;
 	jobs->models = xcalloc(count, sizeof(*jobs->models));
@@ -559,6 +561,7 @@ void jobs_free(struct jobs *jobs)
 		free(job->ran_as);
 		free(job->failure);
 		free(job->trace_id);
+		free(job->past);
 		dnn_free(job->step);
 		job_restart_free(job->restart);
 	}

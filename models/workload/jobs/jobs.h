@@ -251,6 +251,7 @@ struct jobs;
 struct jobs_times {
 	sim_time end; /* of the run at the latest */
 	struct measured_window window;
+	double estimate; /* stop.estimate: share that ends may be off by; 0 = none is estimated */
 };
 
 /* `schemes` by enum scheme_index; not owned. NULL and *error (caller frees) when a model or trace
@@ -273,6 +274,7 @@ struct jobs_report {
 	size_t count, arrived, running, finished;
 	size_t refused;                         /* by their schemes; they never run */
 	size_t failed;                          /* ended by failures of links and switches */
+	size_t estimated;                       /* their ends are estimates (job_estimate.c) */
 	double iterations, iterations_finished; /* of all jobs, the refused left out */
 	struct jobs_counts measured;
 	/* Of measured jobs, in the order of their ends: as many as measured.finished; durations of

@@ -71,6 +71,11 @@ struct job_worker {
 	struct timer timer;
 };
 
+/* The end of an iteration, and computing up to there, over all workers. */
+struct job_mark {
+	sim_time at, busy;
+};
+
 enum job_state { JOB_WAITING, JOB_RUNNING, JOB_OVER, JOB_REFUSED, JOB_FAILED };
 
 struct job {
@@ -108,7 +113,12 @@ struct job {
 	uint32_t edges;    /* how many connections exchanges have */
 	bytes activations; /* of a microbatch */
 	struct collective_stats stats;
-	sim_time ideal; /* when it is over; 0 = there is no closed form */
+	sim_time ideal;        /* when it is over; 0 = there is no closed form */
+	struct job_mark *past; /* with stop.estimate: of its iterations so far; owned */
+	size_t past_count, past_capacity;
+	size_t look_at;                     /* when there are more: whether they are steady */
+	bool estimated;                     /* `finish` is, and these are: */
+	sim_time half_width, busy_estimate; /* of the 95 % interval; of all workers */
 	uint64_t slots;
 	char *ran_as;                /* when it has begun; owned */
 	struct job_restart *restart; /* where links may fail: see job_restart.c; owned */
@@ -120,6 +130,7 @@ struct jobs {
 	struct model_env env;
 	const struct scheme_run *schemes;
 	sim_time latency, end; /* of the run: no Poisson process goes on beyond */
+	double estimate;       /* stop.estimate */
 	struct measured_window window;
 	struct jobs_tables tables;
 	struct job_models *models; /* by group */
@@ -223,6 +234,11 @@ struct collective_job job_spec(struct job *job);
 /* job_ideal.c: JCT alone on an idle network, without jitter; 0 where there is no closed form. The
  * job's scheme must have finished, so that its resources are free. */
 sim_time job_ideal(struct job *job);
+
+#define ESTIMATE_FROM 20 /* iterations, of which the first half is left out */
+
+/* job_estimate.c: the job has ended an iteration. Ends the run when they are steady. */
+void job_estimate(struct job *job);
 
 /* job_tables.c: accounts, and rows of the result tables. */
 void job_write(struct job *job);

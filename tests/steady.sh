@@ -1,0 +1,77 @@
+#!/bin/bash
+# The end of a job as an estimate (--fast-forward SHARE): a job of equal iterations takes n times one
+# of them, to the picosecond; drawn jobs with jitter end within the bound of the whole run, or are
+# simulated as in it; results say what is an estimate; nobody gets one without asking.
+# By hand: SRC=$PWD INASIM=$PWD/build/inasim tests/steady.sh SEED SCENARIOS
+source "${SRC:?source directory}/tests/lib/shell.sh"
+in_a_folder_of_its_own
+RANDOM=${1:-7}
+number=${2:-30} # of scenarios
+
+# cell FILE COLUMN: of the first row
+cell() {
+	awk -F, -v column="$2" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR == 2 { print $at[column] }' "$1"
+}
+
+# 1 us for the controller, then a thousand iterations of 300 us and no network
+cat >alone.json <<'JSON'
+{ "name": "alone", "topology": { "kind": "star", "hosts": 4, "host": { "nic_jitter": "0s" } },
+  "jobs": [ { "workers": 1, "all_reduce": "ring", "iterations": 1000,
+              "model": { "layers": [ { "gradient": "1MB", "forward": "100us", "backward": "200us" } ] } } ] }
+JSON
+ends 0 run alone.json --out alone --fast-forward 1%
+says out '^alone: estimated after'
+says out "estimated: the job's end; 21 of 1000 iterations were simulated"
+holds '.end_reason == "estimated" and .iterations_simulated == 21 and .iterations == 1000' alone/manifest.json
+holds '.jobs.estimated == 1 and .jobs.finished == 1 and .jobs.jct_s.mean == 0.300001' alone/summary.json
+[[ $(cell alone/jobs.csv jct_s) == 0.300001 && $(cell alone/jobs.csv jct_half_width_s) == 0 ]] ||
+	fail "1 us + 1000 x 300 us is $(cell alone/jobs.csv jct_s)"
+[[ $(cell alone/jobs.csv iterations_done) == 21 && $(cell alone/jobs.csv compute_s) == 0.3 ]] ||
+	fail "compute_s $(cell alone/jobs.csv compute_s)"
+(($(wc -l <alone/iterations.csv) == 22)) || fail "iterations.csv has rows of what was not simulated"
+
+# asked for only; and what is too short is simulated
+ends 0 run alone.json --out whole
+holds '.end_reason == "all_done" and .jobs.estimated == 0' whole/summary.json
+[[ -z $(cell whole/jobs.csv jct_half_width_s) && $(cell whole/jobs.csv jct_s) == 0.300001 ]] || fail "whole"
+ends 0 run alone.json --out short --set /jobs/0/iterations=20 --fast-forward 1%
+says out '^alone: all_done after'
+says out 'estimated: nothing; '
+holds '.jobs.estimated == 0' short/summary.json
+
+# drawn
+schemes=(ring switchml esa halving_doubling panama netreduce)
+one_of() {
+	shift $((RANDOM % $#))
+	one=$1
+}
+estimated=0
+for ((i = 0; i < number; i++)); do
+	one_of '"kind":"star","hosts":12' '"kind":"leaf-spine","leaves":4,"spines":2,"hosts_per_leaf":3'
+	topology=$one
+	one_of 10Gbps 100Gbps
+	rate=$one
+	one_of 0s 100ns 1us
+	jitter=$one
+	one_of 0 0.02 0.1
+	printf '{"name":"drawn","seed":%d,"topology":{%s,"link":{"rate":"%s"},"host":{"nic_jitter":"%s"}},
+		"jobs":[{"all_reduce":"%s","workers":%d,"iterations":%d,"compute_jitter":%s,
+		"model":{"layers":[{"gradient":"%dKB","forward":"%dus","backward":"%dus"},{"gradient":"60KB","backward":"30us"}]}}]}' \
+		"$RANDOM" "$topology" "$rate" "$jitter" "${schemes[i % ${#schemes[@]}]}" $((2 + RANDOM % 3)) \
+		$((100 + RANDOM % 100)) "$one" $((20 + RANDOM % 300)) $((RANDOM % 100)) \
+		$((10 + RANDOM % 200)) >"$i.json"
+	ends 0 run "$i.json" --out full --quiet
+	ends 0 run "$i.json" --out estimate --quiet --fast-forward 2%
+	# JCT of the whole run, JCT, half of its interval
+	paste -d' ' <(tail -n +2 full/jobs.csv | sort -n | cut -d, -f11) \
+		<(tail -n +2 estimate/jobs.csv | sort -n | awk -F, '{ print $11, $NF == "" ? "-" : $NF }') >pairs
+	awk '{ off = $2 / $1 - 1; if ($3 == "-" ? $1 != $2 : off * off > 0.02 ^ 2) exit 1 }' pairs ||
+		fail "off by more than 2 %: $(cat pairs "$i.json")"
+	! grep -qv -- '-$' pairs || estimated=$((estimated + 1))
+	holds '.checks.conservation.violations == 0' estimate/summary.json
+done
+((3 * estimated > number)) || fail "only $estimated of $number are estimated"
+ends 0 run 0.json --out again --quiet --fast-forward 0.02
+ends 0 run 0.json --out same --quiet --set /stop/estimate=0.02
+same again/jobs.csv same/jobs.csv
+finish "$number scenarios within 2 %, $estimated of them estimated"
