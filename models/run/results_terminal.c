@@ -78,9 +78,11 @@ static void print_jobs(const struct simulation *s, FILE *to)
 	fputc('\n', to);
 	for_enabled_jobs(group, s->scenario) {
 		const char *reduces = scheme_names[job_group_reduces(group)];
+		const char *gathers = scheme_names[job_group_gathers(group)];
 		char scheme[JOB_SCHEME_SIZE];
 
-		fprintf(to, "%-16s %-16s", group->name, job_group_scheme(group, reduces, scheme));
+		fprintf(to, "%-16s %-16s", group->name,
+			job_group_scheme(group, reduces, gathers, scheme));
 		for (const struct job_metric *m = first; m->name; m++) {
 			size_t count;
 			double *values = results_job_values(s, group, NULL, m, &count);

@@ -259,6 +259,7 @@ static double job_slowdown(const struct job *job)
 void job_write(struct job *job)
 {
 	const char *reduces = scheme_names[job_group_reduces(job->conf)];
+	const char *gathers = scheme_names[job_group_gathers(job->conf)];
 	double share = job_throughput_share(job);
 	char scheme[JOB_SCHEME_SIZE];
 	bool fluid = job->jobs->env.fluid; /* nothing counts packets */
@@ -271,7 +272,7 @@ void job_write(struct job *job)
 	struct out_cell cells[] = {
 		{ .count = job->number },
 		{ .text = job->conf->name },
-		{ .text = job_group_scheme(job->conf, reduces, scheme) },
+		{ .text = job_group_scheme(job->conf, reduces, gathers, scheme) },
 		{ .text = job->dnn->name },
 		{ .count = job->workers },
 		{ .count = (uint64_t)job->iterations },

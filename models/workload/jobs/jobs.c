@@ -268,18 +268,30 @@ static void count_otherwise(struct job *job)
 	jobs->report.otherwise[i].count++;
 }
 
-char *job_group_scheme(const struct job_group_conf *conf, const char *reduces, char *text)
+char *job_group_scheme(const struct job_group_conf *conf, const char *reduces, const char *gathers,
+		       char *text)
 {
 	snprintf(text, JOB_SCHEME_SIZE, "%s%s%s", reduces, conf->all_gather_given ? " + " : "",
-		 conf->all_gather_given ? scheme_names[conf->all_gather] : "");
+		 conf->all_gather_given ? gathers : "");
 	return text;
+}
+
+static struct collective_actual gathers_as(const struct job *job)
+{
+	const struct job_exchange *gather = job->worker[0].gather;
+
+	if (!gather || !gather->instance || !gather->ops->ran_as)
+		return (struct collective_actual){ 0 };
+	return gather->ops->ran_as(gather->instance);
 }
 
 static void note_ran_as(struct job *job)
 {
 	const char *given = scheme_names[job_group_reduces(job->conf)];
-	struct collective_actual actual = { 0 };
-	char reduces[COLLECTIVE_ACTUAL_SIZE], text[JOB_SCHEME_SIZE];
+	const char *given_gathers = scheme_names[job_group_gathers(job->conf)];
+	struct collective_actual actual = { 0 }, other = gathers_as(job);
+	char reduces[COLLECTIVE_ACTUAL_SIZE], gathers[COLLECTIVE_ACTUAL_SIZE];
+	char text[JOB_SCHEME_SIZE];
 
 	if (!job->instance && !job->worker[0].gradients) {
 		job->ran_as = xstrdup("none"); /* one worker, or replica: nothing to add */
@@ -290,8 +302,9 @@ static void note_ran_as(struct job *job)
 	if (job->fell_back)
 		actual = (struct collective_actual){ .scheme = scheme_names[SCHEME_ring] };
 	collective_actual_text(&actual, given, reduces);
-	job->ran_as = xstrdup(job_group_scheme(job->conf, reduces, text));
-	if (actual.scheme || actual.what)
+	collective_actual_text(&other, given_gathers, gathers);
+	job->ran_as = xstrdup(job_group_scheme(job->conf, reduces, gathers, text));
+	if (actual.scheme || actual.what || other.scheme || other.what)
 		count_otherwise(job);
 }
 

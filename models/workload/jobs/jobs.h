@@ -189,8 +189,9 @@ static inline unsigned job_group_gathers(const struct job_group_conf *conf)
 
 /* "switchml"; of a job that shards "shards + ring", where it names who all-gathers; `reduces` is
  * who adds gradients up. Returns `text`, of JOB_SCHEME_SIZE bytes. */
-#define JOB_SCHEME_SIZE 128
-char *job_group_scheme(const struct job_group_conf *conf, const char *reduces, char *text);
+#define JOB_SCHEME_SIZE (2 * COLLECTIVE_ACTUAL_SIZE + 3)
+char *job_group_scheme(const struct job_group_conf *conf, const char *reduces, const char *gathers,
+		       char *text);
 
 /* The scheme carries one of its exchanges. */
 static inline bool job_group_uses(const struct job_group_conf *conf, unsigned scheme)
