@@ -5,6 +5,8 @@
 #include "ina/sharp/sharp.h"
 #include "workload/jobs/jobs_parts.h"
 
+#include <math.h>
+
 #define PAYLOAD 1024
 #define WIRE    1100 /* 56 bytes of headers, 20 of preamble and gap */
 
@@ -29,8 +31,12 @@ static void expect_nothing_left(const struct run *run)
 		cr_expect_eq(memory[s].used_bytes, 0);
 		cr_expect_eq(scheme->at[s].osts, 0);
 		cr_expect_eq(scheme->at[s].sat_trees, 0);
-		for (int64_t t = 0; t < conf->trees; t++)
-			cr_expect_null(scheme->owner[(size_t)t * switches + s]);
+		for (int64_t t = 0; t < conf->trees; t++) {
+			const struct sharp_place *place = &scheme->places[(size_t)t * switches + s];
+
+			cr_expect_null(place->owner);
+			cr_expect_eq(place->jobs, 0);
+		}
 	}
 	cr_expect_null(scheme->queue);
 	cr_expect_eq(run->s->checks.exact_violations, 0);
@@ -108,17 +114,15 @@ Test(sharp, latency)
 		     round_trip(6, 5), "hop", 16);
 }
 
-/* LLT: a quota of 12 packets of every round trip. */
+/* LLT: a quota of 23 packets, or 6, of every round trip. */
 Test(sharp, operations_in_osts)
 {
-	double want = 1000 / 12.0 * round_trip(2, 1);
+	static const char star[] = "'kind': 'star', 'hosts': 8, " LINK;
 
-	expect_close(
-		time_of("'kind': 'star', 'hosts': 8, " LINK, "'threshold': '1GB'", 8, "1024000B"),
-		want, "LLT", 8);
-	expect_close(time_of("'kind': 'star', 'hosts': 8, " LINK,
-			     "'threshold': '1GB', 'osts': 100, 'quota': 0.06", 8, "1024000B"),
-		     2 * want, "LLT", 8);
+	expect_close(time_of(star, "'threshold': '1GB'", 8, "1024000B"),
+		     ceil(1000 / 23.0) * round_trip(2, 1), "LLT", 23);
+	expect_close(time_of(star, "'threshold': '1GB', 'osts': 100, 'quota': 0.06", 8, "1024000B"),
+		     ceil(1000 / 6.0) * round_trip(2, 1), "LLT", 6);
 }
 
 /* --- quotas, trees and locks --- */
@@ -153,7 +157,7 @@ Test(sharp, without_resources)
 	static const char *const all[] = { "sharp", "sharp", "sharp" };
 
 	expect_ran_as("", all);
-	expect_ran_as("'quota': 0.4",
+	expect_ran_as("'osts': 64, 'quota': 0.4",
 		      (const char *const[]){ "sharp", "sharp", "ring with 14 of 25 OSTs" });
 	expect_ran_as("'sat_trees': 1",
 		      (const char *const[]){ "sharp", "ring with 0 of 1 SAT trees",
@@ -165,6 +169,25 @@ Test(sharp, without_resources)
 					     "sharp with 0 of 1 SAT locks" });
 	expect_ran_as("'trees': 1, 'without_lock': 'wait'", all);
 	expect_ran_as("'trees': 1, 'lock': 'operation'", all);
+}
+
+/* A job takes the first static tree, from its number on, that nobody streams over: here the third
+ * job finds that of the first again, as this is over. */
+Test(sharp, takes_a_free_tree)
+{
+	struct run run;
+
+	build(&run, STAR, "'trees': 2",
+	      "{ 'workers': 4, 'all_reduce': 'sharp', 'model': { 'layers': [ { 'gradient': '1MB' } "
+	      "] } }, { 'workers': 4, 'all_reduce': 'sharp', 'model': { 'layers': [ { 'gradient': "
+	      "'9MB' } ] } }, { 'workers': 4, 'all_reduce': 'ring', 'model': { 'layers': [ { "
+	      "'gradient': '4KB' } ] } }, { 'workers': 4, 'all_reduce': 'sharp', 'arrival': { "
+	      "'at': '150us' }, 'model': { 'layers': [ { 'gradient': '1MB' } ] } }");
+	run_to(&run, END_JOBS_DONE);
+	cr_expect_lt(jobs_of(&run)[3].finish, jobs_of(&run)[1].finish);
+	cr_expect_str_eq(jobs_of(&run)[3].ran_as, "sharp", "%s", jobs_of(&run)[3].ran_as);
+	expect_nothing_left(&run);
+	run_free(&run);
 }
 
 /* Jobs that wait for an exclusive lock begin when it is free. */
@@ -422,7 +445,7 @@ Test(sharp, why)
 	look("'trees': 1, 'lock': 'operation'", JOBS(10));
 	cr_expect_gt((double)causes[WHY_LOCK], 0.55 * (double)all);
 	cr_expect_lt((double)causes[WHY_LOCK], 0.70 * (double)all);
-	look("'threshold': '1GB'", JOBS(2));
+	look("'threshold': '1GB', 'quota': 0.016", JOBS(2));
 	cr_expect_eq(causes[WHY_LOCK], 0);
 	cr_expect_gt((double)causes[WHY_QUOTA], 0.5 * (double)all);
 	look("", JOBS(2));
@@ -491,6 +514,55 @@ Test(sharp, parts_over_tiers)
 	parts_take("'kind': 'fat-tree', 'k': 4, " LINK, 16);
 }
 
+/* Layers of one size, all communication. All gathers load the way down, a reduce-scatter the way
+ * up; what each does in the other direction, an Nth, comes besides. So the way down has
+ * 2 S + S/N, and is idle while the last two layers, L each, wait for the way up: it takes 2 L and
+ * the last shards, L/N, while L and two sums, 2 L/N, come down. */
+static double time_of_both(const char *sharp, unsigned workers)
+{
+	char job[1000], layers[600] = "";
+	struct run run;
+	double t;
+
+	for (unsigned i = 0; i < 8; i++)
+		strcat(layers, i ? ", { 'gradient': '10MB' }" : "{ 'gradient': '10MB' }");
+	snprintf(job, sizeof(job),
+		 "{ 'workers': %u, " PARTS ", 'sharding': 'full', 'overlap': 'layers', 'model': { "
+		 "'layers': [ %s ] } }",
+		 workers, layers);
+	build(&run, STAR, sharp, job);
+	run_to(&run, END_JOBS_DONE);
+	t = jobs_report(run.s->jobs)->durations[0];
+	expect_nothing_left(&run);
+	run_free(&run);
+	return t;
+}
+
+Test(sharp, parts_at_once)
+{
+	static const unsigned workers[] = { 4, 8, 16 }; /* of 2, ACKs are 1.1 % */
+
+	for (unsigned i = 0; i < 3; i++) {
+		double n = workers[i], part = 10e6 / RATE;
+
+		expect_close(time_of_both("", workers[i]),
+			     8 * (2 + 1 / n) * part + (1 - 1 / n) * part, "both", workers[i]);
+	}
+}
+
+/* Static trees: each of the two gets one of its own where there are two; else the second finds the
+ * only one locked, or takes turns with the first. */
+Test(sharp, parts_on_static_trees)
+{
+	double own = time_of_both("", 8), one = time_of_both("'trees': 1", 8);
+	double turns = time_of_both("'trees': 1, 'lock': 'operation'", 8);
+
+	cr_expect_float_eq(time_of_both("'trees': 2", 8), own, 1e-9);
+	cr_expect_float_eq(time_of_both("'trees': 2, 'lock': 'operation'", 8) / own, 1, 0.02);
+	cr_expect_gt(one, 1.1 * own);
+	cr_expect_gt(turns, 1.2 * own);
+}
+
 #define PART_RACKS                                                                                 \
 	"'kind': 'leaf-spine', 'leaves': 2, 'spines': 1, 'hosts_per_leaf': 2, 'link': { 'rate': "  \
 	"'10Gbps' }"
@@ -529,7 +601,7 @@ static uint64_t parts_with_losses(const char *sharp, uint64_t n, uint64_t count)
 /* As streams, in OSTs of less than a row, and with the smallest window; over two tiers. */
 Test(sharp, parts_lose_each_packet_in_turn)
 {
-	static const char *const sharp[] = { "'threshold': '0B'", "'osts': 15",
+	static const char *const sharp[] = { "'threshold': '0B'", "'osts': 15, 'quota': 0.2",
 					     "'threshold': '0B', 'window': '1B', 'quota': 0.01",
 					     "'threshold': '0B', 'results': 'hop'" };
 
@@ -580,20 +652,31 @@ Test(sharp, piece_at_the_wrong_rank)
 /* Each has OSTs and a tree of its own; who gets none runs on hosts, even if it were to wait. */
 Test(sharp, parts_without_resources)
 {
-	static const char *const sharp[] = { "'quota': 0.6",
-					     "'sat_trees': 1",
-					     "'sat_trees': 1, 'without_lock': 'wait'",
-					     "'trees': 1",
-					     "'trees': 1, 'lock': 'operation'",
-					     "'sat_trees': 1, 'without_lock': 'llt'" };
+	static const char *const sharp[][3] = {
+		{ "'osts': 64, 'quota': 0.6", "sharp + ring with 26 of 38 OSTs",
+		  "ring with 26 of 38 OSTs + ring with 26 of 38 OSTs" },
+		{ "'sat_trees': 1", "sharp + ring with 0 of 1 SAT trees",
+		  "ring with 0 of 1 SAT trees + ring with 0 of 1 SAT trees" },
+		{ "'sat_trees': 1, 'without_lock': 'wait'", "sharp + ring with 0 of 1 SAT trees",
+		  "sharp + ring with 0 of 1 SAT trees" },
+		{ "'trees': 1", "sharp + ring with 0 of 1 SAT locks",
+		  "ring with 0 of 1 SAT locks + ring with 0 of 1 SAT locks" },
+		{ "'trees': 3", "sharp + sharp", "sharp + ring with 0 of 1 SAT locks" },
+		{ "'trees': 1, 'lock': 'operation'", "sharp + sharp", "sharp + sharp" },
+		{ "'sat_trees': 1, 'without_lock': 'llt'", "sharp + sharp with 0 of 1 SAT trees",
+		  "sharp with 0 of 1 SAT trees + sharp with 0 of 1 SAT trees" },
+	};
 
-	for (unsigned i = 0; i < 6; i++) {
+	for (unsigned i = 0; i < 7; i++) {
 		struct run run;
 
-		build(&run, STAR, sharp[i],
+		build(&run, STAR, sharp[i][0],
 		      "{ 'count': 2, 'workers': 4, " PARTS ", 'sharding': 'full', 'iterations': 2, "
 		      "'model': { 'layers': [ { 'gradient': '1MB' }, { 'gradient': '4KB' } ] } }");
 		run_to(&run, END_JOBS_DONE);
+		for (unsigned j = 0; j < 2; j++)
+			cr_expect_str_eq(jobs_of(&run)[j].ran_as, sharp[i][1 + j], "%s",
+					 jobs_of(&run)[j].ran_as);
 		expect_nothing_left(&run);
 		run_free(&run);
 	}

@@ -566,7 +566,7 @@ static void put_sharp(void)
 {
 	static const struct option options[] = {
 		{ "osts", 40, "4|20" },
-		{ "quota", 30, "0.5|1" },
+		{ "quota", 60, "0.2|0.5|1" },
 		{ "elements_per_packet", 40, "16|64|512" },
 		{ "threshold", 40, "'0B'|'1kB'|'1GB'" },
 		{ "window", 40, "'1B'|'4kB'|'20kB'" },

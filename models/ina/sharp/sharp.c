@@ -4,8 +4,9 @@
  * and Evaluation", ISC 2020; limits and defaults from NVIDIA's documents of SHARP 2.6 to 3.12.
  *
  * Modelled:
- * - the aggregation manager: a tree for each job (dynamic), or k trees that jobs share (static, job
- *   number modulo k); OSTs of each switch, of which a job takes its quota; trees for streams;
+ * - the aggregation manager: a tree for each job (dynamic), or k trees that jobs share (static: it
+ *   looks for one that is available, from that of the job's number on); OSTs of each switch, of
+ *   which a job takes its quota; trees for streams;
  * - LLT: an operation of less than `threshold` bytes takes an OST for each packet, from when a host
  *   sends it until the host has the result: so many are under way;
  * - SAT: a larger operation streams. Switches keep a window of sums and of results, and a child
@@ -19,7 +20,9 @@
  * - reduce-scatter and all-gather (since 3.5): the same, where a result goes down only towards its
  *   owner, and a shard up only from who has it, so that each loads one direction of the links. The
  *   own piece is sent, too, and the own shard comes back. Each of the two has a tree, OSTs and
- *   locks of its own, as communicators have;
+ *   locks of its own: NCCL's plugin makes a SHARP job for each communicator
+ *   (nccl-rdma-sharp-plugins, sharp_coll_init() in ncclSharpConnect()). In one communicator, as
+ *   PyTorch's FSDP2 has by default (pytorch PR 186335), they would take turns;
  * - a job that gets no OSTs, or no tree: it runs a ring on hosts for its life (`ran_as` says what
  * it lacked), or does without streams, or waits.
  *
@@ -46,15 +49,17 @@ static const struct conf_row below_rows[] = { CONF_APART("ring", 0, &ring_table)
 static const struct conf_table below_table = { "sharp_below", below_rows, sizeof(void *), NULL };
 
 static const struct conf_row rows[] = {
-	CONF_INT("osts", struct sharp_conf, osts, "64", 1, 65536,
+	CONF_INT("osts", struct sharp_conf, osts, "768", 1, 65536,
 		 "Outstanding transactions (OSTs) of a switch: buffers for a packet of an "
 		 "operation.",
-		 "our choice; documents have no number"),
+		 "derived: jobs are given 23 in logs of users (nccl-rdma-sharp-plugins issue 151, "
+		 "nccl issue 1219), which is 3 % of 767 to 799; documents have no number"),
 	CONF_REAL(
-		"quota", struct sharp_conf, quota, "0.2", 1e-6, 1,
+		"quota", struct sharp_conf, quota, "0.03", 1e-6, 1,
 		"What part of a switch's OSTs a job takes, rounded down, one at least. Where they "
 		"are short it runs a ring on hosts.",
-		"SHARP 3.0.0, per_prio_default_quota: 20 % (3 % before)"),
+		"SHARP 3.0.0, per_prio_default_sat_quota: 3 % for a job with streams; "
+		"per_prio_default_quota: 20 % for one without"),
 	CONF_INT("elements_per_packet", struct sharp_conf, elements, "256", 1, 512,
 		 "32-bit elements in a packet, and in an OST.",
 		 "SHARP_COLL_JOB_QUOTA_PAYLOAD_PER_OST: 1,024 bytes at most; Quantum has 2,048"),
@@ -69,11 +74,13 @@ static const struct conf_row rows[] = {
 		"Of a stream, that a switch keeps of sums, and of results; two packets at least.",
 		"our choice: 10 us at 200 Gbps"),
 	CONF_INT("trees", struct sharp_conf, trees, "0", 0, 1024,
-		 "Static trees, which jobs share; 0: each job has a tree of its own (dynamic).",
+		 "Static trees, which jobs share: each takes one that nobody streams over, if it "
+		 "can; 0: each job has a tree of its own (dynamic).",
 		 "SHARP 3.4: dynamic trees by default"),
 	CONF_INT("sat_trees", struct sharp_conf, sat_trees, "8", 1, 1024,
 		 "Dynamic trees that a switch has room for; static ones are no more.",
-		 "our choice; documents have no number"),
+		 "our choice; SHARP 2.6.1: Quantum has one stream, two on request; of Quantum-2 "
+		 "documents have no number"),
 	CONF_ENUM(
 		"lock", struct sharp_conf, lock, "exclusive", lock_names,
 		"Of a static tree: a job holds it for its life, or for each operation that "
@@ -223,7 +230,7 @@ static const struct collective_ops *ring_of(const struct sharp *job)
 static void *start(void *self, const struct collective_job *spec, const char **never)
 {
 	struct sharp_scheme *scheme = self;
-	struct sharp *job = ina_admit(self, spec, never);
+	struct sharp *job = sharp_choose_tree(scheme, spec, never);
 
 	if (!job)
 		return NULL;
@@ -250,7 +257,7 @@ static void *plan(void *self, const struct collective_job *spec, struct stream_p
 		  const char **never)
 {
 	struct sharp_scheme *scheme = self;
-	struct sharp *job = ina_admit(self, spec, never);
+	struct sharp *job = sharp_choose_tree(scheme, spec, never);
 	bool streams;
 
 	if (!job)
@@ -343,15 +350,13 @@ static void close_scheme(void *self)
 	ina_close(scheme->parts[SHARP_ALL_GATHER]);
 	ring_collective.close(scheme->ring);
 	free(scheme->at);
-	free(scheme->owner);
+	free(scheme->places);
 }
 
 /* Jobs of one static tree have one root, as far as they span the same switches. */
 static uint64_t tree_number(const struct ina_job *job)
 {
-	const struct sharp_conf *conf = job->scheme->conf;
-
-	return conf->trees ? job->spec.number % (uint64_t)conf->trees : job->spec.number;
+	return ((const struct sharp_scheme *)job->scheme)->tree;
 }
 
 #define KIND(kind, protocol_name, ...)                                                             \
@@ -408,8 +413,8 @@ static void *open_scheme(const struct model_env *env, const void *self)
 		scheme->parts[k] = open_kind(k, scheme, env, self);
 	scheme->ring = ring_collective.open(env, conf->below[0]);
 	scheme->at = xcalloc(switches, sizeof(*scheme->at));
-	scheme->owner =
-		xcalloc((size_t)(conf->trees + !conf->trees) * switches, sizeof(struct sharp *));
+	scheme->places =
+		xcalloc((size_t)(conf->trees + !conf->trees) * switches, sizeof(*scheme->places));
 	return scheme;
 }
 

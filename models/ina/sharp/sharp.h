@@ -117,6 +117,7 @@ struct sharp {
 	uint64_t osts;
 	bool streams;         /* has a tree for SAT, or may lock one */
 	bool owns;            /* for its life */
+	uint64_t tree;        /* the number of its static one */
 	uint64_t size, mask;  /* chunks that a node keeps */
 	struct sharp *behind; /* in the queue for locks */
 	enum sharp_lock lock;
@@ -136,8 +137,13 @@ struct sharp_scheme {
 	struct sharp_at {                 /* by switch */
 		uint64_t osts, sat_trees; /* in use */
 	} * at;
-	struct sharp **owner; /* of static trees: [tree * switches + switch] */
+	struct sharp_place {         /* of static trees: [tree * switches + switch] */
+		struct sharp *owner; /* who has locked it */
+		uint32_t jobs;       /* that stream over it */
+	} * places;
 	struct sharp *queue;
+	uint64_t tree; /* static, that the job which is being admitted tries */
+	bool picky;    /* it would rather have another than share this one */
 };
 
 static inline const struct sharp_conf *sharp_conf(const struct sharp *job)
@@ -188,6 +194,9 @@ static inline uint64_t sharp_told(const struct packet *packet, unsigned which, u
 uint64_t sharp_quota(const struct sharp_conf *conf);
 uint64_t sharp_size(const struct sharp_conf *conf);
 bytes sharp_memory(const struct sharp_conf *conf);
+/* As ina_admit(), to the tree that the manager chooses. */
+struct sharp *sharp_choose_tree(struct sharp_scheme *scheme, const struct collective_job *spec,
+				const char **never);
 /* Fit ina_ops. */
 bool sharp_admit(void *job, const char **never);
 void sharp_withdraw(void *job);

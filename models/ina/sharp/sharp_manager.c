@@ -60,13 +60,12 @@ static struct sharp_at *at(const struct sharp *job, uint32_t n)
 	return &scheme_of(job)->at[switch_of(job, n)];
 }
 
-/* Who has locked the job's tree there. */
-static struct sharp **owner(const struct sharp *job, uint32_t n)
+/* Of the job's static tree. */
+static struct sharp_place *place(const struct sharp *job, uint32_t n)
 {
-	uint64_t tree = job->base.spec.number % (uint64_t)sharp_conf(job)->trees;
+	uint32_t switches = job->base.scheme->env.topo->net.switches;
 
-	return &scheme_of(job)->owner[tree * job->base.scheme->env.topo->net.switches +
-				      switch_of(job, n)];
+	return &scheme_of(job)->places[job->tree * switches + switch_of(job, n)];
 }
 
 static void reserve(const struct sharp *job, int64_t bytes_more)
@@ -95,7 +94,7 @@ static bool tree_is_free(const struct sharp *job)
 	const struct sharp_conf *conf = sharp_conf(job);
 
 	for (uint32_t n = 0; n < job->base.tree.tree->node_count; n++)
-		if (conf->trees ? !!*owner(job, n)
+		if (conf->trees ? !!place(job, n)->owner
 				: at(job, n)->sat_trees == (uint64_t)conf->sat_trees)
 			return false;
 	return true;
@@ -105,10 +104,26 @@ static void take_tree(struct sharp *job, bool take)
 {
 	for (uint32_t n = 0; n < job->base.tree.tree->node_count; n++)
 		if (sharp_conf(job)->trees)
-			*owner(job, n) = take ? job : NULL;
+			place(job, n)->owner = take ? job : NULL;
 		else
 			at(job, n)->sat_trees += take ? 1 : (uint64_t)-1;
 	reserve(job, (take ? 1 : -1) * (int64_t)stream_memory(sharp_conf(job)));
+}
+
+/* Over no part of its static tree does another job stream. */
+static bool is_alone(const struct sharp *job)
+{
+	for (uint32_t n = 0; n < job->base.tree.tree->node_count; n++)
+		if (place(job, n)->jobs)
+			return false;
+	return true;
+}
+
+static void join_tree(struct sharp *job, bool join)
+{
+	if (sharp_conf(job)->trees && job->streams)
+		for (uint32_t n = 0; n < job->base.tree.tree->node_count; n++)
+			place(job, n)->jobs += join ? 1 : (uint32_t)-1;
 }
 
 static void take_osts(struct sharp *job, bool take)
@@ -143,16 +158,20 @@ static bool admit_without(struct sharp *job)
 bool sharp_admit(void *self, const char **never)
 {
 	struct sharp *job = self;
+	const struct sharp_scheme *scheme = (struct sharp_scheme *)job->base.scheme;
 	const struct sharp_conf *conf = sharp_conf(job);
 	uint64_t left = free_osts(job);
 
 	(void)never;
+	job->tree = scheme->tree;
 	job->osts = sharp_quota(conf);
 	if (ina_passing(&job->base, switch_of(job, 0)) != TREE_NONE) { /* and the job has begun */
 		job->actual = (struct collective_actual){ "ring", "aggregation",
 							  "trees whose switches all add up", 0, 1 };
 		return true;
 	}
+	if (scheme->picky && (left < job->osts || !is_alone(job)))
+		return false;
 	if (left < job->osts) {
 		job->actual =
 			(struct collective_actual){ "ring", "quota", "OSTs", left, job->osts };
@@ -168,9 +187,32 @@ bool sharp_admit(void *self, const char **never)
 		return true;
 	job->streams |= conf->trees && conf->lock == SHARP_OPERATION;
 	take_osts(job, true);
+	join_tree(job, true);
 	if (job->owns)
 		take_tree(job, true);
 	return true;
+}
+
+/* Static: the first from the job's number on that has what it needs and that no other streams over,
+ * or else that of its number. */
+struct sharp *sharp_choose_tree(struct sharp_scheme *scheme, const struct collective_job *spec,
+				const char **never)
+{
+	const struct sharp_conf *conf = scheme->base.conf;
+	uint64_t trees = (uint64_t)conf->trees;
+	struct sharp *job = NULL;
+
+	*never = NULL;
+	scheme->picky = true;
+	for (uint64_t i = 0; i < trees && !job && !*never; i++) {
+		scheme->tree = (spec->number + i) % trees;
+		job = ina_admit(scheme, spec, never);
+	}
+	scheme->picky = false;
+	if (job || *never)
+		return job;
+	scheme->tree = trees ? spec->number % trees : spec->number;
+	return ina_admit(scheme, spec, never);
 }
 
 void sharp_withdraw(void *self)
@@ -181,6 +223,7 @@ void sharp_withdraw(void *self)
 		return;
 	if (job->owns)
 		take_tree(job, false);
+	join_tree(job, false);
 	take_osts(job, false);
 }
 
