@@ -654,6 +654,10 @@ ends 0 help
 says out '^usage:'
 ends 0 help run
 says out '^usage: inasim run'
+ends 0 help sweep # all verbs that begin with it
+says out "sweep collect"
+ends 0 help import
+says out "import topology FILE"
 ends 0 help sweep plan
 says out '^usage: inasim sweep plan'
 for key in nic_jitter host/nic_jitter /topology/host/nic_jitter; do

@@ -321,6 +321,21 @@ holds '[.rows[] | .same == (.of.jitter == "0s")] | all' out
 holds '[.rows[] | select(.same)] | all(.value.low == null and .ratio.low == null)' out
 holds '[.rows[] | select(.same | not)] | all(.value.low != null)' out
 
+# --- rates ---
+
+# 1 Tbps at a host behind 2 x 5 Gbps, and 2 x 5.1 Gbps
+for name in leaf-spine graph; do
+	[[ $name == graph ]] || topology='"kind": "leaf-spine", "leaves": 2, "spines": 2, "hosts_per_leaf": 2'
+	[[ $name != graph ]] || topology='"kind": "graph", "graph": { "hosts": ["h[0-3]"], "switches": ["s[0-1]"],
+		"links": [ { "from": "h[0-1]", "to": "s0" }, { "from": "h[2-3]", "to": "s1" }, { "from": "s0", "to": "s1", "count": 2 } ] }'
+	echo "{ \"name\": \"rates\", \"topology\": { $topology, \"link\": { \"rate\": \"1Tbps\" }, \"uplink\": { \"rate\": \"5Gbps\" } },
+		\"flows\": [ { \"size\": \"100KB\", \"pairs\": [[0, 3]] } ] }" >rates.json
+	warned rates.json 'the link of host h0 has 1000 Gbps, .* together have 10 Gbps, 1/100 of it' --set /topology/switch/ecn=false
+	not_warned rates.json --set /topology/switch/ecn=false --set /topology/uplink/rate=5.1Gbps
+	ends 0 run rates.json --out rates
+	says err 'warning: .*1/100 of it'
+done
+
 # --- failures ---
 
 failing=(--set '/failures={"events":[{"fails":"spine0","mtbf":"1ms","mttr":"1ms"}]}')

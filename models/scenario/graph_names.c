@@ -65,7 +65,7 @@ static const char *expand_numbers(struct names *names, const struct begun *name,
 
 static const char *expand_bracket(struct names *names, const struct begun *name, const char *text)
 {
-	static const char form[] = "a range is written as in \"h[0-15]\" or \"h[0-3,8]\"";
+	static const char form[] = "a range is of numbers, as in \"h[0-15]\" or \"h[0-3,8]\"";
 	const char *close = strchr(text, ']');
 
 	if (!close)

@@ -3,6 +3,8 @@
  * `warnings`. Those that only a run can give are in results_remarks.c. */
 #include "scenario/scenario.h"
 
+#include "base/mem.h"
+#include "topo/graph.h"
 #include "workload/flows/flows.h"
 #include "workload/flows/sizes.h"
 #include "workload/jobs/jobs.h"
@@ -243,6 +245,66 @@ static void warn_incast(const struct scenario *scenario, struct conf_doc *doc)
 				  "receiver can carry, headers included",
 				  group->arrival.load, wire);
 	}
+}
+
+/* --- rates --- */
+
+#define UPLINKS_BELOW 100 /* nobody oversubscribes a single host by so much on purpose */
+
+static void warn_of_uplinks(struct conf_doc *doc, const char *at, const char *host, bps rate,
+			    bps uplinks)
+{
+	conf_warn(doc, at,
+		  "the link of host %s has %.4g Gbps, but all links from its switch to others "
+		  "together have %.4g Gbps, 1/%.4g of it (less than 1/%d is hardly meant)",
+		  host, (double)rate / 1e9, (double)uplinks / 1e9, (double)rate / (double)uplinks,
+		  UPLINKS_BELOW);
+}
+
+static void warn_graph_rates(const struct graph *graph, struct conf_doc *doc)
+{
+	bps *uplinks = xcalloc(graph->hosts + graph->switches, sizeof(*uplinks));
+
+	for (uint32_t l = 0; l < graph->link_count; l++) {
+		const struct graph_link *link = &graph->links[l];
+
+		if (link->a < graph->hosts)
+			continue;
+		uplinks[link->a] += link->link.rate;
+		uplinks[link->b] += link->link.rate;
+	}
+	for (uint32_t l = 0; l < graph->link_count; l++) {
+		const struct graph_link *link = &graph->links[l];
+		bps above = uplinks[link->b];
+
+		if (link->a >= graph->hosts || !above || link->link.rate / above < UPLINKS_BELOW)
+			continue;
+		warn_of_uplinks(doc, "/topology/graph", graph->names[link->a], link->link.rate,
+				above);
+		break;
+	}
+	free(uplinks);
+}
+
+/* A host that its switch's links to others cannot serve: a unit mistaken, as a rule. Shapes have
+ * "oversubscription" for it, or "uplink" with a rate of its own. */
+static void warn_rates(const struct scenario *scenario, struct conf_doc *doc)
+{
+	const struct topology_conf *topology = &scenario->topology;
+	struct topology_shape shape;
+	bps rate = topology->link.rate, uplinks;
+
+	if (topology->graph) {
+		warn_graph_rates(topology->graph, doc);
+		return;
+	}
+	if (!topology->uplink_given)
+		return;
+	topology_shape(topology, &shape);
+	uplinks = (shape.ports[0] - topology_rack(topology)) * topology_uplink_rate(topology);
+	if (uplinks && rate / uplinks >= UPLINKS_BELOW)
+		warn_of_uplinks(doc, "/topology/uplink", "h0", rate, uplinks);
+	topology_shape_release(&shape);
 }
 
 /* --- hosts --- */
@@ -614,7 +676,8 @@ static const struct {
 	{ warn_timeout, true }, { warn_schemes, true },   { warn_ecn, true }, { warn_roce, true },
 	{ warn_marks, true },   { warn_lock_step, true }, { warn_host_load }, { warn_fabric_load },
 	{ warn_incast },        { warn_hosts },           { warn_pace },      { warn_keys },
-	{ warn_traces },        { warn_beside_flows },    { warn_failures },  { note_runs_as },
+	{ warn_traces },        { warn_beside_flows },    { warn_failures },  { warn_rates },
+	{ note_runs_as },
 };
 
 void scenario_warn(const struct scenario *scenario, struct conf_doc *doc)

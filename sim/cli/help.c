@@ -189,16 +189,20 @@ static int explain_key(const char *asked)
 }
 
 /* "run", or "sweep run" in two words. */
+/* "sweep" explains all verbs that begin with this word. */
 static bool explain_verb(const char *name)
 {
 	const struct verb *verb;
+	size_t length = strlen(name);
+	bool found = false;
 
 	for (size_t i = 0; (verb = verb_at(i)); i++)
-		if (!strcmp(verb->name, name)) {
+		if (!strncmp(verb->name, name, length) &&
+		    (!verb->name[length] || verb->name[length] == ' ')) {
 			print_verb_usage(verb);
-			return true;
+			found = true;
 		}
-	return false;
+	return found;
 }
 
 int verb_help(const struct cli *cli)

@@ -95,7 +95,7 @@ static void check_room(const struct job_group_conf *conf, struct conf_doc *doc, 
 		conf_error(doc, at,
 			   "%" PRId64 " workers and %" PRIu32
 			   " servers on hosts of their own, but the "
-			   "network has %" PRIu32 " hosts for them",
+			   "network has %" PRIu32 " hosts for them; see \"servers\"",
 			   max, own, room);
 }
 
