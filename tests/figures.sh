@@ -51,7 +51,7 @@ for path in sys.argv[1:]:
     root = xml.parse(path).getroot()
     width, height = (float(root.get(key)) for key in ("width", "height"))
     assert width == 336, (path, width)  # CSS pixels: 96 an inch
-    places = []
+    places, boxes = [], []
     for group in root.iter(SVG + "g"):
         words = "".join(group.itertext()) if group.find(SVG + "text") is not None else ""
         if not words.strip():
@@ -67,6 +67,12 @@ for path in sys.argv[1:]:
         elif float(turn) == -90:
             assert y - long + before >= -2 and y + before <= height + 2, (path, "cut off: " + words)
         places.append((words, x, y))
+        box = (x - before, y - 0.7 * size, x - before + long, y + 0.1 * size) if turn is None else \
+            (x - 0.7 * size, y - long + before, x + 0.1 * size, y + before) if float(turn) == -90 else None
+        if box:
+            for other, b in boxes:
+                assert box[0] >= b[2] or b[0] >= box[2] or box[1] >= b[3] or b[1] >= box[3], (path, words + " over " + other)
+            boxes.append((words, box))
     # Words within a group of a plot are its name in the legend, below what it draws.
     for plot in root.iter(SVG + "g"):
         if not (plot.get("id") or "").startswith("gnuplot_plot_"):

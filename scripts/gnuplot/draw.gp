@@ -95,7 +95,8 @@ do for [p = 1:PANELS] {
 	}
 	if (YTICKS > 0) {
 		set ytics scale 0 ()
-		every = exists('BY') ? 1 + YTICKS / 45 : 1
+		# not all of many: a label needs three quarters of a line; titles, axis and legend take seven
+		every = exists('BY') ? 1 + YTICKS / 45 : TEXT ? 1 : 1 + int(0.75 * YTICKS / (SHAPE / LINE - 7))
 		do for [i = 1:YTICKS:every] { set ytics add (YTICK[i] YTICK_AT[i]) }
 	}
 	set format y FIRST ? '% h' : ''

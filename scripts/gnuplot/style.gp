@@ -13,7 +13,8 @@ FILES = TERM eq 'pdf' || TERM eq 'eps'
 FACE = FONT eq '' ? 'Sans' : FONT
 SIZE = FONT_POINTS > 0 ? FONT_POINTS : 8
 LETTERS = TEXT ? 79 : PAPER ? int(14.5 * WIDTH * 8 / SIZE) : 80 # that fit side by side
-LINE = 1.95 / LETTERS # its height, as a share of the width
+# The height of a line, as a share of the width: gnuplot's svg terminal takes half as much again as letters have.
+LINE = PAPER && TERM eq 'svg' ? 1.5 * SIZE / (72 * WIDTH) : 1.95 / LETTERS
 
 # ---- Words ----
 
