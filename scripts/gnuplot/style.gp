@@ -90,7 +90,7 @@ PLOT = HEIGHT > 0 ? (HEIGHT / WIDTH - ROUND) / DOWN : ACROSS > 1 ? 0.64 / ACROSS
 YLETTERS = int((TIKZ ? 1.3 : 1) * (PANELS > 1 ? LETTERS * PLOT + 4 : 0.65 * LETTERS * SHAPE))
 LEFT = 0
 do for [p = 1:PANELS] { LEFT = most(LEFT, lines(wrap(YLABEL[p].' (ms)', YLETTERS))) }
-LEFT = (TEXT ? 8.0 : 6.5 + 1.95 * LEFT) / LETTERS
+LEFT = TEXT ? 8.0 / LETTERS : 4.0625 / LETTERS + (1.25 + LEFT) * LINE # numbers, then the words in lines
 GAP = ROW == GROUP ? 1.5 / LETTERS : LEFT # panels of a row that share their axis have it once
 EACH = (1 - LEFT - (ACROSS - 1) * GAP - 2.0 / LETTERS) / ACROSS
 if (PANELS > 1) {
