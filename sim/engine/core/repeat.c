@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORDS_AN_EVENT     8 /* of the state, are read in about the time of an event */
-#define DISTANCE_SHIFT_MAX 8 /* marks are at most 2^8 times as far apart as they may be */
+#define WORDS_AN_EVENT     8  /* of the state, are read in about the time of an event */
+#define WIDE_FROM          16 /* periods, on processors that take several at a time */
+#define DISTANCE_SHIFT_MAX 8  /* marks are at most 2^8 times as far apart as they may be */
 
 /* --- reading --- */
 
@@ -162,22 +163,56 @@ static uint64_t periods_to_skip(const struct repeat *repeat, sim_time period)
 	return most == UINT64_MAX ? 0 : most;
 }
 
-/* The facts of the recorded period, once more for each that is skipped. */
+/* A fact of the digest, once more for each period that is skipped. Nearly all of the time of a run
+ * that skips is spent here. */
+static inline __attribute__((always_inline)) uint64_t fact_again(const struct repeat_fact *fact,
+								 uint64_t periods, sim_time period)
+{
+	uint64_t step = fact->stream ? fact->stream->step : 0, sum = 0;
+
+	for (uint64_t n = 1; n <= periods; n++) {
+		struct sim at = { .now = fact->at + n * period };
+
+		sum += sim_fact(&at, fact->entity, (fact->seq + n * step) ^ fact->label);
+	}
+	return sum;
+}
+
+static uint64_t fact_again_anywhere(const struct repeat_fact *fact, uint64_t periods,
+				    sim_time period)
+{
+	return fact_again(fact, periods, period);
+}
+
+/* The same of several periods at a time, for processors that multiply several words of 64 bits. */
+#ifdef __x86_64__
+__attribute__((target("avx512f,avx512dq,avx512vl"))) static uint64_t
+fact_again_wide(const struct repeat_fact *fact, uint64_t periods, sim_time period)
+{
+	return fact_again(fact, periods, period);
+}
+
+static bool is_wide(void)
+{
+	return __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+}
+#else
+#define fact_again_wide fact_again_anywhere
+
+static bool is_wide(void)
+{
+	return false;
+}
+#endif
+
 static uint64_t digest_of(const struct repeat *repeat, uint64_t periods, sim_time period)
 {
 	uint64_t sum = 0;
+	bool wide = periods >= WIDE_FROM && is_wide();
 
-	for (size_t i = 0; i < repeat->fact_count; i++) {
-		const struct repeat_fact *fact = &repeat->facts[i];
-		struct sim at = { .now = fact->at };
-		uint64_t step = fact->stream ? fact->stream->step : 0, seq = fact->seq;
-
-		for (uint64_t n = 0; n < periods; n++) {
-			at.now += period;
-			seq += step;
-			sum += sim_fact(&at, fact->entity, seq ^ fact->label);
-		}
-	}
+	for (size_t i = 0; i < repeat->fact_count; i++)
+		sum += (wide ? fact_again_wide : fact_again_anywhere)(&repeat->facts[i], periods,
+								      period);
 	return sum;
 }
 
