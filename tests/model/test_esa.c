@@ -499,6 +499,56 @@ Test(esa_rules, third_larger_contribution_again)
 	bench_close(&bench);
 }
 
+/* Switches that reminders reach, by number: "0!" = switch 0 as level 1, "2" = 2 as a rack or on the
+ * way to one. */
+static void write_reminded(struct bench *bench, uint32_t node, const struct packet *packet)
+{
+	char *text = bench->owner;
+	struct bitmap bitmap = packet_bitmap(packet);
+
+	if (node >= bench->net->hosts && !(packet->flags & PACKET_RESULT) && !bitmap.bits)
+		snprintf(text + strlen(text), 100 - strlen(text), "%u%s ", node - bench->net->hosts,
+			 bitmap.rack == RACK_NONE ? "!" : "");
+}
+
+/* Two racks, 1 and 2, and a spine, 3; the server is below switch 0. What is missing may be at
+ * level 1, which is switch 0, or in the racks; where switch 0 adds nothing up, in the racks alone.
+ */
+static void reminded(bool level1, const char *trace, uint64_t count)
+{
+	char text[100] = "";
+	struct bench bench;
+
+	bench_open(
+		&bench, SCHEME_esa,
+		"{\"name\": \"t\", \"topology\": {\"kind\": \"graph\", \"graph\": {\"hosts\": "
+		"[\"server\", \"b[0-1]\", \"c[0-1]\"], \"switches\": [{\"name\": \"la\", "
+		"\"aggregation\": %s}, \"lb\", \"lc\", \"s\"], \"links\": [{\"from\": \"server\", "
+		"\"to\": \"la\"}, {\"from\": \"b[0-1]\", \"to\": \"lb\"}, {\"from\": \"c[0-1]\", "
+		"\"to\": \"lc\"}, {\"from\": \"la\", \"to\": \"s\"}, {\"from\": \"lb\", \"to\": "
+		"\"s\"}, {\"from\": \"lc\", \"to\": \"s\"}]}}, "
+		"\"jobs\": [{\"workers\": [1, 2, 3, 4], \"servers\": [0], \"all_reduce\": \"esa\", "
+		"\"model\": {\"layers\": [{\"gradient\": \"256B\", \"forward\": \"1s\"}]}}]}",
+		level1 ? "true" : "false");
+	sim_run(&bench.s->sim, 1); /* the job is admitted */
+	bench.after = write_reminded;
+	bench.owner = text;
+	for (uint64_t chunk = 100; chunk < 104; chunk++)
+		contribute(&bench, 0, chunk);
+	cr_expect_eq(esa_server_of(&bench, 0)->reminders, count);
+	sim_run(&bench.s->sim, 1000);
+	cr_expect(!strncmp(text, trace, strlen(trace)), "%s",
+		  text); /* then its timer reminds again */
+	cr_expect(level1 || !strchr(text, '!'), "%s", text);
+	bench_close(&bench);
+}
+
+Test(esa_rules, reminders_where_level_1_passes)
+{
+	reminded(true, "0! 0 0 3 3 1 2 ", 3);
+	reminded(false, "0 0 3 3 1 2 ", 2);
+}
+
 static bool lose_packets(void *owner, uint32_t port, const struct packet *packet)
 {
 	(void)owner, (void)port;
