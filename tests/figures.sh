@@ -145,6 +145,17 @@ for kind in lines bars box heat; do
 	tidy "panels/$kind"
 done
 ends 0 plot --term svg --size 3.5in --panels --x scheme --by none --out panels/fixed swept
+# a logarithmic panel of points that have no flows keeps its place, empty
+jq -n '{ name: "half", topology: { kind: "star", hosts: 4 }, jobs: [ { workers: 2, all_reduce: "ring",
+	model: { layers: [ { gradient: "1MB" } ] } } ], flows: [ { size: "10KB", arrival: { poisson_load: 0.05 } } ],
+	stop: { when: "jobs_done" } }' >half.json
+jq -n '{ name: "halves", base: "half.json", axes: [ { name: "beside", pointer: "/flows/0/enabled", values: [false, true] },
+	{ name: "jobs_at_once", pointer: "/jobs/0/count", values: [1, 2] } ] }' >halves.json
+ends 0 sweep run halves.json 0-3 --out halves
+ends 0 sweep collect halves.json --out halves
+for kind in lines box; do
+	ends 0 plot --term svg --panels --kind $kind --x jobs_at_once --by none --log y --out panels/halves-$kind halves
+done
 ends 2 plot --y jobs.jct_s.mean --ylabel JCT --ylabel FCT swept
 says err '2 --ylabel are for as many --y, found 1'
 fits panels/fixed

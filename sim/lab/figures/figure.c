@@ -357,6 +357,7 @@ void figure_begin(struct figure *f, const char *template, size_t panels, size_t 
 
 /* ---- The end ---- */
 
+/* A panel without values has 0 to 1, on a logarithmic axis 1 to 10. */
 static void write_ranges(struct figure *f)
 {
 	put_variable(f, "XLOW", f->x.low);
@@ -364,9 +365,9 @@ static void write_ranges(struct figure *f)
 	for (size_t p = 0; p < f->panels; p++) {
 		bool any = isfinite(f->y[p].low);
 		fprintf(f->script, "YLOW[%zu] = ", p + 1);
-		put_number(f->script, any ? f->y[p].low : 0);
+		put_number(f->script, any ? f->y[p].low : f->log_y);
 		fprintf(f->script, "YHIGH[%zu] = ", p + 1);
-		put_number(f->script, any ? f->y[p].high : 1);
+		put_number(f->script, any ? f->y[p].high : 1 + 9 * f->log_y);
 	}
 }
 
