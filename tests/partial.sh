@@ -136,6 +136,40 @@ for scheme in switchml panama netreduce sharp; do
 	done
 done
 
+# Memory of single switches: the one with the least decides how many slots SwitchML has, wherever it stands. 1,100 bytes
+# hold 4 slots of 256 (two versions of 32 elements), so 8,000 chunks take 2,000 round trips of 4 links (1 us, and 160 ns for
+# a frame) and 3 switches of 500 ns: 12.28 ms.
+own() { echo "--set /topology/graph/switches/$1={\"name\":\"$2\",\"aggregation\":\"$3\"}"; }
+for place in "1 lb" "2 lc" "3 s0"; do
+	read -r number name <<<"$place"
+	# shellcheck disable=SC2046
+	ends 0 run racks.json --quiet --out run --set /jobs/0/all_reduce=switchml $(pass 4) $(own "$number" "$name" 1100B)
+	holds '.jobs.ran_as[0] | test("switchml with 4 of 64 slots")' run/summary.json
+	holds '.jobs.jct_s.mean / 12.28e-3 | . > 0.999 and . < 1.001' run/summary.json
+	checks=$((checks + 1))
+	grep -q "^$name,switchml,1100," run/aggregators.csv || fail "$name has not 1100 bytes: $(<run/aggregators.csv)"
+done
+# too little is told with the switch; ATP, ESA and SHARP have one size for all
+for scheme in switchml netreduce panama; do
+	# shellcheck disable=SC2046
+	ends 0 run racks.json --out run --set /jobs/0/all_reduce=$scheme $(own 2 lc 100B)
+	says out 'refused by their schemes: 1 of 1 jobs; the first .job.: switch lc of its tree has too little memory'
+	# shellcheck disable=SC2046
+	ends 0 run racks.json --quiet --out run --set /jobs/0/all_reduce=$scheme $(own 2 lc 40MB)
+	holds '.jobs.finished == 1' run/summary.json
+done
+# shellcheck disable=SC2046
+ends 0 run racks.json --out run --set /jobs/0/all_reduce=switchml --set /schemes/switchml/slots=memory $(own 2 lc 100B)
+says out 'switch lc of its tree has too little memory'
+# shellcheck disable=SC2046
+ends 0 run racks.json --quiet --out run --set /jobs/0/all_reduce=ring $(own 2 lc 100B)
+for scheme in atp esa sharp; do
+	# shellcheck disable=SC2046
+	ends 3 check racks.json --set /jobs/0/all_reduce=$scheme $(own 2 lc 1MB)
+	says err "job \"job\": $scheme .*; switch \"lc\" has memory of its own"
+done
+ends 3 check racks.json $(own 2 lc 7B)
+
 # an all-gather of a job that has begun is never refused: SHARP's runs on hosts, as one by a ring does
 for gather in ring sharp; do
 	ends 0 run racks.json --quiet --out $gather --set /jobs/0/all_reduce=ring --set /jobs/0/sharding=full --set /jobs/0/all_gather=$gather \

@@ -211,6 +211,8 @@ struct collective_ops {
 	 * collective_check_frame(), at "/schemes/SCHEME/...". */
 	void (*check)(const void *conf, const struct topology_conf *topology, struct conf_doc *doc,
 		      const char *scheme);
+	/* Optional: why switches cannot have memory of different sizes, after the scheme's name. */
+	const char *one_memory;
 	/* Optional. Warns, at the pointer, if a job of so many workers and servers is possible on
 	 * this topology but probably a mistake. Not asked in the fluid fidelity. */
 	void (*warn)(const void *conf, const struct topology_conf *topology, uint32_t workers,

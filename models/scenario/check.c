@@ -597,6 +597,24 @@ static void check_fluid(const struct scenario *scenario, struct conf_doc *doc)
 	check_fluid_transports(scenario, doc);
 }
 
+/* Schemes that cannot use memory of several sizes. */
+static void check_own_memory(const struct scenario *scenario, struct conf_doc *doc)
+{
+	const char *name = topology_own_memory(&scenario->topology);
+
+	if (!name)
+		return;
+	for_enabled_jobs(group, scenario) {
+		const struct collective_ops *ops = scheme_ops((unsigned)group->all_reduce);
+
+		if (ops->one_memory)
+			conf_error(doc, conf_at(doc, "/jobs/%zu/all_reduce", group->origin),
+				   "job \"%s\": %s %s; switch \"%s\" has memory of its own "
+				   "(\"aggregation\")",
+				   group->name, ops->name, ops->one_memory, name);
+	}
+}
+
 static void check_scheme(const struct scenario *scenario, unsigned s, struct conf_doc *doc)
 {
 	const struct collective_ops *ops = scheme_ops(s);
@@ -649,6 +667,7 @@ void scenario_check(struct scenario *scenario, struct conf_doc *doc)
 	for (unsigned s = 0; scheme_ops(s); s++)
 		if (scenario_uses(scenario, s))
 			check_scheme(scenario, s, doc);
+	check_own_memory(scenario, doc);
 	if (scenario->fidelity != FIDELITY_PACKET)
 		check_fluid(scenario, doc);
 	if (scenario->fidelity == FIDELITY_FLUID && scenario_has_poisson_flows(scenario) &&

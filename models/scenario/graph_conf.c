@@ -20,6 +20,16 @@ static const struct conf_row name_row = {
 static const struct conf_row ecn_forms[] = { ECN_FORMS(struct graph_switch_set, ecn), { 0 } };
 static const struct conf_table ecn_table = { "graph_switch_ecn", ecn_forms, 0, NULL };
 
+static const struct conf_row aggregation_forms[] = {
+	CONF_BOOL("switch", struct graph_switch_set, aggregation.on, CONF_REQUIRED,
+		  "true: as /topology/switch says."),
+	CONF_BYTES("memory", struct graph_switch_set, aggregation.memory, CONF_REQUIRED, 8,
+		   UINT64_C(1) << 40, "So much memory. ATP, ESA and SHARP refuse it."),
+	{ 0 },
+};
+static const struct conf_table aggregation_table = { "graph_aggregation", aggregation_forms, 0,
+						     NULL };
+
 static const struct conf_row switch_set_rows[] = {
 	CONF_STRING("name", struct graph_switch_set, name, CONF_REQUIRED,
 		    "Its name, or names in a range."),
@@ -33,8 +43,10 @@ static const struct conf_row switch_set_rows[] = {
 	CONF_ONEOF("ecn", struct graph_switch_set, ecn, CONF_OPTIONAL, &ecn_table, ecn.form,
 		   "ECN marking; without it, as in /topology/switch.",
 		   .present = CONF_GIVEN(struct graph_switch_set, ecn_given)),
-	CONF_BOOL("aggregation", struct graph_switch_set, aggregates, "true",
-		  "false: it adds nothing up, whatever /topology/switch says."),
+	CONF_ONEOF("aggregation", struct graph_switch_set, aggregation, "true", &aggregation_table,
+		   aggregation.form,
+		   "false: it adds nothing up, whatever /topology/switch says; or its memory for "
+		   "that, in place of the scheme's \"memory\"."),
 	{ 0 },
 };
 static const struct conf_table switch_set_table = { "graph_switch", switch_set_rows,
@@ -126,7 +138,10 @@ static struct switch_conf settings_of(const struct reader *reader,
 		settings.buffer = conf->set.buffer;
 	if (conf->set.ecn_given)
 		settings.ecn = conf->set.ecn;
-	settings.passes = !conf->set.aggregates;
+	settings.passes =
+		conf->set.aggregation.form == AGGREGATION_SWITCH && !conf->set.aggregation.on;
+	if (conf->set.aggregation.form == AGGREGATION_MEMORY)
+		settings.memory = conf->set.aggregation.memory;
 	return settings;
 }
 

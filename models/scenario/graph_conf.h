@@ -13,8 +13,13 @@ struct graph_switch_set {
 	bytes buffer; /* 0 = not given */
 	struct ecn_conf ecn;
 	bool ecn_given;
-	bool aggregates;
+	struct {
+		int form; /* enum aggregation_form */
+		bool on;
+		bytes memory;
+	} aggregation;
 };
+enum aggregation_form { AGGREGATION_SWITCH, AGGREGATION_MEMORY };
 struct graph_switch_conf {
 	int form;         /* enum graph_switch_form */
 	const char *name; /* GRAPH_SWITCH_NAME */

@@ -34,9 +34,13 @@ void *ina_open(const struct ina_ops *ops, const struct model_env *env, const voi
 	scheme->message = format.message ? format.message : 1;
 	scheme->protocol = network_register(&env->topo->net, &ops->protocol, scheme);
 	scheme->memory = xcalloc(switches, sizeof(*scheme->memory));
-	for (uint32_t s = 0; s < switches; s++)
+	for (uint32_t s = 0; s < switches; s++) {
+		bytes own = format.memory ? topology_memory(env->topo, s) : 0;
+
 		scheme->memory[s] =
-			(struct collective_memory){ .sw = s, .memory_bytes = format.memory };
+			(struct collective_memory){ .sw = s,
+						    .memory_bytes = own ? own : format.memory };
+	}
 	return scheme;
 }
 
@@ -84,18 +88,20 @@ uint32_t ina_passing(const struct ina_job *job, uint32_t root)
 	return passing;
 }
 
-const char *ina_refusal(struct ina_scheme *scheme, uint32_t passing)
+const char *ina_refusal(struct ina_scheme *scheme, uint32_t sw)
 {
 	const struct topology *topo = scheme->env.topo;
 	char name[24];
 
 	if (!scheme->refusals)
 		scheme->refusals = xcalloc(topo->net.switches, sizeof(*scheme->refusals));
-	if (!scheme->refusals[passing])
-		scheme->refusals[passing] = xasprintf(
-			"switch %s of its tree adds nothing up (\"aggregation\")",
-			topology_node_name(topo, topo->net.hosts + passing, name, sizeof(name)));
-	return scheme->refusals[passing];
+	if (!scheme->refusals[sw])
+		scheme->refusals[sw] = xasprintf(
+			topology_aggregates(topo, sw)
+				? "switch %s of its tree has too little memory (\"aggregation\")"
+				: "switch %s of its tree adds nothing up (\"aggregation\")",
+			topology_node_name(topo, topo->net.hosts + sw, name, sizeof(name)));
+	return scheme->refusals[sw];
 }
 
 /* One of the roots that the topology has for the job's workers, at random; if there is one, of a
@@ -152,17 +158,30 @@ static bytes needs(const struct ina_job *job, const struct ina_node *node)
 	return node->place->passes ? 0 : job->scheme->ops->memory(job, node->place);
 }
 
-/* Do all switches of the tree have the job's memory, beside what is in use or if it were alone? */
-static bool has_room(const struct ina_job *job, bool alone)
+/* The first switch of the tree that has not the job's memory, beside what is in use or if it were
+ * alone; NULL: all have it. */
+static const struct ina_node *without_room(const struct ina_job *job, bool alone)
 {
 	for (uint32_t n = 0; n < job->tree.tree->node_count; n++) {
 		const struct ina_node *node = ina_node(job, n);
 
 		if ((alone ? 0 : node->memory->used_bytes) + needs(job, node) >
 		    node->memory->memory_bytes)
-			return false;
+			return node;
 	}
-	return true;
+	return NULL;
+}
+
+static const char *too_large(const struct ina_job *job)
+{
+	const struct ina_node *node = without_room(job, true);
+	const char *words = job->scheme->ops->too_large;
+
+	if (!node)
+		return NULL;
+	if (topology_memory(job->scheme->env.topo, node->memory->sw))
+		return ina_refusal(job->scheme, node->memory->sw);
+	return words ? words : "more than the memory of a switch";
 }
 
 /* Takes the job's memory, or gives it back. */
@@ -178,7 +197,7 @@ static void reserve(const struct ina_job *job, int64_t sign)
 
 bool ina_reserve(const struct ina_job *job)
 {
-	bool room = has_room(job, false);
+	bool room = !without_room(job, false);
 
 	if (room)
 		reserve(job, 1);
@@ -198,8 +217,7 @@ static bool admits(struct ina_job *job, const char **never)
 		return ops->admit(job, never);
 	if (!ops->memory || ina_reserve(job))
 		return true;
-	if (!has_room(job, true))
-		*never = ops->too_large ? ops->too_large : "more than the memory of a switch";
+	*never = too_large(job);
 	return false;
 }
 

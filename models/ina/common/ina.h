@@ -261,9 +261,10 @@ bool ina_tree_intact(const struct ina_job *job, const struct tree *tree, bool li
 bool ina_tree_failed(const struct ina_job *job, const struct tree *tree);
 
 /* A switch of the tree with this root that must add up and does not (topology_aggregates());
- * TREE_NONE: none. And why a job never runs for which each root has one. */
+ * TREE_NONE: none. And why a job never runs for which each root has one, or for which a switch that
+ * adds up has too little memory of its own (topology_memory()). */
 uint32_t ina_passing(const struct ina_job *job, uint32_t root);
-const char *ina_refusal(struct ina_scheme *scheme, uint32_t passing);
+const char *ina_refusal(struct ina_scheme *scheme, uint32_t sw);
 
 /* What of struct collective_actual, where others of the job's switches only forward. */
 extern const char ina_adding[];

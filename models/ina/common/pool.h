@@ -239,6 +239,7 @@ uint32_t pool_payload(const void *conf);
 
 /* Members of struct collective_ops. */
 uint32_t pool_servers(uint32_t workers);
+extern const char pool_one_memory[]; /* for collective_ops */
 const char *pool_refuses(const void *conf, const struct topology_conf *topology,
 			 const struct machine_conf *machine, uint32_t workers, uint32_t servers);
 void pool_check(const void *conf, const struct topology_conf *topology, struct conf_doc *doc,
@@ -262,11 +263,12 @@ void pool_wipe(void *scheme, uint32_t sw);
 /* Members of struct collective_ops that both schemes have. */
 #define POOL_OPS                                                                                   \
 	.heeds_marks = true, .first_come = true, .servers = pool_servers, .refuses = pool_refuses, \
-	.burst = pool_burst, .frame = pool_frame, .payload = pool_payload, .check = pool_check,    \
-	.close = ina_close, .start = ina_start, .contribute = ina_contribute,                      \
-	.finish = pool_finish, .abandon = pool_abandon, .intact = pool_intact, .wipe = pool_wipe,  \
-	INA_PLAN_OPS, .memory = ina_memory, .stats = ina_stats, .received = ina_received,          \
-	.report_waiting = ina_report_waiting, .repeat = pool_repeat, .ran_as = pool_ran_as
+	.one_memory = pool_one_memory, .burst = pool_burst, .frame = pool_frame,                   \
+	.payload = pool_payload, .check = pool_check, .close = ina_close, .start = ina_start,      \
+	.contribute = ina_contribute, .finish = pool_finish, .abandon = pool_abandon,              \
+	.intact = pool_intact, .wipe = pool_wipe, INA_PLAN_OPS, .memory = ina_memory,              \
+	.stats = ina_stats, .received = ina_received, .report_waiting = ina_report_waiting,        \
+	.repeat = pool_repeat, .ran_as = pool_ran_as
 
 struct collective_actual pool_ran_as(const void *instance); /* of struct collective_ops */
 

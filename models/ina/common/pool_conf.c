@@ -24,6 +24,9 @@ uint32_t pool_payload(const void *self)
 	return (uint32_t)(((const struct pool_conf *)self)->elements_per_packet * ELEMENT_BYTES);
 }
 
+const char pool_one_memory[] =
+	"has one size of memory, as workers compute the index of an aggregator for all switches";
+
 const char pool_too_many_inputs[] =
 	"more than 31 workers in a rack, or more than 31 racks and workers at the switch of a "
 	"parameter server; the header's bitmaps and fan-in degrees have no room for them";

@@ -125,8 +125,8 @@ const char *netreduce_refuses(const void *self, const struct topology_conf *topo
 	uint32_t below = (uint32_t)((workers + spread - 1) / spread);
 
 	(void)servers;
-	if (netreduce_bytes(conf, 1) > conf->memory)
-		return NULL; /* netreduce_check() says it */
+	if (netreduce_bytes(conf, 1) > conf->memory || topology_own_memory(topology))
+		return NULL; /* netreduce_check() says it, or the job's tree */
 	return netreduce_bytes(conf, below) > conf->memory ? netreduce_too_large : NULL;
 }
 

@@ -149,15 +149,16 @@ static bool has_room(const struct panama_accelerator *accelerator, uint32_t sequ
 	       accelerator->scheme->base.frame;
 }
 
-static bool memory_is_enough(const struct panama_job *job, bool others)
+/* The first switch of its trees that has not; TREE_NONE: all have room. */
+static uint32_t without_room(const struct panama_job *job, bool others)
 {
 	const struct panama_scheme *scheme = panama_scheme(job);
 
 	for (uint32_t s = 0; s < scheme->base.env.topo->net.switches; s++)
 		if (job->sequences_at[s] &&
 		    !has_room(&scheme->accelerators[s], job->sequences_at[s], others))
-			return false;
-	return true;
+			return s;
+	return TREE_NONE;
 }
 
 static void open_sequence(struct panama_sequence *sequence, struct panama_job *job, uint32_t number)
@@ -263,6 +264,7 @@ static const char *no_tree(const struct panama_job *job)
 static bool admit(void *self, const char **never)
 {
 	struct panama_job *job = self;
+	uint32_t lacking;
 
 	if (is_small(job))
 		return true;
@@ -270,9 +272,12 @@ static bool admit(void *self, const char **never)
 		*never = no_tree(job);
 		return false;
 	}
-	if (memory_is_enough(job, true))
+	if (without_room(job, true) == TREE_NONE)
 		return true;
-	if (!memory_is_enough(job, false))
+	lacking = without_room(job, false);
+	if (lacking != TREE_NONE && topology_memory(job->base.scheme->env.topo, lacking))
+		*never = ina_refusal(job->base.scheme, lacking);
+	else if (lacking != TREE_NONE)
 		*never = "the memory of an accelerator has no room for a packet of each tree at "
 			 "each port";
 	panama_trees_free(job);
@@ -405,6 +410,17 @@ static struct collective_actual panama_ran_as(const void *instance)
 					   (uint64_t)conf->trees };
 }
 
+static bytes least_memory(const struct panama_job *job)
+{
+	const struct panama_scheme *scheme = panama_scheme(job);
+	bytes least = UINT64_MAX;
+
+	for (uint32_t s = 0; s < scheme->base.env.topo->net.switches; s++)
+		if (job->sequences_at[s] && scheme->base.memory[s].memory_bytes < least)
+			least = scheme->base.memory[s].memory_bytes;
+	return least;
+}
+
 static void report_overflows(const struct panama_job *job, FILE *to)
 {
 	const struct panama_conf *conf = panama_conf(job);
@@ -418,7 +434,7 @@ static void report_overflows(const struct panama_job *job, FILE *to)
 		"  PANAMA job %" PRIu32 ": accelerators dropped %" PRIu64
 		" of its packets because their memory of %" PRIu64
 		" bytes was full: give them more (\"memory\"), let fewer jobs run at once%s\n",
-		collective_job_number(&job->base.spec), job->overflows, conf->memory, or_else);
+		collective_job_number(&job->base.spec), job->overflows, least_memory(job), or_else);
 }
 
 static bool waits(const void *self, char *text, size_t size)

@@ -435,6 +435,7 @@ const struct collective_ops sharp_collective = {
 	.frame = frame,
 	.payload = payload,
 	.check = check,
+	.one_memory = "shares out what all switches have alike (\"osts\", trees)",
 	.open = open_scheme,
 	.close = ina_close,
 	.start = start,

@@ -95,27 +95,43 @@ uint64_t switchml_slots_for(const struct switchml *job, sim_time round_trip_time
 				  SWITCHML_SLOTS_MAX);
 }
 
-/* `wanted`: a power of two that covers the round trip. */
-static uint64_t slots_by_rule(const struct switchml_conf *conf, uint64_t wanted)
+/* `wanted`: a power of two that covers the round trip; `share`: a job's bytes at a switch. */
+static uint64_t slots_by_rule(const struct switchml_conf *conf, bytes share, uint64_t wanted)
 {
 	uint64_t message = switchml_format_of(conf).message;
-	uint64_t max = switchml_share(conf) / switchml_slot_bytes(conf);
+	uint64_t max = share / switchml_slot_bytes(conf);
 
+	max = max > message ? max : message; /* else the job is refused */
 	if (conf->slots_rule == SLOTS_MEMORY)
 		return (max < SWITCHML_SLOTS_MAX ? max : SWITCHML_SLOTS_MAX) / message * message;
 	wanted = wanted > message ? wanted : message;
-	while (wanted > max) /* a message fits: check_memory() */
+	while (wanted > max)
 		wanted /= 2;
 	return wanted;
 }
 
+static bytes share_at(const struct switchml_conf *conf, const struct ina_node *node)
+{
+	return switchml_share(conf, node->memory->memory_bytes);
+}
+
+/* Workers use the same slots at all switches of the tree, so the one with the least memory decides.
+ */
 static uint32_t choose_slots(const struct switchml *job)
 {
 	const struct switchml_conf *conf = switchml_conf(&job->base);
+	const struct tree *tree = job->base.tree.tree;
+	bytes least = UINT64_MAX;
 
 	if (conf->slots_form == SLOTS_NUMBER)
 		return (uint32_t)conf->slots;
-	return (uint32_t)slots_by_rule(conf, switchml_slots_for(job, round_trip(job)));
+	for (uint32_t n = 0; n < tree->node_count; n++) {
+		bytes share = share_at(conf, ina_node(&job->base, n));
+
+		if (!tree->nodes[n].passes && share < least)
+			least = share;
+	}
+	return (uint32_t)slots_by_rule(conf, least, switchml_slots_for(job, round_trip(job)));
 }
 
 /* Says when a job has fewer slots than cover the round trip, unless the user gave their number. */
@@ -140,7 +156,10 @@ switchml_runs_as(const void *self, const struct topology_conf *topology, bytes g
 					     SWITCHML_SLOTS_MAX);
 
 	(void)gradients;
-	return fewer_slots(conf, slots_by_rule(conf, wanted), wanted);
+	if (topology_own_memory(topology)) /* only the job's tree says */
+		return (struct collective_actual){ 0 };
+	return fewer_slots(conf, slots_by_rule(conf, switchml_share(conf, conf->memory), wanted),
+			   wanted);
 }
 
 static struct collective_actual switchml_ran_as(const void *instance)
@@ -160,8 +179,24 @@ static bytes memory(const void *self, const struct tree_node *place)
 	const struct switchml *job = self;
 	const struct switchml_conf *conf = switchml_conf(&job->base);
 
-	(void)place;
-	return conf->tenants ? switchml_share(conf) : job->slots * switchml_slot_bytes(conf);
+	return conf->tenants ? share_at(conf, ina_node_at(&job->base, place->sw))
+			     : job->slots * switchml_slot_bytes(conf);
+}
+
+/* Why a switch with memory of its own never has the job's slots; NULL: all have them. */
+static const char *without_slots(const struct switchml *job)
+{
+	const struct switchml_conf *conf = switchml_conf(&job->base);
+	const struct tree *tree = job->base.tree.tree;
+
+	for (uint32_t n = 0; n < tree->node_count; n++) {
+		const struct ina_node *node = ina_node(&job->base, n);
+
+		if (!tree->nodes[n].passes &&
+		    share_at(conf, node) < job->slots * switchml_slot_bytes(conf))
+			return ina_refusal(job->base.scheme, node->memory->sw);
+	}
+	return NULL;
 }
 
 static bool admit(void *self, const char **never)
@@ -170,6 +205,9 @@ static bool admit(void *self, const char **never)
 
 	job->format = switchml_format_of(switchml_conf(&job->base));
 	job->slots = choose_slots(job);
+	*never = without_slots(job);
+	if (*never)
+		return false;
 	if (ina_reserve(&job->base))
 		return true;
 	if (switchml_conf(&job->base)->admission == ADMISSION_REFUSE)

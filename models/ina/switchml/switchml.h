@@ -169,7 +169,7 @@ uint32_t switchml_conf_payload(const void *conf);
 uint64_t switchml_slot_bytes(const struct switchml_conf *conf);
 
 /* How much of a switch's memory one job may have. */
-uint64_t switchml_share(const struct switchml_conf *conf);
+uint64_t switchml_share(const struct switchml_conf *conf, bytes memory);
 
 /* Fits collective_ops.idle; of ps_stream, too. */
 size_t switchml_idle(const void *conf, struct collective_idle list[COLLECTIVE_IDLE_MAX]);

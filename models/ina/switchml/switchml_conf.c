@@ -142,9 +142,9 @@ uint64_t switchml_slot_bytes(const struct switchml_conf *conf)
 	       ELEMENT_BYTES;
 }
 
-uint64_t switchml_share(const struct switchml_conf *conf)
+uint64_t switchml_share(const struct switchml_conf *conf, bytes memory)
 {
-	return conf->memory / (conf->tenants ? (uint64_t)conf->tenants : 1);
+	return memory / (conf->tenants ? (uint64_t)conf->tenants : 1);
 }
 
 static void check_memory(const struct switchml_conf *conf, const struct switchml_format *format,
@@ -154,13 +154,14 @@ static void check_memory(const struct switchml_conf *conf, const struct switchml
 	uint64_t slots = number ? (uint64_t)conf->slots : format->message,
 		 need = slots * switchml_slot_bytes(conf);
 
-	if (need <= switchml_share(conf))
+	if (need <= switchml_share(conf, conf->memory))
 		return;
 	conf_error(doc, number ? "/schemes/switchml/slots" : "/schemes/switchml/memory",
 		   "%" PRIu64 " slots of %" PRId64 " elements in two versions need %" PRIu64
 		   " bytes, but %s has %" PRIu64 " bytes of aggregation memory",
 		   slots, format->switch_elements, need,
-		   conf->tenants ? "a tenant of a switch" : "a switch", switchml_share(conf));
+		   conf->tenants ? "a tenant of a switch" : "a switch",
+		   switchml_share(conf, conf->memory));
 }
 
 void switchml_check(const void *self, const struct topology_conf *topology, struct conf_doc *doc,

@@ -94,6 +94,16 @@ bool topology_all_aggregate(const struct topology_conf *conf)
 	return !strcmp(conf->switches.aggregation, "all");
 }
 
+const char *topology_own_memory(const struct topology_conf *conf)
+{
+	const struct graph *graph = conf->graph;
+
+	for (uint32_t s = 0; graph && s < graph->switches; s++)
+		if (graph->settings[graph->settings_of[s]].memory)
+			return graph->names[graph->hosts + s];
+	return NULL;
+}
+
 #define FULL_FRAME 1518
 
 /* PANAMA section 7: 85 full frames at 10 Gbps, a queue of 103 us. */

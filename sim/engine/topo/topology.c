@@ -68,6 +68,11 @@ bool topology_aggregates(const struct topology *topo, uint32_t sw)
 	       !strcmp(which, topo->ops->tier_names[topo->net.switch_nodes[sw].tier]);
 }
 
+bytes topology_memory(const struct topology *topo, uint32_t sw)
+{
+	return settings_of(topo, topo->net.hosts + sw)->memory;
+}
+
 /* The direction from `from` to `to`: the queue is the sender's, the pipeline the receiver's. */
 static struct link_params direction(const struct topology *topo, uint32_t from, uint32_t to,
 				    const struct link_conf *link)

@@ -75,6 +75,7 @@ struct switch_conf {
 	struct pause_answers answers;
 	const char *aggregation; /* "all", "none" or the tier that adds up */
 	bool passes;             /* in a graph: this one adds nothing, whatever its tier */
+	bytes memory;            /* in a graph: for aggregation, whatever the scheme; 0 = its own */
 };
 
 struct detours;
@@ -239,6 +240,9 @@ sim_time topology_switch_latency(const struct topology_conf *conf);
 /* Whether every switch adds gradients up. */
 bool topology_all_aggregate(const struct topology_conf *conf);
 
+/* The first switch of a graph that has memory of its own; NULL: none, or no graph. */
+const char *topology_own_memory(const struct topology_conf *conf);
+
 /* Whether any link loses packets. */
 bool topology_loses(const struct topology_conf *conf);
 
@@ -301,6 +305,9 @@ bool topology_works(const struct topology *topo, uint32_t src, const struct rout
 
 /* Whether a switch adds gradients up for schemes that let it. */
 bool topology_aggregates(const struct topology *topo, uint32_t sw);
+
+/* Memory for aggregation that a switch has in place of what the scheme says; 0: it has that. */
+bytes topology_memory(const struct topology *topo, uint32_t sw);
 
 /* "h12" or the switch's name; `buffer` of at least 24 bytes; returns it. */
 char *topology_node_name(const struct topology *topo, uint32_t node, char *buffer, size_t size);
