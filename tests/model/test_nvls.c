@@ -50,7 +50,7 @@ Test(nvls, time_of_an_all_reduce)
 		double want = 40e6 / PAYLOAD * ((1 + 1 / n) * PACKET + REQUEST) / RATE;
 		double t = time_of(workers[i], "'all_reduce': 'nvls'");
 
-		cr_expect_float_eq(t / want, 1, 0.015, "%g GPUs: %g s, want %g", n, t, want);
+		cr_expect_float_eq(t / want, 1, 0.01, "%g GPUs: %g s, want %g", n, t, want);
 	}
 }
 
@@ -66,9 +66,9 @@ Test(nvls, time_of_its_halves)
 						"'reduce_scatter': 'nvls', 'all_gather': 'nvls'");
 		double scatter = whole + 40e6 / PAYLOAD / n * REQUEST / RATE;
 
-		cr_expect_float_eq((three - two) / whole, 1, 0.015, "all-gather of %g: %g", n,
+		cr_expect_float_eq((three - two) / whole, 1, 0.01, "all-gather of %g: %g", n,
 				   (three - two) / whole);
-		cr_expect_float_eq((2 * two - three) / scatter, 1, 0.015,
+		cr_expect_float_eq((2 * two - three) / scatter, 1, 0.015, /* the path is 0.01 */
 				   "reduce-scatter of %g: %g", n, (2 * two - three) / scatter);
 	}
 }
@@ -85,7 +85,7 @@ Test(nvls, over_a_ring)
 	run_to(&run, END_ALL_DONE);
 	t = jobs_report(run.s->jobs)->durations[0];
 	run_free(&run);
-	cr_expect_float_eq(ring / t, 14.0 / 9, 0.015 * 14 / 9, "%g", ring / t);
+	cr_expect_float_eq(ring / t, 14.0 / 9, 0.01 * 14 / 9, "%g", ring / t);
 }
 
 /* --- who has what --- */

@@ -589,11 +589,12 @@ static uint64_t parts_with_losses(const char *sharp, uint64_t n, uint64_t count)
 
 	build(&run, PART_RACKS, sharp,
 	      "{ 'workers': 4, " PARTS ", 'sharding': 'full', 'iterations': 2, 'model': { "
-	      "'layers': [ { 'gradient': '16KB' } ] } }");
+	      "'layers': [ { 'gradient': '16KB' }, { 'gradient': '1027B' } ] } }");
 	network_inject(&run.s->topo.net, &faults);
 	run_to(&run, END_JOBS_DONE);
-	/* 4 rows, two iterations: an own piece, and twice four shards, at each of 4 ranks */
-	cr_expect_eq(run.s->checks.exact_checked, 4 * 2 * 4 * (1 + 2 * 4));
+	/* 4 rows, and one with pieces of 65 elements where 257 are four times 64 and one; two
+	 * iterations: an own piece, and twice four shards, at each of 4 ranks */
+	cr_expect_eq(run.s->checks.exact_checked, 5 * 2 * 4 * (1 + 2 * 4));
 	run_free(&run);
 	return losses.seen;
 }
@@ -616,37 +617,59 @@ Test(sharp, parts_lose_each_packet_in_turn)
 
 static const struct protocol_ops *real_ops;
 static struct protocol_ops tapped;
-static bool moved_part;
+static bool tapped_one;
 
+/* The first result for host 1: at another rank, or with another value. */
 static void to_another_rank(void *self, uint32_t host, const struct packet *packet)
 {
-	bool move = !moved_part && host == 1 && !(packet->flags & SHARP_ACK);
+	bool move = !tapped_one && host == 1 && !(packet->flags & SHARP_ACK);
 
-	moved_part |= move;
+	tapped_one |= move;
 	real_ops->deliver(self, move ? 2 : host, packet);
 }
 
-/* The right sum at the wrong rank is a violation. */
-Test(sharp, piece_at_the_wrong_rank)
+static void changed(void *self, uint32_t host, const struct packet *packet)
+{
+	struct packet copy = *packet;
+
+	copy.value += !tapped_one && !(packet->flags & SHARP_ACK);
+	tapped_one |= !(packet->flags & SHARP_ACK);
+	real_ops->deliver(self, host, &copy);
+}
+
+static void tap(const char *protocol, void (*deliver)(void *, uint32_t, const struct packet *),
+		const char *says)
 {
 	struct run run;
 	struct network *net;
 
 	build(&run, PART_RACKS, "",
-	      "{ 'workers': 4, " PARTS ", 'sharding': 'full', 'model': { 'layers': [ { "
-	      "'gradient': '16KB' } ] } }");
+	      strcmp(protocol, "sharp") ? "{ 'workers': 4, " PARTS
+					  ", 'sharding': 'full', 'model': { 'layers': [ { "
+					  "'gradient': '16KB' } ] } }"
+					: "{ 'workers': 4, 'all_reduce': 'sharp', 'model': { "
+					  "'layers': [ { 'gradient': '16KB' } ] } }");
 	net = &run.s->topo.net;
+	tapped_one = false;
 	for (unsigned p = 0; p < net->protocol_count; p++)
-		if (!strcmp(net->protocols[p].ops->name, "sharp_scatter")) {
+		if (!strcmp(net->protocols[p].ops->name, protocol)) {
 			real_ops = net->protocols[p].ops;
 			tapped = *real_ops;
-			tapped.deliver = to_another_rank;
+			tapped.deliver = deliver;
 			net->protocols[p].ops = &tapped;
 		}
 	run_to(&run, END_VIOLATION);
-	cr_expect(strstr(run.s->checks.first, "the piece of another rank"), "%s",
-		  run.s->checks.first);
+	cr_expect(strstr(run.s->checks.first, says), "%s", run.s->checks.first);
 	run_free(&run);
+}
+
+/* The right sum at the wrong rank is a violation, and so is a wrong one, or a wrong shard. */
+Test(sharp, violations)
+{
+	tap("sharp_scatter", to_another_rank, "the piece of another rank");
+	tap("sharp_scatter", changed, "a wrong sum");
+	tap("sharp_gather", changed, "a wrong shard");
+	tap("sharp", changed, "a wrong sum");
 }
 
 /* Each has OSTs and a tree of its own; who gets none runs on hosts, even if it were to wait. */

@@ -30,8 +30,9 @@
  * above 1 GiB, which the library splits, is one; groups and queue pairs have no quota; a switch
  * that adds several sums at once has time for all; a packet has up to 2,048 bytes in LLT and in
  * SAT. Nodes send one packet of a job at a time in each direction. Marks are not heeded, as in a
- * lossless network nothing else is. In the middle of a tree all switches have SHARP: else a job
- * is refused, and an all-gather, whose job has begun, runs on hosts. */
+ * lossless network nothing else is. Reduce-scatters and all-gathers below `threshold` take OSTs,
+ * too, where UCC leaves them to hosts (tl_sharp_coll.c). In the middle of a tree all switches have
+ * SHARP: else a job is refused, and an all-gather, whose job has begun, runs on hosts. */
 #include "ina/sharp/sharp.h"
 
 #include "base/mem.h"
@@ -68,7 +69,7 @@ static const struct conf_row rows[] = {
 	CONF_BYTES("threshold", struct sharp_conf, threshold, "16384B", 0, UINT64_C(1) << 40,
 		   "Operations of so many bytes, in whole packets, and more stream (SAT); smaller "
 		   "ones take OSTs (LLT).",
-		   "SHARP_COLL_SAT_THRESHOLD"),
+		   "SHARP_COLL_SAT_THRESHOLD; by default above 16 KiB (UCC, tl_sharp_coll.c)"),
 	CONF_BYTES(
 		"window", struct sharp_conf, window, "256KB", 1, UINT64_C(1) << 32,
 		"Of a stream, that a switch keeps of sums, and of results; two packets at least.",
