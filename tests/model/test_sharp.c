@@ -29,6 +29,7 @@ static void expect_nothing_left(const struct run *run)
 	cr_expect_gt(switches, 0);
 	for (size_t s = 0; s < switches; s++) {
 		cr_expect_eq(memory[s].used_bytes, 0);
+		cr_expect_lt(memory[s].stats.duplicates, 1000 * 1000);
 		cr_expect_eq(scheme->at[s].osts, 0);
 		cr_expect_eq(scheme->at[s].sat_trees, 0);
 		for (int64_t t = 0; t < conf->trees; t++) {
@@ -321,6 +322,24 @@ Test(sharp, each_packet_lost_in_turn)
 	}
 }
 
+/* A window takes 655 us to send, and the timeout is 100 us, where three jobs fill queues. A switch
+ * asks its parent what that has; one that goes back as far each time never comes to what lacks. */
+Test(sharp, window_longer_than_the_timeout)
+{
+	struct run run;
+
+	build(&run,
+	      "'kind': 'leaf-spine', 'leaves': 2, 'spines': 1, 'hosts_per_leaf': 6, 'link': { "
+	      "'rate': '7Gbps', 'delay': '1ns' }, 'switch': { 'buffer': '60kB' }, 'host': { "
+	      "'nic_jitter': '100ns' }",
+	      "'elements_per_packet': 16, 'timeout': '100us'",
+	      "{ 'count': 3, 'workers': 4, 'all_reduce': 'sharp', 'placement': 'spread', "
+	      "'overlap': 'layers', 'model': { 'layers': [ { 'gradient': '600KB' } ] } }");
+	run_to(&run, END_JOBS_DONE);
+	expect_nothing_left(&run);
+	run_free(&run);
+}
+
 Test(sharp, lost_at_random)
 {
 	for (unsigned seed = 1; seed <= 5; seed++) {
@@ -589,12 +608,12 @@ static uint64_t parts_with_losses(const char *sharp, uint64_t n, uint64_t count)
 
 	build(&run, PART_RACKS, sharp,
 	      "{ 'workers': 4, " PARTS ", 'sharding': 'full', 'iterations': 2, 'model': { "
-	      "'layers': [ { 'gradient': '16KB' }, { 'gradient': '1027B' } ] } }");
+	      "'layers': [ { 'gradient': '16KB' }, { 'gradient': '5000B' } ] } }");
 	network_inject(&run.s->topo.net, &faults);
 	run_to(&run, END_JOBS_DONE);
-	/* 4 rows, and one with pieces of 65 elements where 257 are four times 64 and one; two
-	 * iterations: an own piece, and twice four shards, at each of 4 ranks */
-	cr_expect_eq(run.s->checks.exact_checked, 5 * 2 * 4 * (1 + 2 * 4));
+	/* 21,000 bytes are pieces of 1,313 elements, the last padded: 6 rows. Two iterations, an
+	 * own piece, and twice four shards, at each of 4 ranks */
+	cr_expect_eq(run.s->checks.exact_checked, 6 * 2 * 4 * (1 + 2 * 4));
 	run_free(&run);
 	return losses.seen;
 }

@@ -78,6 +78,8 @@ struct sharp_node {
 	uint32_t slowest;    /* a child that has freed no more than down_freed */
 	uint32_t resending;  /* children that lack results */
 	bool nacked;
+	bool timed_out; /* the next sum asks what the parent has: a window may take longer to send
+			 */
 	bool end_freed; /* the last result that all children have freed was asked for */
 	uint64_t probe;
 	sim_time up_free, down_free, up_time, down_time; /* links, by our packets; of one */

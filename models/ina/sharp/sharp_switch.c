@@ -195,9 +195,10 @@ static void send_sum(struct sharp_node *node)
 		node->job->base.stats.retransmissions++;
 	}
 	node->next = up_from(node, node->next + 1);
-	if (node->next >= lesser(node->limit, node->freed + node->job->size) ||
+	if (node->timed_out || node->next >= lesser(node->limit, node->freed + node->job->size) ||
 	    node->next >= node->told)
 		packet.flags |= SHARP_ASK; /* it may have to wait for room */
+	node->timed_out = false;
 	node->told_freed = node->down_freed;
 	sharp_tell(&packet, node->down_freed, node->have);
 	node->up_free = now_of(node) + node->up_time;
@@ -406,6 +407,7 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 	if (lacks) {
 		node->probe = node->next > node->probe ? node->next : node->probe;
 		node->next = node->freed;
+		node->timed_out = true;
 	} else if (is_blocked(node)) {
 		job->stats.reminders++;
 		ask_for_room(node);
