@@ -112,7 +112,8 @@ void plan_close(struct stream_plan *plan);
 struct plan_packets plan_tcp_packets(const struct tcp *tcp, const struct network *net,
 				     uint32_t ack_every);
 
-/* Makes it a stream of TCP connections: it has as many at a NIC as its weight there. */
+/* Makes it a stream of TCP connections, which fill queues. At a NIC as many of them share as the
+ * stream's weight there. */
 void plan_fill_queues(struct plan_stream *stream, const struct network *net);
 
 /* Sets `turn` of all streams of a closed plan whose packets are aggregated. At its NIC each worker,

@@ -52,7 +52,7 @@ static const struct conf_row ps_rows[] = {
 		 "RFC 5681 section 4.2: an ACK at least for every second full-sized segment"),
 	{ 0 },
 };
-extern const struct conf_table ps_table; /* named by ina/schemes.c */
+extern const struct conf_table ps_table; /* named by collective/schemes.c */
 const struct conf_table ps_table = { "ps", ps_rows, sizeof(struct ps_conf),
 				     "Parameter servers over TCP or RoCE." };
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 static const struct conf_row ring_rows[] = { SCHEDULE_ROWS, { 0 } };
-extern const struct conf_table ring_table; /* named by ina/schemes.c */
+extern const struct conf_table ring_table; /* named by collective/schemes.c */
 const struct conf_table ring_table = { "ring", ring_rows, sizeof(struct schedule_conf),
 				       "Ring all-reduce over TCP or RoCE." };
 

@@ -80,7 +80,7 @@ struct schedule_ops {
 	 * MPI and Gloo; the sender learns of it in no time. False: messages leave at once, as far
 	 * as `credit` allows. */
 	bool rendezvous;
-	/* How many numbers edges have; some may be unused. */
+	/* Edges are numbered from 0 to this; some numbers may have no edge. */
 	uint32_t (*edges)(const struct schedule *schedule);
 	/* False: no edge has this number. */
 	bool (*ends)(const struct schedule *schedule, uint32_t edge, struct schedule_ends *ends);
@@ -124,7 +124,7 @@ struct schedule_thread {
 	uint64_t at; /* its next step for the rank's tensor */
 	bool preparing;
 	struct timer timer; /* step latency */
-	uint32_t way;       /* by which came what it prepares to pass on: why_works() */
+	uint32_t way;       /* of why_works(), while it prepares: for why_worked() */
 };
 
 struct schedule_rank {

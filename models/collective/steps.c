@@ -50,7 +50,7 @@ static bool all_ends(const struct schedule *all, uint32_t edge, struct schedule_
 	return true;
 }
 
-/* Piece k of rank r is first the one for rank r + k, then the one of rank r - k for it. */
+/* Rank r first sends its piece k to rank r + k. What rank r - k sends it takes the same place. */
 static bool all_step(const struct schedule *all, uint32_t rank, unsigned thread, uint64_t i,
 		     uint32_t pieces, struct schedule_step *step)
 {

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-static void take_load(struct run_values *v, const struct simulation *s)
+static void fill_load(struct run_values *v, const struct simulation *s)
 {
 	struct offered offered = scenario_offered(s->scenario);
 
@@ -14,7 +14,7 @@ static void take_load(struct run_values *v, const struct simulation *s)
 	v->load.jobs_own = offered.jobs_own;
 }
 
-static void take_work(struct run_values *v, const struct simulation *s)
+static void fill_work(struct run_values *v, const struct simulation *s)
 {
 	const struct jobs_report *jobs = jobs_report(s->jobs);
 	size_t class_count;
@@ -33,7 +33,7 @@ static void take_work(struct run_values *v, const struct simulation *s)
 	v->flows.timeouts = (double)flows_timeouts(s->flows);
 }
 
-static void take_network(struct run_values *v, const struct simulation *s)
+static void fill_network(struct run_values *v, const struct simulation *s)
 {
 	const struct network *net = &s->topo.net;
 
@@ -69,7 +69,7 @@ static double throughput_share(const struct simulation *s)
 
 /* Switches count in their memories and workers in their jobs, but never the same thing: the sum
  * counts nothing twice. */
-static void take_aggregation(struct run_values *v, const struct simulation *s)
+static void fill_aggregation(struct run_values *v, const struct simulation *s)
 {
 	struct collective_stats stats = { 0 };
 	struct holding_times held = { 0 };
@@ -127,10 +127,10 @@ struct run_values results_values(const struct simulation *s)
 		.peak_rss_bytes = (double)peak_rss_bytes(),
 	};
 
-	take_load(&v, s);
-	take_work(&v, s);
-	take_network(&v, s);
-	take_aggregation(&v, s);
+	fill_load(&v, s);
+	fill_work(&v, s);
+	fill_network(&v, s);
+	fill_aggregation(&v, s);
 	if (s->fluid)
 		forget_packets(&v);
 	return v;

@@ -256,7 +256,7 @@ static void warn_of_uplinks(struct conf_doc *doc, const char *at, const char *ho
 {
 	conf_warn(doc, at,
 		  "the link of host %s has %.4g Gbps, but all links from its switch to others "
-		  "together have %.4g Gbps, 1/%.4g of it (less than 1/%d is hardly meant)",
+		  "together have %.4g Gbps, 1/%.4g of it (less than 1/%d is probably a mistake)",
 		  host, (double)rate / 1e9, (double)uplinks / 1e9, (double)rate / (double)uplinks,
 		  UPLINKS_BELOW);
 }

@@ -108,7 +108,7 @@ static bool steps_are_plain(const struct tcp_conn *conn)
 
 /* Whether the timeout stays the least with round trips as in the period. Their average is never
  * above the longest, nor their deviation. */
-static bool timeout_is_least(const struct tcp_conn *conn)
+static bool timeout_is_min(const struct tcp_conn *conn)
 {
 	const struct tcp_tx *tx = &conn->tx;
 	sim_time longest = tx->srtt > tx->rttvar ? tx->srtt : tx->rttvar;
@@ -192,7 +192,7 @@ static void repeat_sender(struct tcp_conn *conn, struct repeat *repeat)
 	repeat_left(repeat, &left, 2 * mss);
 	repeat_same(repeat, tx->written);
 	repeat_same(repeat, (uint64_t)tx->dupacks << 32 | tx->timeouts);
-	if (!timeout_is_least(conn)) {
+	if (!timeout_is_min(conn)) {
 		repeat_same(repeat, tx->srtt);
 		repeat_same(repeat, tx->rttvar);
 	}

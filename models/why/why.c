@@ -41,7 +41,7 @@ static sim_time most(sim_time a, sim_time b)
 
 /* --- the largest of a kind, from a few candidates: a new one replaces the smallest --- */
 
-static void tally(struct why_most list[WHY_TALLIES], uint32_t id, sim_time time)
+static void tally(struct why_tally list[WHY_TALLIES], uint32_t id, sim_time time)
 {
 	size_t place = 0;
 
@@ -54,12 +54,12 @@ static void tally(struct why_most list[WHY_TALLIES], uint32_t id, sim_time time)
 		if (list[i].time < list[place].time)
 			place = i;
 	}
-	list[place] = (struct why_most){ id, 1, time };
+	list[place] = (struct why_tally){ id, 1, time };
 }
 
-static struct why_most top(const struct why_most list[WHY_TALLIES])
+static struct why_tally top(const struct why_tally list[WHY_TALLIES])
 {
-	struct why_most best = { .id = WHY_NONE };
+	struct why_tally best = { .id = WHY_NONE };
 
 	for (size_t i = 0; i < WHY_TALLIES; i++)
 		if (list[i].times && (best.id == WHY_NONE || list[i].time > best.time))

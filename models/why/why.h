@@ -64,7 +64,7 @@ struct why_row {
 	uint64_t iteration;
 	sim_time begin, end;
 	sim_time cause[WHY_CAUSES]; /* add up to end - begin */
-	struct why_most {
+	struct why_tally {
 		uint32_t id; /* UINT32_MAX = none */
 		uint32_t times;
 		sim_time time;

@@ -63,7 +63,7 @@ struct why_account {
 	sim_time handed; /* the newest tensor */
 	uint64_t iteration;
 	sim_time cause[WHY_CAUSES];
-	struct why_most links[WHY_TALLIES], peers[WHY_TALLIES], rivals[WHY_TALLIES];
+	struct why_tally links[WHY_TALLIES], peers[WHY_TALLIES], rivals[WHY_TALLIES];
 	struct why_charge log[WHY_LOG];
 	uint32_t logged;
 };

@@ -69,9 +69,9 @@ static void print_links(FILE *to, const struct breakdown *b, const struct breakd
 static void print_iteration(FILE *to, const struct breakdown *b,
 			    const struct breakdown_iteration *it)
 {
-	const struct breakdown_named *last = breakdown_most(it->last),
-				     *link = breakdown_most(it->links),
-				     *pushed = breakdown_most(it->pushed);
+	const struct breakdown_named *last = breakdown_largest(it->last),
+				     *link = breakdown_largest(it->links),
+				     *pushed = breakdown_largest(it->pushed);
 
 	fprintf(to, "  iteration %" PRIu64 ": %.6g ms a worker: ", it->number,
 		it->sum / (double)it->workers * 1e3);

@@ -8,7 +8,7 @@
 struct trace {
 	ProtobufCBuffer buffer; /* first: protobuf-c knows this */
 	uint8_t *bytes;
-	size_t length, capacity, most;
+	size_t length, capacity, max_bytes;
 	uint64_t tracks, left_out;
 };
 
@@ -22,12 +22,12 @@ static void append(ProtobufCBuffer *buffer, size_t length, const uint8_t *data)
 	}
 }
 
-struct trace *trace_new(size_t most_bytes)
+struct trace *trace_new(size_t max_bytes)
 {
 	struct trace *trace = xcalloc(1, sizeof(*trace));
 
 	trace->buffer.append = append;
-	trace->most = most_bytes;
+	trace->max_bytes = max_bytes;
 	return trace;
 }
 
@@ -39,7 +39,8 @@ void trace_free(struct trace *trace)
 	free(trace);
 }
 
-/* A trace of one packet: put one behind the other they are the trace of all. */
+/* Appends a trace that consists of this packet alone: messages of protobuf that stand one behind
+ * the other are read as one. */
 static void put(struct trace *trace, Perfetto__TracePacket *packet)
 {
 	Perfetto__Trace one = PERFETTO__TRACE__INIT;
@@ -72,7 +73,7 @@ uint64_t trace_track(struct trace *trace, uint64_t parent, const char *name, con
 /* False: it is left out. */
 static bool has_room(struct trace *trace)
 {
-	bool room = trace->length < trace->most;
+	bool room = trace->length < trace->max_bytes;
 
 	trace->left_out += !room;
 	return room;

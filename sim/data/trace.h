@@ -11,7 +11,7 @@
 
 struct trace;
 
-struct trace *trace_new(size_t most_bytes);
+struct trace *trace_new(size_t max_bytes);
 void trace_free(struct trace *trace);
 
 /* A new track below another (0 = at the top), of a counter if it has a unit (else NULL). */

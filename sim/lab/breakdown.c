@@ -229,7 +229,7 @@ size_t breakdown_job_end(const struct breakdown *b, size_t first)
 	return end;
 }
 
-const struct breakdown_named *breakdown_most(const struct breakdown_named list[BREAKDOWN_NAMES])
+const struct breakdown_named *breakdown_largest(const struct breakdown_named list[BREAKDOWN_NAMES])
 {
 	const struct breakdown_named *best = NULL;
 

@@ -62,6 +62,6 @@ void breakdown_release(struct breakdown *b);
 size_t breakdown_job_end(const struct breakdown *b, size_t first);
 
 /* The one with most of the time; NULL where nothing is named. */
-const struct breakdown_named *breakdown_most(const struct breakdown_named list[BREAKDOWN_NAMES]);
+const struct breakdown_named *breakdown_largest(const struct breakdown_named list[BREAKDOWN_NAMES]);
 
 #endif

@@ -6,14 +6,14 @@
 #include <stdlib.h>
 
 #define APART 128   /* bytes: two lines of cache, which some processors fetch together */
-#define FEW   64    /* events: a window of these is over before another thread has begun */
-#define MANY  10000 /* which take longer than any thread takes to wake */
+#define FEW   64    /* events: so few are done before another thread has woken */
+#define MANY  10000 /* events: so many take longer than a thread takes to wake */
 
-#define ALONE_MAX 255 /* windows */
+#define ALONE_MAX 255 /* windows in a row that one thread runs, at most */
 
 struct part {
 	struct sim sim;
-	sim_time holds; /* what give() said */
+	sim_time holds; /* the first arrival that give() has announced */
 };
 
 enum phase { RUN, RUN_AND_GIVE, TAKE };
@@ -31,7 +31,7 @@ struct sim_parts {
 	uint64_t events;        /* of the last run: the next one has about as many */
 	bool slept;             /* in it, as this thread waited for others */
 	bool together;          /* the window before that was not run alone */
-	unsigned penalty, left; /* windows to run alone, the next time; now */
+	unsigned penalty, left; /* windows to run alone: after the next wait; still to come now */
 	/* of what runs: the window up to `stop` */
 	bool running, alone;
 	enum phase phase;

@@ -93,7 +93,8 @@ static sim_time shortest_crossing(const struct network *net)
 	return shortest;
 }
 
-/* The network as a partition sees it, with the partition's sim: handlers find each in the other. */
+/* A copy of the network for one partition. It points to the partition's sim, whose handlers own the
+ * copy, so that neither needs to look the other up. */
 static struct network *view_new(struct network *net, unsigned part)
 {
 	struct network *view = xaligned(128, sizeof(*view));

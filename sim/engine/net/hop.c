@@ -156,7 +156,7 @@ static const struct hop_kind plain = { .admit = admit,
 /* --- out of a queue --- */
 
 /* The packet is at the head of the port's ring: how hops find it there is for others constant. */
-static void take_leg(const struct network *net, struct port *port)
+static void read_leg(const struct network *net, struct port *port)
 {
 	struct packet *head = &port->ring[port->head];
 
@@ -177,7 +177,7 @@ __attribute__((noinline)) bool hop_lose(struct network *net, uint32_t number,
 	    !(net->faults && net->faults->lose &&
 	      net->faults->lose(net->faults->owner, number, packet))) {
 		if (net->legs)
-			take_leg(net, &net->ports[number]);
+			read_leg(net, &net->ports[number]);
 		return false;
 	}
 	cold->losses++;

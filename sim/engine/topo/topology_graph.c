@@ -123,7 +123,8 @@ static size_t racks_of(const struct graph *graph, const uint32_t *hosts, size_t 
 	return different;
 }
 
-/* Nearest to the farthest of the racks, and of these nearest to all: the least goes in front. */
+/* How near a switch is to the racks, in links. The one whose farthest rack is nearer wins; of
+ * equals, the one with the smaller sum over all racks. */
 struct nearness {
 	uint32_t farthest;
 	uint64_t sum;
@@ -158,7 +159,7 @@ static uint32_t graph_root(const struct topology *topo, const uint32_t *hosts, s
 		}
 		found += !nearer(&best, &all[s]);
 	}
-	entropy %= found;
+	entropy %= found; /* `found` switches are as near as the best: takes one of them */
 	while (nearer(&best, &all[root]) || entropy-- > 0)
 		root++;
 	free(racks);

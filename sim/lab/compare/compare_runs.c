@@ -143,7 +143,7 @@ static bool choose_metrics(struct names *metrics, const struct runs *runs,
 /* ---- Rows ---- */
 
 /* Takes `finished` and `count` from the innermost object around the metric that has both. */
-static void take_work(struct compare_row *row, const struct summary *summary)
+static void fill_work(struct compare_row *row, const struct summary *summary)
 {
 	char *path = xstrdup(row->metric);
 	for (char *dot; !row->has_work && (dot = strrchr(path, '.'));) {
@@ -169,11 +169,11 @@ static struct estimate infer(const struct sample_source *source, const double *v
 }
 
 /* The value as the run has stored it, and the interval that its samples give it. */
-static void take_value(struct compare_row *row, const struct run *run,
+static void fill_value(struct compare_row *row, const struct run *run,
 		       const struct sample_source *source, const struct samples *samples)
 {
 	row->value.value = summary_value(&run->summary, row->metric);
-	take_work(row, &run->summary);
+	fill_work(row, &run->summary);
 	if (!source)
 		return;
 	double stored = row->value.value;
@@ -205,7 +205,7 @@ static struct estimate ratio_of(const struct sample_source *source, const struct
 /* Takes the quotient of the values or, where there are samples, a ratio with an interval. Pairs are
  * of work that both runs finished. They need the same seed: with another one, a job of the same
  * number is another random experiment. */
-static void take_ratio(struct compare_row *row, const struct sample_source *source,
+static void fill_ratio(struct compare_row *row, const struct sample_source *source,
 		       const struct samples *a, const struct samples *b, bool same_seed)
 {
 	struct estimate e = row->ratio;
@@ -248,10 +248,10 @@ static bool add_metric(struct comparison *comparison, const struct runs *runs, c
 		row->labels[0] = run->label;
 		ok = !source || samples_read(run->dir, source, &samples[i], error);
 		if (ok)
-			take_value(row, run, source, &samples[i]);
+			fill_value(row, run, source, &samples[i]);
 		if (ok && i > 0) {
 			row->baseline = row[-(ptrdiff_t)i].value.value;
-			take_ratio(row, source, &samples[0], &samples[i],
+			fill_ratio(row, source, &samples[0], &samples[i],
 				   seed_of(run) == seed_of(&runs->items[0]));
 		}
 	}

@@ -193,7 +193,7 @@ static void find_entries(struct frame *frame)
 
 /* ---- Rows ---- */
 
-static void take_ratio(struct compare_row *row, const struct entry *base, const struct entry *entry)
+static void fill_ratio(struct compare_row *row, const struct entry *base, const struct entry *entry)
 {
 	size_t metric = sweep_table_metric(entry->table, row->metric),
 	       base_metric = sweep_table_metric(base->table, row->metric);
@@ -227,7 +227,7 @@ static void add_entry(struct comparison *comparison, const struct frame *frame, 
 	if (row->same)
 		row->value.low = row->value.high = NAN;
 	if (base && base != entry)
-		take_ratio(row, base, entry);
+		fill_ratio(row, base, entry);
 }
 
 /* The rows of a metric, cell by cell. */

@@ -19,7 +19,7 @@ struct plot_options {
 	double width_in, height_in; /* inches, for print; 0 = for a screen */
 	bool no_title;              /* for a caption that says it */
 	bool quiet;                 /* say nothing of figures that have no data */
-	bool sparing;               /* leave out bars of one value a run: a table says as much */
+	bool sparing;               /* no bars where each run has one value: a table shows these */
 	char font[64];              /* a family; "" = the usual one */
 	double font_points;         /* for print; 0 = 8 */
 	/* Replace our words beside the axes: y_labels by panel; of a sweep, by metric. */
@@ -38,7 +38,9 @@ bool plot_font(const char *text, struct plot_options *options);
 /* The functions below draw into options->out or DIR/figures, which they create, and print the path
  * of each figure to `to`, one a line. They return the number of figures, or one of these with
  * *error (caller frees). */
-#define PLOT_IO    (-1) /* something cannot be read, written or drawn; options->only has no data */
+#define PLOT_IO                                                                                    \
+	(-1) /* a file cannot be read or written, gnuplot fails, or there is no data for the one   \
+	      * figure that options->only asks for */
 #define PLOT_USAGE (-2) /* the options do not fit */
 
 /* A figure without data is skipped with a line on stderr; one that was asked for by name is an
@@ -67,7 +69,7 @@ const struct plot_figure *plot_figure(size_t i);
  * Means and intervals are over replications and nothing else. Axes that are neither x nor by are
  * not averaged away: each combination of their values gets its own figure, unless `where` picks
  * some. Points that failed or are missing are gaps, which the second line of the title counts.
- * Means have t-intervals; ratios to a baseline are paired by replication (stats/inference.h). */
+ * Means have t-intervals; ratios to a baseline are paired by replication (data/inference.h). */
 struct plot_sweep_options {
 	/* Names of axes. x NULL: the axis with most numbers, or, without any, most values. by NULL:
 	 * the first other axis; "none": one curve only. */

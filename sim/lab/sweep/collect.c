@@ -51,7 +51,7 @@ static size_t find_metric(struct metrics *metrics, const char *name)
 
 /* Leaves out the seed, which has a column of its own, and what is null: a number that is null in
  * all points gets no column. */
-static void take_numbers(struct metrics *metrics, struct numbers *numbers,
+static void read_numbers(struct metrics *metrics, struct numbers *numbers,
 			 const struct summary *summary)
 {
 	for (size_t i = 0; i < summary->count; i++) {
@@ -95,7 +95,7 @@ static bool read_summary(const struct sweep *sweep, size_t number, struct metric
 	bool good = summary_read(&summary, result, &reason);
 
 	if (good) {
-		take_numbers(metrics, &metrics->points[number], &summary);
+		read_numbers(metrics, &metrics->points[number], &summary);
 		metrics->warnings[number] = joined_warnings(summary.root);
 	} else {
 		*error = xasprintf(

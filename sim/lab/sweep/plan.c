@@ -89,7 +89,7 @@ static void check_name(struct plan *plan, const char *name)
 			   "starting with \".\", at most 100 bytes");
 }
 
-static void take_precision(struct plan *plan, const struct plan_conf *conf)
+static void fill_precision(struct plan *plan, const struct plan_conf *conf)
 {
 	if (!conf->has_precision)
 		return;
@@ -116,7 +116,7 @@ static struct plan *plan_of(struct conf_doc *doc, const struct plan_conf *conf,
 	plan->name = conf->name;
 	plan->base = base_path(doc, conf->base);
 	plan->replications = (uint64_t)conf->replications;
-	take_precision(plan, conf);
+	fill_precision(plan, conf);
 	plan->limits = conf->limits;
 	plan_make_axes(plan, conf, taken);
 	if (!conf_errors(doc))

@@ -75,7 +75,7 @@ static enum point_status status_at(const cJSON *object)
 	return POINT_MISSING;
 }
 
-static void take_members(struct point_record *record, const cJSON *root)
+static void read_members(struct point_record *record, const cJSON *root)
 {
 	const cJSON *limits = cJSON_GetObjectItemCaseSensitive(root, "limits");
 	const cJSON *code = cJSON_GetObjectItemCaseSensitive(root, "exit_code");
@@ -101,7 +101,7 @@ void record_read(struct point_record *record, const char *path)
 	cJSON *root = text ? cJSON_Parse(text) : NULL;
 
 	if (root)
-		take_members(record, root);
+		read_members(record, root);
 	cJSON_Delete(root);
 	free(text);
 }

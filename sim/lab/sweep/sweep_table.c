@@ -87,7 +87,7 @@ static void check_distinct(struct conf_doc *doc, const char *list, const char *c
 				complain_twice(doc, list, i, names[i]);
 }
 
-static void take_axes(struct sweep_table *table, const struct sweep_text *text)
+static void read_axes(struct sweep_table *table, const struct sweep_text *text)
 {
 	const struct axis_text *axes = text->axes.items;
 	table->axis_count = text->axes.count;
@@ -113,7 +113,7 @@ static bool read_sweep(struct sweep_table *table, const char *path, char **error
 		table->metric_count = text.metrics.count;
 		table->replications = (uint64_t)text.replications;
 		table->rows = (uint64_t)text.points;
-		take_axes(table, &text);
+		read_axes(table, &text);
 		check_distinct(table->doc, "/metrics", table->metrics, table->metric_count);
 	}
 	if (conf_errors(table->doc) == 0)
