@@ -1,6 +1,6 @@
 /* The inside of a run, for its results, the manifest, `regress` and model tests. */
-#ifndef INASIM_RUN_SIMULATION_PARTS_H
-#define INASIM_RUN_SIMULATION_PARTS_H
+#ifndef INASIM_RUN_SIMULATION_STATE_H
+#define INASIM_RUN_SIMULATION_STATE_H
 
 #include "core/observe.h"
 #include "core/repeat.h"
@@ -35,7 +35,7 @@ struct simulation {
 	bool limit_reached;
 	double cpu_s, wall_s;
 	unsigned threads;        /* in which it runs or ran */
-	const char *why_threads; /* not in as many as asked for; NULL = it is */
+	const char *why_threads; /* why these are fewer than asked for; NULL = they are not */
 
 	struct timer limit, window_end;
 	struct series *series; /* NULL = none wanted */
@@ -44,7 +44,8 @@ struct simulation {
 	struct repeat repeat;          /* of periods that are skipped */
 	struct sim_observer *observer; /* NULL = nobody looks on; not owned */
 	struct timeline *timeline;     /* NULL = none wanted; owned */
-	struct why_spent *spent; /* by group of jobs, the first of its name; NULL = no --why */
+	struct why_spent *spent; /* by group of jobs; groups of one name count in the first; NULL =
+				    no --why */
 };
 
 /* Whether anything can still happen besides samples and the time limit; always true if the time

@@ -52,9 +52,9 @@ void roce_repeat_packet(void *self, struct repeat *repeat, struct packet *packet
 static uint64_t distance(const struct roce_conn *conn)
 {
 	uint64_t every = conn->tx.ack_every;
-	uint64_t least = (PACKETS_A_MARK + every - 1) / every * every;
+	uint64_t min = (PACKETS_A_MARK + every - 1) / every * every;
 
-	return repeat_distance(conn->roce->repeat, least) * (uint64_t)conn->roce->conf->mtu;
+	return repeat_distance(conn->roce->repeat, min) * (uint64_t)conn->roce->conf->mtu;
 }
 
 /* As in tcp_repeat.c: periods that have to come yet. */

@@ -53,9 +53,9 @@ void tcp_repeat_packet(void *self, struct repeat *repeat, struct packet *packet)
 static uint64_t distance(const struct tcp_conn *conn)
 {
 	uint64_t every = conn->rx.ack_every;
-	uint64_t least = (SEGMENTS_A_MARK + every - 1) / every * every;
+	uint64_t min = (SEGMENTS_A_MARK + every - 1) / every * every;
 
-	return repeat_distance(conn->tcp->repeat, least) * (uint64_t)conn->tcp->conf->mss;
+	return repeat_distance(conn->tcp->repeat, min) * (uint64_t)conn->tcp->conf->mss;
 }
 
 /* Periods that have to come yet: all that have to be equal, and to begin with at least as many to

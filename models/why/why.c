@@ -29,12 +29,12 @@ const char *const why_cause_names[WHY_CAUSES] = {
 	[WHY_UNEXPLAINED] = "unexplained",
 };
 
-static sim_time least(sim_time a, sim_time b)
+static sim_time min(sim_time a, sim_time b)
 {
 	return a < b ? a : b;
 }
 
-static sim_time most(sim_time a, sim_time b)
+static sim_time max(sim_time a, sim_time b)
 {
 	return a > b ? a : b;
 }
@@ -139,7 +139,7 @@ struct walk {
 
 static sim_time take(struct walk *walk, enum why_cause cause, sim_time time)
 {
-	time = least(time, walk->left);
+	time = min(time, walk->left);
 	walk->left -= time;
 	walk->cause[cause] += time;
 	return time;
@@ -162,7 +162,7 @@ static void take_queue(struct walk *walk, const struct why_step *step)
 						      WHY_QUEUE_FLOWS,
 						      walk->why->net->lossless ? WHY_PAUSE
 									       : WHY_NIC };
-	sim_time time = least(step->hold, walk->left), given = 0;
+	sim_time time = min(step->hold, walk->left), given = 0;
 	uint64_t whole = 0;
 	unsigned rest = BEFORE_OWN;
 
@@ -221,8 +221,8 @@ static void take_from(struct walk *walk, uint32_t worker, sim_time end)
 
 	for (uint32_t i = other->logged; i-- && walk->left;) {
 		const struct why_charge *charge = &other->log[i];
-		sim_time from = most(charge->begin, begin), to = least(charge->end, end);
-		sim_time part = to > from ? least(to - from, walk->left) : 0;
+		sim_time from = max(charge->begin, begin), to = min(charge->end, end);
+		sim_time part = to > from ? min(to - from, walk->left) : 0;
 		sim_time given = 0;
 
 		if (charge->end <= begin)
@@ -247,8 +247,8 @@ static enum why_cause lost(const struct walk *walk, bool timed)
 /* It waited for its turn for `time`. */
 static void take_turn(struct walk *walk, const struct why_step *step, sim_time time)
 {
-	time -= take(walk, WHY_NIC, least(time, step->behind_others));
-	time -= take(walk, WHY_WIRE, least(time, step->behind_own));
+	time -= take(walk, WHY_NIC, min(time, step->behind_others));
+	time -= take(walk, WHY_WIRE, min(time, step->behind_own));
 	take(walk, turn_of(step), time);
 }
 
@@ -257,7 +257,7 @@ static void take_turn(struct walk *walk, const struct why_step *step, sim_time t
 static void take_own_turn(struct walk *walk, const struct why_step *step, sim_time sent)
 {
 	const struct why_account *sender = &walk->job->accounts[step->place];
-	sim_time since = most(most(walk->account->until, step->ready), sender->until);
+	sim_time since = max(max(walk->account->until, step->ready), sender->until);
 
 	if (sent > since)
 		take_turn(walk, step, sent - since);
@@ -278,8 +278,8 @@ static void take_begin(struct walk *walk, const struct why_step *step)
 	if (step->again)
 		take(walk, lost(walk, step->timed),
 		     step->first == SIM_TIME_MAX ? SIM_TIME_MAX : step->sent - step->first);
-	if (step->stream && sent > most(since, step->ready))
-		take_turn(walk, step, sent - most(since, step->ready));
+	if (step->stream && sent > max(since, step->ready))
+		take_turn(walk, step, sent - max(since, step->ready));
 	if (step->recovery) {
 		take(walk, lost(walk, step->timed), SIM_TIME_MAX);
 		return;

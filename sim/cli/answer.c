@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ANSWER "p class=\"answer\""
-#define NAMED  3    /* causes in a sentence ... */
-#define LEAST  0.05 /* ... that have at least this share */
+#define ANSWER    "p class=\"answer\""
+#define NAMED     3    /* causes in a sentence ... */
+#define SHARE_MIN 0.05 /* ... that have at least this share */
 
 /* ---- Words ---- */
 
@@ -101,8 +101,9 @@ static void end(struct paragraph *p, FILE *page)
 
 /* ---- Where the time goes ---- */
 
-/* The length of a group's name in "jobs.by_name.NAME.jct_s.mean"; 0 for other rows. */
-#define GROUP_AT strlen("jobs.by_name.")
+#define GROUP_AT strlen("jobs.by_name.") /* where a group's name begins in a path */
+
+/* The length of NAME in "jobs.by_name.NAME.jct_s.mean"; 0 for other rows. */
 static size_t group_length(const struct compare_row *row)
 {
 	size_t length = strlen(row->metric), around = GROUP_AT + strlen(".jct_s.mean");
@@ -141,21 +142,21 @@ static void put_causes(FILE *to, const double *times, bool shares, double all)
 	char text[QUANTITY];
 
 	for (size_t n = 0; n < NAMED; n++) {
-		size_t most = 0;
+		size_t max = 0;
 
 		for (size_t c = 0; c < BREAKDOWN_CAUSES; c++)
-			if (said[most] || (!said[c] && fabs(times[c]) > fabs(times[most])))
-				most = c;
-		if (said[most] || !(fabs(times[most]) > LEAST * fabs(all)))
+			if (said[max] || (!said[c] && fabs(times[c]) > fabs(times[max])))
+				max = c;
+		if (said[max] || !(fabs(times[max]) > SHARE_MIN * fabs(all)))
 			break;
-		said[most] = true;
+		said[max] = true;
 		fputs(n ? ", " : "", to);
 		if (shares)
-			fprintf(to, "%s %.0f %%", breakdown_causes[most].words,
-				100 * times[most] / all);
+			fprintf(to, "%s %.0f %%", breakdown_causes[max].words,
+				100 * times[max] / all);
 		else
-			fprintf(to, "%s %s on %s", quantity(text, "time_s", fabs(times[most])),
-				times[most] > 0 ? "more" : "less", breakdown_causes[most].words);
+			fprintf(to, "%s %s on %s", quantity(text, "time_s", fabs(times[max])),
+				times[max] > 0 ? "more" : "less", breakdown_causes[max].words);
 	}
 }
 
@@ -211,7 +212,7 @@ static size_t next_time(const struct comparison *c, size_t from, const char *of)
 static size_t deciding_time(const struct comparison *c, size_t first)
 {
 	size_t deciding = first;
-	double most = 0;
+	double max = 0;
 
 	for (size_t i = first; i != SIZE_MAX && group_length(&c->rows[i]);
 	     i = next_time(c, i + c->runs.count, "jobs.by_name.")) {
@@ -221,8 +222,8 @@ static size_t deciding_time(const struct comparison *c, size_t first)
 			low = fmin(low, c->rows[r].value.value);
 			high = fmax(high, c->rows[r].value.value);
 		}
-		if (high / low > most) {
-			most = high / low;
+		if (high / low > max) {
+			max = high / low;
 			deciding = i;
 		}
 	}
@@ -470,22 +471,22 @@ static const struct group *across(const struct sweep_table *table, const struct 
 }
 
 /* A ratio, and the combination of the other axes that has it: "0.65 (load 0.3)". */
-struct place {
+struct extreme {
 	double ratio;
 	const struct group *group;
 };
 
-static void put_place(FILE *to, const struct sweep_table *table, size_t axis,
-		      const struct place *place)
+static void put_extreme(FILE *to, const struct sweep_table *table, size_t axis,
+			const struct extreme *extreme)
 {
 	const char *before = " (";
 
-	fprintf(to, "%.3g", place->ratio);
+	fprintf(to, "%.3g", extreme->ratio);
 	for (size_t a = 0; a < table->axis_count; a++) {
 		if (a == axis)
 			continue;
 		fprintf(to, "%s%s %s", before, table->axes[a].name,
-			table->axes[a].values[place->group->levels[a]]);
+			table->axes[a].values[extreme->group->levels[a]]);
 		before = ", ";
 	}
 	fputs(table->axis_count > 1 ? ")" : "", to);
@@ -496,7 +497,7 @@ static void put_place(FILE *to, const struct sweep_table *table, size_t axis,
 static void put_against(FILE *to, const struct sweep_table *table, const struct groups *groups,
 			size_t axis, size_t level, size_t metric)
 {
-	struct place low = { .ratio = INFINITY }, high = { .ratio = -INFINITY };
+	struct extreme low = { .ratio = INFINITY }, high = { .ratio = -INFINITY };
 	size_t intervals = 0, sure = 0;
 
 	for (size_t g = 0; g < groups->count; g++) {
@@ -510,16 +511,16 @@ static void put_against(FILE *to, const struct sweep_table *table, const struct 
 			continue;
 		intervals += isnan(ratio.low) ? 0 : 1;
 		sure += estimate_excludes(&ratio, 1);
-		low = ratio.value < low.ratio ? (struct place){ ratio.value, from } : low;
-		high = ratio.value > high.ratio ? (struct place){ ratio.value, from } : high;
+		low = ratio.value < low.ratio ? (struct extreme){ ratio.value, from } : low;
+		high = ratio.value > high.ratio ? (struct extreme){ ratio.value, from } : high;
 	}
 	if (!low.group)
 		return;
 	fprintf(to, " %s takes ", table->axes[axis].values[level]);
-	put_place(to, table, axis, &low);
+	put_extreme(to, table, axis, &low);
 	if (high.ratio > low.ratio) {
 		fputs(" to ", to);
-		put_place(to, table, axis, &high);
+		put_extreme(to, table, axis, &high);
 	}
 	fprintf(to, " times as long as %s; ", table->axes[axis].values[0]);
 	if (intervals)

@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHOWN  20   /* iterations of a job at most: the longest */
-#define LEAST  0.02 /* share of a cause that is named */
-#define LINKS  2    /* busiest links of an iteration ... */
-#define OWNERS 3    /* ... and who filled them, at most */
+#define SHOWN     20   /* iterations of a job at most: the longest */
+#define SHARE_MIN 0.02 /* share of a cause that is named */
+#define LINKS     2    /* busiest links of an iteration ... */
+#define OWNERS    3    /* ... and who filled them, at most */
 
 static_assert(BREAKDOWN_CAUSES == WHY_CAUSES, "lab/breakdown has words for each cause");
 
@@ -29,7 +29,7 @@ static void print_causes(FILE *to, const double cause[WHY_CAUSES], double sum)
 		for (unsigned c = 0; c < WHY_CAUSES; c++)
 			if (!done[c] && (best == WHY_CAUSES || cause[c] > cause[best]))
 				best = c;
-		if (cause[best] < LEAST * sum)
+		if (cause[best] < SHARE_MIN * sum)
 			break;
 		done[best] = true;
 		fprintf(to, "%s%s %.0f %%", printed ? ", " : "", breakdown_causes[best].name,

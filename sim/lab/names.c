@@ -25,11 +25,11 @@ size_t names_find(const struct names *names, const char *name)
 	return SIZE_MAX;
 }
 
-void names_list(FILE *to, const char *const *names, size_t count, size_t most)
+void names_list(FILE *to, const char *const *names, size_t count, size_t max)
 {
-	for (size_t i = 0; i < count && i < most; i++)
+	for (size_t i = 0; i < count && i < max; i++)
 		fprintf(to, "%s%s", i == 0 ? "" : i + 1 == count ? " and " : ", ", names[i]);
-	fputs(count > most ? ", ..." : "", to);
+	fputs(count > max ? ", ..." : "", to);
 }
 
 char *names_unknown(const char *what, const char *word, const char *has, const char *const *names,

@@ -14,7 +14,7 @@ void names_add(struct names *names, const char *name);
 size_t names_find(const struct names *names, const char *name); /* SIZE_MAX: none */
 
 /* "A, B and C"; of more than `most`, those and ", ...". */
-void names_list(FILE *to, const char *const *names, size_t count, size_t most);
+void names_list(FILE *to, const char *const *names, size_t count, size_t max);
 
 /* "there is no WHAT "WORD" (did you mean "NEAR"?); HAS A, B and C"; without the list if `has` is
  * NULL. The caller frees. */

@@ -38,7 +38,8 @@ static uint64_t sum_of(const struct columns *columns, uint32_t at)
 	return sum;
 }
 
-/* The packet of a row that had come before takes the place of the one that is there. */
+/* A packet comes again that is there already: its value must be the same; its flags are the new
+ * ones. */
 static enum columns_news again(struct columns *columns, uint32_t at, size_t cell, uint64_t value,
 			       uint8_t flags)
 {

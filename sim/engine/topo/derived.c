@@ -141,16 +141,16 @@ bytes topology_buffer(const struct topology_conf *conf, bool fabric)
 {
 	const struct graph *graph = conf->graph;
 	bps rate = topology_link_conf(conf, fabric).rate;
-	bytes least = UINT64_MAX;
+	bytes min = UINT64_MAX;
 
 	if (!graph)
 		return topology_buffer_of(&conf->switches, rate);
 	for (uint32_t s = 0; s < graph->switches; s++) {
 		bytes buffer = topology_buffer_of(&graph->settings[graph->settings_of[s]], rate);
 
-		least = buffer < least ? buffer : least;
+		min = buffer < min ? buffer : min;
 	}
-	return least;
+	return min;
 }
 
 sim_time topology_transmission(const struct topology_conf *conf, uint32_t frame)

@@ -269,7 +269,7 @@ uint32_t detours_root(const struct topology *topo, const uint32_t *hosts, size_t
 {
 	const struct network *net = &topo->net;
 	struct nearness *all = xcalloc(net->switches, sizeof(*all)), best = { FAR, 0 };
-	uint32_t most = topo->conf->graph ? FAR - 1 : topology_tiers(topo->conf) - 1;
+	uint32_t max = topo->conf->graph ? FAR - 1 : topology_tiers(topo->conf) - 1;
 	uint32_t found = 0, root = DETOUR_NONE;
 
 	for (size_t i = 0; i < count; i++) {
@@ -291,7 +291,7 @@ uint32_t detours_root(const struct topology *topo, const uint32_t *hosts, size_t
 		}
 		found += !nearer(&best, &all[s]);
 	}
-	if (best.farthest <= most && hosts_work(topo, hosts, count)) {
+	if (best.farthest <= max && hosts_work(topo, hosts, count)) {
 		entropy %= found;
 		for (root = 0; nearer(&best, &all[root]) || entropy-- > 0; root++)
 			;

@@ -46,7 +46,7 @@ struct graph {
 	uint32_t *above; /* by host: its switch */
 	uint32_t *first; /* by switch, and one more: its first end, in ... */
 	struct graph_end *ends;
-	unsigned longest; /* switches on the longest route, or (exact is false) not fewer */
+	unsigned longest; /* switches on the longest route; an upper bound unless `exact` */
 	bool exact;
 	double mean_links; /* of a route between two racks, hosts' links included; if exact */
 	/* Of links of hosts [0] and of the fabric [1]: */

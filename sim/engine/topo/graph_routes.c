@@ -11,7 +11,7 @@
 struct graph_routes {
 	const struct graph *graph;
 	uint32_t **rows; /* by destination; NULL = not known, or forgotten */
-	uint64_t kept, most;
+	uint64_t kept, max;
 	uint32_t *queue;
 	bool *waiting;
 };
@@ -24,7 +24,7 @@ struct graph_routes *graph_routes_new(const struct graph *graph)
 	routes->rows = xcalloc(graph->switches, sizeof(*routes->rows));
 	routes->queue = xcalloc(graph->switches, sizeof(*routes->queue));
 	routes->waiting = xcalloc(graph->switches, sizeof(*routes->waiting));
-	routes->most = KEPT_BYTES / (graph->switches * sizeof(**routes->rows)) + 1;
+	routes->max = KEPT_BYTES / (graph->switches * sizeof(**routes->rows)) + 1;
 	return routes;
 }
 
@@ -83,7 +83,7 @@ const uint32_t *graph_distances(struct graph_routes *routes, uint32_t to)
 {
 	if (routes->rows[to])
 		return routes->rows[to];
-	if (routes->kept == routes->most)
+	if (routes->kept == routes->max)
 		forget(routes);
 	routes->rows[to] = xmalloc(routes->graph->switches * sizeof(**routes->rows));
 	routes->kept++;
@@ -95,7 +95,7 @@ bool graph_routes_fill(struct graph_routes *routes)
 {
 	const struct graph *graph = routes->graph;
 
-	if (graph->switches > routes->most)
+	if (graph->switches > routes->max)
 		return false;
 	for (uint32_t s = 0; s < graph->switches; s++)
 		if (graph->tiers[s] == 1)

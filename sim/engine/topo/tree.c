@@ -131,11 +131,11 @@ static void forget_inputs(struct tree *tree, size_t count)
 {
 	for (uint32_t i = 0; i < tree->node_count; i++) {
 		struct tree_node *node = &tree->nodes[i];
-		size_t most = tree->node_count + count;
+		size_t max = tree->node_count + count;
 
 		node->inputs = 0;
-		node->input_ports = xrealloc(node->input_ports, most, sizeof(*node->input_ports));
-		for (size_t n = 0; n < most; n++)
+		node->input_ports = xrealloc(node->input_ports, max, sizeof(*node->input_ports));
+		for (size_t n = 0; n < max; n++)
 			node->input_ports[n] = TREE_NONE;
 	}
 }

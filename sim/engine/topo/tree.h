@@ -21,10 +21,10 @@ struct tree_node {
 	uint32_t up_port; /* egress port towards the parent */
 	uint32_t number;  /* of this switch among the inputs of the next that adds above it */
 	uint32_t children;
-	uint32_t *down_ports;  /* egress port towards each child; owned by the tree */
-	bool passes;           /* only forwards */
-	uint32_t inputs;       /* of it or, where it passes, of the next that adds above it */
-	uint32_t *input_ports; /* egress port towards each of these; TREE_NONE: not below it */
+	uint32_t *down_ports; /* egress port towards each child; owned by the tree */
+	bool passes;          /* only forwards */
+	uint32_t inputs; /* how many; where it passes, those of the next node above that adds */
+	uint32_t *input_ports; /* egress port towards each input; TREE_NONE: not below this node */
 };
 
 struct tree {
@@ -49,8 +49,8 @@ struct tree *tree_build(const struct topology *topo, const uint32_t *workers, si
 			uint32_t root);
 void tree_free(struct tree *tree);
 
-/* Has the switches pass that add nothing up (topology_aggregates()), but for the root. `workers` as
- * in tree_build(). */
+/* Marks as passing all switches that do not aggregate (topology_aggregates()), except the root.
+ * `workers` as in tree_build(). */
 void tree_let_pass(struct tree *tree, const struct topology *topo, const uint32_t *workers,
 		   size_t count);
 

@@ -7,7 +7,7 @@
  * Sweeps: one sweep along an axis, or several with the same axes. Means are over replications, and
  * replications with the same seed are pairs.
  *
- * stats/inference.h has the methods. */
+ * data/inference.h has the methods. */
 #ifndef INASIM_LAB_COMPARE_COMPARE_H
 #define INASIM_LAB_COMPARE_COMPARE_H
 
@@ -52,7 +52,8 @@ struct compare_row {
 	double baseline; /* NaN: there is none */
 	struct estimate ratio, difference;
 	enum compare_basis basis;
-	double paired[2]; /* baseline and value of complete pairs, where some pairs are not */
+	double paired[2]; /* where some pairs are incomplete: means of baseline and value over the
+			     others */
 };
 
 /* A run that is compared, as it was read. */

@@ -111,10 +111,10 @@ static void add_fairness(struct names *names, const struct runs *runs)
 	for (size_t i = 0; i < all.count; i++) {
 		char *count = xasprintf("%.*sfinished",
 					(int)(strlen(all.items[i]) - strlen("jain")), all.items[i]);
-		double most = 0;
+		double max = 0;
 		for (size_t r = 0; r < runs->count; r++)
-			most = fmax(most, summary_value(&runs->items[r].summary, count));
-		if (most >= 2)
+			max = fmax(max, summary_value(&runs->items[r].summary, count));
+		if (max >= 2)
 			names_add(names, all.items[i]);
 		free(count);
 	}

@@ -100,10 +100,10 @@ char *figure_thousands(char *buffer, uint64_t value)
 
 /* ---- Words ---- */
 
-char *figure_cut(const char *text, size_t most)
+char *figure_cut(const char *text, size_t max)
 {
-	size_t length = strlen(text), half = (most - strlen("…")) / 2;
-	if (length <= most)
+	size_t length = strlen(text), half = (max - strlen("…")) / 2;
+	if (length <= max)
 		return xstrdup(text);
 	size_t tail = plain_letter(text, length - half + 3); /* letters have at most 4 bytes */
 	return xasprintf("%.*s…%s", (int)plain_letter(text, half), text, text + tail);

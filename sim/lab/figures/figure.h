@@ -99,7 +99,7 @@ bool figure_finish(struct figure *f, bool data, FILE *to);
 
 /* Shortens a text to `most` bytes by replacing its middle with "…"; cuts between letters of UTF-8.
  * The caller frees. */
-char *figure_cut(const char *text, size_t most);
+char *figure_cut(const char *text, size_t max);
 
 /* A number with thousands marked: "12,345". `buffer` of 32 bytes; returns it. */
 char *figure_thousands(char *buffer, uint64_t value);

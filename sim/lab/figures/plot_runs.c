@@ -385,13 +385,13 @@ static void put_thinned(struct figure *f, const struct value_group *group, bool 
 {
 	size_t together = samples_a_point(group);
 	for (size_t i = 0; i < group->count;) {
-		double sum = 0, most = -INFINITY;
+		double sum = 0, max = -INFINITY;
 		size_t n = 0;
 		for (; n < together && i < group->count; n++, i++) {
 			sum += group->values[i];
-			most = fmax(most, group->values[i]);
+			max = fmax(max, group->values[i]);
 		}
-		figure_row(f, (double[]){ group->at[i - 1], maximum ? most : sum / (double)n }, 1);
+		figure_row(f, (double[]){ group->at[i - 1], maximum ? max : sum / (double)n }, 1);
 	}
 }
 
@@ -411,7 +411,7 @@ static bool series(struct figure *f, const struct runs *runs)
 		      { "Active jobs", "" },
 		      { "Mean utilisation", "%" },
 		      { "Busiest link", "%" } };
-	size_t panels = sizeof(loads) / sizeof(*loads), most = 1;
+	size_t panels = sizeof(loads) / sizeof(*loads), max = 1;
 	figure_begin(f, "lines", panels, runs->count, "time_s value");
 	time_axis(f);
 	for (size_t p = 1; p <= panels; p++) {
@@ -422,14 +422,14 @@ static bool series(struct figure *f, const struct runs *runs)
 			size_t together = samples_a_point(group);
 			figure_curve(f, p, r + 1, runs->labels[r]);
 			put_thinned(f, group, p == panels);
-			most = together > most ? together : most;
+			max = together > max ? together : max;
 		}
 	}
 	for (size_t r = 0; r < runs->count; r++)
 		figure_legend(f, r + 1, r + 1, r + 1, runs->labels[r]);
 	figure_title(f, "Load over time",
-		     most > 1 ? xasprintf("Means of up to %zu samples (busiest: maxima)", most)
-			      : xstrdup("Every sample"));
+		     max > 1 ? xasprintf("Means of up to %zu samples (busiest: maxima)", max)
+			     : xstrdup("Every sample"));
 	return true;
 }
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define JOBS_SHOWN 24   /* bars of one run; of more jobs those of one name share a bar */
-#define LEAST      0.01 /* a cause with less than this share of every bar goes into the rest */
+#define SHARE_MIN  0.01 /* a cause with less than this share of every bar goes into the rest */
 #define GAP        0.12 /* by how much of their distance bars of a group are closer */
 
 /* ---- Bars ---- */
@@ -30,7 +30,8 @@ static double sum_of(const struct stack_bar *bar)
 static bool is_shown(const struct stack_bar *bars, size_t count, size_t cause)
 {
 	for (size_t i = 0; i < count; i++)
-		if (bars[i].cause[cause] > 0 && bars[i].cause[cause] >= LEAST * sum_of(&bars[i]))
+		if (bars[i].cause[cause] > 0 &&
+		    bars[i].cause[cause] >= SHARE_MIN * sum_of(&bars[i]))
 			return true;
 	return false;
 }

@@ -149,12 +149,12 @@ static bool choose_metrics(struct sweep_choice *choice, const struct sweep_table
 static size_t longest_axis(const struct sweep_choice *choice, const struct sweep_table *table,
 			   bool numeric, size_t except)
 {
-	size_t longest = SIZE_MAX, most = 1;
+	size_t longest = SIZE_MAX, max = 1;
 	for (size_t i = 0; i < table->axis_count; i++) {
 		size_t count = count_wanted(choice, table, i);
-		if (i == except || count <= most || (numeric && !choice->scales[i].numeric))
+		if (i == except || count <= max || (numeric && !choice->scales[i].numeric))
 			continue;
-		most = count;
+		max = count;
 		longest = i;
 	}
 	return longest;

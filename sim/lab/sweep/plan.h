@@ -20,7 +20,7 @@ struct plan_setting {
 	const char *pointer; /* into the scenario */
 	const char *value;   /* JSON text */
 	const char *place;   /* of the value: a pointer into the plan */
-	const char *origin;  /* of `pointer`, if it serves many values; else as place */
+	const char *origin;  /* of `pointer` in the plan: with many values beside it, not `place` */
 };
 
 /* A value of an axis: what its cell in sweep.csv says, and what it sets. */
@@ -53,7 +53,7 @@ struct plan {
 	struct plan_point *points; /* none after a mistake; their index is their number */
 	size_t point_count;
 	uint64_t replications;  /* at most, of each combination; their points stand in a row */
-	struct plan_precision { /* precise enough: no further replications (precision.h) */
+	struct plan_precision { /* when no further replications are wanted (precision.h) */
 		const char *of; /* metric; NULL = all replications are wanted */
 		double within;  /* half the interval over the mean */
 		size_t least;   /* replications */

@@ -200,7 +200,7 @@ static uint64_t cases_count(struct plan *plan, const struct axis_conf *conf, con
 /* The number of levels; 0 after a mistake; if there are more than `most`, any number above it. Sets
  * *list to the values of a range or a log. */
 static uint64_t count_levels(struct plan *plan, enum form form, const struct axis_conf *conf,
-			     const char *at, uint64_t most, struct value_list *list)
+			     const char *at, uint64_t max, struct value_list *list)
 {
 	const char *place = form == FORMS ? at : plan_place(plan, at, form_keys[form]);
 
@@ -208,10 +208,10 @@ static uint64_t count_levels(struct plan *plan, enum form form, const struct axi
 	case FORM_VALUES:
 		return conf->strand.values.count;
 	case FORM_RANGE:
-		*list = range_values(plan, &conf->range, place, most);
+		*list = range_values(plan, &conf->range, place, max);
 		return list->count;
 	case FORM_LOG:
-		*list = log_values(plan, &conf->log, place, most);
+		*list = log_values(plan, &conf->log, place, max);
 		return list->count;
 	case FORM_ZIP:
 		return zip_count(plan, conf, place);
@@ -398,23 +398,23 @@ static bool count_points(struct plan *plan, const struct plan_conf *conf, const 
 			 struct value_list *lists)
 {
 	const struct axis_conf *axes = conf->axes.items;
-	uint64_t most = (uint64_t)conf->max_points, total = plan->replications;
+	uint64_t max = (uint64_t)conf->max_points, total = plan->replications;
 	struct conf_buf product = { 0 };
 
 	for (size_t a = 0; a < plan->axis_count; a++) {
-		uint64_t count = count_levels(plan, forms[a], &axes[a], plan->axes[a].place, most,
-					      &lists[a]);
+		uint64_t count =
+			count_levels(plan, forms[a], &axes[a], plan->axes[a].place, max, &lists[a]);
 
 		if (__builtin_mul_overflow(total, count ? count : 1, &total))
 			total = UINT64_MAX;
-		conf_buf_addf(&product, "%s%" PRIu64 " %s * ", count > most ? "more than " : "",
-			      count > most ? most : count, plan->axes[a].name);
+		conf_buf_addf(&product, "%s%" PRIu64 " %s * ", count > max ? "more than " : "",
+			      count > max ? max : count, plan->axes[a].name);
 	}
 	conf_buf_addf(&product, "%" PRIu64 " replications", plan->replications);
-	if (!conf_errors(plan->doc) && total > most)
+	if (!conf_errors(plan->doc) && total > max)
 		conf_error(plan->doc, "/axes",
 			   "too many points: %s; at most %" PRIu64 " (\"max_points\")",
-			   conf_buf_text(&product), most);
+			   conf_buf_text(&product), max);
 	conf_buf_release(&product);
 	return !conf_errors(plan->doc);
 }

@@ -25,7 +25,7 @@ struct findings {
 	size_t count, capacity;
 };
 
-#define MOST_FINDINGS 200 /* of more, the rest is not looked for */
+#define FINDINGS_MAX 200 /* then no further points are looked at */
 
 static void add_finding(struct findings *findings, size_t point, const char *place,
 			const char *origin, const char *pointer, const char *text)
@@ -224,7 +224,7 @@ void plan_check(struct plan *plan, plan_model *model, struct point_facts *facts)
 
 	if (!check_base(plan, model))
 		return;
-	for (size_t i = 0; i < plan->point_count && findings.count < MOST_FINDINGS; i++)
+	for (size_t i = 0; i < plan->point_count && findings.count < FINDINGS_MAX; i++)
 		look_at(&findings, i, model, &facts[i]);
 	if (!findings.count)
 		look_for_twins(&findings, facts);

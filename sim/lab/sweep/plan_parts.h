@@ -83,9 +83,9 @@ struct value_list {
 /* `place` is the pointer of the range or log. The count is 0 after a mistake, which is reported,
  * and at most `most` + 1, then without labels. */
 struct value_list range_values(struct plan *plan, const struct range_conf *conf, const char *place,
-			       uint64_t most);
+			       uint64_t max);
 struct value_list log_values(struct plan *plan, const struct log_conf *conf, const char *place,
-			     uint64_t most);
+			     uint64_t max);
 
 /* --- plan_axes.c: conf -> axes with levels; reports --- */
 void plan_make_axes(struct plan *plan, const struct plan_conf *conf, const char *const *taken);

@@ -178,12 +178,12 @@ static bool are_exact(struct plan *plan, const struct amount *amounts, size_t co
 }
 
 static struct value_list new_list(struct plan *plan, const struct amount *like, double count,
-				  uint64_t most)
+				  uint64_t max)
 {
 	struct value_list list = { .quoted = like->kind != AMOUNT_NUMBER,
-				   .count = count > (double)most ? most + 1 : (uint64_t)count };
+				   .count = count > (double)max ? max + 1 : (uint64_t)count };
 
-	if (list.count <= most)
+	if (list.count <= max)
 		list.labels = conf_own(plan->doc, list.count, sizeof(char *));
 	return list;
 }
@@ -191,7 +191,7 @@ static struct value_list new_list(struct plan *plan, const struct amount *like, 
 /* --- range --- */
 
 struct value_list range_values(struct plan *plan, const struct range_conf *conf, const char *place,
-			       uint64_t most)
+			       uint64_t max)
 {
 	struct value_list list = { 0 };
 	struct amount amounts[3], value; /* from, to, step */
@@ -213,7 +213,7 @@ struct value_list range_values(struct plan *plan, const struct range_conf *conf,
 		list = new_list(
 			plan, amounts,
 			floor((amounts[1].value - amounts[0].value) / amounts[2].value + 1e-9) + 1,
-			most);
+			max);
 	value = amounts[0];
 	for (uint64_t i = 0; list.labels && i < list.count; i++) {
 		value.value = amounts[0].value + (double)i * amounts[2].value;
@@ -276,7 +276,7 @@ static void make_log(struct plan *plan, const struct log_conf *conf, const struc
 }
 
 struct value_list log_values(struct plan *plan, const struct log_conf *conf, const char *place,
-			     uint64_t most)
+			     uint64_t max)
 {
 	struct value_list list = { 0 };
 	struct amount ends[2];
@@ -295,7 +295,7 @@ struct value_list log_values(struct plan *plan, const struct log_conf *conf, con
 	ratio = ends[1].value / ends[0].value;
 	count = conf->points ? (double)conf->points
 			     : floor(log(ratio) / log(conf->factor) + 1e-9) + 1;
-	list = new_list(plan, ends, count, most);
+	list = new_list(plan, ends, count, max);
 	make_log(plan, conf, ends, conf->points ? pow(ratio, 1 / (count - 1)) : conf->factor,
 		 &list);
 	return list;

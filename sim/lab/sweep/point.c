@@ -89,7 +89,10 @@ static bool take_lock(struct running *run)
 		if (fd < 0)
 			return false;
 		if (flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
-			bool looks = !flock(fd, LOCK_SH | LOCK_NB); /* point_runs(), no holder */
+			bool looks = !flock(
+				fd,
+				LOCK_SH |
+					LOCK_NB); /* it was a look by point_runs(), not a holder */
 
 			close(fd);
 			if (looks)

@@ -65,18 +65,18 @@ static bool is_precise(struct series *series, size_t count)
 /* How many of the replications are wanted as things are. */
 static size_t wanted_of(struct series *series, struct precision *precision)
 {
-	size_t most = series->plan->replications, count = series->plan->precision.least;
+	size_t max = series->plan->replications, count = series->plan->precision.least;
 	bool precise = false;
 
 	while (have_ended(series, count)) {
 		precise = is_precise(series, count);
-		if (precise || count == most) {
+		if (precise || count == max) {
 			precision->combinations++;
 			precision->reached += precise;
 			break;
 		}
 		count += (count + 1) / 2;
-		count = count < most ? count : most;
+		count = count < max ? count : max;
 	}
 	return count;
 }
@@ -86,15 +86,15 @@ struct precision precision_wanted(const struct plan *plan, const struct point_fa
 				  bool *wanted)
 {
 	struct precision precision = { 0 };
-	size_t most = plan->replications;
-	double *values = xcalloc(most, sizeof(*values));
+	size_t max = plan->replications;
+	double *values = xcalloc(max, sizeof(*values));
 
-	for (size_t first = 0; first < plan->point_count; first += most) {
+	for (size_t first = 0; first < plan->point_count; first += max) {
 		struct series series = { plan, facts + first, records + first, folder, values,
 					 0,    false };
-		size_t count = plan->precision.of ? wanted_of(&series, &precision) : most;
+		size_t count = plan->precision.of ? wanted_of(&series, &precision) : max;
 
-		for (size_t r = 0; r < most; r++)
+		for (size_t r = 0; r < max; r++)
 			wanted[first + r] = r < count;
 		precision.lacking |= series.lacking;
 	}

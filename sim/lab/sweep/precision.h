@@ -1,11 +1,11 @@
 /* How many replications a plan with a "precision" wants of each combination of axis values: so many
  * until the interval of the mean of one metric is narrow enough.
  *
- * It looks after `least` replications, and then each time after half as many again, at the results
- * of the first so many, whatever else there is by then: what is wanted in the end does not depend
- * on the order of runs, on how many go at once, or on interruptions. Looking several times makes
- * intervals hold the mean somewhat less often than they say (Law, Simulation Modeling and Analysis,
- * 5th ed., section 9.4.1). */
+ * It looks at the first `least` replications, then at half as many more, and so on. Each look
+ * ignores the results of later replications, even if there are some: so what is wanted in the end
+ * depends neither on the order of runs, nor on how many go at once, nor on interruptions. Looking
+ * several times makes intervals hold the mean somewhat less often than they say (Law, Simulation
+ * Modeling and Analysis, 5th ed., section 9.4.1). */
 #ifndef INASIM_LAB_SWEEP_PRECISION_H
 #define INASIM_LAB_SWEEP_PRECISION_H
 
@@ -13,8 +13,8 @@
 #include "lab/sweep/record.h"
 
 struct precision {
-	size_t combinations; /* that have ended as many points as they want */
-	size_t reached;      /* of these: that are precise */
+	size_t combinations; /* whose wanted points have all ended */
+	size_t reached;      /* of these: whose interval is narrow enough */
 	bool lacking;        /* a point has results without the metric */
 };
 

@@ -42,12 +42,12 @@ void record_release(struct point_record *record)
 /* --- reading --- */
 
 /* 0 for what is no number from 0 to `most`: record_write() writes none. */
-static double number_at(const cJSON *object, const char *key, double most)
+static double number_at(const cJSON *object, const char *key, double max)
 {
 	const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
 	double value = cJSON_IsNumber(item) ? item->valuedouble : 0;
 
-	return value > 0 && value <= most ? value : 0;
+	return value > 0 && value <= max ? value : 0;
 }
 
 static uint64_t count_at(const cJSON *object, const char *key)
