@@ -146,14 +146,6 @@ void json_real(struct json *json, const char *key, double value)
 	put(json, key, isfinite(value) ? text : "null");
 }
 
-void json_seconds(struct json *json, const char *key, sim_time value)
-{
-	char text[NUMBER_TEXT];
-	SIM_BUG_ON(value == SIM_TIME_MAX);
-	number_seconds(text, value);
-	put(json, key, text);
-}
-
 void json_hex64(struct json *json, const char *key, uint64_t value)
 {
 	char text[NUMBER_TEXT];

@@ -53,9 +53,6 @@ void json_i64(struct json *json, const char *key, int64_t value);
 /* null where there is no number (NaN, infinite): JSON has no word for them. */
 void json_real(struct json *json, const char *key, double value);
 
-/* Exact decimal seconds. SIM_TIME_MAX ("never") is a bug: write json_null(). */
-void json_seconds(struct json *json, const char *key, sim_time value);
-
 /* 16 hexadecimal digits in quotes: many readers keep only 53 bits of a number. */
 void json_hex64(struct json *json, const char *key, uint64_t value);
 

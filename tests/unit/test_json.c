@@ -25,7 +25,6 @@ Test(json, values_of_every_kind)
 	json_bool(&j, "yes", true);
 	json_bool(&j, "no", false);
 	json_null(&j, "nothing");
-	json_seconds(&j, "time_s", 1234567);
 	json_hex64(&j, "digest", 0xabc);
 	json_string(&j, "text", "x");
 	json_string(&j, "no_text", NULL);
@@ -36,7 +35,6 @@ Test(json, values_of_every_kind)
 		   "  \"yes\": true,\n"
 		   "  \"no\": false,\n"
 		   "  \"nothing\": null,\n"
-		   "  \"time_s\": 0.000001234567,\n"
 		   "  \"digest\": \"0000000000000abc\",\n"
 		   "  \"text\": \"x\",\n"
 		   "  \"no_text\": null\n"
@@ -161,11 +159,4 @@ Test(json, an_open_object_at_the_end_is_a_bug, .signal = SIGABRT)
 	json_init(&j);
 	json_open_object(&j, NULL);
 	json_finish(&j);
-}
-
-Test(json, never_is_no_time, .signal = SIGABRT)
-{
-	struct json j;
-	json_init(&j);
-	json_seconds(&j, NULL, SIM_TIME_MAX);
 }

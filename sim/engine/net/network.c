@@ -240,11 +240,6 @@ uint8_t network_register(struct network *net, const struct protocol_ops *ops, vo
 	return (uint8_t)net->protocol_count++;
 }
 
-void network_enqueue(struct network *net, uint32_t port, const struct packet *packet)
-{
-	hop_send(net, port, packet);
-}
-
 void network_watched(const struct network *net, uint32_t number,
 		     struct port_sent sent[WATCH_CLASSES])
 {

@@ -79,10 +79,6 @@ void network_tune_part(struct network *net, sim_time window);
 /* Returns the number that packets carry in `protocol`. `self` is not owned. */
 uint8_t network_register(struct network *net, const struct protocol_ops *ops, void *self);
 
-/* Puts a packet into an egress queue: tail drop, ECN mark (instantaneous queue
- * before the packet is added), then its place in time. A drop is counted. */
-void network_enqueue(struct network *net, uint32_t port, const struct packet *packet);
-
 /* What a watched port has sent, by class: bytes on the wire of frames with preamble and gap, those
  * that were lost on the way included, and of PAUSE frames. */
 void network_watched(const struct network *net, uint32_t port,
