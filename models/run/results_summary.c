@@ -21,8 +21,10 @@
 #define COUNTER(name, help)                           AGGREGATION(name, OUT_COUNT, false, "", "0.1", help)
 #define JOB_GROUP(name, ...)                          IN("jobs.by_name.*.", name, __VA_ARGS__)
 #define FLOW_GROUP(name, ...)                         IN("flows.by_name.*.", name, __VA_ARGS__)
-#define JOB(member, name, some, usual, words, head, since, help)                                   \
+#define JOB_TIME(member, name, some, usual, words, head, since, help)                              \
 	{ "jobs." name, OUT_REAL, help, since },
+#define JOB_OTHER(member, name, some, usual, words, head, since, help)                             \
+	{ "jobs." name, OUT_REAL, help " Summed up as jct_s.", since },
 #define ITERATION(name, column, some, usual, words, since, help)                                   \
 	{ "jobs." name, OUT_REAL, help, since },
 #define FLOW(member, name, usual, also, words, since, help)                                        \
@@ -66,11 +68,12 @@ static const struct out_column summary_columns[] = {
 	  "Packets, bytes or memory that do not add up, and slowdowns below 1; not 0 is exit code "
 	  "5." },
 	{ "checks.first_violation", OUT_TEXT, "What the first of them was; null." },
-	RUN_METRICS(RUN) MACHINE_METRICS(RUN) LOAD_METRICS(LOAD) JOBS_METRICS(JOBS) JOB_METRICS(JOB)
-		ITERATION_METRICS(ITERATION) JOB_GROUP_METRICS(JOB_GROUP) FLOWS_METRICS(FLOWS)
-			FLOW_METRICS(FLOW) FLOW_GROUP_METRICS(FLOW_GROUP) NETWORK_METRICS(NETWORK)
-				SWITCH_COUNTERS(COUNTER) HOST_COUNTERS(COUNTER)
-					AGGREGATION_METRICS(AGGREGATION){ 0 },
+	RUN_METRICS(RUN) MACHINE_METRICS(RUN) LOAD_METRICS(LOAD) JOBS_METRICS(JOBS)
+		JOB_TIME_METRICS(JOB_TIME) JOB_OTHER_METRICS(JOB_OTHER) ITERATION_METRICS(ITERATION)
+			JOB_GROUP_METRICS(JOB_GROUP) FLOWS_METRICS(FLOWS) FLOW_METRICS(FLOW)
+				FLOW_GROUP_METRICS(FLOW_GROUP) NETWORK_METRICS(NETWORK)
+					SWITCH_COUNTERS(COUNTER) HOST_COUNTERS(COUNTER)
+						AGGREGATION_METRICS(AGGREGATION){ 0 },
 };
 const struct out_schema summary_schema = { "summary.json",
 					   "One object a run; a.b is the member b of the object a.",

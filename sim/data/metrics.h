@@ -19,7 +19,11 @@
 /* Of finished jobs: a member of struct job_record, and a column of jobs.csv with the metric's name.
  * ROW(member, name, some, usual, words, head, since, help). `some`: not every finished job has one;
  * `head` for the terminal. */
-#define JOB_METRICS(ROW)                                                                           \
+#define JOB_METRICS(ROW) JOB_TIME_METRICS(ROW) JOB_OTHER_METRICS(ROW)
+
+/* The account of a job's time. Their columns also tell of jobs that have not finished, and have a
+ * help of their own (job_tables.c). */
+#define JOB_TIME_METRICS(ROW)                                                                      \
 	ROW(jct, "jct_s", false, "mean", "job completion time", "JCT mean", "0.1",                 \
 	    "Finish - arrival: {mean, p50, p50_low, p50_high, p50_level, p95, p99, max}. "         \
 	    "Percentiles are nearest-rank, null below 10/(1-p) values; but p50 is the median "     \
@@ -31,14 +35,21 @@
 	ROW(compute, "compute_s", false, "", "computation time of jobs", "compute", "0.1",         \
 	    "Mean over the workers of their computing time, as jct_s.")                            \
 	ROW(communication, "communication_s", false, "", "communication time of jobs",             \
-	    "communication", "0.1", "jct_s - waiting_s - compute_s, as jct_s.")                    \
+	    "communication", "0.1", "jct_s - waiting_s - compute_s, as jct_s.")
+
+/* All others: columns and their help come from here; metrics_of() in job_tables.c computes them. */
+#define JOB_OTHER_METRICS(ROW)                                                                     \
 	ROW(slowdown, "slowdown", true, "", "job slowdown", "slowdown", "0.1",                     \
-	    "JCT / ideal JCT of the jobs that have one (ideal_jct_s of jobs.csv), as jct_s.")      \
+	    "jct_s / ideal_jct_s, waiting included; only of jobs that have an ideal. It is "       \
+	    "below 1 where packets are a little faster than the closed form; "                     \
+	    "models/fluid/findings.md says how close the two are.")                                \
 	ROW(algbw, "algbw_bytes_per_s", true, "", "algorithm bandwidth of jobs", "algbw", "0.2",   \
-	    "Algorithm bandwidth as NCCL's tests define it, bytes of gradients over the time of "  \
-	    "their exchange, as jct_s.")                                                           \
+	    "Algorithm bandwidth as NCCL's tests define it, size / time: gradient_bytes * "        \
+	    "iterations_done / exchange_s (stands_for included); none for one worker.")            \
 	ROW(busbw, "busbw_bytes_per_s", true, "", "bus bandwidth of jobs", "busbw", "0.1",         \
-	    "Bus bandwidth as NCCL's tests define it, of jobs with several workers, as jct_s.")
+	    "Bus bandwidth as NCCL's tests define it for all-reduce: algbw * 2 (workers - 1) / "   \
+	    "workers, what a ring would need of each link; with switches that add it may be "      \
+	    "above a link's rate. None for jobs that shard, too.")
 
 /* Of iterations of these jobs. ROW(name, column, some, usual, words, since, help) */
 #define ITERATION_METRICS(ROW)                                                                     \

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#define COLUMN(member, name, some, usual, words, head, since, help) { name, OUT_REAL, help, since },
 static const struct out_column job_columns[] = {
 	{ "job_id", OUT_COUNT, "Number of the job in the order of arrival." },
 	{ "name", OUT_TEXT, "Name of its group in the scenario." },
@@ -71,22 +72,13 @@ static const struct out_column job_columns[] = {
 	  "--fidelity analytic). Empty where there is none: with \"overlap\": \"layers\", for "
 	  "jobs that exchange more than gradients, on machines with several GPUs, in runs of "
 	  "streams, and for jobs that did not finish." },
-	{ "slowdown", OUT_REAL,
-	  "jct_s / ideal_jct_s, waiting included. It is below 1 where packets are a little faster "
-	  "than the closed form; models/fluid/findings.md says how close the two are." },
-	{ "algbw_bytes_per_s", OUT_REAL,
-	  "Algorithm bandwidth as NCCL's tests define it, size / time: gradient_bytes * "
-	  "iterations_done / exchange_s (stands_for included); empty for one worker." },
-	{ "busbw_bytes_per_s", OUT_REAL,
-	  "Bus bandwidth as NCCL's tests define it for all-reduce: algbw * 2 (workers - 1) / "
-	  "workers, what a ring would need of each link; with switches that add it may be above a "
-	  "link's rate. Empty for jobs that shard, too." },
 	{ "jct_half_width_s", OUT_SECONDS,
 	  "Of jobs whose end is an estimate (stop.estimate): half of the 95 % interval of jct_s; "
 	  "empty of all others. finish_s, jct_s, compute_s and communication_s are estimates then, "
 	  "and the other columns are of the iterations_done that were simulated." },
-	{ 0 },
+	JOB_OTHER_METRICS(COLUMN){ 0 },
 };
+#undef COLUMN
 const struct out_schema jobs_schema = {
 	"jobs.csv", "One row a job, in the order of completion; unfinished ones last.", job_columns
 };
@@ -251,11 +243,19 @@ static double job_busbw(const struct job *job)
 	return job_algbw(job) * 2 * ((double)job->workers - 1) / (double)job->workers;
 }
 
-static double job_slowdown(const struct job *job)
+/* The members of JOB_OTHER_METRICS alone; the job may still be under way. */
+static struct job_record metrics_of(const struct job *job)
 {
-	return job->ideal ? (double)(job->finish - job->arrival) / (double)job->ideal : NAN;
+	double jct = (double)(job->finish - job->arrival);
+
+	return (struct job_record){
+		.slowdown = job->ideal ? jct / (double)job->ideal : NAN,
+		.algbw = job_algbw(job),
+		.busbw = job_busbw(job),
+	};
 }
 
+#define CELL(member, ...) { .real = metrics.member },
 void job_write(struct job *job)
 {
 	const char *reduces = scheme_names[job_group_reduces(job->conf)];
@@ -269,6 +269,7 @@ void job_write(struct job *job)
 	sim_time until = over ? job->finish : job->jobs->env.sim->now;
 	char *hosts = begun ? host_list(job->hosts, job->workers) : NULL;
 	char *servers = begun ? host_list(job->hosts + job->workers, job->servers) : NULL;
+	struct job_record metrics = metrics_of(job);
 	struct out_cell cells[] = {
 		{ .count = job->number },
 		{ .text = job->conf->name },
@@ -303,10 +304,8 @@ void job_write(struct job *job)
 		{ .none = !job->ran_as, .text = job->ran_as },
 		{ .none = !job->trace_id, .text = job->trace_id },
 		{ .none = !job->ideal, .time = job->ideal },
-		{ .real = job_slowdown(job) },
-		{ .real = job_algbw(job) },
-		{ .real = job_busbw(job) },
 		{ .none = !job->estimated, .time = job->half_width },
+		JOB_OTHER_METRICS(CELL)
 	};
 
 	if (job->jobs->tables.jobs)
@@ -314,25 +313,23 @@ void job_write(struct job *job)
 	free(hosts);
 	free(servers);
 }
+#undef CELL
 
 void job_record(struct job *job)
 {
 	struct jobs *jobs = job->jobs;
 	double compute = seconds_of(compute_mean(job));
+	struct job_record record = metrics_of(job);
 
+	record.group = job->conf;
+	record.jct = seconds_of(job->finish - job->arrival);
+	record.waiting = seconds_of(job->start - job->arrival);
+	record.compute = compute;
+	record.communication = seconds_of(job->finish - job->start) - compute;
+	record.throughput_share = job_throughput_share(job);
+	record.rate = (double)job->dnn->gradient_total * (double)job->iterations /
+		      seconds_of(job->finish - job->start);
 	jobs->report.records = array_reserve(jobs->report.records, jobs->report.measured.finished,
 					     &jobs->record_capacity, sizeof(*jobs->report.records));
-	jobs->report.records[jobs->report.measured.finished++] = (struct job_record){
-		.group = job->conf,
-		.jct = seconds_of(job->finish - job->arrival),
-		.waiting = seconds_of(job->start - job->arrival),
-		.compute = compute,
-		.communication = seconds_of(job->finish - job->start) - compute,
-		.throughput_share = job_throughput_share(job),
-		.rate = (double)job->dnn->gradient_total * (double)job->iterations /
-			seconds_of(job->finish - job->start),
-		.slowdown = job_slowdown(job),
-		.algbw = job_algbw(job),
-		.busbw = job_busbw(job),
-	};
+	jobs->report.records[jobs->report.measured.finished++] = record;
 }
