@@ -134,7 +134,7 @@ JSON
 changes packet <<'CHANGES'
 
 /seed=2
-/schemes/sharp/osts=11
+/schemes/sharp/osts=100
 /schemes/sharp/quota=0.1
 /schemes/sharp/elements_per_packet=255
 /schemes/sharp/header=57
