@@ -7,6 +7,7 @@
 #include "topo/detours.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const struct out_column columns[] = {
 	{ "what", OUT_TEXT, "The link or switch, by the names of links.csv." },
@@ -58,7 +59,7 @@ static void each_link(const struct element *element,
 	const struct network *net = &element->failures->simulation->topo.net;
 	const struct switch_node *node = &net->switch_nodes[element->target.number];
 
-	if (!element->target.is_switch) {
+	if (element->target.kind == FAILS_LINK) {
 		do_port(element->failures, element->target.number, data);
 		return;
 	}
@@ -124,6 +125,12 @@ static void fail(struct element *element)
 				 .lost = lost_on(element) };
 }
 
+static void (*const fail_part[])(struct network *net, uint32_t number, bool down) = {
+	[FAILS_LINK] = network_fail_link,
+	[FAILS_SWITCH] = network_fail_switch,
+	[FAILS_AGGREGATION] = network_fail_aggregation,
+};
+
 static void on_change(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct element *element = owner;
@@ -137,11 +144,8 @@ static void on_change(struct sim *sim, uint32_t entity, void *owner)
 		fail(element);
 	else
 		failures->outages[element->outage].repaired = sim->now;
-	if (element->target.is_switch)
-		network_fail_switch(net, element->target.number, element->down);
-	else
-		network_fail_link(net, element->target.number, element->down);
-	if (element->target.is_switch && element->down)
+	fail_part[element->target.kind](net, element->target.number, element->down);
+	if (element->target.kind != FAILS_LINK && element->down)
 		jobs_switch_failed(failures->simulation->jobs, element->target.number);
 	if (conf->mtbf)
 		timer_set(sim, &element->change,
@@ -151,6 +155,15 @@ static void on_change(struct sim *sim, uint32_t entity, void *owner)
 		timer_set(sim, &element->change, sim->now + conf->repair_after);
 	timer_set(sim, &element->notice,
 		  sim->now + failures->simulation->scenario->failures.reroute_delay);
+}
+
+static void learn_ways(struct element *element)
+{
+	if (element->target.kind == FAILS_AGGREGATION)
+		return; /* they are as before */
+	each_link(element, learn, &element->down);
+	if (element->conf->at_given && !element->conf->repair_after)
+		each_link(element, learn_for_ever, NULL);
 }
 
 static void on_notice(struct sim *sim, uint32_t entity, void *owner)
@@ -164,9 +177,7 @@ static void on_notice(struct sim *sim, uint32_t entity, void *owner)
 		element->known = element->down;
 		if (element->down)
 			failures->outages[element->outage].noticed = sim->now;
-		each_link(element, learn, &element->down);
-		if (element->conf->at_given && !element->conf->repair_after)
-			each_link(element, learn_for_ever, NULL);
+		learn_ways(element);
 		for (unsigned p = 0; p < topo->net.protocol_count; p++)
 			if (topo->net.protocols[p].ops->reroute)
 				topo->net.protocols[p].ops->reroute(topo->net.protocols[p].self);
@@ -255,10 +266,13 @@ static void name_of(const struct element *element, char name[LINK_NAME])
 {
 	const struct topology *topo = &element->failures->simulation->topo;
 
-	if (element->target.is_switch)
-		topology_node_name(topo, topo->net.hosts + element->target.number, name, LINK_NAME);
-	else
+	if (element->target.kind == FAILS_LINK) {
 		link_name(topo, element->target.number, name);
+		return;
+	}
+	topology_node_name(topo, topo->net.hosts + element->target.number, name, LINK_NAME);
+	if (element->target.kind == FAILS_AGGREGATION)
+		strncat(name, " aggregation", LINK_NAME - strlen(name) - 1);
 }
 
 void failures_each(const struct failures *failures,

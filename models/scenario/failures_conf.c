@@ -25,6 +25,9 @@ static const struct conf_table what_table = { "failure_of", what_forms,
 static const struct conf_row event_rows[] = {
 	CONF_ONEOF("fails", struct failure_conf, what, CONF_REQUIRED, &what_table, what.form,
 		   "What fails, by the names of links.csv."),
+	CONF_BOOL("aggregation_only", struct failure_conf, aggregation_only, "false",
+		  "Of a switch, only what adds gradients fails, with what it has added up: its "
+		  "links work, and what other jobs send goes on."),
 	CONF_TIME("at", struct failure_conf, at, CONF_OPTIONAL, 0, LONG, "When it fails.",
 		  .present = CONF_GIVEN(struct failure_conf, at_given)),
 	CONF_TIME("repair_after", struct failure_conf, repair_after, CONF_OPTIONAL, 1, LONG,
@@ -66,11 +69,20 @@ struct targets {
 	size_t count, capacity;
 };
 
-static void add(struct targets *targets, bool is_switch, uint32_t number)
+static void add(struct targets *targets, int kind, uint32_t number)
 {
 	targets->items = array_reserve(targets->items, targets->count, &targets->capacity,
 				       sizeof(*targets->items));
-	targets->items[targets->count++] = (struct failure_target){ is_switch, number };
+	targets->items[targets->count++] = (struct failure_target){ kind, number };
+}
+
+static void add_switch(struct targets *targets, const struct failure_conf *event,
+		       const struct topology *topo, uint32_t sw)
+{
+	if (!event->aggregation_only)
+		add(targets, FAILS_SWITCH, sw);
+	else if (topology_aggregates(topo, sw))
+		add(targets, FAILS_AGGREGATION, sw);
 }
 
 /* Each link once: by the lower of its two ports. */
@@ -102,19 +114,26 @@ static void add_links_between(struct targets *targets, const struct network *net
 {
 	for (uint32_t p = 0; p < net->port_count; p++)
 		if (from_of(net, p) == a && net->ports[p].to == b)
-			add(targets, false, p);
+			add(targets, FAILS_LINK, p);
 }
 
-static void add_named(struct targets *targets, const struct topology *topo, const char *name)
+static void add_named(struct targets *targets, const struct failure_conf *event,
+		      const struct topology *topo)
 {
 	const struct network *net = &topo->net;
+	const char *name = event->what.name;
 	const char *arrow = strstr(name, ARROW);
 	uint32_t a = find_node(topo, name, arrow ? (size_t)(arrow - name) : strlen(name)), b;
 
 	if (a == UINT32_MAX)
 		return;
+	if (!arrow && a >= net->hosts)
+		add_switch(targets, event, topo, a - net->hosts);
+	if (event->aggregation_only)
+		return;
 	if (!arrow) {
-		add(targets, a >= net->hosts, a >= net->hosts ? a - net->hosts : a);
+		if (a < net->hosts)
+			add(targets, FAILS_LINK, a);
 		return;
 	}
 	arrow += strlen(ARROW);
@@ -130,17 +149,17 @@ size_t failure_targets(const struct failure_conf *event, const struct topology *
 	struct targets targets = { 0 };
 
 	if (event->what.form == FAILURE_LINK) {
-		if (event->what.link < (int64_t)net->port_count)
-			add(&targets, false, (uint32_t)event->what.link);
+		if (event->what.link < (int64_t)net->port_count && !event->aggregation_only)
+			add(&targets, FAILS_LINK, (uint32_t)event->what.link);
 	} else if (!strcmp(event->what.name, "links")) {
-		for (uint32_t p = net->hosts; p < net->port_count; p++)
+		for (uint32_t p = net->hosts; p < net->port_count && !event->aggregation_only; p++)
 			if (!net->ports[p].to_host && is_lower(net, p))
-				add(&targets, false, p);
+				add(&targets, FAILS_LINK, p);
 	} else if (!strcmp(event->what.name, "switches")) {
 		for (uint32_t s = 0; s < net->switches; s++)
-			add(&targets, true, s);
+			add_switch(&targets, event, topo, s);
 	} else {
-		add_named(&targets, topo, event->what.name);
+		add_named(&targets, event, topo);
 	}
 	*list = targets.items;
 	return targets.count;
@@ -173,7 +192,11 @@ static void check_target(const struct failure_conf *event, const struct topology
 		return;
 	}
 	where = conf_at(doc, "%s/fails", where);
-	if (event->what.form == FAILURE_LINK)
+	if (event->aggregation_only)
+		conf_error(doc, where,
+			   "with \"aggregation_only\": not a switch that adds gradients up; "
+			   "allowed: one, or \"switches\"");
+	else if (event->what.form == FAILURE_LINK)
 		conf_error(doc, where, "there is no link %" PRId64 "; links are 0 to %" PRIu32,
 			   event->what.link, topo->net.port_count - 1);
 	else

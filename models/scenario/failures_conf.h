@@ -14,6 +14,7 @@ struct failure_conf {
 	sim_time at, repair_after; /* repair_after 0 = never repaired */
 	sim_time mtbf, mttr;       /* drawn instead; 0 = not */
 	bool at_given;
+	bool aggregation_only;
 };
 enum failure_form { FAILURE_LINK, FAILURE_NAME };
 
@@ -24,15 +25,16 @@ struct failures_conf {
 
 extern const struct conf_table failures_table;
 
-/* A link, by the number of one of its egress ports, or a switch. */
+/* A link, by the number of one of its egress ports, a switch, or only what adds gradients there. */
 struct failure_target {
-	bool is_switch;
+	enum { FAILS_LINK, FAILS_SWITCH, FAILS_AGGREGATION } kind;
 	uint32_t number;
 };
 
 /* What an event names: "spine1"; "h3", the link of a host; "leaf0 -> spine1", all links between the
- * two; "links", each between switches; "switches", each. Returns the number of targets, 0 if there
- * is no such thing; the caller frees *list. */
+ * two; "links", each between switches; "switches", each; where aggregation alone fails, each
+ * that adds up. Returns the number of targets, 0 if there is no such thing; the caller frees *list.
+ */
 size_t failure_targets(const struct failure_conf *event, const struct topology *topo,
 		       struct failure_target **list);
 

@@ -103,6 +103,7 @@ static bool gpus, fused; /* fused: the job's gradients, by time */
 static unsigned places;  /* slots of hosts that no job has: in calm ones nobody waits */
 static bool lossless, lossy;
 static const char *node; /* the name of switches of a kind, without their number */
+static bool all_add;     /* but perhaps for those that a graph names */
 static const char *adds; /* tiers that may be the only one that adds up */
 
 /* Switches 1 to `last`, of which some may only forward. */
@@ -212,7 +213,8 @@ static void put_switch(void)
 	else
 		OPTIONS(free_running);
 	rng = &passing;
-	if (!calm && chance(20))
+	all_add = calm || !chance(20);
+	if (!all_add)
 		put(", 'aggregation': %s", one_of(adds));
 	rng = &all;
 	put(" }");
@@ -891,7 +893,8 @@ static void put_failures(void)
 	for (unsigned i = 0, count = between(1, 3); i < count; i++) {
 		put("%s { 'fails': ", i ? "," : "");
 		if (node && chance(50))
-			put("'%s0'", node);
+			put("'%s0'%s", node,
+			    all_add && chance(40) ? ", 'aggregation_only': true" : "");
 		else if (chance(50))
 			put("'h%u'", between(0, hosts - 1));
 		else

@@ -76,7 +76,7 @@ uint32_t ina_passing(const struct ina_job *job, uint32_t root)
 	uint32_t passing = TREE_NONE;
 	struct tree *tree;
 
-	if (!adds || topology_all_aggregate(topo->conf))
+	if (!adds || (topology_all_aggregate(topo->conf) && !topo->net.outages))
 		return TREE_NONE;
 	if (ops->passes_by)
 		return topology_aggregates(topo, root) ? TREE_NONE : root;
@@ -487,7 +487,9 @@ bool ina_tree_intact(const struct ina_job *job, const struct tree *tree, bool li
 	const struct network *net = &job->scheme->env.topo->net;
 
 	for (uint32_t n = 0; n < tree->node_count; n++)
-		if (net->outages->wiped[tree->nodes[n].sw] > job->failures)
+		if (net->outages->wiped[tree->nodes[n].sw] > job->failures ||
+		    (links && !tree->nodes[n].passes &&
+		     network_adds_nothing(net, tree->nodes[n].sw)))
 			return false;
 	return !links || tree_works(tree, net);
 }

@@ -66,11 +66,25 @@ static void upwards(struct pool_scheme *scheme, struct pool_server *server, uint
 	if (packet->flags & POOL_BYPASS ||
 	    (!level1 && (rack == RACK_NONE || server->racks.racks[rack].sw != sw)))
 		actions->forward = true;
-	else if (!scheme->pools[sw].slots)
+	else if (level1 && server->racks.passes)
 		pass(scheme, sw, packet, actions);
 	else
 		pool_ops(server->job)
 			->at_switch(server, &scheme->pools[sw], level1, packet, actions);
+}
+
+bool pool_adds_at(const void *self, uint32_t sw, const struct packet *packet)
+{
+	const struct pool_scheme *scheme = self;
+	struct pool_job *job = ina_find(&scheme->base.jobs, packet->flow);
+	const struct racks *racks;
+	uint8_t rack;
+
+	if (!job || packet->flags & (PACKET_RESULT | POOL_BYPASS))
+		return false;
+	racks = &job->servers[packet_server(packet)].racks;
+	rack = packet_bitmap(packet).rack;
+	return sw == racks->sw ? !racks->passes : rack != RACK_NONE && racks->racks[rack].sw == sw;
 }
 
 void pool_at_switch(void *self, uint32_t sw, uint32_t back, struct packet *packet,
@@ -348,7 +362,7 @@ static void open_pools(struct pool_job *job)
 	for (uint32_t q = 0; q < job->base.spec.servers; q++) {
 		const struct racks *racks = &job->servers[q].racks;
 
-		if (topology_aggregates(job->base.scheme->env.topo, racks->sw))
+		if (!racks->passes)
 			aggregators_open(&pool_scheme(job)->pools[racks->sw]);
 		for (uint32_t r = 0; r < racks->count; r++)
 			aggregators_open(&pool_scheme(job)->pools[racks->racks[r].sw]);

@@ -274,6 +274,7 @@ struct collective_actual pool_ran_as(const void *instance); /* of struct collect
 
 /* Members of struct ina_ops; a scheme adds its title. */
 void pool_deliver(void *self, uint32_t host, const struct packet *packet);
+bool pool_adds_at(const void *self, uint32_t sw, const struct packet *packet);
 void pool_at_switch(void *self, uint32_t sw, uint32_t back, struct packet *packet,
 		    struct switch_actions *actions);
 void pool_reroute(void *self);
@@ -296,6 +297,7 @@ void pool_close(void *scheme);
 		      .flags = { "bypass" },                                                       \
 		      .deliver = pool_deliver,                                                     \
 		      .at_switch = pool_at_switch,                                                 \
+		      .adds_at = pool_adds_at,                                                     \
 		      .ahead = pool_ahead,                                                         \
 		      .reroute = pool_reroute,                                                     \
 		      .about = pool_about,                                                         \

@@ -184,14 +184,16 @@ void racks_reroute(struct racks *racks, const struct topology *topo, const uint3
 bool racks_work(const struct racks *racks, const struct topology *topo, const uint32_t *workers,
 		uint32_t count)
 {
-	if (network_is_down(&topo->net, racks->server_port))
+	if (network_is_down(&topo->net, racks->server_port) ||
+	    (!racks->passes && network_adds_nothing(&topo->net, racks->sw)))
 		return false;
 	for (uint32_t w = 0; w < count; w++)
 		if (racks->of_worker[w].rack == RACK_NONE &&
 		    !topology_works(topo, workers[w], &racks->direct[w]))
 			return false;
 	for (uint32_t r = 0; r < racks->count; r++)
-		if (!topology_works(topo, racks->racks[r].down_host, &racks->racks[r].up))
+		if (!topology_works(topo, racks->racks[r].down_host, &racks->racks[r].up) ||
+		    network_adds_nothing(&topo->net, racks->racks[r].sw))
 			return false;
 	for (uint32_t f = 0; f < racks->fan_out_count; f++)
 		for (uint32_t i = 0; i < racks->fan_outs[f].count; i++)
@@ -206,6 +208,7 @@ bool racks_init(struct racks *racks, const struct topology *topo, const uint32_t
 	const struct network *net = &topo->net;
 
 	*racks = (struct racks){ .server = server, .sw = switch_above(net, server) };
+	racks->passes = !topology_aggregates(topo, racks->sw);
 	racks->server_port = net->cold[server].reverse;
 	racks->of_worker = xcalloc(count, sizeof(*racks->of_worker));
 	racks->direct = xcalloc(count, sizeof(*racks->direct));

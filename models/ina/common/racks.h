@@ -43,6 +43,7 @@ struct fan_out {
 struct racks {
 	uint32_t server;      /* host */
 	uint32_t sw;          /* level 1 */
+	bool passes;          /* it adds nothing up */
 	uint32_t server_port; /* its egress port to the server */
 	uint32_t full;        /* bits of all its inputs */
 	uint32_t count;       /* of racks */

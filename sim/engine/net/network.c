@@ -306,6 +306,18 @@ void network_fail_switch(struct network *net, uint32_t sw, bool down)
 		net->outages->wiped[sw] = ++net->outages->failures;
 }
 
+void network_fail_aggregation(struct network *net, uint32_t sw, bool down)
+{
+	const struct switch_node *node = &net->switch_nodes[sw];
+
+	net->outages->adds_nothing[sw] = down;
+	if (!down)
+		return;
+	net->outages->wiped[sw] = ++net->outages->failures;
+	for (uint32_t i = 0; i < node->ports; i++)
+		net->ports[net->cold[node->first_port + i].reverse].flags |= PORT_LOSES;
+}
+
 struct port_sent network_sent(const struct network *net, uint32_t number)
 {
 	const struct port *port = &net->ports[number];

@@ -98,6 +98,9 @@ void network_fail_link(struct network *net, uint32_t port, bool down);
 /* All links of a switch; when it fails, its memory is lost. */
 void network_fail_switch(struct network *net, uint32_t sw, bool down);
 
+/* Of a switch only what adds gradients up, with its memory. */
+void network_fail_aggregation(struct network *net, uint32_t sw, bool down);
+
 /* What a port has sent: port_sent(), and PAUSE frames. */
 struct port_sent network_sent(const struct network *net, uint32_t port);
 

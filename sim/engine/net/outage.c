@@ -13,6 +13,7 @@ void network_may_fail(struct network *net)
 	outages->lost = xcalloc(net->port_count, sizeof(*outages->lost));
 	outages->failed = xcalloc(net->port_count, sizeof(*outages->failed));
 	outages->wiped = xcalloc(net->switches, sizeof(*outages->wiped));
+	outages->adds_nothing = xcalloc(net->switches, sizeof(*outages->adds_nothing));
 	net->outages = outages;
 	net->whole = true;
 }
@@ -26,13 +27,25 @@ void outages_free(struct outages *outages)
 	free(outages->lost);
 	free(outages->failed);
 	free(outages->wiped);
+	free(outages->adds_nothing);
 	free(outages);
+}
+
+/* The switch at the far end should add it up, and cannot. */
+static bool is_not_added(const struct network *net, uint32_t port, const struct packet *packet)
+{
+	const struct protocol_ops *ops = net->protocols[packet->protocol].ops;
+	uint32_t sw = net->ports[port].to - net->hosts;
+
+	return !net->ports[port].to_host && net->outages->adds_nothing[sw] && ops->adds_at &&
+	       ops->adds_at(net->protocols[packet->protocol].self, sw, packet);
 }
 
 bool outage_takes(const struct network *net, uint32_t port, const struct packet *packet)
 {
 	struct outages *outages = net->outages;
-	bool lost = outages->down[port] || packet->depart <= outages->lost_until[port];
+	bool lost = outages->down[port] || packet->depart <= outages->lost_until[port] ||
+		    (packet->kind == PACKET_AGGREGATION && is_not_added(net, port, packet));
 
 	outages->lost[port] += lost;
 	return lost;

@@ -4,7 +4,8 @@
  * in the port at any time of the outage, on the wire, in the queue, or coming later. So senders
  * keep their turns and timers, and nothing else has to know. Both directions fail together, PAUSE
  * of a link that fails is forgotten at both ends. A switch that fails takes all its links with it
- * and loses what it has added up.
+ * and loses what it has added up. Where only its aggregation fails it loses that, and what
+ * it should add (protocol_ops.adds_at); all else goes on.
  *
  * Lost packets are found where those lost by chance are (PORT_LOSES), which a port that never fails
  * does not look at. */
@@ -20,6 +21,7 @@ struct outages {
 	uint64_t failures;    /* so far, of ports and switches */
 	uint64_t *failed;     /* by port: `failures` when it last failed; 0 = never */
 	uint64_t *wiped;      /* by switch: the same */
+	bool *adds_nothing;   /* by switch: its aggregation has failed */
 };
 
 /* From now on, before the first packet, links may fail. Such a network is never cut. */
@@ -29,6 +31,11 @@ void outages_free(struct outages *outages); /* takes NULL */
 static inline bool network_is_down(const struct network *net, uint32_t port)
 {
 	return net->outages && net->outages->down[port];
+}
+
+static inline bool network_adds_nothing(const struct network *net, uint32_t sw)
+{
+	return net->outages && net->outages->adds_nothing[sw];
 }
 
 /* For hop_lose(): whether an outage takes the packet that arrives from a port; counts it. */

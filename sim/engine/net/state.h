@@ -61,6 +61,10 @@ struct protocol_ops {
 	void (*ahead)(const void *self, uint32_t node, const struct packet *packet, bool again);
 	/* Optional: for lists of events. False: the packet's job is over. */
 	bool (*about)(const void *self, const struct packet *packet, struct packet_about *about);
+	/* Optional: whether switch `sw` should add the AGGREGATION packet up. Where its aggregation
+	 * has failed (outage.h) such a packet is lost; without this member none is, as jobs there
+	 * end at once (collective_ops.intact). */
+	bool (*adds_at)(const void *self, uint32_t sw, const struct packet *packet);
 	/* Optional: routing has changed; what is open takes its routes anew. */
 	void (*reroute)(void *self);
 	/* Optional, both or none: for runs that repeat themselves (repeat.h). What the packet's

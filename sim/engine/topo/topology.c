@@ -62,7 +62,7 @@ bool topology_aggregates(const struct topology *topo, uint32_t sw)
 {
 	const char *which = topo->conf->switches.aggregation;
 
-	if (settings_of(topo, topo->net.hosts + sw)->passes)
+	if (settings_of(topo, topo->net.hosts + sw)->passes || network_adds_nothing(&topo->net, sw))
 		return false;
 	return !strcmp(which, "all") ||
 	       !strcmp(which, topo->ops->tier_names[topo->net.switch_nodes[sw].tier]);
