@@ -168,6 +168,10 @@ for scheme in atp esa sharp; do
 	ends 3 check racks.json --set /jobs/0/all_reduce=$scheme $(own 2 lc 1MB)
 	says err "job \"job\": $scheme .*; switch \"lc\" has memory of its own"
 done
+# shellcheck disable=SC2046
+ends 3 check racks.json --set /jobs/0/all_reduce=ring --set /jobs/0/sharding=optimizer --set /jobs/0/reduce_scatter=sharp $(own 2 lc 1MB)
+says err 'job "job": sharp .*; switch "lc" has memory of its own'
+# shellcheck disable=SC2046
 ends 3 check racks.json $(own 2 lc 7B)
 
 # an all-gather of a job that has begun is never refused: SHARP's runs on hosts, as one by a ring does

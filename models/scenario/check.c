@@ -604,15 +604,16 @@ static void check_own_memory(const struct scenario *scenario, struct conf_doc *d
 
 	if (!name)
 		return;
-	for_enabled_jobs(group, scenario) {
-		const struct collective_ops *ops = scheme_ops((unsigned)group->all_reduce);
+	for_enabled_jobs(group, scenario)
+		for (unsigned n = 0; scheme_ops(n); n++) {
+			const struct collective_ops *ops = scheme_ops(n);
 
-		if (ops->one_memory)
-			conf_error(doc, conf_at(doc, "/jobs/%zu/all_reduce", group->origin),
-				   "job \"%s\": %s %s; switch \"%s\" has memory of its own "
-				   "(\"aggregation\")",
-				   group->name, ops->name, ops->one_memory, name);
-	}
+			if (ops->one_memory && job_group_uses(group, n))
+				conf_error(doc, conf_at(doc, "/jobs/%zu", group->origin),
+					   "job \"%s\": %s %s; switch \"%s\" has memory of its own "
+					   "(\"aggregation\")",
+					   group->name, ops->name, ops->one_memory, name);
+		}
 }
 
 static void check_scheme(const struct scenario *scenario, unsigned s, struct conf_doc *doc)
