@@ -248,8 +248,8 @@ static void print_verdict(const struct regress_case *job, const struct verdict *
 			print_first(job->entry->name, v, to);
 	}
 	if (v->fields.added)
-		fprintf(to, "  note: the summary has %zu fields that the reference lacks\n",
-			v->fields.added);
+		fprintf(to, "  note: the summary has %zu field%s that the reference lacks\n",
+			v->fields.added, v->fields.added == 1 ? "" : "s");
 	if (v->problem)
 		fprintf(to, "  %s\n", v->problem);
 }
