@@ -341,6 +341,18 @@ done
 failing=(--set '/failures={"events":[{"fails":"spine0","mtbf":"1ms","mttr":"1ms"}]}')
 not_warned flows.json "${failing[@]}"
 warned flows.json 'longer than "mtbf": each is down for 75 % of the time' "${failing[@]}" --set /failures/events/0/mttr=3ms
+# of three the third falls into the first, which lasts longer than the second
+twice=(--set '/failures={"events":[{"fails":"spine0","at":"3ms"},{"fails":"spine0","at":"0ms","repair_after":"2ms"}]}')
+not_warned flows.json "${twice[@]}"
+not_warned flows.json "${twice[@]}" --set /failures/events/0/at=2ms
+not_warned flows.json "${twice[@]}" --set /failures/events/0/at=1ms --set /failures/events/0/fails=spine1
+warned flows.json 'it is down already, since 0 s, by events/1; ' "${twice[@]}" --set /failures/events/0/at=1999us
+not_warned flows.json "${twice[@]}" --set /failures/events/0/at=1999us --set /failures/events/0/aggregation_only=true
+warned flows.json 'it is down already, since 0.003 s, by events/0; ' "${twice[@]}" --set /failures/events/1/at=4ms
+between='{"fails":"spine0","at":"100us","repair_after":"100us"}'
+warned flows.json 'it is down already, since 0 s, by events/1; ' "${twice[@]}" \
+	--set /failures/events/0/at=1ms --set "/failures/events/-=$between"
+holds 'map(select(.message | test("since 0 s, by events/1"))) | length == 2' out
 
 # --- what the project ships ---
 

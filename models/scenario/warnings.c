@@ -11,6 +11,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The workers of the group's largest job; 0 when only a trace knows. */
 static uint32_t max_workers(const struct job_group_conf *group)
@@ -654,6 +655,59 @@ static void warn_beside_flows(const struct scenario *scenario, struct conf_doc *
 		conf_warn(doc, "/fidelity", "%s", text);
 }
 
+/* What an event says of the same thing at which time: for qsort(). */
+static int by_what_and_time(const void *x, const void *y)
+{
+	const struct failure_conf *a = *(const struct failure_conf *const *)x;
+	const struct failure_conf *b = *(const struct failure_conf *const *)y;
+	int order = (a->what.form > b->what.form) - (a->what.form < b->what.form);
+
+	if (!order)
+		order = a->aggregation_only - b->aggregation_only;
+	if (!order && a->what.form == FAILURE_LINK)
+		order = (a->what.link > b->what.link) - (a->what.link < b->what.link);
+	else if (!order)
+		order = strcmp(a->what.name, b->what.name);
+	if (!order)
+		order = (a->at > b->at) - (a->at < b->at);
+	return order ? order : (a > b) - (a < b);
+}
+
+/* What fails again before it is repaired. Drawn failures may, and one name of a thing is not
+ * compared with another ("spine0" with "switches"). */
+static void warn_fails_twice(const struct scenario *scenario, struct conf_doc *doc)
+{
+	const struct conf_list *list = &scenario->failures.events;
+	const struct failure_conf *events = list->items, *last = NULL;
+	const struct failure_conf **sorted = xcalloc(list->count + 1, sizeof(const void *));
+	size_t count = 0;
+
+	for (size_t i = 0; i < list->count; i++)
+		if (events[i].at_given)
+			sorted[count++] = &events[i];
+	qsort(sorted, count, sizeof(const void *), by_what_and_time);
+	for (size_t i = 0; i < count; i++) {
+		const struct failure_conf *event = sorted[i];
+		bool same = last && last->what.form == event->what.form &&
+			    last->aggregation_only == event->aggregation_only &&
+			    (event->what.form == FAILURE_LINK
+				     ? last->what.link == event->what.link
+				     : !strcmp(last->what.name, event->what.name));
+
+		if (same && (!last->repair_after || event->at < last->at + last->repair_after))
+			conf_warn(doc,
+				  conf_at(doc, "/failures/events/%zu/at", (size_t)(event - events)),
+				  "it is down already, since %g s, by events/%zu; down until both "
+				  "are over",
+				  seconds_of(last->at), (size_t)(last - events));
+		if (!same || (last->repair_after &&
+			      (!event->repair_after ||
+			       event->at + event->repair_after > last->at + last->repair_after)))
+			last = event; /* the one that is down longest */
+	}
+	free(sorted);
+}
+
 static void warn_failures(const struct scenario *scenario, struct conf_doc *doc)
 {
 	const struct conf_list *events = &scenario->failures.events;
@@ -667,6 +721,7 @@ static void warn_failures(const struct scenario *scenario, struct conf_doc *doc)
 				  100 * (double)event->mttr /
 					  ((double)event->mtbf + (double)event->mttr));
 	}
+	warn_fails_twice(scenario, doc);
 }
 
 static const struct {
