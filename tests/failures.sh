@@ -125,6 +125,15 @@ says r/failures.csv '^leaf1 aggregation,0.0012,0.0022,,[1-9]'
 adds atp "" '{ "fails": "spine0", "aggregation_only": true, "at": "1.2ms" }, { "fails": "spine1", "aggregation_only": true, "at": "1.2ms" }'
 says r/failures.csv '^spine1 aggregation,0.0012,0.0022,,0'
 
+# --- what is down, over time ---
+
+scenario "$leaf_spine" '{ "fails": "spine0", "at": "150us", "repair_after": "200us" }, { "fails": "h5", "at": "250us" }' \
+	'"flows": [ { "size": "500kB", "pairs": [[0, 3]] } ], "output": { "series": { "every": "100us" } }'
+ends 0 run t.json --out r --force
+checks=$((checks + 1))
+down=$(awk -F, 'NR > 1 && NR < 7 { print $NF }' r/series/network.csv | paste -sd' ')
+[[ $down == '0 1 2 1 1' ]] || fail "down after each 100 us: $down"
+
 # --- each scheme, each part, at random moments ---
 
 parts=(leaf0 leaf1 spine0 spine1 h0 h1 h2 h3 h4 h5 "leaf0 -> spine0" "leaf0 -> spine1" "leaf1 -> spine0" "leaf1 -> spine1"

@@ -275,6 +275,15 @@ static void name_of(const struct element *element, char name[LINK_NAME])
 		strncat(name, " aggregation", LINK_NAME - strlen(name) - 1);
 }
 
+size_t failures_down(const struct failures *failures)
+{
+	size_t down = 0;
+
+	for (size_t i = 0; failures && i < failures->count; i++)
+		down += failures->elements[i].down;
+	return down;
+}
+
 void failures_each(const struct failures *failures,
 		   void (*told)(void *owner, const char *name, size_t element, sim_time failed,
 				sim_time repaired),

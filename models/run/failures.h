@@ -24,6 +24,9 @@ void failures_free(struct failures *failures);
 /* The run is over: no more events; writes the rows of failures.csv. */
 void failures_end(struct failures *failures);
 
+/* How many of the links, switches and so on that "events" names are down now; 0 for NULL. */
+size_t failures_down(const struct failures *failures);
+
 /* Tells each failure, in the order of time: the name of what failed, as in failures.csv and valid
  * in the call, its number from 0 in the order of "events", and when it failed and was repaired (the
  * end of the run if it was not). Nothing for NULL. */

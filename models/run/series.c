@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "data/inference.h"
+#include "run/failures.h"
 #include "scenario/links.h"
 #include "run/simulation_state.h"
 #include "run/why_table.h"
@@ -23,6 +24,8 @@ static const struct out_column network_columns[] = {
 	{ "queued_bytes", OUT_COUNT, "Bytes in all egress queues; empty without packets." },
 	{ "mean_utilization", OUT_REAL, "Mean over all links in the interval." },
 	{ "max_utilization", OUT_REAL, "Largest of any link in the interval." },
+	{ "down", OUT_COUNT,
+	  "Of what \"failures\" names, how much is down at the end of the interval." },
 	{ 0 },
 };
 const struct out_schema series_schema = { "series/network.csv", "One row a sample.",
@@ -185,7 +188,8 @@ static void sample_network(struct series *series)
 			      { .count = jobs_report(s->jobs)->running },
 			      { .none = s->fluid, .count = queued },
 			      { .real = sum / net->port_count },
-			      { .real = max } });
+			      { .real = max },
+			      { .count = failures_down(s->failures) } });
 }
 
 /* Adds what packets tell of a link to the row's cells. Returns what the link carried as a share of
