@@ -10,7 +10,7 @@
 #define INASIM_INA_SHARDS_SHARDS_H
 
 #include "core/alarm.h"
-#include "ina/common/ina.h"
+#include "ina/common/group.h"
 
 /* Flags of its packets. */
 enum { SHARDS_ASK = PACKET_OWN(0) }; /* a packet without elements: the chunk is missing */
@@ -31,16 +31,11 @@ struct shards_sum {
 	uint32_t count; /* neighbours in it */
 };
 
-/* A switch of the tree. Its neighbours there are its children and, behind them, its parent, if any
- * rank is beyond that. */
 struct shards_node {
 	struct ina_node base;
-	uint32_t neighbors, words;
-	uint32_t *ports;     /* towards each neighbour, twice in a row: all but the n-th are those
-			      * from n + 1 on */
-	uint16_t *toward;    /* by rank: the neighbour that leads to it */
-	uint16_t *of_port;   /* by local port */
-	uint32_t first_port; /* of the switch */
+	struct ina_group group;
+	uint32_t words;
+	uint16_t *toward;        /* by rank: the neighbour that leads to it */
 	struct shards_sum *sums; /* reduce-scatter: [row mod rows_kept * N + piece] */
 	uint64_t *seen;          /* the same, `words` each: a bit per neighbour */
 };

@@ -8,8 +8,8 @@
 /* --- life --- */
 
 /* Notes which neighbour of each switch leads to rank w: up to the root by children, else by the
- * parent. Counts the ranks below each switch. */
-static void enter_rank(struct shards *job, uint32_t w, uint32_t *below)
+ * parent. */
+static void enter_rank(struct shards *job, uint32_t w)
 {
 	const struct tree *tree = job->base.tree.tree;
 	uint32_t child = tree->number_of_worker[w];
@@ -18,53 +18,30 @@ static void enter_rank(struct shards *job, uint32_t w, uint32_t *below)
 		struct shards_node *node = ina_node(&job->base, n);
 
 		node->toward[w] = (uint16_t)child;
-		below[n]++;
 		child = tree->nodes[n].number;
 	}
-}
-
-static void join_neighbors(struct shards *job, struct shards_node *node, bool parent)
-{
-	const struct network *net = &job->base.scheme->env.topo->net;
-	const struct tree_node *place = node->base.place;
-	const struct switch_node *sw = &net->switch_nodes[place->sw];
-	uint32_t n = node->neighbors = place->children + parent;
-
-	node->words = (n + 63) / 64;
-	node->first_port = sw->first_port;
-	node->ports = xcalloc(2 * (size_t)n, sizeof(*node->ports));
-	node->of_port = xcalloc(sw->ports, sizeof(*node->of_port));
-	for (uint32_t i = 0; i < 2 * n; i++)
-		node->ports[i] =
-			i % n < place->children ? place->down_ports[i % n] : place->up_port;
-	for (uint32_t i = 0; i < n; i++)
-		node->of_port[node->ports[i] - sw->first_port] = (uint16_t)i;
 }
 
 void shards_nodes_begin(struct shards *job)
 {
 	const struct tree *tree = job->base.tree.tree;
-	uint32_t ranks = shards_ranks(job), *below = xcalloc(tree->node_count, sizeof(*below));
+	uint32_t ranks = shards_ranks(job);
 
 	for (uint32_t i = 0; i < tree->node_count; i++) {
 		struct shards_node *node = ina_node(&job->base, i);
 
+		ina_group_open(&node->group, &job->base, i);
+		node->words = (node->group.neighbors + 63) / 64;
 		node->toward = xcalloc(ranks, sizeof(*node->toward));
 		for (uint32_t w = 0; w < ranks; w++)
 			node->toward[w] = (uint16_t)tree->nodes[i].children; /* the parent */
-	}
-	for (uint32_t w = 0; w < ranks; w++)
-		enter_rank(job, w, below);
-	for (uint32_t i = 0; i < tree->node_count; i++) {
-		struct shards_node *node = ina_node(&job->base, i);
-
-		join_neighbors(job, node, below[i] < ranks);
 		if (job->gather)
 			continue;
 		node->sums = xcalloc(job->kept * ranks, sizeof(*node->sums));
 		node->seen = xcalloc(job->kept * ranks * node->words, sizeof(*node->seen));
 	}
-	free(below);
+	for (uint32_t w = 0; w < ranks; w++)
+		enter_rank(job, w);
 }
 
 void shards_nodes_end(struct shards *job)
@@ -72,18 +49,11 @@ void shards_nodes_end(struct shards *job)
 	for (uint32_t i = 0; i < job->base.tree.tree->node_count; i++) {
 		struct shards_node *node = ina_node(&job->base, i);
 
-		free(node->ports);
+		ina_group_close(&node->group);
 		free(node->toward);
-		free(node->of_port);
 		free(node->sums);
 		free(node->seen);
 	}
-}
-
-static void send_to(const struct shards_node *node, struct switch_actions *actions,
-		    const struct packet *packet, uint32_t neighbor)
-{
-	ina_send(actions, packet, &node->ports[neighbor], 1);
 }
 
 /* --- all-gather: nothing is kept --- */
@@ -94,11 +64,12 @@ static void pass_on(const struct shards *job, const struct shards_node *node, ui
 		    const struct packet *packet, struct switch_actions *actions)
 {
 	if (packet->flags & SHARDS_ASK)
-		send_to(node, actions, packet, node->toward[packet->chunk % shards_ranks(job)]);
+		ina_group_send(actions, &node->group, packet,
+			       node->toward[packet->chunk % shards_ranks(job)]);
 	else if (packet->slot)
-		send_to(node, actions, packet, node->toward[packet->slot - 1]);
+		ina_group_send(actions, &node->group, packet, node->toward[packet->slot - 1]);
 	else
-		ina_send(actions, packet, &node->ports[from + 1], node->neighbors - 1);
+		ina_group_send_others(actions, &node->group, packet, from);
 }
 
 /* --- reduce-scatter --- */
@@ -116,7 +87,7 @@ static bool has_seen(const uint64_t *seen, uint32_t neighbor)
 /* All neighbours but the one that leads to the owner. */
 static bool is_complete(const struct shards_node *node, const struct shards_sum *sum)
 {
-	return sum->count == node->neighbors - 1;
+	return sum->count == node->group.neighbors - 1;
 }
 
 static void send_sum(struct shards_node *node, const struct shards_sum *sum,
@@ -130,7 +101,7 @@ static void send_sum(struct shards_node *node, const struct shards_sum *sum,
 	packet.size = like->size;
 	if (out < node->base.place->children)
 		packet.flags |= PACKET_RESULT;
-	send_to(node, actions, &packet, out);
+	ina_group_send(actions, &node->group, &packet, out);
 }
 
 static void add(struct shards *job, struct shards_node *node, struct shards_sum *sum, uint32_t from,
@@ -188,10 +159,10 @@ static void ask(struct shards *job, struct shards_node *node, struct shards_sum 
 		send_sum(node, sum, &like, out, PACKET_RETRANSMIT, actions);
 		return;
 	}
-	for (uint32_t i = 0; i < node->neighbors && asked < 2; i++) {
+	for (uint32_t i = 0; i < node->group.neighbors && asked < 2; i++) {
 		if (i == out || (row == sum->row && has_seen(seen, i)))
 			continue;
-		send_to(node, actions, packet, i);
+		ina_group_send(actions, &node->group, packet, i);
 		asked++;
 	}
 }
@@ -200,7 +171,7 @@ void shards_at_node(struct shards *job, struct shards_node *node, uint32_t back,
 		    struct packet *packet, struct switch_actions *actions)
 {
 	uint64_t ranks = shards_ranks(job), piece = packet->chunk % ranks;
-	uint32_t from = node->of_port[back - node->first_port];
+	uint32_t from = ina_group_from(&node->group, back);
 	struct shards_sum *sum;
 
 	if (job->gather) {

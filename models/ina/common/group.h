@@ -1,0 +1,40 @@
+/* A job's multicast group at a switch of its tree: the neighbours there are the children and,
+ * behind them, the parent, if any rank is beyond that. */
+#ifndef INASIM_INA_COMMON_GROUP_H
+#define INASIM_INA_COMMON_GROUP_H
+
+#include "ina/common/ina.h"
+
+struct ina_group {
+	uint32_t neighbors;
+	uint32_t *ports;     /* towards each neighbour, twice in a row: all but the n-th are those
+			      * from n + 1 on */
+	uint16_t *of_port;   /* neighbour, by local port */
+	uint32_t first_port; /* of the switch */
+};
+
+/* The group at node `n` of the job's tree; release it with ina_group_close(). */
+void ina_group_open(struct ina_group *group, const struct ina_job *job, uint32_t n);
+void ina_group_close(struct ina_group *group);
+
+/* The neighbour that a packet comes from; `back` as in protocol_ops.at_switch. */
+static inline uint32_t ina_group_from(const struct ina_group *group, uint32_t back)
+{
+	return group->of_port[back - group->first_port];
+}
+
+static inline void ina_group_send(struct switch_actions *actions, const struct ina_group *group,
+				  const struct packet *packet, uint32_t neighbor)
+{
+	ina_send(actions, packet, &group->ports[neighbor], 1);
+}
+
+/* To all neighbours but this one. */
+static inline void ina_group_send_others(struct switch_actions *actions,
+					 const struct ina_group *group, const struct packet *packet,
+					 uint32_t neighbor)
+{
+	ina_send(actions, packet, &group->ports[neighbor + 1], group->neighbors - 1);
+}
+
+#endif
