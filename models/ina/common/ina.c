@@ -464,7 +464,22 @@ size_t ina_memory(void *self, const struct collective_memory **list)
 
 /* --- trees --- */
 
-void ina_tree_init(struct ina_tree *tree, const struct ina_job *job, uint32_t root)
+/* Routes may lead over a link that is down, until they are made anew: that failure is the job's. */
+static void find_failures(struct ina_job *job, const struct tree *tree)
+{
+	const struct network *net = &job->scheme->env.topo->net;
+
+	for (uint32_t n = 0; n < tree->node_count; n++)
+		for (uint32_t c = 0; c < tree->nodes[n].children; c++) {
+			uint32_t port = tree->nodes[n].down_ports[c];
+
+			if (network_is_down(net, port) &&
+			    net->outages->failed[port] <= job->failures)
+				job->failures = net->outages->failed[port] - 1;
+		}
+}
+
+void ina_tree_init(struct ina_tree *tree, struct ina_job *job, uint32_t root)
 {
 	const struct topology *topo = job->scheme->env.topo;
 
@@ -474,6 +489,7 @@ void ina_tree_init(struct ina_tree *tree, const struct ina_job *job, uint32_t ro
 	tree->node_of_switch = xcalloc(topo->net.switches, sizeof(*tree->node_of_switch));
 	for (uint32_t i = 0; i < tree->tree->node_count; i++)
 		tree->node_of_switch[tree->tree->nodes[i].sw] = i;
+	find_failures(job, tree->tree);
 }
 
 void ina_tree_release(struct ina_tree *tree)

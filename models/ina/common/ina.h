@@ -153,7 +153,7 @@ struct ina_job {
 	size_t worker_size;
 	struct collective_stats stats; /* what the scheme counts at hosts */
 	struct repeat_stream stream;   /* of its chunks */
-	uint64_t failures;             /* of switches, before it was admitted */
+	uint64_t failures; /* before it was admitted, without those that hit its trees still */
 	uint64_t mark; /* results of worker 0 at which to look for repetition; UINT64_MAX = none */
 	uint32_t *worker_of_host; /* by host; UINT32_MAX = none */
 	/* With ops->root, from admit() on: */
@@ -251,7 +251,7 @@ void ina_about_job(const struct ina_job *job, const struct packet *packet,
 
 /* --- trees and the memory of their switches --- */
 
-void ina_tree_init(struct ina_tree *tree, const struct ina_job *job, uint32_t root);
+void ina_tree_init(struct ina_tree *tree, struct ina_job *job, uint32_t root);
 void ina_tree_release(struct ina_tree *tree);
 
 /* For collective_ops.intact, of one of a job's trees. */
