@@ -145,7 +145,7 @@ down=$(awk -F, 'NR > 1 && NR < 7 { print $NF }' r/series/network.csv | paste -sd
 
 parts=(leaf0 leaf1 spine0 spine1 h0 h1 h2 h3 h4 h5 "leaf0 -> spine0" "leaf0 -> spine1" "leaf1 -> spine0" "leaf1 -> spine1"
 	leaf0+ leaf1+ spine0+ spine1+) # + only what adds there
-schemes=(ring double_tree halving_doubling ps ps_stream switchml atp esa panama switchml_star netreduce sharp nvls shards)
+schemes=(ring double_tree halving_doubling ps ps_stream switchml atp esa panama switchml_star netreduce sharp nvls shards multicast)
 RANDOM=$seed
 for ((i = 0; i < count; i++)); do
 	scheme=${schemes[i % ${#schemes[@]}]} part=${parts[RANDOM % ${#parts[@]}]} at=$((RANDOM % 3000))
@@ -158,6 +158,7 @@ for ((i = 0; i < count; i++)); do
 	pause=""
 	[[ $scheme != nvls ]] && ((RANDOM % 4)) || [[ $scheme == netreduce ]] || pause=', "switch": { "pause": true }'
 	carried="\"$scheme\""
+	[[ $scheme != multicast ]] || carried='"ring", "sharding": "full", "all_gather": "multicast"'
 	[[ $scheme != shards ]] || carried='"ring", "sharding": "full", "reduce_scatter": "shards", "all_gather": "shards"'
 	workers='4, "placement": "random"'
 	[[ $scheme != nvls ]] || workers='[0, 1, 2]' # below one switch

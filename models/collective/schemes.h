@@ -27,7 +27,7 @@
 	SCHEMES_MORE(X)
 
 /* And those that only do a reduce-scatter or an all-gather. */
-#define SCHEMES(X) ALL_REDUCES(X) X(shards)
+#define SCHEMES(X) ALL_REDUCES(X) X(shards) X(multicast)
 
 #define SCHEME_INDEX(name) SCHEME_##name,
 enum scheme_index { SCHEMES(SCHEME_INDEX) SCHEME_COUNT };

@@ -33,6 +33,7 @@ enum timer_tag {
 	 * those of timer_key_of_job() do. */
 	TIMER_SHARDS = 16 + 8,
 	TIMER_SHARDS_GATHER = 16 + 9,
+	TIMER_MULTICAST = 16 + 10,
 	TIMER_SHARP = 16 + 12, /* of a job: hosts, nodes twice, lock */
 	TIMER_SHARP_SCATTER = 16 + 13,
 	TIMER_SHARP_GATHER = 16 + 14,
@@ -46,6 +47,7 @@ enum connection_tag {
 	CONNECTION_NETREDUCE = 3,
 	CONNECTION_ESA = 4,
 	CONNECTION_PANAMA = 5,
+	CONNECTION_MULTICAST = 6,
 };
 
 /* The key of a timer of class SIM_TIMER, for timer_open(). */
@@ -69,11 +71,10 @@ static inline uint64_t connection_key(enum connection_tag tag, uint64_t number)
  * number. */
 static inline uint32_t connection_job(uint64_t key)
 {
-	static const uint8_t shift[] = { [CONNECTION_RING] = 20,
-					 [CONNECTION_PS] = 24,
-					 [CONNECTION_NETREDUCE] = 28,
-					 [CONNECTION_ESA] = 16,
-					 [CONNECTION_PANAMA] = 25 };
+	static const uint8_t shift[] = {
+		[CONNECTION_RING] = 20, [CONNECTION_PS] = 24,     [CONNECTION_NETREDUCE] = 28,
+		[CONNECTION_ESA] = 16,  [CONNECTION_PANAMA] = 25, [CONNECTION_MULTICAST] = 25
+	};
 	uint64_t tag = key >> 48 & 15, number = key & ((UINT64_C(1) << 48) - 1);
 
 	return tag < sizeof(shift) && shift[tag] ? (uint32_t)(number >> shift[tag]) : UINT32_MAX;

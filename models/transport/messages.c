@@ -82,7 +82,8 @@ static void open_connection(struct messages *messages)
 	} else {
 		messages->conn = tcp_open(messages->tcp, messages->src, messages->dst, &dctcp_cc, 0,
 					  messages->key, &app, messages);
-		tcp_set_urgent(messages->tcp, messages->conn);
+		if (!messages->bulk)
+			tcp_set_urgent(messages->tcp, messages->conn);
 		if (messages->timeout)
 			tcp_set_timeout(messages->tcp, messages->conn, messages->timeout);
 	}

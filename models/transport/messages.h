@@ -2,8 +2,8 @@
  * contents wait beside it.
  *
  * Messages arrive in the order of sending, each with its last byte. The first message opens the
- * connection; in a network with classes it is of the control class. Within a host a message arrives
- * at once, as an event of its own. */
+ * connection; in a network with classes it is of the control class, unless it is `bulk`. Within a
+ * host a message arrives at once, as an event of its own. */
 #ifndef INASIM_TRANSPORT_MESSAGES_H
 #define INASIM_TRANSPORT_MESSAGES_H
 
@@ -27,6 +27,7 @@ struct messages {
 	struct timer timer; /* within a host */
 	uint32_t conn;
 	sim_time timeout; /* least and first of its TCP, set before the first message; 0 = /tcp's */
+	bool bulk;        /* large: set before the first message */
 	bool open, expecting;
 	uint64_t written;
 	struct message *ring; /* those under way */

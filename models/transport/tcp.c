@@ -224,7 +224,9 @@ void transport_tell_why(const struct network *net, uint64_t key,
 	uint64_t tag = key >> 48 & 15;
 
 	conn.job = connection_job(key);
-	conn.stream = tag == CONNECTION_RING ? WHY_RING : WHY_RECOVERY;
+	conn.stream = tag == CONNECTION_RING        ? WHY_RING
+		      : tag == CONNECTION_MULTICAST ? WHY_HANDOFF
+						    : WHY_RECOVERY;
 	if (conn.job == UINT32_MAX)
 		conn.stream = WHY_FLOW;
 	else if (tag == CONNECTION_PS)

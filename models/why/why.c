@@ -546,6 +546,13 @@ void why_timed_out(struct why_chunks *chunks)
 		chunks->timed_out = chunks->job->why->net->sim->now;
 }
 
+void why_fetched(struct why_chunks *chunks, uint64_t chunk)
+{
+	if (chunks)
+		why_note_trouble(chunks->job->why, chunks->job->number,
+				 (uint8_t)(chunks - chunks->job->chunks), chunk, WHY_LOST_TIMED);
+}
+
 void why_window(struct why_chunks *chunks, uint32_t worker, enum why_cut cut)
 {
 	if (chunks)
@@ -603,7 +610,7 @@ static uint32_t cause_of_write(const struct why *why, const struct why_conn *con
 	}
 	if (!here)
 		return 0;
-	if (conn->stream == WHY_PULL ||
+	if (conn->stream == WHY_PULL || conn->stream == WHY_HANDOFF ||
 	    (conn->stream == WHY_RECOVERY && (server || !why->current.chunk)))
 		return why->current.step;
 	return 0;

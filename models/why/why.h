@@ -194,6 +194,9 @@ void why_result(struct why_chunks *chunks, uint32_t worker, uint64_t chunk);
 /* A timeout has declared something lost. */
 void why_timed_out(struct why_chunks *chunks);
 
+/* A chunk comes by another way than its packets, after a timeout; before why_result(). */
+void why_fetched(struct why_chunks *chunks, uint64_t chunk);
+
 /* What has cut a window below what it was at first. */
 enum why_cut {
 	WHY_UNCUT,
@@ -221,6 +224,7 @@ enum why_stream {
 	WHY_PUSH,     /* from worker to server */
 	WHY_PULL,     /* from server to worker: progress */
 	WHY_RECOVERY, /* messages of a scheme about what seems lost */
+	WHY_HANDOFF,  /* of a worker, that go on with what it got: no progress by themselves */
 };
 struct why_conn {
 	uint8_t protocol; /* of its packets, whose `flow` is `number` */

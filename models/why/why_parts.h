@@ -207,6 +207,8 @@ void why_step_release(struct why *why, uint32_t step);
 uint32_t why_step_use(struct why *why, uint32_t step);
 enum why_trouble why_trouble_of(const struct why *why, uint32_t job, uint8_t protocol,
 				uint64_t chunk);
+void why_note_trouble(struct why *why, uint32_t job, uint8_t protocol, uint64_t chunk,
+		      enum why_trouble trouble);
 
 static inline struct why_connection *why_connection_of(const struct why *why, uint8_t protocol,
 						       uint32_t number)

@@ -122,8 +122,8 @@ enum why_trouble why_trouble_of(const struct why *why, uint32_t job, uint8_t pro
 	return known ? known->trouble : WHY_NO_TROUBLE;
 }
 
-static void note_trouble(struct why *why, uint32_t job, uint8_t protocol, uint64_t chunk,
-			 enum why_trouble trouble)
+void why_note_trouble(struct why *why, uint32_t job, uint8_t protocol, uint64_t chunk,
+		      enum why_trouble trouble)
 {
 	if (trouble > why_trouble_of(why, job, protocol, chunk))
 		know(why->troubles, (struct why_known){ .key = chunk_key(job, protocol, chunk),
@@ -134,8 +134,8 @@ static void note_trouble(struct why *why, uint32_t job, uint8_t protocol, uint64
 static void note_resent(struct why *why, uint32_t job, const struct packet *packet, bool timed)
 {
 	if (why_trouble_of(why, job, packet->protocol, packet->seq) != WHY_LACKED)
-		note_trouble(why, job, packet->protocol, packet->seq,
-			     timed ? WHY_LOST_TIMED : WHY_LOST);
+		why_note_trouble(why, job, packet->protocol, packet->seq,
+				 timed ? WHY_LOST_TIMED : WHY_LOST);
 }
 
 /* NULL for packets of TCP and RoCE. */
@@ -295,7 +295,7 @@ static void note_bypass(struct why *why, const struct why_job *job, const struct
 	bool reminded = why->current.step && why->current.chunk && !(why->current.seq >> 32);
 
 	if (!reminded)
-		note_trouble(why, job->number, packet->protocol, packet->seq, WHY_LACKED);
+		why_note_trouble(why, job->number, packet->protocol, packet->seq, WHY_LACKED);
 }
 
 /* A sum that another packet pushes out of its aggregator: that packet's way is not its own. */
@@ -544,8 +544,8 @@ static void after(void *owner, const struct sim_event *event)
 	if (!why->current.step)
 		return;
 	if (why->current.chunk && why->net->lost + why->net->dropped > why->current.lost)
-		note_trouble(why, why->current.owner - 1, why->current.protocol, why->current.seq,
-			     WHY_LOST);
+		why_note_trouble(why, why->current.owner - 1, why->current.protocol,
+				 why->current.seq, WHY_LOST);
 	why_step_release(why, why->current.step);
 	why->current.step = 0;
 }

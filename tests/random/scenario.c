@@ -385,6 +385,13 @@ static void put_rings(void)
 		{ "timeout", 30, "'100us'|'10ms'" },
 	};
 
+	static const struct option multicast[] = {
+		{ "chains", 40, "2|7|64" },
+		{ "elements_per_packet", 40, "16|64|300" },
+		{ "header", 10, "60" },
+		{ "cutoff", 40, "'20us'|'100us'|'10ms'" },
+	};
+
 	static const struct option nvls[] = {
 		{ "window", 40, "'1B'|'20kB'|'64kB'" },
 		{ "memory", 20, "'30kB'" },
@@ -395,6 +402,8 @@ static void put_rings(void)
 
 	put("'shards': { '_': 0");
 	OPTIONS(shards);
+	put(" }, 'multicast': { '_': 0");
+	OPTIONS(multicast);
 	put(" }, 'nvls': { '_': 0");
 	OPTIONS(nvls);
 	put(" }, 'ring': { '_': 0");
@@ -762,6 +771,8 @@ static void put_job(unsigned number, unsigned scheme, bool last)
 		{ "sharding", 20,
 		  "'optimizer'|'full'|'full', 'reduce_scatter': 'shards', 'all_gather': 'shards'|"
 		  "'optimizer', 'reduce_scatter': 'shards'|'full', 'all_gather': 'shards'|"
+		  "'full', 'reduce_scatter': 'shards', 'all_gather': 'multicast'|"
+		  "'optimizer', 'all_gather': 'multicast'|"
 		  "'full', 'reduce_scatter': 'sharp', 'all_gather': 'sharp'|"
 		  "'optimizer', 'reduce_scatter': 'sharp'|'full', 'all_gather': 'sharp'" },
 	};

@@ -1,0 +1,162 @@
+/* All-gather by multicast (Khalilov, Di Girolamo, Chrapek, Nudelman, Bloch and Hoefler,
+ * "Network-Offloaded Bandwidth-Optimal Broadcast and Allgather for Distributed AI", SC 2024,
+ * arXiv:2408.13356), for jobs that shard (ZeRO, FSDP). Each rank sends its shard once, in
+ * unreliable datagrams; the switches of the job's tree copy it to all others and keep nothing.
+ *
+ * Chains: `chains` ranks send at a time, ranks r, r + chains, r + 2 chains ... in turn. The next
+ * one starts when it has seen the last packet of the one before. With one chain each receiver gets
+ * one shard at a time at the rate of its link; more chains hide the way from rank to rank and meet
+ * in queues.
+ *
+ * Recovery: a rank keeps a bitmap. When nothing new of the oldest shard that is not whole has come
+ * for `cutoff`, it asks its left neighbour for what this shard lacks, and for what later ones lack
+ * that have been still for as long. Asks and answers go over a reliable connection. The neighbour
+ * answers what it has; for the rest it remembers who asked, fetches it from its own left neighbour
+ * in the same way, and passes it on. The owner of a shard answers what it has multicast. Nobody
+ * answers the same chunk twice.
+ *
+ * Handshake: who has all shards tells its left neighbour, and a rank has ended when it has all and
+ * its right neighbour has. Nobody then asks it again, so its buffers may be used. As a rank ends
+ * only when all have begun, no rank is more than one all-gather behind another.
+ *
+ * Our readings, where we know no source or two that differ:
+ *   - Which ranks form a chain. UCC's multicast all-gather (tl/mlx5, 2026) starts `concurrency`
+ *     neighbouring ranks at each step, which is the same as ours.
+ *   - Cut-off: of each shard, from its last packet, doubling when asked in vain. SC'24 adds a
+ *     constant to the time that the bytes take; UCC waits for a second.
+ *   - Who repairs: UCC reads a whole shard from its owner's memory; here, as SC'24, the missing
+ *     packets come from the left neighbour.
+ *   - Handshake: between neighbours. UCC ends in a barrier.
+ *   - A rank that computes has room for the all-gather that is next. Without it SC'24 begins with a
+ *     barrier. An all-gather begins when the one before has ended.
+ * Simplified: copying and looking after bitmaps take no time. Nothing heeds marks. */
+#include "ina/multicast/multicast.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+
+static const struct conf_row rows[] = {
+	CONF_INT("chains", struct multicast_conf, chains, "1", 1, 65536,
+		 "Ranks that send at a time; as many as a job has: all at once.",
+		 "SC'24: 1 needs least buffer"),
+	CONF_INT("elements_per_packet", struct multicast_conf, elements_per_packet, "256", 1, 1024,
+		 "32-bit elements in a packet.",
+		 "RoCE's MTU of 1,024 bytes, which fits Ethernet of 1,500; the largest has 4,096"),
+	CONF_INT(
+		"header", struct multicast_conf, header, "74", 20, 200,
+		"Bytes of a frame besides the elements (Ethernet 14, IP 20, UDP 8, BTH 12, DETH 8, "
+		"immediate data 4, ICRC 4, FCS 4).",
+		"IBTA, annex 17"),
+	CONF_TIME(
+		"cutoff", struct multicast_conf, cutoff, "1ms", PS_PER_US, 100 * PS_PER_S,
+		"A rank fetches what a shard lacks when nothing new of it has come for so long; it "
+		"doubles until something comes.",
+		"our choice; UCC: 1 s"),
+	{ 0 },
+};
+extern const struct conf_table multicast_table; /* named by collective/schemes.c */
+const struct conf_table multicast_table = { "multicast", rows, sizeof(struct multicast_conf),
+					    "All-gather by multicast." };
+
+static uint32_t payload(const void *self)
+{
+	return (uint32_t)((const struct multicast_conf *)self)->elements_per_packet * ELEMENT_BYTES;
+}
+
+static uint32_t frame(const void *self)
+{
+	return payload(self) + (uint32_t)((const struct multicast_conf *)self)->header;
+}
+
+/* --- packets --- */
+
+static void at_switch(void *self, uint32_t sw, uint32_t back, struct packet *packet,
+		      struct switch_actions *actions)
+{
+	const struct ina_job *job = ina_find(&((struct ina_scheme *)self)->jobs, packet->flow);
+	const struct multicast_node *node;
+
+	if (!job) /* it is over */
+		return;
+	node = ina_node_at(job, sw);
+	ina_group_send_others(actions, &node->group, packet, ina_group_from(&node->group, back));
+}
+
+static void deliver(void *self, uint32_t host, const struct packet *packet)
+{
+	const struct ina_job *job = ina_find(&((struct ina_scheme *)self)->jobs, packet->flow);
+
+	if (job)
+		multicast_deliver(ina_worker_on(job, host), packet);
+}
+
+/* --- jobs --- */
+
+static void begin(void *self)
+{
+	struct multicast *job = self;
+
+	job->why = job->base.tensors.why;
+	job->base.tensors.why = NULL;
+	job->first = array_reserve(NULL, 0, &job->capacity, sizeof(*job->first));
+	job->first[0] = 0;
+	for (uint32_t n = 0; n < job->base.tree.tree->node_count; n++)
+		ina_group_open(&((struct multicast_node *)ina_node(&job->base, n))->group,
+			       &job->base, n);
+	for (uint32_t w = 0; w < multicast_ranks(job); w++)
+		multicast_worker_begin((struct multicast_worker *)ina_worker(&job->base, w));
+}
+
+static void end(void *self)
+{
+	struct multicast *job = self;
+
+	for (uint32_t w = 0; w < multicast_ranks(job); w++)
+		multicast_worker_end((struct multicast_worker *)ina_worker(&job->base, w));
+	for (uint32_t n = 0; n < job->base.tree.tree->node_count; n++)
+		ina_group_close(&((struct multicast_node *)ina_node(&job->base, n))->group);
+	free(job->first);
+}
+
+static const struct ina_ops ops = {
+	.title = "multicast",
+	.job_size = sizeof(struct multicast),
+	.worker_size = sizeof(struct multicast_worker),
+	.node_size = sizeof(struct multicast_node),
+	.protocol = { .name = "multicast",
+		      .deliver = deliver,
+		      .at_switch = at_switch,
+		      .about = ina_about },
+	.pull = multicast_pull,
+	.root = "multicast root",
+	.begin = begin,
+	.end = end,
+	.waits = multicast_waits,
+};
+
+static void *open_scheme(const struct model_env *env, const void *self)
+{
+	const struct multicast_conf *conf = self;
+	struct ina_format format = { frame(conf), (uint32_t)conf->elements_per_packet, 0, 1 };
+
+	return ina_open(&ops, env, conf, format);
+}
+
+#define COLLECTIVE                                                                                 \
+	.name = "multicast", .start = ina_start, .contribute = multicast_contribute,               \
+	.finish = ina_finish, .stats = ina_stats, .intact = ina_intact,                            \
+	.report_waiting = ina_report_waiting
+
+static const struct collective_ops all_gather = { COLLECTIVE };
+
+const struct collective_ops multicast_collective = {
+	COLLECTIVE,
+	.help = "all-gather by multicast with chains, for jobs that shard",
+	.table = &multicast_table,
+	.open = open_scheme,
+	.close = ina_close,
+	.frame = frame,
+	.payload = payload,
+	.all_gather = &all_gather,
+};
