@@ -816,7 +816,7 @@ holds 'all(.schemes[]; .fluid_tolerance | keys == ["one_switch", "tiers", "toget
 holds '[.schemes[] | { name } + .fluid_tolerance | [.one_switch, .tiers, .together, .name]] |
 	(map(select(.[0:3] == [0.02, null, null])[3]) == ["ring", "halving_doubling", "ps", "ps_stream"]) and
 	(map(select(.[0:3] == [0.02, 0.02, 0.05])[3]) == ["switchml", "panama", "switchml_star", "netreduce", "sharp"]) and
-	(map(select(.[0:3] == [null, null, null])[3]) == ["double_tree", "atp", "esa", "nvls", "shards"])' out
+	(map(select(.[0:3] == [null, null, null])[3]) == ["double_tree", "atp", "esa", "nvls", "shards", "multicast"])' out
 ends 0 list formulas --json
 holds '.formulas[] | select(.name == "flat_ring") | .unit == "s" and .source == "NetReduce appendix A, equation 1" and (.inputs | map(.name) == ["gpus", "alpha", "bytes", "inter"])' out
 holds 'all(.formulas[]; .source and (.inputs | length > 0) and all(.inputs[]; .help))' out
