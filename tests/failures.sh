@@ -85,6 +85,10 @@ no_tree 4 none 2ms
 says err "failed at 0.002110000 s: no switch that works joins its workers"
 no_tree 0 ring 2ms
 says r/jobs.csv ',switchml then ring \(0.002110000 s\),'
+no_tree 0 ps 2ms
+says r/jobs.csv ',switchml then ps \(0.002110000 s\),'
+no_tree 0 ps 0ms
+says r/jobs.csv ',ps,'
 no_tree 0 ring 0ms
 says r/jobs.csv ',ring,'
 no_tree 4 none 0ms

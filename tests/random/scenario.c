@@ -796,7 +796,7 @@ static void put_job(unsigned number, unsigned scheme, bool last)
 	OPTIONS(options);
 	rng = &failing;
 	if (!calm && chance(20))
-		put(", 'fallback': 'ring'");
+		put(", 'fallback': '%s'", one_of("ring|ps"));
 	rng = &all;
 	mute = gpus || fused;
 	if (lossless && !lossy && chance(50))

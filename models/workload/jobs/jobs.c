@@ -148,14 +148,15 @@ bool job_fall_back(struct job *job)
 {
 	const struct jobs *jobs = job->jobs;
 	char *before = job->ran_as;
+	unsigned scheme = job_group_falls_back(job->conf);
 
-	if (job->conf->fallback == FALLBACK_NONE || job->fell_back)
+	if (scheme == SCHEME_COUNT || job->fell_back)
 		return false;
 	job->fell_back = true;
-	job->machine.inner = jobs->schemes[SCHEME_ring];
+	job->machine.inner = jobs->schemes[scheme];
 	if (before) /* else nothing has run yet */
-		job->ran_as =
-			xasprintf("%s then ring (%.9f s)", before, seconds_of(jobs->env.sim->now));
+		job->ran_as = xasprintf("%s then %s (%.9f s)", before, scheme_names[scheme],
+					seconds_of(jobs->env.sim->now));
 	free(before);
 	return true;
 }
@@ -165,14 +166,17 @@ enum admission { ADMIT_NOW, ADMIT_LATER, ADMIT_NEVER };
 struct collective_job job_spec(struct job *job)
 {
 	uint32_t nics = machine_nics(job->jobs->env.machine);
+	const uint32_t *hosts = job->hosts;
+	/* it has fallen back to servers without having any: they are beside its workers */
+	bool beside = job->fell_back && !job->servers && job_reduces(job)->ops->servers;
 
 	return (struct collective_job){
 		.number = job->number * nics,
 		.nics = nics,
 		.workers = job->workers,
-		.hosts = job->hosts,
-		.servers = job->servers,
-		.server_hosts = job->hosts ? job->hosts + job->workers : NULL,
+		.hosts = hosts,
+		.servers = beside ? job->workers : job->servers,
+		.server_hosts = !hosts || beside ? hosts : hosts + job->workers,
 		.gpus = job->conf->inside == INSIDE_RING ? machine_gpus(job->jobs->env.machine) : 1,
 		.gradients = job->gradients,
 		.tensors = (uint64_t)job->iterations * job->dnn->tensor_count,
@@ -300,7 +304,7 @@ static void note_ran_as(struct job *job)
 	if (job->instance && job_scheme(job)->ran_as)
 		actual = job_scheme(job)->ran_as(job->instance);
 	if (job->fell_back)
-		actual = (struct collective_actual){ .scheme = scheme_names[SCHEME_ring] };
+		actual.scheme = scheme_names[job_group_falls_back(job->conf)];
 	collective_actual_text(&actual, given, reduces);
 	collective_actual_text(&other, given_gathers, gathers);
 	job->ran_as = xstrdup(job_group_scheme(job->conf, reduces, gathers, text));

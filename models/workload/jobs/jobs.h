@@ -128,7 +128,7 @@ struct pipeline_conf {
 enum sharding { SHARDING_NONE, SHARDING_OPTIMIZER, SHARDING_FULL };
 
 /* What becomes of a job for which failures leave no tree. */
-enum job_fallback { FALLBACK_NONE, FALLBACK_RING };
+enum job_fallback { FALLBACK_NONE, FALLBACK_RING, FALLBACK_PS };
 
 struct job_group_conf {
 	size_t origin; /* its number in the scenario, set by job_groups_part() */
@@ -187,6 +187,15 @@ static inline unsigned job_group_gathers(const struct job_group_conf *conf)
 	return conf->all_gather_given ? (unsigned)conf->all_gather : SCHEME_ring;
 }
 
+/* The scheme on hosts that its jobs go on with where failures have left no tree; SCHEME_COUNT:
+ * none. */
+static inline unsigned job_group_falls_back(const struct job_group_conf *conf)
+{
+	return conf->fallback == FALLBACK_RING ? SCHEME_ring
+	       : conf->fallback == FALLBACK_PS ? SCHEME_ps
+					       : SCHEME_COUNT;
+}
+
 /* "switchml"; of a job that shards "shards + ring", where it names who all-gathers; `reduces` is
  * who adds gradients up. Returns `text`, of JOB_SCHEME_SIZE bytes. */
 #define JOB_SCHEME_SIZE (2 * COLLECTIVE_ACTUAL_SIZE + 3)
@@ -197,7 +206,7 @@ char *job_group_scheme(const struct job_group_conf *conf, const char *reduces, c
 static inline bool job_group_uses(const struct job_group_conf *conf, unsigned scheme)
 {
 	return conf->all_reduce == (int)scheme || job_group_reduces(conf) == scheme ||
-	       (conf->fallback == FALLBACK_RING && scheme == SCHEME_ring) ||
+	       job_group_falls_back(conf) == scheme ||
 	       (conf->exchanges && (scheme == SCHEME_ring || job_group_gathers(conf) == scheme));
 }
 

@@ -117,7 +117,7 @@ static const struct conf_row straggler_rows[] = {
 	{ 0 },
 };
 static const char *const fallback_names[] = {
-	[FALLBACK_NONE] = "none", [FALLBACK_RING] = "ring", NULL
+	[FALLBACK_NONE] = "none", [FALLBACK_RING] = "ring", [FALLBACK_PS] = "ps", NULL
 };
 static const struct conf_table straggler_table = { "stragglers", straggler_rows,
 						   sizeof(struct job_group_conf) };
@@ -230,8 +230,8 @@ static const struct conf_row group_rows[] = {
 	CONF_ENUM("fallback", struct job_group_conf, fallback, "none", fallback_names,
 		  "Where failures leave no tree, or no way to a server. none: the job waits for a "
 		  "repair, or fails if there will be none; ring: it goes on as a ring of "
-		  "connections, "
-		  "to its end.",
+		  "connections, to its end; ps: with parameter servers, its own or else one beside "
+		  "each worker.",
 		  "our choice"),
 	{ 0 },
 };

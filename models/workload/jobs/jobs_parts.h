@@ -122,7 +122,7 @@ struct job {
 	uint64_t slots;
 	char *ran_as;                /* when it has begun; owned */
 	struct job_restart *restart; /* where links may fail: see job_restart.c; owned */
-	bool fell_back;              /* to a ring: see job_fall_back() */
+	bool fell_back;              /* see job_fall_back() */
 	struct timer timer;          /* start, finish */
 };
 
@@ -154,7 +154,8 @@ struct jobs {
 /* The scheme of its gradients, or what it has fallen back to. */
 static inline const struct scheme_run *job_reduces(const struct job *job)
 {
-	return &job->jobs->schemes[job->fell_back ? SCHEME_ring : job_group_reduces(job->conf)];
+	return &job->jobs->schemes[job->fell_back ? job_group_falls_back(job->conf)
+						  : job_group_reduces(job->conf)];
 }
 
 /* The job's scheme, with stages inside machines around it if it has any; for sharded jobs the
