@@ -7,9 +7,9 @@
 source "${SRC:?source directory}/tests/lib/shell.sh"
 in_a_folder_of_its_own
 RANDOM=${1:-11}
-number=${2:-90} # of scenarios
+number=${2:-108} # of scenarios
 schemes=(switchml panama switchml_star ring halving_doubling esa atp netreduce ring_roce
-	halving_doubling_roce)
+	halving_doubling_roce ps ps_roce)
 (($# < 3)) || schemes=("${@:3}")
 
 # In $one; no $(), as a subshell has random numbers of its own.
@@ -53,6 +53,18 @@ settings() {
 		one_of '' '' ',"roce":{"mtu":4096}' ',"roce":{"first_psn":16776000}' ',"roce":{"window":"64kB"}'
 		settings+=$one
 		;;
+	ps*) # a block ends with a full packet
+		one_of '"credit":4' '"credit":4' '"credit":16' '"credit":1'
+		settings=$one
+		one_of 1 1 2 3
+		settings+=",\"ack_every\":$one"
+		one_of 12 24 48
+		[[ $1 == *_roce ]] || settings+=",\"ps_block\":\"$((mss * one))B\""
+		[[ $1 != *_roce ]] || settings+=",\"ps_block\":\"$((one * 4096))B\",\"transport\":\"roce\""
+		one_of ',"servers":2' ',"servers":{"placement":"workers"}' ',"servers":{"placement":"workers"}'
+		members=$one
+		megabytes=$((4 * megabytes))
+		;;
 	*)
 		one_of '"transport":"dctcp"' '"transport":"reno"' '"transport":"swift"' '"step_latency":"10us"'
 		settings=$one
@@ -68,7 +80,7 @@ settings() {
 
 # scenario NUMBER SCHEME
 scenario() {
-	local scheme=${2%_roce} topology rate jitter nics window roce j separator=
+	local scheme=${2%_roce} topology rate jitter nics window roce j separator= mss megabytes
 	one_of '"kind":"star","hosts":16' '"kind":"leaf-spine","leaves":4,"spines":2,"hosts_per_leaf":4' \
 		'"kind":"fat-tree","k":4'
 	topology=$one
@@ -78,6 +90,8 @@ scenario() {
 	jitter=$one
 	one_of 1 1 1 2
 	nics=$one
+	mss=$((200 + RANDOM % 1300))
+	megabytes=$((2 + RANDOM % 4))
 	settings "$2"
 	((nics == 1)) || members=${members/,\"sharding\":*/} # one GPU a worker there
 	one_of '' ',"max_window":"60kB"' ',"max_window":"1MB"'
@@ -88,13 +102,13 @@ scenario() {
 	[[ $settings == *bus* ]] || topology+=$one # a slow bus would need more headroom
 	printf '{"name":"repeats","seed":%d,"topology":{%s,"link":{"rate":"%s"},"host":{"nic_jitter":"%s","gpus":{"count":%d},"nics":{"count":%d}}},
 		"tcp":{"mss":%d%s},"roce":{"mtu":%d},"schemes":{"%s":{%s}},"jobs":[' "$RANDOM" "$topology" "$rate" "$jitter" "$nics" "$nics" \
-		$((200 + RANDOM % 1300)) "$window" "$roce" "$scheme" "$settings"
+		"$mss" "$window" "$roce" "$scheme" "$settings"
 	for ((j = 0; j < 1 + $1 / ${#schemes[@]} % 3; j++)); do
 		one_of 0 0 0.1
 		printf '%s{"all_reduce":"%s","workers":%d,"iterations":%d,"compute_jitter":%s,
 			"arrival":{"at":"%dus"},"model":{"layers":[{"gradient":"%dMB","backward":"%dus"},
 			{"gradient":"%dkB","forward":"20us"}]}%s}' "$separator" "$scheme" $((2 + RANDOM % 4)) \
-			$((1 + RANDOM % 2)) "$one" $((j * (RANDOM % 2000))) $((2 + RANDOM % 4)) \
+			$((1 + RANDOM % 2)) "$one" $((j * (RANDOM % 2000))) "$megabytes" \
 			$((RANDOM % 300)) $((1 + RANDOM % 3000)) "$members"
 		separator=,
 	done

@@ -58,8 +58,7 @@ const struct conf_table ps_table = { "ps", ps_rows, sizeof(struct ps_conf),
 
 /* --- blocks of shards --- */
 
-/* Bytes of the shard from the cursor on. Its tensor has been handed over. */
-static uint64_t bytes_left(const struct ps *ps, uint32_t server, const struct cursor *at)
+uint64_t ps_bytes_left(const struct ps *ps, uint32_t server, const struct cursor *at)
 {
 	return tensor_parts(ps->sizes.of[at->tensor], server, server + 1, ps->job.servers) -
 	       at->block * ps->scheme->block;
@@ -68,7 +67,7 @@ static uint64_t bytes_left(const struct ps *ps, uint32_t server, const struct cu
 /* Bytes of the block at the cursor. */
 static uint64_t block_bytes(const struct ps *ps, uint32_t server, const struct cursor *at)
 {
-	uint64_t left = bytes_left(ps, server, at);
+	uint64_t left = ps_bytes_left(ps, server, at);
 
 	return left < ps->scheme->block ? left : ps->scheme->block;
 }
@@ -76,7 +75,7 @@ static uint64_t block_bytes(const struct ps *ps, uint32_t server, const struct c
 /* Moves the cursor past the block; true if that was the last of its shard. */
 static bool pass_block(const struct ps *ps, uint32_t server, struct cursor *at)
 {
-	bool last = bytes_left(ps, server, at) <= ps->scheme->block;
+	bool last = ps_bytes_left(ps, server, at) <= ps->scheme->block;
 
 	at->bytes += block_bytes(ps, server, at);
 	at->number++;
@@ -86,12 +85,6 @@ static bool pass_block(const struct ps *ps, uint32_t server, struct cursor *at)
 }
 
 /* --- streams --- */
-
-static struct stream *stream_of(struct stream *streams, const struct ps *ps, uint32_t worker,
-				uint32_t server)
-{
-	return &streams[(size_t)worker * ps->job.servers + server];
-}
 
 /* The sender writes its next block. */
 static void write_block(struct stream *stream)
@@ -123,7 +116,7 @@ static bool has_block(const struct stream *stream)
 static bool may_push(const struct stream *push)
 {
 	const struct ps *ps = push->ps;
-	const struct stream *pull = stream_of(ps->pull, ps, push->worker, push->server);
+	const struct stream *pull = ps_stream_of(ps->pull, ps, push->worker, push->server);
 	uint64_t credit = (uint64_t)ps->scheme->conf->credit;
 
 	return push->written.tensor < ps->workers[push->worker].contributed &&
@@ -154,7 +147,7 @@ static void shard_done(struct ps *ps, uint32_t w, uint64_t tensor)
 		worker->held++;
 		for (uint32_t q = 0; q < ps->job.servers; q++)
 			worker->behind +=
-				stream_of(ps->pull, ps, w, q)->next.tensor == worker->held;
+				ps_stream_of(ps->pull, ps, w, q)->next.tensor == worker->held;
 		ps->job.done(ps->job.owner, w, worker->held - 1);
 	}
 }
@@ -179,7 +172,7 @@ static void pull_next(struct stream *stream)
 		if (pass_block(ps, stream->server, &stream->next))
 			shard_done(ps, stream->worker, tensor);
 	}
-	push_more(stream_of(ps->push, ps, stream->worker, stream->server));
+	push_more(ps_stream_of(ps->push, ps, stream->worker, stream->server));
 }
 
 /* --- at servers --- */
@@ -191,9 +184,11 @@ void ps_sum_ready(struct server *server)
 
 	server->sent++;
 	for (uint32_t i = 0; i < n; i++)
-		write_block(stream_of(ps->pull, ps, (server->number + i) % n, server->number));
+		write_block(ps_stream_of(ps->pull, ps, (server->number + i) % n, server->number));
+	if (!server->number && server->sent >= ps->mark)
+		ps_mark(ps);
 	for (uint32_t i = 0; i < n; i++)
-		pull_next(stream_of(ps->pull, ps, (server->number + i) % n, server->number));
+		pull_next(ps_stream_of(ps->pull, ps, (server->number + i) % n, server->number));
 }
 
 /* A server takes the copies that have come. */
@@ -235,8 +230,8 @@ static void on_pulled(void *owner, uint64_t total)
 	pull_next(owner);
 }
 
-static const struct tcp_app push_app = { .delivered = on_pushed };
-static const struct tcp_app pull_app = { .delivered = on_pulled };
+static const struct tcp_app push_app = { .delivered = on_pushed, .repeats = true };
+static const struct tcp_app pull_app = { .delivered = on_pulled, .repeats = true };
 
 /* --- the interface --- */
 
@@ -278,7 +273,7 @@ uint64_t ps_connection_key(const struct ps *ps, uint32_t w, uint32_t q, bool pus
 static void open_stream(struct ps *ps, uint32_t w, uint32_t q, bool push)
 {
 	const struct ps_scheme *scheme = ps->scheme;
-	struct stream *stream = stream_of(push ? ps->push : ps->pull, ps, w, q);
+	struct stream *stream = ps_stream_of(push ? ps->push : ps->pull, ps, w, q);
 	uint32_t worker = ps->job.hosts[w], server = ps->job.server_hosts[q];
 
 	*stream = (struct stream){ .ps = ps, .worker = w, .server = q, .local = worker == server };
@@ -311,6 +306,9 @@ static void *ps_start(void *self, const struct collective_job *job, const char *
 	exact_init(&ps->exact, scheme->env.checks, scheme->env.sim->seed, job->number,
 		   job->workers);
 	ps->servers = xcalloc(job->servers, sizeof(*ps->servers));
+	ps->next = scheme->jobs;
+	scheme->jobs = ps;
+	ps_mark_first(ps);
 	ps->workers = xcalloc(job->workers, sizeof(*ps->workers));
 	ps->push = xcalloc(streams, sizeof(*ps->push));
 	ps->pull = xcalloc(streams, sizeof(*ps->pull));
@@ -333,13 +331,17 @@ static void ps_contribute(void *instance, uint32_t w, bytes size)
 
 	tensor_sizes_add(&ps->sizes, ps->workers[w].contributed++, size);
 	for (uint32_t i = 0; i < m; i++)
-		push_more(stream_of(ps->push, ps, w, (w + i) % m));
+		push_more(ps_stream_of(ps->push, ps, w, (w + i) % m));
 }
 
 static void ps_finish(void *instance)
 {
-	struct ps *ps = instance;
+	struct ps *ps = instance, **at = &ps->scheme->jobs;
 
+	ps_mark_no_more(ps);
+	while (*at != ps)
+		at = &(*at)->next;
+	*at = ps->next;
 	for (size_t i = 0; i < (size_t)ps->job.workers * ps->job.servers; i++) {
 		if (ps->push[i].local)
 			continue;
@@ -383,7 +385,7 @@ static void ps_report_waiting(const void *instance, FILE *to, size_t limit)
 		if (worker->held == worker->contributed)
 			continue;
 		for (uint32_t q = 0; q < ps->job.servers && limit; q++) {
-			const struct stream *pull = stream_of(ps->pull, ps, w, q);
+			const struct stream *pull = ps_stream_of(ps->pull, ps, w, q);
 			const struct server *server = &ps->servers[q];
 
 			if (pull->next.tensor != worker->held)
@@ -418,5 +420,6 @@ const struct collective_ops ps_collective = {
 	.withdraw = ps_withdraw,
 	.tolerance = { .one_switch = 0.02 },
 	.stats = ps_stats,
+	.repeat = ps_repeat,
 	.report_waiting = ps_report_waiting,
 };

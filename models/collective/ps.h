@@ -2,6 +2,7 @@
  *
  *   ps.c         parameters, workers, connections, the members of struct collective_ops
  *   ps_server.c  what a server holds: copies that its host adds, sums that are on their way
+ *   ps_repeat.c  their state, for runs that repeat themselves
  *   ps_plan.c    a job as a fluid stream
  *
  * Calls go from ps.c to ps_server.c. Back comes only ps_sum_ready(): which block is complete is the
@@ -14,6 +15,7 @@
 
 #include "collective/collective.h"
 #include "collective/tensors.h"
+#include "core/repeat.h"
 
 struct ps_conf {
 	int transport;
@@ -25,7 +27,8 @@ struct ps_conf {
 struct ps_scheme {
 	struct model_env env;
 	const struct ps_conf *conf;
-	uint64_t block; /* bytes of a full block, a multiple of an element */
+	uint64_t block;  /* bytes of a full block, a multiple of an element */
+	struct ps *jobs; /* running, by `next` */
 };
 
 /* A place in the stream of blocks of one server's shards, tensor by tensor: the next block. */
@@ -70,7 +73,8 @@ struct server {
 	uint64_t block_mask;
 	struct copy *queue; /* ring of waiting copies, in the order of their times */
 	uint64_t queue_first, queue_end, queue_mask;
-	struct timer timer; /* for the first copy in it */
+	struct timer timer;          /* for the first copy in it */
+	struct repeat_stream stream; /* of blocks, for runs that repeat themselves */
 };
 
 struct ps_worker {
@@ -87,12 +91,21 @@ struct ps {
 	struct ps_worker *workers;
 	struct stream *push, *pull; /* [worker * servers + server] */
 	struct tensor_sizes sizes;
+	uint64_t mark; /* block of server 0 at which to look for repetition; UINT64_MAX = none */
+	uint64_t distance; /* blocks from mark to mark */
+	struct ps *next;
 };
 
 /* The chunk that a block is to the check of sums (exact.h). */
 static inline uint64_t ps_block_name(uint32_t server, uint64_t number)
 {
 	return (uint64_t)server << 40 | number;
+}
+
+static inline struct stream *ps_stream_of(struct stream *streams, const struct ps *ps,
+					  uint32_t worker, uint32_t server)
+{
+	return &streams[(size_t)worker * ps->job.servers + server];
 }
 
 /* --- ps_server.c --- */
@@ -117,6 +130,18 @@ void ps_sum_ready(struct server *server);
 
 /* The key (transport/keys.h) of the connection to a server (`push`) or back from it. */
 uint64_t ps_connection_key(const struct ps *ps, uint32_t worker, uint32_t server, bool push);
+
+/* Bytes of the shard from the cursor on. Its tensor has been handed over. */
+uint64_t ps_bytes_left(const struct ps *ps, uint32_t server, const struct cursor *at);
+
+/* --- ps_repeat.c --- */
+
+/* A job begins; server 0 has come to its mark; the job is over. */
+void ps_mark_first(struct ps *ps);
+void ps_mark(struct ps *ps);
+void ps_mark_no_more(struct ps *ps);
+/* The member of struct collective_ops. */
+void ps_repeat(void *scheme, struct repeat *repeat);
 
 /* --- ps_plan.c --- */
 

@@ -2,8 +2,8 @@
  * of numbers of packets.
  *
  * Who uses a stream of bytes acts when what it expects has come, and when all that it has posted is
- * acknowledged, so it need not be gone through. An owner of packets has to be, and posts messages
- * all the time: they move on, too.
+ * acknowledged, so it need not be gone through. One that is (tcp_app.repeats), and an owner of
+ * packets, which has to be, posts messages all the time: they move on, too.
  *
  * PSNs wrap. What is skipped lies between two wraps, so that PSNs grow as numbers do.
  *
@@ -81,6 +81,22 @@ void roce_mark(struct roce_conn *conn, bool comes)
 
 /* --- connections --- */
 
+static bool owner_repeats(const struct roce_conn *conn)
+{
+	return conn->app && conn->app->repeats;
+}
+
+/* Of a message that was posted: it moves on if that goes on. */
+static void repeat_posted(struct roce_conn *conn, struct repeat *repeat, uint64_t *number)
+{
+	if (conn->packets)
+		repeat_number(repeat, number, &conn->stream);
+	else if (owner_repeats(conn))
+		repeat_count(repeat, number);
+	else
+		repeat_same(repeat, *number);
+}
+
 static void repeat_messages(struct roce_conn *conn, struct repeat *repeat)
 {
 	struct roce_tx *tx = &conn->tx;
@@ -92,10 +108,7 @@ static void repeat_messages(struct roce_conn *conn, struct repeat *repeat)
 		struct roce_message *message = &tx->messages[i & tx->mask];
 
 		repeat_same(repeat, message->size);
-		if (conn->packets)
-			repeat_number(repeat, &message->first, &conn->stream);
-		else
-			repeat_same(repeat, message->first);
+		repeat_posted(conn, repeat, &message->first);
 	}
 }
 
@@ -119,20 +132,21 @@ static void repeat_ends(struct roce_conn *conn, struct repeat *repeat)
 	}
 }
 
-/* A timer that fires before the deadline, to look, bounds what is skipped. */
-static void repeat_timer(struct roce_tx *tx, struct repeat *repeat)
+/* A timer that was set within the period moves on. An older one, which looks how late it is,
+ * bounds what is skipped. */
+static void repeat_timer(struct roce_tx *tx, sim_time rto, struct repeat *repeat)
 {
-	bool due = tx->timer_at == tx->deadline;
+	bool set = repeat->marked && tx->timer_at - rto > repeat->marked;
 
 	if (tx->asked <= tx->una) {
 		repeat_same(repeat, 0);
 		return;
 	}
-	repeat_same(repeat, 1 + due);
+	repeat_same(repeat, 1 + set);
 	repeat_time(repeat, &tx->deadline);
-	if (due) {
+	if (set) {
 		repeat_event(repeat, tx->timer.id);
-		tx->timer_at = tx->deadline;
+		repeat_time(repeat, &tx->timer_at);
 	}
 }
 
@@ -147,16 +161,13 @@ static void repeat_sender(struct roce_conn *conn, struct repeat *repeat)
 	if (tx->ack_every <= ROCE_PSN_MASK) /* else packets ask where PSNs wrap, at most */
 		repeat_same(repeat, tx->una % tx->ack_every);
 	repeat_same(repeat, (uint64_t)tx->timeouts << 1 | tx->limited);
+	repeat_ends(conn, repeat); /* as they are before they move on */
 	repeat_messages(conn, repeat);
-	repeat_ends(conn, repeat);
-	repeat_timer(tx, repeat);
+	repeat_timer(tx, conn->roce->conf->rto, repeat);
 	repeat_number(repeat, &tx->nxt, &conn->stream);
 	repeat_number(repeat, &tx->max, &conn->stream);
 	repeat_number(repeat, &tx->asked, &conn->stream);
-	if (conn->packets)
-		repeat_number(repeat, &tx->end, &conn->stream);
-	else
-		repeat_same(repeat, tx->end);
+	repeat_posted(conn, repeat, &tx->end);
 	repeat_number(repeat, &tx->una, &conn->stream);
 }
 
@@ -174,7 +185,10 @@ static void repeat_receiver(struct roce_conn *conn, struct repeat *repeat)
 		return;
 	if (rx->wanted != UINT64_MAX)
 		repeat_left(repeat, &left, 1);
-	repeat_same(repeat, rx->wanted);
+	if (owner_repeats(conn) && rx->wanted != UINT64_MAX)
+		repeat_count(repeat, &rx->wanted);
+	else
+		repeat_same(repeat, rx->wanted);
 	repeat_count(repeat, &rx->bytes);
 	if (!repeat->moving)
 		return;
@@ -191,7 +205,7 @@ static void repeat_connection(struct roce_conn *conn, struct repeat *repeat)
 		return;
 	repeat_receiver(conn, repeat);
 	repeat_same(repeat, (uint32_t)conn->tx.source.credit);
-	if (!idle)
+	if (!idle || owner_repeats(conn))
 		repeat_sender(conn, repeat);
 	repeat_counts(repeat, (uint64_t *)&conn->stats, sizeof(conn->stats) / sizeof(uint64_t));
 }

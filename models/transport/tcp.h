@@ -44,6 +44,9 @@ struct tcp_app {
 	void (*delivered)(void *owner, uint64_t total);
 	/* At the sender: everything written so far has been acknowledged. */
 	void (*drained)(void *owner);
+	/* Of runs that repeat themselves: the owner's state is gone through, too, so what repeats
+	 * may be whole messages. */
+	bool repeats;
 };
 
 /* Counters of a connection of any transport. */

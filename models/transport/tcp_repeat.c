@@ -3,7 +3,8 @@
  *
  * Who uses a connection acts when what it expects has come, and when all that it has written is
  * acknowledged: up to there nobody's state changes but that of connections. So schemes that do
- * nothing but exchange messages need not be gone through.
+ * nothing but exchange messages need not be gone through. Where they are (tcp_app.repeats), what is
+ * written and expected moves on with them.
  *
  * What a window counts (DCTCP's alpha, whether it was used) has rounds of its own, and need not be
  * equal as long as the window decides nothing: nobody was stopped by it, or saw a mark or a loss.
@@ -181,6 +182,26 @@ static void replay(struct tcp_conn *conn, uint64_t periods)
 	}
 }
 
+static bool owner_repeats(const struct tcp_conn *conn)
+{
+	return conn->app && conn->app->repeats;
+}
+
+/* A timer that was set within the period moves on. An older one, which looks how late it is,
+ * bounds what is skipped. */
+static void repeat_timer(struct tcp_tx *tx, struct repeat *repeat)
+{
+	if (!timer_pending(repeat->sim, &tx->timer)) {
+		repeat_same(repeat, 0);
+	} else if (repeat->marked && tx->timer_at - tx->rto > repeat->marked) {
+		repeat_event(repeat, tx->timer.id);
+		repeat_time(repeat, &tx->timer_at);
+	} else {
+		repeat_same(repeat, 1);
+	}
+	repeat_due(repeat, &tx->deadline);
+}
+
 static void repeat_sender(struct tcp_conn *conn, struct repeat *repeat)
 {
 	struct tcp_tx *tx = &conn->tx;
@@ -190,14 +211,17 @@ static void repeat_sender(struct tcp_conn *conn, struct repeat *repeat)
 	    tx->nxt < tx->max || tx->ops->paces || tx->ops->delays || !steps_are_plain(conn))
 		repeat_never(repeat);
 	repeat_left(repeat, &left, 2 * mss);
-	repeat_same(repeat, tx->written);
+	if (owner_repeats(conn))
+		repeat_count(repeat, &tx->written);
+	else
+		repeat_same(repeat, tx->written);
 	repeat_same(repeat, (uint64_t)tx->dupacks << 32 | tx->timeouts);
 	if (!timeout_is_min(conn)) {
 		repeat_same(repeat, tx->srtt);
 		repeat_same(repeat, tx->rttvar);
 	}
 	repeat_same(repeat, tx->rto);
-	repeat_time(repeat, &tx->deadline);
+	repeat_timer(tx, repeat);
 	repeat_same(repeat, tx->nxt - tx->una);
 	if (repeat->moving) {
 		uint64_t una = tx->una + repeat->periods * conn->stream.step;
@@ -218,7 +242,10 @@ static void repeat_receiver(struct tcp_conn *conn, struct repeat *repeat)
 		repeat_never(repeat);
 	if (rx->wanted != UINT64_MAX)
 		repeat_left(repeat, &left, 1);
-	repeat_same(repeat, rx->wanted);
+	if (owner_repeats(conn) && rx->wanted != UINT64_MAX)
+		repeat_count(repeat, &rx->wanted);
+	else
+		repeat_same(repeat, rx->wanted);
 	repeat_same(repeat, (uint64_t)rx->unacked << 1 | rx->ce);
 	repeat_number(repeat, &rx->next, &conn->stream);
 	if (rx->unacked) {
@@ -240,7 +267,7 @@ static void repeat_connection(struct tcp_conn *conn, struct repeat *repeat)
 	repeat_same(repeat, (uint64_t)conn->generation << 2 | conn->open << 1 | idle);
 	if (!conn->open)
 		return;
-	if (!idle)
+	if (!idle || owner_repeats(conn))
 		repeat_sender(conn, repeat);
 	repeat_same(repeat, (uint32_t)conn->tx.source.credit);
 	repeat_receiver(conn, repeat);
