@@ -94,6 +94,41 @@ says r/jobs.csv ',ring,'
 no_tree 4 none 0ms
 says r/jobs.csv "no switch that works joins its workers"
 
+# --- another host ---
+
+# moves CODE HOSTS EVENTS REST: 5 ms after the controller has heard of it a free host is in the place of a dead one
+moves() {
+	scenario "$leaf_spine" "$3" '"jobs": [ { "model": { "layers": [ { "gradient": "2MB", "backward": "100us" }, { "gradient": "1MB" } ] },
+		"overlap": "layers", "workers": [0, 1, 2], "iterations": 3, "restart_delay": "5ms", '"${4:-\"all_reduce\": \"switchml\"}"' } ]' \
+		', "reroute_delay": "50us", "controller_delay": "60us"'
+	ends "$1" run t.json --out r --force
+	checks=$((checks + 1))
+	[[ $(cell hosts r/jobs.csv) == "$2" ]] || fail "hosts $(cell hosts r/jobs.csv), not $2: $(cat t.json)"
+}
+for all_reduce in ring double_tree halving_doubling ps ps_stream switchml atp esa panama switchml_star netreduce sharp; do
+	given="\"all_reduce\": \"$all_reduce\"" other=3
+	[[ $all_reduce != @(ps|ps_stream|atp|esa) ]] || given+=', "servers": 1' other=4
+	moves 0 "0 1 2" '{ "fails": "h5", "at": "1s" }' "$given"
+	jct=$(cell jct_s r/jobs.csv)
+	moves 0 "0 $other 2" '{ "fails": "h1", "at": "2ms" }' "$given"
+	checks=$((checks + 1))
+	awk -v with="$(cell jct_s r/jobs.csv)" -v without="$jct" 'BEGIN { d = with - without; exit !(d > 0.0045 && d < 0.009) }' ||
+		fail "$all_reduce: $(cell jct_s r/jobs.csv) s with another host, $jct s without failures"
+done
+moves 0 "0 3 2" '{ "fails": "h1", "at": "2ms" }' '"all_reduce": "ring", "sharding": "full", "all_gather": "multicast"'
+moves 0 "0 3 2" '{ "fails": "h1", "at": "2ms" }' '"all_reduce": "ring", "sharding": "full", "reduce_scatter": "shards"'
+moves 0 "0 4 2" '{ "fails": "h1", "at": "2ms" }, { "fails": "h3", "at": "3ms" }'
+moves 0 "3 4 5" '{ "fails": "leaf0", "at": "2ms" }'
+moves 4 "0 1 2" '{ "fails": "h1", "at": "2ms" }, { "fails": "leaf1", "at": "2ms" }'
+says err "no host is free in the place of one that is cut off"
+
+# a job that comes later gets hosts that work
+scenario "$leaf_spine" '{ "fails": "h1", "at": "1ms" }' \
+	'"jobs": [ { "model": { "layers": [ { "gradient": "1MB" } ] }, "workers": 3, "arrival": { "at": "20ms" }, "all_reduce": "ring" } ]'
+ends 0 run t.json --out r --force
+checks=$((checks + 1))
+[[ $(cell hosts r/jobs.csv) == "0 3 2" ]] || fail "hosts $(cell hosts r/jobs.csv)"
+
 # --- a scheme that never sends again begins anew after any loss, even where the link is back by then ---
 
 scenario '"kind": "star", "hosts": 4, "switch": { "pause": true }' '{ "fails": "h1", "at": "60us", "repair_after": "1us" }' \

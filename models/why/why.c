@@ -402,6 +402,14 @@ static void begin_iteration(struct why_job *job)
 	why_snapshot(job->why, &job->before);
 }
 
+void why_moves(struct why_job *job, uint32_t worker, uint32_t host)
+{
+	if (!job)
+		return;
+	job->hosts[worker] = host;
+	job->worker_of_host[host] = worker;
+}
+
 void why_job_begin(struct why_job *job)
 {
 	if (!job)

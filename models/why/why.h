@@ -158,6 +158,8 @@ static inline struct why *why_of(const struct network *net)
 struct why_job *why_job_admit(const struct network *net, uint32_t job, const char *name,
 			      const char *scheme, uint32_t workers, const uint32_t *hosts);
 void why_job_begin(struct why_job *job);
+/* Another host has taken the place of a worker's. */
+void why_moves(struct why_job *job, uint32_t worker, uint32_t host);
 void why_job_end(struct why_job *job); /* releases it */
 /* A task of a worker begins or ends: computing, or a delay that the scenario draws. */
 void why_task(struct why_job *job, uint32_t worker, bool computes, bool ends);

@@ -797,6 +797,8 @@ static void put_job(unsigned number, unsigned scheme, bool last)
 	rng = &failing;
 	if (!calm && chance(20))
 		put(", 'fallback': '%s'", one_of("ring|ps"));
+	if (!calm && chance(30))
+		put(", 'restart_delay': '%s'", one_of("0s|20us|10ms"));
 	rng = &all;
 	mute = gpus || fused;
 	if (lossless && !lossy && chance(50))

@@ -231,7 +231,7 @@ static struct job_exchange *add(struct job *job, enum exchange what,
 	exchange->spec = spec;
 	exchange->scheme = scheme;
 	job_exchange_start(exchange, &never);
-	if (job->jobs->env.topo->detours && ops->intact)
+	if (job->jobs->env.topo->detours && (ops->intact || job->conf->restart_delay_given))
 		exchange->restart = job_restart_new(job, exchange, ranks);
 	SIM_BUG_ON(!exchange->instance && !exchange->restart); /* they take no memory of switches */
 	return exchange;

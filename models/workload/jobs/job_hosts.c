@@ -30,7 +30,7 @@ static bool take_list_and(struct job *job, struct rng *rng, const uint32_t *list
 static bool take_slots(struct job *job, uint32_t own)
 {
 	struct cluster *cluster = &job->jobs->cluster;
-	bool workers_listed = job->conf->workers.given && job->conf->workers.form == WORKERS_HOSTS;
+	bool workers_listed = job_hosts_listed(job);
 	bool servers_listed = own && job_group_servers_listed(job->conf);
 	uint32_t *workers = job->hosts, *servers = job->hosts + job->workers;
 	struct rng rng;
@@ -74,6 +74,49 @@ bool job_take_hosts(struct job *job)
 		free(job->hosts);
 		job->hosts = NULL;
 		return false;
+	}
+	if (!own)
+		borrow_hosts(job);
+	return true;
+}
+
+/* No host reaches it, nor ever will. */
+static bool is_cut_off(const struct jobs *jobs, uint32_t host)
+{
+	const struct topology *topo = jobs->env.topo;
+	const struct machine_conf *machine = jobs->env.machine;
+	uint32_t hosts = topo->net.hosts;
+
+	for (uint32_t r = 0; r < machine_nics(machine); r++) {
+		bool reached = false;
+
+		for (uint32_t h = 0; h < jobs->cluster.host_count && !reached; h++)
+			reached = h != host &&
+				  topology_ever_reaches(topo, machine_nic(machine, hosts, h, r),
+							machine_nic(machine, hosts, host, r));
+		if (!reached)
+			return true;
+	}
+	return false;
+}
+
+bool job_replace_hosts(struct job *job)
+{
+	struct jobs *jobs = job->jobs;
+	uint32_t own = job_group_own_servers(job->conf, job->workers), other;
+	struct rng rng;
+
+	rng_init(&rng, jobs->env.sim->seed, "other hosts", job->number);
+	for (uint32_t i = 0; i < job->workers + own; i++) {
+		if (!is_cut_off(jobs, job->hosts[i]))
+			continue;
+		do
+			if (!cluster_place_apart(&jobs->cluster,
+						 (enum placement)job->conf->placement, 1, &rng,
+						 job->hosts, job->workers + own, &other))
+				return false;
+		while (is_cut_off(jobs, other));
+		job->hosts[i] = other;
 	}
 	if (!own)
 		borrow_hosts(job);

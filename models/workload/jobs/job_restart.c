@@ -10,7 +10,11 @@
  *
  * Where there is no tree, the job falls back to what its group says ("fallback"). Else it waits
  * while something may still be repaired, as it does without memory; and where there will never be
- * one, it fails. */
+ * one, it fails.
+ *
+ * Where a host of its own is cut off for good, a free one takes its place after "restart_delay",
+ * and all collectives begin anew. Workers keep what they have computed: the delay stands for what
+ * must be computed again. */
 #include "workload/jobs/jobs_parts.h"
 
 #include "base/mem.h"
@@ -61,6 +65,8 @@ void job_restart_free(struct job_restart *restart)
 	free(restart->sent);
 	free(restart);
 }
+
+static const char cut_off[] = "no way between its hosts is left";
 
 /* --- what goes to the scheme, and comes back --- */
 
@@ -244,15 +250,58 @@ bool job_is_cut_off(const struct job *job)
 	return false;
 }
 
+/* Hosts of a job have died: it stops, and goes on elsewhere after restart_delay. */
+static void begin_move(struct job *job)
+{
+	for (size_t n = 0; n <= job->exchange_count; n++)
+		if (restart_of(job, n) && instance_of(restart_of(job, n)))
+			suspend(restart_of(job, n));
+	job->moving = true;
+	timer_set(job->jobs->env.sim, &job->timer,
+		  job->jobs->env.sim->now + job->conf->restart_delay);
+}
+
+static void follow_hosts(struct job *job)
+{
+	for (size_t i = 0; i < job->exchange_count; i++) {
+		struct job_exchange *exchange = &job->exchanges[i];
+
+		for (uint32_t r = 0; r < exchange->spec.workers; r++)
+			exchange->hosts[r] = job->hosts[exchange->first + r * exchange->stride];
+	}
+	for (uint32_t w = 0; w < job->workers; w++)
+		why_moves(job->why, w, job->hosts[w]);
+}
+
+const char *job_move(struct job *job)
+{
+	const char *why = NULL;
+
+	job->moving = false;
+	if (!job_replace_hosts(job))
+		return "no host is free in the place of one that is cut off";
+	if (job_is_cut_off(job))
+		return cut_off;
+	follow_hosts(job);
+	for (size_t n = 0; !why && n <= job->exchange_count; n++)
+		if (restart_of(job, n))
+			why = recover(restart_of(job, n));
+	return why;
+}
+
 void jobs_failures_known(struct jobs *jobs, bool may_change)
 {
 	jobs->may_change = may_change;
 	for (size_t i = 0; i < jobs->report.arrived; i++) {
 		struct job *job = &jobs->jobs[i];
-		const char *why = runs(job) && job_is_cut_off(job)
-					  ? "no way between its hosts is left"
-					  : NULL;
+		const char *why = runs(job) && job_is_cut_off(job) ? cut_off : NULL;
 
+		if (job->moving)
+			continue;
+		if (why && job->conf->restart_delay_given) {
+			begin_move(job);
+			continue;
+		}
 		for (size_t n = 0; !why && runs(job) && n <= job->exchange_count; n++)
 			if (restart_of(job, n))
 				why = recover(restart_of(job, n));
@@ -270,7 +319,7 @@ void jobs_resume(struct jobs *jobs)
 		for (size_t n = 0; runs(&jobs->jobs[i]) && n <= jobs->jobs[i].exchange_count; n++) {
 			struct job_restart *restart = restart_of(&jobs->jobs[i], n);
 
-			if (restart && restart->waits)
+			if (restart && restart->waits && !jobs->jobs[i].moving)
 				resume(restart, &never);
 		}
 }

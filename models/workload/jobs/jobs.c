@@ -120,12 +120,26 @@ void job_fail(struct job *job, const char *why)
 		jobs->changed(jobs->owner);
 }
 
+static void on_move(struct job *job)
+{
+	const char *why = job_move(job);
+
+	if (why)
+		job_fail(job, why);
+	else if (job->state == JOB_WAITING) /* it was about to begin */
+		job_begin(job);
+}
+
 /* The controller's message has reached the workers, or the last worker is done. */
 static void on_job_timer(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct job *job = owner;
 
 	(void)sim, (void)entity;
+	if (job->moving) {
+		on_move(job);
+		return;
+	}
 	if (job->iterations_done == job->iterations)
 		job_end(job);
 	else
@@ -213,6 +227,11 @@ static enum admission admit(struct job *job)
 
 	if (!job_take_hosts(job))
 		return ADMIT_LATER;
+	if (!job_hosts_listed(job) && job_is_cut_off(job) && !job_replace_hosts(job) &&
+	    jobs->report.running) {
+		job_return_hosts(job);
+		return ADMIT_LATER;
+	}
 	job->why =
 		why_job_admit(&jobs->env.topo->net, job->number, job->conf->name,
 			      scheme_names[job_group_reduces(job->conf)], job->workers, job->hosts);
@@ -707,7 +726,7 @@ bool jobs_stalled(const struct jobs *jobs, sim_time *since)
 
 		if (job->state != JOB_RUNNING)
 			continue;
-		if (computes(job))
+		if (computes(job) || job->moving)
 			return false;
 		*since = job->moved > *since ? job->moved : *since;
 		min = patience(job) > min ? patience(job) : min;

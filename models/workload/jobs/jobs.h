@@ -143,9 +143,11 @@ struct job_group_conf {
 	int64_t iterations;
 	bool iterations_given;
 	int iterations_rule;
-	int64_t max_steps;              /* 0 = every iteration is simulated */
-	int all_reduce;                 /* enum scheme_index */
-	int fallback;                   /* enum job_fallback */
+	int64_t max_steps; /* 0 = every iteration is simulated */
+	int all_reduce;    /* enum scheme_index */
+	int fallback;      /* enum job_fallback */
+	sim_time restart_delay;
+	bool restart_delay_given;
 	int reduce_scatter, all_gather; /* the same, if given; see job_group_reduces() */
 	bool reduce_scatter_given, all_gather_given;
 	int placement;

@@ -233,6 +233,12 @@ static const struct conf_row group_rows[] = {
 		  "connections, to its end; ps: with parameter servers, its own or else one beside "
 		  "each worker.",
 		  "our choice"),
+	CONF_TIME("restart_delay", struct job_group_conf, restart_delay, CONF_OPTIONAL, 0,
+		  1000000 * PS_PER_S,
+		  "When a host of its own is cut off for good, a free one takes its place, so long "
+		  "after the controller has heard of it: with all that takes, computing again "
+		  "included. Without it, or without a free host, the job fails.",
+		  .present = CONF_GIVEN(struct job_group_conf, restart_delay_given)),
 	{ 0 },
 };
 const struct conf_table job_group_table = { "job_group", group_rows, sizeof(struct job_group_conf),

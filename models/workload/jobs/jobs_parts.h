@@ -123,7 +123,8 @@ struct job {
 	char *ran_as;                /* when it has begun; owned */
 	struct job_restart *restart; /* where links may fail: see job_restart.c; owned */
 	bool fell_back;              /* see job_fall_back() */
-	struct timer timer;          /* start, finish */
+	bool moving;                 /* waits for restart_delay */
+	struct timer timer;          /* start, finish, job_move() */
 };
 
 struct jobs {
@@ -213,6 +214,9 @@ void job_restart_free(struct job_restart *restart); /* takes NULL */
 void job_restart_reduce(struct job_restart *restart, uint32_t rank, bytes size);
 bool job_restart_holds(struct job_restart *restart, uint32_t rank, uint64_t *tensor);
 void jobs_resume(struct jobs *jobs); /* memory of switches has become free */
+/* After restart_delay: free hosts take the places of those that are cut off, and all begins anew.
+ * Returns why not, or NULL. */
+const char *job_move(struct job *job);
 /* Whether two of its hosts will never reach each other again. */
 bool job_is_cut_off(const struct job *job);
 
@@ -224,10 +228,19 @@ void job_fail(struct job *job, const char *why);
 bool job_fall_back(struct job *job); /* to what its group says; false: nothing, or once already */
 void jobs_start_waiting(struct jobs *jobs);
 
+/* The scenario says which hosts its workers have. */
+static inline bool job_hosts_listed(const struct job *job)
+{
+	return job->conf->workers.given && job->conf->workers.form == WORKERS_HOSTS;
+}
+
 /* job_hosts.c: hosts for workers and servers, into job->hosts. False, and nothing is taken, when
  * there is no room now. */
 bool job_take_hosts(struct job *job);
 void job_return_hosts(struct job *job);
+/* Free hosts take the places of those that are cut off for good, which stay taken; false: there are
+ * too few. */
+bool job_replace_hosts(struct job *job);
 
 /* jobs.c: what a job is to its scheme, hosts included once it has them. */
 struct collective_job job_spec(struct job *job);
