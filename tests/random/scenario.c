@@ -105,20 +105,26 @@ static bool lossless, lossy;
 static const char *node; /* the name of switches of a kind, without their number */
 static bool all_add;     /* but perhaps for those that a graph names */
 static const char *adds; /* tiers that may be the only one that adds up */
+static bool own_memory;  /* some switches have their own */
 
-/* Switches 1 to `last`, of which some may only forward. */
+/* Switches 1 to `last`, of which some may only forward, or have memory of their own. */
 static void put_switches(unsigned last)
 {
 	unsigned first = last + 1;
+	const char *aggregation = "false";
 
 	rng = &passing;
-	if (chance(30))
+	if (chance(50))
 		first = between(1, last);
+	if (first <= last && chance(50)) {
+		own_memory = true;
+		aggregation = one_of("'60kB'|'200kB'|'1MB'");
+	}
 	rng = &all;
 	if (first > 1)
 		put(", 's[1-%u]'", first - 1);
 	if (first <= last)
-		put(", { 'name': 's[%u-%u]', 'aggregation': false }", first, last);
+		put(", { 'name': 's[%u-%u]', 'aggregation': %s }", first, last, aggregation);
 }
 
 /* A tree of switches, perhaps closed to a cycle, with hosts anywhere. */
@@ -742,18 +748,24 @@ static void put_enabled(unsigned number, bool last)
 		some = true;
 }
 
-/* NVLS has no recovery. */
+/* NVLS has no recovery, and messages of NetReduce need more than what single switches have. */
+static bool can_run(unsigned scheme)
+{
+	if (own_memory && (scheme_ops(scheme)->one_memory || scheme == SCHEME_netreduce))
+		return false;
+	return scheme != SCHEME_nvls || (lossless && !lossy);
+}
+
 static unsigned any_scheme(void)
 {
-	bool can = lossless && !lossy;
 	unsigned count = 0, scheme;
 
 	while (all_reduce_ops(count))
 		count++;
 	scheme = (unsigned)rng_below(rng, count);
-	if (can && chance(20))
+	if (can_run(SCHEME_nvls) && chance(20))
 		return SCHEME_nvls;
-	return scheme == SCHEME_nvls && !can ? SCHEME_switchml : scheme;
+	return can_run(scheme) ? scheme : SCHEME_switchml;
 }
 
 static void put_job(unsigned number, unsigned scheme, bool last)
@@ -767,14 +779,16 @@ static void put_job(unsigned number, unsigned scheme, bool last)
 		{ "stragglers", 10, "{ 'workers': 1, 'slowdown': 1.7 }" },
 		{ "prefetch", 20, "0|3" },
 	};
+#define SHARDS                                                                                     \
+	"'optimizer'|'full'|'full', 'reduce_scatter': 'shards', 'all_gather': 'shards'|"           \
+	"'optimizer', 'reduce_scatter': 'shards'|'full', 'all_gather': 'shards'|"                  \
+	"'full', 'reduce_scatter': 'shards', 'all_gather': 'multicast'|"                           \
+	"'optimizer', 'all_gather': 'multicast'"
+	static const struct option without_sharp[] = { { "sharding", 20, SHARDS } };
 	static const struct option sharding[] = {
 		{ "sharding", 20,
-		  "'optimizer'|'full'|'full', 'reduce_scatter': 'shards', 'all_gather': 'shards'|"
-		  "'optimizer', 'reduce_scatter': 'shards'|'full', 'all_gather': 'shards'|"
-		  "'full', 'reduce_scatter': 'shards', 'all_gather': 'multicast'|"
-		  "'optimizer', 'all_gather': 'multicast'|"
-		  "'full', 'reduce_scatter': 'sharp', 'all_gather': 'sharp'|"
-		  "'optimizer', 'reduce_scatter': 'sharp'|'full', 'all_gather': 'sharp'" },
+		  SHARDS "|'full', 'reduce_scatter': 'sharp', 'all_gather': 'sharp'|"
+			 "'optimizer', 'reduce_scatter': 'sharp'|'full', 'all_gather': 'sharp'" },
 	};
 	static const struct option domain[] = {
 		{ "sharding", 40,
@@ -803,6 +817,8 @@ static void put_job(unsigned number, unsigned scheme, bool last)
 	mute = gpus || fused;
 	if (lossless && !lossy && chance(50))
 		OPTIONS(domain);
+	else if (own_memory)
+		OPTIONS(without_sharp);
 	else
 		OPTIONS(sharding);
 	mute = false;
