@@ -303,6 +303,24 @@ Test(shards, timeout_below_the_queues)
 	run_free(&run);
 }
 
+/* Questions do not take the room of answers for ever: all ranks time out together, and what all ask
+ * for at once is ten times what the buffer holds. */
+Test(shards, questions_leave_room_for_answers)
+{
+	struct run run;
+
+	build(&run,
+	      "'kind': 'star', 'hosts': 8, 'link': { 'rate': '10Gbps', 'delay': '1us' }, "
+	      "'switch': { 'buffer': '4kB' }, 'host': { 'nic_jitter': '0s' }",
+	      "'window': '64kB', 'elements_per_packet': 16, 'timeout': '100us'",
+	      "{ 'workers': 8, " BOTH ", 'sharding': 'full', 'model': { "
+	      "'layers': [ { 'gradient': '211552B' } ] } }");
+	run_until(&run, PS_PER_S);
+	cr_expect_gt(run.s->topo.net.dropped, 0);
+	cr_expect_eq(jobs_report(run.s->jobs)->measured.finished, 1);
+	run_free(&run);
+}
+
 /* --- why --- */
 
 static sim_time causes[WHY_CAUSES];

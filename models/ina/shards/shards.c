@@ -23,10 +23,11 @@
  * Recovery: a rank asks for what it lacks: at once for what lies between two rows that have come
  * (paths keep the order), and for the rest when it gets nothing new for `timeout`, which doubles
  * each time (our choice: where queues take longer than a fixed one, what is sent again keeps them
- * full for ever). Of an all-gather, the shard's owner, which sends it again, to that rank alone. Of
- * a reduce-scatter it asks its switch, which sends the sum again. If the sum is not there, the
- * switch asks one or two of those whose parts it lacks, and so on down to ranks. Whoever has not
- * sent the packet yet does not answer.
+ * full for ever), and for half as many rows each time (our choice, too: else the questions of ranks
+ * that time out together fill the queues that the answers need). Of an all-gather, the shard's
+ * owner, which sends it again, to that rank alone. Of a reduce-scatter it asks its switch, which
+ * sends the sum again. If the sum is not there, the switch asks one or two of those whose parts it
+ * lacks, and so on down to ranks. Whoever has not sent the packet yet does not answer.
  *
  * Simplified, and our choice: packets are processed in the switch's constant latency; a header has
  * room for whole row numbers; adding the own part takes no time; gradients are 32-bit integers;

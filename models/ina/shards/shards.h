@@ -60,6 +60,7 @@ struct shards_worker {
 	size_t extra_first, extra_count, extra_capacity;
 	sim_time progress; /* when something new came last, or the wait began */
 	unsigned backoff;  /* times that nothing new has come since; each doubles the wait */
+	uint64_t asks;     /* rows that the last timeout asked for */
 	struct alarm alarm;
 	bool completing;
 };

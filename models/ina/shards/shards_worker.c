@@ -142,11 +142,24 @@ static void ask_for_gap(struct shards_worker *worker, uint32_t piece, uint64_t r
 		ina_wake(&worker->base);
 }
 
+/* Half as many rows as last time, if that has brought nothing: where all ranks time out together,
+ * their questions fill the queues that the answers need, each time in the same order. */
+static uint64_t rows_to_ask(struct shards_worker *worker)
+{
+	uint64_t window = shards_of(worker)->window;
+
+	if (worker->backoff)
+		worker->asks = worker->asks > 1 ? worker->asks / 2 : 1;
+	else
+		worker->asks = worker->asks < window / 2 ? 2 * worker->asks : window;
+	return worker->asks;
+}
+
 /* The oldest row lacks something, and so may those before the last that something has come of. */
 static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct shards_worker *worker = owner;
-	uint64_t row = worker->base.results;
+	uint64_t row = worker->base.results, end = row + rows_to_ask(worker);
 
 	(void)entity;
 	worker->base.job->stats.timeouts++;
@@ -156,7 +169,7 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 	if (!has_extra(worker)) /* else the NIC has not sent what asked last */
 		do
 			ask_for(worker, row++);
-		while (row < worker->row && row < worker->highest);
+		while (row < worker->row && row < worker->highest && row < end);
 	arm(worker);
 	ina_wake(&worker->base);
 }
@@ -290,6 +303,7 @@ void shards_worker_begin(struct shards_worker *worker)
 	worker->got = xcalloc(job->kept * job->words, sizeof(*worker->got));
 	for (uint64_t i = 0; i < job->kept; i++)
 		worker->missing[i] = row_in(job);
+	worker->asks = job->window;
 	alarm_open(sim, &worker->alarm,
 		   timer_key_of_job(tag, job->base.spec.number, worker->base.number), on_timeout,
 		   due, worker);
