@@ -408,6 +408,26 @@ Test(plot, network)
 				 "\n\n1 7 0.5 1 0.5 1 NaN NaN \"switch\"\n");
 }
 
+/* The colour of a switch says whether gradients were added up there. */
+Test(plot, network_where_sums_are_added)
+{
+	create_manifest();
+	create_text("links.csv", LINKS_HEADER "0,a,s,host,up,1,1,1,0.25,0,0,0,0\n"
+					      "1,s,t,switch,up,1,1,1,0,0,0,0,0\n");
+	create_text("aggregators.csv", "switch,packets_aggregated\ns,0\nt,3\n");
+	expect_figure("network", "# How busy was each link?\n"
+				 "# 3 nodes; busiest: a to s, 25.0 %\n"
+				 "panel series x y to_x to_y link_id utilization name\n"
+				 "1 1 0.5 1 0.5 2 1 0 \"link\"\n"
+				 "\n\n1 2 0.5 0 0.5 1 0 0.25 \"link\"\n"
+				 "\n\n1 3 NaN NaN NaN NaN NaN NaN \"link\"\n"
+				 "\n\n1 4 NaN NaN NaN NaN NaN NaN \"link\"\n"
+				 "\n\n1 5 NaN NaN NaN NaN NaN NaN \"link\"\n"
+				 "\n\n1 6 0.5 0 0.5 0 NaN NaN \"host\"\n"
+				 "\n\n1 7 0.5 1 0.5 1 NaN NaN \"switch\"\n"
+				 "\n\n1 8 0.5 2 0.5 2 NaN NaN \"switch that added up\"\n");
+}
+
 Test(plot, series)
 {
 	create_manifest();

@@ -108,8 +108,8 @@ char *figure_thousands(char *buffer, uint64_t value);
  * iterations.csv of f->dir; false with f->why or f->error. */
 bool timeline(struct figure *f);
 
-/* The network with its busy links (network.c). Reads links.csv of f->dir; false with f->why or
- * f->error. */
+/* The network with its busy links (network.c). Reads links.csv and aggregators.csv of f->dir; false
+ * with f->why or f->error. */
 bool network(struct figure *f);
 
 /* NULL if the terminal exists, else the message (caller frees). */

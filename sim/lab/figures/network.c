@@ -1,9 +1,11 @@
-/* The network: nodes by tier, links by how busy they were. Reads links.csv alone, so that it draws
- * what ran, whatever it was written down as. */
+/* The network: nodes by tier, links by how busy they were, switches by whether they added gradients
+ * up. Reads links.csv and, if there is one, aggregators.csv, so that it draws what ran, whatever it
+ * was written down as. */
 #include "lab/figures/figure.h"
 
 #include "base/mem.h"
 #include "lab/figures/values.h"
+#include "data/result_read.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,6 +15,7 @@
 #define CLASSES   5 /* of utilisation */
 #define HOSTS     (CLASSES + 1)
 #define SWITCHES  (CLASSES + 2)
+#define ADDING    (CLASSES + 3)
 #define UNKNOWN   (-1)
 #define OUTSIDE   1.25 /* hosts around a circle of switches */
 
@@ -20,6 +23,7 @@ struct node {
 	char *name;
 	size_t order; /* of its first link */
 	int tier;
+	bool adds;
 	double x, y;
 	double sum; /* of x below it, and ... */
 	size_t below;
@@ -39,6 +43,7 @@ struct map {
 	struct node *nodes; /* by name */
 	size_t node_count;
 	bool across;
+	bool adds; /* some switch */
 };
 
 static void map_release(struct map *map)
@@ -92,18 +97,18 @@ static int by_place(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-static struct node *find(const struct map *map, char *name)
+static struct node *find(const struct map *map, const char *name)
 {
-	struct node key = { .name = name };
 	size_t low = 0, high = map->node_count;
 	while (low < high) {
 		size_t middle = (low + high) / 2;
-		if (strcmp(map->nodes[middle].name, key.name) < 0)
+		if (strcmp(map->nodes[middle].name, name) < 0)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return &map->nodes[low];
+	bool found = low < map->node_count && !strcmp(map->nodes[low].name, name);
+	return found ? &map->nodes[low] : NULL;
 }
 
 static void find_nodes(struct map *map)
@@ -123,6 +128,25 @@ static void find_nodes(struct map *map)
 		map->links[i].from = find(map, map->links[i].names[0]);
 		map->links[i].to = find(map, map->links[i].names[1]);
 	}
+}
+
+/* Which switches added gradients up. A run without jobs in switches has no table; of a fluid one,
+ * which counts no packets, all that have a row. */
+static bool find_adding(struct map *map, struct figure *f)
+{
+	struct csv *csv = result_table(f->dir, "aggregators.csv", &f->error);
+	if (!csv)
+		return !f->error;
+	int name = csv_need(csv, "switch"), added = csv_need(csv, "packets_aggregated");
+	while (csv_next(csv)) {
+		struct node *node = find(map, csv_text(csv, name));
+		bool only_sent_on = !csv_empty(csv, added) && csv_u64(csv, added) == 0;
+		if (!node || only_sent_on)
+			continue;
+		node->adds = true;
+		map->adds = true;
+	}
+	return csv_close(csv, &f->error);
 }
 
 /* From hosts up; returns the number of tiers, hosts' included. */
@@ -231,13 +255,18 @@ static void put_links(struct figure *f, const struct map *map)
 	}
 }
 
-static void put_nodes(struct figure *f, const struct map *map, size_t curve)
+static size_t kind_of(const struct node *node)
 {
-	figure_legend(f, curve, curve, 1, curve == HOSTS ? "host" : "switch");
-	figure_curve(f, 1, curve, curve == HOSTS ? "host" : "switch");
+	return node->tier == 0 ? HOSTS : node->adds ? ADDING : SWITCHES;
+}
+
+static void put_nodes(struct figure *f, const struct map *map, size_t curve, const char *name)
+{
+	figure_legend(f, curve, curve, 1, name);
+	figure_curve(f, 1, curve, name);
 	for (size_t i = 0; i < map->node_count; i++) {
 		const struct node *node = &map->nodes[i];
-		if ((node->tier == 0) == (curve == HOSTS))
+		if (kind_of(node) == curve)
 			figure_row(f, (double[]){ node->x, node->y, node->x, node->y, NAN, NAN },
 				   1);
 	}
@@ -255,15 +284,18 @@ static const struct link *busiest_of(const struct map *map)
 static void draw(struct figure *f, const struct map *map)
 {
 	const struct link *busiest = busiest_of(map);
-	figure_begin(f, "network", 1, SWITCHES, "x y to_x to_y link_id utilization");
+	figure_begin(f, "network", 1, map->adds ? ADDING : SWITCHES,
+		     "x y to_x to_y link_id utilization");
 	figure_title(f, "How busy was each link?",
 		     xasprintf("%zu nodes; busiest: %s to %s, %.1f %%", map->node_count,
 			       busiest->from->name, busiest->to->name, 100 * busiest->utilization));
 	figure_x(f, "", "", false);
 	figure_panel(f, 1, "", "");
 	put_links(f, map);
-	put_nodes(f, map, HOSTS);
-	put_nodes(f, map, SWITCHES);
+	put_nodes(f, map, HOSTS, "host");
+	put_nodes(f, map, SWITCHES, "switch");
+	if (map->adds)
+		put_nodes(f, map, ADDING, "switch that added up");
 }
 
 bool network(struct figure *f)
@@ -277,6 +309,9 @@ bool network(struct figure *f)
 	}
 	if (data) {
 		find_nodes(&map);
+		data = find_adding(&map, f);
+	}
+	if (data) {
 		struct node **row = xcalloc(map.node_count, sizeof(*row));
 		int tiers = find_tiers(&map);
 		for (int tier = 0; tier < tiers && !map.across; tier++)
