@@ -227,6 +227,25 @@ Test(nvls, memory)
 	run_free(&run);
 }
 
+/* The smallest window is two rows, and as much memory is enough. */
+Test(nvls, smallest_memory)
+{
+	const struct collective_memory *memory;
+	struct run run;
+
+	build(&run, "'memory': '1024B', 'window': '1B'", SMALL("'all_reduce': 'nvls'"));
+	run_to(&run, END_ALL_DONE);
+	cr_expect_eq(jobs_report(run.s->jobs)->refused, 0);
+	cr_assert_eq(simulation_memory(run.s, SCHEME_nvls, &memory), 1);
+	cr_expect_eq(memory->used_max_bytes, 2 * 4 * 128);
+	run_free(&run);
+
+	build(&run, "'memory': '1023B', 'window': '1B'", SMALL("'all_reduce': 'nvls'"));
+	run_to(&run, END_ALL_DONE);
+	cr_expect_eq(jobs_report(run.s->jobs)->refused, 1);
+	run_free(&run);
+}
+
 /* --- mistakes --- */
 
 #define WRONG(topology)                                                                            \
