@@ -122,6 +122,8 @@ wrong 'a route passes 129 switches; allowed: at most 128' '{ "hosts": ["h[0-128]
 wrong 'no file "nowhere.json"' '"nowhere.json"'
 echo '{ "hosts": ["h[0-1]"], "switches": ["s"], "links": [ { "from": "h[0-1]", "to": "t" } ] }' >"$dir/bad-file.json"
 wrong 'bad-file.json:1:' '"bad-file.json"'
+# beside a mistake elsewhere, too
+wrong 'stop/when' '{ "hosts": ["h[0-1]"], "switches": ["s"], "links": [ { "from": "h[0-1]", "to": "s" } ] } }, "stop": { "when": "measured_done"'
 
 # --- exported, imported ---
 

@@ -117,6 +117,7 @@ struct reader {
 	struct conf_doc *owner; /* of the scenario: the graph lives as long */
 	struct conf_doc *doc;   /* where the graph is written; mistakes go here, ... */
 	const char *base;       /* ... below this pointer */
+	size_t others;          /* mistakes that were there before, elsewhere in doc */
 	struct graph *graph;
 	struct names nodes; /* by number */
 	uint32_t *by_name;  /* their numbers, by name */
@@ -124,6 +125,11 @@ struct reader {
 
 #define wrong(reader, place, ...) conf_error((reader)->doc, place, __VA_ARGS__)
 #define at(reader, ...)           conf_at((reader)->doc, __VA_ARGS__)
+
+static bool is_right(const struct reader *reader)
+{
+	return conf_errors(reader->doc) == reader->others;
+}
 
 static struct switch_conf settings_of(const struct reader *reader,
 				      const struct graph_switch_conf *conf)
@@ -166,7 +172,7 @@ static bool read_hosts(struct reader *reader, const struct graph_conf *conf)
 	if (reader->nodes.count < 2 || reader->nodes.count > GRAPH_HOSTS_MAX)
 		wrong(reader, at(reader, "%s/hosts", reader->base), "%zu hosts; allowed: 2 to %d",
 		      reader->nodes.count, GRAPH_HOSTS_MAX);
-	return !conf_errors(reader->doc);
+	return is_right(reader);
 }
 
 /* Switches that are like all others have settings 0; each other item of the list has its own. */
@@ -291,7 +297,7 @@ static bool add_link(struct reader *reader, struct links *links, const struct gr
 		      names[a], names[b]);
 	else if (links->count + (size_t)conf->count > GRAPH_LINKS_MAX)
 		wrong(reader, place, "allowed: at most %d links", GRAPH_LINKS_MAX);
-	if (conf_errors(reader->doc))
+	if (!is_right(reader))
 		return false;
 	link.link = link_of(reader, conf, fabric);
 	for (int64_t i = 0; i < conf->count; i++) {
@@ -400,7 +406,7 @@ static bool read_links(struct reader *reader, const struct graph_conf *conf)
 	reader->graph->link_count = (uint32_t)links.count;
 	free(links.items);
 	free(item_of);
-	return right && !conf_errors(reader->doc);
+	return right && is_right(reader);
 }
 
 static void keep_names(struct reader *reader)
@@ -439,7 +445,7 @@ static bool read_graph(struct reader *reader, const struct graph_conf *conf)
 	if (right) {
 		keep_names(reader);
 		graph_finish(reader->graph, &to, own, reader->owner);
-		right = !conf_errors(reader->doc);
+		right = is_right(reader);
 	}
 	names_release(&reader->nodes);
 	free(reader->by_name);
@@ -472,6 +478,7 @@ static bool read_file(struct reader *reader, const char *name)
 	if (path) {
 		reader->doc = conf_load(path, &graph_table, &conf, NULL, 0);
 		reader->base = "";
+		reader->others = 0;
 		right = !conf_errors(reader->doc) && read_graph(reader, &conf);
 		if (!right)
 			pass_on(reader->owner, reader->doc);
@@ -492,6 +499,7 @@ void graph_read(struct topology_conf *topology, struct conf_doc *doc)
 				 .owner = doc,
 				 .doc = doc,
 				 .base = "/topology/graph",
+				 .others = conf_errors(doc),
 				 .graph = conf_own(doc, 1, sizeof(*reader.graph)) };
 	bool right;
 
