@@ -22,9 +22,10 @@
 
 /* What was added later is drawn from a stream of its own: scenarios without it stay as they were.
  */
-static struct rng all, later, off, failing, passing;
+static struct rng all, later, off, failing, passing, alone;
 static struct rng *rng = &all;
 static bool calm;
+static bool steady; /* one job of many iterations, whose end is estimated (stop.estimate) */
 
 static unsigned between(unsigned min, unsigned max)
 {
@@ -725,6 +726,8 @@ static unsigned put_workers(bool servers)
 
 static void put_arrival(unsigned workers)
 {
+	if (steady)
+		return;
 	if (calm)
 		put(", 'arrival': { 'at': '%uus' }", chance(50) ? between(0, 2000) : 0);
 	else if (chance(15))
@@ -799,9 +802,9 @@ static void put_job(unsigned number, unsigned scheme, bool last)
 	put("%s{ 'name': '%s-%u', 'all_reduce': '%s'", number ? ", " : " ", scheme_names[scheme],
 	    number, scheme_names[scheme]);
 	put_inside(scheme);
-	put(", 'iterations': %u", between(1, calm ? 5 : 3));
+	put(", 'iterations': %u", steady ? between(10, 25) : between(1, calm ? 5 : 3));
 	put(", 'placement': '%s'", one_of("compact|spread|random"));
-	if (!calm && machines - pool > 4 && chance(5))
+	if (!calm && !steady && machines - pool > 4 && chance(5))
 		put(", 'arrival': { 'trace': 'philly_8plus', 'limit': 3, 'speedup': 1e9, "
 		    "'gpus_per_worker': 16 }");
 	else
@@ -900,6 +903,10 @@ static unsigned put_flows(enum family family)
 static void put_stop(enum family family)
 {
 	put(", 'stop': { 'after': '2400h'");
+	if (steady) {
+		put(", 'estimate': %s }", one_of("0.001|0.02|0.2"));
+		return;
+	}
 	if (!calm && chance(10))
 		put(", 'warmup': '50us'");
 	if (!calm && chance(8))
@@ -913,7 +920,7 @@ static void put_stop(enum family family)
 static void put_failures(void)
 {
 	rng = &failing;
-	if (calm || !chance(20)) {
+	if (calm || steady || !chance(20)) {
 		rng = &all;
 		return;
 	}
@@ -952,7 +959,9 @@ int main(int argc, char **argv)
 	rng_init(&passing, strtoull(argv[1], NULL, 10), "random passing",
 		 strtoull(argv[2], NULL, 10));
 	rng_init(&off, strtoull(argv[1], NULL, 10), "random off", strtoull(argv[2], NULL, 10));
+	rng_init(&alone, strtoull(argv[1], NULL, 10), "random alone", strtoull(argv[2], NULL, 10));
 	family = (enum family)rng_below(rng, FAMILIES);
+	steady = !calm && family == ALONE && rng_below(&alone, 100) < 30;
 	put("{ 'name': 'random-%s-%s', 'seed': %u", argv[1], argv[2], between(1, 1000000));
 	put_topology();
 	put_tcp();
