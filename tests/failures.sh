@@ -193,7 +193,7 @@ for ((i = 0; i < count; i++)); do
 	repair=", \"repair_after\": \"$((1 + RANDOM % 3000))us\"" code=0
 	((RANDOM % 4)) || repair="" code=4
 	servers=""
-	[[ $scheme != @(ps|ps_stream|atp|esa) ]] || servers=', "servers": 1'
+	[[ $scheme != @(ps|ps_stream|atp|esa) ]] || servers=", \"servers\": $((1 + i / ${#schemes[@]} % 2))"
 	pause=""
 	[[ $scheme != nvls ]] && ((RANDOM % 4)) || [[ $scheme == netreduce ]] || pause=', "switch": { "pause": true }'
 	carried="\"$scheme\""

@@ -217,6 +217,8 @@ Test(dcqcn, bounds)
 		}
 		t += 3600 * PS_PER_S;
 		cr_expect_eq(rate_at(&cc, t), 100 * GBPS);
+		cr_expect_geq(dcqcn_of(&cc)->alpha_at, t, "timers go on from now");
+		cr_expect_leq(dcqcn_of(&cc)->alpha_at, t + 55 * US);
 		dcqcn_cc.on_cnp(&cc, t + US);
 		cr_expect_geq(rate_at(&cc, t + 60 * US), 99 * GBPS, "alpha was 0");
 	}

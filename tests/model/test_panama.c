@@ -157,6 +157,25 @@ Test(panama_time, rate_of_a_port)
 	}
 }
 
+/* A port that two jobs share is busy with the packets of both, whichever of their ports it is. */
+Test(panama_time, a_port_of_two_jobs)
+{
+	struct bench bench;
+
+	bench_open(&bench, false,
+		   "{'name': 't', 'topology': {'kind': 'star', 'hosts': 3, 'host': {'slots': 2}, "
+		   "'link': {'rate': '100Gbps', 'delay': '1us'}}, 'schemes': {'panama': "
+		   "{'aggregate_above': '0B', 'accelerator_latency': {'bus': 64}}}, 'jobs': "
+		   "[{'all_reduce': 'panama', 'workers': [0, 2], 'model': {'layers': "
+		   "[{'gradient': '10MB'}]}}, {'all_reduce': 'panama', 'workers': [1, 2], "
+		   "'model': {'layers': [{'gradient': '10MB'}]}}]}");
+	bench_finish(&bench);
+	for (unsigned j = 0; j < 2; j++)
+		expect_near(duration(&bench, j), (double)chunks_of(10000000) * 2 * 937.5e-9, 0.04,
+			    "two jobs");
+	bench_close(&bench);
+}
+
 /* One packet up and down: a transmission and a delay per link, the pipeline of 500 ns per switch,
  * and the accelerator's latency where it is added up, exactly. */
 Test(panama_time, one_packet)

@@ -48,6 +48,34 @@ Test(switchml_rdma, padding)
 	}
 }
 
+/* What a check foresees of slots is what the job says that it wanted: a message has to have left
+ * before its first result counts. */
+Test(switchml_rdma, slots_are_foreseen)
+{
+	static const unsigned sizes[] = { 1, 4, 16, 64 };
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		struct collective_actual before, after;
+		const struct collective_ops *ops = all_reduce_ops(SCHEME_switchml);
+		struct bench bench;
+		char scheme[80];
+
+		snprintf(scheme, sizeof(scheme),
+			 "\"format\": \"rdma\", \"message\": %u, \"memory\": \"%uB\"", sizes[i],
+			 2100 * sizes[i]);
+		star(&bench, 6, 100, "", scheme, 6400 * UINT64_C(1024));
+		before = ops->runs_as(bench.scenario.schemes[SCHEME_switchml],
+				      &bench.scenario.topology, 6400 * UINT64_C(1024));
+		sim_run(&bench.s->sim, 1); /* the job is admitted */
+		after = ops->ran_as(bench_job(&bench, 0));
+		cr_expect_eq(before.has, after.has, "message %u", sizes[i]);
+		cr_expect_eq(before.of, after.of, "message %u: %" PRIu64 ", %" PRIu64, sizes[i],
+			     before.of, after.of);
+		cr_expect_gt(before.of, before.has);
+		bench_close(&bench);
+	}
+}
+
 struct loss {
 	bool result, done;
 	unsigned chunk;

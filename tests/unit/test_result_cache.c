@@ -144,3 +144,40 @@ Test(result_cache, twice_the_window)
 		window_release(&window);
 	}
 }
+
+/* What is filled in after a skip is what would be there without: the results that the worker may
+ * be asked for, and no others. */
+Test(result_cache, filled)
+{
+	struct window_conf conf = conf_of(100, 1);
+	struct exact exact = { .key = 7, .sum = 12345 };
+
+	for (uint64_t skipped = 1; skipped <= 1000; skipped = 3 * skipped + 1) {
+		struct result_cache cache = { 0 };
+		struct window window;
+		uint64_t found = 0;
+
+		window_init(&window, &conf, FRAME, 1);
+		while (window_may_send(&window, UINT64_MAX))
+			window_send(&window, 0);
+		for (uint64_t p = 0; p < 20; p++) {
+			cr_assert(window_result(&window, p, false, 0));
+			result_cache_put(&cache, &window, p, exact.sum * exact_chunk(&exact, p));
+		}
+		window_results(&window, skipped);
+		window.next += skipped;
+		result_cache_fill(&cache, &window, &exact);
+		for (uint64_t p = 0; p < window.next; p++) {
+			const uint64_t *value = result_cache_find(&cache, &window, p);
+
+			if (!value)
+				continue;
+			found++;
+			cr_assert_eq(*value, exact.sum * exact_chunk(&exact, p),
+				     "chunk %" PRIu64 " of %" PRIu64, p, window.next);
+		}
+		cr_expect_gt(found, window.first < 128 ? window.first - 1 : 127);
+		result_cache_release(&cache);
+		window_release(&window);
+	}
+}
