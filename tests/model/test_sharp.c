@@ -126,6 +126,20 @@ Test(sharp, operations_in_osts)
 		     ceil(1000 / 6.0) * round_trip(2, 1), "LLT", 6);
 }
 
+/* A window is whole packets, of which there are two at least. */
+Test(sharp, packets_of_a_window)
+{
+	static const struct {
+		bytes window, packets;
+	} cases[] = { { 1, 2 }, { 2048, 2 }, { 2049, 3 }, { 262144, 256 }, { 262145, 257 } };
+
+	for (unsigned i = 0; i < 5; i++) {
+		struct sharp_conf conf = { .elements = 256, .window = cases[i].window };
+
+		cr_expect_eq(sharp_size(&conf), cases[i].packets, "case %u", i);
+	}
+}
+
 /* --- quotas, trees and locks --- */
 
 static const struct job *jobs_of(const struct run *run)
