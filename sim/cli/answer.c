@@ -101,17 +101,12 @@ static void end(struct paragraph *p, FILE *page)
 
 /* ---- Where the time goes ---- */
 
-#define GROUP_AT strlen("jobs.by_name.") /* where a group's name begins in a path */
+#define GROUP_AT strlen(METRIC_OF_JOBS) /* where a group's name begins in a path */
 
 /* The length of NAME in "jobs.by_name.NAME.jct_s.mean"; 0 for other rows. */
 static size_t group_length(const struct compare_row *row)
 {
-	size_t length = strlen(row->metric), around = GROUP_AT + strlen(".jct_s.mean");
-
-	return length > around && !strncmp(row->metric, "jobs.by_name.", GROUP_AT) &&
-			       !strcmp(row->metric + length - strlen(".jct_s.mean"), ".jct_s.mean")
-		       ? length - around
-		       : 0;
+	return metric_group_length(row->metric, METRIC_OF_JOBS, METRIC_MEAN_JCT);
 }
 
 /* A number of the jobs that `row` is of: all, or those of the group in "jobs.by_name.NAME...". */
@@ -215,7 +210,7 @@ static size_t deciding_time(const struct comparison *c, size_t first)
 	double max = 0;
 
 	for (size_t i = first; i != SIZE_MAX && group_length(&c->rows[i]);
-	     i = next_time(c, i + c->runs.count, "jobs.by_name.")) {
+	     i = next_time(c, i + c->runs.count, METRIC_OF_JOBS)) {
 		double low = INFINITY, high = 0;
 
 		for (size_t r = i; r < i + c->runs.count; r++) {
@@ -297,8 +292,8 @@ static void put_price(FILE *to, const struct comparison *c, size_t deciding, siz
 	size_t flows = next_time(c, 0, "flows."), said = 0;
 	const char *label = c->runs.items[best].label;
 
-	for (size_t i = next_time(c, 0, "jobs.by_name."); i != SIZE_MAX;
-	     i = next_time(c, i + c->runs.count, "jobs.by_name.")) {
+	for (size_t i = next_time(c, 0, METRIC_OF_JOBS); i != SIZE_MAX;
+	     i = next_time(c, i + c->runs.count, METRIC_OF_JOBS)) {
 		if (i == deciding || !group_length(&c->rows[i]))
 			continue;
 		put_said(to, &said, label);
@@ -367,7 +362,7 @@ static void answer_one(FILE *page, const struct comparison *c)
 	for (size_t i = jobs, n = 0; i != SIZE_MAX && n < NAMED; n++) {
 		put_why(begin(&p), &c->rows[i], c->runs.items, c->runs.items);
 		end(&p, page);
-		i = group_length(&c->rows[i]) ? next_time(c, i + 1, "jobs.by_name.") : SIZE_MAX;
+		i = group_length(&c->rows[i]) ? next_time(c, i + 1, METRIC_OF_JOBS) : SIZE_MAX;
 	}
 }
 

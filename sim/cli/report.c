@@ -10,6 +10,7 @@
 #include "cli/interrupt.h"
 #include "data/folder.h"
 #include "data/json_read.h"
+#include "data/metrics.h"
 #include "data/result_read.h"
 #include "lab/breakdown.h"
 #include "lab/figures/metric_words.h"
@@ -231,7 +232,7 @@ static void put_breakdown_of(struct report *r, const struct summary *summary, co
 /* A table for each group of jobs: no mean over jobs that differ. */
 static void put_breakdown(struct report *r, const struct summary *summary)
 {
-	static const char begin[] = "jobs.by_name.", end[] = ".jct_s.mean";
+	static const char begin[] = METRIC_OF_JOBS, end[] = METRIC_MEAN_JCT;
 	struct names groups = { 0 };
 
 	summary_groups(summary, begin, end, &groups);

@@ -127,3 +127,13 @@ const char *metric_unit_of(const char *name, size_t *stem)
 		*stem = length;
 	return "number";
 }
+
+size_t metric_group_length(const char *path, const char *of, const char *end)
+{
+	size_t length = strlen(path), around = strlen(of) + strlen(end);
+
+	return length > around && strncmp(path, of, strlen(of)) == 0 &&
+			       strcmp(path + length - strlen(end), end) == 0
+		       ? length - around
+		       : 0;
+}

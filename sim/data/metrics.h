@@ -250,6 +250,15 @@ struct metric {
 	size_t at; /* of a run: the double in struct run_values */
 };
 
+/* The paths of a group's numbers: METRIC_OF_JOBS "NAME" METRIC_MEAN_JCT is the mean JCT of its
+ * jobs. */
+#define METRIC_OF_JOBS  "jobs.by_name."
+#define METRIC_OF_FLOWS "flows.by_name."
+#define METRIC_MEAN_JCT ".jct_s.mean"
+
+/* The length of NAME in a path that is `of`, NAME, `end`; 0: it is none. */
+size_t metric_group_length(const char *path, const char *of, const char *end);
+
 /* All of them, in the order in which they are shown; ends with one without name. */
 extern const struct metric metric_table[];
 

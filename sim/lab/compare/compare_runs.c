@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "data/json_read.h"
+#include "data/metrics.h"
 #include "lab/json_diff.h"
 #include "lab/names.h"
 #include "lab/compare/samples.h"
@@ -95,7 +96,7 @@ static bool jobs_alike(const struct runs *runs)
 	bool alike = true;
 	for (size_t i = 0; i < runs->count; i++) {
 		struct names groups = { 0 };
-		summary_groups(&runs->items[i].summary, "jobs.by_name.", ".jct_s.mean", &groups);
+		summary_groups(&runs->items[i].summary, METRIC_OF_JOBS, METRIC_MEAN_JCT, &groups);
 		alike = alike && groups.count < 2;
 		free(groups.items);
 	}
@@ -106,8 +107,8 @@ static bool jobs_alike(const struct runs *runs)
 static void add_fairness(struct names *names, const struct runs *runs)
 {
 	struct names all = { 0 };
-	add_groups(&all, runs, "flows.by_name.", ".jain");
-	add_groups(&all, runs, "jobs.by_name.", ".jain");
+	add_groups(&all, runs, METRIC_OF_FLOWS, ".jain");
+	add_groups(&all, runs, METRIC_OF_JOBS, ".jain");
 	for (size_t i = 0; i < all.count; i++) {
 		char *count = xasprintf("%.*sfinished",
 					(int)(strlen(all.items[i]) - strlen("jain")), all.items[i]);
@@ -127,7 +128,7 @@ static bool choose_metrics(struct names *metrics, const struct runs *runs,
 	struct names known = { 0 }, usual = { 0 };
 	bool alike = jobs_alike(runs);
 	if (!alike)
-		add_groups(&usual, runs, "jobs.by_name.", ".jct_s.mean");
+		add_groups(&usual, runs, METRIC_OF_JOBS, METRIC_MEAN_JCT);
 	summary_usual(&usual, alike);
 	add_fairness(&usual, runs);
 	for (size_t i = 0; i < runs->count; i++)

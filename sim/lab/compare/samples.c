@@ -23,7 +23,7 @@ struct sample {
  * points itself. */
 static bool find_metric(struct sample_source *source, const char *path, size_t length)
 {
-	static const char by[] = "jobs.by_name.";
+	static const char by[] = METRIC_OF_JOBS;
 	const size_t n = strlen(by);
 	const char *of = strncmp(path, "flows.", 6) == 0 ? "flows" : "jobs";
 	size_t name = length; /* where the metric's name begins */

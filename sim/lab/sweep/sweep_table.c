@@ -5,6 +5,7 @@
 #include "conf/conf.h"
 #include "data/csv_read.h"
 #include "data/folder.h"
+#include "data/metrics.h"
 #include "lab/names.h"
 
 #include <math.h>
@@ -336,27 +337,19 @@ size_t sweep_table_metric(const struct sweep_table *table, const char *name)
 	return index_of(table->metrics, table->metric_count, name);
 }
 
-/* Whether it is "jobs.by_name.GROUP" and `end`. */
-static bool of_a_group(const char *metric, const char *end)
-{
-	static const char begin[] = "jobs.by_name.";
-	size_t length = strlen(metric), around = strlen(begin) + strlen(end);
-	return length > around && strncmp(metric, begin, strlen(begin)) == 0 &&
-	       strcmp(metric + length - strlen(end), end) == 0;
-}
-
 bool sweep_table_jobs_alike(const struct sweep_table *table, struct names *groups)
 {
 	bool alike = true;
 	for (size_t p = 0; p < table->point_count && alike; p++) {
 		size_t present = 0; /* groups that have jobs in this point */
 		for (size_t m = 0; m < table->metric_count && table->points[p].usable; m++)
-			present += of_a_group(table->metrics[m], ".count") &&
-				   table->points[p].metrics[m] > 0;
+			present +=
+				metric_group_length(table->metrics[m], METRIC_OF_JOBS, ".count") &&
+				table->points[p].metrics[m] > 0;
 		alike = present < 2;
 	}
 	for (size_t m = 0; m < table->metric_count && !alike; m++)
-		if (of_a_group(table->metrics[m], ".jct_s.mean") &&
+		if (metric_group_length(table->metrics[m], METRIC_OF_JOBS, METRIC_MEAN_JCT) &&
 		    names_find(groups, table->metrics[m]) == SIZE_MAX)
 			names_add(groups, table->metrics[m]);
 	return alike;
