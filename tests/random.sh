@@ -14,6 +14,8 @@ for ((i = 0; i < 200; i++)); do
 	"$RANDOM_SCENARIO" 7 $i calm >drawn/calm-$i.json
 done
 ends 0 check --quiet drawn/*.json
+# with mistakes of what is checked first, all else of each is looked at all the same
+ends 3 check --quiet drawn/*.json --set /stop/when=measured_done --set /stop/estimate=0.1
 jq -s . drawn/[0-9]*.json >all
 holds '[.[].jobs[]?.all_reduce] | unique == $schemes' all --argjson schemes "$("$INASIM" list schemes --json | jq '[.schemes[] | select(.all_reduce).name] | sort')"
 holds '[.[].topology.kind] | unique == $kinds' all --argjson kinds "$("$INASIM" list topologies --json | jq '[.topologies[].name] | sort')"
