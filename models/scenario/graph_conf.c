@@ -479,7 +479,7 @@ static bool read_file(struct reader *reader, const char *name)
 		reader->doc = conf_load(path, &graph_table, &conf, NULL, 0);
 		reader->base = "";
 		reader->others = 0;
-		right = !conf_errors(reader->doc) && read_graph(reader, &conf);
+		right = is_right(reader) && read_graph(reader, &conf);
 		if (!right)
 			pass_on(reader->owner, reader->doc);
 		conf_doc_free(reader->doc);

@@ -89,12 +89,9 @@ double summary_value(const struct summary *summary, const char *name)
 void summary_groups(const struct summary *summary, const char *begin, const char *end,
 		    struct names *names)
 {
-	size_t first = strlen(begin), last = strlen(end);
 	for (size_t i = 0; i < summary->count; i++) {
 		const char *name = summary->numbers[i].name;
-		size_t length = strlen(name);
-		if (length > first + last && strncmp(name, begin, first) == 0 &&
-		    strcmp(name + length - last, end) == 0 && names_find(names, name) == SIZE_MAX)
+		if (metric_group_length(name, begin, end) && names_find(names, name) == SIZE_MAX)
 			names_add(names, name);
 	}
 }
