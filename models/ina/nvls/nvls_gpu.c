@@ -188,7 +188,7 @@ void nvls_contribute(void *instance, uint32_t w, bytes size)
 	uint64_t piece = (elements + gpus - 1) / gpus, k = job->base.scheme->elements;
 
 	why_hands_over(job->why, w);
-	tensors_add(&job->base.tensors, w, piece ? (piece + k - 1) / k : 1);
+	tensors_add(&job->base.tensors, w, (piece + k - 1) / k);
 	for (uint64_t early = gpu->early.end - gpu->early.first; early; early--)
 		give(gpu, take(&gpu->early));
 	complete(gpu);

@@ -273,7 +273,7 @@ void shards_contribute(void *instance, uint32_t w, bytes size)
 	uint64_t piece = (elements + ranks - 1) / ranks, k = job->base.scheme->elements;
 
 	why_hands_over(job->why, w);
-	tensors_add(&job->base.tensors, w, piece ? (piece + k - 1) / k : 1);
+	tensors_add(&job->base.tensors, w, (piece + k - 1) / k);
 	complete(worker);
 	if (may_send(worker))
 		ina_wake(&worker->base);

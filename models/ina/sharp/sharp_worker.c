@@ -287,7 +287,7 @@ void sharp_contribute(struct sharp *job, uint32_t w, bytes size)
 	uint64_t piece = (elements + ranks - 1) / ranks, k = job->base.scheme->elements;
 
 	why_hands_over(job->why, w);
-	tensors_add(&job->base.tensors, w, piece ? (piece + k - 1) / k : 1);
+	tensors_add(&job->base.tensors, w, (piece + k - 1) / k);
 	ina_wake(ina_worker(&job->base, w));
 }
 
