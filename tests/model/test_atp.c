@@ -534,6 +534,54 @@ Test(atp_index, positions_do_not_collide_with_themselves)
 	}
 }
 
+/* A position's index is the first of its hashes that no position before it has: 60 among 64, so
+ * many are not the first hash. */
+Test(atp_index, positions_take_the_first_hash_that_is_left)
+{
+	bool used[64] = { false };
+	const struct pool_job *job;
+	const uint16_t *table;
+	struct bench bench;
+	unsigned later = 0;
+
+	atp_star(&bench, 4, "",
+		 "\"index\": \"position\", \"positions\": 60, \"memory\": \"16384B\"", "",
+		 1000 * 256);
+	sim_run(&bench.s->sim, 1000);
+	job = bench_job(&bench, 0);
+	table = pool_worker(job, 0)->state;
+	for (uint32_t position = 0; position < 60; position++) {
+		uint16_t salt = 0;
+
+		while (used[pool_index(job, position, salt)])
+			salt++;
+		later += salt > 0;
+		used[table[position]] = true;
+		cr_expect_eq(table[position], pool_index(job, position, salt), "%" PRIu32,
+			     position);
+	}
+	cr_expect_gt(later, 10);
+	bench_close(&bench);
+}
+
+/* All workers hold one table. What it has of the indices that nobody used before, the server gave,
+ * in order; and it gave some. */
+static void expect_given_indices(const struct pool_job *job)
+{
+	const struct atp_server *server = job->servers[0].state;
+	const uint16_t *table = pool_worker(job, 0)->state;
+	unsigned given = 0, others = 0;
+
+	for (uint32_t i = 0; i < server->count; i++)
+		for (uint32_t position = 0; position < 60; position++)
+			*(i < server->next ? &given : &others) +=
+				table[position] == server->unused[i];
+	cr_expect_gt(given, 0);
+	cr_expect_eq(others, 0);
+	for (uint32_t w = 1; w < job->base.spec.workers; w++)
+		cr_expect_arr_eq(pool_worker(job, w)->state, table, 60 * sizeof(*table));
+}
+
 /* Two jobs whose positions share aggregators collide for ever, unless the servers give
  * new indices: then all collisions are over after a few windows. 60 + 60 positions
  * among 130. */
@@ -551,6 +599,9 @@ Test(atp_index, rehash_ends_collisions)
 			   "[{\"count\": 2, \"workers\": 4, \"all_reduce\": \"atp\", \"model\": "
 			   "{\"layers\": [{\"gradient\": \"5120000B\"}]}}]}",
 			   m ? "rehash" : "position", 130 * 256);
+		sim_run(&bench.s->sim, 200000);
+		if (m)
+			expect_given_indices(bench_job(&bench, 0));
 		atp_finish(&bench, 2 * 4 * 20000);
 		collisions[m] = switch_stats(&bench).collisions;
 		bench_close(&bench);
