@@ -15,7 +15,7 @@ pid_t child_fork(void)
 #ifdef __linux__
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 #endif
-	if (getppid() != parent) /* died before that */
+	if (getppid() != parent) /* the parent died before prctl() */
 		_exit(1);
 	return 0;
 }

@@ -4,8 +4,9 @@
 
 #include <sys/types.h>
 
-/* fork(), but the child does not outlive the parent: when that ends, however it ends, it is killed
- * (on Linux). Nobody would wait for it or read what it writes. Own children alone: not theirs. */
+/* fork(), but the child does not outlive the parent, as nobody would wait for it or read what it
+ * writes: on Linux the system kills it when the thread that forked it ends, for whatever reason.
+ * The child's own children live on. */
 pid_t child_fork(void);
 
 #endif

@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* The only mutable variable at file scope: read by nothing but last words. */
+/* The only mutable variable at file scope: for last words alone. */
 static _Thread_local const struct fail_context *current;
 
 void fail_context(const struct fail_context *context)
@@ -20,7 +20,7 @@ const struct fail_context *fail_context_now(void)
 	return current;
 }
 
-/* What ran, as the next line. */
+/* Adds a line that says what ran. */
 static void print_context(void)
 {
 	if (current)

@@ -13,9 +13,9 @@
 _Noreturn void sim_bug(const char *file, int line, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4), cold));
 
-/* The program needs `size` bytes that there are not. Says so, how much it has and what it was at,
- * and ends it with FAIL_OUT_OF_MEMORY: results that are being written keep the name of unfinished
- * ones. Nothing is allocated any more. Never returns. */
+/* Ends the program with FAIL_OUT_OF_MEMORY because it cannot get `size` bytes. Says so, how much
+ * memory it has and what ran, and allocates nothing more. Results that are being written keep the
+ * name of unfinished ones. Never returns. */
 #define FAIL_OUT_OF_MEMORY 7 /* exit code */
 _Noreturn void fail_out_of_memory(size_t size) __attribute__((cold));
 

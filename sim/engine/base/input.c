@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* 0, or an errno. */
+/* 0 where the open file may be read, else an errno that says why not. */
 static int refusal(int fd, uint64_t max, bool pipes)
 {
 	struct stat st;
@@ -47,7 +47,7 @@ FILE *input_open(const char *path, uint64_t max)
 	return open_input(path, max, false);
 }
 
-/* Takes the file. */
+/* Reads the file to its end and closes it. NULL is what open_input() returned: errno stays. */
 static char *read_all(FILE *file, size_t max, size_t *length)
 {
 	size_t count = 0, capacity = 0, got;

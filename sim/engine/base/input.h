@@ -16,10 +16,10 @@ FILE *input_open(const char *path, uint64_t max);
  * NULL with errno. */
 char *input_read(const char *path, size_t max, size_t *length);
 
-/* The same, but a pipe, too, is read to its end: <(command), /dev/stdin. Waits for who writes. */
+/* The same, but a pipe, too, is read to its end: <(command), /dev/stdin. Waits for the writer. */
 char *input_read_pipe(const char *path, size_t max, size_t *length);
 
-/* The reason of a failure, for people: strerror(), but plainer for the two above. */
+/* The reason of a failure, for people: strerror(), but plainer for EINVAL and EFBIG. */
 const char *input_why(int reason);
 
 #endif

@@ -6,15 +6,15 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Control characters other than newlines and tabs become '?'; of UTF-8 those of ISO 6429 (C1) are
- * among them. */
+/* Control characters other than newlines and tabs become '?', and so do those of ISO 6429 (C1)
+ * in UTF-8. */
 void plain_text(char *text);
 
-/* Where the letter of UTF-8 begins that byte `at` of the text belongs to: a text is cut there, not
- * within a letter. `at` is at most its length. */
+/* Where a UTF-8 text can be cut without splitting a letter: the first byte of the letter that byte
+ * `at` belongs to. `at` is at most the length of the text. */
 size_t plain_letter(const char *text, size_t at);
 
-/* Collects what is printed to `to`, and writes it as plain text when it is closed. */
+/* Collects what is printed to `to`; plain_close() writes it to a stream as plain text. */
 struct plain {
 	FILE *to; /* print here */
 	char *text;

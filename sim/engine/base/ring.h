@@ -2,16 +2,16 @@
  * mask + 1 places, a power of two, and item i is at [i & mask]; so an item keeps its number when
  * the ring is widened, and nothing is allocated while the stretch fits.
  *
- * Their owners keep the array (released with free()) and the mask, and index themselves. Both begin
- * as zero: no places. */
+ * The owner of a ring keeps the array (released with free()) and the mask, and does the indexing.
+ * Both begin as zero: no places. */
 #ifndef INASIM_BASE_RING_H
 #define INASIM_BASE_RING_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Doubles the places until item `i` has one beside those from `from` on: for ring_reserve(). New
- * places are zero. `ring` may be NULL: there is none yet. */
+/* For ring_reserve(): doubles the places until the items from `from` to `i` - 1 fit. New places are
+ * zero. `ring` may be NULL: there is none yet. */
 void *ring_widen(void *ring, uint64_t *mask, uint64_t from, uint64_t i, size_t item_size);
 
 /* Makes room for item `i`; what is in the ring from `from` on is kept. Returns the ring, perhaps

@@ -1,8 +1,8 @@
 /* A timeout that is put off again and again: of the oldest packet that awaits its answer.
  *
- * Setting a timer at every packet would cost an event each. So a silent event looks now and then
- * whether the timeout is due by now, and is set anew when it is not; the timeout itself is an event
- * of the run, and has a place in the digest, only when it is. */
+ * Setting a timer for every packet would cost an event each. So a silent event, the look, now and
+ * then checks whether the timeout is due by now, and is set anew if not. The timeout itself becomes
+ * an event of the run, with a place in the digest, only when it is due. */
 #ifndef INASIM_CORE_ALARM_H
 #define INASIM_CORE_ALARM_H
 
@@ -24,9 +24,10 @@ void alarm_open(struct sim *sim, struct alarm *alarm, uint64_t key, sim_handler 
 		alarm_due *due, void *owner);
 void alarm_close(struct sim *sim, struct alarm *alarm);
 
+/* For alarm_set(): moves the look to `at`. */
 void alarm_look(struct sim *sim, struct alarm *alarm, sim_time at);
 
-/* The timeout is due at `at` or later: call this whenever that may be sooner than it was. */
+/* The timeout is due at `at`, or later. Call this whenever it may now be due sooner than before. */
 static inline void alarm_set(struct sim *sim, struct alarm *alarm, sim_time at)
 {
 	if (at < alarm->at)

@@ -6,15 +6,15 @@
 #include <string.h>
 
 #define SORT_BITS   8 /* at most 2^8 buckets a pass */
-#define SORT_FEW    6 /* sorted by insertion */
-#define SLOTS_AHEAD 8 /* of their nodes, which are prefetched */
-#define SORT_FULL   8 /* a bucket of more is sorted on its own */
+#define SORT_FEW    6 /* at most so many events are sorted by insertion */
+#define SORT_FULL   8 /* with more events in a bucket, buckets are sorted one by one */
+#define SLOTS_AHEAD 8 /* how far ahead of the cursor a slot's node is prefetched */
 
-#define LANES       4 /* of a vector, which both compilers split where the machine has none */
+#define LANES       4 /* of a vector; compilers split it where the machine has none */
 #define BLOCK       (4 * LANES)
 #define SHORT_BLOCK (8 * LANES)
-#define COUNTED_MAX 64 /* sorted by count_smaller() */
-#define SHORT_BITS  15 /* of a short key, which has a sign */
+#define COUNTED_MAX 64 /* at most so many are sorted by counting */
+#define SHORT_BITS  15 /* of a short key, whose 16th bit is the sign */
 
 typedef int32_t lanes __attribute__((vector_size(LANES * sizeof(int32_t))));
 typedef int16_t short_lanes __attribute__((vector_size(2 * LANES * sizeof(int16_t))));
@@ -41,7 +41,8 @@ static __attribute__((noinline)) bool before_among_equals(const struct equeue *q
 	return order_a != order_b ? order_a < order_b : q->keys[a] < q->keys[b];
 }
 
-/* In sort_items() `at` holds a rank instead, see rank_of(); equal ranks have equal times, too. */
+/* In sort_items() `at` holds a rank instead of a time, see rank_of(). Items of equal rank have
+ * equal times, so the comparison is right there, too. */
 static inline bool item_before(const struct equeue *q, const struct eq_item *a,
 			       const struct eq_item *b)
 {
@@ -82,7 +83,8 @@ static inline void count_smaller(const int32_t *keys, size_t count, int32_t *sma
 	}
 }
 
-/* The same for 16-bit keys; `count` is a multiple of SHORT_BLOCK. */
+/* The same for 16-bit keys and any `count`. Goes through whole blocks of SHORT_BLOCK, so both
+ * arrays must have room for these. */
 static inline void count_smaller_short(const int16_t *keys, size_t count, int16_t *smaller)
 {
 	for (size_t i = 0; i < count; i += SHORT_BLOCK) {
@@ -106,8 +108,8 @@ static inline uint64_t rank_of(const struct equeue *q, const struct eq_item *ite
 	return item->at << (64 - q->shift) | order_of(q, item->at, item->id) >> q->shift;
 }
 
-/* Sorts by the first bits of what decides: of the ties, where all are of one time and class, else
- * of the times. False where two are alike in those. */
+/* Sorts by a short key: the leading bits of the ties where all events have one time and class
+ * (`equal`), else bits of the times. False, with `to` undefined, where two keys are the same. */
 static bool sort_short(const struct equeue *q, struct eq_item *to, const struct eq_item *from,
 		       size_t count, bool equal)
 {
@@ -132,8 +134,9 @@ static bool sort_short(const struct equeue *q, struct eq_item *to, const struct 
 }
 
 /* Sorts from `from` into `to`. Workers in lock-step act on the same picosecond, so a slot often
- * holds some dozens; their ties are random, and a sort that branches on them waits for each. A key
- * is a rank from its first bit that differs on, as far as it fits, and the index. */
+ * holds some dozens of events. Their ties are random: a sort that branched on them would be
+ * mispredicted each time. A key is the index, below as many bits of the rank as fit, beginning with
+ * the first one that differs. */
 static void sort_by_counting(const struct equeue *q, struct eq_item *to, const struct eq_item *from,
 			     size_t count)
 {
@@ -176,9 +179,9 @@ static inline void sort_some(const struct equeue *q, struct eq_item *to, const s
 }
 
 /* Sorts from `from`, which is scratch, into `to`. Ranks are spread evenly, times
- * over the slot and ties by a hash: one pass into half as many buckets as items
- * leaves little to do. Unless some are full (workers in lock-step act on the same
- * picosecond): then each bucket is spread over its own range in turn. */
+ * over the slot and ties by a hash, so one pass into half as many buckets as items
+ * leaves little to do for insertion. Where some buckets are full (workers in
+ * lock-step act on the same picosecond), each bucket is sorted on its own. */
 static void sort_items(const struct equeue *q, struct eq_item *to, struct eq_item *from,
 		       size_t count)
 {
@@ -292,7 +295,7 @@ void equeue_rename(struct equeue *q, uint32_t id, uint8_t class, uint64_t key)
 	q->keys[id] = key;
 }
 
-/* Room for all events there can be, so that nothing is checked one by one. */
+/* Makes room for all events there can be, so that callers need not check for each event. */
 static void batch_reserve(struct equeue *q)
 {
 	if (q->batch_capacity - q->batch_count > q->node_count)
@@ -314,7 +317,7 @@ void equeue_push_batch(struct equeue *q, uint32_t id)
 	for (i = q->batch_count++; i > q->batch_head; i--) {
 		struct eq_item *previous = &q->batch[i - 1];
 
-		/* of a cancelled item only the time is known: it may go behind its equals */
+		/* of a cancelled item only the time is known: any order among equals is right */
 		if (previous->id == EQ_NONE ? previous->at < item.at
 					    : !item_before(q, &item, previous))
 			break;
@@ -324,7 +327,8 @@ void equeue_push_batch(struct equeue *q, uint32_t id)
 	q->batch_low++;
 }
 
-/* An event of another queue: partitions act on each other behind the end of their windows only. */
+/* An event of another queue, or of none (EQ_AWAY). Partitions act on each other only from the end
+ * of their window on. */
 void equeue_push_other(struct equeue *q, uint32_t id, sim_time at)
 {
 	unsigned number = q->nodes[id].queue;
@@ -425,7 +429,7 @@ void equeue_cancel(struct equeue *q, uint32_t id)
 	node->place = EQ_CANCELLED;
 }
 
-/* The next used slot behind those of the cursor's word of 64. */
+/* The next used slot beyond the word of `used` that next_used() has looked at. */
 static __attribute__((noinline)) uint64_t next_used_far(const struct equeue *q)
 {
 	uint64_t start = q->cursor + 1, words = q->slot_count / 64;
@@ -439,7 +443,7 @@ static __attribute__((noinline)) uint64_t next_used_far(const struct equeue *q)
 	return NO_SLOT;
 }
 
-/* Number of the next used slot of the wheel. */
+/* Number of the next used slot of the wheel; NO_SLOT when it is empty. */
 static inline uint64_t next_used(const struct equeue *q)
 {
 	uint64_t start = q->cursor + 1;
@@ -476,12 +480,12 @@ static inline void prefetch_slot(const struct equeue *q, uint64_t number)
 {
 	uint32_t id = q->slots[number & (q->slot_count - 1)];
 
-	/* without a branch: nobody knows whether the slot is used */
+	/* without a branch, which could not be predicted: the slot may be used or not */
 	__builtin_prefetch(&q->nodes[id & -(uint32_t)(id != EQ_NONE)]);
 }
 
-/* Takes the events of slot `number` out, unsorted, newest first. *equal: they are of one time and
- * class. */
+/* Takes the events of slot `number` out of the wheel and the heap, unsorted. *equal: all have one
+ * time and class. */
 static inline size_t collect(struct equeue *q, uint64_t number, struct eq_item *items, bool *equal)
 {
 	uint64_t slot = number & (q->slot_count - 1), differ = 0;
@@ -522,8 +526,8 @@ static void sort_slot(struct equeue *q, uint64_t number, struct eq_item *to, siz
 		to[i].at = number << shift | to[i].at >> (64 - shift);
 }
 
-/* Moves the cursor to the next slot that holds an event and its events, sorted,
- * to the end of the batch. False when there is none up to slot `limit`. */
+/* Opens the next slot that holds an event: moves the cursor to it, and its events, sorted, to the
+ * end of the batch. False when there is none up to slot `limit`. */
 static inline bool open_next(struct equeue *q, uint64_t limit)
 {
 	uint64_t number = next_used(q);
@@ -548,7 +552,7 @@ static inline bool open_next(struct equeue *q, uint64_t limit)
 	return true;
 }
 
-/* Whether a chain has more events than are sorted by insertion. */
+/* Whether the chain that begins at `id` has more than SORT_FEW events. */
 static inline bool is_long(const struct eq_node *nodes, uint32_t id)
 {
 	unsigned count = 0;
@@ -559,10 +563,10 @@ static inline bool is_long(const struct eq_node *nodes, uint32_t id)
 	return false;
 }
 
-/* Opens the next slot when the batch is empty, if the slot has few events: inserts them one by one
- * into the batch. A chain begins with the event scheduled last, which often is the latest: so the
- * batch fills up from its end, where an item later than all stands guard. False, with nothing done,
- * when the events are many or none. */
+/* Given an empty batch, opens the next slot if it has few events: inserts them one by one into the
+ * batch. A chain begins with the event scheduled last, which often is the latest, so the batch
+ * fills up from its end, where a sentinel later than all stands. False where refill() has to go on:
+ * the slot has many events, some are in the heap, or all were cancelled. */
 static bool open_few(struct equeue *q)
 {
 	struct eq_node *nodes = q->nodes;
@@ -621,7 +625,7 @@ static __attribute__((noinline)) bool refill(struct equeue *q)
 			break;
 		left = q->batch_count - q->batch_head;
 	} while (left <= 2 * q->depth); /* a slot may hold nothing but cancelled events */
-	/* where events are few, half of them pass before the next attempt */
+	/* where fewer than wanted are known, half of them pass before the next attempt */
 	q->batch_low = left > q->depth ? q->batch_count - q->depth : q->batch_head + (left + 1) / 2;
 	return left > 0;
 }

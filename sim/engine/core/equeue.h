@@ -34,8 +34,7 @@
 #define EQ_NONE UINT32_MAX
 #define EQ_AWAY UINT16_MAX /* an entity of no queue: see `away` */
 
-/* The first two are not pending; a node that is EQ_IDLE has the time at which it was popped last.
- */
+/* The first two are not pending. EQ_IDLE nodes keep the time of their last event, if any. */
 enum eq_place { EQ_IDLE, EQ_CANCELLED, EQ_WHEEL, EQ_HEAP, EQ_BATCH };
 
 /* Four to a line of cache: every hop touches one. */
@@ -77,13 +76,12 @@ struct equeue {
 
 	uint64_t seed;
 
-	sim_time end;       /* equeue_pop_before() stops here ... */
-	uint64_t last_slot; /* ... and this one, which holds the last instant before, is opened last
-			     */
+	sim_time end;       /* equeue_pop_before() stops here */
+	uint64_t last_slot; /* no later slot is opened; see equeue_bound() */
 	uint16_t number;
 	struct equeue **all; /* the queues of the partitions, by number; not owned */
-	/* Entities of EQ_AWAY that were scheduled here: they never become pending, and whoever made
-	 * them so looks after them. */
+	/* EQ_AWAY entities that were scheduled here. They never become pending: whoever made them
+	 * EQ_AWAY looks after them. */
 	uint32_t *away;
 	size_t away_count, away_capacity;
 };
@@ -96,8 +94,8 @@ void equeue_release(struct equeue *q);
 void equeue_tune(struct equeue *q, unsigned shift, unsigned slot_bits);
 
 /* Keeps the next `depth` events ready in the batch, for prefetching, as far as
- * they are due within `span`: an event that is pushed into a slot that is open
- * already costs more. */
+ * they are due within `span`. A longer span opens more slots, and an event that
+ * is pushed into an open slot costs more. */
 void equeue_look_ahead(struct equeue *q, size_t depth, sim_time span);
 
 /* A new entity; ids count from 0. */
@@ -106,7 +104,8 @@ uint32_t equeue_add(struct equeue *q, uint8_t class, uint64_t key);
 /* Gives an idle entity a new key (a pooled timer changes its owner). */
 void equeue_rename(struct equeue *q, uint32_t id, uint8_t class, uint64_t key);
 
-/* What they have in common after one has got new entities: nodes and keys, which `from` owns. */
+/* Gives `to` the nodes and keys of `from`, which goes on owning them. To be repeated whenever
+ * `from` has got new entities. */
 void equeue_share(struct equeue *to, const struct equeue *from);
 
 /* Takes an entity out again; nothing happens when it is not pending. */
@@ -124,7 +123,7 @@ static inline sim_time equeue_last(const struct equeue *q, uint32_t id)
 	return q->nodes[id].place == EQ_IDLE ? q->nodes[id].at : 0;
 }
 
-/* Entity `id`, which is not pending, stands for `other`, too. */
+/* From now on equeue_last() of `id`, which is not pending, also counts the events of `other`. */
 static inline void equeue_inherit(struct equeue *q, uint32_t id, uint32_t other)
 {
 	if (equeue_last(q, other) > equeue_last(q, id))
@@ -175,14 +174,14 @@ static inline bool equeue_peek(struct equeue *q, sim_time *at)
 	return true;
 }
 
-/* Whose event is the next; EQ_NONE when that is not known yet. */
+/* The entity whose event is next; EQ_NONE when that is not known yet. */
 static inline uint32_t equeue_coming(const struct equeue *q)
 {
 	return q->batch_head < q->batch_count ? q->batch[q->batch_head].id : EQ_NONE;
 }
 
-/* From now on equeue_pop_before() stops before `end`. Slots are opened up to `known` >= end, not
- * later, so that what is scheduled from there on still finds its slot closed. */
+/* From now on equeue_pop_before() stops before `end`. No slot that begins at `known` >= end or
+ * later is opened, so that what is scheduled from there on still finds its slot closed. */
 static inline void equeue_bound(struct equeue *q, sim_time end, sim_time known)
 {
 	q->end = end;
@@ -214,7 +213,7 @@ static inline uint32_t equeue_pop(struct equeue *q, sim_time *at)
 	return item->id;
 }
 
-/* The same of the first event before the bound; EQ_NONE when there is none. */
+/* The same, but EQ_NONE also when the first event is not before the end that equeue_bound() set. */
 static inline uint32_t equeue_pop_before(struct equeue *q, sim_time *at)
 {
 	sim_time first;

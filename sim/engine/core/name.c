@@ -36,7 +36,7 @@ void sim_name(struct sim *sim, sim_handler *handler, const char *text)
 	sim->names->list[sim->names->count++].text = text;
 }
 
-/* Large numbers are put together from parts, which hexadecimal digits show. */
+/* Numbers above 32 bits are composed of parts, which hexadecimal digits show. */
 static int print_number(char *buffer, size_t size, uint64_t number)
 {
 	return snprintf(buffer, size, number >> 32 ? "0x%" PRIx64 : "%" PRIu64, number);

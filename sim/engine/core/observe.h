@@ -8,7 +8,7 @@
 /* One event, as it is known before its handler runs. */
 struct sim_event {
 	sim_time at;
-	uint64_t number; /* from 1; those that are silent are not counted */
+	uint64_t number; /* from 1; silent events are not counted */
 	uint64_t key;    /* stable name of the entity */
 	sim_handler *handler;
 	uint32_t entity;
@@ -17,7 +17,7 @@ struct sim_event {
 
 /* Looks on and changes nothing, except that it may call sim_stop(). Both calls are required. */
 struct sim_observer {
-	/* The handler is about to run: what it will see is all in place. */
+	/* The handler is about to run; the state is the one that it will find. */
 	void (*before)(void *owner, const struct sim_event *event);
 	/* The handler has run, sim->digest has what it added. */
 	void (*after)(void *owner, const struct sim_event *event);
@@ -25,8 +25,8 @@ struct sim_observer {
 	struct sim_observer *next; /* looks on after this one; NULL = none; not owned */
 };
 
-/* As sim_run(), in the same order and to the same end. Silent events run unobserved: samples, and
- * those of NICs. */
+/* As sim_run(): the same events in the same order, with the same result. Silent events (samples,
+ * departures from NICs) run unobserved. */
 bool sim_observe(struct sim *sim, uint64_t budget, const struct sim_observer *observer);
 
 #endif

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #define APART 128   /* bytes: two lines of cache, which some processors fetch together */
-#define FEW   64    /* events: so few are done before another thread has woken */
-#define MANY  10000 /* events: so many take longer than a thread takes to wake */
+#define FEW   64    /* events a window: done before another thread has woken */
+#define MANY  10000 /* events a window: take much longer than a thread takes to wake */
 
 #define ALONE_MAX 255 /* windows in a row that one thread runs, at most */
 
@@ -22,18 +22,21 @@ struct sim_parts {
 	struct sim *whole;
 	unsigned count, threads;
 	struct part **list;     /* 1..count */
-	struct equeue **queues; /* of the same */
+	struct equeue **queues; /* of the partitions, likewise */
 	const struct parts_ops *ops;
 	sim_time lookahead;
 	sim_time begin, end; /* what is left of the window: nothing is pending before */
-	bool due;            /* an event of the whole, at `begin` */
+	bool due;            /* an event of the whole is, at `begin` */
 	struct team *team;
-	uint64_t events;        /* of the last run: the next one has about as many */
-	bool slept;             /* in it, as this thread waited for others */
-	bool together;          /* the window before that was not run alone */
-	unsigned penalty, left; /* windows to run alone: after the next wait; still to come now */
-	/* of what runs: the window up to `stop` */
-	bool running, alone;
+	/* choose_threads() */
+	uint64_t events;  /* of the last window: the next one has about as many */
+	bool slept;       /* in the last window this thread slept, waiting for others */
+	bool together;    /* all threads ran the window before the last, so none was asleep */
+	bool alone;       /* one thread runs this window */
+	unsigned left;    /* windows still to run alone */
+	unsigned penalty; /* `left` after the last wait, less 1 for each window without one */
+	/* while a window, or a part of one, runs */
+	bool running;
 	enum phase phase;
 	sim_time stop;
 };
@@ -72,7 +75,8 @@ static void work_on(const struct sim_parts *parts, struct part *part)
 		part->holds = parts->ops->give(&part->sim, parts->end);
 }
 
-/* Where the system gives fewer threads than it was cut for, some do the work of several. */
+/* The partitions of one thread. Where the system gives fewer threads than asked for, some do the
+ * work of several. */
 static void work(void *owner, unsigned thread)
 {
 	const struct sim_parts *parts = owner;
@@ -83,7 +87,7 @@ static void work(void *owner, unsigned thread)
 				work_on(parts, parts->list[p]);
 }
 
-/* A phase, by all threads or by this one alone. */
+/* Runs a phase for all partitions, by all threads or by this one alone. */
 static void run_phase(struct sim_parts *parts, enum phase phase)
 {
 	parts->phase = phase;
@@ -95,10 +99,11 @@ static void run_phase(struct sim_parts *parts, enum phase phase)
 		work_on(parts, parts->list[p]);
 }
 
-/* When other programs use the cores, one thread waits for a core and all others wait for it at the
- * end of the window, perhaps many times as long as the window takes. Then this thread does all the
- * work for some windows, and for more of them each time that happens. The first window thereafter
- * tells nothing, as the other threads were asleep. */
+/* Whether all threads run the next window, or this one alone. When other programs use the cores,
+ * one thread waits for a core and all others wait for it at the end of the window, perhaps many
+ * times as long as the window takes. Then this thread does all the work for some windows, and for
+ * more of them each time that happens. The first window thereafter tells nothing, as the other
+ * threads were asleep. */
 static void choose_threads(struct sim_parts *parts)
 {
 	bool together = !parts->alone;
@@ -125,7 +130,8 @@ static void add_up(struct sim *whole, struct sim *part)
 	part->events = part->digest = part->uncounted = 0;
 }
 
-/* The rest of the window, or until an event of the whole. False when there was no event. */
+/* Runs the window up to `stop`: its end, or just behind the time of an event of the whole. False
+ * when there was no event. */
 static bool run_window(struct sim *sim, sim_time stop)
 {
 	struct sim_parts *parts = sim->parts;
@@ -178,7 +184,7 @@ bool parts_run(struct sim *sim, uint64_t budget, sim_time until)
 
 		parts->due = control < parts->end;
 		ran = run_window(sim, parts->due ? control + 1 : parts->end);
-		parts->begin = control; /* it may schedule events of this time */
+		parts->begin = control; /* may schedule events of its own time */
 		if (parts->due)
 			continue;
 		if (!ran) {
@@ -292,7 +298,7 @@ uint32_t parts_add_entity(struct sim *part, enum sim_class class, uint64_t key,
 	return id;
 }
 
-/* Its timers that are idle are those of the whole. */
+/* The partition's idle timers go to the whole. */
 static void part_free(struct part *part, struct sim *whole)
 {
 	static const struct equeue nothing;

@@ -53,50 +53,52 @@ static inline unsigned parts_thread(unsigned part, unsigned count, unsigned thre
 	return thread;
 }
 
-/* Cuts into partitions 1..count, in so many threads or as the system gives. All entities are of the
- * whole then, until they get their place. `ops` is not owned. */
+/* Cuts the simulation into partitions 1..count, run by `threads` threads, or fewer where the system
+ * gives no more. Entities belong to the whole until parts_place(). `ops` is not owned. */
 void parts_cut(struct sim *sim, unsigned count, unsigned threads, sim_time lookahead,
 	       const struct parts_ops *ops);
 
-/* How many threads there are: 1 where it is not cut. */
+/* How many threads run the partitions; 1 where the simulation is not cut. */
 unsigned parts_threads(const struct sim *sim);
 
-/* That of a partition, from 1. Between windows. */
+/* The struct sim of a partition, from 1. Only between windows. */
 struct sim *parts_sim(const struct sim *sim, unsigned part);
 
-/* Which one this is; 0: the whole. */
+/* The number of the partition whose struct sim this is; 0: the whole. */
 static inline unsigned parts_number(const struct sim *sim)
 {
 	return sim->queue.number;
 }
 
-/* Gives an entity, which is not pending, its place. EQ_AWAY: scheduling it only adds it to the list
- * sim->queue.away, for give(). Timers are of the struct sim that they were opened in. */
+/* Moves an entity that is not pending to a partition. EQ_AWAY: scheduling it only adds it to the
+ * list sim->queue.away, for give(). Timers belong to the struct sim that they were opened in. */
 static inline void parts_place(struct sim *sim, uint32_t entity, unsigned part)
 {
 	SIM_BUG_ON(sim_pending(sim, entity));
 	sim->queue.nodes[entity].queue = (uint16_t)part;
 }
 
-/* For sim_add_entity(), in a partition: never in a window. */
+/* sim_add_entity() of a partition. Never within a window. */
 uint32_t parts_add_entity(struct sim *part, enum sim_class class, uint64_t key,
 			  sim_handler *handler, void *owner);
 
-/* As sim_run(), window by window, as long as one ends at `until` or before. Returns, too, when an
- * event of the whole is due, which may change what `until` is: then parts_control() runs it. */
+/* As sim_run(), window by window, as long as the next window ends at `until` or before. It also
+ * returns when an event of the whole is due; parts_control() runs that event, which may change what
+ * `until` has to be. */
 bool parts_run(struct sim *sim, uint64_t budget, sim_time until);
 void parts_control(struct sim *sim);
 
-/* Whether a window fits in before `until`. */
+/* Whether the current window ends at `until` or before. */
 bool parts_fits(const struct sim *sim, sim_time until);
 
-/* Whether one has something to give yet. */
+/* Whether any partition still has something to give. */
 bool parts_hold(const struct sim *sim);
 
-/* Puts all that is pending into the whole again, which nothing may be left to give or take for:
- * from here on, sim_run(). */
+/* Puts all that is pending back into the whole, and frees the partitions: from here on, sim_run().
+ * Nothing that was given may still have to be taken. */
 void parts_join(struct sim *sim);
 
+/* Frees the partitions; what is pending in them is lost. Does nothing where there are none. */
 void parts_free(struct sim *sim);
 
 #endif

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORDS_AN_EVENT     8  /* of the state, are read in about the time of an event */
-#define WIDE_FROM          16 /* periods, on processors that take several at a time */
-#define DISTANCE_SHIFT_MAX 8  /* marks are at most 2^8 times as far apart as they may be */
+#define WORDS_AN_EVENT     8  /* of the state are read in about the time of an event */
+#define WIDE_FROM          16 /* from so many periods on, several are hashed at a time */
+#define DISTANCE_SHIFT_MAX 8  /* marks are at most 2^8 times as far apart as they could be */
 
 /* --- reading --- */
 
@@ -100,7 +100,7 @@ static bool equal_words(const struct repeat_words *a, const struct repeat_words 
 	return a->count == b->count && !memcmp(a->of, b->of, a->count * sizeof(*a->of));
 }
 
-/* Whether the counts have grown as in the period before; takes their growth down. */
+/* Whether the counts have grown as in the period before; notes how much they have grown. */
 static bool grew_alike(struct repeat *repeat)
 {
 	bool alike = repeat->counts.count == repeat->last_counts.count &&
@@ -134,8 +134,8 @@ static void swap(struct repeat_words *a, struct repeat_words *b)
 
 /* --- skipping --- */
 
-/* How many periods pass before anybody acts who is no part of what repeats, and before something
- * comes to its end. */
+/* How many whole periods pass before an event that nobody has named, and before anything is down to
+ * its reserve (repeat_left()). */
 static uint64_t periods_to_skip(const struct repeat *repeat, sim_time period)
 {
 	const struct sim *sim = repeat->sim;
@@ -163,8 +163,8 @@ static uint64_t periods_to_skip(const struct repeat *repeat, sim_time period)
 	return most == UINT64_MAX ? 0 : most;
 }
 
-/* A fact of the digest, once more for each period that is skipped. Nearly all of the time of a run
- * that skips is spent here. */
+/* What a recorded fact adds to the digest in all periods that are skipped. A run that skips spends
+ * nearly all of its time here. */
 static inline __attribute__((always_inline)) uint64_t fact_again(const struct repeat_fact *fact,
 								 uint64_t periods, sim_time period)
 {
@@ -184,7 +184,7 @@ static uint64_t fact_again_anywhere(const struct repeat_fact *fact, uint64_t per
 	return fact_again(fact, periods, period);
 }
 
-/* The same of several periods at a time, for processors that multiply several words of 64 bits. */
+/* The same for several periods at a time, on processors that multiply vectors of 64-bit words. */
 #ifdef __x86_64__
 __attribute__((target("avx512f,avx512dq,avx512vl"))) static uint64_t
 fact_again_wide(const struct repeat_fact *fact, uint64_t periods, sim_time period)
@@ -247,7 +247,8 @@ static void forget(struct repeat *repeat)
 	repeat->recorded = 0;
 }
 
-/* From one way to run events to the other. */
+/* Begins the next period, with recording or without. repeat_run() has to switch between sim_run()
+ * and sim_observe() when that changes, so the run stops. */
 static void record(struct repeat *repeat, bool on)
 {
 	repeat->switches = repeat->recording != on;
@@ -259,17 +260,19 @@ static void record(struct repeat *repeat, bool on)
 		sim_stop(repeat->sim);
 }
 
-/* Of a look that was for nothing: the more, the longer it took than what was simulated. */
+/* Price of a look that found nothing equal: the higher, the longer it took in relation to what
+ * was simulated. */
 static unsigned price(const struct repeat *repeat)
 {
 	uint64_t words = repeat->same.count + repeat->counts.count;
+	/* the last count but one is sim->events, see read_state() */
 	uint64_t events =
 		repeat->growth.count ? repeat->growth.of[repeat->growth.count - 2] : words;
 
 	return 1 + (unsigned)(words / (WORDS_AN_EVENT * (events + 1)));
 }
 
-/* All events of this instant are over. */
+/* Looks at the state after a mark, when all other events of this instant are over. */
 static void on_look(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct repeat *repeat = owner;
@@ -295,7 +298,7 @@ static void on_look(struct sim *sim, uint32_t entity, void *owner)
 		return;
 	}
 	if (repeat->never)
-		repeat->same.count = 0; /* the next is not the same as this, either */
+		repeat->same.count = 0; /* so that the next state does not equal this one, either */
 	swap(&repeat->same, &repeat->last_same);
 	swap(&repeat->counts, &repeat->last_counts);
 	repeat->marked = sim->now;
@@ -318,7 +321,7 @@ void repeat_leave(struct repeat *repeat, const void *who)
 	repeat->leader = NULL;
 	repeat->failed /= 2; /* what comes next is something else */
 	forget(repeat);
-	if (repeat->recording) /* it ends where other events do not stop the run */
+	if (repeat->recording) /* on_look() ends it: no other event has stopped the run then */
 		timer_set(repeat->sim, &repeat->look, repeat->sim->now);
 	else
 		timer_cancel(repeat->sim, &repeat->look);
@@ -333,7 +336,7 @@ uint64_t repeat_distance(const struct repeat *repeat, uint64_t least)
 
 /* --- running --- */
 
-/* Relative to the mark: the same of the same fact in another period. */
+/* Hash of a fact, relative to the mark: the same for the same fact in another period. */
 static uint64_t fact_hash(const struct repeat_fact *fact, sim_time marked)
 {
 	uint64_t seq = fact->seq - (fact->stream ? fact->stream->base : 0);

@@ -4,30 +4,31 @@
  * times and higher numbers of chunks. When all that decides the future is, relative to now, what it
  * was at an earlier mark, the future until somebody else acts is known: what happened between the
  * marks happens n times more. Then clock, pending events, packets and numbers move on by n periods,
- * counters by n times what a period added, and the digest by the facts of these periods, one by
- * one, so that it is that of the whole run.
+ * and counters by n times what a period added. The facts of these periods are added to the digest
+ * one by one, so that it is that of the whole run.
  *
  * Each part of the state has one function that goes through it, member by member, and says what a
  * member is:
  *
- *   repeat_same()     it decides, and has to be equal at both marks
- *   repeat_time()     the same of a time, relative to now; moves on with the clock
- *   repeat_due()      a time that matters as long as it is to come
- *   repeat_number()   the same of a number of a stream of chunks, relative to how far that is
- *   repeat_count()    it only counts: has to grow by the same amount from mark to mark
+ *   repeat_same()     decides, and has to be equal at both marks
+ *   repeat_time()     a time that decides, relative to now; moves on with the clock
+ *   repeat_due()      the same of a time that no longer matters once it is past
+ *   repeat_number()   a number in a stream of chunks, relative to the stream's progress
+ *   repeat_count()    only counts: has to grow by the same amount from mark to mark
  *   repeat_integral() the same of an integral over time
  *   repeat_left()     counts down what is left of something whose end has to be simulated
  *   repeat_event()    the event of an entity, which belongs to what repeats
  *
- * The function serves to read the state (at a mark) and to move it on. What it leaves out must
- * decide nothing. Random streams are state like others: who draws does not repeat.
+ * The function serves both to read the state (at a mark) and to move it on. What it leaves out must
+ * decide nothing. Random streams are state like others: a run that draws does not repeat itself.
  *
- * Ties. The order of events of one time hangs on a hash of that time (equeue.h), so it is another
- * one in each period. Periods are skipped after REPEAT_PERIODS that were equal under as many
- * orders, and of which all but the first had the same facts at the same times: then the order of
- * ties decides nothing.
+ * Ties. The order of events of one time follows a hash of that time (equeue.h), so it differs from
+ * period to period. Periods are skipped after REPEAT_PERIODS that were equal in spite of that, and
+ * of which all but the first had the same facts at the same times: then the order of ties decides
+ * nothing.
  *
- * Events that nobody has named bound what is skipped: computation, arrivals, samples, the end. */
+ * What is skipped ends before the first event that no repeat_event() has named: computation,
+ * arrivals, samples, the end. */
 #ifndef INASIM_CORE_REPEAT_H
 #define INASIM_CORE_REPEAT_H
 
@@ -47,35 +48,36 @@ struct repeat_words {
 	size_t count, capacity;
 };
 
-/* A fact of the digest (sim_fact()) of the recorded period: entity, and seq ^ label. */
+/* A fact that the recorded period added to the digest: sim_fact() of entity and seq ^ label. */
 struct repeat_fact {
 	sim_time at;
 	uint64_t entity, seq, label;
 	const struct repeat_stream *stream; /* of seq; NULL = none */
 };
 
-/* What is left of something, at the index of a count. */
+/* A count that says what is left of something. */
 struct repeat_left {
-	size_t index;
-	uint64_t reserve; /* is to be simulated */
+	size_t index;     /* in `counts` */
+	uint64_t reserve; /* the last of it, which is simulated */
 };
 
 struct repeat {
 	struct sim *sim;
 	/* Goes through all of the state. NULL: nothing is skipped, and nobody needs marks. */
 	void (*walk)(void *owner, struct repeat *repeat);
-	/* What an arrival at this port, which comes now, says in the digest: *seq and *label.
-	 * Returns the stream of seq, or NULL. */
+	/* The fact that the next arrival from this port adds to the digest: *seq and *label.
+	 * Returns the stream of *seq, or NULL. */
 	const struct repeat_stream *(*fact)(void *owner, uint32_t port, uint64_t *seq,
 					    uint64_t *label);
 	void *owner;
-	const void *leader; /* whose marks are taken; NULL = the next that comes */
+	const void *leader; /* whose marks are taken; NULL = of whoever comes to one next */
 
 	bool moving; /* else reading */
 	bool never;  /* reading: repeat_never() */
-	uint64_t periods;
-	sim_time by;
-	size_t next; /* moving: index of the next count */
+	/* moving: */
+	uint64_t periods; /* so many ... */
+	sim_time by;      /* ... which take so long */
+	size_t next;      /* index of the next count */
 
 	struct repeat_words same, counts;           /* as they are now */
 	struct repeat_words last_same, last_counts; /* at the last mark */
@@ -88,13 +90,13 @@ struct repeat {
 	sim_time marked; /* time of the last mark; 0 = there is none */
 	unsigned equal;  /* periods in a row that were */
 	unsigned failed; /* price of marks since the state was last equal; see repeat_distance() */
-	bool recording;  /* from the second equal period on */
-	unsigned recorded; /* periods so far */
-	uint64_t pattern,
-		last_pattern; /* of the facts, relative to the mark; of the period before */
+	bool recording;  /* facts, from the second equal period on */
+	unsigned recorded;     /* periods so far */
+	uint64_t pattern;      /* sum of hashes of this period's facts, relative to the mark */
+	uint64_t last_pattern; /* of the period before */
 	struct repeat_fact *facts;
 	size_t fact_count, fact_capacity;
-	bool switches; /* sim_run() was left, to go on with recording or without */
+	bool switches; /* stops the run, so that it goes on with recording, or without */
 	struct timer look;
 
 	uint64_t hops_skipped; /* counted by whoever walks the network */
@@ -102,17 +104,17 @@ struct repeat {
 	uint64_t skips;
 };
 
-/* Frees nothing of `owner`. */
+/* `walk`, `fact` and `owner` are set by the caller, which also frees `owner`. */
 void repeat_init(struct repeat *repeat, struct sim *sim);
 void repeat_release(struct repeat *repeat);
 
-/* Somebody has come to the next of its marks, in an event; the state is looked at when all events
- * of this instant are over. Ignored while another one leads. Returns whether it leads. */
+/* `who` has come to its next mark, in an event; the state is looked at when all events of this
+ * instant are over. Ignored while somebody else leads. Returns whether `who` leads. */
 bool repeat_mark(struct repeat *repeat, const void *who);
-/* It will come to no mark any more. */
+/* `who` will come to no mark any more. */
 void repeat_leave(struct repeat *repeat, const void *who);
 
-/* How far marks should be apart: `least`, and the more the longer nothing has repeated. */
+/* How far apart marks should be: `least`, and more the longer nothing has repeated itself. */
 uint64_t repeat_distance(const struct repeat *repeat, uint64_t least);
 
 /* As sim_run(). */
@@ -128,13 +130,13 @@ static inline void repeat_same(struct repeat *repeat, uint64_t word)
 		repeat_put(&repeat->same, word);
 }
 
-/* The state cannot be told, and is not the same as any other: the rest need not be gone through. */
+/* This state is not the same as any other, as it cannot be described: the walk may end here. */
 static inline void repeat_never(struct repeat *repeat)
 {
 	repeat->never = true;
 }
 
-/* Of `size` bytes, a multiple of 8. */
+/* repeat_same() of `size` bytes, a multiple of 8. */
 void repeat_same_bytes(struct repeat *repeat, const void *from, size_t size);
 
 /* SIM_TIME_MAX stays what it is. */
@@ -164,17 +166,18 @@ static inline void repeat_count(struct repeat *repeat, uint64_t *count)
 		repeat_put(&repeat->counts, *count);
 }
 
-/* The `count` counters from here on. */
+/* repeat_count() of an array. */
 static inline void repeat_counts(struct repeat *repeat, uint64_t *counts, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		repeat_count(repeat, &counts[i]);
 }
 
-/* Of what is never above `most`, until now. Skips nothing where a period adds more than 64 bits. */
+/* *sum is the integral up to now of something that is never above `most`. Nothing is skipped where
+ * a period might add more than 64 bits hold. */
 void repeat_integral(struct repeat *repeat, unsigned __int128 *sum, uint64_t most);
 
-/* Before any number of the stream; `base` is set. */
+/* Call it before repeat_number() of the stream, whose `base` is set. */
 static inline void repeat_base(struct repeat *repeat, struct repeat_stream *stream)
 {
 	uint64_t base = stream->base;
@@ -198,7 +201,7 @@ void repeat_left(struct repeat *repeat, uint64_t *left, uint64_t reserve);
 
 void repeat_event(struct repeat *repeat, uint32_t entity);
 
-/* When it looks decides nothing: it only moves on. */
+/* The alarm's timeout decides. The time of its look does not, and only moves on. */
 void repeat_alarm(struct repeat *repeat, struct alarm *alarm);
 
 #endif

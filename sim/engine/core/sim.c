@@ -93,7 +93,7 @@ void timer_apart(struct sim *sim, const struct timer *timer)
 	sim->entities[timer->id - sim->block_count].apart = true;
 }
 
-/* Only departures are deferred: they come before timers of the same time. */
+/* Up to now + 1: only departures are deferred, and they come before timers of the same time. */
 uint32_t sim_first(struct sim *sim, uint32_t id)
 {
 	while (sim->catch_up && id != EQ_NONE && id >= sim->block_count &&

@@ -2,7 +2,7 @@
  *
  * Everything that can act at a time of its own (an egress port, a NIC, a timer)
  * is an entity. An entity has at most one pending event; when it comes, the
- * entity's handler runs with sim->now set. No state is outside of what hangs from a struct sim.
+ * entity's handler runs with sim->now set. All state hangs from a struct sim.
  *
  * Departures from NICs are the exception: a NIC may leave them undone for a while, without events
  * (net/nic.h). Before any handler could notice, they are replayed, each with sim->now set to the
@@ -34,12 +34,12 @@ struct sim;
 typedef void sim_handler(struct sim *sim, uint32_t entity, void *owner);
 
 /* Told the next events, soonest first, to prefetch what they touch: speed only.
- * Called before every SIM_LOOK_EVERYth event; how many are known: see equeue_look_ahead(). */
+ * Called before every SIM_LOOK_EVERYth event; equeue_look_ahead() says how many are known. */
 #define SIM_LOOK_EVERY 4
 typedef void sim_lookahead(const struct sim *sim, const struct eq_item *next, size_t count);
 
-/* Does what was deferred and is due before the time `until`. It sets sim->now back while it does,
- * and may set, replace and cancel timers of `until` and later. */
+/* Does what was deferred and is due before the time `until`. Meanwhile it sets sim->now back; it
+ * may set, replace and cancel timers of `until` and later. */
 typedef void sim_catch_up(void *owner, sim_time until);
 
 struct sim_entity {
@@ -80,7 +80,7 @@ void sim_release(struct sim *sim);
 void sim_add_block(struct sim *sim, enum sim_class class, uint32_t count, sim_handler *handler,
 		   void *owner);
 
-/* Whose event it is: a copy, since a handler may open timers, which moves the others. */
+/* The entity of an event. A copy, since a handler may open timers, which may move the array. */
 static inline struct sim_entity sim_entity_of(const struct sim *sim, uint32_t id)
 {
 	return id < sim->block_count ? sim->block : sim->entities[id - sim->block_count];
@@ -91,7 +91,8 @@ static inline struct sim_entity sim_entity_of(const struct sim *sim, uint32_t id
 uint32_t sim_add_entity(struct sim *sim, enum sim_class class, uint64_t key, sim_handler *handler,
 			void *owner);
 
-/* Its events are no part of the run: its handler counts them in `uncounted`, as samples do. */
+/* Makes an entity silent, as samples are: its events are no part of the run, and its handler has to
+ * count them in `uncounted`. */
 void sim_silent(struct sim *sim, uint32_t id);
 
 static inline uint64_t sim_key(enum sim_class class, uint64_t number)
@@ -130,8 +131,8 @@ void timer_set(struct sim *sim, struct timer *timer, sim_time at);
 void timer_cancel(struct sim *sim, struct timer *timer);
 bool timer_pending(const struct sim *sim, const struct timer *timer);
 
-/* Its handler touches no host's state, as that of a switch's pipeline, or calls network_catch_up()
- * for those it touches: nothing that hosts have deferred is done before it. Speed only. */
+/* Promises that the timer's handler touches no host's state, or calls network_catch_up() for hosts
+ * that it touches: then what hosts have deferred need not be done first. Speed only. */
 void timer_apart(struct sim *sim, const struct timer *timer);
 
 /* Does what was deferred and is due before the time `until`. */
@@ -150,12 +151,13 @@ static inline void sim_look(const struct sim *sim)
 		sim->lookahead(sim, &q->batch[q->batch_head], q->batch_count - q->batch_head);
 }
 
-/* The entity whose event was popped, once all is done that was deferred and comes before it:
- * another one, or EQ_NONE, where that cancelled or replaced the event. */
+/* Given the entity `id` whose event was just popped: does what was deferred and comes before that
+ * event, and returns the entity whose event is first now. That is another one than `id`, or
+ * EQ_NONE, where what was deferred has cancelled or replaced the event. */
 uint32_t sim_first(struct sim *sim, uint32_t id);
 
-/* Runs the event of an entity that is not of the block, which was popped, or what comes before it
- * now (sim_first()). False when there is none any more. */
+/* Runs the event that was just popped, of an entity outside the block, or the one that sim_first()
+ * puts in its place. False when there is none any more. */
 bool sim_run_entity(struct sim *sim, uint32_t id);
 
 /* Runs events until none is left or sim_stop() was called by a handler.
@@ -175,12 +177,12 @@ static inline bool sim_next(struct sim *sim, sim_time *at)
  * event. */
 bool sim_moves(const struct sim *sim, uint32_t end);
 
-/* When something happened last, where nothing will any more: the time of the last event of such
- * entities. Silent ones are left out, and the block, whose owner knows. */
+/* When something happened last, for a run in which nothing will any more: the time of the last
+ * event of any entity but `end`. Leaves out silent entities, and the block, whose owner knows. */
 sim_time sim_last_move(const struct sim *sim, uint32_t end);
 
-/* Events that are part of the run: all but those that only look, and those of NICs, which may
- * happen without an event (nic.h). */
+/* Events that are part of the run: all but those that only look, and the departures from NICs,
+ * which may also happen without an event (nic.h). */
 static inline uint64_t sim_event_count(const struct sim *sim)
 {
 	return sim->events - sim->uncounted;
@@ -208,21 +210,21 @@ static inline void sim_stop(struct sim *sim)
 	sim->stopped = true;
 }
 
-/* What one fact of now adds to the digest. */
+/* What a fact of this instant adds to the digest. */
 static inline uint64_t sim_fact(const struct sim *sim, uint64_t entity, uint64_t fact)
 {
 	return hash_mix(sim->now * UINT64_C(0x9e3779b97f4a7c15) ^
 			(entity * UINT64_C(0xd1342543de82ef95) + fact));
 }
 
-/* Adds one fact to the digest. */
+/* Adds a fact of this instant to the digest. */
 static inline void sim_digest(struct sim *sim, uint64_t entity, uint64_t fact)
 {
 	sim->digest += sim_fact(sim, entity, fact);
 }
 
-/* What an event adds as such. Handlers of the block say more themselves, and those that are silent
- * are no part of the run. */
+/* What sim_run() adds to the digest for an event. Nothing for the block, whose handler adds facts
+ * of its own, and for silent entities, which are no part of the run. */
 static inline uint64_t sim_event_fact(const struct sim *sim, uint32_t id)
 {
 	return id < sim->block_count || sim->entities[id - sim->block_count].silent

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#define LOOKS 4000 /* before one sleeps: some ten microseconds */
+#define LOOKS 4000 /* at a count before a thread sleeps: some ten microseconds */
 
 struct member {
 	struct team *team;
@@ -16,7 +16,7 @@ struct member {
 	pthread_t id;
 };
 
-/* Each of the counts has a line of cache of its own. */
+/* Each count is alone in its line of cache. */
 struct team {
 	void (*work)(void *owner, unsigned thread);
 	void *owner;
@@ -38,7 +38,7 @@ static void look_again(void)
 #endif
 }
 
-/* False when it had to sleep. */
+/* Waits until *count is `wanted`. False when it had to sleep. */
 static bool wait_until(struct team *team, atomic_uint *count, unsigned wanted)
 {
 	for (unsigned i = 0; i < LOOKS; i++) {
@@ -55,8 +55,8 @@ static bool wait_until(struct team *team, atomic_uint *count, unsigned wanted)
 	return false;
 }
 
-/* A count has changed. Whoever falls asleep says so before its last look, and whoever comes here
- * has changed the count before it looks for sleepers: one of both sees the other. */
+/* Wakes sleepers after a count has changed. Whoever falls asleep says so before its last look, and
+ * whoever comes here has changed the count before it looks for sleepers: one sees the other. */
 static void wake(struct team *team)
 {
 	if (!atomic_load(&team->asleep))

@@ -1,7 +1,7 @@
 /* Threads that do the same thing together, again and again, each a part of it.
  *
- * A round is short, often some ten microseconds, so whoever waits for the others looks for about as
- * long before it sleeps: waking somebody takes longer than that. */
+ * A round is short, often some ten microseconds, and waking a thread takes longer than that. So
+ * whoever waits for the others spins for about as long before it sleeps. */
 #ifndef INASIM_CORE_TEAM_H
 #define INASIM_CORE_TEAM_H
 
@@ -14,8 +14,8 @@ struct team;
 struct team *team_new(unsigned threads, void (*work)(void *owner, unsigned thread), void *owner);
 unsigned team_size(const struct team *team);
 
-/* A round: returns when all have done their part. What was written before it, and in earlier
- * rounds, is seen by all in it. False when the caller had to sleep. */
+/* Runs a round, and returns when all have done their part. All see what was written before, in
+ * earlier rounds, too. False when the caller had to sleep. */
 bool team_run(struct team *team);
 
 /* NULL is allowed. */

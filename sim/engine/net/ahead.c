@@ -5,10 +5,11 @@
 
 /* A hop touches lines of cache that nothing has touched for a microsecond, in a
  * chain: port; its packet; the egress port or the connection; the place in its
- * ring. Each step is asked for some events before the next one needs it. */
-#define SOURCE_LINES 5 /* of a source's state, behind its struct nic_source */
+ * ring. Each step is prefetched some events before the next one needs it. */
 
-/* The first of a NIC's sources, which it will ask for a packet. */
+#define SOURCE_LINES 5 /* of a source's state, from its struct nic_source on */
+
+/* Prefetches the source that a NIC will ask for a packet. */
 static void prefetch_source(const struct nic *nic)
 {
 	const struct nic_source *source = nic->last ? nic->last->next : NULL;
@@ -20,7 +21,8 @@ static void prefetch_source(const struct nic *nic)
 		__builtin_prefetch((const char *)source + 64 * line);
 }
 
-/* An AGGREGATION packet has no route: its scheme knows what it touches at a switch. */
+/* An AGGREGATION packet need not follow its route: its scheme knows what it will touch. `again`:
+ * the second call, some events later. */
 static void prefetch_scheme(const struct network *net, const struct port *port, bool again)
 {
 	const struct packet *packet = port_head(port);
@@ -32,7 +34,7 @@ static void prefetch_scheme(const struct network *net, const struct port *port, 
 		ops->ahead(net->protocols[packet->protocol].self, port->to, packet, again);
 }
 
-/* What the packet at the head of a port touches where it arrives. */
+/* Prefetches what the packet at the head of a port touches where it arrives. */
 static void prefetch_out(const struct network *net, const struct port *port)
 {
 	const struct packet *packet = port_head(port);
@@ -51,7 +53,8 @@ static void prefetch_out(const struct network *net, const struct port *port)
 			net->protocols[packet->protocol].self, packet);
 }
 
-/* Entities are numbered: ports, then NICs, then whatever has timers. */
+/* The NIC whose event this is; NULL when it is another's. Entities are numbered: ports, then NICs,
+ * then whatever has timers. */
 static inline const struct nic *nic_of(const struct network *net, uint32_t entity)
 {
 	uint32_t host = entity - net->port_count;
@@ -126,7 +129,7 @@ void net_look_ahead(const struct sim *sim, const struct eq_item *next, size_t co
 	const struct network *net = sim->block.owner;
 
 	if (count < HOP_AHEAD)
-		return; /* so few events that nothing waits for them */
+		return; /* with so few events, what they touch is in the cache */
 #pragma GCC unroll 4
 	for (size_t i = 0; i < SIM_LOOK_EVERY; i++) {
 		ahead_port(net, next[AHEAD_PORT - i].id);

@@ -24,7 +24,7 @@ static bool is_top(const struct network *net, uint32_t node, uint8_t top)
 	return node >= net->hosts && net->switch_nodes[node - net->hosts].tier == top;
 }
 
-/* All that can be reached from `node` below the highest tier is of the same pod. */
+/* Marks `node`, and all that it reaches below the highest tier, as one pod. `waiting`: scratch. */
 static void mark_pod(const struct network *net, uint32_t node, uint8_t top, uint32_t pod,
 		     uint32_t *pods, uint32_t *waiting)
 {
@@ -47,7 +47,7 @@ static void mark_pod(const struct network *net, uint32_t node, uint8_t top, uint
 	}
 }
 
-/* The pod of each node, NO_POD of the highest tier; returns how many there are. */
+/* Finds the pod of each node, NO_POD for the highest tier; returns how many pods there are. */
 static uint32_t find_pods(const struct network *net, uint8_t top, uint32_t *pods)
 {
 	uint32_t nodes = net->hosts + net->switches, count = 0;
@@ -62,7 +62,7 @@ static uint32_t find_pods(const struct network *net, uint8_t top, uint32_t *pods
 	return count;
 }
 
-/* Pods in a row, and the switches of the highest tier in a row. */
+/* Gives each partition a row of pods, and of switches of the highest tier. */
 static void give_parts(struct network *net, uint8_t top, const uint32_t *pods, uint32_t pod_count)
 {
 	uint32_t nodes = net->hosts + net->switches, tops = 0, t = 0;
@@ -78,7 +78,7 @@ static void give_parts(struct network *net, uint8_t top, const uint32_t *pods, u
 	}
 }
 
-/* Packets from one partition to another take this long at least. */
+/* The shortest latency of a link between partitions. */
 static sim_time shortest_crossing(const struct network *net)
 {
 	sim_time shortest = SIM_TIME_MAX;
@@ -93,8 +93,8 @@ static sim_time shortest_crossing(const struct network *net)
 	return shortest;
 }
 
-/* A copy of the network for one partition. It points to the partition's sim, whose handlers own the
- * copy, so that neither needs to look the other up. */
+/* A copy of the network for one partition. It points to the partition's sim, whose handlers get the
+ * copy as their owner, so that neither has to look the other up. */
 static struct network *view_new(struct network *net, unsigned part)
 {
 	struct network *view = xaligned(128, sizeof(*view));
@@ -122,6 +122,7 @@ static void view_free(struct network *view, unsigned count)
 	free(view);
 }
 
+/* Frees the lists that give_parts() and open_views() have made. */
 static void uncut(struct network *net)
 {
 	free(net->views);

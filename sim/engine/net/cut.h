@@ -11,11 +11,11 @@
 
 /* Cuts the network, before the first packet, into `count` partitions or as many as it has pods,
  * which run in `threads`. Returns how many; 1, and nothing is done, where it cannot be cut: it has
- * one pod, a link between pods takes no time, its switches send PAUSE, its routes are found on
- * the way, or packets are lost or delayed by name. */
+ * one pod, a link between pods takes no time, its switches send PAUSE, its routes are found during
+ * the run, its links may fail, or tests lose or delay packets by name. */
 unsigned network_cut(struct network *net, unsigned count, unsigned threads);
 
-/* As if it never had been, which is nothing where it was not. */
+/* Undoes network_cut(); does nothing where the network is not cut. */
 void network_join(struct network *net);
 
 #endif

@@ -13,8 +13,7 @@ static __attribute__((noinline)) void resize(struct network *net, uint32_t numbe
 	port_resize(&net->ports[number], bits);
 }
 
-/* Uniform jitter of a host's processing, and delays by tests; the order of packets is
- * kept. */
+/* The order of packets is kept. */
 __attribute__((noinline)) sim_time hop_jittered(struct network *net, uint32_t number,
 						sim_time arrival)
 {
@@ -35,8 +34,8 @@ __attribute__((noinline)) sim_time hop_jittered(struct network *net, uint32_t nu
 	return arrival;
 }
 
-/* Between ecn_min and ecn_max the probability rises linearly (RED on the
- * instantaneous queue, as DCQCN's congestion point). */
+/* Whether a packet is marked by chance: between ecn_min and ecn_max the probability rises
+ * linearly (RED on the instantaneous queue, as DCQCN's congestion point). */
 static bool by_chance(const struct link_class *link, struct rng *stream, uint64_t queue)
 {
 	return rng_unit(stream) < link->mark_max * (double)(queue - link->ecn_min) /
@@ -83,9 +82,9 @@ static __attribute__((noinline)) void overtake(struct network *net, uint32_t num
 	hop_note_backlog(port, port->busy_until - net->sim->now);
 }
 
-/* The slow part of an enqueue, where the queue might matter: its true length is
- * found, and the packet, which queued_bytes has in it already, admitted, marked
- * or dropped; in a network with classes a control packet may overtake. */
+/* The slow part of an enqueue, where the queue might matter: finds the true length of
+ * the queue, and admits, marks or drops the packet, which queued_bytes already includes.
+ * In a network with classes a control packet may overtake. */
 static __attribute__((noinline)) enum admission admit(struct network *net, uint32_t number,
 						      const struct packet *packet, uint8_t hop)
 {
@@ -96,11 +95,11 @@ static __attribute__((noinline)) enum admission admit(struct network *net, uint3
 		port->queued_bytes -= packet->size;
 		net->cold[number].drops++;
 		net->dropped++;
-		return NOT_ADMITTED;
+		return ADMISSION_OVER;
 	}
 	if (net->control_first && packet_is_control(packet) && port->sent < port->count) {
 		overtake(net, number, packet, hop);
-		return NOT_ADMITTED;
+		return ADMISSION_OVER;
 	}
 	if (net->onlooker)
 		net->onlooker->queued(net->onlooker, number, packet, port->count);
@@ -155,8 +154,9 @@ static const struct hop_kind plain = { .admit = admit,
 
 /* --- out of a queue --- */
 
-/* The packet is at the head of the port's ring: how hops find it there is for others constant. */
-static void read_leg(const struct network *net, struct port *port)
+/* The packet at the head takes its next leg, if it is to. Has the port as its argument, as the
+ * packet is const in hop_lose(). */
+static void take_leg(const struct network *net, struct port *port)
 {
 	struct packet *head = &port->ring[port->head];
 
@@ -177,12 +177,12 @@ __attribute__((noinline)) bool hop_lose(struct network *net, uint32_t number,
 	    !(net->faults && net->faults->lose &&
 	      net->faults->lose(net->faults->owner, number, packet))) {
 		if (net->legs)
-			read_leg(net, &net->ports[number]);
+			take_leg(net, &net->ports[number]);
 		return false;
 	}
 	cold->losses++;
 	net->lost++;
-	sim_digest(net->sim, number, UINT64_MAX); /* nobody may miss the packet */
+	sim_digest(net->sim, number, UINT64_MAX); /* even if nobody misses the packet */
 	return true;
 }
 
@@ -198,7 +198,7 @@ void hop_arrive(struct sim *sim, uint32_t number, void *owner)
 	hop_path(owner, number, &plain, aggregate);
 }
 
-/* Wires lead from switch to switch, and carry what no switch aggregates. */
+/* Wires lead from switch to switch, and carry no AGGREGATION packets. */
 void hop_arrive_by_wire(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct network *net = owner;

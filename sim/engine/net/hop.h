@@ -4,7 +4,7 @@
 
 #include "net/state.h"
 
-/* Code that the compiler would rather share than inline three times. */
+/* Inlined even where it is used three times and the compiler would rather share it. */
 #define HOT_INLINE static inline __attribute__((always_inline))
 
 #define COPIES_AHEAD 4 /* see hop_prefetch_copies() */
@@ -18,8 +18,8 @@ void hop_switch_send(struct network *net, uint32_t back, const struct switch_sen
 void hop_switch_send_each(struct network *net, uint32_t back, const struct packet *packets,
 			  const uint32_t *ports, uint32_t count);
 
-/* Where the packet at the head goes on: at a host it is the host's own port, for an
- * answer. Whether it is a host cannot be foreseen, so this takes no branch. */
+/* The egress port by which the packet at the head goes on. At a host it is the host's own
+ * port, for an answer. Whether it is a host cannot be predicted, so this takes no branch. */
 HOT_INLINE uint32_t hop_out_port(const struct port *port, const struct packet *packet)
 {
 	uint32_t in_switch = !port->to_host;
@@ -27,10 +27,10 @@ HOT_INLINE uint32_t hop_out_port(const struct port *port, const struct packet *p
 	return port->to_port + (packet->route[packet->hop * in_switch] & -in_switch);
 }
 
-/* Adds the random processing of the host at the far end, if it has any. */
+/* The arrival with the jitter of the host at the far end, and with delays by tests. */
 sim_time hop_jittered(struct network *net, uint32_t number, sim_time arrival);
 
-/* The packet at the head leaves at a known time: its arrival becomes the port's event. */
+/* The packet at the head leaves at the time `depart`: its arrival becomes the port's event. */
 HOT_INLINE void hop_schedule_head(struct network *net, uint32_t number, const struct port *port,
 				  sim_time depart)
 {
@@ -41,11 +41,11 @@ HOT_INLINE void hop_schedule_head(struct network *net, uint32_t number, const st
 	sim_schedule(net->sim, number, at);
 }
 
-/* Whether a queue above ecn_min marks; counts it. */
+/* For hop_marks(): whether a queue above ecn_min marks the packet. Counts the mark. */
 bool hop_marks_long(struct network *net, uint32_t number, uint64_t queue);
 
-/* Whether ECN marks a packet that comes to a queue, which is up to date (port_advance_with());
- * counts it. */
+/* Whether ECN marks a packet that comes to a queue, which is up to date (port_advance_with()).
+ * Counts the mark. */
 HOT_INLINE bool hop_marks(struct network *net, uint32_t number, const struct packet *packet)
 {
 	const struct port *port = &net->ports[number];
@@ -57,33 +57,34 @@ HOT_INLINE bool hop_marks(struct network *net, uint32_t number, const struct pac
 	       hop_marks_long(net, number, queue);
 }
 
-/* A backlog longer than any before. */
+/* Notes a backlog longer than any before. */
 void hop_longest_backlog(struct port *port, sim_time backlog);
 
-/* The time until a port has sent all it holds, after a packet has come. */
+/* Notes the longest backlog. `backlog`: time until the port will have sent all that it holds, after
+ * a packet has come. */
 HOT_INLINE void hop_note_backlog(struct port *port, sim_time backlog)
 {
 	if (__builtin_expect(backlog >= (port->max_backlog_ns + UINT64_C(1)) * PS_PER_NS, 0))
 		hop_longest_backlog(port, backlog);
 }
 
-/* Where PORT_LOSES: whether the link loses the packet that arrives, by chance. What it does not
- * lose takes the next leg of its route, where there are legs. */
+/* Where PORT_LOSES: whether the packet that arrives is lost, by chance, by an outage or by a test.
+ * If not, it takes the next leg of its route, where there are legs. Counts watched traffic. */
 bool hop_lose(struct network *net, uint32_t number, const struct packet *packet);
 
-/* A packet has crossed the link behind a port. */
+/* Counts a packet that has crossed the link behind a port, and adds it to the digest. */
 HOT_INLINE void hop_note(struct network *net, uint32_t number, const struct packet *packet)
 {
 	net->hops++;
 	sim_digest(net->sim, number, packet->seq ^ packet_label(packet));
 }
 
-/* Takes the packet at the head off. False when there is none behind it. */
+/* Takes the packet at the head off the ring. False when there is none behind it. */
 HOT_INLINE bool hop_unlink_head(struct port *port)
 {
 	uint32_t waited = !port->sent;
 
-	/* also without a branch */
+	/* port_advance() may not have moved it to the wire yet; again without a branch */
 	port->sent -= !waited;
 	port->queued_bytes -= port_head(port)->size & -waited;
 	if (!--port->count) {
@@ -103,8 +104,8 @@ HOT_INLINE void hop_deliver(struct network *net, uint32_t host, const struct pac
 						      packet);
 }
 
-/* Copies leave by so many ports, of which the i-th is next: fetches what the ports behind it touch.
- * Speed only. */
+/* While copies leave by these `count` ports, the i-th being next: prefetches what later ones will
+ * touch. Speed only. */
 HOT_INLINE void hop_prefetch_copies(const struct network *net, const uint32_t *ports, uint32_t i,
 				    uint32_t count)
 {
@@ -116,24 +117,26 @@ HOT_INLINE void hop_prefetch_copies(const struct network *net, const uint32_t *p
 
 /* --- the one path --- */
 
-enum admission { ADMIT, ADMIT_MARKED, NOT_ADMITTED };
+/* What hop_put() does with a packet. ADMISSION_OVER: nothing more, as the packet has been dropped,
+ * or put in ahead of others. */
+enum admission { ADMIT, ADMIT_MARKED, ADMISSION_OVER };
 
-/* What PAUSE changes in the way of a packet. Both kinds are constants, and the path below is
+/* What PAUSE changes in the way of a packet. The kinds are constants, and the path below is
  * compiled once for each, so no call goes through a pointer. */
 struct hop_kind {
 	bool stops; /* PAUSE: packets may be charged, and a departure may be SIM_TIME_MAX */
-	/* The queue might matter: is the packet, which queued_bytes has in it already, admitted,
-	 * marked, or something else (then it is dropped or put in, and counted)? */
+	/* Decides on a packet where the queue might matter. queued_bytes already includes it. */
 	enum admission (*admit)(struct network *net, uint32_t port, const struct packet *packet,
 				uint8_t hop);
 	void (*resize)(struct network *net, uint32_t port, uint8_t bits);
-	/* A packet goes on from a switch, by `out`; it came in by `in`, of the same switch. */
+	/* A packet goes on from a switch by its port `out`, after it came in by its port `in`. */
 	void (*forward)(struct network *net, uint32_t in, uint32_t out, const struct packet *packet,
 			uint8_t hop);
 	void (*copies)(struct network *net, uint32_t in, const struct switch_send *send);
-	/* The port of the far end that leads back here. */
+	/* The port at the far end that leads back to this one. */
 	uint32_t (*reverse)(const struct network *net, uint32_t port);
-	/* With PAUSE only: a packet takes place `at` of the ring, has been put in, is leaving. */
+	/* With PAUSE only: a packet gets its charge at place `at` of the ring; it has been put in;
+	 * the one at the head is leaving. */
 	void (*charge)(struct network *net, uint32_t port, uint32_t at, uint32_t charge);
 	void (*has_come)(struct network *net, uint32_t port);
 	void (*leaves)(struct network *net, uint32_t port);
@@ -148,7 +151,7 @@ HOT_INLINE void hop_put(struct network *net, uint32_t number, const struct packe
 	struct port *port = &net->ports[number];
 	const struct link_class *link = port_class(net, port);
 	sim_time now = net->sim->now, depart = port->busy_until;
-	uint64_t busy = -(uint64_t)(depart > now); /* a mask: the branch could not be foreseen */
+	uint64_t busy = -(uint64_t)(depart > now); /* a mask: a branch could not be predicted */
 	enum admission admission = ADMIT;
 	uint32_t size = packet->size;
 	struct packet *slot;
@@ -162,7 +165,7 @@ HOT_INLINE void hop_put(struct network *net, uint32_t number, const struct packe
 				     port->count - port->sent > link->quiet_packets,
 			     0)) {
 		admission = kind->admit(net, number, packet, hop);
-		if (admission == NOT_ADMITTED)
+		if (admission == ADMISSION_OVER)
 			return;
 	}
 	if (__builtin_expect(port->count >> port->ring_bits, 0))
@@ -179,7 +182,7 @@ HOT_INLINE void hop_put(struct network *net, uint32_t number, const struct packe
 	*slot = *packet;
 	slot->depart = depart;
 	slot->hop = hop;
-	port->packets++; /* apart from `bytes`: paired by the compiler, both would be slower */
+	port->packets++; /* not next to `bytes`: the compiler would pair them, which is slower */
 	if (__builtin_expect(admission == ADMIT_MARKED, 0))
 		slot->flags |= PACKET_CE;
 	if (port->count++ == 0 && (!kind->stops || depart != SIM_TIME_MAX))
@@ -198,6 +201,7 @@ HOT_INLINE void hop_next(struct network *net, uint32_t number, struct port *port
 		hop_schedule_head(net, number, port, port_head(port)->depart);
 }
 
+/* Makes the ring smaller where most of it is unused. */
 HOT_INLINE void hop_shrink(struct network *net, uint32_t number, const struct port *port,
 			   const struct hop_kind *kind)
 {
@@ -226,8 +230,8 @@ HOT_INLINE void hop_aggregate(struct network *net, uint32_t number, struct packe
 		kind->copies(net, in, &actions.send[i]);
 }
 
-/* Fetches the packet that will arrive next, where that is known. Speed only: between two turns a
- * ring leaves the first level of the cache, even where all fits into the second. */
+/* Prefetches the packet that will arrive next, where that is known. Speed only: a ring leaves the
+ * first-level cache before its next turn, even where all rings fit into the second level. */
 HOT_INLINE void hop_prefetch_next(const struct network *net)
 {
 	uint32_t next = equeue_coming(&net->sim->queue);
@@ -246,7 +250,7 @@ HOT_INLINE void hop_path(struct network *net, uint32_t number, const struct hop_
 	struct packet packet;
 
 	if (port->flags & PORT_DEFERRED && port->busy_until < net->sim->now)
-		net->catch_up(net, number, net->sim->now); /* what is sent comes behind */
+		net->catch_up(net, number, net->sim->now); /* what the NIC sends comes behind */
 	head = port_head(port);
 	hop_note(net, number, head);
 	if (__builtin_expect(port->flags & PORT_LOSES, 0) && hop_lose(net, number, head)) {
@@ -256,7 +260,7 @@ HOT_INLINE void hop_path(struct network *net, uint32_t number, const struct hop_
 	}
 	hop_prefetch_next(net);
 	if (!port->to_host && __builtin_expect(head->kind != PACKET_AGGREGATION, 1)) {
-		/* another node's port: head stays put while it is copied */
+		/* into another port's ring, so `head` stays valid while it is copied */
 		kind->forward(net, kind->reverse(net, number),
 			      port->to_port + head->route[head->hop], head, head->hop + 1);
 		hop_next(net, number, port, kind);
@@ -264,7 +268,7 @@ HOT_INLINE void hop_path(struct network *net, uint32_t number, const struct hop_
 		return;
 	}
 	if (port->to_host) {
-		/* its place stays as it is: only switches put packets into this ring */
+		/* `head` stays valid: only a switch puts packets into this ring, not the host */
 		hop_next(net, number, port, kind);
 		hop_deliver(net, port->to_port, head);
 		hop_shrink(net, number, port, kind);

@@ -52,8 +52,8 @@ void ingress_set_stopped(struct ingress *in, bool stopped)
 		in->memory->stopped--;
 }
 
-/* Bytes of frames of at most `mtu` that a link can carry in a time; no frame gets
- * more out of it than the largest. */
+/* Bytes of frames that a link can carry in a time, at most: with the largest frames, as
+ * these have the least overhead. */
 static bytes carried(bps rate, sim_time time, uint32_t mtu, uint32_t overhead)
 {
 	unsigned __int128 bits = (unsigned __int128)rate * time;
@@ -61,6 +61,7 @@ static bytes carried(bps rate, sim_time time, uint32_t mtu, uint32_t overhead)
 	return (bytes)(bits * mtu / (8 * PS_PER_S) / (mtu + overhead));
 }
 
+/* Time of a frame of `wire` bytes, overhead included. */
 static sim_time transmission(bps rate, uint32_t wire)
 {
 	return (wire * UINT64_C(8) * PS_PER_S + rate - 1) / rate;

@@ -49,7 +49,7 @@ struct pause_params {
 struct ingress_memory {
 	bytes shared_size, shared_used;
 	uint32_t stopped; /* ports whose neighbour has been told to stop */
-	bool due;         /* one of these may perhaps go on */
+	bool due;         /* some of these neighbours may be able to go on */
 };
 
 struct ingress {
@@ -57,9 +57,9 @@ struct ingress {
 	bytes shared;                  /* in use */
 	bytes xoff;
 	uint32_t headroom; /* in use */
-	bool stopped;      /* the neighbour has been told so */
+	bool stopped;      /* the neighbour has been told to stop */
 	bool dynamic;      /* alpha counts, not xoff */
-	/* up to here: every packet */
+	/* up to here: touched by every packet */
 	uint32_t headroom_size;
 	uint32_t headroom_max; /* most that was ever in use */
 	bytes xon, hysteresis;
@@ -101,13 +101,13 @@ static inline void ingress_give(struct ingress *in, bytes size)
 	in->memory->due |= in->stopped || (in->dynamic && in->memory->stopped);
 }
 
-/* The neighbour should be told to stop. */
+/* Whether the neighbour should be told to stop now. */
 static inline bool ingress_full(const struct ingress *in)
 {
 	return !in->stopped && in->shared >= (in->dynamic ? ingress_threshold(in) : in->xoff);
 }
 
-/* The neighbour, who was told to stop, may go on. */
+/* Whether the neighbour, who was told to stop, may go on. */
 bool ingress_low(const struct ingress *in);
 
 /* Notes that the neighbour is told to stop, or to go on. */
@@ -116,10 +116,10 @@ void ingress_set_stopped(struct ingress *in, bool stopped);
 /* Headroom at which nothing is ever lost. After XOFF is decided, frames that have
  * begun to be sent within
  *     D = mtu (under way against us) + PAUSE frame + 2 delays + pipeline + response
- * still come: as many bytes as the link carries in D, and one frame that has just
- * begun at its end. Of what the link carries, preambles and gaps are not stored.
- *     `overhead`: bytes of these per frame; `pipeline`: from the last bit of a
- * packet to its place in a queue of the switch. */
+ * still come: as many bytes as the link carries in D, less preambles and gaps,
+ * which are not stored, and one frame that has just begun at the end of D.
+ *     `overhead`: bytes of preamble and gap per frame; `pipeline`: time from the
+ * last bit of a packet to its place in a queue of the switch. */
 bytes pause_headroom(bps rate, sim_time delay, sim_time pipeline, sim_time response, uint32_t mtu,
 		     uint32_t overhead);
 

@@ -33,7 +33,7 @@ static bool same(const struct route_leg *a, const struct route_leg *b)
 	return a->out[0] == b->out[0] && a->out[1] == b->out[1] && a->next == b->next;
 }
 
-/* The place of a leg in the table, or a free one. */
+/* The place in the table that has this leg, or the free one for it. */
 static uint32_t *find(const struct route_legs *legs, const struct route_leg *leg)
 {
 	uint64_t hash = hash_pair((uint64_t)leg->out[0] << 16 | leg->out[1], leg->next);
@@ -53,6 +53,7 @@ static void widen(struct route_legs *legs)
 		*find(legs, &legs->items[i]) = i;
 }
 
+/* The number of a leg, which is added if it is new. */
 static uint32_t number_of(struct route_legs *legs, const struct route_leg *leg)
 {
 	uint32_t *place = find(legs, leg);
@@ -79,7 +80,12 @@ void legs_route(struct route_legs *legs, const uint16_t *out, unsigned count, st
 	const unsigned first = LEG_TAKE_AT + 1;
 	uint32_t next = 0;
 
-	SIM_BUG_ON(count == 0 || count > HOPS_MAX);
+	SIM_BUG_ON(count == 0 || count > (legs ? HOPS_MAX : ROUTE_MAX));
+	*route = (struct route){ .hops = (uint8_t)count };
+	if (!legs) {
+		memcpy(route->out, out, count * sizeof(*out));
+		return;
+	}
 	if (count > first)
 		for (unsigned at = first + (count - first - 1) / LEG_PORTS * LEG_PORTS; at >= first;
 		     at -= LEG_PORTS) {
@@ -88,7 +94,6 @@ void legs_route(struct route_legs *legs, const uint16_t *out, unsigned count, st
 
 			next = number_of(legs, &leg);
 		}
-	*route = (struct route){ .hops = (uint8_t)count };
 	for (unsigned i = 0; i < first; i++)
 		route->out[i] = port_at(out, count, i);
 	route->out[first] = (uint16_t)next;

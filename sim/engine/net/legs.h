@@ -2,7 +2,7 @@
  *
  * A packet has room for ROUTE_MAX ports. In a network with longer paths it carries the first three
  * ports of its route and, in the place of the last two, the number of the leg that follows. A leg
- * is two ports and the number of the leg behind it. Before a switch uses the last of the three
+ * is two ports and the number of the next leg. Before a switch uses the last of the packet's three
  * ports, the packet takes its next leg: the third port becomes the first, the leg's two follow.
  *
  * Legs are shared: routes with the same end have the same last legs, so memory grows with the
@@ -21,7 +21,7 @@ static_assert(LEG_TAKE_AT + 1 + 2 == ROUTE_MAX, "three ports, and a number of tw
 
 struct route_leg {
 	uint16_t out[LEG_PORTS];
-	uint32_t next; /* 0: the route ends in this one, or before it */
+	uint32_t next; /* 0: the route ends with this leg, or before it */
 };
 
 struct route_legs {
@@ -31,14 +31,15 @@ struct route_legs {
 	uint32_t table_bits;
 };
 
-/* Without any leg but the empty one; legs_free() releases it and takes NULL. */
+/* Makes a table with the empty leg alone. legs_free() releases it, and takes NULL. */
 struct route_legs *legs_new(void);
 void legs_free(struct route_legs *legs);
 
-/* The route over these local egress ports, at least one and at most HOPS_MAX. */
+/* The route over these local egress ports, at least one and at most HOPS_MAX. NULL: without legs,
+ * for at most ROUTE_MAX ports. */
 void legs_route(struct route_legs *legs, const uint16_t *out, unsigned count, struct route *route);
 
-/* The local egress ports of a route, the other way round. Returns how many. */
+/* The inverse: lists the local egress ports of a route. Returns how many. */
 unsigned legs_ports(const struct route_legs *legs, const struct route *route,
 		    uint16_t out[HOPS_MAX]);
 

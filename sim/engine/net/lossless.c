@@ -6,9 +6,10 @@
 
 #include <stdlib.h>
 
-/* Names of frames for ties and logs count from here; those of packets from 0. */
+/* Keys of frames for ties and logs count from here; those of packets from 0. */
 #define FRAME_KEYS (UINT64_C(1) << 40)
 
+/* Adds an entity for each port; returns the first one. */
 static uint32_t add_entities(struct network *net, enum sim_class class, uint64_t base,
 			     sim_handler *handler, const char *name)
 {
@@ -38,7 +39,7 @@ void lossless_init(struct network *net)
 	ll->free_cell = CHARGE_NONE;
 	for (uint32_t i = 0; i < net->port_count; i++)
 		ll->lanes[i].charge = ll->lanes[i].small;
-	/* port p of a host has no departures, so the keys differ from those of NICs */
+	/* departures of hosts' ports never are events, so no key in use is that of a NIC */
 	ll->first_departure =
 		add_entities(net, SIM_DEPARTURE, 0, lossless_on_departure, "departures of port %n");
 	ll->first_frame = add_entities(net, SIM_ARRIVAL, FRAME_KEYS, lossless_on_frame,

@@ -6,8 +6,9 @@
 
 #include <stdlib.h>
 
-/* --- looking ahead: see hop.c --- */
+/* --- looking ahead: see ahead.c --- */
 
+/* The last three of the lanes that a hop touches: see lossless_look_ahead(). */
 HOT_INLINE void ahead_lanes(const struct network *net, uint32_t id)
 {
 	const struct lane *lanes = net->lossless->lanes;
@@ -24,8 +25,9 @@ HOT_INLINE void ahead_lanes(const struct network *net, uint32_t id)
 		__builtin_prefetch(&lanes[charge]);
 }
 
-/* Besides what every hop touches: the lanes of the port, of the one whose memory gets
- * the packet back, of the one whose memory takes it, and of the one it goes on by. */
+/* Prefetches, besides what every hop touches, four lanes: of the port that the packet arrives
+ * from, of the one that it is charged to, of the one that it will be charged to, and of the one
+ * that it goes on by. */
 void lossless_look_ahead(const struct sim *sim, const struct eq_item *next, size_t count)
 {
 	const struct network *net = sim->block.owner;
@@ -68,7 +70,7 @@ static void drop(struct network *net, uint32_t number)
 	net->lossless->refused++;
 }
 
-/* Charges a packet that came in by port `in`; false: there is no room. */
+/* Charges a packet to the port `in` that it came in by; false: there is no room. */
 HOT_INLINE bool take(struct network *net, uint32_t in, uint32_t size)
 {
 	struct lossless *ll = net->lossless;
@@ -86,16 +88,24 @@ HOT_INLINE bool take(struct network *net, uint32_t in, uint32_t size)
 	return true;
 }
 
-/* The longest backlog, after a packet has come; while the port is stopped it is that of the bytes.
- */
+/* The time that a stopped port would take to send all it holds. In 128 bits, as some megabytes
+ * times 8 * PS_PER_S overflow 64. */
+static __attribute__((noinline)) sim_time stopped_backlog(const struct link_class *link,
+							  const struct port *port)
+{
+	unsigned __int128 wire = (unsigned __int128)port->queued_bytes + link->wire_extra;
+
+	return link_transmission(link, 0) * (port->count - port->sent - 1) +
+	       (sim_time)((wire * 8 * PS_PER_S + link->rate - 1) / link->rate);
+}
+
+/* Notes the longest backlog, after a packet has come. */
 HOT_INLINE void note_backlog(struct network *net, struct port *port, sim_time depart)
 {
-	const struct link_class *link = port_class(net, port);
 	sim_time backlog = depart - net->sim->now;
 
 	if (__builtin_expect(depart == SIM_TIME_MAX, 0))
-		backlog = link_transmission(link, 0) * (port->count - port->sent - 1) +
-			  link_transmission(link, (uint32_t)port->queued_bytes);
+		backlog = stopped_backlog(port_class(net, port), port);
 	hop_note_backlog(port, backlog);
 }
 
@@ -131,7 +141,7 @@ static __attribute__((noinline)) enum admission admit(struct network *net, uint3
 
 	if (net->control_first && port->busy_until > net->sim->now && packet_is_control(packet)) {
 		overtake(net, number, packet, hop);
-		return NOT_ADMITTED;
+		return ADMISSION_OVER;
 	}
 	port_advance_with(port, net->sim->now, packet->size);
 	if (net->onlooker)
@@ -183,8 +193,8 @@ void lossless_send(struct network *net, uint32_t host, const struct packet *pack
 	put(net, host, packet, packet->hop, CHARGE_NONE);
 }
 
-/* What a scheme sends by these ports: all that leaves at once shares one charge to `in`. False, and
- * it is dropped, where that does not fit. */
+/* Counts and charges what a scheme sends by these ports: all packets share one charge to `in`.
+ * False where there is nothing to send, or no room; then they are dropped. */
 static bool charge_once(struct network *net, uint32_t in, uint32_t size, const uint32_t *ports,
 			uint32_t count, uint32_t *charge)
 {

@@ -1,4 +1,4 @@
-/* What packets of a lossless network are charged to, and when they are charged no more. */
+/* What packets of a lossless network are charged to, and until when. */
 #include "net/lossless_parts.h"
 
 #include "base/mem.h"

@@ -17,42 +17,42 @@
 
 #include <stddef.h>
 
-/* What a packet in a ring is charged to: the port whose link it came in by, a cell,
- * or nothing (a host's own packets). */
+/* What a packet in a ring is charged to: the port whose link it came in by, a cell, or
+ * nothing (a host's own packets; with classes, control packets). */
 #define CHARGE_NONE UINT32_MAX
 #define CHARGE_CELL (UINT32_C(1) << 31)
 
-/* A packet that several ports hold copies of. */
+/* The charge for a packet that several ports hold copies of. */
 struct cell {
-	uint32_t copies; /* 0 = free */
-	uint32_t port;   /* charged to; of a free one: number of the next free one */
+	uint32_t copies; /* 0 = the cell is free */
+	uint32_t port;   /* that is charged; of a free cell: number of the next free cell */
 	uint32_t size;
 };
 
 /* A PAUSE frame on its way. */
 struct frame {
-	sim_time at; /* takes effect */
-	bool stop;   /* or go on */
+	sim_time at; /* when it takes effect */
+	bool stop;   /* else go on */
 };
 
-/* A port's part of it: the transmitter, and the memory for what comes in over the same link. */
+/* What PAUSE adds to a port: a transmitter that stops, and memory for what comes in. */
 struct lane {
 	uint32_t *charge; /* by place of the port's ring; small, or owned */
 	uint32_t small[1 << SMALL_RING_BITS];
 	uint32_t reverse;
-	uint32_t given; /* packets of the ring, from its head, that are charged no more */
+	uint32_t given; /* packets of the ring, from its head on, that are no longer charged */
 	struct ingress in;
 
 	bool stopped; /* the transmitter, by a frame from the far end */
-	bool armed;   /* a departure is pending */
+	bool armed;   /* the event of a departure is pending */
 
 	/* frames that this port sends */
-	sim_time frame_start, frame_end; /* of the last one */
+	sim_time frame_start, frame_end; /* transmission of the last one */
 	sim_time response;               /* link delay and reaction of the far end */
-	struct frame *frames;            /* on the way: frame_head .. frame_count - 1 */
+	struct frame *frames;            /* on their way: frame_head .. frame_count - 1 */
 	size_t frame_head, frame_count, frame_capacity;
 	sim_time stopped_since;
-	bool stuck;
+	bool stuck; /* lossless_stuck() */
 } __attribute__((aligned(64)));
 
 static_assert(offsetof(struct lane, in) + offsetof(struct ingress, headroom_size) <= 64,
@@ -61,14 +61,14 @@ static_assert(offsetof(struct lane, in) + offsetof(struct ingress, headroom_size
 struct lossless {
 	struct lane *lanes;              /* by port */
 	struct ingress_memory *memories; /* by switch */
-	uint32_t first_departure;        /* entities, by port from here on */
-	uint32_t first_frame;            /* likewise */
+	uint32_t first_departure;        /* entity of port 0's departures; other ports follow */
+	uint32_t first_frame;            /* entity of port 0's PAUSE frames, likewise */
 	struct cell *cells;
 	size_t cell_count, cell_capacity;
 	uint32_t free_cell; /* CHARGE_NONE = none */
 	uint32_t mtu;
-	uint32_t largest; /* frame that entered a switch */
-	uint32_t stopped; /* transmitters */
+	uint32_t largest; /* size of the largest frame that entered a switch */
+	uint32_t stopped; /* transmitters that are */
 	uint64_t frames;  /* on their way */
 	uint64_t refused; /* packets that found the headroom full: a mistake in its size */
 	uint32_t watch;   /* entity */
@@ -108,29 +108,30 @@ void lossless_settle_switch(struct network *net, const struct ingress_memory *me
 
 /* --- lossless_pause.c --- */
 
-/* The counts say that port `in` is full; they may include packets that have left. Brings them up to
+/* The counts say that port `in` is full, but may include packets that have left. Brings them up to
  * date, and if the port still is full, tells the neighbour behind it to stop. */
 void lossless_stop_neighbour(struct network *net, uint32_t in);
 
 /* Returns the index of the first packet whose transmission has not started. *until becomes the time
- * when the port is done with what has: a packet, or a PAUSE frame, on the wire or waiting. */
+ * at which the port is done with the packet that has started, and with its PAUSE frames, even those
+ * that have not started. */
 uint32_t lossless_started(struct network *net, uint32_t number, sim_time *until);
 
-/* Sets the departures of packet `first` and those behind it: one after the other, beginning at
- * `from`. On a stopped port they are SIM_TIME_MAX, but for control packets where these have a class
- * of their own. */
+/* Sets the departures of packet `first` and of those behind it: they are sent one after the other,
+ * beginning at `from`. On a stopped port departures are SIM_TIME_MAX, but not for control packets
+ * where these have a class of their own. */
 void lossless_retime(struct network *net, uint32_t number, uint32_t first, sim_time from);
 
-/* Makes the port's next departure an event, unless it is one. Only a switch that has stopped its
- * neighbours needs such events: when enough has left, it lets them go on. */
+/* Makes the port's next departure an event, unless it is one already. Only a switch that has
+ * stopped neighbours needs such events: when enough has left, it lets these go on. */
 void lossless_arm(struct network *net, uint32_t number);
 
-/* The departure of a packet; a PAUSE frame takes effect at the far end. */
+/* A packet departs; a PAUSE frame takes effect at the far end. */
 sim_handler lossless_on_departure, lossless_on_frame;
 
 /* --- lossless_watch.c --- */
 
-/* A transmitter has been stopped: from now on somebody looks for deadlocks. */
+/* A transmitter has been stopped: from now on, looks for deadlocks from time to time. */
 void lossless_watch(struct network *net);
 
 sim_handler lossless_on_watch;

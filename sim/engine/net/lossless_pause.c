@@ -117,14 +117,14 @@ static void start_transmitter(struct network *net, uint32_t number)
 
 /* --- PAUSE frames --- */
 
-/* A port tells its far end to stop or to go on. */
+/* A port tells its neighbour to stop or to go on. */
 static void send_frame(struct network *net, uint32_t number, bool stop)
 {
 	struct lane *lane = &net->lossless->lanes[number];
 	const struct link_class *link = port_class(net, &net->ports[number]);
 	uint32_t first;
 
-	if (lane->frame_start > net->sim->now) { /* it waits for the end of a packet */
+	if (lane->frame_start > net->sim->now) { /* the last frame waits for the end of a packet */
 		lane->frames[lane->frame_count - 1].stop = stop;
 		return;
 	}

@@ -1,6 +1,5 @@
 /* The state of a lossless network, for runs that repeat themselves (core/repeat.h): what packets
- * are charged to. Charges stay with their packets, so only what counts and times of frames move on.
- */
+ * are charged to. Charges stay with their packets: only counters and times of frames move on. */
 #include "net/lossless_parts.h"
 
 #include "base/mem.h"
@@ -8,8 +7,7 @@
 
 #include <stdlib.h>
 
-/* Cells that packets share, in the order of their first packets: which are used next is nobody's
- * business. */
+/* Cells get names in the order of their first packets, as their own numbers decide nothing. */
 struct names {
 	uint32_t *of; /* by cell; 0 = none yet */
 	uint32_t count;
@@ -20,12 +18,13 @@ static void repeat_charge(const struct lossless *ll, struct repeat *repeat, uint
 {
 	uint32_t number = charge & ~CHARGE_CELL;
 
-	repeat_same(repeat,
-		    charge == CHARGE_NONE || !(charge & CHARGE_CELL) ? charge : CHARGE_CELL);
-	if (charge == CHARGE_NONE || !(charge & CHARGE_CELL))
+	if (charge == CHARGE_NONE || !(charge & CHARGE_CELL)) {
+		repeat_same(repeat, charge);
 		return;
+	}
 	if (!names->of[number])
 		names->of[number] = ++names->count;
+	repeat_same(repeat, CHARGE_CELL);
 	repeat_same(repeat, names->of[number]);
 	repeat_same(repeat, (uint64_t)ll->cells[number].copies << 32 | ll->cells[number].port);
 }

@@ -1,4 +1,4 @@
-/* Deadlocks and checks: what looks at a lossless network and changes nothing. */
+/* Deadlocks and checks: what looks at a lossless network and changes nothing in it. */
 #include "net/lossless_parts.h"
 
 #include "base/mem.h"
@@ -11,7 +11,7 @@
 
 /* --- deadlocks --- */
 
-/* Bytes charged to `in` that no port but the stuck ones can send away. */
+/* Bytes charged to port `in` that only stuck ports could send away. */
 static bytes stuck_bytes(const struct network *net, uint32_t in)
 {
 	const struct lossless *ll = net->lossless;
@@ -35,7 +35,7 @@ static bytes stuck_bytes(const struct network *net, uint32_t in)
 	return sum;
 }
 
-/* Even when all else has left, the neighbour behind `in` is not told to go on. */
+/* Whether the neighbour behind port `in` is not told to go on even when all has left that can. */
 static bool stays_stopped(const struct network *net, uint32_t in)
 {
 	const struct ingress *ingress = &net->lossless->lanes[in].in;
@@ -50,9 +50,9 @@ static bool stays_stopped(const struct network *net, uint32_t in)
 	return !ingress_low(&left);
 }
 
-/* The largest set of stopped ports each of which is kept stopped by others of the
- * set: from all that are stopped, those are taken out that will be woken without
- * them. What is left, if anything, waits for itself, for ever. */
+/* Finds the largest set of stopped ports of which each is kept stopped by others of the set:
+ * begins with all that are stopped, and takes out those that will be told to go on without the
+ * others. What is left, if anything, waits for itself, for ever. False when nothing is left. */
 static bool find_stuck(struct network *net)
 {
 	struct lossless *ll = net->lossless;
@@ -86,7 +86,7 @@ void lossless_watch(struct network *net)
 	ll->watching = true;
 }
 
-/* Looks, and changes nothing but the end of a run that would go nowhere. */
+/* Looks for a deadlock, and stops a run that would go nowhere. */
 void lossless_on_watch(struct sim *sim, uint32_t id, void *owner)
 {
 	struct network *net = owner;
@@ -121,7 +121,7 @@ bool lossless_stuck(const struct network *net, uint32_t port)
 
 /* --- checks --- */
 
-/* What the queues of a switch hold, by ingress, against what is counted. */
+/* Compares what a switch counts with what its queues hold: `held`, by the port it came in by. */
 static unsigned check_switch(struct network *net, uint32_t sw, bytes *held, FILE *report)
 {
 	const struct lossless *ll = net->lossless;
@@ -151,6 +151,7 @@ static unsigned check_switch(struct network *net, uint32_t sw, bytes *held, FILE
 	return bad;
 }
 
+/* Adds up what queues hold, by the port it came in by. */
 static void sum_queues(struct network *net, bytes *held)
 {
 	const struct lossless *ll = net->lossless;

@@ -11,8 +11,9 @@
 #include <stdlib.h>
 
 /* Events in a slot of the queue, at most, when every port is busy with full frames. Large networks
- * look ahead, which needs slots in small steps: few events, sorted by insertion. Others have many
- * in a slot, sorted without branches (equeue.c), as hosts behind one switch act in lock-step. */
+ * look ahead, which goes in small steps only with few events a slot; these are sorted by insertion.
+ * Small networks have many, sorted without branches (equeue.c), as hosts behind one switch act in
+ * lock-step. */
 #define SLOT_EVENTS      4
 #define SLOT_EVENTS_MANY 24
 #define CLASSES_MAX      NETWORK_CLASSES_MAX
@@ -42,11 +43,11 @@ void network_init(struct network *net, struct sim *sim, uint32_t hosts, uint32_t
 		net->ports[i].ring_bits = SMALL_RING_BITS;
 		net->ports[i].class = CLASSES_MAX; /* not joined to anything yet */
 	}
-	sim_add_block(sim, SIM_ARRIVAL, net->port_count, hop_arrive,
-		      net); /* entity = port number */
+	/* entity = port number */
+	sim_add_block(sim, SIM_ARRIVAL, net->port_count, hop_arrive, net);
 	net->nics = xaligned(64, hosts * sizeof(*net->nics));
 	for (uint32_t h = 0; h < hosts; h++)
-		nic_init(&net->nics[h], net, h, nics); /* entity = ports + host: see hop.c */
+		nic_init(&net->nics[h], net, h, nics); /* entity = ports + host: see ahead.c */
 }
 
 void network_release(struct network *net)
@@ -176,11 +177,11 @@ static void look_ahead(struct network *net, sim_time span)
 	equeue_look_ahead(&net->sim->queue, HOP_AHEAD, span);
 }
 
-/* A few events per slot when every port is busy, so that there is little to sort;
- * slots much shorter than any latency, so that a new event hardly ever falls into
- * one that is open already. The wheel spans the longest regular wait: latency and
- * two large frames, and the `window` in which other partitions act. Returns the shortest latency.
- */
+/* Sets the slots of an event queue: few events in each when every port is busy, so that
+ * there is little to sort; much shorter than any latency, so that a new event hardly ever
+ * falls into one that is open already. The wheel spans the longest regular wait (latency
+ * and two large frames) and the `window` in which other partitions act. Returns the
+ * shortest latency. */
 static sim_time tune_queue(const struct network *net, struct equeue *queue, sim_time window)
 {
 	sim_time span = PS_PER_NS, shortest = SIM_TIME_MAX;
@@ -215,8 +216,8 @@ void network_tune(struct network *net)
 {
 	sim_time shortest = tune_queue(net, &net->sim->queue, 0);
 
-	/* A network that fits into the cache loses by it: 12 % of SwitchML, ATP and ESA on a star
-	 * of 64, unless other programs fill the cache. */
+	/* Prefetching makes a network that fits into the cache slower: by 12 % with SwitchML, ATP
+	 * and ESA on a star of 64, unless other programs fill the cache. */
 	if (!fits_into_cache(net))
 		look_ahead(net, shortest / 4);
 	if (!net->lossless)
@@ -272,7 +273,7 @@ void network_inject(struct network *net, const struct network_faults *faults)
 		net->ports[i].flags |= PORT_LOSES | PORT_JITTERS;
 }
 
-/* One direction. What is in the port when it fails, and when it is repaired, is lost. */
+/* One direction of network_fail_link(). What is in the port at a failure or a repair is lost. */
 static void fail_port(struct network *net, uint32_t number, bool down)
 {
 	struct outages *outages = net->outages;

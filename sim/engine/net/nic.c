@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "core/parts.h"
 
-#define LOOKS_PER_DEPARTURE 16 /* about what a deferred departure saves */
+#define LOOKS_PER_DEPARTURE 16 /* cost about what a deferred departure saves */
 
 static void nic_append(struct nic *nic, struct nic_source *source)
 {
@@ -17,7 +17,7 @@ static void nic_append(struct nic *nic, struct nic_source *source)
 	source->waiting = true;
 }
 
-/* The first source has sent and has more: it goes on, or is the turn over? */
+/* The first source has sent a packet and has more. Its turn is over, unless it has credit left. */
 static void nic_end_turn(struct nic *nic, uint32_t size)
 {
 	struct nic_source *first = nic->last->next;
@@ -44,7 +44,8 @@ static void nic_drop_first(struct nic *nic)
 	first->waiting = false;
 }
 
-static void list(struct nic *nic)
+/* Puts a NIC on its network's list of those that have deferred a departure. */
+static void nic_list(struct nic *nic)
 {
 	struct network *net = nic->net;
 
@@ -55,7 +56,7 @@ static void list(struct nic *nic)
 	net->deferred_first = nic->host;
 }
 
-/* Goes on when the transmitter is free. */
+/* Serves again when the transmitter is free. */
 static void nic_wait(struct nic *nic)
 {
 	struct port *port = &nic->net->ports[nic->host];
@@ -65,14 +66,14 @@ static void nic_wait(struct nic *nic)
 	if (nic->catching_up || (!nic->by_event && !nic->net->nics_by_event)) {
 		port->flags |= PORT_DEFERRED;
 		nic->net->departures_deferred++;
-		list(nic);
+		nic_list(nic);
 		return;
 	}
 	nic->armed = true;
 	sim_schedule(nic->net->sim, nic->entity, port->busy_until);
 }
 
-/* Waits at first where the transmitter was idle: see nic.h. */
+/* Sends a packet; where the transmitter was idle, perhaps a bit later: see idle_max in nic.h. */
 static void nic_send(struct nic *nic, struct port *port, const struct packet *packet)
 {
 	sim_time now = nic->net->sim->now;
@@ -87,7 +88,7 @@ static void nic_send(struct nic *nic, struct port *port, const struct packet *pa
 }
 
 /* Serves waiting sources while the transmitter is free. A source that is asked may wake another
- * one: that waits for its turn. */
+ * one, which then waits for its turn. */
 static void nic_serve(struct nic *nic)
 {
 	struct port *port = &nic->net->ports[nic->host];
@@ -124,7 +125,7 @@ static void nic_free(struct sim *sim, uint32_t entity, void *owner)
 	nic_serve(nic);
 }
 
-/* What is deferred becomes an event, where it is not over yet. */
+/* The departure that is deferred, if any, becomes an event. */
 static void make_event(struct nic *nic)
 {
 	struct port *port = &nic->net->ports[nic->host];
@@ -155,8 +156,8 @@ static void catch_up(struct network *net, uint32_t host, sim_time until)
 		make_event(nic);
 }
 
-/* Those that have nothing deferred any more leave the list. Where events that look at it are many
- * and departures few, it is cheaper to defer none. */
+/* Catches up all NICs of the list; those that have nothing deferred any more leave it. Where events
+ * that look at the list are many and departures few, it is cheaper to defer none. */
 static void catch_up_list(struct network *net, sim_time until)
 {
 	uint32_t hosts = net->hosts / (net->part_count ? net->part_count : 1);
@@ -177,7 +178,7 @@ static void catch_up_list(struct network *net, sim_time until)
 	}
 }
 
-/* Before an event that may look at any host: of its partition, or of all. */
+/* sim.catch_up: before an event that may look at any host of its partition, or at any host. */
 static void catch_up_all(void *owner, sim_time until)
 {
 	struct network *net = owner;
@@ -201,12 +202,12 @@ void nic_join(struct network *net)
 		nic->net = net;
 		if (nic->listed) {
 			nic->listed = false;
-			list(nic);
+			nic_list(nic);
 		}
 	}
 }
 
-/* From now on its departures are events. */
+/* From now on the NIC's departures are events. */
 static void use_events(struct nic *nic)
 {
 	nic->by_event = true;
@@ -249,6 +250,7 @@ void nic_init(struct nic *nic, struct network *net, uint32_t host, enum nic_mode
 	sim_name(net->sim, nic_free, "NIC of h%n");
 }
 
+/* Sends all that a source has, without turns. */
 static void send_all(struct nic *nic, struct nic_source *source)
 {
 	struct packet packet;

@@ -12,15 +12,15 @@
  * (the plain model, which lets one large window delay everybody).
  *
  * Deferred departures. That a transmitter becomes free is an event of the NIC, unless all sources
- * in its ring are `deferrable`: then it is noted (PORT_DEFERRED) and done later, before anything
- * could tell the difference:
+ * in its ring are `deferrable`. Then it is noted (PORT_DEFERRED), and what the event would do is
+ * done later, before anything could tell the difference:
  *   - before the packet at the head of the port arrives, since what is served comes behind it;
  *   - before a packet is delivered to the host;
  *   - when a source of the host is taken out;
  *   - before what a source reads is changed, see nic_wake();
  *   - before any timer runs (sim->catch_up), but for those of switches (timer_apart()).
  * While its sources are asked, sim->now is set back to the time of the departure, so results and
- * digests are the same. Only who marks a source as deferrable has to care. */
+ * digests are the same. Only those who mark a source as deferrable have to care. */
 #ifndef INASIM_NET_NIC_H
 #define INASIM_NET_NIC_H
 
@@ -53,20 +53,20 @@ struct nic_source {
 	int32_t credit; /* NIC_BYTES: bytes left of this turn */
 	bool waiting;
 	bool urgent;     /* sends control packets only, which a host never holds back */
-	bool deferrable; /* see nic_deferrable(): speed only */
+	bool deferrable; /* set where nic_deferrable() allows it: speed only */
 };
 
 struct nic {
 	struct network *net;
 	struct nic_source *last; /* ring of waiting sources: last->next is next to be served */
 	uint32_t host;           /* its egress port has the same number */
-	uint32_t entity;         /* transmitter becomes free */
+	uint32_t entity;         /* its event: the transmitter becomes free */
 	uint8_t mode;            /* enum nic_mode */
-	bool armed;             /* the entity is pending, known without a look at the event queue */
-	bool by_event;          /* for ever */
-	bool catching_up;       /* sim->now is set back: what is deferred now may be over */
-	bool listed;            /* in network.deferred */
-	bool serving;           /* a source is asked for a packet */
+	bool armed;       /* the entity is pending, known without a look at the event queue */
+	bool by_event;    /* defers nothing any more */
+	bool catching_up; /* sim->now is set back, so a departure to come may be past already */
+	bool listed;      /* in the list that begins at network.deferred_first */
+	bool serving;     /* a source is asked for a packet */
 	struct rng idle_stream; /* see idle_max below */
 } __attribute__((aligned(64))); /* a line of cache */
 
@@ -87,14 +87,14 @@ bool nic_deferrable(const struct network *net, sim_time min);
  * time. */
 void nic_may_defer(struct network *net);
 
-/* The network has been cut: each NIC is of the view of its host. Before the first packet. */
+/* The network has been cut: each NIC moves to the view of its host. Before the first packet. */
 void nic_cut(struct network *net);
-/* Each is of the whole again, as is what it has deferred. */
+/* Each NIC moves back to the whole, with what it has deferred. */
 void nic_join(struct network *net);
 
-/* The source has something to send; harmless when it waits already. Changes of what pull() reads
- * must not reach departures that are deferred. So whoever makes one, other than by a delivery to
- * the host or by a timer, calls network_catch_up() before it; this is checked here. */
+/* The source has something to send; harmless when it waits already. Departures that are deferred
+ * must not see a later change of what pull() reads. So whoever makes such a change, other than in a
+ * delivery to the host or in a timer, first calls network_catch_up(); nic_wake() checks that. */
 void nic_wake(struct nic *nic, struct nic_source *source);
 
 /* The port is no longer stopped by PAUSE (while it is, it is busy for ever). */

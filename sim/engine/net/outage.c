@@ -31,7 +31,7 @@ void outages_free(struct outages *outages)
 	free(outages);
 }
 
-/* The switch at the far end should add it up, and cannot. */
+/* Whether the switch at the far end should add the AGGREGATION packet up, and cannot. */
 static bool is_not_added(const struct network *net, uint32_t port, const struct packet *packet)
 {
 	const struct protocol_ops *ops = net->protocols[packet->protocol].ops;

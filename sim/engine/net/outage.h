@@ -1,11 +1,11 @@
 /* Links that fail and are repaired.
  *
- * A link that is down takes packets at its rate, and they go nowhere: lost is each packet that was
- * in the port at any time of the outage, on the wire, in the queue, or coming later. So senders
- * keep their turns and timers, and nothing else has to know. Both directions fail together, PAUSE
- * of a link that fails is forgotten at both ends. A switch that fails takes all its links with it
- * and loses what it has added up. Where only its aggregation fails it loses that, and what
- * it should add (protocol_ops.adds_at); all else goes on.
+ * A link that is down takes packets at its rate, and they go nowhere: each packet that was in the
+ * port at any time of the outage is lost, whether it was on the wire, in the queue, or came later.
+ * So senders keep their turns and timers, and nothing else has to know. Both directions fail
+ * together, and both ends forget that PAUSE has stopped them. A switch that fails takes all its
+ * links with it and loses what it has added up. Where only its aggregation fails, it loses what it
+ * has added up and the packets that it should add (protocol_ops.adds_at); all else goes on.
  *
  * Lost packets are found where those lost by chance are (PORT_LOSES), which a port that never fails
  * does not look at. */
@@ -20,11 +20,11 @@ struct outages {
 	uint64_t *lost;       /* by port: packets */
 	uint64_t failures;    /* so far, of ports and switches */
 	uint64_t *failed;     /* by port: `failures` when it last failed; 0 = never */
-	uint64_t *wiped;      /* by switch: the same */
+	uint64_t *wiped;      /* by switch: `failures` when it last lost its memory; 0 = never */
 	bool *adds_nothing;   /* by switch: its aggregation has failed */
 };
 
-/* From now on, before the first packet, links may fail. Such a network is never cut. */
+/* Links may fail from now on. Call it before the first packet. Such a network is never cut. */
 void network_may_fail(struct network *net);
 void outages_free(struct outages *outages); /* takes NULL */
 
@@ -38,7 +38,7 @@ static inline bool network_adds_nothing(const struct network *net, uint32_t sw)
 	return net->outages && net->outages->adds_nothing[sw];
 }
 
-/* For hop_lose(): whether an outage takes the packet that arrives from a port; counts it. */
+/* For hop_lose(): whether an outage takes the packet that arrives from a port. Counts the loss. */
 bool outage_takes(const struct network *net, uint32_t port, const struct packet *packet);
 
 #endif

@@ -12,19 +12,19 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Ports that a packet has room for: those of edge, aggregation, core, aggregation, edge. A sixth
- * would make the packet larger, which has no padding. Networks with longer paths have legs
- * (legs.h), which take them to HOPS_MAX switches. */
+/* Ports that a packet has room for: those of edge, aggregation, core, aggregation, edge. The packet
+ * has no padding, so a sixth would make it larger. Networks with longer paths have legs (legs.h),
+ * which make routes of up to HOPS_MAX switches possible. */
 #define ROUTE_MAX 5
 #define HOPS_MAX  128
 
 /* What packet_set_route() puts into a packet. topology_path() lists its ports. */
 struct route {
-	uint16_t out[ROUTE_MAX]; /* local egress port at the i-th switch; with legs, see there */
+	uint16_t out[ROUTE_MAX]; /* local egress port at the i-th switch; with legs, see legs.h */
 	uint8_t hops;            /* switches on the path */
 };
 
-/* Class of traffic, not scheme: what a switch has to know. */
+/* What a switch has to know of a packet: its kind of traffic, not its scheme. */
 enum packet_kind {
 	PACKET_DATA,
 	PACKET_ACK,
@@ -37,28 +37,28 @@ enum packet_flag {
 	PACKET_ECT = 1,        /* ECN-capable: may be marked */
 	PACKET_CE = 2,         /* congestion experienced */
 	PACKET_ECE = 4,        /* an ACK echoes a mark */
-	PACKET_RETRANSMIT = 8, /* sent before; of a result: part of it was */
+	PACKET_RETRANSMIT = 8, /* sent before; a result: part of what it adds up was */
 	PACKET_RESULT = 16,    /* AGGREGATION on its way down to the workers */
 	PACKET_URGENT = 128, /* DATA of a protocol's own messages; only in networks with classes */
 };
 
-/* The n-th flag, from 0, that belongs to the packet's protocol: its header says what it means, and
- * protocol_ops.flags how it is printed. */
+/* The n-th flag, from 0, that belongs to the packet's protocol. The protocol's header says what it
+ * means, protocol_ops.flags how it is printed. */
 #define PACKET_OWN(n)    (32u << (n))
 #define PACKET_OWN_FLAGS 2
 
 struct packet {
-	sim_time depart; /* end of its transmission on the port that holds it */
+	sim_time depart; /* end of its transmission by the port that holds it */
 	union {
 		uint64_t seq; /* in the digest, whatever it is; DATA: first byte, or PSN */
 		uint64_t next_expected; /* ACK: byte, or PSN */
 		uint64_t chunk;         /* AGGREGATION */
-		uint64_t vid;           /* the same in PANAMA */
-		struct {                /* the same in ATP and ESA */
+		uint64_t vid;           /* AGGREGATION of PANAMA */
+		struct {                /* AGGREGATION of ATP and ESA */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-			uint32_t low_chunk, bitmap; /* its low bits; who is in the sum */
+			uint32_t low_chunk, bitmap; /* low bits of the chunk; who is in the sum */
 #else
-			uint32_t bitmap, low_chunk; /* as above, for the same digests */
+			uint32_t bitmap, low_chunk; /* so that `seq` has the same value */
 #endif
 		};
 	};
@@ -68,8 +68,7 @@ struct packet {
 		uint64_t value;   /* AGGREGATION: the (partial) sum that stands for the gradients */
 	};
 	union {
-		uint16_t generation; /* of connections: tells a reused flow number from the earlier
-				      * owner */
+		uint16_t generation; /* of connections: tells users of one flow number apart */
 		uint16_t source; /* AGGREGATION: the sender's number among its parent's children;
 				  * in ATP and ESA rack, server and priority */
 	};
@@ -85,10 +84,10 @@ struct packet {
 	};
 	union {
 		uint16_t route[ROUTE_MAX];
-		uint16_t workers; /* AGGREGATION of PANAMA, which follows a tree: in the sum */
-		uint16_t input;   /* the same of SwitchML: 1 + the one input that it is for */
+		uint16_t workers; /* AGGREGATION of PANAMA, without a route: in the sum */
+		uint16_t input;   /* AGGREGATION of SwitchML, likewise: 1 + the one it is for */
 	};
-	uint8_t hop;      /* switches passed; with legs, since the last was taken */
+	uint8_t hop;      /* switches passed; with legs, since the last leg was taken */
 	uint8_t protocol; /* who handles it at hosts and, for AGGREGATION, at switches */
 };
 
@@ -102,8 +101,8 @@ static inline uint64_t packet_label(const struct packet *p)
 	       p->source;
 }
 
-/* Whether it goes ahead of data in a network with classes (network_control_first()). Switches
- * never answer these with packets of their own, so they need not be stopped by PAUSE. */
+/* Whether it goes ahead of data in a network with classes (network_control_first()). Switches never
+ * answer control packets with packets of their own, so PAUSE need not stop them. */
 static inline bool packet_is_control(const struct packet *p)
 {
 	return p->kind == PACKET_ACK || p->kind == PACKET_CONTROL || p->flags & PACKET_URGENT;

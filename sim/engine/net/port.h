@@ -9,8 +9,8 @@
  *      | on the wire     | queued (ECN, limit)   |
  *
  * and the one pending event is "the packet at the head arrives". The boundary
- * `sent` moves lazily, when the queue may matter; what has not started to be
- * sent can therefore still be re-timed: see lossless.h.
+ * `sent` moves lazily, when the queue may matter. What has not started to be
+ * sent can still be re-timed: see lossless.h.
  *
  * Latency = propagation + the peer's constant pipeline (switch latency, or host
  * processing), so no event is spent on those either. A host may add a random
@@ -45,31 +45,30 @@ struct link_class {
 	double mark_max;  /* RED: probability at ecn_max */
 	bps rate;
 	sim_time jitter_max;     /* uniform in 0..max per packet, order kept */
-	sim_time idle_max;       /* of a host's port, the same: see nic.h */
+	sim_time idle_max;       /* of a host's port: jitter of an idle NIC, see nic.h */
 	uint64_t loss_threshold; /* against rng_u64() */
 } __attribute__((aligned(64)));
 
 /* What is rarely touched. */
 struct port_cold {
 	uint64_t drops, losses, marks;
-	uint64_t pauses;      /* times its transmitter was stopped by a PAUSE frame */
-	sim_time paused_time; /* of those that have ended */
-	uint32_t reverse;     /* port of the peer that leads back here */
-	sim_time last_arrival;
+	uint64_t pauses;       /* times its transmitter was stopped by a PAUSE frame */
+	sim_time paused_time;  /* of the pauses that have ended */
+	uint32_t reverse;      /* port of the peer that leads back here */
+	sim_time last_arrival; /* with jitter: no later packet arrives before */
 	struct rng loss_stream, jitter_stream, mark_stream;
 };
 
-#define SMALL_RING_BITS                                                                            \
-	2 /* four packets beside the port, as a busy link without a queue has;                     \
-	   * a queue moves to the heap */
-
-#define HEAP_RING_BITS 3 /* smallest ring on the heap */
+/* Four packets beside the port, as many as a busy link without a queue has. A queue moves the ring
+ * to the heap. */
+#define SMALL_RING_BITS 2
+#define HEAP_RING_BITS  3 /* smallest ring on the heap */
 
 /* What makes a port do more than the usual. */
 enum port_flags {
-	PORT_LOSES = 1,   /* an arrival at the far end: losses, outages, legs of routes, a watch, or
-			     tests */
-	PORT_JITTERS = 2, /* the time of an arrival: jitter of the host, or tests */
+	/* an arrival takes the slow path: losses, outages, legs of routes, a watch, or tests */
+	PORT_LOSES = 1,
+	PORT_JITTERS = 2,  /* the time of an arrival is changed: jitter of the host, or tests */
 	PORT_DEFERRED = 4, /* of a host: its NIC goes on at busy_until, without an event (nic.h) */
 };
 
@@ -87,7 +86,8 @@ struct port {
 	uint64_t packets, bytes; /* accepted so far; see port_carried() */
 
 	struct packet small[1 << SMALL_RING_BITS];
-	/* hardly ever touched, so the line costs no cache; why it is there: see below */
+	/* In a line of its own, so that the number of lines is odd, see below. It is hardly ever
+	 * touched, so the line costs no cache. */
 	uint32_t to; /* node at the far end */
 } __attribute__((aligned(64)));
 
@@ -100,23 +100,24 @@ static inline uint32_t ring_index(const struct port *port, uint32_t i)
 	return (port->head + i) & ((1u << port->ring_bits) - 1);
 }
 
-/* Moves the ring to one of 2^bits places, which must be enough, head first. */
+/* Moves the packets to a ring of 2^bits places, which must be enough; the head is first there. */
 void port_resize(struct port *port, uint8_t bits);
 
-/* Puts a packet in at index `at`, `hop` switches behind it; those from there on move a place back,
- * for which the ring must have room. Counts it, but for queued_bytes; times are the caller's. */
+/* Inserts a packet that has passed `hop` switches at index `at`. Packets from there on move back by
+ * one place, for which the ring must have room. Counts the packet everywhere but in queued_bytes,
+ * and sets no time. */
 void port_insert(struct port *port, uint32_t at, const struct packet *packet, uint8_t hop);
 
-/* The index behind the control packets that wait from `from` on. */
+/* The index of the first packet from `from` on that is no control packet, or `count`. */
 uint32_t port_behind_control(const struct port *port, uint32_t from);
 
-/* The size of the next larger ring. */
+/* The ring_bits of the next larger ring. */
 static inline uint8_t ring_bits_more(const struct port *port)
 {
 	return port->ring_bits == SMALL_RING_BITS ? HEAP_RING_BITS : port->ring_bits + 1;
 }
 
-/* At most an eighth of the places is needed, and there are more than 64. */
+/* Whether less than an eighth of the places is used, and there are at least 64. */
 static inline bool ring_is_wide(const struct port *port)
 {
 	return port->ring_bits >= 6 && !(port->count * UINT64_C(8) >> port->ring_bits);
@@ -127,15 +128,14 @@ static inline const struct packet *port_head(const struct port *port)
 	return &port->ring[port->head];
 }
 
-/* For speed only: a packet, which may lie across two lines of cache, and the departure of the next
- * one. */
+/* Prefetches a packet, which may lie across two lines of cache, and the next one's departure. */
 static inline void port_prefetch(const struct packet *packet)
 {
 	__builtin_prefetch(packet);
 	__builtin_prefetch(&packet[1].depart);
 }
 
-/* The place of the packet that will be put in next. */
+/* Prefetches the place of the packet that will be put in next. */
 static inline void port_prefetch_tail(const struct port *port)
 {
 	port_prefetch(&port->ring[ring_index(port, port->count)]);
@@ -183,7 +183,7 @@ static inline void port_advance(struct port *port, sim_time now)
 	}
 }
 
-/* The same when queued_bytes has `size` bytes in it of a packet that is not in the ring yet. */
+/* The same when queued_bytes already includes `size` bytes of a packet that is not in the ring. */
 static inline void port_advance_with(struct port *port, sim_time now, uint32_t size)
 {
 	port->queued_bytes -= size;
@@ -202,8 +202,8 @@ static inline uint64_t port_queue_bytes(struct port *port, sim_time now)
  * what the ring still holds. */
 void port_carried(const struct port *port, uint64_t *packets, uint64_t *size);
 
-/* Bytes on the wire that a transmitter has sent, up to the bit that it sends at this instant: their
- * sum, in two so that differences keep their digits. */
+/* Bytes on the wire that a transmitter has sent, up to the bit that it sends at this instant. The
+ * number is the sum of both members, which are apart so that differences lose no digits. */
 struct port_sent {
 	uint64_t whole;
 	double part;
@@ -211,7 +211,7 @@ struct port_sent {
 
 struct port_sent port_sent(const struct port *port, const struct link_class *link, sim_time now);
 
-/* What was sent between two such times. */
+/* Bytes sent between two calls of port_sent(). */
 static inline double port_sent_since(const struct port_sent *now, const struct port_sent *before)
 {
 	return (double)(int64_t)(now->whole - before->whole) + (now->part - before->part);

@@ -47,7 +47,7 @@ static void repeat_port(const struct network *net, struct repeat *repeat, uint32
 	for (uint32_t i = 0; i < port->count; i++) {
 		struct packet *packet = &port->ring[ring_index(port, i)];
 
-		/* also on the wire: it arrives a latency after that */
+		/* decides even of a packet on the wire, which arrives a latency later */
 		repeat_time(repeat, &packet->depart);
 		network_repeat_packet(net, repeat, packet);
 	}

@@ -1,9 +1,10 @@
 /* What a network consists of: nodes, ports, protocols, and the counts that have to add up.
  *
- * The files of net/ know each other in one direction. From below: packet, port, state, watch, hop
- * (the way of a packet), nic, ahead (prefetching), lossless (PAUSE), network (building and asking),
- * wire and cut (a network in partitions).
- * Where a packet on its way has to go up, to a NIC or to PAUSE, there is a pointer in here. */
+ * The files of net/ know each other in one direction. From below: packet, port, state, ingress,
+ * watch, legs, outage, hop (the way of a packet), nic, ahead (prefetching), lossless (PAUSE),
+ * network (building and asking), repeat, wire and cut (a network in partitions). Where the way of a
+ * packet leads from a lower file to a higher one, to a NIC or to PAUSE, struct network has a
+ * pointer to the function. */
 #ifndef INASIM_NET_STATE_H
 #define INASIM_NET_STATE_H
 
@@ -41,16 +42,16 @@ struct packet_about {
 	uint32_t job;                   /* its number in the run */
 	uint32_t aggregator;            /* UINT32_MAX = the packet has none */
 	uint64_t chunk;                 /* of NetReduce the message */
-	const uint32_t *worker_of_host; /* UINT32_MAX = none of the job's */
+	const uint32_t *worker_of_host; /* by host; UINT32_MAX = none of the job's */
 };
 
 struct protocol_ops {
 	const char *name;
-	/* Of its own flags, PACKET_OWN(0) first, in lists of events; NULL = not used. */
+	/* How lists of events print its own flags, PACKET_OWN(0) first; NULL = not used. */
 	const char *flags[PACKET_OWN_FLAGS];
 	/* Required. The packet has reached host `host`. */
 	void (*deliver)(void *self, uint32_t host, const struct packet *packet);
-	/* Required of those that send AGGREGATION packets. It has passed the pipeline
+	/* Required of those that send AGGREGATION packets. The packet has passed the pipeline
 	 * of switch `sw`, coming from the node to which egress port `back` leads. */
 	void (*at_switch)(void *self, uint32_t sw, uint32_t back, struct packet *packet,
 			  struct switch_actions *actions);
@@ -59,19 +60,19 @@ struct protocol_ops {
 	/* Optional. The AGGREGATION packet will be handled at `node` soon: prefetch what that
 	 * touches; some events later, with `again`, what could only be found through it. */
 	void (*ahead)(const void *self, uint32_t node, const struct packet *packet, bool again);
-	/* Optional: for lists of events. False: the packet's job is over. */
+	/* Optional: fills in *about, for lists of events. False: the packet's job is over. */
 	bool (*about)(const void *self, const struct packet *packet, struct packet_about *about);
-	/* Optional: whether switch `sw` should add the AGGREGATION packet up. Where its aggregation
-	 * has failed (outage.h) such a packet is lost; without this member none is, as jobs there
-	 * end at once (collective_ops.intact). */
+	/* Optional: whether switch `sw` should add the AGGREGATION packet up. Such a packet is lost
+	 * where the switch's aggregation has failed (outage.h). Without this member none is lost,
+	 * as jobs there end at once (collective_ops.intact). */
 	bool (*adds_at)(const void *self, uint32_t sw, const struct packet *packet);
-	/* Optional: routing has changed; what is open takes its routes anew. */
+	/* Optional: routing has changed; open connections and jobs take their routes anew. */
 	void (*reroute)(void *self);
-	/* Optional, both or none: for runs that repeat themselves (repeat.h). What the packet's
-	 * `seq` counts, or NULL; and the packet's first two unions, as a part of the state. */
+	/* Optional, both or none: for runs that repeat themselves (repeat.h). stream() returns what
+	 * the packet's `seq` counts, or NULL; repeat() covers the packet's first two unions. */
 	const struct repeat_stream *(*stream)(const void *self, const struct packet *packet);
 	void (*repeat)(void *self, struct repeat *repeat, struct packet *packet);
-	bool repeats_slot; /* and `slot`, which hangs on the chunk */
+	bool repeats_slot; /* repeat() also goes through `slot`, which depends on the chunk */
 };
 
 struct switch_node {
@@ -83,7 +84,7 @@ struct switch_node {
 struct network_faults {
 	/* The packet is lost at the end of the link behind `port`. May be NULL. */
 	bool (*lose)(void *owner, uint32_t port, const struct packet *packet);
-	/* It takes this much longer, and what is behind it waits. Asked once a packet.
+	/* Returns how much longer the packet takes; what is behind it waits. Asked once a packet.
 	 * May be NULL. */
 	sim_time (*delay)(void *owner, uint32_t port, const struct packet *packet);
 	void *owner;
@@ -95,9 +96,10 @@ struct crossing {
 	uint32_t wire;
 };
 
-/* Where an egress port leads. */
+/* Where an egress port leads: the wire, and the partition at its far end. `part` 0: the port leads
+ * to a node of its own thread, without a wire. */
 struct wire_end {
-	uint32_t wire, part; /* 0: to its own thread, without a wire */
+	uint32_t wire, part;
 };
 
 struct crossings {
@@ -115,7 +117,7 @@ struct network {
 	struct switch_node *switch_nodes;
 	struct nic *nics; /* by host */
 
-	/* What is above hops, as they see it: nic.h, and lossless.h where there is PAUSE. */
+	/* What hops call in higher files: nic.h, and lossless.h where there is PAUSE. */
 	void (*catch_up)(struct network *net, uint32_t host, sim_time until);
 	void (*send)(struct network *net, uint32_t host, const struct packet *packet);
 	void (*switch_send)(struct network *net, uint32_t back, const struct switch_send *send);
@@ -129,27 +131,27 @@ struct network {
 	unsigned protocol_count;
 	struct lossless *lossless; /* NULL = packets that find a queue full are dropped */
 	struct route_legs *legs;   /* NULL = every route fits into a packet; owned */
-	bool whole;                /* may not be cut: routes are found on the way, links fail */
-	struct outages *outages;   /* NULL = no link ever fails; owned */
-	bool control_first;        /* two classes of traffic, see network_control_first() */
-	bool nics_by_event;        /* no departure is deferred, see nic.h */
-	sim_time nic_lag;          /* for how long one may be: the longest link of a host */
-	/* Hosts that have a deferred departure, or had one: a list, which NIC_NONE ends. */
+	bool whole; /* may not be cut: routes are found during the run, or links fail */
+	struct outages *outages; /* NULL = no link ever fails; owned */
+	bool control_first;      /* two classes of traffic, see network_control_first() */
+	bool nics_by_event;      /* no departure is deferred, see nic.h */
+	sim_time nic_lag; /* a departure is deferred by at most: longest latency of a host's link */
+	/* List of hosts that have a deferred departure, or had one; NIC_NONE ends it. */
 	uint32_t deferred_first;
 	uint32_t *deferred_next;                           /* by host; owned */
 	uint64_t departures_by_event, departures_deferred; /* of NICs, so far */
-	uint64_t deferred_looks;                           /* at a deferred one */
+	uint64_t deferred_looks;                           /* at hosts of the list */
 	const struct network_faults *faults;               /* NULL = none; not owned */
 
-	/* Where it is cut (cut.h) each partition has a copy of this, its view: with its own sim,
-	 * list and counts; all it points to is shared. */
+	/* Where the network is cut (cut.h), each partition has a copy of this struct, its view. A
+	 * view has its own sim, list and counts; all else that it points to is shared. */
 	unsigned part_count; /* 0 = not cut; then the pointers are NULL */
 	unsigned thread_count;
 	uint16_t *part_of;           /* the partition of each node; owned, as all here */
 	struct network **views;      /* by partition, from 1 */
-	struct crossings *crossings; /* of a view: by partition that it leads to */
-	/* Wires: links between threads, for the one that they lead to (wire.h). Of a port only
-	 * its ring and its constants are used. */
+	struct crossings *crossings; /* of a view: by partition that they lead to */
+	/* Wires: links between threads, on the side of the receiver (wire.h). They use only the
+	 * ring and the constants of struct port. */
 	struct port *wires;
 	uint32_t wire_count, first_wire; /* the entity of the first; the others follow */
 	uint32_t *wire_ports;            /* by wire: number of the egress port */
@@ -174,7 +176,7 @@ static inline const struct link_class *port_class(const struct network *net,
 	return &net->classes[port->class];
 }
 
-/* The view of the partition of a host; all of it where nothing is cut. */
+/* The view of the partition of a host; the whole network where it is not cut. */
 static inline struct network *network_of(struct network *net, uint32_t host)
 {
 	return net->part_of ? net->views[net->part_of[host]] : net;
@@ -187,7 +189,7 @@ static inline struct port *network_wire(const struct network *net, uint32_t port
 							   : NULL;
 }
 
-/* Whether a host's NIC has something left to do that comes before the time `until`. */
+/* Whether a host's NIC has deferred departures that come before the time `until`. */
 static inline bool network_is_behind(const struct network *net, uint32_t host, sim_time until)
 {
 	const struct port *port = &net->ports[host];
@@ -195,7 +197,7 @@ static inline bool network_is_behind(const struct network *net, uint32_t host, s
 	return port->flags & PORT_DEFERRED && port->busy_until < until;
 }
 
-/* It has done all of it: see nic.h. */
+/* Does these departures: see nic.h. */
 static inline void network_catch_up(struct network *net, uint32_t host, sim_time until)
 {
 	if (network_is_behind(net, host, until))
@@ -210,17 +212,17 @@ static inline void network_send(struct network *net, uint32_t host, const struct
 	net->send(net, host, packet);
 }
 
-/* A switch sends later than at_switch() returned, for pipelines whose time is not the switch's
- * constant latency. `back` as at_switch() had it: in a lossless network the packet is charged to
- * that port from now on. */
+/* A switch sends after at_switch() has returned, for pipelines that take more than the switch's
+ * constant latency. `back` is the argument of at_switch(): in a lossless network the packet is
+ * charged to that port from now on. */
 static inline void network_switch_send(struct network *net, uint32_t back,
 				       const struct switch_send *send)
 {
 	net->switch_send(net, back, send);
 }
 
-/* The same of packets that differ in all but their size: packets[i] leaves by ports[i]. They are
- * charged as copies of one are, as what they have in common is there once. */
+/* The same for packets of one size: packets[i] leaves by ports[i]. They are charged as if they were
+ * copies of one packet, since the switch stores once what they have in common. */
 static inline void network_switch_send_each(struct network *net, uint32_t back,
 					    const struct packet *packets, const uint32_t *ports,
 					    uint32_t count)

@@ -20,11 +20,11 @@ struct net_watch {
 	uint64_t (*bytes)[WATCH_CLASSES]; /* by port; on the wire, of what has arrived */
 };
 
-/* Makes watching possible, before the run; ports are then watched one by one. */
+/* Before the run: makes it possible to watch ports, then chooses one. */
 void network_watch(struct network *net, net_watch_classifier *class_of, const void *owner);
 void network_watch_port(struct network *net, uint32_t port);
 
-/* network_watched() without PAUSE frames on their way. */
+/* network_watched() less what has been sent of PAUSE frames that are on their way. */
 void net_watch_sent(const struct network *net, uint32_t port, struct port_sent sent[WATCH_CLASSES]);
 
 /* Bytes of frames that wait or are being sent now, by class; their sum is
@@ -38,9 +38,8 @@ extern const struct packet net_watch_frame; /* stands for PAUSE frames */
 
 void net_watch_free(struct net_watch *watch);
 
-/* Somebody who wants to know of every packet that is put into a queue. With one, no queue is quiet:
- * each packet takes the slow path that looks at its true length, with the same outcome; without one
- * nothing is asked. */
+/* Somebody who wants to know of every packet that is put into a queue. With an onlooker no queue is
+ * quiet: each packet takes the slow path that looks at the true length, with the same outcome. */
 struct net_onlooker {
 	/* `packet` has been admitted to egress port `port` and comes behind the first `at` of its
 	 * ring. Changes nothing. */

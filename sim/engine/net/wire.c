@@ -20,7 +20,7 @@ static void give(struct network *net, uint32_t number, const struct packet *pack
 	to->items[to->count++].wire = end.wire;
 }
 
-/* Ports that go on holding packets stay in the list of those that have been scheduled. */
+/* Ports that still hold packets stay in the list `away`. */
 sim_time wires_give(struct sim *part, sim_time end)
 {
 	struct network *net = part->block.owner;
@@ -93,6 +93,7 @@ static unsigned thread_of(const struct network *net, uint32_t node)
 	return parts_thread(net->part_of[node], net->part_count, net->thread_count);
 }
 
+/* Whether the link behind a port leads to another thread. */
 static bool crosses(const struct network *net, uint32_t number)
 {
 	uint32_t from = net->ports[net->cold[number].reverse].to;
@@ -131,6 +132,7 @@ void wires_open(struct network *net)
 			wire_open(net, w++, p);
 }
 
+/* Puts what is on a wire in front of what its port holds. */
 static void pull_back(struct port *port, const struct port *wire)
 {
 	while ((port->count + wire->count) >> port->ring_bits && wire->count)

@@ -6,7 +6,15 @@
 
 #include <string.h>
 
-#define MTU 1518 /* with "pause": true */
+#define FULL_FRAME 1518
+
+/* PANAMA section 7: 85 full frames at 10 Gbps, a queue of 103 us. */
+#define MARK_BYTES UINT64_C(129030)
+#define MARK_RATE  UINT64_C(10000000000)
+#define BUFFER_MIN UINT64_C(1000000)         /* at MARK_RATE; faster ports have more */
+#define RATE_MAX   UINT64_C(100000000000000) /* that a user may write: 100 Tbps */
+
+static_assert(RATE_MAX < UINT64_MAX / MARK_BYTES, "no overflow in topology_first_mark()");
 
 uint32_t topology_hosts(const struct topology_conf *conf)
 {
@@ -104,16 +112,6 @@ const char *topology_own_memory(const struct topology_conf *conf)
 	return NULL;
 }
 
-#define FULL_FRAME 1518
-
-/* PANAMA section 7: 85 full frames at 10 Gbps, a queue of 103 us. */
-#define MARK_BYTES UINT64_C(129030)
-#define MARK_RATE  UINT64_C(10000000000)
-#define BUFFER_MIN UINT64_C(1000000)
-#define RATE_MAX   UINT64_C(100000000000000) /* of the rows: 100 Tbps */
-
-static_assert(RATE_MAX < UINT64_MAX / MARK_BYTES, "no overflow");
-
 struct queue_size topology_first_mark(const struct ecn_conf *ecn, bps rate)
 {
 	switch ((enum ecn_form)ecn->form) {
@@ -177,6 +175,7 @@ bps topology_fastest(const struct topology_conf *conf)
 
 /* --- PAUSE --- */
 
+/* Whether switches send PAUSE. */
 static bool is_on(const struct topology_conf *conf)
 {
 	const struct pause_conf *pause = &conf->switches.pause;
@@ -184,6 +183,7 @@ static bool is_on(const struct topology_conf *conf)
 	return pause->form == PAUSE_SET || pause->on;
 }
 
+/* `from` - `what`, but not below 0. */
 static bytes less(bytes from, bytes what)
 {
 	return from > what ? from - what : 0;
@@ -210,7 +210,7 @@ struct pause_params topology_pause_of(const struct topology_conf *conf,
 
 	if (!params.on)
 		return params;
-	params.mtu = set ? (uint32_t)pause->set.mtu : MTU;
+	params.mtu = set ? (uint32_t)pause->set.mtu : FULL_FRAME;
 	params.response = set ? pause->set.response : 0;
 	params.delay = link->delay;
 	params.headroom = set && pause->set.headroom

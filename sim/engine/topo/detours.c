@@ -4,20 +4,20 @@
 #include "base/mem.h"
 #include "net/legs.h"
 #include "topo/graph.h"
+#include "topo/tree.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define FAR UINT32_MAX
 
 struct detours {
-	uint16_t *dead;  /* by port: failures that routing knows of */
-	uint32_t count;  /* ports that have some */
-	uint32_t *cost;  /* by port */
-	uint32_t **rows; /* distances by destination; NULL = not known */
-	uint32_t *queue; /* of the search, with `waiting` by switch */
-	bool *waiting;
-	unsigned longest; /* switches on a route */
+	uint16_t *dead;   /* by port: failures that routing knows of */
+	uint32_t count;   /* ports that have some */
+	uint32_t *cost;   /* by port */
+	uint32_t **rows;  /* distances, by destination switch; NULL = not known */
+	uint32_t *queue;  /* for search(): switches ... */
+	bool *waiting;    /* ... and, by switch, whether it is among them */
+	unsigned longest; /* switches on a route, at most */
 };
 
 /* Costs of a graph's links, and 1 of all others. */
@@ -49,6 +49,7 @@ struct detours *detours_new(const struct topology *topo)
 	return detours;
 }
 
+/* Forgets all distances. */
 static void forget(const struct topology *topo, struct detours *detours)
 {
 	for (uint32_t s = 0; s < topo->net.switches; s++) {
@@ -91,7 +92,8 @@ bool detours_any(const struct topology *topo)
 
 /* --- distances --- */
 
-/* A link from one switch to another that works: the far one, or FAR. */
+/* The switch at the far end of a port's link; FAR where that is a host, or where routing knows that
+ * the link has failed. */
 static uint32_t beyond(const struct topology *topo, uint32_t port)
 {
 	const struct network *net = &topo->net;
@@ -101,8 +103,9 @@ static uint32_t beyond(const struct topology *topo, uint32_t port)
 	return net->ports[port].to - net->hosts;
 }
 
-/* Links fail in both directions and cost the same, so this is the distance to it, too. From a queue
- * of switches whose neighbours may be nearer than thought, as graph_routes.c. */
+/* Finds the distances from a switch. They are those to it, too, as links fail in both directions
+ * and cost the same in both. The queue has switches whose neighbours may be nearer than known so
+ * far, as in graph_routes.c. */
 static void search(const struct topology *topo, uint32_t from, uint32_t *distance)
 {
 	struct detours *detours = topo->detours;
@@ -133,6 +136,7 @@ static void search(const struct topology *topo, uint32_t from, uint32_t *distanc
 	}
 }
 
+/* From each switch to switch `to`. */
 static const uint32_t *distances(const struct topology *topo, uint32_t to)
 {
 	uint32_t **row = &topo->detours->rows[to];
@@ -144,7 +148,8 @@ static const uint32_t *distances(const struct topology *topo, uint32_t to)
 	return *row;
 }
 
-/* The port that leads on, one of the nearest ways; takes its digits from *entropy. */
+/* The egress port of `sw` that leads on, by one of the shortest paths. *entropy chooses, and loses
+ * the digits that were used. */
 static uint32_t next_port(const struct topology *topo, const uint32_t *distance, uint32_t sw,
 			  uint64_t *entropy)
 {
@@ -172,7 +177,8 @@ static uint32_t next_port(const struct topology *topo, const uint32_t *distance,
 
 /* --- routes --- */
 
-static bool whole(const struct topology *topo, uint32_t src, const struct route *route)
+/* Whether routing knows of no failure on a route. */
+static bool seems_whole(const struct topology *topo, uint32_t src, const struct route *route)
 {
 	uint32_t ports[HOPS_MAX + 1];
 	unsigned count = topology_path(topo, src, route, ports);
@@ -190,7 +196,7 @@ bool topology_reaches(const struct topology *topo, uint32_t src, uint32_t dst)
 	if (!detours_any(topo) || src == dst)
 		return true;
 	topology_route(topo, src, dst, 0, &route);
-	return whole(topo, src, &route);
+	return seems_whole(topo, src, &route);
 }
 
 bool topology_ever_reaches(const struct topology *topo, uint32_t src, uint32_t dst)
@@ -213,7 +219,8 @@ void detours_mend(const struct topology *topo, uint32_t src, uint32_t dst, uint6
 	uint16_t out[HOPS_MAX];
 	unsigned count = 0;
 
-	if (!detours->count || detours->dead[src] || detours->dead[dst] || whole(topo, src, route))
+	if (!detours->count || detours->dead[src] || detours->dead[dst] ||
+	    seems_whole(topo, src, route))
 		return;
 	distance = distances(topo, to);
 	if (distance[sw] == FAR)
@@ -227,77 +234,21 @@ void detours_mend(const struct topology *topo, uint32_t src, uint32_t dst, uint6
 	if (sw != to)
 		return;
 	out[count++] = (uint16_t)(net->cold[dst].reverse - net->switch_nodes[to].first_port);
-	if (net->legs) {
-		legs_route(net->legs, out, count, route);
-		return;
-	}
-	memcpy(route->out, out, count * sizeof(*out));
-	route->hops = (uint8_t)count;
+	legs_route(net->legs, out, count, route);
 }
 
 /* --- trees --- */
 
-/* Of a switch: the distance to its farthest host's switch, and the sum of all. */
-struct nearness {
-	uint32_t farthest;
-	uint64_t sum;
-};
-
-static bool nearer(const struct nearness *a, const struct nearness *b)
-{
-	return a->farthest < b->farthest || (a->farthest == b->farthest && a->sum < b->sum);
-}
-
-static bool is_first_of_rack(const struct network *net, const uint32_t *hosts, size_t i)
-{
-	for (size_t j = 0; j < i; j++)
-		if (net->ports[hosts[j]].to == net->ports[hosts[i]].to)
-			return false;
-	return true;
-}
-
-static bool hosts_work(const struct topology *topo, const uint32_t *hosts, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (topo->detours->dead[hosts[i]])
-			return false;
-	return true;
-}
-
 uint32_t detours_root(const struct topology *topo, const uint32_t *hosts, size_t count,
 		      uint64_t entropy)
 {
-	const struct network *net = &topo->net;
-	struct nearness *all = xcalloc(net->switches, sizeof(*all)), best = { FAR, 0 };
+	/* in a Clos network the way from a host to the root only goes up */
 	uint32_t max = topo->conf->graph ? FAR - 1 : topology_tiers(topo->conf) - 1;
-	uint32_t found = 0, root = DETOUR_NONE;
 
-	for (size_t i = 0; i < count; i++) {
-		const uint32_t *distance;
-
-		if (!is_first_of_rack(net, hosts, i))
-			continue;
-		distance = distances(topo, net->ports[hosts[i]].to - net->hosts);
-		for (uint32_t s = 0; s < net->switches; s++) {
-			all[s].sum += distance[s];
-			if (distance[s] > all[s].farthest)
-				all[s].farthest = distance[s];
-		}
-	}
-	for (uint32_t s = 0; s < net->switches; s++) {
-		if (nearer(&all[s], &best)) {
-			best = all[s];
-			found = 0;
-		}
-		found += !nearer(&best, &all[s]);
-	}
-	if (best.farthest <= max && hosts_work(topo, hosts, count)) {
-		entropy %= found;
-		for (root = 0; nearer(&best, &all[root]) || entropy-- > 0; root++)
-			;
-	}
-	free(all);
-	return root;
+	for (size_t i = 0; i < count; i++)
+		if (topo->detours->dead[hosts[i]])
+			return TREE_NONE;
+	return tree_nearest(topo, hosts, count, distances, max, entropy);
 }
 
 uint16_t detours_up(const struct topology *topo, uint32_t sw, uint32_t root)

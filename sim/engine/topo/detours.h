@@ -1,10 +1,10 @@
 /* Routes around links that have failed, for networks whose links may (net/outage.h).
  *
  * Routing learns of a failure late, when somebody tells it. From then on a route whose usual links
- * all work stays, as with resilient hashing; any other takes a shortest path over the links that
- * work, chosen by its entropy: at each switch number % choices, number / choices goes on. In a
- * graph such a path may be longer. In all other shapes it is no longer than the longest usual one:
- * a packet that has gone down never goes up again, so networks with PAUSE keep free of circles.
+ * all work stays, as with resilient hashing. Any other route becomes a shortest path over the links
+ * that work, chosen by its entropy: each switch uses number % choices and leaves number / choices
+ * to the next. In a graph such a path may be longer than the longest usual one. In all other shapes
+ * it may not: so a packet that has gone down never goes up again, and PAUSE causes no circles.
  *
  * Packets under way keep the route that they have. */
 #ifndef INASIM_TOPO_DETOURS_H
@@ -12,18 +12,16 @@
 
 #include "topo/topology.h"
 
-#define DETOUR_NONE UINT32_MAX
-
 /* For topology_build(), when all links are there; detours_free() takes NULL. */
 struct detours *detours_new(const struct topology *topo);
 void detours_free(const struct topology *topo, struct detours *detours);
 
-/* Routing, or what it is told of for ever, learns that the link behind a port has one failure more
- * or less. */
+/* topology.detours, or .forever, learns that the link behind a port has one failure more or (down
+ * is false) less. */
 void detours_learn(const struct topology *topo, struct detours *detours, uint32_t port, bool down);
 
-/* As topology_ops.root and .up, over links that work, once routing knows of failures (tree_root()).
- * DETOUR_NONE: no switch reaches all hosts. */
+/* As topology_ops.root and .up, but over links that work as far as routing knows. For tree_root()
+ * and tree_build(), once routing knows of failures. TREE_NONE: no switch reaches all hosts. */
 uint32_t detours_root(const struct topology *topo, const uint32_t *hosts, size_t count,
 		      uint64_t entropy);
 uint16_t detours_up(const struct topology *topo, uint32_t sw, uint32_t root);

@@ -104,7 +104,7 @@ static uint16_t fat_tree_up(const struct topology *topo, uint32_t sw, uint32_t r
 {
 	uint32_t h = half_of(topo->conf), per_tier = 2 * h * h;
 
-	if (root < 2 * per_tier) /* an aggregation switch of the pod */
+	if (root < 2 * per_tier) /* an aggregation switch of the same pod; `sw` is an edge */
 		return (uint16_t)(h + (root - per_tier) % h);
 	root -= 2 * per_tier; /* core j*h + c is joined to aggregation switch j of each pod */
 	return (uint16_t)(h + (sw < per_tier ? root / h : root % h));

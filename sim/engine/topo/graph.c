@@ -8,9 +8,9 @@
 
 #define PLACE "/topology/graph"
 
-/* Ends of links looked at to find the longest route exactly; about a second. */
+/* So many looks at ends of links may be spent on the longest route: about a second. */
 #define EXACT_LOOKS (UINT64_C(1) << 28)
-#define TIERS_MAX   63 /* of tier_names in topology_graph.c */
+#define TIERS_MAX   63 /* topology_graph.c has names for more */
 
 static const char *name_of(const struct graph *graph, uint32_t node)
 {
@@ -100,7 +100,7 @@ static bool count_ports(struct graph *graph, const struct graph_memory *memory,
 	return fits;
 }
 
-/* In the order of ports, which is that of the links. */
+/* Lists the ends of each switch, in the order of its ports, which is that of the links. */
 static void list_ends(struct graph *graph, const struct graph_memory *memory)
 {
 	uint32_t *next = xcalloc(graph->switches, sizeof(*next));
@@ -173,7 +173,8 @@ static int by_value(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* The switches on the longest of the shortest paths from each switch, the last one included. */
+/* For each switch: how many switches are on the longest of its shortest paths to the destination,
+ * both included. Nearest first, so that those beyond a switch are known. `order` is scratch. */
 static void count_hops(const struct graph *graph, const uint32_t *distances, uint64_t *order,
 		       uint32_t *hops)
 {
@@ -194,7 +195,8 @@ static void count_hops(const struct graph *graph, const uint32_t *distances, uin
 	}
 }
 
-/* Longest and mean over pairs of racks; where all costs are 1, hops are the distance + 1. */
+/* The longest and the mean route over all pairs of racks. `plain`: all costs are 1, so hops are the
+ * distance + 1. */
 static void measure_routes(struct graph *graph, struct graph_routes *routes, bool plain)
 {
 	uint64_t *order = xcalloc(graph->switches, sizeof(*order)), sum = 0, pairs = 0;
@@ -224,7 +226,8 @@ static void measure_routes(struct graph *graph, struct graph_routes *routes, boo
 	free(hops);
 }
 
-/* Without the means: there and back by way of switch 0. With costs even that may be too short. */
+/* Where measure_routes() would take too long, bounds: two racks reach each other by way of the
+ * switch of host 0. With costs a shortest path may have more links than that way. */
 static void bound_routes(struct graph *graph, struct graph_routes *routes, bool plain)
 {
 	const uint32_t *distances = graph_distances(routes, graph->above[0]);

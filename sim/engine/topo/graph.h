@@ -4,10 +4,10 @@
  * Nodes are numbered as in a network: hosts first, then switches. Ports of a switch are numbered in
  * the order of its links, which are in the order in which they were written.
  *
- * Routes are all shortest paths: of the least sum of `cost`, which is 1 a link unless somebody says
- * otherwise. Each switch chooses among its equally short next links by the flow's entropy, of which
- * it takes its own digits: number % choices; the next switch goes on with number / choices. So a
- * fat tree written as a graph has the routes of the built-in one. */
+ * All routes are shortest paths, of the least sum of `cost`, which is 1 a link unless somebody says
+ * otherwise. Each switch chooses among its equally short next links by digits of the flow's
+ * entropy: it uses number % choices and leaves number / choices to the next switch. So a fat tree
+ * written as a graph has the routes of the built-in one. */
 #ifndef INASIM_TOPO_GRAPH_H
 #define INASIM_TOPO_GRAPH_H
 
@@ -34,21 +34,20 @@ struct graph_end {
 struct graph {
 	/* what was written; not owned */
 	uint32_t hosts, switches, link_count;
-	const char *const *names;           /* by node */
-	const struct graph_link *links;     /* parallel ones one by one */
-	const struct switch_conf *settings; /* some, of which ... */
-	const uint8_t *settings_of;         /* ... each switch has one */
+	const char *const *names;       /* by node */
+	const struct graph_link *links; /* parallel ones one by one */
+	const struct switch_conf *settings;
+	const uint8_t *settings_of; /* by switch: which of the settings it has */
 
 	/* what follows, by graph_finish(); not owned either */
-	uint16_t *ports; /* by switch */
-	uint8_t *
-		tiers; /* by switch: 1 = with hosts; else links to the nearest that has some, + 1 */
+	uint16_t *ports; /* by switch: how many */
+	uint8_t *tiers;  /* by switch: 1 + links to the nearest switch that has hosts */
 	uint32_t *above; /* by host: its switch */
-	uint32_t *first; /* by switch, and one more: its first end, in ... */
+	uint32_t *first; /* by switch, and one more: index of its first end in ... */
 	struct graph_end *ends;
 	unsigned longest; /* switches on the longest route; an upper bound unless `exact` */
 	bool exact;
-	double mean_links; /* of a route between two racks, hosts' links included; if exact */
+	double mean_links; /* of routes between racks, hosts' links included; rough unless exact */
 	/* Of links of hosts [0] and of the fabric [1]: */
 	struct link_conf worst[2]; /* lowest rate, longest delay, highest loss */
 	bps fastest[2];
@@ -57,31 +56,31 @@ struct graph {
 	uint32_t largest_rack; /* hosts below the switch that has the most */
 };
 
-/* Works out what follows. Tells of hosts without a link or with several, of parts that are not
- * connected, of routes longer than HOPS_MAX, of too many kinds of links (NETWORK_CLASSES_MAX); then
- * the graph is not to be used. own() gives zeroed memory that lives as long as the graph. */
+/* Works out what follows. Reports hosts without a link or with several, parts that are not
+ * connected, too many ports, tiers or kinds of links (NETWORK_CLASSES_MAX), routes longer than
+ * HOPS_MAX; then the graph must not be used. own() gives zeroed memory that lives as long as it. */
 void graph_finish(struct graph *graph, const struct topology_mistakes *to,
 		  void *(*own)(void *owner, size_t count, size_t size), void *owner);
 
 /* --- routes: graph_routes.c --- */
 
 /* Distances by destination, found when they are first asked for. All of them would be switches
- * times switches; of those to a switch that has hosts, few networks need more than some megabytes.
- */
+ * times switches; only to switches that have hosts, few networks need more than some megabytes. */
 struct graph_routes;
 
 struct graph_routes *graph_routes_new(const struct graph *graph);
 void graph_routes_free(struct graph_routes *routes); /* takes NULL */
 
-/* Finds the distances to all switches that have hosts now. False, and it does nothing, where those
- * to all switches are more than are kept at a time: some will be forgotten. */
+/* Finds now the distances to all switches that have hosts. False, with nothing done, where
+ * distances to all switches are more than are kept at a time, so that some will be forgotten. */
 bool graph_routes_fill(struct graph_routes *routes);
 
 /* Sum of costs from each switch to switch `to`. Valid until the next call. */
 const uint32_t *graph_distances(struct graph_routes *routes, uint32_t to);
 
-/* The local port that leads on from `sw`, one of the nearest ways to `to`, which is another; takes
- * its digits from *entropy. */
+/* The local port of *sw that leads on, by one of the shortest paths; *sw becomes the switch at its
+ * far end. `distances`: to the destination, which is not *sw. *entropy chooses, and loses the
+ * digits that were used. */
 uint16_t graph_next(const struct graph *graph, const uint32_t *distances, uint32_t *sw,
 		    uint64_t *entropy);
 

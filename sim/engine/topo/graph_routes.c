@@ -10,10 +10,10 @@
 
 struct graph_routes {
 	const struct graph *graph;
-	uint32_t **rows; /* by destination; NULL = not known, or forgotten */
-	uint64_t kept, max;
-	uint32_t *queue;
-	bool *waiting;
+	uint32_t **rows;    /* by destination; NULL = not known, or forgotten */
+	uint64_t kept, max; /* rows */
+	uint32_t *queue;    /* for search(): switches ... */
+	bool *waiting;      /* ... and, by switch, whether it is among them */
 };
 
 struct graph_routes *graph_routes_new(const struct graph *graph)
@@ -28,6 +28,7 @@ struct graph_routes *graph_routes_new(const struct graph *graph)
 	return routes;
 }
 
+/* Forgets all distances. */
 static void forget(struct graph_routes *routes)
 {
 	for (uint32_t s = 0; s < routes->graph->switches; s++) {
@@ -48,8 +49,8 @@ void graph_routes_free(struct graph_routes *routes)
 	free(routes);
 }
 
-/* From a queue of switches whose neighbours may be nearer than thought (Bellman-Ford). Where all
- * costs are equal each switch waits once: breadth first. */
+/* Finds the distances to a switch. The queue has switches whose neighbours may be nearer than known
+ * so far (Bellman-Ford). Where all costs are equal each switch waits once: breadth first. */
 static void search(struct graph_routes *routes, uint32_t to, uint32_t *distance)
 {
 	const struct graph *graph = routes->graph;

@@ -1,6 +1,7 @@
 /* Ideal times of transfers: see topology.h. */
 #include "topo/topology.h"
 
+/* Size of the frame that carries `payload` bytes. */
 static uint32_t frame_of(uint64_t payload, uint32_t overhead, uint32_t min_frame)
 {
 	uint64_t frame = payload + overhead;
@@ -10,9 +11,9 @@ static uint32_t frame_of(uint64_t payload, uint32_t overhead, uint32_t min_frame
 
 /* Packets 1..n-1 are full, packet n is the rest. In a tandem of FIFO servers with
  * everything ready at time 0 the last departure is the longest staircase through
- * the (server, packet) grid; full packets are alike, so a staircase is: all full
- * packets over servers 1..b with the spare n-2 steps on the slowest of them, then
- * the last packet over servers b..m. */
+ * the (server, packet) grid. As full packets are alike, the longest ones look like
+ * this: full packets over servers 1..b, with the n-2 spare steps on the slowest of
+ * them, then the last packet over servers b..m. */
 sim_time ideal_transfer(const struct network *net, const uint32_t *ports, unsigned count,
 			bytes size, uint32_t mss, uint32_t overhead, uint32_t min_frame)
 {
@@ -49,7 +50,7 @@ sim_time ideal_packet(const struct network *net, const uint32_t *ports, unsigned
 	return ideal_transfer(net, ports, count, frame, frame, 0, 0);
 }
 
-/* A frame over a link that leads to a node with this pipeline. */
+/* Time of a frame over a link, and through the pipeline of the node that it leads to. */
 static sim_time over_link(const struct topology_conf *conf, bool fabric, sim_time pipeline,
 			  uint32_t frame)
 {
@@ -60,6 +61,7 @@ static sim_time over_link(const struct topology_conf *conf, bool fabric, sim_tim
 	return link_transmission(&class, frame) + link.delay + pipeline;
 }
 
+/* Time of a frame from host to host over the longest route. */
 static sim_time one_way(const struct topology_conf *conf, uint32_t frame)
 {
 	unsigned between_switches = topology_longest(conf) - 1;

@@ -6,7 +6,7 @@
 
 #include <inttypes.h>
 
-/* As the largest fat-tree has, k = 64: about 200 MB. */
+/* As many as the largest fat-tree has, k = 64: about 200 MB. */
 #define HOSTS_MAX   65536
 #define UPLINKS_MAX (2 * 65536)
 

@@ -8,11 +8,11 @@
  *
  * Contract. A tier orders switches by their distance from hosts. Links may join switches of one
  * tier (they lead across, neither up nor down: scenario/links.h), a switch may have both hosts and
- * switches below it in a tree, and nobody may take for granted that a route goes up and then down:
- * who wants lengths asks topology_longest(). In a graph racks differ in size, links and switches in
- * their numbers: what is asked of the whole network is told of its worst links, or as a mean. In
- * all other kinds links of hosts are alike, and so are those between switches, and all hosts see
- * the same network. Everywhere a host hangs on one switch, which is of tier 1. */
+ * switches below it in a tree, and a route need not go up and then down: whoever wants lengths asks
+ * topology_longest(). In a graph racks differ in size, and links and switches in their parameters,
+ * so questions about the whole network are answered for its worst links, or by a mean. In all other
+ * kinds links of hosts are alike, and so are those between switches, and all hosts see the same
+ * network. Everywhere a host hangs on one switch, which is of tier 1. */
 #ifndef INASIM_TOPO_TOPOLOGY_H
 #define INASIM_TOPO_TOPOLOGY_H
 
@@ -64,7 +64,7 @@ enum pause_form { PAUSE_SWITCH, PAUSE_SET };
  * set before topology_check_pause(), and all 0 where switches only forward. */
 struct pause_answers {
 	sim_time held;    /* longest time in a switch beyond its latency */
-	unsigned packets; /* at most, that leave because one came; 0 = 1 */
+	unsigned packets; /* that leave because one came, at most; 0 = 1 */
 };
 
 struct switch_conf {
@@ -74,8 +74,8 @@ struct switch_conf {
 	struct pause_conf pause;
 	struct pause_answers answers;
 	const char *aggregation; /* "all", "none" or the tier that adds up */
-	bool passes;             /* in a graph: this one adds nothing, whatever its tier */
-	bytes memory;            /* in a graph: for aggregation, whatever the scheme; 0 = its own */
+	bool passes;             /* in a graph: this switch adds nothing, whatever its tier */
+	bytes memory;            /* in a graph: for aggregation; 0 = as the scheme says */
 };
 
 struct detours;
@@ -83,7 +83,7 @@ struct graph;
 struct graph_conf;
 struct graph_routes;
 
-struct host_conf { /* what is in it beside the NIC: collective/machine_conf.h */
+struct host_conf { /* the NIC; the rest of a host is in collective/machine_conf.h */
 	int nic;   /* enum nic_mode */
 	sim_time latency;
 	sim_time jitter;
@@ -116,7 +116,7 @@ struct topology_conf {
 	struct host_conf host;
 	int classes; /* enum topology_classes */
 	bool wire_overhead;
-	bool fails; /* links may (net/outage.h). Users do not write this. */
+	bool fails; /* links may fail (net/outage.h). Users do not write this. */
 };
 
 enum topology_classes { CLASSES_SINGLE, CLASSES_CONTROL_FIRST };
@@ -136,10 +136,10 @@ void topology_mistake(const struct topology_mistakes *to, const char *pointer, c
 struct topology_ops {
 	const char *name;
 	const char *help;
-	const char *const *keys; /* keys of the "topology" object that only some kinds use: those
-				    that this kind needs or takes */
+	/* Those keys of the "topology" object that it needs or takes, but not every kind does. */
+	const char *const *keys;
 
-	/* Required. Tells of impossible numbers, by topology_mistake(). */
+	/* Required. Reports impossible numbers, by topology_mistake(). */
 	void (*check)(const struct topology_conf *conf, const struct topology_mistakes *to);
 	/* Required. Counts; then local ports and tier of each switch. */
 	void (*count)(const struct topology_conf *conf, uint32_t *hosts, uint32_t *switches);
@@ -148,11 +148,11 @@ struct topology_ops {
 	void (*prepare)(struct topology *topo);
 	/* Required. Calls topology_link() for every pair of joined ports. */
 	void (*wire)(struct topology *topo);
-	/* Optional: the number of switches on the longest route. Without it 2 x tiers - 1: up to
-	 * the highest tier and down again. */
+	/* Optional: the number of switches on the longest route. Without this member it is
+	 * 2 x tiers - 1: up to the highest tier and down again. */
 	unsigned (*longest)(const struct topology_conf *conf);
 	/* Optional: the number of hosts in a pod, which reach each other through the two lowest
-	 * tiers. Without it all hosts are one pod. */
+	 * tiers. Without this member all hosts are one pod. */
 	uint32_t (*pod)(const struct topology_conf *conf);
 	/* Required. src != dst. */
 	void (*route)(const struct topology *topo, uint32_t src, uint32_t dst, uint64_t entropy,
@@ -174,8 +174,8 @@ struct topology {
 	const struct topology_ops *ops;
 	const struct topology_conf *conf; /* not owned */
 	struct graph_routes *routes;      /* of a graph; owned */
-	struct detours *detours;          /* NULL = no link ever fails; owned */
-	struct detours *forever;          /* what is never repaired, alone; likewise */
+	struct detours *detours;          /* around failures; NULL = no link ever fails; owned */
+	struct detours *forever;          /* around those that are never repaired; likewise */
 	struct network net;
 };
 
@@ -198,8 +198,8 @@ struct topology_shape {
 	uint8_t *tiers;  /* by switch; 1 = next to hosts */
 };
 
-/* Of counts that are possible: tells where routes pass more switches than a packet has room for
- * (ROUTE_MAX). Not of graphs, whose packets take legs where that is so (net/legs.h). */
+/* Once check() has found no mistake: reports routes that pass more switches than a packet has room
+ * for (ROUTE_MAX). Not for graphs, whose packets then take legs (net/legs.h). */
 void topology_check_routes(const struct topology_ops *ops, const struct topology_conf *conf,
 			   const struct topology_mistakes *to);
 
@@ -212,7 +212,7 @@ double topology_mean_links(const struct topology_conf *conf);
 /* The highest tier of switches of a valid configuration. */
 unsigned topology_tiers(const struct topology_conf *conf);
 
-/* The caller releases it. */
+/* Fills in *shape, which the caller releases. */
 void topology_shape(const struct topology_conf *conf, struct topology_shape *shape);
 void topology_shape_release(struct topology_shape *shape);
 
@@ -220,7 +220,7 @@ void topology_shape_release(struct topology_shape *shape);
 void topology_build(struct topology *topo, const struct topology_conf *conf, struct sim *sim);
 void topology_release(struct topology *topo);
 
-/* For wire(): joins two nodes by the link that belongs between their tiers, or by this one. */
+/* For wire(): joins two nodes by the configured link of hosts or between switches, or by `link`. */
 void topology_link(struct topology *topo, uint32_t a, uint16_t pa, uint32_t b, uint16_t pb);
 void topology_link_by(struct topology *topo, uint32_t a, uint16_t pa, uint32_t b, uint16_t pb,
 		      const struct link_conf *link);
@@ -229,8 +229,7 @@ void topology_link_by(struct topology *topo, uint32_t a, uint16_t pa, uint32_t b
  * are the worst of all such links: lowest rate, longest delay, highest loss. */
 struct link_conf topology_link_conf(const struct topology_conf *conf, bool fabric);
 
-/* Rates of the links between switches, and of hosts' links. In a graph the fastest, and the mean.
- */
+/* Rate of links between switches (in a graph the fastest), and of hosts' links (the mean). */
 bps topology_uplink_rate(const struct topology_conf *conf);
 bps topology_host_rate(const struct topology_conf *conf);
 
@@ -246,14 +245,14 @@ const char *topology_own_memory(const struct topology_conf *conf);
 /* Whether any link loses packets. */
 bool topology_loses(const struct topology_conf *conf);
 
-/* The queue above which ports of this rate mark; { UINT64_MAX } = never. */
+/* The queue above which ports of this rate mark packets; { UINT64_MAX } = never. */
 struct queue_size topology_first_mark(const struct ecn_conf *ecn, bps rate);
 
-/* The buffer that a port of a switch has on links of hosts, or (fabric) of switches; in a graph the
- * smallest. */
+/* The buffer of a switch's port on a link of hosts, or (fabric) between switches; in a graph the
+ * smallest of all. */
 bytes topology_buffer(const struct topology_conf *conf, bool fabric);
 
-/* The same of a switch with settings of its own, at a port of this rate. */
+/* The same for a switch with these settings, at a port of this rate. */
 bytes topology_buffer_of(const struct switch_conf *at, bps rate);
 
 /* Rate of the fastest links. */
@@ -262,30 +261,30 @@ bps topology_fastest(const struct topology_conf *conf);
 /* Time of a frame on the wire of a host's link. */
 sim_time topology_transmission(const struct topology_conf *conf, uint32_t frame);
 
-/* How much later a NIC begins to send at most, when it was idle; not given, the time of a full
- * frame. */
+/* How much later than at once an idle NIC begins to send, at most. Where the user does not say, the
+ * time of a full frame. */
 sim_time topology_nic_jitter(const struct topology_conf *conf);
 
-/* What switches do with what comes in over links of hosts, or (fabric) of switches;
+/* What switches do with what comes in over links of hosts, or (fabric) between switches;
  * every number resolved. `on` is false when the scenario has no PAUSE. */
 struct pause_params topology_pause(const struct topology_conf *conf, bool fabric);
 
-/* The same of a link of its own into a switch with settings of its own; and the headroom that a
- * port needs there, for what can still come after XOFF. */
+/* The same for this link into a switch with these settings; and the headroom that a port needs
+ * there, for what can still come after XOFF. */
 struct pause_params topology_pause_of(const struct topology_conf *conf,
 				      const struct link_conf *link, const struct switch_conf *at);
 bytes topology_headroom_of(const struct topology_conf *conf, const struct link_conf *link,
 			   const struct switch_conf *at, const struct pause_params *params);
 
-/* For topology_route(): another route where routing knows that a link of the usual one has failed.
- * If there is none, it stays (detours.h). */
+/* For topology_route(): replaces the usual route where routing knows that one of its links has
+ * failed. If there is no other route, the usual one stays (detours.h). */
 void detours_mend(const struct topology *topo, uint32_t src, uint32_t dst, uint64_t entropy,
 		  struct route *route);
 
-/* Whether routing knows a way. */
+/* Whether routing knows a way from one host to another. */
 bool topology_reaches(const struct topology *topo, uint32_t src, uint32_t dst);
 
-/* Whether there will be a way when all is repaired that ever will be. */
+/* The same once all is repaired that ever will be. */
 bool topology_ever_reaches(const struct topology *topo, uint32_t src, uint32_t dst);
 
 static inline void topology_route(const struct topology *topo, uint32_t src, uint32_t dst,
@@ -303,10 +302,10 @@ unsigned topology_path(const struct topology *topo, uint32_t src, const struct r
 /* Whether all links of a route work now (net/outage.h). */
 bool topology_works(const struct topology *topo, uint32_t src, const struct route *route);
 
-/* Whether a switch adds gradients up for schemes that let it. */
+/* Whether a switch adds gradients up, where schemes let it. */
 bool topology_aggregates(const struct topology *topo, uint32_t sw);
 
-/* Memory for aggregation that a switch has in place of what the scheme says; 0: it has that. */
+/* Memory for aggregation that a switch was given; 0: it has what the scheme says. */
 bytes topology_memory(const struct topology *topo, uint32_t sw);
 
 /* "h12" or the switch's name; `buffer` of at least 24 bytes; returns it. */
@@ -318,8 +317,8 @@ char *topology_node_name(const struct topology *topo, uint32_t node, char *buffe
  * payload bytes in packets of at most `mss` payload and `overhead` header bytes
  * (frames padded to `min_frame`), sent back to back over the path and alone on
  * it: transmission, store-and-forward, propagation and pipelines included. This
- * is the exact optimum of a tandem of FIFO servers, so that no real transfer can
- * be faster; slowdown = FCT / ideal >= 1. */
+ * is the exact optimum of a tandem of FIFO servers, so no real transfer can be
+ * faster; slowdown = FCT / ideal >= 1. */
 sim_time ideal_transfer(const struct network *net, const uint32_t *ports, unsigned count,
 			bytes size, uint32_t mss, uint32_t overhead, uint32_t min_frame);
 
@@ -327,9 +326,9 @@ sim_time ideal_transfer(const struct network *net, const uint32_t *ports, unsign
 sim_time ideal_packet(const struct network *net, const uint32_t *ports, unsigned count,
 		      uint32_t frame);
 
-/* A frame and the answer to it between hosts that have the top of the network between them, from
- * the configuration alone: ideal_packet() there and back. In a graph no two hosts take longer: it
- * is the longest route, all over the worst links. */
+/* ideal_packet() there and back, for a frame and its answer between two hosts on the longest route.
+ * From the configuration alone. In a graph all links are taken to be the worst ones, so no two
+ * hosts take longer. */
 sim_time ideal_round_trip(const struct topology_conf *conf, uint32_t frame, uint32_t answer);
 
 #endif

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "net/legs.h"
 #include "topo/graph.h"
+#include "topo/tree.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@ static const char *const tiers[] = { "host",  "tier1", "tier2", "tier3", "tier4"
 
 static void graph_check(const struct topology_conf *conf, const struct topology_mistakes *to)
 {
-	(void)conf, (void)to; /* graph_finish() has told */
+	(void)conf, (void)to; /* graph_finish() has reported all */
 }
 
 static void graph_count(const struct topology_conf *conf, uint32_t *hosts, uint32_t *switches)
@@ -43,7 +44,7 @@ static void graph_prepare(struct topology *topo)
 	const struct graph *graph = topo->conf->graph;
 
 	topo->routes = graph_routes_new(graph);
-	if (!graph_routes_fill(topo->routes))
+	if (!graph_routes_fill(topo->routes)) /* routes are found during the run */
 		topo->net.whole = true;
 	if (graph->longest > ROUTE_MAX || topo->conf->fails) /* detours may be longer */
 		network_long_routes(&topo->net);
@@ -64,7 +65,7 @@ static void graph_wire(struct topology *topo)
 	free(port);
 }
 
-/* The last port, to the host: links are numbered as ports are, so the host's egress port knows. */
+/* The local port of the host's switch that leads down to the host. */
 static uint16_t down_port(const struct topology *topo, uint32_t host)
 {
 	const struct network *net = &topo->net;
@@ -90,81 +91,20 @@ static void graph_route(const struct topology *topo, uint32_t src, uint32_t dst,
 		}
 	}
 	out[count++] = down_port(topo, dst);
-	if (topo->net.legs) {
-		legs_route(topo->net.legs, out, count, route);
-		return;
-	}
-	memcpy(route->out, out, count * sizeof(*out));
-	route->hops = (uint8_t)count;
+	legs_route(topo->net.legs, out, count, route);
 }
 
 /* --- trees --- */
 
-static int by_number(const void *a, const void *b)
+static const uint32_t *distances_to(const struct topology *topo, uint32_t to)
 {
-	const uint32_t *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
-/* The switches above these hosts, each once; returns how many. The caller frees *racks. */
-static size_t racks_of(const struct graph *graph, const uint32_t *hosts, size_t count,
-		       uint32_t **racks)
-{
-	size_t different = 0;
-
-	*racks = xcalloc(count, sizeof(**racks));
-	for (size_t i = 0; i < count; i++)
-		(*racks)[i] = graph->above[hosts[i]];
-	qsort(*racks, count, sizeof(**racks), by_number);
-	for (size_t i = 0; i < count; i++)
-		if (i == 0 || (*racks)[i] != (*racks)[different - 1])
-			(*racks)[different++] = (*racks)[i];
-	return different;
-}
-
-/* How near a switch is to the racks, in links. The one whose farthest rack is nearer wins; of
- * equals, the one with the smaller sum over all racks. */
-struct nearness {
-	uint32_t farthest;
-	uint64_t sum;
-};
-
-static bool nearer(const struct nearness *a, const struct nearness *b)
-{
-	return a->farthest < b->farthest || (a->farthest == b->farthest && a->sum < b->sum);
+	return graph_distances(topo->routes, to);
 }
 
 static uint32_t graph_root(const struct topology *topo, const uint32_t *hosts, size_t count,
 			   uint64_t entropy)
 {
-	const struct graph *graph = topo->conf->graph;
-	struct nearness *all = xcalloc(graph->switches, sizeof(*all)), best = { UINT32_MAX, 0 };
-	uint32_t *racks, found = 0, root = 0;
-	size_t rack_count = racks_of(graph, hosts, count, &racks);
-
-	for (size_t r = 0; r < rack_count; r++) {
-		const uint32_t *distances = graph_distances(topo->routes, racks[r]);
-
-		for (uint32_t s = 0; s < graph->switches; s++) {
-			all[s].sum += distances[s];
-			if (distances[s] > all[s].farthest)
-				all[s].farthest = distances[s];
-		}
-	}
-	for (uint32_t s = 0; s < graph->switches; s++) {
-		if (nearer(&all[s], &best)) {
-			best = all[s];
-			found = 0;
-		}
-		found += !nearer(&best, &all[s]);
-	}
-	entropy %= found; /* `found` switches are as near as the best: takes one of them */
-	while (nearer(&best, &all[root]) || entropy-- > 0)
-		root++;
-	free(racks);
-	free(all);
-	return root;
+	return tree_nearest(topo, hosts, count, distances_to, UINT32_MAX - 1, entropy);
 }
 
 static uint16_t graph_up(const struct topology *topo, uint32_t sw, uint32_t root)

@@ -40,8 +40,8 @@ static uint32_t add_node(struct tree *tree, uint32_t sw, uint32_t parent, uint32
 static uint32_t join(struct tree *tree, const struct topology *topo, uint32_t host, uint32_t root)
 {
 	const struct network *net = &topo->net;
-	uint32_t chain[HOPS_MAX], ports[HOPS_MAX], sw = net->ports[host].to - net->hosts,
-						   parent = 0;
+	uint32_t chain[HOPS_MAX], ports[HOPS_MAX]; /* switches below the root, and their ports up */
+	uint32_t sw = net->ports[host].to - net->hosts, parent = 0;
 	unsigned levels = 0;
 
 	for (; sw != root; sw = net->ports[ports[levels++]].to - net->hosts) {
@@ -68,6 +68,64 @@ uint32_t tree_root(const struct topology *topo, const uint32_t *workers, size_t 
 	if (detours_any(topo))
 		return detours_root(topo, workers, count, entropy);
 	return topo->ops->root(topo, workers, count, entropy);
+}
+
+/* How near a switch is to racks. */
+struct nearness {
+	uint32_t farthest;
+	uint64_t sum;
+};
+
+static bool nearer(const struct nearness *a, const struct nearness *b)
+{
+	return a->farthest < b->farthest || (a->farthest == b->farthest && a->sum < b->sum);
+}
+
+/* Fills all[switch] with the nearness to the racks of these hosts. */
+static void measure(const struct topology *topo, const uint32_t *hosts, size_t count,
+		    tree_distances *distances, struct nearness *all)
+{
+	const struct network *net = &topo->net;
+	bool *seen = xcalloc(net->switches, sizeof(*seen));
+
+	for (size_t i = 0; i < count; i++) {
+		uint32_t rack = net->ports[hosts[i]].to - net->hosts;
+		const uint32_t *distance;
+
+		if (seen[rack])
+			continue;
+		seen[rack] = true;
+		distance = distances(topo, rack);
+		for (uint32_t s = 0; s < net->switches; s++) {
+			all[s].sum += distance[s];
+			if (distance[s] > all[s].farthest)
+				all[s].farthest = distance[s];
+		}
+	}
+	free(seen);
+}
+
+uint32_t tree_nearest(const struct topology *topo, const uint32_t *hosts, size_t count,
+		      tree_distances *distances, uint32_t max, uint64_t entropy)
+{
+	uint32_t switches = topo->net.switches, found = 0, root = TREE_NONE;
+	struct nearness *all = xcalloc(switches, sizeof(*all)), best = { UINT32_MAX, 0 };
+
+	measure(topo, hosts, count, distances, all);
+	for (uint32_t s = 0; s < switches; s++) {
+		if (nearer(&all[s], &best)) {
+			best = all[s];
+			found = 0;
+		}
+		found += !nearer(&best, &all[s]);
+	}
+	if (best.farthest <= max) {
+		entropy %= found; /* `found` switches are as near as the best: takes one of them */
+		for (root = 0; nearer(&best, &all[root]) || entropy-- > 0; root++)
+			;
+	}
+	free(all);
+	return root;
 }
 
 bool tree_works(const struct tree *tree, const struct network *net)
@@ -112,7 +170,8 @@ struct tree *tree_build(const struct topology *topo, const uint32_t *workers, si
 	return tree;
 }
 
-/* An input that is the child behind egress port `port` of `node`; returns its number. */
+/* Numbers the child behind egress port `port` of `node` as an input of the next node that adds, and
+ * notes the port towards it there and at all nodes that pass in between. Returns the number. */
 static uint32_t number_input(struct tree *tree, const struct network *net, uint32_t node,
 			     uint32_t port)
 {
@@ -126,7 +185,7 @@ static uint32_t number_input(struct tree *tree, const struct network *net, uint3
 	}
 }
 
-/* Makes room for all inputs that a node may have. */
+/* Nodes have no inputs now, but room for as many as there may be: all workers and nodes. */
 static void forget_inputs(struct tree *tree, size_t count)
 {
 	for (uint32_t i = 0; i < tree->node_count; i++) {

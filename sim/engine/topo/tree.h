@@ -4,10 +4,11 @@
  * a child switch exactly like a worker. In a Clos network a switch has only workers (the lowest
  * tier) or only switches.
  *
- * Where a scheme lets packets pass by switches that add nothing up (tree_let_pass()), these only
- * forward. The inputs of a node that adds are then the workers and adding switches next below it,
- * over any number of such switches, and `number` is among these. A copy for all of them leaves by
- * each child's port once, and those that pass copy it on. Elsewhere inputs are the children. */
+ * A scheme may let some switches pass (tree_let_pass()): these add nothing up and only forward. The
+ * inputs of a node that adds are then the workers and the adding switches next below it, with any
+ * number of passing switches in between, and numbers count inputs. A result for all inputs leaves
+ * once by each child's port, and passing switches copy it on. Without passing switches the inputs
+ * of a node are its children. */
 #ifndef INASIM_TOPO_TREE_H
 #define INASIM_TOPO_TREE_H
 
@@ -19,11 +20,12 @@ struct tree_node {
 	uint32_t sw;      /* switch number */
 	uint32_t parent;  /* index of a node, TREE_NONE at the root */
 	uint32_t up_port; /* egress port towards the parent */
-	uint32_t number;  /* of this switch among the inputs of the next that adds above it */
+	uint32_t number;  /* of this switch among the inputs of the next node above that adds */
 	uint32_t children;
 	uint32_t *down_ports; /* egress port towards each child; owned by the tree */
 	bool passes;          /* only forwards */
-	uint32_t inputs; /* how many; where it passes, those of the next node above that adds */
+	/* inputs of this node or, where it passes, of the next node above that adds */
+	uint32_t inputs;
 	uint32_t *input_ports; /* egress port towards each input; TREE_NONE: not below this node */
 };
 
@@ -31,12 +33,12 @@ struct tree {
 	struct tree_node *nodes; /* nodes[0] is the root; parents come before children */
 	uint32_t node_count;
 	uint32_t *node_of_worker;   /* the node above each worker */
-	uint32_t *number_of_worker; /* its number among the inputs of the next node that adds */
-	bool passes;                /* some node does */
+	uint32_t *number_of_worker; /* among the inputs of the next node above that adds */
+	bool passes;                /* whether any node does */
 };
 
-/* A root for the workers: topology_ops.root(), or another where routing knows of failures;
- * TREE_NONE where no switch that works reaches all of them. */
+/* A root for the workers: that of topology_ops.root(), but over links that work where routing knows
+ * of failures. TREE_NONE where no switch reaches all workers over such links. */
 uint32_t tree_root(const struct topology *topo, const uint32_t *workers, size_t count,
 		   uint64_t entropy);
 
@@ -61,5 +63,16 @@ static inline uint32_t tree_adding(const struct tree *tree, uint32_t node)
 		node = tree->nodes[node].parent;
 	return node;
 }
+
+/* --- choosing a root --- */
+
+/* Sum of the costs of links from each switch to switch `to`; UINT32_MAX = unreachable. */
+typedef const uint32_t *tree_distances(const struct topology *topo, uint32_t to);
+
+/* The switch whose farthest host is nearest; of equals, one of those with the smallest sum over the
+ * racks of these hosts, by entropy. TREE_NONE where no switch has all hosts within `max` (below
+ * UINT32_MAX). */
+uint32_t tree_nearest(const struct topology *topo, const uint32_t *hosts, size_t count,
+		      tree_distances *distances, uint32_t max, uint64_t entropy);
 
 #endif
