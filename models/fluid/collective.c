@@ -47,6 +47,7 @@ static struct tensor *tensor_of(const struct instance *instance, uint64_t number
 	return &instance->tensors[number & instance->mask];
 }
 
+/* Sets the timer to what comes first: `begin`, or the next tensor that is due. */
 static void wake(struct instance *instance)
 {
 	struct sim *sim = instance->scheme->sim;
@@ -80,6 +81,7 @@ static void start_ready(struct instance *instance)
 	}
 }
 
+/* Whether all streams are through with a tensor. */
 static bool has_left(const struct instance *instance, uint64_t number)
 {
 	for (size_t i = 0; i < instance->plan.count; i++)
@@ -227,7 +229,7 @@ static void finish(void *self)
 
 static void stats(const void *self, struct collective_stats *sum)
 {
-	(void)self, (void)sum; /* they count packets */
+	(void)self, (void)sum; /* all of them count packets */
 }
 
 static uint64_t slots(const void *self)

@@ -1,18 +1,18 @@
 /* All-reduce by fluid streams: one implementation for all schemes, from their plans
  * (collective/plan.h).
  *
- * A stream of a tensor starts when all workers have handed the tensor over and the same stream of
- * the tensor before has left. All workers hold the tensor when its last stream has ended and the
- * plan's latency has passed. So tensors follow each other without gaps, as packets do, and latency
- * counts once for a train of them. If transfers do not share (fluid_open()), a job runs as if it
- * were alone, at plan_idle_rates(). Admission and switch memory are those of the packet scheme. */
+ * A stream carries its part of a tensor when all workers have handed the tensor over and the stream
+ * is through with the tensor before. All workers hold the tensor when its last stream has ended and
+ * the plan's latency has passed. So tensors follow each other without gaps, as packets do, and
+ * latency counts once for a train of them. If transfers do not share (fluid_open()), a job runs as
+ * if it were alone, at plan_idle_rates(). Admission and memory are those of the packet scheme. */
 #ifndef INASIM_FLUID_COLLECTIVE_H
 #define INASIM_FLUID_COLLECTIVE_H
 
 #include "collective/collective.h"
 #include "fluid/fluid.h"
 
-/* An opened scheme as fluid: `scheme` is that of `ops`, which has plan(). Nothing is owned. */
+/* A scheme as fluid: `scheme` has been opened by `ops`, which has plan(). Nothing is owned. */
 struct fluid_scheme {
 	struct fluid *fluid;
 	struct sim *sim;

@@ -28,8 +28,8 @@ struct fluid {
 	struct sim *sim;
 	struct checks *checks;
 	struct fluid_links links;
-	double *carried;            /* by link: of transfers that have ended */
-	double *carried_now;        /* fluid_all_carried() */
+	double *carried;            /* by link: bytes of transfers that have ended */
+	double *carried_now;        /* what fluid_all_carried() returns */
 	struct transfer *transfers; /* by number of their route */
 	size_t count, room;
 	uint32_t *idle; /* numbers for reuse */
@@ -38,12 +38,13 @@ struct fluid {
 	sim_time changed_at;
 	struct timer changed; /* at the end of the instant */
 	struct timer next;    /* the next end */
-	double *progress;     /* fluid_progress() */
-	/* NULL = transfers do not share: */
-	struct solver *solver;
-	struct platform platform;
-	bool outdated, told; /* the platform lacks a busy route; the solver has the platform */
+	double *progress;     /* what fluid_progress() returns */
 	bool stopped;
+	/* For transfers that share: */
+	struct solver *solver; /* NULL = they do not */
+	struct platform platform;
+	bool outdated;     /* the platform lacks a busy route, or has old capacities */
+	bool told;         /* the solver has the platform */
 	uint32_t *numbers; /* of the platform's routes; NOWHERE = removed since */
 	const struct fluid_route **busy;
 	double *values; /* shares, then rates */
@@ -81,7 +82,7 @@ static void renew_platform(struct fluid *fluid)
 	free(routes);
 }
 
-/* Routes that meet no other keep the rate that they have alone. */
+/* Finds the rates of routes that others may slow down. False if the solver is gone. */
 static bool ask_solver(struct fluid *fluid)
 {
 	const struct platform *platform = &fluid->platform;
@@ -117,6 +118,7 @@ static bool find_rates(struct fluid *fluid)
 	return ask_solver(fluid);
 }
 
+/* Computes when each transfer ends at its present rate, and sets the timer to the first end. */
 static void expect_ends(struct fluid *fluid)
 {
 	sim_time now = fluid->sim->now, next = SIM_TIME_MAX;
@@ -156,7 +158,7 @@ static double remaining_now(const struct fluid *fluid, const struct transfer *tr
 	return fmax(transfer->remaining - transfer->rate * passed, 0);
 }
 
-/* Rates change now. */
+/* Rates change now: settles what has been carried so far; the end of the instant finds new ones. */
 static void change(struct fluid *fluid)
 {
 	struct sim *sim = fluid->sim;
@@ -177,8 +179,7 @@ static void credit(double *links, const struct fluid_route *route, double carrie
 		links[route->stream.links[i].link] += route->stream.links[i].weight * carried;
 }
 
-/* Transfers that end at the same instant do so in the order of their routes, before any ended() is
- * called. */
+/* All transfers of this instant end, in the order of their routes, before any ended() is called. */
 static void on_next_end(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct fluid *fluid = owner;

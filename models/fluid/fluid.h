@@ -6,8 +6,8 @@
  * process of its own, which is started here (README.md says why and how).
  *
  * The caller numbers the links. Rates and capacities are bytes on the wire per second. Rates are
- * found once for each instant at which transfers begin or end; the next end is then an event of the
- * simulation, rounded to picoseconds. */
+ * found once for each instant at which transfers begin or end. The next end then becomes an event
+ * of the simulation, rounded to picoseconds. */
 #ifndef INASIM_FLUID_FLUID_H
 #define INASIM_FLUID_FLUID_H
 
@@ -58,7 +58,7 @@ const double *fluid_progress(struct fluid *fluid);
 /* Bytes that each link has carried so far. Changes nothing. The array lives until the next call. */
 const double *fluid_all_carried(struct fluid *fluid);
 
-/* Bytes that a link has carried of transfers that have ended; after fluid_stop(), of all. */
+/* Bytes that a link has carried for transfers that have ended; after fluid_stop(), for all. */
 double fluid_carried(const struct fluid *fluid, uint32_t link);
 
 /* Changes the capacities of the links (> 0). */

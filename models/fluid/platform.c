@@ -1,5 +1,6 @@
 #include "fluid/platform.h"
 
+#include "base/fail.h"
 #include "base/mem.h"
 #include "fluid/fluid.h"
 
@@ -19,7 +20,8 @@ struct meeting {
 	double capacity;
 };
 
-/* Counting sort of all entries by link; `end` has a 0 for each link. */
+/* Lists the uses of all links, link by link (a counting sort). `end` comes with a 0 for each link
+ * and leaves with the end of its uses. */
 static void group_by_link(struct platform *platform, const struct fluid_route *const *routes,
 			  size_t *end, size_t links)
 {
@@ -62,7 +64,7 @@ static void find_meetings(struct platform *platform, const struct fluid_route *c
 
 /* --- shares --- */
 
-/* Whether its busy routes could fill it, each at the rate that it has alone. */
+/* Whether its busy routes could fill a link, each at the rate that it has alone. */
 static bool may_be_full(const struct platform *platform, const struct meeting *meeting,
 			const struct fluid_route *const *busy)
 {
@@ -78,7 +80,7 @@ static bool may_be_full(const struct platform *platform, const struct meeting *m
 }
 
 /* The shares of windows that heed no marks beside streams that do. The streams get what the windows
- * leave of the link, but at least their own smallest windows. A window that meets streams at
+ * leave of the link, but at least what their smallest windows take. A window that meets streams at
  * several links has its share from the link where it meets most of them: no other link stops it. */
 static void share_queue(const struct platform *platform, const struct meeting *meeting,
 			const struct fluid_route *const *busy, double *share)
@@ -89,9 +91,10 @@ static void share_queue(const struct platform *platform, const struct meeting *m
 	for (size_t i = 0; i < meeting->count; i++) {
 		const struct fluid_route *route = busy[uses[i].route];
 
-		if (route)
-			*(route->stream.fixed ? &windows : &heeding) +=
-				uses[i].weight * route->stream.share;
+		if (route && route->stream.fixed)
+			windows += uses[i].weight * route->stream.share;
+		else if (route)
+			heeding += uses[i].weight * route->stream.share;
 	}
 	for (size_t i = 0; i < meeting->count && windows > 0 && heeding > 0; i++) {
 		const struct fluid_route *route = busy[uses[i].route];
@@ -149,10 +152,11 @@ static void share_nic(const struct platform *platform, const struct meeting *nic
 	}
 }
 
+/* The shares of all busy routes as if every link were full. Turns at a NIC go before queues. */
 static void find_shares(const struct platform *platform, const struct fluid_route *const *busy,
 			size_t nics, double *share)
 {
-	double *turns = xcalloc(platform->routes, sizeof(*turns));
+	double *turns = xcalloc(platform->routes, sizeof(*turns)); /* INFINITY: no NIC has any */
 
 	for (uint32_t r = 0; r < platform->routes; r++) {
 		share[r] = busy[r] ? busy[r]->stream.share : 0;
@@ -191,7 +195,7 @@ bool platform_shares(const struct platform *platform, const struct fluid_route *
 
 /* --- text --- */
 
-/* Returns by link whether it is in the text. */
+/* Returns an array that tells of each link whether it is in the text; the caller frees. */
 static bool *write_links(FILE *to, struct platform *platform,
 			 const struct fluid_route *const *routes, size_t links)
 {
@@ -234,6 +238,7 @@ static void write_text(struct platform *platform, const struct fluid_route *cons
 	FILE *to = open_memstream(&platform->text, &platform->length);
 	bool *written;
 
+	SIM_BUG_ON(!to);
 	fprintf(to, "<?xml version='1.0'?>\n"
 		    "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
 		    "<platform version=\"4.1\"><zone id=\"z\" routing=\"Full\">\n");

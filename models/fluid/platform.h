@@ -9,7 +9,7 @@
 
 /* A route as the platform needs it. */
 struct fluid_route {
-	struct plan_stream stream; /* its links: owned; each once, by number; NULL = removed */
+	struct plan_stream stream; /* owns its links: each once, by number; NULL = route removed */
 	double alone;              /* its rate when nobody else is there, bytes per second */
 	uint64_t key, way; /* for the digest: which transfers these are, and a hash of the links */
 };
@@ -23,14 +23,14 @@ struct fluid_links {
 struct platform {
 	struct meeting *meetings; /* links that several routes use, by number */
 	size_t meeting_count;
-	struct use *uses;
-	uint32_t routes, side;
-	char *text;
+	struct use *uses;      /* of links by routes, link by link */
+	uint32_t routes, side; /* as of struct solver_question (simgrid/protocol.h) */
+	char *text;            /* the description for SimGrid */
 	size_t length;
 };
 
-/* Route i of `routes` has the name that simgrid/protocol.h gives it. The text leaves out links that
- * even all routes at full speed do not fill. */
+/* Describes `count` routes, named as simgrid/protocol.h says. The text leaves out links that even
+ * all routes at full speed do not fill. */
 void platform_build(struct platform *platform, const struct fluid_route *const *routes,
 		    uint32_t count, const struct fluid_links *links);
 void platform_release(struct platform *platform);
@@ -39,9 +39,9 @@ void platform_release(struct platform *platform);
  * if the route is idle, or if no link can slow it down: it then keeps the rate that it has alone.
  * False if all shares are 0.
  *
- * Senders that meet at a NIC take turns there; all others meet in queues of switches. There,
- * streams that heed marks (as TCP does) fill what the marks leave. A window that heeds none has a
- * fixed part of the link: a share of part / (1 - part) against all that heed marks. */
+ * Senders that meet at a NIC take turns there; all others meet in queues of switches. A window that
+ * ignores marks has a fixed part of such a link, which is a share of part / (1 - part) against all
+ * streams that heed marks (as TCP does). Those fill the rest. */
 bool platform_shares(const struct platform *platform, const struct fluid_route *const *busy,
 		     size_t nics, double *share);
 

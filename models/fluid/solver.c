@@ -26,7 +26,8 @@ struct solver {
 
 /* --- the process --- */
 
-/* Beside the program that runs, else where it was built. Caller frees. */
+/* The path of PROGRAM: beside the program that runs or, without one there, where it was built. The
+ * caller frees. */
 static char *find_program(void)
 {
 	char self[4096], *slash, *path;

@@ -28,12 +28,12 @@ sim_time formula_panama_latency(uint32_t frame, uint64_t bus, sim_time cycle, si
 				uint32_t ports, sim_time fixed)
 {
 	uint64_t bits = (uint64_t)frame * 8;
-	sim_time through = bits > bus ? (bits - bus) * cycle / bus : 0; /* table 1 has 987.5 ns */
+	sim_time through = bits > bus ? (bits - bus) * cycle / bus : 0;
 
 	return through + log2_up(ports) * adder + fixed; /* a tree of adders */
 }
 
-/* `steps` steps, and (n - 1) / n of the bytes `times` times over a link. */
+/* The time of `steps` steps in which (n - 1) / n of the bytes pass a link `times` times. */
 static sim_time machine_time(const struct formula_machine *machine, uint64_t steps, uint64_t times,
 			     bytes size)
 {
@@ -87,7 +87,7 @@ GIVES(ring_bytes, ring_share(x->workers) * x->bytes)
 GIVES(ring_over_ina, ring_share(x->workers))
 GIVES(training_bytes, 2 * x->workers * x->bytes * x->iterations)
 
-/* Data are a part of their frame. */
+/* NAN unless the payload fits its frame. */
 static double payload_of(const struct formula_inputs *x)
 {
 	return x->payload <= x->frame ? x->payload : NAN;
@@ -136,7 +136,7 @@ GIVES(exchanged_bytes, goodput(x) * x->share * x->iteration * x->rate / 8)
 GIVES(ring_slowdown, 1 + (ring_share(x->workers) - 1) * x->share)
 GIVES(training_gain, (x->compute + x->communication) / (x->compute + x->communication / x->ratio))
 
-/* M / B of NetReduce's appendix A, with B in bits per second. */
+/* Time of the gradients over a link, M / B of NetReduce's appendix A. */
 static double over(const struct formula_inputs *x, double rate)
 {
 	return 8 * x->bytes / rate;
@@ -163,7 +163,7 @@ static struct formula_machine machine_of(const struct formula_inputs *x)
 		return seconds_of(formula_##name(&machine, (bytes)x->bytes));                      \
 	}
 
-/* Stage 1 of equation 2 with M / B_intra, as equations 4 and 5 need it; (2) prints
+/* Stage 1 of equation 2 has M / B_intra here, as equations 4 and 5 need it. The paper prints
  * M / (n B_intra). */
 STAGE(machine_reduce)
 STAGE(machine_broadcast)

@@ -57,8 +57,7 @@ struct formula {
 	const char *name;
 	const char *unit; /* "s", "B", "bps", ...; "" for a plain number */
 	const char *help, *source;
-	const char
-		*premise; /* what must hold for its inputs, else the value is NAN; NULL = nothing */
+	const char *premise; /* what its inputs must meet, else the value is NAN; NULL = nothing */
 	const char *inputs[FORMULA_INPUTS + 1]; /* NULL behind the last */
 	double (*value)(const struct formula_inputs *x);
 };
@@ -71,7 +70,7 @@ extern const struct formula_input formula_input_table[];
 const struct formula *formula_find(const char *name);
 const struct formula_input *formula_input_find(const char *name);
 
-/* Where *x holds an input. */
+/* The member of *x that is this input. */
 double *formula_place(struct formula_inputs *x, const struct formula_input *input);
 
 /* --- for the simulator --- */
@@ -86,7 +85,7 @@ sim_time formula_panama_latency(uint32_t frame, uint64_t bus, sim_time cycle, si
 				uint32_t ports, sim_time fixed);
 
 /* The `n` GPUs of a machine, for the stages of NetReduce's appendix A. Each GPU has a link of its
- * own, or all have one together (`shared`). */
+ * own, or all share one. Size M, rate B. */
 struct formula_machine {
 	uint64_t n;
 	sim_time alpha;

@@ -69,7 +69,7 @@ static struct why_tally top(const struct why_tally list[WHY_TALLIES])
 
 /* --- accounts --- */
 
-/* The part of `amount` that `part` is of `whole`. */
+/* amount * part / whole */
 static sim_time share(sim_time amount, sim_time part, sim_time whole)
 {
 	return (sim_time)((unsigned __int128)amount * part / whole);
@@ -88,7 +88,7 @@ static void merge_log(struct why_account *account)
 	account->logged = WHY_LOG / 2;
 }
 
-/* Charges the time up to `now`; `cause` adds up to it. */
+/* Charges a worker's time up to `now`; `cause` adds up to it. */
 static void book(const struct why_job *job, struct why_account *account, sim_time now,
 		 const sim_time cause[WHY_CAUSES])
 {
@@ -137,6 +137,7 @@ struct walk {
 	sim_time cause[WHY_CAUSES];
 };
 
+/* Charges up to `time` to a cause, as far as something is left. Returns how much. */
 static sim_time take(struct walk *walk, enum why_cause cause, sim_time time)
 {
 	time = min(time, walk->left);
@@ -145,8 +146,8 @@ static sim_time take(struct walk *walk, enum why_cause cause, sim_time time)
 	return time;
 }
 
-/* What has put the chunk on a way by a server, or has kept it from arriving. A lack of an
- * aggregator counts unless something was lost, too. */
+/* The cause that has put the chunk on a way by a server, or has kept it from arriving: the lack of
+ * an aggregator, unless something was lost. */
 static enum why_cause trouble_of(const struct walk *walk)
 {
 	return walk->trouble == WHY_LOST_TIMED ? WHY_TIMEOUT
@@ -154,10 +155,10 @@ static enum why_cause trouble_of(const struct walk *walk)
 					       : WHY_NO_AGGREGATOR;
 }
 
-/* A packet stood in a queue. If time is left for a part of that only, it is the last part. */
+/* A packet stood in a queue. If less time is left than it stood there, that is the last part. */
 static void take_queue(struct walk *walk, const struct why_step *step)
 {
-	/* without PAUSE, a gap is an idle NIC that begins late (nic.h) */
+	/* without PAUSE, an idle NIC that begins late has made the gap (nic.h) */
 	const enum why_cause causes[BEFORE_KINDS] = { WHY_QUEUE_OWN, WHY_QUEUE_JOBS,
 						      WHY_QUEUE_FLOWS,
 						      walk->why->net->lossless ? WHY_PAUSE
@@ -239,12 +240,12 @@ static void take_from(struct walk *walk, uint32_t worker, sim_time end)
 		tally(walk->account->peers, worker, before - walk->left);
 }
 
-static enum why_cause lost(const struct walk *walk, bool timed)
+static enum why_cause resent_for(const struct walk *walk, bool timed)
 {
 	return walk->trouble ? trouble_of(walk) : timed ? WHY_TIMEOUT : WHY_FAST;
 }
 
-/* It waited for its turn for `time`. */
+/* A packet waited for its turn for `time`, the last part of it behind other packets at the NIC. */
 static void take_turn(struct walk *walk, const struct why_step *step, sim_time time)
 {
 	time -= take(walk, WHY_NIC, min(time, step->behind_others));
@@ -252,8 +253,8 @@ static void take_turn(struct walk *walk, const struct why_step *step, sim_time t
 	take(walk, turn_of(step), time);
 }
 
-/* The turn of a packet without a stream: as far as the account of its sender does not say what that
- * did meanwhile. */
+/* The wait of a packet without a stream for its turn. Up to where its sender's account ends, that
+ * says what the sender did (take_from()), so only the time since then counts. */
 static void take_own_turn(struct walk *walk, const struct why_step *step, sim_time sent)
 {
 	const struct why_account *sender = &walk->job->accounts[step->place];
@@ -276,12 +277,12 @@ static void take_begin(struct walk *walk, const struct why_step *step)
 		return;
 	}
 	if (step->again)
-		take(walk, lost(walk, step->timed),
+		take(walk, resent_for(walk, step->timed),
 		     step->first == SIM_TIME_MAX ? SIM_TIME_MAX : step->sent - step->first);
 	if (step->stream && sent > max(since, step->ready))
 		take_turn(walk, step, sent - max(since, step->ready));
 	if (step->recovery) {
-		take(walk, lost(walk, step->timed), SIM_TIME_MAX);
+		take(walk, resent_for(walk, step->timed), SIM_TIME_MAX);
 		return;
 	}
 	if (step->place == WHY_NONE)
@@ -299,7 +300,7 @@ static sim_time end_of(const struct why_step *step)
 	return step->hop ? step->arrived : step->sent;
 }
 
-/* Charges the wait for a result, which the packet that arrives now has brought. */
+/* Charges the wait for a result that the packet which arrives now has brought. */
 static void charge(struct why_job *job, uint32_t worker, enum why_trouble trouble)
 {
 	struct why *why = job->why;
@@ -350,7 +351,7 @@ void why_job_end(struct why_job *job)
 	free(job);
 }
 
-/* Makes room for entry `number` of a list, zeroed. */
+/* Makes room for entry `number` of a list; new entries are zero. Returns the list. */
 static void *reach(void *list, size_t *capacity, size_t number, size_t size)
 {
 	size_t old = *capacity;
@@ -459,7 +460,7 @@ void why_hands_over(struct why_chunks *chunks, uint32_t worker)
 		chunks->job->accounts[worker].handed = chunks->job->why->net->sim->now;
 }
 
-/* Who sent the packet that completed the sum which has come now. */
+/* Tells the listener of a sum that has come now, and who sent the packet that completed it. */
 static void tell_last(const struct why *why, uint32_t number, uint32_t worker)
 {
 	const struct why_listener *listener = why->listener;
@@ -598,9 +599,10 @@ void why_connection(struct why *why, const struct why_conn *conn)
 	*known = (struct why_connection){ .conn = *conn };
 }
 
-/* The step of the packet that makes a server, or a worker that is asked for something, write; or
- * one that passes a message on while it computes, or has waited until its receiver can take the
- * message. Of other workers the account says what they did. */
+/* The step of the packet that is the cause of a write; 0 if it has none, or the account of the
+ * worker says why it writes. A packet is the cause where a server writes, where a worker passes on
+ * what it got or is asked for something, and on a ring where the worker computes meanwhile or has
+ * waited until the receiver can take the message. */
 static uint32_t cause_of_write(const struct why *why, const struct why_conn *conn)
 {
 	struct why_job *job = why_job_of(why, conn->job);

@@ -11,12 +11,12 @@
  *   the wait to be sent again;
  *   the wait for its turn at the sender: for the NIC, or for the window;
  *   what the sender itself did at that time, if it is another worker. Its causes are charged here
- *     too, but for its computing, which is waiting for a straggler;
- *   other time on the links, if nothing else explains the wait: results that follow each other
- *     hide it.
+ *     too, except its computing, which is `straggler` here;
+ *   the rest of the time on the links: last, because it delays no result that closely follows
+ *     another.
  *
- * Where a failure ends what a worker waits for, there is no way back to follow: the time since its
- * last result is `failure`, until the controller of jobs lets its tensors begin anew.
+ * Where a failure ends what a worker waits for, there is no way back to follow. The time from its
+ * last result until the controller of jobs lets its tensors begin anew is `failure`.
  *
  * So a stream of results at the full rate is all `wire`, as in the closed form of an idle path.
  * With a window that is too small it is `window`, and beside other traffic `queue_flows`, at the
@@ -49,7 +49,7 @@ enum why_cause {
 	WHY_SERVER,    /* a server was adding up, or a host took its time for a step */
 	WHY_NO_AGGREGATOR,
 	WHY_TIMEOUT, /* lost, or believed to be, until a timeout */
-	WHY_FAST,    /* the same, without one */
+	WHY_FAST,    /* the same, but sent again without a timeout */
 	WHY_FAILURE, /* a failed link or switch had it; then its tensors began anew */
 	WHY_UNEXPLAINED,
 	WHY_CAUSES
@@ -71,8 +71,8 @@ struct why_row {
 	} peer,        /* the worker that this one waited for most */
 		link,  /* the port where its results queued most */
 		rival; /* the job whose packets have pushed its sums out of aggregators */
-	/* In the job's last row of an iteration, else 0: when the iteration before ended (or the
-	 * job began), and what ports had carried by then. */
+	/* Only in the job's last row of an iteration, else 0: when the iteration before ended (or
+	 * the job began), and what ports had carried by then. */
 	sim_time since;
 	const struct why_snapshot *before;
 };
@@ -102,7 +102,7 @@ struct why_snapshot {
 
 struct why;
 struct why_job;    /* a job's accounts */
-struct why_chunks; /* of a job: the numbers of chunks that one protocol carries for it */
+struct why_chunks; /* a job's chunks that one protocol carries */
 
 /* Replaces `to` by what has been carried up to now. */
 void why_snapshot(const struct why *why, struct why_snapshot *to);
@@ -113,12 +113,12 @@ const struct why_snapshot *why_carried(struct why *why, const uint32_t *ports, u
 /* The name of the group of an admitted job. */
 const char *why_job_name(const struct why *why, uint32_t job);
 
-/* Before the first packet. `row` is called when a worker has ended an iteration. */
+/* Call before the first packet. `row` is called when a worker has ended an iteration. */
 struct why *why_open(struct network *net, void (*row)(void *owner, const struct why_row *row),
 		     void *owner);
 void why_free(struct why *why);
 
-/* Is told what accounts are made of; no member may be NULL. */
+/* Hears what accounts are made of; no member may be NULL. */
 struct why_listener {
 	void (*job)(void *owner, uint32_t job, const char *name, uint32_t workers,
 		    const uint32_t *hosts);
@@ -129,12 +129,13 @@ struct why_listener {
 	void (*tensor)(void *owner, uint32_t job, uint32_t worker, bool held);
 	/* What worker `last` sent at `sent` completed the sum that a worker gets now. */
 	void (*last)(void *owner, uint32_t job, uint32_t worker, uint32_t last, sim_time sent);
-	void (*queued)(void *owner, uint32_t port); /* a packet enters the queue of a port */
-	void (*flow)(void *owner, uint32_t src, uint32_t dst, bytes size,
-		     sim_time start); /* over */
+	/* A packet enters the queue of a port. */
+	void (*queued)(void *owner, uint32_t port);
+	/* A flow has finished. */
+	void (*flow)(void *owner, uint32_t src, uint32_t dst, bytes size, sim_time start);
 	void *owner;
 };
-/* Before the first packet. `listener` must outlive the run. */
+/* Call before the first packet. `listener` must outlive the run. */
 void why_listen(struct why *why, const struct why_listener *listener);
 
 /* The connection that is opened next is of a flow of this group. */
@@ -152,11 +153,12 @@ static inline struct why *why_of(const struct network *net)
 
 /* --- hooks for jobs --- */
 
-/* A job has got its hosts; before its scheme starts, and again when it has had to wait for switch
- * memory. `scheme` is static, the rest is copied. Returns what the hooks for jobs and schemes take:
+/* A job has got its hosts. Called before its scheme starts, and again when the job has had to wait
+ * for switch memory. `scheme` is static, the rest is copied. Returns what the hooks for jobs take:
  * NULL without --why, and then they do nothing. */
 struct why_job *why_job_admit(const struct network *net, uint32_t job, const char *name,
 			      const char *scheme, uint32_t workers, const uint32_t *hosts);
+/* The first iteration begins: accounts count from now. */
 void why_job_begin(struct why_job *job);
 /* Another host has taken the place of a worker's. */
 void why_moves(struct why_job *job, uint32_t worker, uint32_t host);
@@ -165,10 +167,10 @@ void why_job_end(struct why_job *job); /* releases it */
 void why_task(struct why_job *job, uint32_t worker, bool computes, bool ends);
 /* A worker hands over a tensor. */
 void why_contributes(struct why_job *job, uint32_t worker);
-/* The same of what is no tensor of gradients: parameters that are all-gathered. */
+/* The same for parameters that are all-gathered, which are no tensor of gradients. */
 void why_hands_over(struct why_chunks *chunks, uint32_t worker);
-/* All that workers wait for has been lost with a link or switch that has failed, and begins anew
- * now, by the controller of jobs: their waits up to now have no other cause. */
+/* A failed link or switch has lost all that workers wait for, and the controller of jobs lets it
+ * begin anew now: their waits up to now have no other cause. */
 void why_begins_anew(struct why_job *job);
 /* A worker has the sum of a tensor; `last`: of its iteration. */
 void why_holds(struct why_job *job, uint32_t worker, bool last);
@@ -177,11 +179,11 @@ void why_holds(struct why_job *job, uint32_t worker, bool last);
 
 /* How a protocol treats packets that find no aggregator free, so that no switch adds them. */
 struct why_bypass {
-	uint8_t flag; /* of its own (net/packet.h), which marks them; 0 = none */
+	uint8_t flag; /* PACKET_OWN() that marks them; 0 = none */
 	bool detour;  /* only they go by the server (ESA); else all sums come from there (ATP) */
 	bool switches_wait; /* switches hold packets and send them later, by a timer (PANAMA) */
-	uint32_t together;  /* 1 + the flow whose packets of the same number are added to these
-			     * (NetReduce's connections of a ring); 0 = its own */
+	uint32_t together;  /* 1 + the flow to whose packets of the same number these are added
+			     * (NetReduce's connections of a ring); 0 = to their own */
 };
 
 /* An admitted job's packets carry `flow` in `protocol`. Flows of one protocol number their chunks
@@ -196,10 +198,10 @@ void why_result(struct why_chunks *chunks, uint32_t worker, uint64_t chunk);
 /* A timeout has declared something lost. */
 void why_timed_out(struct why_chunks *chunks);
 
-/* A chunk comes by another way than its packets, after a timeout; before why_result(). */
+/* A chunk comes by another way than its packets, after a timeout. Call before why_result(). */
 void why_fetched(struct why_chunks *chunks, uint64_t chunk);
 
-/* What has cut a window below what it was at first. */
+/* What has cut a window below its first size. */
 enum why_cut {
 	WHY_UNCUT,
 	WHY_CUT_BY_MARKS,
@@ -211,10 +213,10 @@ void why_window(struct why_chunks *chunks, uint32_t worker, enum why_cut cut);
 
 /* --- hooks for hosts that take time: servers that add, steps with a latency --- */
 
-/* What a host of a job gets now, from the network or from its own worker, is worked on until later.
- * Returns its way for why_worked(); 0 without --why. */
+/* A host of a job begins to work on what it gets now, from the network or from its own worker.
+ * Returns the way of that for why_worked(); 0 without --why. */
 uint32_t why_works(const struct network *net, uint32_t job, uint32_t host);
-/* The work of a host on what came by this way is over; what it sends in this event goes on. */
+/* The work of a host on what came by this way is over. What it sends in this event continues it. */
 void why_worked(const struct network *net, uint32_t job, uint32_t host, uint32_t way);
 
 /* --- hooks for transports: connections of jobs --- */
@@ -222,24 +224,24 @@ void why_worked(const struct network *net, uint32_t job, uint32_t host, uint32_t
 /* What a connection carries. */
 enum why_stream {
 	WHY_FLOW,     /* nothing of a job */
-	WHY_RING,     /* from worker to worker; what comes in is progress of the receiver */
+	WHY_RING,     /* from worker to worker; what arrives is progress of the receiver */
 	WHY_PUSH,     /* from worker to server */
-	WHY_PULL,     /* from server to worker: progress */
+	WHY_PULL,     /* from server to worker; what arrives is progress of the receiver */
 	WHY_RECOVERY, /* messages of a scheme about what seems lost */
-	WHY_HANDOFF,  /* of a worker, that go on with what it got: no progress by themselves */
+	WHY_HANDOFF,  /* of a worker that passes on what it got; no progress by itself */
 };
 struct why_conn {
 	uint8_t protocol; /* of its packets, whose `flow` is `number` */
 	uint32_t number;
 	enum why_stream stream;
 	uint32_t job, src, dst;
-	uint64_t mask; /* the bits of a place in the stream that packet.seq holds */
-	const uint64_t *timeouts, *losses, *marks; /* its counters; not owned */
+	uint64_t mask; /* the bits of a position in the stream that packet.seq holds */
+	const uint64_t *timeouts, *losses, *marks; /* counters of the connection; not owned */
 };
 void why_connection(struct why *why, const struct why_conn *conn);
-/* The stream is `end` long, in the units of packet.seq; before the new part is sent. */
+/* The stream grows to `end`, in the units of packet.seq. Call before the new part is sent. */
 void why_writes(struct why *why, uint8_t protocol, uint32_t number, uint64_t end);
-/* More has come in order; before the application is told. */
+/* More has come in order. Call before the application is told. */
 void why_delivered(struct why *why, uint8_t protocol, uint32_t number);
 
 #endif

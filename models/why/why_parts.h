@@ -9,10 +9,10 @@
 #include "why/why.h"
 
 #define WHY_NONE    UINT32_MAX
-#define WHY_TALLIES 8
+#define WHY_TALLIES 8  /* candidates for the largest of a kind */
 #define WHY_LOG     64 /* charges of a worker that others can look up; when full, pairs merge */
 #define WHY_WRITES  64 /* that a connection remembers */
-#define WHY_RELAYS  64 /* busy workers that a way leads over at most */
+#define WHY_RELAYS  64 /* a way leads over at most so many busy workers */
 
 /* What a packet in a queue waited for: packets of an owner, or PAUSE. */
 enum { BEFORE_OWN, BEFORE_JOBS, BEFORE_FLOWS, BEFORE_PAUSE, BEFORE_KINDS };
@@ -21,29 +21,31 @@ enum { BEFORE_OWN, BEFORE_JOBS, BEFORE_FLOWS, BEFORE_PAUSE, BEFORE_KINDS };
 struct why_step {
 	uint32_t previous; /* step, or 0 */
 	uint32_t users;
-	uint32_t place; /* hop: port; else worker (of the packet's job), WHY_NONE = a server */
+	uint32_t place; /* of a hop: port; else worker (of the packet's job), WHY_NONE = a server */
 	bool hop;       /* over a link; else it is where the way begins */
 	bool detour;    /* unadded, by way of a server */
 	uint16_t depth; /* how many messages the way has been passed on in */
 	union {
-		struct { /* first, as it is the larger one: an initialiser zeroes the first */
+		/* Where a way begins. First, as it is larger: an initialiser zeroes the first. */
+		struct {
 			sim_time sent;  /* by the NIC */
 			sim_time ready; /* handed over, or written */
-			/* how long the NIC was busy right before, with packets of ... */
+			/* How long the NIC was busy right before, with packets of ... */
 			sim_time behind_own, behind_others;
 			sim_time first; /* sent for the first time; SIM_TIME_MAX = unknown */
 			bool again;     /* it was sent before */
-			bool timed;     /* and a timeout has said so */
+			bool timed;     /* and is sent again, or asked for, because of a timeout */
 			bool recovery;  /* a message about what is missing begins here */
 			bool stream;    /* of TCP or RoCE: its window does not wait for results */
 			bool pushed;    /* out of its aggregator, by a packet of job `place` */
 			uint8_t cut;    /* of the sender's window: enum why_cut */
 		};
-		struct {
+		struct { /* a hop */
 			sim_time arrived;
-			sim_time hold;                 /* in the queue, until arrived - idle */
-			sim_time idle;                 /* on the link */
-			uint32_t before[BEFORE_KINDS]; /* parts of the last part of `hold` */
+			sim_time hold; /* in the queue, until arrived - idle */
+			sim_time idle; /* on the link */
+			/* What the last of `hold` was for; only proportions matter. */
+			uint32_t before[BEFORE_KINDS];
 		};
 	};
 };
@@ -59,8 +61,8 @@ struct why_account {
 	enum why_cause task; /* ... this one */
 	enum why_cut cut;
 	sim_time begin;  /* of the iteration */
-	sim_time until;  /* charged so far */
-	sim_time handed; /* the newest tensor */
+	sim_time until;  /* time is charged up to here */
+	sim_time handed; /* when the newest tensor was handed over */
 	uint64_t iteration;
 	sim_time cause[WHY_CAUSES];
 	struct why_tally links[WHY_TALLIES], peers[WHY_TALLIES], rivals[WHY_TALLIES];
@@ -70,7 +72,7 @@ struct why_account {
 
 struct why_chunks {
 	struct why_job *job;
-	sim_time timed_out; /* last */
+	sim_time timed_out; /* the last time */
 };
 
 struct why_job {
@@ -80,9 +82,9 @@ struct why_job {
 	uint32_t *hosts, *worker_of_host;
 	struct why_account *accounts;
 	struct why_chunks chunks[NET_PROTOCOLS];
-	uint32_t rows;  /* of the iteration that ends */
-	sim_time since; /* the one before has ended */
-	struct why_snapshot before;
+	uint32_t rows;              /* workers that have ended the iteration */
+	sim_time since;             /* when the iteration before ended, or the job began */
+	struct why_snapshot before; /* what ports had carried at `since` */
 };
 
 /* A packet in a port's ring. */
@@ -92,19 +94,19 @@ struct why_queued {
 	uint32_t step;        /* 0 = it is not followed */
 };
 
-/* A port's ring, and what has left it lately. */
+/* The packets of a port's ring, first..end-1, and before them what has left it lately. */
 struct why_line {
 	struct why_queued *ring;
-	uint64_t first, end; /* in the ring: first..end-1 */
+	uint64_t first, end;
 	uint32_t mask;
-	uint32_t volume; /* of the newest to leave, head of the list of all; 0 = none */
+	uint32_t volume; /* head of the list of all: the owner of the newest to leave; 0 = none */
 };
 
 struct why_write {
 	uint64_t end;
 	sim_time at;
 	uint32_t step; /* of the packet that caused it; 0 = none */
-	bool answers;  /* a packet's arrival was under way */
+	bool answers;  /* it was written while a packet arrived */
 };
 
 struct why_connection {
@@ -115,20 +117,20 @@ struct why_connection {
 	bool timed; /* a timeout is why packets are sent again */
 };
 
-/* Whose the packets of a scheme's flow are. */
+/* Who owns the packets of a scheme's flow. */
 struct why_flow {
 	struct why_job *job; /* NULL = it is over */
 	uint32_t owner;
 	struct why_bypass bypass;
 };
 
+/* Who owns the packets of a connection. */
 struct why_number {
 	uint32_t owner;
 	struct why_connection *conn; /* NULL = of no job */
 };
 
-/* What has kept a chunk from being added on its way: the first, but a loss outdoes the lack of an
- * aggregator, and stays until the chunk is whole. */
+/* What has kept a chunk from being added on its way. Of several the one further down counts. */
 enum why_trouble {
 	WHY_NO_TROUBLE,
 	WHY_LACKED,
@@ -136,6 +138,7 @@ enum why_trouble {
 	WHY_LOST_TIMED /* and a timeout said so */
 };
 
+/* An entry of the tables that `struct why` has at its end. */
 struct why_known {
 	uint64_t key;
 	union {
@@ -176,7 +179,7 @@ struct why {
 		bool chunk; /* it is of a scheme with packets of its own */
 		uint8_t protocol;
 		uint64_t seq;
-		uint64_t lost; /* packets of the network, before it */
+		uint64_t lost; /* packets that the network had lost before it */
 	} current;
 	struct why_known *sent;     /* when packets were sent, by a hash of what they are */
 	struct why_known *nodes;    /* a chunk's newest step at a node that may send it on later */
@@ -186,7 +189,7 @@ struct why {
 /* why_volumes.c: moves an owner's volume to the front of a port's, and makes it if it is new. */
 void why_volume_first(struct why *why, struct why_line *line, uint32_t owner);
 
-/* A packet, or a PAUSE frame, has reached the far end. */
+/* A packet, or a PAUSE frame, has reached the far end of a link. */
 static inline void why_count(struct why *why, struct why_line *line, uint32_t owner,
 			     enum packet_kind kind, uint32_t size)
 {
@@ -195,12 +198,12 @@ static inline void why_count(struct why *why, struct why_line *line, uint32_t ow
 						       [PACKET_ACK] = WHY_CONTROL,
 						       [PACKET_CONTROL] = WHY_CONTROL };
 
-	if (why->volumes.volumes[line->volume].owner != owner) /* 0 has none */
+	if (why->volumes.volumes[line->volume].owner != owner) /* number 0 has no owner */
 		why_volume_first(why, line, owner);
 	why->volumes.volumes[line->volume].bytes[classes[kind]] += size;
 }
 
-/* why_trail.c */
+/* why_trail.c. A step lives as long as it has users. why_step_use() adds one and returns `step`. */
 void why_trail_open(struct why *why);
 void why_trail_free(struct why *why);
 void why_step_release(struct why *why, uint32_t step);

@@ -1,7 +1,7 @@
-/* The ways of packets, queue by queue. Packets have no room for this, so each port has a second
- * ring that says since when a packet stands in the first, and which way it has come. What a switch
- * or a host sends because a packet came continues that packet's way; a sum continues the way of the
- * contribution that completed it. */
+/* The ways of packets, queue by queue. Packets have no room for this, so each port has, beside its
+ * ring of packets, a second one that says since when a packet stands in the first and which way it
+ * has come. What a switch or a host sends because a packet came continues that packet's way; a sum
+ * continues the way of the contribution that completed it. */
 #include "why/why_parts.h"
 
 #include "base/hash.h"
@@ -13,7 +13,7 @@
 
 #define RING_FIRST 8     /* places of a port's second ring at first; a power of two */
 #define LOOK_BACK  16    /* how many packets before one in a queue are looked at */
-#define KNOWN_SETS 16384 /* of tables of what is known; a power of two */
+#define KNOWN_SETS 16384 /* of each table of struct why_known; a power of two */
 #define KNOWN_WAYS 4     /* entries of a set, a line of cache: a new one replaces the oldest */
 
 /* --- steps --- */
@@ -84,7 +84,8 @@ static const struct why_known *find(struct why_known *table, uint64_t key)
 	return NULL;
 }
 
-/* Returns what was known by this key, or else the oldest of its set, which is forgotten. */
+/* Enters what is known by a key. Returns what it replaces: the entry of this key or, without one,
+ * the oldest of its set. */
 static struct why_known know(struct why_known *table, struct why_known entry)
 {
 	struct why_known *set = set_of(table, entry.key), old;
@@ -98,15 +99,16 @@ static struct why_known know(struct why_known *table, struct why_known entry)
 	return old;
 }
 
-/* The low 32 bits of packet.seq number a chunk. */
-static uint64_t key_at(uint32_t node, const struct packet *packet, const struct why_flow *chunk)
+/* The key of what a packet carries: of a scheme's flow the chunk at a node, which is numbered by
+ * the low 32 bits of packet.seq; of a connection (`flow` is NULL) a part of its stream. */
+static uint64_t key_at(uint32_t node, const struct packet *packet, const struct why_flow *flow)
 {
-	uint64_t seq = chunk ? (uint32_t)packet->seq : packet->seq;
-	uint32_t flow = chunk && chunk->bypass.together ? chunk->bypass.together - 1 : packet->flow;
-	uint64_t who = (uint64_t)packet->protocol << 32 | flow;
+	uint64_t who = (uint64_t)packet->protocol << 32;
 
-	return chunk ? hash_pair(who, node) + seq
-		     : hash_pair(who, hash_pair(packet->generation, seq));
+	if (!flow)
+		return hash_pair(who | packet->flow, hash_pair(packet->generation, packet->seq));
+	who |= flow->bypass.together ? flow->bypass.together - 1 : packet->flow;
+	return hash_pair(who, node) + (uint32_t)packet->seq;
 }
 
 static uint64_t chunk_key(uint32_t job, uint8_t protocol, uint64_t chunk)
@@ -130,7 +132,7 @@ void why_note_trouble(struct why *why, uint32_t job, uint8_t protocol, uint64_t 
 							.trouble = trouble });
 }
 
-/* It is sent again: because of a loss, if one is known, or because one is believed in. */
+/* A packet is sent again: its chunk counts as lost, unless it is known to lack an aggregator. */
 static void note_resent(struct why *why, uint32_t job, const struct packet *packet, bool timed)
 {
 	if (why_trouble_of(why, job, packet->protocol, packet->seq) != WHY_LACKED)
@@ -138,7 +140,7 @@ static void note_resent(struct why *why, uint32_t job, const struct packet *pack
 				 timed ? WHY_LOST_TIMED : WHY_LOST);
 }
 
-/* NULL for packets of TCP and RoCE. */
+/* The flow of a scheme that a packet is of; NULL for TCP and RoCE. */
 static struct why_flow *flow_of(const struct why *why, const struct packet *packet)
 {
 	return packet->flow < why->flow_count[packet->protocol]
@@ -183,16 +185,26 @@ static void note_sent(struct why *why, const struct packet *packet, struct why_s
 		know(why->sent, (struct why_known){ .key = key, .at = why->net->sim->now });
 }
 
-/* How long packets have kept the NIC busy right before the one that leaves now: those of its own
- * job, or those of others, back to the first of the other kind. */
+/* The first packet of a line that is looked at for packet `number`. Older ones count for little, or
+ * their places in the ring are taken. */
+static uint64_t first_before(const struct why_line *line, uint64_t number)
+{
+	uint64_t near = number > LOOK_BACK ? number - LOOK_BACK : 0;
+	uint64_t kept = line->end > line->mask ? line->end - line->mask - 1 : 0;
+
+	return near > kept ? near : kept;
+}
+
+/* How long packets have kept the NIC busy right before the one that leaves now: either those of its
+ * own job or those of others, whichever came last, back to the first of the other kind. */
 static void note_turn(const struct why *why, uint32_t port, uint32_t owner, struct why_step *step)
 {
 	const struct why_line *line = &why->lines[port];
 	const struct link_class *link = port_class(why->net, &why->net->ports[port]);
-	uint64_t last = line->end > LOOK_BACK ? line->end - LOOK_BACK : 0;
+	uint64_t first = first_before(line, line->end);
 	sim_time start = why->net->sim->now;
 
-	for (uint64_t i = line->end; line->ring && i-- > last;) {
+	for (uint64_t i = line->end; line->ring && i-- > first;) {
 		const struct why_queued *other = &line->ring[i & line->mask];
 		sim_time wire = link_transmission(link, other->size);
 		bool own = other->owner == owner;
@@ -241,7 +253,6 @@ static const struct why_write *write_of(const struct why_connection *conn, uint6
 
 	for (uint64_t i = conn->written; i-- > oldest;) {
 		const struct why_write *write = &conn->writes[i % WHY_WRITES];
-
 		uint64_t more = (write->end - seq) & conn->conn.mask;
 
 		if (!more || more > conn->conn.mask / 2)
@@ -288,8 +299,8 @@ static uint32_t node_of_port(const struct network *net, uint32_t port)
 	return port < net->hosts ? port : net->ports[net->cold[port].reverse].to;
 }
 
-/* The chunk lacks an aggregator: it is added nowhere, or another packet has pushed it out. A
- * reminder, which has no contributors, only fetches what is there. */
+/* The chunk lacks an aggregator: it is added nowhere, or another packet has pushed it out. Not if a
+ * reminder, which has no contributors, has made the switch send it: that fetches what is there. */
 static void note_bypass(struct why *why, const struct why_job *job, const struct packet *packet)
 {
 	bool reminded = why->current.step && why->current.chunk && !(why->current.seq >> 32);
@@ -298,7 +309,7 @@ static void note_bypass(struct why *why, const struct why_job *job, const struct
 		why_note_trouble(why, job->number, packet->protocol, packet->seq, WHY_LACKED);
 }
 
-/* A sum that another packet pushes out of its aggregator: that packet's way is not its own. */
+/* A packet pushes a sum out of its aggregator. The sum does not continue that packet's way. */
 static uint32_t begin_pushed(struct why *why)
 {
 	uint32_t number = new_step(why);
@@ -310,8 +321,9 @@ static uint32_t begin_pushed(struct why *why)
 	return number;
 }
 
-/* The step that a packet continues: of the arrival under way, if that is of its chunk; of an
- * earlier one at the node; of another chunk of its job. */
+/* The step that a packet continues; 0 = none. In this order: that of the arrival under way, if it
+ * is of the packet's chunk; that of the chunk's newest arrival at the node; that of the arrival
+ * under way, if it is of another chunk of the job. */
 static uint32_t go_on(struct why *why, uint32_t node, const struct packet *packet,
 		      const struct why_job *job)
 {
@@ -341,6 +353,7 @@ static uint32_t begin_reminder(struct why *why, uint32_t port, const struct pack
 	return number;
 }
 
+/* The step by which a packet of a scheme's flow comes into a queue; 0 = unknown. */
 static uint32_t step_of_chunk(struct why *why, uint32_t port, const struct packet *packet,
 			      const struct why_job *job)
 {
@@ -423,10 +436,9 @@ static void look_back(const struct why_line *line, uint64_t number, const struct
 		      sim_time start, uint64_t before[BEFORE_KINDS])
 {
 	const struct why_queued *self = &line->ring[number & line->mask];
-	uint64_t last = number > LOOK_BACK ? number - LOOK_BACK : 0;
-	uint64_t kept = line->end > line->mask ? line->end - line->mask - 1 : 0;
+	uint64_t first = first_before(line, number);
 
-	for (uint64_t i = number; i-- > (last > kept ? last : kept) && start > self->since;) {
+	for (uint64_t i = number; i-- > first && start > self->since;) {
 		const struct why_queued *other = &line->ring[i & line->mask];
 		sim_time wire = link_transmission(link, other->size);
 		sim_time end = other->depart > self->since ? other->depart : self->since;
@@ -440,7 +452,7 @@ static void look_back(const struct why_line *line, uint64_t number, const struct
 		before[kind_before(other->owner, self->owner)] += start - end;
 		start = end;
 	}
-	if (number <= LOOK_BACK && start > self->since) /* nothing was before it */
+	if (number <= LOOK_BACK && start > self->since) /* no packets were before these */
 		before[BEFORE_PAUSE] += start - self->since;
 }
 
@@ -489,7 +501,7 @@ static uint32_t hop(struct why *why, uint32_t port, struct why_line *line, uint6
 	return step;
 }
 
-/* For a server that may answer later, or a switch that takes time to add. */
+/* Keeps the arrival's step for a server that may answer later, or a switch that adds later. */
 static void keep_at_node(struct why *why, const struct packet *packet)
 {
 	struct why_known now = { .key = key_at(why->current.node, packet, flow_of(why, packet)),
@@ -501,8 +513,8 @@ static void keep_at_node(struct why *why, const struct packet *packet)
 static void before(void *owner, const struct sim_event *event)
 {
 	struct why *why = owner;
-	const struct port *port = &why->net->ports[event->entity];
 	const struct why_flow *flow;
+	const struct port *port;
 	const struct packet *packet;
 	struct why_queued *entry;
 	struct why_line *line;
@@ -516,6 +528,7 @@ static void before(void *owner, const struct sim_event *event)
 		return;
 	}
 	line = &why->lines[event->entity];
+	port = &why->net->ports[event->entity];
 	packet = port_head(port);
 	SIM_BUG_ON(line->first == line->end);
 	number = line->first++;

@@ -8,7 +8,7 @@
 
 const char conf_optional[] = "";
 
-/* A failure in a trial is counted, in a user's value reported, in a default a bug. */
+/* Counts a failure. Outside a trial it is also reported or, in a default, a bug. */
 __attribute__((format(printf, 4, 5))) static void fail(struct binding *b, const cJSON *item,
 						       bool at_key, const char *fmt, ...)
 {
@@ -78,7 +78,7 @@ void conf_bind_fail_allowed(struct binding *b, const struct conf_row *row, const
 	conf_buf_release(&allowed);
 }
 
-/* A line of `explain`. */
+/* Keeps a value as a line of `explain`. */
 static void note_value(struct binding *b, const cJSON *item, const cJSON *resolved)
 {
 	struct conf_doc *doc = b->doc;
@@ -194,7 +194,8 @@ void conf_set_present(const struct binding *b, const struct conf_row *row, char 
 		memcpy(base + row->present - 1, &yes, sizeof(yes));
 }
 
-/* Whether the object has an unknown key that probably means this row: the message on it says so. */
+/* Whether the object has an unknown key that probably means this row. The message about that key
+ * suggests the row, so that none about a missing key is needed. */
 static bool is_mistyped(const struct binding *b, const struct conf_table *table,
 			const struct conf_row *row, const cJSON *object)
 {
@@ -267,7 +268,7 @@ static bool holds_objects(const struct conf_row *row)
 	return row->type == CONF_OBJECT;
 }
 
-/* Whether so many items or members are allowed. */
+/* Whether so many items or members are allowed; if not, reports it. */
 static bool check_count(struct binding *b, const struct conf_row *row, const cJSON *item,
 			size_t count, const char *what)
 {
@@ -282,7 +283,7 @@ static bool check_count(struct binding *b, const struct conf_row *row, const cJS
 	return false;
 }
 
-/* Items of a list, or members of a map but for comments. */
+/* Items of a list, or members of a map other than comments. */
 static size_t count_children(const cJSON *item)
 {
 	size_t count = 0;
@@ -292,7 +293,7 @@ static size_t count_children(const cJSON *item)
 	return count;
 }
 
-/* Fills in `keys` of a map; of a list it is NULL. */
+/* Binds the items of a list or the members of a map. `keys` is NULL for a list. */
 static void bind_children(struct binding *b, const struct conf_row *row, const char **keys,
 			  char *items, const cJSON *item, cJSON *resolved)
 {
@@ -356,7 +357,8 @@ size_t conf_row_size(const struct conf_row *row)
 	return conf_kinds[row->type].size;
 }
 
-/* The struct of an object. */
+/* Where the struct of an object is: in the field itself or, `apart`, in new memory that the field
+ * then points to. */
 static char *struct_at(const struct binding *b, const struct conf_row *row, char *field)
 {
 	void *apart;

@@ -8,20 +8,19 @@
 
 struct binding {
 	struct conf_doc *doc;
-	struct conf_buf pointer; /* of the value being bound */
-	const struct conf_row
-		*default_row; /* whose default is being bound; NULL: the user's value */
-	unsigned trial;       /* > 0: only whether it fits matters, nothing is reported */
-	unsigned in_list;     /* > 0: inside a list that makes one line of `explain` */
+	struct conf_buf pointer;            /* of the value being bound */
+	const struct conf_row *default_row; /* its default is being bound; NULL: a user's value */
+	unsigned trial;   /* > 0: only whether the value fits matters, nothing is reported */
+	unsigned in_list; /* > 0: inside a list or map that makes one line of `explain` */
 	size_t failures;
-	const struct conf_row
-		*whole; /* ONEOF whose scalar alternative is being bound: says what is allowed */
+	/* ONEOF whose scalar alternative is being bound: messages tell what all of it allows. */
+	const struct conf_row *whole;
 };
 
 /* bind.c: reports "PROBLEM; allowed: WHAT THE ROW SAYS". */
 void conf_bind_fail_allowed(struct binding *b, const struct conf_row *row, const cJSON *item,
 			    const char *problem);
-/* The same with "found X" as the problem, and a suggestion if there is one. Returns NULL. */
+/* The same; the problem is "found X", with a suggestion if there is one. Returns NULL. */
 cJSON *conf_bind_refuse(struct binding *b, const struct conf_row *row, const cJSON *item);
 
 /* scalar.c: what holds for all rows of a type. */
@@ -29,15 +28,15 @@ struct conf_kind {
 	size_t size;       /* of the field; 0: its table says it */
 	unsigned shapes;   /* of the value: bits of cJSON's types; 0: those of its alternatives */
 	const char *words; /* what it is, for messages */
-	const char *usual; /* an amount with its unit, which the type needs; NULL = needs none */
+	const char *usual; /* an example with its unit; NULL: values have no unit */
 	enum unit_kind unit;
 };
 extern const struct conf_kind conf_kinds[]; /* by enum conf_type */
 bool conf_is_scalar(enum conf_type type);
-bool conf_in_bounds(const struct conf_row *row, uint64_t value); /* those of an amount */
+bool conf_in_bounds(const struct conf_row *row, uint64_t value); /* min..max */
 
-/* scalar.c: stores a value of the row's shape at `dest`; returns the normalised value, NULL after a
- * failure. */
+/* scalar.c: stores a value of the row's shape at `dest`. Returns the normalised value, or NULL
+ * after a failure. */
 cJSON *conf_bind_scalar(struct binding *b, const struct conf_row *row, void *dest,
 			const cJSON *item);
 
@@ -45,7 +44,7 @@ cJSON *conf_bind_scalar(struct binding *b, const struct conf_row *row, void *des
 void conf_describe_found(struct conf_buf *buf, const cJSON *item);
 void conf_describe_row(struct conf_buf *buf, const struct conf_row *row); /* what is allowed */
 void conf_describe_bounds(struct conf_buf *buf, const struct conf_row *row);
-/* The usual amount of its type, or the bound that is nearest to it. */
+/* The usual amount of the row's type or, if that is out of bounds, the bound nearest to it. */
 void conf_describe_amount(struct conf_buf *buf, const struct conf_row *row);
 bool conf_wants_unit(const struct conf_row *row);
 /* Names of rows, NULL-terminated; the caller frees the array. */
@@ -53,7 +52,7 @@ const char **conf_names(const struct conf_row *rows);
 
 /* oneof.c */
 unsigned conf_row_shapes(const struct conf_row *row);               /* bits of cJSON's types */
-bool conf_has_shape(const struct conf_row *row, const cJSON *item); /* an object, a list, ... */
+bool conf_has_shape(const struct conf_row *row, const cJSON *item); /* item has one of them */
 cJSON *conf_bind_oneof(struct binding *b, const struct conf_row *row, char *base,
 		       const cJSON *item);
 
@@ -63,8 +62,8 @@ cJSON *conf_bind_value(struct binding *b, const struct conf_row *row, char *base
 void conf_set_present(const struct binding *b, const struct conf_row *row, char *base);
 size_t conf_row_size(const struct conf_row *row); /* of the field; not `apart` */
 bool conf_has_default(const struct conf_row *row);
-/* The default of a row that has one: JSON, or what does not parse as such, a string, as a user
- * would write it behind --set. The caller deletes it. */
+/* The default of a row that has one. Text that is no JSON is a string, as with --set. The caller
+ * deletes it. */
 cJSON *conf_default(const struct conf_row *row);
 
 #endif

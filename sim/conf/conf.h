@@ -32,34 +32,33 @@ enum conf_type {
 	CONF_BYTES,  /* bytes (uint64_t), "40MB"; bounds min..max */
 	CONF_RATE,   /* bps (uint64_t), "10Gbps"; bounds min..max */
 	CONF_QUEUE,  /* struct queue_size: "85pkt" or "128KB"; bounds on the amount */
-	CONF_OBJECT, /* a struct, embedded at offset, filled by table; or, `apart`, a pointer there
-		      * to a struct that lives as long as the document */
-	CONF_LIST, /* struct conf_list, its items described by item; bounds min..max on the count */
-	CONF_ONEOF, /* one of the rows ("alternatives") of table, see below */
-	CONF_MAP,   /* struct conf_map: an object whose keys are free, its values described by item;
-		     * bounds min..max on their number */
-	CONF_JSON,  /* const char *: any value, as compact JSON text that reads back the same */
+	CONF_OBJECT, /* a struct filled by table; `apart`: the field is a pointer to it */
+	CONF_LIST,   /* struct conf_list; item describes its items; bounds min..max on the count */
+	CONF_ONEOF,  /* one of the rows ("alternatives") of table, see below */
+	CONF_MAP,    /* struct conf_map: an object whose keys are free; item describes its values;
+		      * bounds min..max on the count */
+	CONF_JSON,   /* const char *: any value, as compact JSON text that reads back the same */
 };
 
 /* CONF_ONEOF. Its alternatives are the rows of `table`. The name of an alternative is for the
  * reader; it is no key. Its offset counts from the struct of the ONEOF row, or, if the ONEOF is the
- * item of a list, from the item, whose size is table->size (otherwise not used). The index of the
- * alternative that was taken is stored as int at `tag`, and its `present` is set; its `def` is
- * ignored. It is chosen by the JSON shape of the value (object, array, string, number, boolean).
- * Where several alternatives have the shape:
+ * item of a list, from the item (whose size is table->size, which nothing else uses). The index of
+ * the alternative that was taken is stored as int at `tag`, and its `present` is set; its `def` is
+ * ignored. The JSON shape of the value (object, array, string, number, boolean) chooses the
+ * alternative. Where several have that shape:
  * - objects: the first that knows all keys, else the only one that knows any;
  * - others: in order, the first that accepts the value. So a free CONF_STRING comes last.
  *
  * An alternative may not lead back to its own ONEOF row except through an OBJECT. */
 
 struct conf_list {
-	void *items; /* array of count structs or scalars, item->... size from the type or table */
+	void *items; /* array of fields or structs, as item's type or table says */
 	size_t count;
 };
 
 struct conf_map {
 	const char **keys;
-	void *items; /* by key, as in a list */
+	void *items; /* the value of each key, as in a list */
 	size_t count;
 };
 
@@ -75,20 +74,17 @@ struct conf_row {
 	const char *const *choices;     /* ENUM, NULL-terminated */
 	const struct conf_table *table; /* OBJECT, ONEOF */
 	bool apart;                     /* OBJECT */
-	const struct conf_row
-		*item;      /* LIST, MAP: the row of an item (offset 0, no name, no default) */
-	size_t tag;         /* ONEOF */
-	size_t present;     /* 0, or 1 + offset of a bool: "the user gave this key" */
-	const char *def;    /* default: JSON, or if it does not parse, a string; CONF_REQUIRED; or
-			     * CONF_OPTIONAL */
+	const struct conf_row *item;    /* LIST, MAP: offset 0, no name, no default */
+	size_t tag;                     /* ONEOF */
+	size_t present;                 /* 0, or 1 + offset of a bool: "the user gave this key" */
+	const char *def;    /* default: JSON, or else a string; CONF_REQUIRED; CONF_OPTIONAL */
 	const char *help;   /* one sentence */
-	const char *source; /* behind help: where the default comes from: paper and section, RFC,
-			       "our choice" */
+	const char *source; /* of the default: paper and section, RFC, "our choice" */
 };
 
-/* `def` of a row without default: the key must be there, or may be missing. Then the field is all
- * zero; use `present` to tell. An OBJECT row with def "{}" is filled from the defaults of its own
- * table. */
+/* `def` of a row without default: the key must be there, or may be missing. The field of a missing
+ * key is all zero; use `present` to tell. An OBJECT row with def "{}" is filled from the defaults
+ * of its own table. */
 #define CONF_REQUIRED NULL
 extern const char conf_optional[];
 #define CONF_OPTIONAL conf_optional
@@ -96,9 +92,8 @@ extern const char conf_optional[];
 /* Constructors of rows: CONF_TYPE(key, struct, field, default, WHAT, help[, source[, members]]).
  * WHAT is the bounds, the choices or the table; members are any others of the row, such as
  * `.present = CONF_GIVEN(struct x, k_given)`. (`source` stands behind `help` in the struct, so one
- * list initialises both.) CONF_GROUP names a table whose fields stand in the struct itself.
- * CONF_APART fills place `index` of a struct that is an array of pointers; the help is the table's.
- */
+ * list initialises both.) CONF_GROUP is an object in JSON whose fields stand in the same struct.
+ * CONF_APART fills pointer `index` of an array of pointers; its help is the table's. */
 #define CONF_GIVEN(s, field) (1 + offsetof(s, field))
 #define CONF_ROW_(kind, key, s, field, d, ...)                                                     \
 	{                                                                                          \
@@ -140,14 +135,14 @@ extern const char conf_optional[];
 	CONF_ROW_(CONF_ONEOF, key, s, field, d, .table = forms, .tag = offsetof(s, form),          \
 		  .help = __VA_ARGS__)
 
-/* Another kind of document that users may confuse with this one: it has one key at its top and
- * lacks another. */
+/* Another kind of document that users may confuse with this one. It is told by a key that it has at
+ * its top and one that it lacks. */
 struct conf_other_kind {
 	const char *has, *lacks;
-	const char *message; /* said instead of all that is wrong with it as one of this kind */
+	const char *message; /* the only one that such a document gets */
 };
 
-/* A key that had another name once: the old one is refused, and told the new one. */
+/* A key that has been renamed: the old name is an error, whose message tells the new one. */
 struct conf_rename {
 	const char *old, *now;
 };
@@ -169,9 +164,9 @@ struct conf_override {
 	const char *value;
 };
 
-/* Reads and fills. Always returns a document; look at conf_errors(). `name` stands in messages for
- * the file. With NULL `out` everything is checked and the struct thrown away. conf_load() reads a
- * file; an unreadable one is an error with conf_io_error() true. */
+/* Reads a document and fills `out`. Always returns a document; look at conf_errors(). `name` stands
+ * in messages for the file. With NULL `out` everything is checked and the struct thrown away.
+ * conf_load() reads a file; an unreadable one is an error with conf_io_error() true. */
 struct conf_doc *conf_load(const char *path, const struct conf_table *table, void *out,
 			   const struct conf_override *overrides, size_t override_count);
 struct conf_doc *conf_parse(const char *name, const char *text, size_t length,
@@ -192,8 +187,7 @@ size_t conf_errors(const struct conf_doc *doc);
 enum conf_severity {
 	CONF_ERROR,
 	CONF_WARNING, /* the value is legal, probably a mistake */
-	CONF_NOTE, /* the run does what was meant, but not what a reader of the scenario would guess
-		    */
+	CONF_NOTE,    /* the run does what was meant, but not what a reader would guess */
 };
 void conf_say(struct conf_doc *doc, enum conf_severity severity, const char *pointer,
 	      const char *fmt, ...) __attribute__((format(printf, 4, 5)));
@@ -201,8 +195,8 @@ void conf_say(struct conf_doc *doc, enum conf_severity severity, const char *poi
 #define conf_warn(doc, pointer, ...)  conf_say(doc, CONF_WARNING, pointer, __VA_ARGS__)
 #define conf_note(doc, pointer, ...)  conf_say(doc, CONF_NOTE, pointer, __VA_ARGS__)
 
-/* A pointer by printf's rules, which lives as long as the document: conf_at(doc, "/jobs/%zu", i).
- */
+/* A JSON pointer built as by printf(), which lives as long as the document:
+ * conf_at(doc, "/jobs/%zu", i). */
 const char *conf_at(struct conf_doc *doc, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -211,8 +205,8 @@ size_t conf_warnings(const struct conf_doc *doc); /* notes are none */
 /* The user gave the value at `pointer`, or one inside it. */
 bool conf_given(const struct conf_doc *doc, const char *pointer);
 
-/* All messages, errors or else warnings and notes, in the order of their places, one or more lines
- * each: FILE:LINE:COLUMN: /pointer: message or, with json, an array of
+/* All messages (errors or, without any, warnings and notes) in the order of their places. Each is
+ * one or more lines, FILE:LINE:COLUMN: /pointer: message; with json they are an array of
  * {file,line,column,pointer,severity,message}. */
 void conf_print_errors(const struct conf_doc *doc, FILE *to, bool json);
 /* Those of several documents in one such array. */
@@ -227,10 +221,9 @@ struct conf_mistake {
 };
 bool conf_mistake(const struct conf_doc *doc, size_t index, struct conf_mistake *mistake);
 
-/* The resolved document: every key with its value. conf_resolved_json() returns
- * JSON text (caller frees) that, parsed again, resolves to itself.
- * conf_explain() prints one line a value: pointer, value with unit, where it
- * came from (file:line, command line, default and its source). */
+/* The resolved document: every key with its value. conf_resolved_json() returns JSON text (caller
+ * frees) that, parsed again, resolves to itself. conf_explain() prints one line per value: pointer,
+ * value with unit, and where it came from (file:line, command line, default and its source). */
 char *conf_resolved_json(const struct conf_doc *doc, bool pretty);
 void conf_explain(const struct conf_doc *doc, FILE *to, bool json);
 

@@ -40,8 +40,8 @@ struct conf_doc {
 	struct conf_message *messages;
 	size_t message_count, message_capacity;
 	size_t dropped;  /* messages beyond CONF_MAX_MESSAGES */
-	size_t remarks;  /* warnings and notes among the messages: all, or none */
-	size_t warnings; /* of these */
+	size_t remarks;  /* messages that are warnings and notes, dropped ones too */
+	size_t warnings; /* of the remarks */
 
 	char **override_pointers;
 	size_t override_count;
@@ -55,18 +55,16 @@ struct conf_doc {
 };
 
 /* doc.c */
-bool conf_is_at(const struct conf_value *value, const char *pointer); /* there or below it */
-const char *conf_own_text(struct conf_doc *doc, const char *text);    /* a copy that it owns */
+bool conf_is_at(const struct conf_value *value, const char *pointer); /* at it or below it */
+const char *conf_own_text(struct conf_doc *doc, const char *text);    /* a copy that doc owns */
 cJSON *conf_node(cJSON *node); /* ends the program when cJSON is out of memory */
 
 /* place.c */
 void conf_mark_set(cJSON *item, size_t number); /* it and all in it came with the n-th --set */
 struct conf_place conf_place_of(const struct conf_doc *doc, const cJSON *item, bool key);
-/* Line and column of an offset, both from 1; columns count code points. Returns where the line
- * begins. */
+/* Line and column of an offset, from 1, in code points. Returns where the line begins. */
 const char *conf_position(const char *text, size_t offset, size_t *line, size_t *column);
-/* The line alone, counted from a place near by: a spot of all zero at first, then of the last call.
- */
+/* The line alone. It is counted from `spot`, where the last call ended; all zero at first. */
 struct conf_spot {
 	size_t offset, newlines;
 };

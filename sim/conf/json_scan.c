@@ -1,5 +1,4 @@
-/* A strict recursive-descent walk over JSON text (RFC 8259) beside the tree that cJSON made of it.
- */
+/* Walks strictly over JSON text (RFC 8259) beside the tree that cJSON made of it. */
 #include "conf/json_text.h"
 
 #include "base/fail.h"
@@ -86,6 +85,34 @@ static bool hex4(const struct scan *s, size_t at, unsigned *code)
 	return true;
 }
 
+/* Bytes of the UTF-8 sequence at `p`, 0 when it is none (RFC 3629, with its limits on overlong
+ * forms, surrogates and the end of Unicode). */
+static size_t utf8_length(const unsigned char *p, size_t left)
+{
+	unsigned low = 0x80, high = 0xbf;
+	size_t length;
+
+	if (p[0] < 0x80)
+		return 1;
+	if (p[0] < 0xc2 || p[0] > 0xf4)
+		return 0;
+	length = p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
+	if (p[0] == 0xe0)
+		low = 0xa0;
+	else if (p[0] == 0xed)
+		high = 0x9f;
+	else if (p[0] == 0xf0)
+		low = 0x90;
+	else if (p[0] == 0xf4)
+		high = 0x8f;
+	if (length > left || p[1] < low || p[1] > high)
+		return 0;
+	for (size_t i = 2; i < length; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	return length;
+}
+
 /* At the 'u' of \uXXXX. */
 static bool scan_unicode(struct scan *s)
 {
@@ -108,13 +135,16 @@ static bool scan_unicode(struct scan *s)
 
 static bool scan_escape(struct scan *s, size_t start)
 {
-	s->at++;
+	const char *letter = s->text + ++s->at;
+
 	if (at_end(s))
 		return refuse_end(s, "string", start);
-	if (s->text[s->at] == 'u')
+	if (*letter == 'u')
 		return scan_unicode(s);
-	if (!strchr("\"\\/bfnrt", s->text[s->at]))
-		return refuse(s, s->at - 1, "unknown escape \\%c in a string", s->text[s->at]);
+	if (!strchr("\"\\/bfnrt", *letter))
+		return refuse(s, s->at - 1, "unknown escape \\%.*s in a string",
+			      (int)utf8_length((const unsigned char *)letter, s->length - s->at),
+			      letter);
 	s->at++;
 	return true;
 }
@@ -325,34 +355,6 @@ static bool scan_value(struct scan *s, cJSON *item)
 	return refuse_value(s);
 }
 
-/* Bytes of the UTF-8 sequence at `p`, 0 when it is none (RFC 3629, with its
- * limits on overlong forms, surrogates and the end of Unicode). */
-static size_t utf8_length(const unsigned char *p, size_t left)
-{
-	unsigned low = 0x80, high = 0xbf;
-	size_t length;
-
-	if (p[0] < 0x80)
-		return 1;
-	if (p[0] < 0xc2 || p[0] > 0xf4)
-		return 0;
-	length = p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
-	if (p[0] == 0xe0)
-		low = 0xa0;
-	else if (p[0] == 0xed)
-		high = 0x9f;
-	else if (p[0] == 0xf0)
-		low = 0x90;
-	else if (p[0] == 0xf4)
-		high = 0x8f;
-	if (length > left || p[1] < low || p[1] > high)
-		return 0;
-	for (size_t i = 2; i < length; i++)
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-	return length;
-}
-
 size_t conf_utf8_mistake(const char *text, size_t length)
 {
 	for (size_t at = 0; at < length;) {
@@ -389,7 +391,7 @@ size_t conf_utf8_columns(const char *text)
 	return columns;
 }
 
-/* What must not be anywhere. Looked for first, so that the walk need not care. */
+/* Refuses bytes that may be nowhere in a text, so that the walk need not care. */
 static bool scan_bytes(struct scan *s)
 {
 	const char *nul = memchr(s->text, '\0', s->length);

@@ -39,7 +39,7 @@ size_t conf_utf8_mistake(const char *text, size_t length);
  * mark. */
 size_t conf_utf8_put(FILE *to, const char *text);
 
-/* Characters of a text in UTF-8, as far as a terminal gives each one column. */
+/* Columns that a UTF-8 text takes in a terminal, counting one for each character. */
 size_t conf_utf8_columns(const char *text);
 
 #endif

@@ -5,20 +5,20 @@
 #include "conf/conf.h"
 
 struct conf_key {
-	char *path; /* "/jobs/N/model/layers/N/gradient": N is any item of a list, NAME any key of a
-		       map */
+	/* "/jobs/N/model/layers/N/gradient": N is any item of a list, NAME any key of a map. */
+	char *path;
 	struct conf_row row; /* a copy */
 };
 
-/* Outer ones first, in the order of the tables. A path comes once for each row that can stand
- * there, as forms of one key may have keys of the same name. The caller frees with
+/* All keys, outer ones first, in the order of the tables. A path comes once for each row that can
+ * stand there: two forms of a value may have keys of the same name. The caller frees with
  * conf_keys_free(). */
 struct conf_key *conf_keys(const struct conf_table *table, size_t *count);
 void conf_keys_free(struct conf_key *keys, size_t count);
 
-/* Tells what is to be said of a key: "allowed", "units", "default", "source", and an "example", a
- * document with this key and nothing else. Texts last as long as the call. Nothing of an object,
- * whose keys say more. */
+/* Calls tell() for each thing to say of a key: "allowed", "units", "default", "source", and an
+ * "example", which is a document with this key and nothing else. Texts last as long as the call.
+ * Says nothing of an object: its keys say more. */
 void conf_key_tell(const struct conf_key *key,
 		   void (*tell)(void *owner, const char *label, const char *text), void *owner);
 

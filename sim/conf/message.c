@@ -48,8 +48,7 @@ void conf_say(struct conf_doc *doc, enum conf_severity severity, const char *poi
 	va_list args;
 
 	SIM_BUG_ON(severity != CONF_ERROR && conf_errors(doc));
-	if (before < CONF_MAX_MESSAGES) /* a message that is dropped needs no place, and to look for
-					   one is slow */
+	if (before < CONF_MAX_MESSAGES) /* else it is dropped; looking for its place is slow */
 		place = conf_place_of_pointer(doc, pointer);
 	va_start(args, fmt);
 	conf_reportv(doc, place, pointer, fmt, args);
@@ -123,7 +122,7 @@ static void print_source(const char *text, size_t column, FILE *to)
 	fputs("^\n", to);
 }
 
-/* Keys and values may hold anything, also what a terminal would obey. */
+/* Keys and values may hold anything, also controls that a terminal would obey. */
 static void print_plain(const char *text, FILE *to)
 {
 	char *plain = xstrdup(text);
@@ -139,21 +138,21 @@ static void print_text(const struct conf_doc *doc, const struct conf_message *me
 {
 	const char *source = NULL, *pointer = message->pointer;
 	size_t line, column = 0;
-	bool told = false; /* the pointer, by the place */
+	bool pointer_told = false; /* what is printed first names it already */
 
 	if (message->place.override_index > 0) {
 		const char *set = doc->override_pointers[message->place.override_index - 1];
 
 		fprintf(to, "command line: --set %s: ", set);
-		told = strcmp(set, pointer) == 0;
+		pointer_told = strcmp(set, pointer) == 0;
 	} else if (message->place.offset == CONF_NOWHERE) {
 		fprintf(to, "%s: ", doc->name);
-		told = *pointer == '\0';
+		pointer_told = *pointer == '\0';
 	} else {
 		source = conf_position(doc->text, message->place.offset, &line, &column);
 		fprintf(to, "%s:%zu:%zu: ", doc->name, line, column);
 	}
-	if (!told) {
+	if (!pointer_told) {
 		print_plain(*pointer == '\0' ? "/" : pointer, to);
 		fputs(": ", to);
 	}

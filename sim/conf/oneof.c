@@ -78,6 +78,7 @@ static cJSON *try_alternative(struct binding *b, const struct conf_row *row, cha
 	return NULL;
 }
 
+/* Records which alternative was taken. */
 static void choose(const struct binding *b, const struct conf_row *row,
 		   const struct conf_row *chosen, char *base)
 {
@@ -103,8 +104,8 @@ static cJSON *bind_by_trial(struct binding *b, const struct conf_row *row, char 
 	return conf_bind_refuse(b, row, item);
 }
 
-/* Binds the only alternative for this shape, with its own messages; but what they say is allowed is
- * all of the alternatives. */
+/* Binds the only alternative that is left. Its own messages are reported, except that they list
+ * what all alternatives allow. */
 static cJSON *bind_only(struct binding *b, const struct conf_row *row, const struct conf_row *only,
 			char *base, const cJSON *item)
 {

@@ -37,7 +37,7 @@ static cJSON *parse_value(const struct change *c, const char *value)
 	return item;
 }
 
-/* Index of a list from its text; the size of the list means "append". */
+/* Index into a list from its text; the size of the list means "append". */
 static bool list_index(const struct change *c, const cJSON *list, const char *text, size_t *index)
 {
 	size_t count = (size_t)cJSON_GetArraySize(list);

@@ -36,14 +36,12 @@ static cJSON *typed(const char *type)
 	return schema;
 }
 
-/* What holds for every object: no unknown keys, comments allowed. */
-static void close_object(cJSON *schema)
+static void allow_comments(cJSON *object_schema)
 {
 	cJSON *patterns = conf_node(cJSON_CreateObject());
 
 	add(patterns, "^_", cJSON_CreateTrue());
-	add(schema, "patternProperties", patterns);
-	add(schema, "additionalProperties", cJSON_CreateFalse());
+	add(object_schema, "patternProperties", patterns);
 }
 
 static void describe_member(cJSON *schema, const struct conf_row *row)
@@ -87,11 +85,12 @@ static cJSON *schema_of_table(struct schema *s, const struct conf_table *table)
 		add(schema, "required", required);
 	else
 		cJSON_Delete(required);
-	close_object(schema);
+	allow_comments(schema);
+	add(schema, "additionalProperties", cJSON_CreateFalse());
 	return schema;
 }
 
-/* Definitions are called like their tables, whose names are therefore their own. */
+/* A definition has the name of its table, so no two tables may share a name. */
 static cJSON *reference(struct schema *s, const struct conf_table *table)
 {
 	cJSON *schema = conf_node(cJSON_CreateObject());
@@ -160,6 +159,8 @@ static cJSON *schema_of_items(struct schema *s, const struct conf_row *row)
 	cJSON *item = schema_of_row(s, row->item);
 
 	describe_member(item, row->item);
+	if (!list)
+		allow_comments(schema);
 	add(schema, list ? "items" : "additionalProperties", item);
 	if (row->min > 0)
 		add(schema, list ? "minItems" : "minProperties",
@@ -170,7 +171,7 @@ static cJSON *schema_of_items(struct schema *s, const struct conf_row *row)
 	return schema;
 }
 
-/* oneOf demands that exactly one fits: wrong where two alternatives share a shape. */
+/* "oneOf" demands that exactly one fits, so where two alternatives share a shape it is "anyOf". */
 static cJSON *schema_of_oneof(struct schema *s, const struct conf_row *row)
 {
 	cJSON *schema = conf_node(cJSON_CreateObject());

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define READ_BUFFER (256 * 1024)
-#define LARGEST     (UINT64_C(4) << 30) /* file */
+#define LARGEST     (UINT64_C(4) << 30) /* bytes of a file */
 #define LONGEST_ROW ((size_t)64 << 20)
 
 struct csv {
@@ -21,7 +21,7 @@ struct csv {
 	uint64_t line; /* being read */
 	uint64_t row_line;
 	uint64_t rows;   /* behind the header line */
-	const char *who; /* says how many there are, or NULL */
+	const char *who; /* says how many rows there are: `expected`; NULL: nobody does */
 	uint64_t expected;
 	bool cut;     /* the row just read ended with the file */
 	char **names; /* of the columns */
@@ -49,7 +49,7 @@ static void put(struct csv *csv, int c)
 	csv->text[csv->length++] = (char)c;
 }
 
-/* The next character; EOF also behind an error, so that nothing goes on after the first. */
+/* The next character; EOF also after an error, which so ends every loop. */
 static int get(struct csv *csv)
 {
 	int c = csv->error ? EOF : getc_unlocked(csv->file);
@@ -60,8 +60,7 @@ static int get(struct csv *csv)
 	return c;
 }
 
-/* One cell in quotes, the first of which is read already; returns the character
- * after the closing one. */
+/* A cell in quotes, behind the opening one; returns the character after the closing one. */
 static int read_quoted(struct csv *csv)
 {
 	uint64_t start = csv->line;
@@ -113,6 +112,7 @@ static int read_cell(struct csv *csv, int c)
 	return c;
 }
 
+/* What csv_expect() asked for. */
 static void check_end(struct csv *csv)
 {
 	char *what = NULL;

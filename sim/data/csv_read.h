@@ -1,13 +1,11 @@
 /* Reads CSV tables by column name: our own results and users' traces.
  *
- * Strict, because a line that is silently lost costs its owner hours: every row
- * has as many cells as the header line, quotes are balanced, numbers are numbers
- * to their last character. LF and CRLF end a line, the last line needs no end,
- * empty lines and a byte order mark are passed over.
+ * Strict, because a line that is silently lost costs its owner hours: every row has as many cells
+ * as the header line, quotes are balanced, numbers are numbers to their last character. LF and CRLF
+ * end a line, the last line needs no end, empty lines and a byte order mark are passed over.
  *
- * The first error sticks: csv_next() then returns false, and csv_close() hands
- * the message out ("flows.csv:17: column size_bytes: ..."). So a loop over the
- * rows needs no check of its own:
+ * The first error sticks: csv_next() then returns false, and csv_close() hands the message out
+ * ("flows.csv:17: column size_bytes: ..."). So a loop over the rows needs no check of its own:
  *
  *     while (csv_next(csv))
  *             total += csv_u64(csv, size);
@@ -43,8 +41,9 @@ int csv_need(struct csv *csv, const char *name);
 /* Goes to the next row; false at the end and after an error. */
 bool csv_next(struct csv *csv);
 
-/* The table must have so many rows, and an end behind the last one, as `who` says. Else csv_next()
- * reports at the end that it was cut off or changed. `who` lives as long as the table. */
+/* The table must have so many rows, as `who` (a file) says, and its last line must have an end. If
+ * not, csv_next() reports behind the last row that it was cut off or changed. `who` lives as long
+ * as the table. */
 void csv_expect(struct csv *csv, uint64_t rows, const char *who);
 
 /* Line on which the present row starts, from 1 (the header line). */

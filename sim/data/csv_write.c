@@ -12,13 +12,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BUFFER ((size_t)256 * 1024) /* at first: of a table in place, always */
+#define BUFFER ((size_t)256 * 1024) /* of a table in memory: at first */
 
 struct csv_writer {
 	char *path;
-	int fd;              /* the caller's; -1: all rows stay in the buffer until the commit */
-	int failure;         /* errno of the first failed write, 0 if none */
-	size_t cells, width; /* of the present row, of the first one (0: not ended yet) */
+	int fd;       /* the caller's; -1: all rows stay in the buffer until the commit */
+	int failure;  /* errno of the first failed write, 0 if none */
+	size_t cells; /* of the present row, so far */
+	size_t width; /* cells of the first row; 0: it has not ended */
 	size_t used, capacity;
 	char *buffer;
 };
@@ -125,7 +126,7 @@ void csv_writer_end_row(struct csv_writer *csv)
 	csv->cells = 0;
 }
 
-/* A file that could not be written to its end keeps its whole rows. */
+/* Cuts a file that could not be written to its end behind its last whole row. */
 static void cut_to_rows(const struct csv_writer *csv)
 {
 	off_t end = lseek(csv->fd, 0, SEEK_END);

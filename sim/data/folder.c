@@ -41,12 +41,6 @@ bool folder_is_folder(const char *path)
 	return is_folder_at(AT_FDCWD, path);
 }
 
-bool folder_is_file(const char *path)
-{
-	struct stat st;
-	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
-}
-
 static bool is_dots(const char *name)
 {
 	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
@@ -88,10 +82,9 @@ bool folder_make_parents_at(int fd, const char *path)
 	for (char *p = part + 1; *part != '\0' && ok && (p = strchr(p, '/')); p++) {
 		*p = '\0';
 		if (mkdirat(fd, part, 0777) != 0) {
-			int reason = errno; /* of mkdirat(), not of the look at what is there */
-			ok = is_folder_at(fd, part);
-			errno = reason == EEXIST ? ENOTDIR
-						 : reason; /* a file, or a dangling link */
+			int reason = errno == EEXIST ? ENOTDIR : errno;
+			ok = is_folder_at(fd, part); /* else it is a file, or a dangling link */
+			errno = reason;
 		}
 		*p = '/';
 	}
@@ -195,7 +188,7 @@ bool folder_replace(const char *path, const char *text, size_t length)
 
 static bool remove_content(int fd, const char *but);
 
-/* True when there is none of this name any more. */
+/* Removes a file, or a folder with all in it. True when there is none of this name any more. */
 static bool remove_entry(int fd, const char *name)
 {
 	struct stat st;
@@ -208,7 +201,7 @@ static bool remove_entry(int fd, const char *name)
 	return empty && (unlinkat(fd, name, AT_REMOVEDIR) == 0 || errno == ENOENT);
 }
 
-/* Empties the folder open as `fd`, which is closed; `but` is left (NULL = nothing). */
+/* Empties the folder open as `fd`, except for the file `but` (NULL: no exception). Closes `fd`. */
 static bool remove_content(int fd, const char *but)
 {
 	DIR *dir = fdopendir(fd);

@@ -14,16 +14,16 @@ char *folder_join(const char *folder, const char *name); /* caller frees */
 
 bool folder_exists(const char *path); /* anything of this name, a dangling link too */
 bool folder_is_folder(const char *path);
-bool folder_is_file(const char *path); /* or a link to one; no device, no pipe */
-bool folder_is_empty_at(int fd);       /* the folder open as `fd` */
+bool folder_is_empty_at(int fd); /* the folder open as `fd` */
 bool folder_has(const char *path, const char *file);
 
-/* Makes the folder `path` is in, and those above it; _at: in the folder open as `fd`. */
+/* Makes the folder that `path` is in, and those above it. _at: `path` counts from the folder open
+ * as `fd`. */
 bool folder_make_parents(const char *path);
 bool folder_make_parents_at(int fd, const char *path);
 
-/* Does what is open as `fd` still have this name in the folder open as `dir` (AT_FDCWD: anywhere)?
- * If not, somebody has removed, renamed or replaced it. */
+/* Whether what is open as `fd` still has this name in the folder open as `dir` (AT_FDCWD: `path`
+ * says all). If not, somebody has removed, renamed or replaced it. */
 bool folder_is_there(int fd, int dir, const char *path);
 
 /* Makes what was written to `fd`, a file or a folder, outlast a power cut. False when the disk
@@ -34,24 +34,23 @@ bool folder_sync(int fd);
  * handler (SIGINT ends a run in order) interrupts the write. */
 bool folder_write(int fd, const char *text, size_t length);
 
-/* All that was written to a temporary file, by this process or another, ended by a NUL; the caller
- * frees. */
+/* All that this process or another wrote to a temporary file, ended by a NUL; the caller frees. */
 char *folder_read_temporary(FILE *file, size_t *length);
 
 /* Makes `text` the content of PATH, which at any time holds the former text or the whole new one.
- * The new file gets the name PATH.partial.PID when it is written (where the file system knows files
- * without a name), and is renamed at once: only a kill between the two leaves it there. If PATH is
- * no file (a device, a pipe, a link), it stays what it is, and is written to. */
+ * The new file is PATH.partial.PID until it is renamed. Where the file system knows files without a
+ * name, it gets even that name only when it is complete, so that a kill hardly ever leaves it
+ * there. If PATH is no file (a device, a pipe, a link), it stays what it is, and is written to. */
 bool folder_replace(const char *path, const char *text, size_t length);
 
 /* Removes a folder with all in it; links are removed, never followed. It is no failure if somebody
  * else removes it, too, or has done so. */
 bool folder_remove(const char *path);
 
-/* The same, but a file of this name in it goes last, when there is nothing else. */
+/* The same, but the file `last` in it goes last, when there is nothing else. */
 bool folder_remove_last(const char *path, const char *last);
 
-/* Removes all that is in a folder, but a file of this name (NULL = all); the folder stays. */
+/* Removes all that is in a folder except the file `but` (NULL: no exception); the folder stays. */
 bool folder_clear(const char *path, const char *but);
 
 /* Each of two folders gets the name of the other, in one step. False with EINVAL or ENOSYS where

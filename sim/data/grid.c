@@ -119,7 +119,7 @@ void grid_print(const struct grid *grid, FILE *to)
 	free(widths);
 }
 
-/* Blanks in front are for people who read along a line. */
+/* Without blanks in front, which indent the plain table only. */
 static void put_tex(const char *text, FILE *to)
 {
 	char *tex = tex_text(text + strspn(text, " "));

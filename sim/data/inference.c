@@ -15,9 +15,7 @@
 
 #define REPLICATES     2000
 #define REPLICATES_MIN 200
-#define DRAWS_MAX      2e8 /* in resampling of pairs: about a second */
-
-static const struct estimate nothing = { .value = NAN, .low = NAN, .high = NAN };
+#define DRAWS_MAX      2e8 /* when pairs are resampled: takes about a second */
 
 bool estimate_excludes(const struct estimate *estimate, double value)
 {
@@ -43,10 +41,11 @@ static double *present(const double *values, size_t count, size_t *n)
 	return kept;
 }
 
-/* Complete pairs. */
+/* The pairs of which neither side is missing. */
 struct pairs {
-	double *a, *b; /* owned */
-	size_t n, missing;
+	double *a, *b;  /* owned */
+	size_t n;       /* of these */
+	size_t missing; /* the other pairs */
 };
 
 static struct pairs pairs_of(const double *a, const double *b, size_t count)
@@ -67,6 +66,13 @@ static void pairs_release(struct pairs *pairs)
 {
 	free(pairs->a);
 	free(pairs->b);
+}
+
+void infer_complete_pairs(double *a, double *b, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (isnan(a[i]) || isnan(b[i]))
+			a[i] = b[i] = NAN;
 }
 
 /* What t-intervals need of a sample. */
@@ -92,7 +98,7 @@ static double t_quantile(double level, double freedom)
 	return gsl_cdf_tdist_Pinv((1 + level) / 2, freedom);
 }
 
-/* Satterthwaite's degrees of freedom of a sum of two squared errors. */
+/* Satterthwaite's degrees of freedom of the sum of two squared errors, of a and b values. */
 static double satterthwaite(double error2_a, size_t a, double error2_b, size_t b)
 {
 	double sum = error2_a + error2_b;
@@ -112,8 +118,8 @@ static bool all_positive(const double *values, size_t count)
 	return true;
 }
 
-/* Replaces an interval around a value above 0 that would reach 0 by that of its logarithm, whose
- * standard error is error / value. `half`: t times the error. */
+/* Replaces the interval around a value above 0 by that of the value's logarithm if it would reach
+ * 0. `half` is t times the standard error of the value; that of the logarithm is error / value. */
 static void stay_above_0(struct estimate *e, double half)
 {
 	if (e->low <= 0) {
@@ -177,14 +183,13 @@ struct estimate infer_difference(const double *a, size_t a_count, const double *
 
 /* ---- Ratios of means ---- */
 
-/* Fieller's interval around r = mean(b) / mean(a). It holds every r + x that a
- * t-test of mean(b - (r + x) a) = 0 does not reject. With d = b - r a, whose mean
- * is 0:
+/* Fieller's interval around r = mean(b) / mean(a). It holds every r + x that a t-test of
+ * mean(b - (r + x) a) = 0 does not reject. With d = b - r a, whose mean is 0:
  *
  *     (x mean_a)^2 <= t^2 (dd - 2 x ad + x^2 aa),
  *
- * where aa, dd, ad are squared errors and covariance of the means. In terms of d
- * nothing cancels, unlike in the textbook's form in b. */
+ * where aa and dd are the squared errors of the means of a and d, and ad is their covariance. In
+ * terms of d nothing cancels numerically, unlike in the textbook's form in b. */
 static void fieller(struct estimate *e, double mean_a, double aa, double dd, double ad, double t)
 {
 	double t2 = t * t;
@@ -232,7 +237,7 @@ struct estimate infer_ratio(const double *a, size_t a_count, const double *b, si
 	if (ma.n >= INFERENCE_MIN && mb.n >= INFERENCE_MIN) {
 		double scaled = r * r * ma.error2, dd = mb.error2 + scaled;
 		double t = t_quantile(level, satterthwaite(scaled, ma.n, mb.error2, mb.n));
-		/* The samples are independent: only a itself varies with a in d. */
+		/* The samples are independent: d = b - r a varies with a only by its term -r a. */
 		fieller(&e, ma.mean, ma.error2, dd, -r * ma.error2, t);
 		if (all_positive(a, a_count) && all_positive(b, b_count))
 			stay_above_0(&e, t * sqrt(dd) / ma.mean);
@@ -242,9 +247,8 @@ struct estimate infer_ratio(const double *a, size_t a_count, const double *b, si
 
 /* ---- Quantiles ---- */
 
-/* Walks the binomial distribution B(n, p) of the number of values below the quantile, from where
- * next to nothing is left upwards: summing from the small end keeps the tails exact, even for a
- * million values. */
+/* The number of values below the quantile has the distribution B(n, p). Sums it upwards, from where
+ * next to nothing is below: that keeps the tails exact, even for a million values. */
 void infer_quantile_ranks(size_t n, double p, double level, size_t *low, size_t *high)
 {
 	SIM_BUG_ON(!(p > 0 && p < 1) || n > UINT32_MAX);
@@ -287,7 +291,7 @@ struct median infer_median(const double *sorted, size_t count, double wanted)
 
 struct estimate infer_quantile(const double *values, size_t count, double p, double level)
 {
-	struct estimate e = nothing;
+	struct estimate e = { NAN, NAN, NAN, 0, 0 };
 	double *sorted = present(values, count, &e.n);
 	e.missing = count - e.n;
 	stats_sort(sorted, e.n);
@@ -311,8 +315,8 @@ struct estimate infer_quantile(const double *values, size_t count, double p, dou
 	return e;
 }
 
-/* A bootstrap replicate of an order statistic, without resampling: the k-th
- * smallest of n uniform draws is Beta(k, n - k + 1), and the draw is an index. */
+/* A bootstrap replicate of an order statistic, without resampling all n: the k-th smallest of n
+ * uniform draws has the distribution Beta(k, n - k + 1), and says which value it is. */
 static double resampled(const double *sorted, size_t n, size_t rank, const gsl_rng *gsl)
 {
 	double u = gsl_ran_beta(gsl, (double)rank, (double)(n - rank + 1));
@@ -320,8 +324,7 @@ static double resampled(const double *sorted, size_t n, size_t rank, const gsl_r
 	return sorted[index < n ? index : n - 1];
 }
 
-/* Percentile interval of the replicates, which are sorted. None if one of them is
- * no number. */
+/* The percentile interval of the replicates, which it sorts. None if one of them is not finite. */
 static void percentile_interval(struct estimate *e, double *replicates, size_t count, double level)
 {
 	for (size_t i = 0; i < count; i++)
@@ -357,10 +360,10 @@ struct estimate infer_quantile_ratio(const double *a, size_t a_count, const doub
 	return e;
 }
 
-/* Resampling of pairs. Pairs are numbered in the order of a, so that a's quantile
- * is found by a walk along the weights; b's walk goes by `by_b`. */
+/* Resampling of pairs. Pairs are numbered in the order of a, so that a's quantile is found by a
+ * walk along the weights; the walk for b's goes along `by_b`. */
 struct resampling {
-	size_t n, rank;
+	size_t n, rank;      /* pairs; rank of the quantile, from 1 */
 	const double *a, *b; /* in the order of a */
 	const size_t *by_b;  /* pairs in the order of b */
 	uint32_t *weight;    /* how often each pair was drawn */
@@ -415,7 +418,7 @@ struct estimate infer_quantile_ratio_paired(const double *a, const double *b, si
 	return e;
 }
 
-/* ---- Fairness ---- */
+/* ---- Jain's index ---- */
 
 void jain_add(struct jain *jain, double value)
 {
@@ -429,11 +432,4 @@ void jain_add(struct jain *jain, double value)
 double jain_index(const struct jain *jain)
 {
 	return jain->squares > 0 ? jain->sum * jain->sum / (jain->n * jain->squares) : NAN;
-}
-
-void infer_complete_pairs(double *a, double *b, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (isnan(a[i]) || isnan(b[i]))
-			a[i] = b[i] = NAN;
 }

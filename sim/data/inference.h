@@ -9,9 +9,9 @@
  *   not (Law, Simulation Modeling and Analysis, 5th ed., sections 9.4 and 10.2).
  * - Ratios: the ratio of the means, with Fieller's interval (Fieller, J. R. Statist. Soc. B 16,
  *   1954). The estimate is then the quotient of the two numbers that a table shows side by side (a
- *   mean of ratios or of their logarithms is not), zeros are allowed, and the interval of a paired
- *   ratio excludes 1 exactly when that of the paired difference excludes 0 (where it stays above
- * 0).
+ *   mean of ratios or of their logarithms is not), and zeros are allowed. Where the interval of a
+ *   paired ratio stays above 0, it excludes 1 exactly when that of the paired difference excludes
+ * 0.
  * - Quantiles: order statistics, whose coverage is at least the level for any distribution, exactly
  *   and without random numbers (David and Nagaraja, Order Statistics, 3rd ed., section 7.1).
  * - Ratios of quantiles: percentile bootstrap, pairs resampled together (Efron and Tibshirani, An
@@ -26,38 +26,37 @@
 #include <stddef.h>
 
 #define INFERENCE_LEVEL 0.95
-#define INFERENCE_MIN   3 /* values, on each side, or pairs that intervals of means need */
+#define INFERENCE_MIN   3 /* values on each side, or pairs, that an interval of means needs */
 
 struct estimate {
 	double value;     /* NaN: there is none */
-	double low, high; /* NaN: no interval: too few values, or it is not bounded */
-	size_t n;         /* values that it uses: pairs if paired, else those of both samples */
+	double low, high; /* NaN: no interval, as values are too few or it is not bounded */
+	size_t n;         /* values used: pairs if paired, else those of both samples */
 	size_t missing;   /* values, or pairs, that are missing */
 };
 
 /* Whether there is an interval and `value` is not in it. */
 bool estimate_excludes(const struct estimate *estimate, double value);
 
-/* Half of the interval where `value` is in its middle, else NaN. */
+/* Half of the interval if `value` is in its middle, else NaN. */
 double estimate_half_width(const struct estimate *estimate);
 
-/* Mean and t-interval. A mean needs one value, an interval INFERENCE_MIN. Where the t-interval of
- * values that are all above 0 would reach 0, which no time does, it is that of the mean's
+/* Mean and t-interval. A mean needs one value, an interval INFERENCE_MIN. If all values are above
+ * 0, as times are, but the t-interval would reach 0, it is replaced by the interval of the mean's
  * logarithm, whose standard error is error / mean by the delta method (Casella and Berger,
- * Statistical Inference, 2nd ed., section 5.5.4); there it is wide, and says so. Fieller's
+ * Statistical Inference, 2nd ed., section 5.5.4). That one is wide, as it should be. Fieller's
  * intervals of ratios, below, are replaced in the same way. */
 struct estimate infer_mean(const double *values, size_t count, double level);
 
-/* Makes pairs of which one is missing NaN on both sides: what is left is what a ratio over pairs
- * rests on. */
+/* Makes both sides of a pair NaN where one is missing. What is left is what a paired ratio uses. */
 void infer_complete_pairs(double *a, double *b, size_t count);
 
 /* Standard deviation (n - 1) of the values that are not missing; NaN below two. */
 double infer_sd(const double *values, size_t count);
 
-/* b - a and b / a of the means of pairs (a[i], b[i]); a pair needs both. No ratio
- * where mean(a) is 0, no interval where mean(a) does not differ from 0
- * significantly (Fieller's set is then unbounded). */
+/* b - a and b / a of the means of pairs (a[i], b[i]); a pair needs both. No ratio where mean(a) is
+ * 0; no interval of it where mean(a) does not differ from 0 significantly (Fieller's set is then
+ * unbounded). */
 struct estimate infer_difference_paired(const double *a, const double *b, size_t count,
 					double level);
 struct estimate infer_ratio_paired(const double *a, const double *b, size_t count, double level);
@@ -86,19 +85,20 @@ struct median {
 };
 struct median infer_median(const double *sorted, size_t count, double wanted);
 
-/* Ranks (from 1) of these order statistics for n values: the closest ones with at
- * most (1 - level) / 2 beyond either. 0 or n + 1: n is too small for this side. */
+/* Ranks (from 1) of the two order statistics of n values that bound the interval of a quantile: the
+ * closest ones with a probability of at most (1 - level) / 2 beyond either. 0 or n + 1: n is too
+ * small for this side. */
 void infer_quantile_ranks(size_t n, double p, double level, size_t *low, size_t *high);
 
-/* b / a of the quantiles; no interval where a resampled quantile of a is 0. */
+/* The quantile of b over that of a; no interval where a resampled quantile of a is 0. */
 struct estimate infer_quantile_ratio_paired(const double *a, const double *b, size_t count,
 					    double p, double level, struct rng *rng);
 struct estimate infer_quantile_ratio(const double *a, size_t a_count, const double *b,
 				     size_t b_count, double p, double level, struct rng *rng);
 
-/* Fairness (sum x)^2 / (n sum x^2): 1 all equal, k / n when k of n share alike
- * and the others have nothing (Jain, Chiu and Hawe, DEC-TR-301, 1984). NaN for no
- * values and where all are 0. Values come one by one; all zero is empty. */
+/* Jain's index of fairness, (sum x)^2 / (n sum x^2): 1 when all are equal, k / n when k of n share
+ * alike and the others have nothing (Jain, Chiu and Hawe, DEC-TR-301, 1984). NaN for no values and
+ * where all are 0. Values come one by one; a struct of zeros has none. */
 struct jain {
 	double n, sum, squares;
 };

@@ -16,7 +16,7 @@ static void put_line(struct json *json)
 		conf_buf_add(&json->text, "  ");
 }
 
-/* Byte for byte, what is not UTF-8 becomes U+FFFD. */
+/* Each byte that is not UTF-8 becomes U+FFFD. */
 static void put_quoted(struct json *json, const char *value)
 {
 	struct conf_buf text = { 0 };

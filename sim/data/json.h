@@ -1,9 +1,8 @@
 /* Writes JSON into memory, value by value (summary.json, manifest.json).
  *
- * Pretty-printed with two blanks; members stand in the order of the calls.
- * `key` names the member inside an object and is NULL inside an array and for
- * the outermost value; a call that does not fit is a bug of the caller and stops
- * the program. Doubles read back as the same double.
+ * Pretty-printed with two blanks; members stand in the order of the calls. `key` names the member
+ * inside an object and is NULL inside an array and for the outermost value; a call that does not
+ * fit is a bug of the caller and stops the program. Doubles read back as the same double.
  *
  *     struct json j;
  *     json_init(&j);

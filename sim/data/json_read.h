@@ -4,8 +4,7 @@
 
 #include <cjson/cJSON.h>
 
-/* Reads DIR/FILE; NULL and *error (caller frees) unless it is a JSON object. cJSON_Delete() is the
- * caller's. */
+/* Reads DIR/FILE; the caller deletes it. NULL and *error (caller frees) unless it is an object. */
 cJSON *json_read(const char *dir, const char *file, char **error);
 
 /* A text in an object; "?" if it has none of this name. */

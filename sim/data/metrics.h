@@ -3,9 +3,9 @@
  * follow from the row.
  *
  * Names end in their unit (metric_unit_of()). `words` say what it is without the unit, for axes and
- * tables. `usual` is the statistic that is shown when nobody asks ("" for none), of a run whether
- * the number is. `since` is the version that brought it; `help` is a sentence for the dictionary.
- */
+ * tables. `usual` is the statistic that is shown when nobody asks ("" for none); for a number of a
+ * whole run it says whether that is shown. `since` is the version that brought it; `help` is for
+ * the dictionary. */
 #ifndef INASIM_DATA_METRICS_H
 #define INASIM_DATA_METRICS_H
 
@@ -17,12 +17,12 @@
 /* ---- Of rows of a table, summed up as mean and percentiles ---- */
 
 /* Of finished jobs: a member of struct job_record, and a column of jobs.csv with the metric's name.
- * ROW(member, name, some, usual, words, head, since, help). `some`: not every finished job has one;
- * `head` for the terminal. */
+ * ROW(member, name, some, usual, words, head, since, help). `some`: not every finished job has a
+ * value; `head` is the column's head in the terminal. */
 #define JOB_METRICS(ROW) JOB_TIME_METRICS(ROW) JOB_OTHER_METRICS(ROW)
 
-/* The account of a job's time. Their columns also tell of jobs that have not finished, and have a
- * help of their own (job_tables.c). */
+/* How a job spends its time. The columns of these also have values for jobs that have not finished,
+ * and have a help of their own (job_tables.c). */
 #define JOB_TIME_METRICS(ROW)                                                                      \
 	ROW(jct, "jct_s", false, "mean", "job completion time", "JCT mean", "0.1",                 \
 	    "Finish - arrival: {mean, p50, p50_low, p50_high, p50_level, p95, p99, max}. "         \
@@ -68,8 +68,8 @@
 
 /* ---- Of a whole run: one number ---- */
 
-/* ROW(name, type, usual, words, since, help), by the object of summary.json that holds them; NULL
- * words are the name with blanks. Of packets there is no number in runs without any. */
+/* One list for each object of summary.json, of ROW(name, type, usual, words, since, help). NULL
+ * words are the name with blanks. Runs without packets have no numbers of packets. */
 #define RUN_METRICS(ROW)                                                                           \
 	ROW(sim_time_s, OUT_SECONDS, false, "simulated time", "0.1",                               \
 	    "Simulated time at the end; where nothing could happen any more, that of the last "    \
@@ -186,8 +186,8 @@
 
 /* ---- Of groups ---- */
 
-/* Of the jobs and of the flows of one name (jobs.by_name, flows.by_name), beside what jobs and
- * flows are summed up to: LEVEL_GROUP, ROW as of a run. */
+/* Numbers of the jobs, or of the flows, of one name (jobs.by_name, flows.by_name), beside their
+ * statistics of the metrics above. LEVEL_GROUP; ROW as for a run. */
 #define JOB_GROUP_METRICS(ROW)                                                                     \
 	ROW(count, OUT_COUNT, false, "jobs", "0.2", "Measured jobs of this name.")                 \
 	ROW(finished, OUT_COUNT, false, "jobs finished", "0.1", "Those that finished.")            \
@@ -205,7 +205,7 @@
 /* ---- Of links ---- */
 
 /* Columns of links.csv, ROW(name, type, words, since, help). The last member of a path such as
- * network.by_tier.0.utilization_mean is one of these and what was done to it. */
+ * network.by_tier.0.utilization_mean is one of these and how its values were summed up. */
 #define LINK_METRICS(ROW)                                                                          \
 	ROW(packets, OUT_COUNT, "packets carried", "0.1",                                          \
 	    "Packets carried; like drops and all behind, empty in runs without packets.")          \
@@ -247,22 +247,21 @@ struct metric {
 	bool some;            /* a row may have none, and is then no sample */
 	const char *usual[2]; /* paths, "jobs.jct_s.mean"; NULL: none */
 	const char *words, *since, *help;
-	size_t at; /* of a run: the double in struct run_values */
+	size_t at; /* of a run: offset of its double in struct run_values */
 };
 
-/* The paths of a group's numbers: METRIC_OF_JOBS "NAME" METRIC_MEAN_JCT is the mean JCT of its
- * jobs. */
+/* Paths of a group's numbers: METRIC_OF_JOBS "NAME" METRIC_MEAN_JCT is the mean JCT of its jobs. */
 #define METRIC_OF_JOBS  "jobs.by_name."
 #define METRIC_OF_FLOWS "flows.by_name."
 #define METRIC_MEAN_JCT ".jct_s.mean"
 
-/* The length of NAME in a path that is `of`, NAME, `end`; 0: it is none. */
+/* The length of NAME in a path that consists of `of`, NAME and `end`; 0: it does not. */
 size_t metric_group_length(const char *path, const char *of, const char *end);
 
 /* All of them, in the order in which they are shown; ends with one without name. */
 extern const struct metric metric_table[];
 
-/* What a run has as one number; NaN: none. */
+/* The numbers of a whole run; NaN: it has none. */
 struct run_values {
 #define MEMBER(name, ...) double name;
 	RUN_METRICS(MEMBER) MACHINE_METRICS(MEMBER) struct {
@@ -288,22 +287,23 @@ struct metric_source {
 	const char *file;
 	const char *group;       /* column with the name of the group in the scenario */
 	const char *number[2];   /* columns: id, and id within it (or NULL) */
-	const char *identity[5]; /* what makes rows of one number in two runs the same */
-	const char *finished;    /* flag; NULL: all have */
+	const char *identity[5]; /* columns that agree if rows of one number in two runs match */
+	const char *finished;    /* column with a flag; NULL: all rows have finished */
 };
 extern const struct metric_source metric_sources[METRIC_TABLES];
 
-/* The metric of this name ("jct_s"; `length` characters) in that object ("jobs"), of links in
- * "links"; NULL if there is none. */
+/* The metric of this name ("jct_s"; `length` characters) in the object `of` ("jobs"; for links
+ * "links"); NULL if there is none. */
 const struct metric *metric_find(const char *of, const char *name, size_t length);
 
-/* What rows of a table are summed up to: the last part of a path, such as "p99"; its quantile, NaN
- * of the mean and the maximum. NULL if there is none of this name. */
+/* A statistic of the rows of a table. Its name is the last part of a path, such as "p99"; its
+ * quantile is NaN for the mean and the maximum. */
 struct metric_statistic {
 	const char *name, *words;
 	double quantile;
-	bool sampled; /* the values behind it give it an interval */
+	bool sampled; /* it has an interval, from the values of the rows */
 };
+/* NULL if there is none of this name. */
 const struct metric_statistic *metric_statistic(const char *name);
 
 /* The unit that a name ends in: "s", "bytes", "bit/s", "B/s"; "number" for none. Sets *stem (unless

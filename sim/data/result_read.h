@@ -5,17 +5,16 @@
 
 #include "data/csv_read.h"
 
-/* The format of result directories, "format" in manifest.json: another number when a column or a
- * member changes its meaning. Results from before there was a number count as 1. */
+/* The format of result directories, "format" in manifest.json. It rises when a column or a member
+ * changes its meaning. Results without a number count as 1. */
 #define RESULT_FORMAT 1
 
-/* Opens DIR/FILE. NULL when there is none, as runs leave out tables that would be empty; NULL and
- * *error (caller frees) when it cannot be read or is lost. If it was cut off, that is reported at
- * its end. */
+/* Opens DIR/FILE. NULL alone when the run wrote none, as runs leave out tables that would be empty;
+ * NULL and *error (caller frees) when it cannot be read or is lost. A cut one fails at its end. */
 struct csv *result_table(const char *dir, const char *file, char **error);
 
-/* The name of the job in the present row of jobs.csv, for figures: its group, and what it ran as
- * where that is not what it was given: "small (ring)". The caller frees. */
+/* The name of the job in the present row of jobs.csv, for figures: its group and, if it ran as
+ * another scheme than the scenario gave it, that scheme: "small (ring)". The caller frees. */
 char *result_job_name(struct csv *jobs);
 
 #endif

@@ -15,8 +15,8 @@ size_t stats_rank(size_t count, double p)
 
 	if (!count || (double)count * (1 - p) < 10 * (1 - 1e-12))
 		return 0;
-	rank = (size_t)ceil(p * (double)count *
-			    (1 - 1e-12)); /* p * count may lie a rounding above an integer */
+	/* p * count may lie a rounding above an integer */
+	rank = (size_t)ceil(p * (double)count * (1 - 1e-12));
 	return rank ? rank : 1;
 }
 

@@ -7,12 +7,11 @@
 /* Sorts `values` in place, ascending; the functions below want them so. */
 void stats_sort(double *values, size_t count);
 
-/* Nearest-rank percentile, 0 < p < 1: the smallest value that at least a
- * fraction p of the values does not exceed. NaN when there are fewer than
- * 10 / (1 - p) values: then it would say little. */
+/* Nearest-rank percentile, 0 < p < 1: the smallest value that at least a fraction p of the values
+ * does not exceed. NaN for fewer than 10 / (1 - p) values, of which it would say little. */
 double stats_percentile(const double *sorted, size_t count, double p);
 
-/* Which of `count` sorted values that is, from 1; 0: there is none. */
+/* Which of `count` sorted values is that percentile, from 1; 0: there is none. */
 size_t stats_rank(size_t count, double p);
 
 /* NaN for no values. */

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Marks a PATH.partial as ours, and is locked as long as its run lives. */
+/* A file that marks PATH.partial as ours. Its run keeps it locked as long as it lives. */
 #define MARKER   ".writing"
 #define MANIFEST "manifest.json"
 
@@ -25,15 +25,15 @@ struct out_table {
 
 struct out_file {
 	char *name;
-	int fd;                  /* open until the end: whose name it is then can be checked */
+	int fd;                  /* open until the end, to check that `name` still is this file */
 	struct out_table *table; /* NULL: a text */
 };
 
 struct out_dir {
 	char *path;
 	char *partial; /* PATH.partial */
-	int fd;        /* the folder, whatever its name is meanwhile */
-	int marker;
+	int fd;        /* of the folder, whatever its name is meanwhile */
+	int marker;    /* fd of MARKER, locked */
 	struct out_file *files;
 	size_t count, capacity;
 };
@@ -167,11 +167,14 @@ const char *out_dir_working_path(const struct out_dir *dir)
 
 /* ---- The directory itself ---- */
 
-/* Is there nothing at `path`, or nothing in it, or a manifest or a marker? Looks at one directory,
- * whatever other runs rename meanwhile; who removes a directory removes one of the two last. A run
- * that ends writes the manifest, then removes its marker; one that takes over makes its marker,
- * then removes the manifest: so the marker is looked for before the manifest, and after it. It may
- * also be the first thing in a folder that was empty: hence after emptiness, too. */
+/* Whether a run may write at `path`: there is nothing, or an empty folder, or one with a manifest
+ * or a marker. Other runs may be at work there, so it opens the folder once, whatever they rename,
+ * and looks in an order that misses nothing:
+ * - A run that ends writes its manifest, then removes its marker: first the marker, then the
+ *   manifest.
+ * - A run that takes over makes its marker, in an empty folder or before it removes a manifest: the
+ *   marker once more after both.
+ * - Whoever removes a folder removes manifest or marker last. */
 static bool is_ours(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -183,8 +186,8 @@ static bool is_ours(const char *path)
 	return ours;
 }
 
-/* The same for good: a folder that other runs finish, exchange and remove may look like a stranger
- * for a moment, so a stranger is one after 100 ms, too. */
+/* The same, with patience: while other runs finish, exchange and remove a folder it may look
+ * foreign for a moment. It is foreign if it still looks so after 100 ms. */
 static bool stays_ours(const char *path)
 {
 	const struct timespec pause = { .tv_nsec = 2000000 };
@@ -219,9 +222,9 @@ static char *why_not(const struct out_dir *dir)
 	return NULL;
 }
 
-/* Locks the marker; of another process it waits for the end, or returns false and *writer (0 =
- * unknown). The lock is only advice: if it fails for other reasons (file systems without locks), it
- * counts as taken. */
+/* Locks the marker. If another process has locked it, waits for the end of that or, without `wait`,
+ * returns false and *writer (0 = unknown). The lock is only advice: if it fails for other reasons
+ * (file systems without locks), it counts as taken. */
 static bool lock_marker(int fd, bool wait, pid_t *writer)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
@@ -233,7 +236,7 @@ static bool lock_marker(int fd, bool wait, pid_t *writer)
 	return false;
 }
 
-/* Opens the marker in a folder, made if need be, and locks it. -1 if that fails, with errno:
+/* Opens the marker in a folder, makes it if need be, and locks it. -1 if that fails, with errno:
  * EWOULDBLOCK when another process has it, ENOENT when the folder has gone meanwhile. */
 static int take_marker(const char *folder, bool wait, pid_t *writer)
 {
@@ -344,7 +347,7 @@ static char *missing(const struct out_dir *dir)
 	return NULL;
 }
 
-/* What `path` is in: its names outlast a power cut. */
+/* Makes the names in the folder that `path` is in outlast a power cut. */
 static bool sync_parent(const char *path)
 {
 	const char *end = strrchr(path, '/');
@@ -359,7 +362,7 @@ static bool sync_parent(const char *path)
 	return good;
 }
 
-/* Before the folder gets its name, all in it is on the disk. */
+/* Makes the names of all files outlast a power cut. NULL, or why not (caller frees). */
 static char *sync_folders(const struct out_dir *dir)
 {
 	bool good = folder_sync(dir->fd);
@@ -371,11 +374,11 @@ static char *sync_folders(const struct out_dir *dir)
 	return good ? NULL : xasprintf("cannot write %s: %s", dir->partial, strerror(errno));
 }
 
-/* Exchanges PATH.partial and the former results, which are marked, and removes these. */
+/* Exchanges PATH.partial and the former results, which are marked, and removes the latter. */
 static bool replace_former(const struct out_dir *dir, char **error)
 {
 	if (folder_exchange(dir->partial, dir->path)) {
-		/* not empty: the next run has already begun to write there */
+		/* not empty: the next run has already begun to write to PATH.partial */
 		if (folder_remove_last(dir->partial, MARKER) || errno == ENOTEMPTY ||
 		    errno == EEXIST)
 			return true;
@@ -384,16 +387,15 @@ static bool replace_former(const struct out_dir *dir, char **error)
 				   dir->path, dir->partial, strerror(errno));
 		return false;
 	}
-	/* a file system that cannot: a kill between the two leaves the new results in PATH.partial
-	 */
+	/* It cannot exchange. A kill in between leaves the new results in PATH.partial. */
 	return (errno == EINVAL || errno == ENOSYS) && folder_remove_last(dir->path, MANIFEST) &&
 	       rename(dir->partial, dir->path) == 0;
 }
 
-/* The former results get a marker of their own: no other run takes them for those of a killed one
- * while they are PATH.partial and are removed. A run that has just committed still has its marker
- * in PATH for an instant; hence the wait. In the end PATH has no marker, unless it is another
- * run's: one that could not be taken. */
+/* Gives PATH.partial the name PATH. The former results get a marker of their own, so that no other
+ * run takes them for the remains of a killed one while they are removed as PATH.partial. A run that
+ * has just committed still has its marker in PATH for an instant; hence the wait. In the end PATH
+ * has no marker, except one of another run that could not be taken. */
 static bool move_into_place(const struct out_dir *dir, char **error)
 {
 	pid_t nobody;
@@ -409,7 +411,7 @@ static bool move_into_place(const struct out_dir *dir, char **error)
 				   strerror(errno));
 	if (good || former >= 0) {
 		char *marker = folder_join(dir->path, MARKER);
-		unlink(marker); /* not before: without it, PATH.partial is remains */
+		unlink(marker); /* not before: PATH.partial without it would pass for remains */
 		free(marker);
 	}
 	if (former >= 0)
@@ -446,6 +448,8 @@ void out_dir_keep(struct out_dir *dir)
 
 void out_dir_abandon(struct out_dir *dir)
 {
-	folder_remove_last(dir->partial, MARKER);
+	if (folder_is_there(dir->fd, AT_FDCWD,
+			    dir->partial)) /* not one that another run has made */
+		folder_remove_last(dir->partial, MARKER);
 	dir_free(dir);
 }

@@ -1,13 +1,11 @@
 /* Result tables: what a run leaves behind.
  *
- * A table is declared once, as a list of columns; header line, cells and data
- * dictionary all come from that list. Rows are streamed to the file as they are
- * known, so that a million flows need no memory and a killed run leaves what it
- * had in a directory that visibly is not finished.
+ * A table is declared once, as a list of columns; header line, cells and data dictionary all come
+ * from that list. Rows are streamed to the file as they are known, so that a million flows need no
+ * memory and a killed run leaves what it had in a directory that visibly is not finished.
  *
- * CSV: comma, header line, \n, strings quoted only where they must be. A value
- * that does not exist (the finish of an unfinished flow) is an empty cell; an
- * empty text is "". */
+ * CSV as data/csv_write.h has it: a value that does not exist (the finish of an unfinished flow) is
+ * an empty cell. */
 #ifndef INASIM_DATA_TABLE_H
 #define INASIM_DATA_TABLE_H
 
@@ -19,10 +17,9 @@
 
 enum out_type {
 	OUT_COUNT,   /* uint64_t */
-	OUT_REAL,    /* double, shortest text that reads back the same (%.17g at most); NaN is an
-		      * empty cell */
-	OUT_SECONDS, /* sim_time, printed as exact decimal seconds without rounding: 0.000001234567;
-		      * SIM_TIME_MAX ("never") is a bug of the caller, which means `none` */
+	OUT_REAL,    /* double, as number_real() prints it; NaN is an empty cell */
+	OUT_SECONDS, /* sim_time, printed as exact decimal seconds: 0.000001234567. "Never" is
+		      * `none`; SIM_TIME_MAX is a bug of the caller. */
 	OUT_TEXT,    /* const char * */
 	OUT_FLAG,    /* bool, printed 0 or 1 */
 };
@@ -63,14 +60,13 @@ struct out_table;
  * On failure NULL is returned and *error (caller frees) says why. */
 struct out_dir *out_dir_open(const char *path, char **error);
 
-/* Opens a table in it (sub-folders are created) and writes the header line; NULL
- * and *error on failure. The table belongs to the directory, which closes it.
- * The schema must outlive it. */
+/* Opens a table in the directory, creates sub-folders, and writes the header line; NULL and *error
+ * on failure. The table belongs to the directory, which closes it; the schema must outlive both. */
 struct out_table *out_table_open(struct out_dir *dir, const struct out_schema *schema,
 				 char **error);
 
-/* Appends one row; `cells` in the order of the columns, none missing. A failure
- * to write is kept and told by out_dir_commit(). */
+/* Appends one row; `cells` in the order of the columns, none missing. out_dir_commit() tells if a
+ * row could not be written. */
 void out_table_row(struct out_table *table, const struct out_cell *cells);
 
 /* Writes a whole text file (summary.json, manifest.json), over an earlier one of
@@ -87,10 +83,10 @@ const char *out_dir_file(const struct out_dir *dir, size_t index, uint64_t *rows
 /* The folder that is written to at the moment (PATH.partial). */
 const char *out_dir_working_path(const struct out_dir *dir);
 
-/* Ends all tables, checks for write errors (a full disk is found here at the latest) and that
- * nobody has taken away the folder or a file of it meanwhile, writes to the disk, renames. Frees
- * the directory in any case. False and *error on failure: PATH is then as before, and PATH.partial
- * holds what could be written, of tables whole rows. */
+/* Ends all tables and checks for write errors (a full disk is found here at the latest) and that
+ * nobody has taken away the folder or a file of it meanwhile. Then syncs to the disk and renames.
+ * Frees the directory in any case. False and *error on failure: PATH is then as before, and
+ * PATH.partial holds what could be written, of tables whole rows. */
 bool out_dir_commit(struct out_dir *dir, char **error);
 
 /* Closes what was written and leaves it in PATH.partial, tables up to their last whole row: the

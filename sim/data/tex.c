@@ -1,5 +1,7 @@
 #include "data/tex.h"
 
+#include "base/fail.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +27,8 @@ static const struct {
 	{ "≥", "$\\geq$" },
 };
 
-/* A hyphen before a number is a minus. */
+/* What LaTeX gets for the sign at `text`, whose length is stored; NULL: the character as it is. A
+ * hyphen before a number is a minus. */
 static const char *sign_at(const char *text, const char *begin, size_t *length)
 {
 	*length = 1;
@@ -45,6 +48,7 @@ char *tex_text(const char *text)
 	char *tex;
 	size_t size, length;
 	FILE *to = open_memstream(&tex, &size);
+	SIM_BUG_ON(!to);
 	for (const char *at = text; *at != '\0';) {
 		const char *sign = sign_at(at, text, &length);
 		if (!sign) {

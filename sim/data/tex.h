@@ -1,5 +1,4 @@
-/* Text for LaTeX: what has a meaning there is escaped, signs that its fonts lack are spelled in
- * mathematics. */
+/* Text for LaTeX: escapes what has a meaning there, and spells signs that its fonts lack. */
 #ifndef INASIM_DATA_TEX_H
 #define INASIM_DATA_TEX_H
 

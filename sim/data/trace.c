@@ -39,8 +39,7 @@ void trace_free(struct trace *trace)
 	free(trace);
 }
 
-/* Appends a trace that consists of this packet alone: messages of protobuf that stand one behind
- * the other are read as one. */
+/* Appends a trace of this packet alone: protobuf reads messages in a row as one. */
 static void put(struct trace *trace, Perfetto__TracePacket *packet)
 {
 	Perfetto__Trace one = PERFETTO__TRACE__INIT;
@@ -70,7 +69,7 @@ uint64_t trace_track(struct trace *trace, uint64_t parent, const char *name, con
 	return track.uuid;
 }
 
-/* False: it is left out. */
+/* Whether an event is to be written; counts those that are left out. */
 static bool has_room(struct trace *trace)
 {
 	bool room = trace->length < trace->max_bytes;

@@ -1,6 +1,6 @@
 /* A timeline in Perfetto's trace format (perfetto.proto), made in memory. Times are those of the
- * simulation; the format has nanoseconds, so slices carry their picoseconds as an annotation.
- * What would make it larger than its limit is left out, and counted. */
+ * simulation; the format has nanoseconds, so slices carry their length in picoseconds as an
+ * annotation. Events beyond the limit of its size are left out, and counted. */
 #ifndef INASIM_DATA_TRACE_H
 #define INASIM_DATA_TRACE_H
 
@@ -14,10 +14,11 @@ struct trace;
 struct trace *trace_new(size_t max_bytes);
 void trace_free(struct trace *trace);
 
-/* A new track below another (0 = at the top), of a counter if it has a unit (else NULL). */
+/* Returns the number of a new track below another (0 = at the top). It shows a counter if there is
+ * a unit (else NULL). */
 uint64_t trace_track(struct trace *trace, uint64_t parent, const char *name, const char *unit);
 
-/* Slices of a track follow each other or contain each other. */
+/* A span of time. Slices of a track follow each other or contain each other. */
 void trace_slice(struct trace *trace, uint64_t track, const char *name, sim_time begin,
 		 sim_time end);
 
@@ -30,6 +31,7 @@ struct trace_mark {
 };
 void trace_instant(struct trace *trace, uint64_t track, sim_time at, const struct trace_mark *mark);
 
+/* The value of a counter from `at` on. */
 void trace_count(struct trace *trace, uint64_t track, sim_time at, uint64_t value);
 
 /* The bytes so far, owned by the trace; and how many events were left out. */
