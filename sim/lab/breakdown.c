@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define JOBS_MOST 10000000 /* no run has more; a table that says so is not ours */
+#define JOBS_MAX 10000000 /* no run has more; a table that says so is not ours */
 
 /* Related causes share a colour. */
 const struct breakdown_cause breakdown_causes[BREAKDOWN_CAUSES] = {
@@ -77,20 +77,21 @@ static void add_named(struct breakdown_named list[BREAKDOWN_NAMES], const char *
 	list[i].time += time;
 }
 
+/* Finds the iteration of the present row, or begins it. */
 static struct breakdown_iteration *iteration_of(struct breakdown *b, struct csv *csv,
 						const struct columns *c)
 {
 	uint64_t job = csv_u64(csv, c->job), number = csv_u64(csv, c->iteration);
 
-	if (job >= JOBS_MOST) {
+	if (job >= JOBS_MAX) {
 		csv_complain(csv, c->job, "is no number of a job");
 		job = 0;
 	}
 	while (b->jobs <= job) {
 		b->newest = array_reserve(b->newest, b->jobs, &b->job_capacity, sizeof(*b->newest));
-		b->newest[b->jobs++] = 0; /* none; else the iteration read last, from 1 */
+		b->newest[b->jobs++] = 0; /* 0: none; else 1 + index of the iteration begun last */
 	}
-	/* workers of a job are less than an iteration apart */
+	/* workers of a job are less than an iteration apart: it is among the newest */
 	for (size_t i = b->newest[job], n = 0; i && n < 3; i = b->iterations[i - 1].before, n++)
 		if (b->iterations[i - 1].number == number)
 			return &b->iterations[i - 1];
@@ -116,7 +117,7 @@ static void add_row(struct breakdown *b, struct csv *csv, const struct columns *
 		b->cause[i] += csv_real(csv, c->cause[i]);
 	}
 	it->sum += duration;
-	b->workers += !it->number;
+	b->workers += !it->number; /* each worker has one row of iteration 0 */
 	if (!it->workers++ || duration > it->longest) {
 		it->longest = duration;
 		it->worst = csv_u64(csv, c->worker);
@@ -140,16 +141,21 @@ static int by_number(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-static void add_share(struct breakdown *b, struct csv *csv, const int c[7])
+struct share_columns {
+	int job, iteration, link, utilization, owner_job, owner, bytes;
+};
+
+/* A row without an owner is of PAUSE frames; one with an owner and no job, of flows. */
+static void add_share(struct breakdown *b, struct csv *csv, const struct share_columns *c)
 {
-	struct breakdown_iteration key = { .job = csv_u64(csv, c[0]),
-					   .number = csv_u64(csv, c[1]) };
+	struct breakdown_iteration key = { .job = csv_u64(csv, c->job),
+					   .number = csv_u64(csv, c->iteration) };
 	struct breakdown_iteration *it =
 		bsearch(&key, b->iterations, b->count, sizeof(key), by_number);
-	const char *owner = csv_empty(csv, c[5]) ? "PAUSE" : csv_text(csv, c[5]);
+	const char *owner = csv_empty(csv, c->owner) ? "PAUSE" : csv_text(csv, c->owner);
 
 	if (!it) {
-		csv_complain(csv, c[1], "is no iteration of why.csv");
+		csv_complain(csv, c->iteration, "is no iteration of why.csv");
 		return;
 	}
 	b->shares =
@@ -157,28 +163,31 @@ static void add_share(struct breakdown *b, struct csv *csv, const int c[7])
 	if (!it->share_count++)
 		it->first_share = b->share_count;
 	b->shares[b->share_count++] = (struct breakdown_share){
-		.link = xstrdup(csv_text(csv, c[2])),
-		.owner = csv_empty(csv, c[4])
-				 ? xstrdup(owner)
-				 : xasprintf("%s (job %" PRIu64 ")", owner, csv_u64(csv, c[4])),
-		.utilization = csv_real(csv, c[3]),
-		.bytes = csv_u64(csv, c[6]),
+		.link = xstrdup(csv_text(csv, c->link)),
+		.owner = csv_empty(csv, c->owner_job) ? xstrdup(owner)
+						      : xasprintf("%s (job %" PRIu64 ")", owner,
+								  csv_u64(csv, c->owner_job)),
+		.utilization = csv_real(csv, c->utilization),
+		.bytes = csv_u64(csv, c->bytes),
 	};
 }
 
 static bool read_shares(struct breakdown *b, const char *dir, char **error)
 {
 	struct csv *csv = result_table(dir, "why-links.csv", error);
-	static const char *const names[7] = { "job_id",       "iteration", "link", "utilization",
-					      "owner_job_id", "owner",     "bytes" };
-	int columns[7];
 
 	if (!csv)
 		return !*error;
-	for (size_t i = 0; i < 7; i++)
-		columns[i] = csv_need(csv, names[i]);
+	const struct share_columns columns = { .job = csv_need(csv, "job_id"),
+					       .iteration = csv_need(csv, "iteration"),
+					       .link = csv_need(csv, "link"),
+					       .utilization = csv_need(csv, "utilization"),
+					       .owner_job = csv_need(csv, "owner_job_id"),
+					       .owner = csv_need(csv, "owner"),
+					       .bytes = csv_need(csv, "bytes") };
+
 	while (csv_next(csv))
-		add_share(b, csv, columns);
+		add_share(b, csv, &columns);
 	return csv_close(csv, error);
 }
 

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #define BREAKDOWN_CAUSES 20
-#define BREAKDOWN_NAMES  64 /* links that an iteration's workers name, at most */
+#define BREAKDOWN_NAMES  64 /* that are kept of an iteration in each list; others are left out */
 
 /* Causes in the order of why.csv: `name` as its columns have it, without "_s". */
 struct breakdown_cause {
@@ -17,7 +17,7 @@ struct breakdown_cause {
 };
 extern const struct breakdown_cause breakdown_causes[BREAKDOWN_CAUSES];
 
-/* Something that rows of an iteration name, and how often and how long. */
+/* A worker, link or job that rows of an iteration name: how often, and for how long. */
 struct breakdown_named {
 	char *text; /* owned */
 	uint64_t times;
@@ -34,13 +34,13 @@ struct breakdown_share {
 struct breakdown_iteration {
 	uint64_t job, number, workers;
 	size_t before;                       /* for breakdown_read() alone */
-	char *name, *scheme;                 /* owned */
-	double cause[BREAKDOWN_CAUSES], sum; /* of all workers */
-	double longest;
-	uint64_t worst, host; /* worker, and where it is */
+	char *name, *scheme;                 /* of the job; owned */
+	double cause[BREAKDOWN_CAUSES], sum; /* over all workers */
+	double longest;                      /* duration of any worker */
+	uint64_t worst, host;                /* the worker that took it, and its host */
 	struct breakdown_named last[BREAKDOWN_NAMES], links[BREAKDOWN_NAMES],
 		pushed[BREAKDOWN_NAMES];
-	size_t first_share, share_count; /* of the busiest links, busiest first, largest first */
+	size_t first_share, share_count; /* busiest link first; of a link, largest share first */
 };
 
 struct breakdown {
@@ -50,7 +50,7 @@ struct breakdown {
 	size_t share_count, share_capacity;
 	size_t *newest; /* for breakdown_read() alone */
 	size_t jobs, job_capacity;
-	double cause[BREAKDOWN_CAUSES], workers; /* of all jobs */
+	double cause[BREAKDOWN_CAUSES], workers; /* over all jobs */
 };
 
 /* Reads DIR/why.csv and, if it exists, DIR/why-links.csv. False without *error if there is no
@@ -61,7 +61,7 @@ void breakdown_release(struct breakdown *b);
 /* The index behind the last iteration of the same job. */
 size_t breakdown_job_end(const struct breakdown *b, size_t first);
 
-/* The one with most of the time; NULL where nothing is named. */
+/* The name with most of the time; NULL where the list is empty. */
 const struct breakdown_named *breakdown_largest(const struct breakdown_named list[BREAKDOWN_NAMES]);
 
 #endif

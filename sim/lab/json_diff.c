@@ -1,6 +1,7 @@
 #include "lab/json_diff.h"
 
 #include "base/mem.h"
+#include "base/plain.h"
 #include "conf/buf.h"
 #include "data/number.h"
 
@@ -13,22 +14,16 @@
 char *json_diff_text(const cJSON *value, const char *absent)
 {
 	char number[NUMBER_TEXT];
+	if (!value)
+		return xstrdup(absent);
 	if (cJSON_IsNumber(value)) { /* cJSON would drop the last digits */
 		number_real(number, value->valuedouble);
 		return xstrdup(number);
 	}
-	char *text = value ? cJSON_PrintUnformatted(value) : NULL;
-	size_t length = !text ? 0 : strlen(text), cut = TEXT_MAX - 3;
-	char *shown;
-	if (!text) {
-		shown = xstrdup(absent);
-	} else if (length <= TEXT_MAX) {
-		shown = xstrdup(text);
-	} else {
-		while (((unsigned char)text[cut] & 0xc0) == 0x80) /* between letters of UTF-8 */
-			cut--;
-		shown = xasprintf("%.*s...", (int)cut, text);
-	}
+	char *text = cJSON_PrintUnformatted(value);
+	char *shown = strlen(text) <= TEXT_MAX
+			      ? xstrdup(text)
+			      : xasprintf("%.*s...", (int)plain_letter(text, TEXT_MAX - 3), text);
 	cJSON_free(text);
 	return shown;
 }

@@ -14,7 +14,8 @@ struct json_difference {
 struct json_diff {
 	struct json_difference *items;
 	size_t count, capacity;
-	const char *by_position; /* match members of objects with this key by place; or NULL */
+	const char *by_position; /* members of an object under this key are matched by their
+				  * position, not by their names; NULL: none */
 };
 
 /* Adds the differences below `pointer`; NULL stands for an absent value. Compares containers of one

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LISTED 20
+#define LISTED 20 /* names in a message */
 
 void names_add(struct names *names, const char *name)
 {

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* All zero is empty; whoever adds frees the items. The names belong to others. */
+/* All zero is the empty list. Whoever adds frees `items`; the names belong to others. */
 struct names {
 	const char **items;
 	size_t count, capacity;
@@ -13,7 +13,7 @@ struct names {
 void names_add(struct names *names, const char *name);
 size_t names_find(const struct names *names, const char *name); /* SIZE_MAX: none */
 
-/* "A, B and C"; of more than `most`, those and ", ...". */
+/* Prints "A, B and C"; of more than `max` names the first `max`, then ", ...". */
 void names_list(FILE *to, const char *const *names, size_t count, size_t max);
 
 /* "there is no WHAT "WORD" (did you mean "NEAR"?); HAS A, B and C"; without the list if `has` is

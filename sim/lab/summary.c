@@ -14,12 +14,8 @@ void summary_print_warnings(const struct summary *summary, const char *lead, FIL
 {
 	const cJSON *item;
 	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(summary->root, "warnings"))
-		if (cJSON_IsString(item)) {
-			char *text = xstrdup(item->valuestring);
-			plain_text(text);
-			fprintf(to, "%s: %s\n", lead, text);
-			free(text);
-		}
+		if (cJSON_IsString(item))
+			plain_print(to, "%s: %s\n", lead, item->valuestring);
 }
 
 bool summary_is_of_machine(const char *name)

@@ -17,29 +17,28 @@ struct summary_number {
 };
 
 struct summary {
-	cJSON *root;                    /* the whole; owned, as all here */
+	cJSON *root;                    /* the whole file; owned, as all here */
 	struct summary_number *numbers; /* in the order of the file */
 	size_t count, capacity;
 };
 
-/* Reads DIR/summary.json: its numbers, without texts and flags. False and *error (caller frees) if
- * it cannot. Release it in any case. */
+/* Reads DIR/summary.json; `numbers` has neither its texts nor its flags. False and *error (caller
+ * frees) on failure. Release the summary in any case. */
 bool summary_read(struct summary *summary, const char *dir, char **error);
 void summary_release(struct summary *summary);
 
-/* Prints a line "LEAD: TEXT" for each of its "warnings", without control characters. */
+/* Prints a line "LEAD: TEXT" for each warning of the run, without control characters. */
 void summary_print_warnings(const struct summary *summary, const char *lead, FILE *to);
 
-/* Adds the metrics that are shown when nobody asks; without times over all jobs where these are not
- * alike. */
+/* Adds the metrics shown when nobody asks; those over all jobs only where jobs are alike. */
 void summary_usual(struct names *names, bool jobs_alike);
 
 /* Whether this member of summary.json depends on the machine rather than the run. */
 bool summary_is_of_machine(const char *name);
 
-/* SIZE_MAX if there is none of this name. */
+/* The index and the value of a number; SIZE_MAX and NaN if there is none of this name. */
 size_t summary_find(const struct summary *summary, const char *name);
-double summary_value(const struct summary *summary, const char *name); /* NaN */
+double summary_value(const struct summary *summary, const char *name);
 
 /* Adds the numbers BEGIN GROUP END ("jobs.by_name.", GROUP, ".jct_s.mean") that are not in `names`
  * yet. They live as long as the summary. */

@@ -57,7 +57,7 @@ static enum kind kind_of(const char *dir, char **error)
 	return KIND_NEITHER;
 }
 
-/* Makes comments of what stands around the tabular. */
+/* Writes the text with all lines outside the tabular as comments; changes `text`. */
 static void put_comments(char *text, FILE *to)
 {
 	bool table = false;

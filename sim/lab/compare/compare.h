@@ -36,7 +36,7 @@ enum compare_end {
 
 /* What a ratio rests on. */
 enum compare_basis {
-	BASIS_NONE,        /* no ratio: the row is the baseline, or has none */
+	BASIS_NONE,        /* no ratio: the row is the baseline itself, or lacks one */
 	BASIS_QUOTIENT,    /* of two numbers */
 	BASIS_PAIRS,       /* common random numbers */
 	BASIS_INDEPENDENT, /* two samples */
@@ -52,8 +52,7 @@ struct compare_row {
 	double baseline; /* NaN: there is none */
 	struct estimate ratio, difference;
 	enum compare_basis basis;
-	double paired[2]; /* where some pairs are incomplete: means of baseline and value over the
-			     others */
+	double paired[2]; /* baseline and value over the complete pairs, where some are not */
 };
 
 /* A run that is compared, as it was read. */
@@ -64,7 +63,7 @@ struct run {
 	struct summary summary;
 };
 struct runs {
-	struct run *items; /* owned, as what they point to */
+	struct run *items; /* owned, as is what they point to, except `dir` */
 	size_t count;
 };
 
@@ -78,8 +77,8 @@ struct comparison {
 	size_t count, capacity;
 };
 
-/* Compares runs, for who shows the rows otherwise. Fills in `comparison`, to be released, or else
- * *error (caller frees). */
+/* Compares runs, for callers that show the rows in their own way. Fills in `comparison`, which the
+ * caller releases, or else *error (caller frees). */
 enum compare_end compare_runs_read(const char *const *dirs, size_t count,
 				   const struct compare_options *options,
 				   struct comparison *comparison, char **error);

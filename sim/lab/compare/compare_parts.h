@@ -17,11 +17,11 @@ void comparison_print(const struct comparison *comparison, FILE *to);
 /* Whether any row has work that did not finish. */
 bool comparison_has_unfinished(const struct comparison *comparison);
 
-/* Prints which rows leave the tolerance, none if it is NaN; returns how many. */
+/* Prints which rows leave the tolerance, none if the tolerance is NaN; returns how many do. */
 size_t comparison_outside(const struct comparison *comparison, double tolerance, FILE *to);
 
-/* The whole as JSON: what is compared stands between the two. Returns how many rows leave the
- * tolerance. */
+/* The whole as JSON: between the two calls the caller writes what is compared. Returns how many
+ * rows leave the tolerance. */
 void comparison_json_begin(struct json *json, const char *kind);
 size_t comparison_json_end(struct json *json, const struct comparison *comparison, double tolerance,
 			   FILE *to);
@@ -33,6 +33,7 @@ typedef enum compare_has compare_has(const void *owner, const char *metric);
 bool compare_metrics(struct names *metrics, const struct names *asked, compare_has *has,
 		     const void *owner, const struct names *usual, const struct names *known,
 		     char **error);
+
 /* As compare(), for directories that are all runs, or all sweeps. */
 enum compare_end compare_runs(const char *const *dirs, size_t count,
 			      const struct compare_options *options, FILE *to, char **error);

@@ -49,7 +49,7 @@ static void add_interval(struct grid *grid, const struct estimate *e)
 		grid_add(grid, "[%s, %s]", number(low, e->low), number(high, e->high));
 }
 
-/* As half a width where the interval is symmetric: of means and differences. */
+/* A symmetric interval, as those of means and differences, is shown as half its width. */
 static void add_half_width(struct grid *grid, const struct estimate *e)
 {
 	double half = estimate_half_width(e);
@@ -79,6 +79,7 @@ static void add_basis(struct grid *grid, const struct compare_row *row)
 	}
 }
 
+/* `before`: the row above of the same metric, or NULL. */
 static void add_row(struct grid *grid, const struct comparison *comparison,
 		    const struct compare_row *row, const struct compare_row *before)
 {
@@ -181,7 +182,7 @@ static void json_labels(struct json *json, const struct comparison *comparison,
 	json_close_object(json);
 }
 
-static void report_json(struct json *json, const struct comparison *comparison)
+static void json_rows(struct json *json, const struct comparison *comparison)
 {
 	static const char *const bases[] = { [BASIS_NONE] = NULL,
 					     [BASIS_QUOTIENT] = "quotient",
@@ -220,8 +221,7 @@ static void report_json(struct json *json, const struct comparison *comparison)
 
 /* ---- Tolerance ---- */
 
-/* Where there is no ratio (0 and 0, or a number that one side lacks), only equal
- * numbers agree. */
+/* Where there is no ratio (0 and 0, or a number that one side lacks), only equal numbers agree. */
 static bool outside(const struct compare_row *row, double tolerance)
 {
 	double a = row->baseline, b = row->value.value, ratio = row->ratio.value;
@@ -232,7 +232,8 @@ static bool outside(const struct compare_row *row, double tolerance)
 	return a != b && !(isnan(a) && isnan(b));
 }
 
-/* Writes them to `json`, or as text to `to` if that is NULL. */
+/* Writes the rows that leave the tolerance to `json`, or as text to `to` if `json` is NULL; returns
+ * how many they are. */
 static size_t put_outside(const struct comparison *comparison, double tolerance, FILE *to,
 			  struct json *json)
 {
@@ -277,7 +278,7 @@ size_t comparison_json_end(struct json *json, const struct comparison *compariso
 			   FILE *to)
 {
 	size_t outside_count = 0;
-	report_json(json, comparison);
+	json_rows(json, comparison);
 	if (!isnan(tolerance)) {
 		json_real(json, "tolerance", tolerance);
 		json_open_array(json, "outside");

@@ -38,7 +38,7 @@ static void runs_release(struct runs *runs)
 	free(runs->items);
 }
 
-/* False and *error; release them in any case. */
+/* False and *error on failure; release the runs in any case. */
 static bool runs_read(struct runs *runs, const char *const *dirs, size_t count, bool by_folder,
 		      char **error)
 {
@@ -54,17 +54,22 @@ static bool runs_read(struct runs *runs, const char *const *dirs, size_t count, 
 
 /* ---- Metrics ---- */
 
+/* The number NAME of the object that has the metric. */
+static double beside(const struct summary *summary, const char *metric, const char *name)
+{
+	char *path = xasprintf("%.*s.%s", (int)(strrchr(metric, '.') - metric), metric, name);
+	double value = summary_value(summary, path);
+	free(path);
+	return value;
+}
+
 /* Whether PREFIX.count is 0 in all runs: then PREFIX.finished says nothing. */
 static bool no_work(const struct runs *runs, const char *metric)
 {
 	const char *end = strrchr(metric, '.');
-	if (!end || strcmp(end, ".finished") != 0)
-		return false;
-	char *name = xasprintf("%.*s.count", (int)(end - metric), metric);
-	bool none = true;
+	bool none = end && strcmp(end, ".finished") == 0;
 	for (size_t i = 0; i < runs->count; i++)
-		none = none && summary_value(&runs->items[i].summary, name) == 0;
-	free(name);
+		none = none && beside(&runs->items[i].summary, metric, "count") == 0;
 	return none;
 }
 
@@ -82,7 +87,7 @@ static enum compare_has runs_have(const void *owner, const char *metric)
 	return has;
 }
 
-/* Adds such a metric of each group, in the order of the first run that has it. */
+/* Adds BEGIN GROUP END of each group of any run, in the order of the first run that has it. */
 static void add_groups(struct names *names, const struct runs *runs, const char *begin,
 		       const char *end)
 {
@@ -103,21 +108,18 @@ static bool jobs_alike(const struct runs *runs)
 	return alike;
 }
 
-/* Jain's index of groups with several members. */
+/* Adds Jain's index of groups of which several members have finished. */
 static void add_fairness(struct names *names, const struct runs *runs)
 {
 	struct names all = { 0 };
 	add_groups(&all, runs, METRIC_OF_FLOWS, ".jain");
 	add_groups(&all, runs, METRIC_OF_JOBS, ".jain");
 	for (size_t i = 0; i < all.count; i++) {
-		char *count = xasprintf("%.*sfinished",
-					(int)(strlen(all.items[i]) - strlen("jain")), all.items[i]);
 		double max = 0;
 		for (size_t r = 0; r < runs->count; r++)
-			max = fmax(max, summary_value(&runs->items[r].summary, count));
+			max = fmax(max, beside(&runs->items[r].summary, all.items[i], "finished"));
 		if (max >= 2)
 			names_add(names, all.items[i]);
-		free(count);
 	}
 	free(all.items);
 }
@@ -147,21 +149,17 @@ static bool choose_metrics(struct names *metrics, const struct runs *runs,
 static void fill_work(struct compare_row *row, const struct summary *summary)
 {
 	char *path = xstrdup(row->metric);
-	for (char *dot; !row->has_work && (dot = strrchr(path, '.'));) {
-		*dot = '\0';
-		char *finished = xasprintf("%s.finished", path);
-		char *count = xasprintf("%s.count", path);
-		double f = summary_value(summary, finished), c = summary_value(summary, count);
-		row->has_work = !isnan(f) && !isnan(c);
-		row->finished = row->has_work ? (uint64_t)f : 0;
-		row->count = row->has_work ? (uint64_t)c : 0;
-		free(finished);
-		free(count);
+	for (char *dot; !row->has_work && (dot = strrchr(path, '.')); *dot = '\0') {
+		double finished = beside(summary, path, "finished");
+		double count = beside(summary, path, "count");
+		row->has_work = !isnan(finished) && !isnan(count);
+		row->finished = row->has_work ? (uint64_t)finished : 0;
+		row->count = row->has_work ? (uint64_t)count : 0;
 	}
 	free(path);
 }
 
-/* The mean or the quantile that the metric is of such values. */
+/* The mean of the values or their quantile, as the metric has it. */
 static struct estimate infer(const struct sample_source *source, const double *values, size_t count)
 {
 	double p = source->quantile;
@@ -189,7 +187,7 @@ static void fill_value(struct compare_row *row, const struct run *run,
 	}
 }
 
-/* Over pairs of x and y; if there are none, of two independent samples. */
+/* The ratio over the pairs of x and y or, if there are none, of a and b as independent samples. */
 static struct estimate ratio_of(const struct sample_source *source, const struct samples *a,
 				const struct samples *b, size_t pairs, const double *x,
 				const double *y, struct rng *rng)
@@ -285,6 +283,7 @@ static void print_run(const struct runs *runs, size_t index, FILE *to)
 	summary_print_warnings(&run->summary, "   warning", to);
 }
 
+/* In what a run differs from the first one: scenario, version, commit. */
 static struct json_diff difference(const struct runs *runs, size_t index)
 {
 	static const char *const keys[] = { "scenario", "version", "commit" };
@@ -410,6 +409,7 @@ static size_t print_json(const struct runs *runs, const struct comparison *compa
 	return comparison_json_end(&json, comparison, tolerance, to);
 }
 
+/* NULL, or what is wrong with the options. */
 static char *nonsense(size_t count, const struct compare_options *options)
 {
 	if (options->by || options->baseline)

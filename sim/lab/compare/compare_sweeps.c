@@ -1,8 +1,8 @@
 /* One sweep along an axis, or several sweeps over the same axes, side by side.
  *
- * A variant is what is compared: a value of the axis, or a sweep. A cell is a
- * combination of the other axes (of all axes): in it, each variant has at most
- * one group of replications. */
+ * A variant is what is compared: a value of the axis, or a sweep. A cell is a combination of values
+ * of the other axes (of all axes, where sweeps are compared): in it, each variant has at most one
+ * group of replications. */
 #include "lab/compare/compare_parts.h"
 
 #include "base/mem.h"
@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What is compared. */
 struct frame {
 	struct sweep_table **tables;
 	struct groups *groups;
@@ -24,6 +25,7 @@ struct frame {
 	size_t entry_count;
 };
 
+/* A group in its cell. */
 struct entry {
 	const struct frame *frame;
 	const struct sweep_table *table;
@@ -93,7 +95,7 @@ static char *axes_differ(const struct sweep_table *a, const struct sweep_table *
 	return NULL;
 }
 
-/* Fills in by and baseline. NULL, or what is wrong with the options. */
+/* Fills in `by` and `baseline`. NULL, or what is wrong with the options. */
 static char *choose_variants(struct frame *frame, const struct compare_options *options)
 {
 	const struct sweep_table *table = frame->tables[0];

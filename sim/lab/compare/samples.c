@@ -12,15 +12,14 @@
 
 struct sample {
 	uint64_t id, inner;
-	uint64_t identity; /* hash of the columns of its identity */
-	uint64_t group;    /* hash of its name */
+	uint64_t identity; /* hash of what makes it the same in two runs */
+	uint64_t group;    /* hash of the group's name */
 	double value;
 };
 
 /* ---- Which ---- */
 
-/* Finds the metric whose path is "OF.NAME", or "jobs.by_name.GROUP.NAME"; a group's name may have
- * points itself. */
+/* Finds the metric of the path "OF.NAME" or "jobs.by_name.GROUP.NAME"; GROUP may contain dots. */
 static bool find_metric(struct sample_source *source, const char *path, size_t length)
 {
 	static const char by[] = METRIC_OF_JOBS;
@@ -73,7 +72,7 @@ static struct columns find_columns(struct csv *csv, const struct sample_source *
 	return c;
 }
 
-/* Whether this piece of work has no such value, and is no sample. */
+/* Whether this row has no such value, and so is no sample. */
 static bool lacks(struct csv *csv, const struct columns *c, const struct sample_source *source)
 {
 	return source->metric->some && csv_empty(csv, c->value);
@@ -101,27 +100,23 @@ static bool wanted(struct csv *csv, const struct columns *c, const struct sample
 	       (c->name < 0 || strcmp(csv_text(csv, c->name), source->name) == 0);
 }
 
-static int by_number(const struct sample *a, const struct sample *b)
+static int by_number(const void *x, const void *y)
 {
+	const struct sample *a = x, *b = y;
 	if (a->id != b->id)
 		return a->id < b->id ? -1 : 1;
 	return (a->inner > b->inner) - (a->inner < b->inner);
 }
 
-static int compare_samples(const void *a, const void *b)
-{
-	return by_number(a, b);
-}
-
 static void put_in_order(struct samples *samples)
 {
 	if (samples->count > 0)
-		qsort(samples->items, samples->count, sizeof(*samples->items), compare_samples);
+		qsort(samples->items, samples->count, sizeof(*samples->items), by_number);
 	for (size_t i = 0; i < samples->count; i++)
 		samples->values[i] = samples->items[i].value;
 }
 
-/* Whether they are of several groups. */
+/* Whether the samples are of several groups. */
 static bool are_mixed(const struct samples *samples)
 {
 	for (size_t i = 1; i < samples->count; i++)

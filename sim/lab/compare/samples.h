@@ -18,20 +18,20 @@ bool sample_source(const char *metric, struct sample_source *source);
 struct samples {
 	struct sample *items; /* by number of the flow, job, iteration */
 	size_t count;
-	double *values;    /* in this order; NaN where unfinished */
+	double *values;    /* of the items; NaN where unfinished */
 	bool each_is_work; /* they are jobs or flows: n of count have finished */
 	bool mixed;        /* they belong to several groups of the scenario */
 };
 
-/* Reads them from the tables in DIR; there are none without the table. False and *error (caller
- * frees) if it cannot be read; `samples` are then empty. They may be released twice. */
+/* Reads the samples from their table in DIR; none if there is no such table. False and *error
+ * (caller frees) if it cannot be read; `samples` is then empty. It may be released twice. */
 bool samples_read(const char *dir, const struct sample_source *source, struct samples *samples,
 		  char **error);
 void samples_release(struct samples *samples);
 
-/* Puts the values of two runs side by side, NaN where a run has none; the caller frees both.
- * Returns their number; 0 if the flows (jobs) are not the same: one number stands for another size,
- * arrival or end points in each run. */
+/* Puts the values of two runs side by side, NaN where a run has none; the caller frees both arrays.
+ * Returns the number of pairs; 0 if the flows (jobs) are not the same: under one number, the runs
+ * have another size, arrival or end points. */
 size_t samples_pair(const struct samples *a, const struct samples *b, double **values_a,
 		    double **values_b);
 

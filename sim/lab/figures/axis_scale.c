@@ -13,7 +13,7 @@
 #define FACTOR_SPREAD  1.8 /* largest over smallest of these ratios: 1, 2, 5, 10 is geometric */
 #define GEOMETRIC_FROM 3   /* fewest values: two have only one ratio */
 
-/* What a value counts. */
+/* What a value is a number of. */
 enum kind { KIND_PLAIN, KIND_TIME, KIND_SIZE, KIND_RATE, KIND_PACKETS, KIND_NONE };
 
 /* Reads a plain number in front of `suffix`, which ends the text. */
@@ -31,6 +31,7 @@ static const struct {
 	enum kind kind;
 } units[] = { { UNIT_TIME, KIND_TIME }, { UNIT_SIZE, KIND_SIZE }, { UNIT_RATE, KIND_RATE } };
 
+/* Reads a value in base units; KIND_NONE: it is no number. */
 static enum kind read_value(const char *text, double *value)
 {
 	uint64_t whole;
@@ -47,6 +48,7 @@ static enum kind read_value(const char *text, double *value)
 	return KIND_NONE;
 }
 
+/* Whether the values, two or more, are different numbers of one kind. */
 static bool read_values(const struct sweep_axis *axis, double *at)
 {
 	enum kind kind = KIND_NONE;
@@ -105,7 +107,6 @@ void axis_scale_release(struct axis_scale *scale)
 {
 	free(scale->at);
 	free(scale->called);
-	scale->at = NULL;
 }
 
 void axis_scale_as_labels(struct axis_scale *scale)

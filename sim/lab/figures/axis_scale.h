@@ -14,7 +14,7 @@ struct axis_scale {
 	const struct sweep_axis *axis; /* not owned */
 	bool numeric;                  /* all values are numbers of one kind, and differ */
 	bool geometric; /* numeric, above 0, in nearly equal ratios: fit for a logarithmic axis */
-	double *at;     /* by level: the number in base units, or, of labels, the level */
+	double *at;     /* by level: its number in base units; of labels, the level itself */
 	const char **called; /* by level: what the user calls it (not owned), or NULL */
 };
 

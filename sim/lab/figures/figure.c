@@ -119,14 +119,13 @@ static void quote(struct figure *f, const char *words, bool is_format)
 	const char *text = tex ? tex : words;
 	putc('\'', script);
 	while (*text != '\0') {
-		if (*text == '\'') { /* '' is a quote, too, but not at the start of the text */
+		if (*text == '\'') { /* gnuplot knows '' for it, but not at the start of a text */
 			fputs("'.\"'\".'", script);
 			text++;
 			continue;
 		}
-		if (svg &&
-		    strncmp(text, "]]>", 3) == 0) { /* would be no XML: a space without width */
-			fputs("]]\u200b", script);
+		if (svg && strncmp(text, "]]>", 3) == 0) {
+			fputs("]]\u200b", script); /* a space without width, else it is no XML */
 			text += 2;
 			continue;
 		}
@@ -313,11 +312,11 @@ void figure_curve(struct figure *f, size_t panel, size_t curve, const char *name
 		fputs("\n\n", f->data);
 	FILE *text = open_memstream(&f->curve, &length);
 	int begin = fprintf(text, "%zu %zu", panel, curve);
-	fputs("_\"", text);
+	putc('\0', text);
+	putc('"', text);
 	put_plain(text, name);
 	putc('"', text);
 	fclose(text);
-	f->curve[begin] = '\0';
 	f->ending = f->curve + begin + 1;
 	f->panel = panel;
 	f->number = curve;
@@ -398,6 +397,7 @@ static bool add_templates(struct figure *f)
 	return true;
 }
 
+/* Whether the last bytes of a picture have `end` among them. */
 static bool is_whole(const char *picture, size_t length, const char *end)
 {
 	size_t wanted = strlen(end), tail = length < 16 ? length : 16;

@@ -32,7 +32,7 @@ struct figure {
 	const char *name;   /* of the files: letters, digits, '.', '_' and '-' only */
 	const char *folder; /* where they go */
 	const struct plot_options *options;
-	size_t group;    /* panels that show one metric and share its label; 0: all differ */
+	size_t group;    /* neighbouring panels that show one metric, under one label; 0: none do */
 	bool log_y;      /* logarithmic y axis: set it, and LOGY of the template, before rows */
 	const char *dir; /* the directory read last, for messages */
 	const char *why; /* why there is no figure; static text */
@@ -45,14 +45,14 @@ struct figure {
 	size_t head_length, data_length, script_length;
 	size_t panels;
 	const char *columns;
-	char *curve;                /* what all its rows begin with; NULL before the first one */
-	const char *ending;         /* and what they end with, behind it */
+	char *curve;        /* what all rows of the curve begin with; NULL before the first */
+	const char *ending; /* and what they end with; in the same memory */
 	size_t panel, number, rows; /* of the curve */
 	struct figure_range x, y[FIGURE_PANELS];
 };
 
-/* Begins both files. `columns` (kept) names the columns between "panel series" and "name", with
- * their units. A curve may have no rows. */
+/* Begins the table and the script. `columns` (kept) names the columns between "panel series" and
+ * "name", with their units. A curve may have no rows. */
 void figure_begin(struct figure *f, const char *template, size_t panels, size_t curves,
 		  const char *columns);
 
@@ -97,7 +97,7 @@ void figure_reach(struct figure *f, size_t panel, double value);
  * drawn. */
 bool figure_finish(struct figure *f, bool data, FILE *to);
 
-/* Shortens a text to `most` bytes by replacing its middle with "…"; cuts between letters of UTF-8.
+/* Shortens a text to `max` bytes by replacing its middle with "…"; cuts between letters of UTF-8.
  * The caller frees. */
 char *figure_cut(const char *text, size_t max);
 

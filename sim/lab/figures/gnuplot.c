@@ -7,6 +7,7 @@
 #include "data/folder.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,8 +59,7 @@ static void become_gnuplot(const char *folder, const char *script, int picture, 
 	_exit(NOT_STARTED);
 }
 
-/* NULL, or what went wrong (caller frees); `said`: gnuplot's words, or those of
- * become_gnuplot(). */
+/* NULL, or what went wrong (caller frees). `said`: what gnuplot or become_gnuplot() has written. */
 static char *failure(int status, const char *folder, const char *script, const char *said)
 {
 	const char *words = *said != '\0' ? said : "it says nothing";
@@ -96,6 +96,7 @@ char *gnuplot_run(const char *folder, const char *script, size_t *length, char *
 {
 	FILE *picture = tmpfile(), *messages = tmpfile();
 	char *text = NULL;
+	signal(SIGCHLD, SIG_DFL); /* if our parent ignores it, we cannot wait for a child */
 	pid_t child = picture && messages ? child_fork() : -1;
 	if (child == 0)
 		become_gnuplot(folder, script, fileno(picture), fileno(messages));

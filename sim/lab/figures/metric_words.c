@@ -18,8 +18,8 @@ static char *cut_last(char *path)
 	return part;
 }
 
-/* Cuts off the statistic (NULL if there is none) and returns the quantity (caller frees). What is
- * left says of what they are. */
+/* Cuts the statistic and the quantity off a path, so that it says what they are of. Sets *statistic
+ * to its words (NULL: there is none) and returns the quantity (caller frees). */
 static char *cut_path(char *path, const char **statistic)
 {
 	char *last = cut_last(path);
@@ -41,7 +41,7 @@ const char *metric_unit(const char *name)
 	return unit;
 }
 
-/* The value of a metric that is the same in all points; NaN if it is not. */
+/* The value of a metric that has the same in all points; NaN if they differ, or none has it. */
 static double constant(const struct sweep_table *table, const char *name)
 {
 	size_t metric = sweep_table_metric(table, name);
@@ -100,8 +100,8 @@ static char *of_what(const struct sweep_table *table, const char *rest)
 	return *rest == '.' ? xasprintf(", %s", rest + 1) : xstrdup("");
 }
 
-/* Words for a quantity of what the path begins with, "jobs", or of its groups; NULL if it has none.
- */
+/* The words of a quantity of what the path begins with ("jobs": `group` bytes), or of its groups.
+ * NULL: it has no such quantity. */
 static const char *known_words(const char *path, size_t group, const char *quantity)
 {
 	char of[32];
@@ -114,7 +114,7 @@ static const char *known_words(const char *path, size_t group, const char *quant
 	return metric ? metric->words : NULL;
 }
 
-/* Reads the path from its end, since a user's name (after "by_name") may contain points. */
+/* Reads the path from its end, since a user's name (after "by_name") may contain dots. */
 char *metric_words(const char *name, const struct sweep_table *table)
 {
 	const char *statistic;

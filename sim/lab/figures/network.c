@@ -1,6 +1,6 @@
 /* The network: nodes by tier, links by how busy they were, switches by whether they added gradients
- * up. Reads links.csv and, if there is one, aggregators.csv, so that it draws what ran, whatever it
- * was written down as. */
+ * up. Reads links.csv and, if there is one, aggregators.csv, so that it draws what ran, however the
+ * scenario described it. */
 #include "lab/figures/figure.h"
 
 #include "base/mem.h"
@@ -12,12 +12,12 @@
 #include <string.h>
 
 #define LINKS_MAX 20000
-#define CLASSES   5 /* of utilisation */
-#define HOSTS     (CLASSES + 1)
+#define CLASSES   5             /* of links by utilisation: curves 1 to 5, nodes have the others */
+#define HOSTS     (CLASSES + 1) /* curve of hosts, ... */
 #define SWITCHES  (CLASSES + 2)
-#define ADDING    (CLASSES + 3)
-#define UNKNOWN   (-1)
-#define OUTSIDE   1.25 /* hosts around a circle of switches */
+#define ADDING    (CLASSES + 3) /* switches that added gradients up */
+#define UNKNOWN   (-1)          /* tier */
+#define OUTSIDE   1.25          /* radius of the hosts; that of the circle of switches is 1 */
 
 struct node {
 	char *name;
@@ -25,8 +25,8 @@ struct node {
 	int tier;
 	bool adds;
 	double x, y;
-	double sum; /* of x below it, and ... */
-	size_t below;
+	double sum;   /* of the x of the nodes below it; in a circle, of its hosts placed so far */
+	size_t below; /* how many nodes are below it */
 };
 
 struct link {
@@ -97,18 +97,14 @@ static int by_place(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
+static int compare_name(const void *name, const void *node)
+{
+	return strcmp(name, ((const struct node *)node)->name);
+}
+
 static struct node *find(const struct map *map, const char *name)
 {
-	size_t low = 0, high = map->node_count;
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		if (strcmp(map->nodes[middle].name, name) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	bool found = low < map->node_count && !strcmp(map->nodes[low].name, name);
-	return found ? &map->nodes[low] : NULL;
+	return bsearch(name, map->nodes, map->node_count, sizeof(*map->nodes), compare_name);
 }
 
 static void find_nodes(struct map *map)
@@ -130,8 +126,8 @@ static void find_nodes(struct map *map)
 	}
 }
 
-/* Which switches added gradients up. A run without jobs in switches has no table; of a fluid one,
- * which counts no packets, all that have a row. */
+/* Finds the switches that added gradients up: those with a row in aggregators.csv, unless its
+ * count is 0 (in a fluid run it is empty). A run without jobs in switches has no such table. */
 static bool find_adding(struct map *map, struct figure *f)
 {
 	struct csv *csv = result_table(f->dir, "aggregators.csv", &f->error);
@@ -149,7 +145,7 @@ static bool find_adding(struct map *map, struct figure *f)
 	return csv_close(csv, &f->error);
 }
 
-/* From hosts up; returns the number of tiers, hosts' included. */
+/* Numbers the tiers from hosts, 0, up; returns how many there are. */
 static int find_tiers(struct map *map)
 {
 	bool more = true;
@@ -173,7 +169,7 @@ static int find_tiers(struct map *map)
 
 /* ---- Places ---- */
 
-/* The nodes of a tier, side by side, those above neighbours beside each other. */
+/* Places the nodes of a tier side by side, in the order of the nodes below them. */
 static void place_row(struct map *map, int tier, struct node **row)
 {
 	size_t count = 0;
@@ -198,7 +194,7 @@ static void place_row(struct map *map, int tier, struct node **row)
 	}
 }
 
-/* Switches that are joined within a tier, as in a torus: around a circle, their hosts outside. */
+/* Places switches that are joined within a tier, as in a torus, in a circle, hosts outside. */
 static void place_circle(struct map *map, struct node **row)
 {
 	size_t count = 0;

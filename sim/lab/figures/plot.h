@@ -17,7 +17,7 @@ struct plot_options {
 	const char *only; /* name of one figure, or NULL for all that have data */
 	const char *out;  /* folder for the figures; NULL = DIR/figures */
 	double width_in, height_in; /* inches, for print; 0 = for a screen */
-	bool no_title;              /* for a caption that says it */
+	bool no_title;              /* for figures whose caption says it */
 	bool quiet;                 /* say nothing of figures that have no data */
 	bool sparing;               /* no bars where each run has one value: a table shows these */
 	char font[64];              /* a family; "" = the usual one */
@@ -38,9 +38,7 @@ bool plot_font(const char *text, struct plot_options *options);
 /* The functions below draw into options->out or DIR/figures, which they create, and print the path
  * of each figure to `to`, one a line. They return the number of figures, or one of these with
  * *error (caller frees). */
-#define PLOT_IO                                                                                    \
-	(-1) /* a file cannot be read or written, gnuplot fails, or there is no data for the one   \
-	      * figure that options->only asks for */
+#define PLOT_IO    (-1) /* a file cannot be read or written, gnuplot fails, or `only` has no data */
 #define PLOT_USAGE (-2) /* the options do not fit */
 
 /* A figure without data is skipped with a line on stderr; one that was asked for by name is an
@@ -59,7 +57,7 @@ int plot_together(const struct plot_labelled *runs, size_t count,
 /* The i-th figure of runs, or NULL behind the last. */
 struct plot_figure {
 	const char *name;             /* "slowdown", "fct_cdf", "job_timeline", ... */
-	const char *alone, *together; /* what it shows of one run, of several; NULL: it does not */
+	const char *alone, *together; /* what it shows of one run, of several; NULL: nothing */
 };
 const struct plot_figure *plot_figure(size_t i);
 

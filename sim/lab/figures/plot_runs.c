@@ -26,9 +26,9 @@ struct runs {
 	const struct plot_labelled *at;
 	char **labels;
 	size_t count;
-	bool together;               /* else there is one */
+	bool together;               /* several in each figure; else there is one run */
 	struct values *of;           /* what the figure's query found, by run; owned */
-	const struct metric *metric; /* of which, or NULL */
+	const struct metric *metric; /* that the query reads, or NULL */
 };
 
 /* ---- Curves, one for each group of each run ---- */
@@ -234,7 +234,7 @@ static void put_cdf(struct figure *f, const struct value_group *group)
 				   1);
 }
 
-/* The metric in words, as a title begins. */
+/* The metric in words, with a capital letter. */
 static const char *titled(char *buffer, size_t size, const struct runs *runs)
 {
 	snprintf(buffer, size, "%s", runs->metric->words);
@@ -279,10 +279,7 @@ static struct names job_names(const struct runs *runs)
 	for (size_t r = 0; r < runs->count; r++)
 		for (size_t i = 0; i < runs->of[r].group_count; i++) {
 			const char *name = runs->of[r].groups[i].name;
-			bool known = false;
-			for (size_t k = 0; k < r && !known; k++)
-				known = values_find(&runs->of[k], name);
-			if (!known)
+			if (names_find(&names, name) == SIZE_MAX)
 				names_add(&names, name);
 		}
 	return names;
@@ -488,70 +485,61 @@ struct kind {
 	struct plot_figure figure;
 	bool (*draw)(struct figure *f, const struct runs *runs);
 	const char *of, *metric;   /* of metrics.h, whose table is read; NULL: the query says all */
-	struct values_query query; /* without a file, draw() reads for itself */
+	struct values_query query; /* with neither metric nor file: draw() reads by itself */
 };
 
 static const struct kind kinds[] = {
-	{ { "breakdown", "what iterations were spent on, cause on cause, of a run with --why",
-	    "what iterations were spent on, cause on cause, of runs with --why" },
-	  breakdown,
-	  NULL,
-	  NULL,
-	  { 0 } },
-	{ { "slowdown", "FCT slowdown by flow size: median, 95th and 99th percentile",
-	    "median and 99th percentile of the slowdown by flow size, as bars" },
-	  slowdown,
-	  "flows",
-	  "slowdown",
-	  { .group = "size_bytes", .by_size = true } },
-	{ { "fct_cdf", "distribution of flow completion times, one line per flow group",
-	    "distributions of flow completion times, one line a directory" },
-	  cdf,
-	  "flows",
-	  "fct_s",
-	  { 0 } },
-	{ { "job_timeline", "when jobs wait, compute and wait for communication", NULL },
-	  job_timeline,
-	  NULL,
-	  NULL,
-	  { 0 } },
-	{ { "jct", NULL, "job completion times by job name; of many names, distributions" },
-	  jct,
-	  "jobs",
-	  "jct_s",
-	  { .name = result_job_name } },
-	{ { "jct_cdf", NULL, "distributions of job completion times, one line a directory" },
-	  cdf,
-	  "jobs",
-	  "jct_s",
-	  { .name = result_job_name } },
-	{ { "link_utilization", "utilisation of all links, ranked, by tier and direction", NULL },
-	  link_utilization,
-	  "links",
-	  "utilization",
-	  { .subgroup = "direction" } },
-	{ { "network", "nodes by tier, links coloured by how busy they were", NULL },
-	  network_map,
-	  NULL,
-	  NULL,
-	  { 0 } },
-	{ { "series", "active flows and jobs and link utilisation over time",
-	    "active flows and jobs and link utilisation over time" },
-	  series,
-	  NULL,
-	  NULL,
-	  { .file = "series/network.csv",
-	    .columns = { "active_flows", "active_jobs", "mean_utilization", "max_utilization" },
-	    .at = "time_s" } },
-	{ { "packets", "packets over time on the links that the scenario samples",
-	    "packets over time on the links that the scenarios sample" },
-	  packets,
-	  NULL,
-	  NULL,
-	  { .file = "series/links.csv",
-	    .columns = { "packets" },
-	    .group = "links",
-	    .at = "time_s" } },
+	{ .figure = { "breakdown",
+		      "what iterations were spent on, cause on cause, of a run with --why",
+		      "what iterations were spent on, cause on cause, of runs with --why" },
+	  .draw = breakdown },
+	{ .figure = { "slowdown", "FCT slowdown by flow size: median, 95th and 99th percentile",
+		      "median and 99th percentile of the slowdown by flow size, as bars" },
+	  .draw = slowdown,
+	  .of = "flows",
+	  .metric = "slowdown",
+	  .query = { .group = "size_bytes", .by_size = true } },
+	{ .figure = { "fct_cdf", "distribution of flow completion times, one line per flow group",
+		      "distributions of flow completion times, one line a directory" },
+	  .draw = cdf,
+	  .of = "flows",
+	  .metric = "fct_s" },
+	{ .figure = { "job_timeline", "when jobs wait, compute and wait for communication", NULL },
+	  .draw = job_timeline },
+	{ .figure = { "jct", NULL,
+		      "job completion times by job name; of many names, distributions" },
+	  .draw = jct,
+	  .of = "jobs",
+	  .metric = "jct_s",
+	  .query = { .name = result_job_name } },
+	{ .figure = { "jct_cdf", NULL,
+		      "distributions of job completion times, one line a directory" },
+	  .draw = cdf,
+	  .of = "jobs",
+	  .metric = "jct_s",
+	  .query = { .name = result_job_name } },
+	{ .figure = { "link_utilization", "utilisation of all links, ranked, by tier and direction",
+		      NULL },
+	  .draw = link_utilization,
+	  .of = "links",
+	  .metric = "utilization",
+	  .query = { .subgroup = "direction" } },
+	{ .figure = { "network", "nodes by tier, links coloured by how busy they were", NULL },
+	  .draw = network_map },
+	{ .figure = { "series", "active flows and jobs and link utilisation over time",
+		      "active flows and jobs and link utilisation over time" },
+	  .draw = series,
+	  .query = { .file = "series/network.csv",
+		     .columns = { "active_flows", "active_jobs", "mean_utilization",
+				  "max_utilization" },
+		     .at = "time_s" } },
+	{ .figure = { "packets", "packets over time on the links that the scenario samples",
+		      "packets over time on the links that the scenarios sample" },
+	  .draw = packets,
+	  .query = { .file = "series/links.csv",
+		     .columns = { "packets" },
+		     .group = "links",
+		     .at = "time_s" } },
 };
 
 #define KINDS (sizeof(kinds) / sizeof(*kinds))
@@ -561,7 +549,7 @@ const struct plot_figure *plot_figure(size_t i)
 	return i < KINDS ? &kinds[i].figure : NULL;
 }
 
-/* Whether such runs have the figure, and it was asked for. */
+/* Whether there is such a figure, of one run or of several, and it was asked for. */
 static bool wanted(const struct plot_figure *figure, const struct runs *runs, const char *only)
 {
 	const char *help = runs->together ? figure->together : figure->alone;

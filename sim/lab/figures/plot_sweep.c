@@ -39,17 +39,11 @@ static bool is_ratio(const struct sheet *sheet)
 	return sheet->choice->base_axis != SIZE_MAX;
 }
 
+/* The value of the baseline, as the plan writes it. */
 static const char *base_of(const struct sheet *sheet)
 {
 	const struct sweep_choice *choice = sheet->choice;
 	return sheet->table->axes[choice->base_axis].values[choice->base_level];
-}
-
-static const char *base_called(const struct sheet *sheet)
-{
-	const struct sweep_choice *choice = sheet->choice;
-	const char *called = choice->scales[choice->base_axis].called[choice->base_level];
-	return called ? called : base_of(sheet);
 }
 
 /* ---- Words ---- */
@@ -75,6 +69,12 @@ static const char *value_words(const struct sheet *sheet, size_t axis, size_t le
 		     : from->values[level];
 }
 
+/* The value of the baseline in the user's word, if there is one. */
+static const char *base_called(const struct sheet *sheet)
+{
+	return value_words(sheet, sheet->choice->base_axis, sheet->choice->base_level, false);
+}
+
 /* "load 0.2, delay 1us" of the axes that are not drawn. */
 static const char *fixed_words(const struct sheet *sheet)
 {
@@ -97,8 +97,8 @@ static const char *row_name(const struct sheet *sheet, size_t row)
 					    sheet->choice->scales[by].numeric);
 }
 
-/* METRIC-over-X-by-Y-KIND-AXIS-VALUE..., of letters that need no quotes anywhere.
- */
+/* METRIC-over-X-by-Y-KIND-AXIS-VALUE..., of letters that need no quotes anywhere; a dash stands for
+ * any others between them. */
 static const char *figure_name(const struct page *page)
 {
 	const struct sheet *sheet = page->sheets;
@@ -119,7 +119,7 @@ static const char *figure_name(const struct page *page)
 		bool safe = isalnum((unsigned char)*p) || (strchr("._-", *p) && to > name);
 		if (safe)
 			*to++ = *p;
-		else if (to > name && to[-1] != '-') /* "(load 0.2, delay 1us)" */
+		else if (to > name && to[-1] != '-')
 			*to++ = '-';
 	}
 	while (to > name && to[-1] == '-')
@@ -217,7 +217,7 @@ static void put_panel(struct figure *f, const struct page *page, size_t panel)
 {
 	const struct sheet *sheet = &page->sheets[panel - 1];
 	const char *metric = sheet->table->metrics[sheet->metric];
-	char *words = metric_words(sheet->table->metrics[sheet->metric], sheet->table);
+	char *words = metric_words(metric, sheet->table);
 	const char *label = is_ratio(sheet) ? conf_at(sheet->table->doc, "%s / that of %s", words,
 						      base_called(sheet))
 					    : words;
@@ -286,14 +286,13 @@ static void put_quartiles(struct figure *f, const struct sheet *sheet, size_t co
 static void put_rows(struct figure *f, const struct sheet *sheet, size_t row)
 {
 	for (size_t c = 0; c < sheet->choice->columns; c++) {
-		struct estimate at = sheet_estimate(sheet, c, row);
-		if (sheet->choice->kind == SWEEP_BOX)
+		if (sheet->choice->kind == SWEEP_BOX) {
 			put_quartiles(f, sheet, c, row);
-		else
-			figure_row(f,
-				   (double[]){ x_of(sheet, c), at.value, at.low, at.high,
-					       (double)at.n },
-				   sheet->choice->kind == SWEEP_HEAT ? 1 : 3);
+			continue;
+		}
+		struct estimate at = sheet_estimate(sheet, c, row);
+		figure_row(f, (double[]){ x_of(sheet, c), at.value, at.low, at.high, (double)at.n },
+			   sheet->choice->kind == SWEEP_HEAT ? 1 : 3);
 	}
 }
 
@@ -420,28 +419,24 @@ static bool draw_breakdown(struct figure *f, const struct page *page)
 /* ---- Names ---- */
 
 /* Adds the name of a figure to those of this call, and returns it: with a number if replacing or
- * cutting off letters has made it equal to another. */
+ * cutting off letters has made it equal to another name. */
 static const char *add_unique(struct names *names, const char *name, struct conf_doc *doc)
 {
 	const char *unique = name;
-	for (size_t i = 0, n = 2; i < names->count; i++) {
-		if (strcmp(names->items[i], unique) != 0)
-			continue;
-		unique = conf_at(doc, "%s-%zu", name, n++);
-		i = SIZE_MAX; /* from the first one again */
-	}
+	for (size_t n = 2; names_find(names, unique) != SIZE_MAX; n++)
+		unique = conf_at(doc, "%s-%zu", name, n);
 	names_add(names, unique);
 	return unique;
 }
 
-/* Returns 1 or 0; *error when it failed. */
+/* Returns how many figures it has drawn, 1 or 0; *error when it failed. */
 static int draw_page(const struct page *page, struct names *names, const char *folder,
 		     const struct plot_options *options, FILE *to, char **error)
 {
 	struct plot_options own = *options;
-	for (const size_t *m = page->sheets->choice->metrics;
-	     *m != page->sheets->metric && own.y_labels.count > 0;
-	     m++) { /* skip the labels of the metrics before */
+	const size_t *m = page->sheets->choice->metrics;
+	/* skips the labels of the metrics before this one */
+	for (; *m != page->sheets->metric && own.y_labels.count > 0; m++) {
 		own.y_labels.items++;
 		own.y_labels.count--;
 	}
@@ -459,7 +454,8 @@ static int draw_page(const struct page *page, struct names *names, const char *f
 	return drawn;
 }
 
-/* All sheets of a call, metric by metric, each in the order of the fixed levels. */
+/* All sheets of a call, metric by metric, each in the order of the fixed levels. Leaves out those
+ * of the baseline, which would be 1 everywhere. */
 static struct page all_sheets(const struct sweep_table *table, const struct sweep_choice *choice,
 			      const struct groups *groups)
 {
@@ -491,6 +487,7 @@ static int draw_all(const struct sweep_table *table, const struct sweep_choice *
 		drawn = draw_page(&all, &names, folder, options, to, error);
 	else
 		for (size_t i = 0; i < all.count && !*error; i++) {
+			/* metrics vary fastest here */
 			size_t at = i % all.metrics * (all.count / all.metrics) + i / all.metrics;
 			drawn += draw_page(&(struct page){ &all.sheets[at], 1, 1 }, &names, folder,
 					   options, to, error);
@@ -525,8 +522,7 @@ int plot_sweep(const char *dir, const struct plot_sweep_options *sweep,
 				: PLOT_USAGE;
 		sweep_choice_release(&choice, table);
 	}
-	if (table)
-		sweep_table_free(table);
+	sweep_table_free(table);
 	free(folder);
 	free(trimmed);
 	return drawn;

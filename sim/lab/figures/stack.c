@@ -27,6 +27,7 @@ static double sum_of(const struct stack_bar *bar)
 	return sum;
 }
 
+/* Whether a cause has a share of SHARE_MIN in some bar. */
 static bool is_shown(const struct stack_bar *bars, size_t count, size_t cause)
 {
 	for (size_t i = 0; i < count; i++)
@@ -36,7 +37,7 @@ static bool is_shown(const struct stack_bar *bars, size_t count, size_t cause)
 	return false;
 }
 
-/* The time of a cause; of BREAKDOWN_CAUSES: of all causes that are not shown. */
+/* The time of a cause; BREAKDOWN_CAUSES stands for the rest, all causes that are not shown. */
 static double time_of(const struct stack_bar *bar, size_t cause, const bool *shown)
 {
 	double rest = 0;
@@ -66,7 +67,7 @@ static void put_parts(struct figure *f, const struct stack_bar *bars, size_t cou
 void stack_put(struct figure *f, const struct stack_bar *bars, size_t count, const char *x,
 	       const char *rows, const char *title, char *subtitle)
 {
-	bool shown[BREAKDOWN_CAUSES], any = false;
+	bool shown[BREAKDOWN_CAUSES], rest = false;
 	double *below = xcalloc(count, sizeof(*below));
 	char *columns = xasprintf("bar time_s from_s to_s %s", rows);
 	size_t series = 0;
@@ -75,8 +76,8 @@ void stack_put(struct figure *f, const struct stack_bar *bars, size_t count, con
 		series += shown[c];
 	}
 	for (size_t i = 0; i < count; i++)
-		any = any || time_of(&bars[i], BREAKDOWN_CAUSES, shown) > 0;
-	figure_begin(f, "stack", 1, series + any, columns);
+		rest = rest || time_of(&bars[i], BREAKDOWN_CAUSES, shown) > 0;
+	figure_begin(f, "stack", 1, series + rest, columns);
 	figure_title(f, title, subtitle);
 	figure_x(f, x, "", false);
 	figure_count(f, "LABELLED", 1);
@@ -91,7 +92,7 @@ void stack_put(struct figure *f, const struct stack_bar *bars, size_t count, con
 	for (size_t c = 0; c < BREAKDOWN_CAUSES; c++)
 		if (shown[c])
 			put_parts(f, bars, count, ++series, c, shown, below);
-	if (any)
+	if (rest)
 		put_parts(f, bars, count, ++series, BREAKDOWN_CAUSES, shown, below);
 	free(columns);
 	free(below);
@@ -143,7 +144,8 @@ static bool name_is_unique(const struct breakdown *b, const struct breakdown_ite
 	return true;
 }
 
-/* Adds a bar for each job, or for each name. `label` is that of the run; "": it is the only one. */
+/* Adds a bar for each job or, `by_name`, for each name of jobs. `label` is that of the run; "": it
+ * is the only run. */
 static void add_run(struct bars *bars, const struct breakdown *b, const char *label, bool by_name)
 {
 	bars->first = bars->count;

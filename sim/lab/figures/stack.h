@@ -8,14 +8,15 @@
 #define STACK_BARS 60 /* at most */
 
 struct stack_bar {
-	char *label; /* owned by the caller, as is: */
-	char *name;  /* of the job, of a run; else NULL */
+	char *label; /* owned by the caller, as is `name` */
+	char *name;  /* of the job, in a figure of runs; else NULL */
 	double x;    /* 0 is the place of the first label, 1 that of the second, ... */
 	double cause[BREAKDOWN_CAUSES]; /* seconds; all NaN: no bar */
-	double rows;                    /* what it is a mean of */
+	double rows;                    /* how many values each cause is the mean of */
 };
 
-/* The place of the i-th of `together` bars that stand in a group, whose first label is `first`. */
+/* The x of the i-th of `together` bars that stand in a group, the first of whose labels has the
+ * place `first`. */
 double stack_place(size_t first, size_t together, size_t i);
 
 /* Draws the bars. `x` stands below the axis; `rows` names the column of stack_bar.rows. Takes

@@ -60,8 +60,8 @@ static bool choose_where(struct sweep_choice *choice, const struct sweep_table *
 	return ok;
 }
 
-/* The first metric of this level that is shown unasked, and has a column; few flows have no 99th
- * percentile: then their mean. SIZE_MAX if there is none. */
+/* The metric of this level that is shown unasked. Where the sweep lacks it, as few flows have no
+ * 99th percentile, the mean of the same; SIZE_MAX if it lacks that, too. */
 static size_t usual_metric(const struct sweep_table *table, enum metric_level level)
 {
 	const struct metric *m = metric_table;
@@ -144,8 +144,7 @@ static bool choose_metrics(struct sweep_choice *choice, const struct sweep_table
 
 /* ---- Axes ---- */
 
-/* The axis with most wanted values, among numbers or among all; SIZE_MAX if none
- * has two. */
+/* The axis with most wanted values, of those of numbers or of all; SIZE_MAX if none has two. */
 static size_t longest_axis(const struct sweep_choice *choice, const struct sweep_table *table,
 			   bool numeric, size_t except)
 {
@@ -173,6 +172,7 @@ static bool choose_x(struct sweep_choice *choice, const struct sweep_table *tabl
 	return choice->x != SIZE_MAX;
 }
 
+/* Whether `by` means no axis, and is not the name of one. */
 static bool is_none(const struct sweep_table *table, const char *by)
 {
 	return by && strcmp(by, "none") == 0 && sweep_table_axis(table, by) == SIZE_MAX;

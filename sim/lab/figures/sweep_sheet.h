@@ -1,5 +1,5 @@
 /* One metric of a sweep as a figure or a panel shows it: a column for each value of the x axis, a
- * row for each of the by axis, and in each cell the replications. Private to the figures. */
+ * row for each value of the by axis, and in each cell the replications. Private to the figures. */
 #ifndef INASIM_LAB_FIGURES_SWEEP_SHEET_H
 #define INASIM_LAB_FIGURES_SWEEP_SHEET_H
 

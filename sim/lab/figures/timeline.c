@@ -152,7 +152,7 @@ static void put_bar(struct figure *f, size_t row, uint64_t job_id, double from_s
 		figure_row(f, (double[]){ from_s, to_s, (double)row, (double)job_id }, 0);
 }
 
-/* First iteration of a job; the others follow. */
+/* The first iteration of a job; its others follow. */
 static const struct iteration *first_of(const struct jobs *jobs, uint64_t job_id)
 {
 	size_t low = 0, high = jobs->iteration_count;
@@ -239,7 +239,7 @@ static void put_labels(struct figure *f, const struct jobs *jobs)
 
 static void draw(struct figure *f, const struct jobs *jobs)
 {
-	size_t together = 1 + 2 * jobs->iteration_count / BARS_MAX;
+	size_t together = 1 + 2 * jobs->iteration_count / BARS_MAX; /* two bars, of two phases */
 	size_t height = 200 + ROW_PIXELS * jobs->count;
 	char bars[64] = "";
 	if (together > 1)

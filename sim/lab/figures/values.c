@@ -46,6 +46,7 @@ static struct value_group *add_group(struct values *values, const char *name, co
 	return group;
 }
 
+/* The group of these names, added if it is new. Rows of a group are often neighbours. */
 static struct value_group *find_group(struct values *values, const char *name, const char *subname)
 {
 	for (size_t i = values->group_count; i > 0; i--)
@@ -96,7 +97,7 @@ static bool add_classes(struct values *values, struct figure *f)
 static struct value_group *size_group(struct values *values, uint64_t size)
 {
 	size_t i = values->group_count - 1;
-	while (size < values->groups[i].from)
+	while (i > 0 && size < values->groups[i].from)
 		i--;
 	return &values->groups[i];
 }
@@ -147,10 +148,10 @@ static int larger_first(const void *a, const void *b)
 
 void values_merge(struct values *values, size_t keep)
 {
-	struct value_group *last = &values->groups[keep - 1];
 	qsort(values->groups, values->group_count, sizeof(*values->groups), larger_first);
 	if (values->group_count <= keep)
 		return;
+	struct value_group *last = &values->groups[keep - 1];
 	free(last->name);
 	last->name = xasprintf("%zu other groups", values->group_count - keep + 1);
 	while (values->group_count > keep) {

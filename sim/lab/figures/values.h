@@ -31,13 +31,13 @@ struct values {
 	struct value_group *groups; /* in the order of their first rows */
 	size_t group_count, capacity;
 	uint64_t finished, unfinished; /* rows */
-	uint64_t below_one;            /* values; slowdowns below 1 are a bug of the simulator */
+	uint64_t below_one;            /* values below 1; in a slowdown, a bug of the simulator */
 };
 
 /* Opens FILE in f->dir. NULL with f->why if it is not there, with f->error if it cannot be read. */
 struct csv *values_table(struct figure *f, const char *file);
 
-/* Reads the values from f->dir. False with f->why or f->error. Release them in any case. */
+/* Reads the values from f->dir. False with f->why or f->error. Release the values in any case. */
 bool values_read(struct values *values, struct figure *f, const struct values_query *query);
 void values_release(struct values *values);
 

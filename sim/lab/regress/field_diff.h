@@ -11,11 +11,11 @@ struct field_diff {
 	char *path;              /* "jobs.jct_s.mean", "flows.by_size.0.count" */
 	char *reference, *found; /* as text; "missing" where there is none */
 	struct {
-		bool given; /* both are numbers: */
+		bool given; /* both are numbers */
 		double reference, found;
 	} numbers;
-	bool tolerant; /* these were exceeded; else it had to be exact */
-	double relative, absolute;
+	bool tolerant;             /* a tolerance applied, else the two had to be equal */
+	double relative, absolute; /* the tolerance, which was exceeded */
 };
 
 /* All zero is empty. */
@@ -25,20 +25,20 @@ struct field_diffs {
 	size_t added; /* fields that only the second tree has: noted, not listed */
 };
 
-/* Compares into an empty `diffs`; the first tolerance whose pattern fits a number's path holds, and
- * what none fits is compared exactly. Members of an object "by_name" are compared
- * by position: what jobs are called is no result. */
+/* Compares into an empty `diffs`. The first tolerance whose pattern fits a number's path applies;
+ * what none fits is compared exactly. Members of an object "by_name" are compared by position: what
+ * jobs are called is no result. */
 void field_diffs_find(const cJSON *reference, const cJSON *found,
 		      const struct regress_tolerance *tolerances, size_t count,
 		      struct field_diffs *diffs);
 void field_diffs_release(struct field_diffs *diffs);
 
-/* By how much a number has grown, relative to the reference: 0.01 is 1 %. NAN where one is no
- * number or the reference is 0. */
+/* By how much a number has grown, relative to the reference: 0.01 is 1 %. NAN where either value is
+ * no number or the reference is 0. */
 double field_diff_change(const struct field_diff *diff);
 
-/* Takes out of a summary what depends on the machine, the scenario's name, and
- * what is compared by itself: digest and events. */
+/* Removes from a summary what depends on the machine, the scenario's name, and what is compared by
+ * itself: digest and events. */
 void summary_strip(cJSON *summary);
 
 #endif

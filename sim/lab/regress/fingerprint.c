@@ -3,11 +3,11 @@
 uint64_t fingerprint_count(uint64_t events)
 {
 	const uint64_t exact = UINT64_C(1) << FINGERPRINT_EXACT;
-	uint64_t count = events, octave = exact;
+	uint64_t count = exact, octave = exact;
 
 	if (events <= exact)
-		return count;
-	for (count = exact; octave <= events / 2; octave *= 2)
+		return events;
+	for (; octave <= events / 2; octave *= 2)
 		count += UINT64_C(1) << FINGERPRINT_OCTAVE;
 	count += (events - octave) / fingerprint_step(events);
 	return count + !fingerprint_due(events);

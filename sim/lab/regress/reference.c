@@ -58,7 +58,8 @@ static const char *read_members(struct reference *r)
 	return cJSON_IsObject(r->resolved) ? NULL : "resolved";
 }
 
-/* Header line "inasim fingerprints 1 EVENTS DIGEST", then 16 bits each, low byte first. */
+/* Reads NAME.events: a header line "inasim fingerprints 1 EVENTS DIGEST", then the fingerprints, 16
+ * bits each, low byte first. NULL, or what is wrong (caller frees). */
 static char *read_prints(struct reference *r, const char *path)
 {
 	uint64_t wanted = fingerprint_count(r->events), held;
@@ -118,7 +119,7 @@ void reference_release(struct reference *r)
 
 /* --- writing --- */
 
-/* Copies any value. Numbers read back as the same double, which cJSON does not promise. */
+/* Writes a copy of any value; numbers read back the same, which cJSON does not promise. */
 static void json_tree(struct json *json, const char *key, const cJSON *item)
 {
 	const cJSON *child;

@@ -32,25 +32,25 @@ struct reference_reason {
 enum reference_state {
 	REFERENCE_READ,
 	REFERENCE_MISSING, /* there is no NAME.json */
-	REFERENCE_BAD,     /* it, or NAME.events, cannot be read or is not right; what was
-			    * found right is there, the rest is NULL */
+	REFERENCE_BAD,     /* one of the files cannot be read or is not right; members found right
+			    * are filled in, the others are NULL */
 };
 
-/* Reads both files. What was read is released with reference_release() in any
- * case; *error (caller frees) says what is wrong or missing. */
+/* Reads both files. *error (caller frees) says what is wrong or missing. Release the reference in
+ * any case. */
 enum reference_state reference_read(const char *dir, const char *name, struct reference *reference,
 				    char **error);
 void reference_release(struct reference *reference);
 
-/* The text of NAME.json (caller frees): `run` with the history of `before` (may
- * be NULL) and one more reason. */
+/* The text of NAME.json (caller frees): `run` with the history of `before` (may be NULL) and one
+ * more reason. */
 char *reference_text(const struct reference_run *run, const struct reference *before,
 		     const struct reference_reason *reason);
 
 /* The content of NAME.events (caller frees). */
 char *reference_prints(const struct reference_run *run, size_t *length);
 
-/* Writes DIR/NAMEsuffix whole: under another name first. False and *error. */
+/* Writes DIR/NAME with that suffix, all of it or nothing. False and *error (caller frees). */
 bool reference_write(const char *dir, const char *name, const char *suffix, const char *content,
 		     size_t length, char **error);
 

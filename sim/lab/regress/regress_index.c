@@ -161,8 +161,8 @@ static void add_named(struct regress_index *index, const char *dir,
 
 /* --- folders --- */
 
-/* Plans of sweeps and other JSON have no topology. What is no JSON at all counts
- * as a scenario, so that its run says what is wrong. */
+/* Plans of sweeps and other JSON have no topology. What is no JSON at all counts as a scenario, so
+ * that its run says what is wrong. */
 static bool is_scenario(const char *path)
 {
 	size_t length;
@@ -202,7 +202,7 @@ static int visible(const struct dirent *entry)
 	return entry->d_name[0] != '.';
 }
 
-/* All scenarios in and below `folder`, sorted; their names begin with `prefix`. */
+/* Adds all scenarios in and below `folder`, sorted; their names begin with `prefix`. */
 static void add_folder(struct regress_index *index, size_t named, const struct conf_list *leave_out,
 		       const char *folder, const char *prefix)
 {

@@ -27,7 +27,7 @@ struct regress_entry {
 
 struct regress_index {
 	struct conf_doc *doc;
-	struct conf_list tolerances; /* of all */
+	struct conf_list tolerances; /* the common ones */
 	struct regress_entry *entries;
 	size_t count, capacity;
 };

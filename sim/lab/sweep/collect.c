@@ -33,6 +33,7 @@ struct metrics {
 
 /* --- numbers of summary.json --- */
 
+/* The index of a metric, which is added if it is new. */
 static size_t find_metric(struct metrics *metrics, const char *name)
 {
 	for (size_t i = 0; i < metrics->count; i++) {
@@ -70,7 +71,7 @@ static void read_numbers(struct metrics *metrics, struct numbers *numbers,
 	}
 }
 
-/* The caller frees. */
+/* The warnings of a run in one text. The caller frees. */
 static char *joined_warnings(const cJSON *root)
 {
 	char *text = xstrdup("");
@@ -121,10 +122,10 @@ static void metrics_release(struct metrics *metrics, size_t points)
 {
 	for (size_t i = 0; i < metrics->count; i++)
 		free(metrics->names[i]);
-	for (size_t i = 0; i < points; i++)
+	for (size_t i = 0; i < points; i++) {
 		free(metrics->points[i].values);
-	for (size_t i = 0; i < points; i++)
 		free(metrics->warnings[i]);
+	}
 	free(metrics->warnings);
 	free(metrics->names);
 	free(metrics->points);
@@ -187,8 +188,6 @@ static bool write_points(const struct sweep *sweep, const struct metrics *metric
 static void put_cost(struct csv_writer *csv, const struct point_record *record)
 {
 	bool ran = record->status != POINT_MISSING;
-	const char *const texts[] = { record->host, record->version, record->commit,
-				      record->message };
 
 	csv_writer_real(csv, ran ? record->wall_s : NAN);
 	csv_writer_real(csv, ran ? record->cpu_s : NAN);
@@ -196,8 +195,10 @@ static void put_cost(struct csv_writer *csv, const struct point_record *record)
 	csv_writer_count(csv, record->attempts);
 	csv_writer_real(csv, ran && record->exit_code >= 0 ? (double)record->exit_code : NAN);
 	csv_writer_real(csv, record->signal ? (double)record->signal : NAN);
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		csv_writer_text(csv, texts[i]);
+	csv_writer_text(csv, record->host);
+	csv_writer_text(csv, record->version);
+	csv_writer_text(csv, record->commit);
+	csv_writer_text(csv, record->message);
 }
 
 static bool write_costs(const struct sweep *sweep, const char *path, char **error)

@@ -9,6 +9,7 @@
 
 /* ---- Groups ---- */
 
+/* Lists of levels end with SIZE_MAX. */
 static int compare_levels(const size_t *a, const size_t *b)
 {
 	while (*a == *b && *a != SIZE_MAX) {
@@ -94,8 +95,8 @@ struct estimate group_mean(const struct group *group, size_t metric)
 	return mean;
 }
 
-/* Whether the two have replications in common, and these the same seeds. Sets *besides to the
- * number of those that only b has. */
+/* Whether the two have replications in common, and those have the same seeds. Sets *besides to the
+ * number of replications that only b has. */
 static bool are_pairs(const struct group *a, const struct group *b, size_t *besides)
 {
 	size_t common = 0;

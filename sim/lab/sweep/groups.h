@@ -16,7 +16,7 @@ struct group {
 struct groups {
 	struct group *items; /* by number of their first points */
 	size_t count;
-	const struct sweep_point **points; /* what the items point into */
+	const struct sweep_point **points; /* which the items point into */
 };
 
 /* The table must outlive them. */

@@ -23,7 +23,7 @@ void plan_add_setting(struct plan_level *level, struct plan_setting setting)
 	level->settings[level->count++] = setting;
 }
 
-/* Returns the new count. */
+/* Adds the settings of a level to the list; returns the new count. */
 static size_t add_uses(struct plan_use **uses, size_t count, size_t *capacity,
 		       const struct plan_level *level, const struct plan_axis *axis)
 {
@@ -154,6 +154,7 @@ void plan_free(struct plan *plan)
 	free(plan);
 }
 
+/* How many values a point has, with the seed. */
 static size_t settings_of_point(const struct plan *plan, size_t number)
 {
 	size_t count = plan->set.count + 1;

@@ -19,8 +19,8 @@
 struct plan_setting {
 	const char *pointer; /* into the scenario */
 	const char *value;   /* JSON text */
-	const char *place;   /* of the value: a pointer into the plan */
-	const char *origin;  /* of `pointer` in the plan: with many values beside it, not `place` */
+	const char *place;   /* where the value stands in the plan: a pointer into it */
+	const char *origin;  /* where `pointer` stands there; many values may share it */
 };
 
 /* A value of an axis: what its cell in sweep.csv says, and what it sets. */
@@ -41,13 +41,13 @@ struct plan_axis {
 struct plan_point {
 	const size_t *levels; /* by axis */
 	uint64_t replication;
-	uint64_t seed; /* that is put into the scenario; 0 with own_seeds: the facts know */
+	uint64_t seed; /* goes into the scenario; with own_seeds 0, and the facts have the seed */
 };
 
 struct plan {
 	struct conf_doc *doc;    /* owns texts, axes and points */
 	const char *name, *base; /* base: path of the scenario, from the working directory */
-	struct plan_level set;   /* for all points, before the axes' */
+	struct plan_level set;   /* settings of all points; those of the axes come after them */
 	struct plan_axis *axes;
 	size_t axis_count;
 	struct plan_point *points; /* none after a mistake; their index is their number */
@@ -66,7 +66,7 @@ struct plan {
 extern const struct conf_table plan_table;
 
 /* Reads and expands a plan; never NULL. Look at conf_errors(plan->doc). No axis may have the name
- * of a column of sweep.csv, or one of `taken` (ends with NULL). */
+ * of a column of a sweep's tables, or one of `taken` (ends with NULL). */
 struct plan *plan_load(const char *path, const char *const *taken);
 
 /* For tests: from memory; `name` is that of the file. */

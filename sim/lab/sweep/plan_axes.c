@@ -16,14 +16,14 @@ static const char *const *texts_of(const struct conf_list *list)
 
 /* --- names --- */
 
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
 static bool good_name(const char *name)
 {
-	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 	size_t length = strlen(name);
 
-	return length > 0 && length <= 60 && strchr(letters, name[0]) &&
-	       strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") ==
-		       length;
+	return length > 0 && length <= 60 && strchr(LETTERS, name[0]) &&
+	       strspn(name, LETTERS "0123456789_-") == length;
 }
 
 static bool is_in(const char *name, const char *const *list)
@@ -104,7 +104,7 @@ static const char *strand_pointer(struct plan *plan, const struct strand_conf *s
 	return strand->has_pointer ? strand->pointer : texts_of(&strand->pointers)[i];
 }
 
-/* Sets all places of a strand to one value. `at` is where the strand stands. */
+/* Sets all pointers of a strand, which stands at `at`, to a value, which stands at `place`. */
 static void set_strand(struct plan *plan, struct plan_level *level,
 		       const struct strand_conf *strand, const char *at, const char *value,
 		       const char *place)
@@ -197,7 +197,7 @@ static uint64_t cases_count(struct plan *plan, const struct axis_conf *conf, con
 	return conf->cases.count;
 }
 
-/* The number of levels; 0 after a mistake; if there are more than `most`, any number above it. Sets
+/* The number of levels; 0 after a mistake; if there are more than `max`, any number above it. Sets
  * *list to the values of a range or a log. */
 static uint64_t count_levels(struct plan *plan, enum form form, const struct axis_conf *conf,
 			     const char *at, uint64_t max, struct value_list *list)
@@ -265,7 +265,7 @@ static void make_computed(struct plan *plan, struct plan_axis *axis, const struc
 	free(values);
 }
 
-/* Takes settings from a map of pointers to values; it stands at `at`. */
+/* Adds the settings of a map from JSON pointers to values, which stands at `at` in the plan. */
 static void set_map(struct plan *plan, struct plan_level *level, const struct conf_map *map,
 		    const char *at)
 {
@@ -314,7 +314,7 @@ static void make_axis(struct plan *plan, struct plan_axis *axis, enum form form,
 	}
 }
 
-/* --- two that set the same --- */
+/* --- two settings of the same key --- */
 
 /* Whether one pointer is the other, or above it. */
 static bool overlap(const char *a, const char *b)
@@ -327,18 +327,20 @@ static bool overlap(const char *a, const char *b)
 static void check_pair(struct plan *plan, const struct plan_use *use, const struct plan_use *former)
 {
 	const char *pointer = use->setting->pointer, *other = former->setting->pointer;
-	bool same = !strcmp(pointer, other);
+	const char *setter = "\"set\"", *which = "";
 
 	/* only one case of an axis is in force */
 	if ((use->axis == former->axis && use->level != former->level) || !overlap(pointer, other))
 		return;
-	conf_error(plan->doc, use->setting->origin, "\"%s\" is also set by %s%s%s%s%s%s", pointer,
-		   former->axis ? "axis \"" : "\"set\"", former->axis ? former->axis->name : "",
-		   former->axis ? "\"" : "", same ? "" : ", which sets \"", same ? "" : other,
-		   same ? "" : "\"");
+	if (former->axis)
+		setter = conf_at(plan->doc, "axis \"%s\"", former->axis->name);
+	if (strcmp(pointer, other) != 0)
+		which = conf_at(plan->doc, ", which sets \"%s\"", other);
+	conf_error(plan->doc, use->setting->origin, "\"%s\" is also set by %s%s", pointer, setter,
+		   which);
 }
 
-/* Looks at one level of each axis, since all set the same keys; of cases at all. */
+/* Looks at the first level of each axis, as all its levels set the same keys, but at all cases. */
 static void check_overlaps(struct plan *plan, const struct plan_conf *conf)
 {
 	const struct axis_conf *axes = conf->axes.items;
@@ -392,8 +394,8 @@ static void make_set(struct plan *plan, const struct conf_map *set)
 		check_pointer(plan, plan->set.settings[i].pointer, plan->set.settings[i].place);
 }
 
-/* Counts everything before anything is made: a million points by mistake must
- * cost nothing. */
+/* Counts everything before anything is made: a million points by mistake must cost nothing. False
+ * after a mistake. */
 static bool count_points(struct plan *plan, const struct plan_conf *conf, const enum form *forms,
 			 struct value_list *lists)
 {
@@ -419,7 +421,7 @@ static bool count_points(struct plan *plan, const struct plan_conf *conf, const 
 	return !conf_errors(plan->doc);
 }
 
-/* Whether an axis, or "set", decides about the seed. */
+/* Finds out whether an axis, or "set", decides about the seed. */
 static void look_for_seed(struct plan *plan)
 {
 	struct plan_use *uses;
@@ -428,11 +430,11 @@ static void look_for_seed(struct plan *plan)
 	for (size_t i = 0; i < count; i++) {
 		if (strcmp(uses[i].setting->pointer, "/seed") != 0)
 			continue;
-		plan->own_seeds = true;
-		if (plan->replications > 1 && !uses[i].level)
+		if (plan->replications > 1 && !plan->own_seeds) /* the first time */
 			conf_error(plan->doc, uses[i].setting->origin,
 				   "the seed would be the same for all replications; leave it to "
 				   "\"seed\" and \"replications\" of the plan");
+		plan->own_seeds = true;
 	}
 	free(uses);
 }

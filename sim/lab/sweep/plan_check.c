@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Something wrong with some points. */
+/* A mistake of one point or more. */
 struct finding {
 	const char *place;   /* in the plan */
-	const char *origin;  /* of the pointer there; NULL: no single value is wrong */
+	const char *origin;  /* of its pointer, in the plan; NULL: no single value is wrong */
 	const char *pointer; /* in the scenario */
 	const char *text;
-	size_t first; /* point */
-	size_t count; /* of points */
+	size_t first; /* point that has it */
+	size_t count; /* of such points */
 	bool reported;
 };
 
@@ -72,6 +72,7 @@ static bool pointer_is_wrong(const struct findings *findings, const struct findi
 	return values > 1 && same == values;
 }
 
+/* Reports a finding; if its pointer is wrong, once for all values of the axis. */
 static void report_finding(struct findings *findings, struct finding *finding)
 {
 	struct conf_doc *doc = findings->plan->doc;
@@ -94,7 +95,6 @@ static void report_finding(struct findings *findings, struct finding *finding)
 			   *finding->pointer ? ": " : "", finding->text, finding->count,
 			   finding->count > 1 ? "s" : "", finding->first, *words ? ": " : "",
 			   words);
-	finding->reported = true;
 }
 
 static void report_all(struct findings *findings)
@@ -187,7 +187,7 @@ static int compare_numbered(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-/* Blames the first axis in which they differ. */
+/* Blames the first axis in which the two points differ. */
 static void add_twin(struct findings *findings, size_t former, size_t number)
 {
 	const struct plan *plan = findings->plan;

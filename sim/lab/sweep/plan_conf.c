@@ -3,10 +3,7 @@
 
 #include "data/inference.h"
 
-#define MOST_POINTS 1000000
-
-#define FIELD(type, field) .offset = offsetof(struct type, field)
-#define GIVEN(type, field) .present = CONF_GIVEN(struct type, field)
+#define POINTS_MAX 1000000
 
 /* --- values of an axis --- */
 
@@ -23,7 +20,7 @@ static const struct conf_row log_rows[] = {
 	CONF_JSON("from", struct log_conf, from, CONF_REQUIRED, "First value, above 0."),
 	CONF_JSON("to", struct log_conf, to, CONF_REQUIRED,
 		  "Last value; with a factor no value is larger."),
-	CONF_INT("points", struct log_conf, points, CONF_OPTIONAL, 2, MOST_POINTS,
+	CONF_INT("points", struct log_conf, points, CONF_OPTIONAL, 2, POINTS_MAX,
 		 "Number of values, both ends included."),
 	CONF_REAL("factor", struct log_conf, factor, CONF_OPTIONAL, 1.001, 1e9,
 		  "From one value to the next."),
@@ -36,26 +33,17 @@ static const struct conf_row pointer_item = { .type = CONF_STRING,
 					      .help = "JSON pointer into the scenario." };
 static const struct conf_row value_item = { .type = CONF_JSON, .help = "A value of the scenario." };
 
-#define STRAND_ROWS(container, at)                                                                 \
-	{ .name = "pointer",                                                                       \
-	  .type = CONF_STRING,                                                                     \
-	  FIELD(container, at pointer),                                                            \
-	  GIVEN(container, at has_pointer),                                                        \
-	  .def = CONF_OPTIONAL,                                                                    \
-	  .help = "Where the values go: a JSON pointer into the scenario." },                      \
-		{ .name = "pointers",                                                              \
-		  .type = CONF_LIST,                                                               \
-		  FIELD(container, at pointers),                                                   \
-		  GIVEN(container, at has_pointers),                                               \
-		  .item = &pointer_item,                                                           \
-		  .min = 1,                                                                        \
-		  .def = CONF_OPTIONAL,                                                            \
-		  .help = "Several places that get the same value." },                             \
-	{                                                                                          \
-		.name = "values", .type = CONF_LIST, FIELD(container, at values),                  \
-		GIVEN(container, at has_values), .item = &value_item, .min = 1,                    \
-		.def = CONF_OPTIONAL, .help = "The values, one by one."                            \
-	}
+/* `at`: where the struct strand_conf is in struct s, "strand." or nothing. */
+#define STRAND_ROWS(s, at)                                                                         \
+	CONF_STRING("pointer", struct s, at pointer, CONF_OPTIONAL,                                \
+		    "Where the values go: a JSON pointer into the scenario.",                      \
+		    .present = CONF_GIVEN(struct s, at has_pointer)),                              \
+		CONF_LIST("pointers", struct s, at pointers, CONF_OPTIONAL, &pointer_item, 1, 0,   \
+			  "Several places that get the same value.",                               \
+			  .present = CONF_GIVEN(struct s, at has_pointers)),                       \
+		CONF_LIST("values", struct s, at values, CONF_OPTIONAL, &value_item, 1, 0,         \
+			  "The values, one by one.",                                               \
+			  .present = CONF_GIVEN(struct s, at has_values))
 
 static const struct conf_row strand_rows[] = { STRAND_ROWS(strand_conf, ), { 0 } };
 static const struct conf_table strand_table = { "strand", strand_rows, sizeof(struct strand_conf),
@@ -100,7 +88,7 @@ static const struct conf_row precision_rows[] = {
 		    "The metric, as sweep.csv names it: jobs.jct_s.mean."),
 	CONF_REAL("within", struct precision_conf, within, CONF_REQUIRED, 1e-6, 10,
 		  "The wider half of the 95 % interval of its mean, over the mean."),
-	CONF_INT("least", struct precision_conf, least, "5", INFERENCE_MIN, MOST_POINTS,
+	CONF_INT("least", struct precision_conf, least, "5", INFERENCE_MIN, POINTS_MAX,
 		 "Replications before the first look.", "our choice"),
 	{ 0 },
 };
@@ -139,7 +127,7 @@ static const struct conf_row plan_rows[] = {
 		  "Combinations that are left out."),
 	CONF_LIST("only", struct plan_conf, only, "[]", &constraint_item, 0, 0,
 		  "If there are any: combinations that are not left out."),
-	CONF_INT("replications", struct plan_conf, replications, "1", 1, MOST_POINTS,
+	CONF_INT("replications", struct plan_conf, replications, "1", 1, POINTS_MAX,
 		 "Runs of each combination, with different seeds.", "our choice"),
 	CONF_OBJECT("precision", struct plan_conf, precision, CONF_OPTIONAL, &precision_table,
 		    "Fewer replications where the interval of a metric is narrow sooner.",
@@ -149,7 +137,7 @@ static const struct conf_row plan_rows[] = {
 	CONF_BOOL("common_random_numbers", struct plan_conf, common_random_numbers, "true",
 		  "A replication has the same seed in all combinations.",
 		  "Law, Simulation Modeling and Analysis, on variance reduction"),
-	CONF_INT("max_points", struct plan_conf, max_points, "10000", 1, MOST_POINTS,
+	CONF_INT("max_points", struct plan_conf, max_points, "10000", 1, POINTS_MAX,
 		 "More points, counted before any is left out, are taken for a mistake.",
 		 "our choice"),
 	CONF_GROUP("limits", "{}", &limits_table,

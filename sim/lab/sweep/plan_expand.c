@@ -42,6 +42,7 @@ static void unknown_value(struct plan *plan, const struct plan_axis *axis, const
 	free(text);
 }
 
+/* axis->count if there is no such value. */
 static size_t find_level(const struct plan_axis *axis, const char *label)
 {
 	size_t l = 0;
@@ -51,6 +52,7 @@ static size_t find_level(const struct plan_axis *axis, const char *label)
 	return l;
 }
 
+/* Marks the level of a value as allowed. */
 static void allow_value(struct plan *plan, const struct plan_axis *axis, const cJSON *value,
 			bool *allowed, const char *place)
 {
@@ -68,7 +70,8 @@ static void allow_value(struct plan *plan, const struct plan_axis *axis, const c
 	conf_buf_release(&text);
 }
 
-/* Reads a value, or a list of values, unless the list is itself a value of the axis. */
+/* Reads a value, or a list of values, unless the list is itself a value of the axis. `allowed` has
+ * the levels of all axes. */
 static void read_condition(struct plan *plan, bool *allowed, const char *name, const char *json,
 			   const char *place)
 {
@@ -121,6 +124,7 @@ static bool *read_constraints(struct plan *plan, const struct conf_list *list, c
 	return allowed;
 }
 
+/* Whether a combination of levels meets one of the constraints. */
 static bool any_holds(const struct plan *plan, const bool *allowed, size_t count,
 		      const size_t *levels)
 {
@@ -139,7 +143,7 @@ static bool any_holds(const struct plan *plan, const bool *allowed, size_t count
 
 /* --- points --- */
 
-/* Replication r has the same seed in all combinations, or one of its own in each. */
+/* A replication has one seed in all combinations; without common random numbers, one in each. */
 static uint64_t seed_of(const struct plan *plan, const struct plan_conf *conf, const size_t *levels,
 			uint64_t replication)
 {

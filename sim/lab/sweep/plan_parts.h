@@ -66,22 +66,22 @@ struct plan_use {
 /* All settings, those of "set" first; the caller frees the list. */
 size_t plan_uses(const struct plan *plan, struct plan_use **uses);
 
-/* What a cell says of a JSON value: a string without its quotes. */
+/* A JSON value as a cell of sweep.csv has it: of a string, without the quotes. */
 const char *plan_label(struct plan *plan, const char *json);
 
-/* "/axes/0/range" + "step"; kept. */
+/* "/axes/0/range" + "step" = "/axes/0/range/step"; lives as long as the plan. */
 const char *plan_place(struct plan *plan, const char *parent, const char *step);
 
 /* --- plan_values.c: the values that a range or a log stands for --- */
 
 struct value_list {
-	const char **labels; /* as a cell says them; NULL: there are too many */
-	bool quoted;         /* quantities: strings in JSON */
+	const char **labels; /* as cells of sweep.csv have them; NULL: there are too many */
+	bool quoted;         /* they are quantities, which JSON has as strings */
 	uint64_t count;
 };
 
 /* `place` is the pointer of the range or log. The count is 0 after a mistake, which is reported,
- * and at most `most` + 1, then without labels. */
+ * and at most `max` + 1, then without labels. */
 struct value_list range_values(struct plan *plan, const struct range_conf *conf, const char *place,
 			       uint64_t max);
 struct value_list log_values(struct plan *plan, const struct log_conf *conf, const char *place,

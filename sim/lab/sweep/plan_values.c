@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DIGITS       15 /* that a double holds of any decimal number */
+#define DIGITS       15 /* decimal numbers of so many digits survive in a double */
 #define DECIMALS_MAX 15
 
 enum amount_kind { AMOUNT_NUMBER, AMOUNT_TIME, AMOUNT_SIZE, AMOUNT_RATE, AMOUNT_PACKETS };
@@ -48,7 +48,7 @@ static const char *print_decimal(struct plan *plan, double value, int decimals, 
 	return conf_at(plan->doc, "%.*s%s", (int)length, digits, behind);
 }
 
-/* Prints as many decimals as `largest` has among its digits. */
+/* Prints as many decimals as `largest` has room for among its DIGITS digits. */
 static const char *print_number(struct plan *plan, double value, double largest)
 {
 	int decimals = largest > 0 ? DIGITS - 1 - (int)floor(log10(largest)) : 0;
@@ -105,6 +105,7 @@ static const char *print_amount(struct plan *plan, const struct amount *amount, 
 
 /* --- reading --- */
 
+/* False if it has more than DECIMALS_MAX decimals. */
 static bool read_number(double number, struct amount *amount)
 {
 	char text[64];
@@ -166,7 +167,7 @@ static bool of_one_kind(struct plan *plan, const struct amount *amounts, size_t 
 	return true;
 }
 
-/* Whether numbers are still themselves when they are printed beside `largest`. */
+/* Whether the numbers read back as themselves when they are printed in one form with `largest`. */
 static bool are_exact(struct plan *plan, const struct amount *amounts, size_t count, double largest)
 {
 	bool exact = true;
@@ -177,6 +178,7 @@ static bool are_exact(struct plan *plan, const struct amount *amounts, size_t co
 	return exact;
 }
 
+/* Makes room for `count` labels, unless they are more than `max`. */
 static struct value_list new_list(struct plan *plan, const struct amount *like, double count,
 				  uint64_t max)
 {
@@ -224,7 +226,7 @@ struct value_list range_values(struct plan *plan, const struct range_conf *conf,
 
 /* --- log --- */
 
-/* NULL, or what is wrong; *key then says with which key, NULL: with the whole. */
+/* NULL, or what is wrong; *key is then the key that it is wrong with, NULL: the log as a whole. */
 static const char *log_mistake(const struct log_conf *conf, const struct amount ends[2],
 			       const char **key)
 {
@@ -240,7 +242,8 @@ static const char *log_mistake(const struct log_conf *conf, const struct amount 
 	return NULL;
 }
 
-/* Rounds to a readable amount or, with `whole`, to a whole number. */
+/* Rounds to three digits in the unit, unless it is a whole number of it already; with `whole`, to a
+ * whole number. */
 static double round_amount(double value, double unit, bool whole)
 {
 	double in_unit = value / unit;

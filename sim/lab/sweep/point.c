@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #define LONGEST_LOG  (16 << 20)
-#define MESSAGE_SIZE 400 /* of the log's end that the record repeats */
+#define MESSAGE_SIZE 400 /* bytes of the log's end that the record repeats */
 #define HOST_SIZE    256
 
 /* A point under way. */
@@ -78,9 +78,9 @@ static void sign(int fd)
 		dprintf(fd, "%s-%ld\n", host, (long)getpid());
 }
 
-/* The kernel gives it up when this process and its child are gone, however they end. Where a file
- * system has no locks, the point counts as locked: two then do the same work, and out_dir_open()
- * keeps their results apart. False: see errno, EWOULDBLOCK is somebody else's. */
+/* Locks the point; the kernel unlocks it when this process and its child are gone, however they
+ * end. On a file system without locks any process gets the lock: two may do the same work, and
+ * out_dir_open() keeps their results apart. False: see errno, EWOULDBLOCK: another has it. */
 static bool take_lock(struct running *run)
 {
 	for (;;) {
@@ -89,13 +89,11 @@ static bool take_lock(struct running *run)
 		if (fd < 0)
 			return false;
 		if (flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
-			bool looks = !flock(
-				fd,
-				LOCK_SH |
-					LOCK_NB); /* it was a look by point_runs(), not a holder */
+			/* point_runs() only looks, and shares its lock; a holder does not */
+			bool shared = !flock(fd, LOCK_SH | LOCK_NB);
 
 			close(fd);
-			if (looks)
+			if (shared)
 				continue;
 			errno = EWOULDBLOCK;
 			return false;
@@ -105,7 +103,7 @@ static bool take_lock(struct running *run)
 			run->lock_fd = fd;
 			return true;
 		}
-		close(fd); /* its holder has removed it in between */
+		close(fd); /* its former holder has just removed the file */
 	}
 }
 
@@ -115,11 +113,12 @@ static void drop_lock(struct running *run)
 	close(run->lock_fd);
 }
 
+/* Whoever has signed a lock; "another" if nobody has yet. */
 static char *holder_of(const char *lock)
 {
 	char *text = input_read(lock, HOST_SIZE + 32, NULL);
-	char *name = xasprintf("%.*s", text ? (int)strcspn(text, "\n") : 7,
-			       text && *text ? text : "another");
+	size_t length = text ? strcspn(text, "\n") : 0;
+	char *name = length > 0 ? xstrndup(text, length) : xstrdup("another");
 
 	free(text);
 	return name;
@@ -206,8 +205,8 @@ static bool run_child(const struct running *run, struct outcome *outcome)
 	double start = now_s();
 	pid_t child;
 
-	fflush(NULL);             /* or the child would write it again */
-	signal(SIGCHLD, SIG_DFL); /* ignored by the caller, children could not be waited for */
+	fflush(NULL);             /* else the child would write it, too */
+	signal(SIGCHLD, SIG_DFL); /* if our parent ignores it, we cannot wait for a child */
 	child = child_fork();
 	if (child == 0)
 		be_child(run);
@@ -218,7 +217,7 @@ static bool run_child(const struct running *run, struct outcome *outcome)
 	return child > 0;
 }
 
-/* --- what became of it --- */
+/* --- how the child ended --- */
 
 /* An unknown exit code counts as a crash: some tools turn a signal into one. */
 static enum point_status status_of(const struct outcome *outcome)

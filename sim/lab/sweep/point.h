@@ -14,8 +14,8 @@ struct point_order {
 	struct point_limits limits;
 	bool force; /* run whatever the record says */
 	const char *version, *commit;
-	/* In a child process: runs the point, its results into the directory `out`.
-	 * Returns the exit code. */
+	/* Called in the child process: runs the point, writes its results into the directory
+	 * `out`, and returns the exit code. */
 	int (*simulate)(void *owner, const char *out);
 	void *owner;
 };

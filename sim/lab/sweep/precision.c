@@ -40,6 +40,7 @@ static double value_of(struct series *series, size_t replication)
 	return value;
 }
 
+/* Whether the first `count` replications have ended; those that were killed run again. */
 static bool have_ended(const struct series *series, size_t count)
 {
 	for (size_t r = 0; r < count; r++)
@@ -49,6 +50,7 @@ static bool have_ended(const struct series *series, size_t count)
 	return true;
 }
 
+/* Whether the interval over the first `count` replications is narrow enough. */
 static bool is_precise(struct series *series, size_t count)
 {
 	struct estimate mean;
@@ -62,7 +64,7 @@ static bool is_precise(struct series *series, size_t count)
 	       series->plan->precision.within * fabs(mean.value);
 }
 
-/* How many of the replications are wanted as things are. */
+/* How many of the replications are wanted, by those that have ended so far. */
 static size_t wanted_of(struct series *series, struct precision *precision)
 {
 	size_t max = series->plan->replications, count = series->plan->precision.least;
@@ -90,8 +92,11 @@ struct precision precision_wanted(const struct plan *plan, const struct point_fa
 	double *values = xcalloc(max, sizeof(*values));
 
 	for (size_t first = 0; first < plan->point_count; first += max) {
-		struct series series = { plan, facts + first, records + first, folder, values,
-					 0,    false };
+		struct series series = { .plan = plan,
+					 .facts = facts + first,
+					 .records = records + first,
+					 .folder = folder,
+					 .values = values };
 		size_t count = plan->precision.of ? wanted_of(&series, &precision) : max;
 
 		for (size_t r = 0; r < max; r++)

@@ -41,7 +41,7 @@ void record_release(struct point_record *record)
 
 /* --- reading --- */
 
-/* 0 for what is no number from 0 to `most`: record_write() writes none. */
+/* 0 for anything but a number from 0 to `max`, as record_write() writes no others. */
 static double number_at(const cJSON *object, const char *key, double max)
 {
 	const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);

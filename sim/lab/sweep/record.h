@@ -32,21 +32,21 @@ struct point_limits {
 
 struct point_record {
 	enum point_status status;
-	int exit_code;        /* -1: ended by a signal */
+	int exit_code;        /* -1: it was ended by a signal */
 	int signal;           /* 0: none */
 	uint64_t attempts;    /* whose end was seen, this one included */
 	double wall_s, cpu_s; /* of the last attempt */
 	uint64_t peak_rss_bytes;
-	struct point_limits limits;    /* in force */
+	struct point_limits limits;    /* that the last attempt had */
 	char *host, *version, *commit; /* owned; "" when unknown */
-	char *message;                 /* one line: why it is not done */
+	char *message;                 /* one line: why the point is not done */
 };
 
-/* A record without a point: status missing. */
+/* The record of a point that has not run. */
 void record_init(struct point_record *record);
 void record_release(struct point_record *record);
 
-/* Reads DIR/points/HASH.json into an initialised record. The status is missing if it cannot. */
+/* Reads DIR/points/HASH.json into an initialised record, which stays as it is if that fails. */
 void record_read(struct point_record *record, const char *path);
 
 /* False: see errno. */
@@ -55,7 +55,7 @@ bool record_write(const struct point_record *record, const char *path);
 /* Whether a point that ended so should run (again); sim/lab/README.md has the rules. */
 bool record_wants_run(const struct point_record *record, const struct point_limits *limits);
 
-/* Whether it has results that count. */
+/* Whether the point has results that count. */
 bool record_is_usable(const struct point_record *record);
 
 /* The exit code of a run that ended so: 4 if a limit cut it short; 128 + signal, as in a shell, if

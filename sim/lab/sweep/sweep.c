@@ -56,7 +56,8 @@ void sweep_read(struct sweep *sweep, const char *dir, const struct plan *plan,
 		precision_wanted(plan, facts, sweep->records, sweep->folder, sweep->wanted);
 	for (size_t i = 0; i < plan->point_count; i++)
 		sweep->points += sweep->wanted[i];
-	sweep->others = count_records(sweep->folder) - own; /* last, for new ones may appear */
+	/* last, as new records may appear meanwhile */
+	sweep->others = count_records(sweep->folder) - own;
 }
 
 void sweep_release(struct sweep *sweep)

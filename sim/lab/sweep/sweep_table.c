@@ -74,18 +74,14 @@ void sweep_table_free(struct sweep_table *table)
 
 /* ---- Reading sweep.json ---- */
 
-static void complain_twice(struct conf_doc *doc, const char *list, size_t index, const char *name)
-{
-	conf_error(doc, conf_at(doc, "%s/%zu", list, index), "\"%s\" stands here twice", name);
-}
-
 static void check_distinct(struct conf_doc *doc, const char *list, const char *const *names,
 			   size_t count)
 {
 	for (size_t i = 1; i < count; i++)
 		for (size_t j = 0; j < i; j++)
 			if (strcmp(names[i], names[j]) == 0)
-				complain_twice(doc, list, i, names[i]);
+				conf_error(doc, conf_at(doc, "%s/%zu", list, i),
+					   "\"%s\" stands here twice", names[i]);
 }
 
 static void read_axes(struct sweep_table *table, const struct sweep_text *text)
@@ -93,15 +89,15 @@ static void read_axes(struct sweep_table *table, const struct sweep_text *text)
 	const struct axis_text *axes = text->axes.items;
 	table->axis_count = text->axes.count;
 	table->axes = conf_own(table->doc, table->axis_count, sizeof(*table->axes));
+	table->axis_names = conf_own(table->doc, table->axis_count, sizeof(*table->axis_names));
 	for (size_t i = 0; i < table->axis_count; i++) {
+		table->axis_names[i] = axes[i].name;
 		table->axes[i] = (struct sweep_axis){ axes[i].name, axes[i].values.items,
 						      axes[i].values.count };
 		check_distinct(table->doc, conf_at(table->doc, "/axes/%zu/values", i),
 			       table->axes[i].values, table->axes[i].count);
-		for (size_t j = 0; j < i; j++)
-			if (strcmp(axes[i].name, axes[j].name) == 0)
-				complain_twice(table->doc, "/axes", i, axes[i].name);
 	}
+	check_distinct(table->doc, "/axes", table->axis_names, table->axis_count);
 }
 
 static bool read_sweep(struct sweep_table *table, const char *path, char **error)
@@ -127,10 +123,10 @@ static bool read_sweep(struct sweep_table *table, const char *path, char **error
 
 struct columns {
 	int point, hash, replication, seed, status, warnings;
-	int *axes, *metrics; /* the document's */
+	int *axes, *metrics; /* owned by the table's document */
 };
 
-/* Finds the columns; there may be no others. */
+/* Finds the columns. *error if there are others. */
 static struct columns find_columns(const struct sweep_table *table, struct csv *csv, char **error)
 {
 	struct columns c = { .point = csv_need(csv, "point"),
@@ -146,7 +142,7 @@ static struct columns find_columns(const struct sweep_table *table, struct csv *
 		c.axes[i] = csv_need(csv, table->axes[i].name);
 	for (size_t i = 0; i < table->metric_count; i++)
 		c.metrics[i] = csv_need(csv, table->metrics[i]);
-	/* warnings: tables of earlier versions have none */
+	/* tables of earlier versions have no "warnings" */
 	size_t known = (c.warnings < 0 ? 5U : 6U) + table->axis_count + table->metric_count;
 	if (csv_columns(csv) > known)
 		*error = xasprintf("%s/sweep.csv has %zu columns, its sweep.json speaks of %zu; "
@@ -304,13 +300,9 @@ void sweep_table_print_warnings(const struct sweep_table *table, const char *lea
 {
 	struct sweep_warning list[WARNINGS_SHOWN];
 	size_t count = sweep_table_warnings(table, list, WARNINGS_SHOWN);
-	for (size_t i = 0; i < count && i < WARNINGS_SHOWN; i++) {
-		char *text = xstrdup(list[i].text);
-		plain_text(text);
-		fprintf(to, "%s: %zu of %zu points: %s\n", lead, list[i].points, table->point_count,
-			text);
-		free(text);
-	}
+	for (size_t i = 0; i < count && i < WARNINGS_SHOWN; i++)
+		plain_print(to, "%s: %zu of %zu points: %s\n", lead, list[i].points,
+			    table->point_count, list[i].text);
 	if (count > WARNINGS_SHOWN)
 		fprintf(to, "%s: %zu more in the column warnings of %s/sweep.csv\n", lead,
 			count - WARNINGS_SHOWN, table->dir);
@@ -326,10 +318,7 @@ static size_t index_of(const char *const *names, size_t count, const char *name)
 
 size_t sweep_table_axis(const struct sweep_table *table, const char *name)
 {
-	for (size_t i = 0; i < table->axis_count; i++)
-		if (strcmp(table->axes[i].name, name) == 0)
-			return i;
-	return SIZE_MAX;
+	return index_of(table->axis_names, table->axis_count, name);
 }
 
 size_t sweep_table_metric(const struct sweep_table *table, const char *name)
@@ -366,10 +355,7 @@ bool sweep_table_find_axis(const struct sweep_table *table, const char *name, si
 	*axis = sweep_table_axis(table, name);
 	if (*axis != SIZE_MAX)
 		return true;
-	const char **names = conf_own(table->doc, table->axis_count, sizeof(*names));
-	for (size_t i = 0; i < table->axis_count; i++)
-		names[i] = table->axes[i].name;
-	*error = names_unknown("axis", name, "the axes are", names, table->axis_count);
+	*error = names_unknown("axis", name, "the axes are", table->axis_names, table->axis_count);
 	return false;
 }
 

@@ -30,6 +30,7 @@ struct sweep_point {
 struct sweep_table {
 	const char *dir, *name;
 	struct sweep_axis *axes;
+	const char **axis_names; /* by axis */
 	size_t axis_count;
 	const char **metrics; /* "jobs.jct_s.mean", ... */
 	size_t metric_count;
@@ -45,8 +46,7 @@ struct sweep_table {
 };
 
 /* Columns besides axes and metrics, which no axis may be named after; end with NULL. In sweep.csv
- * the axes stand before "status", metrics
- * before "warnings", whose texts have commas. */
+ * the axes stand before "status", and the metrics before "warnings", whose texts have commas. */
 extern const char *const sweep_columns[], *const costs_columns[], *const groups_columns[];
 
 /* DIR holds a collected sweep (a sweep.json). */
@@ -62,18 +62,18 @@ size_t sweep_table_axis(const struct sweep_table *table, const char *name);
 size_t sweep_table_metric(const struct sweep_table *table, const char *name);
 size_t sweep_axis_level(const struct sweep_axis *axis, const char *value);
 
-/* Whether no point has several groups of jobs: then a mean over all jobs of a point is one of like
- * jobs. Else adds the mean job completion time of each group ("jobs.by_name.NAME.jct_s.mean"). */
-struct names;
-bool sweep_table_jobs_alike(const struct sweep_table *table, struct names *groups);
-
 /* The same for names that a user typed. False and *error (caller frees) if there is none. */
 bool sweep_table_find_axis(const struct sweep_table *table, const char *name, size_t *axis,
 			   char **error);
 bool sweep_axis_find(const struct sweep_axis *axis, const char *value, size_t *level, char **error);
 
-/* What runs of the sweep warn of: equal texts are one, that of most points first. Returns how many
- * there are and fills in at most `size`. */
+/* Whether no point has several groups of jobs: then a mean over all jobs of a point is one of like
+ * jobs. If not, adds the mean job completion time of each group, jobs.by_name.NAME.jct_s.mean. */
+struct names;
+bool sweep_table_jobs_alike(const struct sweep_table *table, struct names *groups);
+
+/* What runs of the sweep warn of: each text once, that of most points first. Returns how many there
+ * are and fills in at most `size`. */
 struct sweep_warning {
 	const char *text;
 	size_t points;
