@@ -60,6 +60,7 @@ static uint32_t worker_at(const struct network *net, uint32_t port, const uint32
 	return port < net->hosts ? worker_of_host[port] : UINT32_MAX;
 }
 
+/* Notes what the scheme tells of the packet. */
 static void record_about(const struct network *net, struct event_record *record)
 {
 	struct packet_about about;
@@ -191,7 +192,7 @@ static void keep_event(void *owner, const struct sim_event *event)
 		switch_look(log->s, switch_of(log), &log->seen);
 }
 
-/* Fills in the columns of packets that switches add. */
+/* Fills in the cells from "job" to "did", of packets that switches add. */
 static void about_cells(const struct event_log *log, struct out_cell *cells, char name[32],
 			char did[SWITCH_DID])
 {

@@ -1,4 +1,4 @@
-/* Describes events: which entity acted, and what happened to which packet. For events.csv, and to
+/* Describes events: which entity acts, and what happens to which packet. For events.csv, and to
  * name the first event that differs from a reference. */
 #ifndef INASIM_RUN_EVENT_LOG_H
 #define INASIM_RUN_EVENT_LOG_H
@@ -12,7 +12,7 @@ extern const struct out_schema events_schema;
 struct event_record {
 	struct sim_event event;
 	struct packet packet; /* SIM_ARRIVAL: the one that arrives */
-	/* Of a scheme's packets: */
+	/* If about_job, a packet of a scheme: */
 	bool about_job;
 	uint32_t job, worker, aggregator; /* UINT32_MAX = none */
 	uint64_t chunk;

@@ -22,21 +22,23 @@ static const struct out_column columns[] = {
 const struct out_schema failures_schema = { "failures.csv",
 					    "One row a failure, in the order of time.", columns };
 
-/* Something that fails. */
+/* A link, a switch or its aggregation, which fails and is repaired. */
 struct element {
 	struct failures *failures;
 	struct failure_target target;
 	const struct failure_conf *conf;
 	struct rng rng;
 	bool down, known; /* known: to routing */
-	size_t outage;    /* the last */
+	size_t outage;    /* index of the last; SIZE_MAX = none yet */
 	struct timer change, notice;
 };
 
 struct outage {
 	const struct element *element;
 	sim_time failed, noticed, repaired; /* 0 = not yet, or never */
-	uint64_t lost;                      /* on its links before; at the next failure, since */
+	/* Packets lost on its links: before this outage as long as it is the last of its element,
+	 * then since (end_count()). */
+	uint64_t lost;
 };
 
 struct failures {
@@ -51,53 +53,29 @@ struct failures {
 
 /* --- what fails --- */
 
-/* Calls do_port() for each link of an element, by its egress port at one end. */
-static void each_link(const struct element *element,
-		      void (*do_port)(struct failures *failures, uint32_t port, void *data),
-		      void *data)
+/* The links of an element, by their egress ports at one end: *count ports from the one returned. */
+static uint32_t links_of(const struct element *element, uint32_t *count)
 {
 	const struct network *net = &element->failures->simulation->topo.net;
-	const struct switch_node *node = &net->switch_nodes[element->target.number];
+	bool link = element->target.kind == FAILS_LINK;
+	uint32_t number = element->target.number;
 
-	if (element->target.kind == FAILS_LINK) {
-		do_port(element->failures, element->target.number, data);
-		return;
-	}
-	for (uint32_t i = 0; i < node->ports; i++)
-		do_port(element->failures, node->first_port + i, data);
-}
-
-static void add_lost(struct failures *failures, uint32_t port, void *data)
-{
-	const struct network *net = &failures->simulation->topo.net;
-
-	*(uint64_t *)data += net->outages->lost[port] + net->outages->lost[net->cold[port].reverse];
+	*count = link ? 1 : net->switch_nodes[number].ports;
+	return link ? number : net->switch_nodes[number].first_port;
 }
 
 static uint64_t lost_on(const struct element *element)
 {
+	const struct network *net = &element->failures->simulation->topo.net;
+	uint32_t count, first = links_of(element, &count);
 	uint64_t lost = 0;
 
-	each_link(element, add_lost, &lost);
+	for (uint32_t port = first; port < first + count; port++)
+		lost += net->outages->lost[port] + net->outages->lost[net->cold[port].reverse];
 	return lost;
 }
 
-static void learn(struct failures *failures, uint32_t port, void *data)
-{
-	struct topology *topo = &failures->simulation->topo;
-
-	detours_learn(topo, topo->detours, port, *(bool *)data);
-}
-
-static void learn_for_ever(struct failures *failures, uint32_t port, void *data)
-{
-	struct topology *topo = &failures->simulation->topo;
-
-	(void)data;
-	detours_learn(topo, topo->forever, port, true);
-}
-
-/* Whether anything will fail, be repaired or be noticed. */
+/* Whether anything is still to fail, be repaired or be noticed. */
 static bool may_change(const struct failures *failures)
 {
 	const struct sim *sim = &failures->simulation->sim;
@@ -109,13 +87,21 @@ static bool may_change(const struct failures *failures)
 	return false;
 }
 
-static void fail(struct element *element)
+/* Ends the count of the packets that were lost since the last outage, if there was one. */
+static void end_count(const struct element *element)
 {
 	struct failures *failures = element->failures;
 
 	if (element->outage < failures->outage_count)
 		failures->outages[element->outage].lost =
 			lost_on(element) - failures->outages[element->outage].lost;
+}
+
+static void begin_outage(struct element *element)
+{
+	struct failures *failures = element->failures;
+
+	end_count(element);
 	failures->outages = array_reserve(failures->outages, failures->outage_count,
 					  &failures->outage_capacity, sizeof(*failures->outages));
 	element->outage = failures->outage_count++;
@@ -141,7 +127,7 @@ static void on_change(struct sim *sim, uint32_t entity, void *owner)
 	(void)entity;
 	element->down = !element->down;
 	if (element->down)
-		fail(element);
+		begin_outage(element);
 	else
 		failures->outages[element->outage].repaired = sim->now;
 	fail_part[element->target.kind](net, element->target.number, element->down);
@@ -157,13 +143,20 @@ static void on_change(struct sim *sim, uint32_t entity, void *owner)
 		  sim->now + failures->simulation->scenario->failures.reroute_delay);
 }
 
-static void learn_ways(struct element *element)
+/* Tells routing which links are down or up again, and which will be down for ever. */
+static void learn_ways(const struct element *element)
 {
+	const struct topology *topo = &element->failures->simulation->topo;
+	bool for_ever = element->conf->at_given && !element->conf->repair_after;
+	uint32_t count, first = links_of(element, &count);
+
 	if (element->target.kind == FAILS_AGGREGATION)
-		return; /* they are as before */
-	each_link(element, learn, &element->down);
-	if (element->conf->at_given && !element->conf->repair_after)
-		each_link(element, learn_for_ever, NULL);
+		return; /* the links are as before */
+	for (uint32_t port = first; port < first + count; port++) {
+		detours_learn(topo, topo->detours, port, element->down);
+		if (for_ever)
+			detours_learn(topo, topo->forever, port, true);
+	}
 }
 
 static void on_notice(struct sim *sim, uint32_t entity, void *owner)
@@ -208,6 +201,7 @@ static void add(struct failures *failures, const struct failure_conf *conf,
 	};
 }
 
+/* Opens the timers of an element, which from now on must not move. */
 static void start(struct failures *failures, size_t i)
 {
 	struct sim *sim = &failures->simulation->sim;
@@ -321,13 +315,9 @@ void failures_end(struct failures *failures)
 		return;
 	sim = &failures->simulation->sim;
 	for (size_t i = 0; i < failures->count; i++) {
-		struct element *element = &failures->elements[i];
-
-		timer_cancel(sim, &element->change);
-		timer_cancel(sim, &element->notice);
-		if (element->outage < failures->outage_count)
-			failures->outages[element->outage].lost =
-				lost_on(element) - failures->outages[element->outage].lost;
+		timer_cancel(sim, &failures->elements[i].change);
+		timer_cancel(sim, &failures->elements[i].notice);
+		end_count(&failures->elements[i]);
 	}
 	timer_cancel(sim, &failures->controller);
 	for (size_t i = 0; failures->table && i < failures->outage_count; i++)

@@ -1,15 +1,14 @@
 /* Links and switches that fail and are repaired in a run, as "failures" of the scenario says:
  *
- *   failure or repair   at once: packets are lost (net/outage.h), a switch forgets what it has
- * added
+ *   failure or repair   at once: packets are lost (net/outage.h); a switch forgets its sums
  *   + reroute_delay     routing knows: connections, and what goes to parameter servers, take new
  *                       paths (topo/detours.h)
  *   + controller_delay  the job controller knows: jobs begin anew what they have lost
- *                       (workload/jobs/job_restart.c); flows and jobs without a way, now and when
- *                       all is repaired that ever will be, end unfinished
+ *                       (workload/jobs/job_restart.c); flows and jobs that have no path now, nor
+ *                       will have one after all repairs to come, end unfinished
  *
- * Each is an event of its own (SIM_CONTROL), so a run without "failures" has none. Runs with it
- * have one thread, and nothing of them is skipped. */
+ * Each is an event of its own (SIM_CONTROL), so a run without "failures" has none. Runs with
+ * "failures" have one thread, and nothing in them is skipped. */
 #ifndef INASIM_RUN_FAILURES_H
 #define INASIM_RUN_FAILURES_H
 
@@ -21,15 +20,15 @@ struct failures;
 struct failures *failures_open(struct simulation *simulation, struct out_table *table);
 void failures_free(struct failures *failures);
 
-/* The run is over: no more events; writes the rows of failures.csv. */
+/* After the run: cancels what is still to come and writes the rows of failures.csv. */
 void failures_end(struct failures *failures);
 
 /* How many of the links, switches and so on that "events" names are down now; 0 for NULL. */
 size_t failures_down(const struct failures *failures);
 
-/* Tells each failure, in the order of time: the name of what failed, as in failures.csv and valid
- * in the call, its number from 0 in the order of "events", and when it failed and was repaired (the
- * end of the run if it was not). Nothing for NULL. */
+/* Calls `told` for each failure, in the order of time, with the name of what failed (as in
+ * failures.csv, valid in the call), its number (from 0, in the order of "events"), and the times of
+ * failure and repair (the end of the run if there was none). Nothing for NULL. */
 void failures_each(const struct failures *failures,
 		   void (*told)(void *owner, const char *name, size_t element, sim_time failed,
 				sim_time repaired),

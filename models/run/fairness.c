@@ -13,7 +13,7 @@ static bool seen_before(const struct flow_group_conf *groups, size_t g)
 	return false;
 }
 
-/* Groups of one name are one. */
+/* Writes all groups of a name as one. */
 static void json_group(struct json *json, const struct simulation *s, const char *name)
 {
 	const struct flow_group_conf *groups = scenario_flows(s->scenario);

@@ -3,27 +3,22 @@
 #include "net/repeat.h"
 #include "run/simulation_state.h"
 
-static bool job_can_repeat(const struct job_group_conf *conf)
-{
-	const struct collective_ops *ops = scheme_ops((unsigned)conf->all_reduce);
-
-	return ops->over_tcp || ops->repeat;
-}
-
 static bool can_repeat(const struct simulation *s)
 {
-	const struct job_group_conf *jobs = scenario_jobs(s->scenario);
-
 	if (s->failures || s->fluid || s->observer || s->sim.parts ||
 	    scenario_has_flows(s->scenario) || !network_can_repeat(&s->topo.net))
 		return false;
-	for (size_t i = 0; i < s->scenario->jobs.count; i++)
-		if (jobs[i].enabled && !job_can_repeat(&jobs[i]))
+	for_enabled_jobs(group, s->scenario) {
+		const struct collective_ops *ops = scheme_ops((unsigned)group->all_reduce);
+
+		if (!ops->over_tcp && !ops->repeat)
 			return false;
+	}
 	return s->scenario->jobs.count;
 }
 
-/* Schemes say first how far their jobs are, then the network what is under way. */
+/* Goes through the state of the run (core/repeat.h): how far the jobs of each scheme are, then what
+ * is under way in transports and network. */
 static void walk(void *owner, struct repeat *repeat)
 {
 	struct simulation *s = owner;

@@ -4,12 +4,12 @@
 
 struct simulation;
 
-/* From now on periods that repeat are skipped, with the same results, in runs whose state can be
- * told: jobs alone, under schemes with collective_ops.repeat and over TCP or RoCE, that nobody
- * looks at event by event. Does nothing in others. Before the first event.
+/* From now on periods that repeat are skipped, with the same results. Does nothing unless the whole
+ * state of the run can be read: jobs alone, under schemes with collective_ops.repeat or over TCP or
+ * RoCE, and no observer of events. Call it before the first event.
  *
- * Of the jobs themselves nothing is gone through: they act when a tensor is whole or a message is
- * complete, which is simulated, and when a timer says so, which bounds what is skipped. */
+ * The state of the jobs themselves is not read. They act when a tensor or a message is complete,
+ * which is always simulated, and when a timer expires, which bounds what is skipped. */
 void fast_forward_start(struct simulation *simulation);
 
 #endif

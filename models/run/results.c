@@ -97,7 +97,7 @@ static void write_link(const struct simulation *s, uint32_t number)
 			{ .none = none, .count = results_max_queue(s, number) } });
 }
 
-/* The mean (p = 0) or a percentile; empty where nothing is known. */
+/* The mean (p = 0) or a percentile; empty if there is none. */
 static struct out_cell held_cell(const struct holding_times *held, double p)
 {
 	double value = !held   ? NAN

@@ -1,5 +1,5 @@
-/* Shared by the files that write results: results.c (tables), results_values.c (what is one number
- * a run), results_summary.c (summary.json) and results_terminal.c. */
+/* Shared by the files that write results: results.c (tables), results_values.c (metrics of the
+ * run), results_summary.c (summary.json), results_remarks.c (warnings) and results_terminal.c. */
 #ifndef INASIM_RUN_RESULTS_PARTS_H
 #define INASIM_RUN_RESULTS_PARTS_H
 
@@ -12,15 +12,15 @@
 
 extern const struct out_schema summary_schema;
 
-/* A row of JOB_METRICS and where struct job_record has it; they end with one without name. */
+/* The rows of JOB_METRICS and where struct job_record has them; the last has no name. */
 struct job_metric {
 	const char *name, *head;
 	size_t at;
 };
 extern const struct job_metric results_job_metrics[];
 
-/* The values that the finished jobs have of a metric: those of a group, or of all groups of one
- * name, or (both NULL) of all; the caller frees. */
+/* The values of a metric that the finished jobs have: the jobs of a group or, with NULL, of all
+ * groups of a name or, with both NULL, all jobs. The caller frees. */
 double *results_job_values(const struct simulation *s, const struct job_group_conf *group,
 			   const char *name, const struct job_metric *metric, size_t *count);
 
@@ -34,14 +34,14 @@ void results_lines_free(char **lines);
 void fairness_flows(struct json *json, const struct simulation *s);
 void fairness_links(struct json *json, const struct simulation *s);
 
-/* Utilization of the links of a tier in one direction; sets *max to that of the busiest. */
+/* The utilizations of the links of a tier in one direction; sets *max to the largest. */
 struct jain fairness_tier(const struct simulation *s, unsigned tier, enum link_way way,
 			  double *max);
 
 /* A sorted copy. The caller frees. */
 double *results_sorted(const double *values, size_t count);
 
-/* The metrics that are one number a run, at its end. */
+/* The metrics of the run, at its end. */
 struct run_values results_values(const struct simulation *s);
 
 /* The longest backlog of a port, bytes on the wire. */

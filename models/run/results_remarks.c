@@ -47,7 +47,7 @@ char **results_otherwise(const struct simulation *s)
 
 /* --- warnings --- */
 
-/* Several jobs over one memory, and no packet ever met another owner's aggregator. */
+/* Several jobs share the memory of switches, and no packet ever met another job's aggregator. */
 static void warn_memory_idle(const struct simulation *s, struct lines *lines)
 {
 	for (unsigned i = 0; scheme_ops(i) && jobs_report(s->jobs)->arrived > 1 && !s->fluid; i++) {
@@ -57,7 +57,7 @@ static void warn_memory_idle(const struct simulation *s, struct lines *lines)
 
 		for (size_t m = 0; m < count; m++) {
 			if (!memory[m].held)
-				continue; /* it is reserved, so no job contends for it */
+				continue; /* reserved for each job, so never contended */
 			added += memory[m].stats.packets_aggregated;
 			collisions += memory[m].stats.collisions;
 		}
@@ -90,7 +90,7 @@ static void warn_saturated(const struct simulation *s, struct lines *lines)
 		}
 }
 
-/* Said before the run, too, but whoever compares or draws results has not seen that. */
+/* `run` has said so before, but those who only compare or draw the results have not seen it. */
 static void warn_beside_flows(const struct simulation *s, struct lines *lines)
 {
 	const char *text = scenario_beside_flows(s->scenario);

@@ -79,7 +79,7 @@ const struct out_schema summary_schema = { "summary.json",
 					   "One object a run; a.b is the member b of the object a.",
 					   summary_columns };
 
-/* The members of an object that are one number a run. */
+/* Writes the metrics of a level that belong into the object `of`. */
 static void json_values(struct json *json, const struct run_values *values, const char *of,
 			enum metric_level level)
 {
@@ -153,7 +153,7 @@ double *results_job_values(const struct simulation *s, const struct job_group_co
 	return values;
 }
 
-/* Of the jobs of a name; NULL: of all. */
+/* What iterations of the jobs of a name (NULL: of all jobs) were spent on. */
 static void json_why(struct json *json, const struct simulation *s, const char *name)
 {
 	const struct job_group_conf *groups = scenario_jobs(s->scenario);
@@ -177,6 +177,7 @@ static void json_why(struct json *json, const struct simulation *s, const char *
 	json_close_object(json);
 }
 
+/* The distributions of all metrics of these jobs, and why_s. */
 static void json_job_fields(struct json *json, const struct simulation *s, const char *name)
 {
 	for (const struct job_metric *m = results_job_metrics; m->name; m++) {
@@ -189,7 +190,7 @@ static void json_job_fields(struct json *json, const struct simulation *s, const
 	json_why(json, s, name);
 }
 
-/* Of the groups of a name. */
+/* Writes all groups of a name as one. */
 static void json_job_group(struct json *json, const struct simulation *s, const char *name)
 {
 	const struct jobs_report *report = jobs_report(s->jobs);
@@ -264,7 +265,7 @@ static void json_flow_class(struct json *json, const struct flow_class *class)
 	json_close_object(json);
 }
 
-/* Of all classes; `at`: where struct flow_class has the list. */
+/* A metric of the flows of all classes; `at`: where struct flow_class has its values. */
 static void json_all_flows(struct json *json, const char *key, const struct flow_class *classes,
 			   size_t class_count, size_t at, size_t count)
 {

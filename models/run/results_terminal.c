@@ -10,32 +10,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void print_number(FILE *to, int width, double value, double scale)
+/* A dash where there is no value. */
+static void print_number(FILE *to, int width, double value)
 {
 	if (isnan(value))
 		fprintf(to, " %*s", width, "-");
 	else
-		fprintf(to, " %*.3f", width, value * scale);
+		fprintf(to, " %*.3f", width, value);
 }
 
-/* Milliseconds, or seconds from 100 on; a dash without them where there is no value. */
+/* Milliseconds, or seconds from 100 s on; a dash where there is no value. Takes `width` columns, a
+ * blank and two columns for the unit. */
 static void print_time(FILE *to, int width, double seconds)
 {
 	if (isnan(seconds))
-		print_number(to, width + 2, seconds, 1);
+		print_number(to, width + 2, seconds);
 	else if (seconds < 100)
 		fprintf(to, " %*.3fms", width, seconds * 1e3);
 	else
 		fprintf(to, " %*.3fs", width + 1, seconds);
 }
 
-/* In a column of `width`, by the unit that the metric's name ends in. */
+/* In a column of `width`, in the unit that the metric's name ends in. */
 static void print_mean(FILE *to, int width, const char *metric, double value)
 {
 	const char *unit = strrchr(metric, '_'), *rate = strstr(metric, "_per_s");
 
 	if (isnan(value) || !unit)
-		print_number(to, width, value, 1);
+		print_number(to, width, value);
 	else if (!rate || rate[strlen("_per_s")])
 		print_time(to, width - 2, value);
 	else
@@ -47,7 +49,7 @@ static int column_width(const struct job_metric *m)
 	return strlen(m->head) < 10 ? 10 : (int)strlen(m->head) + 1;
 }
 
-/* Says what it is where it is more than a link carries. */
+/* Explains busbw if it is more than a link can carry. */
 static void print_bus_bandwidth(const struct simulation *s, FILE *to)
 {
 	const struct jobs_report *report = jobs_report(s->jobs);
@@ -124,8 +126,8 @@ static void print_flows(const struct simulation *s, FILE *to)
 
 		if (!classes[c].count)
 			continue;
-		few |= n && isnan(stats_percentile(classes[c].fct, n, 0.99));
 		fct = results_sorted(classes[c].fct, n);
+		few |= n && isnan(stats_percentile(fct, n, 0.99));
 		slowdown = results_sorted(classes[c].slowdown, n);
 		fprintf(to, "%-16s %8" PRIu64 " %8zu",
 			unit_format_range(UNIT_SIZE, classes[c].from, classes[c].to, name,
@@ -133,8 +135,8 @@ static void print_flows(const struct simulation *s, FILE *to)
 			classes[c].count, n);
 		print_time(to, 10, stats_mean(fct, n));
 		print_time(to, 10, stats_percentile(fct, n, 0.99));
-		print_number(to, 10, stats_mean(slowdown, n), 1);
-		print_number(to, 10, stats_percentile(slowdown, n, 0.99), 1);
+		print_number(to, 10, stats_mean(slowdown, n));
+		print_number(to, 10, stats_percentile(slowdown, n, 0.99));
 		fputc('\n', to);
 		free(fct);
 		free(slowdown);
@@ -146,7 +148,7 @@ static void print_flows(const struct simulation *s, FILE *to)
 		      to);
 }
 
-/* Prints what of the numbers above is an estimate. */
+/* Says which of the numbers above are estimates. */
 static void print_estimated(const struct simulation *s, FILE *to)
 {
 	const struct jobs_report *report = jobs_report(s->jobs);
@@ -160,7 +162,7 @@ static void print_estimated(const struct simulation *s, FILE *to)
 		fprintf(to, "estimated: nothing; iterations were too few, or not steady\n");
 }
 
-/* Prints what the means above leave out. */
+/* Says what work the means above leave out. */
 static void print_left_out(const struct simulation *s, FILE *to)
 {
 	const struct jobs_report *report = jobs_report(s->jobs);
@@ -191,7 +193,7 @@ static void print_load(const struct simulation *s, FILE *to)
 			offered.jobs_ring, offered.jobs_own);
 }
 
-/* Prints what the scenario turns on and streams ignore. */
+/* Says which keys of the scenario streams ignore. */
 static void print_without_effect(const struct topology_conf *topology, FILE *to)
 {
 	if (topology->classes != CLASSES_SINGLE)

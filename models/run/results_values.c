@@ -1,4 +1,4 @@
-/* The metrics that are one number a run: their computations. */
+/* Computes the metrics that are one number a run. */
 #include "run/results_parts.h"
 
 #include "base/mem.h"
@@ -51,7 +51,7 @@ static void fill_network(struct run_values *v, const struct simulation *s)
 	}
 }
 
-/* Over the jobs that exchanged anything: one worker does not. */
+/* Mean over the jobs that exchanged anything, as one worker alone does not. */
 static double throughput_share(const struct simulation *s)
 {
 	const struct job_record *records = jobs_report(s->jobs)->records;
@@ -67,8 +67,8 @@ static double throughput_share(const struct simulation *s)
 	return count ? sum / (double)count : NAN;
 }
 
-/* Switches count in their memories and workers in their jobs, but never the same thing: the sum
- * counts nothing twice. */
+/* Sums up what switches count in their memories and workers in their jobs. They never count the
+ * same thing, so nothing counts twice. */
 static void fill_aggregation(struct run_values *v, const struct simulation *s)
 {
 	struct collective_stats stats = { 0 };
@@ -102,7 +102,7 @@ static void fill_aggregation(struct run_values *v, const struct simulation *s)
 	v->aggregation.memory_utilization = collective_utilization(used_time, whole, s->sim.now);
 }
 
-/* Without packets, nobody has counted them. */
+/* In a run without packets, makes all that counts packets NaN. */
 static void forget_packets(struct run_values *v)
 {
 	v->packet_hops = v->packet_hops_per_cpu_s = v->flows.timeouts = NAN;

@@ -98,7 +98,7 @@ const struct out_schema owner_series_schema = {
 	owner_columns
 };
 
-/* An entry of output.series.links. */
+/* The links of an entry of output.series.links. */
 struct link_set {
 	char *label;     /* owned */
 	uint32_t *ports; /* owned */
@@ -112,7 +112,7 @@ static_assert((int)TRAFFIC_CLASSES == WATCH_CLASSES, "a class of traffic is a cl
 struct series {
 	struct simulation *s;
 	sim_time every;
-	sim_time last;                                      /* sample */
+	sim_time last;                                      /* time of the last sample */
 	struct out_table *network, *links, *flows, *owners; /* NULL = not wanted */
 	struct port_sent *before;                           /* by port, at the last sample; owned */
 	double *carried; /* wire bytes by port in the interval; owned */
@@ -139,19 +139,18 @@ static unsigned traffic_of(const void *owner, const struct packet *packet)
 	case PACKET_KINDS:
 		break;
 	}
-	/* besides, the sender may be in another partition, which must not be read in a window
-	 * (core/parts.h) */
+	/* the sender may be in another partition, which must not be read now (core/parts.h) */
 	if (!scenario_has_jobs(s->scenario))
 		return TRAFFIC_BACKGROUND;
-	/* a late copy whose connection is closed is a flow's: those close by the thousand */
 	if (!tcp_app_of(s->tcp, packet, &app) && !roce_app_of(s->roce, packet, &app))
 		return TRAFFIC_JOBS;
+	/* no app: a late copy on a closed connection; flows close theirs by the thousand */
 	return !app || flows_own(app) ? TRAFFIC_BACKGROUND : TRAFFIC_JOBS;
 }
 
 /* --- samples --- */
 
-/* Notes what every link has carried since the last sample. */
+/* Notes what every link has carried since the last sample, in series->carried. */
 static void read_carried(struct series *series)
 {
 	struct simulation *s = series->s;
@@ -192,8 +191,8 @@ static void sample_network(struct series *series)
 			      { .count = failures_down(s->failures) } });
 }
 
-/* Adds what packets tell of a link to the row's cells. Returns what the link carried as a share of
- * what it could. */
+/* Adds what the packets of a link, the i-th of the set, tell to the cells of the row. Returns the
+ * link's utilization; `could`: the bits that it could carry in the interval. */
 static double add_link(struct link_set *set, uint32_t i, struct network *net, double could,
 		       struct out_cell *cells)
 {
@@ -219,7 +218,7 @@ static double add_link(struct link_set *set, uint32_t i, struct network *net, do
 	return all;
 }
 
-/* Without packets there are no classes and no queues, only Jain's index. */
+/* Writes the row of a set. Without packets it has no classes and no queues, only Jain's index. */
 static void sample_links(struct series *series, struct link_set *set)
 {
 	struct simulation *s = series->s;
@@ -264,7 +263,7 @@ static void write_owner(struct series *series, const char *links, const struct w
 							   { .count = volume->bytes[c] } });
 }
 
-/* With --why. */
+/* Writes who filled the links since the last sample (--why). */
 static void sample_owners(struct series *series)
 {
 	struct why *why = why_of(&series->s->topo.net);
@@ -283,23 +282,20 @@ static void sample_owners(struct series *series)
 static void sample_flows(struct series *series)
 {
 	struct simulation *s = series->s;
-	size_t count = s->scenario->flows.count;
-	struct flow_sample *samples = xcalloc(count, sizeof(*samples));
+	struct flow_sample *samples = xcalloc(s->scenario->flows.count, sizeof(*samples));
 
 	flows_sample(s->flows, series->last, samples);
-	for (size_t g = 0; g < count; g++) {
-		const struct flow_group_conf *group = &scenario_flows(s->scenario)[g];
+	for_enabled_flows(group, s->scenario) {
+		const struct flow_sample *sample = &samples[group - scenario_flows(s->scenario)];
 
-		if (!group->enabled)
-			continue;
 		out_table_row(series->flows,
 			      (struct out_cell[]){ { .time = s->sim.now },
 						   { .text = group->name },
-						   { .count = samples[g].active },
-						   { .real = (double)samples[g].delivered * 8 /
+						   { .count = sample->active },
+						   { .real = (double)sample->delivered * 8 /
 							     seconds_of(series->every) },
-						   { .count = (uint64_t)samples[g].whole.n },
-						   { .real = jain_index(&samples[g].whole) } });
+						   { .count = (uint64_t)sample->whole.n },
+						   { .real = jain_index(&sample->whole) } });
 	}
 	free(samples);
 }
@@ -317,8 +313,7 @@ static void sample_all(struct series *series)
 	series->last = series->s->sim.now;
 }
 
-/* If nothing can happen any more, the run ended before now: then series_stop() takes the last
- * sample. */
+/* If nothing can happen any more, the run is over already, and series_stop() samples its end. */
 static void on_sample(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct series *series = owner;

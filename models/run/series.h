@@ -1,10 +1,10 @@
 /* Time series of a run: the whole network, chosen links by class of traffic, and groups of flows. A
  * sample is taken every `output.series.every` and at the end, so that the rows add up to the run.
  *
- * With --why also who filled those links: bytes by owner and class.
+ * With --why, also who filled these links: bytes by owner and class.
  *
- * Samples change nothing: a run with series has the digest of the run without. Links count classes
- * only if a series asks for them. */
+ * Samples change nothing: a run with series has the digest of the run without. Links count their
+ * traffic by class only if a series asks for them. */
 #ifndef INASIM_RUN_SERIES_H
 #define INASIM_RUN_SERIES_H
 
@@ -29,8 +29,8 @@ struct series;
 /* Opens the tables that the scenario asks for and starts to sample. NULL without *error if it asks
  * for none, with *error (caller frees) if a table cannot be opened. */
 struct series *series_start(struct simulation *simulation, struct out_dir *dir, char **error);
-/* Links that an entry of output.series.links stands for: fills in `ports`, which has room for all
- * of the network, and returns how many. */
+/* The links that an entry of output.series.links stands for: fills in `ports`, which has room for
+ * all ports of the network, and returns how many. */
 uint32_t series_ports(const struct simulation *simulation, const struct series_links *entry,
 		      uint32_t *ports);
 /* Before a run with --why: adds series/owners.csv if links are sampled. `series` may be NULL. False

@@ -36,10 +36,11 @@ const char *const end_reason_names[] = {
 #define THREADS_FROM      128
 #define THREADS_FROM_TEXT "128"
 
-/* An arrival of flows divides a window for all partitions. What is left between two of them has to
- * be worth it: of 16,000 hosts with web-search flows one comes every 0.2 us, and partitions in one
- * thread are a fifth slower than one queue, as each has little to do in its turn. Several threads
- * wait for each other at each arrival. */
+/* Each arrival of a flow ends the window of all partitions (core/parts.h), so that cutting pays
+ * only if arrivals are rare. With web-search flows on 16,000 hosts one comes every 0.2 us:
+ * partitions have so little to do between two of them that in one thread they are a fifth slower
+ * than one queue. Several threads wait for each other at each arrival. So these are the bytes that
+ * an average arrival must bring. */
 #define ARRIVAL_BYTES              20e6 /* as 16,000 hosts send in a window at full load */
 #define ARRIVAL_BYTES_THREADS      100e3
 #define ARRIVAL_BYTES_THREADS_TEXT "100 kB"
@@ -61,7 +62,7 @@ static bool jobs_are_done(const struct simulation *s)
 	return jobs->finished + jobs->refused + jobs->failed == jobs->count;
 }
 
-/* Flows that failures have ended, and of these the measured. */
+/* How many flows failures have cut off, and how many of these are measured. */
 static uint64_t cut_off(const struct simulation *s, uint64_t *measured)
 {
 	char text[128];
@@ -132,15 +133,15 @@ bool simulation_moves(const struct simulation *s)
 	       lossless_watching(&s->topo.net) || sim_moves(&s->sim, s->limit.id);
 }
 
-/* When nothing can happen any more, the clock still runs to the time limit: sets it back to the
- * last event before. */
+/* If nothing could happen any more, the clock has still gone on to the time limit. Sets it back to
+ * the last event before. */
 static void set_back_time(struct simulation *s)
 {
 	sim_time packets, others;
 
 	if (!s->limit_reached || simulation_moves(s))
 		return;
-	/* so that the digest does not depend on the limit */
+	/* the digest must not depend on the limit */
 	s->sim.digest -= sim_event_fact(&s->sim, s->limit.id);
 	packets = network_last_arrival(&s->topo.net);
 	others = sim_last_move(&s->sim, s->limit.id);
@@ -153,7 +154,6 @@ static enum end_reason end_of(const struct simulation *s, bool interrupted)
 						   [STOP_JOBS_DONE] = END_JOBS_DONE,
 						   [STOP_FLOWS_DONE] = END_FLOWS_DONE,
 						   [STOP_MEASURED_DONE] = END_MEASURED_DONE };
-
 	uint64_t cut;
 
 	if (s->checks.exact_violations || s->checks.conservation_violations)
@@ -181,7 +181,7 @@ size_t simulation_memory(const struct simulation *s, unsigned scheme,
 	return scheme_ops(scheme)->memory(s->schemes[scheme], list);
 }
 
-/* Checks what must hold whenever a run stops, and what must hold after the last job. */
+/* Checks that packets and bytes add up and that, after the last job, no switch memory is in use. */
 static void final_checks(struct simulation *s)
 {
 	char *text = NULL;
@@ -212,26 +212,36 @@ static void final_checks(struct simulation *s)
 
 /* --- building --- */
 
-static bool open_tables(struct simulation *s, struct out_dir *dir, struct jobs_tables *jobs,
-			struct out_table **flows, char **error)
+/* Those that the run itself does not keep. NULL = not written. */
+struct tables {
+	struct jobs_tables jobs;
+	struct out_table *flows, *failures;
+};
+
+static bool open_table(struct out_dir *dir, const struct out_schema *schema, bool wanted,
+		       struct out_table **table, char **error)
+{
+	if (wanted)
+		*table = out_table_open(dir, schema, error);
+	return !wanted || *table;
+}
+
+static bool open_tables(struct simulation *s, struct out_dir *dir, struct tables *tables,
+			char **error)
 {
 	const struct scenario *scenario = s->scenario;
+	bool jobs = scenario->jobs.count, memory = false;
 
-	if (!dir)
-		return true;
-	if (scenario->jobs.count &&
-	    (!(jobs->jobs = out_table_open(dir, &jobs_schema, error)) ||
-	     !(jobs->iterations = out_table_open(dir, &iterations_schema, error))))
-		return false;
-	if (scenario->flows.count && !(*flows = out_table_open(dir, &flows_schema, error)))
-		return false;
-	if (!(s->links = out_table_open(dir, &links_schema, error)))
-		return false;
-	for (unsigned i = 0; scheme_ops(i) && !s->aggregators; i++)
-		if (scenario_uses(scenario, i) && scheme_ops(i)->memory &&
-		    !(s->aggregators = out_table_open(dir, &aggregators_schema, error)))
-			return false;
-	return true;
+	for (unsigned i = 0; scheme_ops(i); i++)
+		memory |= scenario_uses(scenario, i) && scheme_ops(i)->memory;
+	return !dir ||
+	       (open_table(dir, &jobs_schema, jobs, &tables->jobs.jobs, error) &&
+		open_table(dir, &iterations_schema, jobs, &tables->jobs.iterations, error) &&
+		open_table(dir, &flows_schema, scenario->flows.count, &tables->flows, error) &&
+		open_table(dir, &links_schema, true, &s->links, error) &&
+		open_table(dir, &aggregators_schema, memory, &s->aggregators, error) &&
+		open_table(dir, &failures_schema, scenario->failures.events.count,
+			   &tables->failures, error));
 }
 
 static void open_timers(struct simulation *s)
@@ -276,8 +286,7 @@ struct simulation *simulation_build(const struct scenario *scenario, const char 
 				    struct out_dir *dir, char **error)
 {
 	struct simulation *s = xcalloc(1, sizeof(*s));
-	struct jobs_tables tables = { 0 };
-	struct out_table *flow_table = NULL, *failed = NULL;
+	struct tables tables = { 0 };
 	struct model_env env;
 	const struct jobs_times times = { .end = scenario->stop.after,
 					  .window = scenario_window(scenario),
@@ -301,24 +310,22 @@ struct simulation *simulation_build(const struct scenario *scenario, const char 
 		if (scenario_uses(scenario, i))
 			open_scheme(s, &env, i);
 	roce_register(s->roce);
-	if (!open_tables(s, dir, &tables, &flow_table, error))
+	if (!open_tables(s, dir, &tables, error))
 		goto failed;
 	s->jobs = jobs_new(&env, scenario_jobs(scenario), scenario->jobs.count, s->runs,
-			   &scenario->cluster, &times, path, &tables, error);
+			   &scenario->cluster, &times, path, &tables.jobs, error);
 	if (!s->jobs)
 		goto failed;
 	s->flows = flows_new(
 		&env, scenario_flows(scenario), scenario->flows.count, path,
-		&(struct flows_report){ times.window, &scenario->flow_borders, flow_table }, error);
+		&(struct flows_report){ times.window, &scenario->flow_borders, tables.flows },
+		error);
 	if (!s->flows)
 		goto failed;
 	jobs_on_change(s->jobs, on_change, s);
 	flows_on_change(s->flows, on_change, s);
 	open_timers(s);
-	if (dir && scenario->failures.events.count &&
-	    !(failed = out_table_open(dir, &failures_schema, error)))
-		goto failed;
-	s->failures = failures_open(s, failed);
+	s->failures = failures_open(s, tables.failures);
 	s->series = series_start(s, dir, error);
 	if (!s->series && dir && scenario->series.every)
 		goto failed;
@@ -354,11 +361,12 @@ void simulation_free(struct simulation *s)
 /* --- running --- */
 
 /* How much of the work that the run waits for is done. */
-static double work_done(const struct simulation *s, const struct simulation_progress *p)
+static double work_done(const struct simulation *s)
 {
 	const struct jobs_counts *measured = &jobs_report(s->jobs)->measured;
-	double jobs = jobs_progress(s->jobs);
-	double flows = flows_progress(s->flows), window = (double)scenario_window(s->scenario).to;
+	size_t ended = measured->finished + measured->refused + measured->failed;
+	double jobs = jobs_progress(s->jobs), flows = flows_progress(s->flows);
+	double window = (double)s->sim.now / (double)scenario_window(s->scenario).to;
 
 	switch ((enum stop_when)s->scenario->stop.when) {
 	case STOP_ALL_DONE:
@@ -369,12 +377,10 @@ static double work_done(const struct simulation *s, const struct simulation_prog
 		return flows;
 	case STOP_TIME:
 		return 0;
-	case STOP_MEASURED_DONE: /* of what is left behind the window, only jobs are known */
-		if (measured->finished + measured->refused < measured->count &&
-		    (double)p->now >= window)
-			return (double)(measured->finished + measured->refused) /
-			       (double)measured->count;
-		return (double)p->now / window < 1 ? (double)p->now / window : 0.99;
+	case STOP_MEASURED_DONE: /* of the work left after the window, only jobs can be counted */
+		if (window >= 1 && ended < measured->count)
+			return (double)ended / (double)measured->count;
+		return window < 1 ? window : 0.99;
 	}
 	return 0;
 }
@@ -393,7 +399,7 @@ static void tell(const struct simulation *s, const struct simulation_options *op
 	progress.of_iterations = jobs_report(s->jobs)->iterations;
 	progress.flows = flows_finished(s->flows);
 	progress.of_flows = flows_started(s->flows);
-	by_work = work_done(s, &progress);
+	by_work = work_done(s);
 	progress.limit = by_time >= by_work && s->scenario->stop.when != STOP_TIME;
 	progress.done = fmax(by_time, by_work);
 	options->tell(options->owner, news, s, &progress);
@@ -450,7 +456,8 @@ unsigned simulation_cut(struct simulation *s, unsigned count, unsigned threads)
 	return parts;
 }
 
-/* Gives each thread the same number of partitions, if there are pods enough. */
+/* Cuts a network that is large enough. Gives each thread the same number of partitions, if there
+ * are pods enough, and sets why_threads if there are not as many threads as asked for. */
 static void cut_for(struct simulation *s, unsigned threads)
 {
 	uint32_t hosts = s->topo.net.hosts, count = hosts / PARTITION_HOSTS;
@@ -473,6 +480,7 @@ static void cut_for(struct simulation *s, unsigned threads)
 				 "threads: below " ARRIVAL_BYTES_THREADS_TEXT " on average";
 }
 
+/* From now on the run has one queue of events again. */
 static void join(struct simulation *s)
 {
 	if (!s->sim.parts)
@@ -482,7 +490,7 @@ static void join(struct simulation *s)
 	flows_gather(s->flows);
 }
 
-/* A time before which no event of a flow can reach the goal. */
+/* A time before which flows cannot bring the run to its goal. */
 static sim_time goes_on_until(const struct simulation *s)
 {
 	sim_time window_end = scenario_window(s->scenario).to;
@@ -501,8 +509,8 @@ static sim_time goes_on_until(const struct simulation *s)
 	return 0;
 }
 
-/* Runs windows as long as none can contain the end of the run, which is at an event. Then joins the
- * partitions: the rest runs in one queue. */
+/* Runs windows as long as none can contain the event that ends the run. Then joins the partitions:
+ * the rest runs in one queue. */
 static bool run_windows(struct simulation *s, uint64_t budget)
 {
 	uint64_t enough = s->sim.events + budget;
@@ -522,6 +530,7 @@ static bool run_windows(struct simulation *s, uint64_t budget)
 	return !s->sim.stopped;
 }
 
+/* Runs about `budget` events. False when the run has ended. */
 static bool run_some(struct simulation *s, uint64_t budget)
 {
 	if (s->sim.parts)
@@ -602,6 +611,7 @@ struct simulation *simulation_run(const struct scenario *scenario, const char *p
 		good = why;
 	}
 	if (!good) {
+		event_log_free(log);
 		simulation_free(s);
 		return NULL;
 	}
@@ -616,7 +626,7 @@ struct simulation *simulation_run(const struct scenario *scenario, const char *p
 	return s;
 }
 
-/* --- questions --- */
+/* --- what others ask --- */
 
 double simulation_carried(const struct simulation *s, uint32_t link)
 {

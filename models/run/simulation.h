@@ -20,7 +20,7 @@ enum end_reason {
 	END_VIOLATION,
 	END_MEASURED_DONE,
 	END_ESTIMATED, /* the end of the job is an estimate (stop.estimate) */
-	END_FAILED,    /* what it waits for is done, but for work that failures have ended */
+	END_FAILED,    /* all that the run waits for is done, except what failures have ended */
 };
 extern const char *const end_reason_names[];
 
@@ -29,7 +29,7 @@ struct simulation;
 /* The state of a run while it goes on. */
 struct simulation_progress {
 	double done;                      /* 0..1 of what the run waits for */
-	bool limit;                       /* of the time at which it ends anyway, which is nearer */
+	bool limit;                       /* `done` is of the time limit, which is nearer */
 	double iterations, of_iterations; /* of all jobs */
 	uint64_t flows, of_flows;         /* finished, of those that have started */
 	sim_time now;
@@ -40,7 +40,7 @@ enum simulation_news {
 	SIMULATION_GOES_ON, /* a few times a second */
 	SIMULATION_ASKED,   /* *asked was set */
 	SIMULATION_STALLED, /* no job has made progress for long (jobs_stalled()); told once */
-	SIMULATION_THREADS, /* it runs in other than the threads asked for; told at the beginning */
+	SIMULATION_THREADS, /* it runs in fewer threads than asked for; told at the beginning */
 };
 
 /* A part of a run, both ends included. */
@@ -56,8 +56,7 @@ static inline bool time_span_has(const struct time_span *span, sim_time at)
 struct simulation_options {
 	struct out_dir *dir;  /* NULL = no tables; not owned */
 	unsigned threads;     /* 0 = 1; the results are the same */
-	bool no_fast_forward; /* simulate what repeats, too (run/fast_forward.h); the same results
-			       */
+	bool no_fast_forward; /* simulate what repeats, too (run/fast_forward.h): same results */
 	/* May be NULL. */
 	void (*tell)(void *owner, enum simulation_news news, const struct simulation *simulation,
 		     const struct simulation_progress *progress);
@@ -65,14 +64,13 @@ struct simulation_options {
 	const volatile sig_atomic_t *interrupted; /* may be NULL */
 	volatile sig_atomic_t *asked; /* when set: tell at once and clear it; may be NULL */
 	struct time_span events;      /* write events.csv of this time; needs a directory */
-	/* Make a timeline of this time (run/timeline.h), which the caller writes. Has the same
-	 * conditions as `why`, and goes with it. */
+	/* Make a timeline of this time (run/timeline.h), which the caller writes; needs packets. */
 	struct time_span timeline;
 	bool why; /* write why.csv; needs a directory and packets */
 };
 
-/* The key of a scenario of packets with which `why` is not to be had: what it adds happens inside a
- * machine, or waits for the end of a cycle, and no packet shows it. NULL = it is. */
+/* The key of a packet scenario that rules out `why`: the time that it adds, inside a machine or
+ * until the end of a cycle, shows in no packet. NULL = `why` is possible. */
 const char *simulation_no_why(const struct scenario *scenario);
 
 /* Runs a checked scenario to its end; run/simulation_state.h has the parts of the result. NULL and

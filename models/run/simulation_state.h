@@ -41,11 +41,11 @@ struct simulation {
 	struct series *series; /* NULL = none wanted */
 	struct out_table *links, *aggregators;
 
-	struct repeat repeat;          /* of periods that are skipped */
-	struct sim_observer *observer; /* NULL = nobody looks on; not owned */
+	struct repeat repeat;          /* skips periods that repeat (run/fast_forward.h) */
+	struct sim_observer *observer; /* the first; NULL = none; not owned */
 	struct timeline *timeline;     /* NULL = none wanted; owned */
-	struct why_spent *spent; /* by group of jobs; groups of one name count in the first; NULL =
-				    no --why */
+	/* By group of jobs; groups of one name count in the first. NULL = no --why; owned. */
+	struct why_spent *spent;
 };
 
 /* Whether anything can still happen besides samples and the time limit; always true if the time
@@ -55,17 +55,18 @@ bool simulation_moves(const struct simulation *simulation);
 /* As simulation_run(), but only builds; for tests that look inside. */
 struct simulation *simulation_build(const struct scenario *scenario, const char *path,
 				    struct out_dir *dir, char **error);
-/* Divides the run into `count` partitions (core/parts.h), at most one a pod, which run in
- * `threads`; results stay the same. Returns their number, which is 1 if something acts across them.
- * Call it before simulation_go(), which cuts large networks itself. */
+/* Divides the run into `count` partitions (core/parts.h), or one a pod if these are fewer, which
+ * run in `threads`; results stay the same. Returns their number, which is 1 if something acts
+ * across partitions. Call it before simulation_go(), which cuts large networks itself. */
 unsigned simulation_cut(struct simulation *simulation, unsigned count, unsigned threads);
-/* Before simulation_go(): looks on, too, after those that do already, and must outlive it. */
+/* Adds an observer behind those that there are. Call it before simulation_go(), which the observer
+ * must outlive. */
 void simulation_observe(struct simulation *simulation, struct sim_observer *observer);
 /* Runs to the end. */
 void simulation_go(struct simulation *simulation, const struct simulation_options *options);
 
-/* Bytes on the wire that a link has carried so far, with preamble and gap if these count. A fluid
- * run counts transfers that have ended, and at its end all. */
+/* Bytes on the wire that a link has carried so far, with preamble and gap if these count. In a
+ * fluid run, transfers count when they end, and at the end of the run all. */
 double simulation_carried(const struct simulation *simulation, uint32_t link);
 
 /* The memories of switches that a scheme uses: returns their number and sets *list to the first

@@ -9,8 +9,7 @@
 /* The switch that a link leads to; UINT32_MAX: a host. */
 uint32_t switch_behind(const struct network *net, uint32_t port);
 
-/* What its scheme tells of a packet. False for packets of others, or where the scheme tells
- * nothing. */
+/* What the scheme of a packet tells of it. False: it has no scheme, or that tells nothing. */
 bool packet_tells(const struct network *net, const struct packet *packet,
 		  struct packet_about *about);
 
@@ -22,8 +21,8 @@ struct switch_seen {
 /* Reads the state of a switch now, all schemes together. */
 void switch_look(const struct simulation *simulation, uint32_t sw, struct switch_seen *seen);
 
-/* What happened in between, in order: "collide", "allocate+add", "add+complete+free"; "" for
- * nothing. Returns `text`. */
+/* What happened between two looks at a switch, in order: "collide", "allocate+add",
+ * "add+complete+free"; "" for nothing. Returns `text`. */
 #define SWITCH_DID 96
 char *switch_did(const struct switch_seen *before, const struct switch_seen *after,
 		 char text[SWITCH_DID]);

@@ -4,8 +4,8 @@
  * links queue, marks and PAUSE; flows by their senders; what fails, while it is down.
  *
  * Slices of a worker are charges of models/why: they cover its time without gaps, and what it
- * computed adds up to the tables. A result's charge with several causes goes to the largest, and
- * charges that follow each other with one cause are one slice. */
+ * computed adds up to the tables. A charge with several causes counts as the largest of them, and
+ * successive charges with the same cause are one slice. */
 #include "run/timeline.h"
 
 #include "base/mem.h"
@@ -26,7 +26,7 @@
 
 struct worker_lane {
 	uint64_t track, tensors; /* tracks */
-	uint64_t exchanged;      /* tensors now */
+	uint64_t exchanged;      /* tensors in exchange now */
 	enum why_cause cause;    /* of the slice under way: */
 	sim_time begin, end;
 };
@@ -38,13 +38,13 @@ struct job_lane {
 
 struct switch_lane {
 	uint64_t track, used; /* tracks; 0 = not yet seen */
-	uint64_t bytes;
+	uint64_t bytes;       /* in use, as last shown */
 };
 
 struct link_lane {
 	uint64_t queue, marks, pause; /* tracks; 0 = the scenario does not name the link */
-	uint64_t bytes, marked;
-	sim_time paused; /* so far */
+	uint64_t bytes, marked;       /* in the queue, and packets so far, as last shown */
+	sim_time paused;              /* so far, as last shown */
 };
 
 /* Flows of a sender that overlap have a track each. */
@@ -60,7 +60,7 @@ struct timeline {
 	struct simulation *s;
 	struct trace *trace;
 	struct time_span span;
-	struct job_lane *jobs; /* by number, which those that are switched off have, too */
+	struct job_lane *jobs; /* by number; jobs that are switched off have numbers, too */
 	size_t job_count;
 	struct switch_lane *switches; /* by number */
 	struct link_lane *links;      /* by port */
@@ -210,7 +210,8 @@ static void on_queued(void *owner, uint32_t port)
 	t->touched[t->touched_count++] = port;
 }
 
-static void ask_for_link(struct timeline *t, uint32_t port)
+/* Makes the tracks of a link. */
+static void add_link(struct timeline *t, uint32_t port)
 {
 	struct link_lane *lane = &t->links[port];
 	char name[LINK_NAME], text[80];
@@ -225,7 +226,7 @@ static void ask_for_link(struct timeline *t, uint32_t port)
 	lane->pause = trace_track(t->trace, track, "stopped by PAUSE", "ns");
 }
 
-static void ask_for_links(struct timeline *t)
+static void add_links(struct timeline *t)
 {
 	const struct conf_list *entries = &t->s->scenario->series.links;
 	uint32_t *ports = xcalloc(t->s->topo.net.port_count, sizeof(*ports));
@@ -235,13 +236,14 @@ static void ask_for_links(struct timeline *t)
 		uint32_t count = series_ports(t->s, &links[i], ports);
 
 		for (uint32_t p = 0; p < count; p++)
-			ask_for_link(t, ports[p]);
+			add_link(t, ports[p]);
 	}
 	free(ports);
 }
 
 /* --- flows --- */
 
+/* A track of this sender that is free from `start` on, made if there is none. */
 static struct flow_lane *lane_of_flow(struct timeline *t, uint32_t src, sim_time start)
 {
 	struct flow_lanes *lanes = &t->flows[src];
@@ -278,7 +280,7 @@ static void on_flow(void *owner, uint32_t src, uint32_t dst, bytes size, sim_tim
 
 /* --- switches --- */
 
-/* Notes the packet of an arrival, before it is handled. */
+/* Before a packet is handled at a switch: notes job and switch, and looks at the switch. */
 static void note_packet(struct timeline *t, const struct sim_event *event)
 {
 	const struct network *net = &t->s->topo.net;
@@ -371,7 +373,7 @@ static void on_failure(void *owner, const char *name, size_t element, sim_time f
 	trace_slice(t->trace, lanes->tracks[element], "down", begin, end);
 }
 
-/* --- from the start to the end --- */
+/* --- opening, closing, writing --- */
 
 struct timeline *timeline_open(struct simulation *s, const struct time_span *span)
 {
@@ -388,7 +390,7 @@ struct timeline *timeline_open(struct simulation *s, const struct time_span *spa
 		.listener = { on_job, on_charged, on_tensor, on_last, on_queued, on_flow, t },
 		.observer = { .before = before, .after = after, .owner = t },
 	};
-	ask_for_links(t);
+	add_links(t);
 	why_listen(why_of(net), &t->listener);
 	simulation_observe(s, &t->observer);
 	return t;

@@ -10,15 +10,15 @@
 
 struct timeline;
 
-/* Makes a simulation that was built and not started record `span`. It has a why
- * already (models/why), through which the timeline hears of everything. */
+/* Makes a simulation that was built and not started record `span`. The simulation must have a why
+ * (models/why): the timeline listens to it. */
 struct timeline *timeline_open(struct simulation *simulation, const struct time_span *span);
 
 /* Ends open slices after the run. */
 void timeline_close(struct timeline *timeline);
 
-/* Writes the file, and the number of events beyond the limit to *left_out. False and *error (caller
- * frees) on failure. */
+/* Writes the file, and sets *left_out to the number of events beyond its limit. False and *error
+ * (caller frees) on failure. */
 bool timeline_write(const struct timeline *timeline, struct out_dir *dir, uint64_t *left_out,
 		    char **error);
 void timeline_free(struct timeline *timeline);

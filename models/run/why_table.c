@@ -101,10 +101,11 @@ const struct out_schema why_links_schema = { "why-links.csv",
 
 struct why_table {
 	struct simulation *s;
-	struct out_table *table, *links;
+	struct out_table *table, *links; /* why.csv, why-links.csv; NULL = not written */
 	struct why *why;
 };
 
+/* Adds a row to what the jobs of its name have spent. */
 static void add_spent(struct simulation *s, const struct why_row *row)
 {
 	const struct job_group_conf *groups = scenario_jobs(s->scenario);
@@ -133,7 +134,7 @@ struct out_cell why_owner_job(uint32_t owner)
 	return (struct out_cell){ .none = none, .count = none ? 0 : owner - 1 };
 }
 
-/* Utilization of a link from the start of the iteration to now; 0 = the job has not used it. */
+/* Utilization of a link from the start of the iteration to now; 0 if the job has not used it. */
 static double use_of(const struct why_table *table, uint32_t port, const struct why_row *row)
 {
 	const struct network *net = &table->s->topo.net;
@@ -183,7 +184,7 @@ static void write_owners(const struct why_table *table, uint32_t port, double us
 	}
 }
 
-/* Writes the busiest links, the busiest first; of equal ones the first port goes first. */
+/* Writes the busiest links that the job used, busiest first; of equal ones the lower port first. */
 static void write_busiest(const struct why_table *table, const struct why_row *row)
 {
 	double use[BUSIEST + 1] = { 0 };
@@ -204,6 +205,7 @@ static void write_busiest(const struct why_table *table, const struct why_row *r
 		write_owners(table, ports[i], use[i], row);
 }
 
+/* The job's last row of an iteration has `before`: only then are links written. */
 static void write_row(void *owner, const struct why_row *row)
 {
 	const struct why_table *table = owner;

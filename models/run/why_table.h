@@ -12,12 +12,12 @@ struct why_table;
 
 /* The name of a volume's owner; NULL = nobody (PAUSE). It lives as long as the run. */
 const char *why_owner_name(const struct simulation *simulation, uint32_t owner);
-/* The cell of its job: empty for flows. */
+/* The cell for the job of a volume's owner; empty for flows and for nobody. */
 struct out_cell why_owner_job(uint32_t owner);
 
-/* Makes a simulation of packets that was built and not started write both; none without `dir`, for
- * timelines alone. NULL and *error (caller frees) if a table cannot be opened. The caller frees the
- * result after the run, before the simulation. */
+/* Makes a simulation of packets that was built and not started find the causes and write both
+ * tables; without `dir` it writes none, as for a timeline. NULL and *error (caller frees) if a
+ * table cannot be opened. The caller frees the result after the run, before the simulation. */
 struct why_table *why_table_open(struct simulation *simulation, struct out_dir *dir, char **error);
 void why_table_free(struct why_table *table);
 

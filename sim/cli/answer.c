@@ -78,7 +78,7 @@ static void put_ratio(FILE *to, const struct compare_row *row, const char *basel
 			estimate_excludes(&row->ratio, 1) ? "" : ": they may be alike");
 }
 
-/* A paragraph of what is written until its end. */
+/* Collects what is written to `to`; end() makes it a paragraph of the page, if it is not empty. */
 struct paragraph {
 	char *text;
 	size_t length;
@@ -109,7 +109,7 @@ static size_t group_length(const struct compare_row *row)
 	return metric_group_length(row->metric, METRIC_OF_JOBS, METRIC_MEAN_JCT);
 }
 
-/* A number of the jobs that `row` is of: all, or those of the group in "jobs.by_name.NAME...". */
+/* A number of the jobs that `row` is about: those of NAME in "jobs.by_name.NAME...", else all. */
 static double of_jobs(const struct run *run, const struct compare_row *row, const char *number)
 {
 	size_t length = group_length(row) ? GROUP_AT + group_length(row) : strlen("jobs");
@@ -120,7 +120,7 @@ static double of_jobs(const struct run *run, const struct compare_row *row, cons
 	return value;
 }
 
-/* The mean time of an iteration of these jobs that is spent on a cause; NaN without --why. */
+/* The mean time that an iteration of these jobs spends on a cause; NaN without --why. */
 static double spent(const struct run *run, const struct compare_row *row, size_t cause)
 {
 	char name[64];
@@ -129,8 +129,8 @@ static double spent(const struct run *run, const struct compare_row *row, size_t
 	return of_jobs(run, row, name);
 }
 
-/* Adds the causes whose times are largest, in size: "queues: flows 54 %, NIC 20 %", or (`shares`
- * false) as more or less time. */
+/* Writes the causes with the largest times, largest first, as shares of `all` ("queues: flows 54 %,
+ * NIC 20 %") or, if `shares` is false, as differences ("3 ms less on queues: flows"). */
 static void put_causes(FILE *to, const double *times, bool shares, double all)
 {
 	bool said[BREAKDOWN_CAUSES] = { false };
@@ -155,18 +155,21 @@ static void put_causes(FILE *to, const double *times, bool shares, double all)
 	}
 }
 
-/* Of the jobs that `row` is of. */
+/* What the jobs of `row` spend an iteration on in `best`, or, compared with another run, what makes
+ * the difference. */
 static void put_why(FILE *to, const struct compare_row *row, const struct run *best,
 		    const struct run *other)
 {
 	double times[BREAKDOWN_CAUSES], all = 0;
 	char text[QUANTITY];
+	bool any = false;
 
 	for (size_t c = 0; c < BREAKDOWN_CAUSES; c++) {
 		times[c] = spent(best, row, c) - (best == other ? 0 : spent(other, row, c));
 		all += times[c];
+		any |= times[c] != 0;
 	}
-	if (isnan(all))
+	if (isnan(all) || !any)
 		return;
 	fprintf(to, best == other ? "An iteration" : "Why: an iteration");
 	if (group_length(row))
@@ -184,8 +187,8 @@ static void put_why(FILE *to, const struct compare_row *row, const struct run *b
 
 /* ---- Runs ---- */
 
-/* The next row, from `from` on, of a time of what begins with `of` ("jobs.") that each run has: the
- * first of jobs decides who is fastest, or of flows where there are no jobs. SIZE_MAX: no more. */
+/* The next row, from `from` on, of a time that every run has and whose path begins with `of`
+ * ("jobs."); SIZE_MAX: there is none. A metric has a row for each run, one behind the other. */
 static size_t next_time(const struct comparison *c, size_t from, const char *of)
 {
 	size_t count = c->runs.count;
@@ -202,8 +205,8 @@ static size_t next_time(const struct comparison *c, size_t from, const char *of)
 	return SIZE_MAX;
 }
 
-/* The time of jobs, from row `first` on, that decides who is fastest: of groups that differ, that
- * of the group which the runs treat most differently. */
+/* The time of jobs that decides who is fastest: `first` or, where each group of jobs has a row,
+ * that of the group whose times differ most between the runs. */
 static size_t deciding_time(const struct comparison *c, size_t first)
 {
 	size_t deciding = first;
@@ -225,7 +228,7 @@ static size_t deciding_time(const struct comparison *c, size_t first)
 	return deciding;
 }
 
-/* Who has the least of it, and how the others compare. */
+/* Writes which run is fastest by the rows from `first` on, and how the others compare. */
 static void put_ranking(FILE *to, const struct comparison *c, size_t first, size_t *best,
 			size_t *worst)
 {
@@ -259,7 +262,7 @@ static void put_ranking(FILE *to, const struct comparison *c, size_t first, size
 	free(words);
 }
 
-/* What others pay where the fastest is fast: its row of a time, against the slowest's. */
+/* How long other work takes in the fastest run, compared with the slowest. */
 static void put_other(FILE *to, const struct comparison *c, size_t first, size_t best, size_t worst)
 {
 	const struct compare_row *row = &c->rows[first + best];
@@ -277,7 +280,8 @@ static void put_other(FILE *to, const struct comparison *c, size_t first, size_t
 	free(words);
 }
 
-static void put_said(FILE *to, size_t *said, const char *label)
+/* Writes what comes before the next item of "Others in LABEL: A; B". */
+static void put_lead(FILE *to, size_t *said, const char *label)
 {
 	if ((*said)++)
 		fputs("; ", to);
@@ -285,7 +289,7 @@ static void put_said(FILE *to, size_t *said, const char *label)
 		fprintf(to, "Others in %s: ", label);
 }
 
-/* The other groups of jobs, and the flows. */
+/* What it costs the other groups of jobs, and the flows, that one run is fastest. */
 static void put_price(FILE *to, const struct comparison *c, size_t deciding, size_t best,
 		      size_t worst)
 {
@@ -296,27 +300,28 @@ static void put_price(FILE *to, const struct comparison *c, size_t deciding, siz
 	     i = next_time(c, i + c->runs.count, METRIC_OF_JOBS)) {
 		if (i == deciding || !group_length(&c->rows[i]))
 			continue;
-		put_said(to, &said, label);
+		put_lead(to, &said, label);
 		put_other(to, c, i, best, worst);
 	}
 	if (flows != SIZE_MAX) {
-		put_said(to, &said, label);
+		put_lead(to, &said, label);
 		put_other(to, c, flows, best, worst);
 	}
 	fputs(said ? "." : "", to);
 }
 
-/* Of the groups of jobs in one run: they differ, so each stands beside its own ideal. */
+/* The mean JCT of each group of jobs in one run, as a multiple of the group's own ideal, since
+ * groups differ. False: jobs have no groups here. */
 static bool put_groups_of_run(FILE *to, const struct comparison *c)
 {
 	size_t groups = 0;
 	char value[QUANTITY];
 
 	for (const struct compare_row *row = c->rows; row < c->rows + c->count; row++) {
-		double slowdown = of_jobs(c->runs.items, row, "slowdown.mean");
-
 		if (!group_length(row) || isnan(row->value.value))
 			continue;
+		double slowdown = of_jobs(c->runs.items, row, "slowdown.mean");
+
 		if (groups++ == NAMED) {
 			fputs("; more are below", to);
 			break;
@@ -396,15 +401,22 @@ void answer_runs(FILE *page, const struct comparison *c)
 
 /* ---- Sweeps ---- */
 
-/* "load 0.1, scheme esa" */
-static void put_levels(FILE *to, const struct sweep_table *table, const struct group *group)
+/* "load 0.1, scheme esa"; `but`: an axis that is left out, or SIZE_MAX. */
+static void put_levels(FILE *to, const struct sweep_table *table, const struct group *group,
+		       size_t but)
 {
-	for (size_t a = 0; a < table->axis_count; a++)
-		fprintf(to, "%s%s %s", a ? ", " : "", table->axes[a].name,
+	const char *before = "";
+
+	for (size_t a = 0; a < table->axis_count; a++) {
+		if (a == but)
+			continue;
+		fprintf(to, "%s%s %s", before, table->axes[a].name,
 			table->axes[a].values[group->levels[a]]);
+		before = ", ";
+	}
 }
 
-/* The combinations in which a metric is lowest and highest. Writes nothing where they are alike. */
+/* The combinations in which a metric is lowest and highest; nothing if it is the same in all. */
 static void put_extremes(FILE *to, const struct sweep_table *table, const struct groups *groups,
 			 const char *path)
 {
@@ -429,11 +441,11 @@ static void put_extremes(FILE *to, const struct sweep_table *table, const struct
 		return;
 	words = metric_words(path, table);
 	fprintf(to, "Of %zu combinations, ", groups->count);
-	put_levels(to, table, best);
+	put_levels(to, table, best, SIZE_MAX);
 	fprintf(to, " has the lowest %s: %s", words, quantity(value, path, low.value));
 	put_interval(to, path, &low);
 	fputs("; ", to);
-	put_levels(to, table, worst);
+	put_levels(to, table, worst, SIZE_MAX);
 	fprintf(to, " has the highest: %s", quantity(value, path, high.value));
 	put_interval(to, path, &high);
 	fprintf(to, ", %.4g times as much.", high.value / low.value);
@@ -449,7 +461,7 @@ static bool is_named(const struct sweep_axis *axis)
 	return axis->count > 1;
 }
 
-/* The group of the same combination but for the value of an axis; NULL: there is none. */
+/* The group that is like `from` but has `level` on `axis`; NULL: there is none. */
 static const struct group *across(const struct sweep_table *table, const struct groups *groups,
 				  const struct group *from, size_t axis, size_t level)
 {
@@ -474,17 +486,12 @@ struct extreme {
 static void put_extreme(FILE *to, const struct sweep_table *table, size_t axis,
 			const struct extreme *extreme)
 {
-	const char *before = " (";
-
 	fprintf(to, "%.3g", extreme->ratio);
-	for (size_t a = 0; a < table->axis_count; a++) {
-		if (a == axis)
-			continue;
-		fprintf(to, "%s%s %s", before, table->axes[a].name,
-			table->axes[a].values[extreme->group->levels[a]]);
-		before = ", ";
-	}
-	fputs(table->axis_count > 1 ? ")" : "", to);
+	if (table->axis_count == 1)
+		return;
+	fputs(" (", to);
+	put_levels(to, table, extreme->group, axis);
+	fputs(")", to);
 }
 
 /* A value of a named axis against its first, in all combinations of the others: "SwitchML takes
@@ -534,17 +541,14 @@ static void put_sweep_metric(FILE *page, const struct sweep_table *table,
 	struct paragraph p;
 
 	for (size_t a = 0; a < table->axis_count; a++) {
-		long before;
-
 		if (!is_named(&table->axes[a]))
 			continue;
 		named = true;
 		begin(&p);
 		for (size_t l = 1; l < table->axes[a].count && l <= NAMED; l++)
 			put_against(p.to, table, groups, a, l, metric);
-		before = ftell(p.to);
 		fclose(p.to);
-		if (before > 0)
+		if (p.length)
 			html_element(page, ANSWER, "By %s:%s", words, p.text);
 		free(p.text);
 	}
@@ -555,15 +559,16 @@ static void put_sweep_metric(FILE *page, const struct sweep_table *table,
 	free(words);
 }
 
+/* Of jobs and of flows the first usual metric that the table has; of jobs that are not alike the
+ * mean JCT of each group. */
 void answer_sweep(FILE *page, const struct sweep_table *table, const struct groups *groups)
 {
 	bool said[LEVEL_MACHINE + 1] = { false };
-
 	struct names groups_of_jobs = { 0 };
+
 	said[LEVEL_JOB] = !sweep_table_jobs_alike(table, &groups_of_jobs);
-	for (size_t i = 0; i < groups_of_jobs.count && i < NAMED; i++) {
+	for (size_t i = 0; i < groups_of_jobs.count && i < NAMED; i++)
 		put_sweep_metric(page, table, groups, groups_of_jobs.items[i]);
-	}
 	free(groups_of_jobs.items);
 	for (const struct metric *m = metric_table; m->name; m++) {
 		bool second = m->usual[1] && sweep_table_metric(table, m->usual[1]) != SIZE_MAX;

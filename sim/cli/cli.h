@@ -8,6 +8,7 @@
 #include "lab/figures/plot.h"
 #include "run/simulation.h"
 
+#include <cjson/cJSON.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -46,8 +47,8 @@ struct cli {
 	struct {
 		struct time_span events, timeline;
 		bool why, force;
-		long threads;
-		bool no_fast_forward; /* 0 = not given */
+		long threads; /* 0 = not given */
+		bool no_fast_forward;
 	} run;
 	struct {
 		bool strict;
@@ -78,7 +79,7 @@ typedef int verb_function(const struct cli *cli);
 struct verb {
 	const char *name, *synopsis, *help;
 	const char *needs; /* what its first argument must be; NULL = it needs none */
-	int max;           /* arguments it takes */
+	int max;           /* arguments it takes at most */
 	verb_function *run;
 };
 
@@ -88,14 +89,14 @@ verb_function verb_run, verb_check, verb_explain, verb_list, verb_schema, verb_p
 	verb_sweep_status, verb_sweep_collect;
 
 /* options.c: reads the options of a verb from argv (argv[0] is the verb) into *cli and leaves the
- * rest in cli->argv. Returns an exit code when there is nothing to go on with (a mistake, told on
- * stderr; --help, --version), else -1. */
+ * rest in cli->argv. Returns -1 if the verb is to run, else the exit code (after --help, --version,
+ * or a mistake, told on stderr). */
 int options_parse(struct cli *cli, const struct verb *verb, int argc, char **argv);
 
 /* Frees what options_parse() allocated. */
 void options_release(struct cli *cli);
 
-/* Tells each option of a verb: its form, "--out DIR", and what it does. */
+/* Calls `tell` for each option of a verb, with its form, "--out DIR", and what it does. */
 void options_tell(const struct verb *verb, void (*tell)(const char *form, const char *help));
 
 /* Runs a checked scenario of `doc` as the verb run does, and writes the results to `out` (NULL =
@@ -107,20 +108,24 @@ int run_scenario(const struct cli *cli, const struct scenario *scenario, const c
 struct json;
 int list_formulas(struct json *json);
 
-/* speed.c: packet-hops that this machine simulates in a second of CPU time, measured by a run of a
- * fraction of a second, once a process. */
+/* speed.c: packet-hops that this machine simulates in a second of CPU time. The first call measures
+ * them by a run of a fraction of a second. */
 double speed_hops_per_s(void);
 
 /* main.c: loads a scenario with --set, --seed and --fidelity; the caller frees. */
 struct conf_doc *load_scenario(const struct cli *cli, const char *path, struct scenario *scenario);
 
-/* main.c: the exit code for the mistakes in a document, EXIT_DONE without. */
+/* main.c: the exit code for the mistakes in a document, EXIT_DONE if there are none. */
 enum exit_code exit_code_of(const struct conf_doc *doc);
 
-/* origin.c: tells, unless `quiet`, which of these result directories and sweeps another version of
- * the program has written. False, after a complaint, when one has a format that this one does not
- * read; what cannot be read at all is for the verb to say. */
+/* origin.c: says, unless `quiet`, which of these result directories and sweeps another version of
+ * the program has written. False, after a complaint, if one has a format that this version does not
+ * read. Says nothing of what cannot be read at all: the verb does. */
 bool origin_check(char *const *dirs, int count, bool quiet);
+
+/* origin.c: manifest.json of a result directory; NULL if there is none or it cannot be read.
+ * cJSON_Delete() is the caller's. */
+cJSON *origin_manifest(const char *dir);
 
 /* main.c: --help and --version. */
 void print_usage(FILE *to);

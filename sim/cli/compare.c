@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* NaN where --tolerance is not given. False after a complaint. */
 static bool read_tolerance(const char *text, double *tolerance)
 {
 	char *end;

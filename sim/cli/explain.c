@@ -1,5 +1,4 @@
-/* The verb explain: every value of a scenario with its origin, and what follows from them together.
- */
+/* The verb explain: every value of a scenario with its origin, and what they mean together. */
 #include "cli/cli.h"
 
 #include "base/plain.h"
@@ -11,7 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Prints the load that follows from the values together. */
+/* Prints the offered load. */
 static void explain_load(const struct scenario *scenario)
 {
 	struct offered offered = scenario_offered(scenario);
@@ -29,29 +28,11 @@ static void explain_load(const struct scenario *scenario)
 		       offered.jobs_ring, offered.jobs_own);
 }
 
-static void explain_pause(const struct topology_conf *conf, bool fabric)
-{
-	struct pause_params pause = topology_pause(conf, fabric);
-	struct link_conf link = topology_link_conf(conf, fabric);
-
-	printf("PAUSE, links %s: a port of %" PRIu64 " bytes stops its neighbour at ",
-	       fabric ? "between switches" : "of hosts", pause.memory);
-	if (pause.alpha)
-		printf("%g x the free shared memory, lets it go on %" PRIu64 " below that",
-		       (double)pause.alpha / (double)ALPHA_ONE, pause.hysteresis);
-	else
-		printf("%" PRIu64 " and lets it go on at %" PRIu64, pause.xoff, pause.xon);
-	printf("; then room for a frame of %" PRIu32 " and headroom of %" PRIu64
-	       " (needed: %" PRIu64 ")\n",
-	       pause.mtu, pause.headroom,
-	       topology_headroom_of(conf, &link, &conf->switches, &pause));
-}
-
 /* --- paths --- */
 
-/* The way between the two farthest hosts, and the packets that go there and back. */
+/* What goes between the two farthest hosts, there and back. */
 struct trip {
-	uint32_t frame, answer;
+	uint32_t frame, answer; /* bytes */
 	bool aggregated; /* a contribution goes up to the root of the tree, its sum comes down */
 };
 
@@ -65,8 +46,8 @@ static struct trip trip_over(const struct scenario *scenario, const struct trans
 			      .answer = roce ? (uint32_t)scenario->roce.header : TCP_MIN_FRAME };
 }
 
-/* Prints links, idle round trip and bandwidth-delay product. A packet that a switch answers for all
- * workers passes the links once where an ACK doubles them. */
+/* Prints links, idle round trip and bandwidth-delay product. A frame and its ACK pass the longest
+ * path twice; a contribution that goes up to the root and its sum that comes down pass it once. */
 static void explain_trip(const struct topology_conf *conf, struct trip trip)
 {
 	unsigned links = topology_longest(conf) + 1, times = trip.aggregated ? 1 : 2;
@@ -86,7 +67,7 @@ static void explain_trip(const struct topology_conf *conf, struct trip trip)
 	       1e6 * seconds_of(time), seconds_of(time) * (double)topology_host_rate(conf) / 8);
 }
 
-/* Whatever the placement, no path is longer. */
+/* Prints the longest path that the packets of each group can take, whatever the placement. */
 static void explain_paths(const struct scenario *scenario)
 {
 	for_enabled_jobs(group, scenario) {
@@ -109,7 +90,7 @@ static void explain_paths(const struct scenario *scenario)
 	}
 }
 
-/* Switches that add gradients up, by tier, where some do not. */
+/* Prints how many switches of each tier add gradients up, unless all do. */
 static void explain_aggregation(const struct topology_conf *conf)
 {
 	uint32_t all[64] = { 0 }, add[64] = { 0 }; /* as many tiers as a graph has at most */
@@ -135,7 +116,25 @@ static void explain_aggregation(const struct topology_conf *conf)
 
 /* --- PAUSE --- */
 
-static void explain_network(const struct topology_conf *conf)
+static void explain_pause(const struct topology_conf *conf, bool fabric)
+{
+	struct pause_params pause = topology_pause(conf, fabric);
+	struct link_conf link = topology_link_conf(conf, fabric);
+
+	printf("PAUSE, links %s: a port of %" PRIu64 " bytes stops its neighbour at ",
+	       fabric ? "between switches" : "of hosts", pause.memory);
+	if (pause.alpha)
+		printf("%g x the free shared memory, lets it go on %" PRIu64 " below that",
+		       (double)pause.alpha / (double)ALPHA_ONE, pause.hysteresis);
+	else
+		printf("%" PRIu64 " and lets it go on at %" PRIu64, pause.xoff, pause.xon);
+	printf("; then room for a frame of %" PRIu32 " and headroom of %" PRIu64
+	       " (needed: %" PRIu64 ")\n",
+	       pause.mtu, pause.headroom,
+	       topology_headroom_of(conf, &link, &conf->switches, &pause));
+}
+
+static void explain_pauses(const struct topology_conf *conf)
 {
 	if (!topology_pause(conf, false).on)
 		return;
@@ -143,6 +142,8 @@ static void explain_network(const struct topology_conf *conf)
 	if (topology_tiers(conf) > 1)
 		explain_pause(conf, true);
 }
+
+/* --- schemes --- */
 
 /* Whether a group of jobs, enabled or not, has the scheme or may fall back to it. */
 static bool may_run(const struct scenario *scenario, unsigned scheme)
@@ -185,7 +186,7 @@ int verb_explain(const struct cli *cli)
 		if (!cli->json) {
 			explain_paths(&scenario);
 			explain_aggregation(&scenario.topology);
-			explain_network(&scenario.topology);
+			explain_pauses(&scenario.topology);
 			explain_load(&scenario);
 		}
 	}

@@ -1,4 +1,4 @@
-/* The verb formula, and the list of formulas: closed forms for people and for scripts. */
+/* The verb formula, and the list of formulas for the verb list. */
 #include "cli/cli.h"
 
 #include "base/mem.h"
@@ -39,15 +39,10 @@ static const char *unit_of(enum formula_kind kind)
 
 /* --- list formulas --- */
 
-static bool is_last(const struct formula *formula, const char *const *input)
-{
-	return input == formula->inputs + FORMULA_INPUTS || !*input;
-}
-
 static void print_formula(const struct formula *formula)
 {
 	printf("  %-24s %s\n  %-24s of", formula->name, formula->help, "");
-	for (const char *const *in = formula->inputs; !is_last(formula, in); in++)
+	for (const char *const *in = formula->inputs; *in; in++)
 		printf(isnan(formula_input_find(*in)->fallback) ? " %s" : " [%s]", *in);
 	printf("; %s%s\n  %-24s %s\n", *formula->unit ? "in " : "a number", formula->unit, "",
 	       formula->source);
@@ -61,7 +56,7 @@ static void json_formula(struct json *json, const struct formula *formula)
 	json_string(json, "unit", formula->unit);
 	json_string(json, "source", formula->source);
 	json_open_array(json, "inputs");
-	for (const char *const *in = formula->inputs; !is_last(formula, in); in++) {
+	for (const char *const *in = formula->inputs; *in; in++) {
 		const struct formula_input *input = formula_input_find(*in);
 
 		json_open_object(json, NULL);
@@ -96,6 +91,7 @@ int list_formulas(struct json *json)
 
 /* --- one formula --- */
 
+/* NULL after a complaint. */
 static const struct formula *find(const char *name)
 {
 	const char *names[MANY] = { 0 };
@@ -153,7 +149,7 @@ static bool read_value(const struct formula_input *input, const char *text, doub
 	return false;
 }
 
-/* Takes NAME=VALUE from the command line. False after a complaint. */
+/* Reads NAME=VALUE into its place in *x. False after a complaint. */
 static bool read_input(const struct formula *formula, const char *argument,
 		       struct formula_inputs *x, bool *given)
 {
@@ -162,7 +158,7 @@ static bool read_input(const struct formula *formula, const char *argument,
 	const char *near = conf_suggest(name, formula->inputs);
 	bool good = false;
 
-	for (size_t i = 0; !is_last(formula, formula->inputs + i); i++) {
+	for (size_t i = 0; formula->inputs[i]; i++) {
 		const struct formula_input *input = formula_input_find(formula->inputs[i]);
 
 		if (strcmp(name, input->name) || !argument[length])
@@ -189,7 +185,7 @@ static bool complete(const struct formula *formula, struct formula_inputs *x, co
 {
 	bool good = true;
 
-	for (size_t i = 0; !is_last(formula, formula->inputs + i); i++) {
+	for (size_t i = 0; formula->inputs[i]; i++) {
 		const struct formula_input *input = formula_input_find(formula->inputs[i]);
 
 		if (given[i])
@@ -203,9 +199,8 @@ static bool complete(const struct formula *formula, struct formula_inputs *x, co
 	return good;
 }
 
-static void print_json(const struct formula *formula, const struct formula_inputs *x, double value)
+static void print_json(const struct formula *formula, struct formula_inputs *x, double value)
 {
-	struct formula_inputs copy = *x;
 	struct json json;
 
 	json_init(&json);
@@ -215,8 +210,8 @@ static void print_json(const struct formula *formula, const struct formula_input
 	json_string(&json, "unit", formula->unit);
 	json_string(&json, "source", formula->source);
 	json_open_object(&json, "inputs");
-	for (const char *const *in = formula->inputs; !is_last(formula, in); in++)
-		json_real(&json, *in, *formula_place(&copy, formula_input_find(*in)));
+	for (const char *const *in = formula->inputs; *in; in++)
+		json_real(&json, *in, *formula_place(x, formula_input_find(*in)));
 	json_close_object(&json);
 	json_close_object(&json);
 	json_print(&json, stdout);

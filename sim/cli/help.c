@@ -15,7 +15,7 @@
 
 /* --- one key --- */
 
-/* Prints a text behind a label and breaks lines between words. */
+/* Prints a text behind a label of `width` columns and breaks lines between words. */
 static void print_words(int width, const char *label, const char *text)
 {
 	int column = 0;
@@ -52,12 +52,6 @@ struct keys {
 	size_t count;
 };
 
-/* The last step of a path. */
-static const char *last_of(const char *path)
-{
-	return strrchr(path, '/') + 1;
-}
-
 /* The name of a key directly below `path` or its items; NULL for other keys. */
 static const char *below(const char *path, const char *key)
 {
@@ -89,8 +83,8 @@ static void print_keys_below(const struct keys *keys, const char *path)
 	}
 }
 
-/* "/jobs/0/workers", "workers" and "link/rate" as paths are written here: numbers of items are N,
- * what is no whole path begins in its middle. Caller frees. */
+/* "/jobs/0/workers", "workers" and "link/rate" as the paths of keys are written: "/jobs/N/workers",
+ * "/workers", "/link/rate". Caller frees. */
 static char *as_path(const char *asked)
 {
 	char *path = xasprintf("%s%s", *asked == '/' ? "" : "/", asked), *to = path;
@@ -104,12 +98,12 @@ static char *as_path(const char *asked)
 		p += digits;
 	}
 	*to = '\0';
-	if (to - path > 2 &&
-	    !strcmp(to - 2, "/N")) /* "/jobs/0": what holds of an item stands there */
-		to[-2] = '\0';
+	if (to - path > 2 && !strcmp(to - 2, "/N"))
+		to[-2] = '\0'; /* "/jobs/0": the list explains its items */
 	return path;
 }
 
+/* Whether the path of a key is the one asked for or, unless that is `whole`, ends in it. */
 static bool is_asked(const char *path, const char *asked, bool whole)
 {
 	size_t length = strlen(path), wanted = strlen(asked);
@@ -135,7 +129,8 @@ static size_t count_asked(const struct keys *keys, const char *path, bool whole)
 	return count;
 }
 
-/* Prints everything about one key, in each of its forms, or a line about each of several. */
+/* Prints everything about the key that is asked for, in each of its forms, or, if several fit, a
+ * line about each. False: none fits. */
 static bool explain_in(const struct keys *keys, const char *asked, const char *kind)
 {
 	bool whole = *asked == '/', first = true;
@@ -166,7 +161,8 @@ static void complain_key(const struct keys *keys, const char *asked)
 	const char **names = xcalloc(keys->count + 1, sizeof(*names));
 
 	for (size_t i = 0; i < keys->count; i++)
-		names[i] = *asked == '/' ? keys->items[i].path : last_of(keys->items[i].path);
+		names[i] =
+			*asked == '/' ? keys->items[i].path : strrchr(keys->items[i].path, '/') + 1;
 	complain_unknown("there is no key or verb", asked, names,
 			 conf_suggest(asked, names) ? "" : "; see inasim list keys, list metrics");
 	free(names);
@@ -188,8 +184,8 @@ static int explain_key(const char *asked)
 	return known ? EXIT_DONE : EXIT_USAGE;
 }
 
-/* "run", or "sweep run" in two words. */
-/* "sweep" explains all verbs that begin with this word. */
+/* Explains "run" or "sweep run"; with "sweep", all verbs of which it is the first word. False:
+ * there is none. */
 static bool explain_verb(const char *name)
 {
 	const struct verb *verb;

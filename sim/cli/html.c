@@ -67,11 +67,6 @@ void html_details(FILE *to, const char *summary, const char *name, const char *t
 
 /* ---- pictures ---- */
 
-static bool begins(const char *text, const char *with)
-{
-	return !strncmp(text, with, strlen(with));
-}
-
 /* What follows the first `end` after p; p when there is none. */
 static const char *behind(const char *p, const char *end)
 {
@@ -99,7 +94,7 @@ void html_svg(FILE *to, const char *svg, unsigned number, const char *label)
 	while (*p) {
 		size_t i = 0;
 
-		while (ids[i] && !begins(p, ids[i]))
+		while (ids[i] && strncmp(p, ids[i], strlen(ids[i])))
 			i++;
 		if (ids[i]) {
 			fprintf(to, "%sf%u-", ids[i], number);

@@ -12,7 +12,7 @@
 
 #define TEMPLATE "scenarios/first.json"
 
-/* Never over a file that is there: it may be somebody's work. */
+/* Returns an exit code. Never replaces a file: it may be somebody's work. */
 static int write_new(const char *path, const char *text, size_t length)
 {
 	FILE *to = fopen(path, "wx");

@@ -6,8 +6,8 @@
 volatile sig_atomic_t interrupted;
 static time_t interrupted_at; /* read by the handler only */
 
-/* Twins within a second count once: timeout(1) and batch systems signal the process and then its
- * group. */
+/* Two signals within a second count as one: timeout(1) and batch systems signal the process, then
+ * its group. */
 static void on_interrupt(int number)
 {
 	time_t now = time(NULL);
@@ -27,7 +27,7 @@ void catch_interrupts(void)
 
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	/* the terminal has gone; nohup ignores that, and so do we then */
+	/* under nohup, which ignores SIGHUP, a terminal that has gone is no reason to end */
 	if (!sigaction(SIGHUP, NULL, &former) && former.sa_handler != SIG_IGN)
 		sigaction(SIGHUP, &action, NULL);
 }

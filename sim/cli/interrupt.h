@@ -7,8 +7,8 @@
 /* Set by the signal handler: a handler can reach nothing else. */
 extern volatile sig_atomic_t interrupted;
 
-/* From now on the first of these signals sets `interrupted`, for the verb to end in order; a later
- * one ends the program at once. Calls of the system go on (SA_RESTART). */
+/* From now on the first of these signals sets `interrupted`, so that the verb can end in order; a
+ * later one ends the program at once. System calls are restarted (SA_RESTART). */
 void catch_interrupts(void);
 
 #endif

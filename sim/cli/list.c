@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Prints an item, or (`json` not NULL) opens its object in a list. */
+/* Prints an item or, with `json`, opens its object in the list. */
 static void open_item(struct json *json, const char *name, const char *help)
 {
 	if (!json) {
@@ -172,7 +172,7 @@ static int list_metrics(struct json *json)
 static const struct {
 	const char *name;
 	int (*list)(struct json *json);
-	bool long_one; /* only when it is asked for */
+	bool long_one; /* printed only if asked for by name */
 } lists[] = {
 	{ "schemes", list_schemes },       { "topologies", list_topologies },
 	{ "transports", list_transports }, { "models", list_models },

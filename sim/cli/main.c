@@ -206,8 +206,7 @@ static const struct verb *find_verb(const char *name)
 	return NULL;
 }
 
-/* Runs a verb. NULL: there is none, and find_verb() has complained. argv[0] is the last word of its
- * name. */
+/* Runs a verb, unless it is NULL: find_verb() has complained. argv[0] ends the verb's name. */
 static int run_verb(struct cli *cli, const struct verb *verb, int argc, char **argv)
 {
 	int code;
@@ -235,7 +234,7 @@ static int run_family(struct cli *cli, const char *name, int argc, char **argv)
 	full = xasprintf("%s %s", name, argv[1]);
 	verb = find_verb(full);
 	free(full);
-	if (!verb) /* perhaps "sweep FILE", where a verb is missing */
+	if (!verb) /* perhaps "sweep FILE", without a verb */
 		print_family(name, stderr);
 	return run_verb(cli, verb, argc - 1, argv + 1);
 }
@@ -259,8 +258,8 @@ static int run_program(struct cli *cli, int argc, char **argv)
 	return run_verb(cli, find_verb(argv[1]), argc - 1, argv + 1);
 }
 
-/* A caller may have closed stdout or stderr. The next file would get its number, and messages would
- * go into a result table. So these numbers are taken first, by files that cannot be written. */
+/* The caller may have closed stdout or stderr. The next file to be opened would get that number,
+ * and messages would go into a result table. So this takes such numbers first, unwritable. */
 static void keep_streams_apart(void)
 {
 	int fd;

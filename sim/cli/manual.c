@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Text for troff: hyphens that can be copied, and no line that begins as a request does. */
+/* Text for troff: hyphens stay hyphens, and no line looks like a request. */
 static void put(const char *text)
 {
 	if (*text == '.' || *text == '\'')
@@ -114,8 +114,8 @@ static void page_scenario(void)
 
 /* --- inasim-sweep(1) --- */
 
-/* One line of the comment that scripts/sweep begins with, without "# ": "  --out DIR   text" is an
- * option, and what is indented further goes on. */
+/* One line of the comment at the top of scripts/sweep, without "# ". "  --out DIR   text" is an
+ * option; lines indented further continue it. */
 static void sweep_line(const char *text, bool *listed)
 {
 	bool option = !strncmp(text, "  --", 4);
@@ -163,7 +163,7 @@ static bool page_sweep(void)
 	return true;
 }
 
-/* The completion for a shell, which asks the program; NULL = there is none. The caller frees. */
+/* The script of completions for a shell; NULL = there is none. The caller frees. */
 static char *completion(const char *shell)
 {
 	char *file = xasprintf("scripts/completion/%s", shell), *path = home_path(file);
@@ -184,12 +184,9 @@ int verb_manual(const struct cli *cli)
 		page_program();
 	} else if (!strcmp(name, "inasim-scenario.5")) {
 		page_scenario();
-	} else if (!strcmp(name, "inasim-sweep.1") && page_sweep()) {
-		free(text);
-		return EXIT_DONE;
 	} else if (text) {
 		fputs(text, stdout);
-	} else {
+	} else if (strcmp(name, "inasim-sweep.1") || !page_sweep()) {
 		complain("there is no \"%s\"; there are the pages inasim.1, inasim-scenario.5 and "
 			 "inasim-sweep.1, and completions for bash, zsh and fish",
 			 name);

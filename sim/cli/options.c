@@ -17,8 +17,8 @@ enum take {
 	TAKE_SPAN,     /* struct time_span */
 	TAKE_COUNT,    /* long */
 	TAKE_UPDATE,   /* --update, with or without a reason */
-	TAKE_OVERRIDE, /* a short form of --set: --seed 1 is --set /seed=1 */
-	TAKE_ESTIMATE, /* the same: --fast-forward 1% is --set /stop/estimate=0.01 */
+	TAKE_OVERRIDE, /* short for --set: --seed 1 is --set /seed=1 */
+	TAKE_ESTIMATE, /* short for --set: --fast-forward 1% is --set /stop/estimate=0.01 */
 };
 
 struct option_row {
@@ -154,7 +154,7 @@ static bool takes(const struct verb *verb, const struct option_row *row)
 
 /* --- one option --- */
 
-/* Cuts /pointer=value at the first '='. Takes `text`, which the override points to. */
+/* Cuts /pointer=value at the first '='. Takes `text`: the override points into it. */
 static bool add_override(struct cli *cli, char *text)
 {
 	char *equals = strchr(text, '=');
@@ -244,14 +244,18 @@ static bool take(struct cli *cli, const struct option_row *row, char *argument)
 
 /* --- the command line --- */
 
-/* Says what is wrong with argv[optind - 1], which getopt_long() has just refused. */
+/* Says what is wrong with the option that getopt_long() has just refused. */
 static void complain_option(const struct verb *verb, const struct option *known, int found,
 			    char *const *argv)
 {
 	const char *names[ROWS + 3] = { 0 };
+	const char letter[] = { '-', (char)optopt, '\0' };
 	const char *typed = argv[optind - 1], *near;
 	char word[32];
 
+	/* of -quiet the first letter is refused, and the word not yet done with */
+	if (optopt && optopt < HELP && strcmp(typed, letter) && argv[optind])
+		typed = argv[optind];
 	snprintf(word, sizeof(word), "%.*s", (int)strcspn(typed, "="), typed);
 	if (found == ':') {
 		complain("%s needs a value; see inasim %s --help", word, verb->name);
@@ -259,7 +263,7 @@ static void complain_option(const struct verb *verb, const struct option *known,
 	}
 	for (size_t i = 0; known[i].name; i++) {
 		names[i] = known[i].name;
-		if (!strcmp(word + strspn(word, "-"), known[i].name)) {
+		if (strchr(typed, '=') && !strcmp(word + strspn(word, "-"), known[i].name)) {
 			complain("%s takes no value, found \"%s\"", word, typed);
 			return;
 		}
@@ -269,6 +273,7 @@ static void complain_option(const struct verb *verb, const struct option *known,
 		 near ? " (did you mean --" : "", near ? near : "", near ? "?)" : "", verb->name);
 }
 
+/* EXIT_USAGE after a complaint, else -1. */
 static int check_arguments(const struct cli *cli, const struct verb *verb)
 {
 	if (!cli->argc && verb->needs) {
@@ -283,6 +288,7 @@ static int check_arguments(const struct cli *cli, const struct verb *verb)
 	return -1;
 }
 
+/* As struct option has it. */
 static int argument_of(const struct option_row *row)
 {
 	if (row->take == TAKE_UPDATE)
@@ -341,7 +347,7 @@ void options_release(struct cli *cli)
 		if (rows[i].take != TAKE_NAMES)
 			continue;
 		free(names->items);
-		names->items = NULL; /* rows may share it */
+		names->items = NULL; /* another row may have the same field */
 	}
 }
 

@@ -1,4 +1,4 @@
-/* Which version of the program has written results that are read. */
+/* Which version of the program wrote the results that a verb is to read. */
 #include "cli/cli.h"
 
 #include "base/mem.h"
@@ -8,11 +8,10 @@
 #include "data/result_read.h"
 #include "lab/sweep/sweep_table.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Whom results are of; texts are owned, and NULL where nobody says. */
+/* What wrote the results; texts are owned, NULL where it is not said. */
 struct origin {
 	char *version, *commit;
 	double format;
@@ -35,11 +34,19 @@ static bool is_another(const struct origin *origin)
 	       (origin->commit && strcmp(origin->commit, BUILD_COMMIT));
 }
 
-static void read_manifest(const char *dir, struct origin *origin)
+cJSON *origin_manifest(const char *dir)
 {
 	char *error = NULL;
 	cJSON *manifest =
 		folder_has(dir, "manifest.json") ? json_read(dir, "manifest.json", &error) : NULL;
+
+	free(error);
+	return manifest;
+}
+
+static void read_manifest(const char *dir, struct origin *origin)
+{
+	cJSON *manifest = origin_manifest(dir);
 	const cJSON *format = cJSON_GetObjectItemCaseSensitive(manifest, "format");
 
 	origin->version = copy_of(
@@ -49,10 +56,10 @@ static void read_manifest(const char *dir, struct origin *origin)
 	if (cJSON_IsNumber(format))
 		origin->format = format->valuedouble;
 	cJSON_Delete(manifest);
-	free(error);
 }
 
-/* The first point that another version ran, if any: its columns are checked where they are read. */
+/* Reads the origin of the first point that another version ran, else of the last point. Leaves it
+ * to others to complain of a broken table. */
 static void read_costs(const char *dir, struct origin *origin)
 {
 	char *path = folder_join(dir, "costs.csv"), *error = NULL;

@@ -33,7 +33,7 @@ static bool all(const struct cli *cli, bool sweeps, const char *option)
 	return true;
 }
 
-/* Whether labels fit the figures: one of an axis is for one figure. */
+/* Whether labels fit the figures: words of an axis are for one figure. False after a complaint. */
 static bool labels_fit(const struct cli *cli)
 {
 	const struct plot_options *options = &cli->plot.options;
@@ -75,7 +75,7 @@ static bool options_fit(const struct cli *cli)
 	return false;
 }
 
-/* A script that asked for figures and got none must not go on as if it had some. */
+/* Returns the exit code, not 0 without figures: a script must not go on as if it had some. */
 static int report(int drawn, char *error, const char *dir)
 {
 	if (drawn < 0)

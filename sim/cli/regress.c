@@ -21,7 +21,7 @@
 #define CHANGES "CHANGES.md"
 
 struct process {
-	struct regress_case job; /* its files are temporary, opened at the start */
+	struct regress_case job; /* its files are temporary, opened when it starts */
 	uint64_t events;         /* of its reference: how long it will take; UINT64_MAX = unknown */
 	pid_t pid;               /* 0 = not started, or over */
 	int code;                /* when it is over */
@@ -118,6 +118,7 @@ static bool none_is_left_over(const struct regress *r)
 
 /* --- processes --- */
 
+/* The longest of those that have not been started. */
 static struct process *longest_waiting(struct regress *r)
 {
 	struct process *best = NULL;
@@ -177,8 +178,7 @@ static void show_progress(const struct regress *r, size_t done)
 		fprintf(stderr, "\r%zu of %zu scenarios done\r", done, r->count);
 }
 
-/* Runs all, `jobs` at a time. They do not outlive this process. False when one cannot be started.
- */
+/* Runs all, `jobs` at a time; none outlives this process. False if one cannot be started. */
 static bool run_all(struct regress *r, size_t jobs)
 {
 	size_t started = 0, ended = 0;
@@ -311,7 +311,7 @@ static int write_references(const struct regress *r)
 	return EXIT_DONE;
 }
 
-/* The reason, asked for on a terminal if it was not given; NULL = there is none.
+/* The reason that was given, else the answer to a question on the terminal. NULL after a complaint.
  * The caller frees. */
 static char *find_reason(const struct cli *cli)
 {
@@ -389,7 +389,7 @@ static void release(struct regress *r)
 				fclose(files[f]);
 	}
 	free(r->processes);
-	free((void *)(uintptr_t)r->reason.reason); /* ours, const for others */
+	free((void *)(uintptr_t)r->reason.reason); /* owned here, const for others */
 	regress_index_free(r->index);
 	free(r->dir);
 }

@@ -1,6 +1,6 @@
-/* The inside of the verb regress: one scenario held against its reference, in a process of its
- * own. What a reference is, and what differs, lab/regress says; here is what runs scenarios:
- * regress.c starts the processes and writes CHANGES.md, regress_case.c is one of them. */
+/* The inside of the verb regress. lab/regress has the format of references and finds what differs;
+ * here scenarios are run: regress.c starts a process for each and writes CHANGES.md, regress_case.c
+ * is what such a process does. */
 #ifndef INASIM_CLI_REGRESS_H
 #define INASIM_CLI_REGRESS_H
 
@@ -18,8 +18,8 @@ struct regress_case {
 	FILE *text, *prints;                   /* --update: where the new reference goes */
 };
 
-/* Runs, compares, says what differs. EXIT_DONE: the same; EXIT_DIFFERS: not, or there is no
- * reference; other codes: it could not be compared. */
+/* Runs, compares, says what differs. EXIT_DONE: nothing does; EXIT_DIFFERS: something does, or
+ * there is no reference; other codes: it could not be compared. */
 int regress_case(const struct regress_case *job);
 
 #endif

@@ -20,8 +20,8 @@
 
 /* The first event that differs. */
 struct first_event {
-	bool found;           /* else the run is over before it differs */
-	uint64_t first, last; /* it is one of these events; equal: it is known */
+	bool found;           /* else the run ends before an event differs */
+	uint64_t first, last; /* it is one of these; if they are equal, it is known exactly */
 	sim_time before, at;  /* times of the event before `first`, and of `last` */
 	/* Event `first` in words; the last event if not found. */
 	uint64_t number;
@@ -104,10 +104,10 @@ static void release(struct regress_run *run)
 struct locator {
 	struct simulation *s;
 	const struct reference *reference;
-	uint64_t compared;
+	uint64_t compared; /* fingerprints */
 	struct event_record *window;
 	size_t count, capacity;
-	sim_time before;
+	sim_time before; /* time of that fingerprint */
 	bool found;
 };
 
@@ -175,7 +175,7 @@ static void find_event(const struct regress_case *job, struct verdict *v)
 
 /* --- in words --- */
 
-/* Two numbers with six digits, or as many as tell them apart, and by how much they differ. */
+/* Two numbers, with six digits or as many more as tell them apart, and the change in percent. */
 static void print_numbers(const struct field_diff *f, FILE *to)
 {
 	char found[NUMBER_TEXT], reference[NUMBER_TEXT];
@@ -270,11 +270,11 @@ static void json_fields(struct json *json, const char *key, const struct field_d
 	json_close_array(json);
 }
 
-/* `run` logs this much beyond the last event in question, so that the first event that differs is
- * in another program's log even if it comes somewhat later there. */
+/* The log goes on for this long after the last event in question. So the log of another program has
+ * the first event that differs, even if it comes somewhat later there. */
 #define LOG_BEYOND (10 * PS_PER_US)
 
-/* The arguments with which `run` logs the stretch, for scripts/first-event. */
+/* For scripts/first-event: arguments with which `run` logs the events in question. */
 static void json_log(struct json *json, const struct regress_entry *entry,
 		     const struct first_event *first)
 {
@@ -342,7 +342,8 @@ static void json_verdict(const struct regress_case *job, const struct verdict *v
 
 /* --- comparing --- */
 
-/* Those of the scenario before those of all. The caller frees. */
+/* The tolerances of the scenario, then those of all scenarios: the first that fits counts. The
+ * caller frees. */
 static struct regress_tolerance *tolerances_of(const struct regress_case *job, size_t *count)
 {
 	const struct conf_list *own = &job->entry->tolerances, *all = &job->index->tolerances;
@@ -356,6 +357,7 @@ static struct regress_tolerance *tolerances_of(const struct regress_case *job, s
 	return list;
 }
 
+/* Fills in what differs; without `tolerant` the summaries are compared exactly. */
 static void compare_runs(const struct regress_case *job, const struct regress_run *run,
 			 bool tolerant, struct verdict *v)
 {
@@ -373,6 +375,7 @@ static bool same_digest(const struct verdict *v)
 	return v->digest == v->reference->digest && v->events == v->reference->events;
 }
 
+/* Notes the result and returns the exit code. */
 static int conclude(struct verdict *v, const char *result, int code)
 {
 	v->result = result;
@@ -396,13 +399,14 @@ static int compare_case(const struct regress_case *job, struct regress_run *run,
 
 /* --- a new reference --- */
 
+/* Takes the fingerprints of a run. */
 struct printer {
 	const struct simulation *s;
 	uint64_t count;
 	size_t capacity;
 	uint16_t *prints;
-	uint16_t last; /* after the last event */
-	uint64_t events;
+	uint16_t last;   /* fingerprint after the last event so far */
+	uint64_t events; /* so far */
 };
 
 static void nothing(void *owner, const struct sim_event *event)
@@ -487,7 +491,7 @@ static int update_case(const struct regress_case *job, struct regress_run *run, 
 	struct printer printer = { 0 };
 	int code;
 
-	free(v->problem); /* an update repairs it */
+	free(v->problem); /* what is wrong with the reference: the update repairs it */
 	v->problem = NULL;
 	code = build(run, job->entry, &v->problem);
 	if (code != EXIT_DONE)
@@ -508,8 +512,7 @@ int regress_case(const struct regress_case *job)
 	int code;
 
 	v.reference = state == REFERENCE_MISSING ? NULL : &reference;
-	/* an update repairs a broken reference, unless its history is lost, which no run brings
-	 * back */
+	/* an update repairs a broken reference, but no run brings back a history that is lost */
 	if (state == REFERENCE_BAD && (!job->reason || !reference.history))
 		code = conclude(&v, "broken reference", EXIT_INVALID);
 	else if (job->reason)

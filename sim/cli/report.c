@@ -25,14 +25,14 @@
 
 #define SWEEP_WARNINGS 5                     /* different ones on a page */
 #define FILE_MAX       20000000              /* bytes of a picture, or of its table */
-#define WARNING        "p class=\"warning\"" /* what speaks against taking results as they are */
+#define WARNING        "p class=\"warning\"" /* a reason not to take results as they are */
 #define MARK           "<meta name=\"generator\" content=\"inasim report\">"
 
 struct report {
 	FILE *to;
 	char *scratch;    /* folder for figures; removed at the end */
 	unsigned figures; /* so far, on the page */
-	char *question;   /* that the page answers: of the scenario, of axes, or of folders */
+	char *question;   /* that the page answers, its title */
 	char *error;
 };
 
@@ -43,7 +43,7 @@ static const cJSON *member(const cJSON *object, const char *name)
 
 /* --- figures --- */
 
-/* What plotting says: paths, one a line, and how it ended. */
+/* A call of a plotting function: it prints the paths of figures to `to`, one a line. */
 struct drawing {
 	struct plot_options options;
 	char *printed, *error;
@@ -59,7 +59,7 @@ static void begin_drawing(const struct report *r, struct drawing *d)
 	d->to = open_memstream(&d->printed, &d->length);
 }
 
-/* Reads the file whose name has another ending; NULL when there is none. */
+/* Reads the file beside NAME.svg whose name ends in `ending` instead; NULL when there is none. */
 static char *beside(const char *path, const char *ending)
 {
 	char *other = xasprintf("%.*s%s", (int)(strlen(path) - strlen(".svg")), path, ending);
@@ -89,6 +89,7 @@ static void put_figure(struct report *r, const char *path)
 	free(svg);
 }
 
+/* Puts on the page what a plotting function, which returned `drawn`, has drawn. */
 static void put_figures(struct report *r, struct drawing *d, int drawn)
 {
 	char *rest = NULL;
@@ -133,7 +134,7 @@ static void put_sweep_figures(struct report *r, const char *dir, bool breakdown)
 
 /* --- tables --- */
 
-/* A value and its interval, where it has one, as `metric` has its unit. */
+/* Begins a cell with a value in the unit of `metric` and, if it has one, its interval. */
 static void put_value(FILE *to, const char *metric, const struct estimate *e)
 {
 	char value[QUANTITY], low[QUANTITY], high[QUANTITY];
@@ -144,7 +145,7 @@ static void put_value(FILE *to, const char *metric, const struct estimate *e)
 			quantity(high, metric, e->high));
 }
 
-/* A metric in words, and small below them as files and options have it. */
+/* A metric in words, and below them, small, the name that options take. */
 static void put_metric(FILE *to, const char *tag, const char *metric,
 		       const struct sweep_table *table)
 {
@@ -195,9 +196,7 @@ static void put_comparison(struct report *r, const struct comparison *comparison
 	fputs("</tr>\n</table></div>\n", r->to);
 }
 
-/* Where the time of these jobs went, "jobs" or "jobs.by_name.NAME". Writes nothing for a run
- * without
- * --why. */
+/* Where the time of `jobs` went: "jobs" or "jobs.by_name.NAME". Nothing without --why. */
 static void put_breakdown_of(struct report *r, const struct summary *summary, const char *jobs,
 			     const char *name)
 {
@@ -266,7 +265,7 @@ static char *command_of(const cJSON *manifest)
 	cJSON_ArrayForEach(word, member(manifest, "command_line")) {
 		const char *p = cJSON_GetStringValue(word);
 
-		if (word->prev && word != member(manifest, "command_line")->child)
+		if (word != member(manifest, "command_line")->child)
 			putc(' ', to);
 		if (p && *p &&
 		    !p[strspn(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -285,7 +284,7 @@ static char *command_of(const cJSON *manifest)
 
 #define FAILURES_SHOWN 10
 
-/* What failed, in the order of time: the first few of failures.csv, which most runs do not have. */
+/* The first few rows of failures.csv, which most runs do not have. */
 static void put_failed(struct report *r, const struct run *run)
 {
 	struct csv *csv = r->error ? NULL : result_table(run->dir, "failures.csv", &r->error);
@@ -309,9 +308,10 @@ static void put_failed(struct report *r, const struct run *run)
 			 csv_empty(csv, repaired) ? "" : " s", csv_u64(csv, lost));
 		put_fact(r, "failure", text);
 	}
-	snprintf(text, sizeof(text), "%zu more in failures.csv", count - FAILURES_SHOWN);
-	if (count > FAILURES_SHOWN)
+	if (count > FAILURES_SHOWN) {
+		snprintf(text, sizeof(text), "%zu more in failures.csv", count - FAILURES_SHOWN);
 		put_fact(r, "failures", text);
+	}
 	csv_close(csv, &r->error);
 }
 
@@ -411,7 +411,7 @@ static void put_again(struct report *r, const cJSON *manifest)
 	free(scenario);
 }
 
-/* The first question of the page and its answer, then what it rests on. */
+/* The answer to the question of the page, then what it rests on. */
 static void put_answer(struct report *r, const struct comparison *comparison)
 {
 	const struct runs *runs = &comparison->runs;
@@ -466,7 +466,7 @@ static bool put_runs(struct report *r, const char *const *dirs, size_t count)
 
 /* --- a sweep --- */
 
-/* The metrics of its table: what is shown unasked, and has a value. The caller frees the items. */
+/* The metrics to show: those shown unasked that the sweep has. The caller frees the items. */
 static struct names sweep_metrics(const struct sweep_table *table)
 {
 	struct names usual = { 0 }, names = { 0 };
@@ -620,7 +620,7 @@ static void put_citation(struct report *r)
 	free(path);
 }
 
-/* The caller frees. */
+/* "Which is fastest: A, B or C? And why?" The caller frees. */
 static char *ask_of_several(const char *const *dirs, size_t count)
 {
 	char *text;
@@ -639,8 +639,7 @@ static char *ask_of_several(const char *const *dirs, size_t count)
 	return text;
 }
 
-/* A sweep, runs side by side, or several one by one if a sweep is among them: `compare --by` and a
- * second sweep is another question. */
+/* Runs side by side or, if a sweep is among them, all one by one: sweeps are for `compare --by`. */
 static bool put_all(struct report *r, const char *const *dirs, size_t count)
 {
 	bool sweeps = false, good = true;
@@ -660,7 +659,7 @@ static bool put_all(struct report *r, const char *const *dirs, size_t count)
 	return good;
 }
 
-/* What stands below the question. NULL with r->error. */
+/* The page below the question. NULL if interrupted, or with r->error. */
 static char *make_body(struct report *r, const struct cli *cli)
 {
 	char *body;
@@ -677,7 +676,7 @@ static char *make_body(struct report *r, const struct cli *cli)
 	return NULL;
 }
 
-/* Fills the template in: its only @WORDS@. NULL with r->error. */
+/* Fills in @TITLE@ and @BODY@ of the template. NULL if interrupted, or with r->error. */
 static char *make_page(struct report *r, const struct cli *cli)
 {
 	char *path = home_path("scripts/report/report.html"), *page = NULL;
@@ -705,15 +704,20 @@ static char *make_page(struct report *r, const struct cli *cli)
 	return page;
 }
 
-/* A file that is no report of ours stays. False after a complaint. */
+/* A file that is no report of inasim is not replaced. False after a complaint. */
 static bool may_write(const char *path)
 {
-	char *text = folder_exists(path) ? input_read(path, FILE_MAX, NULL) : NULL;
-	bool may = !folder_exists(path) || (text && strstr(text, MARK));
+	char head[1024] = ""; /* has the mark in all reports */
+	FILE *file = input_open(path, UINT64_MAX);
+	bool may = !folder_exists(path);
 
+	if (file) {
+		head[fread(head, 1, sizeof(head) - 1, file)] = '\0';
+		fclose(file);
+		may = strstr(head, MARK);
+	}
 	if (!may)
 		complain("%s is there and is no report of inasim; --out says where it goes", path);
-	free(text);
 	return may;
 }
 

@@ -7,7 +7,6 @@
 #include "cli/interrupt.h"
 #include "data/folder.h"
 #include "data/json.h"
-#include "data/json_read.h"
 #include "data/result_read.h"
 #include "run/results.h"
 #include "run/simulation_state.h"
@@ -232,7 +231,7 @@ static char *manifest(const struct cli *cli, const struct simulation *s, const s
 
 /* --- one scenario --- */
 
-/* Adds to the error where to find what could be written. */
+/* Adds to the error where the files are that could be written. */
 static void add_remains(char **error, const char *partial)
 {
 	char *whole;
@@ -244,7 +243,7 @@ static void add_remains(char **error, const char *partial)
 	*error = whole;
 }
 
-/* Says that nothing happened in a span of time that was asked for. */
+/* Says so if a file is empty because its span of time begins after the end of the run. */
 static void tell_beyond(const struct cli *cli, const struct simulation *s,
 			const struct time_span *span, const char *file)
 {
@@ -268,20 +267,17 @@ static bool write_timeline(const struct cli *cli, const struct simulation *s, st
 	return true;
 }
 
-/* Whether a directory holds the results of a run that came to its end. A manifest that cannot be
- * read may be somebody's. */
+/* Whether a directory may hold the results of a run that was not interrupted: so it does if its
+ * manifest cannot be read. */
 static bool holds_finished(const char *dir)
 {
-	char *error = NULL;
-	bool has = folder_has(dir, "manifest.json"), cut;
-	cJSON *manifest = has ? json_read(dir, "manifest.json", &error) : NULL;
+	cJSON *manifest = origin_manifest(dir);
 	const char *end =
 		cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(manifest, "end_reason"));
+	bool cut = end && !strcmp(end, end_reason_names[END_INTERRUPTED]);
 
-	cut = end && !strcmp(end, end_reason_names[END_INTERRUPTED]);
 	cJSON_Delete(manifest);
-	free(error);
-	return has && !cut;
+	return folder_has(dir, "manifest.json") && !cut;
 }
 
 /* Gives the directory its name, `out`. The results of a run that was interrupted never replace
@@ -374,25 +370,15 @@ static void print_error_json(const char *path, const char *message)
 	json_print(&json, stdout);
 }
 
-/* Says why a scenario did not run. Takes the error, if there is one. */
+/* Says why a scenario did not run. Takes the error and returns the code. */
 static int refuse(const struct cli *cli, const char *path, int code, char *error)
 {
-	const char *message = error ? error : "input or output failed";
-
 	if (cli->json)
-		print_error_json(path, message);
+		print_error_json(path, error);
 	else
-		complain("%s", message);
+		complain("%s", error);
 	free(error);
 	return code;
-}
-
-/* After the run, whose summary is printed. */
-static int io_failure(char *error)
-{
-	complain("%s", error ? error : "input or output failed");
-	free(error);
-	return EXIT_IO;
 }
 
 /* Prints what the user sees of a run that has ended. */
@@ -417,14 +403,11 @@ static void tell(const struct cli *cli, const struct simulation *s)
 	}
 }
 
-/* Whether a directory holds results of another experiment. An experiment is what a scenario is
- * called: a run replaces the results of an earlier one of the same name, whatever was changed in
- * it. */
+/* Whether a directory holds results of another experiment, which a run must not replace: *problem
+ * says so (caller frees). Scenarios of one name are one experiment, whatever else differs. */
 static bool is_other_experiment(const char *dir, const char *name, char **problem)
 {
-	char *error = NULL; /* what cannot be read is nobody's */
-	cJSON *manifest =
-		folder_has(dir, "manifest.json") ? json_read(dir, "manifest.json", &error) : NULL;
+	cJSON *manifest = origin_manifest(dir); /* what cannot be read is nobody's */
 	const cJSON *scenario = cJSON_GetObjectItemCaseSensitive(manifest, "scenario");
 	const char *former =
 		cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(scenario, "name"));
@@ -435,11 +418,10 @@ static bool is_other_experiment(const char *dir, const char *name, char **proble
 				     "are left alone; give another --out, or --force",
 				     dir, former, name);
 	cJSON_Delete(manifest);
-	free(error);
 	return other;
 }
 
-/* Simulates into `dir`, which it takes and which will be `out` (NULL = none). */
+/* Simulates. Takes `dir`, where the results go and which gets the name `out`; NULL = no results. */
 static int simulate(const struct cli *cli, const struct scenario *scenario, const char *path,
 		    const struct conf_doc *doc, struct out_dir *dir, const char *out)
 {
@@ -474,8 +456,11 @@ static int simulate(const struct cli *cli, const struct scenario *scenario, cons
 	}
 	code = code_of(s);
 	tell(cli, s);
-	if (dir && !write_results(cli, s, doc, dir, out, start, &error))
-		code = io_failure(error);
+	if (dir && !write_results(cli, s, doc, dir, out, start, &error)) {
+		complain("%s", error);
+		free(error);
+		code = EXIT_IO;
+	}
 	simulation_free(s);
 	return code;
 }
@@ -503,8 +488,7 @@ static char *out_path(const struct cli *cli, int i)
 	return xasprintf("%s/%d", cli->out, i);
 }
 
-/* --why and --timeline follow packets from switch to switch. Why they cannot; NULL: they can. The
- * caller frees. */
+/* Why --why or --timeline cannot follow packets here (caller frees); NULL: they can. */
 static char *why_not_follow(const struct cli *cli, const struct scenario *scenario,
 			    const char *path)
 {
@@ -552,6 +536,7 @@ static int run_one(const struct cli *cli, int i)
 	return code;
 }
 
+/* False after a complaint. */
 static bool good_options(const struct cli *cli)
 {
 	const struct {
@@ -573,7 +558,7 @@ static bool good_options(const struct cli *cli)
 int verb_run(const struct cli *cli)
 {
 	int worst = EXIT_DONE, next = 0;
-	bool list = cli->json && cli->argc > 1; /* one document, whatever is in it */
+	bool list = cli->json && cli->argc > 1; /* one array of all summaries and errors */
 
 	if (!good_options(cli))
 		return EXIT_USAGE;

@@ -33,8 +33,7 @@ struct conf_doc *sweep_model(const char *base, const struct conf_override *overr
 	return doc;
 }
 
-/* The members of summary.json: they become columns beside the axes, so no axis may have their name.
- */
+/* The members of summary.json, up to NULL: columns beside the axes, so no axis may be named so. */
 static struct names metric_names(void)
 {
 	struct names names = { 0 };
@@ -82,7 +81,7 @@ const char *sweep_dir(const struct cli *cli, const struct plan *plan)
 	return cli->out ? cli->out : conf_at(plan->doc, "results/%s", plan->name);
 }
 
-/* Replaces the limit of the plan by that of the command line. False after a complaint. */
+/* Replaces the limit of the plan by that of the command line, if any. False after a complaint. */
 static bool read_limit(const char *option, enum unit_kind kind, const char *example,
 		       const char *text, uint64_t *limit)
 {

@@ -43,23 +43,15 @@ static void print_points(const struct plan *plan, const struct point_facts *fact
 	}
 }
 
-/* Packet-hops of all points that simulate packets. */
-static double hops_of(const struct plan *plan, const struct point_facts *facts)
-{
-	double hops = 0;
-
-	for (size_t i = 0; i < plan->point_count; i++)
-		hops += facts[i].streams ? 0 : facts[i].cost;
-	return hops;
-}
-
 static void print_summary(const struct plan *plan, const struct point_facts *facts)
 {
-	double hops = hops_of(plan, facts);
+	double hops = 0; /* of points that simulate packets */
 	bool at_least = false;
 
-	for (size_t i = 0; i < plan->point_count; i++)
+	for (size_t i = 0; i < plan->point_count; i++) {
+		hops += facts[i].streams ? 0 : facts[i].cost;
 		at_least |= facts[i].at_least && !facts[i].streams;
+	}
 	plain_print(stdout, "%s: %zu point%s", plan->name, plan->point_count,
 		    plan->point_count == 1 ? "" : "s");
 	for (size_t a = 0; a < plan->axis_count; a++)
@@ -74,7 +66,7 @@ static void print_summary(const struct plan *plan, const struct point_facts *fac
 	puts("; cost in estimated packet-hops");
 }
 
-/* Warns: replications of a scenario without random numbers are a waste. */
+/* Says which points are the same in every replication: these are a waste. */
 static void print_same(const struct plan *plan, const struct point_facts *facts)
 {
 	size_t same = 0;

@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* A valid point: loaded by the parent, simulated by the child. */
-struct pointed {
+struct loaded_point {
 	const struct cli *cli;
 	const struct plan *plan;
 	const struct conf_doc *doc;
@@ -21,7 +21,7 @@ struct pointed {
 
 static int simulate_point(void *owner, const char *out)
 {
-	const struct pointed *point = owner;
+	const struct loaded_point *point = owner;
 	struct cli quiet = *point->cli;
 
 	quiet.quiet = true;
@@ -85,7 +85,7 @@ static int run_valid(const struct cli *cli, const struct plan *plan, const char 
 		     const struct point_limits *limits, size_t number, const struct conf_doc *doc,
 		     const struct scenario *scenario)
 {
-	struct pointed pointed = { cli, plan, doc, scenario };
+	struct loaded_point point = { cli, plan, doc, scenario };
 	struct point_order order = {
 		.folder = folder,
 		.hash = scenario_hash(scenario, doc, BUILD_VERSION),
@@ -94,7 +94,7 @@ static int run_valid(const struct cli *cli, const struct plan *plan, const char 
 		.version = BUILD_VERSION,
 		.commit = BUILD_COMMIT,
 		.simulate = simulate_point,
-		.owner = &pointed,
+		.owner = &point,
 	};
 	struct point_record record;
 	enum point_end end;
@@ -122,13 +122,13 @@ static int run_point(const struct cli *cli, struct plan *plan, const char *folde
 	if (!conf_errors(doc))
 		code = run_valid(cli, plan, folder, limits, number, doc, &scenario);
 	else
-		plan_check_point(plan, number, sweep_model); /* in words of the plan */
+		plan_check_point(plan, number, sweep_model); /* notes the mistakes as the plan's */
 	conf_doc_free(doc);
 	free(overrides);
 	return code;
 }
 
-/* "7" or "3-7" */
+/* Reads "7" or "3-7". False after a complaint. */
 static bool read_numbers(const char *text, size_t points, size_t *first, size_t *last)
 {
 	const char *dash = strchr(text, '-'), *second = dash ? dash + 1 : text;
@@ -156,7 +156,7 @@ static int run_points(const struct cli *cli, struct plan *plan, const char *dir,
 	int worst = EXIT_DONE;
 
 	for (int i = 1; i < cli->argc; i++) {
-		read_numbers(cli->argv[i], plan->point_count, &first, &last);
+		read_numbers(cli->argv[i], plan->point_count, &first, &last); /* checked before */
 		for (size_t n = first; n <= last; n++) {
 			int code = run_point(cli, plan, folder, limits, n);
 
@@ -168,6 +168,7 @@ static int run_points(const struct cli *cli, struct plan *plan, const char *dir,
 	return worst;
 }
 
+/* False after a complaint. */
 static bool good_numbers(const struct cli *cli, const struct plan *plan)
 {
 	size_t first, last;

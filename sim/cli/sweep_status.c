@@ -18,7 +18,7 @@ static bool all_done(const struct sweep *sweep)
 	return counts[POINT_DONE] == sweep->points;
 }
 
-/* What came of a precision that was asked for. */
+/* How many combinations of values have the precision that the plan asks for. */
 static void print_precision(const struct sweep *sweep)
 {
 	const struct plan *plan = sweep->plan;
@@ -177,7 +177,7 @@ static void show_status(const struct cli *cli, const struct sweep *sweep,
 	free(pending);
 }
 
-/* Loads plan and sweep; calls `look`, which returns an exit code. */
+/* Loads plan and sweep, then calls `look`. Returns its exit code. */
 static int with_sweep(const struct cli *cli,
 		      int (*look)(const struct cli *cli, const struct sweep *sweep,
 				  const struct point_limits *limits))
@@ -222,7 +222,8 @@ int verb_sweep_status(const struct cli *cli)
 
 /* --- collect --- */
 
-/* An interval of +-0 would say that the mean is known; it only says that nothing was drawn. */
+/* Says which groups have the same results in every replication. Their intervals of +-0 would look
+ * as if the mean were known exactly, but nothing was drawn. */
 static void report_same(const struct sweep *sweep)
 {
 	char *error = NULL;

@@ -12,13 +12,13 @@
 #include <string.h>
 
 #define SHOWN     20   /* iterations of a job at most: the longest */
-#define SHARE_MIN 0.02 /* share of a cause that is named */
+#define SHARE_MIN 0.02 /* of the time: a cause that has less is not named */
 #define LINKS     2    /* busiest links of an iteration ... */
 #define OWNERS    3    /* ... and who filled them, at most */
 
 static_assert(BREAKDOWN_CAUSES == WHY_CAUSES, "lab/breakdown has words for each cause");
 
-/* Prints causes as shares of their sum, the largest first. */
+/* Prints causes as shares of their sum, the largest first; nothing if no time was spent. */
 static void print_causes(FILE *to, const double cause[WHY_CAUSES], double sum)
 {
 	bool done[WHY_CAUSES] = { false };
@@ -29,15 +29,15 @@ static void print_causes(FILE *to, const double cause[WHY_CAUSES], double sum)
 		for (unsigned c = 0; c < WHY_CAUSES; c++)
 			if (!done[c] && (best == WHY_CAUSES || cause[c] > cause[best]))
 				best = c;
-		if (cause[best] < SHARE_MIN * sum)
+		if (!(cause[best] > 0) || cause[best] < SHARE_MIN * sum)
 			break;
 		done[best] = true;
-		fprintf(to, "%s%s %.0f %%", printed ? ", " : "", breakdown_causes[best].name,
+		fprintf(to, "%s%s %.0f %%", printed ? ", " : ": ", breakdown_causes[best].name,
 			100 * cause[best] / sum);
 	}
 }
 
-/* The index behind the shares of the same link; *sum: the bytes of these. */
+/* The index behind the shares of the link of `first`; sets *sum to their bytes. */
 static size_t end_of_link(const struct breakdown_share *shares, size_t first, size_t end,
 			  double *sum)
 {
@@ -73,7 +73,7 @@ static void print_iteration(FILE *to, const struct breakdown *b,
 				     *link = breakdown_largest(it->links),
 				     *pushed = breakdown_largest(it->pushed);
 
-	fprintf(to, "  iteration %" PRIu64 ": %.6g ms a worker: ", it->number,
+	fprintf(to, "  iteration %" PRIu64 ": %.6g ms a worker", it->number,
 		it->sum / (double)it->workers * 1e3);
 	print_causes(to, it->cause, it->sum);
 	fprintf(to, "\n    longest: worker %" PRIu64 " (h%" PRIu64 "), %.6g ms", it->worst,
@@ -90,6 +90,7 @@ static void print_iteration(FILE *to, const struct breakdown *b,
 	print_links(to, b, it);
 }
 
+/* Longest first; of equal ones the earlier. */
 static int by_length(const void *a, const void *b)
 {
 	const struct breakdown_iteration *x = *(struct breakdown_iteration *const *)a,
@@ -113,7 +114,7 @@ static void print_job(FILE *to, const struct breakdown *b, const struct breakdow
 			cause[c] += first[i].cause[c];
 	}
 	fprintf(to,
-		"job %" PRIu64 " (%s, %s), %" PRIu64 " workers, %zu iterations: %.6g ms a worker: ",
+		"job %" PRIu64 " (%s, %s), %" PRIu64 " workers, %zu iterations: %.6g ms a worker",
 		first->job, first->name, first->scheme, first->workers, count,
 		sum / (double)first->workers * 1e3);
 	print_causes(to, cause, sum);
@@ -136,7 +137,7 @@ static void print_breakdown(FILE *to, const char *dir, const struct breakdown *b
 	}
 }
 
-/* Prints the causes of several runs side by side, in milliseconds a worker. */
+/* Prints the causes of several runs side by side. */
 static void print_together(FILE *to, char *const *dirs, const struct breakdown *list, size_t count)
 {
 	fputs("\nms a worker, all iterations\n", to);
