@@ -21,10 +21,11 @@
 /* A flow under way takes about a kilobyte. */
 #define TOGETHER_MAX 10000000
 
-/* A gap is rounded up to whole picoseconds (rng_after()), so loads are 0.5 % too small at this. */
+/* A gap is rounded up to whole picoseconds (rng_after()), so with this mean gap a load comes out
+ * 0.5 % too small. */
 #define GAP_LEAST_S 1e-10
 
-/* What all checks need. */
+/* What checks of groups of flows and jobs need. */
 struct looking {
 	const struct scenario *scenario;
 	struct conf_doc *doc;
@@ -74,7 +75,8 @@ static void check_stop(const struct scenario *scenario, struct conf_doc *doc)
 			   seconds_of(stop->after));
 }
 
-/* Only a job alone goes on as it did (job_estimate.c). */
+/* An estimate takes iterations to go on as they began: only those of a job alone do
+ * (job_estimate.c). */
 static void check_estimate(const struct scenario *scenario, struct conf_doc *doc)
 {
 	const char *place = "/stop/estimate";
@@ -107,12 +109,10 @@ static void check_flow_classes(const struct scenario *scenario, struct conf_doc 
 {
 	const bytes *borders = scenario->flow_borders.items;
 
-	for (size_t i = 1; i < scenario->flow_borders.count; i++) {
-		if (borders[i - 1] < borders[i])
-			continue;
-		conf_error(doc, conf_at(doc, "/output/flow_classes/%zu", i),
-			   "must be more than the border before it");
-	}
+	for (size_t i = 1; i < scenario->flow_borders.count; i++)
+		if (borders[i] <= borders[i - 1])
+			conf_error(doc, conf_at(doc, "/output/flow_classes/%zu", i),
+				   "must be more than the border before it");
 }
 
 static void check_series(const struct scenario *scenario, struct conf_doc *doc)
@@ -243,7 +243,7 @@ static double check_sizes(const struct looking *look, const struct flow_group_co
 		size_cdf_free(cdf);
 	}
 	if (conf_errors(look->doc) != before ||
-	    !sizes_load(&sizes, &group->size, conf_path(look->doc), &error))
+	    !sizes_load(&sizes, &group->size, conf_path(look->doc), NULL))
 		return 0;
 	mean = sizes_mean(&sizes);
 	sizes_release(&sizes);
@@ -331,13 +331,10 @@ struct model_size {
 /* False when the model does not exist, which job_group_check() reports. */
 static bool find_size(const struct job_group_conf *group, size_t i, struct model_size *size)
 {
-	char *error;
-	struct dnn *dnn = job_model_load(group, i, &error);
+	struct dnn *dnn = job_model_load(group, i, NULL);
 
-	if (!dnn) {
-		free(error);
+	if (!dnn)
 		return false;
-	}
 	*size = (struct model_size){ 0 };
 	for (size_t l = 0; l < dnn->layer_count; l++) { /* integer sums may overflow here */
 		size->gradient_bytes += (double)dnn->layers[l].gradient;
@@ -445,12 +442,9 @@ static void check_job_arrivals(const struct looking *look, const struct job_grou
 	double after_s = seconds_of(look->scenario->stop.after), gap_s;
 	struct job_models models;
 	const char *where;
-	char *error;
 
-	if (!job_models_load(&models, group, &error)) {
-		free(error); /* job_group_check() reports it */
-		return;
-	}
+	if (!job_models_load(&models, group, NULL))
+		return; /* job_group_check() reports it */
 	gap_s = job_group_gap_s(group, &models, look->hosts,
 				topology_host_rate(&look->scenario->topology));
 	job_models_release(&models);
@@ -495,8 +489,9 @@ static void check_job_group(const struct looking *look, size_t number, bool boun
 	}
 }
 
-/* The largest burst of packets by which switches answer, of all schemes, for a lossless network.
- * Groups that are not enabled count, too, so that switching one off leaves the network as it is. */
+/* The longest time that a switch holds a packet, and the most packets by which it answers one, over
+ * the schemes of all jobs: a lossless network needs headroom for both. Groups that are not enabled
+ * count, too, so that switching one off leaves the network as it is. */
 static struct pause_answers answers_of(const struct scenario *scenario)
 {
 	struct pause_answers worst = { 0 };
@@ -521,7 +516,7 @@ static struct pause_answers answers_of(const struct scenario *scenario)
 	return worst;
 }
 
-/* Builds the network to check that short flows, which are load, fit. */
+/* Builds the network to check that links can carry the short flows, which count as load. */
 static void check_short_flows(const struct scenario *scenario, struct conf_doc *doc)
 {
 	struct model_env env = { .load_below = scenario->fluid.load_below };
@@ -671,8 +666,8 @@ void scenario_check(struct scenario *scenario, struct conf_doc *doc)
 	check_own_memory(scenario, doc);
 	if (scenario->fidelity != FIDELITY_PACKET)
 		check_fluid(scenario, doc);
-	if (scenario->fidelity == FIDELITY_FLUID && scenario_has_poisson_flows(scenario) &&
-	    !conf_errors(doc))
+	if (scenario->fidelity == FIDELITY_FLUID && !conf_errors(doc) &&
+	    scenario_offered(scenario).flows > 0)
 		check_short_flows(scenario, doc);
 	if (!conf_errors(doc))
 		scenario_warn(scenario, doc);

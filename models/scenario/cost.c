@@ -25,7 +25,7 @@ struct basis {
 	double rate_bps;    /* of a host's link */
 	double load;        /* of flows, on hosts' links */
 	double end_s;       /* of arrivals */
-	double longest_s;   /* until the last job is over, by the largest alone */
+	double longest_s;   /* until the last job would be over if each ran alone */
 	double host_work_s; /* of all jobs: workers times time */
 	double *receivers;  /* by host: flows of lists that end there; owned */
 };
@@ -35,12 +35,9 @@ static double *count_receivers(const struct scenario *scenario)
 {
 	double *flows = xcalloc(topology_hosts(&scenario->topology), sizeof(*flows));
 
-	for_enabled_flows(group, scenario) {
-		const struct conf_list *pairs = group->pairs.list.items;
-
+	for_enabled_flows(group, scenario)
 		for (size_t i = 0; i < group->pairs.list.count; i++)
-			flows[((const int64_t *)pairs[i].items)[1]]++;
-	}
+			flows[flow_group_pair(group, i)[1]]++;
 	return flows;
 }
 
@@ -92,7 +89,7 @@ static double path_at_random(const struct basis *basis)
 	return 2 * rack + 4 * (pod - rack) + basis->between * (1 - pod);
 }
 
-/* How many of `parts` groups of hosts, each of `size`, the workers of a job are in. */
+/* In how many racks or pods, of `size` hosts each, the workers of a job are. */
 static double parts_of(const struct basis *basis, const struct job_group_conf *group,
 		       double workers, double size)
 {
@@ -124,7 +121,7 @@ static double tree_links(const struct basis *basis, const struct job_group_conf 
 	return workers + (racks > 1 ? racks : 0) + (pods > 1 ? pods : 0);
 }
 
-/* Between workers, and to servers. */
+/* Mean links between two workers, or a worker and a server. */
 static double job_path(const struct basis *basis, const struct job_group_conf *group,
 		       double workers)
 {
@@ -139,7 +136,7 @@ static double job_path(const struct basis *basis, const struct job_group_conf *g
 
 /* --- bytes --- */
 
-/* Hops of the data packets and ACKs of so many bytes, each over so many links. */
+/* Packet-hops of `size` bytes over `links` links: data packets, and ACKs back. */
 static double hops_of_bytes(const struct basis *basis, const struct transport *transport,
 			    double size, double links)
 {
@@ -155,6 +152,21 @@ struct exchange {
 	double hops, bytes;
 };
 
+/* Bytes that the hosts of a job send for each byte of its gradient. */
+static double sent_per_byte(const struct job_group_conf *group, const struct collective_ops *ops,
+			    double workers)
+{
+	double replicas = workers / (double)group->pipeline.stages;
+	bool beside = group->servers.given && group->servers.placement == SERVERS_WORKERS;
+
+	if (group->sharding != SHARDING_NONE && ops->reduce_scatter)
+		return replicas - 1;
+	if (group->pipeline.stages > 1) /* a ring for each stage; each replica has a part */
+		return 2 * (replicas - 1);
+	return ops->injected ? ops->injected((uint32_t)workers, beside) : workers;
+}
+
+/* The exchange of gradients in an iteration. */
 static struct exchange exchange_of(const struct basis *basis, const struct job_group_conf *group,
 				   double workers, double gradient)
 {
@@ -162,9 +174,8 @@ static struct exchange exchange_of(const struct basis *basis, const struct job_g
 	const void *conf = basis->scenario->schemes[scheme];
 	const struct collective_ops *ops = scheme_ops(scheme);
 	const struct transport *transport = scenario_scheme_transport(basis->scenario, scheme);
-	bool beside = group->servers.given && group->servers.placement == SERVERS_WORKERS;
 	const char *other = NULL;
-	double injected, packets, each = workers / (double)group->pipeline.stages;
+	double sent, packets, hops;
 
 	if (workers < 2)
 		return (struct exchange){ 0 };
@@ -173,33 +184,26 @@ static struct exchange exchange_of(const struct basis *basis, const struct job_g
 	for (unsigned i = 0; other && i < SCHEME_COUNT; i++)
 		if (!strcmp(scheme_names[i], other))
 			ops = scheme_ops(i);
-	if (group->sharding != SHARDING_NONE && ops->reduce_scatter)
-		injected = each - 1;
-	else if (group->pipeline.stages > 1) /* a ring for each stage; each replica has a part */
-		injected = 2 * (each - 1);
-	else
-		injected = ops->injected ? ops->injected((uint32_t)workers, beside) : workers;
+	sent = sent_per_byte(group, ops, workers);
 	if (!ops->payload)
-		return (struct exchange){
-			.hops = hops_of_bytes(basis, transport ? transport : transport_kind(0),
-					      injected * gradient, job_path(basis, group, workers)),
-			.bytes = injected / workers * gradient
-		};
+		return (struct exchange){ .hops = hops_of_bytes(
+						  basis, transport ? transport : transport_kind(0),
+						  sent * gradient, job_path(basis, group, workers)),
+					  .bytes = sent / workers * gradient };
 	packets = ceil(gradient / ops->payload(conf));
-	if (group->sharding != SHARDING_NONE &&
-	    ops->reduce_scatter) /* each link passes each piece once */
-		return (struct exchange){ packets * tree_links(basis, group, workers),
-					  injected / workers * packets * ops->frame(conf) };
-	if (injected > workers + 1)
-		return (struct exchange){ injected * packets * job_path(basis, group, workers),
-					  injected / workers * packets * ops->frame(conf) };
-	return (struct exchange){
-		2 * packets * (tree_links(basis, group, workers) + (ops->servers != NULL)),
-		packets * ops->frame(conf)
-	};
+	if (group->sharding != SHARDING_NONE && ops->reduce_scatter)
+		hops = packets * tree_links(basis, group, workers); /* once over each link */
+	else if (sent > workers + 1) /* servers add up: all goes there and comes back */
+		hops = sent * packets * job_path(basis, group, workers);
+	else
+		return (struct exchange){
+			2 * packets * (tree_links(basis, group, workers) + (ops->servers != NULL)),
+			packets * ops->frame(conf)
+		};
+	return (struct exchange){ hops, sent / workers * packets * ops->frame(conf) };
 }
 
-/* All-gathers whose shards switches pass on, over each link once. */
+/* All-gathers of `size` bytes in all, whose shards switches copy: each crosses each link once. */
 static struct exchange gathers_in_switches(const struct basis *basis,
 					   const struct job_group_conf *group, double workers,
 					   double size, unsigned scheme)
@@ -228,6 +232,7 @@ static struct exchange others_of(const struct basis *basis, const struct job_gro
 						  scheme);
 		gathers = 0;
 	}
+	/* tokens go to experts and back, activations to the next stage, both in either pass */
 	sent = (workers / stages - 1) * gathers * means.gradient +
 	       (workers - 1) * 4 * means.tokens +
 	       workers * (1 - 1 / stages) * 2 * (double)group->pipeline.microbatches *
@@ -248,9 +253,9 @@ static double jobs_of_group(const struct basis *basis, const struct job_group_co
 {
 	double gap_s = job_group_gap_s(group, models, (uint32_t)basis->hosts, (bps)basis->rate_bps);
 
-	if (group->count || gap_s <= 0)
-		return group->count ? (double)group->count : 1;
-	return basis->end_s / gap_s;
+	if (group->count)
+		return (double)group->count;
+	return gap_s > 0 ? basis->end_s / gap_s : 1;
 }
 
 /* Adds a number of like jobs. */
@@ -280,13 +285,10 @@ static void add_trace(struct basis *basis, const struct job_group_conf *group, d
 		      const struct job_models *models, struct scenario_cost *cost)
 {
 	struct job_trace trace;
-	char *error = NULL;
 	uint32_t hosts = (uint32_t)basis->hosts;
 
-	if (!job_group_trace(group, basis->path, hosts, hosts, &trace, &error)) {
-		free(error);
+	if (!job_group_trace(group, basis->path, hosts, hosts, &trace, NULL))
 		return;
-	}
 	for (size_t i = 0; i < trace.count; i++)
 		add_jobs(basis, group, 1, (double)job_trace_workers(group, &trace.jobs[i]),
 			 group->iterations_form == ITERATIONS_RULE && compute_s > 0
@@ -302,13 +304,10 @@ static void add_job_group(struct basis *basis, const struct job_group_conf *grou
 {
 	struct workers_span span = workers_span(&group->workers);
 	struct job_models models;
-	char *error = NULL;
 	double compute_s;
 
-	if (!job_models_load(&models, group, &error)) {
-		free(error);
+	if (!job_models_load(&models, group, NULL))
 		return;
-	}
 	compute_s = job_models_means(&models).compute_s * group->compute_scale;
 	if (group->arrival.form == JOBS_TRACE)
 		add_trace(basis, group, compute_s, &models, cost);
@@ -324,27 +323,22 @@ static void add_job_group(struct basis *basis, const struct job_group_conf *grou
 static double mean_size(const struct flow_group_conf *group, const char *path)
 {
 	struct sizes sizes;
-	char *error = NULL;
-	double mean = 0;
+	double mean;
 
-	if (sizes_load(&sizes, &group->size, path, &error)) {
-		mean = sizes_mean(&sizes);
-		sizes_release(&sizes);
-	}
-	free(error);
+	if (!sizes_load(&sizes, &group->size, path, NULL))
+		return 0;
+	mean = sizes_mean(&sizes);
+	sizes_release(&sizes);
 	return mean;
 }
 
 static double hops_of_trace(const struct basis *basis, const struct flow_group_conf *group)
 {
 	struct flow_trace trace;
-	char *error = NULL;
 	double hops = 0;
 
-	if (!flow_group_trace(group, basis->path, (uint32_t)basis->hosts, &trace, &error)) {
-		free(error);
+	if (!flow_group_trace(group, basis->path, (uint32_t)basis->hosts, &trace, NULL))
 		return 0;
-	}
 	for (size_t i = 0; i < trace.count; i++)
 		hops += hops_of_bytes(basis, transport_kind((unsigned)group->transport),
 				      (double)trace.flows[i].size, path_at_random(basis));
@@ -359,12 +353,9 @@ static double largest_s(const struct basis *basis, const struct flow_group_conf 
 	double seconds = seconds_of(window.to - window.from), max = 0, count;
 	struct sizes sizes;
 	struct rng rng;
-	char *error = NULL;
 
-	if (!sizes_load(&sizes, &group->size, basis->path, &error)) {
-		free(error);
+	if (!sizes_load(&sizes, &group->size, basis->path, NULL))
 		return 0;
-	}
 	count = seconds * group->arrival.load * basis->rate_bps * basis->hosts /
 		(8 * sizes_mean(&sizes));
 	rng_init(&rng, 1, "largest flow", 0);
@@ -374,7 +365,7 @@ static double largest_s(const struct basis *basis, const struct flow_group_conf 
 	return 8 * max / (basis->rate_bps * (1 - fmin(basis->load, 0.9)));
 }
 
-/* Until when flows arrive: until all that began in the window is over. */
+/* When flows stop arriving: once all that began in the window is over. */
 static double measured_end(const struct basis *basis)
 {
 	double longest = basis->longest_s;
@@ -390,11 +381,10 @@ static double hops_of_list(const struct basis *basis, const struct flow_group_co
 			   double size, double room)
 {
 	const struct transport *transport = transport_kind((unsigned)group->transport);
-	const struct conf_list *pairs = group->pairs.list.items;
 	double hops = 0;
 
 	for (size_t i = 0; i < group->pairs.list.count; i++) {
-		const int64_t *hosts = pairs[i].items;
+		const int64_t *hosts = flow_group_pair(group, i);
 
 		hops += hops_of_bytes(basis, transport,
 				      fmin(size, room / basis->receivers[hosts[1]]),
@@ -403,7 +393,7 @@ static double hops_of_list(const struct basis *basis, const struct flow_group_co
 	return hops;
 }
 
-/* `seconds`: how long they go on at the most. */
+/* Packet-hops of flows that go on for at most `seconds`. */
 static double hops_of_flows(const struct basis *basis, const struct flow_group_conf *group,
 			    double seconds)
 {

@@ -36,11 +36,9 @@ static uint64_t hash_file(enum data_kind kind, const char *name, const char *sce
 /* Hashes what a job sees of a model: the file of the model holds others, too. */
 static uint64_t hash_model(const struct job_group_conf *group, size_t part)
 {
-	char *error = NULL;
-	struct dnn *dnn = job_model_load(group, part, &error);
+	struct dnn *dnn = job_model_load(group, part, NULL);
 	uint64_t hash = 0;
 
-	free(error);
 	if (!dnn)
 		return 0;
 	for (size_t i = 0; i < dnn->layer_count; i++) {
@@ -63,8 +61,11 @@ uint64_t scenario_hash(const struct scenario *scenario, const struct conf_doc *d
 		       const char *version)
 {
 	const char *path = conf_path(doc);
+	const struct graph_source *graph = &scenario->topology.graph_source;
 	uint64_t hash = hash_pair(conf_resolved_hash(doc), hash_string(version));
 
+	if (graph->given && graph->form == GRAPH_FILE)
+		hash = hash_pair(hash, hash_file(DATA_ANY, graph->file, path));
 	for (size_t i = 0; i < scenario->jobs.count; i++) {
 		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
 
@@ -157,28 +158,22 @@ struct offered_fabric scenario_offered_fabric(const struct scenario *scenario)
 	const struct topology_conf *topology = &scenario->topology;
 	struct topology_shape shape;
 	struct offered_fabric fabric = { 0 };
-	double load = 0, racks = 0, links = 0, hosts;
+	double load = 0, hosts = topology_hosts(topology), rack = topology_rack(topology), links;
 
 	for_enabled_flows(group, scenario)
 		if (group->arrival.form == ARRIVE_POISSON && group->pairs.form == PAIRS_NAMED &&
 		    group->pairs.kind != PAIRS_INCAST)
 			load += group->arrival.load;
-	if (topology->graph) /* no one tier decides */
+	if (topology->graph || load <= 0) /* in a graph no single tier decides */
 		return fabric;
 	topology_shape(topology, &shape);
-	hosts = shape.hosts;
-	for (uint32_t s = 0; s < shape.switches; s++)
-		if (shape.tiers[s] == 1) {
-			racks++;
-			links += shape.ports[s];
-		}
+	links = shape.ports[0] - rack;
 	topology_shape_release(&shape);
-	links -= hosts;
-	if (links <= 0 || load <= 0)
+	if (links <= 0)
 		return fabric;
-	fabric.leaving = (hosts - hosts / racks) / (hosts - 1);
+	fabric.leaving = (hosts - rack) / (hosts - 1);
 	fabric.capacity = links * (double)topology_uplink_rate(topology) /
-			  (hosts * (double)topology->link.rate);
+			  (rack * (double)topology->link.rate);
 	fabric.load = load * fabric.leaving / fabric.capacity;
 	return fabric;
 }

@@ -85,17 +85,6 @@ static void add_switch(struct targets *targets, const struct failure_conf *event
 		add(targets, FAILS_AGGREGATION, sw);
 }
 
-/* Each link once: by the lower of its two ports. */
-static bool is_lower(const struct network *net, uint32_t port)
-{
-	return port < net->cold[port].reverse;
-}
-
-static uint32_t from_of(const struct network *net, uint32_t port)
-{
-	return net->ports[net->cold[port].reverse].to;
-}
-
 /* The node of a name; UINT32_MAX = none. */
 static uint32_t find_node(const struct topology *topo, const char *name, size_t length)
 {
@@ -113,7 +102,7 @@ static void add_links_between(struct targets *targets, const struct network *net
 			      uint32_t b)
 {
 	for (uint32_t p = 0; p < net->port_count; p++)
-		if (from_of(net, p) == a && net->ports[p].to == b)
+		if (net->ports[net->cold[p].reverse].to == a && net->ports[p].to == b)
 			add(targets, FAILS_LINK, p);
 }
 
@@ -123,23 +112,18 @@ static void add_named(struct targets *targets, const struct failure_conf *event,
 	const struct network *net = &topo->net;
 	const char *name = event->what.name;
 	const char *arrow = strstr(name, ARROW);
-	uint32_t a = find_node(topo, name, arrow ? (size_t)(arrow - name) : strlen(name)), b;
+	uint32_t a = find_node(topo, name, arrow ? (size_t)(arrow - name) : strlen(name));
 
 	if (a == UINT32_MAX)
 		return;
-	if (!arrow && a >= net->hosts)
+	if (!arrow && a >= net->hosts) {
 		add_switch(targets, event, topo, a - net->hosts);
-	if (event->aggregation_only)
-		return;
-	if (!arrow) {
-		if (a < net->hosts)
-			add(targets, FAILS_LINK, a);
-		return;
+	} else if (!arrow && !event->aggregation_only) {
+		add(targets, FAILS_LINK, a);
+	} else if (!event->aggregation_only) {
+		arrow += strlen(ARROW);
+		add_links_between(targets, net, a, find_node(topo, arrow, strlen(arrow)));
 	}
-	arrow += strlen(ARROW);
-	b = find_node(topo, arrow, strlen(arrow));
-	if (b != UINT32_MAX)
-		add_links_between(targets, net, a, b);
 }
 
 size_t failure_targets(const struct failure_conf *event, const struct topology *topo,
@@ -153,7 +137,7 @@ size_t failure_targets(const struct failure_conf *event, const struct topology *
 			add(&targets, FAILS_LINK, (uint32_t)event->what.link);
 	} else if (!strcmp(event->what.name, "links")) {
 		for (uint32_t p = net->hosts; p < net->port_count && !event->aggregation_only; p++)
-			if (!net->ports[p].to_host && is_lower(net, p))
+			if (!net->ports[p].to_host && p < net->cold[p].reverse) /* each once */
 				add(&targets, FAILS_LINK, p);
 	} else if (!strcmp(event->what.name, "switches")) {
 		for (uint32_t s = 0; s < net->switches; s++)

@@ -12,7 +12,7 @@ struct failure_conf {
 		const char *name;
 	} what;
 	sim_time at, repair_after; /* repair_after 0 = never repaired */
-	sim_time mtbf, mttr;       /* drawn instead; 0 = not */
+	sim_time mtbf, mttr;       /* means of times that are drawn instead; 0 = none are */
 	bool at_given;
 	bool aggregation_only;
 };
@@ -32,13 +32,12 @@ struct failure_target {
 };
 
 /* What an event names: "spine1"; "h3", the link of a host; "leaf0 -> spine1", all links between the
- * two; "links", each between switches; "switches", each; where aggregation alone fails, each
- * that adds up. Returns the number of targets, 0 if there is no such thing; the caller frees *list.
- */
+ * two; "links", each between switches; "switches", each (where aggregation alone fails, each that
+ * adds up). Returns the number of targets, 0 if nothing has this name. The caller frees *list. */
 size_t failure_targets(const struct failure_conf *event, const struct topology *topo,
 		       struct failure_target **list);
 
-/* What the rows cannot check, of a valid topology. */
+/* Checks what the rows cannot. The topology must be right. */
 void failures_check(const struct failures_conf *conf, const struct topology_conf *topology,
 		    sim_time end, struct conf_doc *doc);
 

@@ -120,7 +120,7 @@ struct reader {
 	size_t others;          /* mistakes that were there before, elsewhere in doc */
 	struct graph *graph;
 	struct names nodes; /* by number */
-	uint32_t *by_name;  /* their numbers, by name */
+	uint32_t *by_name;  /* numbers of nodes, sorted by name */
 };
 
 #define wrong(reader, place, ...) conf_error((reader)->doc, place, __VA_ARGS__)
@@ -237,7 +237,7 @@ static bool sort_names(struct reader *reader)
 	return true;
 }
 
-/* The number of a node; UINT32_MAX, and told, if there is none of that name. */
+/* The number of a node; UINT32_MAX, and a mistake, if there is none of that name. */
 static uint32_t find_node(struct reader *reader, const char *name, const char *place)
 {
 	size_t low = 0, high = reader->nodes.count;
@@ -257,10 +257,18 @@ static uint32_t find_node(struct reader *reader, const char *name, const char *p
 	return UINT32_MAX;
 }
 
-/* What links are made of while they are read. */
+/* Two nodes, the lower one first, and the item of "links" that joins them. */
+struct joined {
+	uint64_t nodes;
+	const struct graph_link_conf *item;
+};
+
+/* The links that have been read so far. */
 struct links {
 	struct graph_link *items;
 	size_t count, capacity;
+	struct joined *joined; /* parallel links are one */
+	size_t joined_count, joined_capacity;
 };
 
 static struct link_conf link_of(const struct reader *reader, const struct graph_link_conf *conf,
@@ -282,16 +290,16 @@ static struct link_conf link_of(const struct reader *reader, const struct graph_
 static bool add_link(struct reader *reader, struct links *links, const struct graph_link_conf *conf,
 		     uint32_t a, uint32_t b, const char *place)
 {
-	uint32_t hosts = reader->graph->hosts, host = a < b ? a : b, other = a < b ? b : a;
-	bool fabric = host >= hosts;
-	struct graph_link link = { .a = fabric ? a : host,
-				   .b = fabric ? b : other,
+	uint32_t hosts = reader->graph->hosts, low = a < b ? a : b, high = a < b ? b : a;
+	bool fabric = low >= hosts;
+	struct graph_link link = { .a = fabric ? a : low,
+				   .b = fabric ? b : high,
 				   .cost = (uint32_t)conf->cost };
 	char *const *names = reader->nodes.items;
 
 	if (a == b)
 		wrong(reader, place, "joins \"%s\" with itself", names[a]);
-	else if (other < hosts)
+	else if (high < hosts)
 		wrong(reader, place,
 		      "joins the hosts \"%s\" and \"%s\"; a link of a host leads to a switch",
 		      names[a], names[b]);
@@ -305,6 +313,9 @@ static bool add_link(struct reader *reader, struct links *links, const struct gr
 					     sizeof(*links->items));
 		links->items[links->count++] = link;
 	}
+	links->joined = array_reserve(links->joined, links->joined_count, &links->joined_capacity,
+				      sizeof(*links->joined));
+	links->joined[links->joined_count++] = (struct joined){ (uint64_t)low << 32 | high, conf };
 	return true;
 }
 
@@ -312,6 +323,7 @@ static bool join(struct reader *reader, struct links *links, const struct graph_
 		 const struct names *from, const struct names *to, const char *place)
 {
 	bool each = conf->pairs == GRAPH_PAIRS_EACH;
+	const char *from_at = at(reader, "%s/from", place), *to_at = at(reader, "%s/to", place);
 
 	if (each && from->count != to->count) {
 		wrong(reader, place,
@@ -320,10 +332,10 @@ static bool join(struct reader *reader, struct links *links, const struct graph_
 		return false;
 	}
 	for (size_t i = 0; i < from->count; i++) {
-		uint32_t a = find_node(reader, from->items[i], at(reader, "%s/from", place));
+		uint32_t a = find_node(reader, from->items[i], from_at);
 
 		for (size_t j = each ? i : 0; j < (each ? i + 1 : to->count); j++) {
-			uint32_t b = find_node(reader, to->items[j], at(reader, "%s/to", place));
+			uint32_t b = find_node(reader, to->items[j], to_at);
 
 			if (a == UINT32_MAX || b == UINT32_MAX ||
 			    !add_link(reader, links, conf, a, b, place))
@@ -332,12 +344,6 @@ static bool join(struct reader *reader, struct links *links, const struct graph_
 	}
 	return true;
 }
-
-/* Two nodes, the lower one first, and the item of the list that joins them. */
-struct joined {
-	uint64_t nodes;
-	size_t item;
-};
 
 static int by_nodes(const void *a, const void *b)
 {
@@ -348,39 +354,32 @@ static int by_nodes(const void *a, const void *b)
 	return x->item < y->item ? -1 : x->item > y->item;
 }
 
-/* `item_of` has the item that each link is from. */
-static void check_twice(struct reader *reader, const struct links *links, const size_t *item_of,
+/* Finds two nodes that are joined more than once. `items`: of "links". */
+static void check_twice(struct reader *reader, const struct links *links,
 			const struct graph_link_conf *items)
 {
-	struct joined *joined = xcalloc(links->count + 1, sizeof(*joined));
-	size_t count = 0;
+	struct joined *joined = links->joined;
 
-	for (size_t l = 0; l < links->count; l += (size_t)items[item_of[l]].count) {
-		uint32_t a = links->items[l].a, b = links->items[l].b;
-
-		joined[count++] =
-			(struct joined){ (uint64_t)(a < b ? a : b) << 32 | (a < b ? b : a),
-					 item_of[l] };
-	}
-	qsort(joined, count, sizeof(*joined), by_nodes);
-	for (size_t i = 1; i < count; i++)
+	if (links->joined_count)
+		qsort(joined, links->joined_count, sizeof(*joined), by_nodes);
+	for (size_t i = 1; i < links->joined_count; i++)
 		if (joined[i].nodes == joined[i - 1].nodes) {
-			wrong(reader, at(reader, "%s/links/%zu", reader->base, joined[i].item),
+			wrong(reader,
+			      at(reader, "%s/links/%zu", reader->base,
+				 (size_t)(joined[i].item - items)),
 			      "\"%s\" and \"%s\" are joined twice; parallel links are one item "
 			      "with a "
 			      "\"count\"",
 			      reader->nodes.items[joined[i].nodes >> 32],
 			      reader->nodes.items[(uint32_t)joined[i].nodes]);
-			break;
+			return;
 		}
-	free(joined);
 }
 
 static bool read_links(struct reader *reader, const struct graph_conf *conf)
 {
 	const struct graph_link_conf *items = conf->links.items;
 	struct links links = { 0 };
-	size_t *item_of = NULL, items_of = 0;
 	struct graph_link *kept;
 	bool right = true;
 
@@ -391,21 +390,18 @@ static bool read_links(struct reader *reader, const struct graph_conf *conf)
 		right = expand(reader, &from, items[i].from, at(reader, "%s/from", place)) &&
 			expand(reader, &to, items[i].to, at(reader, "%s/to", place)) &&
 			join(reader, &links, &items[i], &from, &to, place);
-		item_of = xrealloc(item_of, links.count + 1, sizeof(*item_of));
-		while (items_of < links.count)
-			item_of[items_of++] = i;
 		names_release(&from);
 		names_release(&to);
 	}
 	if (right)
-		check_twice(reader, &links, item_of, items);
+		check_twice(reader, &links, items);
 	kept = conf_own(reader->owner, links.count + 1, sizeof(*kept));
 	if (links.count)
 		memcpy(kept, links.items, links.count * sizeof(*kept));
 	reader->graph->links = kept;
 	reader->graph->link_count = (uint32_t)links.count;
 	free(links.items);
-	free(item_of);
+	free(links.joined);
 	return right && is_right(reader);
 }
 
@@ -413,13 +409,8 @@ static void keep_names(struct reader *reader)
 {
 	const char **names = conf_own(reader->owner, reader->nodes.count, sizeof(*names));
 
-	for (size_t i = 0; i < reader->nodes.count; i++) {
-		size_t size = strlen(reader->nodes.items[i]) + 1;
-		char *name = conf_own(reader->owner, size, 1);
-
-		memcpy(name, reader->nodes.items[i], size);
-		names[i] = name;
-	}
+	for (size_t i = 0; i < reader->nodes.count; i++)
+		names[i] = conf_at(reader->owner, "%s", reader->nodes.items[i]);
 	reader->graph->names = names;
 }
 
@@ -454,17 +445,12 @@ static bool read_graph(struct reader *reader, const struct graph_conf *conf)
 
 /* --- files --- */
 
-/* The first mistake of a file, with its place there, becomes one of the scenario. */
+/* The first mistake of a file becomes one of the scenario. */
 static void pass_on(struct conf_doc *doc, const struct conf_doc *file)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *to = open_memstream(&text, &size);
+	char *text = data_file_mistake(file);
 
-	SIM_BUG_ON(!to);
-	conf_print_errors(file, to, false);
-	fclose(to);
-	conf_error(doc, "/topology/graph", "%.*s", (int)strcspn(text, "\n"), text);
+	conf_error(doc, "/topology/graph", "%s", text);
 	free(text);
 }
 

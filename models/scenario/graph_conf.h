@@ -44,11 +44,11 @@ struct graph_conf {
 	struct conf_list links;    /* of struct graph_link_conf */
 };
 
-/* Of struct graph_conf: a file, and what stands in place. */
+/* Fills in struct graph_conf: the rows of a file, and of a graph in the scenario itself. */
 extern const struct conf_table graph_table;
 
 /* For a topology of kind graph: reads it, and its file, into topology->graph, which lives as long
- * as the document. Adds an error, with its place, for what is wrong; then topology->graph stays
+ * as the document. Adds an error, with its place, for what is wrong, and leaves topology->graph
  * NULL. */
 void graph_read(struct topology_conf *topology, struct conf_doc *doc);
 

@@ -18,13 +18,14 @@
 #include <string.h>
 #include <strings.h>
 
+/* A file that is read line by line. */
 struct lines {
 	FILE *from;
-	char *text;
-	size_t size, capacity;
+	char *text; /* the line */
+	size_t text_size;
 	char **words; /* of the line, inside text */
-	size_t count;
-	unsigned number;
+	size_t count, capacity;
+	unsigned number; /* of the line, from 1 */
 	char **error;
 };
 
@@ -42,11 +43,11 @@ static void tell(struct lines *lines, const char *fmt, ...)
 }
 #define wrong(...) (tell(__VA_ARGS__), false)
 
-/* The words of the next line that has some and is no comment; false at the end. */
+/* Reads the words of the next line that has some and is no comment; false at the end. */
 static bool next_line(struct lines *lines)
 {
 	for (lines->count = 0;
-	     !lines->count && getline(&lines->text, &lines->size, lines->from) >= 0;) {
+	     !lines->count && getline(&lines->text, &lines->text_size, lines->from) >= 0;) {
 		char *rest = NULL;
 
 		lines->number++;
@@ -74,11 +75,12 @@ static bool read_number(struct lines *lines, const char *word, uint64_t max, uin
 /* --- HPCC, SimAI --- */
 
 struct ns3 {
-	uint32_t nodes, gpus, nvswitches, switches, links; /* gpus of a server; 0 in HPCC */
-	uint8_t *kinds;                                    /* by node of the file: */
-	uint32_t *numbers;                                 /* in the graph */
-	bps nvlink;                                        /* 0 = none */
-	uint32_t *leaf; /* by GPU: its switch, a node of the graph */
+	uint32_t nodes, nvswitches, switches, links;
+	uint32_t gpus;     /* of a server; 0 in HPCC */
+	uint8_t *kinds;    /* by node of the file */
+	uint32_t *numbers; /* in the graph; by node of the file */
+	bps nvlink;        /* 0 = none */
+	uint32_t *leaf;    /* by GPU: its switch, a node of the graph */
 };
 enum { NS3_HOST, NS3_NVSWITCH, NS3_SWITCH };
 
@@ -127,7 +129,7 @@ static bool read_switches(struct lines *lines, struct ns3 *ns3)
 	return true;
 }
 
-/* Nodes of the file keep their numbers in names. */
+/* Numbers hosts, then switches; their names keep the numbers of the file. */
 static void number_nodes(struct graph_text *text, struct ns3 *ns3)
 {
 	uint32_t hosts = 0, switches = text->hosts;
@@ -178,6 +180,7 @@ static bool read_link(struct lines *lines, struct ns3 *ns3, struct graph_text *t
 	return true;
 }
 
+/* Whether the GPUs of each server are all below one switch. */
 static bool on_one_switch(const struct ns3 *ns3, uint32_t hosts)
 {
 	for (uint32_t h = 1; h < hosts; h++)
@@ -206,7 +209,8 @@ static void order_by_rail(struct graph_text *text, uint32_t gpus)
 	free(nodes);
 }
 
-/* Machines of several GPUs, each with its NIC: not of the graph, but of the scenario. */
+/* Which hosts are NICs of one machine is said in the scenario, not in the graph. Returns a note of
+ * what to write there (caller frees), and orders hosts for that; NULL without such machines. */
 static char *tell_machines(struct graph_text *text, const struct ns3 *ns3)
 {
 	bool rack;
@@ -324,9 +328,9 @@ static bool read_htsim(struct lines *lines, struct htsim *topo)
 	return true;
 }
 
-/* Switches of the tiers, as its set_custom_params() counts them. */
+/* What a fat tree consists of, as set_custom_params() of csg-htsim counts it. */
 struct htsim_counts {
-	uint64_t pods, tors, aggs, cores; /* of all pods */
+	uint64_t pods, tors, aggs, cores; /* switches of all pods */
 };
 
 static bool count_htsim(struct lines *lines, const struct htsim *topo, struct htsim_counts *counts)
@@ -362,6 +366,9 @@ static bool count_htsim(struct lines *lines, const struct htsim *topo, struct ht
 		return wrong(lines, "Radix_Down of tier 2 is not that of the pods below it");
 	if (counts->tors + counts->aggs + counts->cores > GRAPH_SWITCHES_MAX)
 		return wrong(lines, "more than %d switches", GRAPH_SWITCHES_MAX);
+	if (topo->nodes + counts->tors * tor->up + (topo->tiers == 3 ? counts->aggs * agg->up : 0) >
+	    GRAPH_LINKS_MAX)
+		return wrong(lines, "more than %d links", GRAPH_LINKS_MAX);
 	return true;
 }
 

@@ -11,7 +11,7 @@
 #define NAMES_MAX  (GRAPH_HOSTS_MAX + GRAPH_SWITCHES_MAX)
 #define DIGITS_MAX 9
 
-/* The beginning of a name that is already clear. */
+/* A name as far as it has been expanded. */
 struct begun {
 	char text[GRAPH_NAME_MAX + 1];
 	size_t length;
@@ -44,7 +44,8 @@ static const char *read_number(const char *text, uint32_t *number, int *width)
 
 static const char *expand(struct names *names, struct begun name, const char *text);
 
-/* "from-to" or "from" of a bracket. */
+/* Adds each number from `from` to `to` to the name, padded with zeros to `width`, and expands
+ * `rest`, which stands behind the bracket. */
 static const char *expand_numbers(struct names *names, const struct begun *name, uint32_t from,
 				  uint32_t to, int width, const char *rest)
 {

@@ -32,6 +32,7 @@ void graph_text_link(struct graph_text *text, uint32_t a, uint32_t b, const stru
 
 /* --- names --- */
 
+/* Whether a range that ends with node `before` can go on with `node`. */
 static bool follows(const struct graph_text *text, uint32_t node, uint32_t before)
 {
 	const struct graph_node_text *a = &text->nodes[before], *b = &text->nodes[node];
@@ -40,7 +41,7 @@ static bool follows(const struct graph_text *text, uint32_t node, uint32_t befor
 	       b->number == a->number + 1 && a->latency == b->latency && a->passes == b->passes;
 }
 
-/* `last` is `first`, or so many behind it as a range has. */
+/* Prints the nodes from `first` to `last`, whose names follow each other, as one name or range. */
 static void print_names(const struct graph_text *text, uint32_t first, uint32_t last, FILE *to)
 {
 	const struct graph_node_text *a = &text->nodes[first], *b = &text->nodes[last];
@@ -86,7 +87,8 @@ static bool alike(const struct graph_link *a, const struct graph_link *b)
 	       a->link.loss == b->link.loss;
 }
 
-/* Links that are one item: parallel ones; or one node with several that follow each other. */
+/* Links that become one item: parallel ones, or those of one node with several whose names follow
+ * each other. */
 struct run {
 	size_t count; /* links */
 	uint32_t a, a_last, b, b_last;
@@ -171,13 +173,14 @@ static void name_nodes(struct graph_text *text, const struct topology *topo)
 	}
 }
 
-/* Whether a port has the turn at its switch; ports of hosts always have. */
+/* Whether a port is the next of its node to be written; ports of hosts always are. */
 static bool has_turn(const struct network *net, uint32_t node, uint32_t port, const uint16_t *next)
 {
 	return node < net->hosts || network_port(net, node, next[node - net->hosts]) == port;
 }
 
-/* The links of switch `sw` from its next port on, as far as their other ends have the turn, too. */
+/* Adds links of switch `sw` from its next port on, up to the first whose port at the other end has
+ * to wait, so that ports keep their order at both ends. Returns whether there were any. */
 static bool add_links(struct graph_text *text, const struct topology *topo, uint32_t sw,
 		      uint16_t *next)
 {

@@ -12,7 +12,7 @@ struct graph_node_text {
 	bool numbered;
 	uint32_t number;
 	sim_time latency; /* of a switch; SIM_TIME_MAX = that of the scenario */
-	bool passes;      /* the same: adds nothing up */
+	bool passes;      /* a switch that adds nothing up */
 };
 
 struct graph_text {
@@ -22,7 +22,8 @@ struct graph_text {
 	size_t link_count, link_capacity;
 };
 
-/* Allocates the nodes, all 0 but SIM_TIME_MAX; graph_text_release() frees what is in it. */
+/* Allocates the nodes, all 0 but for their latencies, SIM_TIME_MAX. graph_text_release() frees the
+ * nodes and links. */
 void graph_text_init(struct graph_text *text, uint32_t hosts, uint32_t switches);
 void graph_text_release(struct graph_text *text);
 

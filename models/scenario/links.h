@@ -20,8 +20,8 @@ struct link_place link_place_of(const struct network *net, uint32_t port);
 #define LINK_NAME 72
 char *link_name(const struct topology *topo, uint32_t port, char text[LINK_NAME]);
 
-/* Reads "TIER/up" or "TIER/down"; false if this topology has no such tier. Links across have
- * numbers alone. */
+/* Reads "TIER/up" or "TIER/down" into `tier` and `way` of *place; false if this topology has no
+ * such tier. Links across have no such name, only numbers. */
 bool links_parse(const char *text, const struct topology_conf *conf, struct link_place *place);
 
 /* The number of egress ports of a valid configuration; links are numbered below it. */

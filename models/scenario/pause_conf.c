@@ -8,7 +8,7 @@
 
 #define PLACE "/topology/switch/pause"
 
-/* Links that are alike, into switches that are. */
+/* Links that are alike, into switches that are alike. */
 struct pause_check {
 	const struct topology_conf *conf;
 	struct conf_doc *doc;
@@ -21,7 +21,6 @@ struct pause_check {
 static void check_headroom(const struct pause_check *check)
 {
 	bytes needed = topology_headroom_of(check->conf, &check->link, check->at, &check->params);
-
 	char answers[96] = "";
 
 	if (check->conf->switches.answers.packets)
@@ -85,8 +84,8 @@ static void check_xon(const struct pause_check *check)
 			   check->params.xoff);
 }
 
-/* A queue fed by a single port must reach the ECN threshold before that port is stopped. With
- * alpha, a single port gets alpha / (1 + alpha) of the memory that the smallest switch shares. */
+/* How long a queue gets that a single port feeds, until that port is stopped. With alpha, the port
+ * gets alpha / (1 + alpha) of the memory that the smallest switch shares. */
 static bytes longest_queue(const struct pause_check *check)
 {
 	const struct pause_params *p = &check->params;
@@ -103,6 +102,7 @@ static bytes longest_queue(const struct pause_check *check)
 		       (double)(ALPHA_ONE + p->alpha));
 }
 
+/* A queue that a single port feeds must reach the ECN threshold before that port is stopped. */
 static void check_marks(const struct pause_check *check)
 {
 	struct queue_size first = topology_first_mark(&check->at->ecn, check->link.rate);
@@ -141,7 +141,7 @@ static bool check_links(const struct topology_conf *conf, struct conf_doc *doc, 
 	return conf_errors(doc) == before;
 }
 
-/* Each link into each switch; tells of the first mistake. */
+/* Checks each link into each switch, up to the first mistake. */
 static void check_graph(const struct graph *graph, const struct topology_conf *conf,
 			struct conf_doc *doc)
 {

@@ -1,8 +1,6 @@
 #include "scenario/scenario.h"
 #include "scenario/topology_conf.h"
 
-#include <string.h>
-
 static const char *const stop_names[] = {
 	[STOP_ALL_DONE] = "all_done",           [STOP_JOBS_DONE] = "jobs_done",
 	[STOP_FLOWS_DONE] = "flows_done",       [STOP_TIME] = "time",
@@ -176,6 +174,7 @@ const struct transport *scenario_scheme_transport(const struct scenario *scenari
 	return ops->transport ? ops->transport(scenario->schemes[scheme]) : NULL;
 }
 
+/* With `marks`: RoCE whose congestion control heeds marks. */
 static bool is_roce(const struct transport *transport, bool marks)
 {
 	return transport && transport->roce && (!marks || transport->cc->ecn);
@@ -212,21 +211,11 @@ bool scenario_has_flows(const struct scenario *scenario)
 	return scenario_next_flows(scenario, NULL);
 }
 
-bool scenario_has_poisson_flows(const struct scenario *scenario)
-{
-	for_enabled_flows(group, scenario)
-		if (group->arrival.form == ARRIVE_POISSON)
-			return true;
-	return false;
-}
-
 struct conf_doc *scenario_load(const char *path, struct scenario *scenario,
 			       const struct conf_override *overrides, size_t count)
 {
-	struct conf_doc *doc;
+	struct conf_doc *doc = conf_load(path, &scenario_table, scenario, overrides, count);
 
-	memset(scenario, 0, sizeof(*scenario));
-	doc = conf_load(path, &scenario_table, scenario, overrides, count);
 	if (!conf_errors(doc))
 		scenario_check(scenario, doc);
 	return doc;
@@ -235,10 +224,8 @@ struct conf_doc *scenario_load(const char *path, struct scenario *scenario,
 struct conf_doc *scenario_parse(const char *name, const char *text, size_t length,
 				struct scenario *scenario)
 {
-	struct conf_doc *doc;
+	struct conf_doc *doc = conf_parse(name, text, length, &scenario_table, scenario, NULL, 0);
 
-	memset(scenario, 0, sizeof(*scenario));
-	doc = conf_parse(name, text, length, &scenario_table, scenario, NULL, 0);
 	if (!conf_errors(doc))
 		scenario_check(scenario, doc);
 	return doc;

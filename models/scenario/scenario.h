@@ -2,12 +2,13 @@
  *
  *   scenario.c                        rows; loads, then calls scenario_check()
  *   topology_conf.c, pause_conf.c     rows and checks of "topology"
+ *   graph_conf.c, failures_conf.c     those of a graph, and of "failures"
  *   check.c                           errors of several keys or of files; then scenario_warn()
  *   warnings.c                        what is legal, probably a mistake
  *   facts.c, cost.c, links.c          questions about a scenario without errors
  *
- * Calls go down this list; check.c asks facts.c only what holds of any scenario. From warnings.c on
- * all may take for granted that the scenario has no errors. */
+ * Calls go down this list. All from warnings.c on may take for granted that the scenario has no
+ * errors, but for links.c, which needs only the topology to be right. */
 #ifndef INASIM_SCENARIO_SCENARIO_H
 #define INASIM_SCENARIO_SCENARIO_H
 
@@ -108,14 +109,15 @@ static inline const struct flow_group_conf *scenario_flows(const struct scenario
 	for (const struct flow_group_conf *group = NULL;                                           \
 	     (group = scenario_next_flows(scenario, group));)
 
-/* The first enabled group behind `group`, or (NULL) of all; NULL: there is none. */
+/* The first enabled group behind `group`, or of all if `group` is NULL. NULL if there is none. */
 const struct job_group_conf *scenario_next_jobs(const struct scenario *scenario,
 						const struct job_group_conf *group);
 const struct flow_group_conf *scenario_next_flows(const struct scenario *scenario,
 						  const struct flow_group_conf *group);
 
 /* Adds errors that involve more than one key, or a file; if there are none, warnings of what is
- * probably a mistake. The two above call it once every value is right in itself. */
+ * probably a mistake. scenario_load() and scenario_parse() call it when each value alone is right.
+ */
 void scenario_check(struct scenario *scenario, struct conf_doc *doc);
 
 /* Adds warnings of what is legal, probably a mistake, each with the number that shows it, and notes
@@ -135,8 +137,7 @@ uint64_t scenario_hash(const struct scenario *scenario, const struct conf_doc *d
 struct scenario_cost {
 	double hops, jobs; /* packet-hops; jobs, a mean if their number is random */
 	uint32_t hosts;
-	bool at_least; /* flows go on as long as jobs, and slow them down: it may be many times more
-			*/
+	bool at_least; /* flows last as long as jobs and slow them: it may be many times more */
 };
 struct scenario_cost scenario_cost(const struct scenario *scenario, const struct conf_doc *doc);
 
@@ -166,6 +167,5 @@ bool scenario_uses_roce(const struct scenario *scenario, bool marks);
 /* Whether any group of jobs, of flows, is enabled. */
 bool scenario_has_jobs(const struct scenario *scenario);
 bool scenario_has_flows(const struct scenario *scenario);
-bool scenario_has_poisson_flows(const struct scenario *scenario);
 
 #endif

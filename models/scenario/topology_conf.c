@@ -2,7 +2,6 @@
 #include "scenario/topology_conf.h"
 
 #include "scenario/graph_conf.h"
-
 #include "scenario/scenario.h"
 
 #include <inttypes.h>
@@ -298,8 +297,7 @@ static void check_ecn(const struct ecn_conf *ecn, const char *pointer, struct co
 		conf_error(doc, pointer, "kmin must be smaller than kmax");
 }
 
-/* Checks a network whose hosts are right. */
-/* The NICs of a machine are hosts that follow each other. */
+/* Checks that the NICs of each machine, hosts in a row, are below one switch. */
 static void check_one_switch(const struct graph *graph, uint32_t nics, struct conf_doc *doc)
 {
 	for (uint32_t host = 1; host < graph->hosts; host++)

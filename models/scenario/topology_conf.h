@@ -16,7 +16,7 @@ extern const struct conf_table ecn_step_table, ecn_ramp_table;
 		CONF_OBJECT("ramp", OWNER, ECN, CONF_REQUIRED, &ecn_ramp_table,                    \
 			    "Kmin, Kmax, Pmax.")
 
-/* Of struct scenario: its `topology`, and its `machine` under "host". */
+/* Fills in `topology` of struct scenario and, from "host", its `machine`. */
 extern const struct conf_table topology_table;
 
 /* Adds an error for each key that the kind lacks or does not use, and for impossible sizes. */

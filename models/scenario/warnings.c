@@ -287,8 +287,8 @@ static void warn_graph_rates(const struct graph *graph, struct conf_doc *doc)
 	free(uplinks);
 }
 
-/* A host that its switch's links to others cannot serve: a unit mistaken, as a rule. Shapes have
- * "oversubscription" for it, or "uplink" with a rate of its own. */
+/* Finds a host's link that is far faster than all links from its switch to others together, as a
+ * rule by a wrong unit. In shapes only "uplink" can be wrong so: "oversubscription" is meant. */
 static void warn_rates(const struct scenario *scenario, struct conf_doc *doc)
 {
 	const struct topology_conf *topology = &scenario->topology;
@@ -310,7 +310,8 @@ static void warn_rates(const struct scenario *scenario, struct conf_doc *doc)
 
 /* --- hosts --- */
 
-/* The places on hosts that a job takes, with its servers where these have hosts of their own. */
+/* The places on hosts that the group's smallest job takes, with its servers where these have hosts
+ * of their own. */
 static uint32_t slots_of_job(const struct job_group_conf *group)
 {
 	uint32_t workers = (uint32_t)workers_span(&group->workers).min;
@@ -449,6 +450,7 @@ static void idle_key(struct conf_doc *doc, const char *pointer, bool idle, const
 		conf_warn(doc, pointer, "has no effect: %s", why);
 }
 
+/* Whether any group has the scheme, enabled or not. */
 static bool any_group_has(const struct scenario *scenario, unsigned scheme)
 {
 	for (size_t i = 0; i < scenario->jobs.count; i++)
@@ -568,12 +570,9 @@ static void warn_job_trace(const struct scenario *scenario, size_t i, struct con
 	const struct job_group_conf *group = &scenario_jobs(scenario)[i];
 	uint32_t hosts = machine_count(&scenario->machine, topology_hosts(&scenario->topology));
 	struct job_trace trace;
-	char *error = NULL;
 
-	if (!job_group_trace(group, conf_path(doc), hosts, hosts, &trace, &error)) {
-		free(error);
+	if (!job_group_trace(group, conf_path(doc), hosts, hosts, &trace, NULL))
 		return;
-	}
 	warn_columns(doc, conf_at(doc, "/jobs/%zu/arrival/trace", i), trace.unread,
 		     trace.durations && group->iterations_form == ITERATIONS_NUMBER);
 	job_trace_release(&trace);
@@ -582,7 +581,6 @@ static void warn_job_trace(const struct scenario *scenario, size_t i, struct con
 static void warn_traces(const struct scenario *scenario, struct conf_doc *doc)
 {
 	uint32_t hosts = topology_hosts(&scenario->topology);
-	char *error = NULL;
 
 	for (size_t i = 0; i < scenario->jobs.count; i++)
 		if (scenario_jobs(scenario)[i].origin == i &&
@@ -593,12 +591,11 @@ static void warn_traces(const struct scenario *scenario, struct conf_doc *doc)
 		struct flow_trace trace;
 
 		if (group->arrival.form != ARRIVE_TRACE ||
-		    !flow_group_trace(group, conf_path(doc), hosts, &trace, &error))
+		    !flow_group_trace(group, conf_path(doc), hosts, &trace, NULL))
 			continue;
 		warn_columns(doc, conf_at(doc, "/flows/%zu/arrival/trace", i), trace.unread, false);
 		flow_trace_release(&trace);
 	}
-	free(error);
 }
 
 /* --- what runs as something else --- */
@@ -608,13 +605,11 @@ static void note_runs_as(const struct scenario *scenario, struct conf_doc *doc)
 	for_enabled_jobs(group, scenario) {
 		const struct collective_ops *ops = scheme_ops((unsigned)group->all_reduce);
 		struct job_models models;
-		char text[COLLECTIVE_ACTUAL_SIZE], *error = NULL;
+		char text[COLLECTIVE_ACTUAL_SIZE];
 
 		if (!ops->runs_as || (group->workers.given && max_workers(group) < 2) ||
-		    !job_models_load(&models, group, &error)) {
-			free(error);
+		    !job_models_load(&models, group, NULL))
 			continue;
-		}
 		for (size_t m = 0; m < models.count; m++) {
 			struct collective_actual actual =
 				ops->runs_as(scenario->schemes[group->all_reduce],
@@ -632,8 +627,8 @@ static void note_runs_as(const struct scenario *scenario, struct conf_doc *doc)
 	}
 }
 
-/* No range of what packets take over what fluid takes is said: wherever it was measured anew, it
- * was another one. */
+/* The text gives no range for times by packets over those by fluid: each measurement gave another.
+ */
 const char *scenario_beside_flows(const struct scenario *scenario)
 {
 	bool exchange = false;
@@ -655,26 +650,31 @@ static void warn_beside_flows(const struct scenario *scenario, struct conf_doc *
 		conf_warn(doc, "/fidelity", "%s", text);
 }
 
-/* What an event says of the same thing at which time: for qsort(). */
+/* Orders events by what fails; 0 = the same thing. */
+static int by_what(const struct failure_conf *a, const struct failure_conf *b)
+{
+	if (a->what.form != b->what.form)
+		return a->what.form - b->what.form;
+	if (a->aggregation_only != b->aggregation_only)
+		return a->aggregation_only - b->aggregation_only;
+	if (a->what.form == FAILURE_NAME)
+		return strcmp(a->what.name, b->what.name);
+	return (a->what.link > b->what.link) - (a->what.link < b->what.link);
+}
+
 static int by_what_and_time(const void *x, const void *y)
 {
 	const struct failure_conf *a = *(const struct failure_conf *const *)x;
 	const struct failure_conf *b = *(const struct failure_conf *const *)y;
-	int order = (a->what.form > b->what.form) - (a->what.form < b->what.form);
+	int order = by_what(a, b);
 
-	if (!order)
-		order = a->aggregation_only - b->aggregation_only;
-	if (!order && a->what.form == FAILURE_LINK)
-		order = (a->what.link > b->what.link) - (a->what.link < b->what.link);
-	else if (!order)
-		order = strcmp(a->what.name, b->what.name);
 	if (!order)
 		order = (a->at > b->at) - (a->at < b->at);
 	return order ? order : (a > b) - (a < b);
 }
 
-/* What fails again before it is repaired. Drawn failures may, and one name of a thing is not
- * compared with another ("spine0" with "switches"). */
+/* Finds what fails again before it is repaired. Failures that are drawn may do so. Different names
+ * of one thing ("spine0" and "switches") are not seen to be the same. */
 static void warn_fails_twice(const struct scenario *scenario, struct conf_doc *doc)
 {
 	const struct conf_list *list = &scenario->failures.events;
@@ -688,11 +688,7 @@ static void warn_fails_twice(const struct scenario *scenario, struct conf_doc *d
 	qsort(sorted, count, sizeof(const void *), by_what_and_time);
 	for (size_t i = 0; i < count; i++) {
 		const struct failure_conf *event = sorted[i];
-		bool same = last && last->what.form == event->what.form &&
-			    last->aggregation_only == event->aggregation_only &&
-			    (event->what.form == FAILURE_LINK
-				     ? last->what.link == event->what.link
-				     : !strcmp(last->what.name, event->what.name));
+		bool same = last && !by_what(last, event);
 
 		if (same && (!last->repair_after || event->at < last->at + last->repair_after))
 			conf_warn(doc,

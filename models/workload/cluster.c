@@ -207,7 +207,7 @@ static int compare_hosts(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Lists hosts in the order in which it fills racks. */
+/* Lists hosts rack by rack, in the order in which racks are filled. */
 static void place_compact(const struct cluster *cluster, uint32_t count, uint32_t *hosts)
 {
 	uint32_t *room = xcalloc(cluster->rack_count, sizeof(*room));

@@ -1,8 +1,8 @@
 #include "workload/data_file.h"
 
+#include "base/fail.h"
 #include "base/home.h"
 #include "base/mem.h"
-#include "conf/conf.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -49,7 +49,7 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The CSV files of one folder; `named`: each behind the name of the folder. */
+/* Adds the CSV files of one folder; with `named`, as "folder/file". */
 static void list_folder(struct list *list, const char *folder, bool named)
 {
 	char *path = data_path(folder);
@@ -113,7 +113,8 @@ char *data_suggestion(const char *name, char *const *names)
 
 /* --- search --- */
 
-/* Looks for folder/name and folder/name.csv; notes the folder in *looked, and frees it. */
+/* Looks for folder/name and folder/name.csv. If neither is there, adds `folder` to *looked. It
+ * frees `folder`. */
 static char *look_in(char *folder, const char *name, char **looked)
 {
 	char *found = NULL;
@@ -184,6 +185,20 @@ char *data_file_find(enum data_kind kind, const char *name, const char *scenario
 	}
 	free(looked);
 	return path;
+}
+
+char *data_file_mistake(const struct conf_doc *file)
+{
+	char *text = NULL, *line;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+
+	SIM_BUG_ON(!to);
+	conf_print_errors(file, to, false);
+	fclose(to);
+	line = xstrndup(text, strcspn(text, "\n"));
+	free(text);
+	return line;
 }
 
 /* --- cells --- */

@@ -6,6 +6,7 @@
 #define INASIM_WORKLOAD_DATA_FILE_H
 
 #include "base/types.h"
+#include "conf/conf.h"
 #include "data/csv_read.h"
 
 enum data_kind {
@@ -36,6 +37,9 @@ void data_file_list_free(char **names);
 /* The end of a message: which of `names` (NULL behind the last) `name` may stand for, and all of
  * them: "; did you mean \"a\"? There are: a, b" or "; there are: a, b". Caller frees. */
 char *data_suggestion(const char *name, char *const *names);
+
+/* The first mistake of a JSON file, as one line with its place. Caller frees. */
+char *data_file_mistake(const struct conf_doc *file);
 
 /* A cell with a time: a decimal number of units of `unit_ps` (PS_PER_S ...). Refuses what is not a
  * whole number of picoseconds. */

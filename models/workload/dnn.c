@@ -412,9 +412,10 @@ struct dnn *dnn_repeated(const struct dnn *dnn, double factor)
 	more->tensor_count = dnn->tensor_count;
 	more->tensors = xcalloc(dnn->tensor_count, sizeof(*more->tensors));
 	for (size_t t = 0; t < dnn->tensor_count; t++) {
-		double values = (double)dnn->tensors[t].size / BYTES_PER_PARAMETER * factor;
+		double values = (double)dnn->tensors[t].size / BYTES_PER_PARAMETER * factor + 0.5;
 		struct dnn_tensor tensor = { .layer = dnn->tensors[t].layer,
-					     .size = (bytes)(values + 0.5) * BYTES_PER_PARAMETER };
+					     .size = (values < 1 ? 1 : (bytes)values) *
+						     BYTES_PER_PARAMETER };
 
 		more->tensors[t] = tensor;
 		more->layers[tensor.layer].gradient += tensor.size;

@@ -72,7 +72,8 @@ void dnn_fuse(struct dnn *dnn, bytes min);
 void dnn_scale(struct dnn *dnn, double factor);
 
 /* A network of which one iteration stands for `factor` >= 1 iterations of *dnn, which has tensors.
- * All times and tensors are multiplied, tensors rounded to whole 4-byte values. Caller frees. */
+ * All times and tensors are multiplied, tensors rounded to whole 4-byte values, at least one.
+ * Caller frees. */
 struct dnn *dnn_repeated(const struct dnn *dnn, double factor);
 
 /* Makes the tensors, in the order of sending, when the layers are final. `order` names a layer for

@@ -2,8 +2,6 @@
 
 #include "workload/jobs/jobs_parts.h"
 
-#include <stdlib.h>
-
 /* Payload bytes for each byte of gradient: by a ring, and by the scheme of the group. */
 static struct job_bytes of_workers(const struct job_group_conf *conf, uint32_t workers)
 {
@@ -46,12 +44,8 @@ double job_group_gap_s(const struct job_group_conf *conf, const struct job_model
 bool job_group_offer(const struct job_group_conf *conf, uint32_t hosts, bps rate,
 		     struct job_models *models, double *gap_s)
 {
-	char *error = NULL;
-
-	if (!conf->enabled || !job_group_poisson(conf) || !job_models_load(models, conf, &error)) {
-		free(error);
+	if (!conf->enabled || !job_group_poisson(conf) || !job_models_load(models, conf, NULL))
 		return false;
-	}
 	*gap_s = job_group_gap_s(conf, models, hosts, rate);
 	return true;
 }

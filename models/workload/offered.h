@@ -18,8 +18,7 @@ struct job_bytes job_group_bytes(const struct job_group_conf *conf,
 				 const struct job_models *models);
 
 /* Mean time between the jobs of a group with Poisson arrivals, in seconds, on `hosts` hosts with
- * links of rate `link`. 0 for other arrivals, and for a load of jobs of one worker, which send
- * nothing. */
+ * links of rate `link`. 0 for other arrivals, and for jobs of one worker, which send nothing. */
 double job_group_gap_s(const struct job_group_conf *conf, const struct job_models *models,
 		       uint32_t hosts, bps link);
 

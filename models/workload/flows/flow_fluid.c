@@ -28,7 +28,7 @@ static void on_timer(struct sim *sim, uint32_t entity, void *owner)
 	fluid_start(flow->env->fluid, flow->route, flow->wire);
 }
 
-/* Without ACKs, which go the opposite way. */
+/* The packets of a stream, without ACKs, which go the opposite way. */
 static struct plan_packets packets_of(const struct model_env *env)
 {
 	struct plan_packets packets = plan_tcp_packets(env->tcp, &env->topo->net, 1);
@@ -37,7 +37,7 @@ static struct plan_packets packets_of(const struct model_env *env)
 	return packets;
 }
 
-/* On the path that TCP takes, without a cap. The caller frees its links. */
+/* The stream of a flow, on the path that TCP takes, without a cap. The caller frees its links. */
 static struct plan_stream stream_of(const struct model_env *env, const struct flow_fluid_spec *spec)
 {
 	struct plan_stream stream = { .cap = INFINITY, .share = 1, .packets = packets_of(env) };

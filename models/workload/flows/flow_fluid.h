@@ -35,7 +35,7 @@ struct flow_fluid_spec {
  * one the caller removes it. */
 uint32_t flow_fluid_route(const struct model_env *env, const struct flow_fluid_spec *spec);
 
-/* Begins a flow. received() is called when its last byte is at the receiver, and may call
+/* Begins a flow. received() is called when its last byte has arrived; it may call
  * flow_fluid_close(). */
 void flow_fluid_open(struct flow_fluid *flow, const struct model_env *env,
 		     const struct flow_fluid_spec *spec, void (*received)(void *owner),

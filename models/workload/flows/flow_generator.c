@@ -8,13 +8,12 @@ static void draw_pair(struct flow_generator *generator, uint64_t n, uint32_t *sr
 	bool together = conf->arrival.form == ARRIVE_AT;
 
 	if (conf->pairs.form == PAIRS_LIST) {
-		uint64_t i = together ? n : rng_below(&generator->pairs, conf->pairs.list.count);
-		const struct conf_list *pair =
-			&((const struct conf_list *)
-				  conf->pairs.list.items)[i % conf->pairs.list.count];
+		uint64_t count = conf->pairs.list.count;
+		const int64_t *pair = flow_group_pair(
+			conf, together ? n % count : rng_below(&generator->pairs, count));
 
-		*src = (uint32_t)((const int64_t *)pair->items)[0];
-		*dst = (uint32_t)((const int64_t *)pair->items)[1];
+		*src = (uint32_t)pair[0];
+		*dst = (uint32_t)pair[1];
 		return;
 	}
 	switch ((enum pairs_kind)conf->pairs.kind) {

@@ -15,6 +15,7 @@
 
 /* --- bytes --- */
 
+/* Bytes on the wire of a short flow and its ACKs; 0 if it is not short. */
 static double wire_of_short(const struct model_env *env, bytes size)
 {
 	struct plan_packets packets = plan_tcp_packets(
@@ -23,7 +24,7 @@ static double wire_of_short(const struct model_env *env, bytes size)
 	return size < env->load_below ? plan_wire_bytes(&packets, size) : 0;
 }
 
-/* The mean over all flows of a group; those that are not short count 0. */
+/* Mean bytes on the wire of the flows of a group; those that are not short count as 0. */
 static double mean_wire(const struct model_env *env, const struct sizes *sizes)
 {
 	double mean = 0;
@@ -65,10 +66,10 @@ static void add_pair(const struct topology *topo, uint32_t src, uint32_t dst, do
 static unsigned kind_of(const struct network *net, uint32_t port)
 {
 	uint32_t to = net->ports[port].to, from = net->ports[net->cold[port].reverse].to;
-	unsigned low = from < net->hosts ? 0 : net->switch_nodes[from - net->hosts].tier;
-	unsigned high = to < net->hosts ? 0 : net->switch_nodes[to - net->hosts].tier;
+	unsigned from_tier = from < net->hosts ? 0 : net->switch_nodes[from - net->hosts].tier;
+	unsigned to_tier = to < net->hosts ? 0 : net->switch_nodes[to - net->hosts].tier;
 
-	return low * 8 + high;
+	return from_tier * 8 + to_tier;
 }
 
 /* All hosts see the same network, so the paths from host 0 say what crosses each tier. */
@@ -94,8 +95,8 @@ static void add_uniform(const struct topology *topo, double rate, double *load)
 		load[p] += crossing[kind_of(net, p)] / links[kind_of(net, p)];
 }
 
-/* In a graph each host sees another network: as many pairs as are looked at soon, of which each
- * host has equally many, as source and as destination. */
+/* In a graph each host sees another network, so this takes a sample of all pairs, small enough to
+ * be fast. Each host is the source and the destination of equally many. */
 static void add_sampled(const struct topology *topo, double rate, double *load)
 {
 	uint32_t hosts = topo->net.hosts, others = hosts - 1, looks = PAIRS_LOOKED_AT / hosts;
@@ -109,15 +110,15 @@ static void add_sampled(const struct topology *topo, double rate, double *load)
 	}
 }
 
-static void add_listed(const struct topology *topo, const struct conf_list *list, double rate,
+static void add_listed(const struct topology *topo, const struct flow_group_conf *conf, double rate,
 		       double *load)
 {
-	for (size_t i = 0; i < list->count; i++) {
-		const struct conf_list *pair = &((const struct conf_list *)list->items)[i];
+	size_t count = conf->pairs.list.count;
 
-		add_pair(topo, (uint32_t)((const int64_t *)pair->items)[0],
-			 (uint32_t)((const int64_t *)pair->items)[1], rate / (double)list->count,
-			 load);
+	for (size_t i = 0; i < count; i++) {
+		const int64_t *pair = flow_group_pair(conf, i);
+
+		add_pair(topo, (uint32_t)pair[0], (uint32_t)pair[1], rate / (double)count, load);
 	}
 }
 
@@ -130,7 +131,7 @@ void flow_load_add(struct group *group, double per_s)
 	double rate = per_s * mean_wire(env, &group->size), *load = group->load;
 
 	if (conf->pairs.form == PAIRS_LIST) {
-		add_listed(topo, &conf->pairs.list, rate, load);
+		add_listed(topo, conf, rate, load);
 		return;
 	}
 	switch ((enum pairs_kind)conf->pairs.kind) {

@@ -58,7 +58,7 @@ static const char *path_of(const struct flow *flow, bool back, char names[HOPS_M
 	return names;
 }
 
-/* Of the connection, or of what it left. */
+/* The counters of a flow: those of its connection or, once that is closed, the copy of them. */
 static const struct transport_stats *stats_of(const struct flow *flow)
 {
 	if (flow->flows->env.fluid || flow->settled_at)
@@ -121,7 +121,7 @@ static void record(struct flow *flow)
 void flow_list_add(struct flow_list *list, struct flow *flow)
 {
 	list->items =
-		array_reserve(list->items, list->count, &list->capacity, sizeof(struct flow *));
+		array_reserve(list->items, list->count, &list->capacity, sizeof(*list->items));
 	list->items[list->count++] = flow;
 }
 
@@ -163,7 +163,7 @@ void flow_write_settled(struct flows *flows)
 	struct flow_list *list = &flows->settled;
 
 	if (list->count > 1)
-		qsort(list->items, list->count, sizeof(struct flow *), by_time);
+		qsort(list->items, list->count, sizeof(*list->items), by_time);
 	for (size_t i = 0; i < list->count; i++) {
 		struct flow *flow = list->items[i];
 
@@ -179,7 +179,7 @@ void flows_end(struct flows *flows)
 	flow_write_settled(flows);
 	if (!flows->all_count)
 		return;
-	qsort(flows->all, flows->all_count, sizeof(struct flow *), by_id);
+	qsort(flows->all, flows->all_count, sizeof(*flows->all), by_id);
 	for (size_t i = 0; i < flows->all_count; i++)
 		if (flows->all[i]->received && !flows->all[i]->settled_at)
 			write_finished(flows->all[i]);

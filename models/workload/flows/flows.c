@@ -53,7 +53,7 @@ static void complete(struct flow *flow)
 		flows->changed(flows->owner);
 }
 
-/* Arrivals of a trace that come later than the first, and the bytes that start with them. */
+/* Counts the instants of a trace, behind the first, at which flows start; adds these to *size. */
 static double later_in_trace(const struct group *group, double *size)
 {
 	const struct trace_flow *flows = group->trace.flows;
@@ -73,18 +73,18 @@ double flows_bytes_per_arrival(const struct flows *flows)
 
 	for (size_t i = 0; i < flows->group_count; i++) {
 		const struct group *group = &flows->groups[i];
-		double time = group->generator.mean_gap_ps, some = 1, size = 0;
+		double time = group->generator.mean_gap_ps, count = 1, size = 0;
 
 		if (group->conf->arrival.form == ARRIVE_POISSON) {
 			size = sizes_mean(&group->size);
 		} else if (group->conf->arrival.form == ARRIVE_TRACE) {
-			some = later_in_trace(group, &size);
-			if (some > 0)
+			count = later_in_trace(group, &size);
+			if (count > 0)
 				time = (double)group->trace.flows[group->generator.limit - 1].start;
 		}
-		if (time <= 0 || some <= 0)
+		if (time <= 0 || count <= 0)
 			continue; /* all together */
-		arrivals += some / time;
+		arrivals += count / time;
 		all += group->conf->enabled ? size / time : 0;
 	}
 	return arrivals > 0 ? all / arrivals : INFINITY;
@@ -534,13 +534,19 @@ void flows_jobs_done(struct flows *flows)
 		}
 }
 
-bool flows_done(const struct flows *flows)
+/* Whether no enabled group starts any more flows. */
+static bool all_started(const struct flows *flows)
 {
 	for (size_t i = 0; i < flows->group_count; i++)
 		if (flows->groups[i].conf->enabled &&
 		    !flow_generator_done(&flows->groups[i].generator))
 			return false;
-	return flows->finished + flows->cut_off == flows->started;
+	return true;
+}
+
+bool flows_done(const struct flows *flows)
+{
+	return flows->finished + flows->cut_off == flows->started && all_started(flows);
 }
 
 /* No flow is faster than the link to its receiver. One packet may be on that link already. */
@@ -562,10 +568,8 @@ sim_time flows_busy_until(const struct flows *flows, bool measured)
 {
 	sim_time until = 0;
 
-	for (size_t i = 0; i < flows->group_count && !measured; i++)
-		if (flows->groups[i].conf->enabled &&
-		    !flow_generator_done(&flows->groups[i].generator))
-			return SIM_TIME_MAX;
+	if (!measured && !all_started(flows))
+		return SIM_TIME_MAX;
 	for (size_t i = 0; i < flows->all_count; i++) {
 		const struct flow *flow = flows->all[i];
 		sim_time end =

@@ -64,9 +64,15 @@ struct flow_group_conf {
 };
 enum flow_stop { FLOWS_RUN_OUT, FLOWS_STOP_WITH_JOBS };
 
+/* Source and destination of pair `i` of a list (PAIRS_LIST). */
+static inline const int64_t *flow_group_pair(const struct flow_group_conf *conf, size_t i)
+{
+	return ((const struct conf_list *)conf->pairs.list.items)[i].items;
+}
+
 extern const struct conf_table flow_group_table;
 
-/* What the rows cannot check. `pointer` = "/flows/0"; `bounded`: a time ends the run, so a group
+/* Checks what the rows cannot. `pointer` = "/flows/0"; `bounded`: a time ends the run, so a group
  * may go on for ever. */
 void flow_group_check(const struct flow_group_conf *conf, struct conf_doc *doc, const char *pointer,
 		      uint32_t hosts, bool bounded);
@@ -157,7 +163,7 @@ const struct flow_group_stats *flows_group(const struct flows *flows, size_t gro
 void flows_sample(struct flows *flows, sim_time since, struct flow_sample *samples);
 
 /* Bytes that start with an arrival, on average over the groups whose flows arrive one after the
- * other (Poisson, traces); INFINITY when there is none. Each is an event for all partitions. */
+ * other (Poisson, traces); INFINITY when there is none. Each arrival stops all partitions. */
 double flows_bytes_per_arrival(const struct flows *flows);
 
 /* The network has been cut into `parts` partitions (net/cut.h). From then on flows_gather() counts
@@ -171,14 +177,13 @@ bool flows_own(const struct tcp_app *app);
 /* Called by the owner when something finished; may stop the run. */
 void flows_on_change(struct flows *flows, void (*changed)(void *owner), void *owner);
 
-/* The run is over: all other flows get their rows, and those received enter the summary. Call it
- * once. */
+/* The run is over: all other flows get their rows, and those received enter the summary. Once. */
 void flows_end(struct flows *flows);
 
 extern const struct out_schema flows_schema;
 
-/* Loads the trace of a group that has one. False and *error (caller frees) when the file is not
- * right, or names a host that a network of `hosts` does not have. */
+/* Loads the trace of a group that has one. False and *error (caller frees; `error` may be NULL)
+ * when the file is not right, or names a host that a network of `hosts` does not have. */
 bool flow_group_trace(const struct flow_group_conf *conf, const char *scenario, uint32_t hosts,
 		      struct flow_trace *trace, char **error);
 

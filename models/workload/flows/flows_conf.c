@@ -149,10 +149,8 @@ static void no_host(struct conf_doc *doc, const char *pointer, int64_t host, uin
 static void check_pair_list(const struct flow_group_conf *conf, struct conf_doc *doc,
 			    const char *pointer, uint32_t hosts)
 {
-	const struct conf_list *pairs = conf->pairs.list.items;
-
 	for (size_t i = 0; i < conf->pairs.list.count; i++) {
-		const int64_t *pair = pairs[i].items;
+		const int64_t *pair = flow_group_pair(conf, i);
 
 		for (int end = 0; end < 2; end++)
 			if (pair[end] >= (int64_t)hosts)
@@ -222,20 +220,22 @@ void flow_group_check(const struct flow_group_conf *conf, struct conf_doc *doc, 
 bool flow_group_trace(const struct flow_group_conf *conf, const char *scenario, uint32_t hosts,
 		      struct flow_trace *trace, char **error)
 {
-	char *path = data_file_find(DATA_ANY, conf->arrival.trace, scenario, error);
-	bool good = path && flow_trace_load(trace, path, error);
+	char *unwanted = NULL, **mistake = error ? error : &unwanted;
+	char *path = data_file_find(DATA_ANY, conf->arrival.trace, scenario, mistake);
+	bool good = path && flow_trace_load(trace, path, mistake);
 
 	for (size_t i = 0; good && i < trace->count; i++) {
 		const struct trace_flow *flow = &trace->flows[i];
 
 		if (flow->src < hosts && flow->dst < hosts)
 			continue;
-		*error = xasprintf("%s: flow %zu goes from host %" PRIu32 " to host %" PRIu32
-				   "; hosts are 0 to %" PRIu32,
-				   path, i, flow->src, flow->dst, hosts - 1);
+		*mistake = xasprintf("%s: flow %zu goes from host %" PRIu32 " to host %" PRIu32
+				     "; hosts are 0 to %" PRIu32,
+				     path, i, flow->src, flow->dst, hosts - 1);
 		flow_trace_release(trace);
 		good = false;
 	}
 	free(path);
+	free(unwanted);
 	return good;
 }

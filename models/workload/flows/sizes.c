@@ -36,10 +36,12 @@ void size_conf_place(const struct size_conf *conf, size_t i, char *place, size_t
 struct size_cdf *size_conf_load(const struct size_conf *conf, size_t i, const char *scenario,
 				char **error)
 {
-	char *path = data_file_find(DATA_CDF, size_conf_table(conf, i), scenario, error);
-	struct size_cdf *cdf = path ? size_cdf_load(path, error) : NULL;
+	char *unwanted = NULL, **mistake = error ? error : &unwanted;
+	char *path = data_file_find(DATA_CDF, size_conf_table(conf, i), scenario, mistake);
+	struct size_cdf *cdf = path ? size_cdf_load(path, mistake) : NULL;
 
 	free(path);
+	free(unwanted);
 	return cdf;
 }
 

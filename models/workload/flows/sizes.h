@@ -27,11 +27,11 @@ const char *size_conf_table(const struct size_conf *conf, size_t i);
 void size_conf_place(const struct size_conf *conf, size_t i, char *place, size_t size);
 
 /* Loads one table, from beside `scenario` (may be NULL) or from traces/. NULL and *error (caller
- * frees) when it is not right. */
+ * frees; `error` may be NULL) when it is not right. */
 struct size_cdf *size_conf_load(const struct size_conf *conf, size_t i, const char *scenario,
 				char **error);
 
-/* Loads all. False and *error (caller frees), and nothing to release, when one is not right. */
+/* Loads all. False and *error (as above), and nothing to release, when one is not right. */
 bool sizes_load(struct sizes *sizes, const struct size_conf *conf, const char *scenario,
 		char **error);
 void sizes_release(struct sizes *sizes);

@@ -81,8 +81,9 @@ static void ask(struct job_worker *worker, struct job_exchange *exchange, bytes 
 	contribute(exchange, worker, size);
 }
 
-/* An iteration all-gathers the parameters of all layers forward, then of all backward. It asks for
- * them in this order, up to `prefetch` layers ahead, but not before gradients have updated them. */
+/* An iteration all-gathers the parameters of all layers forward, then of all backward; the layer to
+ * compute is number `at` of these. The worker asks in this order, up to `prefetch` layers ahead,
+ * but not before gradients have updated a layer. */
 static void ask_parameters(struct job_worker *worker, size_t at)
 {
 	const struct dnn *dnn = worker->job->dnn;
@@ -109,6 +110,7 @@ static void ask_tokens(struct job_worker *worker)
 		ask(worker, worker->tokens, size);
 }
 
+/* Asks for the parameters of the layer and, at the edge of a stage, for the micro-batch. */
 static void ask_inputs(struct job_worker *worker)
 {
 	bool back = worker->phase == PHASE_BACKWARD;
@@ -200,7 +202,7 @@ bool job_exchange_start(struct job_exchange *exchange, const char **never)
 	return exchange->instance;
 }
 
-/* Before its time: something that it stands on has failed. */
+/* Stops an exchange before its time, as something that it stands on has failed. */
 void job_exchange_stop(struct job_exchange *exchange)
 {
 	exchange->ops->stats(exchange->instance, &exchange->job->stats);

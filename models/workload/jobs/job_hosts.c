@@ -80,7 +80,7 @@ bool job_take_hosts(struct job *job)
 	return true;
 }
 
-/* No host reaches it, nor ever will. */
+/* Whether no other host reaches one of its NICs, nor ever will. */
 static bool is_cut_off(const struct jobs *jobs, uint32_t host)
 {
 	const struct topology *topo = jobs->env.topo;

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Of an iteration of the slowest worker, without jitter. */
+/* Computing in an iteration of the slowest worker, without jitter. */
 static sim_time compute_time(const struct job *job)
 {
 	const struct job_group_conf *conf = job->conf;
@@ -18,7 +18,7 @@ static sim_time compute_time(const struct job *job)
 	return sum;
 }
 
-/* Of all iterations; windows grow from one to the next. */
+/* Exchanges of all iterations; windows grow from one to the next. */
 static sim_time exchange_time(const struct job *job, const struct stream_plan *plan)
 {
 	const struct network *net = &job->jobs->env.topo->net;
@@ -50,7 +50,7 @@ sim_time job_ideal(struct job *job)
 
 	if (job->workers == 1)
 		return time;
-	if (job->fell_back) /* to another scheme, on the way */
+	if (job->fell_back) /* part of it ran under another scheme */
 		return 0;
 	if (!ops->plan || job->conf->exchanges || machine_gpus(job->jobs->env.machine) > 1 ||
 	    job->dnn->tensor_count > 1 || job->conf->overlap != OVERLAP_NONE)

@@ -1,6 +1,5 @@
 #include "workload/jobs/job_models.h"
 
-#include "base/fail.h"
 #include "base/mem.h"
 #include "workload/data_file.h"
 #include "workload/jobs/jobs_parts.h"
@@ -85,21 +84,6 @@ static struct dnn *in_place(const char *name, const struct model_conf *model)
 	return dnn;
 }
 
-/* The first mistake of a file, as one line with its place. Caller frees. */
-static char *first_mistake(const struct conf_doc *doc)
-{
-	char *text = NULL, *line;
-	size_t size;
-	FILE *to = open_memstream(&text, &size);
-
-	SIM_BUG_ON(!to);
-	conf_print_errors(doc, to, false);
-	fclose(to);
-	line = xstrndup(text, strcspn(text, "\n"));
-	free(text);
-	return line;
-}
-
 static struct dnn *from_file(const char *path, char **error)
 {
 	struct model_conf model = { 0 };
@@ -108,7 +92,7 @@ static struct dnn *from_file(const char *path, char **error)
 	struct dnn *dnn = NULL;
 
 	if (conf_errors(doc)) {
-		*error = first_mistake(doc);
+		*error = data_file_mistake(doc);
 	} else {
 		char *name = xstrdup(slash ? slash + 1 : path);
 
@@ -123,10 +107,14 @@ static struct dnn *from_file(const char *path, char **error)
 struct dnn *job_model_load(const struct job_group_conf *conf, size_t i, char **error)
 {
 	const char *name = model_conf_name(&conf->model, i);
+	char *unwanted = NULL, **mistake = error ? error : &unwanted;
+	struct dnn *dnn;
 
 	if (conf->model.form == MODEL_IN_PLACE)
 		return in_place(name, &conf->model);
-	return is_file(name) ? from_file(name, error) : dnn_load(name, conf->gpu, error);
+	dnn = is_file(name) ? from_file(name, mistake) : dnn_load(name, conf->gpu, mistake);
+	free(unwanted);
+	return dnn;
 }
 
 /* Scales and fuses the network as the group wants it. */

@@ -1,5 +1,4 @@
-/* The neural networks of a group of jobs: one, or several, of which each job draws one by weight
- * ("mix"). */
+/* The neural networks of a group of jobs: one, or a mix, of which each job draws one by weight. */
 #ifndef INASIM_WORKLOAD_JOBS_JOB_MODELS_H
 #define INASIM_WORKLOAD_JOBS_JOB_MODELS_H
 
@@ -19,7 +18,8 @@ void model_conf_place(const struct model_conf *conf, size_t i, char *place, size
 void model_conf_find(struct model_conf *conf, struct conf_doc *doc);
 
 /* The i-th network of a group as it was written, neither scaled nor fused: from such a file, in
- * place, or from dnn_load(). NULL and *error (caller frees) when it does not exist. */
+ * place, or from dnn_load(). NULL and *error (caller frees; `error` may be NULL) if there is none.
+ */
 struct dnn *job_model_load(const struct job_group_conf *conf, size_t i, char **error);
 
 /* All zero is empty. */
@@ -29,7 +29,7 @@ struct job_models {
 	struct weights weights; /* by network */
 };
 
-/* Loads all networks of a group, ready to train. False and *error (caller frees), and nothing to
+/* Loads all networks of a group, ready to train. False and *error (as above), and nothing to
  * release, when one does not exist. */
 bool job_models_load(struct job_models *models, const struct job_group_conf *conf, char **error);
 void job_models_release(struct job_models *models);

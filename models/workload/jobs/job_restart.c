@@ -12,8 +12,8 @@
  * while something may still be repaired, as it does without memory; and where there will never be
  * one, it fails.
  *
- * Where a host of its own is cut off for good, a free one takes its place after "restart_delay",
- * and all collectives begin anew. Workers keep what they have computed: the delay stands for what
+ * Where a job's host is cut off for good, a free one takes its place after "restart_delay", and all
+ * its collectives begin anew. Workers keep what they have computed: the delay stands for what
  * must be computed again. */
 #include "workload/jobs/jobs_parts.h"
 
@@ -28,15 +28,14 @@ struct job_restart {
 	struct job_exchange *exchange; /* NULL: the job's gradients */
 	uint32_t ranks;
 	struct tensor_sizes sizes;
-	uint64_t first; /* tensor of the stream that is number 0 of the scheme's */
-	uint64_t whole; /* tensors before it are whole everywhere */
-	uint64_t end;   /* some rank has handed over all before it */
-	/* By tensor, from `whole` on. */
-	uint32_t *missing; /* ring: ranks that lack its sum */
-	uint8_t *held;     /* ring, and in it by rank */
-	uint64_t *handed;  /* by rank: tensors that it has handed over, ... */
-	uint64_t *sent;    /* ... and that have gone to the scheme */
-	uint64_t mask, mask_held;
+	uint64_t first;           /* tensor of the stream that is number 0 of the scheme's */
+	uint64_t whole;           /* tensors before it are whole everywhere */
+	uint64_t end;             /* some rank has handed over all before it */
+	uint32_t *missing;        /* ring by tensor, from `whole` on: how many ranks lack its sum */
+	uint8_t *held;            /* the same ring, in it by rank: whether it has the sum */
+	uint64_t mask, mask_held; /* of the two rings */
+	uint64_t *handed;         /* by rank: tensors that it has handed over, ... */
+	uint64_t *sent;           /* ... and that have gone to the scheme */
 	bool refilling;
 	bool waits; /* the controller has acted; it waits for memory or a repair */
 };
@@ -130,8 +129,8 @@ bool job_restart_holds(struct job_restart *restart, uint32_t rank, uint64_t *ten
 	return true;
 }
 
-/* What ranks have handed over goes to the new instance. A sum that comes back meanwhile may make
- * one hand over more, which comes behind. */
+/* What ranks have handed over goes to the new instance. A sum that comes back meanwhile may make a
+ * rank hand over more; that is sent last. */
 static void refill(struct job_restart *restart)
 {
 	struct job *job = restart->job;
@@ -155,6 +154,7 @@ static void refill(struct job_restart *restart)
 
 /* --- the end of an instance, and the next --- */
 
+/* Whether all works that the instance stands on; `links`: links, too. */
 static bool intact(const struct job_restart *restart, bool links)
 {
 	const struct collective_ops *ops = ops_of(restart);
@@ -205,8 +205,8 @@ static const char *recover(struct job_restart *restart)
 
 /* --- jobs --- */
 
-/* The n-th of a job that runs: of its gradients, then of its exchanges; those that need none have
- * NULL. */
+/* The n-th restart of a job: 0 is that of its gradients, then come those of its exchanges. NULL
+ * where one needs none. */
 static struct job_restart *restart_of(const struct job *job, size_t n)
 {
 	return n ? job->exchanges[n - 1].restart : job->restart;
@@ -261,6 +261,7 @@ static void begin_move(struct job *job)
 		  job->jobs->env.sim->now + job->conf->restart_delay);
 }
 
+/* Tells exchanges, and --why, where the workers are now. */
 static void follow_hosts(struct job *job)
 {
 	for (size_t i = 0; i < job->exchange_count; i++) {

@@ -177,7 +177,7 @@ static sim_time compute_mean(const struct job *job)
 	return (job->estimated ? job->busy_estimate : busy_sum(job)) / job->workers;
 }
 
-/* Caller frees. */
+/* "0 1 2". Caller frees. */
 static char *host_list(const uint32_t *hosts, uint32_t count)
 {
 	char *text = xmalloc((size_t)count * 11 + 1), *end = text;
@@ -198,7 +198,7 @@ static sim_time exchange_mean(const struct job *job)
 	return sum / job->workers;
 }
 
-/* Of the links of its workers; in a graph they may differ. */
+/* The lowest rate of its workers' links; in a graph they may differ. */
 static bps slowest_link(const struct job *job)
 {
 	const struct network *net = &job->jobs->env.topo->net;
@@ -226,7 +226,7 @@ static double job_throughput_share(const struct job *job)
 		       (double)slowest_link(job));
 }
 
-/* As PERFORMANCE.md of NCCL's tests defines it, in bytes per second; NAN without an exchange. */
+/* As PERFORMANCE.md of NCCL's tests defines algbw, in bytes per second; NAN without an exchange. */
 static double job_algbw(const struct job *job)
 {
 	sim_time time = exchange_mean(job);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A cell that must be in least..UINT32_MAX. */
+/* A cell that must be in min..UINT32_MAX. */
 static uint32_t cell_u32(struct csv *csv, int column, uint32_t min)
 {
 	uint64_t value = csv_u64(csv, column);

@@ -1,5 +1,4 @@
-/* The trace of a group of jobs: checks of its rows, and a group for each model and scheme that they
- * name. */
+/* The trace of a group of jobs: checks of its rows, and a group for each model and scheme there. */
 #include "workload/jobs/jobs_parts.h"
 
 #include "base/mem.h"
@@ -58,7 +57,7 @@ static bool names_alike(const char *a, const char *b)
 	return a && b ? !strcmp(a, b) : a == b;
 }
 
-/* Drops the jobs that are not of the group's part of the trace. */
+/* Drops the jobs of a trace that are not of the group's part. */
 static void keep_part(const struct job_group_conf *conf, struct job_trace *trace)
 {
 	size_t kept = 0;
@@ -122,10 +121,7 @@ static struct job_group_conf part_of(const struct job_group_conf *group,
 	if (job->scheme >= 0)
 		part.all_reduce = job->scheme;
 	if (job->model) {
-		char *name = conf_own(doc, strlen(job->model) + 1, 1);
-
-		memcpy(name, job->model, strlen(job->model));
-		part.arrival.part_model = part.model.name = name;
+		part.arrival.part_model = part.model.name = conf_at(doc, "%s", job->model);
 		part.model.form = MODEL_NAMED;
 		model_conf_find(&part.model, doc);
 	}
@@ -175,16 +171,15 @@ static bool names_something(const struct job_trace *trace)
 static bool model_computes(const struct job_group_conf *group)
 {
 	struct job_models models;
-	char *error = NULL;
-	bool computes = job_models_load(&models, group, &error) &&
+	bool computes = job_models_load(&models, group, NULL) &&
 			job_models_means(&models).compute_s * group->compute_scale > 0;
 
-	free(error);
 	job_models_release(&models);
 	return computes;
 }
 
-static void last_by_duration(struct conf_list *groups, size_t origin)
+/* Where a group gives no iterations, its jobs go by their durations, if the model computes. */
+static void use_durations(struct conf_list *groups, size_t origin)
 {
 	struct job_group_conf *all = groups->items;
 
@@ -214,7 +209,7 @@ void job_groups_part(struct conf_list *groups, struct conf_doc *doc)
 		if (names_something(&trace))
 			part_group(groups, &capacity, i, &trace, doc);
 		if (trace.durations)
-			last_by_duration(groups, i);
+			use_durations(groups, i);
 		job_trace_release(&trace);
 	}
 	for (size_t i = 0; i < groups->count; i++)
@@ -224,18 +219,19 @@ void job_groups_part(struct conf_list *groups, struct conf_doc *doc)
 bool job_group_trace(const struct job_group_conf *conf, const char *scenario, uint32_t hosts,
 		     uint32_t pool, struct job_trace *trace, char **error)
 {
-	char *path = NULL;
-	bool good = load_trace(conf, scenario, trace, &path, error);
+	char *path = NULL, *unwanted = NULL, **mistake = error ? error : &unwanted;
+	bool good = load_trace(conf, scenario, trace, &path, mistake);
 
 	if (good && conf->arrival.part)
 		keep_part(conf, trace);
 	for (size_t i = 0; good && i < trace->count; i++) {
-		*error = trace_mistake(conf, path, hosts, pool, &trace->jobs[i]);
-		if (!*error)
+		*mistake = trace_mistake(conf, path, hosts, pool, &trace->jobs[i]);
+		if (!*mistake)
 			continue;
 		job_trace_release(trace);
 		good = false;
 	}
 	free(path);
+	free(unwanted);
 	return good;
 }

@@ -28,6 +28,7 @@ bool worker_updated(const struct job_worker *worker, size_t layer)
 	       worker->iteration * (int64_t)worker->job->dnn->layers[layer].tensors;
 }
 
+/* Uniform from 0 to `max`. */
 static sim_time draw(struct job_worker *worker, sim_time max)
 {
 	return max ? rng_below(&worker->rng, max + 1) : 0;

@@ -55,6 +55,7 @@ static void job_begin(struct job *job)
 		worker_begin(&job->worker[w]);
 }
 
+/* Ends all collectives of a job; `abandon`: although sums are missing. */
 static void leave_scheme(struct job *job, bool abandon)
 {
 	add_stats(job, &job->stats);
@@ -130,7 +131,7 @@ static void on_move(struct job *job)
 		job_begin(job);
 }
 
-/* The controller's message has reached the workers, or the last worker is done. */
+/* The controller's message has reached the workers, the last is done, or restart_delay is over. */
 static void on_job_timer(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct job *job = owner;
@@ -227,6 +228,7 @@ static enum admission admit(struct job *job)
 
 	if (!job_take_hosts(job))
 		return ADMIT_LATER;
+	/* other hosts in place of those that are cut off; if too few are free, some may be later */
 	if (!job_hosts_listed(job) && job_is_cut_off(job) && !job_replace_hosts(job) &&
 	    jobs->report.running) {
 		job_return_hosts(job);
@@ -272,6 +274,7 @@ static void job_refuse(struct job *job)
 		jobs->changed(jobs->owner);
 }
 
+/* Counts a job that does not run as it was given, by what it runs as. */
 static void count_otherwise(struct job *job)
 {
 	struct jobs *jobs = job->jobs;
@@ -382,6 +385,7 @@ static void on_arrivals(struct sim *sim, uint32_t entity, void *owner)
 
 /* --- set-up --- */
 
+/* Whether its scheme has stages inside machines around it (collective/machine.h). */
 static bool has_stages(const struct job *job)
 {
 	return machine_gpus(job->jobs->env.machine) > 1 && job->workers > 1 &&
@@ -463,7 +467,7 @@ static uint32_t draw_workers(const struct job_group_conf *conf, struct rng *rng)
 	return (uint32_t)(span.min + (int64_t)rng_below(rng, (uint64_t)(span.max - span.min + 1)));
 }
 
-/* So many jobs, unless the run ends before. */
+/* How many jobs a group has, unless the run ends before. */
 static uint64_t group_limit(const struct job_group_conf *conf)
 {
 	if (conf->count)
@@ -765,7 +769,7 @@ static uint64_t outstanding(const struct job *job)
 		int64_t each = (int64_t)(worker->tensor_end - worker->tensor_first);
 
 		sum += worker->iteration * each;
-		if (worker->phase != PHASE_OVER) /* there the count of the last one still stands */
+		if (worker->phase != PHASE_OVER) /* else `tensor` still counts the last iteration */
 			sum += (int64_t)(worker->tensor - worker->tensor_first);
 		for (size_t l = 0; l < dnn->layer_count; l++)
 			sum -= worker->held[l];

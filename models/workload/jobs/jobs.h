@@ -148,7 +148,7 @@ struct job_group_conf {
 	int fallback;      /* enum job_fallback */
 	sim_time restart_delay;
 	bool restart_delay_given;
-	int reduce_scatter, all_gather; /* the same, if given; see job_group_reduces() */
+	int reduce_scatter, all_gather; /* enum scheme_index, if given; see job_group_reduces() */
 	bool reduce_scatter_given, all_gather_given;
 	int placement;
 	int inside; /* enum inside: GPUs of a machine */
@@ -189,8 +189,7 @@ static inline unsigned job_group_gathers(const struct job_group_conf *conf)
 	return conf->all_gather_given ? (unsigned)conf->all_gather : SCHEME_ring;
 }
 
-/* The scheme on hosts that its jobs go on with where failures have left no tree; SCHEME_COUNT:
- * none. */
+/* The scheme on hosts that its jobs go on with where failures leave no tree; SCHEME_COUNT: none. */
 static inline unsigned job_group_falls_back(const struct job_group_conf *conf)
 {
 	return conf->fallback == FALLBACK_RING ? SCHEME_ring
@@ -198,8 +197,8 @@ static inline unsigned job_group_falls_back(const struct job_group_conf *conf)
 					       : SCHEME_COUNT;
 }
 
-/* "switchml"; of a job that shards "shards + ring", where it names who all-gathers; `reduces` is
- * who adds gradients up. Returns `text`, of JOB_SCHEME_SIZE bytes. */
+/* Writes which schemes a group has: `reduces`, as in "switchml", or, where the group names who
+ * all-gathers, both, as in "shards + ring". Returns `text`, of JOB_SCHEME_SIZE bytes. */
 #define JOB_SCHEME_SIZE (2 * COLLECTIVE_ACTUAL_SIZE + 3)
 char *job_group_scheme(const struct job_group_conf *conf, const char *reduces, const char *gathers,
 		       char *text);
@@ -233,7 +232,7 @@ struct job_site {
  * reports traces that are not right. */
 void job_groups_part(struct conf_list *groups, struct conf_doc *doc);
 
-/* What the rows cannot check. `scheme`: the parameters of the group's scheme. `bounded`: something
+/* Checks what the rows cannot. `scheme`: the parameters of the group's scheme. `bounded`: something
  * else than the jobs ends the run, so that jobs may go on arriving. */
 void job_group_check(const struct job_group_conf *conf, struct conf_doc *doc, const char *pointer,
 		     const struct job_site *site, const void *scheme, bool bounded);
@@ -289,8 +288,8 @@ struct jobs_report {
 	size_t estimated;                       /* their ends are estimates (job_estimate.c) */
 	double iterations, iterations_finished; /* of all jobs, the refused left out */
 	struct jobs_counts measured;
-	/* Of measured jobs, in the order of their ends: as many as measured.finished; durations of
-	 * iterations, and cycles (iterations.csv), in seconds. */
+	/* Of measured jobs: `records`, measured.finished of them, in the order of their ends; of
+	 * their iterations, durations and cycles (iterations.csv), in seconds. */
 	struct job_record *records;
 	double *durations, *cycles;
 	size_t duration_count, cycle_count;
@@ -305,11 +304,10 @@ size_t jobs_measured(const struct jobs *jobs, const char *name);
 /* The reason for the first refusal, and the group of that job; NULL when no job was refused. */
 const char *jobs_refusal(const struct jobs *jobs, const char **group);
 
-/* Links and switches that fail (net/outage.h). `may_change`: more will fail or be repaired. First
- * told before the run. */
+/* A switch has failed, or only what adds gradients there (net/outage.h). */
 void jobs_switch_failed(struct jobs *jobs, uint32_t sw);
-/* The controller knows what works, as far as routing does. Jobs begin anew what they have lost, or
- * fail. */
+/* The controller knows what works, as far as routing does: jobs begin anew what they have lost, or
+ * fail. `may_change`: more will fail or be repaired. First called before the run. */
 void jobs_failures_known(struct jobs *jobs, bool may_change);
 /* The first job that failed: when and why; NULL = none. */
 const char *jobs_failure(const struct jobs *jobs, const char **group);
@@ -327,22 +325,22 @@ bool jobs_stalled(const struct jobs *jobs, sim_time *since);
 /* Called when a job has finished or been refused; may stop the run. */
 void jobs_on_change(struct jobs *jobs, void (*changed)(void *owner), void *owner);
 
-/* Rows of unfinished jobs, without those that have not arrived and are not measured; and which job
- * waits for what. */
+/* Writes rows of unfinished jobs, without those that have not arrived and are not measured. */
 void jobs_write_unfinished(struct jobs *jobs);
+/* Prints which job waits for what, for `limit` jobs at most. */
 void jobs_report_waiting(const struct jobs *jobs, FILE *to, size_t limit);
 
 extern const struct out_schema jobs_schema, iterations_schema;
 
-/* Parameter servers of a job with so many workers, and how many slots they take
- * besides those of the workers. */
+/* Parameter servers of a job with so many workers, and how many slots they take besides those of
+ * the workers. */
 uint32_t job_group_servers(const struct job_group_conf *conf, uint32_t workers);
 uint32_t job_group_own_servers(const struct job_group_conf *conf, uint32_t workers);
 bool job_group_servers_listed(const struct job_group_conf *conf);
 
-/* The trace of a group (of the group's part of it), with as many workers a job as
- * it says. False and *error (caller frees) when it is not right for `hosts` hosts that take workers
- * and `pool` that are kept for servers. */
+/* Loads the trace of a group, or the group's part of it. False and *error (caller frees; `error`
+ * may be NULL) when it is not right for `hosts` hosts that take workers and `pool` that are kept
+ * for servers. */
 bool job_group_trace(const struct job_group_conf *conf, const char *scenario, uint32_t hosts,
 		     uint32_t pool, struct job_trace *trace, char **error);
 uint64_t job_trace_workers(const struct job_group_conf *conf, const struct trace_job *job);

@@ -350,7 +350,7 @@ static void check_workers(const struct job_group_conf *conf, struct conf_doc *do
 			   max, machines, unit, unit);
 }
 
-/* Machines with several GPUs. */
+/* Checks that jobs suit machines with several GPUs. */
 static void check_inside(const struct job_group_conf *conf, struct conf_doc *doc,
 			 const char *pointer, const struct machine_conf *machine)
 {

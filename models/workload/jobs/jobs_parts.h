@@ -35,7 +35,7 @@ struct job_exchange {
 	struct collective_job spec;
 	struct job_restart *restart; /* where links may fail and it stands on a tree; owned */
 };
-/* Their connections are numbered down from here, those of an all-reduce up from 0. */
+/* Connections of exchanges are numbered down from here, those of an all-reduce up from 0. */
 #define EXCHANGE_EDGES_END (UINT32_C(1) << 20)
 
 struct job_worker {
@@ -96,7 +96,7 @@ struct job {
 	uint32_t servers;                      /* parameter servers */
 	uint32_t *hosts;                       /* of the workers by rank, then of the servers */
 	sim_time arrival, start, finish, mark; /* mark: end of the last iteration */
-	sim_time busy_mark;                    /* sum over the workers at that time */
+	sim_time busy_mark;                    /* computing of all workers until `mark` */
 	/* By iteration modulo 4: one has just ended, the next is under way, and a worker may be in
 	 * the one after. */
 	sim_time first_send[4], forward_end[4];
@@ -113,13 +113,14 @@ struct job {
 	uint32_t edges;    /* how many connections exchanges have */
 	bytes activations; /* of a microbatch */
 	struct collective_stats stats;
-	sim_time ideal;        /* when it is over; 0 = there is no closed form */
+	sim_time ideal;        /* JCT, found when it is over; 0 = there is no closed form */
 	struct job_mark *past; /* with stop.estimate: of its iterations so far; owned */
 	size_t past_count, past_capacity;
-	size_t look_at;                     /* when there are more: whether they are steady */
-	bool estimated;                     /* `finish` is, and these are: */
-	sim_time half_width, busy_estimate; /* of the 95 % interval; of all workers */
-	uint64_t slots;
+	size_t look_at;              /* with more in `past`, it looks whether they are steady */
+	bool estimated;              /* `finish` is an estimate */
+	sim_time half_width;         /* of the 95 % interval of `finish`, if estimated */
+	sim_time busy_estimate;      /* computing of all workers until `finish`, if estimated */
+	uint64_t slots;              /* of aggregators, for reports; 0 = does not apply */
 	char *ran_as;                /* when it has begun; owned */
 	struct job_restart *restart; /* where links may fail: see job_restart.c; owned */
 	bool fell_back;              /* see job_fall_back() */
@@ -139,8 +140,7 @@ struct jobs {
 	struct job *jobs; /* in the order of arrival */
 	size_t capacity;
 	struct jobs_report report; /* its lists are owned */
-	bool may_change; /* something will fail or be repaired, or the controller has not heard of
-			    it */
+	bool may_change; /* something will fail or be repaired, or the controller has yet to hear */
 	struct cluster cluster;
 	uint32_t *pool; /* hosts for SERVERS_SHARED */
 	uint32_t pool_count;
@@ -174,14 +174,14 @@ static inline const struct collective_ops *job_scheme(const struct job *job)
 void worker_init(struct job_worker *worker, struct job *job, uint32_t number);
 void worker_release(struct job_worker *worker);
 void worker_begin(struct job_worker *worker);
-/* The worker holds the sum of a layer. */
+/* The worker holds the sum of a tensor of this layer. */
 void worker_holds(struct job_worker *worker, size_t layer);
 /* Something that it may have waited for is here. */
 void worker_goes_on(struct job_worker *worker);
-/* The parameters of a layer are those of its iteration: the sum of the one before is here. */
+/* Whether a layer's parameters are those of the worker's iteration: all earlier sums are here. */
 bool worker_updated(const struct job_worker *worker, size_t layer);
 
-/* job_exchange.c. Once there are workers, and when the job is over. */
+/* job_exchange.c: starts the exchanges of a job that has workers; ends them when it is over. */
 void job_start_exchanges(struct job *job);
 void job_end_exchanges(struct job *job);
 void job_exchange_stop(struct job_exchange *exchange);
@@ -190,7 +190,7 @@ void job_exchange_stats(const struct job *job, struct collective_stats *stats);
 void job_exchange_waiting(const struct job *job, FILE *to, size_t limit);
 /* Hands the next tensor to the scheme; false: the worker's own gradient is the sum. */
 bool job_reduce(struct job_worker *worker, bytes size);
-/* The worker has the sum of a tensor of its stream, or the part of it that it needs. */
+/* The worker has the sum of a tensor of its stream, or the part that it needs. */
 void job_reduced(struct job_worker *worker, uint64_t tensor);
 /* Whether the worker lacks something for its next task. Asks for what a layer needs. */
 bool worker_waits(struct job_worker *worker);
@@ -209,9 +209,10 @@ static inline bool job_has_scheme(const struct job *job)
 /* job_restart.c: only where links may fail. */
 struct job_restart *job_restart_new(struct job *job, struct job_exchange *exchange, uint32_t ranks);
 void job_restart_free(struct job_restart *restart); /* takes NULL */
-/* A rank hands over the next tensor; it has the sum of one, whose number in the stream is filled
- * in. False: it has that already. */
+/* A rank hands over the next tensor. */
 void job_restart_reduce(struct job_restart *restart, uint32_t rank, bytes size);
+/* A rank has the sum of the scheme's `tensor`, which becomes its number in the job's stream. False:
+ * the rank had that sum already. */
 bool job_restart_holds(struct job_restart *restart, uint32_t rank, uint64_t *tensor);
 void jobs_resume(struct jobs *jobs); /* memory of switches has become free */
 /* After restart_delay: free hosts take the places of those that are cut off, and all begins anew.
@@ -221,7 +222,7 @@ const char *job_move(struct job *job);
 bool job_is_cut_off(const struct job *job);
 
 /* jobs.c: parts of a job's life. */
-void job_add_stats(struct job *job); /* what its scheme has counted */
+void job_add_stats(struct job *job); /* what its scheme has counted, without exchanges */
 void job_stop_scheme(struct job *job, bool abandon);
 bool job_start_scheme(struct job *job, const char **never);
 void job_fail(struct job *job, const char *why);

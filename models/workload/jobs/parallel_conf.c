@@ -2,7 +2,6 @@
 #include "workload/jobs/jobs_parts.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define EXCHANGE_WORKERS_MAX 512 /* all-to-all: a connection between any two */
@@ -30,20 +29,10 @@ static const struct conf_row pipeline_rows[] = {
 const struct conf_table pipeline_table = { "pipeline", pipeline_rows,
 					   sizeof(struct job_group_conf) };
 
-/* The i-th network of a group; NULL if it does not exist, which check_model() reports. */
-static struct dnn *network(const struct job_group_conf *conf, size_t i)
-{
-	char *error = NULL;
-	struct dnn *dnn = job_model_load(conf, i, &error);
-
-	free(error);
-	return dnn;
-}
-
 void job_group_find_exchanges(struct job_group_conf *conf)
 {
 	for (size_t i = 0; i < model_conf_count(&conf->model); i++) {
-		struct dnn *dnn = network(conf, i);
+		struct dnn *dnn = job_model_load(conf, i, NULL); /* check_model() reports errors */
 
 		conf->experts |= dnn && dnn_tokens(dnn);
 		dnn_free(dnn);
@@ -98,7 +87,7 @@ static void check_stages(const struct job_group_conf *conf, struct conf_doc *doc
 	if (conf->max_steps)
 		conf_error(doc, at, "with \"max_steps\" is not modelled");
 	for (size_t i = 0; i < model_conf_count(&conf->model); i++) {
-		struct dnn *dnn = network(conf, i);
+		struct dnn *dnn = job_model_load(conf, i, NULL);
 
 		if (dnn && (int64_t)dnn->layer_count < stages)
 			conf_error(doc, at, "%s has %zu layers, fewer than stages", dnn->name,
@@ -107,7 +96,8 @@ static void check_stages(const struct job_group_conf *conf, struct conf_doc *doc
 	}
 }
 
-/* "ring or shards": what has a step, which `pick` finds. */
+/* Checks a scheme that the group names for one step of sharding: `pick` finds the step in a scheme,
+ * NULL where it has none. */
 static void check_step(const struct job_group_conf *conf, struct conf_doc *doc, const char *pointer,
 		       const char *key, unsigned scheme,
 		       const struct collective_ops *(*pick)(const struct collective_ops *ops))

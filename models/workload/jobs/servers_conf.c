@@ -102,8 +102,8 @@ static void check_room(const struct job_group_conf *conf, struct conf_doc *doc, 
 static void check_shared(const struct job_group_conf *conf, struct conf_doc *doc, const char *at,
 			 uint32_t pool_count)
 {
-	int64_t max = workers_span(&conf->workers).max;
-	uint32_t servers = job_group_servers(conf, max > UINT32_MAX ? 2 : (uint32_t)max);
+	uint32_t max = (uint32_t)workers_span(&conf->workers).max;
+	uint32_t servers = job_group_servers(conf, max);
 
 	if (!pool_count)
 		conf_error(doc, at,
@@ -154,8 +154,7 @@ void job_group_check_scheme(const struct job_group_conf *conf, struct conf_doc *
 			    const char *pointer, const struct job_site *site, const void *scheme)
 {
 	const struct collective_ops *ops = scheme_ops((unsigned)conf->all_reduce);
-	int64_t max = workers_span(&conf->workers).max;
-	uint32_t workers = max > UINT32_MAX ? UINT32_MAX : (uint32_t)max;
+	uint32_t workers = (uint32_t)workers_span(&conf->workers).max;
 	const char *why;
 
 	if (!ops->refuses || workers < 2 || conf->pipeline.stages > 1)
