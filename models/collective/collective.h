@@ -1,13 +1,11 @@
-/* How the workers of a job add up their gradients: the interface of every
- * all-reduce scheme, on hosts (ring) or in switches (models/ina), and of reduce-scatters and
- * all-gathers.
+/* How the workers of a job add up their gradients: the interface of every all-reduce scheme, on
+ * hosts (ring) or in switches (models/ina), and of reduce-scatters and all-gathers.
  *
- * A scheme is one file with one const struct collective_ops and one line in
- * collective/schemes.h. Per run there is one scheme object (parameters, switch
- * memory); per job one instance. A job's tensors form one stream, numbered from
- * 0 for the life of the job, in the same order at all workers. A worker hands
- * tensors over as their gradients become ready; the scheme says when a worker
- * holds the sum. */
+ * A scheme is one file with one const struct collective_ops and one line in collective/schemes.h.
+ * Per run there is one scheme object (parameters, switch memory); per job one instance. A job's
+ * tensors form one stream, numbered from 0 for the life of the job, in the same order at all
+ * workers. A worker hands tensors over as their gradients become ready; the scheme says when a
+ * worker holds the sum. */
 #ifndef INASIM_COLLECTIVE_COLLECTIVE_H
 #define INASIM_COLLECTIVE_COLLECTIVE_H
 
@@ -42,20 +40,20 @@ struct collective_stats {
 	/* Contributions that workers sent again for any reason. Schemes over TCP: segments that
 	 * workers and servers sent again. */
 	uint64_t retransmissions;
-	uint64_t timeouts;       /* of the same senders */
+	uint64_t timeouts;       /* of the senders that `retransmissions` counts */
 	uint64_t collisions;     /* packets that found their aggregator taken by another owner */
 	uint64_t collisions_own; /* of these: by another chunk of the same job */
 	uint64_t collisions_complete; /* of these: the sum was complete and waited for its ACK */
 	uint64_t collisions_waiting;  /* of these: the sum waited for more of its workers */
-	uint64_t preemptions_tried, preemptions; /* packets that tried to take it, that did */
+	uint64_t preemptions_tried, preemptions; /* packets that tried to take one, that did */
 	/* Contributions that switches sent on to a server unadded: new ones that collided, and
 	 * repeated ones that found no aggregator. */
 	uint64_t fallbacks;
 	/* Incomplete sums that left for a server: preempted, fetched by a reminder, or flushed by
 	 * a packet that was sent again. */
 	uint64_t partials;
-	/* Contributions that switches threw away: the sum had left without them; another one of
-	 * the sum or message was lost; the memory was full. */
+	/* Contributions that switches threw away: as the sum had left without them; as another one
+	 * of the sum or message was lost; as the memory was full. */
 	uint64_t late, discarded, overflows;
 	uint64_t collected; /* aggregators freed because their owner had gone silent */
 	uint64_t reminders; /* from workers to servers and from servers to switches */
@@ -75,7 +73,7 @@ struct collective_memory {
 	uint64_t memory_bytes, used_bytes, used_max_bytes;
 	sim_time changed;        /* when used_bytes last changed */
 	byte_time used_time;     /* integral of used_bytes until then; for reports only */
-	uint64_t draining_bytes; /* part of used_bytes that jobs which are over still release */
+	uint64_t draining_bytes; /* part of used_bytes that jobs which are over still hold */
 	const struct holding_times *held; /* of aggregators; NULL: memory is reserved per job */
 	struct collective_stats stats;
 };
@@ -110,7 +108,8 @@ struct collective_job {
 	uint32_t servers;             /* parameter servers; 0 for schemes that need none */
 	const uint32_t *server_hosts; /* all different, but workers or servers of other jobs may
 				       * be on the same hosts */
-	uint32_t gpus; /* ranks of a worker, where `inside` is "ring" (hosts are machines); 0 = 1 */
+	uint32_t
+		gpus; /* ranks of a worker where `inside` is "ring" (`hosts` are machines); 0 = 1 */
 	uint32_t first_edge; /* number of the first connection: a job may have several schedules */
 	bytes gradients;     /* of an iteration, over all NICs */
 	uint64_t tensors;    /* that each worker will hand over */
@@ -133,9 +132,9 @@ struct collective_hint {
 	bytes iteration_bytes;    /* of a whole iteration */
 	sim_time compute;         /* of a whole iteration, without stragglers and jitter */
 	uint64_t iterations_left; /* after this one */
-	sim_time attained;        /* since the job began to run */
+	sim_time attained;        /* how long the job has run */
 	sim_time last_compute;    /* of the iteration before at this worker; 0 = there is none */
-	sim_time last_exchange;   /* the same: from the first gradient to the last sum */
+	sim_time last_exchange;   /* of that iteration: from the first gradient to the last sum */
 };
 
 /* A switch may hold packets back, or send several for one that came in. A lossless network needs
@@ -145,7 +144,7 @@ struct collective_burst {
 	unsigned packets; /* most packets that leave because one came */
 };
 
-/* What a job runs as, if that is not what it was given. All zero: it is. */
+/* What a job runs as, if that is not what it was given; else all zero. */
 struct collective_actual {
 	const char *scheme; /* another one; NULL = its own */
 	const char *key;    /* the parameter of its scheme that decides so */
@@ -170,9 +169,9 @@ struct collective_idle {
 /* How far the fluid fidelity may be from packets, as a share; 0 = not stated. tests/crosscheck.sh
  * and scripts/crosscheck judge by it; models/fluid/findings.md has the measurements. */
 struct fluid_tolerance {
-	/* Of the time that gradients are exchanged, of a job alone that exchanges 10 MB and more at
-	 * a time and has one parameter server at most, where queues mark and drop above the
-	 * bandwidth-delay product: on one switch, over several tiers. */
+	/* Of the time in which gradients are exchanged: on one switch, over several tiers. Holds
+	 * for a job alone that exchanges 10 MB and more at a time and has one parameter server at
+	 * most, where queues mark and drop only above the bandwidth-delay product. */
 	double one_switch, tiers;
 	double together; /* of the end of the last of several jobs, all under this scheme */
 };
@@ -195,12 +194,12 @@ struct collective_ops {
 	const char *(*refuses)(const void *conf, const struct topology_conf *topology,
 			       const struct machine_conf *machine, uint32_t workers,
 			       uint32_t servers);
-	/* Optional: payload bytes that the hosts of a job send for each byte of its gradient
-	 * when nothing is lost (workers >= 2; `beside`: its servers are on workers' hosts). Used
-	 * for stated loads, never for a decision. Without this member each worker sends one byte,
-	 * as switches add all up and send the results. */
+	/* Optional: payload bytes that the hosts of a job send together for each byte of its
+	 * gradient when nothing is lost (workers >= 2; `beside`: its servers are on workers'
+	 * hosts). Used for stated loads, never for a decision. Without this member each worker
+	 * sends one byte, as switches add all up and send the results. */
 	double (*injected)(uint32_t workers, bool beside);
-	/* Optional: without it, one packet, at once. `ports`: of the largest switch. */
+	/* Optional. Without it a packet causes one, at once. `ports`: of the largest switch. */
 	struct collective_burst (*burst)(const void *conf, const struct topology_conf *topology,
 					 uint32_t ports);
 	/* Optional: bytes of its packets, FCS included, and of gradients in a full one. A scheme
@@ -228,19 +227,20 @@ struct collective_ops {
 	void (*close)(void *scheme);
 	/* Required. An instance for a job, or NULL if resources (switch memory) are short now; the
 	 * job then waits. If waiting is useless (more than ever fits, or the scheme refuses instead
-	 * of queueing), *never, NULL before, says why (a static string), and the job is refused. */
+	 * of queueing), it sets *never, NULL before the call, to the reason (a static string), and
+	 * the job is refused. */
 	void *(*start)(void *scheme, const struct collective_job *job, const char **never);
 	/* Optional; a scheme without it has no fluid fidelity. Admits a job as start() does, with
 	 * the same memory and the same refusals, but without workers or packets: fills in *plan,
 	 * which the caller releases. Returns what withdraw() takes, or NULL as start() does. */
 	void *(*plan)(void *scheme, const struct collective_job *job, struct stream_plan *plan,
 		      const char **never);
-	/* Optional: its reduce-scatter (steps.h), on the same scheme object. Without it jobs that
-	 * want one get the all-reduce, and each worker uses a part of the sums. */
+	/* Optional: the scheme's reduce-scatter (steps.h), on the same scheme object. Without it
+	 * jobs that want one get the all-reduce, and each worker uses a part of the sums. */
 	const struct collective_ops *reduce_scatter;
-	/* Optional: its all-gather, on the same scheme object; it takes no memory of switches, so
-	 * start() never fails. `paired`: only beside its own reduce-scatter, which is admitted
-	 * before. */
+	/* Optional: the scheme's all-gather, on the same scheme object; it takes no memory of
+	 * switches, so its start() never fails. `paired`: it only runs beside the scheme's own
+	 * reduce-scatter, which is admitted before. */
 	const struct collective_ops *all_gather;
 	bool paired;
 	/* Required with plan(). The job is over: gives back what plan() took. */
@@ -250,36 +250,34 @@ struct collective_ops {
 	void (*hint)(void *instance, uint32_t worker, const struct collective_hint *hint);
 	/* Required. Worker `worker` hands over the next tensor of its stream. */
 	void (*contribute)(void *instance, uint32_t worker, bytes size);
-	/* Required. All workers hold all results; frees the instance. Never called
-	 * from within done(). */
+	/* Required. All workers hold all results: frees the instance. Not called within done(). */
 	void (*finish)(void *instance);
-	/* Optional: the same while workers lack results, as something has failed. Without this
-	 * member finish() does that, too. */
+	/* Optional: the same while workers still lack results, because something has failed.
+	 * Without this member finish() is called then, too. */
 	void (*abandon)(void *instance);
-	/* Optional: whether switches on which the instance stands work, with what they have added
-	 * up; `links`: and the links between. Without this member it stands on connections alone,
-	 * which find other ways. */
+	/* Optional: whether the switches on which the instance stands work and still have what they
+	 * have added up; `links`: and whether the links between them work. Without this member the
+	 * instance stands on connections alone, which find other ways. */
 	bool (*intact)(const void *instance, bool links);
-	/* Optional: a switch has lost what it has added up, and the scheme recovers by itself.
-	 * Without this member its jobs there do not go on (intact()). */
+	/* Optional: a switch has lost what it had added up, and the scheme recovers by itself.
+	 * Without this member the scheme's jobs on that switch do not go on (intact()). */
 	void (*wipe)(void *scheme, uint32_t sw);
 	/* Required. Adds what this instance did to *stats. */
 	void (*stats)(const void *instance, struct collective_stats *stats);
-	/* Optional: memory per switch. Returns the number of entries; *list is owned
-	 * by the scheme. */
+	/* Optional: memory per switch. Returns the number of entries; the scheme owns *list. */
 	size_t (*memory)(void *scheme, const struct collective_memory **list);
 	/* Optional: slots per job or the like, for reports; 0 = does not apply. */
 	uint64_t (*slots)(const void *instance);
 	/* Optional: what an instance, or what plan() returned, runs as. */
 	struct collective_actual (*ran_as)(const void *instance);
-	/* Optional: bytes of results that the first worker has, of all tensors so far, in full
-	 * packets; tells how far an iteration is. */
+	/* Optional: bytes of all results that the first worker has so far, counted in full packets;
+	 * tells how far an iteration is. */
 	bytes (*received)(const void *instance);
 	/* Optional: goes through the state of all jobs, for runs that repeat themselves
 	 * (core/repeat.h). Without it, and unless `over_tcp` (tcp_repeat.c, roce_repeat.c), nothing
 	 * is skipped in a run with such jobs. */
 	void (*repeat)(void *scheme, struct repeat *repeat);
-	/* Required. Who waits for what, one line a stuck worker, at most `limit`. */
+	/* Required. Prints who waits for what: a line for each stuck worker, at most `limit`. */
 	void (*report_waiting)(const void *instance, FILE *to, size_t limit);
 };
 

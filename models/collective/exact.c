@@ -38,8 +38,8 @@ void exact_release(struct exact *exact)
 	exact->weights = NULL;
 }
 
-/* Newton's iteration for 1 / x modulo 2^64, x odd: each step doubles the bits that are right, of
- * which x itself has 3. */
+/* Newton's iteration for 1 / x modulo 2^64, x odd. It begins with x, whose lowest 3 bits are right;
+ * each step doubles their number. */
 static uint64_t inverse(uint64_t x)
 {
 	uint64_t y = x;

@@ -47,7 +47,7 @@ static inline uint64_t exact_contribution(const struct exact *exact, uint32_t wo
 	return exact->weights[worker] * exact_chunk(exact, chunk);
 }
 
-/* Whether this is the result of a chunk from workers whose weights add up to `weight`. */
+/* Whether `value` is the sum of a chunk over workers whose weights add up to `weight`. */
 static inline bool exact_holds_part(const struct exact *exact, uint64_t weight, uint64_t chunk,
 				    uint64_t value)
 {
@@ -55,13 +55,13 @@ static inline bool exact_holds_part(const struct exact *exact, uint64_t weight, 
 	return value == weight * exact_chunk(exact, chunk);
 }
 
-/* The same of all workers. */
+/* The same for all workers. */
 static inline bool exact_holds(const struct exact *exact, uint64_t chunk, uint64_t value)
 {
 	return exact_holds_part(exact, exact->sum, chunk, value);
 }
 
-/* The sum of the weights in the sum of a chunk. */
+/* The sum of the weights of the workers whose contributions are in `value`. */
 uint64_t exact_weight(const struct exact *exact, uint64_t chunk, uint64_t value);
 
 #endif

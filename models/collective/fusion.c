@@ -25,7 +25,7 @@ struct fusion {
 	struct tensor_sizes sizes;
 	uint64_t *contributed;  /* by worker: tensors */
 	uint64_t handed_over;   /* tensors */
-	uint32_t ahead;         /* workers that have contributed more than that */
+	uint32_t ahead;         /* workers that have contributed more than `handed_over` */
 	struct buffer *buffers; /* ring by number: those whose sum some worker lacks */
 	uint64_t mask, oldest, end;
 	bool hinted; /* `hint` is of the first tensor not handed over */
@@ -54,7 +54,7 @@ static uint64_t ready(const struct fusion *fusion)
 	return min;
 }
 
-/* Takes as many tensors before `end` as fit, at least one. Returns their bytes. */
+/* Puts as many tensors before `end` into the buffer as fit, at least one. Returns their bytes. */
 static bytes fill(struct fusion *fusion, uint64_t end, struct buffer *buffer)
 {
 	bytes size = 0;
@@ -67,6 +67,7 @@ static bytes fill(struct fusion *fusion, uint64_t end, struct buffer *buffer)
 	return size;
 }
 
+/* Hands a buffer of tensors before `end` to the scheme, for all workers. */
 static void hand_over(struct fusion *fusion, uint64_t end)
 {
 	struct buffer buffer;

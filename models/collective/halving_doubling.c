@@ -3,8 +3,9 @@
  *
  * Each of m = 2^L ranks exchanges half of the tensor with the rank at distance m/2, then a quarter
  * with that at distance m/4, and so on. It then has the sum of one of m pieces and gets the others
- * the same way back. If there are n > m ranks, the first 2 (n - m) fold in pairs, as in MPICH: the
- * even rank sends its tensor to the odd one, which takes part for both and sends the sums back.
+ * by the same exchanges in reverse. If there are n > m ranks, the first 2 (n - m) fold in pairs, as
+ * in MPICH: the even rank sends its tensor to the odd one, which takes part for both and sends the
+ * sums back.
  *
  *     T = 2 L alpha + 2 (m - 1) / m M / B     (+ 2 alpha + 2 M / B where pairs fold)
  *
@@ -21,6 +22,7 @@ const struct conf_table halving_doubling_table = {
 	"All-reduce by recursive halving and doubling over TCP or RoCE."
 };
 
+/* L, the exponent of the largest power of two that is no more than n. */
 static unsigned levels_of(uint32_t n)
 {
 	return 31 - (unsigned)__builtin_clz(n);
@@ -32,7 +34,7 @@ static uint32_t pairs_of(uint32_t n)
 	return n - (UINT32_C(1) << levels_of(n));
 }
 
-/* Those that take part have numbers `v`. */
+/* The ranks that take part are numbered 0 to m - 1: the rank of number `v`, and back. */
 static uint32_t rank_of(uint32_t n, uint32_t v)
 {
 	uint32_t pairs = pairs_of(n);
@@ -47,8 +49,8 @@ static uint32_t number_of(uint32_t n, uint32_t rank)
 	return rank < 2 * pairs ? rank / 2 : rank - pairs;
 }
 
-/* Edges: from number v at level i to its partner; behind these from pair q's even rank to its odd
- * one, and back. */
+/* Edges: first those from number v to its partner at level i, then those from pair q's even rank to
+ * its odd one, and back. */
 static uint32_t level_edge(uint32_t n, uint32_t v, unsigned i)
 {
 	return v * levels_of(n) + i;
@@ -92,7 +94,7 @@ static uint32_t pieces_of(const struct schedule *schedule, bytes size)
 	return UINT32_C(1) << levels_of(schedule->count);
 }
 
-/* The step of a rank that folds (or, `back`, unfolds) with the other of its pair. */
+/* A rank's step in which its pair folds or (`back`) unfolds. */
 static bool pair_step(uint32_t n, uint32_t rank, bool back, struct schedule_step *step)
 {
 	bool sends = rank % 2 == back;
@@ -103,7 +105,7 @@ static bool pair_step(uint32_t n, uint32_t rank, bool back, struct schedule_step
 	return true;
 }
 
-/* The pieces that number v still adds up after a level. */
+/* The pieces that number v goes on with after a level of halving. */
 static void pieces_after(uint32_t n, uint32_t v, unsigned level, struct schedule_step *step)
 {
 	uint32_t size = distance(n, level);
@@ -112,8 +114,8 @@ static void pieces_after(uint32_t n, uint32_t v, unsigned level, struct schedule
 	step->end = step->first + size;
 }
 
-/* Halving sends the partner's pieces at levels 0 to L - 1; doubling sends one's own at L - 1 to 0.
- * At each level a rank sends, then receives. */
+/* Halving sends the partner's pieces at levels 0 to L - 1; then doubling sends the rank's own
+ * pieces at levels L - 1 to 0. At each level a rank sends, then receives. */
 static bool exchange(uint32_t n, uint32_t v, uint64_t i, struct schedule_step *step)
 {
 	unsigned levels = levels_of(n), turn = (unsigned)(i / 2), level;
@@ -138,7 +140,7 @@ static bool next(const struct schedule *schedule, uint32_t rank, unsigned thread
 	uint64_t exchanges = 4 * (uint64_t)levels_of(n);
 
 	(void)thread, (void)pieces;
-	if (folds && rank % 2 == 0) /* its partner takes part for it */
+	if (folds && rank % 2 == 0) /* the odd rank takes part for it */
 		return i < 2 && pair_step(n, rank, i, step);
 	if (folds && i == 0)
 		return pair_step(n, rank, false, step);
@@ -184,7 +186,7 @@ static sim_time plan_level(const struct schedule *schedule, unsigned level, bool
 	return plan_path_latency(&longest) + schedule->scheme->conf->step_latency;
 }
 
-/* Adds a step to the plan, and what a piece takes in it to *seconds. */
+/* Adds a step to the plan, and the step's seconds per byte of a piece to *seconds. */
 static void plan_step(const struct schedule *schedule, unsigned level, bool back,
 		      struct stream_plan *plan, double *seconds)
 {

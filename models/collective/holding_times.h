@@ -1,5 +1,5 @@
 /* How long things are held: count, mean, and percentiles. The histogram has 32 classes an octave,
- * so percentiles are exact to 1/32. */
+ * so a percentile is too high by 1/32 at most. */
 #ifndef INASIM_COLLECTIVE_HOLDING_TIMES_H
 #define INASIM_COLLECTIVE_HOLDING_TIMES_H
 
@@ -37,7 +37,7 @@ void holding_times_merge(struct holding_times *times, const struct holding_times
 /* In seconds; NAN if nothing was held. */
 double holding_times_mean(const struct holding_times *times);
 
-/* In seconds: nearest rank, upper end of its class. NAN for fewer than 1 / (1 - p) times. */
+/* In seconds: nearest rank, upper end of that class. NAN for fewer than 1 / (1 - p) times. */
 double holding_times_percentile(const struct holding_times *times, double p);
 
 #endif

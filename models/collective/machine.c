@@ -26,17 +26,17 @@ struct machine {
 	struct machines *machines;
 	uint32_t number; /* the worker's */
 	uint64_t contributed;
-	uint16_t *missing; /* ring by tensor: rails that do not have its sum here yet */
+	uint16_t *missing; /* ring by tensor: rails whose part of the sum is not here yet */
 	uint64_t missing_mask, oldest;
 	bool hinted; /* `hint` is of the next tensor */
 	struct collective_hint hint;
-	struct stage *stages; /* ring: one after the other over the links of the GPUs */
+	struct stage *stages; /* ring: those under way or waiting; the GPUs do one at a time */
 	uint64_t mask, first, end;
 	sim_time free_at;
-	struct timer timer; /* for the end of the first */
+	struct timer timer; /* end of the first stage */
 };
 
-/* The scheme between NICs of one number. */
+/* The instance of the scheme between the NICs of one number. */
 struct rail {
 	struct machines *machines;
 	void *inner;
@@ -158,7 +158,7 @@ static void open_machine(struct machines *machines, uint32_t w)
 		   timer_key_of_job(TIMER_MACHINE, machines->job.number, w), on_due, machine);
 }
 
-/* False as start() returns NULL. */
+/* False where the scheme's start() returns NULL. */
 static bool start_rail(struct machines *machines, uint32_t r, const char **never)
 {
 	const struct machine_scheme *scheme = machines->scheme;
@@ -272,7 +272,7 @@ static void stats(const void *instance, struct collective_stats *sum)
 		inner_ops(machines)->stats(machines->rails[r].inner, sum);
 }
 
-/* slots() and ran_as() ask the first NICs. The others differ in their trees at most. */
+/* slots() and ran_as() ask the first rail. The others differ in their trees at most. */
 static uint64_t slots(const void *instance)
 {
 	const struct machines *machines = instance;

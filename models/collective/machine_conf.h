@@ -29,7 +29,7 @@ struct machine_conf {
 	int64_t slots; /* workers that a machine takes, each of another job */
 	struct gpus_conf gpus;
 	struct nics_conf nics;
-	bps reduction_rate; /* of the parameter servers on a machine together; 0 = without limit */
+	bps reduction_rate; /* of all parameter servers on a machine together; 0 = no limit */
 };
 
 /* NICs, GPUs of a machine: at least 1. */
@@ -42,13 +42,13 @@ static inline uint32_t machine_gpus(const struct machine_conf *conf)
 	return conf->gpus.count > 1 ? (uint32_t)conf->gpus.count : 1;
 }
 
-/* Machines that so many hosts are. */
+/* How many machines so many hosts make up. */
 static inline uint32_t machine_count(const struct machine_conf *conf, uint32_t hosts)
 {
 	return hosts / machine_nics(conf);
 }
 
-/* The host, one of so many, that NIC `nic` of a machine is. */
+/* The host that NIC `nic` of a machine is, in a network of so many hosts. */
 static inline uint32_t machine_nic(const struct machine_conf *conf, uint32_t hosts,
 				   uint32_t machine, uint32_t nic)
 {

@@ -130,12 +130,13 @@ struct plan_packets plan_ina_packets(const struct network *net, uint32_t frame, 
 	};
 }
 
+/* Packets of so many bytes of data. */
 static double count_of(const struct plan_packets *packets, double data)
 {
 	return ceil(data / packets->payload - 1e-9);
 }
 
-/* On the wire, of a message of so many bytes. */
+/* Bytes on the wire of a message with so many bytes of data. */
 static double wire_bytes(const struct plan_packets *packets, double data)
 {
 	double count = count_of(packets, data);
@@ -145,6 +146,7 @@ static double wire_bytes(const struct plan_packets *packets, double data)
 	return data + count * (packets->overhead + packets->control);
 }
 
+/* Bytes of data in each message of a tensor. */
 static double message_of(const struct plan_packets *packets, bytes size)
 {
 	return fmax(1, (double)size * packets->fraction);
@@ -211,15 +213,16 @@ sim_time plan_ramp_tensor(const struct stream_plan *plan, struct plan_ramp *ramp
 
 /* --- shares --- */
 
-/* A byte on the wire, in the unit of the link's ECN threshold: bytes of frames, or packets. */
+/* What a byte on the wire of such a packet counts in the unit of the link's ECN threshold: bytes of
+ * frames, or packets. */
 static double counted(const struct link_class *class, double packet)
 {
 	return (class->ecn_in_packets ? 1 : packet - class->wire_extra) / packet;
 }
 
-/* The average queue of DCTCP with a window of so many segments, marked above `threshold`: the
- * sawtooth of one connection (Alizadeh et al., SIGCOMM 2010, section 3.3). By the same formula that
- * of four is as low. */
+/* The average queue, in the unit of `threshold`, of a DCTCP connection with a window of so many
+ * segments, marked above that: a sawtooth (Alizadeh et al., SIGCOMM 2010, section 3.3). By the same
+ * formula the average queue of four connections is as low. */
 static double dctcp_queue(const struct link_class *class, double threshold, double segments)
 {
 	double segment = counted(class, NIC_QUANTUM) * NIC_QUANTUM;
@@ -227,9 +230,9 @@ static double dctcp_queue(const struct link_class *class, double threshold, doub
 	return threshold + segment * (1 - sqrt(2 * fmax(segments, 1)) / 4);
 }
 
-/* Bytes on the wire in a queue at its marks. `fixed` bytes of all that is in flight are packets of
- * this size, the rest full-sized segments of TCP. The queue holds both in proportion to their
- * rates:
+/* Bytes on the wire in a queue that TCP fills up to the threshold of marks. Of all bytes in flight,
+ * `fixed` are packets of size `packet`, the rest full-sized segments of TCP; `flight` bytes are
+ * outside the queue. The queue holds both kinds in proportion to their rates:
  *
  *     queue * (part * a + (1 - part) * b) = threshold,    part = fixed / (flight + queue)
  *
@@ -238,9 +241,10 @@ static double queue_at_marks(const struct link_class *class, double packet, doub
 			     double flight)
 {
 	double a = counted(class, packet), b = counted(class, NIC_QUANTUM), threshold, p;
+	uint64_t unit = class->ecn_in_packets ? NIC_QUANTUM - class->wire_extra : 1; /* bytes */
 
-	if (class->ecn_min >= class->limit_bytes)
-		return (double)class->limit_bytes; /* until it is full */
+	if (class->ecn_min >= class->limit_bytes / unit)
+		return (double)class->limit_bytes; /* the queue is full before it marks */
 	threshold = (double)class->ecn_min;
 	threshold = dctcp_queue(class, threshold, (flight + threshold / b - fixed) / NIC_QUANTUM);
 	p = b * flight + fixed * (a - b) - threshold;
@@ -275,7 +279,7 @@ void plan_fill_queues(struct plan_stream *stream, const struct network *net)
 	stream->fills = true;
 }
 
-/* A NIC: its turns, and how many bytes it sends in them when each stream sends one. */
+/* A NIC: its turns, and how many bytes it sends while each stream sends one. */
 struct nic_load {
 	uint32_t turns, weight;
 };
@@ -475,7 +479,7 @@ struct plan_path plan_tree_path(const struct network *net, const struct tree *tr
 	return plan_path_then(&up_longest, &down_longest);
 }
 
-/* A connection's path for a frame of this size, or (back) for one against it. */
+/* A connection's path for a frame of this size or (`back`) the path of its ACKs. */
 static struct plan_path path_one_way(const struct topology *topo, uint32_t src, uint32_t dst,
 				     uint64_t key, bool back, uint32_t frame)
 {

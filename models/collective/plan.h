@@ -21,7 +21,7 @@ struct plan_link {
 	uint32_t weight; /* bytes on the link for each byte of the stream */
 };
 
-/* The path of one frame, with the longest host jitter: of many hosts the slowest decides. */
+/* A frame's idle time on a path, with the longest jitter, as the slowest of many hosts decides. */
 struct plan_path {
 	sim_time sum, slowest; /* slowest: transmission on the slowest link */
 };
@@ -40,22 +40,22 @@ struct plan_stream {
 	struct plan_link *links; /* owned */
 	size_t count, capacity;
 	double cap; /* bytes per second; INFINITY = none */
-	/* Streams that wait for the same link have rates in proportion to these; > 0: */
-	double share; /* in the queue of a switch: what they have in flight */
-	double turn;  /* at a NIC that sends for several jobs or flows: its turns */
-	/* Its window ignores ECN. Beside streams that heed ECN it takes `share`, which is then a
-	 * fraction of the link, and each of those keeps at least the fraction `min`. */
+	/* Streams that share a link have rates in proportion to these; both > 0: */
+	double share; /* in the queue of a switch: what each has in flight */
+	double turn;  /* at a NIC that sends for several jobs or flows: what each sends in a turn */
+	/* The stream's window ignores ECN. Beside streams that heed ECN it takes `share`, which is
+	 * then a fraction of the link, and each of the others keeps at least the fraction `min`. */
 	bool fixed;
 	double min;
-	bool fills; /* TCP: it fills queues until marks come */
+	bool fills; /* TCP: the stream fills queues until marks come */
 	struct plan_packets packets;
 };
 
-/* For a scheme that passes messages on in blocks: how long its busiest stage rests, until the first
- * block has reached it and after the last has left it. */
+/* For a scheme that passes messages on in blocks: how long its busiest stage rests, before the
+ * first block reaches it and after the last has left it. */
 struct plan_blocks {
 	bytes size;         /* data of a whole block; 0 = packet by packet */
-	double first, last; /* seconds per byte on the wire of that block */
+	double first, last; /* seconds for each byte of the first, the last block on the wire */
 };
 
 /* A window that starts with `window` packets, doubles in each round trip up to `ssthresh`
@@ -64,9 +64,9 @@ struct plan_growth {
 	double window, ssthresh, step;
 };
 
-/* A window that grows until it fills its path. All 0: it fills it. */
+/* A window that grows until it fills its path. All 0: it fills the path. */
 struct plan_ramp {
-	struct plan_growth growth; /* `window`: now */
+	struct plan_growth growth; /* `window`: as it is now */
 	double packet_s, trip_s;   /* a packet at the rate of the path; a round trip */
 	double out;                /* packets of the window that have been sent */
 };
@@ -78,8 +78,8 @@ struct stream_plan {
 	/* From the end of the last stream until all workers hold the tensor (plan_latency()). */
 	sim_time latency;
 	struct plan_blocks blocks;
-	/* A tensor begins when all workers hold the one before. False: each of its streams begins
-	 * when that of the tensor before has ended. */
+	/* A tensor begins when all workers hold the one before. False: each stream begins with it
+	 * when done with the tensor before. */
 	bool in_turn;
 };
 
@@ -112,26 +112,26 @@ void plan_close(struct stream_plan *plan);
 struct plan_packets plan_tcp_packets(const struct tcp *tcp, const struct network *net,
 				     uint32_t ack_every);
 
-/* Makes it a stream of TCP connections, which fill queues. At a NIC as many of them share as the
- * stream's weight there. */
+/* Makes it a stream of TCP connections, which fill queues. The stream's weight on the link of a NIC
+ * is also how many of its connections take turns there. */
 void plan_fill_queues(struct plan_stream *stream, const struct network *net);
 
-/* Sets `turn` of all streams of a closed plan whose packets are aggregated. At its NIC each worker,
- * and each of the job's first `servers` servers, has one turn for all its streams together. The NIC
- * with most to send in a turn holds up all others, so its turn counts for every stream. */
+/* For a closed plan whose packets are aggregated: sets `turn` of all streams. At its NIC each
+ * worker, and each of the job's first `servers` servers, has one turn for all its streams together.
+ * The NIC with most to send in a turn holds up all others, so its turn counts for every stream. */
 void plan_set_turns(struct stream_plan *plan, const struct network *net,
 		    const struct collective_job *job, uint32_t servers);
 
 /* Packets of `frame` bytes with so many elements; one message of the whole tensor. */
 struct plan_packets plan_ina_packets(const struct network *net, uint32_t frame, uint32_t elements);
 
-/* The rate, in bytes on the wire per second and with ACKs, of so many packets in flight with this
- * round trip. */
+/* The rate of `window` packets in flight with this round trip: bytes on the wire per second, with
+ * those of ACKs. */
 double plan_window_rate(const struct plan_packets *packets, double window, sim_time round_trip);
 
-/* Makes it a stream with a window of so many packets that ignores ECN. When TCP fills the path to
- * `host`, and the queue before it up to the threshold of marks, so much is in flight; the stream's
- * share is its window's part of that. */
+/* Makes it a stream with a window of so many packets that ignores ECN. The stream's share is its
+ * window's part of all that is in flight when TCP fills the path to `host`, and the queue before
+ * that host up to the threshold of marks. */
 void plan_fix_window(struct plan_stream *stream, double window, sim_time round_trip,
 		     const struct network *net, uint32_t host);
 
@@ -140,27 +140,28 @@ struct plan_ramp plan_ramp(const struct plan_packets *packets, const struct plan
 			   double rate, sim_time round_trip);
 
 /* Sends so many more packets. Returns the time lost before the round trip in which the last of them
- * leaves, or until the window fills the path:
+ * leaves; from when the window fills the path on, none is lost:
  *
  *     sum over round trips of (round trip - window * packet / rate), while that is positive */
 sim_time plan_ramp_take(struct plan_ramp *ramp, double packets);
 
-/* Everything is acknowledged: the next packet finds the whole window. */
+/* Everything is acknowledged: the next packet finds the whole window open. */
 void plan_ramp_rest(struct plan_ramp *ramp);
 
-/* Sends a whole tensor, message by message, and returns the time lost. Before a message begins, all
- * of the one before has reached the next rank, and its ACKs are on their path. */
+/* Sends a whole tensor, message by message, and returns the time lost. A message begins when the
+ * one before has reached the next rank as a whole and will all be acknowledged: each finds the
+ * whole window open. */
 sim_time plan_ramp_tensor(const struct stream_plan *plan, struct plan_ramp *ramp, bytes size);
 
 /* Packets of each message of a tensor. */
 double plan_message_packets(const struct plan_packets *packets, bytes size);
 
 /* The rate that tcp.max_window allows with this round trip; INFINITY = no limit. An ACK for several
- * segments comes later for the first of them. */
+ * segments waits for the last of them, which makes the round trip of the first longer. */
 double plan_tcp_cap(const struct tcp *tcp, const struct plan_packets *packets,
 		    const struct plan_path *round_trip, uint32_t ack_every);
 
-/* The window of TCP. */
+/* How the window of TCP starts and grows. */
 struct plan_growth plan_tcp_growth(const struct tcp *tcp);
 
 /* The rate, on the wire, at which a host adds each of `copies` equal streams; INFINITY = no limit.
@@ -168,7 +169,7 @@ struct plan_growth plan_tcp_growth(const struct tcp *tcp);
 double plan_reducer_rate(const struct plan_packets *packets, const struct reducers *reducers,
 			 uint32_t copies);
 
-/* The path of a full segment of TCP, and back of its ACK. */
+/* The path of a full segment of TCP, then that of its ACK back. */
 struct plan_path plan_tcp_round_trip(const struct tcp *tcp, const struct topology *topo,
 				     uint32_t src, uint32_t dst, uint64_t key);
 
@@ -178,15 +179,15 @@ double plan_wire_bytes(const struct plan_packets *packets, bytes size);
 /* Bytes per second of a stream that is alone. */
 double plan_alone(const struct plan_stream *stream, const struct network *net);
 
-/* Bytes per second of each stream of a closed plan if the job is alone: its streams have equal
- * parts of a tensor, and share links equally. A tensor takes
+/* Bytes per second on the wire of each stream of a closed plan if the job is alone: its streams
+ * have equal parts of a tensor, and share links equally. A tensor takes
  *
  *     max over streams (wire bytes / idle rate) + latency (and, at first, the ramp).
  *
  * The caller frees the array. */
 double *plan_idle_rates(const struct stream_plan *plan, const struct network *net);
 
-/* The lowest of them. */
+/* The lowest of plan_idle_rates(). */
 double plan_slowest(const struct stream_plan *plan, const struct network *net);
 
 /* From the end of the last stream of a tensor until all workers hold it: `latency`, and what blocks
@@ -200,10 +201,10 @@ void plan_path_add(struct plan_path *path, const struct network *net, uint32_t p
 /* *longest becomes the longer of the two. */
 void plan_path_longest(struct plan_path *longest, const struct plan_path *path);
 
-/* One path and then another. */
+/* Path a, then path b. */
 struct plan_path plan_path_then(const struct plan_path *a, const struct plan_path *b);
 
-/* The time of a long train of such frames beyond that of its bytes at the slowest rate. */
+/* What a long train of such frames takes beyond its transmission on the slowest link. */
 static inline sim_time plan_path_latency(const struct plan_path *path)
 {
 	return path->sum - path->slowest;
@@ -213,7 +214,7 @@ static inline sim_time plan_path_latency(const struct plan_path *path)
 struct plan_path plan_path(const struct network *net, const uint32_t *ports, unsigned count,
 			   uint32_t frame);
 
-/* The longest path of a worker to the root of a tree, and back to another. */
+/* The longest path from a worker to the root of a tree, then the longest from there to a worker. */
 struct plan_path plan_tree_path(const struct network *net, const struct tree *tree,
 				const uint32_t *hosts, uint32_t workers, uint32_t frame);
 

@@ -15,13 +15,13 @@
  * elements than servers) is one block of one byte, as a message without payload costs a packet.
  *
  * Left open by the papers, and our reading:
- * - the order of pushing: shards from number (rank mod m) on. The NIC interleaves them packet by
- *   packet, so that at any time the workers send to different servers. If a worker pushed one whole
- *   shard after the other, the last worker would complete all shards at the end, and nothing would
- *   overlap with the way back;
- * - the order of the n copies of a result: workers from number (server mod n) on;
- * - how far a worker runs ahead: `credit` blocks a server. It pushes the next one when the oldest
- *   of these has come back.
+ * - the order of pushing: a worker begins with shard (rank mod m). The NIC interleaves the shards
+ *   packet by packet, so that at any time the workers send to different servers. If workers pushed
+ *   one whole shard after the other, all shards would become complete at the end, with the last
+ *   worker's, and nothing would overlap with the way back;
+ * - the order of the n copies of a result: worker (server mod n) comes first;
+ * - how far a worker runs ahead: `credit` blocks a server. It pushes the next one when the sum of
+ *   the oldest of these has come back.
  *
  * SwitchML's own benchmark program, with the same load per link but SwitchML's packets and slots,
  * is models/ina/switchml/ps_stream.c. */
@@ -96,7 +96,7 @@ static void write_block(struct stream *stream)
 	pass_block(stream->ps, stream->server, &stream->written);
 }
 
-/* Whether the next block has come; if it is under way, the connection will tell when it has. */
+/* Whether the next block has come. If it is under way, the connection calls back when it has. */
 static bool has_block(const struct stream *stream)
 {
 	uint64_t end;
@@ -135,8 +135,8 @@ static void wrong_sum(const struct stream *stream)
 	sim_stop(ps->scheme->env.sim);
 }
 
-/* A server has sent all of its shard. Shards come tensor by tensor, so tensors become complete in
- * their order. done() may hand over the next tensor, and so come back here. */
+/* A worker has all of a shard. A server's shards come tensor by tensor, so tensors become complete
+ * in their order. done() may hand over the next tensor, and so come back here. */
 static void shard_done(struct ps *ps, uint32_t w, uint64_t tensor)
 {
 	struct ps_worker *worker = &ps->workers[w];
@@ -205,7 +205,7 @@ static void push_next(struct stream *stream)
 }
 
 /* Pushes what the credit allows. On one host a push may complete a sum at once, whose arrival gives
- * new credit and calls this again: the loop goes on with it. */
+ * new credit and calls this again. That call returns at once: the loop here uses the credit. */
 static void push_more(struct stream *push)
 {
 	if (push->pushing)
@@ -235,7 +235,7 @@ static const struct tcp_app pull_app = { .delivered = on_pulled, .repeats = true
 
 /* --- the interface --- */
 
-/* As many as workers: S19 section 5.3. */
+/* As many as workers: SwitchML (2019), section 5.3. */
 static uint32_t ps_servers(uint32_t workers)
 {
 	return workers;

@@ -5,9 +5,8 @@
  *   ps_repeat.c  their state, for runs that repeat themselves
  *   ps_plan.c    a job as a fluid stream
  *
- * Calls go from ps.c to ps_server.c. Back comes only ps_sum_ready(): which block is complete is the
- * server's business, to whom its sum goes is ps.c's. ps_plan.c calls neither but for keys of
- * connections.
+ * ps.c calls ps_server.c, which calls back only ps_sum_ready(): the server knows when a block is
+ * complete, and ps.c to whom its sum goes. ps_plan.c only uses the keys of connections.
  *
  * ps.c says what is modelled. */
 #ifndef INASIM_COLLECTIVE_PS_H
@@ -28,12 +27,12 @@ struct ps_scheme {
 	struct model_env env;
 	const struct ps_conf *conf;
 	uint64_t block;  /* bytes of a full block, a multiple of an element */
-	struct ps *jobs; /* running, by `next` */
+	struct ps *jobs; /* those running, linked by `next` */
 };
 
-/* A place in the stream of blocks of one server's shards, tensor by tensor: the next block. */
+/* The next block in the stream of one server's shards, tensor by tensor. */
 struct cursor {
-	uint64_t tensor, block; /* the block's number within its shard */
+	uint64_t tensor, block; /* `block`: its number within the shard */
 	uint64_t number;        /* over all tensors, from 0 */
 	uint64_t bytes;         /* of all blocks before */
 };
@@ -45,7 +44,7 @@ struct stream {
 	struct connection conn;      /* unless `local` */
 	bool local;                  /* both are on one host */
 	bool pushing;                /* in push_more() */
-	struct cursor written, next; /* the next block to be written, and to be received */
+	struct cursor written, next; /* next block to be written; to be received */
 };
 
 /* A block at its server, from its first copy until all workers have the sum. */
@@ -59,7 +58,7 @@ struct block {
 struct copy {
 	sim_time due;
 	uint32_t worker;
-	uint32_t way; /* by which it came: why_works() */
+	uint32_t way; /* from why_works(), for why_worked() */
 };
 
 struct server {
@@ -73,14 +72,14 @@ struct server {
 	uint64_t block_mask;
 	struct copy *queue; /* ring of waiting copies, in the order of their times */
 	uint64_t queue_first, queue_end, queue_mask;
-	struct timer timer;          /* for the first copy in it */
+	struct timer timer;          /* when the first copy is due */
 	struct repeat_stream stream; /* of blocks, for runs that repeat themselves */
 };
 
 struct ps_worker {
 	uint64_t contributed; /* tensors handed over */
 	uint64_t held;        /* tensors whose sum it has, from 0 on */
-	uint32_t behind;      /* servers that still owe a part of tensor `held` */
+	uint32_t behind;      /* servers that still owe their shard of tensor `held` */
 };
 
 struct ps {
@@ -120,7 +119,7 @@ void ps_server_receive(struct server *server, uint32_t worker, uint64_t size);
 /* The sum of a block that has been sent and that some worker lacks. */
 uint64_t ps_server_sum(const struct server *server, uint64_t number);
 
-/* One more worker has that sum. The last one ends the block. */
+/* One more worker has the sum of a block. The last worker ends the block. */
 void ps_server_delivered(struct server *server, uint64_t number);
 
 /* --- ps.c --- */
@@ -131,7 +130,7 @@ void ps_sum_ready(struct server *server);
 /* The key (transport/keys.h) of the connection to a server (`push`) or back from it. */
 uint64_t ps_connection_key(const struct ps *ps, uint32_t worker, uint32_t server, bool push);
 
-/* Bytes of the shard from the cursor on. Its tensor has been handed over. */
+/* Bytes of the cursor's shard from the cursor on. The tensor has been handed over. */
 uint64_t ps_bytes_left(const struct ps *ps, uint32_t server, const struct cursor *at);
 
 /* --- ps_repeat.c --- */

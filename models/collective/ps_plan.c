@@ -1,6 +1,6 @@
 /* Parameter servers as one fluid stream: all pairs of workers and servers, both ways, at one rate.
  *
- * Left out: how far a worker runs ahead (`credit`); that connections share links unevenly. */
+ * Left out: that `credit` limits how far a worker runs ahead; that TCP shares links unevenly. */
 #include "collective/ps.h"
 
 #include <math.h>
@@ -34,9 +34,9 @@ struct ps_stages {
 };
 
 /* The busiest stage rests while the first block is in the stages before it, and while the last
- * block is in those after it. If the busiest is a link that carries both ways, it never rests: it
- * pushes later blocks or pulls earlier ones. `together`: seconds per byte of the busiest. Of stages
- * that are equally busy the one that rests longest decides. */
+ * block is in those after it. A link that carries both ways never rests: it pushes later blocks or
+ * pulls earlier ones. If that is the busiest, no stage is. `together`: seconds per byte of the
+ * busiest, a stage or such a link. Of equally busy stages the one that rests longest decides. */
 static struct plan_blocks blocks_of(bytes size, const struct ps_stages *stages, double together)
 {
 	double busy = together * (1 - 1e-9);
@@ -57,8 +57,8 @@ static struct plan_blocks blocks_of(bytes size, const struct ps_stages *stages, 
 	return longest;
 }
 
-/* Makes one stream of both ways: all shards go at one rate. `cap` is that of a connection, `adding`
- * that of the servers. */
+/* Makes one stream of both ways: all shards go at one rate. That is at most `cap`, the rate of a
+ * connection, and `adding`, the rate of the servers. */
 static void plan_both_ways(const struct ps_scheme *scheme, struct plan_stream ways[2], double cap,
 			   double adding, struct stream_plan *plan)
 {

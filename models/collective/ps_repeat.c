@@ -1,19 +1,19 @@
 /* The state of parameter servers, for runs that repeat themselves (core/repeat.h). The blocks of
- * each server are a stream. What repeats are blocks of one tensor, or lies inside a block. */
+ * each server are a stream. A period is some blocks of one tensor, or lies inside a block. */
 #include "collective/ps.h"
 
 #include "base/mem.h"
 
 #include <stdlib.h>
 
-/* Against ties that are the same by chance, as in tcp_repeat.c, and at least two blocks: NICs that
- * take turns begin every other one alike. */
+/* From mark to mark, at least: against ties that are the same by chance (tcp_repeat.c); and as NICs
+ * that take turns begin only every other block alike. */
 #define BYTES_A_MARK  128000
 #define BLOCKS_A_MARK 2
 
 /* --- marks --- */
 
-/* Blocks from mark to mark, which stays as it is while they are equal. */
+/* Blocks from mark to mark: as many as before while periods are equal. */
 static uint64_t distance(const struct ps *ps)
 {
 	const struct repeat *repeat = ps->scheme->env.repeat;
@@ -33,13 +33,12 @@ void ps_mark_first(struct ps *ps)
 		ps->mark = ps->distance = distance(ps);
 }
 
-/* Looks only where enough blocks are to come, as in tcp_repeat.c. */
+/* As in tcp_repeat.c, a mark pays only if enough blocks are to come. */
 void ps_mark(struct ps *ps)
 {
 	struct repeat *repeat = ps->scheme->env.repeat;
 	const struct cursor *at = &ps_stream_of(ps->pull, ps, 0, 0)->written;
-	bool leads = repeat->leader == ps && repeat->marked;
-	uint64_t periods = leads ? REPEAT_PERIODS - repeat->equal : 2 * (REPEAT_PERIODS + 1);
+	uint64_t periods = transport_periods_to_come(repeat, ps);
 
 	ps->distance = distance(ps);
 	if (at->tensor < ps->sizes.count &&
@@ -73,7 +72,8 @@ static void repeat_cursor(const struct ps *ps, struct repeat *repeat, uint32_t q
 	repeat_count(repeat, &at->bytes);
 }
 
-/* Their places in the ring go by number. */
+/* Moves blocks on in the ring, where a block's place follows from its number, and their sums to the
+ * chunks of the new numbers. */
 static void repeat_blocks(struct server *server, struct repeat *repeat)
 {
 	const struct ps *ps = server->ps;

@@ -21,7 +21,7 @@ static struct copy *copy_at(const struct server *server, uint64_t number)
 
 /* --- adding --- */
 
-/* Adds a worker's copy of its next block. */
+/* Adds the copy of a worker's next block. */
 static void add(struct server *server, uint32_t worker)
 {
 	struct ps *ps = server->ps;

@@ -18,8 +18,8 @@ struct reducers {
 };
 
 struct reducer {
-	sim_time free_at; /* all that it was asked for has been added by then */
-	sim_time busy;    /* time that it has added and will add until then */
+	sim_time free_at; /* when all that it was asked to add will have been added */
+	sim_time busy;    /* time spent adding until then */
 };
 
 void reducers_init(struct reducers *reducers, uint32_t hosts, bps rate);

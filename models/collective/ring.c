@@ -1,8 +1,8 @@
 /* Ring all-reduce: reduce-scatter, then all-gather, over one connection an edge (Patarasuk and
  * Yuan, JPDC 2009; NCCL, Horovod). What is modelled and simplified: schedule.h.
  *
- *   step s of rank r, reduce-scatter: send chunk r-s, receive and add r-s-1
- *                     all-gather:     send chunk r+1-s, receive and store r-s */
+ *   step s of rank r, reduce-scatter: send piece r-s, receive and add r-s-1
+ *                     all-gather:     send piece r+1-s, receive and store r-s */
 #include "collective/ring.h"
 
 #include "base/mem.h"
@@ -32,8 +32,8 @@ uint32_t ring_pieces(const struct schedule *ring, bytes size)
 	return ring->count;
 }
 
-/* The chunk that a rank sends in step s. */
-static uint32_t chunk_sent(uint32_t p, uint32_t rank, uint32_t s)
+/* The piece that a rank sends in step s of both halves together. */
+static uint32_t piece_sent(uint32_t p, uint32_t rank, uint32_t s)
 {
 	return s < p - 1 ? (rank + p - s) % p : (rank + 1 + p - (s - (p - 1))) % p;
 }
@@ -41,14 +41,14 @@ static uint32_t chunk_sent(uint32_t p, uint32_t rank, uint32_t s)
 bool ring_step(const struct schedule *ring, uint32_t rank, unsigned thread, uint64_t i,
 	       uint32_t pieces, struct schedule_step *step)
 {
-	uint32_t p = ring->count, before = (rank + p - 1) % p, s = (uint32_t)(i / 2), chunk;
+	uint32_t p = ring->count, before = (rank + p - 1) % p, s = (uint32_t)(i / 2), piece;
 
 	(void)thread, (void)pieces;
 	if (s == ring_steps(p))
 		return false;
-	chunk = chunk_sent(p, i % 2 ? before : rank, s);
-	step->first = chunk;
-	step->end = chunk + 1;
+	piece = piece_sent(p, i % 2 ? before : rank, s);
+	step->first = piece;
+	step->end = piece + 1;
 	step->edge = i % 2 ? before : rank;
 	step->act = SCHEDULE_SEND;
 	if (i % 2)
@@ -73,7 +73,8 @@ static void *ring_start(void *self, const struct collective_job *job, const char
 
 /* --- as fluid streams --- */
 
-/* Twice around the ring but for two edges: a chunk waits for one step before it takes the next. */
+/* A piece goes twice around the ring but for two edges in a row, step by step. The slowest one
+ * leaves out the fastest two. */
 static sim_time latency_of_steps(const struct schedule *ring, const sim_time *edges)
 {
 	uint32_t p = ring->count;
@@ -102,9 +103,8 @@ static sim_time plan_edge(const struct schedule *ring, uint32_t r, struct plan_s
 	return plan_path_latency(&edge);
 }
 
-/* One stream an edge. In packets an edge that is slow for a while stops the next one when that has
- * passed on all that it has, about a chunk later, and after a round all of them. The streams leave
- * this out: no edge waits for another. */
+/* One stream an edge; no edge waits for another. In packets an edge that is slow for a while stops
+ * the next one when that has passed on all that it has, about a piece later, and so on around. */
 static void *ring_plan(void *self, const struct collective_job *job, struct stream_plan *plan,
 		       const char **never)
 {

@@ -13,6 +13,7 @@ const char *const schedule_orders[] = {
 	[ORDER_PLACEMENT] = "placement", [ORDER_RANDOM] = "random", NULL
 };
 
+/* The chunk that a piece of the rank's tensor is to the check of sums (exact.h). */
 static uint64_t piece_name(const struct schedule_rank *rank, uint32_t piece)
 {
 	return rank->tensor << 32 | piece;
@@ -24,6 +25,7 @@ static uint64_t message_bytes(const struct schedule_rank *rank, const struct sch
 			    rank->pieces);
 }
 
+/* False: the thread has no step left for the tensor, or none has begun. */
 static bool next_step(const struct schedule_thread *thread, struct schedule_step *step)
 {
 	const struct schedule_rank *rank = thread->rank;
@@ -42,7 +44,7 @@ static struct schedule_thread *reader_of(const struct schedule_edge *edge)
 	return &edge->schedule->ranks[edge->ends.to].threads[edge->ends.thread];
 }
 
-/* Whether the oldest message that was posted, and not sent yet, may leave now. */
+/* Whether there is a message that was posted and not sent yet, and the oldest may leave now. */
 static bool may_send(const struct schedule_edge *edge)
 {
 	const struct schedule *schedule = edge->schedule;
@@ -96,8 +98,7 @@ static void on_passed(struct sim *sim, uint32_t entity, void *owner)
 	advance(reader_of(edge));
 }
 
-/* Whether so many bytes have arrived. If not, the connection calls on_delivered() when they have.
- */
+/* Whether so many bytes have arrived. If not, on_delivered() or on_passed() is called later. */
 static bool has_come(const struct schedule_edge *edge, uint64_t bytes_in)
 {
 	if (edge->local)
@@ -108,6 +109,7 @@ static bool has_come(const struct schedule_edge *edge, uint64_t bytes_in)
 	return false;
 }
 
+/* The thread has sent, as far as it is concerned: the message leaves when it may. */
 static void post_message(struct schedule_thread *thread, const struct schedule_step *step)
 {
 	struct schedule_rank *rank = thread->rank;
@@ -126,6 +128,7 @@ static void post_message(struct schedule_thread *thread, const struct schedule_s
 	advance(reader_of(edge));
 }
 
+/* Posts messages up to the thread's next step that receives. */
 static void send_ready(struct schedule_thread *thread)
 {
 	const struct schedule_scheme *scheme = thread->rank->schedule->scheme;
@@ -162,7 +165,8 @@ static void on_prepared(struct sim *sim, uint32_t entity, void *owner)
 
 /* --- a tensor begins and ends --- */
 
-/* All threads send what they can before anything is received. */
+/* Begins the rank's next tensor if it has been handed over. All threads send what they can before
+ * anything is received. */
 static void begin(struct schedule_rank *rank)
 {
 	struct schedule *schedule = rank->schedule;
@@ -223,8 +227,8 @@ static bool all_hold(struct schedule *schedule, uint32_t worker, uint64_t tensor
 	return true;
 }
 
-/* Ends the rank's tensor if this thread, and all others of the rank, have no step left. True if so:
- * the next tensor has begun if it has been handed over. */
+/* Ends the rank's tensor if no thread of the rank has a step left, and begins the next one if that
+ * has been handed over. Returns whether it has ended. */
 static bool end_tensor(struct schedule_thread *thread)
 {
 	struct schedule_rank *rank = thread->rank;
@@ -262,8 +266,8 @@ static void receive_message(struct schedule_rank *rank, struct schedule_edge *ed
 	}
 }
 
-/* Takes the message that the thread waits for, if it has come. A message may come before its tensor
- * has begun here, when there is nothing to add it to. */
+/* Takes the message that the thread waits for, if it has come. One that comes before its tensor has
+ * begun here waits, as there is nothing to add it to. */
 static bool receive(struct schedule_thread *thread)
 {
 	struct schedule_rank *rank = thread->rank;
@@ -347,7 +351,7 @@ static void order_ranks(struct schedule *schedule)
 	for (uint32_t r = 0; r < p; r++) {
 		struct schedule_rank *rank = &schedule->ranks[r];
 
-		if (each > 1) /* neighbours share a NIC */
+		if (each > 1) /* hosts are machines; neighbouring GPUs share a NIC */
 			rank->host = machine_nic(machine, scheme->env.topo->net.hosts, rank->host,
 						 rank->gpu % each * machine_nics(machine) / each);
 		rank->number = r;
@@ -402,8 +406,7 @@ const struct transport *schedule_transport(const void *conf)
 	return transport_kind((unsigned)((const struct schedule_conf *)conf)->transport);
 }
 
-/* The same for all schemes: to add up an element, n - 1 ranks send a value; then n - 1 are sent the
- * sum. */
+/* In all schemes n - 1 values are sent to add up an element, and n - 1 to spread the sum. */
 double schedule_injected(uint32_t workers, bool beside)
 {
 	(void)beside;

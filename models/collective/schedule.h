@@ -2,21 +2,21 @@
  * what it must have received before (as in MSCCL, or LogGOPSim's GOAL).
  *
  * A rank has one thread or a few. A thread executes its steps in order, for one tensor after the
- * other. It sends pieces as the rank has them, which never blocks, or it waits for pieces and adds
- * or stores them. A rank goes on to the next tensor when all of its threads are done. An edge is
- * one connection from a rank to another (TCP or RoCE), which one thread reads. The messages of all
- * tensors are one stream on it, as in NCCL: connections stay warm, and the transport repairs loss
- * and keeps the order. There is no barrier.
+ * other. A step either sends pieces as the rank has them, which never blocks, or waits for pieces
+ * and adds or stores them. A rank goes on to the next tensor when all of its threads are done. An
+ * edge is one connection from a rank to another (TCP or RoCE), which one thread reads. The messages
+ * of all tensors are one stream on it, as in NCCL: connections stay warm, and the transport repairs
+ * loss and keeps the order. There is no barrier.
  *
  * The GPUs of a machine may be ranks of one worker (`inside`: "ring"). The edge between two of them
- * is a link of its own, or all share the one link of the machine; a link passes one message after
- * the other.
+ * is a link of its own, or all such edges share the one link of the machine; a link passes one
+ * message after the other.
  *
  * Simplified: adding takes no time (`step_latency` is a constant before each message). A message
  * without elements has one byte, as it would cost a packet.
  *
- * A scheme is a struct schedule_ops: ring.c, halving_doubling.c, double_tree.c; other collectives
- * than all-reduce: steps.c. */
+ * A scheme is a struct schedule_ops: ring.c, halving_doubling.c, double_tree.c, and in steps.c the
+ * collectives other than all-reduce. */
 #ifndef INASIM_COLLECTIVE_SCHEDULE_H
 #define INASIM_COLLECTIVE_SCHEDULE_H
 
@@ -66,7 +66,7 @@ struct schedule_step {
 	uint32_t first, end;
 };
 
-/* An edge leads from a rank to a thread of another. */
+/* An edge leads from rank `from` to thread `thread` of rank `to`. */
 struct schedule_ends {
 	uint32_t from, to, thread;
 };
@@ -76,11 +76,11 @@ struct schedule;
 struct schedule_ops {
 	const char *name;
 	unsigned threads; /* of a rank */
-	/* A message waits at its sender until the receiver's step has come, as large ones do in
-	 * MPI and Gloo; the sender learns of it in no time. False: messages leave at once, as far
-	 * as `credit` allows. */
+	/* A message waits at its sender until the receiver has come to the step that takes it, as
+	 * large messages do in MPI and Gloo; the sender learns of that in no time. False: messages
+	 * leave at once, as far as `credit` allows. */
 	bool rendezvous;
-	/* Edges are numbered from 0 to this; some numbers may have no edge. */
+	/* Edges have numbers below this; some numbers may have no edge. */
 	uint32_t (*edges)(const struct schedule *schedule);
 	/* False: no edge has this number. */
 	bool (*ends)(const struct schedule *schedule, uint32_t edge, struct schedule_ends *ends);
@@ -90,9 +90,9 @@ struct schedule_ops {
 	bool (*step)(const struct schedule *schedule, uint32_t rank, unsigned thread, uint64_t i,
 		     uint32_t pieces, struct schedule_step *step);
 	/* Optional: the weight (exact.h) of what a rank must hold of a piece in the end; 0 =
-	 * nothing is checked. Without this member: that of all ranks, an all-reduce. */
+	 * nothing is checked. Without this member it is the weight of all ranks: an all-reduce. */
 	uint64_t (*weight)(const struct schedule *schedule, uint32_t rank, uint32_t piece);
-	/* Optional: fills in schedule->data; the ranks have their order. */
+	/* Optional: fills in schedule->data. The ranks are in their order by then. */
 	void (*prepare)(struct schedule *schedule);
 };
 
@@ -110,11 +110,11 @@ struct schedule_edge {
 	uint64_t passing;                /* bytes of the message under way; 0 = none */
 	uint64_t delivered;              /* bytes */
 	struct timer timer;              /* the message under way arrives */
-	uint64_t posted, sent, received; /* messages: by the thread, on the way, by the reader */
-	uint64_t stream_in;              /* bytes of those received */
-	uint64_t *values;                /* ring by number: pieces of messages posted */
+	uint64_t posted, sent, received; /* messages; received: taken by the reader */
+	uint64_t stream_in;              /* bytes of the messages received */
+	uint64_t *values;                /* ring: pieces of messages posted and not received */
 	uint64_t value_mask, value_out, value_in;
-	uint64_t *sizes; /* ring by number: bytes of messages posted and not sent */
+	uint64_t *sizes; /* ring by message: bytes of those posted and not sent */
 	uint64_t size_mask;
 };
 
@@ -124,20 +124,20 @@ struct schedule_thread {
 	uint64_t at; /* its next step for the rank's tensor */
 	bool preparing;
 	struct timer timer; /* step latency */
-	uint32_t way;       /* of why_works(), while it prepares: for why_worked() */
+	uint32_t way;       /* while it prepares: from why_works(), for why_worked() */
 };
 
 struct schedule_rank {
 	struct schedule *schedule;
 	uint32_t number;
 	uint32_t worker; /* of the job */
-	uint32_t gpu;    /* of all workers */
+	uint32_t gpu;    /* number among those of all workers */
 	uint32_t host;
 	uint64_t contributed; /* tensors handed over */
-	uint64_t tensor;      /* the one under way (`begun`), or the next */
+	uint64_t tensor;      /* the tensor under way (`begun`), or the next */
 	bool begun;
-	uint32_t pieces; /* of it */
-	uint64_t *sums;  /* of it, so far */
+	uint32_t pieces; /* of that tensor */
+	uint64_t *sums;  /* of its pieces, so far */
 	size_t capacity;
 	struct schedule_thread threads[SCHEDULE_THREADS];
 };
@@ -178,12 +178,12 @@ void schedule_report_waiting(const void *instance, FILE *to, size_t limit);
 void *schedule_start(struct schedule_scheme *scheme, const struct schedule_ops *ops,
 		     const struct collective_job *job);
 
-/* The ranks of a job in their order, without connections; for plans. */
+/* An instance without connections, for plans: the ranks of a job in their order. */
 struct schedule *schedule_new(struct schedule_scheme *scheme, const struct schedule_ops *ops,
 			      const struct collective_job *job);
 void schedule_free(void *schedule);
 
-/* Adds the path of an edge, if it is used, to a stream. *longest becomes the longest so far. */
+/* Adds the path of an edge, if there is one, to a stream. *longest becomes the longest so far. */
 void schedule_plan_edge(const struct schedule *schedule, uint32_t edge, struct plan_stream *stream,
 			uint32_t weight, struct plan_path *longest);
 

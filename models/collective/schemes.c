@@ -33,8 +33,10 @@ const struct collective_ops *scheme_ops(unsigned index)
 }
 
 #define ONE(name) +1
+enum { ALL_REDUCE_COUNT = ALL_REDUCES(ONE) };
+#undef ONE
+
 const struct collective_ops *all_reduce_ops(unsigned index)
 {
-	return index < 0 ALL_REDUCES(ONE) ? scheme_ops(index) : NULL;
+	return index < ALL_REDUCE_COUNT ? scheme_ops(index) : NULL;
 }
-#undef ONE

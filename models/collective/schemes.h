@@ -45,7 +45,8 @@ const struct collective_ops *scheme_ops(unsigned index);
 /* The same, and NULL for schemes that do no all-reduce; they stand behind all others. */
 const struct collective_ops *all_reduce_ops(unsigned index);
 
-/* Who starts the jobs of a scheme in a run: in packets the scheme itself. */
+/* What starts the jobs of a scheme in a run: the scheme itself or, in the fluid fidelity, a
+ * stand-in (fluid/collective.h). */
 struct scheme_run {
 	const struct collective_ops *ops; /* NULL = no job uses it */
 	void *self;                       /* what ops->start() takes; not owned */

@@ -23,12 +23,13 @@ static bool gather_step(const struct schedule *ring, uint32_t rank, unsigned thr
 	return ring_step(ring, rank, thread, i + ring_steps(ring->count), pieces, step);
 }
 
-/* Between the halves rank r has piece r + 1. */
+/* After the first half rank r has the sum of piece r + 1, and of no other. */
 static uint64_t scattered(const struct schedule *ring, uint32_t rank, uint32_t piece)
 {
 	return piece == (rank + 1) % ring->count ? ring->exact.sum : 0;
 }
 
+/* Piece k comes from rank k - 1. */
 static uint64_t gathered(const struct schedule *ring, uint32_t rank, uint32_t piece)
 {
 	(void)rank;
@@ -50,7 +51,7 @@ static bool all_ends(const struct schedule *all, uint32_t edge, struct schedule_
 	return true;
 }
 
-/* Rank r first sends its piece k to rank r + k. What rank r - k sends it takes the same place. */
+/* In round k rank r sends its piece k to rank r + k, then stores the one from rank r - k there. */
 static bool all_step(const struct schedule *all, uint32_t rank, unsigned thread, uint64_t i,
 		     uint32_t pieces, struct schedule_step *step)
 {
@@ -67,6 +68,7 @@ static bool all_step(const struct schedule *all, uint32_t rank, unsigned thread,
 	return true;
 }
 
+/* Place k of a rank then holds the piece from rank r - k. */
 static uint64_t received(const struct schedule *all, uint32_t rank, uint32_t piece)
 {
 	return weight_of(all, (rank + all->count - piece) % all->count);

@@ -9,14 +9,14 @@
  *   point_to_point  the first of two workers sends, the second receives
  *
  * A piece of an all_to_all leaves when its receiver has come to the round. Otherwise messages of
- * several rounds meet at a receiver: 1.5 to 1.8 times as long in racks of four hosts.
+ * several rounds would meet at a receiver, which takes 1.5 to 1.8 times as long (racks of four).
  *
  * Each takes (n - 1) / n of a tensor's bytes at the rate of a link where links do not block; a
  * point_to_point takes all of them (inasim formula reduce_scatter, all_to_all).
  *
  * A worker takes part once it has called contribute(), even if it only receives. The tables have
- * the members that a running job calls. start() takes a scheme of schedule_open() with the ring's
- * parameters, and never fails. */
+ * only the members that a running job calls. start() takes what schedule_open() returns for the
+ * ring's parameters, and never fails. */
 #ifndef INASIM_COLLECTIVE_STEPS_H
 #define INASIM_COLLECTIVE_STEPS_H
 

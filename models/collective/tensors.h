@@ -3,7 +3,7 @@
  *
  * All workers hand over the same tensors in the same order, each at its own time. Chunks are
  * numbered from 0 for the life of the job; their results come in any order. Rings by tensor number
- * hold the tensors that are open at some worker; they grow, and nothing is allocated per chunk. */
+ * hold the tensors that some worker lacks; they grow, and nothing is allocated per chunk. */
 #ifndef INASIM_COLLECTIVE_TENSORS_H
 #define INASIM_COLLECTIVE_TENSORS_H
 
@@ -26,9 +26,9 @@ struct tensor_sizes {
 /* A worker hands over this tensor: a new one, or one of the same size as at other workers. */
 void tensor_sizes_add(struct tensor_sizes *sizes, uint64_t tensor, bytes size);
 
-/* Bytes of parts `first` to `end` - 1 of the m equal parts of a tensor: of its E elements, 4 bytes
- * each, those from floor(first E / m) to floor(end E / m). At least one byte, as a message without
- * payload costs a packet, too. */
+/* A tensor of E elements, 4 bytes each, is cut into m equal parts: part i has the elements from
+ * floor(i E / m) to before floor((i + 1) E / m). Returns the bytes of parts `first` to `end` - 1;
+ * at least 1, as a message without payload costs a packet, too. */
 uint64_t tensor_parts(bytes size, uint32_t first, uint32_t end, uint32_t m);
 
 /* One worker's view. */
@@ -40,8 +40,8 @@ struct tensor_reader {
 };
 
 struct tensors {
-	struct why_chunks *why; /* is told of results (why/why.h); may be NULL */
-	uint64_t count;         /* that some worker has handed over */
+	struct why_chunks *why; /* learns of results (why/why.h); may be NULL */
+	uint64_t count;         /* tensors that some worker has handed over */
 	uint64_t oldest;        /* those before it are complete at all workers */
 	uint64_t mask;          /* of the rings: capacity - 1 */
 	uint64_t *end;          /* the chunk behind tensor t, at [t & mask] */
@@ -55,8 +55,8 @@ void tensors_release(struct tensors *tensors);
 /* A worker hands over its next tensor. It has as many chunks (>= 1) as at the other workers. */
 void tensors_add(struct tensors *tensors, uint32_t worker, uint64_t chunks);
 
-/* A worker has the result of a chunk, for the first time. *tensor becomes its tensor. True if that
- * is now complete there. */
+/* A worker has the result of a chunk, for the first time. *tensor becomes the chunk's tensor. True
+ * if that is now complete at this worker. */
 bool tensors_result(struct tensors *tensors, uint32_t worker, uint64_t chunk, uint64_t *tensor);
 
 /* The tensor of a chunk. Some worker has handed it over, and `worker` lacks a part of it. */

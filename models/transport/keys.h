@@ -3,7 +3,7 @@
  * (tcp.h). Each kind of owner has a tag, so that two kinds never share a key. A scheme that needs a
  * new tag adds it here. The values must stay: digests depend on them.
  *
- *   timer       55..52 tag, low bits | 51..0 number in the tag; 51 set: a tag from 16 on
+ *   timer       55..52 low bits of the tag | 51..0 number; tags from 16 on set bit 51
  *   connection          51..48 tag | 47..0 number in the tag */
 #ifndef INASIM_TRANSPORT_KEYS_H
 #define INASIM_TRANSPORT_KEYS_H
@@ -16,7 +16,7 @@ enum timer_tag {
 	TIMER_ROCE = 2,   /* connection: retransmission */
 	TIMER_FLOW = 3,
 	TIMER_RING = 4,
-	TIMER_MACHINE = 4,   /* numbers below 2^48; those of a ring have its connection tag there */
+	TIMER_MACHINE = 4,   /* numbers below 2^48; a ring's have CONNECTION_RING from there on */
 	TIMER_NETREDUCE = 5, /* accelerator of a switch */
 	TIMER_PS = 6,
 	TIMER_PS_STREAM = 7,
@@ -29,12 +29,12 @@ enum timer_tag {
 	TIMER_PANAMA_ASKER = 13,
 	TIMER_ESA_SERVER = 14,
 	TIMER_POOL_INBOX = 15,
-	/* From 16 on: the upper halves of tags (less 16) whose numbers leave bit 51 to them, as
-	 * those of timer_key_of_job() do. */
+	/* A tag from 16 on has the low bits of the tag 16 below, and bit 51 tells the two apart.
+	 * Numbers of both leave that bit clear, as those of timer_key_of_job() do. */
 	TIMER_SHARDS = 16 + 8,
 	TIMER_SHARDS_GATHER = 16 + 9,
 	TIMER_MULTICAST = 16 + 10,
-	TIMER_SHARP = 16 + 12, /* of a job: hosts, nodes twice, lock */
+	TIMER_SHARP = 16 + 12, /* bits 23..22: 0 host, 1 and 2 node, 3 lock */
 	TIMER_SHARP_SCATTER = 16 + 13,
 	TIMER_SHARP_GATHER = 16 + 14,
 };
@@ -67,8 +67,8 @@ static inline uint64_t connection_key(enum connection_tag tag, uint64_t number)
 	return (uint64_t)tag << 48 | number;
 }
 
-/* The job of a connection; UINT32_MAX: it is a flow's. `shift` is where the schemes put the job's
- * number. */
+/* The job of a connection; UINT32_MAX for a flow. `shift`: the bit from which a scheme's numbers
+ * hold the job. */
 static inline uint32_t connection_job(uint64_t key)
 {
 	static const uint8_t shift[] = {

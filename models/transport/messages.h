@@ -26,11 +26,11 @@ struct messages {
 	void *owner;
 	struct timer timer; /* within a host */
 	uint32_t conn;
-	sim_time timeout; /* least and first of its TCP, set before the first message; 0 = /tcp's */
-	bool bulk;        /* large: set before the first message */
+	sim_time timeout; /* smallest and first RTO, set before the first message; 0 = as in /tcp */
+	bool bulk;        /* data, not control; set before the first message */
 	bool open, expecting;
 	uint64_t written;
-	struct message *ring; /* those under way */
+	struct message *ring; /* messages under way */
 	uint64_t head, count, mask;
 };
 

@@ -48,12 +48,13 @@ const struct conf_table roce_table = { "roce", roce_rows, sizeof(struct roce_con
 
 /* --- timers --- */
 
-/* Of up to 2 TB, for which bytes * 8 * PS_PER_S would be too large. */
+/* Time of up to 2 TB, for which size * 8 * PS_PER_S would overflow. */
 static sim_time transmission(bytes size, bps rate)
 {
 	return (sim_time)(size * 8000000 / (rate < 1000000 ? 1 : rate / 1000000));
 }
 
+/* The time that a full queue takes to drain, at a link between switches (`fabric`) or to a host. */
 static sim_time full_queue(const struct topology_conf *topology, bool fabric)
 {
 	bps rate = topology_link_conf(topology, fabric).rate;
@@ -94,7 +95,7 @@ void roce_warn(const struct roce_conf *conf, const struct topology_conf *topolog
 				seconds_of(timers[i].value), seconds_of(trip));
 }
 
-/* As long as a NACK and what it asks for may take: else each loss is repeated twice. */
+/* As long as a NACK and the packet that it asks for may take: else each loss is repaired twice. */
 static sim_time nack_again(const struct roce_conf *conf, const struct topology_conf *topology,
 			   bytes window)
 {
@@ -297,7 +298,7 @@ uint64_t roce_delivered(const struct roce *roce, uint32_t number)
 
 const struct transport_stats *roce_stats(const struct roce *roce, uint32_t number)
 {
-	/* who asks may be an event of another host */
+	/* this may be an event of another host */
 	network_catch_up(&roce->topo->net, roce->conns[number]->tx.host, roce->sim->now);
 	return &roce->conns[number]->stats;
 }

@@ -4,7 +4,7 @@
  *   - RDMA writes: messages, each cut into packets of the path's MTU;
  *   - packet sequence numbers (PSN) of 24 bits that wrap;
  *   - in-order delivery with go-back-N: the receiver discards packets out of order and names the
- * gap in one NACK (InfiniBand specification 9.7), again after `nack_again` (HPCC's simulator);
+ *     gap in one NACK (InfiniBand specification 9.7), again after `nack_again` (HPCC's simulator);
  *   - ACKs where the sender asks for them (AckReq): every so many packets, at the end of a message,
  *     and when the window is full;
  *   - a retransmission timer that doubles with each timeout in a row, as in NICs' adaptive
@@ -16,9 +16,9 @@
  * A connection goes one way and carries either
  *   - a stream of bytes: the owner posts messages and hears of bytes in order (struct tcp_app), or
  *   - packets that its owner makes (roce_set_packets()): the owner fills in each packet as it
- * leaves and gets each packet as it is delivered, in order and once. So a scheme puts gradients
- * into RoCE's packets, which switches may change. Packets are numbered with 64 bits inside, from
- * 2^24 + `first_psn` on; the wire has the low 24. */
+ *     leaves and gets each packet as it is delivered, in order and once. So a scheme puts gradients
+ *     into RoCE's packets, which switches may change.
+ * Packets are numbered with 64 bits inside, from 2^24 + `first_psn` on; the wire has the low 24. */
 #ifndef INASIM_TRANSPORT_ROCE_H
 #define INASIM_TRANSPORT_ROCE_H
 
@@ -31,7 +31,7 @@
 /* Flags of its packets. */
 enum {
 	ROCE_NACK = PACKET_OWN(0),        /* ACK: the packet that it names is missing */
-	ROCE_OWNERS = PACKET_OWN(0),      /* DATA: for the owner of the packets */
+	ROCE_OWNERS = PACKET_OWN(0),      /* DATA: free for the owner of the packets */
 	ROCE_ACK_REQUEST = PACKET_OWN(1), /* DATA: AckReq */
 };
 
@@ -51,12 +51,14 @@ struct roce_conf {
 
 extern const struct conf_table roce_table;
 
-/* A round trip through the top of the network when the queues on the way of the data are full; with
- * NICs that queue ("fifo") behind a window, too. `window` in bytes, 0 = none. */
+/* A round trip through the top of the network when the queues on the way of the data are full and,
+ * with NICs that queue ("fifo"), a window of other data is ahead in the NIC. `window`: bytes;
+ * 0 = none. */
 sim_time roce_longest_trip(const struct roce_conf *conf, const struct topology_conf *topology,
 			   bytes window);
 
-/* Warns where `rto` or `nack_again` is shorter than that; `pointer` is where the parameters are. */
+/* Warns where `rto` or `nack_again` is shorter than roce_longest_trip(). `pointer`: where the
+ * parameters are. */
 void roce_warn(const struct roce_conf *conf, const struct topology_conf *topology, bytes window,
 	       struct conf_doc *doc, const char *pointer);
 
@@ -93,7 +95,7 @@ void roce_free(struct roce *roce);
  * of its protocol in the keys of its timers, and digests depend on those. */
 void roce_register(struct roce *roce);
 
-/* Opens a connection as tcp_open(). `cc` is one of ROCE_CONTROLS. `app` may be NULL, and is if
+/* Opens a connection as tcp_open(). `cc` is one of ROCE_CONTROLS. `app` may be NULL; it is where
  * the owner makes the packets. */
 uint32_t roce_open(struct roce *roce, uint32_t src, uint32_t dst, const struct cc_ops *cc,
 		   uint32_t ack_every, uint64_t key, const struct tcp_app *app, void *owner);

@@ -19,17 +19,17 @@ struct roce_tx {
 	struct route route;
 	uint32_t host;
 	uint64_t una, nxt, max; /* first unacknowledged, next to send, behind the highest sent */
-	uint64_t end;           /* behind the last posted */
+	uint64_t end;           /* behind the last packet posted */
 	uint64_t asked;         /* behind the last that asks for an ACK; up to `una`: none asks */
 	uint32_t ack_every;
 	struct roce_message *messages;     /* a ring by number of message */
-	uint64_t mask, oldest, at, posted; /* messages: oldest kept, that of `nxt`, next */
+	uint64_t mask, oldest, at, posted; /* numbers: oldest kept, that of `nxt`, next to post */
 	uint64_t window;                   /* most packets in flight, by the configuration */
 	uint8_t flags;                     /* of all its packets: PACKET_ECT */
 	bool limited;                      /* the window, not the owner, stopped it */
 	unsigned timeouts;                 /* since something new was acknowledged */
 	sim_time sent_at;                  /* the newest packet */
-	sim_time next_at;  /* pacing: no packet before this; 0 = the newest set no gap */
+	sim_time next_at;  /* pacing: no packet before this; 0 = no gap behind the newest */
 	sim_time deadline; /* of the retransmission; the timer may fire earlier and look */
 	sim_time timer_at; /* when it fires; SIM_TIME_MAX = not set */
 	struct timer timer;
@@ -47,7 +47,7 @@ struct roce_rx {
 	uint64_t wanted;    /* bytes at which to call delivered() */
 	uint64_t mark;      /* at which to look for repetition; UINT64_MAX = none */
 	bool nacked;        /* a NACK has asked for `next`, at `nacked_at` */
-	bool congested;     /* a marked packet came that no ACK has told of */
+	bool congested;     /* a marked packet came, and no ACK has said so yet */
 	sim_time nacked_at;
 	sim_time echo;
 	sim_time cnp_interval; /* SIM_TIME_MAX = none are sent */
@@ -82,7 +82,7 @@ struct roce {
 	struct repeat *repeat; /* not owned; NULL = nobody needs marks */
 };
 
-/* The number of a connection's first packet: large enough for all numbers nearby to be positive. */
+/* The number of a connection's first packet: so large that roce_number() finds none below 0. */
 static inline uint64_t roce_first_number(const struct roce *roce)
 {
 	return (UINT64_C(1) << ROCE_PSN_BITS) + (uint64_t)roce->conf->first_psn;
@@ -99,8 +99,7 @@ void roce_tx_receive(struct roce_conn *conn, const struct packet *packet); /* ma
 void roce_rx_open(struct roce_conn *conn, uint32_t dst); /* route is set */
 void roce_rx_receive(struct roce_conn *conn, const struct packet *packet);
 
-/* roce_repeat.c. The receiver of a stream has come to its mark, or (`comes` false) has none yet:
- * sets the next. */
+/* roce_repeat.c. Sets the next mark of a stream's receiver. `comes`: it has just come to one. */
 void roce_mark(struct roce_conn *conn, bool comes);
 const struct repeat_stream *roce_stream(const void *roce, const struct packet *packet);
 void roce_repeat_packet(void *roce, struct repeat *repeat, struct packet *packet);

@@ -1,17 +1,18 @@
 /* The state of RoCE, for runs that repeat themselves (core/repeat.h). Each connection is a stream
  * of numbers of packets.
  *
- * Who uses a stream of bytes acts when what it expects has come, and when all that it has posted is
- * acknowledged, so it need not be gone through. One that is (tcp_app.repeats), and an owner of
- * packets, which has to be, posts messages all the time: they move on, too.
+ * The owner of a stream of bytes acts when the bytes that it expects have come, and when all that
+ * it has posted is acknowledged, so it need not be gone through. If it is (tcp_app.repeats), it may
+ * post messages all the time: they move on, too. So do those of an owner of packets, which has to
+ * be gone through.
  *
  * PSNs wrap. What is skipped lies between two wraps, so that PSNs grow as numbers do.
  *
- * Never equal: connections that have seen a mark, a NACK that is not answered, controls that go by
- * delays. */
+ * Nothing is skipped after a connection has seen a mark, while a NACK is not answered, or where a
+ * control goes by delays. */
 #include "transport/roce_conn.h"
 
-#define PACKETS_A_MARK 64
+#define PACKETS_A_MARK 64 /* as SEGMENTS_A_MARK in tcp_repeat.c */
 
 static const struct roce_conn *conn_of(const struct roce *roce, const struct packet *packet)
 {
@@ -41,7 +42,7 @@ void roce_repeat_packet(void *self, struct repeat *repeat, struct packet *packet
 		repeat_never(repeat);
 	repeat_number(repeat, &packet->seq, &conn->stream);
 	if (conn->packets)
-		repeat_same(repeat, packet->sent_at); /* is no time */
+		repeat_same(repeat, packet->sent_at); /* the owner's value, not a time */
 	else
 		repeat_time(repeat, &packet->sent_at);
 }
@@ -57,24 +58,16 @@ static uint64_t distance(const struct roce_conn *conn)
 	return repeat_distance(conn->roce->repeat, min) * (uint64_t)conn->roce->conf->mtu;
 }
 
-/* As in tcp_repeat.c: periods that have to come yet. */
-static uint64_t periods_to_come(const struct roce_conn *conn)
-{
-	const struct repeat *repeat = conn->roce->repeat;
-
-	if (repeat->leader == conn && repeat->marked)
-		return REPEAT_PERIODS - repeat->equal;
-	return 2 * (REPEAT_PERIODS + 1);
-}
-
 void roce_mark(struct roce_conn *conn, bool comes)
 {
 	struct roce_rx *rx = &conn->rx;
+	struct repeat *repeat = conn->roce->repeat;
 
-	if (!conn->roce->repeat)
+	if (!repeat)
 		return;
-	if (comes && rx->wanted - rx->bytes > periods_to_come(conn) * distance(conn))
-		repeat_mark(conn->roce->repeat, conn);
+	if (comes &&
+	    rx->wanted - rx->bytes > transport_periods_to_come(repeat, conn) * distance(conn))
+		repeat_mark(repeat, conn);
 	rx->mark = rx->bytes + distance(conn);
 	rx->expect = rx->mark < rx->wanted ? rx->mark : rx->wanted;
 }
@@ -86,7 +79,7 @@ static bool owner_repeats(const struct roce_conn *conn)
 	return conn->app && conn->app->repeats;
 }
 
-/* Of a message that was posted: it moves on if that goes on. */
+/* A number of a posted message: it moves on where the owner goes on posting. */
 static void repeat_posted(struct roce_conn *conn, struct repeat *repeat, uint64_t *number)
 {
 	if (conn->packets)
@@ -101,7 +94,7 @@ static void repeat_messages(struct roce_conn *conn, struct repeat *repeat)
 {
 	struct roce_tx *tx = &conn->tx;
 
-	/* what number a message has is nobody's business, so that stays */
+	/* the messages' own numbers decide nothing, so they stay */
 	repeat_same(repeat, tx->posted - tx->oldest);
 	repeat_same(repeat, tx->at - tx->oldest);
 	for (uint64_t i = tx->oldest; i < tx->posted; i++) {
@@ -112,7 +105,7 @@ static void repeat_messages(struct roce_conn *conn, struct repeat *repeat)
 	}
 }
 
-/* Packets that may be passed before a message that is posted, or a stretch of PSNs, is over. */
+/* Skips end before a posted message, or a stretch of PSNs, does. */
 static void repeat_ends(struct roce_conn *conn, struct repeat *repeat)
 {
 	struct roce_tx *tx = &conn->tx;
@@ -132,8 +125,7 @@ static void repeat_ends(struct roce_conn *conn, struct repeat *repeat)
 	}
 }
 
-/* A timer that was set within the period moves on. An older one, which looks how late it is,
- * bounds what is skipped. */
+/* As in tcp_repeat.c. */
 static void repeat_timer(struct roce_tx *tx, sim_time rto, struct repeat *repeat)
 {
 	bool set = repeat->marked && tx->timer_at - rto > repeat->marked;
@@ -158,7 +150,7 @@ static void repeat_sender(struct roce_conn *conn, struct repeat *repeat)
 	    tx->una >> ROCE_PSN_BITS != tx->nxt >> ROCE_PSN_BITS)
 		repeat_never(repeat);
 	repeat_same_bytes(repeat, &tx->cc, sizeof(tx->cc));
-	if (tx->ack_every <= ROCE_PSN_MASK) /* else packets ask where PSNs wrap, at most */
+	if (tx->ack_every <= ROCE_PSN_MASK) /* else a stretch of PSNs has one such packet at most */
 		repeat_same(repeat, tx->una % tx->ack_every);
 	repeat_same(repeat, (uint64_t)tx->timeouts << 1 | tx->limited);
 	repeat_ends(conn, repeat); /* as they are before they move on */

@@ -30,7 +30,7 @@ static void acknowledge(struct roce_conn *conn, uint8_t flags)
 	send_back(conn, PACKET_ACK, flags);
 }
 
-/* DCQCN section 3.2: at most one CNP in an interval, whatever comes. */
+/* DCQCN section 3.2: at most one CNP in an interval, however many packets are marked. */
 static void on_mark(struct roce_conn *conn)
 {
 	struct roce_rx *rx = &conn->rx;
@@ -58,6 +58,7 @@ static void on_gap(struct roce_conn *conn)
 	acknowledge(conn, ROCE_NACK);
 }
 
+/* `expect` has come: the mark, what the owner wants, or both. */
 static void reached(struct roce_conn *conn)
 {
 	struct roce_rx *rx = &conn->rx;
@@ -70,7 +71,7 @@ static void reached(struct roce_conn *conn)
 	rx->expect = rx->mark < rx->wanted ? rx->mark : rx->wanted;
 	if (!wanted)
 		return;
-	if (conn->roce->repeat) /* it may be idle now */
+	if (conn->roce->repeat) /* the connection may be idle now */
 		repeat_leave(conn->roce->repeat, conn);
 	if (conn->app && conn->app->delivered)
 		conn->app->delivered(conn->owner, rx->bytes);
@@ -103,7 +104,7 @@ void roce_rx_receive(struct roce_conn *conn, const struct packet *packet)
 		if (number > rx->next)
 			on_gap(conn);
 		else
-			acknowledge(conn, 0); /* the ACK seems to be lost */
+			acknowledge(conn, 0); /* sent again: the ACK seems to be lost */
 		return;
 	}
 	if (conn->roce->topo->net.onlooker)

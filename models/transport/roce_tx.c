@@ -14,7 +14,7 @@ static struct roce_message *message(const struct roce_tx *tx, uint64_t i)
 	return &tx->messages[i & tx->mask];
 }
 
-/* The number behind its last packet. */
+/* The number behind the last packet of message `i`. */
 static uint64_t message_end(const struct roce_tx *tx, uint64_t i)
 {
 	return i + 1 < tx->posted ? message(tx, i + 1)->first : tx->end;
@@ -45,8 +45,8 @@ static bool window_allows(const struct roce_tx *tx)
 	       (flight < tx->window && (double)(int64_t)(flight + 1) * tx->cc.mss <= tx->cc.cwnd);
 }
 
-/* A window may close on packets of which none asks for an ACK, when an earlier ACK makes it
- * smaller: then one more may go, which asks. */
+/* After an ACK has made the window smaller, there may be no packet in flight that asks for another
+ * ACK. Then one more packet may go, and asks. */
 static bool has_work(const struct roce_tx *tx)
 {
 	return tx->nxt < tx->end && (tx->asked <= tx->una || window_allows(tx));
@@ -59,8 +59,8 @@ static void on_pacing_timer(struct sim *sim, uint32_t entity, void *owner)
 }
 
 /* Whether the next packet has to wait for the pacing timer, which is then set. The gap of a window
- * counts from the newest packet, though it may have become so small since; once set it stays. A
- * control that has given up its rate, or gap, since wants none behind that packet any more. */
+ * counts from the newest packet, even if the window became so small only after that had left. Its
+ * end, once set, stays, unless the control has given up its rate or gap since. */
 static bool held_back(struct roce_conn *conn)
 {
 	struct roce_tx *tx = &conn->tx;
@@ -93,7 +93,7 @@ static void arm_timer(struct roce_conn *conn)
 
 	tx->deadline =
 		sim->now + transport_timeout(conf->rto, tx->timeouts, (unsigned)conf->backoff);
-	/* a timer that fires before the deadline is left alone: it will look then */
+	/* a timer that fires before the deadline stays: its handler sets it again */
 	if (tx->timer_at <= tx->deadline)
 		return;
 	tx->timer_at = tx->deadline;
@@ -107,8 +107,8 @@ static void stop_timer(struct roce_conn *conn)
 	timer_cancel(conn->roce->sim, &conn->tx.timer);
 }
 
-/* An ACK is due for this packet, and the timer waits for it. Other packets need no timer: if one is
- * lost, this packet shows it, or is lost, too. */
+/* This packet asks for an ACK, and the timer waits for it. Other packets need no timer: if one is
+ * lost, the receiver notices at this packet, unless that is lost, too. */
 static void ask(struct roce_conn *conn, uint64_t number)
 {
 	struct roce_tx *tx = &conn->tx;
@@ -118,16 +118,17 @@ static void ask(struct roce_conn *conn, uint64_t number)
 	tx->asked = number + 1;
 }
 
-/* The packet at `nxt`, apart from what depends on the packets behind it. */
+/* Fills in the packet at `nxt`, apart from what depends on the packets behind it. */
 static void fill_packet(struct roce_conn *conn, struct packet *packet)
 {
 	const struct roce_tx *tx = &conn->tx;
 	const struct roce_conf *conf = conn->roce->conf;
-	const struct roce_message *of = message(tx, tx->at);
-	uint64_t mtu = (uint64_t)conf->mtu, left = of->size - (tx->nxt - of->first) * mtu;
+	const struct roce_message *current = message(tx, tx->at);
+	uint64_t mtu = (uint64_t)conf->mtu;
+	uint64_t left = current->size - (tx->nxt - current->first) * mtu;
 	uint64_t payload = left < mtu ? left : mtu, size = payload + (uint64_t)conf->header;
 
-	if (tx->nxt == of->first)
+	if (tx->nxt == current->first)
 		size += (uint64_t)conf->write_header;
 	*packet = (struct packet){
 		.seq = roce_psn(tx->nxt),
@@ -189,7 +190,7 @@ void roce_post(struct roce *roce, uint32_t number, uint64_t size)
 	uint64_t mtu = (uint64_t)roce->conf->mtu;
 
 	SIM_BUG_ON(!size);
-	/* what has left by now has not seen this: who posts may be an event of another host */
+	/* this may be an event of another host: what has left by now has not seen the message */
 	network_catch_up(&roce->topo->net, tx->host, roce->sim->now);
 	tx->messages = ring_reserve(tx->messages, &tx->mask, tx->oldest, tx->posted,
 				    sizeof(*tx->messages));
@@ -213,7 +214,7 @@ static void on_acknowledged(struct roce_tx *tx, uint64_t number)
 	tx->una = number;
 	tx->timeouts = 0;
 	drop_acknowledged(tx);
-	if (tx->nxt < number) { /* the packets had come before the sender went back */
+	if (tx->nxt < number) { /* the sender went back, but these packets had come */
 		tx->nxt = number;
 		find_message(tx);
 	}
@@ -231,7 +232,7 @@ static void tell_control(struct roce_conn *conn, uint64_t acked, const struct pa
 		.in_recovery = tx->nxt < tx->max,
 		.growth = tx->limited ? acked * mtu : 0,
 		.now = now,
-		.rtt = now - packet->echo, /* read with streams alone: roce_set_packets() */
+		.rtt = now - packet->echo, /* only streams echo a time; see roce_set_packets() */
 	};
 
 	tx->ops->on_ack(&tx->cc, &ack);
@@ -244,7 +245,7 @@ static void on_congestion(struct roce_conn *conn)
 		conn->tx.ops->on_cnp(&conn->tx.cc, conn->roce->sim->now);
 }
 
-/* A NACK acknowledges as an ACK does, and the rest has to be sent again. */
+/* An ACK or a NACK. Both acknowledge all before `number`; after a NACK the rest is sent again. */
 static void on_ack(struct roce_conn *conn, uint64_t number, const struct packet *packet)
 {
 	struct roce_tx *tx = &conn->tx;

@@ -72,7 +72,7 @@ static void tcp_prefetch(void *self, const struct packet *packet)
 		__builtin_prefetch(conn + at);
 }
 
-/* Closed ones, too: their receivers still answer. */
+/* Closed connections get new routes, too: their receivers still answer. */
 static void tcp_reroute(void *self)
 {
 	struct tcp *tcp = self;
@@ -153,7 +153,7 @@ static void give_slot(struct tcp *tcp, struct tcp_conn *conn)
 	tcp->idle[i] = conn;
 }
 
-/* Collects what partitions have closed, all of it later than what was collected before. */
+/* Collects what partitions have closed. All of it closed later than the slots that are idle. */
 static void collect_closed(struct tcp *tcp)
 {
 	size_t before = tcp->idle_count;
@@ -187,7 +187,7 @@ static struct tcp_conn *take_slot(struct tcp *tcp)
 	return conn;
 }
 
-/* A hash of what would be the 5-tuple; the way back hashes on its own. */
+/* The key stands for the 5-tuple that switches hash. The way back has a hash of its own. */
 void transport_route(const struct topology *topo, uint32_t src, uint32_t dst, uint64_t key,
 		     bool back, struct route *route)
 {
@@ -197,6 +197,7 @@ void transport_route(const struct topology *topo, uint32_t src, uint32_t dst, ui
 		       route);
 }
 
+/* The idle time of a frame; `switches`: without the last link. */
 static sim_time one_way(const struct topology *topo, uint32_t from, const struct route *route,
 			uint32_t frame, bool switches)
 {
@@ -318,7 +319,7 @@ void tcp_write(struct tcp *tcp, uint32_t number, uint64_t size)
 {
 	const struct tcp_tx *tx = &tcp->conns[number]->tx;
 
-	/* what has left by now has not seen this: who writes may be an event of another host */
+	/* this may be an event of another host: what has left by now has not seen the new bytes */
 	network_catch_up(tx->net, tx->host, tx->net->sim->now);
 	tcp->conns[number]->tx.written += size;
 	if (tcp->topo->net.onlooker)
@@ -359,7 +360,7 @@ const struct transport_stats *tcp_stats(const struct tcp *tcp, uint32_t number)
 {
 	const struct tcp_tx *tx = &tcp->conns[number]->tx;
 
-	/* who asks may be an event of another host */
+	/* this may be an event of another host */
 	network_catch_up(tx->net, tx->host, tx->net->sim->now);
 	return &tcp->conns[number]->stats;
 }

@@ -44,8 +44,8 @@ struct tcp_app {
 	void (*delivered)(void *owner, uint64_t total);
 	/* At the sender: everything written so far has been acknowledged. */
 	void (*drained)(void *owner);
-	/* Of runs that repeat themselves: the owner's state is gone through, too, so what repeats
-	 * may be whole messages. */
+	/* In runs that repeat themselves (core/repeat.h) the owner's state is gone through, too. So
+	 * a period may contain whole messages. */
 	bool repeats;
 };
 
@@ -79,7 +79,7 @@ void tcp_join(struct tcp *tcp);
 /* Makes all segments control packets if the network has classes; before the first tcp_write(). */
 void tcp_set_urgent(struct tcp *tcp, uint32_t conn);
 
-/* Another least and first retransmission timeout than configured; before the first tcp_write(). */
+/* Sets the smallest and the first retransmission timeout; before the first tcp_write(). */
 void tcp_set_timeout(struct tcp *tcp, uint32_t conn, sim_time timeout);
 
 /* The application hands over `size` more bytes. */
@@ -102,7 +102,7 @@ sim_time tcp_ideal(const struct tcp *tcp, uint32_t conn, bytes size);
 sim_time tcp_ideal_between(const struct tcp *tcp, uint32_t src, uint32_t dst, uint64_t key,
 			   bytes size);
 
-/* For --why: a connection with this key has been opened. Fills in stream, job and counters. */
+/* For --why: a connection with this key has been opened. Stream, job and counters are set here. */
 void transport_tell_why(const struct network *net, uint64_t key,
 			const struct transport_stats *stats, struct why_conn conn);
 
@@ -111,15 +111,14 @@ void transport_tell_why(const struct network *net, uint64_t key,
 void transport_route(const struct topology *topo, uint32_t src, uint32_t dst, uint64_t key,
 		     bool back, struct route *route);
 
-/* An idle round trip on the path of a connection, by its routes there and back: of a frame and its
- * ACK. `switches`: without the last link each way, which is what the switches add to a single link.
- */
+/* The idle round trip of a frame and its ACK by these routes. `switches`: without the last link
+ * each way; that is what the switches add to a single link. */
 sim_time transport_round_trip(const struct topology *topo, uint32_t src, const struct route *there,
 			      uint32_t dst, const struct route *back, uint32_t frame,
 			      bool switches);
 
-/* The next timeout after so many since something new was acknowledged: it doubles with each, at
- * most `doublings` times (RFC 6298, 5.5). */
+/* The time until the next timeout, after so many with nothing new acknowledged between: each
+ * doubles it, at most `doublings` times (RFC 6298, 5.5). */
 static inline sim_time transport_timeout(sim_time rto, unsigned timeouts, unsigned doublings)
 {
 	return rto << (timeouts < doublings ? timeouts : doublings);
@@ -127,16 +126,20 @@ static inline sim_time transport_timeout(sim_time rto, unsigned timeouts, unsign
 
 const struct tcp_conf *tcp_parameters(const struct tcp *tcp);
 
-/* Whether all timers that a sender starts are long enough for nic_deferrable(). */
+/* Whether all timeouts of a sender are long enough for nic_deferrable(). */
 bool tcp_deferrable(const struct tcp *tcp);
 
 /* Open connections; 0 after everything has finished. */
 size_t tcp_open_count(const struct tcp *tcp);
 
-/* From now on marks are set in `repeat`, which goes through the connections by tcp_repeat(). */
+/* From now on receivers set marks in `repeat`, whose walk() calls tcp_repeat(). */
 struct repeat;
 void tcp_skip_what_repeats(struct tcp *tcp, struct repeat *repeat);
 void tcp_repeat(struct tcp *tcp, struct repeat *repeat);
+
+/* A mark of `who` pays only if more than so many periods are to come: those that still have to be
+ * equal and, before its first mark, as many again to skip. */
+uint64_t transport_periods_to_come(const struct repeat *repeat, const void *who);
 
 /* Prints what connections wait for: a line for each that is stuck, at most `limit`. */
 void tcp_report_waiting(const struct tcp *tcp, FILE *to, size_t limit);

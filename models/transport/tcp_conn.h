@@ -6,9 +6,9 @@
 #include "transport/ranges.h"
 #include "transport/tcp.h"
 
-/* The two hosts of a connection may be in two partitions (core/parts.h). Each has a half with its
- * own view of the network. Within a window it touches nothing outside its half that the other
- * writes. */
+/* The two hosts of a connection may be in two partitions (core/parts.h). Each host has a half of
+ * the connection, with its own view of the network. Within a window of partitions neither touches
+ * what the other writes. */
 
 /* The sender's half. */
 struct tcp_tx {
@@ -20,8 +20,7 @@ struct tcp_tx {
 	uint32_t host;
 	uint64_t una, nxt, max; /* first unacknowledged, next to send, highest sent */
 	uint64_t written;       /* by the application */
-	uint64_t recover;       /* `max` at the last timeout or start of a recovery, which ends when
-				 * this is acknowledged; 0 = there was none */
+	uint64_t recover;       /* ends recovery: `max` at its start or a timeout; 0 = none */
 	uint64_t usage_end;     /* `limited` and `max_flight` are of the window up to here */
 	uint64_t max_flight;
 	double inflation; /* of the window during recovery, bytes */
@@ -36,7 +35,7 @@ struct tcp_tx {
 	sim_time timer_at; /* when it fires; SIM_TIME_MAX = not set */
 	struct timer timer;
 	sim_time sent_at;    /* the newest segment */
-	sim_time next_at;    /* pacing: no segment before this; 0 = the newest set no gap */
+	sim_time next_at;    /* pacing: no segment before this; 0 = no gap behind the newest */
 	struct timer pacing; /* only of controls that pace */
 };
 
@@ -64,9 +63,9 @@ struct tcp_rx {
 	struct route route;     /* of the ACKs */
 };
 
-/* What a sender did in a period that may repeat, for its window: sent a segment, or got an ACK. */
+/* What changed a window in a period that may repeat: the sender sent a segment, or got an ACK. */
 struct tcp_step {
-	uint64_t una, nxt; /* then */
+	uint64_t una, nxt; /* after it */
 	sim_time rtt;      /* of an ACK */
 	bool sent;
 	bool odd; /* the window stopped it, or it saw a mark or a loss */
@@ -102,8 +101,7 @@ struct tcp {
 	size_t count, capacity;
 	struct tcp_conn **idle; /* closed ones; the last is used next */
 	size_t idle_count, idle_capacity;
-	struct tcp_conn *
-		*closed; /* closed since the last was opened: lists of partitions 1..parts */
+	struct tcp_conn **closed; /* by partition from 1 on: those closed since the last opening */
 	unsigned parts;
 	struct repeat *repeat; /* not owned; NULL = nothing is skipped */
 };
@@ -120,14 +118,13 @@ void tcp_rx_open(struct tcp_conn *conn, uint32_t dst, uint32_t ack_every, uint64
 void tcp_rx_close(struct tcp_conn *conn); /* when its slot is used again */
 void tcp_rx_receive(struct tcp_conn *conn, const struct packet *packet);
 
-/* tcp_repeat.c. The receiver has come to its mark, or (`comes` false) has none yet: sets the next.
- */
+/* tcp_repeat.c. Sets the receiver's next mark. `comes`: it has just come to one. */
 void tcp_mark(struct tcp_conn *conn, bool comes);
 void tcp_log(struct tcp_conn *conn, struct tcp_step step);
 const struct repeat_stream *tcp_stream(const void *tcp, const struct packet *packet);
 void tcp_repeat_packet(void *tcp, struct repeat *repeat, struct packet *packet);
 
-/* tcp_tx.c: what this step, so many bytes later, does to the window and to the round trip. */
+/* tcp_tx.c: applies a step to window and round trip again, as if `later` bytes further on. */
 void tcp_tx_replay(struct tcp_conn *conn, const struct tcp_step *step, uint64_t later);
 
 static inline bool tcp_is_recorded(const struct tcp_conn *conn)

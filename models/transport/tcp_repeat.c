@@ -1,16 +1,16 @@
 /* The state of TCP, for runs that repeat themselves (core/repeat.h). Each connection is a stream of
  * bytes.
  *
- * Who uses a connection acts when what it expects has come, and when all that it has written is
- * acknowledged: up to there nobody's state changes but that of connections. So schemes that do
- * nothing but exchange messages need not be gone through. Where they are (tcp_app.repeats), what is
- * written and expected moves on with them.
+ * The owner of a connection acts when the bytes that it expects have come, and when all that it has
+ * written is acknowledged. Until then only connections change their state, so a scheme that only
+ * exchanges messages need not be gone through. If it is (tcp_app.repeats), the ends of what is
+ * written and expected move on, too.
  *
- * What a window counts (DCTCP's alpha, whether it was used) has rounds of its own, and need not be
- * equal as long as the window decides nothing: nobody was stopped by it, or saw a mark or a loss.
- * Nor need round trips be that have not settled yet, where the timeout is the least that it may be.
- * Then what senders did in the recorded period is gone through again, for windows and round trips
- * alone. */
+ * What a window counts (DCTCP's alpha, whether the window was used) has periods of its own. It need
+ * not be equal as long as the window decides nothing: it stopped nobody, and nobody saw a mark or a
+ * loss. Round trips that have not settled yet need not be equal either while the timeout is at its
+ * minimum. What the sender did in the recorded period is replayed instead, for windows and round
+ * trips alone. */
 #include "transport/tcp_conn.h"
 
 #include "base/mem.h"
@@ -18,9 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The order of ties must not be the same by chance in all periods that are compared, so these have
- * to be long: with 8 segments, 9 of 24 runs of VGG16 under "ring" had another digest than without
- * skipping; with 16, 32 and 64 none had. */
+/* Segments from mark to mark, at least. The order of ties might be the same by chance in all of
+ * several short periods: with 8 segments, 9 of 24 runs of VGG16 under "ring" had another digest
+ * than without skipping; with 16, 32 and 64 none had. */
 #define SEGMENTS_A_MARK 32
 
 static const struct tcp_conn *conn_of(const struct tcp *tcp, const struct packet *packet)
@@ -59,13 +59,9 @@ static uint64_t distance(const struct tcp_conn *conn)
 	return repeat_distance(conn->tcp->repeat, min) * (uint64_t)conn->tcp->conf->mss;
 }
 
-/* Periods that have to come yet: all that have to be equal, and to begin with at least as many to
- * skip. */
-static uint64_t periods_to_come(const struct tcp_conn *conn)
+uint64_t transport_periods_to_come(const struct repeat *repeat, const void *who)
 {
-	const struct repeat *repeat = conn->tcp->repeat;
-
-	if (repeat->leader == conn && repeat->marked)
+	if (repeat->leader == who && repeat->marked)
 		return REPEAT_PERIODS - repeat->equal;
 	return 2 * (REPEAT_PERIODS + 1);
 }
@@ -73,11 +69,13 @@ static uint64_t periods_to_come(const struct tcp_conn *conn)
 void tcp_mark(struct tcp_conn *conn, bool comes)
 {
 	struct tcp_rx *rx = &conn->rx;
+	struct repeat *repeat = conn->tcp->repeat;
 
-	if (!conn->tcp->repeat)
+	if (!repeat)
 		return;
-	if (comes && rx->wanted - rx->next > periods_to_come(conn) * distance(conn))
-		repeat_mark(conn->tcp->repeat, conn);
+	if (comes &&
+	    rx->wanted - rx->next > transport_periods_to_come(repeat, conn) * distance(conn))
+		repeat_mark(repeat, conn);
 	rx->mark = rx->next + distance(conn);
 }
 
@@ -93,7 +91,7 @@ void tcp_log(struct tcp_conn *conn, struct tcp_step step)
 
 /* --- connections --- */
 
-/* Of the period that is over. */
+/* Steps in the period that is over. */
 static size_t step_count(const struct tcp_conn *conn)
 {
 	return conn->steps_since == conn->tcp->repeat->marked ? conn->step_count : 0;
@@ -107,8 +105,8 @@ static bool steps_are_plain(const struct tcp_conn *conn)
 	return true;
 }
 
-/* Whether the timeout stays the least with round trips as in the period. Their average is never
- * above the longest, nor their deviation. */
+/* Whether round trips as in the period keep the timeout at its minimum. Neither their average nor
+ * their deviation is ever above the longest. */
 static bool timeout_is_min(const struct tcp_conn *conn)
 {
 	const struct tcp_tx *tx = &conn->tx;
@@ -120,7 +118,7 @@ static bool timeout_is_min(const struct tcp_conn *conn)
 	return longest <= tx->min_rto / 5;
 }
 
-/* What is gone through again: once it is as it was, it goes round. Positions are those of `una`. */
+/* The state that steps change. Once it is as it was before, it goes round. */
 struct replayed {
 	struct cc cc;
 	uint64_t usage_end, max_flight, limited;
@@ -141,7 +139,7 @@ static struct replayed replayed_of(const struct tcp_tx *tx)
 	return state;
 }
 
-/* Moves on by so many bytes alone. */
+/* Moves positions on by so many bytes, and changes nothing else. */
 static void move(const struct cc_ops *ops, struct cc *cc, uint64_t *usage_end, uint64_t by)
 {
 	if (ops->move)
@@ -149,8 +147,8 @@ static void move(const struct cc_ops *ops, struct cc *cc, uint64_t *usage_end, u
 	*usage_end += by;
 }
 
-/* Every so often, at twice the distance, the state is kept and compared with those after it
- * (Brent's algorithm): when it is the same, whole rounds are left out. */
+/* Replays so many periods. The state after 1, 2, 4, ... of them is kept and compared with those
+ * after it (Brent's algorithm): once one is the same, whole rounds are left out. */
 static void replay(struct tcp_conn *conn, uint64_t periods)
 {
 	struct tcp_tx *tx = &conn->tx;
@@ -187,8 +185,8 @@ static bool owner_repeats(const struct tcp_conn *conn)
 	return conn->app && conn->app->repeats;
 }
 
-/* A timer that was set within the period moves on. An older one, which looks how late it is,
- * bounds what is skipped. */
+/* A timer that was set within the period moves on. An older one stays, and bounds what is skipped;
+ * its handler will look at the deadline. */
 static void repeat_timer(struct tcp_tx *tx, struct repeat *repeat)
 {
 	if (!timer_pending(repeat->sim, &tx->timer)) {

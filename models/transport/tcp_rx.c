@@ -3,9 +3,9 @@
 #include "transport/keys.h"
 
 /* The time that the sender subtracts from its clock to get the round trip. A control that goes by
- * delay wants the delay of the network alone, so the time that the receiver put the ACK off is
+ * delay wants the delay of the network alone, so the time for which the receiver put the ACK off is
  * added (Swift, SIGCOMM 2020, section 3.1: the receiver states its own delay). For other controls
- * the round trip includes it, as in RFC 7323, for the sake of the timeout. */
+ * the round trip includes that time, as in RFC 7323, for the sake of the timeout. */
 static sim_time echo(const struct tcp_rx *rx)
 {
 	return rx->delays ? rx->echo + (rx->net->sim->now - rx->arrived) : rx->echo;
@@ -56,7 +56,7 @@ static void acknowledge(struct tcp_rx *rx, const struct packet *packet, bool in_
 		rx->next = next;
 	}
 	rx->ce = ce;
-	if (!rx->unacked) { /* the earliest that the ACK answers (RFC 7323, 4.3) */
+	if (!rx->unacked) { /* the ACK echoes the earliest segment (RFC 7323, 4.3) */
 		rx->echo = packet->sent_at;
 		rx->arrived = rx->net->sim->now;
 	}
@@ -66,6 +66,7 @@ static void acknowledge(struct tcp_rx *rx, const struct packet *packet, bool in_
 		timer_set(rx->net->sim, &rx->timer, rx->net->sim->now + rx->tcp->conf->ack_delay);
 }
 
+/* `expect` has come: the mark, what the owner wants, or both. */
 static void reached(struct tcp_conn *conn)
 {
 	struct tcp_rx *rx = &conn->rx;
@@ -78,7 +79,7 @@ static void reached(struct tcp_conn *conn)
 	rx->expect = rx->mark < rx->wanted ? rx->mark : rx->wanted;
 	if (!wanted)
 		return;
-	if (rx->tcp->repeat) /* it may be idle now */
+	if (rx->tcp->repeat) /* the connection may be idle now */
 		repeat_leave(rx->tcp->repeat, conn);
 	if (conn->app && conn->app->delivered)
 		conn->app->delivered(conn->owner, rx->next);

@@ -30,7 +30,7 @@ static uint64_t window(const struct tcp_conn *conn)
 	return cap && cap < w ? cap : w;
 }
 
-/* A segment may be sent when it fits into the window; one always may. */
+/* A segment may be sent when it fits into the window, or when nothing is in flight. */
 static bool window_allows(const struct tcp_conn *conn)
 {
 	const struct tcp_tx *tx = &conn->tx;
@@ -55,8 +55,8 @@ static void on_pacing_timer(struct sim *sim, uint32_t entity, void *owner)
 }
 
 /* Whether the next segment has to wait for the pacing timer, which is then set. A gap counts from
- * the newest segment, though the window may have become so small since; once set it stays. A
- * control that has given up its gap since wants none behind that segment any more. */
+ * the newest segment, even if the window became so small only after that had left. Its end, once
+ * set, stays, unless the control has given up its gap since. */
 static bool held_back(struct tcp_conn *conn)
 {
 	struct tcp_tx *tx = &conn->tx;
@@ -77,8 +77,8 @@ static void pace(struct tcp_tx *tx)
 	tx->next_at = tx->cc.gap ? tx->sent_at + tx->cc.gap : 0;
 }
 
-/* There is more to send, and the congestion window forbids it (not the receive window: a window
- * that is not used must not grow). */
+/* The congestion window, not the receive window, stops the sender: a congestion window that is not
+ * used must not grow. */
 static bool window_limited(const struct tcp_conn *conn)
 {
 	const struct tcp_tx *tx = &conn->tx;
@@ -87,7 +87,8 @@ static bool window_limited(const struct tcp_conn *conn)
 	       tx->nxt - tx->una + segment_size(conn, tx->nxt) > congestion_window(tx);
 }
 
-/* Linux, tcp_cwnd_validate(): a window that was not used must not grow. */
+/* Notes how far the window has been used within a round trip (Linux, tcp_cwnd_validate()): one that
+ * was not used up must not grow. */
 static void note_usage(struct tcp_tx *tx, bool limited)
 {
 	uint64_t flight = tx->nxt - tx->una;
@@ -99,9 +100,9 @@ static void note_usage(struct tcp_tx *tx, bool limited)
 	}
 }
 
-/* By how much this ACK may open the window (Linux, tcp_is_cwnd_limited()). While
- * data is sent again after a timeout, an ACK may cover much that had arrived
- * before: it counts as one segment (RFC 5681, section 3.1; RFC 3465, 2.3). */
+/* By how much this ACK may open the window (Linux, tcp_is_cwnd_limited()). While data is sent again
+ * after a timeout, an ACK may cover much that had arrived before: it counts as one segment (RFC
+ * 5681, section 3.1; RFC 3465, 2.3). */
 static uint64_t growth(const struct tcp_tx *tx, uint64_t acked)
 {
 	const struct cc *cc = &tx->cc;
@@ -120,7 +121,7 @@ static void arm_timer(struct tcp_conn *conn)
 	struct sim *sim = tx->net->sim;
 
 	tx->deadline = sim->now + transport_timeout(tx->rto, tx->timeouts, MAX_BACKOFF);
-	/* a timer that fires before the deadline is left alone: it will look then */
+	/* a timer that fires before the deadline stays: its handler sets it again */
 	if (tx->timer_at <= tx->deadline)
 		return;
 	tx->timer_at = tx->deadline;
@@ -158,7 +159,7 @@ static void fill_segment(struct tcp_conn *conn, uint64_t seq, uint64_t payload,
 	}
 }
 
-/* Fills in the first segment that is missing. It may join short ones, but has no new data. */
+/* Fills in the first segment that is missing. It may join short segments, but has no new data. */
 static void send_again(struct tcp_conn *conn, struct packet *packet)
 {
 	struct tcp_tx *tx = &conn->tx;
@@ -205,11 +206,12 @@ void tcp_tx_wake(struct tcp_conn *conn)
 
 /* --- acknowledgements at the sender --- */
 
-/* RFC 6298, in integers, so that no rounding depends on the platform. If samples leave out the wait
- * of a delayed ACK, the timeout adds it, as in RFC 9002, section 6.2.1. */
+/* RFC 6298, in integers, so that no rounding depends on the platform. If samples leave out how long
+ * the receiver delayed ACKs, the timeout adds the longest delay (as in RFC 9002, section 6.2.1). */
 static void measure_rtt(struct tcp_conn *conn, sim_time rtt)
 {
 	struct tcp_tx *tx = &conn->tx;
+
 	if (!tx->srtt) {
 		tx->srtt = rtt;
 		tx->rttvar = rtt / 2;

@@ -96,7 +96,7 @@ Test(schedule_exact, doubled_or_lost_contribution)
 		build(&run);
 		until_sent(&run, 2);
 		own = exact_contribution(&the_ring->exact, the_ring->ranks[2].worker, 0);
-		cr_assert_eq(chunk_sent(6, 2, 2), 0); /* message 2 of rank 2 carries chunk 0 */
+		cr_assert_eq(piece_sent(6, 2, 2), 0); /* message 2 of rank 2 carries chunk 0 */
 		*value_under_way(2) += lost ? -own : own;
 		expect_violation(&run);
 	}

@@ -36,11 +36,11 @@ struct cc {
 	double cwnd, ssthresh; /* bytes; a packet may always go when nothing is in flight */
 	double mss;
 	bps rate;         /* of the frames; 0: as fast as the window allows */
-	sim_time gap;     /* from one packet to the next, of a window below a packet; 0 = none */
+	sim_time gap;     /* between packets, for a window below one packet; 0 = none */
 	bps line;         /* rate of the sender's link */
 	const void *conf; /* parameters, as ops->table describes them; not owned */
-	/* What the switches of the path add to an idle round trip: their latency, and the links
-	 * behind them, there and back. 0 unless cc_ops.delays. */
+	/* What the switches of the path add to an idle round trip: their latency and that of the
+	 * links behind them, both ways. 0 unless cc_ops.delays. */
 	sim_time switches;
 	uint32_t hops;                                         /* switches on the path */
 	alignas(uint64_t) unsigned char state[CC_STATE_BYTES]; /* of the algorithm: CC_STATE() */
@@ -81,22 +81,22 @@ struct cc_ops {
 	void (*on_loss)(struct cc *cc, sim_time now); /* TCP: third duplicate ACK; RoCE: NACK */
 	/* The nth timeout, from 1, since something new was acknowledged. `flight` in bytes. */
 	void (*on_timeout)(struct cc *cc, unsigned nth, uint64_t flight, sim_time now);
-	/* Required of TCP's controls that keep positions in the stream: they are later by so much
+	/* Required of TCP's controls that keep positions in the stream: adds `by` to them
 	 * (transport/tcp_repeat.c). */
 	void (*move)(struct cc *cc, uint64_t by);
-	/* Optional; only RoCE calls the rest. A frame of `size` bytes leaves now. The gap behind it
-	 * follows the rate that this function sets. An algorithm with timers runs here, and in
-	 * on_cnp(), those that were due before now: nobody looks at the rate between two packets,
-	 * so they need no events. */
+	/* Optional; only RoCE calls the rest. A frame of `size` bytes leaves now; the rate that
+	 * this function sets decides the gap behind it. An algorithm's timers need no events, as
+	 * nobody looks at the rate between two packets: this function and on_cnp() run those that
+	 * were due before now. */
 	void (*on_send)(struct cc *cc, uint32_t size, sim_time now);
 	/* The receiver says that marked packets have come. */
 	void (*on_cnp)(struct cc *cc, sim_time now);
-	/* Required with on_cnp(). The receiver sends a packet that says so, at most one in this
-	 * time. 0: it sets a bit in the ACK of each marked packet. */
+	/* Required with on_cnp(): the shortest time between two CNPs of a receiver. 0: it sends no
+	 * CNPs, but sets a bit in the ACK of each marked packet. */
 	sim_time (*cnp_interval)(const struct cc *cc);
 };
 
-/* They fill an array of pointers to the parameters of all controls of TCP, or of RoCE. */
+/* Each fills an array of pointers to the parameters of all controls of TCP, or of RoCE. */
 extern const struct conf_table cc_table, roce_cc_table;
 
 /* The place of a control's parameters in that array. */

@@ -2,15 +2,15 @@
  *
  * The parameter set decides between two versions of the sender:
  *   sigcomm15         cuts at each CNP; grows by a timer and a byte counter (section 3.3)
- *   hpcc_paper, hpcc  a CNP only sets two flags. The update of alpha and the cut look at these at
- *                     intervals of their own; grows by the timer alone (cnp_received_mlx() and
- *                     others in rdma-hw.cc of that simulator)
+ *   hpcc_paper, hpcc  only sets two flags at a CNP. The update of alpha and the cut each look at
+ *                     theirs at an interval of their own. Grows by the timer alone
+ *                     (cnp_received_mlx() and others in rdma-hw.cc of that simulator)
  * A connection begins at the rate of its link, and no timer runs before its first CNP. Rates are
  * whole bits per second, halves rounded up, so that growth ends at the target.
  *
- * Simplified: a gap between packets keeps the rate of its beginning (the HPCC simulator re-times it
- * when the rate changes); an alpha below 1e-9 counts as 0. Switches mark ("ecn") by the queue that
- * a packet meets (the HPCC simulator: by the queue that it leaves). */
+ * Simplified: the rate at the beginning of a gap between packets decides its length (the HPCC
+ * simulator re-times it when the rate changes); an alpha below 1e-9 counts as 0. Switches mark
+ * ("ecn") by the queue that a packet meets (the HPCC simulator: by the queue that it leaves). */
 #include "transport/cc/dcqcn.h"
 
 #include <math.h>
@@ -122,6 +122,7 @@ static bool is_hpcc(const struct cc *cc)
 
 #define PICK(cc, field) (conf_of(cc)->field ? conf_of(cc)->field : preset_of(cc)->field)
 
+/* A step of the target: HPCC's presets grow with the rate of the link. */
 static bps step(const struct cc *cc, bps given, bps preset)
 {
 	if (given)
@@ -153,8 +154,8 @@ static void grow_target(struct cc *cc, bps by)
 	d->target = d->target + by < cc->line ? d->target + by : cc->line;
 }
 
-/* The stages of both versions. HPCC's counts the increases before this one, and has a single
- * additive increase before hyper increase. */
+/* The stages of both versions: fast recovery, additive and hyper increase. HPCC's does not count
+ * this increase when it picks the stage, and has a single additive one. */
 static void increase(struct cc *cc)
 {
 	struct dcqcn *d = dcqcn_of(cc);
@@ -220,12 +221,13 @@ static void run_cut(struct cc *cc)
 	d->cut_at += PICK(cc, cut_interval);
 }
 
-static sim_time behind(sim_time at, sim_time interval, sim_time now)
+/* The first time of a timer, next due `at`, that is not before now. */
+static sim_time not_before(sim_time at, sim_time interval, sim_time now)
 {
 	return at < now ? at + (now - at + interval - 1) / interval * interval : at;
 }
 
-/* Nothing can change any more: skip() moves the timers on in one step. */
+/* No timer can change anything before the next CNP, so skip() moves all on at once. */
 static bool rests(const struct cc *cc)
 {
 	const struct dcqcn *d = dcqcn_of(cc);
@@ -238,14 +240,14 @@ static void skip(struct cc *cc, sim_time now)
 {
 	struct dcqcn *d = dcqcn_of(cc);
 
-	d->alpha_at = behind(d->alpha_at, PICK(cc, alpha_timer), now);
+	d->alpha_at = not_before(d->alpha_at, PICK(cc, alpha_timer), now);
 	if (d->increase_at != SIM_TIME_MAX)
-		d->increase_at = behind(d->increase_at, PICK(cc, increase_timer), now);
+		d->increase_at = not_before(d->increase_at, PICK(cc, increase_timer), now);
 	if (is_hpcc(cc))
-		d->cut_at = behind(d->cut_at, PICK(cc, cut_interval), now);
+		d->cut_at = not_before(d->cut_at, PICK(cc, cut_interval), now);
 }
 
-/* Runs all that was due before now in its order; at the same time first the cut, then alpha. */
+/* Runs all timers that were due before now, in their order; of one time: cut, alpha, increase. */
 static void catch_up(struct cc *cc, sim_time now)
 {
 	struct dcqcn *d = dcqcn_of(cc);
@@ -295,14 +297,15 @@ static void cut_at_once(struct cc *cc, sim_time now)
 	d->increase_at = now + PICK(cc, increase_timer);
 }
 
+/* HPCC's sets. The first CNP starts the timers; alpha is 1 then, and does not count that CNP. */
 static void set_flags(struct cc *cc, sim_time now)
 {
 	struct dcqcn *d = dcqcn_of(cc);
 
-	d->alpha_cnp = d->cut_cnp = true;
+	d->cut_cnp = true;
+	d->alpha_cnp = d->armed;
 	if (d->armed)
 		return;
-	d->alpha_cnp = false;
 	d->alpha_at = now + PICK(cc, alpha_timer);
 	d->cut_at = now + PICK(cc, cut_interval) + CUT_BEHIND_LOOK;
 }

@@ -6,7 +6,7 @@
 
 enum dcqcn_set { DCQCN_SIGCOMM15, DCQCN_HPCC_PAPER, DCQCN_HPCC };
 
-/* 0, or not given: that of the set. */
+/* A parameter that is 0, or not given, is that of the set. */
 struct dcqcn_conf {
 	int set;
 	double g;

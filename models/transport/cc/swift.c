@@ -1,13 +1,18 @@
 /* Swift: Kumar et al., SIGCOMM 2020, delay-based.
  *
- * Modelled: the target delay with topology and flow scaling (section 3.5), additive increase, one
- * multiplicative decrease a round trip in proportion to the excess (section 3.2, algorithm 1),
- * windows below a packet, which are paced (section 3.6), losses and timeouts (algorithm 1): both
- * cut by max_mdf, but at most once a round trip, as everything else does; only timeouts in a row,
- * with no ACK between them, set the window to its minimum, from the retx_reset_threshold-th on. So
- * a single timeout halves by default, and the window does not start from the minimum as TCP's does
- * (RFC 5681). Simplified: only the window of the fabric; the endpoint window of section 3.3 would
- * follow `topology.host.latency`, which is constant here and part of every round trip.
+ * Modelled: the target delay with topology and flow scaling (section 3.5); additive increase, and a
+ * multiplicative decrease in proportion to the excess, at most once a round trip (section 3.2,
+ * algorithm 1); pacing of windows below a packet; losses and timeouts, which cut by max_mdf, also
+ * at most once a round trip. The window falls to its minimum only at the retx_reset_threshold-th
+ * timeout in a row. So a single timeout halves it by default; TCP would start again from one
+ * segment (RFC 5681).
+ *
+ * Simplified: only the window of the fabric. The endpoint window of section 3.3 would follow
+ * `topology.host.latency`, which is constant here and part of every round trip.
+ *
+ * Where we differ from algorithm 1: a round trip without decreases begins at a decrease (algorithm
+ * 1: at each event that does not raise the window); timeouts are in a row until something new is
+ * acknowledged (algorithm 1: until any ACK); ACKs during a fast recovery do not raise the window.
  *
  * The paper leaves the values of its parameters to the operator; the rows below say where ours are
  * from. Section 3.5 adds a constant to the target for each switch. A constant that is too small for
@@ -69,7 +74,7 @@ const struct conf_table swift_cc_table = { "swift", swift_rows, sizeof(struct sw
 #define MAX_CWND 50000.0 /* packets */
 
 struct swift {
-	sim_time decreased; /* when it last was */
+	sim_time decreased; /* when the window last was */
 	sim_time rtt;
 };
 CC_STATE(swift)
@@ -92,7 +97,7 @@ static double target(const struct cc *cc)
 	       (conf->hop_given ? cc->hops * (double)conf->hop : (double)cc->switches);
 }
 
-/* Section 3.6: a window below a packet is a packet every RTT / cwnd. */
+/* Algorithm 1: a window below a packet is a packet every RTT / cwnd. */
 static void set_window(struct cc *cc, double packets)
 {
 	const struct swift *swift = swift_of(cc);
@@ -103,6 +108,7 @@ static void set_window(struct cc *cc, double packets)
 	cc->gap = packets < 1 ? (sim_time)((double)swift->rtt / packets) : 0;
 }
 
+/* Lowers the window by the fraction `by`, unless that happened within the last round trip. */
 static void decrease(struct cc *cc, double by, sim_time now)
 {
 	struct swift *swift = swift_of(cc);
