@@ -31,9 +31,9 @@
  * - what cuts the window (`halve_on`). In the public code (common/CC_manager.h, switched off in its
  *   client) one packet a window decides: its ECN mark halves; neither holes nor resends count. With
  *   that rule windows grow without end where the queue is in a host's NIC, which marks nothing.
- * Ours adds: a timeout halves, and results that others overtook cut in proportion (window.h). Some
- * read the paper as halving for each of these, too (`loss`); with that a spread of 100 ns between
- *   workers, through collisions alone, takes most of the throughput;
+ *   Ours adds: a timeout halves, and results that others overtook cut in proportion (window.h).
+ *   Some read the paper as halving for each of these, too (`loss`); with that a spread of 100 ns
+ *   between workers, through collisions alone, takes most of the throughput;
  * - the window has no slow start (window.h), nor an upper limit (public code: 100 packets). */
 #include "ina/atp/atp.h"
 
@@ -77,7 +77,7 @@ static bool by_position(const struct atp_conf *conf)
 	return conf->pool.index == INDEX_POSITION || conf->pool.index == INDEX_REHASH;
 }
 
-/* A hash that no position before has; the salt counts up until it is found. */
+/* An index that no earlier position has: the hash with the first salt that gives one. */
 static uint16_t draw_index(const struct pool_job *job, uint32_t position, bool *used)
 {
 	uint32_t index = 0, count = pool_scheme(job)->pools[0].count;
@@ -93,7 +93,8 @@ static uint16_t draw_index(const struct pool_job *job, uint32_t position, bool *
 	return (uint16_t)index;
 }
 
-static struct atp_server *unused_indices(const struct pool_server *server, const bool *used)
+/* For a server that rehashes: every index that no position has yet and that is this server's. */
+static struct atp_server *new_server(const struct pool_server *server, const bool *used)
 {
 	const struct pool_job *job = server->job;
 	uint32_t count = pool_scheme(job)->pools[0].count;
@@ -122,7 +123,7 @@ uint32_t atp_rehash(struct pool_server *server, uint16_t slot)
 	return state->successor[slot];
 }
 
-/* Where indices belong to positions in the window, chunk p has position p mod so many. */
+/* How many positions the window has, where indices belong to them: chunk p is at p modulo this. */
 static uint32_t positions(const struct pool_scheme *scheme)
 {
 	uint32_t max = (uint32_t)((const struct atp_conf *)scheme->base.conf)->positions;
@@ -171,7 +172,7 @@ static void start(struct pool_job *job)
 		pool_worker(job, w)->state = memcpy(xmalloc(size), first, size);
 	free(first);
 	for (uint32_t q = 0; q < job->base.spec.servers && conf->pool.index == INDEX_REHASH; q++)
-		job->servers[q].state = unused_indices(&job->servers[q], used);
+		job->servers[q].state = new_server(&job->servers[q], used);
 	free(used);
 }
 

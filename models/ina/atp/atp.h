@@ -38,8 +38,8 @@ void atp_at_server(struct pool_server *server, const struct packet *packet);
 bool atp_add(struct partial_sums *sums, struct partial_sum *sum, struct bitmap contributors,
 	     uint64_t value);
 
-/* atp.c: the new index of a position whose packets collided at `slot`, + 1; 0 = it
- * keeps the old one. */
+/* atp.c: the new index of the position whose packets collided at `slot`, + 1; 0 = it keeps the old
+ * one. */
 uint32_t atp_rehash(struct pool_server *server, uint16_t slot);
 
 #endif

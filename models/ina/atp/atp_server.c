@@ -1,5 +1,5 @@
-/* ATP's parameter server: adds what switches did not, and acknowledges every sum by
- * its parameter packet. What is modelled: atp.c. */
+/* ATP's parameter server: adds what switches did not, and acknowledges every sum by its parameter
+ * packet. What is modelled: atp.c. */
 #include "ina/atp/atp.h"
 
 static void send_parameters(struct pool_server *server, const struct partial_sum *sum,

@@ -47,7 +47,7 @@ void adding_release(struct adding *queue)
 	free(queue->ring);
 }
 
-/* When the last packet is added; now if none waits. */
+/* When the last packet in the queue will have been added; now if none waits. */
 static sim_time last_due(const struct adding *queue)
 {
 	uint64_t last = queue->head + queue->count - 1;

@@ -1,4 +1,4 @@
-/* Packets that wait until their host has added up those before: only where its reduction rate is
+/* A queue of packets that a host has received and has yet to add: only where its reduction rate is
  * limited (collective/reducer.h). */
 #ifndef INASIM_INA_COMMON_ADDING_H
 #define INASIM_INA_COMMON_ADDING_H
@@ -14,10 +14,10 @@ struct adding {
 	struct adding_packet {
 		struct packet packet;
 		sim_time due;
-		uint32_t way; /* by which it came: why_works() */
+		uint32_t way; /* for why_worked() */
 	} * ring;
 	uint64_t head, count, mask;
-	struct timer timer; /* for the first */
+	struct timer timer; /* for the first packet */
 	void (*added)(void *owner, const struct packet *packet);
 	void *owner;
 };
@@ -29,8 +29,8 @@ void adding_init(struct adding *queue, struct network *net, uint32_t job, struct
 		 void (*added)(void *owner, const struct packet *packet), void *owner);
 void adding_release(struct adding *queue);
 
-/* The host has `size` bytes of the packet to add. One with nothing to add takes no time, but does
- * not overtake those before. */
+/* Queues a packet, of which the host has `size` bytes to add. With none to add it takes no time,
+ * but does not overtake the packets before it. */
 void adding_push(struct adding *queue, const struct packet *packet, bytes size);
 
 #endif

@@ -77,7 +77,7 @@ void crc32_init(struct crc32 *crc)
 					   crc->table[0][crc->table[t - 1][i] & 0xff];
 }
 
-/* Four bytes, the lowest first. */
+/* Takes in four bytes, the lowest first. */
 static uint32_t crc32_word(const struct crc32 *crc, uint32_t state, uint32_t word)
 {
 	state ^= word;

@@ -14,7 +14,7 @@ struct aggregator {
 	sim_time since; /* taken */
 	uint32_t owner; /* number of the job in the scheme + 1; 0 = free */
 	uint32_t chunk; /* low 32 bits */
-	uint32_t bits;  /* contributors that are in: of the level that `rack` names */
+	uint32_t bits;  /* contributors in the sum, of the level that `rack` names */
 	uint8_t rack;
 	uint8_t priority;  /* ESA */
 	uint8_t server;    /* of the owner, by number */
@@ -25,12 +25,12 @@ struct aggregator {
 struct aggregators {
 	struct aggregator *slots; /* NULL until a job comes */
 	uint32_t count;
-	uint32_t value_bytes; /* memory of one */
+	uint32_t value_bytes; /* memory of one aggregator */
 	sim_time idle_limit;  /* garbage collection; 0 = off */
 	sim_time *touched;    /* by slot; NULL when it is off */
 	struct collective_memory *memory;
 	struct holding_times *times; /* how long aggregators are held */
-	uint32_t user;               /* job that sends to it, + 1; for pool_repeat() alone */
+	uint32_t user; /* a job that sends to this switch, + 1; for pool_repeat() alone */
 };
 
 void aggregators_init(struct aggregators *pool, struct collective_memory *memory,
@@ -45,7 +45,7 @@ static inline bool aggregator_is(const struct aggregator *a, uint32_t job, uint3
 	return a->owner == job + 1 && a->chunk == chunk;
 }
 
-/* Gives a free one an owner; the caller sets what it holds. */
+/* Gives a free aggregator an owner; the caller sets what it holds. */
 void aggregators_take(struct aggregators *pool, struct aggregator *a, uint32_t job, uint32_t chunk,
 		      sim_time now);
 void aggregators_free(struct aggregators *pool, struct aggregator *a, sim_time now);
@@ -67,9 +67,9 @@ static inline void aggregators_touch(struct aggregators *pool, const struct aggr
 		pool->touched[a - pool->slots] = now;
 }
 
-/* --- where: CRC-32 of (job, chunk) modulo the number of aggregators --- */
+/* --- index of a chunk: CRC-32 of (job, chunk) modulo the number of aggregators --- */
 
-/* Polynomial 0xEDB88320, reflected (IEEE 802.3), by four bytes at a time. */
+/* Tables for four bytes at a time; polynomial 0xEDB88320, reflected (IEEE 802.3). */
 struct crc32 {
 	uint32_t table[4][256];
 };

@@ -4,7 +4,8 @@
 
 #include <stdlib.h>
 
-/* Above a root that stands higher than the workers need there is nobody. */
+/* Whether the parent leads to more workers. It does not if the root stands higher than the workers
+ * need: there all nodes above have one child. */
 static bool any_beyond(const struct tree *tree, uint32_t n)
 {
 	uint32_t parent = tree->nodes[n].parent;

@@ -1,5 +1,5 @@
-/* A job's multicast group at a switch of its tree: the neighbours there are the children and,
- * behind them, the parent, if any rank is beyond that. */
+/* A job's multicast group at a switch of its tree. Its neighbours are the children, and then the
+ * parent if there are workers beyond it. */
 #ifndef INASIM_INA_COMMON_GROUP_H
 #define INASIM_INA_COMMON_GROUP_H
 
@@ -7,14 +7,14 @@
 
 struct ina_group {
 	uint32_t neighbors;
-	uint32_t *ports;     /* towards each neighbour, twice in a row: all but the n-th are those
-			      * from n + 1 on */
+	uint32_t *ports;     /* towards each neighbour, the whole list twice: all but the n-th are
+			      * the neighbors - 1 from n + 1 on */
 	uint16_t *of_port;   /* neighbour, by local port */
 	uint32_t first_port; /* of the switch */
 };
 
-/* The group at node `n` of the job's tree; release it with ina_group_close(). */
-void ina_group_open(struct ina_group *group, const struct ina_job *job, uint32_t n);
+/* The group at node `node` of the job's tree; release it with ina_group_close(). */
+void ina_group_open(struct ina_group *group, const struct ina_job *job, uint32_t node);
 void ina_group_close(struct ina_group *group);
 
 /* The neighbour that a packet comes from; `back` as in protocol_ops.at_switch. */

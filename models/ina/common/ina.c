@@ -104,15 +104,14 @@ const char *ina_refusal(struct ina_scheme *scheme, uint32_t sw)
 	return scheme->refusals[sw];
 }
 
-/* One of the roots that the topology has for the job's workers, at random; if there is one, of a
- * tree whose switches all add up. */
+/* One of the roots that the topology has for the job's workers, at random. A root for which no
+ * switch passes that must add (ina_passing()), if there is one. TREE_NONE where no root is left. */
 static uint32_t draw_root(const struct ina_job *job)
 {
 	const struct topology *topo = job->scheme->env.topo;
 	const struct ina_ops *ops = job->scheme->ops;
 	uint64_t seed = hash_pair(job->scheme->env.sim->seed, hash_string(ops->root));
 	uint64_t number = ops->tree_number ? ops->tree_number(job) : job->spec.number;
-
 	uint32_t root = TREE_NONE;
 
 	for (uint64_t i = 0; i < topo->net.switches; i++) {
@@ -158,8 +157,8 @@ static bytes needs(const struct ina_job *job, const struct ina_node *node)
 	return node->place->passes ? 0 : job->scheme->ops->memory(job, node->place);
 }
 
-/* The first switch of the tree that has not the job's memory, beside what is in use or if it were
- * alone; NULL: all have it. */
+/* The first switch of the tree without room for the job, beside what is in use or, `alone`, at all;
+ * NULL: all have room. */
 static const struct ina_node *without_room(const struct ina_job *job, bool alone)
 {
 	for (uint32_t n = 0; n < job->tree.tree->node_count; n++) {
@@ -172,6 +171,7 @@ static const struct ina_node *without_room(const struct ina_job *job, bool alone
 	return NULL;
 }
 
+/* Why the job never has room; NULL: it only has to wait. */
 static const char *too_large(const struct ina_job *job)
 {
 	const struct ina_node *node = without_room(job, true);
@@ -464,7 +464,8 @@ size_t ina_memory(void *self, const struct collective_memory **list)
 
 /* --- trees --- */
 
-/* Routes may lead over a link that is down, until they are made anew: that failure is the job's. */
+/* Until routes are made anew they may lead over a link that is down: its failure is one of the
+ * job's, though it came before. */
 static void find_failures(struct ina_job *job, const struct tree *tree)
 {
 	const struct network *net = &job->scheme->env.topo->net;

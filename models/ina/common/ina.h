@@ -37,30 +37,30 @@ struct ina_job;
 /* `scheme`, `job` and `worker` are the scheme's own structs. */
 struct ina_ops {
 	const char *title;  /* in reports: "SwitchML" */
-	const char *number; /* what ina_violated() is told; NULL = "chunk" */
-	/* Of its structs; 0: they are those of this header. */
+	const char *number; /* what the number in ina_violated() counts; NULL = "chunk" */
+	/* Of the scheme's structs; 0: it uses those of this header. */
 	size_t scheme_size, job_size, worker_size, node_size;
 	/* Packets at switches and hosts; `self` is the scheme. */
 	struct protocol_ops protocol;
 	nic_source_pull *pull; /* a worker's next packet; `owner` is the worker */
 
 	struct why_bypass bypass; /* for --why */
-	bool own_flows; /* `flow` is no number of a job: the scheme calls why_join() itself */
+	bool own_flows; /* `flow` of packets is not ina_job.number: the scheme calls why_join() */
 	/* Optional: jobs have one tree, whose root is drawn from the random stream of this name. */
 	const char *root;
-	/* Optional, with root: jobs of one number and the same tiers have one root; without it
-	 * each draws its own. */
+	/* Optional, with root: jobs with the same number that span the same switches share a root.
+	 * Without this member each draws its own. */
 	uint64_t (*tree_number)(const struct ina_job *job);
-	/* With root: packets pass by switches of the tree that add nothing up (tree_let_pass()),
-	 * which at_switch() sees to (ina_pass()); only the root must add. Else all must, or the
-	 * job is refused. */
+	/* With root: only the root must add. The switches of the tree that add nothing up let
+	 * packets pass (tree_let_pass()), by at_switch() and ina_pass(). Without it all must add,
+	 * or the job is refused. */
 	bool passes_by;
-	/* admit() says what a job does whose tree has a switch that adds nothing up; else it is
-	 * refused. */
+	/* A job with a switch that must add and does not is not refused: admit() decides. */
 	bool admits_passing;
 	/* Optional: bytes that a job takes at a switch of its tree, by ina_reserve(). */
 	bytes (*memory)(const void *job, const struct tree_node *place);
-	/* Optional: why a job never runs that needs more than a switch has, in better words. */
+	/* Optional: why a job is refused that needs more memory than a switch has; there is a
+	 * general text for that. */
 	const char *too_large;
 	/* Optional, instead of ina_reserve(): takes what the job needs. False when that is short
 	 * now, with nothing taken; if it always will be, *never (NULL before) says why. */
@@ -76,16 +76,16 @@ struct ina_ops {
 	/* Optional: a worker has handed over chunks from `first` on. Without this member its NIC
 	 * asks pull(). */
 	void (*contribute)(void *worker, uint64_t first, uint64_t chunks);
-	/* Optional: what a worker waits for, as text that follows "worker 3 (h3) "; false: for
-	 * nothing. Without this member: for results of chunks that it has handed over. */
+	/* Optional: what a worker waits for, as text that follows "worker 3 (h3) "; false: it waits
+	 * for nothing. Without this member it waits for results of the chunks handed over. */
 	bool (*waits)(const void *worker, char *text, size_t size);
 	/* Optional: adds to *stats what is not counted in `base.stats`. */
 	void (*stats)(const void *job, struct collective_stats *stats);
 	/* Optional: before the scheme is freed. */
 	void (*close)(void *scheme);
-	/* Optional, both or none: for runs that repeat themselves (core/repeat.h). The chunks after
-	 * which slots and the like are used in the same way again, no fewer than are in flight; and
-	 * what the kit does not know of the job's state. */
+	/* Optional, both or none: for runs that repeat themselves (core/repeat.h). period(): after
+	 * how many chunks slots and the like are used in the same way again, no fewer than are in
+	 * flight. repeat(): goes through the state of the job that the kit does not know. */
 	uint64_t (*period)(const void *job);
 	void (*repeat)(void *job, struct repeat *repeat);
 };
@@ -93,7 +93,7 @@ struct ina_ops {
 /* --- numbers that packets carry --- */
 
 struct ina_registry {
-	void **entries; /* by number; NULL: it is over, and late packets find nobody */
+	void **entries; /* by number; NULL: the job is over, and late packets find nobody */
 	size_t count, capacity;
 };
 
@@ -109,9 +109,9 @@ static inline void *ina_find(const struct ina_registry *registry, uint32_t numbe
 
 struct ina_format {
 	uint32_t frame;    /* bytes of a packet, FCS included */
-	uint32_t elements; /* in it: of a chunk */
+	uint32_t elements; /* in a packet, so of a chunk */
 	bytes memory;      /* of a switch, for aggregation */
-	uint32_t message;  /* chunks that go together: tensors are padded to so many; 0 = 1 */
+	uint32_t message;  /* tensors are padded to a multiple of so many chunks; 0 = 1 */
 };
 
 struct ina_scheme {
@@ -153,7 +153,7 @@ struct ina_job {
 	size_t worker_size;
 	struct collective_stats stats; /* what the scheme counts at hosts */
 	struct repeat_stream stream;   /* of its chunks */
-	uint64_t failures; /* before it was admitted, without those that hit its trees still */
+	uint64_t failures; /* number of the last that is none of the job's (net/outage.h) */
 	uint64_t mark; /* results of worker 0 at which to look for repetition; UINT64_MAX = none */
 	uint32_t *worker_of_host; /* by host; UINT32_MAX = none */
 	/* With ops->root, from admit() on: */
@@ -192,7 +192,8 @@ static inline void ina_prefetch(const void *from, size_t size)
 		__builtin_prefetch((const char *)from + at);
 }
 
-/* A rule of the scheme does not hold at a node of the network: breaks the run off. */
+/* A rule of the scheme does not hold at a node of the network: breaks the run off. `number` is of
+ * the chunk, or of what ops->number says. */
 void ina_violated(const struct ina_job *job, uint32_t node, uint64_t number, const char *what);
 void ina_violated_at_switch(const struct ina_job *job, uint32_t sw, uint64_t number,
 			    const char *what);
@@ -206,7 +207,7 @@ static inline bool ina_holds(const struct ina_worker *worker, uint64_t chunk, ui
 	return false;
 }
 
-/* How many results a mark is from the next. */
+/* Results of worker 0 between two marks. */
 uint64_t ina_mark_distance(const struct ina_job *job);
 
 /* Worker 0 has as many results as job->mark says. */
@@ -242,8 +243,8 @@ static inline void ina_packet(struct packet *packet, const struct ina_worker *wo
 	};
 }
 
-/* For protocol_ops.about: where `flow` is the job's number; and where besides `slot` is the
- * aggregator's. ina_about_job() fills in what is the same for all. */
+/* For protocol_ops.about. ina_about(): `flow` is the job's number; ina_about_slot(): and `slot` is
+ * the index of the aggregator. ina_about_job(), for others, fills in what is the same for all. */
 bool ina_about(const void *scheme, const struct packet *packet, struct packet_about *about);
 bool ina_about_slot(const void *scheme, const struct packet *packet, struct packet_about *about);
 void ina_about_job(const struct ina_job *job, const struct packet *packet,
@@ -261,19 +262,20 @@ bool ina_tree_intact(const struct ina_job *job, const struct tree *tree, bool li
 bool ina_tree_failed(const struct ina_job *job, const struct tree *tree);
 
 /* A switch of the tree with this root that must add up and does not (topology_aggregates());
- * TREE_NONE: none. And why a job never runs for which each root has one, or for which a switch that
- * adds up has too little memory of its own (topology_memory()). */
+ * TREE_NONE: none. */
 uint32_t ina_passing(const struct ina_job *job, uint32_t root);
+
+/* Why a job never runs: the tree of every root has such a switch, here `sw`; or `sw` adds up, but
+ * has too little memory of its own (topology_memory()). */
 const char *ina_refusal(struct ina_scheme *scheme, uint32_t sw);
 
-/* What of struct collective_actual, where others of the job's switches only forward. */
+/* collective_actual.what of a job some of whose switches only forward. */
 extern const char ina_adding[];
 
 /* Why a job never runs: failures have left no tree, or no way to a server. */
 extern const char ina_no_tree[], ina_no_server[];
 
-/* Takes ops.memory() at each switch of the job's tree; false, and none, where one is short of it.
- */
+/* Takes ops.memory() at each switch of the job's tree. False if one is short of it: takes none. */
 bool ina_reserve(const struct ina_job *job);
 
 /* For ops.plan: one stream over the job's tree, with `window` chunks in flight at most. */
@@ -322,8 +324,9 @@ static inline void ina_send_down(struct switch_actions *actions, const struct in
 	ina_send(actions, packet, node->place->down_ports, node->place->children);
 }
 
-/* At a switch that passes: up it goes, and down to all. This is no rule of a scheme, but what every
- * switch does that forwards by addresses and groups; a job's group has the ports below it. */
+/* At a switch that passes: a contribution goes up, a result down to all. That is no rule of a
+ * scheme: every switch does so that forwards by addresses and groups, where the job's group has the
+ * ports below. */
 static inline void ina_pass(struct switch_actions *actions, const struct ina_node *node,
 			    const struct packet *packet)
 {
@@ -348,8 +351,8 @@ static inline void ina_send_sum(struct switch_actions *actions, const struct ina
 
 /* --- runs that repeat themselves (core/repeat.h) --- */
 
-/* A sum, of whoever, to a chunk: the chunk is relative to the job's stream, the sum is by the
- * weights in it. */
+/* Goes through a (partial) sum of a chunk: the chunk is relative to the job's stream, and of the
+ * sum the weights count. */
 void ina_repeat_sum(struct ina_job *job, struct repeat *repeat, uint64_t *chunk, uint64_t *value);
 
 /* Members of struct protocol_ops where `flow` is the job's number and `seq` its chunk. */
@@ -386,6 +389,6 @@ void ina_repeat(void *scheme, struct repeat *repeat);      /* with ops.repeat */
 void *ina_admit(void *scheme, const struct collective_job *spec, const char **never);
 void ina_begin(struct ina_job *job);
 void ina_stop_workers(struct ina_job *job); /* off their NICs; may be called twice */
-void ina_end(struct ina_job *job);          /* with ina_stop_workers() */
+void ina_end(struct ina_job *job);          /* does ina_stop_workers(), too */
 
 #endif

@@ -1,7 +1,7 @@
 /* The state of jobs in switches, for runs that repeat themselves (core/repeat.h). */
 #include "ina/common/ina.h"
 
-/* A mark costs as much as some packets of each worker. */
+/* From one mark to the next at least, as a mark costs as much as some packets of each worker. */
 #define RESULTS_A_MARK 256
 
 uint64_t ina_mark_distance(const struct ina_job *job)

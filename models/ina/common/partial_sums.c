@@ -36,7 +36,7 @@ void partial_sums_release(struct partial_sums *sums)
 	free(sums->parts);
 }
 
-static void grow(struct partial_sums *sums, uint64_t capacity)
+void partial_sums_arrange(struct partial_sums *sums, uint64_t capacity)
 {
 	struct partial_sums old = *sums;
 	uint32_t racks = sums->racks->count;
@@ -61,7 +61,7 @@ void partial_sums_reserve(struct partial_sums *sums, uint64_t index, uint64_t ne
 	while (index >= needed + capacity)
 		capacity *= 2;
 	if (capacity > sums->mask + 1)
-		grow(sums, capacity);
+		partial_sums_arrange(sums, capacity);
 	while (sums->end <= index)
 		clear(sums, sums->end++);
 }

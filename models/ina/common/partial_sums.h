@@ -31,6 +31,10 @@ struct partial_sums {
 void partial_sums_init(struct partial_sums *sums, const struct racks *racks);
 void partial_sums_release(struct partial_sums *sums);
 
+/* Moves each sum to the place of its index in a ring of `capacity` places, a power of two and no
+ * fewer than now. */
+void partial_sums_arrange(struct partial_sums *sums, uint64_t capacity);
+
 /* Makes room up to `index` >= end; chunks below `needed` may be forgotten. */
 void partial_sums_reserve(struct partial_sums *sums, uint64_t index, uint64_t needed);
 
@@ -51,7 +55,7 @@ enum presence {
 enum presence partial_sums_compare(const struct partial_sums *sums, const struct partial_sum *sum,
 				   struct bitmap contributors);
 
-/* They stand for all workers of the job. */
+/* Whether the contributors stand for all workers of the job. */
 static inline bool partial_sums_is_all(const struct partial_sums *sums, struct bitmap contributors)
 {
 	return contributors.rack == RACK_NONE && contributors.bits == sums->racks->full;

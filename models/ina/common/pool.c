@@ -30,20 +30,21 @@ void pool_multicast(const struct pool_server *server, uint32_t sw, const struct 
 		    struct switch_actions *actions)
 {
 	uint32_t number = server->racks.fan_out_of_switch[sw];
-	const struct fan_out *fan = &server->racks.fan_outs[number];
+	const struct fan_out *fan;
 	struct switch_send *out;
 
 	if (number == UINT32_MAX)
 		return; /* no longer on the tree: routing has changed since the result was sent */
-	out = &actions->send[actions->count++];
 	SIM_BUG_ON(number >= server->racks.fan_out_count);
+	fan = &server->racks.fan_outs[number];
+	out = &actions->send[actions->count++];
 	out->packet = *result;
 	out->ports = fan->ports;
 	out->count = fan->count;
 }
 
-/* Level 1 adds nothing up (topology_aggregates()): to the server, as if it had collided, and what
- * asks for sums here is answered by silence. */
+/* Level 1 adds nothing up (topology_aggregates()): the packet goes on to the server as if it had
+ * collided. One that asks level 1 for a sum ends here: there is none. */
 static void pass(struct pool_scheme *scheme, uint32_t sw, struct packet *packet,
 		 struct switch_actions *actions)
 {
@@ -56,7 +57,7 @@ static void pass(struct pool_scheme *scheme, uint32_t sw, struct packet *packet,
 	actions->forward = bitmap.bits || bitmap.rack != RACK_NONE;
 }
 
-/* It may be added at the switch of the rack that it names, and at level 1. */
+/* A packet on its way up may be added at the switch of the rack that it names, and at level 1. */
 static void upwards(struct pool_scheme *scheme, struct pool_server *server, uint32_t sw,
 		    struct packet *packet, struct switch_actions *actions)
 {
@@ -235,7 +236,7 @@ void pool_free(struct pool_scheme *scheme, struct aggregators *pool, struct aggr
 		pool->memory->draining_bytes -= pool->value_bytes;
 }
 
-/* No aggregator comes twice in as many chunks as there are aggregators. */
+/* All aggregators at random, for pool_index(): none comes twice in as many chunks as there are. */
 static void draw_order(struct pool_job *job)
 {
 	const struct pool_scheme *scheme = pool_scheme(job);
@@ -369,7 +370,8 @@ static void open_pools(struct pool_job *job)
 	}
 }
 
-/* The switches where sums could be added: those next to workers, and level 1 of each server. */
+/* How many of the switches where sums could be added do so: those next to workers, and level 1 of
+ * each server. */
 struct collective_actual pool_ran_as(const void *instance)
 {
 	const struct pool_job *job = instance;
@@ -468,7 +470,7 @@ void pool_end(void *self)
 	free(job->indices);
 }
 
-/* Workers are gone; servers go on until the last aggregator is free. */
+/* Workers are gone; the scheme goes on until it has freed the job's last aggregator. */
 static void drain(struct pool_job *job)
 {
 	struct pool_scheme *scheme = pool_scheme(job);

@@ -36,11 +36,10 @@ struct pool_server {
 	uint32_t number;
 	struct racks racks;
 	struct partial_sums sums;
-	/* Packets that wait until the host has added those before: only where its reduction rate is
-	 * limited. The bitmap tells who has arrived, so only a packet that brings somebody new
-	 * takes time. */
+	/* Packets that the host has yet to add: only where its reduction rate is limited. Only a
+	 * packet with a contributor who is not in `arrived` takes time. */
 	struct adding adding;
-	struct partial_sums arrived; /* who is in `sums` or waits; no values; made when needed */
+	struct partial_sums arrived; /* who is in `sums` or `adding`; no values; made when needed */
 	struct outbox outbox;
 	void *state; /* the scheme's; owned by it */
 };
@@ -54,7 +53,7 @@ struct pool_worker {
 
 static_assert(offsetof(struct pool_worker, alarm) == 56, "when it looks is on the first line");
 
-/* The hash of a chunk, which all workers of a job need at about the same time. */
+/* The aggregator of a chunk: all workers of a job need it at about the same time. */
 #define KNOWN_INDICES 1024 /* a power of two */
 struct known_index {
 	uint32_t chunk;
@@ -69,7 +68,7 @@ struct pool_job {
 	struct known_index *indices; /* of chunks lately sent: chunk p at [p & KNOWN_INDICES - 1] */
 	uint64_t held;               /* aggregators that it owns now */
 	uint64_t held_back;          /* times that a window forbade to send */
-	bool over;                   /* finished; still here because it owned some then */
+	bool over;                   /* finished, but still here, as it owned aggregators then */
 };
 
 /* What makes a scheme. */
@@ -77,7 +76,7 @@ struct pool_ops {
 	struct ina_ops base;
 	const char *name;    /* "atp" */
 	bool through_server; /* results come from the server, not from the last switch */
-	/* State of a job, after everything else is in place, and its end. */
+	/* Makes the scheme's state of a job, once all else is in place; and frees it. */
 	void (*start)(struct pool_job *job);
 	void (*release)(struct pool_job *job);
 	/* A packet on its way up has reached a switch where it may be added: at level 0 (its
@@ -96,8 +95,7 @@ struct pool_ops {
 	/* Optional: chunks seem lost to a worker. window_take_lost() tells which ones. Without
 	 * this member the worker sends them again in its turns at the NIC. */
 	void (*lost)(struct pool_worker *worker);
-	/* Optional: a worker is about to send a chunk for the first time. True: it has gone another
-	 * way. */
+	/* Optional: a worker is about to send a new chunk. True: it has gone another way. */
 	bool (*divert)(struct pool_worker *worker, uint64_t chunk);
 	/* Aggregator of a chunk that a worker is about to send. */
 	uint16_t (*index)(struct pool_worker *worker, uint64_t chunk);
@@ -110,14 +108,13 @@ struct pool_ops {
 	 * it, or is NULL. */
 	void (*accepted)(struct pool_worker *worker, uint64_t chunk, uint64_t value,
 			 const struct packet *packet);
-	/* Optional: the scheme's own state, for runs that repeat themselves; windows have moved on.
-	 */
+	/* Optional: the scheme's own state, for runs that repeat themselves; after windows. */
 	void (*repeat)(struct pool_job *job, struct repeat *repeat);
 };
 
 struct pool_scheme {
 	struct ina_scheme base;
-	struct window_conf window; /* the scheme may narrow that of the parameters */
+	struct window_conf window; /* of the parameters; the scheme may narrow it */
 	struct crc32 crc;
 	struct aggregators *pools; /* by switch */
 };
@@ -170,7 +167,7 @@ static inline void packet_set_bitmap(struct packet *packet, struct bitmap bitmap
 	packet->source = (uint16_t)((packet->source & ~31u) | bitmap.rack);
 }
 
-/* Fills in what all packets of a job that hosts send have in common; no route. */
+/* Fills in what all packets have in common that hosts of a job send; no route. */
 void pool_packet(struct packet *packet, const struct pool_server *server, uint64_t chunk,
 		 struct bitmap bitmap, uint16_t slot);
 
@@ -193,14 +190,13 @@ static inline struct pool_server *server_of_chunk(const struct pool_job *job, ui
 /* The chunk of a packet at a server: all its 64 bits. */
 uint64_t server_packet_chunk(const struct pool_server *server, const struct packet *packet);
 
-/* No worker will ask for chunks below. */
+/* The first chunk that some worker has no result of: none will ask for those below. */
 uint64_t pool_oldest(const struct pool_job *job);
 
-/* The entry of a chunk at a server, new if need be; NULL: it is forgotten, as all workers hold the
- * result. */
+/* The entry of a chunk at a server, new if need be; NULL: all workers have its result. */
 struct partial_sum *server_entry(struct pool_server *server, uint64_t chunk);
 
-/* The server sends a result towards all workers. */
+/* The server sends a result towards all workers; `extra` stands in place of the bitmap. */
 void server_send_result(struct pool_server *server, const struct partial_sum *sum, uint16_t slot,
 			uint8_t flags, uint32_t extra);
 
@@ -210,12 +206,13 @@ void pool_multicast(const struct pool_server *server, uint32_t sw, const struct 
 
 /* --- aggregators --- */
 
-/* The job takes a free aggregator for the chunk of a packet; the owner gives one up. */
+/* The job takes a free aggregator for the chunk of a packet. */
 void pool_take(struct pool_job *job, struct aggregators *pool, struct aggregator *a,
 	       const struct packet *packet);
+/* Its owner gives an aggregator up. */
 void pool_free(struct pool_scheme *scheme, struct aggregators *pool, struct aggregator *a);
 
-/* Index of a chunk: the job's next, or a hash of job and chunk. The salt is the hash's alone. */
+/* Aggregator of a chunk: the next in the job's order, or a hash of job, chunk and salt. */
 uint16_t pool_index(const struct pool_job *job, uint64_t chunk, uint16_t salt);
 
 /* The same without salt, remembered. */
@@ -230,7 +227,7 @@ static inline uint16_t pool_known_index(const struct pool_job *job, uint64_t chu
 
 /* --- pool_conf.c --- */
 
-/* Why a job is refused that has no room in the bitmaps. */
+/* Why a job is refused whose workers have no room in the bitmaps. */
 extern const char pool_too_many_inputs[];
 
 /* Bytes of a packet, FCS included. */
@@ -245,8 +242,9 @@ const char *pool_refuses(const void *conf, const struct topology_conf *topology,
 void pool_check(const void *conf, const struct topology_conf *topology, struct conf_doc *doc,
 		const char *scheme);
 
-/* Two packets may leave because one came: the owner that it preempts, and the sum that it completes
- * (ESA, a rack of one worker); or itself and what the aggregator held (ATP, sent again). */
+/* Two packets may leave because one came: the sum that it preempts and the one that it completes
+ * (ESA, a rack of one worker), or what the aggregator held and the packet itself (ATP, a packet
+ * that was sent again). */
 struct collective_burst pool_burst(const void *conf, const struct topology_conf *topology,
 				   uint32_t ports);
 
@@ -278,6 +276,7 @@ bool pool_adds_at(const void *self, uint32_t sw, const struct packet *packet);
 void pool_at_switch(void *self, uint32_t sw, uint32_t back, struct packet *packet,
 		    struct switch_actions *actions);
 void pool_reroute(void *self);
+bool pool_about(const void *scheme, const struct packet *packet, struct packet_about *about);
 void pool_ahead(const void *self, uint32_t node, const struct packet *packet, bool again);
 enum nic_pull pool_pull(void *worker, struct packet *packet);
 bool pool_admit(void *job, const char **never);
@@ -314,14 +313,12 @@ uint64_t pool_period(const void *job);
 void pool_repeat_job(void *job, struct repeat *repeat);
 void pool_repeat_packet(void *scheme, struct repeat *repeat, struct packet *packet);
 
-bool pool_about(const void *scheme, const struct packet *packet, struct packet_about *about);
-
 /* --- pool_worker.c; `base` is set --- */
 
 void pool_worker_init(struct pool_worker *worker);
 void pool_worker_release(struct pool_worker *worker);
 void pool_worker_result(struct pool_worker *worker, const struct packet *packet);
-/* A result, by whatever way it came. */
+/* The worker gets a result; `packet` brought it, or is NULL. */
 void pool_worker_accept(struct pool_worker *worker, uint64_t chunk, uint64_t value, bool marked,
 			const struct packet *packet);
 

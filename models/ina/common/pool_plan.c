@@ -8,16 +8,17 @@
 
 #include <math.h>
 
-/* From a rack's workers up to level 1. */
+/* Adds the links from a rack up to level 1 to the stream. *up and *down become at least as long as
+ * the paths of the rack's packets up to level 1, and of results down. */
 static void plan_rack(const struct pool_server *server, const struct rack *rack,
 		      struct plan_stream *stream, struct plan_path *up, struct plan_path *down)
 {
 	const struct topology *topo = server->job->base.scheme->env.topo;
 	uint32_t ports[HOPS_MAX + 1], frame = server->job->base.scheme->frame;
 	unsigned count = topology_path(topo, rack->down_host, &rack->up, ports);
-	/* without the first port, a worker's, and the last, which leads to the server */
 	struct plan_path path = plan_path(&topo->net, ports, count - 1, frame);
 
+	/* the first port is a worker's, the last leads from level 1 to the server */
 	for (unsigned i = 1; i + 1 < count; i++)
 		plan_add(stream, ports[i], 1);
 	plan_path_longest(up, &path);
@@ -45,7 +46,7 @@ static struct plan_ramp ramp_of(const struct pool_scheme *scheme, const struct s
 			 round_trip);
 }
 
-/* How long the packets of a chunk wait for each other where the paths of racks have one link into
+/* How long the last packet of a chunk waits for the others where several racks share a link into
  * level 1's switch. */
 static sim_time wait_of_racks(const struct pool_server *server)
 {

@@ -1,14 +1,14 @@
 /* The state of ATP and ESA, for runs that repeat themselves (core/repeat.h).
  *
- * Of jobs that are alone at their switches. As long as no job collides with itself, it does not
- * matter which aggregator a chunk has: in the state they are those of the chunks in flight, and
- * move on to the places of later ones.
+ * Only jobs repeat that are alone at their switches. As long as none collides with itself, it does
+ * not matter which aggregator a chunk has: the state lists aggregators by the chunks in flight, and
+ * moves them on to the places of later chunks.
  *
- * Windows grow for ever. They need not be equal as long as they only grow and decide nothing: no
- * worker has been stopped by its own, or it is at its limit. Then its results are gone through.
+ * Windows grow for ever. They need not be equal as long as they only grow and decide nothing: a
+ * worker has not been held back by its window, or the window is at its limit. How far it grows in
+ * what is skipped, window_results() tells.
  *
- * Never equal: aggregators by `hash` or `rehash`, with `idle_limit`, hosts that take time to add.
- */
+ * Never equal: `hash`, `rehash`, `idle_limit`, and hosts that take time to add. */
 #include "ina/common/pool.h"
 
 #include "base/mem.h"
@@ -16,6 +16,7 @@
 
 #include <stdlib.h>
 
+/* The first chunk that no worker has sent. */
 static uint64_t newest(const struct pool_job *job)
 {
 	uint64_t next = 0;
@@ -80,7 +81,8 @@ static void repeat_aggregator(struct pool_job *job, struct repeat *repeat, uint6
 				    a->marked << 1 | a->complete);
 }
 
-/* Those that the job holds at one switch, of chunks `from` to `to`. */
+/* The aggregators that the job holds at one switch, for chunks from `from` until before `to`.
+ * Returns how many. */
 static uint64_t repeat_held(struct pool_job *job, struct aggregators *pool, uint64_t from,
 			    uint64_t to, struct repeat *repeat)
 {
@@ -153,29 +155,10 @@ static void repeat_sum(const struct pool_server *server, struct partial_sum *sum
 				    sum->collided << 1 | sum->resent);
 }
 
-/* Sums move on to the places of later ones. */
-static void turn_sums(struct partial_sums *sums, uint64_t by)
-{
-	struct partial_sums old = *sums;
-	uint64_t places = sums->mask + 1, racks = sums->racks->count;
-
-	sums->ring = xcalloc(places, sizeof(*sums->ring));
-	sums->parts = xcalloc(places * (racks + 1), sizeof(*sums->parts));
-	for (uint64_t i = 0; i < places; i++) {
-		uint64_t place = (i + by) & sums->mask;
-
-		sums->ring[place] = old.ring[i];
-		for (uint64_t r = 0; r < racks; r++)
-			sums->parts[place * racks + r] = old.parts[i * racks + r];
-	}
-	partial_sums_release(&old);
-}
-
 static void repeat_sums(struct pool_server *server, struct repeat *repeat)
 {
 	struct partial_sums *sums = &server->sums;
 	uint32_t racks = sums->racks->count;
-	uint64_t by = chunks_of(server->job, repeat) / server->job->base.spec.servers;
 
 	if (sums->end <= sums->mask) { /* some places have not been used */
 		repeat_same(repeat, sums->end);
@@ -191,8 +174,8 @@ static void repeat_sums(struct pool_server *server, struct repeat *repeat)
 		repeat_sum(server, sum, repeat);
 	}
 	if (repeat->moving) {
-		turn_sums(sums, by);
-		sums->end += by;
+		partial_sums_arrange(sums, sums->mask + 1);
+		sums->end += chunks_of(server->job, repeat) / server->job->base.spec.servers;
 	} else {
 		repeat_same(repeat,
 			    server_chunk(server, sums->end) - server->job->base.stream.base);
@@ -214,7 +197,7 @@ static void repeat_server(struct pool_server *server, struct repeat *repeat)
 
 /* --- workers --- */
 
-/* What is in flight keeps its places in the order of chunks. */
+/* What holds for the i-th chunk in flight holds for the i-th afterwards. */
 static void move_window(struct window *window, uint64_t chunks, sim_time by)
 {
 	uint64_t count = window->next - window->first;
@@ -245,12 +228,12 @@ static void repeat_window(struct pool_worker *worker, struct repeat *repeat)
 {
 	struct pool_job *job = pool_job(worker);
 	struct window *window = &worker->window;
-	bool stands = window->conf->max && window->cwnd >= window->conf->max;
+	bool at_limit = window->conf->max && window->cwnd >= window->conf->max;
 
 	if (window->lost_count || window->suspected || window->unsampled > window->first ||
 	    window->reduced > window->first)
 		repeat_never(repeat);
-	repeat_same(repeat, stands ? UINT64_MAX : job->held_back);
+	repeat_same(repeat, at_limit ? UINT64_MAX : job->held_back);
 	repeat_same(repeat, window->lost_head);
 	repeat_same(repeat, window->reductions);
 	repeat_same(repeat, window->timeouts);
@@ -276,7 +259,7 @@ static void repeat_window(struct pool_worker *worker, struct repeat *repeat)
 
 /* --- the whole --- */
 
-/* Chunks have 32 bits in packets: none that is skipped begins anew at 0. */
+/* Packets have 32 bits of a chunk's number, which must not begin anew at 0 in what is skipped. */
 static void repeat_low_bits(const struct pool_job *job, struct repeat *repeat)
 {
 	uint64_t next = newest(job), left = UINT32_MAX - (uint32_t)next;
@@ -308,6 +291,7 @@ void pool_repeat_job(void *self, struct repeat *repeat)
 		pool_ops(job)->repeat(job, repeat);
 }
 
+/* Whether the job has something to send, in flight or in aggregators. */
 static bool sends(const struct pool_job *job)
 {
 	for (uint32_t w = 0; w < job->base.spec.workers; w++)
@@ -316,7 +300,7 @@ static bool sends(const struct pool_job *job)
 	return job->held;
 }
 
-/* Another job sends to that switch, too. */
+/* Notes that the job sends to a switch. True if another one does, too. */
 static bool shares(struct aggregators *pool, const struct pool_job *job)
 {
 	uint32_t user = pool->user;

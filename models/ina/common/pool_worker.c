@@ -9,7 +9,7 @@ static sim_time now_of(const struct pool_worker *worker)
 	return worker->base.job->scheme->env.sim->now;
 }
 
-/* A new chunk to send? */
+/* A new chunk to send? Counts when the window alone forbids it. */
 static bool may_send(const struct pool_worker *worker)
 {
 	uint64_t available = ina_available(&worker->base);

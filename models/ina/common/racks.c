@@ -37,6 +37,7 @@ static uint32_t next_bit(uint32_t *full)
 	return bit;
 }
 
+/* Numbers racks and the inputs of both levels. False when a level has too many. */
 static bool number_racks(struct racks *racks, const struct topology *topo, const uint32_t *workers,
 			 uint32_t count)
 {
@@ -87,8 +88,8 @@ static void add_fan_out(struct racks *racks, uint32_t from, uint32_t sw, uint32_
 	fan->ports[fan->count++] = port;
 }
 
-/* Results go down the worker's own route to the server, backwards, from the first switch on it that
- * they reach already: so every copy comes once, whatever the graph. */
+/* Results come to a worker by its route to the server, backwards, from the first switch of that
+ * route that is on the tree already: so every copy comes once, whatever the graph. */
 static void add_worker(struct racks *racks, const struct topology *topo, uint32_t worker,
 		       uint64_t entropy)
 {
@@ -97,13 +98,13 @@ static void add_worker(struct racks *racks, const struct topology *topo, uint32_
 	struct route route;
 	unsigned i = 0, last;
 
-	if (worker == racks->server) { /* by way of the switch, too */
+	if (worker == racks->server) { /* on this host: by way of the switch, as all others */
 		add_fan_out(racks, racks->sw, racks->sw, racks->server_port);
 		return;
 	}
 	topology_route(topo, worker, racks->server, entropy, &route);
-	last = topology_path(topo, worker, &route, ports) -
-	       2; /* ports[i] leads to the i-th switch */
+	/* ports[i] leads to the i-th switch, and the one behind `last` to the server */
+	last = topology_path(topo, worker, &route, ports) - 2;
 	while (i < last &&
 	       racks->fan_out_of_switch[net->ports[ports[i]].to - net->hosts] == NOWHERE)
 		i++;
@@ -119,16 +120,8 @@ static void add_worker(struct racks *racks, const struct topology *topo, uint32_
 	}
 }
 
-/* Which ports of which switches lead from level 1 down to the workers. */
-static void grow_tree(struct racks *racks, const struct topology *topo, const uint32_t *workers,
-		      uint32_t count, uint64_t entropy)
-{
-	for (uint32_t w = 0; w < count; w++)
-		add_worker(racks, topo, workers[w], entropy);
-}
-
-/* Of a worker that is an input of level 1. Elsewhere it takes a path of its own, as ECMP gives
- * every sender one; a rack's workers that meet at its switch share one. */
+/* The route of a worker that is an input of level 1. Unless it is below level 1's switch, it has a
+ * path of its own, as ECMP gives every sender one; the workers of a rack share one. */
 static void find_direct(struct racks *racks, const struct topology *topo, uint32_t worker,
 			uint64_t entropy, struct route *route)
 {
@@ -178,7 +171,8 @@ void racks_reroute(struct racks *racks, const struct topology *topo, const uint3
 	for (uint32_t s = 0; s < topo->net.switches; s++)
 		racks->fan_out_of_switch[s] = NOWHERE;
 	find_routes(racks, topo, workers, count, entropy);
-	grow_tree(racks, topo, workers, count, entropy);
+	for (uint32_t w = 0; w < count; w++)
+		add_worker(racks, topo, workers[w], entropy);
 }
 
 bool racks_work(const struct racks *racks, const struct topology *topo, const uint32_t *workers,
@@ -213,12 +207,9 @@ bool racks_init(struct racks *racks, const struct topology *topo, const uint32_t
 	racks->of_worker = xcalloc(count, sizeof(*racks->of_worker));
 	racks->direct = xcalloc(count, sizeof(*racks->direct));
 	racks->fan_out_of_switch = xcalloc(net->switches, sizeof(*racks->fan_out_of_switch));
-	for (uint32_t s = 0; s < net->switches; s++)
-		racks->fan_out_of_switch[s] = NOWHERE;
 	if (!number_racks(racks, topo, workers, count))
 		return false;
-	find_routes(racks, topo, workers, count, entropy);
-	grow_tree(racks, topo, workers, count, entropy);
+	racks_reroute(racks, topo, workers, count, entropy);
 	return true;
 }
 

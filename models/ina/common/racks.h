@@ -43,13 +43,13 @@ struct fan_out {
 struct racks {
 	uint32_t server;      /* host */
 	uint32_t sw;          /* level 1 */
-	bool passes;          /* it adds nothing up */
-	uint32_t server_port; /* its egress port to the server */
-	uint32_t full;        /* bits of all its inputs */
+	bool passes;          /* level 1 adds nothing up */
+	uint32_t server_port; /* egress port of level 1 to the server */
+	uint32_t full;        /* bits of all inputs of level 1 */
 	uint32_t count;       /* of racks */
 	struct rack *racks;
 	struct bitmap *of_worker;
-	struct route *direct; /* by worker, of those that are inputs of level 1: to the server */
+	struct route *direct; /* by worker: to the server, for those that are inputs of level 1 */
 	struct fan_out *fan_outs;
 	uint32_t fan_out_count;
 	uint32_t *fan_out_of_switch; /* of the switches on the way to workers; else UINT32_MAX */
@@ -79,7 +79,7 @@ static inline const struct route *racks_route(const struct racks *racks, uint32_
 	return rack == RACK_NONE ? &racks->direct[worker] : &racks->racks[rack].up;
 }
 
-/* Bits of all inputs of the level that a bitmap is of. */
+/* Bits of all inputs of the level that `rack` names. */
 static inline uint32_t racks_full(const struct racks *racks, uint8_t rack)
 {
 	return rack == RACK_NONE ? racks->full : racks->racks[rack].full;

@@ -61,7 +61,8 @@ static sim_time acted_at(const struct window_chunk *entry)
 
 uint64_t window_send(struct window *window, sim_time now)
 {
-	/* widened when all its places are taken, not before: ESA models a size by it */
+	/* widened when all its places are taken, not before: ESA's workers keep results for twice
+	 * as many (result_cache.h) */
 	if (__builtin_expect(window->next - window->first > window->mask, 0))
 		window->ring = ring_widen(window->ring, &window->mask, window->first, window->next,
 					  sizeof(*window->ring));
@@ -169,7 +170,7 @@ static void look_for_holes(struct window *window, struct window_class *class, si
 	}
 }
 
-/* When a chunk in flight has waited too long; SIM_TIME_MAX: it is not looked at yet. */
+/* When a chunk in flight will have waited too long; SIM_TIME_MAX: it has no timeout now. */
 static sim_time due_at(const struct window *window, uint64_t chunk)
 {
 	const struct window_chunk *entry = chunk_at(window, chunk);

@@ -19,8 +19,8 @@
  *     share += (k / n - share) / 16;    if k > 0: cwnd *= 1 - share / 2
  *
  * unless it had been allowed before the last halving. `share` begins at 0. A chunk that collides
- * comes by way of its server and is overtaken by others without any loss, so here, other than in
- * TCP, a hole is weak evidence of congestion.
+ * comes by way of its server and is overtaken by others without any loss. So here, unlike in TCP, a
+ * hole is weak evidence of congestion.
  *
  * What the window has allowed counts, not what the NIC has taken: so workers that receive the same
  * results have the same windows, even if one of them starts late. There is no slow start. Its
@@ -54,7 +54,7 @@ struct window_conf {
 	bytes increase;      /* per window */
 	int64_t gap;         /* a hole this far behind the newest result is a loss */
 	struct rto_conf rto; /* adaptive */
-	sim_time max_rto;    /* of doubling */
+	sim_time max_rto;    /* doubling ends here */
 	int timeout_resends; /* enum timeout_resends */
 	int halve_on;        /* enum halve_on */
 };
@@ -78,7 +78,7 @@ struct window_chunk {
 
 /* Chunks of one server. */
 struct window_class {
-	uint64_t newest; /* behind its newest result */
+	uint64_t newest; /* the chunk behind its newest result */
 	uint64_t looked; /* holes below have been declared lost once */
 };
 
@@ -105,10 +105,10 @@ struct window {
 	uint64_t unsampled; /* chunks below are no samples of the round trip */
 	uint64_t round_end; /* of the window of chunks that `share` looks at next */
 	uint64_t round_size;
-	uint64_t suspected; /* of these, declared lost before their result came */
+	uint64_t suspected; /* of its chunks, declared lost before their result came */
 	struct window_class class[WINDOW_CLASSES_MAX];
 
-	double share; /* of a window that was declared lost: running mean */
+	double share; /* of a window's chunks that were declared lost: running mean */
 
 	uint64_t reduced; /* chunks below were allowed before the last reduction */
 	sim_time doubled; /* when `backoff` last grew */
@@ -139,8 +139,8 @@ uint64_t window_send(struct window *window, sim_time now);
 /* A result has come. False when it was there already. */
 bool window_result(struct window *window, uint64_t chunk, bool marked, sim_time now);
 
-/* As so many results of the oldest chunks, which are neither marked nor late, but for the round
- * trips: to be used where those are told otherwise. */
+/* Moves the window as so many results of the oldest chunks would that are neither marked nor late.
+ * What they say of round trips, and newest and looked of the classes, are left to the caller. */
 void window_results(struct window *window, uint64_t results);
 
 /* The next result holds a contribution that a worker had to send again, and with it that worker's

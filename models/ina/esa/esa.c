@@ -23,9 +23,9 @@
  *   that, and for the end of the window, a timer decides. Servers remind after the third
  *   contribution to later chunks (both numbers are `duplicate_threshold`), then after 6, 12, ...
  *   more (section 5.1: after every third, it seems; `server_reminders`), and by timer;
- * - a chunk whose result comes out of order seems lost, and so does every preempted one; it cuts
- * the window as under ATP, whose congestion control section 5.1 takes (`halve_on`, see atp.c);
- * - no sample of the round trip (Karn) is a chunk or an entry that needed a reminder. Nor is what
+ * - a chunk whose result others overtake seems lost, and so does every preempted one; it cuts the
+ *   window as under ATP, whose congestion control section 5.1 takes (`halve_on`, see atp.c);
+ * - a chunk or an entry that needed a reminder is no sample of the round trip (Karn). Nor is what
  *   was in flight when a timeout ran out, or when the server's result says that one has, at the
  *   server or, as far as it can know, at another worker (window.h). Nor is what was open at the
  *   server when its timer ran out or a worker's reminder came (section 6 takes every entry, from
@@ -192,6 +192,7 @@ uint8_t esa_priority(const struct pool_worker *worker, const struct collective_h
 	return (uint8_t)p < p ? (uint8_t)(p + 1) : (uint8_t)p;
 }
 
+/* Notes the priority of the tensor that the worker hands over next. */
 static void hint(void *instance, uint32_t w, const struct collective_hint *hint)
 {
 	struct pool_job *job = instance;
@@ -204,7 +205,8 @@ static void hint(void *instance, uint32_t w, const struct collective_hint *hint)
 	esa->priority[reader->tensors & esa->priority_mask] = esa_priority(worker, hint);
 }
 
-/* Chunks are sent in order. Where a tensor ends may be forgotten once it is complete here. */
+/* The priority of the chunk's tensor. Chunks are sent in order, so the search goes on from where it
+ * was, but not through tensors that are complete here: their ends may be forgotten. */
 static uint8_t priority(struct pool_worker *worker, uint64_t chunk)
 {
 	const struct tensors *tensors = &worker->base.job->tensors;

@@ -39,7 +39,7 @@ enum esa_message {
 	ESA_RESULT,   /* server: the result */
 };
 
-/* A chunk is open at a server from the first that the server hears of it until it is complete. */
+/* A chunk is open at a server from when the server first hears of it until it is complete. */
 struct esa_entry {
 	uint64_t index;   /* of the chunk at the server */
 	sim_time created; /* first heard of */
@@ -47,9 +47,9 @@ struct esa_entry {
 	sim_time reminded;
 	uint64_t previous, following; /* open ones, longest untouched first; ESA_NONE */
 	uint32_t larger;              /* arrivals of later chunks since the last reminder */
-	uint32_t larger_limit;        /* as many lead to the next one; UINT32_MAX = any number */
+	uint32_t larger_limit;        /* so many lead to the next one; UINT32_MAX = none do */
 	uint32_t rounds;              /* reminders by timeout */
-	uint32_t answers;             /* of the query still missing */
+	uint32_t answers;             /* that the query still waits for */
 	bool open;
 	bool reported; /* a worker has missed the result */
 	bool querying; /* workers have been asked; the answers decide */
@@ -66,9 +66,9 @@ struct esa_channel {
 
 struct esa_server {
 	struct pool_server *server;
-	struct esa_entry
-		*entries;  /* of chunk index i, at [i & mask]; as wide as the ring of sums */
-	uint64_t *lacking; /* a bit per worker, [(i & mask) * words]: it says it has no result */
+	/* Rings as wide as that of sums, by the chunk's index i: */
+	struct esa_entry *entries; /* [i & mask] */
+	uint64_t *lacking; /* [(i & mask) * words]: bit per worker that says it lacks the result */
 	size_t words;
 	uint64_t mask;
 	uint64_t first, last; /* open entries */
@@ -77,11 +77,11 @@ struct esa_server {
 	sim_time unsampled; /* entries from before are no samples for `rto` */
 	unsigned backoff;   /* rounds of timeouts since the last contribution: rto * 2^backoff */
 	sim_time doubled;   /* when it last grew */
-	sim_time armed;
+	sim_time armed;     /* when the timer is due; SIM_TIME_MAX = it is not set */
 	struct timer timer;
 	struct esa_channel *to_worker, *from_worker; /* by worker; NULL when the job is over */
 	uint64_t reminders;                          /* packets to switches */
-	uint64_t queries, gradients;                 /* rounds; gradients over the transport */
+	uint64_t queries, gradients;                 /* queries begun; messages with gradients */
 };
 
 /* Of a worker. */
@@ -112,16 +112,16 @@ void esa_server_release(struct pool_server *server);
 void esa_at_server(struct pool_server *server, const struct packet *packet);
 /* The server's retransmission timeout. */
 sim_time esa_server_rto(const struct esa_server *esa);
-/* A timeout has run out, here or at a worker that says so. What is open now is no sample of the
- * round trip: it may hold that timeout, since whoever waits for a chunk sends later ones later
- * (window.h). Otherwise timeouts would grow as each other's samples, up to max_timeout. */
+/* A timeout has run out, here or at a worker that says so. Chunks that are open now are no samples
+ * of the round trip: their times may hold that timeout, since whoever waits for a chunk sends later
+ * ones later (window.h). Else timeouts would grow as each other's samples, up to max_timeout. */
 void esa_no_samples(struct esa_server *esa);
 /* The open entry of a chunk, new if need be; NULL when the chunk is complete or over. */
 struct esa_entry *esa_entry_open(struct esa_server *esa, uint64_t chunk);
 /* Reminds all switches that may hold a part of the chunk. */
 void esa_remind(struct esa_server *esa, struct esa_entry *entry);
 void esa_remind_chunk(struct esa_server *esa, uint64_t chunk);
-/* A contribution that has come by either way; may complete the chunk. */
+/* A contribution has come, in a packet or by message; it may complete the chunk. */
 void esa_contribution(struct esa_server *esa, struct esa_entry *entry, struct bitmap bitmap,
 		      uint64_t value, bool by_message);
 /* The result is known: it goes to all workers, or to those that lack it. */
@@ -135,6 +135,7 @@ void esa_channels_release(struct esa_server *esa);
 void esa_start_query(struct esa_server *esa, struct esa_entry *entry);
 /* No worker has the result: asks for missing gradients. */
 void esa_want_gradients(struct esa_server *esa, struct esa_entry *entry);
+/* Members of struct pool_ops. */
 void esa_lost(struct pool_worker *worker);
 bool esa_divert(struct pool_worker *worker, uint64_t chunk);
 void esa_accepted(struct pool_worker *worker, uint64_t chunk, uint64_t value,

@@ -42,7 +42,7 @@ static struct esa_channel *to_server(struct pool_worker *worker, uint64_t chunk)
 
 /* --- at a server --- */
 
-/* Where the bit of a worker is that says that it lacks the result. */
+/* The word with the worker's bit, which says that it lacks the result. */
 static uint64_t *lack_word(const struct esa_server *esa, const struct esa_entry *entry,
 			   uint32_t worker)
 {
@@ -111,7 +111,7 @@ static void have_not(struct esa_server *esa, struct esa_entry *entry, uint32_t w
 	note_lack(esa, entry, worker);
 	if (--entry->answers)
 		return;
-	/* What the reminder fetched has come: from the switches, the answers from beyond them. */
+	/* What the reminder fetched from switches has come: workers answer from farther away */
 	if (esa_conf(esa->server->job)->resend == ESA_RESEND_AT_ONCE ||
 	    entry->reminded + esa_server_rto(esa) <= esa->server->job->base.scheme->env.sim->now)
 		esa_want_gradients(esa, entry);

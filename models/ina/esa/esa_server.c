@@ -1,6 +1,6 @@
-/* ESA's parameter server (sections 5.1 to 5.3): adds the parts that switches sent, and
- * reminds switches of chunks that stay incomplete. What is modelled: esa.c; queries
- * and gradients over the transport: esa_recovery.c. */
+/* ESA's parameter server (sections 5.1 to 5.3): adds the parts that switches send, and reminds
+ * switches of chunks that stay incomplete. What is modelled: esa.c; queries and gradients over the
+ * transport: esa_recovery.c. */
 #include "ina/esa/esa.h"
 
 #include "base/fail.h"
@@ -98,9 +98,9 @@ static void arm(struct esa_server *esa)
 	timer_set(esa->server->job->base.scheme->env.sim, &esa->timer, at);
 }
 
-/* The sum of a chunk. A ring of sums that turns for it forgets chunks whose results all workers
- * hold. One of them may still be open: its timer ran out shortly before the result came, and the
- * workers' answers are under way. Nothing is left to do about it. */
+/* The sum of a chunk. To make room for it, the ring of sums may forget chunks whose results all
+ * workers hold. One of them may still be open: its timer ran out shortly before the result came,
+ * and the workers' answers are under way. It is closed, as nothing is left to do about it. */
 static struct partial_sum *sum_of(struct esa_server *esa, uint64_t chunk)
 {
 	const struct partial_sums *sums = &esa->server->sums;
@@ -205,7 +205,7 @@ static void note_larger(struct esa_server *esa, uint64_t index)
 	}
 }
 
-/* Nothing has come for an RTO. */
+/* For an RTO nothing has come for the entry. */
 static void entry_expired(struct esa_server *esa, struct esa_entry *entry)
 {
 	esa_no_samples(esa);
@@ -238,8 +238,8 @@ static void on_timer(struct sim *sim, uint32_t entity, void *owner)
 		anew |= entry_at(esa, esa->first)->touched >= esa->doubled;
 		entry_expired(esa, entry_at(esa, esa->first));
 	}
-	/* as TCP does, until something comes; once for all entries that are open together, which
-	 * expire one after the other */
+	/* The timeout doubles, as TCP's does, until something comes. Entries that are open together
+	 * expire one after the other, but double it only once. */
 	if (anew && rto < pool_scheme(esa->server->job)->window.max_rto) {
 		esa->backoff++;
 		esa->doubled = sim->now;
@@ -278,8 +278,8 @@ void esa_contribution(struct esa_server *esa, struct esa_entry *entry, struct bi
 	struct partial_sum *sum = partial_sums_find(&esa->server->sums, entry->index);
 	uint64_t index = entry->index;
 
-	/* A part of which some contributors are in already is of no use: those who are not have
-	 * been asked for their gradients, which come one by one. */
+	/* A part of which some contributors are in already is of no use: the others have been asked
+	 * for their gradients, which come one by one. */
 	if (partial_sums_add(&esa->server->sums, sum, bitmap, value)) {
 		esa->backoff = 0;
 		touch(esa, entry);
@@ -311,15 +311,17 @@ void esa_at_server(struct pool_server *server, const struct packet *packet)
 
 /* --- the end --- */
 
-/* Fetches what the job still holds, again and again until nothing is left. It looks into the
- * switches, as the server does not know what they hold and would have to remind of all its last
- * chunks. */
+/* Fetches what the job still holds, again and again until nothing is left. The model looks into the
+ * switches for it: the server does not know what they hold, and would have to remind of all its
+ * last chunks. */
 static void drain(struct esa_server *esa)
 {
 	struct pool_job *job = esa->server->job;
 	struct pool_scheme *scheme = pool_scheme(job);
 
-	for (uint32_t s = 0; job->held && s < scheme->base.env.topo->net.switches; s++) {
+	if (!job->held)
+		return;
+	for (uint32_t s = 0; s < scheme->base.env.topo->net.switches; s++) {
 		const struct aggregators *pool = &scheme->pools[s];
 
 		for (uint32_t i = 0; pool->slots && i < pool->count; i++)
@@ -327,8 +329,6 @@ static void drain(struct esa_server *esa)
 			    pool->slots[i].server == esa->server->number)
 				esa_remind_chunk(esa, pool->slots[i].chunk);
 	}
-	if (!job->held)
-		return;
 	esa->armed = now_of(esa) + esa_server_rto(esa);
 	timer_set(scheme->base.env.sim, &esa->timer, esa->armed);
 }

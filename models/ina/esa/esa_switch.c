@@ -1,5 +1,5 @@
-/* ESA in switches (section 5.2): preemption of hashed aggregators, results straight to
- * the workers. What is modelled: esa.c. */
+/* ESA in switches (section 5.2): preemption of hashed aggregators, results straight to the workers.
+ * What is modelled: esa.c. */
 #include "ina/esa/esa.h"
 
 #include "base/hash.h"
@@ -70,7 +70,7 @@ static void complete(struct pool_server *server, struct aggregators *pool, struc
 	} else {
 		packet_set_bitmap(packet, (struct bitmap){ 0, RACK_NONE });
 		packet->flags |= PACKET_RESULT;
-		/* fan-outs, not its old route, lead it down; the engine looks ahead along it */
+		/* fan-outs lead it down; along its old route the engine would look ahead in vain */
 		packet_set_route(packet, &(struct route){ 0 });
 		pool->memory->stats.results++;
 		pool_multicast(server, pool->memory->sw, packet, actions);
@@ -78,7 +78,7 @@ static void complete(struct pool_server *server, struct aggregators *pool, struc
 	pool_free(pool_scheme(server->job), pool, a);
 }
 
-/* Another owner is here. True when the packet has taken its place. */
+/* The aggregator has another owner. True when the packet has driven that out. */
 static bool collide(struct pool_server *server, struct aggregators *pool, struct aggregator *a,
 		    struct packet *packet, struct switch_actions *actions)
 {
@@ -117,11 +117,11 @@ void esa_at_switch(struct pool_server *server, struct aggregators *pool, bool le
 		return;
 	if (!a->owner)
 		pool_take(job, pool, a, packet);
-	if (a->bits & bitmap.bits) { /* workers never send twice, so the network has */
+	if (a->bits & bitmap.bits) { /* a copy that the network made: workers never send twice */
 		pool->memory->stats.duplicates++;
 		return;
 	}
-	a->value += packet->value; /* of a new one: 0 */
+	a->value += packet->value; /* was 0 if the aggregator is new */
 	a->bits |= bitmap.bits;
 	a->marked |= (packet->flags & PACKET_CE) != 0;
 	a->priority = packet_priority(packet); /* renewed, if it had been lowered */

@@ -14,10 +14,10 @@
 struct result_cache {
 	uint64_t *values; /* of chunk p at [p & mask]; NULL before the first */
 	uint64_t mask;
-	uint64_t from; /* at the last widening: what came before and lies below is gone */
+	uint64_t from; /* results of chunks below were not kept when the ring was last widened */
 };
 
-/* For result_cache_put(). */
+/* For result_cache_put() alone. */
 void result_cache_widen(struct result_cache *cache, const struct window *window);
 
 /* The result of a chunk that the window has just taken. */
@@ -29,7 +29,7 @@ static inline void result_cache_put(struct result_cache *cache, const struct win
 	cache->values[chunk & cache->mask] = value;
 }
 
-/* Puts the results that it would have if the window had got to where it is one by one. */
+/* Puts in the results that the cache would have if the window had not skipped any chunk. */
 void result_cache_fill(struct result_cache *cache, const struct window *window,
 		       const struct exact *exact);
 

@@ -20,15 +20,15 @@
  * only when all have begun, no rank is more than one all-gather behind another.
  *
  * Our readings, where we know no source or two that differ:
- *   - Which ranks form a chain. UCC's multicast all-gather (tl/mlx5, 2026) starts `concurrency`
+ *   - Chains: UCC's multicast all-gather (tl/mlx5, 2026) starts `concurrency`
  *     neighbouring ranks at each step, which is the same as ours.
  *   - Cut-off: of each shard, from its last packet, doubling when asked in vain. SC'24 adds a
  *     constant to the time that the bytes take; UCC waits for a second.
  *   - Who repairs: UCC reads a whole shard from its owner's memory; here, as SC'24, the missing
  *     packets come from the left neighbour.
  *   - Handshake: between neighbours. UCC ends in a barrier.
- *   - A rank that computes has room for the all-gather that is next. Without it SC'24 begins with a
- *     barrier. An all-gather begins when the one before has ended.
+ *   - A rank that still computes has buffers for the next all-gather. In SC'24 it may have none, so
+ *     a barrier comes first. An all-gather begins when the one before has ended.
  * Simplified: copying and looking after bitmaps take no time. Nothing heeds marks. */
 #include "ina/multicast/multicast.h"
 

@@ -3,7 +3,7 @@
  *   multicast.c         what is modelled; parameters, jobs, switches, the collective
  *   multicast_worker.c  chains, bitmaps, cut-off times, the ring of fetches, the handshake
  *
- * A tensor is N equal shards, one for each of the N ranks, of as many rows: packets. Chunks are
+ * A tensor is N equal shards, one for each of the N ranks. A row is a packet of a shard. Chunks are
  * numbered through the stream of tensors, in each by rank and row. The kit counts a whole tensor as
  * one chunk. */
 #ifndef INASIM_INA_MULTICAST_MULTICAST_H
@@ -34,11 +34,13 @@ struct multicast_shard {
 /* The all-gather of a tensor at a rank. */
 struct multicast_gather {
 	uint64_t tensor;                /* plus 1; 0 = not used yet */
-	uint32_t rows, incomplete;      /* of a shard; shards that are not whole */
+	uint32_t rows;                  /* of a shard */
+	uint32_t incomplete;            /* shards that are not whole */
 	uint32_t oldest;                /* the first of them */
-	uint32_t begun;                 /* 1 + the last of which something has come */
-	size_t words;                   /* room of each of these, a bit per chunk: */
-	uint64_t *got, *wanted;         /* by the right neighbour, who has asked for it */
+	uint32_t begun;                 /* 1 + the last shard of which something has come */
+	size_t words;                   /* room of each of the following, a bit per chunk */
+	uint64_t *got;                  /* is here; the block that holds all three */
+	uint64_t *wanted;               /* the right neighbour has asked for it */
 	uint64_t *answered;             /* it has been sent there */
 	struct multicast_shard *shards; /* by rank; the own one stays whole */
 };
@@ -47,22 +49,23 @@ struct multicast_gather {
 struct multicast_worker {
 	struct ina_worker base;
 	uint32_t sent;                      /* rows of the own shard, of tensor `base.results` */
-	uint64_t told;                      /* tensors that it has told its left neighbour it has */
-	uint64_t right_has;                 /* and what the right one has told */
+	uint64_t told;                      /* tensors: its left neighbour knows that it has them */
+	uint64_t right_has;                 /* tensors that its right neighbour has */
 	struct multicast_gather gathers[2]; /* tensor t at [t mod 2] */
 	struct messages to_left, to_right;
 	sim_time since;    /* when the wait began, or it asked last */
 	sim_time progress; /* when the last new row came */
-	unsigned backoff;  /* asked so often since something of the oldest shard has come */
+	unsigned backoff;  /* times it has asked since something of the oldest shard came */
 	struct alarm alarm;
 	bool completing;
 };
 
 struct multicast {
 	struct ina_job base;
-	uint64_t *first; /* chunk of each tensor that some rank has handed over, and the end */
+	uint64_t *first; /* first chunk of each tensor that a rank has handed over; then the end */
 	size_t tensors, capacity;
-	struct why_chunks *why; /* is told of packets; the kit's number of a tensor is none */
+	/* The scheme tells it of packets: the kit would tell it of tensors. */
+	struct why_chunks *why;
 };
 
 static inline uint32_t multicast_ranks(const struct multicast *job)

@@ -46,17 +46,16 @@ static void clear(uint64_t *bits, uint64_t i)
 
 /* --- all-gathers --- */
 
+/* Empties the bitmaps, of so many words each. */
 static void make_room(struct multicast_gather *gather, size_t words)
 {
 	if (words > gather->words) {
 		gather->words = words;
-		gather->got = xrealloc(gather->got, words, sizeof(*gather->got));
-		gather->wanted = xrealloc(gather->wanted, words, sizeof(*gather->wanted));
-		gather->answered = xrealloc(gather->answered, words, sizeof(*gather->answered));
+		gather->got = xrealloc(gather->got, 3 * words, sizeof(*gather->got));
+		gather->wanted = gather->got + words;
+		gather->answered = gather->wanted + words;
 	}
-	memset(gather->got, 0, words * sizeof(*gather->got));
-	memset(gather->wanted, 0, words * sizeof(*gather->wanted));
-	memset(gather->answered, 0, words * sizeof(*gather->answered));
+	memset(gather->got, 0, 3 * gather->words * sizeof(*gather->got));
 }
 
 static void find_oldest(struct multicast_gather *gather, uint32_t ranks)
@@ -92,8 +91,8 @@ static struct multicast_gather *gather_of(struct multicast_worker *worker, uint6
 	return gather;
 }
 
-/* The all-gather of a chunk, and where the chunk is in it: the one under way or the next. NULL: an
- * earlier one. */
+/* The all-gather that a chunk belongs to, and its index there: the one under way or the next. NULL:
+ * it is over. */
 static struct multicast_gather *gather_of_chunk(struct multicast_worker *worker, uint64_t chunk,
 						uint64_t *index)
 {
@@ -118,7 +117,7 @@ static bool is_under_way(const struct multicast_worker *worker)
 
 /* --- sending, in turn --- */
 
-/* It is first of its chain, or has seen the end of the shard before its own. */
+/* A rank sends when it is first of its chain, or has seen the end of the shard before its own. */
 static bool may_send(struct multicast_worker *worker)
 {
 	int64_t before = worker->base.number - multicast_conf(job_of(worker))->chains;
@@ -180,10 +179,12 @@ static void ask_for_shard(struct multicast_worker *worker, const struct multicas
 			  uint32_t r)
 {
 	uint64_t first = job_of(worker)->first[gather->tensor - 1];
-	uint64_t i = (uint64_t)r * gather->rows, end = i + gather->rows, stretch;
+	uint64_t i = (uint64_t)r * gather->rows, end = i + gather->rows;
 
 	while (i < end) {
-		for (stretch = i; i < end && !has(gather->got, i);)
+		uint64_t stretch = i;
+
+		while (i < end && !has(gather->got, i))
 			i++;
 		if (i > stretch)
 			ask(worker, first + stretch, i - stretch);
@@ -191,8 +192,8 @@ static void ask_for_shard(struct multicast_worker *worker, const struct multicas
 	}
 }
 
-/* Something of it has come, but not lately; or nothing has, although it is its turn or its chain
- * has gone on. */
+/* Has the shard's time run out? Something of it has come, but not lately; or nothing has, although
+ * it is its turn or its chain has gone on. */
 static bool is_cut_off(const struct multicast_worker *worker, const struct multicast_gather *gather,
 		       uint32_t r)
 {
@@ -268,7 +269,7 @@ static void begin_wait(struct multicast_worker *worker)
 	worker->since = now(worker);
 	worker->backoff = 0;
 	if (is_under_way(worker))
-		gather_of(worker, worker->base.results);
+		gather_of(worker, worker->base.results); /* begins it, for due() */
 	arm(worker);
 }
 
@@ -281,7 +282,7 @@ static void tell_left(struct multicast_worker *worker, uint64_t tensor)
 		      MESSAGE_SIZE);
 }
 
-/* Ends all-gathers for which this rank and its right neighbour have all, and goes on. */
+/* Ends all-gathers of which this rank and its right neighbour have all, and goes on to the next. */
 static void proceed(struct multicast_worker *worker)
 {
 	const struct multicast *job = job_of(worker);
@@ -307,7 +308,7 @@ static void proceed(struct multicast_worker *worker)
 
 /* --- what comes --- */
 
-/* A shard's chunk; false: this rank has it, or has ended the all-gather. */
+/* Takes in a chunk of a shard. False: this rank has it already, or the all-gather is over. */
 static bool receive(struct multicast_worker *worker, uint64_t chunk, uint64_t value,
 		    struct multicast_gather **gather, uint64_t *index)
 {
@@ -344,7 +345,7 @@ static bool receive(struct multicast_worker *worker, uint64_t chunk, uint64_t va
 	return true;
 }
 
-/* Whoever has asked for it gets the same packet, or asks again. */
+/* A neighbour that has asked for the chunk gets the same packet, or asks again. */
 void multicast_deliver(struct multicast_worker *worker, const struct packet *packet)
 {
 	struct multicast_gather *gather;
@@ -454,8 +455,6 @@ void multicast_worker_end(struct multicast_worker *worker)
 	messages_release(&worker->to_right);
 	for (unsigned i = 0; i < 2; i++) {
 		free(worker->gathers[i].got);
-		free(worker->gathers[i].wanted);
-		free(worker->gathers[i].answered);
 		free(worker->gathers[i].shards);
 	}
 }

@@ -38,8 +38,8 @@ static uint64_t sum_of(const struct columns *columns, uint32_t at)
 	return sum;
 }
 
-/* A packet comes again that is there already: its value must be the same; its flags are the new
- * ones. */
+/* A packet that is there already comes again. Its value must be the same; its new flags replace the
+ * old ones. */
 static enum columns_news again(struct columns *columns, uint32_t at, size_t cell, uint64_t value,
 			       uint8_t flags)
 {

@@ -13,13 +13,13 @@
  * Each column says which message it serves. The paper has no such mark; without it a late
  * repetition of message m would end up in the column when that serves m + 2N.
  *
- * Section 3.1 lets "a gradient packet" free the column one window ahead. Any packet cannot do that:
- * from the moment on that a faster peer sends m, one who lacks the result of message m - N could
- * not get it any more. Here the column is freed when all have sent packet `index` of message m
- * (columns_free_ahead()), as each of them had the whole result of message m - N before.
+ * Section 3.1 lets "a gradient packet" free the column one window ahead. That cannot be just any
+ * packet: as soon as a faster peer sent message m, a worker that lacks the result of message m - N
+ * could not get it any more. Here the column is freed when all have sent packet `index` of message
+ * m (columns_free_ahead()), as each of them had the whole result of message m - N before.
  *
- * A packet is here its 64-bit stand-in for the payload and the flags of its header; the rest of the
- * header follows from the row and the column. */
+ * Of a packet the 64 bits that stand for its payload and the flags of its header are kept; the rest
+ * of the header follows from the row and the column. */
 #ifndef INASIM_INA_NETREDUCE_COLUMNS_H
 #define INASIM_INA_NETREDUCE_COLUMNS_H
 
@@ -29,11 +29,11 @@
 #include <stdint.h>
 
 struct column {
-	uint64_t message;        /* that it serves */
-	uint64_t sum;            /* once it is full */
+	uint64_t message;        /* that the column serves */
+	uint64_t sum;            /* once all rows are there */
 	sim_time answered_until; /* for the root: netreduce_switch.c */
 	uint32_t arrived;        /* rows that are there */
-	uint8_t flags;           /* of all of them, OR */
+	uint8_t flags;           /* of all their packets, OR */
 };
 
 struct columns {
@@ -49,7 +49,7 @@ enum columns_news {
 	COLUMNS_FULL,    /* the packet is stored, and the sum is there now */
 	COLUMNS_AGAIN,   /* it had been stored; others are missing */
 	COLUMNS_REPEAT,  /* it had been stored, and the sum is there */
-	COLUMNS_STALE,   /* all have the result: the column serves a later message */
+	COLUMNS_STALE,   /* all have its result: the column serves a later message */
 	COLUMNS_AHEAD,   /* cannot be: the column serves an earlier message */
 	COLUMNS_CHANGED, /* cannot be: it had been stored with another payload */
 };
@@ -61,7 +61,7 @@ void columns_release(struct columns *columns);
 enum columns_news columns_store(struct columns *columns, uint32_t at, uint64_t message,
 				uint32_t row, uint64_t value, uint8_t flags);
 
-/* The column of packet `index` of message + N is free, and serves that. May be called twice. */
+/* Frees the column one window ahead, for packet `index` of message + N. May be called twice. */
 void columns_free_ahead(struct columns *columns, uint64_t message, uint32_t index);
 
 static inline uint32_t columns_at(const struct columns *columns, uint64_t message, uint32_t index)

@@ -11,7 +11,8 @@
  * newest 2N messages are kept here. A connection repeats none that are older: its own window is N
  * messages, and its successor may be N more behind.
  *
- * 2N * length < 2^24 must hold. A table of all zero with `messages` and `length` set is empty. */
+ * 2N * length < 2^24 must hold. A table that is zero but for `messages`, `length` and zeroed
+ * `entries` is empty. */
 #ifndef INASIM_INA_NETREDUCE_LOOKUP_H
 #define INASIM_INA_NETREDUCE_LOOKUP_H
 
@@ -29,8 +30,8 @@ struct lookup_entry {
 struct lookup {
 	struct lookup_entry *entries; /* `messages` of them, by message mod 2N; not owned */
 	uint64_t newest;              /* message + 1; 0 = none */
-	uint32_t messages, length;
-	uint32_t recent; /* index of the entry that was found last */
+	uint32_t messages, length;    /* 2N; packets of a message */
+	uint32_t recent;              /* index of the entry that was found last */
 };
 
 /* Where a packet belongs. */

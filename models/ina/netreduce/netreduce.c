@@ -25,11 +25,11 @@
  * - "a gradient packet" frees the aggregator one window ahead (section 3.1): if any packet does,
  *   jobs hang after losses. We wait for all workers' (columns.h), and above the lowest switches for
  *   the result on its way down (netreduce_switch.c);
- * - a packet that comes again when the sum is there: "repeated execution outputs the same value"
- *   (section 3.2) may mean all packets or the one that came. Here it is the one, which is enough.
- *   Of a sum from below it cannot be known, so all are sent: for each packet that comes again, as
- *   there is "no need to recognize and handle retransmitted packets specifically", or once a round
- *   trip for all that do ("repeats");
+ * - a packet that comes again when the sum is there: "repeated execution [...] always outputs the
+ *   same aggregation value" (section 3.2) may mean to all connections or to its own. Here it is its
+ *   own, which is enough. In a sum from below nobody knows whose packet came again, so the result
+ *   goes to all: for each that comes again, "without the need to recognize and handle retransmitted
+ *   packets specifically", or once a round trip ("repeats");
  * - a sender that goes back across the end of a message needs more than one entry in the lookup
  *   table (lookup.h); an aggregator has to know its message (columns.h);
  * - nothing is said of merging marks. On one switch each connection keeps the header and the mark
@@ -63,15 +63,14 @@ static bytes memory(const void *self, const struct tree_node *place)
 	return netreduce_bytes(netreduce_conf(job->scheme), place->inputs);
 }
 
-/* Connections that end at workers below a switch, by rank of their sources. */
+/* Connections that end at workers among a switch's inputs, by rank of their sources. */
 static void make_outlets(const struct ring *ring, uint32_t number)
 {
 	struct ring_node *node = &ring->nodes[number];
-	uint32_t workers = ring->job->base.spec.workers;
 
 	node->outlets = xcalloc(node->place->inputs, sizeof(*node->outlets));
-	for (uint32_t w = 0; w < workers; w++) {
-		const struct end *from = &ring->ends[w], *to = &ring->ends[(w + 1) % workers];
+	for (uint32_t w = 0; w < ring->job->base.spec.workers; w++) {
+		const struct end *from = &ring->ends[w], *to = netreduce_to(from);
 
 		if (to->node != number)
 			continue;
@@ -82,7 +81,7 @@ static void make_outlets(const struct ring *ring, uint32_t number)
 	}
 }
 
-/* Whether there is a switch that adds in the part of the tree that begins with a node. */
+/* Whether a switch adds in the part of the tree below a node, itself included. */
 static bool leads_to_sums(const struct tree *tree, uint32_t node)
 {
 	if (!tree->nodes[node].passes)
@@ -93,6 +92,7 @@ static bool leads_to_sums(const struct tree *tree, uint32_t node)
 	return false;
 }
 
+/* The ports to the children that add, or lead to some that do. */
 static void find_sums(const struct ring *ring, uint32_t number)
 {
 	const struct ina_job *job = &ring->job->base;
@@ -197,7 +197,7 @@ static void stats(const void *self, struct collective_stats *stats)
 
 /* --- as a plan --- */
 
-/* The time of the accelerators on the longest way up and down again. */
+/* The time that accelerators add to the longest way up and down again. */
 static sim_time delays(const struct netreduce *job)
 {
 	const struct tree *tree = job->base.tree.tree;
@@ -213,7 +213,7 @@ static sim_time delays(const struct netreduce *job)
 	return longest;
 }
 
-/* A message of each ring, with its headers, is one packet of the plan: it is sent as a whole. */
+/* A message of each ring, with headers, makes one packet of the plan: messages are sent whole. */
 static struct plan_packets messages_of(const struct netreduce *job)
 {
 	const struct netreduce_conf *conf = netreduce_conf(job->base.scheme);
@@ -228,7 +228,8 @@ static struct plan_packets messages_of(const struct netreduce *job)
 	return packets;
 }
 
-/* Bytes of the ACKs of a message. They go against the data, and the ring is as long both ways. */
+/* Bytes of the ACKs of a message of each ring. They go against the data, but over a ring each link
+ * has as many of them both ways. */
 static double control_of(const struct netreduce *job)
 {
 	const struct netreduce_conf *conf = netreduce_conf(job->base.scheme);
@@ -252,7 +253,7 @@ static void plan(void *self, struct stream_plan *plan)
 	sim_time trip;
 
 	path.sum += delays(job);
-	/* until all of a message is back; those of other rings are out at other times */
+	/* until all of a message is back; messages of other rings are under way at other times */
 	trip = path.sum + (sim_time)(conf->length - 1) * path.slowest;
 	plan_init(plan, 1);
 	stream = &plan->streams[0];
@@ -332,7 +333,8 @@ static const struct ina_ops ops = {
 	.repeat = netreduce_repeat_job,
 };
 
-/* Of an idle path up to the root, with an accelerator at each switch, and down again. */
+/* There and back between hosts, through the top of an idle network, and an accelerator at each
+ * switch up to the root and down again. */
 static sim_time round_trip(const struct netreduce_conf *conf, const struct topology_conf *topology)
 {
 	uint32_t frame = netreduce_packet(conf);

@@ -16,10 +16,11 @@
  * of the job (ina.h). A tensor is padded to whole messages, equally many on each ring.
  *
  * A packet carries the number of its RoCE connection in `flow`, and its generation; in `seq` the
- * PSN (low 24 bits) and the number of its message. Accelerators read the message from the first
- * packet of a message alone, which has it in its INA header. In all others it is there only to
- * check what they have found. Packets between switches belong to connection 0 of their ring, and
- * have in `child` 1 + the place of the child that sent them; those of workers have 0. */
+ * PSN (low 24 bits) and the number of its message. In the first packet of a message that number
+ * stands for the INA header, and accelerators read it. In others it only serves to check what they
+ * have found by PSN. Packets between switches belong to connection 0 of their ring, and have in
+ * `child` 1 + the number of the switch that sent them among the inputs of the next; those of
+ * workers have 0. */
 #ifndef INASIM_INA_NETREDUCE_NETREDUCE_H
 #define INASIM_INA_NETREDUCE_NETREDUCE_H
 
@@ -28,8 +29,7 @@
 #include "ina/netreduce/lookup.h"
 #include "transport/connection.h"
 
-/* Flag of its packets, which are RoCE's DATA otherwise: has an INA header, the first of a message.
- */
+/* Flag of its packets, which otherwise are as RoCE's DATA: first of a message, with INA header. */
 enum { NETREDUCE_FIRST = ROCE_OWNERS };
 
 #define NETREDUCE_RINGS_MAX 64
@@ -61,16 +61,17 @@ void netreduce_warn(const void *conf, const struct topology_conf *topology, uint
 const struct cc_ops *netreduce_control(const struct netreduce_conf *conf);
 const struct transport *netreduce_transport(const void *conf); /* fits collective_ops.transport */
 
-/* At a switch below which a job has so many workers, or switches: sections 3.1 and 4. */
+/* Memory of a job at a switch with so many workers and switches as inputs: sections 3.1 and 4. */
 bytes netreduce_bytes(const struct netreduce_conf *conf, uint32_t rows);
 
-/* Bytes of a full packet, and of the first of a message, FCS included. */
-uint32_t netreduce_packet(const struct netreduce_conf *conf);
+/* Fits collective_ops.refuses. */
 const char *netreduce_refuses(const void *conf, const struct topology_conf *topology,
 			      const struct machine_conf *machine, uint32_t workers,
 			      uint32_t servers);
 extern const char netreduce_too_large[];
 
+/* Bytes of a packet, and of the first of a message, which has more headers; FCS included. */
+uint32_t netreduce_packet(const struct netreduce_conf *conf);
 uint32_t netreduce_frame(const void *conf); /* fits collective_ops.frame */
 uint32_t netreduce_payload(const void *conf);
 
@@ -91,23 +92,23 @@ struct end {
 	uint32_t connection;
 	uint16_t generation;
 	uint32_t node;               /* of the next switch above the worker that adds */
-	uint32_t row;                /* there */
+	uint32_t row;                /* of the worker there */
 	uint64_t posted;             /* messages, to its own connection */
-	uint64_t timeouts;           /* of the connection that --why has been told */
+	uint64_t timeouts;           /* of the connection that --why has been told of */
 	uint64_t results;            /* messages that came whole from the rank before */
 	struct lookup table;         /* of the connection, at `node` */
 	struct span sent, delivered; /* of its packets */
 };
 
-/* A connection whose destination is below a switch next to hosts. */
+/* At a switch: a connection whose destination is one of its inputs. */
 struct outlet {
 	uint32_t connection;
 	uint16_t generation;
-	uint32_t row; /* of its source, where that is the same switch; else TREE_NONE */
+	uint32_t row; /* of its source, if that is an input of this switch, too; else TREE_NONE */
 };
 
-/* A switch of the tree. Outlets lead to the workers among its inputs; by the other ports a sum goes
- * to the switches among them that add. One that passes has only these ports. */
+/* A switch of the tree. Its results go to the workers among its inputs by outlets, and to the
+ * switches among them by the ports of sums. One that passes has only the latter. */
 struct ring_node {
 	const struct tree_node *place;
 	struct accelerator *accelerator;
@@ -123,8 +124,8 @@ struct ring {
 	uint32_t number;
 	uint64_t first; /* number of the first packet, on all connections (roce.h) */
 	struct end *ends;
-	struct ring_node *nodes; /* as those of the tree */
-	struct lookup_entry *entries;
+	struct ring_node *nodes;      /* as those of the tree */
+	struct lookup_entry *entries; /* of the tables of all ends */
 	/* For runs that repeat themselves: of messages, and of `seq` in packets. */
 	struct repeat_stream messages, stream;
 };
@@ -137,11 +138,11 @@ struct netreduce {
 struct netreduce_scheme {
 	struct ina_scheme base;
 	struct roce *roce;   /* of all its connections */
-	sim_time round_trip; /* idle, through the top of the network */
+	sim_time round_trip; /* between hosts, idle, through the top of the network */
 	struct end **ends;   /* by connection; NULL when over: late packets find nobody */
 	size_t end_count, end_capacity;
 	struct accelerator *accelerators; /* by switch */
-	struct packet *results;           /* that leave at once; as many as the largest job has */
+	struct packet *results; /* scratch: those that leave together, at most so many in a job */
 	size_t results_capacity;
 };
 
@@ -165,11 +166,11 @@ static inline struct end *netreduce_end(const struct netreduce_scheme *scheme,
 }
 
 /* Where the connection ends. */
-static inline const struct end *netreduce_to(const struct end *from)
+static inline struct end *netreduce_to(const struct end *from)
 {
 	const struct ring *ring = from->ring;
 
-	return &ring->ends[(from->rank + 1) % ring->job->base.spec.workers];
+	return &ring->ends[from->rank + 1 < ring->job->base.spec.workers ? from->rank + 1 : 0];
 }
 
 static inline uint64_t netreduce_chunk(const struct ring *ring, uint64_t message, uint32_t index)
@@ -206,14 +207,14 @@ enum netreduce_way {
 	NETREDUCE_UP,      /* to the parent */
 	NETREDUCE_DOWN,    /* to all */
 	NETREDUCE_OWN,     /* to the destination of its connection, an outlet */
-	NETREDUCE_RESULTS, /* to all, to outlets with the flags of their connections' packets */
+	NETREDUCE_RESULTS, /* to all; outlets get the flags of their connections' own packets */
 };
 
 struct held {
 	sim_time due;
 	struct packet packet;
 	uint32_t column; /* NETREDUCE_RESULTS */
-	uint32_t back;   /* port to where the packet came from that this answers */
+	uint32_t back;   /* of the packet that this answers, as in protocol_ops.at_switch */
 	enum netreduce_way way;
 };
 
@@ -231,7 +232,7 @@ void accelerator_init(struct accelerator *accelerator, struct netreduce_scheme *
 		      uint32_t sw);
 void accelerator_release(struct accelerator *accelerator);
 
-/* The packet leaves after the accelerator's latency. */
+/* `what`, but for `due`, is set: it leaves after the accelerator's latency. */
 void accelerator_send(struct accelerator *accelerator, const struct held *what);
 
 /* --- netreduce_repeat.c --- */

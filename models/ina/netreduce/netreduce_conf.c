@@ -105,6 +105,7 @@ void netreduce_warn(const void *self, const struct topology_conf *topology, uint
 		    uint32_t servers, struct conf_doc *doc, const char *pointer)
 {
 	const struct netreduce_conf *conf = self;
+
 	(void)workers, (void)servers, (void)pointer;
 	roce_warn(&conf->roce, topology, netreduce_window(conf), doc, "/schemes/netreduce/roce");
 }
@@ -113,8 +114,8 @@ const char netreduce_too_large[] =
 	"the accelerator of a switch has no room for two windows of each worker below it (raise "
 	"\"memory\", or lower \"window\", \"message\" or \"rings\")";
 
-/* Placed as well as can be, a job has as many workers below each of the lowest switches. Of the
- * GPUs of a machine one sends for all, and NICs have trees of their own. */
+/* Placed as well as can be, a job has equally many workers below each of the lowest switches. Of
+ * the GPUs of a machine one sends for all, and NICs have trees of their own. */
 const char *netreduce_refuses(const void *self, const struct topology_conf *topology,
 			      const struct machine_conf *machine, uint32_t workers,
 			      uint32_t servers)

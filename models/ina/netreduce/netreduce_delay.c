@@ -7,8 +7,8 @@
 
 #include <stdlib.h>
 
-/* The same sum for each connection that ends below this switch, with that connection's header, and
- * for the switches below. */
+/* The sum for each connection that ends below this switch, with that connection's header, and for
+ * the switches below. */
 static void send_results(const struct accelerator *a, const struct ring_node *node,
 			 const struct held *held)
 {

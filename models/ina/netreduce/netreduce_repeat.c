@@ -40,7 +40,7 @@ const struct repeat_stream *netreduce_stream(const void *self, const struct pack
 	return end ? &end->ring->stream : NULL;
 }
 
-/* The sum of whoever, for a packet of a message. The message has not moved on yet. */
+/* Goes through a (partial) sum for a packet of a message; `message` has not moved on yet. */
 static void repeat_sum(struct ring *ring, struct repeat *repeat, uint64_t message, uint32_t index,
 		       uint64_t *value)
 {
@@ -135,9 +135,8 @@ static void repeat_accelerator(struct accelerator *a, struct repeat *repeat)
 
 /* --- rings --- */
 
-/* Messages of all that is under way are at most 2N behind worker 0's results and at most 4N ahead.
- */
-static void repeat_stream(struct ring *ring, struct repeat *repeat)
+/* All messages under way are at most 2N behind worker 0's results and at most 4N ahead. */
+static void repeat_ring(struct ring *ring, struct repeat *repeat)
 {
 	uint64_t around = 2 * (uint64_t)window_of(ring), base, from, to, left;
 
@@ -171,7 +170,7 @@ void netreduce_repeat_job(void *self, struct repeat *repeat)
 	for (int64_t r = 0; r < netreduce_conf(job->base.scheme)->rings; r++) {
 		struct ring *ring = &job->rings[r];
 
-		repeat_stream(ring, repeat);
+		repeat_ring(ring, repeat);
 		for (uint32_t w = 0; w < job->base.spec.workers; w++)
 			repeat_end(&ring->ends[w], repeat);
 		for (uint32_t n = 0; n < job->base.tree.tree->node_count; n++) {

@@ -10,13 +10,13 @@
  * up in a sum, and down in a copy (connection translation, table 3). A tree with more levels has
  * more such parents.
  *
- * A packet that comes again finds the sum: its sender's successor lacks the result. Where that one
- * is known, it alone is answered. Above, nobody knows whose packet came again, and the successor
- * may be in any rack: the sum goes to all.
+ * A packet that comes again finds the sum: its sender's successor lacks the result. A root that has
+ * both as inputs answers the successor alone. Others send their sum up again, above which nobody
+ * knows whose packet came again, and the successor may be in any rack: the result goes to all.
  *
- * The columns one window ahead are free when nobody can need them any more, because all have sent
- * packet `index` of message m. At the root that is when its column is full. Below, a full column
- * says so of the workers of this rack only; there it is when the result comes down. */
+ * The column one window ahead is free when nobody can need it any more, because all have sent
+ * packet `index` of message m. At the root a full column shows that. Elsewhere it shows it of the
+ * workers below alone; there the result on its way down shows it of all. */
 #include "ina/netreduce/netreduce.h"
 
 /* Flags of a sum of several workers' packets: a mark, or a wish for an ACK, is for all of them. */
@@ -28,7 +28,7 @@ struct visit {
 	struct ring_node *node;
 	struct end *end; /* of its connection */
 	const struct packet *packet;
-	uint32_t back;
+	uint32_t back; /* as in protocol_ops.at_switch */
 	uint32_t row;
 	struct lookup_place place;
 };
@@ -65,7 +65,7 @@ static void send_own(const struct visit *visit)
 	accelerator_send(visit->node->accelerator, &held);
 }
 
-/* Up, or from the root down: a packet of all connections of the ring. */
+/* A sum for all connections of the ring: up, or from the root by way `down`. */
 static void send_merged(const struct visit *visit, uint8_t flags, enum netreduce_way down)
 {
 	const struct column *column = &visit->node->columns.columns[visit->place.column];
@@ -95,8 +95,9 @@ static void complete(const struct visit *visit)
 	send_merged(visit, 0, NETREDUCE_RESULTS);
 }
 
-/* The root of several switches has answered a repetition of this packet within a round trip, and
- * its sum goes to all. The first time that it went does not count: it may have been lost. */
+/* Where the root answers to all, and once a round trip ("repeats"): whether it has answered this
+ * packet within the last one. If not, the caller does so now. The first result does not count as an
+ * answer: it may have been lost. */
 static bool is_answered(const struct visit *visit)
 {
 	const struct netreduce_scheme *scheme = visit->node->accelerator->scheme;
@@ -114,13 +115,13 @@ static bool is_answered(const struct visit *visit)
 /* The column had all packets before this one came again. */
 static void repeat(const struct visit *visit)
 {
-	bool one = is_root(visit) && !visit->packet->child &&
-		   &visit->ring->nodes[netreduce_to(visit->end)->node] == visit->node;
+	bool knows_who = is_root(visit) && !visit->packet->child &&
+			 &visit->ring->nodes[netreduce_to(visit->end)->node] == visit->node;
 
-	if (!one && is_answered(visit))
+	if (!knows_who && is_answered(visit))
 		return;
 	stats(visit)->repairs++;
-	if (one)
+	if (knows_who)
 		send_own(visit);
 	else
 		send_merged(visit, PACKET_RETRANSMIT, NETREDUCE_DOWN);
@@ -159,7 +160,7 @@ static void contribution(const struct visit *visit)
 	}
 }
 
-/* By the connection lookup table: section 3.2. */
+/* By the connection lookup table: section 3.2. False: the packet is dropped. */
 static bool find_by_psn(struct visit *visit)
 {
 	const struct packet *packet = visit->packet;
@@ -234,7 +235,7 @@ void netreduce_at_switch(void *self, uint32_t sw, uint32_t back, struct packet *
 		pass(&visit, actions);
 		return;
 	}
-	/* what leaves does so later */
+	/* what the accelerator makes of it leaves later: accelerator_send() */
 	if (packet->flags & PACKET_RESULT) {
 		result(&visit);
 		return;

@@ -47,7 +47,7 @@ void netreduce_contribute(void *self, uint64_t first, uint64_t chunks)
 
 /* --- packets of a connection --- */
 
-/* Which packet of which message the connection's packet `number` is. */
+/* The message of the connection's packet `number`; *index becomes its number in the message. */
 static uint64_t message_of(const struct ring *ring, struct span *span, uint64_t number,
 			   uint32_t *index)
 {
@@ -100,13 +100,12 @@ static void fill(void *owner, uint64_t number, struct packet *packet)
 		tell_why(end);
 }
 
-/* To the next rank. */
+/* The packet has come to the next rank. */
 static void delivered(void *owner, uint64_t number, const struct packet *packet)
 {
 	struct end *from = owner;
 	struct ring *ring = from->ring;
-	uint32_t workers = ring->job->base.spec.workers;
-	struct end *end = &ring->ends[from->rank + 1 < workers ? from->rank + 1 : 0];
+	struct end *end = netreduce_to(from);
 	struct ina_worker *worker = worker_of(ring, end->rank);
 	uint32_t index;
 	uint64_t message = message_of(ring, &from->delivered, number, &index);
@@ -131,7 +130,7 @@ static uint64_t key_of(const struct ring *ring, uint32_t rank)
 							    (uint64_t)ring->number << 20 | rank);
 }
 
-/* "Nothing else" is the packet before PSNs wrap: RoCE has to ask now and then. */
+/* With 0 only ends of messages are acknowledged: RoCE, which wants a number, gets that of PSNs. */
 static uint32_t ack_every(const struct netreduce_conf *conf)
 {
 	return conf->ack_every ? (uint32_t)conf->ack_every : ROCE_PSN_MASK + 1;

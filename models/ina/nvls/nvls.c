@@ -8,14 +8,14 @@
  *
  * So a GPU sends S + S/N and receives S + S/N of an all-reduce of S, where a ring takes
  * 2 (N - 1)/N S each way; one of the halves alone takes S, more than a ring's (N - 1)/N S, as the
- * own piece crosses the link, too. Requests cost the way down: a READ of each GPU for each packet.
+ * own piece crosses the link, too. Requests load the links down: a READ to each GPU per packet.
  *
  * Domains are switches: all GPUs of a job are hosts of one. Their links lose nothing (NVLink has
  * credits, here stands PAUSE), so nothing is sent again.
  *
  * Window: a GPU begins row r when row r - window is complete here. Who has a row complete has the
  * stores of all others for it, and paths keep the order: so no GPU ever gets a row that is a window
- * ahead of its own, and the switch needs one place for each chunk of a window.
+ * ahead of its own rows, and the switch needs one place for each chunk of a window.
  *
  * Simplified, and our choice: GPUs find each other by the switch's reads alone. A GPU that is late
  * answers when it has the tensor, where NCCL has a barrier of all before; that takes as long, but
@@ -69,7 +69,7 @@ static void check(const void *conf, const struct topology_conf *topology, struct
 			   "NVLS needs links that lose nothing: \"pause\": true");
 }
 
-/* All-reduce: S + S/N of each GPU. */
+/* An all-reduce: each of N GPUs sends S + S/N. */
 static double injected(uint32_t workers, bool beside)
 {
 	(void)beside;
@@ -156,7 +156,8 @@ static bool intact(const void *self, bool links)
 	return ina_intact(job, links) && !(links && ina_tree_failed(job, job->tree.tree));
 }
 
-/* The object that open() makes: what takes memory of the switch, and all-gathers. */
+/* The object that open() makes: a scheme for jobs that take memory of the switch, and one for
+ * all-gathers. */
 struct nvls_scheme {
 	struct ina_scheme reduce;
 	struct ina_scheme *gather;

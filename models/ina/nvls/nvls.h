@@ -14,8 +14,8 @@
 /* Flags of its packets. One without any carries a GPU's elements up, and with PACKET_RESULT their
  * sum down to the owner. */
 enum {
-	/* Asks for elements: up, the owner for a sum (multimem.ld_reduce); down, the switch for
-	 * those of each GPU. */
+	/* Up, the owner asks for a sum (multimem.ld_reduce); down, the switch asks each GPU for its
+	 * elements. */
 	NVLS_READ = PACKET_OWN(0),
 	NVLS_STORE = PACKET_OWN(1), /* for all GPUs (multimem.st) */
 };
@@ -31,7 +31,7 @@ enum nvls_kind { NVLS_ALL_REDUCE, NVLS_REDUCE_SCATTER, NVLS_ALL_GATHER };
 struct nvls_sum {
 	uint64_t value;
 	uint32_t count; /* GPUs in it */
-	bool open;      /* somebody waits for it */
+	bool open;      /* its owner waits for it */
 };
 
 struct nvls_node {
@@ -64,7 +64,7 @@ struct nvls {
 	struct ina_job base;
 	enum nvls_kind kind;
 	uint64_t window; /* rows under way */
-	/* Is told of packets; of rows, which the kit would tell it of, it knows nothing. */
+	/* The scheme tells it of packets: the kit would tell it of rows. */
 	struct why_chunks *why;
 };
 

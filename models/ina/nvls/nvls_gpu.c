@@ -87,7 +87,7 @@ enum nic_pull nvls_pull(void *owner, struct packet *packet)
 
 /* --- what comes --- */
 
-/* Rows end in order, and not before the GPU has handed them over. */
+/* Ends rows that are complete: in order, and not before the GPU has handed them over. */
 static void complete(struct nvls_gpu *gpu)
 {
 	const struct nvls *job = nvls_of(gpu);
@@ -122,7 +122,7 @@ static void arrived(struct nvls_gpu *gpu, const struct packet *packet)
 	complete(gpu);
 }
 
-/* What all GPUs get: a sum, or a shard. */
+/* A sum or a shard has come, as to all GPUs. */
 static void stored(struct nvls_gpu *gpu, const struct packet *packet)
 {
 	const struct nvls *job = nvls_of(gpu);
@@ -140,7 +140,7 @@ static void stored(struct nvls_gpu *gpu, const struct packet *packet)
 	arrived(gpu, packet);
 }
 
-/* The sum of the own piece: kept, or stored at all GPUs, this one too. */
+/* A sum of the own piece has come: it stays here, or is stored at all GPUs, this one too. */
 static void summed(struct nvls_gpu *gpu, const struct packet *packet)
 {
 	struct nvls *job = nvls_of(gpu);
@@ -157,7 +157,7 @@ static void summed(struct nvls_gpu *gpu, const struct packet *packet)
 		put(&gpu->stores, (struct nvls_item){ packet->chunk, packet->value });
 }
 
-/* The switch reads; it may be ahead of this GPU. */
+/* The switch reads elements of this GPU, which may not have been handed over yet. */
 static void give(struct nvls_gpu *gpu, struct nvls_item item)
 {
 	uint64_t row = item.chunk / nvls_gpus(nvls_of(gpu));

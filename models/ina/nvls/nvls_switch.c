@@ -44,7 +44,7 @@ static void load(const struct nvls *job, struct nvls_node *node, struct nvls_sum
 	ina_send_down(actions, &node->base, packet);
 }
 
-/* Elements of a GPU; the sum of all goes to the owner. */
+/* Elements of a GPU have come; the sum of all goes to the owner. */
 static void add(const struct nvls *job, struct nvls_node *node, struct nvls_sum *sum,
 		struct packet *packet, struct switch_actions *actions)
 {

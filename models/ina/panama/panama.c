@@ -9,7 +9,8 @@
  *
  * Simplified:
  * - other packets, and results on their way down, take no time in an accelerator (table 1: 957.5 ns
- *   for 1500 bytes). topology.switch.latency is the place for it; its default has nothing for it;
+ *   for 1500 bytes). Who wants that time adds it to topology.switch.latency, whose default leaves
+ *   it out;
  * - FIN is on the last packet of a tree in the last tensor only. A tree that this tensor is too
  *   short to reach has none, and its accelerators count the job until it ends;
  * - the FIFOs of a switch's ports are one row per VID (panama_switch.c);
@@ -20,7 +21,7 @@
  *   headroom includes the accelerator's latency (panama_burst()). With a fraction, at most two sums
  *   leave because one packet came, the others by a timer (panama_backlog.c);
  * - an accelerator whose memory is full drops the packet, unless that completes a sum and needs no
- *   place. Only windows from before another job came fill it.
+ *   place. Memory gets full only while windows are still those from before another job came.
  *
  * Left open by the paper, and our reading:
  * - the exactly-once sum is of integers, which commute: gradients are added in the order of
@@ -28,8 +29,8 @@
  * - wnd_cap is "packet_memory/num_jobs"; memory belongs to ports, and a job's trees at a switch
  *   share its part: memory / ports / jobs / trees / packet size;
  * - one FIFO per port and tree, not per port: jobs do not block each other;
- * - chunks may overtake each other on different trees (`order`): section 4.1 describes the order in
- *   which packets leave at first, section 4.2.2 wants trees independent;
+ * - chunks may overtake each other on different trees (`order`): section 4.2.2 wants trees
+ *   independent, and we read the order of section 4.1 as that of the first packets;
  * - the fraction counts workers, at every accelerator. The last packet of a tensor waits for all,
  *   or a slow worker would fall behind by iterations. A root may go on without a whole switch below
  *   it; windows then do not bound that switch's FIFOs. With small memory and fractions it may
@@ -40,7 +41,7 @@
  * - appendix A gives the rate of a port (equation 1), and one tree of adders that takes a word of
  *   every port in a cycle: sums of different ports do not wait for each other. Packets that wait
  *   for a slow port are behind the FIFOs here, and not in their memory;
- * - only_tree counts from 1 again where there are fewer roots than trees;
+ * - only_tree wraps around where there are fewer roots than trees;
  * - the 40-MB rule is about the gradients of an iteration; smaller jobs run a ring;
  * - a lost packet: panama_recovery.c. */
 #include "ina/panama/panama.h"
@@ -137,8 +138,8 @@ static uint32_t max_sequences(const struct panama_accelerator *accelerator)
 	return sequences;
 }
 
-/* Would every job at this accelerator still have a packet per port and sequence, when one with so
- * many sequences comes? `others`: beside those that are there now; else alone. */
+/* Would every job at this accelerator have memory for a packet per port and sequence if one with so
+ * many sequences came? `others`: beside the jobs that are there now; else alone. */
 static bool has_room(const struct panama_accelerator *accelerator, uint32_t sequences, bool others)
 {
 	uint64_t jobs = others ? accelerator->jobs + UINT64_C(1) : 1;
@@ -149,7 +150,7 @@ static bool has_room(const struct panama_accelerator *accelerator, uint32_t sequ
 	       accelerator->scheme->base.frame;
 }
 
-/* The first switch of its trees that has not; TREE_NONE: all have room. */
+/* The first switch of the job's trees that has no room for it; TREE_NONE: all have room. */
 static uint32_t without_room(const struct panama_job *job, bool others)
 {
 	const struct panama_scheme *scheme = panama_scheme(job);
@@ -207,9 +208,9 @@ static uint32_t min_cap(const struct panama_job *job)
 {
 	uint32_t min = PANAMA_CAP_MAX;
 
-	for (uint32_t l = 0; l < job->sequence_count; l++)
-		for (uint32_t i = 0; i < job->sequences[l].node_count; i++) {
-			uint32_t cap = panama_cap(&job->sequences[l], &job->sequences[l].nodes[i]);
+	for (uint32_t s = 0; s < job->sequence_count; s++)
+		for (uint32_t i = 0; i < job->sequences[s].node_count; i++) {
+			uint32_t cap = panama_cap(&job->sequences[s], &job->sequences[s].nodes[i]);
 
 			min = cap < min ? cap : min;
 		}
@@ -224,8 +225,8 @@ static void begin(void *self)
 	uint32_t cap;
 
 	job->sequences = xcalloc(job->sequence_count, sizeof(*job->sequences));
-	for (uint32_t l = 0; l < job->sequence_count; l++)
-		open_sequence(&job->sequences[l], job, l);
+	for (uint32_t s = 0; s < job->sequence_count; s++)
+		open_sequence(&job->sequences[s], job, s);
 	cap = min_cap(job);
 	for (uint32_t w = 0; w < job->base.spec.workers; w++)
 		panama_worker_init(panama_worker(job, w), cap);
@@ -239,8 +240,8 @@ static void end(void *self)
 
 	if (job->orders)
 		panama_recovery_stop(job);
-	for (uint32_t l = 0; l < job->sequence_count; l++)
-		close_sequence(&job->sequences[l]);
+	for (uint32_t s = 0; s < job->sequence_count; s++)
+		close_sequence(&job->sequences[s]);
 	for (uint32_t w = 0; w < job->base.spec.workers; w++)
 		panama_worker_release(panama_worker(job, w));
 	free(job->sequences);
@@ -251,6 +252,7 @@ static bool is_small(const struct panama_job *job)
 	return job->base.spec.gradients <= panama_conf(job)->threshold;
 }
 
+/* Why the job has no tree at all. */
 static const char *no_tree(const struct panama_job *job)
 {
 	const struct collective_job *spec = &job->base.spec;
@@ -260,7 +262,7 @@ static const char *no_tree(const struct panama_job *job)
 				 : ina_refusal(job->base.scheme, ina_passing(&job->base, root));
 }
 
-/* Builds the trees of a job that is not small. */
+/* Builds the trees of a job that is not small, if their accelerators have memory for it. */
 static bool admit(void *self, const char **never)
 {
 	struct panama_job *job = self;
@@ -375,7 +377,7 @@ static void stats(const void *self, struct collective_stats *stats)
 		ring_collective.stats(job->ring, stats);
 }
 
-/* Roots are switches of one tier, at most all of the highest. */
+/* There are no more trees than possible roots: at most all switches of the highest tier. */
 static struct collective_actual
 panama_runs_as(const void *self, const struct topology_conf *topology, bytes gradients)
 {
@@ -491,7 +493,7 @@ static bool about(const void *self, const struct packet *packet, struct packet_a
 	if (!sequence)
 		return false;
 	ina_about_job(&sequence->job->base, packet, told);
-	told->chunk = panama_chunk(sequence->job, sequence->tree, packet->vid);
+	told->chunk = panama_chunk_of(sequence, packet->vid);
 	return true;
 }
 

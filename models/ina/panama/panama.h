@@ -14,9 +14,9 @@
  *   panama_repeat.c    its state, for runs that repeat themselves
  *
  * Calls: panama.c opens and closes all, and hands packets to panama_switch.c and panama_worker.c,
- * which never call each other. Each of the two calls those that are indented below it. Back come
- * only panama_send_on() when a delay is over, panama_is_over() and panama_pass() when a sum may
- * leave at last, and panama_contribution(), panama_worker_look() and panama_worker_wake() when
+ * which never call each other. Each of the two calls those that are indented below it. These call
+ * back only panama_send_on() when a delay is over, panama_is_over() and panama_pass() when a sum
+ * may leave at last, and panama_contribution(), panama_worker_look() and panama_worker_wake() when
  * something is to be sent again. panama_worker.c also asks panama_partial.c for weights,
  * panama_plan.c asks panama_switch.c for caps.
  *
@@ -96,8 +96,7 @@ struct panama_latency panama_accelerators(const struct panama_conf *conf,
 /* The narrowest bus that passes this rate (equation 1): a power of two, 64 bits at least. */
 int64_t panama_bus_for(const struct panama_equation *equation, bps rate);
 
-/* Equation 1: how long a port takes for a packet when it is slower than links of this rate; else 0.
- */
+/* Equation 1: how long a port takes for a packet; 0 if it keeps up with links of this rate. */
 sim_time panama_slow_port(const struct panama_latency *latency, uint32_t frame, bps rate);
 
 /* Equation 3: cut-through latency of an accelerator with so many ports. */
@@ -113,7 +112,7 @@ struct panama_held {
 	sim_time due;
 	struct packet packet;
 	uint32_t node; /* of the packet's sequence */
-	uint32_t back; /* port to where the packet came from that completed it */
+	uint32_t back; /* egress port to the sender of the packet that completed the sum */
 };
 
 /* The accelerator of a switch, for all jobs of the scheme. */
@@ -122,7 +121,7 @@ struct panama_accelerator {
 	struct collective_memory *memory; /* packets that wait for others; not owned */
 	uint32_t sw, ports;
 	uint32_t jobs;       /* active: num_jobs */
-	uint64_t first_sent; /* packets of sequences with `half` in memory */
+	uint64_t first_sent; /* packets in memory that belong to sequences with `half` */
 	/* Sums on their way through it, in order. */
 	sim_time latency;
 	sim_time slow;            /* panama_slow_port() */
@@ -146,7 +145,9 @@ struct panama_row {
 	bool placeless;   /* the newest packet has no place in memory, as it completes the row */
 };
 
-#define PANAMA_SUMS_AT_ONCE 2 /* at most, because one packet came; without a fraction one */
+/* Sums that may leave at once because one packet came. Without a fraction there is never more than
+ * one. */
+#define PANAMA_SUMS_AT_ONCE 2
 
 #define PANAMA_FEW 4 /* children whose state lies in the node itself */
 
@@ -178,7 +179,7 @@ struct panama_sequence {
 	uint32_t number; /* in the scheme: `flow` of its packets */
 	uint32_t tree;   /* of the job */
 	bool repair;     /* VID j carries the chunk of order j of the tree */
-	bool half;       /* there is one for repairs beside it */
+	bool half;       /* it has half of the memory: a sequence for repairs has the rest */
 	uint32_t node_count;
 	struct panama_node *nodes;
 	const uint32_t *node_of_switch; /* of the tree */
@@ -188,7 +189,7 @@ struct panama_sequence {
 	/* for runs that repeat themselves: */
 	struct repeat_stream stream; /* of its VIDs */
 	uint64_t changes;            /* of the scheme, as last seen ... */
-	uint64_t sent_before;        /* ... with the VID behind the last sent until then */
+	uint64_t sent_before;        /* ... when VIDs below this had been sent */
 };
 
 /* --- workers --- */
@@ -215,8 +216,8 @@ struct panama_worker {
 
 struct panama_job {
 	struct ina_job base;
-	void *ring; /* an instance of ring, if it is too small to be aggregated; then nothing below
-		     */
+	/* An instance of ring, if the job is too small to be aggregated; then all below is empty */
+	void *ring;
 	struct ina_tree *trees;
 	uint32_t tree_count;
 	struct panama_sequence *sequences; /* by tree; then, with recovery, those for repairs */
@@ -235,7 +236,7 @@ struct panama_scheme {
 	void *ring;                              /* for small jobs */
 	struct ina_registry sequences;           /* `flow` of packets */
 	struct panama_accelerator *accelerators; /* by switch */
-	uint64_t changes;                        /* of their numbers of jobs */
+	uint64_t changes;                        /* how often a job came to or left one of them */
 };
 
 static inline struct panama_scheme *panama_scheme(const struct panama_job *job)
@@ -271,10 +272,10 @@ void panama_trees_free(struct panama_job *job);
 
 /* --- panama_plan.c --- */
 
-/* A job as streams comes to all accelerators of its trees, or goes. */
+/* Counts a job that runs as streams at all accelerators of its trees, or no longer. */
 void panama_plan_count(const struct panama_job *job, bool comes);
 
-/* The streams of such a job. */
+/* Fills in the streams of such a job. */
 void panama_plan_trees(struct panama_job *job, struct stream_plan *plan);
 
 /* --- panama_switch.c --- */
@@ -289,19 +290,19 @@ uint32_t panama_cap(const struct panama_sequence *sequence, struct panama_node *
 /* The same for any job with so many sequences there; 0: one packet is too much. */
 uint32_t panama_cap_at(const struct panama_accelerator *accelerator, uint32_t sequences);
 
-/* A contribution on its way up, or a result on its way down, has reached a switch, from where
- * egress port `back` leads. */
+/* A contribution on its way up, or a result on its way down, has reached a switch. Egress port
+ * `back` leads to the neighbour that it came from. */
 void panama_at_node(struct panama_sequence *sequence, struct panama_node *node, uint32_t back,
 		    const struct packet *packet, struct switch_actions *actions);
 
 /* Is Expected_VID complete, or can it never be? */
 bool panama_is_over(const struct panama_sequence *sequence, const struct panama_node *node);
 
-/* Goes on from a VID that is over to the next. True: there is a sum to send, in *sum; else what
- * there was of it is discarded. */
+/* Expected_VID is over: goes on to the next. True: *sum is to be sent; else the VID is incomplete,
+ * and its packets are discarded. */
 bool panama_pass(struct panama_sequence *sequence, struct panama_node *node, struct packet *sum);
 
-/* A job's first sequence at an accelerator comes, or its last one goes. */
+/* A job with so many sequences at an accelerator opens the first of them, or closes the last. */
 static inline void panama_count_job(struct panama_accelerator *accelerator, uint32_t sequences,
 				    bool comes)
 {
@@ -321,7 +322,8 @@ void panama_node_over(struct panama_sequence *sequence, struct panama_node *node
 void panama_delay_init(struct panama_accelerator *accelerator);
 void panama_delay_release(struct panama_accelerator *accelerator);
 
-/* The sum leaves the accelerator after its latency, once the ports that it comes from are free. */
+/* The sum of node `number` leaves the accelerator after its latency, once the ports from which its
+ * packets came are free. `back`: see struct panama_held. */
 void panama_delay(const struct panama_node *node, const struct packet *packet, uint32_t number,
 		  uint32_t back);
 
@@ -331,7 +333,7 @@ void panama_send_on(const struct panama_node *node, const struct packet *packet,
 
 /* --- panama_worker.c --- */
 
-/* `base` is set. */
+/* `base` is set. `cap`: the window's first cap. */
 void panama_worker_init(struct panama_worker *worker, uint32_t cap);
 void panama_worker_release(struct panama_worker *worker);
 
@@ -346,7 +348,7 @@ void panama_worker_result(struct panama_worker *worker, struct panama_sequence *
 void panama_contribution(struct packet *packet, const struct panama_worker *worker,
 			 const struct panama_sequence *sequence, uint64_t vid, uint64_t chunk);
 
-/* Sets whether the tree may send now in `ready`. */
+/* Brings the tree's bit of `ready` up to date. */
 void panama_worker_look(struct panama_worker *worker, uint32_t tree);
 void panama_worker_wake(struct panama_worker *worker);
 
@@ -355,7 +357,7 @@ void panama_worker_wake(struct panama_worker *worker);
 struct panama_partial *panama_partial_new(const struct panama_sequence *sequence);
 void panama_partial_free(struct panama_partial *partial);
 
-/* The child is in VID `vid` at this node. */
+/* The child's packet is in the sum of VID `vid` at this node. */
 void panama_partial_in(struct panama_sequence *sequence, const struct panama_node *node,
 		       uint64_t vid, uint32_t child);
 
@@ -404,7 +406,14 @@ bool panama_recovery_has(const struct panama_worker *worker, uint32_t tree, uint
 /* The chunk that a VID of the sequence for repairs of this tree carries. */
 uint64_t panama_recovery_chunk(const struct panama_job *job, uint32_t tree, uint64_t vid);
 
-/* The next packet that this worker sends again; false = none may be sent now. */
+/* The chunk that a VID of any sequence carries. */
+static inline uint64_t panama_chunk_of(const struct panama_sequence *sequence, uint64_t vid)
+{
+	return sequence->repair ? panama_recovery_chunk(sequence->job, sequence->tree, vid)
+				: panama_chunk(sequence->job, sequence->tree, vid);
+}
+
+/* Is there a packet that this worker may send again now? panama_recovery_pull() fills it in. */
 bool panama_recovery_ready(const struct panama_worker *worker);
 bool panama_recovery_pull(struct panama_worker *worker, struct packet *packet);
 

@@ -5,9 +5,9 @@
  *
  * So the others wait in the accelerator's memory, and a timer sends them: one per time of a frame
  * on the link by which the packet came, no more than if each had come with a packet of its own, and
- * none while the neighbour there is told to stop. It is a timer, as perhaps no other packet ever
- * comes. Until nothing waits, all sums of the sequence at this switch take this way, so that they
- * stay in order. */
+ * none while the neighbour there is told to stop. Packets cannot take the timer's place, as perhaps
+ * none ever comes. Until nothing waits, all sums of the sequence at this switch take this way, so
+ * that they stay in order. */
 #include "ina/panama/panama.h"
 
 #include "base/mem.h"
@@ -18,7 +18,8 @@
 
 struct panama_backlog {
 	struct panama_sequence *sequence;
-	uint32_t node, back; /* port to where the packet came from behind which it waits */
+	uint32_t node;
+	uint32_t back; /* egress port to the sender of the packet that completed the sums */
 	struct timer timer;
 };
 
@@ -31,7 +32,7 @@ static sim_time frame_time(const struct panama_backlog *backlog)
 	return link_transmission(port_class(net, &net->ports[backlog->back]), scheme->base.frame);
 }
 
-/* The next one leaves. The accelerator's latency is over already. */
+/* The next sum leaves. The accelerator's latency is over already. */
 static void on_due(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct panama_backlog *backlog = owner;
@@ -40,15 +41,15 @@ static void on_due(struct sim *sim, uint32_t entity, void *owner)
 	struct network *net = &sequence->job->base.scheme->env.topo->net;
 	struct switch_send send;
 	struct packet sum;
-	bool left = net->lossless && lossless_ingress(net, backlog->back)->stopped;
+	bool stopped = net->lossless && lossless_ingress(net, backlog->back)->stopped;
+	bool sent = false;
 
 	(void)entity;
-	while (!left && panama_is_over(sequence, node)) {
-		left = panama_pass(sequence, node, &sum);
-		if (left) {
-			panama_send_on(node, &sum, &send);
-			network_switch_send(net, backlog->back, &send);
-		}
+	while (!stopped && !sent && panama_is_over(sequence, node))
+		sent = panama_pass(sequence, node, &sum);
+	if (sent) {
+		panama_send_on(node, &sum, &send);
+		network_switch_send(net, backlog->back, &send);
 	}
 	node->behind = panama_is_over(sequence, node);
 	if (node->behind)

@@ -154,8 +154,8 @@ uint32_t panama_payload(const void *self)
 	return (uint32_t)(((const struct panama_conf *)self)->elements * ELEMENT_BYTES);
 }
 
-/* What the smallest switch with hosts needs for any job: a packet of one tree at each port, with
- * recovery of two sequences. */
+/* The bytes that any job takes at least at the smallest switch with hosts, which has *ports ports:
+ * a packet of one tree at each port, with recovery two. */
 static uint64_t min_memory(const struct panama_conf *conf, const struct topology_conf *topology,
 			   uint32_t *ports)
 {
@@ -170,7 +170,8 @@ static uint64_t min_memory(const struct panama_conf *conf, const struct topology
 	return (uint64_t)*ports * panama_frame(conf) * (conf->recovery ? 2 : 1);
 }
 
-/* Slow ports hold packets for which PAUSE has no room. */
+/* Ports slower than links are an error with PAUSE, which has no room for what they hold; else they
+ * get a warning. */
 static void check_bus(const struct panama_conf *conf, const struct topology_conf *topology,
 		      struct conf_doc *doc, const char *scheme)
 {

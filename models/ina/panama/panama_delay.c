@@ -1,5 +1,6 @@
-/* The time that an accelerator takes: sums leave it in the order in which they were complete, each
- * after the latency of equation 3. One pending event per accelerator. */
+/* The time that an accelerator takes: sums leave it after the latency of equation 3, in the order
+ * in which they were complete or, where ports are slow, have passed their ports. One pending event
+ * per accelerator. */
 #include "ina/panama/panama.h"
 
 #include "base/mem.h"
@@ -82,7 +83,7 @@ static void on_due(struct sim *sim, uint32_t entity, void *owner)
 		timer_set(sim, &a->timer, a->held[a->held_head & a->held_mask].due);
 }
 
-/* When the ports of a sum have passed what came before. From then on they are busy with it. */
+/* When the ports of a sum have passed what came before it. Makes them busy with it from then on. */
 static sim_time ports_free(const struct panama_node *node, sim_time now)
 {
 	const struct panama_accelerator *a = node->accelerator;

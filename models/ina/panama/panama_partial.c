@@ -13,22 +13,21 @@ struct settled {
 	uint32_t workers;
 };
 
-/* Of a VID that is not over at the root: a bit per node and child, set when the child's packet is
- * in the node's sum. Of one that is, until all workers have the result: what the sum must be. */
+/* What is known of a VID. Until it is over at the root: a bit per node and child, set when the
+ * child's packet is in the node's sum. From then on, until all workers have the result: what the
+ * sum must be. */
 struct panama_partial {
-	uint32_t *first_word; /* of a node's bits; [node_count] = words of a VID */
+	uint32_t *first_word; /* by node, of its bits; [node_count] = words of a VID */
 	uint64_t *bits;       /* [(vid & mask) * words] */
 	uint64_t mask;
 	struct settled *settled; /* [vid & settled_mask] */
 	uint64_t settled_mask, settled_from;
-	bool *included; /* by node, for settling */
+	bool *included; /* for settling, by node: its sum is in the root's */
 };
 
 static uint32_t words_of(const struct panama_sequence *sequence)
 {
-	const struct tree *tree = sequence->job->trees[sequence->tree].tree;
-
-	return sequence->partial->first_word[tree->node_count];
+	return sequence->partial->first_word[sequence->node_count];
 }
 
 struct panama_partial *panama_partial_new(const struct panama_sequence *sequence)
@@ -62,7 +61,7 @@ static uint64_t *bits_of(const struct panama_sequence *sequence, uint64_t vid)
 	return sequence->partial->bits + (vid & sequence->partial->mask) * words_of(sequence);
 }
 
-/* Makes room for `vid`; those from `from` on are kept. */
+/* Makes room for the bits of `vid`; those of VIDs from `from` on are kept. */
 static void reach(struct panama_sequence *sequence, uint64_t from, uint64_t vid)
 {
 	struct panama_partial *partial = sequence->partial;
@@ -93,9 +92,9 @@ static bool is_in(const struct panama_sequence *sequence, const uint64_t *bits, 
 	       bits[partial->first_word[node] + child / 64] >> child % 64 & 1;
 }
 
-/* --- when it is --- */
+/* --- afterwards --- */
 
-/* Makes room for `vid`; VIDs that all workers have are forgotten. */
+/* Makes room for `vid`; VIDs whose results all workers have are forgotten. */
 static void reserve_settled(struct panama_sequence *sequence, uint64_t vid)
 {
 	struct panama_partial *partial = sequence->partial;

@@ -11,7 +11,7 @@ void panama_plan_count(const struct panama_job *job, bool comes)
 					 comes);
 }
 
-/* Of the accelerators on the way of the farthest worker to the root. */
+/* Latency of all accelerators between a worker and the root, at most. */
 static sim_time tree_delay(const struct panama_job *job, const struct tree *tree)
 {
 	sim_time longest = 0;
@@ -43,8 +43,8 @@ static uint32_t tree_window(const struct panama_job *job, const struct tree *tre
 	return conf->fixed && conf->packets && conf->packets < min ? (uint32_t)conf->packets : min;
 }
 
-/* What a tree has of the ports of accelerators, where these are slower than links: the trees of a
- * worker share its port. */
+/* Bytes per second that a tree gets of an accelerator's port, where ports are slower than links:
+ * the trees of a worker share its port. */
 static double slow_rate(const struct panama_job *job, const struct plan_packets *packets)
 {
 	sim_time slow = panama_scheme(job)->accelerators[0].slow;
@@ -54,7 +54,7 @@ static double slow_rate(const struct panama_job *job, const struct plan_packets 
 }
 
 /* A stream over each tree, as chunks take turns on them. All workers are in every sum, whatever the
- * fraction. Windows have grown to what they are with the jobs that are here now. */
+ * fraction. Windows have grown to the caps that the jobs here leave them now. */
 void panama_plan_trees(struct panama_job *job, struct stream_plan *plan)
 {
 	const struct network *net = &job->base.scheme->env.topo->net;

@@ -37,14 +37,13 @@ enum message_type { MESSAGE_ORDER, MESSAGE_URGENT_ORDER, MESSAGE_QUESTION, MESSA
 
 /* What a worker knows of a tree. */
 struct asker_tree {
-	uint8_t *
-		has; /* by VID of the main sequence, from una on, at [vid & mask]: result is here */
+	uint8_t *has; /* is its result here? by VID of the main sequence, una on, [vid & mask] */
 	uint64_t mask;
 	uint64_t seen;        /* VID behind the newest result of the main sequence */
 	uint64_t seen_repair; /* the same of the sequence for repairs */
 	uint64_t known;       /* orders that have reached this worker */
 	uint64_t sent;        /* of those, sent or passed over */
-	uint64_t urgent;      /* behind the newest of them that a timer gave; 0 = none */
+	uint64_t urgent;      /* behind the newest known one that a timer gave; 0 = none */
 	uint32_t cap;         /* newest wnd_cap */
 	sim_time since;       /* the oldest VID has been waited for */
 };
@@ -54,7 +53,7 @@ struct panama_asker {
 	struct asker_tree *trees;
 	struct timer timer;
 	sim_time timeout;
-	struct messages up, down; /* to and from worker 0; not worker 0's own */
+	struct messages up, down; /* to and from worker 0, which has none itself */
 };
 
 struct panama_orders {
@@ -82,8 +81,8 @@ bool panama_recovery_has(const struct panama_worker *worker, uint32_t tree, uint
 	return vid < una || (vid - una < self->mask && self->has[vid & self->mask]);
 }
 
-/* False when it was here. */
-static bool take(struct panama_worker *worker, uint32_t tree, uint64_t vid)
+/* The result of a VID has come. False when the worker has it already. */
+static bool accept_result(struct panama_worker *worker, uint32_t tree, uint64_t vid)
 {
 	struct panama_asker *asker = worker->asker;
 	struct asker_tree *self = &asker->trees[tree];
@@ -117,7 +116,8 @@ static void write_message(struct messages *messages, enum message_type type, uin
 		      MESSAGE_BYTES + payload);
 }
 
-/* Worker 0 is asked by `owner`. What it lacks itself is on its way, or its timer will see to it. */
+/* The worker `owner` asks worker 0. If that lacks the result, too, it comes in time, or worker 0's
+ * timer sees to it. */
 static void arrived_up(void *owner, const struct message *message)
 {
 	struct panama_worker *by = owner;
@@ -134,7 +134,7 @@ static void arrived_up(void *owner, const struct message *message)
 /* The sum needs no check: worker 0 checked it when it came. */
 static void answered(struct panama_worker *worker, uint32_t tree, uint64_t vid)
 {
-	if (!take(worker, tree, vid)) {
+	if (!accept_result(worker, tree, vid)) {
 		worker->base.job->stats.stale++;
 		return;
 	}
@@ -143,7 +143,8 @@ static void answered(struct panama_worker *worker, uint32_t tree, uint64_t vid)
 	ina_complete(&worker->base, panama_chunk(panama_job(worker), tree, vid));
 }
 
-static void known(struct panama_worker *worker, uint32_t tree, bool urgent)
+/* The next order for a tree has reached the worker. */
+static void note_order(struct panama_worker *worker, uint32_t tree, bool urgent)
 {
 	struct asker_tree *self = &worker->asker->trees[tree];
 
@@ -152,7 +153,7 @@ static void known(struct panama_worker *worker, uint32_t tree, bool urgent)
 		self->urgent = self->known;
 }
 
-/* At `owner`. */
+/* A message of worker 0 is at the worker `owner`. */
 static void arrived_down(void *owner, const struct message *message)
 {
 	struct panama_worker *worker = owner;
@@ -162,13 +163,13 @@ static void arrived_down(void *owner, const struct message *message)
 		answered(worker, tree, message->number);
 		return;
 	}
-	known(worker, tree, message->type == MESSAGE_URGENT_ORDER);
+	note_order(worker, tree, message->type == MESSAGE_URGENT_ORDER);
 	panama_worker_wake(worker);
 }
 
 /* --- orders --- */
 
-/* `urgent`: by a timer. */
+/* Worker 0 has all workers send a chunk again. `urgent`: because of a timer. */
 static void order(struct panama_job *job, uint32_t tree, uint64_t chunk, bool urgent)
 {
 	enum message_type type = urgent ? MESSAGE_URGENT_ORDER : MESSAGE_ORDER;
@@ -177,23 +178,23 @@ static void order(struct panama_job *job, uint32_t tree, uint64_t chunk, bool ur
 	orders->chunks = array_reserve(orders->chunks, orders->count, &orders->capacity,
 				       sizeof(*orders->chunks));
 	orders->chunks[orders->count++] = chunk;
-	known(first_worker(job), tree, urgent);
+	note_order(first_worker(job), tree, urgent);
 	for (uint32_t w = 1; w < job->base.spec.workers; w++)
 		write_message(&panama_worker(job, w)->asker->down, type, tree, chunk, 0);
 }
 
-/* What worker 0 misses before a result is lost: orders it again. */
+/* A result has come at VID `to`, where `from` was next: worker 0 orders what it lacks between them,
+ * as that is lost. */
 static void order_gap(struct panama_worker *worker, const struct panama_sequence *sequence,
 		      uint64_t from, uint64_t to)
 {
-	const struct panama_job *job = panama_job(worker);
+	struct panama_job *job = panama_job(worker);
 
 	for (uint64_t v = from; v < to; v++) {
-		uint64_t chunk = sequence->repair ? panama_recovery_chunk(job, sequence->tree, v)
-						  : panama_chunk(job, sequence->tree, v);
+		uint64_t chunk = panama_chunk_of(sequence, v);
 
 		if (!panama_recovery_has(worker, sequence->tree, chunk / job->tree_count))
-			order(panama_job(worker), sequence->tree, chunk, false);
+			order(job, sequence->tree, chunk, false);
 	}
 }
 
@@ -203,7 +204,7 @@ bool panama_recovery_result(struct panama_worker *worker, const struct panama_se
 	struct asker_tree *self = &worker->asker->trees[sequence->tree];
 	uint64_t *seen = sequence->repair ? &self->seen_repair : &self->seen, from = *seen;
 	uint64_t vid = packet->vid;
-	bool fresh = take(worker, sequence->tree, chunk / panama_job(worker)->tree_count);
+	bool fresh = accept_result(worker, sequence->tree, chunk / panama_job(worker)->tree_count);
 
 	if (vid < from) {
 		ina_violated(worker->base.job, worker->base.host, vid, "a result overtook another");
@@ -270,7 +271,7 @@ bool panama_recovery_pull(struct panama_worker *worker, struct packet *packet)
 
 /* --- timers --- */
 
-/* Sets the timer for when the first tree has waited too long. */
+/* Sets the timer for the tree that will have waited too long first. */
 static void arm(struct panama_asker *asker)
 {
 	const struct panama_worker *worker = asker->worker;
@@ -301,7 +302,7 @@ void panama_recovery_sent(struct panama_worker *worker, uint32_t tree)
 		arm(asker);
 }
 
-/* Asks for the oldest, and for all that is missing before the newest result. */
+/* Asks for the oldest result that is missing, and for all that are before the newest. */
 static void ask(struct panama_worker *worker, uint32_t tree)
 {
 	const struct asker_tree *self = &worker->asker->trees[tree];

@@ -1,14 +1,14 @@
 /* The state of PANAMA and SwitchML*, for runs that repeat themselves (core/repeat.h). Trees move on
  * by themselves: each sequence is a stream of VIDs.
  *
- * Windows grow for a long time after they have stopped to hold anything back: with 64 MB at 16
- * ports for 2,666 rounds. So windows need not be equal, as long as they decide nothing. Every
+ * Windows keep growing for a long time after they have stopped holding anything back: with 64 MB at
+ * 16 ports for 2,666 rounds. So windows need not be equal, as long as they decide nothing. Every
  * result carries the least wnd_cap of the tree's switches, once no packet is under way that was
  * sent before a job came or went. If in addition no result was marked, a window that is not above
  * that cap only grows, up to the cap. It decides nothing where it is at the cap already, or has
- * held nothing back. Then its rounds are gone through.
+ * held nothing back. When rounds are skipped, such a window grows as it would have in them.
  *
- * Never equal: jobs with recovery or a fraction. */
+ * Jobs with recovery or a fraction never count as equal. */
 #include "ina/panama/panama.h"
 
 #include "base/mem.h"
@@ -63,7 +63,7 @@ void panama_repeat_packet(void *self, struct repeat *repeat, struct packet *pack
 
 /* --- windows --- */
 
-/* What results carry from now on; 0 = that is not certain. */
+/* The wnd_cap that results carry from now on; 0 = that is not certain. */
 static uint32_t cap_of_results(struct panama_sequence *sequence)
 {
 	const struct panama_job *job = sequence->job;
@@ -114,7 +114,8 @@ static uint64_t vids_before(const struct panama_job *job, uint64_t chunk, uint32
 	return (chunk + job->tree_count - 1 - tree) / job->tree_count;
 }
 
-/* What is skipped leaves something to be sent, and its results are all of one tensor. */
+/* Limits what may be skipped: something must remain to be sent, and all results that come must be
+ * of one tensor. */
 static void repeat_ends(const struct panama_worker *worker, uint32_t tree, struct repeat *repeat)
 {
 	const struct panama_flow *flow = &worker->flows[tree];
@@ -216,14 +217,14 @@ void panama_repeat_job(void *self, struct repeat *repeat)
 
 	if (job->orders || job->sequences[0].partial)
 		repeat_never(repeat);
-	for (uint32_t l = 0; l < job->sequence_count; l++) {
-		struct panama_sequence *sequence = &job->sequences[l];
+	for (uint32_t s = 0; s < job->sequence_count; s++) {
+		struct panama_sequence *sequence = &job->sequences[s];
 
 		sequence->stream.base = panama_worker(job, 0)->flows[sequence->tree].una;
 		repeat_base(repeat, &sequence->stream);
 	}
-	for (uint32_t l = 0; l < job->sequence_count; l++) {
-		struct panama_sequence *sequence = &job->sequences[l];
+	for (uint32_t s = 0; s < job->sequence_count; s++) {
+		struct panama_sequence *sequence = &job->sequences[s];
 		uint32_t cap = cap_of_results(sequence);
 
 		for (uint32_t w = 0; w < job->base.spec.workers; w++)

@@ -28,7 +28,7 @@ static uint32_t workers_below(const struct ina_tree *tree, uint32_t workers, uin
 	return below;
 }
 
-/* Workers that a sum waits for. 0.88 * 25 is not above 22. */
+/* Workers that a sum waits for. 1e-9: 0.88 of 25 is 22, not 23, however doubles round it. */
 static uint32_t needed_of(const struct panama_conf *conf, uint32_t below)
 {
 	double exact = conf->fraction * below;
@@ -83,7 +83,7 @@ uint32_t panama_cap(const struct panama_sequence *sequence, struct panama_node *
 		return node->cap;
 	node->cap_jobs = accelerator->jobs;
 	node->cap = panama_cap_at(accelerator, sequence->job->sequences_at[accelerator->sw]);
-	SIM_BUG_ON(!node->cap); /* memory_is_free() */
+	SIM_BUG_ON(!node->cap); /* see has_room() of panama.c */
 	return node->cap;
 }
 
@@ -100,8 +100,8 @@ static void reserve(struct panama_sequence *sequence, struct panama_node *node, 
 			   packets * (int64_t)scheme->base.frame);
 }
 
-/* With recovery, what is sent for the first time never takes more than half of it: so what is sent
- * again finds room, whatever the others wait for. */
+/* Has memory no place for one more packet? With recovery, what is sent for the first time never
+ * takes more than half of it: so what is sent again finds room, whatever the others wait for. */
 static bool is_full(const struct panama_sequence *sequence, const struct panama_node *node)
 {
 	const struct panama_accelerator *accelerator = node->accelerator;
@@ -191,8 +191,8 @@ static struct packet sum_of(struct panama_sequence *sequence, struct panama_node
 	};
 }
 
-/* With a fraction, a VID need not wait for all. Without, this is asked only when all are past it.
- */
+/* Is there a sum to send? With a fraction, a VID need not wait for all children. Without, this is
+ * asked only when all are past it. */
 static bool enough(const struct panama_sequence *sequence, const struct panama_node *node,
 		   const struct panama_row *row)
 {
@@ -235,8 +235,8 @@ bool panama_pass(struct panama_sequence *sequence, struct panama_node *node, str
 
 /* --- packets --- */
 
-/* Is a VID over when this packet has come, so that the packet is not stored itself, or takes a
- * place that becomes free? Asked only when memory is full. */
+/* Will this packet end a VID, so that it needs no place itself or gets one that becomes free? Asked
+ * only when memory is full. */
 static bool makes_room(const struct panama_sequence *sequence, struct panama_node *node,
 		       const struct packet *packet)
 {
@@ -258,7 +258,7 @@ static bool makes_room(const struct panama_sequence *sequence, struct panama_nod
 	return v == packet->vid && row_of(node, v)->past + 1 == node->children;
 }
 
-/* As if it were lost on the link, but its header has been read. */
+/* The packet is dropped: as if the link had lost it, but its header has been read. */
 static void overflow(struct panama_sequence *sequence, struct panama_node *node)
 {
 	node->accelerator->memory->stats.overflows++;
@@ -280,7 +280,8 @@ static void store(struct panama_sequence *sequence, struct panama_node *node,
 		panama_partial_in(sequence, node, packet->vid, packet->source);
 }
 
-/* A VID before it has left, and this packet takes its place. */
+/* The packet was stored without a place. If its own VID is not over, an earlier one has left, and
+ * the packet takes a place of that. */
 static void find_place(struct panama_sequence *sequence, struct panama_node *node, uint64_t vid)
 {
 	if (vid < node->expected || !row_of(node, vid)->placeless)
@@ -301,8 +302,8 @@ static void pass_to(struct panama_node *node, uint32_t child, uint64_t vid)
 	*next = vid + 1;
 }
 
-/* Complete sums leave. Without a fraction a packet completes one at most, the only one of its FIFO.
- * With one, several may have waited for it. */
+/* Complete sums leave. Without a fraction a packet completes at most the sum of its own VID, and
+ * leaves its FIFO empty. With a fraction, several sums may have waited for the packet. */
 static void send_sums(struct panama_sequence *sequence, struct panama_node *node, uint32_t back,
 		      struct switch_actions *actions)
 {

@@ -1,10 +1,10 @@
 /* The window of a worker on one of its trees: PANAMA, figure 5. Unit: packets.
  *
- * A round ends when as many results have come as the window, rounded down, has packets then. Figure
- * 5 ends it when rcvd "==" cwnd, which a fractional window never meets, and does not show that
- * ecn_count starts again at 0; the text says that it is a fraction of the window. So: >=, both
- * start again, and the fraction is of the results of the round. Doubles, as in transport/cc/cc.h:
- * they decide what to send, not when, and are the same everywhere. */
+ * A round ends when as many results have come as the window, rounded down, has packets by then.
+ * Figure 5 ends it when rcvd "==" cwnd, which a fractional window never meets, divides ecn_count by
+ * cwnd, and does not show that ecn_count starts again at 0. Here: >=, the marked fraction is of the
+ * results of the round, and both counts start again. Doubles, as in transport/cc/cc.h: they decide
+ * what to send, not when, and are the same everywhere. */
 #ifndef INASIM_INA_PANAMA_PANAMA_WINDOW_H
 #define INASIM_INA_PANAMA_PANAMA_WINDOW_H
 
@@ -32,8 +32,7 @@ void panama_window_init(struct panama_window *window, const struct panama_window
 void panama_window_result(struct panama_window *window, const struct panama_window_conf *conf,
 			  bool marked, uint32_t cap);
 
-/* The same as so many unmarked results with a cap that the window is not above; not for fixed ones.
- */
+/* The same as so many unmarked results with this cap. The window is not above it, nor fixed. */
 void panama_window_unmarked(struct panama_window *window, const struct panama_window_conf *conf,
 			    uint32_t cap, uint64_t results);
 

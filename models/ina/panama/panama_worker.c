@@ -32,14 +32,14 @@ static bool may_send(struct panama_worker *worker, uint32_t tree)
 	return false;
 }
 
-/* In strict order: the tree of the next chunk, if its window allows that. */
+/* In strict order: the bit of the next chunk's tree, if its window allows it to send; else 0. */
 static uint64_t strict_ready(struct panama_worker *worker)
 {
 	uint32_t trees = panama_job(worker)->tree_count, tree;
 
-	do {
-		tree = (uint32_t)(worker->chunk % trees);
-	} while (worker->chunk / trees < worker->flows[tree].next && ++worker->chunk);
+	while (worker->chunk / trees < worker->flows[worker->chunk % trees].next)
+		worker->chunk++;
+	tree = (uint32_t)(worker->chunk % trees);
 	return may_send(worker, tree) ? UINT64_C(1) << tree : 0;
 }
 
@@ -90,8 +90,8 @@ static bool is_last_of_tree(const struct panama_worker *worker, uint64_t chunk)
 	       job->base.tensors.readers[worker->base.number].tensors == job->base.spec.tensors;
 }
 
-/* All workers are in the last packet of a tensor: so none falls a tensor behind the others, who
- * would start the next iteration. */
+/* With a fraction, a tensor's last packet needs all workers: so none falls a tensor behind the
+ * others, which would start the next iteration without it. */
 static bool is_last_of_tensor(const struct panama_worker *worker, uint64_t chunk)
 {
 	const struct tensors *tensors = &worker->base.job->tensors;
@@ -197,8 +197,7 @@ void panama_worker_result(struct panama_worker *worker, struct panama_sequence *
 	struct panama_job *job = panama_job(worker);
 	struct panama_flow *flow = &worker->flows[sequence->tree];
 	uint64_t vid = packet->vid;
-	uint64_t chunk = sequence->repair ? panama_recovery_chunk(job, sequence->tree, vid)
-					  : panama_chunk(job, sequence->tree, vid);
+	uint64_t chunk = panama_chunk_of(sequence, vid);
 	bool fresh;
 
 	if (!sum_holds(worker, sequence, packet, chunk)) {

@@ -14,28 +14,27 @@
  * from rank i. A switch adds what comes from all neighbours but the one that leads to rank i, and
  * sends the sum to that one. The owner adds its own part.
  *
- * Window: a rank sends row r when it has all that it gets of row r - window. That is at once the
- * clock (no rank is ever sent more than two windows) and the acknowledgement: who has row r has
+ * Window: a rank sends row r when it has all that it gets of row r - window. That is the clock: no
+ * rank is ever sent more than two windows. It is the only acknowledgement, too: who has row r has
  * proof that all others have sent row r, hence have row r - window. So a switch that keeps two
- * windows of sums never overwrites one that somebody may ask for. There are no other
- * acknowledgements.
+ * windows of sums never overwrites one that somebody may ask for.
  *
  * Recovery: a rank asks for what it lacks: at once for what lies between two rows that have come
  * (paths keep the order), and for the rest when it gets nothing new for `timeout`, which doubles
  * each time (our choice: where queues take longer than a fixed one, what is sent again keeps them
  * full for ever), and for half as many rows each time (our choice, too: else the questions of ranks
- * that time out together fill the queues that the answers need). Of an all-gather, the shard's
- * owner, which sends it again, to that rank alone. Of a reduce-scatter it asks its switch, which
- * sends the sum again. If the sum is not there, the switch asks one or two of those whose parts it
- * lacks, and so on down to ranks. Whoever has not sent the packet yet does not answer.
+ * that time out together fill the queues that the answers need). In an all-gather it asks the
+ * shard's owner, which sends it again, to that rank alone. In a reduce-scatter it asks its switch,
+ * which sends the sum again. If the sum is not there, the switch asks one or two neighbours whose
+ * parts it lacks, and so on down to ranks. Whoever has not sent the packet yet does not answer.
  *
  * Simplified, and our choice: packets are processed in the switch's constant latency; a header has
  * room for whole row numbers; adding the own part takes no time; gradients are 32-bit integers;
  * what may still be asked for stays in the host's memory. A rank counts as having its sum as soon
- * as that is there, even if pieces of it for others still wait for the NIC. All ranks send at once,
+ * as that is there, even if its pieces for others still wait for the NIC. All ranks send at once,
  * where SC'24 has chains of ranks that take turns: a window, instead of turns, keeps queues short,
- * and no link idles between turns. SC'24 repairs from the left neighbour by RDMA reads; here who
- * asks is answered over the tree. Windows heed no marks. */
+ * and no link idles between turns. SC'24 repairs from the left neighbour by RDMA reads; here
+ * answers come over the tree. Windows heed no marks. */
 #include "ina/shards/shards.h"
 
 static const struct conf_row rows[] = {

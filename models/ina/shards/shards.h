@@ -34,7 +34,7 @@ struct shards_sum {
 struct shards_node {
 	struct ina_node base;
 	struct ina_group group;
-	uint32_t words;
+	uint32_t words;          /* of a bit per neighbour */
 	uint16_t *toward;        /* by rank: the neighbour that leads to it */
 	struct shards_sum *sums; /* reduce-scatter: [row mod rows_kept * N + piece] */
 	uint64_t *seen;          /* the same, `words` each: a bit per neighbour */
@@ -43,7 +43,7 @@ struct shards_node {
 /* A packet that somebody has asked for, or that asks; it leaves before new rows do. */
 struct shards_extra {
 	uint64_t chunk;
-	uint16_t slot; /* of the packet */
+	uint16_t slot; /* the rank that asks, plus 1; 0 in an answer of a reduce-scatter */
 	bool ask;
 };
 
@@ -53,7 +53,7 @@ struct shards_worker {
 	uint64_t row;      /* under way: those before have been sent */
 	uint32_t piece;    /* of it, the next to send */
 	uint64_t *next;    /* by piece: the row after the last that has come */
-	uint64_t highest;  /* row of which something has come, plus 1 */
+	uint64_t highest;  /* behind the last row of which something has come */
 	uint32_t *missing; /* by row mod rows_kept: packets that have not come */
 	uint64_t *got;     /* the same, `words` each: a bit per piece that has come */
 	struct shards_extra *extra;
@@ -71,7 +71,7 @@ struct shards {
 	uint64_t window; /* rows under way */
 	uint64_t kept;   /* rows that memory has room for: two windows */
 	uint32_t words;  /* of a bit per rank */
-	/* Is told of packets; of rows, which the kit would tell it of, it knows nothing. */
+	/* The scheme tells it of packets: the kit would tell it of rows. */
 	struct why_chunks *why;
 };
 

@@ -7,8 +7,8 @@
 
 /* --- life --- */
 
-/* Notes which neighbour of each switch leads to rank w: up to the root by children, else by the
- * parent. */
+/* Notes which neighbour of each switch leads to rank w: a child at the switches between the rank
+ * and the root. At all others it is the parent, which is noted already. */
 static void enter_rank(struct shards *job, uint32_t w)
 {
 	const struct tree *tree = job->base.tree.tree;
@@ -58,8 +58,8 @@ void shards_nodes_end(struct shards *job)
 
 /* --- all-gather: nothing is kept --- */
 
-/* A shard goes to all but the neighbour that it comes from; one that was asked for, to who asked;
- * and what asks, to the rank that has the shard. */
+/* A shard goes to all neighbours but the one that it comes from; a shard that was asked for, to the
+ * rank that asked; and a packet that asks, to the rank that has the shard. */
 static void pass_on(const struct shards *job, const struct shards_node *node, uint32_t from,
 		    const struct packet *packet, struct switch_actions *actions)
 {
@@ -90,15 +90,17 @@ static bool is_complete(const struct shards_node *node, const struct shards_sum 
 	return sum->count == node->group.neighbors - 1;
 }
 
-static void send_sum(struct shards_node *node, const struct shards_sum *sum,
-		     const struct packet *like, uint32_t out, uint8_t flags,
+/* The sum goes towards its owner, because of a packet of the same chunk. */
+static void send_sum(const struct shards *job, const struct shards_node *node,
+		     const struct shards_sum *sum, const struct packet *cause, uint8_t flags,
 		     struct switch_actions *actions)
 {
-	struct packet packet = *like;
+	uint32_t out = node->toward[cause->chunk % shards_ranks(job)];
+	struct packet packet = *cause;
 
 	packet.value = sum->value;
 	packet.flags = flags;
-	packet.size = like->size;
+	packet.size = (uint16_t)job->base.scheme->frame;
 	if (out < node->base.place->children)
 		packet.flags |= PACKET_RESULT;
 	ina_group_send(actions, &node->group, &packet, out);
@@ -107,12 +109,11 @@ static void send_sum(struct shards_node *node, const struct shards_sum *sum,
 static void add(struct shards *job, struct shards_node *node, struct shards_sum *sum, uint32_t from,
 		const struct packet *packet, struct switch_actions *actions)
 {
-	uint64_t ranks = shards_ranks(job), row = packet->chunk / ranks + 1;
-	uint32_t out = node->toward[packet->chunk % ranks];
+	uint64_t row = packet->chunk / shards_ranks(job) + 1;
 	struct collective_stats *stats = &node->base.memory->stats;
 	uint64_t *seen = seen_of(node, sum);
 
-	if (row < sum->row) { /* sent again, and has come in time after all */
+	if (row < sum->row) { /* sent again, but the first has come in time after all */
 		stats->late++;
 		return;
 	}
@@ -137,11 +138,11 @@ static void add(struct shards *job, struct shards_node *node, struct shards_sum 
 	if (!is_complete(node, sum))
 		return;
 	stats->results++;
-	send_sum(node, sum, packet, out, packet->flags & PACKET_RETRANSMIT, actions);
+	send_sum(job, node, sum, packet, packet->flags & PACKET_RETRANSMIT, actions);
 }
 
-/* The owner lacks the sum. It is sent again, or asked for where it is missing: at two neighbours,
- * as many packets as a switch sends for one; the owner asks again. */
+/* The owner lacks the sum, which is sent again if it is here. Else the switch asks neighbours whose
+ * parts are missing: two at most, as it sends no more packets for one. The owner asks again. */
 static void ask(struct shards *job, struct shards_node *node, struct shards_sum *sum,
 		const struct packet *packet, struct switch_actions *actions)
 {
@@ -152,11 +153,8 @@ static void ask(struct shards *job, struct shards_node *node, struct shards_sum 
 	if (row < sum->row)
 		return; /* a later row says that the owner has it by now */
 	if (row == sum->row && is_complete(node, sum)) {
-		struct packet like = *packet;
-
-		like.size = (uint16_t)job->base.scheme->frame;
 		node->base.memory->stats.repairs++;
-		send_sum(node, sum, &like, out, PACKET_RETRANSMIT, actions);
+		send_sum(job, node, sum, packet, PACKET_RETRANSMIT, actions);
 		return;
 	}
 	for (uint32_t i = 0; i < node->group.neighbors && asked < 2; i++) {

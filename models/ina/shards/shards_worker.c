@@ -82,8 +82,7 @@ static void send_extra(struct shards_worker *worker, struct packet *packet)
 		worker->extra_first = worker->extra_count = 0;
 }
 
-/* The next packet of the row under way: of an all-gather the own piece, else those of the others.
- */
+/* The next packet of the row: the own piece in an all-gather, else the pieces of the others. */
 static void send_next(struct shards_worker *worker, struct packet *packet)
 {
 	const struct shards *job = shards_of(worker);
@@ -127,8 +126,7 @@ static void ask_for(struct shards_worker *worker, uint64_t row)
 			add_extra(worker, row * ranks + piece, own + 1, true);
 }
 
-/* The path keeps the order: between the last row that came of the piece and this one, all are lost.
- */
+/* Paths keep the order: rows of the piece between the last that came and this one are lost. */
 static void ask_for_gap(struct shards_worker *worker, uint32_t piece, uint64_t row)
 {
 	uint32_t ranks = shards_ranks(shards_of(worker));
@@ -155,7 +153,7 @@ static uint64_t rows_to_ask(struct shards_worker *worker)
 	return worker->asks;
 }
 
-/* The oldest row lacks something, and so may those before the last that something has come of. */
+/* The oldest row lacks something, and so may others up to the last of which something has come. */
 static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct shards_worker *worker = owner;
@@ -166,7 +164,7 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 	why_timed_out(shards_of(worker)->why);
 	worker->progress = sim->now;
 	worker->backoff += worker->backoff < SHARDS_MAX_BACKOFF;
-	if (!has_extra(worker)) /* else the NIC has not sent what asked last */
+	if (!has_extra(worker)) /* else the NIC has not even sent the last questions */
 		do
 			ask_for(worker, row++);
 		while (row < worker->row && row < worker->highest && row < end);
@@ -187,7 +185,7 @@ static void answer(struct shards_worker *worker, const struct packet *packet)
 
 /* --- what comes --- */
 
-/* Rows end in order, and not before the rank has handed them over. */
+/* Ends rows that are complete: in order, and not before the rank has handed them over. */
 static void complete(struct shards_worker *worker)
 {
 	const struct shards *job = shards_of(worker);
@@ -207,7 +205,7 @@ static void complete(struct shards_worker *worker)
 	worker->completing = false;
 }
 
-/* A piece at its place, and with the right value. */
+/* Is it a piece that this rank should get, with the right value? */
 static bool holds(const struct shards_worker *worker, const struct packet *packet, uint32_t piece)
 {
 	const struct shards *job = shards_of(worker);

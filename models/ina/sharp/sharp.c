@@ -10,9 +10,9 @@
  * - LLT: an operation of less than `threshold` bytes takes an OST for each packet, from when a host
  *   sends it until the host has the result: so many are under way;
  * - SAT: a larger operation streams. Switches keep a window of sums and of results, and a child
- * that runs ahead is stopped by credits;
- * - locks of static trees, for a job's life or by operation. Who comes late holds the lock, and all
- *   others wait. Trees that meet at no switch are locked apart;
+ *   that runs ahead is stopped by credits;
+ * - locks of static trees, for a job's life or by operation. While a job waits for its slowest
+ *   rank it holds the lock, and other jobs wait. Trees that meet at no switch are locked apart;
  * - hops: each is reliable and in order, by acknowledgements, NAKs and go-back-N with a timer, as
  *   reliable connections are. Credits are in these messages; what else fills queues is for PAUSE;
  * - results: by multicast, as fast as switches forward, or hop by hop, each node taking `latency`.
@@ -24,15 +24,15 @@
  *   (nccl-rdma-sharp-plugins, sharp_coll_init() in ncclSharpConnect()). In one communicator, as
  *   PyTorch's FSDP2 has by default (pytorch PR 186335), they would take turns;
  * - a job that gets no OSTs, or no tree: it runs a ring on hosts for its life (`ran_as` says what
- * it lacked), or does without streams, or waits.
+ *   it lacked), or does without streams, or waits.
  *
  * Simplified: frames are those of Ethernet; the lock takes `lock_time` and no packets; an operation
  * above 1 GiB, which the library splits, is one; groups and queue pairs have no quota; a switch
  * that adds several sums at once has time for all; a packet has up to 2,048 bytes in LLT and in
- * SAT. Nodes send one packet of a job at a time in each direction. Marks are not heeded, as in a
- * lossless network nothing else is. Reduce-scatters and all-gathers below `threshold` take OSTs,
- * too, where UCC leaves them to hosts (tl_sharp_coll.c). In the middle of a tree all switches have
- * SHARP: else a job is refused, and an all-gather, whose job has begun, runs on hosts. */
+ * SAT. Nodes send one packet of a job at a time in each direction. Marks are not heeded: a lossless
+ * network has PAUSE. Reduce-scatters and all-gathers below `threshold` take OSTs, too, where UCC
+ * leaves them to hosts (tl_sharp_coll.c). All switches of a tree must have SHARP: else a job is
+ * refused, and an all-gather, whose job has begun, runs on hosts. */
 #include "ina/sharp/sharp.h"
 
 #include "base/mem.h"

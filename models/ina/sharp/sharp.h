@@ -6,9 +6,9 @@
  *   sharp_worker.c   hosts: operations, windows
  *
  * A hop is reliable and in order. What goes up is numbered by chunks, and so is what comes down.
- * Each packet up tells the parent up to where the sender's buffers of results are free, each one
- * down tells the children which contributions have come, and up to where there is room (credits).
- * Where no packet goes that way, an acknowledgement of its own says so, if the other side asks. */
+ * Each packet up tells the parent which results the sender has, and which of them it needs no more.
+ * Each packet down tells the children which contributions have come, and up to where there is room
+ * (credits). Where no packet goes that way, an acknowledgement says so, if the other side asks. */
 #ifndef INASIM_INA_SHARP_SHARP_H
 #define INASIM_INA_SHARP_SHARP_H
 
@@ -16,15 +16,15 @@
 #include "ina/common/ina.h"
 #include "transport/keys.h"
 
-/* Flags of its packets; both: something is missing, go back. */
+/* Flags of its packets. Both together: something is missing, go back. */
 enum {
 	SHARP_ACK = PACKET_OWN(0), /* has no elements */
 	SHARP_ASK = PACKET_OWN(1), /* acknowledge this at once */
 	SHARP_NAK = SHARP_ACK | SHARP_ASK
 };
 #define SHARP_ACK_SIZE  64         /* the shortest frame */
-#define SHARP_ACK_CHUNK UINT32_MAX /* of an acknowledgement; none has this number */
-#define SHARP_END       1          /* `slot`: the last chunk of a tensor */
+#define SHARP_ACK_CHUNK UINT32_MAX /* `chunk` of an acknowledgement; no chunk has this number */
+#define SHARP_END       1          /* `slot` of the last chunk of a tensor */
 
 enum sharp_lock_mode { SHARP_EXCLUSIVE, SHARP_OPERATION };
 enum sharp_without { SHARP_HOSTS, SHARP_LLT_ONLY, SHARP_WAIT };
@@ -39,29 +39,31 @@ struct sharp_conf {
 	void *below[1]; /* parameters of ring */
 };
 
-/* A chunk that a node keeps. */
+/* A sum or a result that a node keeps. */
 struct sharp_entry {
 	uint64_t value;
 	sim_time ready; /* may leave from then on */
 	uint32_t count; /* children in it */
-	uint32_t back;  /* port to where the packet came from that completed it */
-	uint8_t flags;  /* PACKET_RETRANSMIT of what is in it */
-	bool end;       /* the last of a tensor, or asked for by the parent: ask for it, too */
+	uint32_t back;  /* egress port to the sender of the packet that completed it */
+	uint8_t flags;  /* PACKET_RETRANSMIT, if a packet in it had that */
+	bool end; /* the last of a tensor, or the parent asks about it: ask on the next hop, too */
 };
 
 struct sharp_child {
-	uint64_t received; /* contributions: the next in order */
-	uint64_t has;      /* results that it is known to have */
-	uint64_t freed;    /* of these, those that it needs no more */
+	uint64_t received; /* its next contribution, in order */
+	uint64_t has;      /* results before this have reached it, as far as the node knows */
+	uint64_t freed;    /* those before this it needs no more */
 	uint64_t resend;   /* result that it gets next, again; UINT64_MAX = it lacks none */
 	uint64_t probe;    /* the end of what had been sent when a timeout ran out; 0 = none */
-	bool nacked;       /* it knows that it has to go back */
+	bool nacked;       /* it has been told to go back */
 };
 
-/* An aggregation node. Of a reduce-scatter it gets and passes on the results that ranks below it
- * own, of an all-gather the shards that they have: `below` and `gap` lead from one to the next, and
- * numbers of what goes that way are always those of such a chunk. Chunks before `freed` are gone,
- * those before `complete` complete; at the root sums are results. */
+/* An aggregation node. Numbers stand for the chunks before them: those before `freed` are gone,
+ * those before `complete` are complete. At the root sums are results.
+ *
+ * In a reduce-scatter a node gets only the results that ranks below it own, and in an all-gather it
+ * sends up only their shards. `below` and `gap` lead from one such chunk to the next, and the
+ * numbers of that direction always stand at such a chunk. */
 struct sharp_node {
 	struct ina_node base;
 	struct sharp *job;
@@ -69,23 +71,25 @@ struct sharp_node {
 	uint32_t *below;  /* by rank: ranks until the next one below, 0 = it is */
 	uint32_t *gap;    /* by rank below: ranks until the next one behind the same child */
 	uint16_t *toward; /* by rank below: its child */
-	struct sharp_entry *sums, *results;      /* [chunk & job->mask]; the same at the root */
-	uint64_t touched, complete, next, freed; /* sums; freed: the parent has those before */
-	uint64_t limit;                          /* up to where the parent has room */
-	uint64_t have, sent, down_freed;         /* results; freed by all children */
-	uint64_t told;                           /* the children know of room up to here */
+	struct sharp_entry *sums, *results; /* [chunk & job->mask]; the same at the root */
+	/* Sums: begun, complete, sent up, and those that the parent has. */
+	uint64_t touched, complete, next, freed;
+	uint64_t limit; /* up to where the parent has room */
+	/* Results: those that are here, sent down, and freed by all children. */
+	uint64_t have, sent, down_freed;
+	uint64_t told;       /* the children know of room up to here */
 	uint64_t told_freed; /* the parent knows that results up to here are freed */
 	uint32_t slowest;    /* a child that has freed no more than down_freed */
 	uint32_t resending;  /* children that lack results */
-	bool nacked;
-	bool timed_out; /* the next sum asks what the parent has: a window may take longer to send
-			 */
+	bool nacked;         /* the parent has been told to go back */
+	bool timed_out; /* the next sum, not only the last of a window, asks what the parent has */
 	bool end_freed; /* the last result that all children have freed was asked for */
-	uint64_t probe;
-	sim_time up_free, down_free, up_time, down_time; /* links, by our packets; of one */
-	sim_time progress;                               /* of what has been acknowledged */
-	struct timer turn;
-	sim_time turn_at; /* SIM_TIME_MAX = it does not run */
+	uint64_t probe; /* sums before this had been sent when the node went back */
+	sim_time up_free, down_free; /* when the links are free of this node's packets */
+	sim_time up_time, down_time; /* of a packet on them */
+	sim_time progress;           /* something was acknowledged, or the wait for that began */
+	struct timer turn;           /* for the next packet to leave */
+	sim_time turn_at;            /* SIM_TIME_MAX = it does not run */
 	struct alarm alarm;
 };
 
@@ -95,13 +99,15 @@ struct sharp_worker {
 	uint64_t told;          /* the switch knows that those before have come */
 	uint64_t next, highest; /* to send; the end of what has been sent */
 	uint64_t got, limit;    /* the switch has those before; has room up to there */
-	uint64_t probe;
-	uint64_t tensor, tensor_first, tensor_end; /* `next` or highest is in it */
-	uint8_t mode;                              /* of that: enum sharp_mode */
-	uint8_t ack;                               /* flags of one that is to go; 0 = none */
-	bool nacked, waited; /* waited: for a lock, and has sent nothing since */
-	bool blocked;        /* for room at the switch */
-	sim_time progress;
+	uint64_t probe;         /* `highest` when a timeout ran out; 0 = none is open */
+	/* The newest tensor that it has come to: its number, and its chunks. */
+	uint64_t tensor, tensor_first, tensor_end;
+	uint8_t mode;      /* of this tensor: enum sharp_mode */
+	uint8_t ack;       /* flags of an acknowledgement that is to go; 0 = none */
+	bool nacked;       /* the switch has been told to go back */
+	bool waited;       /* for a lock, and has sent nothing since */
+	bool blocked;      /* waits for room at the switch */
+	sim_time progress; /* something was acknowledged, or the wait for that began */
 	struct alarm alarm;
 };
 
@@ -112,24 +118,25 @@ enum sharp_lock { SHARP_UNLOCKED, SHARP_QUEUED, SHARP_COMING, SHARP_HELD };
 struct sharp {
 	struct ina_job base;
 	enum sharp_kind kind;
-	/* Of parts, whose tensors are counted in rows, the kit knows none. */
+	/* The kit tells it of chunks; but in a reduce-scatter or all-gather the kit's chunks are
+	 * rows, so the scheme tells it itself. */
 	struct why_chunks *why;
-	void *ring; /* an instance of ring, without resources; then nothing below */
+	void *ring; /* an instance of ring, if the job got no resources; then only `actual` holds */
 	struct collective_actual actual;
-	uint64_t osts;
+	uint64_t osts;        /* that it has at each switch */
 	bool streams;         /* has a tree for SAT, or may lock one */
-	bool owns;            /* for its life */
+	bool owns;            /* has that tree for its life */
 	uint64_t tree;        /* the number of its static one */
 	uint64_t size, mask;  /* chunks that a node keeps */
 	struct sharp *behind; /* in the queue for locks */
 	enum sharp_lock lock;
-	uint64_t operation, operation_end; /* that it is for: tensor, chunk */
-	uint32_t finished;                 /* ranks that have it */
+	uint64_t operation, operation_end; /* the tensor that the lock is for; its end, a chunk */
+	uint32_t finished;                 /* ranks that have its results */
 	struct timer timer;                /* the lock comes */
 };
 
-/* The object that open() makes; one more for each of the other kinds of jobs, which share the
- * manager of `main`. */
+/* open() makes one for all-reduces, `main`, and one for each other kind of jobs; their resources
+ * are those of `main`. */
 struct sharp_scheme {
 	struct ina_scheme base;
 	enum sharp_kind kind;
@@ -144,8 +151,8 @@ struct sharp_scheme {
 		uint32_t jobs;       /* that stream over it */
 	} * places;
 	struct sharp *queue;
-	uint64_t tree; /* static, that the job which is being admitted tries */
-	bool picky;    /* it would rather have another than share this one */
+	uint64_t tree; /* number of the static tree that the next job to be admitted tries */
+	bool picky;    /* the job would rather have another tree than share this one */
 };
 
 static inline const struct sharp_conf *sharp_conf(const struct sharp *job)
@@ -158,7 +165,7 @@ static inline uint32_t sharp_ranks(const struct sharp *job)
 	return job->base.spec.workers;
 }
 
-/* Chunks of a row: a reduce-scatter or all-gather has rows of a packet of each rank's piece. */
+/* Chunks of a row: in a reduce-scatter or all-gather a row has a packet of each rank's piece. */
 static inline uint32_t sharp_row(const struct sharp *job)
 {
 	return job->kind == SHARP_ALL_REDUCE ? 1 : sharp_ranks(job);
@@ -172,7 +179,7 @@ static inline enum timer_tag sharp_timer(const struct sharp *job)
 	return tags[job->kind];
 }
 
-/* What packets say besides: `first` in 32 bits, and `second`. */
+/* Writes the two numbers that a packet tells, in 32 bits each. */
 static inline void sharp_tell(struct packet *packet, uint64_t first, uint64_t second)
 {
 	uint32_t told[2] = { (uint32_t)first, (uint32_t)second };
@@ -180,7 +187,8 @@ static inline void sharp_tell(struct packet *packet, uint64_t first, uint64_t se
 	memcpy(packet->route, told, sizeof(told));
 }
 
-/* The larger of `known` and the first or second number that a packet tells. */
+/* What is known after a packet has told its first (`which` = 0) or second number (1): that, or
+ * `known` if it is larger. */
 static inline uint64_t sharp_told(const struct packet *packet, unsigned which, uint64_t known)
 {
 	uint32_t told[2];
@@ -193,16 +201,15 @@ static inline uint64_t sharp_told(const struct packet *packet, unsigned which, u
 
 /* --- sharp_manager.c --- */
 
-uint64_t sharp_quota(const struct sharp_conf *conf);
-uint64_t sharp_size(const struct sharp_conf *conf);
-bytes sharp_memory(const struct sharp_conf *conf);
+uint64_t sharp_size(const struct sharp_conf *conf); /* chunks that a node of a stream keeps */
+bytes sharp_memory(const struct sharp_conf *conf);  /* of a switch */
 /* As ina_admit(), to the tree that the manager chooses. */
 struct sharp *sharp_choose_tree(struct sharp_scheme *scheme, const struct collective_job *spec,
 				const char **never);
 /* Fit ina_ops. */
 bool sharp_admit(void *job, const char **never);
 void sharp_withdraw(void *job);
-/* How a worker sends this tensor, of its job's stream. */
+/* How a worker sends the tensor that it has come to; requests a lock if it needs one. */
 enum sharp_mode sharp_mode(struct sharp *job, const struct sharp_worker *worker);
 /* A worker has all sums before `end`. */
 void sharp_worker_has(struct sharp *job, uint64_t end);

@@ -5,9 +5,10 @@
 
 #include <stdlib.h>
 
-uint64_t sharp_quota(const struct sharp_conf *conf)
+/* OSTs of a job at each switch. */
+static uint64_t quota(const struct sharp_conf *conf)
 {
-	uint64_t osts = (uint64_t)((double)conf->osts * conf->quota);
+	uint64_t osts = (uint64_t)((double)conf->osts * conf->quota + 1e-9); /* 0.29 of 100: 29 */
 
 	return osts ? osts : 1;
 }
@@ -17,6 +18,7 @@ static bytes payload(const struct sharp_conf *conf)
 	return (bytes)conf->elements * ELEMENT_BYTES;
 }
 
+/* In packets. */
 static uint64_t window(const struct sharp_conf *conf)
 {
 	uint64_t packets = (conf->window + payload(conf) - 1) / payload(conf);
@@ -26,12 +28,12 @@ static uint64_t window(const struct sharp_conf *conf)
 
 uint64_t sharp_size(const struct sharp_conf *conf)
 {
-	uint64_t packets = window(conf), osts = sharp_quota(conf);
+	uint64_t packets = window(conf), osts = quota(conf);
 
 	return packets > osts ? packets : osts;
 }
 
-/* Of a tree for streams: a window of sums, one of results. */
+/* What a tree for streams takes at a switch: a window of sums, and one of results. */
 static bytes stream_memory(const struct sharp_conf *conf)
 {
 	return 2 * window(conf) * payload(conf);
@@ -135,21 +137,19 @@ static void take_osts(struct sharp *job, bool take)
 
 /* --- jobs --- */
 
-/* A job without the tree that it would have for its life. */
+/* The job cannot have a tree for its life: what it does instead. False: it waits. */
 static bool admit_without(struct sharp *job)
 {
 	const struct sharp_conf *conf = sharp_conf(job);
-	const char *what = conf->trees ? "SAT locks" : "SAT trees";
 	int without_lock = conf->without_lock;
 
 	if (without_lock == SHARP_WAIT &&
 	    ((struct sharp_scheme *)job->base.scheme)->kind == SHARP_ALL_GATHER)
 		without_lock = SHARP_HOSTS; /* the job has begun */
-
 	job->actual = (struct collective_actual){
 		.scheme = without_lock == SHARP_HOSTS ? "ring" : NULL,
 		.key = conf->trees ? "lock" : "sat_trees",
-		.what = what,
+		.what = conf->trees ? "SAT locks" : "SAT trees",
 		.of = 1,
 	};
 	return without_lock != SHARP_WAIT;
@@ -164,8 +164,9 @@ bool sharp_admit(void *self, const char **never)
 
 	(void)never;
 	job->tree = scheme->tree;
-	job->osts = sharp_quota(conf);
-	if (ina_passing(&job->base, switch_of(job, 0)) != TREE_NONE) { /* and the job has begun */
+	job->osts = quota(conf);
+	/* Only an all-gather gets this far on such a tree: its job has begun. */
+	if (ina_passing(&job->base, switch_of(job, 0)) != TREE_NONE) {
 		job->actual = (struct collective_actual){ "ring", "aggregation",
 							  "trees whose switches all add up", 0, 1 };
 		return true;
@@ -193,8 +194,8 @@ bool sharp_admit(void *self, const char **never)
 	return true;
 }
 
-/* Static: the first from the job's number on that has what it needs and that no other streams over,
- * or else that of its number. */
+/* Static trees: from that of the job's number on, the first that has what the job needs and over
+ * which no other job streams; if there is none, that of its number. */
 struct sharp *sharp_choose_tree(struct sharp_scheme *scheme, const struct collective_job *spec,
 				const char **never)
 {
@@ -253,23 +254,24 @@ static void grant(struct sharp *job)
 	timer_set(sim, &job->timer, sim->now + sharp_conf(job)->lock_time);
 }
 
-/* Those that wait, in their order, as far as the trees are free. */
+/* Grants locks to the jobs that wait, in their order, where their trees are free. */
 static void grant_waiting(struct sharp_scheme *scheme)
 {
-	struct sharp **place = &scheme->queue;
+	struct sharp **link = &scheme->queue;
 
-	while (*place) {
-		struct sharp *job = *place;
+	while (*link) {
+		struct sharp *job = *link;
 
 		if (tree_is_free(job)) {
-			*place = job->behind;
+			*link = job->behind;
 			grant(job);
 		} else {
-			place = &job->behind;
+			link = &job->behind;
 		}
 	}
 }
 
+/* Enters the queue for a lock, for the operation on `tensor`, whose chunks end at `end`. */
 static void request(struct sharp *job, uint64_t tensor, uint64_t end)
 {
 	struct sharp **last = &scheme_of(job)->queue;
@@ -288,12 +290,12 @@ static void request(struct sharp *job, uint64_t tensor, uint64_t end)
 /* Gives the lock back, or leaves the queue. */
 static void unlock(struct sharp *job)
 {
-	struct sharp **place = &scheme_of(job)->queue;
+	struct sharp **link = &scheme_of(job)->queue;
 
 	if (job->lock == SHARP_QUEUED) {
-		while (*place != job)
-			place = &(*place)->behind;
-		*place = job->behind;
+		while (*link != job)
+			link = &(*link)->behind;
+		*link = job->behind;
 	} else if (job->lock != SHARP_UNLOCKED) {
 		take_tree(job, false);
 	}

@@ -34,13 +34,13 @@ static struct sharp_entry *result_of(const struct sharp_node *node, uint64_t chu
 	return &node->results[chunk & node->job->mask];
 }
 
-/* Children have room for contributions up to here. */
+/* The node has room for contributions up to here. */
 static uint64_t room(const struct sharp_node *node)
 {
 	return (is_root(node) ? node->down_freed : node->freed) + node->job->size;
 }
 
-/* The first chunk from this on that goes up from the node, or comes down to it. */
+/* The first chunk from this one on that goes up from the node; and that comes down to it. */
 static uint64_t up_from(const struct sharp_node *node, uint64_t chunk)
 {
 	return node->job->kind == SHARP_ALL_GATHER
@@ -55,7 +55,7 @@ static uint64_t down_from(const struct sharp_node *node, uint64_t chunk)
 		       : chunk;
 }
 
-/* The next after this that the same child sends, or gets. */
+/* The next chunk after this one that the same child sends; and that it gets. */
 static uint64_t up_after(const struct sharp_node *node, uint64_t chunk)
 {
 	return chunk + (node->job->kind == SHARP_ALL_GATHER
@@ -97,7 +97,7 @@ static void arm(struct sharp_node *node)
 	alarm_set(node->job->base.scheme->env.sim, &node->alarm, due(node));
 }
 
-/* Something has been acknowledged, or is the first that has to be. */
+/* Something has been acknowledged, or begins to wait for that. */
 static void progress(struct sharp_node *node)
 {
 	node->progress = now_of(node);
@@ -120,7 +120,7 @@ static void fill(const struct sharp_node *node, struct packet *packet, uint64_t 
 				   .source = (uint16_t)node->base.place->number };
 }
 
-/* `end`: the answer is about all nodes below, too. */
+/* An entry with `end` asks; whoever acknowledges it speaks for all nodes below, too. */
 static void fill_chunk(const struct sharp_node *node, struct packet *packet, uint64_t chunk,
 		       const struct sharp_entry *entry)
 {
@@ -151,7 +151,7 @@ static void ack_parent(struct sharp_node *node, uint8_t flags, struct switch_act
 	ina_send_up(actions, &node->base, &packet);
 }
 
-/* Children that are told of room by no result. */
+/* Tells the children of room, where no result does. */
 static void tell_room(struct sharp_node *node, struct switch_actions *actions)
 {
 	struct packet packet;
@@ -164,7 +164,7 @@ static void tell_room(struct sharp_node *node, struct switch_actions *actions)
 	ina_send_down(actions, &node->base, &packet);
 }
 
-/* The parent is told by no sum that results are freed: many, or one that it has asked for. */
+/* Tells the parent that results are freed, where no sum does: many, or one that it asked about. */
 static void tell_freed(struct sharp_node *node, struct switch_actions *actions)
 {
 	if (node->down_freed >= node->told_freed + (node->job->size + 3) / 4 ||
@@ -172,7 +172,7 @@ static void tell_freed(struct sharp_node *node, struct switch_actions *actions)
 		ack_parent(node, SHARP_ACK, actions);
 }
 
-/* --- what leaves, one packet at a time: each takes its link's time --- */
+/* --- what leaves, a packet at a time, no faster than its link --- */
 
 static void depart(struct sharp_node *node, const struct packet *packet, uint32_t back,
 		   const uint32_t *ports, uint32_t count)
@@ -230,7 +230,7 @@ static void send_result(struct sharp_node *node)
 	arm(node);
 }
 
-/* Results that a child lacks go to it before all others get the next. */
+/* A child gets a result that it lacks; all of these go before the next result to all. */
 static void send_again(struct sharp_node *node)
 {
 	struct sharp_child *child = node->child;
@@ -332,7 +332,7 @@ static void resend_to(struct sharp_node *node, struct sharp_child *child, uint64
 	child->resend = from;
 }
 
-/* Looks again who has freed least. */
+/* Finds out anew who has freed least, and notes what all have freed. */
 static void find_slowest(struct sharp_node *node)
 {
 	uint64_t least = NONE;
@@ -385,7 +385,7 @@ static void listen_to_parent(struct sharp_node *node, const struct packet *packe
 	}
 }
 
-/* Has the news of room been lost? A packet that the parent has makes it tell again. */
+/* The news of room may be lost: sends a chunk that the parent has, so that it tells again. */
 static void ask_for_room(struct sharp_node *node)
 {
 	struct packet packet;
@@ -395,8 +395,8 @@ static void ask_for_room(struct sharp_node *node)
 	depart(node, &packet, node->base.place->down_ports[0], &node->base.place->up_port, 1);
 }
 
-/* What is oldest goes again, and asks. A child that has all, and has not said that it needs nothing
- * more, gets the last. */
+/* The oldest sum goes again, and asks; so does the oldest result that a child lacks. A child that
+ * has all results, but has not said that it needs them no more, gets the last one again. */
 static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct sharp_node *node = owner;
@@ -435,13 +435,14 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 
 /* --- what comes --- */
 
-/* Contributions to a sum. */
+/* How many contributions a sum has. */
 static uint32_t needed(const struct sharp_node *node)
 {
 	return node->job->kind == SHARP_ALL_GATHER ? 1 : node->base.place->children;
 }
 
-/* A sum is complete, or a shard has come; with those before, at the root it is a result. */
+/* A sum is complete, or a shard has come. When those before it are, too, it may go up; at the root
+ * it is a result. */
 static void complete(struct sharp_node *node, struct sharp_entry *sum, uint32_t back)
 {
 	uint64_t before = node->complete;
@@ -542,7 +543,7 @@ void sharp_at_node(struct sharp_node *node, uint32_t back, const struct packet *
 	else
 		from_child(node, back, packet, actions);
 	if (is_root(node) || packet->flags & PACKET_RESULT)
-		tell_room(node, actions); /* at most two packets: what else changes, cannot here */
+		tell_room(node, actions); /* one answer at most is in `actions`: there is room */
 	else
 		tell_freed(node, actions);
 	plan_turn(node);
@@ -557,7 +558,7 @@ static sim_time time_on(const struct sharp_node *node, uint32_t port)
 	return link_transmission(port_class(net, &net->ports[port]), node->job->base.scheme->frame);
 }
 
-/* Which ranks are below, and behind which child. */
+/* Finds out which ranks are below, and behind which child. */
 static void find_ranks(struct sharp *job, struct sharp_node *node, uint32_t n)
 {
 	const struct tree *tree = job->base.tree.tree;

@@ -26,8 +26,8 @@ static void arm(struct sharp_worker *worker)
 	alarm_set(worker->base.job->scheme->env.sim, &worker->alarm, due(worker));
 }
 
-/* The oldest goes again, and asks: the answer says whether the others have come. Or the last does,
- * where the news of room has been lost. */
+/* The oldest chunk goes again, and asks: the answer says whether the others have come. If none is
+ * missing, the news of room may be lost: the last chunk goes again, for that answer. */
 static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct sharp_worker *worker = owner;
@@ -46,7 +46,7 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 
 /* --- sending --- */
 
-/* `next` is in a tensor of the job's stream: which, and how is it sent? */
+/* Finds out which tensor `next` is in, and how that is sent. */
 static void enter_tensor(struct sharp_worker *worker)
 {
 	const struct tensors *tensors = &worker->base.job->tensors;
@@ -109,7 +109,7 @@ static void send_ack(struct sharp_worker *worker, struct packet *packet)
 	worker->ack = 0;
 }
 
-/* What this packet has waited for, if it has. */
+/* Notes what this packet has waited for, if it has. */
 static void tell_why(struct sharp_worker *worker)
 {
 	enum why_cut cut = worker->mode == SHARP_LLT ? WHY_CUT_BY_QUOTA
@@ -178,7 +178,7 @@ static uint64_t own_from(const struct sharp_worker *worker, uint64_t chunk)
 	return chunk + (worker->base.number + ranks - chunk % ranks) % ranks;
 }
 
-/* What the switch has, and has room for. */
+/* Heeds what a packet tells: what the switch has, and up to where it has room. */
 static void listen(struct sharp_worker *worker, const struct packet *packet)
 {
 	uint64_t got = own_from(worker, sharp_told(packet, 0, worker->got));
@@ -198,7 +198,7 @@ static void listen(struct sharp_worker *worker, const struct packet *packet)
 	worker->probe = 0;
 }
 
-/* The right value, at its place. */
+/* Is the value right? */
 static bool holds(const struct sharp_worker *worker, const struct packet *packet)
 {
 	const struct sharp *job = sharp_of(worker);
@@ -213,7 +213,8 @@ static bool holds(const struct sharp_worker *worker, const struct packet *packet
 	return false;
 }
 
-/* In parts, a rank with little to send says by itself what it has freed. */
+/* Must the rank acknowledge unasked what it has freed? In a reduce-scatter or all-gather it may
+ * have too little to send for that. */
 static bool tells_freed(struct sharp_worker *worker)
 {
 	const struct sharp *job = sharp_of(worker);
@@ -224,7 +225,7 @@ static bool tells_freed(struct sharp_worker *worker)
 				 worker->result >= worker->told + (job->size + 3) / 4;
 }
 
-/* A row is whole with the last shard, with the own piece, or with its only sum. */
+/* The chunk ends a row if it is the last shard, the rank's own piece, or the row's only sum. */
 static void complete(struct sharp_worker *worker, uint64_t chunk)
 {
 	struct sharp *job = sharp_of(worker);

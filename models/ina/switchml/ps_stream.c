@@ -34,9 +34,10 @@
 struct ps_server {
 	struct switchml *job;
 	uint32_t number, host;
-	struct tree_node place; /* of a root with the workers as children; their numbers as ports */
+	struct tree_node place; /* a root whose children are the workers; ports are their numbers */
 	struct node node;
-	uint64_t *arrived; /* as node.seen, of contributions that are added or wait for it */
+	/* As node.seen, but those that wait to be added are in, too; NULL: adding takes no time. */
+	uint64_t *arrived;
 	struct adding adding;
 	struct outbox outbox;
 };
@@ -67,12 +68,12 @@ static void send_copy(struct ps_server *server, const struct packet *packet, uin
 		switchml_worker_result(switchml_worker(job, w), packet);
 		return;
 	}
-	copy.kind = PACKET_DATA; /* it may be made from one that came from hand to hand */
+	copy.kind = PACKET_DATA; /* of one that was handed over it is still PACKET_AGGREGATION */
 	packet_set_route(&copy, &pair_of(job, w, server->number)->down);
 	outbox_send(&server->outbox, &copy);
 }
 
-/* Does what a switch would do. */
+/* Does what a switch would do. The "ports" to which that sends are workers. */
 static void serve(void *owner, const struct packet *packet)
 {
 	struct ps_server *server = owner;
@@ -227,7 +228,7 @@ static sim_time pair_round_trip(const struct switchml *job, uint32_t w, uint32_t
 	return sum + ideal_packet(&topo->net, ports, count, job->base.scheme->frame);
 }
 
-/* Between the two that are farthest apart: a slot waits for its slowest worker. */
+/* Of the worker and server that are farthest apart: a slot waits for its slowest worker. */
 static sim_time round_trip(const struct switchml *job)
 {
 	sim_time longest = 0;
@@ -242,24 +243,20 @@ static sim_time round_trip(const struct switchml *job)
 	return longest;
 }
 
-/* How long the first copy of a slot waits for the last at a server: all come through its link. */
+/* How long the first copy of a slot waits for the last at a server: all pass its link. */
 static sim_time copies_wait(const struct switchml *job, uint32_t q)
 {
-	const struct topology *topo = job->base.scheme->env.topo;
-	uint32_t host = job->base.spec.server_hosts[q], ports[HOPS_MAX + 1], copies = 0;
-	struct plan_path link = { 0 };
+	const struct network *net = &job->base.scheme->env.topo->net;
+	uint32_t host = job->base.spec.server_hosts[q], copies = 0;
 
-	for (uint32_t w = 0; w < job->base.spec.workers; w++) {
-		if (job->base.spec.hosts[w] == host)
-			continue;
-		topology_path(topo, host, &pair_of(job, w, q)->down, ports);
-		link = plan_path(&topo->net, ports, 1, job->base.scheme->frame);
-		copies++;
-	}
-	return copies ? (copies - 1) * link.slowest : 0;
+	for (uint32_t w = 0; w < job->base.spec.workers; w++)
+		copies += job->base.spec.hosts[w] != host;
+	/* host h sends on port h */
+	return copies ? (copies - 1) * plan_path(net, &host, 1, job->base.scheme->frame).slowest
+		      : 0;
 }
 
-/* At the server with most copies. */
+/* At the server where that is longest. */
 static sim_time longest_wait(const struct switchml *job)
 {
 	sim_time longest = 0;
@@ -302,7 +299,7 @@ static uint32_t choose_slots(const struct switchml *job)
 	return shared_evenly(switchml_slots_for(job, time), m);
 }
 
-/* As choose_slots(), before there is a network: the way leads through its top. */
+/* As choose_slots(), before there is a network: all ways are taken to lead through its top. */
 static uint32_t slots_through_top(const struct switchml_conf *conf,
 				  const struct topology_conf *topology, uint32_t frame, uint32_t n,
 				  uint32_t m)
@@ -319,7 +316,7 @@ static uint32_t slots_through_top(const struct switchml_conf *conf,
 }
 
 /* What does not fit into the buffer of a server's port is lost. The fixed timer sends it again,
- * together with all that only waits there: if that fills the buffer again, it goes on for ever. */
+ * together with all that only waits there: if this fills the buffer again, it never ends. */
 static void ps_stream_warn(const void *self, const struct topology_conf *topology, uint32_t n,
 			   uint32_t m, struct conf_doc *doc, const char *pointer)
 {
@@ -437,9 +434,8 @@ static void plan_way(const struct switchml *job, uint32_t from, const struct rou
 	plan_path_longest(longest, &path);
 }
 
-/* All slots go at one rate, and so do all servers that have some, each as the one with most slots.
- * A slot is free again after a round trip and the wait of its first copy for the last, which takes
- * longer than the window lasts if a server has few slots. */
+/* All slots go at one rate, and every server that has any is planned as the one with most. A slot
+ * is free again after a round trip and copies_wait(): with few slots, that sets the rate. */
 static void plan(void *self, struct stream_plan *plan)
 {
 	const struct switchml *job = self;

@@ -10,8 +10,9 @@
  * doubling and adaptive timeouts (rto.h).
  *
  * Where switches only forward (`aggregation`), the next that adds above them takes the packets of
- * the workers below: our composition, as section 6 has switches that all add. They copy results to
- * the ports of the job's group, as any switch does, and take a repair to whom it is addressed.
+ * the workers below: our composition, as in section 6 all switches add. Those that forward copy
+ * results to the ports of the job's group, as any switch does, and send a repair on to whom it is
+ * addressed.
  *
  * Simplified: packets are processed in the switch's constant latency. Scaling and conversion on
  * hosts take no time, nor does the public code's exchange of exponents (one more window of packets
@@ -115,8 +116,7 @@ static bytes share_at(const struct switchml_conf *conf, const struct ina_node *n
 	return switchml_share(conf, node->memory->memory_bytes);
 }
 
-/* Workers use the same slots at all switches of the tree, so the one with the least memory decides.
- */
+/* Workers use the same slots at all switches of the tree: the one with the least memory decides. */
 static uint32_t choose_slots(const struct switchml *job)
 {
 	const struct switchml_conf *conf = switchml_conf(&job->base);
@@ -273,7 +273,7 @@ static void plan(void *self, struct stream_plan *plan)
 	ina_plan_tree(&job->base, job->slots, plan);
 	for (uint32_t p = 0; p < format->message; p++)
 		frames += switchml_frame(format, p);
-	packets = &plan->streams[0].packets; /* whole messages: tensors are padded to them */
+	packets = &plan->streams[0].packets; /* of whole messages, to which tensors are padded */
 	packets->overhead =
 		packets->overhead * format->message - (largest * format->message - frames);
 	packets->payload *= format->message;

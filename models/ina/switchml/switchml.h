@@ -17,17 +17,17 @@
 #include "ina/common/ina.h"
 #include "ina/common/rto.h"
 
-#define SWITCHML_VERSIONS  2     /* the pool and its shadow copy */
-#define SWITCHML_SLOTS_MAX 65536 /* width of packet.slot */
-#define SWITCHML_NONE      UINT32_MAX
-#define SWITCHML_GAP       UINT8_MAX
-#define SWITCHML_ALONE     (UINT8_MAX - 1)
+#define SWITCHML_VERSIONS  2               /* the pool and its shadow copy */
+#define SWITCHML_SLOTS_MAX 65536           /* width of packet.slot */
+#define SWITCHML_NONE      UINT32_MAX      /* no slot */
+#define SWITCHML_GAP       UINT8_MAX       /* see node.next */
+#define SWITCHML_ALONE     (UINT8_MAX - 1) /* see node.next */
 
 /* Flags of its packets. */
 enum {
 	SWITCHML_VERSION = PACKET_OWN(0), /* `ver` */
-	/* Of jobs with adaptive timeouts: this contribution or sum has waited for somebody's
-	 * timeout, so its round trip is no sample. */
+	/* With adaptive timeouts: this contribution or sum has waited for somebody's timeout, so
+	 * its round trip is no sample. */
 	SWITCHML_LATE = PACKET_OWN(1),
 };
 
@@ -71,7 +71,7 @@ struct slot {
 	uint64_t value;
 	uint32_t count; /* children that have contributed */
 	uint8_t state;  /* enum slot_state */
-	uint8_t late;   /* SWITCHML_LATE, if that is in it */
+	uint8_t late;   /* SWITCHML_LATE if a contribution had it, else 0 */
 };
 
 /* A switch of the tree. */
@@ -81,7 +81,7 @@ struct node {
 	uint64_t *seen;     /* [(2 * slot + version) * words], a bit per input */
 	uint32_t words;
 	/* Where hosts send messages of several packets, [slot / message * inputs + input]: which
-	 * packet of the message comes next; SWITCHML_GAP: none, until a first one comes;
+	 * packet of the message may come next; SWITCHML_GAP: only the first of one;
 	 * SWITCHML_ALONE: any, as the child is a switch. */
 	uint8_t *next;
 };
@@ -92,8 +92,7 @@ enum worker_slot_state {
 	WORKER_SLOT_IDLE,    /* its chunk has not been handed over yet */
 	WORKER_SLOT_READY,   /* its chunk waits for the NIC: in `ready` */
 	WORKER_SLOT_SENT,    /* its chunk awaits the result: in `sent` */
-	WORKER_SLOT_EXPIRED, /* the same, but the timer has run out; waits for the NIC: in `ready`
-			      */
+	WORKER_SLOT_EXPIRED, /* as sent, but its timer has run out; waits for the NIC: in `ready` */
 };
 
 struct worker_slot {
@@ -103,9 +102,9 @@ struct worker_slot {
 	uint8_t state;                /* enum worker_slot_state */
 	uint8_t version;              /* of `chunk` */
 	bool again;                   /* sent twice: its round trip is no sample */
-	bool late;   /* the result before came by repair, so others have sent theirs long ago */
+	bool late;   /* the last result came by repair: others sent for `chunk` long ago */
 	bool held;   /* its result has come, but not yet all of the message in order */
-	uint8_t got; /* of the first slot of a message: packets of the result that came in order */
+	uint8_t got; /* in the first slot of a message: packets of the result that came in order */
 };
 
 static_assert(sizeof(struct worker_slot) == 32, "two to a line of cache");
@@ -119,22 +118,21 @@ struct worker {
 	struct worker_slot *slots;
 	struct worker_list ready; /* in the order of sending */
 	struct worker_list sent;  /* oldest first, so next to expire first */
-	uint16_t child;           /* its number at its leaf switch */
+	uint16_t child;           /* its number among the inputs of the next node that adds */
 	struct rto rto;
 	struct alarm alarm; /* for the oldest in `sent` */
-	uint64_t overtaken; /* expired, but the result came before the packet could leave again */
+	uint64_t overtaken; /* results that came before an expired packet could leave again */
 } __attribute__((aligned(64)));
+
+struct ps_servers;
 
 /* One job. */
 struct switchml {
 	struct ina_job base;
-	struct ps_servers *servers; /* ps_stream only: there is no tree, and no nodes */
+	struct ps_servers *servers; /* ps_stream, which has no tree and no nodes; else NULL */
 	uint32_t slots;
 	struct switchml_format format;
 };
-
-/* ps_stream.c; NULL in SwitchML */
-struct ps_servers;
 
 static inline const struct switchml_conf *switchml_conf(const struct ina_job *job)
 {
@@ -160,12 +158,15 @@ extern const struct conf_table switchml_table,
 #define SWITCHML_FIRST_HEADER 16
 #define SWITCHML_LAST_HEADER  4
 
-/* The format, and what replaces parts of it; bytes of a packet of a message by its number (the
- * first is the largest), and of a slot's values in both versions. */
+/* The format, with what the user gave instead of parts of it. */
 struct switchml_format switchml_format_of(const struct switchml_conf *conf);
+
+/* Bytes of a packet of a message, by its number: packet 0 is the largest. */
 uint32_t switchml_frame(const struct switchml_format *format, uint32_t packet);
 uint32_t switchml_conf_frame(const void *conf); /* for collective_ops.frame */
 uint32_t switchml_conf_payload(const void *conf);
+
+/* Switch memory of a slot: its values in both versions. */
 uint64_t switchml_slot_bytes(const struct switchml_conf *conf);
 
 /* How much of a switch's memory one job may have. */
@@ -181,8 +182,8 @@ void switchml_check(const void *conf, const struct topology_conf *topology, stru
 
 void *switchml_open_as(const struct ina_ops *ops, const struct model_env *env, const void *conf);
 
-/* Section 3.6: the next power of two of ceil(BDP / b), b the frame without preamble and gap, as the
- * paper counts. */
+/* Slots that cover a round trip (section 3.6): ceil(BDP / b) raised to a power of two, b the frame
+ * without preamble and gap, as the paper counts. */
 uint64_t switchml_slots_for(const struct switchml *job, sim_time round_trip_time);
 
 /* Makes and frees what all workers have. */
@@ -192,25 +193,27 @@ void switchml_workers_end(struct switchml *job);
 /* Fits collective_ops.slots. */
 uint64_t switchml_slots(const void *instance);
 
-/* ps_stream.c: whether the server of a slot is on the worker's own host, which then hands packets
- * over without the network; else they are addressed to it. */
+/* ps_stream.c: whether the server of a slot is on the worker's own host. If so, the worker hands
+ * packets over without the network; else it addresses them to the server. */
 bool ps_stream_local(const struct worker *worker, uint32_t slot);
 void ps_stream_hand_over(struct worker *worker, const struct packet *packet);
 void ps_stream_address(const struct worker *worker, struct packet *packet);
 
 /* --- rules of the protocol --- */
 
-/* Makes a node's slots, empty. Its children send messages of so many packets, but for switches. */
+/* Makes a node's slots, empty. Workers below send messages of `message` packets. */
 void switchml_node_init(struct node *node, uint32_t slots, uint32_t message);
+/* This child does not, as it is a switch. */
 void switchml_child_sends_alone(struct node *node, uint32_t child, uint32_t slots,
 				uint32_t message);
 void switchml_node_release(struct node *node);
 
-/* Seen bits, `words` a version of a slot, [(2 * slot + version) * words]: has the child that sent
- * the packet contributed? */
+/* Has the child that sent the packet contributed to its slot and version? `seen` has `words` words
+ * of bits for each, at [(2 * slot + version) * words]. */
 bool switchml_seen(const uint64_t *seen, uint32_t words, const struct packet *packet);
 
-/* Notes that it has contributed to this version, and so has the result that the other one keeps. */
+/* Notes that it has contributed to this version. So it has the result that the other version keeps,
+ * and its bit there is cleared. */
 void switchml_mark(uint64_t *seen, uint32_t words, const struct packet *packet);
 
 /* A contribution on its way up, or a result on its way down, has reached a switch. */

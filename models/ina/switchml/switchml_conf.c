@@ -5,9 +5,10 @@
 
 static const struct switchml_format formats[] = {
 	[FORMAT_S19] = { 32, 52, 32, 1 }, /* section 3.4: 180 bytes */
-	[FORMAT_MTU] = { 366, 52, 32,
-			 1 },            /* section 5.5: 1516 bytes, "just the first 32 elements" */
-	[FORMAT_32] = { 32, 56, 32, 1 }, /* p4app-switchML headers.p4: 52 and an FCS */
+	/* section 5.5: 1516 bytes, "just the first 32 elements" */
+	[FORMAT_MTU] = { 366, 52, 32, 1 },
+	/* p4app-switchML headers.p4: 52 and an FCS */
+	[FORMAT_32] = { 32, 56, 32, 1 },
 	[FORMAT_64] = { 64, 56, 64, 1 },
 	[FORMAT_256] = { 256, 56, 256, 1 },
 	/* Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4, FCS 4 */
@@ -87,8 +88,7 @@ static const struct conf_row switchml_rows[] = {
 		  100 * PS_PER_S, "Least timeout of timeout_rule adaptive.", "our choice"),
 	{ 0 },
 };
-/* ps_stream has the rows from "slots" on: its servers share no memory, and its workers send no
- * messages. */
+/* ps_stream has the rows from "slots" on: no memory of switches, and no messages. */
 #define ROWS_OF_MEMORY 5
 
 const struct conf_table switchml_table = { "switchml", switchml_rows, sizeof(struct switchml_conf),
@@ -98,7 +98,6 @@ const struct conf_table ps_stream_table = { "ps_stream", switchml_rows + ROWS_OF
 					    sizeof(struct switchml_conf),
 					    "Parameter servers with SwitchML's packets." };
 
-/* The format, with what the user gave instead. */
 struct switchml_format switchml_format_of(const struct switchml_conf *conf)
 {
 	struct switchml_format format = formats[conf->format];
@@ -147,6 +146,7 @@ uint64_t switchml_share(const struct switchml_conf *conf, bytes memory)
 	return memory / (conf->tenants ? (uint64_t)conf->tenants : 1);
 }
 
+/* A job needs its slots, or those of one message where a rule chooses them. */
 static void check_memory(const struct switchml_conf *conf, const struct switchml_format *format,
 			 struct conf_doc *doc)
 {

@@ -1,5 +1,5 @@
-/* SwitchML at a switch: algorithm 3 (section 3.5), with the states that the
- * hierarchy of section 6 needs. What is modelled and what is not: switchml.c. */
+/* SwitchML at a switch: algorithm 3 (section 3.5), with the states that the hierarchy of section 6
+ * needs. What is modelled and what is not: switchml.c. */
 #include "ina/switchml/switchml.h"
 
 #include "base/mem.h"
@@ -55,7 +55,7 @@ void switchml_mark(uint64_t *seen, uint32_t words, const struct packet *packet)
 	seen[(size_t)(index ^ 1) * words + word] &= ~bit;
 }
 
-/* To all children, or to input `to - 1`. */
+/* To all children (`to` is 0), or to input `to` - 1. `like` is the packet that causes it. */
 static void send_result(struct switch_actions *actions, const struct node *node,
 			const struct slot *slot, const struct packet *like, uint8_t flags,
 			uint16_t to)
@@ -74,6 +74,7 @@ static void send_result(struct switch_actions *actions, const struct node *node,
 		ina_send(actions, &result, place->down_ports, place->children);
 }
 
+/* The sum of all below this switch goes to the parent. */
 static void send_partial(struct switch_actions *actions, const struct node *node,
 			 const struct slot *slot, const struct packet *like, uint8_t flags)
 {
@@ -122,8 +123,8 @@ static void complete(struct node *node, struct slot *slot, const struct packet *
 	send_result(actions, node, slot, last, 0, 0);
 }
 
-/* When a packet of a message is missing, the rest is discarded up to the next first packet, from
- * which alone the switch knows the slot (p4app-switchML rdma_receiver.p4). */
+/* When a packet of a message is missing, the rest is discarded up to the first packet of a message,
+ * from which alone the switch knows the slot (p4app-switchML rdma_receiver.p4). */
 static bool in_order(const struct switchml *job, const struct node *node,
 		     const struct packet *packet)
 {
@@ -192,7 +193,7 @@ static void result(struct switchml *job, struct node *node, const struct packet 
 	actions->send[0].packet.input = 0;
 }
 
-/* At a switch that only forwards. What repairs a loss is addressed to who asked for it. */
+/* At a switch that only forwards. A result that repairs a loss is addressed to whoever asked. */
 static void pass(const struct node *node, const struct packet *packet,
 		 struct switch_actions *actions)
 {

@@ -1,5 +1,5 @@
-/* SwitchML at a worker: algorithm 4 (section 3.5), over one stream of tensors
- * (appendix B). What is modelled and what is not: switchml.c. */
+/* SwitchML at a worker: algorithm 4 (section 3.5), over one stream of tensors (appendix B). What is
+ * modelled and what is not: switchml.c. */
 #include "ina/switchml/switchml.h"
 
 #include "base/mem.h"
@@ -169,7 +169,8 @@ void switchml_contribute(void *self, uint64_t first, uint64_t chunks)
 /* --- results --- */
 
 /* The slot goes on to its next chunk; `flags` are those of the result. A result is a sum, so its
- * round trip holds the timeouts of all workers. As samples, timeouts would grow without end. */
+ * round trip holds the timeouts of all workers: with those as samples, the timeout would grow
+ * without end. */
 static inline void advance(struct worker *worker, uint32_t i, uint8_t flags)
 {
 	struct worker_slot *slot = &worker->slots[i];
@@ -194,8 +195,8 @@ static inline void advance(struct worker *worker, uint32_t i, uint8_t flags)
 		make_ready(worker, i, WORKER_SLOT_READY);
 }
 
-/* Packets of a message come in order; if not, the connection drops them up to the next first one.
- * Its slots go on together. */
+/* Packets of a message come in order; if not, the connection drops them up to the first packet of a
+ * message. The slots of a message go on together. */
 static __attribute__((noinline)) void result_of_message(struct worker *worker,
 							const struct packet *packet)
 {
@@ -268,7 +269,8 @@ bool switchml_waits(const void *self, char *text, size_t size)
 
 /* --- life --- */
 
-/* Not with adaptive timeouts: one that has become shorter may be over when the timer is set. */
+/* Whether the NIC may call pull() late (net/nic.h). Not with adaptive timeouts: one that has become
+ * shorter may have run out already when its timer is set. */
 static bool is_deferrable(const struct ina_job *job)
 {
 	const struct rto_conf *timeout = &switchml_conf(job)->timeout;
