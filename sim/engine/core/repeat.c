@@ -77,6 +77,17 @@ void repeat_alarm(struct repeat *repeat, struct alarm *alarm)
 	timer_set(repeat->sim, &alarm->look, alarm->at);
 }
 
+/* Goes through all there is. Of events those of the run count: when silent ones look decides nothing. */
+static void go_through(struct repeat *repeat)
+{
+	struct sim *sim = repeat->sim;
+	uint64_t events = sim_event_count(sim);
+
+	repeat->walk(repeat->owner, repeat);
+	repeat_count(repeat, &events);
+	sim->events = events + sim->uncounted;
+}
+
 static void read_state(struct repeat *repeat)
 {
 	size_t entities = repeat->sim->queue.node_count;
@@ -88,9 +99,7 @@ static void read_state(struct repeat *repeat)
 	memset(repeat->named, 0, entities * sizeof(*repeat->named));
 	repeat->moving = repeat->never = false;
 	repeat->same.count = repeat->counts.count = repeat->left_count = 0;
-	repeat->walk(repeat->owner, repeat);
-	repeat_count(repeat, &repeat->sim->events);
-	repeat_count(repeat, &repeat->sim->uncounted);
+	go_through(repeat);
 }
 
 /* --- comparing --- */
@@ -227,9 +236,7 @@ static void skip(struct repeat *repeat, sim_time period)
 	repeat->next = 0;
 	repeat->periods = periods;
 	repeat->by = periods * period;
-	repeat->walk(repeat->owner, repeat);
-	repeat_count(repeat, &sim->events);
-	repeat_count(repeat, &sim->uncounted);
+	go_through(repeat);
 	repeat->moving = false;
 	SIM_BUG_ON(sim_event_count(sim) - events != periods * repeat->fact_count);
 	sim->digest += digest_of(repeat, periods, period);
@@ -267,7 +274,7 @@ static unsigned price(const struct repeat *repeat)
 	uint64_t words = repeat->same.count + repeat->counts.count;
 	/* the last count but one is sim->events, see read_state() */
 	uint64_t events =
-		repeat->growth.count ? repeat->growth.of[repeat->growth.count - 2] : words;
+		repeat->growth.count ? repeat->growth.of[repeat->growth.count - 1] : words;
 
 	return 1 + (unsigned)(words / (WORDS_AN_EVENT * (events + 1)));
 }
