@@ -38,11 +38,11 @@ void ps_mark(struct ps *ps)
 {
 	struct repeat *repeat = ps->scheme->env.repeat;
 	const struct cursor *at = &ps_stream_of(ps->pull, ps, 0, 0)->written;
-	uint64_t periods = transport_periods_to_come(repeat, ps);
+	uint64_t blocks;
 
 	ps->distance = distance(ps);
-	if (at->tensor < ps->sizes.count &&
-	    ps_bytes_left(ps, 0, at) > periods * ps->distance * ps->scheme->block)
+	blocks = repeat_to_come(repeat, ps) * ps->distance;
+	if (at->tensor < ps->sizes.count && ps_bytes_left(ps, 0, at) > blocks * ps->scheme->block)
 		repeat_mark(repeat, ps);
 	else
 		repeat_leave(repeat, ps);

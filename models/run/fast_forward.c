@@ -34,11 +34,18 @@ static void walk(void *owner, struct repeat *repeat)
 	repeat_count(repeat, &s->checks.exact_checked);
 }
 
-static const struct repeat_stream *fact(void *owner, uint32_t port, uint64_t *seq, uint64_t *label)
+static uint32_t fact(void *owner, uint32_t port, struct repeat_fact *fact)
 {
 	const struct simulation *s = owner;
 
-	return network_repeat_fact(&s->topo.net, port, seq, label);
+	return network_repeat_fact(&s->topo.net, port, fact);
+}
+
+static void record(void *owner, bool on)
+{
+	struct simulation *s = owner;
+
+	network_record(&s->topo.net, on ? &s->repeat : NULL);
 }
 
 void fast_forward_start(struct simulation *s)
@@ -48,6 +55,7 @@ void fast_forward_start(struct simulation *s)
 	repeat_init(&s->repeat, &s->sim);
 	s->repeat.walk = walk;
 	s->repeat.fact = fact;
+	s->repeat.record = record;
 	s->repeat.owner = s;
 	tcp_skip_what_repeats(s->tcp, &s->repeat);
 	roce_skip_what_repeats(s->roce, &s->repeat);

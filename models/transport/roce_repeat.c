@@ -12,7 +12,7 @@
  * control goes by delays. */
 #include "transport/roce_conn.h"
 
-#define PACKETS_A_MARK 64 /* as SEGMENTS_A_MARK in tcp_repeat.c */
+#define PACKETS_A_MARK 16 /* as SEGMENTS_A_MARK in tcp_repeat.c */
 
 static const struct roce_conn *conn_of(const struct roce *roce, const struct packet *packet)
 {
@@ -65,8 +65,7 @@ void roce_mark(struct roce_conn *conn, bool comes)
 
 	if (!repeat)
 		return;
-	if (comes &&
-	    rx->wanted - rx->bytes > transport_periods_to_come(repeat, conn) * distance(conn))
+	if (comes && rx->wanted - rx->bytes > repeat_to_come(repeat, conn) * distance(conn))
 		repeat_mark(repeat, conn);
 	rx->mark = rx->bytes + distance(conn);
 	rx->expect = rx->mark < rx->wanted ? rx->mark : rx->wanted;

@@ -137,10 +137,6 @@ struct repeat;
 void tcp_skip_what_repeats(struct tcp *tcp, struct repeat *repeat);
 void tcp_repeat(struct tcp *tcp, struct repeat *repeat);
 
-/* A mark of `who` pays only if more than so many periods are to come: those that still have to be
- * equal and, before its first mark, as many again to skip. */
-uint64_t transport_periods_to_come(const struct repeat *repeat, const void *who);
-
 /* Prints what connections wait for: a line for each that is stuck, at most `limit`. */
 void tcp_report_waiting(const struct tcp *tcp, FILE *to, size_t limit);
 

@@ -2,7 +2,7 @@
 #include "ina/common/ina.h"
 
 /* From one mark to the next at least, as a mark costs as much as some packets of each worker. */
-#define RESULTS_A_MARK 256
+#define RESULTS_A_MARK 64
 
 uint64_t ina_mark_distance(const struct ina_job *job)
 {

@@ -77,7 +77,8 @@ void repeat_alarm(struct repeat *repeat, struct alarm *alarm)
 	timer_set(repeat->sim, &alarm->look, alarm->at);
 }
 
-/* Goes through all there is. Of events those of the run count: when silent ones look decides nothing. */
+/* Goes through all there is. Of events those of the run count: when silent ones look decides
+ * nothing. */
 static void go_through(struct repeat *repeat)
 {
 	struct sim *sim = repeat->sim;
@@ -259,8 +260,12 @@ static void forget(struct repeat *repeat)
 static void record(struct repeat *repeat, bool on)
 {
 	repeat->switches = repeat->recording != on;
+	if (repeat->switches)
+		repeat->record(repeat->owner, on);
 	repeat->recording = on;
 	repeat->recorded = on && !repeat->switches ? repeat->recorded + 1 : 0;
+	if (!repeat->recorded)
+		ties_clear(&repeat->ties);
 	repeat->last_pattern = repeat->pattern;
 	repeat->pattern = repeat->fact_count = 0;
 	if (repeat->switches)
@@ -298,7 +303,7 @@ static void on_look(struct sim *sim, uint32_t entity, void *owner)
 	equal &= !repeat->recorded || repeat->pattern == repeat->last_pattern;
 	repeat->equal = equal ? repeat->equal + 1 : 0;
 	repeat->failed = equal ? 0 : repeat->failed + price(repeat);
-	if (repeat->equal >= REPEAT_PERIODS) {
+	if (repeat->equal >= REPEAT_PERIODS && ties_decide_nothing(&repeat->ties)) {
 		skip(repeat, period);
 		record(repeat, false);
 		forget(repeat); /* what is skipped next is recorded anew */
@@ -341,6 +346,13 @@ uint64_t repeat_distance(const struct repeat *repeat, uint64_t least)
 	return least << (shift < DISTANCE_SHIFT_MAX ? shift : DISTANCE_SHIFT_MAX);
 }
 
+uint64_t repeat_to_come(const struct repeat *repeat, const void *who)
+{
+	if (repeat->leader != who || !repeat->marked)
+		return 2 * (REPEAT_PERIODS + 1);
+	return repeat->equal < REPEAT_PERIODS ? REPEAT_PERIODS - repeat->equal : 1;
+}
+
 /* --- running --- */
 
 /* Hash of a fact, relative to the mark: the same for the same fact in another period. */
@@ -351,6 +363,13 @@ static uint64_t fact_hash(const struct repeat_fact *fact, sim_time marked)
 	return hash_pair(hash_pair(fact->at - marked, fact->entity), hash_pair(seq, fact->label));
 }
 
+/* One that is the same in each period. */
+void repeat_meeting(struct repeat *repeat, uint32_t place, const struct repeat_fact *fact)
+{
+	ties_note(&repeat->ties, place, fact->at, fact_hash(fact, repeat->marked),
+		  repeat->fact_count);
+}
+
 static void before(void *owner, const struct sim_event *event)
 {
 	struct repeat *repeat = owner;
@@ -358,8 +377,11 @@ static void before(void *owner, const struct sim_event *event)
 
 	SIM_BUG_ON(!repeat->recording);
 	if (event->entity < repeat->sim->block_count) {
+		uint32_t place = repeat->fact(repeat->owner, event->entity, &fact);
+
 		fact.entity = event->entity;
-		fact.stream = repeat->fact(repeat->owner, event->entity, &fact.seq, &fact.label);
+		ties_note(&repeat->ties, place, fact.at, hash_pair(fact.entity, fact.label),
+			  repeat->fact_count);
 	}
 	repeat->pattern += fact_hash(&fact, repeat->marked);
 	repeat->facts = array_reserve(repeat->facts, repeat->fact_count, &repeat->fact_capacity,
@@ -405,4 +427,5 @@ void repeat_release(struct repeat *repeat)
 	free(repeat->left);
 	free(repeat->named);
 	free(repeat->facts);
+	ties_release(&repeat->ties);
 }

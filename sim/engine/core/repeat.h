@@ -24,7 +24,9 @@
  *
  * Ties. The order of events of one time follows a hash of that time (equeue.h), so it differs from
  * period to period. Periods are skipped after REPEAT_PERIODS that were equal in spite of that, and
- * of which all but the first had the same facts at the same times: then the order of ties decides
+ * of which all but the first had the same facts at the same times, and only when all that met in
+ * one picosecond has come in both orders by then (ties.h): each two packets that went into one
+ * queue, and each two kinds of packets that reached one node. Then the order of ties decides
  * nothing.
  *
  * What is skipped ends before the first event that no repeat_event() has named: computation,
@@ -34,8 +36,9 @@
 
 #include "core/alarm.h"
 #include "core/observe.h"
+#include "core/ties.h"
 
-#define REPEAT_PERIODS 4 /* equal ones in a row before the next are skipped */
+#define REPEAT_PERIODS 4 /* equal ones in a row, at least, before the next are skipped */
 
 /* What numbers are counted in: the chunks of a job. */
 struct repeat_stream {
@@ -65,10 +68,12 @@ struct repeat {
 	struct sim *sim;
 	/* Goes through all of the state. NULL: nothing is skipped, and nobody needs marks. */
 	void (*walk)(void *owner, struct repeat *repeat);
-	/* The fact that the next arrival from this port adds to the digest: *seq and *label.
-	 * Returns the stream of *seq, or NULL. */
-	const struct repeat_stream *(*fact)(void *owner, uint32_t port, uint64_t *seq,
-					    uint64_t *label);
+	/* Fills in the fact that the next arrival from this port adds to the digest: seq, label,
+	 * stream. Returns the place where it arrives: a number that no port and no other node has.
+	 */
+	uint32_t (*fact)(void *owner, uint32_t port, struct repeat_fact *fact);
+	/* A period is recorded from now on, and repeat_meeting() has to be told; or no more. */
+	void (*record)(void *owner, bool on);
 	void *owner;
 	const void *leader; /* whose marks are taken; NULL = of whoever comes to one next */
 
@@ -96,7 +101,8 @@ struct repeat {
 	uint64_t last_pattern; /* of the period before */
 	struct repeat_fact *facts;
 	size_t fact_count, fact_capacity;
-	bool switches; /* stops the run, so that it goes on with recording, or without */
+	struct ties ties; /* of the periods recorded so far */
+	bool switches;    /* stops the run, so that it goes on with recording, or without */
 	struct timer look;
 
 	uint64_t hops_skipped; /* counted by whoever walks the network */
@@ -116,6 +122,14 @@ void repeat_leave(struct repeat *repeat, const void *who);
 
 /* How far apart marks should be: `least`, and more the longer nothing has repeated itself. */
 uint64_t repeat_distance(const struct repeat *repeat, uint64_t least);
+
+/* A mark of `who` pays only if more than so many periods are to come: those that still have to be
+ * equal and, before its first mark, as many again to skip. */
+uint64_t repeat_to_come(const struct repeat *repeat, const void *who);
+
+/* While a period is recorded: something comes to a place, where it stays in the order in which it
+ * came. */
+void repeat_meeting(struct repeat *repeat, uint32_t place, const struct repeat_fact *fact);
 
 /* As sim_run(). */
 bool repeat_run(struct repeat *repeat, uint64_t budget);

@@ -4,6 +4,7 @@
 
 #include "net/legs.h"
 #include "net/outage.h"
+#include "net/repeat.h"
 #include "net/watch.h"
 
 /* --- into a queue --- */
@@ -59,6 +60,14 @@ __attribute__((noinline)) void hop_longest_backlog(struct port *port, sim_time b
 	port->max_backlog_ns = backlog < UINT32_MAX ? (uint32_t)backlog : UINT32_MAX;
 }
 
+void hop_queued(struct network *net, uint32_t number, const struct packet *packet, uint32_t at)
+{
+	if (net->onlooker)
+		net->onlooker->queued(net->onlooker, number, packet, at);
+	if (net->recorder)
+		network_repeat_queued(net, number, packet);
+}
+
 /* A control packet that was admitted goes in ahead of the data that waits: behind what is
  * being sent and the control packets that wait. What it overtakes leaves later by its time
  * on the wire. */
@@ -69,8 +78,7 @@ static __attribute__((noinline)) void overtake(struct network *net, uint32_t num
 	sim_time wire = link_transmission(port_class(net, port), packet->size);
 	uint32_t at = port_behind_control(port, port->sent + 1);
 
-	if (net->onlooker)
-		net->onlooker->queued(net->onlooker, number, packet, at);
+	hop_queued(net, number, packet, at);
 	if (port->count >> port->ring_bits)
 		resize(net, number, ring_bits_more(port));
 	port_insert(port, at, packet, hop);
@@ -101,8 +109,7 @@ static __attribute__((noinline)) enum admission admit(struct network *net, uint3
 		overtake(net, number, packet, hop);
 		return ADMISSION_OVER;
 	}
-	if (net->onlooker)
-		net->onlooker->queued(net->onlooker, number, packet, port->count);
+	hop_queued(net, number, packet, port->count);
 	if (net->control_first && packet_is_control(packet))
 		return ADMIT;
 	return hop_marks(net, number, packet) ? ADMIT_MARKED : ADMIT;

@@ -72,6 +72,10 @@ HOT_INLINE void hop_note_backlog(struct port *port, sim_time backlog)
  * If not, it takes the next leg of its route, where there are legs. Counts watched traffic. */
 bool hop_lose(struct network *net, uint32_t number, const struct packet *packet);
 
+/* Tells whoever wants to know that a packet comes into the queue of a port, behind the first `at`
+ * of its ring. Part of the slow path. */
+void hop_queued(struct network *net, uint32_t number, const struct packet *packet, uint32_t at);
+
 /* Counts a packet that has crossed the link behind a port, and adds it to the digest. */
 HOT_INLINE void hop_note(struct network *net, uint32_t number, const struct packet *packet)
 {

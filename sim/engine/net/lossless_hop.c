@@ -2,7 +2,6 @@
 #include "net/lossless_parts.h"
 
 #include "base/mem.h"
-#include "net/watch.h"
 
 #include <stdlib.h>
 
@@ -119,8 +118,7 @@ static __attribute__((noinline)) void overtake(struct network *net, uint32_t num
 	uint32_t first = lossless_started(net, number, &until);
 	uint32_t at = port_behind_control(port, first);
 
-	if (net->onlooker)
-		net->onlooker->queued(net->onlooker, number, packet, at);
+	hop_queued(net, number, packet, at);
 	if (port->count >> port->ring_bits)
 		resize(net, number, ring_bits_more(port));
 	for (uint32_t i = port->count; i > at; i--)
@@ -144,8 +142,7 @@ static __attribute__((noinline)) enum admission admit(struct network *net, uint3
 		return ADMISSION_OVER;
 	}
 	port_advance_with(port, net->sim->now, packet->size);
-	if (net->onlooker)
-		net->onlooker->queued(net->onlooker, number, packet, port->count);
+	hop_queued(net, number, packet, port->count);
 	return hop_marks(net, number, packet) ? ADMIT_MARKED : ADMIT;
 }
 

@@ -6,6 +6,7 @@
 #include "net/legs.h"
 #include "net/lossless.h"
 #include "net/outage.h"
+#include "net/repeat.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -89,22 +90,28 @@ static bool same_class(const struct link_class *a, const struct link_class *b)
 	       a->ecn_in_packets == b->ecn_in_packets;
 }
 
+/* Up to where a queue matters to nobody. */
+static void set_quiet(const struct network *net, struct link_class *link)
+{
+	uint64_t most = link->ecn_in_packets ? UINT64_MAX : link->ecn_min;
+
+	link->quiet_bytes = most < link->limit_bytes ? most : link->limit_bytes;
+	link->quiet_packets = link->ecn_in_packets && link->ecn_min < UINT32_MAX
+				      ? (uint32_t)link->ecn_min
+				      : UINT32_MAX;
+	if (net->control_first || net->onlooker || net->recorder)
+		link->quiet_bytes = link->quiet_packets = 0;
+}
+
 /* The class of these parameters, new if there is none alike. */
 static uint8_t find_class(struct network *net, const struct link_params *params)
 {
-	uint64_t quiet = net->control_first       ? 0 /* any queue may matter */
-			 : params->ecn_in_packets ? UINT64_MAX
-						  : params->ecn_min;
 	struct link_class new = {
 		.net = net,
 		.rate = params->rate,
 		.ps_per_byte = 8 * PS_PER_S % params->rate ? 0 : 8 * PS_PER_S / params->rate,
 		.latency = params->delay + params->peer_latency,
 		.limit_bytes = params->limit,
-		.quiet_bytes = quiet < params->limit ? quiet : params->limit,
-		.quiet_packets = params->ecn_in_packets && params->ecn_min < UINT32_MAX
-					 ? (uint32_t)params->ecn_min
-					 : UINT32_MAX,
 		.ecn_min = params->ecn_min,
 		.ecn_max = params->ecn_max,
 		.mark_max = params->ecn_max_probability,
@@ -119,6 +126,7 @@ static uint8_t find_class(struct network *net, const struct link_params *params)
 		if (same_class(&net->classes[i], &new))
 			return (uint8_t)i;
 	SIM_BUG_ON(net->class_count == CLASSES_MAX);
+	set_quiet(net, &new);
 	net->classes[net->class_count] = new;
 	return (uint8_t)net->class_count++;
 }
@@ -262,7 +270,14 @@ void network_look_on(struct network *net, struct net_onlooker *onlooker)
 	net->onlooker = onlooker;
 	network_by_event(net);
 	for (unsigned i = 0; i < net->class_count; i++)
-		net->classes[i].quiet_bytes = net->classes[i].quiet_packets = 0;
+		set_quiet(net, &net->classes[i]);
+}
+
+void network_record(struct network *net, struct repeat *recorder)
+{
+	net->recorder = recorder;
+	for (unsigned i = 0; i < net->class_count; i++)
+		set_quiet(net, &net->classes[i]);
 }
 
 void network_inject(struct network *net, const struct network_faults *faults)

@@ -97,13 +97,27 @@ void network_repeat(struct network *net, struct repeat *repeat)
 	repeat->hops_skipped += net->hops - hops;
 }
 
-const struct repeat_stream *network_repeat_fact(const struct network *net, uint32_t number,
-						uint64_t *seq, uint64_t *label)
+static void fill_fact(const struct network *net, const struct packet *packet,
+		      struct repeat_fact *fact)
 {
-	const struct packet *head = port_head(&net->ports[number]);
-	const struct protocol_ops *ops = net->protocols[head->protocol].ops;
+	const struct protocol_ops *ops = net->protocols[packet->protocol].ops;
 
-	*seq = head->seq;
-	*label = packet_label(head);
-	return ops->stream ? ops->stream(net->protocols[head->protocol].self, head) : NULL;
+	fact->seq = packet->seq;
+	fact->label = packet_label(packet);
+	if (ops->stream)
+		fact->stream = ops->stream(net->protocols[packet->protocol].self, packet);
+}
+
+void network_repeat_queued(const struct network *net, uint32_t port, const struct packet *packet)
+{
+	struct repeat_fact fact = { .at = net->sim->now, .entity = port };
+
+	fill_fact(net, packet, &fact);
+	repeat_meeting(net->recorder, port, &fact);
+}
+
+uint32_t network_repeat_fact(const struct network *net, uint32_t number, struct repeat_fact *fact)
+{
+	fill_fact(net, port_head(&net->ports[number]), fact);
+	return net->port_count + net->ports[number].to;
 }

@@ -17,6 +17,7 @@ struct repeat;
 struct repeat_stream;
 struct net_watch;
 struct net_onlooker; /* watch.h */
+struct repeat;
 struct nic;
 struct route_legs;
 struct outages; /* outage.h */
@@ -162,6 +163,7 @@ struct network {
 	uint64_t hops;                 /* packets that have crossed a link */
 	struct net_watch *watch;       /* NULL = no port is watched; owned */
 	struct net_onlooker *onlooker; /* NULL = none; not owned; see network_look_on() */
+	struct repeat *recorder;       /* the same, of a period that is recorded (repeat.h) */
 };
 
 /* The egress port of `node`'s local port. */
