@@ -17,13 +17,8 @@ fi
 
 cd "$SRC"
 mapfile -d '' -t files < <(find sim models tests -name '*.[ch]' -print0 | LC_ALL=C sort -z)
-wrong=()
-for file in "${files[@]}"; do
-	"$formatter" --dry-run -Werror --style=file "$file" >"${TMPDIR:-/tmp}/format.$$" 2>&1 && continue
-	wrong+=("$file")
-	grep -m 3 'error:' "${TMPDIR:-/tmp}/format.$$" >&2
-done
-rm -f "${TMPDIR:-/tmp}/format.$$"
+mapfile -t wrong < <(printf '%s\0' "${files[@]}" | xargs -0 -n 50 "$formatter" --dry-run -Werror --style=file 2>&1 |
+	tee /dev/stderr | sed -n 's/^\([^:]*\):[0-9]*:[0-9]*: error:.*/\1/p' | uniq)
 if ((${#wrong[@]} > 0)); then
 	printf 'format: %d of %d files differ; to change them:\n  %s -i %s\n' \
 		"${#wrong[@]}" "${#files[@]}" "$formatter" "${wrong[*]}" >&2
