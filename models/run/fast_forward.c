@@ -1,5 +1,6 @@
 #include "run/fast_forward.h"
 
+#include "net/record.h"
 #include "net/repeat.h"
 #include "run/simulation_state.h"
 

@@ -4,7 +4,7 @@
 
 #include "net/legs.h"
 #include "net/outage.h"
-#include "net/repeat.h"
+#include "net/record.h"
 #include "net/watch.h"
 
 /* --- into a queue --- */

@@ -6,7 +6,7 @@
 #include "net/legs.h"
 #include "net/lossless.h"
 #include "net/outage.h"
-#include "net/repeat.h"
+#include "net/record.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
