@@ -117,3 +117,31 @@ Test(scenario_facts, hash_is_of_what_decides)
 	cr_expect(facts_of(one, "1").hash != facts_of(one, "2").hash);
 	cr_expect(facts_of(model, "1").hash == facts_of(model, "1").hash);
 }
+
+/* The file of a graph counts, as those of traces do. */
+Test(scenario_facts, hash_is_of_the_file_of_a_graph)
+{
+	static const char *const rates[] = { "10Gbps", "10Gbps", "40Gbps" };
+	char path[] = INASIM_WORK_DIR "/inasim-graph-XXXXXX", *members;
+	uint64_t hash[3];
+
+	close(mkstemp(path));
+	members = xasprintf("\"topology\": { \"kind\": \"graph\", \"graph\": \"%s\" }, \"flows\": "
+			    "[ { \"size\": \"1MB\", \"count\": 3 } ]",
+			    path);
+	for (int i = 0; i < 3; i++) {
+		FILE *file = fopen(path, "w");
+
+		cr_assert_not_null(file);
+		fprintf(file,
+			"{ \"hosts\": [\"h[0-1]\"], \"switches\": [\"s\"], \"links\": "
+			"[ { \"from\": \"h[0-1]\", \"to\": \"s\", \"rate\": \"%s\" } ] }",
+			rates[i]);
+		fclose(file);
+		hash[i] = facts_of(members, "1").hash;
+	}
+	cr_expect_eq(hash[0], hash[1]);
+	cr_expect_neq(hash[0], hash[2]);
+	free(members);
+	unlink(path);
+}
