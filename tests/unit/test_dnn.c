@@ -340,3 +340,17 @@ Test(dnn, repeated)
 	dnn_free(more);
 	dnn_free(dnn);
 }
+
+/* A tensor of less than a value that is made smaller still has one. */
+Test(dnn, repeated_keeps_a_value)
+{
+	struct dnn *dnn = dnn_new("tiny"), *less;
+
+	dnn_add_layer(dnn, "only", 1, 0, 0);
+	dnn_plan_tensors(dnn, NULL, 0);
+	less = dnn_repeated(dnn, 1.5);
+	cr_expect_eq(less->tensors[0].size, 4);
+	cr_expect_eq(less->gradient_total, 4);
+	dnn_free(less);
+	dnn_free(dnn);
+}
