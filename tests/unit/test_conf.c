@@ -459,6 +459,8 @@ Test(conf, syntax)
 		  "t.json:1:6: /: the closing quote of this string is missing\n" },
 		{ "{\"a\":\"x\ty\"}", "t.json:1:8: /: control character 0x09 in a string\n" },
 		{ "{\"a\":\"\\x\"}", "t.json:1:7: /: unknown escape \\x in a string\n" },
+		{ "{\"a\":\"\\\xc3\xa9\"}",
+		  "t.json:1:7: /: unknown escape \\\xc3\xa9 in a string\n" },
 		{ "{\"a\":\"\\u12g4\"}", "t.json:1:7: /: \\u needs four hexadecimal digits\n" },
 		{ "{\"a\":\"\\u0000\"}",
 		  "t.json:1:7: /: a string cannot hold the character \\u0000" },
@@ -831,6 +833,7 @@ Test(conf, schema)
 	cr_expect_eq(cJSON_GetArraySize(at(schema, "$defs/job/properties/workers/oneOf")), 3);
 	cr_expect_eq(cJSON_GetArraySize(at(schema, "$defs/job/properties/model/anyOf")), 2);
 	cr_expect_not_null(at(schema, "$defs/schemes/properties/panama/$ref"));
+	cr_expect_not_null(at(schema, "properties/settings/patternProperties/^_"));
 	cr_expect(strstr(at(schema, "properties/threshold/pattern")->valuestring, "pkt|"));
 	cJSON_Delete(schema);
 }
