@@ -175,6 +175,18 @@ cells 'NR > 1 {
 ends 0 why pushed
 says out '; pushed out of aggregators by job [01], [0-9.]+ ms'
 
+# --- iterations that took no time have no shares ---
+
+echo '{ "name": "instant", "topology": { "kind": "star", "hosts": 4 },
+  "jobs": [ { "workers": 1, "all_reduce": "ring", "model": { "layers": [ { "gradient": "4B" } ] } } ] }' >instant.json
+ends 0 run instant.json --why --out instant
+cp out told
+ends 0 why instant
+says out '^  iteration 0: 0 ms a worker$'
+ends 0 report instant
+checks=$((checks + 1))
+! grep -HE "nan|takes a worker" told instant/report.html || fail "shares of an iteration that took no time"
+
 # --- what cannot be ---
 
 ends 2 run two.json --why
