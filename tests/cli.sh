@@ -106,6 +106,8 @@ ends 2 run --out
 says err '--out needs a value'
 ends 2 run --quiet=yes small.json
 says err '--quiet takes no value'
+ends 2 run -quiet small.json
+says err 'run has no option "-quiet" \(did you mean --quiet\?\)'
 ends 2 run --oot x small.json
 says err 'did you mean --out'
 ends 2 run --set seed=3 small.json
