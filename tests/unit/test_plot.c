@@ -603,6 +603,11 @@ Test(plot, mistakes_in_tables_are_told)
 	expect_error("slowdown", "png", "flows.csv: no column size_bytes");
 	create_text("flows.csv", FLOWS_HEADER "\n1,web,0,1,100,0,1,0,1,1,0,1\n");
 	expect_error("fct_cdf", "png", "column fct_s: \"0\" is not above 0");
+	create_text("summary.json", "{\"flows\":{\"by_size\":[{\"min_bytes\":1000}]}}\n");
+	expect_error("slowdown", "png",
+		     "column size_bytes: \"100\" is below the first flows.by_size of summary.json");
+	create_text("links.csv", LINKS_HEADER "0,a,s,host,up,1,1,1,-0.25,0,0,0,0\n");
+	expect_error("network", "png", "links.csv:2: column utilization: \"-0.25\" is below 0");
 }
 
 /* The manifest knows of a second row. */

@@ -74,6 +74,8 @@ static bool map_read(struct map *map, struct figure *f)
 				       .across = !strcmp(csv_text(csv, direction), "across"),
 				       .host = !strcmp(csv_text(csv, tier), "host"),
 				       .utilization = csv_real(csv, used) };
+		if (link->utilization < 0)
+			csv_complain(csv, used, "is below 0");
 		map->across |= link->across;
 		map->count++;
 	}

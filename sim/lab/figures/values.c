@@ -94,11 +94,16 @@ static bool add_classes(struct values *values, struct figure *f)
 	return !f->error;
 }
 
-static struct value_group *size_group(struct values *values, uint64_t size)
+/* The group of the size in a column. Of a folder that hangs together, the first class holds the
+ * smallest flow. */
+static struct value_group *size_group(struct values *values, struct csv *csv, int column)
 {
+	uint64_t size = csv_u64(csv, column);
 	size_t i = values->group_count - 1;
 	while (i > 0 && size < values->groups[i].from)
 		i--;
+	if (size < values->groups[i].from)
+		csv_complain(csv, column, "is below the first flows.by_size of summary.json");
 	return &values->groups[i];
 }
 
@@ -191,7 +196,7 @@ static struct value_group *group_of_row(struct values *values, struct csv *csv,
 					const struct columns *columns, size_t column)
 {
 	if (query->by_size)
-		return size_group(values, csv_u64(csv, columns->group));
+		return size_group(values, csv, columns->group);
 	char *own = query->name ? query->name(csv) : NULL;
 	const char *name = own                   ? own
 			   : columns->group >= 0 ? csv_text(csv, columns->group)
