@@ -46,6 +46,8 @@ void conf_describe_row(struct conf_buf *buf, const struct conf_row *row); /* wha
 void conf_describe_bounds(struct conf_buf *buf, const struct conf_row *row);
 /* The usual amount of the row's type or, if that is out of bounds, the bound nearest to it. */
 void conf_describe_amount(struct conf_buf *buf, const struct conf_row *row);
+/* The names of units that the row takes; nothing where it takes none. */
+void conf_describe_units(struct conf_buf *buf, const struct conf_row *row);
 bool conf_wants_unit(const struct conf_row *row);
 /* Names of rows, NULL-terminated; the caller frees the array. */
 const char **conf_names(const struct conf_row *rows);

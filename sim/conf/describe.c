@@ -181,6 +181,13 @@ void conf_describe_row(struct conf_buf *buf, const struct conf_row *row)
 		add_alternatives(buf, row->table->rows);
 }
 
+void conf_describe_units(struct conf_buf *buf, const struct conf_row *row)
+{
+	if (conf_kinds[row->type].usual)
+		conf_buf_addf(buf, "%s%s", row->type == CONF_QUEUE ? "pkt, " : "",
+			      unit_names(conf_kinds[row->type].unit));
+}
+
 bool conf_wants_unit(const struct conf_row *row)
 {
 	if (row->type == CONF_ONEOF)

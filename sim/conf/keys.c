@@ -197,8 +197,10 @@ void conf_key_tell(const struct conf_key *key,
 		return;
 	add_allowed(&text, row);
 	tell(owner, "allowed", conf_buf_text(&text));
-	if (conf_kinds[row->type].usual)
-		tell(owner, "units", unit_names(conf_kinds[row->type].unit));
+	conf_buf_cut(&text, 0);
+	conf_describe_units(&text, row);
+	if (text.length > 0)
+		tell(owner, "units", conf_buf_text(&text));
 	conf_buf_cut(&text, 0);
 	if (row->def == CONF_REQUIRED)
 		conf_buf_add(&text, "none: it has to be given");

@@ -142,9 +142,11 @@ static cJSON *unit_failure(struct binding *b, const struct conf_row *row, const 
 	conf_buf_addf(&problem, " %s", problems[error]);
 	if (error == UNIT_FRACTION)
 		conf_buf_add(&problem, base_units[kind]);
-	if (error == UNIT_MISSING || error == UNIT_UNKNOWN)
-		conf_buf_addf(&problem, " (units are %s%s)", row->type == CONF_QUEUE ? "pkt, " : "",
-			      unit_names(kind));
+	if (error == UNIT_MISSING || error == UNIT_UNKNOWN) {
+		conf_buf_add(&problem, " (units are ");
+		conf_describe_units(&problem, row);
+		conf_buf_add(&problem, ")");
+	}
 	conf_bind_fail_allowed(b, row, item, conf_buf_text(&problem));
 	conf_buf_release(&problem);
 	return NULL;

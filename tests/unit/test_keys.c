@@ -58,6 +58,9 @@ Test(keys, tells_what_a_row_says)
 	cr_expect_str_eq(told_of(key, "example", &t),
 			 "{ \"topology\": { \"link\": { \"rate\": \"10Gbps\" } } }");
 	cr_expect(strstr(told_of(key, "units", &t), "Gbps"));
+	key = find(keys, count, "/topology/switch/ecn/threshold");
+	cr_assert(key);
+	cr_expect(!strncmp(told_of(key, "units", &t), "pkt, B, kB", 10), "%s", t.text);
 	key = find(keys, count, "/jobs/N/workers");
 	cr_assert(key);
 	cr_expect_str_eq(told_of(key, "default", &t), "");
