@@ -40,12 +40,12 @@ static double value_of(struct series *series, size_t replication)
 	return value;
 }
 
-/* Whether the first `count` replications have ended; those that were killed run again. */
+/* Whether the first `count` replications have ended, so that only a higher limit has them run
+ * again. */
 static bool have_ended(const struct series *series, size_t count)
 {
 	for (size_t r = 0; r < count; r++)
-		if (series->records[r].status == POINT_MISSING ||
-		    series->records[r].status == POINT_KILLED)
+		if (record_wants_run(&series->records[r], &series->records[r].limits))
 			return false;
 	return true;
 }
