@@ -170,11 +170,13 @@ run simai-job "\"kind\": \"graph\", \"graph\": \"simai-import.json\", $note" \
 printf '%s\n' '# a comment' 'Nodes 8' 'Tiers 3' 'Podsize 4' 'Tier 0' 'Downlink_speed_Gbps 200' 'Radix_Down 2' 'Radix_Up 2' 'Downlink_Latency_ns 1000' \
 	'Tier 1' 'Downlink_speed_Gbps 200' 'Radix_Down 2' 'Radix_Up 4' 'Downlink_Latency_ns 1000' 'Bundle 1' 'Switch_Latency_ns 300' \
 	'Tier 2' 'Downlink_speed_Gbps 100' 'Radix_Down 4' 'Downlink_Latency_ns 1500' 'Bundle 2' >"$dir/htsim.txt"
-"$INASIM" import topology "$dir/htsim.txt" >"$dir/htsim.json" || fail "htsim is not imported"
+"$INASIM" import topology <(cat "$dir/htsim.txt") >"$dir/htsim.json" || fail "htsim is not imported"
 checks=$((checks + 1))
 jq -e '.switches[1] == { name: "agg[0-3]", latency: "300ns" } and ([.links[] | select(.count == 2)] | length) == 8 and
 	(.links | last) == { from: "agg3", to: "core3", count: 2, rate: "100Gbps", delay: "1.5us" }' "$dir/htsim.json" >/dev/null || fail "htsim becomes $(cat "$dir/htsim.json")"
 run htsim-run '"kind": "graph", "graph": "htsim.json"' '"flows": [ { "name": "f", "size": "10kB", "pairs": "permutation" } ]'
+ends 6 import topology .
+says err '^inasim: \.: Is a directory$'
 refused 'line 1: the first line' '1 2'
 refused 'line 3: "10G" is no rate' '3 1 2' '2' '0 2 10G 1us 0' '1 2 1Gbps 1us 0'
 refused 'the file ends after 1 of 2 links' '3 1 2' '2' '0 2 1Gbps 1us 0'

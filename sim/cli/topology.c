@@ -1,12 +1,12 @@
 /* The verbs export topology and import topology: networks as graphs, on standard output. */
 #include "cli/cli.h"
 
+#include "base/input.h"
 #include "scenario/graph_write.h"
 #include "scenario/scenario.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 int verb_export_topology(const struct cli *cli)
 {
@@ -32,13 +32,13 @@ int verb_export_topology(const struct cli *cli)
 int verb_import_topology(const struct cli *cli)
 {
 	const char *path = cli->argv[0];
-	FILE *from = fopen(path, "r");
+	FILE *from = input_open_pipe(path, UINT64_MAX);
 	struct graph_text text;
 	char *note, *error;
 	int code = EXIT_DONE;
 
 	if (!from) {
-		complain("%s: %s", path, strerror(errno));
+		complain("%s: %s", path, input_why(errno));
 		return EXIT_IO;
 	}
 	if (graph_import(&text, from, &note, &error)) {

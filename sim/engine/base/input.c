@@ -47,6 +47,11 @@ FILE *input_open(const char *path, uint64_t max)
 	return open_input(path, max, false);
 }
 
+FILE *input_open_pipe(const char *path, uint64_t max)
+{
+	return open_input(path, max, true);
+}
+
 /* Reads the file to its end and closes it. NULL is what open_input() returned: errno stays. */
 static char *read_all(FILE *file, size_t max, size_t *length)
 {
@@ -78,12 +83,12 @@ static char *read_all(FILE *file, size_t max, size_t *length)
 
 char *input_read(const char *path, size_t max, size_t *length)
 {
-	return read_all(open_input(path, max, false), max, length);
+	return read_all(input_open(path, max), max, length);
 }
 
 char *input_read_pipe(const char *path, size_t max, size_t *length)
 {
-	return read_all(open_input(path, max, true), max, length);
+	return read_all(input_open_pipe(path, max), max, length);
 }
 
 const char *input_why(int reason)

@@ -12,6 +12,9 @@
  * EFBIG when it is longer, and the reasons of open(). */
 FILE *input_open(const char *path, uint64_t max);
 
+/* The same, but opens a pipe, too, whatever its length. Waits for the writer. */
+FILE *input_open_pipe(const char *path, uint64_t max);
+
 /* All of such a file, ended by a NUL that is not counted in *length (may be NULL); caller frees.
  * NULL with errno. */
 char *input_read(const char *path, size_t max, size_t *length);
