@@ -345,16 +345,20 @@ static bool find_size(const struct job_group_conf *group, size_t i, struct model
 	return true;
 }
 
-/* Iterations that a simulated one stands for ("max_steps"), in a job whose trace says `duration_s`
- * (0 = no trace). */
-static double stands_for(const struct job_group_conf *group, const struct model_size *size,
-			 double duration_s)
+/* Iterations of a job whose trace says `duration_s` (0 = no trace). */
+static double iterations_of(const struct job_group_conf *group, const struct model_size *size,
+			    double duration_s)
 {
 	double once = size->compute_s * group->compute_scale;
-	double iterations = group->iterations_form == ITERATIONS_NUMBER ? (double)group->iterations
-			    : once > 0 ? duration_s / group->arrival.speedup / once
-				       : 1;
 
+	if (group->iterations_form == ITERATIONS_NUMBER)
+		return (double)group->iterations;
+	return once > 0 ? duration_s / group->arrival.speedup / once : 1;
+}
+
+/* Iterations that a simulated one stands for. */
+static double stands_for(const struct job_group_conf *group, double iterations)
+{
 	return group->max_steps && iterations > (double)group->max_steps
 		       ? iterations / (double)group->max_steps
 		       : 1;
@@ -364,7 +368,8 @@ static double stands_for(const struct job_group_conf *group, const struct model_
 static void check_model_size(const struct looking *look, const struct job_group_conf *group,
 			     const char *pointer, const struct model_size *size, double duration_s)
 {
-	double step = stands_for(group, size, duration_s);
+	double iterations = iterations_of(group, size, duration_s);
+	double step = stands_for(group, iterations);
 	double gradient = size->gradient_bytes * group->gradient_scale * step;
 	double compute = size->compute_s * group->compute_scale * step *
 			 (group->stragglers.workers ? group->stragglers.slowdown : 1) *
@@ -384,6 +389,11 @@ static void check_model_size(const struct looking *look, const struct job_group_
 	    size->compute_s * group->compute_scale <= 0)
 		conf_error(look->doc, conf_at(look->doc, "%s/iterations", pointer),
 			   "\"duration\" needs a model that computes");
+	if (iterations > ITERATIONS_MAX)
+		conf_error(look->doc, conf_at(look->doc, "%s/iterations", pointer),
+			   "the longest job of the trace has %g iterations by its duration; at "
+			   "most %g",
+			   iterations, (double)ITERATIONS_MAX);
 }
 
 /* `duration_s`: of the longest job of its trace; 0 = it has none. */

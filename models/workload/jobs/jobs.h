@@ -170,6 +170,7 @@ struct job_group_conf {
 		double slowdown;
 	} stragglers;
 };
+#define ITERATIONS_MAX 1000000000 /* of a job */
 enum iterations_form { ITERATIONS_NUMBER, ITERATIONS_RULE };
 enum overlap { OVERLAP_NONE, OVERLAP_LAYERS };
 enum jitter_per { JITTER_PER_ITERATION, JITTER_PER_TENSOR };

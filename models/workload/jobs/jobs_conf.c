@@ -100,7 +100,7 @@ static const struct conf_table workers_table = { "workers", workers_forms,
 
 static const char *const rule_names[] = { "duration", NULL };
 static const struct conf_row iterations_forms[] = {
-	CONF_INT("number", struct job_group_conf, iterations, CONF_REQUIRED, 1, INT64_C(1000000000),
+	CONF_INT("number", struct job_group_conf, iterations, CONF_REQUIRED, 1, ITERATIONS_MAX,
 		 "Iterations of each job."),
 	CONF_ENUM("rule", struct job_group_conf, iterations_rule, CONF_REQUIRED, rule_names,
 		  "duration: as many as the trace's duration holds of pure computation."),
