@@ -325,7 +325,7 @@ static void check_flow_group(const struct looking *look, size_t number, bool bou
 
 /* The size of a model. */
 struct model_size {
-	double gradient_bytes, compute_s;
+	double gradient_bytes, token_bytes, compute_s;
 };
 
 /* False when the model does not exist, which job_group_check() reports. */
@@ -338,6 +338,7 @@ static bool find_size(const struct job_group_conf *group, size_t i, struct model
 	*size = (struct model_size){ 0 };
 	for (size_t l = 0; l < dnn->layer_count; l++) { /* integer sums may overflow here */
 		size->gradient_bytes += (double)dnn->layers[l].gradient;
+		size->token_bytes += (double)dnn->layers[l].all_to_all;
 		size->compute_s +=
 			seconds_of(dnn->layers[l].forward) + seconds_of(dnn->layers[l].backward);
 	}
@@ -371,6 +372,7 @@ static void check_model_size(const struct looking *look, const struct job_group_
 	double iterations = iterations_of(group, size, duration_s);
 	double step = stands_for(group, iterations);
 	double gradient = size->gradient_bytes * group->gradient_scale * step;
+	double tokens = size->token_bytes * group->gradient_scale * step;
 	double compute = size->compute_s * group->compute_scale * step *
 			 (group->stragglers.workers ? group->stragglers.slowdown : 1) *
 			 (1 + group->compute_jitter);
@@ -380,6 +382,11 @@ static void check_model_size(const struct looking *look, const struct job_group_
 			   "the model has %g bytes of gradients (\"gradient_scale\" and "
 			   "\"max_steps\" included); at most %g",
 			   gradient, GRADIENT_MAX);
+	if (tokens > GRADIENT_MAX)
+		conf_error(look->doc, pointer,
+			   "the model has %g bytes of tokens for experts (\"gradient_scale\" and "
+			   "\"max_steps\" included); at most %g",
+			   tokens, GRADIENT_MAX);
 	if (compute > seconds_of(LONGEST_RUN))
 		conf_error(look->doc, pointer,
 			   "an iteration computes for %g s (scale, jitter, stragglers and "
