@@ -184,8 +184,15 @@ refused 'line 2: switch 2 is listed twice' '4 2 2' '2 2'
 refused 'nothing is known of "Nods"' 'Nods 8'
 refused 'Radix_Down of tier 1' 'Nodes 8' 'Tiers 2' 'Podsize 8' 'Tier 0' 'Downlink_speed_Gbps 1' 'Radix_Down 2' 'Radix_Up 2' 'Downlink_Latency_ns 1' \
 	'Tier 1' 'Downlink_speed_Gbps 1' 'Radix_Down 3' 'Downlink_Latency_ns 1'
-refused 'more than 1048576 links' 'Nodes 8' 'Tiers 2' 'Podsize 8' 'Tier 0' 'Downlink_speed_Gbps 1' 'Radix_Down 4' 'Radix_Up 1000000' \
-	'Downlink_Latency_ns 1' 'Tier 1' 'Downlink_speed_Gbps 1' 'Radix_Down 2000000' 'Downlink_Latency_ns 1' 'Bundle 1000000'
+bundles() { # LINKS: lines of two racks and a switch above
+	printf '%s\n' 'Nodes 8' 'Tiers 2' 'Podsize 8' 'Tier 0' 'Downlink_speed_Gbps 1' 'Radix_Down 4' "Radix_Up $1" 'Downlink_Latency_ns 1' \
+		'Tier 1' 'Downlink_speed_Gbps 1' "Radix_Down $((2 * $1))" 'Downlink_Latency_ns 1' "Bundle $1"
+}
+bundles 20000 >"$dir/bundles.txt"
+"$INASIM" import topology "$dir/bundles.txt" >"$dir/bundles.json"
+run bundles-run '"kind": "graph", "graph": "bundles.json"' '"flows": [ { "name": "f", "size": "10kB", "pairs": "permutation" } ]'
+mapfile -t lines < <(bundles 1000000)
+refused 'more than 1048576 links' "${lines[@]}"
 
 # --- size ---
 
