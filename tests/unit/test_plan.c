@@ -99,6 +99,11 @@ Test(plan, ranges_of_quantities)
 		      "1KiB 1.5KiB 2KiB");
 	expect_values("\"range\": { \"from\": \"20pkt\", \"to\": \"60pkt\", \"step\": \"20pkt\" }",
 		      "20pkt 40pkt 60pkt");
+	/* beyond 2^53 ps */
+	expect_values("\"range\": { \"from\": \"9007199254740993ps\", "
+		      "\"to\": \"9007199254741000ps\", \"step\": \"2ps\" }",
+		      "9007199254.740993us 9007199254.740995us 9007199254.740997us "
+		      "9007199254.740999us");
 }
 
 Test(plan, logs)

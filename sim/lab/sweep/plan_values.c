@@ -11,6 +11,7 @@
 #include "base/units.h"
 
 #include <cjson/cJSON.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,11 +21,12 @@
 
 enum amount_kind { AMOUNT_NUMBER, AMOUNT_TIME, AMOUNT_SIZE, AMOUNT_RATE, AMOUNT_PACKETS };
 
-/* A number, or a quantity in base units. */
+/* A number, or a quantity in base units: a double holds those above 2^53 only roughly. */
 struct amount {
 	enum amount_kind kind;
 	double value;
-	double unit; /* the unit that it was written in, in base units; 1 of a number */
+	uint64_t whole; /* of a quantity */
+	double unit;    /* the unit that it was written in, in base units; 1 of a number */
 };
 
 static const enum unit_kind unit_kinds[] = {
@@ -35,15 +37,15 @@ static const enum unit_kind unit_kinds[] = {
 
 /* --- printing --- */
 
-/* Prints without trailing zeros. */
-static const char *print_decimal(struct plan *plan, double value, int decimals, const char *behind)
+/* Leaves out zeros at the end of a fraction. */
+static const char *print_trimmed(struct plan *plan, const char *digits, const char *behind)
 {
-	const char *digits = conf_at(plan->doc, "%.*f", decimals, value);
 	size_t length = strlen(digits);
+	bool fraction = strchr(digits, '.');
 
-	while (decimals && digits[length - 1] == '0')
+	while (fraction && digits[length - 1] == '0')
 		length--;
-	if (decimals && digits[length - 1] == '.')
+	if (fraction && digits[length - 1] == '.')
 		length--;
 	return conf_at(plan->doc, "%.*s%s", (int)length, digits, behind);
 }
@@ -54,7 +56,8 @@ static const char *print_number(struct plan *plan, double value, double largest)
 	int decimals = largest > 0 ? DIGITS - 1 - (int)floor(log10(largest)) : 0;
 
 	decimals = decimals > 0 ? decimals : 0;
-	return print_decimal(plan, fabs(value) < pow(10, -decimals) / 2 ? 0 : value, decimals, "");
+	value = fabs(value) < pow(10, -decimals) / 2 ? 0 : value;
+	return print_trimmed(plan, conf_at(plan->doc, "%.*f", decimals, value), "");
 }
 
 static uint64_t unit_of(enum amount_kind kind, const char *name)
@@ -79,18 +82,21 @@ static const char *const binary_units[] = { "TiB", "GiB", "MiB", "KiB", "B", NUL
  * where unit_format() prefers "31900B" for being whole. */
 static const char *print_quantity(struct plan *plan, const struct amount *amount)
 {
-	uint64_t value = (uint64_t)amount->value, written = (uint64_t)amount->unit;
+	uint64_t value = amount->whole, written = (uint64_t)amount->unit, rest;
 	bool binary = amount->kind == AMOUNT_SIZE && written > 1 && !(written & (written - 1));
 	const char *const *unit = binary ? binary_units : spoken_units[amount->kind];
 
 	for (; unit[1]; unit++) {
 		uint64_t scale = unit_of(amount->kind, *unit);
 
-		/* no overflow: the rest is below 2^40 */
-		if (value >= scale && value % scale * 1000000 % scale == 0)
-			return print_decimal(plan, amount->value / (double)scale, 6, *unit);
+		rest = value % scale * 1000000; /* below 2^60 */
+		if (value >= scale && rest % scale == 0)
+			return print_trimmed(plan,
+					     conf_at(plan->doc, "%" PRIu64 ".%06" PRIu64,
+						     value / scale, rest / scale),
+					     *unit);
 	}
-	return print_decimal(plan, amount->value, 0, *unit);
+	return conf_at(plan->doc, "%" PRIu64 "%s", value, *unit);
 }
 
 /* `largest`: the largest of the numbers that are printed in one form. */
@@ -99,7 +105,7 @@ static const char *print_amount(struct plan *plan, const struct amount *amount, 
 	if (amount->kind == AMOUNT_NUMBER)
 		return print_number(plan, amount->value, largest);
 	if (amount->kind == AMOUNT_PACKETS)
-		return print_decimal(plan, amount->value, 0, "pkt");
+		return conf_at(plan->doc, "%" PRIu64 "pkt", amount->whole);
 	return print_quantity(plan, amount);
 }
 
@@ -115,7 +121,7 @@ static bool read_number(double number, struct amount *amount)
 	       strtod(text, NULL) != number)
 		if (++decimals > DECIMALS_MAX)
 			return false;
-	*amount = (struct amount){ AMOUNT_NUMBER, number, 1 };
+	*amount = (struct amount){ .kind = AMOUNT_NUMBER, .value = number, .unit = 1 };
 	return true;
 }
 
@@ -127,14 +133,15 @@ static bool read_quantity(const char *text, struct amount *amount)
 	for (enum amount_kind kind = AMOUNT_TIME; kind <= AMOUNT_RATE; kind++) {
 		if (unit_parse(unit_kinds[kind], text, &value) != UNIT_OK)
 			continue;
-		*amount = (struct amount){ kind, (double)value,
+		*amount = (struct amount){ kind, (double)value, value,
 					   (double)unit_of(kind,
 							   text + strspn(text, "0123456789. \t")) };
 		return true;
 	}
 	if (!digits || digits > 15 || strcmp(text + digits + strspn(text + digits, " \t"), "pkt"))
 		return false;
-	*amount = (struct amount){ AMOUNT_PACKETS, strtod(text, NULL), 1 };
+	value = strtoull(text, NULL, 10);
+	*amount = (struct amount){ AMOUNT_PACKETS, (double)value, value, 1 };
 	return true;
 }
 
@@ -192,13 +199,24 @@ static struct value_list new_list(struct plan *plan, const struct amount *like, 
 
 /* --- range --- */
 
+/* How many values a range has; 0: none. */
+static double range_count(const struct amount *from, const struct amount *to,
+			  const struct amount *step)
+{
+	if (from->kind == AMOUNT_NUMBER)
+		return to->value < from->value
+			       ? 0
+			       : floor((to->value - from->value) / step->value + 1e-9) + 1;
+	return to->whole < from->whole ? 0 : (double)((to->whole - from->whole) / step->whole) + 1;
+}
+
 struct value_list range_values(struct plan *plan, const struct range_conf *conf, const char *place,
 			       uint64_t max)
 {
 	struct value_list list = { 0 };
 	struct amount amounts[3], value; /* from, to, step */
 	bool good = read_bound(plan, conf->from, place, "from", &amounts[0]);
-	double largest;
+	double largest, count = 0;
 
 	good = read_bound(plan, conf->to, place, "to", &amounts[1]) && good;
 	good = read_bound(plan, conf->step, place, "step", &amounts[2]) && good;
@@ -209,16 +227,14 @@ struct value_list range_values(struct plan *plan, const struct range_conf *conf,
 		conf_error(plan->doc, place, "the numbers have too many digits for exact steps");
 	else if (amounts[2].value <= 0)
 		conf_error(plan->doc, plan_place(plan, place, "step"), "a step is above 0");
-	else if (amounts[1].value < amounts[0].value)
+	else if (!(count = range_count(&amounts[0], &amounts[1], &amounts[2])))
 		conf_error(plan->doc, place, "the axis is empty: \"to\" is below \"from\"");
 	else
-		list = new_list(
-			plan, amounts,
-			floor((amounts[1].value - amounts[0].value) / amounts[2].value + 1e-9) + 1,
-			max);
+		list = new_list(plan, amounts, count, max);
 	value = amounts[0];
 	for (uint64_t i = 0; list.labels && i < list.count; i++) {
 		value.value = amounts[0].value + (double)i * amounts[2].value;
+		value.whole = amounts[0].whole + i * amounts[2].whole;
 		list.labels[i] = print_amount(plan, &value, largest);
 	}
 	return list;
@@ -270,10 +286,10 @@ static void make_log(struct plan *plan, const struct log_conf *conf, const struc
 		if (i > 0)
 			value.value = round_amount(ends[0].value * pow(factor, (double)i),
 						   ends[0].unit, whole);
+		if (i > 0 && !number)
+			value.whole = (uint64_t)round(value.value);
 		if (conf->points && i + 1 == list->count)
-			value.value = ends[1].value;
-		if (!number)
-			value.value = round(value.value);
+			value = ends[1];
 		list->labels[i] = print_amount(plan, &value, value.value);
 	}
 }
