@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 /* All zero is the empty text. `data` is NUL-terminated once anything was added. */
@@ -28,6 +29,9 @@ void conf_buf_addv(struct conf_buf *buf, const char *fmt, va_list args)
 
 /* One step of a JSON pointer (RFC 6901): "/" and the escaped key. */
 void conf_buf_add_step(struct conf_buf *buf, const char *key);
+
+/* The largest integer that no other rounds to in a double: 2^53 - 1. */
+#define CONF_LARGEST_EXACT INT64_C(9007199254740991)
 
 /* JSON as text. cJSON's own printer loses digits; this one prints the shortest
  * number that reads back as the same double. Indented by tabs when pretty. */

@@ -37,10 +37,8 @@ static void check_number(const struct check *c, cJSON *item)
 
 	if (isinf(value))
 		complain(c, at, "the number %.*s is too large", length, text);
-	else if (integer && fabs(value) >= 9007199254740992.0 &&
-		 strncmp(text, "9007199254740992", (size_t)length) != 0 &&
-		 strncmp(text, "-9007199254740992", (size_t)length) != 0)
-		complain(c, at, "the integer %.*s is beyond 2^53", length, text);
+	else if (integer && fabs(value) > (double)CONF_LARGEST_EXACT)
+		complain(c, at, "the integer %.*s is beyond 2^53 - 1", length, text);
 	else if (value == 0 && (int)strspn(text, "-+.0") < mantissa)
 		complain(c, at, "the number %.*s is too small", length, text);
 	else

@@ -5,13 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EXACT_INTEGERS 9007199254740992.0 /* 2^53 */
-
 void conf_buf_add_json_number(struct conf_buf *buf, double value)
 {
 	char text[40];
 
-	if (fabs(value) <= EXACT_INTEGERS && value == floor(value)) {
+	if (fabs(value) <= (double)CONF_LARGEST_EXACT && value == floor(value)) {
 		snprintf(text, sizeof(text), "%.0f", value);
 	} else {
 		for (int digits = 1; digits <= 17; digits++) {
@@ -22,7 +20,7 @@ void conf_buf_add_json_number(struct conf_buf *buf, double value)
 	}
 	conf_buf_add(buf, text);
 	/* An integer of this size would be refused when read again. */
-	if (fabs(value) > EXACT_INTEGERS && !strpbrk(text, ".e"))
+	if (fabs(value) > (double)CONF_LARGEST_EXACT && !strpbrk(text, ".e"))
 		conf_buf_add(buf, ".0");
 }
 

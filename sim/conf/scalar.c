@@ -68,7 +68,7 @@ static cJSON *bind_int(struct binding *b, const struct conf_row *row, void *dest
 
 	if (number != floor(number))
 		return conf_bind_refuse(b, row, item);
-	if (fabs(number) > 9007199254740992.0)
+	if (fabs(number) > (double)CONF_LARGEST_EXACT) /* written as 1e17 or 9007199254740993.0 */
 		return out_of_range(b, row, item);
 	value = (int64_t)number;
 	if ((row->imin != 0 || row->imax != 0) && (value < row->imin || value > row->imax))

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LARGEST_EXACT INT64_C(9007199254740992) /* 2^53; larger integers are refused anyway */
-
 struct schema {
 	cJSON *defs;
 	const struct conf_table **tables; /* seen so far */
@@ -120,8 +118,8 @@ static cJSON *schema_of_number(const struct conf_row *row)
 	if (row->type == CONF_INT) {
 		if (row->imin == 0 && row->imax == 0)
 			return schema;
-		low = (double)(row->imin < -LARGEST_EXACT ? -LARGEST_EXACT : row->imin);
-		high = (double)(row->imax > LARGEST_EXACT ? LARGEST_EXACT : row->imax);
+		low = (double)(row->imin < -CONF_LARGEST_EXACT ? -CONF_LARGEST_EXACT : row->imin);
+		high = (double)(row->imax > CONF_LARGEST_EXACT ? CONF_LARGEST_EXACT : row->imax);
 	} else if (row->rmin == 0 && row->rmax == 0) {
 		return schema;
 	}

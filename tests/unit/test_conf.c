@@ -220,8 +220,8 @@ Test(conf, bounds_are_inclusive)
 		X "\"buffer\":\"64MB\"}",
 		X "\"loss\":0}",
 		X "\"loss\":1}",
-		X "\"seed\":9007199254740992}",
-		X "\"seed\":-9007199254740992}",
+		X "\"seed\":9007199254740991}",
+		X "\"seed\":-9007199254740991}",
 		X "\"seed\":-0}",
 		X "\"seed\":1e3}",
 		X "\"threshold\":\"1000000pkt\"}",
@@ -247,6 +247,9 @@ Test(conf, values_out_of_range)
 					   "to 1\n" },
 		{ X "\"loss\":-0.1}", "/loss: the number -0.1 is out of range" },
 		{ X "\"seed\":1e17}", "/seed: the number 1e+17 is out of range" },
+		{ X "\"seed\":9007199254740993.0}",
+		  "/seed: the number 9007199254740992.0 is out of" },
+		{ X "\"seed\":-9.007199254740993e15}", "/seed: the number -9007199254740992.0 is" },
 		{ X "\"threshold\":\"1000001pkt\"}",
 		  "/threshold: \"1000001pkt\" is out of range; allowed: a number of packets or "
 		  "bytes "
@@ -426,7 +429,7 @@ Test(conf, numbers_that_are_no_numbers)
 		{ X "\"loss\":1e999}", "t.json:1:20: /loss: the number 1e999 is too large\n" },
 		{ X "\"loss\":1e-999}", "t.json:1:20: /loss: the number 1e-999 is too small\n" },
 		{ X "\"seed\":9007199254740993}",
-		  "t.json:1:20: /seed: the integer 9007199254740993 is beyond 2^53\n" },
+		  "t.json:1:20: /seed: the integer 9007199254740993 is beyond 2^53 - 1\n" },
 		{ X "\"seed\":-9007199254740993}",
 		  "/seed: the integer -9007199254740993 is beyond" },
 		{ X "\"seed\":1234567890123456789012345678901234567890123456789012345678901234}",
@@ -708,7 +711,7 @@ Test(conf, resolved_resolves_to_itself)
 	expect_round_trip(full);
 	expect_round_trip(small);
 	expect_round_trip("{\"name\":\"\\u0001\\\"\\\\\\n\\u007f\",\"loss\":0.30000000000000004}");
-	expect_round_trip("{\"name\":\"x\",\"loss\":5e-324,\"seed\":-9007199254740992}");
+	expect_round_trip("{\"name\":\"x\",\"loss\":5e-324,\"seed\":-9007199254740991}");
 	expect_round_trip("{\"name\":\"x\",\"jobs\":[],\"tags\":[]}");
 }
 
