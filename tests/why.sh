@@ -199,10 +199,12 @@ ends 2 run "${machines[@]}" --why --out machines
 says err '^inasim: --why follows packets, not what GPUs of a machine do among themselves'
 ends 2 run "${fusion[@]}" --why --out fusion
 says err '^inasim: --why follows packets, not .* nor what waits for the end of a cycle'
+ends 2 run "${machines[@]}" --timeline 0s..1ms --out machines
+says err '^inasim: --timeline follows packets, not what GPUs of a machine do among themselves'
 ends 0 check "${machines[@]}"
-says out '^two.json: valid: .*; --why is not to be had with "gpus"$'
+says out '^two.json: valid: .*; --why and --timeline are not to be had with "gpus"$'
 ends 0 check "${fusion[@]}"
-says out '; --why is not to be had with "fusion_cycle"$'
+says out '; --why and --timeline are not to be had with "fusion_cycle"$'
 ends 0 check two.json
 checks=$((checks + 1))
 ! grep -e --why out || fail "check says of two.json that --why is not to be had"

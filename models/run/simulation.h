@@ -69,8 +69,8 @@ struct simulation_options {
 	bool why; /* write why.csv; needs a directory and packets */
 };
 
-/* The key of a packet scenario that rules out `why`: the time that it adds, inside a machine or
- * until the end of a cycle, shows in no packet. NULL = `why` is possible. */
+/* The key of a packet scenario that rules out `why` and timelines: the time that it adds, inside a
+ * machine or until the end of a cycle, shows in no packet. NULL = both are possible. */
 const char *simulation_no_why(const struct scenario *scenario);
 
 /* Runs a checked scenario to its end; run/simulation_state.h has the parts of the result. NULL and

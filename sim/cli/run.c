@@ -492,18 +492,20 @@ static char *out_path(const struct cli *cli, int i)
 static char *why_not_follow(const struct cli *cli, const struct scenario *scenario,
 			    const char *path)
 {
-	bool follows = cli->run.why || cli->run.timeline.given;
-	const char *no_why = cli->run.why ? simulation_no_why(scenario) : NULL;
+	const char *option = cli->run.why ? "why" : "timeline";
+	const char *no_why = simulation_no_why(scenario);
 
-	if (follows && scenario->fidelity != FIDELITY_PACKET)
+	if (!cli->run.why && !cli->run.timeline.given)
+		return NULL;
+	if (scenario->fidelity != FIDELITY_PACKET)
 		return xasprintf("--%s follows packets, and %s has none: leave it out, or give "
 				 "--fidelity packet",
-				 cli->run.why ? "why" : "timeline", path);
+				 option, path);
 	if (no_why)
-		return xasprintf("--why follows packets, not what GPUs of a machine do among "
+		return xasprintf("--%s follows packets, not what GPUs of a machine do among "
 				 "themselves nor what waits for the end of a cycle (\"%s\" of %s): "
 				 "leave it out",
-				 no_why, path);
+				 option, no_why, path);
 	return NULL;
 }
 

@@ -23,7 +23,8 @@ static void print_cost(const struct scenario *scenario, const struct conf_doc *d
 		       cost.at_least ? " or more" : "", cost.hops / speed_hops_per_s(),
 		       cost.at_least ? ": flows go on as long as the jobs do" : "");
 	if (scenario->fidelity == FIDELITY_PACKET && simulation_no_why(scenario))
-		printf("; --why is not to be had with \"%s\"", simulation_no_why(scenario));
+		printf("; --why and --timeline are not to be had with \"%s\"",
+		       simulation_no_why(scenario));
 }
 
 int verb_check(const struct cli *cli)
