@@ -69,21 +69,19 @@ static void print_links(FILE *to, const struct breakdown *b, const struct breakd
 static void print_iteration(FILE *to, const struct breakdown *b,
 			    const struct breakdown_iteration *it)
 {
-	const struct breakdown_named *last = breakdown_largest(it->last),
-				     *link = breakdown_largest(it->links),
-				     *pushed = breakdown_largest(it->pushed);
+	const struct breakdown_named *last = &it->last, *link = &it->link, *pushed = &it->pushed;
 
 	fprintf(to, "  iteration %" PRIu64 ": %.6g ms a worker", it->number,
 		it->sum / (double)it->workers * 1e3);
 	print_causes(to, it->cause, it->sum);
 	fprintf(to, "\n    longest: worker %" PRIu64 " (h%" PRIu64 "), %.6g ms", it->worst,
 		it->host, it->longest * 1e3);
-	if (last)
+	if (last->text)
 		fprintf(to, "; last: worker %s, %" PRIu64 " time%s, for %.3g ms of the others",
 			last->text, last->times, last->times == 1 ? "" : "s", last->time * 1e3);
-	if (link)
+	if (link->text)
 		fprintf(to, "; queues: %s, %.3g ms", link->text, link->time * 1e3);
-	if (pushed)
+	if (pushed->text)
 		fprintf(to, "; pushed out of aggregators by job %s, %.3g ms", pushed->text,
 			pushed->time * 1e3);
 	fputc('\n', to);

@@ -9,6 +9,8 @@
 #include <string.h>
 
 #define JOBS_MAX 10000000 /* no run has more; a table that says so is not ours */
+#define NAMES    64       /* of an iteration in each list; others are left out */
+#define OPEN     3        /* workers of a job are less than so many iterations apart */
 
 /* Related causes share a colour. */
 const struct breakdown_cause breakdown_causes[BREAKDOWN_CAUSES] = {
@@ -61,15 +63,20 @@ static struct columns find_columns(struct csv *csv)
 	return c;
 }
 
+/* What rows of an iteration name, while more may come. */
+struct breakdown_names {
+	struct breakdown_named last[NAMES], links[NAMES], pushed[NAMES];
+};
+
 /* Leaves out what does not fit. */
-static void add_named(struct breakdown_named list[BREAKDOWN_NAMES], const char *text,
-		      uint64_t times, double time)
+static void add_named(struct breakdown_named list[NAMES], const char *text, uint64_t times,
+		      double time)
 {
 	size_t i = 0;
 
-	while (i < BREAKDOWN_NAMES && list[i].text && strcmp(list[i].text, text))
+	while (i < NAMES && list[i].text && strcmp(list[i].text, text))
 		i++;
-	if (i == BREAKDOWN_NAMES)
+	if (i == NAMES)
 		return;
 	if (!list[i].text)
 		list[i].text = xstrdup(text);
@@ -77,11 +84,38 @@ static void add_named(struct breakdown_named list[BREAKDOWN_NAMES], const char *
 	list[i].time += time;
 }
 
+/* Takes the name with most of the time out of a list, and frees the others. */
+static struct breakdown_named take_largest(struct breakdown_named list[NAMES])
+{
+	struct breakdown_named best = { 0 };
+
+	for (size_t i = 0; i < NAMES && list[i].text; i++) {
+		bool better = !best.text || list[i].time > best.time;
+
+		free(better ? best.text : list[i].text);
+		best = better ? list[i] : best;
+	}
+	return best;
+}
+
+/* No more rows come: the lists, kilobytes each, become their largest names. */
+static void close_names(struct breakdown_iteration *it)
+{
+	if (!it->open)
+		return;
+	it->last = take_largest(it->open->last);
+	it->link = take_largest(it->open->links);
+	it->pushed = take_largest(it->open->pushed);
+	free(it->open);
+	it->open = NULL;
+}
+
 /* Finds the iteration of the present row, or begins it. */
 static struct breakdown_iteration *iteration_of(struct breakdown *b, struct csv *csv,
 						const struct columns *c)
 {
 	uint64_t job = csv_u64(csv, c->job), number = csv_u64(csv, c->iteration);
+	size_t i;
 
 	if (job >= JOBS_MAX) {
 		csv_complain(csv, c->job, "is no number of a job");
@@ -91,16 +125,19 @@ static struct breakdown_iteration *iteration_of(struct breakdown *b, struct csv 
 		b->newest = array_reserve(b->newest, b->jobs, &b->job_capacity, sizeof(*b->newest));
 		b->newest[b->jobs++] = 0; /* 0: none; else 1 + index of the iteration begun last */
 	}
-	/* workers of a job are less than an iteration apart: it is among the newest */
-	for (size_t i = b->newest[job], n = 0; i && n < 3; i = b->iterations[i - 1].before, n++)
+	i = b->newest[job];
+	for (size_t n = 0; i && n < OPEN; i = b->iterations[i - 1].before, n++)
 		if (b->iterations[i - 1].number == number)
 			return &b->iterations[i - 1];
+	if (i)
+		close_names(&b->iterations[i - 1]);
 	b->iterations =
 		array_reserve(b->iterations, b->count, &b->capacity, sizeof(*b->iterations));
 	b->iterations[b->count] =
 		(struct breakdown_iteration){ .job = job,
 					      .number = number,
 					      .before = b->newest[job],
+					      .open = xcalloc(1, sizeof(struct breakdown_names)),
 					      .name = xstrdup(csv_text(csv, c->name)),
 					      .scheme = xstrdup(csv_text(csv, c->scheme)) };
 	b->newest[job] = ++b->count;
@@ -124,12 +161,13 @@ static void add_row(struct breakdown *b, struct csv *csv, const struct columns *
 		it->host = csv_u64(csv, c->host);
 	}
 	if (!csv_empty(csv, c->last))
-		add_named(it->last, csv_text(csv, c->last), csv_u64(csv, c->times),
+		add_named(it->open->last, csv_text(csv, c->last), csv_u64(csv, c->times),
 			  csv_real(csv, c->last_s));
 	if (!csv_empty(csv, c->link))
-		add_named(it->links, csv_text(csv, c->link), 1, csv_real(csv, c->link_s));
+		add_named(it->open->links, csv_text(csv, c->link), 1, csv_real(csv, c->link_s));
 	if (!csv_empty(csv, c->pushed))
-		add_named(it->pushed, csv_text(csv, c->pushed), 1, csv_real(csv, c->pushed_s));
+		add_named(it->open->pushed, csv_text(csv, c->pushed), 1,
+			  csv_real(csv, c->pushed_s));
 }
 
 static int by_number(const void *a, const void *b)
@@ -202,6 +240,8 @@ bool breakdown_read(struct breakdown *b, const char *dir, char **error)
 	columns = find_columns(csv);
 	while (csv_next(csv))
 		add_row(b, csv, &columns);
+	for (size_t i = 0; i < b->count; i++)
+		close_names(&b->iterations[i]);
 	if (b->count)
 		qsort(b->iterations, b->count, sizeof(*b->iterations), by_number);
 	return csv_close(csv, error) && read_shares(b, dir, error);
@@ -212,11 +252,9 @@ void breakdown_release(struct breakdown *b)
 	for (size_t i = 0; i < b->count; i++) {
 		struct breakdown_iteration *it = &b->iterations[i];
 
-		for (size_t n = 0; n < BREAKDOWN_NAMES; n++) {
-			free(it->last[n].text);
-			free(it->links[n].text);
-			free(it->pushed[n].text);
-		}
+		free(it->last.text);
+		free(it->link.text);
+		free(it->pushed.text);
 		free(it->name);
 		free(it->scheme);
 	}
@@ -236,14 +274,4 @@ size_t breakdown_job_end(const struct breakdown *b, size_t first)
 	while (end < b->count && b->iterations[end].job == b->iterations[first].job)
 		end++;
 	return end;
-}
-
-const struct breakdown_named *breakdown_largest(const struct breakdown_named list[BREAKDOWN_NAMES])
-{
-	const struct breakdown_named *best = NULL;
-
-	for (size_t i = 0; i < BREAKDOWN_NAMES && list[i].text; i++)
-		if (!best || list[i].time > best->time)
-			best = &list[i];
-	return best;
 }

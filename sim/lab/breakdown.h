@@ -8,7 +8,6 @@
 #include <stdint.h>
 
 #define BREAKDOWN_CAUSES 20
-#define BREAKDOWN_NAMES  64 /* that are kept of an iteration in each list; others are left out */
 
 /* Causes in the order of why.csv: `name` as its columns have it, without "_s". */
 struct breakdown_cause {
@@ -17,9 +16,10 @@ struct breakdown_cause {
 };
 extern const struct breakdown_cause breakdown_causes[BREAKDOWN_CAUSES];
 
-/* A worker, link or job that rows of an iteration name: how often, and for how long. */
+/* Of the workers, links or jobs that rows of an iteration name, the one with most of the time: how
+ * often it is named, and for how long. */
 struct breakdown_named {
-	char *text; /* owned */
+	char *text; /* owned; NULL = none is named */
 	uint64_t times;
 	double time;
 };
@@ -33,13 +33,13 @@ struct breakdown_share {
 
 struct breakdown_iteration {
 	uint64_t job, number, workers;
-	size_t before;                       /* for breakdown_read() alone */
+	size_t before;                       /* for breakdown_read() alone, ... */
+	struct breakdown_names *open;        /* ... which leaves it NULL */
 	char *name, *scheme;                 /* of the job; owned */
 	double cause[BREAKDOWN_CAUSES], sum; /* over all workers */
 	double longest;                      /* duration of any worker */
 	uint64_t worst, host;                /* the worker that took it, and its host */
-	struct breakdown_named last[BREAKDOWN_NAMES], links[BREAKDOWN_NAMES],
-		pushed[BREAKDOWN_NAMES];
+	struct breakdown_named last, link, pushed;
 	size_t first_share, share_count; /* busiest link first; of a link, largest share first */
 };
 
@@ -60,8 +60,5 @@ void breakdown_release(struct breakdown *b);
 
 /* The index behind the last iteration of the same job. */
 size_t breakdown_job_end(const struct breakdown *b, size_t first);
-
-/* The name with most of the time; NULL where the list is empty. */
-const struct breakdown_named *breakdown_largest(const struct breakdown_named list[BREAKDOWN_NAMES]);
 
 #endif
