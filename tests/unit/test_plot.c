@@ -332,6 +332,9 @@ Test(plot, no_breakdown)
 {
 	create_manifest();
 	expect_error("breakdown", "png", "there is no why.csv, as run --why writes it");
+	create_text("why.csv", WHY_HEADER
+		    "0,a,ring,0,0,0,0,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,\n");
+	expect_error("breakdown", "png", "iterations took no time");
 }
 
 Test(plot, job_timeline)

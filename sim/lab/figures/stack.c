@@ -194,14 +194,19 @@ static bool read_run(struct figure *f, struct bars *bars, const char *label)
 
 static bool put_runs(struct figure *f, const struct bars *bars)
 {
-	f->why = "there are more names of jobs than bars have room";
-	if (bars->count <= STACK_BARS)
-		stack_put(f, bars->at, bars->count, "", "worker_iterations",
-			  "What iterations are spent on",
-			  xasprintf("Mean over workers and iterations of %zu job%s%s", bars->jobs,
-				    bars->jobs > 1 ? "s" : "",
-				    bars->merged ? ", those of a name together" : ""));
-	return bars->count <= STACK_BARS;
+	bool room = bars->count <= STACK_BARS;
+	double sum = 0;
+	for (size_t i = 0; i < bars->count; i++)
+		sum += sum_of(&bars->at[i]);
+	f->why = room ? "iterations took no time"
+		      : "there are more names of jobs than bars have room";
+	if (!room || sum <= 0)
+		return false;
+	stack_put(f, bars->at, bars->count, "", "worker_iterations", "What iterations are spent on",
+		  xasprintf("Mean over workers and iterations of %zu job%s%s", bars->jobs,
+			    bars->jobs > 1 ? "s" : "",
+			    bars->merged ? ", those of a name together" : ""));
+	return true;
 }
 
 bool stack_runs(struct figure *f, const struct plot_labelled *runs, char *const *labels,
