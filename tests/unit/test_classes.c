@@ -1,5 +1,6 @@
 /* Two classes at a port: control packets first, without preemption; with PAUSE and without. */
 #include "net/lossless.h"
+#include "net/outage.h"
 
 #include "net_sample.h"
 
@@ -48,9 +49,8 @@ static void record(void *self, uint32_t host, const struct packet *packet)
 static const struct protocol_ops test_ops = { .name = "test", .deliver = record };
 
 /* Half of the control packets are ACKs, the others data of an urgent connection. */
-static void send_next(struct sim *sim, uint32_t entity, void *owner)
+static void send_packet(struct bench *b)
 {
-	struct bench *b = owner;
 	const struct offered *o = &b->list[b->next];
 	struct packet packet = { .seq = b->next,
 				 .size = o->size,
@@ -58,14 +58,22 @@ static void send_next(struct sim *sim, uint32_t entity, void *owner)
 				 .flags = PACKET_ECT,
 				 .protocol = b->protocol };
 
-	(void)entity;
 	packet_set_route(&packet, &b->route);
 	if (o->control && b->next % 2)
 		packet.kind = PACKET_ACK;
 	else if (o->control)
 		packet.flags |= PACKET_URGENT;
 	network_send(&b->net, 0, &packet);
-	if (++b->next < b->count)
+	b->next++;
+}
+
+static void send_next(struct sim *sim, uint32_t entity, void *owner)
+{
+	struct bench *b = owner;
+
+	(void)entity;
+	send_packet(b);
+	if (b->next < b->count)
 		timer_set(sim, &b->timer, b->list[b->next].at);
 }
 
@@ -132,6 +140,38 @@ Test(classes, by_hand)
 		play();
 		for (int i = 0; i < 6; i++)
 			cr_expect_eq(bench.list[i].arrived, leaves[i] + PS_PER_US, "packet %d", i);
+		end();
+	}
+}
+
+/* Data A, B, C and then control x: those that the port holds when the link fails and is repaired
+ * are lost, and those that come later are not, whoever is ahead of whom by then. */
+Test(classes, an_outage_takes_what_the_port_held)
+{
+	for (int lossless = 0; lossless < 2; lossless++) {
+		struct link_params link = link_of(10 * GBPS);
+
+		begin(lossless, 0, NULL);
+		network_connect(&bench.net, 0, 0, &link, 1, 0, &link);
+		network_may_fail(&bench.net);
+		begun();
+		for (int i = 0; i < 3; i++)
+			offer(0, 1000, false);
+		offer(0, 64, true);
+		offer(0, 1000, false);
+		while (bench.next < bench.count) {
+			if (bench.next == 3) {
+				network_fail_link(&bench.net, 0, true);
+				network_fail_link(&bench.net, 0, false);
+			}
+			send_packet(&bench);
+		}
+		cr_expect_not(sim_run(&bench.sim, UINT64_MAX));
+		for (int i = 0; i < 3; i++)
+			cr_expect_eq(bench.list[i].arrived, SIM_TIME_MAX, "packet %d", i);
+		cr_expect_eq(bench.list[3].arrived, 851200 + PS_PER_US);
+		cr_expect_eq(bench.list[4].arrived, 3251200 + PS_PER_US);
+		cr_expect_eq(bench.net.outages->lost[0], 3);
 		end();
 	}
 }

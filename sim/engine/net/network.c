@@ -301,7 +301,7 @@ static void fail_port(struct network *net, uint32_t number, bool down)
 	if (net->lossless)
 		lossless_forget(net, number);
 	port->flags |= PORT_LOSES;
-	outages->lost_until[number] = port->busy_until;
+	outage_strands(net, number);
 	if (down)
 		outages->failed[number] = ++outages->failures;
 }

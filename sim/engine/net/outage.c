@@ -9,7 +9,7 @@ void network_may_fail(struct network *net)
 	struct outages *outages = xcalloc(1, sizeof(*outages));
 
 	outages->down = xcalloc(net->port_count, sizeof(*outages->down));
-	outages->lost_until = xcalloc(net->port_count, sizeof(*outages->lost_until));
+	outages->stranded = xcalloc(net->port_count, sizeof(*outages->stranded));
 	outages->lost = xcalloc(net->port_count, sizeof(*outages->lost));
 	outages->failed = xcalloc(net->port_count, sizeof(*outages->failed));
 	outages->wiped = xcalloc(net->switches, sizeof(*outages->wiped));
@@ -23,12 +23,22 @@ void outages_free(struct outages *outages)
 	if (!outages)
 		return;
 	free(outages->down);
-	free(outages->lost_until);
+	free(outages->stranded);
 	free(outages->lost);
 	free(outages->failed);
 	free(outages->wiped);
 	free(outages->adds_nothing);
 	free(outages);
+}
+
+void outage_strands(const struct network *net, uint32_t number)
+{
+	const struct port *port = &net->ports[number];
+	uint32_t *stranded = net->outages->stranded[number];
+
+	stranded[0] = stranded[1] = 0;
+	for (uint32_t i = 0; i < port->count; i++)
+		stranded[packet_is_control(&port->ring[ring_index(port, i)])]++;
 }
 
 /* Whether the switch at the far end should add the AGGREGATION packet up, and cannot. */
@@ -44,9 +54,11 @@ static bool is_not_added(const struct network *net, uint32_t port, const struct 
 bool outage_takes(const struct network *net, uint32_t port, const struct packet *packet)
 {
 	struct outages *outages = net->outages;
-	bool lost = outages->down[port] || packet->depart <= outages->lost_until[port] ||
+	uint32_t *stranded = &outages->stranded[port][packet_is_control(packet)];
+	bool lost = outages->down[port] || *stranded ||
 		    (packet->kind == PACKET_AGGREGATION && is_not_added(net, port, packet));
 
+	*stranded -= *stranded > 0;
 	outages->lost[port] += lost;
 	return lost;
 }

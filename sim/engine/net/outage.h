@@ -15,13 +15,15 @@
 #include "net/state.h"
 
 struct outages {
-	uint16_t *down;       /* by port: how many failures keep it down */
-	sim_time *lost_until; /* by port: what has left it by then is lost, even if it is up */
-	uint64_t *lost;       /* by port: packets */
-	uint64_t failures;    /* so far, of ports and switches */
-	uint64_t *failed;     /* by port: `failures` when it last failed; 0 = never */
-	uint64_t *wiped;      /* by switch: `failures` when it last lost its memory; 0 = never */
-	bool *adds_nothing;   /* by switch: its aggregation has failed */
+	uint16_t *down; /* by port: how many failures keep it down */
+	/* By port: data and control packets that it held at its last failure or repair and that
+	 * have not arrived. Within a class none overtakes, so they are the next to arrive. */
+	uint32_t (*stranded)[2];
+	uint64_t *lost;     /* by port: packets */
+	uint64_t failures;  /* so far, of ports and switches */
+	uint64_t *failed;   /* by port: `failures` when it last failed; 0 = never */
+	uint64_t *wiped;    /* by switch: `failures` when it last lost its memory; 0 = never */
+	bool *adds_nothing; /* by switch: its aggregation has failed */
 };
 
 /* Links may fail from now on. Call it before the first packet. Such a network is never cut. */
@@ -37,6 +39,9 @@ static inline bool network_adds_nothing(const struct network *net, uint32_t sw)
 {
 	return net->outages && net->outages->adds_nothing[sw];
 }
+
+/* What a port holds at a failure or a repair will be lost. */
+void outage_strands(const struct network *net, uint32_t port);
 
 /* For hop_lose(): whether an outage takes the packet that arrives from a port. Counts the loss. */
 bool outage_takes(const struct network *net, uint32_t port, const struct packet *packet);
