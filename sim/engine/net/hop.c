@@ -29,6 +29,7 @@ __attribute__((noinline)) sim_time hop_jittered(struct network *net, uint32_t nu
 		arrival += rng_below(&cold->jitter_stream, max + 1);
 	if (delayed)
 		arrival += net->faults->delay(net->faults->owner, number, port_head(port));
+	cold->former_arrival = cold->last_arrival;
 	if (arrival < cold->last_arrival)
 		arrival = cold->last_arrival;
 	cold->last_arrival = arrival;

@@ -72,7 +72,10 @@ void lossless_retime(struct network *net, uint32_t number, uint32_t first, sim_t
 	port->busy_until = stopped ? SIM_TIME_MAX : from;
 	if (first > 0 || !port->count)
 		return;
-	sim_cancel(net->sim, number);
+	if (sim_pending(net->sim, number)) { /* that arrival, with its jitter, never was */
+		net->cold[number].last_arrival = net->cold[number].former_arrival;
+		sim_cancel(net->sim, number);
+	}
 	if (port_head(port)->depart != SIM_TIME_MAX)
 		hop_schedule_head(net, number, port, port_head(port)->depart);
 }

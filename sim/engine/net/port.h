@@ -52,10 +52,11 @@ struct link_class {
 /* What is rarely touched. */
 struct port_cold {
 	uint64_t drops, losses, marks;
-	uint64_t pauses;       /* times its transmitter was stopped by a PAUSE frame */
-	sim_time paused_time;  /* of the pauses that have ended */
-	uint32_t reverse;      /* port of the peer that leads back here */
-	sim_time last_arrival; /* with jitter: no later packet arrives before */
+	uint64_t pauses;         /* times its transmitter was stopped by a PAUSE frame */
+	sim_time paused_time;    /* of the pauses that have ended */
+	uint32_t reverse;        /* port of the peer that leads back here */
+	sim_time last_arrival;   /* with jitter: no later packet arrives before */
+	sim_time former_arrival; /* last_arrival without the packet at the head */
 	struct rng loss_stream, jitter_stream, mark_stream;
 };
 
