@@ -303,6 +303,26 @@ Test(pause, jitter_of_a_packet_that_waits)
 	end();
 }
 
+/* 3 MB in a stopped port: in units of 1 / 30 Gbps, which is no whole number of picoseconds a byte,
+ * more than 64 bits. */
+Test(pause, backlog_of_some_megabytes)
+{
+	const struct link_params link = pausing_link_of(30 * GBPS, &plenty);
+
+	begin(2, 0, NULL);
+	network_connect(&bench.net, 0, 0, &link, 1, 0, &link);
+	begun();
+	bench.net.lossless->lanes[0].stopped = true;
+	lossless_retime(&bench.net, 0, 0, 0);
+	for (int i = 0; i < 50; i++) {
+		const struct packet packet = { .size = 60000, .protocol = bench.protocol };
+
+		network_send(&bench.net, 0, &packet);
+	}
+	cr_expect_eq(bench.net.ports[0].max_backlog_ns, 800000);
+	end();
+}
+
 /* --- headroom --- */
 
 struct line {
