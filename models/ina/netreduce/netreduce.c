@@ -333,14 +333,15 @@ static const struct ina_ops ops = {
 	.repeat = netreduce_repeat_job,
 };
 
-/* There and back between hosts, through the top of an idle network, and an accelerator at each
- * switch up to the root and down again. */
+/* Up to the root and down to the workers again, in an idle network, with an accelerator at each
+ * switch: as far as between two hosts through the top. What comes again later than that was sent
+ * when the answer should have been there. */
 static sim_time round_trip(const struct netreduce_conf *conf, const struct topology_conf *topology)
 {
 	uint32_t frame = netreduce_packet(conf);
 
-	return ideal_round_trip(topology, frame, frame) +
-	       (topology_longest(topology) + 1) * conf->latency;
+	return ideal_round_trip(topology, frame, frame) / 2 +
+	       topology_longest(topology) * conf->latency;
 }
 
 static void *netreduce_open(const struct model_env *env, const void *self)

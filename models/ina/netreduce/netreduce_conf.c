@@ -45,7 +45,8 @@ static const struct conf_row netreduce_rows[] = {
 		  "NetReduce section 3.2"),
 	CONF_ENUM("repeats", struct netreduce_conf, repeats, "each", repeats_names,
 		  "Packets that come again at a root above other switches when their sum is there: "
-		  "each: all are answered, to all; once: one in an idle round trip.",
+		  "each: all are answered, to all; once: one in the time from a host up to the "
+		  "root and down again, when idle.",
 		  "NetReduce section 3.2: retransmitted packets are not handled specifically"),
 	CONF_INT("ack_every", struct netreduce_conf, ack_every, "0", 0, 4096,
 		 "Packets per ACK, instead of roce's; the end of a message is always acknowledged. "
