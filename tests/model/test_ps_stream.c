@@ -309,6 +309,21 @@ Test(ps_stream, slots)
 		     1);
 }
 
+/* The largest multiple of the servers where the rule asks for more than there may be. */
+Test(ps_stream, most_slots)
+{
+	struct run run;
+
+	run_build(&run, "{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': 6, 'link': {"
+			" 'rate': '400Gbps', 'delay': '100us' } }, 'jobs': [ { 'workers': 3,"
+			" 'all_reduce': 'ps_stream', 'servers': 3,"
+			" 'model': { 'layers': [ { 'gradient': '1kB' } ] } } ] }");
+	run_to(&run, END_ALL_DONE);
+	cr_expect_eq(run.s->jobs->jobs[0].slots, 65535, "%lu",
+		     (unsigned long)run.s->jobs->jobs[0].slots);
+	run_free(&run);
+}
+
 /* Numbers of servers that do not divide a power of two: slots by the rule are shared evenly all the
  * same, so T = n/m |U| / (B g); a number of slots that is no multiple gives the first server
  * ceil(s/m) of them, and T = n ceil(s/m)/s |U| / (B g), in packets and as a stream. */

@@ -283,8 +283,10 @@ static sim_time time_to_cover(sim_time trip, sim_time wait, uint64_t n, uint64_t
 /* The same number at each of m servers. */
 static uint32_t shared_evenly(uint64_t slots, uint32_t m)
 {
+	uint32_t most = SWITCHML_SLOTS_MAX / m * m;
+
 	slots = (slots + m - 1) / m * m;
-	return (uint32_t)(slots <= SWITCHML_SLOTS_MAX ? slots : SWITCHML_SLOTS_MAX);
+	return slots <= most ? (uint32_t)slots : most;
 }
 
 static uint32_t choose_slots(const struct switchml *job)
