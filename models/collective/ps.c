@@ -290,16 +290,23 @@ static void open_stream(struct ps *ps, uint32_t w, uint32_t q, bool push)
 					   .owner = stream });
 }
 
+bool ps_refuses(const struct collective_job *job, const char **never)
+{
+	bool refuses = 2 * (uint64_t)job->workers * job->servers >= CONNECTIONS_MAX;
+
+	if (refuses)
+		*never = "more than 2^24 connections";
+	return refuses;
+}
+
 static void *ps_start(void *self, const struct collective_job *job, const char **never)
 {
 	struct ps_scheme *scheme = self;
 	uint64_t streams = (uint64_t)job->workers * job->servers;
 	struct ps *ps;
 
-	if (2 * streams >= CONNECTIONS_MAX) {
-		*never = "more than 2^24 connections";
+	if (ps_refuses(job, never))
 		return NULL;
-	}
 	ps = xcalloc(1, sizeof(*ps));
 	ps->scheme = scheme;
 	ps->job = *job;

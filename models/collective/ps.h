@@ -6,7 +6,8 @@
  *   ps_plan.c    a job as a fluid stream
  *
  * ps.c calls ps_server.c, which calls back only ps_sum_ready(): the server knows when a block is
- * complete, and ps.c to whom its sum goes. ps_plan.c only uses the keys of connections.
+ * complete, and ps.c to whom its sum goes. ps_plan.c only uses the keys of connections, and refuses
+ * the same jobs.
  *
  * ps.c says what is modelled. */
 #ifndef INASIM_COLLECTIVE_PS_H
@@ -129,6 +130,9 @@ void ps_sum_ready(struct server *server);
 
 /* The key (transport/keys.h) of the connection to a server (`push`) or back from it. */
 uint64_t ps_connection_key(const struct ps *ps, uint32_t worker, uint32_t server, bool push);
+
+/* Whether the job is too large; then *never says why. */
+bool ps_refuses(const struct collective_job *job, const char **never);
 
 /* Bytes of the cursor's shard from the cursor on. The tensor has been handed over. */
 uint64_t ps_bytes_left(const struct ps *ps, uint32_t server, const struct cursor *at);

@@ -91,7 +91,8 @@ void *ps_plan(void *self, const struct collective_job *job, struct stream_plan *
 	struct plan_packets *packets;
 	struct stream_plan apart; /* push, pull */
 
-	(void)never;
+	if (ps_refuses(job, never))
+		return NULL;
 	plan_init(plan, 1);
 	packets = &plan->streams[0].packets;
 	*packets = plan_tcp_packets(env->tcp, net, (uint32_t)scheme->conf->ack_every);

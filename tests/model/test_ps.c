@@ -523,6 +523,28 @@ Test(ps, waiting_for_hosts)
 	}
 }
 
+/* 2 x 2,900 x 2,900 connections are more than their keys have room for, in each fidelity. */
+Test(ps, too_many_connections)
+{
+	static const char *const fidelities[] = { "packet", "fluid", "analytic" };
+
+	for (size_t f = 0; f < 3; f++) {
+		const char *group, *refusal;
+		struct run run;
+
+		run_build(
+			&run,
+			"{ 'name': 't', 'fidelity': '%s', 'topology': { 'kind': 'star',"
+			" 'hosts': 5800 }, 'jobs': [ { 'workers': 2900, 'all_reduce': 'ps',"
+			" 'servers': 2900, 'model': { 'layers': [ { 'gradient': '1MB' } ] } } ] }",
+			fidelities[f]);
+		simulation_go(run.s, &(struct simulation_options){ 0 });
+		refusal = jobs_refusal(run.s->jobs, &group);
+		cr_expect(refusal && strstr(refusal, "2^24 connections"), "%s", fidelities[f]);
+		run_free(&run);
+	}
+}
+
 /* --- mistakes; the others stand in tests/invalid.txt --- */
 
 Test(ps, mistakes)
