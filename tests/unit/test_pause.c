@@ -1,4 +1,5 @@
 /* Lossless networks, from the network's side: raw senders at line rate, no transport. */
+#include "core/repeat.h"
 #include "net/lossless_parts.h"
 
 #include "net_sample.h"
@@ -626,6 +627,20 @@ Test(pause, copies_are_charged_once)
 }
 
 /* --- deadlock --- */
+
+/* The watch has no key of another silent event. */
+Test(pause, key_of_the_watch)
+{
+	const uint64_t *keys;
+	struct repeat repeat;
+
+	begin(2, 0, NULL);
+	repeat_init(&repeat, &bench.sim);
+	keys = bench.sim.queue.keys;
+	cr_expect_neq(keys[repeat.look.id], keys[bench.net.lossless->watch]);
+	repeat_release(&repeat);
+	end();
+}
 
 /* Four switches in a circle, a host at each; every host sends to the one opposite,
  * clockwise, over two of the four links. Each link then waits for the next one. */

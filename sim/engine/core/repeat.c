@@ -413,7 +413,7 @@ bool repeat_run(struct repeat *repeat, uint64_t budget)
 void repeat_init(struct repeat *repeat, struct sim *sim)
 {
 	*repeat = (struct repeat){ .sim = sim };
-	timer_open(sim, &repeat->look, SIM_SAMPLE, sim_key(SIM_SAMPLE, UINT64_C(1) << 40), on_look,
+	timer_open(sim, &repeat->look, SIM_SAMPLE, sim_key(SIM_SAMPLE, UINT64_C(1) << 42), on_look,
 		   repeat);
 }
 
