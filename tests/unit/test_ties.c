@@ -1,4 +1,6 @@
-/* What met at one place in one picosecond: pairs that have come in both orders decide nothing. */
+/* Runs that repeat themselves. What met at one place in one picosecond: pairs that have come in
+ * both orders decide nothing. */
+#include "core/repeat.h"
 #include "core/ties.h"
 
 #include <criterion/criterion.h>
@@ -69,4 +71,27 @@ Test(ties, many_pairs)
 	meet(&ties, 0, 4000, 1, 2);
 	cr_assert_eq(ties.one_way, 1);
 	ties_release(&ties);
+}
+
+/* An integral of up to 2^40: 2^24 ps is the longest period in which it fits into 64 bits. Before
+ * the first mark there is no period. */
+Test(ties, integrals_of_long_periods)
+{
+	unsigned __int128 sum = 0;
+	struct repeat repeat;
+	struct sim sim;
+
+	sim_init(&sim, 1);
+	repeat_init(&repeat, &sim);
+	sim.now = PS_PER_S;
+	repeat_integral(&repeat, &sum, UINT64_C(1) << 40);
+	cr_expect_not(repeat.never);
+	repeat.marked = sim.now - (UINT64_C(1) << 24) + 1;
+	repeat_integral(&repeat, &sum, UINT64_C(1) << 40);
+	cr_expect_not(repeat.never);
+	repeat.marked--;
+	repeat_integral(&repeat, &sum, UINT64_C(1) << 40);
+	cr_expect(repeat.never);
+	repeat_release(&repeat);
+	sim_release(&sim);
 }

@@ -41,7 +41,7 @@ void repeat_left(struct repeat *repeat, uint64_t *left, uint64_t reserve)
 
 void repeat_integral(struct repeat *repeat, unsigned __int128 *sum, uint64_t most)
 {
-	sim_time period = repeat->sim->now - repeat->marked;
+	sim_time period = repeat->marked ? repeat->sim->now - repeat->marked : 0;
 
 	if (repeat->moving)
 		*sum += (unsigned __int128)repeat->periods * repeat->growth.of[repeat->next++];
