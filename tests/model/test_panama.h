@@ -44,8 +44,10 @@ struct bench {
 	uint32_t cap[BENCH_SEQUENCES][BENCH_WORKERS];    /* of it; 0 = none yet */
 	uint64_t value[BENCH_SEQUENCES]; /* of the newest result of a sequence at anybody ... */
 	uint64_t vid[BENCH_SEQUENCES];   /* ... which was for this VID */
-	uint64_t deepest;                /* packets in a FIFO */
-	bool changing;                   /* the number of jobs changes: caps, too */
+	uint64_t next[BENCH_SEQUENCES]
+		     [BENCH_WORKERS]; /* with one job: behind a worker's newest chunk */
+	uint64_t deepest;             /* packets in a FIFO */
+	bool changing;                /* the number of jobs changes: caps, too */
 };
 
 static struct bench *the_bench; /* tests have processes of their own */
@@ -56,6 +58,19 @@ static inline struct panama_sequence *bench_sequence(const struct bench *bench, 
 						       : NULL;
 }
 
+/* In strict order the chunks of a job's main sequences leave a worker in their order. */
+static inline void bench_check_order(struct bench *bench, const struct panama_worker *worker,
+				     uint64_t chunk)
+{
+	const struct panama_job *job = panama_job(worker);
+	uint64_t *next = &bench->next[job->sequences[0].number][worker->base.number];
+
+	if (panama_conf(job)->order != PANAMA_STRICT)
+		return;
+	cr_assert_geq(chunk, *next, "worker %u sends chunk %" PRIu64, worker->base.number, chunk);
+	*next = chunk + 1;
+}
+
 static inline enum nic_pull bench_pull(void *owner, struct packet *packet)
 {
 	struct panama_worker *worker = owner;
@@ -63,6 +78,7 @@ static inline enum nic_pull bench_pull(void *owner, struct packet *packet)
 	enum nic_pull pulled = bench->real_pull(owner, packet);
 	const struct panama_sequence *sequence;
 	const struct panama_flow *flow;
+	uint64_t chunk;
 	uint32_t cap;
 
 	if (pulled == NIC_NOTHING)
@@ -74,10 +90,10 @@ static inline enum nic_pull bench_pull(void *owner, struct packet *packet)
 		cr_assert_leq(flow->next - flow->una - flow->done,
 			      panama_window_packets(&flow->window));
 		cr_assert(!cap || flow->window.cwnd <= cap);
-		cr_assert_eq(packet->value,
-			     exact_contribution(&worker->base.job->exact, worker->base.number,
-						packet->seq * panama_job(worker)->tree_count +
-							sequence->tree));
+		chunk = packet->seq * panama_job(worker)->tree_count + sequence->tree;
+		cr_assert_eq(packet->value, exact_contribution(&worker->base.job->exact,
+							       worker->base.number, chunk));
+		bench_check_order(bench, worker, chunk);
 	}
 	return pulled;
 }

@@ -245,6 +245,25 @@ Test(panama_recovery, random_losses)
 	}
 }
 
+/* In strict order, too, where repairs may be faster than what waits for its turn. */
+Test(panama_recovery, strict_order)
+{
+	for (unsigned seed = 1; seed <= 20; seed++) {
+		struct bench bench;
+
+		bench_open(&bench, false,
+			   "{'name': 't', 'seed': %u, 'topology': {'kind': 'leaf-spine', 'leaves': "
+			   "2, 'spines': 4, 'hosts_per_leaf': 2, 'link': {'rate': '10Gbps', "
+			   "'loss': 0.03}}, 'schemes': {'panama': {'aggregate_above': '0B', "
+			   "'order': 'strict', 'recovery': true, 'retransmission_timeout': "
+			   "'100us'}}, 'jobs': [{'all_reduce': 'panama', 'workers': 4, 'model': "
+			   "{'layers': [{'gradient': '1MB'}]}}]}",
+			   seed);
+		bench_finish(&bench);
+		bench_close(&bench);
+	}
+}
+
 /* Without losses recovery sends nothing again, and asks nobody. */
 Test(panama_recovery, costs_nothing_without_losses)
 {

@@ -15,15 +15,23 @@
 
 /* --- sending --- */
 
-static bool may_send(struct panama_worker *worker, uint32_t tree)
+/* Passes over what need not be sent any more, as a repair was faster. */
+static void pass_over(struct panama_worker *worker, uint32_t tree)
 {
 	struct panama_flow *flow = &worker->flows[tree];
 
 	while (worker->asker && flow->next < flow->available &&
 	       panama_recovery_has(worker, tree, flow->next)) {
-		flow->next++; /* a repair was faster */
+		flow->next++;
 		flow->done++;
 	}
+}
+
+static bool may_send(struct panama_worker *worker, uint32_t tree)
+{
+	struct panama_flow *flow = &worker->flows[tree];
+
+	pass_over(worker, tree);
 	if (flow->next >= flow->available)
 		return false;
 	if (flow->next - flow->una - flow->done < panama_window_packets(&flow->window))
@@ -37,9 +45,12 @@ static uint64_t strict_ready(struct panama_worker *worker)
 {
 	uint32_t trees = panama_job(worker)->tree_count, tree;
 
-	while (worker->chunk / trees < worker->flows[worker->chunk % trees].next)
-		worker->chunk++;
-	tree = (uint32_t)(worker->chunk % trees);
+	for (;; worker->chunk++) {
+		tree = (uint32_t)(worker->chunk % trees);
+		pass_over(worker, tree);
+		if (worker->chunk / trees >= worker->flows[tree].next)
+			break;
+	}
 	return may_send(worker, tree) ? UINT64_C(1) << tree : 0;
 }
 
