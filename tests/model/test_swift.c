@@ -72,7 +72,7 @@ Test(swift, increase_and_decrease)
 	run_free(&run);
 }
 
-/* Section 3.6: a window of half a packet is a packet every two round trips; below a packet it
+/* Algorithm 1: a window of half a packet is a packet every two round trips; below a packet it
  * grows by ai for each packet acknowledged. From a packet on there is no pacing. */
 Test(swift, below_a_packet)
 {
