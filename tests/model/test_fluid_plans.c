@@ -143,8 +143,9 @@ Test(fluid_plans, packets_agree)
 }
 
 /* Seconds that 20 MB by SwitchML with so many slots take over an uplink that it shares with long
- * DCTCP flows, which mark above 129 kB. */
-static double beside_flows(const char *fidelity, unsigned slots, const char *flows)
+ * DCTCP flows. `queues`: keys of the switches. */
+static double beside_flows(const char *fidelity, const char *queues, unsigned slots,
+			   const char *flows)
 {
 	struct run run;
 	double time;
@@ -154,14 +155,14 @@ static double beside_flows(const char *fidelity, unsigned slots, const char *flo
 		"{ 'name': 't', 'fidelity': '%s', 'topology': { 'kind': 'leaf-spine',"
 		"   'leaves': 2, 'spines': 1, 'hosts_per_leaf': 8, 'oversubscription': 8,"
 		"   'link': { 'rate': '10Gbps', 'delay': '1us' },"
-		"   'switch': { 'buffer': '4MB', 'ecn': { 'threshold': '129kB' } } },"
+		"   'switch': { %s } },"
 		" 'schemes': { 'switchml': { 'slots': %u, 'memory': '4MB',"
 		"   'retransmission_timeout': '100ms' } },"
 		" 'jobs': [ { 'workers': [ 0, 1, 8, 9 ], 'all_reduce': 'switchml',"
 		"   'arrival': { 'at': '20ms' }, 'model': { 'layers': [ { 'gradient': '20MB' } ] }"
 		" } ], 'flows': [ { 'pairs': [ %s ], 'size': '1GB', 'transport': 'dctcp',"
 		"   'stop': 'jobs_done' } ], 'stop': { 'when': 'jobs_done', 'after': '10s' } }",
-		fidelity, slots, flows);
+		fidelity, queues, slots, flows);
 	run_to(&run, END_JOBS_DONE);
 	time = jobs_report(run.s->jobs)->records[0].communication;
 	run_free(&run);
@@ -173,16 +174,27 @@ static double beside_flows(const char *fidelity, unsigned slots, const char *flo
 Test(fluid_plans, fixed_windows_beside_flows)
 {
 	static const char *const flows[] = { "[2, 10]", "[2, 10], [3, 11], [4, 12], [5, 13]" };
+	static const char marks[] = "'buffer': '4MB', 'ecn': { 'threshold': '129kB' }";
 
 	for (unsigned slots = 64; slots <= 512; slots *= 2)
 		for (int i = 0; i < 2; i++) {
-			double packets = beside_flows("packet", slots, flows[i]);
-			double fluid = beside_flows("fluid", slots, flows[i]);
+			double packets = beside_flows("packet", marks, slots, flows[i]);
+			double fluid = beside_flows("fluid", marks, slots, flows[i]);
 
 			cr_expect_float_eq(packets / fluid, 1, 0.05,
 					   "%u slots, %s: %.6f s, not %.6f s", slots, flows[i],
 					   packets, fluid);
 		}
+}
+
+/* A threshold of 85 packets marks nothing in a queue of 100 kB, which holds 65. */
+Test(fluid_plans, threshold_above_the_buffer)
+{
+	double marked = beside_flows("fluid", "'buffer': '100kB', 'ecn': { 'threshold': '85pkt' }",
+				     64, "[2, 10]");
+	double never = beside_flows("fluid", "'buffer': '100kB', 'ecn': false", 64, "[2, 10]");
+
+	cr_expect_eq(marked, never, "%.9f s, not %.9f s", marked, never);
 }
 
 /* What fluid leaves out of ESA with `index: hash`: of four racks three share a link (ECMP), and the
