@@ -174,6 +174,9 @@ Test(sharp, without_resources)
 	expect_ran_as("", all);
 	expect_ran_as("'osts': 64, 'quota': 0.4",
 		      (const char *const[]){ "sharp", "sharp", "ring with 14 of 25 OSTs" });
+	expect_ran_as("'osts': 100, 'quota': 0.57", /* 100 * 0.57 is 56.99 */
+		      (const char *const[]){ "sharp", "ring with 43 of 57 OSTs",
+					     "ring with 43 of 57 OSTs" });
 	expect_ran_as("'sat_trees': 1",
 		      (const char *const[]){ "sharp", "ring with 0 of 1 SAT trees",
 					     "ring with 0 of 1 SAT trees" });
