@@ -131,6 +131,19 @@ static inline void bench_check_node(struct bench *bench, struct panama_sequence 
 	}
 }
 
+/* What event logs call the chunk of a worker's packet is the chunk of its value. */
+static inline void bench_check_about(const struct bench *bench,
+				     const struct panama_sequence *sequence, uint32_t host,
+				     const struct packet *packet)
+{
+	const struct panama_worker *worker = ina_worker_on(&sequence->job->base, host);
+	struct packet_about told;
+
+	cr_assert(bench->real->about(bench->real_self, packet, &told));
+	cr_assert_eq(packet->value, exact_contribution(&sequence->job->base.exact,
+						       worker->base.number, told.chunk));
+}
+
 static inline void bench_at_switch(void *self, uint32_t sw, uint32_t back, struct packet *packet,
 				   struct switch_actions *actions)
 {
@@ -142,6 +155,8 @@ static inline void bench_at_switch(void *self, uint32_t sw, uint32_t back, struc
 	bench->from_hosts += !result && bench->net->ports[back].to_host;
 	if (sequence)
 		bench_watch_workers(bench, sequence->job);
+	if (sequence && !result && bench->net->ports[back].to_host)
+		bench_check_about(bench, sequence, bench->net->ports[back].to, packet);
 	bench->real->at_switch(bench->real_self, sw, back, packet, actions);
 	if (sequence)
 		bench_check_node(bench, sequence, &sequence->nodes[sequence->node_of_switch[sw]]);
