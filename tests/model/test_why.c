@@ -2,7 +2,7 @@
  * whatever happens to it. */
 #include "model_run.h"
 
-#include "why/why.h"
+#include "why/why_parts.h"
 
 #define X    160000 /* ps on the wire of a chunk of SwitchML at 10 Gbps, as in test_jobs.c */
 #define WAY  (2 * X + 2500000) /* of a chunk, and of its sum back, on an idle star */
@@ -152,6 +152,47 @@ Test(why, an_idle_path_is_wire)
 	cr_assert_eq(look.count, 2);
 	for (size_t i = 0; i < 2; i++)
 		expect_causes(&look.rows[i], expected);
+	look_away(&look);
+	run_free(&run);
+}
+
+/* The longest time in which a worker's own packets kept its NIC busy right before another, of those
+ * that leave now. */
+static sim_time longest_turn(const struct why *why, sim_time now)
+{
+	sim_time longest = 0;
+
+	for (size_t i = 1; i < why->step_count; i++) {
+		const struct why_step *step = &why->steps[i];
+
+		if (step->users && !step->hop && step->sent == now && step->behind_own > longest)
+			longest = step->behind_own;
+	}
+	return longest;
+}
+
+/* Bursts of 12 packets, so at most 11 are right before another. Four are in the port at a time, so
+ * its ring holds the last 8. */
+Test(why, turns_of_a_burst)
+{
+	sim_time longest = 0;
+	struct run run;
+	struct look look;
+
+	run_build(&run,
+		  "{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': 4, 'link': {"
+		  " 'rate': '10Gbps', 'delay': '10ns' }, 'switch': { 'latency': '100ns' } },"
+		  " 'schemes': { 'switchml': { 'slots': 12 } }, 'jobs': [ { 'workers': [0, 1],"
+		  " 'iterations': 3, 'all_reduce': 'switchml', 'model': { 'layers': ["
+		  " { 'gradient': '1536B', 'forward': '50us' } ] } } ] }");
+	look_on(&look, &run);
+	while (sim_observe(&run.s->sim, 1, run.s->observer)) {
+		sim_time turn = longest_turn(look.why, run.s->sim.now);
+
+		longest = turn > longest ? turn : longest;
+	}
+	cr_expect_eq(look.cause[WHY_UNEXPLAINED], 0);
+	cr_expect(longest > 6 * X && longest <= 11 * X, "%lu x", (unsigned long)(longest / X));
 	look_away(&look);
 	run_free(&run);
 }
