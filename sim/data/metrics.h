@@ -41,7 +41,8 @@
 #define JOB_OTHER_METRICS(ROW)                                                                     \
 	ROW(slowdown, "slowdown", true, "", "job slowdown", "slowdown", "0.1",                     \
 	    "jct_s / ideal_jct_s, waiting included; only of jobs that have an ideal. It is "       \
-	    "below 1 where packets are a little faster than the closed form; "                     \
+	    "below 1 where packets are faster than the closed form: a little, or much "            \
+	    "where a message is shorter than a segment, as paths are timed for full frames; "      \
 	    "models/fluid/findings.md says how close the two are.")                                \
 	ROW(algbw, "algbw_bytes_per_s", true, "", "algorithm bandwidth of jobs", "algbw", "0.2",   \
 	    "Algorithm bandwidth as NCCL's tests define it, size / time: gradient_bytes * "        \

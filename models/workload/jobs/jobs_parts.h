@@ -246,8 +246,10 @@ bool job_replace_hosts(struct job *job);
 /* jobs.c: what a job is to its scheme, hosts included once it has them. */
 struct collective_job job_spec(struct job *job);
 
-/* job_ideal.c: JCT alone on an idle network, without jitter; 0 where there is no closed form. The
- * job's scheme must have finished, so that its resources are free. */
+/* job_ideal.c: JCT alone on an idle network, without jitter; 0 where there is no closed form. This
+ * is no lower bound: paths are timed for full frames, so where a message is shorter than a segment
+ * it is above the JCT, by the time of a full frame less that of the message at each link but the
+ * first of each step. The job's scheme must have finished, so that its resources are free. */
 sim_time job_ideal(struct job *job);
 
 #define ESTIMATE_FROM 20 /* iterations, of which the first half is left out */
