@@ -7,6 +7,7 @@
 
 #include <math.h>
 
+#define PARTS   "'all_reduce': 'ring', 'reduce_scatter': 'sharp', 'all_gather': 'sharp'"
 #define PAYLOAD 1024
 #define WIRE    1100 /* 56 bytes of headers, 20 of preamble and gap */
 
@@ -124,6 +125,18 @@ Test(sharp, operations_in_osts)
 		     ceil(1000 / 23.0) * round_trip(2, 1), "LLT", 23);
 	expect_close(time_of(star, "'threshold': '1GB', 'osts': 100, 'quota': 0.06", 8, "1024000B"),
 		     ceil(1000 / 6.0) * round_trip(2, 1), "LLT", 6);
+}
+
+/* An operation of just the threshold streams, and one of a byte less, in as many packets, too. */
+Test(sharp, operations_of_the_threshold)
+{
+	static const char star[] = "'kind': 'star', 'hosts': 8, " LINK;
+	double stream = 1000 * PAYLOAD / RATE + round_trip(2, 1);
+
+	expect_close(time_of(star, "'threshold': '1024000B'", 8, "1024000B"), stream, "SAT", 0);
+	expect_close(time_of(star, "'threshold': '1024000B'", 8, "1023999B"), stream, "SAT", 1);
+	expect_close(time_of(star, "'threshold': '1024001B'", 8, "1024000B"),
+		     ceil(1000 / 23.0) * round_trip(2, 1), "LLT", 1);
 }
 
 /* A window is whole packets, of which there are two at least. */
@@ -269,6 +282,30 @@ Test(sharp, who_is_late_holds_the_lock)
 	}
 }
 
+#define QUEUED(at)                                                                                 \
+	"{ 'workers': 4, 'all_reduce': 'sharp', 'restart_delay': '10us', 'arrival': { 'at': '" at  \
+	"' }, 'model': { 'layers': [ { 'gradient': '4MB' } ] } }"
+
+/* A host of the last of three jobs fails while the job waits for the lock: it leaves the queue and
+ * begins again on another host, and who waits before it gets the lock in its turn. */
+Test(sharp, leaves_the_queue_for_a_lock)
+{
+	struct run run;
+
+	run_build(&run, "{ 'name': 't', 'topology': { " STAR
+			" }, 'schemes': { 'sharp': { 'trees': 1, 'lock': 'operation' } }, "
+			"'failures': { 'events': [ { 'fails': 'h8', 'at': '100us' } ], "
+			"'reroute_delay': '5us', 'controller_delay': '5us' }, 'jobs': [ " QUEUED(
+				"0us") ", " QUEUED("10us") ", " QUEUED("20us") " ] }");
+	run_until(&run, 90 * PS_PER_US);
+	cr_expect_not_null(((struct sharp_scheme *)run.s->schemes[SCHEME_sharp])->queue->behind);
+	run_to(&run, END_ALL_DONE);
+	cr_expect_lt(jobs_of(&run)[0].finish, jobs_of(&run)[1].finish);
+	cr_expect_lt(jobs_of(&run)[1].finish, jobs_of(&run)[2].finish);
+	expect_nothing_left(&run);
+	run_free(&run);
+}
+
 /* Jobs of one tree that meet at no switch do not wait for each other. */
 Test(sharp, locks_parts_of_a_tree)
 {
@@ -287,6 +324,10 @@ Test(sharp, locks_parts_of_a_tree)
 }
 
 /* --- loss --- */
+
+#define PART_RACKS                                                                                 \
+	"'kind': 'leaf-spine', 'leaves': 2, 'spines': 1, 'hosts_per_leaf': 2, 'link': { 'rate': "  \
+	"'10Gbps' }"
 
 struct losses {
 	uint64_t seen, first, count;
@@ -336,6 +377,96 @@ Test(sharp, each_packet_lost_in_turn)
 		for (unsigned c = 0; c < 3; c++)
 			for (uint64_t n = 0; n < packets; n++)
 				run_with_losses(sharp[i], n, counts[c]);
+	}
+}
+
+struct again {
+	uint64_t sent, resent, ends; /* what rank 0 has sent up to, and again; ends of these */
+	uint64_t last, end;          /* the chunk that it sent last again, and that of an end */
+	bool lost;
+};
+
+/* Chunk 5 of rank 0. */
+static bool lose_chunk(void *owner, uint32_t port, const struct packet *packet)
+{
+	struct again *again = owner;
+	bool resent = packet->flags & PACKET_RETRANSMIT, ends = packet->slot == SHARP_END;
+
+	if (port != 0 || packet->flags & SHARP_ACK)
+		return false;
+	if (!resent && !again->resent)
+		again->sent = packet->chunk;
+	if (resent) {
+		again->resent++;
+		again->last = packet->chunk;
+		again->ends += ends;
+		again->end = ends ? packet->chunk : again->end;
+	}
+	if (packet->chunk != 5 || again->lost)
+		return false;
+	again->lost = true;
+	return true;
+}
+
+/* A rank that goes back in the midst of an operation wants one answer about all that it sends
+ * again, with the last of it. */
+Test(sharp, what_is_sent_again_has_one_end)
+{
+	struct again again = { 0 };
+	struct network_faults faults = { .lose = lose_chunk, .owner = &again };
+	struct run run;
+
+	build(&run, STAR, "",
+	      "{ 'workers': 4, 'all_reduce': 'sharp', 'model': { 'layers': [ { 'gradient': '1MB' } "
+	      "] } }");
+	network_inject(&run.s->topo.net, &faults);
+	run_to(&run, END_JOBS_DONE);
+	cr_expect_lt(again.sent, 900);
+	cr_expect_eq(again.resent, again.sent - 5 + 1);
+	cr_expect_eq(again.last, again.sent);
+	cr_expect_eq(again.ends, 1, "%lu of %lu", (unsigned long)again.ends,
+		     (unsigned long)again.resent);
+	cr_expect_eq(again.end, again.sent);
+	run_free(&run);
+}
+
+struct lost_result {
+	const struct network *net;
+	uint32_t host;
+	bool lost;
+};
+
+static bool lose_result(void *owner, uint32_t port, const struct packet *packet)
+{
+	struct lost_result *result = owner;
+	bool lose = !result->lost && result->net->ports[port].to == result->host &&
+		    packet->flags & PACKET_RESULT && !(packet->flags & SHARP_ACK);
+
+	result->lost |= lose;
+	return lose;
+}
+
+/* The only result is lost on its way to one of two ranks. The switch sends it again a timeout after
+ * it has left, whichever of the two has acknowledged it in the meantime. */
+Test(sharp, timeout_of_a_result)
+{
+	double way = WIRE / 25e9 + 500e-9;
+
+	for (uint32_t host = 0; host < 2; host++) {
+		struct lost_result result = { .host = host };
+		struct network_faults faults = { .lose = lose_result, .owner = &result };
+		struct run run;
+		double t;
+
+		build(&run, STAR, "'timeout': '50us'",
+		      "{ 'workers': 2, 'all_reduce': 'sharp', 'model': { 'layers': [ { 'gradient': "
+		      "'1KB' } ] } }");
+		result.net = &run.s->topo.net;
+		network_inject(&run.s->topo.net, &faults);
+		run_to(&run, END_JOBS_DONE);
+		t = jobs_report(run.s->jobs)->durations[0];
+		cr_expect_float_eq(t, round_trip(2, 1) + 50e-6, way / 10, "host %u: %g", host, t);
+		run_free(&run);
 	}
 }
 
@@ -395,6 +526,31 @@ Test(sharp, late_ranks)
 	cr_expect_eq(stats.retransmissions, 0);
 	cr_expect_gt(stats.reminders, 100);
 	run_free(&run);
+}
+
+/* Nobody asks for room who has no more to send: an operation of just the window of all nodes. */
+Test(sharp, late_ranks_of_one_window)
+{
+	static const char *const sizes[] = { "4096B", "5120B" };
+
+	for (unsigned i = 0; i < 8; i++) {
+		struct collective_stats stats = { 0 };
+		struct run run;
+
+		run_build(&run,
+			  "{ 'name': 't', 'seed': %u, 'topology': { " PART_RACKS " }, 'schemes': { "
+			  "'sharp': { 'timeout': '50us', 'threshold': '0B', 'window': '4096B', "
+			  "'quota': 0.001 } }, 'jobs': [ { 'workers': 4, 'all_reduce': 'sharp', "
+			  "'start_jitter': '2ms', 'model': { 'layers': [ { 'gradient': '%s' } ] } "
+			  "} ] }",
+			  i / 2 + 1, sizes[i % 2]);
+		run_to(&run, END_ALL_DONE);
+		jobs_stats(run.s->jobs, &stats);
+		cr_expect_eq(stats.timeouts, 0);
+		cr_expect(i % 2 ? stats.reminders > 0 : stats.reminders == 0, "seed %u: %lu",
+			  i / 2 + 1, (unsigned long)stats.reminders);
+		run_free(&run);
+	}
 }
 
 /* Nor where one comes late in the midst of others, when hosts, switches and the root wait for room:
@@ -489,6 +645,35 @@ Test(sharp, why)
 	cr_expect_lt((double)causes[WHY_QUOTA], 0.01 * (double)all);
 }
 
+/* --- who waits --- */
+
+static void expect_report(const char *job, const char *words)
+{
+	char *text = NULL;
+	size_t length = 0;
+	FILE *to = open_memstream(&text, &length);
+	struct run run;
+
+	run_build(&run,
+		  "{ 'name': 't', 'topology': { " STAR " }, 'jobs': [ { 'workers': 4, %s, 'model': "
+		  "{ 'layers': [ { 'gradient': '1MB' } ] } } ], 'stop': { 'after': '20us' } }",
+		  job);
+	run_to(&run, END_TIME_LIMIT);
+	simulation_report(run.s, to);
+	fclose(to);
+	cr_expect_not_null(strstr(text, words), "no \"%s\" in %s", words, text);
+	free(text);
+	run_free(&run);
+}
+
+/* An all-reduce is counted in packets, a part in rows of one for each rank: 245 of 256 elements for
+ * 62,500, and 977 for all. */
+Test(sharp, says_what_it_counts)
+{
+	expect_report("'all_reduce': 'sharp'", " of 977 chunks, has sent ");
+	expect_report(PARTS ", 'sharding': 'optimizer'", " of 245 rows, has sent ");
+}
+
 /* --- mistakes --- */
 
 Test(sharp, mistakes)
@@ -503,8 +688,6 @@ Test(sharp, mistakes)
 }
 
 /* --- reduce-scatter and all-gather --- */
-
-#define PARTS "'all_reduce': 'ring', 'reduce_scatter': 'sharp', 'all_gather': 'sharp'"
 
 static double time_of_parts(const char *topology, unsigned workers, const char *sharding)
 {
@@ -598,10 +781,6 @@ Test(sharp, parts_on_static_trees)
 	cr_expect_gt(one, 1.1 * own);
 	cr_expect_gt(turns, 1.2 * own);
 }
-
-#define PART_RACKS                                                                                 \
-	"'kind': 'leaf-spine', 'leaves': 2, 'spines': 1, 'hosts_per_leaf': 2, 'link': { 'rate': "  \
-	"'10Gbps' }"
 
 struct part_losses {
 	uint64_t seen, first, count;
