@@ -297,6 +297,28 @@ Test(atp_racks, fat_tree)
 	bench_close(&bench);
 }
 
+/* Either spine fails for good. The job goes on over the other, to both of its servers, and no sum
+ * is worked out again. */
+Test(atp_racks, a_spine_fails)
+{
+	for (unsigned spine = 0; spine < 2; spine++) {
+		struct bench bench;
+
+		bench_open(
+			&bench, SCHEME_atp,
+			"{\"name\": \"t\", \"topology\": {\"kind\": \"leaf-spine\", \"leaves\": 2, "
+			"\"spines\": 2, \"hosts_per_leaf\": 3}, \"failures\": {\"events\": "
+			"[{\"fails\": \"spine%u\", \"at\": \"20us\"}], \"reroute_delay\": \"5us\", "
+			"\"controller_delay\": \"5us\"}, \"jobs\": [{\"workers\": [0, 1, 3, 4], "
+			"\"servers\": [2, 5], \"all_reduce\": \"atp\", \"model\": {\"layers\": "
+			"[{\"gradient\": \"512000B\"}]}}]}",
+			spine);
+		atp_finish(&bench, 4 * 2000);
+		cr_expect_gt(bench.resends, 0);
+		bench_close(&bench);
+	}
+}
+
 /* 31 inputs fit at either level. */
 Test(atp_racks, thirty_one_inputs)
 {
@@ -564,18 +586,26 @@ Test(atp_index, positions_take_the_first_hash_that_is_left)
 	bench_close(&bench);
 }
 
-/* All workers hold one table. What it has of the indices that nobody used before, the server gave,
- * in order; and it gave some. */
+#define INDICES 130
+
+/* All workers hold one table of different indices. What it has of the indices that nobody used
+ * before, the server gave, in order; and it gave some. */
 static void expect_given_indices(const struct pool_job *job)
 {
 	const struct atp_server *server = job->servers[0].state;
 	const uint16_t *table = pool_worker(job, 0)->state;
+	bool taken[INDICES] = { false };
 	unsigned given = 0, others = 0;
 
 	for (uint32_t i = 0; i < server->count; i++)
 		for (uint32_t position = 0; position < 60; position++)
 			*(i < server->next ? &given : &others) +=
 				table[position] == server->unused[i];
+	for (uint32_t position = 0; position < 60; position++) {
+		cr_assert_lt(table[position], INDICES);
+		cr_expect_not(taken[table[position]], "index %u twice", table[position]);
+		taken[table[position]] = true;
+	}
 	cr_expect_gt(given, 0);
 	cr_expect_eq(others, 0);
 	for (uint32_t w = 1; w < job->base.spec.workers; w++)
@@ -598,7 +628,7 @@ Test(atp_index, rehash_ends_collisions)
 			   "\"%s\", \"positions\": 60, \"memory\": \"%uB\"}}, \"jobs\": "
 			   "[{\"count\": 2, \"workers\": 4, \"all_reduce\": \"atp\", \"model\": "
 			   "{\"layers\": [{\"gradient\": \"5120000B\"}]}}]}",
-			   m ? "rehash" : "position", 130 * 256);
+			   m ? "rehash" : "position", INDICES * 256);
 		sim_run(&bench.s->sim, 200000);
 		if (m)
 			expect_given_indices(bench_job(&bench, 0));

@@ -124,6 +124,13 @@ static inline void tap_host(void *self, uint32_t host, const struct packet *pack
 		bench->after(bench, host, packet);
 }
 
+static inline void tap_reroute(void *self)
+{
+	struct bench *bench = self;
+
+	bench->real->reroute(bench->real_self);
+}
+
 /* Builds what the text says, with the tap in place; `scheme` is enum scheme_index. */
 static inline void bench_open(struct bench *bench, unsigned scheme, const char *fmt, ...)
 {
@@ -147,9 +154,9 @@ static inline void bench_open(struct bench *bench, unsigned scheme, const char *
 	bench->net = &bench->s->topo.net;
 	bench->real = bench->net->protocols[bench->scheme->base.protocol].ops;
 	bench->real_self = bench->net->protocols[bench->scheme->base.protocol].self;
-	bench->tap = (struct protocol_ops){ .name = "tap",
-					    .deliver = tap_host,
-					    .at_switch = tap_switch };
+	bench->tap = (struct protocol_ops){
+		.name = "tap", .deliver = tap_host, .at_switch = tap_switch, .reroute = tap_reroute
+	};
 	bench->net->protocols[bench->scheme->base.protocol].ops = &bench->tap;
 	bench->net->protocols[bench->scheme->base.protocol].self = bench;
 }
