@@ -58,6 +58,15 @@ says r/flows.csv "leaf0 spine1 leaf1,leaf1 spine1 leaf0"
 says r/failures.csv "^spine0,0.002,0.003,,[1-9]"
 says r/failures.csv "^spine1,0.002,,0.0021,"
 
+# RoCE behind either spine goes on by the other, after its timeout at the latest
+for spine in 0 1; do
+	scenario "$leaf_spine" "{ \"fails\": \"spine$spine\", \"at\": \"2ms\" }" \
+		'"roce": { "rto": "1ms", "window": "100kB" }, "flows": [ { "size": "10MB", "transport": "roce", "pairs": [[0, 3]] } ]' \
+		', "reroute_delay": "200us"'
+	ends 0 run t.json --out r --force
+	late 0 1200
+done
+
 # no way left
 scenario "$leaf_spine" '{ "fails": "h3", "at": "2ms" }' '"flows": [ { "size": "10MB", "pairs": [[0, 3], [1, 2]] } ]'
 ends 4 run t.json --out r --force
