@@ -9,6 +9,8 @@
 #include "transport/cc/dcqcn.h"
 #include "transport/roce_conn.h"
 
+#include <stdlib.h>
+
 #define SENT_MAX 65536
 
 #define NETWORK                                                                                    \
@@ -605,5 +607,47 @@ Test(roce, teardown)
 	run_to(&run, END_TIME);
 	cr_expect_eq(flows_finished(run.s->flows), 1);
 	cr_expect_eq(roce_open_count(roce), 0);
+	run_free(&run);
+}
+
+/* --- runs that repeat themselves --- */
+
+static bool is_left(const struct repeat *reader, uint64_t packets)
+{
+	for (size_t i = 0; i < reader->left_count; i++)
+		if (reader->counts.of[reader->left[i].index] == packets)
+			return true;
+	return false;
+}
+
+/* What is skipped ends before the end of each message, until which a sender has so many packets to
+ * send and so many to see acknowledged: here of 9,766, of 10 and of 20 packets. */
+Test(roce, skips_end_before_messages)
+{
+	static const uint64_t packets[] = { 9766, 9766 + 10, 9766 + 10 + 20 };
+	struct watch watch = { .lose = NULL };
+	struct repeat reader = { 0 };
+	const struct roce_tx *tx;
+	uint64_t first;
+	struct run run;
+
+	build(&run, &watch, 10000000, "roce", "");
+	run_until(&run, 100 * PS_PER_US);
+	tx = &run.s->roce->conns[0]->tx;
+	first = tx->messages[tx->oldest & tx->mask].first;
+	roce_post(run.s->roce, 0, 10 * 1024);
+	roce_post(run.s->roce, 0, 20 * 1024);
+	reader.sim = &run.s->sim;
+	roce_repeat(run.s->roce, &reader);
+	cr_assert_gt(tx->una, first);
+	for (unsigned i = 0; i < 3; i++) {
+		cr_expect(is_left(&reader, first + packets[i] - tx->nxt), "message %u: to be sent",
+			  i);
+		cr_expect(is_left(&reader, first + packets[i] - tx->una), "message %u: in flight",
+			  i);
+	}
+	free(reader.same.of);
+	free(reader.counts.of);
+	free(reader.left);
 	run_free(&run);
 }
