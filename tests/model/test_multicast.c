@@ -271,13 +271,33 @@ Test(multicast, lost_for_several)
 
 /* --- late ranks --- */
 
-/* Whoever is waited for has sent nothing, so nothing is sent twice, however often it is asked. */
+/* Whether a rank that has no all-gather under way has run out of time for one. */
+static bool waits_too_early(const struct run *run)
+{
+	const struct ina_scheme *scheme = run->s->schemes[SCHEME_multicast];
+	const struct ina_job *job = scheme->jobs.count ? ina_find(&scheme->jobs, 0) : NULL;
+
+	for (uint32_t w = 0; job && w < job->spec.workers; w++) {
+		const struct multicast_worker *worker = (void *)ina_worker(job, w);
+
+		if (worker->base.results == ina_available(&worker->base) && worker->backoff)
+			return true;
+	}
+	return false;
+}
+
+/* Whoever is waited for has sent nothing, so nothing is sent twice, however often it is asked. It
+ * has no cut-off time until it begins, whatever comes before. */
 Test(multicast, late_ranks)
 {
 	struct collective_stats stats = { 0 };
 	struct run run;
 
 	build(&run, RACKS, CONF, SMALL("'start_jitter': '2ms', "));
+	for (sim_time at = 0; at < 5000 * PS_PER_US; at += 50 * PS_PER_US) {
+		run_until(&run, at);
+		cr_expect_not(waits_too_early(&run), "at %g s", seconds_of(at));
+	}
 	run_to(&run, END_ALL_DONE);
 	jobs_stats(run.s->jobs, &stats);
 	cr_expect_gt(stats.timeouts, 10);

@@ -115,16 +115,18 @@ Test(panama_window, fixed)
 	cr_expect_eq(window.cwnd, 30);
 }
 
-/* Many unmarked results at once are the same as one by one, from any place in a round, up to the
- * cap and beyond. */
+/* Many unmarked results at once are the same as one by one, from any place in a round, with marks
+ * in it or without, up to the cap and beyond. */
 Test(panama_window, unmarked_results_at_once)
 {
 	for (uint64_t results = 0; results < 5000; results += 37) {
 		struct panama_window at_once, window;
+		uint64_t before = 11 + results % 40;
 
 		panama_window_init(&window, &figure5, 80);
-		for (unsigned i = 0; i < 11 + results % 40; i++)
-			panama_window_result(&window, &figure5, i < 2, 80);
+		for (uint64_t i = 0; i < before; i++)
+			panama_window_result(&window, &figure5,
+					     results % 2 ? i + 1 == before : i < 2, 80);
 		at_once = window;
 		for (uint64_t i = 0; i < results; i++)
 			panama_window_result(&window, &figure5, false, 80);
