@@ -870,6 +870,7 @@ static void expect_open(const struct esa_server *esa, const uint64_t *chunks, un
 	for (unsigned i = 0; i < count; i++) {
 		cr_assert_eq(index, chunks[i], "%" PRIu64 " is open, not %" PRIu64, index,
 			     chunks[i]);
+		cr_assert(esa->entries[index & esa->mask].open);
 		index = esa->entries[index & esa->mask].following;
 	}
 	cr_assert_eq(index, ESA_NONE);
@@ -910,5 +911,37 @@ Test(esa_cases, the_ring_of_sums_turns_over_entries)
 	bench.owner = &turned;
 	esa_finish(&bench, 3 * 4000);
 	cr_expect_gt(turned.late, turned.early);
+	bench_close(&bench);
+}
+
+/* Makes the ring of sums wider by just one chunk: what is open in the last place stays open. */
+static void open_over_the_end(struct bench *bench, uint32_t node, const struct packet *packet)
+{
+	struct turned *turned = bench->owner;
+	struct esa_server *esa = esa_server_of(bench, 0);
+	uint64_t last = esa->mask;
+
+	(void)node, (void)packet;
+	if (turned->late)
+		return;
+	*turned = (struct turned){ last - 1, last + 1 };
+	cr_assert_eq(last, esa->server->sums.mask);
+	cr_assert_not_null(esa_entry_open(esa, turned->early));
+	cr_assert_not_null(esa_entry_open(esa, turned->late));
+	cr_assert_gt(esa->mask, last);
+	expect_open(esa, (uint64_t[]){ turned->early, turned->late }, 2);
+}
+
+Test(esa_cases, the_ring_of_sums_grows_at_its_end)
+{
+	struct turned turned = { 0 };
+	struct bench bench;
+
+	esa_star(&bench, 3, "", "\"initial_timeout\": \"1s\", \"max_timeout\": \"1s\"", "",
+		 1000 * 256);
+	bench.after = open_over_the_end;
+	bench.owner = &turned;
+	esa_finish(&bench, 3 * 1000);
+	cr_expect_gt(turned.late, 0);
 	bench_close(&bench);
 }
