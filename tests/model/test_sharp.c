@@ -470,6 +470,41 @@ Test(sharp, timeout_of_a_result)
 	}
 }
 
+struct lost_results {
+	uint32_t port;
+	uint64_t seen;
+};
+
+/* The first 40 results for a rank. */
+static bool lose_results(void *owner, uint32_t port, const struct packet *packet)
+{
+	struct lost_results *losses = owner;
+
+	return port == losses->port && packet->flags & PACKET_RESULT &&
+	       !(packet->flags & SHARP_ACK) && losses->seen++ < 40;
+}
+
+/* A switch sends results again as it sent them, one after the other: they hardly queue. */
+Test(sharp, what_is_sent_again_does_not_queue)
+{
+	struct lost_results losses = { 0 };
+	struct network_faults faults = { .lose = lose_results, .owner = &losses };
+	const struct network *net;
+	struct run run;
+
+	build(&run, STAR, "",
+	      "{ 'workers': 4, 'all_reduce': 'sharp', 'model': { 'layers': [ { 'gradient': '1MB' } "
+	      "] } }");
+	net = &run.s->topo.net;
+	losses.port = net->cold[0].reverse;
+	network_inject(&run.s->topo.net, &faults);
+	run_to(&run, END_JOBS_DONE);
+	cr_expect_gt(losses.seen, 977 + 39);
+	cr_expect_leq(net->ports[losses.port].max_backlog_ns, 2 * WIRE / 25, "%u ns",
+		      net->ports[losses.port].max_backlog_ns);
+	run_free(&run);
+}
+
 /* A window takes 655 us to send, and the timeout is 100 us, where three jobs fill queues. A switch
  * asks its parent what that has; one that goes back as far each time never comes to what lacks. */
 Test(sharp, window_longer_than_the_timeout)
