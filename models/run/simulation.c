@@ -313,7 +313,7 @@ struct simulation *simulation_build(const struct scenario *scenario, const char 
 	if (!open_tables(s, dir, &tables, error))
 		goto failed;
 	s->jobs = jobs_new(&env, scenario_jobs(scenario), scenario->jobs.count, s->runs,
-			   &scenario->cluster, &times, path, &tables.jobs, error);
+			   &scenario->cluster, &times, &tables.jobs, error);
 	if (!s->jobs)
 		goto failed;
 	s->flows = flows_new(

@@ -430,24 +430,22 @@ static double check_job_trace(const struct looking *look, const struct job_group
 			      const char *pointer)
 {
 	const char *where = conf_at(look->doc, "%s/arrival/trace", pointer);
-	struct job_trace trace;
+	const struct job_trace *trace = group->arrival.jobs;
+	char *error = job_group_trace_mistake(group, look->machines - look->pool, look->pool);
 	sim_time longest = 0;
-	char *error;
 
-	if (!job_group_trace(group, conf_path(look->doc), look->machines - look->pool, look->pool,
-			     &trace, &error)) {
+	if (error) {
 		report_error(look, where, error);
 		return 0;
 	}
-	if (!trace.count)
+	if (!trace->count)
 		conf_error(look->doc, where, "there is no job in this trace");
-	if (group->iterations_form == ITERATIONS_RULE && !trace.durations)
+	if (group->iterations_form == ITERATIONS_RULE && !trace->durations)
 		conf_error(look->doc, where,
 			   "the trace has no column duration_s, which \"iterations\": \"duration\" "
 			   "is about");
-	for (size_t i = 0; i < trace.count; i++)
-		longest = trace.jobs[i].duration > longest ? trace.jobs[i].duration : longest;
-	job_trace_release(&trace);
+	for (size_t i = 0; i < trace->count; i++)
+		longest = trace->jobs[i].duration > longest ? trace->jobs[i].duration : longest;
 	return seconds_of(longest);
 }
 

@@ -284,19 +284,15 @@ static void add_jobs(struct basis *basis, const struct job_group_conf *group, do
 static void add_trace(struct basis *basis, const struct job_group_conf *group, double compute_s,
 		      const struct job_models *models, struct scenario_cost *cost)
 {
-	struct job_trace trace;
-	uint32_t hosts = (uint32_t)basis->hosts;
+	const struct job_trace *trace = group->arrival.jobs;
 
-	if (!job_group_trace(group, basis->path, hosts, hosts, &trace, NULL))
-		return;
-	for (size_t i = 0; i < trace.count; i++)
-		add_jobs(basis, group, 1, (double)job_trace_workers(group, &trace.jobs[i]),
+	for (size_t i = 0; i < trace->count; i++)
+		add_jobs(basis, group, 1, (double)job_trace_workers(group, &trace->jobs[i]),
 			 group->iterations_form == ITERATIONS_RULE && compute_s > 0
-				 ? seconds_of(trace.jobs[i].duration) / group->arrival.speedup /
+				 ? seconds_of(trace->jobs[i].duration) / group->arrival.speedup /
 					   compute_s
 				 : (double)group->iterations,
 			 compute_s, models, cost);
-	job_trace_release(&trace);
 }
 
 static void add_job_group(struct basis *basis, const struct job_group_conf *group,

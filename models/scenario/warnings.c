@@ -565,27 +565,19 @@ static void warn_columns(struct conf_doc *doc, const char *where, const char *un
 			  "\"iterations\" is a number, or the model computes nothing");
 }
 
-static void warn_job_trace(const struct scenario *scenario, size_t i, struct conf_doc *doc)
-{
-	const struct job_group_conf *group = &scenario_jobs(scenario)[i];
-	uint32_t hosts = machine_count(&scenario->machine, topology_hosts(&scenario->topology));
-	struct job_trace trace;
-
-	if (!job_group_trace(group, conf_path(doc), hosts, hosts, &trace, NULL))
-		return;
-	warn_columns(doc, conf_at(doc, "/jobs/%zu/arrival/trace", i), trace.unread,
-		     trace.durations && group->iterations_form == ITERATIONS_NUMBER);
-	job_trace_release(&trace);
-}
-
 static void warn_traces(const struct scenario *scenario, struct conf_doc *doc)
 {
 	uint32_t hosts = topology_hosts(&scenario->topology);
 
-	for (size_t i = 0; i < scenario->jobs.count; i++)
-		if (scenario_jobs(scenario)[i].origin == i &&
-		    scenario_jobs(scenario)[i].arrival.form == JOBS_TRACE)
-			warn_job_trace(scenario, i, doc);
+	for (size_t i = 0; i < scenario->jobs.count; i++) {
+		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
+		const struct job_trace *trace = group->arrival.jobs;
+
+		if (group->origin == i && trace)
+			warn_columns(doc, conf_at(doc, "/jobs/%zu/arrival/trace", i), trace->unread,
+				     trace->durations &&
+					     group->iterations_form == ITERATIONS_NUMBER);
+	}
 	for (size_t i = 0; i < scenario->flows.count; i++) {
 		const struct flow_group_conf *group = &scenario_flows(scenario)[i];
 		struct flow_trace trace;

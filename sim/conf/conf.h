@@ -176,6 +176,8 @@ void conf_doc_free(struct conf_doc *doc);
 
 /* Zeroed memory that lives as long as the document. */
 void *conf_own(struct conf_doc *doc, size_t count, size_t size);
+/* Calls release(item) when the document is freed. */
+void conf_keep(struct conf_doc *doc, void *item, void (*release)(void *item));
 
 const char *conf_path(const struct conf_doc *doc); /* as given; for files found relative to it */
 bool conf_io_error(const struct conf_doc *doc);

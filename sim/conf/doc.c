@@ -12,13 +12,18 @@
 /* Far above any scenario; a limit for /dev/zero and friends. */
 #define MAX_FILE_SIZE ((size_t)256 << 20)
 
+void conf_keep(struct conf_doc *doc, void *item, void (*release)(void *item))
+{
+	doc->owned = array_reserve(doc->owned, doc->owned_count, &doc->owned_capacity,
+				   sizeof(doc->owned[0]));
+	doc->owned[doc->owned_count++] = (struct conf_owned){ item, release };
+}
+
 void *conf_own(struct conf_doc *doc, size_t count, size_t size)
 {
 	void *memory = xcalloc(count == 0 ? 1 : count, size);
 
-	doc->owned = array_reserve(doc->owned, doc->owned_count, &doc->owned_capacity,
-				   sizeof(doc->owned[0]));
-	doc->owned[doc->owned_count++] = memory;
+	conf_keep(doc, memory, free);
 	return memory;
 }
 
@@ -143,7 +148,7 @@ void conf_doc_free(struct conf_doc *doc)
 	for (size_t i = 0; i < doc->override_count; i++)
 		free(doc->override_pointers[i]);
 	for (size_t i = 0; i < doc->owned_count; i++)
-		free(doc->owned[i]);
+		doc->owned[i].release(doc->owned[i].item);
 	cJSON_Delete(doc->resolved);
 	cJSON_Delete(doc->root);
 	free(doc->messages);

@@ -31,6 +31,11 @@ struct conf_value {
 	struct conf_place place;            /* of the value, when the user gave it */
 };
 
+struct conf_owned {
+	void *item;
+	void (*release)(void *item);
+};
+
 struct conf_doc {
 	char *name;
 	char *text;  /* with a NUL after the end */
@@ -46,7 +51,7 @@ struct conf_doc {
 	char **override_pointers;
 	size_t override_count;
 
-	void **owned; /* what the filled structs point to */
+	struct conf_owned *owned; /* what the filled structs point to */
 	size_t owned_count, owned_capacity;
 
 	cJSON *resolved; /* NULL when nothing could be bound */

@@ -77,6 +77,7 @@ bool job_trace_load(struct job_trace *trace, const char *path, char **error)
 	*trace = (struct job_trace){ 0 };
 	if (!csv)
 		return false;
+	trace->path = xstrdup(path);
 	read_jobs(trace, csv);
 	if (csv_close(csv, error))
 		return true;
@@ -99,6 +100,7 @@ void job_trace_release(struct job_trace *trace)
 	job_trace_cut(trace, 0);
 	free(trace->jobs);
 	free(trace->unread);
+	free(trace->path);
 	*trace = (struct job_trace){ 0 };
 }
 

@@ -27,6 +27,7 @@ struct job_trace {
 	size_t count;
 	bool durations; /* it has a column duration_s */
 	char *unread;   /* names of columns that nobody reads, or NULL */
+	char *path;     /* of the file */
 };
 
 struct trace_flow {

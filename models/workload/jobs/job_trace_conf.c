@@ -18,9 +18,10 @@ uint64_t job_trace_workers(const struct job_group_conf *conf, const struct trace
 }
 
 /* Why a job of a trace cannot run; NULL when it can. Caller frees. */
-static char *trace_mistake(const struct job_group_conf *conf, const char *path, uint32_t hosts,
-			   uint32_t pool, const struct trace_job *job)
+static char *job_mistake(const struct job_group_conf *conf, uint32_t hosts, uint32_t pool,
+			 const struct trace_job *job)
 {
+	const char *path = conf->arrival.jobs->path;
 	uint64_t workers = job_trace_workers(conf, job);
 	uint32_t servers = workers > hosts ? 0 : job_group_servers(conf, (uint32_t)workers);
 	uint32_t own = workers > hosts ? 0 : job_group_own_servers(conf, (uint32_t)workers);
@@ -58,15 +59,15 @@ static bool names_alike(const char *a, const char *b)
 }
 
 /* Drops the jobs of a trace that are not of the group's part. */
-static void keep_part(const struct job_group_conf *conf, struct job_trace *trace)
+static void keep_part(const struct job_arrival_conf *arrival, struct job_trace *trace)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < trace->count; i++) {
 		struct trace_job job = trace->jobs[i];
 
-		if (job.scheme != conf->arrival.part_scheme ||
-		    !names_alike(job.model, conf->arrival.part_model))
+		if (job.scheme != arrival->part_scheme ||
+		    !names_alike(job.model, arrival->part_model))
 			continue;
 		trace->jobs[i] = trace->jobs[kept];
 		trace->jobs[kept++] = job;
@@ -74,20 +75,30 @@ static void keep_part(const struct job_group_conf *conf, struct job_trace *trace
 	job_trace_cut(trace, kept);
 }
 
-/* Loads a trace up to the group's limit. *path is the file (caller frees); `path` may be NULL. */
-static bool load_trace(const struct job_group_conf *conf, const char *scenario,
-		       struct job_trace *trace, char **path, char **error)
+static void free_trace(void *trace)
 {
-	char *found = data_file_find(DATA_JOBS, conf->arrival.trace, scenario, error);
-	bool good = found && job_trace_load(trace, found, error);
+	job_trace_release(trace);
+	free(trace);
+}
 
-	if (good && conf->arrival.limit)
-		job_trace_cut(trace, (size_t)conf->arrival.limit);
-	if (path)
-		*path = found;
+/* Loads a trace up to the group's limit. */
+static void load_trace(struct job_arrival_conf *arrival, struct conf_doc *doc)
+{
+	struct job_trace *trace = xcalloc(1, sizeof(*trace));
+	char *error = NULL,
+	     *path = data_file_find(DATA_JOBS, arrival->trace, conf_path(doc), &error);
+
+	conf_keep(doc, trace, free_trace);
+	if (path && job_trace_load(trace, path, &error))
+		arrival->jobs = trace;
 	else
-		free(found);
-	return good;
+		arrival->mistake = conf_at(doc, "%s", error);
+	if (arrival->jobs && arrival->limit)
+		job_trace_cut(trace, (size_t)arrival->limit);
+	if (arrival->jobs && arrival->part)
+		keep_part(arrival, trace);
+	free(path);
+	free(error);
 }
 
 /* --- a group for each model and scheme that a trace names --- */
@@ -178,60 +189,42 @@ static bool model_computes(const struct job_group_conf *group)
 	return computes;
 }
 
-/* Where a group gives no iterations, its jobs go by their durations, if the model computes. */
-static void use_durations(struct conf_list *groups, size_t origin)
-{
-	struct job_group_conf *all = groups->items;
-
-	for (size_t i = 0; i < groups->count; i++)
-		if (all[i].origin == origin && !all[i].iterations_given && model_computes(&all[i]))
-			all[i].iterations_form = ITERATIONS_RULE;
-}
-
 void job_groups_part(struct conf_list *groups, struct conf_doc *doc)
 {
 	size_t count = groups->count, capacity = count;
 
 	for (size_t i = 0; i < count; i++) {
-		group_at(groups, i)->origin = i;
-		model_conf_find(&group_at(groups, i)->model, doc);
+		struct job_group_conf *group = group_at(groups, i);
+
+		group->origin = i;
+		model_conf_find(&group->model, doc);
+		if (group->arrival.form == JOBS_TRACE)
+			load_trace(&group->arrival, doc);
 	}
 	for (size_t i = 0; i < count; i++) {
-		const struct job_group_conf *group = group_at(groups, i);
-		struct job_trace trace;
-		char *error = NULL;
+		const struct job_trace *trace = group_at(groups, i)->arrival.jobs;
 
-		if (group->arrival.form != JOBS_TRACE ||
-		    !load_trace(group, conf_path(doc), &trace, NULL, &error)) {
-			free(error);
-			continue;
-		}
-		if (names_something(&trace))
-			part_group(groups, &capacity, i, &trace, doc);
-		if (trace.durations)
-			use_durations(groups, i);
-		job_trace_release(&trace);
+		if (trace && names_something(trace))
+			part_group(groups, &capacity, i, trace, doc);
 	}
-	for (size_t i = 0; i < groups->count; i++)
-		job_group_find_exchanges(group_at(groups, i));
+	for (size_t i = 0; i < groups->count; i++) {
+		struct job_group_conf *group = group_at(groups, i);
+
+		if (group->arrival.part)
+			load_trace(&group->arrival, doc);
+		if (group->arrival.jobs && group->arrival.jobs->durations &&
+		    !group->iterations_given && model_computes(group))
+			group->iterations_form = ITERATIONS_RULE; /* go by durations */
+		job_group_find_exchanges(group);
+	}
 }
 
-bool job_group_trace(const struct job_group_conf *conf, const char *scenario, uint32_t hosts,
-		     uint32_t pool, struct job_trace *trace, char **error)
+char *job_group_trace_mistake(const struct job_group_conf *conf, uint32_t hosts, uint32_t pool)
 {
-	char *path = NULL, *unwanted = NULL, **mistake = error ? error : &unwanted;
-	bool good = load_trace(conf, scenario, trace, &path, mistake);
+	const struct job_trace *trace = conf->arrival.jobs;
+	char *mistake = trace ? NULL : xstrdup(conf->arrival.mistake);
 
-	if (good && conf->arrival.part)
-		keep_part(conf, trace);
-	for (size_t i = 0; good && i < trace->count; i++) {
-		*mistake = trace_mistake(conf, path, hosts, pool, &trace->jobs[i]);
-		if (!*mistake)
-			continue;
-		job_trace_release(trace);
-		good = false;
-	}
-	free(path);
-	free(unwanted);
-	return good;
+	for (size_t i = 0; trace && !mistake && i < trace->count; i++)
+		mistake = job_mistake(conf, hosts, pool, &trace->jobs[i]);
+	return mistake;
 }

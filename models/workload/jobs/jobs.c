@@ -436,28 +436,17 @@ static int64_t trace_iterations(const struct job_group_conf *conf, const struct 
 	return duration > once ? (int64_t)(duration / once + 0.5) : 1;
 }
 
-static bool add_trace(struct jobs *jobs, const struct job_group_conf *conf,
-		      const struct job_models *models, struct rng *model_stream,
-		      const char *scenario, char **error)
+static void add_trace(struct jobs *jobs, const struct job_group_conf *conf,
+		      const struct job_models *models, struct rng *model_stream)
 {
-	struct job_trace trace;
-
-	if (!job_group_trace(conf, scenario,
-			     machine_count(jobs->env.machine, jobs->env.topo->net.hosts) -
-				     jobs->pool_count,
-			     jobs->pool_count, &trace, error))
-		return false;
-	for (size_t i = 0; i < trace.count; i++) {
+	for (size_t i = 0; i < conf->arrival.jobs->count; i++) {
+		const struct trace_job *job = &conf->arrival.jobs->jobs[i];
 		const struct dnn *dnn = job_models_draw(models, model_stream);
 
-		add_job(jobs, conf, dnn,
-			(sim_time)((double)trace.jobs[i].submit / conf->arrival.speedup),
-			(uint32_t)job_trace_workers(conf, &trace.jobs[i]),
-			trace_iterations(conf, dnn, &trace.jobs[i]));
-		jobs->jobs[jobs->report.count - 1].trace_id = xstrdup(trace.jobs[i].id);
+		add_job(jobs, conf, dnn, (sim_time)((double)job->submit / conf->arrival.speedup),
+			(uint32_t)job_trace_workers(conf, job), trace_iterations(conf, dnn, job));
+		jobs->jobs[jobs->report.count - 1].trace_id = job->id;
 	}
-	job_trace_release(&trace);
-	return true;
 }
 
 static uint32_t draw_workers(const struct job_group_conf *conf, struct rng *rng)
@@ -502,7 +491,7 @@ static void add_drawn(struct jobs *jobs, const struct job_group_conf *conf, size
 }
 
 static bool add_group(struct jobs *jobs, const struct job_group_conf *conf, size_t number,
-		      const char *scenario, char **error)
+		      char **error)
 {
 	struct job_models *models = &jobs->models[number];
 	struct rng drawn;
@@ -511,8 +500,9 @@ static bool add_group(struct jobs *jobs, const struct job_group_conf *conf, size
 		return false;
 	rng_init(&drawn, jobs->env.sim->seed, "job models", number);
 	if (conf->arrival.form == JOBS_TRACE)
-		return add_trace(jobs, conf, models, &drawn, scenario, error);
-	add_drawn(jobs, conf, number, &drawn);
+		add_trace(jobs, conf, models, &drawn);
+	else
+		add_drawn(jobs, conf, number, &drawn);
 	return true;
 }
 
@@ -539,7 +529,6 @@ static void number_jobs(struct jobs *jobs)
 		jobs->jobs[i].number = (uint32_t)i;
 		if (!jobs->jobs[i].conf->enabled) {
 			dnn_free(jobs->jobs[i].step);
-			free(jobs->jobs[i].trace_id);
 			continue;
 		}
 		jobs->report.iterations += (double)jobs->jobs[i].iterations;
@@ -553,7 +542,7 @@ static void number_jobs(struct jobs *jobs)
 struct jobs *jobs_new(const struct model_env *env, const struct job_group_conf *groups,
 		      size_t count, const struct scheme_run *schemes,
 		      const struct cluster_conf *cluster, const struct jobs_times *times,
-		      const char *scenario, const struct jobs_tables *tables, char **error)
+		      const struct jobs_tables *tables, char **error)
 {
 	struct jobs *jobs = xcalloc(1, sizeof(*jobs));
 
@@ -574,7 +563,7 @@ struct jobs *jobs_new(const struct model_env *env, const struct job_group_conf *
 		   on_arrivals, jobs);
 	sim_name(env->sim, on_arrivals, "arrivals of jobs");
 	for (size_t i = 0; i < count; i++) {
-		if (!add_group(jobs, &groups[i], i, scenario, error)) {
+		if (!add_group(jobs, &groups[i], i, error)) {
 			jobs_free(jobs);
 			return NULL;
 		}
@@ -600,7 +589,6 @@ void jobs_free(struct jobs *jobs)
 		free(job->hosts);
 		free(job->ran_as);
 		free(job->failure);
-		free(job->trace_id);
 		free(job->past);
 		dnn_free(job->step);
 		job_restart_free(job->restart);

@@ -115,6 +115,10 @@ struct job_arrival_conf {
 	bool part;
 	const char *part_model;
 	int part_scheme;
+	/* Set by job_groups_part(): the trace or the group's part of it, which the document owns;
+	 * NULL where the file is not right, and why. */
+	const struct job_trace *jobs;
+	const char *mistake;
 };
 enum job_arrival_form { JOBS_AT, JOBS_POISSON, JOBS_LOAD, JOBS_TRACE };
 
@@ -229,8 +233,8 @@ struct job_site {
 
 /* Splits groups by what their traces name: jobs with a model or scheme of their own become another
  * group behind the others, alike in all else. Where a trace has durations and its group gives no
- * iterations, the durations decide. Sets `experts` and `exchanges` of each group. job_group_check()
- * reports traces that are not right. */
+ * iterations, the durations decide. Sets `experts` and `exchanges` of each group. Traces that are
+ * not right are for job_group_trace_mistake() to tell. */
 void job_groups_part(struct conf_list *groups, struct conf_doc *doc);
 
 /* Checks what the rows cannot. `scheme`: the parameters of the group's scheme. `bounded`: something
@@ -271,7 +275,7 @@ struct jobs_times {
 struct jobs *jobs_new(const struct model_env *env, const struct job_group_conf *groups,
 		      size_t count, const struct scheme_run *schemes,
 		      const struct cluster_conf *cluster, const struct jobs_times *times,
-		      const char *scenario, const struct jobs_tables *tables, char **error);
+		      const struct jobs_tables *tables, char **error);
 void jobs_free(struct jobs *jobs);
 
 /* Jobs of a group that ran otherwise than the scenario says. */
@@ -339,11 +343,9 @@ uint32_t job_group_servers(const struct job_group_conf *conf, uint32_t workers);
 uint32_t job_group_own_servers(const struct job_group_conf *conf, uint32_t workers);
 bool job_group_servers_listed(const struct job_group_conf *conf);
 
-/* Loads the trace of a group, or the group's part of it. False and *error (caller frees; `error`
- * may be NULL) when it is not right for `hosts` hosts that take workers and `pool` that are kept
- * for servers. */
-bool job_group_trace(const struct job_group_conf *conf, const char *scenario, uint32_t hosts,
-		     uint32_t pool, struct job_trace *trace, char **error);
+/* Why the trace of a group is not right for `hosts` hosts that take workers and `pool` that are
+ * kept for servers. NULL when it is; caller frees. */
+char *job_group_trace_mistake(const struct job_group_conf *conf, uint32_t hosts, uint32_t pool);
 uint64_t job_trace_workers(const struct job_group_conf *conf, const struct trace_job *job);
 
 #endif

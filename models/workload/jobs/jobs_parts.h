@@ -85,7 +85,7 @@ struct job {
 	struct dnn *step;      /* with max_steps: a step instead of an iteration; owned */
 	bytes gradients;       /* of an iteration, not of a step */
 	double stands_for;     /* iterations of the job for each one simulated */
-	char *trace_id;        /* its job_id there; NULL = it is of no trace; owned */
+	const char *trace_id;  /* its job_id there; NULL = it is of no trace */
 	uint32_t number;
 	enum job_state state;
 	bool measured;
