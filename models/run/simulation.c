@@ -313,9 +313,7 @@ struct simulation *simulation_build(const struct scenario *scenario, const char 
 	if (!open_tables(s, dir, &tables, error))
 		goto failed;
 	s->jobs = jobs_new(&env, scenario_jobs(scenario), scenario->jobs.count, s->runs,
-			   &scenario->cluster, &times, &tables.jobs, error);
-	if (!s->jobs)
-		goto failed;
+			   &scenario->cluster, &times, &tables.jobs);
 	s->flows = flows_new(
 		&env, scenario_flows(scenario), scenario->flows.count, path,
 		&(struct flows_report){ times.window, &scenario->flow_borders, tables.flows },

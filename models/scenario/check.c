@@ -328,22 +328,17 @@ struct model_size {
 	double gradient_bytes, token_bytes, compute_s;
 };
 
-/* False when the model does not exist, which job_group_check() reports. */
-static bool find_size(const struct job_group_conf *group, size_t i, struct model_size *size)
+static struct model_size size_of(const struct dnn *dnn)
 {
-	struct dnn *dnn = job_model_load(group, i, NULL);
+	struct model_size size = { 0 };
 
-	if (!dnn)
-		return false;
-	*size = (struct model_size){ 0 };
 	for (size_t l = 0; l < dnn->layer_count; l++) { /* integer sums may overflow here */
-		size->gradient_bytes += (double)dnn->layers[l].gradient;
-		size->token_bytes += (double)dnn->layers[l].all_to_all;
-		size->compute_s +=
+		size.gradient_bytes += (double)dnn->layers[l].gradient;
+		size.token_bytes += (double)dnn->layers[l].all_to_all;
+		size.compute_s +=
 			seconds_of(dnn->layers[l].forward) + seconds_of(dnn->layers[l].backward);
 	}
-	dnn_free(dnn);
-	return true;
+	return size;
 }
 
 /* Iterations of a job whose trace says `duration_s` (0 = no trace). */
@@ -407,11 +402,15 @@ static void check_model_size(const struct looking *look, const struct job_group_
 static void check_models(const struct looking *look, const struct job_group_conf *group,
 			 const char *pointer, double duration_s)
 {
-	struct model_size size;
+	for (size_t i = 0; i < group->models->count; i++) {
+		const struct dnn *dnn = group->models->dnns[i];
+		struct model_size size;
 
-	for (size_t i = 0; i < model_conf_count(&group->model); i++)
-		if (find_size(group, i, &size))
-			check_model_size(look, group, pointer, &size, duration_s);
+		if (!dnn)
+			continue; /* job_group_check() reports it */
+		size = size_of(dnn);
+		check_model_size(look, group, pointer, &size, duration_s);
+	}
 }
 
 static void check_stragglers(const struct looking *look, const struct job_group_conf *group,
@@ -454,16 +453,12 @@ static void check_job_arrivals(const struct looking *look, const struct job_grou
 			       const char *pointer)
 {
 	bool load = group->arrival.form == JOBS_LOAD;
-	double after_s = seconds_of(look->scenario->stop.after), gap_s;
-	struct job_models models;
-	const char *where;
+	double after_s = seconds_of(look->scenario->stop.after);
+	double gap_s =
+		job_group_gap_s(group, look->hosts, topology_host_rate(&look->scenario->topology));
+	const char *where =
+		conf_at(look->doc, "%s/arrival/%s", pointer, load ? "poisson_load" : "poisson_gap");
 
-	if (!job_models_load(&models, group, NULL))
-		return; /* job_group_check() reports it */
-	gap_s = job_group_gap_s(group, &models, look->hosts,
-				topology_host_rate(&look->scenario->topology));
-	job_models_release(&models);
-	where = conf_at(look->doc, "%s/arrival/%s", pointer, load ? "poisson_load" : "poisson_gap");
 	check_gap(look, where, gap_s);
 	if (!group->count && gap_s > 0 && after_s / gap_s > JOBS_MAX)
 		conf_error(look->doc, where,
@@ -490,6 +485,8 @@ static void check_job_group(const struct looking *look, size_t number, bool boun
 	if (group->arrival.form == JOBS_TRACE)
 		longest = check_job_trace(look, group, pointer);
 	check_models(look, group, pointer, longest);
+	if (conf_errors(look->doc) == before)
+		job_models_prepare(group);
 	switch ((enum job_arrival_form)group->arrival.form) {
 	case JOBS_AT:
 		check_start(look, pointer, group->arrival.at);

@@ -217,13 +217,13 @@ static struct exchange gathers_in_switches(const struct basis *basis,
 
 /* What all workers send besides gradients. */
 static struct exchange others_of(const struct basis *basis, const struct job_group_conf *group,
-				 double workers, const struct job_models *models)
+				 double workers)
 {
 	double gathers = group->sharding == SHARDING_FULL        ? 2
 			 : group->sharding == SHARDING_OPTIMIZER ? 1
 								 : 0;
 	double stages = (double)group->pipeline.stages, sent;
-	struct job_means means = job_models_means(models);
+	struct job_means means = job_models_means(group->models);
 	struct exchange in_switches = { 0 };
 	unsigned scheme = job_group_gathers(group);
 
@@ -248,29 +248,34 @@ static struct exchange others_of(const struct basis *basis, const struct job_gro
 /* --- jobs --- */
 
 /* Jobs of a group that has no trace. */
-static double jobs_of_group(const struct basis *basis, const struct job_group_conf *group,
-			    const struct job_models *models)
+static double jobs_of_group(const struct basis *basis, const struct job_group_conf *group)
 {
-	double gap_s = job_group_gap_s(group, models, (uint32_t)basis->hosts, (bps)basis->rate_bps);
+	double gap_s = job_group_gap_s(group, (uint32_t)basis->hosts, (bps)basis->rate_bps);
 
 	if (group->count)
 		return (double)group->count;
 	return gap_s > 0 ? basis->end_s / gap_s : 1;
 }
 
+/* Computing time of an iteration, in seconds. */
+static double compute_of(const struct job_group_conf *group)
+{
+	return job_models_means(group->models).compute_s * group->compute_scale;
+}
+
 /* Adds a number of like jobs. */
 static void add_jobs(struct basis *basis, const struct job_group_conf *group, double jobs,
-		     double workers, double iterations, double compute_s,
-		     const struct job_models *models, struct scenario_cost *cost)
+		     double workers, double iterations, struct scenario_cost *cost)
 {
+	double compute_s = compute_of(group);
 	struct exchange exchange =
-		exchange_of(basis, group, workers, job_models_means(models).gradient);
+		exchange_of(basis, group, workers, job_models_means(group->models).gradient);
 	struct exchange others = { 0 };
 	double share = basis->load < 0.9 ? 1 - basis->load : 0.1;
 	double send_s, one_s, over_s;
 
 	if (group->exchanges && workers > 1)
-		others = others_of(basis, group, workers, models);
+		others = others_of(basis, group, workers);
 	send_s = 8 * (exchange.bytes + others.bytes) / (basis->rate_bps * share);
 	one_s = iterations * (compute_s + send_s);
 	over_s = seconds_of(group->arrival.at) + one_s;
@@ -281,10 +286,11 @@ static void add_jobs(struct basis *basis, const struct job_group_conf *group, do
 		basis->longest_s = over_s;
 }
 
-static void add_trace(struct basis *basis, const struct job_group_conf *group, double compute_s,
-		      const struct job_models *models, struct scenario_cost *cost)
+static void add_trace(struct basis *basis, const struct job_group_conf *group,
+		      struct scenario_cost *cost)
 {
 	const struct job_trace *trace = group->arrival.jobs;
+	double compute_s = compute_of(group);
 
 	for (size_t i = 0; i < trace->count; i++)
 		add_jobs(basis, group, 1, (double)job_trace_workers(group, &trace->jobs[i]),
@@ -292,26 +298,19 @@ static void add_trace(struct basis *basis, const struct job_group_conf *group, d
 				 ? seconds_of(trace->jobs[i].duration) / group->arrival.speedup /
 					   compute_s
 				 : (double)group->iterations,
-			 compute_s, models, cost);
+			 cost);
 }
 
 static void add_job_group(struct basis *basis, const struct job_group_conf *group,
 			  struct scenario_cost *cost)
 {
 	struct workers_span span = workers_span(&group->workers);
-	struct job_models models;
-	double compute_s;
 
-	if (!job_models_load(&models, group, NULL))
-		return;
-	compute_s = job_models_means(&models).compute_s * group->compute_scale;
 	if (group->arrival.form == JOBS_TRACE)
-		add_trace(basis, group, compute_s, &models, cost);
+		add_trace(basis, group, cost);
 	else
-		add_jobs(basis, group, jobs_of_group(basis, group, &models),
-			 (double)(span.min + span.max) / 2, (double)group->iterations, compute_s,
-			 &models, cost);
-	job_models_release(&models);
+		add_jobs(basis, group, jobs_of_group(basis, group),
+			 (double)(span.min + span.max) / 2, (double)group->iterations, cost);
 }
 
 /* --- flows --- */

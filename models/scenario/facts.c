@@ -33,30 +33,6 @@ static uint64_t hash_file(enum data_kind kind, const char *name, const char *sce
 	return hash;
 }
 
-/* Hashes what a job sees of a model: the file of the model holds others, too. */
-static uint64_t hash_model(const struct job_group_conf *group, size_t part)
-{
-	struct dnn *dnn = job_model_load(group, part, NULL);
-	uint64_t hash = 0;
-
-	if (!dnn)
-		return 0;
-	for (size_t i = 0; i < dnn->layer_count; i++) {
-		const struct dnn_layer *layer = &dnn->layers[i];
-
-		hash = hash_pair(hash, hash_string(layer->name));
-		hash = hash_pair(hash, layer->gradient);
-		if (layer->all_to_all)
-			hash = hash_pair(hash, layer->all_to_all);
-		hash = hash_pair(hash, layer->forward);
-		hash = hash_pair(hash, layer->backward);
-	}
-	for (size_t i = 0; i < dnn->send_order_count; i++)
-		hash = hash_pair(hash, (uint64_t)dnn->send_order[i]);
-	dnn_free(dnn);
-	return hash;
-}
-
 uint64_t scenario_hash(const struct scenario *scenario, const struct conf_doc *doc,
 		       const char *version)
 {
@@ -69,9 +45,9 @@ uint64_t scenario_hash(const struct scenario *scenario, const struct conf_doc *d
 	for (size_t i = 0; i < scenario->jobs.count; i++) {
 		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
 
-		for (size_t m = 0; m < model_conf_count(&group->model); m++)
+		for (size_t m = 0; m < group->models->count; m++)
 			if (group->model.form != MODEL_IN_PLACE) /* that is in the document */
-				hash = hash_pair(hash, hash_model(group, m));
+				hash = hash_pair(hash, group->models->dnns[m]->hash);
 		if (group->arrival.form == JOBS_TRACE)
 			hash = hash_pair(hash, hash_file(DATA_JOBS, group->arrival.trace, path));
 	}
@@ -135,18 +111,14 @@ struct offered scenario_offered(const struct scenario *scenario)
 		if (group->arrival.form == ARRIVE_POISSON)
 			sum.flows += group->arrival.load;
 	for_enabled_jobs(group, scenario) {
-		struct job_models models;
-		double gap_s;
+		double gap_s = job_group_gap_s(group, hosts, rate);
 
-		if (!job_group_offer(group, hosts, rate, &models, &gap_s))
-			continue;
 		if (gap_s > 0) {
-			struct job_bytes job = job_group_bytes(group, &models);
+			struct job_bytes job = job_group_bytes(group);
 
 			sum.jobs_ring += 8 * job.ring / (gap_s * hosts * (double)rate);
 			sum.jobs_own += 8 * job.own / (gap_s * hosts * (double)rate);
 		}
-		job_models_release(&models);
 	}
 	return sum;
 }

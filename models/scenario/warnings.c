@@ -364,18 +364,15 @@ static void warn_pace(const struct scenario *scenario, struct conf_doc *doc)
 	const char *where = NULL;
 
 	for_enabled_jobs(group, scenario) {
-		struct job_models models;
-		double gap_s;
+		double gap_s =
+			job_group_gap_s(group, hosts, topology_host_rate(&scenario->topology));
 
-		if (!job_group_offer(group, hosts, topology_host_rate(&scenario->topology), &models,
-				     &gap_s))
+		if (gap_s <= 0)
 			continue;
-		if (gap_s > 0)
-			busy += slots_of_job(group) * (double)group->iterations *
-				job_models_means(&models).compute_s * group->compute_scale / gap_s;
+		busy += slots_of_job(group) * (double)group->iterations *
+			job_models_means(group->models).compute_s * group->compute_scale / gap_s;
 		if (!where)
 			where = conf_at(doc, "/jobs/%zu/arrival", group->origin);
-		job_models_release(&models);
 	}
 	if (busy > (double)slots)
 		conf_warn(doc, where,
@@ -596,26 +593,24 @@ static void note_runs_as(const struct scenario *scenario, struct conf_doc *doc)
 {
 	for_enabled_jobs(group, scenario) {
 		const struct collective_ops *ops = scheme_ops((unsigned)group->all_reduce);
-		struct job_models models;
+		const struct job_models *models = group->models;
 		char text[COLLECTIVE_ACTUAL_SIZE];
 
-		if (!ops->runs_as || (group->workers.given && max_workers(group) < 2) ||
-		    !job_models_load(&models, group, NULL))
+		if (!ops->runs_as || (group->workers.given && max_workers(group) < 2))
 			continue;
-		for (size_t m = 0; m < models.count; m++) {
+		for (size_t m = 0; m < models->count; m++) {
 			struct collective_actual actual =
 				ops->runs_as(scenario->schemes[group->all_reduce],
-					     &scenario->topology, models.dnns[m]->gradient_total);
+					     &scenario->topology, models->dnns[m]->gradient_total);
 
 			if (actual.scheme || actual.what)
 				conf_note(doc, conf_at(doc, "/jobs/%zu/all_reduce", group->origin),
 					  "runs as %s: model \"%s\" with %" PRIu64
 					  " bytes of gradients (\"%s\" of %s decides)",
 					  collective_actual_text(&actual, ops->name, text),
-					  models.dnns[m]->name, models.dnns[m]->gradient_total,
+					  models->dnns[m]->name, models->dnns[m]->gradient_total,
 					  actual.key, ops->name);
 		}
-		job_models_release(&models);
 	}
 }
 

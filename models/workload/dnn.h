@@ -45,6 +45,7 @@ struct dnn {
 	uint64_t batch; /* samples of a worker in an iteration, by its profile */
 	bytes gradient_total;
 	sim_time compute_total; /* forward and backward of all layers */
+	uint64_t hash;          /* of what a job sees of it, as it was read (job_models.c) */
 };
 
 /* A network of profiles.csv, without tensors yet. NULL and *error (caller frees) for a model or GPU

@@ -15,9 +15,9 @@ static struct job_bytes of_workers(const struct job_group_conf *conf, uint32_t w
 							: (double)workers };
 }
 
-struct job_bytes job_group_bytes(const struct job_group_conf *conf, const struct job_models *models)
+struct job_bytes job_group_bytes(const struct job_group_conf *conf)
 {
-	double gradients = job_models_means(models).gradient * (double)conf->iterations;
+	double gradients = job_models_means(conf->models).gradient * (double)conf->iterations;
 	struct workers_span span = workers_span(&conf->workers);
 	struct job_bytes sum = { 0 };
 
@@ -32,20 +32,9 @@ struct job_bytes job_group_bytes(const struct job_group_conf *conf, const struct
 	return sum;
 }
 
-double job_group_gap_s(const struct job_group_conf *conf, const struct job_models *models,
-		       uint32_t hosts, bps link)
+double job_group_gap_s(const struct job_group_conf *conf, uint32_t hosts, bps link)
 {
 	if (conf->arrival.form == JOBS_LOAD)
-		return 8 * job_group_bytes(conf, models).ring /
-		       (conf->arrival.load * hosts * (double)link);
+		return 8 * job_group_bytes(conf).ring / (conf->arrival.load * hosts * (double)link);
 	return conf->arrival.form == JOBS_POISSON ? seconds_of(conf->arrival.mean_gap) : 0;
-}
-
-bool job_group_offer(const struct job_group_conf *conf, uint32_t hosts, bps rate,
-		     struct job_models *models, double *gap_s)
-{
-	if (!conf->enabled || !job_group_poisson(conf) || !job_models_load(models, conf, NULL))
-		return false;
-	*gap_s = job_group_gap_s(conf, models, hosts, rate);
-	return true;
 }

@@ -14,18 +14,11 @@
 struct job_bytes {
 	double ring, own;
 };
-struct job_bytes job_group_bytes(const struct job_group_conf *conf,
-				 const struct job_models *models);
+struct job_bytes job_group_bytes(const struct job_group_conf *conf);
 
 /* Mean time between the jobs of a group with Poisson arrivals, in seconds, on `hosts` hosts with
  * links of rate `link`. 0 for other arrivals, and for jobs of one worker, which send nothing. */
-double job_group_gap_s(const struct job_group_conf *conf, const struct job_models *models,
-		       uint32_t hosts, bps link);
-
-/* Loads the networks of an enabled group with Poisson arrivals, which the caller releases. Finds
- * the mean time between its jobs. False for other groups, and when networks cannot be read. */
-bool job_group_offer(const struct job_group_conf *conf, uint32_t hosts, bps rate,
-		     struct job_models *models, double *gap_s);
+double job_group_gap_s(const struct job_group_conf *conf, uint32_t hosts, bps link);
 
 /* Load of Poisson arrivals while they last, as fractions of hosts x link rate. */
 struct offered {

@@ -1,5 +1,6 @@
 #include "workload/jobs/job_models.h"
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "workload/data_file.h"
 #include "workload/jobs/jobs_parts.h"
@@ -104,20 +105,67 @@ static struct dnn *from_file(const char *path, char **error)
 	return dnn;
 }
 
-struct dnn *job_model_load(const struct job_group_conf *conf, size_t i, char **error)
+static struct dnn *load(const struct job_group_conf *conf, size_t i, char **error)
 {
 	const char *name = model_conf_name(&conf->model, i);
-	char *unwanted = NULL, **mistake = error ? error : &unwanted;
-	struct dnn *dnn;
 
 	if (conf->model.form == MODEL_IN_PLACE)
 		return in_place(name, &conf->model);
-	dnn = is_file(name) ? from_file(name, mistake) : dnn_load(name, conf->gpu, mistake);
-	free(unwanted);
-	return dnn;
+	return is_file(name) ? from_file(name, error) : dnn_load(name, conf->gpu, error);
 }
 
-/* Scales and fuses the network as the group wants it. */
+static uint64_t hash_of(const struct dnn *dnn)
+{
+	uint64_t hash = 0;
+
+	for (size_t i = 0; i < dnn->layer_count; i++) {
+		const struct dnn_layer *layer = &dnn->layers[i];
+
+		hash = hash_pair(hash, hash_string(layer->name));
+		hash = hash_pair(hash, layer->gradient);
+		if (layer->all_to_all)
+			hash = hash_pair(hash, layer->all_to_all);
+		hash = hash_pair(hash, layer->forward);
+		hash = hash_pair(hash, layer->backward);
+	}
+	for (size_t i = 0; i < dnn->send_order_count; i++)
+		hash = hash_pair(hash, (uint64_t)dnn->send_order[i]);
+	return hash;
+}
+
+static void free_models(void *item)
+{
+	struct job_models *models = item;
+
+	for (size_t i = 0; i < models->count; i++) {
+		dnn_free(models->dnns[i]);
+		free(models->mistakes[i]);
+	}
+	free(models->dnns);
+	free(models->mistakes);
+	weights_release(&models->weights);
+	free(models);
+}
+
+struct job_models *job_models_load(const struct job_group_conf *conf, struct conf_doc *doc)
+{
+	struct job_models *models = xcalloc(1, sizeof(*models));
+
+	models->count = model_conf_count(&conf->model);
+	models->dnns = xcalloc(models->count, sizeof(*models->dnns));
+	models->mistakes = xcalloc(models->count, sizeof(*models->mistakes));
+	for (size_t i = 0; i < models->count; i++) {
+		struct dnn *dnn = models->dnns[i] = load(conf, i, &models->mistakes[i]);
+
+		if (dnn)
+			dnn->hash = hash_of(dnn);
+		weights_add(&models->weights,
+			    conf->model.form == MODEL_MIX ? part_of(&conf->model, i)->weight : 1);
+	}
+	conf_keep(doc, models, free_models);
+	return models;
+}
+
 static void prepare(struct dnn *dnn, const struct job_group_conf *conf)
 {
 	if (conf->gradient_scale != 1)
@@ -129,33 +177,10 @@ static void prepare(struct dnn *dnn, const struct job_group_conf *conf)
 	dnn_plan_tensors(dnn, dnn->send_order, dnn->send_order_count);
 }
 
-bool job_models_load(struct job_models *models, const struct job_group_conf *conf, char **error)
+void job_models_prepare(const struct job_group_conf *conf)
 {
-	size_t count = model_conf_count(&conf->model);
-
-	*models = (struct job_models){ .dnns = xcalloc(count, sizeof(struct dnn *)) };
-	for (size_t i = 0; i < count; i++) {
-		struct dnn *dnn = job_model_load(conf, i, error);
-
-		if (!dnn) {
-			job_models_release(models);
-			return false;
-		}
-		prepare(dnn, conf);
-		models->dnns[models->count++] = dnn;
-		weights_add(&models->weights,
-			    conf->model.form == MODEL_MIX ? part_of(&conf->model, i)->weight : 1);
-	}
-	return true;
-}
-
-void job_models_release(struct job_models *models)
-{
-	for (size_t i = 0; i < models->count; i++)
-		dnn_free(models->dnns[i]);
-	free(models->dnns);
-	weights_release(&models->weights);
-	*models = (struct job_models){ 0 };
+	for (size_t i = 0; i < conf->models->count; i++)
+		prepare(conf->models->dnns[i], conf);
 }
 
 const struct dnn *job_models_draw(const struct job_models *models, struct rng *rng)

@@ -17,22 +17,20 @@ void model_conf_place(const struct model_conf *conf, size_t i, char *place, size
  * place ("layers"). Replaces the name by the file's path, which the document owns. Call it once. */
 void model_conf_find(struct model_conf *conf, struct conf_doc *doc);
 
-/* The i-th network of a group as it was written, neither scaled nor fused: from such a file, in
- * place, or from dnn_load(). NULL and *error (caller frees; `error` may be NULL) if there is none.
- */
-struct dnn *job_model_load(const struct job_group_conf *conf, size_t i, char **error);
-
-/* All zero is empty. */
 struct job_models {
-	struct dnn **dnns; /* owned; scaled, fused and cut into tensors as the group wants */
+	struct dnn **dnns; /* owned; NULL where there is none, which no run gets to see */
+	char **mistakes;   /* owned; why there is none */
 	size_t count;
 	struct weights weights; /* by network */
 };
 
-/* Loads all networks of a group, ready to train. False and *error (as above), and nothing to
- * release, when one does not exist. */
-bool job_models_load(struct job_models *models, const struct job_group_conf *conf, char **error);
-void job_models_release(struct job_models *models);
+/* Loads all networks of a group as they are written: from such files, in place, or by dnn_load().
+ * The document owns them. */
+struct job_models *job_models_load(const struct job_group_conf *conf, struct conf_doc *doc);
+
+/* Scales and fuses the networks of a group as it wants, and cuts them into tensors. Once, and only
+ * where nothing is wrong with the group. */
+void job_models_prepare(const struct job_group_conf *conf);
 
 /* Draws the network of the next job. Leaves `rng` alone when there is only one. */
 const struct dnn *job_models_draw(const struct job_models *models, struct rng *rng);

@@ -181,12 +181,14 @@ static bool names_something(const struct job_trace *trace)
 
 static bool model_computes(const struct job_group_conf *group)
 {
-	struct job_models models;
-	bool computes = job_models_load(&models, group, NULL) &&
-			job_models_means(&models).compute_s * group->compute_scale > 0;
+	double compute_s = 0;
 
-	job_models_release(&models);
-	return computes;
+	for (size_t i = 0; i < group->models->count; i++) {
+		if (!group->models->dnns[i])
+			return false;
+		compute_s += seconds_of(group->models->dnns[i]->compute_total);
+	}
+	return compute_s * group->compute_scale > 0;
 }
 
 void job_groups_part(struct conf_list *groups, struct conf_doc *doc)
@@ -212,6 +214,7 @@ void job_groups_part(struct conf_list *groups, struct conf_doc *doc)
 
 		if (group->arrival.part)
 			load_trace(&group->arrival, doc);
+		group->models = job_models_load(group, doc);
 		if (group->arrival.jobs && group->arrival.jobs->durations &&
 		    !group->iterations_given && model_computes(group))
 			group->iterations_form = ITERATIONS_RULE; /* go by durations */

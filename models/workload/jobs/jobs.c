@@ -437,11 +437,11 @@ static int64_t trace_iterations(const struct job_group_conf *conf, const struct 
 }
 
 static void add_trace(struct jobs *jobs, const struct job_group_conf *conf,
-		      const struct job_models *models, struct rng *model_stream)
+		      struct rng *model_stream)
 {
 	for (size_t i = 0; i < conf->arrival.jobs->count; i++) {
 		const struct trace_job *job = &conf->arrival.jobs->jobs[i];
-		const struct dnn *dnn = job_models_draw(models, model_stream);
+		const struct dnn *dnn = job_models_draw(conf->models, model_stream);
 
 		add_job(jobs, conf, dnn, (sim_time)((double)job->submit / conf->arrival.speedup),
 			(uint32_t)job_trace_workers(conf, job), trace_iterations(conf, dnn, job));
@@ -468,11 +468,9 @@ static void add_drawn(struct jobs *jobs, const struct job_group_conf *conf, size
 		      struct rng *model_stream)
 {
 	const struct topology *topo = jobs->env.topo;
-	const struct job_models *models = &jobs->models[number];
 	sim_time at = conf->arrival.form == JOBS_AT ? conf->arrival.at : 0;
-	double gap_ps =
-		job_group_gap_s(conf, models, topo->net.hosts, topology_host_rate(topo->conf)) *
-		(double)PS_PER_S;
+	double gap_ps = job_group_gap_s(conf, topo->net.hosts, topology_host_rate(topo->conf)) *
+			(double)PS_PER_S;
 	struct rng gaps, sizes, spread;
 
 	rng_init(&gaps, jobs->env.sim->seed, "job arrivals", number);
@@ -485,25 +483,20 @@ static void add_drawn(struct jobs *jobs, const struct job_group_conf *conf, size
 			at = conf->arrival.at + rng_below(&spread, conf->arrival.spread + 1);
 		if (!conf->count && job_group_poisson(conf) && at >= jobs->end)
 			return;
-		add_job(jobs, conf, job_models_draw(models, model_stream), at,
+		add_job(jobs, conf, job_models_draw(conf->models, model_stream), at,
 			draw_workers(conf, &sizes), conf->iterations);
 	}
 }
 
-static bool add_group(struct jobs *jobs, const struct job_group_conf *conf, size_t number,
-		      char **error)
+static void add_group(struct jobs *jobs, const struct job_group_conf *conf, size_t number)
 {
-	struct job_models *models = &jobs->models[number];
 	struct rng drawn;
 
-	if (!job_models_load(models, conf, error))
-		return false;
 	rng_init(&drawn, jobs->env.sim->seed, "job models", number);
 	if (conf->arrival.form == JOBS_TRACE)
-		add_trace(jobs, conf, models, &drawn);
+		add_trace(jobs, conf, &drawn);
 	else
 		add_drawn(jobs, conf, number, &drawn);
-	return true;
 }
 
 /* By arrival; jobs of one instant in the order of the scenario. */
@@ -542,7 +535,7 @@ static void number_jobs(struct jobs *jobs)
 struct jobs *jobs_new(const struct model_env *env, const struct job_group_conf *groups,
 		      size_t count, const struct scheme_run *schemes,
 		      const struct cluster_conf *cluster, const struct jobs_times *times,
-		      const struct jobs_tables *tables, char **error)
+		      const struct jobs_tables *tables)
 {
 	struct jobs *jobs = xcalloc(1, sizeof(*jobs));
 
@@ -553,8 +546,6 @@ struct jobs *jobs_new(const struct model_env *env, const struct job_group_conf *
 	jobs->end = times->end;
 	jobs->estimate = times->estimate;
 	jobs->window = times->window;
-	jobs->group_count = count;
-	jobs->models = xcalloc(count, sizeof(*jobs->models));
 	cluster_init(&jobs->cluster, env->topo, env->machine);
 	jobs->pool = cluster_conf_pool(cluster, machine_count(env->machine, env->topo->net.hosts),
 				       &jobs->pool_count);
@@ -562,12 +553,8 @@ struct jobs *jobs_new(const struct model_env *env, const struct job_group_conf *
 	timer_open(env->sim, &jobs->arrivals, SIM_CONTROL, sim_key(SIM_CONTROL, UINT64_C(1) << 40),
 		   on_arrivals, jobs);
 	sim_name(env->sim, on_arrivals, "arrivals of jobs");
-	for (size_t i = 0; i < count; i++) {
-		if (!add_group(jobs, &groups[i], i, error)) {
-			jobs_free(jobs);
-			return NULL;
-		}
-	}
+	for (size_t i = 0; i < count; i++)
+		add_group(jobs, &groups[i], i);
 	number_jobs(jobs);
 	if (jobs->report.count)
 		timer_set(env->sim, &jobs->arrivals, jobs->jobs[0].arrival);
@@ -596,11 +583,8 @@ void jobs_free(struct jobs *jobs)
 	for (size_t i = 0; i < jobs->report.otherwise_count; i++)
 		free(jobs->report.otherwise[i].ran_as);
 	free(jobs->report.otherwise);
-	for (size_t i = 0; i < jobs->group_count; i++)
-		job_models_release(&jobs->models[i]);
 	cluster_destroy(&jobs->cluster);
 	free(jobs->pool);
-	free(jobs->models);
 	free(jobs->jobs);
 	free(jobs->report.records);
 	free(jobs->report.durations);

@@ -140,6 +140,7 @@ struct job_group_conf {
 	bool enabled;
 	int64_t count; /* 0 = not given */
 	struct model_conf model;
+	struct job_models *models; /* set by job_groups_part(), owned by the document */
 	const char *gpu;
 	struct workers_conf workers;
 	struct servers_conf servers;
@@ -233,8 +234,9 @@ struct job_site {
 
 /* Splits groups by what their traces name: jobs with a model or scheme of their own become another
  * group behind the others, alike in all else. Where a trace has durations and its group gives no
- * iterations, the durations decide. Sets `experts` and `exchanges` of each group. Traces that are
- * not right are for job_group_trace_mistake() to tell. */
+ * iterations, the durations decide. Loads the networks and sets `experts` and `exchanges` of each
+ * group. What is not right in files is for job_group_check() and job_group_trace_mistake() to tell.
+ */
 void job_groups_part(struct conf_list *groups, struct conf_doc *doc);
 
 /* Checks what the rows cannot. `scheme`: the parameters of the group's scheme. `bounded`: something
@@ -270,12 +272,11 @@ struct jobs_times {
 	double estimate; /* stop.estimate: share that ends may be off by; 0 = none is estimated */
 };
 
-/* `schemes` by enum scheme_index; not owned. NULL and *error (caller frees) when a model or trace
- * is not right. Arrivals start by themselves. */
+/* `schemes` by enum scheme_index; not owned. Arrivals start by themselves. */
 struct jobs *jobs_new(const struct model_env *env, const struct job_group_conf *groups,
 		      size_t count, const struct scheme_run *schemes,
 		      const struct cluster_conf *cluster, const struct jobs_times *times,
-		      const struct jobs_tables *tables, char **error);
+		      const struct jobs_tables *tables);
 void jobs_free(struct jobs *jobs);
 
 /* Jobs of a group that ran otherwise than the scenario says. */

@@ -300,11 +300,11 @@ static void check_send_order(const struct dnn *dnn, const struct job_group_conf 
 static void check_model(const struct job_group_conf *conf, struct conf_doc *doc,
 			const char *pointer)
 {
-	char key[64], *error;
+	char key[64];
 
-	for (size_t i = 0; i < model_conf_count(&conf->model); i++) {
+	for (size_t i = 0; i < conf->models->count; i++) {
 		const char *name = model_conf_name(&conf->model, i);
-		struct dnn *dnn = job_model_load(conf, i, &error);
+		const struct dnn *dnn = conf->models->dnns[i];
 
 		model_conf_place(&conf->model, i, key, sizeof(key));
 		if (!dnn) {
@@ -312,12 +312,11 @@ static void check_model(const struct job_group_conf *conf, struct conf_doc *doc,
 					   : dnn_lacks_gpu(name, conf->gpu) ? "/gpu"
 									    : key;
 
-			conf_error(doc, conf_at(doc, "%s%s", pointer, step), "%s", error);
-			free(error);
+			conf_error(doc, conf_at(doc, "%s%s", pointer, step), "%s",
+				   conf->models->mistakes[i]);
 		}
 		if (dnn && dnn->send_order_count)
 			check_send_order(dnn, conf, doc, conf_at(doc, "%s%s", pointer, key));
-		dnn_free(dnn);
 	}
 }
 

@@ -135,8 +135,6 @@ struct jobs {
 	double estimate;       /* stop.estimate */
 	struct measured_window window;
 	struct jobs_tables tables;
-	struct job_models *models; /* by group */
-	size_t group_count;
 	struct job *jobs; /* in the order of arrival */
 	size_t capacity;
 	struct jobs_report report; /* its lists are owned */

@@ -31,12 +31,8 @@ const struct conf_table pipeline_table = { "pipeline", pipeline_rows,
 
 void job_group_find_exchanges(struct job_group_conf *conf)
 {
-	for (size_t i = 0; i < model_conf_count(&conf->model); i++) {
-		struct dnn *dnn = job_model_load(conf, i, NULL); /* check_model() reports errors */
-
-		conf->experts |= dnn && dnn_tokens(dnn);
-		dnn_free(dnn);
-	}
+	for (size_t i = 0; i < conf->models->count; i++)
+		conf->experts |= conf->models->dnns[i] && dnn_tokens(conf->models->dnns[i]);
 	conf->exchanges =
 		conf->experts || conf->sharding != SHARDING_NONE || conf->pipeline.stages > 1;
 }
@@ -86,13 +82,12 @@ static void check_stages(const struct job_group_conf *conf, struct conf_doc *doc
 		conf_error(doc, at, "with \"sharding\": \"full\" is not modelled: \"optimizer\"");
 	if (conf->max_steps)
 		conf_error(doc, at, "with \"max_steps\" is not modelled");
-	for (size_t i = 0; i < model_conf_count(&conf->model); i++) {
-		struct dnn *dnn = job_model_load(conf, i, NULL);
+	for (size_t i = 0; i < conf->models->count; i++) {
+		const struct dnn *dnn = conf->models->dnns[i];
 
 		if (dnn && (int64_t)dnn->layer_count < stages)
 			conf_error(doc, at, "%s has %zu layers, fewer than stages", dnn->name,
 				   dnn->layer_count);
-		dnn_free(dnn);
 	}
 }
 
