@@ -315,7 +315,7 @@ struct simulation *simulation_build(const struct scenario *scenario, const char 
 	s->jobs = jobs_new(&env, scenario_jobs(scenario), scenario->jobs.count, s->runs,
 			   &scenario->cluster, &times, &tables.jobs);
 	s->flows = flows_new(
-		&env, scenario_flows(scenario), scenario->flows.count, path,
+		&env, scenario_flows(scenario), scenario->flows.count,
 		&(struct flows_report){ times.window, &scenario->flow_borders, tables.flows },
 		error);
 	if (!s->flows)

@@ -27,7 +27,7 @@
 
 /* What checks of groups of flows and jobs need. */
 struct looking {
-	const struct scenario *scenario;
+	struct scenario *scenario;
 	struct conf_doc *doc;
 	uint32_t hosts, machines;
 	uint32_t pool; /* machines that are kept for parameter servers */
@@ -224,51 +224,10 @@ static void check_gap(const struct looking *look, const char *where, double gap_
 
 /* --- flows --- */
 
-/* Returns the mean size in bytes; 0 when a table is wrong. */
-static double check_sizes(const struct looking *look, const struct flow_group_conf *group,
+static void check_poisson(const struct looking *look, const struct flow_group_conf *group,
 			  const char *pointer)
 {
-	char key[64], *error;
-	size_t before = conf_errors(look->doc);
-	struct sizes sizes;
-	double mean;
-
-	for (size_t i = 0; i < size_conf_tables(&group->size); i++) {
-		struct size_cdf *cdf =
-			size_conf_load(&group->size, i, conf_path(look->doc), &error);
-
-		size_conf_place(&group->size, i, key, sizeof(key));
-		if (!cdf)
-			report_error(look, conf_at(look->doc, "%s%s", pointer, key), error);
-		size_cdf_free(cdf);
-	}
-	if (conf_errors(look->doc) != before ||
-	    !sizes_load(&sizes, &group->size, conf_path(look->doc), NULL))
-		return 0;
-	mean = sizes_mean(&sizes);
-	sizes_release(&sizes);
-	return mean;
-}
-
-static void check_flow_trace(const struct looking *look, const struct flow_group_conf *group,
-			     const char *pointer)
-{
-	const char *where = conf_at(look->doc, "%s/arrival/trace", pointer);
-	struct flow_trace trace;
-	char *error;
-
-	if (!flow_group_trace(group, conf_path(look->doc), look->hosts, &trace, &error)) {
-		report_error(look, where, error);
-		return;
-	}
-	if (!trace.count)
-		conf_error(look->doc, where, "there is no flow in this trace");
-	flow_trace_release(&trace);
-}
-
-static void check_poisson(const struct looking *look, const struct flow_group_conf *group,
-			  const char *pointer, double mean)
-{
+	double mean = group->sizes ? sizes_mean(group->sizes) : 0;
 	double load_bps = group->arrival.load *
 			  (double)topology_host_rate(&look->scenario->topology) * look->hosts;
 	double gap_s = 8 * mean / load_bps;
@@ -297,9 +256,9 @@ static void check_together(const struct looking *look, const struct flow_group_c
 
 static void check_flow_group(const struct looking *look, size_t number, bool bounded)
 {
-	const struct flow_group_conf *group = &scenario_flows(look->scenario)[number];
+	struct flow_group_conf *group =
+		&((struct flow_group_conf *)look->scenario->flows.items)[number];
 	const char *pointer = conf_at(look->doc, "/flows/%zu", number);
-	double mean;
 
 	flow_group_check(group, look->doc, pointer, look->hosts, bounded);
 	if (group->enabled && group->stop == FLOWS_STOP_WITH_JOBS &&
@@ -307,16 +266,15 @@ static void check_flow_group(const struct looking *look, size_t number, bool bou
 		conf_error(look->doc, conf_at(look->doc, "%s/stop", pointer),
 			   "jobs_done needs \"jobs\"%s",
 			   look->scenario->jobs.count ? " that are enabled" : "");
-	mean = check_sizes(look, group, pointer);
+	flow_group_load(group, look->doc, pointer, look->hosts);
 	switch ((enum arrival_form)group->arrival.form) {
 	case ARRIVE_AT:
 		check_together(look, group, pointer);
 		return;
 	case ARRIVE_POISSON:
-		check_poisson(look, group, pointer, mean);
+		check_poisson(look, group, pointer);
 		return;
 	case ARRIVE_TRACE:
-		check_flow_trace(look, group, pointer);
 		return;
 	}
 }
@@ -541,8 +499,7 @@ static void check_short_flows(const struct scenario *scenario, struct conf_doc *
 	env.sim = &sim;
 	env.topo = &topo;
 	env.tcp = tcp_new(&topo, &scenario->tcp);
-	if (!flows_loads_fit(&env, scenario_flows(scenario), scenario->flows.count, conf_path(doc),
-			     &error))
+	if (!flows_loads_fit(&env, scenario_flows(scenario), scenario->flows.count, &error))
 		conf_error(doc, "/flows", "%s", error);
 	free(error);
 	tcp_free(env.tcp);

@@ -19,7 +19,6 @@
 /* What all estimates use. */
 struct basis {
 	const struct scenario *scenario;
-	const char *path; /* of the scenario */
 	double hosts, per_rack, per_pod;
 	double between;     /* links between hosts of two racks that share no pod */
 	double rate_bps;    /* of a host's link */
@@ -41,11 +40,10 @@ static double *count_receivers(const struct scenario *scenario)
 	return flows;
 }
 
-static struct basis basis_of(const struct scenario *scenario, const struct conf_doc *doc)
+static struct basis basis_of(const struct scenario *scenario)
 {
 	const struct topology_conf *topology = &scenario->topology;
 	struct basis basis = { .scenario = scenario,
-			       .path = conf_path(doc),
 			       .hosts = topology_hosts(topology),
 			       .between = topology_mean_links(topology),
 			       .rate_bps = (double)topology_host_rate(topology),
@@ -315,29 +313,14 @@ static void add_job_group(struct basis *basis, const struct job_group_conf *grou
 
 /* --- flows --- */
 
-static double mean_size(const struct flow_group_conf *group, const char *path)
-{
-	struct sizes sizes;
-	double mean;
-
-	if (!sizes_load(&sizes, &group->size, path, NULL))
-		return 0;
-	mean = sizes_mean(&sizes);
-	sizes_release(&sizes);
-	return mean;
-}
-
 static double hops_of_trace(const struct basis *basis, const struct flow_group_conf *group)
 {
-	struct flow_trace trace;
+	const struct flow_trace *trace = group->recorded;
 	double hops = 0;
 
-	if (!flow_group_trace(group, basis->path, (uint32_t)basis->hosts, &trace, NULL))
-		return 0;
-	for (size_t i = 0; i < trace.count; i++)
+	for (size_t i = 0; i < trace->count; i++)
 		hops += hops_of_bytes(basis, transport_kind((unsigned)group->transport),
-				      (double)trace.flows[i].size, path_at_random(basis));
-	flow_trace_release(&trace);
+				      (double)trace->flows[i].size, path_at_random(basis));
 	return hops;
 }
 
@@ -345,18 +328,14 @@ static double hops_of_trace(const struct basis *basis, const struct flow_group_c
 static double largest_s(const struct basis *basis, const struct flow_group_conf *group)
 {
 	struct measured_window window = scenario_window(basis->scenario);
-	double seconds = seconds_of(window.to - window.from), max = 0, count;
-	struct sizes sizes;
+	double seconds = seconds_of(window.to - window.from), max = 0;
+	double count = seconds * group->arrival.load * basis->rate_bps * basis->hosts /
+		       (8 * sizes_mean(group->sizes));
 	struct rng rng;
 
-	if (!sizes_load(&sizes, &group->size, basis->path, NULL))
-		return 0;
-	count = seconds * group->arrival.load * basis->rate_bps * basis->hosts /
-		(8 * sizes_mean(&sizes));
 	rng_init(&rng, 1, "largest flow", 0);
 	for (double i = 0; i < count && i < 10000; i++)
-		max = fmax(max, (double)sizes_draw(&sizes, &rng));
-	sizes_release(&sizes);
+		max = fmax(max, (double)sizes_draw(group->sizes, &rng));
 	return 8 * max / (basis->rate_bps * (1 - fmin(basis->load, 0.9)));
 }
 
@@ -397,7 +376,7 @@ static double hops_of_flows(const struct basis *basis, const struct flow_group_c
 
 	if (group->arrival.form == ARRIVE_TRACE)
 		return hops_of_trace(basis, group);
-	size = mean_size(group, basis->path);
+	size = sizes_mean(group->sizes);
 	if (group->arrival.form == ARRIVE_AT && group->pairs.form == PAIRS_LIST)
 		return hops_of_list(basis, group, size, room);
 	if (group->arrival.form == ARRIVE_POISSON && !group->count)
@@ -410,9 +389,9 @@ static double hops_of_flows(const struct basis *basis, const struct flow_group_c
 	       hops_of_bytes(basis, transport_kind((unsigned)group->transport), size, links);
 }
 
-struct scenario_cost scenario_cost(const struct scenario *scenario, const struct conf_doc *doc)
+struct scenario_cost scenario_cost(const struct scenario *scenario)
 {
-	struct basis basis = basis_of(scenario, doc);
+	struct basis basis = basis_of(scenario);
 	struct scenario_cost cost = { .hosts = (uint32_t)basis.hosts };
 	double slots = basis.hosts * (double)scenario->machine.slots, jobs_s;
 

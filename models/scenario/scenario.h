@@ -139,7 +139,7 @@ struct scenario_cost {
 	uint32_t hosts;
 	bool at_least; /* flows last as long as jobs and slow them: it may be many times more */
 };
-struct scenario_cost scenario_cost(const struct scenario *scenario, const struct conf_doc *doc);
+struct scenario_cost scenario_cost(const struct scenario *scenario);
 
 /* Whether anything in it is random: times, sizes, hosts, paths, losses, places in a hashed memory.
  * If not, the seed decides only the order of events at one instant, and replications agree unless

@@ -564,8 +564,6 @@ static void warn_columns(struct conf_doc *doc, const char *where, const char *un
 
 static void warn_traces(const struct scenario *scenario, struct conf_doc *doc)
 {
-	uint32_t hosts = topology_hosts(&scenario->topology);
-
 	for (size_t i = 0; i < scenario->jobs.count; i++) {
 		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
 		const struct job_trace *trace = group->arrival.jobs;
@@ -576,14 +574,11 @@ static void warn_traces(const struct scenario *scenario, struct conf_doc *doc)
 					     group->iterations_form == ITERATIONS_NUMBER);
 	}
 	for (size_t i = 0; i < scenario->flows.count; i++) {
-		const struct flow_group_conf *group = &scenario_flows(scenario)[i];
-		struct flow_trace trace;
+		const struct flow_trace *trace = scenario_flows(scenario)[i].recorded;
 
-		if (group->arrival.form != ARRIVE_TRACE ||
-		    !flow_group_trace(group, conf_path(doc), hosts, &trace, NULL))
-			continue;
-		warn_columns(doc, conf_at(doc, "/flows/%zu/arrival/trace", i), trace.unread, false);
-		flow_trace_release(&trace);
+		if (trace)
+			warn_columns(doc, conf_at(doc, "/flows/%zu/arrival/trace", i),
+				     trace->unread, false);
 	}
 }
 

@@ -22,7 +22,7 @@ struct conf_doc *sweep_model(const char *base, const struct conf_override *overr
 	if (!conf_errors(doc)) {
 		facts->hash = scenario_hash(&scenario, doc, BUILD_VERSION);
 		facts->seed = (uint64_t)scenario.seed;
-		cost = scenario_cost(&scenario, doc);
+		cost = scenario_cost(&scenario);
 		facts->cost = cost.hops;
 		facts->at_least = cost.at_least;
 		facts->jobs = cost.jobs;

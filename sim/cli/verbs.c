@@ -12,9 +12,9 @@
 #include <stdlib.h>
 
 /* Prints how large a run will be. */
-static void print_cost(const struct scenario *scenario, const struct conf_doc *doc)
+static void print_cost(const struct scenario *scenario)
 {
-	struct scenario_cost cost = scenario_cost(scenario, doc);
+	struct scenario_cost cost = scenario_cost(scenario);
 
 	printf(": %" PRIu32 " hosts, %.0f job%s", cost.hosts, cost.jobs,
 	       cost.jobs >= 0.5 && cost.jobs < 1.5 ? "" : "s");
@@ -47,7 +47,7 @@ int verb_check(const struct cli *cli)
 			conf_print_errors(doc, stderr, false);
 		if (code == EXIT_DONE && !cli->quiet) {
 			plain_print(stdout, "%s: valid", cli->argv[i]);
-			print_cost(&scenario, doc);
+			print_cost(&scenario);
 			putchar('\n');
 		}
 	}

@@ -26,7 +26,7 @@ static struct facts facts_of(const char *members, const char *version)
 		conf_print_errors(doc, stderr, false);
 	cr_assert(conf_errors(doc) == 0, "%s", text);
 	facts = (struct facts){ scenario_hash(&scenario, doc, version),
-				scenario_cost(&scenario, doc).hops };
+				scenario_cost(&scenario).hops };
 	conf_doc_free(doc);
 	free(text);
 	return facts;

@@ -9,13 +9,30 @@
 static struct size_part parts[] = { { "websearch", 1 }, { "datamining", 3 } };
 static const struct size_conf mixed = { .form = SIZE_MIX, .scale = 1, .mix = { parts, 2 } };
 
+/* Owns what is loaded. */
+static struct conf_doc *doc;
+
+static void setup(void)
+{
+	static const struct conf_row rows[] = { { 0 } };
+	static const struct conf_table table = { "nothing", rows, 1, NULL };
+
+	doc = conf_parse("test", "{}", 2, &table, NULL, NULL, 0);
+}
+
+static void teardown(void)
+{
+	conf_doc_free(doc);
+}
+
+TestSuite(sizes, .init = setup, .fini = teardown);
+
 static struct sizes load(const struct size_conf *conf)
 {
-	struct sizes sizes;
-	char *error = NULL;
+	const struct sizes *sizes = sizes_load(conf, doc, "");
 
-	cr_assert(sizes_load(&sizes, conf, NULL, &error), "%s", error ? error : "");
-	return sizes;
+	cr_assert(sizes);
+	return *sizes;
 }
 
 static struct sizes load_named(const char *name)
@@ -32,9 +49,6 @@ Test(sizes, mean_of_a_mixture)
 
 	cr_expect_float_eq(sizes_mean(&mix), 0.25 * sizes_mean(&web) + 0.75 * sizes_mean(&mining),
 			   1e-6);
-	sizes_release(&mix);
-	sizes_release(&web);
-	sizes_release(&mining);
 }
 
 /* P(size <= x) = sum of p_i F_i(x) at x = 10 kB, 1 MB, 30 MB (where websearch ends):
@@ -66,9 +80,6 @@ Test(sizes, distribution_of_a_mixture)
 		cr_expect_float_eq(below[k] / N, p, 4 * sqrt(p * (1 - p) / N) + 1.0 / N,
 				   "%g of %g up to %lu", below[k] / N, p, at[k]);
 	}
-	sizes_release(&mix);
-	sizes_release(&alone[0]);
-	sizes_release(&alone[1]);
 }
 
 /* A mixture of one table is that table, draw by draw. */
@@ -83,8 +94,6 @@ Test(sizes, one_part_is_the_table)
 	rng_init(&b, 4, "sizes", 0);
 	for (int i = 0; i < 1000; i++)
 		cr_expect_eq(sizes_draw(&one, &a), sizes_draw(&web, &b));
-	sizes_release(&one);
-	sizes_release(&web);
 }
 
 /* A scale multiplies every draw, to the nearest byte and never below one, and the mean. */
@@ -102,9 +111,6 @@ Test(sizes, scale)
 				   (double)sizes_draw(&web, &b) / 10, 0.5001);
 	cr_expect_float_eq(sizes_mean(&scaled), sizes_mean(&web) / 10, 1e-6);
 	cr_expect_eq(sizes_draw(&tiny, &a), 1);
-	sizes_release(&scaled);
-	sizes_release(&tiny);
-	sizes_release(&web);
 }
 
 /* Where the scale leaves flows less than a byte they have one, and the mean, on which a load is
@@ -136,7 +142,6 @@ Test(sizes, mean_of_what_is_drawn)
 		cr_expect_float_eq(sizes_mean(&sizes), sum / N, 4 * error + 0.05,
 				   "%s times %g: %g, drawn %g", conf.cdf, conf.scale,
 				   sizes_mean(&sizes), sum / N);
-		sizes_release(&sizes);
 	}
 }
 
@@ -152,6 +157,5 @@ Test(sizes, mean_of_the_fixed_size)
 		struct sizes sizes = load(&conf);
 
 		cr_expect_eq(sizes_mean(&sizes), (double)sizes_draw(&sizes, NULL), "%g", scales[i]);
-		sizes_release(&sizes);
 	}
 }

@@ -1,5 +1,7 @@
 #include "workload/flows/flow_generator.h"
 
+#include "workload/flows/sizes.h"
+
 /* The pair of the group's n-th flow. */
 static void draw_pair(struct flow_generator *generator, uint64_t n, uint32_t *src, uint32_t *dst)
 {
@@ -51,7 +53,7 @@ static sim_time next_time(struct flow_generator *generator, sim_time now)
 	case ARRIVE_POISSON:
 		return rng_after(&generator->arrivals, now, generator->mean_gap_ps);
 	case ARRIVE_TRACE:
-		return generator->trace->flows[generator->made].start;
+		return generator->conf->recorded->flows[generator->made].start;
 	}
 	return SIM_TIME_MAX;
 }
@@ -66,12 +68,12 @@ struct flow_draw flow_generator_draw(struct flow_generator *generator)
 	struct flow_draw draw = { 0 };
 
 	if (generator->conf->arrival.form == ARRIVE_TRACE) {
-		const struct trace_flow *flow = &generator->trace->flows[generator->made];
+		const struct trace_flow *flow = &generator->conf->recorded->flows[generator->made];
 
 		draw = (struct flow_draw){ flow->src, flow->dst, flow->size };
 	} else {
 		draw_pair(generator, generator->made, &draw.src, &draw.dst);
-		draw.size = sizes_draw(generator->sizes, &generator->draws);
+		draw.size = sizes_draw(generator->conf->sizes, &generator->draws);
 	}
 	generator->made++;
 	generator->next = next_time(generator, generator->next);

@@ -1,19 +1,15 @@
 /* The flows of a group, drawn one after the other: when, between whom, how large.
  *
  * A generator may be copied: the copy draws the same flows ahead of time and leaves the generator
- * as it is. What it points to belongs to the group. */
+ * as it is. What it points to belongs to the group, or to the scenario. */
 #ifndef INASIM_WORKLOAD_FLOWS_FLOW_GENERATOR_H
 #define INASIM_WORKLOAD_FLOWS_FLOW_GENERATOR_H
 
 #include "core/rng.h"
 #include "workload/flows/flows.h"
-#include "workload/jobs/job_trace.h"
-#include "workload/flows/sizes.h"
 
 struct flow_generator {
 	const struct flow_group_conf *conf;
-	const struct sizes *sizes;
-	const struct flow_trace *trace;
 	const uint32_t *order; /* a permutation of the hosts; for incast without the receiver */
 	uint32_t hosts;
 	struct rng arrivals, draws, pairs;

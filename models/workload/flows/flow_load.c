@@ -128,7 +128,7 @@ void flow_load_add(struct group *group, double per_s)
 	const struct model_env *env = &group->flows->env;
 	const struct topology *topo = env->topo;
 	uint32_t hosts = topo->net.hosts;
-	double rate = per_s * mean_wire(env, &group->size), *load = group->load;
+	double rate = per_s * mean_wire(env, conf->sizes), *load = group->load;
 
 	if (conf->pairs.form == PAIRS_LIST) {
 		add_listed(topo, conf, rate, load);

@@ -56,7 +56,7 @@ static void complete(struct flow *flow)
 /* Counts the instants of a trace, behind the first, at which flows start; adds these to *size. */
 static double later_in_trace(const struct group *group, double *size)
 {
-	const struct trace_flow *flows = group->trace.flows;
+	const struct trace_flow *flows = group->conf->recorded->flows;
 	double arrivals = 0;
 
 	for (uint64_t i = 1; i < group->generator.limit; i++) {
@@ -76,11 +76,13 @@ double flows_bytes_per_arrival(const struct flows *flows)
 		double time = group->generator.mean_gap_ps, count = 1, size = 0;
 
 		if (group->conf->arrival.form == ARRIVE_POISSON) {
-			size = sizes_mean(&group->size);
+			size = sizes_mean(group->conf->sizes);
 		} else if (group->conf->arrival.form == ARRIVE_TRACE) {
 			count = later_in_trace(group, &size);
 			if (count > 0)
-				time = (double)group->trace.flows[group->generator.limit - 1].start;
+				time = (double)group->conf->recorded
+					       ->flows[group->generator.limit - 1]
+					       .start;
 		}
 		if (time <= 0 || count <= 0)
 			continue; /* all together */
@@ -348,9 +350,9 @@ static uint64_t flow_limit(const struct group *group)
 	const struct flow_group_conf *conf = group->conf;
 
 	if (conf->arrival.form == ARRIVE_TRACE)
-		return conf->count && (uint64_t)conf->count < group->trace.count
+		return conf->count && (uint64_t)conf->count < conf->recorded->count
 			       ? (uint64_t)conf->count
-			       : group->trace.count;
+			       : conf->recorded->count;
 	if (conf->count)
 		return (uint64_t)conf->count;
 	if (conf->arrival.form == ARRIVE_POISSON)
@@ -382,7 +384,7 @@ static double arrivals_per_s(const struct group *group)
 	const struct topology *topo = group->flows->env.topo;
 
 	return group->conf->arrival.load * (double)topology_host_rate(topo->conf) *
-	       topo->net.hosts / (8 * sizes_mean(&group->size));
+	       topo->net.hosts / (8 * sizes_mean(group->conf->sizes));
 }
 
 static void find_load(struct group *group)
@@ -399,8 +401,6 @@ static void begin_generator(struct group *group)
 	struct flow_generator *generator = &group->generator;
 
 	*generator = (struct flow_generator){ .conf = conf,
-					      .sizes = &group->size,
-					      .trace = &group->trace,
 					      .order = group->order,
 					      .hosts = topo->net.hosts,
 					      .limit = flow_limit(group) };
@@ -416,31 +416,22 @@ static void begin_generator(struct group *group)
 	flow_generator_begin(generator);
 }
 
-static bool group_init(struct group *group, const char *scenario, char **error)
+static void group_init(struct group *group)
 {
-	const struct flow_group_conf *conf = group->conf;
 	struct sim *sim = group->flows->env.sim;
 
 	timer_open(sim, &group->timer, SIM_CONTROL, sim_key(SIM_CONTROL, group->number), on_arrival,
 		   group);
 	timer_apart(sim, &group->timer); /* but for the sender: open_connection() */
 	sim_name(sim, on_arrival, "arrivals of flow group %n");
-	if (!sizes_load(&group->size, &conf->size, scenario, error))
-		return false;
-	if (conf->arrival.form == ARRIVE_TRACE &&
-	    !flow_group_trace(conf, scenario, group->flows->env.topo->net.hosts, &group->trace,
-			      error))
-		return false;
 	shuffle_hosts(group);
 	begin_generator(group);
 	if (!flow_generator_done(&group->generator))
 		timer_set(sim, &group->timer, group->generator.next);
-	return true;
 }
 
 struct flows *flows_new(const struct model_env *env, const struct flow_group_conf *groups,
-			size_t count, const char *scenario, const struct flows_report *report,
-			char **error)
+			size_t count, const struct flows_report *report, char **error)
 {
 	struct flows *flows = xcalloc(1, sizeof(*flows));
 
@@ -453,10 +444,7 @@ struct flows *flows_new(const struct model_env *env, const struct flow_group_con
 	for (size_t i = 0; i < count; i++) {
 		flows->groups[i] =
 			(struct group){ .flows = flows, .conf = &groups[i], .number = (uint32_t)i };
-		if (!group_init(&flows->groups[i], scenario, error)) {
-			flows_free(flows);
-			return NULL;
-		}
+		group_init(&flows->groups[i]);
 	}
 	if (env->fluid && !apply_loads(flows, error)) {
 		flows_free(flows);
@@ -468,8 +456,6 @@ struct flows *flows_new(const struct model_env *env, const struct flow_group_con
 static void free_groups(struct flows *flows)
 {
 	for (size_t i = 0; i < flows->group_count; i++) {
-		sizes_release(&flows->groups[i].size);
-		flow_trace_release(&flows->groups[i].trace);
 		free(flows->groups[i].order);
 		free(flows->groups[i].load);
 	}
@@ -477,13 +463,13 @@ static void free_groups(struct flows *flows)
 }
 
 bool flows_loads_fit(const struct model_env *env, const struct flow_group_conf *groups,
-		     size_t count, const char *scenario, char **error)
+		     size_t count, char **error)
 {
 	struct flows flows = { .env = *env, .group_count = count };
-	bool good = true;
+	bool good;
 
 	flows.groups = xcalloc(count, sizeof(*flows.groups));
-	for (size_t i = 0; i < count && good; i++) {
+	for (size_t i = 0; i < count; i++) {
 		struct group *group = &flows.groups[i];
 
 		*group = (struct group){ .flows = &flows,
@@ -491,13 +477,10 @@ bool flows_loads_fit(const struct model_env *env, const struct flow_group_conf *
 					 .number = (uint32_t)i };
 		if (!groups[i].enabled || groups[i].arrival.form != ARRIVE_POISSON)
 			continue;
-		good = sizes_load(&group->size, &groups[i].size, scenario, error);
-		if (good) {
-			shuffle_hosts(group);
-			find_load(group);
-		}
+		shuffle_hosts(group);
+		find_load(group);
 	}
-	good = good && apply_loads(&flows, error);
+	good = apply_loads(&flows, error);
 	free_groups(&flows);
 	return good;
 }

@@ -54,6 +54,9 @@ struct flow_group_conf {
 	bool enabled;
 	int transport;
 	struct size_conf size;
+	/* Set by flow_group_load(), owned by the document; `recorded` is NULL without a trace. */
+	const struct sizes *sizes;
+	const struct flow_trace *recorded;
 	bool size_given, receiver_given;
 	struct arrival_conf arrival;
 	struct pairs_conf pairs;
@@ -76,6 +79,11 @@ extern const struct conf_table flow_group_table;
  * may go on for ever. */
 void flow_group_check(const struct flow_group_conf *conf, struct conf_doc *doc, const char *pointer,
 		      uint32_t hosts, bool bounded);
+
+/* Loads the files of a group. What is not right there, or in a trace for a network of `hosts`
+ * hosts, is an error of the document; then `sizes` or `recorded` are NULL. */
+void flow_group_load(struct flow_group_conf *conf, struct conf_doc *doc, const char *pointer,
+		     uint32_t hosts);
 
 /* Measured flows of a size class: from <= size < to. */
 struct flow_class {
@@ -114,13 +122,12 @@ struct flows_report {
 /* Fluid: false and *error (caller frees) when short flows with Poisson arrivals leave too little of
  * a link to others. Reads sim, topo, tcp and load_below of `env`; its `fluid` is NULL. */
 bool flows_loads_fit(const struct model_env *env, const struct flow_group_conf *groups,
-		     size_t count, const char *scenario, char **error);
+		     size_t count, char **error);
 
-/* NULL and *error (caller frees) when a file is not right, or flows_loads_fit() is false.
- * Generators start by themselves. */
+/* NULL and *error (caller frees) when flows_loads_fit() is false. Generators start by themselves.
+ */
 struct flows *flows_new(const struct model_env *env, const struct flow_group_conf *groups,
-			size_t count, const char *scenario, const struct flows_report *report,
-			char **error);
+			size_t count, const struct flows_report *report, char **error);
 void flows_free(struct flows *flows);
 
 /* The jobs are done: groups that stop with them make no more flows. */
@@ -181,10 +188,5 @@ void flows_on_change(struct flows *flows, void (*changed)(void *owner), void *ow
 void flows_end(struct flows *flows);
 
 extern const struct out_schema flows_schema;
-
-/* Loads the trace of a group that has one. False and *error (caller frees; `error` may be NULL)
- * when the file is not right, or names a host that a network of `hosts` does not have. */
-bool flow_group_trace(const struct flow_group_conf *conf, const char *scenario, uint32_t hosts,
-		      struct flow_trace *trace, char **error);
 
 #endif

@@ -217,25 +217,49 @@ void flow_group_check(const struct flow_group_conf *conf, struct conf_doc *doc, 
 
 /* --- files --- */
 
-bool flow_group_trace(const struct flow_group_conf *conf, const char *scenario, uint32_t hosts,
-		      struct flow_trace *trace, char **error)
+static void free_trace(void *trace)
 {
-	char *unwanted = NULL, **mistake = error ? error : &unwanted;
-	char *path = data_file_find(DATA_ANY, conf->arrival.trace, scenario, mistake);
-	bool good = path && flow_trace_load(trace, path, mistake);
+	flow_trace_release(trace);
+	free(trace);
+}
 
-	for (size_t i = 0; good && i < trace->count; i++) {
+/* The first flow between hosts that there are not. Caller frees. */
+static char *trace_mistake(const struct flow_trace *trace, const char *path, uint32_t hosts)
+{
+	for (size_t i = 0; i < trace->count; i++) {
 		const struct trace_flow *flow = &trace->flows[i];
 
-		if (flow->src < hosts && flow->dst < hosts)
-			continue;
-		*mistake = xasprintf("%s: flow %zu goes from host %" PRIu32 " to host %" PRIu32
-				     "; hosts are 0 to %" PRIu32,
-				     path, i, flow->src, flow->dst, hosts - 1);
-		flow_trace_release(trace);
-		good = false;
+		if (flow->src >= hosts || flow->dst >= hosts)
+			return xasprintf("%s: flow %zu goes from host %" PRIu32 " to host %" PRIu32
+					 "; hosts are 0 to %" PRIu32,
+					 path, i, flow->src, flow->dst, hosts - 1);
 	}
+	return trace->count ? NULL : xstrdup("there is no flow in this trace");
+}
+
+static const struct flow_trace *load_trace(const char *name, struct conf_doc *doc,
+					   const char *where, uint32_t hosts)
+{
+	struct flow_trace *trace = xcalloc(1, sizeof(*trace));
+	char *error = NULL, *path = data_file_find(DATA_ANY, name, conf_path(doc), &error);
+
+	conf_keep(doc, trace, free_trace);
+	if (path && flow_trace_load(trace, path, &error))
+		error = trace_mistake(trace, path, hosts);
+	if (error)
+		conf_error(doc, where, "%s", error);
 	free(path);
-	free(unwanted);
-	return good;
+	if (!error)
+		return trace;
+	free(error);
+	return NULL;
+}
+
+void flow_group_load(struct flow_group_conf *conf, struct conf_doc *doc, const char *pointer,
+		     uint32_t hosts)
+{
+	conf->sizes = sizes_load(&conf->size, doc, pointer);
+	if (conf->arrival.form == ARRIVE_TRACE)
+		conf->recorded = load_trace(conf->arrival.trace, doc,
+					    conf_at(doc, "%s/arrival/trace", pointer), hosts);
 }

@@ -12,8 +12,6 @@ struct group {
 	struct flows *flows;
 	const struct flow_group_conf *conf;
 	uint32_t number;
-	struct sizes size;
-	struct flow_trace trace;
 	uint32_t *order; /* see flow_generator.h; owned */
 	struct flow_generator generator;
 	double *load; /* fluid: of its short flows, bytes per second by port; NULL = none */

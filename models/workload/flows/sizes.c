@@ -3,7 +3,6 @@
 #include "base/mem.h"
 #include "workload/data_file.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 /* --- what a scenario names --- */
@@ -25,57 +24,51 @@ const char *size_conf_table(const struct size_conf *conf, size_t i)
 	return conf->form == SIZE_MIX ? part_of(conf, i)->cdf : conf->cdf;
 }
 
-void size_conf_place(const struct size_conf *conf, size_t i, char *place, size_t size)
-{
-	if (conf->form == SIZE_MIX)
-		snprintf(place, size, "/size/mix/%zu/cdf", i);
-	else
-		snprintf(place, size, "/size/cdf");
-}
-
-struct size_cdf *size_conf_load(const struct size_conf *conf, size_t i, const char *scenario,
-				char **error)
-{
-	char *unwanted = NULL, **mistake = error ? error : &unwanted;
-	char *path = data_file_find(DATA_CDF, size_conf_table(conf, i), scenario, mistake);
-	struct size_cdf *cdf = path ? size_cdf_load(path, mistake) : NULL;
-
-	free(path);
-	free(unwanted);
-	return cdf;
-}
-
 /* --- draws --- */
 
-bool sizes_load(struct sizes *sizes, const struct size_conf *conf, const char *scenario,
-		char **error)
+static void free_sizes(void *item)
 {
-	size_t count = size_conf_tables(conf);
+	struct sizes *sizes = item;
 
-	*sizes = (struct sizes){ .fixed = conf->fixed,
-				 .scale = conf->scale,
-				 .cdfs = xcalloc(count, sizeof(*sizes->cdfs)) };
-	for (; sizes->count < count; sizes->count++) {
-		struct size_cdf *cdf = size_conf_load(conf, sizes->count, scenario, error);
-
-		if (!cdf) {
-			sizes_release(sizes);
-			return false;
-		}
-		sizes->cdfs[sizes->count] = cdf;
-		weights_add(&sizes->weights,
-			    conf->form == SIZE_MIX ? part_of(conf, sizes->count)->weight : 1);
-	}
-	return true;
-}
-
-void sizes_release(struct sizes *sizes)
-{
 	for (size_t i = 0; i < sizes->count; i++)
 		size_cdf_free(sizes->cdfs[i]);
 	free(sizes->cdfs);
 	weights_release(&sizes->weights);
-	*sizes = (struct sizes){ 0 };
+	free(sizes);
+}
+
+static struct size_cdf *load_table(const char *name, struct conf_doc *doc, const char *where)
+{
+	char *error = NULL, *path = data_file_find(DATA_CDF, name, conf_path(doc), &error);
+	struct size_cdf *cdf = path ? size_cdf_load(path, &error) : NULL;
+
+	if (!cdf)
+		conf_error(doc, where, "%s", error);
+	free(path);
+	free(error);
+	return cdf;
+}
+
+const struct sizes *sizes_load(const struct size_conf *conf, struct conf_doc *doc,
+			       const char *pointer)
+{
+	size_t count = size_conf_tables(conf), before = conf_errors(doc);
+	struct sizes *sizes = xcalloc(1, sizeof(*sizes));
+
+	*sizes = (struct sizes){ .fixed = conf->fixed,
+				 .scale = conf->scale,
+				 .cdfs = xcalloc(count, sizeof(*sizes->cdfs)) };
+	conf_keep(doc, sizes, free_sizes);
+	for (; sizes->count < count; sizes->count++) {
+		size_t i = sizes->count;
+		bool mix = conf->form == SIZE_MIX;
+
+		sizes->cdfs[i] = load_table(size_conf_table(conf, i), doc,
+					    mix ? conf_at(doc, "%s/size/mix/%zu/cdf", pointer, i)
+						: conf_at(doc, "%s/size/cdf", pointer));
+		weights_add(&sizes->weights, mix ? part_of(conf, i)->weight : 1);
+	}
+	return conf_errors(doc) == before ? sizes : NULL;
 }
 
 bytes sizes_scaled(const struct sizes *sizes, bytes size)

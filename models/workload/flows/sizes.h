@@ -11,7 +11,6 @@
 #include "workload/flows/size_cdf.h"
 #include "workload/weights.h"
 
-/* All zero is empty. */
 struct sizes {
 	bytes fixed;            /* without tables */
 	double scale;           /* of all sizes */
@@ -20,21 +19,14 @@ struct sizes {
 	struct weights weights; /* by table */
 };
 
-/* The tables that a group names: 0 when all its flows are alike. */
+/* The tables that a group names: 0 when all its flows are alike; and the name of one of them. */
 size_t size_conf_tables(const struct size_conf *conf);
-/* The name of one of them, and its place below the group: "/size/mix/1/cdf". */
 const char *size_conf_table(const struct size_conf *conf, size_t i);
-void size_conf_place(const struct size_conf *conf, size_t i, char *place, size_t size);
 
-/* Loads one table, from beside `scenario` (may be NULL) or from traces/. NULL and *error (caller
- * frees; `error` may be NULL) when it is not right. */
-struct size_cdf *size_conf_load(const struct size_conf *conf, size_t i, const char *scenario,
-				char **error);
-
-/* Loads all. False and *error (as above), and nothing to release, when one is not right. */
-bool sizes_load(struct sizes *sizes, const struct size_conf *conf, const char *scenario,
-		char **error);
-void sizes_release(struct sizes *sizes);
+/* Loads all tables, from beside the scenario or from traces/; the document owns them. NULL when one
+ * is not right, which is an error of the document; `pointer` is that of the group. */
+const struct sizes *sizes_load(const struct size_conf *conf, struct conf_doc *doc,
+			       const char *pointer);
 
 /* A size of a table, or the fixed one, times the scale; at least 1 byte. */
 bytes sizes_scaled(const struct sizes *sizes, bytes size);
