@@ -1,10 +1,22 @@
-/* Draws one of the parts of a mixture by weight. */
+/* The parts of a mixture in a scenario, and draws of one of them by weight. */
 #ifndef INASIM_WORKLOAD_WEIGHTS_H
 #define INASIM_WORKLOAD_WEIGHTS_H
 
+#include "conf/conf.h"
 #include "core/rng.h"
 
 #include <stddef.h>
+
+/* An item of a "mix": a table of sizes or a network. */
+struct mix_part {
+	const char *name;
+	double weight;
+};
+
+static inline const struct mix_part *mix_part(const struct conf_list *mix, size_t i)
+{
+	return &((const struct mix_part *)mix->items)[i];
+}
 
 /* All zero is empty. */
 struct weights {

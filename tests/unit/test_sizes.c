@@ -6,7 +6,7 @@
 #include <math.h>
 
 /* websearch and datamining by weights 1 and 3, as a scenario would have it. */
-static struct size_part parts[] = { { "websearch", 1 }, { "datamining", 3 } };
+static struct mix_part parts[] = { { "websearch", 1 }, { "datamining", 3 } };
 static const struct size_conf mixed = { .form = SIZE_MIX, .scale = 1, .mix = { parts, 2 } };
 
 /* Owns what is loaded. */
@@ -85,7 +85,7 @@ Test(sizes, distribution_of_a_mixture)
 /* A mixture of one table is that table, draw by draw. */
 Test(sizes, one_part_is_the_table)
 {
-	static struct size_part part[] = { { "websearch", 0.5 } };
+	static struct mix_part part[] = { { "websearch", 0.5 } };
 	const struct size_conf conf = { .form = SIZE_MIX, .scale = 1, .mix = { part, 1 } };
 	struct sizes one = load(&conf), web = load_named("websearch");
 	struct rng a, b;

@@ -23,15 +23,10 @@ struct size_conf {
 	int form; /* enum size_form */
 	bytes fixed;
 	const char *cdf;
-	struct conf_list mix; /* of struct size_part */
+	struct conf_list mix; /* of struct mix_part (workload/weights.h) */
 	double scale;         /* multiplies all sizes */
 };
 enum size_form { SIZE_FIXED, SIZE_CDF, SIZE_MIX };
-
-struct size_part {
-	const char *cdf;
-	double weight;
-};
 
 struct arrival_conf {
 	int form; /* enum arrival_form */

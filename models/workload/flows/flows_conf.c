@@ -19,16 +19,16 @@ static const struct conf_table size_cdf_table = { "size_cdf", size_cdf_rows,
 						  sizeof(struct size_conf),
 						  "Sizes drawn from a distribution." };
 static const struct conf_row size_part_rows[] = {
-	CONF_STRING("cdf", struct size_part, cdf, CONF_REQUIRED,
+	CONF_STRING("cdf", struct mix_part, name, CONF_REQUIRED,
 		    "Name of a table in traces/cdf, or of a file."),
-	CONF_REAL("weight", struct size_part, weight, "1", 1e-9, 1e9,
+	CONF_REAL("weight", struct mix_part, weight, "1", 1e-9, 1e9,
 		  "This over the sum of all weights is the fraction of flows that take their size "
 		  "from here.",
 		  "all alike"),
 	{ 0 },
 };
 static const struct conf_table size_part_table = { "size_part", size_part_rows,
-						   sizeof(struct size_part) };
+						   sizeof(struct mix_part) };
 static const struct conf_row size_part_item = { .type = CONF_OBJECT,
 						.table = &size_part_table,
 						.help = "A distribution and its weight." };

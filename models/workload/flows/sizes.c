@@ -7,11 +7,6 @@
 
 /* --- what a scenario names --- */
 
-static const struct size_part *part_of(const struct size_conf *conf, size_t i)
-{
-	return &((const struct size_part *)conf->mix.items)[i];
-}
-
 size_t size_conf_tables(const struct size_conf *conf)
 {
 	if (conf->form == SIZE_MIX)
@@ -21,7 +16,7 @@ size_t size_conf_tables(const struct size_conf *conf)
 
 const char *size_conf_table(const struct size_conf *conf, size_t i)
 {
-	return conf->form == SIZE_MIX ? part_of(conf, i)->cdf : conf->cdf;
+	return conf->form == SIZE_MIX ? mix_part(&conf->mix, i)->name : conf->cdf;
 }
 
 /* --- draws --- */
@@ -66,7 +61,7 @@ const struct sizes *sizes_load(const struct size_conf *conf, struct conf_doc *do
 		sizes->cdfs[i] = load_table(size_conf_table(conf, i), doc,
 					    mix ? conf_at(doc, "%s/size/mix/%zu/cdf", pointer, i)
 						: conf_at(doc, "%s/size/cdf", pointer));
-		weights_add(&sizes->weights, mix ? part_of(conf, i)->weight : 1);
+		weights_add(&sizes->weights, mix ? mix_part(&conf->mix, i)->weight : 1);
 	}
 	return conf_errors(doc) == before ? sizes : NULL;
 }

@@ -5,35 +5,16 @@
 #include "workload/data_file.h"
 #include "workload/jobs/jobs_parts.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* --- what a scenario names --- */
 
-static const struct model_part *part_of(const struct model_conf *conf, size_t i)
-{
-	return &((const struct model_part *)conf->mix.items)[i];
-}
-
-size_t model_conf_count(const struct model_conf *conf)
-{
-	return conf->form == MODEL_MIX ? conf->mix.count : 1;
-}
-
 const char *model_conf_name(const struct model_conf *conf, size_t i)
 {
 	if (conf->form == MODEL_IN_PLACE)
 		return "in place";
-	return conf->form == MODEL_MIX ? part_of(conf, i)->model : conf->name;
-}
-
-void model_conf_place(const struct model_conf *conf, size_t i, char *place, size_t size)
-{
-	if (conf->form == MODEL_MIX)
-		snprintf(place, size, "/model/mix/%zu/model", i);
-	else
-		snprintf(place, size, "/model");
+	return conf->form == MODEL_MIX ? mix_part(&conf->mix, i)->name : conf->name;
 }
 
 static bool is_file(const char *name)
@@ -56,12 +37,12 @@ static void find_file(const char **name, struct conf_doc *doc)
 
 void model_conf_find(struct model_conf *conf, struct conf_doc *doc)
 {
-	struct model_part *parts = conf->mix.items;
+	struct mix_part *parts = conf->mix.items;
 
 	if (conf->form == MODEL_NAMED)
 		find_file(&conf->name, doc);
 	for (size_t i = 0; conf->form == MODEL_MIX && i < conf->mix.count; i++)
-		find_file(&parts[i].model, doc);
+		find_file(&parts[i].name, doc);
 }
 
 /* --- networks --- */
@@ -150,8 +131,9 @@ static void free_models(void *item)
 struct job_models *job_models_load(const struct job_group_conf *conf, struct conf_doc *doc)
 {
 	struct job_models *models = xcalloc(1, sizeof(*models));
+	bool mix = conf->model.form == MODEL_MIX;
 
-	models->count = model_conf_count(&conf->model);
+	models->count = mix ? conf->model.mix.count : 1;
 	models->dnns = xcalloc(models->count, sizeof(*models->dnns));
 	models->mistakes = xcalloc(models->count, sizeof(*models->mistakes));
 	for (size_t i = 0; i < models->count; i++) {
@@ -159,8 +141,7 @@ struct job_models *job_models_load(const struct job_group_conf *conf, struct con
 
 		if (dnn)
 			dnn->hash = hash_of(dnn);
-		weights_add(&models->weights,
-			    conf->model.form == MODEL_MIX ? part_of(&conf->model, i)->weight : 1);
+		weights_add(&models->weights, mix ? mix_part(&conf->model.mix, i)->weight : 1);
 	}
 	conf_keep(doc, models, free_models);
 	return models;

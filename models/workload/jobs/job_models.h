@@ -6,12 +6,8 @@
 #include "workload/jobs/jobs.h"
 #include "workload/weights.h"
 
-/* How many networks a group has: 1, or those of a mixture. */
-size_t model_conf_count(const struct model_conf *conf);
-/* The name of one of them ("in place" if its layers stand in the scenario), and its place below the
- * group: "/model/mix/1/model". */
+/* The name of a group's i-th network; "in place" if its layers stand in the scenario. */
 const char *model_conf_name(const struct model_conf *conf, size_t i);
-void model_conf_place(const struct model_conf *conf, size_t i, char *place, size_t size);
 
 /* A name that ends in ".json" is a file beside the scenario, with an object as "model" may have in
  * place ("layers"). Replaces the name by the file's path, which the document owns. Call it once. */

@@ -63,14 +63,9 @@ struct model_conf {
 	const char *name;
 	struct conf_list layers;     /* of struct layer_conf */
 	struct conf_list send_order; /* of int64_t: layers; empty = last layer first */
-	struct conf_list mix;        /* of struct model_part */
+	struct conf_list mix;        /* of struct mix_part (workload/weights.h) */
 };
 enum model_form { MODEL_NAMED, MODEL_IN_PLACE, MODEL_MIX };
-
-struct model_part {
-	const char *model;
-	double weight;
-};
 
 struct workers_conf {
 	int form; /* enum workers_form */

@@ -49,15 +49,15 @@ static const struct conf_row in_place_rows[] = {
 const struct conf_table model_in_place_table = { "model_in_place", in_place_rows,
 						 sizeof(struct model_conf) };
 static const struct conf_row model_part_rows[] = {
-	CONF_STRING("model", struct model_part, model, CONF_REQUIRED, MODEL_NAME),
-	CONF_REAL("weight", struct model_part, weight, "1", 1e-9, 1e9,
+	CONF_STRING("model", struct mix_part, name, CONF_REQUIRED, MODEL_NAME),
+	CONF_REAL("weight", struct mix_part, weight, "1", 1e-9, 1e9,
 		  "This over the sum of all weights is the fraction of jobs that train this "
 		  "network.",
 		  "all alike"),
 	{ 0 },
 };
 static const struct conf_table model_part_table = { "model_part", model_part_rows,
-						    sizeof(struct model_part) };
+						    sizeof(struct mix_part) };
 static const struct conf_row model_part_item = { .type = CONF_OBJECT,
 						 .table = &model_part_table,
 						 .help = "A network and its weight." };
@@ -300,23 +300,21 @@ static void check_send_order(const struct dnn *dnn, const struct job_group_conf 
 static void check_model(const struct job_group_conf *conf, struct conf_doc *doc,
 			const char *pointer)
 {
-	char key[64];
-
 	for (size_t i = 0; i < conf->models->count; i++) {
-		const char *name = model_conf_name(&conf->model, i);
 		const struct dnn *dnn = conf->models->dnns[i];
+		const char *at = conf->model.form == MODEL_MIX
+					 ? conf_at(doc, "%s/model/mix/%zu/model", pointer, i)
+					 : conf_at(doc, "%s/model", pointer);
 
-		model_conf_place(&conf->model, i, key, sizeof(key));
-		if (!dnn) {
-			const char *step = conf->arrival.part_model         ? "/arrival/trace"
-					   : dnn_lacks_gpu(name, conf->gpu) ? "/gpu"
-									    : key;
-
-			conf_error(doc, conf_at(doc, "%s%s", pointer, step), "%s",
-				   conf->models->mistakes[i]);
-		}
 		if (dnn && dnn->send_order_count)
-			check_send_order(dnn, conf, doc, conf_at(doc, "%s%s", pointer, key));
+			check_send_order(dnn, conf, doc, at);
+		if (dnn)
+			continue;
+		if (conf->arrival.part_model)
+			at = conf_at(doc, "%s/arrival/trace", pointer);
+		else if (dnn_lacks_gpu(model_conf_name(&conf->model, i), conf->gpu))
+			at = conf_at(doc, "%s/gpu", pointer);
+		conf_error(doc, at, "%s", conf->models->mistakes[i]);
 	}
 }
 
