@@ -1,9 +1,9 @@
 #include "run/event_log.h"
 
 #include "base/mem.h"
-#include "scenario/links.h"
 #include "run/simulation_state.h"
 #include "run/switch_watch.h"
+#include "topo/links.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 #include "base/mem.h"
 #include "net/outage.h"
 #include "run/simulation_state.h"
-#include "scenario/links.h"
 #include "topo/detours.h"
+#include "topo/links.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Fairness for summary.json: among the flows of a group, and the links of a tier. */
 #include "run/results_parts.h"
 
-#include "scenario/links.h"
+#include "topo/links.h"
 
 #include <string.h>
 

@@ -3,10 +3,10 @@
 #include "base/units.h"
 #include "run/event_log.h"
 #include "run/failures.h"
-#include "scenario/links.h"
 #include "run/why_table.h"
 #include "net/lossless.h"
 #include "run/series.h"
+#include "topo/links.h"
 
 #include <math.h>
 

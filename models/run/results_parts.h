@@ -8,7 +8,7 @@
 #include "data/metrics.h"
 #include "run/results.h"
 #include "run/simulation_state.h"
-#include "scenario/links.h"
+#include "topo/links.h"
 
 extern const struct out_schema summary_schema;
 

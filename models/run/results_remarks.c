@@ -4,7 +4,7 @@
 #include "run/results_parts.h"
 
 #include "base/mem.h"
-#include "scenario/links.h"
+#include "topo/links.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

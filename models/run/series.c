@@ -3,9 +3,9 @@
 #include "base/mem.h"
 #include "data/inference.h"
 #include "run/failures.h"
-#include "scenario/links.h"
 #include "run/simulation_state.h"
 #include "run/why_table.h"
+#include "topo/links.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -6,11 +6,11 @@
 #include "run/event_log.h"
 #include "run/failures.h"
 #include "run/fast_forward.h"
-#include "scenario/links.h"
 #include "net/lossless.h"
 #include "run/results.h"
 #include "run/timeline.h"
 #include "run/why_table.h"
+#include "topo/links.h"
 
 #include <inttypes.h>
 #include <math.h>

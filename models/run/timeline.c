@@ -12,10 +12,10 @@
 #include "base/plain.h"
 #include "data/trace.h"
 #include "net/lossless.h"
-#include "scenario/links.h"
 #include "run/failures.h"
 #include "run/simulation_state.h"
 #include "run/switch_watch.h"
+#include "topo/links.h"
 #include "why/why.h"
 
 #include <inttypes.h>

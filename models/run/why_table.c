@@ -1,9 +1,9 @@
 #include "run/why_table.h"
 
 #include "base/mem.h"
-#include "scenario/links.h"
 #include "run/series.h"
 #include "run/simulation_state.h"
+#include "topo/links.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,8 +5,8 @@
 
 #include "collective/machine.h"
 #include "scenario/graph_conf.h"
-#include "scenario/links.h"
 #include "scenario/topology_conf.h"
+#include "topo/links.h"
 #include "transport/cc/dcqcn.h"
 #include "workload/flows/flows.h"
 #include "workload/flows/sizes.h"

@@ -9,7 +9,7 @@
 #include "scenario/scenario.h"
 
 #include "base/mem.h"
-#include "scenario/links.h"
+#include "topo/links.h"
 #include "workload/flows/sizes.h"
 
 #include <math.h>

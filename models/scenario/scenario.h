@@ -5,10 +5,10 @@
  *   graph_conf.c, failures_conf.c     those of a graph, and of "failures"
  *   check.c                           errors of several keys or of files; then scenario_warn()
  *   warnings.c                        what is legal, probably a mistake
- *   facts.c, cost.c, links.c          questions about a scenario without errors
+ *   facts.c, cost.c                   questions about a scenario without errors
  *
  * Calls go down this list. All from warnings.c on may take for granted that the scenario has no
- * errors, but for links.c, which needs only the topology to be right. */
+ * errors. */
 #ifndef INASIM_SCENARIO_SCENARIO_H
 #define INASIM_SCENARIO_SCENARIO_H
 

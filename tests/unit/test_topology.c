@@ -1,5 +1,5 @@
 #include "scenario/scenario.h"
-#include "scenario/links.h"
+#include "topo/links.h"
 #include "scenario/topology_conf.h"
 
 #include "core/rng.h"

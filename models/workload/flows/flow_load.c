@@ -6,6 +6,7 @@
 #include "workload/flows/flows_parts.h"
 
 #include "base/mem.h"
+#include "topo/links.h"
 
 #include <stdlib.h>
 
@@ -62,14 +63,12 @@ static void add_pair(const struct topology *topo, uint32_t src, uint32_t dst, do
 	}
 }
 
-/* Links between the same two tiers in the same direction are alike. */
+/* Links of a tier in the same direction are alike: they all lead to the next tier. */
 static unsigned kind_of(const struct network *net, uint32_t port)
 {
-	uint32_t to = net->ports[port].to, from = net->ports[net->cold[port].reverse].to;
-	unsigned from_tier = from < net->hosts ? 0 : net->switch_nodes[from - net->hosts].tier;
-	unsigned to_tier = to < net->hosts ? 0 : net->switch_nodes[to - net->hosts].tier;
+	struct link_place place = link_place_of(net, port);
 
-	return from_tier * 8 + to_tier;
+	return place.tier * LINK_WAYS + place.way;
 }
 
 /* All hosts see the same network, so the paths from host 0 say what crosses each tier. */

@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "core/parts.h"
+#include "topo/links.h"
 #include "why/why.h"
 #include "workload/flows/flows_parts.h"
 
@@ -271,16 +272,11 @@ static void start_flow(struct group *group, const struct flow_draw *draw)
 
 static char *describe_overload(const struct topology *topo, uint32_t port, double load)
 {
-	const struct network *net = &topo->net;
-	char from[32], to[32];
+	char name[LINK_NAME];
 
 	return xasprintf("short flows (below fluid.load_below) would be a load of %.3g on the link "
-			 "%s -> %s; it must be below %g",
-			 load,
-			 topology_node_name(topo, net->ports[net->cold[port].reverse].to, from,
-					    sizeof(from)),
-			 topology_node_name(topo, net->ports[port].to, to, sizeof(to)),
-			 1 - MIN_LEFT);
+			 "%s; it must be below %g",
+			 load, link_name(topo, port, name), 1 - MIN_LEFT);
 }
 
 /* Takes the short flows of all groups off the capacities of links. False and *error (caller frees)

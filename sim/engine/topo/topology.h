@@ -7,7 +7,7 @@
  * was chosen as root of an aggregation tree.
  *
  * Contract. A tier orders switches by their distance from hosts. Links may join switches of one
- * tier (they lead across, neither up nor down: scenario/links.h), a switch may have both hosts and
+ * tier (they lead across, neither up nor down: links.h), a switch may have both hosts and
  * switches below it in a tree, and a route need not go up and then down: whoever wants lengths asks
  * topology_longest(). In a graph racks differ in size, and links and switches in their parameters,
  * so questions about the whole network are answered for its worst links, or by a mean. In all other

@@ -1,4 +1,4 @@
-#include "scenario/links.h"
+#include "topo/links.h"
 
 #include <stdio.h>
 #include <string.h>

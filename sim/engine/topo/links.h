@@ -1,7 +1,7 @@
 /* Names of links in tables and scenarios. A link belongs to the tier of its lower end, 0 for hosts.
  * It leads up, away from hosts, or down, or across, to a switch of the same tier. */
-#ifndef INASIM_SCENARIO_LINKS_H
-#define INASIM_SCENARIO_LINKS_H
+#ifndef INASIM_ENGINE_TOPO_LINKS_H
+#define INASIM_ENGINE_TOPO_LINKS_H
 
 #include "topo/topology.h"
 
