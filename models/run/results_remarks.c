@@ -103,7 +103,7 @@ static void warn_failed(const struct simulation *s, struct lines *lines)
 {
 	const char *group, *why = jobs_failure(s->jobs, &group);
 	char text[128];
-	uint64_t measured, cut = flows_lost(s->flows, &measured, text, sizeof(text));
+	uint64_t cut = flows_lost(s->flows, text, sizeof(text));
 
 	if (why)
 		add(lines, xasprintf("failures ended %zu of %zu jobs; the first (%s) %s",

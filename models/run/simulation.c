@@ -62,24 +62,14 @@ static bool jobs_are_done(const struct simulation *s)
 	return jobs->finished + jobs->refused + jobs->failed == jobs->count;
 }
 
-/* How many flows failures have cut off, and how many of these are measured. */
-static uint64_t cut_off(const struct simulation *s, uint64_t *measured)
-{
-	char text[128];
-
-	return flows_lost(s->flows, measured, text, sizeof(text));
-}
-
 /* The window is over and nothing that began in it is under way. */
 static bool measured_is_done(const struct simulation *s)
 {
 	const struct jobs_counts *jobs = &jobs_report(s->jobs)->measured;
-	uint64_t cut;
 
-	cut_off(s, &cut);
 	return s->sim.now >= scenario_window(s->scenario).to &&
 	       jobs->finished + jobs->refused + jobs->failed == jobs->count &&
-	       flows_measured_open(s->flows) == cut;
+	       flows_measured_open(s->flows) == flows_measured_lost(s->flows);
 }
 
 /* Nothing is left of what the scenario waits for. */
@@ -154,7 +144,6 @@ static enum end_reason end_of(const struct simulation *s, bool interrupted)
 						   [STOP_JOBS_DONE] = END_JOBS_DONE,
 						   [STOP_FLOWS_DONE] = END_FLOWS_DONE,
 						   [STOP_MEASURED_DONE] = END_MEASURED_DONE };
-	uint64_t cut;
 
 	if (s->checks.exact_violations || s->checks.conservation_violations)
 		return END_VIOLATION;
@@ -167,7 +156,7 @@ static enum end_reason end_of(const struct simulation *s, bool interrupted)
 	if (jobs_report(s->jobs)->estimated)
 		return END_ESTIMATED;
 	if (goal_reached(s))
-		return jobs_report(s->jobs)->failed || cut_off(s, &cut)
+		return jobs_report(s->jobs)->failed || flows_lost(s->flows, NULL, 0)
 			       ? END_FAILED
 			       : reached[s->scenario->stop.when];
 	return s->limit_reached && simulation_moves(s) ? END_TIME_LIMIT : END_DEADLOCK;
@@ -670,7 +659,7 @@ static void report_stuck(const struct simulation *s, FILE *to)
 void simulation_waiting(const struct simulation *s, FILE *to)
 {
 	char text[128];
-	uint64_t measured, cut = flows_lost(s->flows, &measured, text, sizeof(text));
+	uint64_t cut = flows_lost(s->flows, text, sizeof(text));
 
 	if (cut)
 		fprintf(to, "  %" PRIu64 " flows were cut off, the first: %s\n", cut, text);

@@ -409,11 +409,6 @@ struct printer {
 	uint64_t events; /* so far */
 };
 
-static void nothing(void *owner, const struct sim_event *event)
-{
-	(void)owner, (void)event;
-}
-
 static void keep_print(struct printer *p)
 {
 	p->prints = array_reserve(p->prints, p->count, &p->capacity, sizeof(*p->prints));
@@ -432,7 +427,7 @@ static void note_print(void *owner, const struct sim_event *event)
 
 static void run_printed(struct regress_run *run, struct printer *printer)
 {
-	struct sim_observer observer = { nothing, note_print, printer, NULL };
+	struct sim_observer observer = { .after = note_print, .owner = printer };
 
 	printer->s = run->s;
 	simulation_observe(run->s, &observer);

@@ -221,17 +221,21 @@ void flows_cut_off(struct flows *flows)
 		flows->changed(flows->owner);
 }
 
-uint64_t flows_lost(const struct flows *flows, uint64_t *measured, char *text, size_t size)
+uint64_t flows_lost(const struct flows *flows, char *text, size_t size)
 {
 	const struct flow *first = flows->first_cut_off;
 
-	*measured = flows->measured_cut_off;
-	if (first)
+	if (first && text)
 		snprintf(text, size,
 			 "flow %" PRIu64 " from h%" PRIu32 " to h%" PRIu32
 			 " at %.9f s: no way is left",
 			 first->id, first->src, first->dst, seconds_of(first->finish));
 	return flows->cut_off;
+}
+
+uint64_t flows_measured_lost(const struct flows *flows)
+{
+	return flows->measured_cut_off;
 }
 
 static void start_flow(struct group *group, const struct flow_draw *draw)

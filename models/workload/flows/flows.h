@@ -151,9 +151,9 @@ uint64_t flows_timeouts(const struct flows *flows);
  * start. They never finish, and flows_done() does not wait for them. */
 void flows_cut_off(struct flows *flows);
 
-/* How many have ended so, of all flows and of the measured; with some, `text` says which was first,
- * and when. */
-uint64_t flows_lost(const struct flows *flows, uint64_t *measured, char *text, size_t size);
+/* How many have ended so. With some, `text` (may be NULL) says which was first, and when. */
+uint64_t flows_lost(const struct flows *flows, char *text, size_t size);
+uint64_t flows_measured_lost(const struct flows *flows);
 
 uint64_t flows_started(const struct flows *flows);
 uint64_t flows_finished(const struct flows *flows);

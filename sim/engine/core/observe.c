@@ -25,7 +25,8 @@ bool sim_observe(struct sim *sim, uint64_t budget, const struct sim_observer *ob
 			continue;
 		}
 		for (const struct sim_observer *o = observer; o; o = o->next)
-			o->before(o->owner, &event);
+			if (o->before)
+				o->before(o->owner, &event);
 		sim->digest += sim_event_fact(sim, id);
 		entity.handler(sim, id, entity.owner);
 		for (const struct sim_observer *o = observer; o; o = o->next)

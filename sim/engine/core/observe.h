@@ -15,9 +15,9 @@ struct sim_event {
 	uint8_t class; /* enum sim_class */
 };
 
-/* Looks on and changes nothing, except that it may call sim_stop(). Both calls are required. */
+/* Looks on and changes nothing, except that it may call sim_stop(). */
 struct sim_observer {
-	/* The handler is about to run; the state is the one that it will find. */
+	/* The handler is about to run; the state is the one that it will find. May be NULL. */
 	void (*before)(void *owner, const struct sim_event *event);
 	/* The handler has run, sim->digest has what it added. */
 	void (*after)(void *owner, const struct sim_event *event);
