@@ -101,14 +101,16 @@ static char *layers_path(const char *name)
 }
 
 /* The message when there is no profile for (name, gpu). Caller frees. */
-static char *no_profile(const struct dnn_list *list, const char *name, const char *gpu)
+static char *no_profile(const struct dnn_list *list, const char *name, const char *gpu,
+			bool *of_gpu)
 {
 	char **gpus = names_in(list, name), **models = names_in(list, NULL), *suggestion, *text;
 	char *layers = layers_path(name);
 	FILE *file = !gpus[0] && *name ? input_open(layers, UINT64_MAX) : NULL;
 
-	suggestion = data_suggestion(gpus[0] ? gpu : name, gpus[0] ? gpus : models);
-	if (gpus[0])
+	*of_gpu = gpus[0];
+	suggestion = data_suggestion(*of_gpu ? gpu : name, *of_gpu ? gpus : models);
+	if (*of_gpu)
 		text = xasprintf("no computing time of %s on GPU \"%s\"%s", name, gpu, suggestion);
 	else
 		text = xasprintf(
@@ -233,17 +235,18 @@ static bool load_layers(struct dnn *dnn, const char *file, char **error)
 
 /* --- public --- */
 
-struct dnn *dnn_load(const char *name, const char *gpu, char **error)
+struct dnn *dnn_load(const char *name, const char *gpu, char **error, bool *of_gpu)
 {
 	struct dnn_list list;
 	const struct dnn_profile *profile;
 	struct dnn *dnn = NULL;
 
+	*of_gpu = false;
 	if (!dnn_list_load(&list, error))
 		return NULL;
 	profile = find_profile(&list, name, gpu);
 	if (!profile) {
-		*error = no_profile(&list, name, gpu);
+		*error = no_profile(&list, name, gpu, of_gpu);
 	} else {
 		dnn = dnn_new(profile->model);
 		dnn->compute_total = profile->compute;
@@ -255,23 +258,6 @@ struct dnn *dnn_load(const char *name, const char *gpu, char **error)
 	}
 	dnn_list_release(&list);
 	return dnn;
-}
-
-bool dnn_lacks_gpu(const char *name, const char *gpu)
-{
-	char *error = NULL, **gpus;
-	struct dnn_list list;
-	bool lacks;
-
-	if (!dnn_list_load(&list, &error)) {
-		free(error);
-		return false;
-	}
-	gpus = names_in(&list, name);
-	lacks = gpus[0] && !find_profile(&list, name, gpu);
-	free(gpus);
-	dnn_list_release(&list);
-	return lacks;
 }
 
 void dnn_free(struct dnn *dnn)

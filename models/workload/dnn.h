@@ -49,13 +49,10 @@ struct dnn {
 };
 
 /* A network of profiles.csv, without tensors yet. NULL and *error (caller frees) for a model or GPU
- * that does not exist (the message suggests one and lists all) and for files that are not right. */
-struct dnn *dnn_load(const char *name, const char *gpu, char **error);
+ * that does not exist (the message suggests one and lists all) and for files that are not right;
+ * *of_gpu: the model has computing times, but none on this GPU. */
+struct dnn *dnn_load(const char *name, const char *gpu, char **error, bool *of_gpu);
 void dnn_free(struct dnn *dnn);
-
-/* Whether a model has computing times, but none on this GPU. Where dnn_load() has failed, it says
- * which of the two names is wrong. */
-bool dnn_lacks_gpu(const char *name, const char *gpu);
 
 /* A network whose layers stand in the scenario: dnn_add_layer() adds them, front layer first. */
 struct dnn *dnn_new(const char *name);

@@ -10,13 +10,6 @@
 
 /* --- what a scenario names --- */
 
-const char *model_conf_name(const struct model_conf *conf, size_t i)
-{
-	if (conf->form == MODEL_IN_PLACE)
-		return "in place";
-	return conf->form == MODEL_MIX ? mix_part(&conf->mix, i)->name : conf->name;
-}
-
 static bool is_file(const char *name)
 {
 	size_t length = strlen(name);
@@ -86,13 +79,14 @@ static struct dnn *from_file(const char *path, char **error)
 	return dnn;
 }
 
-static struct dnn *load(const struct job_group_conf *conf, size_t i, char **error)
+static struct dnn *load(const struct job_group_conf *conf, size_t i, char **error, bool *of_gpu)
 {
-	const char *name = model_conf_name(&conf->model, i);
+	const struct model_conf *model = &conf->model;
+	const char *name = model->form == MODEL_MIX ? mix_part(&model->mix, i)->name : model->name;
 
-	if (conf->model.form == MODEL_IN_PLACE)
-		return in_place(name, &conf->model);
-	return is_file(name) ? from_file(name, error) : dnn_load(name, conf->gpu, error);
+	if (model->form == MODEL_IN_PLACE)
+		return in_place("in place", model);
+	return is_file(name) ? from_file(name, error) : dnn_load(name, conf->gpu, error, of_gpu);
 }
 
 static uint64_t hash_of(const struct dnn *dnn)
@@ -120,7 +114,7 @@ static void free_models(void *item)
 
 	for (size_t i = 0; i < models->count; i++) {
 		dnn_free(models->dnns[i]);
-		free(models->mistakes[i]);
+		free(models->mistakes[i].text);
 	}
 	free(models->dnns);
 	free(models->mistakes);
@@ -137,7 +131,8 @@ struct job_models *job_models_load(const struct job_group_conf *conf, struct con
 	models->dnns = xcalloc(models->count, sizeof(*models->dnns));
 	models->mistakes = xcalloc(models->count, sizeof(*models->mistakes));
 	for (size_t i = 0; i < models->count; i++) {
-		struct dnn *dnn = models->dnns[i] = load(conf, i, &models->mistakes[i]);
+		struct dnn *dnn = models->dnns[i] =
+			load(conf, i, &models->mistakes[i].text, &models->mistakes[i].of_gpu);
 
 		if (dnn)
 			dnn->hash = hash_of(dnn);

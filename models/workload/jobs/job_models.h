@@ -6,16 +6,16 @@
 #include "workload/jobs/jobs.h"
 #include "workload/weights.h"
 
-/* The name of a group's i-th network; "in place" if its layers stand in the scenario. */
-const char *model_conf_name(const struct model_conf *conf, size_t i);
-
 /* A name that ends in ".json" is a file beside the scenario, with an object as "model" may have in
  * place ("layers"). Replaces the name by the file's path, which the document owns. Call it once. */
 void model_conf_find(struct model_conf *conf, struct conf_doc *doc);
 
 struct job_models {
 	struct dnn **dnns; /* owned; NULL where there is none, which no run gets to see */
-	char **mistakes;   /* owned; why there is none */
+	struct {
+		char *text;  /* owned; why there is none */
+		bool of_gpu; /* it has no times on the group's GPU */
+	} * mistakes;
 	size_t count;
 	struct weights weights; /* by network */
 };

@@ -312,9 +312,9 @@ static void check_model(const struct job_group_conf *conf, struct conf_doc *doc,
 			continue;
 		if (conf->arrival.part_model)
 			at = conf_at(doc, "%s/arrival/trace", pointer);
-		else if (dnn_lacks_gpu(model_conf_name(&conf->model, i), conf->gpu))
+		else if (conf->models->mistakes[i].of_gpu)
 			at = conf_at(doc, "%s/gpu", pointer);
-		conf_error(doc, at, "%s", conf->models->mistakes[i]);
+		conf_error(doc, at, "%s", conf->models->mistakes[i].text);
 	}
 }
 
