@@ -271,8 +271,8 @@ static void open_scheme(struct simulation *s, const struct model_env *env, unsig
 			      : (struct scheme_run){ ops, s->schemes[i] };
 }
 
-struct simulation *simulation_build(const struct scenario *scenario, const char *path,
-				    struct out_dir *dir, char **error)
+struct simulation *simulation_build(const struct scenario *scenario, struct out_dir *dir,
+				    char **error)
 {
 	struct simulation *s = xcalloc(1, sizeof(*s));
 	struct tables tables = { 0 };
@@ -282,7 +282,6 @@ struct simulation *simulation_build(const struct scenario *scenario, const char 
 					  .estimate = scenario->stop.estimate };
 
 	s->scenario = scenario;
-	s->path = path;
 	sim_init(&s->sim, (uint64_t)scenario->seed);
 	topology_build(&s->topo, &scenario->topology, &s->sim);
 	s->tcp = tcp_new(&s->topo, &scenario->tcp);
@@ -581,10 +580,10 @@ void simulation_go(struct simulation *s, const struct simulation_options *option
 	s->end = end_of(s, interrupted);
 }
 
-struct simulation *simulation_run(const struct scenario *scenario, const char *path,
+struct simulation *simulation_run(const struct scenario *scenario,
 				  const struct simulation_options *options, char **error)
 {
-	struct simulation *s = simulation_build(scenario, path, options->dir, error);
+	struct simulation *s = simulation_build(scenario, options->dir, error);
 	struct event_log *log = NULL;
 	struct why_table *why = NULL;
 	bool good = s;

@@ -74,9 +74,9 @@ struct simulation_options {
 const char *simulation_no_why(const struct scenario *scenario);
 
 /* Runs a checked scenario to its end; run/simulation_state.h has the parts of the result. NULL and
- * *error (caller frees) if an input file is wrong or a table cannot be opened. The scenario must
- * outlive the result, which the caller frees. */
-struct simulation *simulation_run(const struct scenario *scenario, const char *path,
+ * *error (caller frees) if streams cannot be simulated or a table cannot be opened. The scenario
+ * must outlive the result, which the caller frees. */
+struct simulation *simulation_run(const struct scenario *scenario,
 				  const struct simulation_options *options, char **error);
 void simulation_free(struct simulation *simulation);
 

@@ -17,7 +17,6 @@ struct why_spent {
 
 struct simulation {
 	const struct scenario *scenario;
-	const char *path;
 	struct sim sim;
 	struct topology topo;
 	struct checks checks;
@@ -53,8 +52,8 @@ struct simulation {
 bool simulation_moves(const struct simulation *simulation);
 
 /* As simulation_run(), but only builds; for tests that look inside. */
-struct simulation *simulation_build(const struct scenario *scenario, const char *path,
-				    struct out_dir *dir, char **error);
+struct simulation *simulation_build(const struct scenario *scenario, struct out_dir *dir,
+				    char **error);
 /* Divides the run into `count` partitions (core/parts.h), or one a pod if these are fewer, which
  * run in `threads`; results stay the same. Returns their number, which is 1 if something acts
  * across partitions. Call it before simulation_go(), which cuts large networks itself. */

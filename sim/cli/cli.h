@@ -101,8 +101,8 @@ void options_tell(const struct verb *verb, void (*tell)(const char *form, const 
 
 /* Runs a checked scenario of `doc` as the verb run does, and writes the results to `out` (NULL =
  * nowhere). Returns the exit code. */
-int run_scenario(const struct cli *cli, const struct scenario *scenario, const char *path,
-		 const struct conf_doc *doc, const char *out);
+int run_scenario(const struct cli *cli, const struct scenario *scenario, const struct conf_doc *doc,
+		 const char *out);
 
 /* formula.c: prints all formulas, or writes them into a list that is open. */
 struct json;

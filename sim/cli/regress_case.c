@@ -60,7 +60,7 @@ static int build(struct regress_run *run, const struct regress_entry *entry, cha
 		*error = names_mistakes(run->doc);
 		return exit_code_of(run->doc);
 	}
-	run->s = simulation_build(&run->scenario, entry->path, NULL, error);
+	run->s = simulation_build(&run->scenario, NULL, error);
 	return run->s ? EXIT_DONE : EXIT_IO;
 }
 

@@ -202,7 +202,7 @@ static char *manifest(const struct cli *cli, const struct simulation *s, const s
 	json_build(&json);
 	json_host(&json);
 	json_command_line(&json, cli);
-	json_string(&json, "scenario_file", s->path);
+	json_string(&json, "scenario_file", conf_path(doc));
 	json_hex64(&json, "scenario_hash", conf_resolved_hash(doc));
 	json_i64(&json, "seed", s->scenario->seed);
 	json_time(&json, "start", start);
@@ -371,10 +371,10 @@ static void print_error_json(const char *path, const char *message)
 }
 
 /* Says why a scenario did not run. Takes the error and returns the code. */
-static int refuse(const struct cli *cli, const char *path, int code, char *error)
+static int refuse(const struct cli *cli, const struct conf_doc *doc, int code, char *error)
 {
 	if (cli->json)
-		print_error_json(path, error);
+		print_error_json(conf_path(doc), error);
 	else
 		complain("%s", error);
 	free(error);
@@ -422,7 +422,7 @@ static bool is_other_experiment(const char *dir, const char *name, char **proble
 }
 
 /* Simulates. Takes `dir`, where the results go and which gets the name `out`; NULL = no results. */
-static int simulate(const struct cli *cli, const struct scenario *scenario, const char *path,
+static int simulate(const struct cli *cli, const struct scenario *scenario,
 		    const struct conf_doc *doc, struct out_dir *dir, const char *out)
 {
 	char *name = xstrdup(scenario->name), *error = NULL;
@@ -445,14 +445,14 @@ static int simulate(const struct cli *cli, const struct scenario *scenario, cons
 	int code;
 
 	plain_text(name);
-	s = simulation_run(scenario, path, &options, &error);
+	s = simulation_run(scenario, &options, &error);
 	free(name);
 	if (following.line)
 		clear_progress();
 	if (!s) {
 		if (dir)
 			out_dir_abandon(dir);
-		return refuse(cli, path, EXIT_IO, error);
+		return refuse(cli, doc, EXIT_IO, error);
 	}
 	code = code_of(s);
 	tell(cli, s);
@@ -465,17 +465,17 @@ static int simulate(const struct cli *cli, const struct scenario *scenario, cons
 	return code;
 }
 
-int run_scenario(const struct cli *cli, const struct scenario *scenario, const char *path,
-		 const struct conf_doc *doc, const char *out)
+int run_scenario(const struct cli *cli, const struct scenario *scenario, const struct conf_doc *doc,
+		 const char *out)
 {
 	struct out_dir *dir = NULL;
 	char *error = NULL;
 
 	if (out && !cli->run.force && is_other_experiment(out, scenario->name, &error))
-		return refuse(cli, path, EXIT_IO, error);
+		return refuse(cli, doc, EXIT_IO, error);
 	if (out && !(dir = out_dir_open(out, &error)))
-		return refuse(cli, path, EXIT_IO, error);
-	return simulate(cli, scenario, path, doc, dir, out);
+		return refuse(cli, doc, EXIT_IO, error);
+	return simulate(cli, scenario, doc, dir, out);
 }
 
 /* Where the results of the i-th scenario go; NULL = nowhere. Caller frees. */
@@ -530,9 +530,9 @@ static int run_one(const struct cli *cli, int i)
 
 	print_mistakes(cli, doc, code);
 	if (code == EXIT_DONE && (problem = why_not_follow(cli, &scenario, cli->argv[i])))
-		code = refuse(cli, cli->argv[i], EXIT_USAGE, problem);
+		code = refuse(cli, doc, EXIT_USAGE, problem);
 	if (code == EXIT_DONE)
-		code = run_scenario(cli, &scenario, cli->argv[i], doc, out);
+		code = run_scenario(cli, &scenario, doc, out);
 	free(out);
 	conf_doc_free(doc);
 	return code;

@@ -29,7 +29,7 @@ double speed_hops_per_s(void)
 		return speed;
 	doc = scenario_parse("speed", sample, strlen(sample), &scenario);
 	SIM_BUG_ON(conf_errors(doc) > 0);
-	run = simulation_run(&scenario, "speed", &options, &error);
+	run = simulation_run(&scenario, &options, &error);
 	SIM_BUG_ON(!run);
 	speed = (double)run->topo.net.hops / (run->cpu_s > 1e-4 ? run->cpu_s : 1e-4);
 	simulation_free(run);

@@ -28,7 +28,7 @@ static int simulate_point(void *owner, const char *out)
 	quiet.json = false;
 	quiet.run.why = quiet.run.why && point->scenario->fidelity == FIDELITY_PACKET &&
 			!simulation_no_why(point->scenario);
-	return run_scenario(&quiet, point->scenario, point->plan->base, point->doc, out);
+	return run_scenario(&quiet, point->scenario, point->doc, out);
 }
 
 /* Tells the user how a point went. */

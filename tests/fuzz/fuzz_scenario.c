@@ -61,7 +61,7 @@ static bool is_small(const struct scenario *scenario)
 static void run_shortly(const struct scenario *scenario)
 {
 	char *error = NULL;
-	struct simulation *simulation = simulation_build(scenario, BESIDE, NULL, &error);
+	struct simulation *simulation = simulation_build(scenario, NULL, &error);
 
 	if (!simulation)
 		abort(); /* what the checks accept can be built */

@@ -46,7 +46,7 @@ static inline void run_vbuild(struct run *run, struct out_dir *dir, const char *
 	run_vparse(run, fmt, args);
 	conf_print_errors(run->doc, stderr, false);
 	cr_assert_eq(conf_errors(run->doc), 0);
-	run->s = simulation_build(&run->scenario, NULL, dir, &error);
+	run->s = simulation_build(&run->scenario, dir, &error);
 	cr_assert_not_null(run->s, "%s", error ? error : "");
 }
 

@@ -204,7 +204,7 @@ static inline __attribute__((format(printf, 3, 4))) void bench_open(struct bench
 	va_end(args);
 	conf_print_errors(bench->run.doc, stderr, false);
 	cr_assert_eq(conf_errors(bench->run.doc), 0);
-	bench->run.s = simulation_build(&bench->run.scenario, NULL, NULL, &error);
+	bench->run.s = simulation_build(&bench->run.scenario, NULL, &error);
 	cr_assert(bench->run.s, "%s", error);
 	bench->scheme = bench->run.s->schemes[star ? SCHEME_switchml_star : SCHEME_panama];
 	bench->net = &bench->run.s->topo.net;

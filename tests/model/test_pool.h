@@ -148,7 +148,7 @@ static inline void bench_open(struct bench *bench, unsigned scheme, const char *
 	cr_assert_eq(conf_errors(bench->doc), 0, "%s", text);
 	if (bench->scenario.stop.after > 20 * PS_PER_S)
 		bench->scenario.stop.after = 20 * PS_PER_S; /* what does not end fails soon */
-	bench->s = simulation_build(&bench->scenario, "test", NULL, &error);
+	bench->s = simulation_build(&bench->scenario, NULL, &error);
 	cr_assert(bench->s, "%s", error);
 	bench->scheme = bench->s->schemes[scheme];
 	bench->net = &bench->s->topo.net;

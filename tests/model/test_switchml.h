@@ -195,7 +195,7 @@ static inline void bench_open(struct bench *bench, const char *fmt, ...)
 	cr_assert_eq(conf_errors(bench->doc), 0, "%s", text);
 	if (bench->scenario.stop.after > PS_PER_S)
 		bench->scenario.stop.after = PS_PER_S; /* a run that does not end fails soon */
-	bench->s = simulation_build(&bench->scenario, "test", NULL, &error);
+	bench->s = simulation_build(&bench->scenario, NULL, &error);
 	cr_assert(bench->s, "%s", error);
 	bench->scheme = bench->s->schemes[SCHEME_switchml];
 	bench->net = &bench->s->topo.net;

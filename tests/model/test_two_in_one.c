@@ -45,7 +45,7 @@ static void open_run(struct run *run, int number)
 	if (conf_errors(run->doc))
 		conf_print_errors(run->doc, stderr, false);
 	cr_assert_eq(conf_errors(run->doc), 0);
-	run->simulation = simulation_build(&run->scenario, "test", NULL, &error);
+	run->simulation = simulation_build(&run->scenario, NULL, &error);
 	cr_assert_not_null(run->simulation, "%s", error);
 }
 
