@@ -33,13 +33,6 @@ struct looking {
 	uint32_t pool; /* machines that are kept for parameter servers */
 };
 
-/* Reports a message that another function made, and frees it. */
-static void report_error(const struct looking *look, const char *where, char *error)
-{
-	conf_error(look->doc, where, "%s", error);
-	free(error);
-}
-
 /* --- the run --- */
 
 static void check_stop(const struct scenario *scenario, struct conf_doc *doc)
@@ -392,7 +385,8 @@ static double check_job_trace(const struct looking *look, const struct job_group
 	sim_time longest = 0;
 
 	if (error) {
-		report_error(look, where, error);
+		conf_error(look->doc, where, "%s", error);
+		free(error);
 		return 0;
 	}
 	if (!trace->count)

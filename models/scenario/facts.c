@@ -5,9 +5,9 @@
 #include "base/hash.h"
 #include "base/input.h"
 #include "workload/data_file.h"
-#include "workload/dnn.h"
 #include "workload/flows/flows.h"
 #include "workload/flows/sizes.h"
+#include "workload/jobs/job_models.h"
 #include "workload/jobs/jobs.h"
 
 #include <stdlib.h>
