@@ -13,9 +13,9 @@
 _Noreturn void sim_bug(const char *file, int line, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4), cold));
 
-/* Ends the program with FAIL_OUT_OF_MEMORY because it cannot get `size` bytes. Says so, how much
- * memory it has and what ran, and allocates nothing more. Results that are being written keep the
- * name of unfinished ones. Never returns. */
+/* Ends the program with FAIL_OUT_OF_MEMORY because it cannot get `size` bytes. Prints this, how
+ * much memory is in use and what ran; allocates nothing more. Results that are being written keep
+ * the name of unfinished ones. Never returns. */
 #define FAIL_OUT_OF_MEMORY 7 /* exit code */
 _Noreturn void fail_out_of_memory(size_t size) __attribute__((cold));
 

@@ -69,7 +69,8 @@ static char *read_all(FILE *file, size_t max, size_t *length)
 		got = fread(text + count, 1, capacity - count - 1, file);
 		count += got;
 	} while (got > 0 && count <= max);
-	reason = ferror(file) ? EIO : count > max ? EFBIG : 0; /* it may have grown */
+	/* it may have grown since it was opened */
+	reason = ferror(file) ? EIO : count > max ? EFBIG : 0;
 	fclose(file);
 	text[count] = '\0';
 	if (length)

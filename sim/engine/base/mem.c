@@ -52,6 +52,7 @@ void *xaligned_raw(size_t alignment, size_t size)
 {
 	void *p;
 
+	/* a large block gets huge pages of its own */
 	if (size >= HUGE_PAGE / 4 && alignment < HUGE_PAGE)
 		alignment = HUGE_PAGE;
 	size = round_up(alignment, size);

@@ -1,5 +1,5 @@
-/* Rings by number: items that are numbered for ever, of which a stretch is kept. A ring has
- * mask + 1 places, a power of two, and item i is at [i & mask]; so an item keeps its number when
+/* Rings by number: items are numbered for ever, and a ring keeps a stretch of them. A ring has
+ * mask + 1 places, a power of two, and item i is at [i & mask]. So an item keeps its number when
  * the ring is widened, and nothing is allocated while the stretch fits.
  *
  * The owner of a ring keeps the array (released with free()) and the mask, and does the indexing.

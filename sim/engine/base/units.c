@@ -7,7 +7,7 @@
 
 struct unit {
 	const char *name;
-	uint64_t scale; /* base units in one of this */
+	uint64_t scale; /* in base units (ps, B, bps) */
 	bool spoken;    /* unit_format() uses it; the others are only read */
 };
 
@@ -218,6 +218,7 @@ char *unit_format(enum unit_kind kind, uint64_t value, char *buffer, size_t size
 		if (!unit->spoken || (value < unit->scale && unit->scale > 1) ||
 		    !spell(unit, value, text))
 			continue;
+		/* length decides; of equally long texts the one without a point is cheaper */
 		cost = 2 * strlen(text) + (strchr(text, '.') != NULL);
 		if (cost < best_cost) {
 			best_cost = cost;

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Of a queue: "85pkt" or "128KB". */
+/* The size of a queue, as a user writes it: "85pkt" or "128KB". */
 struct queue_size {
 	uint64_t amount;
 	bool packets; /* else bytes */
@@ -37,13 +37,13 @@ enum unit_error unit_parse(enum unit_kind kind, const char *text, uint64_t *valu
 /* The units of a kind, for messages: "ps, ns, us, ms, s, m, h". */
 const char *unit_names(enum unit_kind kind);
 
-/* The shortest exact spelling that is not below one of its unit ("1.5us",
- * "500ns", "100Gbps", "64MiB", "40MB"; of two equally short ones that without a
- * point), which unit_parse() reads back. `buffer` of at least 32 bytes; returns it. */
+/* The shortest exact spelling: "1.5us", "500ns", "100Gbps", "64MiB". The number is at least 1, and
+ * of two equally short spellings the one without a point is taken. unit_parse() reads it back.
+ * `buffer` has at least 32 bytes and is returned. */
 char *unit_format(enum unit_kind kind, uint64_t value, char *buffer, size_t size);
 
-/* A class of values from <= value < to, UINT64_MAX = without end: "< 10KB", "10KB-100KB",
- * ">= 10MB". A `buffer` of 64 bytes is enough; returns it. */
+/* Names the class of values `from` <= value < `to`: "< 10KB", "10KB-100KB", ">= 10MB".
+ * `to` = UINT64_MAX: no upper end. A `buffer` of 64 bytes is enough; returns it. */
 char *unit_format_range(enum unit_kind kind, uint64_t from, uint64_t to, char *buffer, size_t size);
 
 #endif

@@ -5,15 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SORT_BITS   8 /* at most 2^8 buckets a pass */
-#define SORT_FEW    6 /* at most so many events are sorted by insertion */
-#define SORT_FULL   8 /* with more events in a bucket, buckets are sorted one by one */
+#define SORT_BITS   8 /* a pass of sort_items() has at most 2^8 buckets */
+#define SORT_FEW    6 /* up to this number, events are sorted by insertion */
+#define SORT_FULL   8 /* where a bucket has more events, each bucket is sorted on its own */
 #define SLOTS_AHEAD 8 /* how far ahead of the cursor a slot's node is prefetched */
 
-#define LANES       4 /* of a vector; compilers split it where the machine has none */
-#define BLOCK       (4 * LANES)
-#define SHORT_BLOCK (8 * LANES)
-#define COUNTED_MAX 64 /* at most so many are sorted by counting */
+#define LANES       4 /* 32-bit numbers in a vector; compilers split it where the machine has none */
+#define BLOCK       (4 * LANES) /* numbers that are compared with a key at a time: four vectors */
+#define SHORT_BLOCK (8 * LANES) /* 16-bit numbers in four vectors */
+#define COUNTED_MAX 64 /* up to this number, events are sorted by counting; a power of two */
 #define SHORT_BITS  15 /* of a short key, whose 16th bit is the sign */
 
 typedef int32_t lanes __attribute__((vector_size(LANES * sizeof(int32_t))));
@@ -66,7 +66,8 @@ static void insertion_sort(const struct equeue *q, struct eq_item *to, const str
 }
 
 /* smaller[i] = the number of keys that are smaller than keys[i]. All pairs are compared, in
- * vectors, so there is no branch to mispredict. `count` is a multiple of BLOCK. */
+ * vectors, so there is no branch to mispredict. A comparison of vectors gives -1 where it is true,
+ * so subtracting it counts. `count` is a multiple of BLOCK. */
 static inline void count_smaller(const int32_t *keys, size_t count, int32_t *smaller)
 {
 	for (size_t i = 0; i < count; i += BLOCK) {
@@ -83,8 +84,8 @@ static inline void count_smaller(const int32_t *keys, size_t count, int32_t *sma
 	}
 }
 
-/* The same for 16-bit keys and any `count`. Goes through whole blocks of SHORT_BLOCK, so both
- * arrays must have room for these. */
+/* count_smaller() for 16-bit keys and any `count`. Goes through whole blocks of SHORT_BLOCK, so
+ * both arrays must have room for these. */
 static inline void count_smaller_short(const int16_t *keys, size_t count, int16_t *smaller)
 {
 	for (size_t i = 0; i < count; i += SHORT_BLOCK) {
@@ -109,7 +110,8 @@ static inline uint64_t rank_of(const struct equeue *q, const struct eq_item *ite
 }
 
 /* Sorts by a short key: the leading bits of the ties where all events have one time and class
- * (`equal`), else bits of the times. False, with `to` undefined, where two keys are the same. */
+ * (`equal`), else the leading bits of the times within the slot. Returns false, with `to`
+ * undefined, where two keys are equal. */
 static bool sort_short(const struct equeue *q, struct eq_item *to, const struct eq_item *from,
 		       size_t count, bool equal)
 {
@@ -124,24 +126,24 @@ static bool sort_short(const struct equeue *q, struct eq_item *to, const struct 
 		for (size_t i = 0; i < count; i++)
 			keys[i] = (int16_t)(from[i].at >> shift & INT16_MAX);
 	for (size_t i = count; i < COUNTED_MAX; i++)
-		keys[i] = INT16_MAX;
+		keys[i] = INT16_MAX; /* fills the block; smaller than no key */
 	count_smaller_short(keys, count, smaller);
 	for (size_t i = 0; i < count; i++) {
 		to[smaller[i]] = from[i];
 		sum += (size_t)smaller[i];
 	}
-	return sum == count * (count - 1) / 2; /* less where two have the same place */
+	return sum == count * (count - 1) / 2; /* equal keys get one place, so the sum is less */
 }
 
 /* Sorts from `from` into `to`. Workers in lock-step act on the same picosecond, so a slot often
  * holds some dozens of events. Their ties are random: a sort that branched on them would be
- * mispredicted each time. A key is the index, below as many bits of the rank as fit, beginning with
- * the first one that differs. */
+ * mispredicted each time. The low bits of a key are the item's index. The bits above are those of
+ * its rank, as many as fit, from the first bit that differs between items on. */
 static void sort_by_counting(const struct equeue *q, struct eq_item *to, const struct eq_item *from,
 			     size_t count)
 {
 	size_t whole = (count + BLOCK - 1) & ~(size_t)(BLOCK - 1);
-	uint64_t ranks[COUNTED_MAX], differ = 1;
+	uint64_t ranks[COUNTED_MAX], differ = 1; /* not 0, which has no leading bit */
 	int32_t keys[COUNTED_MAX], sorted[COUNTED_MAX], smaller[COUNTED_MAX];
 	unsigned same;
 	int32_t alike = 0; /* not a bool: so the loop becomes one over vectors */
@@ -153,6 +155,7 @@ static void sort_by_counting(const struct equeue *q, struct eq_item *to, const s
 	for (size_t i = count; i < whole; i++)
 		ranks[i] = UINT64_MAX;
 	same = (unsigned)__builtin_clzll(differ);
+	/* whole blocks, for vectors; 33 leaves 31 bits, as the sign bit of a key has to be 0 */
 	for (size_t i = 0; i < whole; i += BLOCK)
 		for (size_t k = i; k < i + BLOCK; k++)
 			keys[k] =
@@ -167,7 +170,7 @@ static void sort_by_counting(const struct equeue *q, struct eq_item *to, const s
 	}
 	for (size_t i = 1; i < count; i++)
 		alike |= (sorted[i] ^ sorted[i - 1]) < COUNTED_MAX;
-	if (__builtin_expect(alike, 0)) /* the keys were too short */
+	if (__builtin_expect(alike, 0)) /* the keys of two items differ in their indices only */
 		insertion_sort(q, to, from, count);
 }
 
@@ -179,7 +182,7 @@ static inline void sort_some(const struct equeue *q, struct eq_item *to, const s
 }
 
 /* Sorts from `from`, which is scratch, into `to`. Ranks are spread evenly, times
- * over the slot and ties by a hash, so one pass into half as many buckets as items
+ * over the slot and ties by a hash, so one pass into about as many buckets as items
  * leaves little to do for insertion. Where some buckets are full (workers in
  * lock-step act on the same picosecond), each bucket is sorted on its own. */
 static void sort_items(const struct equeue *q, struct eq_item *to, struct eq_item *from,
@@ -205,7 +208,7 @@ static void sort_items(const struct equeue *q, struct eq_item *to, struct eq_ite
 	}
 	for (size_t i = 0; i < count; i++)
 		to[ends[from[i].at >> shift & mask]++] = from[i];
-	if (fullest <= SORT_FULL || !shift) {
+	if (fullest <= SORT_FULL || !shift) { /* no shift: buckets do not split any further */
 		memcpy(from, to, count * sizeof(*from));
 		insertion_sort(q, to, from, count);
 		return;
@@ -489,6 +492,7 @@ static inline void prefetch_slot(const struct equeue *q, uint64_t number)
 static inline size_t collect(struct equeue *q, uint64_t number, struct eq_item *items, bool *equal)
 {
 	uint64_t slot = number & (q->slot_count - 1), differ = 0;
+	/* where the chain is empty, node 0 does: again without a branch */
 	const struct eq_node *first =
 		&q->nodes[q->slots[slot] & -(uint32_t)(q->slots[slot] != EQ_NONE)];
 	struct eq_item *item = items;
@@ -523,6 +527,7 @@ static void sort_slot(struct equeue *q, uint64_t number, struct eq_item *to, siz
 		from[i].at = rank_of(q, &from[i]);
 	sort_items(q, to, from, count);
 	for (size_t i = 0; i < count; i++)
+		/* the rank becomes a time again */
 		to[i].at = number << shift | to[i].at >> (64 - shift);
 }
 
@@ -624,8 +629,10 @@ static __attribute__((noinline)) bool refill(struct equeue *q)
 		if (!open_next(q, limit))
 			break;
 		left = q->batch_count - q->batch_head;
-	} while (left <= 2 * q->depth); /* a slot may hold nothing but cancelled events */
-	/* where fewer than wanted are known, half of them pass before the next attempt */
+		/* Twice the depth, so that refills are rare. With depth 0: as long as there is no
+		 * event, since a slot may hold nothing but cancelled ones. */
+	} while (left <= 2 * q->depth);
+	/* where fewer events than wanted are known, half of them pass before the next attempt */
 	q->batch_low = left > q->depth ? q->batch_count - q->depth : q->batch_head + (left + 1) / 2;
 	return left > 0;
 }

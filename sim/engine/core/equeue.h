@@ -56,7 +56,7 @@ struct equeue {
 	uint64_t *keys; /* stable names, for ties; by id like the nodes */
 	size_t node_count, node_capacity;
 
-	uint64_t cursor; /* number of the last open slot: its events are in the batch */
+	uint64_t cursor; /* number of the last slot opened: its events are in the batch */
 	uint64_t slot_count;
 	unsigned shift;
 	uint32_t *slots;
@@ -64,11 +64,11 @@ struct equeue {
 
 	struct eq_item *batch;
 	size_t batch_head, batch_count, batch_capacity;
-	size_t batch_low;        /* where popping looks for more slots to open */
+	size_t batch_low;        /* when batch_head gets here, popping opens more slots */
 	struct eq_item *scratch; /* as large as the batch: for sorting */
 	size_t depth;            /* events wanted in the batch ... */
-	uint64_t ahead;          /* ... but not of slots further away than this */
-	sim_time last;           /* of the last event popped */
+	uint64_t ahead; /* ... but from no slot further than this behind the next event's */
+	sim_time last;  /* time of the last event popped */
 
 	uint32_t *heap;
 	size_t heap_count, heap_capacity;
@@ -90,7 +90,7 @@ void equeue_init(struct equeue *q, uint64_t seed);
 void equeue_release(struct equeue *q);
 
 /* Sets the width and the number of slots; the queue must be empty. Only speed
- * depends on this and on the next. */
+ * depends on this and on equeue_look_ahead(). */
 void equeue_tune(struct equeue *q, unsigned shift, unsigned slot_bits);
 
 /* Keeps the next `depth` events ready in the batch, for prefetching, as far as
@@ -180,8 +180,9 @@ static inline uint32_t equeue_coming(const struct equeue *q)
 	return q->batch_head < q->batch_count ? q->batch[q->batch_head].id : EQ_NONE;
 }
 
-/* From now on equeue_pop_before() stops before `end`. No slot that begins at `known` >= end or
- * later is opened, so that what is scheduled from there on still finds its slot closed. */
+/* From now on equeue_pop_before() stops before `end`. Slots that begin at `known` (not before
+ * `end`) or later stay closed, so that events which are scheduled there later still go into the
+ * wheel. */
 static inline void equeue_bound(struct equeue *q, sim_time end, sim_time known)
 {
 	q->end = end;
@@ -213,7 +214,8 @@ static inline uint32_t equeue_pop(struct equeue *q, sim_time *at)
 	return item->id;
 }
 
-/* The same, but EQ_NONE also when the first event is not before the end that equeue_bound() set. */
+/* As equeue_pop(), but also EQ_NONE when the first event is not before the end that equeue_bound()
+ * set. */
 static inline uint32_t equeue_pop_before(struct equeue *q, sim_time *at)
 {
 	sim_time first;

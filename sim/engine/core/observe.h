@@ -19,7 +19,7 @@ struct sim_event {
 struct sim_observer {
 	/* The handler is about to run; the state is the one that it will find. May be NULL. */
 	void (*before)(void *owner, const struct sim_event *event);
-	/* The handler has run, sim->digest has what it added. */
+	/* The handler has run, and what it added is in sim->digest. */
 	void (*after)(void *owner, const struct sim_event *event);
 	void *owner;
 	struct sim_observer *next; /* looks on after this one; NULL = none; not owned */

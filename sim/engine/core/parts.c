@@ -6,14 +6,14 @@
 #include <stdlib.h>
 
 #define APART 128   /* bytes: two lines of cache, which some processors fetch together */
-#define FEW   64    /* events a window: done before another thread has woken */
-#define MANY  10000 /* events a window: take much longer than a thread takes to wake */
+#define FEW   64    /* a window with fewer events is over before another thread has woken */
+#define MANY  10000 /* a window with as many takes much longer than a thread takes to wake */
 
 #define ALONE_MAX 255 /* windows in a row that one thread runs, at most */
 
 struct part {
 	struct sim sim;
-	sim_time holds; /* the first arrival that give() has announced */
+	sim_time holds; /* what give() has returned: when there will be more to give */
 };
 
 enum phase { RUN, RUN_AND_GIVE, TAKE };
@@ -26,7 +26,7 @@ struct sim_parts {
 	const struct parts_ops *ops;
 	sim_time lookahead;
 	sim_time begin, end; /* what is left of the window: nothing is pending before */
-	bool due;            /* an event of the whole is, at `begin` */
+	bool due;            /* an event of the whole is due, at `begin` */
 	struct team *team;
 	/* choose_threads() */
 	uint64_t events;  /* of the last window: the next one has about as many */
@@ -184,7 +184,7 @@ bool parts_run(struct sim *sim, uint64_t budget, sim_time until)
 
 		parts->due = control < parts->end;
 		ran = run_window(sim, parts->due ? control + 1 : parts->end);
-		parts->begin = control; /* may schedule events of its own time */
+		parts->begin = control; /* not later: the event may schedule others of its time */
 		if (parts->due)
 			continue;
 		if (!ran) {
@@ -310,6 +310,7 @@ static void part_free(struct part *part, struct sim *whole)
 		timer_close(whole, &timer);
 	}
 	free(sim->idle_timers);
+	/* the nodes belong to the whole */
 	equeue_share(&sim->queue, &nothing);
 	equeue_release(&sim->queue);
 	free(part);

@@ -23,11 +23,11 @@
  * Such an event comes behind all else of its time, divides a window and runs alone. It finds all
  * partitions at its own time and may do anything to any of them, through their struct sim. Within
  * a window, a handler may read of another partition only what cannot change within the lookahead.
- * Tests compare runs in other numbers of partitions and threads, and a thread sanitizer looks on
- * (tests/model/test_partitions.c, tests/threads.sh).
+ * Tests compare runs with different numbers of partitions and threads, and a thread sanitizer looks
+ * on (tests/model/test_partitions.c, tests/threads.sh).
  *
  * A sim_stop() within a window would come too late for the other partitions. Whoever may stop the
- * run there says how long it surely goes on, and joins the partitions at that time. */
+ * run there says until when it surely goes on (parts_run()), and joins the partitions then. */
 #ifndef INASIM_CORE_PARTS_H
 #define INASIM_CORE_PARTS_H
 
@@ -35,10 +35,12 @@
 
 /* Called for each partition by its thread, with its struct sim. */
 struct parts_ops {
-	/* All events before `end`, the end of a window, have run: collects what is for others.
-	 * Returns the time at which there will be more without a further event, or SIM_TIME_MAX. */
+	/* All events of a window, which ends at `end`, have run: collects what is for others.
+	 * Returns when there will be more to give even if no further event runs; SIM_TIME_MAX:
+	 * never. */
 	sim_time (*give)(struct sim *part, sim_time end);
-	/* All have given: takes what is for this one. All of it happens at the end or later. */
+	/* All partitions have given: takes what is for this one. It is due at the end of the
+	 * window or later. */
 	void (*take)(struct sim *part);
 };
 
@@ -46,7 +48,7 @@ struct parts_ops {
  * side in memory. */
 static inline unsigned parts_thread(unsigned part, unsigned count, unsigned threads)
 {
-	unsigned thread = 0;
+	unsigned thread = 0; /* runs partitions up to (thread + 1) * count / threads */
 
 	while ((thread + 1) * count / threads < part)
 		thread++;

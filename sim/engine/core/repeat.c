@@ -6,9 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORDS_AN_EVENT     8  /* of the state are read in about the time of an event */
-#define WIDE_FROM          16 /* from so many periods on, several are hashed at a time */
+#define WORDS_AN_EVENT     8  /* words of the state that are read in about the time of an event */
+#define WIDE_FROM          16 /* with as many periods or more, several are hashed at a time */
 #define DISTANCE_SHIFT_MAX 8  /* marks are at most 2^8 times as far apart as they could be */
+#define LOOK_NUMBER        (UINT64_C(1) << 42) /* of the key of looks: no other sample has it */
 
 /* --- reading --- */
 
@@ -77,8 +78,8 @@ void repeat_alarm(struct repeat *repeat, struct alarm *alarm)
 	timer_set(repeat->sim, &alarm->look, alarm->at);
 }
 
-/* Goes through all there is. Of events those of the run count: when silent ones look decides
- * nothing. */
+/* Goes through all of the state. Of events only those of the run are counted, since it decides
+ * nothing when silent events come. */
 static void go_through(struct repeat *repeat)
 {
 	struct sim *sim = repeat->sim;
@@ -86,7 +87,7 @@ static void go_through(struct repeat *repeat)
 
 	repeat->walk(repeat->owner, repeat);
 	repeat_count(repeat, &events);
-	sim->events = events + sim->uncounted;
+	sim->events = events + sim->uncounted; /* changes only when moving on */
 }
 
 static void read_state(struct repeat *repeat)
@@ -163,14 +164,14 @@ static uint64_t periods_to_skip(const struct repeat *repeat, sim_time period)
 	for (size_t i = 0; i < repeat->left_count; i++) {
 		const struct repeat_left *left = &repeat->left[i];
 		uint64_t rest = repeat->counts.of[left->index];
-		uint64_t step = -repeat->growth.of[left->index];
+		uint64_t step = -repeat->growth.of[left->index]; /* it counts down */
 		uint64_t free =
 			rest > left->reserve ? (rest - left->reserve) / (step ? step : 1) : 0;
 
 		if (step && free < most)
 			most = free;
 	}
-	return most == UINT64_MAX ? 0 : most;
+	return most == UINT64_MAX ? 0 : most; /* nothing would end the skip: none */
 }
 
 /* What a recorded fact adds to the digest in all periods that are skipped. A run that skips spends
@@ -181,7 +182,7 @@ static inline __attribute__((always_inline)) uint64_t fact_again(const struct re
 	uint64_t step = fact->stream ? fact->stream->step : 0, sum = 0;
 
 	for (uint64_t n = 1; n <= periods; n++) {
-		struct sim at = { .now = fact->at + n * period };
+		struct sim at = { .now = fact->at + n * period }; /* all that sim_fact() reads */
 
 		sum += sim_fact(&at, fact->entity, (fact->seq + n * step) ^ fact->label);
 	}
@@ -263,6 +264,7 @@ static void record(struct repeat *repeat, bool on)
 	if (repeat->switches)
 		repeat->record(repeat->owner, on);
 	repeat->recording = on;
+	/* the period that ends now was recorded from its beginning, if nothing has switched */
 	repeat->recorded = on && !repeat->switches ? repeat->recorded + 1 : 0;
 	if (!repeat->recorded)
 		ties_clear(&repeat->ties);
@@ -277,7 +279,7 @@ static void record(struct repeat *repeat, bool on)
 static unsigned price(const struct repeat *repeat)
 {
 	uint64_t words = repeat->same.count + repeat->counts.count;
-	/* the last count but one is sim->events, see read_state() */
+	/* the last count is that of events, see go_through() */
 	uint64_t events =
 		repeat->growth.count ? repeat->growth.of[repeat->growth.count - 1] : words;
 
@@ -299,7 +301,7 @@ static void on_look(struct sim *sim, uint32_t entity, void *owner)
 	}
 	read_state(repeat);
 	equal = repeat->marked && !repeat->never && equal_words(&repeat->same, &repeat->last_same);
-	equal &= grew_alike(repeat);
+	equal &= grew_alike(repeat); /* in any case, as it also notes the growth */
 	equal &= !repeat->recorded || repeat->pattern == repeat->last_pattern;
 	repeat->equal = equal ? repeat->equal + 1 : 0;
 	repeat->failed = equal ? 0 : repeat->failed + price(repeat);
@@ -333,7 +335,9 @@ void repeat_leave(struct repeat *repeat, const void *who)
 	repeat->leader = NULL;
 	repeat->failed /= 2; /* what comes next is something else */
 	forget(repeat);
-	if (repeat->recording) /* on_look() ends it: no other event has stopped the run then */
+	/* Recording ends in on_look(), since that stops the run for a moment. In an event of its
+	 * own it cannot be taken for a stop that somebody else wants. */
+	if (repeat->recording)
 		timer_set(repeat->sim, &repeat->look, repeat->sim->now);
 	else
 		timer_cancel(repeat->sim, &repeat->look);
@@ -363,7 +367,7 @@ static uint64_t fact_hash(const struct repeat_fact *fact, sim_time marked)
 	return hash_pair(hash_pair(fact->at - marked, fact->entity), hash_pair(seq, fact->label));
 }
 
-/* One that is the same in each period. */
+/* The name for ties is fact_hash(), which is the same in each period. */
 void repeat_meeting(struct repeat *repeat, uint32_t place, const struct repeat_fact *fact)
 {
 	ties_note(&repeat->ties, place, fact->at, fact_hash(fact, repeat->marked),
@@ -379,7 +383,7 @@ static void before(void *owner, const struct sim_event *event)
 	if (event->entity < repeat->sim->block_count) {
 		uint32_t place = repeat->fact(repeat->owner, event->entity, &fact);
 
-		fact.entity = event->entity;
+		fact.entity = event->entity; /* as in hop_note(): the port's number, not its key */
 		ties_note(&repeat->ties, place, fact.at, hash_pair(fact.entity, fact.label),
 			  repeat->fact_count);
 	}
@@ -396,7 +400,7 @@ static void after(void *owner, const struct sim_event *event)
 
 bool repeat_run(struct repeat *repeat, uint64_t budget)
 {
-	const struct sim_observer observer = { before, after, repeat };
+	const struct sim_observer observer = { .before = before, .after = after, .owner = repeat };
 	struct sim *sim = repeat->sim;
 	bool more;
 
@@ -413,7 +417,7 @@ bool repeat_run(struct repeat *repeat, uint64_t budget)
 void repeat_init(struct repeat *repeat, struct sim *sim)
 {
 	*repeat = (struct repeat){ .sim = sim };
-	timer_open(sim, &repeat->look, SIM_SAMPLE, sim_key(SIM_SAMPLE, UINT64_C(1) << 42), on_look,
+	timer_open(sim, &repeat->look, SIM_SAMPLE, sim_key(SIM_SAMPLE, LOOK_NUMBER), on_look,
 		   repeat);
 }
 

@@ -5,7 +5,7 @@
  * was at an earlier mark, the future until somebody else acts is known: what happened between the
  * marks happens n times more. Then clock, pending events, packets and numbers move on by n periods,
  * and counters by n times what a period added. The facts of these periods are added to the digest
- * one by one, so that it is that of the whole run.
+ * one by one, so the digest is that of the whole run.
  *
  * Each part of the state has one function that goes through it, member by member, and says what a
  * member is:
@@ -19,18 +19,19 @@
  *   repeat_left()     counts down what is left of something whose end has to be simulated
  *   repeat_event()    the event of an entity, which belongs to what repeats
  *
- * The function serves both to read the state (at a mark) and to move it on. What it leaves out must
- * decide nothing. Random streams are state like others: a run that draws does not repeat itself.
+ * The function serves both to read the state (at a mark) and to move it on. What the function
+ * leaves out must decide nothing. Random streams are state like others: a run that draws does not
+ * repeat itself.
  *
  * Ties. The order of events of one time follows a hash of that time (equeue.h), so it differs from
- * period to period. Periods are skipped after REPEAT_PERIODS that were equal in spite of that, and
- * of which all but the first had the same facts at the same times, and only when all that met in
- * one picosecond has come in both orders by then (ties.h): each two packets that went into one
- * queue, and each two kinds of packets that reached one node. Then the order of ties decides
- * nothing.
+ * period to period. Periods are skipped only after REPEAT_PERIODS in a row that were equal in spite
+ * of that; all but the first of these must have had the same facts at the same times. Besides,
+ * whatever met in one picosecond must have come in both orders by then (ties.h): each two packets
+ * that went into one queue, and each two kinds of packets that reached one node. Then the order of
+ * ties decides nothing.
  *
- * What is skipped ends before the first event that no repeat_event() has named: computation,
- * arrivals, samples, the end. */
+ * A skip ends before the first event that no repeat_event() has named: computation, arrivals,
+ * samples, the end. */
 #ifndef INASIM_CORE_REPEAT_H
 #define INASIM_CORE_REPEAT_H
 
@@ -42,8 +43,8 @@
 
 /* What numbers are counted in: the chunks of a job. */
 struct repeat_stream {
-	uint64_t base; /* how far it has come */
-	uint64_t step; /* in a period */
+	uint64_t base; /* how far the stream has come */
+	uint64_t step; /* by how much it moves on in a period */
 };
 
 struct repeat_words {
@@ -61,7 +62,7 @@ struct repeat_fact {
 /* A count that says what is left of something. */
 struct repeat_left {
 	size_t index;     /* in `counts` */
-	uint64_t reserve; /* the last of it, which is simulated */
+	uint64_t reserve; /* how much of it has to be simulated, at its end */
 };
 
 struct repeat {
@@ -69,41 +70,42 @@ struct repeat {
 	/* Goes through all of the state. NULL: nothing is skipped, and nobody needs marks. */
 	void (*walk)(void *owner, struct repeat *repeat);
 	/* Fills in the fact that the next arrival from this port adds to the digest: seq, label,
-	 * stream. Returns the place where it arrives: a number that no port and no other node has.
-	 */
+	 * stream. Returns the node where it arrives, as a place of ties.h: a number that no port
+	 * and no other node has. */
 	uint32_t (*fact)(void *owner, uint32_t port, struct repeat_fact *fact);
-	/* A period is recorded from now on, and repeat_meeting() has to be told; or no more. */
+	/* `on`: from now on a period is recorded, and repeat_meeting() has to be called. Else this
+	 * ends. */
 	void (*record)(void *owner, bool on);
 	void *owner;
-	const void *leader; /* whose marks are taken; NULL = of whoever comes to one next */
+	const void *leader; /* whose marks are taken; NULL: whoever comes to a mark next leads */
 
 	bool moving; /* else reading */
 	bool never;  /* reading: repeat_never() */
 	/* moving: */
-	uint64_t periods; /* so many ... */
-	sim_time by;      /* ... which take so long */
-	size_t next;      /* index of the next count */
+	uint64_t periods; /* how many are skipped */
+	sim_time by;      /* how long they take */
+	size_t next;      /* index in `growth` of the next count */
 
 	struct repeat_words same, counts;           /* as they are now */
 	struct repeat_words last_same, last_counts; /* at the last mark */
 	struct repeat_words growth;                 /* of counts, from mark to mark */
-	struct repeat_left *left;                   /* owned, as all here */
+	struct repeat_left *left;                   /* owned, like all arrays here */
 	size_t left_count, left_capacity;
 	bool *named; /* by entity: it is part of what repeats */
 	size_t named_capacity;
 
 	sim_time marked; /* time of the last mark; 0 = there is none */
-	unsigned equal;  /* periods in a row that were */
+	unsigned equal;  /* equal periods in a row, so far */
 	unsigned failed; /* price of marks since the state was last equal; see repeat_distance() */
-	bool recording;  /* facts, from the second equal period on */
-	unsigned recorded;     /* periods so far */
+	bool recording;  /* facts are recorded: from the second equal period on */
+	unsigned recorded;     /* whole periods, so far */
 	uint64_t pattern;      /* sum of hashes of this period's facts, relative to the mark */
 	uint64_t last_pattern; /* of the period before */
 	struct repeat_fact *facts;
 	size_t fact_count, fact_capacity;
-	struct ties ties; /* of the periods recorded so far */
-	bool switches;    /* stops the run, so that it goes on with recording, or without */
-	struct timer look;
+	struct ties ties;  /* of the periods recorded so far */
+	bool switches;     /* the run stops only to go on with recording, or without */
+	struct timer look; /* reads the state after a mark */
 
 	uint64_t hops_skipped; /* counted by whoever walks the network */
 	uint64_t events_skipped;
@@ -123,18 +125,18 @@ void repeat_leave(struct repeat *repeat, const void *who);
 /* How far apart marks should be: `least`, and more the longer nothing has repeated itself. */
 uint64_t repeat_distance(const struct repeat *repeat, uint64_t least);
 
-/* A mark of `who` pays only if more than so many periods are to come: those that still have to be
- * equal and, before its first mark, as many again to skip. */
+/* A mark of `who` pays only if more periods than this are to come: those that still have to prove
+ * equal and, before its first mark, as many again, which are skipped. */
 uint64_t repeat_to_come(const struct repeat *repeat, const void *who);
 
-/* While a period is recorded: something comes to a place, where it stays in the order in which it
- * came. */
+/* While a period is recorded: something comes to a place where the order of coming lasts, such as a
+ * queue. */
 void repeat_meeting(struct repeat *repeat, uint32_t place, const struct repeat_fact *fact);
 
 /* As sim_run(). */
 bool repeat_run(struct repeat *repeat, uint64_t budget);
 
-/* --- for those that go through the state --- */
+/* --- for functions that go through the state --- */
 
 void repeat_put(struct repeat_words *words, uint64_t word);
 
@@ -144,7 +146,7 @@ static inline void repeat_same(struct repeat *repeat, uint64_t word)
 		repeat_put(&repeat->same, word);
 }
 
-/* This state is not the same as any other, as it cannot be described: the walk may end here. */
+/* This state equals no other, because it cannot be described. The walk may end here. */
 static inline void repeat_never(struct repeat *repeat)
 {
 	repeat->never = true;
@@ -191,7 +193,7 @@ static inline void repeat_counts(struct repeat *repeat, uint64_t *counts, size_t
  * a period might add more than 64 bits hold. */
 void repeat_integral(struct repeat *repeat, unsigned __int128 *sum, uint64_t most);
 
-/* Call it before repeat_number() of the stream, whose `base` is set. */
+/* Call it, with `base` set, before any repeat_number() of the stream. */
 static inline void repeat_base(struct repeat *repeat, struct repeat_stream *stream)
 {
 	uint64_t base = stream->base;

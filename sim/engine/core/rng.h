@@ -50,8 +50,8 @@ uint64_t rng_below(struct rng *rng, uint64_t n);
 /* Exponential variate with mean 1. */
 double rng_exponential(struct rng *rng);
 
-/* `from` plus an exponential variate of this mean in picoseconds, at least 1. At most
- * 2^63 ps, which is beyond the end of any run, so that no sum overflows. */
+/* `from` plus an exponential variate of this mean, in picoseconds; the variate is at least 1. The
+ * result is at most 2^63 ps, which is beyond the end of any run, so that no sum overflows. */
 sim_time rng_after(struct rng *rng, sim_time from, double mean_ps);
 
 /* Standard normal variate (polar method). */

@@ -24,10 +24,20 @@ void sim_add_block(struct sim *sim, enum sim_class class, uint32_t count, sim_ha
 		   void *owner)
 {
 	SIM_BUG_ON(sim->block_count || sim->entity_count);
-	sim->block = (struct sim_entity){ handler, owner, true, false };
+	sim->block = (struct sim_entity){ .handler = handler, .owner = owner, .apart = true };
 	sim->block_count = count;
 	for (uint32_t i = 0; i < count; i++)
 		equeue_add(&sim->queue, (uint8_t) class, sim_key(class, i));
+}
+
+/* An entity as its class implies. Arrivals and departures are `apart` (timer_apart()), since their
+ * handlers catch up the host concerned by themselves (net/hop.h, net/nic.c). */
+static struct sim_entity entity_of(enum sim_class class, sim_handler *handler, void *owner)
+{
+	return (struct sim_entity){ .handler = handler,
+				    .owner = owner,
+				    .apart = class <= SIM_DEPARTURE,
+				    .silent = class == SIM_SAMPLE };
 }
 
 uint32_t sim_add_entity(struct sim *sim, enum sim_class class, uint64_t key, sim_handler *handler,
@@ -40,8 +50,7 @@ uint32_t sim_add_entity(struct sim *sim, enum sim_class class, uint64_t key, sim
 	id = equeue_add(&sim->queue, (uint8_t) class, key);
 	sim->entities = array_reserve(sim->entities, sim->entity_count, &sim->entity_capacity,
 				      sizeof(*sim->entities));
-	sim->entities[sim->entity_count++] =
-		(struct sim_entity){ handler, owner, class <= SIM_DEPARTURE, class == SIM_SAMPLE };
+	sim->entities[sim->entity_count++] = entity_of(class, handler, owner);
 	return id;
 }
 
@@ -59,8 +68,7 @@ void timer_open(struct sim *sim, struct timer *timer, enum sim_class class, uint
 	} else {
 		timer->id = sim_add_entity(sim, class, key, handler, owner);
 	}
-	sim->entities[timer->id - sim->block_count] =
-		(struct sim_entity){ handler, owner, class <= SIM_DEPARTURE, class == SIM_SAMPLE };
+	sim->entities[timer->id - sim->block_count] = entity_of(class, handler, owner);
 }
 
 void timer_close(struct sim *sim, struct timer *timer)
@@ -93,7 +101,8 @@ void timer_apart(struct sim *sim, const struct timer *timer)
 	sim->entities[timer->id - sim->block_count].apart = true;
 }
 
-/* Up to now + 1: only departures are deferred, and they come before timers of the same time. */
+/* Catches up to now + 1: only departures are deferred, and they come before timers of the same
+ * time. */
 uint32_t sim_first(struct sim *sim, uint32_t id)
 {
 	while (sim->catch_up && id != EQ_NONE && id >= sim->block_count &&
@@ -102,6 +111,7 @@ uint32_t sim_first(struct sim *sim, uint32_t id)
 
 		equeue_unpop(&sim->queue);
 		sim->catch_up(sim->catch_up_owner, sim->now + 1);
+		/* in a partition not beyond the end of its window, see equeue_bound() */
 		id = equeue_pop_before(&sim->queue, &sim->now);
 		if (id == before)
 			break;

@@ -33,13 +33,13 @@ enum sim_class {
 struct sim;
 typedef void sim_handler(struct sim *sim, uint32_t entity, void *owner);
 
-/* Told the next events, soonest first, to prefetch what they touch: speed only.
- * Called before every SIM_LOOK_EVERYth event; equeue_look_ahead() says how many are known. */
+/* Gets the next events, soonest first, and prefetches what they will touch: speed only.
+ * Called before every SIM_LOOK_EVERYth event; equeue_look_ahead() sets how many are known. */
 #define SIM_LOOK_EVERY 4
 typedef void sim_lookahead(const struct sim *sim, const struct eq_item *next, size_t count);
 
-/* Does what was deferred and is due before the time `until`. Meanwhile it sets sim->now back; it
- * may set, replace and cancel timers of `until` and later. */
+/* Carries out the deferred departures that are due before the time `until`, each with sim->now set
+ * back to its own time. They may set, replace and cancel timers whose turn has not come yet. */
 typedef void sim_catch_up(void *owner, sim_time until);
 
 struct sim_entity {
@@ -55,11 +55,11 @@ struct sim {
 	uint64_t digest;
 	uint64_t seed;
 	bool stopped;
-	struct sim_entity block; /* of entities 0..block_count-1 */
+	struct sim_entity block; /* shared by entities 0..block_count-1 */
 	uint32_t block_count;
 	struct sim_entity more; /* of a partition: a second block, from more_first on */
 	uint32_t more_first, more_count;
-	struct sim_entity *entities; /* of the others, by id - block_count */
+	struct sim_entity *entities; /* all others, by id - block_count */
 	size_t entity_count, entity_capacity;
 	uint32_t *idle_timers; /* ids for reuse */
 	size_t idle_count, idle_capacity;
@@ -135,7 +135,7 @@ bool timer_pending(const struct sim *sim, const struct timer *timer);
  * that it touches: then what hosts have deferred need not be done first. Speed only. */
 void timer_apart(struct sim *sim, const struct timer *timer);
 
-/* Does what was deferred and is due before the time `until`. */
+/* Carries out the deferred departures that are due before the time `until`. */
 static inline void sim_do_deferred(struct sim *sim, sim_time until)
 {
 	if (sim->catch_up)
@@ -151,13 +151,13 @@ static inline void sim_look(const struct sim *sim)
 		sim->lookahead(sim, &q->batch[q->batch_head], q->batch_count - q->batch_head);
 }
 
-/* Given the entity `id` whose event was just popped: does what was deferred and comes before that
- * event, and returns the entity whose event is first now. That is another one than `id`, or
- * EQ_NONE, where what was deferred has cancelled or replaced the event. */
+/* Call it when the event of entity `id` was just popped. Carries out the deferred departures that
+ * come before that event, and returns the entity whose event comes first now. This is `id`, unless
+ * a departure has cancelled or replaced the event: then another entity, or EQ_NONE. */
 uint32_t sim_first(struct sim *sim, uint32_t id);
 
 /* Runs the event that was just popped, of an entity outside the block, or the one that sim_first()
- * puts in its place. False when there is none any more. */
+ * puts in its place. False where sim_first() finds none. */
 bool sim_run_entity(struct sim *sim, uint32_t id);
 
 /* Runs events until none is left or sim_stop() was called by a handler.
@@ -178,7 +178,8 @@ static inline bool sim_next(struct sim *sim, sim_time *at)
 bool sim_moves(const struct sim *sim, uint32_t end);
 
 /* When something happened last, for a run in which nothing will any more: the time of the last
- * event of any entity but `end`. Leaves out silent entities, and the block, whose owner knows. */
+ * event of any entity but `end`. Leaves out silent entities and the block (for the block of a
+ * network: network_last_arrival()). */
 sim_time sim_last_move(const struct sim *sim, uint32_t end);
 
 /* Events that are part of the run: all but those that only look, and the departures from NICs,
@@ -194,9 +195,9 @@ static inline uint64_t sim_run_digest(const struct sim *sim)
 	return hash_mix(sim->digest + sim_event_count(sim));
 }
 
-/* For event logs: what the entities of a handler are called. In `text`, which
- * is not copied, these stand for parts of the number in the entity's key:
- *     %n  all of it     %h  half of it     %j, %w  job and worker: job << 24 | worker
+/* For event logs: names the entities of a handler. `text` is not copied. In it these
+ * stand for the number in the entity's key, or for parts of that number:
+ *     %n  the number     %h  number / 2     %j, %w  job and worker of a number job << 24 | worker
  * A second call for the same handler changes nothing. */
 void sim_name(struct sim *sim, sim_handler *handler, const char *text);
 

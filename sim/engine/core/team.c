@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#define LOOKS 4000 /* at a count before a thread sleeps: some ten microseconds */
+#define LOOKS 4000 /* at a count before a thread goes to sleep: they take some ten microseconds */
 
 struct member {
 	struct team *team;

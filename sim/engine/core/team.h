@@ -1,4 +1,4 @@
-/* Threads that do the same thing together, again and again, each a part of it.
+/* Threads that do one thing together, each a part of it, again and again.
  *
  * A round is short, often some ten microseconds, and waking a thread takes longer than that. So
  * whoever waits for the others spins for about as long before it sleeps. */
@@ -14,8 +14,9 @@ struct team;
 struct team *team_new(unsigned threads, void (*work)(void *owner, unsigned thread), void *owner);
 unsigned team_size(const struct team *team);
 
-/* Runs a round, and returns when all have done their part. All see what was written before, in
- * earlier rounds, too. False when the caller had to sleep. */
+/* Runs a round, and returns when all have done their part. Each thread sees what any thread wrote
+ * before the round; afterwards the caller sees what all wrote in it. False when the caller had to
+ * sleep. */
 bool team_run(struct team *team);
 
 /* NULL is allowed. */

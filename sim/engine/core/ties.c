@@ -8,7 +8,7 @@
 
 #define PAIRS_FIRST 64 /* room at the beginning; a power of two */
 
-/* A pair, or the free entry where it belongs. */
+/* The entry of a pair, or the free one where it belongs. */
 static struct tie_pair *find(const struct ties *ties, uint64_t key)
 {
 	size_t i = key & ties->mask;
@@ -18,7 +18,7 @@ static struct tie_pair *find(const struct ties *ties, uint64_t key)
 	return &ties->pairs[i];
 }
 
-/* At most half of the entries are taken. */
+/* Widens the table when half of its entries are taken. */
 static void make_room(struct ties *ties)
 {
 	struct ties old = *ties;
@@ -36,16 +36,16 @@ static void make_room(struct ties *ties)
 static void meet(struct ties *ties, uint64_t first, uint64_t second)
 {
 	uint64_t low = first < second ? first : second, high = first < second ? second : first;
-	uint64_t key = hash_pair(low, high) | 1;
+	uint64_t key = hash_pair(low, high) | 1; /* never 0 */
 	struct tie_pair *pair;
 
 	make_room(ties);
 	pair = find(ties, key);
-	ties->one_way -= pair->orders == 1 || pair->orders == 2;
+	ties->one_way -= pair->orders == SMALLER_FIRST || pair->orders == LARGER_FIRST;
 	ties->count += !pair->key;
 	pair->key = key;
-	pair->orders |= first == low ? 1 : 2;
-	ties->one_way += pair->orders != 3;
+	pair->orders |= first == low ? SMALLER_FIRST : LARGER_FIRST;
+	ties->one_way += pair->orders != BOTH_ORDERS;
 }
 
 void ties_note(struct ties *ties, size_t place, sim_time at, uint64_t what, uint64_t by)

@@ -1,8 +1,8 @@
-/* What met at one place in one picosecond, and in which order it came.
+/* Ties: what came to one place in one picosecond, and in which order.
  *
- * The order of such ties is drawn anew at each time (equeue.h). Once each pair that met has come in
- * both orders, and all else went the same way, their order decides nothing. Neighbours in the order
- * are enough: swapping them leads from any order to any other. */
+ * The order of ties is drawn anew at each time (equeue.h). Once each pair that met has come in both
+ * orders, and each time all went on alike, the order of ties decides nothing. Only neighbours in an
+ * order count as pairs, since swaps of neighbours lead from any order to any other. */
 #ifndef INASIM_CORE_TIES_H
 #define INASIM_CORE_TIES_H
 
@@ -13,26 +13,30 @@
 #include <stdint.h>
 
 struct tie_pair {
-	uint64_t key;    /* of both, in either order; 0 = none */
-	unsigned orders; /* seen: a bit for each */
+	uint64_t key;    /* hash of both names, whichever came first; 0 = a free entry */
+	unsigned orders; /* in which they have come: enum tie_orders */
 };
 
+enum tie_orders { SMALLER_FIRST = 1, LARGER_FIRST = 2, BOTH_ORDERS = 3 };
+
+/* What came to a place last: see ties_note(). */
 struct tie_last {
 	sim_time at;
 	uint64_t what, by;
 };
 
-/* Zeroed, it has seen nothing. */
+/* All zero: nothing has come yet. */
 struct ties {
 	struct tie_last *last; /* by place; owned */
 	size_t places;
 	struct tie_pair *pairs; /* hashed; owned */
 	size_t count, mask;
-	size_t one_way; /* pairs that came in one order only, so far */
+	size_t one_way; /* pairs that have come in one order only */
 };
 
-/* Something came to a place, in the order of events. `what` is a name that it shares with what
- * comes in its stead in later periods; what came `by` the same event is no tie. */
+/* Notes that something has come to a place; call it in the order of events. `what` is a name, the
+ * same for what comes in its stead in later periods. `by` is the number of the event: two that come
+ * by one event are no tie. */
 void ties_note(struct ties *ties, size_t place, sim_time at, uint64_t what, uint64_t by);
 
 /* Each pair has come in both orders. */
@@ -41,7 +45,7 @@ static inline bool ties_decide_nothing(const struct ties *ties)
 	return !ties->one_way;
 }
 
-/* Has seen nothing again. */
+/* Forgets all pairs. */
 void ties_clear(struct ties *ties);
 void ties_release(struct ties *ties);
 

@@ -92,7 +92,7 @@ HOT_INLINE void ahead_packet(const struct network *net, uint32_t id)
 	if (port)
 		port_prefetch(port_head(port));
 	else if ((nic = nic_of(net, id)))
-		__builtin_prefetch(nic->last); /* whose `next` comes first */
+		__builtin_prefetch(nic->last); /* last->next is the first source */
 }
 
 HOT_INLINE void ahead_out(const struct network *net, uint32_t id)

@@ -62,7 +62,7 @@ static uint32_t find_pods(const struct network *net, uint8_t top, uint32_t *pods
 	return count;
 }
 
-/* Gives each partition a row of pods, and of switches of the highest tier. */
+/* Gives each partition some pods in a row, and some switches of the highest tier in a row. */
 static void give_parts(struct network *net, uint8_t top, const uint32_t *pods, uint32_t pod_count)
 {
 	uint32_t nodes = net->hosts + net->switches, tops = 0, t = 0;
@@ -161,7 +161,7 @@ unsigned network_cut(struct network *net, unsigned count, unsigned threads)
 	free(pods);
 	lookahead = shortest_crossing(net);
 	if (net->part_count < 2 || top < 2 || !lookahead || net->lossless || net->faults ||
-	    net->whole) {
+	    net->never_cut) {
 		uncut(net);
 		return 1;
 	}

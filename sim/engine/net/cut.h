@@ -9,10 +9,11 @@
 
 #include "net/state.h"
 
-/* Cuts the network, before the first packet, into `count` partitions or as many as it has pods,
- * which run in `threads`. Returns how many; 1, and nothing is done, where it cannot be cut: it has
- * one pod, a link between pods takes no time, its switches send PAUSE, its routes are found during
- * the run, its links may fail, or tests lose or delay packets by name. */
+/* Cuts the network, before the first packet, into `count` partitions, but no more than it has pods.
+ * They run in `threads` threads. Returns the number of partitions. Returns 1 and does nothing where
+ * the network cannot be cut: it has one pod, a link between partitions takes no time, its switches
+ * send PAUSE, its routes are found during the run, its links may fail, or tests lose or delay
+ * packets by name. */
 unsigned network_cut(struct network *net, unsigned count, unsigned threads);
 
 /* Undoes network_cut(); does nothing where the network is not cut. */

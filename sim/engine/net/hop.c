@@ -69,9 +69,9 @@ void hop_queued(struct network *net, uint32_t number, const struct packet *packe
 		network_repeat_queued(net, number, packet);
 }
 
-/* A control packet that was admitted goes in ahead of the data that waits: behind what is
- * being sent and the control packets that wait. What it overtakes leaves later by its time
- * on the wire. */
+/* A control packet that was admitted goes in ahead of the data that waits, but behind the packet
+ * that is being sent and the control packets that wait. The packets that it overtakes leave later,
+ * by its time on the wire. */
 static __attribute__((noinline)) void overtake(struct network *net, uint32_t number,
 					       const struct packet *packet, uint8_t hop)
 {
@@ -162,8 +162,8 @@ static const struct hop_kind plain = { .admit = admit,
 
 /* --- out of a queue --- */
 
-/* The packet at the head takes its next leg, if it is to. Has the port as its argument, as the
- * packet is const in hop_lose(). */
+/* The packet at the head takes its next leg where it is time to. The argument is the port, since
+ * the packet is const in hop_lose(). */
 static void take_leg(const struct network *net, struct port *port)
 {
 	struct packet *head = &port->ring[port->head];
@@ -190,7 +190,8 @@ __attribute__((noinline)) bool hop_lose(struct network *net, uint32_t number,
 	}
 	cold->losses++;
 	net->lost++;
-	sim_digest(net->sim, number, UINT64_MAX); /* even if nobody misses the packet */
+	/* the loss is in the digest, even if nobody misses the packet */
+	sim_digest(net->sim, number, UINT64_MAX);
 	return true;
 }
 

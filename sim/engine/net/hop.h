@@ -4,7 +4,7 @@
 
 #include "net/state.h"
 
-/* Inlined even where it is used three times and the compiler would rather share it. */
+/* For the hot path: inlined even into several callers, where a compiler would rather share it. */
 #define HOT_INLINE static inline __attribute__((always_inline))
 
 #define COPIES_AHEAD 4 /* see hop_prefetch_copies() */
@@ -18,8 +18,9 @@ void hop_switch_send(struct network *net, uint32_t back, const struct switch_sen
 void hop_switch_send_each(struct network *net, uint32_t back, const struct packet *packets,
 			  const uint32_t *ports, uint32_t count);
 
-/* The egress port by which the packet at the head goes on. At a host it is the host's own
- * port, for an answer. Whether it is a host cannot be predicted, so this takes no branch. */
+/* The egress port by which the packet at the head goes on from the far end. Where that is a host,
+ * it is the host's own port, for an answer. Whether it is a host cannot be predicted, so there is
+ * no branch. */
 HOT_INLINE uint32_t hop_out_port(const struct port *port, const struct packet *packet)
 {
 	uint32_t in_switch = !port->to_host;
@@ -73,7 +74,7 @@ HOT_INLINE void hop_note_backlog(struct port *port, sim_time backlog)
 bool hop_lose(struct network *net, uint32_t number, const struct packet *packet);
 
 /* Tells whoever wants to know that a packet comes into the queue of a port, behind the first `at`
- * of its ring. Part of the slow path. */
+ * packets of the port's ring. Part of the slow path. */
 void hop_queued(struct network *net, uint32_t number, const struct packet *packet, uint32_t at);
 
 /* Counts a packet that has crossed the link behind a port, and adds it to the digest. */
@@ -133,20 +134,22 @@ struct hop_kind {
 	enum admission (*admit)(struct network *net, uint32_t port, const struct packet *packet,
 				uint8_t hop);
 	void (*resize)(struct network *net, uint32_t port, uint8_t bits);
-	/* A packet goes on from a switch by its port `out`, after it came in by its port `in`. */
+	/* A packet that has come into a switch by port `in` goes on by port `out`. */
 	void (*forward)(struct network *net, uint32_t in, uint32_t out, const struct packet *packet,
 			uint8_t hop);
+	/* Sends what a scheme answers to a packet that has come in by port `in`. */
 	void (*copies)(struct network *net, uint32_t in, const struct switch_send *send);
 	/* The port at the far end that leads back to this one. */
 	uint32_t (*reverse)(const struct network *net, uint32_t port);
-	/* With PAUSE only: a packet gets its charge at place `at` of the ring; it has been put in;
-	 * the one at the head is leaving. */
+	/* With PAUSE only. The packet at place `at` of the ring gets its charge. */
 	void (*charge)(struct network *net, uint32_t port, uint32_t at, uint32_t charge);
+	/* With PAUSE only. A packet has been put into the ring. */
 	void (*has_come)(struct network *net, uint32_t port);
+	/* With PAUSE only. The packet at the head is leaving the ring. */
 	void (*leaves)(struct network *net, uint32_t port);
 };
 
-/* Copies the packet into the queue, `hop` switches behind it. The one copy per
+/* Copies the packet, which has passed `hop` switches, into the queue. The one copy per
  * hop: fields are written in the ring, never in a temporary (a narrow store
  * before a wide load stalls the processor). */
 HOT_INLINE void hop_put(struct network *net, uint32_t number, const struct packet *packet,
@@ -163,8 +166,8 @@ HOT_INLINE void hop_put(struct network *net, uint32_t number, const struct packe
 	depart = now + ((depart - now) & busy);
 	port->sent = port->count - ((port->count - port->sent) & (uint32_t)busy);
 	port->queued_bytes = (port->queued_bytes & busy) + size;
-	/* Both may still count packets that have left: then the slow path is taken in vain, but
-	 * never missed. */
+	/* The bytes and the packets of the queue may include some that have left. Then the slow
+	 * path is taken in vain, but it is never missed. */
 	if (__builtin_expect(port->queued_bytes > link->quiet_bytes ||
 				     port->count - port->sent > link->quiet_packets,
 			     0)) {

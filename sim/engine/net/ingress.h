@@ -7,9 +7,9 @@
  *     |-- shared: up to the threshold --|- one frame -|---- headroom ----|
  *     0                                xoff                            memory
  *
- * Bytes go to the shared part until they reach the threshold (by at most a frame
- * more); then the neighbour is told to stop (XOFF), and what still comes goes to
- * the headroom. Bytes that leave are taken from the headroom first. When that is
+ * Bytes go to the shared part until these reach the threshold, or exceed it by at
+ * most a frame. Then the neighbour is told to stop (XOFF), and what still comes goes
+ * to the headroom. Bytes that leave are taken from the headroom first. When that is
  * empty and the shared part is down at `xon`, the neighbour may go on (XON).
  *
  * The threshold is `xoff`, or, with alpha > 0, alpha times the shared memory of
@@ -59,7 +59,7 @@ struct ingress {
 	uint32_t headroom; /* in use */
 	bool stopped;      /* the neighbour has been told to stop */
 	bool dynamic;      /* alpha counts, not xoff */
-	/* up to here: touched by every packet */
+	/* every packet touches the members up to here */
 	uint32_t headroom_size;
 	uint32_t headroom_max; /* most that was ever in use */
 	bytes xon, hysteresis;
@@ -116,8 +116,8 @@ void ingress_set_stopped(struct ingress *in, bool stopped);
 /* Headroom at which nothing is ever lost. After XOFF is decided, frames that have
  * begun to be sent within
  *     D = mtu (under way against us) + PAUSE frame + 2 delays + pipeline + response
- * still come: as many bytes as the link carries in D, less preambles and gaps,
- * which are not stored, and one frame that has just begun at the end of D.
+ * still come. These are the bytes that the link carries in D, without preambles and
+ * gaps, which are not stored; and one frame that has just begun at the end of D.
  *     `overhead`: bytes of preamble and gap per frame; `pipeline`: time from the
  * last bit of a packet to its place in a queue of the switch. */
 bytes pause_headroom(bps rate, sim_time delay, sim_time pipeline, sim_time response, uint32_t mtu,

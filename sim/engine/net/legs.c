@@ -70,6 +70,7 @@ static uint32_t number_of(struct route_legs *legs, const struct route_leg *leg)
 	return (uint32_t)legs->count - 1;
 }
 
+/* The i-th port of a route, 0 behind its end. */
 static uint16_t port_at(const uint16_t *out, unsigned count, unsigned i)
 {
 	return i < count ? out[i] : 0;
@@ -86,6 +87,7 @@ void legs_route(struct route_legs *legs, const uint16_t *out, unsigned count, st
 		memcpy(route->out, out, count * sizeof(*out));
 		return;
 	}
+	/* from the last leg to the first, as a leg has the number of the next one */
 	if (count > first)
 		for (unsigned at = first + (count - first - 1) / LEG_PORTS * LEG_PORTS; at >= first;
 		     at -= LEG_PORTS) {

@@ -6,8 +6,10 @@
 
 #include <stdlib.h>
 
-/* Keys of frames for ties and logs count from here; those of packets from 0. */
-#define FRAME_KEYS (UINT64_C(1) << 40)
+/* In the keys of entities, frames are numbered from here and packets from 0. The low 24 bits of a
+ * frame's number are its port ("%w", see sim_name()). */
+#define FRAME_KEYS   (UINT64_C(1) << 40)
+#define WATCH_NUMBER (UINT64_C(1) << 40) /* of the watch's key: above those of other samples */
 
 /* Adds an entity for each port; returns the first one. */
 static uint32_t add_entities(struct network *net, enum sim_class class, uint64_t base,
@@ -39,12 +41,13 @@ void lossless_init(struct network *net)
 	ll->free_cell = CHARGE_NONE;
 	for (uint32_t i = 0; i < net->port_count; i++)
 		ll->lanes[i].charge = ll->lanes[i].small;
-	/* departures of hosts' ports never are events, so no key in use is that of a NIC */
+	/* NICs have the keys of hosts' ports, too. That is no clash, as departures from hosts'
+	 * ports never become events of these entities. */
 	ll->first_departure =
 		add_entities(net, SIM_DEPARTURE, 0, lossless_on_departure, "departures of port %n");
 	ll->first_frame = add_entities(net, SIM_ARRIVAL, FRAME_KEYS, lossless_on_frame,
 				       "PAUSE frame of port %w");
-	ll->watch = sim_add_entity(net->sim, SIM_SAMPLE, sim_key(SIM_SAMPLE, UINT64_C(1) << 40),
+	ll->watch = sim_add_entity(net->sim, SIM_SAMPLE, sim_key(SIM_SAMPLE, WATCH_NUMBER),
 				   lossless_on_watch, net);
 	sim_name(net->sim, lossless_on_watch, "deadlock watch");
 }

@@ -87,7 +87,8 @@ HOT_INLINE bool take(struct network *net, uint32_t in, uint32_t size)
 	return true;
 }
 
-/* The time that a stopped port would take to send all it holds. In 128 bits, as some megabytes
+/* The time that a stopped port would take to send all it holds: the bytes of the queue with one
+ * preamble and gap, and the preambles and gaps of the other packets. In 128 bits, as some megabytes
  * times 8 * PS_PER_S overflow 64. */
 static __attribute__((noinline)) sim_time stopped_backlog(const struct link_class *link,
 							  const struct port *port)
@@ -179,6 +180,7 @@ HOT_INLINE uint32_t reverse_of(const struct network *net, uint32_t number)
 
 static const struct hop_kind one_class, two_classes;
 
+/* For both kinds: they differ in `forward` alone, which hop_put() does not call. */
 HOT_INLINE void put(struct network *net, uint32_t number, const struct packet *packet, uint8_t hop,
 		    uint32_t charge)
 {

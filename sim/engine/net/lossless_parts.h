@@ -18,9 +18,10 @@
 #include <stddef.h>
 
 /* What a packet in a ring is charged to: the port whose link it came in by, a cell, or
- * nothing (a host's own packets; with classes, control packets). */
+ * nothing (a host's own packets; with classes, control packets). CHARGE_NONE includes the bit
+ * CHARGE_CELL, so a test of that bit tells ports from the other two. */
 #define CHARGE_NONE UINT32_MAX
-#define CHARGE_CELL (UINT32_C(1) << 31)
+#define CHARGE_CELL (UINT32_C(1) << 31) /* + number of the cell */
 
 /* The charge for a packet that several ports hold copies of. */
 struct cell {
@@ -68,11 +69,12 @@ struct lossless {
 	uint32_t free_cell; /* CHARGE_NONE = none */
 	uint32_t mtu;
 	uint32_t largest; /* size of the largest frame that entered a switch */
-	uint32_t stopped; /* transmitters that are */
+	uint32_t stopped; /* transmitters that are stopped now */
 	uint64_t frames;  /* on their way */
 	uint64_t refused; /* packets that found the headroom full: a mistake in its size */
-	uint32_t watch;   /* entity */
-	bool watching, deadlocked;
+	uint32_t watch;   /* entity of lossless_on_watch() */
+	bool watching;    /* its event is pending */
+	bool deadlocked;
 };
 
 /* --- lossless_hop.c --- */

@@ -72,7 +72,9 @@ void lossless_retime(struct network *net, uint32_t number, uint32_t first, sim_t
 	port->busy_until = stopped ? SIM_TIME_MAX : from;
 	if (first > 0 || !port->count)
 		return;
-	if (sim_pending(net->sim, number)) { /* that arrival, with its jitter, never was */
+	/* The packet at the head leaves at another time, and so arrives at another: the arrival
+	 * that was foreseen, with its jitter, never was. */
+	if (sim_pending(net->sim, number)) {
 		net->cold[number].last_arrival = net->cold[number].former_arrival;
 		sim_cancel(net->sim, number);
 	}
@@ -127,7 +129,8 @@ static void send_frame(struct network *net, uint32_t number, bool stop)
 	const struct link_class *link = port_class(net, &net->ports[number]);
 	uint32_t first;
 
-	if (lane->frame_start > net->sim->now) { /* the last frame waits for the end of a packet */
+	/* the last frame has not started: it says the new thing */
+	if (lane->frame_start > net->sim->now) {
 		lane->frames[lane->frame_count - 1].stop = stop;
 		return;
 	}
@@ -203,6 +206,7 @@ void lossless_forget(struct network *net, uint32_t number)
 	ll->frames -= frames;
 	net->lost += frames;
 	lane->frame_head = lane->frame_count = 0;
+	/* send_frame() must not look for a last frame that has not started: none is left */
 	if (lane->frame_start > net->sim->now)
 		lane->frame_start = net->sim->now;
 	if (lane->in.memory && lane->in.stopped)

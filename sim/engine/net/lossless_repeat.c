@@ -7,7 +7,8 @@
 
 #include <stdlib.h>
 
-/* Cells get names in the order of their first packets, as their own numbers decide nothing. */
+/* Names of cells: 1, 2, ... in the order of their first packets. Their own numbers decide nothing
+ * and may differ between equal states. */
 struct names {
 	uint32_t *of; /* by cell; 0 = none yet */
 	uint32_t count;

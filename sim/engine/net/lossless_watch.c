@@ -35,7 +35,7 @@ static bytes stuck_bytes(const struct network *net, uint32_t in)
 	return sum;
 }
 
-/* Whether the neighbour behind port `in` is not told to go on even when all has left that can. */
+/* Whether the neighbour behind port `in` stays stopped even after all bytes have left that can. */
 static bool stays_stopped(const struct network *net, uint32_t in)
 {
 	const struct ingress *ingress = &net->lossless->lanes[in].in;
@@ -50,9 +50,9 @@ static bool stays_stopped(const struct network *net, uint32_t in)
 	return !ingress_low(&left);
 }
 
-/* Finds the largest set of stopped ports of which each is kept stopped by others of the set:
- * begins with all that are stopped, and takes out those that will be told to go on without the
- * others. What is left, if anything, waits for itself, for ever. False when nothing is left. */
+/* Finds the largest set of stopped ports of which each is kept stopped by others of the set. Begins
+ * with all that are stopped, and takes out those that will be told to go on even if the others stay
+ * stopped. The ports that are left wait for each other for ever. False when none is left. */
 static bool find_stuck(struct network *net)
 {
 	struct lossless *ll = net->lossless;
@@ -121,7 +121,8 @@ bool lossless_stuck(const struct network *net, uint32_t port)
 
 /* --- checks --- */
 
-/* Compares what a switch counts with what its queues hold: `held`, by the port it came in by. */
+/* Compares what a switch counts with what its queues hold. `held`: bytes, by the port they came in
+ * by. */
 static unsigned check_switch(struct network *net, uint32_t sw, bytes *held, FILE *report)
 {
 	const struct lossless *ll = net->lossless;
@@ -151,7 +152,7 @@ static unsigned check_switch(struct network *net, uint32_t sw, bytes *held, FILE
 	return bad;
 }
 
-/* Adds up what queues hold, by the port it came in by. */
+/* Adds up the bytes in queues, by the port that they came in by. */
 static void sum_queues(struct network *net, bytes *held)
 {
 	const struct lossless *ll = net->lossless;

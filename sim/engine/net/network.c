@@ -11,14 +11,15 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Events in a slot of the queue, at most, when every port is busy with full frames. Large networks
- * look ahead, which goes in small steps only with few events a slot; these are sorted by insertion.
- * Small networks have many, sorted without branches (equeue.c), as hosts behind one switch act in
- * lock-step. */
+/* Events in a slot of the queue, at most, when every port is busy with full frames. A slot has few,
+ * sorted by insertion, in networks that look ahead, as this goes in small steps only with few
+ * events a slot; and in stars, whose hosts act in lock-step and would crowd wide slots. Other
+ * networks that fit into the cache have many, sorted without branches (equeue.c). */
 #define SLOT_EVENTS      4
 #define SLOT_EVENTS_MANY 24
+#define FULL_FRAME       1518
 #define CLASSES_MAX      NETWORK_CLASSES_MAX
-#define CACHE_BYTES      (256 << 10) /* below this a network lives in the second-level cache */
+#define CACHE_BYTES      (256 << 10) /* up to here the ports fit into the second-level cache */
 
 void network_init(struct network *net, struct sim *sim, uint32_t hosts, uint32_t switches,
 		  const uint16_t *switch_ports, const uint8_t *tiers, enum nic_mode nics)
@@ -78,7 +79,7 @@ void network_control_first(struct network *net)
 void network_long_routes(struct network *net)
 {
 	net->legs = legs_new();
-	net->whole = true;
+	net->never_cut = true;
 }
 
 static bool same_class(const struct link_class *a, const struct link_class *b)
@@ -90,7 +91,7 @@ static bool same_class(const struct link_class *a, const struct link_class *b)
 	       a->ecn_in_packets == b->ecn_in_packets;
 }
 
-/* Up to where a queue matters to nobody. */
+/* Sets up to which length a queue matters to nobody, so that packets need no slow path. */
 static void set_quiet(const struct network *net, struct link_class *link)
 {
 	uint64_t most = link->ecn_in_packets ? UINT64_MAX : link->ecn_min;
@@ -185,11 +186,10 @@ static void look_ahead(struct network *net, sim_time span)
 	equeue_look_ahead(&net->sim->queue, HOP_AHEAD, span);
 }
 
-/* Sets the slots of an event queue: few events in each when every port is busy, so that
- * there is little to sort; much shorter than any latency, so that a new event hardly ever
- * falls into one that is open already. The wheel spans the longest regular wait (latency
- * and two large frames) and the `window` in which other partitions act. Returns the
- * shortest latency. */
+/* Sets the slots of an event queue. A slot has few events when every port is busy, so that there is
+ * little to sort. It is much shorter than any latency, so that a new event hardly ever falls into a
+ * slot that is open already. The wheel spans the longest regular wait (latency and two large
+ * frames) and the `window` in which other partitions act. Returns the shortest latency. */
 static sim_time tune_queue(const struct network *net, struct equeue *queue, sim_time window)
 {
 	sim_time span = PS_PER_NS, shortest = SIM_TIME_MAX;
@@ -203,7 +203,7 @@ static sim_time tune_queue(const struct network *net, struct equeue *queue, sim_
 		if (net->ports[i].class == CLASSES_MAX ||
 		    (net->part_of && net->part_of[net->ports[i].to] != queue->number))
 			continue;
-		frame = link_transmission(link, 1518);
+		frame = link_transmission(link, FULL_FRAME);
 		events_per_ps += 1 / (double)frame;
 		if (link->latency + 2 * frame > span)
 			span = link->latency + 2 * frame;
@@ -211,6 +211,7 @@ static sim_time tune_queue(const struct network *net, struct equeue *queue, sim_
 			shortest = link->latency;
 	}
 	max = net->switches > 1 && fits_into_cache(net) ? SLOT_EVENTS_MANY : SLOT_EVENTS;
+	/* doubles the width of slots (2 << shift is the next one) while that is in bounds */
 	while (shift < 40 && (double)(UINT64_C(2) << shift) * events_per_ps < max &&
 	       UINT64_C(2) << shift < shortest / 4)
 		shift++;
@@ -293,10 +294,10 @@ static void fail_port(struct network *net, uint32_t number, bool down)
 {
 	struct outages *outages = net->outages;
 	struct port *port = &net->ports[number];
-	bool was = outages->down[number];
+	bool was_down = outages->down[number];
 
 	outages->down[number] = (uint16_t)(outages->down[number] + (down ? 1 : -1));
-	if (was == (outages->down[number] > 0))
+	if (was_down == (outages->down[number] > 0)) /* another failure keeps it down */
 		return;
 	if (net->lossless)
 		lossless_forget(net, number);

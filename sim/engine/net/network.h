@@ -27,7 +27,7 @@ struct link_params {
 	double loss;               /* probability per packet */
 	sim_time peer_latency;     /* constant pipeline of the node it leads to */
 	sim_time peer_jitter;      /* random processing of the host it leads to */
-	sim_time idle_jitter;      /* of a host: an idle NIC begins to send up to so much later */
+	sim_time idle_jitter;      /* of a host's NIC that was idle: see link_class.idle_max */
 	bytes limit;               /* of the queue; UINT64_MAX = none */
 	uint64_t ecn_min, ecn_max; /* UINT64_MAX = never mark */
 	bool ecn_in_packets;

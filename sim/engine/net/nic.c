@@ -3,7 +3,8 @@
 #include "base/mem.h"
 #include "core/parts.h"
 
-#define LOOKS_PER_DEPARTURE 16 /* cost about what a deferred departure saves */
+/* Looks at hosts of the list that cost about what one deferred departure saves. */
+#define LOOKS_PER_DEPARTURE 16
 
 static void nic_append(struct nic *nic, struct nic_source *source)
 {
@@ -114,7 +115,7 @@ static void nic_serve(struct nic *nic)
 		nic_wait(nic);
 }
 
-static void nic_free(struct sim *sim, uint32_t entity, void *owner)
+static void on_free_transmitter(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct nic *nic = owner;
 
@@ -125,7 +126,7 @@ static void nic_free(struct sim *sim, uint32_t entity, void *owner)
 	nic_serve(nic);
 }
 
-/* The departure that is deferred, if any, becomes an event. */
+/* A departure that was deferred, if any, becomes an event. */
 static void make_event(struct nic *nic)
 {
 	struct port *port = &nic->net->ports[nic->host];
@@ -156,8 +157,8 @@ static void catch_up(struct network *net, uint32_t host, sim_time until)
 		make_event(nic);
 }
 
-/* Catches up all NICs of the list; those that have nothing deferred any more leave it. Where events
- * that look at the list are many and departures few, it is cheaper to defer none. */
+/* Catches up all NICs of the list; those that have nothing deferred any more leave the list. Where
+ * many events look at the list and few departures are deferred, it is cheaper to defer none. */
 static void catch_up_list(struct network *net, sim_time until)
 {
 	uint32_t hosts = net->hosts / (net->part_count ? net->part_count : 1);
@@ -178,7 +179,8 @@ static void catch_up_list(struct network *net, sim_time until)
 	}
 }
 
-/* sim.catch_up: before an event that may look at any host of its partition, or at any host. */
+/* sim.catch_up: before an event that may look at any host of its partition or, where the event is
+ * one of the whole network, at any host of all partitions. */
 static void catch_up_all(void *owner, sim_time until)
 {
 	struct network *net = owner;
@@ -200,7 +202,7 @@ void nic_join(struct network *net)
 		struct nic *nic = &net->nics[h];
 
 		nic->net = net;
-		if (nic->listed) {
+		if (nic->listed) { /* moves from the list of its view to that of the whole */
 			nic->listed = false;
 			nic_list(nic);
 		}
@@ -245,9 +247,9 @@ void nic_init(struct nic *nic, struct network *net, uint32_t host, enum nic_mode
 	*nic = (struct nic){ .net = net, .host = host, .mode = (uint8_t)mode };
 	rng_init(&nic->idle_stream, net->sim->seed, "nic", host);
 	nic->entity = sim_add_entity(net->sim, SIM_DEPARTURE, sim_key(SIM_DEPARTURE, host),
-				     nic_free, nic);
+				     on_free_transmitter, nic);
 	sim_silent(net->sim, nic->entity);
-	sim_name(net->sim, nic_free, "NIC of h%n");
+	sim_name(net->sim, on_free_transmitter, "NIC of h%n");
 }
 
 /* Sends all that a source has, without turns. */

@@ -14,7 +14,8 @@
  * Deferred departures. That a transmitter becomes free is an event of the NIC, unless all sources
  * in its ring are `deferrable`. Then it is noted (PORT_DEFERRED), and what the event would do is
  * done later, before anything could tell the difference:
- *   - before the packet at the head of the port arrives, since what is served comes behind it;
+ *   - before the packet at the head of the port arrives, since packets that the NIC sends meanwhile
+ *     come behind it;
  *   - before a packet is delivered to the host;
  *   - when a source of the host is taken out;
  *   - before what a source reads is changed, see nic_wake();
@@ -64,7 +65,7 @@ struct nic {
 	uint8_t mode;            /* enum nic_mode */
 	bool armed;       /* the entity is pending, known without a look at the event queue */
 	bool by_event;    /* defers nothing any more */
-	bool catching_up; /* sim->now is set back, so a departure to come may be past already */
+	bool catching_up; /* sim->now is set back: even the next departure may be in the past */
 	bool listed;      /* in the list that begins at network.deferred_first */
 	bool serving;     /* a source is asked for a packet */
 	struct rng idle_stream; /* see idle_max below */

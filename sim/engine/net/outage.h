@@ -7,8 +7,8 @@
  * links with it and loses what it has added up. Where only its aggregation fails, it loses what it
  * has added up and the packets that it should add (protocol_ops.adds_at); all else goes on.
  *
- * Lost packets are found where those lost by chance are (PORT_LOSES), which a port that never fails
- * does not look at. */
+ * Arrivals find lost packets in hop_lose(), the slow path of losses by chance. A port that never
+ * fails does not take it because of outages (PORT_LOSES). */
 #ifndef INASIM_NET_OUTAGE_H
 #define INASIM_NET_OUTAGE_H
 
@@ -19,7 +19,7 @@ struct outages {
 	/* By port: data and control packets that it held at its last failure or repair and that
 	 * have not arrived. Within a class none overtakes, so they are the next to arrive. */
 	uint32_t (*stranded)[2];
-	uint64_t *lost;     /* by port: packets */
+	uint64_t *lost;     /* by port: packets lost so far */
 	uint64_t failures;  /* so far, of ports and switches */
 	uint64_t *failed;   /* by port: `failures` when it last failed; 0 = never */
 	uint64_t *wiped;    /* by switch: `failures` when it last lost its memory; 0 = never */

@@ -37,7 +37,7 @@ enum packet_flag {
 	PACKET_ECT = 1,        /* ECN-capable: may be marked */
 	PACKET_CE = 2,         /* congestion experienced */
 	PACKET_ECE = 4,        /* an ACK echoes a mark */
-	PACKET_RETRANSMIT = 8, /* sent before; a result: part of what it adds up was */
+	PACKET_RETRANSMIT = 8, /* sent again; a result: some of its contributions were */
 	PACKET_RESULT = 16,    /* AGGREGATION on its way down to the workers */
 	PACKET_URGENT = 128, /* DATA of a protocol's own messages; only in networks with classes */
 };
@@ -50,7 +50,7 @@ enum packet_flag {
 struct packet {
 	sim_time depart; /* end of its transmission by the port that holds it */
 	union {
-		uint64_t seq; /* in the digest, whatever it is; DATA: first byte, or PSN */
+		uint64_t seq;           /* of all kinds, for the digest; DATA: first byte, or PSN */
 		uint64_t next_expected; /* ACK: byte, or PSN */
 		uint64_t chunk;         /* AGGREGATION */
 		uint64_t vid;           /* AGGREGATION of PANAMA */
@@ -84,8 +84,9 @@ struct packet {
 	};
 	union {
 		uint16_t route[ROUTE_MAX];
-		uint16_t workers; /* AGGREGATION of PANAMA, without a route: in the sum */
-		uint16_t input;   /* AGGREGATION of SwitchML, likewise: 1 + the one it is for */
+		/* AGGREGATION of schemes whose packets need no route: */
+		uint16_t workers; /* PANAMA: how many are in the sum */
+		uint16_t input;   /* SwitchML: 1 + the input that the result is for; 0 = all */
 	};
 	uint8_t hop;      /* switches passed; with legs, since the last leg was taken */
 	uint8_t protocol; /* who handles it at hosts and, for AGGREGATION, at switches */

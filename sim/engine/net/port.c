@@ -51,7 +51,8 @@ struct port_sent port_sent(const struct port *port, const struct link_class *lin
 {
 	struct port_sent sent = { .whole = port->bytes + port->packets * link->wire_extra };
 
-	for (uint32_t i = port->count; i-- > port->sent;) { /* what waits is last */
+	/* backwards, as those that have been sent come first */
+	for (uint32_t i = port->count; i-- > port->sent;) {
 		const struct packet *packet = &port->ring[ring_index(port, i)];
 
 		if (packet->depart <= now)

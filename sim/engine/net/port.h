@@ -1,8 +1,8 @@
 /* An egress port: a FIFO of packets, its transmitter and the link behind it.
  *
  * The whole hop of a packet costs one event. When a packet is put in, the end
- * of its transmission is known (max(now, busy_until) + size / rate), so is its
- * arrival at the peer (constant latency). The ring holds the packets in order,
+ * of its transmission is known (max(now, busy_until) + size / rate), and so is
+ * its arrival at the peer (constant latency). The ring holds the packets in order,
  * first those on the wire, then those that wait or are being sent:
  *
  *     head          head + sent             head + count
@@ -30,7 +30,7 @@
 
 struct network;
 
-/* The constants of a link direction and its queue, shared by all alike. */
+/* The constants of one direction of a link and of its queue. Links that are alike share them. */
 struct link_class {
 	uint64_t ps_per_byte; /* 0 = not a whole number, use rate */
 	sim_time latency;
@@ -49,13 +49,13 @@ struct link_class {
 	uint64_t loss_threshold; /* against rng_u64() */
 } __attribute__((aligned(64)));
 
-/* What is rarely touched. */
+/* The members of a port that are rarely touched. */
 struct port_cold {
 	uint64_t drops, losses, marks;
 	uint64_t pauses;         /* times its transmitter was stopped by a PAUSE frame */
 	sim_time paused_time;    /* of the pauses that have ended */
 	uint32_t reverse;        /* port of the peer that leads back here */
-	sim_time last_arrival;   /* with jitter: no later packet arrives before */
+	sim_time last_arrival;   /* with jitter: of the packets so far; later ones come no sooner */
 	sim_time former_arrival; /* last_arrival without the packet at the head */
 	struct rng loss_stream, jitter_stream, mark_stream;
 };
@@ -101,10 +101,10 @@ static inline uint32_t ring_index(const struct port *port, uint32_t i)
 	return (port->head + i) & ((1u << port->ring_bits) - 1);
 }
 
-/* Moves the packets to a ring of 2^bits places, which must be enough; the head is first there. */
+/* Moves the packets to a ring of 2^bits places, which must be enough; the head goes to place 0. */
 void port_resize(struct port *port, uint8_t bits);
 
-/* Inserts a packet that has passed `hop` switches at index `at`. Packets from there on move back by
+/* Inserts at index `at` a packet that has passed `hop` switches. Packets from `at` on move back by
  * one place, for which the ring must have room. Counts the packet everywhere but in queued_bytes,
  * and sets no time. */
 void port_insert(struct port *port, uint32_t at, const struct packet *packet, uint8_t hop);
@@ -184,7 +184,8 @@ static inline void port_advance(struct port *port, sim_time now)
 	}
 }
 
-/* The same when queued_bytes already includes `size` bytes of a packet that is not in the ring. */
+/* port_advance() when queued_bytes already includes `size` bytes of a packet that is not in the
+ * ring yet. */
 static inline void port_advance_with(struct port *port, sim_time now, uint32_t size)
 {
 	port->queued_bytes -= size;

@@ -37,7 +37,7 @@ static void repeat_port(const struct network *net, struct repeat *repeat, uint32
 	struct port *port = &net->ports[number];
 	struct port_cold *cold = &net->cold[number];
 
-	if (!repeat->moving)
+	if (!repeat->moving) /* so that equal states have an equal `sent`, which moves lazily */
 		port_advance(port, repeat->sim->now);
 	repeat_same(repeat, (uint64_t)port->count << 32 | port->sent);
 	repeat_same(repeat, (uint64_t)port->max_backlog_ns << 8 | port->flags);
@@ -47,7 +47,7 @@ static void repeat_port(const struct network *net, struct repeat *repeat, uint32
 	for (uint32_t i = 0; i < port->count; i++) {
 		struct packet *packet = &port->ring[ring_index(port, i)];
 
-		/* decides even of a packet on the wire, which arrives a latency later */
+		/* decides even for a packet on the wire, which arrives one latency later */
 		repeat_time(repeat, &packet->depart);
 		network_repeat_packet(net, repeat, packet);
 	}
@@ -69,7 +69,7 @@ static void repeat_nic(struct repeat *repeat, const struct nic *nic)
 	repeat_same(repeat, (uint64_t)nic->armed << 1 | nic->by_event);
 	repeat_event(repeat, nic->entity);
 	repeat_rng(repeat, &nic->idle_stream);
-	while (source) { /* those that wait, in their order */
+	while (source) { /* the waiting sources, in order */
 		repeat_same(repeat, (uintptr_t)source);
 		repeat_same(repeat, (uint32_t)source->credit);
 		source = source->next == nic->last ? NULL : source->next;

@@ -17,7 +17,6 @@ struct repeat;
 struct repeat_stream;
 struct net_watch;
 struct net_onlooker; /* watch.h */
-struct repeat;
 struct nic;
 struct route_legs;
 struct outages; /* outage.h */
@@ -42,8 +41,8 @@ struct switch_actions {
 struct packet_about {
 	uint32_t job;                   /* its number in the run */
 	uint32_t aggregator;            /* UINT32_MAX = the packet has none */
-	uint64_t chunk;                 /* of NetReduce the message */
-	const uint32_t *worker_of_host; /* by host; UINT32_MAX = none of the job's */
+	uint64_t chunk;                 /* NetReduce: the message */
+	const uint32_t *worker_of_host; /* by host; UINT32_MAX = no worker of the job */
 };
 
 struct protocol_ops {
@@ -59,18 +58,21 @@ struct protocol_ops {
 	/* Optional. The packet will be delivered soon: prefetch what that touches. */
 	void (*prefetch)(void *self, const struct packet *packet);
 	/* Optional. The AGGREGATION packet will be handled at `node` soon: prefetch what that
-	 * touches; some events later, with `again`, what could only be found through it. */
+	 * touches. Called twice: some events later, with `again`, for what can be found only
+	 * through what the first call has fetched. */
 	void (*ahead)(const void *self, uint32_t node, const struct packet *packet, bool again);
 	/* Optional: fills in *about, for lists of events. False: the packet's job is over. */
 	bool (*about)(const void *self, const struct packet *packet, struct packet_about *about);
 	/* Optional: whether switch `sw` should add the AGGREGATION packet up. Such a packet is lost
-	 * where the switch's aggregation has failed (outage.h). Without this member none is lost,
-	 * as jobs there end at once (collective_ops.intact). */
+	 * where the switch's aggregation has failed (outage.h). Without this member no packet is
+	 * lost in that way, since the scheme's jobs on such a switch do not go on
+	 * (collective_ops.intact). */
 	bool (*adds_at)(const void *self, uint32_t sw, const struct packet *packet);
 	/* Optional: routing has changed; open connections and jobs take their routes anew. */
 	void (*reroute)(void *self);
-	/* Optional, both or none: for runs that repeat themselves (repeat.h). stream() returns what
-	 * the packet's `seq` counts, or NULL; repeat() covers the packet's first two unions. */
+	/* Optional, both or none: for runs that repeat themselves (repeat.h). stream() returns the
+	 * stream in which the packet's `seq` is a number, or NULL. repeat() goes through the first
+	 * two unions of struct packet (`seq`, `value`). */
 	const struct repeat_stream *(*stream)(const void *self, const struct packet *packet);
 	void (*repeat)(void *self, struct repeat *repeat, struct packet *packet);
 	bool repeats_slot; /* repeat() also goes through `slot`, which depends on the chunk */
@@ -85,20 +87,20 @@ struct switch_node {
 struct network_faults {
 	/* The packet is lost at the end of the link behind `port`. May be NULL. */
 	bool (*lose)(void *owner, uint32_t port, const struct packet *packet);
-	/* Returns how much longer the packet takes; what is behind it waits. Asked once a packet.
-	 * May be NULL. */
+	/* Returns how much longer the packet takes; packets behind it come no sooner. Asked once a
+	 * packet. May be NULL. */
 	sim_time (*delay)(void *owner, uint32_t port, const struct packet *packet);
 	void *owner;
 };
 
-/* What crosses from one partition to another in a window. */
+/* A packet that crosses from one partition to another in a window. */
 struct crossing {
 	struct packet packet;
 	uint32_t wire;
 };
 
-/* Where an egress port leads: the wire, and the partition at its far end. `part` 0: the port leads
- * to a node of its own thread, without a wire. */
+/* Where an egress port leads: to this wire, and to this partition at its far end. `part` 0: the
+ * port has no wire, as it leads to a node of its own thread. */
 struct wire_end {
 	uint32_t wire, part;
 };
@@ -118,7 +120,8 @@ struct network {
 	struct switch_node *switch_nodes;
 	struct nic *nics; /* by host */
 
-	/* What hops call in higher files: nic.h, and lossless.h where there is PAUSE. */
+	/* Functions that hops call although they are, or may be, in higher files: in nic.c and, in
+	 * networks with PAUSE, in lossless_hop.c. */
 	void (*catch_up)(struct network *net, uint32_t host, sim_time until);
 	void (*send)(struct network *net, uint32_t host, const struct packet *packet);
 	void (*switch_send)(struct network *net, uint32_t back, const struct switch_send *send);
@@ -132,12 +135,13 @@ struct network {
 	unsigned protocol_count;
 	struct lossless *lossless; /* NULL = packets that find a queue full are dropped */
 	struct route_legs *legs;   /* NULL = every route fits into a packet; owned */
-	bool whole; /* may not be cut: routes are found during the run, or links fail */
+	bool never_cut; /* into partitions: routes are found during the run, or links may fail */
 	struct outages *outages; /* NULL = no link ever fails; owned */
 	bool control_first;      /* two classes of traffic, see network_control_first() */
 	bool nics_by_event;      /* no departure is deferred, see nic.h */
-	sim_time nic_lag; /* a departure is deferred by at most: longest latency of a host's link */
-	/* List of hosts that have a deferred departure, or had one; NIC_NONE ends it. */
+	/* A departure is deferred by no more than this, the longest latency of a host's link. */
+	sim_time nic_lag;
+	/* First of the list of hosts that have, or had, a deferred departure. NIC_NONE ends it. */
 	uint32_t deferred_first;
 	uint32_t *deferred_next;                           /* by host; owned */
 	uint64_t departures_by_event, departures_deferred; /* of NICs, so far */
@@ -145,7 +149,7 @@ struct network {
 	const struct network_faults *faults;               /* NULL = none; not owned */
 
 	/* Where the network is cut (cut.h), each partition has a copy of this struct, its view. A
-	 * view has its own sim, list and counts; all else that it points to is shared. */
+	 * view has its own sim, list of hosts, crossings and counts; all else is shared. */
 	unsigned part_count; /* 0 = not cut; then the pointers are NULL */
 	unsigned thread_count;
 	uint16_t *part_of;           /* the partition of each node; owned, as all here */
@@ -163,7 +167,7 @@ struct network {
 	uint64_t hops;                 /* packets that have crossed a link */
 	struct net_watch *watch;       /* NULL = no port is watched; owned */
 	struct net_onlooker *onlooker; /* NULL = none; not owned; see network_look_on() */
-	struct repeat *recorder;       /* the same, of a period that is recorded (repeat.h) */
+	struct repeat *recorder;       /* NULL = no period is recorded (repeat.h); not owned */
 };
 
 /* The egress port of `node`'s local port. */
@@ -199,7 +203,7 @@ static inline bool network_is_behind(const struct network *net, uint32_t host, s
 	return port->flags & PORT_DEFERRED && port->busy_until < until;
 }
 
-/* Does these departures: see nic.h. */
+/* Carries out these departures: see nic.h. */
 static inline void network_catch_up(struct network *net, uint32_t host, sim_time until)
 {
 	if (network_is_behind(net, host, until))
@@ -223,8 +227,9 @@ static inline void network_switch_send(struct network *net, uint32_t back,
 	net->switch_send(net, back, send);
 }
 
-/* The same for packets of one size: packets[i] leaves by ports[i]. They are charged as if they were
- * copies of one packet, since the switch stores once what they have in common. */
+/* network_switch_send() for several packets of one size: packets[i] leaves by ports[i]. They are
+ * charged as if they were copies of one packet, since the switch stores once what they have in
+ * common. */
 static inline void network_switch_send_each(struct network *net, uint32_t back,
 					    const struct packet *packets, const uint32_t *ports,
 					    uint32_t count)

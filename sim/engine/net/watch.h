@@ -24,7 +24,7 @@ struct net_watch {
 void network_watch(struct network *net, net_watch_classifier *class_of, const void *owner);
 void network_watch_port(struct network *net, uint32_t port);
 
-/* network_watched() less what has been sent of PAUSE frames that are on their way. */
+/* network_watched() without what has been sent of PAUSE frames that are still on their way. */
 void net_watch_sent(const struct network *net, uint32_t port, struct port_sent sent[WATCH_CLASSES]);
 
 /* Bytes of frames that wait or are being sent now, by class; their sum is
@@ -39,10 +39,11 @@ extern const struct packet net_watch_frame; /* stands for PAUSE frames */
 void net_watch_free(struct net_watch *watch);
 
 /* Somebody who wants to know of every packet that is put into a queue. With an onlooker no queue is
- * quiet: each packet takes the slow path that looks at the true length, with the same outcome. */
+ * quiet (link_class): each packet takes the slow path, which finds the true length of the queue.
+ * The outcome is the same. */
 struct net_onlooker {
-	/* `packet` has been admitted to egress port `port` and comes behind the first `at` of its
-	 * ring. Changes nothing. */
+	/* `packet` has been admitted to egress port `port`, behind the first `at` packets of the
+	 * port's ring. This must change nothing. */
 	void (*queued)(struct net_onlooker *self, uint32_t port, const struct packet *packet,
 		       uint32_t at);
 };

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#define FETCH_AHEAD 8
+#define FETCH_AHEAD 8 /* how many ports, or packets, ahead of its turn one is prefetched */
 
 /* --- giving --- */
 
@@ -58,7 +58,7 @@ static void put_on_wire(struct network *net, uint32_t number, const struct packe
 	if (wire->count >> wire->ring_bits)
 		port_resize(wire, ring_bits_more(wire));
 	wire->ring[ring_index(wire, wire->count)] = *packet;
-	wire->sent++;
+	wire->sent++; /* nothing waits in a wire */
 	if (wire->count++ == 0)
 		sim_schedule(net->sim, net->first_wire + number,
 			     packet->depart + port_class(net, wire)->latency);
@@ -137,7 +137,7 @@ static void pull_back(struct port *port, const struct port *wire)
 {
 	while ((port->count + wire->count) >> port->ring_bits && wire->count)
 		port_resize(port, ring_bits_more(port));
-	port->head = ring_index(port, 0u - wire->count);
+	port->head = ring_index(port, 0u - wire->count); /* back by as many places */
 	for (uint32_t i = 0; i < wire->count; i++)
 		port->ring[ring_index(port, i)] = wire->ring[ring_index(wire, i)];
 	port->count += wire->count;

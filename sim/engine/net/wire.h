@@ -1,10 +1,10 @@
 /* Links between partitions of different threads (core/parts.h).
  *
- * The port stays with the sender's partition, with all that waits or is being sent. At the end of a
- * window that partition gives away what has left, and the one at the far end takes it into the ring
- * of a wire. The event of a wire is the arrival of its first packet, with the same time and the
- * same key as the port's event would have had. A window is no longer than the link's latency, so
- * nothing comes too late. */
+ * The port, with the packets that wait or are being sent, stays with the sender's partition. At the
+ * end of a window this partition gives away the packets that have left, and the partition at the
+ * far end takes them into the ring of a wire. The event of a wire is the arrival of its first
+ * packet, with the same time and the same key as the port's event would have had. A window is no
+ * longer than the link's latency, so nothing comes too late. */
 #ifndef INASIM_NET_WIRE_H
 #define INASIM_NET_WIRE_H
 

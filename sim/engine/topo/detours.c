@@ -12,8 +12,8 @@
 
 struct detours {
 	uint16_t *dead;   /* by port: failures that routing knows of */
-	uint32_t count;   /* ports that have some */
-	uint32_t *cost;   /* by port */
+	uint32_t count;   /* ports that have any */
+	uint32_t *cost;   /* by port: of its link */
 	uint32_t **rows;  /* distances, by destination switch; NULL = not known */
 	uint32_t *queue;  /* for search(): switches ... */
 	bool *waiting;    /* ... and, by switch, whether it is among them */
@@ -44,6 +44,7 @@ struct detours *detours_new(const struct topology *topo)
 	detours->rows = xcalloc(net->switches, sizeof(*detours->rows));
 	detours->queue = xcalloc(net->switches, sizeof(*detours->queue));
 	detours->waiting = xcalloc(net->switches, sizeof(*detours->waiting));
+	/* with legs a packet has room for any route, else only for the usual ones */
 	detours->longest = net->legs ? HOPS_MAX : topology_longest(topo->conf);
 	find_costs(topo, detours);
 	return detours;
@@ -103,7 +104,7 @@ static uint32_t beyond(const struct topology *topo, uint32_t port)
 	return net->ports[port].to - net->hosts;
 }
 
-/* Finds the distances from a switch. They are those to it, too, as links fail in both directions
+/* Finds the distances from a switch. The way back is as long, since links fail in both directions
  * and cost the same in both. The queue has switches whose neighbours may be nearer than known so
  * far, as in graph_routes.c. */
 static void search(const struct topology *topo, uint32_t from, uint32_t *distance)
@@ -136,7 +137,7 @@ static void search(const struct topology *topo, uint32_t from, uint32_t *distanc
 	}
 }
 
-/* From each switch to switch `to`. */
+/* The distances from each switch to switch `to`. */
 static const uint32_t *distances(const struct topology *topo, uint32_t to)
 {
 	uint32_t **row = &topo->detours->rows[to];
@@ -157,7 +158,7 @@ static uint32_t next_port(const struct topology *topo, const uint32_t *distance,
 	uint32_t choices = 0, p;
 	uint64_t choice;
 
-	for (unsigned pass = 0;; pass++) {
+	for (unsigned pass = 0;; pass++) { /* 0 counts the choices, 1 takes one of them */
 		for (p = node->first_port; p < node->first_port + node->ports; p++) {
 			uint32_t next = beyond(topo, p);
 
@@ -195,6 +196,7 @@ bool topology_reaches(const struct topology *topo, uint32_t src, uint32_t dst)
 
 	if (!detours_any(topo) || src == dst)
 		return true;
+	/* where there is a way, detours_mend() has put it into the route */
 	topology_route(topo, src, dst, 0, &route);
 	return seems_whole(topo, src, &route);
 }
@@ -231,7 +233,7 @@ void detours_mend(const struct topology *topo, uint32_t src, uint32_t dst, uint6
 		out[count++] = (uint16_t)(port - net->switch_nodes[sw].first_port);
 		sw = net->ports[port].to - net->hosts;
 	}
-	if (sw != to)
+	if (sw != to) /* too long */
 		return;
 	out[count++] = (uint16_t)(net->cold[dst].reverse - net->switch_nodes[to].first_port);
 	legs_route(net->legs, out, count, route);

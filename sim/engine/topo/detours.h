@@ -1,10 +1,11 @@
-/* Routes around links that have failed, for networks whose links may (net/outage.h).
+/* Routes around links that have failed, for networks whose links may fail (net/outage.h).
  *
- * Routing learns of a failure late, when somebody tells it. From then on a route whose usual links
- * all work stays, as with resilient hashing. Any other route becomes a shortest path over the links
- * that work, chosen by its entropy: each switch uses number % choices and leaves number / choices
- * to the next. In a graph such a path may be longer than the longest usual one. In all other shapes
- * it may not: so a packet that has gone down never goes up again, and PAUSE causes no circles.
+ * Routing learns of a failure late, when somebody tells it. From then on the usual route of a flow
+ * stays if all its links work, as with resilient hashing. Any other route becomes a shortest path
+ * over the links that work, chosen by the flow's entropy: each switch uses number % choices and
+ * leaves number / choices to the next. In a graph such a path may be longer than the longest usual
+ * one. In all other kinds it may not: so a packet that has gone down never goes up again, and PAUSE
+ * causes no circles.
  *
  * Packets under way keep the route that they have. */
 #ifndef INASIM_TOPO_DETOURS_H
@@ -20,8 +21,9 @@ void detours_free(const struct topology *topo, struct detours *detours);
  * is false) less. */
 void detours_learn(const struct topology *topo, struct detours *detours, uint32_t port, bool down);
 
-/* As topology_ops.root and .up, but over links that work as far as routing knows. For tree_root()
- * and tree_build(), once routing knows of failures. TREE_NONE: no switch reaches all hosts. */
+/* As topology_ops.root and .up, but over the links of which routing knows no failure. For
+ * tree_root() and tree_build(), once routing knows of any failure. TREE_NONE: no switch reaches all
+ * hosts. */
 uint32_t detours_root(const struct topology *topo, const uint32_t *hosts, size_t count,
 		      uint64_t entropy);
 uint16_t detours_up(const struct topology *topo, uint32_t sw, uint32_t root);

@@ -8,9 +8,10 @@
 
 #define PLACE "/topology/graph"
 
-/* So many looks at ends of links may be spent on the longest route: about a second. */
+/* The exact longest route is found if that takes no more looks at switches and ends of links than
+ * this: about a second. */
 #define EXACT_LOOKS (UINT64_C(1) << 28)
-#define TIERS_MAX   63 /* topology_graph.c has names for more */
+#define TIERS_MAX   63 /* these must have names in topology_graph.c */
 
 static const char *name_of(const struct graph *graph, uint32_t node)
 {
@@ -174,7 +175,8 @@ static int by_value(const void *a, const void *b)
 }
 
 /* For each switch: how many switches are on the longest of its shortest paths to the destination,
- * both included. Nearest first, so that those beyond a switch are known. `order` is scratch. */
+ * both included. Goes from the nearest switch on, so that the next ones on a path are known
+ * already. `order` is scratch. */
 static void count_hops(const struct graph *graph, const uint32_t *distances, uint64_t *order,
 		       uint32_t *hops)
 {
@@ -226,8 +228,9 @@ static void measure_routes(struct graph *graph, struct graph_routes *routes, boo
 	free(hops);
 }
 
-/* Where measure_routes() would take too long, bounds: two racks reach each other by way of the
- * switch of host 0. With costs a shortest path may have more links than that way. */
+/* Bounds, where measure_routes() would take too long: two racks reach each other by way of the
+ * switch of host 0. Where all costs are 1 (`plain`), no shortest path has more links than that way;
+ * with other costs one may. The mean is taken to be half the bound. */
 static void bound_routes(struct graph *graph, struct graph_routes *routes, bool plain)
 {
 	const uint32_t *distances = graph_distances(routes, graph->above[0]);
@@ -300,7 +303,7 @@ static void sum_up_links(struct graph *graph)
 		graph->latency = latency > graph->latency ? latency : graph->latency;
 	}
 	graph->host_rate = (bps)(rates / graph->hosts);
-	if (!graph->fastest[1]) { /* one switch */
+	if (!graph->fastest[1]) { /* one switch, so no fabric */
 		graph->worst[1] = graph->worst[0];
 		graph->fastest[1] = graph->fastest[0];
 	}
@@ -323,9 +326,9 @@ static bool check_kinds(const struct graph *graph, const struct topology_mistake
 	struct kind kinds[NETWORK_CLASSES_MAX];
 	unsigned count = 0, i;
 
-	for (uint32_t l = 0; l < 2 * graph->link_count; l++) {
-		const struct graph_link *link = &graph->links[l / 2];
-		uint32_t from = l % 2 ? link->a : link->b, end = l % 2 ? link->b : link->a;
+	for (uint32_t d = 0; d < 2 * graph->link_count; d++) { /* directions: two of each link */
+		const struct graph_link *link = &graph->links[d / 2];
+		uint32_t from = d % 2 ? link->a : link->b, end = d % 2 ? link->b : link->a;
 		struct kind kind = { .link = link->link, .from = UINT16_MAX, .to = UINT16_MAX };
 
 		if (!is_host(graph, from))
@@ -350,7 +353,7 @@ static bool check_kinds(const struct graph *graph, const struct topology_mistake
 void graph_finish(struct graph *graph, const struct topology_mistakes *to,
 		  void *(*own)(void *owner, size_t count, size_t size), void *owner)
 {
-	const struct graph_memory memory = { own, owner };
+	const struct graph_memory memory = { .own = own, .owner = owner };
 
 	if (!find_hosts(graph, &memory, to) || !count_ports(graph, &memory, to))
 		return;

@@ -2,12 +2,12 @@
  *
  * A graph is read (models/scenario/graph_conf.h), then finished once, and never changes after that.
  * Nodes are numbered as in a network: hosts first, then switches. Ports of a switch are numbered in
- * the order of its links, which are in the order in which they were written.
+ * the order of its links, and links have the order in which they were written.
  *
- * All routes are shortest paths, of the least sum of `cost`, which is 1 a link unless somebody says
- * otherwise. Each switch chooses among its equally short next links by digits of the flow's
- * entropy: it uses number % choices and leaves number / choices to the next switch. So a fat tree
- * written as a graph has the routes of the built-in one. */
+ * All routes are shortest paths: those with the least sum of `cost`, which is 1 for a link unless
+ * somebody says otherwise. Each switch chooses among its equally short next links by digits of the
+ * flow's entropy: it uses number % choices and leaves number / choices to the next switch. So a fat
+ * tree written as a graph has the routes of the built-in one. */
 #ifndef INASIM_TOPO_GRAPH_H
 #define INASIM_TOPO_GRAPH_H
 
@@ -24,7 +24,7 @@ struct graph_link {
 	uint32_t cost;
 };
 
-/* A link as a switch sees it, to another switch. */
+/* A link between switches, as one of the two sees it. */
 struct graph_end {
 	uint32_t sw; /* at the far end */
 	uint32_t cost;
@@ -43,7 +43,7 @@ struct graph {
 	uint16_t *ports; /* by switch: how many */
 	uint8_t *tiers;  /* by switch: 1 + links to the nearest switch that has hosts */
 	uint32_t *above; /* by host: its switch */
-	uint32_t *first; /* by switch, and one more: index of its first end in ... */
+	uint32_t *first; /* by switch, and one more at the end: index in `ends` of its first one */
 	struct graph_end *ends;
 	unsigned longest; /* switches on the longest route; an upper bound unless `exact` */
 	bool exact;
@@ -57,22 +57,25 @@ struct graph {
 };
 
 /* Works out what follows. Reports hosts without a link or with several, parts that are not
- * connected, too many ports, tiers or kinds of links (NETWORK_CLASSES_MAX), routes longer than
- * HOPS_MAX; then the graph must not be used. own() gives zeroed memory that lives as long as it. */
+ * connected, too many ports, tiers or kinds of links (NETWORK_CLASSES_MAX), and routes longer than
+ * HOPS_MAX; then the graph must not be used. own() gives zeroed memory that lives as long as the
+ * graph. */
 void graph_finish(struct graph *graph, const struct topology_mistakes *to,
 		  void *(*own)(void *owner, size_t count, size_t size), void *owner);
 
 /* --- routes: graph_routes.c --- */
 
-/* Distances by destination, found when they are first asked for. All of them would be switches
- * times switches; only to switches that have hosts, few networks need more than some megabytes. */
+/* Distances from all switches to a destination, found when they are first asked for. All
+ * destinations would take switches times switches; those that have hosts take no more than some
+ * megabytes in most networks. */
 struct graph_routes;
 
 struct graph_routes *graph_routes_new(const struct graph *graph);
 void graph_routes_free(struct graph_routes *routes); /* takes NULL */
 
-/* Finds now the distances to all switches that have hosts. False, with nothing done, where
- * distances to all switches are more than are kept at a time, so that some will be forgotten. */
+/* Finds at once the distances to all switches that have hosts. Returns false and does nothing where
+ * the distances to all switches, with hosts or without, are more than can be kept at a time. Then
+ * some will be forgotten, and found again, during the run. */
 bool graph_routes_fill(struct graph_routes *routes);
 
 /* Sum of costs from each switch to switch `to`. Valid until the next call. */

@@ -5,13 +5,13 @@
 
 #include <stdlib.h>
 
-#define KEPT_BYTES (UINT64_C(128) << 20)
-#define FAR        UINT32_MAX
+#define KEPT_BYTES (UINT64_C(128) << 20) /* of distances, at most */
+#define FAR        UINT32_MAX            /* distance of a switch that has not been reached */
 
 struct graph_routes {
 	const struct graph *graph;
 	uint32_t **rows;    /* by destination; NULL = not known, or forgotten */
-	uint64_t kept, max; /* rows */
+	uint64_t kept, max; /* how many rows are kept, and may be */
 	uint32_t *queue;    /* for search(): switches ... */
 	bool *waiting;      /* ... and, by switch, whether it is among them */
 };
@@ -112,6 +112,7 @@ uint16_t graph_next(const struct graph *graph, const uint32_t *distances, uint32
 	uint32_t here = distances[*sw], choices = 0;
 	uint64_t choice;
 
+	/* counts the choices; a single one is `chosen` right here */
 	for (const struct graph_end *e = end; e < last; e++)
 		if (distances[e->sw] + e->cost == here) {
 			chosen = e;

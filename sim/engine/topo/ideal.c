@@ -9,11 +9,11 @@ static uint32_t frame_of(uint64_t payload, uint32_t overhead, uint32_t min_frame
 	return (uint32_t)(frame < min_frame ? min_frame : frame);
 }
 
-/* Packets 1..n-1 are full, packet n is the rest. In a tandem of FIFO servers with
- * everything ready at time 0 the last departure is the longest staircase through
- * the (server, packet) grid. As full packets are alike, the longest ones look like
- * this: full packets over servers 1..b, with the n-2 spare steps on the slowest of
- * them, then the last packet over servers b..m. */
+/* Packets 1..n-1 are full, packet n is the rest; servers 1..m are the links. In a tandem
+ * of FIFO servers with everything ready at time 0, the last departure is the longest
+ * staircase through the (server, packet) grid. As full packets are alike, a longest one
+ * looks like this: one full packet over servers 1..b, the other n-2 full packets on the
+ * slowest of these servers, then the last packet over servers b..m. */
 sim_time ideal_transfer(const struct network *net, const uint32_t *ports, unsigned count,
 			bytes size, uint32_t mss, uint32_t overhead, uint32_t min_frame)
 {

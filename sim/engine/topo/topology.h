@@ -11,8 +11,8 @@
  * switches below it in a tree, and a route need not go up and then down: whoever wants lengths asks
  * topology_longest(). In a graph racks differ in size, and links and switches in their parameters,
  * so questions about the whole network are answered for its worst links, or by a mean. In all other
- * kinds links of hosts are alike, and so are those between switches, and all hosts see the same
- * network. Everywhere a host hangs on one switch, which is of tier 1. */
+ * kinds links of hosts are alike, links between switches are alike, and all hosts see the same
+ * network. In all kinds a host hangs on one switch, which is of tier 1. */
 #ifndef INASIM_TOPO_TOPOLOGY_H
 #define INASIM_TOPO_TOPOLOGY_H
 
@@ -64,7 +64,7 @@ enum pause_form { PAUSE_SWITCH, PAUSE_SET };
  * set before topology_check_pause(), and all 0 where switches only forward. */
 struct pause_answers {
 	sim_time held;    /* longest time in a switch beyond its latency */
-	unsigned packets; /* that leave because one came, at most; 0 = 1 */
+	unsigned packets; /* most packets that leave because one came; 0 stands for 1 */
 };
 
 struct switch_conf {
@@ -136,7 +136,8 @@ void topology_mistake(const struct topology_mistakes *to, const char *pointer, c
 struct topology_ops {
 	const char *name;
 	const char *help;
-	/* Those keys of the "topology" object that it needs or takes, but not every kind does. */
+	/* The keys of the "topology" object that this kind needs or takes, but not every kind
+	 * does. */
 	const char *const *keys;
 
 	/* Required. Reports impossible numbers, by topology_mistake(). */
@@ -158,7 +159,7 @@ struct topology_ops {
 	void (*route)(const struct topology *topo, uint32_t src, uint32_t dst, uint64_t entropy,
 		      struct route *route);
 	/* Required. A switch that is nearest to its farthest host; entropy chooses among all such.
-	 * In a folded Clos, one of the lowest tier from which all the hosts are below. */
+	 * In a folded Clos: a switch of the lowest tier that has all these hosts below it. */
 	uint32_t (*root)(const struct topology *topo, const uint32_t *hosts, size_t count,
 			 uint64_t entropy);
 	/* Required. The local port that leads on from switch `sw`, on the way from a host to a root
@@ -175,7 +176,7 @@ struct topology {
 	const struct topology_conf *conf; /* not owned */
 	struct graph_routes *routes;      /* of a graph; owned */
 	struct detours *detours;          /* around failures; NULL = no link ever fails; owned */
-	struct detours *forever;          /* around those that are never repaired; likewise */
+	struct detours *forever;          /* around failures without repair; likewise */
 	struct network net;
 };
 
@@ -185,10 +186,13 @@ const struct topology_ops *topology_kind(size_t index); /* NULL behind the last 
 /* Hosts of a valid configuration. */
 uint32_t topology_hosts(const struct topology_conf *conf);
 
-/* Switches that have hosts; hosts below each of them, in a graph below the one that has the most;
- * hosts of a pod, see topology_ops. */
+/* The number of racks, which are switches that have hosts. */
 uint32_t topology_racks(const struct topology_conf *conf);
+
+/* Hosts of a rack; in a graph of the largest one. */
 uint32_t topology_rack(const struct topology_conf *conf);
+
+/* Hosts of a pod, see topology_ops. */
 uint32_t topology_pod(const struct topology_conf *conf);
 
 /* What a network is made of, before it is built. */
@@ -206,7 +210,7 @@ void topology_check_routes(const struct topology_ops *ops, const struct topology
 /* Switches on the longest route of a valid configuration. */
 unsigned topology_longest(const struct topology_conf *conf);
 
-/* Mean number of links between hosts of two different racks, at random. */
+/* Mean number of links on the route between two hosts of different racks. */
 double topology_mean_links(const struct topology_conf *conf);
 
 /* The highest tier of switches of a valid configuration. */
@@ -261,18 +265,19 @@ bps topology_fastest(const struct topology_conf *conf);
 /* Time of a frame on the wire of a host's link. */
 sim_time topology_transmission(const struct topology_conf *conf, uint32_t frame);
 
-/* How much later than at once an idle NIC begins to send, at most. Where the user does not say, the
- * time of a full frame. */
+/* The longest random delay with which an idle NIC begins to send (nic.h). Where the user gives
+ * none: the time of a full frame. */
 sim_time topology_nic_jitter(const struct topology_conf *conf);
 
 /* What switches do with what comes in over links of hosts, or (fabric) between switches;
  * every number resolved. `on` is false when the scenario has no PAUSE. */
 struct pause_params topology_pause(const struct topology_conf *conf, bool fabric);
 
-/* The same for this link into a switch with these settings; and the headroom that a port needs
- * there, for what can still come after XOFF. */
+/* The same for this link into a switch with these settings. */
 struct pause_params topology_pause_of(const struct topology_conf *conf,
 				      const struct link_conf *link, const struct switch_conf *at);
+
+/* The headroom that the port at the end of this link needs for what can still come after XOFF. */
 bytes topology_headroom_of(const struct topology_conf *conf, const struct link_conf *link,
 			   const struct switch_conf *at, const struct pause_params *params);
 
@@ -284,7 +289,7 @@ void detours_mend(const struct topology *topo, uint32_t src, uint32_t dst, uint6
 /* Whether routing knows a way from one host to another. */
 bool topology_reaches(const struct topology *topo, uint32_t src, uint32_t dst);
 
-/* The same once all is repaired that ever will be. */
+/* topology_reaches() as it will be when all is repaired that ever will be. */
 bool topology_ever_reaches(const struct topology *topo, uint32_t src, uint32_t dst);
 
 static inline void topology_route(const struct topology *topo, uint32_t src, uint32_t dst,

@@ -13,6 +13,7 @@ static const char *const keys[] = { "graph", "uplink", NULL };
 #define TEN(t)                                                                                     \
 	"tier" #t "0", "tier" #t "1", "tier" #t "2", "tier" #t "3", "tier" #t "4", "tier" #t "5",  \
 		"tier" #t "6", "tier" #t "7", "tier" #t "8", "tier" #t "9"
+/* By tier: names of 0 to 69, which are more than graph.c allows (TIERS_MAX). */
 static const char *const tiers[] = { "host",  "tier1", "tier2", "tier3", "tier4", "tier5",
 				     "tier6", "tier7", "tier8", "tier9", TEN(1),  TEN(2),
 				     TEN(3),  TEN(4),  TEN(5),  TEN(6) };
@@ -45,7 +46,7 @@ static void graph_prepare(struct topology *topo)
 
 	topo->routes = graph_routes_new(graph);
 	if (!graph_routes_fill(topo->routes)) /* routes are found during the run */
-		topo->net.whole = true;
+		topo->net.never_cut = true;
 	if (graph->longest > ROUTE_MAX || topo->conf->fails) /* detours may be longer */
 		network_long_routes(&topo->net);
 }
@@ -104,6 +105,7 @@ static const uint32_t *distances_to(const struct topology *topo, uint32_t to)
 static uint32_t graph_root(const struct topology *topo, const uint32_t *hosts, size_t count,
 			   uint64_t entropy)
 {
+	/* at any distance, as UINT32_MAX means that there is no path */
 	return tree_nearest(topo, hosts, count, distances_to, UINT32_MAX - 1, entropy);
 }
 

@@ -117,7 +117,7 @@ uint32_t tree_nearest(const struct topology *topo, const uint32_t *hosts, size_t
 			best = all[s];
 			found = 0;
 		}
-		found += !nearer(&best, &all[s]);
+		found += !nearer(&best, &all[s]); /* as near as the best so far */
 	}
 	if (best.farthest <= max) {
 		entropy %= found; /* `found` switches are as near as the best: takes one of them */

@@ -6,9 +6,9 @@
  *
  * A scheme may let some switches pass (tree_let_pass()): these add nothing up and only forward. The
  * inputs of a node that adds are then the workers and the adding switches next below it, with any
- * number of passing switches in between, and numbers count inputs. A result for all inputs leaves
- * once by each child's port, and passing switches copy it on. Without passing switches the inputs
- * of a node are its children. */
+ * number of passing switches in between, and `number` is that of an input. A result for all inputs
+ * leaves once by each child's port, and passing switches copy it on. Without passing switches the
+ * inputs of a node are its children. */
 #ifndef INASIM_TOPO_TREE_H
 #define INASIM_TOPO_TREE_H
 
@@ -37,8 +37,8 @@ struct tree {
 	bool passes;                /* whether any node does */
 };
 
-/* A root for the workers: that of topology_ops.root(), but over links that work where routing knows
- * of failures. TREE_NONE where no switch reaches all workers over such links. */
+/* A root for the workers: that of topology_ops.root() or, once routing knows of failures, that of
+ * detours_root(). TREE_NONE where no switch reaches all workers, as far as routing knows. */
 uint32_t tree_root(const struct topology *topo, const uint32_t *workers, size_t count,
 		   uint64_t entropy);
 
@@ -69,9 +69,9 @@ static inline uint32_t tree_adding(const struct tree *tree, uint32_t node)
 /* Sum of the costs of links from each switch to switch `to`; UINT32_MAX = unreachable. */
 typedef const uint32_t *tree_distances(const struct topology *topo, uint32_t to);
 
-/* The switch whose farthest host is nearest; of equals, one of those with the smallest sum over the
- * racks of these hosts, by entropy. TREE_NONE where no switch has all hosts within `max` (below
- * UINT32_MAX). */
+/* The switch whose farthest host is nearest; of several, one with the smallest sum of distances to
+ * the racks of these hosts; of several again, entropy chooses one. TREE_NONE where no switch has
+ * all hosts within the distance `max` (below UINT32_MAX). */
 uint32_t tree_nearest(const struct topology *topo, const uint32_t *hosts, size_t count,
 		      tree_distances *distances, uint32_t max, uint64_t entropy);
 
