@@ -153,7 +153,7 @@ static void sort_by_counting(const struct equeue *q, struct eq_item *to, const s
 		differ |= ranks[i] ^ ranks[0];
 	}
 	for (size_t i = count; i < whole; i++)
-		ranks[i] = UINT64_MAX;
+		ranks[i] = UINT64_MAX; /* any: the keys are set below */
 	same = (unsigned)__builtin_clzll(differ);
 	/* whole blocks, for vectors; 33 leaves 31 bits, as the sign bit of a key has to be 0 */
 	for (size_t i = 0; i < whole; i += BLOCK)

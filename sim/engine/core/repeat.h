@@ -1,21 +1,21 @@
 /* Runs that repeat themselves: whole periods are not simulated, and nothing of the result changes.
  *
  * A large tensor alone in a network is the same few thousand events again and again, with later
- * times and higher numbers of chunks. When all that decides the future is, relative to now, what it
- * was at an earlier mark, the future until somebody else acts is known: what happened between the
- * marks happens n times more. Then clock, pending events, packets and numbers move on by n periods,
- * and counters by n times what a period added. The facts of these periods are added to the digest
- * one by one, so the digest is that of the whole run.
+ * times and higher numbers of chunks. When all that decides the future equals, relative to now,
+ * what it was at an earlier mark, the future is known until somebody else acts: what happened
+ * between the marks happens n times more. Then clock, pending events, packets and numbers move on
+ * by n periods, and counters by n times what a period added. The facts of these periods are added
+ * to the digest one by one, so the digest is that of the whole run.
  *
  * Each part of the state has one function that goes through it, member by member, and says what a
  * member is:
  *
  *   repeat_same()     decides, and has to be equal at both marks
  *   repeat_time()     a time that decides, relative to now; moves on with the clock
- *   repeat_due()      the same of a time that no longer matters once it is past
+ *   repeat_due()      repeat_time() of a time that no longer matters once it is past
  *   repeat_number()   a number in a stream of chunks, relative to the stream's progress
  *   repeat_count()    only counts: has to grow by the same amount from mark to mark
- *   repeat_integral() the same of an integral over time
+ *   repeat_integral() repeat_count() of an integral over time
  *   repeat_left()     counts down what is left of something whose end has to be simulated
  *   repeat_event()    the event of an entity, which belongs to what repeats
  *
@@ -39,7 +39,7 @@
 #include "core/observe.h"
 #include "core/ties.h"
 
-#define REPEAT_PERIODS 4 /* equal ones in a row, at least, before the next are skipped */
+#define REPEAT_PERIODS 4 /* this many equal periods in a row, or more, before any are skipped */
 
 /* What numbers are counted in: the chunks of a job. */
 struct repeat_stream {
@@ -91,7 +91,7 @@ struct repeat {
 	struct repeat_words growth;                 /* of counts, from mark to mark */
 	struct repeat_left *left;                   /* owned, like all arrays here */
 	size_t left_count, left_capacity;
-	bool *named; /* by entity: it is part of what repeats */
+	bool *named; /* by entity: whether it is part of what repeats */
 	size_t named_capacity;
 
 	sim_time marked; /* time of the last mark; 0 = there is none */

@@ -217,7 +217,7 @@ void hop_arrive_by_wire(struct sim *sim, uint32_t entity, void *owner)
 
 	hop_note(net, number, head);
 	hop_prefetch_next(net);
-	if (!(wire->flags & PORT_LOSES && hop_lose(net, number, head)))
+	if (!(wire->flags & PORT_SLOW && hop_lose(net, number, head)))
 		hop_put(net, wire->to_port + head->route[head->hop], head, head->hop + 1, 0,
 			&plain);
 	if (hop_unlink_head(wire))

@@ -69,7 +69,7 @@ HOT_INLINE void hop_note_backlog(struct port *port, sim_time backlog)
 		hop_longest_backlog(port, backlog);
 }
 
-/* Where PORT_LOSES: whether the packet that arrives is lost, by chance, by an outage or by a test.
+/* Where PORT_SLOW: whether the packet that arrives is lost, by chance, by an outage or by a test.
  * If not, it takes the next leg of its route, where there are legs. Counts watched traffic. */
 bool hop_lose(struct network *net, uint32_t number, const struct packet *packet);
 
@@ -260,7 +260,7 @@ HOT_INLINE void hop_path(struct network *net, uint32_t number, const struct hop_
 		net->catch_up(net, number, net->sim->now); /* what the NIC sends comes behind */
 	head = port_head(port);
 	hop_note(net, number, head);
-	if (__builtin_expect(port->flags & PORT_LOSES, 0) && hop_lose(net, number, head)) {
+	if (__builtin_expect(port->flags & PORT_SLOW, 0) && hop_lose(net, number, head)) {
 		hop_next(net, number, port, kind);
 		hop_shrink(net, number, port, kind);
 		return;

@@ -70,7 +70,7 @@ struct ingress {
 void ingress_init(struct ingress *in, struct ingress_memory *memory,
 		  const struct pause_params *params);
 
-/* The largest use of the shared part at which a port still takes packets. */
+/* The bytes in the shared part at which the neighbour is told to stop. */
 bytes ingress_threshold(const struct ingress *in);
 
 /* Charges a packet; false: it does not fit, and nothing is charged. That cannot

@@ -9,7 +9,7 @@
 /* In the keys of entities, frames are numbered from here and packets from 0. The low 24 bits of a
  * frame's number are its port ("%w", see sim_name()). */
 #define FRAME_KEYS   (UINT64_C(1) << 40)
-#define WATCH_NUMBER (UINT64_C(1) << 40) /* of the watch's key: above those of other samples */
+#define WATCH_NUMBER (UINT64_C(1) << 40) /* in the watch's key: not that of a time series, 0 */
 
 /* Adds an entity for each port; returns the first one. */
 static uint32_t add_entities(struct network *net, enum sim_class class, uint64_t base,

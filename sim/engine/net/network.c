@@ -140,7 +140,7 @@ static void port_set_up(struct network *net, uint32_t number, uint32_t to, uint3
 
 	SIM_BUG_ON(port->class != CLASSES_MAX || params->rate == 0); /* a port has one link */
 	port->class = find_class(net, params);
-	port->flags = (uint8_t)((params->loss > 0 || net->legs ? PORT_LOSES : 0) |
+	port->flags = (uint8_t)((params->loss > 0 || net->legs ? PORT_SLOW : 0) |
 				(params->peer_jitter > 0 ? PORT_JITTERS : 0));
 	port->to = to;
 	port->to_port = network_port(net, to, 0);
@@ -286,7 +286,7 @@ void network_inject(struct network *net, const struct network_faults *faults)
 	net->faults = faults;
 	network_by_event(net);
 	for (uint32_t i = 0; i < net->port_count; i++)
-		net->ports[i].flags |= PORT_LOSES | PORT_JITTERS;
+		net->ports[i].flags |= PORT_SLOW | PORT_JITTERS;
 }
 
 /* One direction of network_fail_link(). What is in the port at a failure or a repair is lost. */
@@ -301,7 +301,7 @@ static void fail_port(struct network *net, uint32_t number, bool down)
 		return;
 	if (net->lossless)
 		lossless_forget(net, number);
-	port->flags |= PORT_LOSES;
+	port->flags |= PORT_SLOW;
 	outage_strands(net, number);
 	if (down)
 		outages->failed[number] = ++outages->failures;
@@ -332,7 +332,7 @@ void network_fail_aggregation(struct network *net, uint32_t sw, bool down)
 		return;
 	net->outages->wiped[sw] = ++net->outages->failures;
 	for (uint32_t i = 0; i < node->ports; i++)
-		net->ports[net->cold[node->first_port + i].reverse].flags |= PORT_LOSES;
+		net->ports[net->cold[node->first_port + i].reverse].flags |= PORT_SLOW;
 }
 
 struct port_sent network_sent(const struct network *net, uint32_t number)

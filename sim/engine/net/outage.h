@@ -8,7 +8,7 @@
  * has added up and the packets that it should add (protocol_ops.adds_at); all else goes on.
  *
  * Arrivals find lost packets in hop_lose(), the slow path of losses by chance. A port that never
- * fails does not take it because of outages (PORT_LOSES). */
+ * fails does not take it because of outages (PORT_SLOW). */
 #ifndef INASIM_NET_OUTAGE_H
 #define INASIM_NET_OUTAGE_H
 

@@ -68,7 +68,7 @@ struct port_cold {
 /* What makes a port do more than the usual. */
 enum port_flags {
 	/* an arrival takes the slow path: losses, outages, legs of routes, a watch, or tests */
-	PORT_LOSES = 1,
+	PORT_SLOW = 1,
 	PORT_JITTERS = 2,  /* the time of an arrival is changed: jitter of the host, or tests */
 	PORT_DEFERRED = 4, /* of a host: its NIC goes on at busy_until, without an event (nic.h) */
 };

@@ -21,16 +21,16 @@ struct nic;
 struct route_legs;
 struct outages; /* outage.h */
 
-/* What a switch does with an AGGREGATION packet: it is absorbed unless `forward`
- * is set (then it goes on along its route), and up to two packets are sent, each
- * to one or several egress ports. A scheme only fills this in; it never touches
- * a port or time. */
+/* A packet that a switch sends by one or several egress ports. */
 struct switch_send {
 	struct packet packet;
 	const uint32_t *ports; /* not owned; must outlive the call */
 	uint32_t count;
 };
 
+/* What a switch does with an AGGREGATION packet: the packet goes on along its route if `forward` is
+ * set, and is absorbed if not. Besides, up to two packets are sent. A scheme only fills this in; it
+ * never touches a port or time. */
 struct switch_actions {
 	bool forward;
 	unsigned count;
@@ -47,7 +47,7 @@ struct packet_about {
 
 struct protocol_ops {
 	const char *name;
-	/* How lists of events print its own flags, PACKET_OWN(0) first; NULL = not used. */
+	/* How lists of events print the protocol's flags, PACKET_OWN(0) first; NULL = not used. */
 	const char *flags[PACKET_OWN_FLAGS];
 	/* Required. The packet has reached host `host`. */
 	void (*deliver)(void *self, uint32_t host, const struct packet *packet);
@@ -152,7 +152,7 @@ struct network {
 	 * view has its own sim, list of hosts, crossings and counts; all else is shared. */
 	unsigned part_count; /* 0 = not cut; then the pointers are NULL */
 	unsigned thread_count;
-	uint16_t *part_of;           /* the partition of each node; owned, as all here */
+	uint16_t *part_of;           /* by node; owned, like the pointers that follow */
 	struct network **views;      /* by partition, from 1 */
 	struct crossings *crossings; /* of a view: by partition that they lead to */
 	/* Wires: links between threads, on the side of the receiver (wire.h). They use only the

@@ -16,7 +16,7 @@ void network_watch(struct network *net, net_watch_classifier *class_of, const vo
 
 void network_watch_port(struct network *net, uint32_t port)
 {
-	net->ports[port].flags |= PORT_LOSES;
+	net->ports[port].flags |= PORT_SLOW;
 }
 
 static unsigned class_of(const struct net_watch *watch, const struct packet *packet)
