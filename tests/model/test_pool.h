@@ -72,10 +72,10 @@ static inline void check_pools(struct bench *bench)
 			cr_assert(job);
 			racks = &server_of_chunk(job, a->chunk)->racks;
 			cr_assert_neq(a->bits, 0);
-			cr_assert_eq(a->bits & ~racks_full(racks, a->rack), 0);
+			cr_assert_eq(a->bits & ~racks_all(racks, a->rack), 0);
 			cr_assert_eq(a->rack == RACK_NONE ? racks->sw : racks->racks[a->rack].sw,
 				     s);
-			cr_assert(a->complete == (a->bits == racks_full(racks, a->rack)));
+			cr_assert(a->complete == (a->bits == racks_all(racks, a->rack)));
 		}
 		cr_assert_eq(bench->scheme->base.memory[s].used_bytes, used * pool->value_bytes);
 	}

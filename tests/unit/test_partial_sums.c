@@ -6,8 +6,8 @@
 #include <criterion/criterion.h>
 
 /* Two racks of 3 and 2 workers and two workers at level 1: workers 0-2, 3-4, 5, 6. */
-static struct rack two[2] = { { .full = 7 }, { .full = 3 } };
-static const struct racks racks = { .full = 15, .count = 2, .racks = two };
+static struct rack two[2] = { { .all = 7 }, { .all = 3 } };
+static const struct racks racks = { .all = 15, .count = 2, .racks = two };
 
 static const struct bitmap of_worker[7] = { { 1, 0 }, { 2, 0 },         { 4, 0 },        { 1, 1 },
 					    { 2, 1 }, { 4, RACK_NONE }, { 8, RACK_NONE } };
@@ -60,7 +60,7 @@ Test(partial_sums, agrees_with_a_set)
 			if (wanted == PRESENT_NONE)
 				in |= set;
 			cr_assert_eq(sum->value, in);
-			cr_assert_eq(sum->full == racks.full, in == 127);
+			cr_assert_eq(sum->whole == racks.all, in == 127);
 			for (int w = 0; w < 7; w++)
 				cr_assert_eq(has(&sums, sum, of_worker[w]), in >> w & 1);
 		}

@@ -16,14 +16,14 @@
  * bits and never restart (the public code: 16, per tensor).
  *
  * Left open, and our reading:
- * - the aggregators of a job's chunks are drawn without repetition, as in the public code (`index`;
- *   there for each position of the window, here for each chunk until all aggregators have had one);
+ * - the aggregators of a job are drawn without repetition (`index`). In the public code each
+ *   position of the window gets one; here chunks take all aggregators in turn, in a random order;
  * - an aggregator is complete when its bitmap is full (the code counts packets);
  * - the ECN mark of a sum is the OR of its packets', at switches and servers;
  * - a packet that collided at level 0 is not added at level 1, either: the collision bit keeps
  *   switches from adding it;
- * - level 1 merges a packet that was sent again only if bitmap1 can say who is in it; a rack that
- *   is in only in part goes to the server beside what the aggregator held;
+ * - level 1 merges a packet that was sent again only if bitmap1 can say who is in it. A packet with
+ *   only some of a rack's workers goes to the server beside what the aggregator held;
  * - a worker sends again every chunk that lies three or more behind the newest result, once; after
  *   that, and for the end of the window, a timer decides;
  * - the parameter packet is marked as sent again if any packet of its sum was: then neither it nor
@@ -77,7 +77,8 @@ static bool by_position(const struct atp_conf *conf)
 	return conf->pool.index == INDEX_POSITION || conf->pool.index == INDEX_REHASH;
 }
 
-/* An index that no earlier position has: the hash with the first salt that gives one. */
+/* An index that no earlier position has: the hash with the first salt that gives one, else the next
+ * free index. */
 static uint16_t draw_index(const struct pool_job *job, uint32_t position, bool *used)
 {
 	uint32_t index = 0, count = pool_scheme(job)->pools[0].count;
@@ -93,7 +94,8 @@ static uint16_t draw_index(const struct pool_job *job, uint32_t position, bool *
 	return (uint16_t)index;
 }
 
-/* For a server that rehashes: every index that no position has yet and that is this server's. */
+/* For a server that rehashes: its share of the indices that no position has yet, shuffled. Of m
+ * servers each has every m-th index. */
 static struct atp_server *new_server(const struct pool_server *server, const bool *used)
 {
 	const struct pool_job *job = server->job;
@@ -123,7 +125,8 @@ uint32_t atp_rehash(struct pool_server *server, uint16_t slot)
 	return state->successor[slot];
 }
 
-/* How many positions the window has, where indices belong to them: chunk p is at p modulo this. */
+/* How many positions the window has, if indices belong to positions. Chunk p is at position p
+ * modulo this. */
 static uint32_t positions(const struct pool_scheme *scheme)
 {
 	uint32_t max = (uint32_t)((const struct atp_conf *)scheme->base.conf)->positions;
@@ -139,7 +142,8 @@ static uint16_t index_of(struct pool_worker *worker, uint64_t chunk)
 	return table ? table[chunk % positions(pool_scheme(job))] : pool_known_index(job, chunk);
 }
 
-/* A new index holds from the next chunk at this position on. No worker has sent that chunk yet: the
+/* In place of its bitmap a result has `fresh` of struct partial_sum: 1 + a new index, or 0. The new
+ * index holds from the next chunk at this position on. No worker has sent that chunk yet: the
  * window is no longer than all positions, and begins no later than this chunk. */
 static void accepted(struct pool_worker *worker, uint64_t chunk, uint64_t value,
 		     const struct packet *packet)
@@ -192,7 +196,7 @@ static void release(struct pool_job *job)
 }
 
 static const struct pool_ops ops = {
-	.base = { POOL_INA_OPS, .title = "ATP", .bypass = { POOL_BYPASS, false },
+	.base = { POOL_INA_OPS, .title = "ATP", .bypass = { .flag = POOL_BYPASS },
 		  .stats = pool_stats },
 	.name = "atp",
 	.through_server = true,

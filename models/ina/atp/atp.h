@@ -19,7 +19,7 @@ struct atp_conf {
 struct atp_server {
 	uint32_t *unused; /* indices that the job has not used yet, shuffled */
 	uint32_t count, next;
-	uint32_t *successor; /* of an index that was given up: the new one + 1; 0 = none */
+	uint32_t *successor; /* by index: 1 + the index that has replaced it; 0 = none has */
 };
 
 static inline const struct atp_conf *atp_conf(const struct pool_job *job)
@@ -38,8 +38,8 @@ void atp_at_server(struct pool_server *server, const struct packet *packet);
 bool atp_add(struct partial_sums *sums, struct partial_sum *sum, struct bitmap contributors,
 	     uint64_t value);
 
-/* atp.c: the new index of the position whose packets collided at `slot`, + 1; 0 = it keeps the old
- * one. */
+/* atp.c: returns 1 + the new index of the position whose packets collided at `slot`; 0 = it keeps
+ * the old one. */
 uint32_t atp_rehash(struct pool_server *server, uint16_t slot);
 
 #endif

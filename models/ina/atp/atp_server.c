@@ -9,17 +9,18 @@ static void send_parameters(struct pool_server *server, const struct partial_sum
 			   sum->fresh);
 }
 
-/* A packet that holds contributors already added cannot be added: their values come again one by
- * one. The sum of all workers is the exception: it replaces whatever has been added. */
+/* A packet cannot be added if some of its contributors are in already. Those that are missing send
+ * again, each by itself. The exception is a sum of all workers, which replaces whatever has been
+ * added. */
 bool atp_add(struct partial_sums *sums, struct partial_sum *sum, struct bitmap contributors,
 	     uint64_t value)
 {
 	if (!partial_sums_is_all(sums, contributors))
 		return partial_sums_add(sums, sum, contributors, value);
-	if (sum->full == contributors.bits)
+	if (sum->whole == contributors.bits)
 		return false;
 	sum->value = value;
-	sum->full = contributors.bits;
+	sum->whole = contributors.bits;
 	sum->begun = 0;
 	return true;
 }
@@ -39,7 +40,7 @@ void atp_at_server(struct pool_server *server, const struct packet *packet)
 	sum->collided |= (packet->flags & POOL_BYPASS) != 0;
 	sum->marked |= (packet->flags & PACKET_CE) != 0;
 	atp_add(&server->sums, sum, packet_bitmap(packet), packet->value);
-	if (sum->full != server->racks.full)
+	if (sum->whole != server->racks.all)
 		return;
 	sum->complete = true;
 	if (sum->collided)

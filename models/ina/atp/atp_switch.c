@@ -4,7 +4,7 @@
 /* A full bitmap of level 0 becomes the bit of its rack at level 1. */
 static struct bitmap promoted(const struct pool_server *server, struct bitmap bitmap)
 {
-	if (bitmap.rack == RACK_NONE || bitmap.bits != racks_full(&server->racks, bitmap.rack))
+	if (bitmap.rack == RACK_NONE || bitmap.bits != racks_all(&server->racks, bitmap.rack))
 		return bitmap;
 	return (struct bitmap){ UINT32_C(1) << bitmap.rack, RACK_NONE };
 }
@@ -30,23 +30,24 @@ static void add(struct aggregators *pool, struct aggregator *a, const struct pac
 		pool->memory->stats.duplicates++;
 		return;
 	}
-	a->value = a->bits ? a->value + packet->value : packet->value;
+	a->value += packet->value; /* was 0 if the aggregator is new */
 	a->bits |= bitmap.bits;
 	pool->memory->stats.packets_aggregated++;
 }
 
-/* Level 1 sends a packet on unadded. If it is part of a rack's sum, it has been counted among
- * `partials` there. */
+/* Level 1 sends a packet on unadded. If it has several workers of a rack, but not all, the rack's
+ * switch has counted it among `partials`. */
 static void count_unadded(struct aggregators *pool, struct bitmap bitmap)
 {
-	bool part = bitmap.rack != RACK_NONE && bitmap.bits & (bitmap.bits - 1);
+	bool several = bitmap.bits & (bitmap.bits - 1);
+	bool part = bitmap.rack != RACK_NONE && several;
 
 	pool->memory->stats.fallbacks += !part;
 }
 
 /* Counts a flushed sum: as a repair if it was complete before, as a result if it is complete only
- * now, else as partial. But a single worker's contribution that leaves level 0 is not partial, as
- * level 1 may still add it. */
+ * now, else as partial. But what leaves level 0 with no more than the packet's own contribution is
+ * not partial, because level 1 may still add it. */
 static void count_flushed(const struct pool_server *server, struct aggregators *pool,
 			  const struct aggregator *a, struct bitmap own, bool level1)
 {
@@ -54,7 +55,7 @@ static void count_flushed(const struct pool_server *server, struct aggregators *
 
 	if (a->complete)
 		stats->repairs++;
-	else if (a->bits == racks_full(&server->racks, a->rack))
+	else if (a->bits == racks_all(&server->racks, a->rack))
 		stats->results += level1;
 	else if (level1 || a->bits != own.bits)
 		stats->partials++;
@@ -70,7 +71,7 @@ static void flush(struct pool_server *server, struct aggregators *pool, bool lev
 	bool mine = aggregator_is(a, job->base.number, packet_chunk(packet));
 	struct bitmap own;
 
-	if (level1 || !mine)
+	if (level1 || !mine) /* else carry() promotes it, when it has been added */
 		packet_set_bitmap(packet, promoted(server, packet_bitmap(packet)));
 	actions->forward = true;
 	own = packet_bitmap(packet);
@@ -135,7 +136,7 @@ void atp_at_switch(struct pool_server *server, struct aggregators *pool, bool le
 	}
 	aggregators_touch(pool, a, now);
 	add(pool, a, packet);
-	if (a->bits != racks_full(&server->racks, a->rack))
+	if (a->bits != racks_all(&server->racks, a->rack))
 		return;
 	pool->memory->stats.results += level1 && !a->complete;
 	a->complete = true;

@@ -1,5 +1,5 @@
-/* A queue of packets that a host has received and has yet to add: only where its reduction rate is
- * limited (collective/reducer.h). */
+/* A queue of packets that a host has received and has yet to add. It is used only where the host's
+ * reduction rate is limited (collective/reducer.h). */
 #ifndef INASIM_INA_COMMON_ADDING_H
 #define INASIM_INA_COMMON_ADDING_H
 
@@ -14,7 +14,7 @@ struct adding {
 	struct adding_packet {
 		struct packet packet;
 		sim_time due;
-		uint32_t way; /* for why_worked() */
+		uint32_t why; /* what why_works() returned on arrival; why_worked() wants it back */
 	} * ring;
 	uint64_t head, count, mask;
 	struct timer timer; /* for the first packet */
@@ -29,8 +29,8 @@ void adding_init(struct adding *queue, struct network *net, uint32_t job, struct
 		 void (*added)(void *owner, const struct packet *packet), void *owner);
 void adding_release(struct adding *queue);
 
-/* Queues a packet, of which the host has `size` bytes to add. With none to add it takes no time,
- * but does not overtake the packets before it. */
+/* Queues a packet that brings the host `size` bytes to add. One that brings none takes no time, but
+ * does not overtake the packets before it. */
 void adding_push(struct adding *queue, const struct packet *packet, bytes size);
 
 #endif

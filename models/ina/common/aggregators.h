@@ -11,13 +11,13 @@
 
 struct aggregator {
 	uint64_t value;
-	sim_time since; /* taken */
+	sim_time since; /* when it was taken */
 	uint32_t owner; /* number of the job in the scheme + 1; 0 = free */
 	uint32_t chunk; /* low 32 bits */
 	uint32_t bits;  /* contributors in the sum, of the level that `rack` names */
 	uint8_t rack;
 	uint8_t priority;  /* ESA */
-	uint8_t server;    /* of the owner, by number */
+	uint8_t server;    /* number of the owner's server for this chunk */
 	bool marked : 1;   /* a contribution had an ECN mark */
 	bool complete : 1; /* ATP: the sum is on its way to the server, the place is kept */
 };
@@ -27,10 +27,10 @@ struct aggregators {
 	uint32_t count;
 	uint32_t value_bytes; /* memory of one aggregator */
 	sim_time idle_limit;  /* garbage collection; 0 = off */
-	sim_time *touched;    /* by slot; NULL when it is off */
+	sim_time *touched;    /* by slot: when last used; NULL without garbage collection */
 	struct collective_memory *memory;
 	struct holding_times *times; /* how long aggregators are held */
-	uint32_t user; /* a job that sends to this switch, + 1; for pool_repeat() alone */
+	uint32_t user; /* 1 + a job that sends to this switch, 0 = none; for pool_repeat() alone */
 };
 
 void aggregators_init(struct aggregators *pool, struct collective_memory *memory,
@@ -53,7 +53,7 @@ void aggregators_free(struct aggregators *pool, struct aggregator *a, sim_time n
 /* Counts a packet of `job` that met another owner, by reason. */
 void aggregators_collision(struct aggregators *pool, const struct aggregator *a, uint32_t job);
 
-/* The owner has not been heard of for longer than the limit. */
+/* Whether the owner has not been heard of for longer than the limit. */
 static inline bool aggregators_is_idle(const struct aggregators *pool, const struct aggregator *a,
 				       sim_time now)
 {
@@ -75,8 +75,9 @@ struct crc32 {
 };
 void crc32_init(struct crc32 *crc);
 
-/* As ATP's public code hashes, {job low, high byte; chunk; salt low, high}, but with all four bytes
- * of the chunk number instead of two, as chunks are counted for the life of the job here. */
+/* The hash of ATP's public code, over {low and high byte of the job; chunk; low and high byte of
+ * the salt}. Here all four bytes of the chunk number go in instead of two, because chunks are
+ * counted for the life of the job. */
 uint32_t aggregators_hash(const struct crc32 *crc, uint16_t job, uint32_t chunk, uint16_t salt);
 
 #endif

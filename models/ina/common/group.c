@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-/* Whether the parent leads to more workers. It does not if the root stands higher than the workers
- * need: there all nodes above have one child. */
+/* Whether there are more workers beyond the parent. There are none if all nodes above have one
+ * child, because the root stands higher than the workers need. */
 static bool any_beyond(const struct tree *tree, uint32_t n)
 {
 	uint32_t parent = tree->nodes[n].parent;

@@ -7,17 +7,18 @@
 
 struct ina_group {
 	uint32_t neighbors;
-	uint32_t *ports;     /* towards each neighbour, the whole list twice: all but the n-th are
-			      * the neighbors - 1 from n + 1 on */
-	uint16_t *of_port;   /* neighbour, by local port */
-	uint32_t first_port; /* of the switch */
+	/* Towards each neighbour. The list is stored twice in a row, so that all but neighbour n
+	 * are one run: the neighbors - 1 entries from n + 1 on. */
+	uint32_t *ports;
+	uint16_t *of_port;   /* number of the neighbour, by port of the switch from 0 */
+	uint32_t first_port; /* the switch's port 0, as the network numbers ports */
 };
 
 /* The group at node `node` of the job's tree; release it with ina_group_close(). */
 void ina_group_open(struct ina_group *group, const struct ina_job *job, uint32_t node);
 void ina_group_close(struct ina_group *group);
 
-/* The neighbour that a packet comes from; `back` as in protocol_ops.at_switch. */
+/* Number of the neighbour that a packet comes from; `back` as in protocol_ops.at_switch. */
 static inline uint32_t ina_group_from(const struct ina_group *group, uint32_t back)
 {
 	return group->of_port[back - group->first_port];

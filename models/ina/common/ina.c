@@ -104,8 +104,9 @@ const char *ina_refusal(struct ina_scheme *scheme, uint32_t sw)
 	return scheme->refusals[sw];
 }
 
-/* One of the roots that the topology has for the job's workers, at random. A root for which no
- * switch passes that must add (ina_passing()), if there is one. TREE_NONE where no root is left. */
+/* Draws one of the roots that the topology has for the job's workers. If there is any, it is one
+ * whose tree has no switch that must add and does not (ina_passing()). TREE_NONE: failures have
+ * left no root. */
 static uint32_t draw_root(const struct ina_job *job)
 {
 	const struct topology *topo = job->scheme->env.topo;
@@ -157,8 +158,8 @@ static bytes needs(const struct ina_job *job, const struct ina_node *node)
 	return node->place->passes ? 0 : job->scheme->ops->memory(job, node->place);
 }
 
-/* The first switch of the tree without room for the job, beside what is in use or, `alone`, at all;
- * NULL: all have room. */
+/* The first switch of the tree that lacks room for the job: beside what is in use now or, with
+ * `alone`, even if nothing were in use. NULL: all have room. */
 static const struct ina_node *without_room(const struct ina_job *job, bool alone)
 {
 	for (uint32_t n = 0; n < job->tree.tree->node_count; n++) {
@@ -184,7 +185,7 @@ static const char *too_large(const struct ina_job *job)
 	return words ? words : "more than the memory of a switch";
 }
 
-/* Takes the job's memory, or gives it back. */
+/* Takes the job's memory (`sign` is 1), or gives it back (-1). */
 static void reserve(const struct ina_job *job, int64_t sign)
 {
 	for (uint32_t n = 0; n < job->tree.tree->node_count; n++) {
@@ -464,8 +465,8 @@ size_t ina_memory(void *self, const struct collective_memory **list)
 
 /* --- trees --- */
 
-/* Until routes are made anew they may lead over a link that is down: its failure is one of the
- * job's, though it came before. */
+/* Until routes are made anew, a new tree may lead over a link that is down already. The failure of
+ * that link counts as the job's, though it came before the job. */
 static void find_failures(struct ina_job *job, const struct tree *tree)
 {
 	const struct network *net = &job->scheme->env.topo->net;

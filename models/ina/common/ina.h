@@ -9,7 +9,8 @@
  *
  * The life of a job (a scheme needs pull() and ops.protocol of this, and may leave out the rest):
  *
- *     start()       the kit builds the tree; memory() or admit(): false = the job waits
+ *     start()       the kit builds the tree, and takes memory() or calls admit(); without room the
+ *                   job waits
  *                   the kit makes workers, exact sums, tensors, and the job's number in packets
  *                   begin(): what else the scheme needs
  *     contribute()  at a worker; then pull() by its NIC, packets by ops.protocol, ina_complete()
@@ -28,7 +29,7 @@
 #include "topo/tree.h"
 
 /* A chunk is what one packet of a tensor holds. Chunks are numbered from 0 for the life of a job,
- * in one order at all workers; the last of a tensor is padded. */
+ * in the same order at all workers; the last chunk of a tensor is padded. */
 
 /* --- the ops of a scheme --- */
 
@@ -38,7 +39,7 @@ struct ina_job;
 struct ina_ops {
 	const char *title;  /* in reports: "SwitchML" */
 	const char *number; /* what the number in ina_violated() counts; NULL = "chunk" */
-	/* Of the scheme's structs; 0: it uses those of this header. */
+	/* Sizes of the scheme's structs; 0 = the scheme uses the struct of this header. */
 	size_t scheme_size, job_size, worker_size, node_size;
 	/* Packets at switches and hosts; `self` is the scheme. */
 	struct protocol_ops protocol;
@@ -51,19 +52,20 @@ struct ina_ops {
 	/* Optional, with root: jobs with the same number that span the same switches share a root.
 	 * Without this member each draws its own. */
 	uint64_t (*tree_number)(const struct ina_job *job);
-	/* With root: only the root must add. The switches of the tree that add nothing up let
-	 * packets pass (tree_let_pass()), by at_switch() and ina_pass(). Without it all must add,
-	 * or the job is refused. */
+	/* With root: only the root must add. Other switches of the tree that add nothing up let
+	 * packets pass (tree_let_pass()): at_switch() sends them on by ina_pass(). If this is
+	 * false, all switches of the tree must add, or the job is refused. */
 	bool passes_by;
-	/* A job with a switch that must add and does not is not refused: admit() decides. */
+	/* The kit does not refuse a job because a switch must add and does not: admit() decides. */
 	bool admits_passing;
 	/* Optional: bytes that a job takes at a switch of its tree, by ina_reserve(). */
 	bytes (*memory)(const void *job, const struct tree_node *place);
-	/* Optional: why a job is refused that needs more memory than a switch has; there is a
-	 * general text for that. */
+	/* Optional: the reason for refusing a job that needs more memory than a switch has, in
+	 * place of a general text. */
 	const char *too_large;
-	/* Optional, instead of ina_reserve(): takes what the job needs. False when that is short
-	 * now, with nothing taken; if it always will be, *never (NULL before) says why. */
+	/* Optional, instead of ina_reserve(): takes what the job needs. False when too little is
+	 * free now: then nothing is taken. If there will never be enough, sets *never, which was
+	 * NULL, to the reason. */
 	bool (*admit)(void *job, const char **never);
 	/* Optional, instead of giving back memory(). */
 	void (*withdraw)(void *job);
@@ -83,9 +85,10 @@ struct ina_ops {
 	void (*stats)(const void *job, struct collective_stats *stats);
 	/* Optional: before the scheme is freed. */
 	void (*close)(void *scheme);
-	/* Optional, both or none: for runs that repeat themselves (core/repeat.h). period(): after
-	 * how many chunks slots and the like are used in the same way again, no fewer than are in
-	 * flight. repeat(): goes through the state of the job that the kit does not know. */
+	/* Optional, both or none: for runs that repeat themselves (core/repeat.h). period(): the
+	 * number of chunks after which slots and the like are used in the same way again; at least
+	 * as many as are in flight. repeat(): goes through the state of the job that the kit does
+	 * not know. */
 	uint64_t (*period)(const void *job);
 	void (*repeat)(void *job, struct repeat *repeat);
 };
@@ -109,9 +112,9 @@ static inline void *ina_find(const struct ina_registry *registry, uint32_t numbe
 
 struct ina_format {
 	uint32_t frame;    /* bytes of a packet, FCS included */
-	uint32_t elements; /* in a packet, so of a chunk */
+	uint32_t elements; /* in a packet, and so in a chunk */
 	bytes memory;      /* of a switch, for aggregation */
-	uint32_t message;  /* tensors are padded to a multiple of so many chunks; 0 = 1 */
+	uint32_t message;  /* tensors are padded to a multiple of this many chunks; 0 means 1 */
 };
 
 struct ina_scheme {
@@ -120,9 +123,9 @@ struct ina_scheme {
 	const void *conf; /* parameters of the scheme; not owned */
 	uint32_t frame, elements, message;
 	uint8_t protocol;
-	struct ina_registry jobs;         /* `flow` of their packets */
+	struct ina_registry jobs;         /* a job's number here is `flow` of its packets */
 	struct collective_memory *memory; /* by switch */
-	char **refusals;                  /* by switch: ina_refusal(); NULL until there is one */
+	char **refusals;                  /* by switch: texts of ina_refusal(); NULL = none yet */
 };
 
 /* The scheme, with ops->scheme_size bytes. `ops` and `conf` outlive it. */
@@ -135,7 +138,7 @@ struct ina_worker {
 	struct ina_job *job;
 	struct nic_source source;
 	uint32_t number, host;
-	uint64_t results; /* chunks of which it has the sum */
+	uint64_t results; /* number of chunks whose sum it has */
 };
 
 struct ina_tree {
@@ -149,11 +152,11 @@ struct ina_job {
 	uint32_t number;            /* in scheme->jobs; spec.number is the run's */
 	struct exact exact;
 	struct tensors tensors;
-	void *workers; /* spec.workers of worker_size bytes, from a line of cache on */
+	void *workers; /* spec.workers structs of worker_size bytes, aligned to a line of cache */
 	size_t worker_size;
 	struct collective_stats stats; /* what the scheme counts at hosts */
 	struct repeat_stream stream;   /* of its chunks */
-	uint64_t failures; /* number of the last that is none of the job's (net/outage.h) */
+	uint64_t failures; /* failures up to this number (net/outage.h) do not count as the job's */
 	uint64_t mark; /* results of worker 0 at which to look for repetition; UINT64_MAX = none */
 	uint32_t *worker_of_host; /* by host; UINT32_MAX = none */
 	/* With ops->root, from admit() on: */
@@ -192,8 +195,8 @@ static inline void ina_prefetch(const void *from, size_t size)
 		__builtin_prefetch((const char *)from + at);
 }
 
-/* A rule of the scheme does not hold at a node of the network: breaks the run off. `number` is of
- * the chunk, or of what ops->number says. */
+/* Breaks the run off, because a rule of the scheme does not hold at a node of the network. `number`
+ * is that of the chunk, or of what ops->number names. */
 void ina_violated(const struct ina_job *job, uint32_t node, uint64_t number, const char *what);
 void ina_violated_at_switch(const struct ina_job *job, uint32_t sw, uint64_t number,
 			    const char *what);
@@ -207,7 +210,7 @@ static inline bool ina_holds(const struct ina_worker *worker, uint64_t chunk, ui
 	return false;
 }
 
-/* Results of worker 0 between two marks. */
+/* How many results worker 0 gets from one mark to the next. */
 uint64_t ina_mark_distance(const struct ina_job *job);
 
 /* Worker 0 has as many results as job->mark says. */
@@ -243,8 +246,9 @@ static inline void ina_packet(struct packet *packet, const struct ina_worker *wo
 	};
 }
 
-/* For protocol_ops.about. ina_about(): `flow` is the job's number; ina_about_slot(): and `slot` is
- * the index of the aggregator. ina_about_job(), for others, fills in what is the same for all. */
+/* For protocol_ops.about. ina_about() is for packets whose `flow` is the job's number, and
+ * ina_about_slot() for those whose `slot` is the index of an aggregator, too. Other schemes find
+ * the job themselves, and ina_about_job() fills in what is the same for all. */
 bool ina_about(const void *scheme, const struct packet *packet, struct packet_about *about);
 bool ina_about_slot(const void *scheme, const struct packet *packet, struct packet_about *about);
 void ina_about_job(const struct ina_job *job, const struct packet *packet,
@@ -265,8 +269,8 @@ bool ina_tree_failed(const struct ina_job *job, const struct tree *tree);
  * TREE_NONE: none. */
 uint32_t ina_passing(const struct ina_job *job, uint32_t root);
 
-/* Why a job never runs: the tree of every root has such a switch, here `sw`; or `sw` adds up, but
- * has too little memory of its own (topology_memory()). */
+/* Why a job never runs. Either the tree of every root has a switch that must add up and does not,
+ * and `sw` is one; or `sw` adds up, but has too little memory of its own (topology_memory()). */
 const char *ina_refusal(struct ina_scheme *scheme, uint32_t sw);
 
 /* collective_actual.what of a job some of whose switches only forward. */
@@ -275,7 +279,8 @@ extern const char ina_adding[];
 /* Why a job never runs: failures have left no tree, or no way to a server. */
 extern const char ina_no_tree[], ina_no_server[];
 
-/* Takes ops.memory() at each switch of the job's tree. False if one is short of it: takes none. */
+/* Takes ops.memory() at each switch of the job's tree. False if one has too little left: then none
+ * is taken. */
 bool ina_reserve(const struct ina_job *job);
 
 /* For ops.plan: one stream over the job's tree, with `window` chunks in flight at most. */
@@ -289,7 +294,7 @@ struct ina_node {
 	struct collective_memory *memory; /* of the switch, with the counters; not owned */
 };
 
-/* The n-th of the tree; 0 is the root. */
+/* The n-th node of the tree; 0 is the root. */
 static inline void *ina_node(const struct ina_job *job, uint32_t n)
 {
 	return (char *)job->nodes + n * job->node_size;
@@ -301,7 +306,7 @@ static inline void *ina_node_at(const struct ina_job *job, uint32_t sw)
 	return ina_node(job, job->tree.node_of_switch[sw]);
 }
 
-/* One more packet leaves by these ports, which outlive the event. */
+/* One more packet leaves by these ports. The array must outlive the event. */
 static inline void ina_send(struct switch_actions *actions, const struct packet *packet,
 			    const uint32_t *ports, uint32_t count)
 {
@@ -324,9 +329,9 @@ static inline void ina_send_down(struct switch_actions *actions, const struct in
 	ina_send(actions, packet, node->place->down_ports, node->place->children);
 }
 
-/* At a switch that passes: a contribution goes up, a result down to all. That is no rule of a
- * scheme: every switch does so that forwards by addresses and groups, where the job's group has the
- * ports below. */
+/* At a switch that passes: a contribution goes up, a result down to all children. This needs no
+ * scheme: any switch that forwards by addresses and multicast groups does it, if the job's group
+ * has the ports to the children. */
 static inline void ina_pass(struct switch_actions *actions, const struct ina_node *node,
 			    const struct packet *packet)
 {
@@ -351,11 +356,12 @@ static inline void ina_send_sum(struct switch_actions *actions, const struct ina
 
 /* --- runs that repeat themselves (core/repeat.h) --- */
 
-/* Goes through a (partial) sum of a chunk: the chunk is relative to the job's stream, and of the
- * sum the weights count. */
+/* Goes through a (partial) sum of a chunk. The chunk's number counts relative to the job's stream.
+ * The value differs from chunk to chunk, so in its place the weights of the workers count whose
+ * contributions are in it. */
 void ina_repeat_sum(struct ina_job *job, struct repeat *repeat, uint64_t *chunk, uint64_t *value);
 
-/* Members of struct protocol_ops where `flow` is the job's number and `seq` its chunk. */
+/* Members of struct protocol_ops, if `flow` is the job's number and `seq` is the chunk. */
 const struct repeat_stream *ina_stream(const void *scheme, const struct packet *packet);
 void ina_repeat_packet(void *scheme, struct repeat *repeat, struct packet *packet);
 
@@ -384,8 +390,8 @@ void ina_repeat(void *scheme, struct repeat *repeat);      /* with ops.repeat */
 /* For a scheme with ops.plan(). */
 #define INA_PLAN_OPS .plan = ina_plan, .withdraw = ina_withdraw
 
-/* The steps of these, for a scheme that does something in between. ina_admit() returns NULL as
- * start() does; ina_withdraw() undoes it. */
+/* The steps of ina_start() and ina_finish(), for a scheme that does something in between.
+ * ina_admit() returns NULL as start() does; ina_withdraw() undoes it. */
 void *ina_admit(void *scheme, const struct collective_job *spec, const char **never);
 void ina_begin(struct ina_job *job);
 void ina_stop_workers(struct ina_job *job); /* off their NICs; may be called twice */

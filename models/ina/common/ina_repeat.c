@@ -1,13 +1,14 @@
 /* The state of jobs in switches, for runs that repeat themselves (core/repeat.h). */
 #include "ina/common/ina.h"
 
-/* From one mark to the next at least, as a mark costs as much as some packets of each worker. */
-#define RESULTS_A_MARK 64
+/* From one mark to the next worker 0 gets at least this many results, because a mark costs as much
+ * as some packets of each worker. */
+#define MIN_RESULTS_PER_MARK 64
 
 uint64_t ina_mark_distance(const struct ina_job *job)
 {
 	uint64_t period = job->scheme->ops->period(job);
-	uint64_t least = (RESULTS_A_MARK + period - 1) / period * period;
+	uint64_t least = (MIN_RESULTS_PER_MARK + period - 1) / period * period;
 
 	return repeat_distance(job->scheme->env.repeat, least);
 }
@@ -45,11 +46,13 @@ void ina_repeat_packet(void *self, struct repeat *repeat, struct packet *packet)
 		ina_repeat_sum(job, repeat, &packet->chunk, &packet->value);
 		return;
 	}
-	repeat_same(repeat, packet->chunk); /* late: nobody waits for it */
+	repeat_same(repeat, packet->chunk); /* its job is over: nobody waits for it */
 	repeat_same(repeat, packet->value);
 }
 
-/* What is skipped lies inside one tensor. */
+/* What is skipped lies inside one tensor, of which the end is simulated: the chunks in flight (at
+ * most a period of them), and the shortest way to another mark (less than MIN_RESULTS_PER_MARK and
+ * a period). */
 static void repeat_tensors(struct ina_job *job, struct repeat *repeat, uint32_t w)
 {
 	struct tensors *tensors = &job->tensors;
@@ -61,7 +64,7 @@ static void repeat_tensors(struct ina_job *job, struct repeat *repeat, uint32_t 
 	repeat_same(repeat, t);
 	if (t < reader->tensors)
 		repeat_left(repeat, &reader->left[t & tensors->mask],
-			    RESULTS_A_MARK + 2 * job->scheme->ops->period(job));
+			    MIN_RESULTS_PER_MARK + 2 * job->scheme->ops->period(job));
 	while (++t < reader->tensors)
 		repeat_same(repeat, reader->left[t & tensors->mask]);
 }
@@ -84,7 +87,7 @@ static void repeat_job(struct ina_job *job, struct repeat *repeat)
 
 static void repeat_memory(struct collective_memory *memory, struct repeat *repeat)
 {
-	if (!repeat->moving)
+	if (!repeat->moving) /* takes nothing, but brings the integral used_time up to now */
 		collective_reserve(memory, repeat->sim->now, 0);
 	repeat_time(repeat, &memory->changed);
 	repeat_integral(repeat, &memory->used_time, memory->used_max_bytes);

@@ -19,6 +19,7 @@ static void allocate(struct partial_sums *sums, uint64_t capacity)
 {
 	sums->mask = capacity - 1;
 	sums->ring = xcalloc(capacity, sizeof(*sums->ring));
+	/* + 1: there may be no racks */
 	sums->parts = xcalloc(capacity * (sums->racks->count + 1), sizeof(*sums->parts));
 	for (uint64_t i = 0; i < capacity; i++)
 		sums->ring[i].index = UINT64_MAX;
@@ -77,8 +78,8 @@ static uint32_t bits_in(const struct partial_sums *sums, const struct partial_su
 {
 	uint32_t bit = UINT32_C(1) << rack;
 
-	if (sum->full & bit)
-		return sums->racks->racks[rack].full;
+	if (sum->whole & bit)
+		return sums->racks->racks[rack].all;
 	return sum->begun & bit ? parts_of(sums, sum)[rack] : 0;
 }
 
@@ -88,8 +89,8 @@ enum presence partial_sums_compare(const struct partial_sums *sums, const struct
 	uint32_t in, touched;
 
 	if (contributors.rack == RACK_NONE) {
-		in = sum->full;
-		touched = sum->full | sum->begun;
+		in = sum->whole;
+		touched = sum->whole | sum->begun;
 	} else {
 		in = touched = bits_in(sums, sum, contributors.rack);
 	}
@@ -104,8 +105,8 @@ static void add_part(struct partial_sums *sums, struct partial_sum *sum, struct 
 	uint32_t *part = &parts_of(sums, sum)[contributors.rack];
 
 	*part |= contributors.bits;
-	if (*part == sums->racks->racks[contributors.rack].full) {
-		sum->full |= bit;
+	if (*part == sums->racks->racks[contributors.rack].all) {
+		sum->whole |= bit;
 		sum->begun &= ~bit;
 	} else {
 		sum->begun |= bit;
@@ -119,7 +120,7 @@ bool partial_sums_add(struct partial_sums *sums, struct partial_sum *sum,
 		return false;
 	sum->value += value;
 	if (contributors.rack == RACK_NONE)
-		sum->full |= contributors.bits;
+		sum->whole |= contributors.bits;
 	else
 		add_part(sums, sum, contributors);
 	return true;

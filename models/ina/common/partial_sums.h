@@ -1,8 +1,8 @@
 /* What a server has of each chunk: the sum so far and who is in it.
  *
- * A ring by chunk, as wide as the workers' windows are apart. A later chunk takes the place of one
- * whose result all workers hold. Several servers of a job take turns by chunk, and each numbers its
- * own chunks: chunk = index * servers + server. */
+ * A ring by chunk, which holds all from the oldest that a worker still lacks to the newest. A later
+ * chunk takes the place of one whose result all workers hold. Several servers of a job take turns
+ * by chunk, and each numbers its own chunks: chunk = index * servers + server. */
 #ifndef INASIM_INA_COMMON_PARTIAL_SUMS_H
 #define INASIM_INA_COMMON_PARTIAL_SUMS_H
 
@@ -11,9 +11,9 @@
 struct partial_sum {
 	uint64_t index; /* of the chunk at this server */
 	uint64_t value;
-	uint32_t full;  /* inputs of level 1 that are in with all their workers */
-	uint32_t begun; /* racks that are in with some of their workers */
-	uint32_t fresh; /* ATP: the new aggregator index of its position + 1; 0 = none */
+	uint32_t whole; /* inputs of level 1 that are in with all their workers */
+	uint32_t begun; /* racks that are in with only some of their workers */
+	uint32_t fresh; /* ATP: 1 + the new aggregator index of its position; 0 = none */
 	bool complete;
 	bool marked;   /* a contribution had an ECN mark */
 	bool collided; /* a contribution had lost an aggregator to another owner */
@@ -58,7 +58,7 @@ enum presence partial_sums_compare(const struct partial_sums *sums, const struct
 /* Whether the contributors stand for all workers of the job. */
 static inline bool partial_sums_is_all(const struct partial_sums *sums, struct bitmap contributors)
 {
-	return contributors.rack == RACK_NONE && contributors.bits == sums->racks->full;
+	return contributors.rack == RACK_NONE && contributors.bits == sums->racks->all;
 }
 
 /* Adds contributors if none of them is in; else false, and nothing is done. */

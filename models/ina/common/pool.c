@@ -17,7 +17,7 @@ void pool_packet(struct packet *packet, const struct pool_server *server, uint64
 		.low_chunk = (uint32_t)chunk,
 		.bitmap = bitmap.bits,
 		.flow = job->base.number,
-		.source = (uint16_t)(server->number << 5 | bitmap.rack),
+		.source = (uint16_t)(server->number << POOL_SERVER_SHIFT | bitmap.rack),
 		.size = (uint16_t)job->base.scheme->frame,
 		.slot = slot,
 		.kind = PACKET_AGGREGATION,
@@ -44,7 +44,8 @@ void pool_multicast(const struct pool_server *server, uint32_t sw, const struct 
 }
 
 /* Level 1 adds nothing up (topology_aggregates()): the packet goes on to the server as if it had
- * collided. One that asks level 1 for a sum ends here: there is none. */
+ * collided. A reminder, which has no bits, goes on to its rack; one for level 1 ends here, as there
+ * is no sum. */
 static void pass(struct pool_scheme *scheme, uint32_t sw, struct packet *packet,
 		 struct switch_actions *actions)
 {
@@ -136,7 +137,8 @@ static bool brings_new(struct pool_server *server, const struct packet *packet)
 	const struct partial_sum *sum = partial_sums_find(&server->sums, index);
 	struct partial_sum *known;
 
-	if (sum && sum->complete) /* ESA: perhaps without any packet */
+	/* under ESA perhaps by messages, of which `arrived` knows nothing */
+	if (sum && sum->complete)
 		return false;
 	if (!arrived->ring)
 		partial_sums_init(arrived, &server->racks);
@@ -223,7 +225,7 @@ void pool_take(struct pool_job *job, struct aggregators *pool, struct aggregator
 	/* a straggler of a job that is over: all workers had the result by another way */
 	pool->memory->draining_bytes += pool->value_bytes;
 	if (job->held == 1)
-		pool_ops(job)->drain(job); /* again: nothing was left to free */
+		pool_ops(job)->drain(job); /* it had stopped when nothing was left to free */
 }
 
 void pool_free(struct pool_scheme *scheme, struct aggregators *pool, struct aggregator *a)
@@ -236,7 +238,8 @@ void pool_free(struct pool_scheme *scheme, struct aggregators *pool, struct aggr
 		pool->memory->draining_bytes -= pool->value_bytes;
 }
 
-/* All aggregators at random, for pool_index(): none comes twice in as many chunks as there are. */
+/* Puts all aggregators into a random order for pool_index(), in which none comes twice. All
+ * switches have equally many (pool_one_memory), so the first stands for all. */
 static void draw_order(struct pool_job *job)
 {
 	const struct pool_scheme *scheme = pool_scheme(job);
@@ -309,9 +312,10 @@ struct pool_scheme *pool_open(const struct model_env *env, const void *self,
 {
 	const struct pool_conf *conf = self;
 	uint32_t elements = (uint32_t)conf->elements_per_packet;
-	struct pool_scheme *scheme =
-		ina_open(&ops->base, env, self,
-			 (struct ina_format){ pool_frame(conf), elements, conf->memory });
+	struct pool_scheme *scheme = ina_open(&ops->base, env, self,
+					      (struct ina_format){ .frame = pool_frame(conf),
+								   .elements = elements,
+								   .memory = conf->memory });
 	uint32_t switches = env->topo->net.switches;
 
 	scheme->window = conf->window;
@@ -332,7 +336,7 @@ static uint64_t entropy_of(const struct pool_job *job, uint32_t q)
 			 (uint64_t)job->base.spec.number << 8 | q);
 }
 
-/* False when the job cannot be expressed in ATP's header. */
+/* False when the job cannot be expressed in ATP's header; pool_withdraw() is needed in any case. */
 static bool place_servers(struct pool_job *job)
 {
 	struct pool_scheme *scheme = pool_scheme(job);
@@ -463,7 +467,7 @@ void pool_end(void *self)
 {
 	struct pool_job *job = self;
 
-	if (!job->over)
+	if (!job->over) /* else pool_finish() has done it */
 		release_workers(job);
 	pool_ops(job)->release(job);
 	free(job->order);
@@ -494,7 +498,7 @@ void pool_finish(void *instance)
 		return;
 	}
 	if (job->base.scheme->env.topo->detours && !pool_ops(job)->drain) {
-		pool_abandon(job); /* late packets, by paths given up, hold it */
+		pool_abandon(job); /* late packets, on paths given up since, own its aggregators */
 		return;
 	}
 	ina_stop_workers(&job->base);
@@ -530,7 +534,7 @@ static void free_all(struct pool_scheme *scheme, uint32_t sw, const struct pool_
 			pool_free(scheme, pool, &pool->slots[i]);
 }
 
-/* Workers send again what has gone with it. */
+/* Workers send again what was lost with the switch's memory. */
 void pool_wipe(void *self, uint32_t sw)
 {
 	free_all(self, sw, NULL);

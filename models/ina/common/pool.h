@@ -25,7 +25,7 @@
 
 #define POOL_SERVERS_MAX 8 /* a job; three bits of a packet */
 
-/* Flag of its packets: for the server alone, as they have collided; no switch adds them. */
+/* Flag of packets that have collided: they go on to the server, and no switch adds them. */
 enum { POOL_BYPASS = PACKET_OWN(0) };
 
 struct pool_job;
@@ -53,7 +53,8 @@ struct pool_worker {
 
 static_assert(offsetof(struct pool_worker, alarm) == 56, "when it looks is on the first line");
 
-/* The aggregator of a chunk: all workers of a job need it at about the same time. */
+/* The aggregator of a chunk, remembered because all workers of a job need it at about the same
+ * time. */
 #define KNOWN_INDICES 1024 /* a power of two */
 struct known_index {
 	uint32_t chunk;
@@ -64,11 +65,11 @@ struct known_index {
 struct pool_job {
 	struct ina_job base;
 	struct pool_server *servers;
-	uint16_t *order;             /* of aggregators, chunk after chunk; NULL: hashed */
-	struct known_index *indices; /* of chunks lately sent: chunk p at [p & KNOWN_INDICES - 1] */
+	uint16_t *order;             /* aggregators, as chunks take them in turn; NULL = by hash */
+	struct known_index *indices; /* of chunks lately sent: p at [p & (KNOWN_INDICES - 1)] */
 	uint64_t held;               /* aggregators that it owns now */
 	uint64_t held_back;          /* times that a window forbade to send */
-	bool over;                   /* finished, but still here, as it owned aggregators then */
+	bool over;                   /* finished, but kept because it still owned aggregators */
 };
 
 /* What makes a scheme. */
@@ -88,27 +89,29 @@ struct pool_ops {
 				 struct packet *packet);
 	/* A packet for the server has reached its host, which has added what came before. */
 	void (*at_server)(struct pool_server *server, const struct packet *packet);
-	/* Adds contributors to a sum that is not complete; false, and nothing is done, when some of
-	 * them are in and it cannot use the others. */
+	/* Adds contributors to a sum that is not complete. False when some of them are in already,
+	 * so that the value is of no use: then nothing is done. */
 	bool (*add)(struct partial_sums *sums, struct partial_sum *sum, struct bitmap contributors,
 		    uint64_t value);
 	/* Optional: chunks seem lost to a worker. window_take_lost() tells which ones. Without
 	 * this member the worker sends them again in its turns at the NIC. */
 	void (*lost)(struct pool_worker *worker);
-	/* Optional: a worker is about to send a new chunk. True: it has gone another way. */
+	/* Optional: a worker is about to send a new chunk. True: the scheme has sent it another
+	 * way. */
 	bool (*divert)(struct pool_worker *worker, uint64_t chunk);
 	/* Aggregator of a chunk that a worker is about to send. */
 	uint16_t (*index)(struct pool_worker *worker, uint64_t chunk);
-	/* Optional. */
+	/* Optional: the priority of a chunk that a worker is about to send. */
 	uint8_t (*priority)(struct pool_worker *worker, uint64_t chunk);
 	/* Optional: the job is over, but aggregators still hold packets of it: frees them. Without
 	 * this member, what they hold at the end of the run is a violation. */
 	void (*drain)(struct pool_job *job);
-	/* Optional: a worker has taken the result of a chunk, for the first time; `packet` brought
-	 * it, or is NULL. */
+	/* Optional: a worker has taken the result of a chunk, for the first time. `packet` brought
+	 * it; NULL: a message did. */
 	void (*accepted)(struct pool_worker *worker, uint64_t chunk, uint64_t value,
 			 const struct packet *packet);
-	/* Optional: the scheme's own state, for runs that repeat themselves; after windows. */
+	/* Optional: goes through the scheme's own state, for runs that repeat themselves. Called
+	 * when windows have moved on. */
 	void (*repeat)(struct pool_job *job, struct repeat *repeat);
 };
 
@@ -141,6 +144,12 @@ static inline struct pool_worker *pool_worker(const struct pool_job *job, uint32
 
 /* --- packets --- */
 
+/* `source` of a packet: its rack (or RACK_NONE) in bits 0 to 4, its server in bits 5 to 7, its
+ * priority from bit 8 on. */
+#define POOL_RACK_MASK      31u
+#define POOL_SERVER_SHIFT   5
+#define POOL_PRIORITY_SHIFT 8
+
 static inline uint32_t packet_chunk(const struct packet *packet)
 {
 	return packet->low_chunk;
@@ -148,26 +157,26 @@ static inline uint32_t packet_chunk(const struct packet *packet)
 
 static inline struct bitmap packet_bitmap(const struct packet *packet)
 {
-	return (struct bitmap){ packet->bitmap, packet->source & 31 };
+	return (struct bitmap){ packet->bitmap, packet->source & POOL_RACK_MASK };
 }
 
 static inline uint32_t packet_server(const struct packet *packet)
 {
-	return packet->source >> 5 & 7;
+	return packet->source >> POOL_SERVER_SHIFT & (POOL_SERVERS_MAX - 1);
 }
 
 static inline uint8_t packet_priority(const struct packet *packet)
 {
-	return (uint8_t)(packet->source >> 8);
+	return (uint8_t)(packet->source >> POOL_PRIORITY_SHIFT);
 }
 
 static inline void packet_set_bitmap(struct packet *packet, struct bitmap bitmap)
 {
 	packet->bitmap = bitmap.bits;
-	packet->source = (uint16_t)((packet->source & ~31u) | bitmap.rack);
+	packet->source = (uint16_t)((packet->source & ~POOL_RACK_MASK) | bitmap.rack);
 }
 
-/* Fills in what all packets have in common that hosts of a job send; no route. */
+/* Fills in what all packets that hosts of a job send have in common, but no route. */
 void pool_packet(struct packet *packet, const struct pool_server *server, uint64_t chunk,
 		 struct bitmap bitmap, uint16_t slot);
 
@@ -190,13 +199,13 @@ static inline struct pool_server *server_of_chunk(const struct pool_job *job, ui
 /* The chunk of a packet at a server: all its 64 bits. */
 uint64_t server_packet_chunk(const struct pool_server *server, const struct packet *packet);
 
-/* The first chunk that some worker has no result of: none will ask for those below. */
+/* The oldest chunk that some worker has no result of. No worker will ask for an older one. */
 uint64_t pool_oldest(const struct pool_job *job);
 
 /* The entry of a chunk at a server, new if need be; NULL: all workers have its result. */
 struct partial_sum *server_entry(struct pool_server *server, uint64_t chunk);
 
-/* The server sends a result towards all workers; `extra` stands in place of the bitmap. */
+/* The server sends a result towards all workers. In place of a bitmap, the result has `extra`. */
 void server_send_result(struct pool_server *server, const struct partial_sum *sum, uint16_t slot,
 			uint8_t flags, uint32_t extra);
 
@@ -215,7 +224,7 @@ void pool_free(struct pool_scheme *scheme, struct aggregators *pool, struct aggr
 /* Aggregator of a chunk: the next in the job's order, or a hash of job, chunk and salt. */
 uint16_t pool_index(const struct pool_job *job, uint64_t chunk, uint16_t salt);
 
-/* The same without salt, remembered. */
+/* pool_index() without salt, remembered. */
 static inline uint16_t pool_known_index(const struct pool_job *job, uint64_t chunk)
 {
 	struct known_index *known = &job->indices[chunk & (KNOWN_INDICES - 1)];
@@ -318,7 +327,7 @@ void pool_repeat_packet(void *scheme, struct repeat *repeat, struct packet *pack
 void pool_worker_init(struct pool_worker *worker);
 void pool_worker_release(struct pool_worker *worker);
 void pool_worker_result(struct pool_worker *worker, const struct packet *packet);
-/* The worker gets a result; `packet` brought it, or is NULL. */
+/* The worker gets a result; `packet` brought it, NULL: a message did. */
 void pool_worker_accept(struct pool_worker *worker, uint64_t chunk, uint64_t value, bool marked,
 			const struct packet *packet);
 

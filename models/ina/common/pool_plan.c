@@ -23,13 +23,14 @@ static void plan_rack(const struct pool_server *server, const struct rack *rack,
 		plan_add(stream, ports[i], 1);
 	plan_path_longest(up, &path);
 	count = topology_path(topo, server->racks.server, &rack->down, ports);
-	path = plan_path(&topo->net, ports + 1, count - 1, frame);
+	path = plan_path(&topo->net, ports + 1, count - 1, frame); /* without the server's NIC */
 	plan_path_longest(down, &path);
 }
 
-/* The window starts in congestion avoidance. Each server has its part of it, and of the links that
- * the chunks of all servers share. The window begins at the oldest chunk, and chunks go to servers
- * in turn, so all go at the rate of the slowest: the window has to fill that one's path. */
+/* The window starts in congestion avoidance. Each server has its part of the window, and of the
+ * links that the chunks of all servers share. The window begins at the oldest chunk, and chunks go
+ * to servers in turn. So all servers go at the rate of the slowest, whose path the window has to
+ * fill. */
 static struct plan_ramp ramp_of(const struct pool_scheme *scheme, const struct stream_plan *plan,
 				sim_time round_trip)
 {
@@ -59,6 +60,7 @@ static sim_time wait_of_racks(const struct pool_server *server)
 		const struct rack *rack = &racks->racks[r];
 		sim_time wait = 0;
 
+		/* the last port leads to the server, the one before it into level 1 */
 		last[r] = ports[topology_path(topo, rack->down_host, &rack->up, ports) - 2];
 		for (uint32_t before = 0; before < r; before++)
 			if (last[before] == last[r])

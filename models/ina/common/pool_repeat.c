@@ -1,14 +1,14 @@
 /* The state of ATP and ESA, for runs that repeat themselves (core/repeat.h).
  *
- * Only jobs repeat that are alone at their switches. As long as none collides with itself, it does
- * not matter which aggregator a chunk has: the state lists aggregators by the chunks in flight, and
- * moves them on to the places of later chunks.
+ * Only a job that is alone at its switches repeats itself. As long as it does not collide with
+ * itself, it does not matter which aggregator a chunk has. So the state lists aggregators by the
+ * chunks in flight, and moves them on to the places of later chunks.
  *
- * Windows grow for ever. They need not be equal as long as they only grow and decide nothing: a
- * worker has not been held back by its window, or the window is at its limit. How far it grows in
- * what is skipped, window_results() tells.
+ * Windows grow for ever. They need not be equal as long as they only grow and decide nothing: while
+ * no worker is held back by its window, or while the window is at its limit. window_results() tells
+ * how far it grows in what is skipped.
  *
- * Never equal: `hash`, `rehash`, `idle_limit`, and hosts that take time to add. */
+ * States are never equal with `hash`, `rehash` or `idle_limit`, or if hosts take time to add. */
 #include "ina/common/pool.h"
 
 #include "base/mem.h"
@@ -27,7 +27,8 @@ static uint64_t newest(const struct pool_job *job)
 	return next;
 }
 
-/* A power of two, so that it stays the same and times are multiples of window_chunk's unit. */
+/* A power of two of each server's chunks, so that it stays the same while a few more or fewer are
+ * in flight; at least 4, so that periods last a multiple of WINDOW_ACTED_PS. */
 uint64_t pool_period(const void *self)
 {
 	const struct pool_job *job = self;
@@ -38,7 +39,7 @@ uint64_t pool_period(const void *self)
 	return period * job->base.spec.servers;
 }
 
-/* How far a job moves on. */
+/* By how many chunks a job moves on. */
 static uint64_t chunks_of(const struct pool_job *job, const struct repeat *repeat)
 {
 	return repeat->periods * job->base.stream.step;
@@ -55,7 +56,7 @@ void pool_repeat_packet(void *self, struct repeat *repeat, struct packet *packet
 	uint64_t chunk = packet->low_chunk;
 
 	repeat_same(repeat, packet->bitmap);
-	if (!job) { /* late: nobody waits for it */
+	if (!job) { /* over: nobody waits for the packet */
 		repeat_same(repeat, (uint64_t)packet->low_chunk << 16 | packet->slot);
 		repeat_same(repeat, packet->value);
 		return;
@@ -81,8 +82,9 @@ static void repeat_aggregator(struct pool_job *job, struct repeat *repeat, uint6
 				    a->marked << 1 | a->complete);
 }
 
-/* The aggregators that the job holds at one switch, for chunks from `from` until before `to`.
- * Returns how many. */
+/* The aggregators that the job holds at one switch, for chunks `from` to `to` - 1. Returns how
+ * many. All are taken out before any is put in, because its new place may be the old one of
+ * another. */
 static uint64_t repeat_held(struct pool_job *job, struct aggregators *pool, uint64_t from,
 			    uint64_t to, struct repeat *repeat)
 {
@@ -150,7 +152,7 @@ static void repeat_sum(const struct pool_server *server, struct partial_sum *sum
 
 	ina_repeat_sum(&server->job->base, repeat, &chunk, &sum->value);
 	sum->index = server_index(server, chunk);
-	repeat_same(repeat, (uint64_t)sum->full << 32 | sum->begun);
+	repeat_same(repeat, (uint64_t)sum->whole << 32 | sum->begun);
 	repeat_same(repeat, (uint64_t)sum->fresh << 8 | sum->complete << 3 | sum->marked << 2 |
 				    sum->collided << 1 | sum->resent);
 }
@@ -197,11 +199,11 @@ static void repeat_server(struct pool_server *server, struct repeat *repeat)
 
 /* --- workers --- */
 
-/* What holds for the i-th chunk in flight holds for the i-th afterwards. */
+/* What holds for the i-th chunk in flight before the move holds for the i-th after it. */
 static void move_window(struct window *window, uint64_t chunks, sim_time by)
 {
 	uint64_t count = window->next - window->first;
-	struct window_chunk *ring = xcalloc(count + 1, sizeof(*ring));
+	struct window_chunk *ring = xcalloc(count + 1, sizeof(*ring)); /* + 1: `count` may be 0 */
 
 	for (uint64_t i = 0; i < count; i++) {
 		ring[i] = window->ring[(window->first + i) & window->mask];
@@ -264,7 +266,7 @@ static void repeat_low_bits(const struct pool_job *job, struct repeat *repeat)
 {
 	uint64_t next = newest(job), left = UINT32_MAX - (uint32_t)next;
 
-	if (next > UINT32_MAX)
+	if (next > UINT32_MAX) /* pool_repeat_packet() takes the 32 bits for the chunk */
 		repeat_never(repeat);
 	repeat_left(repeat, &left, pool_period(job));
 }
@@ -300,7 +302,7 @@ static bool sends(const struct pool_job *job)
 	return job->held;
 }
 
-/* Notes that the job sends to a switch. True if another one does, too. */
+/* Notes that the job sends to a switch. True if another job does, too. */
 static bool shares(struct aggregators *pool, const struct pool_job *job)
 {
 	uint32_t user = pool->user;

@@ -67,7 +67,7 @@ static void fill(struct pool_worker *worker, uint64_t chunk, bool again, struct 
 	if (again)
 		packet->flags |= PACKET_RETRANSMIT;
 	if (ops->priority)
-		packet->source |= (uint16_t)(ops->priority(worker, chunk) << 8);
+		packet->source |= (uint16_t)(ops->priority(worker, chunk) << POOL_PRIORITY_SHIFT);
 }
 
 /* The next new chunk that leaves as a gradient packet; false: none. */
@@ -143,9 +143,9 @@ void pool_worker_result(struct pool_worker *worker, const struct packet *packet)
 			   packet->value, packet->flags & PACKET_CE, packet);
 }
 
-/* Whether the NIC may call pull() late (net/nic.h). It may start the worker's timer and, where
- * chunks are diverted, those of a message to the server; a message to the worker's own host takes
- * no time, so then it may not. */
+/* Whether the NIC may call pull() late (net/nic.h). pull() sets the worker's timer and, where it
+ * diverts chunks, the timers of a message to the server. A message to the worker's own host takes
+ * no time: with a server there, pull() may not be late. */
 static bool is_deferrable(const struct pool_worker *worker)
 {
 	const struct pool_job *job = pool_job(worker);

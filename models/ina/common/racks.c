@@ -26,14 +26,15 @@ static uint8_t find_rack(struct racks *racks, uint32_t sw)
 	return (uint8_t)racks->count++;
 }
 
-/* The next free bit of a set of inputs; 0 when all 31 are taken. */
-static uint32_t next_bit(uint32_t *full)
+/* Adds the next bit to a set of inputs and returns it; 0 when all 31 are taken. The set has the
+ * lowest bits, so the next one is the set plus 1. */
+static uint32_t next_bit(uint32_t *set)
 {
-	uint32_t bit = *full + 1;
+	uint32_t bit = *set + 1;
 
 	if (bit >> RACK_INPUTS_MAX)
 		return 0;
-	*full |= bit;
+	*set |= bit;
 	return bit;
 }
 
@@ -51,16 +52,16 @@ static bool number_racks(struct racks *racks, const struct topology *topo, const
 		self->rack = find_rack(racks, sw);
 		if (self->rack == RACK_NONE)
 			return false;
-		self->bits = next_bit(&racks->racks[self->rack].full);
+		self->bits = next_bit(&racks->racks[self->rack].all);
 		if (!self->bits)
 			return false;
 		racks->racks[self->rack].down_host = workers[w];
 	}
-	racks->full = (uint32_t)((UINT64_C(1) << racks->count) - 1);
+	racks->all = (uint32_t)((UINT64_C(1) << racks->count) - 1); /* racks come first */
 	for (uint32_t w = 0; w < count; w++) {
 		if (racks->of_worker[w].rack != RACK_NONE)
 			continue;
-		racks->of_worker[w].bits = next_bit(&racks->full);
+		racks->of_worker[w].bits = next_bit(&racks->all);
 		if (!racks->of_worker[w].bits)
 			return false;
 	}
@@ -88,8 +89,9 @@ static void add_fan_out(struct racks *racks, uint32_t from, uint32_t sw, uint32_
 	fan->ports[fan->count++] = port;
 }
 
-/* Results come to a worker by its route to the server, backwards, from the first switch of that
- * route that is on the tree already: so every copy comes once, whatever the graph. */
+/* Adds the way of results to a worker: its route to the server, backwards. Seen from the worker,
+ * the first switch of the route that results reach already is where its part of the tree begins. So
+ * every copy comes once, whatever the graph. */
 static void add_worker(struct racks *racks, const struct topology *topo, uint32_t worker,
 		       uint64_t entropy)
 {
@@ -98,12 +100,12 @@ static void add_worker(struct racks *racks, const struct topology *topo, uint32_
 	struct route route;
 	unsigned i = 0, last;
 
-	if (worker == racks->server) { /* on this host: by way of the switch, as all others */
+	if (worker == racks->server) { /* on the server's host: results come by the switch, too */
 		add_fan_out(racks, racks->sw, racks->sw, racks->server_port);
 		return;
 	}
 	topology_route(topo, worker, racks->server, entropy, &route);
-	/* ports[i] leads to the i-th switch, and the one behind `last` to the server */
+	/* ports[i] leads to the i-th switch, ports[last] to level 1, the next one to the server */
 	last = topology_path(topo, worker, &route, ports) - 2;
 	while (i < last &&
 	       racks->fan_out_of_switch[net->ports[ports[i]].to - net->hosts] == NOWHERE)
@@ -132,7 +134,7 @@ static void find_direct(struct racks *racks, const struct topology *topo, uint32
 		topology_route(topo, worker, racks->server, hash_pair(entropy, worker), route);
 		return;
 	}
-	/* by way of the switch also from the server's own host */
+	/* also from the server's own host packets go by way of the switch */
 	*route = (struct route){ .hops = 1 };
 	route->out[0] = (uint16_t)(racks->server_port - net->switch_nodes[sw].first_port);
 }

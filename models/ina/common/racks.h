@@ -4,8 +4,8 @@
  * ("racks"). Switches in between only forward (ESA section 5.2; ATP). The inputs of level 1 are the
  * racks, numbered first, then the workers below its own switch; the inputs of level 0 are the
  * workers of the rack. As in ATP's header, a packet names its contributors by a bitmap of one
- * level: bitmap0 of a rack, or bitmap1, in which a rack's bit stands for all its workers. Both have
- * at most 31 bits (the header's fan-in degrees have 5).
+ * level: bitmap0 of a rack, or bitmap1, in which a rack's bit stands for all its workers. Each has
+ * at most 31 bits, because the header's fan-in degrees have 5 bits.
  *
  *     worker -> [level 0: its rack] -> ... -> [level 1] -> server */
 #ifndef INASIM_INA_COMMON_RACKS_H
@@ -24,18 +24,18 @@ struct bitmap {
 
 struct rack {
 	uint32_t sw;
-	uint32_t full;      /* bits of all its workers */
+	uint32_t all;       /* bits of all its workers */
 	uint32_t up_port;   /* egress port of its switch towards the server */
 	struct route up;    /* from its workers to the server */
 	struct route down;  /* from the server to one of its workers */
-	uint32_t down_host; /* that worker's */
+	uint32_t down_host; /* host of that worker */
 };
 
 /* Egress ports of a switch over which results reach workers. */
 struct fan_out {
 	uint32_t *ports;
 	uint32_t count;
-	uint32_t from; /* the switch that results come from; at level 1 itself */
+	uint32_t from; /* the switch that results come from; level 1 names itself */
 };
 
 /* Workers below a switch that adds nothing up (topology_aggregates()) are inputs of level 1, like
@@ -45,14 +45,14 @@ struct racks {
 	uint32_t sw;          /* level 1 */
 	bool passes;          /* level 1 adds nothing up */
 	uint32_t server_port; /* egress port of level 1 to the server */
-	uint32_t full;        /* bits of all inputs of level 1 */
+	uint32_t all;         /* bits of all inputs of level 1 */
 	uint32_t count;       /* of racks */
 	struct rack *racks;
 	struct bitmap *of_worker;
 	struct route *direct; /* by worker: to the server, for those that are inputs of level 1 */
 	struct fan_out *fan_outs;
 	uint32_t fan_out_count;
-	uint32_t *fan_out_of_switch; /* of the switches on the way to workers; else UINT32_MAX */
+	uint32_t *fan_out_of_switch; /* index in fan_outs; UINT32_MAX = not on the way to workers */
 };
 
 /* Places the workers (host numbers; one may be the server's host) around a server. `entropy` picks
@@ -63,7 +63,7 @@ bool racks_init(struct racks *racks, const struct topology *topo, const uint32_t
 		uint32_t count, uint32_t server, uint64_t entropy);
 void racks_release(struct racks *racks);
 
-/* Routing has changed: takes the paths anew, with the workers and entropy that it was made with. */
+/* Routing has changed: finds the paths anew. The rest must be as in racks_init(). */
 void racks_reroute(struct racks *racks, const struct topology *topo, const uint32_t *workers,
 		   uint32_t count, uint64_t entropy);
 
@@ -71,7 +71,7 @@ void racks_reroute(struct racks *racks, const struct topology *topo, const uint3
 bool racks_work(const struct racks *racks, const struct topology *topo, const uint32_t *workers,
 		uint32_t count);
 
-/* From a worker, by rank, to the server. */
+/* The route to the server of worker number `worker`. */
 static inline const struct route *racks_route(const struct racks *racks, uint32_t worker)
 {
 	uint8_t rack = racks->of_worker[worker].rack;
@@ -80,9 +80,9 @@ static inline const struct route *racks_route(const struct racks *racks, uint32_
 }
 
 /* Bits of all inputs of the level that `rack` names. */
-static inline uint32_t racks_full(const struct racks *racks, uint8_t rack)
+static inline uint32_t racks_all(const struct racks *racks, uint8_t rack)
 {
-	return rack == RACK_NONE ? racks->full : racks->racks[rack].full;
+	return rack == RACK_NONE ? racks->all : racks->racks[rack].all;
 }
 
 #endif

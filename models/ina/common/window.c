@@ -10,7 +10,7 @@
 #define BACKOFF_MAX 20
 #define SHARE_GAIN  (1. / 16) /* RFC 8257, section 4.2 */
 
-/* cwnd within its bounds, and in packets. */
+/* Sets cwnd, within its bounds, and the limit in packets. */
 static void set_cwnd(struct window *window, uint64_t cwnd)
 {
 	if (window->conf->max && cwnd > window->conf->max)
@@ -61,8 +61,7 @@ static sim_time acted_at(const struct window_chunk *entry)
 
 uint64_t window_send(struct window *window, sim_time now)
 {
-	/* widened when all its places are taken, not before: ESA's workers keep results for twice
-	 * as many (result_cache.h) */
+	/* not before all its places are taken: result_cache.h has twice as many as this ring */
 	if (__builtin_expect(window->next - window->first > window->mask, 0))
 		window->ring = ring_widen(window->ring, &window->mask, window->first, window->next,
 					  sizeof(*window->ring));
@@ -83,9 +82,10 @@ static void cut(struct window *window, uint64_t cwnd, enum why_cut cause)
 		window->cut = cause;
 }
 
-/* For a mark on the result of `chunk`, or its loss. A chunk that the window before the last halving
- * allowed says nothing about the present one, even if the NIC takes it only now: otherwise workers
- * that receive the same results would disagree on which chunks belong to a window. */
+/* Halves the window, because the result of `chunk` is marked or because the chunk is lost. A chunk
+ * that the window before the last halving allowed says nothing about the present one, even if the
+ * NIC takes it only now: otherwise workers that receive the same results would disagree on which
+ * chunks belong to a window. */
 static void reduce(struct window *window, uint64_t chunk, enum why_cut cause)
 {
 	if (chunk < window->reduced)
@@ -95,8 +95,8 @@ static void reduce(struct window *window, uint64_t chunk, enum why_cut cause)
 	window->credit = 0;
 }
 
-/* A window of results is complete. Its share is known only now, a window after the holes: so the
- * growth that its results have earned stays. */
+/* A window of results is complete. Its share is known only now, a window after the holes. So the
+ * cut leaves `credit`, the growth that results have earned meanwhile. */
 static void end_round(struct window *window)
 {
 	double share = (double)window->suspected / (double)window->round_size;
@@ -121,6 +121,7 @@ static void increase(struct window *window)
 
 /* --- losses --- */
 
+/* `cause` is the lowest `halve_on` that lets this loss halve the window. */
 static void declare_lost(struct window *window, uint64_t chunk, enum halve_on cause, sim_time now)
 {
 	struct window_chunk *entry = chunk_at(window, chunk);
@@ -205,7 +206,7 @@ void window_expire(struct window *window, sim_time now)
 
 		if (due > now)
 			continue;
-		anew |= due - rto >= window->doubled;
+		anew |= due - rto >= window->doubled; /* due - rto: since when it has waited */
 		declare_lost(window, p, HALVE_ON_TIMEOUT, now);
 		any = true;
 	}
@@ -263,7 +264,7 @@ void window_results(struct window *window, uint64_t results)
 		step = step < to_increase ? step : to_increase;
 		step = step < to_round ? step : to_round;
 		window->credit += step - 1;
-		increase(window);
+		increase(window); /* counts the last of the step */
 		window->first += step;
 		if (window->first == window->round_end)
 			end_round(window);

@@ -34,7 +34,7 @@
  *   workers for the result; at once if it has had no part of the chunk, else when its own reminder
  *   to the switches has not helped within an RTO (section 5.3 asks in case 2 only, where nothing
  *   has collided; `query`: whatever the server has). If none has the result, the missing
- *   gradients are asked for at once (`resend`), as what the reminder fetched is in by then; three
+ *   gradients are asked for at once (`resend`): what the reminder fetched is in by then. Three
  *   reminders by the server's own timer lead there, too;
  * - each reminder of a worker makes the server remind the switches at once (section 5.3); the
  *   server's own timer for the chunk runs from the first;
@@ -150,6 +150,7 @@ static double transfer_ms(const struct pool_worker *worker, bytes size)
 {
 	const struct network *net = &worker->base.job->scheme->env.topo->net;
 
+	/* 8 bits a byte, 1000 ms a second */
 	return (double)size * 8e3 / (double)port_class(net, &net->ports[worker->base.host])->rate;
 }
 
@@ -185,10 +186,10 @@ uint8_t esa_priority(const struct pool_worker *worker, const struct collective_h
 		formula_esa_priority(esa_conf(pool_job(worker))->scale, remaining_ms(worker, hint),
 				     hint->layers, hint->layer, ratio_of(worker, hint));
 
-	if (!(p < 255)) /* also when nothing remains, or nothing is computed */
+	if (!(p < 255)) /* also if p is infinite or NaN: nothing remains, or nothing is computed */
 		return 255;
 	if (p <= 1)
-		return 1; /* 0 is a priority that has decayed, and reminders */
+		return 1; /* 0 is left to priorities that have decayed, and to reminders */
 	return (uint8_t)p < p ? (uint8_t)(p + 1) : (uint8_t)p;
 }
 
@@ -262,8 +263,8 @@ static void stats(const void *instance, struct collective_stats *sum)
 		sum->reminders += ((const struct esa_server *)job->servers[q].state)->reminders;
 }
 
-/* For runs that repeat themselves: servers have nothing to do, and workers hold the results that
- * came meanwhile. */
+/* For runs that repeat themselves, which is only while servers have nothing to do. Afterwards
+ * workers hold the results that came in what was skipped. */
 static void repeat_job(struct pool_job *job, struct repeat *repeat)
 {
 	repeat_same(repeat, job->base.stats.server_packets);
@@ -286,7 +287,8 @@ static void repeat_job(struct pool_job *job, struct repeat *repeat)
 }
 
 static const struct pool_ops ops = {
-	.base = { POOL_INA_OPS, .title = "ESA", .bypass = { POOL_BYPASS, true }, .stats = stats },
+	.base = { POOL_INA_OPS, .title = "ESA", .bypass = { .flag = POOL_BYPASS, .detour = true },
+		  .stats = stats },
 	.name = "esa",
 	.start = start,
 	.release = release,

@@ -45,9 +45,9 @@ struct esa_entry {
 	sim_time created; /* first heard of */
 	sim_time touched; /* last contribution or reminder */
 	sim_time reminded;
-	uint64_t previous, following; /* open ones, longest untouched first; ESA_NONE */
-	uint32_t larger;              /* arrivals of later chunks since the last reminder */
-	uint32_t larger_limit;        /* so many lead to the next one; UINT32_MAX = none do */
+	uint64_t previous, following; /* in the list of open entries, longest untouched first */
+	uint32_t larger;              /* contributions to later chunks since the last reminder */
+	uint32_t larger_limit;        /* this many lead to another; UINT32_MAX = none do */
 	uint32_t rounds;              /* reminders by timeout */
 	uint32_t answers;             /* that the query still waits for */
 	bool open;
@@ -55,7 +55,7 @@ struct esa_entry {
 	bool querying; /* workers have been asked; the answers decide */
 	bool wanting;  /* missing gradients have been asked for */
 };
-#define ESA_NONE UINT64_MAX
+#define ESA_NONE UINT64_MAX /* no entry */
 
 /* Messages between a worker and the server, one way. */
 struct esa_channel {
@@ -71,12 +71,12 @@ struct esa_server {
 	uint64_t *lacking; /* [(i & mask) * words]: bit per worker that says it lacks the result */
 	size_t words;
 	uint64_t mask;
-	uint64_t first, last; /* open entries */
+	uint64_t first, last; /* of the list of open entries */
 	struct rto rto;       /* from creation to completion */
 	struct rto_conf rto_conf;
-	sim_time unsampled; /* entries from before are no samples for `rto` */
+	sim_time unsampled; /* entries created before this are no samples for `rto` */
 	unsigned backoff;   /* rounds of timeouts since the last contribution: rto * 2^backoff */
-	sim_time doubled;   /* when it last grew */
+	sim_time doubled;   /* when `backoff` last grew */
 	sim_time armed;     /* when the timer is due; SIM_TIME_MAX = it is not set */
 	struct timer timer;
 	struct esa_channel *to_worker, *from_worker; /* by worker; NULL when the job is over */
@@ -124,7 +124,8 @@ void esa_remind_chunk(struct esa_server *esa, uint64_t chunk);
 /* A contribution has come, in a packet or by message; it may complete the chunk. */
 void esa_contribution(struct esa_server *esa, struct esa_entry *entry, struct bitmap bitmap,
 		      uint64_t value, bool by_message);
-/* The result is known: it goes to all workers, or to those that lack it. */
+/* The result is known. With `to_all` it goes to all workers; else the caller has sent it to those
+ * that lack it. */
 void esa_complete(struct esa_server *esa, struct esa_entry *entry, bool to_all);
 /* The job is over; what it holds in switches is fetched until nothing is left. */
 void esa_drain(struct pool_job *job);

@@ -19,11 +19,11 @@ static void send(struct esa_channel *channel, enum esa_message type, uint64_t ch
 
 	messages_send(&channel->messages,
 		      (struct message){ .type = type, .number = chunk, .value = value },
-		      carries ? SHORT_BYTES + 4 * elements : SHORT_BYTES);
+		      carries ? SHORT_BYTES + ELEMENT_BYTES * elements : SHORT_BYTES);
 }
 
-/* Unless the same is still under way: a reliable channel need not be told twice, and one that loses
- * much would fill up with repetitions. */
+/* Sends unless the same message is still under way: a reliable channel need not be told twice, and
+ * one that loses much would fill up with repetitions. Returns whether it was sent. */
 static bool send_once(struct esa_channel *channel, enum esa_message type, uint64_t chunk,
 		      uint64_t value)
 {
@@ -128,7 +128,7 @@ static void reported(struct esa_server *esa, struct esa_entry *entry, uint32_t w
 	const struct partial_sum *sum = partial_sums_find(&esa->server->sums, entry->index);
 	bool first = !entry->reported;
 
-	if (!entry->querying) /* else it has been asked, or has told */
+	if (!entry->querying) /* else the worker has been asked, or had reported before */
 		note_lack(esa, entry, worker);
 	entry->reported = true;
 	if (!first || entry->querying) {
@@ -136,7 +136,7 @@ static void reported(struct esa_server *esa, struct esa_entry *entry, uint32_t w
 		return;
 	}
 	esa_remind(esa, entry);
-	if (esa_conf(esa->server->job)->query == ESA_QUERY_ALWAYS || (!sum->full && !sum->begun))
+	if (esa_conf(esa->server->job)->query == ESA_QUERY_ALWAYS || (!sum->whole && !sum->begun))
 		esa_start_query(esa, entry);
 }
 
@@ -213,8 +213,8 @@ void esa_lost(struct pool_worker *worker)
 			send_once(to_server(worker, chunk), ESA_REMINDER, chunk, 0);
 }
 
-/* The server has asked for the gradient of a chunk that has not been sent yet. In its turn it goes
- * to the server, and never into a switch, so that it cannot count twice. */
+/* If the server has asked for the gradient of this chunk before it was sent, the gradient goes to
+ * the server in its turn, and never into a switch: so it cannot count twice. */
 bool esa_divert(struct pool_worker *worker, uint64_t chunk)
 {
 	struct esa_worker *esa = worker->state;
@@ -288,6 +288,7 @@ void esa_channels_init(struct esa_server *esa)
 	esa->from_worker = xcalloc(job->base.spec.workers, sizeof(*esa->from_worker));
 	for (uint32_t w = 0; w < job->base.spec.workers; w++) {
 		uint32_t host = job->base.spec.hosts[w], server = esa->server->racks.server;
+		/* the lowest bit is the direction */
 		uint64_t key =
 			connection_key(CONNECTION_ESA, (uint64_t)job->base.spec.number << 16 |
 							       esa->server->number << 11 | w << 1);

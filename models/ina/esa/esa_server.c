@@ -78,9 +78,10 @@ static void entry_close(struct esa_server *esa, struct esa_entry *entry)
 	entry->open = false;
 }
 
-/* Makes the ring as wide as that of sums; those from `from` on are kept. */
+/* Makes the rings of entries as wide as that of sums. What indices from `from` on have is kept. */
 static void widen(struct esa_server *esa, uint64_t from)
 {
+	/* both rings are widened from the same mask, so one call changes a copy */
 	uint64_t mask = esa->mask, to = from + esa->server->sums.mask;
 
 	esa->entries = ring_widen(esa->entries, &mask, from, to, sizeof(*esa->entries));
@@ -197,7 +198,8 @@ static void note_larger(struct esa_server *esa, uint64_t index)
 	for (uint64_t i = esa->first, next; i != ESA_NONE; i = next) {
 		struct esa_entry *entry = entry_at(esa, i);
 
-		next = i == last ? ESA_NONE : entry->following; /* reminded ones move behind */
+		/* an entry that is reminded of moves behind `last` */
+		next = i == last ? ESA_NONE : entry->following;
 		if (entry->index >= index || ++entry->larger < entry->larger_limit)
 			continue;
 		entry->larger_limit = next_limit(esa, entry->larger_limit);
@@ -260,7 +262,7 @@ void esa_complete(struct esa_server *esa, struct esa_entry *entry, bool to_all)
 	bool late = recovered || entry->rounds;
 
 	sum->complete = true;
-	sum->full = esa->server->racks.full;
+	sum->whole = esa->server->racks.all;
 	if (!entry->reminded && entry->created >= esa->unsampled)
 		rto_sample(&esa->rto, now_of(esa) - entry->created); /* section 6; Karn */
 	entry_close(esa, entry);
@@ -283,11 +285,11 @@ void esa_contribution(struct esa_server *esa, struct esa_entry *entry, struct bi
 	if (partial_sums_add(&esa->server->sums, sum, bitmap, value)) {
 		esa->backoff = 0;
 		touch(esa, entry);
-		if (entry->larger_limit == UINT32_MAX) {
+		if (entry->larger_limit == UINT32_MAX) { /* ESA_DUPACK_EACH: allows one more */
 			entry->larger = 0;
 			entry->larger_limit = dupack_threshold(esa);
 		}
-		if (sum->full == esa->server->racks.full)
+		if (sum->whole == esa->server->racks.all)
 			esa_complete(esa, entry, true);
 	}
 	if (!by_message)

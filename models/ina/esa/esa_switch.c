@@ -13,7 +13,7 @@ static bool preempts(const struct pool_job *job, const struct aggregators *pool,
 		return packet_priority(packet) > a->priority;
 	case ESA_ALWAYS:
 		return true;
-	case ESA_COIN: /* a fair one for each collision of a switch */
+	case ESA_COIN: /* a fair coin for each collision at each switch */
 		return hash_pair(job->base.scheme->env.sim->seed ^ (uint64_t)pool->memory->sw << 40,
 				 pool->memory->stats.collisions) &
 		       1;
@@ -23,7 +23,7 @@ static bool preempts(const struct pool_job *job, const struct aggregators *pool,
 	return false;
 }
 
-/* What the aggregator holds leaves for its owner's server, and it is free. */
+/* What the aggregator holds leaves for its owner's server, and the aggregator becomes free. */
 static void swap_out(struct pool_scheme *scheme, struct aggregators *pool, struct aggregator *a,
 		     uint16_t slot, struct switch_actions *actions)
 {
@@ -40,7 +40,7 @@ static void swap_out(struct pool_scheme *scheme, struct aggregators *pool, struc
 		const struct rack *rack = &server->racks.racks[a->rack];
 
 		packet_set_route(&out->packet, &rack->up);
-		out->packet.hop = 1;
+		out->packet.hop = 1; /* the route begins at a worker, one switch earlier */
 		out->ports = &rack->up_port;
 	}
 	pool->memory->stats.partials++;
@@ -126,6 +126,6 @@ void esa_at_switch(struct pool_server *server, struct aggregators *pool, bool le
 	a->marked |= (packet->flags & PACKET_CE) != 0;
 	a->priority = packet_priority(packet); /* renewed, if it had been lowered */
 	pool->memory->stats.packets_aggregated++;
-	if (a->bits == racks_full(&server->racks, a->rack))
+	if (a->bits == racks_all(&server->racks, a->rack))
 		complete(server, pool, a, packet, actions);
 }

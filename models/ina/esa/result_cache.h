@@ -1,8 +1,8 @@
 /* The results that a worker has had lately, so that a server can ask it for one that a peer has
  * missed (ESA, section 5.3, case 2: as many as the window holds; here twice that).
  *
- * A ring by chunk. A later chunk takes the place of an earlier one, and what was lost to one stays
- * lost when the ring is widened: `from` is the oldest chunk that can still be there.
+ * A ring by chunk, in which a later chunk takes the place of an earlier one. What is overwritten
+ * stays lost when the ring is widened: `from` is the oldest chunk that can still be there.
  *
  *     ... overwritten | from  (results, or chunks that have none yet)  next ) */
 #ifndef INASIM_INA_ESA_RESULT_CACHE_H
@@ -24,7 +24,7 @@ void result_cache_widen(struct result_cache *cache, const struct window *window)
 static inline void result_cache_put(struct result_cache *cache, const struct window *window,
 				    uint64_t chunk, uint64_t value)
 {
-	if (__builtin_expect(cache->mask < 2 * window->mask, 0))
+	if (__builtin_expect(cache->mask < 2 * window->mask, 0)) /* not twice the places */
 		result_cache_widen(cache, window);
 	cache->values[chunk & cache->mask] = value;
 }

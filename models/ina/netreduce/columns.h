@@ -16,7 +16,7 @@
  * Section 3.1 lets "a gradient packet" free the column one window ahead. That cannot be just any
  * packet: as soon as a faster peer sent message m, a worker that lacks the result of message m - N
  * could not get it any more. Here the column is freed when all have sent packet `index` of message
- * m (columns_free_ahead()), as each of them had the whole result of message m - N before.
+ * m (columns_free_ahead()): before that, each of them had the whole result of message m - N.
  *
  * Of a packet the 64 bits that stand for its payload and the flags of its header are kept; the rest
  * of the header follows from the row and the column. */
@@ -41,7 +41,7 @@ struct columns {
 	struct column *columns;
 	uint64_t *bits;   /* `words` a column: the rows that are there */
 	uint64_t *values; /* `rows` a column */
-	uint8_t *flags;   /* the same */
+	uint8_t *flags;   /* `rows` a column */
 };
 
 enum columns_news {

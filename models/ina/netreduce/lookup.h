@@ -41,8 +41,8 @@ struct lookup_place {
 	uint32_t column; /* (message mod 2N) * length + index */
 };
 
-/* Enters the first packet of a message, and forgets messages up to newest - 2N. False, and nothing
- * is entered, when the message itself is as old. */
+/* Enters the first packet of a message, and forgets messages up to newest - 2N. False when the
+ * message itself is as old as these: then nothing is entered. */
 bool lookup_enter(struct lookup *table, uint64_t message, uint32_t psn);
 
 /* False: the first packet of its message has not come, or the message is forgotten. */

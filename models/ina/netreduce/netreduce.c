@@ -11,15 +11,15 @@
  * messages of aggregators that keep packets and add them up when all are there, so that packets
  * that come again change nothing and are answered (columns.h); all switches of the job's tree, with
  * one sum up and one down on each link between switches (netreduce_switch.c); rings beside each
- * other on the same hosts (section 3.4; what GPUs of a machine do among each other is not); memory
+ * other on the same hosts (section 3.4), without what GPUs of a machine do among each other; memory
  * of its own for each job, for its life (section 6); RoCE with go-back-N, PSNs of 24 bits and DCQCN
  * (transport/roce.h); headers of RoCEv2, and the INA header in the first packet of a message.
  *
- * Simplified: accelerators take a constant time, and links between them and their switches are as
- * fast as all that comes. Leaf switches pass on the header of a first packet so that others know
+ * Simplified: accelerators take a constant time, and links between them and their switches are fast
+ * enough for all that comes. Leaf switches pass on the header of a first packet so that others know
  * its connection (section 3.3); here they know it without a packet. Values are added as integers
  * that stand for them (exact.h). In a lossless network what an accelerator sends at once is charged
- * to the switch's memory once, as the sum is there once.
+ * to the switch's memory once, because the sum is there once.
  *
  * Left open by the paper, and our reading:
  * - "a gradient packet" frees the aggregator one window ahead (section 3.1): if any packet does,
@@ -43,7 +43,7 @@
  *   do what leaves do, towards switches. A switch may have both workers and switches below it:
  *   connections get their own packets, switches a sum;
  * - where switches only forward (`aggregation`), the next that adds above them takes the packets of
- *   the workers below, as it would those of its own. Results of connections go to where these end,
+ *   the workers below, like those of its own. Results of connections go to where these end,
  *   sums to the ports of the job's group;
  * - the window in section 3.2, N >= RTT x rate / message, is short by the time of a message:
  *   message m + N may go when all of m has come back, so N - 1 messages have to cover the round
@@ -163,6 +163,7 @@ static void begin(void *self)
 	struct netreduce *job = self;
 	struct netreduce_scheme *scheme = netreduce_scheme(job);
 
+	/* the array counts as full, so array_reserve() widens it */
 	while (scheme->results_capacity < job->base.spec.workers + job->base.tree.tree->node_count)
 		scheme->results =
 			array_reserve(scheme->results, scheme->results_capacity,

@@ -15,12 +15,12 @@
  *
  * of the job (ina.h). A tensor is padded to whole messages, equally many on each ring.
  *
- * A packet carries the number of its RoCE connection in `flow`, and its generation; in `seq` the
- * PSN (low 24 bits) and the number of its message. In the first packet of a message that number
- * stands for the INA header, and accelerators read it. In others it only serves to check what they
- * have found by PSN. Packets between switches belong to connection 0 of their ring, and have in
- * `child` 1 + the number of the switch that sent them among the inputs of the next; those of
- * workers have 0. */
+ * A packet carries the number of its RoCE connection in `flow`, and its generation. In `seq` it has
+ * the PSN (low 24 bits) and, above that, the number of its message. In the first packet of a
+ * message that number stands for the INA header, and accelerators read it. In others it only serves
+ * to check what they have found by PSN. Packets between switches belong to connection 0 of their
+ * ring, and have in `child` 1 + the number of the switch that sent them among the inputs of the
+ * next; those of workers have 0. */
 #ifndef INASIM_INA_NETREDUCE_NETREDUCE_H
 #define INASIM_INA_NETREDUCE_NETREDUCE_H
 
@@ -61,7 +61,7 @@ void netreduce_warn(const void *conf, const struct topology_conf *topology, uint
 const struct cc_ops *netreduce_control(const struct netreduce_conf *conf);
 const struct transport *netreduce_transport(const void *conf); /* fits collective_ops.transport */
 
-/* Memory of a job at a switch with so many workers and switches as inputs: sections 3.1 and 4. */
+/* Memory of a job at a switch with `rows` inputs, workers or switches: sections 3.1 and 4. */
 bytes netreduce_bytes(const struct netreduce_conf *conf, uint32_t rows);
 
 /* Fits collective_ops.refuses. */
@@ -80,9 +80,10 @@ bytes netreduce_window(const struct netreduce_conf *conf);
 
 /* --- a ring --- */
 
-/* The message of the packet asked for last: most packets are of the same, or begin the next. */
+/* The message of the packet asked for last: most packets belong to the same, or begin the next. */
 struct span {
-	uint64_t message, begin; /* its first packet, from 0 */
+	uint64_t message;
+	uint64_t begin; /* its first packet; the first of message 0 is 0 */
 };
 
 /* A worker on a ring: its connection to the next rank. Ranks are the numbers of workers. */
@@ -108,7 +109,7 @@ struct outlet {
 };
 
 /* A switch of the tree. Its results go to the workers among its inputs by outlets, and to the
- * switches among them by the ports of sums. One that passes has only the latter. */
+ * switches among them by the ports of sums. A switch that passes has only the ports of sums. */
 struct ring_node {
 	const struct tree_node *place;
 	struct accelerator *accelerator;
@@ -126,7 +127,7 @@ struct ring {
 	struct end *ends;
 	struct ring_node *nodes;      /* as those of the tree */
 	struct lookup_entry *entries; /* of the tables of all ends */
-	/* For runs that repeat themselves: of messages, and of `seq` in packets. */
+	/* For runs that repeat themselves: numbers of messages, and `seq` of packets. */
 	struct repeat_stream messages, stream;
 };
 
@@ -142,7 +143,7 @@ struct netreduce_scheme {
 	struct end **ends;   /* by connection; NULL when over: late packets find nobody */
 	size_t end_count, end_capacity;
 	struct accelerator *accelerators; /* by switch */
-	struct packet *results; /* scratch: those that leave together, at most so many in a job */
+	struct packet *results; /* scratch: packets that leave together, for the job with most */
 	size_t results_capacity;
 };
 
@@ -165,7 +166,7 @@ static inline struct end *netreduce_end(const struct netreduce_scheme *scheme,
 	return end && end->generation == packet->generation ? end : NULL;
 }
 
-/* Where the connection ends. */
+/* The worker at which the connection ends. */
 static inline struct end *netreduce_to(const struct end *from)
 {
 	const struct ring *ring = from->ring;
@@ -232,7 +233,7 @@ void accelerator_init(struct accelerator *accelerator, struct netreduce_scheme *
 		      uint32_t sw);
 void accelerator_release(struct accelerator *accelerator);
 
-/* `what`, but for `due`, is set: it leaves after the accelerator's latency. */
+/* *what leaves after the accelerator's latency. All of it but `due` is set. */
 void accelerator_send(struct accelerator *accelerator, const struct held *what);
 
 /* --- netreduce_repeat.c --- */

@@ -116,7 +116,7 @@ const char netreduce_too_large[] =
 	"\"memory\", or lower \"window\", \"message\" or \"rings\")";
 
 /* Placed as well as can be, a job has equally many workers below each of the lowest switches. Of
- * the GPUs of a machine one sends for all, and NICs have trees of their own. */
+ * the GPUs of a machine only one sends, and each of its NICs belongs to a tree of its own. */
 const char *netreduce_refuses(const void *self, const struct topology_conf *topology,
 			      const struct machine_conf *machine, uint32_t workers,
 			      uint32_t servers)

@@ -7,8 +7,8 @@
 
 #include <stdlib.h>
 
-/* The sum for each connection that ends below this switch, with that connection's header, and for
- * the switches below. */
+/* Sends the sum to each connection that ends below this switch, with that connection's header, and
+ * to the switches below. */
 static void send_results(const struct accelerator *a, const struct ring_node *node,
 			 const struct held *held)
 {
@@ -84,7 +84,7 @@ void accelerator_send(struct accelerator *a, const struct held *what)
 	held = &a->held[a->held_end & a->held_mask];
 	*held = *what;
 	held->due = sim->now + netreduce_conf(&a->scheme->base)->latency;
-	if (a->held_end++ == a->held_head)
+	if (a->held_end++ == a->held_head) /* none was held: the timer was not set */
 		timer_set(sim, &a->timer, held->due);
 }
 

@@ -60,7 +60,7 @@ void netreduce_repeat_packet(void *self, struct repeat *repeat, struct packet *p
 	struct end *end = netreduce_end(self, packet);
 	uint64_t message = packet->seq >> ROCE_PSN_BITS;
 
-	if (!end) { /* late: nobody waits for it */
+	if (!end) { /* its connection is over: nobody waits for it */
 		repeat_same(repeat, packet->seq);
 		repeat_same(repeat, packet->value);
 		return;
@@ -110,7 +110,7 @@ static void repeat_table(struct end *end, struct repeat *repeat)
 		if (!entry->next)
 			continue;
 		repeat_number(repeat, &entry->next, &end->ring->messages);
-		entry->psn = first_psn(end->ring, entry->next - 1);
+		entry->psn = first_psn(end->ring, entry->next - 1); /* changes only when moving */
 	}
 }
 
@@ -143,7 +143,7 @@ static void repeat_ring(struct ring *ring, struct repeat *repeat)
 	base = ring->ends[0].results - ring->ends[0].results % around;
 	from = ring->first + (base < around ? 0 : base - around) * length_of(ring);
 	to = ring->first + (base + 2 * around) * length_of(ring);
-	left = (((to >> ROCE_PSN_BITS) + 1) << ROCE_PSN_BITS) - to;
+	left = (((to >> ROCE_PSN_BITS) + 1) << ROCE_PSN_BITS) - to; /* packets until PSNs wrap */
 	if (from >> ROCE_PSN_BITS != to >> ROCE_PSN_BITS)
 		repeat_never(repeat);
 	ring->messages.base = base;
@@ -155,7 +155,7 @@ static void repeat_ring(struct ring *ring, struct repeat *repeat)
 
 static void repeat_end(struct end *end, struct repeat *repeat)
 {
-	uint64_t left = netreduce_messages(end) - end->posted;
+	uint64_t left = netreduce_messages(end) - end->posted; /* to post */
 
 	repeat_left(repeat, &left, 1);
 	repeat_number(repeat, &end->posted, &end->ring->messages);

@@ -1,9 +1,9 @@
 /* NetReduce at a switch (sections 3.1 to 3.3). What is modelled and what is not: netreduce.c.
  *
  * A switch next to workers finds the message of a packet by its PSN and keeps the packet. When the
- * packets of all its workers are there,
- * - and they are all of the job: each connection gets its own packet back, with the sum in it;
- * - else: their sum goes to the parent, once, which treats it as a worker's packet.
+ * packets of all its workers are there:
+ * - if these are all workers of the job, each connection gets its own packet back, with the sum;
+ * - else the sum goes to the parent, once. The parent treats it as a worker's packet.
  *
  * The root sends the whole sum down to all switches below it. Those next to workers make from it
  * the packets of all connections that end there. So a packet of a connection from rack to rack goes
@@ -11,15 +11,16 @@
  * more such parents.
  *
  * A packet that comes again finds the sum: its sender's successor lacks the result. A root that has
- * both as inputs answers the successor alone. Others send their sum up again, above which nobody
- * knows whose packet came again, and the successor may be in any rack: the result goes to all.
+ * both as inputs answers the successor alone. Other switches send their sum up again. Above them
+ * nobody knows whose packet came again, and the successor may be anywhere: the result goes to all.
  *
- * The column one window ahead is free when nobody can need it any more, because all have sent
- * packet `index` of message m. At the root a full column shows that. Elsewhere it shows it of the
- * workers below alone; there the result on its way down shows it of all. */
+ * The column one window ahead of message m is freed when all have sent packet `index` of m, because
+ * then nobody needs what that column holds (columns.h). At the root a full column shows this. A
+ * full column elsewhere shows it only of the workers below, so there the result on its way down
+ * decides. */
 #include "ina/netreduce/netreduce.h"
 
-/* Flags of a sum of several workers' packets: a mark, or a wish for an ACK, is for all of them. */
+/* Flags that a sum takes over from its packets: a mark, or a wish for an ACK, is for them all. */
 #define MERGED (PACKET_ECT | PACKET_CE | ROCE_ACK_REQUEST | PACKET_RETRANSMIT | NETREDUCE_FIRST)
 
 /* At a switch: the packet, and where it belongs. */
@@ -52,7 +53,7 @@ static void violated(const struct visit *visit, const char *what)
 
 /* --- sums --- */
 
-/* To the destination of a packet that came again. */
+/* Sends the sum to the destination of a packet that came again. */
 static void send_own(const struct visit *visit)
 {
 	struct held held = { .packet = *visit->packet,
@@ -65,7 +66,7 @@ static void send_own(const struct visit *visit)
 	accelerator_send(visit->node->accelerator, &held);
 }
 
-/* A sum for all connections of the ring: up, or from the root by way `down`. */
+/* Sends a sum for all connections of the ring: up or, from the root, by way `down`. */
 static void send_merged(const struct visit *visit, uint8_t flags, enum netreduce_way down)
 {
 	const struct column *column = &visit->node->columns.columns[visit->place.column];
@@ -95,9 +96,9 @@ static void complete(const struct visit *visit)
 	send_merged(visit, 0, NETREDUCE_RESULTS);
 }
 
-/* Where the root answers to all, and once a round trip ("repeats"): whether it has answered this
- * packet within the last one. If not, the caller does so now. The first result does not count as an
- * answer: it may have been lost. */
+/* Whether the root has answered this packet, to all workers, within the last round trip, and need
+ * not do so again ("repeats": "once"). If not, notes that the caller does so now. The first result
+ * does not count as an answer, because it may have been lost. */
 static bool is_answered(const struct visit *visit)
 {
 	const struct netreduce_scheme *scheme = visit->node->accelerator->scheme;

@@ -54,7 +54,7 @@ static uint64_t message_of(const struct ring *ring, struct span *span, uint64_t 
 	uint64_t length = (uint64_t)netreduce_conf(ring->job->base.scheme)->length;
 	uint64_t packet = number - ring->first;
 
-	if (packet - span->begin >= length) {
+	if (packet - span->begin >= length) { /* unsigned: also if it is before `begin` */
 		span->message = packet / length;
 		span->begin = span->message * length;
 	}

@@ -2,19 +2,19 @@
  * arXiv:1903.06701), section 5.3, "PS-stream" beside ps.c.
  *
  * Modelled: workers run SwitchML's worker side as it is, with the same packets, slots, versions and
- * timers. Slot i belongs to server i mod m, which runs the switch's side and sends n unicast copies
- * of each result. Loss is repaired as in SwitchML (algorithms 3 and 4; the paper's program repairs
- * none). Adding takes the host's reduction rate (reducer.h); a contribution that is there already
- * is not added, but answered at once, or dropped while the first one waits to be added. What a
- * worker on the server's own host sends and gets takes no network and no time.
+ * timers. Of m servers, server i mod m has slot i: it runs the switch's side, and sends n unicast
+ * copies of each result to the n workers. Loss is repaired as in SwitchML (algorithms 3 and 4; the
+ * paper's program repairs none). Adding takes the host's reduction rate (reducer.h); a contribution
+ * that is there already is not added, but answered at once, or dropped while the first one waits to
+ * be added. What a worker on the server's own host sends and gets takes no network and no time.
  *
  * Simplified: no CPU per packet, other than the reduction rate.
  *
  * Left open, and our reading: "uniformly sharded" is by slot, so that every tensor of m packets or
  * more is sharded. Slots by the rule are a multiple of m; if a user gives another number, some
  * servers have one slot more than others, and with it more of every tensor. Copies go to the
- * workers in turn, from number (server mod n) on. There is no congestion control: n s / m packets
- * at most meet at a server's port.
+ * workers in turn, from number (server mod n) on. There is no congestion control: with s slots, at
+ * most n s / m packets meet at a server's port.
  *
  * This file stands here, and not among the schemes on hosts (models/collective): it is SwitchML's
  * worker and SwitchML's switch, without the switch. */
@@ -36,7 +36,7 @@ struct ps_server {
 	uint32_t number, host;
 	struct tree_node place; /* a root whose children are the workers; ports are their numbers */
 	struct node node;
-	/* As node.seen, but those that wait to be added are in, too; NULL: adding takes no time. */
+	/* node.seen and the contributions that wait to be added; NULL: adding takes no time. */
 	uint64_t *arrived;
 	struct adding adding;
 	struct outbox outbox;
@@ -68,7 +68,7 @@ static void send_copy(struct ps_server *server, const struct packet *packet, uin
 		switchml_worker_result(switchml_worker(job, w), packet);
 		return;
 	}
-	copy.kind = PACKET_DATA; /* of one that was handed over it is still PACKET_AGGREGATION */
+	copy.kind = PACKET_DATA; /* a packet that was handed over is still PACKET_AGGREGATION */
 	packet_set_route(&copy, &pair_of(job, w, server->number)->down);
 	outbox_send(&server->outbox, &copy);
 }
@@ -280,7 +280,7 @@ static sim_time time_to_cover(sim_time trip, sim_time wait, uint64_t n, uint64_t
 	return busy > trip ? busy : trip;
 }
 
-/* The same number at each of m servers. */
+/* Raises the slots to the same number at each of m servers, if a packet can name so many. */
 static uint32_t shared_evenly(uint64_t slots, uint32_t m)
 {
 	uint32_t most = SWITCHML_SLOTS_MAX / m * m;
@@ -348,7 +348,7 @@ static void open_server(struct switchml *job, uint32_t q)
 	server->job = job;
 	server->number = q;
 	server->host = job->base.spec.server_hosts[q];
-	/* switchml_switch.c names the node hosts + sw: this host */
+	/* switchml_switch.c reports violations at node hosts + sw: that has to be this host */
 	server->place = (struct tree_node){ .sw = server->host - env->topo->net.hosts,
 					    .parent = TREE_NONE,
 					    .children = job->base.spec.workers,

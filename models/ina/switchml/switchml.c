@@ -10,9 +10,9 @@
  * doubling and adaptive timeouts (rto.h).
  *
  * Where switches only forward (`aggregation`), the next that adds above them takes the packets of
- * the workers below: our composition, as in section 6 all switches add. Those that forward copy
- * results to the ports of the job's group, as any switch does, and send a repair on to whom it is
- * addressed.
+ * the workers below. This composition is ours: in section 6 all switches add. Switches that forward
+ * copy results to the ports of the job's group, as any switch does, and send a repair on to whom it
+ * is addressed.
  *
  * Simplified: packets are processed in the switch's constant latency. Scaling and conversion on
  * hosts take no time, nor does the public code's exchange of exponents (one more window of packets
@@ -28,7 +28,7 @@
  * - section 6 sketches recovery above the leaf: a switch that gets a duplicate sends its partial
  *   sum up again, or the stored result down;
  * - messages of several packets (format rdma) are described for one switch. A switch that misses a
- *   packet discards the rest, as only the first names the slot, and a worker drops what does not
+ *   packet discards the rest, because only the first names the slot. A worker drops what does not
  *   follow in order. Between switches each packet names its slot: a switch sends again what it has,
  *   which need not be whole messages;
  * - a timeout that follows the round trip (section 6) must know which sums have waited for
@@ -140,7 +140,9 @@ static struct collective_actual fewer_slots(const struct switchml_conf *conf, ui
 {
 	if (conf->slots_form == SLOTS_NUMBER || slots >= wanted)
 		return (struct collective_actual){ 0 };
-	return (struct collective_actual){ NULL, "memory", "slots", slots, wanted };
+	return (struct collective_actual){
+		.key = "memory", .what = "slots", .has = slots, .of = wanted
+	};
 }
 
 static struct collective_actual
@@ -274,6 +276,7 @@ static void plan(void *self, struct stream_plan *plan)
 	for (uint32_t p = 0; p < format->message; p++)
 		frames += switchml_frame(format, p);
 	packets = &plan->streams[0].packets; /* of whole messages, to which tensors are padded */
+	/* ina_plan_tree() takes all packets to be as large as the first */
 	packets->overhead =
 		packets->overhead * format->message - (largest * format->message - frames);
 	packets->payload *= format->message;

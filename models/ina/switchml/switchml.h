@@ -8,8 +8,8 @@
  *   ps_stream.c        the same packets to hosts that do the switch's work
  *
  * Chunk g of the whole stream of tensors of a job uses slot g mod s in version floor(g / s) mod 2,
- * at all workers and switches. Where packets are sent in messages of m, a message uses m slots from
- * a multiple of m on, which go on together. */
+ * at all workers and switches. A message of m packets uses m slots, from a multiple of m on, which
+ * move on to their next chunks together. */
 #ifndef INASIM_INA_SWITCHML_SWITCHML_H
 #define INASIM_INA_SWITCHML_SWITCHML_H
 
@@ -53,7 +53,7 @@ struct switchml_format {
 	int64_t elements, header; /* header: all bytes of a frame besides the elements */
 	int64_t switch_elements;  /* that the switch adds and keeps */
 	uint32_t message;         /* packets of a message */
-	bool rdma;                /* its first and last packets have more headers */
+	bool rdma;                /* the first and last packets of a message have more headers */
 };
 
 /* --- at switches --- */
@@ -81,7 +81,7 @@ struct node {
 	uint64_t *seen;     /* [(2 * slot + version) * words], a bit per input */
 	uint32_t words;
 	/* Where hosts send messages of several packets, [slot / message * inputs + input]: which
-	 * packet of the message may come next; SWITCHML_GAP: only the first of one;
+	 * packet of the message may come next. SWITCHML_GAP: only the first, as one was missing;
 	 * SWITCHML_ALONE: any, as the child is a switch. */
 	uint8_t *next;
 };
@@ -102,8 +102,8 @@ struct worker_slot {
 	uint8_t state;                /* enum worker_slot_state */
 	uint8_t version;              /* of `chunk` */
 	bool again;                   /* sent twice: its round trip is no sample */
-	bool late;   /* the last result came by repair: others sent for `chunk` long ago */
-	bool held;   /* its result has come, but not yet all of the message in order */
+	bool late;   /* the last result came by repair: others sent their `chunk` long ago */
+	bool held;   /* its result has come, but not yet all results of the message in order */
 	uint8_t got; /* in the first slot of a message: packets of the result that came in order */
 };
 
@@ -118,7 +118,7 @@ struct worker {
 	struct worker_slot *slots;
 	struct worker_list ready; /* in the order of sending */
 	struct worker_list sent;  /* oldest first, so next to expire first */
-	uint16_t child;           /* its number among the inputs of the next node that adds */
+	uint16_t child;           /* the worker's number among the inputs of the next adding node */
 	struct rto rto;
 	struct alarm alarm; /* for the oldest in `sent` */
 	uint64_t overtaken; /* results that came before an expired packet could leave again */
@@ -154,7 +154,8 @@ static inline struct worker *switchml_worker(const struct switchml *job, uint32_
 extern const struct conf_table switchml_table,
 	ps_stream_table; /* named by collective/schemes.c, too */
 
-/* RDMA: bytes that the first packet of a message has more (RETH), and the last (immediate data). */
+/* Further header bytes of the first packet of an RDMA message (RETH) and of the last (immediate
+ * data). */
 #define SWITCHML_FIRST_HEADER 16
 #define SWITCHML_LAST_HEADER  4
 
@@ -203,17 +204,17 @@ void ps_stream_address(const struct worker *worker, struct packet *packet);
 
 /* Makes a node's slots, empty. Workers below send messages of `message` packets. */
 void switchml_node_init(struct node *node, uint32_t slots, uint32_t message);
-/* This child does not, as it is a switch. */
+/* This child of the node sends no messages, because it is a switch. */
 void switchml_child_sends_alone(struct node *node, uint32_t child, uint32_t slots,
 				uint32_t message);
 void switchml_node_release(struct node *node);
 
-/* Has the child that sent the packet contributed to its slot and version? `seen` has `words` words
- * of bits for each, at [(2 * slot + version) * words]. */
+/* Has the child that sent the packet contributed to the packet's slot and version? `seen` has
+ * `words` words of bits for each slot and version, at [(2 * slot + version) * words]. */
 bool switchml_seen(const uint64_t *seen, uint32_t words, const struct packet *packet);
 
-/* Notes that it has contributed to this version. So it has the result that the other version keeps,
- * and its bit there is cleared. */
+/* Notes that the child has contributed to this version of the slot. A child that does so has the
+ * result that the other version keeps, so its bit there is cleared. */
 void switchml_mark(uint64_t *seen, uint32_t words, const struct packet *packet);
 
 /* A contribution on its way up, or a result on its way down, has reached a switch. */

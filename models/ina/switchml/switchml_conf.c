@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+/* elements, header, switch_elements, message */
 static const struct switchml_format formats[] = {
 	[FORMAT_S19] = { 32, 52, 32, 1 }, /* section 3.4: 180 bytes */
 	/* section 5.5: 1516 bytes, "just the first 32 elements" */
@@ -89,12 +90,12 @@ static const struct conf_row switchml_rows[] = {
 	{ 0 },
 };
 /* ps_stream has the rows from "slots" on: no memory of switches, and no messages. */
-#define ROWS_OF_MEMORY 5
+#define ROWS_BEFORE_SLOTS 5
 
 const struct conf_table switchml_table = { "switchml", switchml_rows, sizeof(struct switchml_conf),
 					   "SwitchML with loss recovery." };
 
-const struct conf_table ps_stream_table = { "ps_stream", switchml_rows + ROWS_OF_MEMORY,
+const struct conf_table ps_stream_table = { "ps_stream", switchml_rows + ROWS_BEFORE_SLOTS,
 					    sizeof(struct switchml_conf),
 					    "Parameter servers with SwitchML's packets." };
 

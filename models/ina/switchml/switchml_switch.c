@@ -152,6 +152,7 @@ static void contribution(struct switchml *job, struct node *node, const struct p
 		return;
 	}
 	switchml_mark(node->seen, node->words, packet);
+	/* all had contributed, so this begins the slot's next chunk */
 	if (slot->count == node->base.place->inputs) {
 		slot->chunk += SWITCHML_VERSIONS * (uint64_t)job->slots;
 		slot->count = 0;
@@ -190,7 +191,7 @@ static void result(struct switchml *job, struct node *node, const struct packet 
 	slot->value = packet->value;
 	slot->state = SLOT_DONE;
 	ina_send_down(actions, &node->base, packet);
-	actions->send[0].packet.input = 0;
+	actions->send[0].packet.input = 0; /* it may have been a repair for this switch alone */
 }
 
 /* At a switch that only forwards. A result that repairs a loss is addressed to whoever asked. */

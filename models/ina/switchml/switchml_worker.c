@@ -140,7 +140,7 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 	(void)entity;
 	while ((i = worker->sent.first) != SWITCHML_NONE &&
 	       worker->slots[i].sent + worker->rto.timeout <= sim->now) {
-		newest = worker->slots[i].sent; /* oldest first */
+		newest = worker->slots[i].sent; /* the list has the oldest first */
 		expired += expire_message(worker, i);
 	}
 	worker->base.job->stats.timeouts += expired;
@@ -159,7 +159,7 @@ void switchml_contribute(void *self, uint64_t first, uint64_t chunks)
 	struct worker *worker = self;
 	uint32_t slots = switchml_of(worker)->slots;
 
-	/* an idle slot waits for the lowest of its chunks that was missing, so for g */
+	/* an idle slot waits for the first of its chunks that had not been handed over: for g */
 	for (uint64_t g = first; g < first + chunks && g < first + slots; g++)
 		if (worker->slots[g % slots].state == WORKER_SLOT_IDLE)
 			make_ready(worker, (uint32_t)(g % slots), WORKER_SLOT_READY);
@@ -195,8 +195,8 @@ static inline void advance(struct worker *worker, uint32_t i, uint8_t flags)
 		make_ready(worker, i, WORKER_SLOT_READY);
 }
 
-/* Packets of a message come in order; if not, the connection drops them up to the first packet of a
- * message. The slots of a message go on together. */
+/* Packets of a message have to come in order. When one is missing, the connection drops what
+ * follows, up to the first packet of a message. The slots of a message move on together. */
 static __attribute__((noinline)) void result_of_message(struct worker *worker,
 							const struct packet *packet)
 {
