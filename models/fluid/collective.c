@@ -8,10 +8,13 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Sets the keys of jobs' routes apart from those of flows, which are numbers from 0 on. */
+#define KEY_OF_JOB (UINT64_C(1) << 56)
+
 struct tensor {
 	bytes size;
-	uint32_t given; /* by so many workers */
-	sim_time due;   /* when all workers hold it; known once it has left */
+	uint32_t given; /* workers that have handed it over */
+	sim_time due;   /* when all workers hold it; known once its last stream has ended */
 };
 
 struct stream {
@@ -24,21 +27,21 @@ struct stream {
 
 /* Tensors by number:
  *
- *     held by all ... | on their way ... | streams run ... | to be handed over by some
+ *     held by all ... | on their way ... | streams run ... | some workers have yet to hand over
  *                   held               left             ready            count */
 struct instance {
 	struct fluid_scheme *scheme;
 	struct collective_job job;
-	void *admitted;
+	void *admitted; /* what plan() returned */
 	struct stream_plan plan;
 	struct stream *streams;
 	struct tensor *tensors; /* ring of those from `held` to `count` */
 	uint64_t mask;
 	uint64_t held, left, ready, count;
 	struct plan_ramp ramp; /* of the windows, now */
-	sim_time begin;        /* no stream begins before, as windows grow */
+	sim_time begin;        /* no stream begins before this: windows still grow */
 	sim_time due;          /* of the last tensor that has left */
-	uint64_t *contributed; /* by worker */
+	uint64_t *contributed; /* by worker: tensors that it has handed over */
 	struct timer timer;    /* for `begin`, or for the next tensor that is due */
 };
 
@@ -74,7 +77,7 @@ static void start_ready(struct instance *instance)
 		if (stream->busy || stream->next >= instance->ready)
 			continue;
 		if (instance->plan.in_turn && stream->next > instance->held)
-			continue;
+			continue; /* some worker lacks the tensor before */
 		stream->busy = true;
 		fluid_start(instance->scheme->fluid, stream->route,
 			    plan_wire_bytes(&stream->plan->packets, tensor->size));
@@ -131,12 +134,12 @@ static void on_due(struct sim *sim, uint32_t entity, void *owner)
 
 /* --- tensors --- */
 
-/* Delays a tensor that is ready by what it loses while windows grow. */
+/* A tensor is ready, but takes longer while windows grow: delays it by the time lost. */
 static void ramp_up(struct instance *instance, bytes size)
 {
 	sim_time now = instance->scheme->sim->now, lost;
 
-	if (instance->held == instance->ready)
+	if (instance->held == instance->ready) /* nothing is under way */
 		plan_ramp_rest(&instance->ramp);
 	lost = plan_ramp_tensor(&instance->plan, &instance->ramp, size);
 	if (!lost)
@@ -183,7 +186,7 @@ static void open_streams(struct instance *instance)
 		path.cap = share ? plan->cap : idle[i];
 		stream->route = fluid_route_add(
 			fluid, &path,
-			UINT64_C(1) << 56 | (uint64_t)instance->job.number << FLUID_KEY_BITS | i,
+			KEY_OF_JOB | (uint64_t)instance->job.number << FLUID_KEY_BITS | i,
 			on_stream_ended, stream);
 	}
 	free(idle);

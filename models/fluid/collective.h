@@ -12,7 +12,7 @@
 #include "collective/collective.h"
 #include "fluid/fluid.h"
 
-/* A scheme as fluid: `scheme` has been opened by `ops`, which has plan(). Nothing is owned. */
+/* A scheme that runs as fluid: `ops`, which has plan(), has opened `scheme`. Owns nothing. */
 struct fluid_scheme {
 	struct fluid *fluid;
 	struct sim *sim;
@@ -21,8 +21,8 @@ struct fluid_scheme {
 	void *scheme;
 };
 
-/* Used by jobs instead of `ops`; start() takes a struct fluid_scheme. Has only the members that a
- * running job calls. */
+/* What jobs call instead of `ops`; start() takes a struct fluid_scheme. It has only the members
+ * that a running job calls. */
 extern const struct collective_ops fluid_collective;
 
 #endif

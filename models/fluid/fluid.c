@@ -10,6 +10,13 @@
 
 #define NOWHERE UINT32_MAX
 
+/* Numbers of the two timers in their classes. Wires and the engine's looks have others. */
+#define KEY_NEXT    (UINT64_C(1) << 40)
+#define KEY_CHANGED (UINT64_C(1) << 41)
+
+/* What the digest has of an end, where it has `links_hash` of a begin. */
+#define DIGEST_END 1
+
 /* A route and the transfer that is under way on it. */
 struct transfer {
 	struct fluid_route route;
@@ -18,8 +25,9 @@ struct transfer {
 	uint32_t place; /* in the platform; NOWHERE = the platform does not have the route */
 	bool active;
 	double bytes;
-	double remaining, rate; /* bytes, and bytes per second, since the last change */
-	sim_time end;           /* at this rate */
+	double remaining; /* bytes, at `changed_at` */
+	double rate;      /* bytes per second, since then */
+	sim_time end;     /* at this rate */
 };
 
 /* Rates change when a transfer begins, ends or is broken off, and when capacities change. They are
@@ -32,22 +40,23 @@ struct fluid {
 	double *carried_now;        /* what fluid_all_carried() returns */
 	struct transfer *transfers; /* by number of their route */
 	size_t count, room;
-	uint32_t *idle; /* numbers for reuse */
+	uint32_t *idle; /* numbers of removed routes, for reuse */
 	size_t idle_count, idle_room;
-	size_t active;
-	sim_time changed_at;
-	struct timer changed; /* at the end of the instant */
-	struct timer next;    /* the next end */
+	size_t active;        /* transfers under way */
+	sim_time changed_at;  /* the last change of rates */
+	struct timer changed; /* at the end of that instant: finds the new rates */
+	struct timer next;    /* when the next transfer ends */
 	double *progress;     /* what fluid_progress() returns */
 	bool stopped;
 	/* For transfers that share: */
 	struct solver *solver; /* NULL = they do not */
 	struct platform platform;
-	bool outdated;     /* the platform lacks a busy route, or has old capacities */
-	bool told;         /* the solver has the platform */
-	uint32_t *numbers; /* of the platform's routes; NOWHERE = removed since */
-	const struct fluid_route **busy;
-	double *values; /* shares, then rates */
+	bool outdated; /* the platform lacks a busy route, or has old capacities */
+	bool told;     /* the solver has the platform */
+	/* By place in the platform: */
+	uint32_t *numbers;               /* of the route; NOWHERE = removed since */
+	const struct fluid_route **busy; /* NULL = idle */
+	double *values;                  /* the shares of all, then the rates of all */
 };
 
 static void fail(struct fluid *fluid)
@@ -97,7 +106,7 @@ static bool ask_solver(struct fluid *fluid)
 			fluid->busy[p] = &fluid->transfers[number].route;
 	}
 	if (!platform_shares(platform, fluid->busy, fluid->links.nics, share))
-		return true;
+		return true; /* none slows another down: the rates from find_rates() hold */
 	fluid->told = true;
 	if (!solver_rates(fluid->solver, platform, fresh, share, rate))
 		return false;
@@ -107,6 +116,7 @@ static bool ask_solver(struct fluid *fluid)
 	return true;
 }
 
+/* Routes run as if alone, except those that others may slow down. False if the solver is gone. */
 static bool find_rates(struct fluid *fluid)
 {
 	for (size_t i = 0; i < fluid->count; i++)
@@ -158,7 +168,8 @@ static double remaining_now(const struct fluid *fluid, const struct transfer *tr
 	return fmax(transfer->remaining - transfer->rate * passed, 0);
 }
 
-/* Rates change now: settles what has been carried so far; the end of the instant finds new ones. */
+/* Rates change now: notes what has been carried so far. The new ones are found at the instant's
+ * end. */
 static void change(struct fluid *fluid)
 {
 	struct sim *sim = fluid->sim;
@@ -195,7 +206,7 @@ static void on_next_end(struct sim *sim, uint32_t entity, void *owner)
 			continue;
 		transfer->active = false;
 		credit(fluid->carried, &transfer->route, transfer->bytes);
-		sim_digest(sim, transfer->route.key, 1);
+		sim_digest(sim, transfer->route.key, DIGEST_END);
 		ended[count++] = i;
 	}
 	fluid->active -= count;
@@ -215,7 +226,7 @@ void fluid_start(struct fluid *fluid, uint32_t number, double size)
 	transfer->end = SIM_TIME_MAX; /* not known yet */
 	fluid->active++;
 	fluid->outdated |= transfer->place == NOWHERE;
-	sim_digest(fluid->sim, transfer->route.key, transfer->route.way);
+	sim_digest(fluid->sim, transfer->route.key, transfer->route.links_hash);
 }
 
 static void find_alone(const struct fluid *fluid, struct fluid_route *route)
@@ -254,7 +265,7 @@ uint32_t fluid_route_add(struct fluid *fluid, const struct plan_stream *stream, 
 		memcpy(links, stream->links, stream->count * sizeof(*links));
 	plan_merge(links, &route->stream.count);
 	for (size_t i = 0; i < route->stream.count; i++)
-		route->way += hash_pair(links[i].link, links[i].weight);
+		route->links_hash += hash_pair(links[i].link, links[i].weight);
 	find_alone(fluid, route);
 	return number;
 }
@@ -358,12 +369,12 @@ struct fluid *fluid_open(struct sim *sim, struct checks *checks, const double *c
 	fluid->carried = xcalloc(links, sizeof(*fluid->carried));
 	fluid->carried_now = xcalloc(links, sizeof(*fluid->carried));
 	memcpy(fluid->links.capacity, capacity, links * sizeof(*capacity));
-	timer_open(sim, &fluid->next, SIM_ARRIVAL, sim_key(SIM_ARRIVAL, UINT64_C(1) << 40),
-		   on_next_end, fluid);
+	timer_open(sim, &fluid->next, SIM_ARRIVAL, sim_key(SIM_ARRIVAL, KEY_NEXT), on_next_end,
+		   fluid);
 	sim_name(sim, on_next_end, "a fluid transfer ends");
 	/* the last class of events: everything else of the instant has happened */
-	timer_open(sim, &fluid->changed, SIM_SAMPLE, sim_key(SIM_SAMPLE, UINT64_C(1) << 41),
-		   on_changed, fluid);
+	timer_open(sim, &fluid->changed, SIM_SAMPLE, sim_key(SIM_SAMPLE, KEY_CHANGED), on_changed,
+		   fluid);
 	sim_name(sim, on_changed, "fluid rates change");
 	return fluid;
 }

@@ -15,7 +15,7 @@
 #include "collective/plan.h"
 #include "core/sim.h"
 
-#define FLUID_KEY_BITS 16
+#define FLUID_KEY_BITS 16 /* of a key: they alone differ among routes of one sender */
 
 struct fluid;
 
@@ -32,10 +32,11 @@ double fluid_stop(struct fluid *fluid);
 /* Adds a route, which exists until it is removed. Copies links, cap and shares of the stream. A
  * link may be listed several times; weights add up. The cap may be INFINITY if there are links.
  * `key` names the route in the digest. Routes whose keys differ only in the last FLUID_KEY_BITS
- * take turns at NICs as one sender. ended() is called from an event and may start transfers. */
+ * bits take turns at NICs as one sender.
+ * ended() is called from an event and may start transfers. */
 uint32_t fluid_route_add(struct fluid *fluid, const struct plan_stream *stream, uint64_t key,
 			 void (*ended)(void *owner, uint32_t route), void *owner);
-/* Breaks off a transfer that is under way. */
+/* Breaks off the route's transfer if one is under way. */
 void fluid_route_remove(struct fluid *fluid, uint32_t route);
 
 /* Changes who is told when a transfer of the route ends. */

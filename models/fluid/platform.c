@@ -20,8 +20,8 @@ struct meeting {
 	double capacity;
 };
 
-/* Lists the uses of all links, link by link (a counting sort). `end` comes with a 0 for each link
- * and leaves with the end of its uses. */
+/* Lists the uses of all links, link by link (a counting sort). `end[l]` is 0 at first; it becomes
+ * the index behind the last use of link l. */
 static void group_by_link(struct platform *platform, const struct fluid_route *const *routes,
 			  size_t *end, size_t links)
 {
@@ -33,7 +33,7 @@ static void group_by_link(struct platform *platform, const struct fluid_route *c
 	for (size_t l = 0; l < links; l++) {
 		size_t here = end[l];
 
-		end[l] = total;
+		end[l] = total; /* its first use; the next loop moves this on to the end */
 		total += here;
 		platform->meeting_count += here > 1;
 	}
@@ -64,7 +64,7 @@ static void find_meetings(struct platform *platform, const struct fluid_route *c
 
 /* --- shares --- */
 
-/* Whether its busy routes could fill a link, each at the rate that it has alone. */
+/* Could the busy routes of a link fill it, each at the rate that it has alone? */
 static bool may_be_full(const struct platform *platform, const struct meeting *meeting,
 			const struct fluid_route *const *busy)
 {
@@ -79,9 +79,10 @@ static bool may_be_full(const struct platform *platform, const struct meeting *m
 	return max > meeting->capacity;
 }
 
-/* The shares of windows that heed no marks beside streams that do. The streams get what the windows
- * leave of the link, but at least what their smallest windows take. A window that meets streams at
- * several links has its share from the link where it meets most of them: no other link stops it. */
+/* At a link where windows that heed no marks meet streams that do: the shares of these windows. The
+ * streams get what the windows leave of the link, but at least what their smallest windows take. A
+ * window that meets such streams at several links gets the largest of its shares: the link where it
+ * meets most of them decides. */
 static void share_queue(const struct platform *platform, const struct meeting *meeting,
 			const struct fluid_route *const *busy, double *share)
 {
@@ -96,7 +97,9 @@ static void share_queue(const struct platform *platform, const struct meeting *m
 		else if (route)
 			heeding += uses[i].weight * route->stream.share;
 	}
-	for (size_t i = 0; i < meeting->count && windows > 0 && heeding > 0; i++) {
+	if (windows <= 0 || heeding <= 0)
+		return;
+	for (size_t i = 0; i < meeting->count; i++) {
 		const struct fluid_route *route = busy[uses[i].route];
 		double left;
 
@@ -133,8 +136,9 @@ static void find_senders(const struct platform *platform, const struct meeting *
 	}
 }
 
-/* Beside TCP, which fills the queues of switches, a window that heeds no marks has most of its
- * packets there and misses some of its turns at the NIC: the smaller share counts. */
+/* The shares of senders that take turns at a NIC. TCP fills the queues of switches. Beside it a
+ * window that heeds no marks has most of its packets in these queues and misses some of its turns:
+ * it gets its turn or its share in the queues, whichever is smaller. */
 static void share_nic(const struct platform *platform, const struct meeting *nic,
 		      const struct fluid_route *const *busy, const double *share, double *turns)
 {
@@ -156,7 +160,8 @@ static void share_nic(const struct platform *platform, const struct meeting *nic
 static void find_shares(const struct platform *platform, const struct fluid_route *const *busy,
 			size_t nics, double *share)
 {
-	double *turns = xcalloc(platform->routes, sizeof(*turns)); /* INFINITY: no NIC has any */
+	double *turns =
+		xcalloc(platform->routes, sizeof(*turns)); /* INFINITY: the route takes none */
 
 	for (uint32_t r = 0; r < platform->routes; r++) {
 		share[r] = busy[r] ? busy[r]->stream.share : 0;
@@ -164,6 +169,7 @@ static void find_shares(const struct platform *platform, const struct fluid_rout
 	}
 	for (size_t m = 0; m < platform->meeting_count; m++)
 		share_queue(platform, &platform->meetings[m], busy, share);
+	/* meetings are in the order of their links, NICs first */
 	for (size_t m = 0; m < platform->meeting_count && platform->meetings[m].link < nics; m++)
 		share_nic(platform, &platform->meetings[m], busy, share, turns);
 	for (uint32_t r = 0; r < platform->routes; r++)
@@ -225,6 +231,7 @@ static void write_route(FILE *to, const struct platform *platform, uint32_t numb
 		"<route src=\"a%" PRIu32 "\" dst=\"b%" PRIu32
 		"\" symmetrical=\"NO\"><link_ctn id=\"c%" PRIu32 "\"/>",
 		number / platform->side, number % platform->side, number);
+	/* a link of weight 2 is listed twice */
 	for (size_t i = 0; i < stream->count; i++)
 		for (uint32_t w = 0; written[stream->links[i].link] && w < stream->links[i].weight;
 		     w++)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #define ELEMENT_BITS 32
+#define ROUNDING     1e-9 /* a whole quotient stays what it is, however doubles round it */
 
 static uint64_t log2_up(uint64_t n)
 {
@@ -56,6 +57,7 @@ sim_time formula_machine_reduce(const struct formula_machine *machine, bytes siz
 			    size);
 }
 
+/* A shared link carries the bytes once in the scatter, and n times in the all-gather. */
 sim_time formula_machine_broadcast(const struct formula_machine *machine, bytes size)
 {
 	return machine_time(machine, log2_up(machine->n) + machine->n - 1,
@@ -107,7 +109,7 @@ static sim_time ps_of(double seconds)
 
 GIVES(bandwidth_delay, (x->rate * x->round_trip) / 8)
 GIVES(window_rate, fmin(x->rate, 8 * x->window / x->round_trip))
-GIVES(pool_slots_least, ceil(bandwidth_delay(x) / x->frame - 1e-9))
+GIVES(pool_slots_least, ceil(bandwidth_delay(x) / x->frame - ROUNDING))
 GIVES(pool_slots, (double)formula_pool_slots((bps)x->rate, (uint32_t)x->frame, ps_of(x->round_trip),
 					     UINT64_C(1) << 31))
 GIVES(pool_in_flight, (x->slots * x->frame))
@@ -118,7 +120,7 @@ GIVES(pool_element_rate, (x->slots * x->elements) / pool_round_trip(x))
 /* How many chunks of the tensor each slot takes, one after the other. */
 static double pool_turns(const struct formula_inputs *x)
 {
-	return ceil(8 * x->bytes / ELEMENT_BITS / (x->elements * x->slots) - 1e-9);
+	return ceil(8 * x->bytes / ELEMENT_BITS / (x->elements * x->slots) - ROUNDING);
 }
 
 GIVES(pool_time, pool_turns(x) * pool_round_trip(x))
@@ -151,8 +153,9 @@ static double machines(const struct formula_inputs *x)
 
 static struct formula_machine machine_of(const struct formula_inputs *x)
 {
-	return (struct formula_machine){ (uint64_t)x->per_machine, ps_of(x->alpha), (bps)x->intra,
-					 false };
+	return (struct formula_machine){ .n = (uint64_t)x->per_machine,
+					 .alpha = ps_of(x->alpha),
+					 .rate = (bps)x->intra };
 }
 
 #define STAGE(name)                                                                                \
@@ -191,17 +194,18 @@ GIVES(all_gather, one_half(x))
 GIVES(all_to_all, one_half(x))
 GIVES(pipeline_time, (1 + (x->stages - 1) / x->microbatches) * x->compute)
 
-/* If n is no power of two, pairs fold to one rank before, so that a power of two is left, and
- * unfold after. */
+/* If n is no power of two, some ranks first send their gradients to a partner, so that a power of
+ * two is left; at the end the partners send them the sums. */
 static double halving_doubling(const struct formula_inputs *x)
 {
-	double levels = floor(log2(x->workers)), even = exp2(levels), odd = x->workers > even;
+	double levels = floor(log2(x->workers)), left = exp2(levels), folds = x->workers > left;
 
-	return 2 * (levels + odd) * x->alpha + (ring_share(even) + 2 * odd) * over(x, x->rate);
+	return 2 * (levels + folds) * x->alpha + (ring_share(left) + 2 * folds) * over(x, x->rate);
 }
 
-/* The busiest rank sends 2 M and receives 2 M: each tree has half the data, and it has a parent and
- * two children in one, a parent in the other. The first chunk goes up a tree and down again. */
+/* The busiest rank sends 2 M and receives 2 M: each tree has half the data, and this rank has a
+ * parent and two children in one tree, and a parent in the other. The first chunk goes up a tree
+ * and down again. */
 static double double_tree(const struct formula_inputs *x)
 {
 	double steps = 2 * ceil(log2(x->workers)), chunk = fmin(x->chunk, x->bytes / 2);

@@ -31,14 +31,14 @@ struct formula_inputs {
 	double bound, factor;
 };
 
-/* FORMULA_OCTETS: bytes of a packet, with or without a unit. */
+/* What an input is; FORMULA_COUNT and FORMULA_OCTETS are whole numbers. */
 enum formula_kind {
 	FORMULA_TIME,
-	FORMULA_SIZE,
+	FORMULA_SIZE, /* bytes; users give a unit */
 	FORMULA_RATE,
 	FORMULA_COUNT,
 	FORMULA_REAL,
-	FORMULA_OCTETS
+	FORMULA_OCTETS /* bytes of a packet; users may leave the unit out */
 };
 
 /* An input: its place in struct formula_inputs, and its range. */
@@ -51,7 +51,7 @@ struct formula_input {
 	const char *help;
 };
 
-#define FORMULA_INPUTS 8
+#define FORMULA_INPUTS 8 /* at most */
 
 struct formula {
 	const char *name;
@@ -62,7 +62,7 @@ struct formula {
 	double (*value)(const struct formula_inputs *x);
 };
 
-/* Behind the last there is one without a name. */
+/* Both tables end with an entry without a name. */
 extern const struct formula formula_table[];
 extern const struct formula_input formula_input_table[];
 
@@ -75,8 +75,9 @@ double *formula_place(struct formula_inputs *x, const struct formula_input *inpu
 
 /* --- for the simulator --- */
 
-/* Slots that keep a link busy: ceil(rate x round trip / frame), up to the next power of two, at
- * most `max` (SwitchML section 3.6; as there, a frame is without preamble and gap). */
+/* Slots that keep a link busy: ceil(rate x round trip / frame), rounded up to a power of two, at
+ * most `max`, which is one, too (SwitchML section 3.6; as there, a frame is without preamble and
+ * gap). */
 uint64_t formula_pool_slots(bps rate, uint32_t frame, sim_time round_trip, uint64_t max);
 
 /* PANAMA equation 3, plus a fixed pipeline: (S/W - 1) / f + L_a x ceil(log2 N) + fixed. `bus` is W
@@ -84,13 +85,14 @@ uint64_t formula_pool_slots(bps rate, uint32_t frame, sim_time round_trip, uint6
 sim_time formula_panama_latency(uint32_t frame, uint64_t bus, sim_time cycle, sim_time adder,
 				uint32_t ports, sim_time fixed);
 
-/* The `n` GPUs of a machine, for the stages of NetReduce's appendix A. Each GPU has a link of its
- * own, or all share one. Size M, rate B. */
+/* The `n` GPUs of a machine, for the stages of NetReduce's appendix A. The formulas have M for the
+ * size and B for the rate. They hold where each GPU has a link of its own; a shared link carries
+ * the bytes of all (formulas.c). */
 struct formula_machine {
 	uint64_t n;
 	sim_time alpha;
 	bps rate;
-	bool shared;
+	bool shared; /* the GPUs share one link */
 };
 /* A reduce-scatter or an all-gather: (n - 1) alpha + (n - 1) / n M / B. */
 sim_time formula_machine_scatter(const struct formula_machine *machine, bytes size);

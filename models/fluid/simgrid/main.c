@@ -8,8 +8,8 @@
  * them), as precise as doubles are. A route is a FATPIPE link of its own, whose bandwidth is the
  * transfer's rate when nobody else is there, and the links that it shares with others; a link that
  * is listed twice has weight 2. SimGrid shares in inverse proportion to latencies, so the latency
- * of a route's own link is 1 / share. The latency factor makes that nothing as a time, but not 0,
- * which SimGrid would take for a share of 1.
+ * of a route's own link is 1 / share. The latency factor makes this latency negligible as a time,
+ * but not 0: SimGrid would take 0 for a share of 1.
  *
  * Transfers here never end: the simulation knows how long each is, and stops it. */
 #define _GNU_SOURCE /* memfd_create */
@@ -41,7 +41,7 @@ struct transfer {
 	sg_actor_t actor; /* NULL: idle */
 };
 
-/* Global, as SimGrid's actors get no data but text. */
+/* Global, because SimGrid's actors get no data but text. */
 static struct solver_question question;
 
 static void give_up(const char *what)
@@ -122,7 +122,8 @@ static struct transfer *open_transfers(void)
 	return transfers;
 }
 
-/* Answers until a question has a new platform, which main() reads. */
+/* Answers questions about one platform; main() has read the first of them. A question with a new
+ * platform stays in the socket for main(), which goes on when this process has ended. */
 static void answer(int argc, char **argv)
 {
 	struct transfer *transfers = open_transfers();
@@ -200,7 +201,7 @@ int main(void)
 		if (child < 0)
 			give_up(strerror(errno));
 		if (child == 0) {
-			prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody else would end it */
+			prctl(PR_SET_PDEATHSIG, SIGKILL); /* if the parent is killed */
 			serve(text);
 		}
 		free(text);

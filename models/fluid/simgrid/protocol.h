@@ -14,15 +14,16 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-/* Route i leads from host "a<i / side>" to "b<i % side>", and its own link is "c<i>"; the hosts are
- * few because SimGrid's table of routes is square. */
+/* Route i leads from host "a<i / side>" to host "b<i % side>", and its own link is "c<i>". So 2
+ * side hosts are enough for side^2 routes: they are to be few, because SimGrid's table of routes
+ * grows with their square. */
 struct solver_question {
 	uint32_t routes;
 	uint32_t side;
-	uint32_t text; /* bytes of the platform description that follows; 0 = the last one */
+	uint32_t text; /* bytes of the platform that follows; 0 = none does, the last one holds */
 };
 
-/* Sends all of it. False: the other process is gone. */
+/* Sends `size` bytes. False: the other process is gone. */
 static inline bool solver_send(int to, const void *from, size_t size)
 {
 	const char *at = from;

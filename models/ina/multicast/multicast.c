@@ -5,21 +5,21 @@
  *
  * Chains: `chains` ranks send at a time, ranks r, r + chains, r + 2 chains ... in turn. The next
  * one starts when it has seen the last packet of the one before. With one chain each receiver gets
- * one shard at a time at the rate of its link; more chains hide the way from rank to rank and meet
- * in queues.
+ * one shard at a time at the rate of its link; more chains hide the pause between one rank and the
+ * next, but meet in queues.
  *
  * Recovery: a rank keeps a bitmap. When nothing new of the oldest shard that is not whole has come
- * for `cutoff`, it asks its left neighbour for what this shard lacks, and for what later ones lack
- * that have been still for as long. Asks and answers go over a reliable connection. The neighbour
- * answers what it has; for the rest it remembers who asked, fetches it from its own left neighbour
- * in the same way, and passes it on. The owner of a shard answers what it has multicast. Nobody
- * answers the same chunk twice.
+ * for `cutoff`, it asks its left neighbour for what this shard lacks. It asks for later shards,
+ * too, of which nothing new has come for as long. Asks and answers go over a reliable connection.
+ * The neighbour answers what it has; for the rest it remembers who asked, fetches it from its own
+ * left neighbour in the same way, and passes it on. The owner of a shard answers what it has
+ * multicast. Nobody answers the same chunk twice.
  *
- * Handshake: who has all shards tells its left neighbour, and a rank has ended when it has all and
- * its right neighbour has. Nobody then asks it again, so its buffers may be used. As a rank ends
- * only when all have begun, no rank is more than one all-gather behind another.
+ * Handshake: a rank that has all shards tells its left neighbour. It has ended when its right
+ * neighbour has them all, too: nobody then asks it again, so its buffers may be used. As a rank
+ * ends only when all have begun, no rank is more than one all-gather behind another.
  *
- * Our readings, where we know no source or two that differ:
+ * Our readings, where we know no source, or two that differ:
  *   - Chains: UCC's multicast all-gather (tl/mlx5, 2026) starts `concurrency`
  *     neighbouring ranks at each step, which is the same as ours.
  *   - Cut-off: of each shard, from its last packet, doubling when asked in vain. SC'24 adds a
@@ -138,7 +138,9 @@ static const struct ina_ops ops = {
 static void *open_scheme(const struct model_env *env, const void *self)
 {
 	const struct multicast_conf *conf = self;
-	struct ina_format format = { frame(conf), (uint32_t)conf->elements_per_packet, 0, 1 };
+	struct ina_format format = { .frame = frame(conf),
+				     .elements = (uint32_t)conf->elements_per_packet,
+				     .message = 1 };
 
 	return ina_open(&ops, env, conf, format);
 }

@@ -10,7 +10,7 @@
 
 enum message_type { ASK, ANSWER, HAS_ALL };
 
-#define MESSAGE_SIZE 16 /* besides elements: type, chunk, how many */
+#define MESSAGE_SIZE 16 /* bytes besides elements: type, chunk, how many */
 
 static struct multicast *job_of(const struct multicast_worker *worker)
 {
@@ -46,7 +46,7 @@ static void clear(uint64_t *bits, uint64_t i)
 
 /* --- all-gathers --- */
 
-/* Empties the bitmaps, of so many words each. */
+/* Empties the bitmaps, and makes room for `words` words in each. */
 static void make_room(struct multicast_gather *gather, size_t words)
 {
 	if (words > gather->words) {
@@ -91,8 +91,8 @@ static struct multicast_gather *gather_of(struct multicast_worker *worker, uint6
 	return gather;
 }
 
-/* The all-gather that a chunk belongs to, and its index there: the one under way or the next. NULL:
- * it is over. */
+/* The all-gather of a chunk, which is the one under way or the next, and the chunk's index in it.
+ * NULL: that all-gather is over. */
 static struct multicast_gather *gather_of_chunk(struct multicast_worker *worker, uint64_t chunk,
 						uint64_t *index)
 {
@@ -117,7 +117,7 @@ static bool is_under_way(const struct multicast_worker *worker)
 
 /* --- sending, in turn --- */
 
-/* A rank sends when it is first of its chain, or has seen the end of the shard before its own. */
+/* A rank sends when it is the first of its chain, or has the last row of the rank before it. */
 static bool may_send(struct multicast_worker *worker)
 {
 	int64_t before = worker->base.number - multicast_conf(job_of(worker))->chains;
@@ -147,6 +147,8 @@ enum nic_pull multicast_pull(void *owner, struct packet *packet)
 
 /* --- cut-off times --- */
 
+/* The cut-off time runs from the last new row of the oldest shard or, if nothing of that has come,
+ * of any shard; but not from before the wait began, or the rank last asked. */
 static sim_time due(const void *self)
 {
 	const struct multicast_worker *worker = self;
@@ -188,12 +190,12 @@ static void ask_for_shard(struct multicast_worker *worker, const struct multicas
 			i++;
 		if (i > stretch)
 			ask(worker, first + stretch, i - stretch);
-		i++;
+		i++; /* a row that is here, or the end */
 	}
 }
 
-/* Has the shard's time run out? Something of it has come, but not lately; or nothing has, although
- * it is its turn or its chain has gone on. */
+/* Has the shard's time run out? Something of it has come, but not lately; or nothing has come,
+ * although all before it are whole or its chain has gone on. */
 static bool is_cut_off(const struct multicast_worker *worker, const struct multicast_gather *gather,
 		       uint32_t r)
 {
@@ -226,6 +228,7 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 
 /* --- answers to the right neighbour --- */
 
+/* Sends the right neighbour a chunk that it has asked for, once. */
 static void answer(struct multicast_worker *worker, struct multicast_gather *gather, uint64_t index)
 {
 	const struct multicast *job = job_of(worker);
@@ -252,6 +255,7 @@ static void on_ask(struct multicast_worker *worker, uint64_t chunk)
 	if (!gather)
 		return;
 	if (index / gather->rows == worker->base.number) {
+		/* a row that has not been sent yet will be multicast */
 		if (gather->tensor == worker->base.results + 1 &&
 		    index % gather->rows < worker->sent)
 			answer(worker, gather, index);
@@ -287,7 +291,7 @@ static void proceed(struct multicast_worker *worker)
 {
 	const struct multicast *job = job_of(worker);
 
-	if (worker->completing) /* the job hands over more from within */
+	if (worker->completing) /* called from ina_complete(): the job hands over more */
 		return;
 	worker->completing = true;
 	while (is_under_way(worker) && !gather_of(worker, worker->base.results)->incomplete) {
@@ -334,7 +338,8 @@ static bool receive(struct multicast_worker *worker, uint64_t chunk, uint64_t va
 	shard = &(*gather)->shards[r];
 	shard->seen = worker->progress = now(worker);
 	(*gather)->begun = r >= (*gather)->begun ? r + 1 : (*gather)->begun;
-	(*gather)->incomplete -= !--shard->missing;
+	if (!--shard->missing)
+		(*gather)->incomplete--;
 	if (r != (*gather)->oldest)
 		return true;
 	find_oldest(*gather, multicast_ranks(job));
@@ -345,7 +350,8 @@ static bool receive(struct multicast_worker *worker, uint64_t chunk, uint64_t va
 	return true;
 }
 
-/* A neighbour that has asked for the chunk gets the same packet, or asks again. */
+/* If the right neighbour has asked for the chunk, it needs no answer: the switch sends it this
+ * packet, too. If its copy is lost, it asks again. */
 void multicast_deliver(struct multicast_worker *worker, const struct packet *packet)
 {
 	struct multicast_gather *gather;
@@ -431,6 +437,7 @@ void multicast_worker_begin(struct multicast_worker *worker)
 	const struct model_env *env = &job->base.scheme->env;
 	uint32_t w = worker->base.number, ranks = multicast_ranks(job);
 	struct multicast_worker *left = rank(job, w + ranks - 1), *right = rank(job, w + 1);
+	/* two connections of each worker: the second has key + 1 */
 	uint64_t key = connection_key(CONNECTION_MULTICAST,
 				      (uint64_t)job->base.spec.number << 25 | 2 * (uint64_t)w);
 

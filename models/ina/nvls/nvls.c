@@ -6,23 +6,24 @@
  *   all-gather      it stores its shard, and the switch writes that to all;
  *   all-reduce      it asks for the sum, and stores it.
  *
- * So a GPU sends S + S/N and receives S + S/N of an all-reduce of S, where a ring takes
- * 2 (N - 1)/N S each way; one of the halves alone takes S, more than a ring's (N - 1)/N S, as the
- * own piece crosses the link, too. Requests load the links down: a READ to each GPU per packet.
+ * So in an all-reduce of S a GPU sends S + S/N and receives S + S/N, where a ring takes
+ * 2 (N - 1)/N S each way. A reduce-scatter or an all-gather alone takes S, more than a ring's
+ * (N - 1)/N S, because the own piece crosses the link, too. Requests load the links from the
+ * switch: each packet of a sum takes a READ to every GPU.
  *
- * Domains are switches: all GPUs of a job are hosts of one. Their links lose nothing (NVLink has
- * credits, here stands PAUSE), so nothing is sent again.
+ * A domain is a switch: all GPUs of a job are its hosts. Links lose nothing (NVLink has credits;
+ * here PAUSE does their work), so nothing is sent again.
  *
- * Window: a GPU begins row r when row r - window is complete here. Who has a row complete has the
- * stores of all others for it, and paths keep the order: so no GPU ever gets a row that is a window
+ * Window: a GPU begins row r when it has row r - window complete. A GPU with a complete row has the
+ * stores of all others for it, and paths keep the order. So no GPU ever gets a row that is a window
  * ahead of its own rows, and the switch needs one place for each chunk of a window.
  *
- * Simplified, and our choice: GPUs find each other by the switch's reads alone. A GPU that is late
- * answers when it has the tensor, where NCCL has a barrier of all before; that takes as long, but
- * for the barrier's own round trip. A real domain has several switches, each with a part of every
- * GPU's links and of the addresses; here they are one with the rate of all. Copies of GPUs are in
- * step: a store that has come has been seen. Sums and copies of 32-bit elements are made at the
- * links' rate, and multimem.red is not used. */
+ * Simplified, and our choice: NCCL has a barrier of all GPUs first. Here the switch's reads are
+ * enough: a GPU that is late answers them when it has the tensor. That takes as long, less the
+ * barrier's own round trip. A real domain has several switches, each with a part of every
+ * GPU's links and of the addresses; here they are one with the rate of all. The copies at the GPUs
+ * are in step: a GPU sees a store as soon as that has come. Sums and copies of 32-bit elements are
+ * made at the links' rate, and multimem.red is not used. */
 #include "ina/nvls/nvls.h"
 
 static const struct conf_row rows[] = {
@@ -69,7 +70,7 @@ static void check(const void *conf, const struct topology_conf *topology, struct
 			   "NVLS needs links that lose nothing: \"pause\": true");
 }
 
-/* An all-reduce: each of N GPUs sends S + S/N. */
+/* An all-reduce: N GPUs send S + S/N each, so (N + 1) S together. */
 static double injected(uint32_t workers, bool beside)
 {
 	(void)beside;
@@ -192,11 +193,13 @@ KIND(gather, );
 static void *open_scheme(const struct model_env *env, const void *self)
 {
 	const struct nvls_conf *conf = self;
-	struct ina_format format = { frame(conf), (uint32_t)conf->elements_per_packet, conf->memory,
-				     1 };
+	struct ina_format format = { .frame = frame(conf),
+				     .elements = (uint32_t)conf->elements_per_packet,
+				     .memory = conf->memory,
+				     .message = 1 };
 	struct nvls_scheme *scheme = ina_open(&reduce_ops, env, conf, format);
 
-	format.memory = 0;
+	format.memory = 0; /* the switch keeps nothing of an all-gather */
 	scheme->gather = ina_open(&gather_ops, env, conf, format);
 	return scheme;
 }

@@ -11,8 +11,8 @@
 
 #include "ina/common/ina.h"
 
-/* Flags of its packets. One without any carries a GPU's elements up, and with PACKET_RESULT their
- * sum down to the owner. */
+/* Flags of its packets. A packet with neither carries a GPU's elements up or, with PACKET_RESULT,
+ * their sum down to the owner. */
 enum {
 	/* Up, the owner asks for a sum (multimem.ld_reduce); down, the switch asks each GPU for its
 	 * elements. */
@@ -57,14 +57,14 @@ struct nvls_gpu {
 	struct nvls_queue stores, elements; /* wait for the NIC */
 	struct nvls_queue early; /* elements of tensors that have not been handed over yet */
 	uint32_t *missing;       /* by row mod window: packets that have not come */
-	bool completing;
+	bool completing;         /* complete() is running */
 };
 
 struct nvls {
 	struct ina_job base;
 	enum nvls_kind kind;
 	uint64_t window; /* rows under way */
-	/* The scheme tells it of packets: the kit would tell it of rows. */
+	/* Learns of packets, from the scheme; the kit would tell it of whole rows only. */
 	struct why_chunks *why;
 };
 

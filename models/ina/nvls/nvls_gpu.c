@@ -92,7 +92,7 @@ static void complete(struct nvls_gpu *gpu)
 {
 	const struct nvls *job = nvls_of(gpu);
 
-	if (gpu->completing) /* the job hands over more from within */
+	if (gpu->completing) /* called from ina_complete(): the job hands over more */
 		return;
 	gpu->completing = true;
 	while (gpu->base.results < ina_available(&gpu->base) &&
@@ -103,7 +103,7 @@ static void complete(struct nvls_gpu *gpu)
 	gpu->completing = false;
 }
 
-/* A packet of a row is here for good. */
+/* A packet that a row needs has come, and is right. */
 static void arrived(struct nvls_gpu *gpu, const struct packet *packet)
 {
 	struct nvls *job = nvls_of(gpu);
@@ -122,7 +122,7 @@ static void arrived(struct nvls_gpu *gpu, const struct packet *packet)
 	complete(gpu);
 }
 
-/* A sum or a shard has come, as to all GPUs. */
+/* A sum or a shard has come, which all GPUs get. */
 static void stored(struct nvls_gpu *gpu, const struct packet *packet)
 {
 	const struct nvls *job = nvls_of(gpu);
@@ -189,6 +189,7 @@ void nvls_contribute(void *instance, uint32_t w, bytes size)
 
 	why_hands_over(job->why, w);
 	tensors_add(&job->base.tensors, w, (piece + k - 1) / k);
+	/* each item once: give() may put it back */
 	for (uint64_t early = gpu->early.end - gpu->early.first; early; early--)
 		give(gpu, take(&gpu->early));
 	complete(gpu);

@@ -138,8 +138,9 @@ static uint32_t max_sequences(const struct panama_accelerator *accelerator)
 	return sequences;
 }
 
-/* Would every job at this accelerator have memory for a packet per port and sequence if one with so
- * many sequences came? `others`: beside the jobs that are there now; else alone. */
+/* A job with so many sequences comes to this accelerator: will every job there have memory for a
+ * packet per port and sequence? `others`: the new job is beside those that are there now; else it
+ * is alone. */
 static bool has_room(const struct panama_accelerator *accelerator, uint32_t sequences, bool others)
 {
 	uint64_t jobs = others ? accelerator->jobs + UINT64_C(1) : 1;
@@ -171,6 +172,7 @@ static void open_sequence(struct panama_sequence *sequence, struct panama_job *j
 					  .number = ina_enter(&scheme->sequences, sequence),
 					  .tree = number % job->tree_count,
 					  .repair = number >= job->tree_count,
+					  /* its tree has one for repairs, too */
 					  .half = number + job->tree_count < job->sequence_count };
 	job->base.tensors.why =
 		why_join(&scheme->base.env.topo->net, job->base.spec.number, scheme->base.protocol,
@@ -408,8 +410,9 @@ static struct collective_actual panama_ran_as(const void *instance)
 						   .key = "aggregate_above" };
 	if (conf->only_tree || job->tree_count == conf->trees)
 		return (struct collective_actual){ 0 };
-	return (struct collective_actual){ NULL, "trees", "trees", job->tree_count,
-					   (uint64_t)conf->trees };
+	return (struct collective_actual){
+		.key = "trees", .what = "trees", .has = job->tree_count, .of = (uint64_t)conf->trees
+	};
 }
 
 static bytes least_memory(const struct panama_job *job)

@@ -33,7 +33,7 @@
 
 #define PANAMA_TREES_MAX     64
 #define PANAMA_SEQUENCES_MAX (2 * PANAMA_TREES_MAX)
-#define PANAMA_CAP_MAX       UINT16_MAX /* width of wnd_cap */
+#define PANAMA_CAP_MAX       UINT16_MAX /* wnd_cap has 16 bits */
 
 /* Flags of its packets. */
 enum {
@@ -52,7 +52,7 @@ struct panama_equation {
 	int64_t bus;    /* W, bits; 0 = not given, see panama_accelerators() */
 	sim_time cycle; /* 1 / f */
 	sim_time adder; /* L_a */
-	sim_time fixed; /* what table 1 has besides */
+	sim_time fixed; /* the rest of the latency in table 1 */
 };
 
 struct panama_latency {
@@ -120,16 +120,16 @@ struct panama_accelerator {
 	struct panama_scheme *scheme;
 	struct collective_memory *memory; /* packets that wait for others; not owned */
 	uint32_t sw, ports;
-	uint32_t jobs;       /* active: num_jobs */
+	uint32_t jobs;       /* active ones: num_jobs of the paper */
 	uint64_t first_sent; /* packets in memory that belong to sequences with `half` */
 	/* Sums on their way through it, in order. */
 	sim_time latency;
 	sim_time slow;            /* panama_slow_port() */
-	sim_time *free_at;        /* by port, when its bus is; NULL unless slow */
+	sim_time *free_at;        /* by port, when its bus is free; NULL unless `slow` */
 	struct panama_held *held; /* ring by number: held_head .. held_end - 1 */
 	uint64_t held_head, held_end, held_mask;
 	struct timer timer;
-	uint32_t jobs_with[PANAMA_SEQUENCES_MAX + 1]; /* active jobs, by their sequences here */
+	uint32_t jobs_with[PANAMA_SEQUENCES_MAX + 1]; /* active ones, by number of sequences here */
 };
 
 /* VID v in all FIFOs of a sequence, at [v & mask]: packets are added as they come. The accelerator
@@ -138,7 +138,7 @@ struct panama_accelerator {
 struct panama_row {
 	uint64_t value;
 	uint32_t past;    /* children whose FIFO has come to this VID or beyond */
-	uint32_t packets; /* of those, how many had it */
+	uint32_t packets; /* how many of those children had a packet of it */
 	uint32_t workers; /* in these packets */
 	uint16_t cap;     /* least wnd_cap */
 	uint8_t flags;    /* OR of CE, AND of FIN */
@@ -155,13 +155,13 @@ struct panama_row {
  * lines of cache that they touch. */
 struct panama_node {
 	struct panama_row *rows; /* those from `expected` on; the others are zero */
-	uint64_t *next;          /* by child: VID behind its last packet; `few`, or owned */
+	uint64_t *next;          /* by child: VID after that of its last packet; `few`, or owned */
 	uint64_t expected;       /* Expected_VID */
 	struct panama_accelerator *accelerator;
 	uint32_t mask; /* of rows */
 	uint32_t children;
 	uint32_t buffered; /* packets in the rows */
-	uint32_t needed;   /* workers, for fraction < 1 */
+	uint32_t needed;   /* workers that a sum waits for, for fraction < 1 */
 	uint32_t cap;      /* cap_here ... */
 	uint32_t cap_jobs; /* ... for so many jobs */
 	uint32_t parent;   /* node, or TREE_NONE */
@@ -178,7 +178,7 @@ struct panama_sequence {
 	struct panama_job *job;
 	uint32_t number; /* in the scheme: `flow` of its packets */
 	uint32_t tree;   /* of the job */
-	bool repair;     /* VID j carries the chunk of order j of the tree */
+	bool repair;     /* for repairs: VID j carries the chunk of the tree's j-th order */
 	bool half;       /* it has half of the memory: a sequence for repairs has the rest */
 	uint32_t node_count;
 	struct panama_node *nodes;
@@ -188,8 +188,8 @@ struct panama_sequence {
 	struct panama_backlog *backlogs; /* by node */
 	/* for runs that repeat themselves: */
 	struct repeat_stream stream; /* of its VIDs */
-	uint64_t changes;            /* of the scheme, as last seen ... */
-	uint64_t sent_before;        /* ... when VIDs below this had been sent */
+	uint64_t changes;            /* `changes` of the scheme, as last seen ... */
+	uint64_t sent_before;        /* ... when VIDs before this had been sent */
 };
 
 /* --- workers --- */
@@ -287,7 +287,7 @@ void panama_node_release(struct panama_node *node);
 /* cap_here: packets that a sequence may have in a FIFO of this accelerator now. */
 uint32_t panama_cap(const struct panama_sequence *sequence, struct panama_node *node);
 
-/* The same for any job with so many sequences there; 0: one packet is too much. */
+/* The same for any job with so many sequences there; 0: not even one packet has room. */
 uint32_t panama_cap_at(const struct panama_accelerator *accelerator, uint32_t sequences);
 
 /* A contribution on its way up, or a result on its way down, has reached a switch. Egress port
@@ -302,7 +302,7 @@ bool panama_is_over(const struct panama_sequence *sequence, const struct panama_
  * and its packets are discarded. */
 bool panama_pass(struct panama_sequence *sequence, struct panama_node *node, struct packet *sum);
 
-/* A job with so many sequences at an accelerator opens the first of them, or closes the last. */
+/* A job that has `sequences` sequences at an accelerator opens the first, or closes the last. */
 static inline void panama_count_job(struct panama_accelerator *accelerator, uint32_t sequences,
 				    bool comes)
 {
@@ -373,8 +373,8 @@ uint64_t panama_partial_weight(const struct panama_sequence *sequence, uint64_t 
 void panama_backlog_open(struct panama_sequence *sequence);
 void panama_backlog_close(struct panama_sequence *sequence);
 
-/* More sums are complete at this node than may leave because a packet came by the link behind
- * egress port `back`: a timer sends the others. */
+/* More sums are complete at this node than may leave for the one packet that came by the link
+ * behind egress port `back`: a timer sends the others. */
 void panama_backlog_begin(struct panama_sequence *sequence, struct panama_node *node,
 			  uint32_t back);
 

@@ -1,13 +1,13 @@
 /* PANAMA with a fraction below 1: sums that are complete when a packet comes, but may not leave at
  * once. The last packet of a tensor waits for all workers, and all that waits behind it may be
- * complete when it comes: a whole window at one instant. But what comes in by a port pays for two
- * sums (panama_burst()), and PAUSE counts on that.
+ * complete when it comes: a whole window at one instant. But the headroom of PAUSE is for two sums
+ * at most that leave because a packet came in by a port (panama_burst()).
  *
- * So the others wait in the accelerator's memory, and a timer sends them: one per time of a frame
- * on the link by which the packet came, no more than if each had come with a packet of its own, and
- * none while the neighbour there is told to stop. Packets cannot take the timer's place, as perhaps
- * none ever comes. Until nothing waits, all sums of the sequence at this switch take this way, so
- * that they stay in order. */
+ * So the others wait in the accelerator's memory, and a timer sends them: one in the time that a
+ * frame takes on the link by which the packet came. That is no more than if each had come with a
+ * packet of its own. None leaves while the neighbour on that link is told to stop. Later packets
+ * could not send them in place of the timer: perhaps none ever comes. Until nothing waits, all sums
+ * of the sequence at this switch take this way, so that they stay in order. */
 #include "ina/panama/panama.h"
 
 #include "base/mem.h"

@@ -65,7 +65,7 @@ struct collective_burst panama_burst(const void *conf, const struct topology_con
 	};
 }
 
-/* The first leaves, unless its job is over. */
+/* The first sum leaves, unless its job is over. */
 static void on_due(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct panama_accelerator *a = owner;
@@ -83,7 +83,8 @@ static void on_due(struct sim *sim, uint32_t entity, void *owner)
 		timer_set(sim, &a->timer, a->held[a->held_head & a->held_mask].due);
 }
 
-/* When the ports of a sum have passed what came before it. Makes them busy with it from then on. */
+/* Returns when the ports by which a sum's packets came have passed all that came before. From then
+ * on they are busy with these packets. */
 static sim_time ports_free(const struct panama_node *node, sim_time now)
 {
 	const struct panama_accelerator *a = node->accelerator;
@@ -105,11 +106,13 @@ void panama_delay(const struct panama_node *node, const struct packet *packet, u
 	struct panama_accelerator *a = node->accelerator;
 	struct sim *sim = a->scheme->base.env.sim;
 	sim_time from = a->slow ? ports_free(node, sim->now) : sim->now;
-	struct panama_held new = { from + a->latency, *packet, number, back };
+	struct panama_held new = {
+		.due = from + a->latency, .packet = *packet, .node = number, .back = back
+	};
 	uint64_t at;
 
 	a->held = ring_reserve(a->held, &a->held_mask, a->held_head, a->held_end, sizeof(*a->held));
-	/* only where ports are slow may one overtake another */
+	/* keeps the order of `due`; only where ports are slow may a sum overtake another */
 	for (at = a->held_end++; at > a->held_head; at--) {
 		const struct panama_held *before = &a->held[(at - 1) & a->held_mask];
 

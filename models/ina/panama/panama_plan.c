@@ -88,7 +88,9 @@ void panama_plan_trees(struct panama_job *job, struct stream_plan *plan)
 	if (conf->fixed)
 		return;
 	/* the trees of a worker share its NIC */
-	plan->ramp = plan_ramp(&plan->streams[0].packets,
-			       &(struct plan_growth){ conf->initial, conf->ssthresh, 1 },
-			       plan_alone(&plan->streams[0], net) / job->tree_count, round_trip);
+	plan->ramp =
+		plan_ramp(&plan->streams[0].packets,
+			  &(struct plan_growth){
+				  .window = conf->initial, .ssthresh = conf->ssthresh, .step = 1 },
+			  plan_alone(&plan->streams[0], net) / job->tree_count, round_trip);
 }

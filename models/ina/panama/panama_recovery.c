@@ -39,13 +39,13 @@ enum message_type { MESSAGE_ORDER, MESSAGE_URGENT_ORDER, MESSAGE_QUESTION, MESSA
 struct asker_tree {
 	uint8_t *has; /* is its result here? by VID of the main sequence, una on, [vid & mask] */
 	uint64_t mask;
-	uint64_t seen;        /* VID behind the newest result of the main sequence */
+	uint64_t seen;        /* VID after the newest result of the main sequence */
 	uint64_t seen_repair; /* the same of the sequence for repairs */
 	uint64_t known;       /* orders that have reached this worker */
-	uint64_t sent;        /* of those, sent or passed over */
-	uint64_t urgent;      /* behind the newest known one that a timer gave; 0 = none */
+	uint64_t sent;        /* orders carried out or passed over */
+	uint64_t urgent;      /* 1 + the newest known order that a timer gave; 0 = none */
 	uint32_t cap;         /* newest wnd_cap */
-	sim_time since;       /* the oldest VID has been waited for */
+	sim_time since;       /* when the wait for the oldest VID began */
 };
 
 struct panama_asker {
@@ -99,7 +99,7 @@ static bool accept_result(struct panama_worker *worker, uint32_t tree, uint64_t 
 		self->has[flow->una & self->mask] = false;
 		if (flow->una < flow->next)
 			flow->done--;
-		else
+		else /* the result came before the worker sent this VID */
 			flow->next = flow->una + 1;
 	}
 	self->since = worker->base.job->scheme->env.sim->now;
@@ -116,8 +116,8 @@ static void write_message(struct messages *messages, enum message_type type, uin
 		      MESSAGE_BYTES + payload);
 }
 
-/* The worker `owner` asks worker 0. If that lacks the result, too, it comes in time, or worker 0's
- * timer sees to it. */
+/* The worker `owner` asks worker 0. If worker 0 lacks the result, too, the result comes in time, or
+ * worker 0's timer sees to it. */
 static void arrived_up(void *owner, const struct message *message)
 {
 	struct panama_worker *by = owner;
@@ -184,7 +184,7 @@ static void order(struct panama_job *job, uint32_t tree, uint64_t chunk, bool ur
 }
 
 /* A result has come at VID `to`, where `from` was next: worker 0 orders what it lacks between them,
- * as that is lost. */
+ * because that is lost. */
 static void order_gap(struct panama_worker *worker, const struct panama_sequence *sequence,
 		      uint64_t from, uint64_t to)
 {
@@ -271,7 +271,7 @@ bool panama_recovery_pull(struct panama_worker *worker, struct packet *packet)
 
 /* --- timers --- */
 
-/* Sets the timer for the tree that will have waited too long first. */
+/* Sets the timer for the tree whose wait is over first. */
 static void arm(struct panama_asker *asker)
 {
 	const struct panama_worker *worker = asker->worker;

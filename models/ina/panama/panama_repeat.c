@@ -1,12 +1,12 @@
 /* The state of PANAMA and SwitchML*, for runs that repeat themselves (core/repeat.h). Trees move on
  * by themselves: each sequence is a stream of VIDs.
  *
- * Windows keep growing for a long time after they have stopped holding anything back: with 64 MB at
- * 16 ports for 2,666 rounds. So windows need not be equal, as long as they decide nothing. Every
+ * Windows keep growing long after they have stopped holding anything back: for 2,666 rounds with 64
+ * MB of memory at 16 ports. So windows need not be equal, as long as they decide nothing. Every
  * result carries the least wnd_cap of the tree's switches, once no packet is under way that was
- * sent before a job came or went. If in addition no result was marked, a window that is not above
- * that cap only grows, up to the cap. It decides nothing where it is at the cap already, or has
- * held nothing back. When rounds are skipped, such a window grows as it would have in them.
+ * sent before a job came or went. If no result was marked either, a window that is not above that
+ * cap only grows, up to the cap. It decides nothing where it is at the cap already, or has held
+ * nothing back. When rounds are skipped, such a window grows by what it would have grown in them.
  *
  * Jobs with recovery or a fraction never count as equal. */
 #include "ina/panama/panama.h"
@@ -25,7 +25,7 @@ uint64_t panama_period(const void *self)
 
 /* --- packets and sums --- */
 
-/* The sum of a VID is by the weights in it. */
+/* Sums of two VIDs count as equal if they add up the same weights. */
 static void repeat_sum(const struct panama_sequence *sequence, struct repeat *repeat, uint64_t vid,
 		       uint64_t *value)
 {
@@ -100,7 +100,7 @@ static void repeat_window(struct panama_job *job, struct panama_window *window, 
 		repeat_same_bytes(repeat, window, sizeof(*window));
 		return;
 	}
-	repeat_same(repeat, job->marked);
+	repeat_same(repeat, job->marked); /* no mark has come since */
 	repeat_same(repeat, window->cwnd < cap ? job->held_back : UINT64_MAX);
 	if (repeat->moving)
 		panama_window_unmarked(window, conf, cap, results);

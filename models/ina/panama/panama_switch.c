@@ -100,8 +100,8 @@ static void reserve(struct panama_sequence *sequence, struct panama_node *node, 
 			   packets * (int64_t)scheme->base.frame);
 }
 
-/* Has memory no place for one more packet? With recovery, what is sent for the first time never
- * takes more than half of it: so what is sent again finds room, whatever the others wait for. */
+/* Is there no place in memory for one more packet? With recovery, what is sent for the first time
+ * never takes more than half of it: so what is sent again finds room, whatever others wait for. */
 static bool is_full(const struct panama_sequence *sequence, const struct panama_node *node)
 {
 	const struct panama_accelerator *accelerator = node->accelerator;
@@ -191,8 +191,8 @@ static struct packet sum_of(struct panama_sequence *sequence, struct panama_node
 	};
 }
 
-/* Is there a sum to send? With a fraction, a VID need not wait for all children. Without, this is
- * asked only when all are past it. */
+/* Is there a sum to send? With a fraction, a VID need not wait for all children. Without a
+ * fraction, this is asked only when all children are past it. */
 static bool enough(const struct panama_sequence *sequence, const struct panama_node *node,
 		   const struct panama_row *row)
 {
@@ -216,7 +216,8 @@ bool panama_pass(struct panama_sequence *sequence, struct panama_node *node, str
 	bool fin = row->flags & PANAMA_FIN && row->packets == node->children;
 	bool sent = enough(sequence, node, row);
 
-	reserve(sequence, node, row->placeless - (int64_t)row->packets);
+	reserve(sequence, node,
+		row->placeless - (int64_t)row->packets); /* the newest may have none */
 	if (sequence->partial && node->parent == TREE_NONE)
 		panama_partial_settle(sequence, node->expected);
 	if (sent) {
@@ -249,7 +250,7 @@ static bool makes_room(const struct panama_sequence *sequence, struct panama_nod
 	    !((row->flags | packet->flags) & PANAMA_ALL) &&
 	    row->workers + packet->workers >= node->needed)
 		return true;
-	if (node->next[packet->source] > first)
+	if (node->next[packet->source] > first) /* the first VID waits for another child */
 		return false;
 	reach(node, packet->vid);
 	for (; v < packet->vid && row_of(node, v)->past + 1 == node->children; v++)
@@ -342,8 +343,8 @@ static void contribution(struct panama_sequence *sequence, struct panama_node *n
 	}
 	full = is_full(sequence, node);
 	dropped = full && !makes_room(sequence, node, packet);
-	/* also for a packet that is dropped: else two that both lack a place would be dropped for
-	 * ever, and what waits for them would keep the memory full */
+	/* also for a packet that is dropped: else two packets that both lack a place would be
+	 * dropped again and again, and what waits for them would keep the memory full */
 	pass_to(node, packet->source, vid);
 	if (dropped)
 		overflow(sequence, node);

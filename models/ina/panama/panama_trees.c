@@ -35,7 +35,7 @@ static uint32_t *find_roots(const struct panama_job *job, uint32_t *count)
 	return roots;
 }
 
-/* Draws N of them; in the order of their numbers. */
+/* Draws N roots, and sorts them by number. */
 static uint32_t *choose_roots(const struct panama_job *job, uint32_t *count)
 {
 	const struct panama_conf *conf = panama_conf(job);

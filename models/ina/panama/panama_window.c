@@ -61,7 +61,7 @@ void panama_window_unmarked(struct panama_window *window, const struct panama_wi
 		uint64_t packets = panama_window_packets(window), received = window->received;
 		uint64_t to_end = received < packets ? packets - received : 1;
 
-		if (results < to_end) {
+		if (results < to_end) { /* the window moves only at the end of a round */
 			window->received += (uint32_t)results;
 			return;
 		}

@@ -3,8 +3,8 @@
  * A round ends when as many results have come as the window, rounded down, has packets by then.
  * Figure 5 ends it when rcvd "==" cwnd, which a fractional window never meets, divides ecn_count by
  * cwnd, and does not show that ecn_count starts again at 0. Here: >=, the marked fraction is of the
- * results of the round, and both counts start again. Doubles, as in transport/cc/cc.h: they decide
- * what to send, not when, and are the same everywhere. */
+ * results of the round, and both counts start again. Doubles decide what to send, not when, and are
+ * the same on all machines (as in transport/cc/cc.h). */
 #ifndef INASIM_INA_PANAMA_PANAMA_WINDOW_H
 #define INASIM_INA_PANAMA_PANAMA_WINDOW_H
 
@@ -14,8 +14,8 @@
 struct panama_window_conf {
 	bool fixed;      /* no congestion control: the window is the cap ... */
 	int64_t packets; /* ... or this, if it is less; 0 = the cap */
-	double initial;  /* cwnd */
-	double ssthresh; /* initial */
+	double initial;  /* first cwnd */
+	double ssthresh; /* first one */
 	double g;        /* gain of alpha */
 };
 
@@ -32,7 +32,7 @@ void panama_window_init(struct panama_window *window, const struct panama_window
 void panama_window_result(struct panama_window *window, const struct panama_window_conf *conf,
 			  bool marked, uint32_t cap);
 
-/* The same as so many unmarked results with this cap. The window is not above it, nor fixed. */
+/* So many unmarked results with this cap have come. The window is not fixed, and at most `cap`. */
 void panama_window_unmarked(struct panama_window *window, const struct panama_window_conf *conf,
 			    uint32_t cap, uint64_t results);
 

@@ -114,7 +114,7 @@ static bool is_last_of_tensor(const struct panama_worker *worker, uint64_t chunk
 /* The first tree that is ready, from the one whose turn it is. */
 static uint32_t next_tree(const struct panama_worker *worker)
 {
-	uint64_t from_turn = worker->ready >> worker->turn << worker->turn;
+	uint64_t from_turn = worker->ready >> worker->turn << worker->turn; /* no bits before it */
 
 	return (uint32_t)__builtin_ctzll(from_turn ? from_turn : worker->ready);
 }
@@ -161,6 +161,7 @@ void panama_contribute(void *self, uint64_t first, uint64_t chunks)
 	struct panama_job *job = panama_job(worker);
 
 	worker->available += chunks;
+	/* tree t has chunks t, t + tree_count, t + 2 tree_count, ... */
 	for (uint32_t t = 0; t < job->tree_count; t++) {
 		worker->flows[t].available =
 			(worker->available + job->tree_count - 1 - t) / job->tree_count;

@@ -14,19 +14,20 @@
  * from rank i. A switch adds what comes from all neighbours but the one that leads to rank i, and
  * sends the sum to that one. The owner adds its own part.
  *
- * Window: a rank sends row r when it has all that it gets of row r - window. That is the clock: no
- * rank is ever sent more than two windows. It is the only acknowledgement, too: who has row r has
- * proof that all others have sent row r, hence have row r - window. So a switch that keeps two
- * windows of sums never overwrites one that somebody may ask for.
+ * Window: a rank sends row r when it has all that it gets of row r - window. This paces all ranks:
+ * none is ever sent a row two windows ahead of its own. It is the only acknowledgement, too: who
+ * has row r has proof that all others have sent row r, hence have row r - window. So a switch that
+ * keeps two windows of sums never overwrites one that somebody may ask for.
  *
- * Recovery: a rank asks for what it lacks: at once for what lies between two rows that have come
- * (paths keep the order), and for the rest when it gets nothing new for `timeout`, which doubles
- * each time (our choice: where queues take longer than a fixed one, what is sent again keeps them
- * full for ever), and for half as many rows each time (our choice, too: else the questions of ranks
- * that time out together fill the queues that the answers need). In an all-gather it asks the
- * shard's owner, which sends it again, to that rank alone. In a reduce-scatter it asks its switch,
- * which sends the sum again. If the sum is not there, the switch asks one or two neighbours whose
- * parts it lacks, and so on down to ranks. Whoever has not sent the packet yet does not answer.
+ * Recovery: a rank asks for what it lacks. What lies between two rows that have come is lost,
+ * because paths keep the order: it asks for that at once. For the rest it asks when it gets nothing
+ * new for `timeout`. Each time in vain doubles the wait, and halves the rows that it asks for. Both
+ * are our choice: where queues take longer than a fixed timeout, what is sent again keeps them full
+ * for ever; and the questions of ranks that time out together fill the queues that the answers
+ * need. In an all-gather it asks the shard's owner, which sends it again, to that rank alone. In a
+ * reduce-scatter it asks its switch, which sends the sum again. If the sum is not there, the switch
+ * asks one or two neighbours whose parts it lacks, and so on down to ranks. Whoever has not sent
+ * the packet yet does not answer.
  *
  * Simplified, and our choice: packets are processed in the switch's constant latency; a header has
  * room for whole row numbers; adding the own part takes no time; gradients are 32-bit integers;
@@ -174,11 +175,13 @@ KIND(gather, );
 static void *open_scheme(const struct model_env *env, const void *self)
 {
 	const struct shards_conf *conf = self;
-	struct ina_format format = { frame(conf), (uint32_t)conf->elements_per_packet, conf->memory,
-				     1 };
+	struct ina_format format = { .frame = frame(conf),
+				     .elements = (uint32_t)conf->elements_per_packet,
+				     .memory = conf->memory,
+				     .message = 1 };
 	struct shards_scheme *scheme = ina_open(&scatter_ops, env, conf, format);
 
-	format.memory = 0;
+	format.memory = 0; /* switches keep nothing of an all-gather */
 	scheme->gather = ina_open(&gather_ops, env, conf, format);
 	return scheme;
 }

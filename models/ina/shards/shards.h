@@ -16,7 +16,7 @@
 enum { SHARDS_ASK = PACKET_OWN(0) }; /* a packet without elements: the chunk is missing */
 
 #define SHARDS_ASK_SIZE    64 /* the shortest frame */
-#define SHARDS_MAX_BACKOFF 10 /* waits up to 1,024 times `timeout` */
+#define SHARDS_MAX_BACKOFF 10 /* doublings of `timeout`: to 1,024 times at most */
 
 struct shards_conf {
 	bytes memory, window;
@@ -26,7 +26,7 @@ struct shards_conf {
 
 /* What a switch has of a chunk of a reduce-scatter; it keeps this for two windows of rows. */
 struct shards_sum {
-	uint64_t row; /* plus 1; 0 = not used yet */
+	uint64_t row; /* its number plus 1; 0 = not used yet */
 	uint64_t value;
 	uint32_t count; /* neighbours in it */
 };
@@ -34,10 +34,10 @@ struct shards_sum {
 struct shards_node {
 	struct ina_node base;
 	struct ina_group group;
-	uint32_t words;          /* of a bit per neighbour */
+	uint32_t words;          /* of 64 bits, for a bit per neighbour */
 	uint16_t *toward;        /* by rank: the neighbour that leads to it */
-	struct shards_sum *sums; /* reduce-scatter: [row mod rows_kept * N + piece] */
-	uint64_t *seen;          /* the same, `words` each: a bit per neighbour */
+	struct shards_sum *sums; /* reduce-scatter: [row mod job->kept * N + piece] */
+	uint64_t *seen;          /* `words` for each of the sums: which neighbours are in it */
 };
 
 /* A packet that somebody has asked for, or that asks; it leaves before new rows do. */
@@ -51,18 +51,18 @@ struct shards_extra {
 struct shards_worker {
 	struct ina_worker base;
 	uint64_t row;      /* under way: those before have been sent */
-	uint32_t piece;    /* of it, the next to send */
+	uint32_t sent;     /* packets of that row */
 	uint64_t *next;    /* by piece: the row after the last that has come */
-	uint64_t highest;  /* behind the last row of which something has come */
-	uint32_t *missing; /* by row mod rows_kept: packets that have not come */
-	uint64_t *got;     /* the same, `words` each: a bit per piece that has come */
+	uint64_t highest;  /* 1 + the last row of which something has come */
+	uint32_t *missing; /* by row mod job->kept: packets that have not come */
+	uint64_t *got;     /* `job->words` for each of these rows: which pieces have come */
 	struct shards_extra *extra;
 	size_t extra_first, extra_count, extra_capacity;
 	sim_time progress; /* when something new came last, or the wait began */
 	unsigned backoff;  /* times that nothing new has come since; each doubles the wait */
-	uint64_t asks;     /* rows that the last timeout asked for */
+	uint64_t asks;     /* most rows that the last timeout could ask for */
 	struct alarm alarm;
-	bool completing;
+	bool completing; /* complete() is running */
 };
 
 struct shards {
@@ -70,8 +70,8 @@ struct shards {
 	bool gather;     /* an all-gather; else a reduce-scatter */
 	uint64_t window; /* rows under way */
 	uint64_t kept;   /* rows that memory has room for: two windows */
-	uint32_t words;  /* of a bit per rank */
-	/* The scheme tells it of packets: the kit would tell it of rows. */
+	uint32_t words;  /* of 64 bits, for a bit per rank */
+	/* Learns of packets, from the scheme; the kit would tell it of whole rows only. */
 	struct why_chunks *why;
 };
 

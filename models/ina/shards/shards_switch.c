@@ -34,7 +34,7 @@ void shards_nodes_begin(struct shards *job)
 		node->words = (node->group.neighbors + 63) / 64;
 		node->toward = xcalloc(ranks, sizeof(*node->toward));
 		for (uint32_t w = 0; w < ranks; w++)
-			node->toward[w] = (uint16_t)tree->nodes[i].children; /* the parent */
+			node->toward[w] = (uint16_t)node->base.place->children; /* the parent */
 		if (job->gather)
 			continue;
 		node->sums = xcalloc(job->kept * ranks, sizeof(*node->sums));
@@ -101,7 +101,7 @@ static void send_sum(const struct shards *job, const struct shards_node *node,
 	packet.value = sum->value;
 	packet.flags = flags;
 	packet.size = (uint16_t)job->base.scheme->frame;
-	if (out < node->base.place->children)
+	if (out < node->base.place->children) /* it goes down */
 		packet.flags |= PACKET_RESULT;
 	ina_group_send(actions, &node->group, &packet, out);
 }
@@ -109,7 +109,7 @@ static void send_sum(const struct shards *job, const struct shards_node *node,
 static void add(struct shards *job, struct shards_node *node, struct shards_sum *sum, uint32_t from,
 		const struct packet *packet, struct switch_actions *actions)
 {
-	uint64_t row = packet->chunk / shards_ranks(job) + 1;
+	uint64_t row = packet->chunk / shards_ranks(job) + 1; /* plus 1, as in the sum */
 	struct collective_stats *stats = &node->base.memory->stats;
 	uint64_t *seen = seen_of(node, sum);
 
@@ -142,7 +142,7 @@ static void add(struct shards *job, struct shards_node *node, struct shards_sum 
 }
 
 /* The owner lacks the sum, which is sent again if it is here. Else the switch asks neighbours whose
- * parts are missing: two at most, as it sends no more packets for one. The owner asks again. */
+ * parts are missing: two at most, as `actions` has room for two. The owner asks again. */
 static void ask(struct shards *job, struct shards_node *node, struct shards_sum *sum,
 		const struct packet *packet, struct switch_actions *actions)
 {

@@ -18,6 +18,14 @@ static uint32_t row_in(const struct shards *job)
 	return job->gather ? shards_ranks(job) - 1 : 1;
 }
 
+/* Does the rank receive this piece? A reduce-scatter: its own. An all-gather: all others. */
+static bool receives(const struct shards_worker *worker, uint32_t piece)
+{
+	bool own = piece == worker->base.number;
+
+	return shards_of(worker)->gather ? !own : own;
+}
+
 static uint64_t *got_of(const struct shards_worker *worker, uint64_t row)
 {
 	const struct shards *job = shards_of(worker);
@@ -87,13 +95,14 @@ static void send_next(struct shards_worker *worker, struct packet *packet)
 {
 	const struct shards *job = shards_of(worker);
 	uint32_t ranks = shards_ranks(job), own = worker->base.number;
-	uint32_t piece = job->gather ? own : worker->piece + (worker->piece >= own);
+	uint32_t other = worker->sent + (worker->sent >= own); /* skips the own piece */
+	uint32_t piece = job->gather ? own : other;
 
 	ina_packet(packet, &worker->base, worker->row * ranks + piece);
-	if (++worker->piece < (job->gather ? 1 : ranks - 1))
+	if (++worker->sent < (job->gather ? 1 : ranks - 1))
 		return;
-	worker->piece = 0;
-	if (worker->base.results >= worker->row) /* it has waited for nothing */
+	worker->sent = 0;
+	if (worker->base.results >= worker->row) /* the wait begins */
 		worker->progress = job->base.scheme->env.sim->now;
 	worker->row++;
 	arm(worker);
@@ -118,12 +127,12 @@ enum nic_pull shards_pull(void *owner, struct packet *packet)
 static void ask_for(struct shards_worker *worker, uint64_t row)
 {
 	const struct shards *job = shards_of(worker);
-	uint32_t ranks = shards_ranks(job), own = worker->base.number;
+	uint32_t ranks = shards_ranks(job);
 	const uint64_t *got = got_of(worker, row);
 
 	for (uint32_t piece = 0; piece < ranks; piece++)
-		if ((piece == own) != job->gather && !(got[piece / 64] >> piece % 64 & 1))
-			add_extra(worker, row * ranks + piece, own + 1, true);
+		if (receives(worker, piece) && !(got[piece / 64] >> piece % 64 & 1))
+			add_extra(worker, row * ranks + piece, worker->base.number + 1, true);
 }
 
 /* Paths keep the order: rows of the piece between the last that came and this one are lost. */
@@ -164,7 +173,8 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 	why_timed_out(shards_of(worker)->why);
 	worker->progress = sim->now;
 	worker->backoff += worker->backoff < SHARDS_MAX_BACKOFF;
-	if (!has_extra(worker)) /* else the NIC has not even sent the last questions */
+	/* the oldest row in any case; but none while last time's questions wait for the NIC */
+	if (!has_extra(worker))
 		do
 			ask_for(worker, row++);
 		while (row < worker->row && row < worker->highest && row < end);
@@ -190,7 +200,7 @@ static void complete(struct shards_worker *worker)
 {
 	const struct shards *job = shards_of(worker);
 
-	if (worker->completing) /* the job hands over more from within */
+	if (worker->completing) /* called from ina_complete(): the job hands over more */
 		return;
 	worker->completing = true;
 	while (worker->base.results < ina_available(&worker->base) &&
@@ -212,7 +222,7 @@ static bool holds(const struct shards_worker *worker, const struct packet *packe
 	const struct exact *exact = &job->base.exact;
 	uint32_t own = worker->base.number;
 
-	if ((piece == own) == job->gather) {
+	if (!receives(worker, piece)) {
 		ina_violated(&job->base, worker->base.host, packet->chunk,
 			     job->gather ? "a rank's own shard came back"
 					 : "the piece of another rank");

@@ -4,22 +4,23 @@
  * and Evaluation", ISC 2020; limits and defaults from NVIDIA's documents of SHARP 2.6 to 3.12.
  *
  * Modelled:
- * - the aggregation manager: a tree for each job (dynamic), or k trees that jobs share (static: it
- *   looks for one that is available, from that of the job's number on); OSTs of each switch, of
- *   which a job takes its quota; trees for streams;
+ * - the aggregation manager: a tree for each job (dynamic), or k trees that jobs share (static: the
+ *   manager looks for one that is available, from that of the job's number on); OSTs of each
+ *   switch, of which a job takes its quota; trees for streams;
  * - LLT: an operation of less than `threshold` bytes takes an OST for each packet, from when a host
- *   sends it until the host has the result: so many are under way;
+ *   sends that until the host has the result: no more packets are under way than OSTs;
  * - SAT: a larger operation streams. Switches keep a window of sums and of results, and a child
  *   that runs ahead is stopped by credits;
  * - locks of static trees, for a job's life or by operation. While a job waits for its slowest
  *   rank it holds the lock, and other jobs wait. Trees that meet at no switch are locked apart;
  * - hops: each is reliable and in order, by acknowledgements, NAKs and go-back-N with a timer, as
- *   reliable connections are. Credits are in these messages; what else fills queues is for PAUSE;
+ *   reliable connections are. Credits are in these messages and protect the memory of nodes. For
+ *   queues there is PAUSE;
  * - results: by multicast, as fast as switches forward, or hop by hop, each node taking `latency`.
  *   Either way nodes keep them, and repair what is lost on the next hop;
  * - reduce-scatter and all-gather (since 3.5): the same, where a result goes down only towards its
- *   owner, and a shard up only from who has it, so that each loads one direction of the links. The
- *   own piece is sent, too, and the own shard comes back. Each of the two has a tree, OSTs and
+ *   owner, and a shard up only from who has it, so that each of the two loads one direction of the
+ *   links. The own piece is sent, too, and the own shard comes back. Each has a tree, OSTs and
  *   locks of its own: NCCL's plugin makes a SHARP job for each communicator
  *   (nccl-rdma-sharp-plugins, sharp_coll_init() in ncclSharpConnect()). In one communicator, as
  *   PyTorch's FSDP2 has by default (pytorch PR 186335), they would take turns;
@@ -414,8 +415,9 @@ static void *open_scheme(const struct model_env *env, const void *self)
 		scheme->parts[k] = open_kind(k, scheme, env, self);
 	scheme->ring = ring_collective.open(env, conf->below[0]);
 	scheme->at = xcalloc(switches, sizeof(*scheme->at));
-	scheme->places =
-		xcalloc((size_t)(conf->trees + !conf->trees) * switches, sizeof(*scheme->places));
+	/* dynamic trees use none, but an array is not empty */
+	scheme->places = xcalloc((size_t)(conf->trees ? conf->trees : 1) * switches,
+				 sizeof(*scheme->places));
 	return scheme;
 }
 

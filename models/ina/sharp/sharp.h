@@ -8,7 +8,8 @@
  * A hop is reliable and in order. What goes up is numbered by chunks, and so is what comes down.
  * Each packet up tells the parent which results the sender has, and which of them it needs no more.
  * Each packet down tells the children which contributions have come, and up to where there is room
- * (credits). Where no packet goes that way, an acknowledgement says so, if the other side asks. */
+ * (credits). Where no packet goes that way, an acknowledgement tells this, if the other side asks.
+ */
 #ifndef INASIM_INA_SHARP_SHARP_H
 #define INASIM_INA_SHARP_SHARP_H
 
@@ -25,6 +26,11 @@ enum {
 #define SHARP_ACK_SIZE  64         /* the shortest frame */
 #define SHARP_ACK_CHUNK UINT32_MAX /* `chunk` of an acknowledgement; no chunk has this number */
 #define SHARP_END       1          /* `slot` of the last chunk of a tensor */
+
+/* Bits 23..22 of the number in a timer's key (transport/keys.h); 0 = a host's. */
+#define SHARP_KEY_ALARM (1u << 22) /* of a node */
+#define SHARP_KEY_TURN  (2u << 22) /* of a node */
+#define SHARP_KEY_LOCK  (3u << 22)
 
 enum sharp_lock_mode { SHARP_EXCLUSIVE, SHARP_OPERATION };
 enum sharp_without { SHARP_HOSTS, SHARP_LLT_ONLY, SHARP_WAIT };
@@ -50,28 +56,28 @@ struct sharp_entry {
 };
 
 struct sharp_child {
-	uint64_t received; /* its next contribution, in order */
+	uint64_t received; /* contributions before this have come from it; it sends them in order */
 	uint64_t has;      /* results before this have reached it, as far as the node knows */
-	uint64_t freed;    /* those before this it needs no more */
-	uint64_t resend;   /* result that it gets next, again; UINT64_MAX = it lacks none */
-	uint64_t probe;    /* the end of what had been sent when a timeout ran out; 0 = none */
-	bool nacked;       /* it has been told to go back */
+	uint64_t freed;    /* results before this it needs no more */
+	uint64_t resend;   /* result to send it again next; UINT64_MAX = it lacks none */
+	uint64_t probe; /* a timeout ran out when results before this had been sent; 0 = none did */
+	bool nacked;    /* it has been told to go back */
 };
 
-/* An aggregation node. Numbers stand for the chunks before them: those before `freed` are gone,
- * those before `complete` are complete. At the root sums are results.
+/* An aggregation node. Its counters are ends of ranges of chunks: all sums before `freed` are gone,
+ * all before `complete` are complete. At the root sums are results.
  *
  * In a reduce-scatter a node gets only the results that ranks below it own, and in an all-gather it
  * sends up only their shards. `below` and `gap` lead from one such chunk to the next, and the
- * numbers of that direction always stand at such a chunk. */
+ * counters of that direction always are at such a chunk. */
 struct sharp_node {
 	struct ina_node base;
 	struct sharp *job;
 	struct sharp_child *child;
-	uint32_t *below;  /* by rank: ranks until the next one below, 0 = it is */
-	uint32_t *gap;    /* by rank below: ranks until the next one behind the same child */
+	uint32_t *below;  /* by rank: how far the next one below is; 0 = this one is below */
+	uint32_t *gap;    /* by rank below: how far the next one behind the same child is */
 	uint16_t *toward; /* by rank below: its child */
-	struct sharp_entry *sums, *results; /* [chunk & job->mask]; the same at the root */
+	struct sharp_entry *sums, *results; /* [chunk & job->mask]; one array at the root */
 	/* Sums: begun, complete, sent up, and those that the parent has. */
 	uint64_t touched, complete, next, freed;
 	uint64_t limit; /* up to where the parent has room */
@@ -83,10 +89,10 @@ struct sharp_node {
 	uint32_t resending;  /* children that lack results */
 	bool nacked;         /* the parent has been told to go back */
 	bool timed_out; /* the next sum, not only the last of a window, asks what the parent has */
-	bool end_freed; /* the last result that all children have freed was asked for */
+	bool end_freed; /* the parent asked about the last result that all children have freed */
 	uint64_t probe; /* sums before this had been sent when the node went back */
 	sim_time up_free, down_free; /* when the links are free of this node's packets */
-	sim_time up_time, down_time; /* of a packet on them */
+	sim_time up_time, down_time; /* of a packet on them; down: on the slowest */
 	sim_time progress;           /* something was acknowledged, or the wait for that began */
 	struct timer turn;           /* for the next packet to leave */
 	sim_time turn_at;            /* SIM_TIME_MAX = it does not run */
@@ -95,11 +101,13 @@ struct sharp_node {
 
 struct sharp_worker {
 	struct ina_worker base;
-	uint64_t result;        /* the next to come */
-	uint64_t told;          /* the switch knows that those before have come */
-	uint64_t next, highest; /* to send; the end of what has been sent */
-	uint64_t got, limit;    /* the switch has those before; has room up to there */
-	uint64_t probe;         /* `highest` when a timeout ran out; 0 = none is open */
+	uint64_t result;  /* the next to come */
+	uint64_t told;    /* the switch knows that those before have come */
+	uint64_t next;    /* to send */
+	uint64_t highest; /* the end of what has been sent */
+	uint64_t got;     /* the switch has contributions before this ... */
+	uint64_t limit;   /* ... and room for those before this */
+	uint64_t probe;   /* `highest` when a timeout ran out; 0 = none is open */
 	/* The newest tensor that it has come to: its number, and its chunks. */
 	uint64_t tensor, tensor_first, tensor_end;
 	uint8_t mode;      /* of this tensor: enum sharp_mode */
@@ -118,8 +126,8 @@ enum sharp_lock { SHARP_UNLOCKED, SHARP_QUEUED, SHARP_COMING, SHARP_HELD };
 struct sharp {
 	struct ina_job base;
 	enum sharp_kind kind;
-	/* The kit tells it of chunks; but in a reduce-scatter or all-gather the kit's chunks are
-	 * rows, so the scheme tells it itself. */
+	/* Learns of packets' chunks. In an all-reduce the kit tells them; else the kit's chunks are
+	 * rows, so the scheme tells them itself. */
 	struct why_chunks *why;
 	void *ring; /* an instance of ring, if the job got no resources; then only `actual` holds */
 	struct collective_actual actual;
@@ -127,8 +135,9 @@ struct sharp {
 	bool streams;         /* has a tree for SAT, or may lock one */
 	bool owns;            /* has that tree for its life */
 	uint64_t tree;        /* the number of its static one */
-	uint64_t size, mask;  /* chunks that a node keeps */
-	struct sharp *behind; /* in the queue for locks */
+	uint64_t size;        /* chunks that a node keeps */
+	uint64_t mask;        /* of the rings that keep them */
+	struct sharp *behind; /* the next in the queue for locks */
 	enum sharp_lock lock;
 	uint64_t operation, operation_end; /* the tensor that the lock is for; its end, a chunk */
 	uint32_t finished;                 /* ranks that have its results */
@@ -179,7 +188,15 @@ static inline enum timer_tag sharp_timer(const struct sharp *job)
 	return tags[job->kind];
 }
 
-/* Writes the two numbers that a packet tells, in 32 bits each. */
+/* How far a counter goes on before its news gets an acknowledgement of its own. */
+static inline uint64_t sharp_news(const struct sharp *job)
+{
+	return (job->size + 3) / 4;
+}
+
+/* Writes the two numbers that a packet tells, in 32 bits each. Up: results before `first` are
+ * freed, those before `second` have come. Down: contributions before `first` have come, and there
+ * is room for those before `second`. */
 static inline void sharp_tell(struct packet *packet, uint64_t first, uint64_t second)
 {
 	uint32_t told[2] = { (uint32_t)first, (uint32_t)second };
@@ -203,7 +220,7 @@ static inline uint64_t sharp_told(const struct packet *packet, unsigned which, u
 
 uint64_t sharp_size(const struct sharp_conf *conf); /* chunks that a node of a stream keeps */
 bytes sharp_memory(const struct sharp_conf *conf);  /* of a switch */
-/* As ina_admit(), to the tree that the manager chooses. */
+/* Like ina_admit(), with the tree that the manager chooses. */
 struct sharp *sharp_choose_tree(struct sharp_scheme *scheme, const struct collective_job *spec,
 				const char **never);
 /* Fit ina_ops. */

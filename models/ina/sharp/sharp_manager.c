@@ -8,7 +8,7 @@
 /* OSTs of a job at each switch. */
 static uint64_t quota(const struct sharp_conf *conf)
 {
-	uint64_t osts = (uint64_t)((double)conf->osts * conf->quota + 1e-9); /* 0.29 of 100: 29 */
+	uint64_t osts = (uint64_t)((double)conf->osts * conf->quota + 1e-9); /* 0.29 of 100 is 29 */
 
 	return osts ? osts : 1;
 }
@@ -18,7 +18,7 @@ static bytes payload(const struct sharp_conf *conf)
 	return (bytes)conf->elements * ELEMENT_BYTES;
 }
 
-/* In packets. */
+/* The window of a stream, in packets. */
 static uint64_t window(const struct sharp_conf *conf)
 {
 	uint64_t packets = (conf->window + payload(conf) - 1) / payload(conf);
@@ -62,7 +62,7 @@ static struct sharp_at *at(const struct sharp *job, uint32_t n)
 	return &scheme_of(job)->at[switch_of(job, n)];
 }
 
-/* Of the job's static tree. */
+/* The job's static tree at its n-th switch. */
 static struct sharp_place *place(const struct sharp *job, uint32_t n)
 {
 	uint32_t switches = job->base.scheme->env.topo->net.switches;
@@ -102,6 +102,7 @@ static bool tree_is_free(const struct sharp *job)
 	return true;
 }
 
+/* Takes the tree, or (`take` is false) gives it back. */
 static void take_tree(struct sharp *job, bool take)
 {
 	for (uint32_t n = 0; n < job->base.tree.tree->node_count; n++)
@@ -112,7 +113,7 @@ static void take_tree(struct sharp *job, bool take)
 	reserve(job, (take ? 1 : -1) * (int64_t)stream_memory(sharp_conf(job)));
 }
 
-/* Over no part of its static tree does another job stream. */
+/* No other job streams over any part of the job's static tree. */
 static bool is_alone(const struct sharp *job)
 {
 	for (uint32_t n = 0; n < job->base.tree.tree->node_count; n++)
@@ -137,7 +138,7 @@ static void take_osts(struct sharp *job, bool take)
 
 /* --- jobs --- */
 
-/* The job cannot have a tree for its life: what it does instead. False: it waits. */
+/* The job cannot have a tree for its life: notes what it does instead. False: it waits. */
 static bool admit_without(struct sharp *job)
 {
 	const struct sharp_conf *conf = sharp_conf(job);
@@ -145,7 +146,7 @@ static bool admit_without(struct sharp *job)
 
 	if (without_lock == SHARP_WAIT &&
 	    ((struct sharp_scheme *)job->base.scheme)->kind == SHARP_ALL_GATHER)
-		without_lock = SHARP_HOSTS; /* the job has begun */
+		without_lock = SHARP_HOSTS; /* its job has begun and cannot wait */
 	job->actual = (struct collective_actual){
 		.scheme = without_lock == SHARP_HOSTS ? "ring" : NULL,
 		.key = conf->trees ? "lock" : "sat_trees",
@@ -165,17 +166,22 @@ bool sharp_admit(void *self, const char **never)
 	(void)never;
 	job->tree = scheme->tree;
 	job->osts = quota(conf);
-	/* Only an all-gather gets this far on such a tree: its job has begun. */
+	/* A switch of the tree adds nothing. Only all-gathers get here then: their jobs run. */
 	if (ina_passing(&job->base, switch_of(job, 0)) != TREE_NONE) {
-		job->actual = (struct collective_actual){ "ring", "aggregation",
-							  "trees whose switches all add up", 0, 1 };
+		job->actual = (struct collective_actual){ .scheme = "ring",
+							  .key = "aggregation",
+							  .what = "trees whose switches all add up",
+							  .of = 1 };
 		return true;
 	}
 	if (scheme->picky && (left < job->osts || !is_alone(job)))
 		return false;
 	if (left < job->osts) {
-		job->actual =
-			(struct collective_actual){ "ring", "quota", "OSTs", left, job->osts };
+		job->actual = (struct collective_actual){ .scheme = "ring",
+							  .key = "quota",
+							  .what = "OSTs",
+							  .has = left,
+							  .of = job->osts };
 		return true;
 	}
 	job->owns = job->streams = !conf->trees || conf->lock == SHARP_EXCLUSIVE;
@@ -333,8 +339,8 @@ void sharp_lock_open(struct sharp *job)
 	struct sim *sim = job->base.scheme->env.sim;
 
 	timer_open(sim, &job->timer, SIM_TIMER,
-		   timer_key_of_job(sharp_timer(job), job->base.spec.number, 3u << 22), on_lock,
-		   job);
+		   timer_key_of_job(sharp_timer(job), job->base.spec.number, SHARP_KEY_LOCK),
+		   on_lock, job);
 	sim_name(sim, on_lock, "SHARP lock of job %j");
 }
 

@@ -40,7 +40,7 @@ static uint64_t room(const struct sharp_node *node)
 	return (is_root(node) ? node->down_freed : node->freed) + node->job->size;
 }
 
-/* The first chunk from this one on that goes up from the node; and that comes down to it. */
+/* The first chunk from this one on that the node sends up. */
 static uint64_t up_from(const struct sharp_node *node, uint64_t chunk)
 {
 	return node->job->kind == SHARP_ALL_GATHER
@@ -48,6 +48,7 @@ static uint64_t up_from(const struct sharp_node *node, uint64_t chunk)
 		       : chunk;
 }
 
+/* The same for what comes down to the node. */
 static uint64_t down_from(const struct sharp_node *node, uint64_t chunk)
 {
 	return node->job->kind == SHARP_REDUCE_SCATTER
@@ -55,7 +56,7 @@ static uint64_t down_from(const struct sharp_node *node, uint64_t chunk)
 		       : chunk;
 }
 
-/* The next chunk after this one that the same child sends; and that it gets. */
+/* The next chunk after this one that the same child sends. */
 static uint64_t up_after(const struct sharp_node *node, uint64_t chunk)
 {
 	return chunk + (node->job->kind == SHARP_ALL_GATHER
@@ -63,6 +64,7 @@ static uint64_t up_after(const struct sharp_node *node, uint64_t chunk)
 				: 1);
 }
 
+/* The same for what the child gets. */
 static uint64_t down_after(const struct sharp_node *node, uint64_t chunk)
 {
 	return chunk + (node->job->kind == SHARP_REDUCE_SCATTER
@@ -97,7 +99,7 @@ static void arm(struct sharp_node *node)
 	alarm_set(node->job->base.scheme->env.sim, &node->alarm, due(node));
 }
 
-/* Something has been acknowledged, or begins to wait for that. */
+/* Something has been acknowledged, or begins to wait for an acknowledgement or for room. */
 static void progress(struct sharp_node *node)
 {
 	node->progress = now_of(node);
@@ -120,7 +122,7 @@ static void fill(const struct sharp_node *node, struct packet *packet, uint64_t 
 				   .source = (uint16_t)node->base.place->number };
 }
 
-/* An entry with `end` asks; whoever acknowledges it speaks for all nodes below, too. */
+/* An entry with `end` asks for an acknowledgement. */
 static void fill_chunk(const struct sharp_node *node, struct packet *packet, uint64_t chunk,
 		       const struct sharp_entry *entry)
 {
@@ -151,12 +153,12 @@ static void ack_parent(struct sharp_node *node, uint8_t flags, struct switch_act
 	ina_send_up(actions, &node->base, &packet);
 }
 
-/* Tells the children of room, where no result does. */
+/* Tells the children of much new room, if no result does. */
 static void tell_room(struct sharp_node *node, struct switch_actions *actions)
 {
 	struct packet packet;
 
-	if (room(node) < node->told + (node->job->size + 3) / 4)
+	if (room(node) < node->told + sharp_news(node->job))
 		return;
 	node->told = room(node);
 	fill(node, &packet, SHARP_ACK_CHUNK, SHARP_ACK | PACKET_RESULT);
@@ -164,10 +166,10 @@ static void tell_room(struct sharp_node *node, struct switch_actions *actions)
 	ina_send_down(actions, &node->base, &packet);
 }
 
-/* Tells the parent that results are freed, where no sum does: many, or one that it asked about. */
+/* Tells the parent that results are freed, if no sum does: many, or one that it asked about. */
 static void tell_freed(struct sharp_node *node, struct switch_actions *actions)
 {
-	if (node->down_freed >= node->told_freed + (node->job->size + 3) / 4 ||
+	if (node->down_freed >= node->told_freed + sharp_news(node->job) ||
 	    (node->down_freed > node->told_freed && node->end_freed))
 		ack_parent(node, SHARP_ACK, actions);
 }
@@ -197,7 +199,7 @@ static void send_sum(struct sharp_node *node)
 	node->next = up_from(node, node->next + 1);
 	if (node->timed_out || node->next >= lesser(node->limit, node->freed + node->job->size) ||
 	    node->next >= node->told)
-		packet.flags |= SHARP_ASK; /* it may have to wait for room */
+		packet.flags |= SHARP_ASK; /* the next one may have to wait for room */
 	node->timed_out = false;
 	node->told_freed = node->down_freed;
 	sharp_tell(&packet, node->down_freed, node->have);
@@ -221,7 +223,7 @@ static void send_result(struct sharp_node *node)
 	node->sent = down_from(node, chunk + 1);
 	if (node->sent >= node->down_freed + node->job->size)
 		packet.flags |= SHARP_ASK;
-	sharp_tell(&packet, chunk + 1, room(node));
+	sharp_tell(&packet, chunk + 1, room(node)); /* a result proves these contributions */
 	node->told = to_all ? room(node) : node->told;
 	node->down_free = now_of(node) + node->down_time;
 	c = to_all ? 0 : node->toward[chunk % sharp_ranks(node->job)];
@@ -230,7 +232,7 @@ static void send_result(struct sharp_node *node)
 	arm(node);
 }
 
-/* A child gets a result that it lacks; all of these go before the next result to all. */
+/* A child gets a result that it lacks. All such results go before the next new one. */
 static void send_again(struct sharp_node *node)
 {
 	struct sharp_child *child = node->child;
@@ -276,7 +278,7 @@ static sim_time result_time(const struct sharp_node *node)
 			       : later(node->down_free, result_of(node, node->sent)->ready);
 }
 
-/* Runs the timer for what leaves next. */
+/* Sets the timer to when the next packet leaves, unless it is due before that anyway. */
 static void plan_turn(struct sharp_node *node)
 {
 	sim_time at = SIM_TIME_MAX, now = now_of(node);
@@ -385,7 +387,8 @@ static void listen_to_parent(struct sharp_node *node, const struct packet *packe
 	}
 }
 
-/* The news of room may be lost: sends a chunk that the parent has, so that it tells again. */
+/* The news of room may be lost: sends the number of a chunk that the parent has, without elements,
+ * so that the parent answers. */
 static void ask_for_room(struct sharp_node *node)
 {
 	struct packet packet;
@@ -419,6 +422,7 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 			continue;
 		lacks = true;
 		child->probe = node->sent;
+		/* in a reduce-scatter result `sent - 1` may be another child's */
 		resend_to(node, child,
 			  child->has < node->sent                   ? child->has
 			  : node->job->kind == SHARP_REDUCE_SCATTER ? child->freed
@@ -542,8 +546,9 @@ void sharp_at_node(struct sharp_node *node, uint32_t back, const struct packet *
 		from_parent(node, back, packet, actions);
 	else
 		from_child(node, back, packet, actions);
+	/* `actions` has room for two packets, and holds one answer at most */
 	if (is_root(node) || packet->flags & PACKET_RESULT)
-		tell_room(node, actions); /* one answer at most is in `actions`: there is room */
+		tell_room(node, actions);
 	else
 		tell_freed(node, actions);
 	plan_turn(node);
@@ -575,7 +580,9 @@ static void find_ranks(struct sharp *job, struct sharp_node *node, uint32_t n)
 			child = tree->nodes[at].number;
 		node->toward[w] = (uint16_t)(at == n ? child : children);
 	}
-	for (uint32_t i = 2 * ranks; i-- > 0;) { /* backwards, twice around */
+	/* Backwards over the ranks, so that the next one is known; twice, because the first rank
+	 * follows the last one. The second round sets all entries anew. */
+	for (uint32_t i = 2 * ranks; i-- > 0;) {
 		uint32_t w = i % ranks, child = node->toward[w];
 
 		if (child < children) {
@@ -620,11 +627,11 @@ static void open_node(struct sharp *job, uint32_t n)
 	if (!is_root(node))
 		node->up_time = time_on(node, place->up_port);
 	alarm_open(sim, &node->alarm,
-		   timer_key_of_job(sharp_timer(job), job->base.spec.number, 1u << 22 | n),
+		   timer_key_of_job(sharp_timer(job), job->base.spec.number, SHARP_KEY_ALARM | n),
 		   on_timeout, due, node);
 	timer_open(sim, &node->turn, SIM_TIMER,
-		   timer_key_of_job(sharp_timer(job), job->base.spec.number, 2u << 22 | n), on_turn,
-		   node);
+		   timer_key_of_job(sharp_timer(job), job->base.spec.number, SHARP_KEY_TURN | n),
+		   on_turn, node);
 	timer_apart(sim, &node->turn);
 	sim_name(sim, on_timeout, "SHARP timeout of an aggregation node of job %j");
 	sim_name(sim, on_turn, "SHARP aggregation node of job %j");

@@ -27,7 +27,7 @@ static void arm(struct sharp_worker *worker)
 }
 
 /* The oldest chunk goes again, and asks: the answer says whether the others have come. If none is
- * missing, the news of room may be lost: the last chunk goes again, for that answer. */
+ * missing, the news of room may be lost: a chunk that the switch has goes again, for its answer. */
 static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct sharp_worker *worker = owner;
@@ -52,7 +52,7 @@ static void enter_tensor(struct sharp_worker *worker)
 	const struct tensors *tensors = &worker->base.job->tensors;
 
 	while (worker->next >= worker->tensor_end) {
-		worker->tensor += worker->tensor_end != 0;
+		worker->tensor += worker->tensor_end != 0; /* the first one is number 0 */
 		worker->tensor_first = worker->tensor_end;
 		worker->tensor_end =
 			tensors->end[worker->tensor & tensors->mask] * sharp_row(sharp_of(worker));
@@ -75,7 +75,7 @@ static void block(struct sharp_worker *worker)
 
 static bool may_send(struct sharp_worker *worker)
 {
-	if (worker->next < worker->highest) /* again: a probe, or all from there on */
+	if (worker->next < worker->highest) /* again: all from there on or, for a probe, only one */
 		return !worker->probe || worker->next <= worker->got;
 	if (worker->next >= ina_available(&worker->base) * sharp_row(sharp_of(worker)))
 		return false;
@@ -127,7 +127,8 @@ static void send_next(struct sharp_worker *worker, struct packet *packet)
 	bool again = chunk < worker->highest;
 
 	worker->next += job->kind == SHARP_ALL_GATHER ? sharp_ranks(job) : 1;
-	ends = job->kind == SHARP_REDUCE_SCATTER ? sharp_ranks(job) : 1; /* each owner's last */
+	/* in a reduce-scatter each chunk of the last row is the last of its owner */
+	ends = job->kind == SHARP_REDUCE_SCATTER ? sharp_ranks(job) : 1;
 	ina_packet(packet, &worker->base, chunk);
 	fill(worker, packet);
 	if (worker->got == worker->highest)
@@ -213,8 +214,8 @@ static bool holds(const struct sharp_worker *worker, const struct packet *packet
 	return false;
 }
 
-/* Must the rank acknowledge unasked what it has freed? In a reduce-scatter or all-gather it may
- * have too little to send for that. */
+/* Must the rank acknowledge unasked, to tell what it has freed? In a reduce-scatter or all-gather
+ * it may send too few packets that tell it. */
 static bool tells_freed(struct sharp_worker *worker)
 {
 	const struct sharp *job = sharp_of(worker);
@@ -222,10 +223,11 @@ static bool tells_freed(struct sharp_worker *worker)
 	return job->kind == SHARP_REDUCE_SCATTER
 		       ? !may_send(worker)
 		       : job->kind == SHARP_ALL_GATHER &&
-				 worker->result >= worker->told + (job->size + 3) / 4;
+				 worker->result >= worker->told + sharp_news(job);
 }
 
-/* The chunk ends a row if it is the last shard, the rank's own piece, or the row's only sum. */
+/* A result has come. It ends its row if it is the last shard, the rank's own piece, or the row's
+ * only sum. */
 static void complete(struct sharp_worker *worker, uint64_t chunk)
 {
 	struct sharp *job = sharp_of(worker);
@@ -279,7 +281,7 @@ void sharp_deliver(struct sharp_worker *worker, const struct packet *packet)
 		ina_wake(&worker->base);
 }
 
-/* --- tensors of parts --- */
+/* --- tensors of a reduce-scatter or an all-gather --- */
 
 /* A tensor of E elements has pieces of ceil(E / N), padded to whole packets. */
 void sharp_contribute(struct sharp *job, uint32_t w, bytes size)
