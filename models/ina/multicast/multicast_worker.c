@@ -272,8 +272,8 @@ static void begin_wait(struct multicast_worker *worker)
 {
 	worker->since = now(worker);
 	worker->backoff = 0;
-	if (is_under_way(worker))
-		gather_of(worker, worker->base.results); /* begins it, for due() */
+	if (is_under_way(worker)) /* makes sure that it has begun, for due() */
+		gather_of(worker, worker->base.results);
 	arm(worker);
 }
 
@@ -300,6 +300,7 @@ static void proceed(struct multicast_worker *worker)
 		tell_left(worker, tensor);
 		if (worker->right_has <= tensor)
 			break;
+		/* progress: the wait for the handshake is over */
 		why_result(job->why, worker->base.number, job->first[tensor + 1] - 1);
 		worker->sent = 0;
 		ina_complete(&worker->base, tensor);

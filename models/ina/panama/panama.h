@@ -14,11 +14,16 @@
  *   panama_repeat.c    its state, for runs that repeat themselves
  *
  * Calls: panama.c opens and closes all, and hands packets to panama_switch.c and panama_worker.c,
- * which never call each other. Each of the two calls those that are indented below it. These call
- * back only panama_send_on() when a delay is over, panama_is_over() and panama_pass() when a sum
- * may leave at last, and panama_contribution(), panama_worker_look() and panama_worker_wake() when
- * something is to be sent again. panama_worker.c also asks panama_partial.c for weights,
- * panama_plan.c asks panama_switch.c for caps.
+ * which never call each other. Each of the two calls the files that are indented below it. Those
+ * call back only
+ *
+ *   panama_send_on()                 when a delay is over,
+ *   panama_is_over(), panama_pass()  when a sum may leave at last, and
+ *   panama_contribution(), panama_worker_look(), panama_worker_wake()
+ *                                    when something is to be sent again.
+ *
+ * Besides, panama_worker.c asks panama_partial.c for weights, and panama_plan.c asks
+ * panama_switch.c for caps.
  *
  * Chunk c of the stream of tensors of a job goes to tree c mod N as VID floor(c / N), at all
  * workers. "VID" is the paper's word: the number of a packet in the sequence that passes a tree.
@@ -128,7 +133,7 @@ struct panama_accelerator {
 	sim_time *free_at;        /* by port, when its bus is free; NULL unless `slow` */
 	struct panama_held *held; /* ring by number: held_head .. held_end - 1 */
 	uint64_t held_head, held_end, held_mask;
-	struct timer timer;
+	struct timer timer;                           /* for the first of these */
 	uint32_t jobs_with[PANAMA_SEQUENCES_MAX + 1]; /* active ones, by number of sequences here */
 };
 
@@ -145,8 +150,8 @@ struct panama_row {
 	bool placeless;   /* the newest packet has no place in memory, as it completes the row */
 };
 
-/* Sums that may leave at once because one packet came. Without a fraction there is never more than
- * one. */
+/* Sums that may leave at once because one packet came: as many as struct switch_actions has room
+ * for. Without a fraction there is never more than one. */
 #define PANAMA_SUMS_AT_ONCE 2
 
 #define PANAMA_FEW 4 /* children whose state lies in the node itself */
@@ -226,7 +231,7 @@ struct panama_job {
 	uint16_t *open_at;            /* ... and are not over */
 	struct panama_orders *orders; /* by tree; recovery, else NULL */
 	uint64_t overflows;           /* packets dropped by full accelerators */
-	uint64_t marked;              /* results at workers */
+	uint64_t marked;              /* marked results, at all workers */
 	uint64_t held_back;           /* times that a window forbade to send */
 };
 
@@ -272,7 +277,7 @@ void panama_trees_free(struct panama_job *job);
 
 /* --- panama_plan.c --- */
 
-/* Counts a job that runs as streams at all accelerators of its trees, or no longer. */
+/* A job that runs as streams comes to all accelerators of its trees, or leaves them. */
 void panama_plan_count(const struct panama_job *job, bool comes);
 
 /* Fills in the streams of such a job. */

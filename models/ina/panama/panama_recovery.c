@@ -363,6 +363,7 @@ static void start_asker(struct panama_worker *worker, uint32_t cap)
 	sim_name(env->sim, on_timeout, "PANAMA timeout of job %j worker %w");
 	if (decides(worker))
 		return;
+	/* the connection down has key + 1 */
 	key = connection_key(CONNECTION_PANAMA, (uint64_t)job->base.spec.number << 25 |
 							2 * (uint64_t)worker->base.number);
 	messages_init(&asker->up, env->tcp, env->sim, worker->base.host,

@@ -216,8 +216,8 @@ bool panama_pass(struct panama_sequence *sequence, struct panama_node *node, str
 	bool fin = row->flags & PANAMA_FIN && row->packets == node->children;
 	bool sent = enough(sequence, node, row);
 
-	reserve(sequence, node,
-		row->placeless - (int64_t)row->packets); /* the newest may have none */
+	/* gives the places of the packets back; the newest may have none */
+	reserve(sequence, node, row->placeless - (int64_t)row->packets);
 	if (sequence->partial && node->parent == TREE_NONE)
 		panama_partial_settle(sequence, node->expected);
 	if (sent) {
@@ -236,7 +236,7 @@ bool panama_pass(struct panama_sequence *sequence, struct panama_node *node, str
 
 /* --- packets --- */
 
-/* Will this packet end a VID, so that it needs no place itself or gets one that becomes free? Asked
+/* Will this packet end a VID? Then it needs no place itself, or gets one that becomes free. Asked
  * only when memory is full. */
 static bool makes_room(const struct panama_sequence *sequence, struct panama_node *node,
 		       const struct packet *packet)
@@ -266,8 +266,8 @@ static void overflow(struct panama_sequence *sequence, struct panama_node *node)
 	sequence->job->overflows++;
 }
 
-/* Adds it to its row. A packet that completes a sum meets the others in the adder, and needs no
- * place. */
+/* Adds the packet to its row. A packet that completes a sum meets the others in the adder, and
+ * needs no place. */
 static void store(struct panama_sequence *sequence, struct panama_node *node,
 		  const struct packet *packet, bool full)
 {
@@ -281,8 +281,8 @@ static void store(struct panama_sequence *sequence, struct panama_node *node,
 		panama_partial_in(sequence, node, packet->vid, packet->source);
 }
 
-/* The packet was stored without a place. If its own VID is not over, an earlier one has left, and
- * the packet takes a place of that. */
+/* The packet was stored without a place. If its own VID is not over, an earlier VID has left, and
+ * the packet takes one of the places that became free. */
 static void find_place(struct panama_sequence *sequence, struct panama_node *node, uint64_t vid)
 {
 	if (vid < node->expected || !row_of(node, vid)->placeless)

@@ -8,8 +8,7 @@
  * A hop is reliable and in order. What goes up is numbered by chunks, and so is what comes down.
  * Each packet up tells the parent which results the sender has, and which of them it needs no more.
  * Each packet down tells the children which contributions have come, and up to where there is room
- * (credits). Where no packet goes that way, an acknowledgement tells this, if the other side asks.
- */
+ * (credits). Where no packet goes that way, an acknowledgement tells it, if the other side asks. */
 #ifndef INASIM_INA_SHARP_SHARP_H
 #define INASIM_INA_SHARP_SHARP_H
 
@@ -60,8 +59,8 @@ struct sharp_child {
 	uint64_t has;      /* results before this have reached it, as far as the node knows */
 	uint64_t freed;    /* results before this it needs no more */
 	uint64_t resend;   /* result to send it again next; UINT64_MAX = it lacks none */
-	uint64_t probe; /* a timeout ran out when results before this had been sent; 0 = none did */
-	bool nacked;    /* it has been told to go back */
+	uint64_t probe;    /* since a timeout, `sent` at that time; 0 = none is open */
+	bool nacked;       /* it has been told to go back */
 };
 
 /* An aggregation node. Its counters are ends of ranges of chunks: all sums before `freed` are gone,
@@ -99,11 +98,12 @@ struct sharp_node {
 	struct alarm alarm;
 };
 
+/* Its counters are chunks, too. */
 struct sharp_worker {
 	struct ina_worker base;
-	uint64_t result;  /* the next to come */
-	uint64_t told;    /* the switch knows that those before have come */
-	uint64_t next;    /* to send */
+	uint64_t result;  /* the next result to come */
+	uint64_t told;    /* the switch knows that results before this have come */
+	uint64_t next;    /* the next chunk to send */
 	uint64_t highest; /* the end of what has been sent */
 	uint64_t got;     /* the switch has contributions before this ... */
 	uint64_t limit;   /* ... and room for those before this */
@@ -141,7 +141,7 @@ struct sharp {
 	enum sharp_lock lock;
 	uint64_t operation, operation_end; /* the tensor that the lock is for; its end, a chunk */
 	uint32_t finished;                 /* ranks that have its results */
-	struct timer timer;                /* the lock comes */
+	struct timer timer;                /* for the moment when the lock comes */
 };
 
 /* open() makes one for all-reduces, `main`, and one for each other kind of jobs; their resources
@@ -157,7 +157,7 @@ struct sharp_scheme {
 	} * at;
 	struct sharp_place {         /* of static trees: [tree * switches + switch] */
 		struct sharp *owner; /* who has locked it */
-		uint32_t jobs;       /* that stream over it */
+		uint32_t jobs;       /* how many stream over it */
 	} * places;
 	struct sharp *queue;
 	uint64_t tree; /* number of the static tree that the next job to be admitted tries */

@@ -162,6 +162,7 @@ static void tell_room(struct sharp_node *node, struct switch_actions *actions)
 		return;
 	node->told = room(node);
 	fill(node, &packet, SHARP_ACK_CHUNK, SHARP_ACK | PACKET_RESULT);
+	/* sums that the parent has, or results that all children have freed, are complete */
 	sharp_tell(&packet, is_root(node) ? node->down_freed : node->freed, node->told);
 	ina_send_down(actions, &node->base, &packet);
 }
@@ -179,7 +180,7 @@ static void tell_freed(struct sharp_node *node, struct switch_actions *actions)
 static void depart(struct sharp_node *node, const struct packet *packet, uint32_t back,
 		   const uint32_t *ports, uint32_t count)
 {
-	struct switch_send send = { *packet, ports, count };
+	struct switch_send send = { .packet = *packet, .ports = ports, .count = count };
 
 	network_switch_send(net_of(node), back, &send);
 }
@@ -190,7 +191,7 @@ static void send_sum(struct sharp_node *node)
 	struct packet packet;
 
 	fill_chunk(node, &packet, node->next, sum);
-	if (node->freed == node->next)
+	if (node->freed == node->next) /* no other sum waits for an acknowledgement */
 		progress(node);
 	if (node->next < node->probe) {
 		packet.flags |= PACKET_RETRANSMIT;
@@ -246,7 +247,7 @@ static void send_again(struct sharp_node *node)
 	packet.flags |= PACKET_RESULT | PACKET_RETRANSMIT;
 	node->base.memory->stats.repairs++;
 	child->resend = down_after(node, child->resend);
-	if (child->resend >= node->sent || child->probe) {
+	if (child->resend >= node->sent || child->probe) { /* a probe is one result */
 		packet.flags |= SHARP_ASK;
 		child->resend = NONE;
 		node->resending--;
@@ -364,6 +365,7 @@ static void listen_to_child(struct sharp_node *node, uint32_t c, const struct pa
 		child->probe = 0;
 	if (!(packet->flags & SHARP_ACK))
 		return;
+	/* a NAK, or the answer to a probe */
 	if (packet->flags & SHARP_ASK || child->has < child->probe) {
 		child->probe = 0;
 		resend_to(node, child, child->has);
@@ -383,7 +385,7 @@ static void listen_to_parent(struct sharp_node *node, const struct packet *packe
 	if (packet->flags & SHARP_ACK && freed < node->next &&
 	    (packet->flags & SHARP_ASK || freed < node->probe)) {
 		node->probe = node->next > node->probe ? node->next : node->probe;
-		node->next = freed; /* go back */
+		node->next = freed; /* a NAK, or the answer to a probe: goes back */
 	}
 }
 

@@ -168,7 +168,7 @@ enum nic_pull sharp_pull(void *owner, struct packet *packet)
 
 /* --- what comes --- */
 
-/* The first chunk from this on that the rank sends. */
+/* The first chunk from this one on that the rank sends. */
 static uint64_t own_from(const struct sharp_worker *worker, uint64_t chunk)
 {
 	const struct sharp *job = sharp_of(worker);
@@ -195,7 +195,7 @@ static void listen(struct sharp_worker *worker, const struct packet *packet)
 		return;
 	}
 	if (packet->flags & SHARP_ASK || got < worker->probe)
-		worker->next = got; /* go back */
+		worker->next = got; /* a NAK, or the answer to a probe: goes back */
 	worker->probe = 0;
 }
 
