@@ -15,8 +15,8 @@ enum timer_tag {
 	TIMER_PACING = 1, /* connection */
 	TIMER_ROCE = 2,   /* connection: retransmission */
 	TIMER_FLOW = 3,
-	TIMER_RING = 4,
-	TIMER_MACHINE = 4,   /* numbers below 2^48; a ring's have CONNECTION_RING from there on */
+	TIMER_RING = 4,      /* numbers with bit 48, by CONNECTION_RING */
+	TIMER_MACHINE = 4,   /* numbers below 2^48 */
 	TIMER_NETREDUCE = 5, /* accelerator of a switch */
 	TIMER_PS = 6,
 	TIMER_PS_STREAM = 7,
@@ -39,7 +39,7 @@ enum timer_tag {
 	TIMER_SHARP_GATHER = 16 + 14,
 };
 
-/* Below 8, as TIMER_TCP doubles the number. */
+/* Below 8, because numbers of TIMER_TCP are twice a connection's key. */
 enum connection_tag {
 	CONNECTION_FLOW = 0,
 	CONNECTION_RING = 1,
@@ -56,7 +56,7 @@ static inline uint64_t timer_key(enum timer_tag tag, uint64_t number)
 	return sim_key(SIM_TIMER, (uint64_t)(tag & 15) << 52 | (uint64_t)(tag >> 4) << 51 | number);
 }
 
-/* The same for the q-th part (worker, server) of a job. */
+/* The key of a timer for the q-th part (worker, server) of a job. */
 static inline uint64_t timer_key_of_job(enum timer_tag tag, uint32_t job, uint32_t q)
 {
 	return timer_key(tag, (uint64_t)job << 24 | q);

@@ -26,10 +26,10 @@ struct messages {
 	void *owner;
 	struct timer timer; /* within a host */
 	uint32_t conn;
-	sim_time timeout; /* smallest and first RTO, set before the first message; 0 = as in /tcp */
+	sim_time timeout; /* smallest and first RTO, set before the first message; 0 = by /tcp */
 	bool bulk;        /* data, not control; set before the first message */
 	bool open, expecting;
-	uint64_t written;
+	uint64_t written;     /* bytes of all messages so far */
 	struct message *ring; /* messages under way */
 	uint64_t head, count, mask;
 };

@@ -34,8 +34,8 @@ void ranges_add(struct ranges *ranges, uint64_t begin, uint64_t end);
 /* Bytes of all intervals. */
 uint64_t ranges_bytes(const struct ranges *ranges);
 
-/* Everything below `next` has come: drops the intervals that this joins, and returns the end of
- * what has come without a hole. */
+/* Everything below `next` has come. Drops the intervals that are joined to that without a hole, and
+ * returns where the first hole begins. */
 uint64_t ranges_advance(struct ranges *ranges, uint64_t next);
 
 #endif

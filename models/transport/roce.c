@@ -48,7 +48,8 @@ const struct conf_table roce_table = { "roce", roce_rows, sizeof(struct roce_con
 
 /* --- timers --- */
 
-/* Time of up to 2 TB, for which size * 8 * PS_PER_S would overflow. */
+/* The time to send up to 2 TB, for which size * 8 * PS_PER_S would overflow: so the rate is counted
+ * in Mbps, and a second in PS_PER_S / 1000000. */
 static sim_time transmission(bytes size, bps rate)
 {
 	return (sim_time)(size * 8000000 / (rate < 1000000 ? 1 : rate / 1000000));
@@ -95,7 +96,8 @@ void roce_warn(const struct roce_conf *conf, const struct topology_conf *topolog
 				seconds_of(timers[i].value), seconds_of(trip));
 }
 
-/* As long as a NACK and the packet that it asks for may take: else each loss is repaired twice. */
+/* By default as long as a NACK and the packet that it asks for may take: with less, each loss would
+ * be repaired twice. */
 static sim_time nack_again(const struct roce_conf *conf, const struct topology_conf *topology,
 			   bytes window)
 {
@@ -298,7 +300,7 @@ uint64_t roce_delivered(const struct roce *roce, uint32_t number)
 
 const struct transport_stats *roce_stats(const struct roce *roce, uint32_t number)
 {
-	/* this may be an event of another host */
+	/* in an event of another host, packets that should have left by now have to be counted */
 	network_catch_up(&roce->topo->net, roce->conns[number]->tx.host, roce->sim->now);
 	return &roce->conns[number]->stats;
 }

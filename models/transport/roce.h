@@ -44,7 +44,7 @@ struct roce_conf {
 	int64_t backoff;     /* doublings of rto */
 	sim_time nack_again; /* 0 = never */
 	bool nack_again_given;
-	bytes window; /* 0 = none */
+	bytes window; /* cap on payload in flight; 0 = none */
 	int64_t first_psn;
 	void *control[ROCE_CC_COUNT]; /* parameters of congestion controls, as roce_cc_table */
 };
@@ -91,18 +91,18 @@ struct roce;
 struct roce *roce_new(struct topology *topo, const struct roce_conf *conf, bytes window);
 void roce_free(struct roce *roce);
 
-/* Registers the protocol, before the first connection but after all schemes: PANAMA has the number
- * of its protocol in the keys of its timers, and digests depend on those. */
+/* Registers the protocol. Call it before the first connection but after all schemes have registered
+ * theirs: PANAMA's timer keys hold the number of its protocol, and digests depend on these keys. */
 void roce_register(struct roce *roce);
 
-/* Opens a connection as tcp_open(). `cc` is one of ROCE_CONTROLS. `app` may be NULL; it is where
- * the owner makes the packets. */
+/* Opens a connection as tcp_open(). `cc` is one of ROCE_CONTROLS. `app` may be NULL; owners that
+ * make the packets pass NULL. */
 uint32_t roce_open(struct roce *roce, uint32_t src, uint32_t dst, const struct cc_ops *cc,
 		   uint32_t ack_every, uint64_t key, const struct tcp_app *app, void *owner);
 void roce_close(struct roce *roce, uint32_t conn);
 
-/* The connection carries packets that its owner makes. Before the first message; not with a control
- * that goes by delays (cc_ops.delays), as such packets need not carry a time. */
+/* The connection carries packets that its owner makes. Call it before the first message; not with a
+ * control that goes by delays (cc_ops.delays), because such packets need not carry a time. */
 void roce_set_packets(struct roce *roce, uint32_t conn, const struct roce_packets *packets);
 
 /* Posts a message (an RDMA write) of `size` >= 1 bytes. */

@@ -20,17 +20,18 @@ struct roce_tx {
 	uint32_t host;
 	uint64_t una, nxt, max; /* first unacknowledged, next to send, behind the highest sent */
 	uint64_t end;           /* behind the last packet posted */
-	uint64_t asked;         /* behind the last that asks for an ACK; up to `una`: none asks */
+	uint64_t asked; /* behind the last packet that asks for an ACK; <= una: none under way */
 	uint32_t ack_every;
-	struct roce_message *messages;     /* a ring by number of message */
-	uint64_t mask, oldest, at, posted; /* numbers: oldest kept, that of `nxt`, next to post */
-	uint64_t window;                   /* most packets in flight, by the configuration */
-	uint8_t flags;                     /* of all its packets: PACKET_ECT */
-	bool limited;                      /* the window, not the owner, stopped it */
-	unsigned timeouts;                 /* since something new was acknowledged */
-	sim_time sent_at;                  /* the newest packet */
+	struct roce_message *messages; /* a ring by number of message */
+	uint64_t mask;
+	uint64_t oldest, at, posted; /* messages: oldest kept, that of `nxt`, next to post */
+	uint64_t window;             /* most packets in flight, by the configuration */
+	uint8_t flags;               /* of all its packets: PACKET_ECT */
+	bool limited;                /* the window, not the owner, stopped it */
+	unsigned timeouts;           /* since something new was acknowledged */
+	sim_time sent_at;            /* the newest packet */
 	sim_time next_at;  /* pacing: no packet before this; 0 = no gap behind the newest */
-	sim_time deadline; /* of the retransmission; the timer may fire earlier and look */
+	sim_time deadline; /* of the retransmission; a timer that fires earlier is set again */
 	sim_time timer_at; /* when it fires; SIM_TIME_MAX = not set */
 	struct timer timer;
 	struct timer pacing; /* only of controls that pace */
@@ -42,14 +43,14 @@ struct roce_rx {
 	uint32_t host;
 	uint64_t next;      /* number of the packet that is due */
 	uint64_t discarded; /* packets out of order, or seen before */
-	uint64_t bytes;     /* of a stream: in order */
+	uint64_t bytes;     /* of a stream: that have come in order */
 	uint64_t expect;    /* the lesser of these: */
 	uint64_t wanted;    /* bytes at which to call delivered() */
 	uint64_t mark;      /* at which to look for repetition; UINT64_MAX = none */
 	bool nacked;        /* a NACK has asked for `next`, at `nacked_at` */
 	bool congested;     /* a marked packet came, and no ACK has said so yet */
 	sim_time nacked_at;
-	sim_time echo;
+	sim_time echo;         /* of a stream: when the newest packet was sent */
 	sim_time cnp_interval; /* SIM_TIME_MAX = none are sent */
 	sim_time cnp_from;     /* no CNP before this */
 };

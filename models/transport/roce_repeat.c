@@ -2,9 +2,9 @@
  * of numbers of packets.
  *
  * The owner of a stream of bytes acts when the bytes that it expects have come, and when all that
- * it has posted is acknowledged, so it need not be gone through. If it is (tcp_app.repeats), it may
- * post messages all the time: they move on, too. So do those of an owner of packets, which has to
- * be gone through.
+ * it has posted is acknowledged. So the walk may leave it out. If the walk includes it
+ * (tcp_app.repeats), it may post messages all the time, and they move on, too. The walk has to
+ * include an owner that makes the packets; its messages always move on.
  *
  * PSNs wrap. What is skipped lies between two wraps, so that PSNs grow as numbers do.
  *
@@ -12,7 +12,7 @@
  * control goes by delays. */
 #include "transport/roce_conn.h"
 
-#define PACKETS_A_MARK 16 /* as SEGMENTS_A_MARK in tcp_repeat.c */
+#define PACKETS_A_MARK 16 /* for the reason of SEGMENTS_A_MARK in tcp_repeat.c */
 
 static const struct roce_conn *conn_of(const struct roce *roce, const struct packet *packet)
 {
@@ -78,7 +78,7 @@ static bool owner_repeats(const struct roce_conn *conn)
 	return conn->app && conn->app->repeats;
 }
 
-/* A number of a posted message: it moves on where the owner goes on posting. */
+/* The number of a packet of a posted message. It moves on where the owner goes on posting. */
 static void repeat_posted(struct roce_conn *conn, struct repeat *repeat, uint64_t *number)
 {
 	if (conn->packets)
@@ -152,7 +152,7 @@ static void repeat_sender(struct roce_conn *conn, struct repeat *repeat)
 	if (tx->ack_every <= ROCE_PSN_MASK) /* else a stretch of PSNs has one such packet at most */
 		repeat_same(repeat, tx->una % tx->ack_every);
 	repeat_same(repeat, (uint64_t)tx->timeouts << 1 | tx->limited);
-	repeat_ends(conn, repeat); /* as they are before they move on */
+	repeat_ends(conn, repeat); /* before repeat_messages() moves the ends on */
 	repeat_messages(conn, repeat);
 	repeat_timer(tx, conn->roce->conf->rto, repeat);
 	repeat_number(repeat, &tx->nxt, &conn->stream);

@@ -59,8 +59,9 @@ static void on_pacing_timer(struct sim *sim, uint32_t entity, void *owner)
 }
 
 /* Whether the next packet has to wait for the pacing timer, which is then set. The gap of a window
- * counts from the newest packet, even if the window became so small only after that had left. Its
- * end, once set, stays, unless the control has given up its rate or gap since. */
+ * counts from the newest packet, even if the window became so small only after that packet had
+ * left. Once the end of a gap is set it stays, unless the control has given up its rate or gap
+ * since. */
 static bool held_back(struct roce_conn *conn)
 {
 	struct roce_tx *tx = &conn->tx;
@@ -107,8 +108,9 @@ static void stop_timer(struct roce_conn *conn)
 	timer_cancel(conn->roce->sim, &conn->tx.timer);
 }
 
-/* This packet asks for an ACK, and the timer waits for it. Other packets need no timer: if one is
- * lost, the receiver notices at this packet, unless that is lost, too. */
+/* This packet asks for an ACK, and the timer waits for that ACK. Packets that do not ask need no
+ * timer: if one is lost, the receiver notices at the next one that asks, unless that is lost, too.
+ */
 static void ask(struct roce_conn *conn, uint64_t number)
 {
 	struct roce_tx *tx = &conn->tx;
@@ -190,7 +192,8 @@ void roce_post(struct roce *roce, uint32_t number, uint64_t size)
 	uint64_t mtu = (uint64_t)roce->conf->mtu;
 
 	SIM_BUG_ON(!size);
-	/* this may be an event of another host: what has left by now has not seen the message */
+	/* in an event of another host, packets that should have left by now have to leave before
+	 * the message is there */
 	network_catch_up(&roce->topo->net, tx->host, roce->sim->now);
 	tx->messages = ring_reserve(tx->messages, &tx->mask, tx->oldest, tx->posted,
 				    sizeof(*tx->messages));
@@ -319,7 +322,8 @@ static sim_time round_trip(const struct roce_conn *conn, bool switches)
 				    switches);
 }
 
-/* A window that fills the path, as NICs begin at the rate of their link. */
+/* A window that fills the path, because NICs begin at the rate of their link. 8e12: bits per byte,
+ * and picoseconds per second. */
 static double first_window(const struct roce_conn *conn)
 {
 	return (double)round_trip(conn, false) * (double)conn->tx.cc.line / 8e12 +

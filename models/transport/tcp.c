@@ -67,7 +67,7 @@ static void tcp_prefetch(void *self, const struct packet *packet)
 						: offsetof(struct tcp_conn, owner);
 
 	if (packet->kind == PACKET_ACK)
-		__builtin_prefetch(conn);
+		__builtin_prefetch(conn); /* tcp_deliver() looks at the head of the struct, too */
 	for (size_t at = begin & ~(size_t)63; at < end; at += 64)
 		__builtin_prefetch(conn + at);
 }
@@ -153,7 +153,8 @@ static void give_slot(struct tcp *tcp, struct tcp_conn *conn)
 	tcp->idle[i] = conn;
 }
 
-/* Collects what partitions have closed. All of it closed later than the slots that are idle. */
+/* Makes idle what partitions have closed. All of it was closed later than the slots that are idle
+ * by now, so sorting the new ones is enough. */
 static void collect_closed(struct tcp *tcp)
 {
 	size_t before = tcp->idle_count;
@@ -231,7 +232,7 @@ void transport_tell_why(const struct network *net, uint64_t key,
 	if (conn.job == UINT32_MAX)
 		conn.stream = WHY_FLOW;
 	else if (tag == CONNECTION_PS)
-		conn.stream = key & 1 ? WHY_PUSH : WHY_PULL;
+		conn.stream = key & 1 ? WHY_PUSH : WHY_PULL; /* as ps_connection_key() sets it */
 	conn.timeouts = &stats->timeouts;
 	conn.losses = &stats->retransmissions;
 	conn.marks = &stats->marks;
@@ -265,7 +266,7 @@ uint32_t tcp_open(struct tcp *tcp, uint32_t src, uint32_t dst, const struct cc_o
 void tcp_close(struct tcp *tcp, uint32_t number)
 {
 	struct tcp_conn *conn = tcp->conns[number];
-	unsigned part = parts_number(conn->tx.net->sim);
+	unsigned part = parts_number(conn->tx.net->sim); /* 0 = the network is not cut */
 
 	SIM_BUG_ON(!conn->open);
 	if (tcp->repeat)
@@ -319,7 +320,8 @@ void tcp_write(struct tcp *tcp, uint32_t number, uint64_t size)
 {
 	const struct tcp_tx *tx = &tcp->conns[number]->tx;
 
-	/* this may be an event of another host: what has left by now has not seen the new bytes */
+	/* in an event of another host, packets that should have left by now have to leave before
+	 * the bytes are there */
 	network_catch_up(tx->net, tx->host, tx->net->sim->now);
 	tcp->conns[number]->tx.written += size;
 	if (tcp->topo->net.onlooker)
@@ -360,7 +362,7 @@ const struct transport_stats *tcp_stats(const struct tcp *tcp, uint32_t number)
 {
 	const struct tcp_tx *tx = &tcp->conns[number]->tx;
 
-	/* this may be an event of another host */
+	/* in an event of another host, packets that should have left by now have to be counted */
 	network_catch_up(tx->net, tx->host, tx->net->sim->now);
 	return &tcp->conns[number]->stats;
 }

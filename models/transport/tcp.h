@@ -8,9 +8,10 @@
  * restart of an idle window, no receive window unless `max_window` is set, headers of 40 bytes
  * without options.
  *
- * A connection goes one way. The states of sender and receiver are apart, as they live on different
- * hosts. Slots of closed connections are used again; a generation in each packet tells late packets
- * apart. The sender closes. The receiver answers repeated segments until the slot is used again. */
+ * A connection goes one way. Sender and receiver have states of their own, because they live on
+ * different hosts. Slots of closed connections are used again; a generation in each packet tells
+ * late packets apart. The sender closes. The receiver answers repeated segments until the slot is
+ * used again. */
 #ifndef INASIM_TRANSPORT_TCP_H
 #define INASIM_TRANSPORT_TCP_H
 
@@ -44,8 +45,8 @@ struct tcp_app {
 	void (*delivered)(void *owner, uint64_t total);
 	/* At the sender: everything written so far has been acknowledged. */
 	void (*drained)(void *owner);
-	/* In runs that repeat themselves (core/repeat.h) the owner's state is gone through, too. So
-	 * a period may contain whole messages. */
+	/* In runs that repeat themselves (core/repeat.h) the walk goes through the owner's state,
+	 * too, so a period may contain whole messages. */
 	bool repeats;
 };
 
@@ -71,8 +72,8 @@ uint32_t tcp_open(struct tcp *tcp, uint32_t src, uint32_t dst, const struct cc_o
 		  uint32_t ack_every, uint64_t key, const struct tcp_app *app, void *owner);
 void tcp_close(struct tcp *tcp, uint32_t conn);
 
-/* The network has been cut into so many partitions (net/cut.h), before the first connection; or it
- * has been joined again. */
+/* The network has been cut into `parts` partitions (net/cut.h); call tcp_cut() before the first
+ * connection. tcp_join(): the partitions have been joined again. */
 void tcp_cut(struct tcp *tcp, unsigned parts);
 void tcp_join(struct tcp *tcp);
 
@@ -88,7 +89,7 @@ void tcp_write(struct tcp *tcp, uint32_t conn, uint64_t size);
 /* app->delivered() will be called once, as soon as `offset` bytes have come in order. */
 void tcp_expect(struct tcp *tcp, uint32_t conn, uint64_t offset);
 
-/* Whether this is a packet of TCP. *app becomes that of its connection, NULL if it is closed. */
+/* Whether this is a packet of TCP. *app becomes its connection's, or NULL if that is closed. */
 bool tcp_app_of(const struct tcp *tcp, const struct packet *packet, const struct tcp_app **app);
 
 const struct transport_stats *tcp_stats(const struct tcp *tcp, uint32_t conn);
@@ -111,14 +112,14 @@ void transport_tell_why(const struct network *net, uint64_t key,
 void transport_route(const struct topology *topo, uint32_t src, uint32_t dst, uint64_t key,
 		     bool back, struct route *route);
 
-/* The idle round trip of a frame and its ACK by these routes. `switches`: without the last link
- * each way; that is what the switches add to a single link. */
+/* The idle round trip of a frame and its ACK by these routes. `switches`: only what the switches
+ * add to a single link, which is the round trip without the last link of each way. */
 sim_time transport_round_trip(const struct topology *topo, uint32_t src, const struct route *there,
 			      uint32_t dst, const struct route *back, uint32_t frame,
 			      bool switches);
 
-/* The time until the next timeout, after so many with nothing new acknowledged between: each
- * doubles it, at most `doublings` times (RFC 6298, 5.5). */
+/* The time until the next timeout, after `timeouts` in a row without anything newly acknowledged.
+ * Each of them doubles it, but no more than `doublings` of them (RFC 6298, 5.5). */
 static inline sim_time transport_timeout(sim_time rto, unsigned timeouts, unsigned doublings)
 {
 	return rto << (timeouts < doublings ? timeouts : doublings);

@@ -18,10 +18,10 @@ struct tcp_tx {
 	const struct cc_ops *ops;
 	struct route route;
 	uint32_t host;
-	uint64_t una, nxt, max; /* first unacknowledged, next to send, highest sent */
+	uint64_t una, nxt, max; /* first unacknowledged, next to send, behind the highest sent */
 	uint64_t written;       /* by the application */
-	uint64_t recover;       /* ends recovery: `max` at its start or a timeout; 0 = none */
-	uint64_t usage_end;     /* `limited` and `max_flight` are of the window up to here */
+	uint64_t recover;       /* `max` when the last recovery or timeout began; 0 = none yet */
+	uint64_t usage_end;     /* `limited` and `max_flight` count for the window up to here */
 	uint64_t max_flight;
 	double inflation; /* of the window during recovery, bytes */
 	uint32_t dupacks;
@@ -31,7 +31,7 @@ struct tcp_tx {
 	bool limited;      /* the window, not the application, stopped it */
 	unsigned timeouts; /* since something new was acknowledged */
 	sim_time srtt, rttvar, rto, min_rto;
-	sim_time deadline; /* of the retransmission; the timer may fire earlier and look */
+	sim_time deadline; /* of the retransmission; a timer that fires earlier is set again */
 	sim_time timer_at; /* when it fires; SIM_TIME_MAX = not set */
 	struct timer timer;
 	sim_time sent_at;    /* the newest segment */
@@ -58,7 +58,7 @@ struct tcp_rx {
 	uint64_t expect;        /* the lesser of these: */
 	uint64_t wanted;        /* by tcp_expect() */
 	uint64_t mark;          /* at which to look for repetition; UINT64_MAX = none */
-	sim_time echo, arrived; /* of the earliest segment not acknowledged */
+	sim_time echo, arrived; /* when the earliest segment not acknowledged was sent, and came */
 	struct ranges early;    /* received beyond a hole */
 	struct route route;     /* of the ACKs */
 };

@@ -2,9 +2,9 @@
  * bytes.
  *
  * The owner of a connection acts when the bytes that it expects have come, and when all that it has
- * written is acknowledged. Until then only connections change their state, so a scheme that only
- * exchanges messages need not be gone through. If it is (tcp_app.repeats), the ends of what is
- * written and expected move on, too.
+ * written is acknowledged. Until then only connections change their state. So the walk may leave
+ * out a scheme that only exchanges messages. If it includes the scheme (tcp_app.repeats), the ends
+ * of what is written and expected move on, too.
  *
  * What a window counts (DCTCP's alpha, whether the window was used) has periods of its own. It need
  * not be equal as long as the window decides nothing: it stopped nobody, and nobody saw a mark or a
@@ -18,8 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Segments from mark to mark, at least: a mark costs as much as some segments of each connection.
- */
+/* The least number of segments from mark to mark: a mark costs as much as some segments of each
+ * connection. */
 #define SEGMENTS_A_MARK 8
 
 static const struct tcp_conn *conn_of(const struct tcp *tcp, const struct packet *packet)
@@ -49,7 +49,8 @@ void tcp_repeat_packet(void *self, struct repeat *repeat, struct packet *packet)
 
 /* --- marks --- */
 
-/* Bytes from mark to mark. */
+/* Bytes from mark to mark: whole segments, and at least SEGMENTS_A_MARK rounded up to whole ACKs.
+ */
 static uint64_t distance(const struct tcp_conn *conn)
 {
 	uint64_t every = conn->rx.ack_every;
@@ -96,8 +97,8 @@ static bool steps_are_plain(const struct tcp_conn *conn)
 	return true;
 }
 
-/* Whether round trips as in the period keep the timeout at its minimum. Neither their average nor
- * their deviation is ever above the longest. */
+/* Whether round trips as in the period keep the timeout at its minimum. The timeout is srtt plus
+ * four times rttvar, neither of which is ever above the longest round trip. */
 static bool timeout_is_min(const struct tcp_conn *conn)
 {
 	const struct tcp_tx *tx = &conn->tx;
@@ -109,7 +110,8 @@ static bool timeout_is_min(const struct tcp_conn *conn)
 	return longest <= tx->min_rto / 5;
 }
 
-/* The state that steps change. Once it is as it was before, it goes round. */
+/* The state that steps change. Once it equals an earlier one, it goes round in a cycle. Zeroed
+ * before it is filled in, because memcmp() also compares padding. */
 struct replayed {
 	struct cc cc;
 	uint64_t usage_end, max_flight, limited;
@@ -130,7 +132,7 @@ static struct replayed replayed_of(const struct tcp_tx *tx)
 	return state;
 }
 
-/* Moves positions on by so many bytes, and changes nothing else. */
+/* Moves positions on by `by` bytes, and changes nothing else. */
 static void move(const struct cc_ops *ops, struct cc *cc, uint64_t *usage_end, uint64_t by)
 {
 	if (ops->move)
@@ -138,8 +140,8 @@ static void move(const struct cc_ops *ops, struct cc *cc, uint64_t *usage_end, u
 	*usage_end += by;
 }
 
-/* Replays so many periods. The state after 1, 2, 4, ... of them is kept and compared with those
- * after it (Brent's algorithm): once one is the same, whole rounds are left out. */
+/* Replays `periods` periods. The state after 0, 1, 3, 7, ... of them is kept and compared with each
+ * state after it (Brent's algorithm). Once one is the same, whole cycles are left out. */
 static void replay(struct tcp_conn *conn, uint64_t periods)
 {
 	struct tcp_tx *tx = &conn->tx;
@@ -152,7 +154,7 @@ static void replay(struct tcp_conn *conn, uint64_t periods)
 		for (size_t i = 0; i < step_count(conn); i++)
 			tcp_tx_replay(conn, &conn->steps[i], n * step);
 		now = replayed_of(tx);
-		move(tx->ops, &kept.cc, &kept.usage_end, step);
+		move(tx->ops, &kept.cc, &kept.usage_end, step); /* positions as in `now` */
 		since++;
 		if (!memcmp(&now, &kept, sizeof(now))) {
 			uint64_t rest = (periods - n) / since * since;
@@ -176,8 +178,8 @@ static bool owner_repeats(const struct tcp_conn *conn)
 	return conn->app && conn->app->repeats;
 }
 
-/* A timer that was set within the period moves on. An older one stays, and bounds what is skipped;
- * its handler will look at the deadline. */
+/* A timer that was set within the period moves on. An older one stays, so nothing is skipped beyond
+ * it; its handler then looks at the deadline. */
 static void repeat_timer(struct tcp_tx *tx, struct repeat *repeat)
 {
 	if (!timer_pending(repeat->sim, &tx->timer)) {

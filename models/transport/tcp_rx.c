@@ -49,7 +49,7 @@ static void acknowledge(struct tcp_rx *rx, const struct packet *packet, bool in_
 	bool at_once = !in_order || ce != rx->ce || packet->flags & TCP_PUSH;
 
 	if (ce != rx->ce && rx->unacked) {
-		uint64_t next = rx->next;
+		uint64_t next = rx->next; /* this packet is not acknowledged yet */
 
 		rx->next = before;
 		send_ack(rx, rx->ce);

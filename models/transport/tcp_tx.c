@@ -17,7 +17,8 @@ static uint64_t segment_size(const struct tcp_conn *conn, uint64_t seq)
 	return left < mss ? left : mss;
 }
 
-/* In whole bytes: what fits into the window fits into its integer part. */
+/* In whole bytes: what fits into the window fits into its integer part. (Here and below,
+ * conversions go by int64_t: x86 has an instruction for that, but not for uint64_t.) */
 static uint64_t congestion_window(const struct tcp_tx *tx)
 {
 	return (uint64_t)(int64_t)(tx->cc.cwnd + tx->inflation);
@@ -55,8 +56,8 @@ static void on_pacing_timer(struct sim *sim, uint32_t entity, void *owner)
 }
 
 /* Whether the next segment has to wait for the pacing timer, which is then set. A gap counts from
- * the newest segment, even if the window became so small only after that had left. Its end, once
- * set, stays, unless the control has given up its gap since. */
+ * the newest segment, even if the window became so small only after that segment had left. Once the
+ * end of a gap is set it stays, unless the control has given up its gap since. */
 static bool held_back(struct tcp_conn *conn)
 {
 	struct tcp_tx *tx = &conn->tx;
@@ -193,7 +194,9 @@ static enum nic_pull tcp_pull(void *owner, struct packet *packet)
 	limited = !more && window_limited(conn);
 	note_usage(tx, limited);
 	if (tcp_is_recorded(conn))
-		tcp_log(conn, (struct tcp_step){ tx->una, tx->nxt, 0, true, limited });
+		tcp_log(conn,
+			(struct tcp_step){
+				.una = tx->una, .nxt = tx->nxt, .sent = true, .odd = limited });
 	pace(tx);
 	return more && !held_back(conn) ? NIC_MORE : NIC_LAST;
 }
@@ -316,8 +319,10 @@ void tcp_tx_receive(struct tcp_conn *conn, const struct packet *packet)
 	ack.in_recovery |= tx->recovering;
 	tx->ops->on_ack(&tx->cc, &ack);
 	if (tcp_is_recorded(conn))
-		tcp_log(conn, (struct tcp_step){ tx->una, tx->nxt, ack.rtt, false,
-						 ack.ece || ack.in_recovery || !ack.acked });
+		tcp_log(conn, (struct tcp_step){ .una = tx->una,
+						 .nxt = tx->nxt,
+						 .rtt = ack.rtt,
+						 .odd = ack.ece || ack.in_recovery || !ack.acked });
 	if (ack.acked && tx->una == tx->written && conn->app && conn->app->drained) {
 		conn->app->drained(conn->owner);
 		return; /* the connection may be gone */

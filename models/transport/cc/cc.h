@@ -4,7 +4,7 @@
  * parameters, and one line in CONGESTION_CONTROLS (of TCP) or ROCE_CONTROLS. It moves a window and
  * may set a rate; the transport detects and repairs loss. Windows are doubles: they decide what to
  * send, and additions, multiplications, divisions and square roots of IEEE doubles are the same
- * everywhere. When a packet leaves is integer arithmetic (`rate`). */
+ * everywhere. The time at which a packet leaves is integer arithmetic (`rate`). */
 #ifndef INASIM_TRANSPORT_CC_CC_H
 #define INASIM_TRANSPORT_CC_CC_H
 
@@ -35,7 +35,7 @@ enum roce_cc_index { ROCE_CONTROLS(ROCE_CC_INDEX) ROCE_CC_COUNT };
 struct cc {
 	double cwnd, ssthresh; /* bytes; a packet may always go when nothing is in flight */
 	double mss;
-	bps rate;         /* of the frames; 0: as fast as the window allows */
+	bps rate;         /* at which frames leave; 0: as fast as the window allows */
 	sim_time gap;     /* between packets, for a window below one packet; 0 = none */
 	bps line;         /* rate of the sender's link */
 	const void *conf; /* parameters, as ops->table describes them; not owned */
@@ -85,9 +85,9 @@ struct cc_ops {
 	 * (transport/tcp_repeat.c). */
 	void (*move)(struct cc *cc, uint64_t by);
 	/* Optional; only RoCE calls the rest. A frame of `size` bytes leaves now; the rate that
-	 * this function sets decides the gap behind it. An algorithm's timers need no events, as
-	 * nobody looks at the rate between two packets: this function and on_cnp() run those that
-	 * were due before now. */
+	 * this function sets decides the gap behind that frame. An algorithm's timers need no
+	 * events, because nobody looks at the rate between two packets: this function and on_cnp()
+	 * run the timers that were due before now. */
 	void (*on_send)(struct cc *cc, uint32_t size, sim_time now);
 	/* The receiver says that marked packets have come. */
 	void (*on_cnp)(struct cc *cc, sim_time now);

@@ -2,9 +2,9 @@
  *
  * The parameter set decides between two versions of the sender:
  *   sigcomm15         cuts at each CNP; grows by a timer and a byte counter (section 3.3)
- *   hpcc_paper, hpcc  only sets two flags at a CNP. The update of alpha and the cut each look at
- *                     theirs at an interval of their own. Grows by the timer alone
- *                     (cnp_received_mlx() and others in rdma-hw.cc of that simulator)
+ *   hpcc_paper, hpcc  only sets two flags at a CNP: one for the update of alpha, one for the cut.
+ *                     Each of these looks at its flag at an interval of its own. Grows by the timer
+ *                     alone (cnp_received_mlx() and others in rdma-hw.cc of that simulator)
  * A connection begins at the rate of its link, and no timer runs before its first CNP. Rates are
  * whole bits per second, halves rounded up, so that growth ends at the target.
  *
@@ -18,7 +18,7 @@
 #define GBPS            UINT64_C(1000000000)
 #define MBPS            UINT64_C(1000000)
 #define MIN_ALPHA       1e-9
-#define CUT_BEHIND_LOOK PS_PER_NS /* so that alpha is updated before it is used */
+#define CUT_BEHIND_LOOK PS_PER_NS /* a cut comes after the update of alpha, which it uses */
 
 /* HPCC's sets: `rate_ai` and `rate_hai` are those of a link of 100 Gbps. */
 static const struct dcqcn_conf presets[] = {
@@ -247,7 +247,8 @@ static void skip(struct cc *cc, sim_time now)
 		d->cut_at = not_before(d->cut_at, PICK(cc, cut_interval), now);
 }
 
-/* Runs all timers that were due before now, in their order; of one time: cut, alpha, increase. */
+/* Runs all timers that were due before now, in their order. At the same time: cut, alpha, increase.
+ */
 static void catch_up(struct cc *cc, sim_time now)
 {
 	struct dcqcn *d = dcqcn_of(cc);

@@ -6,7 +6,7 @@
 
 enum dcqcn_set { DCQCN_SIGCOMM15, DCQCN_HPCC_PAPER, DCQCN_HPCC };
 
-/* A parameter that is 0, or not given, is that of the set. */
+/* Parameters that are 0, or not given, have the value of the set. */
 struct dcqcn_conf {
 	int set;
 	double g;

@@ -74,8 +74,8 @@ const struct conf_table swift_cc_table = { "swift", swift_rows, sizeof(struct sw
 #define MAX_CWND 50000.0 /* packets */
 
 struct swift {
-	sim_time decreased; /* when the window last was */
-	sim_time rtt;
+	sim_time decreased; /* when the window was last decreased */
+	sim_time rtt;       /* of the newest ACK */
 };
 CC_STATE(swift)
 
@@ -97,7 +97,7 @@ static double target(const struct cc *cc)
 	       (conf->hop_given ? cc->hops * (double)conf->hop : (double)cc->switches);
 }
 
-/* Algorithm 1: a window below a packet is a packet every RTT / cwnd. */
+/* Algorithm 1: with a window below one packet, a packet leaves every RTT / cwnd. */
 static void set_window(struct cc *cc, double packets)
 {
 	const struct swift *swift = swift_of(cc);
