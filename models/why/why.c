@@ -155,7 +155,8 @@ static enum why_cause trouble_of(const struct walk *walk)
 					       : WHY_NO_AGGREGATOR;
 }
 
-/* A packet stood in a queue. If less time is left than it stood there, that is the last part. */
+/* A packet stood in a queue. If less time is left to be charged than it stood there, the last part
+ * of the wait counts. */
 static void take_queue(struct walk *walk, const struct why_step *step)
 {
 	/* without PAUSE, an idle NIC that begins late has made the gap (nic.h) */
@@ -165,7 +166,7 @@ static void take_queue(struct walk *walk, const struct why_step *step)
 									       : WHY_NIC };
 	sim_time time = min(step->hold, walk->left), given = 0;
 	uint64_t whole = 0;
-	unsigned rest = BEFORE_OWN;
+	unsigned rest = BEFORE_OWN; /* the largest kind, which gets what rounding leaves */
 
 	if (!time)
 		return;
@@ -214,7 +215,8 @@ static enum why_cause turn_of(const struct why_step *step)
 	return causes[step->cut];
 }
 
-/* What another worker did until `end`, the latest first. Its computing is this one's wait. */
+/* What another worker did until `end`, the latest first. While it computed, this one waited for a
+ * straggler. */
 static void take_from(struct walk *walk, uint32_t worker, sim_time end)
 {
 	const struct why_account *other = &walk->job->accounts[worker];
@@ -253,8 +255,8 @@ static void take_turn(struct walk *walk, const struct why_step *step, sim_time t
 	take(walk, turn_of(step), time);
 }
 
-/* The wait of a packet without a stream for its turn. Up to where its sender's account ends, that
- * says what the sender did (take_from()), so only the time since then counts. */
+/* The wait for its turn of a packet that is of no stream. As far as the sender's account reaches,
+ * the account says what the sender did (take_from()). So only the time since then counts here. */
 static void take_own_turn(struct walk *walk, const struct why_step *step, sim_time sent)
 {
 	const struct why_account *sender = &walk->job->accounts[step->place];
@@ -264,7 +266,7 @@ static void take_own_turn(struct walk *walk, const struct why_step *step, sim_ti
 		take_turn(walk, step, sent - since);
 }
 
-/* Where a way begins. */
+/* Where a way begins. SIM_TIME_MAX: all that is left to be charged. */
 static void take_begin(struct walk *walk, const struct why_step *step)
 {
 	sim_time since = walk->account->until;
@@ -306,12 +308,16 @@ static void charge(struct why_job *job, uint32_t worker, enum why_trouble troubl
 	struct why *why = job->why;
 	struct why_account *account = &job->accounts[worker];
 	sim_time now = why->net->sim->now;
-	struct walk walk = { why, job, account, worker, now - account->until };
+	struct walk walk = { .why = why,
+			     .job = job,
+			     .account = account,
+			     .worker = worker,
+			     .left = now - account->until,
+			     .trouble = trouble };
 	uint32_t step = why->current.step;
 
 	if (account->busy || !walk.left)
 		return;
-	walk.trouble = trouble;
 	if (step)
 		take(&walk, WHY_WIRE, why->current.wire);
 	for (; step && walk.left; step = why->steps[step].previous) {
@@ -387,7 +393,8 @@ struct why_job *why_job_admit(const struct network *net, uint32_t number, const 
 	job->hosts = xcalloc(workers, sizeof(*job->hosts));
 	memcpy(job->hosts, hosts, workers * sizeof(*hosts));
 	job->worker_of_host = xcalloc(why->net->hosts, sizeof(*job->worker_of_host));
-	memset(job->worker_of_host, 0xff, why->net->hosts * sizeof(*job->worker_of_host));
+	memset(job->worker_of_host, 0xff, /* WHY_NONE */
+	       why->net->hosts * sizeof(*job->worker_of_host));
 	for (uint32_t w = 0; w < workers; w++)
 		job->worker_of_host[hosts[w]] = w;
 	job->accounts = xcalloc(workers, sizeof(*job->accounts));
@@ -599,10 +606,12 @@ void why_connection(struct why *why, const struct why_conn *conn)
 	*known = (struct why_connection){ .conn = *conn };
 }
 
-/* The step of the packet that is the cause of a write; 0 if it has none, or the account of the
- * worker says why it writes. A packet is the cause where a server writes, where a worker passes on
- * what it got or is asked for something, and on a ring where the worker computes meanwhile or has
- * waited until the receiver can take the message. */
+/* The step of the packet that is the cause of a write; 0 if no packet is, or if the worker's
+ * account says why it writes. A packet is the cause
+ *   - where a server writes;
+ *   - where a worker passes on what it got, or is asked for something;
+ *   - on a ring, where the worker computes meanwhile, or the receiver can take the message only
+ *     now. */
 static uint32_t cause_of_write(const struct why *why, const struct why_conn *conn)
 {
 	struct why_job *job = why_job_of(why, conn->job);
@@ -613,7 +622,7 @@ static uint32_t cause_of_write(const struct why *why, const struct why_conn *con
 		return 0;
 	if (conn->stream == WHY_RING || conn->stream == WHY_PUSH) {
 		if (here)
-			charge(job, worker, WHY_NO_TROUBLE); /* up to the end of its host's work */
+			charge(job, worker, WHY_NO_TROUBLE); /* up to this write */
 		if (here && !job->accounts[worker].busy)
 			return 0;
 		return why->steps[why->current.step].depth < WHY_RELAYS ? why->current.step : 0;
@@ -633,7 +642,7 @@ void why_writes(struct why *why, uint8_t protocol, uint32_t number, uint64_t end
 
 	if (!conn || !why_job_of(why, conn->conn.job))
 		return;
-	write = &conn->writes[conn->written++ % WHY_WRITES];
+	write = &conn->writes[conn->written++ % WHY_WRITES]; /* replaces the oldest */
 	why_step_release(why, write->step);
 	*write = (struct why_write){ .end = end,
 				     .at = why->net->sim->now,

@@ -36,21 +36,21 @@ enum why_cause {
 	WHY_JITTER,        /* start_jitter and send_jitter of the scenario */
 	WHY_WINDOW,        /* the sender's window, or its slots, were full */
 	WHY_WINDOW_MARKS,  /* the same, and marks have cut the window */
-	WHY_WINDOW_LOSSES, /* or losses have */
+	WHY_WINDOW_LOSSES, /* the same, and losses have cut the window */
 	WHY_QUOTA,         /* all buffers that the job may use were in use */
 	WHY_LOCK,          /* the tree was not the job's yet */
 	WHY_NIC,           /* behind other packets at the sender's host */
 	WHY_WIRE,
-	WHY_QUEUE_OWN,   /* behind packets of the same job, */
-	WHY_QUEUE_JOBS,  /* of other jobs, */
-	WHY_QUEUE_FLOWS, /* of flows */
+	WHY_QUEUE_OWN,   /* in a queue, behind packets of the same job */
+	WHY_QUEUE_JOBS,  /* the same, of other jobs */
+	WHY_QUEUE_FLOWS, /* the same, of flows */
 	WHY_PAUSE,
 	WHY_STRAGGLER, /* the last worker computed, or was late by jitter */
 	WHY_SERVER,    /* a server was adding up, or a host took its time for a step */
 	WHY_NO_AGGREGATOR,
 	WHY_TIMEOUT, /* lost, or believed to be, until a timeout */
-	WHY_FAST,    /* the same, but sent again without a timeout */
-	WHY_FAILURE, /* a failed link or switch had it; then its tensors began anew */
+	WHY_FAST,    /* lost, or believed to be, and sent again without a timeout */
+	WHY_FAILURE, /* a failed link or switch had it, until its tensors began anew */
 	WHY_UNEXPLAINED,
 	WHY_CAUSES
 };
@@ -106,8 +106,8 @@ struct why_chunks; /* a job's chunks that one protocol carries */
 
 /* Replaces `to` by what has been carried up to now. */
 void why_snapshot(const struct why *why, struct why_snapshot *to);
-/* What these ports together have carried since `before`, one volume for each owner, by owner. Valid
- * until the next call. */
+/* What these ports together have carried since `before`: one volume for each owner, sorted by
+ * owner. Valid until the next call. */
 const struct why_snapshot *why_carried(struct why *why, const uint32_t *ports, uint32_t count,
 				       const struct why_snapshot *before);
 /* The name of the group of an admitted job. */
@@ -169,8 +169,8 @@ void why_task(struct why_job *job, uint32_t worker, bool computes, bool ends);
 void why_contributes(struct why_job *job, uint32_t worker);
 /* The same for parameters that are all-gathered, which are no tensor of gradients. */
 void why_hands_over(struct why_chunks *chunks, uint32_t worker);
-/* A failed link or switch has lost all that workers wait for, and the controller of jobs lets it
- * begin anew now: their waits up to now have no other cause. */
+/* A failed link or switch has lost all that workers wait for, and the controller of jobs lets these
+ * tensors begin anew now. All waits up to now are charged to the failure. */
 void why_begins_anew(struct why_job *job);
 /* A worker has the sum of a tensor; `last`: of its iteration. */
 void why_holds(struct why_job *job, uint32_t worker, bool last);
@@ -180,10 +180,11 @@ void why_holds(struct why_job *job, uint32_t worker, bool last);
 /* How a protocol treats packets that find no aggregator free, so that no switch adds them. */
 struct why_bypass {
 	uint8_t flag; /* PACKET_OWN() that marks them; 0 = none */
-	bool detour;  /* only they go by the server (ESA); else all sums come from there (ATP) */
+	bool detour;  /* only they go by the server (ESA); false: all sums come from it (ATP) */
 	bool switches_wait; /* switches hold packets and send them later, by a timer (PANAMA) */
-	uint32_t together;  /* 1 + the flow to whose packets of the same number these are added
-			     * (NetReduce's connections of a ring); 0 = to their own */
+	/* Packets of one number are added together, flow by flow. Unless this is 0, they count as
+	 * packets of flow `together` - 1 (NetReduce's connections of a ring). */
+	uint32_t together;
 };
 
 /* An admitted job's packets carry `flow` in `protocol`. Flows of one protocol number their chunks
@@ -214,9 +215,10 @@ void why_window(struct why_chunks *chunks, uint32_t worker, enum why_cut cut);
 /* --- hooks for hosts that take time: servers that add, steps with a latency --- */
 
 /* A host of a job begins to work on what it gets now, from the network or from its own worker.
- * Returns the way of that for why_worked(); 0 without --why. */
+ * Returns the way by which this has come, for why_worked(); 0 without --why. */
 uint32_t why_works(const struct network *net, uint32_t job, uint32_t host);
-/* The work of a host on what came by this way is over. What it sends in this event continues it. */
+/* The work of a host on what came by this way is over. What the host sends in this event continues
+ * the way. */
 void why_worked(const struct network *net, uint32_t job, uint32_t host, uint32_t way);
 
 /* --- hooks for transports: connections of jobs --- */

@@ -11,8 +11,8 @@
 #define WHY_NONE    UINT32_MAX
 #define WHY_TALLIES 8  /* candidates for the largest of a kind */
 #define WHY_LOG     64 /* charges of a worker that others can look up; when full, pairs merge */
-#define WHY_WRITES  64 /* that a connection remembers */
-#define WHY_RELAYS  64 /* a way leads over at most so many busy workers */
+#define WHY_WRITES  64 /* writes that a connection remembers */
+#define WHY_RELAYS  64 /* most messages that a way leads over */
 
 /* What a packet in a queue waited for: packets of an owner, or PAUSE. */
 enum { BEFORE_OWN, BEFORE_JOBS, BEFORE_FLOWS, BEFORE_PAUSE, BEFORE_KINDS };
@@ -21,12 +21,14 @@ enum { BEFORE_OWN, BEFORE_JOBS, BEFORE_FLOWS, BEFORE_PAUSE, BEFORE_KINDS };
 struct why_step {
 	uint32_t previous; /* step, or 0 */
 	uint32_t users;
-	uint32_t place; /* of a hop: port; else worker (of the packet's job), WHY_NONE = a server */
+	/* Of a hop: its port. Else a worker of the packet's job; WHY_NONE = a server. */
+	uint32_t place;
 	bool hop;       /* over a link; else it is where the way begins */
 	bool detour;    /* unadded, by way of a server */
 	uint16_t depth; /* how many messages the way has been passed on in */
 	union {
-		/* Where a way begins. First, as it is larger: an initialiser zeroes the first. */
+		/* Where a way begins. The larger member stands first: an initialiser that names
+		 * none zeroes the first. */
 		struct {
 			sim_time sent;  /* by the NIC */
 			sim_time ready; /* handed over, or written */
@@ -44,7 +46,8 @@ struct why_step {
 			sim_time arrived;
 			sim_time hold; /* in the queue, until arrived - idle */
 			sim_time idle; /* on the link */
-			/* What the last of `hold` was for; only proportions matter. */
+			/* What the packet waited for at the end of `hold`; only the proportions
+			 * of these numbers matter. */
 			uint32_t before[BEFORE_KINDS];
 		};
 	};
@@ -78,8 +81,8 @@ struct why_chunks {
 struct why_job {
 	struct why *why;
 	uint32_t number, workers;
-	const char *name, *scheme; /* not owned */
-	uint32_t *hosts, *worker_of_host;
+	const char *name, *scheme;        /* not owned */
+	uint32_t *hosts, *worker_of_host; /* WHY_NONE = no worker is there */
 	struct why_account *accounts;
 	struct why_chunks chunks[NET_PROTOCOLS];
 	uint32_t rows;              /* workers that have ended the iteration */
@@ -94,12 +97,14 @@ struct why_queued {
 	uint32_t step;        /* 0 = it is not followed */
 };
 
-/* The packets of a port's ring, first..end-1, and before them what has left it lately. */
+/* The packets of a port's ring, numbers `first` to `end` - 1, and before them packets that have
+ * left it lately. */
 struct why_line {
 	struct why_queued *ring;
 	uint64_t first, end;
 	uint32_t mask;
-	uint32_t volume; /* head of the list of all: the owner of the newest to leave; 0 = none */
+	/* Head of the list of the port's volumes: that of the packet that left last; 0 = none. */
+	uint32_t volume;
 };
 
 struct why_write {
@@ -112,7 +117,7 @@ struct why_write {
 struct why_connection {
 	struct why_conn conn;
 	struct why_write writes[WHY_WRITES];
-	uint64_t written; /* how many */
+	uint64_t written; /* writes so far */
 	uint64_t timeouts;
 	bool timed; /* a timeout is why packets are sent again */
 };
@@ -130,15 +135,15 @@ struct why_number {
 	struct why_connection *conn; /* NULL = of no job */
 };
 
-/* What has kept a chunk from being added on its way. Of several the one further down counts. */
+/* What has kept a chunk from being added on its way. If several have, the last one here counts. */
 enum why_trouble {
 	WHY_NO_TROUBLE,
-	WHY_LACKED,
-	WHY_LOST,
-	WHY_LOST_TIMED /* and a timeout said so */
+	WHY_LACKED,    /* it had no aggregator */
+	WHY_LOST,      /* a packet was lost, or believed to be */
+	WHY_LOST_TIMED /* the same, and a timeout said so */
 };
 
-/* An entry of the tables that `struct why` has at its end. */
+/* An entry of the tables at the end of `struct why`. */
 struct why_known {
 	uint64_t key;
 	union {

@@ -1,7 +1,7 @@
 /* The ways of packets, queue by queue. Packets have no room for this, so each port has, beside its
- * ring of packets, a second one that says since when a packet stands in the first and which way it
- * has come. What a switch or a host sends because a packet came continues that packet's way; a sum
- * continues the way of the contribution that completed it. */
+ * ring of packets, a second one. It says since when a packet stands in the first one, and which way
+ * the packet has come. What a switch or a host sends because a packet came continues that packet's
+ * way; a sum continues the way of the contribution that completed it. */
 #include "why/why_parts.h"
 
 #include "base/hash.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define RING_FIRST 8     /* places of a port's second ring at first; a power of two */
-#define LOOK_BACK  16    /* how many packets before one in a queue are looked at */
+#define LOOK_BACK  16    /* packets before one in a queue that are looked at */
 #define KNOWN_SETS 16384 /* of each table of struct why_known; a power of two */
 #define KNOWN_WAYS 4     /* entries of a set, a line of cache: a new one replaces the oldest */
 
@@ -99,8 +99,8 @@ static struct why_known know(struct why_known *table, struct why_known entry)
 	return old;
 }
 
-/* The key of what a packet carries: of a scheme's flow the chunk at a node, which is numbered by
- * the low 32 bits of packet.seq; of a connection (`flow` is NULL) a part of its stream. */
+/* The key of what a packet carries. In a scheme's flow: the chunk at this node; the low 32 bits of
+ * packet.seq are its number. On a connection (`flow` is NULL): the part of the stream. */
 static uint64_t key_at(uint32_t node, const struct packet *packet, const struct why_flow *flow)
 {
 	uint64_t who = (uint64_t)packet->protocol << 32;
@@ -185,8 +185,8 @@ static void note_sent(struct why *why, const struct packet *packet, struct why_s
 		know(why->sent, (struct why_known){ .key = key, .at = why->net->sim->now });
 }
 
-/* The first packet of a line that is looked at for packet `number`. Older ones count for little, or
- * their places in the ring are taken. */
+/* The oldest packet of a line that is looked at for packet `number`. Older ones count for little,
+ * or their places in the ring have been used again. */
 static uint64_t first_before(const struct why_line *line, uint64_t number)
 {
 	uint64_t near = number > LOOK_BACK ? number - LOOK_BACK : 0;
@@ -195,8 +195,9 @@ static uint64_t first_before(const struct why_line *line, uint64_t number)
 	return near > kept ? near : kept;
 }
 
-/* How long packets have kept the NIC busy right before the one that leaves now: either those of its
- * own job or those of others, whichever came last, back to the first of the other kind. */
+/* How long packets have kept the NIC busy right before the one that leaves now. They are either of
+ * its own job or of others: looks back from the newest one to the first of the other kind, or to a
+ * gap. */
 static void note_turn(const struct why *why, uint32_t port, uint32_t owner, struct why_step *step)
 {
 	const struct why_line *line = &why->lines[port];
@@ -245,7 +246,8 @@ static uint32_t begin_chunk(struct why *why, uint32_t port, const struct packet 
 	return number;
 }
 
-/* The write that a byte came with; NULL when that is forgotten. */
+/* The write that brought byte `seq` of the stream or, if that is forgotten, the oldest one kept.
+ * NULL: the stream does not reach as far. */
 static const struct why_write *write_of(const struct why_connection *conn, uint64_t seq)
 {
 	uint64_t oldest = conn->written > WHY_WRITES ? conn->written - WHY_WRITES : 0;
@@ -255,7 +257,7 @@ static const struct why_write *write_of(const struct why_connection *conn, uint6
 		const struct why_write *write = &conn->writes[i % WHY_WRITES];
 		uint64_t more = (write->end - seq) & conn->conn.mask;
 
-		if (!more || more > conn->conn.mask / 2)
+		if (!more || more > conn->conn.mask / 2) /* it ends at or before the byte */
 			break;
 		found = write;
 	}
@@ -279,7 +281,7 @@ static uint32_t begin_segment(struct why *why, uint32_t port, const struct packe
 		step->ready = write->at;
 		step->previous = why_step_use(why, write->step);
 		step->recovery = conn->conn.stream == WHY_RECOVERY && !write->step;
-		step->timed = !write->answers;
+		step->timed = !write->answers; /* then a timer made the owner write */
 	}
 	step->stream = true;
 	conn->timed = step->again && (conn->timed || *conn->conn.timeouts != conn->timeouts);
@@ -299,8 +301,9 @@ static uint32_t node_of_port(const struct network *net, uint32_t port)
 	return port < net->hosts ? port : net->ports[net->cold[port].reverse].to;
 }
 
-/* The chunk lacks an aggregator: it is added nowhere, or another packet has pushed it out. Not if a
- * reminder, which has no contributors, has made the switch send it: that fetches what is there. */
+/* The chunk lacks an aggregator: it is added nowhere, or another packet has pushed it out. This
+ * does not hold if a reminder has made the switch send it, which fetches what is there. A reminder
+ * is known by having no contributors in the upper half of packet.seq. */
 static void note_bypass(struct why *why, const struct why_job *job, const struct packet *packet)
 {
 	bool reminded = why->current.step && why->current.chunk && !(why->current.seq >> 32);
@@ -309,7 +312,7 @@ static void note_bypass(struct why *why, const struct why_job *job, const struct
 		why_note_trouble(why, job->number, packet->protocol, packet->seq, WHY_LACKED);
 }
 
-/* A packet pushes a sum out of its aggregator. The sum does not continue that packet's way. */
+/* A packet pushes a sum out of its aggregator. The sum does not continue the way of this packet. */
 static uint32_t begin_pushed(struct why *why)
 {
 	uint32_t number = new_step(why);
@@ -412,7 +415,7 @@ static void queued(struct net_onlooker *self, uint32_t port, const struct packet
 
 	if (job)
 		entry.step = step_of(why, port, packet, job);
-	entry.depart = busy == SIM_TIME_MAX ? busy /* packets that go ahead may delay it */
+	entry.depart = busy == SIM_TIME_MAX ? busy /* unknown: others may go ahead of it */
 					    : (busy > entry.since ? busy : entry.since) + wire;
 	if (!line->ring || line->end - line->first > line->mask / 2)
 		grow(line); /* half of it keeps packets that have left */
@@ -452,7 +455,7 @@ static void look_back(const struct why_line *line, uint64_t number, const struct
 		before[kind_before(other->owner, self->owner)] += start - end;
 		start = end;
 	}
-	if (number <= LOOK_BACK && start > self->since) /* no packets were before these */
+	if (number <= LOOK_BACK && start > self->since) /* the port sent nothing before these */
 		before[BEFORE_PAUSE] += start - self->since;
 }
 
@@ -496,12 +499,12 @@ static uint32_t hop(struct why *why, uint32_t port, struct why_line *line, uint6
 		self->detour =
 			packet->flags & flow->bypass.flag ||
 			(flow->bypass.detour && entry->step && why->steps[entry->step].detour);
-	entry->step = 0;
+	entry->step = 0; /* `previous` has taken over its use */
 	why->current.wire = wire;
 	return step;
 }
 
-/* Keeps the arrival's step for a server that may answer later, or a switch that adds later. */
+/* Keeps the arrival's step, because a server may answer later, or a switch add later. */
 static void keep_at_node(struct why *why, const struct packet *packet)
 {
 	struct why_known now = { .key = key_at(why->current.node, packet, flow_of(why, packet)),
@@ -594,7 +597,7 @@ void why_worked(const struct network *net, uint32_t job, uint32_t host, uint32_t
 	why->steps[number].depth = why->steps[way].depth;
 	why->steps[number].sent = why->steps[number].ready = net->sim->now;
 	why_step_release(why, why->current.step);
-	why->current.step = number;
+	why->current.step = number; /* until after() */
 	why->current.wire = 0;
 	why->current.node = host;
 	why->current.owner = job + 1;

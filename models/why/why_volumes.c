@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The front, because the next packet often has the same owner. */
+/* To the front, because the next packet often has the same owner. */
 void why_volume_first(struct why *why, struct why_line *line, uint32_t owner)
 {
 	struct why_snapshot *all = &why->volumes;
