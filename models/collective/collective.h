@@ -45,16 +45,18 @@ struct collective_stats {
 	uint64_t collisions_own; /* of these: by another chunk of the same job */
 	uint64_t collisions_complete; /* of these: the sum was complete and waited for its ACK */
 	uint64_t collisions_waiting;  /* of these: the sum waited for more of its workers */
-	uint64_t preemptions_tried, preemptions; /* packets that tried to take one, that did */
+	uint64_t preemptions_tried;   /* packets that tried to take another owner's aggregator */
+	uint64_t preemptions;         /* of these: packets that took it */
 	/* Contributions that switches sent on to a server unadded: new ones that collided, and
 	 * repeated ones that found no aggregator. */
 	uint64_t fallbacks;
 	/* Incomplete sums that left for a server: preempted, fetched by a reminder, or flushed by
 	 * a packet that was sent again. */
 	uint64_t partials;
-	/* Contributions that switches threw away: as the sum had left without them; as another one
-	 * of the sum or message was lost; as the memory was full. */
-	uint64_t late, discarded, overflows;
+	/* Contributions that switches threw away because ... */
+	uint64_t late;      /* the sum had left without them */
+	uint64_t discarded; /* another contribution to the same sum or message was lost */
+	uint64_t overflows; /* the memory was full */
 	uint64_t collected; /* aggregators freed because their owner had gone silent */
 	uint64_t reminders; /* from workers to servers and from servers to switches */
 	uint64_t server_packets, server_bytes; /* received by servers; bytes of frames */
@@ -108,8 +110,8 @@ struct collective_job {
 	uint32_t servers;             /* parameter servers; 0 for schemes that need none */
 	const uint32_t *server_hosts; /* all different, but workers or servers of other jobs may
 				       * be on the same hosts */
-	uint32_t
-		gpus; /* ranks of a worker where `inside` is "ring" (`hosts` are machines); 0 = 1 */
+	/* Ranks of a worker where `inside` is "ring"; `hosts` are then machines. 0 = 1 */
+	uint32_t gpus;
 	uint32_t first_edge; /* number of the first connection: a job may have several schedules */
 	bytes gradients;     /* of an iteration, over all NICs */
 	uint64_t tensors;    /* that each worker will hand over */
@@ -196,21 +198,23 @@ struct collective_ops {
 			       uint32_t servers);
 	/* Optional: payload bytes that the hosts of a job send together for each byte of its
 	 * gradient when nothing is lost (workers >= 2; `beside`: its servers are on workers'
-	 * hosts). Used for stated loads, never for a decision. Without this member each worker
-	 * sends one byte, as switches add all up and send the results. */
+	 * hosts). Used for stated loads, never for a decision. Without this member it is one byte
+	 * per worker, because switches add everything up and send the results. */
 	double (*injected)(uint32_t workers, bool beside);
-	/* Optional. Without it a packet causes one, at once. `ports`: of the largest switch. */
+	/* Optional. Without it each packet that a switch gets makes it send one, at once. `ports`:
+	 * of the largest switch. */
 	struct collective_burst (*burst)(const void *conf, const struct topology_conf *topology,
 					 uint32_t ports);
-	/* Optional: bytes of its packets, FCS included, and of gradients in a full one. A scheme
-	 * over TCP has no packets of its own. */
+	/* Optional: bytes of the scheme's packets, FCS included, and bytes of gradients in a full
+	 * packet. A scheme over TCP has no packets of its own. */
 	uint32_t (*frame)(const void *conf);
 	uint32_t (*payload)(const void *conf);
 	/* Optional. Adds errors for parameters that cannot work on this topology, besides those of
 	 * collective_check_frame(), at "/schemes/SCHEME/...". */
 	void (*check)(const void *conf, const struct topology_conf *topology, struct conf_doc *doc,
 		      const char *scheme);
-	/* Optional: why switches cannot have memory of different sizes, after the scheme's name. */
+	/* Optional: why switches cannot have memory of different sizes. Messages print it behind
+	 * the scheme's name. */
 	const char *one_memory;
 	/* Optional. Warns, at the pointer, if a job of so many workers and servers is possible on
 	 * this topology but probably a mistake. Not asked in the fluid fidelity. */
@@ -252,12 +256,12 @@ struct collective_ops {
 	void (*contribute)(void *instance, uint32_t worker, bytes size);
 	/* Required. All workers hold all results: frees the instance. Not called within done(). */
 	void (*finish)(void *instance);
-	/* Optional: the same while workers still lack results, because something has failed.
-	 * Without this member finish() is called then, too. */
+	/* Optional: frees the instance while workers still lack results, because something has
+	 * failed. Without this member finish() is called in this case, too. */
 	void (*abandon)(void *instance);
-	/* Optional: whether the switches on which the instance stands work and still have what they
-	 * have added up; `links`: and whether the links between them work. Without this member the
-	 * instance stands on connections alone, which find other ways. */
+	/* Optional: whether the switches that the instance uses work and still have what they have
+	 * added up. With `links` the links between these switches have to work, too. Without this
+	 * member the instance uses connections alone, which find other ways. */
 	bool (*intact)(const void *instance, bool links);
 	/* Optional: a switch has lost what it had added up, and the scheme recovers by itself.
 	 * Without this member the scheme's jobs on that switch do not go on (intact()). */

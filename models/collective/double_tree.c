@@ -36,8 +36,8 @@ const struct conf_table double_tree_table = { "double_tree", rows, sizeof(struct
 
 enum way { WAY_UP, WAY_DOWN };
 
-/* In the first tree, with root 0. A rank's parent has the rank's lowest bit one place higher or, if
- * there is no such rank, cleared. */
+/* The parent in the first tree, whose root is rank 0. It is the rank's number with its lowest set
+ * bit moved one place up or, if there is no such rank, cleared. */
 static uint32_t parent_in_first(uint32_t n, uint32_t rank)
 {
 	uint32_t bit = rank & -rank, up = (rank ^ bit) | bit << 1;
@@ -60,9 +60,10 @@ static uint32_t parent_of(uint32_t n, uint32_t rank, unsigned tree)
 	return mirror ? n - 1 - up : (up + 1) % n;
 }
 
-/* A rank in a tree. schedule->data is the array of all. */
+/* A rank in a tree. schedule->data is the array of all vertices: see vertex_of(). */
 struct vertex {
-	uint32_t parent, children[2], count; /* of children */
+	uint32_t parent, children[2];
+	uint32_t count; /* of children */
 };
 
 static struct vertex *vertex_of(const struct schedule *schedule, uint32_t rank, unsigned tree)
@@ -119,7 +120,7 @@ static bool ends(const struct schedule *schedule, uint32_t edge, struct schedule
 	return true;
 }
 
-/* Chunks of both halves together; each half has as many. */
+/* Chunks of both halves together; both halves have the same number. */
 static uint32_t pieces_of(const struct schedule *schedule, bytes size)
 {
 	bytes chunk = schedule->scheme->conf->chunk, half = (size + 1) / 2;
@@ -145,7 +146,8 @@ static void down_step(const struct vertex *vertex, uint32_t rank, unsigned tree,
 	step->edge = edge_of(i == 0 ? rank : vertex->children[i - 1], tree, WAY_DOWN);
 }
 
-/* A root receives from its children, then sends to them. */
+/* A root receives from its children, then sends to them. It skips step 0 of the way down, in which
+ * others receive. */
 static void root_step(const struct vertex *vertex, uint32_t rank, unsigned tree, uint32_t i,
 		      struct schedule_step *step)
 {
@@ -161,7 +163,8 @@ static bool next(const struct schedule *schedule, uint32_t rank, unsigned thread
 	unsigned tree = thread / 2, way = thread % 2;
 	const struct vertex *vertex = vertex_of(schedule, rank, tree);
 	bool root = is_root(schedule, rank, tree);
-	uint32_t each = root ? 2 * vertex->count : 1 + vertex->count, half = pieces / 2;
+	uint32_t each = root ? 2 * vertex->count : 1 + vertex->count; /* steps for a chunk */
+	uint32_t half = pieces / 2;
 
 	if ((root && way == WAY_DOWN) || i >= (uint64_t)each * half)
 		return false;
@@ -233,6 +236,7 @@ static void *plan(void *self, const struct collective_job *job, struct stream_pl
 	plan_close(plan);
 	plan->latency = turns * (plan_path_latency(&longest) + scheme->conf->step_latency);
 	plan->blocks.size = scheme->conf->chunk;
+	/* a chunk goes over one edge at a time; the stream loads a rank's link with up to four */
 	plan->blocks.first = turns / plan_alone(stream, net) / 4;
 	return schedule;
 }

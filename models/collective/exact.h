@@ -25,9 +25,9 @@ void checks_violated(struct checks *checks, uint64_t *counter, const char *fmt, 
 	__attribute__((format(printf, 3, 4)));
 
 struct exact {
-	uint64_t key; /* of the job */
-	uint64_t *weights;
-	uint64_t sum;
+	uint64_t key;      /* of the job */
+	uint64_t *weights; /* by worker */
+	uint64_t sum;      /* of all weights */
 	struct checks *checks;
 };
 
@@ -35,7 +35,8 @@ void exact_init(struct exact *exact, struct checks *checks, uint64_t seed, uint3
 		uint32_t workers);
 void exact_release(struct exact *exact);
 
-/* What a chunk of the job is worth. Odd, so that a sum tells whose contributions are in it. */
+/* The factor of a chunk. It is odd, so it has an inverse modulo 2^64, with which exact_weight()
+ * gets the weights back from a sum. */
 static inline uint64_t exact_chunk(const struct exact *exact, uint64_t chunk)
 {
 	return hash_pair(exact->key, chunk) | 1;
@@ -55,7 +56,7 @@ static inline bool exact_holds_part(const struct exact *exact, uint64_t weight, 
 	return value == weight * exact_chunk(exact, chunk);
 }
 
-/* The same for all workers. */
+/* Whether `value` is the sum of a chunk over all workers. */
 static inline bool exact_holds(const struct exact *exact, uint64_t chunk, uint64_t value)
 {
 	return exact_holds_part(exact, exact->sum, chunk, value);

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+/* In the key of the timer: stands where struct machine's timers have the number of a worker. */
 #define NO_WORKER 0xffffff
 
 /* Tensors `first` to `end` - 1. */

@@ -58,7 +58,7 @@ static uint32_t level_edge(uint32_t n, uint32_t v, unsigned i)
 
 static uint32_t pair_edge(uint32_t n, uint32_t q, bool back)
 {
-	return (levels_of(n) << levels_of(n)) + 2 * q + back;
+	return (levels_of(n) << levels_of(n)) + 2 * q + back; /* behind m * L edges of levels */
 }
 
 static uint32_t distance(uint32_t n, unsigned level)
@@ -97,7 +97,7 @@ static uint32_t pieces_of(const struct schedule *schedule, bytes size)
 /* A rank's step in which its pair folds or (`back`) unfolds. */
 static bool pair_step(uint32_t n, uint32_t rank, bool back, struct schedule_step *step)
 {
-	bool sends = rank % 2 == back;
+	bool sends = rank % 2 == back; /* the even rank when the pair folds, then the odd one */
 
 	*step = (struct schedule_step){ .edge = pair_edge(n, rank / 2, back),
 					.end = UINT32_C(1) << levels_of(n) };
@@ -120,12 +120,14 @@ static bool exchange(uint32_t n, uint32_t v, uint64_t i, struct schedule_step *s
 {
 	unsigned levels = levels_of(n), turn = (unsigned)(i / 2), level;
 	bool doubling = turn >= levels, receives = i % 2;
+	/* halving sends, and doubling receives, what the partner goes on with */
+	bool partners = receives == doubling;
 	uint32_t other;
 
 	level = doubling ? 2 * levels - 1 - turn : turn;
 	other = v ^ distance(n, level);
 	step->edge = level_edge(n, receives ? other : v, level);
-	pieces_after(n, receives == doubling ? other : v, level, step);
+	pieces_after(n, partners ? other : v, level, step);
 	step->act = SCHEDULE_SEND;
 	if (receives)
 		step->act = doubling ? SCHEDULE_STORE : SCHEDULE_ADD;
@@ -137,7 +139,7 @@ static bool next(const struct schedule *schedule, uint32_t rank, unsigned thread
 {
 	uint32_t n = schedule->count;
 	bool folds = rank < 2 * pairs_of(n);
-	uint64_t exchanges = 4 * (uint64_t)levels_of(n);
+	uint64_t exchanges = 4 * (uint64_t)levels_of(n); /* halving and doubling: send, receive */
 
 	(void)thread, (void)pieces;
 	if (folds && rank % 2 == 0) /* the odd rank takes part for it */

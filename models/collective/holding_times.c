@@ -22,7 +22,7 @@ static sim_time class_end(unsigned class)
 
 	if (octave == 0)
 		return class;
-	octave--;
+	octave--; /* holding_class() adds a number of 32 to 63, which counts one octave more */
 	return ((((sim_time) class - ((sim_time)octave << HOLDING_BITS)) + 1) << octave) - 1;
 }
 

@@ -1,5 +1,5 @@
 /* How long things are held: count, mean, and percentiles. The histogram has 32 classes an octave,
- * so a percentile is too high by 1/32 at most. */
+ * so a percentile is at most 1/32 too high. */
 #ifndef INASIM_COLLECTIVE_HOLDING_TIMES_H
 #define INASIM_COLLECTIVE_HOLDING_TIMES_H
 

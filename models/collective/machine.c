@@ -14,10 +14,10 @@ const char *const inside_names[] = {
 
 /* What the GPUs do with a tensor before or after the scheme. */
 struct stage {
-	sim_time due;
-	bool after;
-	bool hinted;
-	uint64_t tensor;
+	sim_time due;    /* when it ends */
+	bool after;      /* behind the scheme; false: before it */
+	bool hinted;     /* `hint` is set; only before the scheme */
+	uint64_t tensor; /* only behind the scheme */
 	bytes size;
 	struct collective_hint hint;
 };
@@ -36,7 +36,7 @@ struct machine {
 	struct timer timer; /* end of the first stage */
 };
 
-/* The instance of the scheme between the NICs of one number. */
+/* The instance of the scheme between the NICs of one number, one in each machine. */
 struct rail {
 	struct machines *machines;
 	void *inner;
@@ -173,7 +173,7 @@ static bool start_rail(struct machines *machines, uint32_t r, const char **never
 	for (uint32_t i = 0; i < inner.servers; i++)
 		rail->hosts[inner.workers + i] =
 			machine_nic(scheme->conf, hosts, inner.server_hosts[i], r);
-	inner.number += r;
+	inner.number += r; /* the job's number is a multiple of the NICs (struct collective_job) */
 	inner.hosts = rail->hosts;
 	inner.server_hosts = rail->hosts + inner.workers;
 	inner.done = on_done;

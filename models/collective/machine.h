@@ -10,10 +10,11 @@
  * formulas.h, one tensor after the other, over the links among the GPUs, which no other job uses.
  * The stages of a tensor do not overlap, as in the paper's model.
  *
- * The NICs of one number, one in each machine, have an instance of the scheme of their own. It
- * takes an equal part of every tensor: the pieces of the GPUs that use these NICs. PR and PN have a
- * ring for each of these GPUs; here one instance has all their bytes, though beside flows each ring
- * would get a share of its own. With `master` one GPU exchanges everything, over the first NIC. */
+ * NIC i of every machine: these NICs form a rail, and each rail has its own instance of the scheme.
+ * All rails take equal parts of every tensor: each takes the pieces of the GPUs that use its NICs.
+ * Simplified: in PR and PN each of these GPUs has a ring of its own, which beside flows gets a
+ * share of its own. Here the one instance of the rail has all their bytes, and one share. With
+ * `master` one GPU exchanges everything, over the first NIC. */
 #ifndef INASIM_COLLECTIVE_MACHINE_H
 #define INASIM_COLLECTIVE_MACHINE_H
 

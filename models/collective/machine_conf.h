@@ -32,7 +32,7 @@ struct machine_conf {
 	bps reduction_rate; /* of all parameter servers on a machine together; 0 = no limit */
 };
 
-/* NICs, GPUs of a machine: at least 1. */
+/* The number of NICs, and of GPUs, of a machine: at least 1. */
 static inline uint32_t machine_nics(const struct machine_conf *conf)
 {
 	return conf->nics.count > 1 ? (uint32_t)conf->nics.count : 1;
@@ -42,13 +42,13 @@ static inline uint32_t machine_gpus(const struct machine_conf *conf)
 	return conf->gpus.count > 1 ? (uint32_t)conf->gpus.count : 1;
 }
 
-/* How many machines so many hosts make up. */
+/* The number of machines in a network of `hosts` hosts. */
 static inline uint32_t machine_count(const struct machine_conf *conf, uint32_t hosts)
 {
 	return hosts / machine_nics(conf);
 }
 
-/* The host that NIC `nic` of a machine is, in a network of so many hosts. */
+/* The host that NIC `nic` of a machine is, in a network of `hosts` hosts. */
 static inline uint32_t machine_nic(const struct machine_conf *conf, uint32_t hosts,
 				   uint32_t machine, uint32_t nic)
 {

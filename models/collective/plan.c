@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "collective/collective.h"
+#include "collective/tensors.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -124,13 +125,14 @@ struct plan_packets plan_ina_packets(const struct network *net, uint32_t frame, 
 	return (struct plan_packets){
 		.messages = 1,
 		.fraction = 1,
-		.payload = 4 * elements,
-		.overhead = frame - 4 * elements + wire_extra(net),
+		.payload = ELEMENT_BYTES * elements,
+		.overhead = frame - ELEMENT_BYTES * elements + wire_extra(net),
 		.padded = true,
 	};
 }
 
-/* Packets of so many bytes of data. */
+/* Packets of so many bytes of data. The small term keeps a quotient that rounding put just above a
+ * whole number from costing a packet more. */
 static double count_of(const struct plan_packets *packets, double data)
 {
 	return ceil(data / packets->payload - 1e-9);
@@ -213,8 +215,8 @@ sim_time plan_ramp_tensor(const struct stream_plan *plan, struct plan_ramp *ramp
 
 /* --- shares --- */
 
-/* What a byte on the wire of such a packet counts in the unit of the link's ECN threshold: bytes of
- * frames, or packets. */
+/* What one byte on the wire counts towards the link's ECN threshold, which is in bytes of frames or
+ * in packets. The byte is of a packet with `packet` bytes on the wire. */
 static double counted(const struct link_class *class, double packet)
 {
 	return (class->ecn_in_packets ? 1 : packet - class->wire_extra) / packet;
@@ -255,7 +257,7 @@ void plan_fix_window(struct plan_stream *stream, double window, sim_time round_t
 		     const struct network *net, uint32_t host)
 {
 	double packet = stream->packets.payload + stream->packets.overhead;
-	uint32_t port = net->cold[host].reverse;
+	uint32_t port = net->cold[host].reverse; /* towards the host, which sends on port `host` */
 	double flight = line_rate(net, port) * seconds_of(round_trip), all;
 
 	all = flight +
@@ -333,7 +335,8 @@ double plan_tcp_cap(const struct tcp *tcp, const struct plan_packets *packets,
 
 struct plan_growth plan_tcp_growth(const struct tcp *tcp)
 {
-	return (struct plan_growth){ (double)tcp_parameters(tcp)->initial_window, INFINITY, 0 };
+	return (struct plan_growth){ .window = (double)tcp_parameters(tcp)->initial_window,
+				     .ssthresh = INFINITY };
 }
 
 double plan_reducer_rate(const struct plan_packets *packets, const struct reducers *reducers,
@@ -418,7 +421,7 @@ sim_time plan_latency(const struct stream_plan *plan, bytes size)
 	if (!blocks->size)
 		return plan->latency;
 	first = fmin(block, message);
-	last = message - block * (ceil(message / block - 1e-9) - 1);
+	last = message - block * (ceil(message / block - 1e-9) - 1); /* 1e-9 as in count_of() */
 	return plan->latency + (sim_time)llround((wire_bytes(packets, first) * blocks->first +
 						  wire_bytes(packets, last) * blocks->last) *
 						 (double)PS_PER_S);

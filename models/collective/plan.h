@@ -21,15 +21,17 @@ struct plan_link {
 	uint32_t weight; /* bytes on the link for each byte of the stream */
 };
 
-/* A frame's idle time on a path, with the longest jitter, as the slowest of many hosts decides. */
+/* The time of a frame on an idle path. The jitter of each link is taken at its longest, because a
+ * job waits for the slowest of its many hosts. */
 struct plan_path {
-	sim_time sum, slowest; /* slowest: transmission on the slowest link */
+	sim_time sum;     /* transmission, latency and jitter of all links */
+	sim_time slowest; /* transmission on the slowest link alone */
 };
 
 /* How a part of a tensor becomes packets. */
 struct plan_packets {
-	double messages;   /* of a tensor, one after the other over each link */
-	double fraction;   /* of the tensor's bytes in each message */
+	double messages;   /* that a tensor makes on each link, one after the other */
+	double fraction;   /* of the tensor's bytes that is in each message */
 	uint32_t payload;  /* bytes of a full packet */
 	uint32_t overhead; /* bytes on the wire that a packet has besides its payload */
 	double control;    /* bytes on the wire of the ACKs that a packet causes */
@@ -51,11 +53,12 @@ struct plan_stream {
 	struct plan_packets packets;
 };
 
-/* For a scheme that passes messages on in blocks: how long its busiest stage rests, before the
- * first block reaches it and after the last has left it. */
+/* For a scheme that passes messages on in blocks: how long its busiest stage rests before the first
+ * block reaches that stage, and after the last block has left it. */
 struct plan_blocks {
-	bytes size;         /* data of a whole block; 0 = packet by packet */
-	double first, last; /* seconds for each byte of the first, the last block on the wire */
+	bytes size;   /* data of a whole block; 0 = packet by packet */
+	double first; /* seconds of rest per byte on the wire of the first block */
+	double last;  /* seconds of rest per byte on the wire of the last block */
 };
 
 /* A window that starts with `window` packets, doubles in each round trip up to `ssthresh`
@@ -64,11 +67,12 @@ struct plan_growth {
 	double window, ssthresh, step;
 };
 
-/* A window that grows until it fills its path. All 0: it fills the path. */
+/* A window that grows until it fills its path. All 0: it fills the path from the start. */
 struct plan_ramp {
-	struct plan_growth growth; /* `window`: as it is now */
-	double packet_s, trip_s;   /* a packet at the rate of the path; a round trip */
-	double out;                /* packets of the window that have been sent */
+	struct plan_growth growth; /* `window` is the present one */
+	double packet_s;           /* seconds of a packet at the rate of the path */
+	double trip_s;             /* seconds of a round trip */
+	double out;                /* packets sent in the present window */
 };
 
 struct stream_plan {
@@ -78,8 +82,8 @@ struct stream_plan {
 	/* From the end of the last stream until all workers hold the tensor (plan_latency()). */
 	sim_time latency;
 	struct plan_blocks blocks;
-	/* A tensor begins when all workers hold the one before. False: each stream begins with it
-	 * when done with the tensor before. */
+	/* A tensor begins when all workers hold the one before. False: each stream begins its part
+	 * of a tensor as soon as it is done with its part of the tensor before. */
 	bool in_turn;
 };
 
@@ -97,7 +101,8 @@ void plan_add_route(struct plan_stream *stream, const struct topology *topo, uin
 struct plan_path plan_add_connection(struct plan_stream *stream, const struct topology *topo,
 				     uint32_t src, uint32_t dst, uint64_t key, uint32_t weight);
 
-/* Adds all links of an aggregation tree, up and down; hosts by worker. */
+/* Adds all links of an aggregation tree, up and down. `hosts` are those of the workers, by worker.
+ */
 void plan_add_tree(struct plan_stream *stream, const struct tree *tree, const uint32_t *hosts,
 		   uint32_t workers);
 
@@ -107,13 +112,13 @@ void plan_merge(struct plan_link *links, size_t *count);
 void plan_close(struct stream_plan *plan);
 
 /* TCP: full segments, an ACK for every `ack_every` of them, one message of the whole tensor. ACKs
- * go against the data but count on the data's links. That is the same where every host sends as
- * much as it receives, as in rings and with parameter servers. */
+ * go against the data but count on the data's links. This makes no difference where every host
+ * sends as much as it receives, as in rings and with parameter servers. */
 struct plan_packets plan_tcp_packets(const struct tcp *tcp, const struct network *net,
 				     uint32_t ack_every);
 
-/* Makes it a stream of TCP connections, which fill queues. The stream's weight on the link of a NIC
- * is also how many of its connections take turns there. */
+/* Makes `stream` one of TCP connections, which fill queues. Its weight on the link of a NIC is also
+ * the number of its connections that take turns at that NIC. */
 void plan_fill_queues(struct plan_stream *stream, const struct network *net);
 
 /* For a closed plan whose packets are aggregated: sets `turn` of all streams. At its NIC each
@@ -122,16 +127,16 @@ void plan_fill_queues(struct plan_stream *stream, const struct network *net);
 void plan_set_turns(struct stream_plan *plan, const struct network *net,
 		    const struct collective_job *job, uint32_t servers);
 
-/* Packets of `frame` bytes with so many elements; one message of the whole tensor. */
+/* Packets of `frame` bytes that hold `elements` elements; one message of the whole tensor. */
 struct plan_packets plan_ina_packets(const struct network *net, uint32_t frame, uint32_t elements);
 
-/* The rate of `window` packets in flight with this round trip: bytes on the wire per second, with
- * those of ACKs. */
+/* The rate of `window` packets in flight with this round trip: bytes on the wire per second, those
+ * of ACKs included. */
 double plan_window_rate(const struct plan_packets *packets, double window, sim_time round_trip);
 
-/* Makes it a stream with a window of so many packets that ignores ECN. The stream's share is its
- * window's part of all that is in flight when TCP fills the path to `host`, and the queue before
- * that host up to the threshold of marks. */
+/* Gives the stream a fixed window of `window` packets, which ignores ECN. The stream's share is its
+ * window's fraction of all bytes in flight when TCP fills up the rest: the path to `host`, and the
+ * queue before that host up to the ECN threshold. */
 void plan_fix_window(struct plan_stream *stream, double window, sim_time round_trip,
 		     const struct network *net, uint32_t host);
 
@@ -139,8 +144,9 @@ void plan_fix_window(struct plan_stream *stream, double window, sim_time round_t
 struct plan_ramp plan_ramp(const struct plan_packets *packets, const struct plan_growth *growth,
 			   double rate, sim_time round_trip);
 
-/* Sends so many more packets. Returns the time lost before the round trip in which the last of them
- * leaves; from when the window fills the path on, none is lost:
+/* Sends `packets` more packets. In each round trip before the one in which the last of them leaves,
+ * the sender waits with an exhausted window, unless the window fills the path. Returns the sum of
+ * these waits:
  *
  *     sum over round trips of (round trip - window * packet / rate), while that is positive */
 sim_time plan_ramp_take(struct plan_ramp *ramp, double packets);
@@ -149,15 +155,15 @@ sim_time plan_ramp_take(struct plan_ramp *ramp, double packets);
 void plan_ramp_rest(struct plan_ramp *ramp);
 
 /* Sends a whole tensor, message by message, and returns the time lost. A message begins when the
- * one before has reached the next rank as a whole and will all be acknowledged: each finds the
- * whole window open. */
+ * next rank has the whole message before. That one counts as acknowledged by then, so every message
+ * finds the whole window open. */
 sim_time plan_ramp_tensor(const struct stream_plan *plan, struct plan_ramp *ramp, bytes size);
 
 /* Packets of each message of a tensor. */
 double plan_message_packets(const struct plan_packets *packets, bytes size);
 
 /* The rate that tcp.max_window allows with this round trip; INFINITY = no limit. An ACK for several
- * segments waits for the last of them, which makes the round trip of the first longer. */
+ * segments waits for the last of them, so the round trip of the first one is longer. */
 double plan_tcp_cap(const struct tcp *tcp, const struct plan_packets *packets,
 		    const struct plan_path *round_trip, uint32_t ack_every);
 
@@ -173,10 +179,10 @@ double plan_reducer_rate(const struct plan_packets *packets, const struct reduce
 struct plan_path plan_tcp_round_trip(const struct tcp *tcp, const struct topology *topo,
 				     uint32_t src, uint32_t dst, uint64_t key);
 
-/* Bytes that each link of weight 1 carries for a tensor. */
+/* Bytes on the wire that each link of weight 1 carries for a tensor. */
 double plan_wire_bytes(const struct plan_packets *packets, bytes size);
 
-/* Bytes per second of a stream that is alone. */
+/* Bytes on the wire per second of a stream that is alone in the network. */
 double plan_alone(const struct plan_stream *stream, const struct network *net);
 
 /* Bytes per second on the wire of each stream of a closed plan if the job is alone: its streams
@@ -204,7 +210,7 @@ void plan_path_longest(struct plan_path *longest, const struct plan_path *path);
 /* Path a, then path b. */
 struct plan_path plan_path_then(const struct plan_path *a, const struct plan_path *b);
 
-/* What a long train of such frames takes beyond its transmission on the slowest link. */
+/* The time that a long train of these frames takes beyond its transmission on the slowest link. */
 static inline sim_time plan_path_latency(const struct plan_path *path)
 {
 	return path->sum - path->slowest;

@@ -72,7 +72,7 @@ static uint64_t block_bytes(const struct ps *ps, uint32_t server, const struct c
 	return left < ps->scheme->block ? left : ps->scheme->block;
 }
 
-/* Moves the cursor past the block; true if that was the last of its shard. */
+/* Moves the cursor past the block. Returns whether that was the last one of its shard. */
 static bool pass_block(const struct ps *ps, uint32_t server, struct cursor *at)
 {
 	bool last = ps_bytes_left(ps, server, at) <= ps->scheme->block;
@@ -89,11 +89,11 @@ static bool pass_block(const struct ps *ps, uint32_t server, struct cursor *at)
 /* The sender writes its next block. */
 static void write_block(struct stream *stream)
 {
-	uint64_t size = block_bytes(stream->ps, stream->server, &stream->written);
+	uint64_t size = block_bytes(stream->ps, stream->server, &stream->to_write);
 
 	if (!stream->local)
 		connection_write(&stream->conn, size);
-	pass_block(stream->ps, stream->server, &stream->written);
+	pass_block(stream->ps, stream->server, &stream->to_write);
 }
 
 /* Whether the next block has come. If it is under way, the connection calls back when it has. */
@@ -101,8 +101,10 @@ static bool has_block(const struct stream *stream)
 {
 	uint64_t end;
 
-	if (stream->next.number == stream->written.number || stream->local)
-		return stream->next.number < stream->written.number;
+	if (stream->next.number == stream->to_write.number)
+		return false;
+	if (stream->local)
+		return true;
 	end = stream->next.bytes + block_bytes(stream->ps, stream->server, &stream->next);
 	if (connection_delivered(&stream->conn) >= end)
 		return true;
@@ -119,8 +121,8 @@ static bool may_push(const struct stream *push)
 	const struct stream *pull = ps_stream_of(ps->pull, ps, push->worker, push->server);
 	uint64_t credit = (uint64_t)ps->scheme->conf->credit;
 
-	return push->written.tensor < ps->workers[push->worker].contributed &&
-	       (!credit || push->written.number - pull->next.number < credit);
+	return push->to_write.tensor < ps->workers[push->worker].contributed &&
+	       (!credit || push->to_write.number - pull->next.number < credit);
 }
 
 static void wrong_sum(const struct stream *stream)
@@ -141,7 +143,9 @@ static void shard_done(struct ps *ps, uint32_t w, uint64_t tensor)
 {
 	struct ps_worker *worker = &ps->workers[w];
 
-	if (tensor != worker->held || --worker->behind)
+	if (tensor != worker->held)
+		return; /* shards of an earlier tensor are missing */
+	if (--worker->behind)
 		return;
 	while (!worker->behind) {
 		worker->held++;
@@ -183,6 +187,7 @@ void ps_sum_ready(struct server *server)
 	uint32_t n = ps->job.workers;
 
 	server->sent++;
+	/* to all workers before any takes it: taking a sum may complete the next one */
 	for (uint32_t i = 0; i < n; i++)
 		write_block(ps_stream_of(ps->pull, ps, (server->number + i) % n, server->number));
 	if (!server->number && server->sent >= ps->mark)
@@ -204,8 +209,9 @@ static void push_next(struct stream *stream)
 	}
 }
 
-/* Pushes what the credit allows. On one host a push may complete a sum at once, whose arrival gives
- * new credit and calls this again. That call returns at once: the loop here uses the credit. */
+/* Pushes what the credit allows. Within one host a push may complete a sum at once. The sum's
+ * arrival gives new credit and calls this function again, which returns at once: the loop of the
+ * first call uses the credit. */
 static void push_more(struct stream *push)
 {
 	if (push->pushing)

@@ -42,10 +42,11 @@ struct cursor {
 struct stream {
 	struct ps *ps;
 	uint32_t worker, server;
-	struct connection conn;      /* unless `local` */
-	bool local;                  /* both are on one host */
-	bool pushing;                /* in push_more() */
-	struct cursor written, next; /* next block to be written; to be received */
+	struct connection conn; /* unless `local` */
+	bool local;             /* both are on one host */
+	bool pushing;           /* in push_more() */
+	struct cursor to_write; /* the next block that the sender writes */
+	struct cursor next;     /* the next block that the receiver takes */
 };
 
 /* A block at its server, from its first copy until all workers have the sum. */
@@ -65,10 +66,10 @@ struct copy {
 struct server {
 	struct ps *ps;
 	uint32_t number, host;
-	uint64_t sent;        /* blocks whose sum has been sent, from 0 on */
-	uint64_t oldest;      /* block whose sum some worker lacks */
-	uint64_t begun;       /* blocks of which a copy has been added, from 0 on */
-	uint64_t *added;      /* blocks added, by worker */
+	uint64_t sent;        /* the sums of this many blocks, from 0 on, have been sent */
+	uint64_t oldest;      /* first block whose sum some worker lacks */
+	uint64_t begun;       /* this many blocks, from 0 on, have a copy that has been added */
+	uint64_t *added;      /* by worker: how many of its copies have been added */
 	struct block *blocks; /* ring by number, from `oldest` to `begun` */
 	uint64_t block_mask;
 	struct copy *queue; /* ring of waiting copies, in the order of their times */
@@ -79,7 +80,7 @@ struct server {
 
 struct ps_worker {
 	uint64_t contributed; /* tensors handed over */
-	uint64_t held;        /* tensors whose sum it has, from 0 on */
+	uint64_t held;        /* it has the sums of this many tensors, from 0 on */
 	uint32_t behind;      /* servers that still owe their shard of tensor `held` */
 };
 
@@ -96,7 +97,7 @@ struct ps {
 	struct ps *next;
 };
 
-/* The chunk that a block is to the check of sums (exact.h). */
+/* The chunk number under which exact.h checks a block. */
 static inline uint64_t ps_block_name(uint32_t server, uint64_t number)
 {
 	return (uint64_t)server << 40 | number;
@@ -114,7 +115,7 @@ void ps_server_open(struct ps *ps, uint32_t q);
 void ps_server_release(struct server *server);
 
 /* A worker's copy of its next block, of `size` bytes, has come. The host adds it when its turn
- * comes, at once without a reduction rate. The last copy of a block calls ps_sum_ready(). */
+ * comes; without a reduction rate, at once. The last copy of a block calls ps_sum_ready(). */
 void ps_server_receive(struct server *server, uint32_t worker, uint64_t size);
 
 /* The sum of a block that has been sent and that some worker lacks. */
@@ -139,7 +140,7 @@ uint64_t ps_bytes_left(const struct ps *ps, uint32_t server, const struct cursor
 
 /* --- ps_repeat.c --- */
 
-/* A job begins; server 0 has come to its mark; the job is over. */
+/* Called when a job begins, when server 0 has come to its mark, and when the job is over. */
 void ps_mark_first(struct ps *ps);
 void ps_mark(struct ps *ps);
 void ps_mark_no_more(struct ps *ps);

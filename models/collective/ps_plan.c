@@ -35,11 +35,12 @@ struct ps_stages {
 
 /* The busiest stage rests while the first block is in the stages before it, and while the last
  * block is in those after it. A link that carries both ways never rests: it pushes later blocks or
- * pulls earlier ones. If that is the busiest, no stage is. `together`: seconds per byte of the
- * busiest, a stage or such a link. Of equally busy stages the one that rests longest decides. */
+ * pulls earlier ones. If such a link is busier than all stages, nothing rests. `together`: seconds
+ * per byte of the busiest, be it a stage or such a link. Of equally busy stages the one that rests
+ * longest decides. */
 static struct plan_blocks blocks_of(bytes size, const struct ps_stages *stages, double together)
 {
-	double busy = together * (1 - 1e-9);
+	double busy = together * (1 - 1e-9); /* the small term allows for rounding */
 	struct plan_blocks rests[] = {
 		{ .first = stages->push + stages->adding },
 		{ .first = stages->push, .last = stages->pull },

@@ -6,8 +6,9 @@
 
 #include <stdlib.h>
 
-/* From mark to mark, at least: against ties that are the same by chance (tcp_repeat.c); and as NICs
- * that take turns begin only every other block alike. */
+/* The least distance from mark to mark. Bytes, because looking at the state costs as much as some
+ * segments (tcp_repeat.c). Blocks, because NICs that take turns begin only every other block alike.
+ */
 #define BYTES_A_MARK  128000
 #define BLOCKS_A_MARK 2
 
@@ -37,7 +38,7 @@ void ps_mark_first(struct ps *ps)
 void ps_mark(struct ps *ps)
 {
 	struct repeat *repeat = ps->scheme->env.repeat;
-	const struct cursor *at = &ps_stream_of(ps->pull, ps, 0, 0)->written;
+	const struct cursor *at = &ps_stream_of(ps->pull, ps, 0, 0)->to_write;
 	uint64_t blocks;
 
 	ps->distance = distance(ps);
@@ -57,7 +58,8 @@ void ps_mark_no_more(struct ps *ps)
 
 /* --- state --- */
 
-/* Only full blocks are skipped. */
+/* Only full blocks are skipped. At least two blocks of a shard are always simulated: the last one,
+ * which may be shorter, and the one before it. */
 static void repeat_cursor(const struct ps *ps, struct repeat *repeat, uint32_t q, struct cursor *at)
 {
 	uint64_t before = at->number, left;
@@ -72,14 +74,14 @@ static void repeat_cursor(const struct ps *ps, struct repeat *repeat, uint32_t q
 	repeat_count(repeat, &at->bytes);
 }
 
-/* Moves blocks on in the ring, where a block's place follows from its number, and their sums to the
- * chunks of the new numbers. */
+/* Moves blocks on in the ring, where a block's place follows from its number. Their sums become
+ * those of the chunks with the new numbers. */
 static void repeat_blocks(struct server *server, struct repeat *repeat)
 {
 	const struct ps *ps = server->ps;
 	uint64_t count = server->begun - server->oldest;
 	uint64_t by = repeat->moving ? repeat->periods * server->stream.step : 0;
-	struct block *moved = xcalloc(count + 1, sizeof(*moved));
+	struct block *moved = xcalloc(count + 1, sizeof(*moved)); /* + 1: count may be 0 */
 
 	for (uint64_t i = 0; i < count; i++) {
 		uint64_t number = server->oldest + i;
@@ -131,9 +133,9 @@ static void repeat_job(struct ps *ps, struct repeat *repeat)
 			struct stream *push = ps_stream_of(ps->push, ps, w, q);
 			struct stream *pull = ps_stream_of(ps->pull, ps, w, q);
 
-			repeat_cursor(ps, repeat, q, &push->written);
+			repeat_cursor(ps, repeat, q, &push->to_write);
 			repeat_cursor(ps, repeat, q, &push->next);
-			repeat_cursor(ps, repeat, q, &pull->written);
+			repeat_cursor(ps, repeat, q, &pull->to_write);
 			repeat_cursor(ps, repeat, q, &pull->next);
 		}
 	}

@@ -38,6 +38,8 @@ static uint32_t piece_sent(uint32_t p, uint32_t rank, uint32_t s)
 	return s < p - 1 ? (rank + p - s) % p : (rank + 1 + p - (s - (p - 1))) % p;
 }
 
+/* Calls 2 s and 2 s + 1 are step s of both halves together: the rank sends, then it receives what
+ * the rank before sends in that step. */
 bool ring_step(const struct schedule *ring, uint32_t rank, unsigned thread, uint64_t i,
 	       uint32_t pieces, struct schedule_step *step)
 {
@@ -73,8 +75,8 @@ static void *ring_start(void *self, const struct collective_job *job, const char
 
 /* --- as fluid streams --- */
 
-/* A piece goes twice around the ring but for two edges in a row, step by step. The slowest one
- * leaves out the fastest two. */
+/* A piece makes 2 (p - 1) hops: twice around the ring, less two consecutive edges. The piece that
+ * takes longest skips the two consecutive edges that are fastest together. */
 static sim_time latency_of_steps(const struct schedule *ring, const sim_time *edges)
 {
 	uint32_t p = ring->count;
@@ -89,7 +91,7 @@ static sim_time latency_of_steps(const struct schedule *ring, const sim_time *ed
 	return 2 * sum - min + ring_steps(p) * ring->scheme->conf->step_latency;
 }
 
-/* Returns the latency of the edge. */
+/* Adds edge r to its stream. *round_trip becomes the longest so far. Returns the edge's latency. */
 static sim_time plan_edge(const struct schedule *ring, uint32_t r, struct plan_stream *stream,
 			  struct plan_path *round_trip)
 {
@@ -103,8 +105,9 @@ static sim_time plan_edge(const struct schedule *ring, uint32_t r, struct plan_s
 	return plan_path_latency(&edge);
 }
 
-/* One stream an edge; no edge waits for another. In packets an edge that is slow for a while stops
- * the next one when that has passed on all that it has, about a piece later, and so on around. */
+/* One stream per edge. Simplified: no edge waits for another. With packets, an edge that is slow
+ * for a while stalls the next edge, once that one has passed on all that it has. This happens about
+ * a piece later, and goes on around the ring. */
 static void *ring_plan(void *self, const struct collective_job *job, struct stream_plan *plan,
 		       const char **never)
 {

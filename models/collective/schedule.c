@@ -13,7 +13,7 @@ const char *const schedule_orders[] = {
 	[ORDER_PLACEMENT] = "placement", [ORDER_RANDOM] = "random", NULL
 };
 
-/* The chunk that a piece of the rank's tensor is to the check of sums (exact.h). */
+/* The chunk number under which exact.h checks a piece of the rank's tensor. */
 static uint64_t piece_name(const struct schedule_rank *rank, uint32_t piece)
 {
 	return rank->tensor << 32 | piece;
@@ -25,7 +25,7 @@ static uint64_t message_bytes(const struct schedule_rank *rank, const struct sch
 			    rank->pieces);
 }
 
-/* False: the thread has no step left for the tensor, or none has begun. */
+/* False: the thread has no step left for the rank's tensor, or the rank has begun none. */
 static bool next_step(const struct schedule_thread *thread, struct schedule_step *step)
 {
 	const struct schedule_rank *rank = thread->rank;
@@ -44,7 +44,8 @@ static struct schedule_thread *reader_of(const struct schedule_edge *edge)
 	return &edge->schedule->ranks[edge->ends.to].threads[edge->ends.thread];
 }
 
-/* Whether there is a message that was posted and not sent yet, and the oldest may leave now. */
+/* Whether there is a message that was posted but not sent yet, and the oldest of these may leave.
+ */
 static bool may_send(const struct schedule_edge *edge)
 {
 	const struct schedule *schedule = edge->schedule;
@@ -53,7 +54,7 @@ static bool may_send(const struct schedule_edge *edge)
 
 	if (edge->sent == edge->posted || edge->passing)
 		return false;
-	if (schedule->ops->rendezvous)
+	if (schedule->ops->rendezvous) /* the reader's step takes this very message */
 		return next_step(reader_of(edge), &step) && step.act != SCHEDULE_SEND &&
 		       &schedule->edges[step.edge] == edge && edge->sent == edge->received;
 	return !credit || edge->sent - edge->received < credit;
@@ -70,6 +71,7 @@ static void pass_on(struct schedule_edge *edge, uint64_t size)
 
 	if (gpus->shared && *free_at > from)
 		from = *free_at;
+	/* a link of the edge's own needs no such time: may_send() keeps it to one message */
 	*free_at = from + gpus->latency + (sim_time)((bits + gpus->rate - 1) / gpus->rate);
 	edge->passing = size;
 	timer_set(schedule->scheme->env.sim, &edge->timer, *free_at);
@@ -98,7 +100,8 @@ static void on_passed(struct sim *sim, uint32_t entity, void *owner)
 	advance(reader_of(edge));
 }
 
-/* Whether so many bytes have arrived. If not, on_delivered() or on_passed() is called later. */
+/* Whether the first `bytes_in` bytes of the edge's stream have arrived. If not, on_delivered() or
+ * on_passed() is called once more have. */
 static bool has_come(const struct schedule_edge *edge, uint64_t bytes_in)
 {
 	if (edge->local)
@@ -109,7 +112,7 @@ static bool has_come(const struct schedule_edge *edge, uint64_t bytes_in)
 	return false;
 }
 
-/* The thread has sent, as far as it is concerned: the message leaves when it may. */
+/* For the thread the message is sent with this call; it leaves when may_send() lets it. */
 static void post_message(struct schedule_thread *thread, const struct schedule_step *step)
 {
 	struct schedule_rank *rank = thread->rank;
@@ -125,7 +128,7 @@ static void post_message(struct schedule_thread *thread, const struct schedule_s
 	edge->sizes[edge->posted++ & edge->size_mask] = message_bytes(rank, step);
 	thread->at++;
 	send_posted(edge);
-	advance(reader_of(edge));
+	advance(reader_of(edge)); /* a reader that waits for this message can only now expect it */
 }
 
 /* Posts messages up to the thread's next step that receives. */
@@ -266,8 +269,8 @@ static void receive_message(struct schedule_rank *rank, struct schedule_edge *ed
 	}
 }
 
-/* Takes the message that the thread waits for, if it has come. One that comes before its tensor has
- * begun here waits, as there is nothing to add it to. */
+/* Takes the message that the thread waits for, if it has come. A message whose tensor the rank has
+ * not begun waits: the rank has no sums yet to add it to. */
 static bool receive(struct schedule_thread *thread)
 {
 	struct schedule_rank *rank = thread->rank;
@@ -277,13 +280,13 @@ static bool receive(struct schedule_thread *thread)
 	if (!next_step(thread, &step) || step.act == SCHEDULE_SEND)
 		return false;
 	edge = &rank->schedule->edges[step.edge];
-	send_posted(edge);
+	send_posted(edge); /* with `rendezvous` the sender waits for this step of the reader */
 	if (edge->received == edge->sent ||
 	    !has_come(edge, edge->stream_in + message_bytes(rank, &step)))
 		return false;
 	receive_message(rank, edge, &step);
 	thread->at++;
-	send_posted(edge);
+	send_posted(edge); /* the message taken has given back its credit */
 	return true;
 }
 
@@ -294,11 +297,10 @@ static void advance(struct schedule_thread *thread)
 
 	do {
 		send_ready(thread);
-		if (!end_tensor(thread))
-			continue;
-		for (unsigned i = 0; i < rank->schedule->ops->threads; i++)
-			if (i != thread->number)
-				advance(&rank->threads[i]);
+		if (end_tensor(thread))
+			for (unsigned i = 0; i < rank->schedule->ops->threads; i++)
+				if (i != thread->number)
+					advance(&rank->threads[i]);
 	} while (receive(thread));
 }
 
@@ -442,6 +444,11 @@ void schedule_plan_edge(const struct schedule *schedule, uint32_t edge, struct p
 	plan_path_longest(longest, &path);
 }
 
+/* Set in the keys of the timers of messages on edges. The timers of threads' step latencies have
+ * keys with a thread's number in the place of an edge's, so the two would clash without it. Bit 51
+ * is free, because there is no timer tag 16 + TIMER_RING (keys.h). */
+#define KEY_OF_MESSAGE (UINT64_C(1) << 51)
+
 static void connect(struct schedule *schedule, uint32_t e)
 {
 	const struct model_env *env = &schedule->scheme->env;
@@ -453,10 +460,9 @@ static void connect(struct schedule *schedule, uint32_t e)
 	edge->local =
 		schedule->ranks[edge->ends.from].worker == schedule->ranks[edge->ends.to].worker;
 	if (edge->local) {
-		timer_open(
-			env->sim, &edge->timer, SIM_TIMER,
-			timer_key(TIMER_RING, UINT64_C(1) << 51 | schedule_edge_key(schedule, e)),
-			on_passed, edge);
+		timer_open(env->sim, &edge->timer, SIM_TIMER,
+			   timer_key(TIMER_RING, KEY_OF_MESSAGE | schedule_edge_key(schedule, e)),
+			   on_passed, edge);
 		sim_name(env->sim, on_passed, "message between GPUs, edge %n");
 		return;
 	}
@@ -477,6 +483,7 @@ static void open_threads(struct schedule_rank *rank)
 	struct sim *sim = schedule->scheme->env.sim;
 	unsigned threads = schedule->ops->threads;
 
+	/* a thread's number in the place of an edge's: see KEY_OF_MESSAGE */
 	for (unsigned i = 0; i < threads; i++)
 		timer_open(sim, &rank->threads[i].timer, SIM_TIMER,
 			   timer_key(TIMER_RING,

@@ -13,7 +13,7 @@
  * message after the other.
  *
  * Simplified: adding takes no time (`step_latency` is a constant before each message). A message
- * without elements has one byte, as it would cost a packet.
+ * without elements has one byte, because it costs a packet, too.
  *
  * A scheme is a struct schedule_ops: ring.c, halving_doubling.c, double_tree.c, and in steps.c the
  * collectives other than all-reduce. */
@@ -23,7 +23,7 @@
 #include "collective/collective.h"
 #include "collective/tensors.h"
 
-#define SCHEDULE_THREADS 4 /* of a rank, at most */
+#define SCHEDULE_THREADS 4 /* most threads of a rank */
 #define SCHEDULE_NOBODY  UINT32_MAX
 
 /* The parameters of all schemes. */
@@ -110,7 +110,7 @@ struct schedule_edge {
 	uint64_t passing;                /* bytes of the message under way; 0 = none */
 	uint64_t delivered;              /* bytes */
 	struct timer timer;              /* the message under way arrives */
-	uint64_t posted, sent, received; /* messages; received: taken by the reader */
+	uint64_t posted, sent, received; /* messages; `received`: taken by the reader */
 	uint64_t stream_in;              /* bytes of the messages received */
 	uint64_t *values;                /* ring: pieces of messages posted and not received */
 	uint64_t value_mask, value_out, value_in;
@@ -131,7 +131,7 @@ struct schedule_rank {
 	struct schedule *schedule;
 	uint32_t number;
 	uint32_t worker; /* of the job */
-	uint32_t gpu;    /* number among those of all workers */
+	uint32_t gpu;    /* number among the GPUs of all workers */
 	uint32_t host;
 	uint64_t contributed; /* tensors handed over */
 	uint64_t tensor;      /* the tensor under way (`begun`), or the next */
@@ -149,7 +149,7 @@ struct schedule {
 	struct exact exact;
 	struct schedule_rank *ranks;
 	uint32_t count;        /* ranks, of all workers */
-	uint32_t *rank_of_gpu; /* the GPUs of a worker have numbers in a row */
+	uint32_t *rank_of_gpu; /* the GPUs of a worker have consecutive numbers */
 	sim_time *shared_free; /* by worker: when the one link of its GPUs is free */
 	struct schedule_edge *edges;
 	uint32_t edge_count;

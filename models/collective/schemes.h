@@ -26,7 +26,7 @@
 	X(sharp)                                                                                   \
 	SCHEMES_MORE(X)
 
-/* And those that only do a reduce-scatter or an all-gather. */
+/* All schemes: behind these, those that only do a reduce-scatter or an all-gather. */
 #define SCHEMES(X) ALL_REDUCES(X) X(shards) X(multicast)
 
 #define SCHEME_INDEX(name) SCHEME_##name,
@@ -42,7 +42,7 @@ static_assert(SCHEME_COUNT <= SCHEMES_MAX, "more schemes than places");
  * not in the middle of a run. */
 const struct collective_ops *scheme_ops(unsigned index);
 
-/* The same, and NULL for schemes that do no all-reduce; they stand behind all others. */
+/* The same, but also NULL for schemes that do no all-reduce, which stand behind all others. */
 const struct collective_ops *all_reduce_ops(unsigned index);
 
 /* What starts the jobs of a scheme in a run: the scheme itself or, in the fluid fidelity, a

@@ -11,6 +11,9 @@ static uint64_t weight_of(const struct schedule *schedule, uint32_t rank)
 
 /* --- halves of a ring --- */
 
+/* Each half is ring_steps() / 2 steps of the ring. A step is two calls of ring_step(), so the first
+ * half ends before i == ring_steps(). */
+
 static bool scatter_step(const struct schedule *ring, uint32_t rank, unsigned thread, uint64_t i,
 			 uint32_t pieces, struct schedule_step *step)
 {
@@ -51,7 +54,8 @@ static bool all_ends(const struct schedule *all, uint32_t edge, struct schedule_
 	return true;
 }
 
-/* In round k rank r sends its piece k to rank r + k, then stores the one from rank r - k there. */
+/* In round k, steps 2 (k - 1) and 2 (k - 1) + 1, rank r sends its piece k to rank r + k. Then it
+ * stores what comes from rank r - k as its piece k. */
 static bool all_step(const struct schedule *all, uint32_t rank, unsigned thread, uint64_t i,
 		     uint32_t pieces, struct schedule_step *step)
 {
@@ -68,7 +72,7 @@ static bool all_step(const struct schedule *all, uint32_t rank, unsigned thread,
 	return true;
 }
 
-/* Place k of a rank then holds the piece from rank r - k. */
+/* In the end piece k of rank r is the one that came from rank r - k. */
 static uint64_t received(const struct schedule *all, uint32_t rank, uint32_t piece)
 {
 	return weight_of(all, (rank + all->count - piece) % all->count);

@@ -11,8 +11,8 @@
  * A piece of an all_to_all leaves when its receiver has come to the round. Otherwise messages of
  * several rounds would meet at a receiver, which takes 1.5 to 1.8 times as long (racks of four).
  *
- * Each takes (n - 1) / n of a tensor's bytes at the rate of a link where links do not block; a
- * point_to_point takes all of them (inasim formula reduce_scatter, all_to_all).
+ * Where links do not block, each takes as long as (n - 1) / n of a tensor's bytes at the rate of a
+ * link; a point_to_point, as long as all of them (inasim formula reduce_scatter, all_to_all).
  *
  * A worker takes part once it has called contribute(), even if it only receives. The tables have
  * only the members that a running job calls. start() takes what schedule_open() returns for the

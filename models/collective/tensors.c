@@ -20,9 +20,10 @@ void tensors_release(struct tensors *tensors)
 	free(tensors->end);
 }
 
-/* Makes room for one more tensor. */
+/* Makes room for one more tensor, in all rings at once. */
 static void reserve(struct tensors *tensors)
 {
+	/* as in ring_reserve(), which keeps one place of a ring free */
 	if (tensors->count - tensors->oldest < tensors->mask)
 		return;
 	tensors->oldest = tensors->count;
@@ -31,7 +32,7 @@ static void reserve(struct tensors *tensors)
 			tensors->oldest = tensors->readers[w].first_open;
 	for (uint32_t w = 0; w < tensors->workers; w++) {
 		struct tensor_reader *reader = &tensors->readers[w];
-		uint64_t mask = tensors->mask; /* all rings have the same */
+		uint64_t mask = tensors->mask; /* a copy: all rings are widened from this mask */
 
 		reader->left = ring_reserve(reader->left, &mask, tensors->oldest, tensors->count,
 					    sizeof(*reader->left));

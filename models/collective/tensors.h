@@ -28,7 +28,7 @@ void tensor_sizes_add(struct tensor_sizes *sizes, uint64_t tensor, bytes size);
 
 /* A tensor of E elements, 4 bytes each, is cut into m equal parts: part i has the elements from
  * floor(i E / m) to before floor((i + 1) E / m). Returns the bytes of parts `first` to `end` - 1;
- * at least 1, as a message without payload costs a packet, too. */
+ * at least 1, because a message without payload costs a packet, too. */
 uint64_t tensor_parts(bytes size, uint32_t first, uint32_t end, uint32_t m);
 
 /* One worker's view. */
@@ -42,7 +42,7 @@ struct tensor_reader {
 struct tensors {
 	struct why_chunks *why; /* learns of results (why/why.h); may be NULL */
 	uint64_t count;         /* tensors that some worker has handed over */
-	uint64_t oldest;        /* those before it are complete at all workers */
+	uint64_t oldest;        /* tensors before this one are complete at all workers */
 	uint64_t mask;          /* of the rings: capacity - 1 */
 	uint64_t *end;          /* the chunk behind tensor t, at [t & mask] */
 	struct tensor_reader *readers;
@@ -55,8 +55,8 @@ void tensors_release(struct tensors *tensors);
 /* A worker hands over its next tensor. It has as many chunks (>= 1) as at the other workers. */
 void tensors_add(struct tensors *tensors, uint32_t worker, uint64_t chunks);
 
-/* A worker has the result of a chunk, for the first time. *tensor becomes the chunk's tensor. True
- * if that is now complete at this worker. */
+/* A worker has the result of a chunk, for the first time. *tensor becomes the chunk's tensor.
+ * Returns whether that tensor is now complete at this worker. */
 bool tensors_result(struct tensors *tensors, uint32_t worker, uint64_t chunk, uint64_t *tensor);
 
 /* The tensor of a chunk. Some worker has handed it over, and `worker` lacks a part of it. */
