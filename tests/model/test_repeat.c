@@ -66,7 +66,7 @@ Test(repeat, sums_of_a_server)
 	build(&run, "atp");
 	sums = &((struct pool_job *)job_of(&run, scheme))->servers[0].sums;
 	sum = &sums->ring[(sums->end - 1) & sums->mask];
-	DECIDES(sum->full);
+	DECIDES(sum->whole);
 	DECIDES(sum->begun);
 	DECIDES(sum->fresh);
 	DECIDES(sum->complete);
