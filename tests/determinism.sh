@@ -1,6 +1,6 @@
 #!/bin/bash
 # The same scenario and seed give the same digest: run twice, with gcc -O0 and
-# -O3 and clang -O2 (if it is installed), with and without results; another seed
+# -O3 and clang -O2 (in CI, if it is installed), with and without results; another seed
 # gives another one, another name does not. Random scenarios, too: the same digests from all builds.
 source "${SRC:?source directory}/tests/lib/shell.sh"
 in_a_folder_of_its_own
@@ -120,6 +120,7 @@ variants=1
 built=$(jq -r '.build | "\(.compiler)\(.flags)"' results/manifest.json)
 while read -r name compiler flags; do
 	[[ $name != gcc-O3 || $built != GNU*-O3* ]] || continue # that is the program under test
+	[[ $name != clang-O2 || $(sample few all) == all ]] || continue
 	if ! command -v "$compiler" >/dev/null; then
 		echo "determinism: $compiler is not installed, $name skipped"
 		continue

@@ -1,7 +1,7 @@
 #!/bin/bash
 # What repeats is skipped, and nothing of the result changes: digest, events and tables are those of
 # the same run without. Scenarios are drawn from a fixed seed: schemes, networks, numbers of jobs,
-# formats, slots, trees, windows, memory, layers, stragglers, spreads; an eighth of each scheme's must
+# formats, slots, trees, windows, memory, layers, stragglers, spreads; an eighth of each scheme's, rounded down, must
 # skip something (most do), and one that draws a random number for every packet must skip nothing.
 # By hand: SRC=$PWD INASIM=$PWD/build/inasim tests/fast_forward.sh SEED SCENARIOS [SCHEME...]
 source "${SRC:?source directory}/tests/lib/shell.sh"
@@ -138,7 +138,7 @@ for ((i = 0; i < number; i++)); do
 	((skipped == 0)) || skipping[$scheme]=$((${skipping[$scheme]:-0} + 1))
 done
 for scheme in "${schemes[@]}"; do
-	((8 * ${#schemes[@]} * ${skipping[$scheme]:-0} >= number)) ||
+	((${skipping[$scheme]:-0} >= number / ${#schemes[@]} / 8)) ||
 		fail "only ${skipping[$scheme]:-0} scenarios with $scheme skip something"
 done
 
