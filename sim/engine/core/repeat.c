@@ -7,6 +7,8 @@
 #include <string.h>
 
 #define WORDS_AN_EVENT     8  /* words of the state that are read in about the time of an event */
+#define LOOKS_FREE         32 /* looks that are always taken */
+#define LOOKS_SHARE        20 /* of others for nothing, at most one event's time in so many */
 #define WIDE_FROM          16 /* with as many periods or more, several are hashed at a time */
 #define DISTANCE_SHIFT_MAX 8  /* marks are at most 2^8 times as far apart as they could be */
 #define LOOK_NUMBER        (UINT64_C(1) << 42) /* of the key of looks: no other sample has it */
@@ -286,6 +288,16 @@ static unsigned price(const struct repeat *repeat)
 	return 1 + (unsigned)(words / (WORDS_AN_EVENT * (events + 1)));
 }
 
+/* Whether what looks for nothing have cost leaves room for `looks` more. */
+static bool can_afford(const struct repeat *repeat, uint64_t looks)
+{
+	uint64_t words = repeat->same.count + repeat->counts.count;
+	uint64_t events = sim_event_count(repeat->sim);
+
+	return repeat->wasted + looks * words <=
+	       LOOKS_FREE * words + events / LOOKS_SHARE * WORDS_AN_EVENT;
+}
+
 /* Looks at the state after a mark, when all other events of this instant are over. */
 static void on_look(struct sim *sim, uint32_t entity, void *owner)
 {
@@ -299,6 +311,8 @@ static void on_look(struct sim *sim, uint32_t entity, void *owner)
 		record(repeat, false);
 		return;
 	}
+	if (!repeat->marked && !can_afford(repeat, REPEAT_PERIODS))
+		return;
 	read_state(repeat);
 	equal = repeat->marked && !repeat->never && equal_words(&repeat->same, &repeat->last_same);
 	equal &= grew_alike(repeat); /* in any case, as it also notes the growth */
@@ -311,11 +325,13 @@ static void on_look(struct sim *sim, uint32_t entity, void *owner)
 		forget(repeat); /* what is skipped next is recorded anew */
 		return;
 	}
+	if (!equal)
+		repeat->wasted += repeat->same.count + repeat->counts.count;
 	if (repeat->never)
 		repeat->same.count = 0; /* so that the next state does not equal this one, either */
 	swap(&repeat->same, &repeat->last_same);
 	swap(&repeat->counts, &repeat->last_counts);
-	repeat->marked = sim->now;
+	repeat->marked = equal || can_afford(repeat, 1) ? sim->now : 0;
 	record(repeat, equal);
 }
 
@@ -370,8 +386,8 @@ static uint64_t fact_hash(const struct repeat_fact *fact, sim_time marked)
 /* The name for ties is fact_hash(), which is the same in each period. */
 void repeat_meeting(struct repeat *repeat, uint32_t place, const struct repeat_fact *fact)
 {
-	ties_note(&repeat->ties, place, fact->at, fact_hash(fact, repeat->marked),
-		  repeat->fact_count);
+	ties_note(&repeat->ties, place, repeat->sim->now,
+		  fact ? fact_hash(fact, repeat->marked) : repeat->event, repeat->fact_count);
 }
 
 static void before(void *owner, const struct sim_event *event)
@@ -384,10 +400,12 @@ static void before(void *owner, const struct sim_event *event)
 		uint32_t place = repeat->fact(repeat->owner, event->entity, &fact);
 
 		fact.entity = event->entity; /* as in hop_note(): the port's number, not its key */
-		ties_note(&repeat->ties, place, fact.at, hash_pair(fact.entity, fact.label),
-			  repeat->fact_count);
+		if (place != REPEAT_NO_PLACE)
+			ties_note(&repeat->ties, place, fact.at, hash_pair(fact.entity, fact.label),
+				  repeat->fact_count);
 	}
-	repeat->pattern += fact_hash(&fact, repeat->marked);
+	repeat->event = fact_hash(&fact, repeat->marked);
+	repeat->pattern += repeat->event;
 	repeat->facts = array_reserve(repeat->facts, repeat->fact_count, &repeat->fact_capacity,
 				      sizeof(*repeat->facts));
 	repeat->facts[repeat->fact_count++] = fact;

@@ -39,7 +39,8 @@
 #include "core/observe.h"
 #include "core/ties.h"
 
-#define REPEAT_PERIODS 4 /* this many equal periods in a row, or more, before any are skipped */
+#define REPEAT_PERIODS  4 /* this many equal periods in a row, or more, before any are skipped */
+#define REPEAT_NO_PLACE UINT32_MAX
 
 /* What numbers are counted in: the chunks of a job. */
 struct repeat_stream {
@@ -71,7 +72,7 @@ struct repeat {
 	void (*walk)(void *owner, struct repeat *repeat);
 	/* Fills in the fact that the next arrival from this port adds to the digest: seq, label,
 	 * stream. Returns the node where it arrives, as a place of ties.h: a number that no port
-	 * and no other node has. */
+	 * and no other node has. REPEAT_NO_PLACE: the packet only goes on to a queue. */
 	uint32_t (*fact)(void *owner, uint32_t port, struct repeat_fact *fact);
 	/* `on`: from now on a period is recorded, and repeat_meeting() has to be called. Else this
 	 * ends. */
@@ -97,6 +98,7 @@ struct repeat {
 	sim_time marked; /* time of the last mark; 0 = there is none */
 	unsigned equal;  /* equal periods in a row, so far */
 	unsigned failed; /* price of marks since the state was last equal; see repeat_distance() */
+	uint64_t wasted; /* words of the state that looks for nothing have read */
 	bool recording;  /* facts are recorded: from the second equal period on */
 	unsigned recorded;     /* whole periods, so far */
 	uint64_t pattern;      /* sum of hashes of this period's facts, relative to the mark */
@@ -104,6 +106,7 @@ struct repeat {
 	struct repeat_fact *facts;
 	size_t fact_count, fact_capacity;
 	struct ties ties;  /* of the periods recorded so far */
+	uint64_t event;    /* hash of the last fact */
 	bool switches;     /* the run stops only to go on with recording, or without */
 	struct timer look; /* reads the state after a mark */
 
@@ -130,7 +133,7 @@ uint64_t repeat_distance(const struct repeat *repeat, uint64_t least);
 uint64_t repeat_to_come(const struct repeat *repeat, const void *who);
 
 /* While a period is recorded: something comes to a place where the order of coming lasts, such as a
- * queue. */
+ * queue. `fact` names it; NULL: what arrived in this event. */
 void repeat_meeting(struct repeat *repeat, uint32_t place, const struct repeat_fact *fact);
 
 /* As sim_run(). */
