@@ -8,7 +8,8 @@
 
 const char conf_optional[] = "";
 
-/* Counts a failure. Outside a trial it is also reported or, in a default, a bug. */
+/* Counts a failure. Outside a trial also reports it. A bad default is a bug and ends the program.
+ */
 __attribute__((format(printf, 4, 5))) static void fail(struct binding *b, const cJSON *item,
 						       bool at_key, const char *fmt, ...)
 {
@@ -190,12 +191,12 @@ void conf_set_present(const struct binding *b, const struct conf_row *row, char 
 {
 	bool yes = true;
 
-	if (row->present != 0 && !b->default_row)
+	if (row->present != 0 && !b->default_row) /* `present` is 1 + offset */
 		memcpy(base + row->present - 1, &yes, sizeof(yes));
 }
 
 /* Whether the object has an unknown key that probably means this row. The message about that key
- * suggests the row, so that none about a missing key is needed. */
+ * suggests the row's name, so no message about a missing key is needed. */
 static bool is_mistyped(const struct binding *b, const struct conf_table *table,
 			const struct conf_row *row, const cJSON *object)
 {
@@ -256,7 +257,7 @@ static cJSON *bind_object(struct binding *b, const struct conf_table *table, cha
 	return object;
 }
 
-/* Whether an item makes lines of its own in `explain`. */
+/* Whether a value of this row may hold objects, whose keys are lines of their own in `explain`. */
 static bool holds_objects(const struct conf_row *row)
 {
 	if (row->type == CONF_LIST)
@@ -268,7 +269,7 @@ static bool holds_objects(const struct conf_row *row)
 	return row->type == CONF_OBJECT;
 }
 
-/* Whether so many items or members are allowed; if not, reports it. */
+/* Whether the row allows `count` items or members (`what`); if not, reports it. */
 static bool check_count(struct binding *b, const struct conf_row *row, const cJSON *item,
 			size_t count, const char *what)
 {
@@ -283,7 +284,7 @@ static bool check_count(struct binding *b, const struct conf_row *row, const cJS
 	return false;
 }
 
-/* Items of a list, or members of a map other than comments. */
+/* Number of the items of a list, or of the members of a map that are no comments. */
 static size_t count_children(const cJSON *item)
 {
 	size_t count = 0;
@@ -293,7 +294,7 @@ static size_t count_children(const cJSON *item)
 	return count;
 }
 
-/* Binds the items of a list or the members of a map. `keys` is NULL for a list. */
+/* Binds the items of a list or the members of a map. Fills `keys`, which is NULL for a list. */
 static void bind_children(struct binding *b, const struct conf_row *row, const char **keys,
 			  char *items, const cJSON *item, cJSON *resolved)
 {
@@ -338,7 +339,7 @@ static cJSON *bind_children_of(struct binding *b, const struct conf_row *row, ch
 	if (map)
 		keys = conf_own(b->doc, count, sizeof(*keys));
 	resolved = conf_node(map ? cJSON_CreateObject() : cJSON_CreateArray());
-	b->in_list += one_line;
+	b->in_list += one_line; /* nothing inside makes a line of its own */
 	bind_children(b, row, keys, items, item, resolved);
 	b->in_list -= one_line;
 	if (one_line)
@@ -374,7 +375,7 @@ cJSON *conf_bind_value(struct binding *b, const struct conf_row *row, char *base
 {
 	cJSON *resolved;
 
-	if (cJSON_IsInvalid(item)) { /* said already */
+	if (cJSON_IsInvalid(item)) { /* conf_check_json() has reported it */
 		b->failures++;
 		return NULL;
 	}

@@ -24,8 +24,8 @@ __attribute__((format(printf, 3, 4))) static void complain(const struct check *c
 	va_end(args);
 }
 
-/* A number that a double cannot hold is not what the user wrote. It becomes invalid, so that
- * nothing more is said of it. */
+/* Refuses a number that a double cannot hold. Its node becomes cJSON_Invalid, so that nothing more
+ * is said of it. */
 static void check_number(const struct check *c, cJSON *item)
 {
 	size_t at = conf_json_value(c->text, item);
@@ -39,13 +39,14 @@ static void check_number(const struct check *c, cJSON *item)
 		complain(c, at, "the number %.*s is too large", length, text);
 	else if (integer && fabs(value) > (double)CONF_LARGEST_EXACT)
 		complain(c, at, "the integer %.*s is beyond 2^53 - 1", length, text);
-	else if (value == 0 && (int)strspn(text, "-+.0") < mantissa)
+	else if (value == 0 && (int)strspn(text, "-+.0") < mantissa) /* another digit than 0 */
 		complain(c, at, "the number %.*s is too small", length, text);
 	else
 		return;
 	item->type = cJSON_Invalid;
 }
 
+/* By name, then by place in the text: `valueint` is an offset (json_text.h). */
 static int compare_keys(const void *a, const void *b)
 {
 	const cJSON *x = *(const cJSON *const *)a, *y = *(const cJSON *const *)b;

@@ -40,25 +40,29 @@ enum conf_type {
 	CONF_JSON,   /* const char *: any value, as compact JSON text that reads back the same */
 };
 
-/* CONF_ONEOF. Its alternatives are the rows of `table`. The name of an alternative is for the
- * reader; it is no key. Its offset counts from the struct of the ONEOF row, or, if the ONEOF is the
- * item of a list, from the item (whose size is table->size, which nothing else uses). The index of
- * the alternative that was taken is stored as int at `tag`, and its `present` is set; its `def` is
- * ignored. The JSON shape of the value (object, array, string, number, boolean) chooses the
- * alternative. Where several have that shape:
+/* CONF_ONEOF: a value that may have several forms. The rows of `table` are its alternatives.
+ * - The name of an alternative is for the reader; it is no key. Its `def` is ignored.
+ * - Its offset counts from the same struct as that of the ONEOF row. If the ONEOF is the item of a
+ *   list or map, it counts from the item, which takes table->size bytes. (Elsewhere that size has
+ *   no use.)
+ * - The index of the alternative that was taken is stored as int at `tag`; the `present` of that
+ *   alternative is set.
+ *
+ * The JSON shape of the value (object, array, string, number, boolean) chooses the alternative.
+ * Where several have that shape:
  * - objects: the first that knows all keys, else the only one that knows any;
  * - others: in order, the first that accepts the value. So a free CONF_STRING comes last.
  *
  * An alternative may not lead back to its own ONEOF row except through an OBJECT. */
 
 struct conf_list {
-	void *items; /* array of fields or structs, as item's type or table says */
+	void *items; /* array of fields, or of structs, that the row's `item` describes */
 	size_t count;
 };
 
 struct conf_map {
 	const char **keys;
-	void *items; /* the value of each key, as in a list */
+	void *items; /* the value of each key, in an array like that of a list */
 	size_t count;
 };
 
@@ -75,25 +79,26 @@ struct conf_row {
 	const struct conf_table *table; /* OBJECT, ONEOF */
 	bool apart;                     /* OBJECT */
 	const struct conf_row *item;    /* LIST, MAP: offset 0, no name, no default */
-	size_t tag;                     /* ONEOF */
+	size_t tag;                     /* ONEOF: offset of the int that says which was taken */
 	size_t present;                 /* 0, or 1 + offset of a bool: "the user gave this key" */
-	const char *def;    /* default: JSON, or else a string; CONF_REQUIRED; CONF_OPTIONAL */
+	const char *def;    /* default: JSON, or text that is none; CONF_REQUIRED; CONF_OPTIONAL */
 	const char *help;   /* one sentence */
 	const char *source; /* of the default: paper and section, RFC, "our choice" */
 };
 
-/* `def` of a row without default: the key must be there, or may be missing. The field of a missing
- * key is all zero; use `present` to tell. An OBJECT row with def "{}" is filled from the defaults
- * of its own table. */
+/* `def` of a row without default. CONF_REQUIRED: the key must be there. CONF_OPTIONAL: the key may
+ * be missing; its field is then all zero, and only `present` tells that from a zero of the user. An
+ * OBJECT row with def "{}" is filled from the defaults of its own table. */
 #define CONF_REQUIRED NULL
 extern const char conf_optional[];
 #define CONF_OPTIONAL conf_optional
 
 /* Constructors of rows: CONF_TYPE(key, struct, field, default, WHAT, help[, source[, members]]).
  * WHAT is the bounds, the choices or the table; members are any others of the row, such as
- * `.present = CONF_GIVEN(struct x, k_given)`. (`source` stands behind `help` in the struct, so one
- * list initialises both.) CONF_GROUP is an object in JSON whose fields stand in the same struct.
- * CONF_APART fills pointer `index` of an array of pointers; its help is the table's. */
+ * `.present = CONF_GIVEN(struct x, k_given)`. (`source` needs no name: it is the member of the
+ * struct behind `help`.) CONF_GROUP is an object in JSON whose fields stand in the same struct.
+ * CONF_APART is for a struct that is an array of pointers: it fills number `index`. Its help is the
+ * table's. */
 #define CONF_GIVEN(s, field) (1 + offsetof(s, field))
 #define CONF_ROW_(kind, key, s, field, d, ...)                                                     \
 	{                                                                                          \
@@ -135,8 +140,8 @@ extern const char conf_optional[];
 	CONF_ROW_(CONF_ONEOF, key, s, field, d, .table = forms, .tag = offsetof(s, form),          \
 		  .help = __VA_ARGS__)
 
-/* Another kind of document that users may confuse with this one. It is told by a key that it has at
- * its top and one that it lacks. */
+/* Another kind of document that users may confuse with this one. It is recognised by a key that it
+ * has at its top and one that it lacks there. */
 struct conf_other_kind {
 	const char *has, *lacks;
 	const char *message; /* the only one that such a document gets */
@@ -184,8 +189,8 @@ bool conf_io_error(const struct conf_doc *doc);
 size_t conf_errors(const struct conf_doc *doc);
 
 /* Adds a message at a JSON pointer such as "/jobs/0/workers". Its place is that of the value or,
- * where a default stands, of the nearest parent in the file. Only a document without errors gets
- * warnings and notes; conf_mistake() does not return them. */
+ * where a default stands, of the nearest parent in the file. Warnings and notes are only for a
+ * document without errors; conf_mistake() does not return them. */
 enum conf_severity {
 	CONF_ERROR,
 	CONF_WARNING, /* the value is legal, probably a mistake */
@@ -202,7 +207,7 @@ void conf_say(struct conf_doc *doc, enum conf_severity severity, const char *poi
 const char *conf_at(struct conf_doc *doc, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-size_t conf_warnings(const struct conf_doc *doc); /* notes are none */
+size_t conf_warnings(const struct conf_doc *doc); /* without the notes */
 
 /* The user gave the value at `pointer`, or one inside it. */
 bool conf_given(const struct conf_doc *doc, const char *pointer);
@@ -211,15 +216,15 @@ bool conf_given(const struct conf_doc *doc, const char *pointer);
  * one or more lines, FILE:LINE:COLUMN: /pointer: message; with json they are an array of
  * {file,line,column,pointer,severity,message}. */
 void conf_print_errors(const struct conf_doc *doc, FILE *to, bool json);
-/* Those of several documents in one such array. */
+/* The messages of several documents in one such array. */
 void conf_print_errors_json(const struct conf_doc *const *docs, size_t count, FILE *to);
 
-/* The mistakes one by one, in the order in which they were found; false behind the last that is
- * kept. For callers that built the overrides from something that the user wrote elsewhere (axes of
- * a plan) and can report that position instead. */
+/* The errors one by one, in the order in which they were found; false behind the last one. (Only
+ * the first 100 messages are kept.) For callers that built the overrides from something that the
+ * user wrote elsewhere, such as the axes of a plan, and can report that position instead. */
 struct conf_mistake {
 	const char *pointer, *text; /* owned by the document */
-	size_t override;            /* from 1: stands in this override; 0: in the file */
+	size_t override;            /* number of the override that it is in, from 1; 0: the file */
 };
 bool conf_mistake(const struct conf_doc *doc, size_t index, struct conf_mistake *mistake);
 

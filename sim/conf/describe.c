@@ -20,7 +20,7 @@ void conf_describe_found(struct conf_buf *buf, const cJSON *item)
 			return;
 		}
 		length = MAX_QUOTED;
-		while (length > 0 && ((unsigned char)item->valuestring[length] & 0xc0) == 0x80)
+		while (length > 0 && conf_utf8_continues(item->valuestring[length]))
 			length--; /* not in the middle of a code point */
 		memcpy(shown, item->valuestring, length);
 		shown[length] = '\0';
@@ -62,12 +62,12 @@ static void add_names(struct conf_buf *buf, const char *const *names)
 	}
 }
 
-/* A bound. That of a queue is a number, of packets or of bytes. */
+/* A bound with its unit. That of a queue has none: it holds for packets and for bytes. */
 static void add_amount(struct conf_buf *buf, const struct conf_row *row, uint64_t amount)
 {
 	char text[32];
 
-	if (conf_kinds[row->type].usual && row->type != CONF_QUEUE)
+	if (conf_has_unit(row->type) && row->type != CONF_QUEUE)
 		conf_buf_addf(buf, "\"%s\"",
 			      unit_format(conf_kinds[row->type].unit, amount, text, sizeof(text)));
 	else
@@ -124,14 +124,14 @@ void conf_describe_amount(struct conf_buf *buf, const struct conf_row *row)
 /* An example that would be accepted: the default if there is one. */
 static void add_example(struct conf_buf *buf, const struct conf_row *row)
 {
-	cJSON *usual = conf_has_default(row) ? conf_default(row) : NULL;
+	cJSON *value = conf_has_default(row) ? conf_default(row) : NULL;
 
 	conf_buf_add(buf, ", such as ");
-	if (cJSON_IsString(usual))
-		conf_buf_addf(buf, "\"%s\"", usual->valuestring);
+	if (cJSON_IsString(value))
+		conf_buf_addf(buf, "\"%s\"", value->valuestring);
 	else
 		conf_describe_amount(buf, row);
-	cJSON_Delete(usual);
+	cJSON_Delete(value);
 }
 
 static void add_list(struct conf_buf *buf, const struct conf_row *row)
@@ -162,12 +162,12 @@ static void add_keys(struct conf_buf *buf, const struct conf_row *row)
 
 void conf_describe_row(struct conf_buf *buf, const struct conf_row *row)
 {
-	bool amount = conf_kinds[row->type].usual;
+	bool has_unit = conf_has_unit(row->type);
 
 	conf_buf_add(buf, conf_kinds[row->type].words);
-	if (amount || row->type == CONF_INT || row->type == CONF_REAL)
+	if (has_unit || row->type == CONF_INT || row->type == CONF_REAL)
 		conf_describe_bounds(buf, row);
-	if (amount)
+	if (has_unit)
 		add_example(buf, row);
 	if (row->type == CONF_ENUM)
 		add_names(buf, row->choices);
@@ -183,7 +183,7 @@ void conf_describe_row(struct conf_buf *buf, const struct conf_row *row)
 
 void conf_describe_units(struct conf_buf *buf, const struct conf_row *row)
 {
-	if (conf_kinds[row->type].usual)
+	if (conf_has_unit(row->type))
 		conf_buf_addf(buf, "%s%s", row->type == CONF_QUEUE ? "pkt, " : "",
 			      unit_names(conf_kinds[row->type].unit));
 }
@@ -194,5 +194,5 @@ bool conf_wants_unit(const struct conf_row *row)
 		for (const struct conf_row *r = row->table->rows; r->name; r++)
 			if (conf_wants_unit(r))
 				return true;
-	return conf_kinds[row->type].usual;
+	return conf_has_unit(row->type);
 }

@@ -77,7 +77,7 @@ static void apply_overrides(struct conf_doc *doc, const struct conf_override *ov
 	}
 }
 
-/* Asked of the file alone: an override may well bring the key that it lacks. */
+/* Looks at the file alone: an override that brings the missing key does not change its kind. */
 static bool is_of_kind(const cJSON *root, const struct conf_other_kind *kind)
 {
 	return kind && cJSON_GetObjectItemCaseSensitive(root, kind->has) &&

@@ -17,7 +17,7 @@ struct conf_place {
 
 struct conf_message {
 	struct conf_place place;
-	size_t order; /* of arrival, among messages for one place */
+	size_t order; /* of arrival: sorts messages for one place */
 	enum conf_severity severity;
 	char *pointer;
 	char *text;
@@ -46,7 +46,7 @@ struct conf_doc {
 	size_t message_count, message_capacity;
 	size_t dropped;  /* messages beyond CONF_MAX_MESSAGES */
 	size_t remarks;  /* messages that are warnings and notes, dropped ones too */
-	size_t warnings; /* of the remarks */
+	size_t warnings; /* those of the remarks that are warnings */
 
 	char **override_pointers;
 	size_t override_count;
@@ -60,24 +60,28 @@ struct conf_doc {
 };
 
 /* doc.c */
-bool conf_is_at(const struct conf_value *value, const char *pointer); /* at it or below it */
+bool conf_is_at(const struct conf_value *value, const char *pointer); /* at `pointer` or below */
 const char *conf_own_text(struct conf_doc *doc, const char *text);    /* a copy that doc owns */
 cJSON *conf_node(cJSON *node); /* ends the program when cJSON is out of memory */
 
 /* place.c */
-void conf_mark_set(cJSON *item, size_t number); /* it and all in it came with the n-th --set */
+/* Notes that `item` and all in it came with the --set of this number, from 1. */
+void conf_mark_set(cJSON *item, size_t number);
+/* The place of an item: of its value, or with `key` of its key. */
 struct conf_place conf_place_of(const struct conf_doc *doc, const cJSON *item, bool key);
 /* Line and column of an offset, from 1, in code points. Returns where the line begins. */
 const char *conf_position(const char *text, size_t offset, size_t *line, size_t *column);
-/* The line alone. It is counted from `spot`, where the last call ended; all zero at first. */
+/* The line alone, from 1. It is counted from `spot`, where the last call ended; a spot of zeros is
+ * the beginning of the text. */
 struct conf_spot {
 	size_t offset, newlines;
 };
 size_t conf_line(const char *text, struct conf_spot *spot, size_t offset);
 struct conf_place conf_place_of_pointer(const struct conf_doc *doc, const char *pointer);
-/* The next step of a pointer that stands at '/': unescaped into `step`; NULL on bad escapes. */
+/* `pointer` stands at a '/'. Puts the step behind it into `step`, without escapes, and returns what
+ * follows; NULL on a bad escape. */
 const char *conf_pointer_step(const char *pointer, struct conf_buf *step);
-/* An array index without leading zeros, below `count`. */
+/* Reads an array index; false unless it is below `count` and without leading zeros. */
 bool conf_array_index(const char *text, size_t count, size_t *index);
 
 /* message.c */
@@ -86,12 +90,12 @@ void conf_report(struct conf_doc *doc, struct conf_place place, const char *poin
 void conf_reportv(struct conf_doc *doc, struct conf_place place, const char *pointer,
 		  const char *fmt, va_list args) __attribute__((format(printf, 4, 0)));
 
-/* check.c: what JSON allows and we do not: duplicate keys, numbers that are not read exactly.
- * `text` is that of `root`, whose pointer is `pointer`. */
+/* check.c: reports what JSON allows and we do not: duplicate keys, numbers that a double does not
+ * hold. `root` was parsed from `text` and stands at `pointer`. */
 void conf_check_json(struct conf_doc *doc, cJSON *root, const char *text, size_t override_index,
 		     const char *pointer);
 
-/* override.c */
+/* override.c: `number` from 1 */
 void conf_apply_override(struct conf_doc *doc, size_t number, const struct conf_override *set);
 
 /* bind.c */

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#define MAX_WIDTH 48 /* longer columns are not aligned */
+#define MAX_WIDTH 48 /* characters; a longer text does not widen its column */
 
 /* Words stand bare; what could confuse a reader or a terminal stands as JSON. */
 static bool stands_bare(const cJSON *value)

@@ -19,7 +19,7 @@ void conf_buf_add_json_number(struct conf_buf *buf, double value)
 		}
 	}
 	conf_buf_add(buf, text);
-	/* An integer of this size would be refused when read again. */
+	/* Digits alone would be refused when read again: no integer may be this large. */
 	if (fabs(value) > (double)CONF_LARGEST_EXACT && !strpbrk(text, ".e"))
 		conf_buf_add(buf, ".0");
 }

@@ -108,7 +108,7 @@ static size_t utf8_length(const unsigned char *p, size_t left)
 	if (length > left || p[1] < low || p[1] > high)
 		return 0;
 	for (size_t i = 2; i < length; i++)
-		if ((p[i] & 0xc0) != 0x80)
+		if (!conf_utf8_continues((char)p[i]))
 			return 0;
 	return length;
 }
@@ -373,7 +373,7 @@ size_t conf_utf8_put(FILE *to, const char *text)
 	bool control = c < 0x20 || c == 0x7f || (c == 0xc2 && next >= 0x80 && next < 0xa0);
 	size_t length = 1;
 
-	while (c >= 0x80 && ((unsigned char)text[length] & 0xc0) == 0x80)
+	while (c >= 0x80 && conf_utf8_continues(text[length]))
 		length++;
 	if (control || conf_utf8_mistake(text, length) != CONF_NOWHERE)
 		putc(control ? ' ' : '?', to);
@@ -387,7 +387,7 @@ size_t conf_utf8_columns(const char *text)
 	size_t columns = 0;
 
 	for (; *text != '\0'; text++)
-		columns += ((unsigned char)*text & 0xc0) != 0x80;
+		columns += !conf_utf8_continues(*text);
 	return columns;
 }
 
@@ -427,10 +427,11 @@ cJSON *conf_json_parse(const char *text, size_t length, struct conf_syntax_error
 {
 	struct scan s = { .text = text, .length = length, .error = error };
 	const char *end = text;
+	/* with the NUL, by which cJSON knows that nothing follows the value */
 	cJSON *root = cJSON_ParseWithLengthOpts(text, length + 1, &end, 1);
 	bool good;
 
-	SIM_BUG_ON(length > INT_MAX);
+	SIM_BUG_ON(length > INT_MAX); /* offsets are stored in an int */
 	good = scan_text(&s, root);
 	if (good && !root) /* not known to happen */
 		good = refuse(&s, (size_t)(end - text), "this is not valid JSON");
@@ -446,8 +447,8 @@ size_t conf_json_value(const char *text, const cJSON *item)
 
 	if (!item->string)
 		return at;
-	for (at++; text[at] != '"'; at++) /* the key */
-		at += text[at] == '\\';
+	for (at++; text[at] != '"'; at++) /* over the key, ... */
+		at += text[at] == '\\';   /* ... in which an escaped quote is no end */
 	at = at + 1 + strspn(text + at + 1, " \t\r\n:");
 	return at;
 }

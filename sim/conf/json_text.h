@@ -14,7 +14,7 @@
 #include <stdio.h>
 
 #define CONF_NOWHERE   ((size_t)-1)
-#define CONF_MAX_DEPTH 64 /* recursion below is bounded by this */
+#define CONF_MAX_DEPTH 64 /* levels of nesting; bounds all recursion over a tree */
 
 struct conf_syntax_error {
 	size_t offset;
@@ -30,6 +30,12 @@ size_t conf_json_value(const char *text, const cJSON *item);
 
 /* The line of an offset, from 1. */
 size_t conf_line_of(const char *text, size_t offset);
+
+/* Whether this is a byte of a UTF-8 character behind its first one: 10xxxxxx. */
+static inline bool conf_utf8_continues(char byte)
+{
+	return ((unsigned char)byte & 0xc0) == 0x80;
+}
 
 /* Offset of the first byte that is not UTF-8, or CONF_NOWHERE. */
 size_t conf_utf8_mistake(const char *text, size_t length);

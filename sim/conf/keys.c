@@ -32,7 +32,7 @@ static void add_key(struct walk *w, const struct conf_row *row)
 	w->count++;
 }
 
-/* What is below a row. An alternative has the path of its key. */
+/* Adds the keys below a row. Alternatives of a ONEOF add no step to the path. */
 static void walk_below(struct walk *w, const struct conf_row *row, const struct inside *inside)
 {
 	size_t length = w->path.length;
@@ -110,6 +110,7 @@ static void add_sample_object(struct conf_buf *text, const struct conf_row *rows
 	conf_buf_add(text, " }");
 }
 
+/* 1 or, if that is out of bounds, the bound nearest to it. */
 static void add_sample_number(struct conf_buf *text, const struct conf_row *row)
 {
 	bool whole = row->type == CONF_INT;
@@ -132,7 +133,7 @@ static void add_sample(struct conf_buf *text, const struct conf_row *row)
 		conf_buf_add(text, list ? " ]" : " }");
 	} else if (conf_has_default(row)) {
 		add_default(text, row);
-	} else if (conf_kinds[row->type].usual) {
+	} else if (conf_has_unit(row->type)) {
 		conf_describe_amount(text, row);
 	} else if (row->type == CONF_INT || row->type == CONF_REAL) {
 		add_sample_number(text, row);
@@ -153,7 +154,7 @@ static void add_sample(struct conf_buf *text, const struct conf_row *row)
 
 static void add_example(struct conf_buf *text, const struct conf_key *key)
 {
-	struct conf_buf end = { 0 };
+	struct conf_buf end = { 0 }; /* closing brackets, the outermost first */
 
 	for (const char *step = key->path; *step == '/';) {
 		size_t length = strcspn(++step, "/");

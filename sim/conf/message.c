@@ -55,7 +55,7 @@ void conf_say(struct conf_doc *doc, enum conf_severity severity, const char *poi
 	va_end(args);
 	if (severity == CONF_ERROR)
 		return;
-	doc->remarks = doc->message_count + doc->dropped;
+	doc->remarks = doc->message_count + doc->dropped; /* all: there are no errors */
 	doc->warnings += severity == CONF_WARNING;
 	if (doc->message_count > before)
 		doc->messages[before].severity = severity;
@@ -87,7 +87,7 @@ static int compare_messages(const void *a, const void *b)
 	const struct conf_message *y = *(const struct conf_message *const *)b;
 	int order = compare_sizes(x->place.override_index, y->place.override_index);
 
-	if (order == 0 && x->place.override_index == 0)
+	if (order == 0 && x->place.override_index == 0) /* CONF_NOWHERE + 1 is 0: first */
 		order = compare_sizes(x->place.offset + 1, y->place.offset + 1);
 	return order != 0 ? order : compare_sizes(x->order, y->order);
 }
@@ -116,8 +116,8 @@ static void print_source(const char *text, size_t column, FILE *to)
 	fprintf(to, "    %.*s\n    ", (int)length, text);
 	for (; column > 1; column--, text++) {
 		fputc(*text == '\t' ? '\t' : ' ', to);
-		while (((unsigned char)text[0] & 0x80) && ((unsigned char)text[1] & 0xc0) == 0x80)
-			text++;
+		while (((unsigned char)text[0] & 0x80) && conf_utf8_continues(text[1]))
+			text++; /* all bytes of a character are one column */
 	}
 	fputs("^\n", to);
 }
@@ -138,7 +138,7 @@ static void print_text(const struct conf_doc *doc, const struct conf_message *me
 {
 	const char *source = NULL, *pointer = message->pointer;
 	size_t line, column = 0;
-	bool pointer_told = false; /* what is printed first names it already */
+	bool pointer_told = false; /* the place, printed first, names it already */
 
 	if (message->place.override_index > 0) {
 		const char *set = doc->override_pointers[message->place.override_index - 1];

@@ -57,7 +57,7 @@ static const struct conf_row *choose_by_keys(const struct conf_row *rows, const 
 	return alternatives == 1 ? best : NULL;
 }
 
-/* Binds if that makes no mistake; else leaves no trace. */
+/* Binds the value if it fits; else returns NULL and leaves no trace. */
 static cJSON *try_alternative(struct binding *b, const struct conf_row *row, char *base,
 			      const cJSON *item)
 {
@@ -104,8 +104,8 @@ static cJSON *bind_by_trial(struct binding *b, const struct conf_row *row, char 
 	return conf_bind_refuse(b, row, item);
 }
 
-/* Binds the only alternative that is left. Its own messages are reported, except that they list
- * what all alternatives allow. */
+/* Binds the only alternative that is left and reports its messages. Those about a scalar say what
+ * the whole ONEOF allows, the outermost one if they are nested. */
 static cJSON *bind_only(struct binding *b, const struct conf_row *row, const struct conf_row *only,
 			char *base, const cJSON *item)
 {

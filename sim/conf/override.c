@@ -10,7 +10,7 @@ struct change {
 	const char *pointer;
 };
 
-/* Returns false. */
+/* Reports a bad override. Returns false, so that a caller can return that. */
 __attribute__((format(printf, 2, 3))) static bool complain(const struct change *c, const char *fmt,
 							   ...)
 {
@@ -64,7 +64,7 @@ static bool put_item(const struct change *c, cJSON *list, const char *text, cJSO
 	return true;
 }
 
-/* Puts `value` at the pointer's last step; false: it was not used. */
+/* Puts `value` into `where` at this step. False: it did not, and the caller still owns `value`. */
 static bool put(const struct change *c, cJSON *where, const char *step, cJSON *value)
 {
 	if (cJSON_IsObject(where)) {
@@ -77,7 +77,7 @@ static bool put(const struct change *c, cJSON *where, const char *step, cJSON *v
 	return complain(c, "no object or list to put this into: %s", step);
 }
 
-/* The child at a middle step, created as an object when it is missing. */
+/* The child at a step that is not the last. A missing one is created, as an object. */
 static cJSON *descend(const struct change *c, cJSON *where, const char *step)
 {
 	cJSON *child = NULL;

@@ -2,6 +2,7 @@
 
 #include <stdint.h>
 
+/* An item of the file has its offset in `valueint`, one of a --set the negative number of that. */
 void conf_mark_set(cJSON *item, size_t number)
 {
 	item->valueint = -(int)number;
@@ -33,7 +34,7 @@ const char *conf_position(const char *text, size_t offset, size_t *line, size_t 
 
 	*line = conf_line(text, &spot, offset);
 	for (*column = 1; start > 0 && text[start - 1] != '\n'; start--)
-		*column += ((unsigned char)text[start - 1] & 0xc0) != 0x80;
+		*column += !conf_utf8_continues(text[start - 1]);
 	return text + start;
 }
 
@@ -60,7 +61,7 @@ bool conf_array_index(const char *text, size_t count, size_t *index)
 	if (*text == '\0' || (text[0] == '0' && text[1] != '\0'))
 		return false;
 	for (; *text != '\0'; text++) {
-		if (*text < '0' || *text > '9' || value > count)
+		if (*text < '0' || *text > '9' || value > count) /* before it overflows */
 			return false;
 		value = value * 10 + (size_t)(*text - '0');
 	}
@@ -75,6 +76,7 @@ static const cJSON *child_of(const cJSON *item, const char *step)
 
 	if (cJSON_IsObject(item))
 		return cJSON_GetObjectItemCaseSensitive(item, step);
+	/* any index; SIZE_MAX itself would let it overflow */
 	if (!cJSON_IsArray(item) || !conf_array_index(step, SIZE_MAX / 16, &index))
 		return NULL;
 	while (child && index-- > 0)

@@ -39,8 +39,13 @@ bool conf_in_bounds(const struct conf_row *row, uint64_t value)
 	return value >= row->min && (row->max == 0 || value <= row->max);
 }
 
-/* Below, fields are written by memcpy(), as a struct may declare them as an enum or another type of
- * the same representation. */
+bool conf_has_unit(enum conf_type type)
+{
+	return conf_kinds[type].usual;
+}
+
+/* Below, fields are written by memcpy(), because a struct may declare them as an enum or another
+ * type of the same representation. */
 
 static cJSON *out_of_range(struct binding *b, const struct conf_row *row, const cJSON *item)
 {
@@ -174,7 +179,7 @@ static bool parse_packets(const char *text, uint64_t *value)
 {
 	size_t digits = strspn(text, "0123456789");
 
-	if (digits == 0 || digits > 18 ||
+	if (digits == 0 || digits > 18 || /* 18 always fit into 64 bits */
 	    strcmp(text + digits + strspn(text + digits, " \t"), "pkt") != 0)
 		return false;
 	*value = 0;

@@ -10,7 +10,7 @@
 
 struct schema {
 	cJSON *defs;
-	const struct conf_table **tables; /* seen so far */
+	const struct conf_table **tables; /* that have a definition so far */
 	size_t count, capacity;
 };
 
@@ -47,7 +47,7 @@ static void describe_member(cJSON *schema, const struct conf_row *row)
 	struct conf_buf text = { 0 };
 
 	conf_buf_add(&text, row->help ? row->help : "");
-	if (conf_kinds[row->type].usual && (row->min > 0 || row->max > 0)) {
+	if (conf_has_unit(row->type) && (row->min > 0 || row->max > 0)) {
 		conf_buf_add(&text, text.length > 0 ? " Allowed: " : "Allowed: ");
 		conf_describe_row(&text, row);
 		conf_buf_add(&text, ".");
@@ -128,7 +128,7 @@ static cJSON *schema_of_number(const struct conf_row *row)
 	return schema;
 }
 
-/* "ps, ns, us" -> ^[0-9]+(\.[0-9]+)?[ \t]*(ps|ns|us)$ */
+/* Units "ps, ns, us" give the pattern ^([0-9]+(\.[0-9]+)?[ \t]*(ps|ns|us))$ */
 static cJSON *schema_of_quantity(const struct conf_row *row)
 {
 	cJSON *schema = typed("string");
@@ -169,7 +169,8 @@ static cJSON *schema_of_items(struct schema *s, const struct conf_row *row)
 	return schema;
 }
 
-/* "oneOf" demands that exactly one fits, so where two alternatives share a shape it is "anyOf". */
+/* "oneOf" demands that exactly one alternative fits. Where two of them share a JSON shape both may,
+ * so then it is "anyOf". */
 static cJSON *schema_of_oneof(struct schema *s, const struct conf_row *row)
 {
 	cJSON *schema = conf_node(cJSON_CreateObject());

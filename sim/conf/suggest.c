@@ -11,7 +11,7 @@ static size_t min2(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* Case and the choice between - and _ are not worth a point. */
+/* Whether two characters differ at most in case, or as - and _. */
 static bool same(char a, char b)
 {
 	a = a == '_' ? '-' : a;
@@ -58,6 +58,7 @@ const char *conf_suggest(const char *word, const char *const *choices)
 		if (n > MAX_WORD)
 			continue;
 		d = distance(word, m, *choices, n);
+		/* near enough: edits of at most a third of the longer word, and not of all of it */
 		if (d > (longer + 2) / 3 || d >= longer || (best && d >= best_distance))
 			continue;
 		best = *choices;

@@ -17,15 +17,15 @@
 struct csv {
 	char *path;
 	FILE *file;
-	char *error;   /* the first one, or NULL */
-	uint64_t line; /* being read */
-	uint64_t row_line;
-	uint64_t rows;   /* behind the header line */
-	const char *who; /* says how many rows there are: `expected`; NULL: nobody does */
-	uint64_t expected;
-	bool cut;     /* the row just read ended with the file */
-	char **names; /* of the columns */
-	bool *asked;  /* by column: somebody wanted it */
+	char *error;       /* the first one, or NULL */
+	uint64_t line;     /* being read, from 1 */
+	uint64_t row_line; /* on which the present row starts */
+	uint64_t rows;     /* read so far, without the header line */
+	const char *who;   /* the file that says how many rows there are; NULL: none does */
+	uint64_t expected; /* rows, as `who` says */
+	bool cut;          /* the row just read ended with the file */
+	char **names;      /* of the columns */
+	bool *asked;       /* by column: csv_find() has found it for somebody */
 	size_t columns;
 
 	/* The present row: all cells one after the other, each terminated. */
@@ -49,7 +49,7 @@ static void put(struct csv *csv, int c)
 	csv->text[csv->length++] = (char)c;
 }
 
-/* The next character; EOF also after an error, which so ends every loop. */
+/* The next character. After an error it is EOF, so that every loop ends. */
 static int get(struct csv *csv)
 {
 	int c = csv->error ? EOF : getc_unlocked(csv->file);

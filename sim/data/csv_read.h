@@ -23,7 +23,7 @@ struct csv;
 /* Opens a file and reads its header line; NULL and *error (caller frees). */
 struct csv *csv_open(const char *path, char **error);
 
-/* Frees; false and *error (caller frees) if anything went wrong since. */
+/* Frees; false and *error (caller frees) if anything went wrong since csv_open(). */
 bool csv_close(struct csv *csv, char **error);
 
 /* Index of a column, -1 if there is none of this name. */
@@ -35,15 +35,15 @@ char *csv_unread(const struct csv *csv);
 
 size_t csv_columns(const struct csv *csv);
 
-/* As csv_find(), but a column that is missing is an error; -1 for NULL, a column nobody wants. */
+/* Like csv_find(), but a missing column is an error; -1 for NULL, a column that nobody wants. */
 int csv_need(struct csv *csv, const char *name);
 
 /* Goes to the next row; false at the end and after an error. */
 bool csv_next(struct csv *csv);
 
-/* The table must have so many rows, as `who` (a file) says, and its last line must have an end. If
- * not, csv_next() reports behind the last row that it was cut off or changed. `who` lives as long
- * as the table. */
+/* Demands `rows` rows below the header line, the number that the file `who` gives, and an end to
+ * the last line. A table that differs was cut off or changed: csv_next() reports this behind the
+ * last row. `who` must live as long as the table. */
 void csv_expect(struct csv *csv, uint64_t rows, const char *who);
 
 /* Line on which the present row starts, from 1 (the header line). */

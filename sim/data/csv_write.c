@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BUFFER ((size_t)256 * 1024) /* of a table in memory: at first */
+#define BUFFER ((size_t)256 * 1024) /* bytes; that of a table in memory grows */
 
 struct csv_writer {
 	char *path;
@@ -126,7 +126,7 @@ void csv_writer_end_row(struct csv_writer *csv)
 	csv->cells = 0;
 }
 
-/* Cuts a file that could not be written to its end behind its last whole row. */
+/* After a failed write: removes the row that was begun, so that the file ends with a whole row. */
 static void cut_to_rows(const struct csv_writer *csv)
 {
 	off_t end = lseek(csv->fd, 0, SEEK_END);
@@ -135,7 +135,7 @@ static void cut_to_rows(const struct csv_writer *csv)
 	while (end > 0 && pread(csv->fd, &c, 1, end - 1) == 1 && c != '\n')
 		end--;
 	if (end >= 0 && ftruncate(csv->fd, end) != 0)
-		return; /* a disk that takes nothing any more: what is there is there */
+		return; /* the disk takes no change at all: there is nothing left to try */
 }
 
 void csv_writer_abandon(struct csv_writer *csv)

@@ -29,8 +29,8 @@ struct csv_writer;
  * exist then. */
 struct csv_writer *csv_writer_open(const char *path);
 
-/* A table that is streamed into the file open as `fd`, for a folder that gets its name when it is
- * complete. The caller closes `fd` after the commit; `path` is for messages. */
+/* A table that is streamed into the file open as `fd`: for a folder that gets its final name only
+ * when all is complete. The caller closes `fd` after the commit; `path` is for messages. */
 struct csv_writer *csv_writer_open_in_place(int fd, const char *path);
 
 /* One cell each, from left to right. */
@@ -45,8 +45,8 @@ void csv_writer_flag(struct csv_writer *csv, bool flag);        /* 0 or 1 */
  * caller and stop the program: they could not be read back. */
 void csv_writer_end_row(struct csv_writer *csv);
 
-/* Writes what is left, and frees in any case. On failure, false and *error (caller frees): PATH is
- * then as before (in place: it holds what could be written, whole rows). */
+/* Writes what is left, and frees in any case. False and *error (caller frees) on failure. PATH is
+ * then as before; a file written in place holds the whole rows that could be written. */
 bool csv_writer_commit(struct csv_writer *csv, char **error);
 
 /* Frees; what is not yet written is lost. */

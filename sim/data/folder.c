@@ -137,7 +137,7 @@ static int open_nameless(const char *path)
 #ifdef O_TMPFILE
 	const char *end = strrchr(path, '/');
 	char *folder = end ? xstrndup(path, (size_t)(end - path) + 1) : xstrdup(".");
-	int fd = access("/proc/self/fd", X_OK) == 0
+	int fd = access("/proc/self/fd", X_OK) == 0 /* give_name() needs it */
 			 ? open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666)
 			 : -1;
 	free(folder);
@@ -151,7 +151,7 @@ static int open_nameless(const char *path)
 static bool give_name(int fd, const char *path)
 {
 	char *own = xasprintf("/proc/self/fd/%d", fd);
-	unlink(path);
+	unlink(path); /* linkat() does not replace */
 	bool named = linkat(AT_FDCWD, own, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0;
 	free(own);
 	return named;

@@ -22,15 +22,16 @@ bool folder_has(const char *path, const char *file);
 bool folder_make_parents(const char *path);
 bool folder_make_parents_at(int fd, const char *path);
 
-/* Whether what is open as `fd` still has this name in the folder open as `dir` (AT_FDCWD: `path`
- * says all). If not, somebody has removed, renamed or replaced it. */
+/* Whether `path` still names the file or folder that is open as `fd`. If not, somebody has removed,
+ * renamed or replaced it. `path` counts from the folder open as `dir` or, with AT_FDCWD, from the
+ * working directory. */
 bool folder_is_there(int fd, int dir, const char *path);
 
 /* Makes what was written to `fd`, a file or a folder, outlast a power cut. False when the disk
  * fails, but not where the file system cannot do this. */
 bool folder_sync(int fd);
 
-/* Writes all of it. By hand rather than stdio, whose buffer is lost when a signal
+/* Writes all `length` bytes. By hand rather than stdio, whose buffer is lost when a signal
  * handler (SIGINT ends a run in order) interrupts the write. */
 bool folder_write(int fd, const char *text, size_t length);
 
@@ -39,15 +40,16 @@ char *folder_read_temporary(FILE *file, size_t *length);
 
 /* Makes `text` the content of PATH, which at any time holds the former text or the whole new one.
  * The new file is PATH.partial.PID until it is renamed. Where the file system knows files without a
- * name, it gets even that name only when it is complete, so that a kill hardly ever leaves it
- * there. If PATH is no file (a device, a pipe, a link), it stays what it is, and is written to. */
+ * name, the new file gets even that name only when it is complete, so that a kill hardly ever
+ * leaves a PATH.partial.PID behind. A PATH that is no file (a device, a pipe, a link) is not
+ * replaced: `text` is written to it. */
 bool folder_replace(const char *path, const char *text, size_t length);
 
 /* Removes a folder with all in it; links are removed, never followed. It is no failure if somebody
  * else removes it, too, or has done so. */
 bool folder_remove(const char *path);
 
-/* The same, but the file `last` in it goes last, when there is nothing else. */
+/* Like folder_remove(), but removes the file `last` in the folder after everything else. */
 bool folder_remove_last(const char *path, const char *last);
 
 /* Removes all that is in a folder except the file `but` (NULL: no exception); the folder stays. */

@@ -13,9 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Replicates of a bootstrap. One of n pairs takes n draws; DRAWS_MAX draws take about a second. */
 #define REPLICATES     2000
 #define REPLICATES_MIN 200
-#define DRAWS_MAX      2e8 /* when pairs are resampled: takes about a second */
+#define DRAWS_MAX      2e8
 
 bool estimate_excludes(const struct estimate *estimate, double value)
 {
@@ -44,8 +45,8 @@ static double *present(const double *values, size_t count, size_t *n)
 /* The pairs of which neither side is missing. */
 struct pairs {
 	double *a, *b;  /* owned */
-	size_t n;       /* of these */
-	size_t missing; /* the other pairs */
+	size_t n;       /* pairs in a and b */
+	size_t missing; /* pairs left out */
 };
 
 static struct pairs pairs_of(const double *a, const double *b, size_t count)
@@ -118,8 +119,9 @@ static bool all_positive(const double *values, size_t count)
 	return true;
 }
 
-/* Replaces the interval around a value above 0 by that of the value's logarithm if it would reach
- * 0. `half` is t times the standard error of the value; that of the logarithm is error / value. */
+/* If the interval around a value above 0 reaches 0, replaces it by the interval of the value's
+ * logarithm. `half` is t times the standard error of the value. The standard error of the logarithm
+ * is that error / value. */
 static void stay_above_0(struct estimate *e, double half)
 {
 	if (e->low <= 0) {
@@ -247,8 +249,9 @@ struct estimate infer_ratio(const double *a, size_t a_count, const double *b, si
 
 /* ---- Quantiles ---- */
 
-/* The number of values below the quantile has the distribution B(n, p). Sums it upwards, from where
- * next to nothing is below: that keeps the tails exact, even for a million values. */
+/* The number B of values below the quantile has the distribution Bin(n, p). The sum of its
+ * densities starts more than 12 standard deviations below the mean, where next to nothing is left
+ * out: that keeps the tails exact, even for a million values. */
 void infer_quantile_ranks(size_t n, double p, double level, size_t *low, size_t *high)
 {
 	SIM_BUG_ON(!(p > 0 && p < 1) || n > UINT32_MAX);
@@ -316,7 +319,7 @@ struct estimate infer_quantile(const double *values, size_t count, double p, dou
 }
 
 /* A bootstrap replicate of an order statistic, without resampling all n: the k-th smallest of n
- * uniform draws has the distribution Beta(k, n - k + 1), and says which value it is. */
+ * uniform draws has the distribution Beta(k, n - k + 1). Times n it is the index of a value. */
 static double resampled(const double *sorted, size_t n, size_t rank, const gsl_rng *gsl)
 {
 	double u = gsl_ran_beta(gsl, (double)rank, (double)(n - rank + 1));
@@ -360,8 +363,8 @@ struct estimate infer_quantile_ratio(const double *a, size_t a_count, const doub
 	return e;
 }
 
-/* Resampling of pairs. Pairs are numbered in the order of a, so that a's quantile is found by a
- * walk along the weights; the walk for b's goes along `by_b`. */
+/* Resampling of pairs, which are numbered in the order of a. So a walk along the weights finds the
+ * quantile of a; a walk in the order of `by_b` finds that of b. */
 struct resampling {
 	size_t n, rank;      /* pairs; rank of the quantile, from 1 */
 	const double *a, *b; /* in the order of a */

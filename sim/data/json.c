@@ -40,6 +40,7 @@ static void begin(struct json *json, const char *key)
 		SIM_BUG_ON(key || json->text.length != 0);
 		return;
 	}
+	/* a value has a key exactly if it stands in an object */
 	SIM_BUG_ON((json->open[json->depth - 1].close == '}') != (key != NULL));
 	if (json->open[json->depth - 1].used)
 		conf_buf_add(&json->text, ",");

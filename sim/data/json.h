@@ -36,7 +36,7 @@ void json_init(struct json *json);
 /* The text, ended by a newline; the caller frees it. All must be closed. */
 char *json_finish(struct json *json);
 
-/* Writes that text and frees it. */
+/* Like json_finish(), but writes the text to `to` and frees it. */
 void json_print(struct json *json, FILE *to);
 
 void json_open_object(struct json *json, const char *key);

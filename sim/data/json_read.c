@@ -8,14 +8,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define LONGEST (64 << 20)
+#define LONGEST (64 << 20) /* bytes of a file */
 
 cJSON *json_read(const char *dir, const char *file, char **error)
 {
 	char *path = folder_join(dir, file);
 	size_t length = 0;
 	char *text = input_read(path, LONGEST, &length);
-	int reason = !text ? errno : ENODATA;
+	int reason = !text ? errno : ENODATA; /* an empty file sets no errno */
 	struct conf_syntax_error mistake = { 0 };
 	cJSON *root = length > 0 ? conf_json_parse(text, length, &mistake) : NULL;
 	if (root && !cJSON_IsObject(root)) {

@@ -4,10 +4,11 @@
 
 #include <cjson/cJSON.h>
 
-/* Reads DIR/FILE; the caller deletes it. NULL and *error (caller frees) unless it is an object. */
+/* Reads DIR/FILE; the caller deletes the tree. NULL and *error (caller frees) if the file cannot be
+ * read or does not hold an object. */
 cJSON *json_read(const char *dir, const char *file, char **error);
 
-/* A text in an object; "?" if it has none of this name. */
+/* The text that a member of an object holds; "?" if the object has no text of this name. */
 const char *json_text(const cJSON *object, const char *key);
 
 #endif

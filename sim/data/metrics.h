@@ -3,9 +3,9 @@
  * follow from the row.
  *
  * Names end in their unit (metric_unit_of()). `words` say what it is without the unit, for axes and
- * tables. `usual` is the statistic that is shown when nobody asks ("" for none); for a number of a
- * whole run it says whether that is shown. `since` is the version that brought it; `help` is for
- * the dictionary. */
+ * tables. `usual` is the statistic that is shown when nobody asks for another ("" for none). For a
+ * number of a whole run, `usual` is a bool: whether the number is shown. `since` is the version
+ * that brought it; `help` is for the dictionary. */
 #ifndef INASIM_DATA_METRICS_H
 #define INASIM_DATA_METRICS_H
 
@@ -16,69 +16,74 @@
 
 /* ---- Of rows of a table, summed up as mean and percentiles ---- */
 
-/* Of finished jobs: a member of struct job_record, and a column of jobs.csv with the metric's name.
- * ROW(member, name, some, usual, words, head, since, help). `some`: not every finished job has a
- * value; `head` is the column's head in the terminal. */
+/* Of finished jobs. Each is a member of struct job_record, and a column of jobs.csv with the
+ * metric's name. ROW(member, name, some, usual, words, head, since, help). `some`: not every
+ * finished job has a value; `head` is the column's head in the terminal. */
 #define JOB_METRICS(ROW) JOB_TIME_METRICS(ROW) JOB_OTHER_METRICS(ROW)
 
-/* How a job spends its time. The columns of these also have values for jobs that have not finished,
- * and have a help of their own (job_tables.c). */
+/* How a job spends its time. In jobs.csv unfinished jobs have these values, too, so the columns
+ * there have a help of their own (job_tables.c). */
 #define JOB_TIME_METRICS(ROW)                                                                      \
 	ROW(jct, "jct_s", false, "mean", "job completion time", "JCT mean", "0.1",                 \
 	    "Finish - arrival: {mean, p50, p50_low, p50_high, p50_level, p95, p99, max}. "         \
-	    "Percentiles are nearest-rank, null below 10/(1-p) values; but p50 is the median "     \
-	    "from 3 on, with the two values, as many from either end, between which the median "   \
-	    "of what they are drawn from lies with a probability of p50_level: the least of 0.95 " \
-	    "and more, or what the smallest and the largest have (0.75 for 3, 0.94 for 5).")       \
+	    "Percentiles are nearest-rank, null below 10 / (1 - p) values, but the median p50 is " \
+	    "there from 3 values on. p50_low and p50_high are the k-th smallest and the k-th "     \
+	    "largest value. With a probability of p50_level, the median of the distribution that " \
+	    "the values come from lies between the two. k is the largest that makes p50_level at " \
+	    "least 0.95; below 6 values it is 1 (p50_level 0.75 for 3 values, 0.94 for 5).")       \
 	ROW(waiting, "waiting_s", false, "", "time jobs wait for hosts or memory", "waiting",      \
-	    "0.1", "Start - arrival, as jct_s.")                                                   \
+	    "0.1", "Start - arrival; statistics like those of jct_s.")                             \
 	ROW(compute, "compute_s", false, "", "computation time of jobs", "compute", "0.1",         \
-	    "Mean over the workers of their computing time, as jct_s.")                            \
+	    "Computing time, mean over the workers; statistics like those of jct_s.")              \
 	ROW(communication, "communication_s", false, "", "communication time of jobs",             \
-	    "communication", "0.1", "jct_s - waiting_s - compute_s, as jct_s.")
+	    "communication", "0.1",                                                                \
+	    "jct_s - waiting_s - compute_s; statistics like those of jct_s.")
 
-/* All others: columns and their help come from here; metrics_of() in job_tables.c computes them. */
+/* All other metrics of jobs: their columns have this help; metrics_of() in job_tables.c computes
+ * them. */
 #define JOB_OTHER_METRICS(ROW)                                                                     \
 	ROW(slowdown, "slowdown", true, "", "job slowdown", "slowdown", "0.1",                     \
 	    "jct_s / ideal_jct_s, waiting included; only of jobs that have an ideal. It is "       \
-	    "below 1 where packets are faster than the closed form: a little, or much "            \
-	    "where a message is shorter than a segment, as paths are timed for full frames; "      \
+	    "below 1 where packets are faster than the closed form: only a little, except where "  \
+	    "messages are shorter than a segment, because paths are timed for full frames. "       \
 	    "models/fluid/findings.md says how close the two are.")                                \
 	ROW(algbw, "algbw_bytes_per_s", true, "", "algorithm bandwidth of jobs", "algbw", "0.2",   \
 	    "Algorithm bandwidth as NCCL's tests define it, size / time: gradient_bytes * "        \
 	    "iterations_done / exchange_s (stands_for included); none for one worker.")            \
 	ROW(busbw, "busbw_bytes_per_s", true, "", "bus bandwidth of jobs", "busbw", "0.1",         \
 	    "Bus bandwidth as NCCL's tests define it for all-reduce: algbw * 2 (workers - 1) / "   \
-	    "workers, what a ring would need of each link; with switches that add it may be "      \
-	    "above a link's rate. None for jobs that shard, too.")
+	    "workers. A ring needs this rate of each link; where switches add, it may exceed the " \
+	    "rate of a link. None for one worker, nor for jobs that shard.")
 
 /* Of iterations of these jobs. ROW(name, column, some, usual, words, since, help) */
 #define ITERATION_METRICS(ROW)                                                                     \
 	ROW("iteration_s", "duration_s", false, "mean", "iteration time", "0.1",                   \
-	    "Durations of all finished iterations of these jobs, as jct_s.")                       \
+	    "Durations of all finished iterations of these jobs; statistics like those of jct_s.") \
 	ROW("cycle_s", "cycle_s", true, "", "cycle of communication and computing", "0.1",         \
-	    "cycle_s of iterations.csv, as jct_s.")
+	    "cycle_s of iterations.csv; statistics like those of jct_s.")
 
 /* Of finished flows: a member of struct flow_class. ROW(member, name, usual, also, words, since,
  * help) */
 #define FLOW_METRICS(ROW)                                                                          \
 	ROW(fct, "fct_s", "p50", "p99", "flow completion time", "0.1",                             \
 	    "Last byte at the receiver - start: {mean, p50, p50_low, p50_high, p50_level, p95, "   \
-	    "p99, p999, max}, as jobs.jct_s.")                                                     \
-	ROW(slowdown, "slowdown", "p99", "", "flow slowdown", "0.1", "FCT / ideal FCT, as fct_s.")
+	    "p99, p999, max}, defined as for jobs.jct_s.")                                         \
+	ROW(slowdown, "slowdown", "p99", "", "flow slowdown", "0.1",                               \
+	    "FCT / ideal FCT; statistics like those of fct_s.")
 
 /* ---- Of a whole run: one number ---- */
 
-/* One list for each object of summary.json, of ROW(name, type, usual, words, since, help). NULL
- * words are the name with blanks. Runs without packets have no numbers of packets. */
+/* One list for each object of summary.json, of ROW(name, type, usual, words, since, help). Where
+ * `words` are NULL, the name with blanks takes their place. Runs without packets have no numbers of
+ * packets. */
 #define RUN_METRICS(ROW)                                                                           \
 	ROW(sim_time_s, OUT_SECONDS, false, "simulated time", "0.1",                               \
-	    "Simulated time at the end; where nothing could happen any more, that of the last "    \
-	    "event.")                                                                              \
+	    "Simulated time at the end of the run; if nothing was left to happen then, the time "  \
+	    "of the last event.")                                                                  \
 	ROW(events, OUT_COUNT, false, NULL, "0.1",                                                 \
 	    "Events of the simulator, without samples of time series.")                            \
 	ROW(packet_hops, OUT_COUNT, false, "packets sent over links", "0.1",                       \
-	    "Packets (data, ACK, control), each time one is sent over a link.")
+	    "Packets (data, ACK, control) sent over links; one counts once for each link.")
 
 /* What depends on the machine; never compared. */
 #define MACHINE_METRICS(ROW)                                                                       \
@@ -91,25 +96,26 @@
 
 #define LOAD_METRICS(ROW)                                                                          \
 	ROW(flows, OUT_REAL, false, "offered load of flows", "0.1",                                \
-	    "Offered by Poisson arrivals of flows: payload bits per second over hosts x link "     \
-	    "rate.")                                                                               \
+	    "Load that Poisson arrivals of flows offer: payload bits per second / (hosts * link "  \
+	    "rate).")                                                                              \
 	ROW(jobs_ring, OUT_REAL, false, "offered load of jobs, by ring", "0.1",                    \
-	    "The same of jobs, by the bytes that they would send by ring, whatever their "         \
-	    "scheme.")                                                                             \
+	    "Load that Poisson arrivals of jobs offer, from the bytes that they would send by "    \
+	    "ring, whatever their scheme.")                                                        \
 	ROW(jobs_own, OUT_REAL, false, "offered load of jobs, by their schemes", "0.1",            \
-	    "The same by the bytes of their own schemes.")
+	    "Like jobs_ring, but from the bytes that they send by their own schemes.")
 
 #define NETWORK_METRICS(ROW)                                                                       \
 	ROW(packets_created, OUT_COUNT, false, NULL, "0.1",                                        \
-	    "By hosts, and by switches (multicast, results).")                                     \
-	ROW(packets_delivered, OUT_COUNT, false, NULL, "0.1", "Received by hosts.")                \
+	    "Packets that hosts and switches (multicast, results) created.")                       \
+	ROW(packets_delivered, OUT_COUNT, false, NULL, "0.1", "Packets received by hosts.")        \
 	ROW(packets_absorbed, OUT_COUNT, false, "packets added up in switches", "0.1",             \
-	    "Consumed by switches: added up.")                                                     \
-	ROW(packets_in_flight, OUT_COUNT, false, NULL, "0.1", "On the way when the run ended.")    \
+	    "Packets that switches consumed by adding them up.")                                   \
+	ROW(packets_in_flight, OUT_COUNT, false, NULL, "0.1",                                      \
+	    "Packets on the way when the run ended.")                                              \
 	ROW(drops, OUT_COUNT, true, "packets dropped", "0.1", "Packets that found a queue full.")  \
 	ROW(losses, OUT_COUNT, false, "packets lost on links", "0.1",                              \
 	    "Packets lost on a link by chance.")                                                   \
-	ROW(ecn_marks, OUT_COUNT, false, "ECN marks", "0.1", "Packets marked, each time.")         \
+	ROW(ecn_marks, OUT_COUNT, false, "ECN marks", "0.1", "Times that a packet was marked.")    \
 	ROW(pauses, OUT_COUNT, false, "times that PAUSE stopped a sender", "0.1",                  \
 	    "Times that PAUSE stopped the sender of a link.")                                      \
 	ROW(max_queue_bytes, OUT_COUNT, false, "longest queue", "0.1",                             \
@@ -118,34 +124,34 @@
 #define JOBS_METRICS(ROW)                                                                          \
 	ROW(count, OUT_COUNT, false, "jobs", "0.1",                                                \
 	    "Jobs of the measured window; without warm-up and window, all jobs of the scenario. "  \
-	    "Those that arrive after the end of the run count as unfinished.")                     \
+	    "Jobs that arrive after the end of the run count as unfinished.")                      \
 	ROW(finished, OUT_COUNT, true, "jobs finished", "0.1",                                     \
-	    "Those that finished, or whose end is an estimate; only they enter the means.")        \
+	    "Those of count that finished, or whose end is an estimate; only they enter the "      \
+	    "means.")                                                                              \
 	ROW(refused, OUT_COUNT, false, "jobs refused", "0.1",                                      \
-	    "Those that their schemes refused: they never ran.")                                   \
+	    "Those of count that their schemes refused, so that they never ran.")                  \
 	ROW(arrived, OUT_COUNT, false, "jobs arrived", "0.1",                                      \
 	    "All jobs that arrived, measured or not.")                                             \
 	ROW(estimated, OUT_COUNT, false, "jobs whose end is an estimate", "0.2",                   \
-	    "Those whose end is an estimate (stop.estimate), measured or not: all else, "          \
-	    "iteration_s "                                                                         \
-	    "too, is of what was simulated.")
+	    "Jobs, measured or not, whose end is an estimate (stop.estimate). All other numbers, " \
+	    "also iteration_s, are of what was simulated.")
 
 #define FLOWS_METRICS(ROW)                                                                         \
 	ROW(count, OUT_COUNT, false, "flows", "0.1", "Flows that started in the measured window.") \
 	ROW(finished, OUT_COUNT, true, "flows finished", "0.1",                                    \
-	    "Those that finished; only they enter the means.")                                     \
+	    "Those of count that finished; only they enter the means.")                            \
 	ROW(started, OUT_COUNT, false, "flows started", "0.1", "All flows, measured or not.")      \
 	ROW(timeouts, OUT_COUNT, false, "retransmission timeouts of flows", "0.1",                 \
-	    "Retransmission timers of the measured ones that expired, finished or not; null "      \
+	    "Expirations of retransmission timers of the measured flows, finished or not; null "   \
 	    "without packets.")
 
-/* Counters of struct collective_stats: COUNTER(member, help). Of each switch they are columns of
- * aggregators.csv; their sums, and what only hosts count, are of the run. */
+/* Counters of struct collective_stats: COUNTER(member, help). Those of a switch are columns of
+ * aggregators.csv. Their sums, and the counters that only hosts have, are numbers of the run. */
 #define SWITCH_COUNTERS(COUNTER)                                                                   \
 	COUNTER(packets_aggregated, "Contributions added in switches.")                            \
 	COUNTER(results, "Sums of whole jobs completed in switches.")                              \
 	COUNTER(duplicates, "Contributions that a switch had added before.")                       \
-	COUNTER(repairs, "Sums, complete for who keeps them, sent again.")                         \
+	COUNTER(repairs, "Sums that a switch or host had completed and kept, and sent again.")     \
 	COUNTER(collisions, "Packets that met an aggregator of another owner.")                    \
 	COUNTER(preemptions, "Aggregators taken from their owner.")                                \
 	COUNTER(fallbacks, "Contributions sent on to a parameter server unadded.")                 \
@@ -157,33 +163,37 @@
 	COUNTER(preemptions_tried, "Collisions that might have preempted the owner.")              \
 	COUNTER(partials, "Sums sent to a parameter server before they were full.")                \
 	COUNTER(collected, "Aggregators freed because their owner had gone silent.")               \
-	COUNTER(late, "Contributions that came when the sum had left without them.")               \
-	COUNTER(discarded, "Contributions to sums of which another was lost; under NetReduce, to " \
-			   "messages whose first packet was.")                                     \
-	COUNTER(overflows, "Contributions dropped because a switch's memory was full.")
+	COUNTER(late, "Contributions thrown away because the sum had left without them.")          \
+	COUNTER(discarded,                                                                         \
+		"Contributions thrown away because another one to the same sum was lost; under "   \
+		"NetReduce, because the first packet of their message was lost.")                  \
+	COUNTER(overflows, "Contributions thrown away because a switch's memory was full.")
 #define HOST_COUNTERS(COUNTER)                                                                     \
 	COUNTER(reminders, "Reminders of workers to servers and of servers to switches.")          \
 	COUNTER(server_packets, "Packets that came from switches to parameter servers.")           \
-	COUNTER(server_bytes, "Bytes of their frames.")                                            \
+	COUNTER(server_bytes, "Bytes of the frames of server_packets.")                            \
 	COUNTER(retransmissions,                                                                   \
-		"Packets that workers (and servers over TCP) sent again, of all schemes.")         \
-	COUNTER(timeouts, "Retransmission timers of the same that expired.")
+		"Packets that workers (over TCP also servers) sent again, in all schemes.")        \
+	COUNTER(timeouts,                                                                          \
+		"Expirations of retransmission timers, of the senders that retransmissions has.")
 
 #define AGGREGATION_METRICS(ROW)                                                                   \
 	ROW(held_count, OUT_COUNT, false, "times an aggregator was held", "0.1",                   \
 	    "Times that an aggregator was taken and freed.")                                       \
 	ROW(held_mean_s, OUT_REAL, false, "time an aggregator was held, mean", "0.1",              \
-	    "Mean time from taking to freeing; null if none.")                                     \
+	    "Mean time from taking an aggregator to freeing it; null if there was none.")          \
 	ROW(held_p99_s, OUT_REAL, false, "time an aggregator was held, 99th percentile", "0.1",    \
-	    "99th percentile of it, to 1/32; null below 100 times.")                               \
+	    "99th percentile of this time, at most 1/32 too high; null below 100 times.")          \
 	ROW(throughput_share, OUT_REAL, false, "aggregation throughput over link rate", "0.1",     \
-	    "Mean over the jobs that finished of throughput_share in jobs.csv; null if none.")     \
+	    "Mean of throughput_share in jobs.csv, of the jobs that finished; null if none has "   \
+	    "one.")                                                                                \
 	ROW(memory_reserved_max, OUT_REAL, false, "switch memory reserved, maximum", "0.1",        \
-	    "Sum over the switches that were used of the most that was reserved at one time, "     \
-	    "over the sum of their memories; 0 when none was.")                                    \
+	    "Sum of the largest reservations of the switches that were used, divided by the sum "  \
+	    "of "                                                                                  \
+	    "their memories; 0 when none was used.")                                               \
 	ROW(memory_utilization, OUT_REAL, false, "switch memory reserved, mean", "0.1",            \
-	    "Memory reserved by jobs, averaged over the run, over the memory of the switches "     \
-	    "that were used; 0 when none was.")
+	    "Memory reserved by jobs, averaged over the run, divided by the memory of the "        \
+	    "switches that were used; 0 when none was used.")
 
 /* ---- Of groups ---- */
 
@@ -191,38 +201,39 @@
  * statistics of the metrics above. LEVEL_GROUP; ROW as for a run. */
 #define JOB_GROUP_METRICS(ROW)                                                                     \
 	ROW(count, OUT_COUNT, false, "jobs", "0.2", "Measured jobs of this name.")                 \
-	ROW(finished, OUT_COUNT, false, "jobs finished", "0.1", "Those that finished.")            \
+	ROW(finished, OUT_COUNT, false, "jobs finished", "0.1", "Those of count that finished.")   \
 	ROW(jain, OUT_REAL, true, "Jain's index of jobs", "0.2",                                   \
-	    "Jain's index over the finished jobs of gradient_bytes * iterations_done / (finish_s " \
-	    "- start_s); null below two.")
+	    "Jain's index of gradient_bytes * iterations_done / (finish_s - start_s), over the "   \
+	    "finished jobs; null below two jobs.")
 #define FLOW_GROUP_METRICS(ROW)                                                                    \
 	ROW(count, OUT_COUNT, false, "flows", "0.1", "Measured flows of this name.")               \
-	ROW(finished, OUT_COUNT, false, "flows finished", "0.1", "Those that finished.")           \
+	ROW(finished, OUT_COUNT, false, "flows finished", "0.1", "Those of count that finished.")  \
 	ROW(throughput_bps, OUT_REAL, false, "flow throughput", "0.1",                             \
-	    "Mean over the finished flows of size / FCT.")                                         \
+	    "Mean of size / FCT over the finished flows.")                                         \
 	ROW(jain, OUT_REAL, true, "Jain's index of flows", "0.1",                                  \
-	    "Jain's index over the finished flows of size / FCT; null below two.")
+	    "Jain's index of size / FCT over the finished flows; null below two flows.")
 
 /* ---- Of links ---- */
 
-/* Columns of links.csv, ROW(name, type, words, since, help). The last member of a path such as
- * network.by_tier.0.utilization_mean is one of these and how its values were summed up. */
+/* Columns of links.csv, ROW(name, type, words, since, help). In summary.json they have a statistic
+ * behind their name: network.by_tier.0.utilization_mean. */
 #define LINK_METRICS(ROW)                                                                          \
 	ROW(packets, OUT_COUNT, "packets carried", "0.1",                                          \
-	    "Packets carried; like drops and all behind, empty in runs without packets.")          \
+	    "Packets carried. Empty in runs without packets, like drops and all columns behind "   \
+	    "it.")                                                                                 \
 	ROW(bytes, OUT_COUNT, "bytes carried", "0.1",                                              \
-	    "Bytes of their frames; without packets, bytes of all streams on the wire. Short "     \
-	    "flows that are load (flows.by_name.NAME.as_load) are in neither.")                    \
+	    "Bytes of the frames of these packets; without packets, bytes of all streams on the "  \
+	    "wire. Neither counts short flows that are load (flows.by_name.NAME.as_load).")        \
 	ROW(utilization, OUT_REAL, "link utilisation", "0.1",                                      \
-	    "Part of the time of the run that the link was sending, what is still on its way "     \
-	    "included; analytic: above 1 where streams that do not share would have to.")          \
+	    "Part of the time of the run that the link was sending; what is still on its way "     \
+	    "counts. It may exceed 1 in analytic runs, where streams do not share links.")         \
 	ROW(drops, OUT_COUNT, "packets dropped", "0.1", "Packets that found the queue full.")      \
 	ROW(losses, OUT_COUNT, "packets lost", "0.1", "Packets lost on the link by chance.")       \
 	ROW(ecn_marks, OUT_COUNT, "ECN marks", "0.1", "Packets marked.")                           \
 	ROW(pauses, OUT_COUNT, "times stopped by PAUSE", "0.1",                                    \
 	    "Times that PAUSE stopped the sender.")                                                \
 	ROW(paused_s, OUT_SECONDS, "time stopped by PAUSE", "0.1",                                 \
-	    "How long it was stopped, all together.")                                              \
+	    "How long PAUSE stopped the sender, all together.")                                    \
 	ROW(max_queue_bytes, OUT_COUNT, "longest queue", "0.1",                                    \
 	    "Longest backlog, in bytes on the wire, to a nanosecond.")
 
@@ -245,8 +256,8 @@ struct metric {
 	const char *name;        /* within it: "jct_s" */
 	const char *column;      /* of the table; NULL: there is none */
 	enum out_type type;
-	bool some;            /* a row may have none, and is then no sample */
-	const char *usual[2]; /* paths, "jobs.jct_s.mean"; NULL: none */
+	bool some;            /* a row may have no value, and is then no sample */
+	const char *usual[2]; /* paths that are shown, "jobs.jct_s.mean"; NULL: none */
 	const char *words, *since, *help;
 	size_t at; /* of a run: offset of its double in struct run_values */
 };
@@ -256,13 +267,13 @@ struct metric {
 #define METRIC_OF_FLOWS "flows.by_name."
 #define METRIC_MEAN_JCT ".jct_s.mean"
 
-/* The length of NAME in a path that consists of `of`, NAME and `end`; 0: it does not. */
+/* The length of NAME in a path that consists of `of`, NAME and `end`; 0 for any other path. */
 size_t metric_group_length(const char *path, const char *of, const char *end);
 
-/* All of them, in the order in which they are shown; ends with one without name. */
+/* All metrics, in the order in which they are shown; ends with one without name. */
 extern const struct metric metric_table[];
 
-/* The numbers of a whole run; NaN: it has none. */
+/* The numbers of a whole run; NaN: the run has no such number. */
 struct run_values {
 #define MEMBER(name, ...) double name;
 	RUN_METRICS(MEMBER) MACHINE_METRICS(MEMBER) struct {
@@ -286,10 +297,11 @@ struct run_values {
 /* The table whose rows have the values of a level. */
 struct metric_source {
 	const char *file;
-	const char *group;       /* column with the name of the group in the scenario */
-	const char *number[2];   /* columns: id, and id within it (or NULL) */
-	const char *identity[5]; /* columns that agree if rows of one number in two runs match */
-	const char *finished;    /* column with a flag; NULL: all rows have finished */
+	const char *group;     /* column with the name of the group in the scenario */
+	const char *number[2]; /* columns whose values number a row; the second may be NULL */
+	/* Columns that tell whether rows of the same number in two runs match: all must agree. */
+	const char *identity[5];
+	const char *finished; /* column with a flag; NULL: all rows have finished */
 };
 extern const struct metric_source metric_sources[METRIC_TABLES];
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define MANIFEST  "manifest.json"
-#define MOST_ROWS 9e15 /* exact in a double */
+#define MOST_ROWS 9e15 /* below 2^53: a double holds every such number exactly */
 
 /* The rows of a table according to a manifest, NaN when it names no such table. */
 static double rows_of(const cJSON *manifest, const char *file)

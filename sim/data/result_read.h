@@ -9,8 +9,9 @@
  * changes its meaning. Results without a number count as 1. */
 #define RESULT_FORMAT 1
 
-/* Opens DIR/FILE. NULL alone when the run wrote none, as runs leave out tables that would be empty;
- * NULL and *error (caller frees) when it cannot be read or is lost. A cut one fails at its end. */
+/* Opens DIR/FILE. NULL without an error when the run wrote no such table: runs leave out tables
+ * that would be empty. NULL and *error (caller frees) when the table cannot be read or is lost. A
+ * table that was cut off fails at its end (csv_expect()). */
 struct csv *result_table(const char *dir, const char *file, char **error);
 
 /* The name of the job in the present row of jobs.csv, for figures: its group and, if it ran as

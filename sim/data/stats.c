@@ -13,9 +13,10 @@ size_t stats_rank(size_t count, double p)
 {
 	size_t rank;
 
+	/* 1 - 1e-12: products that should be whole may miss that by a rounding, count * (1 - p)
+	 * below and p * count above */
 	if (!count || (double)count * (1 - p) < 10 * (1 - 1e-12))
 		return 0;
-	/* p * count may lie a rounding above an integer */
 	rank = (size_t)ceil(p * (double)count * (1 - 1e-12));
 	return rank ? rank : 1;
 }

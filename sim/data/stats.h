@@ -4,14 +4,14 @@
 
 #include <stddef.h>
 
-/* Sorts `values` in place, ascending; the functions below want them so. */
+/* Sorts `values` in place, ascending. Where functions below take `sorted`, do this first. */
 void stats_sort(double *values, size_t count);
 
 /* Nearest-rank percentile, 0 < p < 1: the smallest value that at least a fraction p of the values
- * does not exceed. NaN for fewer than 10 / (1 - p) values, of which it would say little. */
+ * does not exceed. NaN for fewer than 10 / (1 - p) values: too few to say much about it. */
 double stats_percentile(const double *sorted, size_t count, double p);
 
-/* Which of `count` sorted values is that percentile, from 1; 0: there is none. */
+/* The rank of that percentile among `count` sorted values, from 1; 0: there is none. */
 size_t stats_rank(size_t count, double p);
 
 /* NaN for no values. */

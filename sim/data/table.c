@@ -167,14 +167,15 @@ const char *out_dir_working_path(const struct out_dir *dir)
 
 /* ---- The directory itself ---- */
 
-/* Whether a run may write at `path`: there is nothing, or an empty folder, or one with a manifest
- * or a marker. Other runs may be at work there, so it opens the folder once, whatever they rename,
- * and looks in an order that misses nothing:
- * - A run that ends writes its manifest, then removes its marker: first the marker, then the
- *   manifest.
- * - A run that takes over makes its marker, in an empty folder or before it removes a manifest: the
- *   marker once more after both.
- * - Whoever removes a folder removes manifest or marker last. */
+/* Whether a run may write at `path`: nothing is there, or an empty folder, or one with a manifest
+ * or a marker. Other runs may be at work there. So this opens the folder once, whatever they
+ * rename, and looks in an order that misses nothing:
+ * - for the marker, then for the manifest, because a run that ends writes its manifest before it
+ *   removes its marker;
+ * - at last for the marker again, because a run that takes over makes its marker in an empty
+ *   folder, or before it removes a manifest.
+ *
+ * Whoever removes a folder removes manifest or marker last. */
 static bool is_ours(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -186,8 +187,8 @@ static bool is_ours(const char *path)
 	return ours;
 }
 
-/* The same, with patience: while other runs finish, exchange and remove a folder it may look
- * foreign for a moment. It is foreign if it still looks so after 100 ms. */
+/* Like is_ours(), with patience: while other runs finish, exchange and remove a folder, it may not
+ * look like ours for a moment. So it has 100 ms until it does. */
 static bool stays_ours(const char *path)
 {
 	const struct timespec pause = { .tv_nsec = 2000000 };
@@ -202,7 +203,7 @@ static bool stays_ours(const char *path)
 /* NULL if results may be written to PATH, else why not (caller frees). */
 static char *why_not(const struct out_dir *dir)
 {
-	char link[1];
+	char link[1]; /* readlink() fails unless the path is a link; where to does not matter */
 	const char *name = strrchr(dir->path, '/');
 	name = name ? name + 1 : dir->path;
 	if (*name == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
@@ -222,9 +223,9 @@ static char *why_not(const struct out_dir *dir)
 	return NULL;
 }
 
-/* Locks the marker. If another process has locked it, waits for the end of that or, without `wait`,
- * returns false and *writer (0 = unknown). The lock is only advice: if it fails for other reasons
- * (file systems without locks), it counts as taken. */
+/* Locks the marker. If another process has locked it, waits until that lets go of it or, without
+ * `wait`, returns false and that process in *writer (0 = unknown). The lock is only advice: if
+ * locking fails for another reason (file systems without locks), this returns true all the same. */
 static bool lock_marker(int fd, bool wait, pid_t *writer)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
@@ -256,8 +257,8 @@ static int take_marker(const char *folder, bool wait, pid_t *writer)
 	return fd;
 }
 
-/* Makes PATH.partial, or takes over what a killed run left there. Of several runs that try at once
- * the one that locks the marker has it. NULL, or why not (caller frees). */
+/* Makes PATH.partial, or takes over what a killed run left there. If several runs try at once, the
+ * folder is for the one that locks the marker. NULL, or why it failed (caller frees). */
 static char *claim(struct out_dir *dir)
 {
 	pid_t writer = 0;
@@ -265,7 +266,7 @@ static char *claim(struct out_dir *dir)
 	while (folder_make_parents(dir->partial) &&
 	       (mkdir(dir->partial, 0777) == 0 || errno == EEXIST) &&
 	       (dir->marker = take_marker(dir->partial, false, &writer)) < 0 && errno == ENOENT)
-		; /* its owner has renamed or removed it meanwhile */
+		; /* again: its owner has renamed or removed the folder meanwhile */
 	if (dir->marker < 0 && errno == EWOULDBLOCK)
 		return writer ? xasprintf("%s is being written by another run (process %ld)",
 					  dir->path, (long)writer)
@@ -353,7 +354,7 @@ static bool sync_parent(const char *path)
 	const char *end = strrchr(path, '/');
 	char *parent = end ? xstrndup(path, end == path ? 1 : (size_t)(end - path)) : xstrdup(".");
 	int fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	bool good = fd < 0 || folder_sync(fd); /* one that cannot be read is no reason to fail */
+	bool good = fd < 0 || folder_sync(fd); /* a folder without read permission is no failure */
 	int reason = errno;
 	if (fd >= 0)
 		close(fd);
@@ -387,15 +388,16 @@ static bool replace_former(const struct out_dir *dir, char **error)
 				   dir->path, dir->partial, strerror(errno));
 		return false;
 	}
-	/* It cannot exchange. A kill in between leaves the new results in PATH.partial. */
+	/* The file system cannot exchange names. A kill between the two steps leaves the new
+	 * results in PATH.partial. */
 	return (errno == EINVAL || errno == ENOSYS) && folder_remove_last(dir->path, MANIFEST) &&
 	       rename(dir->partial, dir->path) == 0;
 }
 
-/* Gives PATH.partial the name PATH. The former results get a marker of their own, so that no other
- * run takes them for the remains of a killed one while they are removed as PATH.partial. A run that
- * has just committed still has its marker in PATH for an instant; hence the wait. In the end PATH
- * has no marker, except one of another run that could not be taken. */
+/* Gives PATH.partial the name PATH. The former results get a marker of their own: while they are
+ * removed, their name is PATH.partial, and no other run may take them for the remains of a killed
+ * one. A run that has just committed still has its marker in PATH for an instant; hence the wait.
+ * In the end PATH has no marker, except one of another run that could not be taken. */
 static bool move_into_place(const struct out_dir *dir, char **error)
 {
 	pid_t nobody;
@@ -411,7 +413,7 @@ static bool move_into_place(const struct out_dir *dir, char **error)
 				   strerror(errno));
 	if (good || former >= 0) {
 		char *marker = folder_join(dir->path, MARKER);
-		unlink(marker); /* not before: PATH.partial without it would pass for remains */
+		unlink(marker); /* not before: else others would take over PATH.partial */
 		free(marker);
 	}
 	if (former >= 0)

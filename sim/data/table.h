@@ -55,9 +55,9 @@ struct out_table;
 /* Opens a result directory for writing. Everything is written into a sibling "PATH.partial", which
  * out_dir_commit() renames to PATH: so a killed run never looks finished. Parents are created. The
  * commit replaces an existing PATH only if it is a result directory (holds manifest.json) or is
- * empty; otherwise this returns NULL. What a killed run left in PATH.partial is removed; when
- * another process still writes there, that is an error (within one process the caller sees to it).
- * On failure NULL is returned and *error (caller frees) says why. */
+ * empty; otherwise opening fails. What a killed run left in PATH.partial is removed. If another
+ * process still writes there, opening fails; within one process the caller has to make sure that
+ * nobody does. On failure NULL is returned and *error (caller frees) says why. */
 struct out_dir *out_dir_open(const char *path, char **error);
 
 /* Opens a table in the directory, creates sub-folders, and writes the header line; NULL and *error
@@ -86,7 +86,7 @@ const char *out_dir_working_path(const struct out_dir *dir);
 /* Ends all tables and checks for write errors (a full disk is found here at the latest) and that
  * nobody has taken away the folder or a file of it meanwhile. Then syncs to the disk and renames.
  * Frees the directory in any case. False and *error on failure: PATH is then as before, and
- * PATH.partial holds what could be written, of tables whole rows. */
+ * PATH.partial holds what could be written. Tables in it end with a whole row. */
 bool out_dir_commit(struct out_dir *dir, char **error);
 
 /* Closes what was written and leaves it in PATH.partial, tables up to their last whole row: the

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 struct trace {
-	ProtobufCBuffer buffer; /* first: protobuf-c knows this */
+	ProtobufCBuffer buffer; /* first: append() gets its address and casts it to the trace */
 	uint8_t *bytes;
 	size_t length, capacity, max_bytes;
 	uint64_t tracks, left_out;

@@ -1,6 +1,6 @@
 /* A timeline in Perfetto's trace format (perfetto.proto), made in memory. Times are those of the
  * simulation; the format has nanoseconds, so slices carry their length in picoseconds as an
- * annotation. Events beyond the limit of its size are left out, and counted. */
+ * annotation. Once the timeline has max_bytes, further events are left out and counted. */
 #ifndef INASIM_DATA_TRACE_H
 #define INASIM_DATA_TRACE_H
 
@@ -14,20 +14,21 @@ struct trace;
 struct trace *trace_new(size_t max_bytes);
 void trace_free(struct trace *trace);
 
-/* Returns the number of a new track below another (0 = at the top). It shows a counter if there is
- * a unit (else NULL). */
+/* Makes a track below `parent` (0: at the top) and returns its number. With a `unit` the track
+ * shows a counter; without (NULL), slices and instants. */
 uint64_t trace_track(struct trace *trace, uint64_t parent, const char *name, const char *unit);
 
 /* A span of time. Slices of a track follow each other or contain each other. */
 void trace_slice(struct trace *trace, uint64_t track, const char *name, sim_time begin,
 		 sim_time end);
 
-/* An instant. With `arrow`, a number from 1, it is where an arrow of that number begins, or, with
- * `arrives`, where it ends. `key` (NULL = none) and `value` are shown beside it. */
+/* An instant, which may be one end of an arrow to another instant. */
 struct trace_mark {
-	const char *name, *key;
-	uint64_t value, arrow;
-	bool arrives;
+	const char *name;
+	const char *key; /* shown beside it with `value`; NULL: neither */
+	uint64_t value;
+	uint64_t arrow; /* number of the arrow, from 1; 0: none */
+	bool arrives;   /* the arrow ends here; else it begins here */
 };
 void trace_instant(struct trace *trace, uint64_t track, sim_time at, const struct trace_mark *mark);
 
