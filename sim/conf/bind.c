@@ -8,8 +8,7 @@
 
 const char conf_optional[] = "";
 
-/* Counts a failure. Outside a trial also reports it. A bad default is a bug and ends the program.
- */
+/* Counts a failure. Outside a trial also reports it; in a default it is a bug. */
 __attribute__((format(printf, 4, 5))) static void fail(struct binding *b, const cJSON *item,
 						       bool at_key, const char *fmt, ...)
 {

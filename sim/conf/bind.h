@@ -61,9 +61,9 @@ bool conf_has_shape(const struct conf_row *row, const cJSON *item); /* item has 
 cJSON *conf_bind_oneof(struct binding *b, const struct conf_row *row, char *base,
 		       const cJSON *item);
 
-/* bind.c: `base` is the struct of the table that the row stands in. */
-/* Stores a value of any type in the row's field. Returns its node of the resolved document, which
- * the caller owns, or NULL if nothing could be bound. Failures are counted in `b`. */
+/* bind.c: stores a value of any type in the row's field. `base` is the struct of the table that the
+ * row stands in. Returns the value's node of the resolved document, which the caller owns, or NULL
+ * if nothing could be bound. `b` counts failures. */
 cJSON *conf_bind_value(struct binding *b, const struct conf_row *row, char *base,
 		       const cJSON *item);
 /* Sets the bool at the row's `present`, if it has one, unless a default is being bound. */

@@ -43,8 +43,8 @@ enum conf_type {
 /* CONF_ONEOF: a value that may have several forms. The rows of `table` are its alternatives.
  * - The name of an alternative is for the reader; it is no key. Its `def` is ignored.
  * - Its offset counts from the same struct as that of the ONEOF row. If the ONEOF is the item of a
- *   list or map, it counts from the item, which takes table->size bytes. (Elsewhere that size has
- *   no use.)
+ *   list or map, it counts from the item, whose size is table->size. Elsewhere table->size is not
+ *   used.
  * - The index of the alternative that was taken is stored as int at `tag`; the `present` of that
  *   alternative is set.
  *
@@ -81,7 +81,7 @@ struct conf_row {
 	const struct conf_row *item;    /* LIST, MAP: offset 0, no name, no default */
 	size_t tag;                     /* ONEOF: offset of the int that says which was taken */
 	size_t present;                 /* 0, or 1 + offset of a bool: "the user gave this key" */
-	const char *def;    /* default: JSON, or text that is none; CONF_REQUIRED; CONF_OPTIONAL */
+	const char *def;    /* default: JSON, or a bare string; CONF_REQUIRED; CONF_OPTIONAL */
 	const char *help;   /* one sentence */
 	const char *source; /* of the default: paper and section, RFC, "our choice" */
 };
@@ -184,7 +184,8 @@ void *conf_own(struct conf_doc *doc, size_t count, size_t size);
 /* Calls release(item) when the document is freed. */
 void conf_keep(struct conf_doc *doc, void *item, void (*release)(void *item));
 
-const char *conf_path(const struct conf_doc *doc); /* as given; for files found relative to it */
+const char *
+conf_path(const struct conf_doc *doc); /* as given; files that it names are relative to it */
 bool conf_io_error(const struct conf_doc *doc);
 size_t conf_errors(const struct conf_doc *doc);
 

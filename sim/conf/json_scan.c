@@ -113,7 +113,7 @@ static size_t utf8_length(const unsigned char *p, size_t left)
 	return length;
 }
 
-/* At the 'u' of \uXXXX. */
+/* Scans \uXXXX from the 'u' on. */
 static bool scan_unicode(struct scan *s)
 {
 	size_t start = s->at - 1;

@@ -1,10 +1,10 @@
 /* Writes CSV cell by cell: the result tables (data/table.h), and tables whose columns are known
  * only when they are written (sweep.csv, groups.csv).
  *
- * Comma, \n, texts quoted only where they must be: what data/csv_read.h reads. A value that does
- * not exist is an empty cell, an empty text is "". The header line is a row of texts. The first
- * failure to write sticks, and the commit tells of it, so a loop over rows needs no check of its
- * own:
+ * data/csv_read.h reads what this writes: commas between cells, \n behind rows, quotes only around
+ * texts that need them. A value that does not exist is an empty cell, an empty text is "". The
+ * header line is a row of texts. The first failure to write sticks, and the commit tells of it, so
+ * a loop over rows needs no check of its own:
  *
  *     struct csv_writer *csv = csv_writer_open("groups.csv");
  *     csv_writer_text(csv, "metric");

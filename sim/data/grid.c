@@ -83,7 +83,7 @@ static size_t *widths_of(const struct grid *grid)
 	return widths;
 }
 
-/* Blanks are owed, and paid only when something follows. */
+/* `owed` are blanks that are due before the next text. They are not written if none follows. */
 static void print_row(const struct grid *grid, const struct grid_cell *cells, const size_t *widths,
 		      FILE *to)
 {

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* Sorts `values` in place, ascending. Where functions below take `sorted`, do this first. */
+/* Sorts `values` in place, ascending: makes what functions below take as `sorted`. */
 void stats_sort(double *values, size_t count);
 
 /* Nearest-rank percentile, 0 < p < 1: the smallest value that at least a fraction p of the values

@@ -180,15 +180,15 @@ static bool is_ours(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
-		return errno == ENOENT || !folder_exists(path);
+		return errno == ENOENT || !folder_exists(path); /* nothing that can be seen */
 	bool ours = faccessat(fd, MARKER, F_OK, 0) == 0 || faccessat(fd, MANIFEST, F_OK, 0) == 0 ||
 		    folder_is_empty_at(fd) || faccessat(fd, MARKER, F_OK, 0) == 0;
 	close(fd);
 	return ours;
 }
 
-/* Like is_ours(), with patience: while other runs finish, exchange and remove a folder, it may not
- * look like ours for a moment. So it has 100 ms until it does. */
+/* Like is_ours(), with patience: while other runs finish, exchange and remove a folder, it may look
+ * foreign for a moment. Only after 100 ms of that the answer is no. */
 static bool stays_ours(const char *path)
 {
 	const struct timespec pause = { .tv_nsec = 2000000 };

@@ -18,8 +18,8 @@
 enum out_type {
 	OUT_COUNT,   /* uint64_t */
 	OUT_REAL,    /* double, as number_real() prints it; NaN is an empty cell */
-	OUT_SECONDS, /* sim_time, printed as exact decimal seconds: 0.000001234567. "Never" is
-		      * `none`; SIM_TIME_MAX is a bug of the caller. */
+	OUT_SECONDS, /* sim_time, printed as exact decimal seconds: 0.000001234567. What never
+		      * happens is a cell with `none`; SIM_TIME_MAX is a bug of the caller. */
 	OUT_TEXT,    /* const char * */
 	OUT_FLAG,    /* bool, printed 0 or 1 */
 };

@@ -45,7 +45,7 @@ static void put(struct trace *trace, Perfetto__TracePacket *packet)
 	Perfetto__Trace one = PERFETTO__TRACE__INIT;
 
 	packet->has_trusted_packet_sequence_id = 1;
-	packet->trusted_packet_sequence_id = 1;
+	packet->trusted_packet_sequence_id = 1; /* all packets come from one writer */
 	one.n_packet = 1;
 	one.packet = &packet;
 	perfetto__trace__pack_to_buffer(&one, &trace->buffer);
