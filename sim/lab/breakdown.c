@@ -9,8 +9,8 @@
 #include <string.h>
 
 #define JOBS_MAX 10000000 /* no run has more; a table that says so is not ours */
-#define NAMES    64       /* of an iteration in each list; others are left out */
-#define OPEN     3        /* workers of a job are less than so many iterations apart */
+#define NAMES    64       /* names in each list of an iteration; further ones are left out */
+#define OPEN     3        /* newest iterations of a job that rows may belong to */
 
 /* Related causes share a colour. */
 const struct breakdown_cause breakdown_causes[BREAKDOWN_CAUSES] = {
@@ -45,13 +45,20 @@ struct columns {
 static struct columns find_columns(struct csv *csv)
 {
 	struct columns c = {
-		csv_need(csv, "job_id"),     csv_need(csv, "name"),
-		csv_need(csv, "scheme"),     csv_need(csv, "iteration"),
-		csv_need(csv, "worker"),     csv_need(csv, "host"),
-		csv_need(csv, "duration_s"), csv_need(csv, "last_worker"),
-		csv_need(csv, "last_times"), csv_need(csv, "last_s"),
-		csv_need(csv, "link"),       csv_need(csv, "link_s"),
-		csv_need(csv, "pushed_by"),  csv_need(csv, "pushed_s"),
+		.job = csv_need(csv, "job_id"),
+		.name = csv_need(csv, "name"),
+		.scheme = csv_need(csv, "scheme"),
+		.iteration = csv_need(csv, "iteration"),
+		.worker = csv_need(csv, "worker"),
+		.host = csv_need(csv, "host"),
+		.duration = csv_need(csv, "duration_s"),
+		.last = csv_need(csv, "last_worker"),
+		.times = csv_need(csv, "last_times"),
+		.last_s = csv_need(csv, "last_s"),
+		.link = csv_need(csv, "link"),
+		.link_s = csv_need(csv, "link_s"),
+		.pushed = csv_need(csv, "pushed_by"),
+		.pushed_s = csv_need(csv, "pushed_s"),
 	};
 
 	for (unsigned i = 0; i < BREAKDOWN_CAUSES; i++) {
@@ -63,12 +70,12 @@ static struct columns find_columns(struct csv *csv)
 	return c;
 }
 
-/* What rows of an iteration name, while more may come. */
+/* All that the rows of an iteration have named so far. */
 struct breakdown_names {
 	struct breakdown_named last[NAMES], links[NAMES], pushed[NAMES];
 };
 
-/* Leaves out what does not fit. */
+/* Adds to the entry of this name, or begins one; does nothing if the list is full. */
 static void add_named(struct breakdown_named list[NAMES], const char *text, uint64_t times,
 		      double time)
 {
@@ -98,7 +105,7 @@ static struct breakdown_named take_largest(struct breakdown_named list[NAMES])
 	return best;
 }
 
-/* No more rows come: the lists, kilobytes each, become their largest names. */
+/* Once no more rows come, keeps only the largest name of each list: lists take kilobytes. */
 static void close_names(struct breakdown_iteration *it)
 {
 	if (!it->open)
@@ -123,13 +130,13 @@ static struct breakdown_iteration *iteration_of(struct breakdown *b, struct csv 
 	}
 	while (b->jobs <= job) {
 		b->newest = array_reserve(b->newest, b->jobs, &b->job_capacity, sizeof(*b->newest));
-		b->newest[b->jobs++] = 0; /* 0: none; else 1 + index of the iteration begun last */
+		b->newest[b->jobs++] = 0;
 	}
-	i = b->newest[job];
+	i = b->newest[job]; /* like `before`: 1 + index, or 0 for none */
 	for (size_t n = 0; i && n < OPEN; i = b->iterations[i - 1].before, n++)
 		if (b->iterations[i - 1].number == number)
 			return &b->iterations[i - 1];
-	if (i)
+	if (i) /* the first that is too old for further rows */
 		close_names(&b->iterations[i - 1]);
 	b->iterations =
 		array_reserve(b->iterations, b->count, &b->capacity, sizeof(*b->iterations));
@@ -183,7 +190,8 @@ struct share_columns {
 	int job, iteration, link, utilization, owner_job, owner, bytes;
 };
 
-/* A row without an owner is of PAUSE frames; one with an owner and no job, of flows. */
+/* A row says how many bytes an owner sent over a link. The owner is a job; flows, if it has a name
+ * but no job number; PAUSE frames, if it has no name. */
 static void add_share(struct breakdown *b, struct csv *csv, const struct share_columns *c)
 {
 	struct breakdown_iteration key = { .job = csv_u64(csv, c->job),
@@ -198,7 +206,7 @@ static void add_share(struct breakdown *b, struct csv *csv, const struct share_c
 	}
 	b->shares =
 		array_reserve(b->shares, b->share_count, &b->share_capacity, sizeof(*b->shares));
-	if (!it->share_count++)
+	if (!it->share_count++) /* rows of an iteration are neighbours */
 		it->first_share = b->share_count;
 	b->shares[b->share_count++] = (struct breakdown_share){
 		.link = xstrdup(csv_text(csv, c->link)),

@@ -1,5 +1,5 @@
-/* What iterations were spent on, out of why.csv and why-links.csv of a run: models/why/why.h has
- * the rule. Times are seconds. */
+/* What iterations were spent on, as why.csv and why-links.csv of a run say. models/why/why.h has
+ * the rule by which time is charged to causes. Times are in seconds. */
 #ifndef INASIM_LAB_BREAKDOWN_H
 #define INASIM_LAB_BREAKDOWN_H
 
@@ -9,18 +9,20 @@
 
 #define BREAKDOWN_CAUSES 20
 
-/* Causes in the order of why.csv: `name` as its columns have it, without "_s". */
+/* Causes, in the order of the columns of why.csv. */
 struct breakdown_cause {
-	const char *name, *words;
-	size_t colour, fill; /* from 1, of scripts/gnuplot/style.gp: alike in all figures */
+	const char *name;    /* of the column, without its "_s" */
+	const char *words;   /* for people */
+	size_t colour, fill; /* numbers, from 1, of scripts/gnuplot/style.gp */
 };
 extern const struct breakdown_cause breakdown_causes[BREAKDOWN_CAUSES];
 
-/* Of the workers, links or jobs that rows of an iteration name, the one with most of the time: how
- * often it is named, and for how long. */
+/* Each row of why.csv, a worker in an iteration, may name the worker that was last, a link with
+ * queues, and a job that took aggregators away. This is the one of these that cost an iteration
+ * most time, over all its rows. */
 struct breakdown_named {
-	char *text; /* owned; NULL = none is named */
-	uint64_t times;
+	char *text;     /* owned; NULL = no row names one */
+	uint64_t times; /* how often it is named; a last worker: how many results waited for it */
 	double time;
 };
 
@@ -33,14 +35,17 @@ struct breakdown_share {
 
 struct breakdown_iteration {
 	uint64_t job, number, workers;
-	size_t before;                       /* for breakdown_read() alone, ... */
-	struct breakdown_names *open;        /* ... which leaves it NULL */
-	char *name, *scheme;                 /* of the job; owned */
-	double cause[BREAKDOWN_CAUSES], sum; /* over all workers */
-	double longest;                      /* duration of any worker */
-	uint64_t worst, host;                /* the worker that took it, and its host */
+	char *name, *scheme;            /* of the job; owned */
+	double cause[BREAKDOWN_CAUSES]; /* time by cause, over all workers */
+	double sum;                     /* of the durations of all workers */
+	double longest;                 /* the longest of these durations */
+	uint64_t worst, host;           /* the worker that took longest, and its host */
 	struct breakdown_named last, link, pushed;
 	size_t first_share, share_count; /* busiest link first; of a link, largest share first */
+
+	/* Used only inside breakdown_read(). */
+	size_t before;                /* 1 + index of the job's iteration begun before; 0: none */
+	struct breakdown_names *open; /* NULL when no more rows are expected */
 };
 
 struct breakdown {
@@ -48,9 +53,11 @@ struct breakdown {
 	size_t count, capacity;
 	struct breakdown_share *shares;
 	size_t share_count, share_capacity;
-	size_t *newest; /* for breakdown_read() alone */
+	double cause[BREAKDOWN_CAUSES], workers; /* times and number of workers, over all jobs */
+
+	/* Used only inside breakdown_read(). */
+	size_t *newest; /* by job: 1 + index of its iteration begun last; 0: none */
 	size_t jobs, job_capacity;
-	double cause[BREAKDOWN_CAUSES], workers; /* over all jobs */
 };
 
 /* Reads DIR/why.csv and, if it exists, DIR/why-links.csv. False without *error if there is no
@@ -58,7 +65,7 @@ struct breakdown {
 bool breakdown_read(struct breakdown *b, const char *dir, char **error);
 void breakdown_release(struct breakdown *b);
 
-/* The index behind the last iteration of the same job. */
+/* The index behind the last iteration of the job that iteration `first` belongs to. */
 size_t breakdown_job_end(const struct breakdown *b, size_t first);
 
 #endif

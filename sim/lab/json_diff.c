@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT_MAX 40
+#define TEXT_MAX 40 /* bytes */
 
 char *json_diff_text(const cJSON *value, const char *absent)
 {
@@ -69,6 +69,7 @@ static bool equal(const cJSON *a, const cJSON *b)
 	return a == b || cJSON_Compare(a, b, 1);
 }
 
+/* Whether `pointer` is that of an object whose members are matched by position. */
 static bool goes_by_position(const struct json_diff *diff, const char *pointer)
 {
 	const char *last = strrchr(pointer, '/');
@@ -80,7 +81,8 @@ void json_diff_add(struct json_diff *diff, const char *pointer, const cJSON *a, 
 	bool objects = cJSON_IsObject(a) && cJSON_IsObject(b);
 	if (objects && !goes_by_position(diff, pointer)) {
 		diff_objects(diff, pointer, a, b);
-	} else if (objects || (cJSON_IsArray(a) && cJSON_IsArray(b))) {
+	} else if (objects || /* by position: like an array */
+		   (cJSON_IsArray(a) && cJSON_IsArray(b))) {
 		diff_arrays(diff, pointer, a, b);
 	} else if (!equal(a, b)) {
 		diff->items = array_reserve(diff->items, diff->count, &diff->capacity,

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LISTED 20 /* names in a message */
+#define LISTED 20 /* names in a message, at most */
 
 void names_add(struct names *names, const char *name)
 {

@@ -16,12 +16,12 @@ size_t names_find(const struct names *names, const char *name); /* SIZE_MAX: non
 /* Prints "A, B and C"; of more than `max` names the first `max`, then ", ...". */
 void names_list(FILE *to, const char *const *names, size_t count, size_t max);
 
-/* "there is no WHAT "WORD" (did you mean "NEAR"?); HAS A, B and C"; without the list if `has` is
- * NULL. The caller frees. */
+/* Returns the message: there is no WHAT "WORD" (did you mean "NEAR"?); HAS A, B and C. NEAR is the
+ * most similar of `names`. If `has` is NULL, the list is left out. The caller frees. */
 char *names_unknown(const char *what, const char *word, const char *has, const char *const *names,
 		    size_t count);
 
-/* All mistakes of a document as one text, a line each. The caller frees. */
+/* Returns all mistakes of a document as one text, one a line. The caller frees. */
 struct conf_doc; /* conf/conf.h */
 char *names_mistakes(const struct conf_doc *doc);
 

@@ -95,7 +95,7 @@ void summary_groups(const struct summary *summary, const char *begin, const char
 void summary_usual(struct names *names, bool jobs_alike)
 {
 	for (const struct metric *m = metric_table; m->name; m++)
-		for (size_t i = 0; i < 2 && m->usual[i]; i++)
+		for (size_t i = 0; i < sizeof(m->usual) / sizeof(*m->usual) && m->usual[i]; i++)
 			if (jobs_alike || (m->level != LEVEL_JOB && m->level != LEVEL_ITERATION))
 				names_add(names, m->usual[i]);
 }

@@ -17,31 +17,34 @@ struct summary_number {
 };
 
 struct summary {
-	cJSON *root;                    /* the whole file; owned, as all here */
+	cJSON *root;                    /* the whole file; owned, like the members below */
 	struct summary_number *numbers; /* in the order of the file */
 	size_t count, capacity;
 };
 
-/* Reads DIR/summary.json; `numbers` has neither its texts nor its flags. False and *error (caller
- * frees) on failure. Release the summary in any case. */
+/* Reads DIR/summary.json. Texts and flags of the file are in `root` only, not in `numbers`. False
+ * and *error (caller frees) on failure. Release the summary in any case. */
 bool summary_read(struct summary *summary, const char *dir, char **error);
 void summary_release(struct summary *summary);
 
 /* Prints a line "LEAD: TEXT" for each warning of the run, without control characters. */
 void summary_print_warnings(const struct summary *summary, const char *lead, FILE *to);
 
-/* Adds the metrics shown when nobody asks; those over all jobs only where jobs are alike. */
+/* Adds the metrics that are shown when the user names none. Metrics of jobs and iterations, which
+ * are means over all jobs, are among them only if the jobs are alike. */
 void summary_usual(struct names *names, bool jobs_alike);
 
 /* Whether this member of summary.json depends on the machine rather than the run. */
 bool summary_is_of_machine(const char *name);
 
-/* The index and the value of a number; SIZE_MAX and NaN if there is none of this name. */
+/* The index of the number with this name; SIZE_MAX if there is none. */
 size_t summary_find(const struct summary *summary, const char *name);
+
+/* Its value; NaN if there is none or the file has null. */
 double summary_value(const struct summary *summary, const char *name);
 
-/* Adds the numbers BEGIN GROUP END ("jobs.by_name.", GROUP, ".jct_s.mean") that are not in `names`
- * yet. They live as long as the summary. */
+/* Adds the names of all numbers of the form BEGIN GROUP END ("jobs.by_name.", any group,
+ * ".jct_s.mean") that are not in `names` yet. The summary owns the added names. */
 void summary_groups(const struct summary *summary, const char *begin, const char *end,
 		    struct names *names);
 

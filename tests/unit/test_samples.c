@@ -25,7 +25,7 @@ static void expect_source(const char *metric, const char *column, const char *na
 	struct sample_source s;
 	cr_assert(sample_source(metric, &s), "%s", metric);
 	cr_expect_str_eq(s.metric->column, column);
-	cr_expect_str_eq(s.name, name);
+	cr_expect_str_eq(s.job_name, name);
 	cr_expect(isnan(quantile) ? isnan(s.quantile) : s.quantile == quantile, "%s", metric);
 }
 

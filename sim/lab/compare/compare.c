@@ -57,7 +57,8 @@ static enum kind kind_of(const char *dir, char **error)
 	return KIND_NEITHER;
 }
 
-/* Writes the text with all lines outside the tabular as comments; changes `text`. */
+/* Writes the text, all of whose lines end in '\n'; lines outside the tabular become comments of
+ * LaTeX. Changes `text`. */
 static void put_comments(char *text, FILE *to)
 {
 	bool table = false;

@@ -1,4 +1,4 @@
-/* Compares results: values side by side, ratios to the first, and intervals of 95 %.
+/* Compares results: values side by side, ratios to the first result, and 95 % intervals.
  *
  * Runs: the values are those of summary.json, the intervals come from the single flows, jobs and
  * iterations on disk. Flows (jobs) that both runs have are compared in pairs; otherwise the two
@@ -19,16 +19,16 @@
 #include <stdio.h>
 
 struct compare_options {
-	struct names metrics; /* none: a short list of those that exist */
+	struct names metrics; /* none: the usual ones that have a value */
 	const char *by;       /* the axis along which one sweep is compared, or NULL */
 	const char *baseline; /* value of that axis to compare with; NULL: the first */
-	double tolerance;     /* NaN: none */
+	double tolerance;     /* how far ratios may be from 1; NaN: any */
 	bool json, latex;     /* latex: rows as a tabular, the rest as comments */
-	bool by_folder;       /* runs are called by their folders, as with latex; else A, B, ... */
+	bool by_folder; /* runs are called by their folders (always with latex); else A, B, ... */
 };
 
 enum compare_end {
-	COMPARE_ALIKE,   /* no tolerance, or no ratio leaves it */
+	COMPARE_ALIKE,   /* there is no tolerance, or no ratio leaves it */
 	COMPARE_DIFFERS, /* some ratio leaves [1 - tolerance, 1 + tolerance] */
 	COMPARE_USAGE,   /* the options make no sense: *error */
 	COMPARE_IO,      /* a directory is not a result, or cannot be read: *error */
@@ -36,23 +36,23 @@ enum compare_end {
 
 /* What a ratio rests on. */
 enum compare_basis {
-	BASIS_NONE,        /* no ratio: the row is the baseline itself, or lacks one */
-	BASIS_QUOTIENT,    /* of two numbers */
-	BASIS_PAIRS,       /* common random numbers */
-	BASIS_INDEPENDENT, /* two samples */
+	BASIS_NONE,        /* no ratio: the row is the baseline itself, or has none */
+	BASIS_QUOTIENT,    /* the quotient of two numbers */
+	BASIS_PAIRS,       /* pairs of samples with common random numbers */
+	BASIS_INDEPENDENT, /* two independent samples */
 };
 
 struct compare_row {
 	const char *metric;
 	const char **labels;      /* owned; the strings are not */
-	uint64_t finished, count; /* work of a run, points of a group */
-	bool has_work;            /* the two above are known */
+	uint64_t finished, count; /* flows or jobs of a run; points of a group */
+	bool has_work;            /* `finished` and `count` are known */
 	bool same;                /* all replications agree in all metrics: no interval */
 	struct estimate value;
-	double baseline; /* NaN: there is none */
+	double baseline; /* the value that this one is compared with; NaN: there is none */
 	struct estimate ratio, difference;
 	enum compare_basis basis;
-	double paired[2]; /* baseline and value over the complete pairs, where some are not */
+	double paired[2]; /* baseline and value over complete pairs only; NaN without pairs */
 };
 
 /* A run that is compared, as it was read. */
@@ -63,15 +63,15 @@ struct run {
 	struct summary summary;
 };
 struct runs {
-	struct run *items; /* owned, as is what they point to, except `dir` */
+	struct run *items; /* owned with all that they point to, except `dir` */
 	size_t count;
 };
 
 struct comparison {
-	struct runs runs;         /* none where sweeps are compared */
-	const char **label_names; /* owned; the strings are not */
+	struct runs runs;         /* empty where sweeps are compared */
+	const char **label_names; /* headings of a row's labels; owned, the strings are not */
 	size_t label_count;
-	const char *work_name; /* heading of finished/count */
+	const char *work_name; /* heading of the column "finished/count" */
 	bool latex;
 	struct compare_row *rows;
 	size_t count, capacity;
@@ -84,7 +84,7 @@ enum compare_end compare_runs_read(const char *const *dirs, size_t count,
 				   struct comparison *comparison, char **error);
 void comparison_release(struct comparison *comparison);
 
-/* Writes the comparison to `to`, or nothing but *error (caller frees). */
+/* Writes the comparison to `to`. On failure writes nothing, but sets *error (caller frees). */
 enum compare_end compare(const char *const *dirs, size_t count,
 			 const struct compare_options *options, FILE *to, char **error);
 

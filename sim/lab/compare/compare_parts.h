@@ -8,7 +8,8 @@
 
 #include <stdint.h>
 
-/* A row with labels all NULL and no numbers; valid until the next one. */
+/* Adds a row, whose labels are all NULL and whose numbers are all missing. It is valid until the
+ * next one is added. */
 struct compare_row *comparison_add(struct comparison *comparison, const char *metric);
 
 /* Prints a block of rows for each metric. */
@@ -17,30 +18,32 @@ void comparison_print(const struct comparison *comparison, FILE *to);
 /* Whether any row has work that did not finish. */
 bool comparison_has_unfinished(const struct comparison *comparison);
 
-/* Prints which rows leave the tolerance, none if the tolerance is NaN; returns how many do. */
+/* Prints which rows leave the tolerance, and returns how many do; with tolerance NaN none does. */
 size_t comparison_outside(const struct comparison *comparison, double tolerance, FILE *to);
 
-/* The whole as JSON: between the two calls the caller writes what is compared. Returns how many
- * rows leave the tolerance. */
+/* Write the comparison as JSON: between the two calls the caller writes what is compared. The
+ * second prints all to `to` and returns how many rows leave the tolerance. */
 void comparison_json_begin(struct json *json, const char *kind);
 size_t comparison_json_end(struct json *json, const struct comparison *comparison, double tolerance,
 			   FILE *to);
 
-/* Fills in the metrics to compare: those asked for, else the usual ones that have a value. False
- * and *error when an unknown one is asked for, or none is left. The caller frees metrics->items. */
+/* Whether `owner`, runs or sweeps, knows a metric, and has a value of it. */
 enum compare_has { METRIC_UNKNOWN, METRIC_EMPTY, METRIC_PRESENT };
 typedef enum compare_has compare_has(const void *owner, const char *metric);
+
+/* Fills in the metrics to compare: those asked for, else the usual ones that have a value. False
+ * and *error when an unknown one is asked for, or none is left. The caller frees metrics->items. */
 bool compare_metrics(struct names *metrics, const struct names *asked, compare_has *has,
 		     const void *owner, const struct names *usual, const struct names *known,
 		     char **error);
 
-/* As compare(), for directories that are all runs, or all sweeps. */
+/* Do the same as compare(), for directories that are all runs, or all sweeps. */
 enum compare_end compare_runs(const char *const *dirs, size_t count,
 			      const struct compare_options *options, FILE *to, char **error);
 enum compare_end compare_sweeps(const char *const *dirs, size_t count,
 				const struct compare_options *options, FILE *to, char **error);
 
-/* Names the index-th directory: "A", "B", ..., "Z", "R27", ... The caller frees. */
+/* Names the index-th directory, from 0: "A", "B", ..., "Z", "R27", ... The caller frees. */
 char *compare_label(size_t index);
 
 #endif

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NUMBER 32
+#define NUMBER 32 /* bytes of a number as text */
 
 struct compare_row *comparison_add(struct comparison *comparison, const char *metric)
 {
@@ -30,7 +30,7 @@ struct compare_row *comparison_add(struct comparison *comparison, const char *me
 
 /* ---- Text ---- */
 
-/* Four digits; whole numbers (counts) in full. */
+/* The number with four digits, whole numbers (counts) in full. Returns `buffer` or "-". */
 static const char *number(char *buffer, double value)
 {
 	if (isnan(value))
@@ -49,7 +49,7 @@ static void add_interval(struct grid *grid, const struct estimate *e)
 		grid_add(grid, "[%s, %s]", number(low, e->low), number(high, e->high));
 }
 
-/* A symmetric interval, as those of means and differences, is shown as half its width. */
+/* Shows a symmetric interval, as means and differences usually have, as half its width. */
 static void add_half_width(struct grid *grid, const struct estimate *e)
 {
 	double half = estimate_half_width(e);
@@ -84,7 +84,7 @@ static void add_row(struct grid *grid, const struct comparison *comparison,
 		    const struct compare_row *row, const struct compare_row *before)
 {
 	char value[NUMBER], baseline[NUMBER];
-	bool same = before; /* leaves out labels that repeat, except the last */
+	bool same = before; /* labels so far repeat those above: leave them out, except the last */
 	for (size_t i = 0; i < comparison->label_count; i++) {
 		same = same && i + 1 < comparison->label_count &&
 		       strcmp(before->labels[i], row->labels[i]) == 0;
@@ -115,6 +115,7 @@ static void add_header(struct grid *grid, const struct comparison *comparison)
 {
 	static const char *const names[] = { "value", "95 %",       "ratio", "95 %",
 					     "",      "difference", "95 %",  "over" };
+	enum { RATIO_AT = 2, DIFFERENCE_AT = 5 };
 	bool differences = false, ratios = false;
 	for (size_t i = 0; i < comparison->count; i++) {
 		differences |= !isnan(comparison->rows[i].difference.value);
@@ -123,14 +124,16 @@ static void add_header(struct grid *grid, const struct comparison *comparison)
 	for (size_t i = 0; i < comparison->label_count; i++)
 		grid_add(grid, "%s%s", i == 0 ? "  " : "", comparison->label_names[i]);
 	grid_add(grid, "%s", comparison->work_name);
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		grid_add(grid, "%s",
-			 (!differences && (i == 5 || i == 6)) || (!ratios && i >= 2) ? ""
-										     : names[i]);
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		bool of_difference = i == DIFFERENCE_AT || i == DIFFERENCE_AT + 1;
+		bool empty = (!differences && of_difference) || (!ratios && i >= RATIO_AT);
+		grid_add(grid, "%s", empty ? "" : names[i]);
+	}
 }
 
 void comparison_print(const struct comparison *comparison, FILE *to)
 {
+	/* alignment of the work and of the columns in add_header(); ends in '\0', copied, too */
 	static const char numbers[] = "rrlrllrll";
 	char *alignment = xmalloc(comparison->label_count + sizeof(numbers));
 	memset(alignment, 'l', comparison->label_count);
@@ -221,7 +224,8 @@ static void json_rows(struct json *json, const struct comparison *comparison)
 
 /* ---- Tolerance ---- */
 
-/* Where there is no ratio (0 and 0, or a number that one side lacks), only equal numbers agree. */
+/* Whether a row leaves the tolerance. Where a ratio has no value (the baseline is 0, or one side
+ * lacks the number), it does unless both numbers are equal, or both missing. */
 static bool outside(const struct compare_row *row, double tolerance)
 {
 	double a = row->baseline, b = row->value.value, ratio = row->ratio.value;
@@ -232,8 +236,8 @@ static bool outside(const struct compare_row *row, double tolerance)
 	return a != b && !(isnan(a) && isnan(b));
 }
 
-/* Writes the rows that leave the tolerance to `json`, or as text to `to` if `json` is NULL; returns
- * how many they are. */
+/* Writes the rows that leave the tolerance to `json`, or as text to `to` if `json` is NULL. Returns
+ * their number. */
 static size_t put_outside(const struct comparison *comparison, double tolerance, FILE *to,
 			  struct json *json)
 {

@@ -54,7 +54,8 @@ static bool runs_read(struct runs *runs, const char *const *dirs, size_t count, 
 
 /* ---- Metrics ---- */
 
-/* The number NAME of the object that has the metric. */
+/* The number NAME that stands beside the metric in summary.json: "jobs.jct_s.count" for
+ * "jobs.jct_s.mean" and "count". */
 static double beside(const struct summary *summary, const char *metric, const char *name)
 {
 	char *path = xasprintf("%.*s.%s", (int)(strrchr(metric, '.') - metric), metric, name);
@@ -63,7 +64,8 @@ static double beside(const struct summary *summary, const char *metric, const ch
 	return value;
 }
 
-/* Whether PREFIX.count is 0 in all runs: then PREFIX.finished says nothing. */
+/* Whether the metric is some PREFIX.finished, and PREFIX.count is 0 in all runs: then it says
+ * nothing. */
 static bool no_work(const struct runs *runs, const char *metric)
 {
 	const char *end = strrchr(metric, '.');
@@ -87,7 +89,7 @@ static enum compare_has runs_have(const void *owner, const char *metric)
 	return has;
 }
 
-/* Adds BEGIN GROUP END of each group of any run, in the order of the first run that has it. */
+/* Adds BEGIN GROUP END for each group that some run has, without duplicates (summary_groups()). */
 static void add_groups(struct names *names, const struct runs *runs, const char *begin,
 		       const char *end)
 {
@@ -108,7 +110,7 @@ static bool jobs_alike(const struct runs *runs)
 	return alike;
 }
 
-/* Adds Jain's index of groups of which several members have finished. */
+/* Adds Jain's index of each group in which two members or more have finished in some run. */
 static void add_fairness(struct names *names, const struct runs *runs)
 {
 	struct names all = { 0 };
@@ -145,7 +147,8 @@ static bool choose_metrics(struct names *metrics, const struct runs *runs,
 
 /* ---- Rows ---- */
 
-/* Takes `finished` and `count` from the innermost object around the metric that has both. */
+/* Takes `finished` and `count` from the innermost object around the metric that has both; each
+ * round cuts the last part off the path. */
 static void fill_work(struct compare_row *row, const struct summary *summary)
 {
 	char *path = xstrdup(row->metric);
@@ -159,7 +162,7 @@ static void fill_work(struct compare_row *row, const struct summary *summary)
 	free(path);
 }
 
-/* The mean of the values or their quantile, as the metric has it. */
+/* The mean of the values or their quantile, whichever the metric is. */
 static struct estimate infer(const struct sample_source *source, const double *values, size_t count)
 {
 	double p = source->quantile;
@@ -167,7 +170,8 @@ static struct estimate infer(const struct sample_source *source, const double *v
 			: infer_quantile(values, count, p, INFERENCE_LEVEL);
 }
 
-/* The value as the run has stored it, and the interval that its samples give it. */
+/* Fills in the value that the run has stored and, if there is a source, the interval by its
+ * samples. */
 static void fill_value(struct compare_row *row, const struct run *run,
 		       const struct sample_source *source, const struct samples *samples)
 {
@@ -179,7 +183,7 @@ static void fill_value(struct compare_row *row, const struct run *run,
 	row->value = infer(source, samples->values, samples->count);
 	row->value.value = stored;
 	if (source->metric->level != LEVEL_FLOW && samples->mixed)
-		row->value.low = row->value.high = NAN; /* they are not drawn from one population */
+		row->value.low = row->value.high = NAN; /* samples of several populations */
 	if (samples->each_is_work) {
 		row->has_work = true;
 		row->finished = row->value.n;
@@ -201,9 +205,8 @@ static struct estimate ratio_of(const struct sample_source *source, const struct
 					       rng);
 }
 
-/* Takes the quotient of the values or, where there are samples, a ratio with an interval. Pairs are
- * of work that both runs finished. They need the same seed: with another one, a job of the same
- * number is another random experiment. */
+/* Fills in the quotient of the values or, where there are samples, a ratio with an interval. Pairs
+ * need the same seed: under another seed, a job of the same number is another random experiment. */
 static void fill_ratio(struct compare_row *row, const struct sample_source *source,
 		       const struct samples *a, const struct samples *b, bool same_seed)
 {
@@ -211,9 +214,9 @@ static void fill_ratio(struct compare_row *row, const struct sample_source *sour
 	row->basis = BASIS_QUOTIENT;
 	if (source && a->count > 0 && b->count > 0) {
 		double *x, *y;
-		struct rng rng; /* one for each metric: draws do not depend on other metrics */
+		struct rng rng; /* of this metric alone: draws do not depend on other metrics */
 		rng_init(&rng, 0, row->metric, 0);
-		size_t pairs = samples_pair(a, b, &x, &y);
+		size_t pairs = samples_pair(a, b, &x, &y); /* also allocates x and y */
 		if (!same_seed)
 			pairs = 0;
 		e = ratio_of(source, a, b, pairs, x, y, &rng);
@@ -249,7 +252,7 @@ static bool add_metric(struct comparison *comparison, const struct runs *runs, c
 		if (ok)
 			fill_value(row, run, source, &samples[i]);
 		if (ok && i > 0) {
-			row->baseline = row[-(ptrdiff_t)i].value.value;
+			row->baseline = row[-(ptrdiff_t)i].value.value; /* row of the first run */
 			fill_ratio(row, source, &samples[0], &samples[i],
 				   seed_of(run) == seed_of(&runs->items[0]));
 		}
@@ -283,7 +286,8 @@ static void print_run(const struct runs *runs, size_t index, FILE *to)
 	summary_print_warnings(&run->summary, "   warning", to);
 }
 
-/* In what a run differs from the first one: scenario, version, commit. */
+/* In what a run differs from the first one: scenario, version, commit. Pointers into the scenario
+ * begin at its root, not with "/scenario". */
 static struct json_diff difference(const struct runs *runs, size_t index)
 {
 	static const char *const keys[] = { "scenario", "version", "commit" };
@@ -409,7 +413,7 @@ static size_t print_json(const struct runs *runs, const struct comparison *compa
 	return comparison_json_end(&json, comparison, tolerance, to);
 }
 
-/* NULL, or what is wrong with the options. */
+/* NULL, or the message that says what is wrong with the options (caller frees). */
 static char *nonsense(size_t count, const struct compare_options *options)
 {
 	if (options->by || options->baseline)
@@ -440,7 +444,7 @@ enum compare_end compare_runs_read(const char *const *dirs, size_t count,
 	if ((*error = nonsense(count, options)))
 		return COMPARE_USAGE;
 	name_label(comparison);
-	/* readers of a paper have no list of what A and B are */
+	/* with latex by folder: readers of a paper have no list of what A and B are */
 	if (!runs_read(runs, dirs, count, options->by_folder || options->latex, error))
 		end = COMPARE_IO;
 	else if (!choose_metrics(&metrics, runs, options, error))

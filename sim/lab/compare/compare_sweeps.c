@@ -1,8 +1,8 @@
-/* One sweep along an axis, or several sweeps over the same axes, side by side.
+/* Compares the values of one axis of a sweep, or several sweeps over the same axes.
  *
- * A variant is what is compared: a value of the axis, or a sweep. A cell is a combination of values
- * of the other axes (of all axes, where sweeps are compared): in it, each variant has at most one
- * group of replications. */
+ * A variant is what is compared: a value of that axis, or a sweep. A cell is a combination of
+ * values of the other axes; where sweeps are compared, of all axes. In each cell a variant has one
+ * group of replications, or none. */
 #include "lab/compare/compare_parts.h"
 
 #include "base/mem.h"
@@ -13,19 +13,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is compared. */
+/* All that is read and chosen for a comparison. */
 struct frame {
 	struct sweep_table **tables;
-	struct groups *groups;
-	char **labels; /* of the tables */
+	struct groups *groups; /* by table */
+	char **labels;         /* by table */
 	size_t table_count;
-	size_t by;             /* index of the axis, SIZE_MAX: the tables are compared */
+	size_t by;             /* the axis whose values are compared; SIZE_MAX: tables are */
 	size_t baseline;       /* the variant that the others are compared with */
 	struct entry *entries; /* sorted by cell, then variant */
 	size_t entry_count;
 };
 
-/* A group in its cell. */
+/* A group of replications: one variant in one cell. */
 struct entry {
 	const struct frame *frame;
 	const struct sweep_table *table;
@@ -78,7 +78,7 @@ static bool same_axis(const struct sweep_axis *a, const struct sweep_axis *b)
 	return same;
 }
 
-/* NULL, or why two sweeps cannot be compared. */
+/* Returns NULL, or why two sweeps cannot be compared (caller frees). */
 static char *axes_differ(const struct sweep_table *a, const struct sweep_table *b)
 {
 	if (a->axis_count != b->axis_count)
@@ -95,7 +95,7 @@ static char *axes_differ(const struct sweep_table *a, const struct sweep_table *
 	return NULL;
 }
 
-/* Fills in `by` and `baseline`. NULL, or what is wrong with the options. */
+/* Fills in `by` and `baseline`. Returns NULL, or what is wrong with the options (caller frees). */
 static char *choose_variants(struct frame *frame, const struct compare_options *options)
 {
 	const struct sweep_table *table = frame->tables[0];
@@ -145,7 +145,7 @@ static bool choose_metrics(struct names *metrics, const struct frame *frame,
 	struct names known = { 0 }, usual = { 0 };
 	bool alike = true;
 	for (size_t t = 0; t < frame->table_count; t++)
-		alike &= sweep_table_jobs_alike(frame->tables[t], &usual);
+		alike &= sweep_table_jobs_alike(frame->tables[t], &usual); /* each adds to usual */
 	summary_usual(&usual, alike);
 	for (size_t t = 0; t < frame->table_count; t++)
 		for (size_t m = 0; m < frame->tables[t]->metric_count; m++)
@@ -205,7 +205,7 @@ static void fill_ratio(struct compare_row *row, const struct entry *base, const 
 	row->ratio = ratio.ratio;
 	row->difference = ratio.difference;
 	memcpy(row->paired, ratio.means, sizeof(row->paired));
-	if (row->same && group_is_same(base->table, base->group))
+	if (row->same && group_is_same(base->table, base->group)) /* nothing is random */
 		row->ratio.low = row->ratio.high = row->difference.low = row->difference.high = NAN;
 }
 
@@ -232,7 +232,7 @@ static void add_entry(struct comparison *comparison, const struct frame *frame, 
 		fill_ratio(row, base, entry);
 }
 
-/* The rows of a metric, cell by cell. */
+/* Adds the rows of a metric, cell by cell: `i` to `end` are the entries of one cell. */
 static void add_metric(struct comparison *comparison, const struct frame *frame, const char *metric)
 {
 	for (size_t i = 0, end; i < frame->entry_count; i = end) {
@@ -293,7 +293,7 @@ static void print_notes(const struct frame *frame, const struct comparison *comp
 		fputs("unpaired: the seeds differ, so the two means are taken as independent "
 		      "(Welch).\n",
 		      to);
-	if (intervals >= 20)
+	if (intervals >= 20) /* 1 in 20 misses: they are 95 % intervals */
 		fprintf(to,
 			"Each interval stands alone: of %zu, about %zu miss the truth by "
 			"chance.\n",

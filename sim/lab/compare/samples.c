@@ -11,33 +11,37 @@
 #define COLUMNS_MAX (sizeof((struct metric_source){ 0 }.identity) / sizeof(char *))
 
 struct sample {
-	uint64_t id, inner;
-	uint64_t identity; /* hash of what makes it the same in two runs */
+	uint64_t id;       /* number of the flow or job */
+	uint64_t inner;    /* number of the iteration in its job; else 0 */
+	uint64_t identity; /* hash of size, arrival, ...: equal for one flow (job) in two runs */
 	uint64_t group;    /* hash of the group's name */
 	double value;
 };
 
-/* ---- Which ---- */
+/* ---- Where a metric comes from ---- */
 
-/* Finds the metric of the path "OF.NAME" or "jobs.by_name.GROUP.NAME"; GROUP may contain dots. */
+/* Fills in metric and job name for the path "OF.NAME" or "jobs.by_name.GROUP.NAME"; GROUP may
+ * contain dots. */
 static bool find_metric(struct sample_source *source, const char *path, size_t length)
 {
-	static const char by[] = METRIC_OF_JOBS;
-	const size_t n = strlen(by);
+	static const char by[] = METRIC_OF_JOBS; /* "jobs.by_name." */
+	const size_t by_length = strlen(by);
 	const char *of = strncmp(path, "flows.", 6) == 0 ? "flows" : "jobs";
-	size_t name = length; /* where the metric's name begins */
-	while (name > 0 && path[name - 1] != '.')
-		name--;
-	source->metric = metric_find(of, path + name, length - name);
-	source->name[0] = '\0';
+	size_t last = length; /* where NAME begins */
+	while (last > 0 && path[last - 1] != '.')
+		last--;
+	source->metric = metric_find(of, path + last, length - last);
+	source->job_name[0] = '\0';
 	if (!source->metric || !source->metric->column || strncmp(path, of, strlen(of)) != 0)
 		return false;
-	if (name == strlen(of) + 1)
+	if (last == strlen(of) + 1) /* "OF.NAME" */
 		return true;
-	if (strncmp(path, by, n) != 0 || name <= n + 1 || name - n > sizeof(source->name))
+	/* GROUP ends before the dot at last - 1; it is not empty, and fits with its '\0' */
+	if (strncmp(path, by, by_length) != 0 || last <= by_length + 1 ||
+	    last - by_length > sizeof(source->job_name))
 		return false;
-	memcpy(source->name, path + n, name - 1 - n);
-	source->name[name - 1 - n] = '\0';
+	memcpy(source->job_name, path + by_length, last - 1 - by_length);
+	source->job_name[last - 1 - by_length] = '\0';
 	return true;
 }
 
@@ -64,7 +68,7 @@ static struct columns find_columns(struct csv *csv, const struct sample_source *
 			     .inner = csv_need(csv, table->number[1]),
 			     .group = csv_find(csv, table->group),
 			     .value = csv_need(csv, source->metric->column),
-			     .name = csv_need(csv, *source->name == '\0' ? NULL : "name"),
+			     .name = csv_need(csv, *source->job_name == '\0' ? NULL : "name"),
 			     .finished = csv_need(csv, table->finished),
 			     .measured = csv_need(csv, "measured") };
 	for (size_t i = 0; i < COLUMNS_MAX; i++)
@@ -72,7 +76,7 @@ static struct columns find_columns(struct csv *csv, const struct sample_source *
 	return c;
 }
 
-/* Whether this row has no such value, and so is no sample. */
+/* Whether this row is no sample because its metric is one that only some rows have. */
 static bool lacks(struct csv *csv, const struct columns *c, const struct sample_source *source)
 {
 	return source->metric->some && csv_empty(csv, c->value);
@@ -94,10 +98,11 @@ static struct sample read_sample(struct csv *csv, const struct columns *c,
 	return sample;
 }
 
+/* Whether the present row is a sample of this source. */
 static bool wanted(struct csv *csv, const struct columns *c, const struct sample_source *source)
 {
 	return csv_flag(csv, c->measured) && !lacks(csv, c, source) &&
-	       (c->name < 0 || strcmp(csv_text(csv, c->name), source->name) == 0);
+	       (c->name < 0 || strcmp(csv_text(csv, c->name), source->job_name) == 0);
 }
 
 static int by_number(const void *x, const void *y)
@@ -133,10 +138,11 @@ bool samples_read(const char *dir, const struct sample_source *source, struct sa
 	*samples = (struct samples){ .each_is_work = table->finished };
 	struct csv *csv = result_table(dir, table->file, error);
 	if (!csv)
-		return !*error;
+		return !*error; /* there is no table, or it cannot be read */
 	struct columns columns = find_columns(csv, source);
 	while (csv_next(csv)) {
-		struct sample sample = read_sample(csv, &columns, source); /* checks all rows */
+		/* before wanted(): values are checked in all rows */
+		struct sample sample = read_sample(csv, &columns, source);
 		if (!wanted(csv, &columns, source))
 			continue;
 		samples->items = array_reserve(samples->items, samples->count, &capacity,
@@ -167,6 +173,7 @@ size_t samples_pair(const struct samples *a, const struct samples *b, double **v
 	size_t i = 0, j = 0, count = 0, common = 0;
 	double *x = *values_a = xcalloc(a->count + b->count + 1, sizeof(*x));
 	double *y = *values_b = xcalloc(a->count + b->count + 1, sizeof(*y));
+	/* both are sorted by number: the next pair has the lowest number of what is left */
 	for (; i < a->count || j < b->count; count++) {
 		int order = i == a->count   ? 1
 			    : j == b->count ? -1

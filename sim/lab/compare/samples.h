@@ -8,30 +8,31 @@
 /* Where a metric comes from. */
 struct sample_source {
 	const struct metric *metric;
-	char name[256];  /* only jobs of this name; "" = all */
-	double quantile; /* 0 < p < 1, or NaN: the mean */
+	char job_name[256]; /* only jobs of this name; "" = all jobs, or flows */
+	double quantile;    /* 0 < quantile < 1; NaN: the mean instead */
 };
 
-/* False if the metric is not a mean or quantile of values on disk. */
+/* Finds the source of a metric. False if it is no mean or quantile of values on disk. */
 bool sample_source(const char *metric, struct sample_source *source);
 
 struct samples {
-	struct sample *items; /* by number of the flow, job, iteration */
+	struct sample *items; /* sorted by number of the flow, or of job and iteration */
 	size_t count;
-	double *values;    /* of the items; NaN where unfinished */
-	bool each_is_work; /* they are jobs or flows: n of count have finished */
-	bool mixed;        /* they belong to several groups of the scenario */
+	double *values;    /* of the items, in their order; NaN where unfinished */
+	bool each_is_work; /* the items are jobs or flows, which finish or do not */
+	bool mixed;        /* the items belong to several groups of the scenario */
 };
 
-/* Reads the samples from their table in DIR; none if there is no such table. False and *error
- * (caller frees) if it cannot be read; `samples` is then empty. It may be released twice. */
+/* Reads the samples from their table in DIR; there are none if DIR has no such table. False and
+ * *error (caller frees) if it cannot be read; `samples` is then empty. To release samples twice
+ * does no harm. */
 bool samples_read(const char *dir, const struct sample_source *source, struct samples *samples,
 		  char **error);
 void samples_release(struct samples *samples);
 
-/* Puts the values of two runs side by side, NaN where a run has none; the caller frees both arrays.
- * Returns the number of pairs; 0 if the flows (jobs) are not the same: under one number, the runs
- * have another size, arrival or end points. */
+/* Puts the values of two runs side by side, matched by number, NaN where a run has none. The caller
+ * frees both arrays. Returns the number of pairs. It is 0 if the runs have no number in common, or
+ * if they have different flows (jobs) under one number: of another size, arrival or end points. */
 size_t samples_pair(const struct samples *a, const struct samples *b, double **values_a,
 		    double **values_b);
 

@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LABEL_LETTERS  8   /* a longer number is rounded */
+#define LABEL_LETTERS  8   /* a number with more letters is rounded */
 #define FACTOR_MIN     1.6 /* least ratio of neighbours on a geometric axis: 1, 2, 3 is none */
 #define FACTOR_SPREAD  1.8 /* largest over smallest of these ratios: 1, 2, 5, 10 is geometric */
 #define GEOMETRIC_FROM 3   /* fewest values: two have only one ratio */
 
-/* What a value is a number of. */
+/* What the number of a value counts. */
 enum kind { KIND_PLAIN, KIND_TIME, KIND_SIZE, KIND_RATE, KIND_PACKETS, KIND_NONE };
 
 /* Reads a plain number in front of `suffix`, which ends the text. */
@@ -70,7 +70,7 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Takes sorted numbers. */
+/* Whether sorted numbers are in nearly equal ratios (the constants above say how nearly). */
 static bool is_geometric(const double *sorted, size_t count)
 {
 	double low = INFINITY, high = 0;
@@ -127,7 +127,7 @@ const char *axis_scale_label(const struct axis_scale *scale, size_t level, char 
 		return text;
 	snprintf(buffer, AXIS_LABEL, "%.3g%s", value, kind == KIND_PACKETS ? "pkt" : "");
 	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
-		if (units[i].kind == kind) /* the number in the buffer has three digits */
+		if (units[i].kind == kind) /* formats the rounded number that is in the buffer */
 			unit_format(units[i].unit, (uint64_t)strtod(buffer, NULL), buffer,
 				    AXIS_LABEL);
 	return buffer;

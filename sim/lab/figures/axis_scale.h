@@ -1,5 +1,5 @@
-/* An axis of a sweep as a figure draws it: as numbers if all its values are numbers ("16KB",
- * "10us", 0.2, "85pkt"), else as labels side by side. */
+/* How a figure draws an axis of a sweep: as numbers if all its values are numbers ("16KB", "10us",
+ * 0.2, "85pkt"), else as labels side by side. */
 #ifndef INASIM_LAB_FIGURES_AXIS_SCALE_H
 #define INASIM_LAB_FIGURES_AXIS_SCALE_H
 
@@ -14,12 +14,12 @@ struct axis_scale {
 	const struct sweep_axis *axis; /* not owned */
 	bool numeric;                  /* all values are numbers of one kind, and differ */
 	bool geometric; /* numeric, above 0, in nearly equal ratios: fit for a logarithmic axis */
-	double *at;     /* by level: its number in base units; of labels, the level itself */
+	double *at; /* by level: where it is drawn: its number in base units; labels: the level */
 	const char **called; /* by level: what the user calls it (not owned), or NULL */
 };
 
-/* Never fails. Numbers that are geometric except for a 0 become labels: they fit neither a linear
- * nor a logarithmic axis. */
+/* Decides how to draw an axis. Never fails. Values that would be geometric without a 0 among them
+ * become labels: they fit neither a linear nor a logarithmic axis. */
 void axis_scale_init(struct axis_scale *scale, const struct sweep_axis *axis);
 void axis_scale_release(struct axis_scale *scale);
 
@@ -27,8 +27,8 @@ void axis_scale_release(struct axis_scale *scale);
 void axis_scale_as_labels(struct axis_scale *scale);
 
 /* The label of a tick: the user's word for the value, or the value as the plan writes it. Long
- * numbers are rounded to three digits ("31622777B" becomes "31.6MB"). Returns `buffer` or the text
- * itself. */
+ * numbers are rounded to three digits ("31622777B" becomes "31.6MB"). May use `buffer`, of
+ * AXIS_LABEL bytes. */
 const char *axis_scale_label(const struct axis_scale *scale, size_t level, char *buffer);
 
 #endif

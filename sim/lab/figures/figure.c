@@ -14,11 +14,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define TIC_BYTES 45 /* gnuplot cuts labels of tics at 49 bytes, whatever they end in */
+#define TIC_BYTES 45 /* below the 49 at which gnuplot cuts labels of tics, even inside a letter */
 
 static const struct term {
 	const char *name, *suffix;
-	const char *end; /* among the last bytes of a whole picture; "": text, which has no mark */
+	const char *end; /* what is among the last bytes of a complete picture; "" for text */
 } terms[] = { { "png", "png", "IEND" },  { "svg", "svg", "</svg>" },     { "pdf", "pdf", "%%EOF" },
 	      { "eps", "eps", "%%EOF" }, { "tikz", "tex", "variables" }, { "dumb", "dumb", "" } };
 
@@ -119,14 +119,14 @@ static void quote(struct figure *f, const char *words, bool is_format)
 	const char *text = tex ? tex : words;
 	putc('\'', script);
 	while (*text != '\0') {
-		if (*text == '\'') { /* gnuplot knows '' for it, but not at the start of a text */
+		if (*text == '\'') { /* not as '', which gnuplot misreads at the start of a text */
 			fputs("'.\"'\".'", script);
 			text++;
 			continue;
 		}
 		if (svg && strncmp(text, "]]>", 3) == 0) {
-			fputs("]]\u200b", script); /* a space without width, else it is no XML */
-			text += 2;
+			fputs("]]\u200b", script); /* with a space of no width: XML forbids "]]>" */
+			text += 2;                 /* the ">" is next */
 			continue;
 		}
 		if (*text == '%' && is_format)
@@ -257,7 +257,7 @@ static void widen(struct figure_range *range, double value)
 	range->high = fmax(range->high, value);
 }
 
-/* Ends of intervals may lie below 0, where a logarithmic axis has no place. */
+/* Passes over values that a logarithmic y axis cannot show: ends of intervals may be below 0. */
 void figure_reach(struct figure *f, size_t panel, double value)
 {
 	if (panel == 0)
@@ -266,6 +266,7 @@ void figure_reach(struct figure *f, size_t panel, double value)
 		widen(&f->y[panel - 1], value);
 }
 
+/* How many words, divided by one blank each. */
 static size_t words_in(const char *text)
 {
 	size_t count = 1;
@@ -288,10 +289,11 @@ void figure_row(struct figure *f, const double *values, size_t y_columns)
 	f->rows++;
 }
 
-/* A curve without rows keeps its place, since gnuplot counts blocks. */
+/* Ends the present curve, if any. One without rows gets a row without values, since gnuplot finds
+ * curves by counting blocks. */
 static void end_curve(struct figure *f)
 {
-	static const double nothing[] = { NAN, NAN, NAN, NAN, NAN, NAN, NAN };
+	static const double nothing[] = { NAN, NAN, NAN, NAN, NAN, NAN, NAN }; /* for any columns */
 	if (!f->curve)
 		return;
 	if (f->panel == 1)
@@ -310,6 +312,7 @@ void figure_curve(struct figure *f, size_t panel, size_t curve, const char *name
 		fprintf(f->data, "panel series %s name\n", f->columns);
 	else
 		fputs("\n\n", f->data);
+	/* beginning and ending of its rows, as two strings in one buffer */
 	FILE *text = open_memstream(&f->curve, &length);
 	int begin = fprintf(text, "%zu %zu", panel, curve);
 	putc('\0', text);
@@ -356,7 +359,7 @@ void figure_begin(struct figure *f, const char *template, size_t panels, size_t 
 
 /* ---- The end ---- */
 
-/* A panel without values has 0 to 1, on a logarithmic axis 1 to 10. */
+/* The y axis of a panel without values goes from 0 to 1, a logarithmic one from 1 to 10. */
 static void write_ranges(struct figure *f)
 {
 	put_variable(f, "XLOW", f->x.low);
@@ -364,13 +367,14 @@ static void write_ranges(struct figure *f)
 	for (size_t p = 0; p < f->panels; p++) {
 		bool any = isfinite(f->y[p].low);
 		fprintf(f->script, "YLOW[%zu] = ", p + 1);
-		put_number(f->script, any ? f->y[p].low : f->log_y);
+		put_number(f->script, any ? f->y[p].low : f->log_y ? 1 : 0);
 		fprintf(f->script, "YHIGH[%zu] = ", p + 1);
-		put_number(f->script, any ? f->y[p].high : 1 + 9 * f->log_y);
+		put_number(f->script, any ? f->y[p].high : f->log_y ? 10 : 1);
 	}
 }
 
-/* Replaces labels by the user's. */
+/* Sets the user's labels, after ours and so instead of them: one for each group of panels, or for
+ * each panel. */
 static void write_labels(struct figure *f)
 {
 	const struct plot_options *options = f->options;
@@ -397,7 +401,7 @@ static bool add_templates(struct figure *f)
 	return true;
 }
 
-/* Whether the last bytes of a picture have `end` among them. */
+/* Whether a picture is complete: its last 16 bytes contain `end`. */
 static bool is_whole(const char *picture, size_t length, const char *end)
 {
 	size_t wanted = strlen(end), tail = length < 16 ? length : 16;
@@ -407,7 +411,7 @@ static bool is_whole(const char *picture, size_t length, const char *end)
 	return false;
 }
 
-/* Writes text to the stream, without gnuplot's form feed, and a picture to its file. */
+/* Writes a figure of text to the stream, without gnuplot's form feed, any other to its file. */
 static bool hand_out(struct figure *f, const char *file, const char *picture, size_t length,
 		     FILE *to)
 {

@@ -1,4 +1,6 @@
-/* Builds one figure: the rows of its table and the words of its script. Private to the figures.
+/* Builds one figure: the rows of its table and the words of its gnuplot script. Private to the
+ * figures. A figure has one panel or more (plots with axes of their own); each panel has the same
+ * curves.
  *
  *     struct figure f = { .name = ..., .folder = ..., .options = ... };
  *     figure_begin(&f, "lines", 1, curves, "time_s packets");
@@ -8,10 +10,10 @@
  *             for each row: figure_row(&f, ...);
  *     figure_finish(&f, true, to);
  *
- * Add curves in the order of panels, and within a panel in the order of their numbers.
+ * Add curves panel by panel, in each panel in the order of their numbers.
  *
- * Names come from users and from files of others. All pass through figure.c, the only place that
- * knows what gnuplot does with a quote, a percent sign or a control character. */
+ * Names come from users and from other people's files. All pass through figure.c, the only place
+ * that knows what gnuplot does with a quote, a percent sign or a control character. */
 #ifndef INASIM_LAB_FIGURES_FIGURE_H
 #define INASIM_LAB_FIGURES_FIGURE_H
 
@@ -20,88 +22,91 @@
 #include <stdint.h>
 
 #define FIGURE_COLOURS 8
-#define FIGURE_CURVES  (2 * FIGURE_COLOURS) /* colour, dash and mark tell so many apart */
-#define FIGURE_HEIGHT  560                  /* pixels on a screen, of 900 in width */
-#define FIGURE_PANELS  12
+#define FIGURE_CURVES  (2 * FIGURE_COLOURS) /* as many as colour, dash and mark tell apart */
+#define FIGURE_HEIGHT  560                  /* pixels on a screen; the width is 900 */
+#define FIGURE_PANELS  12                   /* in a figure, at most */
 
 struct figure_range {
 	double low, high;
 };
 
 struct figure {
-	const char *name;   /* of the files: letters, digits, '.', '_' and '-' only */
-	const char *folder; /* where they go */
+	const char *name;   /* of its files: letters, digits, '.', '_' and '-' only */
+	const char *folder; /* where its files go */
 	const struct plot_options *options;
-	size_t group;    /* neighbouring panels that show one metric, under one label; 0: none do */
+	size_t group;    /* how many neighbouring panels show one metric, under one label; 0: each
+			  * panel has a label of its own */
 	bool log_y;      /* logarithmic y axis: set it, and LOGY of the template, before rows */
-	const char *dir; /* the directory read last, for messages */
-	const char *why; /* why there is no figure; static text */
-	char *error;     /* owned by the caller */
+	const char *dir; /* the result directory read last, for messages */
+	const char *why; /* why there is nothing to draw; static text */
+	char *error;     /* what failed; owned by the caller */
 
-	/* Of figure.c alone, all 0 at the start. */
+	/* Used only in figure.c; all 0 at the start. */
 	const char *template;
-	FILE *head, *data, *script; /* comments, rows, script: in memory until all is there */
+	FILE *head, *data,
+		*script; /* comments, rows, script: in memory until the figure is drawn */
 	char *head_text, *data_text, *script_text;
 	size_t head_length, data_length, script_length;
 	size_t panels;
 	const char *columns;
-	char *curve;        /* what all rows of the curve begin with; NULL before the first */
-	const char *ending; /* and what they end with; in the same memory */
-	size_t panel, number, rows; /* of the curve */
-	struct figure_range x, y[FIGURE_PANELS];
+	char *curve;        /* what each row of the present curve begins with; NULL: no curve */
+	const char *ending; /* what each of these rows ends with; in the memory of `curve` */
+	size_t panel, number, rows;              /* of the present curve */
+	struct figure_range x, y[FIGURE_PANELS]; /* that the axes must cover; y by panel */
 };
 
-/* Begins the table and the script. `columns` (kept) names the columns between "panel series" and
- * "name", with their units. A curve may have no rows. */
+/* Begins the table and the script. Each panel has `curves` curves. `columns` (not copied) names the
+ * columns of figure_row() with their units; the table has "panel series" before and "name" behind
+ * them. A curve may have no rows. */
 void figure_begin(struct figure *f, const char *template, size_t panels, size_t curves,
 		  const char *columns);
 
-/* Sets both lines above the figure. Takes the second one. */
+/* Sets both lines above the figure. Frees `second`. */
 void figure_title(struct figure *f, const char *title, char *second);
 
-/* Adds a line of comment at the head of the table. Takes the text. */
+/* Adds a line of comment at the head of the table. Frees the text. */
 void figure_comment(struct figure *f, char *text);
 
-/* Set variables of the template. gnuplot takes flags as whole numbers: set them as counts. */
+/* Set variables of the template. For flags use figure_count(): gnuplot wants whole numbers. */
 void figure_text(struct figure *f, const char *variable, const char *text);
 void figure_text_at(struct figure *f, const char *array, size_t i, const char *text); /* from 1 */
 void figure_count(struct figure *f, const char *variable, size_t value);
 
-/* Sets the words beside an axis and the unit of its numbers: "s", "%" (of shares), "bytes",
- * "bit/s", "number" or "". The template adds a prefix. */
+/* Sets the words beside an axis and the unit of its numbers: "s", "%" (for shares from 0 to 1),
+ * "bytes", "bit/s", "B/s", "number" or "". The template adds a prefix such as "ms". */
 void figure_x(struct figure *f, const char *label, const char *unit, bool logarithmic);
 void figure_panel(struct figure *f, size_t panel, const char *label, const char *unit);
 
-/* Sets the tics of an axis ('X' or 'Y'): their number, then each, counted from 1. `note` (or NULL)
- * goes below. Long labels are cut; the table has them whole. */
+/* Set the tics of an axis ('X' or 'Y'): first how many there are, then each, counted from 1. `note`
+ * (or NULL) goes below the label. Long labels are cut. */
 void figure_tics(struct figure *f, char axis, size_t count);
 void figure_tic(struct figure *f, char axis, size_t i, const char *label, double at,
 		const char *note);
 
-/* Begins the rows of a curve, which the table calls `name`. Panels and curves count from 1. */
+/* Begins a curve, which the table calls `name`. Panels and curves count from 1. */
 void figure_curve(struct figure *f, size_t panel, size_t curve, const char *name);
 
-/* Sets the name of a curve in the legend ("" = none). `look` and `dash` number its colour and dash,
- * so that a thing looks the same in all figures. */
+/* Sets the name of a curve in the legend ("" = none), and the numbers of its colour and dash. Give
+ * a thing the same numbers in all figures. */
 void figure_legend(struct figure *f, size_t curve, size_t look, size_t dash, const char *name);
 
-/* Adds a row to the curve: a value for each column, NaN where one is missing. The y axis covers
- * `y_columns` of them, from the second on. */
+/* Adds a row to the present curve: a value for each column, NaN where one is missing. The first
+ * value is x; the y axis will cover the next `y_columns` values. */
 void figure_row(struct figure *f, const double *values, size_t y_columns);
 
 /* Extends the range of a panel's y axis (panel 0: of the x axis) to `value`. */
 void figure_reach(struct figure *f, size_t panel, double value);
 
-/* Draws the figure if `data` says that there is something to draw, prints its path (or, of text,
- * the text) to `to`, and releases it in any case. False, with f->error or f->why, if it is not
- * drawn. */
+/* If `data` says that there is something to draw, draws the figure and prints its path to `to`, or,
+ * if the terminal is text, the figure itself. Releases it in any case. False, with f->error or
+ * f->why, if it is not drawn. */
 bool figure_finish(struct figure *f, bool data, FILE *to);
 
 /* Shortens a text to `max` bytes by replacing its middle with "…"; cuts between letters of UTF-8.
  * The caller frees. */
 char *figure_cut(const char *text, size_t max);
 
-/* A number with thousands marked: "12,345". `buffer` of 32 bytes; returns it. */
+/* Writes a number with thousands marked, "12,345", to `buffer` of 32 bytes, and returns it. */
 char *figure_thousands(char *buffer, uint64_t value);
 
 /* The timeline of jobs (timeline.c): when they wait, compute and communicate. Reads jobs.csv and
@@ -112,11 +117,11 @@ bool timeline(struct figure *f);
  * with f->why or f->error. */
 bool network(struct figure *f);
 
-/* NULL if the terminal exists, else the message (caller frees). */
+/* NULL if options->term exists, else a message that says what exists (caller frees). */
 char *figure_no_terminal(const struct plot_options *options);
 
-/* The folder for figures of DIR: options->out, or DIR/figures. NULL with *error if that is a link.
- * The caller frees both. */
+/* The folder for figures of DIR: options->out, or DIR/figures. NULL with *error if DIR/figures is a
+ * symbolic link. The caller frees both. */
 char *figure_folder(const struct plot_options *options, const char *dir, char **error);
 
 #endif

@@ -14,9 +14,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define TEMPLATE_MAX 100000
-#define MESSAGE_MAX  2000
-#define NOT_STARTED  125 /* exit status of the child if it could not become gnuplot */
+#define TEMPLATE_MAX 100000 /* bytes */
+#define MESSAGE_MAX  2000   /* bytes of gnuplot's messages that are shown */
+#define NOT_STARTED  125    /* exit status of the child if it could not become gnuplot */
 
 char *gnuplot_template(const char *name, char **error)
 {
@@ -43,8 +43,9 @@ bool gnuplot_put(const char *folder, const char *file, const char *text, size_t 
 	return ok;
 }
 
-/* Turns this process into gnuplot; does not return. Its own failures go where gnuplot's messages
- * go. */
+/* Turns this process into gnuplot, with `picture` as standard output and `messages` as standard
+ * error; does not return. If that fails, the reason goes to `messages`. PIPED tells the template
+ * not to open a file for the picture. */
 static void become_gnuplot(const char *folder, const char *script, int picture, int messages)
 {
 	setenv("LC_ALL", "C.UTF-8", 1); /* labels are UTF-8 in any locale */
@@ -59,7 +60,8 @@ static void become_gnuplot(const char *folder, const char *script, int picture, 
 	_exit(NOT_STARTED);
 }
 
-/* NULL, or what went wrong (caller frees). `said`: what gnuplot or become_gnuplot() has written. */
+/* Returns NULL, or what went wrong (caller frees). `said` is what gnuplot or become_gnuplot() has
+ * written. */
 static char *failure(int status, const char *folder, const char *script, const char *said)
 {
 	const char *words = *said != '\0' ? said : "it says nothing";
@@ -74,7 +76,7 @@ static char *failure(int status, const char *folder, const char *script, const c
 	return NULL;
 }
 
-/* Waits for the child and reads what was said. NULL, or what went wrong (caller frees). */
+/* Waits for the child and reads its messages. Returns NULL, or what went wrong (caller frees). */
 static char *outcome_of(pid_t child, FILE *messages, const char *folder, const char *script)
 {
 	int status;

@@ -9,12 +9,12 @@
  * The caller frees; NULL with *error (caller frees). */
 char *gnuplot_template(const char *name, char **error);
 
-/* Runs `gnuplot -d SCRIPT` in FOLDER and returns what it writes to its standard output: gnuplot
- * opens no file for writing. The caller frees; NULL with *error (caller frees), which tells a
- * missing gnuplot, a lack of memory and a mistake in the script apart. */
+/* Runs `gnuplot -d SCRIPT` in FOLDER and returns the picture, which gnuplot writes to its standard
+ * output: it opens no file for writing. The caller frees; NULL with *error (caller frees), which
+ * tells a missing gnuplot, a lack of memory and a mistake in the script apart. */
 char *gnuplot_run(const char *folder, const char *script, size_t *length, char **error);
 
-/* Writes FOLDER/FILE, whole or not at all. Removes what is there first, so that no link is
+/* Writes FOLDER/FILE, whole or not at all. First removes a file of that name, so that no link is
  * followed. False with *error (caller frees). */
 bool gnuplot_put(const char *folder, const char *file, const char *text, size_t length,
 		 char **error);

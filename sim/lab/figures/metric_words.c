@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Cuts off the last part of a path and returns it (caller frees). One part leaves an empty path. */
+/* Cuts off the last part of a path, of one part all of it, and returns it (caller frees). */
 static char *cut_last(char *path)
 {
 	char *dot = strrchr(path, '.');
@@ -18,8 +18,9 @@ static char *cut_last(char *path)
 	return part;
 }
 
-/* Cuts the statistic and the quantity off a path, so that it says what they are of. Sets *statistic
- * to its words (NULL: there is none) and returns the quantity (caller frees). */
+/* Cuts the statistic, if there is one, and the quantity off a path: "flows.by_size.0" remains of
+ * "flows.by_size.0.fct_s.p99". Sets *statistic to the words of the statistic (NULL: there is none)
+ * and returns the quantity (caller frees). */
 static char *cut_path(char *path, const char **statistic)
 {
 	char *last = cut_last(path);
@@ -41,7 +42,7 @@ const char *metric_unit(const char *name)
 	return unit;
 }
 
-/* The value of a metric that has the same in all points; NaN if they differ, or none has it. */
+/* The value of a metric if it is the same in all points that have it; else NaN. */
 static double constant(const struct sweep_table *table, const char *name)
 {
 	size_t metric = sweep_table_metric(table, name);
@@ -57,7 +58,7 @@ static double constant(const struct sweep_table *table, const char *name)
 	return value;
 }
 
-/* " of flows from 10KB to 100KB": max_bytes is inside the class. */
+/* " of flows from 10KB to 100KB". max_bytes is the largest size in the class: + 1 is its end. */
 static char *size_class(const struct sweep_table *table, const char *index)
 {
 	char *low_name = xasprintf("flows.by_size.%s.min_bytes", index);
@@ -67,7 +68,7 @@ static char *size_class(const struct sweep_table *table, const char *index)
 	char from[32], to[32];
 	free(low_name);
 	free(high_name);
-	if (!(low >= 0) || low > 1e18 || high > 1e18)
+	if (!(low >= 0) /* NaN, too */ || low > 1e18 || high > 1e18)
 		return xasprintf(", size class %s", index);
 	unit_format(UNIT_SIZE, (uint64_t)low, from, sizeof(from));
 	if (isnan(high))
@@ -100,8 +101,9 @@ static char *of_what(const struct sweep_table *table, const char *rest)
 	return *rest == '.' ? xasprintf(", %s", rest + 1) : xstrdup("");
 }
 
-/* The words of a quantity of what the path begins with ("jobs": `group` bytes), or of its groups.
- * NULL: it has no such quantity. */
+/* The words of a quantity of "jobs", "flows" and so on, with which the path begins: its first
+ * `group` bytes. Finds also quantities that only groups by name have. NULL: there is no such
+ * quantity. */
 static const char *known_words(const char *path, size_t group, const char *quantity)
 {
 	char of[32];

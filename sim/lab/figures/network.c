@@ -1,6 +1,6 @@
-/* The network: nodes by tier, links by how busy they were, switches by whether they added gradients
- * up. Reads links.csv and, if there is one, aggregators.csv, so that it draws what ran, however the
- * scenario described it. */
+/* The map of the network: nodes by tier, links by how busy they were, switches by whether they
+ * added gradients up. It is drawn from links.csv and, if there is one, aggregators.csv: so it shows
+ * what ran, however the scenario described it. */
 #include "lab/figures/figure.h"
 
 #include "base/mem.h"
@@ -11,29 +11,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINKS_MAX 20000
-#define CLASSES   5             /* of links by utilisation: curves 1 to 5, nodes have the others */
-#define HOSTS     (CLASSES + 1) /* curve of hosts, ... */
-#define SWITCHES  (CLASSES + 2)
-#define ADDING    (CLASSES + 3) /* switches that added gradients up */
-#define UNKNOWN   (-1)          /* tier */
-#define OUTSIDE   1.25          /* radius of the hosts; that of the circle of switches is 1 */
+#define LINKS_MAX 20000         /* more cannot be told apart */
+#define CLASSES   5             /* of links by utilisation; their curves are 1 to 5 */
+#define HOSTS     (CLASSES + 1) /* curve of the hosts */
+#define SWITCHES  (CLASSES + 2) /* curve of the switches, except those of the next */
+#define ADDING    (CLASSES + 3) /* curve of the switches that added gradients up */
+#define UNKNOWN   (-1)          /* tier of a node before it is found */
+#define OUTSIDE   1.25          /* radius of the hosts' circle, and x and y of its centre */
+/* Hosts stand in this part of their switch's share of the circle. */
+#define HOSTS_SHARE 0.8
 
 struct node {
-	char *name;
-	size_t order; /* of its first link */
-	int tier;
-	bool adds;
+	char *name;   /* owned by a link */
+	size_t order; /* position of its first appearance among the ends of all links */
+	int tier;     /* hosts 0, switches from 1 */
+	bool adds;    /* a switch that added gradients up */
 	double x, y;
-	double sum;   /* of the x of the nodes below it; in a circle, of its hosts placed so far */
-	size_t below; /* how many nodes are below it */
+	double sum;   /* in rows: of the x of the nodes below; in a circle: hosts placed so far */
+	size_t below; /* how many nodes are below; in a circle: how many hosts */
 };
 
 struct link {
-	size_t number; /* in the table */
-	char *names[2];
+	size_t number;  /* of its row in links.csv, from 0 */
+	char *names[2]; /* of `from` and `to`; owned */
 	struct node *from, *to;
-	bool up, across, host; /* host: its lower end is one */
+	bool up, across; /* direction: to the next tier, within a tier; neither: down */
+	bool host;       /* its lower end is a host */
 	double utilization;
 };
 
@@ -42,8 +45,8 @@ struct map {
 	size_t count, capacity;
 	struct node *nodes; /* by name */
 	size_t node_count;
-	bool across;
-	bool adds; /* some switch */
+	bool across; /* some link joins nodes of one tier: the switches go into a circle */
+	bool adds;   /* some switch has added gradients up */
 };
 
 static void map_release(struct map *map)
@@ -109,6 +112,7 @@ static struct node *find(const struct map *map, const char *name)
 	return bsearch(name, map->nodes, map->node_count, sizeof(*map->nodes), compare_name);
 }
 
+/* Makes a node of each name that links have at their ends. */
 static void find_nodes(struct map *map)
 {
 	size_t count = 0;
@@ -128,8 +132,8 @@ static void find_nodes(struct map *map)
 	}
 }
 
-/* Finds the switches that added gradients up: those with a row in aggregators.csv, unless its
- * count is 0 (in a fluid run it is empty). A run without jobs in switches has no such table. */
+/* Finds the switches that added gradients up: those with a row in aggregators.csv whose count is
+ * not 0. In a fluid run the count is empty. A run without jobs in switches has no such table. */
 static bool find_adding(struct map *map, struct figure *f)
 {
 	struct csv *csv = result_table(f->dir, "aggregators.csv", &f->error);
@@ -147,7 +151,8 @@ static bool find_adding(struct map *map, struct figure *f)
 	return csv_close(csv, &f->error);
 }
 
-/* Numbers the tiers from hosts, 0, up; returns how many there are. */
+/* Finds the tiers of all nodes, from hosts (0) up, link by link until nothing changes. Returns how
+ * many tiers there are. */
 static int find_tiers(struct map *map)
 {
 	bool more = true;
@@ -161,7 +166,7 @@ static int find_tiers(struct map *map)
 			if (link->from->tier == UNKNOWN || link->to->tier != UNKNOWN ||
 			    !(link->up || link->across))
 				continue;
-			link->to->tier = link->from->tier + link->up;
+			link->to->tier = link->from->tier + (link->up ? 1 : 0);
 			tiers = link->to->tier + 1 > tiers ? link->to->tier + 1 : tiers;
 			more = true;
 		}
@@ -171,7 +176,8 @@ static int find_tiers(struct map *map)
 
 /* ---- Places ---- */
 
-/* Places the nodes of a tier side by side, in the order of the nodes below them. */
+/* Places the nodes of a tier side by side, ordered by the mean x of the nodes below each. `row` has
+ * room for all nodes. */
 static void place_row(struct map *map, int tier, struct node **row)
 {
 	size_t count = 0;
@@ -196,7 +202,8 @@ static void place_row(struct map *map, int tier, struct node **row)
 	}
 }
 
-/* Places switches that are joined within a tier, as in a torus, in a circle, hosts outside. */
+/* For switches that are joined within a tier, as in a torus: places them in a circle of radius 1,
+ * and the hosts of each beside it, in a circle outside. Angles count clockwise from the top. */
 static void place_circle(struct map *map, struct node **row)
 {
 	size_t count = 0;
@@ -217,9 +224,10 @@ static void place_circle(struct map *map, struct node **row)
 		if (!link->host || !link->up)
 			continue;
 		double step = 2 * M_PI / (double)count / (double)link->to->below;
+		/* this host's place, counted from the middle of its switch's hosts */
 		double at = link->to->sum++ - 0.5 * (double)(link->to->below - 1);
-		double angle =
-			atan2(link->to->x - OUTSIDE, link->to->y - OUTSIDE) + 0.8 * at * step;
+		double angle = atan2(link->to->x - OUTSIDE, link->to->y - OUTSIDE) +
+			       HOSTS_SHARE * at * step;
 		link->from->x = OUTSIDE + OUTSIDE * sin(angle);
 		link->from->y = OUTSIDE + OUTSIDE * cos(angle);
 	}
@@ -227,6 +235,9 @@ static void place_circle(struct map *map, struct node **row)
 
 /* ---- Drawing ---- */
 
+/* A row is a line from (x, y) to (to_x, to_y); a node is one without length. */
+
+/* The class of a link by its utilisation, from 0. */
 static size_t class_of(const struct link *link)
 {
 	double fifth = floor(link->utilization * CLASSES);

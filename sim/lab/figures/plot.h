@@ -1,6 +1,6 @@
 /* Figures of one run, of several runs side by side, and of a sweep over its axes.
  *
- * They need nothing but the files on disk, so they can be drawn again at any time. A figure is
+ * Figures need nothing but the files on disk, so they can be drawn again at any time. A figure is
  * three files in one folder: NAME.dat has exactly the numbers that it shows, one observation a row;
  * NAME.gp has its words and the gnuplot templates (`gnuplot -d NAME.gp` draws it again anywhere);
  * the third is the picture. */
@@ -17,22 +17,23 @@ struct plot_options {
 	const char *only; /* name of one figure, or NULL for all that have data */
 	const char *out;  /* folder for the figures; NULL = DIR/figures */
 	double width_in, height_in; /* inches, for print; 0 = for a screen */
-	bool no_title;              /* for figures whose caption says it */
+	bool no_title;              /* leaves the title to the caption */
 	bool quiet;                 /* say nothing of figures that have no data */
-	bool sparing;               /* no bars where each run has one value: a table shows these */
+	bool sparing;               /* no bars where each run has a single value: for callers that
+				     * show these in a table */
 	char font[64];              /* a family; "" = the usual one */
 	double font_points;         /* for print; 0 = 8 */
-	/* Replace our words beside the axes: y_labels by panel; of a sweep, by metric. */
-	const char *x_label; /* or NULL */
-	struct names y_labels;
+	/* Words that replace ours beside the axes. */
+	const char *x_label;   /* or NULL */
+	struct names y_labels; /* by panel; of a sweep, by metric */
 };
 
-/* Reads "3.5in", "9cm", "85mm" or, with a height, "3.5x2.4in". False for anything else and for
- * sizes below 1 or above 40 inches. */
+/* Reads a width, "3.5in", "9cm" or "85mm", or width and height, "3.5x2.4in". False for anything
+ * else and for sizes below 1 or above 40 inches. */
 bool plot_size(const char *text, struct plot_options *options);
 
-/* Reads "Times New Roman" or "Times New Roman,9". False for letters that no font's name has, and
- * for sizes below 5 or above 40 points. */
+/* Reads a font, "Times New Roman", or font and size, "Times New Roman,9". False for letters that no
+ * font's name has, and for sizes below 5 or above 40 points. */
 bool plot_font(const char *text, struct plot_options *options);
 
 /* The functions below draw into options->out or DIR/figures, which they create, and print the path
@@ -41,8 +42,8 @@ bool plot_font(const char *text, struct plot_options *options);
 #define PLOT_IO    (-1) /* a file cannot be read or written, gnuplot fails, or `only` has no data */
 #define PLOT_USAGE (-2) /* the options do not fit */
 
-/* A figure without data is skipped with a line on stderr; one that was asked for by name is an
- * error. */
+/* Figures of one run. One without data is skipped with a line on stderr, but if it was asked for by
+ * name, that is an error. */
 int plot_run(const char *dir, const struct plot_options *options, FILE *to, char **error);
 
 struct plot_labelled {
@@ -57,7 +58,8 @@ int plot_together(const struct plot_labelled *runs, size_t count,
 /* The i-th figure of runs, or NULL behind the last. */
 struct plot_figure {
 	const char *name;             /* "slowdown", "fct_cdf", "job_timeline", ... */
-	const char *alone, *together; /* what it shows of one run, of several; NULL: nothing */
+	const char *alone, *together; /* what it shows of one run, of several runs; NULL: there is
+				       * no such figure */
 };
 const struct plot_figure *plot_figure(size_t i);
 
@@ -65,23 +67,24 @@ const struct plot_figure *plot_figure(size_t i);
  * a map over two axes.
  *
  * Means and intervals are over replications and nothing else. Axes that are neither x nor by are
- * not averaged away: each combination of their values gets its own figure, unless `where` picks
- * some. Points that failed or are missing are gaps, which the second line of the title counts.
+ * not averaged over: each combination of their values gets its own figure, or only those that
+ * `where` picks. Points that failed or are missing leave gaps, which the second line of the title
+ * counts.
  * Means have t-intervals; ratios to a baseline are paired by replication (data/inference.h). */
 struct plot_sweep_options {
-	/* Names of axes. x NULL: the axis with most numbers, or, without any, most values. by NULL:
-	 * the first other axis; "none": one curve only. */
+	/* Names of axes. x NULL: of the axes of numbers the one with most values; if there is none,
+	 * of all axes. by NULL: the first other axis with several values; "none": one curve. */
 	const char *x, *by;
 	struct names metrics;    /* none: mean JCT and 99th percentile of FCT */
-	struct names where;      /* "AXIS=VALUE"; several values of an axis are a selection */
+	struct names where;      /* "AXIS=VALUE": shows only these values of the axis */
 	const char *kind;        /* "lines", "bars", "heat", "box"; NULL: lines over numbers, bars
 				  * over labels */
 	const char *log;         /* "x", "y", "xy", "none"; NULL: x where the axis is geometric */
-	const char *relative_to; /* a value of the by axis, or "AXIS=VALUE" of any; or NULL */
+	const char *relative_to; /* baseline: a value of the by axis, or "AXIS=VALUE"; or NULL */
 	struct names labels;     /* "VALUE=TEXT" or "AXIS=VALUE=TEXT": what a value is called */
 	bool panels;             /* all figures on one page, with one legend */
-	/* Instead of metrics the breakdown of points with --why, a bar for each value of x and by.
-	 * Excludes metrics, kind, log and relative_to. */
+	/* Shows the breakdown of points with --why, a bar for each value of x and by, instead of
+	 * metrics. Excludes metrics, kind, log and relative_to. */
 	bool breakdown;
 };
 

@@ -17,18 +17,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAMES_SHOWN  12   /* names of jobs as bars; more are a distribution */
-#define POINTS_SHOWN 2000 /* of a curve over time */
-#define CDF_POINTS   1000 /* of a distribution; more look the same */
-#define CDF_TAIL     100  /* largest values, which are all shown */
+#define NAMES_SHOWN  12   /* names of jobs shown as bars; more are shown as a distribution */
+#define POINTS_SHOWN 2000 /* points of a curve over time, at most */
+#define CDF_POINTS   1000 /* about so many points of a distribution; more look the same */
+#define CDF_TAIL     100  /* how many of its largest values are all shown */
 
 struct runs {
 	const struct plot_labelled *at;
 	char **labels;
 	size_t count;
-	bool together;               /* several in each figure; else there is one run */
-	struct values *of;           /* what the figure's query found, by run; owned */
-	const struct metric *metric; /* that the query reads, or NULL */
+	bool together;               /* plot_together(): all runs in each figure; else one run */
+	struct values *of;           /* by run: what the figure's query has read; owned */
+	const struct metric *metric; /* what the query reads, if that is a metric; else NULL */
 };
 
 /* ---- Curves, one for each group of each run ---- */
@@ -41,13 +41,14 @@ static size_t curves_of(const struct runs *runs)
 	return count;
 }
 
+/* Whether there are more curves than can be told apart; f->why then says so. */
 static bool too_many(struct figure *f, const struct runs *runs)
 {
 	f->why = "there are too many lines to tell apart";
 	return curves_of(runs) > FIGURE_CURVES;
 }
 
-/* The group, the run, or both. The caller frees. */
+/* The name of a curve: of the group, of the run, or both. The caller frees. */
 static char *name_of(const struct runs *runs, size_t r, const struct value_group *group)
 {
 	char *own = *group->subname != '\0' ? xasprintf("%s %s", group->name, group->subname)
@@ -59,7 +60,7 @@ static char *name_of(const struct runs *runs, size_t r, const struct value_group
 	return name;
 }
 
-/* "ring (n = 1,000, 2 unfinished)" */
+/* Sets the legend "ring (n = 1,000, 2 unfinished)". For one run the title counts the latter. */
 static void counted_legend(struct figure *f, const struct runs *runs, size_t r, size_t curve,
 			   size_t n, const char *name)
 {
@@ -73,6 +74,7 @@ static void counted_legend(struct figure *f, const struct runs *runs, size_t r, 
 	free(legend);
 }
 
+/* Puts all curves, each by put(); if `counted`, the legend has the number of values. */
 static void put_curves(struct figure *f, const struct runs *runs, bool counted,
 		       void (*put)(struct figure *f, const struct value_group *group))
 {
@@ -93,7 +95,7 @@ static void put_curves(struct figure *f, const struct runs *runs, bool counted,
 	}
 }
 
-/* "6,109 finished flows, 78 unfinished (not shown)" of all runs. The caller frees. */
+/* "6,109 finished flows, 78 unfinished (not shown)", counted over all runs. The caller frees. */
 static char *tally(const struct runs *runs, const char *what)
 {
 	uint64_t finished = 0, unfinished = 0;
@@ -109,16 +111,23 @@ static char *tally(const struct runs *runs, const char *what)
 
 /* ---- Slowdown by size ---- */
 
+enum { P99, P95, MEDIAN, PERCENTILES };
+
 static const struct {
 	double p;
-	const char *name, *panel;
+	const char *name;  /* of a curve, for one run */
+	const char *panel; /* its label, for several runs, which have no panel of P95 */
 	size_t look, dash;
-} percentiles[] = { { 0.99, "99th percentile", "99th percentile", 2, 4 },
-		    { 0.95, "95th percentile", NULL, 5, 2 },
-		    { 0.50, "median", "Median slowdown", 1, 1 } };
+} percentiles[PERCENTILES] = {
+	[P99] = { 0.99, "99th percentile", "99th percentile", 2, 4 },
+	[P95] = { 0.95, "95th percentile", NULL, 5, 2 },
+	[MEDIAN] = { 0.50, "median", "Median slowdown", 1, 1 },
+};
 
-static bool any_percentile(const struct runs *runs, double p)
+/* Whether some size class of some run has flows enough for this percentile. */
+static bool any_percentile(const struct runs *runs, size_t percentile)
 {
+	double p = percentiles[percentile].p;
 	for (size_t r = 0; r < runs->count; r++)
 		for (size_t c = 0; c < runs->of[r].group_count; c++)
 			if (stats_rank(runs->of[r].groups[c].count, p) > 0)
@@ -126,13 +135,19 @@ static bool any_percentile(const struct runs *runs, double p)
 	return false;
 }
 
-/* Several runs: a panel is a percentile, a curve a run. One run: a curve is a percentile that has
- * points, and higher ones need more flows. */
+/* How many percentiles no size class has: the first ones of the list, as they need most flows. */
+static size_t percentiles_lost(const struct runs *runs)
+{
+	return (any_percentile(runs, P99) ? 0U : 1U) + (any_percentile(runs, P95) ? 0U : 1U);
+}
+
+/* Which percentile a curve shows. Several runs: each panel is a percentile, each curve a run. One
+ * run: each curve is a percentile, without the lost ones. */
 static size_t percentile_of(const struct runs *runs, size_t panel, size_t curve)
 {
 	if (runs->together)
-		return panel == 1 ? 2 : 0;
-	return curve - 1 + !any_percentile(runs, 0.99) + !any_percentile(runs, 0.95);
+		return panel == 1 ? MEDIAN : P99;
+	return curve - 1 + percentiles_lost(runs);
 }
 
 static void slowdown_curve(struct figure *f, const struct runs *runs, size_t panel, size_t curve)
@@ -146,6 +161,7 @@ static void slowdown_curve(struct figure *f, const struct runs *runs, size_t pan
 	for (size_t c = 0; c < runs->of->group_count; c++) {
 		const struct value_group *size = &runs->of[r].groups[c];
 		double value = stats_percentile(size->values, size->count, percentiles[i].p);
+		/* x, y, and a count that is not drawn */
 		figure_row(f, (double[]){ (double)c, value, (double)size->count }, 1);
 	}
 }
@@ -179,7 +195,7 @@ static void slowdown_title(struct figure *f, const struct runs *runs)
 	free(flows);
 }
 
-/* Whether all runs have the size classes of the first. */
+/* Whether all runs have the same size classes as the first. */
 static bool same_classes(const struct runs *runs)
 {
 	bool same = true;
@@ -193,14 +209,13 @@ static bool same_classes(const struct runs *runs)
 
 static bool slowdown(struct figure *f, const struct runs *runs)
 {
-	size_t panels = runs->together && any_percentile(runs, 0.99) ? 2 : 1;
-	size_t lost = (size_t)!any_percentile(runs, 0.99) + (size_t)!any_percentile(runs, 0.95);
-	size_t curves = runs->together ? runs->count : 3 - lost;
+	size_t panels = runs->together && any_percentile(runs, P99) ? 2 : 1;
+	size_t curves = runs->together ? runs->count : PERCENTILES - percentiles_lost(runs);
 	f->why = "the runs have different size classes (output.flow_classes)";
 	if (!same_classes(runs))
 		return false;
 	f->why = "a median needs 20 finished flows of one size class";
-	if (!any_percentile(runs, 0.5))
+	if (!any_percentile(runs, MEDIAN))
 		return false;
 	figure_begin(f, runs->together ? "bars" : "lines", panels, curves,
 		     "size_class slowdown finished_flows");
@@ -216,13 +231,14 @@ static bool slowdown(struct figure *f, const struct runs *runs)
 		for (size_t c = 1; c <= curves; c++)
 			slowdown_curve(f, runs, p, c);
 	}
+	/* the range is known only now; f->log_y is not needed, as all slowdowns are above 0 */
 	figure_count(f, "LOGY", !runs->together && f->y[0].high > 5 * f->y[0].low);
 	return true;
 }
 
 /* ---- Completion times ---- */
 
-/* The share of values up to each value, thinned evenly except for the largest. */
+/* Puts the share of values up to each value. Takes every step-th value, and all of the largest. */
 static void put_cdf(struct figure *f, const struct value_group *group)
 {
 	size_t n = group->count, step = n / CDF_POINTS > 0 ? n / CDF_POINTS : 1;
@@ -234,7 +250,7 @@ static void put_cdf(struct figure *f, const struct value_group *group)
 				   1);
 }
 
-/* The metric in words, with a capital letter. */
+/* The metric in words, with a capital letter at the start, in `buffer`. */
 static const char *titled(char *buffer, size_t size, const struct runs *runs)
 {
 	snprintf(buffer, size, "%s", runs->metric->words);
@@ -242,7 +258,7 @@ static const char *titled(char *buffer, size_t size, const struct runs *runs)
 	return buffer;
 }
 
-/* Whether a group of a run has several values: one is no distribution and has no range. */
+/* Whether some group has several values: a single one has no distribution and no range. */
 static bool any_several(const struct runs *runs)
 {
 	bool any = false;
@@ -272,7 +288,8 @@ static bool cdf(struct figure *f, const struct runs *runs)
 	return true;
 }
 
-/* All names of jobs, in the order of their first jobs. The caller frees the items. */
+/* The names of jobs of all runs, each once, in the order of their first jobs. The caller frees the
+ * items. */
 static struct names job_names(const struct runs *runs)
 {
 	struct names names = { 0 };
@@ -285,6 +302,7 @@ static struct names job_names(const struct runs *runs)
 	return names;
 }
 
+/* Puts mean and range of the jobs of a name in a run; NULL: the run has no such jobs. */
 static void job_row(struct figure *f, size_t name, const struct value_group *jobs)
 {
 	double row[] = { (double)name, NAN, NAN, NAN, 0 };
@@ -304,6 +322,7 @@ static bool jct(struct figure *f, const struct runs *runs)
 	bool several = any_several(runs), single = true;
 	for (size_t r = 0; r < runs->count; r++)
 		single = single && runs->of[r].finished <= 1;
+	/* bars of one value for each run would only repeat the caller's table */
 	f->why = "its one value a run is in the table";
 	if (f->options->sparing && single)
 		return false;
@@ -341,8 +360,9 @@ static bool jct(struct figure *f, const struct runs *runs)
 
 /* ---- Links ---- */
 
-/* The rank is a share of the bundle, so that tiers of different sizes compare. Each link is a step
- * of 1/n; the last is drawn to its end. */
+/* Puts the links of a bundle, busiest first. x is the rank as a share of the bundle, so that tiers
+ * of different sizes compare. Each link is a step of 1/n; the least busy stands at the end once
+ * more, so that its step is drawn, too. */
 static void put_ranks(struct figure *f, const struct value_group *bundle)
 {
 	size_t n = bundle->count;
@@ -372,12 +392,13 @@ static bool link_utilization(struct figure *f, const struct runs *runs)
 
 /* ---- Over time ---- */
 
+/* How many samples share a point, so that there are at most POINTS_SHOWN points. */
 static size_t samples_a_point(const struct value_group *group)
 {
 	return 1 + (group->count - 1) / POINTS_SHOWN;
 }
 
-/* Each point is the mean, or maximum, of several samples, at the time of the last. */
+/* Puts points, each the mean or maximum of several samples, at the time of the last of them. */
 static void put_thinned(struct figure *f, const struct value_group *group, bool maximum)
 {
 	size_t together = samples_a_point(group);
@@ -418,7 +439,7 @@ static bool series(struct figure *f, const struct runs *runs)
 			const struct value_group *group = &runs->of[r].groups[p - 1];
 			size_t together = samples_a_point(group);
 			figure_curve(f, p, r + 1, runs->labels[r]);
-			put_thinned(f, group, p == panels);
+			put_thinned(f, group, p == panels); /* the last panel shows maxima */
 			max = together > max ? together : max;
 		}
 	}
@@ -436,7 +457,8 @@ static void put_samples(struct figure *f, const struct value_group *group)
 		figure_row(f, (double[]){ group->at[i], group->values[i] }, 1);
 }
 
-/* "Packets per 10ms", if the samples of all runs are as far apart. */
+/* Sets the label "Packets per 10ms", or "per sample" if runs sample at different intervals. The
+ * first sample stands at the end of the first interval, so its time is the interval. */
 static void packets_label(struct figure *f, const struct runs *runs)
 {
 	char time[32], label[64];
@@ -484,7 +506,7 @@ static bool breakdown(struct figure *f, const struct runs *runs)
 struct kind {
 	struct plot_figure figure;
 	bool (*draw)(struct figure *f, const struct runs *runs);
-	const char *of, *metric;   /* of metrics.h, whose table is read; NULL: the query says all */
+	const char *of, *metric;   /* to read, as in metric_find(); NULL: the query says all */
 	struct values_query query; /* with neither metric nor file: draw() reads by itself */
 };
 
@@ -549,7 +571,7 @@ const struct plot_figure *plot_figure(size_t i)
 	return i < KINDS ? &kinds[i].figure : NULL;
 }
 
-/* Whether there is such a figure, of one run or of several, and it was asked for. */
+/* Whether to draw a figure: it exists for one run, or for several, and no other was asked for. */
 static bool wanted(const struct plot_figure *figure, const struct runs *runs, const char *only)
 {
 	const char *help = runs->together ? figure->together : figure->alone;
@@ -591,7 +613,7 @@ static char *no_results(const char *dir)
 	return NULL;
 }
 
-/* A run that was cut off has no summary, and there is nothing to say. */
+/* Prints what the run warns of. A run that was cut off has no summary: then prints nothing. */
 static void print_warnings(const char *dir)
 {
 	struct summary summary;
@@ -602,7 +624,7 @@ static void print_warnings(const char *dir)
 	free(error);
 }
 
-/* The query of a figure; that of a metric is over the rows of its table. */
+/* The query of a figure. If the figure is of a metric, the query reads the metric's column. */
 static struct values_query query_of(const struct kind *kind, const struct metric *metric)
 {
 	struct values_query query = kind->query;
@@ -616,7 +638,7 @@ static struct values_query query_of(const struct kind *kind, const struct metric
 	return query;
 }
 
-/* Reads what the figure shows from each run, then writes it. */
+/* Reads from each run what the figure shows, then writes its table and script. */
 static bool read_and_write(struct figure *f, const struct kind *kind, struct runs *runs)
 {
 	bool ok = true;
@@ -671,8 +693,8 @@ int plot_run(const char *dir, const struct plot_options *options, FILE *to, char
 {
 	char *trimmed = folder_trim(dir), *label = "";
 	struct plot_labelled run = { trimmed, NULL };
-	int drawn =
-		draw_all(&(struct runs){ &run, &label, 1, false, NULL, NULL }, options, to, error);
+	struct runs runs = { .at = &run, .labels = &label, .count = 1 };
+	int drawn = draw_all(&runs, options, to, error);
 	free(trimmed);
 	return drawn;
 }
@@ -687,8 +709,8 @@ int plot_together(const struct plot_labelled *list, size_t count,
 	for (size_t r = 0; r < count; r++)
 		labels[r] =
 			list[r].label ? xstrdup(list[r].label) : names_directory(dirs, count, r);
-	int drawn = draw_all(&(struct runs){ list, labels, count, true, NULL, NULL }, options, to,
-			     error);
+	struct runs runs = { .at = list, .labels = labels, .count = count, .together = true };
+	int drawn = draw_all(&runs, options, to, error);
 	for (size_t r = 0; r < count; r++)
 		free(labels[r]);
 	free(labels);

@@ -1,5 +1,5 @@
-/* Figures of a sweep: which points, in which words. How they look is in the templates. The words
- * live as long as the table, whose document owns them. */
+/* Figures of a sweep: which points they show, in which words. The templates say how they look. The
+ * words live as long as the table, whose document owns them. */
 #include "base/mem.h"
 #include "base/plain.h"
 #include "conf/conf.h"
@@ -15,10 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_MAX_LETTERS 160 /* of a file's name */
+#define NAME_MAX_LETTERS 160 /* of a file's name, without its suffix */
 
 static const struct {
-	const char *template, *in_name, *columns;
+	const char *template;
+	const char *in_name; /* part of the name of its files */
+	const char *columns;
 } kinds[] = {
 	[SWEEP_LINES] = { "lines", "", "x value low high replications" },
 	[SWEEP_BARS] = { "bars", "-bars", "x value low high replications" },
@@ -28,10 +30,11 @@ static const struct {
 	[SWEEP_STACK] = { "stack", "", "" },
 };
 
-/* What one figure shows, usually one sheet. Sheets of a metric are neighbours. */
+/* What one figure shows: one sheet or, with --panels, all sheets, metric by metric. */
 struct page {
 	struct sheet *sheets;
-	size_t count, metrics;
+	size_t count;   /* of sheets */
+	size_t metrics; /* how many metrics these are of */
 };
 
 static bool is_ratio(const struct sheet *sheet)
@@ -58,7 +61,8 @@ static const char *statistic(const struct sheet *sheet)
 			       : "Mean of replications, 95 % t-intervals";
 }
 
-/* What to call a value: the user's word, else the value, `named` behind the name of its axis. */
+/* What to call a value: the user's word for it, else the value itself; if `named`, after the name
+ * of its axis. */
 static const char *value_words(const struct sheet *sheet, size_t axis, size_t level, bool named)
 {
 	const struct sweep_axis *from = &sheet->table->axes[axis];
@@ -69,13 +73,13 @@ static const char *value_words(const struct sheet *sheet, size_t axis, size_t le
 		     : from->values[level];
 }
 
-/* The value of the baseline in the user's word, if there is one. */
+/* The value of the baseline for people: the user's word for it, or the value itself. */
 static const char *base_called(const struct sheet *sheet)
 {
 	return value_words(sheet, sheet->choice->base_axis, sheet->choice->base_level, false);
 }
 
-/* "load 0.2, delay 1us" of the axes that are not drawn. */
+/* "load 0.2, delay 1us": the values of the fixed axes. */
 static const char *fixed_words(const struct sheet *sheet)
 {
 	const char *words = "";
@@ -88,7 +92,7 @@ static const char *fixed_words(const struct sheet *sheet)
 	return words;
 }
 
-/* The name of a curve. */
+/* The name of a curve; "" if there is no by axis. */
 static const char *row_name(const struct sheet *sheet, size_t row)
 {
 	size_t by = sheet->choice->by;
@@ -97,8 +101,8 @@ static const char *row_name(const struct sheet *sheet, size_t row)
 					    sheet->choice->scales[by].numeric);
 }
 
-/* METRIC-over-X-by-Y-KIND-AXIS-VALUE..., of letters that need no quotes anywhere; a dash stands for
- * any others between them. */
+/* METRIC-over-X-by-Y-KIND-AXIS-VALUE..., in letters that need no quotes anywhere. A dash replaces
+ * any other letters, of which several in a row become one dash. */
 static const char *figure_name(const struct page *page)
 {
 	const struct sheet *sheet = page->sheets;
@@ -130,7 +134,7 @@ static const char *figure_name(const struct page *page)
 	return kept;
 }
 
-/* Whether the point is drawn, or something drawn is compared with it. */
+/* Whether the point is drawn, or is the baseline of a point that is. */
 static bool is_in(const struct sheet *sheet, const struct sweep_point *point)
 {
 	const struct sweep_choice *choice = sheet->choice;
@@ -144,8 +148,8 @@ static bool is_in(const struct sheet *sheet, const struct sweep_point *point)
 	return true;
 }
 
-/* "46 of 48 points are in (1 timeout, 1 missing), 3 with UNFINISHED work, 2 without this value":
- * counts all points behind a figure. */
+/* Counts all points behind a figure: "46 of 48 points are in (1 timeout, 1 missing), 3 with
+ * UNFINISHED work, 2 without this value". */
 static const char *tally(const struct page *page)
 {
 	const struct sweep_table *table = page->sheets->table;
@@ -165,7 +169,7 @@ static const char *tally(const struct page *page)
 	size_t usable = count[POINT_DONE] + count[POINT_UNFINISHED];
 	text = conf_at(table->doc, "%zu of %zu points are in", usable, points);
 	for (int i = 1; i <= POINT_STATUSES; i++) {
-		int s = i % POINT_STATUSES; /* missing ones last */
+		int s = i % POINT_STATUSES; /* POINT_MISSING, which is 0, comes last */
 		if (count[s] == 0 || s == POINT_DONE || s == POINT_UNFINISHED)
 			continue;
 		text = conf_at(table->doc, "%s%s%zu %s", text, before, count[s],
@@ -236,8 +240,8 @@ static double x_of(const struct sheet *sheet, size_t column)
 	return scale->numeric ? scale->at[sheet->choice->x_level[column]] : (double)column;
 }
 
-/* In the table x is a number in base units (bytes, bit/s, ps) or a place; comments say which value
- * it is. */
+/* Sets the x axis. In the table x is a number in base units (bytes, bit/s, ps), or counts the
+ * labels from 0; comments say which value each x stands for. */
 static void put_x(struct figure *f, const struct sheet *sheet)
 {
 	const struct sweep_choice *choice = sheet->choice;
@@ -254,7 +258,7 @@ static void put_x(struct figure *f, const struct sheet *sheet)
 	}
 }
 
-/* The rows of a map. */
+/* Sets the y axis of a map, whose rows are the values of the by axis. */
 static void put_y(struct figure *f, const struct sheet *sheet)
 {
 	const struct axis_scale *scale = &sheet->choice->scales[sheet->choice->by];
@@ -296,7 +300,8 @@ static void put_rows(struct figure *f, const struct sheet *sheet, size_t row)
 	}
 }
 
-/* A curve looks the same in all figures of a sweep. */
+/* Puts the curves of a panel. The look goes by the level, not the row: a value looks the same in
+ * all figures of a sweep. */
 static void put_curves(struct figure *f, const struct sheet *sheet, size_t panel)
 {
 	for (size_t row = 0; row < sheet->choice->rows; row++) {
@@ -322,7 +327,7 @@ static const char *why_not(const struct page *page)
 						      i / choice->columns)
 					       .value;
 			any = any || !isnan(value);
-			positive = positive && !(value <= 0);
+			positive = positive && !(value <= 0); /* NaN is a gap */
 		}
 	return !any                         ? "no point has this value"
 	       : choice->log_y && !positive ? "a logarithmic axis needs values above 0"
@@ -365,7 +370,8 @@ static size_t bars_of(const struct sheet *sheet)
 	return sheet->choice->columns * sheet->choice->rows;
 }
 
-/* Each cause is a mean over replications: the means of the parts add up to that of the whole. */
+/* Each cause is the mean of its time over replications: the means of all causes add up to the mean
+ * of the whole. */
 static struct stack_bar bar_of(const struct sheet *sheet, size_t column, size_t row)
 {
 	const struct sweep_choice *choice = sheet->choice;
@@ -418,8 +424,8 @@ static bool draw_breakdown(struct figure *f, const struct page *page)
 
 /* ---- Names ---- */
 
-/* Adds the name of a figure to those of this call, and returns it: with a number if replacing or
- * cutting off letters has made it equal to another name. */
+/* Adds the name of a figure to `names`, those of this call, and returns it. If figure_name() has
+ * made two names equal by replacing or cutting off letters, the later one gets a number. */
 static const char *add_unique(struct names *names, const char *name, struct conf_doc *doc)
 {
 	const char *unique = name;
@@ -429,13 +435,14 @@ static const char *add_unique(struct names *names, const char *name, struct conf
 	return unique;
 }
 
-/* Returns how many figures it has drawn, 1 or 0; *error when it failed. */
+/* Returns how many figures it has drawn: 1, or 0 if there is nothing to draw, or on failure, with
+ * *error. */
 static int draw_page(const struct page *page, struct names *names, const char *folder,
 		     const struct plot_options *options, FILE *to, char **error)
 {
 	struct plot_options own = *options;
 	const size_t *m = page->sheets->choice->metrics;
-	/* skips the labels of the metrics before this one */
+	/* the first label that is left must be that of this page's first metric */
 	for (; *m != page->sheets->metric && own.y_labels.count > 0; m++) {
 		own.y_labels.items++;
 		own.y_labels.count--;
@@ -454,8 +461,8 @@ static int draw_page(const struct page *page, struct names *names, const char *f
 	return drawn;
 }
 
-/* All sheets of a call, metric by metric, each in the order of the fixed levels. Leaves out those
- * of the baseline, which would be 1 everywhere. */
+/* Makes the sheets of a call, metric by metric, for each metric one for each combination of fixed
+ * levels. Leaves out combinations with the baseline's level, whose ratios would all be 1. */
 static struct page all_sheets(const struct sweep_table *table, const struct sweep_choice *choice,
 			      const struct groups *groups)
 {
@@ -464,15 +471,18 @@ static struct page all_sheets(const struct sweep_table *table, const struct swee
 	struct page all = { .metrics = choice->kind == SWEEP_STACK ? 1 : choice->metric_count };
 	all.sheets = conf_own(table->doc, choice->figures * all.metrics, sizeof(*all.sheets));
 	for (size_t i = 0; i < choice->figures; i++) {
+		/* the next overwrites this if it does not count */
 		sweep_choice_fixed(choice, table, i, &fixed[count * axes]);
 		count += base == SIZE_MAX || !sweep_choice_is_fixed(choice, base) ||
 			 fixed[count * axes + base] != choice->base_level;
 	}
 	for (size_t m = 0; m < all.metrics; m++)
 		for (size_t i = 0; i < count; i++)
-			all.sheets[all.count++] =
-				(struct sheet){ table, choice, groups, choice->metrics[m],
-						&fixed[i * axes] };
+			all.sheets[all.count++] = (struct sheet){ .table = table,
+								  .choice = choice,
+								  .groups = groups,
+								  .metric = choice->metrics[m],
+								  .fixed = &fixed[i * axes] };
 	return all;
 }
 
@@ -487,10 +497,11 @@ static int draw_all(const struct sweep_table *table, const struct sweep_choice *
 		drawn = draw_page(&all, &names, folder, options, to, error);
 	else
 		for (size_t i = 0; i < all.count && !*error; i++) {
-			/* metrics vary fastest here */
+			/* sheets are metric by metric; figures come with all metrics of the
+			 * same fixed levels together */
 			size_t at = i % all.metrics * (all.count / all.metrics) + i / all.metrics;
-			drawn += draw_page(&(struct page){ &all.sheets[at], 1, 1 }, &names, folder,
-					   options, to, error);
+			struct page page = { &all.sheets[at], .count = 1, .metrics = 1 };
+			drawn += draw_page(&page, &names, folder, options, to, error);
 		}
 	free(names.items);
 	groups_release(&groups);

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define JOBS_SHOWN 24   /* bars of one run; of more jobs those of one name share a bar */
-#define SHARE_MIN  0.01 /* a cause with less than this share of every bar goes into the rest */
-#define GAP        0.12 /* by how much of their distance bars of a group are closer */
+#define JOBS_SHOWN 24   /* bars of one run; if it has more jobs, jobs of one name share a bar */
+#define SHARE_MIN  0.01 /* a cause below this share in every bar is part of "rest" */
+#define GAP        0.12 /* bars of a group are closer than others by this share of a distance */
 
 /* ---- Bars ---- */
 
@@ -37,7 +37,7 @@ static bool is_shown(const struct stack_bar *bars, size_t count, size_t cause)
 	return false;
 }
 
-/* The time of a cause; BREAKDOWN_CAUSES stands for the rest, all causes that are not shown. */
+/* The time of a cause; for BREAKDOWN_CAUSES, of the rest: all causes that are not shown. */
 static double time_of(const struct stack_bar *bar, size_t cause, const bool *shown)
 {
 	double rest = 0;
@@ -48,11 +48,13 @@ static double time_of(const struct stack_bar *bar, size_t cause, const bool *sho
 	return rest;
 }
 
-/* Puts a part of each bar on top of what is below it. */
+/* Puts the part of one cause on top of each bar; below[i] is the height of bar i so far. */
 static void put_parts(struct figure *f, const struct stack_bar *bars, size_t count, size_t series,
 		      size_t cause, const bool *shown, double *below)
 {
-	static const struct breakdown_cause rest = { "rest", "rest", 8, 5 };
+	static const struct breakdown_cause rest = {
+		.name = "rest", .words = "rest", .colour = 8, .fill = 5
+	};
 	const struct breakdown_cause *look =
 		cause < BREAKDOWN_CAUSES ? &breakdown_causes[cause] : &rest;
 	figure_legend(f, series, look->colour, look->fill, look->words);
@@ -103,9 +105,9 @@ void stack_put(struct figure *f, const struct stack_bar *bars, size_t count, con
 struct bars {
 	struct stack_bar *at;
 	size_t count, capacity;
-	size_t first; /* of the run that is being read */
-	size_t jobs;
-	bool merged; /* some bar is of several jobs */
+	size_t first; /* index of the first bar of the run that is being read */
+	size_t jobs;  /* of all runs */
+	bool merged;  /* some bar is of several jobs */
 };
 
 static struct stack_bar *add_bar(struct bars *bars, const char *name)
@@ -115,7 +117,7 @@ static struct stack_bar *add_bar(struct bars *bars, const char *name)
 	return &bars->at[bars->count++];
 }
 
-/* The bar of this run for jobs of a name. */
+/* The bar of the present run for jobs of a name; adds it if it is the first. */
 static struct stack_bar *bar_of(struct bars *bars, const char *name)
 {
 	for (size_t i = bars->first; i < bars->count; i++) {
@@ -127,6 +129,7 @@ static struct stack_bar *bar_of(struct bars *bars, const char *name)
 	return add_bar(bars, name);
 }
 
+/* Adds the `count` iterations of a job to the sums of its bar, which add_run() makes means. */
 static void add_job(struct stack_bar *bar, const struct breakdown_iteration *from, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -144,8 +147,8 @@ static bool name_is_unique(const struct breakdown *b, const struct breakdown_ite
 	return true;
 }
 
-/* Adds a bar for each job or, `by_name`, for each name of jobs. `label` is that of the run; "": it
- * is the only run. */
+/* Adds the bars of a run: one for each job or, if `by_name`, one for each name of jobs. `label` is
+ * that of the run; "" for an only run. */
 static void add_run(struct bars *bars, const struct breakdown *b, const char *label, bool by_name)
 {
 	bars->first = bars->count;

@@ -5,26 +5,26 @@
 #include "lab/breakdown.h"
 #include "lab/figures/figure.h"
 
-#define STACK_BARS 60 /* at most */
+#define STACK_BARS 60 /* in a figure, at most */
 
 struct stack_bar {
 	char *label; /* owned by the caller, as is `name` */
 	char *name;  /* of the job, in a figure of runs; else NULL */
-	double x;    /* 0 is the place of the first label, 1 that of the second, ... */
+	double x;    /* 0 = where the first label stands, 1 = where the second does, ... */
 	double cause[BREAKDOWN_CAUSES]; /* seconds; all NaN: no bar */
-	double rows;                    /* how many values each cause is the mean of */
+	double rows;                    /* each cause is the mean of so many values */
 };
 
-/* The x of the i-th of `together` bars that stand in a group, the first of whose labels has the
- * place `first`. */
+/* The x of the i-th bar in a group of `together` bars. It is near `first` + i: bars of a group
+ * stand closer to the group's middle. */
 double stack_place(size_t first, size_t together, size_t i);
 
-/* Draws the bars. `x` stands below the axis; `rows` names the column of stack_bar.rows. Takes
- * `subtitle`. */
+/* Adds the bars to a figure. `x` stands below the x axis; `rows` names the column of
+ * stack_bar.rows. Frees `subtitle`. */
 void stack_put(struct figure *f, const struct stack_bar *bars, size_t count, const char *x,
 	       const char *rows, const char *title, char *subtitle);
 
-/* The figure of runs. False with f->why or f->error. */
+/* The figure of runs, each with its label ("" for a single run). False with f->why or f->error. */
 bool stack_runs(struct figure *f, const struct plot_labelled *runs, char *const *labels,
 		size_t count);
 

@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GROUPS_SHOWN  4                  /* of jobs that differ, where nobody asks */
-#define USUAL_METRICS (GROUPS_SHOWN + 1) /* those of jobs, and one of flows */
+#define GROUPS_SHOWN  4                  /* groups of unlike jobs shown unasked, at most */
+#define USUAL_METRICS (GROUPS_SHOWN + 1) /* one for each of these, and one of flows */
 #define FIGURES_MAX   24 /* figures of one metric in a call; more are probably a mistake */
 
 /* ---- Names ---- */
 
-/* Reads "AXIS=VALUE". */
+/* Reads "AXIS=VALUE", the text of `option`. */
 static bool find_pair(const struct sweep_table *table, const char *option, const char *text,
 		      size_t *axis, size_t *level, char **error)
 {
@@ -43,6 +43,7 @@ static size_t count_wanted(const struct sweep_choice *choice, const struct sweep
 	return count;
 }
 
+/* Wants the levels that --where picks; of an axis without picks, all. */
 static bool choose_where(struct sweep_choice *choice, const struct sweep_table *table,
 			 const struct plot_sweep_options *options, char **error)
 {
@@ -60,21 +61,23 @@ static bool choose_where(struct sweep_choice *choice, const struct sweep_table *
 	return ok;
 }
 
-/* The metric of this level that is shown unasked. Where the sweep lacks it, as few flows have no
- * 99th percentile, the mean of the same; SIZE_MAX if it lacks that, too. */
+/* The index of the metric of this level that is shown unasked. If the sweep has none (a few flows,
+ * for example, have no 99th percentile), that of the mean of the same quantity; SIZE_MAX if it
+ * lacks this, too. */
 static size_t usual_metric(const struct sweep_table *table, enum metric_level level)
 {
 	const struct metric *m = metric_table;
 	while (m->level != level || !m->usual[0])
 		m++;
-	size_t metric = sweep_table_metric(table, m->usual[m->usual[1] != NULL]);
+	size_t last = m->usual[1] ? 1 : 0; /* one or two are usual */
+	size_t metric = sweep_table_metric(table, m->usual[last]);
 	return metric != SIZE_MAX ? metric
 				  : sweep_table_metric(table, conf_at(table->doc, "%s.%s.mean",
 								      m->of, m->name));
 }
 
-/* Chooses metrics where the user named none: one of jobs, or of each group where they differ, and
- * one of flows. */
+/* Chooses metrics for a user who named none: one of jobs, or, where jobs differ, of each group of
+ * jobs, and one of flows. */
 static void choose_usual_metrics(struct sweep_choice *choice, const struct sweep_table *table)
 {
 	struct names groups = { 0 };
@@ -144,7 +147,8 @@ static bool choose_metrics(struct sweep_choice *choice, const struct sweep_table
 
 /* ---- Axes ---- */
 
-/* The axis with most wanted values, of those of numbers or of all; SIZE_MAX if none has two. */
+/* The axis with most wanted values, of all axes or, if `numeric`, of those of numbers. SIZE_MAX if
+ * none has two values. */
 static size_t longest_axis(const struct sweep_choice *choice, const struct sweep_table *table,
 			   bool numeric, size_t except)
 {
@@ -172,7 +176,7 @@ static bool choose_x(struct sweep_choice *choice, const struct sweep_table *tabl
 	return choice->x != SIZE_MAX;
 }
 
-/* Whether `by` means no axis, and is not the name of one. */
+/* Whether `by` is the word "none" and not an axis of that name. */
 static bool is_none(const struct sweep_table *table, const char *by)
 {
 	return by && strcmp(by, "none") == 0 && sweep_table_axis(table, by) == SIZE_MAX;
@@ -331,13 +335,14 @@ void sweep_choice_fixed(const struct sweep_choice *choice, const struct sweep_ta
 			continue;
 		size_t count = count_wanted(choice, table, i), skip = figure % count;
 		figure /= count;
+		/* to the wanted level that has `skip` wanted ones before it */
 		while (!choice->wanted[i][levels[i]] || skip-- > 0)
 			levels[i]++;
 	}
 }
 
-/* The wanted levels of an axis, ascending by their numbers, without the baseline, which would be 1
- * everywhere. */
+/* The wanted levels of an axis, ascending by their numbers. Leaves out the baseline, whose ratio to
+ * itself is 1 everywhere. */
 static size_t *levels_of(const struct sweep_choice *choice, const struct sweep_table *table,
 			 size_t axis, size_t *count)
 {
@@ -348,7 +353,7 @@ static size_t *levels_of(const struct sweep_choice *choice, const struct sweep_t
 		if (!choice->wanted[axis][i] ||
 		    (axis == choice->base_axis && i == choice->base_level))
 			continue;
-		size_t at = (*count)++;
+		size_t at = (*count)++; /* insertion sort */
 		for (; at > 0 && scale->at[levels[at - 1]] > scale->at[i]; at--)
 			levels[at] = levels[at - 1];
 		levels[at] = i;
@@ -358,7 +363,7 @@ static size_t *levels_of(const struct sweep_choice *choice, const struct sweep_t
 
 /* ---- Labels and panels ---- */
 
-/* What follows WORD= in a label; NULL if it begins otherwise. */
+/* What follows WORD= in a label; NULL if the label does not begin so. */
 static const char *behind(const char *label, const char *word)
 {
 	size_t length = strlen(word);
@@ -366,7 +371,7 @@ static const char *behind(const char *label, const char *word)
 									 : NULL;
 }
 
-/* The TEXT of "AXIS=VALUE=TEXT" or "VALUE=TEXT"; NULL if it is of another value. */
+/* The TEXT of "AXIS=VALUE=TEXT" or "VALUE=TEXT"; NULL if the label is for another value. */
 static const char *label_text(const char *label, const struct sweep_axis *axis, size_t level)
 {
 	const char *rest = behind(label, axis->name);

@@ -7,17 +7,17 @@
 #include "lab/figures/sweep_choice.h"
 #include "lab/sweep/groups.h"
 
-/* Nothing in it is owned. */
+/* The members are not owned. */
 struct sheet {
 	const struct sweep_table *table;
 	const struct sweep_choice *choice;
 	const struct groups *groups;
 	size_t metric;
-	const size_t *fixed; /* by axis: the level of those that are neither x nor by */
+	const size_t *fixed; /* by axis: the level of a fixed axis (neither x nor by) */
 };
 
-/* Mean over the replications of a cell, or its ratio to the baseline over pairs of replications of
- * the same number; 95 % intervals. */
+/* The mean over the replications of a cell, with its 95 % interval. With --relative-to, the ratio
+ * to the mean of the baseline instead, over pairs of the same replication. */
 struct estimate sheet_estimate(const struct sheet *sheet, size_t column, size_t row);
 
 /* The values of a cell, ascending, without missing ones; the caller frees. */

@@ -1,4 +1,4 @@
-/* The timeline of jobs: a row of bars for each, by arrival. */
+/* The timeline of jobs: a row of bars for each job, in the order of their arrival. */
 #include "lab/figures/figure.h"
 
 #include "base/mem.h"
@@ -10,11 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BARS_MAX      20000 /* of more, several iterations share a bar */
-#define ROW_PIXELS    20
-#define ROWS_LABELLED 100
-#define HEIGHT_MAX    2000
-#define NAME_BYTES    24 /* so that a number and a state fit behind the name */
+#define BARS_MAX      20000 /* with more bars, several iterations share one */
+#define ROW_PIXELS    20    /* height of a row */
+#define FRAME_PIXELS  200   /* height of all but the rows: titles, axis, legend */
+#define HEIGHT_MAX    2000  /* pixels */
+#define ROWS_LABELLED 100   /* rows that have a label, at most */
+#define NAME_BYTES    24    /* so that a number and a state fit behind the name */
 
 enum phase { PHASE_WAITING, PHASE_COMPUTE, PHASE_COMMUNICATION, PHASES };
 
@@ -41,8 +42,8 @@ struct jobs {
 	size_t count, capacity;
 	struct iteration *iterations;
 	size_t iteration_count, iteration_capacity;
-	size_t finished;
-	double end_s; /* the latest time of any row */
+	size_t finished; /* how many jobs */
+	double end_s;    /* the latest time in any row of both tables */
 };
 
 /* ---- Reading ---- */
@@ -50,7 +51,7 @@ struct jobs {
 static void read_jobs(struct csv *csv, struct jobs *jobs)
 {
 	int id = csv_need(csv, "job_id");
-	csv_need(csv, "name");
+	csv_need(csv, "name"); /* result_job_name() reads it: complain even if there are no rows */
 	int arrival = csv_need(csv, "arrival_s"), start = csv_need(csv, "start_s");
 	int finish = csv_need(csv, "finish_s"), finished = csv_need(csv, "finished");
 	while (csv_next(csv)) {
@@ -152,7 +153,8 @@ static void put_bar(struct figure *f, size_t row, uint64_t job_id, double from_s
 		figure_row(f, (double[]){ from_s, to_s, (double)row, (double)job_id }, 0);
 }
 
-/* The first iteration of a job; its others follow. */
+/* The first iteration of a job, which is followed by the job's others. If the job has none, this is
+ * an iteration of another job, or the end. */
 static const struct iteration *first_of(const struct jobs *jobs, uint64_t job_id)
 {
 	size_t low = 0, high = jobs->iteration_count;
@@ -166,7 +168,7 @@ static const struct iteration *first_of(const struct jobs *jobs, uint64_t job_id
 	return jobs->iterations + low;
 }
 
-/* The bars of one phase of one job, `together` iterations to a bar. */
+/* Puts the bars of one phase of one job; `together` iterations share a bar. */
 static void put_iterations(struct figure *f, const struct jobs *jobs, size_t row, enum phase phase,
 			   size_t together)
 {
@@ -211,8 +213,8 @@ static bool name_is_unique(const struct jobs *jobs, size_t row)
 	return true;
 }
 
-/* "vgg #3", with a star if it is unfinished: labels are short, so that a narrow figure has room for
- * bars and legend. The caller frees. */
+/* "vgg #3", with a star if the job is unfinished. Short, so that bars and legend have room in a
+ * narrow figure. The caller frees. */
 static char *label_of(const struct jobs *jobs, size_t row)
 {
 	const struct job *job = &jobs->jobs[row];
@@ -239,8 +241,9 @@ static void put_labels(struct figure *f, const struct jobs *jobs)
 
 static void draw(struct figure *f, const struct jobs *jobs)
 {
-	size_t together = 1 + 2 * jobs->iteration_count / BARS_MAX; /* two bars, of two phases */
-	size_t height = 200 + ROW_PIXELS * jobs->count;
+	/* an iteration has two bars, computing and communicating */
+	size_t together = 1 + 2 * jobs->iteration_count / BARS_MAX;
+	size_t height = FRAME_PIXELS + ROW_PIXELS * jobs->count;
 	char bars[64] = "";
 	if (together > 1)
 		snprintf(bars, sizeof(bars), "; a bar is %zu iterations", together);
@@ -258,7 +261,7 @@ static void draw(struct figure *f, const struct jobs *jobs)
 	put_labels(f, jobs);
 	put_bars(f, jobs, together);
 	figure_reach(f, 0, 0);
-	figure_reach(f, 0, jobs->end_s * 1.01);
+	figure_reach(f, 0, jobs->end_s * 1.01); /* some room to the right */
 }
 
 bool timeline(struct figure *f)

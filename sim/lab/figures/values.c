@@ -12,7 +12,7 @@
 
 /* ---- Tables ---- */
 
-/* A run leaves out the tables that would be empty. */
+/* What to say of tables that a run has left out, as it does with empty ones. */
 static const struct {
 	const char *file, *why;
 } missing[] = {
@@ -65,18 +65,18 @@ static void add_class(struct values *values, uint64_t from, uint64_t to)
 	add_group(values, name, "")->from = from;
 }
 
-/* Whether there is an i-th class, and where it begins. */
+/* Whether there is an i-th class; sets *from to where it begins. */
 static bool class_begins(const struct summary *summary, size_t i, uint64_t *from)
 {
 	char *name = xasprintf("flows.by_size.%zu.min_bytes", i);
 	double value = summary_value(summary, name);
 	free(name);
 	*from = value > 0 ? (uint64_t)value : 0;
-	return value >= 0;
+	return value >= 0; /* NaN: there is none */
 }
 
-/* Makes a group for each size class of the run, as summary.json has them; a run that was not
- * finished has none, and all its flows are one class. */
+/* Makes a group for each size class that summary.json has. A run that was not finished has no
+ * summary.json: all its flows are one class. */
 static bool add_classes(struct values *values, struct figure *f)
 {
 	if (!folder_has(f->dir, "summary.json")) {
@@ -94,8 +94,8 @@ static bool add_classes(struct values *values, struct figure *f)
 	return !f->error;
 }
 
-/* The group of the size in a column. Of a folder that hangs together, the first class holds the
- * smallest flow. */
+/* The group for the size in a column. No flow is smaller than the first class allows, unless the
+ * files of the folder are of different runs. */
 static struct value_group *size_group(struct values *values, struct csv *csv, int column)
 {
 	uint64_t size = csv_u64(csv, column);
@@ -114,6 +114,7 @@ static void add_value(struct value_group *group, double value)
 	group->values[group->count++] = value;
 }
 
+/* Call it before add_value(), which counts. */
 static void add_at(struct value_group *group, double at)
 {
 	group->at = array_reserve(group->at, group->count, &group->at_capacity, sizeof(*group->at));

@@ -1,4 +1,5 @@
-/* Reads values from a table of a run, in groups. Private to the figures. */
+/* Reads the values of a column of a run's table, sorted into groups by other columns. Private to
+ * the figures. */
 #ifndef INASIM_LAB_FIGURES_VALUES_H
 #define INASIM_LAB_FIGURES_VALUES_H
 
@@ -11,19 +12,20 @@
 struct values_query {
 	const char *file;
 	const char *columns[VALUES_COLUMNS]; /* of values; if there are several, each is a group */
-	const char *group;              /* column with the group's name; NULL: all are one group */
-	char *(*name)(struct csv *csv); /* makes the name from a row instead; the result is taken */
+	const char *group; /* column with the group's name; NULL: all rows are one group */
+	char *(*name)(struct csv *csv); /* or NULL: makes the group's name from the present row,
+					 * instead of `group`; its caller frees */
 	const char *subgroup;           /* column with a second name, or NULL */
 	const char *at;                 /* column with the time of each value, or NULL */
-	bool work;    /* rows are flows or jobs: some did not finish, and values are above 0 */
-	bool by_size; /* groups are the run's size classes, by the number in column `group` */
+	bool work;    /* rows are flows or jobs: some may not have finished; values are above 0 */
+	bool by_size; /* groups are the run's size classes; column `group` has the size */
 };
 
 struct value_group {
 	char *name, *subname;
-	double *at, *values; /* sorted, unless the query has `at` */
+	double *at, *values; /* values ascend, unless the query has `at`: then in order of rows */
 	size_t count, at_capacity, capacity;
-	uint64_t from; /* of a size class */
+	uint64_t from; /* bytes of the smallest flow that a size class may have */
 };
 
 /* All zero is empty. */
@@ -34,14 +36,16 @@ struct values {
 	uint64_t below_one;            /* values below 1; in a slowdown, a bug of the simulator */
 };
 
-/* Opens FILE in f->dir. NULL with f->why if it is not there, with f->error if it cannot be read. */
+/* Opens the table FILE of f->dir. NULL with f->why if there is none, with f->error if it cannot be
+ * read. */
 struct csv *values_table(struct figure *f, const char *file);
 
 /* Reads the values from f->dir. False with f->why or f->error. Release the values in any case. */
 bool values_read(struct values *values, struct figure *f, const struct values_query *query);
 void values_release(struct values *values);
 
-/* Sorts the groups, largest first, and merges all from the keep-th on into one. */
+/* Sorts the groups, those with most values first. If there are more than `keep`, merges the
+ * keep-th, counted from 1, and all behind it into one. */
 void values_merge(struct values *values, size_t keep);
 
 /* The group of this name, or NULL. */

@@ -20,6 +20,7 @@ static char *path_of(const char *pointer)
 	return path;
 }
 
+/* The first tolerance that fits, or NULL. */
 static const struct regress_tolerance *tolerance_of(const struct regress_tolerance *tolerances,
 						    size_t count, const char *path)
 {
@@ -36,6 +37,7 @@ static bool is_allowed(const struct regress_tolerance *t, double a, double b)
 	return gap <= t->absolute || gap <= t->relative * fmax(fabs(a), fabs(b));
 }
 
+/* Adds the difference unless a tolerance allows it. */
 static void add(struct field_diffs *diffs, const struct json_difference *item,
 		const struct regress_tolerance *tolerances, size_t count)
 {
@@ -53,8 +55,9 @@ static void add(struct field_diffs *diffs, const struct json_difference *item,
 		.path = path,
 		.reference = json_diff_text(item->a, "missing"),
 		.found = json_diff_text(item->b, "missing"),
-		.numbers = { numbers, numbers ? item->a->valuedouble : 0,
-			     numbers ? item->b->valuedouble : 0 },
+		.numbers = { .given = numbers,
+			     .reference = numbers ? item->a->valuedouble : 0,
+			     .found = numbers ? item->b->valuedouble : 0 },
 		.tolerant = t,
 		.relative = t ? t->relative : 0,
 		.absolute = t ? t->absolute : 0,

@@ -1,5 +1,6 @@
-/* A run and its reference side by side: summaries with a tolerance per field, resolved scenarios.
- * Jobs are matched whatever they are called, and what is new is no difference. */
+/* Compares two JSON trees field by field: the summaries of a run and its reference, with a
+ * tolerance for each field, or their resolved scenarios. Names of jobs do not matter. A field that
+ * only the run has is not a difference. */
 #ifndef INASIM_LAB_REGRESS_FIELD_DIFF_H
 #define INASIM_LAB_REGRESS_FIELD_DIFF_H
 
@@ -9,12 +10,12 @@
 
 struct field_diff {
 	char *path;              /* "jobs.jct_s.mean", "flows.by_size.0.count" */
-	char *reference, *found; /* as text; "missing" where there is none */
+	char *reference, *found; /* the two values as text; "missing" for an absent one */
 	struct {
-		bool given; /* both are numbers */
-		double reference, found;
+		bool given;              /* both values are numbers */
+		double reference, found; /* the numbers; 0 if not given */
 	} numbers;
-	bool tolerant;             /* a tolerance applied, else the two had to be equal */
+	bool tolerant;             /* a tolerance applied; else the values had to be equal */
 	double relative, absolute; /* the tolerance, which was exceeded */
 };
 
@@ -22,12 +23,12 @@ struct field_diff {
 struct field_diffs {
 	struct field_diff *fields;
 	size_t count;
-	size_t added; /* fields that only the second tree has: noted, not listed */
+	size_t added; /* how many fields only the second tree has; they are not in `fields` */
 };
 
-/* Compares into an empty `diffs`. The first tolerance whose pattern fits a number's path applies;
- * what none fits is compared exactly. Members of an object "by_name" are compared by position: what
- * jobs are called is no result. */
+/* Fills in `diffs`, which must be empty. The first tolerance whose pattern fits a number's path
+ * applies; a value that no pattern fits must be equal. Members of an object "by_name" are compared
+ * by position, because names of jobs are no result. */
 void field_diffs_find(const cJSON *reference, const cJSON *found,
 		      const struct regress_tolerance *tolerances, size_t count,
 		      struct field_diffs *diffs);
@@ -37,8 +38,8 @@ void field_diffs_release(struct field_diffs *diffs);
  * no number or the reference is 0. */
 double field_diff_change(const struct field_diff *diff);
 
-/* Removes from a summary what depends on the machine, the scenario's name, and what is compared by
- * itself: digest and events. */
+/* Removes from a summary what is not compared as a field: numbers that depend on the machine, the
+ * scenario's name, and digest and events, which are compared apart. */
 void summary_strip(cJSON *summary);
 
 #endif

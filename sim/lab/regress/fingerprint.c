@@ -7,8 +7,8 @@ uint64_t fingerprint_count(uint64_t events)
 
 	if (events <= exact)
 		return events;
-	for (; octave <= events / 2; octave *= 2)
+	for (; octave <= events / 2; octave *= 2) /* whole octaves */
 		count += UINT64_C(1) << FINGERPRINT_OCTAVE;
-	count += (events - octave) / fingerprint_step(events);
-	return count + !fingerprint_due(events);
+	count += (events - octave) / fingerprint_step(events); /* in the last octave */
+	return count + !fingerprint_due(events);               /* after the last event */
 }

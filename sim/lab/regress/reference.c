@@ -35,7 +35,7 @@ static bool count_of(const cJSON *item, uint64_t *value)
 	return true;
 }
 
-/* Reads the members. NULL, or the name of one that is not right. */
+/* Reads the members. Returns NULL, or the name of the first one that is wrong. */
 static const char *read_members(struct reference *r)
 {
 	const cJSON *history = cJSON_GetObjectItemCaseSensitive(r->root, "history");
@@ -43,7 +43,7 @@ static const char *read_members(struct reference *r)
 
 	if (!cJSON_IsArray(history))
 		return "history";
-	r->history = history; /* first, since it is kept whatever else is wrong */
+	r->history = history; /* first: an update keeps it, whatever else is wrong */
 	if (!count_of(cJSON_GetObjectItemCaseSensitive(r->root, "format"), &format) ||
 	    format != FORMAT)
 		return "format";
@@ -119,7 +119,7 @@ void reference_release(struct reference *r)
 
 /* --- writing --- */
 
-/* Writes a copy of any value; numbers read back the same, which cJSON does not promise. */
+/* Writes a copy of any value. Not by cJSON, which may print numbers that read back as others. */
 static void json_tree(struct json *json, const char *key, const cJSON *item)
 {
 	const cJSON *child;

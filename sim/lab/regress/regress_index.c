@@ -2,6 +2,7 @@
 
 #include "base/input.h"
 #include "base/mem.h"
+#include "conf/buf.h"
 #include "data/folder.h"
 
 #include <cjson/cJSON.h>
@@ -25,7 +26,7 @@ struct index_conf {
 	struct conf_list folders, leave_out, tolerances, scenarios;
 };
 
-#define INDEX_NAME "regress" /* NAME.json is the index itself */
+#define INDEX_NAME "regress" /* no reference has this name: its NAME.json is the index itself */
 
 static const struct conf_row tolerance_rows[] = {
 	CONF_STRING("field", struct regress_tolerance, field, CONF_REQUIRED,
@@ -47,7 +48,7 @@ static const struct conf_row scenario_rows[] = {
 	CONF_STRING("name", struct scenario_conf, name, CONF_REQUIRED, "Name of the reference."),
 	CONF_STRING("scenario", struct scenario_conf, scenario, CONF_REQUIRED,
 		    "Its file, seen from this folder."),
-	CONF_INT("seed", struct scenario_conf, seed, CONF_OPTIONAL, 0, INT64_C(9007199254740991),
+	CONF_INT("seed", struct scenario_conf, seed, CONF_OPTIONAL, 0, CONF_LARGEST_EXACT,
 		 "Another seed than the scenario's.",
 		 .present = CONF_GIVEN(struct scenario_conf, seed_given)),
 	CONF_LIST("set", struct scenario_conf, set, "[]", &text_item, 0, 0,
@@ -95,7 +96,7 @@ static struct regress_entry *add_entry(struct regress_index *index, const char *
 	return &index->entries[index->count++];
 }
 
-/* Makes a path of the index relative to the working directory. */
+/* A path that the index gives relative to its own folder DIR, seen from the working directory. */
 static const char *path_from(struct regress_index *index, const char *dir, const char *path)
 {
 	return path[0] == '/' ? path : conf_at(index->doc, "%s/%s", dir, path);
@@ -161,8 +162,8 @@ static void add_named(struct regress_index *index, const char *dir,
 
 /* --- folders --- */
 
-/* Plans of sweeps and other JSON have no topology. What is no JSON at all counts as a scenario, so
- * that its run says what is wrong. */
+/* A scenario has a topology; plans of sweeps and other JSON do not. A file that is not valid JSON
+ * counts as a scenario, so that its run reports the mistake. */
 static bool is_scenario(const char *path)
 {
 	size_t length;
@@ -183,7 +184,8 @@ static bool left_out(const struct conf_list *patterns, const char *name)
 	return false;
 }
 
-/* `named`: how many entries the index lists by name; they win over files in folders. */
+/* Adds a file of a folder. `named`: how many entries, the first ones, the index lists by name; a
+ * file of such a name is not added. */
 static void add_file(struct regress_index *index, size_t named, const struct conf_list *leave_out,
 		     const char *path, const char *name)
 {
@@ -212,7 +214,7 @@ static void add_folder(struct regress_index *index, size_t named, const struct c
 	for (int i = 0; i < count; i++) {
 		const char *file = list[i]->d_name;
 		const char *path = conf_at(index->doc, "%s/%s", folder, file);
-		int length = (int)strlen(file) - (int)strlen(".json");
+		int length = (int)strlen(file) - (int)strlen(".json"); /* of the name before it */
 
 		if (folder_is_folder(path))
 			add_folder(index, named, leave_out, path,

@@ -1,7 +1,7 @@
-/* Which scenarios a folder of references covers: DIR/regress.json, written by
- * hand. All scenarios in its `folders` are covered without being named, under
- * their path with '-' for '/' ("switchml-two-racks"); `scenarios` adds others,
- * and the same ones with other seeds or values. */
+/* Which scenarios a folder of references covers: DIR/regress.json, written by hand. It covers all
+ * scenarios in its `folders`; the name of such a reference is the scenario's path in that folder
+ * with '-' for '/' ("switchml-two-racks"). Its `scenarios` add others, or variants with other seeds
+ * or values, each under a name of its own. */
 #ifndef INASIM_LAB_REGRESS_REGRESS_INDEX_H
 #define INASIM_LAB_REGRESS_REGRESS_INDEX_H
 
@@ -9,20 +9,20 @@
 
 #define REGRESS_INDEX "regress.json"
 
-/* Numbers of the summary whose path matches `field` (* and ? as in the shell)
- * may differ by `absolute`, or by `relative` of the larger one. */
+/* Numbers of the summary whose path matches `field` (* and ? as in the shell) may differ by
+ * `absolute`, or by `relative` times the larger of the two. */
 struct regress_tolerance {
 	const char *field;
 	double relative, absolute;
 };
 
-/* The document of the index owns what it points to. */
+/* A scenario that is covered. The document of the index owns what the members point to. */
 struct regress_entry {
 	const char *name;                /* of the reference: DIR/NAME.json, DIR/NAME.events */
 	const char *path;                /* of the scenario */
 	struct conf_override *overrides; /* its `set` and `seed` */
 	size_t override_count;
-	struct conf_list tolerances; /* of struct regress_tolerance; go before the common ones */
+	struct conf_list tolerances; /* of struct regress_tolerance; tried before the common ones */
 };
 
 struct regress_index {
@@ -32,11 +32,11 @@ struct regress_index {
 	size_t count, capacity;
 };
 
-/* Never NULL; look at conf_errors(index->doc). The caller frees. */
+/* Never NULL; conf_errors(index->doc) tells whether it has mistakes. The caller frees. */
 struct regress_index *regress_index_load(const char *dir);
 void regress_index_free(struct regress_index *index);
 
-/* SIZE_MAX when there is none of this name. */
+/* Index of the entry with this name, or SIZE_MAX. */
 size_t regress_index_find(const struct regress_index *index, const char *name);
 
 #endif

@@ -1,5 +1,6 @@
-/* Makes sweep.csv, costs.csv and sweep.json from the points. What depends on the machine is in
- * costs.csv alone: sweep.csv is the same to the byte, whatever was killed and resumed. */
+/* Makes sweep.csv, costs.csv, sweep.json and groups.csv from the points. What depends on the
+ * machine is in costs.csv alone: sweep.csv is the same to the byte, whatever was killed and
+ * resumed. */
 #include "lab/sweep/sweep.h"
 
 #include "base/mem.h"
@@ -17,23 +18,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The numbers of a point, NaN for those that it lacks; later metrics may be missing at the end. */
+/* The numbers of a point, NaN for metrics that it lacks. The array may end early: the point lacks
+ * all further metrics. */
 struct numbers {
 	double *values; /* by metric */
 	size_t count, capacity;
 };
 
 struct metrics {
-	char **names; /* in the order of their first appearance, points by number */
+	char **names; /* in the order in which they first appear in the points */
 	size_t count, capacity;
-	size_t next; /* where the next name is likely to be, since summaries have one order */
-	struct numbers *points;
-	char **warnings; /* by point: those of its run in one text; NULL = it has no results */
+	size_t next; /* where a search begins: all summaries have one order, so that the next name
+		      * is likely to be there */
+	struct numbers *points; /* by point */
+	char **warnings; /* by point: those of its run in one text; NULL: it has no results */
 };
 
 /* --- numbers of summary.json --- */
 
-/* The index of a metric, which is added if it is new. */
+/* The index of a metric; adds it if it is new. */
 static size_t find_metric(struct metrics *metrics, const char *name)
 {
 	for (size_t i = 0; i < metrics->count; i++) {
@@ -50,8 +53,8 @@ static size_t find_metric(struct metrics *metrics, const char *name)
 	return metrics->count++;
 }
 
-/* Leaves out the seed, which has a column of its own, and what is null: a number that is null in
- * all points gets no column. */
+/* Takes the numbers of a summary. Leaves out the seed, which has a column of its own, and null, so
+ * that a number that is null in all points gets no column. */
 static void read_numbers(struct metrics *metrics, struct numbers *numbers,
 			 const struct summary *summary)
 {
@@ -141,6 +144,7 @@ static void put_hash(struct csv_writer *csv, uint64_t hash)
 	csv_writer_text(csv, text);
 }
 
+/* sweep_columns, with the axes before "status" and the metrics before "warnings". */
 static void put_header(struct csv_writer *csv, const struct plan *plan,
 		       const struct metrics *metrics)
 {
@@ -256,7 +260,7 @@ static bool write_all(const struct sweep *sweep, const struct metrics *metrics, 
 	       write_json(sweep, metrics, conf_at(doc, "%s/sweep.json", sweep->dir), error);
 }
 
-/* Writes groups.csv from the tables just written: what readers find there counts. */
+/* Writes groups.csv from the tables just written, read back: so it agrees with what others read. */
 static bool write_groups(const struct sweep *sweep, char **error)
 {
 	struct sweep_table *table = sweep_table_read(sweep->dir, error);

@@ -7,55 +7,56 @@
 #include "lab/sweep/sweep_table.h"
 
 struct group {
-	const size_t *levels;                    /* by axis, as its points have them */
-	const struct sweep_point *const *points; /* by number */
+	const size_t *levels;                    /* by axis: the level that all its points have */
+	const struct sweep_point *const *points; /* in the order of their numbers */
 	size_t count;
-	size_t censored; /* points that are not `done`: unfinished, or without metrics */
+	size_t censored; /* how many points are not `done`: unfinished, or without metrics */
 };
 
 struct groups {
-	struct group *items; /* by number of their first points */
+	struct group *items; /* in the order of the numbers of their first points */
 	size_t count;
-	const struct sweep_point **points; /* which the items point into */
+	const struct sweep_point **points; /* of all groups, for items[].points */
 };
 
-/* The table must outlive them. */
+/* Groups the points of a table, which must outlive the groups. */
 struct groups groups_of(const struct sweep_table *table);
 void groups_release(struct groups *groups);
 
-/* Whether its points, two or more, are done and agree in every metric: nothing that counts is
- * random in their scenario, and there is nothing to estimate. */
+/* Whether the points of a group, two or more, are all done and agree in every metric. Then nothing
+ * that matters is random in their scenario, and there is nothing to estimate. */
 bool group_is_same(const struct sweep_table *table, const struct group *group);
 
-/* The number of groups of two or more points, and in *same how many of them agree. */
+/* Returns how many groups have two or more points, and in *same of how many of these groups
+ * group_is_same(). */
 size_t groups_replicated(const struct sweep_table *table, size_t *same);
 
-/* Values of a metric over the points of a group, NaN where a point has none (or for metric
- * SIZE_MAX); the caller frees. Unfinished points count, with the work that they finished: leaving
- * slow runs out would be worse. `censored` tells how many there are. */
+/* Returns the value of a metric in each point of a group, NaN where a point has none; for metric
+ * SIZE_MAX all are NaN. The caller frees. Unfinished points count with the work that they finished:
+ * to leave slow runs out would be worse. */
 double *group_values(const struct group *group, size_t metric);
 
-/* Values of a metric of `group` in the order of the replications of `like`, NaN where it has none;
- * the caller frees. `group` may be NULL. */
+/* Returns, for each point of `like`, the value of a metric in the point of `group` with the same
+ * replication; NaN where `group` has none or is NULL. The caller frees. */
 double *group_values_like(const struct group *like, const struct group *group, size_t metric);
 
 /* The mean of a metric over the points of a group, and its interval. */
 struct estimate group_mean(const struct group *group, size_t metric);
 
-/* A metric of `group`, which may be of another sweep, against that of `base`: b / a and b - a, over
- * pairs of replications if those that both have were run with the same seeds (common random
- * numbers), else of two independent samples. */
+/* Compares the mean of a metric in `group` with that in `base`, which may be of another sweep. If
+ * the replications that both have were run with the same seeds (common random numbers), the
+ * comparison is over pairs of replications; else the two are independent samples. */
 struct group_ratio {
 	bool paired;
-	struct estimate ratio, difference;
-	double means[2]; /* of base and group over complete pairs; NaN where not paired */
+	struct estimate ratio, difference; /* group / base, group - base */
+	double means[2];                   /* of base and group over complete pairs; else NaN */
 };
 struct group_ratio group_ratio(const struct group *base, size_t base_metric,
 			       const struct group *group, size_t metric);
 
-/* Writes groups.csv, a row for each group and metric: the axes, then metric, n, mean, sd,
- * half_width_95, low, high (t-interval of the mean; empty where all replications agree), censored,
- * same. False and *error (caller frees) on failure; PATH is then unchanged. */
+/* Writes groups.csv to PATH, a row for each group and metric: values of the axes, then
+ * groups_columns, which sim/lab/README.md explains. False and *error (caller frees) on failure;
+ * PATH is then unchanged. */
 bool groups_write(const struct sweep_table *table, const char *path, char **error);
 
 #endif

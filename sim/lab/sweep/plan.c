@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SEED_TEXT 24 /* bytes: 20 digits, and the end */
+
 struct plan_level *plan_add_level(struct plan_axis *axis, const char *label, const char *place)
 {
 	axis->levels =
@@ -80,7 +82,7 @@ static const char *base_path(struct conf_doc *doc, const char *base)
 	return conf_at(doc, "%.*s/%s", (int)(slash - plan), plan, base);
 }
 
-/* The name becomes a folder and part of messages. */
+/* The name of the sweep becomes the name of a folder, and part of messages. */
 static void check_name(struct plan *plan, const char *name)
 {
 	if (!*name || name[0] == '.' || strchr(name, '/') || strlen(name) > 100)
@@ -103,7 +105,7 @@ static void fill_precision(struct plan *plan, const struct plan_conf *conf)
 			   conf->replications);
 }
 
-/* Takes the document, from which `conf` was filled in. */
+/* Makes a plan from `conf`, which was read from `doc`; the plan then owns `doc`. */
 static struct plan *plan_of(struct conf_doc *doc, const struct plan_conf *conf,
 			    const char *const *taken)
 {
@@ -154,7 +156,7 @@ void plan_free(struct plan *plan)
 	free(plan);
 }
 
-/* How many values a point has, with the seed. */
+/* How many values a point sets, the seed included. */
 static size_t settings_of_point(const struct plan *plan, size_t number)
 {
 	size_t count = plan->set.count + 1;
@@ -169,8 +171,8 @@ struct conf_override *plan_overrides(const struct plan *plan, size_t number, siz
 {
 	size_t room = settings_of_point(plan, number), n = 0;
 	const struct plan_setting **from = xcalloc(room, sizeof(*from));
-	/* the text of the seed stands behind the overrides */
-	struct conf_override *overrides = xmalloc(room * sizeof(*overrides) + 24);
+	/* the text of the seed follows the overrides in the same memory */
+	struct conf_override *overrides = xmalloc(room * sizeof(*overrides) + SEED_TEXT);
 	char *seed = (char *)(overrides + room);
 
 	for (size_t i = 0; i < plan->set.count; i++)
@@ -185,7 +187,7 @@ struct conf_override *plan_overrides(const struct plan *plan, size_t number, siz
 	for (size_t i = 0; i < n; i++)
 		overrides[i] = (struct conf_override){ from[i]->pointer, from[i]->value };
 	if (!plan->own_seeds) {
-		snprintf(seed, 24, "%" PRIu64, plan->points[number].seed);
+		snprintf(seed, SEED_TEXT, "%" PRIu64, plan->points[number].seed);
 		overrides[n++] = (struct conf_override){ "/seed", seed };
 	}
 	*count = n;

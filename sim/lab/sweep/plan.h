@@ -19,11 +19,11 @@
 struct plan_setting {
 	const char *pointer; /* into the scenario */
 	const char *value;   /* JSON text */
-	const char *place;   /* where the value stands in the plan: a pointer into it */
-	const char *origin;  /* where `pointer` stands there; many values may share it */
+	const char *place;   /* where the plan has the value: a pointer into the plan */
+	const char *origin;  /* where the plan has `pointer`, which many values may share */
 };
 
-/* A value of an axis: what its cell in sweep.csv says, and what it sets. */
+/* A level is one value of an axis: the text in sweep.csv, and what it sets in the scenario. */
 struct plan_level {
 	const char *label;
 	const char *place; /* pointer into the plan */
@@ -33,49 +33,51 @@ struct plan_level {
 
 struct plan_axis {
 	const char *name;
-	const char *place;
+	const char *place; /* pointer into the plan */
 	struct plan_level *levels;
 	size_t count, capacity;
 };
 
 struct plan_point {
-	const size_t *levels; /* by axis */
+	const size_t *levels; /* by axis: index into its levels */
 	uint64_t replication;
-	uint64_t seed; /* goes into the scenario; with own_seeds 0, and the facts have the seed */
+	uint64_t seed; /* goes into the scenario, unless own_seeds: then see point_facts */
 };
 
 struct plan {
 	struct conf_doc *doc;    /* owns texts, axes and points */
 	const char *name, *base; /* base: path of the scenario, from the working directory */
-	struct plan_level set;   /* settings of all points; those of the axes come after them */
+	struct plan_level set;   /* settings of all points; made before those of the axes */
 	struct plan_axis *axes;
 	size_t axis_count;
-	struct plan_point *points; /* none after a mistake; their index is their number */
+	struct plan_point *points; /* index = number of the point; none after a mistake */
 	size_t point_count;
-	uint64_t replications;  /* at most, of each combination; their points stand in a row */
+	uint64_t replications;  /* of each combination, at most; numbered one after the other */
 	struct plan_precision { /* when no further replications are wanted (precision.h) */
 		const char *of; /* metric; NULL = all replications are wanted */
-		double within;  /* half the interval over the mean */
-		size_t least;   /* replications */
+		double within;  /* limit of the wider half of its interval, over its mean */
+		size_t least;   /* replications to begin with */
 	} precision;
-	bool own_seeds; /* an axis or "set" decides about /seed, not the replication */
+	bool own_seeds; /* an axis or "set" sets /seed; else each replication has its seed */
 	struct point_limits limits;
 };
 
 /* For `inasim schema --plan`. */
 extern const struct conf_table plan_table;
 
-/* Reads and expands a plan; never NULL. Look at conf_errors(plan->doc). No axis may have the name
- * of a column of a sweep's tables, or one of `taken` (ends with NULL). */
+/* Reads and expands a plan. Never NULL; conf_errors(plan->doc) tells whether it has mistakes. No
+ * axis may have the name of a column of a sweep's tables, or a name in `taken`, which ends with
+ * NULL. */
 struct plan *plan_load(const char *path, const char *const *taken);
 
-/* For tests: from memory; `name` is that of the file. */
+/* For tests: the same from memory; messages call it `name`. */
 struct plan *plan_parse(const char *name, const char *text, size_t length,
 			const char *const *taken);
 void plan_free(struct plan *plan);
 
-/* The values of a point, in the order in which they go into the scenario, and, with `settings`,
- * where each comes from (NULL: the seed). The caller frees both arrays. */
+/* Returns the values of a point, in the order in which they go into the scenario. Unless `settings`
+ * is NULL, *settings becomes an array of the setting of each (NULL for the seed, which has none).
+ * The caller frees both arrays. */
 struct conf_override *plan_overrides(const struct plan *plan, size_t number, size_t *count,
 				     const struct plan_setting ***settings);
 
@@ -91,24 +93,24 @@ void plan_axes_json(const struct plan *plan, struct json *json);
 struct point_facts {
 	uint64_t hash; /* of all that decides the result */
 	uint64_t seed;
-	double cost;   /* work, in any measure: packet-hops */
-	bool at_least; /* the cost may be many times more */
-	double jobs;
+	double cost;   /* expected packet-hops */
+	bool at_least; /* the cost may turn out many times higher */
+	double jobs;   /* how many; the mean, if that is random */
 	uint64_t hosts;
-	bool streams; /* it has no packets: cost serves only to order points */
-	bool draws;   /* something in it is random: replications differ */
+	bool streams; /* not simulated by packets: cost serves only to order points */
+	bool draws;   /* something in the scenario is random: replications differ */
 };
 
-/* The model: loads and checks the base scenario with these values, and fills in the facts if it has
- * no errors. The caller frees the document. */
+/* The model, which the caller provides: loads and checks the base scenario with these values, and
+ * fills in the facts if there are no errors. The caller frees the document. */
 typedef struct conf_doc *plan_model(const char *base, const struct conf_override *overrides,
 				    size_t count, struct point_facts *facts);
 
 /* Adds what is wrong with the scenario of one point to the plan's errors. */
 void plan_check_point(struct plan *plan, size_t number, plan_model *model);
 
-/* Checks the base scenario, every point, and that no two points are the same. `facts` are by
- * number. Reports a mistake once for each value of an axis that makes it. */
+/* Checks the base scenario, every point, and that no two points are the same; fills in `facts`, by
+ * number of the point. Reports a mistake once for each value of an axis that makes it. */
 void plan_check(struct plan *plan, plan_model *model, struct point_facts *facts);
 
 #endif

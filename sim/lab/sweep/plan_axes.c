@@ -26,6 +26,7 @@ static bool good_name(const char *name)
 	       strspn(name, LETTERS "0123456789_-") == length;
 }
 
+/* Whether a name is in a list, which ends with NULL or is NULL. */
 static bool is_in(const char *name, const char *const *list)
 {
 	while (list && *list && strcmp(name, *list) != 0)
@@ -33,7 +34,7 @@ static bool is_in(const char *name, const char *const *list)
 	return list && *list;
 }
 
-/* The last step of the axis' pointer; NULL: it has none of its own. */
+/* The last step of the axis' first pointer; NULL if the axis has no pointer itself (zip, cases). */
 static const char *default_name(const struct axis_conf *conf)
 {
 	const char *pointer = conf->strand.has_pointer ? conf->strand.pointer : NULL;
@@ -91,7 +92,8 @@ static void check_pointer(struct plan *plan, const char *pointer, const char *pl
 	}
 }
 
-/* The i-th pointer of a strand, "pointer" or one of "pointers"; NULL behind the last. */
+/* The i-th pointer of a strand, which stands at `at` in the plan: "pointer" or one of "pointers".
+ * Sets *place to where it stands. NULL behind the last. */
 static const char *strand_pointer(struct plan *plan, const struct strand_conf *strand,
 				  const char *at, size_t i, const char **place)
 {
@@ -104,7 +106,8 @@ static const char *strand_pointer(struct plan *plan, const struct strand_conf *s
 	return strand->has_pointer ? strand->pointer : texts_of(&strand->pointers)[i];
 }
 
-/* Sets all pointers of a strand, which stands at `at`, to a value, which stands at `place`. */
+/* Makes the level set all pointers of a strand to `value`. The strand stands at `at` in the plan,
+ * the value at `place`. */
 static void set_strand(struct plan *plan, struct plan_level *level,
 		       const struct strand_conf *strand, const char *at, const char *value,
 		       const char *place)
@@ -119,7 +122,7 @@ static void check_strand(struct plan *plan, const struct strand_conf *strand, co
 {
 	const char *pointer, *place;
 
-	if (strand->has_pointer == strand->has_pointers) {
+	if (strand->has_pointer == strand->has_pointers) { /* both, or neither */
 		conf_error(plan->doc, at, "needs either \"pointer\" or \"pointers\"");
 		return;
 	}
@@ -129,6 +132,7 @@ static void check_strand(struct plan *plan, const struct strand_conf *strand, co
 
 /* --- forms of an axis --- */
 
+/* From FORM_ZIP on, the pointers stand inside the form, not beside it in the axis. */
 enum form { FORM_VALUES, FORM_RANGE, FORM_LOG, FORM_ZIP, FORM_CASES, FORMS };
 
 static const char *const form_keys[FORMS] = { "values", "range", "log", "zip", "cases" };
@@ -197,8 +201,8 @@ static uint64_t cases_count(struct plan *plan, const struct axis_conf *conf, con
 	return conf->cases.count;
 }
 
-/* The number of levels; 0 after a mistake; if there are more than `max`, any number above it. Sets
- * *list to the values of a range or a log. */
+/* Returns the number of levels of an axis: 0 after a mistake, and any number above `max` if there
+ * are more than `max`. Sets *list to the values of a range or a log. */
 static uint64_t count_levels(struct plan *plan, enum form form, const struct axis_conf *conf,
 			     const char *at, uint64_t max, struct value_list *list)
 {
@@ -225,9 +229,10 @@ static uint64_t count_levels(struct plan *plan, enum form form, const struct axi
 
 /* --- making --- */
 
-/* Makes a level for each value; each strand has its own list of values. `list`: where the strands
- * of a zip stand; NULL: one strand, that of the axis. `computed`: the place of values that are
- * computed; NULL: they stand in the plan. */
+/* Makes a level for each value. All strands of a zip have as many values as the first; the other
+ * forms have one strand. `list` is the place of the strands of a zip, NULL for the others.
+ * `computed` is the place of the range or log that the values come from, NULL if the values stand
+ * in the plan themselves. */
 static void make_levels(struct plan *plan, struct plan_axis *axis,
 			const struct strand_conf *strands, size_t strand_count, const char *list,
 			const char *computed)
@@ -252,6 +257,7 @@ static void make_levels(struct plan *plan, struct plan_axis *axis,
 	}
 }
 
+/* Makes the levels of a range or log (`key`), as if its values stood in the plan. */
 static void make_computed(struct plan *plan, struct plan_axis *axis, const struct axis_conf *conf,
 			  const struct value_list *list, const char *key)
 {
@@ -265,7 +271,8 @@ static void make_computed(struct plan *plan, struct plan_axis *axis, const struc
 	free(values);
 }
 
-/* Adds the settings of a map from JSON pointers to values, which stands at `at` in the plan. */
+/* Adds the settings of a map, which stands at `at` in the plan. Its keys are JSON pointers into the
+ * scenario. */
 static void set_map(struct plan *plan, struct plan_level *level, const struct conf_map *map,
 		    const char *at)
 {
@@ -316,7 +323,7 @@ static void make_axis(struct plan *plan, struct plan_axis *axis, enum form form,
 
 /* --- two settings of the same key --- */
 
-/* Whether one pointer is the other, or above it. */
+/* Whether two pointers are the same, or one is of something inside the other's value. */
 static bool overlap(const char *a, const char *b)
 {
 	size_t x = strlen(a), y = strlen(b), shorter = x < y ? x : y;
@@ -324,12 +331,13 @@ static bool overlap(const char *a, const char *b)
 	return !strncmp(a, b, shorter) && (x == y || (x < y ? b : a)[shorter] == '/');
 }
 
+/* Reports if two settings of one point overlap. */
 static void check_pair(struct plan *plan, const struct plan_use *use, const struct plan_use *former)
 {
 	const char *pointer = use->setting->pointer, *other = former->setting->pointer;
 	const char *setter = "\"set\"", *which = "";
 
-	/* only one case of an axis is in force */
+	/* a point has only one level of an axis */
 	if ((use->axis == former->axis && use->level != former->level) || !overlap(pointer, other))
 		return;
 	if (former->axis)
@@ -340,7 +348,8 @@ static void check_pair(struct plan *plan, const struct plan_use *use, const stru
 		   which);
 }
 
-/* Looks at the first level of each axis, as all its levels set the same keys, but at all cases. */
+/* Compares the settings of "set" and of the first level of each axis, since all its levels set the
+ * same keys. Only cases may set different keys: of them all levels are compared. */
 static void check_overlaps(struct plan *plan, const struct plan_conf *conf)
 {
 	const struct axis_conf *axes = conf->axes.items;
@@ -394,7 +403,7 @@ static void make_set(struct plan *plan, const struct conf_map *set)
 		check_pointer(plan, plan->set.settings[i].pointer, plan->set.settings[i].place);
 }
 
-/* Counts everything before anything is made: a million points by mistake must cost nothing. False
+/* Counts all points before any level is made: a million points by mistake must cost nothing. False
  * after a mistake. */
 static bool count_points(struct plan *plan, const struct plan_conf *conf, const enum form *forms,
 			 struct value_list *lists)
@@ -407,6 +416,7 @@ static bool count_points(struct plan *plan, const struct plan_conf *conf, const 
 		uint64_t count =
 			count_levels(plan, forms[a], &axes[a], plan->axes[a].place, max, &lists[a]);
 
+		/* after a mistake (0) counting goes on, so that other axes are checked, too */
 		if (__builtin_mul_overflow(total, count ? count : 1, &total))
 			total = UINT64_MAX;
 		conf_buf_addf(&product, "%s%" PRIu64 " %s * ", count > max ? "more than " : "",
@@ -430,7 +440,7 @@ static void look_for_seed(struct plan *plan)
 	for (size_t i = 0; i < count; i++) {
 		if (strcmp(uses[i].setting->pointer, "/seed") != 0)
 			continue;
-		if (plan->replications > 1 && !plan->own_seeds) /* the first time */
+		if (plan->replications > 1 && !plan->own_seeds) /* reported once */
 			conf_error(plan->doc, uses[i].setting->origin,
 				   "the seed would be the same for all replications; leave it to "
 				   "\"seed\" and \"replications\" of the plan");

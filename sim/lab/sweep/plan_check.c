@@ -10,13 +10,13 @@
 
 /* A mistake of one point or more. */
 struct finding {
-	const char *place;   /* in the plan */
-	const char *origin;  /* of its pointer, in the plan; NULL: no single value is wrong */
-	const char *pointer; /* in the scenario */
+	const char *place;   /* where the plan has the value that is wrong */
+	const char *origin;  /* where the plan has its pointer; NULL: no single value is wrong */
+	const char *pointer; /* into the scenario: what is wrong there; "": nothing single */
 	const char *text;
-	size_t first; /* point that has it */
-	size_t count; /* of such points */
-	bool reported;
+	size_t first;  /* number of the first point that has the mistake */
+	size_t count;  /* how many points have it */
+	bool reported; /* together with another finding */
 };
 
 struct findings {
@@ -25,7 +25,7 @@ struct findings {
 	size_t count, capacity;
 };
 
-#define FINDINGS_MAX 200 /* then no further points are looked at */
+#define FINDINGS_MAX 200 /* after so many, no further points are checked */
 
 static void add_finding(struct findings *findings, size_t point, const char *place,
 			const char *origin, const char *pointer, const char *text)
@@ -55,7 +55,7 @@ static void add_finding(struct findings *findings, size_t point, const char *pla
  * the values. */
 static bool pointer_is_wrong(const struct findings *findings, const struct finding *finding)
 {
-	size_t values = 0, same = 0, count;
+	size_t values = 0, same = 0, count; /* same: values that get this message */
 	struct plan_use *uses;
 
 	if (!finding->origin || finding->origin == finding->place)
@@ -72,7 +72,7 @@ static bool pointer_is_wrong(const struct findings *findings, const struct findi
 	return values > 1 && same == values;
 }
 
-/* Reports a finding; if its pointer is wrong, once for all values of the axis. */
+/* Reports a finding. If its pointer is wrong, this is the one report for all values of the axis. */
 static void report_finding(struct findings *findings, struct finding *finding)
 {
 	struct conf_doc *doc = findings->plan->doc;
@@ -112,6 +112,7 @@ static void sort_mistakes(struct findings *findings, size_t point, const struct 
 	struct conf_mistake mistake;
 
 	for (size_t i = 0; conf_mistake(doc, i, &mistake); i++) {
+		/* overrides count from 1; 0: the file is wrong; no setting: the seed is */
 		const struct plan_setting *from =
 			mistake.override ? settings[mistake.override - 1] : NULL;
 		const char *place = from ? from->place : mistake.override ? "/seed" : "/axes";
@@ -187,14 +188,14 @@ static int compare_numbered(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-/* Blames the first axis in which the two points differ. */
+/* Reports that two points are the same. Blames the first axis in which they differ. */
 static void add_twin(struct findings *findings, size_t former, size_t number)
 {
 	const struct plan *plan = findings->plan;
 	const size_t *x = plan->points[former].levels, *y = plan->points[number].levels;
 	const char *place = "/replications";
 
-	for (size_t a = plan->axis_count; a-- > 0;)
+	for (size_t a = plan->axis_count; a-- > 0;) /* backwards: the first axis stays */
 		if (x[a] != y[a])
 			place = plan->axes[a].levels[y[a]].place;
 	add_finding(findings, number, place, NULL, "",

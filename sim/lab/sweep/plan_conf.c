@@ -1,6 +1,7 @@
 /* What a user may write in a plan. */
 #include "lab/sweep/plan_parts.h"
 
+#include "conf/buf.h"
 #include "data/inference.h"
 
 #define POINTS_MAX 1000000
@@ -33,7 +34,7 @@ static const struct conf_row pointer_item = { .type = CONF_STRING,
 					      .help = "JSON pointer into the scenario." };
 static const struct conf_row value_item = { .type = CONF_JSON, .help = "A value of the scenario." };
 
-/* `at`: where the struct strand_conf is in struct s, "strand." or nothing. */
+/* `at` is what leads from struct s to its struct strand_conf: `strand.`, or nothing if s is one. */
 #define STRAND_ROWS(s, at)                                                                         \
 	CONF_STRING("pointer", struct s, at pointer, CONF_OPTIONAL,                                \
 		    "Where the values go: a JSON pointer into the scenario.",                      \
@@ -103,6 +104,7 @@ static const struct conf_row constraint_item = {
 	.help = "A value, or a list of values, by name of axis; all must hold."
 };
 
+/* For a CONF_GROUP, whose rows fill in members of struct plan_conf itself. */
 static const struct conf_row limits_rows[] = {
 	CONF_TIME("time", struct plan_conf, limits.time, CONF_OPTIONAL, PS_PER_MS, 0,
 		  "Wall time of a point."),
@@ -132,7 +134,7 @@ static const struct conf_row plan_rows[] = {
 	CONF_OBJECT("precision", struct plan_conf, precision, CONF_OPTIONAL, &precision_table,
 		    "Fewer replications where the interval of a metric is narrow sooner.",
 		    .present = CONF_GIVEN(struct plan_conf, has_precision)),
-	CONF_INT("seed", struct plan_conf, seed, "1", 0, INT64_C(9007199254740991),
+	CONF_INT("seed", struct plan_conf, seed, "1", 0, CONF_LARGEST_EXACT,
 		 "The seeds of all points derive from it.", "our choice"),
 	CONF_BOOL("common_random_numbers", struct plan_conf, common_random_numbers, "true",
 		  "A replication has the same seed in all combinations.",

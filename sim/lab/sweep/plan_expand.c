@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Seeds are exact in a double, as the scenario demands. */
+/* Seeds have 53 bits: the scenario allows only numbers that are exact in a double. */
 #define SEED_MASK ((UINT64_C(1) << 53) - 1)
 
 /* --- constraints --- */
@@ -42,7 +42,7 @@ static void unknown_value(struct plan *plan, const struct plan_axis *axis, const
 	free(text);
 }
 
-/* axis->count if there is no such value. */
+/* The index of the level with this label; axis->count if there is none. */
 static size_t find_level(const struct plan_axis *axis, const char *label)
 {
 	size_t l = 0;
@@ -70,8 +70,9 @@ static void allow_value(struct plan *plan, const struct plan_axis *axis, const c
 	conf_buf_release(&text);
 }
 
-/* Reads a value, or a list of values, unless the list is itself a value of the axis. `allowed` has
- * the levels of all axes. */
+/* Reads which values a constraint allows on the axis `name`: one value, or any of a list. But a
+ * list that is itself a value of the axis is one value. `allowed` has the levels of all axes in a
+ * row. */
 static void read_condition(struct plan *plan, bool *allowed, const char *name, const char *json,
 			   const char *place)
 {
@@ -105,7 +106,8 @@ static size_t all_levels(const struct plan *plan)
 	return count;
 }
 
-/* For each constraint, which levels it allows, axis by axis; the caller frees. */
+/* Returns for each constraint, one after the other, which levels of all axes it allows, axis by
+ * axis. The caller frees. */
 static bool *read_constraints(struct plan *plan, const struct conf_list *list, const char *at)
 {
 	const struct conf_map *maps = list->items;
@@ -124,7 +126,7 @@ static bool *read_constraints(struct plan *plan, const struct conf_list *list, c
 	return allowed;
 }
 
-/* Whether a combination of levels meets one of the constraints. */
+/* Whether a combination of levels meets one of the constraints. Walks `allowed` axis by axis. */
 static bool any_holds(const struct plan *plan, const bool *allowed, size_t count,
 		      const size_t *levels)
 {
@@ -143,7 +145,8 @@ static bool any_holds(const struct plan *plan, const bool *allowed, size_t count
 
 /* --- points --- */
 
-/* A replication has one seed in all combinations; without common random numbers, one in each. */
+/* The seed of a replication: the same in all combinations, or, without common random numbers,
+ * another in each. */
 static uint64_t seed_of(const struct plan *plan, const struct plan_conf *conf, const size_t *levels,
 			uint64_t replication)
 {
@@ -175,7 +178,7 @@ static size_t combinations_of(const struct plan *plan)
 	return count;
 }
 
-/* The last axis varies fastest. */
+/* Fills in the levels of the combination of this number. The last axis varies fastest. */
 static void levels_of(const struct plan *plan, size_t combination, size_t *levels)
 {
 	for (size_t a = plan->axis_count; a-- > 0;) {
@@ -192,6 +195,7 @@ void plan_expand(struct plan *plan, const struct plan_conf *conf)
 
 	plan->points =
 		conf_own(plan->doc, combinations * plan->replications, sizeof(*plan->points));
+	/* + 1: a plan may have no axes */
 	level_of = conf_own(plan->doc, combinations, (plan->axis_count + 1) * sizeof(size_t));
 	for (size_t c = 0; c < combinations && !conf_errors(plan->doc); c++) {
 		size_t *levels = level_of + c * plan->axis_count;

@@ -17,7 +17,8 @@ struct log_conf {
 	double factor;  /* 0 = not given */
 };
 
-/* One pointer, or several that get the same value, and the values. */
+/* Where values go in the scenario, and the values. There is one pointer, or several that get the
+ * same value. */
 struct strand_conf {
 	const char *pointer;
 	struct conf_list pointers; /* of const char * */
@@ -56,17 +57,17 @@ struct plan_conf {
 struct plan_level *plan_add_level(struct plan_axis *axis, const char *label, const char *place);
 void plan_add_setting(struct plan_level *level, struct plan_setting setting);
 
-/* A setting, and where it is made. */
+/* A setting, and the level that makes it. */
 struct plan_use {
 	const struct plan_setting *setting;
 	const struct plan_axis *axis; /* NULL = "set" */
-	size_t level;                 /* of the axis */
+	size_t level;                 /* index into the levels of the axis; 0 for "set" */
 };
 
-/* All settings, those of "set" first; the caller frees the list. */
+/* Lists all settings, those of "set" first; returns how many. The caller frees *uses. */
 size_t plan_uses(const struct plan *plan, struct plan_use **uses);
 
-/* A JSON value as a cell of sweep.csv has it: of a string, without the quotes. */
+/* A JSON value as a cell of sweep.csv has it: a string loses its quotes. */
 const char *plan_label(struct plan *plan, const char *json);
 
 /* "/axes/0/range" + "step" = "/axes/0/range/step"; lives as long as the plan. */
@@ -75,13 +76,13 @@ const char *plan_place(struct plan *plan, const char *parent, const char *step);
 /* --- plan_values.c: the values that a range or a log stands for --- */
 
 struct value_list {
-	const char **labels; /* as cells of sweep.csv have them; NULL: there are too many */
-	bool quoted;         /* they are quantities, which JSON has as strings */
+	const char **labels; /* the values, as cells of sweep.csv; NULL: there are too many */
+	bool quoted;         /* the values are quantities, which are strings in JSON */
 	uint64_t count;
 };
 
-/* `place` is the pointer of the range or log. The count is 0 after a mistake, which is reported,
- * and at most `max` + 1, then without labels. */
+/* `place` is the pointer of the range or log in the plan. After a mistake, which is reported, the
+ * count is 0. For more than `max` values it is `max` + 1, and there are no labels. */
 struct value_list range_values(struct plan *plan, const struct range_conf *conf, const char *place,
 			       uint64_t max);
 struct value_list log_values(struct plan *plan, const struct log_conf *conf, const char *place,

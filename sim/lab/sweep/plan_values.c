@@ -1,9 +1,10 @@
 /* The values of a range or a log, exactly as they will be printed.
  *
  * Quantities are whole numbers of their base unit (ps, B, bps, packets). Numbers are printed to 15
- * digits, so that 0.2, 0.4, 0.6 are those and not 0.6000000000000001. A log's inner values are
- * rounded to three significant digits in the unit of `from` ("31.9KB"), unless they are whole
- * numbers of it ("32KiB"); numbers between two whole numbers are rounded to whole numbers. */
+ * digits: 0.2 + 0.2 + 0.2 is printed as 0.6, not as 0.6000000000000001. The inner values of a log
+ * are rounded to three significant digits in the unit of `from` ("31.9KB"), unless they are whole
+ * numbers of that unit ("32KiB"). Where both ends, and the factor if given, are whole numbers
+ * without unit, inner values are rounded to whole numbers. */
 #include "lab/sweep/plan_parts.h"
 
 #include "base/fail.h"
@@ -16,17 +17,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DIGITS       15 /* decimal numbers of so many digits survive in a double */
-#define DECIMALS_MAX 15
+#define DIGITS       15 /* decimal numbers of up to 15 digits survive in a double */
+#define DECIMALS_MAX 15 /* digits behind the point that a bound may have */
 
 enum amount_kind { AMOUNT_NUMBER, AMOUNT_TIME, AMOUNT_SIZE, AMOUNT_RATE, AMOUNT_PACKETS };
 
-/* A number, or a quantity in base units: a double holds those above 2^53 only roughly. */
+/* A number, or a quantity in base units. */
 struct amount {
 	enum amount_kind kind;
-	double value;
-	uint64_t whole; /* of a quantity */
-	double unit;    /* the unit that it was written in, in base units; 1 of a number */
+	double value;   /* of a quantity above 2^53 only roughly */
+	uint64_t whole; /* the exact value of a quantity; 0 of a number */
+	double unit;    /* size of the unit that it was written in, in base units; 1 of a number */
 };
 
 static const enum unit_kind unit_kinds[] = {
@@ -37,7 +38,7 @@ static const enum unit_kind unit_kinds[] = {
 
 /* --- printing --- */
 
-/* Leaves out zeros at the end of a fraction. */
+/* Returns `digits` without zeros at the end of its fraction, and `behind` after them. */
 static const char *print_trimmed(struct plan *plan, const char *digits, const char *behind)
 {
 	size_t length = strlen(digits);
@@ -50,16 +51,17 @@ static const char *print_trimmed(struct plan *plan, const char *digits, const ch
 	return conf_at(plan->doc, "%.*s%s", (int)length, digits, behind);
 }
 
-/* Prints as many decimals as `largest` has room for among its DIGITS digits. */
+/* Prints with as many decimals as `largest` would have with DIGITS digits in all. */
 static const char *print_number(struct plan *plan, double value, double largest)
 {
 	int decimals = largest > 0 ? DIGITS - 1 - (int)floor(log10(largest)) : 0;
 
 	decimals = decimals > 0 ? decimals : 0;
-	value = fabs(value) < pow(10, -decimals) / 2 ? 0 : value;
+	value = fabs(value) < pow(10, -decimals) / 2 ? 0 : value; /* no "-0" */
 	return print_trimmed(plan, conf_at(plan->doc, "%.*f", decimals, value), "");
 }
 
+/* The size of a unit in base units. */
 static uint64_t unit_of(enum amount_kind kind, const char *name)
 {
 	char *one = xasprintf("1%s", name);
@@ -70,7 +72,7 @@ static uint64_t unit_of(enum amount_kind kind, const char *name)
 	return unit;
 }
 
-/* Units that values are printed in, largest first; binary where `from` is. */
+/* Units that values are printed in, largest first; sizes in binary units if `from` is in one. */
 static const char *const spoken_units[][6] = {
 	[AMOUNT_TIME] = { "s", "ms", "us", "ns", "ps" },
 	[AMOUNT_SIZE] = { "TB", "GB", "MB", "KB", "B" },
@@ -83,13 +85,14 @@ static const char *const binary_units[] = { "TiB", "GiB", "MiB", "KiB", "B", NUL
 static const char *print_quantity(struct plan *plan, const struct amount *amount)
 {
 	uint64_t value = amount->whole, written = (uint64_t)amount->unit, rest;
+	/* of sizes only KiB and so on are powers of 2 above 1 */
 	bool binary = amount->kind == AMOUNT_SIZE && written > 1 && !(written & (written - 1));
 	const char *const *unit = binary ? binary_units : spoken_units[amount->kind];
 
 	for (; unit[1]; unit++) {
 		uint64_t scale = unit_of(amount->kind, *unit);
 
-		rest = value % scale * 1000000; /* below 2^60 */
+		rest = value % scale * 1000000; /* of the six decimals; below 2^60 */
 		if (value >= scale && rest % scale == 0)
 			return print_trimmed(plan,
 					     conf_at(plan->doc, "%" PRIu64 ".%06" PRIu64,
@@ -99,7 +102,7 @@ static const char *print_quantity(struct plan *plan, const struct amount *amount
 	return conf_at(plan->doc, "%" PRIu64 "%s", value, *unit);
 }
 
-/* `largest`: the largest of the numbers that are printed in one form. */
+/* `largest`: the largest of the numbers that are printed with as many decimals as this one. */
 static const char *print_amount(struct plan *plan, const struct amount *amount, double largest)
 {
 	if (amount->kind == AMOUNT_NUMBER)
@@ -111,7 +114,7 @@ static const char *print_amount(struct plan *plan, const struct amount *amount, 
 
 /* --- reading --- */
 
-/* False if it has more than DECIMALS_MAX decimals. */
+/* False if the number has more than DECIMALS_MAX decimals. */
 static bool read_number(double number, struct amount *amount)
 {
 	char text[64];
@@ -174,7 +177,7 @@ static bool of_one_kind(struct plan *plan, const struct amount *amounts, size_t 
 	return true;
 }
 
-/* Whether the numbers read back as themselves when they are printed in one form with `largest`. */
+/* Whether the numbers read back as themselves when they are printed like `largest`. */
 static bool are_exact(struct plan *plan, const struct amount *amounts, size_t count, double largest)
 {
 	bool exact = true;
@@ -185,7 +188,7 @@ static bool are_exact(struct plan *plan, const struct amount *amounts, size_t co
 	return exact;
 }
 
-/* Makes room for `count` labels, unless they are more than `max`. */
+/* Makes a list with room for `count` labels; if these are more than `max`, without labels. */
 static struct value_list new_list(struct plan *plan, const struct amount *like, double count,
 				  uint64_t max)
 {
@@ -199,7 +202,7 @@ static struct value_list new_list(struct plan *plan, const struct amount *like, 
 
 /* --- range --- */
 
-/* How many values a range has; 0: none. */
+/* How many values a range has. For numbers, 1e-9 makes up for rounding in the quotient. */
 static double range_count(const struct amount *from, const struct amount *to,
 			  const struct amount *step)
 {
@@ -242,12 +245,12 @@ struct value_list range_values(struct plan *plan, const struct range_conf *conf,
 
 /* --- log --- */
 
-/* NULL, or what is wrong; *key is then the key that it is wrong with, NULL: the log as a whole. */
+/* Returns NULL, or what is wrong. *key is then the wrong key, or NULL for the log as a whole. */
 static const char *log_mistake(const struct log_conf *conf, const struct amount ends[2],
 			       const char **key)
 {
 	*key = NULL;
-	if (!conf->points == !(conf->factor > 0))
+	if (!conf->points == !(conf->factor > 0)) /* both, or neither */
 		return "takes either \"points\" or \"factor\"";
 	if (ends[0].value <= 0) {
 		*key = "from";
@@ -258,11 +261,12 @@ static const char *log_mistake(const struct log_conf *conf, const struct amount 
 	return NULL;
 }
 
-/* Rounds to three digits in the unit, unless it is a whole number of it already; with `whole`, to a
- * whole number. */
+/* Rounds `value` to three digits in the unit, unless it is already a whole number of units; with
+ * `whole`, always to a whole number of units. */
 static double round_amount(double value, double unit, bool whole)
 {
 	double in_unit = value / unit;
+	/* decimals that leave three digits; negative: zeros before the point */
 	double digits = 2 - floor(log10(in_unit)), scale = pow(10, fabs(digits));
 
 	if (whole || fabs(in_unit - round(in_unit)) <= 1e-9 * in_unit)
@@ -271,6 +275,7 @@ static double round_amount(double value, double unit, bool whole)
 	       unit;
 }
 
+/* Makes the labels: value i is the first one times factor^i, rounded. */
 static void make_log(struct plan *plan, const struct log_conf *conf, const struct amount ends[2],
 		     double factor, struct value_list *list)
 {
@@ -281,7 +286,7 @@ static void make_log(struct plan *plan, const struct log_conf *conf, const struc
 		      (conf->points || conf->factor == floor(conf->factor)));
 
 	for (uint64_t i = 0; list->labels && i < list->count; i++) {
-		struct amount value = ends[0];
+		struct amount value = ends[0]; /* the ends stay as the user wrote them */
 
 		if (i > 0)
 			value.value = round_amount(ends[0].value * pow(factor, (double)i),

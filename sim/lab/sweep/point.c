@@ -21,9 +21,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LONGEST_LOG  (16 << 20)
-#define MESSAGE_SIZE 400 /* bytes of the log's end that the record repeats */
-#define HOST_SIZE    256
+#define LONGEST_LOG  (16 << 20) /* bytes */
+#define MESSAGE_SIZE 400        /* bytes of the log's end that the record repeats */
+#define HOST_SIZE    256        /* bytes of a host's name */
+#define EXIT_IO_CODE 6          /* EXIT_IO of cli/cli.h, which the lab cannot include */
 
 /* A point under way. */
 struct running {
@@ -79,8 +80,9 @@ static void sign(int fd)
 }
 
 /* Locks the point; the kernel unlocks it when this process and its child are gone, however they
- * end. On a file system without locks any process gets the lock: two may do the same work, and
- * out_dir_open() keeps their results apart. False: see errno, EWOULDBLOCK: another has it. */
+ * end. On a file system without locks every process gets the lock: two may do the same work, and
+ * out_dir_open() keeps their results apart. False with errno; EWOULDBLOCK: another process has the
+ * lock. */
 static bool take_lock(struct running *run)
 {
 	for (;;) {
@@ -89,7 +91,8 @@ static bool take_lock(struct running *run)
 		if (fd < 0)
 			return false;
 		if (flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
-			/* point_runs() only looks, and shares its lock; a holder does not */
+			/* whoever runs the point lets nobody share its lock; point_runs(), which
+			 * holds its lock for a moment only, does: then try again */
 			bool shared = !flock(fd, LOCK_SH | LOCK_NB);
 
 			close(fd);
@@ -113,7 +116,7 @@ static void drop_lock(struct running *run)
 	close(run->lock_fd);
 }
 
-/* Whoever has signed a lock; "another" if nobody has yet. */
+/* Who has signed a lock by sign(); "another" if nobody has yet. The caller frees. */
 static char *holder_of(const char *lock)
 {
 	char *text = input_read(lock, HOST_SIZE + 32, NULL);
@@ -143,10 +146,10 @@ char *point_runs(const char *folder, uint64_t hash, double *seconds)
 
 /* --- the child --- */
 
-/* RLIMIT_DATA, not RLIMIT_AS: it counts private writable memory, which is what a
- * simulation asks for, and not the program, libraries and address space that is
- * only reserved; so the limit means the same with any libc and allocator. The address
- * sanitizer reserves terabytes that count: under it there is no limit. */
+/* RLIMIT_DATA counts private writable memory, which is what a simulation asks for. RLIMIT_AS would
+ * also count the program, libraries and address space that is only reserved, which depend on libc
+ * and allocator. The address sanitizer reserves terabytes that RLIMIT_DATA counts: under it there
+ * is no limit. */
 static void limit_memory(bytes limit)
 {
 #if !defined(__SANITIZE_ADDRESS__)
@@ -159,7 +162,7 @@ static void limit_memory(bytes limit)
 #endif
 }
 
-/* The kernel ends the child by SIGALRM. */
+/* The kernel ends the child by SIGALRM after the limit; for 0, any, setitimer() sets no timer. */
 static void limit_time(sim_time limit)
 {
 	uint64_t us = (limit + PS_PER_US - 1) / PS_PER_US;
@@ -182,7 +185,7 @@ static _Noreturn void be_child(const struct running *run)
 
 	if (log < 0 || null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0 ||
 	    dup2(log, STDERR_FILENO) < 0)
-		_exit(6);
+		_exit(EXIT_IO_CODE);
 	setrlimit(RLIMIT_CORE, &no_core); /* a crash leaves no core file; nobody would look at it */
 	limit_memory(run->order->limits.memory);
 	limit_time(run->order->limits.time);
@@ -205,7 +208,7 @@ static bool run_child(const struct running *run, struct outcome *outcome)
 	double start = now_s();
 	pid_t child;
 
-	fflush(NULL);             /* else the child would write it, too */
+	fflush(NULL);             /* else the child would write what is in our buffers, too */
 	signal(SIGCHLD, SIG_DFL); /* if our parent ignores it, we cannot wait for a child */
 	child = child_fork();
 	if (child == 0)
@@ -222,9 +225,12 @@ static bool run_child(const struct running *run, struct outcome *outcome)
 /* An unknown exit code counts as a crash: some tools turn a signal into one. */
 static enum point_status status_of(const struct outcome *outcome)
 {
+	/* by exit code: enum exit_code of cli/cli.h */
 	static const enum point_status by_code[] = {
-		POINT_DONE,       POINT_KILLED,   POINT_KILLED, POINT_INVALID,
-		POINT_UNFINISHED, POINT_VIOLATED, POINT_IO,     [FAIL_OUT_OF_MEMORY] = POINT_MEMORY,
+		[0] = POINT_DONE,          [1] = POINT_KILLED,
+		[2] = POINT_KILLED,        [3] = POINT_INVALID,
+		[4] = POINT_UNFINISHED,    [5] = POINT_VIOLATED,
+		[EXIT_IO_CODE] = POINT_IO, [FAIL_OUT_OF_MEMORY] = POINT_MEMORY,
 	};
 	size_t code = (size_t)WEXITSTATUS(outcome->status);
 
@@ -233,7 +239,8 @@ static enum point_status status_of(const struct outcome *outcome)
 	return code < sizeof(by_code) / sizeof(by_code[0]) ? by_code[code] : POINT_KILLED;
 }
 
-/* The end of the log, from the start of a line, as one line. */
+/* Returns the last MESSAGE_SIZE bytes of the log, from the first line that begins there, as one
+ * line. The caller frees. */
 static char *end_of_log(const char *log)
 {
 	size_t length = strlen(log);
@@ -252,7 +259,7 @@ static char *end_of_log(const char *log)
 	return text;
 }
 
-/* Why the point is not done, in one line; "" when it is. */
+/* Returns why the point is not done, in one line, "" if it is done. The caller frees. */
 static char *message_of(enum point_status status, const struct outcome *outcome,
 			const struct point_order *order, const char *log)
 {
@@ -295,7 +302,7 @@ static void fill_record(const struct running *run, const struct outcome *outcome
 	record->wall_s = outcome->wall_s;
 	record->cpu_s = (double)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) +
 			(double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) / 1e6;
-	record->peak_rss_bytes = (uint64_t)usage->ru_maxrss * 1024;
+	record->peak_rss_bytes = (uint64_t)usage->ru_maxrss * 1024; /* Linux counts in KiB */
 	record->limits = order->limits;
 	free(record->message);
 	record->message = message_of(record->status, outcome, order, log ? log : "");
@@ -307,7 +314,8 @@ static void fill_record(const struct running *run, const struct outcome *outcome
 	free(log);
 }
 
-/* Removes what a killed child left, and the results of an earlier attempt. */
+/* Removes what a killed child left. Unless this attempt ended with results, also removes those of
+ * an earlier attempt. */
 static void remove_remains(const struct running *run, const struct point_record *record)
 {
 	folder_remove(run->partial);
@@ -327,7 +335,7 @@ static enum point_end run_locked(struct running *run, struct point_record *recor
 	const struct point_order *order = run->order;
 	struct outcome outcome = { 0 };
 
-	/* another process may just have finished it */
+	/* read again: another process may have finished the point before we got the lock */
 	point_read_record(order->folder, order->hash, record);
 	if (!is_wanted(order, record))
 		return POINT_KEPT;

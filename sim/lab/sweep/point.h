@@ -1,8 +1,8 @@
 /* Runs one point of a sweep in its own process, under limits, and records how it ended (record.h).
  *
- * The kernel supervises: it ends a child that takes too much time or memory, or whose parent died,
- * and gives up the lock of a point whose processes are gone. A point that was killed leaves no
- * record and counts as missing; the next attempt removes what it had written. */
+ * The kernel supervises. It ends a child that takes too much time or memory, or whose parent died;
+ * it unlocks a point whose processes are gone. If this process dies with its child, the point has
+ * no record and counts as missing; the next attempt removes what was written. */
 #ifndef INASIM_LAB_SWEEP_POINT_H
 #define INASIM_LAB_SWEEP_POINT_H
 
@@ -12,7 +12,7 @@ struct point_order {
 	const char *folder; /* DIR/points; exists */
 	uint64_t hash;
 	struct point_limits limits;
-	bool force; /* run whatever the record says */
+	bool force; /* run the point whatever its record says */
 	const char *version, *commit;
 	/* Called in the child process: runs the point, writes its results into the directory
 	 * `out`, and returns the exit code. */
@@ -27,16 +27,17 @@ enum point_end {
 	POINT_FAILED, /* the sweep directory cannot be written: *words says why */
 };
 
-/* Fills in the record (initialised by the caller, who also frees *words). */
+/* Runs the point if its record wants it. Fills in the record, which the caller has initialised; the
+ * caller also frees *words. */
 enum point_end point_run(const struct point_order *order, struct point_record *record,
 			 char **words);
 
-/* Reads the record of a point into an initialised record. If the results that it promises are not
- * there, the point is missing. */
+/* Reads the record of a point into an initialised record. If the record promises results that are
+ * not there, its status becomes POINT_MISSING. */
 void point_read_record(const char *folder, uint64_t hash, struct point_record *record);
 
-/* Who runs a point now (caller frees), and for how many seconds. NULL: nobody, or the file system
- * has no locks. */
+/* Returns who runs a point now (caller frees), and in *seconds for how long already. NULL: nobody,
+ * or the file system has no locks. */
 char *point_runs(const char *folder, uint64_t hash, double *seconds);
 
 /* FOLDER/HASH with a suffix such as ".json". The caller frees. */

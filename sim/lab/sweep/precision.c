@@ -9,18 +9,18 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Replications of one combination. */
+/* The replications of one combination. */
 struct series {
 	const struct plan *plan;
-	const struct point_facts *facts;
-	const struct point_record *records;
+	const struct point_facts *facts;    /* by replication */
+	const struct point_record *records; /* by replication */
 	const char *folder;
-	double *values; /* read so far */
-	size_t count;
-	bool lacking;
+	double *values; /* of the metric, by replication, as far as they were read */
+	size_t count;   /* of values read so far */
+	bool lacking;   /* some results lack the metric */
 };
 
-/* NaN: the point has no results, or they lack the metric. */
+/* Reads the metric of a replication. NaN: there are no results, or they lack the metric. */
 static double value_of(struct series *series, size_t replication)
 {
 	char *error = NULL, *result;
@@ -40,8 +40,8 @@ static double value_of(struct series *series, size_t replication)
 	return value;
 }
 
-/* Whether the first `count` replications have ended, so that only a higher limit has them run
- * again. */
+/* Whether the first `count` replications have ended for good: under the limits that they had, none
+ * of them is to run again. */
 static bool have_ended(const struct series *series, size_t count)
 {
 	for (size_t r = 0; r < count; r++)
@@ -50,7 +50,8 @@ static bool have_ended(const struct series *series, size_t count)
 	return true;
 }
 
-/* Whether the interval over the first `count` replications is narrow enough. */
+/* Whether the interval over the first `count` replications is narrow enough. No interval (NaN) is
+ * not. */
 static bool is_precise(struct series *series, size_t count)
 {
 	struct estimate mean;
@@ -64,7 +65,7 @@ static bool is_precise(struct series *series, size_t count)
 	       series->plan->precision.within * fabs(mean.value);
 }
 
-/* How many of the replications are wanted, by those that have ended so far. */
+/* How many replications are wanted, judging by those that have ended so far. */
 static size_t wanted_of(struct series *series, struct precision *precision)
 {
 	size_t max = series->plan->replications, count = series->plan->precision.least;
@@ -89,7 +90,7 @@ struct precision precision_wanted(const struct plan *plan, const struct point_fa
 {
 	struct precision precision = { 0 };
 	size_t max = plan->replications;
-	double *values = xcalloc(max, sizeof(*values));
+	double *values = xcalloc(max, sizeof(*values)); /* used by one series after the other */
 
 	for (size_t first = 0; first < plan->point_count; first += max) {
 		struct series series = { .plan = plan,

@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LONGEST_RECORD (1 << 20)
+#define LONGEST_RECORD (1 << 20) /* bytes */
+#define LARGEST_COUNT  9e15      /* exact in a double, as JSON numbers are */
 
 const char *const point_status_names[POINT_STATUSES] = {
 	[POINT_MISSING] = "missing",       [POINT_DONE] = "done",
@@ -41,7 +42,7 @@ void record_release(struct point_record *record)
 
 /* --- reading --- */
 
-/* 0 for anything but a number from 0 to `max`, as record_write() writes no others. */
+/* A number from 0 to `max`. Anything else, which record_write() does not write, counts as 0. */
 static double number_at(const cJSON *object, const char *key, double max)
 {
 	const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
@@ -52,7 +53,7 @@ static double number_at(const cJSON *object, const char *key, double max)
 
 static uint64_t count_at(const cJSON *object, const char *key)
 {
-	return (uint64_t)number_at(object, key, 9e15);
+	return (uint64_t)number_at(object, key, LARGEST_COUNT);
 }
 
 static void text_at(const cJSON *object, const char *key, char **text)
@@ -87,6 +88,7 @@ static void read_members(struct point_record *record, const cJSON *root)
 	record->wall_s = number_at(root, "wall_s", 1e15);
 	record->cpu_s = number_at(root, "cpu_s", 1e15);
 	record->peak_rss_bytes = count_at(root, "peak_rss_bytes");
+	/* + 0.5: rounds to whole ps */
 	record->limits.time = (sim_time)(number_at(limits, "time_s", 1e7) * (double)PS_PER_S + 0.5);
 	record->limits.memory = count_at(limits, "memory_bytes");
 	text_at(root, "host", &record->host);
@@ -138,7 +140,7 @@ bool record_write(const struct point_record *record, const char *path)
 {
 	char *text = record_json(record);
 	bool good = folder_replace(path, text, strlen(text));
-	int reason = errno;
+	int reason = errno; /* free() may change it */
 
 	free(text);
 	errno = reason;

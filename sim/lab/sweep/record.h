@@ -1,8 +1,8 @@
 /* How a point of a sweep ended: DIR/points/HASH.json.
  *
- * A record is written when a point has ended, however it ended, and replaced as a whole: a reader
- * sees the old one or the new one. It is not forced to disk; a record that a crash of the machine
- * left unreadable counts as missing. */
+ * A record is written when a point has ended, however it ended. It is replaced as a whole: a reader
+ * sees the old record or the new one. It is not forced to disk: if the machine crashes, it may
+ * become unreadable, and then the point counts as missing. */
 #ifndef INASIM_LAB_SWEEP_RECORD_H
 #define INASIM_LAB_SWEEP_RECORD_H
 
@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 
+/* sim/lab/README.md says what each means. */
 enum point_status {
 	POINT_MISSING, /* not run yet: there is no record */
 	POINT_DONE,
@@ -24,7 +25,7 @@ enum point_status {
 };
 extern const char *const point_status_names[POINT_STATUSES];
 
-/* What a point may use; 0 = any. */
+/* What a point may use; 0 = no limit. */
 struct point_limits {
 	sim_time time; /* wall time */
 	bytes memory;  /* private writable memory */
@@ -34,32 +35,33 @@ struct point_record {
 	enum point_status status;
 	int exit_code;        /* -1: it was ended by a signal */
 	int signal;           /* 0: none */
-	uint64_t attempts;    /* whose end was seen, this one included */
+	uint64_t attempts;    /* how many attempts were seen to end, the last included */
 	double wall_s, cpu_s; /* of the last attempt */
 	uint64_t peak_rss_bytes;
-	struct point_limits limits;    /* that the last attempt had */
+	struct point_limits limits;    /* under which the last attempt ran */
 	char *host, *version, *commit; /* owned; "" when unknown */
 	char *message;                 /* one line: why the point is not done */
 };
 
-/* The record of a point that has not run. */
+/* Makes the record that of a point that has not run. */
 void record_init(struct point_record *record);
 void record_release(struct point_record *record);
 
-/* Reads DIR/points/HASH.json into an initialised record, which stays as it is if that fails. */
+/* Reads DIR/points/HASH.json into an initialised record. If the file cannot be read, the record
+ * stays as it is. */
 void record_read(struct point_record *record, const char *path);
 
-/* False: see errno. */
+/* False with errno on failure. */
 bool record_write(const struct point_record *record, const char *path);
 
-/* Whether a point that ended so should run (again); sim/lab/README.md has the rules. */
+/* Whether the point should run (again) under these limits; sim/lab/README.md has the rules. */
 bool record_wants_run(const struct point_record *record, const struct point_limits *limits);
 
 /* Whether the point has results that count. */
 bool record_is_usable(const struct point_record *record);
 
-/* The exit code of a run that ended so: 4 if a limit cut it short; 128 + signal, as in a shell, if
- * it was killed. */
+/* The exit code that `sweep run` gives for the point: that of its run; 4 if a limit cut the run
+ * short; 128 + signal, as in a shell, if a signal ended it. */
 int record_exit_code(const struct point_record *record);
 
 #endif

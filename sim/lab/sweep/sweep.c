@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LONGEST_PLAN (64 << 20)
+#define LONGEST_PLAN (64 << 20) /* bytes */
 
 /* --- reading --- */
 
@@ -33,7 +33,7 @@ static size_t count_records(const char *folder)
 void sweep_read(struct sweep *sweep, const char *dir, const struct plan *plan,
 		const struct point_facts *facts)
 {
-	size_t own = 0;
+	size_t own = 0; /* records of points of the plan */
 
 	*sweep = (struct sweep){ .plan = plan,
 				 .facts = facts,
@@ -56,7 +56,7 @@ void sweep_read(struct sweep *sweep, const char *dir, const struct plan *plan,
 		precision_wanted(plan, facts, sweep->records, sweep->folder, sweep->wanted);
 	for (size_t i = 0; i < plan->point_count; i++)
 		sweep->points += sweep->wanted[i];
-	/* last, as new records may appear meanwhile */
+	/* after `own`: records may appear meanwhile, and the difference must not be below 0 */
 	sweep->others = count_records(sweep->folder) - own;
 }
 
@@ -75,6 +75,7 @@ void sweep_release(struct sweep *sweep)
 
 /* --- the directory --- */
 
+/* Leaves an equal copy as it is. */
 static bool copy_plan(const char *dir, const char *plan_path)
 {
 	char *path = folder_join(dir, "plan.json");
@@ -92,6 +93,7 @@ static bool copy_plan(const char *dir, const char *plan_path)
 
 bool sweep_make(const char *dir, const char *plan_path, char **error)
 {
+	/* "x" is never made: it stands for a file, whose parents are */
 	char *trimmed = folder_trim(dir), *inside = folder_join(trimmed, "points/x");
 	bool good = folder_make_parents(inside) && copy_plan(trimmed, plan_path);
 

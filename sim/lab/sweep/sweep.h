@@ -1,4 +1,5 @@
-/* A sweep directory as its plan sees it: how each point ended, what is left to do, the tables. */
+/* A sweep directory DIR, point by point of a plan: how each ended, which are left to run, and the
+ * tables over all of them. */
 #ifndef INASIM_LAB_SWEEP_SWEEP_H
 #define INASIM_LAB_SWEEP_SWEEP_H
 
@@ -8,36 +9,38 @@
 
 struct sweep {
 	const struct plan *plan;         /* checked; not owned */
-	const struct point_facts *facts; /* by number; not owned */
+	const struct point_facts *facts; /* by number of the point, as all arrays here; not owned */
 	char *dir, *folder;              /* DIR, DIR/points */
-	struct point_record *records;    /* by number */
-	bool *wanted;                    /* by number: all others are spared by the precision */
+	struct point_record *records;
+	bool *wanted; /* false: by the plan's "precision", the point need not run (precision.h) */
 	struct precision precision;
-	size_t points; /* wanted */
+	size_t points; /* how many points are wanted */
 	struct sweep_running {
-		char *holder; /* host and process; NULL = nobody runs it */
-		double seconds;
-	} * running;   /* by number */
-	size_t others; /* records of points that the plan does not have; they are left alone */
+		char *holder;   /* host and process that run the point; NULL = nobody does */
+		double seconds; /* for how long already */
+	} * running;
+	size_t others; /* records in DIR/points of points that the plan does not have */
 };
 
-/* Reads the records of all points of the plan; there are none without the directory. Plan and facts
- * must outlive the sweep. */
+/* Reads the records of all points of the plan. If there is no DIR, all points are missing. Plan and
+ * facts must outlive the sweep. */
 void sweep_read(struct sweep *sweep, const char *dir, const struct plan *plan,
 		const struct point_facts *facts);
 void sweep_release(struct sweep *sweep);
 
-/* Makes DIR and DIR/points and copies the plan there. False and *error. */
+/* Makes DIR and DIR/points and copies the plan to DIR/plan.json. False and *error (caller frees) on
+ * failure. */
 bool sweep_make(const char *dir, const char *plan_path, char **error);
 
-/* Wanted points by status. */
+/* Counts the wanted points of each status. */
 void sweep_count(const struct sweep *sweep, size_t counts[POINT_STATUSES]);
 
-/* Estimates the CPU time of the pending points from their costs and the time of the points that are
- * done. NAN while none is done. */
+/* Estimates the CPU seconds of the pending points: their costs, times the seconds that the points
+ * already done took for each unit of cost. NAN while none is done. */
 double sweep_cpu_left(const struct sweep *sweep, const size_t *pending, size_t count);
 
-/* Numbers of the wanted points that are to be run, highest cost first. The caller frees. */
+/* Returns the numbers of the wanted points that are to be run, highest cost first, and how many
+ * there are in *count. The caller frees. */
 size_t *sweep_pending(const struct sweep *sweep, const struct point_limits *limits, size_t *count);
 
 /* Writes sweep.csv, costs.csv, sweep.json and groups.csv. Metrics are the numbers of summary.h,

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define HASH_DIGITS    16
+#define COUNT_MAX      (INT64_C(1) << 53) /* exact in a double */
 #define WARNINGS_SHOWN 3
 
 const char *const sweep_columns[] = { "point",  "hash",     "replication", "seed",
@@ -53,9 +54,9 @@ static const struct conf_row axis_row = { .type = CONF_OBJECT, .table = &axis_ta
 static const struct conf_row sweep_rows[] = {
 	CONF_STRING("name", struct sweep_text, name, CONF_REQUIRED, NULL),
 	CONF_LIST("axes", struct sweep_text, axes, CONF_REQUIRED, &axis_row, 0, 0, NULL),
-	CONF_INT("replications", struct sweep_text, replications, CONF_REQUIRED, 1,
-		 INT64_C(1) << 53, NULL),
-	CONF_INT("points", struct sweep_text, points, CONF_OPTIONAL, 1, INT64_C(1) << 53, NULL),
+	CONF_INT("replications", struct sweep_text, replications, CONF_REQUIRED, 1, COUNT_MAX,
+		 NULL),
+	CONF_INT("points", struct sweep_text, points, CONF_OPTIONAL, 1, COUNT_MAX, NULL),
 	CONF_LIST("metrics", struct sweep_text, metrics, CONF_REQUIRED, &text_row, 0, 0, NULL),
 	{ 0 },
 };
@@ -126,7 +127,7 @@ struct columns {
 	int *axes, *metrics; /* owned by the table's document */
 };
 
-/* Finds the columns. *error if there are others. */
+/* Finds the columns. Sets *error if sweep.csv has others. */
 static struct columns find_columns(const struct sweep_table *table, struct csv *csv, char **error)
 {
 	struct columns c = { .point = csv_need(csv, "point"),
@@ -142,7 +143,7 @@ static struct columns find_columns(const struct sweep_table *table, struct csv *
 		c.axes[i] = csv_need(csv, table->axes[i].name);
 	for (size_t i = 0; i < table->metric_count; i++)
 		c.metrics[i] = csv_need(csv, table->metrics[i]);
-	/* tables of earlier versions have no "warnings" */
+	/* the first members of `c`; tables of earlier versions have no "warnings" */
 	size_t known = (c.warnings < 0 ? 5U : 6U) + table->axis_count + table->metric_count;
 	if (csv_columns(csv) > known)
 		*error = xasprintf("%s/sweep.csv has %zu columns, its sweep.json speaks of %zu; "
@@ -189,6 +190,7 @@ static void read_point(struct sweep_table *table, struct csv *csv, const struct 
 				       .levels = conf_own(table->doc, table->axis_count + 1,
 							  sizeof(*point->levels)),
 				       .metrics = metrics };
+	/* numbers rise; spared points leave gaps, but point 0 is always wanted */
 	if (table->point_count ? point->number <= point[-1].number : point->number != 0)
 		csv_complain(csv, c->point, "is out of order: points are numbered from 0");
 	if (point->replication >= table->replications)
@@ -228,7 +230,7 @@ static bool read_points(struct sweep_table *table, const char *path, char **erro
 	return ok;
 }
 
-/* ---- For others ---- */
+/* ---- What the header declares ---- */
 
 bool sweep_table_exists(const char *dir)
 {
