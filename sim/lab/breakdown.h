@@ -34,7 +34,8 @@ struct breakdown_share {
 };
 
 struct breakdown_iteration {
-	uint64_t job, number, workers;
+	uint64_t job, number;
+	uint64_t workers;               /* how many have a row */
 	char *name, *scheme;            /* of the job; owned */
 	double cause[BREAKDOWN_CAUSES]; /* time by cause, over all workers */
 	double sum;                     /* of the durations of all workers */

@@ -43,8 +43,7 @@ struct figure {
 
 	/* Used only in figure.c; all 0 at the start. */
 	const char *template;
-	FILE *head, *data,
-		*script; /* comments, rows, script: in memory until the figure is drawn */
+	FILE *head, *data, *script; /* comments, rows, script: in memory until the end */
 	char *head_text, *data_text, *script_text;
 	size_t head_length, data_length, script_length;
 	size_t panels;

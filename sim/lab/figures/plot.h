@@ -69,11 +69,12 @@ const struct plot_figure *plot_figure(size_t i);
  * Means and intervals are over replications and nothing else. Axes that are neither x nor by are
  * not averaged over: each combination of their values gets its own figure, or only those that
  * `where` picks. Points that failed or are missing leave gaps, which the second line of the title
- * counts.
- * Means have t-intervals; ratios to a baseline are paired by replication (data/inference.h). */
+ * counts. Means have t-intervals; ratios to a baseline are paired by replication
+ * (data/inference.h). */
 struct plot_sweep_options {
-	/* Names of axes. x NULL: of the axes of numbers the one with most values; if there is none,
-	 * of all axes. by NULL: the first other axis with several values; "none": one curve. */
+	/* Names of axes. x NULL: the axis of numbers with most values or, if no axis has numbers,
+	 * the axis with most values. by NULL: the first other axis with several values; "none":
+	 * there is one curve. */
 	const char *x, *by;
 	struct names metrics;    /* none: mean JCT and 99th percentile of FCT */
 	struct names where;      /* "AXIS=VALUE": shows only these values of the axis */

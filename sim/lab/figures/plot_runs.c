@@ -116,7 +116,7 @@ enum { P99, P95, MEDIAN, PERCENTILES };
 static const struct {
 	double p;
 	const char *name;  /* of a curve, for one run */
-	const char *panel; /* its label, for several runs, which have no panel of P95 */
+	const char *panel; /* label of a panel, for several runs; P95 has no panel */
 	size_t look, dash;
 } percentiles[PERCENTILES] = {
 	[P99] = { 0.99, "99th percentile", "99th percentile", 2, 4 },

@@ -19,7 +19,8 @@ struct sweep_choice {
 	size_t *metrics;           /* indices in the table */
 	size_t metric_count;
 	bool log_x, log_y;
-	size_t base_axis, base_level; /* of --relative-to; SIZE_MAX: none */
+	size_t base_axis,
+		base_level; /* the baseline; without --relative-to base_axis is SIZE_MAX */
 	size_t figures; /* for each metric: one for each combination of wanted levels of the fixed
 			 * axes, which are neither x nor by */
 	bool panels;    /* all figures on one page */

@@ -114,7 +114,7 @@ static void add_value(struct value_group *group, double value)
 	group->values[group->count++] = value;
 }
 
-/* Call it before add_value(), which counts. */
+/* Adds the time of the next value; to be called before add_value(), which counts. */
 static void add_at(struct value_group *group, double at)
 {
 	group->at = array_reserve(group->at, group->count, &group->at_capacity, sizeof(*group->at));

@@ -27,8 +27,8 @@ void groups_release(struct groups *groups);
  * that matters is random in their scenario, and there is nothing to estimate. */
 bool group_is_same(const struct sweep_table *table, const struct group *group);
 
-/* Returns how many groups have two or more points, and in *same of how many of these groups
- * group_is_same(). */
+/* Returns how many groups have two or more points. *same becomes the number of these for which
+ * group_is_same() holds. */
 size_t groups_replicated(const struct sweep_table *table, size_t *same);
 
 /* Returns the value of a metric in each point of a group, NaN where a point has none; for metric

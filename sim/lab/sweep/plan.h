@@ -55,7 +55,7 @@ struct plan {
 	uint64_t replications;  /* of each combination, at most; numbered one after the other */
 	struct plan_precision { /* when no further replications are wanted (precision.h) */
 		const char *of; /* metric; NULL = all replications are wanted */
-		double within;  /* limit of the wider half of its interval, over its mean */
+		double within;  /* enough when (wider half of its interval) / mean <= this */
 		size_t least;   /* replications to begin with */
 	} precision;
 	bool own_seeds; /* an axis or "set" sets /seed; else each replication has its seed */
