@@ -50,7 +50,8 @@ static bool is_port(const struct simulation *s, uint32_t entity)
 	return entity < s->topo.net.port_count;
 }
 
-/* The worker on a host at one end of the link, the receiving end first; UINT32_MAX: none. */
+/* The worker on the host that receives from a link or, where a switch receives, on the host that
+ * sends. UINT32_MAX: none. A host's egress port has the number of the host. */
 static uint32_t worker_at(const struct network *net, uint32_t port, const uint32_t *worker_of_host)
 {
 	uint32_t to = net->ports[port].to;
@@ -95,7 +96,7 @@ char *event_entity(const struct simulation *s, const struct event_record *record
 		       : sim_entity_name(&s->sim, event->handler, event->key, text, EVENT_TEXT);
 }
 
-/* Writes the protocol, the kind, and the fields of the kind (net/packet.h). */
+/* Writes the protocol, the kind, and the fields of the kind (net/packet.h). Returns the length. */
 static int packet_words(const struct network *net, const struct event_record *record, char *text,
 			size_t size)
 {
@@ -170,7 +171,7 @@ struct event_log {
 	struct out_table *table;
 	struct time_span span;
 	struct event_record record;
-	struct switch_seen seen; /* the switch that a packet reaches, before the event */
+	struct switch_seen seen; /* before the event: the switch that the packet reaches */
 	struct sim_observer observer;
 };
 
@@ -181,6 +182,7 @@ static uint32_t switch_of(const struct event_log *log)
 				     : UINT32_MAX;
 }
 
+/* Before the event: keeps what its handler will change. */
 static void keep_event(void *owner, const struct sim_event *event)
 {
 	struct event_log *log = owner;
@@ -192,7 +194,8 @@ static void keep_event(void *owner, const struct sim_event *event)
 		switch_look(log->s, switch_of(log), &log->seen);
 }
 
-/* Fills in the cells from "job" to "did", of packets that switches add. */
+/* Fills in the cells from "job" to "did", which are empty for packets that no switch adds. `name`
+ * and `did` hold the texts of the cells. */
 static void about_cells(const struct event_log *log, struct out_cell *cells, char name[32],
 			char did[SWITCH_DID])
 {

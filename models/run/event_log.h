@@ -12,13 +12,13 @@ extern const struct out_schema events_schema;
 struct event_record {
 	struct sim_event event;
 	struct packet packet; /* SIM_ARRIVAL: the one that arrives */
-	/* If about_job, a packet of a scheme: */
-	bool about_job;
+	/* What the packet's scheme tells of the packet: */
+	bool about_job;                   /* false: nothing, and the rest is not set */
 	uint32_t job, worker, aggregator; /* UINT32_MAX = none */
 	uint64_t chunk;
 };
 
-#define EVENT_TEXT 160 /* room for either text below */
+#define EVENT_TEXT 160 /* bytes, enough for event_entity() and for event_what() */
 
 /* Call it before the event's handler runs, which consumes the packet. */
 void event_record(const struct simulation *simulation, const struct sim_event *event,

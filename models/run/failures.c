@@ -28,16 +28,17 @@ struct element {
 	struct failure_target target;
 	const struct failure_conf *conf;
 	struct rng rng;
-	bool down, known; /* known: to routing */
-	size_t outage;    /* index of the last; SIZE_MAX = none yet */
+	bool down;
+	bool known;    /* routing takes it to be down */
+	size_t outage; /* index of its last outage; SIZE_MAX = none yet */
 	struct timer change, notice;
 };
 
 struct outage {
 	const struct element *element;
-	sim_time failed, noticed, repaired; /* 0 = not yet, or never */
-	/* Packets lost on its links: before this outage as long as it is the last of its element,
-	 * then since (end_count()). */
+	sim_time failed, noticed, repaired; /* noticed, repaired: 0 = not yet, or never */
+	/* Packets lost on the element's links. While this is the element's last outage: those lost
+	 * before it. After end_count(): those lost from this outage to the next. */
 	uint64_t lost;
 };
 
@@ -53,7 +54,8 @@ struct failures {
 
 /* --- what fails --- */
 
-/* The links of an element, by their egress ports at one end: *count ports from the one returned. */
+/* The links of an element, as egress ports at one end of each. Returns the first port; they are
+ * *count in a row. */
 static uint32_t links_of(const struct element *element, uint32_t *count)
 {
 	const struct network *net = &element->failures->simulation->topo.net;
@@ -87,7 +89,7 @@ static bool may_change(const struct failures *failures)
 	return false;
 }
 
-/* Ends the count of the packets that were lost since the last outage, if there was one. */
+/* Ends the count of packets lost since the element's last outage, if there was one. */
 static void end_count(const struct element *element)
 {
 	struct failures *failures = element->failures;
@@ -133,7 +135,7 @@ static void on_change(struct sim *sim, uint32_t entity, void *owner)
 	fail_part[element->target.kind](net, element->target.number, element->down);
 	if (element->target.kind != FAILS_LINK && element->down)
 		jobs_switch_failed(failures->simulation->jobs, element->target.number);
-	if (conf->mtbf)
+	if (conf->mtbf) /* it fails at random, again and again; else once, at conf->at */
 		timer_set(sim, &element->change,
 			  rng_after(&element->rng, sim->now,
 				    (double)(element->down ? conf->mttr : conf->mtbf)));
@@ -166,6 +168,7 @@ static void on_notice(struct sim *sim, uint32_t entity, void *owner)
 	struct topology *topo = &failures->simulation->topo;
 
 	(void)entity;
+	/* equal if the element failed and was repaired before routing noticed */
 	if (element->known != element->down) {
 		element->known = element->down;
 		if (element->down)
@@ -175,6 +178,7 @@ static void on_notice(struct sim *sim, uint32_t entity, void *owner)
 			if (topo->net.protocols[p].ops->reroute)
 				topo->net.protocols[p].ops->reroute(topo->net.protocols[p].self);
 	}
+	/* one look of the controller is for all that routing has learned by then */
 	if (!timer_pending(sim, &failures->controller))
 		timer_set(sim, &failures->controller,
 			  sim->now + failures->simulation->scenario->failures.controller_delay);
@@ -201,7 +205,7 @@ static void add(struct failures *failures, const struct failure_conf *conf,
 	};
 }
 
-/* Opens the timers of an element, which from now on must not move. */
+/* Opens the timers of an element. They point to the element, so it must not move any more. */
 static void start(struct failures *failures, size_t i)
 {
 	struct sim *sim = &failures->simulation->sim;
@@ -210,9 +214,9 @@ static void start(struct failures *failures, size_t i)
 
 	rng_init(&element->rng, sim->seed, "failures", i);
 	timer_open(sim, &element->change, SIM_CONTROL,
-		   sim_key(SIM_CONTROL, UINT64_C(1) << 43 | 2 * i), on_change, element);
+		   sim_key(SIM_CONTROL, CONTROL_FAILURES | 2 * i), on_change, element);
 	timer_open(sim, &element->notice, SIM_CONTROL,
-		   sim_key(SIM_CONTROL, UINT64_C(1) << 43 | (2 * i + 1)), on_notice, element);
+		   sim_key(SIM_CONTROL, CONTROL_FAILURES | (2 * i + 1)), on_notice, element);
 	timer_set(sim, &element->change,
 		  conf->mtbf ? rng_after(&element->rng, 0, (double)conf->mtbf) : conf->at);
 }
@@ -239,7 +243,7 @@ struct failures *failures_open(struct simulation *s, struct out_table *table)
 	for (size_t i = 0; i < failures->count; i++)
 		start(failures, i);
 	timer_open(&s->sim, &failures->controller, SIM_CONTROL,
-		   sim_key(SIM_CONTROL, UINT64_C(1) << 44), on_controller, failures);
+		   sim_key(SIM_CONTROL, CONTROL_CONTROLLER), on_controller, failures);
 	sim_name(&s->sim, on_change, "failure or repair");
 	sim_name(&s->sim, on_notice, "routing knows of a failure or repair");
 	sim_name(&s->sim, on_controller, "job controller knows of failures and repairs");

@@ -7,8 +7,8 @@
  *                       (workload/jobs/job_restart.c); flows and jobs that have no path now, nor
  *                       will have one after all repairs to come, end unfinished
  *
- * Each is an event of its own (SIM_CONTROL), so a run without "failures" has none. Runs with
- * "failures" have one thread, and nothing in them is skipped. */
+ * Each of these three steps is an event of its own (SIM_CONTROL); a run without "failures" has no
+ * such event. Runs with "failures" have one thread, and nothing in them is skipped. */
 #ifndef INASIM_RUN_FAILURES_H
 #define INASIM_RUN_FAILURES_H
 
@@ -16,19 +16,19 @@
 
 struct failures;
 
-/* NULL where the scenario has none. `table` may be NULL; not owned. */
+/* NULL where the scenario has no failures. `table` is failures.csv; may be NULL; not owned. */
 struct failures *failures_open(struct simulation *simulation, struct out_table *table);
 void failures_free(struct failures *failures);
 
 /* After the run: cancels what is still to come and writes the rows of failures.csv. */
 void failures_end(struct failures *failures);
 
-/* How many of the links, switches and so on that "events" names are down now; 0 for NULL. */
+/* How many of the links, switches and aggregations that may fail are down now; 0 for NULL. */
 size_t failures_down(const struct failures *failures);
 
 /* Calls `told` for each failure, in the order of time, with the name of what failed (as in
  * failures.csv, valid in the call), its number (from 0, in the order of "events"), and the times of
- * failure and repair (the end of the run if there was none). Nothing for NULL. */
+ * failure and repair (without a repair: the end of the run). Does nothing for NULL. */
 void failures_each(const struct failures *failures,
 		   void (*told)(void *owner, const char *name, size_t element, sim_time failed,
 				sim_time repaired),

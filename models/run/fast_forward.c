@@ -27,7 +27,7 @@ static void walk(void *owner, struct repeat *repeat)
 	for (unsigned i = 0; scheme_ops(i); i++)
 		if (s->schemes[i] && scheme_ops(i)->repeat)
 			scheme_ops(i)->repeat(s->schemes[i], repeat);
-	if (repeat->never)
+	if (repeat->never) /* a scheme says so: the rest need not be read */
 		return;
 	tcp_repeat(s->tcp, repeat);
 	roce_repeat(s->roce, repeat);

@@ -5,8 +5,8 @@
 struct simulation;
 
 /* From now on periods that repeat are skipped, with the same results. Does nothing unless the whole
- * state of the run can be read: jobs alone, under schemes with collective_ops.repeat or over TCP or
- * RoCE, and no observer of events. Call it before the first event.
+ * state of the run can be read: it has jobs only, each under a scheme with collective_ops.repeat or
+ * over TCP or RoCE, and no observer of events. Call it before the first event.
  *
  * The state of the jobs themselves is not read. They act when a tensor or a message is complete,
  * which is always simulated, and when a timer expires, which bounds what is skipped. */

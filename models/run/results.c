@@ -72,7 +72,7 @@ static void write_link(const struct simulation *s, uint32_t number)
 	char from_name[32], to_name[32];
 	uint64_t packets, carried;
 	double seconds = seconds_of(s->sim.now), wire = simulation_carried(s, number);
-	bool none = s->fluid;
+	bool no_packets = s->fluid;
 
 	port_carried(port, &packets, &carried);
 	out_table_row(
@@ -86,18 +86,19 @@ static void write_link(const struct simulation *s, uint32_t number)
 			{ .text = s->topo.ops->tier_names[place.tier] },
 			{ .text = link_way_names[place.way] },
 			{ .count = link->rate },
-			{ .none = none, .count = packets },
-			{ .count = none ? (uint64_t)llround(wire) : carried },
+			{ .none = no_packets, .count = packets },
+			{ .count = no_packets ? (uint64_t)llround(wire) : carried }, /* of frames */
 			{ .real = seconds > 0 ? wire * 8 / ((double)link->rate * seconds) : 0 },
-			{ .none = none, .count = net->cold[number].drops },
-			{ .none = none, .count = net->cold[number].losses },
-			{ .none = none, .count = net->cold[number].marks },
-			{ .none = none, .count = net->cold[number].pauses },
-			{ .none = none, .time = net->lossless ? lossless_paused(net, number) : 0 },
-			{ .none = none, .count = results_max_queue(s, number) } });
+			{ .none = no_packets, .count = net->cold[number].drops },
+			{ .none = no_packets, .count = net->cold[number].losses },
+			{ .none = no_packets, .count = net->cold[number].marks },
+			{ .none = no_packets, .count = net->cold[number].pauses },
+			{ .none = no_packets,
+			  .time = net->lossless ? lossless_paused(net, number) : 0 },
+			{ .none = no_packets, .count = results_max_queue(s, number) } });
 }
 
-/* The mean (p = 0) or a percentile; empty if there is none. */
+/* The mean (p = 0) or the percentile p, 0 to 1; an empty cell where there is none. */
 static struct out_cell held_cell(const struct holding_times *held, double p)
 {
 	double value = !held   ? NAN
@@ -109,7 +110,7 @@ static struct out_cell held_cell(const struct holding_times *held, double p)
 
 static void write_aggregators(const struct simulation *s, unsigned scheme)
 {
-	bool none = s->fluid; /* nothing counts packets */
+	bool no_packets = s->fluid;
 	const struct collective_memory *memory;
 	size_t count = simulation_memory(s, scheme, &memory);
 
@@ -127,13 +128,13 @@ static void write_aggregators(const struct simulation *s, unsigned scheme)
 				{ .text = scheme_ops(scheme)->name },
 				{ .count = m->memory_bytes },
 				{ .count = m->used_max_bytes },
-#define COUNTER(member, help) { .none = none, .count = m->stats.member },
+#define COUNTER(member, help) { .none = no_packets, .count = m->stats.member },
 				SWITCH_COUNTERS(COUNTER)
 #undef COUNTER
-					{ .none = none || !m->held,
+					{ .none = no_packets || !m->held,
 					  .count = m->held ? m->held->count : 0 },
-				held_cell(none ? NULL : m->held, 0),
-				held_cell(none ? NULL : m->held, 0.99),
+				held_cell(no_packets ? NULL : m->held, 0),
+				held_cell(no_packets ? NULL : m->held, 0.99),
 				{ .real = collective_utilization(collective_reserved(m, s->sim.now),
 								 m->memory_bytes, s->sim.now) } });
 	}

@@ -12,20 +12,21 @@
 
 extern const struct out_schema summary_schema;
 
-/* The rows of JOB_METRICS and where struct job_record has them; the last has no name. */
+/* The rows of JOB_METRICS; `at` is the offset in struct job_record. The last has no name. */
 struct job_metric {
 	const char *name, *head;
 	size_t at;
 };
 extern const struct job_metric results_job_metrics[];
 
-/* The values of a metric that the finished jobs have: the jobs of a group or, with NULL, of all
- * groups of a name or, with both NULL, all jobs. The caller frees. */
+/* The values of a metric: one for each job that was measured, finished, and has a value. The jobs
+ * are those of `group`; if that is NULL, of all groups with this name; if both are NULL, all jobs.
+ * The caller frees. */
 double *results_job_values(const struct simulation *s, const struct job_group_conf *group,
 			   const char *name, const struct job_metric *metric, size_t *count);
 
-/* Lists of lines that end with NULL: jobs that did not run as the scenario says, and warnings that
- * only a run can give. results_lines_free() frees them. */
+/* Lists of lines, with NULL behind the last: jobs that did not run as the scenario says, and
+ * warnings that only a run can give. results_lines_free() frees them. */
 char **results_otherwise(const struct simulation *s);
 char **results_warnings(const struct simulation *s);
 void results_lines_free(char **lines);

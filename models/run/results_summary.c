@@ -153,7 +153,7 @@ double *results_job_values(const struct simulation *s, const struct job_group_co
 	return values;
 }
 
-/* What iterations of the jobs of a name (NULL: of all jobs) were spent on. */
+/* Writes what iterations of the jobs of a name (NULL: of all jobs) were spent on. */
 static void json_why(struct json *json, const struct simulation *s, const char *name)
 {
 	const struct job_group_conf *groups = scenario_jobs(s->scenario);
@@ -177,7 +177,7 @@ static void json_why(struct json *json, const struct simulation *s, const char *
 	json_close_object(json);
 }
 
-/* The distributions of all metrics of these jobs, and why_s. */
+/* Writes the distributions of all metrics of the jobs of a name (NULL: of all jobs), and why_s. */
 static void json_job_fields(struct json *json, const struct simulation *s, const char *name)
 {
 	for (const struct job_metric *m = results_job_metrics; m->name; m++) {
@@ -239,7 +239,7 @@ static void json_jobs(struct json *json, const struct simulation *s,
 
 		while (strcmp(groups[first].name, groups[g].name))
 			first++;
-		if (first < g)
+		if (first < g) /* written with the first group of this name */
 			continue;
 		json_job_group(json, s, groups[g].name);
 	}
@@ -265,7 +265,8 @@ static void json_flow_class(struct json *json, const struct flow_class *class)
 	json_close_object(json);
 }
 
-/* A metric of the flows of all classes; `at`: where struct flow_class has its values. */
+/* Writes a metric of the flows of all classes. `at`: the offset of its values in struct flow_class;
+ * `count`: finished flows of all classes. */
 static void json_all_flows(struct json *json, const char *key, const struct flow_class *classes,
 			   size_t class_count, size_t at, size_t count)
 {

@@ -31,7 +31,8 @@ static void print_time(FILE *to, int width, double seconds)
 		fprintf(to, " %*.3fs", width + 1, seconds);
 }
 
-/* In a column of `width`, in the unit that the metric's name ends in. */
+/* Prints in a column of `width`, in the unit that ends the metric's name: "_bytes_per_s" or, where
+ * the name has another, "_s". Names without "_" have no unit. */
 static void print_mean(FILE *to, int width, const char *metric, double value)
 {
 	const char *unit = strrchr(metric, '_'), *rate = strstr(metric, "_per_s");
@@ -167,7 +168,7 @@ static void print_left_out(const struct simulation *s, FILE *to)
 {
 	const struct jobs_report *report = jobs_report(s->jobs);
 	const struct jobs_counts *jobs = &report->measured;
-	size_t open = jobs->count - jobs->finished - jobs->refused;
+	size_t open = jobs->count - jobs->finished - jobs->refused; /* failed ones, too */
 	size_t class_count;
 	const struct flow_class *classes = flows_classes(s->flows, &class_count);
 	uint64_t measured = 0;

@@ -51,7 +51,7 @@ static void fill_network(struct run_values *v, const struct simulation *s)
 	}
 }
 
-/* Mean over the jobs that exchanged anything, as one worker alone does not. */
+/* The mean over jobs that exchanged anything: a job of one worker does not. */
 static double throughput_share(const struct simulation *s)
 {
 	const struct job_record *records = jobs_report(s->jobs)->records;
@@ -73,7 +73,7 @@ static void fill_aggregation(struct run_values *v, const struct simulation *s)
 {
 	struct collective_stats stats = { 0 };
 	struct holding_times held = { 0 };
-	uint64_t whole = 0, used = 0;
+	uint64_t whole = 0, used = 0; /* bytes, of the memories that were used at all */
 	byte_time used_time = 0;
 
 	for (unsigned i = 0; scheme_ops(i); i++) {
@@ -102,7 +102,7 @@ static void fill_aggregation(struct run_values *v, const struct simulation *s)
 	v->aggregation.memory_utilization = collective_utilization(used_time, whole, s->sim.now);
 }
 
-/* In a run without packets, makes all that counts packets NaN. */
+/* For a run without packets: sets each metric that counts packets to NaN. */
 static void forget_packets(struct run_values *v)
 {
 	v->packet_hops = v->packet_hops_per_cpu_s = v->flows.timeouts = NAN;

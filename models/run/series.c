@@ -53,6 +53,7 @@ static const struct out_column link_columns[] = {
 	  "that were lost there included; empty without packets." },
 	{ 0 },
 };
+/* Indices of cells. From FIRST_OF_PACKETS on: utilization by class, queue by class, max_queue. */
 enum {
 	FIRST_OF_PACKETS = 3,
 	UTILIZATION_JAIN = 12,
@@ -103,8 +104,8 @@ struct link_set {
 	char *label;     /* owned */
 	uint32_t *ports; /* owned */
 	uint32_t count;
-	struct port_sent (*before)[WATCH_CLASSES]; /* by link, at the last sample; owned */
-	uint64_t packets;                          /* of all its links, at the last sample */
+	struct port_sent (*before)[WATCH_CLASSES]; /* by link: bytes up to the last sample; owned */
+	uint64_t packets; /* arrived over all its links up to the last sample */
 };
 
 static_assert((int)TRAFFIC_CLASSES == WATCH_CLASSES, "a class of traffic is a class of watch.h");
@@ -114,8 +115,8 @@ struct series {
 	sim_time every;
 	sim_time last;                                      /* time of the last sample */
 	struct out_table *network, *links, *flows, *owners; /* NULL = not wanted */
-	struct port_sent *before;                           /* by port, at the last sample; owned */
-	double *carried; /* wire bytes by port in the interval; owned */
+	struct port_sent *before; /* by port: bytes up to the last sample; owned */
+	double *carried;          /* wire bytes by port in the interval; owned */
 	struct link_set *sets;
 	size_t set_count;
 	struct why_snapshot before_owners; /* at the last sample, with --why; owned */
@@ -139,7 +140,8 @@ static unsigned traffic_of(const void *owner, const struct packet *packet)
 	case PACKET_KINDS:
 		break;
 	}
-	/* the sender may be in another partition, which must not be read now (core/parts.h) */
+	/* a network that is cut has no jobs, and its partitions must not read a sender's state in
+	 * another one (core/parts.h) */
 	if (!scenario_has_jobs(s->scenario))
 		return TRAFFIC_BACKGROUND;
 	if (!tcp_app_of(s->tcp, packet, &app) && !roce_app_of(s->roce, packet, &app))
@@ -191,8 +193,8 @@ static void sample_network(struct series *series)
 			      { .count = failures_down(s->failures) } });
 }
 
-/* Adds what the packets of a link, the i-th of the set, tell to the cells of the row. Returns the
- * link's utilization; `could`: the bits that it could carry in the interval. */
+/* Adds the i-th link of a set to the cells of the set's row. `could`: the bits that the link could
+ * carry in the interval. Returns the link's utilization. */
 static double add_link(struct link_set *set, uint32_t i, struct network *net, double could,
 		       struct out_cell *cells)
 {
@@ -238,7 +240,7 @@ static void sample_links(struct series *series, struct link_set *set)
 		jain_add(&jain, s->fluid ? series->carried[set->ports[i]] * 8 / could
 					 : add_link(set, i, net, could, cells));
 	}
-	packets = cells[PACKETS].count;
+	packets = cells[PACKETS].count; /* since the run began, but the row is of the interval */
 	cells[PACKETS].count -= set->packets;
 	set->packets = packets;
 	cells[UTILIZATION_JAIN] = (struct out_cell){ .real = jain_index(&jain) };

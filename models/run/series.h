@@ -26,8 +26,9 @@ extern const struct out_schema series_schema, link_series_schema, flow_series_sc
 struct simulation;
 struct series;
 
-/* Opens the tables that the scenario asks for and starts to sample. NULL without *error if it asks
- * for none, with *error (caller frees) if a table cannot be opened. */
+/* Opens the tables that the scenario asks for and starts to sample. Returns NULL and leaves *error
+ * alone if no series is wanted or `dir` is NULL; NULL and *error (caller frees) if a table cannot
+ * be opened. */
 struct series *series_start(struct simulation *simulation, struct out_dir *dir, char **error);
 /* The links that an entry of output.series.links stands for: fills in `ports`, which has room for
  * all ports of the network, and returns how many. */

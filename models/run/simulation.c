@@ -32,16 +32,16 @@ const char *const end_reason_names[] = {
 #define PARTITION_HOSTS 800
 #define PARTITIONS_FROM 12000
 
-/* With several threads, networks of at least so many hosts are cut. */
+/* With several threads, networks of at least THREADS_FROM hosts are cut. */
 #define THREADS_FROM      128
 #define THREADS_FROM_TEXT "128"
 
 /* Each arrival of a flow ends the window of all partitions (core/parts.h), so that cutting pays
  * only if arrivals are rare. With web-search flows on 16,000 hosts one comes every 0.2 us:
  * partitions have so little to do between two of them that in one thread they are a fifth slower
- * than one queue. Several threads wait for each other at each arrival. So these are the bytes that
- * an average arrival must bring. */
-#define ARRIVAL_BYTES              20e6 /* as 16,000 hosts send in a window at full load */
+ * than one queue. Several threads wait for each other at each arrival. So networks are cut
+ * only if an average arrival brings at least this many bytes. */
+#define ARRIVAL_BYTES              20e6 /* what 16,000 hosts send in a window at full load */
 #define ARRIVAL_BYTES_THREADS      100e3
 #define ARRIVAL_BYTES_THREADS_TEXT "100 kB"
 
@@ -62,7 +62,7 @@ static bool jobs_are_done(const struct simulation *s)
 	return jobs->finished + jobs->refused + jobs->failed == jobs->count;
 }
 
-/* The window is over and nothing that began in it is under way. */
+/* The window is over, and all that began in it is done, refused, or ended by failures. */
 static bool measured_is_done(const struct simulation *s)
 {
 	const struct jobs_counts *jobs = &jobs_report(s->jobs)->measured;
@@ -123,8 +123,8 @@ bool simulation_moves(const struct simulation *s)
 	       lossless_watching(&s->topo.net) || sim_moves(&s->sim, s->limit.id);
 }
 
-/* If nothing could happen any more, the clock has still gone on to the time limit. Sets it back to
- * the last event before. */
+/* Where nothing else could happen any more, the time limit was still an event and moved the clock.
+ * Sets the clock back to the last event before the time limit. */
 static void set_back_time(struct simulation *s)
 {
 	sim_time packets, others;
@@ -201,12 +201,13 @@ static void final_checks(struct simulation *s)
 
 /* --- building --- */
 
-/* Those that the run itself does not keep. NULL = not written. */
+/* Tables that jobs, flows and failures write. NULL = not written. */
 struct tables {
 	struct jobs_tables jobs;
 	struct out_table *flows, *failures;
 };
 
+/* False only if the table is wanted and cannot be opened. */
 static bool open_table(struct out_dir *dir, const struct out_schema *schema, bool wanted,
 		       struct out_table **table, char **error)
 {
@@ -235,11 +236,11 @@ static bool open_tables(struct simulation *s, struct out_dir *dir, struct tables
 
 static void open_timers(struct simulation *s)
 {
-	timer_open(&s->sim, &s->limit, SIM_CONTROL, sim_key(SIM_CONTROL, UINT64_C(1) << 41),
-		   on_limit, s);
+	timer_open(&s->sim, &s->limit, SIM_CONTROL, sim_key(SIM_CONTROL, CONTROL_LIMIT), on_limit,
+		   s);
 	sim_name(&s->sim, on_limit, "time limit");
 	timer_set(&s->sim, &s->limit, s->scenario->stop.after);
-	timer_open(&s->sim, &s->window_end, SIM_CONTROL, sim_key(SIM_CONTROL, UINT64_C(1) << 42),
+	timer_open(&s->sim, &s->window_end, SIM_CONTROL, sim_key(SIM_CONTROL, CONTROL_WINDOW_END),
 		   on_window_end, s);
 	sim_name(&s->sim, on_window_end, "end of the measured window");
 	if (s->scenario->stop.when == STOP_MEASURED_DONE)
@@ -271,6 +272,23 @@ static void open_scheme(struct simulation *s, const struct model_env *env, unsig
 			      : (struct scheme_run){ ops, s->schemes[i] };
 }
 
+/* What jobs, flows and schemes run in. */
+static struct model_env env_of(struct simulation *s)
+{
+	return (struct model_env){
+		.sim = &s->sim,
+		.topo = &s->topo,
+		.machine = &s->scenario->machine,
+		.tcp = s->tcp,
+		.checks = &s->checks,
+		.reducers = &s->reducers,
+		.fluid = s->fluid,
+		.load_below = s->scenario->fluid.load_below,
+		.roce = s->roce,
+		.repeat = &s->repeat,
+	};
+}
+
 struct simulation *simulation_build(const struct scenario *scenario, struct out_dir *dir,
 				    char **error)
 {
@@ -290,10 +308,7 @@ struct simulation *simulation_build(const struct scenario *scenario, struct out_
 		      scenario->machine.reduction_rate / machine_nics(&scenario->machine));
 	if (scenario->fidelity != FIDELITY_PACKET && !open_fluid(s, error))
 		goto failed;
-	env = (struct model_env){
-		&s->sim,      &s->topo, &scenario->machine,         s->tcp,  &s->checks,
-		&s->reducers, s->fluid, scenario->fluid.load_below, s->roce, &s->repeat
-	};
+	env = env_of(s);
 	for (unsigned i = 0; scheme_ops(i); i++)
 		if (scenario_uses(scenario, i))
 			open_scheme(s, &env, i);
@@ -355,7 +370,7 @@ static double work_done(const struct simulation *s)
 	double window = (double)s->sim.now / (double)scenario_window(s->scenario).to;
 
 	switch ((enum stop_when)s->scenario->stop.when) {
-	case STOP_ALL_DONE:
+	case STOP_ALL_DONE: /* the lesser of the two */
 		return !scenario_has_flows(s->scenario) || jobs < flows ? jobs : flows;
 	case STOP_JOBS_DONE:
 		return jobs;
@@ -366,7 +381,7 @@ static double work_done(const struct simulation *s)
 	case STOP_MEASURED_DONE: /* of the work left after the window, only jobs can be counted */
 		if (window >= 1 && ended < measured->count)
 			return (double)ended / (double)measured->count;
-		return window < 1 ? window : 0.99;
+		return window < 1 ? window : 0.99; /* flows may be left */
 	}
 	return 0;
 }
@@ -442,8 +457,8 @@ unsigned simulation_cut(struct simulation *s, unsigned count, unsigned threads)
 	return parts;
 }
 
-/* Cuts a network that is large enough. Gives each thread the same number of partitions, if there
- * are pods enough, and sets why_threads if there are not as many threads as asked for. */
+/* Cuts a network that is large enough. Each thread gets the same number of partitions, if there are
+ * enough pods. Sets why_threads if the run has fewer threads than it was asked for. */
 static void cut_for(struct simulation *s, unsigned threads)
 {
 	uint32_t hosts = s->topo.net.hosts, count = hosts / PARTITION_HOSTS;
@@ -495,8 +510,8 @@ static sim_time goes_on_until(const struct simulation *s)
 	return 0;
 }
 
-/* Runs windows as long as none can contain the event that ends the run. Then joins the partitions:
- * the rest runs in one queue. */
+/* run_some() while the network is cut. Runs windows as long as none can contain the event that ends
+ * the run. Then joins the partitions: the rest runs in one queue. */
 static bool run_windows(struct simulation *s, uint64_t budget)
 {
 	uint64_t enough = s->sim.events + budget;
@@ -526,6 +541,9 @@ static bool run_some(struct simulation *s, uint64_t budget)
 	return s->repeat.walk ? repeat_run(&s->repeat, budget) : sim_run(&s->sim, budget);
 }
 
+#define LOOK_EVENTS (1 << 17) /* events from one look at the wall clock to the next */
+#define TELL_EVERY  0.2       /* s of wall time from one SIMULATION_GOES_ON to the next, at least */
+
 void simulation_go(struct simulation *s, const struct simulation_options *options)
 {
 	double wall = clock_s(CLOCK_MONOTONIC), cpu = clock_s(CLOCK_PROCESS_CPUTIME_ID),
@@ -545,11 +563,11 @@ void simulation_go(struct simulation *s, const struct simulation_options *option
 		fast_forward_start(s);
 	if (!goal_reached(s)) {
 		/* the wall clock is read now and then; it decides nothing about events */
-		while (!interrupted && run_some(s, 1 << 17)) {
+		while (!interrupted && run_some(s, LOOK_EVENTS)) {
 			double now = clock_s(CLOCK_MONOTONIC);
 
 			interrupted = options->interrupted && *options->interrupted;
-			if (now - told > 0.2) {
+			if (now - told > TELL_EVERY) {
 				told = now;
 				tell(s, options, SIMULATION_GOES_ON, now - wall, 0);
 			}
@@ -563,7 +581,7 @@ void simulation_go(struct simulation *s, const struct simulation_options *option
 			}
 		}
 	}
-	s->observer = NULL;
+	s->observer = NULL; /* from now on its owner may free it */
 	join(s);
 	set_back_time(s);
 	series_stop(s->series);
@@ -655,6 +673,8 @@ static void report_stuck(const struct simulation *s, FILE *to)
 	}
 }
 
+#define WAITING_SHOWN 10 /* of jobs, of flows and of connections, at most */
+
 void simulation_waiting(const struct simulation *s, FILE *to)
 {
 	char text[128];
@@ -662,10 +682,10 @@ void simulation_waiting(const struct simulation *s, FILE *to)
 
 	if (cut)
 		fprintf(to, "  %" PRIu64 " flows were cut off, the first: %s\n", cut, text);
-	jobs_report_waiting(s->jobs, to, 10);
-	flows_report_waiting(s->flows, to, 10);
-	tcp_report_waiting(s->tcp, to, 10);
-	roce_report_waiting(s->roce, to, 10);
+	jobs_report_waiting(s->jobs, to, WAITING_SHOWN);
+	flows_report_waiting(s->flows, to, WAITING_SHOWN);
+	tcp_report_waiting(s->tcp, to, WAITING_SHOWN);
+	roce_report_waiting(s->roce, to, WAITING_SHOWN);
 }
 
 void simulation_report(const struct simulation *s, FILE *to)

@@ -15,7 +15,7 @@ enum end_reason {
 	END_FLOWS_DONE,
 	END_TIME,       /* the planned end */
 	END_TIME_LIMIT, /* work was left */
-	END_DEADLOCK,   /* work was left, and nothing could happen any more: since sim.now */
+	END_DEADLOCK,   /* work was left, but after sim.now nothing could happen any more */
 	END_INTERRUPTED,
 	END_VIOLATION,
 	END_MEASURED_DONE,
@@ -28,16 +28,16 @@ struct simulation;
 
 /* The state of a run while it goes on. */
 struct simulation_progress {
-	double done;                      /* 0..1 of what the run waits for */
-	bool limit;                       /* `done` is of the time limit, which is nearer */
-	double iterations, of_iterations; /* of all jobs */
+	double done; /* 0 to 1: the fraction of what the run waits for that is done */
+	bool limit;  /* `done` is simulated time over the time limit, because that is more */
+	double iterations, of_iterations; /* of all jobs: finished, and in total */
 	uint64_t flows, of_flows;         /* finished, of those that have started */
 	sim_time now;
 	sim_time stalled; /* SIMULATION_STALLED: since when */
 	double wall_s;
 };
 enum simulation_news {
-	SIMULATION_GOES_ON, /* a few times a second */
+	SIMULATION_GOES_ON, /* told a few times a second */
 	SIMULATION_ASKED,   /* *asked was set */
 	SIMULATION_STALLED, /* no job has made progress for long (jobs_stalled()); told once */
 	SIMULATION_THREADS, /* it runs in fewer threads than asked for; told at the beginning */
@@ -45,7 +45,7 @@ enum simulation_news {
 
 /* A part of a run, both ends included. */
 struct time_span {
-	bool given; /* false: no part */
+	bool given; /* false: nobody asked for a part */
 	sim_time from, to;
 };
 static inline bool time_span_has(const struct time_span *span, sim_time at)
@@ -55,8 +55,8 @@ static inline bool time_span_has(const struct time_span *span, sim_time at)
 
 struct simulation_options {
 	struct out_dir *dir;  /* NULL = no tables; not owned */
-	unsigned threads;     /* 0 = 1; the results are the same */
-	bool no_fast_forward; /* simulate what repeats, too (run/fast_forward.h): same results */
+	unsigned threads;     /* 0 counts as 1; results do not depend on it */
+	bool no_fast_forward; /* simulate what repeats, too (run/fast_forward.h); same results */
 	/* May be NULL. */
 	void (*tell)(void *owner, enum simulation_news news, const struct simulation *simulation,
 		     const struct simulation_progress *progress);
@@ -69,8 +69,9 @@ struct simulation_options {
 	bool why; /* write why.csv; needs a directory and packets */
 };
 
-/* The key of a packet scenario that rules out `why` and timelines: the time that it adds, inside a
- * machine or until the end of a cycle, shows in no packet. NULL = both are possible. */
+/* Returns the key of a packet scenario that rules out `why` and timelines; NULL = both are
+ * possible. Such a key adds time that shows in no packet: inside a machine, or until the end of a
+ * cycle. */
 const char *simulation_no_why(const struct scenario *scenario);
 
 /* Runs a checked scenario to its end; run/simulation_state.h has the parts of the result. NULL and

@@ -15,6 +15,13 @@ struct why_spent {
 	double cause_s[WHY_CAUSES];
 };
 
+/* Numbers of the run's own events of SIM_CONTROL (sim_key()). They are above those of flows and
+ * jobs, the largest of which is 1 << 40. */
+#define CONTROL_LIMIT      (UINT64_C(1) << 41)
+#define CONTROL_WINDOW_END (UINT64_C(1) << 42)
+#define CONTROL_FAILURES   (UINT64_C(1) << 43) /* + 2 for each element that may fail (failures.c) */
+#define CONTROL_CONTROLLER (UINT64_C(1) << 44)
+
 struct simulation {
 	const struct scenario *scenario;
 	struct sim sim;
@@ -26,7 +33,7 @@ struct simulation {
 	void *schemes[SCHEMES_MAX];
 	struct fluid *fluid; /* NULL = packets */
 	struct fluid_scheme fluid_schemes[SCHEMES_MAX];
-	struct scheme_run runs[SCHEMES_MAX]; /* for the jobs */
+	struct scheme_run runs[SCHEMES_MAX]; /* what jobs call: a scheme or its fluid_scheme */
 	struct jobs *jobs;
 	struct flows *flows;
 	struct failures *failures; /* NULL = nothing fails */
@@ -51,21 +58,22 @@ struct simulation {
  * limit is the planned end. Periodic samples stop when it is false. */
 bool simulation_moves(const struct simulation *simulation);
 
-/* As simulation_run(), but only builds; for tests that look inside. */
+/* Builds as simulation_run() does, but does not run: for `regress`, and tests that look inside. */
 struct simulation *simulation_build(const struct scenario *scenario, struct out_dir *dir,
 				    char **error);
-/* Divides the run into `count` partitions (core/parts.h), or one a pod if these are fewer, which
- * run in `threads`; results stay the same. Returns their number, which is 1 if something acts
- * across partitions. Call it before simulation_go(), which cuts large networks itself. */
+/* Divides the run into `count` partitions (core/parts.h), but no more than there are pods. They run
+ * in `threads` threads; results stay the same. Returns the number of partitions, which is 1 if
+ * something acts across partitions. Call it before simulation_go(), which cuts large networks
+ * itself. */
 unsigned simulation_cut(struct simulation *simulation, unsigned count, unsigned threads);
-/* Adds an observer behind those that there are. Call it before simulation_go(), which the observer
- * must outlive. */
+/* Adds an observer behind the former ones. Call it before simulation_go(); the observer must live
+ * until that returns. */
 void simulation_observe(struct simulation *simulation, struct sim_observer *observer);
 /* Runs to the end. */
 void simulation_go(struct simulation *simulation, const struct simulation_options *options);
 
 /* Bytes on the wire that a link has carried so far, with preamble and gap if these count. In a
- * fluid run, transfers count when they end, and at the end of the run all. */
+ * fluid run a transfer counts when it ends; at the end of the run all that was carried counts. */
 double simulation_carried(const struct simulation *simulation, uint32_t link);
 
 /* The memories of switches that a scheme uses: returns their number and sets *list to the first

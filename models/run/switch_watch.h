@@ -1,5 +1,5 @@
-/* Finds what an event did to the aggregators of a switch by comparing its counters before and
- * after, so that no scheme has to say it. */
+/* Finds what an event did to the aggregators of a switch: compares the switch's counters before and
+ * after the event, so that no scheme has to tell. */
 #ifndef INASIM_RUN_SWITCH_WATCH_H
 #define INASIM_RUN_SWITCH_WATCH_H
 
@@ -9,7 +9,8 @@
 /* The switch that a link leads to; UINT32_MAX: a host. */
 uint32_t switch_behind(const struct network *net, uint32_t port);
 
-/* What the scheme of a packet tells of it. False: it has no scheme, or that tells nothing. */
+/* Fills in *about with what the scheme of a packet tells of the packet. False: no scheme has sent
+ * it, or the scheme tells nothing. */
 bool packet_tells(const struct network *net, const struct packet *packet,
 		  struct packet_about *about);
 

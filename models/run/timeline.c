@@ -1,7 +1,11 @@
-/* Tracks: below each job a worker's slices (computing, or what it waits for), the tensors that it
- * exchanges, and the instants at which a sum came, with an arrow from the last contribution to it;
- * below each switch its aggregator memory in use and, as instants, collisions and preemptions; of
- * links queue, marks and PAUSE; flows by their senders; what fails, while it is down.
+/* Tracks:
+ *
+ *   job       for each worker: slices (computing, or what it waits for), the number of tensors in
+ *             exchange, and an instant for each sum, with an arrow from its last contribution
+ *   switch    aggregator memory in use; collisions and preemptions, as instants
+ *   link      queue, marks and PAUSE
+ *   flows     by sender
+ *   failures  what is down, as slices
  *
  * Slices of a worker are charges of models/why: they cover its time without gaps, and what it
  * computed adds up to the tables. A charge with several causes counts as the largest of them, and
@@ -27,7 +31,8 @@
 struct worker_lane {
 	uint64_t track, tensors; /* tracks */
 	uint64_t exchanged;      /* tensors in exchange now */
-	enum why_cause cause;    /* of the slice under way: */
+	/* Of the slice under way: */
+	enum why_cause cause;
 	sim_time begin, end;
 };
 
@@ -43,8 +48,8 @@ struct switch_lane {
 
 struct link_lane {
 	uint64_t queue, marks, pause; /* tracks; 0 = the scenario does not name the link */
-	uint64_t bytes, marked;       /* in the queue, and packets so far, as last shown */
-	sim_time paused;              /* so far, as last shown */
+	uint64_t bytes, marked;       /* in the queue; packets marked so far; both as last shown */
+	sim_time paused;              /* how long so far, as last shown */
 };
 
 /* Flows of a sender that overlap have a track each. */
@@ -71,8 +76,8 @@ struct timeline {
 	uint64_t arrows;
 	struct why_listener listener;
 	struct sim_observer observer;
-	uint32_t sw, job; /* of the packet whose event runs; UINT32_MAX = none */
-	struct switch_seen seen;
+	uint32_t sw, job;        /* of the packet whose event runs; UINT32_MAX = none */
+	struct switch_seen seen; /* `sw` before that event */
 };
 
 static sim_time now_of(const struct timeline *t)
@@ -82,14 +87,13 @@ static sim_time now_of(const struct timeline *t)
 
 /* --- workers --- */
 
-static void end_slice(struct timeline *t, struct worker_lane *lane)
+static void end_slice(struct timeline *t, const struct worker_lane *lane)
 {
 	sim_time begin = lane->begin > t->span.from ? lane->begin : t->span.from;
 	sim_time end = lane->end < t->span.to ? lane->end : t->span.to;
 
 	if (end > begin)
 		trace_slice(t->trace, lane->track, why_cause_names[lane->cause], begin, end);
-	lane->begin = lane->end;
 }
 
 static void end_job(struct timeline *t, struct job_lane *job)
@@ -119,7 +123,7 @@ static void on_job(void *owner, uint32_t number, const char *name, uint32_t work
 	uint64_t track;
 
 	if (job->workers)
-		return; /* it has waited, and comes again */
+		return; /* it waited for switch memory, and is admitted once more */
 	snprintf(text, sizeof(text), "job %" PRIu32 " %.*s", number,
 		 (int)plain_letter(name, strnlen(name, LANE_NAME_MAX)), name);
 	track = trace_track(t->trace, 0, text, NULL);
@@ -165,8 +169,13 @@ static void on_last(void *owner, uint32_t job, uint32_t worker, uint32_t last, s
 {
 	struct timeline *t = owner;
 	const struct worker_lane *lanes = t->jobs[job].workers;
-	struct trace_mark from = { "last contribution", "to_worker", worker, ++t->arrows, false };
-	struct trace_mark to = { "sum", "last_worker", last, t->arrows, true };
+	uint64_t arrow = ++t->arrows;
+	struct trace_mark from = {
+		.name = "last contribution", .key = "to_worker", .value = worker, .arrow = arrow
+	};
+	struct trace_mark to = {
+		.name = "sum", .key = "last_worker", .value = last, .arrow = arrow, .arrives = true
+	};
 
 	if (!time_span_has(&t->span, sent) || !time_span_has(&t->span, now_of(t)))
 		return;
@@ -300,8 +309,10 @@ static void look_at_switch(struct timeline *t)
 {
 	struct switch_lane *lane = &t->switches[t->sw];
 	struct switch_seen now;
-	const struct trace_mark collision = { "collision", "job", t->job, 0, false };
-	const struct trace_mark preemption = { "preemption", "by_job", t->job, 0, false };
+	const struct trace_mark collision = { .name = "collision", .key = "job", .value = t->job };
+	const struct trace_mark preemption = { .name = "preemption",
+					       .key = "by_job",
+					       .value = t->job };
 	char text[32];
 
 	switch_look(t->s, t->sw, &now);
@@ -387,7 +398,13 @@ struct timeline *timeline_open(struct simulation *s, const struct time_span *spa
 		.switches = xcalloc(net->switches, sizeof(*t->switches)),
 		.links = xcalloc(net->port_count, sizeof(*t->links)),
 		.flows = xcalloc(net->hosts, sizeof(*t->flows)),
-		.listener = { on_job, on_charged, on_tensor, on_last, on_queued, on_flow, t },
+		.listener = { .job = on_job,
+			      .charged = on_charged,
+			      .tensor = on_tensor,
+			      .last = on_last,
+			      .queued = on_queued,
+			      .flow = on_flow,
+			      .owner = t },
 		.observer = { .before = before, .after = after, .owner = t },
 	};
 	add_links(t);

@@ -60,6 +60,7 @@ static const struct out_column why_columns[] = {
 	{ "pushed_s", OUT_SECONDS, "Time that is charged here to that." },
 	{ 0 },
 };
+/* CAUSES_AT columns are before the causes, and 7 behind them. */
 enum { CAUSES_AT = 9, COLUMNS = sizeof(why_columns) / sizeof(why_columns[0]) - 1 };
 static_assert(COLUMNS == CAUSES_AT + WHY_CAUSES + 7, "a column for each cause");
 
@@ -105,7 +106,7 @@ struct why_table {
 	struct why *why;
 };
 
-/* Adds a row to what the jobs of its name have spent. */
+/* Adds a row to what the jobs of its name have spent: to the first group of that name. */
 static void add_spent(struct simulation *s, const struct why_row *row)
 {
 	const struct job_group_conf *groups = scenario_jobs(s->scenario);
@@ -145,7 +146,7 @@ static double use_of(const struct why_table *table, uint32_t port, const struct 
 	uint64_t all = 0;
 
 	for (size_t i = 0; i < list->count; i++) {
-		used |= list->volumes[i].owner == row->job + 1;
+		used |= list->volumes[i].owner == row->job + 1; /* struct why_volume */
 		all += why_bytes(&list->volumes[i]);
 	}
 	return used ? (double)all / could : 0;
@@ -187,6 +188,7 @@ static void write_owners(const struct why_table *table, uint32_t port, double us
 /* Writes the busiest links that the job used, busiest first; of equal ones the lower port first. */
 static void write_busiest(const struct why_table *table, const struct why_row *row)
 {
+	/* in order; the last place is for a link that turns out not to be among the busiest */
 	double use[BUSIEST + 1] = { 0 };
 	uint32_t ports[BUSIEST + 1];
 
@@ -225,7 +227,7 @@ static void write_row(void *owner, const struct why_row *row)
 	};
 	struct out_cell *rest = &cells[CAUSES_AT + WHY_CAUSES];
 
-	if (!table->table)
+	if (!table->table) /* only a timeline was asked for */
 		return;
 	for (unsigned c = 0; c < WHY_CAUSES; c++)
 		cells[CAUSES_AT + c].time = row->cause[c];

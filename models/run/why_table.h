@@ -16,8 +16,9 @@ const char *why_owner_name(const struct simulation *simulation, uint32_t owner);
 struct out_cell why_owner_job(uint32_t owner);
 
 /* Makes a simulation of packets that was built and not started find the causes and write both
- * tables; without `dir` it writes none, as for a timeline. NULL and *error (caller frees) if a
- * table cannot be opened. The caller frees the result after the run, before the simulation. */
+ * tables; without `dir` it writes no table, but a timeline can listen. NULL and *error (caller
+ * frees) if a table cannot be opened. The caller frees the result after the run, before the
+ * simulation. */
 struct why_table *why_table_open(struct simulation *simulation, struct out_dir *dir, char **error);
 void why_table_free(struct why_table *table);
 

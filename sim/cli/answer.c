@@ -12,8 +12,8 @@
 #include <string.h>
 
 #define ANSWER    "p class=\"answer\""
-#define NAMED     3    /* causes in a sentence ... */
-#define SHARE_MIN 0.05 /* ... that have at least this share */
+#define NAMED     3    /* the most causes, groups, or values of an axis that a paragraph names */
+#define SHARE_MIN 0.05 /* of the time: a cause that has less is not named */
 
 /* ---- Words ---- */
 
@@ -45,6 +45,7 @@ const char *quantity(char *buffer, const char *metric, double value)
 		snprintf(buffer, QUANTITY, "–");
 		return buffer;
 	}
+	/* the largest unit that the value reaches, else the smallest */
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
 		if (!strcmp(unit, units[i].unit) &&
 		    (fits == SIZE_MAX || fabs(value) < units[fits].factor))
@@ -139,6 +140,7 @@ static void put_causes(FILE *to, const double *times, bool shares, double all)
 	for (size_t n = 0; n < NAMED; n++) {
 		size_t max = 0;
 
+		/* goes on to the first cause that is not said, then to larger ones */
 		for (size_t c = 0; c < BREAKDOWN_CAUSES; c++)
 			if (said[max] || (!said[c] && fabs(times[c]) > fabs(times[max])))
 				max = c;
@@ -155,8 +157,8 @@ static void put_causes(FILE *to, const double *times, bool shares, double all)
 	}
 }
 
-/* What the jobs of `row` spend an iteration on in `best`, or, compared with another run, what makes
- * the difference. */
+/* If `best` and `other` are one run: what the jobs of `row` spend an iteration on in it. If they
+ * are two: what makes the difference between them. */
 static void put_why(FILE *to, const struct compare_row *row, const struct run *best,
 		    const struct run *other)
 {
@@ -374,14 +376,14 @@ static void answer_one(FILE *page, const struct comparison *c)
 void answer_runs(FILE *page, const struct comparison *c)
 {
 	size_t deciding = next_time(c, 0, "jobs."), best, worst;
-	bool of_jobs = deciding != SIZE_MAX;
+	bool by_jobs = deciding != SIZE_MAX;
 	struct paragraph p;
 
 	if (c->runs.count == 1) {
 		answer_one(page, c);
 		return;
 	}
-	if (of_jobs)
+	if (by_jobs)
 		deciding = deciding_time(c, deciding);
 	else
 		deciding = next_time(c, 0, "flows.");
@@ -390,7 +392,7 @@ void answer_runs(FILE *page, const struct comparison *c)
 	put_ranking(begin(&p), c, deciding, &best, &worst);
 	end(&p, page);
 	begin(&p);
-	if (of_jobs && best != worst)
+	if (by_jobs && best != worst)
 		put_price(p.to, c, deciding, best, worst);
 	end(&p, page);
 	begin(&p);
@@ -559,8 +561,8 @@ static void put_sweep_metric(FILE *page, const struct sweep_table *table,
 	free(words);
 }
 
-/* Of jobs and of flows the first usual metric that the table has; of jobs that are not alike the
- * mean JCT of each group. */
+/* Tells of one metric of jobs and one of flows: the first that is shown unasked and that the table
+ * has. Where jobs are not alike, tells of the mean JCT of each group instead. */
 void answer_sweep(FILE *page, const struct sweep_table *table, const struct groups *groups)
 {
 	bool said[LEVEL_MACHINE + 1] = { false };
@@ -571,6 +573,7 @@ void answer_sweep(FILE *page, const struct sweep_table *table, const struct grou
 		put_sweep_metric(page, table, groups, groups_of_jobs.items[i]);
 	free(groups_of_jobs.items);
 	for (const struct metric *m = metric_table; m->name; m++) {
+		/* the second usual statistic, where there are two: p99 rather than p50 of flows */
 		bool second = m->usual[1] && sweep_table_metric(table, m->usual[1]) != SIZE_MAX;
 		const char *path = m->usual[second];
 

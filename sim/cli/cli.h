@@ -79,7 +79,7 @@ typedef int verb_function(const struct cli *cli);
 struct verb {
 	const char *name, *synopsis, *help;
 	const char *needs; /* what its first argument must be; NULL = it needs none */
-	int max;           /* arguments it takes at most */
+	int max;           /* the most arguments that it takes */
 	verb_function *run;
 };
 
@@ -99,12 +99,13 @@ void options_release(struct cli *cli);
 /* Calls `tell` for each option of a verb, with its form, "--out DIR", and what it does. */
 void options_tell(const struct verb *verb, void (*tell)(const char *form, const char *help));
 
-/* Runs a checked scenario of `doc` as the verb run does, and writes the results to `out` (NULL =
- * nowhere). Returns the exit code. */
+/* run.c: runs a checked scenario of `doc` as the verb run does, and writes the results to `out`
+ * (NULL = nowhere). Returns the exit code. */
 int run_scenario(const struct cli *cli, const struct scenario *scenario, const struct conf_doc *doc,
 		 const char *out);
 
-/* formula.c: prints all formulas, or writes them into a list that is open. */
+/* formula.c: with `json`, writes all formulas into its open array; without it (NULL), prints them.
+ * Returns the exit code. */
 struct json;
 int list_formulas(struct json *json);
 
@@ -118,13 +119,14 @@ struct conf_doc *load_scenario(const struct cli *cli, const char *path, struct s
 /* main.c: the exit code for the mistakes in a document, EXIT_DONE if there are none. */
 enum exit_code exit_code_of(const struct conf_doc *doc);
 
-/* origin.c: says, unless `quiet`, which of these result directories and sweeps another version of
- * the program has written. False, after a complaint, if one has a format that this version does not
- * read. Says nothing of what cannot be read at all: the verb does. */
+/* origin.c: looks at the result directories and sweeps that a verb is to read. False, after a
+ * complaint, if one has a format that this version does not read. Unless `quiet`, complains also of
+ * those that another version has written. Leaves it to the verb to complain of what cannot be read
+ * at all. */
 bool origin_check(char *const *dirs, int count, bool quiet);
 
-/* origin.c: manifest.json of a result directory; NULL if there is none or it cannot be read.
- * cJSON_Delete() is the caller's. */
+/* origin.c: manifest.json of a result directory; NULL if there is none or it cannot be read. The
+ * caller frees it by cJSON_Delete(). */
 cJSON *origin_manifest(const char *dir);
 
 /* main.c: --help and --version. */

@@ -47,10 +47,12 @@ static struct trip trip_over(const struct scenario *scenario, const struct trans
 }
 
 /* Prints links, idle round trip and bandwidth-delay product. A frame and its ACK pass the longest
- * path twice; a contribution that goes up to the root and its sum that comes down pass it once. */
+ * path twice; a contribution that goes up to the root and its sum that comes down pass it once. So
+ * the latter take half of ideal_round_trip(). */
 static void explain_trip(const struct topology_conf *conf, struct trip trip)
 {
-	unsigned links = topology_longest(conf) + 1, times = trip.aggregated ? 1 : 2;
+	unsigned links = topology_longest(conf) + 1; /* of a path: one more than switches */
+	unsigned times = trip.aggregated ? 1 : 2;
 	sim_time time = ideal_round_trip(conf, trip.frame, trip.answer) * times / 2;
 	char delay[64];
 
@@ -93,7 +95,7 @@ static void explain_paths(const struct scenario *scenario)
 /* Prints how many switches of each tier add gradients up, unless all do. */
 static void explain_aggregation(const struct topology_conf *conf)
 {
-	uint32_t all[64] = { 0 }, add[64] = { 0 }; /* as many tiers as a graph has at most */
+	uint32_t all[64] = { 0 }, add[64] = { 0 }; /* by tier; a graph has no more */
 	struct topology topo;
 	struct sim sim;
 

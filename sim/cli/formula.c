@@ -16,7 +16,7 @@
 static char *value_text(double value, const char *unit)
 {
 	static const char *const prefixes[] = { "p", "n", "u", "m", "", "k", "M", "G", "T", "P" };
-	int at = 4;
+	int at = 4; /* no prefix */
 
 	if (!*unit || !strcmp(unit, "mm2"))
 		return xasprintf("%.10g%s%s", value, *unit ? " " : "", unit);

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LABEL 9 /* columns of "allowed" and of names of keys */
-#define NAME  22
-#define WIDTH 92
+#define LABEL 9  /* columns for a label, such as "allowed" */
+#define NAME  22 /* columns for the name of a key; paths get twice as many */
+#define WIDTH 92 /* columns of a line */
 
 /* --- one key --- */
 
@@ -52,7 +52,8 @@ struct keys {
 	size_t count;
 };
 
-/* The name of a key directly below `path` or its items; NULL for other keys. */
+/* The name of a key directly below `path` or below an item of it, which paths call N (in a list) or
+ * NAME (in an object). NULL for other keys. */
 static const char *below(const char *path, const char *key)
 {
 	size_t length = strlen(path);
@@ -83,8 +84,8 @@ static void print_keys_below(const struct keys *keys, const char *path)
 	}
 }
 
-/* "/jobs/0/workers", "workers" and "link/rate" as the paths of keys are written: "/jobs/N/workers",
- * "/workers", "/link/rate". Caller frees. */
+/* Turns what was asked for into the form of a key's path: "/jobs/0/workers" into "/jobs/N/workers",
+ * "workers" into "/workers". Caller frees. */
 static char *as_path(const char *asked)
 {
 	char *path = xasprintf("%s%s", *asked == '/' ? "" : "/", asked), *to = path;
@@ -103,7 +104,7 @@ static char *as_path(const char *asked)
 	return path;
 }
 
-/* Whether the path of a key is the one asked for or, unless that is `whole`, ends in it. */
+/* Whether the path of a key is `asked` or, if `asked` is not a `whole` path, ends in it. */
 static bool is_asked(const char *path, const char *asked, bool whole)
 {
 	size_t length = strlen(path), wanted = strlen(asked);

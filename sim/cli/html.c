@@ -77,16 +77,18 @@ static const char *behind(const char *p, const char *end)
 
 void html_svg(FILE *to, const char *svg, unsigned number, const char *label)
 {
+	/* what is before an id or a reference to one, where the figure's number is put in */
 	static const char *const ids[] = {
 		" id='", " id=\"", "href='#", "href=\"#", "url(#", NULL
 	};
 	const char *box = strstr(svg, "viewBox=\""), *p = behind(svg, "<svg");
+	const size_t value = strlen("viewBox=\""); /* where the box's value begins */
 
 	fputs("<svg role=\"img\" aria-label=\"", to);
 	html_text(to, label);
 	fputs("\" ", to);
 	if (box)
-		fprintf(to, "%.*s\"", (int)strcspn(box + 9, "\"") + 9, box);
+		fprintf(to, "%.*s\"", (int)(value + strcspn(box + value, "\"")), box);
 	putc('>', to);
 	p = behind(p, ">");
 	if (strstr(p, "<desc>"))

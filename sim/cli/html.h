@@ -16,8 +16,8 @@ void html_element(FILE *to, const char *tag, const char *fmt, ...)
  * not escaped. */
 void html_details(FILE *to, const char *summary, const char *name, const char *text);
 
-/* A picture that gnuplot has drawn, without the head of its file. `number`, another for each figure
- * of a page, goes into its ids, which must be unique there. */
+/* A picture that gnuplot has drawn, without the head of its file. Ids must be unique on a page, so
+ * `number` goes into those of the picture: give each figure of a page another. */
 void html_svg(FILE *to, const char *svg, unsigned number, const char *label);
 
 #endif

@@ -167,7 +167,7 @@ void print_verb_usage(const struct verb *verb)
 	options_tell(verb, print_option);
 }
 
-/* "sweep" is a family of verbs: the next word says which. */
+/* Whether a verb's name is `name` and a second word: "sweep" is a family of verbs. */
 static bool is_of_family(const struct verb *verb, const char *name)
 {
 	size_t length = strlen(name);
@@ -206,7 +206,7 @@ static const struct verb *find_verb(const char *name)
 	return NULL;
 }
 
-/* Runs a verb, unless it is NULL: find_verb() has complained. argv[0] ends the verb's name. */
+/* Runs a verb; if it is NULL, find_verb() has complained. argv[0] is the last word of its name. */
 static int run_verb(struct cli *cli, const struct verb *verb, int argc, char **argv)
 {
 	int code;

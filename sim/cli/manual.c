@@ -114,8 +114,8 @@ static void page_scenario(void)
 
 /* --- inasim-sweep(1) --- */
 
-/* One line of the comment at the top of scripts/sweep, without "# ". "  --out DIR   text" is an
- * option; lines indented further continue it. */
+/* Prints one line of the comment at the top of scripts/sweep, without "# ". "  --out DIR   text" is
+ * an option; lines indented further continue it. *listed: the line before belongs to an option. */
 static void sweep_line(const char *text, bool *listed)
 {
 	bool option = !strncmp(text, "  --", 4);
@@ -123,6 +123,7 @@ static void sweep_line(const char *text, bool *listed)
 	size_t length;
 
 	if (!*listed && (!strncmp(text, "Usage: ", 7) || !strncmp(text, "       ", 7))) {
+		/* all forms of the call stand below each other */
 		line(".br\ninasim\\-sweep", text + strlen("Usage: scripts/sweep"));
 		return;
 	}

@@ -136,7 +136,8 @@ static const struct option_row rows[] = {
 };
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 
-#define HELP    256 /* values of getopt_long(); rows follow */
+/* What getopt_long() returns: characters are below HELP, the i-th row is FIRST + i. */
+#define HELP    256
 #define VERSION 257
 #define FIRST   258
 
@@ -253,7 +254,8 @@ static void complain_option(const struct verb *verb, const struct option *known,
 	const char *typed = argv[optind - 1], *near;
 	char word[32];
 
-	/* of -quiet the first letter is refused, and the word not yet done with */
+	/* When getopt_long() refuses the first letter of -quiet, it has not passed the word yet:
+	 * then the word is argv[optind]. It has passed a word of one letter, such as -q. */
 	if (optopt && optopt < HELP && strcmp(typed, letter) && argv[optind])
 		typed = argv[optind];
 	snprintf(word, sizeof(word), "%.*s", (int)strcspn(typed, "="), typed);
@@ -288,7 +290,7 @@ static int check_arguments(const struct cli *cli, const struct verb *verb)
 	return -1;
 }
 
-/* As struct option has it. */
+/* Whether an option takes an argument, as struct option says it. */
 static int argument_of(const struct option_row *row)
 {
 	if (row->take == TAKE_UPDATE)
@@ -326,7 +328,7 @@ int options_parse(struct cli *cli, const struct verb *verb, int argc, char **arg
 			row = &rows[option - FIRST];
 			if (argument_of(row) == optional_argument && !optarg && optind < argc &&
 			    argv[optind][0] != '-')
-				optarg = argv[optind++]; /* a blank instead of '=' */
+				optarg = argv[optind++]; /* of --update REASON, without '=' */
 			if (!take(cli, row, optarg))
 				return EXIT_USAGE;
 		}
@@ -339,6 +341,7 @@ int options_parse(struct cli *cli, const struct verb *verb, int argc, char **arg
 void options_release(struct cli *cli)
 {
 	while (cli->override_count)
+		/* add_override(): the value is in the same text */
 		free((char *)(uintptr_t)cli->overrides[--cli->override_count].pointer);
 	free(cli->overrides);
 	for (size_t i = 0; i < ROWS; i++) {

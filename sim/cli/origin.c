@@ -58,8 +58,8 @@ static void read_manifest(const char *dir, struct origin *origin)
 	cJSON_Delete(manifest);
 }
 
-/* Reads the origin of the first point that another version ran, else of the last point. Leaves it
- * to others to complain of a broken table. */
+/* Reads the origin of the first point that another version ran; if there is none, of the last
+ * point. Leaves it to others to complain of a broken table. */
 static void read_costs(const char *dir, struct origin *origin)
 {
 	char *path = folder_join(dir, "costs.csv"), *error = NULL;
@@ -85,8 +85,8 @@ static const char *or_unknown(const char *text)
 
 bool origin_check(char *const *dirs, int count, bool quiet)
 {
-	struct origin first = { 0 };
-	const char *dir = NULL;
+	struct origin first = { 0 }; /* of the first directory by another version, */
+	const char *dir = NULL;      /* and that directory */
 	int others = 0;
 	bool readable = true;
 

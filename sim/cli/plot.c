@@ -20,7 +20,7 @@ static bool is_breakdown(const struct cli_plot *plot)
 	return plot->options.only && !strcmp(plot->options.only, "breakdown");
 }
 
-/* Whether all directories are sweeps, or none is. False after a complaint. */
+/* Whether all directories are sweeps or, if `sweeps` is false, none is. False after a complaint. */
 static bool all(const struct cli *cli, bool sweeps, const char *option)
 {
 	for (int i = 0; i < cli->argc; i++)
@@ -75,7 +75,8 @@ static bool options_fit(const struct cli *cli)
 	return false;
 }
 
-/* Returns the exit code, not 0 without figures: a script must not go on as if it had some. */
+/* Complains if no figure was drawn, and returns the exit code. Without figures the code is not 0: a
+ * script must not go on as if there were some. */
 static int report(int drawn, char *error, const char *dir)
 {
 	if (drawn < 0)
@@ -145,7 +146,8 @@ int verb_plot(const struct cli *cli)
 	if (!origin_check(cli->argv, cli->argc, cli->quiet))
 		return EXIT_IO;
 	plain_open(&plain);
-	to = strcmp(options.term, "dumb") ? plain.to : stdout; /* paths, or pictures */
+	/* "dumb" prints the pictures themselves, others print paths, which may need plain text */
+	to = strcmp(options.term, "dumb") ? plain.to : stdout;
 	if (cli->plot.together)
 		worst = plot_all_together(cli, &options, to);
 	for (int i = 0; i < cli->argc && !cli->plot.together; i++) {

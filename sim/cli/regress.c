@@ -22,9 +22,9 @@
 
 struct process {
 	struct regress_case job; /* its files are temporary, opened when it starts */
-	uint64_t events;         /* of its reference: how long it will take; UINT64_MAX = unknown */
-	pid_t pid;               /* 0 = not started, or over */
-	int code;                /* when it is over */
+	uint64_t events; /* of its reference, to estimate how long it takes; UINT64_MAX = unknown */
+	pid_t pid;       /* 0 = not started, or over */
+	int code;        /* when it is over */
 };
 
 struct regress {
@@ -118,7 +118,7 @@ static bool none_is_left_over(const struct regress *r)
 
 /* --- processes --- */
 
-/* The longest of those that have not been started. */
+/* The longest of those that have not been started, and so have no file for a report. */
 static struct process *longest_waiting(struct regress *r)
 {
 	struct process *best = NULL;
@@ -297,7 +297,7 @@ static int write_references(const struct regress *r)
 		return worst;
 	}
 	for (size_t i = 0; i < r->count && !error; i++)
-		if (r->processes[i].code == EXIT_DIFFERS)
+		if (r->processes[i].code == EXIT_DIFFERS) /* it has something new */
 			written += write_one(r, &r->processes[i], &error);
 	if (written && !error)
 		note_reason(r, &error);
@@ -311,8 +311,8 @@ static int write_references(const struct regress *r)
 	return EXIT_DONE;
 }
 
-/* The reason that was given, else the answer to a question on the terminal. NULL after a complaint.
- * The caller frees. */
+/* The reason that was given; if none was, asks for it on the terminal. NULL after a complaint. The
+ * caller frees. */
 static char *find_reason(const struct cli *cli)
 {
 	char line[1000] = "";
@@ -326,6 +326,7 @@ static char *find_reason(const struct cli *cli)
 	}
 	if (!reason)
 		reason = line;
+	/* a folder is no reason: --update was given none, and the next argument is DIR */
 	if (reason[strspn(reason, " \t\n")] && !strchr(reason, '\n') &&
 	    !(cli->regress.reason && folder_is_folder(reason)))
 		return xstrdup(reason);

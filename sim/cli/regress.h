@@ -15,11 +15,12 @@ struct regress_case {
 	bool json;
 	const struct reference_reason *reason; /* NULL: compare only */
 	FILE *report;                          /* where the verdict goes */
-	FILE *text, *prints;                   /* --update: where the new reference goes */
+	FILE *text, *prints;                   /* --update: the new NAME.json and NAME.events */
 };
 
-/* Runs, compares, says what differs. EXIT_DONE: nothing does; EXIT_DIFFERS: something does, or
- * there is no reference; other codes: it could not be compared. */
+/* Runs, compares, says what differs. EXIT_DONE: nothing does. EXIT_DIFFERS: something does, or
+ * there is no reference; with a reason, the new reference is then in `text` and `prints`. Other
+ * codes: it could not be compared. */
 int regress_case(const struct regress_case *job);
 
 #endif

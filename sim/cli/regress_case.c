@@ -37,7 +37,7 @@ struct verdict {
 	uint64_t digest, events; /* of the run */
 	const struct reference *reference;
 	struct field_diffs fields, scenario;
-	bool located; /* `first` holds */
+	bool located; /* `first` is filled in */
 	struct first_event first;
 };
 
@@ -104,11 +104,11 @@ static void release(struct regress_run *run)
 struct locator {
 	struct simulation *s;
 	const struct reference *reference;
-	uint64_t compared; /* fingerprints */
-	struct event_record *window;
+	uint64_t compared;           /* fingerprints, so far */
+	struct event_record *window; /* these events */
 	size_t count, capacity;
 	sim_time before; /* time of that fingerprint */
-	bool found;
+	bool found;      /* an event of the window differs */
 };
 
 static void keep_event(void *owner, const struct sim_event *event)
@@ -124,6 +124,7 @@ static void compare_event(void *owner, const struct sim_event *event)
 	struct locator *l = owner;
 	const struct reference *r = l->reference;
 
+	/* the reference has a fingerprint after each event that is due one, and after its last */
 	if (event->number <= r->events) {
 		if (!fingerprint_due(event->number) && event->number != r->events)
 			return;
@@ -133,7 +134,7 @@ static void compare_event(void *owner, const struct sim_event *event)
 			return;
 		}
 	}
-	l->found = true; /* another event, or one more than the reference had */
+	l->found = true; /* an event that differs, or one more than the reference has */
 	sim_stop(&l->s->sim);
 }
 
@@ -154,7 +155,9 @@ static void find_event(const struct regress_case *job, struct verdict *v)
 	struct first_event *first = &v->first;
 	struct regress_run run;
 	struct locator l = { .reference = v->reference };
-	struct sim_observer observer = { keep_event, compare_event, &l, NULL };
+	struct sim_observer observer = { .before = keep_event,
+					 .after = compare_event,
+					 .owner = &l };
 
 	v->located = build(&run, job->entry, &v->problem) == EXIT_DONE;
 	if (v->located) {
@@ -175,7 +178,8 @@ static void find_event(const struct regress_case *job, struct verdict *v)
 
 /* --- in words --- */
 
-/* Two numbers, with six digits or as many more as tell them apart, and the change in percent. */
+/* Prints two numbers and the change in percent. They get six digits, or more if it takes more to
+ * tell them apart. */
 static void print_numbers(const struct field_diff *f, FILE *to)
 {
 	char found[NUMBER_TEXT], reference[NUMBER_TEXT];
@@ -432,6 +436,7 @@ static void run_printed(struct regress_run *run, struct printer *printer)
 	printer->s = run->s;
 	simulation_observe(run->s, &observer);
 	go(run);
+	/* there is always one after the last event */
 	if (printer->events && !fingerprint_due(printer->events))
 		keep_print(printer);
 }
@@ -439,15 +444,15 @@ static void run_printed(struct regress_run *run, struct printer *printer)
 static void write_reference(const struct regress_case *job, const struct regress_run *run,
 			    const struct printer *printer, const struct reference *before)
 {
-	const struct reference_run written = { .name = job->entry->name,
-					       .digest = simulation_digest(run->s),
-					       .events = simulation_events(run->s),
-					       .summary = run->summary,
-					       .resolved = run->resolved,
-					       .prints = printer->prints };
+	const struct reference_run fresh = { .name = job->entry->name,
+					     .digest = simulation_digest(run->s),
+					     .events = simulation_events(run->s),
+					     .summary = run->summary,
+					     .resolved = run->resolved,
+					     .prints = printer->prints };
 	size_t length;
-	char *prints = reference_prints(&written, &length);
-	char *text = reference_text(&written, before, job->reason);
+	char *prints = reference_prints(&fresh, &length);
+	char *text = reference_text(&fresh, before, job->reason);
 
 	fwrite(prints, 1, length, job->prints);
 	fputs(text, job->text);
@@ -455,7 +460,7 @@ static void write_reference(const struct regress_case *job, const struct regress
 	free(text);
 }
 
-/* Whether the files would hold nothing new but a line of history. */
+/* Whether an update would add nothing but a line of history. */
 static bool nothing_new(const struct verdict *v, const struct printer *printer)
 {
 	return same_digest(v) && !v->fields.count && !v->fields.added && !v->scenario.count &&

@@ -43,7 +43,7 @@ static const cJSON *member(const cJSON *object, const char *name)
 
 /* --- figures --- */
 
-/* A call of a plotting function: it prints the paths of figures to `to`, one a line. */
+/* A call of a plotting function, which prints the paths of its figures to `to`, one a line. */
 struct drawing {
 	struct plot_options options;
 	char *printed, *error;
@@ -89,7 +89,8 @@ static void put_figure(struct report *r, const char *path)
 	free(svg);
 }
 
-/* Puts on the page what a plotting function, which returned `drawn`, has drawn. */
+/* Puts on the page what a plotting function has drawn. `drawn` is what the function returned: below
+ * 0, it failed. */
 static void put_figures(struct report *r, struct drawing *d, int drawn)
 {
 	char *rest = NULL;
@@ -159,7 +160,7 @@ static void put_metric(FILE *to, const char *tag, const char *metric,
 	free(words);
 }
 
-/* The cells of one run: its value, and the ratio to the first run. */
+/* The cells of one run: its value and, for all runs but the first, the ratio to the first. */
 static void put_compared(FILE *to, const struct compare_row *row)
 {
 	put_value(to, row->metric, &row->value);
@@ -228,7 +229,7 @@ static void put_breakdown_of(struct report *r, const struct summary *summary, co
 	fputs("</table></div>\n", r->to);
 }
 
-/* A table for each group of jobs: no mean over jobs that differ. */
+/* One table for each group of jobs: a mean over groups that differ would say little. */
 static void put_breakdown(struct report *r, const struct summary *summary)
 {
 	static const char begin[] = METRIC_OF_JOBS, end[] = METRIC_MEAN_JCT;
@@ -469,7 +470,7 @@ static bool put_runs(struct report *r, const char *const *dirs, size_t count)
 /* The metrics to show: those shown unasked that the sweep has. The caller frees the items. */
 static struct names sweep_metrics(const struct sweep_table *table)
 {
-	struct names usual = { 0 }, names = { 0 };
+	struct names usual = { 0 }, names = { 0 }; /* names: first the groups' mean JCTs, if any */
 
 	summary_usual(&usual, sweep_table_jobs_alike(table, &names));
 	for (size_t i = 0; i < usual.count; i++)
@@ -639,7 +640,8 @@ static char *ask_of_several(const char *const *dirs, size_t count)
 	return text;
 }
 
-/* Runs side by side or, if a sweep is among them, all one by one: sweeps are for `compare --by`. */
+/* Puts runs side by side. If a sweep is among them, puts all one by one: only `compare --by`
+ * compares sweeps. */
 static bool put_all(struct report *r, const char *const *dirs, size_t count)
 {
 	bool sweeps = false, good = true;

@@ -82,8 +82,8 @@ static void show_status(const char *name, const struct simulation *s,
 
 /* How a run is followed. */
 struct following {
-	const char *name; /* plain */
-	bool line;        /* on the terminal: one line that is written over */
+	const char *name; /* of the scenario, without control characters */
+	bool line;        /* show progress: a line of the terminal, written over again and again */
 	bool warn;
 	long threads; /* that were asked for */
 };
@@ -231,7 +231,7 @@ static char *manifest(const struct cli *cli, const struct simulation *s, const s
 
 /* --- one scenario --- */
 
-/* Adds to the error where the files are that could be written. */
+/* If files were written before the error, adds to the error where they are. */
 static void add_remains(char **error, const char *partial)
 {
 	char *whole;
@@ -243,7 +243,7 @@ static void add_remains(char **error, const char *partial)
 	*error = whole;
 }
 
-/* Says so if a file is empty because its span of time begins after the end of the run. */
+/* Complains if `file` is empty because its span of time begins after the end of the run. */
 static void tell_beyond(const struct cli *cli, const struct simulation *s,
 			const struct time_span *span, const char *file)
 {
@@ -267,8 +267,8 @@ static bool write_timeline(const struct cli *cli, const struct simulation *s, st
 	return true;
 }
 
-/* Whether a directory may hold the results of a run that was not interrupted: so it does if its
- * manifest cannot be read. */
+/* Whether a directory may hold the results of a run that was not interrupted. One whose manifest
+ * cannot be read may. */
 static bool holds_finished(const char *dir)
 {
 	cJSON *manifest = origin_manifest(dir);
@@ -305,7 +305,7 @@ static bool write_results(const struct cli *cli, const struct simulation *s,
 			  time_t start, char **error)
 {
 	char *summary = results_summary_json(s), *text;
-	char *partial = xstrdup(out_dir_working_path(dir));
+	char *partial = xstrdup(out_dir_working_path(dir)); /* `dir` may be freed below */
 	bool good = out_dir_write(dir, "summary.json", summary, error);
 
 	free(summary);
@@ -349,7 +349,7 @@ static int code_of(const struct simulation *s)
 	return EXIT_VIOLATED;
 }
 
-/* What kept a scenario from running, as --json prints it: messages of `check --json`. */
+/* Prints what kept a scenario from running, in the form of `check --json`. */
 static void print_error_json(const char *path, const char *message)
 {
 	struct json json;
@@ -407,7 +407,7 @@ static void tell(const struct cli *cli, const struct simulation *s)
  * says so (caller frees). Scenarios of one name are one experiment, whatever else differs. */
 static bool is_other_experiment(const char *dir, const char *name, char **problem)
 {
-	cJSON *manifest = origin_manifest(dir); /* what cannot be read is nobody's */
+	cJSON *manifest = origin_manifest(dir); /* if it cannot be read: no other experiment */
 	const cJSON *scenario = cJSON_GetObjectItemCaseSensitive(manifest, "scenario");
 	const char *former =
 		cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(scenario, "name"));
@@ -421,13 +421,15 @@ static bool is_other_experiment(const char *dir, const char *name, char **proble
 	return other;
 }
 
-/* Simulates. Takes `dir`, where the results go and which gets the name `out`; NULL = no results. */
+/* Simulates. Takes `dir` (NULL = no results): results go into it, and it gets the name `out`. */
 static int simulate(const struct cli *cli, const struct scenario *scenario,
 		    const struct conf_doc *doc, struct out_dir *dir, const char *out)
 {
 	char *name = xstrdup(scenario->name), *error = NULL;
-	struct following following = { name, !cli->quiet && isatty(STDERR_FILENO), !cli->quiet,
-				       cli->run.threads };
+	struct following following = { .name = name,
+				       .line = !cli->quiet && isatty(STDERR_FILENO),
+				       .warn = !cli->quiet,
+				       .threads = cli->run.threads };
 	const struct simulation_options options = {
 		.dir = dir,
 		.tell = follow,
@@ -488,7 +490,8 @@ static char *out_path(const struct cli *cli, int i)
 	return xasprintf("%s/%d", cli->out, i);
 }
 
-/* Why --why or --timeline cannot follow packets here (caller frees); NULL: they can. */
+/* Why --why or --timeline cannot follow packets of this scenario (caller frees); NULL: they can, or
+ * neither is given. */
 static char *why_not_follow(const struct cli *cli, const struct scenario *scenario,
 			    const char *path)
 {
@@ -560,7 +563,7 @@ static bool good_options(const struct cli *cli)
 int verb_run(const struct cli *cli)
 {
 	int worst = EXIT_DONE, next = 0;
-	bool list = cli->json && cli->argc > 1; /* one array of all summaries and errors */
+	bool list = cli->json && cli->argc > 1; /* print one array of all summaries and errors */
 
 	if (!good_options(cli))
 		return EXIT_USAGE;

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* A mixture: packets that switches add, and flows. A packet-hop costs half of its mean in flows
- * on a small network, up to twice as much in large ones or with PAUSE (scripts/bench). */
+/* A mixture: packets that switches add, and flows. Against its mean, a packet-hop of flows costs
+ * half on a small network, and up to twice in large networks or with PAUSE (scripts/bench). */
 static const char sample[] =
 	"{ \"name\": \"speed\", \"topology\": { \"kind\": \"leaf-spine\", \"leaves\": 4, "
 	"\"spines\": 4, \"hosts_per_leaf\": 8 }, \"schemes\": { \"switchml\": { \"slots\": 256 } "
@@ -31,6 +31,7 @@ double speed_hops_per_s(void)
 	SIM_BUG_ON(conf_errors(doc) > 0);
 	run = simulation_run(&scenario, &options, &error);
 	SIM_BUG_ON(!run);
+	/* at least 0.1 ms, in case the clock of CPU time is coarse */
 	speed = (double)run->topo.net.hops / (run->cpu_s > 1e-4 ? run->cpu_s : 1e-4);
 	simulation_free(run);
 	conf_doc_free(doc);

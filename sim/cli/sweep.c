@@ -33,7 +33,8 @@ struct conf_doc *sweep_model(const char *base, const struct conf_override *overr
 	return doc;
 }
 
-/* The members of summary.json, up to NULL: columns beside the axes, so no axis may be named so. */
+/* The members of summary.json, with NULL behind the last. No axis may have the name of one: tables
+ * of sweeps have both as columns. */
 static struct names metric_names(void)
 {
 	struct names names = { 0 };
@@ -87,7 +88,7 @@ static bool read_limit(const char *option, enum unit_kind kind, const char *exam
 {
 	if (!text)
 		return true;
-	*limit = 0;
+	*limit = 0; /* none */
 	if (!strcmp(text, "none") || (unit_parse(kind, text, limit) == UNIT_OK && *limit))
 		return true;
 	complain("%s takes a limit with its unit, such as %s, or none; found \"%s\"", option,

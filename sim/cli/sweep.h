@@ -6,14 +6,14 @@
 #include "lab/sweep/plan.h"
 #include "lab/sweep/sweep.h"
 
-/* The model as sim/lab/ sees it. */
+/* Loads the scenario of a point for sim/lab/, which knows no model. */
 plan_model sweep_model;
 
 /* The plan that the command line names, with its mistakes in plan->doc. The caller frees. */
 struct plan *sweep_load_plan(const struct cli *cli);
 
-/* Loads and checks the whole plan; *facts by number. Prints mistakes and returns an exit code. The
- * caller frees both in any case. */
+/* Loads and checks the whole plan; *facts has an entry for each point, by number. Prints mistakes
+ * and returns an exit code. The caller frees *plan and *facts in any case. */
 int sweep_load_all(const struct cli *cli, struct plan **plan, struct point_facts **facts);
 
 /* Where the points of a plan go; it lives as long as the plan. */

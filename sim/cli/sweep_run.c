@@ -26,6 +26,7 @@ static int simulate_point(void *owner, const char *out)
 
 	quiet.quiet = true;
 	quiet.json = false;
+	/* where --why cannot be had, the point runs without it */
 	quiet.run.why = quiet.run.why && point->scenario->fidelity == FIDELITY_PACKET &&
 			!simulation_no_why(point->scenario);
 	return run_scenario(&quiet, point->scenario, point->doc, out);
@@ -85,7 +86,7 @@ static int run_valid(const struct cli *cli, const struct plan *plan, const char 
 		     const struct point_limits *limits, size_t number, const struct conf_doc *doc,
 		     const struct scenario *scenario)
 {
-	struct loaded_point point = { cli, plan, doc, scenario };
+	struct loaded_point point = { .cli = cli, .plan = plan, .doc = doc, .scenario = scenario };
 	struct point_order order = {
 		.folder = folder,
 		.hash = scenario_hash(scenario, doc, BUILD_VERSION),

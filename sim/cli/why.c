@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHOWN     20   /* iterations of a job at most: the longest */
+#define SHOWN     20   /* the most iterations of a job: of more, the longest */
 #define SHARE_MIN 0.02 /* of the time: a cause that has less is not named */
 #define LINKS     2    /* busiest links of an iteration ... */
 #define OWNERS    3    /* ... and who filled them, at most */
@@ -37,7 +37,8 @@ static void print_causes(FILE *to, const double cause[WHY_CAUSES], double sum)
 	}
 }
 
-/* The index behind the shares of the link of `first`; sets *sum to their bytes. */
+/* From `first` on, the shares of one link follow each other. Returns the index behind the last of
+ * them, and sets *sum to their bytes. */
 static size_t end_of_link(const struct breakdown_share *shares, size_t first, size_t end,
 			  double *sum)
 {
