@@ -673,7 +673,7 @@ static void report_stuck(const struct simulation *s, FILE *to)
 	}
 }
 
-#define WAITING_SHOWN 10 /* of jobs, of flows and of connections, at most */
+#define WAITING_SHOWN 10 /* the most jobs, flows or connections that are listed */
 
 void simulation_waiting(const struct simulation *s, FILE *to)
 {

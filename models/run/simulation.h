@@ -40,7 +40,7 @@ enum simulation_news {
 	SIMULATION_GOES_ON, /* told a few times a second */
 	SIMULATION_ASKED,   /* *asked was set */
 	SIMULATION_STALLED, /* no job has made progress for long (jobs_stalled()); told once */
-	SIMULATION_THREADS, /* it runs in fewer threads than asked for; told at the beginning */
+	SIMULATION_THREADS, /* fewer threads run than were asked for; told at the beginning */
 };
 
 /* A part of a run, both ends included. */

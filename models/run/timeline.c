@@ -7,9 +7,9 @@
  *   flows     by sender
  *   failures  what is down, as slices
  *
- * Slices of a worker are charges of models/why: they cover its time without gaps, and what it
- * computed adds up to the tables. A charge with several causes counts as the largest of them, and
- * successive charges with the same cause are one slice. */
+ * Slices of a worker are charges of models/why: they cover its time without gaps, and
+ * computing adds up to that of the tables. A charge with several causes counts as the largest of
+ * them, and successive charges with the same cause are one slice. */
 #include "run/timeline.h"
 
 #include "base/mem.h"

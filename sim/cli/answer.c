@@ -291,7 +291,7 @@ static void put_lead(FILE *to, size_t *said, const char *label)
 		fprintf(to, "Others in %s: ", label);
 }
 
-/* What it costs the other groups of jobs, and the flows, that one run is fastest. */
+/* Writes how the other groups of jobs, and the flows, fare in the fastest run. */
 static void put_price(FILE *to, const struct comparison *c, size_t deciding, size_t best,
 		      size_t worst)
 {
@@ -533,7 +533,7 @@ static void put_against(FILE *to, const struct sweep_table *table, const struct 
 		fputs("there are no intervals.", to);
 }
 
-/* What a metric says of each named axis; where there is none, its extremes. */
+/* Writes what a metric says of each named axis or, if no axis is, the metric's extremes. */
 static void put_sweep_metric(FILE *page, const struct sweep_table *table,
 			     const struct groups *groups, const char *path)
 {

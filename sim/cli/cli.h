@@ -26,7 +26,7 @@ enum exit_code {
 
 struct cli_plot {
 	struct plot_options options;
-	struct plot_sweep_options sweep; /* its labels are those of directories, too */
+	struct plot_sweep_options sweep; /* `labels` may also be for result directories */
 	const char *size, *font;
 	bool together;
 };

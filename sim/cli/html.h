@@ -12,8 +12,8 @@ void html_text(FILE *to, const char *text);
 void html_element(FILE *to, const char *tag, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* A text that a click on its summary unfolds, and a link that saves it as the file `name`, which is
- * not escaped. */
+/* A text that a click on its summary unfolds, and a link that saves the text as the file `name`.
+ * `name` is not escaped. */
 void html_details(FILE *to, const char *summary, const char *name, const char *text);
 
 /* A picture that gnuplot has drawn, without the head of its file. Ids must be unique on a page, so

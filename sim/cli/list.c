@@ -147,8 +147,8 @@ static int list_keys(struct json *json)
 	return EXIT_DONE;
 }
 
-/* Metrics by the names that `compare --metric` and `plot --y` take: of those that many jobs,
- * iterations or flows have, each statistic. */
+/* Lists metrics by the names that `compare --metric` and `plot --y` take. A metric of jobs,
+ * iterations or flows has one for each statistic. */
 static int list_metrics(struct json *json)
 {
 	static const char *const of[] = { "mean", "p50", "p95", "p99", "max" };

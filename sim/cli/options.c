@@ -24,7 +24,7 @@ enum take {
 struct option_row {
 	const char *name;
 	const char *value; /* as help shows it; NULL for a flag */
-	const char *verbs; /* that take it */
+	const char *verbs; /* that take the option, with '|' between them */
 	enum take take;
 	size_t offset; /* into struct cli */
 	const char *help;

@@ -20,9 +20,10 @@
 
 /* The first event that differs. */
 struct first_event {
-	bool found;           /* else the run ends before an event differs */
-	uint64_t first, last; /* it is one of these; if they are equal, it is known exactly */
-	sim_time before, at;  /* times of the event before `first`, and of `last` */
+	bool found; /* else the run ends before an event differs */
+	uint64_t first,
+		last;        /* it is one from `first` to `last`; known exactly if they are equal */
+	sim_time before, at; /* times of the event before `first`, and of `last` */
 	/* Event `first` in words; the last event if not found. */
 	uint64_t number;
 	const char *class;
@@ -32,7 +33,7 @@ struct first_event {
 /* What was found. */
 struct verdict {
 	const char *result; /* one word */
-	char *problem;      /* why it was not compared, or the event not found */
+	char *problem;      /* why the run was not compared, or its first event not found */
 	bool ran;
 	uint64_t digest, events; /* of the run */
 	const struct reference *reference;
@@ -274,8 +275,8 @@ static void json_fields(struct json *json, const char *key, const struct field_d
 	json_close_array(json);
 }
 
-/* The log goes on for this long after the last event in question. So the log of another program has
- * the first event that differs, even if it comes somewhat later there. */
+/* The log goes on for this long after the last event in question. scripts/first-event has another
+ * version of the program log the same span, and there the event may come somewhat later. */
 #define LOG_BEYOND (10 * PS_PER_US)
 
 /* For scripts/first-event: arguments with which `run` logs the events in question. */

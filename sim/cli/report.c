@@ -59,7 +59,7 @@ static void begin_drawing(const struct report *r, struct drawing *d)
 	d->to = open_memstream(&d->printed, &d->length);
 }
 
-/* Reads the file beside NAME.svg whose name ends in `ending` instead; NULL when there is none. */
+/* Reads the file whose path has `ending` in place of ".svg"; NULL if there is none. */
 static char *beside(const char *path, const char *ending)
 {
 	char *other = xasprintf("%.*s%s", (int)(strlen(path) - strlen(".svg")), path, ending);
@@ -467,7 +467,8 @@ static bool put_runs(struct report *r, const char *const *dirs, size_t count)
 
 /* --- a sweep --- */
 
-/* The metrics to show: those shown unasked that the sweep has. The caller frees the items. */
+/* The metrics to show: all that are shown unasked, if the sweep has them. The caller frees the
+ * items. */
 static struct names sweep_metrics(const struct sweep_table *table)
 {
 	struct names usual = { 0 }, names = { 0 }; /* names: first the groups' mean JCTs, if any */
