@@ -1,6 +1,6 @@
 /* Checks what rows cannot: what needs more than one key, or a file. Reads every file that a
- * scenario names, so that `inasim check` finds what would stop `inasim run`. Looks for all
- * mistakes; only a wrong topology ends the search, since the other checks need its hosts. */
+ * scenario names, so that `inasim check` finds what would stop `inasim run`. Reports all mistakes;
+ * only a wrong topology ends the search, since the other checks need to know the hosts. */
 #include "scenario/scenario.h"
 
 #include "collective/machine.h"
@@ -15,22 +15,23 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* So that numbers derived from a model stay exact in a double and below 2^63. */
+/* Most bytes of gradients of a model: numbers derived from them stay exact in a double, and below
+ * 2^63. */
 #define GRADIENT_MAX ((double)(UINT64_C(1) << 50))
 
-/* A flow under way takes about a kilobyte. */
+/* Most flows that may start at one time: each takes about a kilobyte of memory. */
 #define TOGETHER_MAX 10000000
 
-/* A gap is rounded up to whole picoseconds (rng_after()), so with this mean gap a load comes out
- * 0.5 % too small. */
+/* The shortest mean gap between flows, in seconds. Each gap is rounded up to whole picoseconds
+ * (rng_after()), so with this mean the load is 0.5 % too small. */
 #define GAP_LEAST_S 1e-10
 
-/* What checks of groups of flows and jobs need. */
+/* What the checks of groups of flows and jobs need to know. */
 struct looking {
 	struct scenario *scenario;
 	struct conf_doc *doc;
 	uint32_t hosts, machines;
-	uint32_t pool; /* machines that are kept for parameter servers */
+	uint32_t pool; /* the number of machines that are kept for parameter servers */
 };
 
 /* --- the run --- */
@@ -68,8 +69,8 @@ static void check_stop(const struct scenario *scenario, struct conf_doc *doc)
 			   seconds_of(stop->after));
 }
 
-/* An estimate takes iterations to go on as they began: only those of a job alone do
- * (job_estimate.c). */
+/* An estimate (job_estimate.c) takes for granted that later iterations are like the first ones.
+ * This holds only for a job that is alone in the network. */
 static void check_estimate(const struct scenario *scenario, struct conf_doc *doc)
 {
 	const char *place = "/stop/estimate";
@@ -79,7 +80,7 @@ static void check_estimate(const struct scenario *scenario, struct conf_doc *doc
 	if (!scenario->stop.estimate)
 		return;
 	for_enabled_jobs(group, scenario)
-		several |= groups++ || group->count > 1 || group->arrival.form != JOBS_AT;
+		several |= groups++ > 0 || group->count > 1 || group->arrival.form != JOBS_AT;
 	if (scenario_has_flows(scenario))
 		conf_error(doc, place,
 			   "is for a job alone, as no iteration beside flows is like others");
@@ -136,7 +137,8 @@ static void check_series(const struct scenario *scenario, struct conf_doc *doc)
 	}
 }
 
-/* A frame that no queue takes would be sent again and again. */
+/* Refuses a frame that is larger than a queue, which would drop it again and again, or than PAUSE
+ * allows for. */
 static void check_frame(const struct scenario *scenario, const char *pointer, bytes frame,
 			struct conf_doc *doc)
 {
@@ -177,7 +179,7 @@ static void check_segment(const struct scenario *scenario, struct conf_doc *doc)
 			   "is smaller than a packet of %" PRId64 " bytes (\"mtu\")", roce->mtu);
 }
 
-/* Finds parameters that the chosen set does not have. */
+/* Finds parameters that users gave, but the chosen set of DCQCN's does not have. */
 static void check_dcqcn(const struct scenario *scenario, struct conf_doc *doc)
 {
 	const struct dcqcn_conf *conf = scenario->roce.control[cc_index(&roce_cc_table, &dcqcn_cc)];
@@ -192,7 +194,7 @@ static void check_dcqcn(const struct scenario *scenario, struct conf_doc *doc)
 			"hpcc_paper and hpcc increase by time alone; only sigcomm15 counts bytes");
 }
 
-/* What starts at `at` must do so before the end of the run. */
+/* Checks that what starts at `at` starts before the end of the run. */
 static void check_start(const struct looking *look, const char *pointer, sim_time at)
 {
 	sim_time after = look->scenario->stop.after;
@@ -203,7 +205,7 @@ static void check_start(const struct looking *look, const char *pointer, sim_tim
 			   seconds_of(at), seconds_of(after));
 }
 
-/* What starts every `gap_s` seconds on average must do so before the end of the run. */
+/* Checks that what arrives every `gap_s` seconds on average does so before the end of the run. */
 static void check_gap(const struct looking *look, const char *where, double gap_s)
 {
 	double after_s = seconds_of(look->scenario->stop.after);
@@ -235,7 +237,7 @@ static void check_poisson(const struct looking *look, const struct flow_group_co
 			gap_s, GAP_LEAST_S);
 }
 
-/* All start at one time, and each takes memory. */
+/* Checks flows that all start at one time: each takes memory. */
 static void check_together(const struct looking *look, const struct flow_group_conf *group,
 			   const char *pointer)
 {
@@ -274,7 +276,7 @@ static void check_flow_group(const struct looking *look, size_t number, bool bou
 
 /* --- jobs --- */
 
-/* The size of a model. */
+/* What a model sends and computes in an iteration. */
 struct model_size {
 	double gradient_bytes, token_bytes, compute_s;
 };
@@ -283,7 +285,8 @@ static struct model_size size_of(const struct dnn *dnn)
 {
 	struct model_size size = { 0 };
 
-	for (size_t l = 0; l < dnn->layer_count; l++) { /* integer sums may overflow here */
+	/* in floating point, as integers may overflow before the check */
+	for (size_t l = 0; l < dnn->layer_count; l++) {
 		size.gradient_bytes += (double)dnn->layers[l].gradient;
 		size.token_bytes += (double)dnn->layers[l].all_to_all;
 		size.compute_s +=
@@ -292,18 +295,18 @@ static struct model_size size_of(const struct dnn *dnn)
 	return size;
 }
 
-/* Iterations of a job whose trace says `duration_s` (0 = no trace). */
+/* Iterations of a job. `duration_s` is its duration in the trace, 0 without a trace. */
 static double iterations_of(const struct job_group_conf *group, const struct model_size *size,
 			    double duration_s)
 {
-	double once = size->compute_s * group->compute_scale;
+	double once = size->compute_s * group->compute_scale; /* seconds of an iteration */
 
 	if (group->iterations_form == ITERATIONS_NUMBER)
 		return (double)group->iterations;
 	return once > 0 ? duration_s / group->arrival.speedup / once : 1;
 }
 
-/* Iterations that a simulated one stands for. */
+/* How many iterations of a job a simulated one stands for. */
 static double stands_for(const struct job_group_conf *group, double iterations)
 {
 	return group->max_steps && iterations > (double)group->max_steps
@@ -349,7 +352,7 @@ static void check_model_size(const struct looking *look, const struct job_group_
 			   iterations, (double)ITERATIONS_MAX);
 }
 
-/* `duration_s`: of the longest job of its trace; 0 = it has none. */
+/* `duration_s`: the duration of the longest job in the group's trace, 0 without a trace. */
 static void check_models(const struct looking *look, const struct job_group_conf *group,
 			 const char *pointer, double duration_s)
 {
@@ -358,7 +361,7 @@ static void check_models(const struct looking *look, const struct job_group_conf
 		struct model_size size;
 
 		if (!dnn)
-			continue; /* job_group_check() reports it */
+			continue; /* job_group_check() reports what could not be loaded */
 		size = size_of(dnn);
 		check_model_size(look, group, pointer, &size, duration_s);
 	}
@@ -375,7 +378,7 @@ static void check_stragglers(const struct looking *look, const struct job_group_
 			   group->stragglers.workers, max);
 }
 
-/* Returns the longest duration of a job, in seconds. */
+/* Returns the duration of the longest job, in seconds. */
 static double check_job_trace(const struct looking *look, const struct job_group_conf *group,
 			      const char *pointer)
 {
@@ -427,11 +430,12 @@ static void check_job_group(const struct looking *look, size_t number, bool boun
 	double longest = 0;
 
 	if (group->origin != number && before)
-		return; /* a part of a group with a trace, whose mistakes are reported already */
+		return; /* split off from another group, whose mistakes are reported already */
 	pointer = conf_at(look->doc, "/jobs/%zu", group->origin);
 	job_group_check(group, look->doc, pointer,
-			&(struct job_site){ &look->scenario->topology, &look->scenario->machine,
-					    &look->scenario->cluster },
+			&(struct job_site){ .topology = &look->scenario->topology,
+					    .machine = &look->scenario->machine,
+					    .cluster = &look->scenario->cluster },
 			look->scenario->schemes[group->all_reduce], bounded);
 	check_stragglers(look, group, pointer);
 	if (group->arrival.form == JOBS_TRACE)
@@ -453,14 +457,14 @@ static void check_job_group(const struct looking *look, size_t number, bool boun
 	}
 }
 
-/* The longest time that a switch holds a packet, and the most packets by which it answers one, over
- * the schemes of all jobs: a lossless network needs headroom for both. Groups that are not enabled
- * count, too, so that switching one off leaves the network as it is. */
+/* The longest time that a switch holds a packet, and the most packets that it sends in answer to
+ * one, over the schemes of all jobs. A lossless network needs headroom for both. Groups that are
+ * not enabled count, too, so that switching one off leaves the network as it is. */
 static struct pause_answers answers_of(const struct scenario *scenario)
 {
 	struct pause_answers worst = { 0 };
 	struct topology_shape shape;
-	uint32_t ports = 0;
+	uint32_t ports = 0; /* of the largest switch */
 
 	topology_shape(&scenario->topology, &shape);
 	for (uint32_t i = 0; i < shape.switches; i++)
@@ -501,7 +505,7 @@ static void check_short_flows(const struct scenario *scenario, struct conf_doc *
 	sim_release(&sim);
 }
 
-/* Streams have headers and growth of TCP, so RoCE cannot be one. */
+/* Refuses RoCE: streams have the headers of TCP, and grow as TCP does. */
 static void check_fluid_transports(const struct scenario *scenario, struct conf_doc *doc)
 {
 	static const char *const message = "RoCE runs as packets only";
@@ -515,7 +519,7 @@ static void check_fluid_transports(const struct scenario *scenario, struct conf_
 	for (unsigned s = 0; scheme_ops(s); s++) {
 		const struct transport *transport = scenario_scheme_transport(scenario, s);
 
-		/* schemes that do not run over TCP have streams of their own */
+		/* schemes with packets of their own also have streams of their own */
 		if (scheme_ops(s)->over_tcp && scenario_uses(scenario, s) && transport &&
 		    transport->roce)
 			conf_error(doc, conf_at(doc, "/schemes/%s/transport", scheme_names[s]),
@@ -548,14 +552,14 @@ static void check_fluid(const struct scenario *scenario, struct conf_doc *doc)
 			conf_error(doc, where,
 				   "sharding, pipelines and all-to-alls run as packets only");
 		if (machine_gpus(&scenario->machine) > 1 && group->inside == INSIDE_RING &&
-		    group == &scenario_jobs(scenario)[group->origin]) /* once for all parts */
+		    group == &scenario_jobs(scenario)[group->origin]) /* parts: reported once */
 			conf_error(doc, conf_at(doc, "%s/inside", where),
 				   "a ring of all GPUs runs as packets only");
 	}
 	check_fluid_transports(scenario, doc);
 }
 
-/* Schemes that cannot use memory of several sizes. */
+/* Finds schemes that need the same memory in all switches, where one has its own. */
 static void check_own_memory(const struct scenario *scenario, struct conf_doc *doc)
 {
 	const char *name = topology_own_memory(&scenario->topology);
@@ -588,6 +592,7 @@ static void check_scheme(const struct scenario *scenario, unsigned s, struct con
 void scenario_check(struct scenario *scenario, struct conf_doc *doc)
 {
 	enum stop_when when = (enum stop_when)scenario->stop.when;
+	/* a time ends the run, so groups may go on for ever */
 	bool timed = when == STOP_TIME || when == STOP_MEASURED_DONE;
 	struct looking look = { .scenario = scenario, .doc = doc };
 	size_t before;
@@ -617,7 +622,7 @@ void scenario_check(struct scenario *scenario, struct conf_doc *doc)
 		conf_error(doc, "/failures/events", "links fail under packets only");
 	before = conf_errors(doc);
 	cluster_conf_check(&scenario->cluster, doc, look.machines);
-	if (conf_errors(doc) == before)
+	if (conf_errors(doc) == before) /* only the size of the pool matters here */
 		free(cluster_conf_pool(&scenario->cluster, look.machines, &look.pool));
 	for (size_t i = 0; i < scenario->jobs.count; i++)
 		check_job_group(&look, i, timed || when == STOP_FLOWS_DONE);

@@ -1,11 +1,13 @@
 /* Estimates packet-hops, hosts and jobs of a run by counting sizes and paths.
  *
  * In an all-reduce in switches each chunk crosses each link of its tree once up and once down.
- * Other schemes and flows send their bytes along paths of mean length, and ACKs back. Flows that go
- * on as long as jobs last as long as these take at the rate that other flows leave them. The
- * estimate misses packets that are sent again or go by way of a server (when aggregators are short
- * or packets lost), and jobs that are slowed down by other jobs, or by marks of flows, while flows
- * go on: then it is the least (`at_least`). scripts/estimates shows how far it is off. */
+ * Other schemes and flows send their bytes along paths of mean length, and ACKs back. Flows may go
+ * on until the jobs end: the time of these is computed at the rate that Poisson flows leave them.
+ *
+ * The estimate misses packets that are sent again, and those that go by way of a server because
+ * aggregators are short or packets lost. It also misses that jobs slow each other down, and that
+ * flows slow jobs by marks: where flows go on until the jobs end, it is a lower bound (`at_least`).
+ * scripts/estimates shows how far it is off. */
 #include "scenario/scenario.h"
 
 #include "base/mem.h"
@@ -22,14 +24,14 @@ struct basis {
 	double hosts, per_rack, per_pod;
 	double between;     /* links between hosts of two racks that share no pod */
 	double rate_bps;    /* of a host's link */
-	double load;        /* of flows, on hosts' links */
-	double end_s;       /* of arrivals */
-	double longest_s;   /* until the last job would be over if each ran alone */
-	double host_work_s; /* of all jobs: workers times time */
-	double *receivers;  /* by host: flows of lists that end there; owned */
+	double load;        /* of Poisson flows, as a fraction of hosts x link rate */
+	double end_s;       /* when arrivals end */
+	double longest_s;   /* when the last job would end if each ran alone */
+	double host_work_s; /* sum over jobs of workers times the time that the job takes */
+	double *receivers;  /* by host: flows of listed pairs that end there; owned */
 };
 
-/* Counts flows of lists by the host that they end at; the caller frees. */
+/* Counts flows of listed pairs by the host that they end at. The caller frees the result. */
 static double *count_receivers(const struct scenario *scenario)
 {
 	double *flows = xcalloc(topology_hosts(&scenario->topology), sizeof(*flows));
@@ -66,7 +68,7 @@ static bool has_pods(const struct basis *basis)
 	return basis->per_pod < basis->hosts;
 }
 
-/* Links between two hosts. */
+/* How many links the path between two hosts has. */
 static double path_between(const struct basis *basis, double a, double b)
 {
 	if (floor(a / basis->per_rack) == floor(b / basis->per_rack))
@@ -76,10 +78,11 @@ static double path_between(const struct basis *basis, double a, double b)
 		       : basis->between;
 }
 
-/* The mean over two random hosts. */
+/* The mean of path_between() over all pairs of hosts. */
 static double path_at_random(const struct basis *basis)
 {
 	double others = basis->hosts - 1;
+	/* probability that the other host is in the same rack, in the same pod */
 	double rack = (basis->per_rack - 1) / others, pod = (basis->per_pod - 1) / others;
 
 	if (!has_pods(basis))
@@ -87,7 +90,7 @@ static double path_at_random(const struct basis *basis)
 	return 2 * rack + 4 * (pod - rack) + basis->between * (1 - pod);
 }
 
-/* In how many racks or pods, of `size` hosts each, the workers of a job are. */
+/* Over how many racks or pods, of `size` hosts each, the workers of a job are spread. */
 static double parts_of(const struct basis *basis, const struct job_group_conf *group,
 		       double workers, double size)
 {
@@ -106,10 +109,10 @@ static double parts_of(const struct basis *basis, const struct job_group_conf *g
 		return ceil(workers / size);
 	if (group->placement == PLACEMENT_SPREAD)
 		return workers < parts ? workers : parts;
-	return parts * (1 - pow(1 - 1 / parts, workers));
+	return parts * (1 - pow(1 - 1 / parts, workers)); /* mean, each worker at random */
 }
 
-/* Links of the tree over the workers of a job. */
+/* How many links the tree over the workers of a job has. */
 static double tree_links(const struct basis *basis, const struct job_group_conf *group,
 			 double workers)
 {
@@ -119,7 +122,7 @@ static double tree_links(const struct basis *basis, const struct job_group_conf 
 	return workers + (racks > 1 ? racks : 0) + (pods > 1 ? pods : 0);
 }
 
-/* Mean links between two workers, or a worker and a server. */
+/* How many links the path between two workers, or a worker and a server, has on average. */
 static double job_path(const struct basis *basis, const struct job_group_conf *group,
 		       double workers)
 {
@@ -128,13 +131,14 @@ static double job_path(const struct basis *basis, const struct job_group_conf *g
 	if (racks <= 1)
 		return 2;
 	if (group->placement == PLACEMENT_COMPACT && group->workers.form != WORKERS_HOSTS)
-		return 2 + racks / workers * (path_at_random(basis) - 2); /* neighbours of a ring */
+		/* neighbours of a ring: it leaves each rack once */
+		return 2 + racks / workers * (path_at_random(basis) - 2);
 	return path_at_random(basis);
 }
 
 /* --- bytes --- */
 
-/* Packet-hops of `size` bytes over `links` links: data packets, and ACKs back. */
+/* Packet-hops of `size` bytes over a path of `links` links: data packets, and ACKs back. */
 static double hops_of_bytes(const struct basis *basis, const struct transport *transport,
 			    double size, double links)
 {
@@ -145,7 +149,7 @@ static double hops_of_bytes(const struct basis *basis, const struct transport *t
 	return links * (ceil(size / segment) + ceil(size / segment / every));
 }
 
-/* An exchange of a job: packet-hops, and the bytes that each host sends or receives at least. */
+/* An exchange of a job: packet-hops of all hosts, and bytes that one host has to send. */
 struct exchange {
 	double hops, bytes;
 };
@@ -159,7 +163,7 @@ static double sent_per_byte(const struct job_group_conf *group, const struct col
 
 	if (group->sharding != SHARDING_NONE && ops->reduce_scatter)
 		return replicas - 1;
-	if (group->pipeline.stages > 1) /* a ring for each stage; each replica has a part */
+	if (group->pipeline.stages > 1) /* each stage has a ring over its replicas for its layers */
 		return 2 * (replicas - 1);
 	return ops->injected ? ops->injected((uint32_t)workers, beside) : workers;
 }
@@ -179,6 +183,7 @@ static struct exchange exchange_of(const struct basis *basis, const struct job_g
 		return (struct exchange){ 0 };
 	if (ops->runs_as)
 		other = ops->runs_as(conf, &basis->scenario->topology, (bytes)gradient).scheme;
+	/* if it runs as another scheme, count that one */
 	for (unsigned i = 0; other && i < SCHEME_COUNT; i++)
 		if (!strcmp(scheme_names[i], other))
 			ops = scheme_ops(i);
@@ -191,17 +196,19 @@ static struct exchange exchange_of(const struct basis *basis, const struct job_g
 	packets = ceil(gradient / ops->payload(conf));
 	if (group->sharding != SHARDING_NONE && ops->reduce_scatter)
 		hops = packets * tree_links(basis, group, workers); /* once over each link */
-	else if (sent > workers + 1) /* servers add up: all goes there and comes back */
+	else if (sent > workers + 1) /* more than workers and a server send once: servers add up */
 		hops = sent * packets * job_path(basis, group, workers);
 	else
 		return (struct exchange){
-			2 * packets * (tree_links(basis, group, workers) + (ops->servers != NULL)),
-			packets * ops->frame(conf)
+			/* up and down; a server's link counts as one of the tree */
+			.hops = 2 * packets *
+				(tree_links(basis, group, workers) + (ops->servers != NULL)),
+			.bytes = packets * ops->frame(conf)
 		};
 	return (struct exchange){ hops, sent / workers * packets * ops->frame(conf) };
 }
 
-/* All-gathers of `size` bytes in all, whose shards switches copy: each crosses each link once. */
+/* All-gathers of `size` bytes together. Switches copy the shards: each crosses each link once. */
 static struct exchange gathers_in_switches(const struct basis *basis,
 					   const struct job_group_conf *group, double workers,
 					   double size, unsigned scheme)
@@ -217,6 +224,7 @@ static struct exchange gathers_in_switches(const struct basis *basis,
 static struct exchange others_of(const struct basis *basis, const struct job_group_conf *group,
 				 double workers)
 {
+	/* all-gathers of the gradients' size in an iteration */
 	double gathers = group->sharding == SHARDING_FULL        ? 2
 			 : group->sharding == SHARDING_OPTIMIZER ? 1
 								 : 0;
@@ -230,7 +238,8 @@ static struct exchange others_of(const struct basis *basis, const struct job_gro
 						  scheme);
 		gathers = 0;
 	}
-	/* tokens go to experts and back, activations to the next stage, both in either pass */
+	/* In either pass tokens go to experts and back (4 times), and activations go to the
+	 * neighbouring stage (2 times). */
 	sent = (workers / stages - 1) * gathers * means.gradient +
 	       (workers - 1) * 4 * means.tokens +
 	       workers * (1 - 1 / stages) * 2 * (double)group->pipeline.microbatches *
@@ -261,7 +270,7 @@ static double compute_of(const struct job_group_conf *group)
 	return job_models_means(group->models).compute_s * group->compute_scale;
 }
 
-/* Adds a number of like jobs. */
+/* Adds `jobs` jobs that are alike. */
 static void add_jobs(struct basis *basis, const struct job_group_conf *group, double jobs,
 		     double workers, double iterations, struct scenario_cost *cost)
 {
@@ -269,8 +278,10 @@ static void add_jobs(struct basis *basis, const struct job_group_conf *group, do
 	struct exchange exchange =
 		exchange_of(basis, group, workers, job_models_means(group->models).gradient);
 	struct exchange others = { 0 };
-	double share = basis->load < 0.9 ? 1 - basis->load : 0.1;
-	double send_s, one_s, over_s;
+	double share = basis->load < 0.9 ? 1 - basis->load : 0.1; /* what flows leave */
+	double send_s;                                            /* sending in an iteration */
+	double one_s;                                             /* a job */
+	double over_s;                                            /* when the first job is over */
 
 	if (group->exchanges && workers > 1)
 		others = others_of(basis, group, workers);
@@ -324,7 +335,8 @@ static double hops_of_trace(const struct basis *basis, const struct flow_group_c
 	return hops;
 }
 
-/* How long the largest flow that arrives in the window takes alone. */
+/* How long the largest flow that arrives in the window takes at the rate that the load leaves. At
+ * most 10000 flows are drawn to find it. */
 static double largest_s(const struct basis *basis, const struct flow_group_conf *group)
 {
 	struct measured_window window = scenario_window(basis->scenario);
@@ -339,7 +351,8 @@ static double largest_s(const struct basis *basis, const struct flow_group_conf 
 	return 8 * max / (basis->rate_bps * (1 - fmin(basis->load, 0.9)));
 }
 
-/* When flows stop arriving: once all that began in the window is over. */
+/* When flows stop arriving if the run ends with the measured window: once all that began in the
+ * window is over. */
 static double measured_end(const struct basis *basis)
 {
 	double longest = basis->longest_s;
@@ -350,7 +363,8 @@ static double measured_end(const struct basis *basis)
 	return fmin(basis->end_s + longest, seconds_of(basis->scenario->stop.after));
 }
 
-/* A flow for each pair; none is faster than its share of the link that it ends at. */
+/* A flow of `size` bytes for each pair. `room`: the bytes that a host's link carries in the time;
+ * flows that end at one host share its link. */
 static double hops_of_list(const struct basis *basis, const struct flow_group_conf *group,
 			   double size, double room)
 {
@@ -372,6 +386,7 @@ static double hops_of_flows(const struct basis *basis, const struct flow_group_c
 			    double seconds)
 {
 	double size, count = (double)group->count, links = path_at_random(basis);
+	/* bytes that a host's link carries until then */
 	double room = fmax(seconds - seconds_of(group->arrival.at), 0) * basis->rate_bps / 8;
 
 	if (group->arrival.form == ARRIVE_TRACE)

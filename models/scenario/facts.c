@@ -15,7 +15,7 @@
 
 /* --- hash --- */
 
-/* The check has just read the file; if it is gone, it counts as empty. */
+/* scenario_check() has read the file; if it has vanished since, it counts as empty. */
 static uint64_t hash_file(enum data_kind kind, const char *name, const char *scenario)
 {
 	uint64_t hash = 0;
@@ -46,7 +46,7 @@ uint64_t scenario_hash(const struct scenario *scenario, const struct conf_doc *d
 		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
 
 		for (size_t m = 0; m < group->models->count; m++)
-			if (group->model.form != MODEL_IN_PLACE) /* that is in the document */
+			if (group->model.form != MODEL_IN_PLACE) /* in the document's hash */
 				hash = hash_pair(hash, group->models->dnns[m]->hash);
 		if (group->arrival.form == JOBS_TRACE)
 			hash = hash_pair(hash, hash_file(DATA_JOBS, group->arrival.trace, path));
@@ -85,7 +85,7 @@ static bool network_draws(const struct topology_conf *topology)
 {
 	return topology_loses(topology) || topology->host.jitter || topology_nic_jitter(topology) ||
 	       topology->switches.ecn.form == ECN_RAMP || topology->host.ecn.form == ECN_RAMP ||
-	       topology_longest(topology) > 1; /* paths, and roots of trees */
+	       topology_longest(topology) > 1; /* several switches: paths and roots are drawn */
 }
 
 bool scenario_draws(const struct scenario *scenario)
@@ -116,6 +116,7 @@ struct offered scenario_offered(const struct scenario *scenario)
 		if (gap_s > 0) {
 			struct job_bytes job = job_group_bytes(group);
 
+			/* 8 bits of a byte; rates are in bits per second */
 			sum.jobs_ring += 8 * job.ring / (gap_s * hosts * (double)rate);
 			sum.jobs_own += 8 * job.own / (gap_s * hosts * (double)rate);
 		}
@@ -123,8 +124,8 @@ struct offered scenario_offered(const struct scenario *scenario)
 	return sum;
 }
 
-/* Racks are alike in all kinds of topology. No kind has less capacity above the first tier for the
- * traffic that gets there, so the first tier decides. */
+/* In all kinds but graphs racks are alike, and the tiers above have no less capacity than the
+ * up-links of racks for the traffic that gets there. So one rack's up-links decide. */
 struct offered_fabric scenario_offered_fabric(const struct scenario *scenario)
 {
 	const struct topology_conf *topology = &scenario->topology;
@@ -139,7 +140,7 @@ struct offered_fabric scenario_offered_fabric(const struct scenario *scenario)
 	if (topology->graph || load <= 0) /* in a graph no single tier decides */
 		return fabric;
 	topology_shape(topology, &shape);
-	links = shape.ports[0] - rack;
+	links = shape.ports[0] - rack; /* up-links of the first rack's switch */
 	topology_shape_release(&shape);
 	if (links <= 0)
 		return fabric;

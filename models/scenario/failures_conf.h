@@ -12,9 +12,9 @@ struct failure_conf {
 		const char *name;
 	} what;
 	sim_time at, repair_after; /* repair_after 0 = never repaired */
-	sim_time mtbf, mttr;       /* means of times that are drawn instead; 0 = none are */
+	sim_time mtbf, mttr;       /* mean times, to draw the two above from; 0 = not drawn */
 	bool at_given;
-	bool aggregation_only;
+	bool aggregation_only; /* of a switch, only what adds gradients fails */
 };
 enum failure_form { FAILURE_LINK, FAILURE_NAME };
 
@@ -25,19 +25,23 @@ struct failures_conf {
 
 extern const struct conf_table failures_table;
 
-/* A link, by the number of one of its egress ports, a switch, or only what adds gradients there. */
 struct failure_target {
-	enum { FAILS_LINK, FAILS_SWITCH, FAILS_AGGREGATION } kind;
+	enum {
+		FAILS_LINK, /* `number` is one of its two egress ports */
+		FAILS_SWITCH,
+		FAILS_AGGREGATION, /* only what adds gradients up in the switch */
+	} kind;
 	uint32_t number;
 };
 
-/* What an event names: "spine1"; "h3", the link of a host; "leaf0 -> spine1", all links between the
- * two; "links", each between switches; "switches", each (where aggregation alone fails, each that
- * adds up). Returns the number of targets, 0 if nothing has this name. The caller frees *list. */
+/* Lists what an event names: "spine1", a switch; "h3", the link of this host; "leaf0 -> spine1",
+ * all links between the two nodes; "links", all between switches; "switches", all. With
+ * `aggregation_only`, switches that add nothing up and links are no targets. Returns the number of
+ * targets, 0 if nothing fits. The caller frees *list. */
 size_t failure_targets(const struct failure_conf *event, const struct topology *topo,
 		       struct failure_target **list);
 
-/* Checks what the rows cannot. The topology must be right. */
+/* Checks what the rows cannot. The topology must be right; the run ends at `end`. */
 void failures_check(const struct failures_conf *conf, const struct topology_conf *topology,
 		    sim_time end, struct conf_doc *doc);
 

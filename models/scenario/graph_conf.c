@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SETTINGS_MAX 200 /* kinds of switches; an index of them is a byte */
+#define SETTINGS_MAX 200 /* graph->settings_of has a byte for the index of a switch's settings */
 
 /* --- rows --- */
 
@@ -114,15 +114,16 @@ const struct conf_table graph_table = { "graph", graph_rows, sizeof(struct graph
 
 struct reader {
 	const struct topology_conf *topology;
-	struct conf_doc *owner; /* of the scenario: the graph lives as long */
-	struct conf_doc *doc;   /* where the graph is written; mistakes go here, ... */
-	const char *base;       /* ... below this pointer */
-	size_t others;          /* mistakes that were there before, elsewhere in doc */
+	struct conf_doc *owner; /* of the scenario: the graph lives as long as this */
+	struct conf_doc *doc;   /* where the graph is written, in the scenario or in a file */
+	const char *base;       /* JSON pointer of the graph in `doc` */
+	size_t others;          /* errors that `doc` had before the graph was read */
 	struct graph *graph;
-	struct names nodes; /* by number */
+	struct names nodes; /* in the order of their numbers */
 	uint32_t *by_name;  /* numbers of nodes, sorted by name */
 };
 
+/* An error, and a JSON pointer, in the document that the graph is in. */
 #define wrong(reader, place, ...) conf_error((reader)->doc, place, __VA_ARGS__)
 #define at(reader, ...)           conf_at((reader)->doc, __VA_ARGS__)
 
@@ -131,6 +132,7 @@ static bool is_right(const struct reader *reader)
 	return conf_errors(reader->doc) == reader->others;
 }
 
+/* The settings of /topology/switch, changed by those that the switch has of its own. */
 static struct switch_conf settings_of(const struct reader *reader,
 				      const struct graph_switch_conf *conf)
 {
@@ -175,11 +177,12 @@ static bool read_hosts(struct reader *reader, const struct graph_conf *conf)
 	return is_right(reader);
 }
 
-/* Switches that are like all others have settings 0; each other item of the list has its own. */
+/* Switches that are given by name alone have settings 0. Each item with settings adds an entry. */
 static bool read_switches(struct reader *reader, const struct graph_conf *conf)
 {
 	const struct graph_switch_conf *items = conf->switches.items;
 	struct switch_conf *settings = conf_own(reader->owner, SETTINGS_MAX, sizeof(*settings));
+	/* by switch; 0 until an item with settings names it */
 	uint8_t *of = conf_own(reader->owner, GRAPH_SWITCHES_MAX, sizeof(*of));
 	uint32_t hosts = reader->graph->hosts, kinds = 1;
 
@@ -208,7 +211,7 @@ static bool read_switches(struct reader *reader, const struct graph_conf *conf)
 	return true;
 }
 
-/* qsort() has no place for the names. */
+/* For by_name(): qsort() passes no context to it. */
 static _Thread_local char *const *sorted_names;
 
 static int by_name(const void *a, const void *b)
@@ -237,7 +240,7 @@ static bool sort_names(struct reader *reader)
 	return true;
 }
 
-/* The number of a node; UINT32_MAX, and a mistake, if there is none of that name. */
+/* The number of the node with this name. If there is none: an error, and UINT32_MAX. */
 static uint32_t find_node(struct reader *reader, const char *name, const char *place)
 {
 	size_t low = 0, high = reader->nodes.count;
@@ -257,9 +260,9 @@ static uint32_t find_node(struct reader *reader, const char *name, const char *p
 	return UINT32_MAX;
 }
 
-/* Two nodes, the lower one first, and the item of "links" that joins them. */
+/* Two nodes, and the item of "links" that joins them. */
 struct joined {
-	uint64_t nodes;
+	uint64_t nodes; /* the lower number in the upper half, the higher one in the lower half */
 	const struct graph_link_conf *item;
 };
 
@@ -267,10 +270,11 @@ struct joined {
 struct links {
 	struct graph_link *items;
 	size_t count, capacity;
-	struct joined *joined; /* parallel links are one */
+	struct joined *joined; /* one for all parallel links of an item */
 	size_t joined_count, joined_capacity;
 };
 
+/* The rate, delay and loss of a link; `fabric`: it joins two switches. */
 static struct link_conf link_of(const struct reader *reader, const struct graph_link_conf *conf,
 				bool fabric)
 {
@@ -334,6 +338,7 @@ static bool join(struct reader *reader, struct links *links, const struct graph_
 	for (size_t i = 0; i < from->count; i++) {
 		uint32_t a = find_node(reader, from->items[i], from_at);
 
+		/* "each": node i of `to` alone */
 		for (size_t j = each ? i : 0; j < (each ? i + 1 : to->count); j++) {
 			uint32_t b = find_node(reader, to->items[j], to_at);
 
@@ -354,7 +359,7 @@ static int by_nodes(const void *a, const void *b)
 	return x->item < y->item ? -1 : x->item > y->item;
 }
 
-/* Finds two nodes that are joined more than once. `items`: of "links". */
+/* Finds two nodes that are joined by more than one of the items of "links". */
 static void check_twice(struct reader *reader, const struct links *links,
 			const struct graph_link_conf *items)
 {
@@ -395,7 +400,7 @@ static bool read_links(struct reader *reader, const struct graph_conf *conf)
 	}
 	if (right)
 		check_twice(reader, &links, items);
-	kept = conf_own(reader->owner, links.count + 1, sizeof(*kept));
+	kept = conf_own(reader->owner, links.count, sizeof(*kept));
 	if (links.count)
 		memcpy(kept, links.items, links.count * sizeof(*kept));
 	reader->graph->links = kept;
@@ -405,6 +410,7 @@ static bool read_links(struct reader *reader, const struct graph_conf *conf)
 	return right && is_right(reader);
 }
 
+/* Copies the names of nodes into the graph. */
 static void keep_names(struct reader *reader)
 {
 	const char **names = conf_own(reader->owner, reader->nodes.count, sizeof(*names));
@@ -418,7 +424,7 @@ static void add_mistake(void *owner, const char *pointer, const char *text)
 {
 	struct reader *reader = owner;
 
-	(void)pointer; /* the whole graph */
+	(void)pointer; /* graph_finish() knows no place in the file: blame the whole graph */
 	wrong(reader, reader->base, "%s", text);
 }
 
@@ -445,7 +451,7 @@ static bool read_graph(struct reader *reader, const struct graph_conf *conf)
 
 /* --- files --- */
 
-/* The first mistake of a file becomes one of the scenario. */
+/* Reports the first error of a file as one of the scenario. */
 static void pass_on(struct conf_doc *doc, const struct conf_doc *file)
 {
 	char *text = data_file_mistake(file);
@@ -471,7 +477,7 @@ static bool read_file(struct reader *reader, const char *name)
 		conf_doc_free(reader->doc);
 	} else {
 		conf_error(reader->owner, "/topology/graph", "%.*s", (int)strcspn(error, ";"),
-			   error); /* the rest names data that is no network */
+			   error); /* behind the ";" it lists known data files, none a network */
 	}
 	free(path);
 	free(error);

@@ -1,11 +1,11 @@
 /* Files of other simulators: see graph_write.h.
  *
- * HPCC (alibaba-edu/High-Precision-Congestion-Control, simulation/mix): "nodes switches links",
- * then the numbers of the switches, then "node node rate delay loss" for each link. SimAI (ns-3
- * part): "nodes gpus_per_server nvswitches switches links gpu_type", then the numbers of the
- * NVSwitches and of the switches, then the same links. csg-htsim
- * (sim/datacenter/fat_tree_topology.cpp): words and numbers, a fat tree by its tiers; rates are in
- * Gbps, latencies in ns. */
+ * HPCC (alibaba-edu/High-Precision-Congestion-Control, simulation/mix): a line "nodes switches
+ * links", a line with the numbers of the switches, and a line "node node rate delay loss" for each
+ * link. SimAI (ns-3 part): a line "nodes gpus_per_server nvswitches switches links gpu_type", a
+ * line with the numbers of the NVSwitches and then of the switches, and links as in HPCC. csg-htsim
+ * (sim/datacenter/fat_tree_topology.cpp): lines of a word and a number, which describe a fat tree
+ * tier by tier; rates are in Gbps, latencies in ns. */
 #include "scenario/graph_write.h"
 
 #include "base/mem.h"
@@ -21,12 +21,12 @@
 /* A file that is read line by line. */
 struct lines {
 	FILE *from;
-	char *text; /* the line */
+	char *text; /* the current line */
 	size_t text_size;
-	char **words; /* of the line, inside text */
+	char **words; /* of the line, inside `text` */
 	size_t count, capacity;
 	unsigned number; /* of the line, from 1 */
-	char **error;
+	char **error;    /* the first mistake */
 };
 
 static void tell(struct lines *lines, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -41,9 +41,10 @@ static void tell(struct lines *lines, const char *fmt, ...)
 	if (!*lines->error)
 		*lines->error = xasprintf("line %u: %s", lines->number, text);
 }
+/* Reports a mistake; its value is false, for `return`. */
 #define wrong(...) (tell(__VA_ARGS__), false)
 
-/* Reads the words of the next line that has some and is no comment; false at the end. */
+/* Reads the words of the next line that has any, up to a "#". Returns false at the file's end. */
 static bool next_line(struct lines *lines)
 {
 	for (lines->count = 0;
@@ -77,10 +78,10 @@ static bool read_number(struct lines *lines, const char *word, uint64_t max, uin
 struct ns3 {
 	uint32_t nodes, nvswitches, switches, links;
 	uint32_t gpus;     /* of a server; 0 in HPCC */
-	uint8_t *kinds;    /* by node of the file */
-	uint32_t *numbers; /* in the graph; by node of the file */
-	bps nvlink;        /* 0 = none */
-	uint32_t *leaf;    /* by GPU: its switch, a node of the graph */
+	uint8_t *kinds;    /* NS3_..., by the node's number in the file */
+	uint32_t *numbers; /* its number in the graph, by that in the file; NVSwitches have none */
+	bps nvlink;        /* rate; 0 = there are none */
+	uint32_t *leaf;    /* by host: its switch; both numbered as in the graph */
 };
 enum { NS3_HOST, NS3_NVSWITCH, NS3_SWITCH };
 
@@ -129,7 +130,7 @@ static bool read_switches(struct lines *lines, struct ns3 *ns3)
 	return true;
 }
 
-/* Numbers hosts, then switches; their names keep the numbers of the file. */
+/* Numbers hosts from 0, and switches behind them. The number in a name is that in the file. */
 static void number_nodes(struct graph_text *text, struct ns3 *ns3)
 {
 	uint32_t hosts = 0, switches = text->hosts;
@@ -189,7 +190,8 @@ static bool on_one_switch(const struct ns3 *ns3, uint32_t hosts)
 	return true;
 }
 
-/* With rails, NIC i of machine m is host i * machines + m (collective/machine_conf.h). */
+/* Renumbers hosts for rails. The file lists them machine by machine; with rails, NIC i of machine m
+ * is host i * machines + m (collective/machine_conf.h). */
 static void order_by_rail(struct graph_text *text, uint32_t gpus)
 {
 	uint32_t machines = text->hosts / gpus;
@@ -209,8 +211,9 @@ static void order_by_rail(struct graph_text *text, uint32_t gpus)
 	free(nodes);
 }
 
-/* Which hosts are NICs of one machine is said in the scenario, not in the graph. Returns a note of
- * what to write there (caller frees), and orders hosts for that; NULL without such machines. */
+/* The scenario says which hosts are NICs of one machine; a graph cannot. Returns a note of what to
+ * write there (caller frees), and renumbers hosts to fit it. Returns NULL if the file has no such
+ * machines. */
 static char *tell_machines(struct graph_text *text, const struct ns3 *ns3)
 {
 	bool rack;
@@ -285,6 +288,7 @@ static bool read_htsim(struct lines *lines, struct htsim *topo)
 	struct htsim_tier *tier = NULL;
 
 	do {
+		/* the same words in each tier; those of a tier have no place before the first */
 		const struct {
 			const char *word;
 			uint32_t *value;
@@ -314,7 +318,7 @@ static bool read_htsim(struct lines *lines, struct htsim *topo)
 			*tier = (struct htsim_tier){ .given = true,
 						     .bundle = 1,
 						     .oversubscribed = 1 };
-			continue;
+			continue; /* with the next line */
 		}
 		while (i < sizeof(keys) / sizeof(keys[0]) &&
 		       strcasecmp(lines->words[0], keys[i].word) != 0)
@@ -328,7 +332,7 @@ static bool read_htsim(struct lines *lines, struct htsim *topo)
 	return true;
 }
 
-/* What a fat tree consists of, as set_custom_params() of csg-htsim counts it. */
+/* The size of a fat tree, as set_custom_params() of csg-htsim computes it. */
 struct htsim_counts {
 	uint64_t pods, tors, aggs, cores; /* switches of all pods */
 };
@@ -372,6 +376,7 @@ static bool count_htsim(struct lines *lines, const struct htsim *topo, struct ht
 	return true;
 }
 
+/* Names `count` nodes from `first` on: `word` and 0, 1, ... `tier`: of switches; NULL for hosts. */
 static void name_htsim(struct graph_text *text, uint32_t first, uint64_t count, const char *word,
 		       const struct htsim_tier *tier)
 {
@@ -384,6 +389,7 @@ static void name_htsim(struct graph_text *text, uint32_t first, uint64_t count, 
 	}
 }
 
+/* A link from a switch of tier `above` down. */
 static struct link_conf htsim_link(const struct htsim_tier *above)
 {
 	return (struct link_conf){ .rate = (bps)above->gbps * 1000000000,
@@ -396,6 +402,7 @@ static void link_htsim(struct graph_text *text, const struct htsim *topo,
 	struct link_conf host = htsim_link(&topo->tier[HTSIM_TOR]),
 			 up = htsim_link(&topo->tier[HTSIM_AGG]),
 			 top = htsim_link(&topo->tier[HTSIM_CORE]);
+	/* the first node of each tier */
 	uint32_t tors = text->hosts, aggs = tors + (uint32_t)counts->tors,
 		 cores = aggs + (uint32_t)counts->aggs;
 	uint32_t tors_of_pod = (uint32_t)(counts->tors / counts->pods),
@@ -408,6 +415,7 @@ static void link_htsim(struct graph_text *text, const struct htsim *topo,
 			for (uint32_t n = 0; n < topo->tier[HTSIM_AGG].bundle; n++)
 				graph_text_link(text, tors + t,
 						aggs + t / tors_of_pod * aggs_of_pod + a, &up);
+	/* switch i of each pod has the cores i, i + aggs_of_pod, ... */
 	for (uint32_t a = 0; a < counts->aggs && counts->cores; a++)
 		for (uint32_t c = a % aggs_of_pod; c < counts->cores; c += aggs_of_pod)
 			for (uint32_t n = 0; n < topo->tier[HTSIM_CORE].bundle; n++)
@@ -418,7 +426,7 @@ static bool import_htsim(struct lines *lines, struct graph_text *text)
 {
 	struct htsim topo = { 0 };
 	struct htsim_counts counts;
-	uint32_t tors, aggs;
+	uint32_t tors, aggs; /* the first node of each tier */
 
 	if (!read_htsim(lines, &topo) || !count_htsim(lines, &topo, &counts))
 		return false;

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define NAMES_MAX  (GRAPH_HOSTS_MAX + GRAPH_SWITCHES_MAX)
-#define DIGITS_MAX 9
+#define DIGITS_MAX 9 /* any such number fits into a uint32_t */
 
 /* A name as far as it has been expanded. */
 struct begun {
@@ -28,7 +28,8 @@ static const char *append(struct begun *name, const char *text)
 	return NULL;
 }
 
-/* Reads a number; returns where it ends, NULL if there is none. */
+/* Reads a number. *width is that of a number with leading zeros, else 0. Returns where the number
+ * ends, NULL if there is none. */
 static const char *read_number(const char *text, uint32_t *number, int *width)
 {
 	const char *end = text;
@@ -44,8 +45,8 @@ static const char *read_number(const char *text, uint32_t *number, int *width)
 
 static const char *expand(struct names *names, struct begun name, const char *text);
 
-/* Adds each number from `from` to `to` to the name, padded with zeros to `width`, and expands
- * `rest`, which stands behind the bracket. */
+/* Appends each number from `from` to `to`, padded with zeros to `width`, to a copy of the name, and
+ * expands `rest`, the text behind the bracket. */
 static const char *expand_numbers(struct names *names, const struct begun *name, uint32_t from,
 				  uint32_t to, int width, const char *rest)
 {
@@ -64,6 +65,7 @@ static const char *expand_numbers(struct names *names, const struct begun *name,
 	return NULL;
 }
 
+/* `text` begins behind the opening bracket. */
 static const char *expand_bracket(struct names *names, const struct begun *name, const char *text)
 {
 	static const char form[] = "a range is of numbers, as in \"h[0-15]\" or \"h[0-3,8]\"";
@@ -71,15 +73,15 @@ static const char *expand_bracket(struct names *names, const struct begun *name,
 
 	if (!close)
 		return form;
-	for (;; text++) {
+	for (;; text++) { /* past the comma */
 		uint32_t from, to;
-		int width, other;
+		int width, unused; /* the first number of a range decides the width */
 		const char *mistake;
 
 		text = read_number(text, &from, &width);
 		to = from;
 		if (text && *text == '-')
-			text = read_number(text + 1, &to, &other);
+			text = read_number(text + 1, &to, &unused);
 		if (!text || (*text != ',' && *text != ']'))
 			return form;
 		if (to < from)
@@ -90,6 +92,7 @@ static const char *expand_bracket(struct names *names, const struct begun *name,
 	}
 }
 
+/* Adds all names that begin with `name` and go on as `text` says. */
 static const char *expand(struct names *names, struct begun name, const char *text)
 {
 	for (; *text && *text != '['; text++) {

@@ -41,7 +41,7 @@ static bool follows(const struct graph_text *text, uint32_t node, uint32_t befor
 	       b->number == a->number + 1 && a->latency == b->latency && a->passes == b->passes;
 }
 
-/* Prints the nodes from `first` to `last`, whose names follow each other, as one name or range. */
+/* Prints the nodes from `first` to `last`, whose names are consecutive, as one name or range. */
 static void print_names(const struct graph_text *text, uint32_t first, uint32_t last, FILE *to)
 {
 	const struct graph_node_text *a = &text->nodes[first], *b = &text->nodes[last];
@@ -87,18 +87,23 @@ static bool alike(const struct graph_link *a, const struct graph_link *b)
 	       a->link.loss == b->link.loss;
 }
 
-/* Links that become one item: parallel ones, or those of one node with several whose names follow
- * each other. */
+/* Links that become one item: parallel ones, or those between one node and several with consecutive
+ * names. */
 struct run {
-	size_t count; /* links */
-	uint32_t a, a_last, b, b_last;
-	unsigned parallel;
+	size_t count;                  /* links */
+	uint32_t a, a_last, b, b_last; /* the first and the last node at either end */
+	unsigned parallel;             /* links between the same two nodes; above 1, all are */
 };
 
 static struct run run_at(const struct graph_text *text, size_t first)
 {
 	const struct graph_link *links = text->links, *one = &links[first];
-	struct run run = { 1, one->a, one->a, one->b, one->b, 1 };
+	struct run run = { .count = 1,
+			   .a = one->a,
+			   .a_last = one->a,
+			   .b = one->b,
+			   .b_last = one->b,
+			   .parallel = 1 };
 
 	while (first + run.count < text->link_count) {
 		const struct graph_link *next = one + run.count;
@@ -120,6 +125,7 @@ static struct run run_at(const struct graph_text *text, size_t first)
 	return run;
 }
 
+/* Prints the item that begins with link `first`. Returns how many links are in it. */
 static size_t print_link(const struct graph_text *text, size_t first, FILE *to)
 {
 	const struct link_conf *link = &text->links[first].link;
@@ -155,7 +161,7 @@ void graph_text_print(const struct graph_text *text, FILE *to)
 	fputs("  ]\n}\n", to);
 }
 
-/* --- of a network --- */
+/* --- from a topology --- */
 
 static void name_nodes(struct graph_text *text, const struct topology *topo)
 {
@@ -173,14 +179,14 @@ static void name_nodes(struct graph_text *text, const struct topology *topo)
 	}
 }
 
-/* Whether a port is the next of its node to be written; ports of hosts always are. */
+/* Whether this port is the next one of its node to get its link. A host has but one port. */
 static bool has_turn(const struct network *net, uint32_t node, uint32_t port, const uint16_t *next)
 {
 	return node < net->hosts || network_port(net, node, next[node - net->hosts]) == port;
 }
 
-/* Adds links of switch `sw` from its next port on, up to the first whose port at the other end has
- * to wait, so that ports keep their order at both ends. Returns whether there were any. */
+/* Adds the links of switch `sw` from its next port on. Stops at the first link that would come too
+ * early at its other end: ports keep their order at both ends. Returns whether a link was added. */
 static bool add_links(struct graph_text *text, const struct topology *topo, uint32_t sw,
 		      uint16_t *next)
 {
@@ -208,7 +214,7 @@ void graph_export(struct graph_text *text, const struct topology_conf *conf)
 {
 	struct topology topo;
 	struct sim sim;
-	uint16_t *next;
+	uint16_t *next; /* by switch: the first port whose link is still to be added */
 	bool more = true;
 
 	sim_init(&sim, 1);
@@ -218,7 +224,7 @@ void graph_export(struct graph_text *text, const struct topology_conf *conf)
 	for (uint32_t sw = 0; sw < text->switches; sw++)
 		text->nodes[text->hosts + sw].passes = !topology_aggregates(&topo, sw);
 	next = xcalloc(text->switches, sizeof(*next));
-	while (more) {
+	while (more) { /* what stopped in one round goes on in a later one */
 		more = false;
 		for (uint32_t sw = 0; sw < text->switches; sw++)
 			more |= add_links(text, &topo, sw, next);

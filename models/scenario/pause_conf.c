@@ -8,14 +8,14 @@
 
 #define PLACE "/topology/switch/pause"
 
-/* Links that are alike, into switches that are alike. */
+/* One check covers all links of the same kind that lead into switches of the same kind. */
 struct pause_check {
 	const struct topology_conf *conf;
 	struct conf_doc *doc;
-	const char *links; /* which, for messages */
+	const char *links; /* what messages call the links: "of hosts" */
 	struct link_conf link;
-	const struct switch_conf *at;
-	struct pause_params params;
+	const struct switch_conf *at; /* the switch that a link leads into */
+	struct pause_params params;   /* of its port there */
 };
 
 static void check_headroom(const struct pause_check *check)
@@ -43,7 +43,7 @@ static void check_headroom(const struct pause_check *check)
 			check->params.headroom, check->links, needed, answers, needed);
 }
 
-/* False if there is not even room for the headroom. */
+/* Returns false if headroom and a frame leave no memory to share. */
 static bool check_memory(const struct pause_check *check)
 {
 	const struct pause_params *p = &check->params;
@@ -84,8 +84,8 @@ static void check_xon(const struct pause_check *check)
 			   check->params.xoff);
 }
 
-/* How long a queue gets that a single port feeds, until that port is stopped. With alpha, the port
- * gets alpha / (1 + alpha) of the memory that the smallest switch shares. */
+/* The longest queue that a single port can feed before it is stopped. With alpha, this is
+ * alpha / (1 + alpha) of the shared memory of the switch with the fewest ports. */
 static bytes longest_queue(const struct pause_check *check)
 {
 	const struct pause_params *p = &check->params;
@@ -108,7 +108,7 @@ static void check_marks(const struct pause_check *check)
 	struct queue_size first = topology_first_mark(&check->at->ecn, check->link.rate);
 	bytes longest = longest_queue(check), queue;
 
-	if (first.amount == UINT64_MAX)
+	if (first.amount == UINT64_MAX) /* never marks */
 		return;
 	queue = first.amount * (first.packets ? check->params.mtu : 1);
 	if (longest <= queue)
@@ -120,7 +120,7 @@ static void check_marks(const struct pause_check *check)
 			   longest, queue);
 }
 
-/* False where something is wrong. */
+/* Returns whether all is right. */
 static bool check_links(const struct topology_conf *conf, struct conf_doc *doc, const char *links,
 			const struct link_conf *link, const struct switch_conf *at)
 {
@@ -141,13 +141,13 @@ static bool check_links(const struct topology_conf *conf, struct conf_doc *doc, 
 	return conf_errors(doc) == before;
 }
 
-/* Checks each link into each switch, up to the first mistake. */
+/* Checks each direction of each link that leads into a switch, up to the first mistake. */
 static void check_graph(const struct graph *graph, const struct topology_conf *conf,
 			struct conf_doc *doc)
 {
-	for (uint32_t l = 0; l < 2 * graph->link_count; l++) {
-		const struct graph_link *link = &graph->links[l / 2];
-		uint32_t to = l % 2 ? link->b : link->a;
+	for (uint32_t direction = 0; direction < 2 * graph->link_count; direction++) {
+		const struct graph_link *link = &graph->links[direction / 2];
+		uint32_t to = direction % 2 ? link->b : link->a;
 		char links[GRAPH_NAME_MAX + 16];
 
 		if (to < graph->hosts)

@@ -130,9 +130,10 @@ static const struct conf_row scenario_rows[] = {
 	{ 0 },
 };
 static const struct conf_other_kind plan = {
-	"base", "topology",
-	"this is a sweep plan, not a scenario (it has \"base\" and no \"topology\"); "
-	"its verbs are inasim sweep plan, run, status and collect"
+	.has = "base",
+	.lacks = "topology",
+	.message = "this is a sweep plan, not a scenario (it has \"base\" and no \"topology\"); "
+		   "its verbs are inasim sweep plan, run, status and collect"
 };
 const struct conf_table scenario_table = { "scenario", scenario_rows, sizeof(struct scenario),
 					   "A scenario of inasim.", &plan };
@@ -174,7 +175,7 @@ const struct transport *scenario_scheme_transport(const struct scenario *scenari
 	return ops->transport ? ops->transport(scenario->schemes[scheme]) : NULL;
 }
 
-/* With `marks`: RoCE whose congestion control heeds marks. */
+/* With `marks`, only RoCE whose congestion control heeds marks counts. */
 static bool is_roce(const struct transport *transport, bool marks)
 {
 	return transport && transport->roce && (!marks || transport->cc->ecn);

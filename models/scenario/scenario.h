@@ -2,12 +2,12 @@
  *
  *   scenario.c                        rows; loads, then calls scenario_check()
  *   topology_conf.c, pause_conf.c     rows and checks of "topology"
- *   graph_conf.c, failures_conf.c     those of a graph, and of "failures"
+ *   graph_conf.c, failures_conf.c     rows and checks of a graph, and of "failures"
  *   check.c                           errors of several keys or of files; then scenario_warn()
- *   warnings.c                        what is legal, probably a mistake
+ *   warnings.c                        what is legal, but probably a mistake
  *   facts.c, cost.c                   questions about a scenario without errors
  *
- * Calls go down this list. All from warnings.c on may take for granted that the scenario has no
+ * Calls go down this list. warnings.c, facts.c and cost.c may assume that the scenario has no
  * errors. */
 #ifndef INASIM_SCENARIO_SCENARIO_H
 #define INASIM_SCENARIO_SCENARIO_H
@@ -22,21 +22,21 @@
 #include "workload/jobs/jobs.h"
 #include "workload/offered.h"
 
-/* No time of a scenario is longer: sums of two still fit into sim_time. */
+/* No time in a scenario is longer than 100 days, so the sum of two still fits into sim_time. */
 #define LONGEST_RUN (2400 * 3600 * PS_PER_S)
 
 struct stop_conf {
-	int when; /* enum stop_when */
-	sim_time after;
-	sim_time warmup, window; /* window 0 = to the end */
-	double estimate;         /* 0 = all is simulated */
+	int when;                /* enum stop_when */
+	sim_time after;          /* limit in simulated time */
+	sim_time warmup, window; /* window 0 = to the end of the run */
+	double estimate;         /* relative error allowed to an estimate; 0 = all is simulated */
 };
 
 enum stop_when {
 	STOP_ALL_DONE, /* all jobs and all flows */
 	STOP_JOBS_DONE,
 	STOP_FLOWS_DONE,
-	STOP_TIME,          /* at `after`, as planned */
+	STOP_TIME,          /* at `after`, whatever is unfinished */
 	STOP_MEASURED_DONE, /* all jobs and flows of the measured window */
 };
 
@@ -44,7 +44,7 @@ enum stop_when {
 struct series_links {
 	int form; /* enum series_links_form */
 	int64_t number;
-	const char *tier; /* links_parse() */
+	const char *tier; /* as links_parse() reads it: "edge/down" */
 };
 enum series_links_form { SERIES_LINK, SERIES_TIER };
 
@@ -60,11 +60,11 @@ struct scenario {
 	int64_t seed;
 	int fidelity; /* enum fidelity */
 	struct {
-		bytes load_below;
+		bytes load_below; /* Poisson flows that are smaller become load; 0 = none */
 	} fluid;
 	struct stop_conf stop;
 	struct topology_conf topology;
-	struct machine_conf machine; /* also written under "topology" */
+	struct machine_conf machine; /* users write it under "topology", too */
 	struct tcp_conf tcp;
 	struct roce_conf roce;
 	void *schemes[SCHEMES_MAX]; /* parameters by enum scheme_index */
@@ -77,7 +77,7 @@ struct scenario {
 		struct conf_list links; /* of struct series_links */
 		bool flows;
 	} series;
-	struct conf_list flow_borders; /* of bytes: where size classes of flows end */
+	struct conf_list flow_borders; /* of bytes: the ends of the size classes of flows */
 };
 
 extern const struct conf_table scenario_table;
@@ -101,7 +101,7 @@ static inline const struct flow_group_conf *scenario_flows(const struct scenario
 	return scenario->flows.items;
 }
 
-/* Loops over the enabled groups of jobs, of flows: `group` points to each in turn. */
+/* Two loops, over the enabled groups of jobs and of flows: `group` points to each in turn. */
 #define for_enabled_jobs(group, scenario)                                                          \
 	for (const struct job_group_conf *group = NULL;                                            \
 	     (group = scenario_next_jobs(scenario, group));)
@@ -115,17 +115,18 @@ const struct job_group_conf *scenario_next_jobs(const struct scenario *scenario,
 const struct flow_group_conf *scenario_next_flows(const struct scenario *scenario,
 						  const struct flow_group_conf *group);
 
-/* Adds errors that involve more than one key, or a file; if there are none, warnings of what is
- * probably a mistake. scenario_load() and scenario_parse() call it when each value alone is right.
- */
+/* Adds errors that involve more than one key, or a file. If there are none, calls scenario_warn().
+ * scenario_load() and scenario_parse() call it when each value alone is right. */
 void scenario_check(struct scenario *scenario, struct conf_doc *doc);
 
-/* Adds warnings of what is legal, probably a mistake, each with the number that shows it, and notes
- * of what will not run as it is given. scenario_check() calls it for scenarios without errors. */
+/* Adds a warning of each thing that is legal but probably a mistake, with the number that shows it,
+ * and a note of what will not run as it is given. scenario_check() calls it for scenarios without
+ * errors. */
 void scenario_warn(const struct scenario *scenario, struct conf_doc *doc);
 
-/* Why its results must not rank schemes: jobs beside flows in the fluid fidelity. A static string,
- * or NULL. scenario_warn() says it before the run, and the results keep it. */
+/* Returns a static string if results must not rank schemes, because jobs run beside flows in the
+ * fluid fidelity; else NULL. scenario_warn() prints the string before the run, and the results
+ * contain it. */
 const char *scenario_beside_flows(const struct scenario *scenario);
 
 /* A hash of all that decides the result of a run: the resolved scenario with its seed, the contents
@@ -133,17 +134,18 @@ const char *scenario_beside_flows(const struct scenario *scenario);
 uint64_t scenario_hash(const struct scenario *scenario, const struct conf_doc *doc,
 		       const char *version);
 
-/* Estimates the size of a run as packets, by counting; cost.c says what that misses. */
+/* The size of a run with packets, estimated by counting; cost.c says what that misses. */
 struct scenario_cost {
-	double hops, jobs; /* packet-hops; jobs, a mean if their number is random */
+	double hops; /* packet-hops */
+	double jobs; /* a mean if their number is random */
 	uint32_t hosts;
-	bool at_least; /* flows last as long as jobs and slow them: it may be many times more */
+	bool at_least; /* flows slow jobs and go on until these end: hops may be far more */
 };
 struct scenario_cost scenario_cost(const struct scenario *scenario);
 
-/* Whether anything in it is random: times, sizes, hosts, paths, losses, places in a hashed memory.
- * If not, the seed decides only the order of events at one instant, and replications agree unless
- * such a tie matters. */
+/* Whether anything in the scenario is random: times, sizes, hosts, paths, losses, places in a
+ * hashed memory. If nothing is, the seed decides only the order of events at one instant, and
+ * replications agree unless such a tie matters. */
 bool scenario_draws(const struct scenario *scenario);
 
 /* Which flows and jobs are measured. */
@@ -152,6 +154,7 @@ struct measured_window scenario_window(const struct scenario *scenario);
 /* The load that arrivals of enabled groups offer, in a scenario without errors. */
 struct offered scenario_offered(const struct scenario *scenario);
 
+/* What flows offer to the links between racks. All 0 in a graph. */
 struct offered_fabric scenario_offered_fabric(const struct scenario *scenario);
 
 /* Whether an enabled job uses this scheme. */
@@ -160,11 +163,11 @@ bool scenario_uses(const struct scenario *scenario, unsigned scheme);
 /* The transport of a scheme's gradients, if it lets users choose one; else NULL. */
 const struct transport *scenario_scheme_transport(const struct scenario *scenario, unsigned scheme);
 
-/* Whether an enabled group of jobs or flows uses RoCE; with `marks`, under a control that heeds
- * marks alone. */
+/* Whether an enabled group of jobs or flows uses RoCE. With `marks`, only RoCE whose congestion
+ * control heeds marks counts. */
 bool scenario_uses_roce(const struct scenario *scenario, bool marks);
 
-/* Whether any group of jobs, of flows, is enabled. */
+/* Whether any group of jobs or of flows, respectively, is enabled. */
 bool scenario_has_jobs(const struct scenario *scenario);
 bool scenario_has_flows(const struct scenario *scenario);
 

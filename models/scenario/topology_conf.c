@@ -7,13 +7,13 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Same order as TOPOLOGIES; a unit test holds it against the ops. */
+/* In the order of TOPOLOGIES; a unit test compares them with the names in the ops. */
 static const char *const kind_names[] = { "star", "leaf-spine", "fat-tree", "graph", NULL };
 
 /* --- rows --- */
 
-#define MAX_RATE                                                                                   \
-	UINT64_C(100000000000000) /* 100 Tbps: a byte still takes 0.08 ps; rounded up per frame */
+/* 100 Tbps. A byte then takes 0.08 ps, but only the time of a whole frame is rounded up. */
+#define MAX_RATE UINT64_C(100000000000000)
 
 static const struct conf_row link_rows[] = {
 	CONF_RATE("rate", struct link_conf, rate, "10Gbps", 1000000, MAX_RATE,
@@ -266,14 +266,14 @@ static void check_keys(const struct topology_conf *conf, const struct topology_o
 		bool given;
 		bool optional;
 	} special[] = {
-		{ "hosts", conf->hosts != 0, false },
-		{ "k", conf->k != 0, false },
-		{ "leaves", conf->leaves != 0, false },
-		{ "spines", conf->spines != 0, false },
-		{ "hosts_per_leaf", conf->hosts_per_leaf != 0, false },
-		{ "oversubscription", conf->oversubscription != 0, true },
-		{ "uplink", conf->uplink_given, true },
-		{ "graph", conf->graph_source.given, false },
+		{ "hosts", .given = conf->hosts != 0 },
+		{ "k", .given = conf->k != 0 },
+		{ "leaves", .given = conf->leaves != 0 },
+		{ "spines", .given = conf->spines != 0 },
+		{ "hosts_per_leaf", .given = conf->hosts_per_leaf != 0 },
+		{ "oversubscription", .given = conf->oversubscription != 0, .optional = true },
+		{ "uplink", .given = conf->uplink_given, .optional = true },
+		{ "graph", .given = conf->graph_source.given },
 	};
 
 	for (size_t i = 0; i < sizeof(special) / sizeof(special[0]); i++) {
@@ -297,7 +297,7 @@ static void check_ecn(const struct ecn_conf *ecn, const char *pointer, struct co
 		conf_error(doc, pointer, "kmin must be smaller than kmax");
 }
 
-/* Checks that the NICs of each machine, hosts in a row, are below one switch. */
+/* Checks that the NICs of each machine, `nics` consecutive hosts, are below one switch. */
 static void check_one_switch(const struct graph *graph, uint32_t nics, struct conf_doc *doc)
 {
 	for (uint32_t host = 1; host < graph->hosts; host++)

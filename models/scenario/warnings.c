@@ -1,5 +1,5 @@
-/* Warnings before a run: what is legal, probably a mistake, and what will run otherwise than the
- * scenario says, each with the number that shows it. A warning is one function and its line in
+/* Warnings before a run: of what is legal but probably a mistake, and of what will not run as the
+ * scenario says. Each names the number that shows it. A warning is one function and its line in
  * `warnings`. Those that only a run can give are in results_remarks.c. */
 #include "scenario/scenario.h"
 
@@ -21,7 +21,7 @@ static uint32_t max_workers(const struct job_group_conf *group)
 
 /* --- transports --- */
 
-/* Whether a scheme runs over TCP: its parameters may name RoCE instead. */
+/* Whether a scheme runs over TCP. Parameters of such a scheme may name RoCE instead. */
 static bool over_tcp(const struct scenario *scenario, unsigned scheme)
 {
 	const struct transport *transport = scenario_scheme_transport(scenario, scheme);
@@ -59,7 +59,7 @@ static void warn_timeout(const struct scenario *scenario, struct conf_doc *doc)
 			  seconds_of(scenario->tcp.initial_rto), seconds_of(round_trip));
 }
 
-/* Whether a window follows marks. Rates that CNPs cut do not count: they start with any queue. */
+/* Whether a window follows marks. Rates that CNPs cut do not count: warn_ecn() is about windows. */
 static bool heeds_marks(const struct scenario *scenario)
 {
 	for (unsigned s = 0; scheme_ops(s); s++)
@@ -113,7 +113,7 @@ static void warn_ecn(const struct scenario *scenario, struct conf_doc *doc)
 			  threshold, usual, rate / 1e9);
 }
 
-/* RoCE sends all again from a lost packet on. A user who writes that there is no PAUSE knows. */
+/* RoCE sends all again from a lost packet on. Whoever writes "pause": false knows this. */
 static void warn_roce(const struct scenario *scenario, struct conf_doc *doc)
 {
 	const struct topology_conf *topology = &scenario->topology;
@@ -141,7 +141,7 @@ static void warn_roce(const struct scenario *scenario, struct conf_doc *doc)
 			  "stays that of the link");
 }
 
-/* Whether flows or other schemes use the network, too. */
+/* Whether flows or other schemes use the network beside this scheme. */
 static bool shares(const struct scenario *scenario, unsigned scheme)
 {
 	bool others = scenario_has_flows(scenario);
@@ -151,7 +151,7 @@ static bool shares(const struct scenario *scenario, unsigned scheme)
 	return others;
 }
 
-/* A threshold in packets counts small packets of a scheme like the full frames beside them, so
+/* A threshold in packets counts small packets of a scheme as much as full frames of others, so
  * marks begin at fewer bytes. */
 static void warn_marks(const struct scenario *scenario, struct conf_doc *doc)
 {
@@ -184,14 +184,14 @@ static double wire_factor(const struct scenario *scenario)
 	       mss;
 }
 
-/* Where a key of a group of flows stands. */
+/* The JSON pointer of a key of a group of flows. */
 static const char *flows_at(const struct scenario *scenario, const struct flow_group_conf *group,
 			    struct conf_doc *doc, const char *key)
 {
 	return conf_at(doc, "/flows/%zu/%s", (size_t)(group - scenario_flows(scenario)), key);
 }
 
-/* Where the first Poisson process stands. */
+/* The JSON pointer of the first group with Poisson arrivals. */
 static const char *place_of_load(const struct scenario *scenario, struct conf_doc *doc)
 {
 	for_enabled_flows(group, scenario)
@@ -217,7 +217,7 @@ static void warn_host_load(const struct scenario *scenario, struct conf_doc *doc
 		  payload, wire);
 }
 
-/* Flows choose their ends uniformly, so the same share of each rack's traffic leaves it. */
+/* Flows choose their ends uniformly, so every rack has the same share of traffic that leaves it. */
 static void warn_fabric_load(const struct scenario *scenario, struct conf_doc *doc)
 {
 	struct offered_fabric fabric = scenario_offered_fabric(scenario);
@@ -287,8 +287,9 @@ static void warn_graph_rates(const struct graph *graph, struct conf_doc *doc)
 	free(uplinks);
 }
 
-/* Finds a host's link that is far faster than all links from its switch to others together, as a
- * rule by a wrong unit. In shapes only "uplink" can be wrong so: "oversubscription" is meant. */
+/* Finds a host's link that is far faster than all links from its switch to others together; usually
+ * a unit is wrong. Outside graphs only "uplink" can cause this by mistake: whoever writes
+ * "oversubscription" means it. */
 static void warn_rates(const struct scenario *scenario, struct conf_doc *doc)
 {
 	const struct topology_conf *topology = &scenario->topology;
@@ -302,6 +303,7 @@ static void warn_rates(const struct scenario *scenario, struct conf_doc *doc)
 	if (!topology->uplink_given)
 		return;
 	topology_shape(topology, &shape);
+	/* of the first rack's switch; all racks are alike */
 	uplinks = (shape.ports[0] - topology_rack(topology)) * topology_uplink_rate(topology);
 	if (uplinks && rate / uplinks >= UPLINKS_BELOW)
 		warn_of_uplinks(doc, "/topology/uplink", "h0", rate, uplinks);
@@ -310,8 +312,8 @@ static void warn_rates(const struct scenario *scenario, struct conf_doc *doc)
 
 /* --- hosts --- */
 
-/* The places on hosts that the group's smallest job takes, with its servers where these have hosts
- * of their own. */
+/* How many places on hosts the group's smallest job takes. Servers count if they have hosts of
+ * their own. */
 static uint32_t slots_of_job(const struct job_group_conf *group)
 {
 	uint32_t workers = (uint32_t)workers_span(&group->workers).min;
@@ -319,16 +321,17 @@ static uint32_t slots_of_job(const struct job_group_conf *group)
 	return workers + job_group_own_servers(group, workers);
 }
 
+/* How many places there are for jobs. */
 static uint64_t slots_of_cluster(const struct scenario *scenario)
 {
-	uint32_t hosts = machine_count(&scenario->machine, topology_hosts(&scenario->topology)),
+	uint32_t machines = machine_count(&scenario->machine, topology_hosts(&scenario->topology)),
 		 pool;
 
-	free(cluster_conf_pool(&scenario->cluster, hosts, &pool));
-	return (uint64_t)(hosts - pool) * (uint64_t)scenario->machine.slots;
+	free(cluster_conf_pool(&scenario->cluster, machines, &pool)); /* only its size matters */
+	return (uint64_t)(machines - pool) * (uint64_t)scenario->machine.slots;
 }
 
-/* Jobs that arrive at one time and do not all find hosts. */
+/* Jobs that arrive at the same time as those of the first group, and do not all find hosts. */
 static void warn_hosts(const struct scenario *scenario, struct conf_doc *doc)
 {
 	const struct job_group_conf *first = NULL;
@@ -355,7 +358,7 @@ static void warn_hosts(const struct scenario *scenario, struct conf_doc *doc)
 			  jobs, seconds_of(first->arrival.at), needed, slots, at_once);
 }
 
-/* Poisson arrivals whose computing alone would keep more hosts busy than there are. */
+/* Poisson arrivals of jobs whose computing alone would keep more places busy than there are. */
 static void warn_pace(const struct scenario *scenario, struct conf_doc *doc)
 {
 	uint64_t slots = slots_of_cluster(scenario);
@@ -398,6 +401,7 @@ static void warn_schemes(const struct scenario *scenario, struct conf_doc *doc)
 	}
 }
 
+/* Whether there may be more than one job. */
 static bool several_jobs(const struct scenario *scenario)
 {
 	size_t jobs = 0;
@@ -406,7 +410,7 @@ static bool several_jobs(const struct scenario *scenario)
 		if (group->count == 1 || (!group->count && group->arrival.form == JOBS_AT))
 			jobs++;
 		else
-			jobs += 2;
+			jobs += 2; /* two or more */
 	return jobs > 1;
 }
 
@@ -417,8 +421,8 @@ static bool in_step(const struct scenario *scenario, const struct job_group_conf
 	       group->compute_jitter <= 0 && !group->start_jitter && !group->send_jitter;
 }
 
-/* In lock-step the same packet always comes first. That decides at a queue shared with flows, where
- * windows follow marks, and at an aggregator that several jobs share. */
+/* In lock-step the same packet always comes first. This decides what a job gets at a queue shared
+ * with flows, if its window follows marks, and at an aggregator that several jobs share. */
 static void warn_lock_step(const struct scenario *scenario, struct conf_doc *doc)
 {
 	for_enabled_jobs(group, scenario) {
@@ -441,6 +445,7 @@ static void warn_lock_step(const struct scenario *scenario, struct conf_doc *doc
 
 /* --- keys and columns --- */
 
+/* If a key is idle and the user gave it, warns that it has no effect. */
 static void idle_key(struct conf_doc *doc, const char *pointer, bool idle, const char *why)
 {
 	if (idle && conf_given(doc, pointer))
@@ -456,7 +461,7 @@ static bool any_group_has(const struct scenario *scenario, unsigned scheme)
 	return false;
 }
 
-/* Parameters without effect, of schemes that jobs have. */
+/* Parameters that have no effect, though jobs use their scheme. */
 static void warn_parameters(const struct scenario *scenario, struct conf_doc *doc)
 {
 	for (unsigned s = 0; scheme_ops(s); s++) {
@@ -549,7 +554,8 @@ static void warn_keys(const struct scenario *scenario, struct conf_doc *doc)
 	idle_key(doc, "/roce", !roce, "nothing runs over RoCE");
 }
 
-/* Columns of a trace without effect: `unread` (or NULL) and, with `durations`, duration_s. */
+/* Columns of a trace that have no effect: those named in `unread` (may be NULL) and, with
+ * `durations`, duration_s. */
 static void warn_columns(struct conf_doc *doc, const char *where, const char *unread,
 			 bool durations)
 {
@@ -609,8 +615,8 @@ static void note_runs_as(const struct scenario *scenario, struct conf_doc *doc)
 	}
 }
 
-/* The text gives no range for times by packets over those by fluid: each measurement gave another.
- */
+/* The text states no range for the ratio of times with packets to times with fluid: each
+ * measurement gave another. */
 const char *scenario_beside_flows(const struct scenario *scenario)
 {
 	bool exchange = false;
@@ -652,15 +658,16 @@ static int by_what_and_time(const void *x, const void *y)
 
 	if (!order)
 		order = (a->at > b->at) - (a->at < b->at);
-	return order ? order : (a > b) - (a < b);
+	return order ? order : (a > b) - (a < b); /* at last by their order in the scenario */
 }
 
-/* Finds what fails again before it is repaired. Failures that are drawn may do so. Different names
- * of one thing ("spine0" and "switches") are not seen to be the same. */
+/* Finds what fails again before it is repaired. Drawn failures may overlap and get no warning. Two
+ * names of one thing ("spine0" and "switches") are taken for two things. */
 static void warn_fails_twice(const struct scenario *scenario, struct conf_doc *doc)
 {
 	const struct conf_list *list = &scenario->failures.events;
-	const struct failure_conf *events = list->items, *last = NULL;
+	const struct failure_conf *events = list->items;
+	const struct failure_conf *last = NULL; /* of those before, the one that is down longest */
 	const struct failure_conf **sorted = xcalloc(list->count + 1, sizeof(const void *));
 	size_t count = 0;
 
@@ -681,7 +688,7 @@ static void warn_fails_twice(const struct scenario *scenario, struct conf_doc *d
 		if (!same || (last->repair_after &&
 			      (!event->repair_after ||
 			       event->at + event->repair_after > last->at + last->repair_after)))
-			last = event; /* the one that is down longest */
+			last = event;
 	}
 	free(sorted);
 }
@@ -704,18 +711,30 @@ static void warn_failures(const struct scenario *scenario, struct conf_doc *doc)
 
 static const struct {
 	void (*look)(const struct scenario *scenario, struct conf_doc *doc);
-	bool packets; /* of runs with packets alone */
+	bool packets_only; /* does not apply to fluid and analytic */
 } warnings[] = {
-	{ warn_timeout, true }, { warn_schemes, true },   { warn_ecn, true }, { warn_roce, true },
-	{ warn_marks, true },   { warn_lock_step, true }, { warn_host_load }, { warn_fabric_load },
-	{ warn_incast },        { warn_hosts },           { warn_pace },      { warn_keys },
-	{ warn_traces },        { warn_beside_flows },    { warn_failures },  { warn_rates },
+	{ warn_timeout, .packets_only = true },
+	{ warn_schemes, .packets_only = true },
+	{ warn_ecn, .packets_only = true },
+	{ warn_roce, .packets_only = true },
+	{ warn_marks, .packets_only = true },
+	{ warn_lock_step, .packets_only = true },
+	{ warn_host_load },
+	{ warn_fabric_load },
+	{ warn_incast },
+	{ warn_hosts },
+	{ warn_pace },
+	{ warn_keys },
+	{ warn_traces },
+	{ warn_beside_flows },
+	{ warn_failures },
+	{ warn_rates },
 	{ note_runs_as },
 };
 
 void scenario_warn(const struct scenario *scenario, struct conf_doc *doc)
 {
 	for (size_t i = 0; i < sizeof(warnings) / sizeof(warnings[0]); i++)
-		if (scenario->fidelity == FIDELITY_PACKET || !warnings[i].packets)
+		if (scenario->fidelity == FIDELITY_PACKET || !warnings[i].packets_only)
 			warnings[i].look(scenario, doc);
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ANYWHERE UINT32_MAX /* as a pod */
+#define ANYWHERE UINT32_MAX /* in place of a pod: in all pods */
 #define NO_RACK  UINT32_MAX
 
 const char *const placement_names[] = {
@@ -17,8 +17,9 @@ const char *const placement_names[] = {
 
 /* --- the shape of the network --- */
 
-/* Stands for the pod of a bottom switch: the lowest node of the second tier with a link to it (fat
- * tree: the pod's first aggregation switch; leaf-spine: spine 0); 0 without a second tier. */
+/* A number that all bottom switches of a pod share: that of the lowest node of the second tier with
+ * a link to the switch (fat tree: the pod's first aggregation switch; leaf-spine: spine 0). 0
+ * without a second tier. */
 static uint32_t pod_name(const struct network *net, uint32_t sw)
 {
 	const struct switch_node *node = &net->switch_nodes[sw];
@@ -43,6 +44,7 @@ static void number_racks(struct cluster *cluster, const struct topology *topo,
 	uint32_t *rack_of_switch = xmalloc(net->switches * sizeof(*rack_of_switch));
 	uint32_t *pod_of_node = xmalloc((net->hosts + net->switches) * sizeof(*pod_of_node));
 
+	/* all NO_RACK, and UINT32_MAX for no pod */
 	memset(rack_of_switch, 0xff, net->switches * sizeof(*rack_of_switch));
 	memset(pod_of_node, 0xff, (net->hosts + net->switches) * sizeof(*pod_of_node));
 	for (uint32_t host = 0; host < cluster->host_count; host++) {
@@ -64,7 +66,7 @@ static void number_racks(struct cluster *cluster, const struct topology *topo,
 	free(pod_of_node);
 }
 
-/* Lists the hosts of each rack, whose numbers are in rack_first. */
+/* Lists the hosts of each rack. Turns rack_first from counts into the places where racks begin. */
 static void list_racks(struct cluster *cluster)
 {
 	uint32_t *next = xcalloc(cluster->rack_count, sizeof(*next));
@@ -121,7 +123,7 @@ static void take(struct cluster *cluster, uint32_t host)
 {
 	SIM_BUG_ON(cluster->host_free[host] == 0);
 	if (--cluster->host_free[host])
-		return;
+		return; /* it still has room */
 	cluster->rack_room[cluster->rack_of[host]]--;
 	cluster->room--;
 }
@@ -131,7 +133,7 @@ static void give_back(struct cluster *cluster, uint32_t host)
 	SIM_BUG_ON(host >= cluster->host_count ||
 		   cluster->host_free[host] == cluster->slots_per_host);
 	if (cluster->host_free[host]++)
-		return;
+		return; /* it had room before */
 	cluster->rack_room[cluster->rack_of[host]]++;
 	cluster->room++;
 }
@@ -171,11 +173,12 @@ bool cluster_take_list(struct cluster *cluster, const uint32_t *hosts, uint32_t 
 static uint32_t best_rack(const struct cluster *cluster, const uint32_t *room, uint32_t pod,
 			  uint32_t need)
 {
-	uint32_t best = NO_RACK, held = 0;
+	uint32_t best = NO_RACK, held = 0; /* held: the room of `best` */
 
 	for (uint32_t rack = 0; rack < cluster->rack_count; rack++) {
 		if (room[rack] == 0 || (pod != ANYWHERE && cluster->pod_of[rack] != pod))
 			continue;
+		/* more room is better up to `need`; above it, less is better */
 		if (best == NO_RACK ||
 		    (held < need ? room[rack] > held : room[rack] >= need && room[rack] < held)) {
 			best = rack;
@@ -234,7 +237,7 @@ static void place_compact(const struct cluster *cluster, uint32_t count, uint32_
 
 /* --- spread --- */
 
-/* Most room first, which is the high half, then by rack, the low half. */
+/* Orders numbers `room << 32 | rack`: most room first, then the lower rack. */
 static int compare_room(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -244,7 +247,7 @@ static int compare_room(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Racks, most room first; caller frees. */
+/* All racks, that with most room first; caller frees. */
 static uint32_t *racks_by_room(const struct cluster *cluster)
 {
 	uint64_t *sorted = xcalloc(cluster->rack_count, sizeof(*sorted));
@@ -291,6 +294,7 @@ static void place_spread(const struct cluster *cluster, uint32_t count, uint32_t
 {
 	uint32_t *racks = racks_by_room(cluster), placed = 0;
 
+	/* hosts with most free slots first */
 	for (uint32_t level = cluster->slots_per_host; placed < count; level--)
 		placed = place_level(cluster, racks, level, count, placed, hosts);
 	free(racks);
@@ -351,6 +355,7 @@ bool cluster_place_apart(struct cluster *cluster, enum placement policy, uint32_
 	uint32_t *held = xcalloc(barred_count, sizeof(*held));
 	bool good;
 
+	/* take all slots of the barred hosts while others are chosen */
 	for (uint32_t i = 0; i < barred_count; i++)
 		for (; cluster->host_free[barred[i]]; held[i]++)
 			take(cluster, barred[i]);

@@ -15,10 +15,11 @@
 #include <stdbool.h>
 
 enum placement {
-	PLACEMENT_COMPACT, /* in the smallest rack that takes all, else in the smallest such pod,
-			    * else anywhere; racks with most room first */
-	PLACEMENT_SPREAD,  /* on the emptiest hosts first, racks in turn */
-	PLACEMENT_RANDOM,  /* uniform over the hosts with room */
+	/* in the rack with least room that takes all; else in the pod with least room that takes
+	 * all, else anywhere, and there in the racks with most room first */
+	PLACEMENT_COMPACT,
+	PLACEMENT_SPREAD, /* on the emptiest hosts first, racks in turn */
+	PLACEMENT_RANDOM, /* uniform over the hosts with room */
 	PLACEMENTS
 };
 
@@ -26,10 +27,10 @@ extern const char *const placement_names[]; /* NULL behind the last */
 
 /* What a user may write under "cluster". */
 struct cluster_conf {
-	sim_time controller_latency; /* from its decision to the workers */
+	sim_time controller_latency; /* from the controller's decision to the workers' start */
 	struct {
-		int form; /* enum pool_form */
-		int64_t number;
+		int form;               /* enum pool_form */
+		int64_t number;         /* how many hosts, the last ones; 0 = no pool */
 		struct conf_list hosts; /* of int64_t */
 		bool given;
 	} servers;
@@ -42,10 +43,10 @@ extern const struct conf_row host_item; /* of a list of hosts */
 /* Reports what the rows cannot check, in a network of `hosts` hosts. */
 void cluster_conf_check(const struct cluster_conf *conf, struct conf_doc *doc, uint32_t hosts);
 
-/* The hosts kept for parameter servers, *count of them; caller frees. */
+/* The hosts that are kept for parameter servers (caller frees); *count gets their number. */
 uint32_t *cluster_conf_pool(const struct cluster_conf *conf, uint32_t hosts, uint32_t *count);
 
-/* What lists in the scenario use a host for. */
+/* What a list in the scenario uses a host for. */
 enum host_use { HOST_FREE, HOST_POOL, HOST_WORKER, HOST_SERVER };
 
 /* Checks that the hosts of a list (of int64_t, at `pointer`) exist and have no other use. Notes the
@@ -56,11 +57,11 @@ void cluster_check_list(const struct conf_list *list, enum host_use use, struct 
 struct cluster {
 	uint32_t host_count, rack_count, pod_count;
 	uint32_t slots_per_host;
-	uint32_t *host_free;  /* slots, by host */
+	uint32_t *host_free;  /* free slots, by host */
 	uint32_t *rack_room;  /* hosts with a free slot, by rack */
-	uint32_t room;        /* sum of rack_room: what one job may get at most */
+	uint32_t room;        /* sum of rack_room: the most hosts that a job can get */
 	uint32_t *rack_of;    /* by host */
-	uint32_t *rack_first; /* into rack_hosts, rack_count + 1 entries */
+	uint32_t *rack_first; /* by rack: where it begins in rack_hosts; then the end of all */
 	uint32_t *rack_hosts; /* ascending within a rack */
 	uint32_t *pod_of;     /* by rack */
 };
@@ -73,12 +74,13 @@ void cluster_destroy(struct cluster *cluster);
 /* Takes a slot on each of `workers + servers` different hosts. Writes the hosts to `hosts`: those
  * of workers by rank, then those of servers. Compact fills its racks with workers first, so servers
  * are in the last racks. It sorts workers, and servers, by host number, so that neighbours in rank
- * are neighbours in the network. Spread and random keep the order of the choice. False, and nothing
- * is taken, when too few hosts have a free slot. Only PLACEMENT_RANDOM uses `rng`. */
+ * are neighbours in the network. Spread and random keep the order in which hosts are chosen.
+ * Returns false and takes nothing if too few hosts have a free slot. Only PLACEMENT_RANDOM uses
+ * `rng`. */
 bool cluster_place(struct cluster *cluster, enum placement policy, uint32_t workers,
 		   uint32_t servers, struct rng *rng, uint32_t *hosts);
 
-/* The same for `count` hosts that are not in `barred`. */
+/* Like cluster_place() for `count` workers, but none of the hosts in `barred` is chosen. */
 bool cluster_place_apart(struct cluster *cluster, enum placement policy, uint32_t count,
 			 struct rng *rng, const uint32_t *barred, uint32_t barred_count,
 			 uint32_t *hosts);
@@ -86,8 +88,8 @@ bool cluster_place_apart(struct cluster *cluster, enum placement policy, uint32_
 /* Takes all slots of these hosts for good; all must be free. */
 void cluster_withdraw(struct cluster *cluster, const uint32_t *hosts, uint32_t count);
 
-/* Takes one slot of each host of a list. False, and nothing is taken, when a host has none, does
- * not exist, or is listed twice. */
+/* Takes one slot of each host of a list. Returns false and takes nothing if a host has no free
+ * slot, does not exist, or is listed twice. */
 bool cluster_take_list(struct cluster *cluster, const uint32_t *hosts, uint32_t count);
 
 /* Gives the slots of a job back. */

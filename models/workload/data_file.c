@@ -49,7 +49,7 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Adds the CSV files of one folder; with `named`, as "folder/file". */
+/* Adds the CSV files of one folder; with `named`, their names are "folder/file". */
 static void list_folder(struct list *list, const char *folder, bool named)
 {
 	char *path = data_path(folder);
@@ -91,7 +91,7 @@ void data_file_list_free(char **names)
 	free(names);
 }
 
-/* Replaces *text by a longer one. */
+/* Appends two texts to *text, which gets new memory. */
 static void append(char **text, const char *more, const char *and_more)
 {
 	char *longer = xasprintf("%s%s%s", *text, more, and_more);
@@ -113,8 +113,8 @@ char *data_suggestion(const char *name, char *const *names)
 
 /* --- search --- */
 
-/* Looks for folder/name and folder/name.csv. If neither is there, adds `folder` to *looked. It
- * frees `folder`. */
+/* Looks for folder/name and folder/name.csv. If there is neither, adds `folder` to the list in
+ * *looked. Frees `folder`. */
 static char *look_in(char *folder, const char *name, char **looked)
 {
 	char *found = NULL;
@@ -135,11 +135,12 @@ static char *look_in(char *folder, const char *name, char **looked)
 	return found;
 }
 
+/* The folder that a scenario is in; the working folder for one from a pipe. */
 static char *folder_of(const char *scenario)
 {
 	const char *slash = scenario ? strrchr(scenario, '/') : NULL;
 
-	if (!slash || !strncmp(scenario, "/dev/", 5)) /* from a pipe */
+	if (!slash || !strncmp(scenario, "/dev/", 5))
 		return xstrdup(".");
 	return slash == scenario ? xstrdup("/") : xstrndup(scenario, (size_t)(slash - scenario));
 }
@@ -203,8 +204,8 @@ char *data_file_mistake(const struct conf_doc *file)
 
 /* --- cells --- */
 
-/* Adds the digits behind the point to *value. A unit has `weight` ps, a power of ten. Returns what
- * is wrong, or NULL. */
+/* Adds the digits behind the decimal point to *value. A unit is `weight` ps, a power of ten.
+ * Returns what is wrong, or NULL. */
 static const char *add_decimals(const char **text, uint64_t weight, uint64_t *value)
 {
 	uint64_t sum = 0;
@@ -218,8 +219,8 @@ static const char *add_decimals(const char **text, uint64_t weight, uint64_t *va
 	return __builtin_add_overflow(*value, sum, value) ? "is longer than 213 days" : NULL;
 }
 
-/* "12.5" in units of `scale` ps. Returns what is wrong, or NULL. Traces of clusters may be longer
- * than the 106 days of unit_parse(), which has 63 bits. */
+/* Reads a number such as "12.5" in units of `scale` ps. Returns what is wrong, or NULL. Does not
+ * use unit_parse(), which has 63 bits: traces of clusters may be longer than its 106 days. */
 static const char *read_decimal(const char *text, uint64_t scale, uint64_t *value)
 {
 	const char *p = text, *mistake = NULL;

@@ -14,23 +14,23 @@ enum data_kind {
 	DATA_MODELS, /* traces/models: neural networks */
 	DATA_JOBS,   /* traces/jobs: arrivals of jobs */
 	DATA_KINDS,
-	DATA_ANY = DATA_KINDS, /* in all of them: flow traces have no folder of their own */
+	DATA_ANY = DATA_KINDS, /* in all these folders; for flow traces, which have none */
 };
 
-/* Path of a file in the traces folder, or with "" of the folder itself. Caller frees. */
+/* Path of the file `name` in the traces folder; for "", of the folder itself. Caller frees. */
 char *data_path(const char *name);
 
 /* Path (caller frees) of the file that a scenario calls `name`, with or without ".csv". Looks in
  * the folder of `scenario` (the path of its file; NULL = the working folder), in the traces folder,
- * then in the folder of the kind. NULL and *error (caller frees) when there is none; the message
- * says where it looked, what was perhaps meant, and what exists. */
+ * then in the folder of the kind. Returns NULL and *error (caller frees) if there is no such file;
+ * the message says where it looked, what was perhaps meant, and what exists. */
 char *data_file_find(enum data_kind kind, const char *name, const char *scenario, char **error);
 
 /* Path (caller frees) of a file beside the scenario, whether or not it exists. */
 char *data_file_beside(const char *name, const char *scenario);
 
-/* Names of the files of a kind, sorted, without ".csv", and with DATA_ANY behind their folder, as
- * in "cdf/websearch". NULL behind the last; no names when there is no such folder. */
+/* Names of the files of a kind, sorted, without ".csv". With DATA_ANY they begin with their folder:
+ * "cdf/websearch". NULL behind the last; no names if there is no such folder. */
 char **data_file_list(enum data_kind kind);
 void data_file_list_free(char **names);
 
@@ -41,8 +41,8 @@ char *data_suggestion(const char *name, char *const *names);
 /* The first mistake of a JSON file, as one line with its place. Caller frees. */
 char *data_file_mistake(const struct conf_doc *file);
 
-/* A cell with a time: a decimal number of units of `unit_ps` (PS_PER_S ...). Refuses what is not a
- * whole number of picoseconds. */
+/* Reads a cell with a time, a decimal number in units of `unit_ps` (PS_PER_S ...). Refuses what is
+ * not a whole number of picoseconds. */
 sim_time data_time(struct csv *csv, int column, uint64_t unit_ps);
 
 #endif

@@ -10,6 +10,8 @@
 
 #define BYTES_PER_PARAMETER 4 /* fp32 */
 
+#define MACS_MAX (UINT64_C(1) << 50) /* of a row; the sum of thousands of rows still fits */
+
 /* --- profiles.csv --- */
 
 static void read_profiles(struct dnn_list *list, struct csv *csv)
@@ -71,8 +73,8 @@ void dnn_list_release(struct dnn_list *list)
 	*list = (struct dnn_list){ 0 };
 }
 
-/* The GPUs of a model, or, without one, all models, each once; NULL behind the last. The caller
- * frees the array; the names belong to the list. */
+/* The names of all GPUs that `model` has a profile for; of all models if `model` is NULL. Each
+ * once, NULL behind the last. The caller frees the array; the names belong to the list. */
 static char **names_in(const struct dnn_list *list, const char *model)
 {
 	char **names = xcalloc(list->count + 1, sizeof(*names));
@@ -106,6 +108,7 @@ static char *no_profile(const struct dnn_list *list, const char *name, const cha
 {
 	char **gpus = names_in(list, name), **models = names_in(list, NULL), *suggestion, *text;
 	char *layers = layers_path(name);
+	/* only to see whether the model has a table of layers, but no profile */
 	FILE *file = !gpus[0] && *name ? input_open(layers, UINT64_MAX) : NULL;
 
 	*of_gpu = gpus[0];
@@ -153,7 +156,7 @@ static void read_layers(struct dnn *dnn, struct macs *macs, struct csv *csv)
 	int name = csv_need(csv, "layer"), params = csv_need(csv, "params"),
 	    work = csv_need(csv, "macs"), routed = csv_find(csv, "all_to_all");
 	size_t capacity = 0, macs_capacity = 0;
-	uint64_t waiting = 0; /* MACs of rows without parameters before the first layer */
+	uint64_t waiting = 0; /* MACs of rows before the first layer; that layer gets them */
 
 	while (csv_next(csv)) {
 		uint64_t count = csv_u64(csv, params), row = csv_u64(csv, work);
@@ -161,7 +164,7 @@ static void read_layers(struct dnn *dnn, struct macs *macs, struct csv *csv)
 
 		if (count > UINT32_MAX) /* 16 GiB; keeps every sum far from overflow */
 			csv_complain(csv, params, "is more than 2^32-1");
-		if (row > UINT64_C(1) << 50)
+		if (row > MACS_MAX)
 			csv_complain(csv, work, "is more than 2^50");
 		if (values > (count ? UINT32_MAX : 0))
 			csv_complain(csv, routed, "is more than 2^32-1, or of no parameters");
@@ -189,7 +192,8 @@ static void read_layers(struct dnn *dnn, struct macs *macs, struct csv *csv)
 	}
 }
 
-/* time * part / whole, rounded down. Exact at both ends, so differences add up to the time. */
+/* time * part / whole, rounded down. share() of 0 and of `whole` are exact, so the differences
+ * between the shares of consecutive parts add up to the time. */
 static sim_time share(sim_time time, uint64_t part, uint64_t whole)
 {
 	return (sim_time)((unsigned __int128)time * part / whole);
@@ -337,7 +341,7 @@ void dnn_fuse(struct dnn *dnn, bytes min)
 	memmove(dnn->layers, dnn->layers + free_place, dnn->layer_count * sizeof(*dnn->layers));
 }
 
-/* In whole 4-byte values, at least one; 0 stays 0. */
+/* size * factor in whole 4-byte values, at least one. 0 stays 0. */
 static bytes scaled(bytes size, double factor)
 {
 	double values = (double)(size / BYTES_PER_PARAMETER) * factor + 0.5;
@@ -356,7 +360,7 @@ void dnn_scale(struct dnn *dnn, double factor)
 	}
 }
 
-/* Size of part `number` of a layer's gradient, which has layer->tensors equal parts. */
+/* The size of a layer's tensor `number`. The last one takes the rest of the gradient. */
 static bytes tensor_size(const struct dnn_layer *layer, uint32_t number)
 {
 	bytes part = layer->gradient / layer->tensors / BYTES_PER_PARAMETER * BYTES_PER_PARAMETER;

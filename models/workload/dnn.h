@@ -25,7 +25,7 @@ struct dnn_layer {
 	bytes gradient;
 	bytes all_to_all; /* of a worker, to experts and back, each way; 0 = none */
 	sim_time forward, backward;
-	uint32_t tensors; /* how many carry its gradient, by dnn_plan_tensors() */
+	uint32_t tensors; /* how many carry its gradient; set by dnn_plan_tensors() */
 };
 
 /* What is all-reduced at once: the gradient of a layer, or a part of it. */
@@ -45,28 +45,30 @@ struct dnn {
 	uint64_t batch; /* samples of a worker in an iteration, by its profile */
 	bytes gradient_total;
 	sim_time compute_total; /* forward and backward of all layers */
-	uint64_t hash;          /* of what a job sees of it, as it was read (job_models.c) */
+	uint64_t hash;          /* of all that a job uses of it, as it was read (job_models.c) */
 };
 
-/* A network of profiles.csv, without tensors yet. NULL and *error (caller frees) for a model or GPU
- * that does not exist (the message suggests one and lists all) and for files that are not right;
- * *of_gpu: the model has computing times, but none on this GPU. */
+/* Loads a network of profiles.csv, without tensors yet. Returns NULL and *error (caller frees) if
+ * the model or GPU does not exist, or a file is wrong. *of_gpu tells whether the GPU is the
+ * mistake: the model has computing times, but none on this GPU. */
 struct dnn *dnn_load(const char *name, const char *gpu, char **error, bool *of_gpu);
 void dnn_free(struct dnn *dnn);
 
-/* A network whose layers stand in the scenario: dnn_add_layer() adds them, front layer first. */
+/* A network without layers, for those that a scenario lists: dnn_add_layer() adds them, front layer
+ * first. */
 struct dnn *dnn_new(const char *name);
 void dnn_add_layer(struct dnn *dnn, const char *name, bytes gradient, sim_time forward,
 		   sim_time backward);
 
-/* Sum of the layers' all_to_all. */
+/* Sum of all_to_all over the layers. */
 bytes dnn_tokens(const struct dnn *dnn);
 
 /* Merges consecutive layers, from the last to the first as gradients appear, until each has
  * `min` bytes of gradient, as PyTorch DDP fills its buckets. The front layer may have less. */
 void dnn_fuse(struct dnn *dnn, bytes min);
 
-/* Multiplies every gradient and all-to-all, rounded to whole 4-byte values, at least one. */
+/* Multiplies every gradient and all_to_all. Each that is not 0 is rounded to 4-byte values, at
+ * least one. */
 void dnn_scale(struct dnn *dnn, double factor);
 
 /* A network of which one iteration stands for `factor` >= 1 iterations of *dnn, which has tensors.
@@ -95,7 +97,7 @@ struct dnn_list {
 	size_t count;
 };
 
-/* False and *error (caller frees) when the file is missing or not right. */
+/* Returns false and *error (caller frees) if the file is missing or wrong. */
 bool dnn_list_load(struct dnn_list *list, char **error);
 void dnn_list_release(struct dnn_list *list);
 

@@ -2,7 +2,7 @@
  *
  * A flow counts if it starts, a job if it arrives, in the window. Others run and load the network,
  * but do not enter averages. The window should end early enough for its work to finish before the
- * run does: work that is under way at the end is missing from means, and is the longest. */
+ * run does: work that is under way at the end is missing from means, although it is the longest. */
 #ifndef INASIM_WORKLOAD_MEASURED_H
 #define INASIM_WORKLOAD_MEASURED_H
 
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 struct measured_window {
-	sim_time from, to; /* from <= measured < to; SIM_TIME_MAX = to the end */
+	sim_time from, to; /* from <= measured < to; `to` SIM_TIME_MAX = the end of the run */
 };
 
 static inline bool measured_has(const struct measured_window *window, sim_time at)

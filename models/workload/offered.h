@@ -9,10 +9,10 @@
 
 #include "workload/jobs/job_models.h"
 
-/* Payload bytes of a job, the mean over the jobs of a group. A job's network and number of workers
- * are drawn independently. */
+/* Payload bytes that a job sends, as the mean over the jobs of a group. A job's network and number
+ * of workers are drawn independently. */
 struct job_bytes {
-	double ring, own;
+	double ring, own; /* by a ring, by the job's own scheme */
 };
 struct job_bytes job_group_bytes(const struct job_group_conf *conf);
 
@@ -28,9 +28,9 @@ struct offered {
 /* What flows with Poisson arrivals between any hosts offer to the links that leave racks. All 0
  * without such flows. */
 struct offered_fabric {
-	double load;     /* payload over what these links can carry */
+	double load;     /* payload that leaves racks, over what these links can carry */
 	double leaving;  /* part of the traffic that leaves its rack */
-	double capacity; /* of these links, over that of the hosts' */
+	double capacity; /* rate of these links over that of the hosts' links */
 };
 
 #endif

@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-#define DRAWS_MAX (16 * FLOW_AHEAD) /* at once: all may be load, which has no routes */
+#define DRAWS_MAX (16 * FLOW_AHEAD) /* in one fill(): all flows may be load, without routes */
 
 /* The generator whose flow comes next; NULL when there is none. */
 static struct flow_generator *soonest(struct flow_generator *generators, size_t count)
@@ -24,6 +24,7 @@ static struct flow_generator *soonest(struct flow_generator *generators, size_t 
 	return found;
 }
 
+/* Whether a flow is a stream, not load. */
 static bool has_stream(const struct flows *flows, const struct flow_generator *generator,
 		       bytes size)
 {
@@ -31,6 +32,7 @@ static bool has_stream(const struct flows *flows, const struct flow_generator *g
 	       (generator->conf->arrival.form != ARRIVE_POISSON || size >= flows->env.load_below);
 }
 
+/* Removes the routes of all flows that have not started. */
 static void drop(struct flows *flows)
 {
 	struct flow_ahead *ahead = &flows->ahead;
@@ -40,6 +42,7 @@ static void drop(struct flows *flows)
 	ahead->first = ahead->end = 0;
 }
 
+/* Adds the routes of the flows that come behind the one that starts now. */
 static void fill(struct flows *flows)
 {
 	struct flow_generator *copies = xcalloc(flows->group_count, sizeof(*copies)), *next;
@@ -52,12 +55,17 @@ static void fill(struct flows *flows)
 				 (next = soonest(copies, flows->group_count));
 	     drawn++) {
 		struct flow_draw draw = flow_generator_draw(next);
-		struct flow_fluid_spec flow = { draw.src, draw.dst, number++, draw.size, 0 };
+		struct flow_fluid_spec flow = {
+			.src = draw.src, .dst = draw.dst, .key = number++, .size = draw.size
+		};
 
 		if (has_stream(flows, next, draw.size))
 			ahead->routes[ahead->end++] =
-				(struct flow_ahead_route){ flow.key, flow.src, flow.dst,
-							   flow_fluid_route(&flows->env, &flow) };
+				(struct flow_ahead_route){ .number = flow.key,
+							   .src = flow.src,
+							   .dst = flow.dst,
+							   .route = flow_fluid_route(&flows->env,
+										     &flow) };
 	}
 	free(copies);
 }

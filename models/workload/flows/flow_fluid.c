@@ -70,6 +70,7 @@ void flow_fluid_open(struct flow_fluid *flow, const struct model_env *env,
 		plan_tcp_round_trip(env->tcp, env->topo, spec->src, spec->dst, spec->key);
 	struct plan_growth growth = plan_tcp_growth(env->tcp);
 	struct plan_stream stream = stream_of(env, spec);
+	/* bytes per second, and time, of the stream if it is alone */
 	double alone = plan_alone(&stream, &env->topo->net), alone_ps;
 	struct plan_ramp ramp = plan_ramp(&stream.packets, &growth, alone, round_trip.sum);
 
@@ -81,7 +82,8 @@ void flow_fluid_open(struct flow_fluid *flow, const struct model_env *env,
 				     .size = (double)spec->size,
 				     .received = received,
 				     .owner = owner };
-	/* the rest of the ideal time, and a picosecond, because the stream's end is rounded */
+	/* The latency is what the stream leaves of the ideal time. 1 ps more, because the end of
+	 * the stream is rounded: a flow must not be faster than its ideal time. */
 	alone_ps = floor(flow->wire / alone * (double)PS_PER_S);
 	flow->latency = (double)flow->ideal > alone_ps ? flow->ideal - (sim_time)alone_ps + 1 : 1;
 	free(stream.links);

@@ -2,9 +2,9 @@
  *
  *     start | lead: slow start on an idle path | stream, at its max-min share | latency | received
  *
- * So a flow that is alone takes its ideal time and what slow start costs. Left out: what marks and
- * losses do to windows; the load of ACKs, which go the opposite way; and that a window grows while
- * the flow waits for a share. */
+ * So a flow that is alone takes its ideal time and what slow start costs. Left out are what marks
+ * and losses do to windows; the load of ACKs, which go the opposite way; and that a window grows
+ * while the flow waits for a share. */
 #ifndef INASIM_WORKLOAD_FLOWS_FLOW_FLUID_H
 #define INASIM_WORKLOAD_FLOWS_FLOW_FLUID_H
 
@@ -15,10 +15,10 @@ struct flow_fluid {
 	const struct model_env *env; /* not owned */
 	uint32_t route;
 	sim_time ideal, latency;
-	double wire; /* bytes */
-	double size; /* payload */
-	bool streaming, ended;
-	struct timer timer; /* lead, then latency */
+	double wire;           /* bytes, with headers */
+	double size;           /* bytes of payload */
+	bool streaming, ended; /* during the stream; behind it */
+	struct timer timer;    /* end of the lead, then of the latency */
 	void (*received)(void *owner);
 	void *owner;
 };
@@ -28,11 +28,11 @@ struct flow_fluid_spec {
 	uint32_t src, dst;
 	uint64_t key;
 	bytes size;
-	uint32_t route; /* flow_fluid_route() of all this */
+	uint32_t route; /* what flow_fluid_route() returned for the members above */
 };
 
-/* Adds the route of a flow that is about to start. The flow that is opened on it owns it; without
- * one the caller removes it. */
+/* Adds the route of a flow that is about to start. A flow that is opened on the route owns it; if
+ * none is, the caller removes the route. */
 uint32_t flow_fluid_route(const struct model_env *env, const struct flow_fluid_spec *spec);
 
 /* Begins a flow. received() is called when its last byte has arrived; it may call
@@ -42,7 +42,7 @@ void flow_fluid_open(struct flow_fluid *flow, const struct model_env *env,
 		     void *owner);
 void flow_fluid_close(struct flow_fluid *flow);
 
-/* Payload delivered so far, by the `progress` of fluid_progress(). */
+/* Bytes of payload delivered so far; `progress`: from fluid_progress(). */
 bytes flow_fluid_delivered(const struct flow_fluid *flow, const double *progress);
 
 #endif

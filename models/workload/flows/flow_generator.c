@@ -22,10 +22,10 @@ static void draw_pair(struct flow_generator *generator, uint64_t n, uint32_t *sr
 	case PAIRS_UNIFORM:
 		*src = (uint32_t)rng_below(&generator->pairs, hosts);
 		*dst = (uint32_t)rng_below(&generator->pairs, hosts - 1);
-		*dst += *dst >= *src;
+		*dst += *dst >= *src; /* skip the source */
 		return;
 	case PAIRS_PERMUTATION: {
-		/* the next host on one random cycle: nobody sends to itself */
+		/* to the next host on one random cycle, so nobody sends to itself */
 		uint64_t i = together ? n % hosts : rng_below(&generator->pairs, hosts);
 
 		*src = generator->order[i];
@@ -43,6 +43,7 @@ static void draw_pair(struct flow_generator *generator, uint64_t n, uint32_t *sr
 	}
 }
 
+/* When flow `made` starts; the one before it started at `now`. */
 static sim_time next_time(struct flow_generator *generator, sim_time now)
 {
 	if (flow_generator_done(generator))

@@ -10,11 +10,11 @@
 
 struct flow_generator {
 	const struct flow_group_conf *conf;
-	const uint32_t *order; /* a permutation of the hosts; for incast without the receiver */
+	const uint32_t *order; /* a permutation of the hosts; for incast, without the receiver */
 	uint32_t hosts;
 	struct rng arrivals, draws, pairs;
 	double mean_gap_ps;   /* Poisson */
-	uint64_t made, limit; /* UINT64_MAX = none */
+	uint64_t made, limit; /* flows drawn so far, and at most; UINT64_MAX = no limit */
 	sim_time next;        /* when the next flow starts; SIM_TIME_MAX = there is none */
 	bool stopped;         /* no flow starts any more */
 };

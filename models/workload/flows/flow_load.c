@@ -1,8 +1,8 @@
-/* Short flows as load: the average that those of a group with Poisson arrivals put on each link.
+/* The load of short flows: what those of a group with Poisson arrivals put on each link on average.
  * The fluid fidelity takes it off the capacities instead of running these flows one by one.
  *
- * The load is the expected bytes on the wire, those of ACKs included, all on the links of the data.
- * It covers all pairs that the group draws, and all their equal paths. */
+ * The load counts bytes on the wire. Those of ACKs are counted on the links of the data. It covers
+ * all pairs that the group may draw, and all their equal paths. */
 #include "workload/flows/flows_parts.h"
 
 #include "base/mem.h"
@@ -11,8 +11,9 @@
 #include <stdlib.h>
 
 #define QUANTILES       10000 /* of a table of sizes: its mean is exact to about 1e-4 */
-#define PATHS           64    /* drawn of each pair with equal paths */
-#define PAIRS_LOOKED_AT 65536 /* of a graph */
+#define PATHS           64    /* drawn for each pair */
+#define PAIRS_LOOKED_AT 65536 /* about so many pairs of a graph are a sample of all */
+#define KINDS           64    /* at least all values of kind_of() */
 
 /* --- bytes --- */
 
@@ -63,7 +64,8 @@ static void add_pair(const struct topology *topo, uint32_t src, uint32_t dst, do
 	}
 }
 
-/* Links of a tier in the same direction are alike: they all lead to the next tier. */
+/* A number for the tier and direction of a link. Links with the same number are alike, since they
+ * all lead to the same tier. */
 static unsigned kind_of(const struct network *net, uint32_t port)
 {
 	struct link_place place = link_place_of(net, port);
@@ -71,12 +73,13 @@ static unsigned kind_of(const struct network *net, uint32_t port)
 	return place.tier * LINK_WAYS + place.way;
 }
 
-/* All hosts see the same network, so the paths from host 0 say what crosses each tier. */
+/* All hosts see the same network, so the paths from host 0 to each other one, one path each, say
+ * how much crosses each kind of link. The links of a kind share it evenly. */
 static void add_uniform(const struct topology *topo, double rate, double *load)
 {
 	const struct network *net = &topo->net;
-	double crossing[64] = { 0 };
-	uint32_t links[64] = { 0 };
+	double crossing[KINDS] = { 0 };
+	uint32_t links[KINDS] = { 0 };
 
 	for (uint32_t dst = 1; dst < net->hosts; dst++) {
 		uint32_t ports[HOPS_MAX + 1];
@@ -95,7 +98,7 @@ static void add_uniform(const struct topology *topo, double rate, double *load)
 }
 
 /* In a graph each host sees another network, so this takes a sample of all pairs, small enough to
- * be fast. Each host is the source and the destination of equally many. */
+ * be fast. All hosts are the source, and the destination, of equally many pairs. */
 static void add_sampled(const struct topology *topo, double rate, double *load)
 {
 	uint32_t hosts = topo->net.hosts, others = hosts - 1, looks = PAIRS_LOOKED_AT / hosts;

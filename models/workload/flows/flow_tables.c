@@ -39,6 +39,7 @@ const struct out_schema flows_schema = { "flows.csv",
 
 #define NAME_SIZE 24
 
+/* The switches that data passes, or with `back` ACKs. */
 static const char *path_of(const struct flow *flow, bool back, char names[HOPS_MAX * NAME_SIZE])
 {
 	const struct topology *topo = flow->flows->env.topo;
@@ -49,12 +50,12 @@ static const char *path_of(const struct flow *flow, bool back, char names[HOPS_M
 
 	transport_route(topo, flow->src, flow->dst, flow->id, back, &route);
 	count = topology_path(topo, back ? flow->dst : flow->src, &route, ports);
-	for (unsigned i = 0; i + 1 < count; i++) { /* the last one leads to the host */
+	for (unsigned i = 0; i + 1 < count; i++) { /* the last port leads to the host */
 		topology_node_name(topo, topo->net.ports[ports[i]].to, end, NAME_SIZE - 1);
 		end += strlen(end);
 		*end++ = ' ';
 	}
-	end[-1] = 0;
+	end[-1] = 0; /* in place of the last blank */
 	return names;
 }
 
@@ -98,7 +99,7 @@ static void write_row(const struct flow *flow)
 		      });
 }
 
-/* A measured flow has finished: for the summary. */
+/* Adds a measured flow that has finished to the summary. */
 static void record(struct flow *flow)
 {
 	struct flow_class *class = flow_class_of(flow->flows, flow->size);
@@ -211,7 +212,7 @@ struct flow_class *flow_class_of(struct flows *flows, bytes size)
 	return class;
 }
 
-/* --- asking --- */
+/* --- questions --- */
 
 uint64_t flows_measured_open(const struct flows *flows)
 {

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The part of a link that short flows as load must leave to others. */
+/* The fraction of a link that short flows, which are load, must leave to others. */
 #define MIN_LEFT 0.01
 
 /* --- generators --- */
@@ -34,7 +34,8 @@ static void count_received(const struct flow *flow)
 	}
 }
 
-/* The last byte is at the receiver. The row waits until the flow is settled, which orders rows. */
+/* The last byte is at the receiver. The row is written once the flow is settled, in the order of
+ * this. */
 static void complete(struct flow *flow)
 {
 	struct flows *flows = flow->flows;
@@ -42,7 +43,7 @@ static void complete(struct flow *flow)
 
 	flow->received = true;
 	flow->finish = sim->now;
-	if (parts_number(sim)) {
+	if (parts_number(sim)) { /* in a partition: flows_gather() counts it */
 		flow_list_add(&flows->news[parts_number(sim)].received, flow);
 		return;
 	}
@@ -54,7 +55,8 @@ static void complete(struct flow *flow)
 		flows->changed(flows->owner);
 }
 
-/* Counts the instants of a trace, behind the first, at which flows start; adds these to *size. */
+/* Counts the instants of a trace at which flows start, without the first instant. Adds the sizes of
+ * these flows to *size. */
 static double later_in_trace(const struct group *group, double *size)
 {
 	const struct trace_flow *flows = group->conf->recorded->flows;
@@ -70,7 +72,7 @@ static double later_in_trace(const struct group *group, double *size)
 
 double flows_bytes_per_arrival(const struct flows *flows)
 {
-	double arrivals = 0, all = 0; /* per picosecond */
+	double arrivals = 0, all = 0; /* arrivals and bytes per picosecond */
 
 	for (size_t i = 0; i < flows->group_count; i++) {
 		const struct group *group = &flows->groups[i];
@@ -86,7 +88,7 @@ double flows_bytes_per_arrival(const struct flows *flows)
 					       .start;
 		}
 		if (time <= 0 || count <= 0)
-			continue; /* all together */
+			continue; /* all flows start together */
 		arrivals += count / time;
 		all += group->conf->enabled ? size / time : 0;
 	}
@@ -120,7 +122,7 @@ static void on_delivered(void *owner, uint64_t total)
 	complete(flow);
 }
 
-/* At the sender: everything is acknowledged, the connection may go. */
+/* At the sender: everything is acknowledged, so the connection may be closed. */
 static void on_drained(void *owner)
 {
 	struct flow *flow = owner;
@@ -130,6 +132,7 @@ static void on_drained(void *owner)
 	flow_settle(flow);
 }
 
+/* Fluid: the last byte is at the receiver. */
 static void on_received(void *owner)
 {
 	struct flow *flow = owner;
@@ -159,7 +162,9 @@ static struct flow *take_flow(struct flows *flows)
 static void open_fluid(struct flow *flow)
 {
 	struct flows *flows = flow->flows;
-	struct flow_fluid_spec spec = { flow->src, flow->dst, flow->id, flow->size, 0 };
+	struct flow_fluid_spec spec = {
+		.src = flow->src, .dst = flow->dst, .key = flow->id, .size = flow->size
+	};
 
 	spec.route = flow_ahead_take(flows, &spec);
 	flow_fluid_open(&flow->fluid, &flows->env, &spec, on_received, flow);
@@ -170,6 +175,7 @@ static void open_connection(struct flow *flow)
 {
 	const struct model_env *env = &flow->flows->env;
 
+	/* the group's timer does not wait for NICs (timer_apart()), but this writes to one */
 	network_catch_up(&env->topo->net, flow->src, env->sim->now + 1);
 	if (env->topo->net.onlooker)
 		why_flow_opens(why_of(&env->topo->net),
@@ -187,6 +193,7 @@ static void open_connection(struct flow *flow)
 	connection_write(&flow->conn, flow->size);
 }
 
+/* Ends a flow that can never finish. */
 static void cut_off(struct flow *flow)
 {
 	struct flows *flows = flow->flows;
@@ -201,6 +208,7 @@ static void cut_off(struct flow *flow)
 		flows->first_cut_off = flow;
 }
 
+/* Whether both directions of a flow have a path, now or after a repair. */
 static bool reached(const struct flow *flow)
 {
 	const struct topology *topo = flow->flows->env.topo;
@@ -283,8 +291,8 @@ static char *describe_overload(const struct topology *topo, uint32_t port, doubl
 			 load, link_name(topo, port, name), 1 - MIN_LEFT);
 }
 
-/* Takes the short flows of all groups off the capacities of links. False and *error (caller frees)
- * when a link has too little left. */
+/* Takes the load of all groups' short flows off the capacities of links. Returns false and *error
+ * (caller frees) if a link has too little left. */
 static bool apply_loads(const struct flows *flows, char **error)
 {
 	const struct network *net = &flows->env.topo->net;
@@ -308,14 +316,14 @@ static bool apply_loads(const struct flows *flows, char **error)
 	return good;
 }
 
-/* The group is done: no more load. */
+/* Takes the load of a group away if it makes no more flows. */
 static void drop_load(struct group *group)
 {
 	if (!group->load || !flow_generator_done(&group->generator))
 		return;
 	free(group->load);
 	group->load = NULL;
-	apply_loads(group->flows, NULL);
+	apply_loads(group->flows, NULL); /* cannot fail, as the load falls */
 }
 
 /* Flows of one instant start together, except Poisson arrivals: each is an event of its own. */
@@ -339,12 +347,13 @@ static void on_arrival(struct sim *sim, uint32_t entity, void *owner)
 		return;
 	}
 	drop_load(group);
-	if (group->flows->changed) /* flows that are load never finish: perhaps this was all */
+	if (group->flows->changed) /* load never finishes, so flows_done() may be true only now */
 		group->flows->changed(group->flows->owner);
 }
 
 /* --- set-up --- */
 
+/* How many flows a group makes; UINT64_MAX = no limit. */
 static uint64_t flow_limit(const struct group *group)
 {
 	const struct flow_group_conf *conf = group->conf;
@@ -422,7 +431,7 @@ static void group_init(struct group *group)
 
 	timer_open(sim, &group->timer, SIM_CONTROL, sim_key(SIM_CONTROL, group->number), on_arrival,
 		   group);
-	timer_apart(sim, &group->timer); /* but for the sender: open_connection() */
+	timer_apart(sim, &group->timer); /* touches no host but senders, see open_connection() */
 	sim_name(sim, on_arrival, "arrivals of flow group %n");
 	shuffle_hosts(group);
 	begin_generator(group);
@@ -532,7 +541,8 @@ bool flows_done(const struct flows *flows)
 	return flows->finished + flows->cut_off == flows->started && all_started(flows);
 }
 
-/* No flow is faster than the link to its receiver. One packet may be on that link already. */
+/* A time that a flow cannot end before; 0 = unknown. No flow is faster than the link to its
+ * receiver. One packet may be on that link already. */
 static sim_time earliest_end(const struct flow *flow)
 {
 	const struct network *net = &flow->flows->env.topo->net;

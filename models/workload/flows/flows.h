@@ -1,15 +1,15 @@
 /* Background flows: who sends how much to whom, and when.
  *
  * A group of the scenario ("flows": [ ... ]) is a generator. It makes each flow when its time
- * comes. A flow runs over a connection of its own, leaves a row in flows.csv and what exact
- * percentiles need, and is forgotten.
+ * comes. A flow runs over a connection of its own. When it is over, its row goes to flows.csv, its
+ * FCT, slowdown and throughput are kept for exact percentiles, and the flow is forgotten.
  *
  * FCT = last byte at the receiver - start. Ideal = the same transfer alone on the same path
  * (topology.h). Slowdown = FCT / ideal, never clamped: below 1 is a bug and counts as a violation.
  *
- * A group that is not enabled sends nothing, but its flows keep their numbers, by which paths are
- * chosen. So the flows of other groups have the same numbers, sizes, hosts, times and paths with
- * and without it. */
+ * A group that is not enabled sends nothing, but its flows are numbered, too, since paths depend on
+ * the number. So the flows of other groups have the same numbers, sizes, hosts, times and paths
+ * whether it is enabled or not. */
 #ifndef INASIM_WORKLOAD_FLOWS_FLOWS_H
 #define INASIM_WORKLOAD_FLOWS_FLOWS_H
 
@@ -31,7 +31,7 @@ enum size_form { SIZE_FIXED, SIZE_CDF, SIZE_MIX };
 struct arrival_conf {
 	int form; /* enum arrival_form */
 	sim_time at;
-	double load;
+	double load; /* payload, as a fraction of hosts x link rate */
 	const char *trace;
 };
 enum arrival_form { ARRIVE_AT, ARRIVE_POISSON, ARRIVE_TRACE };
@@ -47,17 +47,18 @@ enum pairs_kind { PAIRS_UNIFORM, PAIRS_PERMUTATION, PAIRS_INCAST };
 struct flow_group_conf {
 	const char *name;
 	bool enabled;
-	int transport;
+	int transport; /* transport_kind() */
 	struct size_conf size;
-	/* Set by flow_group_load(), owned by the document; `recorded` is NULL without a trace. */
+	/* The next two are set by flow_group_load() and owned by the document. `recorded` is NULL
+	 * without a trace. */
 	const struct sizes *sizes;
 	const struct flow_trace *recorded;
 	bool size_given, receiver_given;
 	struct arrival_conf arrival;
 	struct pairs_conf pairs;
-	int64_t fan_in;   /* incast: senders */
-	int64_t receiver; /* incast */
-	int64_t count;    /* 0 = no limit */
+	int64_t fan_in;   /* incast: number of senders */
+	int64_t receiver; /* incast: host */
+	int64_t count;    /* of flows; 0 = no limit */
 	int stop;         /* enum flow_stop */
 };
 enum flow_stop { FLOWS_RUN_OUT, FLOWS_STOP_WITH_JOBS };
@@ -70,13 +71,13 @@ static inline const int64_t *flow_group_pair(const struct flow_group_conf *conf,
 
 extern const struct conf_table flow_group_table;
 
-/* Checks what the rows cannot. `pointer` = "/flows/0"; `bounded`: a time ends the run, so a group
- * may go on for ever. */
+/* Checks what the rows cannot. `pointer`: "/flows/0". `bounded`: something else than the flows ends
+ * the run, so that a group may go on for ever. */
 void flow_group_check(const struct flow_group_conf *conf, struct conf_doc *doc, const char *pointer,
 		      uint32_t hosts, bool bounded);
 
-/* Loads the files of a group. What is not right there, or in a trace for a network of `hosts`
- * hosts, is an error of the document; then `sizes` or `recorded` are NULL. */
+/* Loads the files of a group. Adds an error if a file is wrong, or if a trace names a host that is
+ * not among the `hosts` of the network; `sizes` or `recorded` is then NULL. */
 void flow_group_load(struct flow_group_conf *conf, struct conf_doc *doc, const char *pointer,
 		     uint32_t hosts);
 
@@ -84,8 +85,8 @@ void flow_group_load(struct flow_group_conf *conf, struct conf_doc *doc, const c
 struct flow_class {
 	bytes from, to; /* UINT64_MAX = no end */
 	uint64_t count, finished;
-	uint64_t recorded; /* finished flows that the lists below have; at the end, all */
-	/* seconds, factors, bits per second; not sorted */
+	uint64_t recorded; /* length of the lists below; equals `finished` at the end */
+	/* in seconds, as a factor, in bits per second; not sorted */
 	double *fct, *slowdown, *throughput;
 	size_t fct_capacity, slowdown_capacity, throughput_capacity;
 };
@@ -93,20 +94,20 @@ struct flow_class {
 /* Measured flows of a group. */
 struct flow_group_stats {
 	uint64_t count, finished;
-	uint64_t as_load;       /* fluid: short flows that run as load, which nothing else counts */
+	uint64_t as_load;       /* fluid: short flows that are load; not in `count` */
 	struct jain throughput; /* of finished flows, bits per second */
 };
 
 /* A group in one interval of a time series. */
 struct flow_sample {
-	uint64_t active;   /* flows under way at its end */
+	uint64_t active;   /* flows under way at the end of the interval */
 	bytes delivered;   /* by all flows in the interval */
-	struct jain whole; /* bytes of each flow that was under way all the time */
+	struct jain whole; /* bytes of each flow that was under way for the whole interval */
 };
 
 struct flows;
 
-/* Which flows count, and where results go. */
+/* Which flows are measured, and where results go. */
 struct flows_report {
 	struct measured_window window;
 	const struct conf_list
@@ -114,28 +115,30 @@ struct flows_report {
 	struct out_table *table; /* may be NULL; not owned */
 };
 
-/* Fluid: false and *error (caller frees) when short flows with Poisson arrivals leave too little of
- * a link to others. Reads sim, topo, tcp and load_below of `env`; its `fluid` is NULL. */
+/* Fluid: checks that short flows with Poisson arrivals, which count as load, leave enough of each
+ * link to others. If not, returns false and *error (caller frees). Reads sim, topo, tcp and
+ * load_below of `env`, whose `fluid` is NULL. */
 bool flows_loads_fit(const struct model_env *env, const struct flow_group_conf *groups,
 		     size_t count, char **error);
 
-/* NULL and *error (caller frees) when flows_loads_fit() is false. Generators start by themselves.
- */
+/* Opens generators for all groups; each starts its flows by itself. Returns NULL and *error (caller
+ * frees) where flows_loads_fit() is false. */
 struct flows *flows_new(const struct model_env *env, const struct flow_group_conf *groups,
 			size_t count, const struct flows_report *report, char **error);
 void flows_free(struct flows *flows);
 
-/* The jobs are done: groups that stop with them make no more flows. */
+/* The jobs are done: groups that stop with the jobs make no more flows. */
 void flows_jobs_done(struct flows *flows);
 
-/* All generators have run out and all their flows are finished. */
+/* Whether all generators have run out and all their flows have finished or been cut off. */
 bool flows_done(const struct flows *flows);
 
-/* Until this time at least one flow that has started is not finished; with `measured`, one of the
- * measured flows. Without `measured`, SIM_TIME_MAX while flows are to start. Over TCP only. */
+/* A time until which flows cannot all be finished: the longest of those under way cannot be faster.
+ * With `measured`, only measured flows that have started count. Without it, SIM_TIME_MAX while more
+ * flows are to start. For flows over TCP only. */
 sim_time flows_busy_until(const struct flows *flows, bool measured);
 
-/* Finished flows over all that the scenario asks for; 0 if their number is open. */
+/* The fraction of all flows of the scenario that have finished; 0 if their number has no limit. */
 double flows_progress(const struct flows *flows);
 
 /* Prints a line for each group that has not started all its flows, `limit` lines at most. */
@@ -144,14 +147,15 @@ void flows_report_waiting(const struct flows *flows, FILE *to, size_t limit);
 /* Flows of the measured window that are under way. */
 uint64_t flows_measured_open(const struct flows *flows);
 
-/* Retransmission timers of measured flows that expired; whole after flows_end(). */
+/* Retransmission timers of measured flows that expired. Complete only after flows_end(). */
 uint64_t flows_timeouts(const struct flows *flows);
 
-/* Something has failed: flows whose hosts will never reach each other again end, now and when they
- * start. They never finish, and flows_done() does not wait for them. */
+/* To call when something has failed: ends the flows whose hosts will never reach each other again.
+ * They never finish, and flows_done() does not wait for them. Flows that start later are checked
+ * when they start. */
 void flows_cut_off(struct flows *flows);
 
-/* How many have ended so. With some, `text` (may be NULL) says which was first, and when. */
+/* How many flows have been cut off. If any, `text` (may be NULL) says which was first, and when. */
 uint64_t flows_lost(const struct flows *flows, char *text, size_t size);
 uint64_t flows_measured_lost(const struct flows *flows);
 
@@ -164,22 +168,25 @@ const struct flow_group_stats *flows_group(const struct flows *flows, size_t gro
  * to now. */
 void flows_sample(struct flows *flows, sim_time since, struct flow_sample *samples);
 
-/* Bytes that start with an arrival, on average over the groups whose flows arrive one after the
- * other (Poisson, traces); INFINITY when there is none. Each arrival stops all partitions. */
+/* The mean payload bytes of the flows that an arrival starts, over all groups whose flows arrive
+ * one after the other (Poisson, traces); INFINITY without such a group. Each arrival stops all
+ * partitions, so with few bytes partitions do not pay. */
 double flows_bytes_per_arrival(const struct flows *flows);
 
-/* The network has been cut into `parts` partitions (net/cut.h). From then on flows_gather() counts
- * what happened to flows in a window; before it the functions here do not see that. */
+/* The network has been cut into `parts` partitions (net/cut.h), which run for a window of time on
+ * their own. flows_gather(), behind each window, counts what happened to flows in the partitions;
+ * until then the functions here do not see it. */
 void flows_cut(struct flows *flows, unsigned parts);
 void flows_gather(struct flows *flows);
 
 /* Whether connections of this application are flows. */
 bool flows_own(const struct tcp_app *app);
 
-/* Called by the owner when something finished; may stop the run. */
+/* Sets the function to call when a flow has finished, which may stop the run. */
 void flows_on_change(struct flows *flows, void (*changed)(void *owner), void *owner);
 
-/* The run is over: all other flows get their rows, and those received enter the summary. Once. */
+/* To call once, when the run is over: flows without a row get theirs, and those that were received
+ * enter the summary. */
 void flows_end(struct flows *flows);
 
 extern const struct out_schema flows_schema;

@@ -12,12 +12,12 @@ struct group {
 	struct flows *flows;
 	const struct flow_group_conf *conf;
 	uint32_t number;
-	uint32_t *order; /* see flow_generator.h; owned */
+	uint32_t *order; /* of hosts, see flow_generator.h; owned */
 	struct flow_generator generator;
-	double *load; /* fluid: of its short flows, bytes per second by port; NULL = none */
-	struct timer timer;
+	double *load;       /* fluid: bytes per second of its short flows, by port; NULL = none */
+	struct timer timer; /* the next arrival */
 	struct flow_group_stats stats;
-	bytes completed; /* since the last sample, of flows that have finished since then */
+	bytes completed; /* delivered since the last sample by flows that have finished since */
 };
 
 struct flow {
@@ -29,13 +29,13 @@ struct flow {
 	struct flow_fluid fluid; /* without */
 	bytes size;
 	sim_time start, ideal;
-	sim_time finish;             /* received */
-	sim_time settled_at;         /* 0 = not yet */
-	struct transport_stats sent; /* once settled */
+	sim_time finish;             /* the last byte is received */
+	sim_time settled_at;         /* all is acknowledged, or it is cut off; 0 = not yet */
+	struct transport_stats sent; /* a copy, once the flow is settled */
 	bool received, measured;
-	bool cut_off;  /* failures have left no way: it has ended, unfinished */
-	bytes sampled; /* delivered at the last sample */
-	struct flow *next_idle;
+	bool cut_off;           /* failures have left no way: it has ended, unfinished */
+	bytes sampled;          /* delivered up to the last sample */
+	struct flow *next_idle; /* in flows->idle */
 };
 
 struct flow_list {
@@ -56,7 +56,7 @@ struct flow_ahead {
 		uint64_t number;
 		uint32_t src, dst, route;
 	} routes[FLOW_AHEAD];
-	unsigned first, end; /* of those that have not started */
+	unsigned first, end; /* routes[first..end - 1] are of flows that have not started */
 };
 
 struct flows {
@@ -65,13 +65,13 @@ struct flows {
 	size_t group_count;
 	struct measured_window window;
 	struct out_table *table;
-	struct flow **all; /* every flow object ever made, for the end */
+	struct flow **all; /* every struct flow ever made, idle ones too; for flows_end() */
 	size_t all_count, all_capacity;
-	struct flow *idle;
+	struct flow *idle;      /* written and forgotten, to be used again */
 	struct flow_news *news; /* by partition, 1..parts */
 	unsigned parts;
-	struct flow_list settled; /* not written yet */
-	uint64_t numbers;         /* given so far, those of disabled groups included */
+	struct flow_list settled; /* whose rows are still to be written */
+	uint64_t numbers;         /* of flows, given so far; disabled groups have some, too */
 	struct flow_ahead ahead;  /* fluid */
 	uint64_t started, finished;
 	uint64_t cut_off, measured_cut_off;
@@ -90,25 +90,25 @@ uint32_t flow_ahead_take(struct flows *flows, const struct flow_fluid_spec *flow
 
 /* --- flow_load.c --- */
 
-/* Adds to group->load what short flows of the group put on each link, when `per_s` flows of all
- * sizes arrive in a second. */
+/* Adds to group->load what the short flows of the group put on each link, if `per_s` flows of any
+ * size arrive in a second. */
 void flow_load_add(struct group *group, double per_s);
 
 /* --- flow_tables.c --- */
 
-/* Makes the classes by size, whose borders are given. */
+/* Makes the classes of sizes that end at these borders. */
 void flow_open_classes(struct flows *flows, const struct conf_list *borders);
 
 struct flow_class *flow_class_of(struct flows *flows, bytes size);
 
-/* The flow is acknowledged and its connection closed: its row is complete. */
+/* To call when a flow is acknowledged and its connection closed: its row is complete. */
 void flow_settle(struct flow *flow);
 
 void flow_list_add(struct flow_list *list, struct flow *flow);
 
-/* Writes the rows of settled flows, adds them to the summary, and forgets them: by time, then
- * number, so the order of hosts within an instant does not matter. Called before new flows start,
- * and at the end. */
+/* Writes the rows of settled flows, adds the flows to the summary, and forgets them. The order is
+ * by time, then by number, so that it does not depend on the order of hosts within an instant.
+ * Called before new flows start, and at the end. */
 void flow_write_settled(struct flows *flows);
 
 #endif

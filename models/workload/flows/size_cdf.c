@@ -10,7 +10,8 @@
 
 #define MAX_FLOW (UINT64_C(1) << 50) /* so that every size and sum is exact in a double */
 
-/* What is wrong with the next point, or NULL; *in_size: with its size, else with its cdf. */
+/* What is wrong with the point that comes behind those of `cdf`, or NULL. *in_size tells whether
+ * the mistake is in its size or in its cdf. */
 static const char *row_mistake(const struct size_cdf *cdf, const struct size_cdf_point *point,
 			       bool *in_size)
 {
@@ -57,7 +58,7 @@ static void read_points(struct size_cdf *cdf, struct csv *csv)
 
 /* --- tables of HPCC and ns-3 --- */
 
-/* Begins with a number, where a table of ours has its header line. */
+/* Whether a file begins with a number; a table of ours begins with its header line. */
 static bool is_bare(const char *path)
 {
 	FILE *file = fopen(path, "r");
@@ -70,13 +71,13 @@ static bool is_bare(const char *path)
 	return c >= '0' && c <= '9';
 }
 
-/* "10000 15": two numbers between blanks, and nothing else. */
+/* Reads two numbers with blanks between them, and nothing else: "10000 15". */
 static bool read_pair(const char *line, double pair[2])
 {
 	for (int i = 0; i < 2; i++) {
 		char *end;
 
-		if (strspn(line, " \t0123456789.eE+-") == 0)
+		if (strspn(line, " \t0123456789.eE+-") == 0) /* no "inf" or "nan" */
 			return false;
 		pair[i] = strtod(line, &end);
 		if (end == line || !isfinite(pair[i]) || !strchr(" \t\r\n", *end))
@@ -86,7 +87,8 @@ static bool read_pair(const char *line, double pair[2])
 	return line[strspn(line, " \t\r\n")] == '\0';
 }
 
-/* Divides by the cdf of the last point, which is 1, or 100 for percent, and checks all points. */
+/* Divides each cdf by that of the last point, which is 1, or 100 for percent, and checks all
+ * points. */
 static void check_bare(struct size_cdf *cdf, const char *path, char **error)
 {
 	size_t count = cdf->count;
@@ -99,6 +101,7 @@ static void check_bare(struct size_cdf *cdf, const char *path, char **error)
 			path, whole);
 		return;
 	}
+	/* row_mistake() compares a point with the last of cdf->count */
 	for (cdf->count = 0; cdf->count < count && !*error; cdf->count++) {
 		struct size_cdf_point *point = &cdf->points[cdf->count];
 		bool in_size;
@@ -190,8 +193,8 @@ bytes size_cdf_quantile(const struct size_cdf *cdf, double p)
 	const struct size_cdf_point *a, *b;
 	double size;
 
-	/* the first point above p, or the first with cdf 1: the point before it has a smaller cdf,
-	 * so nothing is divided by zero */
+	/* Find the first point above p, or else the first with cdf 1. The point before it has a
+	 * smaller cdf, so nothing is divided by zero. */
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
@@ -234,7 +237,7 @@ double size_cdf_lift(const struct size_cdf *cdf, double min)
 		if (to <= min)
 			lift += mass * (min - 0.5 * (from + to));
 		else
-			lift += mass * 0.5 * below * below / (to - from);
+			lift += mass * 0.5 * below * below / (to - from); /* the part below */
 	}
 	return lift;
 }

@@ -2,8 +2,8 @@
  * which each flow takes one by weight ("mix").
  *
  * A mixture with fractions p_i has the distribution sum p_i F_i, so its mean is sum p_i mean_i.
- * Each draw from it takes two numbers from the stream: one for the table, one for the size. So the
- * number for a size stays the same when weights change. */
+ * Each draw takes two random numbers from the stream: one for the table, one for the size. So the
+ * number that decides a size stays the same when weights change. */
 #ifndef INASIM_WORKLOAD_FLOWS_SIZES_H
 #define INASIM_WORKLOAD_FLOWS_SIZES_H
 
@@ -12,19 +12,20 @@
 #include "workload/weights.h"
 
 struct sizes {
-	bytes fixed;            /* without tables */
+	bytes fixed;            /* size of all flows, without tables */
 	double scale;           /* of all sizes */
 	struct size_cdf **cdfs; /* owned */
-	size_t count;
+	size_t count;           /* of tables */
 	struct weights weights; /* by table */
 };
 
-/* The tables that a group names: 0 when all its flows are alike; and the name of one of them. */
+/* How many tables a group names; 0 if all its flows have one size. */
 size_t size_conf_tables(const struct size_conf *conf);
+/* The name of table `i`. */
 const char *size_conf_table(const struct size_conf *conf, size_t i);
 
-/* Loads all tables, from beside the scenario or from traces/; the document owns them. NULL when one
- * is not right, which is an error of the document; `pointer` is that of the group. */
+/* Loads all tables, from beside the scenario or from traces/; the document owns them. If one is
+ * wrong, adds an error and returns NULL. `pointer`: that of the group. */
 const struct sizes *sizes_load(const struct size_conf *conf, struct conf_doc *doc,
 			       const char *pointer);
 

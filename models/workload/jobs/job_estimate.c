@@ -1,16 +1,17 @@
 /* The end of a job as an estimate (stop.estimate): once the iterations of a lone job are steady,
- * the run ends, and what is left is taken to go on as the last iterations did.
+ * the run ends. The iterations that are left are assumed to be like the last ones.
  *
- * The first half of the iterations is left out: windows grow, workers fall out of step. The rest
- * are BATCHES batches of iterations in a row. The mean of the batch means times what is left is the
- * estimate; its 95 % interval is that of the sum of iterations to come, by Student's t over the
- * batch means (Law, Simulation Modeling and Analysis, 5th ed., section 9.5.3): what the mean may be
- * off by, and what the iterations to come scatter by. Iterations are steady when the interval is
- * within the bound, and the batch means have no trend that, going on, would lead out of it.
+ * The first half of the iterations is left out, as windows still grow and workers fall out of step.
+ * The second half is cut into BATCHES batches of consecutive iterations. The estimate of the time
+ * left is the mean of the batch means times the number of iterations left. Its 95 % interval is
+ * that of the sum of the iterations to come, by Student's t over the batch means (Law, Simulation
+ * Modeling and Analysis, 5th ed., section 9.5.3). It covers the error of the mean and the scatter
+ * of the iterations to come. Iterations are steady if the interval is within the bound, and the
+ * batch means have no trend that would lead out of it.
  *
- * What this cannot see: what changes later than the first iterations show. Jobs that share links
- * drift against each other for hundreds of iterations (of two under ESA, after 63 that were alike
- * to 0.2 %, the next 117 were 5 % shorter), so nothing is estimated of several. */
+ * The method cannot see what changes only later in the run. Jobs that share links drift against
+ * each other for hundreds of iterations (of two under ESA, after 63 that were alike to 0.2 %, the
+ * next 117 were 5 % shorter), so nothing is estimated for several jobs. */
 #include "workload/jobs/jobs_parts.h"
 
 #include "base/mem.h"
@@ -18,18 +19,19 @@
 #include <math.h>
 
 #define BATCHES (ESTIMATE_FROM / 2)
-/* Student's t, two-sided 95 %: of the mean of 10 values, of the slope through 10. */
+/* Student's t, two-sided 95 %: for the mean of 10 values, and for the slope through 10 values. */
 #define T_MEAN  2.262
 #define T_SLOPE 2.306
 
-/* The times of what a job has left, in ps. */
+/* Times of the iterations that a job has left, in ps. */
 struct rest {
 	double mean, half_width; /* of the 95 % interval */
-	double drift;            /* what a trend would add if it went on; 0 = there is none */
-	double busy;             /* computing of all workers */
+	double drift;            /* what a trend that goes on would add; 0 = there is none */
+	double busy;             /* computing time of all workers */
 };
 
-/* Least squares through means at 0 to BATCHES - 1, if it differs from 0 significantly; else 0. */
+/* The slope per batch of a least-squares line through the batch means; 0 if it does not differ from
+ * 0 significantly. */
 static double slope_of(const double *means, double mean)
 {
 	double middle = (BATCHES - 1) / 2.0, squares = 0, slope = 0, residue = 0;
@@ -46,7 +48,7 @@ static double slope_of(const double *means, double mean)
 
 static struct rest rest_of(const struct job *job)
 {
-	size_t each = (job->past_count - 1) / (2 * BATCHES);
+	size_t each = (job->past_count - 1) / (2 * BATCHES); /* iterations of a batch */
 	const struct job_mark *end = &job->past[job->past_count - 1], *from = end - BATCHES * each;
 	double left = (double)(job->iterations - job->iterations_done), n = (double)each;
 	double mean = (double)(end->at - from->at) / (BATCHES * n), squares = 0;
@@ -56,6 +58,8 @@ static struct rest rest_of(const struct job *job)
 		means[b] = (double)(from[(b + 1) * each].at - from[b * each].at) / n;
 		squares += pow(means[b] - mean, 2);
 	}
+	/* .drift: what is left has its middle (left + BATCHES * n) / 2 iterations behind that of
+	 * the batches */
 	return (struct rest){
 		.mean = left * mean,
 		.half_width = T_MEAN * sqrt(squares / (BATCHES - 1)) * left *
@@ -74,10 +78,11 @@ void job_estimate(struct job *job)
 		return;
 	job->past =
 		array_reserve(job->past, job->past_count, &job->past_capacity, sizeof(*job->past));
-	job->past[job->past_count++] = (struct job_mark){ job->mark, job->busy_mark };
+	job->past[job->past_count++] = (struct job_mark){ .at = job->mark, .busy = job->busy_mark };
 	if (job->past_count <= job->look_at || job->iterations_done == job->iterations)
 		return;
-	job->look_at += job->look_at / 2; /* the more looks, the more often one is too early */
+	/* look seldom: the more looks, the more likely one of them is steady by chance */
+	job->look_at += job->look_at / 2;
 	rest = rest_of(job);
 	if (rest.half_width > jobs->estimate * rest.mean || rest.drift > jobs->estimate * rest.mean)
 		return;

@@ -10,6 +10,7 @@ static bool sharded_fully(const struct job *job)
 	return job->conf->sharding == SHARDING_FULL;
 }
 
+/* Hands the worker's next message over to an exchange. */
 static void contribute(struct job_exchange *exchange, const struct job_worker *worker, bytes size)
 {
 	int64_t rank = ((int64_t)worker->number - exchange->first) / exchange->stride;
@@ -22,8 +23,8 @@ static void contribute(struct job_exchange *exchange, const struct job_worker *w
 
 /* --- gradients --- */
 
-/* The worker has the sum of a tensor and has updated its part of the parameters. Parts go to all
- * workers in the order of tensors. */
+/* The worker has the sum of a tensor and has updated its part of the parameters. All-gathers the
+ * parts that are ready, in the order of tensors. */
 static void gather_updated(struct job_worker *worker, size_t tensor)
 {
 	const struct dnn *dnn = worker->job->dnn;
@@ -39,7 +40,7 @@ static void gather_updated(struct job_worker *worker, size_t tensor)
 	}
 }
 
-/* Number of a tensor within an iteration, from that in the worker's stream. */
+/* The number of a tensor within the iteration. `tensor`: its number in the worker's stream. */
 static size_t place_of(const struct job_worker *worker, uint64_t tensor)
 {
 	return worker->tensor_first +
@@ -75,22 +76,23 @@ bool job_reduce(struct job_worker *worker, bytes size)
 
 /* --- what computing a layer needs, and what it sends --- */
 
+/* Takes part in an exchange whose result the next task needs. */
 static void ask(struct job_worker *worker, struct job_exchange *exchange, bytes size)
 {
 	worker->need[exchange->what]++;
 	contribute(exchange, worker, size);
 }
 
-/* An iteration all-gathers the parameters of all layers forward, then of all backward; the layer to
- * compute is number `at` of these. The worker asks in this order, up to `prefetch` layers ahead,
- * but not before gradients have updated a layer. */
+/* An iteration has 2 all-gathers of parameters for each layer: first all layers forward, then all
+ * backward. The layer to compute needs number `at` of these. The worker asks in this order, up to
+ * `prefetch` layers ahead, but for no layer that gradients have not updated yet. */
 static void ask_parameters(struct job_worker *worker, size_t at)
 {
 	const struct dnn *dnn = worker->job->dnn;
 	uint64_t each = 2 * dnn->layer_count, base = (uint64_t)worker->iteration * each;
 	uint64_t last = at + (uint64_t)worker->job->conf->prefetch;
 
-	worker->need[EXCHANGE_GATHER] = base + at + 1;
+	worker->need[EXCHANGE_GATHER] = base + at + 1; /* this one and all before */
 	while (worker->gathers <= base + (last < each ? last : each - 1)) {
 		uint64_t place = worker->gathers - base;
 		size_t layer = place < dnn->layer_count ? place : each - 1 - place;
@@ -110,7 +112,8 @@ static void ask_tokens(struct job_worker *worker)
 		ask(worker, worker->tokens, size);
 }
 
-/* Asks for the parameters of the layer and, at the edge of a stage, for the micro-batch. */
+/* Asks for the parameters of the layer and, at the first layer of a pass through a stage, for the
+ * activations of the micro-batch. */
 static void ask_inputs(struct job_worker *worker)
 {
 	bool back = worker->phase == PHASE_BACKWARD;
@@ -137,7 +140,7 @@ bool worker_waits(struct job_worker *worker)
 
 	if (!worker->job->exchanges)
 		return false;
-	while (has_all(worker)) {
+	while (has_all(worker)) { /* of what it has asked for; then it asks for more */
 		if (!computes || worker->asked == 2)
 			return false;
 		if (worker->asked++ == 0)
@@ -151,7 +154,7 @@ bool worker_waits(struct job_worker *worker)
 void worker_computed(struct job_worker *worker)
 {
 	bool back = worker->phase == PHASE_BACKWARD;
-	size_t edge = back ? worker->layer_first : worker->layer_end - 1;
+	size_t edge = back ? worker->layer_first : worker->layer_end - 1; /* last of the pass */
 
 	worker->asked = 0;
 	if (!worker->job->exchanges)
@@ -202,7 +205,6 @@ bool job_exchange_start(struct job_exchange *exchange, const char **never)
 	return exchange->instance;
 }
 
-/* Stops an exchange before its time, as something that it stands on has failed. */
 void job_exchange_stop(struct job_exchange *exchange)
 {
 	exchange->ops->stats(exchange->instance, &exchange->job->stats);
@@ -220,10 +222,13 @@ static struct job_exchange *add(struct job *job, enum exchange what,
 	struct collective_job spec = job_spec(job);
 	const char *never;
 
-	*exchange = (struct job_exchange){ job, what, ops, NULL, first, stride };
+	*exchange = (struct job_exchange){
+		.job = job, .what = what, .ops = ops, .first = first, .stride = stride
+	};
 	exchange->hosts = xcalloc(ranks, sizeof(*exchange->hosts));
 	for (uint32_t r = 0; r < ranks; r++)
 		exchange->hosts[r] = job->hosts[first + r * stride];
+	/* all-to-all has a connection for each ordered pair, all others are rings or less */
 	job->edges += what == EXCHANGE_TOKENS ? ranks * (ranks - 1) : ranks;
 	spec.first_edge = EXCHANGE_EDGES_END - job->edges;
 	spec.workers = ranks;
@@ -235,11 +240,12 @@ static struct job_exchange *add(struct job *job, enum exchange what,
 	job_exchange_start(exchange, &never);
 	if (job->jobs->env.topo->detours && (ops->intact || job->conf->restart_delay_given))
 		exchange->restart = job_restart_new(job, exchange, ranks);
-	SIM_BUG_ON(!exchange->instance && !exchange->restart); /* they take no memory of switches */
+	/* without failures it starts at once, as exchanges take no memory of switches */
+	SIM_BUG_ON(!exchange->instance && !exchange->restart);
 	return exchange;
 }
 
-/* Starts the exchanges among the `each` workers of a stage, from `first`. */
+/* Starts the exchanges among the workers of a stage: `each` workers from `first` on. */
 static void add_stage(struct job *job, uint32_t first, uint32_t each)
 {
 	const struct scheme_run *gathers = &job->jobs->schemes[job_group_gathers(job->conf)];
@@ -261,7 +267,7 @@ static void add_stage(struct job *job, uint32_t first, uint32_t each)
 	}
 }
 
-/* Joins a worker with the one of the next stage that trains on the same samples. */
+/* Connects a worker with the worker of the next stage that trains on the same samples. */
 static void join(struct job *job, uint32_t w, uint32_t each, void *ring)
 {
 	struct job_worker *this = &job->worker[w], *next = &job->worker[w + each];
@@ -281,7 +287,8 @@ void job_start_exchanges(struct job *job)
 	if (job->workers == 1 || !job->conf->exchanges)
 		return;
 	job->activations = (bytes)((double)pipeline->activations * job->conf->gradient_scale + 0.5);
-	job->activations += !job->activations; /* a message has a byte at least */
+	job->activations += !job->activations; /* 0 becomes 1: no message is empty */
+	/* at most gradients and gather of each stage, two ways from each worker, and tokens */
 	job->exchanges =
 		xcalloc(2 * (size_t)stages + 2 * (size_t)job->workers + 1, sizeof(*job->exchanges));
 	for (uint32_t s = 0; s < stages && each > 1; s++)

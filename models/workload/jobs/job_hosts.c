@@ -11,7 +11,8 @@ static void copy_list(uint32_t *hosts, const struct conf_list *list)
 		hosts[i] = (uint32_t)((const int64_t *)list->items)[i];
 }
 
-/* Takes the hosts of a list and, by the placement, others besides; all or nothing. */
+/* Takes the hosts of a list and, chosen by the placement, `other_count` others. Returns false and
+ * takes nothing if that is impossible. */
 static bool take_list_and(struct job *job, struct rng *rng, const uint32_t *listed,
 			  uint32_t listed_count, uint32_t *others, uint32_t other_count)
 {
@@ -26,7 +27,7 @@ static bool take_list_and(struct job *job, struct rng *rng, const uint32_t *list
 	return false;
 }
 
-/* Takes slots for the workers and for `own` servers. */
+/* Takes slots for the workers, and for `own` servers on hosts of their own. */
 static bool take_slots(struct job *job, uint32_t own)
 {
 	struct cluster *cluster = &job->jobs->cluster;
@@ -80,7 +81,7 @@ bool job_take_hosts(struct job *job)
 	return true;
 }
 
-/* Whether no other host reaches one of its NICs, nor ever will. */
+/* Whether one of a host's NICs is out of reach for all other hosts, for ever. */
 static bool is_cut_off(const struct jobs *jobs, uint32_t host)
 {
 	const struct topology *topo = jobs->env.topo;
@@ -110,7 +111,7 @@ bool job_replace_hosts(struct job *job)
 	for (uint32_t i = 0; i < job->workers + own; i++) {
 		if (!is_cut_off(jobs, job->hosts[i]))
 			continue;
-		do
+		do /* a free host that is cut off, too, stays taken, so it is not chosen again */
 			if (!cluster_place_apart(&jobs->cluster,
 						 (enum placement)job->conf->placement, 1, &rng,
 						 job->hosts, job->workers + own, &other))

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Computing in an iteration of the slowest worker, without jitter. */
+/* How long the slowest worker computes in an iteration, without jitter. */
 static sim_time compute_time(const struct job *job)
 {
 	const struct job_group_conf *conf = job->conf;
@@ -18,12 +18,12 @@ static sim_time compute_time(const struct job *job)
 	return sum;
 }
 
-/* Exchanges of all iterations; windows grow from one to the next. */
+/* How long the exchanges of all iterations take. Windows grow from one exchange to the next. */
 static sim_time exchange_time(const struct job *job, const struct stream_plan *plan)
 {
 	const struct network *net = &job->jobs->env.topo->net;
 	bytes size = job->dnn->tensors[0].size;
-	double *rates = plan_idle_rates(plan, net), longest = 0;
+	double *rates = plan_idle_rates(plan, net), longest = 0; /* seconds of the slowest stream */
 	struct plan_ramp ramp = plan->ramp;
 	sim_time once, sum = 0;
 

@@ -6,32 +6,33 @@
 #include "workload/jobs/jobs.h"
 #include "workload/weights.h"
 
-/* A name that ends in ".json" is a file beside the scenario, with an object as "model" may have in
- * place ("layers"). Replaces the name by the file's path, which the document owns. Call it once. */
+/* Replaces each name that ends in ".json" by the path of this file, which is beside the scenario;
+ * the document owns the path. The file has the object that "model" may have in place ("layers").
+ * Call this once. */
 void model_conf_find(struct model_conf *conf, struct conf_doc *doc);
 
 struct job_models {
-	struct dnn **dnns; /* owned; NULL where there is none, which no run gets to see */
+	struct dnn **dnns; /* owned; NULL where loading failed, which is an error before any run */
 	struct {
-		char *text;  /* owned; why there is none */
-		bool of_gpu; /* it has no times on the group's GPU */
+		char *text;  /* why loading failed; owned */
+		bool of_gpu; /* because the network has no times on the group's GPU */
 	} * mistakes;
 	size_t count;
 	struct weights weights; /* by network */
 };
 
-/* Loads all networks of a group as they are written: from such files, in place, or by dnn_load().
- * The document owns them. */
+/* Loads all networks of a group, unchanged: from files, in place, or by dnn_load(). The document
+ * owns them. */
 struct job_models *job_models_load(const struct job_group_conf *conf, struct conf_doc *doc);
 
-/* Scales and fuses the networks of a group as it wants, and cuts them into tensors. Once, and only
- * where nothing is wrong with the group. */
+/* Scales and fuses the networks as the group says, and cuts them into tensors. To call once, and
+ * only if nothing is wrong with the group. */
 void job_models_prepare(const struct job_group_conf *conf);
 
-/* Draws the network of the next job. Leaves `rng` alone when there is only one. */
+/* Draws the network of the next job. Does not use `rng` if there is only one. */
 const struct dnn *job_models_draw(const struct job_models *models, struct rng *rng);
 
-/* One iteration of one worker, the mean over the mixture. */
+/* An iteration of one worker, as the mean over the group's networks. */
 struct job_means {
 	double gradient;  /* bytes that it all-reduces */
 	double tokens;    /* bytes that go to experts, each once */

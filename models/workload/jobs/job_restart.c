@@ -1,20 +1,20 @@
-/* Collectives of jobs that stand on something that has failed: their tensors begin anew.
+/* Collectives of jobs that use something that has failed: they begin anew.
  *
- * When a switch loses what it has added up, the scheme of each job that stands on it ends at once
- * (but for schemes that recover by themselves), and its workers wait. A link that fails ends
- * nothing: what is sent again may still come through. When the controller hears of it, and the
- * scheme still stands on something that fails, it starts the scheme again, on another tree, with
- * memory admitted anew. All tensors that are not whole everywhere are handed over again by all
- * workers, in the same order, so sums stay exactly once; a worker that has one already takes no
- * notice of it.
+ * When a switch loses what it has added up, the scheme of each job that uses the switch is stopped
+ * at once, and the workers wait. (Schemes that recover by themselves go on.) A link that fails
+ * stops nothing: what is sent again may still come through. When the controller hears of the
+ * failure, it stops schemes that still use something that does not work, and starts the stopped
+ * ones again, on another tree, with memory admitted anew. All workers hand over again, in the same
+ * order, all tensors whose sum some worker lacks. So each sum still counts each worker once; a
+ * worker that has a sum already ignores the new one.
  *
- * Where there is no tree, the job falls back to what its group says ("fallback"). Else it waits
- * while something may still be repaired, as it does without memory; and where there will never be
- * one, it fails.
+ * If there is no tree, the job falls back to the scheme that its group names ("fallback"). Without
+ * one it waits as long as something may still be repaired, as it does without memory; if there will
+ * never be a tree, it fails.
  *
- * Where a job's host is cut off for good, a free one takes its place after "restart_delay", and all
- * its collectives begin anew. Workers keep what they have computed: the delay stands for what
- * must be computed again. */
+ * If a job's host is cut off for good, a free one takes its place after "restart_delay", and all
+ * collectives of the job begin anew. Workers keep what they have computed: the delay stands for the
+ * time to compute it again. */
 #include "workload/jobs/jobs_parts.h"
 
 #include "base/mem.h"
@@ -28,16 +28,17 @@ struct job_restart {
 	struct job_exchange *exchange; /* NULL: the job's gradients */
 	uint32_t ranks;
 	struct tensor_sizes sizes;
-	uint64_t first;           /* tensor of the stream that is number 0 of the scheme's */
-	uint64_t whole;           /* tensors before it are whole everywhere */
-	uint64_t end;             /* some rank has handed over all before it */
-	uint32_t *missing;        /* ring by tensor, from `whole` on: how many ranks lack its sum */
-	uint8_t *held;            /* the same ring, in it by rank: whether it has the sum */
+	/* Tensors are numbered as in the job's stream. */
+	uint64_t first;    /* the one that the current instance of the scheme numbers 0 */
+	uint64_t whole;    /* all ranks have the sums of the tensors before this one */
+	uint64_t end;      /* some rank has handed over all tensors before this one */
+	uint32_t *missing; /* ring by tensor, from `whole` on: how many ranks lack its sum */
+	uint8_t *held;     /* ring by tensor, `ranks` entries each: whether the rank has its sum */
 	uint64_t mask, mask_held; /* of the two rings */
-	uint64_t *handed;         /* by rank: tensors that it has handed over, ... */
-	uint64_t *sent;           /* ... and that have gone to the scheme */
-	bool refilling;
-	bool waits; /* the controller has acted; it waits for memory or a repair */
+	uint64_t *handed;         /* by rank: how many tensors it has handed over */
+	uint64_t *sent;           /* by rank: how many of these the scheme has got */
+	bool refilling;           /* in refill() */
+	bool waits;               /* for memory or a repair, as the controller could not start it */
 };
 
 struct job_restart *job_restart_new(struct job *job, struct job_exchange *exchange, uint32_t ranks)
@@ -84,6 +85,7 @@ static uint8_t *held_at(const struct job_restart *restart, uint64_t tensor)
 	return &restart->held[(tensor & restart->mask_held) * restart->ranks];
 }
 
+/* The first rank hands over a tensor: no rank has its sum. */
 static void add_tensor(struct job_restart *restart)
 {
 	uint64_t tensor = restart->end;
@@ -97,6 +99,7 @@ static void add_tensor(struct job_restart *restart)
 	memset(held_at(restart, tensor), 0, restart->ranks);
 }
 
+/* Passes the next tensor of a rank on to the scheme. */
 static void send(struct job_restart *restart, uint32_t rank)
 {
 	bytes size = restart->sizes.of[restart->sent[rank]++];
@@ -129,8 +132,8 @@ bool job_restart_holds(struct job_restart *restart, uint32_t rank, uint64_t *ten
 	return true;
 }
 
-/* What ranks have handed over goes to the new instance. A sum that comes back meanwhile may make a
- * rank hand over more; that is sent last. */
+/* Passes what ranks have handed over on to the new instance. A sum that comes back meanwhile may
+ * make a rank hand over more; this goes in a later round. */
 static void refill(struct job_restart *restart)
 {
 	struct job *job = restart->job;
@@ -154,7 +157,8 @@ static void refill(struct job_restart *restart)
 
 /* --- the end of an instance, and the next --- */
 
-/* Whether all works that the instance stands on; `links`: links, too. */
+/* Whether the switches that the instance uses work and have lost nothing. With `links`, the links
+ * between them have to work, too. */
 static bool intact(const struct job_restart *restart, bool links)
 {
 	const struct collective_ops *ops = ops_of(restart);
@@ -162,7 +166,7 @@ static bool intact(const struct job_restart *restart, bool links)
 	return !instance_of(restart) || !ops->intact || ops->intact(instance_of(restart), links);
 }
 
-/* The scheme ends before its time; the ranks wait. */
+/* Stops the scheme before its end; the ranks wait. */
 static void suspend(struct job_restart *restart)
 {
 	if (restart->exchange) {
@@ -173,7 +177,7 @@ static void suspend(struct job_restart *restart)
 	}
 }
 
-/* Starts the scheme again; false where that is not possible now, *never as start() says. */
+/* Starts the scheme again. If this is impossible now, returns false and *never as start() does. */
 static bool resume(struct job_restart *restart, const char **never)
 {
 	if (restart->exchange ? !job_exchange_start(restart->exchange, never)
@@ -188,7 +192,7 @@ static bool resume(struct job_restart *restart, const char **never)
 	return true;
 }
 
-/* Returns why it can never go on, or NULL. */
+/* Brings a collective onto what works now. Returns why it can never go on, or NULL. */
 static const char *recover(struct job_restart *restart)
 {
 	const char *never = NULL;
@@ -205,8 +209,8 @@ static const char *recover(struct job_restart *restart)
 
 /* --- jobs --- */
 
-/* The n-th restart of a job: 0 is that of its gradients, then come those of its exchanges. NULL
- * where one needs none. */
+/* The struct job_restart number `n` of a job: 0 is that of its gradients, 1 and above are those of
+ * its exchanges. May be NULL. */
 static struct job_restart *restart_of(const struct job *job, size_t n)
 {
 	return n ? job->exchanges[n - 1].restart : job->restart;
@@ -250,7 +254,7 @@ bool job_is_cut_off(const struct job *job)
 	return false;
 }
 
-/* Hosts of a job have died: it stops, and goes on elsewhere after restart_delay. */
+/* Hosts of a job are cut off: it stops, and goes on elsewhere after restart_delay. */
 static void begin_move(struct job *job)
 {
 	for (size_t n = 0; n <= job->exchange_count; n++)
@@ -261,7 +265,7 @@ static void begin_move(struct job *job)
 		  job->jobs->env.sim->now + job->conf->restart_delay);
 }
 
-/* Tells exchanges, and --why, where the workers are now. */
+/* Tells exchanges and --why which hosts the workers have now. */
 static void follow_hosts(struct job *job)
 {
 	for (size_t i = 0; i < job->exchange_count; i++) {

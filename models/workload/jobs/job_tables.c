@@ -83,7 +83,7 @@ const struct out_schema jobs_schema = {
 	"jobs.csv", "One row a job, in the order of completion; unfinished ones last.", job_columns
 };
 
-#define FIRST_CYCLE 2 /* iteration with the first cycle that counts */
+#define FIRST_CYCLE 2 /* the first iteration whose cycle counts */
 
 static const struct out_column iteration_columns[] = {
 	{ "job_id", OUT_COUNT, "The job." },
@@ -115,7 +115,7 @@ static sim_time busy_until_now(const struct job_worker *worker, sim_time now)
 	return worker->busy + (worker->busy_since == SIM_TIME_MAX ? 0 : now - worker->busy_since);
 }
 
-/* Computing so far, over all workers. */
+/* Computing time of all workers so far. */
 static sim_time busy_sum(const struct job *job)
 {
 	sim_time now = job->jobs->env.sim->now, sum = 0;
@@ -171,16 +171,16 @@ void job_iteration_over(struct job *job)
 	job->mark = now;
 }
 
-/* Computing until the job's end, or so far: the mean over the workers. */
+/* Computing time until the job's end, or until now, as the mean over the workers. */
 static sim_time compute_mean(const struct job *job)
 {
 	return (job->estimated ? job->busy_estimate : busy_sum(job)) / job->workers;
 }
 
-/* "0 1 2". Caller frees. */
+/* Numbers of hosts as a text, "0 1 2". Caller frees. */
 static char *host_list(const uint32_t *hosts, uint32_t count)
 {
-	char *text = xmalloc((size_t)count * 11 + 1), *end = text;
+	char *text = xmalloc((size_t)count * 11 + 1), *end = text; /* a blank and 10 digits each */
 
 	*end = '\0';
 	for (uint32_t i = 0; i < count; i++)
@@ -188,7 +188,7 @@ static char *host_list(const uint32_t *hosts, uint32_t count)
 	return text;
 }
 
-/* Time of exchanges in finished iterations, the mean over workers; 0 before the job begins. */
+/* Time of exchanges in finished iterations, as the mean over workers; 0 before the job begins. */
 static sim_time exchange_mean(const struct job *job)
 {
 	sim_time sum = 0;
@@ -198,7 +198,7 @@ static sim_time exchange_mean(const struct job *job)
 	return sum / job->workers;
 }
 
-/* The lowest rate of its workers' links; in a graph they may differ. */
+/* The rate of the slowest link of a worker's host; in a graph they may differ. */
 static bps slowest_link(const struct job *job)
 {
 	const struct network *net = &job->jobs->env.topo->net;
@@ -226,7 +226,8 @@ static double job_throughput_share(const struct job *job)
 		       (double)slowest_link(job));
 }
 
-/* As PERFORMANCE.md of NCCL's tests defines algbw, in bytes per second; NAN without an exchange. */
+/* The algorithm bandwidth as PERFORMANCE.md of NCCL's tests defines it, in bytes per second; NAN
+ * without an exchange. */
 static double job_algbw(const struct job *job)
 {
 	sim_time time = exchange_mean(job);
@@ -236,6 +237,7 @@ static double job_algbw(const struct job *job)
 	return (double)job->dnn->gradient_total * (double)job->iterations_done / seconds_of(time);
 }
 
+/* The bus bandwidth of the same document; NAN for jobs that shard. */
 static double job_busbw(const struct job *job)
 {
 	if (job->conf->sharding != SHARDING_NONE)
@@ -243,7 +245,7 @@ static double job_busbw(const struct job *job)
 	return job_algbw(job) * 2 * ((double)job->workers - 1) / (double)job->workers;
 }
 
-/* The members of JOB_OTHER_METRICS alone; the job may still be under way. */
+/* Fills in only the members of JOB_OTHER_METRICS. The job may still be under way. */
 static struct job_record metrics_of(const struct job *job)
 {
 	double jct = (double)(job->finish - job->arrival);

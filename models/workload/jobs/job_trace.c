@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A cell that must be in min..UINT32_MAX. */
+/* Reads a number from `min` to UINT32_MAX. */
 static uint32_t cell_u32(struct csv *csv, int column, uint32_t min)
 {
 	uint64_t value = csv_u64(csv, column);
@@ -20,7 +20,7 @@ static uint32_t cell_u32(struct csv *csv, int column, uint32_t min)
 	return (uint32_t)value;
 }
 
-/* A cell with a time that may not be before `last`. */
+/* Reads a time that must not be before `last`. */
 static sim_time cell_time_after(struct csv *csv, int column, sim_time last)
 {
 	sim_time time = data_time(csv, column, PS_PER_S);
@@ -30,7 +30,7 @@ static sim_time cell_time_after(struct csv *csv, int column, sim_time last)
 	return time;
 }
 
-/* -1 for an empty cell, or without such a column. */
+/* Reads the name of a scheme. -1 for an empty cell, or without such a column. */
 static int cell_scheme(struct csv *csv, int column)
 {
 	if (column < 0 || csv_empty(csv, column))
@@ -55,7 +55,7 @@ static void read_jobs(struct job_trace *trace, struct csv *csv)
 	while (csv_next(csv)) {
 		struct trace_job job = { .id = xstrdup(csv_text(csv, id)) };
 
-		/* one by one, because csv_complain() keeps the first mistake */
+		/* statements have an order, and csv_complain() keeps the first mistake */
 		job.submit = cell_time_after(csv, submit, last);
 		job.gpus = cell_u32(csv, gpus, 1);
 		if (duration >= 0)

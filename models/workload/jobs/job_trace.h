@@ -2,9 +2,9 @@
  *
  * A trace of jobs has the columns job_id (any text), submit_s and gpus. It may have duration_s, and
  * model and scheme, where an empty cell means those of the group. A trace of flows has start_s,
- * src, dst and size_bytes. Other columns are not read, but named. Seconds are decimal numbers,
- * converted exactly. Rows are in the order of their times: an earlier row is an error, because the
- * table is sorted by something else, or is two tables in one. */
+ * src, dst and size_bytes. Other columns are not read; `unread` has their names. Seconds are
+ * decimal numbers, converted exactly. Rows are in the order of their times. A row that is earlier
+ * than the one before is an error: such a table is sorted otherwise, or is two tables in one. */
 #ifndef INASIM_WORKLOAD_JOBS_JOB_TRACE_H
 #define INASIM_WORKLOAD_JOBS_JOB_TRACE_H
 
@@ -26,7 +26,7 @@ struct job_trace {
 	struct trace_job *jobs;
 	size_t count;
 	bool durations; /* it has a column duration_s */
-	char *unread;   /* names of columns that nobody reads, or NULL */
+	char *unread;   /* names of the columns that are not read, or NULL */
 	char *path;     /* of the file */
 };
 
@@ -39,13 +39,13 @@ struct trace_flow {
 struct flow_trace {
 	struct trace_flow *flows;
 	size_t count;
-	char *unread; /* as above */
+	char *unread; /* as in struct job_trace */
 };
 
-/* False and *error (caller frees), with file and line, when something is wrong; then there is
- * nothing to release. The caller checks whether hosts exist. */
+/* If something is wrong, returns false and *error (caller frees), with file and line; *trace then
+ * needs no release. The caller checks whether hosts exist. */
 bool job_trace_load(struct job_trace *trace, const char *path, char **error);
-/* Keeps the first `count`, if there are more. */
+/* Keeps the first `count` jobs, if there are more. */
 void job_trace_cut(struct job_trace *trace, size_t count);
 void job_trace_release(struct job_trace *trace);
 

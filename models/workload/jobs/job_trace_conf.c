@@ -1,4 +1,5 @@
-/* The trace of a group of jobs: checks of its rows, and a group for each model and scheme there. */
+/* The trace of a group of jobs: checks its rows, and makes a group for each model and scheme that
+ * it names. */
 #include "workload/jobs/jobs_parts.h"
 
 #include "base/mem.h"
@@ -8,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LATEST_ARRIVAL_PS (200.0 * 24 * 3600 * PS_PER_S) /* beyond any run, and fits sim_time */
+#define LATEST_ARRIVAL_PS (200.0 * 24 * 3600 * PS_PER_S) /* behind any run, but fits sim_time */
 
 uint64_t job_trace_workers(const struct job_group_conf *conf, const struct trace_job *job)
 {
@@ -69,7 +70,7 @@ static void keep_part(const struct job_arrival_conf *arrival, struct job_trace *
 		if (job.scheme != arrival->part_scheme ||
 		    !names_alike(job.model, arrival->part_model))
 			continue;
-		trace->jobs[i] = trace->jobs[kept];
+		trace->jobs[i] = trace->jobs[kept]; /* swap: job_trace_cut() frees the rest */
 		trace->jobs[kept++] = job;
 	}
 	job_trace_cut(trace, kept);
@@ -111,7 +112,7 @@ static struct job_group_conf *group_at(const struct conf_list *groups, size_t i)
 static void append_group(struct conf_list *groups, size_t *capacity,
 			 const struct job_group_conf *group, struct conf_doc *doc)
 {
-	if (groups->count == *capacity) {
+	if (groups->count == *capacity) { /* memory of the document cannot grow: copy */
 		struct job_group_conf *more = conf_own(doc, 2 * *capacity, sizeof(*more));
 
 		memcpy(more, groups->items, groups->count * sizeof(*more));
@@ -121,6 +122,7 @@ static void append_group(struct conf_list *groups, size_t *capacity,
 	*group_at(groups, groups->count++) = *group;
 }
 
+/* A group like this one, for the jobs that name the same model and scheme as `job`. */
 static struct job_group_conf part_of(const struct job_group_conf *group,
 				     const struct trace_job *job, struct conf_doc *doc)
 {
@@ -139,6 +141,7 @@ static struct job_group_conf part_of(const struct job_group_conf *group,
 	return part;
 }
 
+/* Whether group `origin` has a part for this job already. */
 static bool has_part(const struct conf_list *groups, size_t origin, const struct trace_job *job)
 {
 	const struct job_group_conf *all = groups->items;
@@ -151,7 +154,7 @@ static bool has_part(const struct conf_list *groups, size_t origin, const struct
 	return false;
 }
 
-/* Makes the parts of a group. The first takes the place of the group. */
+/* Splits a group into parts. The first part takes the place of the group. */
 static void part_group(struct conf_list *groups, size_t *capacity, size_t origin,
 		       const struct job_trace *trace, struct conf_doc *doc)
 {
@@ -212,7 +215,7 @@ void job_groups_part(struct conf_list *groups, struct conf_doc *doc)
 	for (size_t i = 0; i < groups->count; i++) {
 		struct job_group_conf *group = group_at(groups, i);
 
-		if (group->arrival.part)
+		if (group->arrival.part) /* again, with the jobs of the part alone */
 			load_trace(&group->arrival, doc);
 		group->models = job_models_load(group, doc);
 		if (group->arrival.jobs && group->arrival.jobs->durations &&

@@ -9,6 +9,7 @@
 static void begin_iteration(struct job_worker *worker)
 {
 	const struct job_group_conf *conf = worker->job->conf;
+	/* the last ranks are slow */
 	bool straggler =
 		(int64_t)worker->number >= (int64_t)worker->job->workers - conf->stragglers.workers;
 
@@ -19,7 +20,7 @@ static void begin_iteration(struct job_worker *worker)
 	worker->factor = conf->compute_scale * (straggler ? conf->stragglers.slowdown : 1);
 	if (conf->compute_jitter > 0)
 		worker->factor *= 1 + conf->compute_jitter * rng_unit(&worker->rng);
-	worker->factor /= (double)conf->pipeline.microbatches;
+	worker->factor /= (double)conf->pipeline.microbatches; /* each is a part of the samples */
 }
 
 bool worker_updated(const struct job_worker *worker, size_t layer)
@@ -34,19 +35,21 @@ static sim_time draw(struct job_worker *worker, sim_time max)
 	return max ? rng_below(&worker->rng, max + 1) : 0;
 }
 
-/* Finds how long the next task takes and whether it computes; false when the worker has to wait. */
+/* Finds how long the next task takes and whether it computes. Returns false if the worker has to
+ * wait. */
 static bool next_task(struct job_worker *worker, sim_time *duration, bool *computes)
 {
 	const struct job *job = worker->job;
 	const struct dnn_layer *layer = &job->dnn->layers[worker->layer];
 
 	*computes = worker->phase == PHASE_FORWARD || worker->phase == PHASE_BACKWARD;
+	/* a pause, like a forward pass, begins once the layer's sums are here */
 	if (worker->phase <= PHASE_FORWARD && !worker_updated(worker, worker->layer))
 		return false;
 	if (worker_waits(worker))
 		return false;
 	switch (worker->phase) {
-	case PHASE_PAUSE: /* from when the iteration could begin */
+	case PHASE_PAUSE: /* start_jitter, counted from when the iteration could begin */
 		*duration = draw(worker, job->conf->start_jitter);
 		return true;
 	case PHASE_FORWARD:
@@ -67,7 +70,7 @@ static bool next_task(struct job_worker *worker, sim_time *duration, bool *compu
 	return false;
 }
 
-/* Goes on with `layer` of the next micro-batch; false when this was the last of the pass. */
+/* Goes on with `layer` of the next micro-batch. Returns false if this was the last of the pass. */
 static bool next_microbatch(struct job_worker *worker, size_t layer)
 {
 	bool more = ++worker->microbatch < worker->job->conf->pipeline.microbatches;
@@ -105,7 +108,7 @@ void worker_hint(struct job_worker *worker, size_t place)
 	const struct dnn *dnn = job->dnn;
 	double scale = job->conf->compute_scale, left = 0;
 	struct collective_hint hint = {
-		.layer = (uint32_t)dnn->tensors[place].layer + 1,
+		.layer = (uint32_t)dnn->tensors[place].layer + 1, /* a hint counts from 1 */
 		.layers = (uint32_t)dnn->layer_count,
 		.iteration_bytes = dnn->gradient_total,
 		.compute = (sim_time)((double)dnn->compute_total * scale),
@@ -130,8 +133,8 @@ void worker_hint(struct job_worker *worker, size_t place)
 		job_scheme(job)->hint(job->instance, worker->number, &hint);
 }
 
-/* Hands the next tensor over. Before that the worker's state goes on to what follows, because the
- * sum may be back before job_reduce() returns. */
+/* Hands the next tensor over. Before this, after_backward() moves the worker's state on, because
+ * the sum may be back before job_reduce() returns. */
 static void send_tensor(struct job_worker *worker)
 {
 	struct job *job = worker->job;
@@ -148,7 +151,7 @@ static void send_tensor(struct job_worker *worker)
 		worker_holds(worker, tensor->layer);
 }
 
-/* The task is done: finds the next one. */
+/* The worker's task is done: moves its state on to the next one. */
 static void task_done(struct job_worker *worker)
 {
 	switch (worker->phase) {
@@ -179,7 +182,7 @@ static void task_done(struct job_worker *worker)
 	}
 }
 
-/* Goes on until the worker computes or has to wait for a sum. */
+/* Goes from task to task until one takes time or the worker has to wait. */
 static void step(struct job_worker *worker)
 {
 	struct sim *sim = worker->job->jobs->env.sim;
@@ -260,7 +263,7 @@ void worker_begin(struct job_worker *worker)
 	step(worker);
 }
 
-/* Finds the layers of the worker's stage of a pipeline, and their tensors, last layer first. */
+/* Finds the layers and tensors of the worker's stage of a pipeline. */
 static void find_stage(struct job_worker *worker)
 {
 	const struct job *job = worker->job;
@@ -270,7 +273,7 @@ static void find_stage(struct job_worker *worker)
 	worker->layer_first = stage * count / stages;
 	worker->layer_end = (stage + 1) * count / stages;
 	worker->tensor_end = job->dnn->tensor_count;
-	if (stages > 1) {
+	if (stages > 1) { /* each layer is one tensor, last layer first */
 		worker->tensor_first = count - worker->layer_end;
 		worker->tensor_end = count - worker->layer_first;
 	}

@@ -10,6 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Each timer of SIM_CONTROL has a key of its own: groups of flows have their number (flows.c), jobs
+ * have theirs above 2^32, and models/run has 2^41 and above. */
+#define KEY_OF_JOBS     (UINT64_C(1) << 32)
+#define KEY_OF_ARRIVALS (UINT64_C(1) << 40)
+
 /* Called by the scheme, which numbers a job's tensors from 0 in the order of sending. */
 static void on_tensor_done(void *owner, uint32_t w, uint64_t tensor)
 {
@@ -21,7 +26,7 @@ static void on_tensor_done(void *owner, uint32_t w, uint64_t tensor)
 
 /* --- the life of a job --- */
 
-/* Adds what the scheme and the exchanges of a job that runs have counted so far. */
+/* Adds what the scheme and the exchanges of a running job have counted so far. */
 static void add_stats(const struct job *job, struct collective_stats *stats)
 {
 	if (job->instance)
@@ -55,7 +60,7 @@ static void job_begin(struct job *job)
 		worker_begin(&job->worker[w]);
 }
 
-/* Ends all collectives of a job; `abandon`: although sums are missing. */
+/* Ends all collectives of a job; `abandon`: although workers still lack sums. */
 static void leave_scheme(struct job *job, bool abandon)
 {
 	add_stats(job, &job->stats);
@@ -65,6 +70,7 @@ static void leave_scheme(struct job *job, bool abandon)
 	collective_stats_add(&job->jobs->stats, &job->stats);
 }
 
+/* Frees what a job has while it runs, hosts included. */
 static void leave_hosts(struct job *job)
 {
 	struct jobs *jobs = job->jobs;
@@ -127,11 +133,12 @@ static void on_move(struct job *job)
 
 	if (why)
 		job_fail(job, why);
-	else if (job->state == JOB_WAITING) /* it was about to begin */
+	else if (job->state == JOB_WAITING) /* its hosts failed before it could begin */
 		job_begin(job);
 }
 
-/* The controller's message has reached the workers, the last is done, or restart_delay is over. */
+/* The job moves, as restart_delay is over; or its last iteration is over; or it begins, as the
+ * controller's message has reached the workers. */
 static void on_job_timer(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct job *job = owner;
@@ -154,8 +161,8 @@ static void make_workers(struct job *job)
 	job->worker = xcalloc(job->workers, sizeof(*job->worker));
 	for (uint32_t w = 0; w < job->workers; w++)
 		worker_init(&job->worker[w], job, w);
-	timer_open(sim, &job->timer, SIM_CONTROL,
-		   sim_key(SIM_CONTROL, UINT64_C(1) << 32 | job->number), on_job_timer, job);
+	timer_open(sim, &job->timer, SIM_CONTROL, sim_key(SIM_CONTROL, KEY_OF_JOBS | job->number),
+		   on_job_timer, job);
 	sim_name(sim, on_job_timer, "controller of job %w");
 }
 
@@ -182,7 +189,7 @@ struct collective_job job_spec(struct job *job)
 {
 	uint32_t nics = machine_nics(job->jobs->env.machine);
 	const uint32_t *hosts = job->hosts;
-	/* it has fallen back to servers without having any: they are beside its workers */
+	/* if it has fallen back to servers and has none, each worker's host gets one */
 	bool beside = job->fell_back && !job->servers && job_reduces(job)->ops->servers;
 
 	return (struct collective_job){
@@ -200,7 +207,7 @@ struct collective_job job_spec(struct job *job)
 	};
 }
 
-/* Starts the scheme, and fusion buffers in front of it. */
+/* Fusion buffers, if the job has any, stand before the scheme. */
 bool job_start_scheme(struct job *job, const char **never)
 {
 	const struct job_group_conf *conf = job->conf;
@@ -220,7 +227,7 @@ bool job_start_scheme(struct job *job, const char **never)
 	return false;
 }
 
-/* Takes hosts and switch memory, or neither. */
+/* Takes both hosts and switch memory, or neither. */
 static enum admission admit(struct job *job)
 {
 	struct jobs *jobs = job->jobs;
@@ -228,7 +235,7 @@ static enum admission admit(struct job *job)
 
 	if (!job_take_hosts(job))
 		return ADMIT_LATER;
-	/* other hosts in place of those that are cut off; if too few are free, some may be later */
+	/* Replace hosts that are cut off. If too few are free, more may be once a job has ended. */
 	if (!job_hosts_listed(job) && job_is_cut_off(job) && !job_replace_hosts(job) &&
 	    jobs->report.running) {
 		job_return_hosts(job);
@@ -247,7 +254,8 @@ static enum admission admit(struct job *job)
 		return ADMIT_NOW;
 	job_return_hosts(job);
 	if (!jobs->report.running && machine_nics(jobs->env.machine) > 1 && !never)
-		never = "no switch memory for all NICs of its machines"; /* nobody gives any back */
+		/* no job runs that could give memory back */
+		never = "no switch memory for all NICs of its machines";
 	if (jobs->may_change && detours_any(jobs->env.topo))
 		never = NULL; /* a repair may help */
 	job->refusal = never;
@@ -274,7 +282,7 @@ static void job_refuse(struct job *job)
 		jobs->changed(jobs->owner);
 }
 
-/* Counts a job that does not run as it was given, by what it runs as. */
+/* Counts a job that does not run as the scenario says, by what it runs as. */
 static void count_otherwise(struct job *job)
 {
 	struct jobs *jobs = job->jobs;
@@ -289,7 +297,8 @@ static void count_otherwise(struct job *job)
 			array_reserve(jobs->report.otherwise, i, &jobs->otherwise_capacity,
 				      sizeof(*jobs->report.otherwise));
 		jobs->report.otherwise[jobs->report.otherwise_count++] =
-			(struct jobs_otherwise){ job->conf, xstrdup(job->ran_as), 0 };
+			(struct jobs_otherwise){ .group = job->conf,
+						 .ran_as = xstrdup(job->ran_as) };
 	}
 	jobs->report.otherwise[i].count++;
 }
@@ -302,6 +311,7 @@ char *job_group_scheme(const struct job_group_conf *conf, const char *reduces, c
 	return text;
 }
 
+/* What the all-gathers of a job run as, if not as the scenario says; else all zero. */
 static struct collective_actual gathers_as(const struct job *job)
 {
 	const struct job_exchange *gather = job->worker[0].gather;
@@ -311,6 +321,7 @@ static struct collective_actual gathers_as(const struct job *job)
 	return gather->ops->ran_as(gather->instance);
 }
 
+/* Sets job->ran_as. */
 static void note_ran_as(struct job *job)
 {
 	const char *given = scheme_names[job_group_reduces(job->conf)];
@@ -320,7 +331,7 @@ static void note_ran_as(struct job *job)
 	char text[JOB_SCHEME_SIZE];
 
 	if (!job->instance && !job->worker[0].gradients) {
-		job->ran_as = xstrdup("none"); /* one worker, or replica: nothing to add */
+		job->ran_as = xstrdup("none"); /* one worker, or one replica: nothing to add up */
 		return;
 	}
 	if (job->instance && job_scheme(job)->ran_as)
@@ -334,6 +345,7 @@ static void note_ran_as(struct job *job)
 		count_otherwise(job);
 }
 
+/* A job has been admitted: its workers begin when the controller's message reaches them. */
 static void job_launch(struct job *job)
 {
 	struct jobs *jobs = job->jobs;
@@ -425,6 +437,7 @@ static void add_job(struct jobs *jobs, const struct job_group_conf *conf, const 
 	job->dnn = job->step = dnn_repeated(dnn, job->stands_for);
 }
 
+/* How many iterations a job of a trace has. */
 static int64_t trace_iterations(const struct job_group_conf *conf, const struct dnn *dnn,
 				const struct trace_job *job)
 {
@@ -456,7 +469,7 @@ static uint32_t draw_workers(const struct job_group_conf *conf, struct rng *rng)
 	return (uint32_t)(span.min + (int64_t)rng_below(rng, (uint64_t)(span.max - span.min + 1)));
 }
 
-/* How many jobs a group has, unless the run ends before. */
+/* How many jobs a group has if the run does not end before. */
 static uint64_t group_limit(const struct job_group_conf *conf)
 {
 	if (conf->count)
@@ -499,7 +512,7 @@ static void add_group(struct jobs *jobs, const struct job_group_conf *conf, size
 		add_drawn(jobs, conf, number, &drawn);
 }
 
-/* By arrival; jobs of one instant in the order of the scenario. */
+/* By arrival; then by number, which is the order of the scenario while jobs are sorted. */
 static int by_arrival(const void *a, const void *b)
 {
 	const struct job *x = a, *y = b;
@@ -515,7 +528,7 @@ static void number_jobs(struct jobs *jobs)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < jobs->report.count; i++)
-		jobs->jobs[i].number = (uint32_t)i;
+		jobs->jobs[i].number = (uint32_t)i; /* for by_arrival() */
 	if (jobs->report.count)
 		qsort(jobs->jobs, jobs->report.count, sizeof(*jobs->jobs), by_arrival);
 	for (size_t i = 0; i < jobs->report.count; i++) {
@@ -550,7 +563,7 @@ struct jobs *jobs_new(const struct model_env *env, const struct job_group_conf *
 	jobs->pool = cluster_conf_pool(cluster, machine_count(env->machine, env->topo->net.hosts),
 				       &jobs->pool_count);
 	cluster_withdraw(&jobs->cluster, jobs->pool, jobs->pool_count);
-	timer_open(env->sim, &jobs->arrivals, SIM_CONTROL, sim_key(SIM_CONTROL, UINT64_C(1) << 40),
+	timer_open(env->sim, &jobs->arrivals, SIM_CONTROL, sim_key(SIM_CONTROL, KEY_OF_ARRIVALS),
 		   on_arrivals, jobs);
 	sim_name(env->sim, on_arrivals, "arrivals of jobs");
 	for (size_t i = 0; i < count; i++)
@@ -637,8 +650,8 @@ void jobs_stats(const struct jobs *jobs, struct collective_stats *stats)
 		add_stats(&jobs->jobs[i], stats);
 }
 
-/* How much of the gradients of its iteration the first worker has got back: by what its scheme says
- * that it has received, or else by tensors. */
+/* The fraction of this iteration's sums that the first worker has. Its scheme counts bytes; if it
+ * does not, whole tensors count. */
 static double part_done(const struct job *job)
 {
 	const struct job_worker *worker = &job->worker[0];
@@ -673,6 +686,7 @@ double jobs_progress(const struct jobs *jobs)
 	return done / jobs->report.iterations;
 }
 
+/* Whether a worker is in a task. */
 static bool computes(const struct job *job)
 {
 	for (uint32_t w = 0; w < job->workers; w++)
@@ -681,8 +695,9 @@ static bool computes(const struct job *job)
 	return false;
 }
 
-/* A hundred times what a ring, which sends the most, would take for all that the job exchanges,
- * plus a second, which is longer than a timeout that has doubled a few times. */
+/* How long a job may get on without progress. A hundred times what a ring, which sends the most,
+ * would take for all that the job exchanges (twice the bytes), plus a second, which is longer than
+ * a timeout that has doubled a few times. */
 static sim_time patience(const struct job *job)
 {
 	double sent = (double)job->gradients * job->stands_for + (double)dnn_tokens(job->dnn) +
@@ -724,13 +739,13 @@ void jobs_write_unfinished(struct jobs *jobs)
 		if (job->state == JOB_OVER || job->state == JOB_REFUSED || job->state == JOB_FAILED)
 			continue;
 		if (i >= jobs->report.arrived && !job->measured)
-			continue; /* the run ended before it came, and nobody waits for it */
+			continue; /* the run ended before it arrived */
 		add_stats(job, &job->stats);
 		job_write(job);
 	}
 }
 
-/* Tensors that workers have handed over and of which they have no sum yet. */
+/* How many sums workers lack of the tensors that they have handed over. */
 static uint64_t outstanding(const struct job *job)
 {
 	const struct dnn *dnn = job->dnn;

@@ -8,8 +8,8 @@
  * each backward layer hands its gradient over to the scheme, and the forward pass
  * of layer l in the next iteration needs that layer's sum. With `overlap: none`
  * the network counts as one layer: compute, then communicate. There is no other
- * barrier. An iteration has finished when all workers hold all its sums; a job,
- * with its last iteration.
+ * barrier. An iteration has finished when all workers hold all its sums. A job has
+ * finished when its last iteration has.
  *
  * Workers may exchange more than gradients (job_exchange.c, by collective/steps.h):
  *
@@ -26,11 +26,11 @@
  *                       and less memory). The replicas of a stage add up their gradients after
  *                       the last micro-batch.
  *
- * With `max_steps`, a job of more iterations is simulated in so many steps. Each step stands for
+ * With `max_steps`, a job of more iterations is simulated in that many steps. Each step stands for
  * iterations / max_steps iterations: its computing times and gradients are those of one iteration
- * times this, so that the job computes and exchanges as much in all. A step has one exchange where
- * the job has many. So jobs that share links take longer turns, and what an iteration costs besides
- * its bytes (latency, growth of windows) counts once a step.
+ * times this factor, so that the whole job computes and exchanges as much as without steps. But a
+ * step has one exchange where the job has many. So jobs that share links take longer turns, and
+ * what an iteration costs besides its bytes (latency, growth of windows) counts once a step.
  *
  * A scheme may need parameter servers, on hosts of their own, shared with other
  * jobs, or beside workers. Jobs that find no hosts, or no switch memory, wait in
@@ -39,10 +39,10 @@
  * where compute is the mean of the workers' computing times and communication is the rest of the
  * job's running time.
  *
- * What a job is (model, workers, arrival) comes from streams of its group and does
+ * What a job is (model, workers, arrival) is drawn from random streams of its group and does
  * not depend on its scheme: schemes are compared on the same jobs. Jobs of a group that is not
- * enabled do not run, but keep their numbers, by which hosts, jitter and paths are drawn: the
- * other groups draw the same with and without it. */
+ * enabled do not run, but they are numbered, too, since hosts, jitter and paths are drawn by these
+ * numbers. So other groups draw the same whether the group is enabled or not. */
 #ifndef INASIM_WORKLOAD_JOBS_JOBS_H
 #define INASIM_WORKLOAD_JOBS_JOBS_H
 
@@ -62,7 +62,7 @@ struct model_conf {
 	int form; /* enum model_form */
 	const char *name;
 	struct conf_list layers;     /* of struct layer_conf */
-	struct conf_list send_order; /* of int64_t: layers; empty = last layer first */
+	struct conf_list send_order; /* of int64_t: numbers of layers; empty = last layer first */
 	struct conf_list mix;        /* of struct mix_part (workload/weights.h) */
 };
 enum model_form { MODEL_NAMED, MODEL_IN_PLACE, MODEL_MIX };
@@ -100,18 +100,19 @@ struct job_arrival_conf {
 	int form; /* enum job_arrival_form */
 	sim_time at, spread;
 	sim_time mean_gap;
-	double load;
+	double load; /* JOBS_LOAD: of a ring, as a fraction of hosts x link rate */
+	/* JOBS_TRACE */
 	const char *trace;
-	int64_t limit;
+	int64_t limit; /* of jobs; 0 = all */
 	double speedup;
 	int64_t gpus_per_worker;
-	/* Set by job_groups_part(): of the trace, only the jobs that name this model and scheme
-	 * (NULL and -1: those that name none). */
+	/* Set by job_groups_part(). If `part`, the group has only those jobs of the trace that name
+	 * this model and scheme; NULL and -1 stand for jobs that name none. */
 	bool part;
 	const char *part_model;
 	int part_scheme;
-	/* Set by job_groups_part(): the trace or the group's part of it, which the document owns;
-	 * NULL where the file is not right, and why. */
+	/* Set by job_groups_part() and owned by the document: the trace, or the group's part of it.
+	 * If the file is wrong, `jobs` is NULL and `mistake` says why. */
 	const struct job_trace *jobs;
 	const char *mistake;
 };
@@ -142,27 +143,28 @@ struct job_group_conf {
 	int iterations_form; /* enum iterations_form */
 	int64_t iterations;
 	bool iterations_given;
-	int iterations_rule;
-	int64_t max_steps; /* 0 = every iteration is simulated */
-	int all_reduce;    /* enum scheme_index */
-	int fallback;      /* enum job_fallback */
+	int iterations_rule; /* the only rule is "duration" */
+	int64_t max_steps;   /* 0 = every iteration is simulated */
+	int all_reduce;      /* enum scheme_index */
+	int fallback;        /* enum job_fallback */
 	sim_time restart_delay;
 	bool restart_delay_given;
 	int reduce_scatter, all_gather; /* enum scheme_index, if given; see job_group_reduces() */
 	bool reduce_scatter_given, all_gather_given;
-	int placement;
-	int inside; /* enum inside: GPUs of a machine */
-	int sharding;
-	int64_t prefetch;
+	int placement;    /* enum placement (cluster.h) */
+	int inside;       /* enum inside: what GPUs of a machine do */
+	int sharding;     /* enum sharding */
+	int64_t prefetch; /* SHARDING_FULL: layers that are all-gathered ahead */
 	struct pipeline_conf pipeline;
-	/* Set by job_groups_part(): a network has experts; workers exchange more than gradients. */
-	bool experts, exchanges;
+	/* Set by job_groups_part() */
+	bool experts;   /* a network of the group has experts */
+	bool exchanges; /* workers exchange more than gradients */
 	struct job_arrival_conf arrival;
-	int overlap;
+	int overlap;           /* enum overlap */
 	bytes fusion;          /* 0 = not given */
-	sim_time fusion_cycle; /* the same */
+	sim_time fusion_cycle; /* 0 = not given */
 	double gradient_scale, compute_scale;
-	double compute_jitter;
+	double compute_jitter; /* fraction of the computing time */
 	sim_time start_jitter, send_jitter;
 	int send_jitter_per; /* enum jitter_per */
 	struct {
@@ -175,22 +177,23 @@ enum iterations_form { ITERATIONS_NUMBER, ITERATIONS_RULE };
 enum overlap { OVERLAP_NONE, OVERLAP_LAYERS };
 enum jitter_per { JITTER_PER_ITERATION, JITTER_PER_TENSOR };
 
-#define FUSION_BUFFER (UINT64_C(64) << 20) /* with fusion_cycle, when fusion is not given */
+#define FUSION_BUFFER (UINT64_C(64) << 20) /* for fusion_cycle, if `fusion` is not given */
 
 #define JOBS_MAX 1000000 /* of a group */
 
-/* The scheme that adds gradients up, and the one that all-gathers parameters. */
+/* The scheme that adds gradients up. */
 static inline unsigned job_group_reduces(const struct job_group_conf *conf)
 {
 	return (unsigned)(conf->reduce_scatter_given ? conf->reduce_scatter : conf->all_reduce);
 }
 
+/* The scheme that all-gathers parameters. */
 static inline unsigned job_group_gathers(const struct job_group_conf *conf)
 {
 	return conf->all_gather_given ? (unsigned)conf->all_gather : SCHEME_ring;
 }
 
-/* The scheme on hosts that its jobs go on with where failures leave no tree; SCHEME_COUNT: none. */
+/* The scheme, on hosts, by which jobs go on if failures leave no tree; SCHEME_COUNT = none. */
 static inline unsigned job_group_falls_back(const struct job_group_conf *conf)
 {
 	return conf->fallback == FALLBACK_RING ? SCHEME_ring
@@ -198,13 +201,14 @@ static inline unsigned job_group_falls_back(const struct job_group_conf *conf)
 					       : SCHEME_COUNT;
 }
 
-/* Writes which schemes a group has: `reduces`, as in "switchml", or, where the group names who
- * all-gathers, both, as in "shards + ring". Returns `text`, of JOB_SCHEME_SIZE bytes. */
+/* Writes the names of a group's schemes into `text`, of JOB_SCHEME_SIZE bytes: `reduces` alone, as
+ * "switchml"; or both, as "shards + ring", if the group names the scheme that all-gathers. Returns
+ * `text`. */
 #define JOB_SCHEME_SIZE (2 * COLLECTIVE_ACTUAL_SIZE + 3)
 char *job_group_scheme(const struct job_group_conf *conf, const char *reduces, const char *gathers,
 		       char *text);
 
-/* The scheme carries one of its exchanges. */
+/* Whether jobs of the group may use this scheme for one of their exchanges. */
 static inline bool job_group_uses(const struct job_group_conf *conf, unsigned scheme)
 {
 	return conf->all_reduce == (int)scheme || job_group_reduces(conf) == scheme ||
@@ -212,7 +216,7 @@ static inline bool job_group_uses(const struct job_group_conf *conf, unsigned sc
 	       (conf->exchanges && (scheme == SCHEME_ring || job_group_gathers(conf) == scheme));
 }
 
-/* Arrives at random times, and goes on until the run ends when `count` is not given. */
+/* Whether jobs are Poisson arrivals. If `count` is not given, they go on until the run ends. */
 static inline bool job_group_poisson(const struct job_group_conf *conf)
 {
 	return conf->arrival.form == JOBS_POISSON || conf->arrival.form == JOBS_LOAD;
@@ -227,11 +231,11 @@ struct job_site {
 	const struct cluster_conf *cluster; /* cluster.h */
 };
 
-/* Splits groups by what their traces name: jobs with a model or scheme of their own become another
- * group behind the others, alike in all else. Where a trace has durations and its group gives no
- * iterations, the durations decide. Loads the networks and sets `experts` and `exchanges` of each
- * group. What is not right in files is for job_group_check() and job_group_trace_mistake() to tell.
- */
+/* Splits groups by what their traces name: jobs whose trace gives them another model or scheme
+ * become a group of their own, at the end of the list and otherwise like the first. If a trace has
+ * durations and its group gives no iterations, the durations decide. Loads the networks and sets
+ * `experts` and `exchanges` of each group. Adds no errors: job_group_check() and
+ * job_group_trace_mistake() tell what is wrong with files. */
 void job_groups_part(struct conf_list *groups, struct conf_doc *doc);
 
 /* Checks what the rows cannot. `scheme`: the parameters of the group's scheme. `bounded`: something
@@ -246,7 +250,7 @@ struct job_record {
 	JOB_METRICS(MEMBER)
 #undef MEMBER
 	double throughput_share; /* NAN for one worker */
-	double rate;             /* bytes all-reduced over the time since its start, per second */
+	double rate;             /* bytes all-reduced per second, from its start to its end */
 };
 
 struct jobs_tables {
@@ -260,21 +264,21 @@ struct jobs_counts {
 
 struct jobs;
 
-/* How long jobs arrive, and which of them count. */
+/* How long jobs arrive, and which of them are measured. */
 struct jobs_times {
-	sim_time end; /* of the run at the latest */
+	sim_time end; /* latest end of the run */
 	struct measured_window window;
-	double estimate; /* stop.estimate: share that ends may be off by; 0 = none is estimated */
+	double estimate; /* stop.estimate: relative error of a job's end; 0 = no estimates */
 };
 
-/* `schemes` by enum scheme_index; not owned. Arrivals start by themselves. */
+/* `schemes`: by enum scheme_index; not owned. Jobs arrive by themselves. */
 struct jobs *jobs_new(const struct model_env *env, const struct job_group_conf *groups,
 		      size_t count, const struct scheme_run *schemes,
 		      const struct cluster_conf *cluster, const struct jobs_times *times,
 		      const struct jobs_tables *tables);
 void jobs_free(struct jobs *jobs);
 
-/* Jobs of a group that ran otherwise than the scenario says. */
+/* Jobs of a group that did not run as the scenario says. */
 struct jobs_otherwise {
 	const struct job_group_conf *group;
 	char *ran_as; /* as in jobs.csv */
@@ -287,11 +291,11 @@ struct jobs_report {
 	size_t refused;                         /* by their schemes; they never run */
 	size_t failed;                          /* ended by failures of links and switches */
 	size_t estimated;                       /* their ends are estimates (job_estimate.c) */
-	double iterations, iterations_finished; /* of all jobs, the refused left out */
+	double iterations, iterations_finished; /* of all jobs but those that were refused */
 	struct jobs_counts measured;
-	/* Of measured jobs: `records`, measured.finished of them, in the order of their ends; of
-	 * their iterations, durations and cycles (iterations.csv), in seconds. */
+	/* Of the measured jobs, in the order of their ends; measured.finished of them. */
 	struct job_record *records;
+	/* Of the iterations of measured jobs, in seconds, as in iterations.csv. */
 	double *durations, *cycles;
 	size_t duration_count, cycle_count;
 	struct jobs_otherwise *otherwise; /* in the order of their first jobs */
@@ -305,43 +309,46 @@ size_t jobs_measured(const struct jobs *jobs, const char *name);
 /* The reason for the first refusal, and the group of that job; NULL when no job was refused. */
 const char *jobs_refusal(const struct jobs *jobs, const char **group);
 
-/* A switch has failed, or only what adds gradients there (net/outage.h). */
+/* To call when a switch has failed, or only what adds gradients up in it (net/outage.h). */
 void jobs_switch_failed(struct jobs *jobs, uint32_t sw);
-/* The controller knows what works, as far as routing does: jobs begin anew what they have lost, or
- * fail. `may_change`: more will fail or be repaired. First called before the run. */
+/* To call when the controller has heard of a failure or repair, and before the run. Jobs begin anew
+ * what they have lost, or fail. `may_change`: something more will fail or be repaired. */
 void jobs_failures_known(struct jobs *jobs, bool may_change);
-/* The first job that failed: when and why; NULL = none. */
+/* When and why the first job failed, and its group; NULL = none has. */
 const char *jobs_failure(const struct jobs *jobs, const char **group);
 
 void jobs_stats(const struct jobs *jobs, struct collective_stats *stats); /* of all jobs so far */
 
-/* The fraction of all iterations that is done: of one under way, the part of its gradients that the
- * first worker has got back. */
+/* The fraction of all iterations that is done. An iteration under way counts by the part of its
+ * gradients whose sums the first worker has. */
 double jobs_progress(const struct jobs *jobs);
 
-/* True when no running job computes, and none has begun or ended a task or got a sum since *since:
- * for longer than a second and a hundred times what a ring would take alone. */
+/* Whether the running jobs are stuck. *since gets the last time when a worker began or ended a task
+ * or got a sum. They are stuck if none computes and this was longer ago than a second and a hundred
+ * times what a ring would take alone. */
 bool jobs_stalled(const struct jobs *jobs, sim_time *since);
 
-/* Called when a job has finished or been refused; may stop the run. */
+/* Sets the function to call when a job has finished, failed or been refused; may stop the run. */
 void jobs_on_change(struct jobs *jobs, void (*changed)(void *owner), void *owner);
 
-/* Writes rows of unfinished jobs, without those that have not arrived and are not measured. */
+/* Writes rows of unfinished jobs. A job that has not arrived gets one only if it is measured. */
 void jobs_write_unfinished(struct jobs *jobs);
-/* Prints which job waits for what, for `limit` jobs at most. */
+/* Prints what each unfinished job waits for, for `limit` jobs at most. */
 void jobs_report_waiting(const struct jobs *jobs, FILE *to, size_t limit);
 
 extern const struct out_schema jobs_schema, iterations_schema;
 
-/* Parameter servers of a job with so many workers, and how many slots they take besides those of
- * the workers. */
+/* How many parameter servers a job with `workers` workers has. */
 uint32_t job_group_servers(const struct job_group_conf *conf, uint32_t workers);
+/* How many slots these servers take on hosts of their own. */
 uint32_t job_group_own_servers(const struct job_group_conf *conf, uint32_t workers);
+/* Whether the scenario lists the hosts of the servers. */
 bool job_group_servers_listed(const struct job_group_conf *conf);
 
-/* Why the trace of a group is not right for `hosts` hosts that take workers and `pool` that are
- * kept for servers. NULL when it is; caller frees. */
+/* What is wrong with the trace of a group, for `hosts` hosts that take workers and `pool` hosts
+ * that are kept for servers. NULL = nothing; caller frees. */
 char *job_group_trace_mistake(const struct job_group_conf *conf, uint32_t hosts, uint32_t pool);
+/* How many workers a job of a trace has. */
 uint64_t job_trace_workers(const struct job_group_conf *conf, const struct trace_job *job);
 
 #endif

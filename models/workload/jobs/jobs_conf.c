@@ -367,7 +367,7 @@ static void check_inside(const struct job_group_conf *conf, struct conf_doc *doc
 			ops->name);
 }
 
-/* A load needs bytes. */
+/* Checks that jobs that are given by their load send something. */
 static void check_load(const struct job_group_conf *conf, struct conf_doc *doc, const char *pointer)
 {
 	if (conf->arrival.form == JOBS_LOAD && workers_span(&conf->workers).max == 1)

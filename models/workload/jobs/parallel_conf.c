@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define EXCHANGE_WORKERS_MAX 512 /* all-to-all: a connection between any two */
+#define EXCHANGE_WORKERS_MAX 512 /* of all-to-all, which has a connection between any two */
 
 const char *const sharding_names[] = {
 	[SHARDING_NONE] = "none", [SHARDING_OPTIMIZER] = "optimizer", [SHARDING_FULL] = "full", NULL
@@ -91,8 +91,8 @@ static void check_stages(const struct job_group_conf *conf, struct conf_doc *doc
 	}
 }
 
-/* Checks a scheme that the group names for one step of sharding: `pick` finds the step in a scheme,
- * NULL where it has none. */
+/* Checks the scheme that a group names, under `key`, for one step of sharding. `pick` returns the
+ * operations of this step in a scheme, NULL if the scheme does not have it. */
 static void check_step(const struct job_group_conf *conf, struct conf_doc *doc, const char *pointer,
 		       const char *key, unsigned scheme,
 		       const struct collective_ops *(*pick)(const struct collective_ops *ops))

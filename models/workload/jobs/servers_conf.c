@@ -42,7 +42,7 @@ uint32_t job_group_servers(const struct job_group_conf *conf, uint32_t workers)
 {
 	const struct collective_ops *ops = scheme_ops((unsigned)conf->all_reduce);
 
-	if (!ops->servers || workers < 2) /* alone, a worker's own gradient is the sum */
+	if (!ops->servers || workers < 2) /* one worker's gradient is the sum */
 		return 0;
 	if (job_group_servers_listed(conf))
 		return (uint32_t)conf->servers.hosts.count;
@@ -79,7 +79,7 @@ static void check_room(const struct job_group_conf *conf, struct conf_doc *doc, 
 {
 	int64_t max = workers_span(&conf->workers).max;
 	uint32_t own = max && max <= (int64_t)hosts ? job_group_own_servers(conf, (uint32_t)max)
-						    : 0; /* too many workers: said elsewhere */
+						    : 0; /* check_workers() reports too many */
 	uint32_t room = hosts > pool_count ? hosts - pool_count : 0;
 	const char *at;
 
@@ -119,7 +119,7 @@ static void check_shared(const struct job_group_conf *conf, struct conf_doc *doc
 static void check_beside(const struct job_group_conf *conf, struct conf_doc *doc, const char *at)
 {
 	struct workers_span span = workers_span(&conf->workers);
-	/* where sizes differ, those of one worker need no servers */
+	/* jobs of one worker have no servers, so of a range that begins at 1 the others count */
 	int64_t min = span.min == 1 && span.max > 1 ? 2 : span.min;
 
 	if (min > 1 && conf->servers.number > min)
