@@ -314,7 +314,8 @@ static double stands_for(const struct job_group_conf *group, double iterations)
 		       : 1;
 }
 
-/* An iteration must be shorter than any run, and its tensors must be countable. */
+/* Checks that an iteration is not longer than the longest run, and that gradients, tokens and the
+ * number of iterations are not too large. */
 static void check_model_size(const struct looking *look, const struct job_group_conf *group,
 			     const char *pointer, const struct model_size *size, double duration_s)
 {

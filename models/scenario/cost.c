@@ -22,7 +22,7 @@
 struct basis {
 	const struct scenario *scenario;
 	double hosts, per_rack, per_pod;
-	double between;     /* links between hosts of two racks that share no pod */
+	double between;     /* links from host to host across pods; without pods, across racks */
 	double rate_bps;    /* of a host's link */
 	double load;        /* of Poisson flows, as a fraction of hosts x link rate */
 	double end_s;       /* when arrivals end */
@@ -154,7 +154,7 @@ struct exchange {
 	double hops, bytes;
 };
 
-/* Bytes that the hosts of a job send for each byte of its gradient. */
+/* How many bytes all hosts of a job send for each byte of its gradient. */
 static double sent_per_byte(const struct job_group_conf *group, const struct collective_ops *ops,
 			    double workers)
 {
@@ -254,7 +254,7 @@ static struct exchange others_of(const struct basis *basis, const struct job_gro
 
 /* --- jobs --- */
 
-/* Jobs of a group that has no trace. */
+/* How many jobs a group without a trace has. */
 static double jobs_of_group(const struct basis *basis, const struct job_group_conf *group)
 {
 	double gap_s = job_group_gap_s(group, (uint32_t)basis->hosts, (bps)basis->rate_bps);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MEMORY_MAX   (UINT64_C(1) << 40) /* bytes of a port or a switch, more than any has */
 #define SETTINGS_MAX 200 /* graph->settings_of has a byte for the index of a switch's settings */
 
 /* --- rows --- */
@@ -24,7 +25,7 @@ static const struct conf_row aggregation_forms[] = {
 	CONF_BOOL("switch", struct graph_switch_set, aggregation.on, CONF_REQUIRED,
 		  "true: as /topology/switch says."),
 	CONF_BYTES("memory", struct graph_switch_set, aggregation.memory, CONF_REQUIRED, 8,
-		   UINT64_C(1) << 40, "So much memory. ATP, ESA and SHARP refuse it."),
+		   MEMORY_MAX, "So much memory. ATP, ESA and SHARP refuse it."),
 	{ 0 },
 };
 static const struct conf_table aggregation_table = { "graph_aggregation", aggregation_forms, 0,
@@ -36,8 +37,7 @@ static const struct conf_row switch_set_rows[] = {
 	CONF_TIME("latency", struct graph_switch_set, latency, CONF_OPTIONAL, 0, PS_PER_S,
 		  "Pipeline; without it, that of /topology/switch.",
 		  .present = CONF_GIVEN(struct graph_switch_set, latency_given)),
-	CONF_BYTES("buffer", struct graph_switch_set, buffer, CONF_OPTIONAL, 1518,
-		   UINT64_C(1) << 40,
+	CONF_BYTES("buffer", struct graph_switch_set, buffer, CONF_OPTIONAL, 1518, MEMORY_MAX,
 		   "Queue of each egress port; without it, as in "
 		   "/topology/switch."),
 	CONF_ONEOF("ecn", struct graph_switch_set, ecn, CONF_OPTIONAL, &ecn_table, ecn.form,

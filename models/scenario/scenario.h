@@ -82,8 +82,8 @@ struct scenario {
 
 extern const struct conf_table scenario_table;
 
-/* Loads and checks everything. Use *scenario only if conf_errors() is 0; it lives as long as the
- * document, which the caller frees. */
+/* Loads and checks everything. *scenario may be used only if conf_errors() is 0, and only until the
+ * caller frees the document. */
 struct conf_doc *scenario_load(const char *path, struct scenario *scenario,
 			       const struct conf_override *overrides, size_t count);
 

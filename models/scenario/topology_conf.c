@@ -15,6 +15,8 @@ static const char *const kind_names[] = { "star", "leaf-spine", "fat-tree", "gra
 /* 100 Tbps. A byte then takes 0.08 ps, but only the time of a whole frame is rounded up. */
 #define MAX_RATE UINT64_C(100000000000000)
 
+#define MEMORY_MAX (UINT64_C(1) << 40) /* bytes of a port or a switch, more than any has */
+
 static const struct conf_row link_rows[] = {
 	CONF_RATE("rate", struct link_conf, rate, "10Gbps", 1000000, MAX_RATE,
 		  "Bit rate, each direction.", "PANAMA section 7"),
@@ -28,8 +30,7 @@ static const struct conf_table link_table = { "link", link_rows, sizeof(struct l
 					      "A link; both directions are equal." };
 
 static const struct conf_row ecn_step_rows[] = {
-	CONF_QUEUE("threshold", struct ecn_conf, step.threshold, CONF_REQUIRED, 0,
-		   UINT64_C(1) << 40,
+	CONF_QUEUE("threshold", struct ecn_conf, step.threshold, CONF_REQUIRED, 0, MEMORY_MAX,
 		   "Mark when the instantaneous queue is longer than this, in bytes, as switches "
 		   "count; in packets (\"85pkt\") a small one counts as much as a large one."),
 	{ 0 },
@@ -37,9 +38,9 @@ static const struct conf_row ecn_step_rows[] = {
 const struct conf_table ecn_step_table = { "ecn_step", ecn_step_rows, sizeof(struct ecn_conf),
 					   "One threshold, as DCTCP." };
 static const struct conf_row ecn_ramp_rows[] = {
-	CONF_QUEUE("kmin", struct ecn_conf, ramp.kmin, CONF_REQUIRED, 0, UINT64_C(1) << 40,
+	CONF_QUEUE("kmin", struct ecn_conf, ramp.kmin, CONF_REQUIRED, 0, MEMORY_MAX,
 		   "No mark up to this queue."),
-	CONF_QUEUE("kmax", struct ecn_conf, ramp.kmax, CONF_REQUIRED, 0, UINT64_C(1) << 40,
+	CONF_QUEUE("kmax", struct ecn_conf, ramp.kmax, CONF_REQUIRED, 0, MEMORY_MAX,
 		   "Every packet is marked above this queue."),
 	CONF_REAL("pmax", struct ecn_conf, ramp.pmax, CONF_REQUIRED, 0, 1,
 		  "Probability just below kmax."),
@@ -54,10 +55,10 @@ static const struct conf_row host_ecn_forms[] = { ECN_FORMS(struct scenario, top
 static const struct conf_table host_ecn_table = { "host_ecn", host_ecn_forms, 0, NULL };
 
 static const struct conf_row pause_rows[] = {
-	CONF_BYTES("xoff", struct pause_conf, set.xoff, CONF_OPTIONAL, 64, UINT64_C(1) << 40,
+	CONF_BYTES("xoff", struct pause_conf, set.xoff, CONF_OPTIONAL, 64, MEMORY_MAX,
 		   "Bytes that came in by a port at which its neighbour is stopped; without it, "
 		   "what the buffer leaves beside headroom and a frame."),
-	CONF_BYTES("xon", struct pause_conf, set.xon, CONF_OPTIONAL, 1, UINT64_C(1) << 40,
+	CONF_BYTES("xon", struct pause_conf, set.xon, CONF_OPTIONAL, 1, MEMORY_MAX,
 		   "Bytes at which it may go on; without it, two frames (\"mtu\") below xoff, as "
 		   "the 3 KB of Alibaba's HPCC simulator."),
 	CONF_BYTES("headroom", struct pause_conf, set.headroom, CONF_OPTIONAL, 64, HEADROOM_MAX,
@@ -88,7 +89,7 @@ static const struct conf_row switch_rows[] = {
 	CONF_TIME("latency", struct switch_conf, latency, "500ns", 0, PS_PER_S,
 		  "Pipeline: from the last bit in to the egress queue.",
 		  "our choice (store and forward; no paper states it)"),
-	CONF_BYTES("buffer", struct switch_conf, buffer, CONF_OPTIONAL, 1518, UINT64_C(1) << 40,
+	CONF_BYTES("buffer", struct switch_conf, buffer, CONF_OPTIONAL, 1518, MEMORY_MAX,
 		   "Queue of each egress port; a frame that does not fit is dropped (tail drop). "
 		   "With pause: memory of each port for what comes in by it. Without it, 1 MB for "
 		   "each 10 Gbps of the port, at least 1 MB.",

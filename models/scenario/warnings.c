@@ -414,7 +414,7 @@ static bool several_jobs(const struct scenario *scenario)
 	return jobs > 1;
 }
 
-/* Whether nothing makes one worker of a job later than another. */
+/* Whether all workers of a job act at the same instants, as nothing has jitter. */
 static bool in_step(const struct scenario *scenario, const struct job_group_conf *group)
 {
 	return !scenario->topology.host.jitter && !topology_nic_jitter(&scenario->topology) &&

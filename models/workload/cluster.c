@@ -168,8 +168,8 @@ bool cluster_take_list(struct cluster *cluster, const uint32_t *hosts, uint32_t 
 
 /* --- compact; from here on hosts are only chosen: cluster_place() takes them --- */
 
-/* The rack of a pod, or ANYWHERE, to fill next: the one with least room that takes `need`, or, if
- * there is none, the one with most room. */
+/* The rack to fill next in this pod: of the racks that take `need`, the one with least room; if no
+ * rack does, the one with most room. */
 static uint32_t best_rack(const struct cluster *cluster, const uint32_t *room, uint32_t pod,
 			  uint32_t need)
 {

@@ -34,8 +34,9 @@ char *data_file_beside(const char *name, const char *scenario);
 char **data_file_list(enum data_kind kind);
 void data_file_list_free(char **names);
 
-/* The end of a message: which of `names` (NULL behind the last) `name` may stand for, and all of
- * them: "; did you mean \"a\"? There are: a, b" or "; there are: a, b". Caller frees. */
+/* The end of a message about an unknown `name`: which of `names` (NULL behind the last) was perhaps
+ * meant, and all of them. "; did you mean \"a\"? There are: a, b" or "; there are: a, b". Caller
+ * frees. */
 char *data_suggestion(const char *name, char *const *names);
 
 /* The first mistake of a JSON file, as one line with its place. Caller frees. */

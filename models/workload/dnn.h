@@ -23,7 +23,7 @@
 struct dnn_layer {
 	const char *name; /* owned by the dnn */
 	bytes gradient;
-	bytes all_to_all; /* of a worker, to experts and back, each way; 0 = none */
+	bytes all_to_all; /* what a worker sends to experts, and gets back, in a pass; 0 = none */
 	sim_time forward, backward;
 	uint32_t tensors; /* how many carry its gradient; set by dnn_plan_tensors() */
 };
@@ -76,10 +76,11 @@ void dnn_scale(struct dnn *dnn, double factor);
  * Caller frees. */
 struct dnn *dnn_repeated(const struct dnn *dnn, double factor);
 
-/* Makes the tensors, in the order of sending, when the layers are final. `order` names a layer for
- * each tensor; a layer that stands there k times is sent in k equal parts (whole 4-byte values; the
- * last takes the rest). Every layer must stand there, at most as often as it has values. Without
- * `order` each layer is one tensor, last layer first, as the backward pass makes them. */
+/* Makes the tensors, in the order of sending. To call when the layers are final. `order` lists a
+ * layer for each tensor. A layer that is listed k times is sent in k equal parts of whole 4-byte
+ * values; the last part takes the rest. Every layer must be listed, at most as often as it has
+ * values. Without `order` each layer is one tensor, last layer first, as the backward pass makes
+ * them. */
 void dnn_plan_tensors(struct dnn *dnn, const int64_t *order, size_t count);
 
 /* --- what exists --- */

@@ -59,7 +59,7 @@ static const char *path_of(const struct flow *flow, bool back, char names[HOPS_M
 	return names;
 }
 
-/* The counters of a flow: those of its connection or, once that is closed, the copy of them. */
+/* The counters of a flow's connection; once it is closed, the copy that the flow has. */
 static const struct transport_stats *stats_of(const struct flow *flow)
 {
 	if (flow->flows->env.fluid || flow->settled_at)

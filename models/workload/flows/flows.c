@@ -542,7 +542,8 @@ bool flows_done(const struct flows *flows)
 }
 
 /* A time that a flow cannot end before; 0 = unknown. No flow is faster than the link to its
- * receiver. One packet may be on that link already. */
+ * receiver. One packet may be on that link already, and jitter may delay the last packet by up to
+ * jitter_max less than others. */
 static sim_time earliest_end(const struct flow *flow)
 {
 	const struct network *net = &flow->flows->env.topo->net;

@@ -10,6 +10,8 @@
 
 /* --- rows --- */
 
+#define FLOW_MAX (UINT64_C(1) << 50) /* bytes; as in tables (size_cdf.c), exact in a double */
+
 static const struct conf_row size_cdf_rows[] = {
 	CONF_STRING("cdf", struct size_conf, cdf, CONF_REQUIRED,
 		    "Name of a table in traces/cdf, or of a file."),
@@ -41,7 +43,7 @@ static const struct conf_table size_mix_table = { "size_mix", size_mix_rows,
 						  sizeof(struct size_conf),
 						  "Sizes drawn from several distributions." };
 static const struct conf_row size_forms[] = {
-	CONF_BYTES("fixed", struct flow_group_conf, size.fixed, CONF_REQUIRED, 1, UINT64_C(1) << 50,
+	CONF_BYTES("fixed", struct flow_group_conf, size.fixed, CONF_REQUIRED, 1, FLOW_MAX,
 		   "All flows of one size."),
 	CONF_OBJECT("drawn", struct flow_group_conf, size, CONF_REQUIRED, &size_cdf_table,
 		    "Drawn from a distribution."),
@@ -223,7 +225,8 @@ static void free_trace(void *trace)
 	free(trace);
 }
 
-/* The first flow between hosts that there are not. Caller frees. */
+/* What is wrong with a trace: its first flow whose host does not exist, or no flow at all. NULL =
+ * nothing; caller frees. */
 static char *trace_mistake(const struct flow_trace *trace, const char *path, uint32_t hosts)
 {
 	for (size_t i = 0; i < trace->count; i++) {

@@ -1,5 +1,5 @@
-/* How large the flows of a group are: all alike, drawn from one table, or from several tables, of
- * which each flow takes one by weight ("mix").
+/* How large the flows of a group are: all alike, or drawn from a table. With several tables ("mix")
+ * each flow first draws its table by weight.
  *
  * A mixture with fractions p_i has the distribution sum p_i F_i, so its mean is sum p_i mean_i.
  * Each draw takes two random numbers from the stream: one for the table, one for the size. So the

@@ -35,7 +35,7 @@ const struct dnn *job_models_draw(const struct job_models *models, struct rng *r
 /* An iteration of one worker, as the mean over the group's networks. */
 struct job_means {
 	double gradient;  /* bytes that it all-reduces */
-	double tokens;    /* bytes that go to experts, each once */
+	double tokens;    /* bytes of all layers that go to experts in one direction of one pass */
 	double compute_s; /* without compute_scale and jitter */
 } job_models_means(const struct job_models *models);
 

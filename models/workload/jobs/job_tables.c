@@ -130,7 +130,7 @@ void job_sends(struct job *job, int64_t iteration)
 	if (iteration < job->sending)
 		return;
 	job->sending = iteration + 1;
-	job->first_send[iteration & 3] = job->jobs->env.sim->now;
+	job->first_send[KEPT(iteration)] = job->jobs->env.sim->now;
 }
 
 static void keep(double **list, size_t *count, size_t *capacity, double value)
@@ -145,7 +145,7 @@ void job_iteration_over(struct job *job)
 	int64_t number = job->iterations_done;
 	sim_time now = jobs->env.sim->now, busy = busy_sum(job),
 		 compute = (busy - job->busy_mark) / job->workers,
-		 cycle = job->forward_end[number & 3] - job->first_send[(number - 1) & 3];
+		 cycle = job->forward_end[KEPT(number)] - job->first_send[KEPT(number - 1)];
 	struct out_cell cells[] = {
 		{ .count = job->number },
 		{ .text = job->conf->name },

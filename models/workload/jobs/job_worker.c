@@ -168,7 +168,7 @@ static void task_done(struct job_worker *worker)
 			return;
 		worker->layer = worker->layer_end - 1;
 		worker->phase = PHASE_BACKWARD;
-		worker->job->forward_end[worker->iteration & 3] = worker->job->jobs->env.sim->now;
+		worker->job->forward_end[KEPT(worker->iteration)] = worker->job->jobs->env.sim->now;
 		return;
 	case PHASE_BACKWARD:
 		worker_computed(worker);
@@ -283,7 +283,7 @@ static void find_stage(struct job_worker *worker)
 void worker_init(struct job_worker *worker, struct job *job, uint32_t number)
 {
 	struct sim *sim = job->jobs->env.sim;
-	uint64_t key = (uint64_t)job->number << 24 | number;
+	uint64_t key = (uint64_t)job->number << 24 | number; /* a job has fewer than 2^24 workers */
 
 	*worker = (struct job_worker){ .job = job, .number = number };
 	worker->busy_since = worker->exchange_since = SIM_TIME_MAX;

@@ -91,7 +91,7 @@ struct servers_conf {
 };
 enum servers_form { SERVERS_NUMBER, SERVERS_HOSTS, SERVERS_PLACED };
 enum servers_placement {
-	SERVERS_OWN,     /* a host (slot) each that no worker of the job is on */
+	SERVERS_OWN,     /* each takes a slot on a host without workers of the job */
 	SERVERS_SHARED,  /* out of the pool that "cluster" keeps; jobs take turns */
 	SERVERS_WORKERS, /* server q on the host of worker q */
 };
@@ -124,10 +124,10 @@ struct pipeline_conf {
 	bytes activations;
 };
 
-/* Which parts of the state of the training each worker has alone (ZeRO). */
+/* Which state of the training is divided among the workers (ZeRO). */
 enum sharding { SHARDING_NONE, SHARDING_OPTIMIZER, SHARDING_FULL };
 
-/* What becomes of a job for which failures leave no tree. */
+/* What a job does if failures leave no tree. */
 enum job_fallback { FALLBACK_NONE, FALLBACK_RING, FALLBACK_PS };
 
 struct job_group_conf {

@@ -10,19 +10,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LAYER_MAX (UINT64_C(1) << 44) /* bytes of a layer; check.c bounds the sum of all */
+
 #define MODEL_NAME                                                                                 \
 	"A name from traces/models (inasim list models), or NAME.json, a file beside the "         \
 	"scenario with the object that may stand here in place: layers."
 
 static const struct conf_row layer_rows[] = {
 	CONF_STRING("name", struct layer_conf, name, CONF_OPTIONAL, "Label."),
-	CONF_BYTES("gradient", struct layer_conf, gradient, CONF_REQUIRED, 1, UINT64_C(1) << 44,
+	CONF_BYTES("gradient", struct layer_conf, gradient, CONF_REQUIRED, 1, LAYER_MAX,
 		   "Bytes to all-reduce."),
 	CONF_TIME("forward", struct layer_conf, forward, "0s", 0, 10000 * PS_PER_S,
 		  "Forward computation.", "communication only"),
 	CONF_TIME("backward", struct layer_conf, backward, "0s", 0, 10000 * PS_PER_S,
 		  "Backward computation.", "communication only"),
-	CONF_BYTES("all_to_all", struct layer_conf, all_to_all, CONF_OPTIONAL, 4, UINT64_C(1) << 44,
+	CONF_BYTES("all_to_all", struct layer_conf, all_to_all, CONF_OPTIONAL, 4, LAYER_MAX,
 		   "The layer has experts, spread over all workers. So many bytes of a worker's "
 		   "tokens, its own included, go to them before the layer computes and come back "
 		   "after it, forward and backward; \"gradient\" is then of what all workers have, "

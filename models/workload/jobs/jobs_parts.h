@@ -51,7 +51,9 @@ struct job_worker {
 	struct job_exchange *from[2], *to[2];
 	/* How many results of each exchange its next task needs, and how many are here. */
 	uint64_t need[EXCHANGES], have[EXCHANGES];
-	unsigned asked;   /* for this layer: 1 = parameters and activations, 2 = tokens, too */
+	/* What it has asked for of this layer: 0 = nothing, 1 = parameters and activations, 2 =
+	 * tokens, too. */
+	unsigned asked;
 	uint64_t gathers; /* how many all-gathers it has asked for */
 	bool *reduced; /* SHARDING_OPTIMIZER, by tensor: the sum is here, not all-gathered; owned */
 	size_t updated; /* the next tensor whose parameters are all-gathered */
@@ -81,6 +83,11 @@ struct job_mark {
 	sim_time at, busy;
 };
 
+/* Of three iterations times are kept: one has just ended, the next is under way, and a worker may
+ * be in the one after. A power of two; KEPT(-1) is an index, too. */
+#define ITERATIONS_KEPT 4
+#define KEPT(iteration) ((iteration) & (ITERATIONS_KEPT - 1))
+
 enum job_state { JOB_WAITING, JOB_RUNNING, JOB_OVER, JOB_REFUSED, JOB_FAILED };
 
 struct job {
@@ -103,10 +110,9 @@ struct job {
 	sim_time arrival, start, finish;
 	sim_time mark;      /* end of the last finished iteration, or start */
 	sim_time busy_mark; /* computing time of all workers until `mark` */
-	/* When an iteration's first gradient was handed over, and its last forward pass ended. By
-	 * iteration modulo 4, as three are of interest: one has just ended, the next is under way,
-	 * and a worker may be in the one after. */
-	sim_time first_send[4], forward_end[4];
+	/* By KEPT(iteration): when its first gradient was handed over, and its last forward pass
+	 * ended. */
+	sim_time first_send[ITERATIONS_KEPT], forward_end[ITERATIONS_KEPT];
 	int64_t sending;       /* how many iterations have begun to hand gradients over */
 	uint32_t done_workers; /* that have all sums of the iteration under way */
 	sim_time moved;        /* when a worker last began, ended a task or got a sum */
