@@ -262,4 +262,19 @@ sed -i 's/DUPACK_THRESHOLD/ENOUGH_DUPACKS/g; s/on_timer/at_timeout/g; s,^/\* ---
 build
 variant_ends 0 regress ref
 
+# a run that is over sooner and the same until then: its last event is told
+mkdir -p shorter/scenarios shorter/ref
+echo '{ "folders": ["../scenarios"] }' >shorter/ref/regress.json
+cat >shorter/scenarios/few.json <<'JSON'
+{ "name": "few", "topology": { "kind": "star", "hosts": 4 }, "flows": [ { "pairs": "permutation", "size": "50KB" } ],
+  "stop": { "when": "time", "after": "1ms" } }
+JSON
+ends 0 regress shorter/ref --update 'a first one'
+sed -i 's/"when": "time"/"when": "flows_done"/' shorter/scenarios/few.json
+ends 1 regress shorter/ref
+says out 'the run is over after event [0-9]+, the reference goes on'
+says out 'last: event [1-9][0-9]* at 0\.000[0-9]+ s: '
+ends 1 regress shorter/ref --json
+holds '.[0].first_event | .found == false and .now.event == .to and .from == .to' out
+
 finish "$checks checks hold"

@@ -101,7 +101,8 @@ static void release(struct regress_run *run)
 
 /* --- the first event that differs --- */
 
-/* Keeps the events since the last fingerprint that was equal. */
+/* Keeps the events since the last fingerprint that was equal; if there are none, the event of that
+ * fingerprint. */
 struct locator {
 	struct simulation *s;
 	const struct reference *reference;
@@ -131,6 +132,7 @@ static void compare_event(void *owner, const struct sim_event *event)
 			return;
 		if (fingerprint_now(&l->s->sim) == r->prints[l->compared++]) {
 			l->before = event->at;
+			l->window[0] = l->window[l->count - 1];
 			l->count = 0;
 			return;
 		}
@@ -141,7 +143,7 @@ static void compare_event(void *owner, const struct sim_event *event)
 
 static void put_words(const struct locator *l, struct first_event *first)
 {
-	const struct event_record *record = &l->window[l->found ? 0 : l->count - 1];
+	const struct event_record *record = &l->window[l->found || !l->count ? 0 : l->count - 1];
 
 	first->number = record->event.number;
 	number_seconds(first->time_s, record->event.at);
@@ -167,10 +169,11 @@ static void find_event(const struct regress_case *job, struct verdict *v)
 		go(&run);
 		first->found = l.found;
 		first->last = simulation_events(run.s);
-		first->first = first->last - l.count + 1;
+		first->first = first->last - (l.count ? l.count - 1 : 0);
 		first->before = l.before;
 		first->at = run.s->sim.now;
-		if (l.count)
+		v->located = l.window; /* a run without events has none that differs */
+		if (v->located)
 			put_words(&l, first);
 	}
 	free(l.window);
