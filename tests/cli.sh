@@ -453,6 +453,9 @@ if limits_memory; then
 	(ulimit -v 100000 && "$INASIM" run many.json --out scarce/0 --force) 2>err || code=$?
 	((code == 7)) || fail "out of memory: exit code $code"
 	same scarce/0/manifest.json former.json
+	echo '{ "name": "wide", "topology": { "kind": "star", "hosts": 60000 }, "flows": [ { "count": 1, "size": "1kB" } ] }' >wide.json
+	(ulimit -v 55000 && "$INASIM" run wide.json) 2>err || true
+	says err '^inasim: out of memory: [0-9]{6,} more bytes' # of the whole table, not of a host
 fi
 
 # --- signals ---

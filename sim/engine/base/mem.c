@@ -21,12 +21,17 @@ void *xmalloc(size_t size)
 	return p;
 }
 
+static void fail_of_array(size_t count, size_t size)
+{
+	fail_out_of_memory(size && count > SIZE_MAX / size ? SIZE_MAX : count * size);
+}
+
 void *xcalloc(size_t count, size_t size)
 {
 	void *p = calloc(count ? count : 1, size ? size : 1);
 
 	if (!p)
-		fail_out_of_memory(size);
+		fail_of_array(count, size);
 	return p;
 }
 
@@ -35,11 +40,10 @@ void *xrealloc(void *old, size_t count, size_t size)
 	void *p;
 
 	if (size && count > SIZE_MAX / size)
-		fail_out_of_memory(SIZE_MAX);
-	count *= size;
-	p = realloc(old, count ? count : 1);
+		fail_of_array(count, size);
+	p = realloc(old, count && size ? count * size : 1);
 	if (!p)
-		fail_out_of_memory(count);
+		fail_of_array(count, size);
 	return p;
 }
 
