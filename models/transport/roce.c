@@ -234,7 +234,8 @@ uint32_t roce_open(struct roce *roce, uint32_t src, uint32_t dst, const struct c
 						      .number = conn->number,
 						      .src = src,
 						      .dst = dst,
-						      .mask = ROCE_PSN_MASK });
+						      .mask = ROCE_PSN_MASK,
+						      .acked = &conn->tx.una });
 	return conn->number;
 }
 

@@ -259,7 +259,8 @@ uint32_t tcp_open(struct tcp *tcp, uint32_t src, uint32_t dst, const struct cc_o
 						      .number = conn->number,
 						      .src = src,
 						      .dst = dst,
-						      .mask = UINT64_MAX });
+						      .mask = UINT64_MAX,
+						      .acked = &conn->tx.una });
 	return conn->number;
 }
 

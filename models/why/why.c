@@ -1,6 +1,7 @@
 #include "why/why_parts.h"
 
 #include "base/mem.h"
+#include "base/ring.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -577,10 +578,23 @@ void why_window(struct why_chunks *chunks, uint32_t worker, enum why_cut cut)
 
 /* --- transports --- */
 
-static void forget_writes(struct why *why, struct why_connection *conn)
+/* Forgets the writes that end at or before `end`. */
+static void forget_writes(struct why *why, struct why_connection *conn, uint64_t end)
 {
-	for (uint32_t i = 0; i < WHY_WRITES; i++)
-		why_step_release(why, conn->writes[i].step);
+	for (; conn->oldest < conn->written; conn->oldest++) {
+		const struct why_write *write = &conn->writes[conn->oldest & conn->mask];
+
+		if (write->end > end)
+			break;
+		why_step_release(why, write->step);
+	}
+}
+
+static void free_connection(struct why_connection *conn)
+{
+	if (conn)
+		free(conn->writes);
+	free(conn);
 }
 
 void why_connection(struct why *why, const struct why_conn *conn)
@@ -594,14 +608,13 @@ void why_connection(struct why *why, const struct why_conn *conn)
 	number = &why->conns[conn->protocol][conn->number];
 	known = number->conn;
 	if (known)
-		forget_writes(why, known);
+		forget_writes(why, known, UINT64_MAX);
+	free_connection(known);
 	if (conn->stream == WHY_FLOW) {
-		free(known);
 		*number = (struct why_number){ .owner = WHY_FLOWS | why->group };
 		return;
 	}
-	if (!known)
-		known = xmalloc(sizeof(*known));
+	known = xmalloc(sizeof(*known));
 	*number = (struct why_number){ conn->job + 1, known };
 	*known = (struct why_connection){ .conn = *conn };
 }
@@ -642,8 +655,10 @@ void why_writes(struct why *why, uint8_t protocol, uint32_t number, uint64_t end
 
 	if (!conn || !why_job_of(why, conn->conn.job))
 		return;
-	write = &conn->writes[conn->written++ % WHY_WRITES]; /* replaces the oldest */
-	why_step_release(why, write->step);
+	forget_writes(why, conn, *conn->conn.acked);
+	conn->writes = ring_reserve(conn->writes, &conn->mask, conn->oldest, conn->written,
+				    sizeof(*conn->writes));
+	write = &conn->writes[conn->written++ & conn->mask];
 	*write = (struct why_write){ .end = end,
 				     .at = why->net->sim->now,
 				     .answers = why->current.step != 0 };
@@ -708,7 +723,7 @@ void why_free(struct why *why)
 		why_job_end(why->jobs[i]);
 	for (unsigned p = 0; p < NET_PROTOCOLS; p++) {
 		for (size_t i = 0; i < why->conn_capacity[p]; i++)
-			free(why->conns[p][i].conn);
+			free_connection(why->conns[p][i].conn);
 		free(why->conns[p]);
 		free(why->flows[p]);
 	}

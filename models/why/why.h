@@ -239,6 +239,7 @@ struct why_conn {
 	uint32_t job, src, dst;
 	uint64_t mask; /* the bits of a position in the stream that packet.seq holds */
 	const uint64_t *timeouts, *losses, *marks; /* counters of the connection; not owned */
+	const uint64_t *acked; /* what is before will not be sent again; not owned */
 };
 void why_connection(struct why *why, const struct why_conn *conn);
 /* The stream grows to `end`, in the units of packet.seq. Call before the new part is sent. */

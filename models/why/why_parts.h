@@ -11,7 +11,6 @@
 #define WHY_NONE    UINT32_MAX
 #define WHY_TALLIES 8  /* candidates for the largest of a kind */
 #define WHY_LOG     64 /* charges of a worker that others can look up; when full, pairs merge */
-#define WHY_WRITES  64 /* writes that a connection remembers */
 #define WHY_RELAYS  64 /* most messages that a way leads over */
 
 /* What a packet in a queue waited for: packets of an owner, or PAUSE. */
@@ -116,8 +115,8 @@ struct why_write {
 
 struct why_connection {
 	struct why_conn conn;
-	struct why_write writes[WHY_WRITES];
-	uint64_t written; /* writes so far */
+	struct why_write *writes; /* ring by number: those that are not acknowledged */
+	uint64_t mask, oldest, written;
 	uint64_t timeouts;
 	bool timed; /* a timeout is why packets are sent again */
 };

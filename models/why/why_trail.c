@@ -246,22 +246,21 @@ static uint32_t begin_chunk(struct why *why, uint32_t port, const struct packet 
 	return number;
 }
 
-/* The write that brought byte `seq` of the stream or, if that is forgotten, the oldest one kept.
- * NULL: the stream does not reach as far. */
+/* The write that brought byte `seq` of the stream. NULL: the stream does not reach as far. */
 static const struct why_write *write_of(const struct why_connection *conn, uint64_t seq)
 {
-	uint64_t oldest = conn->written > WHY_WRITES ? conn->written - WHY_WRITES : 0;
-	const struct why_write *found = NULL;
+	uint64_t acked = *conn->conn.acked, first = conn->oldest, end = conn->written;
+	uint64_t byte = acked + ((seq - acked) & conn->conn.mask);
 
-	for (uint64_t i = conn->written; i-- > oldest;) {
-		const struct why_write *write = &conn->writes[i % WHY_WRITES];
-		uint64_t more = (write->end - seq) & conn->conn.mask;
+	while (first < end) {
+		uint64_t middle = first + (end - first) / 2;
 
-		if (!more || more > conn->conn.mask / 2) /* it ends at or before the byte */
-			break;
-		found = write;
+		if (conn->writes[middle & conn->mask].end > byte)
+			end = middle;
+		else
+			first = middle + 1;
 	}
-	return found;
+	return first < conn->written ? &conn->writes[first & conn->mask] : NULL;
 }
 
 /* A segment leaves its sender. After a timeout TCP sends everything again, one by one. */

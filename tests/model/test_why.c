@@ -280,6 +280,45 @@ Test(why, a_straggler_of_streams)
 	}
 }
 
+/* One write a picosecond, of a packet each. A hundred are acknowledged, 200 are not: each of their
+ * packets is ready since its write. */
+Test(why, a_write_is_known_until_it_is_acknowledged)
+{
+	uint64_t acked = 0, none = 0;
+	struct why_conn conn = { .stream = WHY_PUSH,
+				 .dst = 1,
+				 .mask = 255,
+				 .timeouts = &none,
+				 .losses = &none,
+				 .marks = &none,
+				 .acked = &acked };
+	struct run run;
+	struct look look;
+	sim_time begin;
+
+	run_build(&run, TWO, 1280, "");
+	look_on(&look, &run);
+	while (!look.why->job_capacity || !why_job_of(look.why, 0))
+		cr_assert(sim_observe(&run.s->sim, 1, run.s->observer));
+	why_connection(look.why, &conn);
+	begin = run.s->sim.now;
+	for (uint64_t i = 0; i < 300; i++, run.s->sim.now++) {
+		acked = i < 200 ? 0 : 100;
+		why_writes(look.why, 0, 0, i + 1);
+	}
+	for (uint64_t seq = 100; seq < 300; seq += 50) {
+		struct packet packet = { .kind = PACKET_DATA };
+		const struct why_line *line = &look.why->lines[0];
+
+		packet.seq = seq & conn.mask;
+		look.why->onlooker.queued(&look.why->onlooker, 0, &packet, 0);
+		cr_expect_eq(look.why->steps[line->ring[line->first & line->mask].step].ready,
+			     begin + seq);
+	}
+	look_away(&look);
+	run_free(&run);
+}
+
 /* Hosts 0 and 1 send the job's contributions alone, host 2 the second flow's data, host 3 its
  * ACKs: each up-link has one owner. */
 Test(why, a_link_has_its_owner)
