@@ -8,9 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Sets the keys of jobs' routes apart from those of flows, which are numbers from 0 on. */
-#define KEY_OF_JOB (UINT64_C(1) << 56)
-
 struct tensor {
 	bytes size;
 	uint32_t given; /* workers that have handed it over */
@@ -186,7 +183,7 @@ static void open_streams(struct instance *instance)
 		path.cap = share ? plan->cap : idle[i];
 		stream->route = fluid_route_add(
 			fluid, &path,
-			KEY_OF_JOB | (uint64_t)instance->job.number << FLUID_KEY_BITS | i,
+			FLUID_KEY_OF_JOB | (uint64_t)instance->job.number << FLUID_KEY_BITS | i,
 			on_stream_ended, stream);
 	}
 	free(idle);

@@ -15,7 +15,10 @@
 #include "collective/plan.h"
 #include "core/sim.h"
 
-#define FLUID_KEY_BITS 16 /* of a key: they alone differ among routes of one sender */
+/* Jobs' keys have this bit, and their last FLUID_KEY_BITS bits alone differ among routes of one
+ * job. Flows' keys are numbers from 0 on. */
+#define FLUID_KEY_OF_JOB (UINT64_C(1) << 56)
+#define FLUID_KEY_BITS   16
 
 struct fluid;
 
@@ -31,8 +34,8 @@ double fluid_stop(struct fluid *fluid);
 
 /* Adds a route, which exists until it is removed. Copies links, cap and shares of the stream. A
  * link may be listed several times; weights add up. The cap may be INFINITY if there are links.
- * `key` names the route in the digest. Routes whose keys differ only in the last FLUID_KEY_BITS
- * bits take turns at NICs as one sender.
+ * `key` names the route in the digest, and its sender: a job, or the flows. A sender's routes have
+ * turns of the same length, so only several senders at a NIC take turns.
  * ended() is called from an event and may start transfers. */
 uint32_t fluid_route_add(struct fluid *fluid, const struct plan_stream *stream, uint64_t key,
 			 void (*ended)(void *owner, uint32_t route), void *owner);

@@ -111,10 +111,10 @@ static void share_queue(const struct platform *platform, const struct meeting *m
 	}
 }
 
-/* The routes of one sender differ in the last bits of their keys only. */
+/* Flows are one sender, however many there are. */
 static uint64_t sender(const struct fluid_route *route)
 {
-	return route->key >> FLUID_KEY_BITS;
+	return route->key & FLUID_KEY_OF_JOB ? route->key >> FLUID_KEY_BITS : 0;
 }
 
 /* Whether several senders take turns at this NIC, and whether TCP is among them. */

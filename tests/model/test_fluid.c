@@ -39,13 +39,14 @@ static void add_route(struct system *system, int f)
 {
 	const struct maxmin_flow *flow = &system->flows[f];
 
-	system->route[f] = fluid_route_add(system->fluid,
-					   &(struct plan_stream){ .links = system->links[f],
-								  .count = flow->count,
-								  .cap = flow->cap,
-								  .share = 1,
-								  .turn = flow->share },
-					   (uint64_t)f << FLUID_KEY_BITS, on_ended, system);
+	system->route[f] =
+		fluid_route_add(system->fluid,
+				&(struct plan_stream){ .links = system->links[f],
+						       .count = flow->count,
+						       .cap = flow->cap,
+						       .share = 1,
+						       .turn = flow->share },
+				FLUID_KEY_OF_JOB | (uint64_t)f << FLUID_KEY_BITS, on_ended, system);
 }
 
 static void draw(struct system *system, uint64_t seed)
@@ -125,6 +126,41 @@ Test(fluid, shares_are_max_min)
 			cr_expect_float_eq(progress[system.route[f]] / rate[f], 1, 1e-9,
 					   "seed %d, route %d: %.17g, not %.17g", (int)seed, f,
 					   progress[system.route[f]], rate[f]);
+		release(&system);
+	}
+}
+
+/* Two routes on a NIC, a third one on another link of the second. With turns of half a frame the
+ * second has a third of that link, as two jobs; as flows it has a half, whatever their numbers. */
+Test(fluid, flows_among_themselves_take_no_turns)
+{
+	static const uint64_t keys[][2] = { { 0, 1 },
+					    { 65535, 65536 },
+					    { FLUID_KEY_OF_JOB, FLUID_KEY_OF_JOB | 1 << 16 } };
+	static struct system system;
+
+	for (size_t i = 0; i < 3; i++) {
+		struct plan_link links[] = { { 0, 1 }, { 1, 1 } };
+		struct plan_stream stream = { links, 1, .cap = INFINITY, .share = 1, .turn = 0.5 };
+		char *error = NULL;
+		uint32_t route[3];
+
+		draw(&system, 6);
+		system.capacity[0] = system.capacity[1] = 1e9;
+		fluid_free(system.fluid);
+		system.fluid = fluid_open(&system.sim, &system.checks, system.capacity, LINKS, 1,
+					  true, &error);
+		route[0] = fluid_route_add(system.fluid, &stream, keys[i][0], on_ended, &system);
+		stream.count = 2;
+		route[1] = fluid_route_add(system.fluid, &stream, keys[i][1], on_ended, &system);
+		stream.links = links + 1;
+		stream.count = 1;
+		route[2] = fluid_route_add(system.fluid, &stream, 2, on_ended, &system);
+		for (int r = 0; r < 3; r++)
+			fluid_start(system.fluid, route[r], 1e12);
+		run_to(&system, PS_PER_S);
+		cr_expect_float_eq(fluid_progress(system.fluid)[route[1]], 1e9 / (i < 2 ? 2 : 3),
+				   1);
 		release(&system);
 	}
 }
