@@ -281,8 +281,9 @@ struct collective_ops {
 	 * (core/repeat.h). Without it, and unless `over_tcp` (tcp_repeat.c, roce_repeat.c), nothing
 	 * is skipped in a run with such jobs. */
 	void (*repeat)(void *scheme, struct repeat *repeat);
-	/* Required. Prints who waits for what: a line for each stuck worker, at most `limit`. */
-	void (*report_waiting)(const void *instance, FILE *to, size_t limit);
+	/* Required. Prints who waits for what: a line for each stuck worker, at most `limit`.
+	 * Returns how many. */
+	size_t (*report_waiting)(const void *instance, FILE *to, size_t limit);
 };
 
 #endif

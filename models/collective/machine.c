@@ -290,12 +290,15 @@ static struct collective_actual ran_as(const void *instance)
 			   : (struct collective_actual){ 0 };
 }
 
-static void report_waiting(const void *instance, FILE *to, size_t limit)
+static size_t report_waiting(const void *instance, FILE *to, size_t limit)
 {
 	const struct machines *machines = instance;
+	size_t lines = 0;
 
-	for (uint32_t r = 0; r < machines->rail_count; r++)
-		inner_ops(machines)->report_waiting(machines->rails[r].inner, to, limit);
+	for (uint32_t r = 0; r < machines->rail_count && lines < limit; r++)
+		lines += inner_ops(machines)->report_waiting(machines->rails[r].inner, to,
+							     limit - lines);
+	return lines;
 }
 
 const struct collective_ops machine_collective = {

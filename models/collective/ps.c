@@ -388,16 +388,17 @@ static void ps_stats(const void *instance, struct collective_stats *stats)
 	}
 }
 
-static void ps_report_waiting(const void *instance, FILE *to, size_t limit)
+static size_t ps_report_waiting(const void *instance, FILE *to, size_t limit)
 {
 	const struct ps *ps = instance;
+	size_t lines = 0;
 
-	for (uint32_t w = 0; w < ps->job.workers && limit; w++) {
+	for (uint32_t w = 0; w < ps->job.workers && lines < limit; w++) {
 		const struct ps_worker *worker = &ps->workers[w];
 
 		if (worker->held == worker->contributed)
 			continue;
-		for (uint32_t q = 0; q < ps->job.servers && limit; q++) {
+		for (uint32_t q = 0; q < ps->job.servers && lines < limit; q++) {
 			const struct stream *pull = ps_stream_of(ps->pull, ps, w, q);
 			const struct server *server = &ps->servers[q];
 
@@ -410,10 +411,11 @@ static void ps_report_waiting(const void *instance, FILE *to, size_t limit)
 				" of this worker\n",
 				collective_job_number(&ps->job), w, ps->job.hosts[w],
 				pull->next.number, q, server->host, server->sent, server->added[w]);
-			limit--;
+			lines++;
 			break;
 		}
 	}
+	return lines;
 }
 
 const struct collective_ops ps_collective = {

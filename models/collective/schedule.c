@@ -581,14 +581,16 @@ static void report_rank(const struct schedule_rank *rank, FILE *to)
 	fputs("\n", to);
 }
 
-void schedule_report_waiting(const void *instance, FILE *to, size_t limit)
+size_t schedule_report_waiting(const void *instance, FILE *to, size_t limit)
 {
 	const struct schedule *schedule = instance;
+	size_t lines = 0;
 
-	for (uint32_t r = 0; r < schedule->count && limit; r++) {
+	for (uint32_t r = 0; r < schedule->count && lines < limit; r++) {
 		if (schedule->ranks[r].tensor == schedule->ranks[r].contributed)
 			continue;
 		report_rank(&schedule->ranks[r], to);
-		limit--;
+		lines++;
 	}
+	return lines;
 }

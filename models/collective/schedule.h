@@ -172,7 +172,7 @@ void *schedule_open(const struct model_env *env, const void *conf);
 void schedule_contribute(void *instance, uint32_t worker, bytes size);
 void schedule_finish(void *instance);
 void schedule_stats(const void *instance, struct collective_stats *stats);
-void schedule_report_waiting(const void *instance, FILE *to, size_t limit);
+size_t schedule_report_waiting(const void *instance, FILE *to, size_t limit);
 
 /* An instance with its connections. */
 void *schedule_start(struct schedule_scheme *scheme, const struct schedule_ops *ops,

@@ -248,16 +248,18 @@ static struct collective_actual ran_as(const void *self)
 	return ops->ran_as ? ops->ran_as(instance->admitted) : (struct collective_actual){ 0 };
 }
 
-static void report_waiting(const void *self, FILE *to, size_t limit)
+static size_t report_waiting(const void *self, FILE *to, size_t limit)
 {
 	const struct instance *instance = self;
 
-	(void)limit;
+	if (!limit)
+		return 0;
 	fprintf(to,
 		"  %s of job %" PRIu32 ": all workers hold %" PRIu64 " tensors, %" PRIu64
 		" have left, %" PRIu64 " are handed over by all and %" PRIu64 " by some\n",
 		instance->scheme->ops->name, collective_job_number(&instance->job), instance->held,
 		instance->left, instance->ready, instance->count);
+	return 1;
 }
 
 const struct collective_ops fluid_collective = {

@@ -196,6 +196,36 @@ Test(machine, every_scheme_over_four_nics)
 	}
 }
 
+/* All of 4 workers wait for 4 parts: jobs_report_waiting() wants four lines behind that of the job,
+ * not four of each NIC. */
+Test(machine, few_lines_of_many_nics)
+{
+	static const char *const schemes[] = { "ring", "ps", "netreduce", "panama", "sharp" };
+
+	for (size_t i = 0; i < 5; i++) {
+		char *text = NULL;
+		size_t length = 0, lines = 0;
+		FILE *to = open_memstream(&text, &length);
+		struct run run;
+
+		run_build(
+			&run,
+			"{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': 32, 'host': { " GPUS
+			", 'nics': { 'count': 4 } } }, 'jobs': [ { 'workers': 4, 'all_reduce':"
+			" '%s', 'iterations': 1, 'model': { 'layers': [ { 'gradient': '8MB' } ] } "
+			"} ] }",
+			schemes[i]);
+		run_until(&run, PS_PER_MS);
+		jobs_report_waiting(run.s->jobs, to, 10);
+		fclose(to);
+		for (const char *c = text; *c; c++)
+			lines += *c == '\n';
+		cr_expect_eq(lines, 5, "%s: %s", schemes[i], text);
+		free(text);
+		run_free(&run);
+	}
+}
+
 /* A switch that has memory for 6 of 8 instances: the second job gives back what it got for its
  * first NICs, and runs after the first. */
 Test(machine, memory_for_all_nics_or_none)

@@ -398,12 +398,13 @@ bytes ina_received(const void *instance)
 	return ina_worker(job, 0)->results * job->scheme->elements * ELEMENT_BYTES;
 }
 
-void ina_report_waiting(const void *instance, FILE *to, size_t limit)
+size_t ina_report_waiting(const void *instance, FILE *to, size_t limit)
 {
 	const struct ina_job *job = instance;
 	char text[WAITS_SIZE];
+	size_t lines = 0;
 
-	for (uint32_t w = 0; w < job->spec.workers && limit; w++) {
+	for (uint32_t w = 0; w < job->spec.workers && lines < limit; w++) {
 		const struct ina_worker *worker = ina_worker(job, w);
 
 		if (!waits(worker, text, sizeof(text)))
@@ -411,8 +412,9 @@ void ina_report_waiting(const void *instance, FILE *to, size_t limit)
 		fprintf(to, "  %s job %" PRIu32 ": worker %" PRIu32 " (h%" PRIu32 ") %s\n",
 			job->scheme->ops->title, collective_job_number(&job->spec), w, worker->host,
 			text);
-		limit--;
+		lines++;
 	}
+	return lines;
 }
 
 void ina_about_job(const struct ina_job *job, const struct packet *packet,

@@ -373,7 +373,7 @@ void ina_contribute(void *instance, uint32_t worker, bytes size);
 void ina_finish(void *instance);
 void ina_stats(const void *instance, struct collective_stats *stats);
 bytes ina_received(const void *instance);
-void ina_report_waiting(const void *instance, FILE *to, size_t limit);
+size_t ina_report_waiting(const void *instance, FILE *to, size_t limit);
 bool ina_intact(const void *instance, bool links); /* with ops.root */
 void *ina_plan(void *scheme, const struct collective_job *spec, struct stream_plan *plan,
 	       const char **never);

@@ -462,17 +462,16 @@ static bool waits(const void *self, char *text, size_t size)
 	return t < trees || worker->lost;
 }
 
-static void panama_report_waiting(const void *instance, FILE *to, size_t limit)
+static size_t panama_report_waiting(const void *instance, FILE *to, size_t limit)
 {
 	const struct panama_job *job = instance;
+	size_t lines = job->overflows && limit;
 
-	if (job->ring) {
-		ring_collective.report_waiting(job->ring, to, limit);
-		return;
-	}
-	if (job->overflows)
+	if (job->ring)
+		return ring_collective.report_waiting(job->ring, to, limit);
+	if (lines)
 		report_overflows(job, to);
-	ina_report_waiting(instance, to, limit);
+	return lines + ina_report_waiting(instance, to, limit - lines);
 }
 
 /* --- the scheme --- */

@@ -327,14 +327,12 @@ static bytes received(const void *instance)
 	return ((const struct sharp *)instance)->ring ? 0 : ina_received(instance);
 }
 
-static void report_waiting(const void *instance, FILE *to, size_t limit)
+static size_t report_waiting(const void *instance, FILE *to, size_t limit)
 {
 	const struct sharp *job = instance;
 
-	if (job->ring)
-		ring_of(job)->report_waiting(job->ring, to, limit);
-	else
-		ina_report_waiting(instance, to, limit);
+	return job->ring ? ring_of(job)->report_waiting(job->ring, to, limit)
+			 : ina_report_waiting(instance, to, limit);
 }
 
 static struct collective_actual ran_as(const void *instance)
