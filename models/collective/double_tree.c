@@ -18,6 +18,7 @@
 
 #include "base/mem.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static const struct conf_row rows[] = {
@@ -196,22 +197,88 @@ static void *start(void *self, const struct collective_job *job, const char **ne
 
 /* --- as a stream --- */
 
-/* Edges from the deepest rank of the two trees to its root. */
-static uint32_t depth_of(const struct schedule *schedule)
+/* Edges from a rank to the root. */
+static uint32_t depth_of(const struct schedule *schedule, uint32_t rank, unsigned tree)
 {
-	uint32_t deepest = 0;
+	uint32_t depth = 0;
 
-	for (uint32_t r = 0; r < schedule->count; r++)
+	for (; !is_root(schedule, rank, tree); depth++)
+		rank = vertex_of(schedule, rank, tree)->parent;
+	return depth;
+}
+
+static uint32_t max(uint32_t x, uint32_t y)
+{
+	return x > y ? x : y;
+}
+
+/* When a vertex has the sum of a chunk, in transmissions of a chunk: its children send as soon as
+ * they have theirs, and share its link. */
+static uint32_t time_up(const struct schedule *schedule, uint32_t rank, unsigned tree)
+{
+	const struct vertex *vertex = vertex_of(schedule, rank, tree);
+	uint32_t ready[2] = { 0 };
+
+	for (uint32_t c = 0; c < vertex->count; c++)
+		ready[c] = time_up(schedule, vertex->children[c], tree);
+	if (vertex->count < 2)
+		return vertex->count + ready[0];
+	return max(ready[0], ready[1]) + 1 + (ready[0] == ready[1]);
+}
+
+/* How long a sum takes from a vertex to all below: its children share its link. */
+static uint32_t time_down(const struct schedule *schedule, uint32_t rank, unsigned tree)
+{
+	const struct vertex *vertex = vertex_of(schedule, rank, tree);
+	uint32_t longest = 0;
+
+	for (uint32_t c = 0; c < vertex->count; c++)
+		longest = max(longest, time_down(schedule, vertex->children[c], tree));
+	return vertex->count + longest;
+}
+
+/* The edges on which a rank sends. */
+static uint32_t load_of(const struct schedule *schedule, uint32_t rank)
+{
+	uint32_t load = 0;
+
+	for (unsigned tree = 0; tree < 2; tree++)
+		load += vertex_of(schedule, rank, tree)->count + !is_root(schedule, rank, tree);
+	return load;
+}
+
+/* What any rank, or either tree, takes at most. */
+struct most {
+	uint32_t depth, time, load;
+};
+
+static struct most most_of(const struct schedule *schedule)
+{
+	struct most most = { 0 };
+
+	for (uint32_t r = 0; r < schedule->count; r++) {
+		most.load = max(most.load, load_of(schedule, r));
 		for (unsigned tree = 0; tree < 2; tree++) {
-			uint32_t depth = 0, at = r;
-
-			while (!is_root(schedule, at, tree)) {
-				at = vertex_of(schedule, at, tree)->parent;
-				depth++;
-			}
-			deepest = depth > deepest ? depth : deepest;
+			most.depth = max(most.depth, depth_of(schedule, r, tree));
+			if (is_root(schedule, r, tree))
+				most.time = max(most.time, time_up(schedule, r, tree) +
+								   time_down(schedule, r, tree));
 		}
-	return deepest;
+	}
+	return most;
+}
+
+/* Bytes per second, for a chunk that is alone there. */
+static double slowest_link(const struct plan_stream *stream, const struct network *net)
+{
+	double slowest = INFINITY;
+
+	for (size_t i = 0; i < stream->count; i++) {
+		const struct port *port = &net->ports[stream->links[i].link];
+
+		slowest = fmin(slowest, (double)port_class(net, port)->rate / 8);
+	}
+	return slowest;
 }
 
 static void *plan(void *self, const struct collective_job *job, struct stream_plan *plan,
@@ -222,7 +289,7 @@ static void *plan(void *self, const struct collective_job *job, struct stream_pl
 	struct schedule *schedule = schedule_new(self, &ops, job);
 	struct plan_stream *stream;
 	struct plan_path longest = { 0 };
-	uint32_t turns = 2 * depth_of(schedule);
+	struct most most = most_of(schedule);
 
 	(void)never;
 	plan_init(plan, 1);
@@ -234,10 +301,10 @@ static void *plan(void *self, const struct collective_job *job, struct stream_pl
 		schedule_plan_edge(schedule, edge, stream, 1, &longest);
 	plan->in_turn = true;
 	plan_close(plan);
-	plan->latency = turns * (plan_path_latency(&longest) + scheme->conf->step_latency);
+	plan->latency = 2 * most.depth * (plan_path_latency(&longest) + scheme->conf->step_latency);
 	plan->blocks.size = scheme->conf->chunk;
-	/* a chunk goes over one edge at a time; the stream loads a rank's link with up to four */
-	plan->blocks.first = turns / plan_alone(stream, net) / 4;
+	/* of the time that a chunk of each tree takes, the stream has `load` transmissions */
+	plan->blocks.first = ((double)most.time - most.load) / slowest_link(stream, net);
 	return schedule;
 }
 

@@ -77,6 +77,25 @@ Test(schedule, time_of_double_tree)
 	check_time("double_tree", 16);
 }
 
+/* One chunk in each tree, the fidelities against each other: what fills the trees is all that there
+ * is, and a pair sends all the time. */
+Test(schedule, double_tree_of_one_chunk)
+{
+	for (unsigned p = 2; p <= 16; p += p < 4 ? 1 : 4) {
+		double time[2];
+
+		for (int f = 0; f < 2; f++) {
+			struct run run;
+
+			build(&run, "double_tree", p, "{ 'gradient': '100kB' }", f ? ANALYTIC : "");
+			run_to(&run, END_ALL_DONE);
+			time[f] = jobs_report(run.s->jobs)->records[0].communication;
+			run_free(&run);
+		}
+		cr_expect_float_eq(time[0] / time[1], 1, 0.03, "%u: %.4f", p, time[0] / time[1]);
+	}
+}
+
 /* Over RoCE with DCQCN and an ACK for each 64 packets of 1024 bytes in 1086, on a lossless network.
  */
 Test(schedule, time_over_roce)
