@@ -87,8 +87,9 @@ struct switch_node {
 struct network_faults {
 	/* The packet is lost at the end of the link behind `port`. May be NULL. */
 	bool (*lose)(void *owner, uint32_t port, const struct packet *packet);
-	/* Returns how much longer the packet takes; packets behind it come no sooner. Asked once a
-	 * packet. May be NULL. */
+	/* Returns how much longer the packet takes; packets behind it come no sooner. Asked when
+	 * the packet is at the head of its queue, and again where PAUSE frames or control packets
+	 * move its departure: the answer must be the same. May be NULL. */
 	sim_time (*delay)(void *owner, uint32_t port, const struct packet *packet);
 	void *owner;
 };
