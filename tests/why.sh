@@ -149,6 +149,14 @@ if command -v gnuplot >/dev/null; then
 		"height of a bar of a sweep"
 	ends 2 plot sweep --figure breakdown --y jobs.jct_s.mean
 	says err 'the breakdown of a sweep goes with --x, --by and --where alone'
+	echo '{ "name": "idle", "topology": { "kind": "star", "hosts": 2 }, "jobs": [ { "workers": 1, "all_reduce": "ring",
+		"model": { "layers": [ { "gradient": "1kB" } ] } } ] }' >idle.json
+	echo '{ "name": "idle", "base": "idle.json", "axes": [ { "name": "turns", "pointer": "/jobs/0/iterations",
+		"values": [1, 2] } ] }' >plan.json
+	ends 0 sweep run plan.json 0-1 --why --quiet --out idle
+	ends 0 sweep collect plan.json --out idle
+	ends 6 plot idle --figure breakdown
+	says err 'no figure breakdown-over-turns: iterations took no time$'
 	ends 2 plot without --figure breakdown
 	says err 'none of its points was run with sweep run --why'
 	ends 2 plot sweep --figure jct

@@ -407,13 +407,15 @@ static bool draw_breakdown(struct figure *f, const struct page *page)
 {
 	const struct sheet *sheet = page->sheets;
 	struct stack_bar *bars = xcalloc(bars_of(sheet), sizeof(*bars));
-	bool any = false, room = bars_of(sheet) <= STACK_BARS;
+	bool known = false, any = false, room = bars_of(sheet) <= STACK_BARS;
 	for (size_t i = 0; i < bars_of(sheet); i++) {
 		bars[i] = bar_of(sheet, i / sheet->choice->rows, i % sheet->choice->rows);
-		any = any || !isnan(bars[i].cause[0]);
+		known = known || !isnan(bars[i].cause[0]);
+		any = any || stack_sum(&bars[i]) > 0;
 	}
-	f->why = !room ? "it has more bars than there is room for; pick some with --where"
-		       : "no point has these values";
+	f->why = !room   ? "it has more bars than there is room for; pick some with --where"
+		 : known ? "iterations took no time"
+			 : "no point has these values";
 	if (any && room)
 		put_breakdown(f, page, bars);
 	for (size_t i = 0; i < bars_of(sheet); i++)

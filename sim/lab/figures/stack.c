@@ -19,7 +19,7 @@ double stack_place(size_t first, size_t together, size_t i)
 	return (double)first + middle + ((double)i - middle) * (together > 1 ? 1 - GAP : 1);
 }
 
-static double sum_of(const struct stack_bar *bar)
+double stack_sum(const struct stack_bar *bar)
 {
 	double sum = 0;
 	for (size_t c = 0; c < BREAKDOWN_CAUSES; c++)
@@ -32,7 +32,7 @@ static bool is_shown(const struct stack_bar *bars, size_t count, size_t cause)
 {
 	for (size_t i = 0; i < count; i++)
 		if (bars[i].cause[cause] > 0 &&
-		    bars[i].cause[cause] >= SHARE_MIN * sum_of(&bars[i]))
+		    bars[i].cause[cause] >= SHARE_MIN * stack_sum(&bars[i]))
 			return true;
 	return false;
 }
@@ -200,7 +200,7 @@ static bool put_runs(struct figure *f, const struct bars *bars)
 	bool room = bars->count <= STACK_BARS;
 	double sum = 0;
 	for (size_t i = 0; i < bars->count; i++)
-		sum += sum_of(&bars->at[i]);
+		sum += stack_sum(&bars->at[i]);
 	f->why = room ? "iterations took no time"
 		      : "there are more names of jobs than bars have room";
 	if (!room || sum <= 0)

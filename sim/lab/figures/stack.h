@@ -19,8 +19,11 @@ struct stack_bar {
  * stand closer to the group's middle. */
 double stack_place(size_t first, size_t together, size_t i);
 
-/* Adds the bars to a figure. `x` stands below the x axis; `rows` names the column of
- * stack_bar.rows. Frees `subtitle`. */
+/* The height of a bar; NaN: there is none. */
+double stack_sum(const struct stack_bar *bar);
+
+/* Adds the bars, of which one at least has a height, to a figure. `x` stands below the x axis;
+ * `rows` names the column of stack_bar.rows. Frees `subtitle`. */
 void stack_put(struct figure *f, const struct stack_bar *bars, size_t count, const char *x,
 	       const char *rows, const char *title, char *subtitle);
 
