@@ -47,6 +47,11 @@ static char *job_mistake(const struct job_group_conf *conf, uint32_t hosts, uint
 				 " workers, but the network has %" PRIu32
 				 " hosts; see gpus_per_worker",
 				 path, job->id, workers, hosts);
+	if (conf->experts && workers > EXCHANGE_WORKERS_MAX)
+		return xasprintf("%s: job %s has %" PRIu64
+				 " workers, but experts are spread over at most %d; see "
+				 "gpus_per_worker",
+				 path, job->id, workers, EXCHANGE_WORKERS_MAX);
 	if ((double)job->submit / conf->arrival.speedup > LATEST_ARRIVAL_PS)
 		return xasprintf("%s: job %s"
 				 " arrives after more than 200 days; see speedup",

@@ -37,7 +37,8 @@ struct job_exchange {
 };
 /* Connections of exchanges have the numbers below this, last exchange lowest. Those of an
  * all-reduce are numbered from 0 up. */
-#define EXCHANGE_EDGES_END (UINT32_C(1) << 20)
+#define EXCHANGE_EDGES_END   (UINT32_C(1) << 20)
+#define EXCHANGE_WORKERS_MAX 512 /* of all-to-all, which has a connection between any two */
 
 struct job_worker {
 	struct job *job;

@@ -4,8 +4,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define EXCHANGE_WORKERS_MAX 512 /* of all-to-all, which has a connection between any two */
-
 const char *const sharding_names[] = {
 	[SHARDING_NONE] = "none", [SHARDING_OPTIMIZER] = "optimizer", [SHARDING_FULL] = "full", NULL
 };
