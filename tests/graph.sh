@@ -191,6 +191,10 @@ bundles() { # LINKS: lines of two racks and a switch above
 bundles 20000 >"$dir/bundles.txt"
 "$INASIM" import topology "$dir/bundles.txt" >"$dir/bundles.json"
 run bundles-run '"kind": "graph", "graph": "bundles.json"' '"flows": [ { "name": "f", "size": "10kB", "pairs": "permutation" } ]'
+mapfile -t lines < <(bundles 40000)
+refused 'line 13: a switch of tier 1 has more than 65535 links' "${lines[@]}"
+mapfile -t lines < <(yes '1 2 1Gbps 1us 0' | head -n 65535)
+refused 'line 65538: node 2 has more than 65535 links' '3 1 65536' '2' '0 2 1Gbps 1us 0' "${lines[@]}"
 mapfile -t lines < <(bundles 1000000)
 refused 'more than 1048576 links' "${lines[@]}"
 

@@ -80,6 +80,7 @@ struct ns3 {
 	uint32_t gpus;     /* of a server; 0 in HPCC */
 	uint8_t *kinds;    /* NS3_..., by the node's number in the file */
 	uint32_t *numbers; /* its number in the graph, by that in the file; NVSwitches have none */
+	uint32_t *ports;   /* how many each has, by the node's number in the file */
 	bps nvlink;        /* rate; 0 = there are none */
 	uint32_t *leaf;    /* by host: its switch; both numbered as in the graph */
 };
@@ -173,6 +174,9 @@ static bool read_link(struct lines *lines, struct ns3 *ns3, struct graph_text *t
 		ns3->nvlink = link.rate;
 		return true;
 	}
+	if (++ns3->ports[a] > UINT16_MAX || ++ns3->ports[b] > UINT16_MAX)
+		return wrong(lines, "node %" PRIu32 " has more than %d links",
+			     ns3->ports[a] > UINT16_MAX ? a : b, UINT16_MAX);
 	if (ns3->kinds[a] == NS3_HOST)
 		ns3->leaf[ns3->numbers[a]] = ns3->numbers[b];
 	if (ns3->kinds[b] == NS3_HOST)
@@ -255,6 +259,7 @@ static bool import_ns3(struct lines *lines, struct graph_text *text, char **note
 		return false;
 	ns3.kinds = xcalloc(ns3.nodes, sizeof(*ns3.kinds));
 	ns3.numbers = xcalloc(ns3.nodes, sizeof(*ns3.numbers));
+	ns3.ports = xcalloc(ns3.nodes, sizeof(*ns3.ports));
 	ns3.leaf = xcalloc(ns3.nodes, sizeof(*ns3.leaf));
 	if (read_switches(lines, &ns3)) {
 		graph_text_init(text, ns3.nodes - ns3.nvswitches - ns3.switches, ns3.switches);
@@ -267,6 +272,7 @@ static bool import_ns3(struct lines *lines, struct graph_text *text, char **note
 	}
 	free(ns3.kinds);
 	free(ns3.numbers);
+	free(ns3.ports);
 	free(ns3.leaf);
 	return right;
 }
@@ -373,6 +379,13 @@ static bool count_htsim(struct lines *lines, const struct htsim *topo, struct ht
 	if (topo->nodes + counts->tors * tor->up + (topo->tiers == 3 ? counts->aggs * agg->up : 0) >
 	    GRAPH_LINKS_MAX)
 		return wrong(lines, "more than %d links", GRAPH_LINKS_MAX);
+	for (uint32_t t = 0; t < topo->tiers; t++) {
+		uint64_t up = t + 1 < topo->tiers ? topo->tier[t].up : 0;
+
+		if (topo->tier[t].down + up > UINT16_MAX)
+			return wrong(lines, "a switch of tier %" PRIu32 " has more than %d links",
+				     t, UINT16_MAX);
+	}
 	return true;
 }
 
