@@ -16,12 +16,12 @@
  *
  * Left open by the papers, and our reading:
  * - the order of pushing: a worker begins with shard (rank mod m). The NIC interleaves the shards
- *   packet by packet, so that at any time the workers send to different servers. If workers pushed
- *   one whole shard after the other, all shards would become complete at the end, with the last
- *   worker's, and nothing would overlap with the way back;
+ *   packet by packet, so that at any time the workers send to different servers. If each pushed
+ *   one whole shard after the other, every shard would be the last one of some worker, so none
+ *   would be complete before the end, and nothing would overlap with the way back;
  * - the order of the n copies of a result: worker (server mod n) comes first;
- * - how far a worker runs ahead: `credit` blocks a server. It pushes the next one when the sum of
- *   the oldest of these has come back.
+ * - how far a worker runs ahead: `credit` blocks per server. It pushes the next one when the sum
+ *   of the oldest of these has come back.
  *
  * SwitchML's own benchmark program, with the same load per link but SwitchML's packets and slots,
  * is models/ina/switchml/ps_stream.c. */
@@ -43,9 +43,9 @@ static const struct conf_row ps_rows[] = {
 		   "A server sends a sum back in blocks of this size, in whole 4-byte elements.",
 		   "our choice"),
 	CONF_INT("credit", struct ps_conf, credit, "4", 0, 1000000000,
-		 "Blocks that a worker has pushed to a server and not got back at most; 0: no "
-		 "limit. With 1, push and pull take turns; with many, connections that TCP favours "
-		 "run ahead of those that complete the sums.",
+		 "The most blocks that a worker may have pushed to a server without having their "
+		 "sums back; 0: no limit. With 1, push and pull take turns; with many, connections "
+		 "that TCP favours run ahead of those that complete the sums.",
 		 "our choice"),
 	CONF_INT("ack_every", struct ps_conf, ack_every, "2", 1, 64,
 		 "Segments per ACK: ACKs of one direction share links with data of the other.",
@@ -138,7 +138,8 @@ static void wrong_sum(const struct stream *stream)
 }
 
 /* A worker has all of a shard. A server's shards come tensor by tensor, so tensors become complete
- * in their order. done() may hand over the next tensor, and so come back here. */
+ * in their order. done() may hand over the next tensor, and so come back here: all state is up to
+ * date before, and the call from within may go on with the work of this loop. */
 static void shard_done(struct ps *ps, uint32_t w, uint64_t tensor)
 {
 	struct ps_worker *worker = &ps->workers[w];
@@ -147,7 +148,7 @@ static void shard_done(struct ps *ps, uint32_t w, uint64_t tensor)
 		return; /* shards of an earlier tensor are missing */
 	if (--worker->behind)
 		return;
-	while (!worker->behind) {
+	while (!worker->behind) { /* again if all shards of the next tensor are there already */
 		worker->held++;
 		for (uint32_t q = 0; q < ps->job.servers; q++)
 			worker->behind +=
@@ -158,8 +159,8 @@ static void shard_done(struct ps *ps, uint32_t w, uint64_t tensor)
 
 static void push_more(struct stream *push);
 
-/* A worker takes the sums that have come. */
-static void pull_next(struct stream *stream)
+/* A worker receives the sums that have come. */
+static void receive_sums(struct stream *stream)
 {
 	struct ps *ps = stream->ps;
 	struct server *server = &ps->servers[stream->server];
@@ -187,17 +188,17 @@ void ps_sum_ready(struct server *server)
 	uint32_t n = ps->job.workers;
 
 	server->sent++;
-	/* to all workers before any takes it: taking a sum may complete the next one */
+	/* to all workers before any receives it: that may complete the next sum */
 	for (uint32_t i = 0; i < n; i++)
 		write_block(ps_stream_of(ps->pull, ps, (server->number + i) % n, server->number));
 	if (!server->number && server->sent >= ps->mark)
 		ps_mark(ps);
 	for (uint32_t i = 0; i < n; i++)
-		pull_next(ps_stream_of(ps->pull, ps, (server->number + i) % n, server->number));
+		receive_sums(ps_stream_of(ps->pull, ps, (server->number + i) % n, server->number));
 }
 
-/* A server takes the copies that have come. */
-static void push_next(struct stream *stream)
+/* A server receives the copies that have come. */
+static void receive_copies(struct stream *stream)
 {
 	struct ps *ps = stream->ps;
 
@@ -219,7 +220,7 @@ static void push_more(struct stream *push)
 	push->pushing = true;
 	while (may_push(push)) {
 		write_block(push);
-		push_next(push);
+		receive_copies(push);
 	}
 	push->pushing = false;
 }
@@ -227,13 +228,13 @@ static void push_more(struct stream *push)
 static void on_pushed(void *owner, uint64_t total)
 {
 	(void)total;
-	push_next(owner);
+	receive_copies(owner);
 }
 
 static void on_pulled(void *owner, uint64_t total)
 {
 	(void)total;
-	pull_next(owner);
+	receive_sums(owner);
 }
 
 static const struct tcp_app push_app = { .delivered = on_pushed, .repeats = true };

@@ -105,9 +105,11 @@ static sim_time plan_edge(const struct schedule *ring, uint32_t r, struct plan_s
 	return plan_path_latency(&edge);
 }
 
-/* One stream per edge. Simplified: no edge waits for another. With packets, an edge that is slow
- * for a while stalls the next edge, once that one has passed on all that it has. This happens about
- * a piece later, and goes on around the ring. */
+/* One stream per edge, and so per worker: fluid jobs have no GPUs as ranks.
+ *
+ * Simplified: no edge waits for another. With packets, an edge that is slow for a while stalls the
+ * next edge, once that one has passed on all that it has. This happens about a piece later, and
+ * goes on around the ring. */
 static void *ring_plan(void *self, const struct collective_job *job, struct stream_plan *plan,
 		       const char **never)
 {
@@ -115,21 +117,21 @@ static void *ring_plan(void *self, const struct collective_job *job, struct stre
 	const struct network *net = &env->topo->net;
 	struct schedule *ring = schedule_new(self, &ring_ops, job);
 	uint32_t ack_every = (uint32_t)ring->scheme->conf->ack_every;
-	sim_time *edges = xcalloc(job->workers, sizeof(*edges));
+	sim_time *edges = xcalloc(ring->count, sizeof(*edges));
 	struct plan_growth growth = plan_tcp_growth(env->tcp);
 	struct plan_packets packets = plan_tcp_packets(env->tcp, net, ack_every);
 	struct plan_path longest = { 0 };
 
 	(void)never;
 	packets.messages = ring_steps(ring->count);
-	packets.fraction = 1.0 / job->workers;
-	plan_init(plan, job->workers);
-	for (uint32_t r = 0; r < job->workers; r++) {
+	packets.fraction = 1.0 / ring->count;
+	plan_init(plan, ring->count);
+	for (uint32_t r = 0; r < ring->count; r++) {
 		plan->streams[r].packets = packets;
 		plan_fill_queues(&plan->streams[r], net);
 		edges[r] = plan_edge(ring, r, &plan->streams[r], &longest);
 	}
-	for (uint32_t r = 0; r < job->workers; r++)
+	for (uint32_t r = 0; r < ring->count; r++)
 		plan->streams[r].cap = plan_tcp_cap(env->tcp, &packets, &longest, ack_every);
 	plan->latency = latency_of_steps(ring, edges);
 	plan->in_turn = true;

@@ -44,8 +44,7 @@ static struct schedule_thread *reader_of(const struct schedule_edge *edge)
 	return &edge->schedule->ranks[edge->ends.to].threads[edge->ends.thread];
 }
 
-/* Whether there is a message that was posted but not sent yet, and the oldest of these may leave.
- */
+/* Whether a message was posted but not sent yet, and the oldest of these may leave. */
 static bool may_send(const struct schedule_edge *edge)
 {
 	const struct schedule *schedule = edge->schedule;
@@ -65,16 +64,18 @@ static void pass_on(struct schedule_edge *edge, uint64_t size)
 {
 	struct schedule *schedule = edge->schedule;
 	const struct gpus_conf *gpus = &schedule->scheme->env.machine->gpus;
-	sim_time from = schedule->scheme->env.sim->now;
+	sim_time from = schedule->scheme->env.sim->now, arrival;
 	sim_time *free_at = &schedule->shared_free[schedule->ranks[edge->ends.from].worker];
 	unsigned __int128 bits = (unsigned __int128)size * 8 * PS_PER_S;
 
 	if (gpus->shared && *free_at > from)
 		from = *free_at;
+	arrival = from + gpus->latency + (sim_time)((bits + gpus->rate - 1) / gpus->rate);
 	/* a link of the edge's own needs no such time: may_send() keeps it to one message */
-	*free_at = from + gpus->latency + (sim_time)((bits + gpus->rate - 1) / gpus->rate);
+	if (gpus->shared)
+		*free_at = arrival;
 	edge->passing = size;
-	timer_set(schedule->scheme->env.sim, &edge->timer, *free_at);
+	timer_set(schedule->scheme->env.sim, &edge->timer, arrival);
 }
 
 static void send_posted(struct schedule_edge *edge)
@@ -101,7 +102,7 @@ static void on_passed(struct sim *sim, uint32_t entity, void *owner)
 }
 
 /* Whether the first `bytes_in` bytes of the edge's stream have arrived. If not, on_delivered() or
- * on_passed() is called once more have. */
+ * on_passed() is called when more bytes have arrived. */
 static bool has_come(const struct schedule_edge *edge, uint64_t bytes_in)
 {
 	if (edge->local)
@@ -353,9 +354,15 @@ static void order_ranks(struct schedule *schedule)
 	for (uint32_t r = 0; r < p; r++) {
 		struct schedule_rank *rank = &schedule->ranks[r];
 
-		if (each > 1) /* hosts are machines; neighbouring GPUs share a NIC */
-			rank->host = machine_nic(machine, scheme->env.topo->net.hosts, rank->host,
-						 rank->gpu % each * machine_nics(machine) / each);
+		if (each > 1) {
+			/* job.hosts[] has machines: from there to the host that is the GPU's NIC,
+			 * which neighbouring GPUs share */
+			uint32_t machine_number = rank->host,
+				 nic = rank->gpu % each * machine_nics(machine) / each;
+
+			rank->host = machine_nic(machine, scheme->env.topo->net.hosts,
+						 machine_number, nic);
+		}
 		rank->number = r;
 		schedule->rank_of_gpu[rank->gpu] = r;
 		for (unsigned i = 0; i < SCHEDULE_THREADS; i++)
@@ -446,7 +453,8 @@ void schedule_plan_edge(const struct schedule *schedule, uint32_t edge, struct p
 
 /* Set in the keys of the timers of messages on edges. The timers of threads' step latencies have
  * keys with a thread's number in the place of an edge's, so the two would clash without it. Bit 51
- * is free, because there is no timer tag 16 + TIMER_RING (keys.h). */
+ * is free: timer_key() sets it only for tags from 16 on, and with TIMER_RING in the low bits that
+ * would be tag 16 + TIMER_RING, which does not exist (keys.h). */
 #define KEY_OF_MESSAGE (UINT64_C(1) << 51)
 
 static void connect(struct schedule *schedule, uint32_t e)

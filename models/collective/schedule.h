@@ -8,9 +8,9 @@
  * of all tensors are one stream on it, as in NCCL: connections stay warm, and the transport repairs
  * loss and keeps the order. There is no barrier.
  *
- * The GPUs of a machine may be ranks of one worker (`inside`: "ring"). The edge between two of them
- * is a link of its own, or all such edges share the one link of the machine; a link passes one
- * message after the other.
+ * The GPUs of a machine may be ranks of one worker ("inside": "ring" in the scenario's group of
+ * jobs). The edge between two of them is a link of its own, or all such edges share the one link of
+ * the machine; a link passes one message after the other.
  *
  * Simplified: adding takes no time (`step_latency` is a constant before each message). A message
  * without elements has one byte, because it costs a packet, too.
@@ -124,7 +124,8 @@ struct schedule_thread {
 	uint64_t at; /* its next step for the rank's tensor */
 	bool preparing;
 	struct timer timer; /* step latency */
-	uint32_t way;       /* while it prepares: from why_works(), for why_worked() */
+	/* For --why, while it prepares: why_works() has returned this, and why_worked() gets it. */
+	uint32_t way;
 };
 
 struct schedule_rank {

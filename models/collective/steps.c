@@ -78,7 +78,7 @@ static uint64_t received(const struct schedule *all, uint32_t rank, uint32_t pie
 	return weight_of(all, (rank + all->count - piece) % all->count);
 }
 
-/* --- point to point: workers 0 and 1, whatever their ranks are --- */
+/* --- point to point: workers 0 and 1, of one GPU each, whatever their ranks are --- */
 
 static uint32_t one_edge(const struct schedule *pair)
 {

@@ -12,7 +12,8 @@
  * several rounds would meet at a receiver, which takes 1.5 to 1.8 times as long (racks of four).
  *
  * Where links do not block, each takes as long as (n - 1) / n of a tensor's bytes at the rate of a
- * link; a point_to_point, as long as all of them (inasim formula reduce_scatter, all_to_all).
+ * link; a point_to_point takes as long as the whole tensor (inasim formula reduce_scatter,
+ * all_to_all).
  *
  * A worker takes part once it has called contribute(), even if it only receives. The tables have
  * only the members that a running job calls. start() takes what schedule_open() returns for the

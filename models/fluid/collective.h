@@ -21,8 +21,8 @@ struct fluid_scheme {
 	void *scheme;
 };
 
-/* What jobs call instead of `ops`; start() takes a struct fluid_scheme. It has only the members
- * that a running job calls. */
+/* What jobs call instead of `ops`; start() takes a struct fluid_scheme. This table has only the
+ * members that a running job calls. */
 extern const struct collective_ops fluid_collective;
 
 #endif

@@ -354,12 +354,12 @@ double fluid_carried(const struct fluid *fluid, uint32_t link)
 /* --- life --- */
 
 struct fluid *fluid_open(struct sim *sim, struct checks *checks, const double *capacity,
-			 size_t links, size_t nics, bool share, char **error)
+			 size_t links, size_t nics, bool sharing, char **error)
 {
-	struct solver *solver = share ? solver_open(error) : NULL;
+	struct solver *solver = sharing ? solver_open(error) : NULL;
 	struct fluid *fluid;
 
-	if (share && !solver)
+	if (sharing && !solver)
 		return NULL;
 	fluid = xcalloc(1, sizeof(*fluid));
 	fluid->sim = sim;

@@ -15,18 +15,18 @@
 #include "collective/plan.h"
 #include "core/sim.h"
 
-/* Jobs' keys have this bit, and their last FLUID_KEY_BITS bits alone differ among routes of one
- * job. Flows' keys are numbers from 0 on. */
+/* Keys of jobs' routes have this bit. The routes of one job have keys that differ only in the last
+ * FLUID_KEY_BITS bits. Flows' keys are numbers from 0 on. */
 #define FLUID_KEY_OF_JOB (UINT64_C(1) << 56)
 #define FLUID_KEY_BITS   16
 
 struct fluid;
 
-/* Starts the solver; without `share` there is none, and every transfer runs as if it were alone.
- * Copies `capacity`, which has `links` links; the first `nics` are NICs. NULL and *error (caller
- * frees) on failure. If the solver fails later, `checks` is told. */
+/* Starts the solver. If `sharing` is false there is none, and every transfer runs as if it were
+ * alone. Copies `capacity`, which has `links` links; the first `nics` are NICs. NULL and *error
+ * (caller frees) on failure. If the solver fails later, `checks` is told. */
 struct fluid *fluid_open(struct sim *sim, struct checks *checks, const double *capacity,
-			 size_t links, size_t nics, bool share, char **error);
+			 size_t links, size_t nics, bool sharing, char **error);
 void fluid_free(struct fluid *fluid);
 
 /* Ends the solver and returns its CPU time in seconds. No transfer may follow. */

@@ -27,8 +27,9 @@ void failures_end(struct failures *failures);
 size_t failures_down(const struct failures *failures);
 
 /* Calls `told` for each failure, in the order of time, with the name of what failed (as in
- * failures.csv, valid in the call), its number (from 0, in the order of "events"), and the times of
- * failure and repair (without a repair: the end of the run). Does nothing for NULL. */
+ * failures.csv, valid in the call), the index of that link, switch or aggregation among all that
+ * the scenario's "failures.events" name (from 0, in their order), and the times of failure and
+ * repair (without a repair: the end of the run). Does nothing for NULL. */
 void failures_each(const struct failures *failures,
 		   void (*told)(void *owner, const char *name, size_t element, sim_time failed,
 				sim_time repaired),

@@ -269,6 +269,7 @@ static bool refuse_value(struct scan *s)
 
 static bool scan_member(struct scan *s, cJSON *item, size_t start)
 {
+	/* '/' or '#': refuse_found() has the message for comments */
 	if (!next_is(s, '"') && !next_is(s, '/') && !next_is(s, '#'))
 		return refuse(s, s->at, "expected a key in double quotes");
 	if (!next_is(s, '"'))

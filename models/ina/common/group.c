@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-/* Whether there are more workers beyond the parent. There are none if all nodes above have one
- * child, because the root stands higher than the workers need. */
+/* Whether there are more workers beyond the parent. All nodes above may have one child each, where
+ * the root stands higher than the workers need: then there are none. */
 static bool any_beyond(const struct tree *tree, uint32_t n)
 {
 	uint32_t parent = tree->nodes[n].parent;

@@ -56,7 +56,8 @@ struct ina_ops {
 	 * packets pass (tree_let_pass()): at_switch() sends them on by ina_pass(). If this is
 	 * false, all switches of the tree must add, or the job is refused. */
 	bool passes_by;
-	/* The kit does not refuse a job because a switch must add and does not: admit() decides. */
+	/* admit(), not the kit, decides on a job whose tree has a switch that must add and does
+	 * not. */
 	bool admits_passing;
 	/* Optional: bytes that a job takes at a switch of its tree, by ina_reserve(). */
 	bytes (*memory)(const void *job, const struct tree_node *place);
@@ -156,7 +157,10 @@ struct ina_job {
 	size_t worker_size;
 	struct collective_stats stats; /* what the scheme counts at hosts */
 	struct repeat_stream stream;   /* of its chunks */
-	uint64_t failures; /* failures up to this number (net/outage.h) do not count as the job's */
+	/* The number of a failure (net/outage.h counts them): only later ones concern the job. It
+	 * is the last one before the job began or, where links of its tree were down by then, the
+	 * last one before any of these failed. */
+	uint64_t failures;
 	uint64_t mark; /* results of worker 0 at which to look for repetition; UINT64_MAX = none */
 	uint32_t *worker_of_host; /* by host; UINT32_MAX = none */
 	/* With ops->root, from admit() on: */
@@ -273,7 +277,7 @@ uint32_t ina_passing(const struct ina_job *job, uint32_t root);
  * and `sw` is one; or `sw` adds up, but has too little memory of its own (topology_memory()). */
 const char *ina_refusal(struct ina_scheme *scheme, uint32_t sw);
 
-/* collective_actual.what of a job some of whose switches only forward. */
+/* The text in `what` of struct collective_actual, for jobs with switches that only forward. */
 extern const char ina_adding[];
 
 /* Why a job never runs: failures have left no tree, or no way to a server. */
@@ -356,9 +360,9 @@ static inline void ina_send_sum(struct switch_actions *actions, const struct ina
 
 /* --- runs that repeat themselves (core/repeat.h) --- */
 
-/* Goes through a (partial) sum of a chunk. The chunk's number counts relative to the job's stream.
- * The value differs from chunk to chunk, so in its place the weights of the workers count whose
- * contributions are in it. */
+/* Goes through a (partial) sum of a chunk. Compared are the chunk's number relative to the job's
+ * stream and, as the value differs from chunk to chunk, the summed weights of the workers that are
+ * in it. */
 void ina_repeat_sum(struct ina_job *job, struct repeat *repeat, uint64_t *chunk, uint64_t *value);
 
 /* Members of struct protocol_ops, if `flow` is the job's number and `seq` is the chunk. */

@@ -1,8 +1,8 @@
 /* The state of jobs in switches, for runs that repeat themselves (core/repeat.h). */
 #include "ina/common/ina.h"
 
-/* From one mark to the next worker 0 gets at least this many results, because a mark costs as much
- * as some packets of each worker. */
+/* Between two marks worker 0 gets at least this many results, because a mark costs as much as
+ * some packets of each worker. */
 #define MIN_RESULTS_PER_MARK 64
 
 uint64_t ina_mark_distance(const struct ina_job *job)
@@ -50,9 +50,9 @@ void ina_repeat_packet(void *self, struct repeat *repeat, struct packet *packet)
 	repeat_same(repeat, packet->value);
 }
 
-/* What is skipped lies inside one tensor, of which the end is simulated: the chunks in flight (at
- * most a period of them), and the shortest way to another mark (less than MIN_RESULTS_PER_MARK and
- * a period). */
+/* What is skipped lies inside one tensor. The tensor's last chunks are always simulated: those in
+ * flight (at most one period), and as many as there are at least between two marks (fewer than
+ * MIN_RESULTS_PER_MARK + one period). */
 static void repeat_tensors(struct ina_job *job, struct repeat *repeat, uint32_t w)
 {
 	struct tensors *tensors = &job->tensors;

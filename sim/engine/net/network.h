@@ -52,9 +52,9 @@ void network_release(struct network *net);
 /* Call it after lossless_init() and before any link. Control packets (packet_is_control()) then
  * have a class of their own at every egress port, with strict priority and without preemption: a
  * control packet waits for the packet that is being sent and for the control packets before it.
- * Order is kept within a class. Both classes share a port's limit. ECN marks data by the queue of
- * both, and control packets never. In a lossless network PAUSE is of the data class alone: control
- * packets are neither stopped nor charged.
+ * Order is kept within a class. Both classes share a port's limit. ECN looks at the queue of both
+ * together; it marks only data, never control packets. In a lossless network PAUSE is of the data
+ * class alone: control packets are neither stopped nor charged.
  *
  * A port still has one ring and one event a hop: a control packet is put in ahead of what
  * waits, which is re-timed. That costs time in proportion to the queue. */
@@ -73,7 +73,8 @@ void network_connect(struct network *net, uint32_t a, uint16_t pa, const struct 
  * deferred: speed only. Call it when all links are there. */
 void network_tune(struct network *net);
 
-/* network_tune() for the queue of a partition, whose view `net` is, and windows of this length. */
+/* Does for one partition what network_tune() does for the event queue: `net` is the partition's
+ * view, `window` the length of its windows. */
 void network_tune_part(struct network *net, sim_time window);
 
 /* Returns the number that packets carry in `protocol`. `self` is not owned. */

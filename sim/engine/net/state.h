@@ -71,7 +71,7 @@ struct protocol_ops {
 	/* Optional: routing has changed; open connections and jobs take their routes anew. */
 	void (*reroute)(void *self);
 	/* Optional, both or none: for runs that repeat themselves (repeat.h). stream() returns the
-	 * stream in which the packet's `seq` is a number, or NULL. repeat() goes through the first
+	 * stream in which the packet's `seq` is counted, or NULL. repeat() goes through the first
 	 * two unions of struct packet (`seq`, `value`). */
 	const struct repeat_stream *(*stream)(const void *self, const struct packet *packet);
 	void (*repeat)(void *self, struct repeat *repeat, struct packet *packet);
@@ -101,7 +101,7 @@ struct crossing {
 };
 
 /* Where an egress port leads: to this wire, and to this partition at its far end. `part` 0: the
- * port has no wire, as it leads to a node of its own thread. */
+ * port has no wire, because one thread runs the nodes at both ends of the link. */
 struct wire_end {
 	uint32_t wire, part;
 };
@@ -146,8 +146,8 @@ struct network {
 	uint32_t deferred_first;
 	uint32_t *deferred_next;                           /* by host; owned */
 	uint64_t departures_by_event, departures_deferred; /* of NICs, so far */
-	uint64_t deferred_looks;                           /* at hosts of the list */
-	const struct network_faults *faults;               /* NULL = none; not owned */
+	uint64_t deferred_looks;             /* how often a host of that list was looked at */
+	const struct network_faults *faults; /* NULL = none; not owned */
 
 	/* Where the network is cut (cut.h), each partition has a copy of this struct, its view. A
 	 * view has its own sim, list of hosts, crossings and counts; all else is shared. */

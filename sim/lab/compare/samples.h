@@ -18,9 +18,11 @@ bool sample_source(const char *metric, struct sample_source *source);
 struct samples {
 	struct sample *items; /* sorted by number of the flow, or of job and iteration */
 	size_t count;
-	double *values;    /* of the items, in their order; NaN where unfinished */
-	bool each_is_work; /* the items are jobs or flows, which finish or do not */
-	bool mixed;        /* the items belong to several groups of the scenario */
+	double *values; /* of the items, in their order; NaN where unfinished */
+	/* The items are jobs or flows, which may be unfinished. False: iterations, all of which
+	 * have ended. */
+	bool each_is_work;
+	bool mixed; /* the items belong to several groups of the scenario */
 };
 
 /* Reads the samples from their table in DIR; there are none if DIR has no such table. False and

@@ -93,7 +93,7 @@ static bool copy_plan(const char *dir, const char *plan_path)
 
 bool sweep_make(const char *dir, const char *plan_path, char **error)
 {
-	/* "x" is never made: it stands for a file, whose parents are */
+	/* only the parents of this path are made, not "x" itself */
 	char *trimmed = folder_trim(dir), *inside = folder_join(trimmed, "points/x");
 	bool good = folder_make_parents(inside) && copy_plan(trimmed, plan_path);
 
