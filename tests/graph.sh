@@ -198,6 +198,19 @@ refused 'line 65538: node 2 has more than 65535 links' '3 1 65536' '2' '0 2 1Gbp
 mapfile -t lines < <(bundles 1000000)
 refused 'more than 1048576 links' "${lines[@]}"
 
+# --- NICs of unlike rates ---
+
+# the master of a machine sends by one of its NICs: a slow one beside it is no bound
+cat >"$dir/unlike.json" <<'JSON'
+{ "name": "unlike", "topology": { "kind": "graph", "graph": { "hosts": ["h[0-5]"], "switches": ["s0"], "links": [
+    { "from": "h[0-4]", "to": "s0" }, { "from": "h5", "to": "s0", "rate": "1Gbps" } ] },
+    "link": { "rate": "100Gbps", "delay": "1us" }, "host": { "gpus": { "count": 2, "rate": "600GBps" }, "nics": { "count": 2, "wiring": "rails" } } },
+  "jobs": [ { "all_reduce": "sharp", "inside": "master", "workers": 3, "model": { "layers": [ { "gradient": "4MB" } ] } } ] }
+JSON
+"$INASIM" run "$dir/unlike.json" --out "$dir/unlike" --quiet >/dev/null || fail "NICs of unlike rates: $?"
+awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "throughput_share") n = i } NR == 2 { exit !($n > 0.5 && $n <= 1) }' \
+	"$dir/unlike/jobs.csv" || fail "NICs of unlike rates: $(cut -d, -f25 "$dir/unlike/jobs.csv" | tr '\n' ' ')"
+
 # --- size ---
 
 fat_tree 40 >"$dir/fat40.json"

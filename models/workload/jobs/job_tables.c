@@ -49,9 +49,9 @@ static const struct out_column job_columns[] = {
 	  "Mean over the workers of the time from the first gradient of an iteration to its last "
 	  "sum, over all finished iterations." },
 	{ "throughput_share", OUT_REAL,
-	  "Aggregation throughput over the bit rate of a worker's links, the slowest of all: "
-	  "gradient_bytes * "
-	  "iterations_done / exchange_s (ESA section 7.3 calls this switch memory utilisation); "
+	  "Aggregation throughput over the bit rate of all links of a worker, of the one that has "
+	  "the least: gradient_bytes * iterations_done / exchange_s (ESA section 7.3 calls this "
+	  "switch memory utilisation); "
 	  "empty for one worker, for jobs that shard (a worker needs a part of each sum only), and "
 	  "before the first iteration has finished." },
 	{ "server_packets", OUT_COUNT, "Packets that came from switches to its servers." },
@@ -198,20 +198,23 @@ static sim_time exchange_mean(const struct job *job)
 	return sum / job->workers;
 }
 
-/* The rate of the slowest link of a worker's host; in a graph they may differ. */
-static bps slowest_link(const struct job *job)
+/* The rate of all NICs together of the worker that has the slowest; in a graph they may differ. */
+static bps slowest_worker(const struct job *job)
 {
 	const struct network *net = &job->jobs->env.topo->net;
 	const struct machine_conf *machine = job->jobs->env.machine;
 	bps slowest = UINT64_MAX;
 
-	for (uint32_t w = 0; w < job->workers; w++)
+	for (uint32_t w = 0; w < job->workers; w++) {
+		bps rate = 0;
+
 		for (uint32_t nic = 0; nic < machine_nics(machine); nic++) {
 			uint32_t host = machine_nic(machine, net->hosts, job->hosts[w], nic);
-			bps rate = port_class(net, &net->ports[host])->rate;
 
-			slowest = rate < slowest ? rate : slowest;
+			rate += port_class(net, &net->ports[host])->rate;
 		}
+		slowest = rate < slowest ? rate : slowest;
+	}
 	return slowest;
 }
 
@@ -222,8 +225,7 @@ static double job_throughput_share(const struct job *job)
 
 	if (job->workers == 1 || !time || job->conf->sharding != SHARDING_NONE)
 		return NAN;
-	return bits / (seconds_of(time) * machine_nics(job->jobs->env.machine) *
-		       (double)slowest_link(job));
+	return bits / (seconds_of(time) * (double)slowest_worker(job));
 }
 
 /* The algorithm bandwidth as PERFORMANCE.md of NCCL's tests defines it, in bytes per second; NAN
