@@ -728,6 +728,28 @@ Test(plot_sweep, no_panels_of_maps)
 	expect_error(&options, JSON, "--panels is for lines, bars and boxes");
 }
 
+/* With seeds of their own, replications are no pairs: values that go together say nothing. */
+Test(plot_sweep, ratios_of_independent_samples)
+{
+	const char *json =
+		"{\"name\":\"u\",\"axes\":[{\"name\":\"c\",\"values\":[\"a\",\"b\"]},"
+		"{\"name\":\"n\",\"values\":[\"1\"]}],\"replications\":2,\"metrics\":[\"m\"]}";
+	const char *csv =
+		"point,hash,replication,seed,c,n,status,m\n"
+		"0," HASH("0") ",0,1,a,1,done,10\n1," HASH(
+			"1") ",1,2,a,1,done,11\n"
+			     "2," HASH("2") ",0,3,b,1,done,20\n3," HASH("3") ",1,4,b,1,done,22\n";
+	char *printed, *error = NULL, *dir = sample_sweep(folder, "u", json, csv);
+	struct plot_sweep_options options = { METRIC("m"), .x = "n", .relative_to = "a" };
+	cr_assert_eq(draw(dir, &options, "svg", &printed, &error), 1, "%s", error);
+	char *data = read_figure(dir, "m-over-n-by-c-relative-to-a-bars", "dat");
+	expect_in(data, "# Ratio of means of independent samples, 95 % Fieller intervals");
+	cr_expect(!strstr(data, " 2 2 2 ")); /* pairs: twice as much, for certain */
+	free(data);
+	free(printed);
+	free(dir);
+}
+
 /* No line across what is missing: in the picture the curve of x = 1, 2, 4, 5 has two parts. */
 Test(plot_sweep, gaps)
 {

@@ -51,14 +51,30 @@ static const char *base_of(const struct sheet *sheet)
 
 /* ---- Words ---- */
 
+/* Whether all points of one replication have the same seed, so that a ratio is over pairs. */
+static bool common_seeds(const struct sweep_table *table)
+{
+	for (size_t i = 0; i < table->point_count; i++) {
+		size_t first = 0;
+		while (table->points[first].replication != table->points[i].replication)
+			first++;
+		if (table->points[first].seed != table->points[i].seed)
+			return false;
+	}
+	return true;
+}
+
 static const char *statistic(const struct sheet *sheet)
 {
 	if (sheet->table->replications < 2)
 		return "One replication, no intervals";
 	if (sheet->choice->kind == SWEEP_BOX)
 		return "Replications: minimum, quartiles, maximum";
-	return is_ratio(sheet) ? "Ratio of means, paired by replication, 95 % Fieller intervals"
-			       : "Mean of replications, 95 % t-intervals";
+	if (!is_ratio(sheet))
+		return "Mean of replications, 95 % t-intervals";
+	return common_seeds(sheet->table)
+		       ? "Ratio of means, paired by replication, 95 % Fieller intervals"
+		       : "Ratio of means of independent samples, 95 % Fieller intervals";
 }
 
 /* What to call a value: the user's word for it, else the value itself; if `named`, after the name

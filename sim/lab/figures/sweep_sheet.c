@@ -29,20 +29,14 @@ static const struct group *group_at(const struct sheet *sheet, size_t column, si
 
 struct estimate sheet_estimate(const struct sheet *sheet, size_t column, size_t row)
 {
-	const struct group *own = group_at(sheet, column, row, false);
-	if (!own)
+	const struct group *own = group_at(sheet, column, row, false), *base = own;
+	if (own && sheet->choice->base_axis != SIZE_MAX)
+		base = group_at(sheet, column, row, true);
+	if (!base)
 		return (struct estimate){ .value = NAN, .low = NAN, .high = NAN };
-	double *values = group_values(own, sheet->metric), *bases = NULL;
-	struct estimate estimate;
-	if (sheet->choice->base_axis == SIZE_MAX) {
-		estimate = infer_mean(values, own->count, INFERENCE_LEVEL);
-	} else {
-		bases = group_values_like(own, group_at(sheet, column, row, true), sheet->metric);
-		estimate = infer_ratio_paired(bases, values, own->count, INFERENCE_LEVEL);
-	}
-	free(values);
-	free(bases);
-	return estimate;
+	return sheet->choice->base_axis == SIZE_MAX
+		       ? group_mean(own, sheet->metric)
+		       : group_ratio(base, sheet->metric, own, sheet->metric).ratio;
 }
 
 double *sheet_values(const struct sheet *sheet, size_t column, size_t row, size_t *count)

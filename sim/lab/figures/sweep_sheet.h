@@ -17,7 +17,7 @@ struct sheet {
 };
 
 /* The mean over the replications of a cell, with its 95 % interval. With --relative-to, the ratio
- * to the mean of the baseline instead, over pairs of the same replication. */
+ * to the mean of the baseline instead, as group_ratio() has it. */
 struct estimate sheet_estimate(const struct sheet *sheet, size_t column, size_t row);
 
 /* The values of a cell, ascending, without missing ones; the caller frees. */
