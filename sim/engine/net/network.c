@@ -104,6 +104,13 @@ static void set_quiet(const struct network *net, struct link_class *link)
 		link->quiet_bytes = link->quiet_packets = 0;
 }
 
+/* After somebody who wants to know of every packet has come or gone. */
+static void set_all_quiet(struct network *net)
+{
+	for (unsigned i = 0; i < net->class_count; i++)
+		set_quiet(net, &net->classes[i]);
+}
+
 /* The class of these parameters, new if there is none alike. */
 static uint8_t find_class(struct network *net, const struct link_params *params)
 {
@@ -270,15 +277,13 @@ void network_look_on(struct network *net, struct net_onlooker *onlooker)
 {
 	net->onlooker = onlooker;
 	network_by_event(net);
-	for (unsigned i = 0; i < net->class_count; i++)
-		set_quiet(net, &net->classes[i]);
+	set_all_quiet(net);
 }
 
 void network_record(struct network *net, struct repeat *recorder)
 {
 	net->recorder = recorder;
-	for (unsigned i = 0; i < net->class_count; i++)
-		set_quiet(net, &net->classes[i]);
+	set_all_quiet(net);
 }
 
 void network_inject(struct network *net, const struct network_faults *faults)

@@ -75,12 +75,14 @@ double *group_values(const struct group *group, size_t metric)
 	return values;
 }
 
-double *group_values_like(const struct group *like, const struct group *group, size_t metric)
+/* For each point of `like`, the value of a metric in the point of `group` with the same
+ * replication; NaN where `group` has none. The caller frees. */
+static double *values_like(const struct group *like, const struct group *group, size_t metric)
 {
 	double *values = xcalloc(like->count + 1, sizeof(*values));
 	for (size_t i = 0; i < like->count; i++) {
 		values[i] = NAN;
-		for (size_t k = 0; group && k < group->count; k++)
+		for (size_t k = 0; k < group->count; k++)
 			if (group->points[k]->replication == like->points[i]->replication)
 				values[i] = value_of(group->points[k], metric);
 	}
@@ -117,7 +119,7 @@ struct group_ratio group_ratio(const struct group *base, size_t base_metric,
 {
 	double *x = group_values(base, base_metric), *y = group_values(group, metric);
 	/* as y, but by the replications of base */
-	double *z = group_values_like(base, group, metric), level = INFERENCE_LEVEL;
+	double *z = values_like(base, group, metric), level = INFERENCE_LEVEL;
 	struct group_ratio r = { .means = { NAN, NAN } };
 	size_t n = base->count, besides;
 	if (are_pairs(base, group, &besides)) {

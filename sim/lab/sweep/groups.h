@@ -36,10 +36,6 @@ size_t groups_replicated(const struct sweep_table *table, size_t *same);
  * to leave slow runs out would be worse. */
 double *group_values(const struct group *group, size_t metric);
 
-/* Returns, for each point of `like`, the value of a metric in the point of `group` with the same
- * replication; NaN where `group` has none or is NULL. The caller frees. */
-double *group_values_like(const struct group *like, const struct group *group, size_t metric);
-
 /* The mean of a metric over the points of a group, and its interval. */
 struct estimate group_mean(const struct group *group, size_t metric);
 
