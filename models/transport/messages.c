@@ -18,7 +18,7 @@ static void expect(struct messages *messages)
 		return;
 	messages->expecting = true;
 	if (messages->src == messages->dst)
-		timer_set(messages->sim, &messages->timer, messages->sim->now);
+		timer_set(messages->net->sim, &messages->timer, messages->net->sim->now);
 	else
 		tcp_expect(messages->tcp, messages->conn, oldest(messages)->end);
 }
@@ -32,6 +32,9 @@ static void on_bytes(void *owner, uint64_t total)
 
 		messages->head++;
 		messages->count--;
+		if (message.way)
+			why_worked(messages->net, connection_job(messages->key), messages->dst,
+				   message.way);
 		messages->arrived(messages->owner, &message);
 	}
 	messages->expecting = false;
@@ -48,12 +51,12 @@ static void on_timer(struct sim *sim, uint32_t entity, void *owner)
 	on_bytes(messages, messages->written);
 }
 
-void messages_init(struct messages *messages, struct tcp *tcp, struct sim *sim, uint32_t src,
-		   uint32_t dst, uint64_t key,
+void messages_init(struct messages *messages, struct tcp *tcp, const struct network *net,
+		   uint32_t src, uint32_t dst, uint64_t key,
 		   void (*arrived)(void *owner, const struct message *message), void *owner)
 {
 	*messages = (struct messages){ .tcp = tcp,
-				       .sim = sim,
+				       .net = net,
 				       .src = src,
 				       .dst = dst,
 				       .key = key,
@@ -64,7 +67,7 @@ void messages_init(struct messages *messages, struct tcp *tcp, struct sim *sim, 
 void messages_release(struct messages *messages)
 {
 	if (messages->open && messages->src == messages->dst)
-		timer_close(messages->sim, &messages->timer);
+		timer_close(messages->net->sim, &messages->timer);
 	else if (messages->open)
 		tcp_close(messages->tcp, messages->conn);
 	free(messages->ring);
@@ -77,9 +80,9 @@ static void open_connection(struct messages *messages)
 	messages->open = true;
 	if (messages->src == messages->dst) {
 		/* the timer's key is free: no TCP connection has this key */
-		timer_open(messages->sim, &messages->timer, SIM_TIMER,
+		timer_open(messages->net->sim, &messages->timer, SIM_TIMER,
 			   timer_key(TIMER_TCP, 2 * messages->key), on_timer, messages);
-		sim_name(messages->sim, on_timer, "messages of a host to itself %h");
+		sim_name(messages->net->sim, on_timer, "messages of a host to itself %h");
 	} else {
 		messages->conn = tcp_open(messages->tcp, messages->src, messages->dst, &dctcp_cc, 0,
 					  messages->key, &app, messages);
@@ -111,8 +114,11 @@ void messages_send(struct messages *messages, struct message message, uint32_t s
 				      sizeof(*messages->ring));
 	messages->written += size;
 	message.end = messages->written;
-	messages->ring[number & messages->mask] = message;
-	if (messages->src != messages->dst)
+	if (messages->src == messages->dst)
+		message.way = why_tells_itself(messages->net, connection_job(messages->key),
+					       messages->src);
+	else
 		tcp_write(messages->tcp, messages->conn, size);
+	messages->ring[number & messages->mask] = message;
 	expect(messages);
 }

@@ -14,11 +14,12 @@ struct message {
 	uint64_t value;
 	uint64_t end; /* where it ends in the stream; set by messages_send() */
 	uint32_t type;
+	uint32_t way; /* within a host, for --why; set by messages_send() */
 };
 
 struct messages {
-	struct tcp *tcp; /* not owned */
-	struct sim *sim;
+	struct tcp *tcp;           /* not owned */
+	const struct network *net; /* not owned */
 	uint32_t src, dst;
 	uint64_t key; /* see tcp_open() */
 	/* Called at `dst`. */
@@ -35,8 +36,8 @@ struct messages {
 };
 
 /* The struct must not move afterwards. */
-void messages_init(struct messages *messages, struct tcp *tcp, struct sim *sim, uint32_t src,
-		   uint32_t dst, uint64_t key,
+void messages_init(struct messages *messages, struct tcp *tcp, const struct network *net,
+		   uint32_t src, uint32_t dst, uint64_t key,
 		   void (*arrived)(void *owner, const struct message *message), void *owner);
 void messages_release(struct messages *messages);
 

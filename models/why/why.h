@@ -221,6 +221,10 @@ uint32_t why_works(const struct network *net, uint32_t job, uint32_t host);
  * the way. */
 void why_worked(const struct network *net, uint32_t job, uint32_t host, uint32_t way);
 
+/* A host of a job sends itself a message about what is missing. Returns its way, for why_worked();
+ * 0 without --why. */
+uint32_t why_tells_itself(const struct network *net, uint32_t job, uint32_t host);
+
 /* --- hooks for transports: connections of jobs --- */
 
 /* What a connection carries. */

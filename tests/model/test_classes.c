@@ -169,7 +169,7 @@ static double message_time(const char *topology)
 		  "'flows':[{'count':9,'size':'100MB','pairs':[[0,1]],'arrival':{'at':'0s'}}]}",
 		  topology);
 	run_until(&run, sent);
-	messages_init(&messages, run.s->tcp, &run.s->sim, 0, 1, 12345, note_arrival, &run);
+	messages_init(&messages, run.s->tcp, &run.s->topo.net, 0, 1, 12345, note_arrival, &run);
 	messages_send(&messages, (struct message){ .number = 7 }, 6);
 	sim_run(&run.s->sim, 1000000);
 	cr_assert(run.s->sim.stopped);

@@ -50,9 +50,9 @@ Test(messages, in_order_and_once)
 			before = tcp_open_count(bench.s->tcp);
 			in = (struct receiver){ .bench = &bench, .echo = &back };
 			out = (struct receiver){ .bench = &bench };
-			messages_init(&there, bench.s->tcp, &bench.s->sim, 0, same ? 0 : 1,
+			messages_init(&there, bench.s->tcp, &bench.s->topo.net, 0, same ? 0 : 1,
 				      UINT64_C(1) << 51, arrived, &in);
-			messages_init(&back, bench.s->tcp, &bench.s->sim, same ? 0 : 1, 0,
+			messages_init(&back, bench.s->tcp, &bench.s->topo.net, same ? 0 : 1, 0,
 				      UINT64_C(1) << 51 | 1, arrived, &out);
 			cr_expect_eq(tcp_open_count(bench.s->tcp),
 				     before); /* not before the first */
@@ -89,7 +89,8 @@ Test(messages, time)
 
 	open_network(&bench, 0);
 	in = (struct receiver){ .bench = &bench };
-	messages_init(&there, bench.s->tcp, &bench.s->sim, 0, 1, UINT64_C(1) << 51, arrived, &in);
+	messages_init(&there, bench.s->tcp, &bench.s->topo.net, 0, 1, UINT64_C(1) << 51, arrived,
+		      &in);
 	messages_send(&there, (struct message){ 0 }, 6);
 	while (!in.count)
 		cr_assert(sim_run(&bench.s->sim, 1));

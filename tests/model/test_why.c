@@ -469,6 +469,32 @@ Test(why, adds_up_for_every_scheme)
 	}
 }
 
+/* Servers on workers' hosts tell their own worker, in an event of its own, what they learn from
+ * others. Where such messages have no way, 11 % of the time stay unexplained. */
+Test(why, follows_messages_within_a_host)
+{
+	struct run run;
+	struct look look;
+	sim_time all = 0;
+
+	run_build(&run,
+		  "{ 'name': 't', 'topology': { 'kind': 'fat-tree', 'k': 4,"
+		  " 'link': { 'rate': '1Gbps' }, 'switch': { 'buffer': '60kB' } },"
+		  " 'schemes': { 'esa': { 'halve_on': 'nothing', 'timeout_resends': 'all' } },"
+		  " 'jobs': [ { 'all_reduce': 'esa', 'workers': 5, 'count': 3,"
+		  " 'servers': { 'placement': 'workers' },"
+		  " 'model': { 'layers': [ { 'gradient': '524288B' } ] } } ],"
+		  " 'stop': { 'when': 'jobs_done', 'after': '50s' } }");
+	look_on(&look, &run);
+	run_to(&run, END_JOBS_DONE);
+	for (unsigned c = 0; c < WHY_CAUSES; c++)
+		all += look.cause[c];
+	cr_expect_leq(look.cause[WHY_UNEXPLAINED], all / 100, "%lu of %lu ps unexplained",
+		      (unsigned long)look.cause[WHY_UNEXPLAINED], (unsigned long)all);
+	look_away(&look);
+	run_free(&run);
+}
+
 /* --- losses, stragglers and flows, in every combination --- */
 
 static void build_lossy(struct run *run, const char *scheme, const char *loss, bool straggles,

@@ -295,10 +295,10 @@ void esa_channels_init(struct esa_server *esa)
 
 		esa->to_worker[w].esa = esa->from_worker[w].esa = esa;
 		esa->to_worker[w].worker = esa->from_worker[w].worker = w;
-		messages_init(&esa->to_worker[w].messages, env->tcp, env->sim, server, host, key,
-			      at_worker, &esa->to_worker[w]);
-		messages_init(&esa->from_worker[w].messages, env->tcp, env->sim, host, server,
-			      key | 1, at_server, &esa->from_worker[w]);
+		messages_init(&esa->to_worker[w].messages, env->tcp, &env->topo->net, server, host,
+			      key, at_worker, &esa->to_worker[w]);
+		messages_init(&esa->from_worker[w].messages, env->tcp, &env->topo->net, host,
+			      server, key | 1, at_server, &esa->from_worker[w]);
 		esa->to_worker[w].messages.timeout = timeout;
 		esa->from_worker[w].messages.timeout = timeout;
 	}

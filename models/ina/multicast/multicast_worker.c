@@ -444,10 +444,10 @@ void multicast_worker_begin(struct multicast_worker *worker)
 
 	for (unsigned i = 0; i < 2; i++)
 		worker->gathers[i].shards = xcalloc(ranks, sizeof(*worker->gathers[i].shards));
-	messages_init(&worker->to_left, env->tcp, env->sim, worker->base.host, left->base.host, key,
-		      from_right, left);
-	messages_init(&worker->to_right, env->tcp, env->sim, worker->base.host, right->base.host,
-		      key + 1, from_left, right);
+	messages_init(&worker->to_left, env->tcp, &env->topo->net, worker->base.host,
+		      left->base.host, key, from_right, left);
+	messages_init(&worker->to_right, env->tcp, &env->topo->net, worker->base.host,
+		      right->base.host, key + 1, from_left, right);
 	worker->to_right.bulk = true;
 	worker->to_left.timeout = worker->to_right.timeout = multicast_conf(job)->cutoff;
 	alarm_open(env->sim, &worker->alarm,

@@ -366,9 +366,9 @@ static void start_asker(struct panama_worker *worker, uint32_t cap)
 	/* the connection down has key + 1 */
 	key = connection_key(CONNECTION_PANAMA, (uint64_t)job->base.spec.number << 25 |
 							2 * (uint64_t)worker->base.number);
-	messages_init(&asker->up, env->tcp, env->sim, worker->base.host,
+	messages_init(&asker->up, env->tcp, &env->topo->net, worker->base.host,
 		      first_worker(job)->base.host, key, arrived_up, worker);
-	messages_init(&asker->down, env->tcp, env->sim, first_worker(job)->base.host,
+	messages_init(&asker->down, env->tcp, &env->topo->net, first_worker(job)->base.host,
 		      worker->base.host, key + 1, arrived_down, worker);
 }
 
