@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define JOBS_MAX 10000000 /* no run has more; a table that says so is not ours */
+#define JOBS_MAX 10000000 /* no run has as many; a larger job number is an error */
 #define NAMES    64       /* names in each list of an iteration; further ones are left out */
-#define OPEN     3        /* newest iterations of a job that rows may belong to */
+#define OPEN     3        /* how many newest iterations of a job may still get rows */
 
 /* Related causes share a colour. */
 const struct breakdown_cause breakdown_causes[BREAKDOWN_CAUSES] = {
@@ -70,12 +70,11 @@ static struct columns find_columns(struct csv *csv)
 	return c;
 }
 
-/* All that the rows of an iteration have named so far. */
 struct breakdown_names {
 	struct breakdown_named last[NAMES], links[NAMES], pushed[NAMES];
 };
 
-/* Adds to the entry of this name, or begins one; does nothing if the list is full. */
+/* Does nothing if the list is full of other names. */
 static void add_named(struct breakdown_named list[NAMES], const char *text, uint64_t times,
 		      double time)
 {
@@ -91,7 +90,7 @@ static void add_named(struct breakdown_named list[NAMES], const char *text, uint
 	list[i].time += time;
 }
 
-/* Takes the name with most of the time out of a list, and frees the others. */
+/* Takes the name with the most time out of a list, and frees the others. */
 static struct breakdown_named take_largest(struct breakdown_named list[NAMES])
 {
 	struct breakdown_named best = { 0 };
@@ -105,7 +104,7 @@ static struct breakdown_named take_largest(struct breakdown_named list[NAMES])
 	return best;
 }
 
-/* Once no more rows come, keeps only the largest name of each list: lists take kilobytes. */
+/* Keeps only the largest name of each list once no more rows come: a list takes kilobytes. */
 static void close_names(struct breakdown_iteration *it)
 {
 	if (!it->open)
@@ -117,7 +116,7 @@ static void close_names(struct breakdown_iteration *it)
 	it->open = NULL;
 }
 
-/* Finds the iteration of the present row, or begins it. */
+/* Finds the iteration of the current row, or begins it. */
 static struct breakdown_iteration *iteration_of(struct breakdown *b, struct csv *csv,
 						const struct columns *c)
 {
@@ -136,7 +135,7 @@ static struct breakdown_iteration *iteration_of(struct breakdown *b, struct csv 
 	for (size_t n = 0; i && n < OPEN; i = b->iterations[i - 1].before, n++)
 		if (b->iterations[i - 1].number == number)
 			return &b->iterations[i - 1];
-	if (i) /* the first that is too old for further rows */
+	if (i) /* the newest that is too old for further rows */
 		close_names(&b->iterations[i - 1]);
 	b->iterations =
 		array_reserve(b->iterations, b->count, &b->capacity, sizeof(*b->iterations));
@@ -190,8 +189,8 @@ struct share_columns {
 	int job, iteration, link, utilization, owner_job, owner, bytes;
 };
 
-/* A row says how many bytes an owner sent over a link. The owner is a job; flows, if it has a name
- * but no job number; PAUSE frames, if it has no name. */
+/* A row says how many bytes an owner sent over a link. The owner is a job if the row has a job
+ * number; else flows, if it has a name; else PAUSE frames. */
 static void add_share(struct breakdown *b, struct csv *csv, const struct share_columns *c)
 {
 	struct breakdown_iteration key = { .job = csv_u64(csv, c->job),

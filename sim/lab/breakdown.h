@@ -1,4 +1,4 @@
-/* What iterations were spent on, as why.csv and why-links.csv of a run say. models/why/why.h has
+/* Reads what iterations were spent on from why.csv and why-links.csv of a run. models/why/why.h has
  * the rule by which time is charged to causes. Times are in seconds. */
 #ifndef INASIM_LAB_BREAKDOWN_H
 #define INASIM_LAB_BREAKDOWN_H
@@ -12,21 +12,21 @@
 /* Causes, in the order of the columns of why.csv. */
 struct breakdown_cause {
 	const char *name;    /* of the column, without its "_s" */
-	const char *words;   /* for people */
-	size_t colour, fill; /* numbers, from 1, of scripts/gnuplot/style.gp */
+	const char *words;   /* as reports and figures show it */
+	size_t colour, fill; /* numbers in scripts/gnuplot/style.gp, from 1 */
 };
 extern const struct breakdown_cause breakdown_causes[BREAKDOWN_CAUSES];
 
-/* Each row of why.csv, a worker in an iteration, may name the worker that was last, a link with
- * queues, and a job that took aggregators away. This is the one of these that cost an iteration
- * most time, over all its rows. */
+/* Each row of why.csv (a worker in an iteration) may name the worker that was last, a link with
+ * queues, and a job that took aggregators away. For each of these three, this is the name that cost
+ * the iteration most time, over all its rows. */
 struct breakdown_named {
-	char *text;     /* owned; NULL = no row names one */
-	uint64_t times; /* how often it is named; a last worker: how many results waited for it */
+	char *text;     /* owned; NULL if no row has a name */
+	uint64_t times; /* rows with this name; of a last worker: results that waited for it */
 	double time;
 };
 
-/* What a busy link carried in an iteration for one owner. */
+/* What a busy link carried for one owner in an iteration. */
 struct breakdown_share {
 	char *link, *owner; /* owned */
 	double utilization; /* of the link, by all owners */
@@ -45,7 +45,7 @@ struct breakdown_iteration {
 	size_t first_share, share_count; /* busiest link first; of a link, largest share first */
 
 	/* Used only inside breakdown_read(). */
-	size_t before;                /* 1 + index of the job's iteration begun before; 0: none */
+	size_t before;                /* 1 + index of the job's previous iteration; 0: none */
 	struct breakdown_names *open; /* NULL when no more rows are expected */
 };
 
@@ -57,12 +57,12 @@ struct breakdown {
 	double cause[BREAKDOWN_CAUSES], workers; /* times and number of workers, over all jobs */
 
 	/* Used only inside breakdown_read(). */
-	size_t *newest; /* by job: 1 + index of its iteration begun last; 0: none */
+	size_t *newest; /* by job: 1 + index of its newest iteration; 0: none */
 	size_t jobs, job_capacity;
 };
 
 /* Reads DIR/why.csv and, if it exists, DIR/why-links.csv. False without *error if there is no
- * why.csv, with *error (caller frees) if a file cannot be read. Release it in any case. */
+ * why.csv; false with *error (caller frees) if a file cannot be read. Release `b` in any case. */
 bool breakdown_read(struct breakdown *b, const char *dir, char **error);
 void breakdown_release(struct breakdown *b);
 

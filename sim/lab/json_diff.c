@@ -65,11 +65,11 @@ static void diff_arrays(struct json_diff *diff, const char *pointer, const cJSON
 static bool equal(const cJSON *a, const cJSON *b)
 {
 	if (cJSON_IsNumber(a) && cJSON_IsNumber(b))
-		return a->valuedouble == b->valuedouble; /* cJSON_Compare() forgives an epsilon */
+		return a->valuedouble == b->valuedouble; /* cJSON_Compare() allows an epsilon */
 	return a == b || cJSON_Compare(a, b, 1);
 }
 
-/* Whether `pointer` is that of an object whose members are matched by position. */
+/* Whether `pointer` leads to an object whose members are matched by position. */
 static bool goes_by_position(const struct json_diff *diff, const char *pointer)
 {
 	const char *last = strrchr(pointer, '/');

@@ -7,15 +7,15 @@
 
 struct json_difference {
 	char *pointer;      /* "/jobs/0/workers" */
-	const cJSON *a, *b; /* the two values there, not owned; NULL: absent */
+	const cJSON *a, *b; /* the two values, not owned; NULL: absent */
 };
 
-/* All zero is empty. */
+/* A struct of zeros is empty. */
 struct json_diff {
 	struct json_difference *items;
 	size_t count, capacity;
-	const char *by_position; /* key of objects whose members are matched by their position
-				  * instead of their names; NULL: there are none */
+	const char *by_position; /* key of objects whose members are matched by position, not by
+				  * name; NULL: there are none */
 };
 
 /* Adds the differences below `pointer`; NULL stands for an absent value. Compares containers of one

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* All zero is the empty list. Whoever adds frees `items`; the names belong to others. */
+/* A struct of zeros is empty. Whoever adds frees `items`; the names are not owned. */
 struct names {
 	const char **items;
 	size_t count, capacity;
@@ -13,7 +13,7 @@ struct names {
 void names_add(struct names *names, const char *name);
 size_t names_find(const struct names *names, const char *name); /* SIZE_MAX: none */
 
-/* Prints "A, B and C"; of more than `max` names the first `max`, then ", ...". */
+/* Prints "A, B and C"; if there are more than `max` names, the first `max`, then ", ...". */
 void names_list(FILE *to, const char *const *names, size_t count, size_t max);
 
 /* Returns the message: there is no WHAT "WORD" (did you mean "NEAR"?); HAS A, B and C. NEAR is the
@@ -21,11 +21,11 @@ void names_list(FILE *to, const char *const *names, size_t count, size_t max);
 char *names_unknown(const char *what, const char *word, const char *has, const char *const *names,
 		    size_t count);
 
-/* Returns all mistakes of a document as one text, one a line. The caller frees. */
+/* Returns all mistakes of a document as one text, one per line. The caller frees. */
 struct conf_doc; /* conf/conf.h */
 char *names_mistakes(const struct conf_doc *doc);
 
-/* What to call a directory among others: the last part of its path, or the whole path if another
+/* Returns what to call the i-th directory: the last part of its path, or the whole path if another
  * has the same last part. The caller frees. */
 char *names_directory(const char *const *dirs, size_t count, size_t i);
 

@@ -1,6 +1,6 @@
-/* The numbers of one run, each by its path: "jobs.jct_s.mean" is the member
- * "mean" of "jct_s" of "jobs" in summary.json, "flows.by_size.0.count" goes
- * through an array. Numbers that depend on the machine are left out. */
+/* The numbers of one run, each by its path. "jobs.jct_s.mean" is member "mean" of "jct_s" of "jobs"
+ * in summary.json; "flows.by_size.0.count" goes through an array. Numbers that depend on the
+ * machine are left out. */
 #ifndef INASIM_LAB_SUMMARY_H
 #define INASIM_LAB_SUMMARY_H
 
@@ -31,7 +31,7 @@ void summary_release(struct summary *summary);
 void summary_print_warnings(const struct summary *summary, const char *lead, FILE *to);
 
 /* Adds the metrics that are shown when the user names none. Metrics of jobs and iterations, which
- * are means over all jobs, are among them only if the jobs are alike. */
+ * are means over all jobs, are added only if the jobs are alike. */
 void summary_usual(struct names *names, bool jobs_alike);
 
 /* Whether this member of summary.json depends on the machine rather than the run. */
@@ -40,7 +40,7 @@ bool summary_is_of_machine(const char *name);
 /* The index of the number with this name; SIZE_MAX if there is none. */
 size_t summary_find(const struct summary *summary, const char *name);
 
-/* Its value; NaN if there is none or the file has null. */
+/* The value of the number with this name; NaN if there is none or the file has null. */
 double summary_value(const struct summary *summary, const char *name);
 
 /* Adds the names of all numbers of the form BEGIN GROUP END ("jobs.by_name.", any group,

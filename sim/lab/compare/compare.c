@@ -57,8 +57,8 @@ static enum kind kind_of(const char *dir, char **error)
 	return KIND_NEITHER;
 }
 
-/* Writes the text, all of whose lines end in '\n'; lines outside the tabular become comments of
- * LaTeX. Changes `text`. */
+/* Writes `text`, whose lines all end in '\n'; turns lines outside the tabular into LaTeX comments.
+ * Changes `text`. */
 static void put_comments(char *text, FILE *to)
 {
 	bool table = false;

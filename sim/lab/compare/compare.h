@@ -1,8 +1,8 @@
 /* Compares results: values side by side, ratios to the first result, and 95 % intervals.
  *
- * Runs: the values are those of summary.json, the intervals come from the single flows, jobs and
- * iterations on disk. Flows (jobs) that both runs have are compared in pairs; otherwise the two
- * sets are independent samples. One run alone has no ratios.
+ * Runs: values come from summary.json, intervals from the single flows, jobs and iterations in the
+ * tables. If two runs have the same seed and the same flows (jobs), these are compared in pairs;
+ * otherwise they are independent samples. One run alone has no ratios.
  *
  * Sweeps: one sweep along an axis, or several with the same axes. Means are over replications, and
  * replications with the same seed are pairs.
@@ -19,24 +19,24 @@
 #include <stdio.h>
 
 struct compare_options {
-	struct names metrics; /* none: the usual ones that have a value */
-	const char *by;       /* the axis along which one sweep is compared, or NULL */
+	struct names metrics; /* if empty: the usual metrics that have a value */
+	const char *by;       /* the axis along which one sweep is compared; else NULL */
 	const char *baseline; /* value of that axis to compare with; NULL: the first */
-	double tolerance;     /* how far ratios may be from 1; NaN: any */
+	double tolerance;     /* ratios may differ from 1 by this much; NaN: there is no limit */
 	bool json, latex;     /* latex: rows as a tabular, the rest as comments */
-	bool by_folder; /* runs are called by their folders (always with latex); else A, B, ... */
+	bool by_folder;       /* label runs by folder (latex always does), not A, B, ... */
 };
 
 enum compare_end {
-	COMPARE_ALIKE,   /* there is no tolerance, or no ratio leaves it */
+	COMPARE_ALIKE,   /* no ratio leaves the tolerance, or none was given */
 	COMPARE_DIFFERS, /* some ratio leaves [1 - tolerance, 1 + tolerance] */
-	COMPARE_USAGE,   /* the options make no sense: *error */
-	COMPARE_IO,      /* a directory is not a result, or cannot be read: *error */
+	COMPARE_USAGE,   /* the options are invalid: see *error */
+	COMPARE_IO,      /* a directory is not a result, or cannot be read: see *error */
 };
 
 /* What a ratio rests on. */
 enum compare_basis {
-	BASIS_NONE,        /* no ratio: the row is the baseline itself, or has none */
+	BASIS_NONE,        /* no ratio: the row is the baseline or has no baseline */
 	BASIS_QUOTIENT,    /* the quotient of two numbers */
 	BASIS_PAIRS,       /* pairs of samples with common random numbers */
 	BASIS_INDEPENDENT, /* two independent samples */
@@ -44,18 +44,18 @@ enum compare_basis {
 
 struct compare_row {
 	const char *metric;
-	const char **labels;      /* owned; the strings are not */
+	const char **labels;      /* the array is owned, the strings are not */
 	uint64_t finished, count; /* flows or jobs of a run; points of a group */
 	bool has_work;            /* `finished` and `count` are known */
 	bool same;                /* all replications agree in all metrics: no interval */
 	struct estimate value;
-	double baseline; /* the value that this one is compared with; NaN: there is none */
+	double baseline; /* the baseline's value; NaN if there is none */
 	struct estimate ratio, difference;
 	enum compare_basis basis;
 	double paired[2]; /* baseline and value over complete pairs only; NaN without pairs */
 };
 
-/* A run that is compared, as it was read. */
+/* One of the compared runs, as it was read. */
 struct run {
 	const char *dir;
 	char *label;
@@ -68,8 +68,8 @@ struct runs {
 };
 
 struct comparison {
-	struct runs runs;         /* empty where sweeps are compared */
-	const char **label_names; /* headings of a row's labels; owned, the strings are not */
+	struct runs runs;         /* empty for sweeps */
+	const char **label_names; /* headings of the labels; array owned, strings not */
 	size_t label_count;
 	const char *work_name; /* heading of the column "finished/count" */
 	bool latex;
@@ -77,8 +77,8 @@ struct comparison {
 	size_t count, capacity;
 };
 
-/* Compares runs, for callers that show the rows in their own way. Fills in `comparison`, which the
- * caller releases, or else *error (caller frees). */
+/* Compares runs, for callers that show the rows in their own way. Fills in `comparison` (caller
+ * releases) or, on failure, *error (caller frees). */
 enum compare_end compare_runs_read(const char *const *dirs, size_t count,
 				   const struct compare_options *options,
 				   struct comparison *comparison, char **error);

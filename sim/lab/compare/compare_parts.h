@@ -8,8 +8,8 @@
 
 #include <stdint.h>
 
-/* Adds a row, whose labels are all NULL and whose numbers are all missing. It is valid until the
- * next one is added. */
+/* Adds a row with NULL labels and NaN estimates. The pointer is valid until the next row is
+ * added. */
 struct compare_row *comparison_add(struct comparison *comparison, const char *metric);
 
 /* Prints a block of rows for each metric. */
@@ -21,18 +21,19 @@ bool comparison_has_unfinished(const struct comparison *comparison);
 /* Prints which rows leave the tolerance, and returns how many do; with tolerance NaN none does. */
 size_t comparison_outside(const struct comparison *comparison, double tolerance, FILE *to);
 
-/* Write the comparison as JSON: between the two calls the caller writes what is compared. The
- * second prints all to `to` and returns how many rows leave the tolerance. */
+/* Write the comparison as JSON. Between the two calls the caller adds what is compared. The second
+ * prints everything to `to` and returns how many rows leave the tolerance. */
 void comparison_json_begin(struct json *json, const char *kind);
 size_t comparison_json_end(struct json *json, const struct comparison *comparison, double tolerance,
 			   FILE *to);
 
-/* Whether `owner`, runs or sweeps, knows a metric, and has a value of it. */
+/* Whether `owner` (runs or sweeps) knows a metric, and has a value of it. */
 enum compare_has { METRIC_UNKNOWN, METRIC_EMPTY, METRIC_PRESENT };
 typedef enum compare_has compare_has(const void *owner, const char *metric);
 
 /* Fills in the metrics to compare: those asked for, else the usual ones that have a value. False
- * and *error when an unknown one is asked for, or none is left. The caller frees metrics->items. */
+ * and *error if one is not `known`, or there are none. The caller frees *error and
+ * metrics->items. */
 bool compare_metrics(struct names *metrics, const struct names *asked, compare_has *has,
 		     const void *owner, const struct names *usual, const struct names *known,
 		     char **error);

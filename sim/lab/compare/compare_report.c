@@ -30,7 +30,7 @@ struct compare_row *comparison_add(struct comparison *comparison, const char *me
 
 /* ---- Text ---- */
 
-/* The number with four digits, whole numbers (counts) in full. Returns `buffer` or "-". */
+/* Four significant digits; whole numbers below 1e12 in full; "-" for NaN. May use `buffer`. */
 static const char *number(char *buffer, double value)
 {
 	if (isnan(value))
@@ -49,7 +49,7 @@ static void add_interval(struct grid *grid, const struct estimate *e)
 		grid_add(grid, "[%s, %s]", number(low, e->low), number(high, e->high));
 }
 
-/* Shows a symmetric interval, as means and differences usually have, as half its width. */
+/* Shows a symmetric interval as +- half its width, any other by its ends. */
 static void add_half_width(struct grid *grid, const struct estimate *e)
 {
 	double half = estimate_half_width(e);
@@ -84,7 +84,7 @@ static void add_row(struct grid *grid, const struct comparison *comparison,
 		    const struct compare_row *row, const struct compare_row *before)
 {
 	char value[NUMBER], baseline[NUMBER];
-	bool same = before; /* labels so far repeat those above: leave them out, except the last */
+	bool same = before; /* labels that repeat those above are left out, except the last */
 	for (size_t i = 0; i < comparison->label_count; i++) {
 		same = same && i + 1 < comparison->label_count &&
 		       strcmp(before->labels[i], row->labels[i]) == 0;
@@ -133,7 +133,7 @@ static void add_header(struct grid *grid, const struct comparison *comparison)
 
 void comparison_print(const struct comparison *comparison, FILE *to)
 {
-	/* alignment of the work and of the columns in add_header(); ends in '\0', copied, too */
+	/* alignment of the work column and those in add_header(); the '\0' is copied, too */
 	static const char numbers[] = "rrlrllrll";
 	char *alignment = xmalloc(comparison->label_count + sizeof(numbers));
 	memset(alignment, 'l', comparison->label_count);
@@ -224,8 +224,8 @@ static void json_rows(struct json *json, const struct comparison *comparison)
 
 /* ---- Tolerance ---- */
 
-/* Whether a row leaves the tolerance. Where a ratio has no value (the baseline is 0, or one side
- * lacks the number), it does unless both numbers are equal, or both missing. */
+/* Whether a row leaves the tolerance. If the ratio has no value (the baseline is 0, or a number is
+ * missing), the row leaves it unless both numbers are equal or both are missing. */
 static bool outside(const struct compare_row *row, double tolerance)
 {
 	double a = row->baseline, b = row->value.value, ratio = row->ratio.value;
@@ -268,7 +268,7 @@ size_t comparison_outside(const struct comparison *comparison, double tolerance,
 	return isnan(tolerance) ? 0 : put_outside(comparison, tolerance, to, NULL);
 }
 
-/* ---- The whole for machines ---- */
+/* ---- The whole as JSON ---- */
 
 void comparison_json_begin(struct json *json, const char *kind)
 {

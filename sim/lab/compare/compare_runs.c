@@ -64,7 +64,7 @@ static double beside(const struct summary *summary, const char *metric, const ch
 	return value;
 }
 
-/* Whether the metric is some PREFIX.finished, and PREFIX.count is 0 in all runs: then it says
+/* Whether the metric is PREFIX.finished although PREFIX.count is 0 in all runs: it then says
  * nothing. */
 static bool no_work(const struct runs *runs, const char *metric)
 {
@@ -170,8 +170,7 @@ static struct estimate infer(const struct sample_source *source, const double *v
 			: infer_quantile(values, count, p, INFERENCE_LEVEL);
 }
 
-/* Fills in the value that the run has stored and, if there is a source, the interval by its
- * samples. */
+/* Fills in the value from the summary and, if the metric has samples, their interval. */
 static void fill_value(struct compare_row *row, const struct run *run,
 		       const struct sample_source *source, const struct samples *samples)
 {
@@ -183,7 +182,7 @@ static void fill_value(struct compare_row *row, const struct run *run,
 	row->value = infer(source, samples->values, samples->count);
 	row->value.value = stored;
 	if (source->metric->level != LEVEL_FLOW && samples->mixed)
-		row->value.low = row->value.high = NAN; /* samples of several populations */
+		row->value.low = row->value.high = NAN; /* no interval over several populations */
 	if (samples->each_is_work) {
 		row->has_work = true;
 		row->finished = row->value.n;
@@ -205,7 +204,7 @@ static struct estimate ratio_of(const struct sample_source *source, const struct
 					       rng);
 }
 
-/* Fills in the quotient of the values or, where there are samples, a ratio with an interval. Pairs
+/* Fills in a ratio with an interval if there are samples, else the quotient of the values. Pairs
  * need the same seed: under another seed, a job of the same number is another random experiment. */
 static void fill_ratio(struct compare_row *row, const struct sample_source *source,
 		       const struct samples *a, const struct samples *b, bool same_seed)
@@ -214,7 +213,7 @@ static void fill_ratio(struct compare_row *row, const struct sample_source *sour
 	row->basis = BASIS_QUOTIENT;
 	if (source && a->count > 0 && b->count > 0) {
 		double *x, *y;
-		struct rng rng; /* of this metric alone: draws do not depend on other metrics */
+		struct rng rng; /* one for each metric: its draws do not depend on other metrics */
 		rng_init(&rng, 0, row->metric, 0);
 		size_t pairs = samples_pair(a, b, &x, &y); /* also allocates x and y */
 		if (!same_seed)
@@ -286,7 +285,7 @@ static void print_run(const struct runs *runs, size_t index, FILE *to)
 	summary_print_warnings(&run->summary, "   warning", to);
 }
 
-/* In what a run differs from the first one: scenario, version, commit. Pointers into the scenario
+/* How a run differs from the first one: in scenario, version or commit. Pointers into the scenario
  * begin at its root, not with "/scenario". */
 static struct json_diff difference(const struct runs *runs, size_t index)
 {
@@ -413,7 +412,7 @@ static size_t print_json(const struct runs *runs, const struct comparison *compa
 	return comparison_json_end(&json, comparison, tolerance, to);
 }
 
-/* NULL, or the message that says what is wrong with the options (caller frees). */
+/* Returns NULL, or what is wrong with the options (caller frees). */
 static char *nonsense(size_t count, const struct compare_options *options)
 {
 	if (options->by || options->baseline)
@@ -444,7 +443,7 @@ enum compare_end compare_runs_read(const char *const *dirs, size_t count,
 	if ((*error = nonsense(count, options)))
 		return COMPARE_USAGE;
 	name_label(comparison);
-	/* with latex by folder: readers of a paper have no list of what A and B are */
+	/* with latex, by folder: readers of a paper do not know what A and B are */
 	if (!runs_read(runs, dirs, count, options->by_folder || options->latex, error))
 		end = COMPARE_IO;
 	else if (!choose_metrics(&metrics, runs, options, error))

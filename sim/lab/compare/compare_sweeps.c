@@ -1,8 +1,8 @@
 /* Compares the values of one axis of a sweep, or several sweeps over the same axes.
  *
  * A variant is what is compared: a value of that axis, or a sweep. A cell is a combination of
- * values of the other axes; where sweeps are compared, of all axes. In each cell a variant has one
- * group of replications, or none. */
+ * values of the other axes, or of all axes if sweeps are compared. In each cell a variant has at
+ * most one group of replications. */
 #include "lab/compare/compare_parts.h"
 
 #include "base/mem.h"
@@ -19,7 +19,7 @@ struct frame {
 	struct groups *groups; /* by table */
 	char **labels;         /* by table */
 	size_t table_count;
-	size_t by;             /* the axis whose values are compared; SIZE_MAX: tables are */
+	size_t by;             /* the axis whose values are compared; SIZE_MAX if sweeps are */
 	size_t baseline;       /* the variant that the others are compared with */
 	struct entry *entries; /* sorted by cell, then variant */
 	size_t entry_count;
@@ -145,7 +145,7 @@ static bool choose_metrics(struct names *metrics, const struct frame *frame,
 	struct names known = { 0 }, usual = { 0 };
 	bool alike = true;
 	for (size_t t = 0; t < frame->table_count; t++)
-		alike &= sweep_table_jobs_alike(frame->tables[t], &usual); /* each adds to usual */
+		alike &= sweep_table_jobs_alike(frame->tables[t], &usual); /* adds to `usual` */
 	summary_usual(&usual, alike);
 	for (size_t t = 0; t < frame->table_count; t++)
 		for (size_t m = 0; m < frame->tables[t]->metric_count; m++)
@@ -293,7 +293,7 @@ static void print_notes(const struct frame *frame, const struct comparison *comp
 		fputs("unpaired: the seeds differ, so the two means are taken as independent "
 		      "(Welch).\n",
 		      to);
-	if (intervals >= 20) /* 1 in 20 misses: they are 95 % intervals */
+	if (intervals >= 20) /* 1 in 20 intervals of 95 % misses */
 		fprintf(to,
 			"Each interval stands alone: of %zu, about %zu miss the truth by "
 			"chance.\n",

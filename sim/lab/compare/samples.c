@@ -13,7 +13,7 @@
 struct sample {
 	uint64_t id;       /* number of the flow or job */
 	uint64_t inner;    /* number of the iteration in its job; else 0 */
-	uint64_t identity; /* hash of size, arrival, ...: equal for one flow (job) in two runs */
+	uint64_t identity; /* hash of size, arrival, ...: equal for the same flow (job) */
 	uint64_t group;    /* hash of the group's name */
 	double value;
 };
@@ -76,7 +76,7 @@ static struct columns find_columns(struct csv *csv, const struct sample_source *
 	return c;
 }
 
-/* Whether this row is no sample because its metric is one that only some rows have. */
+/* Whether the row has no sample: some metrics have a value only in some rows. */
 static bool lacks(struct csv *csv, const struct columns *c, const struct sample_source *source)
 {
 	return source->metric->some && csv_empty(csv, c->value);
@@ -98,7 +98,6 @@ static struct sample read_sample(struct csv *csv, const struct columns *c,
 	return sample;
 }
 
-/* Whether the present row is a sample of this source. */
 static bool wanted(struct csv *csv, const struct columns *c, const struct sample_source *source)
 {
 	return csv_flag(csv, c->measured) && !lacks(csv, c, source) &&
@@ -121,7 +120,6 @@ static void put_in_order(struct samples *samples)
 		samples->values[i] = samples->items[i].value;
 }
 
-/* Whether the samples are of several groups. */
 static bool are_mixed(const struct samples *samples)
 {
 	for (size_t i = 1; i < samples->count; i++)
@@ -138,10 +136,10 @@ bool samples_read(const char *dir, const struct sample_source *source, struct sa
 	*samples = (struct samples){ .each_is_work = table->finished };
 	struct csv *csv = result_table(dir, table->file, error);
 	if (!csv)
-		return !*error; /* there is no table, or it cannot be read */
+		return !*error; /* without *error the run has no such table */
 	struct columns columns = find_columns(csv, source);
 	while (csv_next(csv)) {
-		/* before wanted(): values are checked in all rows */
+		/* even if not wanted: values are checked in all rows */
 		struct sample sample = read_sample(csv, &columns, source);
 		if (!wanted(csv, &columns, source))
 			continue;
@@ -173,7 +171,7 @@ size_t samples_pair(const struct samples *a, const struct samples *b, double **v
 	size_t i = 0, j = 0, count = 0, common = 0;
 	double *x = *values_a = xcalloc(a->count + b->count + 1, sizeof(*x));
 	double *y = *values_b = xcalloc(a->count + b->count + 1, sizeof(*y));
-	/* both are sorted by number: the next pair has the lowest number of what is left */
+	/* both are sorted: the next pair has the lowest number left */
 	for (; i < a->count || j < b->count; count++) {
 		int order = i == a->count   ? 1
 			    : j == b->count ? -1

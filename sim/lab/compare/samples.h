@@ -8,33 +8,33 @@
 /* Where a metric comes from. */
 struct sample_source {
 	const struct metric *metric;
-	char job_name[256]; /* only jobs of this name; "" = all jobs, or flows */
-	double quantile;    /* 0 < quantile < 1; NaN: the mean instead */
+	char job_name[256]; /* name of the jobs; "": all jobs, or all flows */
+	double quantile;    /* 0 < quantile < 1; NaN: the metric is a mean */
 };
 
 /* Finds the source of a metric. False if it is no mean or quantile of values on disk. */
 bool sample_source(const char *metric, struct sample_source *source);
 
 struct samples {
-	struct sample *items; /* sorted by number of the flow, or of job and iteration */
+	struct sample *items; /* sorted by number of the flow, or by job and iteration */
 	size_t count;
 	double *values; /* of the items, in their order; NaN where unfinished */
-	/* The items are jobs or flows, which may be unfinished. False: iterations, all of which
-	 * have ended. */
+	/* True: the items are jobs or flows, which may be unfinished. False: they are iterations,
+	 * all of which have ended. */
 	bool each_is_work;
 	bool mixed; /* the items belong to several groups of the scenario */
 };
 
-/* Reads the samples from their table in DIR; there are none if DIR has no such table. False and
- * *error (caller frees) if it cannot be read; `samples` is then empty. To release samples twice
- * does no harm. */
+/* Reads the samples from their table in DIR; if DIR has no such table, there are no samples. False
+ * and *error (caller frees) if it cannot be read; `samples` is then empty. Samples may be released
+ * twice. */
 bool samples_read(const char *dir, const struct sample_source *source, struct samples *samples,
 		  char **error);
 void samples_release(struct samples *samples);
 
-/* Puts the values of two runs side by side, matched by number, NaN where a run has none. The caller
- * frees both arrays. Returns the number of pairs. It is 0 if the runs have no number in common, or
- * if they have different flows (jobs) under one number: of another size, arrival or end points. */
+/* Puts the values of two runs side by side, matched by number; NaN where a run has no value. The
+ * caller frees both arrays. Returns the number of pairs: 0 if the runs have no number in common, or
+ * if one number means different flows (jobs): of another size, arrival or end points. */
 size_t samples_pair(const struct samples *a, const struct samples *b, double **values_a,
 		    double **values_b);
 

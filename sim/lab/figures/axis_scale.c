@@ -9,14 +9,13 @@
 #include <string.h>
 
 #define LABEL_LETTERS  8   /* a number with more letters is rounded */
-#define FACTOR_MIN     1.6 /* least ratio of neighbours on a geometric axis: 1, 2, 3 is none */
+#define FACTOR_MIN     1.6 /* least ratio of neighbours on a geometric axis: not 1, 2, 3 */
 #define FACTOR_SPREAD  1.8 /* largest over smallest of these ratios: 1, 2, 5, 10 is geometric */
 #define GEOMETRIC_FROM 3   /* fewest values: two have only one ratio */
 
-/* What the number of a value counts. */
 enum kind { KIND_PLAIN, KIND_TIME, KIND_SIZE, KIND_RATE, KIND_PACKETS, KIND_NONE };
 
-/* Reads a plain number in front of `suffix`, which ends the text. */
+/* Reads a number that is followed by `suffix` and nothing else. */
 static bool read_plain(const char *text, const char *suffix, double *value)
 {
 	char *end;
@@ -31,7 +30,7 @@ static const struct {
 	enum kind kind;
 } units[] = { { UNIT_TIME, KIND_TIME }, { UNIT_SIZE, KIND_SIZE }, { UNIT_RATE, KIND_RATE } };
 
-/* Reads a value in base units; KIND_NONE: it is no number. */
+/* Reads a value in base units. KIND_NONE if it is not a number. */
 static enum kind read_value(const char *text, double *value)
 {
 	uint64_t whole;
@@ -127,7 +126,7 @@ const char *axis_scale_label(const struct axis_scale *scale, size_t level, char 
 		return text;
 	snprintf(buffer, AXIS_LABEL, "%.3g%s", value, kind == KIND_PACKETS ? "pkt" : "");
 	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
-		if (units[i].kind == kind) /* formats the rounded number that is in the buffer */
+		if (units[i].kind == kind) /* from the rounded number in the buffer */
 			unit_format(units[i].unit, (uint64_t)strtod(buffer, NULL), buffer,
 				    AXIS_LABEL);
 	return buffer;

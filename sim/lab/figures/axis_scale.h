@@ -14,21 +14,20 @@ struct axis_scale {
 	const struct sweep_axis *axis; /* not owned */
 	bool numeric;                  /* all values are numbers of one kind, and differ */
 	bool geometric; /* numeric, above 0, in nearly equal ratios: fit for a logarithmic axis */
-	double *at; /* by level: where it is drawn: its number in base units; labels: the level */
-	const char **called; /* by level: what the user calls it (not owned), or NULL */
+	double *at;     /* by level: where it is drawn (numbers in base units, labels by level) */
+	const char **called; /* by level: the user's label for it (not owned), or NULL */
 };
 
-/* Decides how to draw an axis. Never fails. Values that would be geometric without a 0 among them
- * become labels: they fit neither a linear nor a logarithmic axis. */
+/* Decides how to draw an axis. Never fails. A geometric series with an additional 0 becomes labels,
+ * since it fits neither a linear nor a logarithmic axis. */
 void axis_scale_init(struct axis_scale *scale, const struct sweep_axis *axis);
 void axis_scale_release(struct axis_scale *scale);
 
 /* Turns the axis into labels side by side (for bars and maps). */
 void axis_scale_as_labels(struct axis_scale *scale);
 
-/* The label of a tick: the user's word for the value, or the value as the plan writes it. Long
- * numbers are rounded to three digits ("31622777B" becomes "31.6MB"). May use `buffer`, of
- * AXIS_LABEL bytes. */
+/* The label of a tick: the user's, or the value as the plan writes it. Long numbers are rounded to
+ * three digits ("31622777B" becomes "31.6MB"). May use `buffer`, of AXIS_LABEL bytes. */
 const char *axis_scale_label(const struct axis_scale *scale, size_t level, char *buffer);
 
 #endif

@@ -14,11 +14,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define TIC_BYTES 45 /* below the 49 at which gnuplot cuts labels of tics, even inside a letter */
+#define TIC_BYTES 45 /* gnuplot cuts tic labels at 49 bytes, even inside a letter of UTF-8 */
 
 static const struct term {
 	const char *name, *suffix;
-	const char *end; /* what is among the last bytes of a complete picture; "" for text */
+	const char *end; /* the last bytes of a complete picture contain this; "" for text */
 } terms[] = { { "png", "png", "IEND" },  { "svg", "svg", "</svg>" },     { "pdf", "pdf", "%%EOF" },
 	      { "eps", "eps", "%%EOF" }, { "tikz", "tex", "variables" }, { "dumb", "dumb", "" } };
 
@@ -105,12 +105,12 @@ char *figure_cut(const char *text, size_t max)
 	size_t length = strlen(text), half = (max - strlen("…")) / 2;
 	if (length <= max)
 		return xstrdup(text);
-	size_t tail = plain_letter(text, length - half + 3); /* letters have at most 4 bytes */
+	size_t tail = plain_letter(text, length - half + 3); /* UTF-8: at most 4 bytes a letter */
 	return xasprintf("%.*s…%s", (int)plain_letter(text, half), text, text + tail);
 }
 
-/* Writes a text constant of gnuplot, in single quotes: between double ones gnuplot runs what stands
- * in backquotes. Labels of tics are formats, in which a percent sign is doubled. */
+/* Writes a string for gnuplot, in single quotes: in double quotes gnuplot would run text between
+ * backquotes. Tic labels are formats, where a percent sign is written twice. */
 static void quote(struct figure *f, const char *words, bool is_format)
 {
 	FILE *script = f->script;
@@ -119,13 +119,13 @@ static void quote(struct figure *f, const char *words, bool is_format)
 	const char *text = tex ? tex : words;
 	putc('\'', script);
 	while (*text != '\0') {
-		if (*text == '\'') { /* not as '', which gnuplot misreads at the start of a text */
+		if (*text == '\'') { /* '' is misread at the start of a text */
 			fputs("'.\"'\".'", script);
 			text++;
 			continue;
 		}
 		if (svg && strncmp(text, "]]>", 3) == 0) {
-			fputs("]]\u200b", script); /* with a space of no width: XML forbids "]]>" */
+			fputs("]]\u200b", script); /* with a zero-width space: XML forbids "]]>" */
 			text += 2;                 /* the ">" is next */
 			continue;
 		}
@@ -137,7 +137,7 @@ static void quote(struct figure *f, const char *words, bool is_format)
 	free(tex);
 }
 
-/* Writes a text of the table, without line ends and without the quotes that would end it. */
+/* Writes a text of the table: without line ends, and without double quotes, which would end it. */
 static void put_plain(FILE *data, const char *text)
 {
 	while (*text != '\0') {
@@ -253,11 +253,11 @@ void figure_legend(struct figure *f, size_t curve, size_t look, size_t dash, con
 
 static void widen(struct figure_range *range, double value)
 {
-	range->low = fmin(range->low, value); /* passes over NaN */
+	range->low = fmin(range->low, value); /* NaN changes nothing */
 	range->high = fmax(range->high, value);
 }
 
-/* Passes over values that a logarithmic y axis cannot show: ends of intervals may be below 0. */
+/* Skips values that a logarithmic y axis cannot show: ends of intervals may be below 0. */
 void figure_reach(struct figure *f, size_t panel, double value)
 {
 	if (panel == 0)
@@ -266,7 +266,7 @@ void figure_reach(struct figure *f, size_t panel, double value)
 		widen(&f->y[panel - 1], value);
 }
 
-/* How many words, divided by one blank each. */
+/* Counts words that are separated by one blank each. */
 static size_t words_in(const char *text)
 {
 	size_t count = 1;
@@ -289,7 +289,7 @@ void figure_row(struct figure *f, const double *values, size_t y_columns)
 	f->rows++;
 }
 
-/* Ends the present curve, if any. One without rows gets a row without values, since gnuplot finds
+/* Ends the current curve, if any. A curve without rows gets a row of NaN, since gnuplot finds
  * curves by counting blocks. */
 static void end_curve(struct figure *f)
 {
@@ -312,7 +312,7 @@ void figure_curve(struct figure *f, size_t panel, size_t curve, const char *name
 		fprintf(f->data, "panel series %s name\n", f->columns);
 	else
 		fputs("\n\n", f->data);
-	/* beginning and ending of its rows, as two strings in one buffer */
+	/* what its rows begin and end with, as two strings in one buffer */
 	FILE *text = open_memstream(&f->curve, &length);
 	int begin = fprintf(text, "%zu %zu", panel, curve);
 	putc('\0', text);
@@ -373,8 +373,8 @@ static void write_ranges(struct figure *f)
 	}
 }
 
-/* Sets the user's labels, after ours and so instead of them: one for each group of panels, or for
- * each panel. */
+/* Sets the user's axis labels; coming last, they replace ours. There is one y label for each group
+ * of panels, or for each panel. */
 static void write_labels(struct figure *f)
 {
 	const struct plot_options *options = f->options;
@@ -411,7 +411,7 @@ static bool is_whole(const char *picture, size_t length, const char *end)
 	return false;
 }
 
-/* Writes a figure of text to the stream, without gnuplot's form feed, any other to its file. */
+/* Writes a text figure to the stream, without gnuplot's form feed, and any other to its file. */
 static bool hand_out(struct figure *f, const char *file, const char *picture, size_t length,
 		     FILE *to)
 {
@@ -427,7 +427,7 @@ static bool hand_out(struct figure *f, const char *file, const char *picture, si
 	return true;
 }
 
-/* Removes an old picture first: it must not pass for the new one if drawing fails. */
+/* First removes an old picture, which must not pass for the new one if drawing fails. */
 static bool draw(struct figure *f, FILE *to)
 {
 	char *dat = xasprintf("%s.dat", f->name), *gp = xasprintf("%s.gp", f->name);

@@ -34,9 +34,9 @@ struct figure {
 	const char *name;   /* of its files: letters, digits, '.', '_' and '-' only */
 	const char *folder; /* where its files go */
 	const struct plot_options *options;
-	size_t group;    /* how many neighbouring panels show one metric, under one label; 0: each
+	size_t group;    /* neighbouring panels that show one metric and share a label; 0: each
 			  * panel has a label of its own */
-	bool log_y;      /* logarithmic y axis: set it, and LOGY of the template, before rows */
+	bool log_y;      /* logarithmic y axis; to be set, like the template's LOGY, before rows */
 	const char *dir; /* the result directory read last, for messages */
 	const char *why; /* why there is nothing to draw; static text */
 	char *error;     /* what failed; owned by the caller */
@@ -48,10 +48,10 @@ struct figure {
 	size_t head_length, data_length, script_length;
 	size_t panels;
 	const char *columns;
-	char *curve;        /* what each row of the present curve begins with; NULL: no curve */
-	const char *ending; /* what each of these rows ends with; in the memory of `curve` */
-	size_t panel, number, rows;              /* of the present curve */
-	struct figure_range x, y[FIGURE_PANELS]; /* that the axes must cover; y by panel */
+	char *curve;                /* what each row of the current curve begins with; NULL: none */
+	const char *ending;         /* what each row ends with; in the memory of `curve` */
+	size_t panel, number, rows; /* of the current curve */
+	struct figure_range x, y[FIGURE_PANELS]; /* ranges of the axes; y by panel */
 };
 
 /* Begins the table and the script. Each panel has `curves` curves. `columns` (not copied) names the
@@ -68,7 +68,7 @@ void figure_comment(struct figure *f, char *text);
 
 /* Set variables of the template. For flags use figure_count(): gnuplot wants whole numbers. */
 void figure_text(struct figure *f, const char *variable, const char *text);
-void figure_text_at(struct figure *f, const char *array, size_t i, const char *text); /* from 1 */
+void figure_text_at(struct figure *f, const char *array, size_t i, const char *text); /* i from 1 */
 void figure_count(struct figure *f, const char *variable, size_t value);
 
 /* Sets the words beside an axis and the unit of its numbers: "s", "%" (for shares from 0 to 1),
@@ -85,27 +85,26 @@ void figure_tic(struct figure *f, char axis, size_t i, const char *label, double
 /* Begins a curve, which the table calls `name`. Panels and curves count from 1. */
 void figure_curve(struct figure *f, size_t panel, size_t curve, const char *name);
 
-/* Sets the name of a curve in the legend ("" = none), and the numbers of its colour and dash. Give
- * a thing the same numbers in all figures. */
+/* Sets the name of a curve in the legend ("": no entry), and the numbers of its colour and dash.
+ * The same thing should have the same numbers in all figures. */
 void figure_legend(struct figure *f, size_t curve, size_t look, size_t dash, const char *name);
 
-/* Adds a row to the present curve: a value for each column, NaN where one is missing. The first
+/* Adds a row to the current curve: a value for each column, NaN where one is missing. The first
  * value is x; the y axis will cover the next `y_columns` values. */
 void figure_row(struct figure *f, const double *values, size_t y_columns);
 
 /* Extends the range of a panel's y axis (panel 0: of the x axis) to `value`. */
 void figure_reach(struct figure *f, size_t panel, double value);
 
-/* If `data` says that there is something to draw, draws the figure and prints its path to `to`, or,
- * if the terminal is text, the figure itself. Releases it in any case. False, with f->error or
- * f->why, if it is not drawn. */
+/* If `data` is true, draws the figure and prints its path to `to`; a text figure is itself printed.
+ * Releases `f` in any case. False, with f->error or f->why, if nothing was drawn. */
 bool figure_finish(struct figure *f, bool data, FILE *to);
 
 /* Shortens a text to `max` bytes by replacing its middle with "…"; cuts between letters of UTF-8.
  * The caller frees. */
 char *figure_cut(const char *text, size_t max);
 
-/* Writes a number with thousands marked, "12,345", to `buffer` of 32 bytes, and returns it. */
+/* Writes a number as "12,345" to `buffer` of 32 bytes, and returns it. */
 char *figure_thousands(char *buffer, uint64_t value);
 
 /* The timeline of jobs (timeline.c): when they wait, compute and communicate. Reads jobs.csv and

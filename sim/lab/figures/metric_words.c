@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Cuts off the last part of a path, of one part all of it, and returns it (caller frees). */
+/* Cuts the last part off a path, all of it if it has one part, and returns it (caller frees). */
 static char *cut_last(char *path)
 {
 	char *dot = strrchr(path, '.');
@@ -18,9 +18,9 @@ static char *cut_last(char *path)
 	return part;
 }
 
-/* Cuts the statistic, if there is one, and the quantity off a path: "flows.by_size.0" remains of
- * "flows.by_size.0.fct_s.p99". Sets *statistic to the words of the statistic (NULL: there is none)
- * and returns the quantity (caller frees). */
+/* Cuts statistic, if any, and quantity off a path: "flows.by_size.0.fct_s.p99" becomes
+ * "flows.by_size.0". Sets *statistic to the words of the statistic (NULL: there is none) and
+ * returns the quantity (caller frees). */
 static char *cut_path(char *path, const char **statistic)
 {
 	char *last = cut_last(path);
@@ -58,7 +58,7 @@ static double constant(const struct sweep_table *table, const char *name)
 	return value;
 }
 
-/* " of flows from 10KB to 100KB". max_bytes is the largest size in the class: + 1 is its end. */
+/* " of flows from 10KB to 100KB". max_bytes itself is in the class, which ends at max_bytes + 1. */
 static char *size_class(const struct sweep_table *table, const char *index)
 {
 	char *low_name = xasprintf("flows.by_size.%s.min_bytes", index);
@@ -78,7 +78,7 @@ static char *size_class(const struct sweep_table *table, const char *index)
 			: xasprintf(" of flows from %s to %s", from, to);
 }
 
-/* Spells out a quantity that is not known, without its unit: "jobs: new thing". */
+/* Spells out an unknown quantity without its unit: "jobs: new thing". */
 static char *plain(const char *group, size_t group_length, char *quantity)
 {
 	size_t stem;
@@ -101,9 +101,8 @@ static char *of_what(const struct sweep_table *table, const char *rest)
 	return *rest == '.' ? xasprintf(", %s", rest + 1) : xstrdup("");
 }
 
-/* The words of a quantity of "jobs", "flows" and so on, with which the path begins: its first
- * `group` bytes. Finds also quantities that only groups by name have. NULL: there is no such
- * quantity. */
+/* Returns the words of a quantity; NULL if it is unknown. The first `group` bytes of the path say
+ * what it is of: "jobs", "flows". Also finds quantities that only groups by name have. */
 static const char *known_words(const char *path, size_t group, const char *quantity)
 {
 	char of[32];

@@ -1,6 +1,6 @@
 /* The map of the network: nodes by tier, links by how busy they were, switches by whether they
- * added gradients up. It is drawn from links.csv and, if there is one, aggregators.csv: so it shows
- * what ran, however the scenario described it. */
+ * added gradients up. It is drawn from links.csv and, if present, aggregators.csv, so it shows what
+ * ran, however the scenario described it. */
 #include "lab/figures/figure.h"
 
 #include "base/mem.h"
@@ -14,11 +14,11 @@
 #define LINKS_MAX 20000         /* more cannot be told apart */
 #define CLASSES   5             /* of links by utilisation; their curves are 1 to 5 */
 #define HOSTS     (CLASSES + 1) /* curve of the hosts */
-#define SWITCHES  (CLASSES + 2) /* curve of the switches, except those of the next */
+#define SWITCHES  (CLASSES + 2) /* curve of the switches that did not add gradients up */
 #define ADDING    (CLASSES + 3) /* curve of the switches that added gradients up */
 #define UNKNOWN   (-1)          /* tier of a node before it is found */
 #define OUTSIDE   1.25          /* radius of the hosts' circle, and x and y of its centre */
-/* Hosts stand in this part of their switch's share of the circle. */
+/* The part of a switch's share of the circle that its hosts take up. */
 #define HOSTS_SHARE 0.8
 
 struct node {
@@ -27,15 +27,15 @@ struct node {
 	int tier;     /* hosts 0, switches from 1 */
 	bool adds;    /* a switch that added gradients up */
 	double x, y;
-	double sum;   /* in rows: of the x of the nodes below; in a circle: hosts placed so far */
-	size_t below; /* how many nodes are below; in a circle: how many hosts */
+	double sum;   /* in rows: sum of x of the nodes below; in a circle: hosts placed so far */
+	size_t below; /* number of nodes below; in a circle: of hosts */
 };
 
 struct link {
 	size_t number;  /* of its row in links.csv, from 0 */
 	char *names[2]; /* of `from` and `to`; owned */
 	struct node *from, *to;
-	bool up, across; /* direction: to the next tier, within a tier; neither: down */
+	bool up, across; /* direction: to the next tier, within a tier; down if neither */
 	bool host;       /* its lower end is a host */
 	double utilization;
 };
@@ -43,9 +43,9 @@ struct link {
 struct map {
 	struct link *links;
 	size_t count, capacity;
-	struct node *nodes; /* by name */
+	struct node *nodes; /* sorted by name */
 	size_t node_count;
-	bool across; /* some link joins nodes of one tier: the switches go into a circle */
+	bool across; /* some link is within a tier: the switches go into a circle */
 	bool adds;   /* some switch has added gradients up */
 };
 
@@ -112,7 +112,6 @@ static struct node *find(const struct map *map, const char *name)
 	return bsearch(name, map->nodes, map->node_count, sizeof(*map->nodes), compare_name);
 }
 
-/* Makes a node of each name that links have at their ends. */
 static void find_nodes(struct map *map)
 {
 	size_t count = 0;
@@ -132,8 +131,8 @@ static void find_nodes(struct map *map)
 	}
 }
 
-/* Finds the switches that added gradients up: those with a row in aggregators.csv whose count is
- * not 0. In a fluid run the count is empty. A run without jobs in switches has no such table. */
+/* Finds the switches that added gradients up. They have a row in aggregators.csv whose count is not
+ * 0, or is empty, as in a fluid run. A run without jobs in switches has no such table. */
 static bool find_adding(struct map *map, struct figure *f)
 {
 	struct csv *csv = result_table(f->dir, "aggregators.csv", &f->error);
@@ -151,8 +150,8 @@ static bool find_adding(struct map *map, struct figure *f)
 	return csv_close(csv, &f->error);
 }
 
-/* Finds the tiers of all nodes, from hosts (0) up, link by link until nothing changes. Returns how
- * many tiers there are. */
+/* Finds the tiers of all nodes, from hosts (0) up, until nothing changes. Returns how many tiers
+ * there are. */
 static int find_tiers(struct map *map)
 {
 	bool more = true;
@@ -235,9 +234,8 @@ static void place_circle(struct map *map, struct node **row)
 
 /* ---- Drawing ---- */
 
-/* A row is a line from (x, y) to (to_x, to_y); a node is one without length. */
+/* A row of the table is a line from (x, y) to (to_x, to_y); a node is a line without length. */
 
-/* The class of a link by its utilisation, from 0. */
 static size_t class_of(const struct link *link)
 {
 	double fifth = floor(link->utilization * CLASSES);

@@ -17,13 +17,13 @@ struct plot_options {
 	const char *only; /* name of one figure, or NULL for all that have data */
 	const char *out;  /* folder for the figures; NULL = DIR/figures */
 	double width_in, height_in; /* inches, for print; 0 = for a screen */
-	bool no_title;              /* leaves the title to the caption */
-	bool quiet;                 /* say nothing of figures that have no data */
-	bool sparing;               /* no bars where each run has a single value: for callers that
-				     * show these in a table */
+	bool no_title;              /* no title: a caption has it */
+	bool quiet;                 /* says nothing of figures that have no data */
+	bool sparing;               /* no bars of a single value for each run: for callers that show
+				     * these in a table */
 	char font[64];              /* a family; "" = the usual one */
 	double font_points;         /* for print; 0 = 8 */
-	/* Words that replace ours beside the axes. */
+	/* The user's words beside the axes, instead of ours. */
 	const char *x_label;   /* or NULL */
 	struct names y_labels; /* by panel; of a sweep, by metric */
 };
@@ -37,13 +37,13 @@ bool plot_size(const char *text, struct plot_options *options);
 bool plot_font(const char *text, struct plot_options *options);
 
 /* The functions below draw into options->out or DIR/figures, which they create, and print the path
- * of each figure to `to`, one a line. They return the number of figures, or one of these with
- * *error (caller frees). */
+ * of each figure to `to`, one per line. They return the number of figures or, with *error (caller
+ * frees), one of these codes. */
 #define PLOT_IO    (-1) /* a file cannot be read or written, gnuplot fails, or `only` has no data */
-#define PLOT_USAGE (-2) /* the options do not fit */
+#define PLOT_USAGE (-2) /* the options are invalid */
 
-/* Figures of one run. One without data is skipped with a line on stderr, but if it was asked for by
- * name, that is an error. */
+/* Draws figures of one run. A figure without data is skipped with a line on stderr; if `only` names
+ * it, this is an error. */
 int plot_run(const char *dir, const struct plot_options *options, FILE *to, char **error);
 
 struct plot_labelled {
@@ -51,45 +51,44 @@ struct plot_labelled {
 	const char *label; /* in the legend; NULL = the last part of the path */
 };
 
-/* Several runs in each figure. All must have the data, and options->out must be given. */
+/* Draws figures of several runs each. All must have the data; options->out must be given. */
 int plot_together(const struct plot_labelled *runs, size_t count,
 		  const struct plot_options *options, FILE *to, char **error);
 
 /* The i-th figure of runs, or NULL behind the last. */
 struct plot_figure {
 	const char *name;             /* "slowdown", "fct_cdf", "job_timeline", ... */
-	const char *alone, *together; /* what it shows of one run, of several runs; NULL: there is
+	const char *alone, *together; /* what it shows of one run, of several runs; NULL if there is
 				       * no such figure */
 };
 const struct plot_figure *plot_figure(size_t i);
 
-/* A metric of a sweep over one axis, with a curve (bar, box) for each value of a second axis, or as
- * a map over two axes.
+/* A figure shows a metric of a sweep over one axis, with a curve (bar, box) for each value of a
+ * second axis, or as a map over two axes.
  *
- * Means and intervals are over replications and nothing else. Axes that are neither x nor by are
- * not averaged over: each combination of their values gets its own figure, or only those that
- * `where` picks. Points that failed or are missing leave gaps, which the second line of the title
- * counts. Means have t-intervals; ratios to a baseline are paired by replication
- * (data/inference.h). */
+ * Means and intervals are over replications only. Each combination of values of the other axes gets
+ * its own figure; `where` picks some of them. Points that failed or are missing leave gaps, which
+ * the second line of the title counts. Means have t-intervals; ratios to a baseline are paired by
+ * replication (data/inference.h). */
 struct plot_sweep_options {
-	/* Names of axes. x NULL: the axis of numbers with most values or, if no axis has numbers,
-	 * the axis with most values. by NULL: the first other axis with several values; "none":
-	 * there is one curve. */
+	/* Names of axes. If x is NULL, it is the axis of numbers with most values or, without such,
+	 * the axis with most values. If by is NULL, it is the first other axis with several values;
+	 * "none" stands for one curve. */
 	const char *x, *by;
-	struct names metrics;    /* none: mean JCT and 99th percentile of FCT */
+	struct names metrics;    /* if empty: mean JCT and 99th percentile of FCT */
 	struct names where;      /* "AXIS=VALUE": shows only these values of the axis */
 	const char *kind;        /* "lines", "bars", "heat", "box"; NULL: lines over numbers, bars
 				  * over labels */
 	const char *log;         /* "x", "y", "xy", "none"; NULL: x where the axis is geometric */
 	const char *relative_to; /* baseline: a value of the by axis, or "AXIS=VALUE"; or NULL */
-	struct names labels;     /* "VALUE=TEXT" or "AXIS=VALUE=TEXT": what a value is called */
+	struct names labels;     /* labels of values */
 	bool panels;             /* all figures on one page, with one legend */
-	/* Shows the breakdown of points with --why, a bar for each value of x and by, instead of
-	 * metrics. Excludes metrics, kind, log and relative_to. */
+	/* Instead of metrics, shows the breakdown of points with --why, a bar for each value of x
+	 * and by. Excludes metrics, kind, log and relative_to. */
 	bool breakdown;
 };
 
-/* Does not use options->only. Says on stderr which metrics have no value anywhere. */
+/* Draws figures of a sweep; ignores options->only. Names on stderr metrics without any value. */
 int plot_sweep(const char *dir, const struct plot_sweep_options *sweep,
 	       const struct plot_options *options, FILE *to, char **error);
 

@@ -17,10 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAMES_SHOWN  12   /* names of jobs shown as bars; more are shown as a distribution */
+#define NAMES_SHOWN  12   /* names of jobs shown as bars; more become a distribution */
 #define POINTS_SHOWN 2000 /* points of a curve over time, at most */
 #define CDF_POINTS   1000 /* about so many points of a distribution; more look the same */
-#define CDF_TAIL     100  /* how many of its largest values are all shown */
+#define CDF_TAIL     100  /* so many of its largest values are all shown */
 
 struct runs {
 	const struct plot_labelled *at;
@@ -28,7 +28,7 @@ struct runs {
 	size_t count;
 	bool together;               /* plot_together(): all runs in each figure; else one run */
 	struct values *of;           /* by run: what the figure's query has read; owned */
-	const struct metric *metric; /* what the query reads, if that is a metric; else NULL */
+	const struct metric *metric; /* the metric that the query reads, or NULL */
 };
 
 /* ---- Curves, one for each group of each run ---- */
@@ -41,7 +41,7 @@ static size_t curves_of(const struct runs *runs)
 	return count;
 }
 
-/* Whether there are more curves than can be told apart; f->why then says so. */
+/* Whether there are too many curves to tell apart. Sets f->why to this in any case. */
 static bool too_many(struct figure *f, const struct runs *runs)
 {
 	f->why = "there are too many lines to tell apart";
@@ -60,7 +60,7 @@ static char *name_of(const struct runs *runs, size_t r, const struct value_group
 	return name;
 }
 
-/* Sets the legend "ring (n = 1,000, 2 unfinished)". For one run the title counts the latter. */
+/* Sets the legend "ring (n = 1,000, 2 unfinished)". For one run the title counts the unfinished. */
 static void counted_legend(struct figure *f, const struct runs *runs, size_t r, size_t curve,
 			   size_t n, const char *name)
 {
@@ -74,7 +74,7 @@ static void counted_legend(struct figure *f, const struct runs *runs, size_t r, 
 	free(legend);
 }
 
-/* Puts all curves, each by put(); if `counted`, the legend has the number of values. */
+/* Puts all curves, each by put(). With `counted`, the legend has the number of values. */
 static void put_curves(struct figure *f, const struct runs *runs, bool counted,
 		       void (*put)(struct figure *f, const struct value_group *group))
 {
@@ -135,7 +135,7 @@ static bool any_percentile(const struct runs *runs, size_t percentile)
 	return false;
 }
 
-/* How many percentiles no size class has: the first ones of the list, as they need most flows. */
+/* How many percentiles no size class has enough flows for: the first of the list need most. */
 static size_t percentiles_lost(const struct runs *runs)
 {
 	return (any_percentile(runs, P99) ? 0U : 1U) + (any_percentile(runs, P95) ? 0U : 1U);
@@ -231,14 +231,14 @@ static bool slowdown(struct figure *f, const struct runs *runs)
 		for (size_t c = 1; c <= curves; c++)
 			slowdown_curve(f, runs, p, c);
 	}
-	/* the range is known only now; f->log_y is not needed, as all slowdowns are above 0 */
+	/* only now is the range known; f->log_y is not needed, as slowdowns are above 0 */
 	figure_count(f, "LOGY", !runs->together && f->y[0].high > 5 * f->y[0].low);
 	return true;
 }
 
 /* ---- Completion times ---- */
 
-/* Puts the share of values up to each value. Takes every step-th value, and all of the largest. */
+/* Puts the share of values up to each value, for every step-th value and the CDF_TAIL largest. */
 static void put_cdf(struct figure *f, const struct value_group *group)
 {
 	size_t n = group->count, step = n / CDF_POINTS > 0 ? n / CDF_POINTS : 1;
@@ -250,7 +250,6 @@ static void put_cdf(struct figure *f, const struct value_group *group)
 				   1);
 }
 
-/* The metric in words, with a capital letter at the start, in `buffer`. */
 static const char *titled(char *buffer, size_t size, const struct runs *runs)
 {
 	snprintf(buffer, size, "%s", runs->metric->words);
@@ -258,7 +257,6 @@ static const char *titled(char *buffer, size_t size, const struct runs *runs)
 	return buffer;
 }
 
-/* Whether some group has several values: a single one has no distribution and no range. */
 static bool any_several(const struct runs *runs)
 {
 	bool any = false;
@@ -302,7 +300,7 @@ static struct names job_names(const struct runs *runs)
 	return names;
 }
 
-/* Puts mean and range of the jobs of a name in a run; NULL: the run has no such jobs. */
+/* Puts mean and range of the jobs of a name in a run; `jobs` is NULL if the run has none. */
 static void job_row(struct figure *f, size_t name, const struct value_group *jobs)
 {
 	double row[] = { (double)name, NAN, NAN, NAN, 0 };
@@ -361,8 +359,8 @@ static bool jct(struct figure *f, const struct runs *runs)
 /* ---- Links ---- */
 
 /* Puts the links of a bundle, busiest first. x is the rank as a share of the bundle, so that tiers
- * of different sizes compare. Each link is a step of 1/n; the least busy stands at the end once
- * more, so that its step is drawn, too. */
+ * of different sizes compare. Each link is a step of 1/n; the least busy is repeated at the end, so
+ * that its step is drawn, too. */
 static void put_ranks(struct figure *f, const struct value_group *bundle)
 {
 	size_t n = bundle->count;
@@ -398,7 +396,7 @@ static size_t samples_a_point(const struct value_group *group)
 	return 1 + (group->count - 1) / POINTS_SHOWN;
 }
 
-/* Puts points, each the mean or maximum of several samples, at the time of the last of them. */
+/* Puts points at the time of the last of their samples: means, or maxima, of several samples. */
 static void put_thinned(struct figure *f, const struct value_group *group, bool maximum)
 {
 	size_t together = samples_a_point(group);
@@ -458,7 +456,7 @@ static void put_samples(struct figure *f, const struct value_group *group)
 }
 
 /* Sets the label "Packets per 10ms", or "per sample" if runs sample at different intervals. The
- * first sample stands at the end of the first interval, so its time is the interval. */
+ * first sample is taken after one interval, so its time is the interval. */
 static void packets_label(struct figure *f, const struct runs *runs)
 {
 	char time[32], label[64];
@@ -506,8 +504,8 @@ static bool breakdown(struct figure *f, const struct runs *runs)
 struct kind {
 	struct plot_figure figure;
 	bool (*draw)(struct figure *f, const struct runs *runs);
-	const char *of, *metric;   /* to read, as in metric_find(); NULL: the query says all */
-	struct values_query query; /* with neither metric nor file: draw() reads by itself */
+	const char *of, *metric;   /* as in metric_find(); NULL: the query is complete */
+	struct values_query query; /* without file and metric: draw() reads by itself */
 };
 
 static const struct kind kinds[] = {
@@ -571,7 +569,6 @@ const struct plot_figure *plot_figure(size_t i)
 	return i < KINDS ? &kinds[i].figure : NULL;
 }
 
-/* Whether to draw a figure: it exists for one run, or for several, and no other was asked for. */
 static bool wanted(const struct plot_figure *figure, const struct runs *runs, const char *only)
 {
 	const char *help = runs->together ? figure->together : figure->alone;
@@ -613,7 +610,7 @@ static char *no_results(const char *dir)
 	return NULL;
 }
 
-/* Prints what the run warns of. A run that was cut off has no summary: then prints nothing. */
+/* Prints the warnings of a run; nothing for a run that was cut off and has no summary. */
 static void print_warnings(const char *dir)
 {
 	struct summary summary;
@@ -624,7 +621,7 @@ static void print_warnings(const char *dir)
 	free(error);
 }
 
-/* The query of a figure. If the figure is of a metric, the query reads the metric's column. */
+/* The query of a figure; if the figure is of a metric, it reads the metric's column. */
 static struct values_query query_of(const struct kind *kind, const struct metric *metric)
 {
 	struct values_query query = kind->query;
@@ -638,7 +635,6 @@ static struct values_query query_of(const struct kind *kind, const struct metric
 	return query;
 }
 
-/* Reads from each run what the figure shows, then writes its table and script. */
 static bool read_and_write(struct figure *f, const struct kind *kind, struct runs *runs)
 {
 	bool ok = true;

@@ -1,5 +1,5 @@
-/* Figures of a sweep: which points they show, in which words. The templates say how they look. The
- * words live as long as the table, whose document owns them. */
+/* Figures of a sweep: chooses points and words; the gnuplot templates lay them out. The words are
+ * owned by the table's document. */
 #include "base/mem.h"
 #include "base/plain.h"
 #include "conf/conf.h"
@@ -15,11 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_MAX_LETTERS 160 /* of a file's name, without its suffix */
+#define NAME_MAX_LETTERS 160 /* bytes of a file's name without suffix */
 
 static const struct {
 	const char *template;
-	const char *in_name; /* part of the name of its files */
+	const char *in_name; /* part of its files' names */
 	const char *columns;
 } kinds[] = {
 	[SWEEP_LINES] = { "lines", "", "x value low high replications" },
@@ -30,11 +30,11 @@ static const struct {
 	[SWEEP_STACK] = { "stack", "", "" },
 };
 
-/* What one figure shows: one sheet or, with --panels, all sheets, metric by metric. */
+/* What one figure shows: one sheet or, with --panels, all sheets, ordered by metric. */
 struct page {
 	struct sheet *sheets;
 	size_t count;   /* of sheets */
-	size_t metrics; /* how many metrics these are of */
+	size_t metrics; /* of the sheets */
 };
 
 static bool is_ratio(const struct sheet *sheet)
@@ -42,7 +42,7 @@ static bool is_ratio(const struct sheet *sheet)
 	return sheet->choice->base_axis != SIZE_MAX;
 }
 
-/* The value of the baseline, as the plan writes it. */
+/* The baseline's value as the plan writes it. */
 static const char *base_of(const struct sheet *sheet)
 {
 	const struct sweep_choice *choice = sheet->choice;
@@ -77,8 +77,7 @@ static const char *statistic(const struct sheet *sheet)
 		       : "Ratio of means of independent samples, 95 % Fieller intervals";
 }
 
-/* What to call a value: the user's word for it, else the value itself; if `named`, after the name
- * of its axis. */
+/* The user's label for a value, else the value itself, with `named` after the name of its axis. */
 static const char *value_words(const struct sheet *sheet, size_t axis, size_t level, bool named)
 {
 	const struct sweep_axis *from = &sheet->table->axes[axis];
@@ -89,7 +88,7 @@ static const char *value_words(const struct sheet *sheet, size_t axis, size_t le
 		     : from->values[level];
 }
 
-/* The value of the baseline for people: the user's word for it, or the value itself. */
+/* The user's label for the baseline, else its value. */
 static const char *base_called(const struct sheet *sheet)
 {
 	return value_words(sheet, sheet->choice->base_axis, sheet->choice->base_level, false);
@@ -117,8 +116,8 @@ static const char *row_name(const struct sheet *sheet, size_t row)
 					    sheet->choice->scales[by].numeric);
 }
 
-/* METRIC-over-X-by-Y-KIND-AXIS-VALUE..., in letters that need no quotes anywhere. A dash replaces
- * any other letters, of which several in a row become one dash. */
+/* METRIC-over-X-by-Y-KIND-AXIS-VALUE..., in characters that need no quotes anywhere. Each run of
+ * other characters becomes one dash. */
 static const char *figure_name(const struct page *page)
 {
 	const struct sheet *sheet = page->sheets;
@@ -150,7 +149,7 @@ static const char *figure_name(const struct page *page)
 	return kept;
 }
 
-/* Whether the point is drawn, or is the baseline of a point that is. */
+/* Whether the point is drawn, or is the baseline of a drawn point. */
 static bool is_in(const struct sheet *sheet, const struct sweep_point *point)
 {
 	const struct sweep_choice *choice = sheet->choice;
@@ -256,8 +255,8 @@ static double x_of(const struct sheet *sheet, size_t column)
 	return scale->numeric ? scale->at[sheet->choice->x_level[column]] : (double)column;
 }
 
-/* Sets the x axis. In the table x is a number in base units (bytes, bit/s, ps), or counts the
- * labels from 0; comments say which value each x stands for. */
+/* Sets the x axis. In the table x is a number in base units (bytes, bit/s, ps), or the index of a
+ * label from 0; comments say which value each x stands for. */
 static void put_x(struct figure *f, const struct sheet *sheet)
 {
 	const struct sweep_choice *choice = sheet->choice;
@@ -316,7 +315,7 @@ static void put_rows(struct figure *f, const struct sheet *sheet, size_t row)
 	}
 }
 
-/* Puts the curves of a panel. The look goes by the level, not the row: a value looks the same in
+/* Puts the curves of a panel. A curve's look goes by its level, so that a value looks the same in
  * all figures of a sweep. */
 static void put_curves(struct figure *f, const struct sheet *sheet, size_t panel)
 {
@@ -386,8 +385,7 @@ static size_t bars_of(const struct sheet *sheet)
 	return sheet->choice->columns * sheet->choice->rows;
 }
 
-/* Each cause is the mean of its time over replications: the means of all causes add up to the mean
- * of the whole. */
+/* Each cause is its mean time over replications, so the causes add up to the mean time in all. */
 static struct stack_bar bar_of(const struct sheet *sheet, size_t column, size_t row)
 {
 	const struct sweep_choice *choice = sheet->choice;
@@ -442,8 +440,8 @@ static bool draw_breakdown(struct figure *f, const struct page *page)
 
 /* ---- Names ---- */
 
-/* Adds the name of a figure to `names`, those of this call, and returns it. If figure_name() has
- * made two names equal by replacing or cutting off letters, the later one gets a number. */
+/* Adds the name of a figure to `names`, which lists the figures of this call, and returns it. A
+ * name that equals another, because figure_name() replaced or cut off letters, gets a number. */
 static const char *add_unique(struct names *names, const char *name, struct conf_doc *doc)
 {
 	const char *unique = name;
@@ -453,14 +451,13 @@ static const char *add_unique(struct names *names, const char *name, struct conf
 	return unique;
 }
 
-/* Returns how many figures it has drawn: 1, or 0 if there is nothing to draw, or on failure, with
- * *error. */
+/* Returns the number of figures drawn, 0 or 1; sets *error on failure. */
 static int draw_page(const struct page *page, struct names *names, const char *folder,
 		     const struct plot_options *options, FILE *to, char **error)
 {
 	struct plot_options own = *options;
 	const size_t *m = page->sheets->choice->metrics;
-	/* the first label that is left must be that of this page's first metric */
+	/* drop the labels of the metrics before this page's first metric */
 	for (; *m != page->sheets->metric && own.y_labels.count > 0; m++) {
 		own.y_labels.items++;
 		own.y_labels.count--;
@@ -479,8 +476,8 @@ static int draw_page(const struct page *page, struct names *names, const char *f
 	return drawn;
 }
 
-/* Makes the sheets of a call, metric by metric, for each metric one for each combination of fixed
- * levels. Leaves out combinations with the baseline's level, whose ratios would all be 1. */
+/* Makes the sheets of a call: for each metric, one for each combination of fixed levels. Leaves out
+ * combinations with the baseline's level, whose ratios would all be 1. */
 static struct page all_sheets(const struct sweep_table *table, const struct sweep_choice *choice,
 			      const struct groups *groups)
 {
@@ -489,7 +486,7 @@ static struct page all_sheets(const struct sweep_table *table, const struct swee
 	struct page all = { .metrics = choice->kind == SWEEP_STACK ? 1 : choice->metric_count };
 	all.sheets = conf_own(table->doc, choice->figures * all.metrics, sizeof(*all.sheets));
 	for (size_t i = 0; i < choice->figures; i++) {
-		/* the next overwrites this if it does not count */
+		/* if not counted, the next overwrites it */
 		sweep_choice_fixed(choice, table, i, &fixed[count * axes]);
 		count += base == SIZE_MAX || !sweep_choice_is_fixed(choice, base) ||
 			 fixed[count * axes + base] != choice->base_level;
@@ -515,8 +512,7 @@ static int draw_all(const struct sweep_table *table, const struct sweep_choice *
 		drawn = draw_page(&all, &names, folder, options, to, error);
 	else
 		for (size_t i = 0; i < all.count && !*error; i++) {
-			/* sheets are metric by metric; figures come with all metrics of the
-			 * same fixed levels together */
+			/* sheets are ordered by metric, figures by fixed levels */
 			size_t at = i % all.metrics * (all.count / all.metrics) + i / all.metrics;
 			struct page page = { &all.sheets[at], .count = 1, .metrics = 1 };
 			drawn += draw_page(&page, &names, folder, options, to, error);

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define JOBS_SHOWN 24   /* bars of one run; if it has more jobs, jobs of one name share a bar */
+#define JOBS_SHOWN 24   /* bars of one run; with more jobs, jobs of one name share a bar */
 #define SHARE_MIN  0.01 /* a cause below this share in every bar is part of "rest" */
-#define GAP        0.12 /* bars of a group are closer than others by this share of a distance */
+#define GAP        0.12 /* so much closer do bars of a group stand, as a share of the distance */
 
 /* ---- Bars ---- */
 
@@ -37,7 +37,7 @@ static bool is_shown(const struct stack_bar *bars, size_t count, size_t cause)
 	return false;
 }
 
-/* The time of a cause; for BREAKDOWN_CAUSES, of the rest: all causes that are not shown. */
+/* The time of a cause, or for BREAKDOWN_CAUSES of all causes that are not shown. */
 static double time_of(const struct stack_bar *bar, size_t cause, const bool *shown)
 {
 	double rest = 0;
@@ -105,7 +105,7 @@ void stack_put(struct figure *f, const struct stack_bar *bars, size_t count, con
 struct bars {
 	struct stack_bar *at;
 	size_t count, capacity;
-	size_t first; /* index of the first bar of the run that is being read */
+	size_t first; /* index of the current run's first bar */
 	size_t jobs;  /* of all runs */
 	bool merged;  /* some bar is of several jobs */
 };
@@ -117,7 +117,7 @@ static struct stack_bar *add_bar(struct bars *bars, const char *name)
 	return &bars->at[bars->count++];
 }
 
-/* The bar of the present run for jobs of a name; adds it if it is the first. */
+/* The bar of the current run for jobs of a name; adds it for the first job. */
 static struct stack_bar *bar_of(struct bars *bars, const char *name)
 {
 	for (size_t i = bars->first; i < bars->count; i++) {
@@ -147,8 +147,8 @@ static bool name_is_unique(const struct breakdown *b, const struct breakdown_ite
 	return true;
 }
 
-/* Adds the bars of a run: one for each job or, if `by_name`, one for each name of jobs. `label` is
- * that of the run; "" for an only run. */
+/* Adds the bars of a run: one for each job or, if `by_name`, one for each name of jobs. `label`
+ * names the run; "" if there is only one run. */
 static void add_run(struct bars *bars, const struct breakdown *b, const char *label, bool by_name)
 {
 	bars->first = bars->count;

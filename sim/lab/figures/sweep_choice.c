@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GROUPS_SHOWN  4                  /* groups of unlike jobs shown unasked, at most */
-#define USUAL_METRICS (GROUPS_SHOWN + 1) /* one for each of these, and one of flows */
+#define GROUPS_SHOWN  4                  /* groups of unlike jobs shown by default, at most */
+#define USUAL_METRICS (GROUPS_SHOWN + 1) /* one for each of these groups, and one of flows */
 #define FIGURES_MAX   24 /* figures of one metric in a call; more are probably a mistake */
 
 /* ---- Names ---- */
 
-/* Reads "AXIS=VALUE", the text of `option`. */
+/* Reads "AXIS=VALUE"; `option` is for messages. */
 static bool find_pair(const struct sweep_table *table, const char *option, const char *text,
 		      size_t *axis, size_t *level, char **error)
 {
@@ -33,7 +33,6 @@ static bool find_pair(const struct sweep_table *table, const char *option, const
 
 /* ---- Selection ---- */
 
-/* Number of wanted values of an axis. */
 static size_t count_wanted(const struct sweep_choice *choice, const struct sweep_table *table,
 			   size_t axis)
 {
@@ -43,7 +42,7 @@ static size_t count_wanted(const struct sweep_choice *choice, const struct sweep
 	return count;
 }
 
-/* Wants the levels that --where picks; of an axis without picks, all. */
+/* Marks the levels that --where picks as wanted; of an axis without picks, all levels. */
 static bool choose_where(struct sweep_choice *choice, const struct sweep_table *table,
 			 const struct plot_sweep_options *options, char **error)
 {
@@ -61,23 +60,22 @@ static bool choose_where(struct sweep_choice *choice, const struct sweep_table *
 	return ok;
 }
 
-/* The index of the metric of this level that is shown unasked. If the sweep has none (a few flows,
- * for example, have no 99th percentile), that of the mean of the same quantity; SIZE_MAX if it
- * lacks this, too. */
+/* The index of this level's default metric. If the sweep lacks it (few flows have no 99th
+ * percentile), that of the mean of the same quantity; SIZE_MAX if the sweep lacks this, too. */
 static size_t usual_metric(const struct sweep_table *table, enum metric_level level)
 {
 	const struct metric *m = metric_table;
 	while (m->level != level || !m->usual[0])
 		m++;
-	size_t last = m->usual[1] ? 1 : 0; /* one or two are usual */
+	size_t last = m->usual[1] ? 1 : 0; /* there are one or two; the last */
 	size_t metric = sweep_table_metric(table, m->usual[last]);
 	return metric != SIZE_MAX ? metric
 				  : sweep_table_metric(table, conf_at(table->doc, "%s.%s.mean",
 								      m->of, m->name));
 }
 
-/* Chooses metrics for a user who named none: one of jobs, or, where jobs differ, of each group of
- * jobs, and one of flows. */
+/* Chooses the default metrics: one of jobs or, if jobs differ, of each group of jobs, and one of
+ * flows. */
 static void choose_usual_metrics(struct sweep_choice *choice, const struct sweep_table *table)
 {
 	struct names groups = { 0 };
@@ -147,8 +145,8 @@ static bool choose_metrics(struct sweep_choice *choice, const struct sweep_table
 
 /* ---- Axes ---- */
 
-/* The axis with most wanted values, of all axes or, if `numeric`, of those of numbers. SIZE_MAX if
- * none has two values. */
+/* The axis with most wanted values, leaving out `except` and, if `numeric`, axes of labels.
+ * SIZE_MAX if none has two. */
 static size_t longest_axis(const struct sweep_choice *choice, const struct sweep_table *table,
 			   bool numeric, size_t except)
 {
@@ -176,7 +174,7 @@ static bool choose_x(struct sweep_choice *choice, const struct sweep_table *tabl
 	return choice->x != SIZE_MAX;
 }
 
-/* Whether `by` is the word "none" and not an axis of that name. */
+/* `by` is the word "none", not an axis of that name. */
 static bool is_none(const struct sweep_table *table, const char *by)
 {
 	return by && strcmp(by, "none") == 0 && sweep_table_axis(table, by) == SIZE_MAX;
@@ -335,14 +333,14 @@ void sweep_choice_fixed(const struct sweep_choice *choice, const struct sweep_ta
 			continue;
 		size_t count = count_wanted(choice, table, i), skip = figure % count;
 		figure /= count;
-		/* to the wanted level that has `skip` wanted ones before it */
+		/* skip so many wanted levels */
 		while (!choice->wanted[i][levels[i]] || skip-- > 0)
 			levels[i]++;
 	}
 }
 
-/* The wanted levels of an axis, ascending by their numbers. Leaves out the baseline, whose ratio to
- * itself is 1 everywhere. */
+/* The wanted levels of an axis, in ascending order of their positions. Leaves out the baseline,
+ * whose ratio to itself is always 1. */
 static size_t *levels_of(const struct sweep_choice *choice, const struct sweep_table *table,
 			 size_t axis, size_t *count)
 {

@@ -1,5 +1,5 @@
-/* Decides what the figures of a sweep show: by the user's options, and by defaults where there are
- * none. Private to the figures. */
+/* Decides what the figures of a sweep show, by the user's options and by defaults. Private to the
+ * figures. */
 #ifndef INASIM_LAB_FIGURES_SWEEP_CHOICE_H
 #define INASIM_LAB_FIGURES_SWEEP_CHOICE_H
 
@@ -11,23 +11,23 @@ enum sweep_kind { SWEEP_LINES, SWEEP_BARS, SWEEP_HEAT, SWEEP_BOX, SWEEP_STACK };
 /* The table's document owns what the members point to. */
 struct sweep_choice {
 	enum sweep_kind kind;
-	size_t x, by;              /* indices of axes; by may be SIZE_MAX: none */
-	size_t columns, rows;      /* how many values of x and of by are drawn; without by 1 row */
-	size_t *x_level, *y_level; /* levels of x by column, of by by row; numbers ascend */
+	size_t x, by;              /* indices of axes; by is SIZE_MAX for none */
+	size_t columns, rows;      /* number of drawn values of x and by; 1 row without by */
+	size_t *x_level, *y_level; /* levels of x and by that are drawn; numbers ascend */
 	struct axis_scale *scales; /* by axis */
-	bool **wanted;             /* by axis and level: whether --where leaves it */
+	bool **wanted;             /* by axis and level: whether --where keeps it */
 	size_t *metrics;           /* indices in the table */
 	size_t metric_count;
 	bool log_x, log_y;
 	size_t base_axis,
 		base_level; /* the baseline; without --relative-to base_axis is SIZE_MAX */
-	size_t figures; /* for each metric: one for each combination of wanted levels of the fixed
-			 * axes, which are neither x nor by */
+	size_t figures; /* for each metric: combinations of wanted levels of the fixed axes, which
+			 * are neither x nor by */
 	bool panels;    /* all figures on one page */
 };
 
-/* False and *error (caller frees) if the options do not fit the table. Release the choice in any
- * case. */
+/* Makes the choice. False and *error (caller frees) if the options do not fit the table. Release
+ * the choice in any case. */
 bool sweep_choice_init(struct sweep_choice *choice, const struct sweep_table *table,
 		       const struct plot_sweep_options *options, char **error);
 void sweep_choice_release(struct sweep_choice *choice, const struct sweep_table *table);
@@ -35,7 +35,7 @@ void sweep_choice_release(struct sweep_choice *choice, const struct sweep_table 
 /* Whether the axis is fixed, neither x nor by: each figure shows one of its values. */
 bool sweep_choice_is_fixed(const struct sweep_choice *choice, size_t axis);
 
-/* Fills in by axis: the level of each fixed axis in a figure (0 to figures - 1); of x and by, 0. */
+/* Fills in `levels`, by axis, for a figure (0 to figures - 1): 0 for x and by. */
 void sweep_choice_fixed(const struct sweep_choice *choice, const struct sweep_table *table,
 			size_t figure, size_t *levels);
 

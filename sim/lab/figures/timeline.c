@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BARS_MAX      20000 /* with more bars, several iterations share one */
+#define BARS_MAX      20000 /* with more bars, several iterations share a bar */
 #define ROW_PIXELS    20    /* height of a row */
 #define FRAME_PIXELS  200   /* height of all but the rows: titles, axis, legend */
 #define HEIGHT_MAX    2000  /* pixels */
 #define ROWS_LABELLED 100   /* rows that have a label, at most */
-#define NAME_BYTES    24    /* so that a number and a state fit behind the name */
+#define NAME_BYTES    24    /* leaves room for a number and a state behind the name */
 
 enum phase { PHASE_WAITING, PHASE_COMPUTE, PHASE_COMMUNICATION, PHASES };
 
@@ -153,8 +153,8 @@ static void put_bar(struct figure *f, size_t row, uint64_t job_id, double from_s
 		figure_row(f, (double[]){ from_s, to_s, (double)row, (double)job_id }, 0);
 }
 
-/* The first iteration of a job, which is followed by the job's others. If the job has none, this is
- * an iteration of another job, or the end. */
+/* The first iteration of a job; its others follow. If it has none: one of another job, or the
+ * end. */
 static const struct iteration *first_of(const struct jobs *jobs, uint64_t job_id)
 {
 	size_t low = 0, high = jobs->iteration_count;
@@ -213,8 +213,8 @@ static bool name_is_unique(const struct jobs *jobs, size_t row)
 	return true;
 }
 
-/* "vgg #3", with a star if the job is unfinished. Short, so that bars and legend have room in a
- * narrow figure. The caller frees. */
+/* "vgg #3", with a star if the job is unfinished. Short, to leave room in a narrow figure. The
+ * caller frees. */
 static char *label_of(const struct jobs *jobs, size_t row)
 {
 	const struct job *job = &jobs->jobs[row];

@@ -12,7 +12,7 @@
 
 /* ---- Tables ---- */
 
-/* What to say of tables that a run has left out, as it does with empty ones. */
+/* Messages for missing tables: a run leaves out empty ones. */
 static const struct {
 	const char *file, *why;
 } missing[] = {
@@ -46,7 +46,7 @@ static struct value_group *add_group(struct values *values, const char *name, co
 	return group;
 }
 
-/* The group of these names, added if it is new. Rows of a group are often neighbours. */
+/* The group of these names, added if new. The last one is tried first: rows often share it. */
 static struct value_group *find_group(struct values *values, const char *name, const char *subname)
 {
 	for (size_t i = values->group_count; i > 0; i--)
@@ -114,7 +114,7 @@ static void add_value(struct value_group *group, double value)
 	group->values[group->count++] = value;
 }
 
-/* Adds the time of the next value; to be called before add_value(), which counts. */
+/* Adds the time of the next value. Call it before add_value(), which counts. */
 static void add_at(struct value_group *group, double at)
 {
 	group->at = array_reserve(group->at, group->count, &group->at_capacity, sizeof(*group->at));
@@ -171,7 +171,6 @@ void values_merge(struct values *values, size_t keep)
 
 /* ---- Reading ---- */
 
-/* Columns of a query in its table. */
 struct columns {
 	int values[VALUES_COLUMNS];
 	int group, subgroup, at, measured, finished;

@@ -1,5 +1,5 @@
-/* Reads the values of a column of a run's table, sorted into groups by other columns. Private to
- * the figures. */
+/* Reads the values of a column of a run's table, grouped by other columns. Private to the
+ * figures. */
 #ifndef INASIM_LAB_FIGURES_VALUES_H
 #define INASIM_LAB_FIGURES_VALUES_H
 
@@ -11,10 +11,10 @@
 /* What to read. Rows that are not measured (warm-up) or not finished do not count. */
 struct values_query {
 	const char *file;
-	const char *columns[VALUES_COLUMNS]; /* of values; if there are several, each is a group */
+	const char *columns[VALUES_COLUMNS]; /* with values; if several, each is a group */
 	const char *group; /* column with the group's name; NULL: all rows are one group */
-	char *(*name)(struct csv *csv); /* or NULL: makes the group's name from the present row,
-					 * instead of `group`; its caller frees */
+	char *(*name)(struct csv *csv); /* makes the group's name (caller frees) from the current
+					 * row, instead of `group`; or NULL */
 	const char *subgroup;           /* column with a second name, or NULL */
 	const char *at;                 /* column with the time of each value, or NULL */
 	bool work;    /* rows are flows or jobs: some may not have finished; values are above 0 */
@@ -23,17 +23,17 @@ struct values_query {
 
 struct value_group {
 	char *name, *subname;
-	double *at, *values; /* values ascend, unless the query has `at`: then in order of rows */
+	double *at, *values; /* `values` ascend, unless the query has `at`: then as rows */
 	size_t count, at_capacity, capacity;
-	uint64_t from; /* bytes of the smallest flow that a size class may have */
+	uint64_t from; /* of a size class: smallest flow size in bytes */
 };
 
-/* All zero is empty. */
+/* A struct of zeros is empty. */
 struct values {
 	struct value_group *groups; /* in the order of their first rows */
 	size_t group_count, capacity;
 	uint64_t finished, unfinished; /* rows */
-	uint64_t below_one;            /* values below 1; in a slowdown, a bug of the simulator */
+	uint64_t below_one;            /* values below 1: of slowdowns, a bug of the simulator */
 };
 
 /* Opens the table FILE of f->dir. NULL with f->why if there is none, with f->error if it cannot be

@@ -20,7 +20,7 @@ static char *path_of(const char *pointer)
 	return path;
 }
 
-/* The first tolerance that fits, or NULL. */
+/* The first tolerance whose pattern fits the path, or NULL. */
 static const struct regress_tolerance *tolerance_of(const struct regress_tolerance *tolerances,
 						    size_t count, const char *path)
 {

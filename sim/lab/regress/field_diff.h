@@ -1,6 +1,6 @@
-/* Compares two JSON trees field by field: the summaries of a run and its reference, with a
- * tolerance for each field, or their resolved scenarios. Names of jobs do not matter. A field that
- * only the run has is not a difference. */
+/* Compares two JSON trees field by field. The trees belong to a reference and a run: their
+ * summaries, with a tolerance for each field, or their resolved scenarios. Jobs may have other
+ * names. A field that only the run has is not a difference. */
 #ifndef INASIM_LAB_REGRESS_FIELD_DIFF_H
 #define INASIM_LAB_REGRESS_FIELD_DIFF_H
 
@@ -16,10 +16,10 @@ struct field_diff {
 		double reference, found; /* the numbers; 0 if not given */
 	} numbers;
 	bool tolerant;             /* a tolerance applied; else the values had to be equal */
-	double relative, absolute; /* the tolerance, which was exceeded */
+	double relative, absolute; /* the tolerance that was exceeded */
 };
 
-/* All zero is empty. */
+/* A struct of zeros is empty. */
 struct field_diffs {
 	struct field_diff *fields;
 	size_t count;
@@ -34,12 +34,12 @@ void field_diffs_find(const cJSON *reference, const cJSON *found,
 		      struct field_diffs *diffs);
 void field_diffs_release(struct field_diffs *diffs);
 
-/* By how much a number has grown, relative to the reference: 0.01 is 1 %. NAN where either value is
- * no number or the reference is 0. */
+/* The relative change of a number: 0.01 if it is 1 % above the reference. NAN if either value is no
+ * number or the reference is 0. */
 double field_diff_change(const struct field_diff *diff);
 
-/* Removes from a summary what is not compared as a field: numbers that depend on the machine, the
- * scenario's name, and digest and events, which are compared apart. */
+/* Removes the members of a summary that are not compared field by field: numbers that depend on the
+ * machine, the scenario's name, and `digest` and `events`, which the caller compares. */
 void summary_strip(cJSON *summary);
 
 #endif

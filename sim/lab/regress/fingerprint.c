@@ -10,5 +10,5 @@ uint64_t fingerprint_count(uint64_t events)
 	for (; octave <= events / 2; octave *= 2) /* whole octaves */
 		count += UINT64_C(1) << FINGERPRINT_OCTAVE;
 	count += (events - octave) / fingerprint_step(events); /* in the last octave */
-	return count + !fingerprint_due(events);               /* after the last event */
+	return count + !fingerprint_due(events);               /* the one after the last event */
 }

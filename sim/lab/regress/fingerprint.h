@@ -1,18 +1,18 @@
 /* Fingerprints: 16 bits of the digest, taken after chosen events. With them a later run can be
  * compared with an earlier one, event by event, although no log of the earlier run was kept.
  *
- * One is taken after each of the first 8,192 events; then after every 32nd up to the 16,384th,
- * every 64th up to the 32,768th and so on: 256 in each octave. The last is taken after the last
- * event. So a hundred million events take 24 kB. The event where two runs begin to differ is known
- * exactly if it is an early one, else to 1/256 of its number. (To know each exactly would take at
- * least one bit per event.) A fingerprint misses a difference by chance once in 2^16 times; the
- * next one then shows it. */
+ * A fingerprint is taken after each of the first 8,192 events; then after every 32nd up to the
+ * 16,384th, every 64th up to the 32,768th and so on: 256 in each octave. The last is taken after
+ * the last event. So a hundred million events take 24 kB. The first event that differs between two
+ * runs is known exactly if its number is low, else to 1/256 of its number. (To know every event
+ * exactly would take at least one bit per event.) With a probability of 2^-16, two different runs
+ * have equal fingerprints by chance; the next fingerprint then shows the difference. */
 #ifndef INASIM_LAB_REGRESS_FINGERPRINT_H
 #define INASIM_LAB_REGRESS_FINGERPRINT_H
 
 #include "core/observe.h"
 
-#define FINGERPRINT_EXACT  13 /* log2 of the number of events at the start that have one each */
+#define FINGERPRINT_EXACT  13 /* log2 of how many first events have a fingerprint each */
 #define FINGERPRINT_OCTAVE 8  /* log2 of the number of fingerprints in each later octave */
 
 /* Distance between fingerprints around event `number`, in events; a power of 2. */
@@ -30,10 +30,10 @@ static inline bool fingerprint_due(uint64_t number)
 	return !(number & (fingerprint_step(number) - 1));
 }
 
-/* How many fingerprints a run of `events` events has, with the one after its last event. */
+/* How many fingerprints a run of `events` events has, including the one after its last event. */
 uint64_t fingerprint_count(uint64_t events);
 
-/* The fingerprint of what has happened so far. The handler of the last event must have run. */
+/* The fingerprint of all events so far. The handler of the last event must have returned. */
 static inline uint16_t fingerprint_now(const struct sim *sim)
 {
 	return (uint16_t)(sim_run_digest(sim) >> 48);

@@ -35,7 +35,7 @@ static bool count_of(const cJSON *item, uint64_t *value)
 	return true;
 }
 
-/* Reads the members. Returns NULL, or the name of the first one that is wrong. */
+/* Returns NULL, or the name of the first member that is wrong. */
 static const char *read_members(struct reference *r)
 {
 	const cJSON *history = cJSON_GetObjectItemCaseSensitive(r->root, "history");
@@ -43,7 +43,7 @@ static const char *read_members(struct reference *r)
 
 	if (!cJSON_IsArray(history))
 		return "history";
-	r->history = history; /* first: an update keeps it, whatever else is wrong */
+	r->history = history; /* first: an update keeps it even if the rest is wrong */
 	if (!count_of(cJSON_GetObjectItemCaseSensitive(r->root, "format"), &format) ||
 	    format != FORMAT)
 		return "format";
@@ -59,7 +59,7 @@ static const char *read_members(struct reference *r)
 }
 
 /* Reads NAME.events: a header line "inasim fingerprints 1 EVENTS DIGEST", then the fingerprints, 16
- * bits each, low byte first. NULL, or what is wrong (caller frees). */
+ * bits each, low byte first. Returns NULL, or what is wrong (caller frees). */
 static char *read_prints(struct reference *r, const char *path)
 {
 	uint64_t wanted = fingerprint_count(r->events), held;
@@ -119,7 +119,7 @@ void reference_release(struct reference *r)
 
 /* --- writing --- */
 
-/* Writes a copy of any value. Not by cJSON, which may print numbers that read back as others. */
+/* Writes a copy of any JSON value. cJSON's own printer may lose the last digits of numbers. */
 static void json_tree(struct json *json, const char *key, const cJSON *item)
 {
 	const cJSON *child;

@@ -1,6 +1,6 @@
-/* The reference of a scenario: what a run gave, for later runs to be compared with. DIR/NAME.json
- * has digest, summary and the reasons of all changes; DIR/NAME.events has the fingerprints of the
- * events. Formats: traces/reference/README.md. */
+/* The reference of a scenario: the stored results of a run, with which later runs are compared.
+ * DIR/NAME.json has the digest, the summary, the resolved scenario and the reasons of all changes;
+ * DIR/NAME.events has the fingerprints of the events. Formats: traces/reference/README.md. */
 #ifndef INASIM_LAB_REGRESS_REFERENCE_H
 #define INASIM_LAB_REGRESS_REFERENCE_H
 
@@ -13,7 +13,7 @@ struct reference {
 	cJSON *root; /* owns summary, resolved and history */
 	const cJSON *summary, *resolved, *history;
 	uint64_t digest, events;
-	uint16_t *prints; /* fingerprints: fingerprint_count(events) of them; owned */
+	uint16_t *prints; /* fingerprint_count(events) fingerprints; owned */
 };
 
 /* A run that becomes a reference. */
@@ -32,8 +32,8 @@ struct reference_reason {
 enum reference_state {
 	REFERENCE_READ,
 	REFERENCE_MISSING, /* there is no NAME.json */
-	REFERENCE_BAD,     /* one of the files cannot be read or is wrong; the members that
-			    * were read before the mistake are filled in, the others mean nothing */
+	REFERENCE_BAD,     /* a file cannot be read or is wrong; only the members that were read
+			    * before the mistake are filled in */
 };
 
 /* Reads both files. *error (caller frees) says what is wrong or missing. Release the reference in
@@ -42,15 +42,15 @@ enum reference_state reference_read(const char *dir, const char *name, struct re
 				    char **error);
 void reference_release(struct reference *reference);
 
-/* Returns the text of NAME.json (caller frees): `run`, and a history, which is that of `before`
- * (may be NULL) with one more reason. */
+/* Returns the text of NAME.json for `run` (caller frees). Its history is that of `before`, or empty
+ * if `before` is NULL, followed by `reason`. */
 char *reference_text(const struct reference_run *run, const struct reference *before,
 		     const struct reference_reason *reason);
 
-/* The content of NAME.events (caller frees). */
+/* Returns the content of NAME.events, *length bytes (caller frees). */
 char *reference_prints(const struct reference_run *run, size_t *length);
 
-/* Writes the file DIR/NAME SUFFIX, whole or not at all. False and *error (caller frees) on
+/* Writes DIR/NAME plus suffix (".json"), whole or not at all. False and *error (caller frees) on
  * failure. */
 bool reference_write(const char *dir, const char *name, const char *suffix, const char *content,
 		     size_t length, char **error);

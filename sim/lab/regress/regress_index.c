@@ -26,7 +26,7 @@ struct index_conf {
 	struct conf_list folders, leave_out, tolerances, scenarios;
 };
 
-#define INDEX_NAME "regress" /* no reference has this name: its NAME.json is the index itself */
+#define INDEX_NAME "regress" /* no reference has this name: its NAME.json would be the index */
 
 static const struct conf_row tolerance_rows[] = {
 	CONF_STRING("field", struct regress_tolerance, field, CONF_REQUIRED,
@@ -96,7 +96,7 @@ static struct regress_entry *add_entry(struct regress_index *index, const char *
 	return &index->entries[index->count++];
 }
 
-/* A path that the index gives relative to its own folder DIR, seen from the working directory. */
+/* Makes a path that is relative to the index's folder DIR relative to the working directory. */
 static const char *path_from(struct regress_index *index, const char *dir, const char *path)
 {
 	return path[0] == '/' ? path : conf_at(index->doc, "%s/%s", dir, path);
@@ -184,8 +184,8 @@ static bool left_out(const struct conf_list *patterns, const char *name)
 	return false;
 }
 
-/* Adds a file of a folder. `named`: how many entries, the first ones, the index lists by name; a
- * file of such a name is not added. */
+/* Adds a scenario that a folder contains, unless it is left out or its name is among the first
+ * `named` entries, which the index lists by name. */
 static void add_file(struct regress_index *index, size_t named, const struct conf_list *leave_out,
 		     const char *path, const char *name)
 {
@@ -214,7 +214,7 @@ static void add_folder(struct regress_index *index, size_t named, const struct c
 	for (int i = 0; i < count; i++) {
 		const char *file = list[i]->d_name;
 		const char *path = conf_at(index->doc, "%s/%s", folder, file);
-		int length = (int)strlen(file) - (int)strlen(".json"); /* of the name before it */
+		int length = (int)strlen(file) - (int)strlen(".json"); /* without the suffix */
 
 		if (folder_is_folder(path))
 			add_folder(index, named, leave_out, path,

@@ -1,7 +1,7 @@
-/* Which scenarios a folder of references covers: DIR/regress.json, written by hand. It covers all
- * scenarios in its `folders`; the name of such a reference is the scenario's path in that folder
- * with '-' for '/' ("switchml-two-racks"). Its `scenarios` add others, or variants with other seeds
- * or values, each under a name of its own. */
+/* DIR/regress.json, written by hand, says which scenarios a folder of references covers. Its
+ * `folders` cover all scenarios in and below them; the name of such a reference is the scenario's
+ * path in the folder with '-' for '/' ("switchml-two-racks"). Its `scenarios` add others, or
+ * variants with other seeds or values, and give each a name. */
 #ifndef INASIM_LAB_REGRESS_REGRESS_INDEX_H
 #define INASIM_LAB_REGRESS_REGRESS_INDEX_H
 
@@ -16,11 +16,11 @@ struct regress_tolerance {
 	double relative, absolute;
 };
 
-/* A scenario that is covered. The document of the index owns what the members point to. */
+/* A covered scenario. The index's document owns what the members point to. */
 struct regress_entry {
 	const char *name;                /* of the reference: DIR/NAME.json, DIR/NAME.events */
 	const char *path;                /* of the scenario */
-	struct conf_override *overrides; /* its `set` and `seed` */
+	struct conf_override *overrides; /* from `set` and `seed` */
 	size_t override_count;
 	struct conf_list tolerances; /* of struct regress_tolerance; tried before the common ones */
 };

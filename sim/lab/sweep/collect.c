@@ -1,6 +1,5 @@
-/* Makes sweep.csv, costs.csv, sweep.json and groups.csv from the points. What depends on the
- * machine is in costs.csv alone: sweep.csv is the same to the byte, whatever was killed and
- * resumed. */
+/* Makes sweep.csv, costs.csv, sweep.json and groups.csv from the points. Only costs.csv depends on
+ * the machine: sweep.csv is the same byte for byte, whatever was killed and resumed. */
 #include "lab/sweep/sweep.h"
 
 #include "base/mem.h"
@@ -28,10 +27,10 @@ struct numbers {
 struct metrics {
 	char **names; /* in the order in which they first appear in the points */
 	size_t count, capacity;
-	size_t next; /* where a search begins: all summaries have one order, so that the next name
-		      * is likely to be there */
+	size_t next; /* where a search begins: all summaries have one order, so the next name is
+		      * likely here */
 	struct numbers *points; /* by point */
-	char **warnings; /* by point: those of its run in one text; NULL: it has no results */
+	char **warnings;        /* by point: all of its run in one text; NULL without results */
 };
 
 /* --- numbers of summary.json --- */
@@ -53,7 +52,7 @@ static size_t find_metric(struct metrics *metrics, const char *name)
 	return metrics->count++;
 }
 
-/* Takes the numbers of a summary. Leaves out the seed, which has a column of its own, and null, so
+/* Adds the numbers of a summary. Leaves out the seed, which has a column of its own, and null, so
  * that a number that is null in all points gets no column. */
 static void read_numbers(struct metrics *metrics, struct numbers *numbers,
 			 const struct summary *summary)
@@ -260,7 +259,7 @@ static bool write_all(const struct sweep *sweep, const struct metrics *metrics, 
 	       write_json(sweep, metrics, conf_at(doc, "%s/sweep.json", sweep->dir), error);
 }
 
-/* Writes groups.csv from the tables just written, read back: so it agrees with what others read. */
+/* Writes groups.csv from the tables just written, reading them back so that it agrees with them. */
 static bool write_groups(const struct sweep *sweep, char **error)
 {
 	struct sweep_table *table = sweep_table_read(sweep->dir, error);

@@ -97,8 +97,8 @@ struct estimate group_mean(const struct group *group, size_t metric)
 	return mean;
 }
 
-/* Whether two groups have replications in common, and in both these have the same seeds. Sets
- * *besides to the number of replications that only b has. */
+/* Whether two groups have replications in common, with the same seeds in both. Sets *besides to the
+ * number of replications that only b has. */
 static bool are_pairs(const struct group *a, const struct group *b, size_t *besides)
 {
 	size_t common = 0;
@@ -118,7 +118,7 @@ struct group_ratio group_ratio(const struct group *base, size_t base_metric,
 			       const struct group *group, size_t metric)
 {
 	double *x = group_values(base, base_metric), *y = group_values(group, metric);
-	/* as y, but by the replications of base */
+	/* as y, but in the order of base's replications */
 	double *z = values_like(base, group, metric), level = INFERENCE_LEVEL;
 	struct group_ratio r = { .means = { NAN, NAN } };
 	size_t n = base->count, besides;

@@ -7,7 +7,7 @@
 #include "lab/sweep/sweep_table.h"
 
 struct group {
-	const size_t *levels;                    /* by axis: the level that all its points have */
+	const size_t *levels;                    /* by axis: the level of all points of the group */
 	const struct sweep_point *const *points; /* in the order of their numbers */
 	size_t count;
 	size_t censored; /* how many points are not `done`: unfinished, or without metrics */
@@ -16,23 +16,23 @@ struct group {
 struct groups {
 	struct group *items; /* in the order of the numbers of their first points */
 	size_t count;
-	const struct sweep_point **points; /* of all groups, for items[].points */
+	const struct sweep_point **points; /* the array that items[].points point into */
 };
 
 /* Groups the points of a table, which must outlive the groups. */
 struct groups groups_of(const struct sweep_table *table);
 void groups_release(struct groups *groups);
 
-/* Whether the points of a group, two or more, are all done and agree in every metric. Then nothing
- * that matters is random in their scenario, and there is nothing to estimate. */
+/* Whether a group has two or more points, all done and equal in every metric. Then nothing that
+ * matters is random in their scenario, and there is nothing to estimate. */
 bool group_is_same(const struct sweep_table *table, const struct group *group);
 
 /* Returns how many groups have two or more points. *same becomes the number of these for which
  * group_is_same() holds. */
 size_t groups_replicated(const struct sweep_table *table, size_t *same);
 
-/* Returns the value of a metric in each point of a group, NaN where a point has none; for metric
- * SIZE_MAX all are NaN. The caller frees. Unfinished points count with the work that they finished:
+/* Returns the value of a metric in each point of a group, NaN where a point has none; all NaN if
+ * `metric` is SIZE_MAX. The caller frees. Unfinished points count with the work that they finished:
  * to leave slow runs out would be worse. */
 double *group_values(const struct group *group, size_t metric);
 
@@ -40,8 +40,8 @@ double *group_values(const struct group *group, size_t metric);
 struct estimate group_mean(const struct group *group, size_t metric);
 
 /* Compares the mean of a metric in `group` with that in `base`, which may be of another sweep. If
- * the replications that both have were run with the same seeds (common random numbers), the
- * comparison is over pairs of replications; else the two are independent samples. */
+ * their common replications were run with the same seeds (common random numbers), the comparison is
+ * over pairs of replications; else the two are independent samples. */
 struct group_ratio {
 	bool paired;
 	struct estimate ratio, difference; /* group / base, group - base */
@@ -50,7 +50,7 @@ struct group_ratio {
 struct group_ratio group_ratio(const struct group *base, size_t base_metric,
 			       const struct group *group, size_t metric);
 
-/* Writes groups.csv to PATH, a row for each group and metric: values of the axes, then
+/* Writes groups.csv to PATH: a row for each group and metric, with the values of the axes and the
  * groups_columns, which sim/lab/README.md explains. False and *error (caller frees) on failure;
  * PATH is then unchanged. */
 bool groups_write(const struct sweep_table *table, const char *path, char **error);

@@ -1,9 +1,9 @@
-/* A sweep plan: a base scenario, axes over it, and the numbered points that they make. README.md
- * has the format; the schema comes from plan_table.
+/* A sweep plan: a base scenario, axes over it, and the numbered points that they make.
+ * sim/lab/README.md has the format; the schema comes from plan_table.
  *
- * The plan knows no model. A point is a list of values to put into the base scenario; the caller
- * says what they mean (plan_model). Reading and expanding a plan touches no scenario, so one
- * point of thousands can run without a look at the others; plan_check() looks at all of them.
+ * A point is a list of values to put into the base scenario. Their meaning is up to the model, a
+ * function of the caller (plan_model). To read and expand a plan touches no scenario, so one point
+ * of thousands can run without the others; only plan_check() looks at all of them.
  *
  * The plan's document collects mistakes, each at its place in the plan. */
 #ifndef INASIM_LAB_SWEEP_PLAN_H
@@ -41,7 +41,7 @@ struct plan_axis {
 struct plan_point {
 	const size_t *levels; /* by axis: index into its levels */
 	uint64_t replication;
-	uint64_t seed; /* goes into the scenario, unless own_seeds: then see point_facts */
+	uint64_t seed; /* of the scenario; with own_seeds 0: see point_facts */
 };
 
 struct plan {
@@ -52,13 +52,13 @@ struct plan {
 	size_t axis_count;
 	struct plan_point *points; /* index = number of the point; none after a mistake */
 	size_t point_count;
-	uint64_t replications;  /* of each combination, at most; numbered one after the other */
-	struct plan_precision { /* when no further replications are wanted (precision.h) */
+	uint64_t replications;  /* of each combination, at most; their points are neighbours */
+	struct plan_precision { /* when replications are enough (precision.h) */
 		const char *of; /* metric; NULL = all replications are wanted */
-		double within;  /* enough when (wider half of its interval) / mean <= this */
+		double within;  /* enough when (wider half of its interval) / mean <= within */
 		size_t least;   /* replications to begin with */
 	} precision;
-	bool own_seeds; /* an axis or "set" sets /seed; else each replication has its seed */
+	bool own_seeds; /* true: an axis or "set" sets /seed; false: the plan gives the seeds */
 	struct point_limits limits;
 };
 
@@ -70,14 +70,14 @@ extern const struct conf_table plan_table;
  * NULL. */
 struct plan *plan_load(const char *path, const char *const *taken);
 
-/* For tests: the same from memory; messages call it `name`. */
+/* For tests: reads a plan from memory; messages call it `name`. */
 struct plan *plan_parse(const char *name, const char *text, size_t length,
 			const char *const *taken);
 void plan_free(struct plan *plan);
 
 /* Returns the values of a point, in the order in which they go into the scenario. Unless `settings`
- * is NULL, *settings becomes an array of the setting of each (NULL for the seed, which has none).
- * The caller frees both arrays. */
+ * is NULL, *settings becomes an array with the setting of each value (NULL for the seed, which has
+ * none). The caller frees both arrays. */
 struct conf_override *plan_overrides(const struct plan *plan, size_t number, size_t *count,
 				     const struct plan_setting ***settings);
 
@@ -94,15 +94,15 @@ struct point_facts {
 	uint64_t hash; /* of all that decides the result */
 	uint64_t seed;
 	double cost;   /* expected packet-hops */
-	bool at_least; /* the cost may turn out many times higher */
-	double jobs;   /* how many; the mean, if that is random */
+	bool at_least; /* the cost is a lower bound: it may be many times higher */
+	double jobs;   /* number of jobs, or its mean if random */
 	uint64_t hosts;
-	bool streams; /* not simulated by packets: cost serves only to order points */
+	bool streams; /* fluid or analytic, no packets: cost only orders points */
 	bool draws;   /* something in the scenario is random: replications differ */
 };
 
-/* The model, which the caller provides: loads and checks the base scenario with these values, and
- * fills in the facts if there are no errors. The caller frees the document. */
+/* The model, a function of the caller: loads and checks the base scenario with these values, and
+ * fills in the facts if there are no errors. The plan frees the returned document. */
 typedef struct conf_doc *plan_model(const char *base, const struct conf_override *overrides,
 				    size_t count, struct point_facts *facts);
 

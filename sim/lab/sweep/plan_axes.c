@@ -26,7 +26,7 @@ static bool good_name(const char *name)
 	       strspn(name, LETTERS "0123456789_-") == length;
 }
 
-/* Whether a name is in a list, which ends with NULL or is NULL. */
+/* `list` ends with NULL, or is NULL. */
 static bool is_in(const char *name, const char *const *list)
 {
 	while (list && *list && strcmp(name, *list) != 0)
@@ -34,7 +34,7 @@ static bool is_in(const char *name, const char *const *list)
 	return list && *list;
 }
 
-/* The last step of the axis' first pointer; NULL if the axis has no pointer itself (zip, cases). */
+/* The last step of the axis' first pointer; NULL for zip and cases, which have no such pointer. */
 static const char *default_name(const struct axis_conf *conf)
 {
 	const char *pointer = conf->strand.has_pointer ? conf->strand.pointer : NULL;
@@ -75,7 +75,7 @@ static void name_axis(struct plan *plan, struct plan_axis *axis, const struct ax
 
 /* --- pointers --- */
 
-/* Checks what can be checked without the scenario. */
+/* Checks a pointer as far as that is possible without the scenario. */
 static void check_pointer(struct plan *plan, const char *pointer, const char *place)
 {
 	if (pointer[0] != '/' || !pointer[1])
@@ -92,8 +92,8 @@ static void check_pointer(struct plan *plan, const char *pointer, const char *pl
 	}
 }
 
-/* The i-th pointer of a strand, which stands at `at` in the plan: "pointer" or one of "pointers".
- * Sets *place to where it stands. NULL behind the last. */
+/* Returns the i-th pointer of a strand, "pointer" or one of "pointers", or NULL behind the last.
+ * The strand stands at `at` in the plan; *place becomes where the pointer stands. */
 static const char *strand_pointer(struct plan *plan, const struct strand_conf *strand,
 				  const char *at, size_t i, const char **place)
 {
@@ -132,7 +132,7 @@ static void check_strand(struct plan *plan, const struct strand_conf *strand, co
 
 /* --- forms of an axis --- */
 
-/* From FORM_ZIP on, the pointers stand inside the form, not beside it in the axis. */
+/* From FORM_ZIP on, pointers stand inside the form; before, they stand beside it in the axis. */
 enum form { FORM_VALUES, FORM_RANGE, FORM_LOG, FORM_ZIP, FORM_CASES, FORMS };
 
 static const char *const form_keys[FORMS] = { "values", "range", "log", "zip", "cases" };
@@ -230,9 +230,8 @@ static uint64_t count_levels(struct plan *plan, enum form form, const struct axi
 /* --- making --- */
 
 /* Makes a level for each value. All strands of a zip have as many values as the first; the other
- * forms have one strand. `list` is the place of the strands of a zip, NULL for the others.
- * `computed` is the place of the range or log that the values come from, NULL if the values stand
- * in the plan themselves. */
+ * forms have one strand. `list` is the place of a zip's strands, NULL for other forms. `computed`
+ * is the place of the range or log that the values come from, NULL if the plan lists the values. */
 static void make_levels(struct plan *plan, struct plan_axis *axis,
 			const struct strand_conf *strands, size_t strand_count, const char *list,
 			const char *computed)
@@ -257,7 +256,7 @@ static void make_levels(struct plan *plan, struct plan_axis *axis,
 	}
 }
 
-/* Makes the levels of a range or log (`key`), as if its values stood in the plan. */
+/* Makes the levels of a range or log (`key`), as if the plan listed its values. */
 static void make_computed(struct plan *plan, struct plan_axis *axis, const struct axis_conf *conf,
 			  const struct value_list *list, const char *key)
 {
@@ -323,7 +322,7 @@ static void make_axis(struct plan *plan, struct plan_axis *axis, enum form form,
 
 /* --- two settings of the same key --- */
 
-/* Whether two pointers are the same, or one is of something inside the other's value. */
+/* Whether two pointers are the same, or one leads into the value of the other. */
 static bool overlap(const char *a, const char *b)
 {
 	size_t x = strlen(a), y = strlen(b), shorter = x < y ? x : y;
@@ -348,8 +347,8 @@ static void check_pair(struct plan *plan, const struct plan_use *use, const stru
 		   which);
 }
 
-/* Compares the settings of "set" and of the first level of each axis, since all its levels set the
- * same keys. Only cases may set different keys: of them all levels are compared. */
+/* Checks "set" and all axes for overlaps. All levels of an axis set the same keys, so its first
+ * level is enough; only the levels of cases may set different keys, so all of them are checked. */
 static void check_overlaps(struct plan *plan, const struct plan_conf *conf)
 {
 	const struct axis_conf *axes = conf->axes.items;
@@ -431,7 +430,7 @@ static bool count_points(struct plan *plan, const struct plan_conf *conf, const 
 	return !conf_errors(plan->doc);
 }
 
-/* Finds out whether an axis, or "set", decides about the seed. */
+/* Finds out whether an axis or "set" sets the seed. */
 static void look_for_seed(struct plan *plan)
 {
 	struct plan_use *uses;

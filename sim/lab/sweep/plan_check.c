@@ -1,5 +1,5 @@
-/* Checks that the scenarios of all points are valid and different. What is wrong with one point is
- * wrong with many: it is reported once, at the value that causes it. */
+/* Checks that the scenarios of all points are valid and different. A mistake usually concerns many
+ * points: it is reported once, at the value that causes it. */
 #include "lab/sweep/plan_parts.h"
 
 #include "base/mem.h"
@@ -11,12 +11,12 @@
 /* A mistake of one point or more. */
 struct finding {
 	const char *place;   /* where the plan has the value that is wrong */
-	const char *origin;  /* where the plan has its pointer; NULL: no single value is wrong */
-	const char *pointer; /* into the scenario: what is wrong there; "": nothing single */
+	const char *origin;  /* where the plan has its pointer; NULL: no one value is wrong */
+	const char *pointer; /* what is wrong in the scenario; "": no one member is */
 	const char *text;
 	size_t first;  /* number of the first point that has the mistake */
 	size_t count;  /* how many points have it */
-	bool reported; /* together with another finding */
+	bool reported; /* already, together with another finding */
 };
 
 struct findings {
@@ -51,8 +51,8 @@ static void add_finding(struct findings *findings, size_t point, const char *pla
 				  .count = 1 };
 }
 
-/* Whether all values of an axis, two or more, get the same message: then the pointer is wrong, not
- * the values. */
+/* Whether an axis has two values or more and all get the same message: then the pointer is wrong,
+ * not the values. */
 static bool pointer_is_wrong(const struct findings *findings, const struct finding *finding)
 {
 	size_t values = 0, same = 0, count; /* same: values that get this message */
@@ -72,7 +72,7 @@ static bool pointer_is_wrong(const struct findings *findings, const struct findi
 	return values > 1 && same == values;
 }
 
-/* Reports a finding. If its pointer is wrong, this is the one report for all values of the axis. */
+/* Reports a finding. If the pointer is wrong, one report stands for all values of the axis. */
 static void report_finding(struct findings *findings, struct finding *finding)
 {
 	struct conf_doc *doc = findings->plan->doc;
@@ -112,7 +112,7 @@ static void sort_mistakes(struct findings *findings, size_t point, const struct 
 	struct conf_mistake mistake;
 
 	for (size_t i = 0; conf_mistake(doc, i, &mistake); i++) {
-		/* overrides count from 1; 0: the file is wrong; no setting: the seed is */
+		/* overrides count from 1, 0 is the base file; the seed has no setting */
 		const struct plan_setting *from =
 			mistake.override ? settings[mistake.override - 1] : NULL;
 		const char *place = from ? from->place : mistake.override ? "/seed" : "/axes";
@@ -195,7 +195,7 @@ static void add_twin(struct findings *findings, size_t former, size_t number)
 	const size_t *x = plan->points[former].levels, *y = plan->points[number].levels;
 	const char *place = "/replications";
 
-	for (size_t a = plan->axis_count; a-- > 0;) /* backwards: the first axis stays */
+	for (size_t a = plan->axis_count; a-- > 0;) /* backwards, so that the first axis wins */
 		if (x[a] != y[a])
 			place = plan->axes[a].levels[y[a]].place;
 	add_finding(findings, number, place, NULL, "",

@@ -71,8 +71,8 @@ static void allow_value(struct plan *plan, const struct plan_axis *axis, const c
 }
 
 /* Reads which values a constraint allows on the axis `name`: one value, or any of a list. But a
- * list that is itself a value of the axis is one value. `allowed` has the levels of all axes in a
- * row. */
+ * list that is itself a value of the axis is one value. `allowed` has the levels of all axes, axis
+ * by axis. */
 static void read_condition(struct plan *plan, bool *allowed, const char *name, const char *json,
 			   const char *place)
 {
@@ -106,8 +106,7 @@ static size_t all_levels(const struct plan *plan)
 	return count;
 }
 
-/* Returns for each constraint, one after the other, which levels of all axes it allows, axis by
- * axis. The caller frees. */
+/* Returns which levels are allowed: constraint by constraint, axis by axis. The caller frees. */
 static bool *read_constraints(struct plan *plan, const struct conf_list *list, const char *at)
 {
 	const struct conf_map *maps = list->items;
@@ -145,8 +144,8 @@ static bool any_holds(const struct plan *plan, const bool *allowed, size_t count
 
 /* --- points --- */
 
-/* The seed of a replication: the same in all combinations, or, without common random numbers,
- * another in each. */
+/* The seed of a replication. With common random numbers it is the same in all combinations, else it
+ * is different in each. */
 static uint64_t seed_of(const struct plan *plan, const struct plan_conf *conf, const size_t *levels,
 			uint64_t replication)
 {
@@ -178,7 +177,7 @@ static size_t combinations_of(const struct plan *plan)
 	return count;
 }
 
-/* Fills in the levels of the combination of this number. The last axis varies fastest. */
+/* Fills in the levels of the combination with this number. The last axis varies fastest. */
 static void levels_of(const struct plan *plan, size_t combination, size_t *levels)
 {
 	for (size_t a = plan->axis_count; a-- > 0;) {

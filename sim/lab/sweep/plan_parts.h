@@ -17,8 +17,8 @@ struct log_conf {
 	double factor;  /* 0 = not given */
 };
 
-/* Where values go in the scenario, and the values. There is one pointer, or several that get the
- * same value. */
+/* Values, and where they go in the scenario: one pointer, or several that get the same value. A zip
+ * has several strands, the other forms have one. */
 struct strand_conf {
 	const char *pointer;
 	struct conf_list pointers; /* of const char * */
@@ -67,7 +67,7 @@ struct plan_use {
 /* Lists all settings, those of "set" first; returns how many. The caller frees *uses. */
 size_t plan_uses(const struct plan *plan, struct plan_use **uses);
 
-/* A JSON value as a cell of sweep.csv has it: a string loses its quotes. */
+/* Returns a JSON value as sweep.csv shows it: a string without its quotes. */
 const char *plan_label(struct plan *plan, const char *json);
 
 /* "/axes/0/range" + "step" = "/axes/0/range/step"; lives as long as the plan. */
@@ -76,22 +76,22 @@ const char *plan_place(struct plan *plan, const char *parent, const char *step);
 /* --- plan_values.c: the values that a range or a log stands for --- */
 
 struct value_list {
-	const char **labels; /* the values, as cells of sweep.csv; NULL: there are too many */
+	const char **labels; /* the values, as cells of sweep.csv; NULL if too many */
 	bool quoted;         /* the values are quantities, which are strings in JSON */
 	uint64_t count;
 };
 
 /* `place` is the pointer of the range or log in the plan. After a mistake, which is reported, the
- * count is 0. For more than `max` values it is `max` + 1, and there are no labels. */
+ * count is 0. If there are more than `max` values, the count is `max` + 1 and labels are NULL. */
 struct value_list range_values(struct plan *plan, const struct range_conf *conf, const char *place,
 			       uint64_t max);
 struct value_list log_values(struct plan *plan, const struct log_conf *conf, const char *place,
 			     uint64_t max);
 
-/* --- plan_axes.c: conf -> axes with levels; reports --- */
+/* --- plan_axes.c: conf -> axes with levels; reports mistakes --- */
 void plan_make_axes(struct plan *plan, const struct plan_conf *conf, const char *const *taken);
 
-/* --- plan_expand.c: axes -> points; reports --- */
+/* --- plan_expand.c: axes -> points; reports mistakes --- */
 void plan_expand(struct plan *plan, const struct plan_conf *conf);
 
 #endif

@@ -25,9 +25,9 @@ enum amount_kind { AMOUNT_NUMBER, AMOUNT_TIME, AMOUNT_SIZE, AMOUNT_RATE, AMOUNT_
 /* A number, or a quantity in base units. */
 struct amount {
 	enum amount_kind kind;
-	double value;   /* of a quantity above 2^53 only roughly */
-	uint64_t whole; /* the exact value of a quantity; 0 of a number */
-	double unit;    /* size of the unit that it was written in, in base units; 1 of a number */
+	double value;   /* rounded, if a quantity is above 2^53 */
+	uint64_t whole; /* exact value of a quantity; 0 for a number */
+	double unit;    /* base units in the unit as written; 1 for a number */
 };
 
 static const enum unit_kind unit_kinds[] = {
@@ -38,7 +38,7 @@ static const enum unit_kind unit_kinds[] = {
 
 /* --- printing --- */
 
-/* Returns `digits` without zeros at the end of its fraction, and `behind` after them. */
+/* Returns `digits` without trailing zeros in its fraction, followed by `behind`. */
 static const char *print_trimmed(struct plan *plan, const char *digits, const char *behind)
 {
 	size_t length = strlen(digits);
@@ -51,7 +51,7 @@ static const char *print_trimmed(struct plan *plan, const char *digits, const ch
 	return conf_at(plan->doc, "%.*s%s", (int)length, digits, behind);
 }
 
-/* Prints with as many decimals as `largest` would have with DIGITS digits in all. */
+/* Prints `value` with as many decimals as `largest` has when printed with DIGITS digits. */
 static const char *print_number(struct plan *plan, double value, double largest)
 {
 	int decimals = largest > 0 ? DIGITS - 1 - (int)floor(log10(largest)) : 0;
@@ -80,19 +80,19 @@ static const char *const spoken_units[][6] = {
 };
 static const char *const binary_units[] = { "TiB", "GiB", "MiB", "KiB", "B", NULL };
 
-/* Prints in the largest unit that is not above the value and needs at most six decimals: "31.9KB",
- * where unit_format() prefers "31900B" for being whole. */
+/* Prints in the largest unit that is not above the value and needs at most six decimals: "31.9KB".
+ * (unit_format() would print "31900B", which is whole.) */
 static const char *print_quantity(struct plan *plan, const struct amount *amount)
 {
 	uint64_t value = amount->whole, written = (uint64_t)amount->unit, rest;
-	/* of sizes only KiB and so on are powers of 2 above 1 */
+	/* among units of size only KiB, MiB, ... are powers of 2 above 1 */
 	bool binary = amount->kind == AMOUNT_SIZE && written > 1 && !(written & (written - 1));
 	const char *const *unit = binary ? binary_units : spoken_units[amount->kind];
 
 	for (; unit[1]; unit++) {
 		uint64_t scale = unit_of(amount->kind, *unit);
 
-		rest = value % scale * 1000000; /* of the six decimals; below 2^60 */
+		rest = value % scale * 1000000; /* the six decimals times `scale`; below 2^60 */
 		if (value >= scale && rest % scale == 0)
 			return print_trimmed(plan,
 					     conf_at(plan->doc, "%" PRIu64 ".%06" PRIu64,
@@ -102,7 +102,7 @@ static const char *print_quantity(struct plan *plan, const struct amount *amount
 	return conf_at(plan->doc, "%" PRIu64 "%s", value, *unit);
 }
 
-/* `largest`: the largest of the numbers that are printed with as many decimals as this one. */
+/* `largest`: the largest number of the list, which decides how many decimals all have. */
 static const char *print_amount(struct plan *plan, const struct amount *amount, double largest)
 {
 	if (amount->kind == AMOUNT_NUMBER)
@@ -177,7 +177,7 @@ static bool of_one_kind(struct plan *plan, const struct amount *amounts, size_t 
 	return true;
 }
 
-/* Whether the numbers read back as themselves when they are printed like `largest`. */
+/* Whether the numbers read back exactly when printed with the decimals for `largest`. */
 static bool are_exact(struct plan *plan, const struct amount *amounts, size_t count, double largest)
 {
 	bool exact = true;
@@ -188,7 +188,7 @@ static bool are_exact(struct plan *plan, const struct amount *amounts, size_t co
 	return exact;
 }
 
-/* Makes a list with room for `count` labels; if these are more than `max`, without labels. */
+/* Makes a list with room for `count` labels, or without labels if `count` is above `max`. */
 static struct value_list new_list(struct plan *plan, const struct amount *like, double count,
 				  uint64_t max)
 {
@@ -217,7 +217,7 @@ struct value_list range_values(struct plan *plan, const struct range_conf *conf,
 			       uint64_t max)
 {
 	struct value_list list = { 0 };
-	struct amount amounts[3], value; /* from, to, step */
+	struct amount amounts[3], value;
 	bool good = read_bound(plan, conf->from, place, "from", &amounts[0]);
 	double largest, count = 0;
 
@@ -261,8 +261,8 @@ static const char *log_mistake(const struct log_conf *conf, const struct amount 
 	return NULL;
 }
 
-/* Rounds `value` to three digits in the unit, unless it is already a whole number of units; with
- * `whole`, always to a whole number of units. */
+/* Rounds `value` to three digits in the unit. A value that is a whole number of units stays. With
+ * `whole`, rounds to a whole number of units instead. */
 static double round_amount(double value, double unit, bool whole)
 {
 	double in_unit = value / unit;

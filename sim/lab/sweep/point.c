@@ -69,7 +69,6 @@ static void host_name(char host[HOST_SIZE])
 	host[HOST_SIZE - 1] = '\0';
 }
 
-/* Writes who holds the lock, for people. */
 static void sign(int fd)
 {
 	char host[HOST_SIZE] = "";
@@ -79,10 +78,10 @@ static void sign(int fd)
 		dprintf(fd, "%s-%ld\n", host, (long)getpid());
 }
 
-/* Locks the point; the kernel unlocks it when this process and its child are gone, however they
- * end. On a file system without locks every process gets the lock: two may do the same work, and
- * out_dir_open() keeps their results apart. False with errno; EWOULDBLOCK: another process has the
- * lock. */
+/* Locks the point; the kernel unlocks it when this process and its child have ended in any way. On
+ * a file system without locks every process gets the lock: two may do the same work, and
+ * out_dir_open() keeps their results apart. False with errno on failure; EWOULDBLOCK: another
+ * process has the lock. */
 static bool take_lock(struct running *run)
 {
 	for (;;) {
@@ -91,8 +90,8 @@ static bool take_lock(struct running *run)
 		if (fd < 0)
 			return false;
 		if (flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
-			/* whoever runs the point lets nobody share its lock; point_runs(), which
-			 * holds its lock for a moment only, does: then try again */
+			/* A runner's lock cannot be shared. A lock that can is held by
+			 * point_runs(), for a moment only: then try again. */
 			bool shared = !flock(fd, LOCK_SH | LOCK_NB);
 
 			close(fd);
@@ -116,7 +115,7 @@ static void drop_lock(struct running *run)
 	close(run->lock_fd);
 }
 
-/* Who has signed a lock by sign(); "another" if nobody has yet. The caller frees. */
+/* Returns who signed a lock by sign(); "another" if nobody has yet. The caller frees. */
 static char *holder_of(const char *lock)
 {
 	char *text = input_read(lock, HOST_SIZE + 32, NULL);
@@ -146,10 +145,10 @@ char *point_runs(const char *folder, uint64_t hash, double *seconds)
 
 /* --- the child --- */
 
-/* RLIMIT_DATA counts private writable memory, which is what a simulation asks for. RLIMIT_AS would
- * also count the program, libraries and address space that is only reserved, which depend on libc
- * and allocator. The address sanitizer reserves terabytes that RLIMIT_DATA counts: under it there
- * is no limit. */
+/* RLIMIT_DATA counts private writable memory, which is what a simulation allocates. RLIMIT_AS would
+ * also count program, libraries and merely reserved address space, which depend on libc and
+ * allocator. The address sanitizer reserves terabytes that RLIMIT_DATA counts, so under it there is
+ * no limit. */
 static void limit_memory(bytes limit)
 {
 #if !defined(__SANITIZE_ADDRESS__)
@@ -162,7 +161,7 @@ static void limit_memory(bytes limit)
 #endif
 }
 
-/* The kernel ends the child by SIGALRM after the limit; for 0, any, setitimer() sets no timer. */
+/* The kernel ends the child by SIGALRM after the limit; 0 is no limit, and sets no timer. */
 static void limit_time(sim_time limit)
 {
 	uint64_t us = (limit + PS_PER_US - 1) / PS_PER_US;
@@ -314,8 +313,8 @@ static void fill_record(const struct running *run, const struct outcome *outcome
 	free(log);
 }
 
-/* Removes what a killed child left. Unless this attempt ended with results, also removes those of
- * an earlier attempt. */
+/* Removes what a killed child left, and unless this attempt ended with results, those of an earlier
+ * attempt. */
 static void remove_remains(const struct running *run, const struct point_record *record)
 {
 	folder_remove(run->partial);

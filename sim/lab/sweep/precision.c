@@ -40,8 +40,7 @@ static double value_of(struct series *series, size_t replication)
 	return value;
 }
 
-/* Whether the first `count` replications have ended for good: under the limits that they had, none
- * of them is to run again. */
+/* Whether none of the first `count` replications has to run (again) under the limits it had. */
 static bool have_ended(const struct series *series, size_t count)
 {
 	for (size_t r = 0; r < count; r++)
@@ -50,8 +49,8 @@ static bool have_ended(const struct series *series, size_t count)
 	return true;
 }
 
-/* Whether the interval over the first `count` replications is narrow enough. No interval (NaN) is
- * not. */
+/* Whether the interval over the first `count` replications is narrow enough; false if there is no
+ * interval (NaN). */
 static bool is_precise(struct series *series, size_t count)
 {
 	struct estimate mean;

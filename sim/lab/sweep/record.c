@@ -42,7 +42,7 @@ void record_release(struct point_record *record)
 
 /* --- reading --- */
 
-/* A number from 0 to `max`. Anything else, which record_write() does not write, counts as 0. */
+/* A number from 0 to `max`. Anything else counts as 0, such as null for no signal or limit. */
 static double number_at(const cJSON *object, const char *key, double max)
 {
 	const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
@@ -149,7 +149,7 @@ bool record_write(const struct point_record *record, const char *path)
 
 /* --- rules --- */
 
-/* Whether a limit is above a former one; 0 = no limit. */
+/* Whether a limit is above a former one; 0 stands for no limit. */
 static bool is_higher(uint64_t limit, uint64_t former)
 {
 	return former != 0 && (limit == 0 || limit > former);

@@ -1,8 +1,8 @@
 /* How a point of a sweep ended: DIR/points/HASH.json.
  *
- * A record is written when a point has ended, however it ended. It is replaced as a whole: a reader
- * sees the old record or the new one. It is not forced to disk: if the machine crashes, it may
- * become unreadable, and then the point counts as missing. */
+ * A record is written when a point has ended, in any way. It is replaced as a whole: a reader sees
+ * the old record or the new one. It is not forced to disk: after a crash of the machine it may be
+ * unreadable, and the point then counts as missing. */
 #ifndef INASIM_LAB_SWEEP_RECORD_H
 #define INASIM_LAB_SWEEP_RECORD_H
 
@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-/* sim/lab/README.md says what each means. */
+/* sim/lab/README.md says what each status means. */
 enum point_status {
 	POINT_MISSING, /* not run yet: there is no record */
 	POINT_DONE,
@@ -33,9 +33,9 @@ struct point_limits {
 
 struct point_record {
 	enum point_status status;
-	int exit_code;        /* -1: it was ended by a signal */
+	int exit_code;        /* -1: ended by a signal, or never run */
 	int signal;           /* 0: none */
-	uint64_t attempts;    /* how many attempts were seen to end, the last included */
+	uint64_t attempts;    /* attempts whose end was recorded, with the last */
 	double wall_s, cpu_s; /* of the last attempt */
 	uint64_t peak_rss_bytes;
 	struct point_limits limits;    /* under which the last attempt ran */
@@ -43,7 +43,7 @@ struct point_record {
 	char *message;                 /* one line: why the point is not done */
 };
 
-/* Makes the record that of a point that has not run. */
+/* Initialises the record of a point that has not run. */
 void record_init(struct point_record *record);
 void record_release(struct point_record *record);
 
@@ -57,11 +57,11 @@ bool record_write(const struct point_record *record, const char *path);
 /* Whether the point should run (again) under these limits; sim/lab/README.md has the rules. */
 bool record_wants_run(const struct point_record *record, const struct point_limits *limits);
 
-/* Whether the point has results that count. */
+/* Whether the point has results to evaluate: it is done or unfinished. */
 bool record_is_usable(const struct point_record *record);
 
-/* The exit code that `sweep run` gives for the point: that of its run; 4 if a limit cut the run
- * short; 128 + signal, as in a shell, if a signal ended it. */
+/* The exit code that `sweep run` gives for the point: that of its run; 4 if it has not run or a
+ * limit cut it short; 128 + signal, as in a shell, if a signal ended it; 1 after other crashes. */
 int record_exit_code(const struct point_record *record);
 
 #endif

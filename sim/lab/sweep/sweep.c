@@ -56,7 +56,7 @@ void sweep_read(struct sweep *sweep, const char *dir, const struct plan *plan,
 		precision_wanted(plan, facts, sweep->records, sweep->folder, sweep->wanted);
 	for (size_t i = 0; i < plan->point_count; i++)
 		sweep->points += sweep->wanted[i];
-	/* after `own`: records may appear meanwhile, and the difference must not be below 0 */
+	/* counted after `own`: records that appear meanwhile must not make this negative */
 	sweep->others = count_records(sweep->folder) - own;
 }
 
@@ -75,7 +75,7 @@ void sweep_release(struct sweep *sweep)
 
 /* --- the directory --- */
 
-/* Leaves an equal copy as it is. */
+/* Copies the plan to DIR/plan.json, unless an equal copy is there. */
 static bool copy_plan(const char *dir, const char *plan_path)
 {
 	char *path = folder_join(dir, "plan.json");

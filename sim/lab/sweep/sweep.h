@@ -1,5 +1,5 @@
-/* A sweep directory DIR, point by point of a plan: how each ended, which are left to run, and the
- * tables over all of them. */
+/* A sweep directory DIR: how each point of its plan ended, which points are left to run, and the
+ * tables over all points. */
 #ifndef INASIM_LAB_SWEEP_SWEEP_H
 #define INASIM_LAB_SWEEP_SWEEP_H
 
@@ -12,14 +12,14 @@ struct sweep {
 	const struct point_facts *facts; /* by number of the point, as all arrays here; not owned */
 	char *dir, *folder;              /* DIR, DIR/points */
 	struct point_record *records;
-	bool *wanted; /* false: by the plan's "precision", the point need not run (precision.h) */
+	bool *wanted; /* false: the plan's "precision" does not need the point (precision.h) */
 	struct precision precision;
 	size_t points; /* how many points are wanted */
 	struct sweep_running {
-		char *holder;   /* host and process that run the point; NULL = nobody does */
+		char *holder;   /* host and process that run the point; NULL: nobody does */
 		double seconds; /* for how long already */
 	} * running;
-	size_t others; /* records in DIR/points of points that the plan does not have */
+	size_t others; /* records in DIR/points that belong to no point of the plan */
 };
 
 /* Reads the records of all points of the plan. If there is no DIR, all points are missing. Plan and
@@ -35,12 +35,12 @@ bool sweep_make(const char *dir, const char *plan_path, char **error);
 /* Counts the wanted points of each status. */
 void sweep_count(const struct sweep *sweep, size_t counts[POINT_STATUSES]);
 
-/* Estimates the CPU seconds of the pending points: their costs, times the seconds that the points
- * already done took for each unit of cost. NAN while none is done. */
+/* Estimates the CPU seconds of the pending points from their cost and from the CPU seconds per unit
+ * of cost of all points done. NAN while none is done. */
 double sweep_cpu_left(const struct sweep *sweep, const size_t *pending, size_t count);
 
-/* Returns the numbers of the wanted points that are to be run, highest cost first, and how many
- * there are in *count. The caller frees. */
+/* Returns the numbers of the wanted points that are to be run, highest cost first; *count becomes
+ * their number. The caller frees. */
 size_t *sweep_pending(const struct sweep *sweep, const struct point_limits *limits, size_t *count);
 
 /* Writes sweep.csv, costs.csv, sweep.json and groups.csv. Metrics are the numbers of summary.h,

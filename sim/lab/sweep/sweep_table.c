@@ -38,7 +38,7 @@ struct sweep_text {
 	struct conf_list axes;    /* struct axis_text */
 	struct conf_list metrics; /* const char * */
 	int64_t replications;
-	int64_t points; /* rows of sweep.csv; 0 = not said */
+	int64_t points; /* rows of sweep.csv; 0 if left out */
 };
 
 static const struct conf_row text_row = { .type = CONF_STRING };
@@ -127,7 +127,7 @@ struct columns {
 	int *axes, *metrics; /* owned by the table's document */
 };
 
-/* Finds the columns. Sets *error if sweep.csv has others. */
+/* Finds the columns. Sets *error if sweep.csv has more than these. */
 static struct columns find_columns(const struct sweep_table *table, struct csv *csv, char **error)
 {
 	struct columns c = { .point = csv_need(csv, "point"),
@@ -143,7 +143,7 @@ static struct columns find_columns(const struct sweep_table *table, struct csv *
 		c.axes[i] = csv_need(csv, table->axes[i].name);
 	for (size_t i = 0; i < table->metric_count; i++)
 		c.metrics[i] = csv_need(csv, table->metrics[i]);
-	/* the first members of `c`; tables of earlier versions have no "warnings" */
+	/* point to warnings; tables of earlier versions have no "warnings" */
 	size_t known = (c.warnings < 0 ? 5U : 6U) + table->axis_count + table->metric_count;
 	if (csv_columns(csv) > known)
 		*error = xasprintf("%s/sweep.csv has %zu columns, its sweep.json speaks of %zu; "
@@ -190,7 +190,7 @@ static void read_point(struct sweep_table *table, struct csv *csv, const struct 
 				       .levels = conf_own(table->doc, table->axis_count + 1,
 							  sizeof(*point->levels)),
 				       .metrics = metrics };
-	/* numbers rise; spared points leave gaps, but point 0 is always wanted */
+	/* numbers rise; points that are not wanted leave gaps, but point 0 is always wanted */
 	if (table->point_count ? point->number <= point[-1].number : point->number != 0)
 		csv_complain(csv, c->point, "is out of order: points are numbered from 0");
 	if (point->replication >= table->replications)
@@ -230,7 +230,7 @@ static bool read_points(struct sweep_table *table, const char *path, char **erro
 	return ok;
 }
 
-/* ---- What the header declares ---- */
+/* ---- Public functions ---- */
 
 bool sweep_table_exists(const char *dir)
 {

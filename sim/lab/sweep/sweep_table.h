@@ -12,7 +12,7 @@
 
 struct sweep_axis {
 	const char *name;
-	const char **values; /* as the plan writes them, of cases the labels; in the plan's order */
+	const char **values; /* as the plan writes them and in its order; for cases, labels */
 	size_t count;
 };
 
@@ -21,7 +21,7 @@ struct sweep_point {
 	const char *hash; /* 16 digits; its result directory is DIR/points/HASH */
 	uint64_t replication, seed;
 	enum point_status status;
-	const char *warnings;  /* of its run, in one text; "" = none */
+	const char *warnings;  /* all of its run in one text; "" if it has none */
 	bool usable;           /* done or unfinished: it has metrics */
 	size_t *levels;        /* by axis: index into the axis' values; SIZE_MAX at the end */
 	const double *metrics; /* by metric; NaN where the cell is empty */
@@ -30,7 +30,7 @@ struct sweep_point {
 struct sweep_table {
 	const char *dir, *name;
 	struct sweep_axis *axes;
-	const char **axis_names; /* by axis: its name again, for searches and messages */
+	const char **axis_names; /* names of `axes` again, for searches and messages */
 	size_t axis_count;
 	const char **metrics; /* "jobs.jct_s.mean", ... */
 	size_t metric_count;
@@ -42,11 +42,11 @@ struct sweep_table {
 
 	/* Used only in sweep_table.c. */
 	size_t capacity; /* of points */
-	uint64_t rows;   /* how many sweep.csv has by sweep.json; 0 = it does not say */
+	uint64_t rows;   /* of sweep.csv, as sweep.json says; 0 if it does not */
 };
 
-/* Columns besides axes and metrics, which no axis may be named after; end with NULL. In sweep.csv
- * the axes stand before "status", and the metrics before "warnings", whose texts have commas. */
+/* Columns besides axes and metrics, whose names no axis may have. Each list ends with NULL. Axes
+ * stand before "status" of sweep.csv, and metrics before "warnings", whose texts have commas. */
 extern const char *const sweep_columns[], *const costs_columns[], *const groups_columns[];
 
 /* Whether DIR holds a collected sweep: it has a sweep.json. */
@@ -62,22 +62,20 @@ size_t sweep_table_axis(const struct sweep_table *table, const char *name);
 size_t sweep_table_metric(const struct sweep_table *table, const char *name);
 size_t sweep_axis_level(const struct sweep_axis *axis, const char *value);
 
-/* The same for names that a user typed. False and *error (caller frees) if there is no such axis or
- * value. */
+/* Find an axis or a value that a user typed. False and *error (caller frees) if there is none. */
 bool sweep_table_find_axis(const struct sweep_table *table, const char *name, size_t *axis,
 			   char **error);
 bool sweep_axis_find(const struct sweep_axis *axis, const char *value, size_t *level, char **error);
 
-/* Whether no point has several groups of jobs: then a mean over all jobs of a point is one over
- * like jobs. If some point has, adds to `groups` the metric jobs.by_name.NAME.jct_s.mean of each
- * group. */
+/* Whether every point has at most one group of jobs, so that a mean over all its jobs is over like
+ * jobs. If not, adds to `groups` the metric jobs.by_name.NAME.jct_s.mean of each group. */
 struct names;
 bool sweep_table_jobs_alike(const struct sweep_table *table, struct names *groups);
 
-/* What the runs of the sweep warn of: each text once, most frequent first. Returns how many texts
- * there are, and fills in the first `size` of them. */
+/* Lists the warnings of the sweep's runs: each text once, most frequent first. Returns the number
+ * of texts, and fills in the first `size`. */
 struct sweep_warning {
-	const char *text; /* all warnings of a run */
+	const char *text; /* all warnings of a run, joined */
 	size_t points;    /* how many have this text */
 };
 size_t sweep_table_warnings(const struct sweep_table *table, struct sweep_warning *list,
