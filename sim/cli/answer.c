@@ -12,8 +12,8 @@
 #include <string.h>
 
 #define ANSWER    "p class=\"answer\""
-#define NAMED     3    /* the most causes, groups, or values of an axis that a paragraph names */
-#define SHARE_MIN 0.05 /* of the time: a cause that has less is not named */
+#define NAMED     3    /* causes, groups or axis values that a paragraph names, at most */
+#define SHARE_MIN 0.05 /* a cause with a smaller share of the time is not named */
 
 /* ---- Words ---- */
 
@@ -79,7 +79,7 @@ static void put_ratio(FILE *to, const struct compare_row *row, const char *basel
 			estimate_excludes(&row->ratio, 1) ? "" : ": they may be alike");
 }
 
-/* Collects what is written to `to`; end() makes it a paragraph of the page, if it is not empty. */
+/* Collects what is written to `to`; end() puts it on the page, unless it is empty. */
 struct paragraph {
 	char *text;
 	size_t length;
@@ -102,7 +102,7 @@ static void end(struct paragraph *p, FILE *page)
 
 /* ---- Where the time goes ---- */
 
-#define GROUP_AT strlen(METRIC_OF_JOBS) /* where a group's name begins in a path */
+#define GROUP_AT strlen(METRIC_OF_JOBS) /* where NAME begins in "jobs.by_name.NAME" */
 
 /* The length of NAME in "jobs.by_name.NAME.jct_s.mean"; 0 for other rows. */
 static size_t group_length(const struct compare_row *row)
@@ -110,7 +110,7 @@ static size_t group_length(const struct compare_row *row)
 	return metric_group_length(row->metric, METRIC_OF_JOBS, METRIC_MEAN_JCT);
 }
 
-/* A number of the jobs that `row` is about: those of NAME in "jobs.by_name.NAME...", else all. */
+/* The value of `number` for the jobs of `row`: jobs of NAME in "jobs.by_name.NAME...", or all. */
 static double of_jobs(const struct run *run, const struct compare_row *row, const char *number)
 {
 	size_t length = group_length(row) ? GROUP_AT + group_length(row) : strlen("jobs");
@@ -121,7 +121,7 @@ static double of_jobs(const struct run *run, const struct compare_row *row, cons
 	return value;
 }
 
-/* The mean time that an iteration of these jobs spends on a cause; NaN without --why. */
+/* The mean time per iteration that these jobs spend on a cause; NaN without --why. */
 static double spent(const struct run *run, const struct compare_row *row, size_t cause)
 {
 	char name[64];
@@ -140,7 +140,7 @@ static void put_causes(FILE *to, const double *times, bool shares, double all)
 	for (size_t n = 0; n < NAMED; n++) {
 		size_t max = 0;
 
-		/* goes on to the first cause that is not said, then to larger ones */
+		/* if `max` is said already, any unsaid cause replaces it, else only a larger one */
 		for (size_t c = 0; c < BREAKDOWN_CAUSES; c++)
 			if (said[max] || (!said[c] && fabs(times[c]) > fabs(times[max])))
 				max = c;
@@ -157,8 +157,8 @@ static void put_causes(FILE *to, const double *times, bool shares, double all)
 	}
 }
 
-/* If `best` and `other` are one run: what the jobs of `row` spend an iteration on in it. If they
- * are two: what makes the difference between them. */
+/* Writes what an iteration of the jobs of `row` is spent on; if `best` and `other` are two runs,
+ * what makes the difference between them. */
 static void put_why(FILE *to, const struct compare_row *row, const struct run *best,
 		    const struct run *other)
 {
@@ -189,8 +189,8 @@ static void put_why(FILE *to, const struct compare_row *row, const struct run *b
 
 /* ---- Runs ---- */
 
-/* The next row, from `from` on, of a time that every run has and whose path begins with `of`
- * ("jobs."); SIZE_MAX: there is none. A metric has a row for each run, one behind the other. */
+/* Returns the first row from `from` on that is a time, has a value in every run, and whose path
+ * begins with `of` ("jobs."); SIZE_MAX: none. A metric's rows, one per run, are neighbours. */
 static size_t next_time(const struct comparison *c, size_t from, const char *of)
 {
 	size_t count = c->runs.count;
@@ -207,8 +207,8 @@ static size_t next_time(const struct comparison *c, size_t from, const char *of)
 	return SIZE_MAX;
 }
 
-/* The time of jobs that decides who is fastest: `first` or, where each group of jobs has a row,
- * that of the group whose times differ most between the runs. */
+/* The time that decides who is fastest: `first` or, if each group of jobs has a row, the time of
+ * the group that differs most between the runs. */
 static size_t deciding_time(const struct comparison *c, size_t first)
 {
 	size_t deciding = first;
@@ -230,7 +230,7 @@ static size_t deciding_time(const struct comparison *c, size_t first)
 	return deciding;
 }
 
-/* Writes which run is fastest by the rows from `first` on, and how the others compare. */
+/* Writes which run is fastest by the metric at `first`, and how the others compare. */
 static void put_ranking(FILE *to, const struct comparison *c, size_t first, size_t *best,
 			size_t *worst)
 {
@@ -264,7 +264,7 @@ static void put_ranking(FILE *to, const struct comparison *c, size_t first, size
 	free(words);
 }
 
-/* How long other work takes in the fastest run, compared with the slowest. */
+/* Writes how long other work takes in the fastest run, compared with the slowest. */
 static void put_other(FILE *to, const struct comparison *c, size_t first, size_t best, size_t worst)
 {
 	const struct compare_row *row = &c->rows[first + best];
@@ -282,7 +282,6 @@ static void put_other(FILE *to, const struct comparison *c, size_t first, size_t
 	free(words);
 }
 
-/* Writes what comes before the next item of "Others in LABEL: A; B". */
 static void put_lead(FILE *to, size_t *said, const char *label)
 {
 	if ((*said)++)
@@ -291,7 +290,7 @@ static void put_lead(FILE *to, size_t *said, const char *label)
 		fprintf(to, "Others in %s: ", label);
 }
 
-/* Writes how the other groups of jobs, and the flows, fare in the fastest run. */
+/* Writes how long the other groups of jobs, and the flows, take in the fastest run. */
 static void put_price(FILE *to, const struct comparison *c, size_t deciding, size_t best,
 		      size_t worst)
 {
@@ -312,8 +311,8 @@ static void put_price(FILE *to, const struct comparison *c, size_t deciding, siz
 	fputs(said ? "." : "", to);
 }
 
-/* The mean JCT of each group of jobs in one run, as a multiple of the group's own ideal, since
- * groups differ. False: jobs have no groups here. */
+/* Writes the mean JCT of each group of jobs in one run, also as a multiple of the group's ideal,
+ * since groups differ. False if jobs have no groups. */
 static bool put_groups_of_run(FILE *to, const struct comparison *c)
 {
 	size_t groups = 0;
@@ -418,7 +417,7 @@ static void put_levels(FILE *to, const struct sweep_table *table, const struct g
 	}
 }
 
-/* The combinations in which a metric is lowest and highest; nothing if it is the same in all. */
+/* Writes where a metric is lowest and highest; nothing if it is the same everywhere. */
 static void put_extremes(FILE *to, const struct sweep_table *table, const struct groups *groups,
 			 const char *path)
 {
@@ -454,7 +453,7 @@ static void put_extremes(FILE *to, const struct sweep_table *table, const struct
 	free(words);
 }
 
-/* Whether the values of an axis are names of what is compared, and not numbers. */
+/* Whether the values of an axis are names (of schemes, say), not numbers. */
 static bool is_named(const struct sweep_axis *axis)
 {
 	for (size_t i = 0; i < axis->count; i++)
@@ -463,7 +462,7 @@ static bool is_named(const struct sweep_axis *axis)
 	return axis->count > 1;
 }
 
-/* The group that is like `from` but has `level` on `axis`; NULL: there is none. */
+/* The group that differs from `from` only by `level` on `axis`; NULL: there is none. */
 static const struct group *across(const struct sweep_table *table, const struct groups *groups,
 				  const struct group *from, size_t axis, size_t level)
 {
@@ -496,7 +495,7 @@ static void put_extreme(FILE *to, const struct sweep_table *table, size_t axis,
 	fputs(")", to);
 }
 
-/* A value of a named axis against its first, in all combinations of the others: "SwitchML takes
+/* Compares a value of a named axis with the first, in all combinations of other values: "ESA takes
  * 0.65 (load 0.3) to 0.85 (load 0.1) times as long as ring; 3 of 3 intervals of 95 % exclude 1." */
 static void put_against(FILE *to, const struct sweep_table *table, const struct groups *groups,
 			size_t axis, size_t level, size_t metric)
@@ -533,7 +532,7 @@ static void put_against(FILE *to, const struct sweep_table *table, const struct 
 		fputs("there are no intervals.", to);
 }
 
-/* Writes what a metric says of each named axis or, if no axis is, the metric's extremes. */
+/* Writes comparisons along each named axis or, without named axes, the metric's extremes. */
 static void put_sweep_metric(FILE *page, const struct sweep_table *table,
 			     const struct groups *groups, const char *path)
 {
@@ -561,8 +560,8 @@ static void put_sweep_metric(FILE *page, const struct sweep_table *table,
 	free(words);
 }
 
-/* Tells of one metric of jobs and one of flows: the first that is shown unasked and that the table
- * has. Where jobs are not alike, tells of the mean JCT of each group instead. */
+/* Tells of one metric of jobs and one of flows: the first usual one in the table. If jobs are
+ * unlike, tells of the mean JCT of each group instead. */
 void answer_sweep(FILE *page, const struct sweep_table *table, const struct groups *groups)
 {
 	bool said[LEVEL_MACHINE + 1] = { false };
@@ -573,7 +572,7 @@ void answer_sweep(FILE *page, const struct sweep_table *table, const struct grou
 		put_sweep_metric(page, table, groups, groups_of_jobs.items[i]);
 	free(groups_of_jobs.items);
 	for (const struct metric *m = metric_table; m->name; m++) {
-		/* the second usual statistic, where there are two: p99 rather than p50 of flows */
+		/* the second usual statistic if there is one: of flows p99, not p50 */
 		bool second = m->usual[1] && sweep_table_metric(table, m->usual[1]) != SIZE_MAX;
 		const char *path = m->usual[second];
 

@@ -1,4 +1,4 @@
-/* What a report says first: sentences computed from results. */
+/* Writes what a report says first: sentences computed from results. */
 #ifndef INASIM_CLI_ANSWER_H
 #define INASIM_CLI_ANSWER_H
 
@@ -7,15 +7,15 @@
 
 #define QUANTITY 48
 
-/* "312 ms", "1.2 GB/s", "1,070": a value with the unit that its metric's name ends in; "–" for NaN.
- * `buffer` of QUANTITY bytes; returns it. */
+/* Formats a value with the unit that its metric's name ends in: "312 ms", "1.2 GB/s", "1,070"; "–"
+ * for NaN. Returns `buffer`, of QUANTITY bytes. */
 const char *quantity(char *buffer, const char *metric, double value);
 
-/* Paragraphs about one run, or several: who is fastest, by how much, what the others pay, and where
- * the time goes. */
+/* Writes paragraphs about one run, or several: who is fastest, by how much, what the others pay,
+ * and where the time goes. */
 void answer_runs(FILE *to, const struct comparison *comparison);
 
-/* About a sweep: which values of its axes are best and worst for jobs, and for flows. */
+/* Writes which values of a sweep's axes are best and worst for jobs, and for flows. */
 void answer_sweep(FILE *to, const struct sweep_table *table, const struct groups *groups);
 
 #endif

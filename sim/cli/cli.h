@@ -1,4 +1,4 @@
-/* The program: verbs and what they share. Nobody includes this but sim/cli. */
+/* The program: verbs and what they share. For sim/cli only. */
 #ifndef INASIM_CLI_CLI_H
 #define INASIM_CLI_CLI_H
 
@@ -26,13 +26,13 @@ enum exit_code {
 
 struct cli_plot {
 	struct plot_options options;
-	struct plot_sweep_options sweep; /* `labels` may also be for result directories */
+	struct plot_sweep_options sweep; /* `labels` also serve result directories */
 	const char *size, *font;
 	bool together;
 };
 
-/* Options as typed (options.c), and what is left of the command line. A text is NULL when its
- * option was not given. */
+/* Options as typed (options.c), and the rest of the command line. The text of an option that is not
+ * given is NULL. */
 struct cli {
 	int argc;
 	char **argv; /* scenarios, directories ... */
@@ -78,8 +78,8 @@ typedef int verb_function(const struct cli *cli);
 
 struct verb {
 	const char *name, *synopsis, *help;
-	const char *needs; /* what its first argument must be; NULL = it needs none */
-	int max;           /* the most arguments that it takes */
+	const char *needs; /* the first argument, in words; NULL: none is needed */
+	int max;           /* arguments that it takes, at most */
 	verb_function *run;
 };
 
@@ -89,28 +89,28 @@ verb_function verb_run, verb_check, verb_explain, verb_list, verb_schema, verb_p
 	verb_sweep_status, verb_sweep_collect;
 
 /* options.c: reads the options of a verb from argv (argv[0] is the verb) into *cli and leaves the
- * rest in cli->argv. Returns -1 if the verb is to run, else the exit code (after --help, --version,
- * or a mistake, told on stderr). */
+ * rest in cli->argv. Returns -1 if the verb is to run, else the exit code after --help, --version
+ * or a mistake, which stderr tells. */
 int options_parse(struct cli *cli, const struct verb *verb, int argc, char **argv);
 
 /* Frees what options_parse() allocated. */
 void options_release(struct cli *cli);
 
-/* Calls `tell` for each option of a verb, with its form, "--out DIR", and what it does. */
+/* Calls `tell` for each option of a verb, with its form ("--out DIR") and its help. */
 void options_tell(const struct verb *verb, void (*tell)(const char *form, const char *help));
 
-/* run.c: runs a checked scenario of `doc` as the verb run does, and writes the results to `out`
- * (NULL = nowhere). Returns the exit code. */
+/* run.c: runs the checked scenario of `doc` like the verb run, and writes the results to `out`
+ * (NULL: nowhere). Returns the exit code. */
 int run_scenario(const struct cli *cli, const struct scenario *scenario, const struct conf_doc *doc,
 		 const char *out);
 
-/* formula.c: with `json`, writes all formulas into its open array; without it (NULL), prints them.
+/* formula.c: adds all formulas to the open array of `json` or, if this is NULL, prints them.
  * Returns the exit code. */
 struct json;
 int list_formulas(struct json *json);
 
-/* speed.c: packet-hops that this machine simulates in a second of CPU time. The first call measures
- * them by a run of a fraction of a second. */
+/* speed.c: packet-hops that this machine simulates per second of CPU time. The first call measures
+ * this by a run of a fraction of a second. */
 double speed_hops_per_s(void);
 
 /* main.c: loads a scenario with --set, --seed and --fidelity; the caller frees. */
@@ -119,10 +119,10 @@ struct conf_doc *load_scenario(const struct cli *cli, const char *path, struct s
 /* main.c: the exit code for the mistakes in a document, EXIT_DONE if there are none. */
 enum exit_code exit_code_of(const struct conf_doc *doc);
 
-/* origin.c: looks at the result directories and sweeps that a verb is to read. False, after a
- * complaint, if one has a format that this version does not read. Unless `quiet`, complains also of
- * those that another version has written. Leaves it to the verb to complain of what cannot be read
- * at all. */
+/* origin.c: checks which version wrote the result directories and sweeps that a verb is to read.
+ * False, after a complaint, if this version does not read their format. Unless `quiet`, also
+ * complains of results of other versions. Says nothing of what cannot be read at all: the verb
+ * does. */
 bool origin_check(char *const *dirs, int count, bool quiet);
 
 /* origin.c: manifest.json of a result directory; NULL if there is none or it cannot be read. The
@@ -134,10 +134,10 @@ void print_usage(FILE *to);
 void print_verb_usage(const struct verb *verb);
 void print_version(void);
 
-/* main.c: the i-th verb, NULL behind the last. */
+/* main.c: the i-th verb, NULL past the last. */
 const struct verb *verb_at(size_t i);
 
-/* main.c: what exit codes mean. The last entry has no meaning. */
+/* main.c: what exit codes mean; ends with a NULL meaning. */
 struct exit_meaning {
 	enum exit_code code;
 	const char *meaning;
@@ -147,8 +147,8 @@ extern const struct exit_meaning exit_meanings[];
 /* Prints "inasim: ..." on stderr. */
 void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* The same for a wrong word: `WHAT "WORD" (did you mean "NEAR"?)REST`, with the nearest of
- * `names`, which end with NULL. */
+/* Complains of a wrong word: `WHAT "WORD" (did you mean "NEAR"?)REST`, with the nearest of `names`,
+ * which end with NULL. */
 void complain_unknown(const char *what, const char *word, const char *const *names,
 		      const char *rest);
 

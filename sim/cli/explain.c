@@ -1,4 +1,4 @@
-/* The verb explain: every value of a scenario with its origin, and what they mean together. */
+/* The verb explain: every value of a scenario with its origin, and what follows from them. */
 #include "cli/cli.h"
 
 #include "base/plain.h"
@@ -10,7 +10,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Prints the offered load. */
 static void explain_load(const struct scenario *scenario)
 {
 	struct offered offered = scenario_offered(scenario);
@@ -30,13 +29,13 @@ static void explain_load(const struct scenario *scenario)
 
 /* --- paths --- */
 
-/* What goes between the two farthest hosts, there and back. */
+/* What travels between the two farthest hosts, and back. */
 struct trip {
 	uint32_t frame, answer; /* bytes */
 	bool aggregated; /* a contribution goes up to the root of the tree, its sum comes down */
 };
 
-/* The frames of gradients and flows that go over connections, and of their ACKs. */
+/* Frames of gradients and flows that use connections, and of their ACKs. */
 static struct trip trip_over(const struct scenario *scenario, const struct transport *transport)
 {
 	bool roce = transport && transport->roce;
@@ -47,11 +46,11 @@ static struct trip trip_over(const struct scenario *scenario, const struct trans
 }
 
 /* Prints links, idle round trip and bandwidth-delay product. A frame and its ACK pass the longest
- * path twice; a contribution that goes up to the root and its sum that comes down pass it once. So
- * the latter take half of ideal_round_trip(). */
+ * path twice. A contribution goes up to the root and its sum comes down, so they pass it once and
+ * take half of ideal_round_trip(). */
 static void explain_trip(const struct topology_conf *conf, struct trip trip)
 {
-	unsigned links = topology_longest(conf) + 1; /* of a path: one more than switches */
+	unsigned links = topology_longest(conf) + 1; /* one more than switches on the path */
 	unsigned times = trip.aggregated ? 1 : 2;
 	sim_time time = ideal_round_trip(conf, trip.frame, trip.answer) * times / 2;
 	char delay[64];
@@ -69,7 +68,7 @@ static void explain_trip(const struct topology_conf *conf, struct trip trip)
 	       1e6 * seconds_of(time), seconds_of(time) * (double)topology_host_rate(conf) / 8);
 }
 
-/* Prints the longest path that the packets of each group can take, whatever the placement. */
+/* Prints the longest path that the packets of each group can take under any placement. */
 static void explain_paths(const struct scenario *scenario)
 {
 	for_enabled_jobs(group, scenario) {
@@ -147,7 +146,7 @@ static void explain_pauses(const struct topology_conf *conf)
 
 /* --- schemes --- */
 
-/* Whether a group of jobs, enabled or not, has the scheme or may fall back to it. */
+/* Whether a group of jobs, enabled or not, uses the scheme or may fall back to it. */
 static bool may_run(const struct scenario *scenario, unsigned scheme)
 {
 	for (size_t i = 0; i < scenario->jobs.count; i++) {

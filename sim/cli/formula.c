@@ -119,7 +119,7 @@ static bool read_value(const struct formula_input *input, const char *text, doub
 						[FORMULA_RATE] = UNIT_RATE,
 						[FORMULA_OCTETS] = UNIT_SIZE };
 	bool only_digits = !text[strspn(text, "0123456789")];
-	/* of octets the unit may be left out */
+	/* for octets the unit is optional */
 	bool with_unit = *unit_of(input->kind) && !(input->kind == FORMULA_OCTETS && only_digits);
 	uint64_t units = 0;
 	char *end;

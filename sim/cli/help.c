@@ -1,4 +1,4 @@
-/* The verb help: explains a key of scenarios or sweep plans by its row, or a verb. */
+/* The verb help: explains a key of scenarios or sweep plans, or a verb. */
 #include "cli/cli.h"
 
 #include "base/mem.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LABEL 9  /* columns for a label, such as "allowed" */
+#define LABEL 9  /* columns for a label such as "allowed" */
 #define NAME  22 /* columns for the name of a key; paths get twice as many */
 #define WIDTH 92 /* columns of a line */
 
@@ -52,8 +52,8 @@ struct keys {
 	size_t count;
 };
 
-/* The name of a key directly below `path` or below an item of it, which paths call N (in a list) or
- * NAME (in an object). NULL for other keys. */
+/* The name of a key directly below `path`, or below an item of it, which paths call N (in a list)
+ * or NAME (in an object). NULL for other keys. */
 static const char *below(const char *path, const char *key)
 {
 	size_t length = strlen(path);
@@ -84,8 +84,8 @@ static void print_keys_below(const struct keys *keys, const char *path)
 	}
 }
 
-/* Turns what was asked for into the form of a key's path: "/jobs/0/workers" into "/jobs/N/workers",
- * "workers" into "/workers". Caller frees. */
+/* Turns what was asked for into a key's path: "/jobs/0/workers" into "/jobs/N/workers", "workers"
+ * into "/workers". The caller frees. */
 static char *as_path(const char *asked)
 {
 	char *path = xasprintf("%s%s", *asked == '/' ? "" : "/", asked), *to = path;
@@ -115,7 +115,7 @@ static bool is_asked(const char *path, const char *asked, bool whole)
 
 /* --- what was asked for --- */
 
-/* How many keys are meant. Several forms of a key share its path and count once. */
+/* How many keys fit. Several forms of a key share its path and count once. */
 static size_t count_asked(const struct keys *keys, const char *path, bool whole)
 {
 	const char *former = "";
@@ -130,8 +130,8 @@ static size_t count_asked(const struct keys *keys, const char *path, bool whole)
 	return count;
 }
 
-/* Prints everything about the key that is asked for, in each of its forms, or, if several fit, a
- * line about each. False: none fits. */
+/* Prints all about the asked key, in each of its forms, or a line about each if several fit. False:
+ * none fits. */
 static bool explain_in(const struct keys *keys, const char *asked, const char *kind)
 {
 	bool whole = *asked == '/', first = true;
@@ -185,8 +185,8 @@ static int explain_key(const char *asked)
 	return known ? EXIT_DONE : EXIT_USAGE;
 }
 
-/* Explains "run" or "sweep run"; with "sweep", all verbs of which it is the first word. False:
- * there is none. */
+/* Explains "run" or "sweep run", or for "sweep" all verbs that begin with this word. False: there
+ * is none. */
 static bool explain_verb(const char *name)
 {
 	const struct verb *verb;

@@ -67,7 +67,7 @@ void html_details(FILE *to, const char *summary, const char *name, const char *t
 
 /* ---- pictures ---- */
 
-/* What follows the first `end` after p; p when there is none. */
+/* The text behind the first `end` after p; p if there is none. */
 static const char *behind(const char *p, const char *end)
 {
 	const char *found = strstr(p, end);
@@ -77,7 +77,7 @@ static const char *behind(const char *p, const char *end)
 
 void html_svg(FILE *to, const char *svg, unsigned number, const char *label)
 {
-	/* what is before an id or a reference to one, where the figure's number is put in */
+	/* texts before an id or a reference to one; "fNUMBER-" is put in behind them */
 	static const char *const ids[] = {
 		" id='", " id=\"", "href='#", "href=\"#", "url(#", NULL
 	};

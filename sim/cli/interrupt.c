@@ -27,7 +27,7 @@ void catch_interrupts(void)
 
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	/* under nohup, which ignores SIGHUP, a terminal that has gone is no reason to end */
+	/* nohup ignores SIGHUP, so that the run outlives its terminal */
 	if (!sigaction(SIGHUP, NULL, &former) && former.sa_handler != SIG_IGN)
 		sigaction(SIGHUP, &action, NULL);
 }

@@ -34,7 +34,7 @@ static void list_item(struct json *json, const char *name, const char *help)
 		json_close_object(json);
 }
 
-/* Writes null where the scheme states nothing. */
+/* A scheme states 0 where it has no tolerance. */
 static void json_tolerance(struct json *json, const struct fluid_tolerance *tolerance)
 {
 	json_open_object(json, "fluid_tolerance");
@@ -134,7 +134,7 @@ static int list_figures(struct json *json)
 	return EXIT_DONE;
 }
 
-/* Keys of scenarios, with N for any item of a list; a path that several forms share comes once. */
+/* Lists keys of scenarios, with N for any item of a list; a path with several forms comes once. */
 static int list_keys(struct json *json)
 {
 	size_t count;
@@ -147,8 +147,8 @@ static int list_keys(struct json *json)
 	return EXIT_DONE;
 }
 
-/* Lists metrics by the names that `compare --metric` and `plot --y` take. A metric of jobs,
- * iterations or flows has one for each statistic. */
+/* Lists metrics by the names that `compare --metric` and `plot --y` take. Metrics of jobs,
+ * iterations and flows come once for each statistic. */
 static int list_metrics(struct json *json)
 {
 	static const char *const of[] = { "mean", "p50", "p95", "p99", "max" };
@@ -198,7 +198,7 @@ static bool list_exists(const char *name)
 	return false;
 }
 
-/* Prints one list, or all (`only` NULL). */
+/* `only`: one list, or NULL for all. */
 static int print_lists(struct json *json, const char *only)
 {
 	int code = EXIT_DONE;

@@ -86,7 +86,7 @@ static const struct verb verbs[] = {
 
 void complain(const char *fmt, ...)
 {
-	char text[4096]; /* one write, so that messages of other processes do not mix with it */
+	char text[4096]; /* one write, so that messages of several processes do not mix */
 	va_list args;
 
 	va_start(args, fmt);
@@ -167,7 +167,7 @@ void print_verb_usage(const struct verb *verb)
 	options_tell(verb, print_option);
 }
 
-/* Whether a verb's name is `name` and a second word: "sweep" is a family of verbs. */
+/* Whether a verb's name is `name` and a second word. "sweep" is a family of verbs. */
 static bool is_of_family(const struct verb *verb, const char *name)
 {
 	size_t length = strlen(name);
@@ -206,7 +206,7 @@ static const struct verb *find_verb(const char *name)
 	return NULL;
 }
 
-/* Runs a verb; if it is NULL, find_verb() has complained. argv[0] is the last word of its name. */
+/* Runs a verb. If it is NULL, find_verb() has complained. argv[0] is the last word of its name. */
 static int run_verb(struct cli *cli, const struct verb *verb, int argc, char **argv)
 {
 	int code;
@@ -258,8 +258,8 @@ static int run_program(struct cli *cli, int argc, char **argv)
 	return run_verb(cli, find_verb(argv[1]), argc - 1, argv + 1);
 }
 
-/* The caller may have closed stdout or stderr. The next file to be opened would get that number,
- * and messages would go into a result table. So this takes such numbers first, unwritable. */
+/* Opens /dev/null, unwritable, under the numbers of standard streams that the caller has closed.
+ * Else the next file to be opened, such as a result table, would get them, and the messages. */
 static void keep_streams_apart(void)
 {
 	int fd;

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Text for troff: hyphens stay hyphens, and no line looks like a request. */
+/* Escapes text for troff: hyphens stay hyphens, and no line looks like a request. */
 static void put(const char *text)
 {
 	if (*text == '.' || *text == '\'')
@@ -114,7 +114,7 @@ static void page_scenario(void)
 
 /* --- inasim-sweep(1) --- */
 
-/* Prints one line of the comment at the top of scripts/sweep, without "# ". "  --out DIR   text" is
+/* Prints a line of the comment at the top of scripts/sweep, without "# ". "  --out DIR   text" is
  * an option; lines indented further continue it. *listed: the line before belongs to an option. */
 static void sweep_line(const char *text, bool *listed)
 {
@@ -123,7 +123,7 @@ static void sweep_line(const char *text, bool *listed)
 	size_t length;
 
 	if (!*listed && (!strncmp(text, "Usage: ", 7) || !strncmp(text, "       ", 7))) {
-		/* all forms of the call stand below each other */
+		/* each form of the call on a line of its own */
 		line(".br\ninasim\\-sweep", text + strlen("Usage: scripts/sweep"));
 		return;
 	}

@@ -1,5 +1,5 @@
-/* The options of all verbs: a row for each says what it is called, which verbs take it, and where
- * in struct cli it goes. */
+/* The options of all verbs. A row says what an option is called, which verbs take it, and where it
+ * goes in struct cli. */
 #include "cli/cli.h"
 
 #include "base/mem.h"
@@ -23,8 +23,8 @@ enum take {
 
 struct option_row {
 	const char *name;
-	const char *value; /* as help shows it; NULL for a flag */
-	const char *verbs; /* that take the option, with '|' between them */
+	const char *value; /* in the help; NULL for a flag */
+	const char *verbs; /* verbs that take the option, separated by '|' */
 	enum take take;
 	size_t offset; /* into struct cli */
 	const char *help;
@@ -136,7 +136,7 @@ static const struct option_row rows[] = {
 };
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 
-/* What getopt_long() returns: characters are below HELP, the i-th row is FIRST + i. */
+/* What getopt_long() returns: characters are below HELP; FIRST + i is the i-th row. */
 #define HELP    256
 #define VERSION 257
 #define FIRST   258
@@ -155,7 +155,7 @@ static bool takes(const struct verb *verb, const struct option_row *row)
 
 /* --- one option --- */
 
-/* Cuts /pointer=value at the first '='. Takes `text`: the override points into it. */
+/* Cuts /pointer=value at the first '='. The override points into `text`, and owns it. */
 static bool add_override(struct cli *cli, char *text)
 {
 	char *equals = strchr(text, '=');
@@ -254,8 +254,8 @@ static void complain_option(const struct verb *verb, const struct option *known,
 	const char *typed = argv[optind - 1], *near;
 	char word[32];
 
-	/* When getopt_long() refuses the first letter of -quiet, it has not passed the word yet:
-	 * then the word is argv[optind]. It has passed a word of one letter, such as -q. */
+	/* Refusing the first letter of -quiet, getopt_long() has not passed the word yet, which is
+	 * argv[optind]. It has passed a word of one letter, such as -q. */
 	if (optopt && optopt < HELP && strcmp(typed, letter) && argv[optind])
 		typed = argv[optind];
 	snprintf(word, sizeof(word), "%.*s", (int)strcspn(typed, "="), typed);
@@ -290,7 +290,6 @@ static int check_arguments(const struct cli *cli, const struct verb *verb)
 	return -1;
 }
 
-/* Whether an option takes an argument, as struct option says it. */
 static int argument_of(const struct option_row *row)
 {
 	if (row->take == TAKE_UPDATE)
@@ -310,7 +309,7 @@ int options_parse(struct cli *cli, const struct verb *verb, int argc, char **arg
 		if (takes(verb, &rows[i]))
 			known[count++] = (struct option){ rows[i].name, argument_of(&rows[i]), NULL,
 							  FIRST + (int)i };
-	opterr = 0; /* complain_option() says it */
+	opterr = 0; /* complain_option() complains instead */
 	while ((option = getopt_long(argc, argv, ":h", known, NULL)) != -1) {
 		switch (option) {
 		case 'h':
@@ -328,7 +327,7 @@ int options_parse(struct cli *cli, const struct verb *verb, int argc, char **arg
 			row = &rows[option - FIRST];
 			if (argument_of(row) == optional_argument && !optarg && optind < argc &&
 			    argv[optind][0] != '-')
-				optarg = argv[optind++]; /* of --update REASON, without '=' */
+				optarg = argv[optind++]; /* --update REASON without '=' */
 			if (!take(cli, row, optarg))
 				return EXIT_USAGE;
 		}
@@ -341,7 +340,7 @@ int options_parse(struct cli *cli, const struct verb *verb, int argc, char **arg
 void options_release(struct cli *cli)
 {
 	while (cli->override_count)
-		/* add_override(): the value is in the same text */
+		/* pointer and value are one text: see add_override() */
 		free((char *)(uintptr_t)cli->overrides[--cli->override_count].pointer);
 	free(cli->overrides);
 	for (size_t i = 0; i < ROWS; i++) {

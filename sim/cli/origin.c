@@ -1,4 +1,4 @@
-/* Which version of the program wrote the results that a verb is to read. */
+/* Checks which version of the program wrote the results that a verb is to read. */
 #include "cli/cli.h"
 
 #include "base/mem.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What wrote the results; texts are owned, NULL where it is not said. */
+/* What wrote the results. Texts are owned; NULL if unknown. */
 struct origin {
 	char *version, *commit;
 	double format;
@@ -58,8 +58,8 @@ static void read_manifest(const char *dir, struct origin *origin)
 	cJSON_Delete(manifest);
 }
 
-/* Reads the origin of the first point that another version ran; if there is none, of the last
- * point. Leaves it to others to complain of a broken table. */
+/* Reads the origin of the first point that another version ran or, if there is none, of the last
+ * point. Does not complain of a broken table: the verb does. */
 static void read_costs(const char *dir, struct origin *origin)
 {
 	char *path = folder_join(dir, "costs.csv"), *error = NULL;
@@ -85,8 +85,8 @@ static const char *or_unknown(const char *text)
 
 bool origin_check(char *const *dirs, int count, bool quiet)
 {
-	struct origin first = { 0 }; /* of the first directory by another version, */
-	const char *dir = NULL;      /* and that directory */
+	struct origin first = { 0 }; /* origin of the first directory by another version */
+	const char *dir = NULL;
 	int others = 0;
 	bool readable = true;
 

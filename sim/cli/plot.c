@@ -20,7 +20,7 @@ static bool is_breakdown(const struct cli_plot *plot)
 	return plot->options.only && !strcmp(plot->options.only, "breakdown");
 }
 
-/* Whether all directories are sweeps or, if `sweeps` is false, none is. False after a complaint. */
+/* Whether all directories are sweeps (`sweeps`), or none is. False after a complaint. */
 static bool all(const struct cli *cli, bool sweeps, const char *option)
 {
 	for (int i = 0; i < cli->argc; i++)
@@ -33,12 +33,12 @@ static bool all(const struct cli *cli, bool sweeps, const char *option)
 	return true;
 }
 
-/* Whether labels fit the figures: words of an axis are for one figure. False after a complaint. */
+/* Whether labels fit the figures: words beside axes are for one figure. False after a complaint. */
 static bool labels_fit(const struct cli *cli)
 {
 	const struct plot_options *options = &cli->plot.options;
 	const struct plot_sweep_options *sweep = &cli->plot.sweep;
-	size_t metrics = sweep->metrics.count ? sweep->metrics.count : 2; /* the usual ones */
+	size_t metrics = sweep->metrics.count ? sweep->metrics.count : 2; /* the usual metrics */
 
 	if ((options->x_label || options->y_labels.count) && !options->only &&
 	    (cli->plot.together || !sweep_table_exists(cli->argv[0])))
@@ -75,7 +75,7 @@ static bool options_fit(const struct cli *cli)
 	return false;
 }
 
-/* Complains if no figure was drawn, and returns the exit code. Without figures the code is not 0: a
+/* Complains if no figure was drawn, and returns the exit code. Without figures it is not 0: a
  * script must not go on as if there were some. */
 static int report(int drawn, char *error, const char *dir)
 {
@@ -146,7 +146,7 @@ int verb_plot(const struct cli *cli)
 	if (!origin_check(cli->argv, cli->argc, cli->quiet))
 		return EXIT_IO;
 	plain_open(&plain);
-	/* "dumb" prints the pictures themselves, others print paths, which may need plain text */
+	/* "dumb" prints pictures; the others print paths, which may need plain text */
 	to = strcmp(options.term, "dumb") ? plain.to : stdout;
 	if (cli->plot.together)
 		worst = plot_all_together(cli, &options, to);

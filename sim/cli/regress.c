@@ -21,9 +21,9 @@
 #define CHANGES "CHANGES.md"
 
 struct process {
-	struct regress_case job; /* its files are temporary, opened when it starts */
-	uint64_t events; /* of its reference, to estimate how long it takes; UINT64_MAX = unknown */
-	pid_t pid;       /* 0 = not started, or over */
+	struct regress_case job; /* its temporary files are opened when it starts */
+	uint64_t events; /* of its reference, as a measure of its length; UINT64_MAX: unknown */
+	pid_t pid;       /* 0: not running */
 	int code;        /* when it is over */
 };
 
@@ -88,7 +88,7 @@ static bool select_scenarios(struct regress *r)
 	return true;
 }
 
-/* Complains of references whose scenario is gone: nobody would notice that they are not run. */
+/* Complains of references whose scenario is gone: nobody would notice that none runs. */
 static bool none_is_left_over(const struct regress *r)
 {
 	DIR *dir = opendir(r->dir);
@@ -118,7 +118,7 @@ static bool none_is_left_over(const struct regress *r)
 
 /* --- processes --- */
 
-/* The longest of those that have not been started, and so have no file for a report. */
+/* The longest process that has not started, and so has no report file. */
 static struct process *longest_waiting(struct regress *r)
 {
 	struct process *best = NULL;
@@ -297,7 +297,7 @@ static int write_references(const struct regress *r)
 		return worst;
 	}
 	for (size_t i = 0; i < r->count && !error; i++)
-		if (r->processes[i].code == EXIT_DIFFERS) /* it has something new */
+		if (r->processes[i].code == EXIT_DIFFERS) /* its reference is new */
 			written += write_one(r, &r->processes[i], &error);
 	if (written && !error)
 		note_reason(r, &error);
@@ -311,8 +311,8 @@ static int write_references(const struct regress *r)
 	return EXIT_DONE;
 }
 
-/* The reason that was given; if none was, asks for it on the terminal. NULL after a complaint. The
- * caller frees. */
+/* Returns the given reason or, if there is none, asks for it on the terminal. NULL after a
+ * complaint. The caller frees. */
 static char *find_reason(const struct cli *cli)
 {
 	char line[1000] = "";
@@ -326,7 +326,7 @@ static char *find_reason(const struct cli *cli)
 	}
 	if (!reason)
 		reason = line;
-	/* a folder is no reason: --update was given none, and the next argument is DIR */
+	/* if the "reason" is a folder, it is the next argument, DIR, and the reason is missing */
 	if (reason[strspn(reason, " \t\n")] && !strchr(reason, '\n') &&
 	    !(cli->regress.reason && folder_is_folder(reason)))
 		return xstrdup(reason);

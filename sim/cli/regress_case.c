@@ -1,4 +1,4 @@
-/* One scenario: runs it, compares it with its reference, says what differs. */
+/* Runs one scenario, compares it with its reference, and says what differs. */
 #include "cli/regress.h"
 
 #include "base/mem.h"
@@ -20,17 +20,16 @@
 
 /* The first event that differs. */
 struct first_event {
-	bool found; /* else the run ends before an event differs */
+	bool found; /* false: the run ends before an event differs */
 	uint64_t first,
-		last;        /* it is one from `first` to `last`; known exactly if they are equal */
+		last;        /* the event is one from `first` to `last`; exact if these are equal */
 	sim_time before, at; /* times of the event before `first`, and of `last` */
-	/* Event `first` in words; the last event if not found. */
+	/* Event `first`, or the last event if not found, in words. */
 	uint64_t number;
 	const char *class;
 	char time_s[NUMBER_TEXT], entity[EVENT_TEXT], what[EVENT_TEXT];
 };
 
-/* What was found. */
 struct verdict {
 	const char *result; /* one word */
 	char *problem;      /* why the run was not compared, or its first event not found */
@@ -101,15 +100,15 @@ static void release(struct regress_run *run)
 
 /* --- the first event that differs --- */
 
-/* Keeps the events since the last fingerprint that was equal; if there are none, the event of that
- * fingerprint. */
+/* Compares fingerprints, and keeps the events since the last equal one. If there are none,
+ * window[0] is the event of that fingerprint. */
 struct locator {
 	struct simulation *s;
 	const struct reference *reference;
-	uint64_t compared;           /* fingerprints, so far */
-	struct event_record *window; /* these events */
+	uint64_t compared;           /* fingerprints compared so far */
+	struct event_record *window; /* the events since the last equal fingerprint */
 	size_t count, capacity;
-	sim_time before; /* time of that fingerprint */
+	sim_time before; /* time of the last equal fingerprint */
 	bool found;      /* an event of the window differs */
 };
 
@@ -126,7 +125,7 @@ static void compare_event(void *owner, const struct sim_event *event)
 	struct locator *l = owner;
 	const struct reference *r = l->reference;
 
-	/* the reference has a fingerprint after each event that is due one, and after its last */
+	/* the reference also has a fingerprint after its last event */
 	if (event->number <= r->events) {
 		if (!fingerprint_due(event->number) && event->number != r->events)
 			return;
@@ -137,7 +136,7 @@ static void compare_event(void *owner, const struct sim_event *event)
 			return;
 		}
 	}
-	l->found = true; /* an event that differs, or one more than the reference has */
+	l->found = true; /* an event differs, or the reference has no more */
 	sim_stop(&l->s->sim);
 }
 
@@ -172,7 +171,7 @@ static void find_event(const struct regress_case *job, struct verdict *v)
 		first->first = first->last - (l.count ? l.count - 1 : 0);
 		first->before = l.before;
 		first->at = run.s->sim.now;
-		v->located = l.window; /* a run without events has none that differs */
+		v->located = l.window; /* without events, none can differ */
 		if (v->located)
 			put_words(&l, first);
 	}
@@ -182,8 +181,8 @@ static void find_event(const struct regress_case *job, struct verdict *v)
 
 /* --- in words --- */
 
-/* Prints two numbers and the change in percent. They get six digits, or more if it takes more to
- * tell them apart. */
+/* Prints two numbers with six digits, or more if needed to tell them apart, and the change in
+ * percent. */
 static void print_numbers(const struct field_diff *f, FILE *to)
 {
 	char found[NUMBER_TEXT], reference[NUMBER_TEXT];
@@ -279,10 +278,10 @@ static void json_fields(struct json *json, const char *key, const struct field_d
 }
 
 /* The log goes on for this long after the last event in question. scripts/first-event has another
- * version of the program log the same span, and there the event may come somewhat later. */
+ * version of the program log the same span, where the event may come somewhat later. */
 #define LOG_BEYOND (10 * PS_PER_US)
 
-/* For scripts/first-event: arguments with which `run` logs the events in question. */
+/* Writes the arguments with which `run` logs the events in question, for scripts/first-event. */
 static void json_log(struct json *json, const struct regress_entry *entry,
 		     const struct first_event *first)
 {
@@ -350,7 +349,7 @@ static void json_verdict(const struct regress_case *job, const struct verdict *v
 
 /* --- comparing --- */
 
-/* The tolerances of the scenario, then those of all scenarios: the first that fits counts. The
+/* The tolerances of the scenario, then those of all scenarios: the first that fits applies. The
  * caller frees. */
 static struct regress_tolerance *tolerances_of(const struct regress_case *job, size_t *count)
 {
@@ -365,7 +364,7 @@ static struct regress_tolerance *tolerances_of(const struct regress_case *job, s
 	return list;
 }
 
-/* Fills in what differs; without `tolerant` the summaries are compared exactly. */
+/* Fills in what differs. Without `tolerant`, summaries are compared exactly. */
 static void compare_runs(const struct regress_case *job, const struct regress_run *run,
 			 bool tolerant, struct verdict *v)
 {
@@ -407,13 +406,12 @@ static int compare_case(const struct regress_case *job, struct regress_run *run,
 
 /* --- a new reference --- */
 
-/* Takes the fingerprints of a run. */
 struct printer {
 	const struct simulation *s;
 	uint64_t count;
 	size_t capacity;
 	uint16_t *prints;
-	uint16_t last;   /* fingerprint after the last event so far */
+	uint16_t last;   /* after the last event so far */
 	uint64_t events; /* so far */
 };
 
@@ -440,7 +438,7 @@ static void run_printed(struct regress_run *run, struct printer *printer)
 	printer->s = run->s;
 	simulation_observe(run->s, &observer);
 	go(run);
-	/* there is always one after the last event */
+	/* the last event always has one */
 	if (printer->events && !fingerprint_due(printer->events))
 		keep_print(printer);
 }
@@ -464,7 +462,7 @@ static void write_reference(const struct regress_case *job, const struct regress
 	free(text);
 }
 
-/* Whether an update would add nothing but a line of history. */
+/* Whether an update would only add a line of history. */
 static bool nothing_new(const struct verdict *v, const struct printer *printer)
 {
 	return same_digest(v) && !v->fields.count && !v->fields.added && !v->scenario.count &&
@@ -495,7 +493,7 @@ static int update_case(const struct regress_case *job, struct regress_run *run, 
 	struct printer printer = { 0 };
 	int code;
 
-	free(v->problem); /* what is wrong with the reference: the update repairs it */
+	free(v->problem); /* a mistake in the reference: the update repairs it */
 	v->problem = NULL;
 	code = build(run, job->entry, &v->problem);
 	if (code != EXIT_DONE)
@@ -516,7 +514,7 @@ int regress_case(const struct regress_case *job)
 	int code;
 
 	v.reference = state == REFERENCE_MISSING ? NULL : &reference;
-	/* an update repairs a broken reference, but no run brings back a history that is lost */
+	/* an update repairs a broken reference, but cannot bring back a lost history */
 	if (state == REFERENCE_BAD && (!job->reason || !reference.history))
 		code = conclude(&v, "broken reference", EXIT_INVALID);
 	else if (job->reason)

@@ -1,4 +1,4 @@
-/* The verb report: one page of HTML with all about results, which fetches nothing. */
+/* The verb report: one page of HTML with all about results, which needs no other files. */
 #include "cli/cli.h"
 
 #include "base/home.h"
@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SWEEP_WARNINGS 5                     /* different ones on a page */
+#define SWEEP_WARNINGS 5                     /* distinct warnings on a page */
 #define FILE_MAX       20000000              /* bytes of a picture, or of its table */
 #define WARNING        "p class=\"warning\"" /* a reason not to take results as they are */
 #define MARK           "<meta name=\"generator\" content=\"inasim report\">"
@@ -32,7 +32,7 @@ struct report {
 	FILE *to;
 	char *scratch;    /* folder for figures; removed at the end */
 	unsigned figures; /* so far, on the page */
-	char *question;   /* that the page answers, its title */
+	char *question;   /* what the page answers; its title */
 	char *error;
 };
 
@@ -43,7 +43,7 @@ static const cJSON *member(const cJSON *object, const char *name)
 
 /* --- figures --- */
 
-/* A call of a plotting function, which prints the paths of its figures to `to`, one a line. */
+/* A call of a plotting function, which prints the paths of its figures to `to`, one per line. */
 struct drawing {
 	struct plot_options options;
 	char *printed, *error;
@@ -89,8 +89,8 @@ static void put_figure(struct report *r, const char *path)
 	free(svg);
 }
 
-/* Puts on the page what a plotting function has drawn. `drawn` is what the function returned: below
- * 0, it failed. */
+/* Puts the figures of a plotting function on the page. `drawn` is what the function returned: it
+ * failed if this is below 0. */
 static void put_figures(struct report *r, struct drawing *d, int drawn)
 {
 	char *rest = NULL;
@@ -135,7 +135,7 @@ static void put_sweep_figures(struct report *r, const char *dir, bool breakdown)
 
 /* --- tables --- */
 
-/* Begins a cell with a value in the unit of `metric` and, if it has one, its interval. */
+/* Begins a cell with a value, in the unit of `metric`, and with its interval if it has one. */
 static void put_value(FILE *to, const char *metric, const struct estimate *e)
 {
 	char value[QUANTITY], low[QUANTITY], high[QUANTITY];
@@ -146,7 +146,7 @@ static void put_value(FILE *to, const char *metric, const struct estimate *e)
 			quantity(high, metric, e->high));
 }
 
-/* A metric in words, and below them, small, the name that options take. */
+/* Writes a metric in words and, in small letters, the name that options take. */
 static void put_metric(FILE *to, const char *tag, const char *metric,
 		       const struct sweep_table *table)
 {
@@ -160,7 +160,7 @@ static void put_metric(FILE *to, const char *tag, const char *metric,
 	free(words);
 }
 
-/* The cells of one run: its value and, for all runs but the first, the ratio to the first. */
+/* Writes the cells of one run: its value and, except for the first run, the ratio to the first. */
 static void put_compared(FILE *to, const struct compare_row *row)
 {
 	put_value(to, row->metric, &row->value);
@@ -173,7 +173,7 @@ static void put_compared(FILE *to, const struct compare_row *row)
 	fputs("</td>", to);
 }
 
-/* The table of compare: a row for each metric; for each run a column, and one for its ratio. */
+/* Writes the table of `compare`: a row per metric; per run, a column of values, one of ratios. */
 static void put_comparison(struct report *r, const struct comparison *comparison)
 {
 	const struct runs *runs = &comparison->runs;
@@ -197,7 +197,7 @@ static void put_comparison(struct report *r, const struct comparison *comparison
 	fputs("</tr>\n</table></div>\n", r->to);
 }
 
-/* Where the time of `jobs` went: "jobs" or "jobs.by_name.NAME". Nothing without --why. */
+/* Writes what `jobs` ("jobs" or "jobs.by_name.NAME") spent their time on; nothing without --why. */
 static void put_breakdown_of(struct report *r, const struct summary *summary, const char *jobs,
 			     const char *name)
 {
@@ -229,7 +229,7 @@ static void put_breakdown_of(struct report *r, const struct summary *summary, co
 	fputs("</table></div>\n", r->to);
 }
 
-/* One table for each group of jobs: a mean over groups that differ would say little. */
+/* Writes a table for each group of jobs: a mean over unlike groups would say little. */
 static void put_breakdown(struct report *r, const struct summary *summary)
 {
 	static const char begin[] = METRIC_OF_JOBS, end[] = METRIC_MEAN_JCT;
@@ -255,7 +255,7 @@ static void put_fact(struct report *r, const char *what, const char *text)
 	fputs("</tr>\n", r->to);
 }
 
-/* The command line, as one would type it in a shell. */
+/* The command line, quoted for a shell. The caller frees. */
 static char *command_of(const cJSON *manifest)
 {
 	const cJSON *word;
@@ -285,7 +285,7 @@ static char *command_of(const cJSON *manifest)
 
 #define FAILURES_SHOWN 10
 
-/* The first few rows of failures.csv, which most runs do not have. */
+/* Writes the first rows of failures.csv, which most runs do not have. */
 static void put_failed(struct report *r, const struct run *run)
 {
 	struct csv *csv = r->error ? NULL : result_table(run->dir, "failures.csv", &r->error);
@@ -412,7 +412,7 @@ static void put_again(struct report *r, const cJSON *manifest)
 	free(scenario);
 }
 
-/* The answer to the question of the page, then what it rests on. */
+/* Writes the answer to the page's question, then what it rests on. */
 static void put_answer(struct report *r, const struct comparison *comparison)
 {
 	const struct runs *runs = &comparison->runs;
@@ -467,11 +467,10 @@ static bool put_runs(struct report *r, const char *const *dirs, size_t count)
 
 /* --- a sweep --- */
 
-/* The metrics to show: all that are shown unasked, if the sweep has them. The caller frees the
- * items. */
+/* The usual metrics that the sweep has. The caller frees the items. */
 static struct names sweep_metrics(const struct sweep_table *table)
 {
-	struct names usual = { 0 }, names = { 0 }; /* names: first the groups' mean JCTs, if any */
+	struct names usual = { 0 }, names = { 0 }; /* `names` begins with mean JCTs of groups */
 
 	summary_usual(&usual, sweep_table_jobs_alike(table, &names));
 	for (size_t i = 0; i < usual.count; i++)
@@ -641,8 +640,8 @@ static char *ask_of_several(const char *const *dirs, size_t count)
 	return text;
 }
 
-/* Puts runs side by side. If a sweep is among them, puts all one by one: only `compare --by`
- * compares sweeps. */
+/* Puts runs side by side. If a sweep is among them, puts each alone: only `compare --by` compares
+ * sweeps. */
 static bool put_all(struct report *r, const char *const *dirs, size_t count)
 {
 	bool sweeps = false, good = true;
@@ -662,7 +661,7 @@ static bool put_all(struct report *r, const char *const *dirs, size_t count)
 	return good;
 }
 
-/* The page below the question. NULL if interrupted, or with r->error. */
+/* Makes the page below the question. NULL if interrupted, or with r->error. */
 static char *make_body(struct report *r, const struct cli *cli)
 {
 	char *body;
@@ -707,10 +706,10 @@ static char *make_page(struct report *r, const struct cli *cli)
 	return page;
 }
 
-/* A file that is no report of inasim is not replaced. False after a complaint. */
+/* Only a report of inasim may be replaced. False after a complaint. */
 static bool may_write(const char *path)
 {
-	char head[1024] = ""; /* has the mark in all reports */
+	char head[1024] = ""; /* every report has the mark here */
 	FILE *file = input_open(path, UINT64_MAX);
 	bool may = !folder_exists(path);
 

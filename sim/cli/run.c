@@ -80,12 +80,11 @@ static void show_status(const char *name, const struct simulation *s,
 	plain_close(&plain, stderr);
 }
 
-/* How a run is followed. */
 struct following {
 	const char *name; /* of the scenario, without control characters */
-	bool line;        /* show progress: a line of the terminal, written over again and again */
+	bool line;        /* show progress in a line of the terminal */
 	bool warn;
-	long threads; /* that were asked for */
+	long threads; /* as asked for */
 };
 
 static void clear_progress(void)
@@ -98,7 +97,7 @@ static void follow(void *owner, enum simulation_news news, const struct simulati
 {
 	const struct following *following = owner;
 	char text[256];
-	int width = terminal_width() - 1; /* a full line would wrap */
+	int width = terminal_width() - 1; /* the last column stays free, lest the line wraps */
 
 	if (news != SIMULATION_GOES_ON && following->line)
 		clear_progress();
@@ -231,7 +230,7 @@ static char *manifest(const struct cli *cli, const struct simulation *s, const s
 
 /* --- one scenario --- */
 
-/* If files were written before the error, adds to the error where they are. */
+/* If files were written before the error, adds their place to its text. */
 static void add_remains(char **error, const char *partial)
 {
 	char *whole;
@@ -267,8 +266,8 @@ static bool write_timeline(const struct cli *cli, const struct simulation *s, st
 	return true;
 }
 
-/* Whether a directory may hold the results of a run that was not interrupted. One whose manifest
- * cannot be read may. */
+/* Whether a directory holds results of a run that was not interrupted. True also if the manifest
+ * cannot be read. */
 static bool holds_finished(const char *dir)
 {
 	cJSON *manifest = origin_manifest(dir);
@@ -280,8 +279,8 @@ static bool holds_finished(const char *dir)
 	return folder_has(dir, "manifest.json") && !cut;
 }
 
-/* Gives the directory its name, `out`. The results of a run that was interrupted never replace
- * those of one that was not. */
+/* Renames the directory to `out`. Results of an interrupted run never replace those of one that was
+ * not. */
 static bool name_results(const struct cli *cli, const struct simulation *s, struct out_dir *dir,
 			 const char *out, char **error)
 {
@@ -299,7 +298,6 @@ static bool name_results(const struct cli *cli, const struct simulation *s, stru
 	return true;
 }
 
-/* Writes summary and manifest, then gives the directory its name. */
 static bool write_results(const struct cli *cli, const struct simulation *s,
 			  const struct conf_doc *doc, struct out_dir *dir, const char *out,
 			  time_t start, char **error)
@@ -349,7 +347,7 @@ static int code_of(const struct simulation *s)
 	return EXIT_VIOLATED;
 }
 
-/* Prints what kept a scenario from running, in the form of `check --json`. */
+/* Prints why a scenario did not run, in the form of `check --json`. */
 static void print_error_json(const char *path, const char *message)
 {
 	struct json json;
@@ -370,7 +368,7 @@ static void print_error_json(const char *path, const char *message)
 	json_print(&json, stdout);
 }
 
-/* Says why a scenario did not run. Takes the error and returns the code. */
+/* Says why a scenario did not run. Frees the error and returns the code. */
 static int refuse(const struct cli *cli, const struct conf_doc *doc, int code, char *error)
 {
 	if (cli->json)
@@ -381,7 +379,6 @@ static int refuse(const struct cli *cli, const struct conf_doc *doc, int code, c
 	return code;
 }
 
-/* Prints what the user sees of a run that has ended. */
 static void tell(const struct cli *cli, const struct simulation *s)
 {
 	struct plain plain;
@@ -403,11 +400,11 @@ static void tell(const struct cli *cli, const struct simulation *s)
 	}
 }
 
-/* Whether a directory holds results of another experiment, which a run must not replace: *problem
- * says so (caller frees). Scenarios of one name are one experiment, whatever else differs. */
+/* Whether a directory holds results of another experiment, which must not be replaced: then sets
+ * *problem (caller frees). Scenarios of one name are one experiment. */
 static bool is_other_experiment(const char *dir, const char *name, char **problem)
 {
-	cJSON *manifest = origin_manifest(dir); /* if it cannot be read: no other experiment */
+	cJSON *manifest = origin_manifest(dir); /* if NULL, there is no other experiment */
 	const cJSON *scenario = cJSON_GetObjectItemCaseSensitive(manifest, "scenario");
 	const char *former =
 		cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(scenario, "name"));
@@ -421,7 +418,7 @@ static bool is_other_experiment(const char *dir, const char *name, char **proble
 	return other;
 }
 
-/* Simulates. Takes `dir` (NULL = no results): results go into it, and it gets the name `out`. */
+/* Simulates. Takes over `dir` (NULL: no results), which gets the results and the name `out`. */
 static int simulate(const struct cli *cli, const struct scenario *scenario,
 		    const struct conf_doc *doc, struct out_dir *dir, const char *out)
 {
@@ -480,7 +477,7 @@ int run_scenario(const struct cli *cli, const struct scenario *scenario, const s
 	return simulate(cli, scenario, doc, dir, out);
 }
 
-/* Where the results of the i-th scenario go; NULL = nowhere. Caller frees. */
+/* Where the results of the i-th scenario go; NULL: nowhere. The caller frees. */
 static char *out_path(const struct cli *cli, int i)
 {
 	if (!cli->out)
@@ -490,8 +487,8 @@ static char *out_path(const struct cli *cli, int i)
 	return xasprintf("%s/%d", cli->out, i);
 }
 
-/* Why --why or --timeline cannot follow packets of this scenario (caller frees); NULL: they can, or
- * neither is given. */
+/* Returns why --why or --timeline cannot follow packets of this scenario (caller frees); NULL if
+ * they can, or neither is given. */
 static char *why_not_follow(const struct cli *cli, const struct scenario *scenario,
 			    const char *path)
 {
@@ -563,7 +560,7 @@ static bool good_options(const struct cli *cli)
 int verb_run(const struct cli *cli)
 {
 	int worst = EXIT_DONE, next = 0;
-	bool list = cli->json && cli->argc > 1; /* print one array of all summaries and errors */
+	bool list = cli->json && cli->argc > 1; /* one array of all summaries and errors */
 
 	if (!good_options(cli))
 		return EXIT_USAGE;

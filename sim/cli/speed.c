@@ -1,4 +1,4 @@
-/* How fast this machine simulates: estimates of times need it. */
+/* Measures how fast this machine simulates, to estimate running times. */
 #include "cli/cli.h"
 
 #include "base/fail.h"
@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* A mixture: packets that switches add, and flows. Against its mean, a packet-hop of flows costs
- * half on a small network, and up to twice in large networks or with PAUSE (scripts/bench). */
+/* A mixture: packets that switches add, and flows. A packet-hop of flows costs half of the mean in
+ * a small network, and up to twice the mean in large ones or with PAUSE (scripts/bench). */
 static const char sample[] =
 	"{ \"name\": \"speed\", \"topology\": { \"kind\": \"leaf-spine\", \"leaves\": 4, "
 	"\"spines\": 4, \"hosts_per_leaf\": 8 }, \"schemes\": { \"switchml\": { \"slots\": 256 } "
@@ -18,7 +18,7 @@ static const char sample[] =
 
 double speed_hops_per_s(void)
 {
-	static double speed; /* 0 = not yet known */
+	static double speed; /* 0: not measured yet */
 	struct simulation_options options = { 0 };
 	struct scenario scenario;
 	struct simulation *run;

@@ -33,8 +33,8 @@ struct conf_doc *sweep_model(const char *base, const struct conf_override *overr
 	return doc;
 }
 
-/* The members of summary.json, with NULL behind the last. No axis may have the name of one: tables
- * of sweeps have both as columns. */
+/* The members of summary.json, ended by NULL. No axis may have the name of one: both are columns of
+ * a sweep's tables. */
 static struct names metric_names(void)
 {
 	struct names names = { 0 };
@@ -82,7 +82,7 @@ const char *sweep_dir(const struct cli *cli, const struct plan *plan)
 	return cli->out ? cli->out : conf_at(plan->doc, "results/%s", plan->name);
 }
 
-/* Replaces the limit of the plan by that of the command line, if any. False after a complaint. */
+/* Replaces the plan's limit by that of the command line, if any. False after a complaint. */
 static bool read_limit(const char *option, enum unit_kind kind, const char *example,
 		       const char *text, uint64_t *limit)
 {

@@ -66,7 +66,7 @@ static void print_summary(const struct plan *plan, const struct point_facts *fac
 	puts("; cost in estimated packet-hops");
 }
 
-/* Says how many points are the same in every replication: repeating them is a waste. */
+/* Says how many points do not depend on the seed: replications of them are a waste. */
 static void print_same(const struct plan *plan, const struct point_facts *facts)
 {
 	size_t same = 0;

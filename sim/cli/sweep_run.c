@@ -26,13 +26,12 @@ static int simulate_point(void *owner, const char *out)
 
 	quiet.quiet = true;
 	quiet.json = false;
-	/* where --why cannot be had, the point runs without it */
+	/* if --why is impossible, the point runs without it */
 	quiet.run.why = quiet.run.why && point->scenario->fidelity == FIDELITY_PACKET &&
 			!simulation_no_why(point->scenario);
 	return run_scenario(&quiet, point->scenario, point->doc, out);
 }
 
-/* Tells the user how a point went. */
 static void report_point(const struct cli *cli, const struct plan *plan, size_t number,
 			 enum point_end end, const struct point_record *record, const char *words)
 {
@@ -81,7 +80,6 @@ static int code_of_point(enum point_end end, const struct point_record *record)
 	return EXIT_IO;
 }
 
-/* Runs a point whose scenario is valid. */
 static int run_valid(const struct cli *cli, const struct plan *plan, const char *folder,
 		     const struct point_limits *limits, size_t number, const struct conf_doc *doc,
 		     const struct scenario *scenario)
@@ -123,7 +121,7 @@ static int run_point(const struct cli *cli, struct plan *plan, const char *folde
 	if (!conf_errors(doc))
 		code = run_valid(cli, plan, folder, limits, number, doc, &scenario);
 	else
-		plan_check_point(plan, number, sweep_model); /* notes the mistakes as the plan's */
+		plan_check_point(plan, number, sweep_model); /* adds the mistakes to plan->doc */
 	conf_doc_free(doc);
 	free(overrides);
 	return code;

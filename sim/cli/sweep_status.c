@@ -18,7 +18,7 @@ static bool all_done(const struct sweep *sweep)
 	return counts[POINT_DONE] == sweep->points;
 }
 
-/* How many combinations of values have the precision that the plan asks for. */
+/* Prints how many combinations have reached the plan's precision. */
 static void print_precision(const struct sweep *sweep)
 {
 	const struct plan *plan = sweep->plan;
@@ -39,7 +39,7 @@ static bool has_failed(const struct point_record *record)
 	return record->status != POINT_DONE && record->status != POINT_MISSING;
 }
 
-#define TOLD 20 /* the most failed points that are listed, and the most running ones */
+#define TOLD 20 /* failed points listed, at most; the same for running ones */
 
 static void print_running(const struct sweep *sweep)
 {
@@ -177,7 +177,7 @@ static void show_status(const struct cli *cli, const struct sweep *sweep,
 	free(pending);
 }
 
-/* Loads plan and sweep, then calls `look`. Returns the exit code of `look` or of a mistake. */
+/* Loads plan and sweep, then calls `look`. Returns the exit code of `look`, or of a mistake. */
 static int with_sweep(const struct cli *cli,
 		      int (*look)(const struct cli *cli, const struct sweep *sweep,
 				  const struct point_limits *limits))
@@ -222,8 +222,8 @@ int verb_sweep_status(const struct cli *cli)
 
 /* --- collect --- */
 
-/* Says how many groups have the same results in every replication. Their intervals of +-0 would
- * look as if the mean were known exactly, but nothing was drawn. */
+/* Says how many groups have equal results in every replication. Intervals of +-0 would suggest that
+ * the mean is known exactly, but nothing random was drawn. */
 static void report_same(const struct sweep *sweep)
 {
 	char *error = NULL;

@@ -11,7 +11,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Prints how large a run will be. */
 static void print_cost(const struct scenario *scenario)
 {
 	struct scenario_cost cost = scenario_cost(scenario);

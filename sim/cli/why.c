@@ -1,4 +1,4 @@
-/* The verb why: shows what jobs spent their time on, as why.csv has it. */
+/* The verb why: shows what jobs spent their time on, from why.csv. */
 #include "cli/cli.h"
 
 #include "base/mem.h"
@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHOWN     20   /* the most iterations of a job: of more, the longest */
-#define SHARE_MIN 0.02 /* of the time: a cause that has less is not named */
-#define LINKS     2    /* busiest links of an iteration ... */
-#define OWNERS    3    /* ... and who filled them, at most */
+#define SHOWN     20   /* iterations of a job, at most: the longest */
+#define SHARE_MIN 0.02 /* a cause with a smaller share of the time is not named */
+#define LINKS     2    /* busiest links shown of an iteration */
+#define OWNERS    3    /* owners shown of a link, at most */
 
 static_assert(BREAKDOWN_CAUSES == WHY_CAUSES, "lab/breakdown has words for each cause");
 
@@ -37,8 +37,8 @@ static void print_causes(FILE *to, const double cause[WHY_CAUSES], double sum)
 	}
 }
 
-/* From `first` on, the shares of one link follow each other. Returns the index behind the last of
- * them, and sets *sum to their bytes. */
+/* Returns the index past the last share of the link of `first`, whose shares are neighbours. Sets
+ * *sum to their bytes. */
 static size_t end_of_link(const struct breakdown_share *shares, size_t first, size_t end,
 			  double *sum)
 {
@@ -89,7 +89,7 @@ static void print_iteration(FILE *to, const struct breakdown *b,
 	print_links(to, b, it);
 }
 
-/* Longest first; of equal ones the earlier. */
+/* Longest first; among equal ones, the earlier first. */
 static int by_length(const void *a, const void *b)
 {
 	const struct breakdown_iteration *x = *(struct breakdown_iteration *const *)a,
@@ -161,7 +161,6 @@ static void print_together(FILE *to, char *const *dirs, const struct breakdown *
 	}
 }
 
-/* As in why-links.csv. */
 static void json_links(struct json *json, const struct breakdown *b,
 		       const struct breakdown_iteration *it)
 {
@@ -190,7 +189,7 @@ static void json_iteration(struct json *json, const struct breakdown *b,
 	json_u64(json, "workers", it->workers);
 	json_u64(json, "longest_worker", it->worst);
 	json_real(json, "longest_s", it->longest);
-	json_open_object(json, "why_s"); /* a worker, as in summary.json */
+	json_open_object(json, "why_s"); /* per worker, as in summary.json */
 	for (unsigned c = 0; c < WHY_CAUSES; c++)
 		json_real(json, breakdown_causes[c].name, it->cause[c] / (double)it->workers);
 	json_close_object(json);

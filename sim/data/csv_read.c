@@ -19,16 +19,16 @@ struct csv {
 	FILE *file;
 	char *error;       /* the first one, or NULL */
 	uint64_t line;     /* being read, from 1 */
-	uint64_t row_line; /* on which the present row starts */
+	uint64_t row_line; /* on which the current row starts */
 	uint64_t rows;     /* read so far, without the header line */
-	const char *who;   /* the file that says how many rows there are; NULL: none does */
+	const char *who;   /* file that says how many rows there are, or NULL */
 	uint64_t expected; /* rows, as `who` says */
 	bool cut;          /* the row just read ended with the file */
 	char **names;      /* of the columns */
-	bool *asked;       /* by column: csv_find() has found it for somebody */
+	bool *asked;       /* by column: csv_find() or csv_need() has found it */
 	size_t columns;
 
-	/* The present row: all cells one after the other, each terminated. */
+	/* The current row: all cells one after the other, each terminated. */
 	char *text;
 	size_t length, capacity;
 	size_t *cells; /* offsets into text */
@@ -49,7 +49,7 @@ static void put(struct csv *csv, int c)
 	csv->text[csv->length++] = (char)c;
 }
 
-/* The next character. After an error it is EOF, so that every loop ends. */
+/* Returns the next character; EOF after an error, so that every loop ends. */
 static int get(struct csv *csv)
 {
 	int c = csv->error ? EOF : getc_unlocked(csv->file);
@@ -60,7 +60,7 @@ static int get(struct csv *csv)
 	return c;
 }
 
-/* A cell in quotes, behind the opening one; returns the character after the closing one. */
+/* Reads a cell in quotes, behind the opening one; returns the character after the closing one. */
 static int read_quoted(struct csv *csv)
 {
 	uint64_t start = csv->line;
@@ -92,7 +92,7 @@ static int read_plain(struct csv *csv, int c)
 	return c;
 }
 
-/* One cell from its first character on; returns what ended it: ',', '\n' or EOF. */
+/* Reads a cell from its first character on; returns what ended it: ',', '\n' or EOF. */
 static int read_cell(struct csv *csv, int c)
 {
 	csv->cells =
@@ -112,7 +112,7 @@ static int read_cell(struct csv *csv, int c)
 	return c;
 }
 
-/* What csv_expect() asked for. */
+/* Checks what csv_expect() asked for. */
 static void check_end(struct csv *csv)
 {
 	char *what = NULL;
@@ -127,7 +127,7 @@ static void check_end(struct csv *csv)
 	free(what);
 }
 
-/* The cells of the next line that is not empty; false at the end and on errors. */
+/* Reads the next line that is not empty; false at the end and on errors. */
 static bool read_row(struct csv *csv)
 {
 	if (csv->error)

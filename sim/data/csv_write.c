@@ -12,14 +12,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BUFFER ((size_t)256 * 1024) /* bytes; that of a table in memory grows */
+#define BUFFER ((size_t)256 * 1024) /* bytes; grows for tables in memory */
 
 struct csv_writer {
 	char *path;
-	int fd;       /* the caller's; -1: all rows stay in the buffer until the commit */
+	int fd;       /* the caller's; -1: rows stay in memory until the commit */
 	int failure;  /* errno of the first failed write, 0 if none */
-	size_t cells; /* of the present row, so far */
-	size_t width; /* cells of the first row; 0: it has not ended */
+	size_t cells; /* of the current row, so far */
+	size_t width; /* cells of the first row; 0 until it has ended */
 	size_t used, capacity;
 	char *buffer;
 };
@@ -46,7 +46,7 @@ static void flush(struct csv_writer *csv)
 	csv->used = 0;
 }
 
-/* Where the next `length` characters go. */
+/* Returns where the next `length` characters go. */
 static char *room(struct csv_writer *csv, size_t length)
 {
 	if (csv->used + length > csv->capacity && csv->fd >= 0)
@@ -126,7 +126,7 @@ void csv_writer_end_row(struct csv_writer *csv)
 	csv->cells = 0;
 }
 
-/* After a failed write: removes the row that was begun, so that the file ends with a whole row. */
+/* After a failed write, removes the incomplete row at the end of the file. */
 static void cut_to_rows(const struct csv_writer *csv)
 {
 	off_t end = lseek(csv->fd, 0, SEEK_END);
@@ -135,7 +135,7 @@ static void cut_to_rows(const struct csv_writer *csv)
 	while (end > 0 && pread(csv->fd, &c, 1, end - 1) == 1 && c != '\n')
 		end--;
 	if (end >= 0 && ftruncate(csv->fd, end) != 0)
-		return; /* the disk takes no change at all: there is nothing left to try */
+		return; /* the disk allows no change: nothing is left to try */
 }
 
 void csv_writer_abandon(struct csv_writer *csv)

@@ -1,10 +1,10 @@
 /* Writes CSV cell by cell: the result tables (data/table.h), and tables whose columns are known
  * only when they are written (sweep.csv, groups.csv).
  *
- * data/csv_read.h reads what this writes: commas between cells, \n behind rows, quotes only around
- * texts that need them. A value that does not exist is an empty cell, an empty text is "". The
- * header line is a row of texts. The first failure to write sticks, and the commit tells of it, so
- * a loop over rows needs no check of its own:
+ * data/csv_read.h reads this: commas between cells, \n behind rows, quotes only around texts that
+ * need them. A missing value is an empty cell, an empty text is "". The header line is a row of
+ * texts. The first write error sticks, and the commit reports it, so a loop over rows needs no
+ * check of its own:
  *
  *     struct csv_writer *csv = csv_writer_open("groups.csv");
  *     csv_writer_text(csv, "metric");
@@ -25,15 +25,15 @@
 
 struct csv_writer;
 
-/* A table in memory until the commit, which replaces PATH by it (folder_replace()). The folder must
- * exist then. */
+/* Opens a table that is kept in memory until the commit, which replaces PATH by it
+ * (folder_replace()). The folder must exist by then. */
 struct csv_writer *csv_writer_open(const char *path);
 
-/* A table that is streamed into the file open as `fd`: for a folder that gets its final name only
+/* Opens a table that is streamed into the open file `fd`, in a folder that gets its final name only
  * when all is complete. The caller closes `fd` after the commit; `path` is for messages. */
 struct csv_writer *csv_writer_open_in_place(int fd, const char *path);
 
-/* One cell each, from left to right. */
+/* Each writes one cell, from left to right. */
 void csv_writer_none(struct csv_writer *csv);                   /* empty cell */
 void csv_writer_text(struct csv_writer *csv, const char *text); /* not NULL */
 void csv_writer_count(struct csv_writer *csv, uint64_t count);
@@ -41,12 +41,12 @@ void csv_writer_real(struct csv_writer *csv, double value);     /* number_real()
 void csv_writer_seconds(struct csv_writer *csv, sim_time time); /* exact; not SIM_TIME_MAX */
 void csv_writer_flag(struct csv_writer *csv, bool flag);        /* 0 or 1 */
 
-/* Ends the row. Rows of unequal length, an empty one too, are a bug of the
- * caller and stop the program: they could not be read back. */
+/* Ends the row. Rows of unequal length, or empty ones, are a bug of the caller and stop the
+ * program: they could not be read back. */
 void csv_writer_end_row(struct csv_writer *csv);
 
-/* Writes what is left, and frees in any case. False and *error (caller frees) on failure. PATH is
- * then as before; a file written in place holds the whole rows that could be written. */
+/* Writes what is left. Frees in any case. False and *error (caller frees) on failure: PATH is then
+ * as before; a file written in place holds the whole rows that could be written. */
 bool csv_writer_commit(struct csv_writer *csv, char **error);
 
 /* Frees; what is not yet written is lost. */

@@ -83,7 +83,7 @@ bool folder_make_parents_at(int fd, const char *path)
 		*p = '\0';
 		if (mkdirat(fd, part, 0777) != 0) {
 			int reason = errno == EEXIST ? ENOTDIR : errno;
-			ok = is_folder_at(fd, part); /* else it is a file, or a dangling link */
+			ok = is_folder_at(fd, part); /* false for a file or a dangling link */
 			errno = reason;
 		}
 		*p = '/';
@@ -130,8 +130,8 @@ char *folder_read_temporary(FILE *file, size_t *length)
 	return text;
 }
 
-/* A new file in the folder of `path` that goes away with this process unless it is given a name; -1
- * where there is no such thing. */
+/* Opens a new file without a name in the folder of `path`. The file vanishes with this process
+ * unless it gets a name. -1 if the system has no such files. */
 static int open_nameless(const char *path)
 {
 #ifdef O_TMPFILE
@@ -176,7 +176,7 @@ bool folder_replace(const char *path, const char *text, size_t length)
 		return fd >= 0 && close(fd) == 0 && written;
 	}
 	char *partial = xasprintf("%s.partial.%ld", path, (long)getpid());
-	unlink(partial); /* of a killed process with this number */
+	unlink(partial); /* left by a killed process with our number */
 	bool good = write_new(partial, text, length) && rename(partial, path) == 0;
 	int reason = errno;
 	if (!good)
@@ -188,7 +188,7 @@ bool folder_replace(const char *path, const char *text, size_t length)
 
 static bool remove_content(int fd, const char *but);
 
-/* Removes a file, or a folder with all in it. True when there is none of this name any more. */
+/* Removes a file, or a folder with its content. True if nothing of this name is left. */
 static bool remove_entry(int fd, const char *name)
 {
 	struct stat st;

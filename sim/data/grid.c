@@ -13,7 +13,7 @@
 
 struct grid_cell {
 	char *text;
-	bool line; /* across all columns */
+	bool line; /* spans all columns */
 };
 
 struct grid {
@@ -83,7 +83,7 @@ static size_t *widths_of(const struct grid *grid)
 	return widths;
 }
 
-/* `owed` are blanks that are due before the next text. They are not written if none follows. */
+/* `owed`: blanks that are written before the next text, if there is one. */
 static void print_row(const struct grid *grid, const struct grid_cell *cells, const size_t *widths,
 		      FILE *to)
 {
@@ -119,7 +119,7 @@ void grid_print(const struct grid *grid, FILE *to)
 	free(widths);
 }
 
-/* Without blanks in front, which indent the plain table only. */
+/* Leaves out leading blanks, which indent the plain table only. */
 static void put_tex(const char *text, FILE *to)
 {
 	char *tex = tex_text(text + strspn(text, " "));

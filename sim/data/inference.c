@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Replicates of a bootstrap. One of n pairs takes n draws; DRAWS_MAX draws take about a second. */
+/* Bootstrap replicates. Each takes n draws of n pairs; DRAWS_MAX draws take about a second. */
 #define REPLICATES     2000
 #define REPLICATES_MIN 200
 #define DRAWS_MAX      2e8
@@ -42,7 +42,7 @@ static double *present(const double *values, size_t count, size_t *n)
 	return kept;
 }
 
-/* The pairs of which neither side is missing. */
+/* Pairs of which both sides are present. */
 struct pairs {
 	double *a, *b;  /* owned */
 	size_t n;       /* pairs in a and b */
@@ -76,7 +76,6 @@ void infer_complete_pairs(double *a, double *b, size_t count)
 			a[i] = b[i] = NAN;
 }
 
-/* What t-intervals need of a sample. */
 struct moments {
 	size_t n, missing;
 	double mean;
@@ -99,7 +98,7 @@ static double t_quantile(double level, double freedom)
 	return gsl_cdf_tdist_Pinv((1 + level) / 2, freedom);
 }
 
-/* Satterthwaite's degrees of freedom of the sum of two squared errors, of a and b values. */
+/* Satterthwaite's degrees of freedom for the sum of two squared errors, from a and b values. */
 static double satterthwaite(double error2_a, size_t a, double error2_b, size_t b)
 {
 	double sum = error2_a + error2_b;
@@ -120,8 +119,8 @@ static bool all_positive(const double *values, size_t count)
 }
 
 /* If the interval around a value above 0 reaches 0, replaces it by the interval of the value's
- * logarithm. `half` is t times the standard error of the value. The standard error of the logarithm
- * is that error / value. */
+ * logarithm. `half` is t times the standard error of the value; the logarithm's standard error is
+ * that of the value, divided by the value. */
 static void stay_above_0(struct estimate *e, double half)
 {
 	if (e->low <= 0) {
@@ -239,7 +238,7 @@ struct estimate infer_ratio(const double *a, size_t a_count, const double *b, si
 	if (ma.n >= INFERENCE_MIN && mb.n >= INFERENCE_MIN) {
 		double scaled = r * r * ma.error2, dd = mb.error2 + scaled;
 		double t = t_quantile(level, satterthwaite(scaled, ma.n, mb.error2, mb.n));
-		/* The samples are independent: d = b - r a varies with a only by its term -r a. */
+		/* The samples are independent: only the term -r a of d = b - r a varies with a. */
 		fieller(&e, ma.mean, ma.error2, dd, -r * ma.error2, t);
 		if (all_positive(a, a_count) && all_positive(b, b_count))
 			stay_above_0(&e, t * sqrt(dd) / ma.mean);
@@ -250,8 +249,8 @@ struct estimate infer_ratio(const double *a, size_t a_count, const double *b, si
 /* ---- Quantiles ---- */
 
 /* The number B of values below the quantile has the distribution Bin(n, p). The sum of its
- * densities starts more than 12 standard deviations below the mean, where next to nothing is left
- * out: that keeps the tails exact, even for a million values. */
+ * densities starts more than 12 standard deviations below the mean, where almost no probability is
+ * left out: so the tails are exact even for a million values. */
 void infer_quantile_ranks(size_t n, double p, double level, size_t *low, size_t *high)
 {
 	SIM_BUG_ON(!(p > 0 && p < 1) || n > UINT32_MAX);
@@ -318,8 +317,8 @@ struct estimate infer_quantile(const double *values, size_t count, double p, dou
 	return e;
 }
 
-/* A bootstrap replicate of an order statistic, without resampling all n: the k-th smallest of n
- * uniform draws has the distribution Beta(k, n - k + 1). Times n it is the index of a value. */
+/* A bootstrap replicate of an order statistic, without n draws: the k-th smallest of n uniform
+ * draws has the distribution Beta(k, n - k + 1). Times n it is the index of a value. */
 static double resampled(const double *sorted, size_t n, size_t rank, const gsl_rng *gsl)
 {
 	double u = gsl_ran_beta(gsl, (double)rank, (double)(n - rank + 1));
@@ -327,7 +326,7 @@ static double resampled(const double *sorted, size_t n, size_t rank, const gsl_r
 	return sorted[index < n ? index : n - 1];
 }
 
-/* The percentile interval of the replicates, which it sorts. None if one of them is not finite. */
+/* The percentile interval of the replicates, which it sorts; no interval if one is not finite. */
 static void percentile_interval(struct estimate *e, double *replicates, size_t count, double level)
 {
 	for (size_t i = 0; i < count; i++)
@@ -363,11 +362,11 @@ struct estimate infer_quantile_ratio(const double *a, size_t a_count, const doub
 	return e;
 }
 
-/* Resampling of pairs, which are numbered in the order of a. So a walk along the weights finds the
- * quantile of a; a walk in the order of `by_b` finds that of b. */
+/* Resampling of pairs, which are in the order of a. A walk along the weights finds the quantile of
+ * a; a walk in the order `by_b` finds that of b. */
 struct resampling {
-	size_t n, rank;      /* pairs; rank of the quantile, from 1 */
-	const double *a, *b; /* in the order of a */
+	size_t n, rank;      /* number of pairs; rank of the quantile, from 1 */
+	const double *a, *b; /* by pair */
 	const size_t *by_b;  /* pairs in the order of b */
 	uint32_t *weight;    /* how often each pair was drawn */
 };

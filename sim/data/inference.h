@@ -26,37 +26,37 @@
 #include <stddef.h>
 
 #define INFERENCE_LEVEL 0.95
-#define INFERENCE_MIN   3 /* values on each side, or pairs, that an interval of means needs */
+#define INFERENCE_MIN   3 /* values of each sample, or pairs, that an interval of means needs */
 
 struct estimate {
-	double value;     /* NaN: there is none */
-	double low, high; /* NaN: values are too few for an interval, or it has no bounds */
-	size_t n;         /* values used; of two samples: pairs, or values of both if not paired */
-	size_t missing;   /* values, or pairs, that are missing */
+	double value;     /* NaN if there is none */
+	double low, high; /* NaN if there are too few values, or the interval has no bounds */
+	size_t n;         /* values used; of two samples: pairs, or all if unpaired */
+	size_t missing;   /* missing values, or incomplete pairs */
 };
 
-/* Whether there is an interval and `value` is not in it. */
+/* Whether `value` is outside of the interval; false if there is none. */
 bool estimate_excludes(const struct estimate *estimate, double value);
 
-/* Half of the interval if `value` is in its middle, else NaN. */
+/* Half the width of the interval if `value` is in its middle, else NaN. */
 double estimate_half_width(const struct estimate *estimate);
 
-/* Mean and t-interval. A mean needs one value, an interval INFERENCE_MIN values. The t-interval may
- * reach 0 although all values are above 0, like times. Then the interval of the mean's logarithm
- * replaces it, which is wide but stays above 0. The standard error of the logarithm is error / mean
+/* Mean and t-interval. A mean needs one value, an interval INFERENCE_MIN values. If all values are
+ * above 0, as times are, but the t-interval reaches 0, it is replaced by the interval of the mean's
+ * logarithm, which is wide but stays above 0. The standard error of the logarithm is error / mean
  * by the delta method (Casella and Berger, Statistical Inference, 2nd ed., section 5.5.4).
  * Fieller's intervals of ratios, below, are replaced in the same way. */
 struct estimate infer_mean(const double *values, size_t count, double level);
 
-/* Makes both sides of a pair NaN where one is missing: a paired ratio uses only the other pairs. */
+/* Makes both sides of incomplete pairs NaN; paired ratios use only complete pairs. */
 void infer_complete_pairs(double *a, double *b, size_t count);
 
 /* Standard deviation (divisor n - 1) of the values that are not missing; NaN below two. */
 double infer_sd(const double *values, size_t count);
 
-/* Difference mean(b) - mean(a) and ratio mean(b) / mean(a) over pairs (a[i], b[i]) of which neither
- * side is missing. There is no ratio where mean(a) is 0, and no interval of the ratio where mean(a)
- * does not differ from 0 significantly (Fieller's set is then unbounded). */
+/* Difference mean(b) - mean(a) and ratio mean(b) / mean(a) over complete pairs (a[i], b[i]). There
+ * is no ratio if mean(a) is 0, and no interval of the ratio if mean(a) does not differ from 0
+ * significantly (Fieller's set is then unbounded). */
 struct estimate infer_difference_paired(const double *a, const double *b, size_t count,
 					double level);
 struct estimate infer_ratio_paired(const double *a, const double *b, size_t count, double level);
@@ -69,37 +69,36 @@ struct estimate infer_difference(const double *a, size_t a_count, const double *
 struct estimate infer_ratio(const double *a, size_t a_count, const double *b, size_t b_count,
 			    double level);
 
-/* Nearest-rank quantile, 0 < p < 1. Like stats_percentile(), there is none below 10 / (1 - p)
- * values; but there is a median from 3 values on, by infer_median(). The interval lies between two
- * of the sorted values; there is none where values are too few for this level. */
+/* Nearest-rank quantile, 0 < p < 1. As with stats_percentile(), there is none below 10 / (1 - p)
+ * values, except the median, which is that of infer_median() from 3 values on. The interval lies
+ * between two of the sorted values; there is none if values are too few for this level. */
 struct estimate infer_quantile(const double *values, size_t count, double p, double level);
 
 /* The median of few values. From 20 values on it is nearest-rank, like stats_percentile(); below,
  * it is the middle value or the mean of the two in the middle. The interval goes from the k-th
- * smallest to the k-th largest value. It holds the median of the distribution that the values are
- * drawn from with a probability of `level`, which is exactly 1 - 2 P(Bin(n, 1/2) < k) if the
- * distribution is continuous (David and Nagaraja, Order Statistics, 3rd ed., section 7.1). k is the
- * largest with a level of at least `wanted`; if there is none, k is 1. All NaN for less than 3
- * values. */
+ * smallest to the k-th largest value. `level` is the probability that it holds the median of the
+ * distribution that the values are drawn from: exactly 1 - 2 P(Bin(n, 1/2) < k) if the distribution
+ * is continuous (David and Nagaraja, Order Statistics, 3rd ed., section 7.1). k is the largest with
+ * a level of at least `wanted`; if there is none, k is 1. All NaN for less than 3 values. */
 struct median {
 	double value, low, high, level;
 };
 struct median infer_median(const double *sorted, size_t count, double wanted);
 
 /* The interval of a quantile goes from the *low-th to the *high-th smallest of n values. These are
- * the closest ranks for which the quantile lies below the interval with a probability of at most
- * (1 - level) / 2, and above it likewise. *low 0 or *high n + 1: n is too small for that side. */
+ * the closest ranks for which the quantile is below the interval with a probability of at most (1 -
+ * level) / 2, and likewise above it. If n is too small for a side, *low is 0 or *high is n + 1. */
 void infer_quantile_ranks(size_t n, double p, double level, size_t *low, size_t *high);
 
-/* The quantile of b over that of a; no interval where a resampled quantile of a is 0. */
+/* Quantile of b / quantile of a; no interval if a resampled quantile of a is 0. */
 struct estimate infer_quantile_ratio_paired(const double *a, const double *b, size_t count,
 					    double p, double level, struct rng *rng);
 struct estimate infer_quantile_ratio(const double *a, size_t a_count, const double *b,
 				     size_t b_count, double p, double level, struct rng *rng);
 
-/* Jain's index of fairness, (sum x)^2 / (n sum x^2): 1 when all are equal, k / n when k of n share
- * alike and the others have nothing (Jain, Chiu and Hawe, DEC-TR-301, 1984). NaN for no values and
- * where all are 0. Values come one by one; a struct of zeros has none. */
+/* Jain's index of fairness, (sum x)^2 / (n sum x^2): 1 if all are equal, k / n if k of n have equal
+ * shares and the others nothing (Jain, Chiu and Hawe, DEC-TR-301, 1984). NaN without values and if
+ * all are 0. jain_add() adds a value, or ignores NaN; start with a struct of zeros. */
 struct jain {
 	double n, sum, squares;
 };

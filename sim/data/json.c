@@ -16,7 +16,7 @@ static void put_line(struct json *json)
 		conf_buf_add(&json->text, "  ");
 }
 
-/* Each byte that is not UTF-8 becomes U+FFFD. */
+/* Replaces each byte that is not UTF-8 by U+FFFD. */
 static void put_quoted(struct json *json, const char *value)
 {
 	struct conf_buf text = { 0 };
@@ -33,14 +33,14 @@ static void put_quoted(struct json *json, const char *value)
 	conf_buf_release(&text);
 }
 
-/* What stands before a value: comma, new line, key. */
+/* Writes what stands before a value: comma, new line, key. */
 static void begin(struct json *json, const char *key)
 {
 	if (json->depth == 0) {
 		SIM_BUG_ON(key || json->text.length != 0);
 		return;
 	}
-	/* a value has a key exactly if it stands in an object */
+	/* values in objects have keys, others have none */
 	SIM_BUG_ON((json->open[json->depth - 1].close == '}') != (key != NULL));
 	if (json->open[json->depth - 1].used)
 		conf_buf_add(&json->text, ",");

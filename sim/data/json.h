@@ -1,8 +1,8 @@
 /* Writes JSON into memory, value by value (summary.json, manifest.json).
  *
- * Pretty-printed with two blanks; members stand in the order of the calls. `key` names the member
- * inside an object and is NULL inside an array and for the outermost value; a call that does not
- * fit is a bug of the caller and stops the program. Doubles read back as the same double.
+ * Members stand in the order of the calls, indented by two blanks per level. `key` is the name of a
+ * member of an object; it is NULL in an array and for the outermost value. A call that does not fit
+ * is a bug of the caller and stops the program. Doubles read back as the same double.
  *
  *     struct json j;
  *     json_init(&j);
@@ -33,7 +33,7 @@ struct json {
 
 void json_init(struct json *json);
 
-/* The text, ended by a newline; the caller frees it. All must be closed. */
+/* Returns the text, ended by a newline; the caller frees. All objects and arrays must be closed. */
 char *json_finish(struct json *json);
 
 /* Like json_finish(), but writes the text to `to` and frees it. */
@@ -49,16 +49,16 @@ void json_bool(struct json *json, const char *key, bool value);
 void json_u64(struct json *json, const char *key, uint64_t value);
 void json_i64(struct json *json, const char *key, int64_t value);
 
-/* null where there is no number (NaN, infinite): JSON has no word for them. */
+/* NaN and infinite values become null: JSON has no word for them. */
 void json_real(struct json *json, const char *key, double value);
 
-/* 16 hexadecimal digits in quotes: many readers keep only 53 bits of a number. */
+/* Writes 16 hexadecimal digits in quotes: many readers keep only 53 bits of a number. */
 void json_hex64(struct json *json, const char *key, uint64_t value);
 
 /* NULL becomes null. Bytes that are not UTF-8 (file names) become U+FFFD. */
 void json_string(struct json *json, const char *key, const char *value);
 
-/* A value that is JSON text already (the resolved scenario); only indented. */
+/* Writes a value that is JSON text already (the resolved scenario); indents its lines. */
 void json_raw(struct json *json, const char *key, const char *text);
 
 #endif

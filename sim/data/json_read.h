@@ -8,7 +8,7 @@
  * read or does not hold an object. */
 cJSON *json_read(const char *dir, const char *file, char **error);
 
-/* The text that a member of an object holds; "?" if the object has no text of this name. */
+/* The text of a member of an object; "?" if there is no such member or it is no text. */
 const char *json_text(const cJSON *object, const char *key);
 
 #endif

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A `usual` of "" names no statistic: no path. */
+/* The path of a usual statistic; NULL if `usual` is "". */
 #define PATH(of, name, usual) sizeof(usual) > 1 ? of "." name "." usual : NULL
 #define JOB(member, name, some, usual, words, head, since, help)                                   \
 	{ LEVEL_JOB, "jobs", name, name, OUT_REAL, some, { PATH("jobs", name, usual) },            \
@@ -109,7 +109,7 @@ const char *metric_unit_of(const char *name, size_t *stem)
 {
 	static const struct {
 		const char *suffix, *unit;
-	} units[] = { { "_bytes_per_s", "B/s" }, /* before "_s", in which it ends, too */
+	} units[] = { { "_bytes_per_s", "B/s" }, /* before "_s", another ending of it */
 		      { "_per_cpu_s", "number" },
 		      { "_bytes", "bytes" },
 		      { "_bps", "bit/s" },

@@ -1,11 +1,11 @@
-/* The metrics of a run, each declared once: a row here, and its value where it arises. summary.json
- * and its dictionary, the terminal, `compare`, sweeps, titles and units of figures and the report
- * follow from the row.
+/* The metrics of a run. Each is declared once, by a row here; its value is set where it arises. All
+ * else follows from the row: summary.json and its dictionary, the terminal, `compare`, sweeps,
+ * titles and units of figures, and the report.
  *
- * Names end in their unit (metric_unit_of()). `words` say what it is without the unit, for axes and
- * tables. `usual` is the statistic that is shown when nobody asks for another ("" for none). For a
- * number of a whole run, `usual` is a bool: whether the number is shown. `since` is the version
- * that brought it; `help` is for the dictionary. */
+ * Names end in their unit (metric_unit_of()). `words` describe the metric without its unit, for
+ * axes and tables. `usual` is the statistic that is shown by default ("": none); for a number of a
+ * whole run it is a bool, whether the number is shown. `since` is the version that introduced the
+ * metric; `help` is for the dictionary. */
 #ifndef INASIM_DATA_METRICS_H
 #define INASIM_DATA_METRICS_H
 
@@ -16,13 +16,13 @@
 
 /* ---- Of rows of a table, summed up as mean and percentiles ---- */
 
-/* Of finished jobs. Each is a member of struct job_record, and a column of jobs.csv with the
+/* Metrics of finished jobs. Each is a member of struct job_record, and a column of jobs.csv of the
  * metric's name. ROW(member, name, some, usual, words, head, since, help). `some`: not every
  * finished job has a value; `head` is the column's head in the terminal. */
 #define JOB_METRICS(ROW) JOB_TIME_METRICS(ROW) JOB_OTHER_METRICS(ROW)
 
 /* How a job spends its time. In jobs.csv unfinished jobs have these values, too, so the columns
- * there have a help of their own (job_tables.c). */
+ * have their own help there (job_tables.c). */
 #define JOB_TIME_METRICS(ROW)                                                                      \
 	ROW(jct, "jct_s", false, "mean", "job completion time", "JCT mean", "0.1",                 \
 	    "Finish - arrival: {mean, p50, p50_low, p50_high, p50_level, p95, p99, max}. "         \
@@ -39,8 +39,8 @@
 	    "communication", "0.1",                                                                \
 	    "jct_s - waiting_s - compute_s; statistics like those of jct_s.")
 
-/* All other metrics of jobs: their columns have this help; metrics_of() in job_tables.c computes
- * them. */
+/* All other metrics of jobs. Their columns share this help; metrics_of() in job_tables.c computes
+ * the values. */
 #define JOB_OTHER_METRICS(ROW)                                                                     \
 	ROW(slowdown, "slowdown", true, "", "job slowdown", "slowdown", "0.1",                     \
 	    "jct_s / ideal_jct_s, waiting included; only of jobs that have an ideal. It is "       \
@@ -55,15 +55,15 @@
 	    "workers. A ring needs this rate of each link; where switches add, it may exceed the " \
 	    "rate of a link. None for one worker, nor for jobs that shard.")
 
-/* Of iterations of these jobs. ROW(name, column, some, usual, words, since, help) */
+/* Metrics of iterations of these jobs. ROW(name, column, some, usual, words, since, help) */
 #define ITERATION_METRICS(ROW)                                                                     \
 	ROW("iteration_s", "duration_s", false, "mean", "iteration time", "0.1",                   \
 	    "Durations of all finished iterations of these jobs; statistics like those of jct_s.") \
 	ROW("cycle_s", "cycle_s", true, "", "cycle of communication and computing", "0.1",         \
 	    "cycle_s of iterations.csv; statistics like those of jct_s.")
 
-/* Of finished flows: a member of struct flow_class. ROW(member, name, usual, also, words, since,
- * help) */
+/* Metrics of finished flows, each a member of struct flow_class. ROW(member, name, usual, also,
+ * words, since, help). `also` is a second usual statistic. */
 #define FLOW_METRICS(ROW)                                                                          \
 	ROW(fct, "fct_s", "p50", "p99", "flow completion time", "0.1",                             \
 	    "Last byte at the receiver - start: {mean, p50, p50_low, p50_high, p50_level, p95, "   \
@@ -73,9 +73,9 @@
 
 /* ---- Of a whole run: one number ---- */
 
-/* One list for each object of summary.json, of ROW(name, type, usual, words, since, help). Where
- * `words` are NULL, the name with blanks takes their place. Runs without packets have no numbers of
- * packets. */
+/* One list for each object of summary.json, of ROW(name, type, usual, words, since, help). If
+ * `words` are NULL, the name with blanks stands for them. Numbers of packets are missing in runs
+ * without packets. */
 #define RUN_METRICS(ROW)                                                                           \
 	ROW(sim_time_s, OUT_SECONDS, false, "simulated time", "0.1",                               \
 	    "Simulated time at the end of the run; if nothing was left to happen then, the time "  \
@@ -85,7 +85,7 @@
 	ROW(packet_hops, OUT_COUNT, false, "packets sent over links", "0.1",                       \
 	    "Packets (data, ACK, control) sent over links; one counts once for each link.")
 
-/* What depends on the machine; never compared. */
+/* Numbers that depend on the machine; never compared. */
 #define MACHINE_METRICS(ROW)                                                                       \
 	ROW(cpu_s, OUT_REAL, false, "CPU time", "0.1",                                             \
 	    "CPU time of the run, without reading the scenario and writing the end.")              \
@@ -145,7 +145,7 @@
 	    "Expirations of retransmission timers of the measured flows, finished or not; null "   \
 	    "without packets.")
 
-/* Counters of struct collective_stats: COUNTER(member, help). Those of a switch are columns of
+/* Counters of struct collective_stats: COUNTER(member, help). Counters of switches are columns of
  * aggregators.csv. Their sums, and the counters that only hosts have, are numbers of the run. */
 #define SWITCH_COUNTERS(COUNTER)                                                                   \
 	COUNTER(packets_aggregated, "Contributions added in switches.")                            \
@@ -197,8 +197,8 @@
 
 /* ---- Of groups ---- */
 
-/* Numbers of the jobs, or of the flows, of one name (jobs.by_name, flows.by_name), beside their
- * statistics of the metrics above. LEVEL_GROUP; ROW as for a run. */
+/* Numbers of the jobs, or flows, of one name (jobs.by_name, flows.by_name), beside statistics of
+ * the metrics above. Their level is LEVEL_GROUP; ROW as for a run. */
 #define JOB_GROUP_METRICS(ROW)                                                                     \
 	ROW(count, OUT_COUNT, false, "jobs", "0.2", "Measured jobs of this name.")                 \
 	ROW(finished, OUT_COUNT, false, "jobs finished", "0.1", "Those of count that finished.")   \
@@ -215,8 +215,8 @@
 
 /* ---- Of links ---- */
 
-/* Columns of links.csv, ROW(name, type, words, since, help). In summary.json they have a statistic
- * behind their name: network.by_tier.0.utilization_mean. */
+/* Columns of links.csv, ROW(name, type, words, since, help). In summary.json a statistic follows
+ * their name: network.by_tier.0.utilization_mean. */
 #define LINK_METRICS(ROW)                                                                          \
 	ROW(packets, OUT_COUNT, "packets carried", "0.1",                                          \
 	    "Packets carried. Empty in runs without packets, like drops and all columns behind "   \
@@ -251,18 +251,18 @@ enum metric_level {
 #define METRIC_TABLES (LEVEL_LINK + 1) /* levels whose values are rows of a table */
 
 struct metric {
-	enum metric_level level; /* what a value is of; decides the table */
-	const char *of;          /* the object of summary.json: "jobs", "" for the whole */
-	const char *name;        /* within it: "jct_s" */
-	const char *column;      /* of the table; NULL: there is none */
+	enum metric_level level; /* what a value belongs to; decides the table */
+	const char *of;          /* object of summary.json: "jobs"; "" for the whole */
+	const char *name;        /* in this object: "jct_s" */
+	const char *column;      /* of the table, or NULL */
 	enum out_type type;
-	bool some;            /* a row may have no value, and is then no sample */
-	const char *usual[2]; /* paths that are shown, "jobs.jct_s.mean"; NULL: none */
+	bool some;            /* a row may have no value; it is then no sample */
+	const char *usual[2]; /* paths shown by default, "jobs.jct_s.mean"; or NULL */
 	const char *words, *since, *help;
 	size_t at; /* of a run: offset of its double in struct run_values */
 };
 
-/* Paths of a group's numbers: METRIC_OF_JOBS "NAME" METRIC_MEAN_JCT is the mean JCT of its jobs. */
+/* Paths of groups: METRIC_OF_JOBS "NAME" METRIC_MEAN_JCT is the mean JCT of the jobs of NAME. */
 #define METRIC_OF_JOBS  "jobs.by_name."
 #define METRIC_OF_FLOWS "flows.by_name."
 #define METRIC_MEAN_JCT ".jct_s.mean"
@@ -270,10 +270,10 @@ struct metric {
 /* The length of NAME in a path that consists of `of`, NAME and `end`; 0 for any other path. */
 size_t metric_group_length(const char *path, const char *of, const char *end);
 
-/* All metrics, in the order in which they are shown; ends with one without name. */
+/* All metrics, in display order; ends with a NULL name. */
 extern const struct metric metric_table[];
 
-/* The numbers of a whole run; NaN: the run has no such number. */
+/* The numbers of a whole run; NaN if the run has no such number. */
 struct run_values {
 #define MEMBER(name, ...) double name;
 	RUN_METRICS(MEMBER) MACHINE_METRICS(MEMBER) struct {
@@ -298,10 +298,10 @@ struct run_values {
 struct metric_source {
 	const char *file;
 	const char *group;     /* column with the name of the group in the scenario */
-	const char *number[2]; /* columns whose values number a row; the second may be NULL */
-	/* Columns that tell whether rows of the same number in two runs match: all must agree. */
+	const char *number[2]; /* columns that identify a row by number; the second may be NULL */
+	/* Columns that must agree if rows of the same number in two runs are to match. */
 	const char *identity[5];
-	const char *finished; /* column with a flag; NULL: all rows have finished */
+	const char *finished; /* column with a flag; NULL if all rows have finished */
 };
 extern const struct metric_source metric_sources[METRIC_TABLES];
 
@@ -309,18 +309,18 @@ extern const struct metric_source metric_sources[METRIC_TABLES];
  * "links"); NULL if there is none. */
 const struct metric *metric_find(const char *of, const char *name, size_t length);
 
-/* A statistic of the rows of a table. Its name is the last part of a path, such as "p99"; its
- * quantile is NaN for the mean and the maximum. */
+/* A statistic of the rows of a table. `name` is the last part of a path, such as "p99"; `quantile`
+ * is NaN for the mean and the maximum. */
 struct metric_statistic {
 	const char *name, *words;
 	double quantile;
-	bool sampled; /* it has an interval, from the values of the rows */
+	bool sampled; /* has an interval, from the values of the rows */
 };
-/* NULL if there is none of this name. */
+/* The statistic of this name, or NULL. */
 const struct metric_statistic *metric_statistic(const char *name);
 
-/* The unit that a name ends in: "s", "bytes", "bit/s", "B/s"; "number" for none. Sets *stem (unless
- * NULL) to the length of the name without it. */
+/* The unit that a name ends in: "s", "bytes", "bit/s", "B/s"; else "number". Sets *stem (unless
+ * NULL) to the length of the name without its unit. */
 const char *metric_unit_of(const char *name, size_t *stem);
 
 #endif

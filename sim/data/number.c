@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DIGITS_MIN 15 /* any decimal of 15 digits survives a double */
-#define DIGITS_MAX 17 /* any double survives 17 digits */
+#define DIGITS_MIN 15 /* decimals of 15 digits survive in a double */
+#define DIGITS_MAX 17 /* doubles survive in 17 digits */
 #define DIGITS_U64 20 /* of 2^64 - 1 */
 
 size_t number_u64(char *buffer, uint64_t value)

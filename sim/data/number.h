@@ -1,8 +1,8 @@
-/* Numbers as text, for tables and JSON: exact.
+/* Exact numbers as text, for tables and JSON.
  *
- * A million flow rows hold several million numbers, hence no printf for integers and times. Every
- * function writes a terminated string into `buffer` of at least NUMBER_TEXT bytes and returns its
- * length. */
+ * A million flow rows hold several million numbers, so integers and times are not printed by
+ * printf(). Every function writes a terminated string into `buffer` of at least NUMBER_TEXT bytes
+ * and returns its length. */
 #ifndef INASIM_DATA_NUMBER_H
 #define INASIM_DATA_NUMBER_H
 
@@ -17,8 +17,7 @@ size_t number_u64(char *buffer, uint64_t value);
 /* Exact decimal seconds without trailing zeros: "0.000001234567", "1.5", "0". */
 size_t number_seconds(char *buffer, sim_time value);
 
-/* The first of %.15g, %.16g, %.17g that reads back as the same double;
- * "nan", "inf", "-inf" where it is no number. */
+/* The first of %.15g, %.16g, %.17g that reads back exactly; or "nan", "inf", "-inf". */
 size_t number_real(char *buffer, double value);
 
 #endif

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #define MANIFEST  "manifest.json"
-#define MOST_ROWS 9e15 /* below 2^53: a double holds every such number exactly */
+#define MOST_ROWS 9e15 /* below 2^53: exact in a double */
 
-/* The rows of a table according to a manifest, NaN when it names no such table. */
+/* The rows of a table according to a manifest; NaN if it has no such table. */
 static double rows_of(const cJSON *manifest, const char *file)
 {
 	const cJSON *item;

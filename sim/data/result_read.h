@@ -1,21 +1,21 @@
-/* Reads the tables of a result directory, as a run left them: manifest.json says which there are
- * and how many rows each has. Without it (a run that was killed) they are taken as they are. */
+/* Reads the tables of a result directory. manifest.json says which tables there are, and how many
+ * rows each has. Without it (the run was killed) tables are taken as they are. */
 #ifndef INASIM_DATA_RESULT_READ_H
 #define INASIM_DATA_RESULT_READ_H
 
 #include "data/csv_read.h"
 
 /* The format of result directories, "format" in manifest.json. It rises when a column or a member
- * changes its meaning. Results without a number count as 1. */
+ * changes its meaning. Results without this member have format 1. */
 #define RESULT_FORMAT 1
 
-/* Opens DIR/FILE. NULL without an error when the run wrote no such table: runs leave out tables
- * that would be empty. NULL and *error (caller frees) when the table cannot be read or is lost. A
- * table that was cut off fails at its end (csv_expect()). */
+/* Opens DIR/FILE. NULL without an error if the run wrote no such table: runs leave out empty
+ * tables. NULL and *error (caller frees) if the table cannot be read or is lost. A table that was
+ * cut off fails at its end (csv_expect()). */
 struct csv *result_table(const char *dir, const char *file, char **error);
 
-/* The name of the job in the present row of jobs.csv, for figures: its group and, if it ran as
- * another scheme than the scenario gave it, that scheme: "small (ring)". The caller frees. */
+/* Returns the name of the job in the current row of jobs.csv, for figures: its group and, if it ran
+ * as another scheme than given, that scheme: "small (ring)". The caller frees. */
 char *result_job_name(struct csv *jobs);
 
 #endif

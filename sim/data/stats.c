@@ -13,8 +13,7 @@ size_t stats_rank(size_t count, double p)
 {
 	size_t rank;
 
-	/* 1 - 1e-12: products that should be whole may miss that by a rounding, count * (1 - p)
-	 * below and p * count above */
+	/* 1 - 1e-12 allows for rounding of products that should be whole */
 	if (!count || (double)count * (1 - p) < 10 * (1 - 1e-12))
 		return 0;
 	rank = (size_t)ceil(p * (double)count * (1 - 1e-12));

@@ -13,26 +13,26 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A file that marks PATH.partial as ours. Its run keeps it locked as long as it lives. */
+/* A file that marks PATH.partial as ours. It is locked as long as the run lives. */
 #define MARKER   ".writing"
 #define MANIFEST "manifest.json"
 
 struct out_table {
 	const struct out_schema *schema;
-	struct csv_writer *csv; /* NULL: closed */
+	struct csv_writer *csv; /* NULL when closed */
 	uint64_t rows;
 };
 
 struct out_file {
 	char *name;
 	int fd;                  /* open until the end, to check that `name` still is this file */
-	struct out_table *table; /* NULL: a text */
+	struct out_table *table; /* NULL for a text */
 };
 
 struct out_dir {
 	char *path;
 	char *partial; /* PATH.partial */
-	int fd;        /* of the folder, whatever its name is meanwhile */
+	int fd;        /* of the folder, even if it is renamed */
 	int marker;    /* fd of MARKER, locked */
 	struct out_file *files;
 	size_t count, capacity;
@@ -92,8 +92,7 @@ static struct out_file *find_file(const struct out_dir *dir, const char *name)
 	return NULL;
 }
 
-/* A new, empty file; NULL and *error on failure. A folder that has been removed or renamed is not
- * made anew. */
+/* Makes an empty file; NULL and *error on failure. Fails if the folder was removed or renamed. */
 static struct out_file *new_file(struct out_dir *dir, const char *name, char **error)
 {
 	SIM_BUG_ON(*name == '/' || *name == '\0' || strstr(name, ".."));
@@ -168,12 +167,12 @@ const char *out_dir_working_path(const struct out_dir *dir)
 /* ---- The directory itself ---- */
 
 /* Whether a run may write at `path`: nothing is there, or an empty folder, or one with a manifest
- * or a marker. Other runs may be at work there. So this opens the folder once, whatever they
- * rename, and looks in an order that misses nothing:
- * - for the marker, then for the manifest, because a run that ends writes its manifest before it
- *   removes its marker;
- * - at last for the marker again, because a run that takes over makes its marker in an empty
- *   folder, or before it removes a manifest.
+ * or a marker. Since other runs may rename the folder meanwhile, this opens it once. It looks in an
+ * order that misses nothing:
+ * - for the marker, then for the manifest: a run that ends writes its manifest before it removes
+ *   its marker;
+ * - then for the marker again: a run that takes over makes its marker in an empty folder, or before
+ *   it removes a manifest.
  *
  * Whoever removes a folder removes manifest or marker last. */
 static bool is_ours(const char *path)
@@ -187,8 +186,8 @@ static bool is_ours(const char *path)
 	return ours;
 }
 
-/* Like is_ours(), with patience: while other runs finish, exchange and remove a folder, it may look
- * foreign for a moment. Only after 100 ms of that the answer is no. */
+/* Like is_ours(), but says no only after 100 ms: while other runs finish, exchange and remove a
+ * folder, it may look foreign for a moment. */
 static bool stays_ours(const char *path)
 {
 	const struct timespec pause = { .tv_nsec = 2000000 };
@@ -200,7 +199,7 @@ static bool stays_ours(const char *path)
 	return ours;
 }
 
-/* NULL if results may be written to PATH, else why not (caller frees). */
+/* Returns NULL if results may be written to PATH, else why not (caller frees). */
 static char *why_not(const struct out_dir *dir)
 {
 	char link[1]; /* readlink() fails unless the path is a link; where to does not matter */
@@ -223,9 +222,9 @@ static char *why_not(const struct out_dir *dir)
 	return NULL;
 }
 
-/* Locks the marker. If another process has locked it, waits until that lets go of it or, without
- * `wait`, returns false and that process in *writer (0 = unknown). The lock is only advice: if
- * locking fails for another reason (file systems without locks), this returns true all the same. */
+/* Locks the marker. If another process has locked it, waits or, without `wait`, returns false and
+ * sets *writer to the other process (0: unknown). The lock is only advice: returns true if locking
+ * fails for another reason (file systems without locks). */
 static bool lock_marker(int fd, bool wait, pid_t *writer)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
@@ -237,8 +236,8 @@ static bool lock_marker(int fd, bool wait, pid_t *writer)
 	return false;
 }
 
-/* Opens the marker in a folder, makes it if need be, and locks it. -1 if that fails, with errno:
- * EWOULDBLOCK when another process has it, ENOENT when the folder has gone meanwhile. */
+/* Opens the marker in a folder, making it if need be, and locks it. -1 with errno on failure:
+ * EWOULDBLOCK if another process has it, ENOENT if the folder has gone meanwhile. */
 static int take_marker(const char *folder, bool wait, pid_t *writer)
 {
 	char *path = folder_join(folder, MARKER);
@@ -258,7 +257,7 @@ static int take_marker(const char *folder, bool wait, pid_t *writer)
 }
 
 /* Makes PATH.partial, or takes over what a killed run left there. If several runs try at once, the
- * folder is for the one that locks the marker. NULL, or why it failed (caller frees). */
+ * folder is for the one that locks the marker. Returns NULL, or why it failed (caller frees). */
 static char *claim(struct out_dir *dir)
 {
 	pid_t writer = 0;
@@ -266,7 +265,7 @@ static char *claim(struct out_dir *dir)
 	while (folder_make_parents(dir->partial) &&
 	       (mkdir(dir->partial, 0777) == 0 || errno == EEXIST) &&
 	       (dir->marker = take_marker(dir->partial, false, &writer)) < 0 && errno == ENOENT)
-		; /* again: its owner has renamed or removed the folder meanwhile */
+		; /* its owner has renamed or removed the folder: try again */
 	if (dir->marker < 0 && errno == EWOULDBLOCK)
 		return writer ? xasprintf("%s is being written by another run (process %ld)",
 					  dir->path, (long)writer)
@@ -316,7 +315,7 @@ fail:
 	return NULL;
 }
 
-/* NULL, or the first thing that was not written (caller frees). */
+/* Returns NULL, or what was not written first (caller frees). */
 static char *finish_tables(struct out_dir *dir)
 {
 	char *error = NULL;
@@ -335,7 +334,7 @@ static char *finish_tables(struct out_dir *dir)
 	return error;
 }
 
-/* NULL, or what somebody has taken away meanwhile (caller frees). */
+/* Returns NULL, or what somebody has taken away meanwhile (caller frees). */
 static char *missing(const struct out_dir *dir)
 {
 	if (!folder_is_there(dir->fd, AT_FDCWD, dir->partial))
@@ -348,13 +347,13 @@ static char *missing(const struct out_dir *dir)
 	return NULL;
 }
 
-/* Makes the names in the folder that `path` is in outlast a power cut. */
+/* Makes the names in the parent folder of `path` survive a power cut. */
 static bool sync_parent(const char *path)
 {
 	const char *end = strrchr(path, '/');
 	char *parent = end ? xstrndup(path, end == path ? 1 : (size_t)(end - path)) : xstrdup(".");
 	int fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	bool good = fd < 0 || folder_sync(fd); /* a folder without read permission is no failure */
+	bool good = fd < 0 || folder_sync(fd); /* to have no read permission is no failure */
 	int reason = errno;
 	if (fd >= 0)
 		close(fd);
@@ -363,7 +362,7 @@ static bool sync_parent(const char *path)
 	return good;
 }
 
-/* Makes the names of all files outlast a power cut. NULL, or why not (caller frees). */
+/* Makes the names of all files survive a power cut. Returns NULL, or why not (caller frees). */
 static char *sync_folders(const struct out_dir *dir)
 {
 	bool good = folder_sync(dir->fd);
@@ -375,11 +374,11 @@ static char *sync_folders(const struct out_dir *dir)
 	return good ? NULL : xasprintf("cannot write %s: %s", dir->partial, strerror(errno));
 }
 
-/* Exchanges PATH.partial and the former results, which are marked, and removes the latter. */
+/* Exchanges PATH.partial and the former results, which have a marker, and removes the latter. */
 static bool replace_former(const struct out_dir *dir, char **error)
 {
 	if (folder_exchange(dir->partial, dir->path)) {
-		/* not empty: the next run has already begun to write to PATH.partial */
+		/* if not empty, the next run already writes to PATH.partial */
 		if (folder_remove_last(dir->partial, MARKER) || errno == ENOTEMPTY ||
 		    errno == EEXIST)
 			return true;
@@ -394,10 +393,10 @@ static bool replace_former(const struct out_dir *dir, char **error)
 	       rename(dir->partial, dir->path) == 0;
 }
 
-/* Gives PATH.partial the name PATH. The former results get a marker of their own: while they are
+/* Renames PATH.partial to PATH. The former results first get a marker of their own: while they are
  * removed, their name is PATH.partial, and no other run may take them for the remains of a killed
- * one. A run that has just committed still has its marker in PATH for an instant; hence the wait.
- * In the end PATH has no marker, except one of another run that could not be taken. */
+ * run. A run that has just committed still has its marker in PATH for an instant, so this waits. In
+ * the end PATH has no marker, unless another run's could not be taken. */
 static bool move_into_place(const struct out_dir *dir, char **error)
 {
 	pid_t nobody;
@@ -413,7 +412,7 @@ static bool move_into_place(const struct out_dir *dir, char **error)
 				   strerror(errno));
 	if (good || former >= 0) {
 		char *marker = folder_join(dir->path, MARKER);
-		unlink(marker); /* not before: else others would take over PATH.partial */
+		unlink(marker); /* only now: else others would take over PATH.partial */
 		free(marker);
 	}
 	if (former >= 0)

@@ -27,8 +27,8 @@ static const struct {
 	{ "≥", "$\\geq$" },
 };
 
-/* What LaTeX gets for the sign at `text`, whose length is stored; NULL: the character as it is. A
- * hyphen before a number is a minus. */
+/* Returns the LaTeX text for the sign at `text` and sets *length to the sign's length; NULL if the
+ * character stays as it is. A hyphen before a number is a minus. */
 static const char *sign_at(const char *text, const char *begin, size_t *length)
 {
 	*length = 1;

@@ -1,4 +1,4 @@
-/* Text for LaTeX: escapes what has a meaning there, and spells signs that its fonts lack. */
+/* Text for LaTeX: escapes special characters, and spells signs that its fonts lack. */
 #ifndef INASIM_DATA_TEX_H
 #define INASIM_DATA_TEX_H
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 struct trace {
-	ProtobufCBuffer buffer; /* first: append() gets its address and casts it to the trace */
+	ProtobufCBuffer buffer; /* must be first: append() casts its address to the trace */
 	uint8_t *bytes;
 	size_t length, capacity, max_bytes;
 	uint64_t tracks, left_out;
@@ -39,7 +39,7 @@ void trace_free(struct trace *trace)
 	free(trace);
 }
 
-/* Appends a trace of this packet alone: protobuf reads messages in a row as one. */
+/* Appends a trace of this packet alone: protobuf reads concatenated messages as one. */
 static void put(struct trace *trace, Perfetto__TracePacket *packet)
 {
 	Perfetto__Trace one = PERFETTO__TRACE__INIT;
@@ -59,7 +59,7 @@ uint64_t trace_track(struct trace *trace, uint64_t parent, const char *name, con
 
 	track.has_uuid = 1;
 	track.uuid = ++trace->tracks;
-	track.name = (char *)(uintptr_t)name; /* protobuf-c takes no const; it is only read */
+	track.name = (char *)(uintptr_t)name; /* protobuf-c takes no const; it only reads */
 	track.has_parent_uuid = parent != 0;
 	track.parent_uuid = parent;
 	counter.unit_name = (char *)(uintptr_t)unit;
@@ -69,7 +69,7 @@ uint64_t trace_track(struct trace *trace, uint64_t parent, const char *name, con
 	return track.uuid;
 }
 
-/* Whether an event is to be written; counts those that are left out. */
+/* Whether there is room for an event; else counts it as left out. */
 static bool has_room(struct trace *trace)
 {
 	bool room = trace->length < trace->max_bytes;

@@ -66,7 +66,7 @@ struct breakdown {
 bool breakdown_read(struct breakdown *b, const char *dir, char **error);
 void breakdown_release(struct breakdown *b);
 
-/* The index behind the last iteration of the job that iteration `first` belongs to. */
+/* The index past the last iteration of the job that iteration `first` belongs to. */
 size_t breakdown_job_end(const struct breakdown *b, size_t first);
 
 #endif

@@ -32,8 +32,7 @@ enum compare_has { METRIC_UNKNOWN, METRIC_EMPTY, METRIC_PRESENT };
 typedef enum compare_has compare_has(const void *owner, const char *metric);
 
 /* Fills in the metrics to compare: those asked for, else the usual ones that have a value. False
- * and *error if one is not `known`, or there are none. The caller frees *error and
- * metrics->items. */
+ * and *error (caller frees) if one is not `known`, or none is left. The caller frees the items. */
 bool compare_metrics(struct names *metrics, const struct names *asked, compare_has *has,
 		     const void *owner, const struct names *usual, const struct names *known,
 		     char **error);

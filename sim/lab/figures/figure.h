@@ -96,7 +96,7 @@ void figure_row(struct figure *f, const double *values, size_t y_columns);
 /* Extends the range of a panel's y axis (panel 0: of the x axis) to `value`. */
 void figure_reach(struct figure *f, size_t panel, double value);
 
-/* If `data` is true, draws the figure and prints its path to `to`; a text figure is itself printed.
+/* If `data` is true, draws the figure and prints its path to `to`; prints a text figure itself.
  * Releases `f` in any case. False, with f->error or f->why, if nothing was drawn. */
 bool figure_finish(struct figure *f, bool data, FILE *to);
 

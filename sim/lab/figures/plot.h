@@ -55,7 +55,7 @@ struct plot_labelled {
 int plot_together(const struct plot_labelled *runs, size_t count,
 		  const struct plot_options *options, FILE *to, char **error);
 
-/* The i-th figure of runs, or NULL behind the last. */
+/* The i-th figure of runs, or NULL past the last. */
 struct plot_figure {
 	const char *name;             /* "slowdown", "fct_cdf", "job_timeline", ... */
 	const char *alone, *together; /* what it shows of one run, of several runs; NULL if there is

@@ -92,7 +92,7 @@ static void check_pointer(struct plan *plan, const char *pointer, const char *pl
 	}
 }
 
-/* Returns the i-th pointer of a strand, "pointer" or one of "pointers", or NULL behind the last.
+/* Returns the i-th pointer of a strand, "pointer" or one of "pointers", or NULL past the last.
  * The strand stands at `at` in the plan; *place becomes where the pointer stands. */
 static const char *strand_pointer(struct plan *plan, const struct strand_conf *strand,
 				  const char *at, size_t i, const char **place)
