@@ -20,7 +20,7 @@ static bool is_breakdown(const struct cli_plot *plot)
 	return plot->options.only && !strcmp(plot->options.only, "breakdown");
 }
 
-/* Whether all directories are sweeps (`sweeps`), or none is. False after a complaint. */
+/* Whether all directories are sweeps or, without `sweeps`, none is. False after a complaint. */
 static bool all(const struct cli *cli, bool sweeps, const char *option)
 {
 	for (int i = 0; i < cli->argc; i++)

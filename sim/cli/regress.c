@@ -24,7 +24,7 @@ struct process {
 	struct regress_case job; /* its temporary files are opened when it starts */
 	uint64_t events; /* of its reference, as a measure of its length; UINT64_MAX: unknown */
 	pid_t pid;       /* 0: not running */
-	int code;        /* when it is over */
+	int code;        /* exit code, once the process is over */
 };
 
 struct regress {
@@ -297,7 +297,7 @@ static int write_references(const struct regress *r)
 		return worst;
 	}
 	for (size_t i = 0; i < r->count && !error; i++)
-		if (r->processes[i].code == EXIT_DIFFERS) /* its reference is new */
+		if (r->processes[i].code == EXIT_DIFFERS) /* it has a new reference */
 			written += write_one(r, &r->processes[i], &error);
 	if (written && !error)
 		note_reason(r, &error);

@@ -411,7 +411,7 @@ struct printer {
 	uint64_t count;
 	size_t capacity;
 	uint16_t *prints;
-	uint16_t last;   /* after the last event so far */
+	uint16_t last;   /* fingerprint after the last event so far */
 	uint64_t events; /* so far */
 };
 
@@ -438,7 +438,7 @@ static void run_printed(struct regress_run *run, struct printer *printer)
 	printer->s = run->s;
 	simulation_observe(run->s, &observer);
 	go(run);
-	/* the last event always has one */
+	/* the last event always has a fingerprint */
 	if (printer->events && !fingerprint_due(printer->events))
 		keep_print(printer);
 }

@@ -39,7 +39,7 @@ static bool has_failed(const struct point_record *record)
 	return record->status != POINT_DONE && record->status != POINT_MISSING;
 }
 
-#define TOLD 20 /* failed points listed, at most; the same for running ones */
+#define TOLD 20 /* at most so many failed points, and running points, are listed */
 
 static void print_running(const struct sweep *sweep)
 {

@@ -315,7 +315,7 @@ fail:
 	return NULL;
 }
 
-/* Returns NULL, or what was not written first (caller frees). */
+/* Returns NULL, or the first write error (caller frees). */
 static char *finish_tables(struct out_dir *dir)
 {
 	char *error = NULL;

@@ -80,14 +80,13 @@ bool out_dir_write_bytes(struct out_dir *dir, const char *file, const void *data
 size_t out_dir_files(const struct out_dir *dir);
 const char *out_dir_file(const struct out_dir *dir, size_t index, uint64_t *rows);
 
-/* PATH.partial. */
+/* The folder that is written to until the commit or the end: PATH.partial. */
 const char *out_dir_working_path(const struct out_dir *dir);
 
-/* Ends all tables. Checks for write errors (a full disk is found here at the latest), and that
- * nobody has taken away the folder or a file in it. Then syncs to the disk and renames. Frees the
- * directory in any case. False and *error (caller frees) on failure. If it failed before the
- * rename, PATH is as before, and PATH.partial has what was written, each table up to a whole
- * row. */
+/* Ends all tables, checks for write errors (a full disk shows here at the latest) and that nobody
+ * has taken away the folder or a file in it, syncs to the disk, and renames. Frees the directory in
+ * any case. False and *error (caller frees) on failure. Before the rename, this leaves PATH as it
+ * was, and PATH.partial with what was written, each table up to a whole row. */
 bool out_dir_commit(struct out_dir *dir, char **error);
 
 /* Closes what was written and leaves it in PATH.partial, each table up to its last whole row. The

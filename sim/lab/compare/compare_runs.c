@@ -213,7 +213,7 @@ static void fill_ratio(struct compare_row *row, const struct sample_source *sour
 	row->basis = BASIS_QUOTIENT;
 	if (source && a->count > 0 && b->count > 0) {
 		double *x, *y;
-		struct rng rng; /* one for each metric: its draws do not depend on other metrics */
+		struct rng rng; /* one per metric, so that draws do not depend on other metrics */
 		rng_init(&rng, 0, row->metric, 0);
 		size_t pairs = samples_pair(a, b, &x, &y); /* also allocates x and y */
 		if (!same_seed)

@@ -81,7 +81,7 @@ struct plot_sweep_options {
 				  * over labels */
 	const char *log;         /* "x", "y", "xy", "none"; NULL: x where the axis is geometric */
 	const char *relative_to; /* baseline: a value of the by axis, or "AXIS=VALUE"; or NULL */
-	struct names labels;     /* labels of values */
+	struct names labels;     /* labels of values: "VALUE=TEXT" or "AXIS=VALUE=TEXT" */
 	bool panels;             /* all figures on one page, with one legend */
 	/* Instead of metrics, shows the breakdown of points with --why, a bar for each value of x
 	 * and by. Excludes metrics, kind, log and relative_to. */

@@ -41,7 +41,7 @@ static size_t curves_of(const struct runs *runs)
 	return count;
 }
 
-/* Whether there are too many curves to tell apart. Sets f->why to this in any case. */
+/* Whether there are too many curves to tell apart. Sets f->why, for the case that there are. */
 static bool too_many(struct figure *f, const struct runs *runs)
 {
 	f->why = "there are too many lines to tell apart";
@@ -396,7 +396,7 @@ static size_t samples_a_point(const struct value_group *group)
 	return 1 + (group->count - 1) / POINTS_SHOWN;
 }
 
-/* Puts points at the time of the last of their samples: means, or maxima, of several samples. */
+/* Puts points, each the mean or maximum of several samples, at the time of the last sample. */
 static void put_thinned(struct figure *f, const struct value_group *group, bool maximum)
 {
 	size_t together = samples_a_point(group);

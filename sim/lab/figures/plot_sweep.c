@@ -33,8 +33,8 @@ static const struct {
 /* What one figure shows: one sheet or, with --panels, all sheets, ordered by metric. */
 struct page {
 	struct sheet *sheets;
-	size_t count;   /* of sheets */
-	size_t metrics; /* of the sheets */
+	size_t count;   /* number of sheets */
+	size_t metrics; /* number of metrics that the sheets show */
 };
 
 static bool is_ratio(const struct sheet *sheet)

@@ -27,7 +27,7 @@ double stack_sum(const struct stack_bar *bar);
 void stack_put(struct figure *f, const struct stack_bar *bars, size_t count, const char *x,
 	       const char *rows, const char *title, char *subtitle);
 
-/* Makes the figure of runs. Labels: "" for a single run. False with f->why or f->error. */
+/* Makes the figure of runs; a single run has the label "". False with f->why or f->error. */
 bool stack_runs(struct figure *f, const struct plot_labelled *runs, char *const *labels,
 		size_t count);
 

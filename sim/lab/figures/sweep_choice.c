@@ -67,7 +67,7 @@ static size_t usual_metric(const struct sweep_table *table, enum metric_level le
 	const struct metric *m = metric_table;
 	while (m->level != level || !m->usual[0])
 		m++;
-	size_t last = m->usual[1] ? 1 : 0; /* there are one or two; the last */
+	size_t last = m->usual[1] ? 1 : 0; /* a metric has one or two; take the last */
 	size_t metric = sweep_table_metric(table, m->usual[last]);
 	return metric != SIZE_MAX ? metric
 				  : sweep_table_metric(table, conf_at(table->doc, "%s.%s.mean",
@@ -333,7 +333,7 @@ void sweep_choice_fixed(const struct sweep_choice *choice, const struct sweep_ta
 			continue;
 		size_t count = count_wanted(choice, table, i), skip = figure % count;
 		figure /= count;
-		/* skip so many wanted levels */
+		/* to the wanted level with `skip` wanted levels before it */
 		while (!choice->wanted[i][levels[i]] || skip-- > 0)
 			levels[i]++;
 	}

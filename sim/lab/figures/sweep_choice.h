@@ -35,7 +35,7 @@ void sweep_choice_release(struct sweep_choice *choice, const struct sweep_table 
 /* Whether the axis is fixed, neither x nor by: each figure shows one of its values. */
 bool sweep_choice_is_fixed(const struct sweep_choice *choice, size_t axis);
 
-/* Fills in `levels`, by axis, for a figure (0 to figures - 1): 0 for x and by. */
+/* Fills in, by axis, the levels of fixed axes in a figure (0 to figures - 1), and 0 for others. */
 void sweep_choice_fixed(const struct sweep_choice *choice, const struct sweep_table *table,
 			size_t figure, size_t *levels);
 

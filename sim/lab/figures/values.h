@@ -23,7 +23,7 @@ struct values_query {
 
 struct value_group {
 	char *name, *subname;
-	double *at, *values; /* `values` ascend, unless the query has `at`: then as rows */
+	double *at, *values; /* values ascend; if the query has `at`, they keep the row order */
 	size_t count, at_capacity, capacity;
 	uint64_t from; /* of a size class: smallest flow size in bytes */
 };
@@ -33,7 +33,7 @@ struct values {
 	struct value_group *groups; /* in the order of their first rows */
 	size_t group_count, capacity;
 	uint64_t finished, unfinished; /* rows */
-	uint64_t below_one;            /* values below 1: of slowdowns, a bug of the simulator */
+	uint64_t below_one;            /* values below 1; a bug if they are slowdowns */
 };
 
 /* Opens the table FILE of f->dir. NULL with f->why if there is none, with f->error if it cannot be

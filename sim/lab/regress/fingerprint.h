@@ -12,7 +12,7 @@
 
 #include "core/observe.h"
 
-#define FINGERPRINT_EXACT  13 /* log2 of how many first events have a fingerprint each */
+#define FINGERPRINT_EXACT  13 /* log2 of the number of first events, each with a fingerprint */
 #define FINGERPRINT_OCTAVE 8  /* log2 of the number of fingerprints in each later octave */
 
 /* Distance between fingerprints around event `number`, in events; a power of 2. */

@@ -96,7 +96,7 @@ static struct regress_entry *add_entry(struct regress_index *index, const char *
 	return &index->entries[index->count++];
 }
 
-/* Makes a path that is relative to the index's folder DIR relative to the working directory. */
+/* Turns a path from the index's folder DIR into one from the working directory. */
 static const char *path_from(struct regress_index *index, const char *dir, const char *path)
 {
 	return path[0] == '/' ? path : conf_at(index->doc, "%s/%s", dir, path);

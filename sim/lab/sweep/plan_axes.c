@@ -132,7 +132,7 @@ static void check_strand(struct plan *plan, const struct strand_conf *strand, co
 
 /* --- forms of an axis --- */
 
-/* From FORM_ZIP on, pointers stand inside the form; before, they stand beside it in the axis. */
+/* From FORM_ZIP on, forms contain their pointers; the axis has the pointers of the others. */
 enum form { FORM_VALUES, FORM_RANGE, FORM_LOG, FORM_ZIP, FORM_CASES, FORMS };
 
 static const char *const form_keys[FORMS] = { "values", "range", "log", "zip", "cases" };

@@ -11,8 +11,8 @@
 /* A mistake of one point or more. */
 struct finding {
 	const char *place;   /* where the plan has the value that is wrong */
-	const char *origin;  /* where the plan has its pointer; NULL: no one value is wrong */
-	const char *pointer; /* what is wrong in the scenario; "": no one member is */
+	const char *origin;  /* where the plan has its pointer; NULL if no single value is wrong */
+	const char *pointer; /* to what is wrong in the scenario; "" if no single member is */
 	const char *text;
 	size_t first;  /* number of the first point that has the mistake */
 	size_t count;  /* how many points have it */

@@ -34,7 +34,7 @@ static const struct conf_row pointer_item = { .type = CONF_STRING,
 					      .help = "JSON pointer into the scenario." };
 static const struct conf_row value_item = { .type = CONF_JSON, .help = "A value of the scenario." };
 
-/* `at` is the path from struct s to its struct strand_conf: `strand.`, or nothing if s is it. */
+/* `at` is the path from struct s to its struct strand_conf: `strand.`; empty if s is one. */
 #define STRAND_ROWS(s, at)                                                                         \
 	CONF_STRING("pointer", struct s, at pointer, CONF_OPTIONAL,                                \
 		    "Where the values go: a JSON pointer into the scenario.",                      \

@@ -90,8 +90,8 @@ static bool take_lock(struct running *run)
 		if (fd < 0)
 			return false;
 		if (flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
-			/* A runner's lock cannot be shared. A lock that can is held by
-			 * point_runs(), for a moment only: then try again. */
+			/* Whoever runs the point has an exclusive lock. A shared lock is that of
+			 * point_runs(), for a moment only: try again. */
 			bool shared = !flock(fd, LOCK_SH | LOCK_NB);
 
 			close(fd);

@@ -35,7 +35,7 @@ struct point_record {
 	enum point_status status;
 	int exit_code;        /* -1: ended by a signal, or never run */
 	int signal;           /* 0: none */
-	uint64_t attempts;    /* attempts whose end was recorded, with the last */
+	uint64_t attempts;    /* attempts whose end was recorded, including the last */
 	double wall_s, cpu_s; /* of the last attempt */
 	uint64_t peak_rss_bytes;
 	struct point_limits limits;    /* under which the last attempt ran */
