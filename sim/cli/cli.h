@@ -47,7 +47,7 @@ struct cli {
 	struct {
 		struct time_span events, timeline;
 		bool why, force;
-		long threads; /* 0 = not given */
+		long threads; /* number of threads; 0 if not given */
 		bool no_fast_forward;
 	} run;
 	struct {
@@ -65,7 +65,7 @@ struct cli {
 		struct names scenarios;
 		const char *reason;
 		bool update;
-		long jobs; /* 0 = not given */
+		long jobs; /* runs at a time; 0 if not given */
 	} regress;
 	struct {
 		bool pending, force;

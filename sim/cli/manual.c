@@ -139,7 +139,7 @@ static void sweep_line(const char *text, bool *listed)
 	line("", text + strspn(text, " "));
 }
 
-/* False: the script is not there. */
+/* False if the script is not there. */
 static bool page_sweep(void)
 {
 	char *installed = home_path("../../bin/inasim-sweep"), *source = home_path("scripts/sweep");
@@ -164,7 +164,7 @@ static bool page_sweep(void)
 	return true;
 }
 
-/* The script of completions for a shell; NULL = there is none. The caller frees. */
+/* The completion script for a shell, or NULL. The caller frees. */
 static char *completion(const char *shell)
 {
 	char *file = xasprintf("scripts/completion/%s", shell), *path = home_path(file);

@@ -37,7 +37,7 @@ struct csv_writer *csv_writer_open_in_place(int fd, const char *path);
 void csv_writer_none(struct csv_writer *csv);                   /* empty cell */
 void csv_writer_text(struct csv_writer *csv, const char *text); /* not NULL */
 void csv_writer_count(struct csv_writer *csv, uint64_t count);
-void csv_writer_real(struct csv_writer *csv, double value);     /* number_real(); NaN: empty */
+void csv_writer_real(struct csv_writer *csv, double value);     /* by number_real(); empty if NaN */
 void csv_writer_seconds(struct csv_writer *csv, sim_time time); /* exact; not SIM_TIME_MAX */
 void csv_writer_flag(struct csv_writer *csv, bool flag);        /* 0 or 1 */
 

@@ -11,7 +11,7 @@ struct names {
 	size_t count, capacity;
 };
 void names_add(struct names *names, const char *name);
-size_t names_find(const struct names *names, const char *name); /* SIZE_MAX: none */
+size_t names_find(const struct names *names, const char *name); /* index, or SIZE_MAX */
 
 /* Prints "A, B and C"; if there are more than `max` names, the first `max`, then ", ...". */
 void names_list(FILE *to, const char *const *names, size_t count, size_t max);

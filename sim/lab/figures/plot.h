@@ -15,14 +15,14 @@
 struct plot_options {
 	const char *term; /* "png", "svg", "pdf", "eps", "tikz", or "dumb" (text, to the stream) */
 	const char *only; /* name of one figure, or NULL for all that have data */
-	const char *out;  /* folder for the figures; NULL = DIR/figures */
-	double width_in, height_in; /* inches, for print; 0 = for a screen */
+	const char *out;  /* folder for the figures; NULL: DIR/figures */
+	double width_in, height_in; /* size in inches, for print; 0: a screen's size */
 	bool no_title;              /* no title: a caption has it */
 	bool quiet;                 /* says nothing of figures that have no data */
 	bool sparing;               /* no bars of a single value for each run: for callers that show
 				     * these in a table */
-	char font[64];              /* a family; "" = the usual one */
-	double font_points;         /* for print; 0 = 8 */
+	char font[64];              /* font family; "": the default */
+	double font_points;         /* size in points, for print; 0 stands for 8 */
 	/* The user's words beside the axes, instead of ours. */
 	const char *x_label;   /* or NULL */
 	struct names y_labels; /* by panel; of a sweep, by metric */
@@ -48,7 +48,7 @@ int plot_run(const char *dir, const struct plot_options *options, FILE *to, char
 
 struct plot_labelled {
 	const char *dir;
-	const char *label; /* in the legend; NULL = the last part of the path */
+	const char *label; /* in the legend; NULL: the last part of the path */
 };
 
 /* Draws figures of several runs each. All must have the data; options->out must be given. */

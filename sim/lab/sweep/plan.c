@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SEED_TEXT 24 /* bytes: 20 digits, and the end */
+#define SEED_TEXT 24 /* bytes: 20 digits and the '\0' fit */
 
 struct plan_level *plan_add_level(struct plan_axis *axis, const char *label, const char *place)
 {

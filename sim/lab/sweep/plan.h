@@ -50,11 +50,11 @@ struct plan {
 	struct plan_level set;   /* settings of all points; made before those of the axes */
 	struct plan_axis *axes;
 	size_t axis_count;
-	struct plan_point *points; /* index = number of the point; none after a mistake */
+	struct plan_point *points; /* the index is the point's number; none after a mistake */
 	size_t point_count;
 	uint64_t replications;  /* of each combination, at most; their points are neighbours */
 	struct plan_precision { /* when replications are enough (precision.h) */
-		const char *of; /* metric; NULL = all replications are wanted */
+		const char *of; /* metric; NULL: all replications are wanted */
 		double within;  /* enough when (wider half of its interval) / mean <= within */
 		size_t least;   /* replications to begin with */
 	} precision;

@@ -13,8 +13,8 @@ struct range_conf {
 
 struct log_conf {
 	const char *from, *to;
-	int64_t points; /* 0 = not given */
-	double factor;  /* 0 = not given */
+	int64_t points; /* number of values; 0 if not given */
+	double factor;  /* from one value to the next; 0 if not given */
 };
 
 /* Values, and where they go in the scenario: one pointer, or several that get the same value. A zip
@@ -60,8 +60,8 @@ void plan_add_setting(struct plan_level *level, struct plan_setting setting);
 /* A setting, and the level that makes it. */
 struct plan_use {
 	const struct plan_setting *setting;
-	const struct plan_axis *axis; /* NULL = "set" */
-	size_t level;                 /* index into the levels of the axis; 0 for "set" */
+	const struct plan_axis *axis; /* NULL if "set" makes the setting */
+	size_t level;                 /* index into the levels of the axis; 0 without axis */
 };
 
 /* Lists all settings, those of "set" first; returns how many. The caller frees *uses. */

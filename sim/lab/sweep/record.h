@@ -25,7 +25,7 @@ enum point_status {
 };
 extern const char *const point_status_names[POINT_STATUSES];
 
-/* What a point may use; 0 = no limit. */
+/* What a point may use; 0 means no limit. */
 struct point_limits {
 	sim_time time; /* wall time */
 	bytes memory;  /* private writable memory */
@@ -34,13 +34,13 @@ struct point_limits {
 struct point_record {
 	enum point_status status;
 	int exit_code;        /* -1: ended by a signal, or never run */
-	int signal;           /* 0: none */
+	int signal;           /* that ended it; 0 if none did */
 	uint64_t attempts;    /* attempts whose end was recorded, including the last */
 	double wall_s, cpu_s; /* of the last attempt */
 	uint64_t peak_rss_bytes;
 	struct point_limits limits;    /* under which the last attempt ran */
 	char *host, *version, *commit; /* owned; "" when unknown */
-	char *message;                 /* one line: why the point is not done */
+	char *message;                 /* owned; why the point is not done, in one line */
 };
 
 /* Initialises the record of a point that has not run. */
