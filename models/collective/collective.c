@@ -19,7 +19,7 @@ void collective_reserve(struct collective_memory *memory, sim_time now, int64_t 
 	memory->used_time = collective_reserved(memory, now);
 	memory->changed = now;
 	memory->used_bytes += (uint64_t)bytes_more;
-	SIM_BUG_ON(memory->used_bytes > memory->memory_bytes); /* also: less than nothing */
+	SIM_BUG_ON(memory->used_bytes > memory->memory_bytes); /* also: below 0, wrapped around */
 	if (memory->used_bytes > memory->used_max_bytes)
 		memory->used_max_bytes = memory->used_bytes;
 }
@@ -29,7 +29,6 @@ void collective_stats_add(struct collective_stats *sum, const struct collective_
 	const uint64_t *from = (const uint64_t *)one;
 	uint64_t *to = (uint64_t *)sum;
 
-	/* counters, and nothing else */
 	static_assert(sizeof(*one) % sizeof(*from) == 0, "a struct of 64-bit counters");
 	for (size_t i = 0; i < sizeof(*one) / sizeof(*from); i++)
 		to[i] += from[i];

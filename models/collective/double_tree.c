@@ -2,18 +2,18 @@
  * since 2.4). What is modelled and simplified: schedule.h.
  *
  * Each of two trees adds up one half of the tensor on the way to its root and sends the sums back,
- * chunk by chunk. A rank that has children in one tree is a leaf of the other, so that all ranks
- * send and receive about 2 M. The trees are NCCL's: the first one alternates leaves and inner
- * ranks; the second is its mirror image (even number of ranks) or shifted by one (odd). As in NCCL,
- * a rank has four threads, up and down in each tree; a root has one for both ways.
+ * chunk by chunk. A rank that has children in one tree is a leaf of the other, so all ranks send
+ * and receive about 2 M. The trees are NCCL's: the first alternates leaves and inner ranks; the
+ * second is its mirror image (even number of ranks) or is shifted by one (odd number). As in NCCL,
+ * a rank has four threads, up and down in each tree; a root has one thread for both directions.
  *
- * Our choice: chunks of 64 kB, of which two may be under way on an edge (NCCL: up to 512 kB, 8).
- * TCP does not share links evenly, so ranks that run ahead slow down those for which all wait:
+ * Our choice: chunks of 64 kB, of which two may be in flight on an edge (NCCL: up to 512 kB, 8).
+ * TCP does not share links evenly, so ranks that run ahead slow down the ranks that all wait for:
  * 10 MB among 16 ranks at 25 Gbps take 7.09 ms with 2 chunks, 8.61 ms with 8 (2 M / B: 6.93 ms).
  *
- *     T = 2 M / B + filling the trees                        (four ranks or more)
+ *     T = 2 M / B + time to fill the trees                   (four ranks or more)
  *
- * Its fluid plan is one stream over all edges, which leaves out that windows grow. */
+ * The fluid plan is one stream over all edges. It neglects the growth of windows. */
 #include "collective/schedule.h"
 
 #include "base/mem.h"
@@ -37,8 +37,8 @@ const struct conf_table double_tree_table = { "double_tree", rows, sizeof(struct
 
 enum way { WAY_UP, WAY_DOWN };
 
-/* The parent in the first tree, whose root is rank 0. It is the rank's number with its lowest set
- * bit moved one place up or, if there is no such rank, cleared. */
+/* The parent in the first tree, whose root is rank 0. The parent's number is the rank's with the
+ * lowest set bit moved up one place; if there is no such rank, with that bit cleared. */
 static uint32_t parent_in_first(uint32_t n, uint32_t rank)
 {
 	uint32_t bit = rank & -rank, up = (rank ^ bit) | bit << 1;
@@ -61,7 +61,7 @@ static uint32_t parent_of(uint32_t n, uint32_t rank, unsigned tree)
 	return mirror ? n - 1 - up : (up + 1) % n;
 }
 
-/* A rank in a tree. schedule->data is the array of all vertices: see vertex_of(). */
+/* A rank in a tree. schedule->data is the array of all vertices. */
 struct vertex {
 	uint32_t parent, children[2];
 	uint32_t count; /* of children */
@@ -121,7 +121,7 @@ static bool ends(const struct schedule *schedule, uint32_t edge, struct schedule
 	return true;
 }
 
-/* Chunks of both halves together; both halves have the same number. */
+/* Chunks of both halves together. */
 static uint32_t pieces_of(const struct schedule *schedule, bytes size)
 {
 	bytes chunk = schedule->scheme->conf->chunk, half = (size + 1) / 2;
@@ -129,7 +129,7 @@ static uint32_t pieces_of(const struct schedule *schedule, bytes size)
 	return 2 * (uint32_t)((half + chunk - 1) / chunk);
 }
 
-/* Step `i` of a chunk on its way up: receives it from each child, then sends it to the parent. */
+/* Step `i` for a chunk on the way up: receives it from each child, then sends it to the parent. */
 static void up_step(const struct vertex *vertex, uint32_t rank, unsigned tree, uint32_t i,
 		    struct schedule_step *step)
 {
@@ -139,7 +139,8 @@ static void up_step(const struct vertex *vertex, uint32_t rank, unsigned tree, u
 	step->edge = edge_of(receives ? vertex->children[i] : rank, tree, WAY_UP);
 }
 
-/* On its way down: receives it from the parent, then sends it to each child. */
+/* Step `i` for a chunk on the way down: receives it from the parent, then sends it to each child.
+ */
 static void down_step(const struct vertex *vertex, uint32_t rank, unsigned tree, uint32_t i,
 		      struct schedule_step *step)
 {
@@ -147,8 +148,8 @@ static void down_step(const struct vertex *vertex, uint32_t rank, unsigned tree,
 	step->edge = edge_of(i == 0 ? rank : vertex->children[i - 1], tree, WAY_DOWN);
 }
 
-/* A root receives from its children, then sends to them. It skips step 0 of the way down, in which
- * others receive. */
+/* A root receives from its children, then sends to them. It skips step 0 of the way down: it has no
+ * parent to receive from. */
 static void root_step(const struct vertex *vertex, uint32_t rank, unsigned tree, uint32_t i,
 		      struct schedule_step *step)
 {
@@ -212,8 +213,8 @@ static uint32_t max(uint32_t x, uint32_t y)
 	return x > y ? x : y;
 }
 
-/* When a vertex has the sum of a chunk, in transmissions of a chunk: its children send as soon as
- * they have theirs, and share its link. */
+/* The time until a vertex has the sum of a chunk, in transmissions of a chunk. Each child sends as
+ * soon as it has its own sum; the children share the vertex's link. */
 static uint32_t time_up(const struct schedule *schedule, uint32_t rank, unsigned tree)
 {
 	const struct vertex *vertex = vertex_of(schedule, rank, tree);
@@ -226,7 +227,8 @@ static uint32_t time_up(const struct schedule *schedule, uint32_t rank, unsigned
 	return max(ready[0], ready[1]) + 1 + (ready[0] == ready[1]);
 }
 
-/* How long a sum takes from a vertex to all below: its children share its link. */
+/* The time of a sum from a vertex to all its descendants, in transmissions of a chunk. The children
+ * share the vertex's link. */
 static uint32_t time_down(const struct schedule *schedule, uint32_t rank, unsigned tree)
 {
 	const struct vertex *vertex = vertex_of(schedule, rank, tree);
@@ -237,7 +239,7 @@ static uint32_t time_down(const struct schedule *schedule, uint32_t rank, unsign
 	return vertex->count + longest;
 }
 
-/* The edges on which a rank sends. */
+/* The number of edges on which a rank sends. */
 static uint32_t load_of(const struct schedule *schedule, uint32_t rank)
 {
 	uint32_t load = 0;
@@ -247,7 +249,7 @@ static uint32_t load_of(const struct schedule *schedule, uint32_t rank)
 	return load;
 }
 
-/* What any rank, or either tree, takes at most. */
+/* Maxima over all ranks and both trees. */
 struct most {
 	uint32_t depth, time, load;
 };
@@ -268,7 +270,7 @@ static struct most most_of(const struct schedule *schedule)
 	return most;
 }
 
-/* Bytes per second, for a chunk that is alone there. */
+/* The rate of the stream's slowest link, in bytes per second. */
 static double slowest_link(const struct plan_stream *stream, const struct network *net)
 {
 	double slowest = INFINITY;
@@ -303,7 +305,7 @@ static void *plan(void *self, const struct collective_job *job, struct stream_pl
 	plan_close(plan);
 	plan->latency = 2 * most.depth * (plan_path_latency(&longest) + scheme->conf->step_latency);
 	plan->blocks.size = scheme->conf->chunk;
-	/* of the time that a chunk of each tree takes, the stream has `load` transmissions */
+	/* the stream itself accounts for `load` of these transmissions */
 	plan->blocks.first = ((double)most.time - most.load) / slowest_link(stream, net);
 	return schedule;
 }

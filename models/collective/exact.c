@@ -38,8 +38,8 @@ void exact_release(struct exact *exact)
 	exact->weights = NULL;
 }
 
-/* Newton's iteration for 1 / x modulo 2^64, x odd. It begins with x, whose lowest 3 bits are right;
- * each step doubles their number. */
+/* Newton's iteration for 1 / x modulo 2^64, x odd. The start, x, is right in the lowest 3 bits;
+ * each step doubles the number of right bits. */
 static uint64_t inverse(uint64_t x)
 {
 	uint64_t y = x;

@@ -3,7 +3,7 @@
  * Each worker has a random odd 64-bit weight; the contribution of worker w to chunk c is
  * weight(w) * hash(job, c) modulo 2^64, the hash made odd. Packets carry these 8 bytes, and
  * switches and hosts add them as they would add gradients. A result must be (sum of all weights) *
- * hash(job, c): a lost, doubled or misdirected contribution is found at once. */
+ * hash(job, c), which reveals a lost, doubled or misdirected contribution at once. */
 #ifndef INASIM_COLLECTIVE_EXACT_H
 #define INASIM_COLLECTIVE_EXACT_H
 
@@ -20,7 +20,7 @@ struct checks {
 	char first[256]; /* the first violation: what, where, when */
 };
 
-/* Counts a violation and keeps the text of the first. The caller stops the run. */
+/* Adds 1 to *counter. Keeps the text of the run's first violation. The caller stops the run. */
 void checks_violated(struct checks *checks, uint64_t *counter, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -35,8 +35,8 @@ void exact_init(struct exact *exact, struct checks *checks, uint64_t seed, uint3
 		uint32_t workers);
 void exact_release(struct exact *exact);
 
-/* The factor of a chunk. It is odd, so it has an inverse modulo 2^64, with which exact_weight()
- * gets the weights back from a sum. */
+/* The factor of a chunk. It is odd, so it has an inverse modulo 2^64, which exact_weight() needs.
+ */
 static inline uint64_t exact_chunk(const struct exact *exact, uint64_t chunk)
 {
 	return hash_pair(exact->key, chunk) | 1;
@@ -62,7 +62,7 @@ static inline bool exact_holds(const struct exact *exact, uint64_t chunk, uint64
 	return exact_holds_part(exact, exact->sum, chunk, value);
 }
 
-/* The sum of the weights of the workers whose contributions are in `value`. */
+/* The sum of the weights of the workers whose contributions `value` contains. */
 uint64_t exact_weight(const struct exact *exact, uint64_t chunk, uint64_t value);
 
 #endif

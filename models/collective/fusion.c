@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* In the key of the timer: stands where struct machine's timers have the number of a worker. */
+/* The place of a worker's number in the key of the timer; struct machine's timers have workers. */
 #define NO_WORKER 0xffffff
 
 /* Tensors `first` to `end` - 1. */
@@ -22,16 +22,16 @@ struct fusion {
 	const struct collective_ops *ops; /* of the scheme */
 	void *instance;
 	sim_time cycle, start;
-	bytes max; /* in a buffer */
+	bytes max; /* of a buffer */
 	struct tensor_sizes sizes;
-	uint64_t *contributed;  /* by worker: tensors */
-	uint64_t handed_over;   /* tensors */
-	uint32_t ahead;         /* workers that have contributed more than `handed_over` */
-	struct buffer *buffers; /* ring by number: those whose sum some worker lacks */
+	uint64_t *contributed;  /* tensors, by worker */
+	uint64_t handed_over;   /* tensors that the scheme has got */
+	uint32_t ahead;         /* workers that have contributed more tensors than these */
+	struct buffer *buffers; /* ring of buffers whose sum some worker lacks */
 	uint64_t mask, oldest, end;
-	bool hinted; /* `hint` is of the first tensor not handed over */
+	bool hinted; /* `hint` belongs to tensor `handed_over` */
 	struct collective_hint hint;
-	struct timer timer; /* the end of the cycle */
+	struct timer timer; /* end of the cycle */
 };
 
 /* Sets the timer if some tensor is ready at all workers. */
@@ -44,7 +44,7 @@ static void await_end_of_cycle(struct fusion *fusion)
 		timer_set(sim, &fusion->timer, past ? sim->now - past + fusion->cycle : sim->now);
 }
 
-/* Tensors that are ready at all workers. */
+/* The number of tensors that are ready at all workers. */
 static uint64_t ready(const struct fusion *fusion)
 {
 	uint64_t min = UINT64_MAX;
@@ -68,7 +68,7 @@ static bytes fill(struct fusion *fusion, uint64_t end, struct buffer *buffer)
 	return size;
 }
 
-/* Hands a buffer of tensors before `end` to the scheme, for all workers. */
+/* Hands the next buffer, of tensors before `end`, to the scheme for all workers. */
 static void hand_over(struct fusion *fusion, uint64_t end)
 {
 	struct buffer buffer;

@@ -2,15 +2,15 @@
  * IJHPCA 2005, section 4.5; Gloo). What is modelled and simplified: schedule.h.
  *
  * Each of m = 2^L ranks exchanges half of the tensor with the rank at distance m/2, then a quarter
- * with that at distance m/4, and so on. It then has the sum of one of m pieces and gets the others
- * by the same exchanges in reverse. If there are n > m ranks, the first 2 (n - m) fold in pairs, as
- * in MPICH: the even rank sends its tensor to the odd one, which takes part for both and sends the
- * sums back.
+ * with the rank at distance m/4, and so on. Each rank then has the sum of one of m pieces, and gets
+ * the others by the same exchanges in reverse. If there are n > m ranks, the first 2 (n - m) fold
+ * in pairs, as in MPICH: the even rank sends its tensor to the odd rank, which takes part for both
+ * and sends the sums back.
  *
  *     T = 2 L alpha + 2 (m - 1) / m M / B     (+ 2 alpha + 2 M / B where pairs fold)
  *
- * (inasim formula halving_doubling). Its fluid plan is one stream, as slow as all steps one after
- * the other, each on its busiest link. It leaves out that windows grow. */
+ * (inasim formula halving_doubling). The fluid plan is one stream. Its rate is that of all steps
+ * one after the other, each on its busiest link. The plan neglects the growth of windows. */
 #include "collective/schedule.h"
 
 #include <stdlib.h>
@@ -22,7 +22,7 @@ const struct conf_table halving_doubling_table = {
 	"All-reduce by recursive halving and doubling over TCP or RoCE."
 };
 
-/* L, the exponent of the largest power of two that is no more than n. */
+/* L: 2^L is the largest power of two up to n. */
 static unsigned levels_of(uint32_t n)
 {
 	return 31 - (unsigned)__builtin_clz(n);
@@ -34,7 +34,7 @@ static uint32_t pairs_of(uint32_t n)
 	return n - (UINT32_C(1) << levels_of(n));
 }
 
-/* The ranks that take part are numbered 0 to m - 1: the rank of number `v`, and back. */
+/* The ranks that take part are numbered 0 to m - 1. Returns the rank of number `v`. */
 static uint32_t rank_of(uint32_t n, uint32_t v)
 {
 	uint32_t pairs = pairs_of(n);
@@ -42,6 +42,7 @@ static uint32_t rank_of(uint32_t n, uint32_t v)
 	return v < pairs ? 2 * v + 1 : v + pairs;
 }
 
+/* The inverse of rank_of(). */
 static uint32_t number_of(uint32_t n, uint32_t rank)
 {
 	uint32_t pairs = pairs_of(n);
@@ -49,8 +50,8 @@ static uint32_t number_of(uint32_t n, uint32_t rank)
 	return rank < 2 * pairs ? rank / 2 : rank - pairs;
 }
 
-/* Edges: first those from number v to its partner at level i, then those from pair q's even rank to
- * its odd one, and back. */
+/* The first edges lead from number v to its partner at level i. Then come two edges for each pair
+ * q: from the even rank to the odd one, and back. */
 static uint32_t level_edge(uint32_t n, uint32_t v, unsigned i)
 {
 	return v * levels_of(n) + i;
@@ -58,7 +59,7 @@ static uint32_t level_edge(uint32_t n, uint32_t v, unsigned i)
 
 static uint32_t pair_edge(uint32_t n, uint32_t q, bool back)
 {
-	return (levels_of(n) << levels_of(n)) + 2 * q + back; /* behind m * L edges of levels */
+	return (levels_of(n) << levels_of(n)) + 2 * q + back; /* after the m * L edges of levels */
 }
 
 static uint32_t distance(uint32_t n, unsigned level)
@@ -94,7 +95,7 @@ static uint32_t pieces_of(const struct schedule *schedule, bytes size)
 	return UINT32_C(1) << levels_of(schedule->count);
 }
 
-/* A rank's step in which its pair folds or (`back`) unfolds. */
+/* The step in which the rank's pair folds; with `back`, unfolds. */
 static bool pair_step(uint32_t n, uint32_t rank, bool back, struct schedule_step *step)
 {
 	bool sends = rank % 2 == back; /* the even rank when the pair folds, then the odd one */
@@ -105,7 +106,7 @@ static bool pair_step(uint32_t n, uint32_t rank, bool back, struct schedule_step
 	return true;
 }
 
-/* The pieces that number v goes on with after a level of halving. */
+/* The pieces that number v keeps after a level of halving. */
 static void pieces_after(uint32_t n, uint32_t v, unsigned level, struct schedule_step *step)
 {
 	uint32_t size = distance(n, level);
@@ -114,13 +115,14 @@ static void pieces_after(uint32_t n, uint32_t v, unsigned level, struct schedule
 	step->end = step->first + size;
 }
 
-/* Halving sends the partner's pieces at levels 0 to L - 1; then doubling sends the rank's own
- * pieces at levels L - 1 to 0. At each level a rank sends, then receives. */
+/* Halving goes through levels 0 to L - 1 and sends the pieces that the partner keeps. Doubling goes
+ * back through levels L - 1 to 0 and sends the rank's own pieces. At each level a rank sends, then
+ * receives. */
 static bool exchange(uint32_t n, uint32_t v, uint64_t i, struct schedule_step *step)
 {
 	unsigned levels = levels_of(n), turn = (unsigned)(i / 2), level;
 	bool doubling = turn >= levels, receives = i % 2;
-	/* halving sends, and doubling receives, what the partner goes on with */
+	/* the pieces that the partner keeps: sent in halving, received in doubling */
 	bool partners = receives == doubling;
 	uint32_t other;
 
@@ -170,8 +172,8 @@ static void *start(void *self, const struct collective_job *job, const char **ne
 
 /* --- as a stream --- */
 
-/* Adds the edges of a level, or (level == L) of the fold, to `stream`; weights are pieces. Returns
- * the latency of the longest. */
+/* Adds the edges of a level to `stream`; level L is the fold. Weights are in pieces. Returns the
+ * latency of the longest edge. */
 static sim_time plan_level(const struct schedule *schedule, unsigned level, bool back,
 			   struct plan_stream *stream)
 {
@@ -188,7 +190,7 @@ static sim_time plan_level(const struct schedule *schedule, unsigned level, bool
 	return plan_path_latency(&longest) + schedule->scheme->conf->step_latency;
 }
 
-/* Adds a step to the plan, and the step's seconds per byte of a piece to *seconds. */
+/* Adds a step to the plan. Adds the step's time to *seconds, in seconds per byte of a piece. */
 static void plan_step(const struct schedule *schedule, unsigned level, bool back,
 		      struct stream_plan *plan, double *seconds)
 {

@@ -22,7 +22,7 @@ static sim_time class_end(unsigned class)
 
 	if (octave == 0)
 		return class;
-	octave--; /* holding_class() adds a number of 32 to 63, which counts one octave more */
+	octave--; /* holding_class() adds 32 to 63, so its class is one octave too high */
 	return ((((sim_time) class - ((sim_time)octave << HOLDING_BITS)) + 1) << octave) - 1;
 }
 

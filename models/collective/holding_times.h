@@ -1,11 +1,11 @@
-/* How long things are held: count, mean, and percentiles. The histogram has 32 classes an octave,
- * so a percentile is at most 1/32 too high. */
+/* How long aggregators are held: count, mean and percentiles. The histogram has 32 classes an
+ * octave, so a percentile is at most 1/32 too high. */
 #ifndef INASIM_COLLECTIVE_HOLDING_TIMES_H
 #define INASIM_COLLECTIVE_HOLDING_TIMES_H
 
 #include "base/types.h"
 
-#define HOLDING_BITS    5 /* classes an octave: 2^5 */
+#define HOLDING_BITS    5 /* 2^5 classes an octave */
 #define HOLDING_CLASSES ((64 - HOLDING_BITS + 1) << HOLDING_BITS)
 
 struct holding_times {
@@ -37,7 +37,8 @@ void holding_times_merge(struct holding_times *times, const struct holding_times
 /* In seconds; NAN if nothing was held. */
 double holding_times_mean(const struct holding_times *times);
 
-/* In seconds: nearest rank, upper end of that class. NAN for fewer than 1 / (1 - p) times. */
+/* In seconds: the upper end of the class of the nearest rank. `p` is from 0 to 1. NAN for fewer
+ * than 1 / (1 - p) times. */
 double holding_times_percentile(const struct holding_times *times, double p);
 
 #endif

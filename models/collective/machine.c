@@ -12,31 +12,31 @@ const char *const inside_names[] = {
 	[INSIDE_SCATTER] = "scatter", [INSIDE_MASTER] = "master", [INSIDE_RING] = "ring", NULL
 };
 
-/* What the GPUs do with a tensor before or after the scheme. */
+/* The work of the GPUs on a tensor before or after the scheme. */
 struct stage {
-	sim_time due;    /* when it ends */
-	bool after;      /* behind the scheme; false: before it */
+	sim_time due;    /* when the stage ends */
+	bool after;      /* after the scheme; false: before it */
 	bool hinted;     /* `hint` is set; only before the scheme */
-	uint64_t tensor; /* only behind the scheme */
+	uint64_t tensor; /* only after the scheme */
 	bytes size;
 	struct collective_hint hint;
 };
 
 struct machine {
 	struct machines *machines;
-	uint32_t number; /* the worker's */
-	uint64_t contributed;
-	uint16_t *missing; /* ring by tensor: rails whose part of the sum is not here yet */
+	uint32_t number;      /* of the worker */
+	uint64_t contributed; /* tensors */
+	uint16_t *missing;    /* ring by tensor: rails whose part of the sum is missing */
 	uint64_t missing_mask, oldest;
 	bool hinted; /* `hint` is of the next tensor */
 	struct collective_hint hint;
-	struct stage *stages; /* ring: those under way or waiting; the GPUs do one at a time */
+	struct stage *stages; /* ring: the first is under way, the others wait */
 	uint64_t mask, first, end;
-	sim_time free_at;
+	sim_time free_at;   /* end of the last stage */
 	struct timer timer; /* end of the first stage */
 };
 
-/* The instance of the scheme between the NICs of one number, one in each machine. */
+/* NIC i of every machine, and their instance of the scheme. */
 struct rail {
 	struct machines *machines;
 	void *inner;
@@ -84,7 +84,7 @@ static const struct collective_ops *inner_ops(const struct machines *machines)
 	return machines->scheme->inner.ops;
 }
 
-/* Hands a tensor over to the scheme, a part at each NIC. */
+/* Hands a tensor over to the scheme: an equal part to each rail. */
 static void hand_over(struct machine *machine, const struct stage *stage)
 {
 	struct machines *machines = machine->machines;
@@ -116,7 +116,7 @@ static void on_due(struct sim *sim, uint32_t entity, void *owner)
 		hand_over(machine, &stage);
 }
 
-/* The scheme has the sum of a NIC's part. */
+/* The worker holds the sum of a rail's part of a tensor. */
 static void on_done(void *owner, uint32_t worker, uint64_t tensor)
 {
 	struct machines *machines = ((struct rail *)owner)->machines;
@@ -158,7 +158,7 @@ static void open_machine(struct machines *machines, uint32_t w)
 		   timer_key_of_job(TIMER_MACHINE, machines->job.number, w), on_due, machine);
 }
 
-/* False where the scheme's start() returns NULL. */
+/* False if the scheme's start() returns NULL. */
 static bool start_rail(struct machines *machines, uint32_t r, const char **never)
 {
 	const struct machine_scheme *scheme = machines->scheme;
@@ -173,7 +173,7 @@ static bool start_rail(struct machines *machines, uint32_t r, const char **never
 	for (uint32_t i = 0; i < inner.servers; i++)
 		rail->hosts[inner.workers + i] =
 			machine_nic(scheme->conf, hosts, inner.server_hosts[i], r);
-	inner.number += r; /* the job's number is a multiple of the NICs (struct collective_job) */
+	inner.number += r; /* the job's number is job * nics + 0 (struct collective_job) */
 	inner.hosts = rail->hosts;
 	inner.server_hosts = rail->hosts + inner.workers;
 	inner.done = on_done;
@@ -272,7 +272,7 @@ static void stats(const void *instance, struct collective_stats *sum)
 		inner_ops(machines)->stats(machines->rails[r].inner, sum);
 }
 
-/* slots() and ran_as() ask the first rail. The others differ in their trees at most. */
+/* slots() and ran_as() ask only the first rail: the rails differ at most in their trees. */
 static uint64_t slots(const void *instance)
 {
 	const struct machines *machines = instance;

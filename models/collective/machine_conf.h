@@ -1,38 +1,37 @@
-/* Machines: what stands behind the hosts of a network, all alike. The engine knows hosts, each with
- * one NIC; a machine with several NICs is as many hosts. Users write all this under
- * "topology.host". */
+/* Machines, all alike. A host of the network has one NIC; a machine with several NICs is several
+ * hosts. Scenarios have these parameters under "topology.host". */
 #ifndef INASIM_COLLECTIVE_MACHINE_CONF_H
 #define INASIM_COLLECTIVE_MACHINE_CONF_H
 
 #include "base/types.h"
 #include "base/units.h"
 
-/* GPUs of a machine and the links among them, which nobody else uses. */
+/* GPUs of a machine and the links among them. */
 struct gpus_conf {
 	int64_t count;
 	bps rate;
 	sim_time latency; /* of each step (alpha) */
-	bool shared;      /* one link for all of them, as a PCIe switch; else one each */
+	bool shared;      /* all share one link, as a PCIe switch; false: one link each */
 };
 
-/* NICs of a machine, each of which is a host of the network. */
+/* NICs of a machine. Each is a host of the network. */
 struct nics_conf {
 	int64_t count;
 	int wiring; /* enum nics_wiring */
 };
 enum nics_wiring {
-	NICS_RACK,  /* those of a machine are neighbours: below one switch */
-	NICS_RAILS, /* NICs of one number are neighbours: rail-optimised */
+	NICS_RACK,  /* the NICs of a machine are neighbours, below one switch */
+	NICS_RAILS, /* NICs i of all machines are neighbours: rail-optimised */
 };
 
 struct machine_conf {
-	int64_t slots; /* workers that a machine takes, each of another job */
+	int64_t slots; /* most workers on a machine, all of different jobs */
 	struct gpus_conf gpus;
 	struct nics_conf nics;
 	bps reduction_rate; /* of all parameter servers on a machine together; 0 = no limit */
 };
 
-/* The number of NICs, and of GPUs, of a machine: at least 1. */
+/* The numbers of NICs and GPUs of a machine, at least 1. */
 static inline uint32_t machine_nics(const struct machine_conf *conf)
 {
 	return conf->nics.count > 1 ? (uint32_t)conf->nics.count : 1;
@@ -48,7 +47,7 @@ static inline uint32_t machine_count(const struct machine_conf *conf, uint32_t h
 	return hosts / machine_nics(conf);
 }
 
-/* The host that NIC `nic` of a machine is, in a network of `hosts` hosts. */
+/* The host number of NIC `nic` of a machine, in a network of `hosts` hosts. */
 static inline uint32_t machine_nic(const struct machine_conf *conf, uint32_t hosts,
 				   uint32_t machine, uint32_t nic)
 {

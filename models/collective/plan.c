@@ -131,8 +131,8 @@ struct plan_packets plan_ina_packets(const struct network *net, uint32_t frame, 
 	};
 }
 
-/* Packets of so many bytes of data. The small term keeps a quotient that rounding put just above a
- * whole number from costing a packet more. */
+/* Packets for so many bytes of data. The small term prevents an extra packet when rounding puts the
+ * quotient just above a whole number. */
 static double count_of(const struct plan_packets *packets, double data)
 {
 	return ceil(data / packets->payload - 1e-9);
@@ -215,16 +215,16 @@ sim_time plan_ramp_tensor(const struct stream_plan *plan, struct plan_ramp *ramp
 
 /* --- shares --- */
 
-/* What one byte on the wire counts towards the link's ECN threshold, which is in bytes of frames or
- * in packets. The byte is of a packet with `packet` bytes on the wire. */
+/* How much one byte on the wire counts towards the link's ECN threshold, which is in frame bytes or
+ * in packets. `packet`: bytes on the wire of the byte's packet. */
 static double counted(const struct link_class *class, double packet)
 {
 	return (class->ecn_in_packets ? 1 : packet - class->wire_extra) / packet;
 }
 
 /* The average queue, in the unit of `threshold`, of a DCTCP connection with a window of so many
- * segments, marked above that: a sawtooth (Alizadeh et al., SIGCOMM 2010, section 3.3). By the same
- * formula the average queue of four connections is as low. */
+ * segments that is marked above `threshold`: a sawtooth (Alizadeh et al., SIGCOMM 2010, section
+ * 3.3). The formula gives four connections the same average queue. */
 static double dctcp_queue(const struct link_class *class, double threshold, double segments)
 {
 	double segment = counted(class, NIC_QUANTUM) * NIC_QUANTUM;
@@ -232,13 +232,13 @@ static double dctcp_queue(const struct link_class *class, double threshold, doub
 	return threshold + segment * (1 - sqrt(2 * fmax(segments, 1)) / 4);
 }
 
-/* Bytes on the wire in a queue that TCP fills up to the threshold of marks. Of all bytes in flight,
- * `fixed` are packets of size `packet`, the rest full-sized segments of TCP; `flight` bytes are
- * outside the queue. The queue holds both kinds in proportion to their rates:
+/* Bytes on the wire in a queue that TCP fills up to the ECN threshold. Of all bytes in flight,
+ * `fixed` are in packets of `packet` bytes, the rest in full-sized TCP segments; `flight` bytes are
+ * outside the queue. The queue holds both kinds of packets in proportion to their rates:
  *
  *     queue * (part * a + (1 - part) * b) = threshold,    part = fixed / (flight + queue)
  *
- * where a and b are what the threshold counts of their bytes. */
+ * where a and b are counted() of the two kinds. */
 static double queue_at_marks(const struct link_class *class, double packet, double fixed,
 			     double flight)
 {
@@ -267,7 +267,8 @@ void plan_fix_window(struct plan_stream *stream, double window, sim_time round_t
 	stream->min = 2 * NIC_QUANTUM / all; /* DCTCP keeps two segments */
 }
 
-/* What a NIC sends in a turn, as a part of a full-sized frame; 1 where turns are not by packet. */
+/* The bytes that a NIC sends in a turn, as a fraction of a full-sized frame; 1 where turns are not
+ * by packet. */
 static double turn_of(const struct plan_packets *packets, const struct network *net)
 {
 	if (net->nics[0].mode != NIC_TURNS)
@@ -281,7 +282,7 @@ void plan_fill_queues(struct plan_stream *stream, const struct network *net)
 	stream->fills = true;
 }
 
-/* A NIC: its turns, and how many bytes it sends while each stream sends one. */
+/* A NIC: the number of its turns, and the bytes that it sends while each stream sends one byte. */
 struct nic_load {
 	uint32_t turns, weight;
 };
@@ -360,7 +361,7 @@ double plan_alone(const struct plan_stream *stream, const struct network *net)
 	return rate;
 }
 
-/* All links of all streams, each once. */
+/* All links of all streams, each once. The caller frees. */
 static struct plan_link *all_links(const struct stream_plan *plan, size_t *count)
 {
 	struct plan_link *all;
@@ -391,7 +392,7 @@ double *plan_idle_rates(const struct stream_plan *plan, const struct network *ne
 		for (size_t l = 0; l < stream->count; l++) {
 			uint32_t link = stream->links[l].link;
 
-			while (all[at].link != link) /* both in the order of their numbers */
+			while (all[at].link != link) /* both lists are sorted by number */
 				at++;
 			rates[i] = fmin(rates[i], line_rate(net, link) / all[at].weight);
 		}
@@ -482,7 +483,7 @@ struct plan_path plan_tree_path(const struct network *net, const struct tree *tr
 	return plan_path_then(&up_longest, &down_longest);
 }
 
-/* A connection's path for a frame of this size or (`back`) the path of its ACKs. */
+/* A connection's path for a frame of this size; with `back`, the path of its ACKs. */
 static struct plan_path path_one_way(const struct topology *topo, uint32_t src, uint32_t dst,
 				     uint64_t key, bool back, uint32_t frame)
 {

@@ -6,22 +6,22 @@
  *
  * Modelled: a tensor is cut into m shards of contiguous elements, a shard into blocks. When the
  * last worker's copy of a block has been added, the server sends the sum to every worker, while
- * later blocks still come in. The bytes between a worker and a server are one stream, so
- * connections stay warm; the transport repairs loss and keeps the order. Adding takes the host's
- * reduction rate (reducer.h). A worker on the server's own host exchanges its shard without network
- * or time.
+ * later blocks still arrive. The bytes between a worker and a server are one stream, so
+ * connections stay warm; the transport repairs loss and keeps the order. The host adds at its
+ * reduction rate (reducer.h). A worker on the server's host exchanges its shard in no time, without
+ * the network.
  *
  * Simplified: no message headers, no CPU time per packet. An empty shard (a tensor with fewer
  * elements than servers) is one block of one byte, as a message without payload costs a packet.
  *
- * Left open by the papers, and our reading:
+ * The papers leave these points open; our reading:
  * - the order of pushing: a worker begins with shard (rank mod m). The NIC interleaves the shards
- *   packet by packet, so that at any time the workers send to different servers. If each pushed
- *   one whole shard after the other, every shard would be the last one of some worker, so none
- *   would be complete before the end, and nothing would overlap with the way back;
+ *   packet by packet, so at any time the workers send to different servers. If each worker pushed
+ *   one whole shard after the other, every shard would be the last one of some worker. No shard
+ *   would be complete before the end, and pushing would not overlap with pulling;
  * - the order of the n copies of a result: worker (server mod n) comes first;
- * - how far a worker runs ahead: `credit` blocks per server. It pushes the next one when the sum
- *   of the oldest of these has come back.
+ * - how far a worker runs ahead: `credit` blocks per server. The worker pushes its next block when
+ *   the sum of the oldest of these blocks has come back.
  *
  * SwitchML's own benchmark program, with the same load per link but SwitchML's packets and slots,
  * is models/ina/switchml/ps_stream.c. */
@@ -33,7 +33,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define CONNECTIONS_MAX (UINT64_C(1) << 24) /* of a job: what their keys have room for */
+#define CONNECTIONS_MAX (UINT64_C(1) << 24) /* of a job; their keys have 24 bits for a number */
 
 static const struct conf_row ps_rows[] = {
 	CONF_ENUM("transport", struct ps_conf, transport, "dctcp", transport_names,
@@ -72,7 +72,7 @@ static uint64_t block_bytes(const struct ps *ps, uint32_t server, const struct c
 	return left < ps->scheme->block ? left : ps->scheme->block;
 }
 
-/* Moves the cursor past the block. Returns whether that was the last one of its shard. */
+/* Moves the cursor past its block. Returns whether the block was the last one of its shard. */
 static bool pass_block(const struct ps *ps, uint32_t server, struct cursor *at)
 {
 	bool last = ps_bytes_left(ps, server, at) <= ps->scheme->block;
@@ -86,7 +86,6 @@ static bool pass_block(const struct ps *ps, uint32_t server, struct cursor *at)
 
 /* --- streams --- */
 
-/* The sender writes its next block. */
 static void write_block(struct stream *stream)
 {
 	uint64_t size = block_bytes(stream->ps, stream->server, &stream->to_write);
@@ -96,7 +95,8 @@ static void write_block(struct stream *stream)
 	pass_block(stream->ps, stream->server, &stream->to_write);
 }
 
-/* Whether the next block has come. If it is under way, the connection calls back when it has. */
+/* Whether the next block has arrived. If the block is in flight, the connection calls back when it
+ * arrives. */
 static bool has_block(const struct stream *stream)
 {
 	uint64_t end;
@@ -114,7 +114,7 @@ static bool has_block(const struct stream *stream)
 
 /* --- at workers --- */
 
-/* The gradients of the next block are ready, and the credit covers it. */
+/* Whether the gradients of the next block are ready and the credit allows one more block. */
 static bool may_push(const struct stream *push)
 {
 	const struct ps *ps = push->ps;
@@ -137,9 +137,9 @@ static void wrong_sum(const struct stream *stream)
 	sim_stop(ps->scheme->env.sim);
 }
 
-/* A worker has all of a shard. A server's shards come tensor by tensor, so tensors become complete
- * in their order. done() may hand over the next tensor, and so come back here: all state is up to
- * date before, and the call from within may go on with the work of this loop. */
+/* A worker has a whole shard. A server's shards come tensor by tensor, so tensors become complete
+ * in their order. done() may hand over the next tensor and thereby call this function again. So all
+ * state is up to date before done(), and the inner call may continue the work of this loop. */
 static void shard_done(struct ps *ps, uint32_t w, uint64_t tensor)
 {
 	struct ps_worker *worker = &ps->workers[w];
@@ -148,7 +148,7 @@ static void shard_done(struct ps *ps, uint32_t w, uint64_t tensor)
 		return; /* shards of an earlier tensor are missing */
 	if (--worker->behind)
 		return;
-	while (!worker->behind) { /* again if all shards of the next tensor are there already */
+	while (!worker->behind) { /* the next tensor may be complete, too */
 		worker->held++;
 		for (uint32_t q = 0; q < ps->job.servers; q++)
 			worker->behind +=
@@ -159,7 +159,7 @@ static void shard_done(struct ps *ps, uint32_t w, uint64_t tensor)
 
 static void push_more(struct stream *push);
 
-/* A worker receives the sums that have come. */
+/* A worker receives the sums that have arrived. */
 static void receive_sums(struct stream *stream)
 {
 	struct ps *ps = stream->ps;
@@ -188,7 +188,7 @@ void ps_sum_ready(struct server *server)
 	uint32_t n = ps->job.workers;
 
 	server->sent++;
-	/* to all workers before any receives it: that may complete the next sum */
+	/* send to all workers before any of them receives, which may complete the next sum */
 	for (uint32_t i = 0; i < n; i++)
 		write_block(ps_stream_of(ps->pull, ps, (server->number + i) % n, server->number));
 	if (!server->number && server->sent >= ps->mark)
@@ -197,7 +197,7 @@ void ps_sum_ready(struct server *server)
 		receive_sums(ps_stream_of(ps->pull, ps, (server->number + i) % n, server->number));
 }
 
-/* A server receives the copies that have come. */
+/* A server receives the copies that have arrived. */
 static void receive_copies(struct stream *stream)
 {
 	struct ps *ps = stream->ps;
@@ -210,9 +210,9 @@ static void receive_copies(struct stream *stream)
 	}
 }
 
-/* Pushes what the credit allows. Within one host a push may complete a sum at once. The sum's
- * arrival gives new credit and calls this function again, which returns at once: the loop of the
- * first call uses the credit. */
+/* Pushes as many blocks as the credit allows. On one host a push may complete a sum at once, which
+ * gives new credit and calls this function again. The inner call returns at once; the loop of the
+ * outer call uses the credit. */
 static void push_more(struct stream *push)
 {
 	if (push->pushing)
@@ -248,8 +248,8 @@ static uint32_t ps_servers(uint32_t workers)
 	return workers;
 }
 
-/* A gradient from each worker and a sum to each. Servers beside workers exchange their own shards
- * on the host: together, one gradient and one sum less. */
+/* One gradient from each worker and one sum to each. Workers exchange the shard of a server on
+ * their own host without the network: over all workers, one gradient and one sum less. */
 static double ps_injected(uint32_t workers, bool beside)
 {
 	return 2 * ((double)workers - beside);

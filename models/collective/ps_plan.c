@@ -1,6 +1,6 @@
 /* Parameter servers as one fluid stream: all pairs of workers and servers, both ways, at one rate.
  *
- * Left out: that `credit` limits how far a worker runs ahead; that TCP shares links unevenly. */
+ * Neglected: the limit of `credit`, and the uneven sharing of links by TCP. */
 #include "collective/ps.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@ struct ps_paths {
 	struct plan_path push, pull, round_trip;
 };
 
-/* One direction between a worker and a server. */
+/* Adds one direction between a worker and a server. */
 static void plan_connection(const struct ps *ps, uint32_t w, uint32_t q, bool push,
 			    struct plan_stream *stream, struct ps_paths *paths)
 {
@@ -28,16 +28,16 @@ static void plan_connection(const struct ps *ps, uint32_t w, uint32_t q, bool pu
 	plan_path_longest(&paths->round_trip, &path);
 }
 
-/* What each stage takes: seconds per byte of a stream. */
+/* The time of each stage, in seconds per byte of a stream. */
 struct ps_stages {
 	double push, adding, pull;
 };
 
-/* The busiest stage rests while the first block is in the stages before it, and while the last
- * block is in those after it. A link that carries both ways never rests: it pushes later blocks or
- * pulls earlier ones. If such a link is busier than all stages, nothing rests. `together`: seconds
- * per byte of the busiest, be it a stage or such a link. Of equally busy stages the one that rests
- * longest decides. */
+/* The busiest stage idles while the first block is in the stages before it, and while the last
+ * block is in the stages after it. A link that carries pushes and pulls never idles: meanwhile it
+ * carries other blocks. If such a link is busier than all stages, there is no idle time.
+ * `together`: seconds per byte of the busiest stage or such a link. Of equally busy stages, the one
+ * that idles longest counts. */
 static struct plan_blocks blocks_of(bytes size, const struct ps_stages *stages, double together)
 {
 	double busy = together * (1 - 1e-9); /* the small term allows for rounding */
@@ -58,8 +58,8 @@ static struct plan_blocks blocks_of(bytes size, const struct ps_stages *stages, 
 	return longest;
 }
 
-/* Makes one stream of both ways: all shards go at one rate. That is at most `cap`, the rate of a
- * connection, and `adding`, the rate of the servers. */
+/* Makes one stream of both ways. Its rate is at most `cap`, the rate of a connection, and `adding`,
+ * the rate of the servers. */
 static void plan_both_ways(const struct ps_scheme *scheme, struct plan_stream ways[2], double cap,
 			   double adding, struct stream_plan *plan)
 {

@@ -1,20 +1,19 @@
-/* The state of parameter servers, for runs that repeat themselves (core/repeat.h). The blocks of
- * each server are a stream. A period is some blocks of one tensor, or lies inside a block. */
+/* The state of parameter servers, to skip repeated periods (core/repeat.h). The blocks of each
+ * server are a stream. A period is several blocks of one tensor, or a part of a block. */
 #include "collective/ps.h"
 
 #include "base/mem.h"
 
 #include <stdlib.h>
 
-/* The least distance from mark to mark. Bytes, because looking at the state costs as much as some
- * segments (tcp_repeat.c). Blocks, because NICs that take turns begin only every other block alike.
- */
+/* The least distance between marks. Bytes: reading the state costs as much as some segments
+ * (tcp_repeat.c). Blocks: at NICs that take turns only every other block begins alike. */
 #define BYTES_A_MARK  128000
 #define BLOCKS_A_MARK 2
 
 /* --- marks --- */
 
-/* Blocks from mark to mark: as many as before while periods are equal. */
+/* Blocks to the next mark. The distance stays the same while periods are equal. */
 static uint64_t distance(const struct ps *ps)
 {
 	const struct repeat *repeat = ps->scheme->env.repeat;
@@ -34,7 +33,7 @@ void ps_mark_first(struct ps *ps)
 		ps->mark = ps->distance = distance(ps);
 }
 
-/* As in tcp_repeat.c, a mark pays only if enough blocks are to come. */
+/* As in tcp_repeat.c, a mark pays off only if the shard has enough blocks left. */
 void ps_mark(struct ps *ps)
 {
 	struct repeat *repeat = ps->scheme->env.repeat;
@@ -58,8 +57,8 @@ void ps_mark_no_more(struct ps *ps)
 
 /* --- state --- */
 
-/* Only full blocks are skipped. At least two blocks of a shard are always simulated: the last one,
- * which may be shorter, and the one before it. */
+/* Skips only full blocks. The last two blocks of a shard are always simulated: the last one may be
+ * shorter. */
 static void repeat_cursor(const struct ps *ps, struct repeat *repeat, uint32_t q, struct cursor *at)
 {
 	uint64_t before = at->number, left;
@@ -74,8 +73,7 @@ static void repeat_cursor(const struct ps *ps, struct repeat *repeat, uint32_t q
 	repeat_count(repeat, &at->bytes);
 }
 
-/* Moves blocks on in the ring, where a block's place follows from its number. Their sums become
- * those of the chunks with the new numbers. */
+/* Renumbers the blocks. A block's number determines its place in the ring and its sum. */
 static void repeat_blocks(struct server *server, struct repeat *repeat)
 {
 	const struct ps *ps = server->ps;

@@ -1,4 +1,4 @@
-/* A server of "ps": keeps copies of blocks until its host has added them, and sums until all
+/* A server of "ps". It keeps copies of blocks until its host has added them, and sums until all
  * workers have them. */
 #include "collective/ps.h"
 

@@ -1,8 +1,8 @@
 /* Ring all-reduce: reduce-scatter, then all-gather, over one connection an edge (Patarasuk and
  * Yuan, JPDC 2009; NCCL, Horovod). What is modelled and simplified: schedule.h.
  *
- *   step s of rank r, reduce-scatter: send piece r-s, receive and add r-s-1
- *                     all-gather:     send piece r+1-s, receive and store r-s */
+ *   step s of rank r, reduce-scatter: send piece r-s, receive and add piece r-s-1
+ *                     all-gather:     send piece r+1-s, receive and store piece r-s */
 #include "collective/ring.h"
 
 #include "base/mem.h"
@@ -32,14 +32,14 @@ uint32_t ring_pieces(const struct schedule *ring, bytes size)
 	return ring->count;
 }
 
-/* The piece that a rank sends in step s of both halves together. */
+/* The piece that a rank sends in step s, counted over both halves. */
 static uint32_t piece_sent(uint32_t p, uint32_t rank, uint32_t s)
 {
 	return s < p - 1 ? (rank + p - s) % p : (rank + 1 + p - (s - (p - 1))) % p;
 }
 
-/* Calls 2 s and 2 s + 1 are step s of both halves together: the rank sends, then it receives what
- * the rank before sends in that step. */
+/* Calls i = 2 s and 2 s + 1 are step s, counted over both halves. The rank sends, then receives the
+ * piece that the rank before it sends in this step. */
 bool ring_step(const struct schedule *ring, uint32_t rank, unsigned thread, uint64_t i,
 	       uint32_t pieces, struct schedule_step *step)
 {
@@ -75,8 +75,8 @@ static void *ring_start(void *self, const struct collective_job *job, const char
 
 /* --- as fluid streams --- */
 
-/* A piece makes 2 (p - 1) hops: twice around the ring, less two consecutive edges. The piece that
- * takes longest skips the two consecutive edges that are fastest together. */
+/* A piece makes 2 (p - 1) hops: twice around the ring, less two consecutive edges. For the slowest
+ * piece these two edges have the smallest sum of latencies. */
 static sim_time latency_of_steps(const struct schedule *ring, const sim_time *edges)
 {
 	uint32_t p = ring->count;
@@ -91,7 +91,8 @@ static sim_time latency_of_steps(const struct schedule *ring, const sim_time *ed
 	return 2 * sum - min + ring_steps(p) * ring->scheme->conf->step_latency;
 }
 
-/* Adds edge r to its stream. *round_trip becomes the longest so far. Returns the edge's latency. */
+/* Adds edge r to its stream. *round_trip becomes the longest round trip so far. Returns the edge's
+ * latency. */
 static sim_time plan_edge(const struct schedule *ring, uint32_t r, struct plan_stream *stream,
 			  struct plan_path *round_trip)
 {
@@ -107,9 +108,8 @@ static sim_time plan_edge(const struct schedule *ring, uint32_t r, struct plan_s
 
 /* One stream per edge, and so per worker: fluid jobs have no GPUs as ranks.
  *
- * Simplified: no edge waits for another. With packets, an edge that is slow for a while stalls the
- * next edge, once that one has passed on all that it has. This happens about a piece later, and
- * goes on around the ring. */
+ * Simplified: no edge waits for another. With packets, a slow edge stalls the next edge about a
+ * piece later, and the stall goes on around the ring. */
 static void *ring_plan(void *self, const struct collective_job *job, struct stream_plan *plan,
 		       const char **never)
 {

@@ -13,7 +13,7 @@ const char *const schedule_orders[] = {
 	[ORDER_PLACEMENT] = "placement", [ORDER_RANDOM] = "random", NULL
 };
 
-/* The chunk number under which exact.h checks a piece of the rank's tensor. */
+/* The number of a piece of the rank's tensor as a chunk in exact.h. */
 static uint64_t piece_name(const struct schedule_rank *rank, uint32_t piece)
 {
 	return rank->tensor << 32 | piece;
@@ -25,7 +25,7 @@ static uint64_t message_bytes(const struct schedule_rank *rank, const struct sch
 			    rank->pieces);
 }
 
-/* False: the thread has no step left for the rank's tensor, or the rank has begun none. */
+/* False if the thread has no step left for the rank's tensor, or that tensor has not begun. */
 static bool next_step(const struct schedule_thread *thread, struct schedule_step *step)
 {
 	const struct schedule_rank *rank = thread->rank;
@@ -44,7 +44,7 @@ static struct schedule_thread *reader_of(const struct schedule_edge *edge)
 	return &edge->schedule->ranks[edge->ends.to].threads[edge->ends.thread];
 }
 
-/* Whether a message was posted but not sent yet, and the oldest of these may leave. */
+/* Whether the edge has messages posted but not sent, and the oldest of them may leave. */
 static bool may_send(const struct schedule_edge *edge)
 {
 	const struct schedule *schedule = edge->schedule;
@@ -71,7 +71,7 @@ static void pass_on(struct schedule_edge *edge, uint64_t size)
 	if (gpus->shared && *free_at > from)
 		from = *free_at;
 	arrival = from + gpus->latency + (sim_time)((bits + gpus->rate - 1) / gpus->rate);
-	/* a link of the edge's own needs no such time: may_send() keeps it to one message */
+	/* on a link of its own, may_send() allows the edge only one message at a time */
 	if (gpus->shared)
 		*free_at = arrival;
 	edge->passing = size;
@@ -102,7 +102,7 @@ static void on_passed(struct sim *sim, uint32_t entity, void *owner)
 }
 
 /* Whether the first `bytes_in` bytes of the edge's stream have arrived. If not, on_delivered() or
- * on_passed() is called when more bytes have arrived. */
+ * on_passed() will be called when more bytes arrive. */
 static bool has_come(const struct schedule_edge *edge, uint64_t bytes_in)
 {
 	if (edge->local)
@@ -113,7 +113,8 @@ static bool has_come(const struct schedule_edge *edge, uint64_t bytes_in)
 	return false;
 }
 
-/* For the thread the message is sent with this call; it leaves when may_send() lets it. */
+/* Posts a message and moves the thread to its next step. The message leaves when may_send() allows.
+ */
 static void post_message(struct schedule_thread *thread, const struct schedule_step *step)
 {
 	struct schedule_rank *rank = thread->rank;
@@ -129,10 +130,10 @@ static void post_message(struct schedule_thread *thread, const struct schedule_s
 	edge->sizes[edge->posted++ & edge->size_mask] = message_bytes(rank, step);
 	thread->at++;
 	send_posted(edge);
-	advance(reader_of(edge)); /* a reader that waits for this message can only now expect it */
+	advance(reader_of(edge)); /* a waiting reader must now call connection_expect() */
 }
 
-/* Posts messages up to the thread's next step that receives. */
+/* Posts messages until the thread's next step is to receive. */
 static void send_ready(struct schedule_thread *thread)
 {
 	const struct schedule_scheme *scheme = thread->rank->schedule->scheme;
@@ -169,8 +170,8 @@ static void on_prepared(struct sim *sim, uint32_t entity, void *owner)
 
 /* --- a tensor begins and ends --- */
 
-/* Begins the rank's next tensor if it has been handed over. All threads send what they can before
- * anything is received. */
+/* Begins the rank's next tensor if it has been handed over. All threads send as much as they can
+ * before any of them receives. */
 static void begin(struct schedule_rank *rank)
 {
 	struct schedule *schedule = rank->schedule;
@@ -231,8 +232,8 @@ static bool all_hold(struct schedule *schedule, uint32_t worker, uint64_t tensor
 	return true;
 }
 
-/* Ends the rank's tensor if no thread of the rank has a step left, and begins the next one if that
- * has been handed over. Returns whether it has ended. */
+/* Ends the rank's tensor if no thread of the rank has a step left, and begins the next one if
+ * possible. Returns whether a tensor has ended. */
 static bool end_tensor(struct schedule_thread *thread)
 {
 	struct schedule_rank *rank = thread->rank;
@@ -270,8 +271,8 @@ static void receive_message(struct schedule_rank *rank, struct schedule_edge *ed
 	}
 }
 
-/* Takes the message that the thread waits for, if it has come. A message whose tensor the rank has
- * not begun waits: the rank has no sums yet to add it to. */
+/* Takes the message that the thread waits for, if it has arrived. A message waits while the rank
+ * has not begun its tensor: there are no sums yet to add it to. */
 static bool receive(struct schedule_thread *thread)
 {
 	struct schedule_rank *rank = thread->rank;
@@ -281,17 +282,17 @@ static bool receive(struct schedule_thread *thread)
 	if (!next_step(thread, &step) || step.act == SCHEDULE_SEND)
 		return false;
 	edge = &rank->schedule->edges[step.edge];
-	send_posted(edge); /* with `rendezvous` the sender waits for this step of the reader */
+	send_posted(edge); /* `rendezvous`: the sender has waited for this step of the reader */
 	if (edge->received == edge->sent ||
 	    !has_come(edge, edge->stream_in + message_bytes(rank, &step)))
 		return false;
 	receive_message(rank, edge, &step);
 	thread->at++;
-	send_posted(edge); /* the message taken has given back its credit */
+	send_posted(edge); /* receiving has given back credit */
 	return true;
 }
 
-/* A thread goes on as far as it can. When a tensor ends, all threads of the rank have new steps. */
+/* Runs a thread as far as possible. When a tensor ends, all threads of the rank get new steps. */
 static void advance(struct schedule_thread *thread)
 {
 	struct schedule_rank *rank = thread->rank;
@@ -355,8 +356,8 @@ static void order_ranks(struct schedule *schedule)
 		struct schedule_rank *rank = &schedule->ranks[r];
 
 		if (each > 1) {
-			/* job.hosts[] has machines: from there to the host that is the GPU's NIC,
-			 * which neighbouring GPUs share */
+			/* job.hosts[] has numbers of machines. The rank's host is the GPU's NIC,
+			 * which neighbouring GPUs may share. */
 			uint32_t machine_number = rank->host,
 				 nic = rank->gpu % each * machine_nics(machine) / each;
 
@@ -415,7 +416,7 @@ const struct transport *schedule_transport(const void *conf)
 	return transport_kind((unsigned)((const struct schedule_conf *)conf)->transport);
 }
 
-/* In all schemes n - 1 values are sent to add up an element, and n - 1 to spread the sum. */
+/* All schemes send n - 1 values to add up an element, and n - 1 to distribute the sum. */
 double schedule_injected(uint32_t workers, bool beside)
 {
 	(void)beside;
@@ -451,10 +452,9 @@ void schedule_plan_edge(const struct schedule *schedule, uint32_t edge, struct p
 	plan_path_longest(longest, &path);
 }
 
-/* Set in the keys of the timers of messages on edges. The timers of threads' step latencies have
- * keys with a thread's number in the place of an edge's, so the two would clash without it. Bit 51
- * is free: timer_key() sets it only for tags from 16 on, and with TIMER_RING in the low bits that
- * would be tag 16 + TIMER_RING, which does not exist (keys.h). */
+/* A bit in the keys of the edges' timers. The threads' timers have keys with a thread's number in
+ * the place of an edge's, so without this bit two keys could be equal. Bit 51 is free: timer_key()
+ * sets it only for tags from 16 on, and tag 16 + TIMER_RING does not exist (keys.h). */
 #define KEY_OF_MESSAGE (UINT64_C(1) << 51)
 
 static void connect(struct schedule *schedule, uint32_t e)
@@ -491,7 +491,7 @@ static void open_threads(struct schedule_rank *rank)
 	struct sim *sim = schedule->scheme->env.sim;
 	unsigned threads = schedule->ops->threads;
 
-	/* a thread's number in the place of an edge's: see KEY_OF_MESSAGE */
+	/* the key has a thread's number in the place of an edge's (KEY_OF_MESSAGE) */
 	for (unsigned i = 0; i < threads; i++)
 		timer_open(sim, &rank->threads[i].timer, SIM_TIMER,
 			   timer_key(TIMER_RING,
@@ -568,7 +568,7 @@ void schedule_stats(const void *instance, struct collective_stats *stats)
 	}
 }
 
-/* What a rank waits for: the step of the first thread that receives. */
+/* Prints the step of the rank's first thread that waits to receive. */
 static void report_rank(const struct schedule_rank *rank, FILE *to)
 {
 	const struct schedule *schedule = rank->schedule;

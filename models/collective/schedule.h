@@ -1,16 +1,16 @@
-/* A collective between hosts as a schedule: which pieces of a tensor each rank sends to whom, and
- * what it must have received before (as in MSCCL, or LogGOPSim's GOAL).
+/* A collective between hosts as a schedule: which pieces of a tensor each rank sends to which rank,
+ * and what it must have received before (as in MSCCL, or LogGOPSim's GOAL).
  *
  * A rank has one thread or a few. A thread executes its steps in order, for one tensor after the
- * other. A step either sends pieces as the rank has them, which never blocks, or waits for pieces
- * and adds or stores them. A rank goes on to the next tensor when all of its threads are done. An
- * edge is one connection from a rank to another (TCP or RoCE), which one thread reads. The messages
- * of all tensors are one stream on it, as in NCCL: connections stay warm, and the transport repairs
- * loss and keeps the order. There is no barrier.
+ * other. A step either sends the rank's present values of some pieces, which never blocks, or waits
+ * for pieces and adds or stores them. A rank goes on to the next tensor when all of its threads are
+ * done. An edge is one connection from a rank to another (TCP or RoCE), which one thread reads. The
+ * messages of all tensors are one stream on the connection, as in NCCL: connections stay warm, and
+ * the transport repairs loss and keeps the order. There is no barrier.
  *
  * The GPUs of a machine may be ranks of one worker ("inside": "ring" in the scenario's group of
- * jobs). The edge between two of them is a link of its own, or all such edges share the one link of
- * the machine; a link passes one message after the other.
+ * jobs). Each edge between two of them is a link of its own, or all of them share one link of the
+ * machine; a link carries one message after the other.
  *
  * Simplified: adding takes no time (`step_latency` is a constant before each message). A message
  * without elements has one byte, because it costs a packet, too.
@@ -26,7 +26,7 @@
 #define SCHEDULE_THREADS 4 /* most threads of a rank */
 #define SCHEDULE_NOBODY  UINT32_MAX
 
-/* The parameters of all schemes. */
+/* The parameters of all schemes that are schedules. */
 struct schedule_conf {
 	int transport;
 	int order;
@@ -38,7 +38,7 @@ struct schedule_conf {
 
 extern const char *const schedule_orders[]; /* for ENUM rows */
 
-/* The rows of all schemes. */
+/* The rows of the parameters that all these schemes have. */
 #define SCHEDULE_ROWS                                                                              \
 	CONF_ENUM("transport", struct schedule_conf, transport, "dctcp", transport_names,          \
 		  "Transport of the edges (inasim list transports).",                              \
@@ -76,23 +76,23 @@ struct schedule;
 struct schedule_ops {
 	const char *name;
 	unsigned threads; /* of a rank */
-	/* A message waits at its sender until the receiver has come to the step that takes it, as
-	 * large messages do in MPI and Gloo; the sender learns of that in no time. False: messages
-	 * leave at once, as far as `credit` allows. */
+	/* A message waits at the sender until the receiver has reached the step that takes it, as
+	 * large messages do in MPI and Gloo. Simplified: the sender knows this at once. False:
+	 * messages leave at once, as far as `credit` allows. */
 	bool rendezvous;
-	/* Edges have numbers below this; some numbers may have no edge. */
+	/* The numbers of edges are below this; some numbers may be unused. */
 	uint32_t (*edges)(const struct schedule *schedule);
-	/* False: no edge has this number. */
+	/* False: the number is unused. */
 	bool (*ends)(const struct schedule *schedule, uint32_t edge, struct schedule_ends *ends);
 	/* The number of equal pieces of a tensor (tensors.h). */
 	uint32_t (*pieces)(const struct schedule *schedule, bytes size);
-	/* The i-th step of a thread for a tensor of `pieces`. False: there are no more. */
+	/* The i-th step of a thread for a tensor of `pieces`. False: the thread has no more. */
 	bool (*step)(const struct schedule *schedule, uint32_t rank, unsigned thread, uint64_t i,
 		     uint32_t pieces, struct schedule_step *step);
-	/* Optional: the weight (exact.h) of what a rank must hold of a piece in the end; 0 =
-	 * nothing is checked. Without this member it is the weight of all ranks: an all-reduce. */
+	/* Optional: the weight (exact.h) that a rank's value of a piece must have in the end; 0:
+	 * not checked. Without this member it is the weight of all ranks: an all-reduce. */
 	uint64_t (*weight)(const struct schedule *schedule, uint32_t rank, uint32_t piece);
-	/* Optional: fills in schedule->data. The ranks are in their order by then. */
+	/* Optional: fills in schedule->data. Called when the ranks are in their order. */
 	void (*prepare)(struct schedule *schedule);
 };
 
@@ -101,31 +101,31 @@ struct schedule_scheme {
 	const struct schedule_conf *conf;
 };
 
-/* An edge; unused: ends.from == SCHEDULE_NOBODY. */
+/* An edge. If its number is unused, ends.from is SCHEDULE_NOBODY. */
 struct schedule_edge {
 	struct schedule *schedule;
 	struct schedule_ends ends;
-	struct connection conn;          /* unless the edge is local */
-	bool local;                      /* between GPUs of a machine; has the next three: */
-	uint64_t passing;                /* bytes of the message under way; 0 = none */
+	struct connection conn; /* unless the edge is local */
+	/* The edge is between GPUs of a machine. Only local edges have the next three members. */
+	bool local;
+	uint64_t passing;                /* bytes of the message in flight; 0 if there is none */
 	uint64_t delivered;              /* bytes */
-	struct timer timer;              /* the message under way arrives */
-	uint64_t posted, sent, received; /* messages; `received`: taken by the reader */
+	struct timer timer;              /* arrival of the message in flight */
+	uint64_t posted, sent, received; /* numbers of messages; `received`: by the reader */
 	uint64_t stream_in;              /* bytes of the messages received */
-	uint64_t *values;                /* ring: pieces of messages posted and not received */
+	uint64_t *values;                /* ring: pieces of messages posted but not received */
 	uint64_t value_mask, value_out, value_in;
-	uint64_t *sizes; /* ring by message: bytes of those posted and not sent */
+	uint64_t *sizes; /* ring: bytes of messages posted but not sent */
 	uint64_t size_mask;
 };
 
 struct schedule_thread {
 	struct schedule_rank *rank;
 	unsigned number;
-	uint64_t at; /* its next step for the rank's tensor */
-	bool preparing;
-	struct timer timer; /* step latency */
-	/* For --why, while it prepares: why_works() has returned this, and why_worked() gets it. */
-	uint32_t way;
+	uint64_t at;    /* number of the next step for the rank's tensor */
+	bool preparing; /* waits for the step latency */
+	struct timer timer;
+	uint32_t way; /* while preparing: from why_works(), for why_worked() */
 };
 
 struct schedule_rank {
@@ -135,10 +135,10 @@ struct schedule_rank {
 	uint32_t gpu;    /* number among the GPUs of all workers */
 	uint32_t host;
 	uint64_t contributed; /* tensors handed over */
-	uint64_t tensor;      /* the tensor under way (`begun`), or the next */
-	bool begun;
-	uint32_t pieces; /* of that tensor */
-	uint64_t *sums;  /* of its pieces, so far */
+	uint64_t tensor;      /* number of the present tensor */
+	bool begun;           /* the present tensor is in exchange */
+	uint32_t pieces;      /* of this tensor */
+	uint64_t *sums;       /* of these pieces, so far */
 	size_t capacity;
 	struct schedule_thread threads[SCHEDULE_THREADS];
 };
@@ -151,7 +151,7 @@ struct schedule {
 	struct schedule_rank *ranks;
 	uint32_t count;        /* ranks, of all workers */
 	uint32_t *rank_of_gpu; /* the GPUs of a worker have consecutive numbers */
-	sim_time *shared_free; /* by worker: when the one link of its GPUs is free */
+	sim_time *shared_free; /* by worker: when the shared link of its GPUs is free */
 	struct schedule_edge *edges;
 	uint32_t edge_count;
 	struct tensor_sizes sizes;
@@ -160,7 +160,7 @@ struct schedule {
 
 /* --- schedule.c --- */
 
-/* The members of struct collective_ops that the schemes have in common. */
+/* The members of struct collective_ops that all these schemes have in common. */
 #define SCHEDULE_OPS                                                                               \
 	.ranks = true, .over_tcp = true, .transport = schedule_transport, .open = schedule_open,   \
 	.close = free, .injected = schedule_injected, .contribute = schedule_contribute,           \
@@ -179,12 +179,13 @@ size_t schedule_report_waiting(const void *instance, FILE *to, size_t limit);
 void *schedule_start(struct schedule_scheme *scheme, const struct schedule_ops *ops,
 		     const struct collective_job *job);
 
-/* An instance without connections, for plans: the ranks of a job in their order. */
+/* An instance without connections, for plans: only the ranks of a job in their order. */
 struct schedule *schedule_new(struct schedule_scheme *scheme, const struct schedule_ops *ops,
 			      const struct collective_job *job);
 void schedule_free(void *schedule);
 
-/* Adds the path of an edge, if there is one, to a stream. *longest becomes the longest so far. */
+/* Adds the path of an edge to a stream. *longest becomes the longest path so far. Does nothing if
+ * the number is unused. */
 void schedule_plan_edge(const struct schedule *schedule, uint32_t edge, struct plan_stream *stream,
 			uint32_t weight, struct plan_path *longest);
 

@@ -1,4 +1,6 @@
-/* The list of all schemes. A new one has a folder in models/ina/, or a file, and one line here. */
+/* The list of all schemes. A new scheme needs a file, or a folder in models/ina/, and one line
+ * here.
+ */
 #ifndef INASIM_COLLECTIVE_SCHEMES_H
 #define INASIM_COLLECTIVE_SCHEMES_H
 
@@ -9,7 +11,7 @@
 #define SCHEMES_MORE(X)
 #endif
 
-/* Schemes that do all-reduces, the only ones that "all_reduce" of a job may name. */
+/* Schemes that do all-reduces: the values of a job's "all_reduce". */
 #define ALL_REDUCES(X)                                                                             \
 	X(ring)                                                                                    \
 	X(halving_doubling)                                                                        \
@@ -26,29 +28,29 @@
 	X(sharp)                                                                                   \
 	SCHEMES_MORE(X)
 
-/* All schemes: behind these, those that only do a reduce-scatter or an all-gather. */
+/* All schemes. The last ones do only a reduce-scatter or an all-gather. */
 #define SCHEMES(X) ALL_REDUCES(X) X(shards) X(multicast)
 
 #define SCHEME_INDEX(name) SCHEME_##name,
 enum scheme_index { SCHEMES(SCHEME_INDEX) SCHEME_COUNT };
 #undef SCHEME_INDEX
 
-/* Size of arrays by enum scheme_index; elements behind the last scheme are unused. Loops end where
- * scheme_ops() is NULL, so that other files need not know SCHEMES_MORE. */
+/* Size of arrays by enum scheme_index; elements after the last scheme are unused. Loops end where
+ * scheme_ops() is NULL, because other files do not know SCHEMES_MORE. */
 #define SCHEMES_MAX 16
 static_assert(SCHEME_COUNT <= SCHEMES_MAX, "more schemes than places");
 
-/* NULL behind the last. A table that lacks a required member is a bug and stops the program here,
- * not in the middle of a run. */
+/* A scheme's functions; NULL after the last scheme. Stops the program if a required member is
+ * missing, which is a bug. */
 const struct collective_ops *scheme_ops(unsigned index);
 
-/* The same, but also NULL for schemes that do no all-reduce, which stand behind all others. */
+/* scheme_ops() of an all-reduce; NULL after the last all-reduce. */
 const struct collective_ops *all_reduce_ops(unsigned index);
 
-/* What starts the jobs of a scheme in a run: the scheme itself or, in the fluid fidelity, a
- * stand-in (fluid/collective.h). */
+/* The functions that jobs call in a run: those of the scheme itself or, in the fluid model, a
+ * replacement (fluid/collective.h). */
 struct scheme_run {
-	const struct collective_ops *ops; /* NULL = no job uses it */
+	const struct collective_ops *ops; /* NULL: no job uses the scheme */
 	void *self;                       /* what ops->start() takes; not owned */
 };
 

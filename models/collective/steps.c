@@ -11,8 +11,8 @@ static uint64_t weight_of(const struct schedule *schedule, uint32_t rank)
 
 /* --- halves of a ring --- */
 
-/* Each half is ring_steps() / 2 steps of the ring. A step is two calls of ring_step(), so the first
- * half ends before i == ring_steps(). */
+/* Each half is ring_steps() / 2 steps of the ring. A step is two calls of ring_step(), so the
+ * second half begins at i == ring_steps(). */
 
 static bool scatter_step(const struct schedule *ring, uint32_t rank, unsigned thread, uint64_t i,
 			 uint32_t pieces, struct schedule_step *step)
@@ -26,7 +26,7 @@ static bool gather_step(const struct schedule *ring, uint32_t rank, unsigned thr
 	return ring_step(ring, rank, thread, i + ring_steps(ring->count), pieces, step);
 }
 
-/* After the first half rank r has the sum of piece r + 1, and of no other. */
+/* After the first half rank r has the sum of piece r + 1 only. */
 static uint64_t scattered(const struct schedule *ring, uint32_t rank, uint32_t piece)
 {
 	return piece == (rank + 1) % ring->count ? ring->exact.sum : 0;
@@ -54,8 +54,8 @@ static bool all_ends(const struct schedule *all, uint32_t edge, struct schedule_
 	return true;
 }
 
-/* In round k, steps 2 (k - 1) and 2 (k - 1) + 1, rank r sends its piece k to rank r + k. Then it
- * stores what comes from rank r - k as its piece k. */
+/* Round k has steps i = 2 (k - 1) and 2 (k - 1) + 1: rank r sends its piece k to rank r + k, then
+ * stores the piece from rank r - k as its own piece k. */
 static bool all_step(const struct schedule *all, uint32_t rank, unsigned thread, uint64_t i,
 		     uint32_t pieces, struct schedule_step *step)
 {
@@ -72,13 +72,13 @@ static bool all_step(const struct schedule *all, uint32_t rank, unsigned thread,
 	return true;
 }
 
-/* In the end piece k of rank r is the one that came from rank r - k. */
+/* In the end piece k of rank r is from rank r - k. */
 static uint64_t received(const struct schedule *all, uint32_t rank, uint32_t piece)
 {
 	return weight_of(all, (rank + all->count - piece) % all->count);
 }
 
-/* --- point to point: workers 0 and 1, of one GPU each, whatever their ranks are --- */
+/* --- point to point: from worker 0 to worker 1, of one GPU each --- */
 
 static uint32_t one_edge(const struct schedule *pair)
 {

@@ -1,23 +1,23 @@
-/* Collectives other than all-reduce, as schedules (schedule.h): the steps of jobs that shard their
- * parameters (ZeRO, FSDP), route tokens to experts, or are pipelines.
+/* Collectives other than all-reduce, as schedules (schedule.h). They are steps of jobs that shard
+ * their parameters (ZeRO, FSDP), route tokens to experts, or are pipelines.
  *
  *   reduce_scatter  the first half of a ring all-reduce: each rank ends with the sum of one piece
- *   all_gather      the second half: the pieces of all ranks go to all
+ *   all_gather      the second half of a ring all-reduce: every rank gets the pieces of all ranks
  *   all_to_all      in rounds: in round k rank r sends a piece to rank r + k and receives one from
  *                   rank r - k (pairwise exchange, as MPICH for long messages: Thakur, Rabenseifner
  *                   and Gropp, IJHPCA 2005)
  *   point_to_point  the first of two workers sends, the second receives
  *
- * A piece of an all_to_all leaves when its receiver has come to the round. Otherwise messages of
- * several rounds would meet at a receiver, which takes 1.5 to 1.8 times as long (racks of four).
+ * A piece of an all_to_all leaves when its receiver has reached the same round. Otherwise messages
+ * of several rounds would meet at a receiver: 1.5 to 1.8 times as long in racks of four.
  *
- * Where links do not block, each takes as long as (n - 1) / n of a tensor's bytes at the rate of a
- * link; a point_to_point takes as long as the whole tensor (inasim formula reduce_scatter,
+ * On non-blocking links a collective takes the time of (n - 1) / n of a tensor's bytes at the rate
+ * of a link, a point_to_point the time of the whole tensor (inasim formula reduce_scatter,
  * all_to_all).
  *
  * A worker takes part once it has called contribute(), even if it only receives. The tables have
- * only the members that a running job calls. start() takes what schedule_open() returns for the
- * ring's parameters, and never fails. */
+ * only the members that a running job calls. The first argument of start() is from schedule_open()
+ * with the ring's parameters. start() never fails. */
 #ifndef INASIM_COLLECTIVE_STEPS_H
 #define INASIM_COLLECTIVE_STEPS_H
 

@@ -20,10 +20,10 @@ void tensors_release(struct tensors *tensors)
 	free(tensors->end);
 }
 
-/* Makes room for one more tensor, in all rings at once. */
+/* Makes room for one more tensor in all rings. */
 static void reserve(struct tensors *tensors)
 {
-	/* as in ring_reserve(), which keeps one place of a ring free */
+	/* ring_reserve() keeps one place of a ring free */
 	if (tensors->count - tensors->oldest < tensors->mask)
 		return;
 	tensors->oldest = tensors->count;
@@ -32,7 +32,7 @@ static void reserve(struct tensors *tensors)
 			tensors->oldest = tensors->readers[w].first_open;
 	for (uint32_t w = 0; w < tensors->workers; w++) {
 		struct tensor_reader *reader = &tensors->readers[w];
-		uint64_t mask = tensors->mask; /* a copy: all rings are widened from this mask */
+		uint64_t mask = tensors->mask; /* a copy, as ring_reserve() changes it */
 
 		reader->left = ring_reserve(reader->left, &mask, tensors->oldest, tensors->count,
 					    sizeof(*reader->left));
@@ -50,7 +50,7 @@ void tensors_add(struct tensors *tensors, uint32_t worker, uint64_t chunks)
 		reserve(tensors);
 		tensors->end[tensors->count++ & tensors->mask] = end;
 	}
-	SIM_BUG_ON(tensors->end[t & tensors->mask] != end); /* one order at all workers */
+	SIM_BUG_ON(tensors->end[t & tensors->mask] != end); /* all workers have the same tensors */
 	reader->left[t & tensors->mask] = chunks;
 	reader->tensors++;
 	reader->chunks = end;
@@ -61,7 +61,7 @@ uint64_t tensors_of_chunk(const struct tensors *tensors, uint32_t worker, uint64
 	uint64_t t = tensors->readers[worker].first_open;
 
 	while (chunk >= tensors->end[t & tensors->mask])
-		t++; /* the open tensors are few */
+		t++; /* few tensors are open */
 	return t;
 }
 
@@ -86,7 +86,7 @@ void tensor_sizes_add(struct tensor_sizes *sizes, uint64_t tensor, bytes size)
 					  sizeof(*sizes->of));
 		sizes->of[sizes->count++] = size;
 	}
-	SIM_BUG_ON(sizes->of[tensor] != size); /* one order at all workers */
+	SIM_BUG_ON(sizes->of[tensor] != size); /* all workers have the same tensors */
 }
 
 uint64_t tensor_parts(bytes size, uint32_t first, uint32_t end, uint32_t m)

@@ -3,7 +3,7 @@
  *
  * All workers hand over the same tensors in the same order, each at its own time. Chunks are
  * numbered from 0 for the life of the job; their results come in any order. Rings by tensor number
- * hold the tensors that some worker lacks; they grow, and nothing is allocated per chunk. */
+ * hold the tensors that some worker lacks. Nothing is allocated per chunk. */
 #ifndef INASIM_COLLECTIVE_TENSORS_H
 #define INASIM_COLLECTIVE_TENSORS_H
 
@@ -16,35 +16,35 @@
 
 #define ELEMENT_BYTES 4 /* of gradients, in all schemes */
 
-/* The sizes of the tensors that some worker has handed over, for schemes without chunks. All zero
- * is empty; release it with free(sizes->of). */
+/* The sizes of the tensors that some worker has handed over, for schemes without chunks. Begins as
+ * all zero; release it with free(sizes->of). */
 struct tensor_sizes {
 	bytes *of; /* by tensor */
 	size_t count, capacity;
 };
 
-/* A worker hands over this tensor: a new one, or one of the same size as at other workers. */
+/* A worker hands over tensor number `tensor`. Its size must be the same at all workers. */
 void tensor_sizes_add(struct tensor_sizes *sizes, uint64_t tensor, bytes size);
 
-/* A tensor of E elements, 4 bytes each, is cut into m equal parts: part i has the elements from
- * floor(i E / m) to before floor((i + 1) E / m). Returns the bytes of parts `first` to `end` - 1;
- * at least 1, because a message without payload costs a packet, too. */
+/* A tensor of E elements, 4 bytes each, is cut into m equal parts: part i has elements
+ * floor(i E / m) to floor((i + 1) E / m) - 1. Returns the bytes of parts `first` to `end` - 1; at
+ * least 1, because a message without payload costs a packet, too. */
 uint64_t tensor_parts(bytes size, uint32_t first, uint32_t end, uint32_t m);
 
-/* One worker's view. */
+/* The state of one worker. */
 struct tensor_reader {
 	uint64_t chunks;     /* handed over */
 	uint64_t tensors;    /* handed over */
 	uint64_t first_open; /* oldest tensor that is not complete here */
-	uint64_t *left;      /* chunks missing of tensor t, at [t & mask] */
+	uint64_t *left;      /* missing chunks of tensor t, at [t & mask] */
 };
 
 struct tensors {
-	struct why_chunks *why; /* learns of results (why/why.h); may be NULL */
+	struct why_chunks *why; /* is told of results (why/why.h); may be NULL */
 	uint64_t count;         /* tensors that some worker has handed over */
 	uint64_t oldest;        /* tensors before this one are complete at all workers */
 	uint64_t mask;          /* of the rings: capacity - 1 */
-	uint64_t *end;          /* the chunk behind tensor t, at [t & mask] */
+	uint64_t *end;          /* the first chunk after tensor t, at [t & mask] */
 	struct tensor_reader *readers;
 	uint32_t workers;
 };
@@ -52,17 +52,18 @@ struct tensors {
 void tensors_init(struct tensors *tensors, uint32_t workers);
 void tensors_release(struct tensors *tensors);
 
-/* A worker hands over its next tensor. It has as many chunks (>= 1) as at the other workers. */
+/* A worker hands over its next tensor. `chunks` (>= 1) must be the same at all workers. */
 void tensors_add(struct tensors *tensors, uint32_t worker, uint64_t chunks);
 
-/* A worker has the result of a chunk, for the first time. *tensor becomes the chunk's tensor.
- * Returns whether that tensor is now complete at this worker. */
+/* A worker gets the result of a chunk for the first time. Sets *tensor to the chunk's tensor.
+ * Returns whether this tensor is now complete at this worker. */
 bool tensors_result(struct tensors *tensors, uint32_t worker, uint64_t chunk, uint64_t *tensor);
 
-/* The tensor of a chunk. Some worker has handed it over, and `worker` lacks a part of it. */
+/* The tensor of a chunk. Some worker must have handed the tensor over, and `worker` must lack a
+ * part of it. */
 uint64_t tensors_of_chunk(const struct tensors *tensors, uint32_t worker, uint64_t chunk);
 
-/* Chunks that a worker has handed over. */
+/* The number of chunks that a worker has handed over. */
 static inline uint64_t tensors_available(const struct tensors *tensors, uint32_t worker)
 {
 	return tensors->readers[worker].chunks;
