@@ -10,35 +10,35 @@
 
 struct tensor {
 	bytes size;
-	uint32_t given; /* workers that have handed it over */
-	sim_time due;   /* when all workers hold it; known once its last stream has ended */
+	uint32_t given; /* workers that have handed the tensor over */
+	sim_time due;   /* when all workers hold the tensor; set when its last stream has ended */
 };
 
 struct stream {
 	struct instance *instance;
 	const struct plan_stream *plan;
 	uint32_t route;
-	uint64_t next; /* tensor under way, or to come */
+	uint64_t next; /* present tensor if `busy`, else the next one */
 	bool busy;
 };
 
-/* Tensors by number:
+/* States of tensors, in the order of their numbers, and the first number of each next state:
  *
- *     held by all ... | on their way ... | streams run ... | some workers have yet to hand over
- *                   held               left             ready            count */
+ *     held by all workers | streams have ended | streams run | handed over by some workers |
+ *                        held                 left         ready                         count */
 struct instance {
 	struct fluid_scheme *scheme;
 	struct collective_job job;
 	void *admitted; /* what plan() returned */
 	struct stream_plan plan;
 	struct stream *streams;
-	struct tensor *tensors; /* ring of those from `held` to `count` */
+	struct tensor *tensors; /* ring, from `held` to `count` */
 	uint64_t mask;
 	uint64_t held, left, ready, count;
-	struct plan_ramp ramp; /* of the windows, now */
-	sim_time begin;        /* no stream begins before this: windows still grow */
-	sim_time due;          /* of the last tensor that has left */
-	uint64_t *contributed; /* by worker: tensors that it has handed over */
+	struct plan_ramp ramp; /* present state of the windows */
+	sim_time begin;        /* no stream begins before this, while windows grow */
+	sim_time due;          /* of tensor `left` - 1 */
+	uint64_t *contributed; /* tensors handed over, by worker */
 	struct timer timer;    /* for `begin`, or for the next tensor that is due */
 };
 
@@ -47,7 +47,7 @@ static struct tensor *tensor_of(const struct instance *instance, uint64_t number
 	return &instance->tensors[number & instance->mask];
 }
 
-/* Sets the timer to what comes first: `begin`, or the next tensor that is due. */
+/* Sets the timer to `begin` or to the time of the next tensor that is due, whichever is first. */
 static void wake(struct instance *instance)
 {
 	struct sim *sim = instance->scheme->sim;
@@ -81,7 +81,7 @@ static void start_ready(struct instance *instance)
 	}
 }
 
-/* Whether all streams are through with a tensor. */
+/* Whether all streams have finished a tensor. */
 static bool has_left(const struct instance *instance, uint64_t number)
 {
 	for (size_t i = 0; i < instance->plan.count; i++)
@@ -131,12 +131,12 @@ static void on_due(struct sim *sim, uint32_t entity, void *owner)
 
 /* --- tensors --- */
 
-/* A tensor is ready, but takes longer while windows grow: delays it by the time lost. */
+/* Delays the next tensor by the time that growing windows lose. */
 static void ramp_up(struct instance *instance, bytes size)
 {
 	sim_time now = instance->scheme->sim->now, lost;
 
-	if (instance->held == instance->ready) /* nothing is under way */
+	if (instance->held == instance->ready) /* nothing is in flight */
 		plan_ramp_rest(&instance->ramp);
 	lost = plan_ramp_tensor(&instance->plan, &instance->ramp, size);
 	if (!lost)
@@ -155,7 +155,7 @@ static void contribute(void *self, uint32_t worker, bytes size)
 						 number, sizeof(*instance->tensors));
 		*tensor_of(instance, instance->count++) = (struct tensor){ .size = size };
 	}
-	SIM_BUG_ON(tensor_of(instance, number)->size != size); /* one order at all workers */
+	SIM_BUG_ON(tensor_of(instance, number)->size != size); /* the same at all workers */
 	if (++tensor_of(instance, number)->given < instance->job.workers)
 		return;
 	SIM_BUG_ON(number != instance->ready);
@@ -229,7 +229,7 @@ static void finish(void *self)
 
 static void stats(const void *self, struct collective_stats *sum)
 {
-	(void)self, (void)sum; /* all of them count packets */
+	(void)self, (void)sum; /* all counters are of packets */
 }
 
 static uint64_t slots(const void *self)

@@ -10,53 +10,54 @@
 
 #define NOWHERE UINT32_MAX
 
-/* Numbers of the two timers in their classes. Wires and the engine's looks have others. */
+/* Numbers of the two timers in their classes, unlike those of all that acts in a fluid run. */
 #define KEY_NEXT    (UINT64_C(1) << 40)
 #define KEY_CHANGED (UINT64_C(1) << 41)
 
-/* What the digest has of an end, where it has `links_hash` of a begin. */
+/* Goes into the digest when a transfer ends. When one begins, its `links_hash` does. */
 #define DIGEST_END 1
 
-/* A route and the transfer that is under way on it. */
+/* A route and its transfer. */
 struct transfer {
 	struct fluid_route route;
 	void (*ended)(void *owner, uint32_t route);
 	void *owner;
-	uint32_t place; /* in the platform; NOWHERE = the platform does not have the route */
-	bool active;
+	uint32_t place; /* number in the platform; NOWHERE: not in the platform */
+	bool active;    /* a transfer runs */
 	double bytes;
 	double remaining; /* bytes, at `changed_at` */
-	double rate;      /* bytes per second, since then */
-	sim_time end;     /* at this rate */
+	double rate;      /* bytes per second, since `changed_at` */
+	sim_time end;     /* if the rate stays */
 };
 
-/* Rates change when a transfer begins, ends or is broken off, and when capacities change. They are
- * found at the end of that instant and stay until the next change, so every end is known. */
+/* Rates change when a transfer begins, ends or is aborted, and when capacities change. New rates
+ * are computed at the end of that instant and stay until the next change, so the end of every
+ * transfer is known. */
 struct fluid {
 	struct sim *sim;
 	struct checks *checks;
 	struct fluid_links links;
 	double *carried;            /* by link: bytes of transfers that have ended */
-	double *carried_now;        /* what fluid_all_carried() returns */
+	double *carried_now;        /* result of fluid_all_carried() */
 	struct transfer *transfers; /* by number of their route */
 	size_t count, room;
 	uint32_t *idle; /* numbers of removed routes, for reuse */
 	size_t idle_count, idle_room;
-	size_t active;        /* transfers under way */
+	size_t active;        /* number of transfers that run */
 	sim_time changed_at;  /* the last change of rates */
-	struct timer changed; /* at the end of that instant: finds the new rates */
-	struct timer next;    /* when the next transfer ends */
-	double *progress;     /* what fluid_progress() returns */
+	struct timer changed; /* end of that instant: computes the new rates */
+	struct timer next;    /* end of the next transfer */
+	double *progress;     /* result of fluid_progress() */
 	bool stopped;
-	/* For transfers that share: */
-	struct solver *solver; /* NULL = they do not */
+	/* If transfers share links: */
+	struct solver *solver; /* NULL if they do not */
 	struct platform platform;
 	bool outdated; /* the platform lacks a busy route, or has old capacities */
 	bool told;     /* the solver has the platform */
-	/* By place in the platform: */
-	uint32_t *numbers;               /* of the route; NOWHERE = removed since */
-	const struct fluid_route **busy; /* NULL = idle */
-	double *values;                  /* the shares of all, then the rates of all */
+	/* By number in the platform: */
+	uint32_t *numbers;               /* of the route here; NOWHERE if it has been removed */
+	const struct fluid_route **busy; /* NULL for an idle route */
+	double *values;                  /* the shares of all routes, then their rates */
 };
 
 static void fail(struct fluid *fluid)
@@ -69,7 +70,7 @@ static void fail(struct fluid *fluid)
 
 /* --- rates --- */
 
-/* Makes a platform of all routes that exist. */
+/* Builds a platform of all routes that exist. */
 static void renew_platform(struct fluid *fluid)
 {
 	const struct fluid_route **routes = xcalloc(fluid->count, sizeof(*routes));
@@ -91,7 +92,7 @@ static void renew_platform(struct fluid *fluid)
 	free(routes);
 }
 
-/* Finds the rates of routes that others may slow down. False if the solver is gone. */
+/* Sets the rates of routes that others may slow down. False if the solver has failed. */
 static bool ask_solver(struct fluid *fluid)
 {
 	const struct platform *platform = &fluid->platform;
@@ -106,7 +107,7 @@ static bool ask_solver(struct fluid *fluid)
 			fluid->busy[p] = &fluid->transfers[number].route;
 	}
 	if (!platform_shares(platform, fluid->busy, fluid->links.nics, share))
-		return true; /* none slows another down: the rates from find_rates() hold */
+		return true; /* no route slows another one down */
 	fluid->told = true;
 	if (!solver_rates(fluid->solver, platform, fresh, share, rate))
 		return false;
@@ -116,7 +117,7 @@ static bool ask_solver(struct fluid *fluid)
 	return true;
 }
 
-/* Routes run as if alone, except those that others may slow down. False if the solver is gone. */
+/* Sets all rates. False if the solver has failed. */
 static bool find_rates(struct fluid *fluid)
 {
 	for (size_t i = 0; i < fluid->count; i++)
@@ -128,7 +129,7 @@ static bool find_rates(struct fluid *fluid)
 	return ask_solver(fluid);
 }
 
-/* Computes when each transfer ends at its present rate, and sets the timer to the first end. */
+/* Sets the end of each transfer at its present rate, and the timer to the first end. */
 static void expect_ends(struct fluid *fluid)
 {
 	sim_time now = fluid->sim->now, next = SIM_TIME_MAX;
@@ -168,8 +169,8 @@ static double remaining_now(const struct fluid *fluid, const struct transfer *tr
 	return fmax(transfer->remaining - transfer->rate * passed, 0);
 }
 
-/* Rates change now: notes what has been carried so far. The new ones are found at the instant's
- * end. */
+/* Rates change now: updates what transfers have carried so far. on_changed() computes the new rates
+ * at the end of this instant. */
 static void change(struct fluid *fluid)
 {
 	struct sim *sim = fluid->sim;
@@ -184,13 +185,15 @@ static void change(struct fluid *fluid)
 
 /* --- transfers --- */
 
+/* Adds `carried` bytes of a route to its links. */
 static void credit(double *links, const struct fluid_route *route, double carried)
 {
 	for (size_t i = 0; i < route->stream.count; i++)
 		links[route->stream.links[i].link] += route->stream.links[i].weight * carried;
 }
 
-/* All transfers of this instant end, in the order of their routes, before any ended() is called. */
+/* Ends all transfers that are due now, in the order of their routes, before any ended() is called.
+ */
 static void on_next_end(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct fluid *fluid = owner;
@@ -372,7 +375,7 @@ struct fluid *fluid_open(struct sim *sim, struct checks *checks, const double *c
 	timer_open(sim, &fluid->next, SIM_ARRIVAL, sim_key(SIM_ARRIVAL, KEY_NEXT), on_next_end,
 		   fluid);
 	sim_name(sim, on_next_end, "a fluid transfer ends");
-	/* the last class of events: everything else of the instant has happened */
+	/* SIM_SAMPLE is the last class of events: all others of the instant have happened */
 	timer_open(sim, &fluid->changed, SIM_SAMPLE, sim_key(SIM_SAMPLE, KEY_CHANGED), on_changed,
 		   fluid);
 	sim_name(sim, on_changed, "fluid rates change");

@@ -13,15 +13,15 @@ struct use {
 	uint32_t route, weight;
 };
 
-/* A link as the routes of the platform use it. */
+/* A link that several routes use. */
 struct meeting {
 	uint32_t link;
-	size_t first, count; /* of its uses */
+	size_t first, count; /* its entries in platform->uses */
 	double capacity;
 };
 
-/* Lists the uses of all links, link by link (a counting sort). `end[l]` is 0 at first; it becomes
- * the index behind the last use of link l. */
+/* Lists the uses of all links, sorted by link (a counting sort). `end[l]` must be 0; it becomes the
+ * index after the last use of link l. */
 static void group_by_link(struct platform *platform, const struct fluid_route *const *routes,
 			  size_t *end, size_t links)
 {
@@ -33,7 +33,7 @@ static void group_by_link(struct platform *platform, const struct fluid_route *c
 	for (size_t l = 0; l < links; l++) {
 		size_t here = end[l];
 
-		end[l] = total; /* its first use; the next loop moves this on to the end */
+		end[l] = total; /* first use of the link; the next loop moves it to the end */
 		total += here;
 		platform->meeting_count += here > 1;
 	}
@@ -64,7 +64,8 @@ static void find_meetings(struct platform *platform, const struct fluid_route *c
 
 /* --- shares --- */
 
-/* Could the busy routes of a link fill it, each at the rate that it has alone? */
+/* Whether the busy routes of a link would exceed its capacity, each at the rate that it has alone.
+ */
 static bool may_be_full(const struct platform *platform, const struct meeting *meeting,
 			const struct fluid_route *const *busy)
 {
@@ -79,10 +80,10 @@ static bool may_be_full(const struct platform *platform, const struct meeting *m
 	return max > meeting->capacity;
 }
 
-/* At a link where windows that heed no marks meet streams that do: the shares of these windows. The
- * streams get what the windows leave of the link, but at least what their smallest windows take. A
- * window that meets such streams at several links gets the largest of its shares: the link where it
- * meets most of them decides. */
+/* Sets the shares of windows that ignore ECN marks, at a link where they meet streams that heed
+ * marks. The streams get the rest of the link, but at least what their smallest windows take. A
+ * window that meets streams at several links gets the largest of its shares, from the link with
+ * most streams. */
 static void share_queue(const struct platform *platform, const struct meeting *meeting,
 			const struct fluid_route *const *busy, double *share)
 {
@@ -111,7 +112,7 @@ static void share_queue(const struct platform *platform, const struct meeting *m
 	}
 }
 
-/* Flows are one sender, however many there are. */
+/* A number for the sender of a route: the job, or 0 for all flows together. */
 static uint64_t sender(const struct fluid_route *route)
 {
 	return route->key & FLUID_KEY_OF_JOB ? route->key >> FLUID_KEY_BITS : 0;
@@ -136,9 +137,9 @@ static void find_senders(const struct platform *platform, const struct meeting *
 	}
 }
 
-/* The shares of senders that take turns at a NIC. TCP fills the queues of switches. Beside it a
- * window that heeds no marks has most of its packets in these queues and misses some of its turns:
- * it gets its turn or its share in the queues, whichever is smaller. */
+/* Sets the shares of routes whose senders take turns at a NIC. TCP fills the queues of switches.
+ * Beside TCP, a window that ignores ECN marks has most of its packets in these queues and misses
+ * some of its turns. So it gets the smaller of its turn and its share in the queues. */
 static void share_nic(const struct platform *platform, const struct meeting *nic,
 		      const struct fluid_route *const *busy, const double *share, double *turns)
 {
@@ -156,12 +157,13 @@ static void share_nic(const struct platform *platform, const struct meeting *nic
 	}
 }
 
-/* The shares of all busy routes as if every link were full. Turns at a NIC go before queues. */
+/* Sets the shares of all busy routes as if every link were full. Turns at a NIC override shares in
+ * queues. */
 static void find_shares(const struct platform *platform, const struct fluid_route *const *busy,
 			size_t nics, double *share)
 {
 	double *turns =
-		xcalloc(platform->routes, sizeof(*turns)); /* INFINITY: the route takes none */
+		xcalloc(platform->routes, sizeof(*turns)); /* INFINITY: the route takes no turns */
 
 	for (uint32_t r = 0; r < platform->routes; r++) {
 		share[r] = busy[r] ? busy[r]->stream.share : 0;
@@ -169,7 +171,7 @@ static void find_shares(const struct platform *platform, const struct fluid_rout
 	}
 	for (size_t m = 0; m < platform->meeting_count; m++)
 		share_queue(platform, &platform->meetings[m], busy, share);
-	/* meetings are in the order of their links, NICs first */
+	/* meetings are sorted by link, and NICs are the first links */
 	for (size_t m = 0; m < platform->meeting_count && platform->meetings[m].link < nics; m++)
 		share_nic(platform, &platform->meetings[m], busy, share, turns);
 	for (uint32_t r = 0; r < platform->routes; r++)
@@ -201,7 +203,8 @@ bool platform_shares(const struct platform *platform, const struct fluid_route *
 
 /* --- text --- */
 
-/* Returns an array that tells of each link whether it is in the text; the caller frees. */
+/* Writes the links. Returns an array that says for each link whether it was written; the caller
+ * frees. */
 static bool *write_links(FILE *to, struct platform *platform,
 			 const struct fluid_route *const *routes, size_t links)
 {

@@ -1,4 +1,4 @@
-/* The links at which routes meet: their description for SimGrid, and the shares of routes there. */
+/* The links that several routes use: their description for SimGrid, and the shares of routes. */
 #ifndef INASIM_FLUID_PLATFORM_H
 #define INASIM_FLUID_PLATFORM_H
 
@@ -11,7 +11,7 @@
 struct fluid_route {
 	/* `links` is owned, and lists each link once, by number. NULL: the route is removed. */
 	struct plan_stream stream;
-	double alone; /* rate of its transfer when no other is there, bytes per second */
+	double alone; /* rate of its transfer if it is alone, bytes per second */
 	/* For the digest: `key` of fluid_route_add(), and a hash of links and weights. */
 	uint64_t key, links_hash;
 };
@@ -25,26 +25,26 @@ struct fluid_links {
 struct platform {
 	struct meeting *meetings; /* links that several routes use, by number */
 	size_t meeting_count;
-	struct use *uses;      /* of links by routes: those of link 0, of link 1, ... */
+	struct use *uses;      /* of links by routes, sorted by link */
 	uint32_t routes, side; /* see struct solver_question (simgrid/protocol.h) */
 	char *text;            /* the description for SimGrid */
 	size_t length;
 };
 
-/* Describes `count` routes, named as simgrid/protocol.h says. The text leaves out a link whose
- * routes cannot fill it, each at the rate that it has alone. */
+/* Describes `count` routes, named as simgrid/protocol.h says. The text leaves out links that stay
+ * below their capacity even if each route has the rate that it has alone. */
 void platform_build(struct platform *platform, const struct fluid_route *const *routes,
 		    uint32_t count, const struct fluid_links *links);
 void platform_release(struct platform *platform);
 
-/* Finds the shares of routes when only some are busy; `busy[r]` is NULL for an idle route r. A
- * share is 0 if the route is idle, or if no link can slow it down: such a route keeps the rate that
- * it has alone. Returns whether any share is above 0: else there is nothing to ask the solver.
+/* Computes the shares of the busy routes; `busy[r]` is NULL for an idle route r. The share is 0 for
+ * an idle route, and for a route that no link can slow down, which keeps the rate that it has
+ * alone. Returns whether any share is above 0; if not, the solver is not needed.
  *
- * Streams of several senders that meet at a NIC take turns there. Elsewhere streams meet in the
- * queue of a switch. There a window that ignores marks has a fixed part p of the link, and the
- * streams that heed marks (as TCP does) fill the rest. So its share is p / (1 - P) of the sum of
- * theirs, where P is the sum of all such parts. */
+ * Streams of several senders that meet at a NIC take turns. Elsewhere streams meet in the queue of
+ * a switch. There each window that ignores ECN marks has a fixed fraction p of the link, and the
+ * streams that heed marks, as TCP does, fill the rest. So such a window's share is p / (1 - P)
+ * times the sum of the other streams' shares, where P is the sum of all p. */
 bool platform_shares(const struct platform *platform, const struct fluid_route *const *busy,
 		     size_t nics, double *share);
 

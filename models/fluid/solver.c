@@ -26,8 +26,8 @@ struct solver {
 
 /* --- the process --- */
 
-/* The path of PROGRAM: beside the program that runs or, without one there, where it was built. The
- * caller frees. */
+/* The path of PROGRAM: in the directory of the running program or, if it is not there, in the build
+ * directory. The caller frees. */
 static char *find_program(void)
 {
 	char self[4096], *slash, *path;
@@ -44,8 +44,8 @@ static char *find_program(void)
 	return xstrdup(INASIM_BUILD_DIR "/" PROGRAM);
 }
 
-/* A terminal, timeout(1) and batch systems signal the whole group, but the simulation decides when
- * to end. So these signals are blocked from the first moment on. */
+/* A terminal, timeout(1) and batch systems signal the whole process group, but the simulation must
+ * decide when the solver ends. So the solver starts with these signals blocked. */
 static void block_signals(posix_spawnattr_t *attributes)
 {
 	sigset_t blocked;

@@ -12,8 +12,8 @@ struct solver *solver_open(char **error);
 /* Ends the process and returns its CPU time in seconds. */
 double solver_close(struct solver *solver);
 
-/* Finds the max-min rates, in bytes per second, of routes with these shares (0: idle, rate 0).
- * `fresh`: the platform is not that of the last call. False if the process is gone. */
+/* Computes the max-min rates of routes with these shares, in bytes per second. A share of 0 gives
+ * rate 0. `fresh`: the platform has changed since the last call. False if the process is gone. */
 bool solver_rates(struct solver *solver, const struct platform *platform, bool fresh,
 		  const double *share, double *rate);
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #define ELEMENT_BITS 32
-#define ROUNDING     1e-9 /* a whole quotient stays what it is, however doubles round it */
+#define ROUNDING     1e-9 /* keeps ceil() of a whole quotient from rounding up to the next */
 
 static uint64_t log2_up(uint64_t n)
 {
@@ -78,7 +78,7 @@ double formula_esa_priority(double scale, double remaining, double layers, doubl
 		return expression;                                                                 \
 	}
 
-/* What each rank of a ring sends, as a multiple of its gradients. */
+/* The bytes that each rank of a ring sends, as a multiple of its gradients. */
 static double ring_share(double n)
 {
 	return 2 * (n - 1) / n;
@@ -89,7 +89,7 @@ GIVES(ring_bytes, ring_share(x->workers) * x->bytes)
 GIVES(ring_over_ina, ring_share(x->workers))
 GIVES(training_bytes, 2 * x->workers * x->bytes * x->iterations)
 
-/* NAN unless the payload fits its frame. */
+/* The payload, or NAN if it does not fit into the frame. */
 static double payload_of(const struct formula_inputs *x)
 {
 	return x->payload <= x->frame ? x->payload : NAN;
@@ -117,7 +117,7 @@ GIVES(pool_registers, 2 * x->slots * x->elements * ELEMENT_BITS / 8)
 GIVES(pool_round_trip, fmax(x->round_trip, 8 * x->slots * (x->frame + x->wire_extra) / x->rate))
 GIVES(pool_element_rate, (x->slots * x->elements) / pool_round_trip(x))
 
-/* How many chunks of the tensor each slot takes, one after the other. */
+/* The number of chunks of the tensor per slot, one after the other. */
 static double pool_turns(const struct formula_inputs *x)
 {
 	return ceil(8 * x->bytes / ELEMENT_BITS / (x->elements * x->slots) - ROUNDING);
@@ -138,7 +138,7 @@ GIVES(exchanged_bytes, goodput(x) * x->share * x->iteration * x->rate / 8)
 GIVES(ring_slowdown, 1 + (ring_share(x->workers) - 1) * x->share)
 GIVES(training_gain, (x->compute + x->communication) / (x->compute + x->communication / x->ratio))
 
-/* Time of the gradients over a link, M / B of NetReduce's appendix A. */
+/* The time of the gradients on a link: M / B of NetReduce's appendix A. */
 static double over(const struct formula_inputs *x, double rate)
 {
 	return 8 * x->bytes / rate;
@@ -166,7 +166,7 @@ static struct formula_machine machine_of(const struct formula_inputs *x)
 		return seconds_of(formula_##name(&machine, (bytes)x->bytes));                      \
 	}
 
-/* Stage 1 of equation 2 has M / B_intra here, as equations 4 and 5 need it. The paper prints
+/* Stage 1 of equation 2 has M / B_intra here, because equations 4 and 5 need that. The paper prints
  * M / (n B_intra). */
 STAGE(machine_reduce)
 STAGE(machine_broadcast)
@@ -183,7 +183,7 @@ GIVES(parallel_wins_from_exact,
       x->gpus > 2 ? ring_share(x->per_machine) * x->gpus / (x->gpus - 2) : NAN)
 GIVES(parallel_wins_from_rate, parallel_wins_from_exact(x) * x->inter)
 
-/* Half of a ring all-reduce: n - 1 rounds, each of which passes 1/n of the bytes on. */
+/* Half of a ring all-reduce: n - 1 rounds, each of which sends 1/n of the bytes. */
 static double one_half(const struct formula_inputs *x)
 {
 	return (x->workers - 1) * x->alpha + ring_share(x->workers) / 2 * over(x, x->rate);
@@ -194,8 +194,8 @@ GIVES(all_gather, one_half(x))
 GIVES(all_to_all, one_half(x))
 GIVES(pipeline_time, (1 + (x->stages - 1) / x->microbatches) * x->compute)
 
-/* If n is no power of two, some ranks first send their gradients to a partner, so that a power of
- * two is left; at the end the partners send them the sums. */
+/* If n is not a power of two, some ranks first send their gradients to partners, so that a power of
+ * two is left. At the end the partners send back the sums. */
 static double halving_doubling(const struct formula_inputs *x)
 {
 	double levels = floor(log2(x->workers)), left = exp2(levels), folds = x->workers > left;
@@ -203,9 +203,9 @@ static double halving_doubling(const struct formula_inputs *x)
 	return 2 * (levels + folds) * x->alpha + (ring_share(left) + 2 * folds) * over(x, x->rate);
 }
 
-/* The busiest rank sends 2 M and receives 2 M: each tree has half the data, and this rank has a
- * parent and two children in one tree, and a parent in the other. The first chunk goes up a tree
- * and down again. */
+/* The busiest rank has a parent and two children in one tree, and a parent in the other. Each tree
+ * has half the data, so this rank sends 2 M and receives 2 M. The first chunk goes up a tree and
+ * down again. */
 static double double_tree(const struct formula_inputs *x)
 {
 	double steps = 2 * ceil(log2(x->workers)), chunk = fmin(x->chunk, x->bytes / 2);

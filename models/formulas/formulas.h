@@ -1,12 +1,12 @@
-/* The closed forms of the papers: a table of pure functions, each with its inputs and its source.
+/* The closed forms of the papers: a table of pure functions with their inputs and sources.
  *
- * All of them hold for a job alone on an idle network. The simulator itself uses only the functions
- * at the end: times and slots in integers, and ESA's priority. The closed form of a scenario
- * (--fidelity analytic) comes from the links that its scheme uses (collective/plan.h); tests/model
- * compares it and the packets with these.
+ * All formulas hold for a job alone on an idle network. The simulator itself uses only the
+ * functions at the end: integer times and slots, and ESA's priority. The results of --fidelity
+ * analytic come from collective/plan.h instead; tests/model compares them, and packets, with these
+ * formulas.
  *
- * Units: seconds, bytes, bits per second, else plain numbers. Headers count only where a formula
- * has `payload` and `frame` among its inputs. */
+ * Units: seconds, bytes, bits per second, plain numbers. Headers count only in formulas with the
+ * inputs `payload` and `frame`. */
 #ifndef INASIM_FORMULAS_FORMULAS_H
 #define INASIM_FORMULAS_FORMULAS_H
 
@@ -18,7 +18,7 @@
 
 #define FORMULA_WIRE_EXTRA 20.0 /* bytes: preamble and gap of Ethernet */
 
-/* Inputs of all formulas; formula_input_table says what each is. */
+/* Inputs of all formulas, described in formula_input_table. */
 struct formula_inputs {
 	double workers, gpus, per_machine;
 	double bytes, rate, inter, intra, alpha, chunk;
@@ -31,7 +31,7 @@ struct formula_inputs {
 	double bound, factor;
 };
 
-/* What an input is; FORMULA_COUNT and FORMULA_OCTETS are whole numbers. */
+/* Kinds of inputs. FORMULA_COUNT and FORMULA_OCTETS are whole numbers. */
 enum formula_kind {
 	FORMULA_TIME,
 	FORMULA_SIZE, /* bytes; users give a unit */
@@ -47,7 +47,7 @@ struct formula_input {
 	enum formula_kind kind;
 	size_t offset;
 	double min, max;
-	double fallback; /* when it is not given; NAN = it must be */
+	double fallback; /* default value; NAN: the input is required */
 	const char *help;
 };
 
@@ -57,8 +57,8 @@ struct formula {
 	const char *name;
 	const char *unit; /* "s", "B", "bps", ...; "" for a plain number */
 	const char *help, *source;
-	const char *premise; /* what its inputs must meet, else the value is NAN; NULL = nothing */
-	const char *inputs[FORMULA_INPUTS + 1]; /* NULL behind the last */
+	const char *premise; /* condition on the inputs, or NULL; if violated, the value is NAN */
+	const char *inputs[FORMULA_INPUTS + 1]; /* NULL after the last */
 	double (*value)(const struct formula_inputs *x);
 };
 
@@ -66,7 +66,7 @@ struct formula {
 extern const struct formula formula_table[];
 extern const struct formula_input formula_input_table[];
 
-/* By name; NULL when there is none. */
+/* The entry with this name, or NULL. */
 const struct formula *formula_find(const char *name);
 const struct formula_input *formula_input_find(const char *name);
 
@@ -76,18 +76,19 @@ double *formula_place(struct formula_inputs *x, const struct formula_input *inpu
 /* --- for the simulator --- */
 
 /* Slots that keep a link busy: ceil(rate x round trip / frame), rounded up to a power of two, at
- * most `max`, which is one, too (SwitchML section 3.6; as there, a frame is without preamble and
- * gap). */
+ * most `max`, a power of two (SwitchML section 3.6; there, too, a frame has no preamble and gap).
+ */
 uint64_t formula_pool_slots(bps rate, uint32_t frame, sim_time round_trip, uint64_t max);
 
-/* PANAMA equation 3, plus a fixed pipeline: (S/W - 1) / f + L_a x ceil(log2 N) + fixed. `bus` is W
- * in bits, `cycle` 1/f, `adder` L_a. */
+/* PANAMA equation 3 plus the fixed latency of the rest of the pipeline:
+ * (S/W - 1) / f + L_a x ceil(log2 N) + fixed. `frame` is S in bytes, `bus` W in bits, `cycle` 1/f,
+ * `adder` L_a, `ports` N. */
 sim_time formula_panama_latency(uint32_t frame, uint64_t bus, sim_time cycle, sim_time adder,
 				uint32_t ports, sim_time fixed);
 
-/* The `n` GPUs of a machine, for the stages of NetReduce's appendix A. The formulas have M for the
- * size and B for the rate. They hold where each GPU has a link of its own; a shared link carries
- * the bytes of all (formulas.c). */
+/* The `n` GPUs of a machine, for the stages of NetReduce's appendix A. Below, M is the size and B
+ * the rate. The formulas below are for GPUs with a link each; a shared link carries the bytes of
+ * all (formulas.c). */
 struct formula_machine {
 	uint64_t n;
 	sim_time alpha;
@@ -96,9 +97,10 @@ struct formula_machine {
 };
 /* A reduce-scatter or an all-gather: (n - 1) alpha + (n - 1) / n M / B. */
 sim_time formula_machine_scatter(const struct formula_machine *machine, bytes size);
-/* To one GPU, by halving and gathering: 2 log2 n alpha + 2 (n - 1) / n M / B. */
+/* Reduce to one GPU, by halving and gathering: 2 log2 n alpha + 2 (n - 1) / n M / B. */
 sim_time formula_machine_reduce(const struct formula_machine *machine, bytes size);
-/* From one GPU, by scatter and all-gather: (log2 n + n - 1) alpha + 2 (n - 1) / n M / B. */
+/* Broadcast from one GPU, by scatter and all-gather: (log2 n + n - 1) alpha + 2 (n - 1) / n M / B.
+ */
 sim_time formula_machine_broadcast(const struct formula_machine *machine, bytes size);
 
 /* ESA equation 1, times `scale`. */

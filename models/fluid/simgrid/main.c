@@ -1,17 +1,17 @@
-/* inasim-fluid: SimGrid as a solver of max-min shares, a process of its own.
+/* inasim-fluid: a process in which SimGrid solves for max-min shares.
  *
- * It answers the simulation's questions (protocol.h) over the socket that is its standard input.
- * SimGrid can load one platform in a process, so each new platform gets a fork, which has SimGrid's
- * libraries loaded.
+ * The process answers the simulation's questions (protocol.h) over a socket, its standard input.
+ * SimGrid can load only one platform in a process, so each new platform gets a fork, which already
+ * has SimGrid's libraries loaded.
  *
- * SimGrid is told to be pure max-min: CM02 without cross traffic, no latencies (the simulation adds
- * them), as precise as doubles are. A route is a FATPIPE link of its own, whose bandwidth is the
- * transfer's rate when nobody else is there, and the links that it shares with others; a link that
- * is listed twice has weight 2. SimGrid shares in inverse proportion to latencies, so the latency
- * of a route's own link is 1 / share. The latency factor makes this latency negligible as a time,
- * but not 0: SimGrid would take 0 for a share of 1.
+ * SimGrid is set to pure max-min: CM02 without cross traffic, no latencies (the simulation adds
+ * them), the precision of doubles. A route consists of its own FATPIPE link, whose bandwidth is the
+ * rate of the transfer if it is alone, and the links that it shares with others. A link that is
+ * listed twice has weight 2. SimGrid shares in inverse proportion to latencies, so the latency of a
+ * route's own link is 1 / share. The latency factor makes this latency negligible as a time, but
+ * not 0, which SimGrid would treat as a share of 1.
  *
- * Transfers here never end: the simulation knows how long each is, and stops it. */
+ * Transfers never end here: the simulation knows their lengths, and stops them by a share of 0. */
 #define _GNU_SOURCE /* memfd_create */
 #include "fluid/simgrid/protocol.h"
 
@@ -33,15 +33,15 @@
 #include <unistd.h>
 
 #define FOR_EVER 1e18 /* bytes */
-#define STEP     1e-6 /* seconds, after which SimGrid knows the rates; any time would do */
+#define STEP     1e-6 /* seconds until rates are read; any time above 0 would do */
 
 struct transfer {
-	sg_link_t cap; /* its own link, which knows its rate */
+	sg_link_t cap; /* the route's own link; its load is the rate */
 	double share;
-	sg_actor_t actor; /* NULL: idle */
+	sg_actor_t actor; /* NULL if idle */
 };
 
-/* Global, because SimGrid's actors get no data but text. */
+/* Global, because SimGrid's actors get only text as arguments. */
 static struct solver_question question;
 
 static void give_up(const char *what)
@@ -50,7 +50,7 @@ static void give_up(const char *what)
 	_exit(1);
 }
 
-/* --- the socket; if it is closed the simulation has ended --- */
+/* --- the socket; the simulation closes it when it ends --- */
 
 static void get(void *to, size_t size, int flags)
 {
@@ -98,8 +98,8 @@ static void change_share(struct transfer *changed, uint32_t route, double share)
 	changed->actor = sg_actor_create("transfer", sg_host_self(), transfer, 2, argv);
 }
 
-/* The plugin knows only the largest rate since its last reset. Right after a reset that is the
- * present one. */
+/* The plugin knows only the largest rate since its last reset. Right after a reset this is the
+ * present rate. */
 static double rate_of(const struct transfer *transfer)
 {
 	if (!transfer->actor)
@@ -122,8 +122,8 @@ static struct transfer *open_transfers(void)
 	return transfers;
 }
 
-/* Answers questions about one platform; main() has read the first of them. A question with a new
- * platform stays in the socket for main(), which goes on when this process has ended. */
+/* Answers questions about one platform; main() has read the header of the first one. A question
+ * with a new platform stays in the socket for main(), which goes on when this process ends. */
 static void answer(int argc, char **argv)
 {
 	struct transfer *transfers = open_transfers();

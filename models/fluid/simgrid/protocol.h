@@ -1,10 +1,10 @@
-/* The protocol between the fluid fidelity and the program that runs SimGrid: raw structs over a
- * socket between two processes of one machine and one build.
+/* The protocol between the fluid model and the program that runs SimGrid: raw structs over a socket
+ * between two processes of one machine and one build.
  *
  *     question, platform (if it is new), a share for each route    ->
  *                                                                  <-    a rate for each route
  *
- * A route with share 0 is idle and has rate 0. Each new platform has a fresh SimGrid. */
+ * A route with share 0 has rate 0. Each new platform gets a fresh SimGrid. */
 #ifndef INASIM_FLUID_SIMGRID_PROTOCOL_H
 #define INASIM_FLUID_SIMGRID_PROTOCOL_H
 
@@ -14,13 +14,13 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-/* Route i leads from host "a<i / side>" to host "b<i % side>", and its own link is "c<i>". So 2
- * side hosts are enough for side^2 routes: they are to be few, because SimGrid's table of routes
- * grows with their square. */
+/* Route i leads from host "a<i / side>" to host "b<i % side>"; its own link is "c<i>". So 2 * side
+ * hosts suffice for side^2 routes. Hosts should be few, because SimGrid's table of routes grows
+ * with the square of their number. */
 struct solver_question {
 	uint32_t routes;
 	uint32_t side;
-	uint32_t text; /* bytes of the platform that follows; 0 = none does, the last one holds */
+	uint32_t text; /* bytes of the platform that follows; 0 if the last platform still holds */
 };
 
 /* Sends `size` bytes. False: the other process is gone. */
