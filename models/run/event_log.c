@@ -50,8 +50,8 @@ static bool is_port(const struct simulation *s, uint32_t entity)
 	return entity < s->topo.net.port_count;
 }
 
-/* The worker on the host that receives from a link or, where a switch receives, on the host that
- * sends. UINT32_MAX: none. A host's egress port has the number of the host. */
+/* The worker on the host at one end of a link; UINT32_MAX: none. A host's egress port has the
+ * number of the host. */
 static uint32_t worker_at(const struct network *net, uint32_t port, const uint32_t *worker_of_host)
 {
 	uint32_t to = net->ports[port].to;
@@ -61,7 +61,7 @@ static uint32_t worker_at(const struct network *net, uint32_t port, const uint32
 	return port < net->hosts ? worker_of_host[port] : UINT32_MAX;
 }
 
-/* Notes what the scheme tells of the packet. */
+/* Fills in the members that come from the packet's scheme. */
 static void record_about(const struct network *net, struct event_record *record)
 {
 	struct packet_about about;
@@ -96,7 +96,8 @@ char *event_entity(const struct simulation *s, const struct event_record *record
 		       : sim_entity_name(&s->sim, event->handler, event->key, text, EVENT_TEXT);
 }
 
-/* Writes the protocol, the kind, and the fields of the kind (net/packet.h). Returns the length. */
+/* Writes the packet's protocol, its kind, and the fields of this kind (net/packet.h). Returns the
+ * length. */
 static int packet_words(const struct network *net, const struct event_record *record, char *text,
 			size_t size)
 {
@@ -175,14 +176,14 @@ struct event_log {
 	struct sim_observer observer;
 };
 
-/* The switch that a packet of a scheme reaches; UINT32_MAX = it reaches none. */
+/* The switch that a packet of a scheme reaches; UINT32_MAX: none. */
 static uint32_t switch_of(const struct event_log *log)
 {
 	return log->record.about_job ? switch_behind(&log->s->topo.net, log->record.event.entity)
 				     : UINT32_MAX;
 }
 
-/* Before the event: keeps what its handler will change. */
+/* Before the event: records the state that its handler will change. */
 static void keep_event(void *owner, const struct sim_event *event)
 {
 	struct event_log *log = owner;
@@ -195,7 +196,7 @@ static void keep_event(void *owner, const struct sim_event *event)
 }
 
 /* Fills in the cells from "job" to "did", which are empty for packets that no switch adds. `name`
- * and `did` hold the texts of the cells. */
+ * and `did` are buffers for the texts of the cells. */
 static void about_cells(const struct event_log *log, struct out_cell *cells, char name[32],
 			char did[SWITCH_DID])
 {

@@ -22,23 +22,23 @@ static const struct out_column columns[] = {
 const struct out_schema failures_schema = { "failures.csv",
 					    "One row a failure, in the order of time.", columns };
 
-/* A link, a switch or its aggregation, which fails and is repaired. */
+/* A link, a switch, or the aggregation of a switch, that may fail. */
 struct element {
 	struct failures *failures;
 	struct failure_target target;
 	const struct failure_conf *conf;
 	struct rng rng;
 	bool down;
-	bool known;    /* routing takes it to be down */
-	size_t outage; /* index of its last outage; SIZE_MAX = none yet */
+	bool known;    /* routing believes that it is down */
+	size_t outage; /* index of its last outage; SIZE_MAX: none yet */
 	struct timer change, notice;
 };
 
 struct outage {
 	const struct element *element;
-	sim_time failed, noticed, repaired; /* noticed, repaired: 0 = not yet, or never */
-	/* Packets lost on the element's links. While this is the element's last outage: those lost
-	 * before it. After end_count(): those lost from this outage to the next. */
+	sim_time failed, noticed, repaired; /* noticed, repaired: 0 if this has not happened */
+	/* After end_count(): packets lost on the element's links from this outage to the next.
+	 * Until then: packets lost before this outage. */
 	uint64_t lost;
 };
 
@@ -54,8 +54,8 @@ struct failures {
 
 /* --- what fails --- */
 
-/* The links of an element, as egress ports at one end of each. Returns the first port; they are
- * *count in a row. */
+/* The links of an element: one egress port for each. These are *count consecutive ports; returns
+ * the first. */
 static uint32_t links_of(const struct element *element, uint32_t *count)
 {
 	const struct network *net = &element->failures->simulation->topo.net;
@@ -77,7 +77,7 @@ static uint64_t lost_on(const struct element *element)
 	return lost;
 }
 
-/* Whether anything is still to fail, be repaired or be noticed. */
+/* Whether a failure, a repair or a notice is still to come. */
 static bool may_change(const struct failures *failures)
 {
 	const struct sim *sim = &failures->simulation->sim;
@@ -135,7 +135,7 @@ static void on_change(struct sim *sim, uint32_t entity, void *owner)
 	fail_part[element->target.kind](net, element->target.number, element->down);
 	if (element->target.kind != FAILS_LINK && element->down)
 		jobs_switch_failed(failures->simulation->jobs, element->target.number);
-	if (conf->mtbf) /* it fails at random, again and again; else once, at conf->at */
+	if (conf->mtbf) /* fails repeatedly, at random; else once, at conf->at */
 		timer_set(sim, &element->change,
 			  rng_after(&element->rng, sim->now,
 				    (double)(element->down ? conf->mttr : conf->mtbf)));
@@ -145,7 +145,7 @@ static void on_change(struct sim *sim, uint32_t entity, void *owner)
 		  sim->now + failures->simulation->scenario->failures.reroute_delay);
 }
 
-/* Tells routing which links are down or up again, and which will be down for ever. */
+/* Tells routing which links are down or up now, and which will stay down for ever. */
 static void learn_ways(const struct element *element)
 {
 	const struct topology *topo = &element->failures->simulation->topo;
@@ -153,7 +153,7 @@ static void learn_ways(const struct element *element)
 	uint32_t count, first = links_of(element, &count);
 
 	if (element->target.kind == FAILS_AGGREGATION)
-		return; /* the links are as before */
+		return; /* links still work */
 	for (uint32_t port = first; port < first + count; port++) {
 		detours_learn(topo, topo->detours, port, element->down);
 		if (for_ever)
@@ -168,7 +168,7 @@ static void on_notice(struct sim *sim, uint32_t entity, void *owner)
 	struct topology *topo = &failures->simulation->topo;
 
 	(void)entity;
-	/* equal if the element failed and was repaired before routing noticed */
+	/* equal if the element was repaired before routing noticed its failure */
 	if (element->known != element->down) {
 		element->known = element->down;
 		if (element->down)
@@ -178,7 +178,7 @@ static void on_notice(struct sim *sim, uint32_t entity, void *owner)
 			if (topo->net.protocols[p].ops->reroute)
 				topo->net.protocols[p].ops->reroute(topo->net.protocols[p].self);
 	}
-	/* one look of the controller is for all that routing has learned by then */
+	/* one event of the controller covers all that routing has noticed by then */
 	if (!timer_pending(sim, &failures->controller))
 		timer_set(sim, &failures->controller,
 			  sim->now + failures->simulation->scenario->failures.controller_delay);
@@ -205,7 +205,7 @@ static void add(struct failures *failures, const struct failure_conf *conf,
 	};
 }
 
-/* Opens the timers of an element. They point to the element, so it must not move any more. */
+/* Opens the timers of an element. They point to the element, which must not move afterwards. */
 static void start(struct failures *failures, size_t i)
 {
 	struct sim *sim = &failures->simulation->sim;

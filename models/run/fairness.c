@@ -1,4 +1,4 @@
-/* Fairness for summary.json: among the flows of a group, and the links of a tier. */
+/* Fairness for summary.json: among the flows of a group, and among the links of a tier. */
 #include "run/results_parts.h"
 
 #include "topo/links.h"
@@ -13,7 +13,7 @@ static bool seen_before(const struct flow_group_conf *groups, size_t g)
 	return false;
 }
 
-/* Writes all groups of a name as one. */
+/* Writes all groups with this name as one object. */
 static void json_group(struct json *json, const struct simulation *s, const char *name)
 {
 	const struct flow_group_conf *groups = scenario_flows(s->scenario);

@@ -18,8 +18,7 @@ static bool can_repeat(const struct simulation *s)
 	return s->scenario->jobs.count;
 }
 
-/* Goes through the state of the run (core/repeat.h): how far the jobs of each scheme are, then what
- * is under way in transports and network. */
+/* Visits the state of the run (core/repeat.h): of schemes, transports and the network. */
 static void walk(void *owner, struct repeat *repeat)
 {
 	struct simulation *s = owner;
@@ -27,7 +26,7 @@ static void walk(void *owner, struct repeat *repeat)
 	for (unsigned i = 0; scheme_ops(i); i++)
 		if (s->schemes[i] && scheme_ops(i)->repeat)
 			scheme_ops(i)->repeat(s->schemes[i], repeat);
-	if (repeat->never) /* a scheme says so: the rest need not be read */
+	if (repeat->never) /* a scheme has found that nothing can be skipped */
 		return;
 	tcp_repeat(s->tcp, repeat);
 	roce_repeat(s->roce, repeat);

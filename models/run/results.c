@@ -98,7 +98,8 @@ static void write_link(const struct simulation *s, uint32_t number)
 			{ .none = no_packets, .count = results_max_queue(s, number) } });
 }
 
-/* The mean (p = 0) or the percentile p, 0 to 1; an empty cell where there is none. */
+/* A cell with the percentile p, from 0 to 1, or with the mean if p is 0. Empty if there is no such
+ * value. */
 static struct out_cell held_cell(const struct holding_times *held, double p)
 {
 	double value = !held   ? NAN

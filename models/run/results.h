@@ -1,4 +1,4 @@
-/* Writes the results of a run, besides the rows that jobs and flows write as they go. */
+/* Writes the results at the end of a run. Jobs and flows write their own rows during the run. */
 #ifndef INASIM_RUN_RESULTS_H
 #define INASIM_RUN_RESULTS_H
 
@@ -6,17 +6,17 @@
 
 extern const struct out_schema links_schema, aggregators_schema;
 
-/* All tables, for the data dictionary. */
+/* The schemas of all tables and of summary.json, for the data dictionary. */
 extern const struct out_schema *const results_schemas[];
 extern const size_t results_schema_count;
 
-/* Writes the rows of unfinished work, links and switch memory. */
+/* Writes the rows of unfinished jobs, of links and of switch memory. */
 void results_write_tables(struct simulation *simulation);
 
-/* summary.json; the caller frees. */
+/* The text of summary.json; the caller frees. */
 char *results_summary_json(const struct simulation *simulation);
 
-/* Prints the table on the terminal. */
+/* Prints the summary for the terminal. */
 void results_print_summary(const struct simulation *simulation, FILE *to);
 
 #endif

@@ -1,6 +1,6 @@
-/* Finds what readers of results must know: which jobs ran otherwise than the scenario says, and
- * what the run shows that is probably a mistake. A warning is one function and its line in
- * `warnings`. Warnings from the scenario alone are in scenario/warnings.c. */
+/* Remarks on results: which jobs did not run as the scenario says, and warnings of probable
+ * mistakes that only a run shows. A warning is one function and one line in `warnings`. Warnings
+ * from the scenario alone are in scenario/warnings.c. */
 #include "run/results_parts.h"
 
 #include "base/mem.h"
@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Links that carry more than this on average had something to send all the time. */
+/* Links with a higher mean utilization count as busy all the time. */
 #define SATURATED 0.95
 
 struct lines {
@@ -17,7 +17,7 @@ struct lines {
 	size_t count, capacity;
 };
 
-/* Takes the text. */
+/* Adds a line; takes ownership of the text. */
 static void add(struct lines *lines, char *text)
 {
 	lines->items =
@@ -47,7 +47,7 @@ char **results_otherwise(const struct simulation *s)
 
 /* --- warnings --- */
 
-/* Several jobs share the memory of switches, and no packet ever met another job's aggregator. */
+/* Several jobs share switch memory, but there was no collision. */
 static void warn_memory_idle(const struct simulation *s, struct lines *lines)
 {
 	for (unsigned i = 0; scheme_ops(i) && jobs_report(s->jobs)->arrived > 1 && !s->fluid; i++) {
@@ -70,7 +70,7 @@ static void warn_memory_idle(const struct simulation *s, struct lines *lines)
 	}
 }
 
-/* In analytic runs streams do not share links, so none is ever full. */
+/* In analytic runs streams do not share links, so no link is ever full. */
 static void warn_saturated(const struct simulation *s, struct lines *lines)
 {
 	bool shared = s->scenario->fidelity != FIDELITY_ANALYTIC;
@@ -90,7 +90,7 @@ static void warn_saturated(const struct simulation *s, struct lines *lines)
 		}
 }
 
-/* `run` has said so before, but those who only compare or draw the results have not seen it. */
+/* `inasim run` warns of this, too, but not everyone who reads the results has seen that. */
 static void warn_beside_flows(const struct simulation *s, struct lines *lines)
 {
 	const char *text = scenario_beside_flows(s->scenario);

@@ -1,4 +1,4 @@
-/* summary.json of a run, and its members for the dictionary. */
+/* summary.json of a run, and its members for the data dictionary. */
 #include "run/results_parts.h"
 
 #include "base/mem.h"
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Members of summary.json for the dictionary. The functions below write them; tests/results.sh
- * checks that the two agree. */
+/* Members of summary.json for the data dictionary. The functions below write these members;
+ * tests/results.sh checks that both agree. */
 #define IN(of, name, type, usual, words, since, help) { of #name, type, help, since },
 #define RUN(name, ...)                                IN("", name, __VA_ARGS__)
 #define LOAD(name, ...)                               IN("load.", name, __VA_ARGS__)
@@ -79,7 +79,7 @@ const struct out_schema summary_schema = { "summary.json",
 					   "One object a run; a.b is the member b of the object a.",
 					   summary_columns };
 
-/* Writes the metrics of a level that belong into the object `of`. */
+/* Writes the metrics of this level that belong to the object `of`. */
 static void json_values(struct json *json, const struct run_values *values, const char *of,
 			enum metric_level level)
 {
@@ -153,7 +153,8 @@ double *results_job_values(const struct simulation *s, const struct job_group_co
 	return values;
 }
 
-/* Writes what iterations of the jobs of a name (NULL: of all jobs) were spent on. */
+/* Writes why_s: the mean time of an iteration by causes, over jobs of groups with this name; NULL:
+ * over all jobs. */
 static void json_why(struct json *json, const struct simulation *s, const char *name)
 {
 	const struct job_group_conf *groups = scenario_jobs(s->scenario);
@@ -177,7 +178,8 @@ static void json_why(struct json *json, const struct simulation *s, const char *
 	json_close_object(json);
 }
 
-/* Writes the distributions of all metrics of the jobs of a name (NULL: of all jobs), and why_s. */
+/* Writes the distributions of all job metrics, and why_s, over jobs of groups with this name; NULL:
+ * over all jobs. */
 static void json_job_fields(struct json *json, const struct simulation *s, const char *name)
 {
 	for (const struct job_metric *m = results_job_metrics; m->name; m++) {
@@ -190,7 +192,7 @@ static void json_job_fields(struct json *json, const struct simulation *s, const
 	json_why(json, s, name);
 }
 
-/* Writes all groups of a name as one. */
+/* Writes all groups with this name as one object. */
 static void json_job_group(struct json *json, const struct simulation *s, const char *name)
 {
 	const struct jobs_report *report = jobs_report(s->jobs);
@@ -211,7 +213,7 @@ static void json_job_group(struct json *json, const struct simulation *s, const 
 	json_close_object(json);
 }
 
-/* Takes the lines. */
+/* Writes the lines as an array, and frees them. */
 static void json_lines(struct json *json, const char *key, char **lines)
 {
 	json_open_array(json, key);
@@ -265,8 +267,8 @@ static void json_flow_class(struct json *json, const struct flow_class *class)
 	json_close_object(json);
 }
 
-/* Writes a metric of the flows of all classes. `at`: the offset of its values in struct flow_class;
- * `count`: finished flows of all classes. */
+/* Writes the distribution of a metric over the flows of all classes. `at`: offset of the metric's
+ * values in struct flow_class; `count`: number of finished flows of all classes. */
 static void json_all_flows(struct json *json, const char *key, const struct flow_class *classes,
 			   size_t class_count, size_t at, size_t count)
 {

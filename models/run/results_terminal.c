@@ -1,4 +1,4 @@
-/* The table that a run prints on the terminal. */
+/* The summary that a run prints on the terminal. */
 #include "run/results_parts.h"
 
 #include "base/mem.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A dash where there is no value. */
+/* Prints a dash if the value is NaN. */
 static void print_number(FILE *to, int width, double value)
 {
 	if (isnan(value))
@@ -19,8 +19,8 @@ static void print_number(FILE *to, int width, double value)
 		fprintf(to, " %*.3f", width, value);
 }
 
-/* Milliseconds, or seconds from 100 s on; a dash where there is no value. Takes `width` columns, a
- * blank and two columns for the unit. */
+/* Prints milliseconds, or seconds from 100 s on, or a dash if the value is NaN. Takes `width`
+ * columns plus a blank before and two columns for the unit. */
 static void print_time(FILE *to, int width, double seconds)
 {
 	if (isnan(seconds))
@@ -31,8 +31,8 @@ static void print_time(FILE *to, int width, double seconds)
 		fprintf(to, " %*.3fs", width + 1, seconds);
 }
 
-/* Prints in a column of `width`, in the unit that ends the metric's name: "_bytes_per_s" or, where
- * the name has another, "_s". Names without "_" have no unit. */
+/* Prints in a column of `width`. The end of the metric's name decides the unit: GB/s for "_per_s",
+ * else a time; a name without "_" has no unit. */
 static void print_mean(FILE *to, int width, const char *metric, double value)
 {
 	const char *unit = strrchr(metric, '_'), *rate = strstr(metric, "_per_s");
@@ -50,7 +50,7 @@ static int column_width(const struct job_metric *m)
 	return strlen(m->head) < 10 ? 10 : (int)strlen(m->head) + 1;
 }
 
-/* Explains busbw if it is more than a link can carry. */
+/* Explains busbw if some job has more than a link can carry. */
 static void print_bus_bandwidth(const struct simulation *s, FILE *to)
 {
 	const struct jobs_report *report = jobs_report(s->jobs);
@@ -104,7 +104,7 @@ static void print_jobs(const struct simulation *s, FILE *to)
 	print_bus_bandwidth(s, to);
 }
 
-/* Takes the lines. */
+/* Prints the lines, and frees them. */
 static void print_lines(const char *before, char **lines, FILE *to)
 {
 	for (size_t i = 0; lines[i]; i++)
@@ -149,7 +149,7 @@ static void print_flows(const struct simulation *s, FILE *to)
 		      to);
 }
 
-/* Says which of the numbers above are estimates. */
+/* Says which of the numbers printed above are estimates. */
 static void print_estimated(const struct simulation *s, FILE *to)
 {
 	const struct jobs_report *report = jobs_report(s->jobs);
@@ -163,12 +163,12 @@ static void print_estimated(const struct simulation *s, FILE *to)
 		fprintf(to, "estimated: nothing; iterations were too few, or not steady\n");
 }
 
-/* Says what work the means above leave out. */
+/* Says how much work the means printed above leave out. */
 static void print_left_out(const struct simulation *s, FILE *to)
 {
 	const struct jobs_report *report = jobs_report(s->jobs);
 	const struct jobs_counts *jobs = &report->measured;
-	size_t open = jobs->count - jobs->finished - jobs->refused; /* failed ones, too */
+	size_t open = jobs->count - jobs->finished - jobs->refused; /* includes failed jobs */
 	size_t class_count;
 	const struct flow_class *classes = flows_classes(s->flows, &class_count);
 	uint64_t measured = 0;
@@ -194,7 +194,7 @@ static void print_load(const struct simulation *s, FILE *to)
 			offered.jobs_ring, offered.jobs_own);
 }
 
-/* Says which keys of the scenario streams ignore. */
+/* Lists the keys of the topology that have no effect without packets. */
 static void print_without_effect(const struct topology_conf *topology, FILE *to)
 {
 	if (topology->classes != CLASSES_SINGLE)
@@ -212,7 +212,8 @@ static void print_refused(const struct simulation *s, FILE *to)
 			jobs_report(s->jobs)->refused, jobs_report(s->jobs)->count, group, why);
 }
 
-/* Without recovery nobody sends again what a full switch dropped: its job never ends. */
+/* Without recovery, contributions that a full switch drops are never retransmitted, and the job
+ * never ends. */
 static void print_overflows(const struct simulation *s, FILE *to)
 {
 	double overflows = results_values(s).aggregation.overflows;

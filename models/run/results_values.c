@@ -1,4 +1,4 @@
-/* Computes the metrics that are one number a run. */
+/* Computes the metrics that have one value per run. */
 #include "run/results_parts.h"
 
 #include "base/mem.h"
@@ -51,7 +51,7 @@ static void fill_network(struct run_values *v, const struct simulation *s)
 	}
 }
 
-/* The mean over jobs that exchanged anything: a job of one worker does not. */
+/* The mean over jobs that have this metric; a job of one worker exchanges nothing and has none. */
 static double throughput_share(const struct simulation *s)
 {
 	const struct job_record *records = jobs_report(s->jobs)->records;
@@ -67,13 +67,13 @@ static double throughput_share(const struct simulation *s)
 	return count ? sum / (double)count : NAN;
 }
 
-/* Sums up what switches count in their memories and workers in their jobs. They never count the
- * same thing, so nothing counts twice. */
+/* Adds the counters of switches (in their memories) and of workers (in their jobs). These count
+ * different events, so nothing counts twice. */
 static void fill_aggregation(struct run_values *v, const struct simulation *s)
 {
 	struct collective_stats stats = { 0 };
 	struct holding_times held = { 0 };
-	uint64_t whole = 0, used = 0; /* bytes, of the memories that were used at all */
+	uint64_t whole = 0, used = 0; /* bytes of the memories that were used at all */
 	byte_time used_time = 0;
 
 	for (unsigned i = 0; scheme_ops(i); i++) {

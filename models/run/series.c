@@ -11,8 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The last interval is cut short by the end of the run. A rate over that short time alone could be
- * anything, for a segment counts as a whole when it arrives. */
+/* The end of the run cuts the last interval short. The rates of its row are still over a whole
+ * interval: over a very short time they would be arbitrary, as a segment counts as a whole when it
+ * arrives. */
 #define END_OF_INTERVAL                                                                            \
 	"End of the interval; in the last row that of the run, with rates over a whole interval "  \
 	"all the same: rows add up to the run."
@@ -53,7 +54,7 @@ static const struct out_column link_columns[] = {
 	  "that were lost there included; empty without packets." },
 	{ 0 },
 };
-/* Indices of cells. From FIRST_OF_PACKETS on: utilization by class, queue by class, max_queue. */
+/* Indices of cells. FIRST_OF_PACKETS begins: utilization by class, queue by class, max_queue. */
 enum {
 	FIRST_OF_PACKETS = 3,
 	UTILIZATION_JAIN = 12,
@@ -105,7 +106,7 @@ struct link_set {
 	uint32_t *ports; /* owned */
 	uint32_t count;
 	struct port_sent (*before)[WATCH_CLASSES]; /* by link: bytes up to the last sample; owned */
-	uint64_t packets; /* arrived over all its links up to the last sample */
+	uint64_t packets; /* that have arrived over all these links up to the last sample */
 };
 
 static_assert((int)TRAFFIC_CLASSES == WATCH_CLASSES, "a class of traffic is a class of watch.h");
@@ -114,7 +115,7 @@ struct series {
 	struct simulation *s;
 	sim_time every;
 	sim_time last;                                      /* time of the last sample */
-	struct out_table *network, *links, *flows, *owners; /* NULL = not wanted */
+	struct out_table *network, *links, *flows, *owners; /* NULL: not written */
 	struct port_sent *before; /* by port: bytes up to the last sample; owned */
 	double *carried;          /* wire bytes by port in the interval; owned */
 	struct link_set *sets;
@@ -140,19 +141,19 @@ static unsigned traffic_of(const void *owner, const struct packet *packet)
 	case PACKET_KINDS:
 		break;
 	}
-	/* a network that is cut has no jobs, and its partitions must not read a sender's state in
-	 * another one (core/parts.h) */
+	/* a network with partitions has no jobs; code below would read the state of senders in
+	 * other partitions (core/parts.h) */
 	if (!scenario_has_jobs(s->scenario))
 		return TRAFFIC_BACKGROUND;
 	if (!tcp_app_of(s->tcp, packet, &app) && !roce_app_of(s->roce, packet, &app))
 		return TRAFFIC_JOBS;
-	/* no app: a late copy on a closed connection; flows close theirs by the thousand */
+	/* no app: a late copy on a closed connection, which most likely belonged to a flow */
 	return !app || flows_own(app) ? TRAFFIC_BACKGROUND : TRAFFIC_JOBS;
 }
 
 /* --- samples --- */
 
-/* Notes what every link has carried since the last sample, in series->carried. */
+/* Sets series->carried to the bytes that every link has carried since the last sample. */
 static void read_carried(struct series *series)
 {
 	struct simulation *s = series->s;
@@ -193,8 +194,8 @@ static void sample_network(struct series *series)
 			      { .count = failures_down(s->failures) } });
 }
 
-/* Adds the i-th link of a set to the cells of the set's row. `could`: the bits that the link could
- * carry in the interval. Returns the link's utilization. */
+/* Adds the i-th link of a set to the cells of the set's row. `could`: capacity of the link in the
+ * interval, in bits. Returns the link's utilization. */
 static double add_link(struct link_set *set, uint32_t i, struct network *net, double could,
 		       struct out_cell *cells)
 {
@@ -220,7 +221,8 @@ static double add_link(struct link_set *set, uint32_t i, struct network *net, do
 	return all;
 }
 
-/* Writes the row of a set. Without packets it has no classes and no queues, only Jain's index. */
+/* Writes the row of a set. Without packets the row has no classes and no queues, only Jain's index.
+ */
 static void sample_links(struct series *series, struct link_set *set)
 {
 	struct simulation *s = series->s;
@@ -240,7 +242,7 @@ static void sample_links(struct series *series, struct link_set *set)
 		jain_add(&jain, s->fluid ? series->carried[set->ports[i]] * 8 / could
 					 : add_link(set, i, net, could, cells));
 	}
-	packets = cells[PACKETS].count; /* since the run began, but the row is of the interval */
+	packets = cells[PACKETS].count; /* of the run so far; the row is of the interval */
 	cells[PACKETS].count -= set->packets;
 	set->packets = packets;
 	cells[UTILIZATION_JAIN] = (struct out_cell){ .real = jain_index(&jain) };
@@ -265,7 +267,7 @@ static void write_owner(struct series *series, const char *links, const struct w
 							   { .count = volume->bytes[c] } });
 }
 
-/* Writes who filled the links since the last sample (--why). */
+/* With --why: writes who filled the links since the last sample. */
 static void sample_owners(struct series *series)
 {
 	struct why *why = why_of(&series->s->topo.net);
@@ -315,7 +317,7 @@ static void sample_all(struct series *series)
 	series->last = series->s->sim.now;
 }
 
-/* If nothing can happen any more, the run is over already, and series_stop() samples its end. */
+/* If nothing else can happen any more, the run is over, and series_stop() takes the last sample. */
 static void on_sample(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct series *series = owner;

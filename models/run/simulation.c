@@ -26,9 +26,9 @@ const char *const end_reason_names[] = {
 	[END_ESTIMATED] = "estimated",
 };
 
-/* In one thread, networks from PARTITIONS_FROM hosts on are cut into partitions of about
- * PARTITION_HOSTS. That makes a permutation of DCTCP flows among 16,000 hosts 1.2 times as fast;
- * among 8,192 hosts it would be a tenth slower (on a quiet machine). */
+/* In one thread, networks of at least PARTITIONS_FROM hosts are cut into partitions of about
+ * PARTITION_HOSTS hosts. A permutation of DCTCP flows among 16,000 hosts becomes 1.2 times as fast;
+ * among 8,192 hosts it would be a tenth slower (on an idle machine). */
 #define PARTITION_HOSTS 800
 #define PARTITIONS_FROM 12000
 
@@ -36,12 +36,11 @@ const char *const end_reason_names[] = {
 #define THREADS_FROM      128
 #define THREADS_FROM_TEXT "128"
 
-/* Each arrival of a flow ends the window of all partitions (core/parts.h), so that cutting pays
- * only if arrivals are rare. With web-search flows on 16,000 hosts one comes every 0.2 us:
- * partitions have so little to do between two of them that in one thread they are a fifth slower
- * than one queue. Several threads wait for each other at each arrival. So networks are cut
- * only if an average arrival brings at least this many bytes. */
-#define ARRIVAL_BYTES              20e6 /* what 16,000 hosts send in a window at full load */
+/* Each arrival of a flow ends the window of all partitions (core/parts.h), and several threads wait
+ * for each other there. So networks are cut only if an average arrival brings at least this many
+ * bytes. With web-search flows on 16,000 hosts a flow arrives every 0.2 us: partitions in one
+ * thread are a fifth slower than one queue. */
+#define ARRIVAL_BYTES              20e6 /* 16,000 hosts send this in a window at full load */
 #define ARRIVAL_BYTES_THREADS      100e3
 #define ARRIVAL_BYTES_THREADS_TEXT "100 kB"
 
@@ -62,7 +61,8 @@ static bool jobs_are_done(const struct simulation *s)
 	return jobs->finished + jobs->refused + jobs->failed == jobs->count;
 }
 
-/* The window is over, and all that began in it is done, refused, or ended by failures. */
+/* The measured window is over, and all its jobs and flows are done, refused or ended by failures.
+ */
 static bool measured_is_done(const struct simulation *s)
 {
 	const struct jobs_counts *jobs = &jobs_report(s->jobs)->measured;
@@ -72,7 +72,7 @@ static bool measured_is_done(const struct simulation *s)
 	       flows_measured_open(s->flows) == flows_measured_lost(s->flows);
 }
 
-/* Nothing is left of what the scenario waits for. */
+/* Whether all work that the scenario waits for is done. */
 static bool goal_reached(const struct simulation *s)
 {
 	switch ((enum stop_when)s->scenario->stop.when) {
@@ -118,13 +118,13 @@ static void on_limit(struct sim *sim, uint32_t entity, void *owner)
 
 bool simulation_moves(const struct simulation *s)
 {
-	/* while lossless_watching(), a search for deadlocks is still to come */
+	/* while lossless_watching(), a search for deadlocks is pending */
 	return s->scenario->stop.when == STOP_TIME || (s->fluid && fluid_active(s->fluid)) ||
 	       lossless_watching(&s->topo.net) || sim_moves(&s->sim, s->limit.id);
 }
 
-/* Where nothing else could happen any more, the time limit was still an event and moved the clock.
- * Sets the clock back to the last event before the time limit. */
+/* If nothing but the time limit was left to happen, this event has moved the clock. Sets the clock
+ * back to the last other event. */
 static void set_back_time(struct simulation *s)
 {
 	sim_time packets, others;
@@ -201,7 +201,7 @@ static void final_checks(struct simulation *s)
 
 /* --- building --- */
 
-/* Tables that jobs, flows and failures write. NULL = not written. */
+/* Tables that jobs, flows and failures write; NULL: not written. */
 struct tables {
 	struct jobs_tables jobs;
 	struct out_table *flows, *failures;
@@ -247,7 +247,7 @@ static void open_timers(struct simulation *s)
 		timer_set(&s->sim, &s->window_end, scenario_window(s->scenario).to);
 }
 
-/* Links of the fluid network are the egress ports. */
+/* The links of the fluid model are the egress ports. */
 static bool open_fluid(struct simulation *s, char **error)
 {
 	const struct network *net = &s->topo.net;
@@ -272,7 +272,7 @@ static void open_scheme(struct simulation *s, const struct model_env *env, unsig
 			      : (struct scheme_run){ ops, s->schemes[i] };
 }
 
-/* What jobs, flows and schemes run in. */
+/* The environment of jobs, flows and schemes. */
 static struct model_env env_of(struct simulation *s)
 {
 	return (struct model_env){
@@ -361,7 +361,7 @@ void simulation_free(struct simulation *s)
 
 /* --- running --- */
 
-/* How much of the work that the run waits for is done. */
+/* The fraction of the work that the run waits for that is done. */
 static double work_done(const struct simulation *s)
 {
 	const struct jobs_counts *measured = &jobs_report(s->jobs)->measured;
@@ -378,7 +378,7 @@ static double work_done(const struct simulation *s)
 		return flows;
 	case STOP_TIME:
 		return 0;
-	case STOP_MEASURED_DONE: /* of the work left after the window, only jobs can be counted */
+	case STOP_MEASURED_DONE: /* after the window only jobs can be counted, not flows */
 		if (window >= 1 && ended < measured->count)
 			return (double)ended / (double)measured->count;
 		return window < 1 ? window : 0.99; /* flows may be left */
@@ -426,7 +426,7 @@ void simulation_observe(struct simulation *s, struct sim_observer *observer)
 }
 
 /* Why the run needs one queue of events, or NULL. Jobs, PAUSE and observers act on other nodes
- * without a link in between; so does RoCE, whose receivers know at once when a sender closes. */
+ * without a link in between. So does RoCE: a receiver knows at once when a sender closes. */
 static const char *not_in_parts(const struct simulation *s)
 {
 	if (s->fluid)
@@ -457,8 +457,8 @@ unsigned simulation_cut(struct simulation *s, unsigned count, unsigned threads)
 	return parts;
 }
 
-/* Cuts a network that is large enough. Each thread gets the same number of partitions, if there are
- * enough pods. Sets why_threads if the run has fewer threads than it was asked for. */
+/* Cuts the network if it is large enough. Each thread gets the same number of partitions, if there
+ * are enough pods. Sets why_threads if the run has fewer than `threads` threads. */
 static void cut_for(struct simulation *s, unsigned threads)
 {
 	uint32_t hosts = s->topo.net.hosts, count = hosts / PARTITION_HOSTS;
@@ -481,7 +481,7 @@ static void cut_for(struct simulation *s, unsigned threads)
 				 "threads: below " ARRIVAL_BYTES_THREADS_TEXT " on average";
 }
 
-/* From now on the run has one queue of events again. */
+/* Joins all partitions: from now on the run has one queue of events. */
 static void join(struct simulation *s)
 {
 	if (!s->sim.parts)
@@ -491,7 +491,7 @@ static void join(struct simulation *s)
 	flows_gather(s->flows);
 }
 
-/* A time before which flows cannot bring the run to its goal. */
+/* A time before which the run cannot reach its goal. Called only for runs without jobs. */
 static sim_time goes_on_until(const struct simulation *s)
 {
 	sim_time window_end = scenario_window(s->scenario).to;
@@ -510,8 +510,8 @@ static sim_time goes_on_until(const struct simulation *s)
 	return 0;
 }
 
-/* run_some() while the network is cut. Runs windows as long as none can contain the event that ends
- * the run. Then joins the partitions: the rest runs in one queue. */
+/* run_some() of a network with partitions. Runs windows until one could contain the event that ends
+ * the run. Then joins the partitions; the rest runs in one queue. */
 static bool run_windows(struct simulation *s, uint64_t budget)
 {
 	uint64_t enough = s->sim.events + budget;
@@ -531,7 +531,7 @@ static bool run_windows(struct simulation *s, uint64_t budget)
 	return !s->sim.stopped;
 }
 
-/* Runs about `budget` events. False when the run has ended. */
+/* Runs about `budget` events. False if the run has ended. */
 static bool run_some(struct simulation *s, uint64_t budget)
 {
 	if (s->sim.parts)
@@ -541,8 +541,8 @@ static bool run_some(struct simulation *s, uint64_t budget)
 	return s->repeat.walk ? repeat_run(&s->repeat, budget) : sim_run(&s->sim, budget);
 }
 
-#define LOOK_EVENTS (1 << 17) /* events from one look at the wall clock to the next */
-#define TELL_EVERY  0.2       /* s of wall time from one SIMULATION_GOES_ON to the next, at least */
+#define LOOK_EVENTS (1 << 17) /* events between two readings of the wall clock */
+#define TELL_EVERY  0.2       /* least wall time between two SIMULATION_GOES_ON, in seconds */
 
 void simulation_go(struct simulation *s, const struct simulation_options *options)
 {
@@ -562,7 +562,7 @@ void simulation_go(struct simulation *s, const struct simulation_options *option
 	if (!options->no_fast_forward)
 		fast_forward_start(s);
 	if (!goal_reached(s)) {
-		/* the wall clock is read now and then; it decides nothing about events */
+		/* the wall clock has no effect on events */
 		while (!interrupted && run_some(s, LOOK_EVENTS)) {
 			double now = clock_s(CLOCK_MONOTONIC);
 
@@ -581,7 +581,7 @@ void simulation_go(struct simulation *s, const struct simulation_options *option
 			}
 		}
 	}
-	s->observer = NULL; /* from now on its owner may free it */
+	s->observer = NULL; /* its owner may free it from now on */
 	join(s);
 	set_back_time(s);
 	series_stop(s->series);
@@ -630,7 +630,7 @@ struct simulation *simulation_run(const struct scenario *scenario,
 	return s;
 }
 
-/* --- what others ask --- */
+/* --- questions --- */
 
 double simulation_carried(const struct simulation *s, uint32_t link)
 {
@@ -657,7 +657,7 @@ uint64_t simulation_events(const struct simulation *s)
 	return sim_event_count(&s->sim);
 }
 
-/* Lists the links that wait for each other in a circle. */
+/* Lists the links of a PAUSE deadlock, which wait for each other. */
 static void report_stuck(const struct simulation *s, FILE *to)
 {
 	const struct network *net = &s->topo.net;

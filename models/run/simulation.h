@@ -1,5 +1,5 @@
-/* One run: builds everything from a scenario, simulates, checks what must hold, and writes the
- * result tables. */
+/* One run: builds everything from a scenario, simulates, checks invariants, and writes the result
+ * tables. */
 #ifndef INASIM_RUN_SIMULATION_H
 #define INASIM_RUN_SIMULATION_H
 
@@ -15,23 +15,23 @@ enum end_reason {
 	END_FLOWS_DONE,
 	END_TIME,       /* the planned end */
 	END_TIME_LIMIT, /* work was left */
-	END_DEADLOCK,   /* work was left, but after sim.now nothing could happen any more */
+	END_DEADLOCK,   /* work was left, but nothing could happen after sim.now */
 	END_INTERRUPTED,
 	END_VIOLATION,
 	END_MEASURED_DONE,
 	END_ESTIMATED, /* the end of the job is an estimate (stop.estimate) */
-	END_FAILED,    /* all that the run waits for is done, except what failures have ended */
+	END_FAILED,    /* all goals of the run are reached, except work that failures have ended */
 };
 extern const char *const end_reason_names[];
 
 struct simulation;
 
-/* The state of a run while it goes on. */
+/* The progress of a run. */
 struct simulation_progress {
-	double done; /* 0 to 1: the fraction of what the run waits for that is done */
-	bool limit;  /* `done` is simulated time over the time limit, because that is more */
+	double done; /* 0 to 1: fraction of the work done or of the time limit, whichever is more */
+	bool limit;  /* `done` is a fraction of the time limit, which is not the planned end */
 	double iterations, of_iterations; /* of all jobs: finished, and in total */
-	uint64_t flows, of_flows;         /* finished, of those that have started */
+	uint64_t flows, of_flows;         /* finished, and started */
 	sim_time now;
 	sim_time stalled; /* SIMULATION_STALLED: since when */
 	double wall_s;
@@ -40,12 +40,12 @@ enum simulation_news {
 	SIMULATION_GOES_ON, /* told a few times a second */
 	SIMULATION_ASKED,   /* *asked was set */
 	SIMULATION_STALLED, /* no job has made progress for long (jobs_stalled()); told once */
-	SIMULATION_THREADS, /* fewer threads run than were asked for; told at the beginning */
+	SIMULATION_THREADS, /* there are fewer threads than asked for; told at the beginning */
 };
 
 /* A part of a run, both ends included. */
 struct time_span {
-	bool given; /* false: nobody asked for a part */
+	bool given; /* false: the user asked for no part */
 	sim_time from, to;
 };
 static inline bool time_span_has(const struct time_span *span, sim_time at)
@@ -54,42 +54,43 @@ static inline bool time_span_has(const struct time_span *span, sim_time at)
 }
 
 struct simulation_options {
-	struct out_dir *dir;  /* NULL = no tables; not owned */
-	unsigned threads;     /* 0 counts as 1; results do not depend on it */
-	bool no_fast_forward; /* simulate what repeats, too (run/fast_forward.h); same results */
-	/* May be NULL. */
+	struct out_dir *dir;  /* NULL: no tables are written; not owned */
+	unsigned threads;     /* 0 counts as 1; has no effect on results */
+	bool no_fast_forward; /* never skip periods (run/fast_forward.h); has no effect on results
+			       */
+	/* Called with news of the run; may be NULL. */
 	void (*tell)(void *owner, enum simulation_news news, const struct simulation *simulation,
 		     const struct simulation_progress *progress);
 	void *owner;
 	const volatile sig_atomic_t *interrupted; /* may be NULL */
-	volatile sig_atomic_t *asked; /* when set: tell at once and clear it; may be NULL */
-	struct time_span events;      /* write events.csv of this time; needs a directory */
-	/* Make a timeline of this time (run/timeline.h), which the caller writes; needs packets. */
+	volatile sig_atomic_t *asked; /* when set: calls tell() soon and clears it; may be NULL */
+	struct time_span events;      /* write events.csv for this time; needs a directory */
+	/* Record a timeline of this time (run/timeline.h), which the caller writes; needs packets.
+	 */
 	struct time_span timeline;
 	bool why; /* write why.csv; needs a directory and packets */
 };
 
-/* Returns the key of a packet scenario that rules out `why` and timelines; NULL = both are
- * possible. Such a key adds time that shows in no packet: inside a machine, or until the end of a
- * cycle. */
+/* Returns the key of a packet scenario that makes `why` and timelines impossible, or NULL. Such a
+ * key adds time that no packet shows: inside a machine, or until the end of a cycle. */
 const char *simulation_no_why(const struct scenario *scenario);
 
 /* Runs a checked scenario to its end; run/simulation_state.h has the parts of the result. NULL and
- * *error (caller frees) if streams cannot be simulated or a table cannot be opened. The scenario
+ * *error (caller frees) if the fluid model cannot start or a table cannot be opened. The scenario
  * must outlive the result, which the caller frees. */
 struct simulation *simulation_run(const struct scenario *scenario,
 				  const struct simulation_options *options, char **error);
 void simulation_free(struct simulation *simulation);
 
-/* Whether work was left that should have ended. */
+/* Whether the run has ended by itself before all work that it waits for was done. */
 bool simulation_unfinished(const struct simulation *simulation);
 uint64_t simulation_digest(const struct simulation *simulation);
 uint64_t simulation_events(const struct simulation *simulation); /* samples not counted */
 
-/* Prints who waits for what now. */
+/* Prints which jobs, flows and connections wait now, and for what. */
 void simulation_waiting(const struct simulation *simulation, FILE *to);
 
-/* Prints the first violation and, if work was left, who waits for what. */
+/* Prints the first violation and, if work was left, simulation_waiting(). */
 void simulation_report(const struct simulation *simulation, FILE *to);
 
 #endif

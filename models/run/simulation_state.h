@@ -1,4 +1,4 @@
-/* The inside of a run, for its results, the manifest, `regress` and model tests. */
+/* The internal state of a run, for results, the manifest, `regress` and model tests. */
 #ifndef INASIM_RUN_SIMULATION_STATE_H
 #define INASIM_RUN_SIMULATION_STATE_H
 
@@ -9,14 +9,14 @@
 #include "run/simulation.h"
 #include "why/why.h"
 
-/* What iterations of jobs of one name were spent on (--why). */
+/* The time that iterations of jobs of one name have spent, by cause (--why). */
 struct why_spent {
-	double workers; /* times that a worker ended an iteration */
+	double workers; /* number of iterations, counted once per worker */
 	double cause_s[WHY_CAUSES];
 };
 
-/* Numbers of the run's own events of SIM_CONTROL (sim_key()). They are above those of flows and
- * jobs, the largest of which is 1 << 40. */
+/* Numbers of the run's own events of class SIM_CONTROL (sim_key()). Flows and jobs have numbers up
+ * to 1 << 40. */
 #define CONTROL_LIMIT      (UINT64_C(1) << 41)
 #define CONTROL_WINDOW_END (UINT64_C(1) << 42)
 #define CONTROL_FAILURES   (UINT64_C(1) << 43) /* + 2 for each element that may fail (failures.c) */
@@ -31,53 +31,54 @@ struct simulation {
 	struct roce *roce;
 	struct reducers reducers;
 	void *schemes[SCHEMES_MAX];
-	struct fluid *fluid; /* NULL = packets */
+	struct fluid *fluid; /* NULL: packets are simulated */
 	struct fluid_scheme fluid_schemes[SCHEMES_MAX];
-	struct scheme_run runs[SCHEMES_MAX]; /* what jobs call: a scheme or its fluid_scheme */
+	struct scheme_run runs[SCHEMES_MAX]; /* for jobs: a scheme or its fluid_scheme */
 	struct jobs *jobs;
 	struct flows *flows;
-	struct failures *failures; /* NULL = nothing fails */
+	struct failures *failures; /* NULL: the scenario has none */
 	enum end_reason end;
 	bool limit_reached;
 	double cpu_s, wall_s;
-	unsigned threads;        /* in which it runs or ran */
-	const char *why_threads; /* why these are fewer than asked for; NULL = they are not */
+	unsigned threads;        /* number of threads of the run */
+	const char *why_threads; /* why there are fewer than asked for, or NULL */
 
 	struct timer limit, window_end;
-	struct series *series; /* NULL = none wanted */
+	struct series *series; /* NULL: none */
 	struct out_table *links, *aggregators;
 
-	struct repeat repeat;          /* skips periods that repeat (run/fast_forward.h) */
-	struct sim_observer *observer; /* the first; NULL = none; not owned */
-	struct timeline *timeline;     /* NULL = none wanted; owned */
-	/* By group of jobs; groups of one name count in the first. NULL = no --why; owned. */
+	struct repeat repeat;          /* skips repeated periods (run/fast_forward.h) */
+	struct sim_observer *observer; /* first of a list, or NULL; not owned */
+	struct timeline *timeline;     /* NULL: none; owned */
+	/* By group of jobs; groups of one name count in the first. NULL without --why; owned. */
 	struct why_spent *spent;
 };
 
-/* Whether anything can still happen besides samples and the time limit; always true if the time
- * limit is the planned end. Periodic samples stop when it is false. */
+/* Whether anything can still happen besides samples and the time limit. Always true if the time
+ * limit is the planned end. Periodic samples stop when this is false. */
 bool simulation_moves(const struct simulation *simulation);
 
-/* Builds as simulation_run() does, but does not run: for `regress`, and tests that look inside. */
+/* Builds a simulation as simulation_run() does, but does not run it: for `regress` and tests.
+ * Errors as simulation_run(). The caller frees. */
 struct simulation *simulation_build(const struct scenario *scenario, struct out_dir *dir,
 				    char **error);
-/* Divides the run into `count` partitions (core/parts.h), but no more than there are pods. They run
- * in `threads` threads; results stay the same. Returns the number of partitions, which is 1 if
- * something acts across partitions. Call it before simulation_go(), which cuts large networks
- * itself. */
+/* Divides the network into `count` partitions (core/parts.h), but at most one per pod, which run in
+ * `threads` threads. Results stay the same. Returns the number of partitions, which is 1 if the run
+ * cannot be divided. Call it before simulation_go(), which divides undivided large networks itself.
+ */
 unsigned simulation_cut(struct simulation *simulation, unsigned count, unsigned threads);
-/* Adds an observer behind the former ones. Call it before simulation_go(); the observer must live
- * until that returns. */
+/* Adds an observer at the end of the list. Call it before simulation_go(). The observer must live
+ * until simulation_go() returns. */
 void simulation_observe(struct simulation *simulation, struct sim_observer *observer);
 /* Runs to the end. */
 void simulation_go(struct simulation *simulation, const struct simulation_options *options);
 
-/* Bytes on the wire that a link has carried so far, with preamble and gap if these count. In a
- * fluid run a transfer counts when it ends; at the end of the run all that was carried counts. */
+/* Bytes on the wire that a link has carried so far, with preamble and gap if the topology has them.
+ * In a fluid run a transfer counts when it ends, or at the end of the run as far as it has come. */
 double simulation_carried(const struct simulation *simulation, uint32_t link);
 
-/* The memories of switches that a scheme uses: returns their number and sets *list to the first
- * (not owned). 0 if the scheme is not in the run or has none; *list is then unchanged. */
+/* The switch memories of a scheme: sets *list (not owned) and returns their number. Returns 0 and
+ * leaves *list unchanged if the scheme is not in the run or has no memory. */
 size_t simulation_memory(const struct simulation *simulation, unsigned scheme,
 			 const struct collective_memory **list);
 

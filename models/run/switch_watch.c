@@ -40,7 +40,7 @@ void switch_look(const struct simulation *s, uint32_t sw, struct switch_seen *se
 		offsetof(struct collective_stats, field), word                                     \
 	}
 
-/* In the order in which a packet makes them happen. */
+/* In the order in which the events of one packet happen. */
 static const struct {
 	size_t offset;
 	const char *word;

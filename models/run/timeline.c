@@ -1,15 +1,15 @@
 /* Tracks:
  *
- *   job       for each worker: slices (computing, or what it waits for), the number of tensors in
- *             exchange, and an instant for each sum, with an arrow from its last contribution
- *   switch    aggregator memory in use; collisions and preemptions, as instants
+ *   job       for each worker: slices (computing, or the cause of waiting), the number of tensors
+ *             in exchange, and an instant for each sum, with an arrow from its last contribution
+ *   switch    aggregator memory in use; collisions and preemptions as instants
  *   link      queue, marks and PAUSE
  *   flows     by sender
- *   failures  what is down, as slices
+ *   failures  a slice while something is down
  *
- * Slices of a worker are charges of models/why: they cover its time without gaps, and
- * computing adds up to that of the tables. A charge with several causes counts as the largest of
- * them, and successive charges with the same cause are one slice. */
+ * The slices of a worker are charges of models/why: they cover its time without gaps, and the
+ * slices of computing add up to the time in the tables. A charge with several causes counts as the
+ * largest of them. Successive charges with the same cause are one slice. */
 #include "run/timeline.h"
 
 #include "base/mem.h"
@@ -26,37 +26,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LANE_NAME_MAX 60 /* bytes of a job's name that its track has */
+#define LANE_NAME_MAX 60 /* most bytes of a job's name in the name of its track */
 
 struct worker_lane {
 	uint64_t track, tensors; /* tracks */
 	uint64_t exchanged;      /* tensors in exchange now */
-	/* Of the slice under way: */
+	/* Of the present slice: */
 	enum why_cause cause;
 	sim_time begin, end;
 };
 
 struct job_lane {
-	struct worker_lane *workers; /* NULL = not yet admitted; owned */
+	struct worker_lane *workers; /* NULL until the job is admitted; owned */
 	uint32_t count;
 };
 
 struct switch_lane {
-	uint64_t track, used; /* tracks; 0 = not yet seen */
-	uint64_t bytes;       /* in use, as last shown */
+	uint64_t track, used; /* tracks; 0: none yet */
+	uint64_t bytes;       /* last value of `used` */
 };
 
 struct link_lane {
-	uint64_t queue, marks, pause; /* tracks; 0 = the scenario does not name the link */
-	uint64_t bytes, marked;       /* in the queue; packets marked so far; both as last shown */
-	sim_time paused;              /* how long so far, as last shown */
+	uint64_t queue, marks, pause; /* tracks; 0 if output.series.links lacks the link */
+	uint64_t bytes, marked;       /* last values: bytes in the queue, total marks */
+	sim_time paused;              /* last value: total time */
 };
 
-/* Flows of a sender that overlap have a track each. */
+/* Overlapping flows of a sender have a track each. */
 struct flow_lanes {
 	struct flow_lane {
 		uint64_t track;
-		sim_time end; /* of its last flow */
+		sim_time end; /* of the track's last flow */
 	} * lanes;
 	size_t count, capacity;
 };
@@ -65,19 +65,20 @@ struct timeline {
 	struct simulation *s;
 	struct trace *trace;
 	struct time_span span;
-	struct job_lane *jobs; /* by number; jobs that are switched off have numbers, too */
+	struct job_lane *jobs; /* by number; disabled jobs have numbers, too */
 	size_t job_count;
 	struct switch_lane *switches; /* by number */
 	struct link_lane *links;      /* by port */
 	struct flow_lanes *flows;     /* by host */
-	uint32_t *touched;            /* ports with tracks that got packets in this event */
+	uint32_t *touched;            /* ports with tracks to which this event adds packets */
 	size_t touched_count, touched_capacity;
 	uint64_t switch_root, flow_root;
 	uint64_t arrows;
 	struct why_listener listener;
 	struct sim_observer observer;
-	uint32_t sw, job;        /* of the packet whose event runs; UINT32_MAX = none */
-	struct switch_seen seen; /* `sw` before that event */
+	/* Of the present event: */
+	uint32_t sw, job;        /* of its packet; UINT32_MAX: none */
+	struct switch_seen seen; /* state of `sw` before the event */
 };
 
 static sim_time now_of(const struct timeline *t)
@@ -123,7 +124,8 @@ static void on_job(void *owner, uint32_t number, const char *name, uint32_t work
 	uint64_t track;
 
 	if (job->workers)
-		return; /* it waited for switch memory, and is admitted once more */
+		return; /* the job was told before, when it found no switch memory and had to wait
+			 */
 	snprintf(text, sizeof(text), "job %" PRIu32 " %.*s", number,
 		 (int)plain_letter(name, strnlen(name, LANE_NAME_MAX)), name);
 	track = trace_track(t->trace, 0, text, NULL);
@@ -207,7 +209,7 @@ static void look_at_link(struct timeline *t, uint32_t port)
 	lane->marked = marked;
 }
 
-/* The packet is not in the queue yet, so the queue is read at the end of the event. */
+/* Called before the packet is in the queue, so the queue is read at the end of the event. */
 static void on_queued(void *owner, uint32_t port)
 {
 	struct timeline *t = owner;
@@ -252,7 +254,7 @@ static void add_links(struct timeline *t)
 
 /* --- flows --- */
 
-/* A track of this sender that is free from `start` on, made if there is none. */
+/* Finds or makes a track of this sender that is free from `start` on. */
 static struct flow_lane *lane_of_flow(struct timeline *t, uint32_t src, sim_time start)
 {
 	struct flow_lanes *lanes = &t->flows[src];
@@ -289,7 +291,7 @@ static void on_flow(void *owner, uint32_t src, uint32_t dst, bytes size, sim_tim
 
 /* --- switches --- */
 
-/* Before a packet is handled at a switch: notes job and switch, and looks at the switch. */
+/* Before a switch handles a packet: notes the job, the switch and the switch's state. */
 static void note_packet(struct timeline *t, const struct sim_event *event)
 {
 	const struct network *net = &t->s->topo.net;
@@ -359,7 +361,7 @@ static void after(void *owner, const struct sim_event *event)
 
 struct failure_lanes {
 	struct timeline *t;
-	uint64_t root, *tracks; /* by element; 0 = not yet seen */
+	uint64_t root, *tracks; /* `tracks`: by element; 0: none yet */
 	size_t count;
 };
 

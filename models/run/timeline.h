@@ -1,23 +1,23 @@
-/* Part of a run as a timeline in Perfetto's format (timeline.pftrace): what each worker spent its
- * time on, switches, the links that output.series.links names, and flows. */
+/* Part of a run as a timeline in Perfetto's format (timeline.pftrace): workers, switches, the links
+ * of output.series.links, flows and failures. */
 #ifndef INASIM_RUN_TIMELINE_H
 #define INASIM_RUN_TIMELINE_H
 
 #include "run/simulation.h"
 
 #define TIMELINE_FILE "timeline.pftrace"
-#define TIMELINE_MAX  (64 << 20) /* bytes; later events are left out and counted */
+#define TIMELINE_MAX  (64 << 20) /* bytes; events beyond this are only counted */
 
 struct timeline;
 
-/* Makes a simulation that was built and not started record `span`. The simulation must have a why
- * (models/why): the timeline listens to it. */
+/* Makes a simulation record `span`; call it between simulation_build() and simulation_go(). The
+ * timeline listens to models/why, so why_table_open() must come first. */
 struct timeline *timeline_open(struct simulation *simulation, const struct time_span *span);
 
 /* Ends open slices after the run. */
 void timeline_close(struct timeline *timeline);
 
-/* Writes the file, and sets *left_out to the number of events beyond its limit. False and *error
+/* Writes the file. Sets *left_out to the number of events beyond TIMELINE_MAX. False and *error
  * (caller frees) on failure. */
 bool timeline_write(const struct timeline *timeline, struct out_dir *dir, uint64_t *left_out,
 		    char **error);

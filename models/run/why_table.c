@@ -60,7 +60,7 @@ static const struct out_column why_columns[] = {
 	{ "pushed_s", OUT_SECONDS, "Time that is charged here to that." },
 	{ 0 },
 };
-/* CAUSES_AT columns are before the causes, and 7 behind them. */
+/* There are CAUSES_AT columns before the causes, and 7 after them. */
 enum { CAUSES_AT = 9, COLUMNS = sizeof(why_columns) / sizeof(why_columns[0]) - 1 };
 static_assert(COLUMNS == CAUSES_AT + WHY_CAUSES + 7, "a column for each cause");
 
@@ -71,7 +71,7 @@ const struct out_schema why_schema = {
 	why_columns
 };
 
-#define BUSIEST 4 /* links that are written for an iteration */
+#define BUSIEST 4 /* most links written per iteration */
 
 static const struct out_column link_columns[] = {
 	{ "job_id", OUT_COUNT, "The job." },
@@ -102,11 +102,11 @@ const struct out_schema why_links_schema = { "why-links.csv",
 
 struct why_table {
 	struct simulation *s;
-	struct out_table *table, *links; /* why.csv, why-links.csv; NULL = not written */
+	struct out_table *table, *links; /* why.csv, why-links.csv; NULL: not written */
 	struct why *why;
 };
 
-/* Adds a row to what the jobs of its name have spent: to the first group of that name. */
+/* Adds a row to s->spent of the first group with the row's name. */
 static void add_spent(struct simulation *s, const struct why_row *row)
 {
 	const struct job_group_conf *groups = scenario_jobs(s->scenario);
@@ -135,7 +135,8 @@ struct out_cell why_owner_job(uint32_t owner)
 	return (struct out_cell){ .none = none, .count = none ? 0 : owner - 1 };
 }
 
-/* Utilization of a link from the start of the iteration to now; 0 if the job has not used it. */
+/* Utilization of a link from the start of the iteration to now; 0 if the job has not used the link.
+ */
 static double use_of(const struct why_table *table, uint32_t port, const struct why_row *row)
 {
 	const struct network *net = &table->s->topo.net;
@@ -185,10 +186,11 @@ static void write_owners(const struct why_table *table, uint32_t port, double us
 	}
 }
 
-/* Writes the busiest links that the job used, busiest first; of equal ones the lower port first. */
+/* Writes the busiest links that the job used, busiest first; among equal links, lower ports first.
+ */
 static void write_busiest(const struct why_table *table, const struct why_row *row)
 {
-	/* in order; the last place is for a link that turns out not to be among the busiest */
+	/* sorted; the last place is for a link that is not among the busiest */
 	double use[BUSIEST + 1] = { 0 };
 	uint32_t ports[BUSIEST + 1];
 
@@ -207,7 +209,7 @@ static void write_busiest(const struct why_table *table, const struct why_row *r
 		write_owners(table, ports[i], use[i], row);
 }
 
-/* The job's last row of an iteration has `before`: only then are links written. */
+/* Only a job's last row of an iteration has `before`; write_busiest() is for this row. */
 static void write_row(void *owner, const struct why_row *row)
 {
 	const struct why_table *table = owner;

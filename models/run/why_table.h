@@ -1,5 +1,5 @@
-/* Writes what iterations were spent on, and who filled the busiest links meanwhile: why.csv and
- * why-links.csv of run --why. */
+/* The tables of run --why: why.csv, the time of iterations by causes, and why-links.csv, who filled
+ * the busiest links in each iteration. */
 #ifndef INASIM_RUN_WHY_TABLE_H
 #define INASIM_RUN_WHY_TABLE_H
 
@@ -10,15 +10,16 @@ extern const struct out_schema why_schema, why_links_schema;
 
 struct why_table;
 
-/* The name of a volume's owner; NULL = nobody (PAUSE). It lives as long as the run. */
+/* The name of the owner of a volume (struct why_volume): the group of its job or of its flows. NULL
+ * for PAUSE frames, which have no owner. The name lives as long as the run. */
 const char *why_owner_name(const struct simulation *simulation, uint32_t owner);
-/* The cell for the job of a volume's owner; empty for flows and for nobody. */
+/* The cell for the job of a volume's owner; empty for flows and PAUSE frames. */
 struct out_cell why_owner_job(uint32_t owner);
 
-/* Makes a simulation of packets that was built and not started find the causes and write both
- * tables; without `dir` it writes no table, but a timeline can listen. NULL and *error (caller
- * frees) if a table cannot be opened. The caller frees the result after the run, before the
- * simulation. */
+/* Makes a simulation of packets find the causes and write both tables; call it between
+ * simulation_build() and simulation_go(). If `dir` is NULL, writes no table, but a timeline can
+ * listen. NULL and *error (caller frees) if a table cannot be opened. The caller frees the result
+ * after the run, before the simulation. */
 struct why_table *why_table_open(struct simulation *simulation, struct out_dir *dir, char **error);
 void why_table_free(struct why_table *table);
 
