@@ -90,7 +90,6 @@ static void prepare(struct schedule *schedule)
 		}
 }
 
-/* The edge between a rank and its parent. */
 static uint32_t edge_of(uint32_t rank, unsigned tree, enum way way)
 {
 	return 4 * rank + 2 * tree + way;
@@ -121,7 +120,6 @@ static bool ends(const struct schedule *schedule, uint32_t edge, struct schedule
 	return true;
 }
 
-/* Chunks of both halves together. */
 static uint32_t pieces_of(const struct schedule *schedule, bytes size)
 {
 	bytes chunk = schedule->scheme->conf->chunk, half = (size + 1) / 2;
@@ -129,7 +127,7 @@ static uint32_t pieces_of(const struct schedule *schedule, bytes size)
 	return 2 * (uint32_t)((half + chunk - 1) / chunk);
 }
 
-/* Step `i` for a chunk on the way up: receives it from each child, then sends it to the parent. */
+/* Step `i` for a chunk on its way up: receive it from each child, then send it to the parent. */
 static void up_step(const struct vertex *vertex, uint32_t rank, unsigned tree, uint32_t i,
 		    struct schedule_step *step)
 {
@@ -139,8 +137,7 @@ static void up_step(const struct vertex *vertex, uint32_t rank, unsigned tree, u
 	step->edge = edge_of(receives ? vertex->children[i] : rank, tree, WAY_UP);
 }
 
-/* Step `i` for a chunk on the way down: receives it from the parent, then sends it to each child.
- */
+/* Step `i` for a chunk on its way down: receive it from the parent, then send it to each child. */
 static void down_step(const struct vertex *vertex, uint32_t rank, unsigned tree, uint32_t i,
 		      struct schedule_step *step)
 {
@@ -148,8 +145,7 @@ static void down_step(const struct vertex *vertex, uint32_t rank, unsigned tree,
 	step->edge = edge_of(i == 0 ? rank : vertex->children[i - 1], tree, WAY_DOWN);
 }
 
-/* A root receives from its children, then sends to them. It skips step 0 of the way down: it has no
- * parent to receive from. */
+/* A root receives from its children, then sends to them. It has no step 0 of the way down. */
 static void root_step(const struct vertex *vertex, uint32_t rank, unsigned tree, uint32_t i,
 		      struct schedule_step *step)
 {
@@ -198,7 +194,6 @@ static void *start(void *self, const struct collective_job *job, const char **ne
 
 /* --- as a stream --- */
 
-/* Edges from a rank to the root. */
 static uint32_t depth_of(const struct schedule *schedule, uint32_t rank, unsigned tree)
 {
 	uint32_t depth = 0;
@@ -213,8 +208,8 @@ static uint32_t max(uint32_t x, uint32_t y)
 	return x > y ? x : y;
 }
 
-/* The time until a vertex has the sum of a chunk, in transmissions of a chunk. Each child sends as
- * soon as it has its own sum; the children share the vertex's link. */
+/* The time until a vertex has the sum of a chunk, in transmissions of a chunk over a link. The
+ * children share the vertex's link. */
 static uint32_t time_up(const struct schedule *schedule, uint32_t rank, unsigned tree)
 {
 	const struct vertex *vertex = vertex_of(schedule, rank, tree);
@@ -227,8 +222,7 @@ static uint32_t time_up(const struct schedule *schedule, uint32_t rank, unsigned
 	return max(ready[0], ready[1]) + 1 + (ready[0] == ready[1]);
 }
 
-/* The time of a sum from a vertex to all its descendants, in transmissions of a chunk. The children
- * share the vertex's link. */
+/* The time of a sum from a vertex to all its descendants, in the same unit. */
 static uint32_t time_down(const struct schedule *schedule, uint32_t rank, unsigned tree)
 {
 	const struct vertex *vertex = vertex_of(schedule, rank, tree);

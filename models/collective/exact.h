@@ -35,8 +35,7 @@ void exact_init(struct exact *exact, struct checks *checks, uint64_t seed, uint3
 		uint32_t workers);
 void exact_release(struct exact *exact);
 
-/* The factor of a chunk. It is odd, so it has an inverse modulo 2^64, which exact_weight() needs.
- */
+/* The factor of a chunk. It is odd, because exact_weight() needs its inverse modulo 2^64. */
 static inline uint64_t exact_chunk(const struct exact *exact, uint64_t chunk)
 {
 	return hash_pair(exact->key, chunk) | 1;

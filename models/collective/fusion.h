@@ -10,9 +10,8 @@
 
 #include "collective/collective.h"
 
-/* A fusion for *job, whose done() and owner are replaced by the fusion's. The caller then starts an
- * instance with *job and calls fusion_open() before anything else. The caller frees the fusion and
- * finishes the instance. */
+/* Replaces done() and owner of *job. The caller then starts an instance with *job and calls
+ * fusion_open() before anything else. The caller frees the fusion and finishes the instance. */
 struct fusion *fusion_new(struct sim *sim, struct collective_job *job, sim_time cycle,
 			  bytes buffer);
 void fusion_open(struct fusion *fusion, const struct collective_ops *ops, void *instance);

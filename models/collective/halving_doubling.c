@@ -28,7 +28,7 @@ static unsigned levels_of(uint32_t n)
 	return 31 - (unsigned)__builtin_clz(n);
 }
 
-/* Pairs that fold. */
+/* The number of pairs that fold. */
 static uint32_t pairs_of(uint32_t n)
 {
 	return n - (UINT32_C(1) << levels_of(n));
@@ -115,9 +115,8 @@ static void pieces_after(uint32_t n, uint32_t v, unsigned level, struct schedule
 	step->end = step->first + size;
 }
 
-/* Halving goes through levels 0 to L - 1 and sends the pieces that the partner keeps. Doubling goes
- * back through levels L - 1 to 0 and sends the rank's own pieces. At each level a rank sends, then
- * receives. */
+/* Halving, at levels 0 to L - 1, sends the pieces that the partner keeps. Doubling, at levels L - 1
+ * to 0, sends the rank's own pieces. At each level a rank sends, then receives. */
 static bool exchange(uint32_t n, uint32_t v, uint64_t i, struct schedule_step *step)
 {
 	unsigned levels = levels_of(n), turn = (unsigned)(i / 2), level;

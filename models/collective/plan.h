@@ -54,8 +54,8 @@ struct plan_stream {
 	struct plan_packets packets;
 };
 
-/* For a scheme that passes messages on in blocks: how long its busiest stage idles before it gets
- * the first block and after it has passed on the last. */
+/* For a scheme that passes messages on in blocks: the time in which its busiest stage idles, before
+ * the first block and after the last. */
 struct plan_blocks {
 	bytes size;   /* data of a whole block; 0 = packet by packet */
 	double first; /* seconds of idling per byte on the wire of the first block */
@@ -104,8 +104,7 @@ void plan_add_route(struct plan_stream *stream, const struct topology *topo, uin
 struct plan_path plan_add_connection(struct plan_stream *stream, const struct topology *topo,
 				     uint32_t src, uint32_t dst, uint64_t key, uint32_t weight);
 
-/* Adds all links of an aggregation tree, up and down. `hosts` are those of the workers, by worker.
- */
+/* Adds all links of an aggregation tree, up and down. `hosts`: by worker. */
 void plan_add_tree(struct plan_stream *stream, const struct tree *tree, const uint32_t *hosts,
 		   uint32_t workers);
 
@@ -187,8 +186,8 @@ double plan_wire_bytes(const struct plan_packets *packets, bytes size);
 /* Rate of a stream that is alone in the network, in bytes on the wire per second. */
 double plan_alone(const struct plan_stream *stream, const struct network *net);
 
-/* Rate of each stream of a closed plan if the job is alone, in bytes on the wire per second. The
- * streams have equal parts of a tensor and share links equally. A tensor takes
+/* Rate of each stream of a closed plan if the job is alone, in bytes on the wire per second.
+ * Streams share links equally. A tensor takes
  *
  *     max over streams (wire bytes / idle rate) + latency (and, at first, the ramp).
  *
@@ -222,8 +221,7 @@ static inline sim_time plan_path_latency(const struct plan_path *path)
 struct plan_path plan_path(const struct network *net, const uint32_t *ports, unsigned count,
 			   uint32_t frame);
 
-/* The longest path from a worker to the root of a tree, then the longest from the root to a worker.
- */
+/* The longest path from a worker to the root, then the longest from the root to a worker. */
 struct plan_path plan_tree_path(const struct network *net, const struct tree *tree,
 				const uint32_t *hosts, uint32_t workers, uint32_t frame);
 

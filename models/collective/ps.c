@@ -15,13 +15,11 @@
  * elements than servers) is one block of one byte, as a message without payload costs a packet.
  *
  * The papers leave these points open; our reading:
- * - the order of pushing: a worker begins with shard (rank mod m). The NIC interleaves the shards
- *   packet by packet, so at any time the workers send to different servers. If each worker pushed
- *   one whole shard after the other, every shard would be the last one of some worker. No shard
- *   would be complete before the end, and pushing would not overlap with pulling;
- * - the order of the n copies of a result: worker (server mod n) comes first;
- * - how far a worker runs ahead: `credit` blocks per server. The worker pushes its next block when
- *   the sum of the oldest of these blocks has come back.
+ * - order of pushing: a worker begins with shard (rank mod m), and its NIC interleaves the shards
+ *   packet by packet. If workers pushed one whole shard after the other, every shard would be the
+ *   last one of some worker, so pushing would not overlap with pulling;
+ * - order of the n copies of a result: worker (server mod n) comes first;
+ * - how far a worker runs ahead: at most `credit` blocks per server wait for their sums.
  *
  * SwitchML's own benchmark program, with the same load per link but SwitchML's packets and slots,
  * is models/ina/switchml/ps_stream.c. */
@@ -64,7 +62,6 @@ uint64_t ps_bytes_left(const struct ps *ps, uint32_t server, const struct cursor
 	       at->block * ps->scheme->block;
 }
 
-/* Bytes of the block at the cursor. */
 static uint64_t block_bytes(const struct ps *ps, uint32_t server, const struct cursor *at)
 {
 	uint64_t left = ps_bytes_left(ps, server, at);
@@ -95,8 +92,7 @@ static void write_block(struct stream *stream)
 	pass_block(stream->ps, stream->server, &stream->to_write);
 }
 
-/* Whether the next block has arrived. If the block is in flight, the connection calls back when it
- * arrives. */
+/* Whether the next block has arrived. If it is in flight, the connection calls back later. */
 static bool has_block(const struct stream *stream)
 {
 	uint64_t end;
@@ -159,7 +155,6 @@ static void shard_done(struct ps *ps, uint32_t w, uint64_t tensor)
 
 static void push_more(struct stream *push);
 
-/* A worker receives the sums that have arrived. */
 static void receive_sums(struct stream *stream)
 {
 	struct ps *ps = stream->ps;
@@ -197,7 +192,6 @@ void ps_sum_ready(struct server *server)
 		receive_sums(ps_stream_of(ps->pull, ps, (server->number + i) % n, server->number));
 }
 
-/* A server receives the copies that have arrived. */
 static void receive_copies(struct stream *stream)
 {
 	struct ps *ps = stream->ps;
@@ -211,8 +205,7 @@ static void receive_copies(struct stream *stream)
 }
 
 /* Pushes as many blocks as the credit allows. On one host a push may complete a sum at once, which
- * gives new credit and calls this function again. The inner call returns at once; the loop of the
- * outer call uses the credit. */
+ * calls this function again. The inner call leaves the new credit to the loop of the outer one. */
 static void push_more(struct stream *push)
 {
 	if (push->pushing)
@@ -248,8 +241,8 @@ static uint32_t ps_servers(uint32_t workers)
 	return workers;
 }
 
-/* One gradient from each worker and one sum to each. Workers exchange the shard of a server on
- * their own host without the network: over all workers, one gradient and one sum less. */
+/* One gradient from each worker and one sum to each. With `beside`, one of n shards stays on each
+ * worker's host: in total one gradient and one sum less. */
 static double ps_injected(uint32_t workers, bool beside)
 {
 	return 2 * ((double)workers - beside);

@@ -34,10 +34,9 @@ struct ps_stages {
 };
 
 /* The busiest stage idles while the first block is in the stages before it, and while the last
- * block is in the stages after it. A link that carries pushes and pulls never idles: meanwhile it
- * carries other blocks. If such a link is busier than all stages, there is no idle time.
- * `together`: seconds per byte of the busiest stage or such a link. Of equally busy stages, the one
- * that idles longest counts. */
+ * block is in the stages after it. A link that carries pushes and pulls never idles; if one is
+ * busier than all stages, there is no idle time. `together`: seconds per byte of the busiest stage
+ * or link. Of equally busy stages, the one that idles longest counts. */
 static struct plan_blocks blocks_of(bytes size, const struct ps_stages *stages, double together)
 {
 	double busy = together * (1 - 1e-9); /* the small term allows for rounding */

@@ -57,8 +57,7 @@ void ps_mark_no_more(struct ps *ps)
 
 /* --- state --- */
 
-/* Skips only full blocks. The last two blocks of a shard are always simulated: the last one may be
- * shorter. */
+/* The last two blocks of a shard are always simulated, as the last one may be shorter. */
 static void repeat_cursor(const struct ps *ps, struct repeat *repeat, uint32_t q, struct cursor *at)
 {
 	uint64_t before = at->number, left;

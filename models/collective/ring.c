@@ -91,8 +91,7 @@ static sim_time latency_of_steps(const struct schedule *ring, const sim_time *ed
 	return 2 * sum - min + ring_steps(p) * ring->scheme->conf->step_latency;
 }
 
-/* Adds edge r to its stream. *round_trip becomes the longest round trip so far. Returns the edge's
- * latency. */
+/* Adds edge r to its stream and returns its latency. *round_trip becomes the longest so far. */
 static sim_time plan_edge(const struct schedule *ring, uint32_t r, struct plan_stream *stream,
 			  struct plan_path *round_trip)
 {

@@ -113,8 +113,7 @@ static bool has_come(const struct schedule_edge *edge, uint64_t bytes_in)
 	return false;
 }
 
-/* Posts a message and moves the thread to its next step. The message leaves when may_send() allows.
- */
+/* Posts a message, which leaves when may_send() allows. The thread goes on to its next step. */
 static void post_message(struct schedule_thread *thread, const struct schedule_step *step)
 {
 	struct schedule_rank *rank = thread->rank;
@@ -223,7 +222,6 @@ static struct schedule_rank *rank_of(struct schedule *schedule, uint32_t worker,
 	return &schedule->ranks[schedule->rank_of_gpu[worker * ranks_each(schedule) + k]];
 }
 
-/* All ranks of a worker are done with a tensor. */
 static bool all_hold(struct schedule *schedule, uint32_t worker, uint64_t tensor)
 {
 	for (uint32_t k = 0; k < ranks_each(schedule); k++)
@@ -491,7 +489,6 @@ static void open_threads(struct schedule_rank *rank)
 	struct sim *sim = schedule->scheme->env.sim;
 	unsigned threads = schedule->ops->threads;
 
-	/* the key has a thread's number in the place of an edge's (KEY_OF_MESSAGE) */
 	for (unsigned i = 0; i < threads; i++)
 		timer_open(sim, &rank->threads[i].timer, SIM_TIMER,
 			   timer_key(TIMER_RING,

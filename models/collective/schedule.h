@@ -184,8 +184,7 @@ struct schedule *schedule_new(struct schedule_scheme *scheme, const struct sched
 			      const struct collective_job *job);
 void schedule_free(void *schedule);
 
-/* Adds the path of an edge to a stream. *longest becomes the longest path so far. Does nothing if
- * the number is unused. */
+/* Adds an edge, if it is used, to a stream. *longest becomes the longest path so far. */
 void schedule_plan_edge(const struct schedule *schedule, uint32_t edge, struct plan_stream *stream,
 			uint32_t weight, struct plan_path *longest);
 

@@ -1,6 +1,4 @@
-/* The list of all schemes. A new scheme needs a file, or a folder in models/ina/, and one line
- * here.
- */
+/* The list of all schemes. A new scheme is a file or a folder in models/ina/, and a line here. */
 #ifndef INASIM_COLLECTIVE_SCHEMES_H
 #define INASIM_COLLECTIVE_SCHEMES_H
 

@@ -4,17 +4,15 @@
  * A stream begins its part of a tensor when all workers have handed the tensor over and the stream
  * has finished the tensor before. All workers hold the tensor when its last stream has ended and
  * the plan's latency has passed. So tensors follow each other without gaps, as packets do, and a
- * train of tensors has the latency once. If transfers do not share links (fluid_open()), a job runs
- * as if it were alone, at plan_idle_rates(). Admission and memory are those of the packet scheme.
- */
+ * train of tensors has the latency once. If transfers do not share links (fluid_open()), a job has
+ * plan_idle_rates(), as if it were alone. Admission and memory are those of the packet scheme. */
 #ifndef INASIM_FLUID_COLLECTIVE_H
 #define INASIM_FLUID_COLLECTIVE_H
 
 #include "collective/collective.h"
 #include "fluid/fluid.h"
 
-/* A scheme in the fluid model. `scheme` is from ops->open(); `ops` must have plan(). Owns nothing.
- */
+/* A scheme in the fluid model. `ops` must have plan(), `scheme` is from ops->open(); not owned. */
 struct fluid_scheme {
 	struct fluid *fluid;
 	struct sim *sim;

@@ -192,8 +192,7 @@ static void credit(double *links, const struct fluid_route *route, double carrie
 		links[route->stream.links[i].link] += route->stream.links[i].weight * carried;
 }
 
-/* Ends all transfers that are due now, in the order of their routes, before any ended() is called.
- */
+/* Ends all transfers that are due now, by number of route, before it calls any ended(). */
 static void on_next_end(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct fluid *fluid = owner;

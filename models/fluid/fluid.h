@@ -23,10 +23,9 @@
 
 struct fluid;
 
-/* Opens the fluid model. If `sharing` is false, every transfer runs as if it were alone; else this
- * starts the solver. Copies `capacity`, an array of `links` capacities, of which the first `nics`
- * are of NICs. NULL and *error (caller frees) on failure. If the solver fails later, that is a
- * violation in `checks`, and the run stops. */
+/* If `sharing`, starts the solver; else every transfer runs as if it were alone. Copies `capacity`,
+ * an array of `links` capacities; the first `nics` are of NICs. NULL and *error (caller frees) on
+ * failure. If the solver fails later, the run stops with a violation in `checks`. */
 struct fluid *fluid_open(struct sim *sim, struct checks *checks, const double *capacity,
 			 size_t links, size_t nics, bool sharing, char **error);
 void fluid_free(struct fluid *fluid);
@@ -36,9 +35,8 @@ double fluid_stop(struct fluid *fluid);
 
 /* Adds a route. Copies links, cap and shares of the stream. A link may be listed several times;
  * weights add up. The cap may be INFINITY if there are links. `key` identifies the route in the
- * digest, and its sender: a job, or all flows together. Routes of one sender have turns of the same
- * length, so turns only matter where several senders meet at a NIC. ended() is called from an event
- * when a transfer ends, and may start transfers. */
+ * digest, and its sender (a job, or all flows together); only different senders take turns at a
+ * NIC. ended() is called from an event when a transfer ends, and may start transfers. */
 uint32_t fluid_route_add(struct fluid *fluid, const struct plan_stream *stream, uint64_t key,
 			 void (*ended)(void *owner, uint32_t route), void *owner);
 /* Removes a route. Aborts its transfer. */

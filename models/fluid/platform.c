@@ -64,8 +64,7 @@ static void find_meetings(struct platform *platform, const struct fluid_route *c
 
 /* --- shares --- */
 
-/* Whether the busy routes of a link would exceed its capacity, each at the rate that it has alone.
- */
+/* Whether the rates that the busy routes of a link have alone exceed its capacity. */
 static bool may_be_full(const struct platform *platform, const struct meeting *meeting,
 			const struct fluid_route *const *busy)
 {
@@ -82,8 +81,7 @@ static bool may_be_full(const struct platform *platform, const struct meeting *m
 
 /* Sets the shares of windows that ignore ECN marks, at a link where they meet streams that heed
  * marks. The streams get the rest of the link, but at least what their smallest windows take. A
- * window that meets streams at several links gets the largest of its shares, from the link with
- * most streams. */
+ * window gets the largest of its shares over all such links. */
 static void share_queue(const struct platform *platform, const struct meeting *meeting,
 			const struct fluid_route *const *busy, double *share)
 {

@@ -31,8 +31,8 @@ struct platform {
 	size_t length;
 };
 
-/* Describes `count` routes, named as simgrid/protocol.h says. The text leaves out links that stay
- * below their capacity even if each route has the rate that it has alone. */
+/* Describes `count` routes, named as simgrid/protocol.h says. Leaves out links that their routes
+ * cannot fill. */
 void platform_build(struct platform *platform, const struct fluid_route *const *routes,
 		    uint32_t count, const struct fluid_links *links);
 void platform_release(struct platform *platform);

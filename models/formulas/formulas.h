@@ -76,8 +76,7 @@ double *formula_place(struct formula_inputs *x, const struct formula_input *inpu
 /* --- for the simulator --- */
 
 /* Slots that keep a link busy: ceil(rate x round trip / frame), rounded up to a power of two, at
- * most `max`, a power of two (SwitchML section 3.6; there, too, a frame has no preamble and gap).
- */
+ * most `max`, a power of two (SwitchML section 3.6, where frames have no preamble and gap, too). */
 uint64_t formula_pool_slots(bps rate, uint32_t frame, sim_time round_trip, uint64_t max);
 
 /* PANAMA equation 3 plus the fixed latency of the rest of the pipeline:
@@ -99,8 +98,7 @@ struct formula_machine {
 sim_time formula_machine_scatter(const struct formula_machine *machine, bytes size);
 /* Reduce to one GPU, by halving and gathering: 2 log2 n alpha + 2 (n - 1) / n M / B. */
 sim_time formula_machine_reduce(const struct formula_machine *machine, bytes size);
-/* Broadcast from one GPU, by scatter and all-gather: (log2 n + n - 1) alpha + 2 (n - 1) / n M / B.
- */
+/* Broadcast by scatter and all-gather: (log2 n + n - 1) alpha + 2 (n - 1) / n M / B. */
 sim_time formula_machine_broadcast(const struct formula_machine *machine, bytes size);
 
 /* ESA equation 1, times `scale`. */

@@ -4,10 +4,9 @@
 
 struct simulation;
 
-/* From now on repeated periods are skipped; results stay the same. Does nothing if the run has
- * flows, failures, partitions, an observer of events, no packets, or a network whose state cannot
- * be read. Each job needs a scheme that runs over TCP or RoCE or has collective_ops.repeat. Call
- * it before the first event.
+/* From now on repeated periods are skipped; results stay the same. Does nothing unless the run
+ * consists of packets of jobs only, each under a scheme with collective_ops.repeat or over TCP or
+ * RoCE, without failures, partitions or observers of events. Call it before the first event.
  *
  * The state of the jobs themselves is not compared. Jobs act only when a tensor or a message is
  * complete, which is always simulated, and when a timer expires, which is never skipped. */

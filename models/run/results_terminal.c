@@ -19,8 +19,7 @@ static void print_number(FILE *to, int width, double value)
 		fprintf(to, " %*.3f", width, value);
 }
 
-/* Prints milliseconds, or seconds from 100 s on, or a dash if the value is NaN. Takes `width`
- * columns plus a blank before and two columns for the unit. */
+/* Prints milliseconds, or seconds from 100 s on, or a dash for NaN, in `width` + 3 columns. */
 static void print_time(FILE *to, int width, double seconds)
 {
 	if (isnan(seconds))
@@ -149,7 +148,6 @@ static void print_flows(const struct simulation *s, FILE *to)
 		      to);
 }
 
-/* Says which of the numbers printed above are estimates. */
 static void print_estimated(const struct simulation *s, FILE *to)
 {
 	const struct jobs_report *report = jobs_report(s->jobs);
@@ -212,8 +210,7 @@ static void print_refused(const struct simulation *s, FILE *to)
 			jobs_report(s->jobs)->refused, jobs_report(s->jobs)->count, group, why);
 }
 
-/* Without recovery, contributions that a full switch drops are never retransmitted, and the job
- * never ends. */
+/* Without recovery, nobody retransmits what a full switch drops, and the job never ends. */
 static void print_overflows(const struct simulation *s, FILE *to)
 {
 	double overflows = results_values(s).aggregation.overflows;

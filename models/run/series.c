@@ -11,9 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The end of the run cuts the last interval short. The rates of its row are still over a whole
- * interval: over a very short time they would be arbitrary, as a segment counts as a whole when it
- * arrives. */
+/* The end of the run cuts the last interval short. Rates over such a short time could be anything,
+ * because a segment counts as a whole when it arrives. */
 #define END_OF_INTERVAL                                                                            \
 	"End of the interval; in the last row that of the run, with rates over a whole interval "  \
 	"all the same: rows add up to the run."
@@ -221,8 +220,7 @@ static double add_link(struct link_set *set, uint32_t i, struct network *net, do
 	return all;
 }
 
-/* Writes the row of a set. Without packets the row has no classes and no queues, only Jain's index.
- */
+/* Writes the row of a set: without packets, only Jain's index. */
 static void sample_links(struct series *series, struct link_set *set)
 {
 	struct simulation *s = series->s;

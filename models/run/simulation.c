@@ -61,8 +61,7 @@ static bool jobs_are_done(const struct simulation *s)
 	return jobs->finished + jobs->refused + jobs->failed == jobs->count;
 }
 
-/* The measured window is over, and all its jobs and flows are done, refused or ended by failures.
- */
+/* The measured window is over, and all its jobs and flows have finished, been refused or failed. */
 static bool measured_is_done(const struct simulation *s)
 {
 	const struct jobs_counts *jobs = &jobs_report(s->jobs)->measured;
@@ -90,7 +89,7 @@ static bool goal_reached(const struct simulation *s)
 	return false;
 }
 
-/* A job or a flow has finished. */
+/* Called when a job or a flow has finished. */
 static void on_change(void *owner)
 {
 	struct simulation *s = owner;
@@ -123,8 +122,7 @@ bool simulation_moves(const struct simulation *s)
 	       lossless_watching(&s->topo.net) || sim_moves(&s->sim, s->limit.id);
 }
 
-/* If nothing but the time limit was left to happen, this event has moved the clock. Sets the clock
- * back to the last other event. */
+/* Sets the clock back to the last other event if only the time limit was left to happen. */
 static void set_back_time(struct simulation *s)
 {
 	sim_time packets, others;

@@ -56,8 +56,7 @@ static inline bool time_span_has(const struct time_span *span, sim_time at)
 struct simulation_options {
 	struct out_dir *dir;  /* NULL: no tables are written; not owned */
 	unsigned threads;     /* 0 counts as 1; has no effect on results */
-	bool no_fast_forward; /* never skip periods (run/fast_forward.h); has no effect on results
-			       */
+	bool no_fast_forward; /* skip nothing (run/fast_forward.h); has no effect on results */
 	/* Called with news of the run; may be NULL. */
 	void (*tell)(void *owner, enum simulation_news news, const struct simulation *simulation,
 		     const struct simulation_progress *progress);
@@ -65,8 +64,7 @@ struct simulation_options {
 	const volatile sig_atomic_t *interrupted; /* may be NULL */
 	volatile sig_atomic_t *asked; /* when set: calls tell() soon and clears it; may be NULL */
 	struct time_span events;      /* write events.csv for this time; needs a directory */
-	/* Record a timeline of this time (run/timeline.h), which the caller writes; needs packets.
-	 */
+	/* Record a timeline of this time (timeline.h), which the caller writes; needs packets. */
 	struct time_span timeline;
 	bool why; /* write why.csv; needs a directory and packets */
 };

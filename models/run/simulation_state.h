@@ -64,8 +64,7 @@ struct simulation *simulation_build(const struct scenario *scenario, struct out_
 				    char **error);
 /* Divides the network into `count` partitions (core/parts.h), but at most one per pod, which run in
  * `threads` threads. Results stay the same. Returns the number of partitions, which is 1 if the run
- * cannot be divided. Call it before simulation_go(), which divides undivided large networks itself.
- */
+ * cannot be divided. Call it before simulation_go(), which else divides large networks itself. */
 unsigned simulation_cut(struct simulation *simulation, unsigned count, unsigned threads);
 /* Adds an observer at the end of the list. Call it before simulation_go(). The observer must live
  * until simulation_go() returns. */

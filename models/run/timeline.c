@@ -124,8 +124,7 @@ static void on_job(void *owner, uint32_t number, const char *name, uint32_t work
 	uint64_t track;
 
 	if (job->workers)
-		return; /* the job was told before, when it found no switch memory and had to wait
-			 */
+		return; /* reported before, when the job had to wait for switch memory */
 	snprintf(text, sizeof(text), "job %" PRIu32 " %.*s", number,
 		 (int)plain_letter(name, strnlen(name, LANE_NAME_MAX)), name);
 	track = trace_track(t->trace, 0, text, NULL);

@@ -135,8 +135,7 @@ struct out_cell why_owner_job(uint32_t owner)
 	return (struct out_cell){ .none = none, .count = none ? 0 : owner - 1 };
 }
 
-/* Utilization of a link from the start of the iteration to now; 0 if the job has not used the link.
- */
+/* Utilization of a link since the start of the iteration; 0 if the job has not used the link. */
 static double use_of(const struct why_table *table, uint32_t port, const struct why_row *row)
 {
 	const struct network *net = &table->s->topo.net;
@@ -186,8 +185,7 @@ static void write_owners(const struct why_table *table, uint32_t port, double us
 	}
 }
 
-/* Writes the busiest links that the job used, busiest first; among equal links, lower ports first.
- */
+/* Writes the busiest links that the job used, busiest first; of equal links, lower ports first. */
 static void write_busiest(const struct why_table *table, const struct why_row *row)
 {
 	/* sorted; the last place is for a link that is not among the busiest */

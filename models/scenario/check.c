@@ -1,6 +1,6 @@
-/* Checks what rows cannot: what needs more than one key, or a file. Reads every file that a
- * scenario names, so that `inasim check` finds what would stop `inasim run`. Reports all mistakes;
- * only a wrong topology ends the search, since the other checks need to know the hosts. */
+/* Checks that need more than one key, or a file; rows check each key alone. Reads every file that a
+ * scenario names, so `inasim check` finds all mistakes that would stop `inasim run`. Reports all of
+ * them; only a wrong topology ends the checks, because the others need to know the hosts. */
 #include "scenario/scenario.h"
 
 #include "collective/machine.h"
@@ -15,23 +15,22 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Most bytes of gradients of a model: numbers derived from them stay exact in a double, and below
- * 2^63. */
+/* Most bytes of gradients of a model: derived numbers stay exact in a double, and below 2^63. */
 #define GRADIENT_MAX ((double)(UINT64_C(1) << 50))
 
-/* Most flows that may start at one time: each takes about a kilobyte of memory. */
+/* Most flows that may start at the same time: each takes about a kilobyte of memory. */
 #define TOGETHER_MAX 10000000
 
 /* The shortest mean gap between flows, in seconds. Each gap is rounded up to whole picoseconds
  * (rng_after()), so with this mean the load is 0.5 % too small. */
 #define GAP_LEAST_S 1e-10
 
-/* What the checks of groups of flows and jobs need to know. */
+/* The context of the checks of groups of flows and jobs. */
 struct looking {
 	struct scenario *scenario;
 	struct conf_doc *doc;
 	uint32_t hosts, machines;
-	uint32_t pool; /* the number of machines that are kept for parameter servers */
+	uint32_t pool; /* machines reserved for parameter servers */
 };
 
 /* --- the run --- */
@@ -69,8 +68,8 @@ static void check_stop(const struct scenario *scenario, struct conf_doc *doc)
 			   seconds_of(stop->after));
 }
 
-/* An estimate (job_estimate.c) takes for granted that later iterations are like the first ones.
- * This holds only for a job that is alone in the network. */
+/* An estimate (job_estimate.c) assumes that later iterations are like the first ones. This holds
+ * only for a job that is alone in the network. */
 static void check_estimate(const struct scenario *scenario, struct conf_doc *doc)
 {
 	const char *place = "/stop/estimate";
@@ -137,8 +136,8 @@ static void check_series(const struct scenario *scenario, struct conf_doc *doc)
 	}
 }
 
-/* Refuses a frame that is larger than a queue, which would drop it again and again, or than PAUSE
- * allows for. */
+/* Refuses a frame that is larger than a queue, which would always drop it, or larger than the
+ * headroom of PAUSE allows. */
 static void check_frame(const struct scenario *scenario, const char *pointer, bytes frame,
 			struct conf_doc *doc)
 {
@@ -179,7 +178,7 @@ static void check_segment(const struct scenario *scenario, struct conf_doc *doc)
 			   "is smaller than a packet of %" PRId64 " bytes (\"mtu\")", roce->mtu);
 }
 
-/* Finds parameters that users gave, but the chosen set of DCQCN's does not have. */
+/* Refuses parameters that the chosen variant of DCQCN does not have. */
 static void check_dcqcn(const struct scenario *scenario, struct conf_doc *doc)
 {
 	const struct dcqcn_conf *conf = scenario->roce.control[cc_index(&roce_cc_table, &dcqcn_cc)];
@@ -194,7 +193,6 @@ static void check_dcqcn(const struct scenario *scenario, struct conf_doc *doc)
 			"hpcc_paper and hpcc increase by time alone; only sigcomm15 counts bytes");
 }
 
-/* Checks that what starts at `at` starts before the end of the run. */
 static void check_start(const struct looking *look, const char *pointer, sim_time at)
 {
 	sim_time after = look->scenario->stop.after;
@@ -205,7 +203,6 @@ static void check_start(const struct looking *look, const char *pointer, sim_tim
 			   seconds_of(at), seconds_of(after));
 }
 
-/* Checks that what arrives every `gap_s` seconds on average does so before the end of the run. */
 static void check_gap(const struct looking *look, const char *where, double gap_s)
 {
 	double after_s = seconds_of(look->scenario->stop.after);
@@ -237,7 +234,6 @@ static void check_poisson(const struct looking *look, const struct flow_group_co
 			gap_s, GAP_LEAST_S);
 }
 
-/* Checks flows that all start at one time: each takes memory. */
 static void check_together(const struct looking *look, const struct flow_group_conf *group,
 			   const char *pointer)
 {
@@ -276,7 +272,7 @@ static void check_flow_group(const struct looking *look, size_t number, bool bou
 
 /* --- jobs --- */
 
-/* What a model sends and computes in an iteration. */
+/* The bytes that a model sends, and its computing time, in an iteration. */
 struct model_size {
 	double gradient_bytes, token_bytes, compute_s;
 };
@@ -285,7 +281,7 @@ static struct model_size size_of(const struct dnn *dnn)
 {
 	struct model_size size = { 0 };
 
-	/* in floating point, as integers may overflow before the check */
+	/* floating point, because integers could overflow before the check */
 	for (size_t l = 0; l < dnn->layer_count; l++) {
 		size.gradient_bytes += (double)dnn->layers[l].gradient;
 		size.token_bytes += (double)dnn->layers[l].all_to_all;
@@ -295,7 +291,7 @@ static struct model_size size_of(const struct dnn *dnn)
 	return size;
 }
 
-/* Iterations of a job. `duration_s` is its duration in the trace, 0 without a trace. */
+/* The number of iterations of a job. `duration_s`: from the trace; 0 without a trace. */
 static double iterations_of(const struct job_group_conf *group, const struct model_size *size,
 			    double duration_s)
 {
@@ -306,7 +302,7 @@ static double iterations_of(const struct job_group_conf *group, const struct mod
 	return once > 0 ? duration_s / group->arrival.speedup / once : 1;
 }
 
-/* How many iterations of a job a simulated one stands for. */
+/* The number of iterations of a job that one simulated iteration stands for. */
 static double stands_for(const struct job_group_conf *group, double iterations)
 {
 	return group->max_steps && iterations > (double)group->max_steps
@@ -314,8 +310,6 @@ static double stands_for(const struct job_group_conf *group, double iterations)
 		       : 1;
 }
 
-/* Checks that an iteration is not longer than the longest run, and that gradients, tokens and the
- * number of iterations are not too large. */
 static void check_model_size(const struct looking *look, const struct job_group_conf *group,
 			     const char *pointer, const struct model_size *size, double duration_s)
 {
@@ -362,7 +356,7 @@ static void check_models(const struct looking *look, const struct job_group_conf
 		struct model_size size;
 
 		if (!dnn)
-			continue; /* job_group_check() reports what could not be loaded */
+			continue; /* job_group_check() reports that it could not be loaded */
 		size = size_of(dnn);
 		check_model_size(look, group, pointer, &size, duration_s);
 	}
@@ -379,7 +373,7 @@ static void check_stragglers(const struct looking *look, const struct job_group_
 			   group->stragglers.workers, max);
 }
 
-/* Returns the duration of the longest job, in seconds. */
+/* Returns the duration of the longest job in seconds, or 0 if the trace does not fit. */
 static double check_job_trace(const struct looking *look, const struct job_group_conf *group,
 			      const char *pointer)
 {
@@ -404,7 +398,7 @@ static double check_job_trace(const struct looking *look, const struct job_group
 	return seconds_of(longest);
 }
 
-/* Checks that jobs are neither too few nor more than fit into memory. */
+/* Checks that between one and JOBS_MAX jobs arrive on average. */
 static void check_job_arrivals(const struct looking *look, const struct job_group_conf *group,
 			       const char *pointer)
 {
@@ -431,7 +425,7 @@ static void check_job_group(const struct looking *look, size_t number, bool boun
 	double longest = 0;
 
 	if (group->origin != number && before)
-		return; /* split off from another group, whose mistakes are reported already */
+		return; /* a part of a group whose mistakes may be reported already */
 	pointer = conf_at(look->doc, "/jobs/%zu", group->origin);
 	job_group_check(group, look->doc, pointer,
 			&(struct job_site){ .topology = &look->scenario->topology,
@@ -459,8 +453,8 @@ static void check_job_group(const struct looking *look, size_t number, bool boun
 }
 
 /* The longest time that a switch holds a packet, and the most packets that it sends in answer to
- * one, over the schemes of all jobs. A lossless network needs headroom for both. Groups that are
- * not enabled count, too, so that switching one off leaves the network as it is. */
+ * one, over the schemes of all jobs. A lossless network needs headroom for these. Disabled groups
+ * count, too, so that disabling a group does not change the network. */
 static struct pause_answers answers_of(const struct scenario *scenario)
 {
 	struct pause_answers worst = { 0 };
@@ -485,7 +479,7 @@ static struct pause_answers answers_of(const struct scenario *scenario)
 	return worst;
 }
 
-/* Builds the network to check that links can carry the short flows, which count as load. */
+/* Checks that links can carry the flows that count as load. */
 static void check_short_flows(const struct scenario *scenario, struct conf_doc *doc)
 {
 	struct model_env env = { .load_below = scenario->fluid.load_below };
@@ -506,7 +500,7 @@ static void check_short_flows(const struct scenario *scenario, struct conf_doc *
 	sim_release(&sim);
 }
 
-/* Refuses RoCE: streams have the headers of TCP, and grow as TCP does. */
+/* Refuses RoCE in the fluid model, where streams have the headers and the windows of TCP. */
 static void check_fluid_transports(const struct scenario *scenario, struct conf_doc *doc)
 {
 	static const char *const message = "RoCE runs as packets only";
@@ -520,7 +514,7 @@ static void check_fluid_transports(const struct scenario *scenario, struct conf_
 	for (unsigned s = 0; scheme_ops(s); s++) {
 		const struct transport *transport = scenario_scheme_transport(scenario, s);
 
-		/* schemes with packets of their own also have streams of their own */
+		/* only schemes over connections have streams as TCP */
 		if (scheme_ops(s)->over_tcp && scenario_uses(scenario, s) && transport &&
 		    transport->roce)
 			conf_error(doc, conf_at(doc, "/schemes/%s/transport", scheme_names[s]),
@@ -528,7 +522,7 @@ static void check_fluid_transports(const struct scenario *scenario, struct conf_
 	}
 }
 
-/* Finds what streams cannot express. */
+/* Refuses what the fluid model cannot express. */
 static void check_fluid(const struct scenario *scenario, struct conf_doc *doc)
 {
 	static const char *const lossy = "streams lose nothing; %s fidelity needs 0";
@@ -553,14 +547,14 @@ static void check_fluid(const struct scenario *scenario, struct conf_doc *doc)
 			conf_error(doc, where,
 				   "sharding, pipelines and all-to-alls run as packets only");
 		if (machine_gpus(&scenario->machine) > 1 && group->inside == INSIDE_RING &&
-		    group == &scenario_jobs(scenario)[group->origin]) /* parts: reported once */
+		    group == &scenario_jobs(scenario)[group->origin]) /* not again for its parts */
 			conf_error(doc, conf_at(doc, "%s/inside", where),
 				   "a ring of all GPUs runs as packets only");
 	}
 	check_fluid_transports(scenario, doc);
 }
 
-/* Finds schemes that need the same memory in all switches, where one has its own. */
+/* Refuses schemes that need the same memory in all switches if a switch has its own memory size. */
 static void check_own_memory(const struct scenario *scenario, struct conf_doc *doc)
 {
 	const char *name = topology_own_memory(&scenario->topology);
@@ -593,7 +587,7 @@ static void check_scheme(const struct scenario *scenario, unsigned s, struct con
 void scenario_check(struct scenario *scenario, struct conf_doc *doc)
 {
 	enum stop_when when = (enum stop_when)scenario->stop.when;
-	/* a time ends the run, so groups may go on for ever */
+	/* a time ends the run, so groups may be endless */
 	bool timed = when == STOP_TIME || when == STOP_MEASURED_DONE;
 	struct looking look = { .scenario = scenario, .doc = doc };
 	size_t before;

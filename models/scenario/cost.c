@@ -1,13 +1,13 @@
-/* Estimates packet-hops, hosts and jobs of a run by counting sizes and paths.
+/* Estimates packet-hops, hosts and jobs of a run from sizes and paths.
  *
  * In an all-reduce in switches each chunk crosses each link of its tree once up and once down.
- * Other schemes and flows send their bytes along paths of mean length, and ACKs back. Flows may go
- * on until the jobs end: the time of these is computed at the rate that Poisson flows leave them.
+ * Other schemes and flows send their bytes along paths of mean length, and ACKs back. If flows go
+ * on until the jobs end, the duration of jobs comes from the rate that Poisson flows leave to them.
  *
- * The estimate misses packets that are sent again, and those that go by way of a server because
+ * The estimate misses retransmissions, and packets that take the way over a server because
  * aggregators are short or packets lost. It also misses that jobs slow each other down, and that
- * flows slow jobs by marks: where flows go on until the jobs end, it is a lower bound (`at_least`).
- * scripts/estimates shows how far it is off. */
+ * flows slow jobs by ECN marks. So if flows go on until the jobs end, the estimate is a lower bound
+ * (`at_least`). scripts/estimates shows its errors. */
 #include "scenario/scenario.h"
 
 #include "base/mem.h"
@@ -18,20 +18,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What all estimates use. */
+/* Numbers that all estimates use. */
 struct basis {
 	const struct scenario *scenario;
 	double hosts, per_rack, per_pod;
-	double between;     /* links from host to host across pods; without pods, across racks */
+	double between;     /* links of a path between pods or, without pods, between racks */
 	double rate_bps;    /* of a host's link */
 	double load;        /* of Poisson flows, as a fraction of hosts x link rate */
 	double end_s;       /* when arrivals end */
-	double longest_s;   /* when the last job would end if each ran alone */
-	double host_work_s; /* sum over jobs of workers times the time that the job takes */
+	double longest_s;   /* latest end of a group's first job, if it need not wait */
+	double host_work_s; /* sum over jobs of (workers x duration) */
 	double *receivers;  /* by host: flows of listed pairs that end there; owned */
 };
 
-/* Counts flows of listed pairs by the host that they end at. The caller frees the result. */
+/* Counts flows of listed pairs by their destination. The caller frees the result. */
 static double *count_receivers(const struct scenario *scenario)
 {
 	double *flows = xcalloc(topology_hosts(&scenario->topology), sizeof(*flows));
@@ -68,7 +68,6 @@ static bool has_pods(const struct basis *basis)
 	return basis->per_pod < basis->hosts;
 }
 
-/* How many links the path between two hosts has. */
 static double path_between(const struct basis *basis, double a, double b)
 {
 	if (floor(a / basis->per_rack) == floor(b / basis->per_rack))
@@ -90,13 +89,13 @@ static double path_at_random(const struct basis *basis)
 	return 2 * rack + 4 * (pod - rack) + basis->between * (1 - pod);
 }
 
-/* Over how many racks or pods, of `size` hosts each, the workers of a job are spread. */
+/* The number of racks or pods, of `size` hosts each, that have workers of a job. */
 static double parts_of(const struct basis *basis, const struct job_group_conf *group,
 		       double workers, double size)
 {
 	double parts = basis->hosts / size, last = -1, count = 0;
 
-	if (group->workers.form == WORKERS_HOSTS) { /* as if hosts were listed in order */
+	if (group->workers.form == WORKERS_HOSTS) { /* assumes that hosts are listed in order */
 		const int64_t *hosts = group->workers.hosts.items;
 
 		for (size_t i = 0; i < group->workers.hosts.count; i++) {
@@ -112,7 +111,6 @@ static double parts_of(const struct basis *basis, const struct job_group_conf *g
 	return parts * (1 - pow(1 - 1 / parts, workers)); /* mean, each worker at random */
 }
 
-/* How many links the tree over the workers of a job has. */
 static double tree_links(const struct basis *basis, const struct job_group_conf *group,
 			 double workers)
 {
@@ -122,7 +120,7 @@ static double tree_links(const struct basis *basis, const struct job_group_conf 
 	return workers + (racks > 1 ? racks : 0) + (pods > 1 ? pods : 0);
 }
 
-/* How many links the path between two workers, or a worker and a server, has on average. */
+/* The mean number of links between two workers, or between a worker and a server. */
 static double job_path(const struct basis *basis, const struct job_group_conf *group,
 		       double workers)
 {
@@ -131,14 +129,14 @@ static double job_path(const struct basis *basis, const struct job_group_conf *g
 	if (racks <= 1)
 		return 2;
 	if (group->placement == PLACEMENT_COMPACT && group->workers.form != WORKERS_HOSTS)
-		/* neighbours of a ring: it leaves each rack once */
+		/* between neighbours of a ring, which leaves each rack once */
 		return 2 + racks / workers * (path_at_random(basis) - 2);
 	return path_at_random(basis);
 }
 
 /* --- bytes --- */
 
-/* Packet-hops of `size` bytes over a path of `links` links: data packets, and ACKs back. */
+/* Packet-hops of `size` bytes over a path of `links` links: data packets, and their ACKs. */
 static double hops_of_bytes(const struct basis *basis, const struct transport *transport,
 			    double size, double links)
 {
@@ -149,12 +147,12 @@ static double hops_of_bytes(const struct basis *basis, const struct transport *t
 	return links * (ceil(size / segment) + ceil(size / segment / every));
 }
 
-/* An exchange of a job: packet-hops of all hosts, and bytes that one host has to send. */
+/* An exchange of a job: packet-hops of all hosts, and bytes that one host sends. */
 struct exchange {
 	double hops, bytes;
 };
 
-/* How many bytes all hosts of a job send for each byte of its gradient. */
+/* The bytes that all hosts of a job together send per byte of its gradient. */
 static double sent_per_byte(const struct job_group_conf *group, const struct collective_ops *ops,
 			    double workers)
 {
@@ -163,7 +161,7 @@ static double sent_per_byte(const struct job_group_conf *group, const struct col
 
 	if (group->sharding != SHARDING_NONE && ops->reduce_scatter)
 		return replicas - 1;
-	if (group->pipeline.stages > 1) /* each stage has a ring over its replicas for its layers */
+	if (group->pipeline.stages > 1) /* each stage has a ring over its replicas */
 		return 2 * (replicas - 1);
 	return ops->injected ? ops->injected((uint32_t)workers, beside) : workers;
 }
@@ -183,7 +181,7 @@ static struct exchange exchange_of(const struct basis *basis, const struct job_g
 		return (struct exchange){ 0 };
 	if (ops->runs_as)
 		other = ops->runs_as(conf, &basis->scenario->topology, (bytes)gradient).scheme;
-	/* if it runs as another scheme, count that one */
+	/* a job that runs as another scheme counts as that scheme */
 	for (unsigned i = 0; other && i < SCHEME_COUNT; i++)
 		if (!strcmp(scheme_names[i], other))
 			ops = scheme_ops(i);
@@ -196,11 +194,12 @@ static struct exchange exchange_of(const struct basis *basis, const struct job_g
 	packets = ceil(gradient / ops->payload(conf));
 	if (group->sharding != SHARDING_NONE && ops->reduce_scatter)
 		hops = packets * tree_links(basis, group, workers); /* once over each link */
-	else if (sent > workers + 1) /* more than workers and a server send once: servers add up */
+	else if (sent > workers + 1) /* more than one copy from each worker and one server: the
+				      * adding is done by servers, not by switches */
 		hops = sent * packets * job_path(basis, group, workers);
 	else
 		return (struct exchange){
-			/* up and down; a server's link counts as one of the tree */
+			/* up and down; a server's link counts as a link of the tree */
 			.hops = 2 * packets *
 				(tree_links(basis, group, workers) + (ops->servers != NULL)),
 			.bytes = packets * ops->frame(conf)
@@ -208,7 +207,7 @@ static struct exchange exchange_of(const struct basis *basis, const struct job_g
 	return (struct exchange){ hops, sent / workers * packets * ops->frame(conf) };
 }
 
-/* All-gathers of `size` bytes together. Switches copy the shards: each crosses each link once. */
+/* All-gathers of `size` bytes in total. Switches copy shards: each crosses each link once. */
 static struct exchange gathers_in_switches(const struct basis *basis,
 					   const struct job_group_conf *group, double workers,
 					   double size, unsigned scheme)
@@ -220,11 +219,11 @@ static struct exchange gathers_in_switches(const struct basis *basis,
 				  packets * scheme_ops(scheme)->frame(conf) };
 }
 
-/* What all workers send besides gradients. */
+/* The exchange of everything besides gradients in an iteration. */
 static struct exchange others_of(const struct basis *basis, const struct job_group_conf *group,
 				 double workers)
 {
-	/* all-gathers of the gradients' size in an iteration */
+	/* number of all-gathers in an iteration, each of the gradients' size */
 	double gathers = group->sharding == SHARDING_FULL        ? 2
 			 : group->sharding == SHARDING_OPTIMIZER ? 1
 								 : 0;
@@ -238,8 +237,8 @@ static struct exchange others_of(const struct basis *basis, const struct job_gro
 						  scheme);
 		gathers = 0;
 	}
-	/* In either pass tokens go to experts and back (4 times), and activations go to the
-	 * neighbouring stage (2 times). */
+	/* In each of the two passes tokens go to experts and back (4 times in all), and activations
+	 * go to the next stage (2 times in all). */
 	sent = (workers / stages - 1) * gathers * means.gradient +
 	       (workers - 1) * 4 * means.tokens +
 	       workers * (1 - 1 / stages) * 2 * (double)group->pipeline.microbatches *
@@ -254,7 +253,6 @@ static struct exchange others_of(const struct basis *basis, const struct job_gro
 
 /* --- jobs --- */
 
-/* How many jobs a group without a trace has. */
 static double jobs_of_group(const struct basis *basis, const struct job_group_conf *group)
 {
 	double gap_s = job_group_gap_s(group, (uint32_t)basis->hosts, (bps)basis->rate_bps);
@@ -264,13 +262,12 @@ static double jobs_of_group(const struct basis *basis, const struct job_group_co
 	return gap_s > 0 ? basis->end_s / gap_s : 1;
 }
 
-/* Computing time of an iteration, in seconds. */
 static double compute_of(const struct job_group_conf *group)
 {
 	return job_models_means(group->models).compute_s * group->compute_scale;
 }
 
-/* Adds `jobs` jobs that are alike. */
+/* Adds `jobs` equal jobs. */
 static void add_jobs(struct basis *basis, const struct job_group_conf *group, double jobs,
 		     double workers, double iterations, struct scenario_cost *cost)
 {
@@ -278,10 +275,10 @@ static void add_jobs(struct basis *basis, const struct job_group_conf *group, do
 	struct exchange exchange =
 		exchange_of(basis, group, workers, job_models_means(group->models).gradient);
 	struct exchange others = { 0 };
-	double share = basis->load < 0.9 ? 1 - basis->load : 0.1; /* what flows leave */
+	double share = basis->load < 0.9 ? 1 - basis->load : 0.1; /* of the rate; flows have rest */
 	double send_s;                                            /* sending in an iteration */
-	double one_s;                                             /* a job */
-	double over_s;                                            /* when the first job is over */
+	double one_s;                                             /* duration of a job */
+	double over_s;                                            /* end of the first job */
 
 	if (group->exchanges && workers > 1)
 		others = others_of(basis, group, workers);
@@ -335,8 +332,8 @@ static double hops_of_trace(const struct basis *basis, const struct flow_group_c
 	return hops;
 }
 
-/* How long the largest flow that arrives in the window takes at the rate that the load leaves. At
- * most 10000 flows are drawn to find it. */
+/* The duration of the largest flow that arrives in the measured window, at the rate that the load
+ * leaves. Draws at most 10000 flows to find its size. */
 static double largest_s(const struct basis *basis, const struct flow_group_conf *group)
 {
 	struct measured_window window = scenario_window(basis->scenario);
@@ -351,8 +348,8 @@ static double largest_s(const struct basis *basis, const struct flow_group_conf 
 	return 8 * max / (basis->rate_bps * (1 - fmin(basis->load, 0.9)));
 }
 
-/* When flows stop arriving if the run ends with the measured window: once all that began in the
- * window is over. */
+/* When flows stop arriving if the run ends with measured_done: once all jobs and flows of the
+ * measured window are over. */
 static double measured_end(const struct basis *basis)
 {
 	double longest = basis->longest_s;
@@ -363,8 +360,8 @@ static double measured_end(const struct basis *basis)
 	return fmin(basis->end_s + longest, seconds_of(basis->scenario->stop.after));
 }
 
-/* A flow of `size` bytes for each pair. `room`: the bytes that a host's link carries in the time;
- * flows that end at one host share its link. */
+/* Packet-hops of a flow of `size` bytes for each pair. `room`: bytes that a host's link can carry
+ * in the time of the flows. Flows with the same destination share its link. */
 static double hops_of_list(const struct basis *basis, const struct flow_group_conf *group,
 			   double size, double room)
 {
@@ -386,7 +383,7 @@ static double hops_of_flows(const struct basis *basis, const struct flow_group_c
 			    double seconds)
 {
 	double size, count = (double)group->count, links = path_at_random(basis);
-	/* bytes that a host's link carries until then */
+	/* bytes that a host's link can carry in this time */
 	double room = fmax(seconds - seconds_of(group->arrival.at), 0) * basis->rate_bps / 8;
 
 	if (group->arrival.form == ARRIVE_TRACE)

@@ -1,5 +1,5 @@
-/* What is known of a scenario without a run: its hash, whether anything in it is random, its load.
- * cost.c estimates how long a run takes. */
+/* Facts about a scenario without a run: its hash, whether anything in it is random, its load.
+ * cost.c estimates the size of its run. */
 #include "scenario/scenario.h"
 
 #include "base/hash.h"
@@ -15,7 +15,7 @@
 
 /* --- hash --- */
 
-/* scenario_check() has read the file; if it has vanished since, it counts as empty. */
+/* scenario_check() has read the file. If the file has vanished since, it counts as empty. */
 static uint64_t hash_file(enum data_kind kind, const char *name, const char *scenario)
 {
 	uint64_t hash = 0;
@@ -46,7 +46,7 @@ uint64_t scenario_hash(const struct scenario *scenario, const struct conf_doc *d
 		const struct job_group_conf *group = &scenario_jobs(scenario)[i];
 
 		for (size_t m = 0; m < group->models->count; m++)
-			if (group->model.form != MODEL_IN_PLACE) /* in the document's hash */
+			if (group->model.form != MODEL_IN_PLACE) /* else in the document's hash */
 				hash = hash_pair(hash, group->models->dnns[m]->hash);
 		if (group->arrival.form == JOBS_TRACE)
 			hash = hash_pair(hash, hash_file(DATA_JOBS, group->arrival.trace, path));
@@ -116,7 +116,7 @@ struct offered scenario_offered(const struct scenario *scenario)
 		if (gap_s > 0) {
 			struct job_bytes job = job_group_bytes(group);
 
-			/* 8 bits of a byte; rates are in bits per second */
+			/* bytes to bits, as rates are in bits per second */
 			sum.jobs_ring += 8 * job.ring / (gap_s * hosts * (double)rate);
 			sum.jobs_own += 8 * job.own / (gap_s * hosts * (double)rate);
 		}
@@ -124,8 +124,8 @@ struct offered scenario_offered(const struct scenario *scenario)
 	return sum;
 }
 
-/* In all kinds but graphs racks are alike, and the tiers above have no less capacity than the
- * up-links of racks for the traffic that gets there. So one rack's up-links decide. */
+/* In all topologies but graphs, racks are alike, and the tiers above can carry all that the
+ * up-links of racks can. So the up-links of one rack decide. */
 struct offered_fabric scenario_offered_fabric(const struct scenario *scenario)
 {
 	const struct topology_conf *topology = &scenario->topology;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define ARROW " -> "
-#define LONG  (1000000 * PS_PER_S) /* the longest time that an event may have */
+#define LONG  (1000000 * PS_PER_S) /* longest time in an event */
 
 static const struct conf_row what_forms[] = {
 	CONF_INT("link", struct failure_conf, what.link, CONF_REQUIRED, 0, 100000000,
@@ -62,7 +62,7 @@ static const struct conf_row failures_rows[] = {
 const struct conf_table failures_table = { "failures", failures_rows, sizeof(struct failures_conf),
 					   "Links and switches that fail and are repaired." };
 
-/* --- what an event names --- */
+/* --- targets of an event --- */
 
 struct targets {
 	struct failure_target *items;
@@ -85,7 +85,7 @@ static void add_switch(struct targets *targets, const struct failure_conf *event
 		add(targets, FAILS_AGGREGATION, sw);
 }
 
-/* The node with this name; UINT32_MAX = none. */
+/* The node with this name; UINT32_MAX: none. */
 static uint32_t find_node(const struct topology *topo, const char *name, size_t length)
 {
 	char text[32];
@@ -119,7 +119,7 @@ static void add_named(struct targets *targets, const struct failure_conf *event,
 	if (!arrow && a >= net->hosts) {
 		add_switch(targets, event, topo, a - net->hosts);
 	} else if (!arrow && !event->aggregation_only) {
-		add(targets, FAILS_LINK, a); /* port h is that of host h */
+		add(targets, FAILS_LINK, a); /* host h sends on port h */
 	} else if (!event->aggregation_only) {
 		arrow += strlen(ARROW);
 		add_links_between(targets, net, a, find_node(topo, arrow, strlen(arrow)));
@@ -136,7 +136,7 @@ size_t failure_targets(const struct failure_conf *event, const struct topology *
 		if (event->what.link < (int64_t)net->port_count && !event->aggregation_only)
 			add(&targets, FAILS_LINK, (uint32_t)event->what.link);
 	} else if (!strcmp(event->what.name, "links")) {
-		/* ports of switches are behind those of hosts; one of a link's two ports counts */
+		/* ports of switches come after those of hosts; takes one port of each link */
 		for (uint32_t p = net->hosts; p < net->port_count && !event->aggregation_only; p++)
 			if (!net->ports[p].to_host && p < net->cold[p].reverse)
 				add(&targets, FAILS_LINK, p);
@@ -155,9 +155,9 @@ size_t failure_targets(const struct failure_conf *event, const struct topology *
 static void check_times(const struct failure_conf *event, sim_time end, struct conf_doc *doc,
 			const char *where)
 {
-	if (event->at_given == (event->mtbf > 0)) /* both, or neither */
+	if (event->at_given == (event->mtbf > 0)) /* both or none given */
 		conf_error(doc, where, "say when: \"at\", or \"mtbf\" and \"mttr\"");
-	else if ((event->mtbf > 0) != (event->mttr > 0)) /* only one of them */
+	else if ((event->mtbf > 0) != (event->mttr > 0)) /* only one given */
 		conf_error(doc, where, "\"mtbf\" and \"mttr\" go together");
 	else if (event->mtbf && event->repair_after)
 		conf_error(doc, where, "\"repair_after\" goes with \"at\"; here \"mttr\" says it");

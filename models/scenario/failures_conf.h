@@ -1,4 +1,4 @@
-/* What a user may write under "failures": links and switches that fail, when, and who notices. */
+/* The object "failures" of a scenario: which links and switches fail, and when. */
 #ifndef INASIM_SCENARIO_FAILURES_CONF_H
 #define INASIM_SCENARIO_FAILURES_CONF_H
 
@@ -11,10 +11,10 @@ struct failure_conf {
 		int64_t link;
 		const char *name;
 	} what;
-	sim_time at, repair_after; /* repair_after 0 = never repaired */
-	sim_time mtbf, mttr;       /* mean times, to draw the two above from; 0 = not drawn */
+	sim_time at, repair_after; /* repair_after 0: never repaired */
+	sim_time mtbf, mttr; /* means of random times in place of the two above; 0: not used */
 	bool at_given;
-	bool aggregation_only; /* of a switch, only what adds gradients fails */
+	bool aggregation_only; /* only the aggregation of a switch fails; it still forwards */
 };
 enum failure_form { FAILURE_LINK, FAILURE_NAME };
 
@@ -29,19 +29,20 @@ struct failure_target {
 	enum {
 		FAILS_LINK, /* `number` is one of its two egress ports */
 		FAILS_SWITCH,
-		FAILS_AGGREGATION, /* only what adds gradients up in the switch */
+		FAILS_AGGREGATION, /* only the aggregation of a switch */
 	} kind;
 	uint32_t number;
 };
 
-/* Lists what an event names: "spine1", a switch; "h3", the link of this host; "leaf0 -> spine1",
- * all links between the two nodes; "links", all between switches; "switches", all. With
- * `aggregation_only`, switches that add nothing up and links are no targets. Returns the number of
- * targets, 0 if nothing fits. The caller frees *list. */
+/* Lists the targets of an event: "spine1" is a switch; "h3" is the link of this host; "leaf0 ->
+ * spine1" are all links between the two nodes; "links" are all links between switches; "switches"
+ * are all switches. With `aggregation_only`, only switches that aggregate are targets. Returns the
+ * number of targets, 0 if nothing fits. The caller frees *list. */
 size_t failure_targets(const struct failure_conf *event, const struct topology *topo,
 		       struct failure_target **list);
 
-/* Checks what the rows cannot. The topology must be right; the run ends at `end`. */
+/* Adds an error for each wrong combination of times and each unknown target. The topology must be
+ * right. The run ends at `end`. */
 void failures_check(const struct failures_conf *conf, const struct topology_conf *topology,
 		    sim_time end, struct conf_doc *doc);
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MEMORY_MAX   (UINT64_C(1) << 40) /* bytes of a port or a switch, more than any has */
+#define MEMORY_MAX   (UINT64_C(1) << 40) /* bytes of a port or a switch; more than any real one */
 #define SETTINGS_MAX 200 /* graph->settings_of has a byte for the index of a switch's settings */
 
 /* --- rows --- */
@@ -114,8 +114,8 @@ const struct conf_table graph_table = { "graph", graph_rows, sizeof(struct graph
 
 struct reader {
 	const struct topology_conf *topology;
-	struct conf_doc *owner; /* of the scenario: the graph lives as long as this */
-	struct conf_doc *doc;   /* where the graph is written, in the scenario or in a file */
+	struct conf_doc *owner; /* the scenario's; owns the graph */
+	struct conf_doc *doc;   /* contains the graph's text: `owner`, or the graph file's */
 	const char *base;       /* JSON pointer of the graph in `doc` */
 	size_t others;          /* errors that `doc` had before the graph was read */
 	struct graph *graph;
@@ -123,7 +123,7 @@ struct reader {
 	uint32_t *by_name;  /* numbers of nodes, sorted by name */
 };
 
-/* An error, and a JSON pointer, in the document that the graph is in. */
+/* Adds an error to reader->doc; makes a JSON pointer into reader->doc. */
 #define wrong(reader, place, ...) conf_error((reader)->doc, place, __VA_ARGS__)
 #define at(reader, ...)           conf_at((reader)->doc, __VA_ARGS__)
 
@@ -132,7 +132,7 @@ static bool is_right(const struct reader *reader)
 	return conf_errors(reader->doc) == reader->others;
 }
 
-/* The settings of /topology/switch, changed by those that the switch has of its own. */
+/* The settings of a switch: those of /topology/switch, overridden by its own. */
 static struct switch_conf settings_of(const struct reader *reader,
 				      const struct graph_switch_conf *conf)
 {
@@ -177,12 +177,12 @@ static bool read_hosts(struct reader *reader, const struct graph_conf *conf)
 	return is_right(reader);
 }
 
-/* Switches that are given by name alone have settings 0. Each item with settings adds an entry. */
+/* Switches given by name only have settings[0]. Each item with settings adds an element. */
 static bool read_switches(struct reader *reader, const struct graph_conf *conf)
 {
 	const struct graph_switch_conf *items = conf->switches.items;
 	struct switch_conf *settings = conf_own(reader->owner, SETTINGS_MAX, sizeof(*settings));
-	/* by switch; 0 until an item with settings names it */
+	/* by switch: its index in `settings` */
 	uint8_t *of = conf_own(reader->owner, GRAPH_SWITCHES_MAX, sizeof(*of));
 	uint32_t hosts = reader->graph->hosts, kinds = 1;
 
@@ -211,7 +211,7 @@ static bool read_switches(struct reader *reader, const struct graph_conf *conf)
 	return true;
 }
 
-/* For by_name(): qsort() passes no context to it. */
+/* For by_name(), because qsort() passes no context. */
 static _Thread_local char *const *sorted_names;
 
 static int by_name(const void *a, const void *b)
@@ -240,7 +240,7 @@ static bool sort_names(struct reader *reader)
 	return true;
 }
 
-/* The number of the node with this name. If there is none: an error, and UINT32_MAX. */
+/* The number of the node with this name. If there is none, adds an error and returns UINT32_MAX. */
 static uint32_t find_node(struct reader *reader, const char *name, const char *place)
 {
 	size_t low = 0, high = reader->nodes.count;
@@ -262,7 +262,7 @@ static uint32_t find_node(struct reader *reader, const char *name, const char *p
 
 /* Two nodes, and the item of "links" that joins them. */
 struct joined {
-	uint64_t nodes; /* the lower number in the upper half, the higher one in the lower half */
+	uint64_t nodes; /* lower node number << 32 | higher node number */
 	const struct graph_link_conf *item;
 };
 
@@ -270,11 +270,11 @@ struct joined {
 struct links {
 	struct graph_link *items;
 	size_t count, capacity;
-	struct joined *joined; /* one for all parallel links of an item */
+	struct joined *joined; /* parallel links of an item have one element */
 	size_t joined_count, joined_capacity;
 };
 
-/* The rate, delay and loss of a link; `fabric`: it joins two switches. */
+/* The rate, delay and loss of a link. `fabric`: the link joins two switches. */
 static struct link_conf link_of(const struct reader *reader, const struct graph_link_conf *conf,
 				bool fabric)
 {
@@ -359,7 +359,7 @@ static int by_nodes(const void *a, const void *b)
 	return x->item < y->item ? -1 : x->item > y->item;
 }
 
-/* Finds two nodes that are joined by more than one of the items of "links". */
+/* Adds an error if more than one item of "links" joins the same two nodes. */
 static void check_twice(struct reader *reader, const struct links *links,
 			const struct graph_link_conf *items)
 {
@@ -424,7 +424,7 @@ static void add_mistake(void *owner, const char *pointer, const char *text)
 {
 	struct reader *reader = owner;
 
-	(void)pointer; /* graph_finish() knows no place in the file: blame the whole graph */
+	(void)pointer; /* graph_finish() knows no place in the file: report the whole graph */
 	wrong(reader, reader->base, "%s", text);
 }
 
@@ -451,7 +451,7 @@ static bool read_graph(struct reader *reader, const struct graph_conf *conf)
 
 /* --- files --- */
 
-/* Reports the first error of a file as one of the scenario. */
+/* Reports the first error of a graph file as an error of the scenario. */
 static void pass_on(struct conf_doc *doc, const struct conf_doc *file)
 {
 	char *text = data_file_mistake(file);
@@ -477,7 +477,7 @@ static bool read_file(struct reader *reader, const char *name)
 		conf_doc_free(reader->doc);
 	} else {
 		conf_error(reader->owner, "/topology/graph", "%.*s", (int)strcspn(error, ";"),
-			   error); /* behind the ";" it lists known data files, none a network */
+			   error); /* cut off after ";": a list of data files, none a network */
 	}
 	free(path);
 	free(error);

@@ -1,4 +1,4 @@
-/* A graph as users write it, in a scenario or in a file of the same form, and graph_read(). */
+/* A graph as users write it, in a scenario or in a file of its own, and graph_read(). */
 #ifndef INASIM_SCENARIO_GRAPH_CONF_H
 #define INASIM_SCENARIO_GRAPH_CONF_H
 
@@ -10,7 +10,7 @@ struct graph_switch_set {
 	const char *name;
 	sim_time latency;
 	bool latency_given;
-	bytes buffer; /* of each egress port; 0 = not given */
+	bytes buffer; /* of each egress port; 0: not given */
 	struct ecn_conf ecn;
 	bool ecn_given;
 	struct {
@@ -31,8 +31,8 @@ struct graph_link_conf {
 	const char *from, *to;
 	int pairs; /* enum graph_pairs */
 	int64_t count, cost;
-	bps rate;       /* 0 = not given */
-	sim_time delay; /* 0 = not given */
+	bps rate;       /* 0: not given */
+	sim_time delay; /* 0: not given */
 	double loss;
 	bool loss_given;
 };
@@ -44,12 +44,12 @@ struct graph_conf {
 	struct conf_list links;    /* of struct graph_link_conf */
 };
 
-/* The rows of struct graph_conf, for a graph in a file and for one in the scenario itself. */
+/* The rows of struct graph_conf. */
 extern const struct conf_table graph_table;
 
-/* Reads the graph of a topology of kind graph, from its file if it has one, into topology->graph,
- * which lives as long as the document. If something is wrong, adds an error with its place and
- * leaves topology->graph NULL. Does nothing for other kinds. */
+/* Sets topology->graph if the topology's kind is graph; else does nothing. The graph comes from the
+ * scenario or its graph file, and lives as long as `doc`. If something is wrong, adds an error with
+ * its place and leaves topology->graph NULL. */
 void graph_read(struct topology_conf *topology, struct conf_doc *doc);
 
 #endif

@@ -1,4 +1,4 @@
-/* Files of other simulators: see graph_write.h.
+/* Reads topologies of other simulators (graph_import() in graph_write.h).
  *
  * HPCC (alibaba-edu/High-Precision-Congestion-Control, simulation/mix): a line "nodes switches
  * links", a line with the numbers of the switches, and a line "node node rate delay loss" for each
@@ -41,10 +41,10 @@ static void tell(struct lines *lines, const char *fmt, ...)
 	if (!*lines->error)
 		*lines->error = xasprintf("line %u: %s", lines->number, text);
 }
-/* Reports a mistake; its value is false, for `return`. */
+/* Reports a mistake. The value is false, so callers can return it. */
 #define wrong(...) (tell(__VA_ARGS__), false)
 
-/* Reads the words of the next line that has any, up to a "#". Returns false at the file's end. */
+/* Reads the words of the next line that is not empty, up to "#". False at the end of the file. */
 static bool next_line(struct lines *lines)
 {
 	for (lines->count = 0;
@@ -77,12 +77,13 @@ static bool read_number(struct lines *lines, const char *word, uint64_t max, uin
 
 struct ns3 {
 	uint32_t nodes, nvswitches, switches, links;
-	uint32_t gpus;     /* of a server; 0 in HPCC */
-	uint8_t *kinds;    /* NS3_..., by the node's number in the file */
-	uint32_t *numbers; /* its number in the graph, by that in the file; NVSwitches have none */
-	uint32_t *ports;   /* how many each has, by the node's number in the file */
-	bps nvlink;        /* rate; 0 = there are none */
-	uint32_t *leaf;    /* by host: its switch; both numbered as in the graph */
+	uint32_t gpus; /* of a server; 0 in HPCC */
+	/* By the node's number in the file: */
+	uint8_t *kinds;    /* NS3_... */
+	uint32_t *numbers; /* number in the graph; unused for NVSwitches, which the graph lacks */
+	uint32_t *ports;   /* number of ports */
+	bps nvlink;        /* rate of NVLinks; 0: there are none */
+	uint32_t *leaf;    /* switch of each host, by numbers in the graph */
 };
 enum { NS3_HOST, NS3_NVSWITCH, NS3_SWITCH };
 
@@ -131,7 +132,7 @@ static bool read_switches(struct lines *lines, struct ns3 *ns3)
 	return true;
 }
 
-/* Numbers hosts from 0, and switches behind them. The number in a name is that in the file. */
+/* Numbers hosts from 0, then switches. Names contain the numbers of the file. */
 static void number_nodes(struct graph_text *text, struct ns3 *ns3)
 {
 	uint32_t hosts = 0, switches = text->hosts;
@@ -194,8 +195,8 @@ static bool on_one_switch(const struct ns3 *ns3, uint32_t hosts)
 	return true;
 }
 
-/* Renumbers hosts for rails. The file lists them machine by machine; with rails, NIC i of machine m
- * is host i * machines + m (collective/machine_conf.h). */
+/* Renumbers hosts for rails. The file lists hosts machine by machine; with rails, NIC i of machine
+ * m must be host i * machines + m (collective/machine_conf.h). */
 static void order_by_rail(struct graph_text *text, uint32_t gpus)
 {
 	uint32_t machines = text->hosts / gpus;
@@ -215,9 +216,9 @@ static void order_by_rail(struct graph_text *text, uint32_t gpus)
 	free(nodes);
 }
 
-/* The scenario says which hosts are NICs of one machine; a graph cannot. Returns a note of what to
- * write there (caller frees), and renumbers hosts to fit it. Returns NULL if the file has no such
- * machines. */
+/* A graph cannot say which hosts are NICs of one machine; the scenario must. Returns a note with
+ * the keys for the scenario (caller frees), and renumbers hosts to match. Returns NULL if the file
+ * has no machines with several GPUs. */
 static char *tell_machines(struct graph_text *text, const struct ns3 *ns3)
 {
 	bool rack;
@@ -294,7 +295,7 @@ static bool read_htsim(struct lines *lines, struct htsim *topo)
 	struct htsim_tier *tier = NULL;
 
 	do {
-		/* the same words in each tier; those of a tier have no place before the first */
+		/* words of a tier have no value (NULL) before the first "tier" line */
 		const struct {
 			const char *word;
 			uint32_t *value;
@@ -324,7 +325,7 @@ static bool read_htsim(struct lines *lines, struct htsim *topo)
 			*tier = (struct htsim_tier){ .given = true,
 						     .bundle = 1,
 						     .oversubscribed = 1 };
-			continue; /* with the next line */
+			continue; /* to the next line */
 		}
 		while (i < sizeof(keys) / sizeof(keys[0]) &&
 		       strcasecmp(lines->words[0], keys[i].word) != 0)
@@ -340,7 +341,7 @@ static bool read_htsim(struct lines *lines, struct htsim *topo)
 
 /* The size of a fat tree, as set_custom_params() of csg-htsim computes it. */
 struct htsim_counts {
-	uint64_t pods, tors, aggs, cores; /* switches of all pods */
+	uint64_t pods, tors, aggs, cores; /* switches: totals over all pods */
 };
 
 static bool count_htsim(struct lines *lines, const struct htsim *topo, struct htsim_counts *counts)
@@ -389,7 +390,7 @@ static bool count_htsim(struct lines *lines, const struct htsim *topo, struct ht
 	return true;
 }
 
-/* Names `count` nodes from `first` on: `word` and 0, 1, ... `tier`: of switches; NULL for hosts. */
+/* Names `count` nodes from `first` on: `word` with 0, 1, ... `tier`: NULL for hosts. */
 static void name_htsim(struct graph_text *text, uint32_t first, uint64_t count, const char *word,
 		       const struct htsim_tier *tier)
 {
@@ -402,7 +403,7 @@ static void name_htsim(struct graph_text *text, uint32_t first, uint64_t count, 
 	}
 }
 
-/* A link from a switch of tier `above` down. */
+/* A down-link of a switch of tier `above`. */
 static struct link_conf htsim_link(const struct htsim_tier *above)
 {
 	return (struct link_conf){ .rate = (bps)above->gbps * 1000000000,
@@ -415,7 +416,7 @@ static void link_htsim(struct graph_text *text, const struct htsim *topo,
 	struct link_conf host = htsim_link(&topo->tier[HTSIM_TOR]),
 			 up = htsim_link(&topo->tier[HTSIM_AGG]),
 			 top = htsim_link(&topo->tier[HTSIM_CORE]);
-	/* the first node of each tier */
+	/* number of the first node of each tier */
 	uint32_t tors = text->hosts, aggs = tors + (uint32_t)counts->tors,
 		 cores = aggs + (uint32_t)counts->aggs;
 	uint32_t tors_of_pod = (uint32_t)(counts->tors / counts->pods),
@@ -428,7 +429,7 @@ static void link_htsim(struct graph_text *text, const struct htsim *topo,
 			for (uint32_t n = 0; n < topo->tier[HTSIM_AGG].bundle; n++)
 				graph_text_link(text, tors + t,
 						aggs + t / tors_of_pod * aggs_of_pod + a, &up);
-	/* switch i of each pod has the cores i, i + aggs_of_pod, ... */
+	/* aggregation switch i of each pod is linked to cores i, i + aggs_of_pod, ... */
 	for (uint32_t a = 0; a < counts->aggs && counts->cores; a++)
 		for (uint32_t c = a % aggs_of_pod; c < counts->cores; c += aggs_of_pod)
 			for (uint32_t n = 0; n < topo->tier[HTSIM_CORE].bundle; n++)
@@ -439,7 +440,7 @@ static bool import_htsim(struct lines *lines, struct graph_text *text)
 {
 	struct htsim topo = { 0 };
 	struct htsim_counts counts;
-	uint32_t tors, aggs; /* the first node of each tier */
+	uint32_t tors, aggs; /* number of the first node of each tier */
 
 	if (!read_htsim(lines, &topo) || !count_htsim(lines, &topo, &counts))
 		return false;

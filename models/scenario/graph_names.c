@@ -9,9 +9,9 @@
 #include <string.h>
 
 #define NAMES_MAX  (GRAPH_HOSTS_MAX + GRAPH_SWITCHES_MAX)
-#define DIGITS_MAX 9 /* any such number fits into a uint32_t */
+#define DIGITS_MAX 9 /* so that any number fits into a uint32_t */
 
-/* A name as far as it has been expanded. */
+/* The expanded beginning of a name. */
 struct begun {
 	char text[GRAPH_NAME_MAX + 1];
 	size_t length;
@@ -28,8 +28,8 @@ static const char *append(struct begun *name, const char *text)
 	return NULL;
 }
 
-/* Reads a number. *width is that of a number with leading zeros, else 0. Returns where the number
- * ends, NULL if there is none. */
+/* Reads a number. Sets *width to the number of digits if the first is 0, else to 0. Returns the end
+ * of the number, or NULL if there is none. */
 static const char *read_number(const char *text, uint32_t *number, int *width)
 {
 	const char *end = text;
@@ -45,8 +45,8 @@ static const char *read_number(const char *text, uint32_t *number, int *width)
 
 static const char *expand(struct names *names, struct begun name, const char *text);
 
-/* Appends each number from `from` to `to`, padded with zeros to `width`, to a copy of the name, and
- * expands `rest`, the text behind the bracket. */
+/* For each number from `from` to `to`: appends it to a copy of the name, padded with zeros to
+ * `width`, and expands `rest`, the text after the bracket. */
 static const char *expand_numbers(struct names *names, const struct begun *name, uint32_t from,
 				  uint32_t to, int width, const char *rest)
 {
@@ -65,7 +65,7 @@ static const char *expand_numbers(struct names *names, const struct begun *name,
 	return NULL;
 }
 
-/* `text` begins behind the opening bracket. */
+/* `text` begins after the opening bracket. */
 static const char *expand_bracket(struct names *names, const struct begun *name, const char *text)
 {
 	static const char form[] = "a range is of numbers, as in \"h[0-15]\" or \"h[0-3,8]\"";
@@ -92,7 +92,7 @@ static const char *expand_bracket(struct names *names, const struct begun *name,
 	}
 }
 
-/* Adds all names that begin with `name` and go on as `text` says. */
+/* Adds all names that begin with `name` and continue with an expansion of `text`. */
 static const char *expand(struct names *names, struct begun name, const char *text)
 {
 	for (; *text && *text != '['; text++) {

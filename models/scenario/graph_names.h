@@ -10,7 +10,7 @@ struct names {
 	size_t count, capacity;
 };
 
-/* Adds the names that a text stands for: "h[0-2,8]" is h0, h1, h2 and h8; "h[08-10]" is h08, h09
+/* Appends the names that `text` stands for: "h[0-2,8]" is h0, h1, h2 and h8; "h[08-10]" is h08, h09
  * and h10. Returns NULL, or a static string that says what is wrong with the text. */
 const char *names_expand(struct names *names, const char *text);
 void names_release(struct names *names);

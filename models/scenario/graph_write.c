@@ -32,7 +32,7 @@ void graph_text_link(struct graph_text *text, uint32_t a, uint32_t b, const stru
 
 /* --- names --- */
 
-/* Whether a range that ends with node `before` can go on with `node`. */
+/* Whether a range of names that ends with node `before` can continue with `node`. */
 static bool follows(const struct graph_text *text, uint32_t node, uint32_t before)
 {
 	const struct graph_node_text *a = &text->nodes[before], *b = &text->nodes[node];
@@ -87,12 +87,12 @@ static bool alike(const struct graph_link *a, const struct graph_link *b)
 	       a->link.loss == b->link.loss;
 }
 
-/* Links that become one item: parallel ones, or those between one node and several with consecutive
- * names. */
+/* Links that become one item: parallel links, or links between one node and several nodes with
+ * consecutive names. */
 struct run {
 	size_t count;                  /* links */
-	uint32_t a, a_last, b, b_last; /* the first and the last node at either end */
-	unsigned parallel;             /* links between the same two nodes; above 1, all are */
+	uint32_t a, a_last, b, b_last; /* the first and the last node at each end */
+	unsigned parallel;             /* number of parallel links; 1 for several pairs of nodes */
 };
 
 static struct run run_at(const struct graph_text *text, size_t first)
@@ -125,7 +125,7 @@ static struct run run_at(const struct graph_text *text, size_t first)
 	return run;
 }
 
-/* Prints the item that begins with link `first`. Returns how many links are in it. */
+/* Prints the item that begins with link `first`. Returns the number of links in the item. */
 static size_t print_link(const struct graph_text *text, size_t first, FILE *to)
 {
 	const struct link_conf *link = &text->links[first].link;
@@ -179,14 +179,15 @@ static void name_nodes(struct graph_text *text, const struct topology *topo)
 	}
 }
 
-/* Whether this port is the next one of its node to get its link. A host has but one port. */
+/* Whether `port` is the next port of its node to get a link. A host has only one port. */
 static bool has_turn(const struct network *net, uint32_t node, uint32_t port, const uint16_t *next)
 {
 	return node < net->hosts || network_port(net, node, next[node - net->hosts]) == port;
 }
 
-/* Adds the links of switch `sw` from its next port on. Stops at the first link that would come too
- * early at its other end: ports keep their order at both ends. Returns whether a link was added. */
+/* Adds the links of switch `sw` from its next port on. Ports must keep their order at both ends, so
+ * this stops at the first link whose other end is not that node's next port. Returns whether a link
+ * was added. */
 static bool add_links(struct graph_text *text, const struct topology *topo, uint32_t sw,
 		      uint16_t *next)
 {
@@ -214,7 +215,7 @@ void graph_export(struct graph_text *text, const struct topology_conf *conf)
 {
 	struct topology topo;
 	struct sim sim;
-	uint16_t *next; /* by switch: the first port whose link is still to be added */
+	uint16_t *next; /* by switch: the first port without a link so far */
 	bool more = true;
 
 	sim_init(&sim, 1);
@@ -224,7 +225,7 @@ void graph_export(struct graph_text *text, const struct topology_conf *conf)
 	for (uint32_t sw = 0; sw < text->switches; sw++)
 		text->nodes[text->hosts + sw].passes = !topology_aggregates(&topo, sw);
 	next = xcalloc(text->switches, sizeof(*next));
-	while (more) { /* what stopped in one round goes on in a later one */
+	while (more) { /* a switch that stops in one round goes on in a later one */
 		more = false;
 		for (uint32_t sw = 0; sw < text->switches; sw++)
 			more |= add_links(text, &topo, sw, next);

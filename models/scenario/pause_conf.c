@@ -8,14 +8,14 @@
 
 #define PLACE "/topology/switch/pause"
 
-/* One check covers all links of the same kind that lead into switches of the same kind. */
+/* A check of all links of one kind that lead into switches of one kind. */
 struct pause_check {
 	const struct topology_conf *conf;
 	struct conf_doc *doc;
-	const char *links; /* what messages call the links: "of hosts" */
+	const char *links; /* name of the links in messages: "of hosts" */
 	struct link_conf link;
-	const struct switch_conf *at; /* the switch that a link leads into */
-	struct pause_params params;   /* of its port there */
+	const struct switch_conf *at; /* the switch at the link's far end */
+	struct pause_params params;   /* of the port there */
 };
 
 static void check_headroom(const struct pause_check *check)
@@ -43,7 +43,7 @@ static void check_headroom(const struct pause_check *check)
 			check->params.headroom, check->links, needed, answers, needed);
 }
 
-/* Returns false if headroom and a frame leave no memory to share. */
+/* Returns false if headroom and a frame take all memory. */
 static bool check_memory(const struct pause_check *check)
 {
 	const struct pause_params *p = &check->params;
@@ -84,8 +84,8 @@ static void check_xon(const struct pause_check *check)
 			   check->params.xoff);
 }
 
-/* The longest queue that a single port can feed before it is stopped. With alpha, this is
- * alpha / (1 + alpha) of the shared memory of the switch with the fewest ports. */
+/* The longest queue that a single ingress port can feed before PAUSE stops its neighbour. With
+ * alpha, this is alpha / (1 + alpha) of the shared memory of the switch with the fewest ports. */
 static bytes longest_queue(const struct pause_check *check)
 {
 	const struct pause_params *p = &check->params;
@@ -102,7 +102,8 @@ static bytes longest_queue(const struct pause_check *check)
 		       (double)(ALPHA_ONE + p->alpha));
 }
 
-/* A queue that a single port feeds must reach the ECN threshold before that port is stopped. */
+/* A queue that a single ingress port feeds must reach the ECN threshold before PAUSE stops the
+ * port's neighbour. */
 static void check_marks(const struct pause_check *check)
 {
 	struct queue_size first = topology_first_mark(&check->at->ecn, check->link.rate);
@@ -120,7 +121,7 @@ static void check_marks(const struct pause_check *check)
 			   longest, queue);
 }
 
-/* Returns whether all is right. */
+/* Returns whether there was no error. */
 static bool check_links(const struct topology_conf *conf, struct conf_doc *doc, const char *links,
 			const struct link_conf *link, const struct switch_conf *at)
 {
@@ -141,7 +142,7 @@ static bool check_links(const struct topology_conf *conf, struct conf_doc *doc, 
 	return conf_errors(doc) == before;
 }
 
-/* Checks each direction of each link that leads into a switch, up to the first mistake. */
+/* Checks each direction of a link that leads into a switch, up to the first mistake. */
 static void check_graph(const struct graph *graph, const struct topology_conf *conf,
 			struct conf_doc *doc)
 {

@@ -175,7 +175,7 @@ const struct transport *scenario_scheme_transport(const struct scenario *scenari
 	return ops->transport ? ops->transport(scenario->schemes[scheme]) : NULL;
 }
 
-/* With `marks`, only RoCE whose congestion control heeds marks counts. */
+/* With `marks`, only RoCE whose congestion control reacts to ECN marks counts. */
 static bool is_roce(const struct transport *transport, bool marks)
 {
 	return transport && transport->roce && (!marks || transport->cc->ecn);

@@ -1,4 +1,3 @@
-/* A topology as a scenario describes it: rows, and what they cannot say. */
 #include "scenario/topology_conf.h"
 
 #include "scenario/graph_conf.h"
@@ -7,15 +6,15 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* In the order of TOPOLOGIES; a unit test compares them with the names in the ops. */
+/* In the order of TOPOLOGIES; a unit test compares these with the names in the ops. */
 static const char *const kind_names[] = { "star", "leaf-spine", "fat-tree", "graph", NULL };
 
 /* --- rows --- */
 
-/* 100 Tbps. A byte then takes 0.08 ps, but only the time of a whole frame is rounded up. */
+/* 100 Tbps. A byte takes 0.08 ps then, but only the time of a whole frame is rounded to 1 ps. */
 #define MAX_RATE UINT64_C(100000000000000)
 
-#define MEMORY_MAX (UINT64_C(1) << 40) /* bytes of a port or a switch, more than any has */
+#define MEMORY_MAX (UINT64_C(1) << 40) /* bytes of a port or a switch; more than any real one */
 
 static const struct conf_row link_rows[] = {
 	CONF_RATE("rate", struct link_conf, rate, "10Gbps", 1000000, MAX_RATE,
@@ -258,7 +257,7 @@ static bool key_in(const char *const *keys, const char *key)
 	return false;
 }
 
-/* Checks keys that only some kinds have. */
+/* Checks keys that only some kinds of topologies have. */
 static void check_keys(const struct topology_conf *conf, const struct topology_ops *ops,
 		       struct conf_doc *doc)
 {
@@ -298,7 +297,7 @@ static void check_ecn(const struct ecn_conf *ecn, const char *pointer, struct co
 		conf_error(doc, pointer, "kmin must be smaller than kmax");
 }
 
-/* Checks that the NICs of each machine, `nics` consecutive hosts, are below one switch. */
+/* Checks that the NICs of each machine, `nics` consecutive hosts, are all below one switch. */
 static void check_one_switch(const struct graph *graph, uint32_t nics, struct conf_doc *doc)
 {
 	for (uint32_t host = 1; host < graph->hosts; host++)

@@ -1,4 +1,4 @@
-/* The topology of a scenario: its rows, and checks that rows cannot express. */
+/* The object "topology" of a scenario: its rows and checks. */
 #ifndef INASIM_SCENARIO_TOPOLOGY_CONF_H
 #define INASIM_SCENARIO_TOPOLOGY_CONF_H
 
@@ -7,7 +7,7 @@
 #include "topo/topology.h"
 
 extern const struct conf_table ecn_step_table, ecn_ramp_table;
-/* The alternatives that users have for `ECN`, a struct ecn_conf that is a member of OWNER. */
+/* The alternatives of a user for member ECN of struct OWNER, a struct ecn_conf. */
 #define ECN_FORMS(OWNER, ECN)                                                                      \
 	CONF_BOOL("switch", OWNER, ECN.on, CONF_REQUIRED,                                          \
 		  "true: mark above 12.9 kB for each Gbps of the link, which is 129 kB (85 "       \
@@ -19,13 +19,13 @@ extern const struct conf_table ecn_step_table, ecn_ramp_table;
 /* Fills in `topology` of struct scenario and, from "host", its `machine`. */
 extern const struct conf_table topology_table;
 
-/* Adds an error for each key that this kind of topology needs and does not get, or gets and does
- * not use, and for impossible sizes. */
+/* Adds an error for each key that this kind of topology needs but lacks, or has but does not use,
+ * and for impossible sizes. */
 void topology_check(const struct topology_conf *conf, const struct machine_conf *machine,
 		    struct conf_doc *doc);
 
 /* Checks PAUSE. Adds an error if headroom is too small for a link, if memory does not hold the
- * headroom, if thresholds are in the wrong order, and if ECN would never mark. The rest of `conf`
+ * headroom, if thresholds are in the wrong order, or if ECN would never mark. The rest of `conf`
  * must be right. */
 void topology_check_pause(const struct topology_conf *conf, struct conf_doc *doc);
 

@@ -1,6 +1,6 @@
 /* Warnings before a run: of what is legal but probably a mistake, and of what will not run as the
- * scenario says. Each names the number that shows it. A warning is one function and its line in
- * `warnings`. Those that only a run can give are in results_remarks.c. */
+ * scenario says. Each warning has a number that shows why. A warning is one function and its line
+ * in `warnings`. Warnings that only a run can give are in run/results_remarks.c. */
 #include "scenario/scenario.h"
 
 #include "base/mem.h"
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The workers of the group's largest job; 0 when only a trace knows. */
+/* The number of workers of the group's largest job; 0 if only a trace has it. */
 static uint32_t max_workers(const struct job_group_conf *group)
 {
 	return (uint32_t)workers_span(&group->workers).max;
@@ -21,7 +21,7 @@ static uint32_t max_workers(const struct job_group_conf *group)
 
 /* --- transports --- */
 
-/* Whether a scheme runs over TCP. Parameters of such a scheme may name RoCE instead. */
+/* Whether a scheme runs over TCP, not over RoCE or packets of its own. */
 static bool over_tcp(const struct scenario *scenario, unsigned scheme)
 {
 	const struct transport *transport = scenario_scheme_transport(scenario, scheme);
@@ -45,7 +45,7 @@ static bool uses_tcp(const struct scenario *scenario)
 	return false;
 }
 
-/* A timeout before any ACK can come says nothing about the network, but TCP reduces its window. */
+/* A timeout before any ACK can arrive is no sign of loss, but TCP still reduces its window. */
 static void warn_timeout(const struct scenario *scenario, struct conf_doc *doc)
 {
 	sim_time round_trip = ideal_round_trip(
@@ -59,7 +59,8 @@ static void warn_timeout(const struct scenario *scenario, struct conf_doc *doc)
 			  seconds_of(scenario->tcp.initial_rto), seconds_of(round_trip));
 }
 
-/* Whether a window follows marks. Rates that CNPs cut do not count: warn_ecn() is about windows. */
+/* Whether any window shrinks on ECN marks. Rates that CNPs reduce do not count: warn_ecn() is about
+ * windows. */
 static bool heeds_marks(const struct scenario *scenario)
 {
 	for (unsigned s = 0; scheme_ops(s); s++)
@@ -72,16 +73,15 @@ static bool heeds_marks(const struct scenario *scenario)
 	return false;
 }
 
-/* The usual threshold is 85 full frames at 10 Gbps (PANAMA section 7) and grows with the rate, so
- * that a queue at the threshold takes the same time at any rate. DCTCP (SIGCOMM 2010, section 4)
- * has 65 frames of 1500 bytes, Alibaba's HPCC simulator 30 KB. A threshold in packets that is
- * ECN_FAR times too low or too high was made for another rate. One in bytes was chosen on purpose,
- * so only one that is too high gets the warning. */
+/* The usual threshold is 85 full frames at 10 Gbps (PANAMA section 7), in proportion to the rate.
+ * DCTCP (SIGCOMM 2010, section 4) has 65 frames of 1500 bytes, Alibaba's HPCC simulator 30 KB. A
+ * threshold in packets that is ECN_FAR times too low or too high was probably made for another
+ * rate. A low threshold in bytes was probably chosen on purpose, so it gets no warning. */
 #define ECN_BYTES_AT_10G (85.0 * 1518)
 #define ECN_FAR          4
 
-/* If a window is halved when the queue is half the bandwidth-delay product, the link is idle for
- * part of the time. DCTCP cuts less: a seventh is enough (section 3.4 there). */
+/* If the threshold is half the bandwidth-delay product and a window is halved, the link is idle for
+ * part of the time. DCTCP reduces less: for it a seventh is enough (section 3.4). */
 #define ECN_MIN 0.5
 
 static void warn_ecn(const struct scenario *scenario, struct conf_doc *doc)
@@ -113,7 +113,8 @@ static void warn_ecn(const struct scenario *scenario, struct conf_doc *doc)
 			  threshold, usual, rate / 1e9);
 }
 
-/* RoCE sends all again from a lost packet on. Whoever writes "pause": false knows this. */
+/* After a loss RoCE retransmits everything from the lost packet on. A user who writes "pause":
+ * false knows this. */
 static void warn_roce(const struct scenario *scenario, struct conf_doc *doc)
 {
 	const struct topology_conf *topology = &scenario->topology;
@@ -141,7 +142,7 @@ static void warn_roce(const struct scenario *scenario, struct conf_doc *doc)
 			  "stays that of the link");
 }
 
-/* Whether flows or other schemes use the network beside this scheme. */
+/* Whether this scheme shares the network with flows or other schemes. */
 static bool shares(const struct scenario *scenario, unsigned scheme)
 {
 	bool others = scenario_has_flows(scenario);
@@ -151,8 +152,8 @@ static bool shares(const struct scenario *scenario, unsigned scheme)
 	return others;
 }
 
-/* A threshold in packets counts small packets of a scheme as much as full frames of others, so
- * marks begin at fewer bytes. */
+/* A threshold in packets counts small packets of a scheme as much as full frames, so marks begin at
+ * fewer bytes. */
 static void warn_marks(const struct scenario *scenario, struct conf_doc *doc)
 {
 	struct queue_size first = topology_first_mark(&scenario->topology.switches.ecn, 0);
@@ -184,7 +185,6 @@ static double wire_factor(const struct scenario *scenario)
 	       mss;
 }
 
-/* The JSON pointer of a key of a group of flows. */
 static const char *flows_at(const struct scenario *scenario, const struct flow_group_conf *group,
 			    struct conf_doc *doc, const char *key)
 {
@@ -217,7 +217,7 @@ static void warn_host_load(const struct scenario *scenario, struct conf_doc *doc
 		  payload, wire);
 }
 
-/* Flows choose their ends uniformly, so every rack has the same share of traffic that leaves it. */
+/* Flows choose their ends uniformly, so the same share of traffic leaves every rack. */
 static void warn_fabric_load(const struct scenario *scenario, struct conf_doc *doc)
 {
 	struct offered_fabric fabric = scenario_offered_fabric(scenario);
@@ -232,7 +232,6 @@ static void warn_fabric_load(const struct scenario *scenario, struct conf_doc *d
 		  wire, fabric.leaving, fabric.capacity);
 }
 
-/* All flows of an incast end on one link. */
 static void warn_incast(const struct scenario *scenario, struct conf_doc *doc)
 {
 	for_enabled_flows(group, scenario) {
@@ -250,7 +249,7 @@ static void warn_incast(const struct scenario *scenario, struct conf_doc *doc)
 
 /* --- rates --- */
 
-#define UPLINKS_BELOW 100 /* nobody oversubscribes a single host by so much on purpose */
+#define UPLINKS_BELOW 100 /* a host link this many times as fast as all up-links is a mistake */
 
 static void warn_of_uplinks(struct conf_doc *doc, const char *at, const char *host, bps rate,
 			    bps uplinks)
@@ -287,9 +286,8 @@ static void warn_graph_rates(const struct graph *graph, struct conf_doc *doc)
 	free(uplinks);
 }
 
-/* Finds a host's link that is far faster than all links from its switch to others together; usually
- * a unit is wrong. Outside graphs only "uplink" can cause this by mistake: whoever writes
- * "oversubscription" means it. */
+/* Warns if a host's link is far faster than all up-links of its switch together; usually a unit is
+ * wrong. Outside graphs only "uplink" is checked: "oversubscription" shows that it is meant. */
 static void warn_rates(const struct scenario *scenario, struct conf_doc *doc)
 {
 	const struct topology_conf *topology = &scenario->topology;
@@ -303,7 +301,7 @@ static void warn_rates(const struct scenario *scenario, struct conf_doc *doc)
 	if (!topology->uplink_given)
 		return;
 	topology_shape(topology, &shape);
-	/* of the first rack's switch; all racks are alike */
+	/* up-links of the first rack's switch; all racks are alike */
 	uplinks = (shape.ports[0] - topology_rack(topology)) * topology_uplink_rate(topology);
 	if (uplinks && rate / uplinks >= UPLINKS_BELOW)
 		warn_of_uplinks(doc, "/topology/uplink", "h0", rate, uplinks);
@@ -312,8 +310,8 @@ static void warn_rates(const struct scenario *scenario, struct conf_doc *doc)
 
 /* --- hosts --- */
 
-/* How many places on hosts the group's smallest job takes. Servers count if they have hosts of
- * their own. */
+/* The number of places on hosts that the group's smallest job takes. Servers count if they have
+ * hosts of their own. */
 static uint32_t slots_of_job(const struct job_group_conf *group)
 {
 	uint32_t workers = (uint32_t)workers_span(&group->workers).min;
@@ -321,7 +319,6 @@ static uint32_t slots_of_job(const struct job_group_conf *group)
 	return workers + job_group_own_servers(group, workers);
 }
 
-/* How many places there are for jobs. */
 static uint64_t slots_of_cluster(const struct scenario *scenario)
 {
 	uint32_t machines = machine_count(&scenario->machine, topology_hosts(&scenario->topology)),
@@ -331,7 +328,7 @@ static uint64_t slots_of_cluster(const struct scenario *scenario)
 	return (uint64_t)(machines - pool) * (uint64_t)scenario->machine.slots;
 }
 
-/* Jobs that arrive at the same time as those of the first group, and do not all find hosts. */
+/* Warns if jobs that arrive together with those of the first group do not all find hosts. */
 static void warn_hosts(const struct scenario *scenario, struct conf_doc *doc)
 {
 	const struct job_group_conf *first = NULL;
@@ -358,7 +355,7 @@ static void warn_hosts(const struct scenario *scenario, struct conf_doc *doc)
 			  jobs, seconds_of(first->arrival.at), needed, slots, at_once);
 }
 
-/* Poisson arrivals of jobs whose computing alone would keep more places busy than there are. */
+/* Warns if the computing of Poisson jobs alone would keep more places busy than there are. */
 static void warn_pace(const struct scenario *scenario, struct conf_doc *doc)
 {
 	uint64_t slots = slots_of_cluster(scenario);
@@ -387,7 +384,7 @@ static void warn_pace(const struct scenario *scenario, struct conf_doc *doc)
 
 /* --- schemes --- */
 
-/* Asks the scheme of each group about its largest job, unless only a trace knows that. */
+/* Lets each group's scheme warn of the largest job, unless only a trace has its size. */
 static void warn_schemes(const struct scenario *scenario, struct conf_doc *doc)
 {
 	for_enabled_jobs(group, scenario) {
@@ -401,7 +398,6 @@ static void warn_schemes(const struct scenario *scenario, struct conf_doc *doc)
 	}
 }
 
-/* Whether there may be more than one job. */
 static bool several_jobs(const struct scenario *scenario)
 {
 	size_t jobs = 0;
@@ -414,15 +410,15 @@ static bool several_jobs(const struct scenario *scenario)
 	return jobs > 1;
 }
 
-/* Whether all workers of a job act at the same instants, as nothing has jitter. */
+/* Whether all workers of a job act at the same instants, because nothing has jitter. */
 static bool in_step(const struct scenario *scenario, const struct job_group_conf *group)
 {
 	return !scenario->topology.host.jitter && !topology_nic_jitter(&scenario->topology) &&
 	       group->compute_jitter <= 0 && !group->start_jitter && !group->send_jitter;
 }
 
-/* In lock-step the same packet always comes first. This decides what a job gets at a queue shared
- * with flows, if its window follows marks, and at an aggregator that several jobs share. */
+/* In lock-step the same packet always comes first. This decides a job's share of a queue with
+ * flows, if its window heeds marks, and of aggregators that several jobs share. */
 static void warn_lock_step(const struct scenario *scenario, struct conf_doc *doc)
 {
 	for_enabled_jobs(group, scenario) {
@@ -452,7 +448,7 @@ static void idle_key(struct conf_doc *doc, const char *pointer, bool idle, const
 		conf_warn(doc, pointer, "has no effect: %s", why);
 }
 
-/* Whether any group has the scheme, enabled or not. */
+/* Whether any group has the scheme, even a disabled one. */
 static bool any_group_has(const struct scenario *scenario, unsigned scheme)
 {
 	for (size_t i = 0; i < scenario->jobs.count; i++)
@@ -461,7 +457,7 @@ static bool any_group_has(const struct scenario *scenario, unsigned scheme)
 	return false;
 }
 
-/* Parameters that have no effect, though jobs use their scheme. */
+/* Warns of parameters that have no effect although jobs use their scheme. */
 static void warn_parameters(const struct scenario *scenario, struct conf_doc *doc)
 {
 	for (unsigned s = 0; scheme_ops(s); s++) {
@@ -507,8 +503,8 @@ static bool scheme_given(struct conf_doc *doc, unsigned scheme)
 	return conf_given(doc, conf_at(doc, "/schemes/%s", scheme_names[scheme]));
 }
 
-/* Parameters of schemes that no job has. Beside parameters of a scheme in use they get no warning:
- * they are kept for a comparison. */
+/* Warns of parameters of schemes that no job has. There is no warning if a scheme in use has
+ * parameters, too: then the others are probably kept for a comparison. */
 static void warn_scheme_keys(const struct scenario *scenario, struct conf_doc *doc)
 {
 	for (unsigned s = 0; scheme_ops(s); s++)
@@ -519,7 +515,7 @@ static void warn_scheme_keys(const struct scenario *scenario, struct conf_doc *d
 			 "no job has this scheme");
 }
 
-/* Whether a scheme may use TCP, by itself or where it falls back to another. */
+/* Whether a scheme may use TCP, by itself or because it falls back to another scheme. */
 static bool may_use_tcp(const struct scenario *scenario, unsigned scheme)
 {
 	const struct collective_ops *ops = scheme_ops(scheme);
@@ -529,7 +525,7 @@ static bool may_use_tcp(const struct scenario *scenario, unsigned scheme)
 		ops->runs_as(scenario->schemes[scheme], &scenario->topology, 0).scheme);
 }
 
-/* Groups that are not enabled count: a sweep may switch them on. */
+/* Disabled groups count, too: a sweep may enable them. */
 static void warn_keys(const struct scenario *scenario, struct conf_doc *doc)
 {
 	bool tcp = false, roce = false;
@@ -554,7 +550,7 @@ static void warn_keys(const struct scenario *scenario, struct conf_doc *doc)
 	idle_key(doc, "/roce", !roce, "nothing runs over RoCE");
 }
 
-/* Columns of a trace that have no effect: those named in `unread` (may be NULL) and, with
+/* Warns of columns of a trace that have no effect: those in `unread` (may be NULL) and, with
  * `durations`, duration_s. */
 static void warn_columns(struct conf_doc *doc, const char *where, const char *unread,
 			 bool durations)
@@ -615,8 +611,7 @@ static void note_runs_as(const struct scenario *scenario, struct conf_doc *doc)
 	}
 }
 
-/* The text states no range for the ratio of times with packets to times with fluid: each
- * measurement gave another. */
+/* The text gives no range for the ratio of times: each measurement had another. */
 const char *scenario_beside_flows(const struct scenario *scenario)
 {
 	bool exchange = false;
@@ -638,7 +633,7 @@ static void warn_beside_flows(const struct scenario *scenario, struct conf_doc *
 		conf_warn(doc, "/fidelity", "%s", text);
 }
 
-/* Orders events by what fails; 0 = the same thing. */
+/* Orders events by what fails; 0: the same thing. */
 static int by_what(const struct failure_conf *a, const struct failure_conf *b)
 {
 	if (a->what.form != b->what.form)
@@ -658,16 +653,16 @@ static int by_what_and_time(const void *x, const void *y)
 
 	if (!order)
 		order = (a->at > b->at) - (a->at < b->at);
-	return order ? order : (a > b) - (a < b); /* at last by their order in the scenario */
+	return order ? order : (a > b) - (a < b); /* else their order in the scenario */
 }
 
-/* Finds what fails again before it is repaired. Drawn failures may overlap and get no warning. Two
- * names of one thing ("spine0" and "switches") are taken for two things. */
+/* Warns of events that fail something again before its repair. Random failures may overlap and get
+ * no warning. "spine0" and "switches" count as different things. */
 static void warn_fails_twice(const struct scenario *scenario, struct conf_doc *doc)
 {
 	const struct conf_list *list = &scenario->failures.events;
 	const struct failure_conf *events = list->items;
-	const struct failure_conf *last = NULL; /* of those before, the one that is down longest */
+	const struct failure_conf *last = NULL; /* the earlier event with the latest repair */
 	const struct failure_conf **sorted = xcalloc(list->count + 1, sizeof(const void *));
 	size_t count = 0;
 
