@@ -188,7 +188,7 @@ struct collective_ops {
 	bool over_tcp;    /* its gradients go over connections: TCP unless transport() says RoCE */
 	bool heeds_marks; /* it has windows of its own, which shrink on ECN marks */
 	bool first_come;  /* jobs share aggregators, first come first served */
-	/* Optional: the transport that its parameters name. */
+	/* Optional: the transport that the scheme's parameters name. */
 	const struct transport *(*transport)(const void *conf);
 
 	/* Optional: the default number of parameter servers for two or more workers. A scheme
@@ -200,8 +200,8 @@ struct collective_ops {
 			       const struct machine_conf *machine, uint32_t workers,
 			       uint32_t servers);
 	/* Optional: payload bytes that all hosts of a job together send per byte of its gradient,
-	 * without loss. workers >= 2; `beside`: servers are on workers' hosts. For reports of load,
-	 * never for a decision. Without this member: one byte per worker, because switches add
+	 * without loss. workers >= 2; `beside`: servers are on workers' hosts. Only for estimates
+	 * of load and cost. Without this member: one byte per worker, because switches add
 	 * everything up and send the results. */
 	double (*injected)(uint32_t workers, bool beside);
 	/* Optional. Without it, a switch sends at once one packet for each that it receives.
@@ -232,19 +232,17 @@ struct collective_ops {
 	/* Required. The scheme for a run; `conf` outlives it. */
 	void *(*open)(const struct model_env *env, const void *conf);
 	void (*close)(void *scheme);
-	/* Required. An instance for a job. Returns NULL if switch memory is short now: the job then
-	 * waits. Returns NULL and sets *never to a reason (a static string) if the job can never
-	 * run, or if the scheme refuses jobs instead of queueing them. *never is NULL before the
-	 * call. */
+	/* Required. An instance for a job. NULL if switch memory is short now: the job then waits.
+	 * NULL and *never, a reason (static string), if waiting is useless: the job is refused.
+	 * *never is NULL before the call. */
 	void *(*start)(void *scheme, const struct collective_job *job, const char **never);
 	/* Optional; a scheme without it has no fluid model. Admits a job with the same memory and
 	 * the same refusals as start(), but without workers or packets. Fills in *plan, which the
 	 * caller releases. Returns the argument for withdraw(), or NULL as start() does. */
 	void *(*plan)(void *scheme, const struct collective_job *job, struct stream_plan *plan,
 		      const char **never);
-	/* Optional: the scheme's reduce-scatter (steps.h), on the same scheme object. Without it
-	 * jobs that want a reduce-scatter get the all-reduce, and each worker uses a part of the
-	 * sums. */
+	/* Optional: the scheme's reduce-scatter (steps.h), on the same scheme object. Without it,
+	 * jobs use the all-reduce instead, and each worker a part of the sums. */
 	const struct collective_ops *reduce_scatter;
 	/* Optional: the scheme's all-gather, on the same scheme object. It takes no switch memory,
 	 * so its start() never fails. `paired`: it runs only together with the scheme's own
@@ -286,8 +284,8 @@ struct collective_ops {
 	 * a scheme that has neither this member nor `over_tcp` (tcp_repeat.c, roce_repeat.c) keep
 	 * the whole run from skipping. */
 	void (*repeat)(void *scheme, struct repeat *repeat);
-	/* Required. Prints one line for each stuck worker, which says what the worker waits for; at
-	 * most `limit` lines. Returns the number of lines. */
+	/* Required. Prints what each stuck worker waits for, in at most `limit` lines. Returns the
+	 * number of lines. */
 	size_t (*report_waiting)(const void *instance, FILE *to, size_t limit);
 };
 

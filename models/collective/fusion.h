@@ -2,9 +2,8 @@
  *
  * At the end of each cycle (HOROVOD_CYCLE_TIME) the tensors that are ready at all workers go to the
  * scheme, in their order. A buffer takes as many as fit (HOROVOD_FUSION_THRESHOLD); a larger tensor
- * goes alone. The cycles of all workers end at the same times, counted from the start of the job.
- * Coordination and copies take no time. dnn_fuse() is fusion by size alone, as PyTorch DDP's
- * buckets. */
+ * goes alone. Cycles are the same at all workers and begin with the job. Coordination and copies
+ * take no time. dnn_fuse() is fusion by size alone, as in PyTorch DDP. */
 #ifndef INASIM_COLLECTIVE_FUSION_H
 #define INASIM_COLLECTIVE_FUSION_H
 

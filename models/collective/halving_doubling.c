@@ -4,8 +4,7 @@
  * Each of m = 2^L ranks exchanges half of the tensor with the rank at distance m/2, then a quarter
  * with the rank at distance m/4, and so on. Each rank then has the sum of one of m pieces, and gets
  * the others by the same exchanges in reverse. If there are n > m ranks, the first 2 (n - m) fold
- * in pairs, as in MPICH: the even rank sends its tensor to the odd rank, which takes part for both
- * and sends the sums back.
+ * in pairs, as in MPICH: the even rank gives its tensor to the odd rank and gets the sums back.
  *
  *     T = 2 L alpha + 2 (m - 1) / m M / B     (+ 2 alpha + 2 M / B where pairs fold)
  *

@@ -8,13 +8,11 @@
  *
  * A worker of a job is a machine whose GPUs all compute alike. A stage takes the time of
  * formulas.h, over the links among the GPUs, which no other job uses. A machine does one stage at a
- * time, and the stages of a tensor do not overlap, as in the paper's model.
+ * time, as in the paper's model.
  *
- * A rail consists of NIC i of every machine, and has its own instance of the scheme. All rails take
- * equal parts of every tensor: the pieces of the GPUs that use these NICs. Simplified: in PR and PN
- * each of these GPUs has its own ring, and each ring its own share of the links beside other flows.
- * Here a rail has one instance, with all the bytes and one share. With `master` one GPU exchanges
- * everything, over the first NIC. */
+ * NICs i of all machines form a rail, which has its own instance of the scheme. All rails take
+ * equal parts of every tensor; with `master` only the first NIC is used. Simplified: in PR and PN
+ * each GPU has a ring with its own share of links; here the GPUs of a rail have one share. */
 #ifndef INASIM_COLLECTIVE_MACHINE_H
 #define INASIM_COLLECTIVE_MACHINE_H
 

@@ -42,7 +42,7 @@ struct plan_stream {
 	struct plan_link *links; /* owned */
 	size_t count, capacity;
 	double cap; /* largest rate, bytes per second; INFINITY = none */
-	/* Streams that share a link have rates in proportion to these; both > 0: */
+	/* Streams that share a link have rates in proportion to these relative sizes, > 0: */
 	double share; /* in the queue of a switch: bytes in flight */
 	double turn;  /* at a NIC that sends for several jobs or flows: bytes sent in a turn */
 	/* `fixed`: the stream's window ignores ECN. Beside streams that heed ECN it takes the
@@ -187,7 +187,7 @@ double plan_wire_bytes(const struct plan_packets *packets, bytes size);
 double plan_alone(const struct plan_stream *stream, const struct network *net);
 
 /* Rate of each stream of a closed plan if the job is alone, in bytes on the wire per second.
- * Streams share links equally. A tensor takes
+ * Streams have equal parts of a tensor and share links equally. A tensor takes
  *
  *     max over streams (wire bytes / idle rate) + latency (and, at first, the ramp).
  *

@@ -1,15 +1,12 @@
 /* Parameter servers: workers push their gradients to m servers, which add them up and send the sums
  * back (Li et al., OSDI 2014; Sapio et al., "SwitchML", sections 2.1 and 5.3), over one connection
- * each way between a worker and a server. The job decides where the servers are: on hosts of their
- * own (m = n: 2n machines), beside the workers, one central server, on hosts shared with other
- * jobs.
+ * each way between a worker and a server. The job decides on which hosts the servers are.
  *
  * Modelled: a tensor is cut into m shards of contiguous elements, a shard into blocks. When the
  * last worker's copy of a block has been added, the server sends the sum to every worker, while
- * later blocks still arrive. The bytes between a worker and a server are one stream, so
- * connections stay warm; the transport repairs loss and keeps the order. The host adds at its
- * reduction rate (reducer.h). A worker on the server's host exchanges its shard in no time, without
- * the network.
+ * later blocks still arrive. Connections stay open for the whole job; the transport repairs loss
+ * and keeps the order. The host adds at its reduction rate (reducer.h). A worker on the server's
+ * host exchanges its shard in no time, without the network.
  *
  * Simplified: no message headers, no CPU time per packet. An empty shard (a tensor with fewer
  * elements than servers) is one block of one byte, as a message without payload costs a packet.

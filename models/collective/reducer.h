@@ -3,8 +3,7 @@
  *
  * With topology.host.reduction_rate, `size` bytes of received gradients take size * 8 / rate,
  * rounded up to a picosecond, after all earlier requests of the host. Without a rate adding takes
- * no time. The completion times of a host never decrease, so a caller needs only a FIFO and one
- * timer. */
+ * no time. Completion times of a host never decrease: callers need only a FIFO and one timer. */
 #ifndef INASIM_COLLECTIVE_REDUCER_H
 #define INASIM_COLLECTIVE_REDUCER_H
 

@@ -4,9 +4,9 @@
  * A rank has one thread or a few. A thread executes its steps in order, for one tensor after the
  * other. A step either sends the rank's present values of some pieces, which never blocks, or waits
  * for pieces and adds or stores them. A rank goes on to the next tensor when all of its threads are
- * done. An edge is one connection from a rank to another (TCP or RoCE), which one thread reads. The
- * messages of all tensors are one stream on the connection, as in NCCL: connections stay warm, and
- * the transport repairs loss and keeps the order. There is no barrier.
+ * done; there is no barrier. An edge is one connection from a rank to another (TCP or RoCE), which
+ * one thread reads. As in NCCL, it stays open for the whole job; the transport repairs loss and
+ * keeps the order.
  *
  * The GPUs of a machine may be ranks of one worker ("inside": "ring" in the scenario's group of
  * jobs). Each edge between two of them is a link of its own, or all of them share one link of the

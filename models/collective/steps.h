@@ -1,5 +1,5 @@
-/* Collectives other than all-reduce, as schedules (schedule.h). They are steps of jobs that shard
- * their parameters (ZeRO, FSDP), route tokens to experts, or are pipelines.
+/* Collectives other than all-reduce, as schedules (schedule.h): for jobs that shard their
+ * parameters (ZeRO, FSDP), route tokens to experts, or are pipelines.
  *
  *   reduce_scatter  the first half of a ring all-reduce: each rank ends with the sum of one piece
  *   all_gather      the second half of a ring all-reduce: every rank gets the pieces of all ranks
@@ -15,9 +15,9 @@
  * of a link, a point_to_point the time of the whole tensor (inasim formula reduce_scatter,
  * all_to_all).
  *
- * A worker takes part once it has called contribute(), even if it only receives. The tables have
- * only the members that a running job calls. The first argument of start() is from schedule_open()
- * with the ring's parameters. start() never fails. */
+ * A worker takes part once it has called contribute(), even if it only receives. These tables have
+ * only the members that a running job calls. start() takes a scheme from schedule_open() with the
+ * ring's parameters, and never fails. */
 #ifndef INASIM_COLLECTIVE_STEPS_H
 #define INASIM_COLLECTIVE_STEPS_H
 

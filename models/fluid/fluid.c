@@ -10,11 +10,11 @@
 
 #define NOWHERE UINT32_MAX
 
-/* Numbers of the two timers in their classes, unlike those of all that acts in a fluid run. */
+/* Numbers in the keys of the two timers. */
 #define KEY_NEXT    (UINT64_C(1) << 40)
 #define KEY_CHANGED (UINT64_C(1) << 41)
 
-/* Goes into the digest when a transfer ends. When one begins, its `links_hash` does. */
+/* The last argument of sim_digest() when a transfer ends; when it begins, `links_hash`. */
 #define DIGEST_END 1
 
 /* A route and its transfer. */

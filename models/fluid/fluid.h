@@ -1,10 +1,9 @@
 /* Fluid transfers that share links max-min fairly, on the clock of a simulation.
  *
- * A route is a set of links with integer weights, a cap, and shares. A ring that crosses a link
- * twice has weight 2 there and takes twice its rate. A route carries at most one transfer at a
- * time. The rates of all transfers, divided by their shares, are max-min fair (platform.h). SimGrid
- * computes the rates in a process of its own, which fluid_open() starts (README.md says why and
- * how).
+ * A route is a set of links with integer weights, a cap, and shares. On a link of weight 2 it takes
+ * twice its rate. It carries at most one transfer at a time. The rates of all transfers, divided by
+ * their shares, are max-min fair (platform.h). SimGrid computes the rates in a process of its own
+ * (README.md).
  *
  * The caller numbers the links. Rates and capacities are bytes on the wire per second. Rates are
  * computed once for each instant at which transfers begin or end. The next end then becomes an

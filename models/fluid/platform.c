@@ -64,7 +64,7 @@ static void find_meetings(struct platform *platform, const struct fluid_route *c
 
 /* --- shares --- */
 
-/* Whether the rates that the busy routes of a link have alone exceed its capacity. */
+/* Whether the busy routes of a link exceed its capacity, each at the rate that it has alone. */
 static bool may_be_full(const struct platform *platform, const struct meeting *meeting,
 			const struct fluid_route *const *busy)
 {

@@ -1,9 +1,8 @@
 /* The closed forms of the papers: a table of pure functions with their inputs and sources.
  *
  * All formulas hold for a job alone on an idle network. The simulator itself uses only the
- * functions at the end: integer times and slots, and ESA's priority. The results of --fidelity
- * analytic come from collective/plan.h instead; tests/model compares them, and packets, with these
- * formulas.
+ * functions at the end: integer times and slots, and ESA's priority. (--fidelity analytic comes
+ * from collective/plan.h.) tests/model compares the simulator with these formulas.
  *
  * Units: seconds, bytes, bits per second, plain numbers. Headers count only in formulas with the
  * inputs `payload` and `frame`. */

@@ -1,5 +1,4 @@
-/* Failures and repairs of links and switches in a run, from "failures" of the scenario. Each has
- * three steps:
+/* Failures and repairs of links and switches ("failures" of the scenario). Each has three steps:
  *
  *   failure or repair   at once: packets are lost (net/outage.h); a switch loses its partial sums
  *   + reroute_delay     routing notices: connections, and packets to parameter servers, take new
@@ -8,8 +7,7 @@
  *                       (workload/jobs/job_restart.c); flows and jobs that have no path, even
  *                       after all repairs to come, end unfinished
  *
- * Each step is an event of its own (SIM_CONTROL). Runs with "failures" have one thread, and do not
- * skip repeated periods. */
+ * Each step is an event (SIM_CONTROL). Such runs have one thread, and skip no repeated periods. */
 #ifndef INASIM_RUN_FAILURES_H
 #define INASIM_RUN_FAILURES_H
 

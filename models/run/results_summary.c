@@ -153,8 +153,7 @@ double *results_job_values(const struct simulation *s, const struct job_group_co
 	return values;
 }
 
-/* Writes why_s: the mean time of an iteration by causes, over jobs of groups with this name; NULL:
- * over all jobs. */
+/* Writes why_s of all groups with this name; of all jobs if `name` is NULL. */
 static void json_why(struct json *json, const struct simulation *s, const char *name)
 {
 	const struct job_group_conf *groups = scenario_jobs(s->scenario);
@@ -178,8 +177,7 @@ static void json_why(struct json *json, const struct simulation *s, const char *
 	json_close_object(json);
 }
 
-/* Writes the distributions of all job metrics, and why_s, over jobs of groups with this name; NULL:
- * over all jobs. */
+/* Writes the job metrics and why_s of all groups with this name; of all jobs if `name` is NULL. */
 static void json_job_fields(struct json *json, const struct simulation *s, const char *name)
 {
 	for (const struct job_metric *m = results_job_metrics; m->name; m++) {

@@ -53,7 +53,8 @@ static const struct out_column link_columns[] = {
 	  "that were lost there included; empty without packets." },
 	{ 0 },
 };
-/* Indices of cells. FIRST_OF_PACKETS begins: utilization by class, queue by class, max_queue. */
+/* Indices of cells. FIRST_OF_PACKETS is the first of: utilization by class, queue by class,
+ * max_queue. */
 enum {
 	FIRST_OF_PACKETS = 3,
 	UTILIZATION_JAIN = 12,

@@ -1,9 +1,6 @@
-/* Time series of a run: the whole network, chosen links by class of traffic and, with --why, by
- * owner, and groups of flows. There is a sample every `output.series.every` and at the end, so the
- * rows add up to the run.
- *
- * Samples change nothing: the digest is the same without them. Links count their traffic by class
- * only if a series needs it. */
+/* Time series of a run: of the whole network, of chosen links (by class of traffic; with --why also
+ * by owner), and of groups of flows. There is a sample every `output.series.every` and at the end,
+ * so the rows add up to the run. The digest is the same without samples. */
 #ifndef INASIM_RUN_SERIES_H
 #define INASIM_RUN_SERIES_H
 

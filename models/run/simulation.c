@@ -359,7 +359,7 @@ void simulation_free(struct simulation *s)
 
 /* --- running --- */
 
-/* The fraction of the work that the run waits for that is done. */
+/* The fraction of the run's work that is done, from 0 to 1. */
 static double work_done(const struct simulation *s)
 {
 	const struct jobs_counts *measured = &jobs_report(s->jobs)->measured;

@@ -4,10 +4,9 @@
  * Other schemes and flows send their bytes along paths of mean length, and ACKs back. If flows go
  * on until the jobs end, the duration of jobs comes from the rate that Poisson flows leave to them.
  *
- * The estimate misses retransmissions, and packets that take the way over a server because
- * aggregators are short or packets lost. It also misses that jobs slow each other down, and that
- * flows slow jobs by ECN marks. So if flows go on until the jobs end, the estimate is a lower bound
- * (`at_least`). scripts/estimates shows its errors. */
+ * The estimate misses retransmissions, packets that go by way of a server because aggregators are
+ * short, and that jobs and flows slow jobs down. So if flows go on until the jobs end, the estimate
+ * is a lower bound (`at_least`). scripts/estimates shows its errors. */
 #include "scenario/scenario.h"
 
 #include "base/mem.h"
@@ -194,8 +193,7 @@ static struct exchange exchange_of(const struct basis *basis, const struct job_g
 	packets = ceil(gradient / ops->payload(conf));
 	if (group->sharding != SHARDING_NONE && ops->reduce_scatter)
 		hops = packets * tree_links(basis, group, workers); /* once over each link */
-	else if (sent > workers + 1) /* more than one copy from each worker and one server: the
-				      * adding is done by servers, not by switches */
+	else if (sent > workers + 1) /* servers add up: switches would need less */
 		hops = sent * packets * job_path(basis, group, workers);
 	else
 		return (struct exchange){
@@ -275,7 +273,7 @@ static void add_jobs(struct basis *basis, const struct job_group_conf *group, do
 	struct exchange exchange =
 		exchange_of(basis, group, workers, job_models_means(group->models).gradient);
 	struct exchange others = { 0 };
-	double share = basis->load < 0.9 ? 1 - basis->load : 0.1; /* of the rate; flows have rest */
+	double share = basis->load < 0.9 ? 1 - basis->load : 0.1; /* of the rate; rest for flows */
 	double send_s;                                            /* sending in an iteration */
 	double one_s;                                             /* duration of a job */
 	double over_s;                                            /* end of the first job */

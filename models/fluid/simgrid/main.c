@@ -1,8 +1,7 @@
 /* inasim-fluid: a process in which SimGrid solves for max-min shares.
  *
  * The process answers the simulation's questions (protocol.h) over a socket, its standard input.
- * SimGrid can load only one platform in a process, so each new platform gets a fork, which already
- * has SimGrid's libraries loaded.
+ * SimGrid can load only one platform in a process, so each new platform gets a fork.
  *
  * SimGrid is set to pure max-min: CM02 without cross traffic, no latencies (the simulation adds
  * them), the precision of doubles. A route consists of its own FATPIPE link, whose bandwidth is the
