@@ -6,7 +6,7 @@
 #include "run/simulation.h"
 
 #define TIMELINE_FILE "timeline.pftrace"
-#define TIMELINE_MAX  (64 << 20) /* bytes; events beyond this are only counted */
+#define TIMELINE_MAX  (64 << 20) /* bytes; later events are counted, not written */
 
 struct timeline;
 

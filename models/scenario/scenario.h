@@ -146,7 +146,7 @@ struct scenario_cost scenario_cost(const struct scenario *scenario);
  * replications agree unless this order matters. */
 bool scenario_draws(const struct scenario *scenario);
 
-/* The window of times in which flows start and jobs arrive that are measured. */
+/* The measured window: flows that start and jobs that arrive in it enter the statistics. */
 struct measured_window scenario_window(const struct scenario *scenario);
 
 /* The offered load of all Poisson arrivals. The scenario must have no errors. */
