@@ -1,29 +1,30 @@
 /* A stream of bytes from one host to another over the transport that the scenario names: TCP or
- * RoCE, with one of its congestion controls. For all that takes any transport: flows, schedules and
- * parameter servers. The functions are those of tcp.h and roce.h. */
+ * RoCE, with one of its congestion controls. Flows, schedules and parameter servers use it. Each
+ * function calls its counterpart in tcp.h or roce.h. */
 #ifndef INASIM_TRANSPORT_CONNECTION_H
 #define INASIM_TRANSPORT_CONNECTION_H
 
 #include "transport/roce.h"
 
-/* What users write under "transport". */
+/* A value of the key "transport". */
 struct transport {
 	const char *name;
 	bool roce;
 	const struct cc_ops *cc;
 };
 
-/* NULL behind the last; the names for ENUM rows are in the same order. */
+/* The transport at this index, or NULL behind the last one. transport_names has the same order, for
+ * ENUM rows. */
 const struct transport *transport_kind(unsigned index);
 extern const char *const transport_names[];
 
 struct connection {
-	struct tcp *tcp; /* one of the two is NULL; not owned */
+	struct tcp *tcp; /* of `tcp` and `roce`, the one not used is NULL; not owned */
 	struct roce *roce;
 	uint32_t number;
 };
 
-/* What tcp_open() takes; `transport` is an index of transport_kind(). */
+/* Arguments of tcp_open(). `transport` is an index for transport_kind(). */
 struct connection_spec {
 	unsigned transport;
 	uint32_t src, dst;
@@ -37,7 +38,7 @@ struct connection connection_open(struct tcp *tcp, struct roce *roce,
 				  const struct connection_spec *spec);
 void connection_close(const struct connection *connection);
 
-/* `size` >= 1 more bytes. Over RoCE they are a message. */
+/* Adds `size` >= 1 bytes to the stream. Over RoCE they are one message. */
 void connection_write(const struct connection *connection, uint64_t size);
 void connection_expect(const struct connection *connection, uint64_t offset);
 uint64_t connection_delivered(const struct connection *connection);

@@ -1,7 +1,7 @@
-/* Keys of timers and connections: stable numbers, as results depend on them. A hash of a timer's
- * key breaks ties among equal times (core/sim.h); a hash of a connection's key picks its ECMP path
- * (tcp.h). Each kind of owner has a tag, so that two kinds never share a key. A scheme that needs a
- * new tag adds it here. The values must stay: digests depend on them.
+/* Keys of timers and connections. A hash of a timer's key breaks ties among equal times
+ * (core/sim.h); a hash of a connection's key picks its ECMP path (tcp.h). Each kind of owner has a
+ * tag, so that two kinds never share a key. A scheme that needs a new tag adds it here. Never
+ * change a value: results and digests depend on it.
  *
  *   timer       55..52 low bits of the tag | 51..0 number; tags from 16 on set bit 51
  *   connection          51..48 tag | 47..0 number in the tag */
@@ -11,11 +11,11 @@
 #include "core/sim.h"
 
 enum timer_tag {
-	TIMER_TCP = 0,    /* 2 * connection + 0 retransmission, + 1 delayed ACK */
+	TIMER_TCP = 0,    /* retransmission: 2 * connection; delayed ACK: 2 * connection + 1 */
 	TIMER_PACING = 1, /* connection */
 	TIMER_ROCE = 2,   /* connection: retransmission */
 	TIMER_FLOW = 3,
-	TIMER_RING = 4,      /* numbers with bit 48, by CONNECTION_RING */
+	TIMER_RING = 4,      /* numbers that connection_key() made: bit 48 is set */
 	TIMER_MACHINE = 4,   /* numbers below 2^48 */
 	TIMER_NETREDUCE = 5, /* accelerator of a switch */
 	TIMER_PS = 6,
@@ -29,8 +29,8 @@ enum timer_tag {
 	TIMER_PANAMA_ASKER = 13,
 	TIMER_ESA_SERVER = 14,
 	TIMER_POOL_INBOX = 15,
-	/* A tag from 16 on has the low bits of the tag 16 below, and bit 51 tells the two apart.
-	 * Numbers of both leave that bit clear, as those of timer_key_of_job() do. */
+	/* Tags T and T + 16 share bits 55..52 of the key; bit 51 tells them apart. So numbers of
+	 * such a pair must leave bit 51 clear, as timer_key_of_job() does. */
 	TIMER_SHARDS = 16 + 8,
 	TIMER_SHARDS_GATHER = 16 + 9,
 	TIMER_MULTICAST = 16 + 10,
@@ -39,7 +39,7 @@ enum timer_tag {
 	TIMER_SHARP_GATHER = 16 + 14,
 };
 
-/* Below 8, because numbers of TIMER_TCP are twice a connection's key. */
+/* Tags stay below 8, because a number of TIMER_TCP is twice a connection's key. */
 enum connection_tag {
 	CONNECTION_FLOW = 0,
 	CONNECTION_RING = 1,
@@ -67,8 +67,8 @@ static inline uint64_t connection_key(enum connection_tag tag, uint64_t number)
 	return (uint64_t)tag << 48 | number;
 }
 
-/* The job of a connection; UINT32_MAX for a flow. `shift`: the bit from which a scheme's numbers
- * hold the job. */
+/* The job of a connection; UINT32_MAX for a flow. `shift`: the lowest bit of the job in the numbers
+ * of each tag. */
 static inline uint32_t connection_job(uint64_t key)
 {
 	static const uint8_t shift[] = {

@@ -79,7 +79,7 @@ static void open_connection(struct messages *messages)
 {
 	messages->open = true;
 	if (messages->src == messages->dst) {
-		/* the timer's key is free: no TCP connection has this key */
+		/* no TCP connection has this key, so the timer can use it */
 		timer_open(messages->net->sim, &messages->timer, SIM_TIMER,
 			   timer_key(TIMER_TCP, 2 * messages->key), on_timer, messages);
 		sim_name(messages->net->sim, on_timer, "messages of a host to itself %h");

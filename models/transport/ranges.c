@@ -22,7 +22,7 @@ void ranges_add(struct ranges *ranges, uint64_t begin, uint64_t end)
 {
 	size_t first, last;
 
-	/* from the back: packets beyond a hole mostly extend the newest interval */
+	/* search from the back: a packet beyond a hole usually extends the newest interval */
 	for (last = ranges->count; last > 0 && ranges->items[last - 1].begin > end; last--)
 		;
 	for (first = last; first > 0 && ranges->items[first - 1].end >= begin; first--)

@@ -1,5 +1,5 @@
-/* The bytes that a receiver has beyond a hole: a sorted list of intervals. It is empty unless
- * packets were lost, so it may allocate. */
+/* The bytes that a receiver has beyond a hole: a sorted list of intervals. Intervals exist only
+ * after a loss, so allocation is rare. */
 #ifndef INASIM_TRANSPORT_RANGES_H
 #define INASIM_TRANSPORT_RANGES_H
 
@@ -34,8 +34,8 @@ void ranges_add(struct ranges *ranges, uint64_t begin, uint64_t end);
 /* Bytes of all intervals. */
 uint64_t ranges_bytes(const struct ranges *ranges);
 
-/* Everything below `next` has come. Drops the intervals that are joined to that without a hole, and
- * returns where the first hole begins. */
+/* Call when all bytes below `next` have come. Drops the intervals that continue them without a
+ * hole, and returns the beginning of the first hole. */
 uint64_t ranges_advance(struct ranges *ranges, uint64_t next);
 
 #endif

@@ -48,8 +48,8 @@ const struct conf_table roce_table = { "roce", roce_rows, sizeof(struct roce_con
 
 /* --- timers --- */
 
-/* The time to send up to 2 TB, for which size * 8 * PS_PER_S would overflow: so the rate is counted
- * in Mbps, and a second in PS_PER_S / 1000000. */
+/* The time to send `size` bytes, up to 2 TB. The rate is counted in Mbps, because size * 8 *
+ * PS_PER_S would overflow. */
 static sim_time transmission(bytes size, bps rate)
 {
 	return (sim_time)(size * 8000000 / (rate < 1000000 ? 1 : rate / 1000000));
@@ -96,8 +96,8 @@ void roce_warn(const struct roce_conf *conf, const struct topology_conf *topolog
 				seconds_of(timers[i].value), seconds_of(trip));
 }
 
-/* By default as long as a NACK and the packet that it asks for may take: with less, each loss would
- * be repaired twice. */
+/* The default is the longest time that a NACK and the packet that it asks for may take. A shorter
+ * time would repair each loss twice. */
 static sim_time nack_again(const struct roce_conf *conf, const struct topology_conf *topology,
 			   bytes window)
 {
@@ -301,7 +301,7 @@ uint64_t roce_delivered(const struct roce *roce, uint32_t number)
 
 const struct transport_stats *roce_stats(const struct roce *roce, uint32_t number)
 {
-	/* in an event of another host, packets that should have left by now have to be counted */
+	/* first carry out the deferred departures of the host's NIC (nic.h), so that they count */
 	network_catch_up(&roce->topo->net, roce->conns[number]->tx.host, roce->sim->now);
 	return &roce->conns[number]->stats;
 }

@@ -4,11 +4,12 @@
  *   - RDMA writes: messages, each cut into packets of the path's MTU;
  *   - packet sequence numbers (PSN) of 24 bits that wrap;
  *   - in-order delivery with go-back-N: the receiver discards packets out of order and names the
- *     gap in one NACK (InfiniBand specification 9.7), again after `nack_again` (HPCC's simulator);
- *   - ACKs where the sender asks for them (AckReq): every so many packets, at the end of a message,
- *     and when the window is full;
+ *     gap in one NACK (InfiniBand specification 9.7), repeated after `nack_again` (HPCC's
+ *     simulator);
+ *   - ACKs where the sender asks for them (AckReq): every `ack_every` packets, at the end of a
+ *     message, and when the window is full;
  *   - a retransmission timer that doubles with each timeout in a row, as in NICs' adaptive
- *     retransmission, and an optional cap on what is in flight;
+ *     retransmission, and an optional cap on the bytes in flight;
  *   - pacing at the congestion control's rate, and congestion notification packets (CNP) from the
  *     receiver of marked packets (DCQCN, SIGCOMM 2015, section 3).
  * Simplified: no handshake; a connection never gives up; one kind of NACK.
@@ -16,9 +17,10 @@
  * A connection goes one way and carries either
  *   - a stream of bytes: the owner posts messages and hears of bytes in order (struct tcp_app), or
  *   - packets that its owner makes (roce_set_packets()): the owner fills in each packet as it
- *     leaves and gets each packet as it is delivered, in order and once. So a scheme puts gradients
- *     into RoCE's packets, which switches may change.
- * Packets are numbered with 64 bits inside, from 2^24 + `first_psn` on; the wire has the low 24. */
+ *     leaves and gets each packet as it is delivered, in order and once. A scheme uses this to put
+ *     gradients into RoCE's packets, where switches may change them.
+ * The code numbers packets with 64 bits, from 2^24 + `first_psn` on; a packet carries the low 24
+ * bits. */
 #ifndef INASIM_TRANSPORT_ROCE_H
 #define INASIM_TRANSPORT_ROCE_H
 
@@ -28,20 +30,20 @@
 #define ROCE_PSN_MASK   ((1u << ROCE_PSN_BITS) - 1)
 #define ROCE_MAX_FLIGHT (1u << (ROCE_PSN_BITS - 1)) /* packets: half of all PSNs */
 
-/* Flags of its packets. */
+/* Flags of RoCE's packets, with the kind of packet that has them. */
 enum {
-	ROCE_NACK = PACKET_OWN(0),        /* ACK: the packet that it names is missing */
+	ROCE_NACK = PACKET_OWN(0),        /* ACK: the packet with PSN next_expected is missing */
 	ROCE_OWNERS = PACKET_OWN(0),      /* DATA: free for the owner of the packets */
 	ROCE_ACK_REQUEST = PACKET_OWN(1), /* DATA: AckReq */
 };
 
 struct roce_conf {
 	int64_t mtu;          /* payload bytes of a full packet */
-	int64_t header;       /* bytes that a frame has besides, FCS included */
-	int64_t write_header; /* bytes more in the first packet of a message (RETH) */
+	int64_t header;       /* bytes of a frame without its payload, FCS included */
+	int64_t write_header; /* additional bytes in the first packet of a message (RETH) */
 	int64_t ack_every;
 	sim_time rto;
-	int64_t backoff;     /* doublings of rto */
+	int64_t backoff;     /* at most this many doublings of rto */
 	sim_time nack_again; /* 0 = never */
 	bool nack_again_given;
 	bytes window; /* cap on payload in flight; 0 = none */
@@ -51,18 +53,18 @@ struct roce_conf {
 
 extern const struct conf_table roce_table;
 
-/* A round trip through the top of the network when the queues on the way of the data are full and,
- * with NICs that queue ("fifo"), a window of other data is ahead in the NIC. `window`: bytes;
- * 0 = none. */
+/* The time of a round trip through the top of the network when all queues on the data's way are
+ * full. With NICs that queue (NIC_FIFO), a window of other data waits ahead in the NIC, too.
+ * `window`: bytes; 0: no such data. */
 sim_time roce_longest_trip(const struct roce_conf *conf, const struct topology_conf *topology,
 			   bytes window);
 
-/* Warns where `rto` or `nack_again` is shorter than roce_longest_trip(). `pointer`: where the
- * parameters are. */
+/* Warns if `rto` or `nack_again` is shorter than roce_longest_trip(). `pointer`: JSON pointer to
+ * the parameters in `doc`. */
 void roce_warn(const struct roce_conf *conf, const struct topology_conf *topology, bytes window,
 	       struct conf_doc *doc, const char *pointer);
 
-/* The callbacks of an owner of packets; `owner` is that of roce_open(). */
+/* Callbacks of an owner that makes the packets; `owner` is the argument of roce_open(). */
 struct roce_packets {
 	/* Required. At the sender: packet `number` leaves, for the first time or again. Its PSN is
 	 * in the low 24 bits of packet->seq. Already set are flow, generation, route, size,
@@ -95,14 +97,14 @@ void roce_free(struct roce *roce);
  * theirs: PANAMA's timer keys hold the number of its protocol, and digests depend on these keys. */
 void roce_register(struct roce *roce);
 
-/* Opens a connection as tcp_open(). `cc` is one of ROCE_CONTROLS. `app` may be NULL; owners that
- * make the packets pass NULL. */
+/* Opens a connection, as tcp_open() does. `cc` is one of ROCE_CONTROLS. `app` may be NULL; an owner
+ * that makes the packets passes NULL. */
 uint32_t roce_open(struct roce *roce, uint32_t src, uint32_t dst, const struct cc_ops *cc,
 		   uint32_t ack_every, uint64_t key, const struct tcp_app *app, void *owner);
 void roce_close(struct roce *roce, uint32_t conn);
 
-/* The connection carries packets that its owner makes. Call it before the first message; not with a
- * control that goes by delays (cc_ops.delays), because such packets need not carry a time. */
+/* Lets the owner make the connection's packets. Call it before the first message. Not with a
+ * control that reacts to delays (cc_ops.delays), because the owner may overwrite sent_at. */
 void roce_set_packets(struct roce *roce, uint32_t conn, const struct roce_packets *packets);
 
 /* Posts a message (an RDMA write) of `size` >= 1 bytes. */
@@ -111,7 +113,8 @@ void roce_post(struct roce *roce, uint32_t conn, uint64_t size);
 /* The number that the first packet of the next message will have. */
 uint64_t roce_next_number(const struct roce *roce, uint32_t conn);
 
-/* The generation of its packets, which tells them from those of an earlier connection. */
+/* The generation that the connection's packets carry. It tells them from packets of an earlier
+ * connection with the same number. */
 uint16_t roce_generation(const struct roce *roce, uint32_t conn);
 
 /* For deliver() and prefetch() of an owner's protocol: a packet of RoCE has reached the host.
@@ -119,21 +122,21 @@ uint16_t roce_generation(const struct roce *roce, uint32_t conn);
 void roce_receive(void *roce, uint32_t host, const struct packet *packet);
 void roce_prefetch(void *roce, const struct packet *packet);
 
-/* As in tcp.h; for streams. */
+/* As in tcp.h; roce_expect() and roce_delivered() are for streams of bytes. */
 void roce_expect(struct roce *roce, uint32_t conn, uint64_t offset);
 uint64_t roce_delivered(const struct roce *roce, uint32_t conn);
 bool roce_app_of(const struct roce *roce, const struct packet *packet, const struct tcp_app **app);
 
 const struct transport_stats *roce_stats(const struct roce *roce, uint32_t conn);
 
-/* Ideal time of `size` bytes on the path of this connection. A lower bound: it leaves out the
- * header that only first packets have. */
+/* Ideal time of `size` bytes on the path of this connection. A lower bound: it leaves out
+ * `write_header`, which only first packets have. */
 sim_time roce_ideal(const struct roce *roce, uint32_t conn, bytes size);
 
 /* Open connections; 0 after everything has finished. */
 size_t roce_open_count(const struct roce *roce);
 
-/* roce_repeat.c, as in tcp.h: from now on receivers of streams set marks. */
+/* As in tcp.h, in roce_repeat.c. Only receivers of streams of bytes set marks. */
 void roce_skip_what_repeats(struct roce *roce, struct repeat *repeat);
 void roce_repeat(struct roce *roce, struct repeat *repeat);
 
@@ -147,8 +150,8 @@ static inline uint32_t roce_psn(uint64_t number)
 	return (uint32_t)number & ROCE_PSN_MASK;
 }
 
-/* The number with this PSN that is nearest to `near` >= 2^23: from 2^23 below it to less than 2^23
- * above. */
+/* The number with this PSN that is nearest to `near` >= 2^23. It is at least near - 2^23 and below
+ * near + 2^23. */
 static inline uint64_t roce_number(uint32_t psn, uint64_t near)
 {
 	uint32_t ahead = (psn - roce_psn(near)) & ROCE_PSN_MASK;

@@ -5,7 +5,8 @@
 #include "core/repeat.h"
 #include "transport/roce.h"
 
-/* A message that is posted and not yet acknowledged. The packets of the next one follow its own. */
+/* A posted message that is not yet acknowledged. Its last packet is the one before the next
+ * message's first. */
 struct roce_message {
 	uint64_t first; /* number of its first packet */
 	uint64_t size;  /* bytes */
@@ -20,19 +21,19 @@ struct roce_tx {
 	uint32_t host;
 	uint64_t una, nxt, max; /* first unacknowledged, next to send, behind the highest sent */
 	uint64_t end;           /* behind the last packet posted */
-	uint64_t asked; /* behind the last packet that asks for an ACK; <= una: none under way */
+	uint64_t asked;         /* behind the last sent packet that asks for an ACK; <= una: none */
 	uint32_t ack_every;
 	struct roce_message *messages; /* a ring by number of message */
 	uint64_t mask;
 	uint64_t oldest, at, posted; /* messages: oldest kept, that of `nxt`, next to post */
-	uint64_t window;             /* most packets in flight, by the configuration */
+	uint64_t window;             /* packets that the configuration allows in flight */
 	uint8_t flags;               /* of all its packets: PACKET_ECT */
-	bool limited;                /* the window, not the owner, stopped it */
+	bool limited;                /* the window, not the owner, stopped the sender */
 	unsigned timeouts;           /* since something new was acknowledged */
-	sim_time sent_at;            /* the newest packet */
+	sim_time sent_at;            /* when the newest packet left */
 	sim_time next_at;  /* pacing: no packet before this; 0 = no gap behind the newest */
-	sim_time deadline; /* of the retransmission; a timer that fires earlier is set again */
-	sim_time timer_at; /* when it fires; SIM_TIME_MAX = not set */
+	sim_time deadline; /* retransmission timeout; a timer that fires earlier is set again */
+	sim_time timer_at; /* when `timer` fires; SIM_TIME_MAX = not set */
 	struct timer timer;
 	struct timer pacing; /* only of controls that pace */
 };
@@ -43,10 +44,10 @@ struct roce_rx {
 	uint32_t host;
 	uint64_t next;      /* number of the packet that is due */
 	uint64_t discarded; /* packets out of order, or seen before */
-	uint64_t bytes;     /* of a stream: that have come in order */
-	uint64_t expect;    /* the lesser of these: */
-	uint64_t wanted;    /* bytes at which to call delivered() */
-	uint64_t mark;      /* at which to look for repetition; UINT64_MAX = none */
+	uint64_t bytes;     /* of a stream: bytes that have come in order */
+	uint64_t expect;    /* the smaller of `wanted` and `mark` */
+	uint64_t wanted;    /* `bytes` at which to call delivered(); UINT64_MAX = none */
+	uint64_t mark;      /* `bytes` at the next mark (core/repeat.h); UINT64_MAX = none */
 	bool nacked;        /* a NACK has asked for `next`, at `nacked_at` */
 	bool congested;     /* a marked packet came, and no ACK has said so yet */
 	sim_time nacked_at;
@@ -67,7 +68,7 @@ struct roce_conn {
 	const struct roce_packets *packets; /* NULL: a stream */
 	void *owner;
 	uint64_t key;
-	struct repeat_stream stream; /* of the numbers of its packets, for runs that repeat */
+	struct repeat_stream stream; /* of packet numbers, for core/repeat.h */
 };
 
 struct roce {
@@ -83,7 +84,8 @@ struct roce {
 	struct repeat *repeat; /* not owned; NULL = nobody needs marks */
 };
 
-/* The number of a connection's first packet: so large that roce_number() finds none below 0. */
+/* The number of a connection's first packet. It is large enough that roce_number() never goes below
+ * 0. */
 static inline uint64_t roce_first_number(const struct roce *roce)
 {
 	return (UINT64_C(1) << ROCE_PSN_BITS) + (uint64_t)roce->conf->first_psn;
@@ -93,14 +95,15 @@ static inline uint64_t roce_first_number(const struct roce *roce)
 void roce_tx_open(struct roce_conn *conn, uint32_t src, uint32_t dst, const struct cc_ops *cc,
 		  uint32_t ack_every, uint64_t key);
 void roce_tx_close(struct roce_conn *conn);
-void roce_tx_wake(struct roce_conn *conn); /* there may be something to send */
+void roce_tx_wake(struct roce_conn *conn); /* call when there may be something to send */
 void roce_tx_receive(struct roce_conn *conn, const struct packet *packet); /* may close it */
 
 /* roce_rx.c */
 void roce_rx_open(struct roce_conn *conn, uint32_t dst); /* route is set */
 void roce_rx_receive(struct roce_conn *conn, const struct packet *packet);
 
-/* roce_repeat.c. Sets the next mark of a stream's receiver. `comes`: it has just come to one. */
+/* roce_repeat.c. Sets the next mark of a stream's receiver. `comes`: the receiver has just reached
+ * a mark. */
 void roce_mark(struct roce_conn *conn, bool comes);
 const struct repeat_stream *roce_stream(const void *roce, const struct packet *packet);
 void roce_repeat_packet(void *roce, struct repeat *repeat, struct packet *packet);

@@ -1,15 +1,16 @@
-/* The state of RoCE, for runs that repeat themselves (core/repeat.h). Each connection is a stream
- * of numbers of packets.
+/* The state of RoCE, for runs that repeat themselves (core/repeat.h). Each connection is a
+ * repeat_stream of packet numbers.
  *
  * The owner of a stream of bytes acts when the bytes that it expects have come, and when all that
- * it has posted is acknowledged. So the walk may leave it out. If the walk includes it
- * (tcp_app.repeats), it may post messages all the time, and they move on, too. The walk has to
- * include an owner that makes the packets; its messages always move on.
+ * it has posted is acknowledged. Between these moments its state stays as it is, so the walk may
+ * leave the owner out. If the walk includes the owner (tcp_app.repeats), it may post messages at
+ * any time, and their packet numbers move on, too. The walk has to include an owner that makes the
+ * packets; its messages always move on.
  *
- * PSNs wrap. What is skipped lies between two wraps, so that PSNs grow as numbers do.
+ * A skip never goes past a wrap of the PSNs, so that PSNs grow as packet numbers do.
  *
- * Nothing is skipped after a connection has seen a mark, while a NACK is not answered, or where a
- * control goes by delays. */
+ * Nothing is skipped after a connection has seen an ECN mark, while a NACK is not answered, or
+ * where a control reacts to delays. */
 #include "transport/roce_conn.h"
 
 #define PACKETS_A_MARK 16 /* for the reason of SEGMENTS_A_MARK in tcp_repeat.c */
@@ -32,7 +33,7 @@ void roce_repeat_packet(void *self, struct repeat *repeat, struct packet *packet
 {
 	const struct roce_conn *conn = conn_of(self, packet);
 
-	if (!conn) { /* late: nobody waits for it */
+	if (!conn) { /* of a closed connection: nobody waits for it */
 		repeat_same(repeat, packet->seq);
 		repeat_same(repeat, packet->sent_at);
 		return;
@@ -78,7 +79,7 @@ static bool owner_repeats(const struct roce_conn *conn)
 	return conn->app && conn->app->repeats;
 }
 
-/* The number of a packet of a posted message. It moves on where the owner goes on posting. */
+/* The number of a packet of a posted message. It moves on if the owner keeps posting. */
 static void repeat_posted(struct roce_conn *conn, struct repeat *repeat, uint64_t *number)
 {
 	if (conn->packets)
@@ -93,7 +94,7 @@ static void repeat_messages(struct roce_conn *conn, struct repeat *repeat)
 {
 	struct roce_tx *tx = &conn->tx;
 
-	/* the messages' own numbers decide nothing, so they stay */
+	/* the messages' indices decide nothing, so they are not moved on */
 	repeat_same(repeat, tx->posted - tx->oldest);
 	repeat_same(repeat, tx->at - tx->oldest);
 	for (uint64_t i = tx->oldest; i < tx->posted; i++) {
@@ -104,7 +105,7 @@ static void repeat_messages(struct roce_conn *conn, struct repeat *repeat)
 	}
 }
 
-/* Skips end before a posted message, or a stretch of PSNs, does. */
+/* A skip ends before a posted message ends, and before the PSNs wrap. */
 static void repeat_ends(struct roce_conn *conn, struct repeat *repeat)
 {
 	struct roce_tx *tx = &conn->tx;
@@ -149,7 +150,7 @@ static void repeat_sender(struct roce_conn *conn, struct repeat *repeat)
 	    tx->una >> ROCE_PSN_BITS != tx->nxt >> ROCE_PSN_BITS)
 		repeat_never(repeat);
 	repeat_same_bytes(repeat, &tx->cc, sizeof(tx->cc));
-	if (tx->ack_every <= ROCE_PSN_MASK) /* else a stretch of PSNs has one such packet at most */
+	if (tx->ack_every <= ROCE_PSN_MASK) /* else at most one in 2^24 asks */
 		repeat_same(repeat, tx->una % tx->ack_every);
 	repeat_same(repeat, (uint64_t)tx->timeouts << 1 | tx->limited);
 	repeat_ends(conn, repeat); /* before repeat_messages() moves the ends on */

@@ -44,8 +44,8 @@ static void on_mark(struct roce_conn *conn)
 	}
 }
 
-/* A NACK names the gap once, and again only after `nack_again`: the first NACK, or the packet that
- * it asked for, may have been lost. */
+/* The first NACK asks for the missing packet. It is repeated only after `nack_again`, since the
+ * NACK or the packet that it asked for may have been lost. */
 static void on_gap(struct roce_conn *conn)
 {
 	struct roce_rx *rx = &conn->rx;
@@ -58,7 +58,7 @@ static void on_gap(struct roce_conn *conn)
 	acknowledge(conn, ROCE_NACK);
 }
 
-/* `expect` has come: the mark, what the owner wants, or both. */
+/* `expect` bytes have come: up to the mark, up to `wanted`, or both. */
 static void reached(struct roce_conn *conn)
 {
 	struct roce_rx *rx = &conn->rx;
@@ -104,7 +104,7 @@ void roce_rx_receive(struct roce_conn *conn, const struct packet *packet)
 		if (number > rx->next)
 			on_gap(conn);
 		else
-			acknowledge(conn, 0); /* sent again: the ACK seems to be lost */
+			acknowledge(conn, 0); /* a retransmission: the ACK seems to be lost */
 		return;
 	}
 	if (conn->roce->topo->net.onlooker)

@@ -14,13 +14,13 @@ static struct roce_message *message(const struct roce_tx *tx, uint64_t i)
 	return &tx->messages[i & tx->mask];
 }
 
-/* The number behind the last packet of message `i`. */
+/* One past the number of message `i`'s last packet. */
 static uint64_t message_end(const struct roce_tx *tx, uint64_t i)
 {
 	return i + 1 < tx->posted ? message(tx, i + 1)->first : tx->end;
 }
 
-/* Moves `at` to the message of `nxt`. */
+/* Sets `at` to the message of packet `nxt`. */
 static void find_message(struct roce_tx *tx)
 {
 	while (tx->at < tx->posted && message_end(tx, tx->at) <= tx->nxt)
@@ -45,8 +45,8 @@ static bool window_allows(const struct roce_tx *tx)
 	       (flight < tx->window && (double)(int64_t)(flight + 1) * tx->cc.mss <= tx->cc.cwnd);
 }
 
-/* After an ACK has made the window smaller, there may be no packet in flight that asks for another
- * ACK. Then one more packet may go, and asks. */
+/* After an ACK has made the window smaller, no packet in flight may ask for another ACK. Then one
+ * more packet may leave, and it asks for one. */
 static bool has_work(const struct roce_tx *tx)
 {
 	return tx->nxt < tx->end && (tx->asked <= tx->una || window_allows(tx));
@@ -58,10 +58,9 @@ static void on_pacing_timer(struct sim *sim, uint32_t entity, void *owner)
 	roce_tx_wake(owner);
 }
 
-/* Whether the next packet has to wait for the pacing timer, which is then set. The gap of a window
- * counts from the newest packet, even if the window became so small only after that packet had
- * left. Once the end of a gap is set it stays, unless the control has given up its rate or gap
- * since. */
+/* Whether the next packet has to wait; if so, sets the pacing timer. `cc.gap` counts from the
+ * newest packet, even if the control set it after that packet had left. The end of a gap does not
+ * change once it is set. Only a control that has given up both rate and gap ends the wait early. */
 static bool held_back(struct roce_conn *conn)
 {
 	struct roce_tx *tx = &conn->tx;
@@ -74,7 +73,7 @@ static bool held_back(struct roce_conn *conn)
 	return true;
 }
 
-/* A rate of the whole line needs no pacing: the link does that. */
+/* A rate equal to the line rate needs no pacing: the link does it. */
 static void pace(struct roce_tx *tx, uint32_t size, sim_time now)
 {
 	if (tx->ops->on_send)
@@ -94,23 +93,23 @@ static void arm_timer(struct roce_conn *conn)
 
 	tx->deadline =
 		sim->now + transport_timeout(conf->rto, tx->timeouts, (unsigned)conf->backoff);
-	/* a timer that fires before the deadline stays: its handler sets it again */
+	/* a timer that fires before the deadline may stay: its handler sets it again */
 	if (tx->timer_at <= tx->deadline)
 		return;
 	tx->timer_at = tx->deadline;
 	timer_set(sim, &tx->timer, tx->deadline);
 }
 
-/* No ACK is due: nothing is under way, or the sender has gone back and not yet sent. */
+/* Call when no ACK is due: no packet in flight asks for one, or the sender has gone back and not
+ * yet sent. */
 static void stop_timer(struct roce_conn *conn)
 {
 	conn->tx.timer_at = SIM_TIME_MAX;
 	timer_cancel(conn->roce->sim, &conn->tx.timer);
 }
 
-/* This packet asks for an ACK, and the timer waits for that ACK. Packets that do not ask need no
- * timer: if one is lost, the receiver notices at the next one that asks, unless that is lost, too.
- */
+/* Packet `number` asks for an ACK, and the timer waits for that ACK. Other packets need no timer:
+ * the receiver notices their loss at the next packet that asks. */
 static void ask(struct roce_conn *conn, uint64_t number)
 {
 	struct roce_tx *tx = &conn->tx;
@@ -120,7 +119,7 @@ static void ask(struct roce_conn *conn, uint64_t number)
 	tx->asked = number + 1;
 }
 
-/* Fills in the packet at `nxt`, apart from what depends on the packets behind it. */
+/* Fills in packet `nxt`, except for what depends on the packets behind it. */
 static void fill_packet(struct roce_conn *conn, struct packet *packet)
 {
 	const struct roce_tx *tx = &conn->tx;
@@ -192,8 +191,8 @@ void roce_post(struct roce *roce, uint32_t number, uint64_t size)
 	uint64_t mtu = (uint64_t)roce->conf->mtu;
 
 	SIM_BUG_ON(!size);
-	/* in an event of another host, packets that should have left by now have to leave before
-	 * the message is there */
+	/* first carry out the deferred departures of the host's NIC (nic.h): they must not see the
+	 * new message */
 	network_catch_up(&roce->topo->net, tx->host, roce->sim->now);
 	tx->messages = ring_reserve(tx->messages, &tx->mask, tx->oldest, tx->posted,
 				    sizeof(*tx->messages));
@@ -217,7 +216,7 @@ static void on_acknowledged(struct roce_tx *tx, uint64_t number)
 	tx->una = number;
 	tx->timeouts = 0;
 	drop_acknowledged(tx);
-	if (tx->nxt < number) { /* the sender went back, but these packets had come */
+	if (tx->nxt < number) { /* these packets arrived before the sender went back */
 		tx->nxt = number;
 		find_message(tx);
 	}
@@ -248,7 +247,8 @@ static void on_congestion(struct roce_conn *conn)
 		conn->tx.ops->on_cnp(&conn->tx.cc, conn->roce->sim->now);
 }
 
-/* An ACK or a NACK. Both acknowledge all before `number`; after a NACK the rest is sent again. */
+/* Handles an ACK or a NACK. Both acknowledge all packets before `number`; after a NACK the rest is
+ * sent again. */
 static void on_ack(struct roce_conn *conn, uint64_t number, const struct packet *packet)
 {
 	struct roce_tx *tx = &conn->tx;
@@ -322,8 +322,8 @@ static sim_time round_trip(const struct roce_conn *conn, bool switches)
 				    switches);
 }
 
-/* A window that fills the path, because NICs begin at the rate of their link. 8e12: bits per byte,
- * and picoseconds per second. */
+/* NICs begin at the rate of their link, so the first window fills the path. 8e12: bits per byte
+ * times picoseconds per second. */
 static double first_window(const struct roce_conn *conn)
 {
 	return (double)round_trip(conn, false) * (double)conn->tx.cc.line / 8e12 +
@@ -344,7 +344,7 @@ static void open_timers(struct roce_conn *conn, uint64_t key)
 	sim_name(sim, on_pacing_timer, "next paced packet of connection %n");
 }
 
-/* The most packets in flight. */
+/* The number of packets that the configuration allows in flight. */
 static uint64_t window_of(const struct roce_conf *conf)
 {
 	uint64_t packets = conf->window / (uint64_t)conf->mtu;

@@ -31,9 +31,9 @@ static const struct conf_row tcp_rows[] = {
 const struct conf_table tcp_table = { "tcp", tcp_rows, sizeof(struct tcp_conf),
 				      "All TCP connections (flows and rings)." };
 
-/* New data is for open connections only. Repeated segments are answered until the slot is used
- * again, as by a host in TIME-WAIT (RFC 9293, section 3.6.1): the receiver cannot know at once that
- * the sender has closed. */
+/* Whether the receiver answers this packet. New data is for open connections only. Repeated
+ * segments are answered until the slot is reused, as a host in TIME-WAIT would do (RFC 9293,
+ * section 3.6.1), because the receiver cannot know at once that the sender has closed. */
 static bool is_answered(const struct tcp_rx *rx, const struct packet *packet)
 {
 	return rx->generation == packet->generation &&
@@ -125,8 +125,9 @@ void tcp_free(struct tcp *tcp)
 	free(tcp);
 }
 
-/* Idle slots are sorted by (time of closing, number). So the slot that is used next, and with it
- * the numbers in packets, does not depend on the order of hosts that close at the same time. */
+/* Sorts idle slots by (time of closing, number). So the slot to be used next, and with it the
+ * connection numbers in packets, does not depend on the order in which hosts close at the same
+ * time. */
 static int by_closing(const void *a, const void *b)
 {
 	const struct tcp_conn *const *x = a, *const *y = b;
@@ -153,8 +154,8 @@ static void give_slot(struct tcp *tcp, struct tcp_conn *conn)
 	tcp->idle[i] = conn;
 }
 
-/* Makes idle what partitions have closed. All of it was closed later than the slots that are idle
- * by now, so sorting the new ones is enough. */
+/* Moves the connections that partitions have closed to the idle slots. These were closed later than
+ * all slots that are idle already, so sorting the new ones is enough. */
 static void collect_closed(struct tcp *tcp)
 {
 	size_t before = tcp->idle_count;
@@ -188,7 +189,7 @@ static struct tcp_conn *take_slot(struct tcp *tcp)
 	return conn;
 }
 
-/* The key stands for the 5-tuple that switches hash. The way back has a hash of its own. */
+/* The key stands for the 5-tuple that switches hash. The way back has its own hash. */
 void transport_route(const struct topology *topo, uint32_t src, uint32_t dst, uint64_t key,
 		     bool back, struct route *route)
 {
@@ -198,7 +199,7 @@ void transport_route(const struct topology *topo, uint32_t src, uint32_t dst, ui
 		       route);
 }
 
-/* The idle time of a frame; `switches`: without the last link. */
+/* The time of a frame on the idle path; `switches`: without the last link. */
 static sim_time one_way(const struct topology *topo, uint32_t from, const struct route *route,
 			uint32_t frame, bool switches)
 {
@@ -321,8 +322,8 @@ void tcp_write(struct tcp *tcp, uint32_t number, uint64_t size)
 {
 	const struct tcp_tx *tx = &tcp->conns[number]->tx;
 
-	/* in an event of another host, packets that should have left by now have to leave before
-	 * the bytes are there */
+	/* first carry out the deferred departures of the host's NIC (nic.h): they must not see the
+	 * new bytes */
 	network_catch_up(tx->net, tx->host, tx->net->sim->now);
 	tcp->conns[number]->tx.written += size;
 	if (tcp->topo->net.onlooker)
@@ -363,7 +364,7 @@ const struct transport_stats *tcp_stats(const struct tcp *tcp, uint32_t number)
 {
 	const struct tcp_tx *tx = &tcp->conns[number]->tx;
 
-	/* in an event of another host, packets that should have left by now have to be counted */
+	/* first carry out the deferred departures of the host's NIC (nic.h), so that they count */
 	network_catch_up(tx->net, tx->host, tx->net->sim->now);
 	return &tcp->conns[number]->stats;
 }

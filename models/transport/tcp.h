@@ -8,10 +8,10 @@
  * restart of an idle window, no receive window unless `max_window` is set, headers of 40 bytes
  * without options.
  *
- * A connection goes one way. Sender and receiver have states of their own, because they live on
- * different hosts. Slots of closed connections are used again; a generation in each packet tells
- * late packets apart. The sender closes. The receiver answers repeated segments until the slot is
- * used again. */
+ * A connection goes one way. Sender and receiver have separate states, because they are on
+ * different hosts. The slot of a closed connection is reused; a generation in each packet tells
+ * late packets of the old connection apart. The sender closes. The receiver answers repeated
+ * segments until the slot is reused. */
 #ifndef INASIM_TRANSPORT_TCP_H
 #define INASIM_TRANSPORT_TCP_H
 
@@ -23,7 +23,7 @@
 #define TCP_OVERHEAD  58 /* Ethernet 14, IPv4 20, TCP 20, FCS 4 */
 #define TCP_MIN_FRAME 64
 
-/* DATA: the sender has nothing more at the moment. */
+/* In DATA: the sender has nothing more to send at the moment. */
 enum { TCP_PUSH = PACKET_OWN(1) };
 
 struct tcp_conf {
@@ -45,8 +45,8 @@ struct tcp_app {
 	void (*delivered)(void *owner, uint64_t total);
 	/* At the sender: everything written so far has been acknowledged. */
 	void (*drained)(void *owner);
-	/* In runs that repeat themselves (core/repeat.h) the walk goes through the owner's state,
-	 * too, so a period may contain whole messages. */
+	/* For runs that repeat themselves (core/repeat.h): the walk includes the owner's state, so
+	 * a period may contain whole messages. */
 	bool repeats;
 };
 
@@ -54,7 +54,7 @@ struct tcp_app {
 struct transport_stats {
 	uint64_t retransmissions, timeouts;
 	uint64_t recoveries; /* TCP: fast retransmits; RoCE: NACKs that made the sender go back */
-	uint64_t marks;      /* TCP: marked ACKs; RoCE: CNPs, or what stands for them */
+	uint64_t marks;      /* TCP: ACKs with ECE; RoCE: CNPs, or ACKs with ECE instead */
 };
 
 struct tcp_conn; /* tcp_conn.h, for tests and traces */
@@ -72,54 +72,58 @@ uint32_t tcp_open(struct tcp *tcp, uint32_t src, uint32_t dst, const struct cc_o
 		  uint32_t ack_every, uint64_t key, const struct tcp_app *app, void *owner);
 void tcp_close(struct tcp *tcp, uint32_t conn);
 
-/* The network has been cut into `parts` partitions (net/cut.h); call tcp_cut() before the first
+/* tcp_cut(): the network has been cut into `parts` partitions (net/cut.h); call it before the first
  * connection. tcp_join(): the partitions have been joined again. */
 void tcp_cut(struct tcp *tcp, unsigned parts);
 void tcp_join(struct tcp *tcp);
 
-/* Makes all segments control packets if the network has classes; before the first tcp_write(). */
+/* Makes all segments control packets if the network has classes. Call it before the first
+ * tcp_write(). */
 void tcp_set_urgent(struct tcp *tcp, uint32_t conn);
 
-/* Sets the smallest and the first retransmission timeout; before the first tcp_write(). */
+/* Sets the first and smallest retransmission timeout. Call it before the first tcp_write(). */
 void tcp_set_timeout(struct tcp *tcp, uint32_t conn, sim_time timeout);
 
 /* The application hands over `size` more bytes. */
 void tcp_write(struct tcp *tcp, uint32_t conn, uint64_t size);
 
-/* app->delivered() will be called once, as soon as `offset` bytes have come in order. */
+/* Requests one call of app->delivered(), as soon as `offset` bytes have come in order. */
 void tcp_expect(struct tcp *tcp, uint32_t conn, uint64_t offset);
 
-/* Whether this is a packet of TCP. *app becomes its connection's, or NULL if that is closed. */
+/* Whether this is a packet of TCP. If so, sets *app to that of its connection, or to NULL if the
+ * connection is closed. */
 bool tcp_app_of(const struct tcp *tcp, const struct packet *packet, const struct tcp_app **app);
 
 const struct transport_stats *tcp_stats(const struct tcp *tcp, uint32_t conn);
 uint64_t tcp_delivered(const struct tcp *tcp, uint32_t conn);
 
-/* How many of the first `size` bytes have not come to the receiver, in order or not. */
+/* How many of the first `size` bytes have not reached the receiver at all, not even out of
+ * order. */
 uint64_t tcp_missing(const struct tcp *tcp, uint32_t conn, uint64_t size);
 
-/* Ideal time of `size` bytes on the path of this connection, or of one with this key. */
+/* Ideal time of `size` bytes on the path of this connection, or of a connection with this key. */
 sim_time tcp_ideal(const struct tcp *tcp, uint32_t conn, bytes size);
 sim_time tcp_ideal_between(const struct tcp *tcp, uint32_t src, uint32_t dst, uint64_t key,
 			   bytes size);
 
-/* For --why: a connection with this key has been opened. Stream, job and counters are set here. */
+/* For --why: reports a new connection with this key. Fills in stream, job and counters of
+ * `conn`. */
 void transport_tell_why(const struct network *net, uint64_t key,
 			const struct transport_stats *stats, struct why_conn conn);
 
-/* The path of a connection with this key, of any transport, or (`back`) of its ACKs: ECMP by a hash
- * of the key and the run's seed. */
+/* Sets *route to the path of a connection with this key, of any transport, or (`back`) of its ACKs:
+ * ECMP by a hash of the key and the run's seed. */
 void transport_route(const struct topology *topo, uint32_t src, uint32_t dst, uint64_t key,
 		     bool back, struct route *route);
 
-/* The idle round trip of a frame and its ACK by these routes. `switches`: only what the switches
- * add to a single link, which is the round trip without the last link of each way. */
+/* The round trip of a frame and its ACK by these routes when nothing else is sent. `switches`:
+ * without the last link of each way, which leaves what the switches add to a single link. */
 sim_time transport_round_trip(const struct topology *topo, uint32_t src, const struct route *there,
 			      uint32_t dst, const struct route *back, uint32_t frame,
 			      bool switches);
 
-/* The time until the next timeout, after `timeouts` in a row without anything newly acknowledged.
- * Each of them doubles it, but no more than `doublings` of them (RFC 6298, 5.5). */
+/* The time until the next timeout, after `timeouts` in a row without any new acknowledgement. Each
+ * timeout doubles it, up to `doublings` times (RFC 6298, 5.5). */
 static inline sim_time transport_timeout(sim_time rto, unsigned timeouts, unsigned doublings)
 {
 	return rto << (timeouts < doublings ? timeouts : doublings);
@@ -127,7 +131,7 @@ static inline sim_time transport_timeout(sim_time rto, unsigned timeouts, unsign
 
 const struct tcp_conf *tcp_parameters(const struct tcp *tcp);
 
-/* Whether all timeouts of a sender are long enough for nic_deferrable(). */
+/* Whether all timeouts of a TCP sender are long enough for nic_deferrable(). */
 bool tcp_deferrable(const struct tcp *tcp);
 
 /* Open connections; 0 after everything has finished. */
@@ -138,7 +142,7 @@ struct repeat;
 void tcp_skip_what_repeats(struct tcp *tcp, struct repeat *repeat);
 void tcp_repeat(struct tcp *tcp, struct repeat *repeat);
 
-/* Prints what connections wait for: a line for each that is stuck, at most `limit`. */
+/* Prints a line for each connection that waits for ACKs, at most `limit` lines. */
 void tcp_report_waiting(const struct tcp *tcp, FILE *to, size_t limit);
 
 #endif

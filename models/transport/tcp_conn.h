@@ -7,8 +7,8 @@
 #include "transport/tcp.h"
 
 /* The two hosts of a connection may be in two partitions (core/parts.h). Each host has a half of
- * the connection, with its own view of the network. Within a window of partitions neither touches
- * what the other writes. */
+ * the connection, with its own view of the network. Within a window of partitions, neither half
+ * touches what the other writes. */
 
 /* The sender's half. */
 struct tcp_tx {
@@ -21,20 +21,20 @@ struct tcp_tx {
 	uint64_t una, nxt, max; /* first unacknowledged, next to send, behind the highest sent */
 	uint64_t written;       /* by the application */
 	uint64_t recover;       /* `max` when the last recovery or timeout began; 0 = none yet */
-	uint64_t usage_end;     /* `limited` and `max_flight` count for the window up to here */
+	uint64_t usage_end;     /* `limited` and `max_flight` are about the window up to here */
 	uint64_t max_flight;
-	double inflation; /* of the window during recovery, bytes */
+	double inflation; /* bytes added to the window during recovery */
 	uint32_t dupacks;
 	uint8_t flags; /* of all its segments: PACKET_ECT, PACKET_URGENT */
 	bool recovering;
 	bool resend;       /* the segment at una goes out next */
-	bool limited;      /* the window, not the application, stopped it */
+	bool limited;      /* the window, not the application, stopped the sender */
 	unsigned timeouts; /* since something new was acknowledged */
 	sim_time srtt, rttvar, rto, min_rto;
-	sim_time deadline; /* of the retransmission; a timer that fires earlier is set again */
-	sim_time timer_at; /* when it fires; SIM_TIME_MAX = not set */
+	sim_time deadline; /* retransmission timeout; a timer that fires earlier is set again */
+	sim_time timer_at; /* when `timer` fires; SIM_TIME_MAX = not set */
 	struct timer timer;
-	sim_time sent_at;    /* the newest segment */
+	sim_time sent_at;    /* when the newest segment left */
 	sim_time next_at;    /* pacing: no segment before this; 0 = no gap behind the newest */
 	struct timer pacing; /* only of controls that pace */
 };
@@ -47,28 +47,28 @@ struct tcp_rx {
 	uint16_t generation;
 	bool ce;     /* RFC 8257: DCTCP.CE */
 	bool delays; /* cc_ops.delays of the sender's control */
-	/* The sender has closed, so nobody wants new data. A sender that closes within a window of
-	 * partitions does not set it: all its data has been acknowledged. */
+	/* The sender has closed, so new data is ignored. Not set if the sender closes within a
+	 * window of partitions; all its data has been acknowledged then. */
 	bool over;
 	uint32_t host;
 	uint32_t ack_every;
 	uint32_t unacked;       /* segments since the last ACK */
 	struct timer timer;     /* delayed ACK; open only when ack_every > 1 */
 	uint64_t next;          /* first byte not yet in order */
-	uint64_t expect;        /* the lesser of these: */
-	uint64_t wanted;        /* by tcp_expect() */
-	uint64_t mark;          /* at which to look for repetition; UINT64_MAX = none */
-	sim_time echo, arrived; /* when the earliest segment not acknowledged was sent, and came */
+	uint64_t expect;        /* the smaller of `wanted` and `mark` */
+	uint64_t wanted;        /* set by tcp_expect(); UINT64_MAX = none */
+	uint64_t mark;          /* `next` at the next mark (core/repeat.h); UINT64_MAX = none */
+	sim_time echo, arrived; /* when the earliest unacknowledged segment was sent, and came */
 	struct ranges early;    /* received beyond a hole */
 	struct route route;     /* of the ACKs */
 };
 
-/* What changed a window in a period that may repeat: the sender sent a segment, or got an ACK. */
+/* In a period that may repeat: the sender sent a segment, or got an ACK. */
 struct tcp_step {
-	uint64_t una, nxt; /* after it */
-	sim_time rtt;      /* of an ACK */
+	uint64_t una, nxt; /* after the step */
+	sim_time rtt;      /* measured by an ACK */
 	bool sent;
-	bool odd; /* the window stopped it, or it saw a mark or a loss */
+	bool odd; /* the window stopped the sender, or the sender saw an ECN mark or a loss */
 };
 
 /* Each half has its own cache lines. */
@@ -76,7 +76,7 @@ struct tcp_conn {
 	struct tcp *tcp;
 	uint32_t number;
 	uint16_t generation;
-	bool open; /* of the sender */
+	bool open; /* until the sender closes */
 	struct transport_stats stats;
 	struct tcp_tx tx;
 	_Alignas(64) struct tcp_rx rx;
@@ -87,7 +87,7 @@ struct tcp_conn {
 	struct tcp_conn *next_closed;
 	/* For runs that repeat themselves. */
 	struct repeat_stream stream; /* bytes */
-	struct tcp_step *steps;      /* of the period from `steps_since` on; owned */
+	struct tcp_step *steps;      /* of the period that began at `steps_since`; owned */
 	size_t step_count, step_capacity;
 	sim_time steps_since;
 };
@@ -99,9 +99,9 @@ struct tcp {
 	uint8_t protocol;
 	struct tcp_conn **conns; /* stable addresses: timers and NICs point into them */
 	size_t count, capacity;
-	struct tcp_conn **idle; /* closed ones; the last is used next */
+	struct tcp_conn **idle; /* closed connections; the last is used next */
 	size_t idle_count, idle_capacity;
-	struct tcp_conn **closed; /* by partition from 1 on: those closed since the last opening */
+	struct tcp_conn **closed; /* by partition, from 1 on: connections closed since tcp_open() */
 	unsigned parts;
 	struct repeat *repeat; /* not owned; NULL = nothing is skipped */
 };
@@ -110,21 +110,23 @@ struct tcp {
 void tcp_tx_open(struct tcp_conn *conn, uint32_t src, uint32_t dst, const struct cc_ops *cc,
 		 uint64_t key);
 void tcp_tx_close(struct tcp_conn *conn);
-void tcp_tx_wake(struct tcp_conn *conn); /* there may be something to send */
+void tcp_tx_wake(struct tcp_conn *conn); /* call when there may be something to send */
 void tcp_tx_receive(struct tcp_conn *conn, const struct packet *ack); /* may close the connection */
 
 /* tcp_rx.c */
 void tcp_rx_open(struct tcp_conn *conn, uint32_t dst, uint32_t ack_every, uint64_t key);
-void tcp_rx_close(struct tcp_conn *conn); /* when its slot is used again */
+void tcp_rx_close(struct tcp_conn *conn); /* call when the slot is reused */
 void tcp_rx_receive(struct tcp_conn *conn, const struct packet *packet);
 
-/* tcp_repeat.c. Sets the receiver's next mark. `comes`: it has just come to one. */
+/* tcp_repeat.c. tcp_mark() sets the receiver's next mark. `comes`: the receiver has just reached a
+ * mark. */
 void tcp_mark(struct tcp_conn *conn, bool comes);
 void tcp_log(struct tcp_conn *conn, struct tcp_step step);
 const struct repeat_stream *tcp_stream(const void *tcp, const struct packet *packet);
 void tcp_repeat_packet(void *tcp, struct repeat *repeat, struct packet *packet);
 
-/* tcp_tx.c: applies a step to window and round trip again, as if `later` bytes further on. */
+/* tcp_tx.c: applies a step again to the window and the round-trip estimate, at a position `later`
+ * bytes further on. */
 void tcp_tx_replay(struct tcp_conn *conn, const struct tcp_step *step, uint64_t later);
 
 static inline bool tcp_is_recorded(const struct tcp_conn *conn)

@@ -1,16 +1,16 @@
-/* The state of TCP, for runs that repeat themselves (core/repeat.h). Each connection is a stream of
- * bytes.
+/* The state of TCP, for runs that repeat themselves (core/repeat.h). Each connection is a
+ * repeat_stream of bytes.
  *
  * The owner of a connection acts when the bytes that it expects have come, and when all that it has
  * written is acknowledged. Until then only connections change their state. So the walk may leave
- * out a scheme that only exchanges messages. If it includes the scheme (tcp_app.repeats), the ends
- * of what is written and expected move on, too.
+ * out a scheme that only exchanges messages. If the walk includes the scheme (tcp_app.repeats), the
+ * positions up to which it has written and expects bytes move on, too.
  *
- * What a window counts (DCTCP's alpha, whether the window was used) has periods of its own. It need
- * not be equal as long as the window decides nothing: it stopped nobody, and nobody saw a mark or a
- * loss. Round trips that have not settled yet need not be equal either while the timeout is at its
- * minimum. What the sender did in the recorded period is replayed instead, for windows and round
- * trips alone. */
+ * The congestion control and the use of the window have cycles of their own, such as DCTCP's alpha.
+ * This state need not be equal at two marks as long as the window decides nothing: it stopped no
+ * sender, and no sender saw an ECN mark or a loss. Nor need the round-trip estimate be equal while
+ * the timeout is at its minimum. Instead, a skip replays the sends and ACKs of the recorded period
+ * for windows and round-trip estimates alone. */
 #include "transport/tcp_conn.h"
 
 #include "base/mem.h"
@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The least number of segments from mark to mark: a mark costs as much as some segments of each
+/* The smallest distance between marks, in segments: a mark costs as much as some segments of each
  * connection. */
 #define SEGMENTS_A_MARK 8
 
@@ -49,8 +49,7 @@ void tcp_repeat_packet(void *self, struct repeat *repeat, struct packet *packet)
 
 /* --- marks --- */
 
-/* Bytes from mark to mark: whole segments, and at least SEGMENTS_A_MARK rounded up to whole ACKs.
- */
+/* Bytes from mark to mark: whole segments and whole ACKs, at least SEGMENTS_A_MARK segments. */
 static uint64_t distance(const struct tcp_conn *conn)
 {
 	uint64_t every = conn->rx.ack_every;
@@ -83,7 +82,7 @@ void tcp_log(struct tcp_conn *conn, struct tcp_step step)
 
 /* --- connections --- */
 
-/* Steps in the period that is over. */
+/* The number of steps in the period that is over. */
 static size_t step_count(const struct tcp_conn *conn)
 {
 	return conn->steps_since == conn->tcp->repeat->marked ? conn->step_count : 0;
@@ -97,8 +96,8 @@ static bool steps_are_plain(const struct tcp_conn *conn)
 	return true;
 }
 
-/* Whether round trips as in the period keep the timeout at its minimum. The timeout is srtt plus
- * four times rttvar, neither of which is ever above the longest round trip. */
+/* Whether round trips as in the period keep the timeout at its minimum. The timeout is srtt + 4 *
+ * rttvar, and neither term ever exceeds the longest round trip. */
 static bool timeout_is_min(const struct tcp_conn *conn)
 {
 	const struct tcp_tx *tx = &conn->tx;
@@ -110,8 +109,8 @@ static bool timeout_is_min(const struct tcp_conn *conn)
 	return longest <= tx->min_rto / 5;
 }
 
-/* The state that steps change. Once it equals an earlier one, it goes round in a cycle. Zeroed
- * before it is filled in, because memcmp() also compares padding. */
+/* The state that steps change. Once it equals an earlier state, it goes round in a cycle. Zero it
+ * before filling it in, because memcmp() also compares padding. */
 struct replayed {
 	struct cc cc;
 	uint64_t usage_end, max_flight, limited;
@@ -132,7 +131,7 @@ static struct replayed replayed_of(const struct tcp_tx *tx)
 	return state;
 }
 
-/* Moves positions on by `by` bytes, and changes nothing else. */
+/* Moves the stream positions of the state on by `by` bytes. */
 static void move(const struct cc_ops *ops, struct cc *cc, uint64_t *usage_end, uint64_t by)
 {
 	if (ops->move)
@@ -140,8 +139,8 @@ static void move(const struct cc_ops *ops, struct cc *cc, uint64_t *usage_end, u
 	*usage_end += by;
 }
 
-/* Replays `periods` periods. The state after 0, 1, 3, 7, ... of them is kept and compared with each
- * state after it (Brent's algorithm). Once one is the same, whole cycles are left out. */
+/* Replays `periods` periods. Keeps the state after 0, 1, 3, 7, ... periods and compares it with
+ * each later state (Brent's algorithm). Once two are equal, skips whole cycles. */
 static void replay(struct tcp_conn *conn, uint64_t periods)
 {
 	struct tcp_tx *tx = &conn->tx;
@@ -154,7 +153,7 @@ static void replay(struct tcp_conn *conn, uint64_t periods)
 		for (size_t i = 0; i < step_count(conn); i++)
 			tcp_tx_replay(conn, &conn->steps[i], n * step);
 		now = replayed_of(tx);
-		move(tx->ops, &kept.cc, &kept.usage_end, step); /* positions as in `now` */
+		move(tx->ops, &kept.cc, &kept.usage_end, step); /* same positions as `now` */
 		since++;
 		if (!memcmp(&now, &kept, sizeof(now))) {
 			uint64_t rest = (periods - n) / since * since;
@@ -178,8 +177,8 @@ static bool owner_repeats(const struct tcp_conn *conn)
 	return conn->app && conn->app->repeats;
 }
 
-/* A timer that was set within the period moves on. An older one stays, so nothing is skipped beyond
- * it; its handler then looks at the deadline. */
+/* A timer that was set within the period moves on. An older timer stays, so skips end before it
+ * fires; its handler then checks the deadline. */
 static void repeat_timer(struct tcp_tx *tx, struct repeat *repeat)
 {
 	if (!timer_pending(repeat->sim, &tx->timer)) {

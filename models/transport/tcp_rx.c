@@ -2,10 +2,10 @@
 #include "transport/tcp_conn.h"
 #include "transport/keys.h"
 
-/* The time that the sender subtracts from its clock to get the round trip. A control that goes by
- * delay wants the delay of the network alone, so the time for which the receiver put the ACK off is
- * added (Swift, SIGCOMM 2020, section 3.1: the receiver states its own delay). For other controls
- * the round trip includes that time, as in RFC 7323, for the sake of the timeout. */
+/* The time that the sender subtracts from its clock to get the round trip. A control that reacts to
+ * delays needs the delay of the network alone, so this adds the time for which the receiver delayed
+ * the ACK (Swift, SIGCOMM 2020, section 3.1: the receiver states its own delay). For other controls
+ * the round trip includes that time, as in RFC 7323, so that the timeout covers it. */
 static sim_time echo(const struct tcp_rx *rx)
 {
 	return rx->delays ? rx->echo + (rx->net->sim->now - rx->arrived) : rx->echo;
@@ -40,8 +40,8 @@ static void on_ack_timer(struct sim *sim, uint32_t entity, void *owner)
 		send_ack(rx, rx->ce);
 }
 
-/* RFC 8257 section 3.2: when the mark changes, the receiver acknowledges at once what came before,
- * so that the sender can count marked bytes in spite of delayed ACKs. */
+/* RFC 8257 section 3.2: when the ECN mark changes, the receiver acknowledges the earlier segments
+ * at once. So the sender can count marked bytes in spite of delayed ACKs. */
 static void acknowledge(struct tcp_rx *rx, const struct packet *packet, bool in_order,
 			uint64_t before)
 {
@@ -49,7 +49,7 @@ static void acknowledge(struct tcp_rx *rx, const struct packet *packet, bool in_
 	bool at_once = !in_order || ce != rx->ce || packet->flags & TCP_PUSH;
 
 	if (ce != rx->ce && rx->unacked) {
-		uint64_t next = rx->next; /* this packet is not acknowledged yet */
+		uint64_t next = rx->next; /* behind this packet; the first ACK ends before it */
 
 		rx->next = before;
 		send_ack(rx, rx->ce);
@@ -66,7 +66,7 @@ static void acknowledge(struct tcp_rx *rx, const struct packet *packet, bool in_
 		timer_set(rx->net->sim, &rx->timer, rx->net->sim->now + rx->tcp->conf->ack_delay);
 }
 
-/* `expect` has come: the mark, what the owner wants, or both. */
+/* `expect` bytes have come: up to the mark, up to `wanted`, or both. */
 static void reached(struct tcp_conn *conn)
 {
 	struct tcp_rx *rx = &conn->rx;

@@ -17,8 +17,8 @@ static uint64_t segment_size(const struct tcp_conn *conn, uint64_t seq)
 	return left < mss ? left : mss;
 }
 
-/* In whole bytes: what fits into the window fits into its integer part. (Here and below,
- * conversions go by int64_t: x86 has an instruction for that, but not for uint64_t.) */
+/* In whole bytes: what fits into the window fits into its integer part. (Conversions between double
+ * and uint64_t go by int64_t, because x86 has an instruction for it.) */
 static uint64_t congestion_window(const struct tcp_tx *tx)
 {
 	return (uint64_t)(int64_t)(tx->cc.cwnd + tx->inflation);
@@ -55,9 +55,9 @@ static void on_pacing_timer(struct sim *sim, uint32_t entity, void *owner)
 	tcp_tx_wake(owner);
 }
 
-/* Whether the next segment has to wait for the pacing timer, which is then set. A gap counts from
- * the newest segment, even if the window became so small only after that segment had left. Once the
- * end of a gap is set it stays, unless the control has given up its gap since. */
+/* Whether the next segment has to wait; if so, sets the pacing timer. `cc.gap` counts from the
+ * newest segment, even if the control set it after that segment had left. The end of a gap does not
+ * change once it is set. Only a control that has given up its gap ends the wait early. */
 static bool held_back(struct tcp_conn *conn)
 {
 	struct tcp_tx *tx = &conn->tx;
@@ -78,8 +78,8 @@ static void pace(struct tcp_tx *tx)
 	tx->next_at = tx->cc.gap ? tx->sent_at + tx->cc.gap : 0;
 }
 
-/* The congestion window, not the receive window, stops the sender: a congestion window that is not
- * used must not grow. */
+/* Whether the congestion window stops the sender. The receive window does not count here: a
+ * congestion window that is not used up must not grow. */
 static bool window_limited(const struct tcp_conn *conn)
 {
 	const struct tcp_tx *tx = &conn->tx;
@@ -88,8 +88,8 @@ static bool window_limited(const struct tcp_conn *conn)
 	       tx->nxt - tx->una + segment_size(conn, tx->nxt) > congestion_window(tx);
 }
 
-/* Notes how far the window has been used within a round trip (Linux, tcp_cwnd_validate()): one that
- * was not used up must not grow. */
+/* Notes how much of the window is used within a round trip (Linux, tcp_cwnd_validate()), for
+ * growth(). */
 static void note_usage(struct tcp_tx *tx, bool limited)
 {
 	uint64_t flight = tx->nxt - tx->una;
@@ -101,9 +101,9 @@ static void note_usage(struct tcp_tx *tx, bool limited)
 	}
 }
 
-/* By how much this ACK may open the window (Linux, tcp_is_cwnd_limited()). While data is sent again
- * after a timeout, an ACK may cover much that had arrived before: it counts as one segment (RFC
- * 5681, section 3.1; RFC 3465, 2.3). */
+/* By how many bytes this ACK may open the window (Linux, tcp_is_cwnd_limited()): 0 if the window
+ * was not used up. During go-back-N after a timeout, an ACK may cover much data that had arrived
+ * before, so it counts as one segment (RFC 5681, section 3.1; RFC 3465, 2.3). */
 static uint64_t growth(const struct tcp_tx *tx, uint64_t acked)
 {
 	const struct cc *cc = &tx->cc;
@@ -122,7 +122,7 @@ static void arm_timer(struct tcp_conn *conn)
 	struct sim *sim = tx->net->sim;
 
 	tx->deadline = sim->now + transport_timeout(tx->rto, tx->timeouts, MAX_BACKOFF);
-	/* a timer that fires before the deadline stays: its handler sets it again */
+	/* a timer that fires before the deadline may stay: its handler sets it again */
 	if (tx->timer_at <= tx->deadline)
 		return;
 	tx->timer_at = tx->deadline;
@@ -160,7 +160,7 @@ static void fill_segment(struct tcp_conn *conn, uint64_t seq, uint64_t payload,
 	}
 }
 
-/* Fills in the first segment that is missing. It may join short segments, but has no new data. */
+/* Fills in the first missing segment. It may join several short segments, but takes no new data. */
 static void send_again(struct tcp_conn *conn, struct packet *packet)
 {
 	struct tcp_tx *tx = &conn->tx;
@@ -209,8 +209,9 @@ void tcp_tx_wake(struct tcp_conn *conn)
 
 /* --- acknowledgements at the sender --- */
 
-/* RFC 6298, in integers, so that no rounding depends on the platform. If samples leave out how long
- * the receiver delayed ACKs, the timeout adds the longest delay (as in RFC 9002, section 6.2.1). */
+/* RFC 6298, in integers, so that no rounding depends on the platform. A control with cc_ops.delays
+ * gets samples without the receiver's delay of ACKs, so the timeout adds the longest such delay (as
+ * in RFC 9002, section 6.2.1). */
 static void measure_rtt(struct tcp_conn *conn, sim_time rtt)
 {
 	struct tcp_tx *tx = &conn->tx;
@@ -243,12 +244,12 @@ static void enter_recovery(struct tcp_conn *conn)
 	conn->stats.recoveries++;
 }
 
-/* RFC 6582, section 3.2, step 2: duplicates of an ACK up to `recover` may answer segments that were
- * sent again without need, after an early timeout. They start no recovery. */
+/* RFC 6582, section 3.2, step 2: duplicates of an ACK up to `recover` start no recovery, because
+ * they may answer segments that an early timeout repeated without need. */
 static void on_duplicate_ack(struct tcp_conn *conn)
 {
 	struct tcp_tx *tx = &conn->tx;
-	bool first = !tx->recover; /* there was neither a timeout nor a recovery */
+	bool first = !tx->recover; /* no timeout and no recovery yet */
 
 	if (tx->recovering)
 		tx->inflation += tx->cc.mss; /* one more segment has left the network */
@@ -256,8 +257,9 @@ static void on_duplicate_ack(struct tcp_conn *conn)
 		enter_recovery(conn);
 }
 
-/* RFC 6582, section 3.2: recovery goes on until all that was outstanding at its start has come. An
- * ACK of a part names the next hole and restarts the timer (section 4: "slow but steady"). */
+/* RFC 6582, section 3.2: recovery goes on until all data that was outstanding at its start is
+ * acknowledged. A partial ACK names the next hole and restarts the timer (section 4: "slow but
+ * steady"). */
 static void on_ack_in_recovery(struct tcp_conn *conn, uint64_t acked)
 {
 	struct tcp_tx *tx = &conn->tx;
@@ -282,7 +284,7 @@ static void on_new_ack(struct tcp_conn *conn, uint64_t ack)
 
 	tx->una = ack;
 	if (tx->nxt < ack)
-		tx->nxt = ack; /* after a timeout the receiver had more than we thought */
+		tx->nxt = ack; /* after go-back-N: the receiver had more than the sender knew */
 	tx->dupacks = 0;
 	tx->timeouts = 0;
 	tx->resend = false;

@@ -33,7 +33,7 @@ void cc_grow(struct cc *cc, uint64_t growth)
 {
 	double left = (double)growth, room = cc->ssthresh - cc->cwnd;
 
-	if (room > 0) { /* slow start, which does not overshoot its end */
+	if (room > 0) { /* slow start, up to ssthresh */
 		double step = left < room ? left : room;
 
 		cc->cwnd += step;

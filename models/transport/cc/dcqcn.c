@@ -1,16 +1,17 @@
-/* DCQCN: Zhu et al., SIGCOMM 2015, and as in NICs and the simulator of HPCC (SIGCOMM 2019).
+/* DCQCN: Zhu et al., SIGCOMM 2015, and the variant of NICs in HPCC's simulator (SIGCOMM 2019).
  *
  * The parameter set decides between two versions of the sender:
  *   sigcomm15         cuts at each CNP; grows by a timer and a byte counter (section 3.3)
- *   hpcc_paper, hpcc  only sets two flags at a CNP: one for the update of alpha, one for the cut.
- *                     Each of these looks at its flag at an interval of its own. Grows by the timer
- *                     alone (cnp_received_mlx() and others in rdma-hw.cc of that simulator)
- * A connection begins at the rate of its link, and no timer runs before its first CNP. Rates are
+ *   hpcc_paper, hpcc  a CNP only sets two flags. The update of alpha checks one flag, the cut the
+ *                     other, each at its own interval. Grows by the timer alone
+ *                     (cnp_received_mlx() and others in rdma-hw.cc of that simulator)
+ * A connection begins at the rate of its link, and no timer runs before the first CNP. Rates are
  * whole bits per second, halves rounded up, so that growth ends at the target.
  *
- * Simplified: the rate at the beginning of a gap between packets decides its length (the HPCC
- * simulator re-times it when the rate changes); an alpha below 1e-9 counts as 0. Switches mark
- * ("ecn") by the queue that a packet meets (the HPCC simulator: by the queue that it leaves). */
+ * Simplified: the rate when a packet leaves decides the gap behind it, even if the rate changes
+ * during the gap (the HPCC simulator then changes the gap); an alpha below 1e-9 counts as 0.
+ * Switches mark ("ecn") by the queue that a packet meets (the HPCC simulator: by the queue that it
+ * leaves). */
 #include "transport/cc/dcqcn.h"
 
 #include <math.h>
@@ -18,9 +19,9 @@
 #define GBPS            UINT64_C(1000000000)
 #define MBPS            UINT64_C(1000000)
 #define MIN_ALPHA       1e-9
-#define CUT_BEHIND_LOOK PS_PER_NS /* a cut comes after the update of alpha, which it uses */
+#define CUT_BEHIND_LOOK PS_PER_NS /* the cut uses alpha, so it follows the update of alpha */
 
-/* HPCC's sets: `rate_ai` and `rate_hai` are those of a link of 100 Gbps. */
+/* `rate_ai` and `rate_hai` of HPCC's sets are for a link of 100 Gbps; step() scales them. */
 static const struct dcqcn_conf presets[] = {
 	[DCQCN_SIGCOMM15] = { .g = 1.0 / 256,
 			      .cnp_interval = 50 * PS_PER_US,
@@ -122,7 +123,7 @@ static bool is_hpcc(const struct cc *cc)
 
 #define PICK(cc, field) (conf_of(cc)->field ? conf_of(cc)->field : preset_of(cc)->field)
 
-/* A step of the target: HPCC's presets grow with the rate of the link. */
+/* By how much the target rate grows. HPCC's presets scale with the rate of the link. */
 static bps step(const struct cc *cc, bps given, bps preset)
 {
 	if (given)
@@ -154,8 +155,9 @@ static void grow_target(struct cc *cc, bps by)
 	d->target = d->target + by < cc->line ? d->target + by : cc->line;
 }
 
-/* The stages of both versions: fast recovery, additive and hyper increase. HPCC's does not count
- * this increase when it picks the stage, and has a single additive one. */
+/* Both versions have the stages fast recovery, additive increase and hyper increase. HPCC's version
+ * does not count the current increase when it picks the stage, and makes only one additive
+ * increase. */
 static void increase(struct cc *cc)
 {
 	struct dcqcn *d = dcqcn_of(cc);
@@ -189,7 +191,7 @@ static void update_alpha(struct cc *cc, bool cnp)
 		d->alpha = 0;
 }
 
-/* --- timers, which run when somebody looks --- */
+/* --- timers: they run late, when a packet or a CNP needs the rate --- */
 
 static void run_alpha(struct cc *cc)
 {
@@ -221,13 +223,14 @@ static void run_cut(struct cc *cc)
 	d->cut_at += PICK(cc, cut_interval);
 }
 
-/* The first time of a timer, next due `at`, that is not before now. */
+/* The first of the times at, at + interval, at + 2 * interval, ... that is not before `now`. */
 static sim_time not_before(sim_time at, sim_time interval, sim_time now)
 {
 	return at < now ? at + (now - at + interval - 1) / interval * interval : at;
 }
 
-/* No timer can change anything before the next CNP, so skip() moves all on at once. */
+/* Whether no timer can change anything before the next CNP. Then skip() moves all timers on at
+ * once. */
 static bool rests(const struct cc *cc)
 {
 	const struct dcqcn *d = dcqcn_of(cc);
@@ -247,8 +250,8 @@ static void skip(struct cc *cc, sim_time now)
 		d->cut_at = not_before(d->cut_at, PICK(cc, cut_interval), now);
 }
 
-/* Runs all timers that were due before now, in their order. At the same time: cut, alpha, increase.
- */
+/* Runs all timers that were due before now, in order of time; at equal times: cut, alpha,
+ * increase. */
 static void catch_up(struct cc *cc, sim_time now)
 {
 	struct dcqcn *d = dcqcn_of(cc);
@@ -286,7 +289,7 @@ static void dcqcn_init(struct cc *cc)
 	cc->rate = cc->line;
 }
 
-/* SIGCOMM 2015, section 3.3: cut, then alpha; all counters and timers start again. */
+/* SIGCOMM 2015, section 3.3: cuts, then updates alpha, then restarts all counters and timers. */
 static void cut_at_once(struct cc *cc, sim_time now)
 {
 	struct dcqcn *d = dcqcn_of(cc);
@@ -298,7 +301,7 @@ static void cut_at_once(struct cc *cc, sim_time now)
 	d->increase_at = now + PICK(cc, increase_timer);
 }
 
-/* HPCC's sets. The first CNP starts the timers; alpha is 1 then, and does not count that CNP. */
+/* HPCC's sets. The first CNP starts the timers and does not count in alpha, which is still 1. */
 static void set_flags(struct cc *cc, sim_time now)
 {
 	struct dcqcn *d = dcqcn_of(cc);

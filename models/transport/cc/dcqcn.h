@@ -6,7 +6,7 @@
 
 enum dcqcn_set { DCQCN_SIGCOMM15, DCQCN_HPCC_PAPER, DCQCN_HPCC };
 
-/* Parameters that are 0, or not given, have the value of the set. */
+/* A parameter that is 0 or not given takes its value from the set. */
 struct dcqcn_conf {
 	int set;
 	double g;
@@ -22,12 +22,12 @@ struct dcqcn {
 	bps target;
 	sim_time alpha_at, increase_at; /* when the timers are due; SIM_TIME_MAX = not running */
 	union {
-		sim_time cut_at; /* HPCC's sets: the next look for CNPs */
+		sim_time cut_at; /* HPCC's sets: when the cut checks its flag next */
 		uint64_t sent;   /* sigcomm15: bytes since the byte counter was last full */
 	};
 	uint8_t times, fills;    /* increases by timer and by byte counter since the last cut */
 	bool armed;              /* a CNP has come */
-	bool alpha_cnp, cut_cnp; /* HPCC's sets: a CNP has come since the last look */
+	bool alpha_cnp, cut_cnp; /* HPCC's sets: a CNP has come since the last check */
 };
 CC_STATE(dcqcn)
 

@@ -5,7 +5,8 @@
  * as in Linux). The receiver's side (echo of marks, delayed ACKs) is in tcp_rx.c.
  *
  * Left open by the RFC, and our reading: alpha starts at 1 (section 4.2), so the first mark halves;
- * no cut goes below two segments, as in Linux; no growth from a cut to the end of its window. */
+ * no cut goes below two segments, as in Linux; after a cut the window does not grow until all data
+ * sent before the cut is acknowledged. */
 #include "transport/cc/dctcp.h"
 
 struct dctcp_conf {
@@ -36,7 +37,8 @@ static void update_alpha(struct cc *cc, const struct cc_ack *ack)
 	d->bytes_acked = d->bytes_marked = 0;
 }
 
-/* Not below two segments, and never up: after a timeout the window may be smaller. */
+/* Cuts, but not below two segments. Does not raise a window that a timeout has made smaller than
+ * that. */
 static void cut(struct cc *cc, uint64_t snd_nxt)
 {
 	struct dctcp *d = dctcp_of(cc);
@@ -57,7 +59,7 @@ static void dctcp_on_ack(struct cc *cc, const struct cc_ack *ack)
 	if (ack->ece)
 		d->bytes_marked += ack->acked;
 	if (ack->ack > d->window_end)
-		update_alpha(cc, ack); /* before it is used below */
+		update_alpha(cc, ack); /* before cut() uses alpha */
 	if (d->cwr && ack->ack >= d->cwr_end)
 		d->cwr = false;
 	if (ack->in_recovery || d->cwr)
@@ -68,7 +70,7 @@ static void dctcp_on_ack(struct cc *cc, const struct cc_ack *ack)
 		cc_grow(cc, ack->growth);
 }
 
-/* A cut does not hold back the slow start after a timeout. */
+/* Slow start begins at once, even if a cut still holds growth back. */
 static void dctcp_on_timeout(struct cc *cc, unsigned nth, uint64_t flight, sim_time now)
 {
 	dctcp_of(cc)->cwr = false;

@@ -1,4 +1,4 @@
-/* No congestion control: RoCE at the rate of its link, which only PAUSE slows down. */
+/* No congestion control: RoCE sends at the rate of its link, and only PAUSE slows it down. */
 #include "transport/cc/cc.h"
 
 #include <math.h>

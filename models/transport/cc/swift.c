@@ -2,22 +2,24 @@
  *
  * Modelled: the target delay with topology and flow scaling (section 3.5); additive increase, and a
  * multiplicative decrease in proportion to the excess, at most once a round trip (section 3.2,
- * algorithm 1); pacing of windows below a packet; losses and timeouts, which cut by max_mdf, also
- * at most once a round trip. The window falls to its minimum only at the retx_reset_threshold-th
- * timeout in a row. So a single timeout halves it by default; TCP would start again from one
+ * algorithm 1); pacing of windows below a packet; cuts by max_mdf at losses and timeouts, also at
+ * most once a round trip. Only the retx_reset_threshold-th timeout in a row lowers the window to
+ * its minimum. A single timeout halves the window by default, where TCP would start again from one
  * segment (RFC 5681).
  *
- * Simplified: only the window of the fabric. The endpoint window of section 3.3 would follow
- * `topology.host.latency`, which is constant here and part of every round trip.
+ * Simplified: there is only the fabric window. The endpoint window of section 3.3 would react to
+ * the delay in hosts, but that delay (`topology.host.latency`) is constant here and part of every
+ * round trip.
  *
- * Where we differ from algorithm 1: a round trip without decreases begins at a decrease (algorithm
- * 1: at each event that does not raise the window); timeouts are in a row until something new is
- * acknowledged (algorithm 1: until any ACK); ACKs during a fast recovery do not raise the window.
+ * Differences from algorithm 1: after a decrease the next one waits for a round trip (algorithm 1:
+ * after each event that does not raise the window); the count of timeouts in a row restarts when
+ * new data is acknowledged (algorithm 1: at any ACK); ACKs during a fast recovery do not raise the
+ * window.
  *
  * The paper leaves the values of its parameters to the operator; the rows below say where ours are
  * from. Section 3.5 adds a constant to the target for each switch. A constant that is too small for
- * a network starves longer paths, so by default it is what the switches of the path add to an idle
- * round trip. What is left of the target for queues is then the same on all paths. */
+ * a network starves longer paths, so the default is the time that the switches of the path add to
+ * an idle round trip. Then all paths have the same part of the target left for queues. */
 #include "transport/cc/cc.h"
 
 #include <math.h>
@@ -75,7 +77,7 @@ const struct conf_table swift_cc_table = { "swift", swift_rows, sizeof(struct sw
 
 struct swift {
 	sim_time decreased; /* when the window was last decreased */
-	sim_time rtt;       /* of the newest ACK */
+	sim_time rtt;       /* round trip that the newest ACK measured */
 };
 CC_STATE(swift)
 
@@ -97,7 +99,7 @@ static double target(const struct cc *cc)
 	       (conf->hop_given ? cc->hops * (double)conf->hop : (double)cc->switches);
 }
 
-/* Algorithm 1: with a window below one packet, a packet leaves every RTT / cwnd. */
+/* Algorithm 1: while the window is below one packet, a packet leaves every RTT / window. */
 static void set_window(struct cc *cc, double packets)
 {
 	const struct swift *swift = swift_of(cc);
@@ -108,7 +110,7 @@ static void set_window(struct cc *cc, double packets)
 	cc->gap = packets < 1 ? (sim_time)((double)swift->rtt / packets) : 0;
 }
 
-/* Lowers the window by the fraction `by`, unless that happened within the last round trip. */
+/* Lowers the window by the fraction `by`, unless it was lowered within the last round trip. */
 static void decrease(struct cc *cc, double by, sim_time now)
 {
 	struct swift *swift = swift_of(cc);
