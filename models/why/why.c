@@ -89,7 +89,7 @@ static void merge_log(struct why_account *account)
 	account->logged = WHY_LOG / 2;
 }
 
-/* Charges a worker's time up to `now`; `cause` adds up to it. */
+/* Charges a worker's time from account->until to `now`; the times in `cause` add up to it. */
 static void book(const struct why_job *job, struct why_account *account, sim_time now,
 		 const sim_time cause[WHY_CAUSES])
 {
@@ -132,13 +132,13 @@ struct walk {
 	struct why_account *account;
 	uint32_t worker;
 	sim_time left;            /* to be charged */
-	sim_time idle;            /* what links took, on the whole way */
+	sim_time idle;            /* time on links, on the whole way */
 	enum why_trouble trouble; /* of the chunk */
 	bool detour;
 	sim_time cause[WHY_CAUSES];
 };
 
-/* Charges up to `time` to a cause, as far as something is left. Returns how much. */
+/* Charges `time` to a cause, but no more than is left. Returns the time charged. */
 static sim_time take(struct walk *walk, enum why_cause cause, sim_time time)
 {
 	time = min(time, walk->left);
@@ -147,8 +147,8 @@ static sim_time take(struct walk *walk, enum why_cause cause, sim_time time)
 	return time;
 }
 
-/* The cause that has put the chunk on a way by a server, or has kept it from arriving: the lack of
- * an aggregator, unless something was lost. */
+/* Why the chunk went through a server, or did not arrive: it found no aggregator, unless something
+ * was lost. */
 static enum why_cause trouble_of(const struct walk *walk)
 {
 	return walk->trouble == WHY_LOST_TIMED ? WHY_TIMEOUT
@@ -156,11 +156,11 @@ static enum why_cause trouble_of(const struct walk *walk)
 					       : WHY_NO_AGGREGATOR;
 }
 
-/* A packet stood in a queue. If less time is left to be charged than it stood there, the last part
- * of the wait counts. */
+/* Charges a packet's wait in a queue. If less time is left to be charged than it waited, the end of
+ * the wait counts. */
 static void take_queue(struct walk *walk, const struct why_step *step)
 {
-	/* without PAUSE, an idle NIC that begins late has made the gap (nic.h) */
+	/* without PAUSE, the gap is from an idle NIC that began late (nic.h) */
 	const enum why_cause causes[BEFORE_KINDS] = { WHY_QUEUE_OWN, WHY_QUEUE_JOBS,
 						      WHY_QUEUE_FLOWS,
 						      walk->why->net->lossless ? WHY_PAUSE
@@ -216,8 +216,8 @@ static enum why_cause turn_of(const struct why_step *step)
 	return causes[step->cut];
 }
 
-/* What another worker did until `end`, the latest first. While it computed, this one waited for a
- * straggler. */
+/* Charges what another worker did until `end`, the latest first. While the other worker computed,
+ * this one waited for a straggler. */
 static void take_from(struct walk *walk, uint32_t worker, sim_time end)
 {
 	const struct why_account *other = &walk->job->accounts[worker];
@@ -248,7 +248,8 @@ static enum why_cause resent_for(const struct walk *walk, bool timed)
 	return walk->trouble ? trouble_of(walk) : timed ? WHY_TIMEOUT : WHY_FAST;
 }
 
-/* A packet waited for its turn for `time`, the last part of it behind other packets at the NIC. */
+/* Charges `time` for which a packet waited for its turn. The last part of it was behind other
+ * packets at the NIC. */
 static void take_turn(struct walk *walk, const struct why_step *step, sim_time time)
 {
 	time -= take(walk, WHY_NIC, min(time, step->behind_others));
@@ -256,8 +257,8 @@ static void take_turn(struct walk *walk, const struct why_step *step, sim_time t
 	take(walk, turn_of(step), time);
 }
 
-/* The wait for its turn of a packet that is of no stream. As far as the sender's account reaches,
- * the account says what the sender did (take_from()). So only the time since then counts here. */
+/* Charges the wait for its turn of a packet that is not of a stream. take_from() charges what the
+ * sender did up to the end of its account, so only the time since then counts here. */
 static void take_own_turn(struct walk *walk, const struct why_step *step, sim_time sent)
 {
 	const struct why_account *sender = &walk->job->accounts[step->place];
@@ -267,7 +268,7 @@ static void take_own_turn(struct walk *walk, const struct why_step *step, sim_ti
 		take_turn(walk, step, sent - since);
 }
 
-/* Where a way begins. SIM_TIME_MAX: all that is left to be charged. */
+/* Charges the delays where a way begins. SIM_TIME_MAX: all that is left to be charged. */
 static void take_begin(struct walk *walk, const struct why_step *step)
 {
 	sim_time since = walk->account->until;
@@ -294,7 +295,7 @@ static void take_begin(struct walk *walk, const struct why_step *step)
 		take_own_turn(walk, step, sent);
 	if (step->place != walk->worker && end > since)
 		take_from(walk, step->place, end);
-	if (step->ready < since) /* its turn was due before the last result came */
+	if (step->ready < since) /* the packet's turn was due before the last result came */
 		take_turn(walk, step, SIM_TIME_MAX);
 }
 
@@ -303,7 +304,7 @@ static sim_time end_of(const struct why_step *step)
 	return step->hop ? step->arrived : step->sent;
 }
 
-/* Charges the wait for a result that the packet which arrives now has brought. */
+/* Charges a worker's wait for a result. The packet that arrives now has brought the result. */
 static void charge(struct why_job *job, uint32_t worker, enum why_trouble trouble)
 {
 	struct why *why = job->why;
@@ -502,7 +503,7 @@ static void end_iteration(struct why_job *job, uint32_t worker)
 	row.peer = top(account->peers);
 	row.link = top(account->links);
 	row.rival = top(account->rivals);
-	if (++job->rows == job->workers) { /* nobody ends the next before all have ended this */
+	if (++job->rows == job->workers) { /* no worker is ahead of this iteration */
 		row.since = job->since;
 		row.before = &job->before;
 	}
@@ -619,11 +620,11 @@ void why_connection(struct why *why, const struct why_conn *conn)
 	*known = (struct why_connection){ .conn = *conn };
 }
 
-/* The step of the packet that is the cause of a write; 0 if no packet is, or if the worker's
- * account says why it writes. A packet is the cause
- *   - where a server writes;
- *   - where a worker passes on what it got, or is asked for something;
- *   - on a ring, where the worker computes meanwhile, or the receiver can take the message only
+/* The step of the packet that caused a write. 0 if no packet did, or if the worker's account says
+ * why it writes. A packet is the cause of
+ *   - a server's write;
+ *   - a write by a worker that passes on what it got, or is asked for something;
+ *   - a write on a ring while the worker computes, or when the receiver can take the message only
  *     now. */
 static uint32_t cause_of_write(const struct why *why, const struct why_conn *conn)
 {

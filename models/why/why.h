@@ -1,30 +1,31 @@
 /* Why a job took as long as it did: every picosecond of a worker has one cause.
  *
- * While a worker computes, its time is computing. Otherwise it waits for sums. When a result comes,
- * the time since the last one (or since the worker stopped computing, if that was later) is charged
- * by following the result's way back: from the worker to the switch or server that completed the
- * sum, and on to the worker whose contribution completed it. What held the packet on this way is
- * charged until the time is used up, the latest first:
+ * A worker either computes or waits for sums. When a result comes, the time since the previous one
+ * (or since the worker stopped computing, if that was later) is charged to causes. To find them,
+ * the result's way is followed back: from the worker to the switch or server that completed the
+ * sum, and on to the worker whose contribution completed it. Delays on this way are charged, the
+ * latest first, until the time is used up:
  *
- *   one transmission of the packet;
- *   queues, split by whose packets were sent before it (gaps between those are PAUSE), and servers;
- *   the wait to be sent again;
- *   the wait for its turn at the sender: for the NIC, or for the window;
- *   what the sender itself did at that time, if it is another worker. Its causes are charged here
- *     too, except its computing, which is `straggler` here;
- *   the rest of the time on the links: last, because it delays no result that closely follows
+ *   - one transmission of the packet;
+ *   - queues, split by whose packets were sent before it (gaps between those are PAUSE), and
+ *     servers;
+ *   - the wait to be sent again;
+ *   - the wait for its turn at the sender: for the NIC, or for the window;
+ *   - what the sender did at that time, if it is another worker: the causes in its account, with
+ *     its computing as `straggler`;
+ *   - the rest of the time on the links: last, because it delays no result that closely follows
  *     another.
  *
- * Where a failure ends what a worker waits for, there is no way back to follow. The time from its
- * last result until the controller of jobs lets its tensors begin anew is `failure`.
+ * If a failure destroys what a worker waits for, there is no way back to follow. The time from the
+ * worker's last result until the controller of jobs restarts its tensors is `failure`.
  *
- * So a stream of results at the full rate is all `wire`, as in the closed form of an idle path.
- * With a window that is too small it is `window`, and beside other traffic `queue_flows`, at the
- * link where the packets stood. The rule does not see that a queue has shut a window earlier
- * (`window_marks` says that marks have).
+ * So a stream of results at the full rate is all `wire`, as in the closed form of an idle path. If
+ * the window is too small, the time is `window`; beside other traffic it is `queue_flows`, at the
+ * link where the packets queued. The rule does not see that an earlier queue made a window small
+ * (`window_marks` says that ECN marks did).
  *
- * The hooks below only observe. Without --why each is a test for NULL. Accounts are integers that
- * are moved, never computed anew, so causes add up to the time exactly. */
+ * The hooks below only observe. Without --why each is a test for NULL. Times are integers that are
+ * moved between accounts and never computed again, so causes add up to the time exactly. */
 #ifndef INASIM_WHY_WHY_H
 #define INASIM_WHY_WHY_H
 
@@ -35,22 +36,22 @@ enum why_cause {
 	WHY_COMPUTE,
 	WHY_JITTER,        /* start_jitter and send_jitter of the scenario */
 	WHY_WINDOW,        /* the sender's window, or its slots, were full */
-	WHY_WINDOW_MARKS,  /* the same, and marks have cut the window */
-	WHY_WINDOW_LOSSES, /* the same, and losses have cut the window */
-	WHY_QUOTA,         /* all buffers that the job may use were in use */
-	WHY_LOCK,          /* the tree was not the job's yet */
+	WHY_WINDOW_MARKS,  /* the same, and ECN marks had cut the window */
+	WHY_WINDOW_LOSSES, /* the same, and losses had cut the window */
+	WHY_QUOTA,         /* all buffers that the job may use (SHARP) were in use */
+	WHY_LOCK,          /* the job did not have the lock of the tree (SHARP) yet */
 	WHY_NIC,           /* behind other packets at the sender's host */
 	WHY_WIRE,
 	WHY_QUEUE_OWN,   /* in a queue, behind packets of the same job */
-	WHY_QUEUE_JOBS,  /* the same, of other jobs */
-	WHY_QUEUE_FLOWS, /* the same, of flows */
+	WHY_QUEUE_JOBS,  /* in a queue, behind packets of other jobs */
+	WHY_QUEUE_FLOWS, /* in a queue, behind packets of flows */
 	WHY_PAUSE,
 	WHY_STRAGGLER, /* the last worker computed, or was late by jitter */
 	WHY_SERVER,    /* a server was adding up, or a host took its time for a step */
 	WHY_NO_AGGREGATOR,
-	WHY_TIMEOUT, /* lost, or believed to be, until a timeout */
-	WHY_FAST,    /* lost, or believed to be, and sent again without a timeout */
-	WHY_FAILURE, /* a failed link or switch had it, until its tensors began anew */
+	WHY_TIMEOUT, /* lost or believed lost, until a timeout */
+	WHY_FAST,    /* lost or believed lost, and sent again without a timeout */
+	WHY_FAILURE, /* from a failure of a link or switch to the restart of the tensors */
 	WHY_UNEXPLAINED,
 	WHY_CAUSES
 };
@@ -70,20 +71,20 @@ struct why_row {
 		sim_time time;
 	} peer,        /* the worker that this one waited for most */
 		link,  /* the port where its results queued most */
-		rival; /* the job whose packets have pushed its sums out of aggregators */
-	/* Only in the job's last row of an iteration, else 0: when the iteration before ended (or
-	 * the job began), and what ports had carried by then. */
+		rival; /* the job whose packets pushed its sums out of aggregators most */
+	/* Only in the job's last row of an iteration, otherwise 0. `since`: when the previous
+	 * iteration ended, or the job began. `before`: what ports had carried by then. */
 	sim_time since;
 	const struct why_snapshot *before;
 };
 
-/* What a port has carried of one owner so far: frames that have reached its far end, lost ones
- * included, so that owners add up to the bytes of links.csv. A late copy on a connection whose
- * number is in use again counts for the new connection. */
+/* The bytes of one owner that a port has carried so far, in frames that have reached its far end.
+ * Lost frames count, so that the owners add up to the bytes in links.csv. A late copy on a
+ * connection whose number has been reused counts for the new connection. */
 enum why_class { WHY_AGGREGATION, WHY_DATA, WHY_CONTROL, WHY_CLASSES }; /* ACKs are control */
 struct why_volume {
-	uint32_t owner; /* 1 + a job, WHY_FLOWS + a group of flows, or 0 = nobody: PAUSE */
-	uint32_t next;  /* of the same port */
+	uint32_t owner; /* 1 + job, WHY_FLOWS | group of flows, or 0 for PAUSE frames */
+	uint32_t next;  /* index of the port's next volume */
 	uint64_t bytes[WHY_CLASSES];
 };
 #define WHY_FLOWS (UINT32_C(1) << 31)
@@ -94,7 +95,7 @@ static inline uint64_t why_bytes(const struct why_volume *volume)
 	       volume->bytes[WHY_CONTROL];
 }
 
-/* Volumes of all ports; zeroed = before the run. */
+/* Volumes of all ports. A zeroed snapshot is the one before the run. */
 struct why_snapshot {
 	struct why_volume *volumes; /* owned */
 	size_t count, capacity;
@@ -104,21 +105,22 @@ struct why;
 struct why_job;    /* a job's accounts */
 struct why_chunks; /* a job's chunks that one protocol carries */
 
-/* Replaces `to` by what has been carried up to now. */
+/* Sets `to` to what ports have carried up to now. */
 void why_snapshot(const struct why *why, struct why_snapshot *to);
 /* What these ports together have carried since `before`: one volume for each owner, sorted by
  * owner. Valid until the next call. */
 const struct why_snapshot *why_carried(struct why *why, const uint32_t *ports, uint32_t count,
 				       const struct why_snapshot *before);
-/* The name of the group of an admitted job. */
+/* The name of an admitted job, as why_job_admit() got it. */
 const char *why_job_name(const struct why *why, uint32_t job);
 
-/* Call before the first packet. `row` is called when a worker has ended an iteration. */
+/* Call before the first packet. `row` is called when a worker has ended an iteration. Free the
+ * result with why_free(). */
 struct why *why_open(struct network *net, void (*row)(void *owner, const struct why_row *row),
 		     void *owner);
 void why_free(struct why *why);
 
-/* Hears what accounts are made of; no member may be NULL. */
+/* Is told what goes into the accounts; no member may be NULL. */
 struct why_listener {
 	void (*job)(void *owner, uint32_t job, const char *name, uint32_t workers,
 		    const uint32_t *hosts);
@@ -143,7 +145,7 @@ void why_flow_opens(struct why *why, uint32_t group);
 /* A flow has finished. */
 void why_flow_over(struct why *why, uint32_t src, uint32_t dst, bytes size, sim_time start);
 
-/* The observer that the run's events need. */
+/* The observer to install for the run's events. */
 struct sim_observer *why_observer(struct why *why);
 
 static inline struct why *why_of(const struct network *net)
@@ -154,52 +156,53 @@ static inline struct why *why_of(const struct network *net)
 /* --- hooks for jobs --- */
 
 /* A job has got its hosts. Called before its scheme starts, and again when the job has had to wait
- * for switch memory. `scheme` is static, the rest is copied. Returns what the hooks for jobs take:
- * NULL without --why, and then they do nothing. */
+ * for switch memory. `scheme` is static, the rest is copied. Returns the argument for the hooks
+ * below. Without --why that is NULL, and the hooks do nothing. */
 struct why_job *why_job_admit(const struct network *net, uint32_t job, const char *name,
 			      const char *scheme, uint32_t workers, const uint32_t *hosts);
 /* The first iteration begins: accounts count from now. */
 void why_job_begin(struct why_job *job);
-/* Another host has taken the place of a worker's. */
+/* A worker has moved to `host`. */
 void why_moves(struct why_job *job, uint32_t worker, uint32_t host);
-void why_job_end(struct why_job *job); /* releases it */
+void why_job_end(struct why_job *job); /* frees it */
 /* A task of a worker begins or ends: computing, or a delay that the scenario draws. */
 void why_task(struct why_job *job, uint32_t worker, bool computes, bool ends);
 /* A worker hands over a tensor. */
 void why_contributes(struct why_job *job, uint32_t worker);
-/* The same for parameters that are all-gathered, which are no tensor of gradients. */
+/* A worker hands over parameters to be all-gathered. They are not a tensor of gradients. */
 void why_hands_over(struct why_chunks *chunks, uint32_t worker);
-/* A failed link or switch has lost all that workers wait for, and the controller of jobs lets these
- * tensors begin anew now. All waits up to now are charged to the failure. */
+/* A failed link or switch has lost all that workers wait for, and the controller of jobs restarts
+ * these tensors now. All waits up to now are charged to the failure. */
 void why_begins_anew(struct why_job *job);
-/* A worker has the sum of a tensor; `last`: of its iteration. */
+/* A worker has the sum of a tensor; `last`: the last one of its iteration. */
 void why_holds(struct why_job *job, uint32_t worker, bool last);
 
 /* --- hooks for schemes whose packets switches add --- */
 
 /* How a protocol treats packets that find no aggregator free, so that no switch adds them. */
 struct why_bypass {
-	uint8_t flag; /* PACKET_OWN() that marks them; 0 = none */
-	bool detour;  /* only they go by the server (ESA); false: all sums come from it (ATP) */
+	uint8_t flag;       /* PACKET_OWN() that marks them; 0 = none */
+	bool detour;        /* only these go by the server (ESA); false: all sums do (ATP) */
 	bool switches_wait; /* switches hold packets and send them later, by a timer (PANAMA) */
-	/* Packets of one number are added together, flow by flow. Unless this is 0, they count as
-	 * packets of flow `together` - 1 (NetReduce's connections of a ring). */
+	/* Switches add packets of the same flow and number. If this is not 0, packets of this flow
+	 * count as packets of flow `together` - 1 (NetReduce's connections of a ring). */
 	uint32_t together;
 };
 
-/* An admitted job's packets carry `flow` in `protocol`. Flows of one protocol number their chunks
- * together; a reduce-scatter and an all-gather, which number them apart, have a protocol each.
- * Returns what the hooks below take, valid until the job ends; NULL without --why. */
+/* An admitted job's packets carry `flow` in `protocol`. All flows of a protocol share one numbering
+ * of chunks. A reduce-scatter and an all-gather number their chunks separately, so each has its own
+ * protocol. Returns the argument for the hooks below, valid until the job ends; NULL without
+ * --why. */
 struct why_chunks *why_join(const struct network *net, uint32_t job, uint8_t protocol,
 			    uint32_t flow, struct why_bypass bypass);
 
-/* A worker has the result of a chunk for the first time (tensors.c calls this for all). */
+/* A worker has the result of a chunk for the first time (tensors.c calls this for all schemes). */
 void why_result(struct why_chunks *chunks, uint32_t worker, uint64_t chunk);
 
 /* A timeout has declared something lost. */
 void why_timed_out(struct why_chunks *chunks);
 
-/* A chunk comes by another way than its packets, after a timeout. Call before why_result(). */
+/* After a timeout, a chunk comes by another way than its packets. Call before why_result(). */
 void why_fetched(struct why_chunks *chunks, uint64_t chunk);
 
 /* What has cut a window below its first size. */
@@ -215,7 +218,7 @@ void why_window(struct why_chunks *chunks, uint32_t worker, enum why_cut cut);
 /* --- hooks for hosts that take time: servers that add, steps with a latency --- */
 
 /* A host of a job begins to work on what it gets now, from the network or from its own worker.
- * Returns the way by which this has come, for why_worked(); 0 without --why. */
+ * Returns a number for the way by which it has come, for why_worked(); 0 without --why. */
 uint32_t why_works(const struct network *net, uint32_t job, uint32_t host);
 /* The work of a host on what came by this way is over. What the host sends in this event continues
  * the way. */
@@ -234,16 +237,16 @@ enum why_stream {
 	WHY_PUSH,     /* from worker to server */
 	WHY_PULL,     /* from server to worker; what arrives is progress of the receiver */
 	WHY_RECOVERY, /* messages of a scheme about what seems lost */
-	WHY_HANDOFF,  /* of a worker that passes on what it got; no progress by itself */
+	WHY_HANDOFF,  /* from a worker that passes on what it got; not progress by itself */
 };
 struct why_conn {
-	uint8_t protocol; /* of its packets, whose `flow` is `number` */
+	uint8_t protocol; /* of its packets, which have `number` as `flow` */
 	uint32_t number;
 	enum why_stream stream;
 	uint32_t job, src, dst;
 	uint64_t mask; /* the bits of a position in the stream that packet.seq holds */
 	const uint64_t *timeouts, *losses, *marks; /* counters of the connection; not owned */
-	const uint64_t *acked; /* what is before will not be sent again; not owned */
+	const uint64_t *acked; /* position before which nothing is sent again; not owned */
 };
 void why_connection(struct why *why, const struct why_conn *conn);
 /* The stream grows to `end`, in the units of packet.seq. Call before the new part is sent. */

@@ -11,7 +11,7 @@
 #define WHY_NONE    UINT32_MAX
 #define WHY_TALLIES 8  /* candidates for the largest of a kind */
 #define WHY_LOG     64 /* charges of a worker that others can look up; when full, pairs merge */
-#define WHY_RELAYS  64 /* most messages that a way leads over */
+#define WHY_RELAYS  64 /* a way leads over at most this many messages */
 
 /* What a packet in a queue waited for: packets of an owner, or PAUSE. */
 enum { BEFORE_OWN, BEFORE_JOBS, BEFORE_FLOWS, BEFORE_PAUSE, BEFORE_KINDS };
@@ -22,24 +22,25 @@ struct why_step {
 	uint32_t users;
 	/* Of a hop: its port. Else a worker of the packet's job; WHY_NONE = a server. */
 	uint32_t place;
-	bool hop;       /* over a link; else it is where the way begins */
-	bool detour;    /* unadded, by way of a server */
-	uint16_t depth; /* how many messages the way has been passed on in */
+	bool hop;       /* over a link; otherwise the way begins here */
+	bool detour;    /* not added by switches, so through a server */
+	uint16_t depth; /* messages that the way has led over */
 	union {
-		/* Where a way begins. The larger member stands first: an initialiser that names
-		 * none zeroes the first. */
+		/* Where a way begins. The larger member of the union comes first, because an
+		 * initialiser that names no member zeroes the first. */
 		struct {
-			sim_time sent;  /* by the NIC */
-			sim_time ready; /* handed over, or written */
-			/* How long the NIC was busy right before, with packets of ... */
+			sim_time sent;  /* when the NIC sent the packet */
+			sim_time ready; /* when its data was handed over, or written */
+			/* How long the NIC was busy right before, with packets of this job and of
+			 * others. */
 			sim_time behind_own, behind_others;
-			sim_time first; /* sent for the first time; SIM_TIME_MAX = unknown */
+			sim_time first; /* when it was first sent; SIM_TIME_MAX = unknown */
 			bool again;     /* it was sent before */
-			bool timed;     /* and is sent again, or asked for, because of a timeout */
+			bool timed;     /* because of a timeout it is sent again, or asked for */
 			bool recovery;  /* a message about what is missing begins here */
 			bool stream;    /* of TCP or RoCE: its window does not wait for results */
-			bool pushed;    /* out of its aggregator, by a packet of job `place` */
-			uint8_t cut;    /* of the sender's window: enum why_cut */
+			bool pushed; /* a packet of job `place` pushed it out of its aggregator */
+			uint8_t cut; /* enum why_cut of the sender's window */
 		};
 		struct { /* a hop */
 			sim_time arrived;
@@ -59,8 +60,8 @@ struct why_charge {
 };
 
 struct why_account {
-	bool busy;           /* a task runs ... */
-	enum why_cause task; /* ... this one */
+	bool busy;           /* a task runs */
+	enum why_cause task; /* cause that the task's time is charged to */
 	enum why_cut cut;
 	sim_time begin;  /* of the iteration */
 	sim_time until;  /* time is charged up to here */
@@ -74,7 +75,7 @@ struct why_account {
 
 struct why_chunks {
 	struct why_job *job;
-	sim_time timed_out; /* the last time */
+	sim_time timed_out; /* when a timeout last declared something lost */
 };
 
 struct why_job {
@@ -85,24 +86,25 @@ struct why_job {
 	struct why_account *accounts;
 	struct why_chunks chunks[NET_PROTOCOLS];
 	uint32_t rows;              /* workers that have ended the iteration */
-	sim_time since;             /* when the iteration before ended, or the job began */
+	sim_time since;             /* when the previous iteration ended, or the job began */
 	struct why_snapshot before; /* what ports had carried at `since` */
 };
 
 /* A packet in a port's ring. */
 struct why_queued {
 	sim_time since, depart;
-	uint32_t size, owner; /* as of a volume */
-	uint32_t step;        /* 0 = it is not followed */
+	uint32_t size, owner; /* owner as in struct why_volume */
+	uint32_t step;        /* 0 = the packet is not followed */
 };
 
-/* The packets of a port's ring, numbers `first` to `end` - 1, and before them packets that have
- * left it lately. */
+/* A second ring beside a port's ring of packets. Entries `first` to `end` - 1 are in the queue;
+ * older entries have left it lately. */
 struct why_line {
 	struct why_queued *ring;
 	uint64_t first, end;
 	uint32_t mask;
-	/* Head of the list of the port's volumes: that of the packet that left last; 0 = none. */
+	/* Head of the list of the port's volumes: that of the packet that left last; 0 = the list
+	 * is empty. */
 	uint32_t volume;
 };
 
@@ -115,7 +117,7 @@ struct why_write {
 
 struct why_connection {
 	struct why_conn conn;
-	struct why_write *writes; /* ring by number: those that are not acknowledged */
+	struct why_write *writes; /* ring by number: writes not yet acknowledged */
 	uint64_t mask, oldest, written;
 	uint64_t timeouts;
 	bool timed; /* a timeout is why packets are sent again */
@@ -123,7 +125,7 @@ struct why_connection {
 
 /* Who owns the packets of a scheme's flow. */
 struct why_flow {
-	struct why_job *job; /* NULL = it is over */
+	struct why_job *job; /* NULL = the job is over */
 	uint32_t owner;
 	struct why_bypass bypass;
 };
@@ -131,13 +133,14 @@ struct why_flow {
 /* Who owns the packets of a connection. */
 struct why_number {
 	uint32_t owner;
-	struct why_connection *conn; /* NULL = of no job */
+	struct why_connection *conn; /* NULL = not a job's */
 };
 
-/* What has kept a chunk from being added on its way. If several have, the last one here counts. */
+/* What kept a chunk from being added on its way. Of several troubles, the last in this list
+ * counts. */
 enum why_trouble {
 	WHY_NO_TROUBLE,
-	WHY_LACKED,    /* it had no aggregator */
+	WHY_LACKED,    /* it found no aggregator */
 	WHY_LOST,      /* a packet was lost, or believed to be */
 	WHY_LOST_TIMED /* the same, and a timeout said so */
 };
@@ -153,7 +156,7 @@ struct why_known {
 };
 
 struct why {
-	struct net_onlooker onlooker; /* first: the network knows this */
+	struct net_onlooker onlooker; /* first member: the network has a pointer to it */
 	struct network *net;
 	struct sim_observer observer;
 	void (*row)(void *owner, const struct why_row *row);
@@ -161,7 +164,7 @@ struct why {
 	const struct why_listener *listener; /* NULL = none; not owned */
 
 	struct why_job **jobs; /* by number */
-	char **names;          /* of all that were admitted */
+	char **names;          /* of all admitted jobs */
 	size_t job_capacity, name_capacity;
 	struct why_flow *flows[NET_PROTOCOLS];
 	size_t flow_count[NET_PROTOCOLS];
@@ -170,27 +173,27 @@ struct why {
 	uint32_t group; /* of the flow that opens its connection */
 
 	struct why_line *lines;      /* by port */
-	struct why_snapshot volumes; /* number 0 stands for none */
-	struct why_snapshot carried; /* as asked for last */
+	struct why_snapshot volumes; /* entry 0 stands for no volume */
+	struct why_snapshot carried; /* result of the last why_carried() */
 	struct why_step *steps;
 	size_t step_count, step_capacity;
-	uint32_t idle_step; /* head of the list of free ones */
+	uint32_t idle_step; /* head of the list of free steps */
 	struct {
 		uint32_t step; /* of the packet whose arrival runs; 0 = none */
 		sim_time wire; /* its transmission on the link */
 		uint32_t node;
 		uint32_t owner;
-		bool chunk; /* it is of a scheme with packets of its own */
+		bool chunk; /* the packet is of a scheme with its own packets */
 		uint8_t protocol;
 		uint64_t seq;
-		uint64_t lost; /* packets that the network had lost before it */
+		uint64_t lost; /* packets that the network had lost before this arrival */
 	} current;
 	struct why_known *sent;     /* when packets were sent, by a hash of what they are */
 	struct why_known *nodes;    /* a chunk's newest step at a node that may send it on later */
 	struct why_known *troubles; /* of chunks */
 };
 
-/* why_volumes.c: moves an owner's volume to the front of a port's, and makes it if it is new. */
+/* why_volumes.c. Moves an owner's volume to the front of a port's list, or creates it there. */
 void why_volume_first(struct why *why, struct why_line *line, uint32_t owner);
 
 /* A packet, or a PAUSE frame, has reached the far end of a link. */
@@ -202,12 +205,13 @@ static inline void why_count(struct why *why, struct why_line *line, uint32_t ow
 						       [PACKET_ACK] = WHY_CONTROL,
 						       [PACKET_CONTROL] = WHY_CONTROL };
 
-	if (why->volumes.volumes[line->volume].owner != owner) /* number 0 has no owner */
+	if (why->volumes.volumes[line->volume].owner != owner) /* entry 0 has no owner */
 		why_volume_first(why, line, owner);
 	why->volumes.volumes[line->volume].bytes[classes[kind]] += size;
 }
 
-/* why_trail.c. A step lives as long as it has users. why_step_use() adds one and returns `step`. */
+/* why_trail.c. A step is freed when its last user releases it. why_step_use() adds a user and
+ * returns `step`. */
 void why_trail_open(struct why *why);
 void why_trail_free(struct why *why);
 void why_step_release(struct why *why, uint32_t step);

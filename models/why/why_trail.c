@@ -1,7 +1,7 @@
-/* The ways of packets, queue by queue. Packets have no room for this, so each port has, beside its
- * ring of packets, a second one. It says since when a packet stands in the first one, and which way
- * the packet has come. What a switch or a host sends because a packet came continues that packet's
- * way; a sum continues the way of the contribution that completed it. */
+/* The ways of packets, queue by queue. Packets have no room for this, so each port has a second
+ * ring beside its ring of packets. The second ring says since when a packet has been in the queue,
+ * and which way the packet has come. A packet that a switch or host sends because another one came
+ * continues that one's way; a sum continues the way of the contribution that completed it. */
 #include "why/why_parts.h"
 
 #include "base/hash.h"
@@ -12,9 +12,9 @@
 #include <string.h>
 
 #define RING_FIRST 8     /* places of a port's second ring at first; a power of two */
-#define LOOK_BACK  16    /* packets before one in a queue that are looked at */
+#define LOOK_BACK  16    /* look at this many packets before one in a queue */
 #define KNOWN_SETS 16384 /* of each table of struct why_known; a power of two */
-#define KNOWN_WAYS 4     /* entries of a set, a line of cache: a new one replaces the oldest */
+#define KNOWN_WAYS 4     /* entries of a set (a cache line): a new one replaces the oldest */
 
 /* --- steps --- */
 
@@ -84,8 +84,8 @@ static const struct why_known *find(struct why_known *table, uint64_t key)
 	return NULL;
 }
 
-/* Enters what is known by a key. Returns what it replaces: the entry of this key or, without one,
- * the oldest of its set. */
+/* Adds an entry. Returns the one that it replaces: the entry with the same key or, if there is
+ * none, the oldest of the set. */
 static struct why_known know(struct why_known *table, struct why_known entry)
 {
 	struct why_known *set = set_of(table, entry.key), old;
@@ -140,7 +140,7 @@ static void note_resent(struct why *why, uint32_t job, const struct packet *pack
 				 timed ? WHY_LOST_TIMED : WHY_LOST);
 }
 
-/* The flow of a scheme that a packet is of; NULL for TCP and RoCE. */
+/* The scheme's flow that a packet belongs to; NULL for TCP and RoCE. */
 static struct why_flow *flow_of(const struct why *why, const struct packet *packet)
 {
 	return packet->flow < why->flow_count[packet->protocol]
@@ -153,7 +153,7 @@ static struct why_connection *conn_of(const struct why *why, const struct packet
 	return why_connection_of(why, packet->protocol, packet->flow);
 }
 
-/* The owner of a packet, as in a volume. */
+/* The owner of a packet, as in struct why_volume. */
 static uint32_t owner_of(const struct why *why, const struct packet *packet)
 {
 	uint8_t protocol = packet->protocol;
@@ -173,7 +173,7 @@ static bool is_of_job(uint32_t owner)
 
 /* --- where a way begins --- */
 
-/* Notes whether the packet was sent before, and when first. */
+/* Notes whether the packet was sent before, and when it was first sent. */
 static void note_sent(struct why *why, const struct packet *packet, struct why_step *step)
 {
 	uint64_t key = key_at(step->place, packet, flow_of(why, packet));
@@ -185,8 +185,8 @@ static void note_sent(struct why *why, const struct packet *packet, struct why_s
 		know(why->sent, (struct why_known){ .key = key, .at = why->net->sim->now });
 }
 
-/* The oldest packet of a line that is looked at for packet `number`. Older ones count for little,
- * or their places in the ring have been used again. */
+/* The oldest packet of a line to look at for packet `number`. Older packets count for little, or
+ * their places in the ring have been reused. */
 static uint64_t first_before(const struct why_line *line, uint64_t number)
 {
 	uint64_t near = number > LOOK_BACK ? number - LOOK_BACK : 0;
@@ -195,9 +195,9 @@ static uint64_t first_before(const struct why_line *line, uint64_t number)
 	return near > kept ? near : kept;
 }
 
-/* How long packets have kept the NIC busy right before the one that leaves now. They are either of
- * its own job or of others: looks back from the newest one to the first of the other kind, or to a
- * gap. */
+/* Notes how long the NIC was busy right before the packet that leaves now, with packets of its own
+ * job or of others. Looks back from the newest packet until a gap, or until the first packet of the
+ * other kind. */
 static void note_turn(const struct why *why, uint32_t port, uint32_t owner, struct why_step *step)
 {
 	const struct why_line *line = &why->lines[port];
@@ -263,7 +263,8 @@ static const struct why_write *write_of(const struct why_connection *conn, uint6
 	return first < conn->written ? &conn->writes[first & conn->mask] : NULL;
 }
 
-/* A segment leaves its sender. After a timeout TCP sends everything again, one by one. */
+/* A segment leaves its sender. After a timeout TCP sends all unacknowledged segments again, so
+ * conn->timed stays set until a segment is new. */
 static uint32_t begin_segment(struct why *why, uint32_t port, const struct packet *packet,
 			      const struct why_job *job, struct why_connection *conn)
 {
@@ -280,7 +281,7 @@ static uint32_t begin_segment(struct why *why, uint32_t port, const struct packe
 		step->ready = write->at;
 		step->previous = why_step_use(why, write->step);
 		step->recovery = conn->conn.stream == WHY_RECOVERY && !write->step;
-		step->timed = !write->answers; /* then a timer made the owner write */
+		step->timed = !write->answers; /* a timer made the owner write */
 	}
 	step->stream = true;
 	conn->timed = step->again && (conn->timed || *conn->conn.timeouts != conn->timeouts);
@@ -300,9 +301,9 @@ static uint32_t node_of_port(const struct network *net, uint32_t port)
 	return port < net->hosts ? port : net->ports[net->cold[port].reverse].to;
 }
 
-/* The chunk lacks an aggregator: it is added nowhere, or another packet has pushed it out. This
- * does not hold if a reminder has made the switch send it, which fetches what is there. A reminder
- * is known by having no contributors in the upper half of packet.seq. */
+/* Notes that the chunk lacks an aggregator: no switch adds it, or another packet has pushed it out.
+ * Does nothing if the switch sends the chunk because a reminder fetches it. A reminder has no
+ * contributors in the upper half of packet.seq. */
 static void note_bypass(struct why *why, const struct why_job *job, const struct packet *packet)
 {
 	bool reminded = why->current.step && why->current.chunk && !(why->current.seq >> 32);
@@ -311,7 +312,8 @@ static void note_bypass(struct why *why, const struct why_job *job, const struct
 		why_note_trouble(why, job->number, packet->protocol, packet->seq, WHY_LACKED);
 }
 
-/* A packet pushes a sum out of its aggregator. The sum does not continue the way of this packet. */
+/* The packet that arrives now pushes a sum out of its aggregator. The sum does not continue this
+ * packet's way. */
 static uint32_t begin_pushed(struct why *why)
 {
 	uint32_t number = new_step(why);
@@ -323,9 +325,10 @@ static uint32_t begin_pushed(struct why *why)
 	return number;
 }
 
-/* The step that a packet continues; 0 = none. In this order: that of the arrival under way, if it
- * is of the packet's chunk; that of the chunk's newest arrival at the node; that of the arrival
- * under way, if it is of another chunk of the job. */
+/* The step that a packet continues; 0 = none. The first of these that exists:
+ *   - the step of the packet that arrives now, if it is of the same chunk;
+ *   - the step of the chunk's newest arrival at the node;
+ *   - the step of the packet that arrives now, if it is of another chunk of the job. */
 static uint32_t go_on(struct why *why, uint32_t node, const struct packet *packet,
 		      const struct why_job *job)
 {
@@ -344,7 +347,7 @@ static uint32_t go_on(struct why *why, uint32_t node, const struct packet *packe
 	return own ? why_step_use(why, why->current.step) : 0;
 }
 
-/* A server's timer makes it ask for what it misses. */
+/* A server's timer has fired, so the server asks for what it misses. */
 static uint32_t begin_reminder(struct why *why, uint32_t port, const struct packet *packet,
 			       const struct why_job *job)
 {
@@ -355,7 +358,7 @@ static uint32_t begin_reminder(struct why *why, uint32_t port, const struct pack
 	return number;
 }
 
-/* The step by which a packet of a scheme's flow comes into a queue; 0 = unknown. */
+/* The step with which a packet of a scheme's flow enters a queue; 0 = unknown. */
 static uint32_t step_of_chunk(struct why *why, uint32_t port, const struct packet *packet,
 			      const struct why_job *job)
 {
@@ -381,7 +384,7 @@ static uint32_t step_of(struct why *why, uint32_t port, const struct packet *pac
 	if (packet->kind != PACKET_DATA)
 		return 0;
 	if (port >= why->net->hosts)
-		return why_step_use(why, why->current.step); /* the same packet */
+		return why_step_use(why, why->current.step); /* forwards the arrival */
 	return begin_segment(why, port, packet, job, conn_of(why, packet));
 }
 
@@ -414,10 +417,10 @@ static void queued(struct net_onlooker *self, uint32_t port, const struct packet
 
 	if (job)
 		entry.step = step_of(why, port, packet, job);
-	entry.depart = busy == SIM_TIME_MAX ? busy /* unknown: others may go ahead of it */
+	entry.depart = busy == SIM_TIME_MAX ? busy /* unknown: other packets may overtake it */
 					    : (busy > entry.since ? busy : entry.since) + wire;
 	if (!line->ring || line->end - line->first > line->mask / 2)
-		grow(line); /* half of it keeps packets that have left */
+		grow(line); /* half of the ring keeps packets that have left */
 	for (uint64_t i = line->end++; i > line->first + at; i--)
 		line->ring[i & line->mask] = line->ring[(i - 1) & line->mask];
 	line->ring[(line->first + at) & line->mask] = entry;
@@ -432,8 +435,8 @@ static unsigned kind_before(uint32_t owner, uint32_t self)
 	return owner == self ? BEFORE_OWN : is_of_job(owner) ? BEFORE_JOBS : BEFORE_FLOWS;
 }
 
-/* What the link did while entry `number` waited, from `start` back. A link that sends nothing while
- * a packet waits is paused. */
+/* Adds up what the link did while entry `number` waited, from `start` backwards. A link that sends
+ * nothing while a packet waits is paused. */
 static void look_back(const struct why_line *line, uint64_t number, const struct link_class *link,
 		      sim_time start, uint64_t before[BEFORE_KINDS])
 {
@@ -458,7 +461,7 @@ static void look_back(const struct why_line *line, uint64_t number, const struct
 		before[BEFORE_PAUSE] += start - self->since;
 }
 
-/* Scaled to 32 bits: only their proportions matter. */
+/* Scales the parts to 32 bits: only their proportions matter. */
 static void keep_parts(struct why_step *step, const uint64_t before[BEFORE_KINDS])
 {
 	unsigned shift = 0;
@@ -498,7 +501,7 @@ static uint32_t hop(struct why *why, uint32_t port, struct why_line *line, uint6
 		self->detour =
 			packet->flags & flow->bypass.flag ||
 			(flow->bypass.detour && entry->step && why->steps[entry->step].detour);
-	entry->step = 0; /* `previous` has taken over its use */
+	entry->step = 0; /* `previous` now holds this use */
 	why->current.wire = wire;
 	return step;
 }

@@ -1,5 +1,5 @@
-/* What ports have carried, by owner, counted when a packet has reached the far end. Volumes are
- * never removed, so a copy of the list is a snapshot. */
+/* The bytes that ports have carried, by owner. A packet counts when it has reached the far end of
+ * the link. Volumes are never removed, so a copy of the list is a snapshot. */
 #include "why/why_parts.h"
 
 #include "base/mem.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* To the front, because the next packet often has the same owner. */
+/* At the front it is found at once: the next packet often has the same owner. */
 void why_volume_first(struct why *why, struct why_line *line, uint32_t owner)
 {
 	struct why_snapshot *all = &why->volumes;
@@ -46,7 +46,7 @@ static int by_owner(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Appends what volume `number` has grown by since `before`. */
+/* Appends the growth of volume `number` since `before`. */
 static void add_since(const struct why *why, uint32_t number, const struct why_snapshot *before,
 		      struct why_snapshot *list)
 {

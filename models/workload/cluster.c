@@ -17,9 +17,9 @@ const char *const placement_names[] = {
 
 /* --- the shape of the network --- */
 
-/* A number that all bottom switches of a pod share: that of the lowest node of the second tier with
- * a link to the switch (fat tree: the pod's first aggregation switch; leaf-spine: spine 0). 0
- * without a second tier. */
+/* A number that all bottom switches of a pod share: the lowest second-tier node that is linked to
+ * the switch (fat tree: the pod's first aggregation switch; leaf-spine: spine 0). 0 without a
+ * second tier. */
 static uint32_t pod_name(const struct network *net, uint32_t sw)
 {
 	const struct switch_node *node = &net->switch_nodes[sw];
@@ -44,13 +44,13 @@ static void number_racks(struct cluster *cluster, const struct topology *topo,
 	uint32_t *rack_of_switch = xmalloc(net->switches * sizeof(*rack_of_switch));
 	uint32_t *pod_of_node = xmalloc((net->hosts + net->switches) * sizeof(*pod_of_node));
 
-	/* all NO_RACK, and UINT32_MAX for no pod */
+	/* bytes of 0xff give NO_RACK, and UINT32_MAX for no pod */
 	memset(rack_of_switch, 0xff, net->switches * sizeof(*rack_of_switch));
 	memset(pod_of_node, 0xff, (net->hosts + net->switches) * sizeof(*pod_of_node));
 	for (uint32_t host = 0; host < cluster->host_count; host++) {
 		uint32_t sw = net->ports[machine_nic(machine, net->hosts, host, 0)].to - net->hosts;
 
-		SIM_BUG_ON(sw >= net->switches); /* hosts hang on switches */
+		SIM_BUG_ON(sw >= net->switches); /* each host is linked to a switch */
 		if (rack_of_switch[sw] == NO_RACK) {
 			uint32_t name = pod_name(net, sw);
 
@@ -123,7 +123,7 @@ static void take(struct cluster *cluster, uint32_t host)
 {
 	SIM_BUG_ON(cluster->host_free[host] == 0);
 	if (--cluster->host_free[host])
-		return; /* it still has room */
+		return; /* the host still has room */
 	cluster->rack_room[cluster->rack_of[host]]--;
 	cluster->room--;
 }
@@ -133,7 +133,7 @@ static void give_back(struct cluster *cluster, uint32_t host)
 	SIM_BUG_ON(host >= cluster->host_count ||
 		   cluster->host_free[host] == cluster->slots_per_host);
 	if (cluster->host_free[host]++)
-		return; /* it had room before */
+		return; /* the host had room before */
 	cluster->rack_room[cluster->rack_of[host]]++;
 	cluster->room++;
 }
@@ -166,10 +166,10 @@ bool cluster_take_list(struct cluster *cluster, const uint32_t *hosts, uint32_t 
 	return good;
 }
 
-/* --- compact; from here on hosts are only chosen: cluster_place() takes them --- */
+/* --- compact. Here and below, hosts are only chosen; cluster_place() takes them --- */
 
-/* The rack to fill next in this pod: of the racks that take `need`, the one with least room; if no
- * rack does, the one with most room. */
+/* The rack to fill next in this pod: of the racks with room for `need` hosts, the one with least
+ * room; if there is none, the rack with most room. */
 static uint32_t best_rack(const struct cluster *cluster, const uint32_t *room, uint32_t pod,
 			  uint32_t need)
 {
@@ -188,7 +188,7 @@ static uint32_t best_rack(const struct cluster *cluster, const uint32_t *room, u
 	return best;
 }
 
-/* The pod with least room that takes `need`; ANYWHERE if there is none. */
+/* The pod with least room for at least `need` hosts; ANYWHERE if there is none. */
 static uint32_t best_pod(const struct cluster *cluster, uint32_t need)
 {
 	uint64_t *room = xcalloc(cluster->pod_count, sizeof(*room));
@@ -247,7 +247,7 @@ static int compare_room(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* All racks, that with most room first; caller frees. */
+/* All racks, most room first; the caller frees the array. */
 static uint32_t *racks_by_room(const struct cluster *cluster)
 {
 	uint64_t *sorted = xcalloc(cluster->rack_count, sizeof(*sorted));
@@ -262,8 +262,8 @@ static uint32_t *racks_by_room(const struct cluster *cluster)
 	return racks;
 }
 
-/* Racks take turns to give a host with exactly `level` free slots, until none is left or `count`
- * are placed. Returns how many are placed by then. */
+/* Chooses hosts with exactly `level` free slots, one from each rack in turn, until none is left or
+ * `count` are chosen. Returns how many are chosen by then. */
 static uint32_t place_level(const struct cluster *cluster, const uint32_t *racks, uint32_t level,
 			    uint32_t count, uint32_t placed, uint32_t *hosts)
 {

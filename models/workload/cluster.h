@@ -1,9 +1,9 @@
 /* Which hosts are free, and which of them a job gets.
  *
- * A host has a fixed number of slots. Each takes a worker or server of a different job. A rack is
- * the hosts of one switch. A pod is a set of racks that reach each other over the second tier
- * (leaf-spine: all racks; star: the one rack). A machine with several NICs is one host here, in the
- * rack of its first NIC. */
+ * A host has a fixed number of slots. The slots of a host go to different jobs, one worker or
+ * server each. A rack is the hosts of one switch. A pod is a set of racks that reach each other
+ * over the second tier (leaf-spine: all racks; star: the one rack). A machine with several NICs is
+ * one host here, in the rack of its first NIC. */
 #ifndef INASIM_WORKLOAD_CLUSTER_H
 #define INASIM_WORKLOAD_CLUSTER_H
 
@@ -15,8 +15,8 @@
 #include <stdbool.h>
 
 enum placement {
-	/* in the rack with least room that takes all; else in the pod with least room that takes
-	 * all, else anywhere, and there in the racks with most room first */
+	/* all in one rack, the one with least room that is enough; else all in one pod, the one
+	 * with least room that is enough; else anywhere, in the racks with most room first */
 	PLACEMENT_COMPACT,
 	PLACEMENT_SPREAD, /* on the emptiest hosts first, racks in turn */
 	PLACEMENT_RANDOM, /* uniform over the hosts with room */
@@ -30,7 +30,7 @@ struct cluster_conf {
 	sim_time controller_latency; /* from the controller's decision to the workers' start */
 	struct {
 		int form;               /* enum pool_form */
-		int64_t number;         /* how many hosts, the last ones; 0 = no pool */
+		int64_t number;         /* the last `number` hosts; 0 = no pool */
 		struct conf_list hosts; /* of int64_t */
 		bool given;
 	} servers;
@@ -61,12 +61,12 @@ struct cluster {
 	uint32_t *rack_room;  /* hosts with a free slot, by rack */
 	uint32_t room;        /* sum of rack_room: the most hosts that a job can get */
 	uint32_t *rack_of;    /* by host */
-	uint32_t *rack_first; /* by rack: where it begins in rack_hosts; then the end of all */
+	uint32_t *rack_first; /* by rack: its first place in rack_hosts; last entry: the end */
 	uint32_t *rack_hosts; /* ascending within a rack */
 	uint32_t *pod_of;     /* by rack */
 };
 
-/* All slots are free. Keeps no pointer to the topology. */
+/* Fills in the racks and pods of `topo`, with all slots free. Keeps no pointer to `topo`. */
 void cluster_init(struct cluster *cluster, const struct topology *topo,
 		  const struct machine_conf *machine);
 void cluster_destroy(struct cluster *cluster);
@@ -85,7 +85,7 @@ bool cluster_place_apart(struct cluster *cluster, enum placement policy, uint32_
 			 struct rng *rng, const uint32_t *barred, uint32_t barred_count,
 			 uint32_t *hosts);
 
-/* Takes all slots of these hosts for good; all must be free. */
+/* Takes all slots of these hosts for good. All these slots must be free. */
 void cluster_withdraw(struct cluster *cluster, const uint32_t *hosts, uint32_t count);
 
 /* Takes one slot of each host of a list. Returns false and takes nothing if a host has no free

@@ -33,7 +33,7 @@ static const struct conf_row cluster_rows[] = {
 const struct conf_table cluster_table = { "cluster", cluster_rows, sizeof(struct cluster_conf),
 					  "The job controller, and hosts that it keeps." };
 
-/* What a message says of a host that a list uses as `new` although it is `old` already. */
+/* The error text for a host that a list would use as `new`, although the host is `old` already. */
 static const char *conflict(enum host_use old, enum host_use new)
 {
 	if (old == HOST_POOL)

@@ -135,7 +135,7 @@ static char *look_in(char *folder, const char *name, char **looked)
 	return found;
 }
 
-/* The folder that a scenario is in; the working folder for one from a pipe. */
+/* The folder of a scenario; for a scenario from a pipe, the working folder. */
 static char *folder_of(const char *scenario)
 {
 	const char *slash = scenario ? strrchr(scenario, '/') : NULL;
@@ -204,7 +204,7 @@ char *data_file_mistake(const struct conf_doc *file)
 
 /* --- cells --- */
 
-/* Adds the digits behind the decimal point to *value. A unit is `weight` ps, a power of ten.
+/* Adds the digits behind the decimal point to *value. One unit is `weight` ps, a power of ten.
  * Returns what is wrong, or NULL. */
 static const char *add_decimals(const char **text, uint64_t weight, uint64_t *value)
 {
@@ -220,7 +220,7 @@ static const char *add_decimals(const char **text, uint64_t weight, uint64_t *va
 }
 
 /* Reads a number such as "12.5" in units of `scale` ps. Returns what is wrong, or NULL. Does not
- * use unit_parse(), which has 63 bits: traces of clusters may be longer than its 106 days. */
+ * use unit_parse(), because its 63 bits end at 106 days, and traces of clusters may be longer. */
 static const char *read_decimal(const char *text, uint64_t scale, uint64_t *value)
 {
 	const char *p = text, *mistake = NULL;

@@ -14,7 +14,7 @@ enum data_kind {
 	DATA_MODELS, /* traces/models: neural networks */
 	DATA_JOBS,   /* traces/jobs: arrivals of jobs */
 	DATA_KINDS,
-	DATA_ANY = DATA_KINDS, /* in all these folders; for flow traces, which have none */
+	DATA_ANY = DATA_KINDS, /* all these folders; for flow traces, which have no folder */
 };
 
 /* Path of the file `name` in the traces folder; for "", of the folder itself. Caller frees. */
@@ -34,16 +34,16 @@ char *data_file_beside(const char *name, const char *scenario);
 char **data_file_list(enum data_kind kind);
 void data_file_list_free(char **names);
 
-/* The end of a message about an unknown `name`: which of `names` (NULL behind the last) was perhaps
- * meant, and all of them. "; did you mean \"a\"? There are: a, b" or "; there are: a, b". Caller
- * frees. */
+/* The end of an error message about an unknown `name`: which of `names` (NULL behind the last) was
+ * perhaps meant, and the list of `names`. Either "; did you mean \"a\"? There are: a, b" or ";
+ * there are: a, b". Caller frees. */
 char *data_suggestion(const char *name, char *const *names);
 
 /* The first mistake of a JSON file, as one line with its place. Caller frees. */
 char *data_file_mistake(const struct conf_doc *file);
 
-/* Reads a cell with a time, a decimal number in units of `unit_ps` (PS_PER_S ...). Refuses what is
- * not a whole number of picoseconds. */
+/* Reads a time from a cell: a decimal number in units of `unit_ps` (such as PS_PER_S). Complains
+ * and returns 0 if it is not a whole number of picoseconds. */
 sim_time data_time(struct csv *csv, int column, uint64_t unit_ps);
 
 #endif

@@ -10,7 +10,7 @@
 
 #define BYTES_PER_PARAMETER 4 /* fp32 */
 
-#define MACS_MAX (UINT64_C(1) << 50) /* of a row; the sum of thousands of rows still fits */
+#define MACS_MAX (UINT64_C(1) << 50) /* of one row; the sum of thousands of rows still fits */
 
 /* --- profiles.csv --- */
 
@@ -108,7 +108,7 @@ static char *no_profile(const struct dnn_list *list, const char *name, const cha
 {
 	char **gpus = names_in(list, name), **models = names_in(list, NULL), *suggestion, *text;
 	char *layers = layers_path(name);
-	/* only to see whether the model has a table of layers, but no profile */
+	/* opened only to see whether a model without profile has a table of layers */
 	FILE *file = !gpus[0] && *name ? input_open(layers, UINT64_MAX) : NULL;
 
 	*of_gpu = gpus[0];
@@ -192,8 +192,8 @@ static void read_layers(struct dnn *dnn, struct macs *macs, struct csv *csv)
 	}
 }
 
-/* time * part / whole, rounded down. share() of 0 and of `whole` are exact, so the differences
- * between the shares of consecutive parts add up to the time. */
+/* time * part / whole, rounded down. The shares of 0 and of `whole` are exact, so the differences
+ * between consecutive shares add up to the time. */
 static sim_time share(sim_time time, uint64_t part, uint64_t whole)
 {
 	return (sim_time)((unsigned __int128)time * part / whole);
@@ -308,7 +308,8 @@ bytes dnn_tokens(const struct dnn *dnn)
 	return sum;
 }
 
-/* Adds the layer `front` to those behind it, which are fused already; `last` names the last one. */
+/* Adds the layer `front` to `fused`, which holds the layers behind it. `last`: the last of their
+ * names. */
 static void fuse_front(struct dnn_layer *fused, const struct dnn_layer *front, const char *last)
 {
 	char *name = xasprintf("%s to %s", front->name, last);

@@ -3,15 +3,16 @@
  * They come from traces/models. profiles.csv says how long a worker with a given GPU computes in an
  * iteration, layers/NAME.csv how large the layers are. A gradient has 4 bytes per parameter (fp32).
  * One third of the time is forward and two thirds backward, because the backward pass multiplies
- * twice (for the gradients of inputs and of weights). Each part is split over the layers in
+ * twice (for the gradients of inputs and of weights). Both times are split over the layers in
  * proportion to their multiply-accumulates. The layers' times add up to the profile's to the
  * picosecond.
  *
- * The column all_to_all, where there is one, is for layers whose experts are spread over the
- * workers: how many values the tokens of one sample take to the experts, and back.
+ * The optional column all_to_all is for layers whose experts are spread over the workers. It says
+ * how many values the tokens of one sample carry to the experts, and how many back.
  *
- * A row without parameters (attention products, tied output layers) has no gradient. Its time
- * belongs to the layer before it, whose gradient is there only when both have gone backward. */
+ * A row without parameters (attention products, tied output layers) has no gradient. Its time is
+ * added to the layer before it. The gradient of that layer is ready only when both have gone
+ * backward. */
 #ifndef INASIM_WORKLOAD_DNN_H
 #define INASIM_WORKLOAD_DNN_H
 
@@ -23,9 +24,9 @@
 struct dnn_layer {
 	const char *name; /* owned by the dnn */
 	bytes gradient;
-	bytes all_to_all; /* what a worker sends to experts, and gets back, in a pass; 0 = none */
+	bytes all_to_all; /* bytes that a worker sends to experts, and gets back, in a pass */
 	sim_time forward, backward;
-	uint32_t tensors; /* how many carry its gradient; set by dnn_plan_tensors() */
+	uint32_t tensors; /* number of tensors that carry its gradient; set by dnn_plan_tensors() */
 };
 
 /* What is all-reduced at once: the gradient of a layer, or a part of it. */
@@ -45,17 +46,17 @@ struct dnn {
 	uint64_t batch; /* samples of a worker in an iteration, by its profile */
 	bytes gradient_total;
 	sim_time compute_total; /* forward and backward of all layers */
-	uint64_t hash;          /* of all that a job uses of it, as it was read (job_models.c) */
+	uint64_t hash;          /* hash of what a job uses of it, as read (job_models.c) */
 };
 
 /* Loads a network of profiles.csv, without tensors yet. Returns NULL and *error (caller frees) if
- * the model or GPU does not exist, or a file is wrong. *of_gpu tells whether the GPU is the
- * mistake: the model has computing times, but none on this GPU. */
+ * the model or GPU does not exist, or a file is wrong. *of_gpu becomes true if the model has
+ * computing times, but none on this GPU. */
 struct dnn *dnn_load(const char *name, const char *gpu, char **error, bool *of_gpu);
 void dnn_free(struct dnn *dnn);
 
-/* A network without layers, for those that a scenario lists: dnn_add_layer() adds them, front layer
- * first. */
+/* A network without layers; free it with dnn_free(). dnn_add_layer() adds the layers that a
+ * scenario lists, front layer first. */
 struct dnn *dnn_new(const char *name);
 void dnn_add_layer(struct dnn *dnn, const char *name, bytes gradient, sim_time forward,
 		   sim_time backward);
@@ -67,8 +68,8 @@ bytes dnn_tokens(const struct dnn *dnn);
  * `min` bytes of gradient, as PyTorch DDP fills its buckets. The front layer may have less. */
 void dnn_fuse(struct dnn *dnn, bytes min);
 
-/* Multiplies every gradient and all_to_all. Each that is not 0 is rounded to 4-byte values, at
- * least one. */
+/* Multiplies every gradient and all_to_all by `factor`. Results are rounded to whole 4-byte values,
+ * at least one; 0 stays 0. */
 void dnn_scale(struct dnn *dnn, double factor);
 
 /* A network of which one iteration stands for `factor` >= 1 iterations of *dnn, which has tensors.
@@ -76,11 +77,10 @@ void dnn_scale(struct dnn *dnn, double factor);
  * Caller frees. */
 struct dnn *dnn_repeated(const struct dnn *dnn, double factor);
 
-/* Makes the tensors, in the order of sending. To call when the layers are final. `order` lists a
- * layer for each tensor. A layer that is listed k times is sent in k equal parts of whole 4-byte
- * values; the last part takes the rest. Every layer must be listed, at most as often as it has
- * values. Without `order` each layer is one tensor, last layer first, as the backward pass makes
- * them. */
+/* Makes the tensors, in the order of sending. Call when the layers are final. `order` lists a layer
+ * for each tensor. A layer that is listed k times is sent in k equal parts of whole 4-byte values;
+ * the last part takes the rest. Every layer must be listed, at most as often as it has values.
+ * Without `order` each layer is one tensor, last layer first, as the backward pass makes them. */
 void dnn_plan_tensors(struct dnn *dnn, const int64_t *order, size_t count);
 
 /* --- what exists --- */

@@ -2,7 +2,7 @@
  *
  * A flow counts if it starts, a job if it arrives, in the window. Others run and load the network,
  * but do not enter averages. The window should end early enough for its work to finish before the
- * run does: work that is under way at the end is missing from means, although it is the longest. */
+ * run does: the means leave out work that is unfinished at the end, although it takes longest. */
 #ifndef INASIM_WORKLOAD_MEASURED_H
 #define INASIM_WORKLOAD_MEASURED_H
 

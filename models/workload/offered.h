@@ -29,7 +29,7 @@ struct offered {
  * without such flows. */
 struct offered_fabric {
 	double load;     /* payload that leaves racks, over what these links can carry */
-	double leaving;  /* part of the traffic that leaves its rack */
+	double leaving;  /* fraction of the traffic that leaves its rack */
 	double capacity; /* rate of these links over that of the hosts' links */
 };
 

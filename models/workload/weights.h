@@ -24,7 +24,7 @@ struct weights {
 	size_t count, capacity;
 };
 
-/* Adds a part, whose number is the count before. weight > 0. */
+/* Adds a part with this `weight` > 0. Its number is the previous `count`. */
 void weights_add(struct weights *weights, double weight);
 void weights_release(struct weights *weights);
 

@@ -1,16 +1,16 @@
-/* Flows that are about to start. Their routes are added to the platform of the fluid fidelity
- * together, so that it is not renewed for each of them (models/fluid/README.md).
+/* Adds the routes of flows that are about to start to the platform of the fluid fidelity, many at a
+ * time, so that the platform is not renewed for each flow (models/fluid/README.md).
  *
- * Copies of the generators run ahead. The flows that they draw are hints. Other flows may start
- * instead, when a group has been stopped or two groups draw at the same instant. Such a flow gets a
- * route of its own, and the hints begin anew behind it. */
+ * Copies of the generators run ahead. The flows that the copies draw are hints: other flows may
+ * start instead, when a group has been stopped or two groups draw at the same instant. Such a flow
+ * gets its own route, and new hints are drawn for the flows behind it. */
 #include "workload/flows/flows_parts.h"
 
 #include "base/mem.h"
 
 #include <stdlib.h>
 
-#define DRAWS_MAX (16 * FLOW_AHEAD) /* in one fill(): all flows may be load, without routes */
+#define DRAWS_MAX (16 * FLOW_AHEAD) /* in one fill(): flows that are load add no route */
 
 /* The generator whose flow comes next; NULL when there is none. */
 static struct flow_generator *soonest(struct flow_generator *generators, size_t count)
@@ -42,7 +42,7 @@ static void drop(struct flows *flows)
 	ahead->first = ahead->end = 0;
 }
 
-/* Adds the routes of the flows that come behind the one that starts now. */
+/* Adds the routes of the flows behind the one that starts now. */
 static void fill(struct flows *flows)
 {
 	struct flow_generator *copies = xcalloc(flows->group_count, sizeof(*copies)), *next;

@@ -70,7 +70,7 @@ void flow_fluid_open(struct flow_fluid *flow, const struct model_env *env,
 		plan_tcp_round_trip(env->tcp, env->topo, spec->src, spec->dst, spec->key);
 	struct plan_growth growth = plan_tcp_growth(env->tcp);
 	struct plan_stream stream = stream_of(env, spec);
-	/* bytes per second, and time, of the stream if it is alone */
+	/* rate in bytes per second, and time, of the stream if it is alone */
 	double alone = plan_alone(&stream, &env->topo->net), alone_ps;
 	struct plan_ramp ramp = plan_ramp(&stream.packets, &growth, alone, round_trip.sum);
 
@@ -82,8 +82,9 @@ void flow_fluid_open(struct flow_fluid *flow, const struct model_env *env,
 				     .size = (double)spec->size,
 				     .received = received,
 				     .owner = owner };
-	/* The latency is what the stream leaves of the ideal time. 1 ps more, because the end of
-	 * the stream is rounded: a flow must not be faster than its ideal time. */
+	/* The latency is the ideal time without the time of the stream alone. 1 ps is added,
+	 * because the end of the stream is rounded and a flow must not be faster than its ideal
+	 * time. */
 	alone_ps = floor(flow->wire / alone * (double)PS_PER_S);
 	flow->latency = (double)flow->ideal > alone_ps ? flow->ideal - (sim_time)alone_ps + 1 : 1;
 	free(stream.links);

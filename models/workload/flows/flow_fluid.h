@@ -2,9 +2,9 @@
  *
  *     start | lead: slow start on an idle path | stream, at its max-min share | latency | received
  *
- * So a flow that is alone takes its ideal time and what slow start costs. Left out are what marks
- * and losses do to windows; the load of ACKs, which go the opposite way; and that a window grows
- * while the flow waits for a share. */
+ * So a flow that is alone takes its ideal time and the cost of slow start. Not modelled: cuts of
+ * windows by ECN marks and losses; the load of ACKs, which go the opposite way; the growth of a
+ * window while the flow waits for a share. */
 #ifndef INASIM_WORKLOAD_FLOWS_FLOW_FLUID_H
 #define INASIM_WORKLOAD_FLOWS_FLOW_FLUID_H
 
@@ -17,13 +17,13 @@ struct flow_fluid {
 	sim_time ideal, latency;
 	double wire;           /* bytes, with headers */
 	double size;           /* bytes of payload */
-	bool streaming, ended; /* during the stream; behind it */
+	bool streaming, ended; /* during the stream; after the stream */
 	struct timer timer;    /* end of the lead, then of the latency */
 	void (*received)(void *owner);
 	void *owner;
 };
 
-/* What a flow is; `key` as for tcp_open(). */
+/* A flow to start; `key` as in tcp_open(). */
 struct flow_fluid_spec {
 	uint32_t src, dst;
 	uint64_t key;
@@ -31,8 +31,8 @@ struct flow_fluid_spec {
 	uint32_t route; /* what flow_fluid_route() returned for the members above */
 };
 
-/* Adds the route of a flow that is about to start. A flow that is opened on the route owns it; if
- * none is, the caller removes the route. */
+/* Adds the route of a flow that is about to start. flow_fluid_open() passes the route to the flow.
+ * If no flow is opened on it, the caller removes it. */
 uint32_t flow_fluid_route(const struct model_env *env, const struct flow_fluid_spec *spec);
 
 /* Begins a flow. received() is called when its last byte has arrived; it may call

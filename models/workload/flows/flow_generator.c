@@ -2,7 +2,7 @@
 
 #include "workload/flows/sizes.h"
 
-/* The pair of the group's n-th flow. */
+/* Draws source and destination of the group's n-th flow. */
 static void draw_pair(struct flow_generator *generator, uint64_t n, uint32_t *src, uint32_t *dst)
 {
 	const struct flow_group_conf *conf = generator->conf;
@@ -25,7 +25,7 @@ static void draw_pair(struct flow_generator *generator, uint64_t n, uint32_t *sr
 		*dst += *dst >= *src; /* skip the source */
 		return;
 	case PAIRS_PERMUTATION: {
-		/* to the next host on one random cycle, so nobody sends to itself */
+		/* each host sends to the next host on a random cycle, so none sends to itself */
 		uint64_t i = together ? n % hosts : rng_below(&generator->pairs, hosts);
 
 		*src = generator->order[i];
@@ -43,7 +43,7 @@ static void draw_pair(struct flow_generator *generator, uint64_t n, uint32_t *sr
 	}
 }
 
-/* When flow `made` starts; the one before it started at `now`. */
+/* When flow `made` starts. The previous flow started at `now`. */
 static sim_time next_time(struct flow_generator *generator, sim_time now)
 {
 	if (flow_generator_done(generator))

@@ -1,7 +1,7 @@
 /* The flows of a group, drawn one after the other: when, between whom, how large.
  *
  * A generator may be copied: the copy draws the same flows ahead of time and leaves the generator
- * as it is. What it points to belongs to the group, or to the scenario. */
+ * as it is. A generator owns no memory: the group or the scenario does. */
 #ifndef INASIM_WORKLOAD_FLOWS_FLOW_GENERATOR_H
 #define INASIM_WORKLOAD_FLOWS_FLOW_GENERATOR_H
 
@@ -24,7 +24,7 @@ struct flow_draw {
 	bytes size;
 };
 
-/* Finds the time of the first flow. All but `next` must be set. */
+/* Finds the time of the first flow. All members but `next` must be set. */
 void flow_generator_begin(struct flow_generator *generator);
 
 /* Draws the flow that starts at `next`, and moves on to the one after it. */

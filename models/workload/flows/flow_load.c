@@ -1,8 +1,9 @@
-/* The load of short flows: what those of a group with Poisson arrivals put on each link on average.
- * The fluid fidelity takes it off the capacities instead of running these flows one by one.
+/* The load of short flows: the mean rate that the short flows of a group with Poisson arrivals have
+ * on each link. The fluid fidelity subtracts this load from the links' capacities instead of
+ * running these flows one by one.
  *
- * The load counts bytes on the wire. Those of ACKs are counted on the links of the data. It covers
- * all pairs that the group may draw, and all their equal paths. */
+ * The load counts bytes on the wire. ACKs are counted on the links of the data. The load covers all
+ * pairs that the group may draw, and all their equal paths. */
 #include "workload/flows/flows_parts.h"
 
 #include "base/mem.h"
@@ -12,7 +13,7 @@
 
 #define QUANTILES       10000 /* of a table of sizes: its mean is exact to about 1e-4 */
 #define PATHS           64    /* drawn for each pair */
-#define PAIRS_LOOKED_AT 65536 /* about so many pairs of a graph are a sample of all */
+#define PAIRS_LOOKED_AT 65536 /* about the number of pairs in the sample of a graph */
 #define KINDS           64    /* at least all values of kind_of() */
 
 /* --- bytes --- */
@@ -73,8 +74,8 @@ static unsigned kind_of(const struct network *net, uint32_t port)
 	return place.tier * LINK_WAYS + place.way;
 }
 
-/* All hosts see the same network, so the paths from host 0 to each other one, one path each, say
- * how much crosses each kind of link. The links of a kind share it evenly. */
+/* All hosts see the same network. So one path from host 0 to each other host shows how much load
+ * crosses each kind of link. The links of a kind share this load evenly. */
 static void add_uniform(const struct topology *topo, double rate, double *load)
 {
 	const struct network *net = &topo->net;
@@ -97,8 +98,8 @@ static void add_uniform(const struct topology *topo, double rate, double *load)
 		load[p] += crossing[kind_of(net, p)] / links[kind_of(net, p)];
 }
 
-/* In a graph each host sees another network, so this takes a sample of all pairs, small enough to
- * be fast. All hosts are the source, and the destination, of equally many pairs. */
+/* In a graph each host sees a different network, so this takes a sample of the pairs, small enough
+ * to be fast. Each host is the source, and the destination, of equally many pairs. */
 static void add_sampled(const struct topology *topo, double rate, double *load)
 {
 	uint32_t hosts = topo->net.hosts, others = hosts - 1, looks = PAIRS_LOOKED_AT / hosts;

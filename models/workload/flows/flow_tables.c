@@ -1,4 +1,4 @@
-/* What flows leave behind: flows.csv, and what the summary and the time series ask for. */
+/* The results of flows: flows.csv, the summary and the time series. */
 #include "workload/flows/flows_parts.h"
 
 #include "base/mem.h"

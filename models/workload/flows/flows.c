@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The fraction of a link that short flows, which are load, must leave to others. */
+/* Short flows that count as load must leave this fraction of each link to others. */
 #define MIN_LEFT 0.01
 
 /* --- generators --- */
@@ -34,8 +34,8 @@ static void count_received(const struct flow *flow)
 	}
 }
 
-/* The last byte is at the receiver. The row is written once the flow is settled, in the order of
- * this. */
+/* The last byte is at the receiver. The row is written later, in the order in which flows are
+ * settled. */
 static void complete(struct flow *flow)
 {
 	struct flows *flows = flow->flows;
@@ -175,7 +175,7 @@ static void open_connection(struct flow *flow)
 {
 	const struct model_env *env = &flow->flows->env;
 
-	/* the group's timer does not wait for NICs (timer_apart()), but this writes to one */
+	/* this writes to a NIC, and a timer with timer_apart() does not catch up first */
 	network_catch_up(&env->topo->net, flow->src, env->sim->now + 1);
 	if (env->topo->net.onlooker)
 		why_flow_opens(why_of(&env->topo->net),
@@ -326,7 +326,7 @@ static void drop_load(struct group *group)
 	apply_loads(group->flows, NULL); /* cannot fail, as the load falls */
 }
 
-/* Flows of one instant start together, except Poisson arrivals: each is an event of its own. */
+/* Flows due at one instant start together. Only Poisson arrivals are events of their own. */
 static void on_arrival(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct group *group = owner;
@@ -347,7 +347,7 @@ static void on_arrival(struct sim *sim, uint32_t entity, void *owner)
 		return;
 	}
 	drop_load(group);
-	if (group->flows->changed) /* load never finishes, so flows_done() may be true only now */
+	if (group->flows->changed) /* load never finishes, so flows_done() may become true here */
 		group->flows->changed(group->flows->owner);
 }
 
@@ -431,7 +431,7 @@ static void group_init(struct group *group)
 
 	timer_open(sim, &group->timer, SIM_CONTROL, sim_key(SIM_CONTROL, group->number), on_arrival,
 		   group);
-	timer_apart(sim, &group->timer); /* touches no host but senders, see open_connection() */
+	timer_apart(sim, &group->timer); /* touches only senders, see open_connection() */
 	sim_name(sim, on_arrival, "arrivals of flow group %n");
 	shuffle_hosts(group);
 	begin_generator(group);
@@ -541,9 +541,9 @@ bool flows_done(const struct flows *flows)
 	return flows->finished + flows->cut_off == flows->started && all_started(flows);
 }
 
-/* A time that a flow cannot end before; 0 = unknown. No flow is faster than the link to its
- * receiver. One packet may be on that link already, and jitter may delay the last packet by up to
- * jitter_max less than others. */
+/* A time before which a flow cannot end; 0 = unknown. The missing bytes have to cross the link to
+ * the receiver. One packet may be on that link already, and the jitter of the last packet may be
+ * shorter than that of others by up to jitter_max. */
 static sim_time earliest_end(const struct flow *flow)
 {
 	const struct network *net = &flow->flows->env.topo->net;

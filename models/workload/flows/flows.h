@@ -39,7 +39,7 @@ enum arrival_form { ARRIVE_AT, ARRIVE_POISSON, ARRIVE_TRACE };
 struct pairs_conf {
 	int form;              /* enum pairs_form */
 	int kind;              /* enum pairs_kind */
-	struct conf_list list; /* of struct conf_list of int64_t */
+	struct conf_list list; /* one struct conf_list of int64_t per pair */
 };
 enum pairs_form { PAIRS_NAMED, PAIRS_LIST };
 enum pairs_kind { PAIRS_UNIFORM, PAIRS_PERMUTATION, PAIRS_INCAST };
@@ -47,7 +47,7 @@ enum pairs_kind { PAIRS_UNIFORM, PAIRS_PERMUTATION, PAIRS_INCAST };
 struct flow_group_conf {
 	const char *name;
 	bool enabled;
-	int transport; /* transport_kind() */
+	int transport; /* index for transport_kind() */
 	struct size_conf size;
 	/* The next two are set by flow_group_load() and owned by the document. `recorded` is NULL
 	 * without a trace. */
@@ -71,8 +71,8 @@ static inline const int64_t *flow_group_pair(const struct flow_group_conf *conf,
 
 extern const struct conf_table flow_group_table;
 
-/* Checks what the rows cannot. `pointer`: "/flows/0". `bounded`: something else than the flows ends
- * the run, so that a group may go on for ever. */
+/* Reports errors that the rows cannot find. `pointer`: such as "/flows/0". `bounded`: something
+ * other than the flows ends the run, so a group may start flows without end. */
 void flow_group_check(const struct flow_group_conf *conf, struct conf_doc *doc, const char *pointer,
 		      uint32_t hosts, bool bounded);
 
@@ -117,7 +117,7 @@ struct flows_report {
 
 /* Fluid: checks that short flows with Poisson arrivals, which count as load, leave enough of each
  * link to others. If not, returns false and *error (caller frees). Reads sim, topo, tcp and
- * load_below of `env`, whose `fluid` is NULL. */
+ * load_below of `env`; env->fluid must be NULL. */
 bool flows_loads_fit(const struct model_env *env, const struct flow_group_conf *groups,
 		     size_t count, char **error);
 
@@ -133,9 +133,9 @@ void flows_jobs_done(struct flows *flows);
 /* Whether all generators have run out and all their flows have finished or been cut off. */
 bool flows_done(const struct flows *flows);
 
-/* A time until which flows cannot all be finished: the longest of those under way cannot be faster.
- * With `measured`, only measured flows that have started count. Without it, SIM_TIME_MAX while more
- * flows are to start. For flows over TCP only. */
+/* A time before which not all flows can have finished, found from the bytes that are missing. With
+ * `measured`, only measured flows that have started count. Without `measured`, SIM_TIME_MAX while
+ * more flows are to start. For flows over TCP only. */
 sim_time flows_busy_until(const struct flows *flows, bool measured);
 
 /* The fraction of all flows of the scenario that have finished; 0 if their number has no limit. */
@@ -150,9 +150,9 @@ uint64_t flows_measured_open(const struct flows *flows);
 /* Retransmission timers of measured flows that expired. Complete only after flows_end(). */
 uint64_t flows_timeouts(const struct flows *flows);
 
-/* To call when something has failed: ends the flows whose hosts will never reach each other again.
- * They never finish, and flows_done() does not wait for them. Flows that start later are checked
- * when they start. */
+/* Call when a link or switch has failed. Ends the flows whose hosts will never reach each other
+ * again. They never finish, and flows_done() does not wait for them. Flows that start later are
+ * checked when they start. */
 void flows_cut_off(struct flows *flows);
 
 /* How many flows have been cut off. If any, `text` (may be NULL) says which was first, and when. */
@@ -174,8 +174,8 @@ void flows_sample(struct flows *flows, sim_time since, struct flow_sample *sampl
 double flows_bytes_per_arrival(const struct flows *flows);
 
 /* The network has been cut into `parts` partitions (net/cut.h), which run for a window of time on
- * their own. flows_gather(), behind each window, counts what happened to flows in the partitions;
- * until then the functions here do not see it. */
+ * their own. Call flows_gather() after each window: it counts the flows that partitions have
+ * received and settled. Until then the functions here do not count them. */
 void flows_cut(struct flows *flows, unsigned parts);
 void flows_gather(struct flows *flows);
 
@@ -185,8 +185,8 @@ bool flows_own(const struct tcp_app *app);
 /* Sets the function to call when a flow has finished, which may stop the run. */
 void flows_on_change(struct flows *flows, void (*changed)(void *owner), void *owner);
 
-/* To call once, when the run is over: flows without a row get theirs, and those that were received
- * enter the summary. */
+/* Call once, when the run is over. Writes the rows of all other flows, and adds those that were
+ * received to the summary. */
 void flows_end(struct flows *flows);
 
 extern const struct out_schema flows_schema;

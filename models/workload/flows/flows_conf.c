@@ -10,7 +10,7 @@
 
 /* --- rows --- */
 
-#define FLOW_MAX (UINT64_C(1) << 50) /* bytes; as in tables (size_cdf.c), exact in a double */
+#define FLOW_MAX (UINT64_C(1) << 50) /* bytes; the maximum in size_cdf.c, too */
 
 static const struct conf_row size_cdf_rows[] = {
 	CONF_STRING("cdf", struct size_conf, cdf, CONF_REQUIRED,
@@ -225,8 +225,8 @@ static void free_trace(void *trace)
 	free(trace);
 }
 
-/* What is wrong with a trace: its first flow whose host does not exist, or no flow at all. NULL =
- * nothing; caller frees. */
+/* The error text for a trace: its first flow with a host that does not exist, or that it has no
+ * flow. NULL if the trace is good. Caller frees. */
 static char *trace_mistake(const struct flow_trace *trace, const char *path, uint32_t hosts)
 {
 	for (size_t i = 0; i < trace->count; i++) {

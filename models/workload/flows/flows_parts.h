@@ -1,4 +1,4 @@
-/* Flows from the inside: shared by flow*.c; everybody else uses flows.h. */
+/* The inside of flows: for flow*.c. All others use flows.h. */
 #ifndef INASIM_WORKLOAD_FLOWS_FLOWS_PARTS_H
 #define INASIM_WORKLOAD_FLOWS_FLOWS_PARTS_H
 
@@ -17,7 +17,8 @@ struct group {
 	double *load;       /* fluid: bytes per second of its short flows, by port; NULL = none */
 	struct timer timer; /* the next arrival */
 	struct flow_group_stats stats;
-	bytes completed; /* delivered since the last sample by flows that have finished since */
+	bytes completed; /* bytes of flows that have finished since the last sample, without earlier
+			  * samples */
 };
 
 struct flow {
@@ -25,16 +26,16 @@ struct flow {
 	struct group *group;
 	uint64_t id;
 	uint32_t src, dst;
-	struct connection conn;  /* with packets */
-	struct flow_fluid fluid; /* without */
+	struct connection conn;  /* packet fidelity */
+	struct flow_fluid fluid; /* fluid fidelity */
 	bytes size;
 	sim_time start, ideal;
-	sim_time finish;             /* the last byte is received */
-	sim_time settled_at;         /* all is acknowledged, or it is cut off; 0 = not yet */
+	sim_time finish;             /* when the last byte was received */
+	sim_time settled_at;         /* when all was acknowledged, or it was cut off; 0 = not yet */
 	struct transport_stats sent; /* a copy, once the flow is settled */
 	bool received, measured;
-	bool cut_off;           /* failures have left no way: it has ended, unfinished */
-	bytes sampled;          /* delivered up to the last sample */
+	bool cut_off;           /* ended unfinished, as failures have left no path */
+	bytes sampled;          /* bytes delivered up to the last sample */
 	struct flow *next_idle; /* in flows->idle */
 };
 
@@ -67,16 +68,16 @@ struct flows {
 	struct out_table *table;
 	struct flow **all; /* every struct flow ever made, idle ones too; for flows_end() */
 	size_t all_count, all_capacity;
-	struct flow *idle;      /* written and forgotten, to be used again */
+	struct flow *idle;      /* rows are written; to be reused */
 	struct flow_news *news; /* by partition, 1..parts */
 	unsigned parts;
-	struct flow_list settled; /* whose rows are still to be written */
-	uint64_t numbers;         /* of flows, given so far; disabled groups have some, too */
+	struct flow_list settled; /* flows whose rows are still to be written */
+	uint64_t numbers;         /* flow numbers given so far; disabled groups get some, too */
 	struct flow_ahead ahead;  /* fluid */
 	uint64_t started, finished;
 	uint64_t cut_off, measured_cut_off;
 	const struct flow *first_cut_off;
-	uint64_t timeouts;          /* of measured flows whose row is written */
+	uint64_t timeouts;          /* of measured flows with a written row */
 	struct flow_class *classes; /* by size */
 	size_t class_count;
 	void (*changed)(void *owner);
@@ -90,8 +91,8 @@ uint32_t flow_ahead_take(struct flows *flows, const struct flow_fluid_spec *flow
 
 /* --- flow_load.c --- */
 
-/* Adds to group->load what the short flows of the group put on each link, if `per_s` flows of any
- * size arrive in a second. */
+/* Adds the load of the group's short flows on each link to group->load. `per_s`: flows of any size
+ * that arrive in a second. */
 void flow_load_add(struct group *group, double per_s);
 
 /* --- flow_tables.c --- */
@@ -101,7 +102,7 @@ void flow_open_classes(struct flows *flows, const struct conf_list *borders);
 
 struct flow_class *flow_class_of(struct flows *flows, bytes size);
 
-/* To call when a flow is acknowledged and its connection closed: its row is complete. */
+/* Call when a flow is acknowledged and its connection closed. The flow's row is complete then. */
 void flow_settle(struct flow *flow);
 
 void flow_list_add(struct flow_list *list, struct flow *flow);

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_FLOW (UINT64_C(1) << 50) /* so that every size and sum is exact in a double */
+#define MAX_FLOW (UINT64_C(1) << 50) /* bytes; every size and sum is exact in a double */
 
-/* What is wrong with the point that comes behind those of `cdf`, or NULL. *in_size tells whether
- * the mistake is in its size or in its cdf. */
+/* What is wrong with `point` as the next point of `cdf`, or NULL. *in_size tells whether the
+ * mistake is in the size or in the cdf. */
 static const char *row_mistake(const struct size_cdf *cdf, const struct size_cdf_point *point,
 			       bool *in_size)
 {
@@ -87,8 +87,7 @@ static bool read_pair(const char *line, double pair[2])
 	return line[strspn(line, " \t\r\n")] == '\0';
 }
 
-/* Divides each cdf by that of the last point, which is 1, or 100 for percent, and checks all
- * points. */
+/* Divides each cdf by the last one, which is 1, or 100 for percent, and checks all points. */
 static void check_bare(struct size_cdf *cdf, const char *path, char **error)
 {
 	size_t count = cdf->count;
@@ -237,7 +236,7 @@ double size_cdf_lift(const struct size_cdf *cdf, double min)
 		if (to <= min)
 			lift += mass * (min - 0.5 * (from + to));
 		else
-			lift += mass * 0.5 * below * below / (to - from); /* the part below */
+			lift += mass * 0.5 * below * below / (to - from); /* up to `min` only */
 	}
 	return lift;
 }

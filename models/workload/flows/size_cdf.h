@@ -2,9 +2,9 @@
  *
  * A table (columns size_bytes, cdf) starts at cdf 0 and ends at 1. Between two points sizes are
  * uniform, as in ns-2's interpolated empirical variable and in the generators of HPCC and
- * TrafficGenerator. Two points of one size are a probability mass at this size. Tables of these
- * generators are read as they are: they have no header line, and each line is a size and a
- * percentage (HPCC) or a fraction (ns-3). traces/README.md lists the tables. */
+ * TrafficGenerator. Two points of one size are a probability mass at this size. The tables of HPCC
+ * and ns-3 are read as they are: without a header line, each line a size and a percentage (HPCC) or
+ * a fraction (ns-3). traces/README.md lists the tables. */
 #ifndef INASIM_WORKLOAD_FLOWS_SIZE_CDF_H
 #define INASIM_WORKLOAD_FLOWS_SIZE_CDF_H
 
@@ -23,7 +23,7 @@ struct size_cdf {
 	size_t count;
 };
 
-/* Reads a table. Returns NULL and *error (caller frees) if the file is not one. */
+/* Reads a table. Returns NULL and *error (caller frees) if the file is not a valid table. */
 struct size_cdf *size_cdf_load(const char *path, char **error);
 void size_cdf_free(struct size_cdf *cdf);
 
@@ -38,7 +38,7 @@ bytes size_cdf_quantile(const struct size_cdf *cdf, double p);
 /* Exact mean of the interpolated distribution, in bytes (before rounding). */
 double size_cdf_mean(const struct size_cdf *cdf);
 
-/* How many bytes this mean grows if every size below `min` > 0 becomes `min`. */
+/* By how many bytes the mean grows if every size below `min` > 0 becomes `min`. */
 double size_cdf_lift(const struct size_cdf *cdf, double min);
 
 #endif

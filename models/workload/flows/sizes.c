@@ -84,7 +84,7 @@ bytes sizes_draw(const struct sizes *sizes, struct rng *rng)
 
 double sizes_mean(const struct sizes *sizes)
 {
-	/* sizes in tables below `min` become 1 byte, when they are drawn or scaled */
+	/* sizes below `min` become 1 byte when they are drawn or scaled */
 	double mean = 0, min = sizes->scale < 1 ? 1 / sizes->scale : 1;
 
 	if (!sizes->count)

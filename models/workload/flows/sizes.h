@@ -29,7 +29,8 @@ const char *size_conf_table(const struct size_conf *conf, size_t i);
 const struct sizes *sizes_load(const struct size_conf *conf, struct conf_doc *doc,
 			       const char *pointer);
 
-/* A size of a table, or the fixed one, times the scale; at least 1 byte. */
+/* sizes_scaled(): `size` times the scale, at least 1 byte. sizes_draw(): a size drawn from the
+ * tables, or the fixed one, scaled. sizes_mean(): the mean of sizes_draw(). */
 bytes sizes_scaled(const struct sizes *sizes, bytes size);
 bytes sizes_draw(const struct sizes *sizes, struct rng *rng);
 double sizes_mean(const struct sizes *sizes); /* bytes; of tables, before rounding */

@@ -10,8 +10,8 @@
  * batch means have no trend that would lead out of it.
  *
  * The method cannot see what changes only later in the run. Jobs that share links drift against
- * each other for hundreds of iterations (of two under ESA, after 63 that were alike to 0.2 %, the
- * next 117 were 5 % shorter), so nothing is estimated for several jobs. */
+ * each other for hundreds of iterations: with two jobs under ESA, 63 iterations were alike to 0.2
+ * %, and the next 117 were 5 % shorter. So nothing is estimated in runs with several jobs. */
 #include "workload/jobs/jobs_parts.h"
 
 #include "base/mem.h"
@@ -26,7 +26,7 @@
 /* Times of the iterations that a job has left, in ps. */
 struct rest {
 	double mean, half_width; /* of the 95 % interval */
-	double drift;            /* what a trend that goes on would add; 0 = there is none */
+	double drift;            /* what the trend would add if it went on; 0 = there is no trend */
 	double busy;             /* computing time of all workers */
 };
 
@@ -58,8 +58,8 @@ static struct rest rest_of(const struct job *job)
 		means[b] = (double)(from[(b + 1) * each].at - from[b * each].at) / n;
 		squares += pow(means[b] - mean, 2);
 	}
-	/* .drift: what is left has its middle (left + BATCHES * n) / 2 iterations behind that of
-	 * the batches */
+	/* .drift: from the middle of the batches to the middle of the iterations left are (left +
+	 * BATCHES * n) / 2 iterations */
 	return (struct rest){
 		.mean = left * mean,
 		.half_width = T_MEAN * sqrt(squares / (BATCHES - 1)) * left *
@@ -81,7 +81,7 @@ void job_estimate(struct job *job)
 	job->past[job->past_count++] = (struct job_mark){ .at = job->mark, .busy = job->busy_mark };
 	if (job->past_count <= job->look_at || job->iterations_done == job->iterations)
 		return;
-	/* look seldom: the more looks, the more likely one of them is steady by chance */
+	/* check rarely: the more checks, the more likely one of them is steady by chance */
 	job->look_at += job->look_at / 2;
 	rest = rest_of(job);
 	if (rest.half_width > jobs->estimate * rest.mean || rest.drift > jobs->estimate * rest.mean)

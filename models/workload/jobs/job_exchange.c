@@ -83,9 +83,10 @@ static void ask(struct job_worker *worker, struct job_exchange *exchange, bytes 
 	contribute(exchange, worker, size);
 }
 
-/* An iteration has 2 all-gathers of parameters for each layer: first all layers forward, then all
- * backward. The layer to compute needs number `at` of these. The worker asks in this order, up to
- * `prefetch` layers ahead, but for no layer that gradients have not updated yet. */
+/* Asks for the parameters of layers. An iteration has 2 all-gathers of parameters for each layer:
+ * first all layers forward, then all backward. The layer to compute needs the all-gather number
+ * `at`. The worker asks in this order, up to `prefetch` layers ahead, and stops at a layer that
+ * gradients have not updated yet. */
 static void ask_parameters(struct job_worker *worker, size_t at)
 {
 	const struct dnn *dnn = worker->job->dnn;
@@ -140,7 +141,7 @@ bool worker_waits(struct job_worker *worker)
 
 	if (!worker->job->exchanges)
 		return false;
-	while (has_all(worker)) { /* of what it has asked for; then it asks for more */
+	while (has_all(worker)) { /* it has all that it asked for, so it asks for more */
 		if (!computes || worker->asked == 2)
 			return false;
 		if (worker->asked++ == 0)
@@ -154,7 +155,7 @@ bool worker_waits(struct job_worker *worker)
 void worker_computed(struct job_worker *worker)
 {
 	bool back = worker->phase == PHASE_BACKWARD;
-	size_t edge = back ? worker->layer_first : worker->layer_end - 1; /* last of the pass */
+	size_t edge = back ? worker->layer_first : worker->layer_end - 1; /* where the pass ends */
 
 	worker->asked = 0;
 	if (!worker->job->exchanges)
@@ -185,7 +186,7 @@ static void on_done(void *owner, uint32_t rank, uint64_t tensor)
 		break;
 	case EXCHANGE_FORWARD:
 	case EXCHANGE_BACKWARD:
-		if (rank == 0) /* the sender */
+		if (rank == 0) /* rank 0 is the sender */
 			return;
 		break;
 	case EXCHANGE_TOKENS:
@@ -228,7 +229,8 @@ static struct job_exchange *add(struct job *job, enum exchange what,
 	exchange->hosts = xcalloc(ranks, sizeof(*exchange->hosts));
 	for (uint32_t r = 0; r < ranks; r++)
 		exchange->hosts[r] = job->hosts[first + r * stride];
-	/* all-to-all has a connection for each ordered pair, all others are rings or less */
+	/* all-to-all has a connection for each ordered pair; other exchanges need a ring's at
+	 * most */
 	job->edges += what == EXCHANGE_TOKENS ? ranks * (ranks - 1) : ranks;
 	spec.first_edge = EXCHANGE_EDGES_END - job->edges;
 	spec.workers = ranks;
@@ -240,7 +242,7 @@ static struct job_exchange *add(struct job *job, enum exchange what,
 	job_exchange_start(exchange, &never);
 	if (job->jobs->env.topo->detours && (ops->intact || job->conf->restart_delay_given))
 		exchange->restart = job_restart_new(job, exchange, ranks);
-	/* without failures it starts at once, as exchanges take no memory of switches */
+	/* exchanges take no switch memory, so without failures they start at once */
 	SIM_BUG_ON(!exchange->instance && !exchange->restart);
 	return exchange;
 }
@@ -288,7 +290,8 @@ void job_start_exchanges(struct job *job)
 		return;
 	job->activations = (bytes)((double)pipeline->activations * job->conf->gradient_scale + 0.5);
 	job->activations += !job->activations; /* 0 becomes 1: no message is empty */
-	/* at most gradients and gather of each stage, two ways from each worker, and tokens */
+	/* at most: gradients and all-gather of each stage, two directions for each worker,
+	 * tokens */
 	job->exchanges =
 		xcalloc(2 * (size_t)stages + 2 * (size_t)job->workers + 1, sizeof(*job->exchanges));
 	for (uint32_t s = 0; s < stages && each > 1; s++)

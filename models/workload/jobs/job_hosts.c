@@ -11,7 +11,7 @@ static void copy_list(uint32_t *hosts, const struct conf_list *list)
 		hosts[i] = (uint32_t)((const int64_t *)list->items)[i];
 }
 
-/* Takes the hosts of a list and, chosen by the placement, `other_count` others. Returns false and
+/* Takes the listed hosts, and `other_count` others that the placement chooses. Returns false and
  * takes nothing if that is impossible. */
 static bool take_list_and(struct job *job, struct rng *rng, const uint32_t *listed,
 			  uint32_t listed_count, uint32_t *others, uint32_t other_count)

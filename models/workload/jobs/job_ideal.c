@@ -50,7 +50,7 @@ sim_time job_ideal(struct job *job)
 
 	if (job->workers == 1)
 		return time;
-	if (job->fell_back) /* part of it ran under another scheme */
+	if (job->fell_back) /* part of the job ran under another scheme */
 		return 0;
 	if (!ops->plan || job->conf->exchanges || machine_gpus(job->jobs->env.machine) > 1 ||
 	    job->dnn->tensor_count > 1 || job->conf->overlap != OVERLAP_NONE)

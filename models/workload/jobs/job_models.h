@@ -6,9 +6,9 @@
 #include "workload/jobs/jobs.h"
 #include "workload/weights.h"
 
-/* Replaces each name that ends in ".json" by the path of this file, which is beside the scenario;
- * the document owns the path. The file has the object that "model" may have in place ("layers").
- * Call this once. */
+/* Replaces each name that ends in ".json" by the path of the file of this name beside the scenario.
+ * The document owns the path. The file holds an object like a "model" with "layers" in the
+ * scenario. Call this once. */
 void model_conf_find(struct model_conf *conf, struct conf_doc *doc);
 
 struct job_models {
@@ -25,8 +25,8 @@ struct job_models {
  * owns them. */
 struct job_models *job_models_load(const struct job_group_conf *conf, struct conf_doc *doc);
 
-/* Scales and fuses the networks as the group says, and cuts them into tensors. To call once, and
- * only if nothing is wrong with the group. */
+/* Scales and fuses the networks as the group says, and cuts them into tensors. Call this once, and
+ * only if the group has no errors. */
 void job_models_prepare(const struct job_group_conf *conf);
 
 /* Draws the network of the next job. Does not use `rng` if there is only one. */

@@ -1,19 +1,19 @@
-/* Collectives of jobs that use something that has failed: they begin anew.
+/* Restarts collectives of jobs when something that they use has failed.
  *
- * When a switch loses what it has added up, the scheme of each job that uses the switch is stopped
- * at once, and the workers wait. (Schemes that recover by themselves go on.) A link that fails
- * stops nothing: what is sent again may still come through. When the controller hears of the
- * failure, it stops schemes that still use something that does not work, and starts the stopped
- * ones again, on another tree, with memory admitted anew. All workers hand over again, in the same
- * order, all tensors whose sum some worker lacks. So each sum still counts each worker once; a
- * worker that has a sum already ignores the new one.
+ * When a switch loses its partial sums, the schemes of all jobs that use the switch stop at once,
+ * and the workers wait. Only schemes that recover by themselves go on. A failed link stops nothing,
+ * because retransmissions may still get through. When the controller hears of the failure, it stops
+ * the schemes that still use a failed link or switch. It starts the stopped schemes again, on
+ * another tree and with memory admitted anew. All workers hand over again, in the same order, all
+ * tensors whose sum some worker lacks. So each sum still counts each worker once; a worker that has
+ * the sum already ignores the new one.
  *
- * If there is no tree, the job falls back to the scheme that its group names ("fallback"). Without
- * one it waits as long as something may still be repaired, as it does without memory; if there will
- * never be a tree, it fails.
+ * If there is no tree, the job falls back to the scheme that its group names ("fallback"). A job
+ * without a fallback waits while a repair may still bring a tree, just as it waits for memory. If
+ * there will never be a tree, the job fails.
  *
- * If a job's host is cut off for good, a free one takes its place after "restart_delay", and all
- * collectives of the job begin anew. Workers keep what they have computed: the delay stands for the
+ * If a job's host is cut off for good, a free host takes its place after "restart_delay", and all
+ * collectives of the job restart. Workers keep what they have computed: the delay stands for the
  * time to compute it again. */
 #include "workload/jobs/jobs_parts.h"
 
@@ -29,7 +29,7 @@ struct job_restart {
 	uint32_t ranks;
 	struct tensor_sizes sizes;
 	/* Tensors are numbered as in the job's stream. */
-	uint64_t first;    /* the one that the current instance of the scheme numbers 0 */
+	uint64_t first;    /* the tensor that is number 0 in the current instance of the scheme */
 	uint64_t whole;    /* all ranks have the sums of the tensors before this one */
 	uint64_t end;      /* some rank has handed over all tensors before this one */
 	uint32_t *missing; /* ring by tensor, from `whole` on: how many ranks lack its sum */
@@ -38,7 +38,7 @@ struct job_restart {
 	uint64_t *handed;         /* by rank: how many tensors it has handed over */
 	uint64_t *sent;           /* by rank: how many of these the scheme has got */
 	bool refilling;           /* in refill() */
-	bool waits;               /* for memory or a repair, as the controller could not start it */
+	bool waits; /* the controller could not start it: it waits for memory or a repair */
 };
 
 struct job_restart *job_restart_new(struct job *job, struct job_exchange *exchange, uint32_t ranks)
@@ -85,7 +85,7 @@ static uint8_t *held_at(const struct job_restart *restart, uint64_t tensor)
 	return &restart->held[(tensor & restart->mask_held) * restart->ranks];
 }
 
-/* The first rank hands over a tensor: no rank has its sum. */
+/* The first rank hands over a new tensor, whose sum no rank has yet. */
 static void add_tensor(struct job_restart *restart)
 {
 	uint64_t tensor = restart->end;
@@ -132,8 +132,8 @@ bool job_restart_holds(struct job_restart *restart, uint32_t rank, uint64_t *ten
 	return true;
 }
 
-/* Passes what ranks have handed over on to the new instance. A sum that comes back meanwhile may
- * make a rank hand over more; this goes in a later round. */
+/* Passes the tensors that ranks have handed over to the new instance. A sum that comes back
+ * meanwhile may make a rank hand over another tensor; this tensor goes in a later round. */
 static void refill(struct job_restart *restart)
 {
 	struct job *job = restart->job;
@@ -192,7 +192,7 @@ static bool resume(struct job_restart *restart, const char **never)
 	return true;
 }
 
-/* Brings a collective onto what works now. Returns why it can never go on, or NULL. */
+/* Moves a collective to links and switches that work. Returns why it can never go on, or NULL. */
 static const char *recover(struct job_restart *restart)
 {
 	const char *never = NULL;

@@ -1,4 +1,4 @@
-/* What jobs leave behind: jobs.csv, iterations.csv, and records for the summary. */
+/* The results of jobs: jobs.csv, iterations.csv, and records for the summary. */
 #include "workload/jobs/jobs_parts.h"
 
 #include "base/mem.h"
@@ -198,7 +198,8 @@ static sim_time exchange_mean(const struct job *job)
 	return sum / job->workers;
 }
 
-/* The rate of all NICs together of the worker that has the slowest; in a graph they may differ. */
+/* The total rate of a worker's NICs, for the worker with the lowest total. In a graph totals may
+ * differ. */
 static bps slowest_worker(const struct job *job)
 {
 	const struct network *net = &job->jobs->env.topo->net;
@@ -239,7 +240,7 @@ static double job_algbw(const struct job *job)
 	return (double)job->dnn->gradient_total * (double)job->iterations_done / seconds_of(time);
 }
 
-/* The bus bandwidth of the same document; NAN for jobs that shard. */
+/* The bus bandwidth, as PERFORMANCE.md defines it; NAN for jobs that shard. */
 static double job_busbw(const struct job *job)
 {
 	if (job->conf->sharding != SHARDING_NONE)
@@ -266,7 +267,7 @@ void job_write(struct job *job)
 	const char *gathers = scheme_names[job_group_gathers(job->conf)];
 	double share = job_throughput_share(job);
 	char scheme[JOB_SCHEME_SIZE];
-	bool fluid = job->jobs->env.fluid; /* nothing counts packets */
+	bool fluid = job->jobs->env.fluid; /* there are no packets to count */
 	bool over = job->state == JOB_OVER || job->estimated;
 	bool begun = job->state == JOB_RUNNING || over;
 	sim_time compute = begun ? compute_mean(job) : 0;

@@ -30,7 +30,7 @@ static sim_time cell_time_after(struct csv *csv, int column, sim_time last)
 	return time;
 }
 
-/* Reads the name of a scheme. -1 for an empty cell, or without such a column. */
+/* Reads the name of a scheme. Returns -1 for an empty cell, or without such a column. */
 static int cell_scheme(struct csv *csv, int column)
 {
 	if (column < 0 || csv_empty(csv, column))
@@ -55,7 +55,7 @@ static void read_jobs(struct job_trace *trace, struct csv *csv)
 	while (csv_next(csv)) {
 		struct trace_job job = { .id = xstrdup(csv_text(csv, id)) };
 
-		/* statements have an order, and csv_complain() keeps the first mistake */
+		/* as statements, in this order: csv_complain() keeps the first mistake */
 		job.submit = cell_time_after(csv, submit, last);
 		job.gpus = cell_u32(csv, gpus, 1);
 		if (duration >= 0)

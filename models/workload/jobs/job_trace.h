@@ -42,8 +42,8 @@ struct flow_trace {
 	char *unread; /* as in struct job_trace */
 };
 
-/* If something is wrong, returns false and *error (caller frees), with file and line; *trace then
- * needs no release. The caller checks whether hosts exist. */
+/* Loads a trace. If something is wrong, returns false and *error (caller frees), with file and
+ * line; *trace then needs no release. The caller checks whether the hosts exist. */
 bool job_trace_load(struct job_trace *trace, const char *path, char **error);
 /* Keeps the first `count` jobs, if there are more. */
 void job_trace_cut(struct job_trace *trace, size_t count);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LATEST_ARRIVAL_PS (200.0 * 24 * 3600 * PS_PER_S) /* behind any run, but fits sim_time */
+#define LATEST_ARRIVAL_PS (200.0 * 24 * 3600 * PS_PER_S) /* later than any run; fits sim_time */
 
 uint64_t job_trace_workers(const struct job_group_conf *conf, const struct trace_job *job)
 {
@@ -220,12 +220,12 @@ void job_groups_part(struct conf_list *groups, struct conf_doc *doc)
 	for (size_t i = 0; i < groups->count; i++) {
 		struct job_group_conf *group = group_at(groups, i);
 
-		if (group->arrival.part) /* again, with the jobs of the part alone */
+		if (group->arrival.part) /* load again, with only the jobs of the part */
 			load_trace(&group->arrival, doc);
 		group->models = job_models_load(group, doc);
 		if (group->arrival.jobs && group->arrival.jobs->durations &&
 		    !group->iterations_given && model_computes(group))
-			group->iterations_form = ITERATIONS_RULE; /* go by durations */
+			group->iterations_form = ITERATIONS_RULE; /* durations decide */
 		job_group_find_exchanges(group);
 	}
 }

@@ -20,7 +20,7 @@ static void begin_iteration(struct job_worker *worker)
 	worker->factor = conf->compute_scale * (straggler ? conf->stragglers.slowdown : 1);
 	if (conf->compute_jitter > 0)
 		worker->factor *= 1 + conf->compute_jitter * rng_unit(&worker->rng);
-	worker->factor /= (double)conf->pipeline.microbatches; /* each is a part of the samples */
+	worker->factor /= (double)conf->pipeline.microbatches; /* one micro-batch at a time */
 }
 
 bool worker_updated(const struct job_worker *worker, size_t layer)
@@ -70,7 +70,8 @@ static bool next_task(struct job_worker *worker, sim_time *duration, bool *compu
 	return false;
 }
 
-/* Goes on with `layer` of the next micro-batch. Returns false if this was the last of the pass. */
+/* Moves to `layer` of the next micro-batch. Returns false after the last micro-batch of the
+ * pass. */
 static bool next_microbatch(struct job_worker *worker, size_t layer)
 {
 	bool more = ++worker->microbatch < worker->job->conf->pipeline.microbatches;
@@ -108,7 +109,7 @@ void worker_hint(struct job_worker *worker, size_t place)
 	const struct dnn *dnn = job->dnn;
 	double scale = job->conf->compute_scale, left = 0;
 	struct collective_hint hint = {
-		.layer = (uint32_t)dnn->tensors[place].layer + 1, /* a hint counts from 1 */
+		.layer = (uint32_t)dnn->tensors[place].layer + 1, /* hints count layers from 1 */
 		.layers = (uint32_t)dnn->layer_count,
 		.iteration_bytes = dnn->gradient_total,
 		.compute = (sim_time)((double)dnn->compute_total * scale),
@@ -133,8 +134,8 @@ void worker_hint(struct job_worker *worker, size_t place)
 		job_scheme(job)->hint(job->instance, worker->number, &hint);
 }
 
-/* Hands the next tensor over. Before this, after_backward() moves the worker's state on, because
- * the sum may be back before job_reduce() returns. */
+/* Hands the next tensor over. First moves the worker's state on (after_backward()), because the sum
+ * may be back before job_reduce() returns. */
 static void send_tensor(struct job_worker *worker)
 {
 	struct job *job = worker->job;

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Each timer of SIM_CONTROL has a key of its own: groups of flows have their number (flows.c), jobs
- * have theirs above 2^32, and models/run has 2^41 and above. */
+/* Keys of timers of SIM_CONTROL: groups of flows use their numbers (flows.c), jobs 2^32 plus their
+ * numbers, the arrivals of jobs 2^40, and models/run 2^41 and above. */
 #define KEY_OF_JOBS     (UINT64_C(1) << 32)
 #define KEY_OF_ARRIVALS (UINT64_C(1) << 40)
 
@@ -137,8 +137,8 @@ static void on_move(struct job *job)
 		job_begin(job);
 }
 
-/* The job moves, as restart_delay is over; or its last iteration is over; or it begins, as the
- * controller's message has reached the workers. */
+/* The job moves, because restart_delay is over; or it ends, because its last iteration is over; or
+ * it begins, because the controller's message has reached the workers. */
 static void on_job_timer(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct job *job = owner;
@@ -189,7 +189,7 @@ struct collective_job job_spec(struct job *job)
 {
 	uint32_t nics = machine_nics(job->jobs->env.machine);
 	const uint32_t *hosts = job->hosts;
-	/* if it has fallen back to servers and has none, each worker's host gets one */
+	/* a job that has fallen back to servers, but has none, gets one on each worker's host */
 	bool beside = job->fell_back && !job->servers && job_reduces(job)->ops->servers;
 
 	return (struct collective_job){
@@ -207,7 +207,7 @@ struct collective_job job_spec(struct job *job)
 	};
 }
 
-/* Fusion buffers, if the job has any, stand before the scheme. */
+/* Fusion buffers, if the job has any, are in front of the scheme. */
 bool job_start_scheme(struct job *job, const char **never)
 {
 	const struct job_group_conf *conf = job->conf;
@@ -235,7 +235,7 @@ static enum admission admit(struct job *job)
 
 	if (!job_take_hosts(job))
 		return ADMIT_LATER;
-	/* Replace hosts that are cut off. If too few are free, more may be once a job has ended. */
+	/* Replace hosts that are cut off. If too few are free, wait: a job that ends frees more. */
 	if (!job_hosts_listed(job) && job_is_cut_off(job) && !job_replace_hosts(job) &&
 	    jobs->report.running) {
 		job_return_hosts(job);
@@ -361,7 +361,7 @@ static void job_launch(struct job *job)
 	timer_set(jobs->env.sim, &job->timer, jobs->env.sim->now + jobs->latency);
 }
 
-/* First come, first served: a job that does not fit holds up those behind it. */
+/* First come, first served: a job that does not fit holds up the jobs behind it. */
 void jobs_start_waiting(struct jobs *jobs)
 {
 	while (jobs->queue_head < jobs->report.arrived) {
@@ -397,7 +397,7 @@ static void on_arrivals(struct sim *sim, uint32_t entity, void *owner)
 
 /* --- set-up --- */
 
-/* Whether its scheme has stages inside machines around it (collective/machine.h). */
+/* Whether the job's scheme has stages inside machines around it (collective/machine.h). */
 static bool has_stages(const struct job *job)
 {
 	return machine_gpus(job->jobs->env.machine) > 1 && job->workers > 1 &&
@@ -522,7 +522,7 @@ static int by_arrival(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* Numbers all jobs by arrival, then drops those that are not to run. */
+/* Numbers all jobs by arrival, then drops the jobs of groups that are not enabled. */
 static void number_jobs(struct jobs *jobs)
 {
 	size_t kept = 0;
@@ -650,8 +650,8 @@ void jobs_stats(const struct jobs *jobs, struct collective_stats *stats)
 		add_stats(&jobs->jobs[i], stats);
 }
 
-/* The fraction of this iteration's sums that the first worker has. Its scheme counts bytes; if it
- * does not, whole tensors count. */
+/* The fraction of this iteration's sums that the first worker has. Counts bytes if the scheme does,
+ * otherwise whole tensors. */
 static double part_done(const struct job *job)
 {
 	const struct job_worker *worker = &job->worker[0];
@@ -686,7 +686,7 @@ double jobs_progress(const struct jobs *jobs)
 	return done / jobs->report.iterations;
 }
 
-/* Whether a worker is in a task. */
+/* Whether any worker is in a task. */
 static bool computes(const struct job *job)
 {
 	for (uint32_t w = 0; w < job->workers; w++)
@@ -695,9 +695,9 @@ static bool computes(const struct job *job)
 	return false;
 }
 
-/* How long a job may get on without progress. A hundred times what a ring, which sends the most,
- * would take for all that the job exchanges (twice the bytes), plus a second, which is longer than
- * a timeout that has doubled a few times. */
+/* How long a job may run without progress: 1 s, plus 100 times what a ring would take for all that
+ * the job exchanges. A ring sends most (twice the bytes). 1 s is longer than a timeout that has
+ * doubled a few times. */
 static sim_time patience(const struct job *job)
 {
 	double sent = (double)job->gradients * job->stands_for + (double)dnn_tokens(job->dnn) +
@@ -745,7 +745,7 @@ void jobs_write_unfinished(struct jobs *jobs)
 	}
 }
 
-/* How many sums workers lack of the tensors that they have handed over. */
+/* The number of sums that workers lack, of tensors that they have handed over. */
 static uint64_t outstanding(const struct job *job)
 {
 	const struct dnn *dnn = job->dnn;

@@ -29,8 +29,9 @@
  * With `max_steps`, a job of more iterations is simulated in that many steps. Each step stands for
  * iterations / max_steps iterations: its computing times and gradients are those of one iteration
  * times this factor, so that the whole job computes and exchanges as much as without steps. But a
- * step has one exchange where the job has many. So jobs that share links take longer turns, and
- * what an iteration costs besides its bytes (latency, growth of windows) counts once a step.
+ * step has one exchange where the job has many. So jobs that share links take longer turns. Costs
+ * that do not depend on bytes (latency, growth of windows) count once per step instead of once per
+ * iteration.
  *
  * A scheme may need parameter servers, on hosts of their own, shared with other
  * jobs, or beside workers. Jobs that find no hosts, or no switch memory, wait in
@@ -76,7 +77,7 @@ struct workers_conf {
 };
 enum workers_form { WORKERS_NUMBER, WORKERS_RANGE, WORKERS_HOSTS };
 
-/* Fewest and most workers of a job; both 0 where only a trace knows. */
+/* Fewest and most workers of a job; both 0 if only a trace says it. */
 struct workers_span {
 	int64_t min, max;
 } workers_span(const struct workers_conf *workers);
@@ -193,7 +194,7 @@ static inline unsigned job_group_gathers(const struct job_group_conf *conf)
 	return conf->all_gather_given ? (unsigned)conf->all_gather : SCHEME_ring;
 }
 
-/* The scheme, on hosts, by which jobs go on if failures leave no tree; SCHEME_COUNT = none. */
+/* The scheme on hosts that jobs change to if failures leave no tree; SCHEME_COUNT = none. */
 static inline unsigned job_group_falls_back(const struct job_group_conf *conf)
 {
 	return conf->fallback == FALLBACK_RING ? SCHEME_ring
@@ -231,22 +232,22 @@ struct job_site {
 	const struct cluster_conf *cluster; /* cluster.h */
 };
 
-/* Splits groups by what their traces name: jobs whose trace gives them another model or scheme
- * become a group of their own, at the end of the list and otherwise like the first. If a trace has
- * durations and its group gives no iterations, the durations decide. Loads the networks and sets
- * `experts` and `exchanges` of each group. Adds no errors: job_group_check() and
- * job_group_trace_mistake() tell what is wrong with files. */
+/* Splits groups whose traces name models or schemes. Jobs with another model or scheme than the
+ * group's first job become a group of their own, at the end of the list and otherwise the same. If
+ * a trace has durations and its group gives no iterations, the durations decide. Loads the networks
+ * and sets `experts` and `exchanges` of each group. Adds no errors: job_group_check() and
+ * job_group_trace_mistake() report what is wrong with files. */
 void job_groups_part(struct conf_list *groups, struct conf_doc *doc);
 
-/* Checks what the rows cannot. `scheme`: the parameters of the group's scheme. `bounded`: something
- * else than the jobs ends the run, so that jobs may go on arriving. */
+/* Reports errors that the rows cannot find. `scheme`: the parameters of the group's scheme.
+ * `bounded`: something other than the jobs ends the run, so jobs may go on arriving. */
 void job_group_check(const struct job_group_conf *conf, struct conf_doc *doc, const char *pointer,
 		     const struct job_site *site, const void *scheme, bool bounded);
 
 /* A finished job that is measured, for summaries. */
 struct job_record {
 	const struct job_group_conf *group;
-#define MEMBER(member, ...) double member; /* NAN where it has none */
+#define MEMBER(member, ...) double member; /* NAN if the job has none */
 	JOB_METRICS(MEMBER)
 #undef MEMBER
 	double throughput_share; /* NAN for one worker */
@@ -271,7 +272,8 @@ struct jobs_times {
 	double estimate; /* stop.estimate: relative error of a job's end; 0 = no estimates */
 };
 
-/* `schemes`: by enum scheme_index; not owned. Jobs arrive by themselves. */
+/* Makes the jobs and sets a timer for their arrivals. `schemes`: by enum scheme_index; not
+ * owned. */
 struct jobs *jobs_new(const struct model_env *env, const struct job_group_conf *groups,
 		      size_t count, const struct scheme_run *schemes,
 		      const struct cluster_conf *cluster, const struct jobs_times *times,
@@ -285,7 +287,7 @@ struct jobs_otherwise {
 	size_t count;
 };
 
-/* What jobs have come to so far. */
+/* The results of jobs so far. */
 struct jobs_report {
 	size_t count, arrived, running, finished;
 	size_t refused;                         /* by their schemes; they never run */
@@ -309,10 +311,10 @@ size_t jobs_measured(const struct jobs *jobs, const char *name);
 /* The reason for the first refusal, and the group of that job; NULL when no job was refused. */
 const char *jobs_refusal(const struct jobs *jobs, const char **group);
 
-/* To call when a switch has failed, or only what adds gradients up in it (net/outage.h). */
+/* Call when a switch, or only its aggregation, has failed (net/outage.h). */
 void jobs_switch_failed(struct jobs *jobs, uint32_t sw);
-/* To call when the controller has heard of a failure or repair, and before the run. Jobs begin anew
- * what they have lost, or fail. `may_change`: something more will fail or be repaired. */
+/* Call when the controller has heard of a failure or repair, and before the run. Jobs restart what
+ * they have lost, or fail. `may_change`: something more will fail or be repaired. */
 void jobs_failures_known(struct jobs *jobs, bool may_change);
 /* When and why the first job failed, and its group; NULL = none has. */
 const char *jobs_failure(const struct jobs *jobs, const char **group);
@@ -323,9 +325,9 @@ void jobs_stats(const struct jobs *jobs, struct collective_stats *stats); /* of 
  * gradients whose sums the first worker has. */
 double jobs_progress(const struct jobs *jobs);
 
-/* Whether the running jobs are stuck. *since gets the last time when a worker began or ended a task
- * or got a sum. They are stuck if none computes and this was longer ago than a second and a hundred
- * times what a ring would take alone. */
+/* Whether the running jobs are stuck: no worker computes, and *since is longer ago than 1 s plus
+ * 100 times what a ring would take alone. *since: when a worker last began or ended a task, or got
+ * a sum. */
 bool jobs_stalled(const struct jobs *jobs, sim_time *since);
 
 /* Sets the function to call when a job has finished, failed or been refused; may stop the run. */

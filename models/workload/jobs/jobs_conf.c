@@ -337,7 +337,7 @@ static void check_workers(const struct job_group_conf *conf, struct conf_doc *do
 			doc, conf_at(doc, "%s/workers", pointer),
 			"the trace says how many workers; leave this out, or see gpus_per_worker");
 	if (conf->workers.form == WORKERS_HOSTS)
-		return; /* job_group_check_servers() looks at lists */
+		return; /* job_group_check_servers() checks lists */
 	if (conf->workers.form == WORKERS_RANGE && conf->workers.min > conf->workers.max)
 		conf_error(doc, conf_at(doc, "%s/workers", pointer),
 			   "min %" PRId64 " is larger than max %" PRId64, conf->workers.min,
@@ -369,7 +369,7 @@ static void check_inside(const struct job_group_conf *conf, struct conf_doc *doc
 			ops->name);
 }
 
-/* Checks that jobs that are given by their load send something. */
+/* Checks that jobs with a load (poisson_load) send something. */
 static void check_load(const struct job_group_conf *conf, struct conf_doc *doc, const char *pointer)
 {
 	if (conf->arrival.form == JOBS_LOAD && workers_span(&conf->workers).max == 1)

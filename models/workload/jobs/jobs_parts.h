@@ -1,4 +1,4 @@
-/* Jobs from the inside, for the files of this folder; everybody else uses jobs.h. */
+/* The inside of jobs: for the files of this folder. All others use jobs.h. */
 #ifndef INASIM_WORKLOAD_JOBS_JOBS_PARTS_H
 #define INASIM_WORKLOAD_JOBS_JOBS_PARTS_H
 
@@ -33,10 +33,10 @@ struct job_exchange {
 	uint32_t *hosts;       /* by rank; owned */
 	void *scheme;          /* for ops->start() */
 	struct collective_job spec;
-	struct job_restart *restart; /* NULL if it need not begin anew after failures; owned */
+	struct job_restart *restart; /* NULL if failures need no restart; owned */
 };
-/* Connections of exchanges have the numbers below this, last exchange lowest. Those of an
- * all-reduce are numbered from 0 up. */
+/* Connections of exchanges are numbered down from here, exchange by exchange. Connections of an
+ * all-reduce are numbered up from 0. */
 #define EXCHANGE_EDGES_END   (UINT32_C(1) << 20)
 #define EXCHANGE_WORKERS_MAX 512 /* of all-to-all, which has a connection between any two */
 
@@ -48,7 +48,8 @@ struct job_worker {
 	int64_t microbatch;              /* number within this pass */
 	/* The exchanges that it takes part in; NULL = none of this kind. */
 	struct job_exchange *gradients, *gather, *tokens;
-	/* With the stages next to it: [0] in forward passes, [1] in backward passes. */
+	/* Exchanges with the stages before and after: [0] in forward passes, [1] in backward
+	 * passes. */
 	struct job_exchange *from[2], *to[2];
 	/* How many results of each exchange its next task needs, and how many are here. */
 	uint64_t need[EXCHANGES], have[EXCHANGES];
@@ -56,7 +57,7 @@ struct job_worker {
 	 * tokens, too. */
 	unsigned asked;
 	uint64_t gathers; /* how many all-gathers it has asked for */
-	bool *reduced; /* SHARDING_OPTIMIZER, by tensor: the sum is here, not all-gathered; owned */
+	bool *reduced; /* SHARDING_OPTIMIZER, by tensor: has the sum, has not all-gathered; owned */
 	size_t updated; /* the next tensor whose parameters are all-gathered */
 	enum phase phase;
 	int64_t iteration;
@@ -70,7 +71,7 @@ struct job_worker {
 	sim_time busy;       /* time of computing so far */
 	/* Time from the first gradient of an iteration to its last sum, over all iterations. */
 	sim_time exchange;
-	sim_time last_exchange, last_busy; /* of the iteration before alone */
+	sim_time last_exchange, last_busy; /* of the previous iteration */
 	sim_time busy_mark;                /* `busy` at the end of that iteration */
 	/* When the exchange, and the computation, that is under way began; SIM_TIME_MAX = none */
 	sim_time exchange_since;
@@ -84,8 +85,8 @@ struct job_mark {
 	sim_time at, busy;
 };
 
-/* Of three iterations times are kept: one has just ended, the next is under way, and a worker may
- * be in the one after. A power of two; KEPT(-1) is an index, too. */
+/* The times of three iterations are kept: the one that has just ended, the one under way, and the
+ * next, which a worker may have begun. A power of two, so that KEPT(-1) is an index, too. */
 #define ITERATIONS_KEPT 4
 #define KEPT(iteration) ((iteration) & (ITERATIONS_KEPT - 1))
 
@@ -115,11 +116,11 @@ struct job {
 	 * ended. */
 	sim_time first_send[ITERATIONS_KEPT], forward_end[ITERATIONS_KEPT];
 	int64_t sending;       /* how many iterations have begun to hand gradients over */
-	uint32_t done_workers; /* that have all sums of the iteration under way */
-	sim_time moved;        /* when a worker last began, ended a task or got a sum */
+	uint32_t done_workers; /* workers that have all sums of the iteration under way */
+	sim_time moved;        /* when a worker last began or ended a task, or got a sum */
 	struct job_worker *worker;
 	struct why_job *why;           /* NULL without --why */
-	struct machine_scheme machine; /* if its scheme has stages inside machines; else zero */
+	struct machine_scheme machine; /* zero if the scheme has no stages inside machines */
 	struct fusion *fusion;         /* buffers of fusion_cycle; NULL = none */
 	void *instance; /* of the scheme; NULL for one worker, with a pipeline, after a failure */
 	struct job_exchange *exchanges; /* owned; NULL = none */
@@ -130,12 +131,12 @@ struct job {
 	sim_time ideal;        /* job_ideal(), when the job is over */
 	struct job_mark *past; /* with stop.estimate, by iteration so far; owned */
 	size_t past_count, past_capacity;
-	size_t look_at;         /* past_count above which to see whether iterations are steady */
-	bool estimated;         /* `finish` is an estimate */
-	sim_time half_width;    /* of the 95 % interval of `finish`, if estimated */
-	sim_time busy_estimate; /* computing of all workers until `finish`, if estimated */
-	uint64_t slots;         /* aggregators, for reports; 0 = the scheme has none */
-	char *ran_as;           /* as in jobs.csv; NULL until it begins; owned */
+	size_t look_at;              /* past_count at which job_estimate() checks next */
+	bool estimated;              /* `finish` is an estimate */
+	sim_time half_width;         /* of the 95 % interval of `finish`, if estimated */
+	sim_time busy_estimate;      /* computing of all workers until `finish`, if estimated */
+	uint64_t slots;              /* aggregators, for reports; 0 = the scheme has none */
+	char *ran_as;                /* as in jobs.csv; NULL until it begins; owned */
 	struct job_restart *restart; /* where links may fail, else NULL: job_restart.c; owned */
 	bool fell_back;              /* see job_fall_back() */
 	bool moving;                 /* restart_delay runs before job_move() */
@@ -153,7 +154,7 @@ struct jobs {
 	struct job *jobs; /* in the order of arrival */
 	size_t capacity;
 	struct jobs_report report; /* its lists are owned */
-	bool may_change; /* something will fail or be repaired, or the controller has not heard */
+	bool may_change; /* something may fail or be repaired, or the controller will hear of it */
 	struct cluster cluster;
 	uint32_t *pool; /* hosts for SERVERS_SHARED */
 	uint32_t pool_count;
@@ -165,7 +166,8 @@ struct jobs {
 	void *owner;
 };
 
-/* The scheme that adds its gradients up: the group's, or the one that it has fallen back to. */
+/* The scheme that adds the job's gradients up: the group's, or the one that the job has fallen back
+ * to. */
 static inline const struct scheme_run *job_reduces(const struct job *job)
 {
 	return &job->jobs->schemes[job->fell_back ? job_group_falls_back(job->conf)
@@ -189,10 +191,10 @@ void worker_release(struct job_worker *worker);
 void worker_begin(struct job_worker *worker);
 /* The worker holds the sum of a tensor of this layer. */
 void worker_holds(struct job_worker *worker, size_t layer);
-/* Something is here that the worker may have waited for. */
+/* Something has come that the worker may have waited for. */
 void worker_goes_on(struct job_worker *worker);
-/* Whether a layer's parameters are those of the worker's iteration: the sums of all iterations
- * before are here. */
+/* Whether a layer's parameters are up to date: the worker has the sums of all previous
+ * iterations. */
 bool worker_updated(const struct job_worker *worker, size_t layer);
 
 /* job_exchange.c: starts all exchanges of a job that has workers; ends them when it is over. */
@@ -209,7 +211,7 @@ void job_exchange_waiting(const struct job *job, FILE *to, size_t limit);
 bool job_reduce(struct job_worker *worker, bytes size);
 /* The worker has the sum of tensor `tensor` of its stream, or the part of the sum that it needs. */
 void job_reduced(struct job_worker *worker, uint64_t tensor);
-/* Asks for what the worker's next task needs. Returns whether something of it is not here yet. */
+/* Asks for what the worker's next task needs. Returns whether some of it has not come yet. */
 bool worker_waits(struct job_worker *worker);
 /* The worker has computed a layer: sends the results that others need. */
 void worker_computed(struct job_worker *worker);
@@ -235,7 +237,7 @@ bool job_restart_holds(struct job_restart *restart, uint32_t rank, uint64_t *ten
 /* Memory of switches has become free: starts what waits for it. */
 void jobs_resume(struct jobs *jobs);
 /* After restart_delay: free hosts take the places of those that are cut off, and all exchanges
- * begin anew. Returns NULL, or why that is impossible. */
+ * restart. Returns NULL, or why that is impossible. */
 const char *job_move(struct job *job);
 /* Whether two hosts of a job will never reach each other again. */
 bool job_is_cut_off(const struct job *job);
@@ -243,13 +245,14 @@ bool job_is_cut_off(const struct job *job);
 /* jobs.c: parts of a job's life. */
 /* Adds what its scheme has counted, without exchanges, to job->stats. */
 void job_add_stats(struct job *job);
-/* `abandon`: although workers still lack sums. */
+/* Stops the scheme. `abandon`: although workers still lack sums. */
 void job_stop_scheme(struct job *job, bool abandon);
-/* If the scheme cannot start now, returns false and *never as start() of the scheme does. */
+/* Starts the scheme. If this is impossible now, returns false and *never as start() of the scheme
+ * does. */
 bool job_start_scheme(struct job *job, const char **never);
 void job_fail(struct job *job, const char *why);
-/* Changes to the scheme that its group falls back to. Returns false if there is none, or if the job
- * has fallen back already. */
+/* Changes to the scheme that the job's group falls back to. Returns false if there is none, or if
+ * the job has fallen back already. */
 bool job_fall_back(struct job *job);
 /* Starts jobs of the queue as long as the first one fits. */
 void jobs_start_waiting(struct jobs *jobs);
@@ -271,14 +274,14 @@ bool job_replace_hosts(struct job *job);
 /* jobs.c: a job as its scheme sees it. Its hosts are NULL until it has some. */
 struct collective_job job_spec(struct job *job);
 
-/* job_ideal.c: JCT alone on an idle network, without jitter; 0 if there is no closed form. This is
- * no lower bound. Paths are timed for full frames, so with messages shorter than a segment the job
- * may be faster: in each step, and at each link but the first, by the difference between a full
- * frame's time and the message's. The job's scheme must have finished, so that its resources are
- * free. */
+/* job_ideal.c: JCT alone on an idle network, without jitter; 0 if there is no closed form. The
+ * job's scheme must have finished, so that its resources are free. This is not a lower bound,
+ * because paths are timed for full frames. A job with messages shorter than a segment may be
+ * faster: in each step, and at each link but the first, by the difference between the times of a
+ * full frame and of the message. */
 sim_time job_ideal(struct job *job);
 
-#define ESTIMATE_FROM 20 /* iterations, of which the first half is left out */
+#define ESTIMATE_FROM 20 /* iterations; the first half of them is left out */
 
 /* job_estimate.c: the job has ended an iteration. Ends the run once iterations are steady. */
 void job_estimate(struct job *job);

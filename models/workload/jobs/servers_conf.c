@@ -119,7 +119,7 @@ static void check_shared(const struct job_group_conf *conf, struct conf_doc *doc
 static void check_beside(const struct job_group_conf *conf, struct conf_doc *doc, const char *at)
 {
 	struct workers_span span = workers_span(&conf->workers);
-	/* jobs of one worker have no servers, so of a range that begins at 1 the others count */
+	/* jobs of one worker have no servers, so a range that begins at 1 counts from 2 */
 	int64_t min = span.min == 1 && span.max > 1 ? 2 : span.min;
 
 	if (min > 1 && conf->servers.number > min)
