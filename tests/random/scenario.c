@@ -2,14 +2,14 @@
  *
  * Usage: random_scenario SEED NUMBER [calm]
  *
- * Small ones (some hundred thousand packet-hops), of everything that a scenario can have:
- * topologies, schemes and their parameters, losses, PAUSE, short buffers and memories, jitter,
- * stragglers, arrivals of all forms, traces, ways to end. `calm`: jobs of megabytes on ample
- * networks without chance, and long flows, for which fidelities can be held against each other
+ * Scenarios are small (some hundred thousand packet-hops) and cover everything that a scenario can
+ * have: topologies, schemes and their parameters, losses, PAUSE, short buffers and memories,
+ * jitter, stragglers, arrivals of all forms, traces, ways to end. `calm`: jobs of megabytes and
+ * long flows on ample networks without randomness, so that fidelities can be compared
  * (scripts/crosscheck).
  *
- * What is drawn is written at once, by one draw a statement: the order in which a compiler
- * evaluates arguments must not decide. ' stands for ". */
+ * A statement draws at most once and writes the value at once, because the order in which a
+ * compiler evaluates arguments must not matter. ' stands for ". */
 #include "core/rng.h"
 #include "collective/schemes.h"
 
@@ -20,8 +20,8 @@
 
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 
-/* What was added later is drawn from a stream of its own: scenarios without it stay as they were.
- */
+/* Features that were added later draw from streams of their own, so that scenarios without them
+ * stay as they were. */
 static struct rng all, later, off, failing, passing, alone;
 static struct rng *rng = &all;
 static bool calm;
@@ -51,7 +51,7 @@ static void put(const char *format, ...)
 		putchar(*c == '\'' ? '"' : *c);
 }
 
-/* One of "a|b|c"; a value that stands there twice comes twice as often. */
+/* One of "a|b|c". A value that is listed twice comes twice as often. */
 static const char *one_of(const char *values)
 {
 	static char text[256];
@@ -65,7 +65,8 @@ static const char *one_of(const char *values)
 	return text;
 }
 
-/* A member that an object may have, unless it is calm: how often (of 100), and its values. */
+/* A member that an object may have, except in calm scenarios: in how many percent of objects, and
+ * its values. */
 struct option {
 	const char *key;
 	unsigned percent;
@@ -100,13 +101,13 @@ static void put_options(const struct option *options, size_t count)
 /* --- the network --- */
 
 static unsigned hosts, machines, rack, pool, slots, gbps;
-static bool gpus, fused; /* fused: the job's gradients, by time */
-static unsigned places;  /* slots of hosts that no job has: in calm ones nobody waits */
+static bool gpus, fused; /* fused: the job has a fusion_cycle */
+static unsigned places;  /* slots of hosts that no job has yet; in calm scenarios no job waits */
 static bool lossless, lossy;
 static const char *node; /* the name of switches of a kind, without their number */
-static bool all_add;     /* but perhaps for those that a graph names */
-static const char *adds; /* tiers that may be the only one that adds up */
-static bool own_memory;  /* some switches have their own */
+static bool all_add;     /* all switches add, except perhaps those that a graph names */
+static const char *adds; /* tiers of which one may be the only tier that adds */
+static bool own_memory;  /* some switches have memory of their own */
 
 /* Switches 1 to `last`, of which some may only forward, or have memory of their own. */
 static void put_switches(unsigned last)
@@ -227,8 +228,8 @@ static void put_switch(void)
 	put(" }");
 }
 
-/* Machines of several GPUs, some of them with several NICs; six machines at least, so that jobs
- * with servers have two. */
+/* Machines with several GPUs, some of them with several NICs. At least six machines, so that jobs
+ * with servers have two workers. */
 static void put_gpus(void)
 {
 	unsigned nics;
@@ -537,8 +538,8 @@ static void put_trees(void)
 	put(" }");
 }
 
-/* Nothing comes again before what waits in the queue of a NIC ("fifo") on a slow link has left:
- * else all of that would be sent again, and again. PSNs that wrap soon. */
+/* Retransmission timeouts are longer than the queue of a NIC ("fifo") on a slow link takes to
+ * drain. Otherwise the whole queue would be sent again and again. Some PSNs wrap soon. */
 static void put_messages(void)
 {
 	static const struct option netreduce[] = {
@@ -560,8 +561,8 @@ static void put_messages(void)
 	put(", 'nack_again': %s } }", one_of("'0s'|'50ms'"));
 }
 
-/* Ample memory (packets of ATP and ESA can name 65,536 aggregators), timers that only losses need,
- * trees for tensors of all sizes. */
+/* Ample memory (packets of ATP and ESA can name 65,536 aggregators), timeouts that only losses let
+ * expire, trees for tensors of all sizes. */
 static void put_calm_schemes(void)
 {
 	unsigned elements = (unsigned)strtoul(one_of("64|128|256|256"), NULL, 10);
@@ -622,8 +623,8 @@ static void put_schemes(void)
 
 /* --- jobs --- */
 
-/* Log-uniform from `min`, doubled up to `doublings` times in steps of 2^(1/8). By
- * multiplications: the last bit of exp() differs among C libraries. */
+/* Log-uniform from `min` to min * 2^doublings, in steps of 2^(1/8). Multiplies, because the last
+ * bit of exp() differs among C libraries. */
 static unsigned long size_from(double min, unsigned doublings)
 {
 	for (uint64_t steps = rng_below(rng, 8 * doublings + 1); steps; steps--)
@@ -641,7 +642,7 @@ static void put_layers(unsigned count, bool experts)
 			put(", 'forward': '%uus'", between(0, calm ? 1000 : 40));
 		if (chance(calm ? 0 : 50))
 			put(", 'backward': '%uus'", between(0, 80));
-		mute = gpus; /* where workers exchange gradients only */
+		mute = gpus; /* then workers exchange only gradients */
 		if (experts && chance(50))
 			put(", 'all_to_all': '%luB'", size_from(16, 14));
 		mute = false;
@@ -692,7 +693,7 @@ static void put_model(void)
 		put_fusion_cycle();
 }
 
-/* As many as fit beside the servers, which are at most as many as the workers. */
+/* As many workers as fit beside the servers. There are no more servers than workers. */
 static unsigned put_workers(bool servers)
 {
 	unsigned max = calm && places < machines ? places : machines - pool, workers, first;
@@ -738,7 +739,8 @@ static void put_arrival(unsigned workers)
 		put(", 'count': %u, 'arrival': { 'at': '20us', 'spread': '100us' }", between(1, 3));
 }
 
-/* Also the first ones: those behind them keep their numbers. One is left. */
+/* Disables some groups, also the first ones; the others keep their numbers. At least one stays
+ * enabled. */
 static void put_enabled(unsigned number, bool last)
 {
 	static bool some;
@@ -751,7 +753,8 @@ static void put_enabled(unsigned number, bool last)
 		some = true;
 }
 
-/* NVLS has no recovery, and messages of NetReduce need more than what single switches have. */
+/* NVLS has no recovery, and messages of NetReduce need more memory than single switches have
+ * here. */
 static bool can_run(unsigned scheme)
 {
 	if (own_memory && (scheme_ops(scheme)->one_memory || scheme == SCHEME_netreduce))
@@ -899,7 +902,7 @@ static unsigned put_flows(enum family family)
 	return count;
 }
 
-/* Reaching `after` in any other way is unfinished work, which a scenario here does not leave. */
+/* No run gets to `after`: that would be unfinished work, which scenarios here do not leave. */
 static void put_stop(enum family family)
 {
 	put(", 'stop': { 'after': '2400h'");
@@ -916,7 +919,7 @@ static void put_stop(enum family family)
 	put(" }");
 }
 
-/* What fails is repaired, so all ends. */
+/* Whatever fails is repaired, so that all work ends. */
 static void put_failures(void)
 {
 	rng = &failing;

@@ -1,4 +1,4 @@
-/* Asking compare() and looking at its answer, for the tests of study/compare*. */
+/* Helpers that call compare() and look at its answer, for the tests of lab/compare. */
 #ifndef INASIM_TESTS_COMPARE_SAMPLE_H
 #define INASIM_TESTS_COMPARE_SAMPLE_H
 
@@ -13,7 +13,7 @@ struct answer {
 	enum compare_end end;
 	char *text;  /* what was written */
 	char *error; /* or NULL */
-	cJSON *json; /* the text, if it was asked for as such */
+	cJSON *json; /* the text parsed, if JSON was asked for */
 };
 
 static inline struct answer ask(const char *a, const char *b, struct compare_options options)
@@ -51,7 +51,7 @@ static inline void refused(const char *a, const char *b, struct compare_options 
 	answer_release(&answer);
 }
 
-/* The row with this metric whose labels are `labels` in order, parted by "|". */
+/* The row with this metric and these labels, in order, separated by "|". */
 static inline const cJSON *row_of(const struct answer *answer, const char *metric,
 				  const char *labels)
 {

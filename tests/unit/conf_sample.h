@@ -82,7 +82,7 @@ struct sample_job {
 		struct conf_list hosts; /* int64_t */
 	} workers;
 	int model_kind;
-	int model; /* of known_models */
+	int model; /* index in known_models */
 	const char *model_file;
 	int size_kind;
 	bytes size;
@@ -203,7 +203,7 @@ static const struct conf_row scheme_rows[] = { CONF_APART("panama", 0, &panama_t
 					       { 0 } };
 static const struct conf_table schemes_table = { "schemes", scheme_rows, 2 * sizeof(void *), NULL };
 
-/* A word with a trap: "5MB" is a size, "uniform" a choice. */
+/* A value that is either a word, "none" or "auto", or a size, such as "5MB". */
 enum { LIMIT_WORD, LIMIT_SIZE };
 static const char *const limit_words[] = { "none", "auto", NULL };
 struct sample_limit {

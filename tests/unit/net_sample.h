@@ -6,7 +6,7 @@
 
 #define GBPS UINT64_C(1000000000)
 
-/* Memory for everything; XOFF at three frames of 1,000 bytes, XON at one. */
+/* Ample memory; XOFF at three frames of 1,000 bytes, XON at one. */
 static const struct pause_params plenty = { .on = true,
 					    .memory = 1000000,
 					    .headroom = 100000,
@@ -15,7 +15,7 @@ static const struct pause_params plenty = { .on = true,
 					    .mtu = 1518,
 					    .delay = PS_PER_US };
 
-/* 1 us, no limit, no marks, no preambles. */
+/* A link of 1 us without queue limit, ECN marks and preambles. */
 static inline struct link_params link_of(bps rate)
 {
 	return (struct link_params){ .rate = rate,
@@ -25,7 +25,7 @@ static inline struct link_params link_of(bps rate)
 				     .ecn_max = UINT64_MAX };
 }
 
-/* The same between nodes that stop each other, with the delay that `pause` is made for. */
+/* A link between nodes that send PAUSE, with the delay that `pause` assumes. */
 static inline struct link_params pausing_link_of(bps rate, const struct pause_params *pause)
 {
 	struct link_params link = link_of(rate);

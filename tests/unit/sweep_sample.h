@@ -1,4 +1,4 @@
-/* Sweep directories made by hand, for the tests of study/. */
+/* Sweep directories made by hand, for the tests of lab/. */
 #ifndef INASIM_TESTS_SWEEP_SAMPLE_H
 #define INASIM_TESTS_SWEEP_SAMPLE_H
 
@@ -21,7 +21,7 @@ static inline void sample_write(const char *dir, const char *name, const char *t
 	free(path);
 }
 
-/* A directory below `folder`, which exists. The caller frees the path. */
+/* Makes a sweep directory below `folder`, which exists. The caller frees the path. */
 static inline char *sample_sweep(const char *folder, const char *name, const char *json,
 				 const char *csv)
 {

@@ -13,7 +13,7 @@ struct served {
 	struct adding queue;
 	struct reducers reducers;
 	uint64_t next;          /* packets that were added */
-	sim_time due[72], last; /* by packet; of the newest */
+	sim_time due[72], last; /* of each packet; of the newest packet */
 };
 
 static void added(void *owner, const struct packet *packet)
@@ -25,8 +25,8 @@ static void added(void *owner, const struct packet *packet)
 	served->next++;
 }
 
-/* Each is due 10 ps after the one before, but every fourth, with nothing to add, together with it.
- */
+/* Each packet is due 10 ps after the one before. Every fourth has nothing to add and is due
+ * together with the one before. */
 static void push(struct served *served, uint64_t from, uint64_t to)
 {
 	for (uint64_t i = from; i < to; i++) {
@@ -40,7 +40,8 @@ static void push(struct served *served, uint64_t from, uint64_t to)
 	}
 }
 
-/* More than the queue has room for, when it is new and when its ring has turned. */
+/* Pushes more packets than the queue has room for: into a new queue, and after its ring has
+ * wrapped. */
 Test(adding, each_when_it_is_due)
 {
 	static struct served served;

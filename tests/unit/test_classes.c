@@ -12,8 +12,8 @@
 
 /* What is sent, and what became of it. */
 struct offered {
-	sim_time at, depart; /* the model's */
-	sim_time arrived;    /* the network's; SIM_TIME_MAX = never */
+	sim_time at, depart; /* in the model */
+	sim_time arrived;    /* in the network; SIM_TIME_MAX = never */
 	uint16_t size;
 	bool control, dropped, marked;
 	bool got_mark;
@@ -144,8 +144,8 @@ Test(classes, by_hand)
 	}
 }
 
-/* Data A, B, C and then control x: those that the port holds when the link fails and is repaired
- * are lost, and those that come later are not, whoever is ahead of whom by then. */
+/* Data A, B, C and then control x. Packets that the port holds when the link fails are lost.
+ * Packets that come after the repair are not, whatever their order in the queue. */
 Test(classes, an_outage_takes_what_the_port_held)
 {
 	for (int lossless = 0; lossless < 2; lossless++) {
@@ -202,7 +202,7 @@ static void start_next(struct model *model, const struct link_params *link, sim_
 	bench.list[model->current].depart = model->until;
 }
 
-/* Sends what is sent by `now`; what starts at `now` has started. */
+/* Sends all packets that have left by `now`. A packet that starts at `now` has started. */
 static void model_until(struct model *model, const struct link_params *link, sim_time now)
 {
 	while (model->packets && model->until <= now) {
@@ -247,7 +247,8 @@ static void offer_at_random(uint64_t seed)
 	}
 }
 
-/* Every time, drop and mark is that of two queues of which the second is served first. */
+/* Every time, drop and mark is that of a model with two queues, of which the second is served
+ * first. */
 Test(classes, like_two_queues)
 {
 	static struct model model;
@@ -291,11 +292,11 @@ Test(classes, like_two_queues)
 
 /* --- PAUSE --- */
 
-/* h0 -10G- s0 -10G- s1 -1G- h1 of test_pause.c (two_switches_by_hand), where s1 stops s0 at
- * 6251.2 ns and s0 stops h0 at 9251.2. At 20000 a host sends a control packet of 64 bytes: it
- * leaves stopped h0 (51.2) and stopped s0 (51.2) at once, with a delay of 1000 each, and waits at
- * s1 from 22102.4 for data packet 2, which is sent from 19600 to 27600. It leaves in
- * 512 and arrives at 29112; the data behind it is 512 later. It is charged to no memory. */
+/* h0 -10G- s0 -10G- s1 -1G- h1 of test_pause.c (two_switches_by_hand), where s1 stops s0 at 6251.2
+ * ns and s0 stops h0 at 9251.2. At 20000 a host sends a control packet of 64 bytes: it leaves
+ * stopped h0 (51.2) and stopped s0 (51.2) at once, with a delay of 1000 each, and waits at s1 from
+ * 22102.4 for data packet 2, which is sent from 19600 to 27600. It takes 512 to send and arrives at
+ * 29112; the data behind it is 512 later. No memory is charged for it. */
 Test(classes, pause_stops_data_alone)
 {
 	const struct link_params fast = pausing_link_of(10 * GBPS, &plenty);
@@ -338,7 +339,7 @@ Test(classes, pause_at_random)
 						   .delay = PS_PER_US };
 	const struct link_params fast = pausing_link_of(10 * GBPS, &pause);
 	const struct link_params slow = pausing_link_of(5 * GBPS, &pause);
-	/* the control packets before have left the link, at the latest */
+	/* when the control packets so far have left each link, at the latest */
 	sim_time clear[2] = { 0 };
 
 	begin(true, 1, ports);

@@ -117,7 +117,7 @@ Test(cluster, compact_pods)
 
 	site_init(&site, FAT_TREE, 4, 1);
 	cr_assert(cluster_take_list(&site.cluster, (const uint32_t[]){ 4, 8, 10 }, 3));
-	place(&site, PLACEMENT_COMPACT, 3, hosts); /* room 4, 3, 2, 4 */
+	place(&site, PLACEMENT_COMPACT, 3, hosts); /* pods have room 4, 3, 2, 4 */
 	expect_hosts(hosts, (const uint32_t[]){ 5, 6, 7 }, 3);
 	place(&site, PLACEMENT_COMPACT, 4, hosts);
 	expect_hosts(hosts, (const uint32_t[]){ 0, 1, 2, 3 }, 4);
@@ -219,7 +219,7 @@ Test(cluster, all_or_nothing)
 	site_release(&site);
 }
 
-/* How many racks the workers of a placement stand on. */
+/* The number of racks with workers of a placement. */
 static uint32_t racks_used(const struct cluster *cluster, const uint32_t *hosts, uint32_t count)
 {
 	bool used[64] = { false };
@@ -232,8 +232,8 @@ static uint32_t racks_used(const struct cluster *cluster, const uint32_t *hosts,
 	return racks;
 }
 
-/* Fewest racks of the whole network that have room for `count`, by greed, which
- * is optimal when any set of racks will do. */
+/* Fewest racks of the whole network that have room for `count`. A greedy choice is optimal if any
+ * set of racks will do. */
 static uint32_t fewest_racks(const struct cluster *cluster, uint32_t count)
 {
 	uint32_t room[64], racks = 0;
@@ -337,8 +337,8 @@ Test(cluster, large)
 
 /* --- parameter servers --- */
 
-/* Racks of 4. One rack where one takes all: servers behind the workers. Else workers fill racks
- * first, so that the servers are in the last. */
+/* Racks of 4. If one rack takes all, servers come after the workers. Otherwise workers fill racks
+ * first, so servers are in the last rack. */
 Test(cluster, servers_compact)
 {
 	struct site site;
@@ -357,7 +357,7 @@ Test(cluster, servers_compact)
 	site_release(&site);
 }
 
-/* Spread goes on in turn with the servers. */
+/* With spread, racks go on taking turns for the servers. */
 Test(cluster, servers_spread)
 {
 	struct site site;
@@ -369,7 +369,8 @@ Test(cluster, servers_spread)
 	site_release(&site);
 }
 
-/* Not on the barred hosts, though they have free slots; those are back afterwards. */
+/* Barred hosts are not chosen, although they have free slots. These slots are free again
+ * afterwards. */
 Test(cluster, apart)
 {
 	struct site site;

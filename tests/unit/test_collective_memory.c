@@ -5,8 +5,8 @@
 
 #define MEMORY 5000011 /* bytes; no power of two, so that rounding would show */
 
-/* A memory that is full from the first instant on is used to exactly 1, however often one
- * takes from it what another has just given back. */
+/* A memory that is always full has a utilisation of exactly 1, however often memory is given back
+ * and taken again in one instant. */
 Test(collective_memory, always_full_is_exactly_one)
 {
 	struct collective_memory memory = { .memory_bytes = MEMORY };
@@ -39,7 +39,7 @@ Test(collective_memory, several_full_ones_are_exactly_one)
 	}
 }
 
-/* The integral of steps, and its mean: a quarter of the memory for half of the time. */
+/* The integral over steps, and its mean: a quarter of the memory for half of the time. */
 Test(collective_memory, mean_of_steps)
 {
 	struct collective_memory memory = { .memory_bytes = 4000 };
@@ -52,7 +52,7 @@ Test(collective_memory, mean_of_steps)
 		     0.125);
 }
 
-/* No run is too long for it: the largest memory and the longest time of a scenario. */
+/* The integral holds the largest memory over the longest time of a scenario. */
 Test(collective_memory, does_not_overflow)
 {
 	struct collective_memory memory = { .memory_bytes = UINT64_C(1) << 50 };

@@ -21,9 +21,8 @@ TestSuite(compare, .init = setup, .fini = teardown);
 
 /* ---- Runs ---- */
 
-/* 25 flows of 1000 + `size` bytes; flow i takes i + 1 s if slow, else half of that
- * and 0.25 s more or less by turns; the last one may not have finished. Flow 25
- * belongs to the warm-up. */
+/* 25 flows of 1000 + `size` bytes; flow i takes i + 1 s if slow, else half of that, plus or minus
+ * 0.25 s in turn. The last flow may not have finished. Flow 25 belongs to the warm-up. */
 struct hand_made {
 	bool fast, unfinished;
 	int size, seed, drops;
@@ -117,7 +116,7 @@ Test(compare, runs_with_unfinished_work)
 {
 	struct hand_made cut = fast;
 	cut.unfinished = true;
-	cut.mean = "6.25"; /* 24 flows: the turns cancel */
+	cut.mean = "6.25"; /* 24 flows: the 0.25 s cancel */
 	cut.p50 = "5.75";  /* the 12th of 24 */
 	char *a = make_run("a", slow), *b = make_run("b", cut);
 	struct answer answer = ask(a, b, ASK_BOTH);
@@ -142,7 +141,7 @@ Test(compare, runs_with_unfinished_work)
 	free(b);
 }
 
-/* Other seeds, other sizes: two samples. */
+/* Runs with other seeds or other sizes are two independent samples. */
 Test(compare, runs_that_are_no_pairs)
 {
 	struct hand_made other = fast;
@@ -165,7 +164,7 @@ Test(compare, runs_that_are_no_pairs)
 	free(size);
 }
 
-/* The usual metrics are those that have a number; jobs.finished of no jobs is none. */
+/* The usual metrics are those that have a value. jobs.finished has none if there are no jobs. */
 Test(compare, usual_metrics_of_runs)
 {
 	char *a = make_run("a", slow), *b = make_run("b", fast);
@@ -186,7 +185,7 @@ Test(compare, usual_metrics_of_runs)
 	free(b);
 }
 
-/* Alone: values, and neither ratios nor words about them. */
+/* One run alone has values, but no ratios and no text about ratios. */
 Test(compare, one_run)
 {
 	char *a = make_run("a", slow);
@@ -315,7 +314,7 @@ Test(compare, sweep_with_another_baseline_and_axis)
 	free(dir);
 }
 
-/* The same values with a seed for each scheme: Welch. */
+/* The same values, but each scheme has its own seeds: Welch's intervals. */
 Test(compare, sweep_without_common_random_numbers)
 {
 	char *dir =
@@ -342,7 +341,7 @@ Test(compare, sweep_without_common_random_numbers)
 	free(dir);
 }
 
-/* Sweep b has one replication more of ring at 0.2 than a and the values doubled. */
+/* Sweep b has one more replication of ring at 0.2 than a, and twice the values. */
 Test(compare, two_sweeps)
 {
 	char *a = sample_sweep(folder, "a", SAMPLE_JSON,

@@ -36,7 +36,7 @@ static char *explained(const struct conf_doc *doc, bool json)
 	return text;
 }
 
-/* The document makes exactly these many mistakes, and says this among them. */
+/* The document has exactly `count` mistakes, and `message` is among them. */
 static void expect_mistakes(const char *text, size_t length, size_t count, const char *message)
 {
 	struct conf_doc *doc = conf_parse("t.json", text, length, &sample_table, NULL, NULL, 0);
@@ -210,7 +210,7 @@ Test(conf, fills_every_scheme)
 	conf_doc_free(doc);
 }
 
-/* {"name":"x", puts what follows into column 13. */
+/* 12 characters, so what follows begins in column 13 */
 #define X "{\"name\":\"x\","
 
 Test(conf, bounds_are_inclusive)
@@ -413,7 +413,7 @@ Test(conf, duplicate_keys)
 	expect_mistakes(X "\"name\":\"y\",\"name\":\"z\"}", 34, 2, "1:24: /name: the key \"name\"");
 }
 
-/* What cJSON 1.7.15 lets pass. */
+/* Numbers that cJSON 1.7.15 accepts although JSON does not allow them. */
 Test(conf, numbers_that_are_no_numbers)
 {
 	static const struct mistake mistakes[] = {
@@ -915,7 +915,7 @@ Test(conf, mistakes_with_free_keys)
 	expect_each(mistakes, COUNT(mistakes));
 }
 
-/* For a caller who tells of overrides in words of its own. */
+/* For a caller that reports overrides in its own words. */
 Test(conf, mistakes_one_by_one)
 {
 	static const char text[] = "{ \"name\": \"n\", \"seed\": \"x\" }";
@@ -934,7 +934,7 @@ Test(conf, mistakes_one_by_one)
 	conf_doc_free(doc);
 }
 
-/* A warning is told at its place, but makes nothing invalid. */
+/* A warning is reported with its place, but makes nothing invalid. */
 Test(conf, warnings)
 {
 	const char *text = "{\n  \"name\": \"x\"\n}";

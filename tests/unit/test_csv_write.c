@@ -1,5 +1,5 @@
-/* The CSV writer: what it writes, what reads back, and that a table is the old
- * one or the whole new one. Numbers are tested in test_table.c. */
+/* The CSV writer: what it writes, what reads back, and that the file is always the old table or the
+ * whole new one. Numbers are tested in test_table.c. */
 #include "data/csv_write.h"
 
 #include "data/csv_read.h"
@@ -63,7 +63,7 @@ static void expect_file(const char *want)
 	cr_expect_str_eq(text, want);
 }
 
-/* Nothing but the table lies in the folder. */
+/* The folder holds nothing but the table. */
 static void expect_tidy(void)
 {
 	cr_expect_eq(unlink(target), 0);
@@ -154,7 +154,7 @@ Test(csv_write, abandoned_leaves_nothing)
 	expect_tidy();
 }
 
-/* As when a collect is killed. */
+/* A process that is killed while it writes a table leaves no file. */
 Test(csv_write, killed_writer_leaves_nothing)
 {
 	pid_t child = fork();

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 /* A small project in a temporary folder:
- *   scenarios/s.json (not even there), scenarios/mine.csv
- *   traces/top.csv, traces/cdf/{web,mine}.csv, traces/cdf/notes.txt, traces/jobs/philly.csv */
+ *   scenarios/s.json (does not exist), scenarios/mine.csv traces/top.csv,
+ *   traces/cdf/{web,mine}.csv, traces/cdf/notes.txt, traces/jobs/philly.csv */
 static char base[] = INASIM_WORK_DIR "/inasim-data-XXXXXX";
 static char scenario[sizeof(base) + 32];
 
@@ -118,7 +118,7 @@ Test(data_file, absolute_and_working_folder)
 	}
 }
 
-/* The message of a wrong name says where it was looked for and what exists. */
+/* The message about a wrong name says where the search went and what exists. */
 Test(data_file, wrong_name)
 {
 	char *error = NULL;
@@ -198,7 +198,8 @@ static sim_time read_time(const char *text, uint64_t unit)
 	return SIM_TIME_MAX;
 }
 
-/* Decimal to picoseconds without a rounding; what has none is refused. */
+/* Decimal numbers become picoseconds without rounding. Numbers that would need rounding are
+ * refused. */
 Test(data_file, times_are_exact)
 {
 	static const char *const bad[] = { "",

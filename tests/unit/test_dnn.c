@@ -182,9 +182,9 @@ static void write_layers(const char *name, const char *rows)
 	write_file(name, text);
 }
 
-/* Rows without parameters give their time to the layer in front of them (the
- * first ones to the layer behind); a layer without macs has none. 9 ps over 3
- * units of work: 3 forward, 6 backward. */
+/* Rows without parameters give their time to the layer before them; the first rows give it to the
+ * layer after them. A layer without macs has no time. 9 ps over 3 units of work: 3 forward, 6
+ * backward. */
 Test(dnn_own, rows_without_parameters)
 {
 	struct dnn *dnn;
@@ -284,8 +284,7 @@ Test(dnn, fusion)
 	}
 }
 
-/* The bucket of the classifier: fc alone exceeds DDP's first limit of 1 MiB, as
- * in the trace of a real run; the name says what is inside. */
+/* The name of a fused layer says which layers are inside. */
 Test(dnn, fusion_names)
 {
 	struct dnn *dnn = load("vgg16", "p100");
@@ -313,8 +312,8 @@ Test(dnn, scaling)
 	dnn_free(dnn);
 }
 
-/* Times and tensors of 2.5 iterations: 3 x 2.5 = 7.5 ps and 10 values x 2.5 = 25, a layer sent in
- * two parts keeps two; the sums are those of the parts. */
+/* One iteration that stands for 2.5: times are 3 x 2.5 = 7.5 ps, tensors 10 values x 2.5 = 25. A
+ * layer sent in two parts keeps two. The sums are those of the parts. */
 Test(dnn, repeated)
 {
 	static const int64_t order[] = { 1, 0, 0 };
@@ -342,7 +341,7 @@ Test(dnn, repeated)
 	dnn_free(dnn);
 }
 
-/* A tensor of less than a value that is made smaller still has one. */
+/* A tensor smaller than one 4-byte value becomes one value. */
 Test(dnn, repeated_keeps_a_value)
 {
 	struct dnn *dnn = dnn_new("tiny"), *less;

@@ -8,9 +8,9 @@
 
 #define ENTITIES 300
 
-/* The naive model: an array of what is pending, searched at every pop. The order
- * among equal times and classes is the queue's own; what is checked of it is
- * that it does not depend on tuning or history. */
+/* The naive model: an array of what is pending, searched at every pop. The queue decides the order
+ * among equal times and classes; the test only checks that this order does not depend on tuning or
+ * history. */
 struct model {
 	sim_time at[ENTITIES];
 	bool pending[ENTITIES];
@@ -91,7 +91,7 @@ static uint32_t pop(struct trial *trial)
 	return id;
 }
 
-/* Distances of a simulator: ties, the same nanosecond, packets, timers, never. */
+/* Times between events as in a simulation: ties, the same nanosecond, packets, timers, never. */
 static sim_time distance(struct rng *rng)
 {
 	switch (rng_below(rng, 8)) {
@@ -175,7 +175,7 @@ static void shuffle_and_drain(struct trial *trial, uint64_t order, const sim_tim
 		;
 }
 
-/* The order of insertion is no part of the order, not even among 300 ties. */
+/* The order of pops does not depend on the order of insertion, not even among 300 ties. */
 Test(equeue, order_does_not_depend_on_insertion)
 {
 	struct trial *first = malloc(sizeof(*first)), *other = malloc(sizeof(*other));
@@ -254,8 +254,8 @@ Test(equeue, classes_at_equal_times)
 	equeue_release(&q);
 }
 
-/* A renamed entity takes the place of its new name; cancelling what is not
- * pending is harmless; the last times that exist are kept apart. */
+/* A renamed entity is ordered by its new name. Cancelling an event that is not pending is harmless.
+ * The largest possible times stay distinct. */
 Test(equeue, rename_cancel_and_far_end)
 {
 	struct equeue q;
@@ -277,8 +277,8 @@ Test(equeue, rename_cancel_and_far_end)
 	equeue_release(&q);
 }
 
-/* After the queue ran dry, an event may be put between the time of the last pop
- * and that of an event that was cancelled: nothing has happened since. */
+/* After the queue ran dry, an event may be put between the time of the last pop and the time of a
+ * cancelled event. */
 Test(equeue, dry_after_a_cancel)
 {
 	static const sim_time cancelled[] = { 5000, 50000, 1000000, 10 * PS_PER_S };
@@ -337,8 +337,8 @@ static void open_and_fill(struct equeue *q)
 	fill_equals(q);
 }
 
-/* The first of many at one time comes last, when their slot is open, behind one that has been
- * cancelled: it is still the first. */
+/* An event that is first among equals comes last, into their open slot, behind a cancelled one: it
+ * is still the first to be popped. */
 Test(equeue, order_among_equals_in_spite_of_cancelled_ones)
 {
 	uint32_t order[EQUALS], again[EQUALS] = { 0 };

@@ -40,7 +40,7 @@ Test(field_diff, exact_without_tolerance)
 	expect("{\"a\": true}", "{\"a\": false}", 1, 0, "a");
 }
 
-/* What is missing differs; what is new is only counted. */
+/* A missing field is a difference; a new field is only counted. */
 Test(field_diff, missing_and_added)
 {
 	expect("{\"a\": 1, \"b\": 2}", "{\"a\": 1}", 1, 0, "b");
@@ -50,7 +50,7 @@ Test(field_diff, missing_and_added)
 	expect("{\"a\": 1}", "{\"A\": 1}", 1, 1, "a");
 }
 
-/* Jobs may be called otherwise; their order and number may not change. */
+/* Jobs may have other names; their order and number may not change. */
 Test(field_diff, names_of_jobs_are_no_result)
 {
 	expect("{\"by_name\": {\"x\": 1, \"y\": 2}}", "{\"by_name\": {\"u\": 1, \"v\": 2}}", 0, 0,
@@ -61,7 +61,7 @@ Test(field_diff, names_of_jobs_are_no_result)
 	       "by_name.1");
 }
 
-/* The first pattern that fits holds, up to its bound. */
+/* The first pattern that matches decides. A difference may be as large as its bound. */
 Test(field_diff, tolerances)
 {
 	const struct regress_tolerance tolerances[] = { { "a.*", 0, 0.5 }, { "*", 0.01, 0 } };

@@ -13,8 +13,8 @@ Test(fingerprint, every_event_at_first)
 		cr_assert(fingerprint_due(n));
 }
 
-/* The count against the plain loop over all events; a window is at most 1/256 of the number of the
- * event. */
+/* fingerprint_count() against a plain loop over all events. The distance to the last fingerprint is
+ * at most 1/256 of the event's number. */
 Test(fingerprint, count_and_resolution)
 {
 	uint64_t due = 0, last = 0;
@@ -31,7 +31,8 @@ Test(fingerprint, count_and_resolution)
 	cr_expect_eq(fingerprint_count(0), 0);
 }
 
-/* The same far behind, by the step; 1e8 events fit into 24 kB. */
+/* The same bound for large numbers, by fingerprint_step(). The fingerprints of 1e8 events fit into
+ * 24 kB. */
 Test(fingerprint, resolution_and_size)
 {
 	for (uint64_t n = 20000; n < UINT64_C(1) << 40; n = n * 3 / 2 + 1)
@@ -150,7 +151,7 @@ Test(fingerprint, first_event_with_another_fact)
 	cr_expect_eq(changed.at[i], 400);
 }
 
-/* A timer that only moves is seen at once, too: at 101 instead of 100. */
+/* A timer that only fires later is seen at once, too: at 101 instead of 100. */
 Test(fingerprint, first_event_at_another_time)
 {
 	struct seen plain, late;

@@ -14,7 +14,7 @@
 struct row {
 	const char *formula;
 	struct formula_inputs x;
-	double scale; /* the printed number is of this unit */
+	double scale; /* unit of the printed number */
 	const char *printed;
 };
 
@@ -200,8 +200,9 @@ Test(formulas, figure_1_of_panama)
 		.communication = c, .overlap = o                                                   \
 	}
 
-/* SwitchML 2019 table 1: images/s of SwitchML, 8 workers at 10 Gbps, out of the column "ideal" and
- * 8 |U| / 6.4 Gbps. VGG16 has no overlap; the shares that are hidden of the others are fitted. */
+/* SwitchML 2019 table 1: images/s of SwitchML, 8 workers at 10 Gbps, computed from the column
+ * "ideal" and 8 |U| / 6.4 Gbps. VGG16 has no overlap; the hidden shares of the others are
+ * fitted. */
 Test(formulas, table_1_of_switchml_2019)
 {
 	static const struct row rows[] = {
@@ -224,8 +225,9 @@ Test(formulas, table_1_of_switchml_2019)
 		.rate = 10 * G, PACKET(1460, 1518), .workers = 8                                   \
 	}
 
-/* SwitchML NSDI'21 table 1: sizes in MiB (by hand) and computing out of the printed shares; table 2
- * is predicted to 1.73 1.71 1.54 1.50 1.55 1.21 where it prints 1.80 1.77 1.54 1.54 1.60 1.22. */
+/* SwitchML NSDI'21 table 1: sizes in MiB (by hand), and computing times from the printed shares. Of
+ * table 2 the formulas predict 1.73 1.71 1.54 1.50 1.55 1.21; the paper prints 1.80 1.77 1.54 1.54
+ * 1.60 1.22. */
 Test(formulas, tables_of_switchml_2021)
 {
 	static const struct row rows[] = {
@@ -259,9 +261,10 @@ Test(formulas, tables_of_switchml_2021)
 		.communication = (exchange_ms)*1e-3, .ratio = 1.5                                  \
 	}
 
-/* NetReduce table 7: images/s are 32 over the iteration, which is computing and communication. The
- * printed images/s of VGG16 and ResNet50 are of an iteration that is shorter by 0.03 %. The gains
- * with the ratio of bytes, 1.5, instead of the measured 1.515, 1.500 and 1.194: by hand. */
+/* NetReduce table 7: images/s are 32 over the time of an iteration, which is computing plus
+ * communication. The printed images/s of VGG16 and ResNet50 are of an iteration that is shorter by
+ * 0.03 %. The gains with the ratio of bytes, 1.5, instead of the measured 1.515, 1.500 and 1.194:
+ * by hand. */
 Test(formulas, table_7_of_netreduce)
 {
 	static const struct row rows[] = {
@@ -331,8 +334,8 @@ Test(formulas, equations_of_netreduce)
 	CHECK(rows);
 }
 
-/* Equations 4 and 5 as they are printed are the differences of 1 to 3, for any sizes; equation 3 of
- * one GPU a machine is alpha + M / B; and a parallel ring of two stages and a machine. */
+/* Equations 4 and 5, as printed, are the differences of equations 1 to 3, for any sizes. With one
+ * GPU per machine, equation 3 is alpha + M / B, and the parallel ring is the flat ring. */
 Test(formulas, identities_of_netreduce)
 {
 	for (double p = 16; p <= 1024; p *= 2) {
@@ -379,8 +382,8 @@ Test(formulas, table_9_of_netreduce)
 		.fixed = extra                                                                     \
 	}
 
-/* PANAMA appendix A. Table 1 has packets that are not added, too, without the way through the
- * adders: 30 ns less. */
+/* PANAMA appendix A. Table 1 also has packets that are not added: they do not pass the adders and
+ * take 30 ns less. */
 Test(formulas, accelerators_of_panama)
 {
 	static const struct row rows[] = {
@@ -481,8 +484,8 @@ Test(formulas, other_collectives)
 	CHECK(rows);
 }
 
-/* Every formula names inputs that exist, at most as many as fit, and has no value where it should
- * not; every input is of some formula. */
+/* Every formula names inputs that exist, no more than fit, and has no value where it should not.
+ * Every input belongs to some formula. */
 Test(formulas, tables)
 {
 	struct formula_inputs x = GPUS(20, 1, 100);

@@ -40,7 +40,7 @@ Test(grid, leaves_empty_columns_out_and_lines_alone)
 	grid_free(grid);
 }
 
-/* Two bytes, one place. */
+/* A character of two bytes takes one place. */
 Test(grid, counts_characters)
 {
 	struct grid *grid = grid_new("ll");

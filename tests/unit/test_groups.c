@@ -45,7 +45,7 @@ Test(groups, hold_the_replications)
 	groups_release(&groups);
 }
 
-/* Replications need not be neighbours. */
+/* Points of a group need not be next to each other. */
 Test(groups, hold_points_from_anywhere)
 {
 	char *error = NULL,
@@ -80,8 +80,8 @@ struct row {
 	double n, mean, sd, half, censored;
 };
 
-/* jct of "ina" at 0.2: 5.5 5.5 7, mean 6, sd sqrt(0.75); at 0.8: 14 and 9, the
- * latter of an unfinished point, mean 11.5, sd 5 / sqrt 2, and no interval of two. */
+/* jct of "ina" at 0.2: 5.5 5.5 7, mean 6, sd sqrt(0.75); at 0.8: 14 and 9, the latter of an
+ * unfinished point, mean 11.5, sd 5 / sqrt 2; two values have no interval. */
 static const struct row rows[] = {
 	{ "0.2", "ring", "jct", 3, 11, 1, 4.302652730 / 1.7320508075688772, 0 },
 	{ "0.2", "ring", "late", 1, 1, NAN, NAN, 0 },

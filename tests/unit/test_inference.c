@@ -36,7 +36,7 @@ static void expect_estimate(struct estimate e, double value, double low, double 
 }
 #define EXPECT_ESTIMATE(...) expect_estimate(__VA_ARGS__, __LINE__)
 
-/* No interval; a value only if there is one. */
+/* Expects an estimate without interval. A `value` of NAN: without value, too. */
 static void expect_open(struct estimate e, double value, size_t n, size_t missing, int line)
 {
 	cr_expect(isnan(value) ? isnan(e.value) : e.value == value, "line %d: %g", line, e.value);
@@ -292,8 +292,8 @@ Test(inference, quantile_takes_order_statistics)
 #define BOOT_LOW  40
 #define BOOT_HIGH 60
 
-/* With a constant below, the ratio is the quantile of the other sample, whether its
- * pairs are resampled one by one or its order statistic is drawn. */
+/* With a constant denominator the ratio is a quantile of the other sample, whether its pairs are
+ * resampled one by one or its order statistic is drawn. */
 Test(inference, ratio_of_quantiles_is_bootstrapped_right)
 {
 	double a[100], b[100];
@@ -348,7 +348,8 @@ Test(inference, ratio_of_quantiles_has_corner_cases)
 
 enum { ROUNDS = 2000 };
 
-/* A share of 0.95 in 2,000 rounds has standard deviation 0.0049: five of them. */
+/* In 2,000 rounds a share of 0.95 has a standard deviation of 0.0049; the bounds are five of
+ * these. */
 static void expect_coverage(size_t hits, double low, double high, const char *what)
 {
 	double share = (double)hits / ROUNDS;
@@ -450,8 +451,8 @@ Test(inference, jain_index)
 	cr_expect(isnan(jain_of(zero, 2)) && isnan(jain_of(NULL, 0)));
 }
 
-/* Between the k-th values from either end the median lies with 1 - 2 P(Bin(n, 1/2) < k): tables of
- * the sign test, n = 20: k = 6, 0.9586. */
+/* The median lies between the k-th values from either end with probability 1 - 2 P(Bin(n, 1/2) <
+ * k). Tables of the sign test: n = 20, k = 6, 0.9586. */
 Test(median, of_few_values)
 {
 	double values[20];

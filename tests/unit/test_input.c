@@ -1,4 +1,5 @@
-/* Files that others wrote: regular ones, up to a size; nothing hangs or grows without end. */
+/* Reading files that others wrote: only regular files, up to a size. Nothing hangs or grows without
+ * end. */
 #include "base/input.h"
 #include "base/mem.h"
 #include "data/csv_read.h"
@@ -77,7 +78,8 @@ Test(input, pipes_and_devices)
 	free(error);
 }
 
-/* A pipe is read to its end where the caller says so, up to the same size; a device never. */
+/* A pipe is read to its end if the caller allows it, up to the same size. A device is never
+ * read. */
 Test(input, pipe_to_its_end)
 {
 	size_t length;
@@ -100,7 +102,8 @@ Test(input, pipe_to_its_end)
 	cr_expect_str_eq(input_why(errno), "Is a directory");
 }
 
-/* Killed in the middle of writing: the former file, and nothing beside it. */
+/* A process that is killed while it replaces a file leaves the former file, and nothing beside
+ * it. */
 Test(input, killed_while_replacing)
 {
 	static const struct rlimit limit = { 5, 5 }; /* a write beyond it is SIGXFSZ */
@@ -129,7 +132,7 @@ Test(input, killed_while_replacing)
 	free(text);
 }
 
-/* A sparse file of a terabyte is refused; zeros in quotes end the table at the first of them. */
+/* Zeros in quotes end the table at the first zero byte. A sparse file of a terabyte is refused. */
 Test(input, zeros)
 {
 	struct csv *csv;

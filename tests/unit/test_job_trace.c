@@ -34,7 +34,7 @@ static void write_file(const char *header, const char *rows)
 	cr_assert_eq(fclose(file), 0);
 }
 
-/* Columns go by name, others are passed over, fractions of a second are exact. */
+/* Columns are found by name, other columns are skipped, fractions of a second are exact. */
 Test(job_trace, jobs)
 {
 	struct job_trace trace;
@@ -53,7 +53,7 @@ Test(job_trace, jobs)
 	job_trace_release(&trace);
 }
 
-/* Without durations; jobs of any name that say themselves what they train and how. */
+/* A trace without durations, with text as job ids. Its rows name model and scheme. */
 Test(job_trace, what_rows_name)
 {
 	struct job_trace trace;

@@ -36,7 +36,7 @@ static void keep(void *owner, const char *label, const char *text)
 		snprintf(told->text, sizeof(told->text), "%s", text);
 }
 
-/* What is said of a key under a label; "" = nothing. */
+/* The text about a key under a label; "" = none. */
 static const char *told_of(const struct conf_key *key, const char *label, struct told *told)
 {
 	*told = (struct told){ .label = label };
@@ -74,7 +74,7 @@ Test(keys, tells_what_a_row_says)
 	conf_keys_free(keys, count);
 }
 
-/* Whatever else it lacks: nothing is wrong with the key that it is an example of. */
+/* An example may lack other keys, but the key that it is for must be right. */
 static void expect_examples(const struct conf_table *table)
 {
 	size_t count;

@@ -27,7 +27,7 @@ Test(legs, every_length)
 			legs_route(legs, out, count, &twice);
 			cr_assert_eq(legs->count, before);
 			cr_assert_arr_eq(route.out, twice.out, sizeof(route.out));
-			out[0]++; /* before the legs begin */
+			out[0]++; /* this port is before the legs */
 			legs_route(legs, out, count, &twice);
 			cr_assert_eq(legs->count, before);
 		}

@@ -89,7 +89,7 @@ Test(netreduce_columns, one_row)
 	columns_release(&c);
 }
 
-/* More than 64 rows: no bit is another's. */
+/* More than 64 rows: each has a bit of its own. */
 Test(netreduce_columns, many_rows)
 {
 	struct columns c;
@@ -102,8 +102,9 @@ Test(netreduce_columns, many_rows)
 	columns_release(&c);
 }
 
-/* The column of message m + N is free once message m is there; until then, what comes for m + N is
- * ahead, which cannot be, and what comes for m - N is answered. After that, m - N is stale. */
+/* When message m is complete, the column of message m + N becomes free. Until then, a packet of m +
+ * N is ahead, which must not happen, and a packet of m - N is answered. After that, m - N is
+ * stale. */
 Test(netreduce_columns, freed_one_window_ahead)
 {
 	struct columns c;
@@ -128,7 +129,7 @@ Test(netreduce_columns, freed_one_window_ahead)
 	columns_release(&c);
 }
 
-/* At a leaf, the result may come down several times: only the first one frees. */
+/* At a leaf the result may come down several times: only the first time frees the column. */
 Test(netreduce_columns, freed_once)
 {
 	struct columns c;
@@ -136,7 +137,7 @@ Test(netreduce_columns, freed_once)
 	columns_init(&c, 2, N, LENGTH);
 	fill(&c, 0, 0);
 	columns_free_ahead(&c, 0, 0);
-	fill(&c, 2, 0); /* message 0 + N, in the column that is new */
+	fill(&c, 2, 0); /* message 0 + N, in the freed column */
 	columns_free_ahead(&c, 0, 0);
 	cr_expect_eq(store(&c, 2, 0, 0, 0), COLUMNS_REPEAT);
 	columns_free_ahead(&c, 2, 0);

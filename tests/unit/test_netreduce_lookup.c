@@ -24,8 +24,8 @@ static void expect_place(struct lookup *table, uint32_t psn, uint64_t message, u
 	cr_expect_eq(place.column, message % (2 * N) * LENGTH + index);
 }
 
-/* Section 9: the first packet of a message is lost. Nothing of it is found, nor taken for the
- * message before; the others are as ever. */
+/* Section 9: the first packet of a message is lost. Its other packets are not found, and are not
+ * taken for the message before. Other messages are found as usual. */
 Test(netreduce_lookup, first_packet_lost)
 {
 	struct lookup table = table_of();
@@ -70,8 +70,8 @@ Test(netreduce_lookup, psn_wraps)
 	cr_expect_not(lookup_find(&table, 16, &place));
 }
 
-/* A sender goes back across the end of a message, without the first packet of the earlier one: with
- * one entry, its packets would never be found again. */
+/* A sender goes back across the end of a message, but not to the first packet of the earlier
+ * message. With only one entry, packets of the earlier message would never be found again. */
 Test(netreduce_lookup, goes_back_across_messages)
 {
 	struct lookup table = table_of();
@@ -95,7 +95,7 @@ Test(netreduce_lookup, forgets_what_is_old)
 	cr_expect_not(lookup_enter(&table, 0, 0));
 	expect_place(&table, 2 * N * LENGTH + 3, 2 * N, 3);
 	expect_place(&table, LENGTH + 3, 1, 3);
-	/* a later one whose place nothing has overwritten since */
+	/* a later message; nothing has overwritten the entry of message 1 yet */
 	cr_assert(lookup_enter(&table, 2 * N + 2, (2 * N + 2) * LENGTH));
 	cr_expect_not(lookup_find(&table, LENGTH + 3, &place), "message 1, too");
 	cr_assert(lookup_enter(&table, 3, 3 * LENGTH), "the same again is harmless");

@@ -3,8 +3,8 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-/* One link of 10 Gbps; sources with a number of packets of 1,000 bytes each, which
- * take 800 ns. What arrives is written down as the number of its source. */
+/* One link of 10 Gbps, and sources with packets of 1,000 bytes, which take 800 ns each. The log has
+ * the source of each packet that arrives. */
 #define SOURCES 5
 #define PACKETS 400
 
@@ -13,7 +13,7 @@ struct source {
 	struct bench *bench;
 	uint32_t number, left, pulls;
 	uint16_t size;
-	struct source *wakes; /* by its second packet; NULL = none */
+	struct source *wakes; /* woken by its second packet; NULL = none */
 };
 
 struct bench {
@@ -150,8 +150,8 @@ Test(nic, turns_of_equal_bytes)
 	bench_release(&bench);
 }
 
-/* In every round each of five sources with different windows is served once, until
- * it is empty; a window waits at its source: at most one packet is in the queue. */
+/* In every round each of five sources with different windows is served once, until it is empty. A
+ * window waits at its source: the queue has at most one packet. */
 Test(nic, five_sources_take_turns)
 {
 	static const uint32_t windows[SOURCES] = { 11, 3, 20, 1, 7 };
@@ -172,7 +172,7 @@ Test(nic, five_sources_take_turns)
 	bench_release(&bench);
 }
 
-/* What a host sends past its sources goes right behind the packet on the wire. */
+/* A packet that a host sends without a source goes right behind the packet on the wire. */
 Test(nic, control_packets_pass)
 {
 	struct bench bench;
@@ -190,8 +190,8 @@ Test(nic, control_packets_pass)
 	bench_release(&bench);
 }
 
-/* A source that has nothing after all costs no time; one that ran empty is served
- * again when it is woken; waking twice is like waking once. */
+/* A source that has nothing to send costs no time. A source that ran empty is served again when it
+ * is woken. Waking twice is like waking once. */
 Test(nic, empty_and_woken_again)
 {
 	struct bench bench;
@@ -233,8 +233,8 @@ static void forget_one(uint32_t waiting, uint32_t gone, uint32_t window)
 	bench_release(&bench);
 }
 
-/* A source that goes away, from any place in the ring of 1 to 4, is not pulled
- * again, and the others keep their turns. */
+/* A source that is taken out of the ring, from any of 1 to 4 places, is not pulled again. The
+ * others keep their turns. */
 Test(nic, forget)
 {
 	for (uint32_t waiting = 1; waiting < SOURCES; waiting++)
@@ -248,10 +248,11 @@ static void look(struct sim *sim, uint32_t entity, void *owner)
 	(void)sim, (void)entity, (void)owner;
 }
 
-/* Departures are deferred until a timer runs, just before the packet arrives and while a later one
- * is on the wire. While the NIC catches up, with the clock set back, a source wakes one that is
- * not deferrable, or the network stops deferring (as catch_up_all() may have before): the next
- * departure is over by then, so it must not become an event, and the one after that must. */
+/* Departures are deferred until a timer runs, shortly before a packet arrives and while a later
+ * packet is on the wire. While the NIC catches up with the clock set back, deferring ends: a source
+ * wakes one that is not deferrable, or the network stops deferring (as catch_up_all() may have
+ * before). The next departure is over by then, so it must not become an event. The departure after
+ * it must. */
 static void stop_deferring(bool network, sim_time timer_at)
 {
 	struct bench bench;

@@ -51,8 +51,8 @@ Test(panama_window, marked_rounds)
 	cr_expect_eq(window.cwnd, 1);
 }
 
-/* 16 of 64 marked with alpha 0: alpha = g / 4, cwnd = 64 (1 - g / 8), fractional; the next
- * round has 63 results, and the fraction is of those. */
+/* 16 of 64 marked with alpha 0: alpha = g / 4, cwnd = 64 (1 - g / 8), fractional; the next round
+ * has 63 results, and its fraction of marks is of 63. */
 Test(panama_window, fractional_windows_go_on)
 {
 	struct panama_window window;
@@ -115,8 +115,8 @@ Test(panama_window, fixed)
 	cr_expect_eq(window.cwnd, 30);
 }
 
-/* Many unmarked results at once are the same as one by one, from any place in a round, with marks
- * in it or without, up to the cap and beyond. */
+/* Many unmarked results at once have the effect of one by one: from any place in a round, with or
+ * without marks in it, up to the cap and beyond. */
 Test(panama_window, unmarked_results_at_once)
 {
 	for (uint64_t results = 0; results < 5000; results += 37) {

@@ -153,7 +153,7 @@ struct change {
 	bool stopped;
 };
 
-/* The moments at which transmitters stop and go on, up to `count` of them. */
+/* The times at which transmitters stop and go on, up to `count` of them. */
 static uint32_t watch(struct change *changes, uint32_t count)
 {
 	bool stopped[64] = { 0 };
@@ -216,9 +216,9 @@ Test(pause, two_switches_by_hand)
 	end();
 }
 
-/* The same with frames of 980 bytes and 20 of preamble and gap, so that all but PAUSE frames takes
- * as long. s0's port to s1 is stopped behind packet 5 and collects 6 to 11: 6 x 800 ns. h0's
- * holds the packet that its sender offers next, and no more than that. */
+/* The same with frames of 980 bytes and 20 bytes of preamble and gap, so that all times but those
+ * of PAUSE frames stay the same. s0's port to s1 is stopped behind packet 5 and collects packets 6
+ * to 11: 6 x 800 ns. h0's port holds only the packet that its sender offers next. */
 Test(pause, backlog_of_a_stopped_port)
 {
 	struct pause_params pause = plenty;
@@ -250,7 +250,7 @@ Test(pause, frames_take_their_place)
 	static const uint16_t ports[] = { 3 };
 	const struct link_params fast = pausing_link_of(10 * GBPS, &plenty),
 				 slow = pausing_link_of(GBPS, &plenty);
-	struct pause_params patient = plenty; /* what the frames delay may pile up */
+	struct pause_params patient = plenty; /* room for the packets that PAUSE frames delay */
 	struct link_params opposite;
 	uint64_t late = 0;
 
@@ -279,8 +279,8 @@ Test(pause, frames_take_their_place)
 	end();
 }
 
-/* The jitter of a packet that is timed again and again before it starts is that of one draw: the
- * mean of 1,000 is within 0.05 of a half. */
+/* A packet whose start is timed again and again draws its jitter once: the mean of 1,000 is within
+ * 0.05 of a half. */
 Test(pause, jitter_of_a_packet_that_waits)
 {
 	struct link_params link = pausing_link_of(10 * GBPS, &plenty);
@@ -304,8 +304,8 @@ Test(pause, jitter_of_a_packet_that_waits)
 	end();
 }
 
-/* 3 MB in a stopped port: in units of 1 / 30 Gbps, which is no whole number of picoseconds a byte,
- * more than 64 bits. */
+/* 3 MB in a stopped port. In units of 1 / 30 Gbps, which is not a whole number of picoseconds per
+ * byte, the backlog needs more than 64 bits. */
 Test(pause, backlog_of_some_megabytes)
 {
 	const struct link_params link = pausing_link_of(30 * GBPS, &plenty);
@@ -366,7 +366,7 @@ static bytes headroom_used(const struct line *line, bytes headroom, sim_time pha
 	sim_run(&bench.sim, 2000);
 	used = lossless_ingress(&bench.net, 3)->headroom_max;
 	*drops = bench.net.dropped;
-	/* a drop in a lossless network does not pass unseen */
+	/* a drop in a lossless network is a violation */
 	cr_expect_eq(violations() != 0, *drops != 0);
 	end();
 	return used;
@@ -454,15 +454,15 @@ Test(pause, dynamic_threshold)
 		}
 		while (!ingress_low(&in[0]))
 			ingress_give(&in[0], 100);
-		/* when x have left the threshold is x / 2 higher: x + x / 2 = 2000 */
+		/* after x bytes have left, the threshold is x / 2 higher: x + x / 2 = 2000 */
 		cr_expect(in[0].shared > share - 2000.0 / 1.5 - 600 &&
 				  in[0].shared < share - 2000.0 / 1.5 + 600,
 			  "%llu is not %g", (unsigned long long)in[0].shared, share - 2000.0 / 1.5);
 	}
 }
 
-/* Ten thousand random arrivals and departures in which neighbours are not obedient:
- * the sum never exceeds the memory, and what is given back is what was taken. */
+/* Ten thousand random arrivals and departures, from neighbours that ignore PAUSE: the sum never
+ * exceeds the memory, and what is given back is what was taken. */
 Test(pause, memory_is_never_exceeded)
 {
 	for (unsigned dynamic = 0; dynamic < 2; dynamic++) {
@@ -516,8 +516,8 @@ Test(pause, memory_is_never_exceeded)
 
 /* --- networks --- */
 
-/* What 11 hosts send to one of a star at full rate arrives, all of it, in order, and
- * the link to it is busy to the end; static and dynamic thresholds. */
+/* In a star, 11 hosts send to one at full rate. All packets arrive in order, and the link to the
+ * receiver is busy to the end; static and dynamic thresholds. */
 Test(pause, incast_at_line_rate)
 {
 	for (unsigned dynamic = 0; dynamic < 2; dynamic++) {
@@ -580,10 +580,9 @@ static uint32_t victim(bool congested)
 	return bench.count[3] * 1000;
 }
 
-/* Head-of-line blocking: beside a flow that is held at 1 Gbps further on, one that shares
- * nothing but a link with it is held at the same 1 Gbps (it takes turns with it), where
- * half of that link, 5 Gbps, would be its share; alone it gets all. Mitigating this
- * is what DCQCN is for: Zhu et al., SIGCOMM 2015, section 2.2. */
+/* Head-of-line blocking. One flow is held at 1 Gbps further on. Another flow, which shares only a
+ * link with it, takes turns with it and so gets 1 Gbps, too, instead of its share of 5 Gbps. Alone
+ * it gets the whole link. DCQCN is for mitigating this: Zhu et al., SIGCOMM 2015, section 2.2. */
 Test(pause, victim_flow)
 {
 	double alone = victim(false) * 8 / 0.01, beside;
@@ -628,7 +627,7 @@ Test(pause, copies_are_charged_once)
 
 /* --- deadlock --- */
 
-/* The watch has no key of another silent event. */
+/* The deadlock watch and another silent event have different keys. */
 Test(pause, key_of_the_watch)
 {
 	const uint64_t *keys;

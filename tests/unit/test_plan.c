@@ -1,4 +1,4 @@
-/* Expansion of sweep plans, by lists that were computed by hand. What is refused is
+/* Expansion of sweep plans against lists that were worked out by hand. Plans that are refused are
  * in tests/invalid_plans.txt. */
 #include "lab/sweep/plan.h"
 
@@ -49,7 +49,7 @@ static void expect_points(const char *members, const char *expected)
 	plan_free(plan);
 }
 
-/* An axis x over the given form: its values. */
+/* Expects these values of an axis x of the given form. */
 static void expect_values(const char *form, const char *expected)
 {
 	char *members = xasprintf("\"axes\": [ { \"pointer\": \"/x\", %s } ]", form);
@@ -115,7 +115,7 @@ Test(plan, logs)
 	/* 10^-1.5 = 0.0316227..., 10^-0.5 = 0.316227... */
 	expect_values("\"log\": { \"from\": 0.01, \"to\": 1, \"points\": 5 }",
 		      "0.01 0.0316 0.1 0.316 1");
-	/* whole numbers between whole numbers: 2 * 50^(1/4) = 5.318, 14.14, 37.6 */
+	/* whole limits give whole numbers: 2 * 50^(1/4) = 5.318, 14.14, 37.6 */
 	expect_values("\"log\": { \"from\": 2, \"to\": 100, \"points\": 5 }", "2 5 14 38 100");
 }
 
@@ -223,7 +223,7 @@ Test(plan, or_have_their_own)
 	for (size_t i = 0; i < plan->point_count; i++)
 		for (size_t k = 0; k < i; k++)
 			cr_expect(plan->points[i].seed != plan->points[k].seed, "%zu %zu", i, k);
-	/* of the values, not of their places: a plan that grows keeps its points */
+	/* seeds depend on values, not on their places: a plan that grows keeps its points */
 	for (size_t i = 0; i < 6; i++) {
 		const char *words = plan_point_words(plan, i);
 

@@ -57,7 +57,7 @@ static void create_text(const char *name, const char *text)
 	cr_assert_eq(fclose(file), 0);
 }
 
-/* The only program there is besides those of the shell. */
+/* Makes a program in the folder, and a PATH that finds it first. */
 static void create_program(const char *name, const char *text)
 {
 	char *path = folder_join(folder, name), *search = xasprintf("%s:/bin:/usr/bin", folder);
@@ -68,7 +68,7 @@ static void create_program(const char *name, const char *text)
 	free(path);
 }
 
-/* What scenarios have by default. */
+/* The size classes that scenarios have by default. */
 #define SIZE_CLASSES                                                                               \
 	"{\"flows\":{\"by_size\":[{\"min_bytes\":0},{\"min_bytes\":10000},{\"min_bytes\":100000}," \
 	"{\"min_bytes\":1000000},{\"min_bytes\":10000000}]}}\n"
@@ -134,7 +134,8 @@ static void expect_error(const char *figure, const char *term, const char *want)
 	free(error);
 }
 
-/* Of a figure that was asked for by name that is an error; of all figures (NULL) it is none. */
+/* Expects that there is nothing to draw. For a figure asked for by name that is an error; for all
+ * figures (NULL) it is not. */
 static void expect_no_data(const char *figure)
 {
 	char *printed, *error = NULL;
@@ -149,8 +150,8 @@ static void expect_no_data(const char *figure)
 
 /* ---- Flows ---- */
 
-/* 1000 flows below 10 KB of slowdown 1.001 ... 2, backwards; 20 of 10 KB; 19 of
- * 10 MB, one too few for a median; 1 unfinished; 1 that does not count. */
+/* 1000 flows below 10 KB of slowdown 1.001 ... 2, backwards; 20 of 10 KB; 19 of 10 MB, one too few
+ * for a median; 1 unfinished; 1 not measured. */
 static void create_flows(void)
 {
 	create_manifest();
@@ -291,8 +292,8 @@ Test(plot, many_groups_become_one)
 	"queue_flows_s,pause_s,straggler_s,server_s,no_aggregator_s,timeout_s,fast_s,"             \
 	"failure_s,unexplained_s,last_worker,last_times,last_s,link,link_s,pushed_by,pushed_s\n"
 
-/* Means over workers and iterations: of job 0 (200 + 400) / 2 of computing, (100 + 300) / 2 of the
- * wire; what is below 1 % everywhere is the rest. */
+/* Means over workers and iterations. Job 0 has (200 + 400) / 2 of computing and (100 + 300) / 2 of
+ * wire. Causes below 1 % in every job are the rest. */
 Test(plot, breakdown)
 {
 	create_manifest();
@@ -391,7 +392,7 @@ Test(plot, link_utilization)
 		      "1 2 1 0.125 \"host down\"\n");
 }
 
-/* Hosts below, at even distances; a switch stands above what it is joined with. */
+/* Hosts are below, at even distances; a switch is above the nodes that it is linked to. */
 Test(plot, network)
 {
 	create_manifest();
@@ -456,7 +457,7 @@ Test(plot, series)
 				"4 1 0.002 1 \"\"\n");
 }
 
-/* One line for each entry; rows of the entries stand one below the other. */
+/* One curve for each entry; rows of several entries alternate in the table. */
 Test(plot, packets)
 {
 	create_manifest();
@@ -613,7 +614,7 @@ Test(plot, mistakes_in_tables_are_told)
 	expect_error("network", "png", "links.csv:2: column utilization: \"-0.25\" is below 0");
 }
 
-/* The manifest knows of a second row. */
+/* The manifest says that there is a second row. */
 Test(plot, tables_that_were_cut_are_told)
 {
 	create_text("manifest.json", "{ \"files\": [ { \"name\": \"flows.csv\", \"rows\": 2 } ] }");
@@ -629,7 +630,7 @@ Test(plot, missing_gnuplot)
 	expect_error("slowdown", "png", "figures need gnuplot");
 }
 
-/* A program of that name that fails, and one that succeeds and does nothing. */
+/* A gnuplot that fails, and one that succeeds and does nothing. */
 Test(plot, failing_gnuplot)
 {
 	create_flows();
@@ -639,7 +640,7 @@ Test(plot, failing_gnuplot)
 	expect_error("slowdown", "png", "gnuplot made no whole ");
 }
 
-/* A part of a picture, as of a gnuplot that was stopped, does not pass for one. */
+/* Part of a picture, as a stopped gnuplot leaves it, does not pass for a figure. */
 Test(plot, half_a_figure)
 {
 	static const char *const terms[] = { "png", "svg", "pdf", "eps" };
@@ -653,8 +654,8 @@ Test(plot, half_a_figure)
 	}
 }
 
-/* A loader that finds no memory for a library ends with 127, as a shell does that finds no
- * gnuplot. */
+/* Exit code 127 need not mean that a shell found no gnuplot: a loader that finds no memory for a
+ * library ends with it, too. */
 Test(plot, what_really_happened_is_told)
 {
 	create_flows();
@@ -669,8 +670,8 @@ Test(plot, what_really_happened_is_told)
 	free(fake);
 }
 
-/* While gnuplot draws, the old picture is gone and no part of the new one is there: what a kill
- * leaves is no picture. */
+/* While gnuplot draws, the old picture is gone and no part of the new one is there. So a kill
+ * leaves no picture. */
 Test(plot, no_part_of_a_picture)
 {
 	char *printed, *error = NULL;
@@ -712,7 +713,7 @@ Test(plot, a_folder_that_is_a_link)
 	cr_assert_eq(symlink("/tmp", place), 0);
 	expect_error("slowdown", "png", "figures is a symbolic link, which figures do not follow");
 	size_t size;
-	char *out = folder_join(folder, "elsewhere"); /* who says where it is has been asked */
+	char *out = folder_join(folder, "elsewhere"); /* may be a link, as the user named it */
 	struct plot_options options = { .term = "svg", .only = "slowdown", .out = out };
 	cr_assert_eq(symlink(folder, out), 0);
 	FILE *to = open_memstream(&printed, &size);
@@ -723,9 +724,9 @@ Test(plot, a_folder_that_is_a_link)
 	free(out);
 }
 
-/* What gnuplot makes something of: formats, marks of enhanced text, quotes of both kinds, and
- * control characters of one byte and of two. They stand in a picture as they are, but for the last,
- * which are blanks. */
+/* Characters that gnuplot interprets: formats, marks of enhanced text, quotes of both kinds, and
+ * control characters of one byte and of two. A picture shows them as they are, but control
+ * characters as blanks. */
 Test(plot, names_are_shown_as_they_are)
 {
 	static const char name[] = "% %g_x^y{z}'`d`'@a&\x1b\xc2\x9b.";
@@ -757,7 +758,8 @@ Test(plot, names_are_shown_as_they_are)
 	free(data);
 }
 
-/* gnuplot shows 49 bytes of the label of a tic: longer ones lose their middle, between letters. */
+/* gnuplot shows 49 bytes of the label of a tic. Longer labels lose their middle, between
+ * letters. */
 Test(plot, long_labels_are_cut)
 {
 	static const char *const names[] = {
@@ -794,8 +796,7 @@ Test(plot, long_labels_are_cut)
 	free(out);
 }
 
-/* A table of strangers may hold bytes that are no letters; the picture is well-formed all the same.
- */
+/* A table may hold bytes that are not UTF-8; the picture is well-formed all the same. */
 Test(plot, bytes_that_are_no_letters)
 {
 	char *printed, *error = NULL;

@@ -26,11 +26,10 @@ static void teardown(void)
 
 TestSuite(plot_sweep, .init = setup, .fini = teardown);
 
-/* Two schemes over three sizes that the plan has out of order, three replications
- * each. By ring jobs take 1, 2, 3 s at 16KB, 2, 2, 2 at 64KB; at 256KB one point
- * timed out, the others took 4 and 6. By ina they take twice as long as by ring at
- * 16KB; at 64KB they have 1, 2, 3 (one point with unfinished work); at 256KB nothing
- * has run. "drops" are known of no point of ring. */
+/* Two schemes over three sizes that the plan has out of order, three replications each. By ring
+ * jobs take 1, 2, 3 s at 16KB, 2, 2, 2 at 64KB; at 256KB one point timed out, the others took 4 and
+ * 6. By ina they take twice as long as by ring at 16KB; at 64KB they have 1, 2, 3 (one point with
+ * unfinished work); at 256KB nothing has run. No point of ring has "drops". */
 #define JSON                                                                                       \
 	"{ \"name\": \"sizes\", \"axes\": [\n"                                                     \
 	"  { \"name\": \"memory\", \"values\": [\"64KB\", \"16KB\", \"256KB\"] },\n"               \
@@ -170,8 +169,8 @@ static void expect_error(const struct plot_sweep_options *options, const char *j
 #define X_PLACES  "# x = 0: memory 64KB\n# x = 1: memory 16KB\n# x = 2: memory 256KB\n"
 #define COLUMNS   "panel series x value low high replications name\n"
 
-/* Nothing said: the axis of numbers is x, in their order, the metric that exists of
- * the two usual ones is y. 4 and 6: sd sqrt(2), half width 12.7062 sqrt(2)/sqrt(2). */
+/* Without options the numeric axis is x, in numeric order, and y is the one of the two usual
+ * metrics that exists. 4 and 6: sd sqrt(2), half width 12.7062 sqrt(2)/sqrt(2). */
 Test(plot_sweep, lines_are_means_with_t_intervals)
 {
 	struct plot_sweep_options options = { 0 };
@@ -197,10 +196,10 @@ Test(plot_sweep, lines_are_means_with_t_intervals)
 	free(dir);
 }
 
-/* By ina at 16KB each replication takes twice as long; the mean of 1, 2, 3 by ring
- * does not differ from 0 significantly, so the ratio has no bounded interval. At 64KB
- * ring takes 2 always, so the interval is that of 1, 2, 3, halved: from below 0, hence on the scale
- * of logarithms. */
+/* By ina at 16KB each replication takes twice as long; the mean of 1, 2, 3 by ring does not differ
+ * from 0 significantly, so the ratio has no bounded interval. At 64KB ring takes 2 always, so the
+ * interval is that of 1, 2, 3, halved. It would begin below 0, so it is computed on the scale of
+ * logarithms. */
 Test(plot_sweep, ratios_are_paired)
 {
 	struct plot_sweep_options options = { .relative_to = "ring" };
@@ -238,7 +237,7 @@ Test(plot_sweep, maps)
 		      "1 1 0 nan nan nan 0 \"ring\"\n"
 		      "1 1 1 nan nan nan 0 \"ring\"\n"
 		      "1 1 2 nan nan nan 0 \"ring\"\n" /* 0, 0, 9: sd sqrt(27), half width 4.3027
-							  sqrt(27 / 3) */
+							* sqrt(27 / 3) */
 		      "\n\n"
 		      "1 2 0 3 -9.90795818924838 15.90795818924838 3 \"ina\"\n"
 		      "1 2 1 1 1 1 3 \"ina\"\n"
@@ -261,7 +260,7 @@ Test(plot_sweep, boxes)
 		"1 1 2 4 4.5 5 5.5 6 2 \"all\"\n");
 }
 
-/* Three axes: the third is not averaged over but gets a figure for each value. */
+/* Three axes: the third is not averaged over. Each of its values gets a figure. */
 Test(plot_sweep, a_third_axis_is_never_averaged)
 {
 	char *printed, *error = NULL;
@@ -368,8 +367,8 @@ Test(plot_sweep, names_are_only_names)
 	free(dir);
 }
 
-/* Axes, values and the sweep itself are called what gnuplot takes for formats: in tics of both
- * axes, in legend, labels and titles they are what they are. */
+/* Axes, values and the sweep have names that gnuplot takes for formats. Tics of both axes, legend,
+ * labels and titles show the names as they are. */
 Test(plot_sweep, percent_signs_are_percent_signs)
 {
 	static const char *const kinds[] = { "lines", "bars", "heat" };
@@ -523,8 +522,8 @@ Test(plot_sweep, words_that_do_not_fit)
 		expect_error(&cases[i].options, JSON, cases[i].want);
 }
 
-/* Which curves are meant is not guessed where there are more than an eye can tell
- * apart, nor which figures where there are dozens. */
+/* More curves than an eye can tell apart, or dozens of figures, are refused: the program does not
+ * guess which are meant. */
 Test(plot_sweep, too_much_for_a_figure)
 {
 	FILE *json, *csv;
@@ -583,7 +582,7 @@ Test(plot_sweep, gnuplot_missing)
 	free(dir);
 }
 
-/* A metric without any value, and zeros on a logarithmic axis, are told and skipped. */
+/* A metric without any value, and zeros on a logarithmic axis, are reported and skipped. */
 Test(plot_sweep, nothing_to_draw)
 {
 	char *printed, *error = NULL;
@@ -601,8 +600,8 @@ Test(plot_sweep, nothing_to_draw)
 	free(dir);
 }
 
-/* Nothing said about a sweep of flows: their 99th percentile, or the mean where they are too few
- * for that. */
+/* Without options a sweep of flows shows their 99th percentile, or the mean if there are too few
+ * flows for that. */
 Test(plot_sweep, usual_metrics_of_flows)
 {
 	static const struct {
@@ -632,7 +631,7 @@ Test(plot_sweep, usual_metrics_of_flows)
 
 /* ---- For a paper ---- */
 
-/* Draws what the table above gives; the script of figure NAME, which the caller frees. */
+/* Draws the table above. Returns the script of figure NAME; the caller frees it. */
 static char *script_of(const struct plot_sweep_options *options, struct plot_options page,
 		       const char *name)
 {
@@ -656,7 +655,7 @@ static void expect_in(const char *script, const char *want)
 	cr_expect_not_null(strstr(script, want), "no \"%s\" in:\n%.3000s", want, script);
 }
 
-/* Of curves, ticks, baselines and axes; the axis of a value may be said. */
+/* Labels of curves, ticks, baselines and axes. A label may name the axis of its value. */
 Test(plot_sweep, labels)
 {
 	const char *labels[] = { "ring=Ring 100%", "scheme=ina=In-network", "64KB=small" };
@@ -689,8 +688,8 @@ Test(plot_sweep, labels_of_nothing)
 		     "\"64KB=TEXT\"; found \"wing=Wing\"");
 }
 
-/* Of two metrics and of both schemes, each a panel, one legend; labels of the y axis are those of
- * metrics. One sheet is one figure as ever. */
+/* Two metrics and both schemes make four panels with one legend; each metric has its own label of
+ * the y axis. A single panel is an ordinary figure. */
 Test(plot_sweep, panels)
 {
 	const char *metrics[] = { "jobs.jct_s.mean", "network.drops" };
@@ -707,7 +706,7 @@ Test(plot_sweep, panels)
 	expect_in(script, "PANEL_TITLE[4] = 'scheme ina'\n");
 	expect_in(script, "YLABEL[2] = 'JCT'\n");
 	expect_in(script, "YLABEL[3] = 'Drops'\n");
-	/* 18 points behind both metrics; of the 14 that are in 8 of ring have no drops */
+	/* both metrics have 18 points; of the 14 that are in, 8 (of ring) have no drops */
 	expect_in(script, "14 of 18 points are in (1 timeout, 3 missing), 1 with UNFINISHED work, "
 			  "8 without this value'\n");
 	free(script);
@@ -728,7 +727,7 @@ Test(plot_sweep, no_panels_of_maps)
 	expect_error(&options, JSON, "--panels is for lines, bars and boxes");
 }
 
-/* With seeds of their own, replications are no pairs: values that go together say nothing. */
+/* Replications with seeds of their own are no pairs, even if their values go together. */
 Test(plot_sweep, ratios_of_independent_samples)
 {
 	const char *json =
@@ -744,7 +743,7 @@ Test(plot_sweep, ratios_of_independent_samples)
 	cr_assert_eq(draw(dir, &options, "svg", &printed, &error), 1, "%s", error);
 	char *data = read_figure(dir, "m-over-n-by-c-relative-to-a-bars", "dat");
 	expect_in(data, "# Ratio of means of independent samples, 95 % Fieller intervals");
-	cr_expect(!strstr(data, " 2 2 2 ")); /* pairs: twice as much, for certain */
+	cr_expect(!strstr(data, " 2 2 2 ")); /* pairs would give exactly 2 */
 	free(data);
 	free(printed);
 	free(dir);
@@ -778,7 +777,7 @@ Test(plot_sweep, gaps)
 	free(dir);
 }
 
-/* For TeX words are escaped, names of files and units are not. */
+/* For TeX, words are escaped, but not names of files and units. */
 Test(plot_sweep, tikz)
 {
 	const char *labels[] = { "ring=R_1 & 50%", "64KB={~^\\}" };

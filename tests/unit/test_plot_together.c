@@ -45,8 +45,8 @@ static void create(const char *name, const char *text)
 	"{\"flows\":{\"by_size\":[{\"min_bytes\":0},{\"min_bytes\":10000},{\"min_bytes\":100000}," \
 	"{\"min_bytes\":1000000},{\"min_bytes\":10000000}]}}"
 
-/* 20 flows below 10 KB in A, of slowdown 1 to 20; in B two, one unfinished, one of
- * the warm-up. */
+/* 20 flows below 10 KB in A, of slowdown 1 to 20; in B two finished flows, one unfinished, and one
+ * of the warm-up. */
 static void create_two(void)
 {
 	char flows[4000] = FLOWS_HEADER;
@@ -127,7 +127,7 @@ Test(plot_together, fct_cdf)
 	free(script);
 }
 
-/* Bars of other classes of sizes do not belong side by side. */
+/* Bars of different size classes must not stand side by side. */
 Test(plot_together, no_slowdown_by_different_classes)
 {
 	create_two();
@@ -161,7 +161,7 @@ Test(plot_together, slowdown)
 	free(script);
 }
 
-/* A directory with one entry goes by its label alone. */
+/* A directory with one entry is called by its label alone. */
 Test(plot_together, packets)
 {
 	create("A/series/links.csv", "time_s,links,packets\n1,0,5\n2,0,6\n");
@@ -192,7 +192,7 @@ Test(plot_together, job_completion_times)
 	free(script);
 }
 
-/* Of all names together, in both: 1, 3, 4 and 2, 5 with one unfinished. */
+/* Over all names, in both directories: 1, 3, 4 and 2, 5 with one unfinished. */
 Test(plot_together, distribution_of_job_completion_times)
 {
 	expect_figure("jct_cdf", "# Job completion time\n"
@@ -233,7 +233,8 @@ Test(plot_together, series)
 				"\n\n4 2 4 1 \"B\"\n");
 }
 
-/* Without a name all that both have data for; equal last parts are whole paths. */
+/* Without the name of a figure, draws all that both directories have data for. Directories with
+ * equal last parts are called by their whole paths. */
 Test(plot_together, all_that_both_have)
 {
 	char *printed, *error = NULL, *path = folder_join(folder, "B/series/network.csv");
@@ -329,7 +330,7 @@ Test(plot_together, size_reaches_the_picture)
 	free(out);
 }
 
-/* More names than bars can be told apart are one distribution. */
+/* With more names than bars that can be told apart, the figure is a distribution. */
 Test(plot_together, many_names_are_a_distribution)
 {
 	char jobs[2000] = "name,jct_s,finished\n", *printed, *error = NULL;

@@ -92,7 +92,7 @@ static void send(struct bench *bench, uint64_t seq, uint16_t size)
 	network_send(&bench->net, 0, &packet);
 }
 
-/* Bits over rate, rounded up once. */
+/* Time on the wire: bits over rate, rounded up once. */
 static sim_time on_wire(const struct link_params *link, uint32_t size)
 {
 	uint64_t bits = (size + (link->wire_overhead ? 20u : 0u)) * UINT64_C(8);
@@ -195,7 +195,7 @@ static void offer_next(struct sim *sim, uint32_t entity, void *owner)
 
 	(void)entity;
 	queue_at(offer, offer->next, sim->now, &size, &packets);
-	if (offer->next % 3 == 0) /* looking moves the lazy boundary: it may not matter */
+	if (offer->next % 3 == 0) /* looking moves the lazy boundary, which must not matter */
 		cr_expect_eq(port_queue_bytes(&offer->bench.net.ports[0], sim->now), size);
 	packet.flags = o->ect ? PACKET_ECT : 0;
 	network_send(&offer->bench.net, 0, &packet);
@@ -203,7 +203,7 @@ static void offer_next(struct sim *sim, uint32_t entity, void *owner)
 		timer_set(sim, &offer->timer, offer->list[offer->next].at);
 }
 
-/* The very instant at which the next packet is gone, `now` if there is none. */
+/* The instant at which the next packet has left; `now` if there is none. */
 static sim_time next_departure(const struct offer *offer, uint32_t before, sim_time now)
 {
 	for (uint32_t i = 0; i < before; i++)
@@ -301,8 +301,8 @@ static const struct {
 	{ 1518, UINT64_MAX, true },
 };
 
-/* Every drop, mark and time of 3,000 random packets, for thresholds in packets and
- * in bytes, tight and loose limits: exactly the model's. */
+/* Every drop, mark and time of 3,000 random packets is exactly the model's, for thresholds in
+ * packets and in bytes, and for tight and loose limits. */
 Test(port, like_the_naive_queue)
 {
 	struct offer *offer = malloc(sizeof(*offer));
@@ -390,8 +390,8 @@ Test(port, red_ramp)
 	}
 }
 
-/* Losses are a binomial share of the packets, counted, and nothing else is lost;
- * the time of the others does not change. */
+/* Losses are a binomial share of the packets and are counted. Nothing else is lost, and the times
+ * of other packets do not change. */
 Test(port, losses)
 {
 	static const double probabilities[] = { 0, 0.001, 0.1, 0.5 };
@@ -453,8 +453,8 @@ Test(port, jitter)
 
 /* --- books --- */
 
-/* The ring grows with the queue, loses and changes nothing by it, and is small
- * again when the queue is. */
+/* The ring grows with the queue, without losing or changing a packet, and is small again when the
+ * queue is. */
 Test(port, ring_grows_and_shrinks)
 {
 	struct link_params link = plain;
@@ -521,8 +521,8 @@ static void star_init(struct bench *bench, uint16_t hosts)
 	bench->protocol = network_register(&bench->net, &test_ops, bench);
 }
 
-/* Store and forward: two transmissions, two delays, one pipeline; AGGREGATION
- * packets are the hook's, which sees the way back and may let them go on. */
+/* Store and forward: two transmissions, two delays, one pipeline; the hook gets AGGREGATION
+ * packets, sees the way back and may forward them. */
 Test(port, through_a_switch)
 {
 	for (int aggregation = 0; aggregation < 2; aggregation++) {
@@ -547,7 +547,7 @@ Test(port, through_a_switch)
 	}
 }
 
-/* Absorbed, and two packets sent in its place, one of them to three hosts. */
+/* The hook absorbs a packet and sends two in its place, one of them to three hosts. */
 Test(port, switch_actions)
 {
 	struct bench bench;

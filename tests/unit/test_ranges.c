@@ -32,7 +32,7 @@ static uint64_t model_advance(bool *model, uint64_t next)
 	return next;
 }
 
-/* Random additions and advances do to the list what they do to the flags. */
+/* Random additions and advances change the list as they change the flags. */
 Test(ranges, like_a_bitmap)
 {
 	struct rng rng;

@@ -35,7 +35,7 @@ Test(record, limits_must_grow)
 	cr_expect(wants(POINT_MEMORY, 1, 0));
 }
 
-/* How often is for who runs points to say. */
+/* How often a point runs again is up to the caller. */
 Test(record, what_was_killed_runs_again)
 {
 	cr_expect(wants(POINT_KILLED, 0, 0));
@@ -72,7 +72,7 @@ Test(record, reads_what_it_wrote)
 	free(path);
 }
 
-/* What a crash of the machine leaves. */
+/* A crash of the machine may leave half a record. */
 Test(record, half_a_file_is_missing)
 {
 	static const char *const halves[] = { "", "{ \"status\": \"do", "[]", "{}",
@@ -95,7 +95,7 @@ Test(record, half_a_file_is_missing)
 	free(path);
 }
 
-/* What no counter holds was not written by anybody, and counts as not there. */
+/* A record with numbers that no counter holds counts as missing. */
 Test(record, numbers_out_of_range)
 {
 	char *path = xasprintf("%s/record-odd-%ld.json", INASIM_WORK_DIR, (long)getpid());

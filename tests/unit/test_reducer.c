@@ -2,7 +2,7 @@
 
 #include <criterion/criterion.h>
 
-/* Without a rate adding takes no time, whatever is asked. */
+/* Without a rate, adding takes no time, however many bytes. */
 Test(reducer, unlimited)
 {
 	struct reducers reducers;
@@ -14,8 +14,8 @@ Test(reducer, unlimited)
 	reducers_release(&reducers);
 }
 
-/* 8 Gbps = 1 byte a nanosecond. One after the other, also when several come at once; idle time is
- * not saved up; another host has its own. */
+/* 8 Gbps = 1 byte per nanosecond. A host adds one request after the other, even if several come at
+ * once. Idle time is not saved up. Each host has its own reducer. */
 Test(reducer, serial)
 {
 	struct reducers reducers;
@@ -30,8 +30,8 @@ Test(reducer, serial)
 	reducers_release(&reducers);
 }
 
-/* Rates that do not divide: rounded up, less than a picosecond too long each; the product
- * of size and time does not overflow: 2^44 bytes at 3 Tbps take 47 s. */
+/* If the rate does not divide evenly, each time is rounded up, by less than a picosecond. The
+ * product of size and time does not overflow: 2^44 bytes at 3 Tbps take 47 s. */
 Test(reducer, rounding)
 {
 	struct reducers reducers;

@@ -81,7 +81,7 @@ Test(result_cache, growing_window)
 	window_release(&window);
 }
 
-/* Just after the cache has been widened, what had lost its place before has none: a window of 250
+/* Results that were overwritten stay lost after the cache has been widened: a window of 250
  * packets, a cache of 512, and 1,000 results in turn; then the window grows past 256. */
 Test(result_cache, lost_chunks_stay_lost)
 {
@@ -145,8 +145,8 @@ Test(result_cache, twice_the_window)
 	}
 }
 
-/* What is filled in after a skip is what would be there without: the results that the worker may
- * be asked for, and no others. */
+/* After a skip the cache is filled with what it would hold without the skip: the results that the
+ * worker may be asked for, and no others. */
 Test(result_cache, filled)
 {
 	struct window_conf conf = conf_of(100, 1);

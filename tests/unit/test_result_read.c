@@ -1,5 +1,5 @@
-/* Tables of a result directory against its manifest.json: what was cut off, changed or lost after
- * the run is told, whatever byte it ends at; without a manifest tables are taken as they are. */
+/* Tables of a result directory against its manifest.json. Tables that were cut off (at any byte),
+ * changed or lost after the run are reported. Without a manifest, tables are taken as they are. */
 #include "data/result_read.h"
 
 #include "base/mem.h"
@@ -55,7 +55,7 @@ Test(result_read, whole)
 {
 	expect_rows(0); /* no manifest, no table */
 	sample_write(folder, "manifest.json", "{ \"files\": [] }");
-	expect_rows(0); /* a run leaves out what would be empty */
+	expect_rows(0); /* a run writes no empty tables */
 	sample_write(folder, "manifest.json", MANIFEST);
 	sample_write(folder, "t.csv", TABLE);
 	expect_rows(2);
@@ -94,8 +94,8 @@ Test(result_read, without_a_manifest)
 	expect_rows(2);
 }
 
-/* Figures name a job by what it ran as where that is not its scheme, and by its group alone where
- * it is, where it did not run, and in tables of before. */
+/* Figures name a job by its group. They add what it ran as, unless that is its scheme, the job did
+ * not run, or the table is from before this column. */
 Test(result_read, names_of_jobs)
 {
 	static const struct {
@@ -120,7 +120,7 @@ Test(result_read, names_of_jobs)
 	}
 }
 
-/* A table without names is an error at its end, not a fault of the program. */
+/* A table without names is an error when it is closed, not a crash. */
 Test(result_read, names_of_jobs_that_have_none)
 {
 	char *error = NULL, *name;
@@ -137,7 +137,7 @@ Test(result_read, names_of_jobs_that_have_none)
 	free(error);
 }
 
-/* Numbers of rows that nothing has written, and that no counter holds. */
+/* Numbers of rows that no run writes and no counter holds. */
 Test(result_read, rows_that_are_no_count)
 {
 	static const char *const numbers[] = { "-2", "1e300", "1e999" };

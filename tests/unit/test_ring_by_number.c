@@ -11,7 +11,7 @@
 
 struct item {
 	uint64_t number, square;
-	char odd; /* so that the size is not the only one tried that the compiler would like */
+	char odd; /* so that the size is no power of two */
 };
 
 static void check(const struct item *ring, uint64_t mask, uint64_t from, uint64_t to)

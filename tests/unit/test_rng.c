@@ -103,7 +103,7 @@ Test(rng, logarithm)
 	cr_expect_leq(ulps(portable_log(0x1.fffffffffffffp1023), log(0x1.fffffffffffffp1023)), 4);
 }
 
-/* Chi-square of `count` cells that should be equally full. */
+/* Chi-square of `cells` counts that should be equal. */
 static double chi_square(const uint32_t *counts, size_t cells, double total)
 {
 	double sum = 0;
@@ -172,7 +172,7 @@ Test(rng, exponential_and_normal)
 	expect_moments(rng_normal, 0, 3);
 }
 
-/* The share of exponential variates above t is exp(-t), binomial errors. */
+/* The share of exponential variates above t is exp(-t), within binomial errors. */
 Test(rng, exponential_tail)
 {
 	struct rng rng;

@@ -21,7 +21,7 @@ Test(roce_psn, nearest_number)
 	cr_expect_eq(roce_number(0xffffff, 1 << 25), (1 << 25) - 1);
 }
 
-/* A half of all PSNs away is behind, not ahead: what is in flight is less. */
+/* A packet that is half of all PSNs away is behind, not ahead, because fewer are in flight. */
 Test(roce_psn, half_is_behind)
 {
 	uint64_t near = UINT64_C(3) << 24;

@@ -14,8 +14,8 @@ Test(rto, fixed)
 	cr_expect_eq(rto.timeout, PS_PER_MS);
 }
 
-/* The public client's rule with threshold 100: doubled at the 101st packet, then at the 201st after
- * that, then at the 301st; however they come together. */
+/* The public client's rule with threshold 100: the timeout doubles at the 101st expired packet, at
+ * the 201st after that, then at the 301st, even if they expire together. */
 Test(rto, doubling)
 {
 	const struct rto_conf conf = { .rule = RTO_DOUBLING,
@@ -40,9 +40,9 @@ Test(rto, doubling)
 	cr_expect_eq(together.timeout, want);
 }
 
-/* RFC 6298 section 2: the first sample R gives R + 4 R/2, the next ones the two filters; section
- * 5.5: doubled when timers expire, until the next sample. Not below the least. A packet that was
- * sent before it last doubled says nothing new. */
+/* RFC 6298 section 2: the first sample R gives R + 4 R/2, later samples go through the two filters.
+ * Section 5.5: the timeout doubles when timers expire, until the next sample. It is never below the
+ * minimum. A packet that was sent before the last doubling does not double it again. */
 Test(rto, adaptive)
 {
 	const struct rto_conf conf = { .rule = RTO_ADAPTIVE, .first = 5000, .min = 900 };

@@ -1,4 +1,4 @@
-/* From the name of a metric to the values behind it, and to pairs of them. */
+/* From the name of a metric to its values, and to pairs of values. */
 #include "lab/compare/samples.h"
 
 #include "sweep_sample.h"

@@ -14,7 +14,7 @@ struct facts {
 	double cost;
 };
 
-/* Of a scenario with these members besides its name. */
+/* The facts of a scenario with these members besides its name. */
 static struct facts facts_of(const char *members, const char *version)
 {
 	char *text = xasprintf("{ \"name\": \"n\", %s }", members);
@@ -34,8 +34,9 @@ static struct facts facts_of(const char *members, const char *version)
 
 #define STAR "\"topology\": { \"kind\": \"star\", \"hosts\": 8 }"
 
-/* Flows of 10 segments, each with its ACK, over paths of mean length: of 8 hosts in racks of 4, 3
- * of 7 others are in the own; of 16 in racks of 2 and pods of 4, 1 and 2 of 15. */
+/* Flows of 10 segments, each with its ACK, over paths of mean length. With 8 hosts in racks of 4, 3
+ * of the 7 other hosts are in the same rack. With 16 hosts in racks of 2 and pods of 4, 1 of 15 is
+ * in the same rack and 2 more are in the same pod. */
 Test(scenario_facts, cost_of_flows)
 {
 	static const char flows[] = "\"flows\": [ { \"size\": \"14600B\", \"count\": 5 } ]";
@@ -71,7 +72,7 @@ Test(scenario_facts, cost_of_jobs)
 	free(tree);
 }
 
-/* Flows go on while jobs do: as long as the longest job of a trace, whichever row it is. */
+/* Flows go on as long as jobs: as the longest job of a trace, in whichever row it is. */
 Test(scenario_facts, cost_of_a_trace_in_any_order)
 {
 	static const char *const rows[] = { "1,0,2,100\n2,0,2,1\n", "1,0,2,1\n2,0,2,100\n" };
@@ -118,7 +119,7 @@ Test(scenario_facts, hash_is_of_what_decides)
 	cr_expect(facts_of(model, "1").hash == facts_of(model, "1").hash);
 }
 
-/* The file of a graph counts, as those of traces do. */
+/* The hash covers the file of a graph, as it covers those of traces. */
 Test(scenario_facts, hash_is_of_the_file_of_a_graph)
 {
 	static const char *const rates[] = { "10Gbps", "10Gbps", "40Gbps" };

@@ -1,4 +1,4 @@
-/* The loop of a simulation: what is caught up with before a timer, and what that may do. */
+/* The loop of a simulation: catching up before a timer runs, and what catch_up() may do. */
 #include "core/sim.h"
 
 #include <criterion/criterion.h>
@@ -27,7 +27,7 @@ static void count(struct sim *sim, uint32_t entity, void *owner)
 
 static struct sim sim;
 
-/* As a source that opens a connection when the NIC asks it. */
+/* Acts as a source that opens a connection when the NIC asks it for packets. */
 static void catch_up(void *owner, sim_time until)
 {
 	struct host *host = owner;
@@ -39,7 +39,7 @@ static void catch_up(void *owner, sim_time until)
 			   NULL);
 }
 
-/* The table of entities moves meanwhile; the handler is the right one all the same. */
+/* The table of entities moves in memory meanwhile; the right handler runs all the same. */
 Test(sim, catching_up_before_a_timer_may_open_timers)
 {
 	static struct host host;
@@ -57,7 +57,7 @@ Test(sim, catching_up_before_a_timer_may_open_timers)
 	sim_release(&sim);
 }
 
-/* What catches up finds the timer pending, and decides about it. */
+/* catch_up() finds the timer pending, and cancels it or sets it again. */
 struct delayed {
 	struct timer timer, other;
 	sim_time again; /* 0 = cancelled for good */
@@ -108,7 +108,7 @@ static void run_delayed(struct delayed *delayed)
 	sim_release(&sim);
 }
 
-/* An event that is taken back meanwhile neither runs nor counts. */
+/* An event that catch_up() cancels neither runs nor counts. */
 Test(sim, catching_up_may_take_the_timer_back)
 {
 	struct delayed delayed = { 0 };
@@ -128,8 +128,8 @@ Test(sim, catching_up_may_set_the_timer_again)
 	cr_expect_eq(sim.events, 2);
 }
 
-/* What keeps a run going, and when it last did: a look does not, nor does what only ends it, nor an
- * event that was cancelled. */
+/* What keeps a run going, and when that last happened. A sample, the end of the run and a cancelled
+ * event do not. */
 Test(sim, looks_and_the_end_are_no_moves)
 {
 	struct timer timer, look, end;

@@ -139,8 +139,8 @@ Test(size_cdf, mass_and_segment)
 	size_cdf_free(cdf);
 }
 
-/* Closed form of the quantile: linear in a segment, nearest byte, at least 1; a
- * gap of probability 0 is never divided by. */
+/* Closed form of the quantile: linear in a segment, nearest byte, at least 1; a gap of probability
+ * 0 causes no division by 0. */
 Test(size_cdf, quantiles)
 {
 	struct size_cdf *cdf = load_rows("0,0\n10,0\n10,0.5\n20,0.5\n30,1\n40,1\n");
@@ -213,7 +213,7 @@ static struct size_cdf *try_bare(const char *lines, char **error)
 	return size_cdf_load(path, error);
 }
 
-/* Percent, fractions, and ours are one table. */
+/* Percent, fractions and our own format give the same table. */
 Test(size_cdf, bare)
 {
 	const char *const forms[] = { "0 0\n10000 15\n3e4\t100\n", "0 0\n10000 0.15\r\n\n30000 1",

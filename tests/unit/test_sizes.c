@@ -1,5 +1,5 @@
-/* Sizes of flows drawn from several tables: the mean of the mixture is the mean of
- * the means by weight, and draws have it. */
+/* Sizes of flows drawn from several tables: the mean of the mixture is the weighted mean of the
+ * tables' means, and draws have this mean. */
 #include "workload/flows/sizes.h"
 
 #include <criterion/criterion.h>
@@ -113,9 +113,9 @@ Test(sizes, scale)
 	cr_expect_eq(sizes_draw(&tiny, &a), 1);
 }
 
-/* Where the scale leaves flows less than a byte they have one, and the mean, on which a load is
- * built, counts that: it is the mean of many draws within 4 standard errors, and within what the
- * rounding to whole bytes can do where the density changes within a byte. */
+/* Flows that the scale makes smaller than a byte have one byte, and the mean, on which a load is
+ * built, counts that. The mean is that of many draws within 4 standard errors, and within the error
+ * of rounding to whole bytes where the density changes within a byte. */
 Test(sizes, mean_of_what_is_drawn)
 {
 	enum { N = 100000 };
@@ -145,7 +145,7 @@ Test(sizes, mean_of_what_is_drawn)
 	}
 }
 
-/* Flows of one size: the mean is what each of them has, on which a load is built. */
+/* Flows of one size: the mean, on which a load is built, is the size of each flow. */
 Test(sizes, mean_of_the_fixed_size)
 {
 	static const double scales[] = { 1, 0.333, 1e-4, 1000 };

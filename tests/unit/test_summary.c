@@ -37,7 +37,7 @@ Test(summary, numbers_by_path)
 	cr_expect_eq(s.count, 5);
 	cr_expect_eq(summary_value(&s, "jobs.count"), 3);
 	cr_expect_eq(summary_value(&s, "jobs.by_name.a.b.cpu_s"),
-		     5); /* only the outermost is the machine's */
+		     5); /* only the outermost cpu_s is about the machine */
 	cr_expect_eq(summary_value(&s, "flows.by_size.1.count"), 8);
 	cr_expect(isnan(summary_value(&s, "jobs.jct_s.p50")));
 	cr_expect_neq(summary_find(&s, "jobs.jct_s.p50"), SIZE_MAX);

@@ -100,7 +100,7 @@ Test(sweep_table, refuses_rows_that_are_wrong)
 	refused(SAMPLE_JSON, SAMPLE_CSV "12,", "sweep.csv:14: ");
 }
 
-/* sweep.json says how many points there are: what was cut off is no smaller sweep. */
+/* sweep.json says how many points there are: a table that was cut off is not a smaller sweep. */
 Test(sweep_table, refuses_a_table_that_was_cut)
 {
 	static const char json[] = "{ \"name\": \"cut\", \"axes\": [], \"replications\": 2, "

@@ -177,7 +177,7 @@ Test(table, random_reals_read_back)
 	for (int i = 0; i < 200000; i++) {
 		state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 		double share = (double)(state >> 11) * 0x1p-53;
-		/* As they come: any digits, and few digits, of many magnitudes. */
+		/* Values with any digits and with few digits, of many magnitudes. */
 		expect_real(ldexp(share, (int)(state % 100) - 40));
 		expect_real((double)(state >> 40) / 1e6);
 	}
@@ -294,7 +294,7 @@ Test(table, more_than_a_buffer)
 	free(text);
 }
 
-/* In a process of its own, so that the folder is cleared away afterwards. */
+/* In a child process, so that the folder is cleared away afterwards. */
 Test(table, never_is_no_time)
 {
 	struct out_dir *dir = open_well(target);
@@ -315,7 +315,7 @@ Test(table, never_is_no_time)
 	out_dir_abandon(dir);
 }
 
-/* A file that may not grow is the nearest thing to a full disk. */
+/* A limit on the size of files stands in for a full disk. */
 Test(table, write_errors_are_found)
 {
 	struct out_dir *dir = open_well(target);
@@ -343,7 +343,7 @@ Test(table, write_errors_are_found)
 	commit_fails(dir, "things.csv: File too large");
 	setrlimit(RLIMIT_FSIZE, &old);
 	cr_assert_not(folder_exists(target));
-	/* whole rows of it stay */
+	/* whole rows of the table stay */
 	char *rows = folder_join(partial, "things.csv");
 	size_t length = 0;
 	text = input_read(rows, 2000, &length);
@@ -408,7 +408,7 @@ Test(table, what_is_no_result_directory_is_left_alone)
 	open_fails("", "name of its own");
 }
 
-/* The user may put something there while the run lasts. */
+/* The user may put something at the target while the run lasts. */
 Test(table, target_is_checked_again_at_the_end)
 {
 	struct out_dir *dir = open_well(target);
@@ -422,7 +422,7 @@ Test(table, target_is_checked_again_at_the_end)
 	free(precious);
 }
 
-/* Somebody tidies up while the run lasts: what is left is not a result. */
+/* If somebody removes the folder while the run lasts, what is left is not a result. */
 Test(table, removed_folder_is_found)
 {
 	char *error = NULL;
@@ -475,7 +475,7 @@ Test(table, folders_that_cannot_be_made)
 	snprintf(path, sizeof(path), "%s/below/a/file", target);
 	open_fails(path, "Not a directory");
 	if (geteuid() == 0)
-		return; /* may write anywhere */
+		return; /* root may write anywhere */
 	cr_assert_eq(chmod(folder, 0500), 0);
 	snprintf(path, sizeof(path), "%s/new", folder);
 	open_fails(path, "Permission denied");
@@ -491,7 +491,7 @@ Test(table, abandoned_results_leave_nothing)
 	cr_assert_not(folder_exists(partial));
 }
 
-/* Opens `target` in another process, which then waits, and reports its id. */
+/* Opens `target` in another process, which then waits. Returns the id of that process. */
 static pid_t start_writer(void)
 {
 	int ready[2];
@@ -525,8 +525,8 @@ Test(table, killed_run_is_cleared_away_living_one_is_not)
 	out_dir_abandon(dir);
 }
 
-/* What a run leaves that was killed just before the commit exchanged the two folders: the former
- * results, whole or an empty folder, marked. The next run takes both. */
+/* A run that is killed just before the commit exchanges the two folders leaves both with a marker:
+ * the former results (whole, or an empty folder) and its own. The next run takes both. */
 Test(table, run_killed_in_the_commit)
 {
 	for (int empty = 0; empty < 2; empty++) {
@@ -546,7 +546,8 @@ Test(table, run_killed_in_the_commit)
 	}
 }
 
-/* A link to a folder is there, and cannot be opened for writing: so the marker cannot be taken. */
+/* A link to a folder is in the place of the marker. It cannot be opened for writing, so the marker
+ * cannot be taken. */
 Test(table, marker_that_cannot_be_taken_stays)
 {
 	struct out_dir *dir = open_well(target);

@@ -1,5 +1,5 @@
-/* Runs that repeat themselves. What met at one place in one picosecond: pairs that have come in
- * both orders decide nothing. */
+/* For runs that repeat themselves: what meets at one place in one picosecond. Pairs that have come
+ * in both orders decide nothing. */
 #include "core/repeat.h"
 #include "core/ties.h"
 
@@ -42,7 +42,7 @@ Test(ties, only_what_comes_to_one_place_at_one_time_by_two_events)
 	ties_release(&ties);
 }
 
-/* Of three, neighbours count: the two outer ones do not. */
+/* Of three that come at once, only neighbours are pairs: the two outer ones are not. */
 Test(ties, neighbours)
 {
 	struct ties ties = { 0 };
@@ -55,7 +55,7 @@ Test(ties, neighbours)
 	ties_release(&ties);
 }
 
-/* More pairs than there is room at the beginning; and after a clearing none. */
+/* More pairs than there is room for at the beginning. After ties_clear() there are none. */
 Test(ties, many_pairs)
 {
 	struct ties ties = { 0 };

@@ -68,8 +68,8 @@ static unsigned tier_of(const struct network *net, uint32_t node)
 	return node < net->hosts ? 0 : net->switch_nodes[node - net->hosts].tier;
 }
 
-/* Counts by closed form; each port is joined with the one that leads back; links
- * join neighbouring tiers only; names of nodes are all different. */
+/* Counts follow the closed form. Each port is linked to the one that leads back. Links join only
+ * neighbouring tiers. Names of nodes are all different. */
 static void expect_wiring(const struct site *site, const struct shape *shape)
 {
 	const struct network *net = &site->topo.net;
@@ -144,8 +144,8 @@ static void distances(const struct network *net, uint32_t from, unsigned *links)
 	free(queue);
 }
 
-/* Walks a route: it ends at dst, in the least number of links, first up and then
- * down, and topology_path() names the ports that are passed. */
+/* Walks a route: it ends at dst, has the least number of links, goes first up and then down, and
+ * topology_path() names the ports that it passes. */
 static void expect_route(const struct topology *topo, uint32_t src, uint32_t dst, uint64_t entropy,
 			 unsigned shortest)
 {
@@ -230,7 +230,7 @@ Test(topology, ecmp)
 	}
 }
 
-/* Names of the rows and of the ops are the same list. */
+/* The names in the rows and in the ops are the same list. */
 Test(topology, kinds)
 {
 	const struct conf_row *row = topology_table.rows;
@@ -250,7 +250,7 @@ Test(topology, kinds)
 
 /* --- thresholds and buffers that follow the rate --- */
 
-/* 85 frames of 1518 bytes at 10 Gbps; what is given stays. */
+/* The default is 85 frames of 1518 bytes per 10 Gbps; a given threshold stays. */
 Test(topology, first_mark)
 {
 	struct ecn_conf on = { .form = ECN_SWITCH, .on = true }, off = { .form = ECN_SWITCH };
@@ -268,7 +268,7 @@ Test(topology, first_mark)
 	cr_expect(topology_first_mark(&step, 1).packets);
 }
 
-/* 1 MB for 10 Gbps, and never less; links between switches by their own rate. */
+/* 1 MB per 10 Gbps, and never less. Links between switches go by their own rate. */
 Test(topology, buffers)
 {
 	struct topology_conf conf = { .link.rate = 25000000000,
@@ -346,7 +346,7 @@ static void expect_nodes(const struct network *net, const struct tree *tree, uin
 	}
 }
 
-/* Workers: each hangs below its node at its number; children = workers + switches. */
+/* Workers: each is below its node, at its number; children = workers + switches. */
 static void expect_workers(const struct network *net, const struct tree *tree,
 			   const uint32_t *workers, size_t count)
 {
@@ -400,8 +400,8 @@ Test(topology, trees)
 	}
 }
 
-/* From the node that adds an input up, by the input's ports over switches that pass, to where the
- * input is: a host or a switch. Marks the input as found. */
+/* Walks from the node that adds an input to the host or switch that the input is from, by the
+ * input's ports over switches that pass. Marks the input as found. */
 static void expect_input(const struct network *net, const struct tree *tree, uint32_t adds,
 			 uint32_t number, uint32_t to, bool *found)
 {
@@ -452,7 +452,7 @@ static void expect_inputs(const struct network *net, const struct tree *tree,
 	}
 }
 
-/* The same trees where one tier adds up, and the root. */
+/* The same trees if only one tier and the root add up. */
 Test(topology, switches_that_pass)
 {
 	unsigned passing = 0;
@@ -650,7 +650,7 @@ Test(topology, ideal_by_hand)
 	chain_release(&chain);
 }
 
-/* A transfer never gets shorter when it gets longer. */
+/* A longer transfer never takes less time. */
 Test(topology, ideal_grows_with_the_size)
 {
 	struct rng rng;
@@ -680,7 +680,7 @@ static sim_time idle_packet(const struct topology *topo, uint32_t from, uint32_t
 	return ideal_packet(&topo->net, ports, topology_path(topo, from, &route, ports), frame);
 }
 
-/* What is worked out of the configuration is what the network will take, there and back. */
+/* The round trip computed from the configuration is that of the built network, there and back. */
 Test(topology, round_trip_before_it_is_built)
 {
 	static const char *const jsons[] = {

@@ -169,7 +169,7 @@ Test(units, names_all_units)
 	cr_expect(strstr(unit_names(UNIT_RATE), "Gbps"));
 }
 
-/* Each name that messages advertise must be one that is read. */
+/* Each name that messages advertise can be read. */
 Test(units, every_advertised_name_is_read)
 {
 	static const enum unit_kind kinds[] = { UNIT_TIME, UNIT_SIZE, UNIT_RATE };

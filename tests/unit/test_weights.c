@@ -1,4 +1,4 @@
-/* Draws by weight: the fractions are those asked for, and what is alone costs no draw. */
+/* Draws by weight: the fractions are as asked for, and a single part costs no draw. */
 #include "workload/weights.h"
 
 #include <criterion/criterion.h>
@@ -16,8 +16,8 @@ static struct weights make(const double *list, size_t count)
 	return weights;
 }
 
-/* Probability of a deviation at least as large as that of DRAWS draws (seed fixed)
- * from the fractions `expected`: Pearson's chi-square. */
+/* The probability of a deviation from the fractions `expected` at least as large as that of DRAWS
+ * draws (seed fixed): Pearson's chi-square. */
 static double p_value(const struct weights *weights, const double *expected)
 {
 	double seen[8] = { 0 }, sum = 0;

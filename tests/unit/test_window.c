@@ -50,8 +50,8 @@ Test(window, is_anchored_at_the_oldest)
 	window_release(&window);
 }
 
-/* A fixed window: at most as large as at the start, and halved by nothing, neither by marks nor
- * by a hole nor by a timeout; the hole is lost all the same. */
+/* A fixed window never grows, and nothing halves it: no mark, no hole, no timeout. A hole is
+ * declared lost all the same. */
 Test(window, fixed)
 {
 	struct window_conf conf = conf_of(10);
@@ -79,9 +79,9 @@ Test(window, fixed)
 	window_release(&window);
 }
 
-/* Ten chunks, sent 10 us apart, time out one after the other: the first doubles the timeout of
- * 1 ms, the others had been sent before that and do not double it again. All are lost after
- * 2 ms and 90 us; the first, declared lost at 1 ms, doubles it next, at 3 ms. */
+/* Ten chunks, sent 10 us apart, time out one after the other: the first doubles the timeout of 1
+ * ms, the others had been sent before that and do not double it again. All are declared lost by
+ * 2.09 ms. The first, declared lost at 1 ms, doubles the timeout next, at 3 ms. */
 Test(window, timeouts_double_once_a_round)
 {
 	struct window_conf conf = conf_of(10);
@@ -105,8 +105,8 @@ Test(window, timeouts_double_once_a_round)
 	window_release(&window);
 }
 
-/* One increase per window of results; halved once per window, whatever comes; never
- * below a packet; max holds. */
+/* One increase per window of results. At most one halving per window, whatever comes. Never below a
+ * packet, never above max. */
 Test(window, additive_increase_multiplicative_decrease)
 {
 	struct window_conf conf = conf_of(10);
@@ -136,8 +136,8 @@ Test(window, additive_increase_multiplicative_decrease)
 	window_release(&window);
 }
 
-/* A cut begins a new window, as an increase does: as many results as it has, and none from before,
- * bring the next increase. */
+/* A cut begins a new window, as an increase does. The next increase takes as many results as the
+ * new window has packets; earlier results do not count. */
 Test(window, grows_by_whole_windows)
 {
 	struct window_conf conf = conf_of(20);
@@ -159,8 +159,8 @@ Test(window, grows_by_whole_windows)
 	window_release(&window);
 }
 
-/* What one window has allowed halves it once. Of two workers that receive the same results one
- * began late: half of its window is still at its NIC when the first hole shows. */
+/* Losses among the packets that one window allowed halve it once. Two workers receive the same
+ * results, but one began late: half of its window is still at its NIC when the first hole shows. */
 Test(window, halves_once_for_all_that_it_allowed)
 {
 	struct window_conf conf = conf_of(20);
@@ -189,7 +189,7 @@ Test(window, halves_once_for_all_that_it_allowed)
 	}
 }
 
-/* Every hole three or more behind the newest result is lost, once. */
+/* Every hole three or more behind the newest result is declared lost, once. */
 Test(window, holes)
 {
 	struct window_conf conf = conf_of(20);
@@ -231,8 +231,8 @@ Test(window, classes)
 	window_release(&window);
 }
 
-/* A timeout since the last progress declares the first lost, or all; each again only
- * after another timeout, twice as long; a result that came meanwhile is not. */
+/* A timeout after the last progress declares the first chunk lost, or all chunks. A chunk is
+ * declared lost again only after another timeout, twice as long, and not if its result has come. */
 Test(window, timeouts)
 {
 	for (int all = 0; all < 2; all++) {
@@ -261,7 +261,8 @@ Test(window, timeouts)
 	}
 }
 
-/* What halves the window is a choice; a share of a window shows only once it is complete. */
+/* What halves the window is a choice. The share of a window is known only once the window is
+ * complete. */
 Test(window, halve_on)
 {
 	for (int on = HALVE_ON_MARK; on <= HALVE_ON_LOSS; on++) {
@@ -294,8 +295,8 @@ static void round_with(struct window *window, uint64_t overtaken)
 		;
 }
 
-/* A quarter of each window is overtaken: after r of them the running mean of gain 1/16 is
- * 1/4 (1 - (15/16)^r); it decays by 15/16 a window when nothing is. The mean does not depend on
+/* A quarter of each window is overtaken: after r windows the running mean of gain 1/16 is 1/4 (1 -
+ * (15/16)^r). It decays by 15/16 per window without overtaken results. The mean does not depend on
  * whether it cuts. */
 Test(window, share_is_a_running_mean)
 {
@@ -318,8 +319,9 @@ Test(window, share_is_a_running_mean)
 	window_release(&window);
 }
 
-/* What was overtaken cuts by half the mean, once all of its window is in; a window without any
- * does not, whatever the mean. Growth stays: a packet of 300 bytes for each window of results. */
+/* Overtaken results cut the window by half the mean, once the whole window is in. A window without
+ * overtaken results cuts nothing, whatever the mean. Growth stays: a packet of 300 bytes for each
+ * window of results. */
 Test(window, share_cuts_in_proportion)
 {
 	struct window_conf conf = conf_of(160);
@@ -344,7 +346,7 @@ Test(window, share_cuts_in_proportion)
 	window_release(&window);
 }
 
-/* Under any rule a window is cut once: a mark halves, and its share adds nothing. */
+/* A window is cut once under any rule: a mark halves it, and its share adds nothing. */
 Test(window, share_does_not_cut_what_a_mark_has_halved)
 {
 	struct window_conf conf = conf_of(40);
@@ -372,8 +374,8 @@ Test(window, numbers_of_32_bits)
 	cr_expect_eq(chunk_near(UINT64_C(0x200000003), 0xfffffff0), UINT64_C(0x1fffffff0));
 }
 
-/* Karn's rule for sums: neither a result for which another worker had to send again is a sample of
- * the round trip, nor that of any chunk that was in flight when it came; what is sent later is. */
+/* Karn's rule for sums: if another worker had to send again for a result, neither this result nor
+ * those of chunks in flight when it came are samples of the round trip. Chunks sent later are. */
 Test(window, timeouts_of_others_are_no_samples)
 {
 	struct window_conf conf = conf_of(3);
@@ -395,7 +397,8 @@ Test(window, timeouts_of_others_are_no_samples)
 	window_release(&window);
 }
 
-/* The same for one's own timeout: chunks behind the one that it declares lost have waited, too. */
+/* The same for the worker's own timeout: chunks behind the one that is declared lost have waited,
+ * too. */
 Test(window, chunks_of_a_timeout_are_no_samples)
 {
 	struct window_conf conf = conf_of(3);
@@ -416,8 +419,8 @@ Test(window, chunks_of_a_timeout_are_no_samples)
 	window_release(&window);
 }
 
-/* So many results at once are as many one by one, whatever is under way of an increase or a round.
- */
+/* Many results at once have the effect of as many one by one, at any point of an increase or a
+ * round. */
 Test(window, results_at_once)
 {
 	for (uint64_t results = 1; results < 300; results += 13) {
