@@ -13,8 +13,7 @@ struct transport {
 	const struct cc_ops *cc;
 };
 
-/* The transport at this index, or NULL behind the last one. transport_names has the same order, for
- * ENUM rows. */
+/* The transport at this index; NULL behind the last. transport_names is in the same order. */
 const struct transport *transport_kind(unsigned index);
 extern const char *const transport_names[];
 

@@ -67,8 +67,7 @@ static inline uint64_t connection_key(enum connection_tag tag, uint64_t number)
 	return (uint64_t)tag << 48 | number;
 }
 
-/* The job of a connection; UINT32_MAX for a flow. `shift`: the lowest bit of the job in the numbers
- * of each tag. */
+/* The job of a connection; UINT32_MAX for a flow. `shift`: the job's lowest bit, by tag. */
 static inline uint32_t connection_job(uint64_t key)
 {
 	static const uint8_t shift[] = {

@@ -3,8 +3,7 @@
  *
  * A message arrives when its last byte does, so messages arrive in the order of sending. The first
  * message opens the connection. In a network with classes the connection is of the control class
- * unless `bulk` is set. If both hosts are the same, a message arrives at once, as an event of its
- * own. */
+ * unless `bulk` is set. Within a host a message arrives at once, as an event of its own. */
 #ifndef INASIM_TRANSPORT_MESSAGES_H
 #define INASIM_TRANSPORT_MESSAGES_H
 
@@ -43,7 +42,7 @@ void messages_init(struct messages *messages, struct tcp *tcp, const struct netw
 void messages_release(struct messages *messages);
 
 /* Whether a message of this type about `number` has been sent and has not arrived yet. (A real
- * sender would learn that from ACKs, a little later.) Searches all messages under way. */
+ * sender would learn of the arrival by an ACK, a little later.) Searches all messages under way. */
 bool messages_under_way(const struct messages *messages, uint32_t type, uint64_t number);
 
 /* Sends a message of `size` >= 1 payload bytes. */

@@ -48,8 +48,7 @@ const struct conf_table roce_table = { "roce", roce_rows, sizeof(struct roce_con
 
 /* --- timers --- */
 
-/* The time to send `size` bytes, up to 2 TB. The rate is counted in Mbps, because size * 8 *
- * PS_PER_S would overflow. */
+/* The time to send `size` <= 2 TB. Counts in Mbps, because size * 8 * PS_PER_S would overflow. */
 static sim_time transmission(bytes size, bps rate)
 {
 	return (sim_time)(size * 8000000 / (rate < 1000000 ? 1 : rate / 1000000));
@@ -301,7 +300,7 @@ uint64_t roce_delivered(const struct roce *roce, uint32_t number)
 
 const struct transport_stats *roce_stats(const struct roce *roce, uint32_t number)
 {
-	/* first carry out the deferred departures of the host's NIC (nic.h), so that they count */
+	/* do the NIC's deferred departures (nic.h) first, so that they count */
 	network_catch_up(&roce->topo->net, roce->conns[number]->tx.host, roce->sim->now);
 	return &roce->conns[number]->stats;
 }

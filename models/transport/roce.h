@@ -4,8 +4,7 @@
  *   - RDMA writes: messages, each cut into packets of the path's MTU;
  *   - packet sequence numbers (PSN) of 24 bits that wrap;
  *   - in-order delivery with go-back-N: the receiver discards packets out of order and names the
- *     gap in one NACK (InfiniBand specification 9.7), repeated after `nack_again` (HPCC's
- *     simulator);
+ *     gap in one NACK (InfiniBand specification 9.7), repeated after `nack_again` (HPCC simulator);
  *   - ACKs where the sender asks for them (AckReq): every `ack_every` packets, at the end of a
  *     message, and when the window is full;
  *   - a retransmission timer that doubles with each timeout in a row, as in NICs' adaptive
@@ -19,8 +18,7 @@
  *   - packets that its owner makes (roce_set_packets()): the owner fills in each packet as it
  *     leaves and gets each packet as it is delivered, in order and once. A scheme uses this to put
  *     gradients into RoCE's packets, where switches may change them.
- * The code numbers packets with 64 bits, from 2^24 + `first_psn` on; a packet carries the low 24
- * bits. */
+ * Packet numbers have 64 bits and begin at 2^24 + `first_psn`; a packet carries the low 24. */
 #ifndef INASIM_TRANSPORT_ROCE_H
 #define INASIM_TRANSPORT_ROCE_H
 
@@ -150,8 +148,7 @@ static inline uint32_t roce_psn(uint64_t number)
 	return (uint32_t)number & ROCE_PSN_MASK;
 }
 
-/* The number with this PSN that is nearest to `near` >= 2^23. It is at least near - 2^23 and below
- * near + 2^23. */
+/* The number with this PSN that is nearest to `near` >= 2^23, in [near - 2^23, near + 2^23). */
 static inline uint64_t roce_number(uint32_t psn, uint64_t near)
 {
 	uint32_t ahead = (psn - roce_psn(near)) & ROCE_PSN_MASK;

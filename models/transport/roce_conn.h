@@ -5,8 +5,7 @@
 #include "core/repeat.h"
 #include "transport/roce.h"
 
-/* A posted message that is not yet acknowledged. Its last packet is the one before the next
- * message's first. */
+/* A posted message that is not yet acknowledged. The packets of the next message follow its own. */
 struct roce_message {
 	uint64_t first; /* number of its first packet */
 	uint64_t size;  /* bytes */
@@ -84,8 +83,7 @@ struct roce {
 	struct repeat *repeat; /* not owned; NULL = nobody needs marks */
 };
 
-/* The number of a connection's first packet. It is large enough that roce_number() never goes below
- * 0. */
+/* A connection's first packet number, so large that roce_number() never goes below 0. */
 static inline uint64_t roce_first_number(const struct roce *roce)
 {
 	return (UINT64_C(1) << ROCE_PSN_BITS) + (uint64_t)roce->conf->first_psn;
@@ -102,8 +100,7 @@ void roce_tx_receive(struct roce_conn *conn, const struct packet *packet); /* ma
 void roce_rx_open(struct roce_conn *conn, uint32_t dst); /* route is set */
 void roce_rx_receive(struct roce_conn *conn, const struct packet *packet);
 
-/* roce_repeat.c. Sets the next mark of a stream's receiver. `comes`: the receiver has just reached
- * a mark. */
+/* roce_repeat.c. Sets the receiver's next mark. `comes`: the receiver has just reached a mark. */
 void roce_mark(struct roce_conn *conn, bool comes);
 const struct repeat_stream *roce_stream(const void *roce, const struct packet *packet);
 void roce_repeat_packet(void *roce, struct repeat *repeat, struct packet *packet);

@@ -100,8 +100,7 @@ static void arm_timer(struct roce_conn *conn)
 	timer_set(sim, &tx->timer, tx->deadline);
 }
 
-/* Call when no ACK is due: no packet in flight asks for one, or the sender has gone back and not
- * yet sent. */
+/* No ACK is due: no packet in flight asks for one, or the sender went back and has not sent yet. */
 static void stop_timer(struct roce_conn *conn)
 {
 	conn->tx.timer_at = SIM_TIME_MAX;
@@ -191,8 +190,7 @@ void roce_post(struct roce *roce, uint32_t number, uint64_t size)
 	uint64_t mtu = (uint64_t)roce->conf->mtu;
 
 	SIM_BUG_ON(!size);
-	/* first carry out the deferred departures of the host's NIC (nic.h): they must not see the
-	 * new message */
+	/* do the NIC's deferred departures (nic.h) first: they must not see the new message */
 	network_catch_up(&roce->topo->net, tx->host, roce->sim->now);
 	tx->messages = ring_reserve(tx->messages, &tx->mask, tx->oldest, tx->posted,
 				    sizeof(*tx->messages));
@@ -247,8 +245,7 @@ static void on_congestion(struct roce_conn *conn)
 		conn->tx.ops->on_cnp(&conn->tx.cc, conn->roce->sim->now);
 }
 
-/* Handles an ACK or a NACK. Both acknowledge all packets before `number`; after a NACK the rest is
- * sent again. */
+/* An ACK or NACK acknowledges all packets before `number`. After a NACK the rest is sent again. */
 static void on_ack(struct roce_conn *conn, uint64_t number, const struct packet *packet)
 {
 	struct roce_tx *tx = &conn->tx;

@@ -125,9 +125,8 @@ void tcp_free(struct tcp *tcp)
 	free(tcp);
 }
 
-/* Sorts idle slots by (time of closing, number). So the slot to be used next, and with it the
- * connection numbers in packets, does not depend on the order in which hosts close at the same
- * time. */
+/* Sorts idle slots by (time of closing, number). So neither the next slot nor the connection
+ * numbers in packets depend on the order of hosts that close at the same time. */
 static int by_closing(const void *a, const void *b)
 {
 	const struct tcp_conn *const *x = a, *const *y = b;
@@ -322,8 +321,7 @@ void tcp_write(struct tcp *tcp, uint32_t number, uint64_t size)
 {
 	const struct tcp_tx *tx = &tcp->conns[number]->tx;
 
-	/* first carry out the deferred departures of the host's NIC (nic.h): they must not see the
-	 * new bytes */
+	/* do the NIC's deferred departures (nic.h) first: they must not see the new bytes */
 	network_catch_up(tx->net, tx->host, tx->net->sim->now);
 	tcp->conns[number]->tx.written += size;
 	if (tcp->topo->net.onlooker)
@@ -364,7 +362,7 @@ const struct transport_stats *tcp_stats(const struct tcp *tcp, uint32_t number)
 {
 	const struct tcp_tx *tx = &tcp->conns[number]->tx;
 
-	/* first carry out the deferred departures of the host's NIC (nic.h), so that they count */
+	/* do the NIC's deferred departures (nic.h) first, so that they count */
 	network_catch_up(tx->net, tx->host, tx->net->sim->now);
 	return &tcp->conns[number]->stats;
 }

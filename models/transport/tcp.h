@@ -77,11 +77,10 @@ void tcp_close(struct tcp *tcp, uint32_t conn);
 void tcp_cut(struct tcp *tcp, unsigned parts);
 void tcp_join(struct tcp *tcp);
 
-/* Makes all segments control packets if the network has classes. Call it before the first
- * tcp_write(). */
+/* Makes all segments control packets if there are classes. Call before the first tcp_write(). */
 void tcp_set_urgent(struct tcp *tcp, uint32_t conn);
 
-/* Sets the first and smallest retransmission timeout. Call it before the first tcp_write(). */
+/* Sets the first and smallest retransmission timeout. Call before the first tcp_write(). */
 void tcp_set_timeout(struct tcp *tcp, uint32_t conn, sim_time timeout);
 
 /* The application hands over `size` more bytes. */
@@ -97,8 +96,7 @@ bool tcp_app_of(const struct tcp *tcp, const struct packet *packet, const struct
 const struct transport_stats *tcp_stats(const struct tcp *tcp, uint32_t conn);
 uint64_t tcp_delivered(const struct tcp *tcp, uint32_t conn);
 
-/* How many of the first `size` bytes have not reached the receiver at all, not even out of
- * order. */
+/* How many of the first `size` bytes have not come to the receiver, not even out of order. */
 uint64_t tcp_missing(const struct tcp *tcp, uint32_t conn, uint64_t size);
 
 /* Ideal time of `size` bytes on the path of this connection, or of a connection with this key. */
@@ -106,8 +104,7 @@ sim_time tcp_ideal(const struct tcp *tcp, uint32_t conn, bytes size);
 sim_time tcp_ideal_between(const struct tcp *tcp, uint32_t src, uint32_t dst, uint64_t key,
 			   bytes size);
 
-/* For --why: reports a new connection with this key. Fills in stream, job and counters of
- * `conn`. */
+/* For --why: reports a connection with this key. Fills in stream, job and counters of `conn`. */
 void transport_tell_why(const struct network *net, uint64_t key,
 			const struct transport_stats *stats, struct why_conn conn);
 

@@ -118,15 +118,13 @@ void tcp_rx_open(struct tcp_conn *conn, uint32_t dst, uint32_t ack_every, uint64
 void tcp_rx_close(struct tcp_conn *conn); /* call when the slot is reused */
 void tcp_rx_receive(struct tcp_conn *conn, const struct packet *packet);
 
-/* tcp_repeat.c. tcp_mark() sets the receiver's next mark. `comes`: the receiver has just reached a
- * mark. */
+/* tcp_repeat.c. Sets the receiver's next mark. `comes`: the receiver has just reached a mark. */
 void tcp_mark(struct tcp_conn *conn, bool comes);
 void tcp_log(struct tcp_conn *conn, struct tcp_step step);
 const struct repeat_stream *tcp_stream(const void *tcp, const struct packet *packet);
 void tcp_repeat_packet(void *tcp, struct repeat *repeat, struct packet *packet);
 
-/* tcp_tx.c: applies a step again to the window and the round-trip estimate, at a position `later`
- * bytes further on. */
+/* tcp_tx.c: applies a step again to window and round-trip estimate, `later` bytes further on. */
 void tcp_tx_replay(struct tcp_conn *conn, const struct tcp_step *step, uint64_t later);
 
 static inline bool tcp_is_recorded(const struct tcp_conn *conn)

@@ -18,8 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The smallest distance between marks, in segments: a mark costs as much as some segments of each
- * connection. */
+/* Smallest distance of marks in segments: a mark costs as much as some segments of a connection. */
 #define SEGMENTS_A_MARK 8
 
 static const struct tcp_conn *conn_of(const struct tcp *tcp, const struct packet *packet)

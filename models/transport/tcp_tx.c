@@ -88,8 +88,7 @@ static bool window_limited(const struct tcp_conn *conn)
 	       tx->nxt - tx->una + segment_size(conn, tx->nxt) > congestion_window(tx);
 }
 
-/* Notes how much of the window is used within a round trip (Linux, tcp_cwnd_validate()), for
- * growth(). */
+/* Notes how much of the window is used within a round trip (Linux, tcp_cwnd_validate()). */
 static void note_usage(struct tcp_tx *tx, bool limited)
 {
 	uint64_t flight = tx->nxt - tx->una;
@@ -257,9 +256,8 @@ static void on_duplicate_ack(struct tcp_conn *conn)
 		enter_recovery(conn);
 }
 
-/* RFC 6582, section 3.2: recovery goes on until all data that was outstanding at its start is
- * acknowledged. A partial ACK names the next hole and restarts the timer (section 4: "slow but
- * steady"). */
+/* RFC 6582, section 3.2: recovery goes on until all data outstanding at its start is acknowledged.
+ * A partial ACK names the next hole and restarts the timer ("slow but steady", section 4). */
 static void on_ack_in_recovery(struct tcp_conn *conn, uint64_t acked)
 {
 	struct tcp_tx *tx = &conn->tx;

@@ -147,8 +147,7 @@ static sim_time take(struct walk *walk, enum why_cause cause, sim_time time)
 	return time;
 }
 
-/* Why the chunk went through a server, or did not arrive: it found no aggregator, unless something
- * was lost. */
+/* Why the chunk went through a server or did not arrive: a loss, or no aggregator was free. */
 static enum why_cause trouble_of(const struct walk *walk)
 {
 	return walk->trouble == WHY_LOST_TIMED ? WHY_TIMEOUT
@@ -156,8 +155,8 @@ static enum why_cause trouble_of(const struct walk *walk)
 					       : WHY_NO_AGGREGATOR;
 }
 
-/* Charges a packet's wait in a queue. If less time is left to be charged than it waited, the end of
- * the wait counts. */
+/* Charges a packet's wait in a queue. If less time is left to be charged, the end of the wait
+ * counts. */
 static void take_queue(struct walk *walk, const struct why_step *step)
 {
 	/* without PAUSE, the gap is from an idle NIC that began late (nic.h) */
@@ -248,8 +247,7 @@ static enum why_cause resent_for(const struct walk *walk, bool timed)
 	return walk->trouble ? trouble_of(walk) : timed ? WHY_TIMEOUT : WHY_FAST;
 }
 
-/* Charges `time` for which a packet waited for its turn. The last part of it was behind other
- * packets at the NIC. */
+/* Charges the `time` that a packet waited for its turn, at last behind other packets at the NIC. */
 static void take_turn(struct walk *walk, const struct why_step *step, sim_time time)
 {
 	time -= take(walk, WHY_NIC, min(time, step->behind_others));
@@ -624,8 +622,8 @@ void why_connection(struct why *why, const struct why_conn *conn)
  * why it writes. A packet is the cause of
  *   - a server's write;
  *   - a write by a worker that passes on what it got, or is asked for something;
- *   - a write on a ring while the worker computes, or when the receiver can take the message only
- *     now. */
+ *   - a write on a ring while the worker computes, or if only now the receiver can take the
+ *     message. */
 static uint32_t cause_of_write(const struct why *why, const struct why_conn *conn)
 {
 	struct why_job *job = why_job_of(why, conn->job);

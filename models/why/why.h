@@ -56,7 +56,7 @@ enum why_cause {
 	WHY_CAUSES
 };
 
-extern const char *const why_cause_names[WHY_CAUSES]; /* "queue_flows" */
+extern const char *const why_cause_names[WHY_CAUSES]; /* such as "queue_flows" */
 
 /* How one worker spent an iteration. */
 struct why_row {
@@ -190,9 +190,8 @@ struct why_bypass {
 };
 
 /* An admitted job's packets carry `flow` in `protocol`. All flows of a protocol share one numbering
- * of chunks. A reduce-scatter and an all-gather number their chunks separately, so each has its own
- * protocol. Returns the argument for the hooks below, valid until the job ends; NULL without
- * --why. */
+ * of chunks, so a reduce-scatter and an all-gather have a protocol each. Returns the argument for
+ * the hooks below, valid until the job ends; NULL without --why. */
 struct why_chunks *why_join(const struct network *net, uint32_t job, uint8_t protocol,
 			    uint32_t flow, struct why_bypass bypass);
 
@@ -220,8 +219,8 @@ void why_window(struct why_chunks *chunks, uint32_t worker, enum why_cut cut);
 /* A host of a job begins to work on what it gets now, from the network or from its own worker.
  * Returns a number for the way by which it has come, for why_worked(); 0 without --why. */
 uint32_t why_works(const struct network *net, uint32_t job, uint32_t host);
-/* The work of a host on what came by this way is over. What the host sends in this event continues
- * the way. */
+/* The host's work on what came by this way is over. What it sends in this event continues the
+ * way. */
 void why_worked(const struct network *net, uint32_t job, uint32_t host, uint32_t way);
 
 /* A host of a job sends itself a message about what is missing. Returns its way, for why_worked();

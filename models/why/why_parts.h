@@ -31,8 +31,7 @@ struct why_step {
 		struct {
 			sim_time sent;  /* when the NIC sent the packet */
 			sim_time ready; /* when its data was handed over, or written */
-			/* How long the NIC was busy right before, with packets of this job and of
-			 * others. */
+			/* How long the NIC was busy right before: with this job, with others. */
 			sim_time behind_own, behind_others;
 			sim_time first; /* when it was first sent; SIM_TIME_MAX = unknown */
 			bool again;     /* it was sent before */
@@ -103,8 +102,7 @@ struct why_line {
 	struct why_queued *ring;
 	uint64_t first, end;
 	uint32_t mask;
-	/* Head of the list of the port's volumes: that of the packet that left last; 0 = the list
-	 * is empty. */
+	/* Head of the port's list of volumes: that of the packet that left last; 0 = empty. */
 	uint32_t volume;
 };
 
@@ -136,8 +134,7 @@ struct why_number {
 	struct why_connection *conn; /* NULL = not a job's */
 };
 
-/* What kept a chunk from being added on its way. Of several troubles, the last in this list
- * counts. */
+/* What kept a chunk from being added on its way. Of several, the last in this list counts. */
 enum why_trouble {
 	WHY_NO_TROUBLE,
 	WHY_LACKED,    /* it found no aggregator */
@@ -210,8 +207,7 @@ static inline void why_count(struct why *why, struct why_line *line, uint32_t ow
 	why->volumes.volumes[line->volume].bytes[classes[kind]] += size;
 }
 
-/* why_trail.c. A step is freed when its last user releases it. why_step_use() adds a user and
- * returns `step`. */
+/* why_trail.c. A step is freed with its last user. why_step_use() adds a user, returns `step`. */
 void why_trail_open(struct why *why);
 void why_trail_free(struct why *why);
 void why_step_release(struct why *why, uint32_t step);

@@ -1,7 +1,7 @@
 /* The ways of packets, queue by queue. Packets have no room for this, so each port has a second
  * ring beside its ring of packets. The second ring says since when a packet has been in the queue,
- * and which way the packet has come. A packet that a switch or host sends because another one came
- * continues that one's way; a sum continues the way of the contribution that completed it. */
+ * and which way the packet has come. If a packet makes a switch or host send a packet, the new
+ * packet continues the way. A sum continues the way of the contribution that completed it. */
 #include "why/why_parts.h"
 
 #include "base/hash.h"
@@ -195,9 +195,8 @@ static uint64_t first_before(const struct why_line *line, uint64_t number)
 	return near > kept ? near : kept;
 }
 
-/* Notes how long the NIC was busy right before the packet that leaves now, with packets of its own
- * job or of others. Looks back from the newest packet until a gap, or until the first packet of the
- * other kind. */
+/* Notes how long the NIC was busy right before the packet that leaves now, with its own job or with
+ * others. Looks back from the newest packet to a gap, or to the first packet of the other kind. */
 static void note_turn(const struct why *why, uint32_t port, uint32_t owner, struct why_step *step)
 {
 	const struct why_line *line = &why->lines[port];
@@ -312,8 +311,7 @@ static void note_bypass(struct why *why, const struct why_job *job, const struct
 		why_note_trouble(why, job->number, packet->protocol, packet->seq, WHY_LACKED);
 }
 
-/* The packet that arrives now pushes a sum out of its aggregator. The sum does not continue this
- * packet's way. */
+/* The packet that arrives now pushes out a sum. The sum does not continue that packet's way. */
 static uint32_t begin_pushed(struct why *why)
 {
 	uint32_t number = new_step(why);

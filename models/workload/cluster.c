@@ -17,9 +17,8 @@ const char *const placement_names[] = {
 
 /* --- the shape of the network --- */
 
-/* A number that all bottom switches of a pod share: the lowest second-tier node that is linked to
- * the switch (fat tree: the pod's first aggregation switch; leaf-spine: spine 0). 0 without a
- * second tier. */
+/* A number that all bottom switches of a pod share: the lowest second-tier node linked to the
+ * switch (fat tree: the pod's first aggregation switch; leaf-spine: spine 0), else 0. */
 static uint32_t pod_name(const struct network *net, uint32_t sw)
 {
 	const struct switch_node *node = &net->switch_nodes[sw];

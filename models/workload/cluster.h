@@ -40,7 +40,7 @@ enum pool_form { POOL_NUMBER, POOL_HOSTS };
 extern const struct conf_table cluster_table;
 extern const struct conf_row host_item; /* of a list of hosts */
 
-/* Reports what the rows cannot check, in a network of `hosts` hosts. */
+/* Reports errors that the rows cannot find, in a network of `hosts` hosts. */
 void cluster_conf_check(const struct cluster_conf *conf, struct conf_doc *doc, uint32_t hosts);
 
 /* The hosts that are kept for parameter servers (caller frees); *count gets their number. */

@@ -308,8 +308,7 @@ bytes dnn_tokens(const struct dnn *dnn)
 	return sum;
 }
 
-/* Adds the layer `front` to `fused`, which holds the layers behind it. `last`: the last of their
- * names. */
+/* Adds the layer `front` to `fused`, the layers behind it; `last` is the last of their names. */
 static void fuse_front(struct dnn_layer *fused, const struct dnn_layer *front, const char *last)
 {
 	char *name = xasprintf("%s to %s", front->name, last);

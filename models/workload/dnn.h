@@ -4,15 +4,13 @@
  * iteration, layers/NAME.csv how large the layers are. A gradient has 4 bytes per parameter (fp32).
  * One third of the time is forward and two thirds backward, because the backward pass multiplies
  * twice (for the gradients of inputs and of weights). Both times are split over the layers in
- * proportion to their multiply-accumulates. The layers' times add up to the profile's to the
- * picosecond.
+ * proportion to their multiply-accumulates. The layers' times add up to the profile's exactly.
  *
  * The optional column all_to_all is for layers whose experts are spread over the workers. It says
  * how many values the tokens of one sample carry to the experts, and how many back.
  *
  * A row without parameters (attention products, tied output layers) has no gradient. Its time is
- * added to the layer before it. The gradient of that layer is ready only when both have gone
- * backward. */
+ * added to the layer before it. That layer's gradient is ready when both have gone backward. */
 #ifndef INASIM_WORKLOAD_DNN_H
 #define INASIM_WORKLOAD_DNN_H
 

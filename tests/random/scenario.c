@@ -8,7 +8,7 @@
  * long flows on ample networks without randomness, so that fidelities can be compared
  * (scripts/crosscheck).
  *
- * A statement draws at most once and writes the value at once, because the order in which a
+ * Each statement makes one draw at most and writes it at once, because the order in which a
  * compiler evaluates arguments must not matter. ' stands for ". */
 #include "core/rng.h"
 #include "collective/schemes.h"
@@ -65,8 +65,7 @@ static const char *one_of(const char *values)
 	return text;
 }
 
-/* A member that an object may have, except in calm scenarios: in how many percent of objects, and
- * its values. */
+/* An optional member of objects, not in calm scenarios: its frequency in percent, its values. */
 struct option {
 	const char *key;
 	unsigned percent;
@@ -739,8 +738,7 @@ static void put_arrival(unsigned workers)
 		put(", 'count': %u, 'arrival': { 'at': '20us', 'spread': '100us' }", between(1, 3));
 }
 
-/* Disables some groups, also the first ones; the others keep their numbers. At least one stays
- * enabled. */
+/* Disables some groups, also the first; the others keep their numbers. One at least is left. */
 static void put_enabled(unsigned number, bool last)
 {
 	static bool some;
@@ -753,8 +751,7 @@ static void put_enabled(unsigned number, bool last)
 		some = true;
 }
 
-/* NVLS has no recovery, and messages of NetReduce need more memory than single switches have
- * here. */
+/* NVLS has no recovery, and NetReduce's messages need more memory than single switches have. */
 static bool can_run(unsigned scheme)
 {
 	if (own_memory && (scheme_ops(scheme)->one_memory || scheme == SCHEME_netreduce))

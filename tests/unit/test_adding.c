@@ -40,8 +40,7 @@ static void push(struct served *served, uint64_t from, uint64_t to)
 	}
 }
 
-/* Pushes more packets than the queue has room for: into a new queue, and after its ring has
- * wrapped. */
+/* Pushes more packets than the queue has room for, when new and after its ring has wrapped. */
 Test(adding, each_when_it_is_due)
 {
 	static struct served served;

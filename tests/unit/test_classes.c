@@ -247,8 +247,7 @@ static void offer_at_random(uint64_t seed)
 	}
 }
 
-/* Every time, drop and mark is that of a model with two queues, of which the second is served
- * first. */
+/* Every time, drop and mark is that of two queues, of which the second is served first. */
 Test(classes, like_two_queues)
 {
 	static struct model model;

@@ -232,8 +232,7 @@ static uint32_t racks_used(const struct cluster *cluster, const uint32_t *hosts,
 	return racks;
 }
 
-/* Fewest racks of the whole network that have room for `count`. A greedy choice is optimal if any
- * set of racks will do. */
+/* The fewest racks with room for `count`, by greed: optimal, as any set of racks will do. */
 static uint32_t fewest_racks(const struct cluster *cluster, uint32_t count)
 {
 	uint32_t room[64], racks = 0;
@@ -369,8 +368,7 @@ Test(cluster, servers_spread)
 	site_release(&site);
 }
 
-/* Barred hosts are not chosen, although they have free slots. These slots are free again
- * afterwards. */
+/* Barred hosts are not chosen, although they have free slots, and have them again afterwards. */
 Test(cluster, apart)
 {
 	struct site site;

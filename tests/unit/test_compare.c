@@ -273,8 +273,7 @@ static struct compare_options by(const char *axis, const char *baseline)
 					 .json = true };
 }
 
-/* Load 0.2: 10 11 12 against 5.5 5.5 7. Load 0.8: 14 15 16 against 14 9 and a point
- * that timed out. */
+/* Load 0.2: 10 11 12 against 5.5 5.5 7. Load 0.8: 14 15 16 against 14 9 and a timeout. */
 Test(compare, sweep_along_an_axis)
 {
 	char *dir = sample_sweep(folder, "s", SAMPLE_JSON, SAMPLE_CSV);

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 /* A small project in a temporary folder:
- *   scenarios/s.json (does not exist), scenarios/mine.csv traces/top.csv,
- *   traces/cdf/{web,mine}.csv, traces/cdf/notes.txt, traces/jobs/philly.csv */
+ *   scenarios/s.json (does not exist), scenarios/mine.csv
+ *   traces/top.csv, traces/cdf/{web,mine}.csv, traces/cdf/notes.txt, traces/jobs/philly.csv */
 static char base[] = INASIM_WORK_DIR "/inasim-data-XXXXXX";
 static char scenario[sizeof(base) + 32];
 
@@ -198,8 +198,7 @@ static sim_time read_time(const char *text, uint64_t unit)
 	return SIM_TIME_MAX;
 }
 
-/* Decimal numbers become picoseconds without rounding. Numbers that would need rounding are
- * refused. */
+/* Decimal numbers become picoseconds without rounding; numbers that need rounding are refused. */
 Test(data_file, times_are_exact)
 {
 	static const char *const bad[] = { "",

@@ -182,9 +182,8 @@ static void write_layers(const char *name, const char *rows)
 	write_file(name, text);
 }
 
-/* Rows without parameters give their time to the layer before them; the first rows give it to the
- * layer after them. A layer without macs has no time. 9 ps over 3 units of work: 3 forward, 6
- * backward. */
+/* Rows without parameters give their time to the layer before them, the first rows to the layer
+ * after them. A layer without macs has no time. 9 ps over 3 units: 3 forward, 6 backward. */
 Test(dnn_own, rows_without_parameters)
 {
 	struct dnn *dnn;

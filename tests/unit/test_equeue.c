@@ -8,9 +8,8 @@
 
 #define ENTITIES 300
 
-/* The naive model: an array of what is pending, searched at every pop. The queue decides the order
- * among equal times and classes; the test only checks that this order does not depend on tuning or
- * history. */
+/* The naive model: an array of what is pending, searched at every pop. The order among equal times
+ * and classes is the queue's own, but must not depend on tuning or history. */
 struct model {
 	sim_time at[ENTITIES];
 	bool pending[ENTITIES];
@@ -277,8 +276,7 @@ Test(equeue, rename_cancel_and_far_end)
 	equeue_release(&q);
 }
 
-/* After the queue ran dry, an event may be put between the time of the last pop and the time of a
- * cancelled event. */
+/* After the queue ran dry, an event may be put between the last pop and a cancelled event. */
 Test(equeue, dry_after_a_cancel)
 {
 	static const sim_time cancelled[] = { 5000, 50000, 1000000, 10 * PS_PER_S };

@@ -31,8 +31,7 @@ Test(fingerprint, count_and_resolution)
 	cr_expect_eq(fingerprint_count(0), 0);
 }
 
-/* The same bound for large numbers, by fingerprint_step(). The fingerprints of 1e8 events fit into
- * 24 kB. */
+/* The same bound for large numbers, by fingerprint_step(); 1e8 events fit into 24 kB. */
 Test(fingerprint, resolution_and_size)
 {
 	for (uint64_t n = 20000; n < UINT64_C(1) << 40; n = n * 3 / 2 + 1)

@@ -200,9 +200,8 @@ Test(formulas, figure_1_of_panama)
 		.communication = c, .overlap = o                                                   \
 	}
 
-/* SwitchML 2019 table 1: images/s of SwitchML, 8 workers at 10 Gbps, computed from the column
- * "ideal" and 8 |U| / 6.4 Gbps. VGG16 has no overlap; the hidden shares of the others are
- * fitted. */
+/* SwitchML 2019 table 1: images/s of SwitchML, 8 workers at 10 Gbps, from the column "ideal" and 8
+ * |U| / 6.4 Gbps. VGG16 has no overlap; the hidden shares of the others are fitted. */
 Test(formulas, table_1_of_switchml_2019)
 {
 	static const struct row rows[] = {
@@ -263,8 +262,7 @@ Test(formulas, tables_of_switchml_2021)
 
 /* NetReduce table 7: images/s are 32 over the time of an iteration, which is computing plus
  * communication. The printed images/s of VGG16 and ResNet50 are of an iteration that is shorter by
- * 0.03 %. The gains with the ratio of bytes, 1.5, instead of the measured 1.515, 1.500 and 1.194:
- * by hand. */
+ * 0.03 %. Gains are by hand, with the ratio of bytes, 1.5, not the measured 1.515, 1.500, 1.194. */
 Test(formulas, table_7_of_netreduce)
 {
 	static const struct row rows[] = {
@@ -382,8 +380,7 @@ Test(formulas, table_9_of_netreduce)
 		.fixed = extra                                                                     \
 	}
 
-/* PANAMA appendix A. Table 1 also has packets that are not added: they do not pass the adders and
- * take 30 ns less. */
+/* PANAMA appendix A. Packets in table 1 that are not added skip the adders and take 30 ns less. */
 Test(formulas, accelerators_of_panama)
 {
 	static const struct row rows[] = {
@@ -456,8 +453,8 @@ Test(formulas, quantisation)
 		.workers = n, .alpha = 1e-6, .bytes = 100 * M, .rate = 100 * G                     \
 	}
 
-/* By hand: 2 log2 n steps and 2 (n - 1) / n M / B; two more steps and 2 M / B beyond a power of
- * two. */
+/* By hand: 2 log2 n steps, 2 (n - 1) / n M / B; if n is no power of two, 2 steps and 2 M / B
+ * more. */
 Test(formulas, halving_doubling)
 {
 	static const struct row rows[] = {

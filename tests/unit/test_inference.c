@@ -348,8 +348,7 @@ Test(inference, ratio_of_quantiles_has_corner_cases)
 
 enum { ROUNDS = 2000 };
 
-/* In 2,000 rounds a share of 0.95 has a standard deviation of 0.0049; the bounds are five of
- * these. */
+/* A share of 0.95 in 2,000 rounds has standard deviation 0.0049; the bounds are five of these. */
 static void expect_coverage(size_t hits, double low, double high, const char *what)
 {
 	double share = (double)hits / ROUNDS;
@@ -428,9 +427,9 @@ Test(inference, coverage_of_ratios_of_quantiles)
 
 /* ---- Fairness ---- */
 
-/* Shares 50/50, 30/10 and 50/10 of what would be fair: 9^2 / (3 * 35) = 0.77 (Jain,
- * Durresi and Babic, ATM Forum 99-0045). k of n alike: k / n (DEC-TR-301, section
- * on boundedness). */
+/* Shares 50/50, 30/10 and 50/10 of what would be fair: 9^2 / (3 * 35) = 0.77 (Jain, Durresi and
+ * Babic, ATM Forum 99-0045). k of n with equal shares, the others with none: k / n (DEC-TR-301,
+ * section on boundedness). */
 static double jain_of(const double *values, size_t count)
 {
 	struct jain jain = { 0 };

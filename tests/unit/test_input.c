@@ -1,5 +1,4 @@
-/* Reading files that others wrote: only regular files, up to a size. Nothing hangs or grows without
- * end. */
+/* Files that others wrote: only regular ones, up to a size. Nothing hangs or grows without end. */
 #include "base/input.h"
 #include "base/mem.h"
 #include "data/csv_read.h"
@@ -78,8 +77,7 @@ Test(input, pipes_and_devices)
 	free(error);
 }
 
-/* A pipe is read to its end if the caller allows it, up to the same size. A device is never
- * read. */
+/* A pipe is read to its end if the caller allows it, up to the same size; a device never is. */
 Test(input, pipe_to_its_end)
 {
 	size_t length;
@@ -102,8 +100,7 @@ Test(input, pipe_to_its_end)
 	cr_expect_str_eq(input_why(errno), "Is a directory");
 }
 
-/* A process that is killed while it replaces a file leaves the former file, and nothing beside
- * it. */
+/* A process killed while it replaces a file leaves the former file, and nothing beside it. */
 Test(input, killed_while_replacing)
 {
 	static const struct rlimit limit = { 5, 5 }; /* a write beyond it is SIGXFSZ */

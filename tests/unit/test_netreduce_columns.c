@@ -42,8 +42,7 @@ static void fill(struct columns *columns, uint64_t message, uint32_t index)
 	cr_assert_eq(columns->columns[at].sum, sum_of(message, index, columns->rows));
 }
 
-/* Each packet may come any number of times, before the sum is there and after: the sum is the same.
- */
+/* Each packet may come any number of times, before and after its sum: the sum is the same. */
 Test(netreduce_columns, idempotent)
 {
 	struct columns c;
@@ -102,9 +101,8 @@ Test(netreduce_columns, many_rows)
 	columns_release(&c);
 }
 
-/* When message m is complete, the column of message m + N becomes free. Until then, a packet of m +
- * N is ahead, which must not happen, and a packet of m - N is answered. After that, m - N is
- * stale. */
+/* Once message m is complete, the column of m + N is free. Until then a packet of m + N is ahead,
+ * which must not happen, and a packet of m - N is answered; after that, m - N is stale. */
 Test(netreduce_columns, freed_one_window_ahead)
 {
 	struct columns c;

@@ -250,9 +250,8 @@ static void look(struct sim *sim, uint32_t entity, void *owner)
 
 /* Departures are deferred until a timer runs, shortly before a packet arrives and while a later
  * packet is on the wire. While the NIC catches up with the clock set back, deferring ends: a source
- * wakes one that is not deferrable, or the network stops deferring (as catch_up_all() may have
- * before). The next departure is over by then, so it must not become an event. The departure after
- * it must. */
+ * wakes one that is not deferrable, or the network stops deferring (as in catch_up_all()). The next
+ * departure is over by then and must not become an event, the one after it must. */
 static void stop_deferring(bool network, sim_time timer_at)
 {
 	struct bench bench;

@@ -115,7 +115,7 @@ Test(panama_window, fixed)
 	cr_expect_eq(window.cwnd, 30);
 }
 
-/* Many unmarked results at once have the effect of one by one: from any place in a round, with or
+/* Many unmarked results at once do what they do one by one: from any place in a round, with or
  * without marks in it, up to the cap and beyond. */
 Test(panama_window, unmarked_results_at_once)
 {

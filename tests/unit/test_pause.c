@@ -279,8 +279,7 @@ Test(pause, frames_take_their_place)
 	end();
 }
 
-/* A packet whose start is timed again and again draws its jitter once: the mean of 1,000 is within
- * 0.05 of a half. */
+/* A packet timed again and again draws its jitter once: the mean of 1,000 is 0.5 +- 0.05. */
 Test(pause, jitter_of_a_packet_that_waits)
 {
 	struct link_params link = pausing_link_of(10 * GBPS, &plenty);

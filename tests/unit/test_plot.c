@@ -670,8 +670,7 @@ Test(plot, what_really_happened_is_told)
 	free(fake);
 }
 
-/* While gnuplot draws, the old picture is gone and no part of the new one is there. So a kill
- * leaves no picture. */
+/* While gnuplot draws, no picture is there: neither the old one nor a part of the new one. */
 Test(plot, no_part_of_a_picture)
 {
 	char *printed, *error = NULL;
@@ -725,8 +724,7 @@ Test(plot, a_folder_that_is_a_link)
 }
 
 /* Characters that gnuplot interprets: formats, marks of enhanced text, quotes of both kinds, and
- * control characters of one byte and of two. A picture shows them as they are, but control
- * characters as blanks. */
+ * control characters of one byte and of two. A picture shows the last as blanks. */
 Test(plot, names_are_shown_as_they_are)
 {
 	static const char name[] = "% %g_x^y{z}'`d`'@a&\x1b\xc2\x9b.";
@@ -758,8 +756,7 @@ Test(plot, names_are_shown_as_they_are)
 	free(data);
 }
 
-/* gnuplot shows 49 bytes of the label of a tic. Longer labels lose their middle, between
- * letters. */
+/* gnuplot shows 49 bytes of a tic's label. Longer labels lose their middle, between letters. */
 Test(plot, long_labels_are_cut)
 {
 	static const char *const names[] = {

@@ -197,9 +197,8 @@ Test(plot_sweep, lines_are_means_with_t_intervals)
 }
 
 /* By ina at 16KB each replication takes twice as long; the mean of 1, 2, 3 by ring does not differ
- * from 0 significantly, so the ratio has no bounded interval. At 64KB ring takes 2 always, so the
- * interval is that of 1, 2, 3, halved. It would begin below 0, so it is computed on the scale of
- * logarithms. */
+ * from 0 significantly, so the ratio has no bounded interval. At 64KB ring always takes 2, so the
+ * interval is that of 1, 2, 3, halved, on the scale of logarithms, as it would begin below 0. */
 Test(plot_sweep, ratios_are_paired)
 {
 	struct plot_sweep_options options = { .relative_to = "ring" };
@@ -522,8 +521,7 @@ Test(plot_sweep, words_that_do_not_fit)
 		expect_error(&cases[i].options, JSON, cases[i].want);
 }
 
-/* More curves than an eye can tell apart, or dozens of figures, are refused: the program does not
- * guess which are meant. */
+/* Too many curves for an eye, or dozens of figures, are refused: which are meant is not guessed. */
 Test(plot_sweep, too_much_for_a_figure)
 {
 	FILE *json, *csv;
@@ -600,8 +598,7 @@ Test(plot_sweep, nothing_to_draw)
 	free(dir);
 }
 
-/* Without options a sweep of flows shows their 99th percentile, or the mean if there are too few
- * flows for that. */
+/* Without options a sweep of flows shows their 99th percentile, with too few flows their mean. */
 Test(plot_sweep, usual_metrics_of_flows)
 {
 	static const struct {

@@ -45,8 +45,8 @@ static void create(const char *name, const char *text)
 	"{\"flows\":{\"by_size\":[{\"min_bytes\":0},{\"min_bytes\":10000},{\"min_bytes\":100000}," \
 	"{\"min_bytes\":1000000},{\"min_bytes\":10000000}]}}"
 
-/* 20 flows below 10 KB in A, of slowdown 1 to 20; in B two finished flows, one unfinished, and one
- * of the warm-up. */
+/* 20 flows below 10 KB in A, of slowdown 1 to 20; in B two finished, one unfinished, one of the
+ * warm-up. */
 static void create_two(void)
 {
 	char flows[4000] = FLOWS_HEADER;

@@ -453,8 +453,7 @@ Test(port, jitter)
 
 /* --- books --- */
 
-/* The ring grows with the queue, without losing or changing a packet, and is small again when the
- * queue is. */
+/* The ring grows with the queue, without losing or changing a packet, and shrinks with it. */
 Test(port, ring_grows_and_shrinks)
 {
 	struct link_params link = plain;

@@ -128,8 +128,7 @@ Test(sim, catching_up_may_set_the_timer_again)
 	cr_expect_eq(sim.events, 2);
 }
 
-/* What keeps a run going, and when that last happened. A sample, the end of the run and a cancelled
- * event do not. */
+/* Samples, the end of the run and cancelled events do not keep a run going. */
 Test(sim, looks_and_the_end_are_no_moves)
 {
 	struct timer timer, look, end;

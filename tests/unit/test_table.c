@@ -546,8 +546,7 @@ Test(table, run_killed_in_the_commit)
 	}
 }
 
-/* A link to a folder is in the place of the marker. It cannot be opened for writing, so the marker
- * cannot be taken. */
+/* A link to a folder in the marker's place cannot be opened to write: the marker is not taken. */
 Test(table, marker_that_cannot_be_taken_stays)
 {
 	struct out_dir *dir = open_well(target);

@@ -735,8 +735,7 @@ static void keep_mistake(void *owner, const char *pointer, const char *text)
 	snprintf(owner, 100, "%s", text);
 }
 
-/* A kind whose routes have more switches than a packet has room for is refused, three tiers are
- * not. */
+/* A kind whose routes have more switches than a packet has room for is refused; 3 tiers are not. */
 Test(topology, longest_route)
 {
 	static const struct topology_ops tower = { .count = tower_count, .shape = tower_shape };

@@ -50,8 +50,7 @@ Test(window, is_anchored_at_the_oldest)
 	window_release(&window);
 }
 
-/* A fixed window never grows, and nothing halves it: no mark, no hole, no timeout. A hole is
- * declared lost all the same. */
+/* Nothing changes a fixed window: no mark, hole or timeout. A hole is still declared lost. */
 Test(window, fixed)
 {
 	struct window_conf conf = conf_of(10);
@@ -105,8 +104,7 @@ Test(window, timeouts_double_once_a_round)
 	window_release(&window);
 }
 
-/* One increase per window of results. At most one halving per window, whatever comes. Never below a
- * packet, never above max. */
+/* One increase per window of results, one halving at most; never below a packet or above max. */
 Test(window, additive_increase_multiplicative_decrease)
 {
 	struct window_conf conf = conf_of(10);
@@ -261,8 +259,7 @@ Test(window, timeouts)
 	}
 }
 
-/* What halves the window is a choice. The share of a window is known only once the window is
- * complete. */
+/* What halves a window is a choice. A window's share is known only once the window is complete. */
 Test(window, halve_on)
 {
 	for (int on = HALVE_ON_MARK; on <= HALVE_ON_LOSS; on++) {
@@ -296,8 +293,7 @@ static void round_with(struct window *window, uint64_t overtaken)
 }
 
 /* A quarter of each window is overtaken: after r windows the running mean of gain 1/16 is 1/4 (1 -
- * (15/16)^r). It decays by 15/16 per window without overtaken results. The mean does not depend on
- * whether it cuts. */
+ * (15/16)^r). It decays by 15/16 per window without overtaken results, whether it cuts or not. */
 Test(window, share_is_a_running_mean)
 {
 	struct window_conf conf = conf_of(16);
@@ -397,8 +393,7 @@ Test(window, timeouts_of_others_are_no_samples)
 	window_release(&window);
 }
 
-/* The same for the worker's own timeout: chunks behind the one that is declared lost have waited,
- * too. */
+/* The same for the worker's own timeout: chunks behind the lost one have waited, too. */
 Test(window, chunks_of_a_timeout_are_no_samples)
 {
 	struct window_conf conf = conf_of(3);
@@ -419,8 +414,7 @@ Test(window, chunks_of_a_timeout_are_no_samples)
 	window_release(&window);
 }
 
-/* Many results at once have the effect of as many one by one, at any point of an increase or a
- * round. */
+/* Many results at once do what they do one by one, anywhere in an increase or a round. */
 Test(window, results_at_once)
 {
 	for (uint64_t results = 1; results < 300; results += 13) {

@@ -46,8 +46,7 @@ struct cc {
 	alignas(uint64_t) unsigned char state[CC_STATE_BYTES]; /* the algorithm's, see CC_STATE() */
 };
 
-/* Defines x_of(cc), which returns the algorithm's struct x inside cc->state. Fails to compile if
- * the struct does not fit. */
+/* Defines x_of(cc): the algorithm's struct x in cc->state. Checks that the struct fits. */
 #define CC_STATE(name)                                                                             \
 	static_assert(sizeof(struct name) <= CC_STATE_BYTES, #name " has too much state");         \
 	static inline struct name *name##_of(const struct cc *cc)                                  \
@@ -60,7 +59,7 @@ struct cc_ack {
 	uint64_t snd_nxt; /* next new byte */
 	uint64_t acked;   /* bytes newly acknowledged, 0 for a duplicate */
 	bool ece;         /* the packet that caused this ACK was marked */
-	bool in_recovery; /* recovery from a loss */
+	bool in_recovery; /* a loss is being repaired */
 	uint64_t growth;  /* bytes of `acked` that may open the window: 0 if the application or the
 			   * receiver, not the window, limited the sender */
 	sim_time now;
@@ -74,14 +73,12 @@ struct cc_ops {
 	bool ecn;                       /* packets are ECN-capable */
 	bool paces;                     /* sets `rate` or `gap` */
 	bool delays;                    /* reacts to cc_ack.rtt */
-	/* Optional. The caller has set cwnd, ssthresh, mss, line, conf, hops and switches; all
-	 * other members are 0. */
+	/* Optional. All members but cwnd, ssthresh, mss, line, conf, hops and switches are 0. */
 	void (*init)(struct cc *cc);
 	/* The next three are required over TCP, optional over RoCE. */
 	void (*on_ack)(struct cc *cc, const struct cc_ack *ack);
 	void (*on_loss)(struct cc *cc, sim_time now); /* TCP: third duplicate ACK; RoCE: NACK */
-	/* `nth` counts the timeouts since new data was acknowledged, from 1. `flight`: bytes in
-	 * flight. */
+	/* `nth`: timeouts since new data was acknowledged, from 1. `flight`: bytes in flight. */
 	void (*on_timeout)(struct cc *cc, unsigned nth, uint64_t flight, sim_time now);
 	/* Adds `by` bytes to the stream positions in the state (transport/tcp_repeat.c). Over TCP,
 	 * required of a control that keeps such positions. */
@@ -98,8 +95,7 @@ struct cc_ops {
 	sim_time (*cnp_interval)(const struct cc *cc);
 };
 
-/* The parameters of all controls, of TCP and of RoCE. Each table fills an array with one pointer
- * per control. */
+/* The parameters of all controls. Each table fills an array with one pointer per control. */
 extern const struct conf_table cc_table, roce_cc_table;
 
 /* The index of a control's parameters in the array that `table` fills. */
@@ -107,8 +103,7 @@ unsigned cc_index(const struct conf_table *table, const struct cc_ops *ops);
 
 /* Grows the window: slow start up to ssthresh, then one mss per window. `growth`: as in cc_ack. */
 void cc_grow(struct cc *cc, uint64_t growth);
-/* Halves the window, but to no less than two segments (as Linux; RFC 5681 halves the bytes in
- * flight instead). */
+/* Halves the window, to two segments at least (as Linux; RFC 5681 halves the bytes in flight). */
 void cc_halve(struct cc *cc, sim_time now);
 /* RFC 5681, equation (4): ssthresh becomes half of `flight`, at least two segments, and slow start
  * begins at one segment. Does nothing when the same segment times out again (`nth` > 1). */

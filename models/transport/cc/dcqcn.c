@@ -10,8 +10,7 @@
  *
  * Simplified: the rate when a packet leaves decides the gap behind it, even if the rate changes
  * during the gap (the HPCC simulator then changes the gap); an alpha below 1e-9 counts as 0.
- * Switches mark ("ecn") by the queue that a packet meets (the HPCC simulator: by the queue that it
- * leaves). */
+ * Switches mark ("ecn") by the queue that a packet finds (the HPCC simulator: leaves behind). */
 #include "transport/cc/dcqcn.h"
 
 #include <math.h>
@@ -155,9 +154,8 @@ static void grow_target(struct cc *cc, bps by)
 	d->target = d->target + by < cc->line ? d->target + by : cc->line;
 }
 
-/* Both versions have the stages fast recovery, additive increase and hyper increase. HPCC's version
- * does not count the current increase when it picks the stage, and makes only one additive
- * increase. */
+/* Both versions have fast recovery, additive and hyper increase. HPCC's does not count the current
+ * increase when it picks the stage, and makes only one additive increase. */
 static void increase(struct cc *cc)
 {
 	struct dcqcn *d = dcqcn_of(cc);
@@ -229,8 +227,7 @@ static sim_time not_before(sim_time at, sim_time interval, sim_time now)
 	return at < now ? at + (now - at + interval - 1) / interval * interval : at;
 }
 
-/* Whether no timer can change anything before the next CNP. Then skip() moves all timers on at
- * once. */
+/* Whether no timer can change anything before the next CNP. Then skip() moves them all on. */
 static bool rests(const struct cc *cc)
 {
 	const struct dcqcn *d = dcqcn_of(cc);
@@ -250,8 +247,7 @@ static void skip(struct cc *cc, sim_time now)
 		d->cut_at = not_before(d->cut_at, PICK(cc, cut_interval), now);
 }
 
-/* Runs all timers that were due before now, in order of time; at equal times: cut, alpha,
- * increase. */
+/* Runs all timers due before now, in order of time; at equal times: cut, alpha, increase. */
 static void catch_up(struct cc *cc, sim_time now)
 {
 	struct dcqcn *d = dcqcn_of(cc);

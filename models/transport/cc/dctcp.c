@@ -37,8 +37,7 @@ static void update_alpha(struct cc *cc, const struct cc_ack *ack)
 	d->bytes_acked = d->bytes_marked = 0;
 }
 
-/* Cuts, but not below two segments. Does not raise a window that a timeout has made smaller than
- * that. */
+/* Cuts, but not below two segments. If a timeout has made the window smaller, it stays as it is. */
 static void cut(struct cc *cc, uint64_t snd_nxt)
 {
 	struct dctcp *d = dctcp_of(cc);

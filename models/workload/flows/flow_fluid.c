@@ -82,9 +82,8 @@ void flow_fluid_open(struct flow_fluid *flow, const struct model_env *env,
 				     .size = (double)spec->size,
 				     .received = received,
 				     .owner = owner };
-	/* The latency is the ideal time without the time of the stream alone. 1 ps is added,
-	 * because the end of the stream is rounded and a flow must not be faster than its ideal
-	 * time. */
+	/* The latency is the ideal time without the time of the stream alone, plus 1 ps: the end of
+	 * the stream is rounded, and a flow must not be faster than its ideal time. */
 	alone_ps = floor(flow->wire / alone * (double)PS_PER_S);
 	flow->latency = (double)flow->ideal > alone_ps ? flow->ideal - (sim_time)alone_ps + 1 : 1;
 	free(stream.links);

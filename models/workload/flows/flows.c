@@ -34,8 +34,7 @@ static void count_received(const struct flow *flow)
 	}
 }
 
-/* The last byte is at the receiver. The row is written later, in the order in which flows are
- * settled. */
+/* The last byte is at the receiver. The row is written later, in the order of settling. */
 static void complete(struct flow *flow)
 {
 	struct flows *flows = flow->flows;

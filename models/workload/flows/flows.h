@@ -164,8 +164,7 @@ uint64_t flows_finished(const struct flows *flows);
 const struct flow_class *flows_classes(const struct flows *flows, size_t *count);
 const struct flow_group_stats *flows_group(const struct flows *flows, size_t group);
 
-/* Fills samples[group] for the interval from `since` to now. `since`: when this was last called, or
- * 0. */
+/* Fills samples[group] for the interval from `since` (when this was last called, or 0) to now. */
 void flows_sample(struct flows *flows, sim_time since, struct flow_sample *samples);
 
 /* The mean payload bytes of the flows that an arrival starts, over all groups whose flows arrive

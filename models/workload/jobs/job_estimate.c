@@ -30,8 +30,7 @@ struct rest {
 	double busy;             /* computing time of all workers */
 };
 
-/* The slope per batch of a least-squares line through the batch means; 0 if it does not differ from
- * 0 significantly. */
+/* The slope per batch of a least-squares line through the batch means; 0 if not significant. */
 static double slope_of(const double *means, double mean)
 {
 	double middle = (BATCHES - 1) / 2.0, squares = 0, slope = 0, residue = 0;

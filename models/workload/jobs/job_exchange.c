@@ -229,8 +229,7 @@ static struct job_exchange *add(struct job *job, enum exchange what,
 	exchange->hosts = xcalloc(ranks, sizeof(*exchange->hosts));
 	for (uint32_t r = 0; r < ranks; r++)
 		exchange->hosts[r] = job->hosts[first + r * stride];
-	/* all-to-all has a connection for each ordered pair; other exchanges need a ring's at
-	 * most */
+	/* all-to-all has a connection per ordered pair; other exchanges need at most a ring's */
 	job->edges += what == EXCHANGE_TOKENS ? ranks * (ranks - 1) : ranks;
 	spec.first_edge = EXCHANGE_EDGES_END - job->edges;
 	spec.workers = ranks;
@@ -290,8 +289,7 @@ void job_start_exchanges(struct job *job)
 		return;
 	job->activations = (bytes)((double)pipeline->activations * job->conf->gradient_scale + 0.5);
 	job->activations += !job->activations; /* 0 becomes 1: no message is empty */
-	/* at most: gradients and all-gather of each stage, two directions for each worker,
-	 * tokens */
+	/* at most: gradients and all-gather per stage, two directions per worker, tokens */
 	job->exchanges =
 		xcalloc(2 * (size_t)stages + 2 * (size_t)job->workers + 1, sizeof(*job->exchanges));
 	for (uint32_t s = 0; s < stages && each > 1; s++)

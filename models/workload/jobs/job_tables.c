@@ -198,8 +198,7 @@ static sim_time exchange_mean(const struct job *job)
 	return sum / job->workers;
 }
 
-/* The total rate of a worker's NICs, for the worker with the lowest total. In a graph totals may
- * differ. */
+/* The total rate of a worker's NICs, for the worker with the lowest. In a graph they may differ. */
 static bps slowest_worker(const struct job *job)
 {
 	const struct network *net = &job->jobs->env.topo->net;

@@ -1,5 +1,4 @@
-/* The trace of a group of jobs: checks its rows, and makes a group for each model and scheme that
- * it names. */
+/* The trace of a group of jobs: checks its rows; makes a group for each model and scheme in it. */
 #include "workload/jobs/jobs_parts.h"
 
 #include "base/mem.h"

@@ -35,8 +35,7 @@ static sim_time draw(struct job_worker *worker, sim_time max)
 	return max ? rng_below(&worker->rng, max + 1) : 0;
 }
 
-/* Finds how long the next task takes and whether it computes. Returns false if the worker has to
- * wait. */
+/* Finds the next task's time and whether it computes. Returns false if the worker has to wait. */
 static bool next_task(struct job_worker *worker, sim_time *duration, bool *computes)
 {
 	const struct job *job = worker->job;
@@ -70,8 +69,7 @@ static bool next_task(struct job_worker *worker, sim_time *duration, bool *compu
 	return false;
 }
 
-/* Moves to `layer` of the next micro-batch. Returns false after the last micro-batch of the
- * pass. */
+/* Moves to `layer` of the next micro-batch. Returns false if this was the last of the pass. */
 static bool next_microbatch(struct job_worker *worker, size_t layer)
 {
 	bool more = ++worker->microbatch < worker->job->conf->pipeline.microbatches;

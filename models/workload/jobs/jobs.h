@@ -30,8 +30,7 @@
  * iterations / max_steps iterations: its computing times and gradients are those of one iteration
  * times this factor, so that the whole job computes and exchanges as much as without steps. But a
  * step has one exchange where the job has many. So jobs that share links take longer turns. Costs
- * that do not depend on bytes (latency, growth of windows) count once per step instead of once per
- * iteration.
+ * that do not depend on bytes (latency, growth of windows) count once per step.
  *
  * A scheme may need parameter servers, on hosts of their own, shared with other
  * jobs, or beside workers. Jobs that find no hosts, or no switch memory, wait in
@@ -202,9 +201,8 @@ static inline unsigned job_group_falls_back(const struct job_group_conf *conf)
 					       : SCHEME_COUNT;
 }
 
-/* Writes the names of a group's schemes into `text`, of JOB_SCHEME_SIZE bytes: `reduces` alone, as
- * "switchml"; or both, as "shards + ring", if the group names the scheme that all-gathers. Returns
- * `text`. */
+/* Writes the names of a group's schemes into `text` (JOB_SCHEME_SIZE bytes) and returns it:
+ * `reduces` alone, as "switchml", or both, as "shards + ring", if the group names the second. */
 #define JOB_SCHEME_SIZE (2 * COLLECTIVE_ACTUAL_SIZE + 3)
 char *job_group_scheme(const struct job_group_conf *conf, const char *reduces, const char *gathers,
 		       char *text);
@@ -272,8 +270,7 @@ struct jobs_times {
 	double estimate; /* stop.estimate: relative error of a job's end; 0 = no estimates */
 };
 
-/* Makes the jobs and sets a timer for their arrivals. `schemes`: by enum scheme_index; not
- * owned. */
+/* Makes the jobs, which arrive by a timer. `schemes`: by enum scheme_index, not owned. */
 struct jobs *jobs_new(const struct model_env *env, const struct job_group_conf *groups,
 		      size_t count, const struct scheme_run *schemes,
 		      const struct cluster_conf *cluster, const struct jobs_times *times,
@@ -325,9 +322,8 @@ void jobs_stats(const struct jobs *jobs, struct collective_stats *stats); /* of 
  * gradients whose sums the first worker has. */
 double jobs_progress(const struct jobs *jobs);
 
-/* Whether the running jobs are stuck: no worker computes, and *since is longer ago than 1 s plus
- * 100 times what a ring would take alone. *since: when a worker last began or ended a task, or got
- * a sum. */
+/* Whether the running jobs are stuck: no worker computes, and *since was more than 1 s plus 100
+ * times a ring's time ago. *since: when a worker last began or ended a task, or got a sum. */
 bool jobs_stalled(const struct jobs *jobs, sim_time *since);
 
 /* Sets the function to call when a job has finished, failed or been refused; may stop the run. */

@@ -48,13 +48,11 @@ struct job_worker {
 	int64_t microbatch;              /* number within this pass */
 	/* The exchanges that it takes part in; NULL = none of this kind. */
 	struct job_exchange *gradients, *gather, *tokens;
-	/* Exchanges with the stages before and after: [0] in forward passes, [1] in backward
-	 * passes. */
+	/* Exchanges with the previous and the next stage: [0] forward, [1] backward. */
 	struct job_exchange *from[2], *to[2];
 	/* How many results of each exchange its next task needs, and how many are here. */
 	uint64_t need[EXCHANGES], have[EXCHANGES];
-	/* What it has asked for of this layer: 0 = nothing, 1 = parameters and activations, 2 =
-	 * tokens, too. */
+	/* Asked for, of this layer: 0 nothing, 1 parameters and activations, 2 tokens, too. */
 	unsigned asked;
 	uint64_t gathers; /* how many all-gathers it has asked for */
 	bool *reduced; /* SHARDING_OPTIMIZER, by tensor: has the sum, has not all-gathered; owned */
@@ -112,8 +110,7 @@ struct job {
 	sim_time arrival, start, finish;
 	sim_time mark;      /* end of the last finished iteration, or start */
 	sim_time busy_mark; /* computing time of all workers until `mark` */
-	/* By KEPT(iteration): when its first gradient was handed over, and its last forward pass
-	 * ended. */
+	/* By KEPT(iteration): when its first gradient was sent, and its last forward pass ended. */
 	sim_time first_send[ITERATIONS_KEPT], forward_end[ITERATIONS_KEPT];
 	int64_t sending;       /* how many iterations have begun to hand gradients over */
 	uint32_t done_workers; /* workers that have all sums of the iteration under way */
@@ -166,8 +163,7 @@ struct jobs {
 	void *owner;
 };
 
-/* The scheme that adds the job's gradients up: the group's, or the one that the job has fallen back
- * to. */
+/* The scheme that adds a job's gradients up: the group's, or the fallback that the job uses. */
 static inline const struct scheme_run *job_reduces(const struct job *job)
 {
 	return &job->jobs->schemes[job->fell_back ? job_group_falls_back(job->conf)
@@ -193,8 +189,7 @@ void worker_begin(struct job_worker *worker);
 void worker_holds(struct job_worker *worker, size_t layer);
 /* Something has come that the worker may have waited for. */
 void worker_goes_on(struct job_worker *worker);
-/* Whether a layer's parameters are up to date: the worker has the sums of all previous
- * iterations. */
+/* Whether a layer's parameters are up to date: the sums of all previous iterations are here. */
 bool worker_updated(const struct job_worker *worker, size_t layer);
 
 /* job_exchange.c: starts all exchanges of a job that has workers; ends them when it is over. */
@@ -247,8 +242,7 @@ bool job_is_cut_off(const struct job *job);
 void job_add_stats(struct job *job);
 /* Stops the scheme. `abandon`: although workers still lack sums. */
 void job_stop_scheme(struct job *job, bool abandon);
-/* Starts the scheme. If this is impossible now, returns false and *never as start() of the scheme
- * does. */
+/* Starts the scheme. If this is impossible now, returns false and *never as its start() does. */
 bool job_start_scheme(struct job *job, const char **never);
 void job_fail(struct job *job, const char *why);
 /* Changes to the scheme that the job's group falls back to. Returns false if there is none, or if
