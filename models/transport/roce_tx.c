@@ -214,7 +214,7 @@ static void on_acknowledged(struct roce_tx *tx, uint64_t number)
 	tx->una = number;
 	tx->timeouts = 0;
 	drop_acknowledged(tx);
-	if (tx->nxt < number) { /* these packets arrived before the sender went back */
+	if (tx->nxt < number) { /* the sender went back, but these packets have come */
 		tx->nxt = number;
 		find_message(tx);
 	}

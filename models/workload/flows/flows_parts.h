@@ -17,8 +17,7 @@ struct group {
 	double *load;       /* fluid: bytes per second of its short flows, by port; NULL = none */
 	struct timer timer; /* the next arrival */
 	struct flow_group_stats stats;
-	bytes completed; /* bytes of flows that finished since the last sample, not sampled before
-			  */
+	bytes completed; /* unsampled bytes of flows that finished since the last sample */
 };
 
 struct flow {
