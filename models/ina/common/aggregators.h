@@ -1,6 +1,6 @@
 /* The aggregators of a switch under ATP and ESA: one array for all jobs of the scheme, first come
- * first served. Workers choose the place by job and chunk (pool_index()), so two owners may
- * collide; what happens then is the scheme's business. */
+ * first served. Workers choose the index by job and chunk (pool_index()), so two chunks may
+ * collide. The scheme decides what happens then. */
 #ifndef INASIM_INA_COMMON_AGGREGATORS_H
 #define INASIM_INA_COMMON_AGGREGATORS_H
 
@@ -11,26 +11,26 @@
 
 struct aggregator {
 	uint64_t value;
-	sim_time since; /* when it was taken */
-	uint32_t owner; /* number of the job in the scheme + 1; 0 = free */
-	uint32_t chunk; /* low 32 bits */
-	uint32_t bits;  /* contributors in the sum, of the level that `rack` names */
-	uint8_t rack;
+	sim_time since;    /* when it was taken */
+	uint32_t owner;    /* 0 if free, else 1 + number of the job in the scheme */
+	uint32_t chunk;    /* low 32 bits */
+	uint32_t bits;     /* contributors in the sum, at the level of `rack` */
+	uint8_t rack;      /* as in struct bitmap */
 	uint8_t priority;  /* ESA */
 	uint8_t server;    /* number of the owner's server for this chunk */
 	bool marked : 1;   /* a contribution had an ECN mark */
-	bool complete : 1; /* ATP: the sum is on its way to the server, the place is kept */
+	bool complete : 1; /* ATP: the sum has left; kept until the result comes by */
 };
 
 struct aggregators {
 	struct aggregator *slots; /* NULL until a job comes */
 	uint32_t count;
 	uint32_t value_bytes; /* memory of one aggregator */
-	sim_time idle_limit;  /* garbage collection; 0 = off */
+	sim_time idle_limit;  /* see aggregators_is_idle(); 0 = no garbage collection */
 	sim_time *touched;    /* by slot: when last used; NULL without garbage collection */
 	struct collective_memory *memory;
 	struct holding_times *times; /* how long aggregators are held */
-	uint32_t user; /* 1 + a job that sends to this switch, 0 = none; for pool_repeat() alone */
+	uint32_t user; /* for pool_repeat(): 1 + number of a job that sends here; 0 = none */
 };
 
 void aggregators_init(struct aggregators *pool, struct collective_memory *memory,
@@ -45,15 +45,15 @@ static inline bool aggregator_is(const struct aggregator *a, uint32_t job, uint3
 	return a->owner == job + 1 && a->chunk == chunk;
 }
 
-/* Gives a free aggregator an owner; the caller sets what it holds. */
+/* Gives a free aggregator an owner. The caller sets the sum. */
 void aggregators_take(struct aggregators *pool, struct aggregator *a, uint32_t job, uint32_t chunk,
 		      sim_time now);
 void aggregators_free(struct aggregators *pool, struct aggregator *a, sim_time now);
 
-/* Counts a packet of `job` that met another owner, by reason. */
+/* Counts by cause that a packet of `job` has found the aggregator taken by another chunk. */
 void aggregators_collision(struct aggregators *pool, const struct aggregator *a, uint32_t job);
 
-/* Whether the owner has not been heard of for longer than the limit. */
+/* Whether the owner has sent nothing here for longer than idle_limit. */
 static inline bool aggregators_is_idle(const struct aggregators *pool, const struct aggregator *a,
 				       sim_time now)
 {
@@ -75,9 +75,9 @@ struct crc32 {
 };
 void crc32_init(struct crc32 *crc);
 
-/* The hash of ATP's public code, over {low and high byte of the job; chunk; low and high byte of
- * the salt}. Here all four bytes of the chunk number go in instead of two, because chunks are
- * counted for the life of the job. */
+/* The hash of ATP's public code, over the bytes of job, chunk and salt, each low byte first. ATP's
+ * code takes two bytes of the chunk number. Here all four go in, because chunks are counted for the
+ * life of the job. */
 uint32_t aggregators_hash(const struct crc32 *crc, uint16_t job, uint32_t chunk, uint16_t salt);
 
 #endif

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-/* Whether there are more workers beyond the parent. All nodes above may have one child each, where
- * the root stands higher than the workers need: then there are none. */
+/* Whether the parent leads to more workers. It does not if every node above has one child only,
+ * which happens where the root is higher than the workers need. */
 static bool any_beyond(const struct tree *tree, uint32_t n)
 {
 	uint32_t parent = tree->nodes[n].parent;

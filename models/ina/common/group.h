@@ -1,5 +1,5 @@
-/* A job's multicast group at a switch of its tree. Its neighbours are the children, and then the
- * parent if there are workers beyond it. */
+/* A job's multicast group at a switch of its tree. The switch's neighbours in the group are its
+ * children and, last, its parent if that leads to more workers. */
 #ifndef INASIM_INA_COMMON_GROUP_H
 #define INASIM_INA_COMMON_GROUP_H
 
@@ -7,8 +7,8 @@
 
 struct ina_group {
 	uint32_t neighbors;
-	/* Towards each neighbour. The list is stored twice in a row, so that all but neighbour n
-	 * are one run: the neighbors - 1 entries from n + 1 on. */
+	/* By neighbour, stored twice in a row. All ports but that of neighbour n are then the
+	 * neighbors - 1 entries from n + 1 on. */
 	uint32_t *ports;
 	uint16_t *of_port;   /* number of the neighbour, by port of the switch from 0 */
 	uint32_t first_port; /* the switch's port 0, as the network numbers ports */
@@ -18,7 +18,7 @@ struct ina_group {
 void ina_group_open(struct ina_group *group, const struct ina_job *job, uint32_t node);
 void ina_group_close(struct ina_group *group);
 
-/* Number of the neighbour that a packet comes from; `back` as in protocol_ops.at_switch. */
+/* Number of the neighbour that a packet comes from. `back` is that of protocol_ops.at_switch(). */
 static inline uint32_t ina_group_from(const struct ina_group *group, uint32_t back)
 {
 	return group->of_port[back - group->first_port];
@@ -30,7 +30,7 @@ static inline void ina_group_send(struct switch_actions *actions, const struct i
 	ina_send(actions, packet, &group->ports[neighbor], 1);
 }
 
-/* To all neighbours but this one. */
+/* Sends to all neighbours except `neighbor`. */
 static inline void ina_group_send_others(struct switch_actions *actions,
 					 const struct ina_group *group, const struct packet *packet,
 					 uint32_t neighbor)

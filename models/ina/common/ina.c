@@ -72,7 +72,7 @@ uint32_t ina_passing(const struct ina_job *job, uint32_t root)
 {
 	const struct topology *topo = job->scheme->env.topo;
 	const struct ina_ops *ops = job->scheme->ops;
-	bool adds = ops->memory || ops->admit; /* an all-gather only copies, without memory */
+	bool adds = ops->memory || ops->admit; /* an all-gather takes no memory: it only copies */
 	uint32_t passing = TREE_NONE;
 	struct tree *tree;
 
@@ -104,9 +104,8 @@ const char *ina_refusal(struct ina_scheme *scheme, uint32_t sw)
 	return scheme->refusals[sw];
 }
 
-/* Draws one of the roots that the topology has for the job's workers. If there is any, it is one
- * whose tree has no switch that must add and does not (ina_passing()). TREE_NONE: failures have
- * left no root. */
+/* Draws a root for the job's workers. Prefers a tree in which all switches that must add do so
+ * (ina_passing()). TREE_NONE: failures have left no root. */
 static uint32_t draw_root(const struct ina_job *job)
 {
 	const struct topology *topo = job->scheme->env.topo;
@@ -158,8 +157,8 @@ static bytes needs(const struct ina_job *job, const struct ina_node *node)
 	return node->place->passes ? 0 : job->scheme->ops->memory(job, node->place);
 }
 
-/* The first switch of the tree that lacks room for the job: beside what is in use now or, with
- * `alone`, even if nothing were in use. NULL: all have room. */
+/* The first switch of the tree that lacks room for the job; NULL: all have room. With `alone`, as
+ * if nothing else used the switches. */
 static const struct ina_node *without_room(const struct ina_job *job, bool alone)
 {
 	for (uint32_t n = 0; n < job->tree.tree->node_count; n++) {
@@ -467,8 +466,8 @@ size_t ina_memory(void *self, const struct collective_memory **list)
 
 /* --- trees --- */
 
-/* Until routes are made anew, a new tree may lead over a link that is down already. The failure of
- * that link counts as the job's, though it came before the job. */
+/* Until routing reacts to a failure, a new tree may lead over a link that is down already. Such a
+ * failure concerns the job, although it came before the job. */
 static void find_failures(struct ina_job *job, const struct tree *tree)
 {
 	const struct network *net = &job->scheme->env.topo->net;

@@ -1,25 +1,26 @@
-/* What every scheme in switches needs besides its algorithm: packets that find their job, workers
- * with a turn at their NICs, a tree of switches and their memory, the life of a job, reports.
+/* What all schemes in switches share: the job of a packet, workers as sources of NICs, trees of
+ * switches and their memory, the life of a job, reports.
  *
- * A scheme's structs have those of this header as first member, `base`; one const struct ina_ops
- * says what the scheme does. The kit allocates the structs, zeroed:
+ * A scheme's structs begin with a struct of this header, `base`. One const struct ina_ops says what
+ * the scheme does. ina.c allocates the structs, zeroed:
  *
  *     struct my_worker { struct ina_worker base; ... };
  *     struct my_node { struct ina_node base; ... };    a switch of the job's tree
  *
- * The life of a job (a scheme needs pull() and ops.protocol of this, and may leave out the rest):
+ * The life of a job:
  *
- *     start()       the kit builds the tree, and takes memory() or calls admit(); without room the
+ *     start()       ina.c builds the tree, and reserves memory() or calls admit(); without room the
  *                   job waits
- *                   the kit makes workers, exact sums, tensors, and the job's number in packets
- *                   begin(): what else the scheme needs
- *     contribute()  at a worker; then pull() by its NIC, packets by ops.protocol, ina_complete()
- *     finish()      the kit takes the workers off their NICs; end() undoes begin()
+ *                   ina.c makes workers, exact sums, tensors, and the job's number in packets
+ *                   begin() makes the rest of the scheme's state
+ *     contribute()  a worker hands chunks over; its NIC calls pull(); packets pass ops.protocol;
+ *                   the scheme calls ina_complete()
+ *     finish()      ina.c takes the workers off their NICs; end() undoes begin()
  *                   withdraw() undoes admit()
  *
- * In the fluid fidelity there is admit(), then plan(), then withdraw().
+ * In the fluid fidelity ina.c calls admit(), plan() and withdraw() alone.
  *
- * tests/model/example_scheme.c is a whole scheme, switchml/ one with recovery. */
+ * tests/model/example_scheme.c is a complete scheme. switchml/ is one that recovers from loss. */
 #ifndef INASIM_INA_COMMON_INA_H
 #define INASIM_INA_COMMON_INA_H
 
@@ -35,10 +36,11 @@
 
 struct ina_job;
 
-/* `scheme`, `job` and `worker` are the scheme's own structs. */
+/* `scheme`, `job` and `worker` are the scheme's own structs. A scheme needs pull() and `protocol`;
+ * functions may be NULL where they are optional. */
 struct ina_ops {
 	const char *title;  /* in reports: "SwitchML" */
-	const char *number; /* what the number in ina_violated() counts; NULL = "chunk" */
+	const char *number; /* unit of `number` in ina_violated(); NULL = "chunk" */
 	/* Sizes of the scheme's structs; 0 = the scheme uses the struct of this header. */
 	size_t scheme_size, job_size, worker_size, node_size;
 	/* Packets at switches and hosts; `self` is the scheme. */
@@ -46,50 +48,50 @@ struct ina_ops {
 	nic_source_pull *pull; /* a worker's next packet; `owner` is the worker */
 
 	struct why_bypass bypass; /* for --why */
-	bool own_flows; /* `flow` of packets is not ina_job.number: the scheme calls why_join() */
-	/* Optional: jobs have one tree, whose root is drawn from the random stream of this name. */
+	bool own_flows; /* `flow` is not ina_job.number, and the scheme calls why_join() */
+	/* Optional: each job has one tree, whose root is drawn from the random stream of this
+	 * name. */
 	const char *root;
-	/* Optional, with root: jobs with the same number that span the same switches share a root.
-	 * Without this member each draws its own. */
+	/* Optional, with root: jobs with equal tree numbers on the same switches share a root.
+	 * Without this member each job draws its own. */
 	uint64_t (*tree_number)(const struct ina_job *job);
-	/* With root: only the root must add. Other switches of the tree that add nothing up let
-	 * packets pass (tree_let_pass()): at_switch() sends them on by ina_pass(). If this is
-	 * false, all switches of the tree must add, or the job is refused. */
+	/* With root: only the root must add. At other switches that add nothing up
+	 * (tree_let_pass()), at_switch() sends packets on by ina_pass(). If this is false, all
+	 * switches of the tree must add, or the job is refused. */
 	bool passes_by;
-	/* admit(), not the kit, decides on a job whose tree has a switch that must add and does
-	 * not. */
+	/* A job is not refused because a switch of its tree must add and does not: admit()
+	 * decides. */
 	bool admits_passing;
-	/* Optional: bytes that a job takes at a switch of its tree, by ina_reserve(). */
+	/* Optional: bytes that ina_reserve() takes for a job at a switch of its tree. */
 	bytes (*memory)(const void *job, const struct tree_node *place);
-	/* Optional: the reason for refusing a job that needs more memory than a switch has, in
-	 * place of a general text. */
+	/* Optional: why a job is refused that needs more memory than a switch has. Without this
+	 * member a general text says so. */
 	const char *too_large;
-	/* Optional, instead of ina_reserve(): takes what the job needs. False when too little is
-	 * free now: then nothing is taken. If there will never be enough, sets *never, which was
-	 * NULL, to the reason. */
+	/* Optional, instead of ina_reserve(): takes what the job needs. Returns false, and takes
+	 * nothing, when too little is free now. If there will never be enough, sets *never, which
+	 * was NULL, to the reason. */
 	bool (*admit)(void *job, const char **never);
-	/* Optional, instead of giving back memory(). */
+	/* Optional: undoes admit(). Without this member memory() is given back. */
 	void (*withdraw)(void *job);
-	/* Optional: the job as streams, once admitted. Required for ina_plan(). */
+	/* Optional: describes an admitted job as streams. Required for ina_plan(). */
 	void (*plan)(void *job, struct stream_plan *plan);
-	/* Optional: `base` is complete, and no packet has been sent. It may set
+	/* Optional: called when `base` is complete, before the first packet. It may set
 	 * `base.source.deferrable` of the workers, for speed (net/nic.h). */
 	void (*begin)(void *job);
 	void (*end)(void *job);
-	/* Optional: a worker has handed over chunks from `first` on. Without this member its NIC
-	 * asks pull(). */
+	/* Optional: a worker has handed over `chunks` chunks from `first` on. Without this member
+	 * ina.c calls ina_wake(). */
 	void (*contribute)(void *worker, uint64_t first, uint64_t chunks);
-	/* Optional: what a worker waits for, as text that follows "worker 3 (h3) "; false: it waits
-	 * for nothing. Without this member it waits for results of the chunks handed over. */
+	/* Optional: writes what a worker waits for, to follow "worker 3 (h3) ". Returns false if
+	 * the worker waits for nothing. Without this member ina.c counts the missing results. */
 	bool (*waits)(const void *worker, char *text, size_t size);
-	/* Optional: adds to *stats what is not counted in `base.stats`. */
+	/* Optional: adds to *stats what `base.stats` does not count. */
 	void (*stats)(const void *job, struct collective_stats *stats);
-	/* Optional: before the scheme is freed. */
+	/* Optional: called before the scheme is freed. */
 	void (*close)(void *scheme);
-	/* Optional, both or none: for runs that repeat themselves (core/repeat.h). period(): the
-	 * number of chunks after which slots and the like are used in the same way again; at least
-	 * as many as are in flight. repeat(): goes through the state of the job that the kit does
-	 * not know. */
+	/* Optional, both or none: for runs that repeat themselves (core/repeat.h). period() is the
+	 * number of chunks after which slots are used in the same way again; at least as many as
+	 * are in flight. repeat() goes through the scheme's own state of the job. */
 	uint64_t (*period)(const void *job);
 	void (*repeat)(void *job, struct repeat *repeat);
 };
@@ -97,11 +99,11 @@ struct ina_ops {
 /* --- numbers that packets carry --- */
 
 struct ina_registry {
-	void **entries; /* by number; NULL: the job is over, and late packets find nobody */
+	void **entries; /* by number; NULL once the job is over */
 	size_t count, capacity;
 };
 
-/* Returns the number of a new entry. */
+/* Adds an entry and returns its number. */
 uint32_t ina_enter(struct ina_registry *registry, void *entry);
 
 static inline void *ina_find(const struct ina_registry *registry, uint32_t number)
@@ -129,7 +131,8 @@ struct ina_scheme {
 	char **refusals;                  /* by switch: texts of ina_refusal(); NULL = none yet */
 };
 
-/* The scheme, with ops->scheme_size bytes. `ops` and `conf` outlive it. */
+/* Allocates the scheme, with ops->scheme_size bytes; ina_close() frees it. `ops` and `conf` must
+ * outlive it. */
 void *ina_open(const struct ina_ops *ops, const struct model_env *env, const void *conf,
 	       struct ina_format format);
 
@@ -139,29 +142,29 @@ struct ina_worker {
 	struct ina_job *job;
 	struct nic_source source;
 	uint32_t number, host;
-	uint64_t results; /* number of chunks whose sum it has */
+	uint64_t results; /* chunks whose sum the worker has */
 };
 
 struct ina_tree {
 	struct tree *tree;
-	uint32_t *node_of_switch; /* index in tree->nodes, of the switches on the tree */
+	uint32_t *node_of_switch; /* by switch of the tree: index in tree->nodes */
 };
 
 struct ina_job {
 	struct ina_scheme *scheme;
 	struct collective_job spec; /* a copy of what the scheme was given */
-	uint32_t number;            /* in scheme->jobs; spec.number is the run's */
+	uint32_t number;            /* in scheme->jobs; spec.number is that in the run */
 	struct exact exact;
 	struct tensors tensors;
 	void *workers; /* spec.workers structs of worker_size bytes, aligned to a line of cache */
 	size_t worker_size;
 	struct collective_stats stats; /* what the scheme counts at hosts */
 	struct repeat_stream stream;   /* of its chunks */
-	/* The number of a failure (net/outage.h counts them): only later ones concern the job. It
-	 * is the last one before the job began or, where links of its tree were down by then, the
-	 * last one before any of these failed. */
+	/* Only failures after this number concern the job (outages.failures). It is the number when
+	 * the job began or, if links of the tree were down by then, just before the first of them
+	 * failed. */
 	uint64_t failures;
-	uint64_t mark; /* results of worker 0 at which to look for repetition; UINT64_MAX = none */
+	uint64_t mark; /* results of worker 0 at the next ina_mark(); UINT64_MAX = never */
 	uint32_t *worker_of_host; /* by host; UINT32_MAX = none */
 	/* With ops->root, from admit() on: */
 	struct ina_tree tree;
@@ -174,7 +177,7 @@ static inline struct ina_worker *ina_worker(const struct ina_job *job, uint32_t 
 	return (struct ina_worker *)((char *)job->workers + w * job->worker_size);
 }
 
-/* The worker on a host that a packet of the job has reached. */
+/* The job's worker on a host that has one. */
 static inline void *ina_worker_on(const struct ina_job *job, uint32_t host)
 {
 	return ina_worker(job, job->worker_of_host[host]);
@@ -199,13 +202,13 @@ static inline void ina_prefetch(const void *from, size_t size)
 		__builtin_prefetch((const char *)from + at);
 }
 
-/* Breaks the run off, because a rule of the scheme does not hold at a node of the network. `number`
- * is that of the chunk, or of what ops->number names. */
+/* Ends the run, because a rule of the scheme is broken at a node of the network. `number` counts
+ * chunks, or what ops->number says. */
 void ina_violated(const struct ina_job *job, uint32_t node, uint64_t number, const char *what);
 void ina_violated_at_switch(const struct ina_job *job, uint32_t sw, uint64_t number,
 			    const char *what);
 
-/* Is `value` the sum of all contributions to the chunk? If not, the run breaks off. */
+/* Whether `value` is the sum of all contributions to the chunk. If not, the run ends. */
 static inline bool ina_holds(const struct ina_worker *worker, uint64_t chunk, uint64_t value)
 {
 	if (exact_holds(&worker->job->exact, chunk, value))
@@ -217,11 +220,12 @@ static inline bool ina_holds(const struct ina_worker *worker, uint64_t chunk, ui
 /* How many results worker 0 gets from one mark to the next. */
 uint64_t ina_mark_distance(const struct ina_job *job);
 
-/* Worker 0 has as many results as job->mark says. */
+/* Looks for repetition, now that worker 0 has job->mark results, and sets the next mark. */
 void ina_mark(struct ina_job *job);
 
-/* The worker has the sum of a chunk, for the first time; tells the job when a tensor is whole. The
- * job may then hand over the next one, so call this when the worker's own state is up to date. */
+/* Notes that the worker has the sum of a chunk, for the first time, and tells the job when a tensor
+ * is complete. The job may then hand over the next tensor at once, so first bring the worker's own
+ * state up to date. */
 static inline void ina_complete(struct ina_worker *worker, uint64_t chunk)
 {
 	struct ina_job *job = worker->job;
@@ -233,8 +237,8 @@ static inline void ina_complete(struct ina_worker *worker, uint64_t chunk)
 		job->spec.done(job->spec.owner, worker->number, tensor);
 }
 
-/* Fills in the worker's contribution to a chunk, except its route, its place below a switch
- * (`source`) and what is the scheme's own. */
+/* Fills in the packet of a worker's contribution to a chunk. The caller adds the route, the number
+ * of the child at the switch (`source`) and the scheme's own fields. */
 static inline void ina_packet(struct packet *packet, const struct ina_worker *worker,
 			      uint64_t chunk)
 {
@@ -250,9 +254,9 @@ static inline void ina_packet(struct packet *packet, const struct ina_worker *wo
 	};
 }
 
-/* For protocol_ops.about. ina_about() is for packets whose `flow` is the job's number, and
- * ina_about_slot() for those whose `slot` is the index of an aggregator, too. Other schemes find
- * the job themselves, and ina_about_job() fills in what is the same for all. */
+/* For protocol_ops.about, where `flow` is the job's number. Use ina_about_slot() where `slot` is
+ * also the index of an aggregator. Schemes with another `flow` find the job themselves and call
+ * ina_about_job(). */
 bool ina_about(const void *scheme, const struct packet *packet, struct packet_about *about);
 bool ina_about_slot(const void *scheme, const struct packet *packet, struct packet_about *about);
 void ina_about_job(const struct ina_job *job, const struct packet *packet,
@@ -263,31 +267,31 @@ void ina_about_job(const struct ina_job *job, const struct packet *packet,
 void ina_tree_init(struct ina_tree *tree, struct ina_job *job, uint32_t root);
 void ina_tree_release(struct ina_tree *tree);
 
-/* For collective_ops.intact, of one of a job's trees. */
+/* collective_ops.intact() for one of a job's trees. */
 bool ina_tree_intact(const struct ina_job *job, const struct tree *tree, bool links);
 
-/* For schemes that never send again: whether a link of the tree has failed since the job began. */
+/* Whether a link of the tree has failed since the job began, for schemes that never retransmit. */
 bool ina_tree_failed(const struct ina_job *job, const struct tree *tree);
 
-/* A switch of the tree with this root that must add up and does not (topology_aggregates());
- * TREE_NONE: none. */
+/* A switch of the tree with this root that must add up but does not (topology_aggregates());
+ * TREE_NONE if there is none. */
 uint32_t ina_passing(const struct ina_job *job, uint32_t root);
 
-/* Why a job never runs. Either the tree of every root has a switch that must add up and does not,
- * and `sw` is one; or `sw` adds up, but has too little memory of its own (topology_memory()). */
+/* Why a job never runs: switch `sw` of its tree adds nothing up, or has too little memory of its
+ * own (topology_memory()). The scheme owns the text. */
 const char *ina_refusal(struct ina_scheme *scheme, uint32_t sw);
 
-/* The text in `what` of struct collective_actual, for jobs with switches that only forward. */
+/* `what` in struct collective_actual, for jobs with switches that only forward. */
 extern const char ina_adding[];
 
 /* Why a job never runs: failures have left no tree, or no way to a server. */
 extern const char ina_no_tree[], ina_no_server[];
 
-/* Takes ops.memory() at each switch of the job's tree. False if one has too little left: then none
- * is taken. */
+/* Takes ops.memory() at each switch of the job's tree. Returns false, and takes nothing, if a
+ * switch has too little left. */
 bool ina_reserve(const struct ina_job *job);
 
-/* For ops.plan: one stream over the job's tree, with `window` chunks in flight at most. */
+/* For ops.plan: one stream over the job's tree, with at most `window` chunks in flight. */
 void ina_plan_tree(const struct ina_job *job, uint64_t window, struct stream_plan *plan);
 
 /* --- at switches --- */
@@ -304,13 +308,13 @@ static inline void *ina_node(const struct ina_job *job, uint32_t n)
 	return (char *)job->nodes + n * job->node_size;
 }
 
-/* The node at a switch that a packet of the job has reached. */
+/* The node at a switch of the job's tree. */
 static inline void *ina_node_at(const struct ina_job *job, uint32_t sw)
 {
 	return ina_node(job, job->tree.node_of_switch[sw]);
 }
 
-/* One more packet leaves by these ports. The array must outlive the event. */
+/* Adds a packet that leaves by these ports. The array must outlive the event. */
 static inline void ina_send(struct switch_actions *actions, const struct packet *packet,
 			    const uint32_t *ports, uint32_t count)
 {
@@ -333,9 +337,8 @@ static inline void ina_send_down(struct switch_actions *actions, const struct in
 	ina_send(actions, packet, node->place->down_ports, node->place->children);
 }
 
-/* At a switch that passes: a contribution goes up, a result down to all children. This needs no
- * scheme: any switch that forwards by addresses and multicast groups does it, if the job's group
- * has the ports to the children. */
+/* At a switch that only forwards: a contribution goes up, a result down to all children. Any switch
+ * with multicast can do this, without the scheme. */
 static inline void ina_pass(struct switch_actions *actions, const struct ina_node *node,
 			    const struct packet *packet)
 {
@@ -345,7 +348,7 @@ static inline void ina_pass(struct switch_actions *actions, const struct ina_nod
 		ina_send_up(actions, node, packet);
 }
 
-/* The sum of all children leaves a node: up or, from the root, as the result to all. */
+/* Sends the sum of all children up or, from the root, down as the result. */
 static inline void ina_send_sum(struct switch_actions *actions, const struct ina_node *node,
 				struct packet *sum)
 {
@@ -360,12 +363,12 @@ static inline void ina_send_sum(struct switch_actions *actions, const struct ina
 
 /* --- runs that repeat themselves (core/repeat.h) --- */
 
-/* Goes through a (partial) sum of a chunk. Compared are the chunk's number relative to the job's
- * stream and, as the value differs from chunk to chunk, the summed weights of the workers that are
- * in it. */
+/* Goes through a complete or partial sum of a chunk. The chunk's number counts relative to the
+ * job's stream. Values differ from chunk to chunk, so what has to be equal is the summed weight of
+ * the workers in the sum. */
 void ina_repeat_sum(struct ina_job *job, struct repeat *repeat, uint64_t *chunk, uint64_t *value);
 
-/* Members of struct protocol_ops, if `flow` is the job's number and `seq` is the chunk. */
+/* Members of struct protocol_ops, for packets whose `flow` is the job's number. */
 const struct repeat_stream *ina_stream(const void *scheme, const struct packet *packet);
 void ina_repeat_packet(void *scheme, struct repeat *repeat, struct packet *packet);
 
@@ -395,10 +398,10 @@ void ina_repeat(void *scheme, struct repeat *repeat);      /* with ops.repeat */
 #define INA_PLAN_OPS .plan = ina_plan, .withdraw = ina_withdraw
 
 /* The steps of ina_start() and ina_finish(), for a scheme that does something in between.
- * ina_admit() returns NULL as start() does; ina_withdraw() undoes it. */
+ * ina_admit() returns NULL as start() does. ina_withdraw() undoes ina_admit(). */
 void *ina_admit(void *scheme, const struct collective_job *spec, const char **never);
 void ina_begin(struct ina_job *job);
-void ina_stop_workers(struct ina_job *job); /* off their NICs; may be called twice */
-void ina_end(struct ina_job *job);          /* does ina_stop_workers(), too */
+void ina_stop_workers(struct ina_job *job); /* takes them off their NICs; may be called twice */
+void ina_end(struct ina_job *job);          /* includes ina_stop_workers() */
 
 #endif

@@ -1,8 +1,8 @@
 /* The state of jobs in switches, for runs that repeat themselves (core/repeat.h). */
 #include "ina/common/ina.h"
 
-/* Between two marks worker 0 gets at least this many results, because a mark costs as much as
- * some packets of each worker. */
+/* The fewest results of worker 0 between two marks. A mark costs as much as some packets of each
+ * worker. */
 #define MIN_RESULTS_PER_MARK 64
 
 uint64_t ina_mark_distance(const struct ina_job *job)
@@ -46,13 +46,13 @@ void ina_repeat_packet(void *self, struct repeat *repeat, struct packet *packet)
 		ina_repeat_sum(job, repeat, &packet->chunk, &packet->value);
 		return;
 	}
-	repeat_same(repeat, packet->chunk); /* its job is over: nobody waits for it */
+	repeat_same(repeat, packet->chunk); /* the job is over: nobody waits for the packet */
 	repeat_same(repeat, packet->value);
 }
 
-/* What is skipped lies inside one tensor. The tensor's last chunks are always simulated: those in
- * flight (at most one period), and as many as there are at least between two marks (fewer than
- * MIN_RESULTS_PER_MARK + one period). */
+/* A skip lies within one tensor. The tensor's last chunks are always simulated: those in flight (at
+ * most one period), and the fewest between two marks (less than MIN_RESULTS_PER_MARK + one
+ * period). */
 static void repeat_tensors(struct ina_job *job, struct repeat *repeat, uint32_t w)
 {
 	struct tensors *tensors = &job->tensors;
@@ -87,7 +87,7 @@ static void repeat_job(struct ina_job *job, struct repeat *repeat)
 
 static void repeat_memory(struct collective_memory *memory, struct repeat *repeat)
 {
-	if (!repeat->moving) /* takes nothing, but brings the integral used_time up to now */
+	if (!repeat->moving) /* brings the integral used_time up to now */
 		collective_reserve(memory, repeat->sim->now, 0);
 	repeat_time(repeat, &memory->changed);
 	repeat_integral(repeat, &memory->used_time, memory->used_max_bytes);

@@ -1,4 +1,4 @@
-/* Packets that a host has made and that wait for their turns at its NIC. */
+/* A queue of packets that wait for their turns at a host's NIC. */
 #ifndef INASIM_INA_COMMON_OUTBOX_H
 #define INASIM_INA_COMMON_OUTBOX_H
 
@@ -11,7 +11,7 @@ struct outbox {
 	uint64_t head, count, mask;
 };
 
-/* The outbox must not move afterwards. */
+/* The struct must not move afterwards. */
 void outbox_init(struct outbox *outbox, struct nic *nic);
 void outbox_release(struct outbox *outbox);
 

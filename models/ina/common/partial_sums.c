@@ -72,7 +72,7 @@ static uint32_t *parts_of(const struct partial_sums *sums, const struct partial_
 	return &sums->parts[(sum->index & sums->mask) * sums->racks->count];
 }
 
-/* Bits of `rack` that are in. */
+/* Workers of `rack` that are in the sum. */
 static uint32_t bits_in(const struct partial_sums *sums, const struct partial_sum *sum,
 			uint8_t rack)
 {

@@ -1,8 +1,8 @@
 /* What a server has of each chunk: the sum so far and who is in it.
  *
- * A ring by chunk, which holds all from the oldest that a worker still lacks to the newest. A later
- * chunk takes the place of one whose result all workers hold. Several servers of a job take turns
- * by chunk, and each numbers its own chunks: chunk = index * servers + server. */
+ * The sums are in a ring, at least from the oldest chunk whose result a worker lacks to the newest
+ * chunk. The servers of a job take turns by chunk, and each numbers its own chunks:
+ * chunk = index * servers + server. */
 #ifndef INASIM_INA_COMMON_PARTIAL_SUMS_H
 #define INASIM_INA_COMMON_PARTIAL_SUMS_H
 
@@ -11,34 +11,34 @@
 struct partial_sum {
 	uint64_t index; /* of the chunk at this server */
 	uint64_t value;
-	uint32_t whole; /* inputs of level 1 that are in with all their workers */
-	uint32_t begun; /* racks that are in with only some of their workers */
-	uint32_t fresh; /* ATP: 1 + the new aggregator index of its position; 0 = none */
+	uint32_t whole; /* inputs of level 1 with all their workers in the sum */
+	uint32_t begun; /* racks with only some of their workers in the sum */
+	uint32_t fresh; /* ATP: 1 + the chunk's new aggregator index; 0 = no new one */
 	bool complete;
 	bool marked;   /* a contribution had an ECN mark */
 	bool collided; /* a contribution had lost an aggregator to another owner */
-	bool resent;   /* ATP: a contribution was sent again */
+	bool resent;   /* ATP: a contribution was retransmitted */
 };
 
 struct partial_sums {
 	const struct racks *racks;
 	struct partial_sum *ring; /* index i at [i & mask] */
-	uint32_t *parts;          /* bits of rack r in chunk i, at [(i & mask) * racks + r] */
+	uint32_t *parts;          /* workers of rack r in sum i, at [(i & mask) * racks + r] */
 	uint64_t mask;
-	uint64_t end; /* indices below have been seen or skipped */
+	uint64_t end; /* all indices below have been entered */
 };
 
 void partial_sums_init(struct partial_sums *sums, const struct racks *racks);
 void partial_sums_release(struct partial_sums *sums);
 
-/* Moves each sum to the place of its index in a ring of `capacity` places, a power of two and no
- * fewer than now. */
+/* Moves each sum to the place of its index in a ring of `capacity` places. `capacity` is a power of
+ * two, and not below the present one. */
 void partial_sums_arrange(struct partial_sums *sums, uint64_t capacity);
 
-/* Makes room up to `index` >= end; chunks below `needed` may be forgotten. */
+/* Enters all indices from `end` to `index`. Sums below index `needed` may be overwritten. */
 void partial_sums_reserve(struct partial_sums *sums, uint64_t index, uint64_t needed);
 
-/* The entry of a chunk below `end`; NULL when it is long over and forgotten. */
+/* The sum of an index below `end`; NULL if it has been overwritten. */
 static inline struct partial_sum *partial_sums_find(const struct partial_sums *sums, uint64_t index)
 {
 	struct partial_sum *sum = &sums->ring[index & sums->mask];
@@ -46,7 +46,7 @@ static inline struct partial_sum *partial_sums_find(const struct partial_sums *s
 	return sum->index == index ? sum : NULL;
 }
 
-/* How contributors compare with those that are in already. */
+/* How many of a set of contributors a sum has already. */
 enum presence {
 	PRESENT_NONE, /* none of them is in */
 	PRESENT_SOME, /* some are in, some are not */
@@ -61,7 +61,7 @@ static inline bool partial_sums_is_all(const struct partial_sums *sums, struct b
 	return contributors.rack == RACK_NONE && contributors.bits == sums->racks->all;
 }
 
-/* Adds contributors if none of them is in; else false, and nothing is done. */
+/* Adds contributors and their value. Returns false, and does nothing, if any of them is in. */
 bool partial_sums_add(struct partial_sums *sums, struct partial_sum *sum,
 		      struct bitmap contributors, uint64_t value);
 

@@ -43,9 +43,9 @@ void pool_multicast(const struct pool_server *server, uint32_t sw, const struct 
 	out->count = fan->count;
 }
 
-/* Level 1 adds nothing up (topology_aggregates()): the packet goes on to the server as if it had
- * collided. A reminder, which has no bits, goes on to its rack; one for level 1 ends here, as there
- * is no sum. */
+/* Level 1 adds nothing up (topology_aggregates()), so a packet goes on to the server as if it had
+ * collided. Reminders have no bits. A reminder to a rack goes on; a reminder to level 1 ends here,
+ * as there is no sum. */
 static void pass(struct pool_scheme *scheme, uint32_t sw, struct packet *packet,
 		 struct switch_actions *actions)
 {
@@ -98,7 +98,7 @@ void pool_at_switch(void *self, uint32_t sw, uint32_t back, struct packet *packe
 
 	(void)back;
 	if (!job)
-		return; /* it is over */
+		return; /* the job is over */
 	server = &job->servers[packet_server(packet)];
 	if (!(packet->flags & PACKET_RESULT)) {
 		upwards(scheme, server, sw, packet, actions);
@@ -129,7 +129,7 @@ static void added(void *owner, const struct packet *packet)
 	pool_ops(server->job)->at_server(server, packet);
 }
 
-/* Does the packet bring contributors that are neither in the sum nor wait to be added? */
+/* Whether the packet brings contributors that are neither in the sum nor wait to be added. */
 static bool brings_new(struct pool_server *server, const struct packet *packet)
 {
 	struct partial_sums *arrived = &server->arrived;
@@ -137,7 +137,7 @@ static bool brings_new(struct pool_server *server, const struct packet *packet)
 	const struct partial_sum *sum = partial_sums_find(&server->sums, index);
 	struct partial_sum *known;
 
-	/* under ESA perhaps by messages, of which `arrived` knows nothing */
+	/* ESA's messages may have completed it, and `arrived` lacks their contributors */
 	if (sum && sum->complete)
 		return false;
 	if (!arrived->ring)
@@ -222,10 +222,10 @@ void pool_take(struct pool_job *job, struct aggregators *pool, struct aggregator
 	job->held++;
 	if (!job->over || !pool_ops(job)->drain)
 		return;
-	/* a straggler of a job that is over: all workers had the result by another way */
+	/* a late packet of a job that is over: all workers got the result another way */
 	pool->memory->draining_bytes += pool->value_bytes;
 	if (job->held == 1)
-		pool_ops(job)->drain(job); /* it had stopped when nothing was left to free */
+		pool_ops(job)->drain(job); /* drain() had stopped when nothing was left to free */
 }
 
 void pool_free(struct pool_scheme *scheme, struct aggregators *pool, struct aggregator *a)
@@ -238,8 +238,8 @@ void pool_free(struct pool_scheme *scheme, struct aggregators *pool, struct aggr
 		pool->memory->draining_bytes -= pool->value_bytes;
 }
 
-/* Puts all aggregators into a random order for pool_index(), in which none comes twice. All
- * switches have equally many (pool_one_memory), so the first stands for all. */
+/* Puts all aggregators into a random order for pool_index(). All switches have equally many
+ * (pool_one_memory), so the first stands for all. */
 static void draw_order(struct pool_job *job)
 {
 	const struct pool_scheme *scheme = pool_scheme(job);
@@ -261,7 +261,7 @@ uint16_t pool_index(const struct pool_job *job, uint64_t chunk, uint16_t salt)
 {
 	if (job->order)
 		return job->order[(uint32_t)chunk % pool_scheme(job)->pools[0].count];
-	/* both count from 1, as 0 means "empty" in a switch */
+	/* job and chunk count from 1, as 0 means "empty" in a switch */
 	return (uint16_t)(aggregators_hash(&pool_scheme(job)->crc,
 					   (uint16_t)(job->base.spec.number + 1),
 					   (uint32_t)chunk + 1, salt) %
@@ -274,7 +274,7 @@ bool pool_about(const void *self, const struct packet *packet, struct packet_abo
 {
 	if (!ina_about_slot(self, packet, about))
 		return false;
-	about->chunk = packet_chunk(packet); /* its low 32 bits: all that the packet has */
+	about->chunk = packet_chunk(packet); /* the low 32 bits: a packet has no more */
 	return true;
 }
 
@@ -336,7 +336,7 @@ static uint64_t entropy_of(const struct pool_job *job, uint32_t q)
 			 (uint64_t)job->base.spec.number << 8 | q);
 }
 
-/* False when the job cannot be expressed in ATP's header; pool_withdraw() is needed in any case. */
+/* False when the bitmaps of ATP's header are too short; pool_withdraw() is needed even then. */
 static bool place_servers(struct pool_job *job)
 {
 	struct pool_scheme *scheme = pool_scheme(job);
@@ -374,8 +374,8 @@ static void open_pools(struct pool_job *job)
 	}
 }
 
-/* How many of the switches where sums could be added do so: those next to workers, and level 1 of
- * each server. */
+/* Counts the switches next to workers, and level 1 of each server: how many are there, and how many
+ * of them add. */
 struct collective_actual pool_ran_as(const void *instance)
 {
 	const struct pool_job *job = instance;
@@ -524,7 +524,7 @@ void pool_reroute(void *self)
 	}
 }
 
-/* Frees aggregators of a switch: all, or those of a job. */
+/* Frees the aggregators of a job at a switch; `job` NULL: of all jobs. */
 static void free_all(struct pool_scheme *scheme, uint32_t sw, const struct pool_job *job)
 {
 	struct aggregators *pool = &scheme->pools[sw];

@@ -5,7 +5,7 @@
  *   pool.c         jobs, packets at switches and hosts
  *   pool_worker.c  sending, results, timers
  *   pool_plan.c    a job as fluid streams
- *   pool_repeat.c  their state, for runs that repeat themselves
+ *   pool_repeat.c  the state of jobs, for runs that repeat themselves
  *   atp/, esa/     what switches and servers do: struct pool_ops
  *
  * Every packet carries its job, chunk, aggregator index, server, priority and contributors (as a
@@ -23,9 +23,9 @@
 #include "ina/common/partial_sums.h"
 #include "ina/common/racks.h"
 
-#define POOL_SERVERS_MAX 8 /* a job; three bits of a packet */
+#define POOL_SERVERS_MAX 8 /* of a job; three bits of a packet */
 
-/* Flag of packets that have collided: they go on to the server, and no switch adds them. */
+/* Flag of packets that have collided. They go on to the server, and no switch adds them. */
 enum { POOL_BYPASS = PACKET_OWN(0) };
 
 struct pool_job;
@@ -36,25 +36,24 @@ struct pool_server {
 	uint32_t number;
 	struct racks racks;
 	struct partial_sums sums;
-	/* Packets that the host has yet to add: only where its reduction rate is limited. Only a
-	 * packet with a contributor who is not in `arrived` takes time. */
+	/* Packets that the host has not yet added, where its reduction rate is limited. A packet
+	 * takes time only if it brings a contributor that `arrived` lacks. */
 	struct adding adding;
-	struct partial_sums arrived; /* who is in `sums` or `adding`; no values; made when needed */
+	struct partial_sums arrived; /* contributors in `sums` or `adding`; made when needed */
 	struct outbox outbox;
 	void *state; /* the scheme's; owned by it */
 };
 
 struct pool_worker {
 	struct ina_worker base;
-	struct alarm alarm; /* for what is in flight */
+	struct alarm alarm; /* retransmission timeout */
 	void *state;        /* the scheme's; owned by it */
 	struct window window __attribute__((aligned(64)));
 };
 
 static_assert(offsetof(struct pool_worker, alarm) == 56, "when it looks is on the first line");
 
-/* The aggregator of a chunk, remembered because all workers of a job need it at about the same
- * time. */
+/* A cached index of a chunk's aggregator: all workers of a job need it at about the same time. */
 #define KNOWN_INDICES 1024 /* a power of two */
 struct known_index {
 	uint32_t chunk;
@@ -65,59 +64,59 @@ struct known_index {
 struct pool_job {
 	struct ina_job base;
 	struct pool_server *servers;
-	uint16_t *order;             /* aggregators, as chunks take them in turn; NULL = by hash */
+	uint16_t *order;             /* in which chunks take the aggregators; NULL = by hash */
 	struct known_index *indices; /* of chunks lately sent: p at [p & (KNOWN_INDICES - 1)] */
-	uint64_t held;               /* aggregators that it owns now */
-	uint64_t held_back;          /* times that a window forbade to send */
-	bool over;                   /* finished, but kept because it still owned aggregators */
+	uint64_t held;               /* aggregators that the job owns now */
+	uint64_t held_back;          /* times that only a window kept a worker from sending */
+	bool over;                   /* finished, but not freed: it still owned aggregators */
 };
 
-/* What makes a scheme. */
+/* What ATP and ESA do in their own ways. */
 struct pool_ops {
 	struct ina_ops base;
 	const char *name;    /* "atp" */
 	bool through_server; /* results come from the server, not from the last switch */
-	/* Makes the scheme's state of a job, once all else is in place; and frees it. */
+	/* Make and free the scheme's state of a job. When start() is called, all else is ready. */
 	void (*start)(struct pool_job *job);
 	void (*release)(struct pool_job *job);
-	/* A packet on its way up has reached a switch where it may be added: at level 0 (its
-	 * rack's) or at level 1. */
+	/* A packet on its way up has reached a switch where it may be added: its rack's (level 0)
+	 * or level 1. */
 	void (*at_switch)(struct pool_server *server, struct aggregators *pool, bool level1,
 			  struct packet *packet, struct switch_actions *actions);
 	/* Optional: a result passes a switch on its way down. */
 	void (*result_at_switch)(struct pool_server *server, struct aggregators *pool,
 				 struct packet *packet);
-	/* A packet for the server has reached its host, which has added what came before. */
+	/* The server takes a packet, once its host has had the time to add it. */
 	void (*at_server)(struct pool_server *server, const struct packet *packet);
-	/* Adds contributors to a sum that is not complete. False when some of them are in already,
-	 * so that the value is of no use: then nothing is done. */
+	/* Adds contributors to a sum that is not complete. Returns false, and does nothing, if some
+	 * of them are in already and so the value is of no use. */
 	bool (*add)(struct partial_sums *sums, struct partial_sum *sum, struct bitmap contributors,
 		    uint64_t value);
-	/* Optional: chunks seem lost to a worker. window_take_lost() tells which ones. Without
-	 * this member the worker sends them again in its turns at the NIC. */
+	/* Optional: a worker has declared chunks lost; window_take_lost() names them. Without this
+	 * member the worker retransmits them in its turns at the NIC. */
 	void (*lost)(struct pool_worker *worker);
-	/* Optional: a worker is about to send a new chunk. True: the scheme has sent it another
-	 * way. */
+	/* Optional: called before a worker sends a new chunk. Returns true if the scheme has sent
+	 * the chunk another way. */
 	bool (*divert)(struct pool_worker *worker, uint64_t chunk);
-	/* Aggregator of a chunk that a worker is about to send. */
+	/* Aggregator index of a chunk that a worker is about to send. */
 	uint16_t (*index)(struct pool_worker *worker, uint64_t chunk);
 	/* Optional: the priority of a chunk that a worker is about to send. */
 	uint8_t (*priority)(struct pool_worker *worker, uint64_t chunk);
-	/* Optional: the job is over, but aggregators still hold packets of it: frees them. Without
-	 * this member, what they hold at the end of the run is a violation. */
+	/* Optional: begins to free the aggregators that a finished job still owns. Without this
+	 * member it is a violation if any are owned at the end of the run. */
 	void (*drain)(struct pool_job *job);
-	/* Optional: a worker has taken the result of a chunk, for the first time. `packet` brought
-	 * it; NULL: a message did. */
+	/* Optional: a worker has taken the result of a chunk, for the first time. `packet` is NULL
+	 * if a message brought the result. */
 	void (*accepted)(struct pool_worker *worker, uint64_t chunk, uint64_t value,
 			 const struct packet *packet);
-	/* Optional: goes through the scheme's own state, for runs that repeat themselves. Called
-	 * when windows have moved on. */
+	/* Optional: goes through the scheme's own state, for runs that repeat themselves. Windows
+	 * have moved on before this is called. */
 	void (*repeat)(struct pool_job *job, struct repeat *repeat);
 };
 
 struct pool_scheme {
 	struct ina_scheme base;
-	struct window_conf window; /* of the parameters; the scheme may narrow it */
+	struct window_conf window; /* from the parameters; ATP may lower `max` */
 	struct crc32 crc;
 	struct aggregators *pools; /* by switch */
 };
@@ -176,7 +175,7 @@ static inline void packet_set_bitmap(struct packet *packet, struct bitmap bitmap
 	packet->source = (uint16_t)((packet->source & ~POOL_RACK_MASK) | bitmap.rack);
 }
 
-/* Fills in what all packets that hosts of a job send have in common, but no route. */
+/* Fills in what all packets from a job's hosts have in common. The caller adds the route. */
 void pool_packet(struct packet *packet, const struct pool_server *server, uint64_t chunk,
 		 struct bitmap bitmap, uint16_t slot);
 
@@ -196,20 +195,20 @@ static inline struct pool_server *server_of_chunk(const struct pool_job *job, ui
 	return &job->servers[job->base.spec.servers == 1 ? 0 : chunk % job->base.spec.servers];
 }
 
-/* The chunk of a packet at a server: all its 64 bits. */
+/* The full 64-bit chunk number of a packet at a server. */
 uint64_t server_packet_chunk(const struct pool_server *server, const struct packet *packet);
 
-/* The oldest chunk that some worker has no result of. No worker will ask for an older one. */
+/* The oldest chunk whose result some worker lacks. No worker will ask for an older chunk. */
 uint64_t pool_oldest(const struct pool_job *job);
 
-/* The entry of a chunk at a server, new if need be; NULL: all workers have its result. */
+/* The sum of a chunk at a server, made if need be; NULL: all workers have the result. */
 struct partial_sum *server_entry(struct pool_server *server, uint64_t chunk);
 
-/* The server sends a result towards all workers. In place of a bitmap, the result has `extra`. */
+/* The server sends a result towards all workers, with `extra` in place of a bitmap. */
 void server_send_result(struct pool_server *server, const struct partial_sum *sum, uint16_t slot,
 			uint8_t flags, uint32_t extra);
 
-/* A result leaves a switch for the workers, or for the switches below. */
+/* Sends a result from a switch to the workers and switches below. */
 void pool_multicast(const struct pool_server *server, uint32_t sw, const struct packet *result,
 		    struct switch_actions *actions);
 
@@ -218,13 +217,14 @@ void pool_multicast(const struct pool_server *server, uint32_t sw, const struct 
 /* The job takes a free aggregator for the chunk of a packet. */
 void pool_take(struct pool_job *job, struct aggregators *pool, struct aggregator *a,
 	       const struct packet *packet);
-/* Its owner gives an aggregator up. */
+/* Frees an aggregator that has an owner. */
 void pool_free(struct pool_scheme *scheme, struct aggregators *pool, struct aggregator *a);
 
-/* Aggregator of a chunk: the next in the job's order, or a hash of job, chunk and salt. */
+/* Aggregator index of a chunk: from the job's order if it has one, else a hash of job, chunk and
+ * salt. */
 uint16_t pool_index(const struct pool_job *job, uint64_t chunk, uint16_t salt);
 
-/* pool_index() without salt, remembered. */
+/* pool_index() with salt 0, from the cache if it is there. */
 static inline uint16_t pool_known_index(const struct pool_job *job, uint64_t chunk)
 {
 	struct known_index *known = &job->indices[chunk & (KNOWN_INDICES - 1)];
@@ -236,7 +236,7 @@ static inline uint16_t pool_known_index(const struct pool_job *job, uint64_t chu
 
 /* --- pool_conf.c --- */
 
-/* Why a job is refused whose workers have no room in the bitmaps. */
+/* Why a job with too many workers for the bitmaps is refused. */
 extern const char pool_too_many_inputs[];
 
 /* Bytes of a packet, FCS included. */
@@ -251,13 +251,13 @@ const char *pool_refuses(const void *conf, const struct topology_conf *topology,
 void pool_check(const void *conf, const struct topology_conf *topology, struct conf_doc *doc,
 		const char *scheme);
 
-/* Two packets may leave because one came: the sum that it preempts and the one that it completes
- * (ESA, a rack of one worker), or what the aggregator held and the packet itself (ATP, a packet
- * that was sent again). */
+/* Two packets may leave because one came. Under ESA these are the sum that the packet preempts and
+ * the sum that it completes, in a rack of one worker. Under ATP they are the partial sum that a
+ * retransmitted packet flushes, and the packet itself. */
 struct collective_burst pool_burst(const void *conf, const struct topology_conf *topology,
 				   uint32_t ports);
 
-/* --- what the tables of a scheme are made of --- */
+/* --- for the tables of functions of both schemes --- */
 
 /* `conf` begins with struct pool_conf. */
 struct pool_scheme *pool_open(const struct model_env *env, const void *conf,
@@ -267,7 +267,7 @@ void pool_abandon(void *instance);
 bool pool_intact(const void *instance, bool links);
 void pool_wipe(void *scheme, uint32_t sw);
 
-/* Members of struct collective_ops that both schemes have. */
+/* Members of struct collective_ops. */
 #define POOL_OPS                                                                                   \
 	.heeds_marks = true, .first_come = true, .servers = pool_servers, .refuses = pool_refuses, \
 	.one_memory = pool_one_memory, .burst = pool_burst, .frame = pool_frame,                   \
@@ -279,7 +279,7 @@ void pool_wipe(void *scheme, uint32_t sw);
 
 struct collective_actual pool_ran_as(const void *instance); /* of struct collective_ops */
 
-/* Members of struct ina_ops; a scheme adds its title. */
+/* Members of struct ina_ops, and of its `protocol`. */
 void pool_deliver(void *self, uint32_t host, const struct packet *packet);
 bool pool_adds_at(const void *self, uint32_t sw, const struct packet *packet);
 void pool_at_switch(void *self, uint32_t sw, uint32_t back, struct packet *packet,
@@ -322,12 +322,13 @@ uint64_t pool_period(const void *job);
 void pool_repeat_job(void *job, struct repeat *repeat);
 void pool_repeat_packet(void *scheme, struct repeat *repeat, struct packet *packet);
 
-/* --- pool_worker.c; `base` is set --- */
+/* --- pool_worker.c --- */
 
+/* `base` is set before. */
 void pool_worker_init(struct pool_worker *worker);
 void pool_worker_release(struct pool_worker *worker);
 void pool_worker_result(struct pool_worker *worker, const struct packet *packet);
-/* The worker gets a result; `packet` brought it, NULL: a message did. */
+/* The worker takes a result. `packet` is NULL if a message brought it. */
 void pool_worker_accept(struct pool_worker *worker, uint64_t chunk, uint64_t value, bool marked,
 			const struct packet *packet);
 

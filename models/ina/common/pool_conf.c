@@ -1,4 +1,4 @@
-/* What the rows of ATP and ESA cannot say: values and jobs that are refused. */
+/* Checks of parameters and jobs of ATP and ESA, beyond what POOL_ROWS says. */
 #include "ina/common/pool.h"
 
 #include <inttypes.h>
@@ -37,8 +37,8 @@ uint32_t pool_servers(uint32_t workers)
 	return 1; /* ESA section 7.1.2 */
 }
 
-/* Workers that fit around a server if they are placed as well as can be: full racks, then as many
- * beside the server as level 1 has inputs left. */
+/* The most workers that a server can have in the best placement: full racks, and workers below the
+ * server's switch for the inputs of level 1 that are left. */
 static uint64_t max_workers(const struct topology_conf *conf)
 {
 	uint32_t edges = topology_racks(conf), below = topology_rack(conf), racks;

@@ -1,15 +1,15 @@
 /* ATP and ESA as fluid streams: one for each server, over the tree of its racks.
  *
  * A stream is what a job does when every chunk finds its aggregators, so that level 0 and level 1
- * add all contributions. Left out: collisions of aggregators and their consequences (packets that
- * go to servers unadded, preemption, reminders), and what marks do to the window, which max_window
- * alone limits. Under ATP the sums go to the server and come back. */
+ * add all contributions. Under ATP the sums go to the server and come back. Left out are collisions
+ * of aggregators and their consequences (packets that go to servers unadded, preemption,
+ * reminders), and cuts of the window by marks: only max_window limits it. */
 #include "ina/common/pool.h"
 
 #include <math.h>
 
-/* Adds the links from a rack up to level 1 to the stream. *up and *down become at least as long as
- * the paths of the rack's packets up to level 1, and of results down. */
+/* Adds the links from a rack up to level 1 to the stream. Lengthens *up to the path of the rack's
+ * packets to level 1, and *down to that of results, if these are longer. */
 static void plan_rack(const struct pool_server *server, const struct rack *rack,
 		      struct plan_stream *stream, struct plan_path *up, struct plan_path *down)
 {
@@ -27,10 +27,9 @@ static void plan_rack(const struct pool_server *server, const struct rack *rack,
 	plan_path_longest(down, &path);
 }
 
-/* The window starts in congestion avoidance. Each server has its part of the window, and of the
- * links that the chunks of all servers share. The window begins at the oldest chunk, and chunks go
- * to servers in turn. So all servers go at the rate of the slowest, whose path the window has to
- * fill. */
+/* The window grows by congestion avoidance from the start. Each server has an equal part of the
+ * window. Chunks go to servers in turn, and the window begins at the oldest chunk. So all servers
+ * go at the rate of the slowest, and the window has to fill the path of that server. */
 static struct plan_ramp ramp_of(const struct pool_scheme *scheme, const struct stream_plan *plan,
 				sim_time round_trip)
 {

@@ -4,9 +4,9 @@
  * itself, it does not matter which aggregator a chunk has. So the state lists aggregators by the
  * chunks in flight, and moves them on to the places of later chunks.
  *
- * Windows grow for ever. They need not be equal as long as they only grow and decide nothing: while
- * no worker is held back by its window, or while the window is at its limit. window_results() tells
- * how far it grows in what is skipped.
+ * Windows grow all the time. They need not be equal while they decide nothing: while no window
+ * holds its worker back, or while the window is at its limit. window_results() lets a window grow
+ * over the periods that are skipped.
  *
  * States are never equal with `hash`, `rehash` or `idle_limit`, or if hosts take time to add. */
 #include "ina/common/pool.h"
@@ -27,8 +27,8 @@ static uint64_t newest(const struct pool_job *job)
 	return next;
 }
 
-/* A power of two of each server's chunks, so that it stays the same while a few more or fewer are
- * in flight; at least 4, so that periods last a multiple of WINDOW_ACTED_PS. */
+/* For each server a power of two of chunks, which stays the same while a few more or fewer are in
+ * flight. It is at least 4, so that a period lasts a multiple of WINDOW_ACTED_PS. */
 uint64_t pool_period(const void *self)
 {
 	const struct pool_job *job = self;
@@ -39,7 +39,7 @@ uint64_t pool_period(const void *self)
 	return period * job->base.spec.servers;
 }
 
-/* By how many chunks a job moves on. */
+/* How many chunks are skipped. */
 static uint64_t chunks_of(const struct pool_job *job, const struct repeat *repeat)
 {
 	return repeat->periods * job->base.stream.step;
@@ -56,7 +56,7 @@ void pool_repeat_packet(void *self, struct repeat *repeat, struct packet *packet
 	uint64_t chunk = packet->low_chunk;
 
 	repeat_same(repeat, packet->bitmap);
-	if (!job) { /* over: nobody waits for the packet */
+	if (!job) { /* the job is over: nobody waits for the packet */
 		repeat_same(repeat, (uint64_t)packet->low_chunk << 16 | packet->slot);
 		repeat_same(repeat, packet->value);
 		return;
@@ -82,9 +82,9 @@ static void repeat_aggregator(struct pool_job *job, struct repeat *repeat, uint6
 				    a->marked << 1 | a->complete);
 }
 
-/* The aggregators that the job holds at one switch, for chunks `from` to `to` - 1. Returns how
- * many. All are taken out before any is put in, because its new place may be the old one of
- * another. */
+/* Goes through the aggregators that the job owns at one switch for chunks `from` to `to` - 1, and
+ * returns how many there are. All are taken out before any is put back, because a new place may be
+ * another's old one. */
 static uint64_t repeat_held(struct pool_job *job, struct aggregators *pool, uint64_t from,
 			    uint64_t to, struct repeat *repeat)
 {
@@ -134,7 +134,7 @@ static void repeat_aggregators(struct pool_job *job, struct repeat *repeat)
 		if (pool->touched || !pool->slots)
 			repeat_never(repeat);
 		if (!pool->slots)
-			continue; /* it adds nothing up */
+			continue; /* the switch adds nothing up */
 		repeat_same(repeat, pool->memory->stats.collisions);
 		repeat_times(pool, repeat);
 		held += repeat_held(job, pool, from, to, repeat);
@@ -199,7 +199,8 @@ static void repeat_server(struct pool_server *server, struct repeat *repeat)
 
 /* --- workers --- */
 
-/* What holds for the i-th chunk in flight before the move holds for the i-th after it. */
+/* Moves the window on by `chunks`, and its times by `by`. The i-th chunk in flight after the move
+ * has the state of the i-th before. */
 static void move_window(struct window *window, uint64_t chunks, sim_time by)
 {
 	uint64_t count = window->next - window->first;
@@ -261,12 +262,12 @@ static void repeat_window(struct pool_worker *worker, struct repeat *repeat)
 
 /* --- the whole --- */
 
-/* Packets have 32 bits of a chunk's number, which must not begin anew at 0 in what is skipped. */
+/* Packets carry the low 32 bits of a chunk's number, which must not wrap to 0 during a skip. */
 static void repeat_low_bits(const struct pool_job *job, struct repeat *repeat)
 {
 	uint64_t next = newest(job), left = UINT32_MAX - (uint32_t)next;
 
-	if (next > UINT32_MAX) /* pool_repeat_packet() takes the 32 bits for the chunk */
+	if (next > UINT32_MAX) /* pool_repeat_packet() takes the low bits for the number */
 		repeat_never(repeat);
 	repeat_left(repeat, &left, pool_period(job));
 }
@@ -302,7 +303,7 @@ static bool sends(const struct pool_job *job)
 	return job->held;
 }
 
-/* Notes that the job sends to a switch. True if another job does, too. */
+/* Notes that the job sends to a switch. Returns whether another job does, too. */
 static bool shares(struct aggregators *pool, const struct pool_job *job)
 {
 	uint32_t user = pool->user;

@@ -9,7 +9,7 @@ static sim_time now_of(const struct pool_worker *worker)
 	return worker->base.job->scheme->env.sim->now;
 }
 
-/* A new chunk to send? Counts when the window alone forbids it. */
+/* Whether a new chunk may be sent. Counts the times that only the window forbids it. */
 static bool may_send(const struct pool_worker *worker)
 {
 	uint64_t available = ina_available(&worker->base);
@@ -20,7 +20,6 @@ static bool may_send(const struct pool_worker *worker)
 	return false;
 }
 
-/* Something to send? */
 static bool has_more(const struct pool_worker *worker)
 {
 	return window_has_lost(&worker->window) || may_send(worker);
@@ -53,7 +52,7 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 		ina_wake(&worker->base);
 }
 
-/* The gradient packet of a chunk. */
+/* Fills in the gradient packet of a chunk. */
 static void fill(struct pool_worker *worker, uint64_t chunk, bool again, struct packet *packet)
 {
 	struct pool_job *job = pool_job(worker);
@@ -70,7 +69,7 @@ static void fill(struct pool_worker *worker, uint64_t chunk, bool again, struct 
 		packet->source |= (uint16_t)(ops->priority(worker, chunk) << POOL_PRIORITY_SHIFT);
 }
 
-/* The next new chunk that leaves as a gradient packet; false: none. */
+/* Takes the next new chunk that leaves as a gradient packet. Returns false if there is none. */
 static bool next_chunk(struct pool_worker *worker, uint64_t *chunk)
 {
 	const struct pool_job *job = pool_job(worker);
@@ -144,8 +143,8 @@ void pool_worker_result(struct pool_worker *worker, const struct packet *packet)
 }
 
 /* Whether the NIC may call pull() late (net/nic.h). pull() sets the worker's timer and, where it
- * diverts chunks, the timers of a message to the server. A message to the worker's own host takes
- * no time: with a server there, pull() may not be late. */
+ * diverts chunks, the timers of a message to the server. If the server is on the worker's own host,
+ * the message takes no time, and pull() may not be late. */
 static bool is_deferrable(const struct pool_worker *worker)
 {
 	const struct pool_job *job = pool_job(worker);

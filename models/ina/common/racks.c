@@ -13,7 +13,7 @@ static uint32_t switch_above(const struct network *net, uint32_t host)
 	return net->ports[host].to - net->hosts;
 }
 
-/* The rack of a switch, new if there is none; RACK_NONE when there are too many. */
+/* The rack of a switch, made if there is none; RACK_NONE when there are 31 others. */
 static uint8_t find_rack(struct racks *racks, uint32_t sw)
 {
 	for (uint32_t r = 0; r < racks->count; r++)
@@ -89,9 +89,9 @@ static void add_fan_out(struct racks *racks, uint32_t from, uint32_t sw, uint32_
 	fan->ports[fan->count++] = port;
 }
 
-/* Adds the way of results to a worker: its route to the server, backwards. Seen from the worker,
- * the first switch of the route that results reach already is where its part of the tree begins. So
- * every copy comes once, whatever the graph. */
+/* Adds the path of results to a worker: its route to the server, reversed. The path leaves the tree
+ * at the switch nearest to the worker that results reach already. So every copy comes once,
+ * whatever the graph. */
 static void add_worker(struct racks *racks, const struct topology *topo, uint32_t worker,
 		       uint64_t entropy)
 {
@@ -100,7 +100,7 @@ static void add_worker(struct racks *racks, const struct topology *topo, uint32_
 	struct route route;
 	unsigned i = 0, last;
 
-	if (worker == racks->server) { /* on the server's host: results come by the switch, too */
+	if (worker == racks->server) { /* even there, results come by way of the switch */
 		add_fan_out(racks, racks->sw, racks->sw, racks->server_port);
 		return;
 	}
@@ -122,8 +122,8 @@ static void add_worker(struct racks *racks, const struct topology *topo, uint32_
 	}
 }
 
-/* The route of a worker that is an input of level 1. Unless it is below level 1's switch, it has a
- * path of its own, as ECMP gives every sender one; the workers of a rack share one. */
+/* The route of a worker that is an input of level 1. ECMP gives each worker a path of its own if
+ * the worker is not below level 1. (The workers of a rack share a path.) */
 static void find_direct(struct racks *racks, const struct topology *topo, uint32_t worker,
 			uint64_t entropy, struct route *route)
 {
@@ -134,7 +134,7 @@ static void find_direct(struct racks *racks, const struct topology *topo, uint32
 		topology_route(topo, worker, racks->server, hash_pair(entropy, worker), route);
 		return;
 	}
-	/* also from the server's own host packets go by way of the switch */
+	/* even packets from the server's own host go by way of the switch */
 	*route = (struct route){ .hops = 1 };
 	route->out[0] = (uint16_t)(racks->server_port - net->switch_nodes[sw].first_port);
 }

@@ -1,13 +1,13 @@
-/* A job on two levels of aggregating switches, as one of its servers sees it.
+/* A job on two levels of aggregating switches, for one of its servers (ESA section 5.2; ATP).
  *
- * Level 1 is the switch next to the server. Level 0 are the switches next to workers elsewhere
- * ("racks"). Switches in between only forward (ESA section 5.2; ATP). The inputs of level 1 are the
- * racks, numbered first, then the workers below its own switch; the inputs of level 0 are the
- * workers of the rack. As in ATP's header, a packet names its contributors by a bitmap of one
- * level: bitmap0 of a rack, or bitmap1, in which a rack's bit stands for all its workers. Each has
- * at most 31 bits, because the header's fan-in degrees have 5 bits.
+ *     worker -> [level 0: switch of its rack] -> ... -> [level 1: switch of the server] -> server
  *
- *     worker -> [level 0: its rack] -> ... -> [level 1] -> server */
+ * Switches in between only forward. The inputs of a level-0 switch are the workers of its rack. The
+ * inputs of level 1 are the racks and, numbered after them, the workers below the server's switch.
+ *
+ * As in ATP's header, a packet names its contributors by a bitmap of one level: bitmap0 of a rack,
+ * or bitmap1 of level 1, in which a rack's bit stands for all its workers. Each has at most 31
+ * bits, because the header's fan-in degrees have 5 bits. */
 #ifndef INASIM_INA_COMMON_RACKS_H
 #define INASIM_INA_COMMON_RACKS_H
 
@@ -27,19 +27,19 @@ struct rack {
 	uint32_t all;       /* bits of all its workers */
 	uint32_t up_port;   /* egress port of its switch towards the server */
 	struct route up;    /* from its workers to the server */
-	struct route down;  /* from the server to one of its workers */
-	uint32_t down_host; /* host of that worker */
+	struct route down;  /* from the server to down_host */
+	uint32_t down_host; /* host of one of its workers */
 };
 
 /* Egress ports of a switch over which results reach workers. */
 struct fan_out {
 	uint32_t *ports;
 	uint32_t count;
-	uint32_t from; /* the switch that results come from; level 1 names itself */
+	uint32_t from; /* the switch that results come from; for level 1, itself */
 };
 
-/* Workers below a switch that adds nothing up (topology_aggregates()) are inputs of level 1, like
- * those of level 1's own rack. */
+/* Workers below a switch that adds nothing up (topology_aggregates()) are inputs of level 1, too,
+ * like those below level 1 itself. */
 struct racks {
 	uint32_t server;      /* host */
 	uint32_t sw;          /* level 1 */
@@ -49,25 +49,26 @@ struct racks {
 	uint32_t count;       /* of racks */
 	struct rack *racks;
 	struct bitmap *of_worker;
-	struct route *direct; /* by worker: to the server, for those that are inputs of level 1 */
+	struct route *direct; /* to the server, by worker that is an input of level 1 */
 	struct fan_out *fan_outs;
 	uint32_t fan_out_count;
 	uint32_t *fan_out_of_switch; /* index in fan_outs; UINT32_MAX = not on the way to workers */
 };
 
-/* Places the workers (host numbers; one may be the server's host) around a server. `entropy` picks
- * one path among equal ones for each rack, as ECMP does by address: all packets of a rack take the
- * same path and keep their order. Results come down one tree. False when a level would have more
- * than 31 inputs; racks_release() is needed in any case. */
+/* Finds the racks of workers on these hosts, and their routes to the server's host, which may be
+ * one of them. `entropy` picks one path among equal ones for each rack, as ECMP does by address, so
+ * packets of a rack keep their order. Results come down one tree. Returns false when a level would
+ * have more than 31 inputs; racks_release() is needed even then. */
 bool racks_init(struct racks *racks, const struct topology *topo, const uint32_t *workers,
 		uint32_t count, uint32_t server, uint64_t entropy);
 void racks_release(struct racks *racks);
 
-/* Routing has changed: finds the paths anew. The rest must be as in racks_init(). */
+/* Finds the paths anew after routing has changed. The arguments must be those of racks_init(). */
 void racks_reroute(struct racks *racks, const struct topology *topo, const uint32_t *workers,
 		   uint32_t count, uint64_t entropy);
 
-/* Whether all links that the job's packets take between switches and servers work. */
+/* Whether the job's switches still add, and all links of its packets between switches and to the
+ * server work. */
 bool racks_work(const struct racks *racks, const struct topology *topo, const uint32_t *workers,
 		uint32_t count);
 

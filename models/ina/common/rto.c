@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-#define RTO_MAX (100 * PS_PER_S) /* of back-off */
+#define RTO_MAX (100 * PS_PER_S) /* doubling ends here */
 
 const char *const rto_names[] = {
 	[RTO_FIXED] = "fixed", [RTO_DOUBLING] = "doubling", [RTO_ADAPTIVE] = "adaptive", NULL

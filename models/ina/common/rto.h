@@ -4,24 +4,25 @@
  *   doubling  as in the public client (p4app-switchML, rdma_timeout_queue.cc): when more than
  *             `threshold` packets have expired, the timeout doubles, the count starts again, and
  *             the threshold grows by its first value. The timeout never falls again;
- *   adaptive  SwitchML's section 6 asks for a timeout that follows the round-trip time and does not
- *             say how. This is RFC 6298's, sections 2 and 5.5: srtt + 4 rttvar, at least `min`.
- *             It doubles when a packet expires that was sent since it last doubled: so once a
- *             round trip, however many packets expire. It stays doubled until the next sample.
+ *   adaptive  srtt + 4 rttvar, at least `min`, as in RFC 6298, sections 2 and 5.5. (SwitchML's
+ *             section 6 asks for a timeout that follows the round-trip time, and leaves open how.)
+ *             The timeout doubles when a packet expires that was sent after the last doubling.
+ *             This is once a round trip, however many packets expire. The timeout stays doubled
+ *             until the next sample.
  *
- * ATP and ESA use the estimate alone, without rto_expired(), because samples are rare there by
- * design. window.h and esa_server.c double the estimate themselves, up to a limit of the scenario.
- * Any result or contribution ends that doubling, even one that is no sample.
+ * ATP and ESA take only the estimate from here, without rto_expired(): samples are rare there by
+ * design. window.h and esa_server.c double the estimate themselves, up to max_timeout. There any
+ * result or contribution ends the doubling, whether it is a sample or not.
  *
- * One object serves all packets of a worker, so that the oldest is always the next to expire.
- * Samples of packets that were sent twice must not be given (Karn). Integers only. */
+ * One struct serves all packets of a worker, so the oldest is always the next to expire. Round
+ * trips of packets that were sent twice are no samples (Karn). Integers only. */
 #ifndef INASIM_INA_COMMON_RTO_H
 #define INASIM_INA_COMMON_RTO_H
 
 #include "base/types.h"
 
 enum rto_rule { RTO_FIXED, RTO_DOUBLING, RTO_ADAPTIVE };
-extern const char *const rto_names[]; /* NULL behind the last */
+extern const char *const rto_names[]; /* ends with NULL */
 
 struct rto_conf {
 	int rule; /* enum rto_rule */
@@ -43,7 +44,7 @@ struct rto {
 
 void rto_init(struct rto *rto, const struct rto_conf *conf);
 
-/* A result has come, `rtt` after its packet was sent; the packet was sent only once. */
+/* Takes a round trip as a sample: a result has come `rtt` after its packet was sent, once. */
 void rto_sample(struct rto *rto, sim_time rtt);
 
 /* The timers of `count` packets have run out together, now; the newest was sent at `sent`. */

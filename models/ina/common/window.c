@@ -61,7 +61,7 @@ static sim_time acted_at(const struct window_chunk *entry)
 
 uint64_t window_send(struct window *window, sim_time now)
 {
-	/* not before all its places are taken: result_cache.h has twice as many as this ring */
+	/* widened only when full: result_cache.h relies on it to have twice as many places */
 	if (__builtin_expect(window->next - window->first > window->mask, 0))
 		window->ring = ring_widen(window->ring, &window->mask, window->first, window->next,
 					  sizeof(*window->ring));
@@ -83,9 +83,8 @@ static void cut(struct window *window, uint64_t cwnd, enum why_cut cause)
 }
 
 /* Halves the window, because the result of `chunk` is marked or because the chunk is lost. A chunk
- * that the window before the last halving allowed says nothing about the present one, even if the
- * NIC takes it only now: otherwise workers that receive the same results would disagree on which
- * chunks belong to a window. */
+ * that was allowed before the last halving does not count, even if the NIC sends it only now.
+ * Otherwise workers that receive the same results would disagree on which chunks count. */
 static void reduce(struct window *window, uint64_t chunk, enum why_cut cause)
 {
 	if (chunk < window->reduced)
@@ -95,8 +94,8 @@ static void reduce(struct window *window, uint64_t chunk, enum why_cut cause)
 	window->credit = 0;
 }
 
-/* A window of results is complete. Its share is known only now, a window after the holes. So the
- * cut leaves `credit`, the growth that results have earned meanwhile. */
+/* A window of results is complete. The cut comes a window after the holes, so it keeps `credit`,
+ * the growth that results have earned meanwhile. */
 static void end_round(struct window *window)
 {
 	double share = (double)window->suspected / (double)window->round_size;
@@ -155,7 +154,8 @@ static struct window_class *class_of(struct window *window, uint64_t chunk)
 	return &window->class[window->classes == 1 ? 0 : chunk % window->classes];
 }
 
-/* Declares lost every hole of a class that is far enough behind its newest result, once. */
+/* Declares lost, once, every hole that is `gap` chunks or more behind the newest result of its
+ * class. */
 static void look_for_holes(struct window *window, struct window_class *class, sim_time now)
 {
 	uint64_t step = window->classes, gap = (uint64_t)window->conf->gap * step;
@@ -206,7 +206,7 @@ void window_expire(struct window *window, sim_time now)
 
 		if (due > now)
 			continue;
-		anew |= due - rto >= window->doubled; /* due - rto: since when it has waited */
+		anew |= due - rto >= window->doubled; /* due - rto: when its wait began */
 		declare_lost(window, p, HALVE_ON_TIMEOUT, now);
 		any = true;
 	}

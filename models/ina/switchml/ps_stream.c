@@ -2,22 +2,22 @@
  * arXiv:1903.06701), section 5.3, "PS-stream" beside ps.c.
  *
  * Modelled: workers run SwitchML's worker side as it is, with the same packets, slots, versions and
- * timers. Of m servers, server i mod m has slot i: it runs the switch's side, and sends n unicast
- * copies of each result to the n workers. Loss is repaired as in SwitchML (algorithms 3 and 4; the
- * paper's program repairs none). Adding takes the host's reduction rate (reducer.h); a contribution
- * that is there already is not added, but answered at once, or dropped while the first one waits to
- * be added. What a worker on the server's own host sends and gets takes no network and no time.
+ * timers. Of m servers, server i mod m has slot i. It runs the switch's side, and sends n unicast
+ * copies of each result to the n workers. Loss is repaired as in SwitchML (algorithms 3 and 4); the
+ * paper's program does not repair it. Adding takes time by the host's reduction rate (reducer.h). A
+ * repeated contribution takes none: it is answered at once, or dropped while the first waits to be
+ * added. Packets between a worker and a server on the same host take no network and no time.
  *
- * Simplified: no CPU per packet, other than the reduction rate.
+ * Simplified: packets cost no CPU time, other than the reduction rate.
  *
  * Left open, and our reading: "uniformly sharded" is by slot, so that every tensor of m packets or
- * more is sharded. Slots by the rule are a multiple of m; if a user gives another number, some
- * servers have one slot more than others, and with it more of every tensor. Copies go to the
- * workers in turn, from number (server mod n) on. There is no congestion control: with s slots, at
- * most n s / m packets meet at a server's port.
+ * more is sharded. Slots by the rule are a multiple of m. If a user gives another number, some
+ * servers have one slot more than others, and so a larger part of every tensor. Server q sends its
+ * copies to the workers in turn, from worker q mod n on. There is no congestion control: with s
+ * slots, at most n s / m packets meet at a server's port.
  *
- * This file stands here, and not among the schemes on hosts (models/collective): it is SwitchML's
- * worker and SwitchML's switch, without the switch. */
+ * The file is here, not in models/collective, because it uses the code of SwitchML's worker and
+ * switch. */
 #include "ina/switchml/switchml.h"
 
 #include "base/mem.h"
@@ -36,7 +36,8 @@ struct ps_server {
 	uint32_t number, host;
 	struct tree_node place; /* a root whose children are the workers; ports are their numbers */
 	struct node node;
-	/* node.seen and the contributions that wait to be added; NULL: adding takes no time. */
+	/* As node.seen, with the contributions that wait to be added; NULL: adding takes no time.
+	 */
 	uint64_t *arrived;
 	struct adding adding;
 	struct outbox outbox;
@@ -68,12 +69,12 @@ static void send_copy(struct ps_server *server, const struct packet *packet, uin
 		switchml_worker_result(switchml_worker(job, w), packet);
 		return;
 	}
-	copy.kind = PACKET_DATA; /* a packet that was handed over is still PACKET_AGGREGATION */
+	copy.kind = PACKET_DATA; /* without the network it came as PACKET_AGGREGATION */
 	packet_set_route(&copy, &pair_of(job, w, server->number)->down);
 	outbox_send(&server->outbox, &copy);
 }
 
-/* Does what a switch would do. The "ports" to which that sends are workers. */
+/* Does what a switch would do. Its "ports" are workers. */
 static void serve(void *owner, const struct packet *packet)
 {
 	struct ps_server *server = owner;
@@ -134,7 +135,7 @@ static void deliver(void *self, uint32_t host, const struct packet *packet)
 	struct switchml *job = ina_find(&scheme->jobs, packet->flow);
 
 	if (!job)
-		return; /* it is over */
+		return; /* the job is over */
 	if (packet->flags & PACKET_RESULT)
 		switchml_worker_result(ina_worker_on(&job->base, host), packet);
 	else
@@ -148,7 +149,7 @@ static uint32_t ps_stream_servers(uint32_t workers)
 	return workers;
 }
 
-/* As ps.c: a gradient from each worker and a sum to each, but for what stays on a host. */
+/* As ps.c: a gradient from each worker and a sum to each, except within a host. */
 static double ps_stream_injected(uint32_t workers, bool beside)
 {
 	return 2 * ((double)workers - beside);
@@ -188,7 +189,7 @@ static void find_routes(struct switchml *job)
 	}
 }
 
-/* Whether both ways between a worker and a server work. */
+/* Whether the paths from a worker to a server and back work. */
 static bool pair_works(const struct switchml *job, uint32_t w, uint32_t q)
 {
 	const struct topology *topo = job->base.scheme->env.topo;
@@ -198,8 +199,8 @@ static bool pair_works(const struct switchml *job, uint32_t w, uint32_t q)
 			  topology_works(topo, b, &pair_of(job, w, q)->down));
 }
 
-/* Paths of a job never change: a version has one bit, so a copy that comes late, by a path given
- * up, would be added to another chunk. Jobs begin anew instead. */
+/* Paths of a job never change. A version has one bit, so a late copy on a former path would be
+ * added to another chunk. Jobs begin anew instead. */
 static bool intact(const void *instance, bool links)
 {
 	const struct switchml *job = instance;
@@ -211,7 +212,7 @@ static bool intact(const void *instance, bool links)
 	return true;
 }
 
-/* A packet's way from a worker to a server and back, on an idle network. */
+/* Time of a packet from a worker to a server and back, on an idle network. */
 static sim_time pair_round_trip(const struct switchml *job, uint32_t w, uint32_t q)
 {
 	const struct topology *topo = job->base.scheme->env.topo;
@@ -228,7 +229,7 @@ static sim_time pair_round_trip(const struct switchml *job, uint32_t w, uint32_t
 	return sum + ideal_packet(&topo->net, ports, count, job->base.scheme->frame);
 }
 
-/* Of the worker and server that are farthest apart: a slot waits for its slowest worker. */
+/* The longest round trip of any worker and server, as a slot waits for its slowest worker. */
 static sim_time round_trip(const struct switchml *job)
 {
 	sim_time longest = 0;
@@ -243,7 +244,7 @@ static sim_time round_trip(const struct switchml *job)
 	return longest;
 }
 
-/* How long the first copy of a slot waits for the last at a server: all pass its link. */
+/* How long a server's link takes for the copies of a result after the first. */
 static sim_time copies_wait(const struct switchml *job, uint32_t q)
 {
 	const struct network *net = &job->base.scheme->env.topo->net;
@@ -256,7 +257,7 @@ static sim_time copies_wait(const struct switchml *job, uint32_t q)
 		      : 0;
 }
 
-/* At the server where that is longest. */
+/* The longest copies_wait() of any server. */
 static sim_time longest_wait(const struct switchml *job)
 {
 	sim_time longest = 0;
@@ -269,10 +270,10 @@ static sim_time longest_wait(const struct switchml *job)
 	return longest;
 }
 
-/* How long a worker's slots have to last at the rate of its link, with n workers and m servers: as
- * in SwitchML (section 3.6) the round trip. But a slot is free again only after the wait for its
- * last copy, and a server's link must not rest, either. That link carries n copies of a part of
- * 1/m, so with fewer servers than workers it needs m/n of the slots that a worker's link needs. */
+/* How long a worker's slots have to last at the rate of its link, with n workers and m servers. A
+ * worker's link needs slots for a round trip, as in SwitchML (section 3.6). A server's link needs
+ * slots until the last copy has left, too. But it carries n copies of 1/m of the data: with fewer
+ * servers than workers it needs m/n of the slots that a worker's link would need for that time. */
 static sim_time time_to_cover(sim_time trip, sim_time wait, uint64_t n, uint64_t m)
 {
 	sim_time busy = (trip + wait) * m / (m > n ? m : n);
@@ -280,7 +281,7 @@ static sim_time time_to_cover(sim_time trip, sim_time wait, uint64_t n, uint64_t
 	return busy > trip ? busy : trip;
 }
 
-/* Raises the slots to the same number at each of m servers, if a packet can name so many. */
+/* Raises the slots to a multiple of m, as far as a packet can name them. */
 static uint32_t shared_evenly(uint64_t slots, uint32_t m)
 {
 	uint32_t most = SWITCHML_SLOTS_MAX / m * m;
@@ -301,7 +302,7 @@ static uint32_t choose_slots(const struct switchml *job)
 	return shared_evenly(switchml_slots_for(job, time), m);
 }
 
-/* As choose_slots(), before there is a network: all ways are taken to lead through its top. */
+/* choose_slots() before there is a network. All paths are assumed to lead through its top. */
 static uint32_t slots_through_top(const struct switchml_conf *conf,
 				  const struct topology_conf *topology, uint32_t frame, uint32_t n,
 				  uint32_t m)
@@ -317,8 +318,8 @@ static uint32_t slots_through_top(const struct switchml_conf *conf,
 			     m);
 }
 
-/* What does not fit into the buffer of a server's port is lost. The fixed timer sends it again,
- * together with all that only waits there: if this fills the buffer again, it never ends. */
+/* Packets that do not fit into the buffer of a server's port are lost. The fixed timer retransmits
+ * these, and all that merely wait there. If they fill the buffer again, this never ends. */
 static void ps_stream_warn(const void *self, const struct topology_conf *topology, uint32_t n,
 			   uint32_t m, struct conf_doc *doc, const char *pointer)
 {
@@ -348,7 +349,7 @@ static void open_server(struct switchml *job, uint32_t q)
 	server->job = job;
 	server->number = q;
 	server->host = job->base.spec.server_hosts[q];
-	/* switchml_switch.c reports violations at node hosts + sw: that has to be this host */
+	/* switchml_switch.c reports violations at node hosts + sw, which has to be this host */
 	server->place = (struct tree_node){ .sw = server->host - env->topo->net.hosts,
 					    .parent = TREE_NONE,
 					    .children = job->base.spec.workers,
@@ -367,7 +368,7 @@ static void open_server(struct switchml *job, uint32_t q)
 	outbox_init(&server->outbox, &env->topo->net.nics[server->host]);
 }
 
-/* Makes servers and the paths to them, but nothing that runs. */
+/* Makes servers and the paths to them, without timers. */
 static bool admit(void *self, const char **never)
 {
 	struct switchml *job = self;
@@ -422,7 +423,7 @@ static void end(void *self)
 	}
 }
 
-/* One direction between a worker and a server. */
+/* Adds one direction between a worker and a server. */
 static void plan_way(const struct switchml *job, uint32_t from, const struct route *route,
 		     struct plan_stream *stream, struct plan_path *longest)
 {
@@ -436,8 +437,8 @@ static void plan_way(const struct switchml *job, uint32_t from, const struct rou
 	plan_path_longest(longest, &path);
 }
 
-/* All slots go at one rate, and every server that has any is planned as the one with most. A slot
- * is free again after a round trip and copies_wait(): with few slots, that sets the rate. */
+/* All slots go at one rate, and every server with slots is planned as the one with most. A slot is
+ * free again after a round trip and copies_wait(). With few slots this time sets the rate. */
 static void plan(void *self, struct stream_plan *plan)
 {
 	const struct switchml *job = self;

@@ -9,32 +9,31 @@
  * and of the public code, with messages of several packets (its RDMA variant, "V3"); fixed,
  * doubling and adaptive timeouts (rto.h).
  *
- * Where switches only forward (`aggregation`), the next that adds above them takes the packets of
- * the workers below. This composition is ours: in section 6 all switches add. Switches that forward
- * copy results to the ports of the job's group, as any switch does, and send a repair on to whom it
- * is addressed.
+ * Where switches only forward (`aggregation`), the next adding switch above takes the packets of
+ * the workers below. This composition is ours: in section 6 all switches add. Forwarding switches
+ * copy results to the ports of the job's group, and send a repair to the child that asked for it.
  *
  * Simplified: packets are processed in the switch's constant latency. Scaling and conversion on
- * hosts take no time, nor does the public code's exchange of exponents (one more window of packets
- * for each float tensor): tensors are of integers. With fewer switch_elements than a packet has,
- * the check of sums takes all as added.
+ * hosts take no time. Tensors are of integers, so the public code's exchange of exponents (one more
+ * window of packets for each float tensor) is left out. With fewer switch_elements than a packet
+ * has, the check of sums assumes that all are added.
  *
  * Left open by the paper, and our reading:
  * - chunk g of the whole stream of tensors uses slot g mod s, version (g/s) mod 2. Algorithm 4
  *   restarts at version 0 per tensor; appendix B and the public code demand one continuous stream.
  *   Each tensor is padded to whole chunks;
- * - n = 1 (or one child below a switch): algorithm 3 as printed would add to stale data; here the
- *   first contribution always overwrites;
+ * - with n = 1, or one child below a switch, algorithm 3 as printed would add to stale data; here
+ *   the first contribution always overwrites;
  * - section 6 sketches recovery above the leaf: a switch that gets a duplicate sends its partial
  *   sum up again, or the stored result down;
  * - messages of several packets (format rdma) are described for one switch. A switch that misses a
- *   packet discards the rest, because only the first names the slot. A worker drops what does not
- *   follow in order. Between switches each packet names its slot: a switch sends again what it has,
- *   which need not be whole messages;
- * - a timeout that follows the round trip (section 6) must know which sums have waited for
- *   somebody's timeout. With timeout_rule adaptive a bit of each packet says so (SWITCHML_LATE).
- *   Where hardly any sum comes without it (8 workers, 20 % loss: 0.8^16 of them), there are hardly
- *   any samples, and the timeout stays doubled. */
+ *   packet discards the rest, because only the first names the slot. A worker drops packets that
+ *   are out of order. Between switches each packet names its slot, because a switch repeats the
+ *   sums that it has, which need not be whole messages;
+ * - a timeout that follows the round trip (section 6) must know which sums have waited for a
+ *   worker's timeout. With timeout_rule adaptive a bit of each packet says so (SWITCHML_LATE). With
+ *   much loss nearly all sums have the bit: at 8 workers and 20 % loss all but 0.8^16. Then there
+ *   are hardly any samples, and the timeout stays doubled. */
 #include "ina/switchml/switchml.h"
 
 #include "formulas/formulas.h"
@@ -48,7 +47,7 @@ static void at_switch(void *self, uint32_t sw, uint32_t back, struct packet *pac
 	struct switchml *job = ina_find(&scheme->jobs, packet->flow);
 
 	(void)back; /* children are known by packet.source */
-	if (job)    /* else it is over */
+	if (job)    /* else the job is over */
 		switchml_at_node(job, ina_node_at(&job->base, sw), packet, actions);
 }
 
@@ -63,8 +62,8 @@ static void deliver(void *self, uint32_t host, const struct packet *packet)
 
 /* --- slots --- */
 
-/* From a worker to the root and back for one packet on an idle network, the host's processing
- * included; and the rest of its message, for which its slot waits. */
+/* Time of a packet from a worker to the root and back on an idle network, with the host's
+ * processing, and of the rest of its message, for which its slot waits. */
 static sim_time round_trip(const struct switchml *job)
 {
 	const struct network *net = &job->base.scheme->env.topo->net;
@@ -96,7 +95,7 @@ uint64_t switchml_slots_for(const struct switchml *job, sim_time round_trip_time
 				  SWITCHML_SLOTS_MAX);
 }
 
-/* `wanted`: a power of two that covers the round trip; `share`: a job's bytes at a switch. */
+/* `share` is a job's bytes at a switch. `wanted` slots cover the round trip, a power of two. */
 static uint64_t slots_by_rule(const struct switchml_conf *conf, bytes share, uint64_t wanted)
 {
 	uint64_t message = switchml_format_of(conf).message;
@@ -116,7 +115,8 @@ static bytes share_at(const struct switchml_conf *conf, const struct ina_node *n
 	return switchml_share(conf, node->memory->memory_bytes);
 }
 
-/* Workers use the same slots at all switches of the tree: the one with the least memory decides. */
+/* Workers use the same slots at all switches of the tree, so the one with the least memory
+ * decides. */
 static uint32_t choose_slots(const struct switchml *job)
 {
 	const struct switchml_conf *conf = switchml_conf(&job->base);
@@ -134,7 +134,7 @@ static uint32_t choose_slots(const struct switchml *job)
 	return (uint32_t)slots_by_rule(conf, least, switchml_slots_for(job, round_trip(job)));
 }
 
-/* Says when a job has fewer slots than cover the round trip, unless the user gave their number. */
+/* Reports a job with fewer slots than cover the round trip, unless the user gave their number. */
 static struct collective_actual fewer_slots(const struct switchml_conf *conf, uint64_t slots,
 					    uint64_t wanted)
 {
@@ -151,14 +151,14 @@ switchml_runs_as(const void *self, const struct topology_conf *topology, bytes g
 	const struct switchml_conf *conf = self;
 	struct switchml_format format = switchml_format_of(conf);
 	uint32_t frame = switchml_frame(&format, 0);
-	/* up to the root and down again is as long as one way between hosts */
+	/* up to the root and down again takes as long as from host to host */
 	sim_time trip = ideal_round_trip(topology, frame, frame) / 2 + topology->host.jitter;
 	sim_time rest = (format.message - 1) * topology_transmission(topology, frame);
 	uint64_t wanted = formula_pool_slots(topology_host_rate(topology), frame, trip + rest,
 					     SWITCHML_SLOTS_MAX);
 
 	(void)gradients;
-	if (topology_own_memory(topology)) /* only the job's tree says */
+	if (topology_own_memory(topology)) /* depends on the job's tree */
 		return (struct collective_actual){ 0 };
 	return fewer_slots(conf, slots_by_rule(conf, switchml_share(conf, conf->memory), wanted),
 			   wanted);
@@ -185,7 +185,8 @@ static bytes memory(const void *self, const struct tree_node *place)
 			     : job->slots * switchml_slot_bytes(conf);
 }
 
-/* Why a switch with memory of its own never has the job's slots; NULL: all have them. */
+/* Why the job never runs, if a switch with memory of its own has too little for the slots; else
+ * NULL. */
 static const char *without_slots(const struct switchml *job)
 {
 	const struct switchml_conf *conf = switchml_conf(&job->base);
@@ -275,8 +276,8 @@ static void plan(void *self, struct stream_plan *plan)
 	ina_plan_tree(&job->base, job->slots, plan);
 	for (uint32_t p = 0; p < format->message; p++)
 		frames += switchml_frame(format, p);
-	packets = &plan->streams[0].packets; /* of whole messages, to which tensors are padded */
-	/* ina_plan_tree() takes all packets to be as large as the first */
+	packets = &plan->streams[0].packets; /* become messages, to which tensors are padded */
+	/* ina_plan_tree() assumes that all packets are as large as the first */
 	packets->overhead =
 		packets->overhead * format->message - (largest * format->message - frames);
 	packets->payload *= format->message;

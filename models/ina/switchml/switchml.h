@@ -1,15 +1,15 @@
 /* SwitchML, private to models/ina/switchml/ and its tests: the state of a job.
  *
- *   switchml.c         jobs, switch memory; opens with what is modelled
+ *   switchml.c         jobs, switch memory; its top says what is modelled
  *   switchml_conf.c    parameters, packet formats
  *   switchml_switch.c  algorithm 3 and its hierarchy: slots
  *   switchml_worker.c  algorithm 4: sending, timers, tensors
- *   switchml_repeat.c  its state, for runs that repeat themselves
+ *   switchml_repeat.c  the state of a job, for runs that repeat themselves
  *   ps_stream.c        the same packets to hosts that do the switch's work
  *
- * Chunk g of the whole stream of tensors of a job uses slot g mod s in version floor(g / s) mod 2,
- * at all workers and switches. A message of m packets uses m slots, from a multiple of m on, which
- * move on to their next chunks together. */
+ * Chunk g of a job's whole stream of tensors uses slot g mod s in version floor(g / s) mod 2, at
+ * all workers and switches. A message of m packets uses m slots in a row, the first a multiple of
+ * m. These slots move on to their next chunks together. */
 #ifndef INASIM_INA_SWITCHML_SWITCHML_H
 #define INASIM_INA_SWITCHML_SWITCHML_H
 
@@ -23,10 +23,10 @@
 #define SWITCHML_GAP       UINT8_MAX       /* see node.next */
 #define SWITCHML_ALONE     (UINT8_MAX - 1) /* see node.next */
 
-/* Flags of its packets. */
+/* Flags of packets. */
 enum {
 	SWITCHML_VERSION = PACKET_OWN(0), /* `ver` */
-	/* With adaptive timeouts: this contribution or sum has waited for somebody's timeout, so
+	/* With adaptive timeouts: this contribution or sum has waited for a worker's timeout, so
 	 * its round trip is no sample. */
 	SWITCHML_LATE = PACKET_OWN(1),
 };
@@ -48,10 +48,10 @@ enum switchml_admission { ADMISSION_QUEUE, ADMISSION_REFUSE };
 enum slots_form { SLOTS_NUMBER, SLOTS_RULE };
 enum slots_rule { SLOTS_BDP, SLOTS_MEMORY };
 
-/* A packet as somebody has built it. */
+/* A packet format, of the paper or of the public code. */
 struct switchml_format {
 	int64_t elements, header; /* header: all bytes of a frame besides the elements */
-	int64_t switch_elements;  /* that the switch adds and keeps */
+	int64_t switch_elements;  /* elements that the switch adds and keeps */
 	uint32_t message;         /* packets of a message */
 	bool rdma;                /* the first and last packets of a message have more headers */
 };
@@ -64,14 +64,14 @@ enum slot_state {
 	SLOT_DONE,    /* holds the result */
 };
 
-/* One version of a slot at one switch. It keeps what it holds until the first contribution to the
- * next chunk that uses it, 2 s chunks later. */
+/* One version of a slot at one switch. It keeps its value until the first contribution to its next
+ * chunk, 2 s chunks later. */
 struct slot {
 	uint64_t chunk;
 	uint64_t value;
 	uint32_t count; /* children that have contributed */
 	uint8_t state;  /* enum slot_state */
-	uint8_t late;   /* SWITCHML_LATE if a contribution had it, else 0 */
+	uint8_t late;   /* SWITCHML_LATE if a contribution had that flag, else 0 */
 };
 
 /* A switch of the tree. */
@@ -80,31 +80,31 @@ struct node {
 	struct slot *slots; /* [2 * slot + version] */
 	uint64_t *seen;     /* [(2 * slot + version) * words], a bit per input */
 	uint32_t words;
-	/* Where hosts send messages of several packets, [slot / message * inputs + input]: which
-	 * packet of the message may come next. SWITCHML_GAP: only the first, as one was missing;
-	 * SWITCHML_ALONE: any, as the child is a switch. */
+	/* Where messages have several packets, the packet of the message that may come next, at
+	 * [slot / message * inputs + input]. SWITCHML_GAP: only the first, because a packet was
+	 * missing. SWITCHML_ALONE: any, because the child is a switch. */
 	uint8_t *next;
 };
 
 /* --- at workers --- */
 
 enum worker_slot_state {
-	WORKER_SLOT_IDLE,    /* its chunk has not been handed over yet */
+	WORKER_SLOT_IDLE,    /* its chunk has not been handed over */
 	WORKER_SLOT_READY,   /* its chunk waits for the NIC: in `ready` */
 	WORKER_SLOT_SENT,    /* its chunk awaits the result: in `sent` */
-	WORKER_SLOT_EXPIRED, /* as sent, but its timer has run out; waits for the NIC: in `ready` */
+	WORKER_SLOT_EXPIRED, /* its timer has run out; it waits for the NIC: in `ready` */
 };
 
 struct worker_slot {
-	uint64_t chunk; /* the next that has no result yet */
+	uint64_t chunk; /* the slot's next chunk without a result */
 	sim_time sent;
-	uint32_t previous, following; /* in the list that the state names */
+	uint32_t previous, following; /* neighbours in `ready` or `sent` */
 	uint8_t state;                /* enum worker_slot_state */
 	uint8_t version;              /* of `chunk` */
-	bool again;                   /* sent twice: its round trip is no sample */
-	bool late;   /* the last result came by repair: others sent their `chunk` long ago */
-	bool held;   /* its result has come, but not yet all results of the message in order */
-	uint8_t got; /* in the first slot of a message: packets of the result that came in order */
+	bool again;                   /* sent twice, so its round trip is no sample */
+	bool late;   /* the last result was a repair: others sent `chunk` long ago */
+	bool held;   /* its result has come, but the message is not complete */
+	uint8_t got; /* in a message's first slot: results that came in order */
 };
 
 static_assert(sizeof(struct worker_slot) == 32, "two to a line of cache");
@@ -117,11 +117,11 @@ struct worker {
 	struct ina_worker base;
 	struct worker_slot *slots;
 	struct worker_list ready; /* in the order of sending */
-	struct worker_list sent;  /* oldest first, so next to expire first */
+	struct worker_list sent;  /* oldest first, which is the next to expire */
 	uint16_t child;           /* the worker's number among the inputs of the next adding node */
 	struct rto rto;
 	struct alarm alarm; /* for the oldest in `sent` */
-	uint64_t overtaken; /* results that came before an expired packet could leave again */
+	uint64_t overtaken; /* results that came before the retransmission could leave */
 } __attribute__((aligned(64)));
 
 struct ps_servers;
@@ -129,7 +129,7 @@ struct ps_servers;
 /* One job. */
 struct switchml {
 	struct ina_job base;
-	struct ps_servers *servers; /* ps_stream, which has no tree and no nodes; else NULL */
+	struct ps_servers *servers; /* of ps_stream, which has no tree; else NULL */
 	uint32_t slots;
 	struct switchml_format format;
 };
@@ -159,7 +159,7 @@ extern const struct conf_table switchml_table,
 #define SWITCHML_FIRST_HEADER 16
 #define SWITCHML_LAST_HEADER  4
 
-/* The format, with what the user gave instead of parts of it. */
+/* The format that the user chose, with the parts that the user gave in place of its own. */
 struct switchml_format switchml_format_of(const struct switchml_conf *conf);
 
 /* Bytes of a packet of a message, by its number: packet 0 is the largest. */
@@ -173,7 +173,7 @@ uint64_t switchml_slot_bytes(const struct switchml_conf *conf);
 /* How much of a switch's memory one job may have. */
 uint64_t switchml_share(const struct switchml_conf *conf, bytes memory);
 
-/* Fits collective_ops.idle; of ps_stream, too. */
+/* For collective_ops.idle of both schemes. */
 size_t switchml_idle(const void *conf, struct collective_idle list[COLLECTIVE_IDLE_MAX]);
 
 void switchml_check(const void *conf, const struct topology_conf *topology, struct conf_doc *doc,
@@ -183,38 +183,38 @@ void switchml_check(const void *conf, const struct topology_conf *topology, stru
 
 void *switchml_open_as(const struct ina_ops *ops, const struct model_env *env, const void *conf);
 
-/* Slots that cover a round trip (section 3.6): ceil(BDP / b) raised to a power of two, b the frame
- * without preamble and gap, as the paper counts. */
+/* Slots that cover a round trip (section 3.6): ceil(BDP / b) raised to a power of two. As in the
+ * paper, b is the frame without preamble and gap. */
 uint64_t switchml_slots_for(const struct switchml *job, sim_time round_trip_time);
 
-/* Makes and frees what all workers have. */
+/* Set up and release all workers. */
 void switchml_workers_begin(struct switchml *job);
 void switchml_workers_end(struct switchml *job);
 
-/* Fits collective_ops.slots. */
+/* For collective_ops.slots. */
 uint64_t switchml_slots(const void *instance);
 
-/* ps_stream.c: whether the server of a slot is on the worker's own host. If so, the worker hands
- * packets over without the network; else it addresses them to the server. */
+/* ps_stream.c: whether the server of a slot is on the worker's own host. If so, hand packets over
+ * without the network; if not, address them to the server. */
 bool ps_stream_local(const struct worker *worker, uint32_t slot);
 void ps_stream_hand_over(struct worker *worker, const struct packet *packet);
 void ps_stream_address(const struct worker *worker, struct packet *packet);
 
 /* --- rules of the protocol --- */
 
-/* Makes a node's slots, empty. Workers below send messages of `message` packets. */
+/* Makes a node's slots, all empty. Workers below send messages of `message` packets. */
 void switchml_node_init(struct node *node, uint32_t slots, uint32_t message);
-/* This child of the node sends no messages, because it is a switch. */
+/* Notes that this child of the node is a switch, and so sends packets without order. */
 void switchml_child_sends_alone(struct node *node, uint32_t child, uint32_t slots,
 				uint32_t message);
 void switchml_node_release(struct node *node);
 
-/* Has the child that sent the packet contributed to the packet's slot and version? `seen` has
- * `words` words of bits for each slot and version, at [(2 * slot + version) * words]. */
+/* Whether the child that sent the packet has contributed to its slot and version before. `seen` is
+ * laid out as in struct node. */
 bool switchml_seen(const uint64_t *seen, uint32_t words, const struct packet *packet);
 
-/* Notes that the child has contributed to this version of the slot. A child that does so has the
- * result that the other version keeps, so its bit there is cleared. */
+/* Notes that the child has contributed to this version of the slot. The child then has the other
+ * version's result, so its bit there is cleared. */
 void switchml_mark(uint64_t *seen, uint32_t words, const struct packet *packet);
 
 /* A contribution on its way up, or a result on its way down, has reached a switch. */

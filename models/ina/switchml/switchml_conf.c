@@ -1,4 +1,4 @@
-/* What a user may write under "switchml" (and "ps_stream", which sends the same packets). */
+/* Parameters of SwitchML, and of ps_stream, which sends the same packets. */
 #include "ina/switchml/switchml.h"
 
 #include <inttypes.h>
@@ -8,7 +8,7 @@ static const struct switchml_format formats[] = {
 	[FORMAT_S19] = { 32, 52, 32, 1 }, /* section 3.4: 180 bytes */
 	/* section 5.5: 1516 bytes, "just the first 32 elements" */
 	[FORMAT_MTU] = { 366, 52, 32, 1 },
-	/* p4app-switchML headers.p4: 52 and an FCS */
+	/* p4app-switchML headers.p4: 52 bytes and an FCS of 4 */
 	[FORMAT_32] = { 32, 56, 32, 1 },
 	[FORMAT_64] = { 64, 56, 64, 1 },
 	[FORMAT_256] = { 256, 56, 256, 1 },
@@ -89,7 +89,7 @@ static const struct conf_row switchml_rows[] = {
 		  100 * PS_PER_S, "Least timeout of timeout_rule adaptive.", "our choice"),
 	{ 0 },
 };
-/* ps_stream has the rows from "slots" on: no memory of switches, and no messages. */
+/* ps_stream has the rows from "slots" on, not those about switch memory and messages. */
 #define ROWS_BEFORE_SLOTS 5
 
 const struct conf_table switchml_table = { "switchml", switchml_rows, sizeof(struct switchml_conf),
@@ -147,7 +147,8 @@ uint64_t switchml_share(const struct switchml_conf *conf, bytes memory)
 	return memory / (conf->tenants ? (uint64_t)conf->tenants : 1);
 }
 
-/* A job needs its slots, or those of one message where a rule chooses them. */
+/* A job needs the slots that the user gave or, where a rule chooses, at least those of a message.
+ */
 static void check_memory(const struct switchml_conf *conf, const struct switchml_format *format,
 			 struct conf_doc *doc)
 {

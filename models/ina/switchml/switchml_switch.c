@@ -1,5 +1,5 @@
 /* SwitchML at a switch: algorithm 3 (section 3.5), with the states that the hierarchy of section 6
- * needs. What is modelled and what is not: switchml.c. */
+ * needs. switchml.c says what is modelled. */
 #include "ina/switchml/switchml.h"
 
 #include "base/mem.h"
@@ -55,7 +55,8 @@ void switchml_mark(uint64_t *seen, uint32_t words, const struct packet *packet)
 	seen[(size_t)(index ^ 1) * words + word] &= ~bit;
 }
 
-/* To all children (`to` is 0), or to input `to` - 1. `like` is the packet that causes it. */
+/* Sends a result to all children (`to` is 0), or to input `to` - 1. `like` is the packet that
+ * causes it. */
 static void send_result(struct switch_actions *actions, const struct node *node,
 			const struct slot *slot, const struct packet *like, uint8_t flags,
 			uint16_t to)
@@ -64,7 +65,7 @@ static void send_result(struct switch_actions *actions, const struct node *node,
 	struct packet result = *like;
 
 	result.value = slot->value;
-	result.source = 0; /* not that of whoever came last */
+	result.source = 0; /* not the child that came last */
 	result.input = to;
 	result.flags =
 		(uint8_t)((like->flags & SWITCHML_VERSION) | PACKET_RESULT | slot->late | flags);
@@ -74,7 +75,7 @@ static void send_result(struct switch_actions *actions, const struct node *node,
 		ina_send(actions, &result, place->down_ports, place->children);
 }
 
-/* The sum of all below this switch goes to the parent. */
+/* Sends the sum of all below this switch to the parent. */
 static void send_partial(struct switch_actions *actions, const struct node *node,
 			 const struct slot *slot, const struct packet *like, uint8_t flags)
 {
@@ -86,7 +87,7 @@ static void send_partial(struct switch_actions *actions, const struct node *node
 	ina_send_up(actions, &node->base, &partial);
 }
 
-/* This switch has the contribution already. Whoever sent it again lacks a result. */
+/* This switch has the contribution already. Its sender lacks the result. */
 static void repeat(struct node *node, struct slot *slot, const struct packet *packet,
 		   struct switch_actions *actions)
 {
@@ -95,7 +96,7 @@ static void repeat(struct node *node, struct slot *slot, const struct packet *pa
 	stats->duplicates++;
 	switch ((enum slot_state)slot->state) {
 	case SLOT_PARTIAL:
-		return; /* others are missing */
+		return; /* other contributions are missing */
 	case SLOT_SENT_UP:
 		stats->repairs++;
 		slot->late |= packet->flags & SWITCHML_LATE;
@@ -123,8 +124,8 @@ static void complete(struct node *node, struct slot *slot, const struct packet *
 	send_result(actions, node, slot, last, 0, 0);
 }
 
-/* When a packet of a message is missing, the rest is discarded up to the first packet of a message,
- * from which alone the switch knows the slot (p4app-switchML rdma_receiver.p4). */
+/* When a packet of a message is missing, the rest of the message is discarded: only the first
+ * packet tells the switch the slot (p4app-switchML rdma_receiver.p4). */
 static bool in_order(const struct switchml *job, const struct node *node,
 		     const struct packet *packet)
 {
@@ -157,7 +158,7 @@ static void contribution(struct switchml *job, struct node *node, const struct p
 		slot->chunk += SWITCHML_VERSIONS * (uint64_t)job->slots;
 		slot->count = 0;
 	}
-	/* a late duplicate would be added to a later chunk; paths that keep the order exclude it */
+	/* a duplicate so late would be a bug: paths keep the order of packets */
 	if (slot->chunk != packet->chunk) {
 		ina_violated_at_switch(&job->base, node->base.place->sw, packet->chunk,
 				       "a contribution met another chunk");
@@ -165,7 +166,7 @@ static void contribution(struct switchml *job, struct node *node, const struct p
 	}
 	node->base.memory->stats.packets_aggregated++;
 	if (slot->count++ == 0) {
-		slot->value = packet->value; /* overwrites what was there: n = 1 works, too */
+		slot->value = packet->value; /* overwrites, so n = 1 works, too */
 		slot->state = SLOT_PARTIAL;
 		slot->late = packet->flags & SWITCHML_LATE;
 	} else {
@@ -176,8 +177,8 @@ static void contribution(struct switchml *job, struct node *node, const struct p
 		complete(node, slot, packet, actions);
 }
 
-/* The result takes the place of the partial sum, which the parent cannot need again. It goes to all
- * children, also when it comes again: one of them lacks it. */
+/* The result takes the place of the partial sum, which the parent does not need again. A repeated
+ * result also goes to all children, because one of them lacks it. */
 static void result(struct switchml *job, struct node *node, const struct packet *packet,
 		   struct switch_actions *actions)
 {
@@ -191,10 +192,10 @@ static void result(struct switchml *job, struct node *node, const struct packet 
 	slot->value = packet->value;
 	slot->state = SLOT_DONE;
 	ina_send_down(actions, &node->base, packet);
-	actions->send[0].packet.input = 0; /* it may have been a repair for this switch alone */
+	actions->send[0].packet.input = 0; /* was set if the result was a repair for this switch */
 }
 
-/* At a switch that only forwards. A result that repairs a loss is addressed to whoever asked. */
+/* At a switch that only forwards. A repair goes to the input that asked for it (`input` - 1). */
 static void pass(const struct node *node, const struct packet *packet,
 		 struct switch_actions *actions)
 {
