@@ -4,37 +4,38 @@
  *
  * Modelled: aggregators of all jobs in one hashed array per switch, first come first served; two
  * levels, the workers' racks and the server's. A complete sum goes to the parameter server and
- * stays in its aggregator until the parameter packet comes back and frees it. Packets that collide
- * go on to the server, which adds the rest. Packets that are sent again flush the aggregator. ECN
- * marks ride through aggregation; windows grow and shrink as in window.h; as an option, positions
- * that collided get new indices ("rehash").
+ * stays in its aggregator until the parameter packet comes back. Packets that collide go on to the
+ * server, which adds them. Retransmitted packets flush the aggregator. ECN marks survive
+ * aggregation; windows are those of window.h; as an option, positions that collided get new indices
+ * ("rehash").
  *
  * Simplified: a packet takes one pass of a switch's constant latency (the prototype takes two).
- * Scaling and conversion on hosts take no time, nor does adding at servers unless the hosts'
- * reduction_rate is limited. No saturation, and no resending as floating-point numbers (off in the
- * public code): payloads are sums modulo 2^64 that prove who is in them. Sequence numbers have 32
- * bits and never restart (the public code: 16, per tensor).
+ * Scaling and conversion on hosts take no time. Adding at servers takes time only if the hosts'
+ * reduction_rate is limited. Sums do not saturate, and nothing is resent as floating-point numbers
+ * (off in the public code): payloads are sums modulo 2^64 that show their contributors. Sequence
+ * numbers have 32 bits and never restart (in the public code: 16 bits, per tensor).
  *
  * Left open, and our reading:
  * - the aggregators of a job are drawn without repetition (`index`). In the public code each
- *   position of the window gets one; here chunks take all aggregators in turn, in a random order;
+ *   position of the window gets an aggregator; here chunks take all aggregators in turn, in a
+ *   random order;
  * - an aggregator is complete when its bitmap is full (the code counts packets);
- * - the ECN mark of a sum is the OR of its packets', at switches and servers;
- * - a packet that collided at level 0 is not added at level 1, either: the collision bit keeps
- *   switches from adding it;
- * - level 1 merges a packet that was sent again only if bitmap1 can say who is in it. A packet with
- *   only some of a rack's workers goes to the server beside what the aggregator held;
- * - a worker sends again every chunk that lies three or more behind the newest result, once; after
+ * - a sum has an ECN mark if any of its packets has, at switches and servers;
+ * - a packet that collided at level 0 has the collision bit, so level 1 does not add it, either;
+ * - level 1 merges a retransmitted packet only if bitmap1 can express its contributors. A packet
+ *   with only some of a rack's workers goes to the server beside the sum of the aggregator;
+ * - a worker retransmits, once, every chunk that lies three or more behind the newest result. After
  *   that, and for the end of the window, a timer decides;
- * - the parameter packet is marked as sent again if any packet of its sum was: then neither it nor
- *   what was in flight with it is a sample of the round trip (window.h);
+ * - the parameter packet is marked as retransmitted if any packet of its sum was. Then no chunk in
+ *   flight is a round-trip sample (window.h);
  * - what cuts the window (`halve_on`). In the public code (common/CC_manager.h, switched off in its
- *   client) one packet a window decides: its ECN mark halves; neither holes nor resends count. With
- *   that rule windows grow without end where the queue is in a host's NIC, which marks nothing.
- *   Ours adds: a timeout halves, and results that others overtook cut in proportion (window.h).
- *   Some read the paper as halving for each of these, too (`loss`); with that a spread of 100 ns
- *   between workers, through collisions alone, takes most of the throughput;
- * - the window has no slow start (window.h), nor an upper limit (public code: 100 packets). */
+ *   client) the ECN mark of one packet a window halves it; neither holes nor retransmissions count.
+ *   With that rule windows grow without end where the queue is in a host's NIC, which marks
+ * nothing. Here timeouts also halve the window, and results that others overtook cut it in
+ * proportion (window.h). One reading of the paper is that each of these results halves it (`loss`).
+ * With that rule a spread of 100 ns between workers, by collisions alone, takes most of the
+ *   throughput;
+ * - the window has neither slow start (window.h) nor an upper limit (public code: 100 packets). */
 #include "ina/atp/atp.h"
 
 #include "base/mem.h"
@@ -77,8 +78,8 @@ static bool by_position(const struct atp_conf *conf)
 	return conf->pool.index == INDEX_POSITION || conf->pool.index == INDEX_REHASH;
 }
 
-/* An index that no earlier position has: the hash with the first salt that gives one, else the next
- * free index. */
+/* An index that no earlier position has: by the first salt whose hash is unused, else the next
+ * unused index. */
 static uint16_t draw_index(const struct pool_job *job, uint32_t position, bool *used)
 {
 	uint32_t index = 0, count = pool_scheme(job)->pools[0].count;
@@ -94,8 +95,8 @@ static uint16_t draw_index(const struct pool_job *job, uint32_t position, bool *
 	return (uint16_t)index;
 }
 
-/* For a server that rehashes: its share of the indices that no position has yet, shuffled. Of m
- * servers each has every m-th index. */
+/* State of a server with index "rehash": its part of the indices that no position has yet,
+ * shuffled. Each of m servers has every m-th index. */
 static struct atp_server *new_server(const struct pool_server *server, const bool *used)
 {
 	const struct pool_job *job = server->job;
@@ -125,8 +126,8 @@ uint32_t atp_rehash(struct pool_server *server, uint16_t slot)
 	return state->successor[slot];
 }
 
-/* How many positions the window has, if indices belong to positions. Chunk p is at position p
- * modulo this. */
+/* How many positions the window has, if indices belong to positions. Chunk p is at position
+ * p mod positions. */
 static uint32_t positions(const struct pool_scheme *scheme)
 {
 	uint32_t max = (uint32_t)((const struct atp_conf *)scheme->base.conf)->positions;
@@ -142,9 +143,9 @@ static uint16_t index_of(struct pool_worker *worker, uint64_t chunk)
 	return table ? table[chunk % positions(pool_scheme(job))] : pool_known_index(job, chunk);
 }
 
-/* In place of its bitmap a result has `fresh` of struct partial_sum: 1 + a new index, or 0. The new
- * index holds from the next chunk at this position on. No worker has sent that chunk yet: the
- * window is no longer than all positions, and begins no later than this chunk. */
+/* A result carries `fresh` of struct partial_sum in place of a bitmap: 0, or 1 + a new index. The
+ * new index is for the next chunk at this position. No worker has sent that chunk yet, because no
+ * window is larger than the number of positions. */
 static void accepted(struct pool_worker *worker, uint64_t chunk, uint64_t value,
 		     const struct packet *packet)
 {
@@ -163,7 +164,7 @@ static void start(struct pool_job *job)
 	const struct atp_conf *conf = atp_conf(job);
 	uint32_t count = positions(pool_scheme(job));
 	size_t size = count * sizeof(uint16_t);
-	uint16_t *first; /* by position, all different; workers begin with it */
+	uint16_t *first; /* by position: the workers' first indices, all different */
 	bool *used;
 
 	if (!by_position(conf))
@@ -221,7 +222,7 @@ static void *open_scheme(const struct model_env *env, const void *self)
 	return scheme;
 }
 
-/* A gradient from each worker, and the server's parameter packet, which switches copy. */
+/* A gradient from each worker, and the server's parameter packets, which switches copy. */
 static double injected(uint32_t workers, bool beside)
 {
 	(void)beside;

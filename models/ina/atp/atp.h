@@ -1,6 +1,6 @@
 /* ATP, private to models/ina/atp/ and its tests.
  *
- *   atp.c         parameters, aggregator indices; opens with what is modelled
+ *   atp.c         parameters, aggregator indices; its top says what is modelled
  *   atp_switch.c  two levels of hashed aggregators
  *   atp_server.c  the parameter server: the rest of the sums, acknowledgements
  */
@@ -15,11 +15,11 @@ struct atp_conf {
 	sim_time idle_limit;
 };
 
-/* Of a server, when it rehashes. */
+/* State of a server with index "rehash". */
 struct atp_server {
 	uint32_t *unused; /* indices that the job has not used yet, shuffled */
 	uint32_t count, next;
-	uint32_t *successor; /* by index: 1 + the index that has replaced it; 0 = none has */
+	uint32_t *successor; /* by index: 0, or 1 + the index that has replaced it */
 };
 
 static inline const struct atp_conf *atp_conf(const struct pool_job *job)
@@ -38,8 +38,8 @@ void atp_at_server(struct pool_server *server, const struct packet *packet);
 bool atp_add(struct partial_sums *sums, struct partial_sum *sum, struct bitmap contributors,
 	     uint64_t value);
 
-/* atp.c: returns 1 + the new index of the position whose packets collided at `slot`; 0 = it keeps
- * the old one. */
+/* atp.c: returns 1 + the new index for the position whose packets collided at `slot`, or 0 if the
+ * position keeps its index. */
 uint32_t atp_rehash(struct pool_server *server, uint16_t slot);
 
 #endif

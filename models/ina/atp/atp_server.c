@@ -1,5 +1,5 @@
-/* ATP's parameter server: adds what switches did not, and acknowledges every sum by its parameter
- * packet. What is modelled: atp.c. */
+/* ATP's parameter server: adds the contributions that switches did not, and acknowledges every sum
+ * by a parameter packet. atp.c says what is modelled. */
 #include "ina/atp/atp.h"
 
 static void send_parameters(struct pool_server *server, const struct partial_sum *sum,
@@ -9,9 +9,9 @@ static void send_parameters(struct pool_server *server, const struct partial_sum
 			   sum->fresh);
 }
 
-/* A packet cannot be added if some of its contributors are in already. Those that are missing send
- * again, each by itself. The exception is a sum of all workers, which replaces whatever has been
- * added. */
+/* A packet cannot be added if some of its contributors are in already. Missing contributors
+ * retransmit, each by itself. The exception is a sum of all workers, which replaces the sum here.
+ */
 bool atp_add(struct partial_sums *sums, struct partial_sum *sum, struct bitmap contributors,
 	     uint64_t value)
 {
@@ -31,7 +31,7 @@ void atp_at_server(struct pool_server *server, const struct packet *packet)
 	struct partial_sum *sum = server_entry(server, chunk);
 
 	if (!sum)
-		return; /* all workers hold the result, and it is forgotten */
+		return; /* all workers have the result */
 	sum->resent |= (packet->flags & PACKET_RETRANSMIT) != 0;
 	if (sum->complete) {
 		send_parameters(server, sum, packet);

@@ -1,4 +1,4 @@
-/* ATP in switches: two levels of hashed aggregators. What is modelled: atp.c. */
+/* ATP in switches: two levels of hashed aggregators. atp.c says what is modelled. */
 #include "ina/atp/atp.h"
 
 /* A full bitmap of level 0 becomes the bit of its rack at level 1. */
@@ -9,7 +9,7 @@ static struct bitmap promoted(const struct pool_server *server, struct bitmap bi
 	return (struct bitmap){ UINT32_C(1) << bitmap.rack, RACK_NONE };
 }
 
-/* The packet goes on with what the aggregator holds. */
+/* The packet goes on with the sum of the aggregator. */
 static void carry(const struct pool_server *server, const struct aggregator *a,
 		  struct packet *packet, struct switch_actions *actions)
 {
@@ -20,7 +20,7 @@ static void carry(const struct pool_server *server, const struct aggregator *a,
 	actions->forward = true;
 }
 
-/* Adds the packet, unless some of its contributors are in. */
+/* Adds the packet, unless some of its contributors are in already. */
 static void add(struct aggregators *pool, struct aggregator *a, const struct packet *packet)
 {
 	struct bitmap bitmap = packet_bitmap(packet);
@@ -35,8 +35,8 @@ static void add(struct aggregators *pool, struct aggregator *a, const struct pac
 	pool->memory->stats.packets_aggregated++;
 }
 
-/* Level 1 sends a packet on unadded. If it has several workers of a rack, but not all, the rack's
- * switch has counted it among `partials`. */
+/* Counts a packet that level 1 sends on unadded. A sum of several workers of a rack, but not all,
+ * is left out: the rack's switch has counted it among `partials`. */
 static void count_unadded(struct aggregators *pool, struct bitmap bitmap)
 {
 	bool several = bitmap.bits & (bitmap.bits - 1);
@@ -46,8 +46,8 @@ static void count_unadded(struct aggregators *pool, struct bitmap bitmap)
 }
 
 /* Counts a flushed sum: as a repair if it was complete before, as a result if it is complete only
- * now, else as partial. But what leaves level 0 with no more than the packet's own contribution is
- * not partial, because level 1 may still add it. */
+ * now, else as partial. A sum that leaves level 0 with only the packet's own contribution does not
+ * count as partial, because level 1 may still add it. */
 static void count_flushed(const struct pool_server *server, struct aggregators *pool,
 			  const struct aggregator *a, struct bitmap own, bool level1)
 {
@@ -61,8 +61,8 @@ static void count_flushed(const struct pool_server *server, struct aggregators *
 		stats->partials++;
 }
 
-/* A packet that was sent again takes along what its aggregator holds and frees it, so that nothing
- * waits for packets that will not come. It never takes an aggregator. */
+/* A retransmitted packet takes along the sum of its aggregator and frees the aggregator, so that
+ * the sum does not wait for lost packets. It never takes an aggregator. */
 static void flush(struct pool_server *server, struct aggregators *pool, bool level1,
 		  struct packet *packet, struct switch_actions *actions)
 {
@@ -71,7 +71,7 @@ static void flush(struct pool_server *server, struct aggregators *pool, bool lev
 	bool mine = aggregator_is(a, job->base.number, packet_chunk(packet));
 	struct bitmap own;
 
-	if (level1 || !mine) /* else carry() promotes it, when it has been added */
+	if (level1 || !mine) /* else carry() promotes the sum */
 		packet_set_bitmap(packet, promoted(server, packet_bitmap(packet)));
 	actions->forward = true;
 	own = packet_bitmap(packet);
@@ -81,7 +81,7 @@ static void flush(struct pool_server *server, struct aggregators *pool, bool lev
 		return;
 	}
 	if (own.rack != a->rack) {
-		/* part of a rack, which bitmap1 cannot express: two packets go on */
+		/* bitmap1 cannot express part of a rack: two packets go on */
 		struct switch_send *held = &actions->send[actions->count++];
 
 		count_unadded(pool, own);
@@ -100,7 +100,7 @@ static void flush(struct pool_server *server, struct aggregators *pool, bool lev
 	pool_free(pool_scheme(job), pool, a);
 }
 
-/* Garbage collection: frees an aggregator whose owner has gone silent. False when it stays. */
+/* Garbage collection: frees an aggregator whose owner has gone silent. Returns whether it did. */
 static bool collect(struct pool_scheme *scheme, struct aggregators *pool, struct aggregator *a)
 {
 	if (!aggregators_is_idle(pool, a, scheme->base.env.sim->now))
@@ -143,7 +143,7 @@ void atp_at_switch(struct pool_server *server, struct aggregators *pool, bool le
 	carry(server, a, packet, actions);
 }
 
-/* The parameter packet acknowledges the sum: its aggregator is free. */
+/* The parameter packet acknowledges the sum and so frees its aggregator. */
 void atp_result_at_switch(struct pool_server *server, struct aggregators *pool,
 			  struct packet *packet)
 {

@@ -2,51 +2,49 @@
  * arXiv:2201.06398 (2022).
  *
  * Modelled: ATP's hashed aggregators, levels and windows (see atp.c) with an 8-bit priority;
- * preemption by packet swapping, which halves the owner's priority when it fails and which the
- * owner's packets renew; results straight from the last switch to the workers, which frees the
+ * preemption by packet swapping; a failed preemption halves the owner's priority, which the owner's
+ * next packet restores; results straight from the last switch to the workers, which frees the
  * aggregator at once; the parameter server's dictionary; reminders of workers and servers; queries
  * and gradients over a reliable transport; the straw-men of section 7.3.
  *
- * Simplified: a packet takes one pass of a switch. Scaling and conversion on hosts take no time,
- * nor does adding at servers unless the hosts' reduction_rate is limited (gradients over the
- * transport are added at once). A worker's result cache holds twice the window.
+ * Simplified: a packet takes one pass of a switch. Scaling and conversion on hosts take no time.
+ * Adding at servers takes time only if the hosts' reduction_rate is limited, and none for gradients
+ * over the transport. A worker's result cache holds twice the window.
  *
  * Left open, and our reading:
  * - the aggregators of a job's chunks are drawn without repetition, as in ATP's public code
- *   (`index`), so that a lone job never collides with itself where memory holds its window;
+ *   (`index`). So a lone job never collides with itself if the memory holds its window;
  * - the reminder packet carries the aggregator index, which the server can compute (section 5.1:
  *   all fields but job and sequence number are 0);
- * - priorities are compressed to q = ceil(scale * P), 1 to 255, with T in ms; T is the remaining
- *   communication and computation of the iteration (section 7.2.1), as an option of the job, or the
- *   service attained so far;
- * - workers remind of every chunk that lies three or more behind the newest result, once; after
+ * - priorities are compressed to q = ceil(scale * P), 1 to 255, with T in ms. T is the remaining
+ *   communication and computation of the iteration (section 7.2.1) or, as options, of the job, or
+ *   the service attained so far;
+ * - workers remind, once, of every chunk that lies three or more behind the newest result. After
  *   that, and for the end of the window, a timer decides. Servers remind after the third
- *   contribution to later chunks (both numbers are `duplicate_threshold`), then after 6, 12, ...
- *   more (section 5.1: after every third, it seems; `server_reminders`), and by timer;
- * - a chunk whose result others overtake seems lost, and so does every preempted one; it cuts the
+ *   contribution to later chunks, then after 6, 12, ... more, and by timer. (Section 5.1 seems to
+ *   say after every third: `server_reminders`. Both threes are `duplicate_threshold`.);
+ * - a chunk whose result others overtake seems lost, and so does every preempted chunk. It cuts the
  *   window as under ATP, whose congestion control section 5.1 takes (`halve_on`, see atp.c);
- * - a chunk or an entry that needed a reminder is no sample of the round trip (Karn). Nor is what
- *   was in flight when a timeout ran out, or when the server's result says that one has, at the
- *   server or, as far as it can know, at another worker (window.h). Nor is what was open at the
- *   server when its timer ran out or a worker's reminder came (section 6 takes every entry, from
- *   setup to completion);
- * - who lost what (case 2 against cases 1, 3, 4): a worker's reminder makes the server ask all
- *   workers for the result; at once if it has had no part of the chunk, else when its own reminder
- *   to the switches has not helped within an RTO (section 5.3 asks in case 2 only, where nothing
- *   has collided; `query`: whatever the server has). If none has the result, the missing
- *   gradients are asked for at once (`resend`): what the reminder fetched is in by then. Three
- *   reminders by the server's own timer lead there, too;
- * - each reminder of a worker makes the server remind the switches at once (section 5.3); the
- *   server's own timer for the chunk runs from the first;
- * - a worker does not remind again, nor does a server repeat a result, while the same is under way
+ * - section 6 samples every entry, from setup to completion. Here a chunk or an entry that needed a
+ *   reminder is no round-trip sample (Karn). Nor are chunks in flight at a worker after a timeout
+ *   of its own, or after a result that tells of a timeout elsewhere (window.h). Nor are entries
+ *   open at the server when its timer runs out or a worker's reminder comes;
+ * - who lost what (case 2 against cases 1, 3, 4): after a worker's reminder the server asks all
+ *   workers for the result. It asks at once if it has no part of the chunk, else after an RTO in
+ *   which its own reminder to the switches has not helped. (Section 5.3 asks in case 2 only, where
+ *   nothing has collided; `query`: at once in any case.) If no worker has the result, the server
+ *   asks for the missing gradients at once (`resend`), because the parts that its reminder fetched
+ *   have come by then. Three reminders by the server's own timer have the same effect;
+ * - each reminder of a worker makes the server remind the switches at once (section 5.3). The
+ *   server's own timer for the chunk runs from the first reminder;
+ * - a worker does not repeat a reminder, nor a server a result, while the same message is under way
  *   on the transport between them;
- * - a worker that has not sent a chunk yet when its gradient is asked for sends it over the
- *   transport in its turn, and not into the switches;
+ * - a worker that is asked for a gradient before it has sent the chunk sends it in turn over the
+ *   transport, and not into the switches;
  * - the server's result goes to all workers as an ordinary multicast, and again over the transport
- *   to those who remind of it;
- * - a chunk that was completed over the transport may have left contributions in switches: the
- *   server sends one more reminder for it. When the job is over, this is repeated until nothing is
- *   left. */
+ *   to workers that remind of it;
+ * - a chunk that was completed over the transport may have left contributions in switches, so the
+ *   server sends one more reminder. When the job is over, it repeats this until none are left. */
 #include "ina/esa/esa.h"
 
 #include "base/mem.h"
@@ -172,7 +170,7 @@ static double remaining_ms(const struct pool_worker *worker, const struct collec
 	return iteration;
 }
 
-/* Comm_j / Comp_j; without computation infinite. */
+/* Comm_j / Comp_j; infinite without computation. */
 static double ratio_of(const struct pool_worker *worker, const struct collective_hint *hint)
 {
 	if (esa_conf(pool_job(worker))->ratio == ESA_MEASURED && hint->last_exchange)
@@ -186,7 +184,7 @@ uint8_t esa_priority(const struct pool_worker *worker, const struct collective_h
 		formula_esa_priority(esa_conf(pool_job(worker))->scale, remaining_ms(worker, hint),
 				     hint->layers, hint->layer, ratio_of(worker, hint));
 
-	if (!(p < 255)) /* also if p is infinite or NaN: nothing remains, or nothing is computed */
+	if (!(p < 255)) /* or infinite, or NaN: nothing remains, or nothing is computed */
 		return 255;
 	if (p <= 1)
 		return 1; /* 0 is left to priorities that have decayed, and to reminders */
@@ -206,8 +204,8 @@ static void hint(void *instance, uint32_t w, const struct collective_hint *hint)
 	esa->priority[reader->tensors & esa->priority_mask] = esa_priority(worker, hint);
 }
 
-/* The priority of the chunk's tensor. Chunks are sent in order, so the search goes on from where it
- * was, but not through tensors that are complete here: their ends may be forgotten. */
+/* The priority of the chunk's tensor. Chunks are sent in order, so the search goes on from the last
+ * tensor. It skips tensors that are complete here, whose ends may have been overwritten. */
 static uint8_t priority(struct pool_worker *worker, uint64_t chunk)
 {
 	const struct tensors *tensors = &worker->base.job->tensors;
@@ -263,8 +261,8 @@ static void stats(const void *instance, struct collective_stats *sum)
 		sum->reminders += ((const struct esa_server *)job->servers[q].state)->reminders;
 }
 
-/* For runs that repeat themselves, which is only while servers have nothing to do. Afterwards
- * workers hold the results that came in what was skipped. */
+/* For runs that repeat themselves, which they do only while servers have nothing to do. After a
+ * skip workers hold the results of skipped chunks. */
 static void repeat_job(struct pool_job *job, struct repeat *repeat)
 {
 	repeat_same(repeat, job->base.stats.server_packets);

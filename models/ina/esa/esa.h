@@ -1,6 +1,6 @@
 /* ESA, private to models/ina/esa/ and its tests.
  *
- *   esa.c           parameters, priorities; opens with what is modelled
+ *   esa.c           parameters, priorities; its top says what is modelled
  *   esa_switch.c    hashed aggregators with preemption
  *   esa_server.c    the parameter server: partial sums, reminders
  *   esa_recovery.c  lost chunks: queries and gradients over a reliable transport
@@ -28,31 +28,32 @@ struct esa_conf {
 	int64_t reminder_rounds;
 };
 
-/* What a message between a worker and a server says about a chunk. */
+/* Messages about a chunk, by sender. */
 enum esa_message {
-	ESA_REMINDER, /* worker: it seems lost */
-	ESA_QUERY,    /* server: do you hold the result? */
-	ESA_HAVE,     /* worker: yes, this */
-	ESA_HAVE_NOT, /* worker */
-	ESA_WANTED,   /* server: send your gradient to me */
-	ESA_GRADIENT, /* worker: this */
-	ESA_RESULT,   /* server: the result */
+	ESA_REMINDER, /* worker: the chunk seems lost */
+	ESA_QUERY,    /* server: do you have the result? */
+	ESA_HAVE,     /* worker: yes, with the result */
+	ESA_HAVE_NOT, /* worker: no */
+	ESA_WANTED,   /* server: send me your gradient */
+	ESA_GRADIENT, /* worker: with the gradient */
+	ESA_RESULT,   /* server: with the result */
 };
 
-/* A chunk is open at a server from when the server first hears of it until it is complete. */
+/* A chunk at a server. It is open from when the server first hears of it until its sum is complete.
+ */
 struct esa_entry {
 	uint64_t index;   /* of the chunk at the server */
-	sim_time created; /* first heard of */
-	sim_time touched; /* last contribution or reminder */
+	sim_time created; /* when the server first heard of it */
+	sim_time touched; /* time of the last contribution or reminder */
 	sim_time reminded;
 	uint64_t previous, following; /* in the list of open entries, longest untouched first */
 	uint32_t larger;              /* contributions to later chunks since the last reminder */
-	uint32_t larger_limit;        /* this many lead to another; UINT32_MAX = none do */
+	uint32_t larger_limit;        /* `larger` at the next reminder; UINT32_MAX = never */
 	uint32_t rounds;              /* reminders by timeout */
-	uint32_t answers;             /* that the query still waits for */
+	uint32_t answers;             /* still missing to the query */
 	bool open;
-	bool reported; /* a worker has missed the result */
-	bool querying; /* workers have been asked; the answers decide */
+	bool reported; /* a worker has said that it lacks the result */
+	bool querying; /* workers have been asked for the result */
 	bool wanting;  /* missing gradients have been asked for */
 };
 #define ESA_NONE UINT64_MAX /* no entry */
@@ -66,28 +67,28 @@ struct esa_channel {
 
 struct esa_server {
 	struct pool_server *server;
-	/* Rings as wide as that of sums, by the chunk's index i: */
+	/* Rings as wide as the ring of sums, by the chunk's index i: */
 	struct esa_entry *entries; /* [i & mask] */
-	uint64_t *lacking; /* [(i & mask) * words]: bit per worker that says it lacks the result */
+	uint64_t *lacking;         /* [(i & mask) * words]: bits of workers that lack the result */
 	size_t words;
 	uint64_t mask;
 	uint64_t first, last; /* of the list of open entries */
-	struct rto rto;       /* from creation to completion */
+	struct rto rto;       /* its samples go from creation to completion */
 	struct rto_conf rto_conf;
 	sim_time unsampled; /* entries created before this are no samples for `rto` */
 	unsigned backoff;   /* rounds of timeouts since the last contribution: rto * 2^backoff */
 	sim_time doubled;   /* when `backoff` last grew */
 	sim_time armed;     /* when the timer is due; SIM_TIME_MAX = it is not set */
 	struct timer timer;
-	struct esa_channel *to_worker, *from_worker; /* by worker; NULL when the job is over */
+	struct esa_channel *to_worker, *from_worker; /* by worker; NULL once the job is over */
 	uint64_t reminders;                          /* packets to switches */
 	uint64_t queries, gradients;                 /* queries begun; messages with gradients */
 };
 
-/* Of a worker. */
+/* ESA's state of a worker. */
 struct esa_worker {
 	struct result_cache cache;
-	uint8_t *priority; /* of tensor t, at [t & priority_mask] */
+	uint8_t *priority; /* tensor t's at [t & priority_mask] */
 	uint64_t priority_mask;
 	uint64_t sending; /* tensor of the next chunk, or an earlier one */
 	uint64_t *direct; /* chunks not yet sent that go to the server over the transport */
@@ -99,7 +100,7 @@ static inline const struct esa_conf *esa_conf(const struct pool_job *job)
 	return (const struct esa_conf *)job->base.scheme->conf;
 }
 
-/* esa.c: equation 1, in eight bits. */
+/* esa.c: the priority of equation 1, in eight bits. */
 uint8_t esa_priority(const struct pool_worker *worker, const struct collective_hint *hint);
 
 /* esa_switch.c */
@@ -112,29 +113,29 @@ void esa_server_release(struct pool_server *server);
 void esa_at_server(struct pool_server *server, const struct packet *packet);
 /* The server's retransmission timeout. */
 sim_time esa_server_rto(const struct esa_server *esa);
-/* A timeout has run out, here or at a worker that says so. Chunks that are open now are no samples
- * of the round trip: their times may hold that timeout, since whoever waits for a chunk sends later
- * ones later (window.h). Else timeouts would grow as each other's samples, up to max_timeout. */
+/* No chunk that is open now is a round-trip sample. Call this after a timeout here, or at a worker
+ * that says so: a worker that waits for a chunk sends its later chunks later, so the times of open
+ * chunks may include the timeout (window.h). */
 void esa_no_samples(struct esa_server *esa);
-/* The open entry of a chunk, new if need be; NULL when the chunk is complete or over. */
+/* The open entry of a chunk, made if need be; NULL if the chunk is complete. */
 struct esa_entry *esa_entry_open(struct esa_server *esa, uint64_t chunk);
 /* Reminds all switches that may hold a part of the chunk. */
 void esa_remind(struct esa_server *esa, struct esa_entry *entry);
 void esa_remind_chunk(struct esa_server *esa, uint64_t chunk);
-/* A contribution has come, in a packet or by message; it may complete the chunk. */
+/* Takes a contribution from a packet or a message. It may complete the chunk. */
 void esa_contribution(struct esa_server *esa, struct esa_entry *entry, struct bitmap bitmap,
 		      uint64_t value, bool by_message);
-/* The result is known. With `to_all` it goes to all workers; else the caller has sent it to those
- * that lack it. */
+/* Closes a chunk whose result is known. With `to_all` sends the result to all workers; else the
+ * caller has sent it to those that lack it. */
 void esa_complete(struct esa_server *esa, struct esa_entry *entry, bool to_all);
-/* The job is over; what it holds in switches is fetched until nothing is left. */
+/* The job is over: fetches its sums from switches until none are left. */
 void esa_drain(struct pool_job *job);
 
 /* esa_recovery.c */
 void esa_channels_init(struct esa_server *esa);
 void esa_channels_release(struct esa_server *esa);
 void esa_start_query(struct esa_server *esa, struct esa_entry *entry);
-/* No worker has the result: asks for missing gradients. */
+/* Asks workers for missing gradients, as none of them has the result. */
 void esa_want_gradients(struct esa_server *esa, struct esa_entry *entry);
 /* Members of struct pool_ops. */
 void esa_lost(struct pool_worker *worker);

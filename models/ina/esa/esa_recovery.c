@@ -1,6 +1,6 @@
-/* ESA's recovery (section 5.3): what workers and servers tell each other about chunks that seem
- * lost, by reliable messages. Workers never send a gradient into switches twice: no bitmap there
- * could tell. What is modelled: esa.c. */
+/* ESA's recovery (section 5.3): reliable messages between workers and servers about chunks that
+ * seem lost. Workers never send a gradient into switches twice, as a switch that has freed its
+ * aggregator could not tell. esa.c says what is modelled. */
 #include "ina/esa/esa.h"
 
 #include "base/mem.h"
@@ -22,8 +22,8 @@ static void send(struct esa_channel *channel, enum esa_message type, uint64_t ch
 		      carries ? SHORT_BYTES + ELEMENT_BYTES * elements : SHORT_BYTES);
 }
 
-/* Sends unless the same message is still under way: a reliable channel need not be told twice, and
- * one that loses much would fill up with repetitions. Returns whether it was sent. */
+/* Sends, unless the same message is under way: repetitions would fill up a channel that loses much.
+ * Returns whether it has sent. */
 static bool send_once(struct esa_channel *channel, enum esa_message type, uint64_t chunk,
 		      uint64_t value)
 {
@@ -42,7 +42,7 @@ static struct esa_channel *to_server(struct pool_worker *worker, uint64_t chunk)
 
 /* --- at a server --- */
 
-/* The word with the worker's bit, which says that it lacks the result. */
+/* The word with a worker's bit among those that lack the result. */
 static uint64_t *lack_word(const struct esa_server *esa, const struct esa_entry *entry,
 			   uint32_t worker)
 {
@@ -87,7 +87,7 @@ void esa_want_gradients(struct esa_server *esa, struct esa_entry *entry)
 			send(&esa->to_worker[w], ESA_WANTED, server_chunk(server, entry->index), 0);
 }
 
-/* The result of a chunk that is complete here goes to one worker. */
+/* Sends one worker the result of a chunk that is complete here. */
 static void repeat_result(struct esa_server *esa, uint32_t worker, uint64_t chunk)
 {
 	const struct partial_sum *sum = server_entry(esa->server, chunk);
@@ -96,7 +96,7 @@ static void repeat_result(struct esa_server *esa, uint32_t worker, uint64_t chun
 		send_once(&esa->to_worker[worker], ESA_RESULT, chunk, sum->value);
 }
 
-/* A worker holds the result, so all had contributed: what the server has is of no use. */
+/* A worker has the result, which takes the place of the server's partial sum. */
 static void have(struct esa_server *esa, struct esa_entry *entry, uint64_t chunk, uint64_t value)
 {
 	partial_sums_find(&esa->server->sums, entry->index)->value = value;
@@ -111,18 +111,17 @@ static void have_not(struct esa_server *esa, struct esa_entry *entry, uint32_t w
 	note_lack(esa, entry, worker);
 	if (--entry->answers)
 		return;
-	/* What the reminder fetched from switches has come: workers answer from farther away */
+	/* the parts that the reminder fetched have come: workers are farther away than switches */
 	if (esa_conf(esa->server->job)->resend == ESA_RESEND_AT_ONCE ||
 	    entry->reminded + esa_server_rto(esa) <= esa->server->job->base.scheme->env.sim->now)
 		esa_want_gradients(esa, entry);
 }
 
-/* A worker misses the result. Each worker that says so makes the server remind the switches
- * (section 5.3, cases 1 and 2), while the server's own timer runs from the first. If the server has
- * had no part of the chunk, the result may have been sent, and the workers know. Otherwise a part
- * is probably stuck in a switch, and workers are asked only if a reminder does not help within an
- * RTO (unless `query` wants it at once). They are asked once: the others that miss the result
- * report, too. */
+/* A worker lacks the result. After each such report the server reminds the switches (section 5.3,
+ * cases 1 and 2), while its own timer runs from the first report. If the server has no part of the
+ * chunk, workers may have the result, and are asked at once. Otherwise a part is probably stuck in
+ * a switch, and workers are asked only if a reminder does not help within an RTO, or if `query` is
+ * "always". They are asked once: workers that lack the result report it themselves. */
 static void reported(struct esa_server *esa, struct esa_entry *entry, uint32_t worker)
 {
 	const struct partial_sum *sum = partial_sums_find(&esa->server->sums, entry->index);
@@ -181,7 +180,7 @@ static void at_server(void *owner, const struct message *message)
 
 /* --- at a worker --- */
 
-/* Section 5.3, case 2: workers keep results for their peers. */
+/* Workers keep results for their peers (section 5.3, case 2). */
 void esa_accepted(struct pool_worker *worker, uint64_t chunk, uint64_t value,
 		  const struct packet *packet)
 {
@@ -213,8 +212,8 @@ void esa_lost(struct pool_worker *worker)
 			send_once(to_server(worker, chunk), ESA_REMINDER, chunk, 0);
 }
 
-/* If the server has asked for the gradient of this chunk before it was sent, the gradient goes to
- * the server in its turn, and never into a switch: so it cannot count twice. */
+/* If the server has asked for this gradient before the worker sent it, it goes straight to the
+ * server. It never enters a switch, so it cannot count twice. */
 bool esa_divert(struct pool_worker *worker, uint64_t chunk)
 {
 	struct esa_worker *esa = worker->state;

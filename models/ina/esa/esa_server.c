@@ -1,6 +1,6 @@
 /* ESA's parameter server (sections 5.1 to 5.3): adds the parts that switches send, and reminds
- * switches of chunks that stay incomplete. What is modelled: esa.c; queries and gradients over the
- * transport: esa_recovery.c. */
+ * switches of chunks that stay incomplete. esa.c says what is modelled; queries and gradients over
+ * the transport are in esa_recovery.c. */
 #include "ina/esa/esa.h"
 
 #include "base/fail.h"
@@ -34,7 +34,7 @@ void esa_no_samples(struct esa_server *esa)
 	esa->unsampled = now_of(esa);
 }
 
-/* --- open entries, longest untouched first --- */
+/* --- the list of open entries, longest untouched first --- */
 
 static struct esa_entry *entry_at(const struct esa_server *esa, uint64_t index)
 {
@@ -64,7 +64,7 @@ static void link_last(struct esa_server *esa, struct esa_entry *entry)
 	esa->last = entry->index;
 }
 
-/* Something has come for the entry, or has been done about it. */
+/* Moves the entry to the end of the list. */
 static void touch(struct esa_server *esa, struct esa_entry *entry)
 {
 	entry->touched = now_of(esa);
@@ -78,10 +78,10 @@ static void entry_close(struct esa_server *esa, struct esa_entry *entry)
 	entry->open = false;
 }
 
-/* Makes the rings of entries as wide as that of sums. What indices from `from` on have is kept. */
+/* Makes the rings as wide as the ring of sums, and keeps the entries from index `from` on. */
 static void widen(struct esa_server *esa, uint64_t from)
 {
-	/* both rings are widened from the same mask, so one call changes a copy */
+	/* a copy, because both rings are widened from the same mask */
 	uint64_t mask = esa->mask, to = from + esa->server->sums.mask;
 
 	esa->entries = ring_widen(esa->entries, &mask, from, to, sizeof(*esa->entries));
@@ -99,9 +99,9 @@ static void arm(struct esa_server *esa)
 	timer_set(esa->server->job->base.scheme->env.sim, &esa->timer, at);
 }
 
-/* The sum of a chunk. To make room for it, the ring of sums may forget chunks whose results all
- * workers hold. One of them may still be open: its timer ran out shortly before the result came,
- * and the workers' answers are under way. It is closed, as nothing is left to do about it. */
+/* The sum of a chunk. It may overwrite the sum of a chunk whose result all workers have. That chunk
+ * may be open if its timer ran out shortly before the result came, and workers' answers are still
+ * under way. It is closed, as nothing is left to do. */
 static struct partial_sum *sum_of(struct esa_server *esa, uint64_t chunk)
 {
 	const struct partial_sums *sums = &esa->server->sums;
@@ -152,7 +152,7 @@ void esa_remind_chunk(struct esa_server *esa, uint64_t chunk)
 	const struct racks *racks = &server->racks;
 	uint16_t slot = pool_known_index(server->job, chunk);
 	bool level1 =
-		pool_scheme(server->job)->pools[racks->sw].slots; /* else it adds nothing up */
+		pool_scheme(server->job)->pools[racks->sw].slots; /* else level 1 adds nothing up */
 	struct packet packet;
 
 	pool_packet(&packet, server, chunk, (struct bitmap){ 0, RACK_NONE }, slot);
@@ -174,8 +174,8 @@ void esa_remind(struct esa_server *esa, struct esa_entry *entry)
 	esa_remind_chunk(esa, server_chunk(esa->server, entry->index));
 }
 
-/* How many contributions to later chunks lead to the next reminder. Where most chunks lose their
- * aggregator, with `every` each arrival reminds of a third of all that are open. */
+/* How many contributions to later chunks lead to the next reminder. With `every`, where most chunks
+ * lose their aggregator, each contribution leads to reminders of a third of all open chunks. */
 static uint32_t next_limit(const struct esa_server *esa, uint32_t limit)
 {
 	switch ((enum esa_dupack)esa_conf(esa->server->job)->dupack) {
@@ -189,8 +189,8 @@ static uint32_t next_limit(const struct esa_server *esa, uint32_t limit)
 	return limit;
 }
 
-/* A contribution to chunk `index` has come. On the third to later chunks (`duplicate_threshold`),
- * what is still open may be stuck in a switch. */
+/* A contribution to chunk `index` has come. An earlier chunk that is still open after
+ * `duplicate_threshold` of these may be stuck in a switch. */
 static void note_larger(struct esa_server *esa, uint64_t index)
 {
 	uint64_t last = esa->last;
@@ -198,7 +198,7 @@ static void note_larger(struct esa_server *esa, uint64_t index)
 	for (uint64_t i = esa->first, next; i != ESA_NONE; i = next) {
 		struct esa_entry *entry = entry_at(esa, i);
 
-		/* an entry that is reminded of moves behind `last` */
+		/* esa_remind() moves an entry behind `last` */
 		next = i == last ? ESA_NONE : entry->following;
 		if (entry->index >= index || ++entry->larger < entry->larger_limit)
 			continue;
@@ -207,7 +207,7 @@ static void note_larger(struct esa_server *esa, uint64_t index)
 	}
 }
 
-/* For an RTO nothing has come for the entry. */
+/* Nothing has come for the entry for an RTO. */
 static void entry_expired(struct esa_server *esa, struct esa_entry *entry)
 {
 	esa_no_samples(esa);
@@ -240,8 +240,8 @@ static void on_timer(struct sim *sim, uint32_t entity, void *owner)
 		anew |= entry_at(esa, esa->first)->touched >= esa->doubled;
 		entry_expired(esa, entry_at(esa, esa->first));
 	}
-	/* The timeout doubles, as TCP's does, until something comes. Entries that are open together
-	 * expire one after the other, but double it only once. */
+	/* The timeout doubles, as TCP's does, until a contribution comes. Entries that are open
+	 * together expire one after the other, but double the timeout only once. */
 	if (anew && rto < pool_scheme(esa->server->job)->window.max_rto) {
 		esa->backoff++;
 		esa->doubled = sim->now;
@@ -258,7 +258,7 @@ void esa_complete(struct esa_server *esa, struct esa_entry *entry, bool to_all)
 {
 	struct partial_sum *sum = partial_sums_find(&esa->server->sums, entry->index);
 	bool recovered = entry->querying;
-	/* after a timeout, here or at a worker: no sample for anybody (window.h) */
+	/* there was a timeout, here or at a worker: no worker takes a sample (window.h) */
 	bool late = recovered || entry->rounds;
 
 	sum->complete = true;
@@ -268,7 +268,7 @@ void esa_complete(struct esa_server *esa, struct esa_entry *entry, bool to_all)
 	entry_close(esa, entry);
 	if (to_all)
 		server_send_result(esa->server, sum, 0, late ? PACKET_RETRANSMIT : 0, 0);
-	/* contributions that came over the transport may be in a switch, too, and would wait there
+	/* contributions that came over the transport may also be in a switch, where they would wait
 	 * for ever */
 	if (recovered)
 		esa_remind_chunk(esa, server_chunk(esa->server, sum->index));
@@ -280,12 +280,12 @@ void esa_contribution(struct esa_server *esa, struct esa_entry *entry, struct bi
 	struct partial_sum *sum = partial_sums_find(&esa->server->sums, entry->index);
 	uint64_t index = entry->index;
 
-	/* A part of which some contributors are in already is of no use: the others have been asked
-	 * for their gradients, which come one by one. */
+	/* A part is of no use if some of its contributors are in already. The others have been
+	 * asked for their gradients, which come one by one. */
 	if (partial_sums_add(&esa->server->sums, sum, bitmap, value)) {
 		esa->backoff = 0;
 		touch(esa, entry);
-		if (entry->larger_limit == UINT32_MAX) { /* ESA_DUPACK_EACH: allows one more */
+		if (entry->larger_limit == UINT32_MAX) { /* ESA_DUPACK_EACH: one more reminder */
 			entry->larger = 0;
 			entry->larger_limit = dupack_threshold(esa);
 		}
@@ -303,7 +303,7 @@ void esa_at_server(struct pool_server *server, const struct packet *packet)
 	struct esa_entry *entry;
 
 	if (server->job->over)
-		return; /* this is what its aggregators held to the end */
+		return; /* a sum that drain() has fetched */
 	entry = esa_entry_open(esa, chunk);
 	if (!entry)
 		return; /* complete */
@@ -313,8 +313,8 @@ void esa_at_server(struct pool_server *server, const struct packet *packet)
 
 /* --- the end --- */
 
-/* Fetches what the job still holds, again and again until nothing is left. The model looks into the
- * switches for it: the server does not know what they hold, and would have to remind of all its
+/* Fetches the job's sums from switches, again and again until none are left. The model looks into
+ * the switches. A real server does not know what they hold, and would have to remind of all its
  * last chunks. */
 static void drain(struct esa_server *esa)
 {

@@ -1,10 +1,10 @@
 /* ESA in switches (section 5.2): preemption of hashed aggregators, results straight to the workers.
- * What is modelled: esa.c. */
+ * esa.c says what is modelled. */
 #include "ina/esa/esa.h"
 
 #include "base/hash.h"
 
-/* May the packet take the aggregator from its owner? */
+/* Whether the packet may take the aggregator from its owner. */
 static bool preempts(const struct pool_job *job, const struct aggregators *pool,
 		     const struct aggregator *a, const struct packet *packet)
 {
@@ -23,7 +23,7 @@ static bool preempts(const struct pool_job *job, const struct aggregators *pool,
 	return false;
 }
 
-/* What the aggregator holds leaves for its owner's server, and the aggregator becomes free. */
+/* Sends the sum of an aggregator to its owner's server, and frees the aggregator. */
 static void swap_out(struct pool_scheme *scheme, struct aggregators *pool, struct aggregator *a,
 		     uint16_t slot, struct switch_actions *actions)
 {
@@ -47,7 +47,7 @@ static void swap_out(struct pool_scheme *scheme, struct aggregators *pool, struc
 	pool_free(scheme, pool, a);
 }
 
-/* The server asks for what is here. */
+/* Sends the server the sum that it asks for, if it is here. */
 static void reminder(struct pool_server *server, struct aggregators *pool,
 		     const struct packet *packet, struct switch_actions *actions)
 {
@@ -57,7 +57,7 @@ static void reminder(struct pool_server *server, struct aggregators *pool,
 		swap_out(pool_scheme(server->job), pool, a, packet->slot, actions);
 }
 
-/* All contributors are in: the sum goes to level 1, or from there to the workers. */
+/* All contributors are in: sends the sum to level 1 or, from level 1, the result to the workers. */
 static void complete(struct pool_server *server, struct aggregators *pool, struct aggregator *a,
 		     struct packet *packet, struct switch_actions *actions)
 {
@@ -70,7 +70,7 @@ static void complete(struct pool_server *server, struct aggregators *pool, struc
 	} else {
 		packet_set_bitmap(packet, (struct bitmap){ 0, RACK_NONE });
 		packet->flags |= PACKET_RESULT;
-		/* fan-outs lead it down; along its old route the engine would look ahead in vain */
+		/* pool_multicast() routes it; the engine would prefetch in vain along the old route */
 		packet_set_route(packet, &(struct route){ 0 });
 		pool->memory->stats.results++;
 		pool_multicast(server, pool->memory->sw, packet, actions);
@@ -78,7 +78,7 @@ static void complete(struct pool_server *server, struct aggregators *pool, struc
 	pool_free(pool_scheme(server->job), pool, a);
 }
 
-/* The aggregator has another owner. True when the packet has driven that out. */
+/* The aggregator has another owner. Returns whether the packet has preempted it. */
 static bool collide(struct pool_server *server, struct aggregators *pool, struct aggregator *a,
 		    struct packet *packet, struct switch_actions *actions)
 {
@@ -117,14 +117,14 @@ void esa_at_switch(struct pool_server *server, struct aggregators *pool, bool le
 		return;
 	if (!a->owner)
 		pool_take(job, pool, a, packet);
-	if (a->bits & bitmap.bits) { /* a copy that the network made: workers never send twice */
+	if (a->bits & bitmap.bits) { /* a copy made by the network: workers never send twice */
 		pool->memory->stats.duplicates++;
 		return;
 	}
 	a->value += packet->value; /* was 0 if the aggregator is new */
 	a->bits |= bitmap.bits;
 	a->marked |= (packet->flags & PACKET_CE) != 0;
-	a->priority = packet_priority(packet); /* renewed, if it had been lowered */
+	a->priority = packet_priority(packet); /* restores a priority that was halved */
 	pool->memory->stats.packets_aggregated++;
 	if (a->bits == racks_all(&server->racks, a->rack))
 		complete(server, pool, a, packet, actions);

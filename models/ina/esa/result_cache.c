@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* Makes room for two windows. The places of chunks below `from` become new and empty ones. */
+/* Makes room for two windows. Chunks below `from` are lost. */
 void result_cache_widen(struct result_cache *cache, const struct window *window)
 {
 	uint64_t places = cache->mask + 1;

@@ -1,5 +1,5 @@
-/* SwitchML at a worker: algorithm 4 (section 3.5), over one stream of tensors (appendix B). What is
- * modelled and what is not: switchml.c. */
+/* SwitchML at a worker: algorithm 4 (section 3.5), over one stream of tensors (appendix B).
+ * switchml.c says what is modelled. */
 #include "ina/switchml/switchml.h"
 
 #include "base/mem.h"
@@ -60,7 +60,7 @@ static void arm_timer(struct worker *worker)
 	alarm_set(worker->base.job->scheme->env.sim, &worker->alarm, expires(worker));
 }
 
-/* The slot's packet leaves now. */
+/* Makes the slot's packet, which leaves now. */
 static inline void leave(struct worker *worker, uint32_t i, struct packet *packet)
 {
 	struct switchml *job = switchml_of(worker);
@@ -83,8 +83,8 @@ static inline void leave(struct worker *worker, uint32_t i, struct packet *packe
 	arm_timer(worker);
 }
 
-/* The slot's chunk is to be sent, for the first time or again: it waits for the NIC, but a server
- * on the same host gets it at once. */
+/* Queues the slot's chunk for the NIC, for the first time or again. A server on the same host gets
+ * the chunk at once. */
 static inline void make_ready(struct worker *worker, uint32_t i, enum worker_slot_state state)
 {
 	struct packet packet;
@@ -111,11 +111,11 @@ enum nic_pull switchml_pull(void *owner, struct packet *packet)
 		ps_stream_address(worker, packet);
 	if (worker->ready.first == SWITCHML_NONE)
 		return NIC_LAST;
-	__builtin_prefetch(&worker->slots[worker->ready.first]); /* next, speed only */
+	__builtin_prefetch(&worker->slots[worker->ready.first]); /* for the next call, speed only */
 	return NIC_MORE;
 }
 
-/* Sends all of the message again, in order. Returns how many packets that is. */
+/* Queues all packets of a message again, in order. Returns how many there are. */
 static uint32_t expire_message(struct worker *worker, uint32_t i)
 {
 	uint32_t message = switchml_of(worker)->format.message, first = i - i % message;
@@ -159,7 +159,7 @@ void switchml_contribute(void *self, uint64_t first, uint64_t chunks)
 	struct worker *worker = self;
 	uint32_t slots = switchml_of(worker)->slots;
 
-	/* an idle slot waits for the first of its chunks that had not been handed over: for g */
+	/* an idle slot has waited for chunk g, its first that had not been handed over */
 	for (uint64_t g = first; g < first + chunks && g < first + slots; g++)
 		if (worker->slots[g % slots].state == WORKER_SLOT_IDLE)
 			make_ready(worker, (uint32_t)(g % slots), WORKER_SLOT_READY);
@@ -168,9 +168,9 @@ void switchml_contribute(void *self, uint64_t first, uint64_t chunks)
 
 /* --- results --- */
 
-/* The slot goes on to its next chunk; `flags` are those of the result. A result is a sum, so its
- * round trip holds the timeouts of all workers: with those as samples, the timeout would grow
- * without end. */
+/* The slot goes on to its next chunk. `flags` are those of the result. A result is a sum, so its
+ * round trip may include any worker's timeout. Such round trips are no samples, or the timeout
+ * would grow without end. */
 static inline void advance(struct worker *worker, uint32_t i, uint8_t flags)
 {
 	struct worker_slot *slot = &worker->slots[i];
@@ -195,8 +195,8 @@ static inline void advance(struct worker *worker, uint32_t i, uint8_t flags)
 		make_ready(worker, i, WORKER_SLOT_READY);
 }
 
-/* Packets of a message have to come in order. When one is missing, the connection drops what
- * follows, up to the first packet of a message. The slots of a message move on together. */
+/* Packets of a message have to come in order. When one is missing, the rest of the message is
+ * dropped. The slots of a message move on together. */
 static __attribute__((noinline)) void result_of_message(struct worker *worker,
 							const struct packet *packet)
 {
@@ -229,7 +229,7 @@ void switchml_worker_result(struct worker *worker, const struct packet *packet)
 	const struct worker_slot *slot = &worker->slots[packet->slot];
 
 	if (slot->chunk != packet->chunk) {
-		/* by multicast and by repair: only the first advances the slot */
+		/* came by multicast and by repair, and the first has advanced the slot */
 		worker->base.job->stats.stale++;
 		return;
 	}
@@ -269,8 +269,8 @@ bool switchml_waits(const void *self, char *text, size_t size)
 
 /* --- life --- */
 
-/* Whether the NIC may call pull() late (net/nic.h). Not with adaptive timeouts: one that has become
- * shorter may have run out already when its timer is set. */
+/* Whether the NIC may call pull() late (net/nic.h). With adaptive timeouts it may not: a timeout
+ * that has become shorter may have run out before its timer is set. */
 static bool is_deferrable(const struct ina_job *job)
 {
 	const struct rto_conf *timeout = &switchml_conf(job)->timeout;
