@@ -10,8 +10,7 @@ static void send_parameters(struct pool_server *server, const struct partial_sum
 }
 
 /* A packet cannot be added if some of its contributors are in already. Missing contributors
- * retransmit, each by itself. The exception is a sum of all workers, which replaces the sum here.
- */
+ * retransmit, each by itself. The exception is a sum of all workers, which replaces this one. */
 bool atp_add(struct partial_sums *sums, struct partial_sum *sum, struct bitmap contributors,
 	     uint64_t value)
 {

@@ -39,8 +39,7 @@ enum esa_message {
 	ESA_RESULT,   /* server: with the result */
 };
 
-/* A chunk at a server. It is open from when the server first hears of it until its sum is complete.
- */
+/* A chunk at a server, open from when the server first hears of it until its sum is complete. */
 struct esa_entry {
 	uint64_t index;   /* of the chunk at the server */
 	sim_time created; /* when the server first heard of it */

@@ -70,7 +70,7 @@ static void complete(struct pool_server *server, struct aggregators *pool, struc
 	} else {
 		packet_set_bitmap(packet, (struct bitmap){ 0, RACK_NONE });
 		packet->flags |= PACKET_RESULT;
-		/* pool_multicast() routes it; the engine would prefetch in vain along the old route */
+		/* pool_multicast() routes it; the engine would prefetch in vain on the old route */
 		packet_set_route(packet, &(struct route){ 0 });
 		pool->memory->stats.results++;
 		pool_multicast(server, pool->memory->sw, packet, actions);

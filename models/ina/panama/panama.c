@@ -9,23 +9,25 @@
  *
  * Simplified:
  * - other packets, and results on their way down, take no time in an accelerator (table 1: 957.5 ns
- *   for 1500 bytes). Who wants that time adds it to topology.switch.latency, whose default leaves
- *   it out;
- * - FIN is on the last packet of a tree in the last tensor only. A tree that this tensor is too
- *   short to reach has none, and its accelerators count the job until it ends;
+ *   for 1500 bytes). A user may add that time to topology.switch.latency, whose default leaves it
+ *   out;
+ * - only the last packet of a tree in the last tensor has FIN. If that tensor is too short to use a
+ *   tree, the tree gets no FIN, and its accelerators count the job until it ends;
  * - the FIFOs of a switch's ports are one row per VID (panama_switch.c);
  * - loading state into accelerators takes the controller's latency and no packets; conversion on
  *   hosts takes no time;
- * - PAUSE is the network's. Without it queues need room (topology.switch.buffer) or the job needs
- *   `recovery`. With it, a sum is charged to an input port when it leaves the accelerator, so the
- *   headroom includes the accelerator's latency (panama_burst()). With a fraction, at most two sums
- *   leave because one packet came, the others by a timer (panama_backlog.c);
- * - an accelerator whose memory is full drops the packet, unless that completes a sum and needs no
- *   place. Memory gets full only while windows are still those from before another job came.
+ * - switches send PAUSE, accelerators do not. Without PAUSE, queues need room
+ *   (topology.switch.buffer) or the job needs `recovery`. With PAUSE, a sum is charged to an input
+ *   port when it leaves the accelerator, so the headroom includes the accelerator's latency
+ *   (panama_burst()). With a fraction, at most two sums leave because one packet came, the others
+ *   by a timer (panama_backlog.c);
+ * - an accelerator whose memory is full drops a packet, unless the packet completes a sum and so
+ *   takes no memory. Memory gets full only when another job has come and windows have not shrunk
+ *   yet.
  *
  * Left open by the paper, and our reading:
- * - the exactly-once sum is of integers, which commute: gradients are added in the order of
- *   children at every switch, so float results are the same in every run and at all workers;
+ * - gradients are added in the order of children at every switch, so float results are the same in
+ *   every run and at all workers. The model adds integers, which commute;
  * - wnd_cap is "packet_memory/num_jobs"; memory belongs to ports, and a job's trees at a switch
  *   share its part: memory / ports / jobs / trees / packet size;
  * - one FIFO per port and tree, not per port: jobs do not block each other;
@@ -33,17 +35,17 @@
  *   independent, and we read the order of section 4.1 as that of the first packets;
  * - the fraction counts workers, at every accelerator. The last packet of a tensor waits for all,
  *   or a slow worker would fall behind by iterations. A root may go on without a whole switch below
- *   it; windows then do not bound that switch's FIFOs. With small memory and fractions it may
- *   overflow, and there is no recovery with a fraction;
+ *   it. Windows then do not bound that switch's FIFOs, which may overflow if memory and fraction
+ * are small. There is no recovery with a fraction;
  * - roots are drawn from all cores alike. In a fat tree, trees over cores of one group share the
- *   first link up of a rack: four trees may have four of them or one. The paper wants several
- *   paths, and does not say how its trees are kept apart below the core;
+ *   first link up from a rack, so four trees may use four such links or one. The paper wants
+ * several paths, and does not say how its trees are kept apart below the core;
  * - appendix A gives the rate of a port (equation 1), and one tree of adders that takes a word of
- *   every port in a cycle: sums of different ports do not wait for each other. Packets that wait
- *   for a slow port are behind the FIFOs here, and not in their memory;
+ *   every port in a cycle. So sums of different ports do not wait for each other. Packets wait for
+ * a slow port after the FIFOs, and take no memory there;
  * - only_tree wraps around where there are fewer roots than trees;
  * - the 40-MB rule is about the gradients of an iteration; smaller jobs run a ring;
- * - a lost packet: panama_recovery.c. */
+ * - recovery from loss: see panama_recovery.c. */
 #include "ina/panama/panama.h"
 
 #include "base/mem.h"
@@ -61,7 +63,7 @@ static void at_switch(void *self, uint32_t sw, uint32_t back, struct packet *pac
 	const struct panama_scheme *scheme = self;
 	struct panama_sequence *sequence = ina_find(&scheme->sequences, packet->flow);
 
-	if (sequence) /* else it is over */
+	if (sequence) /* else the job is over */
 		panama_at_node(sequence, &sequence->nodes[sequence->node_of_switch[sw]], back,
 			       packet, actions);
 }
@@ -138,9 +140,8 @@ static uint32_t max_sequences(const struct panama_accelerator *accelerator)
 	return sequences;
 }
 
-/* A job with so many sequences comes to this accelerator: will every job there have memory for a
- * packet per port and sequence? `others`: the new job is beside those that are there now; else it
- * is alone. */
+/* Whether every job at this accelerator will have memory for a packet per port and sequence, after
+ * a job with `sequences` sequences has come, next to the present jobs (`others`) or alone. */
 static bool has_room(const struct panama_accelerator *accelerator, uint32_t sequences, bool others)
 {
 	uint64_t jobs = others ? accelerator->jobs + UINT64_C(1) : 1;
@@ -172,7 +173,7 @@ static void open_sequence(struct panama_sequence *sequence, struct panama_job *j
 					  .number = ina_enter(&scheme->sequences, sequence),
 					  .tree = number % job->tree_count,
 					  .repair = number >= job->tree_count,
-					  /* its tree has one for repairs, too */
+					  /* the tree has a repair sequence, too */
 					  .half = number + job->tree_count < job->sequence_count };
 	job->base.tensors.why =
 		why_join(&scheme->base.env.topo->net, job->base.spec.number, scheme->base.protocol,
@@ -205,7 +206,7 @@ static void close_sequence(struct panama_sequence *sequence)
 	panama_scheme(sequence->job)->sequences.entries[sequence->number] = NULL;
 }
 
-/* What the controller tells the workers at the start: the least wnd_cap on their trees. */
+/* The least wnd_cap on the job's trees, which the controller tells the workers at the start. */
 static uint32_t min_cap(const struct panama_job *job)
 {
 	uint32_t min = PANAMA_CAP_MAX;
@@ -379,7 +380,8 @@ static void stats(const void *self, struct collective_stats *stats)
 		ring_collective.stats(job->ring, stats);
 }
 
-/* There are no more trees than possible roots: at most all switches of the highest tier. */
+/* A job has no more trees than possible roots, which are at most all switches of the highest
+ * tier. */
 static struct collective_actual
 panama_runs_as(const void *self, const struct topology_conf *topology, bytes gradients)
 {

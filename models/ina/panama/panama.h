@@ -1,6 +1,6 @@
 /* PANAMA, private to models/ina/panama/ and its tests: the state of a job.
  *
- *   panama.c           controller: jobs, memory, packets as they come; opens with what is modelled
+ *   panama.c           controller: jobs, memory, dispatch of packets; its top says what is modelled
  *   panama_conf.c      parameters of "panama" and "switchml_star"
  *   panama_trees.c     which trees a job has
  *   panama_plan.c      a job as fluid streams
@@ -9,27 +9,26 @@
  *     panama_partial.c   fraction < 1: who is in
  *     panama_backlog.c   fraction < 1: sums that may not leave at once
  *   panama_worker.c    sending, results
- *     panama_window.c    its window, which knows nothing else
- *     panama_recovery.c  what is lost is asked for and sent again
- *   panama_repeat.c    its state, for runs that repeat themselves
+ *     panama_window.c    a window
+ *     panama_recovery.c  recovery from loss
+ *   panama_repeat.c    the state of jobs, for runs that repeat themselves
  *
- * Calls: panama.c opens and closes all, and hands packets to panama_switch.c and panama_worker.c,
- * which never call each other. Each of the two calls the files that are indented below it. Those
- * call back only
+ * panama.c opens and closes all, and hands packets to panama_switch.c and panama_worker.c, which
+ * never call each other. Each of the two calls the files indented below it. These call back only
  *
  *   panama_send_on()                 when a delay is over,
- *   panama_is_over(), panama_pass()  when a sum may leave at last, and
+ *   panama_is_over(), panama_pass()  when a sum may leave, and
  *   panama_contribution(), panama_worker_look(), panama_worker_wake()
- *                                    when something is to be sent again.
+ *                                    when a chunk is to be retransmitted.
  *
- * Besides, panama_worker.c asks panama_partial.c for weights, and panama_plan.c asks
- * panama_switch.c for caps.
+ * panama_worker.c also gets weights from panama_partial.c, and panama_plan.c caps from
+ * panama_switch.c.
  *
- * Chunk c of the stream of tensors of a job goes to tree c mod N as VID floor(c / N), at all
- * workers. "VID" is the paper's word: the number of a packet in the sequence that passes a tree.
- * With recovery, each tree has a second sequence for what is sent again, in which a chunk has
- * another VID. Packets carry the number of their sequence (JID and TID) in `flow`, the VID,
- * wnd_cap, and how many workers are in the sum. */
+ * Chunk c of a job's stream of tensors goes to tree c mod N as VID floor(c / N), at all workers.
+ * "VID" is the paper's word for the number of a packet in the sequence that passes a tree. With
+ * recovery, each tree has a second sequence for retransmissions, in which a chunk has another VID.
+ * Packets carry the number of their sequence (JID and TID) in `flow`, the VID, wnd_cap, and how
+ * many workers are in the sum. */
 #ifndef INASIM_INA_PANAMA_PANAMA_H
 #define INASIM_INA_PANAMA_PANAMA_H
 
@@ -40,10 +39,10 @@
 #define PANAMA_SEQUENCES_MAX (2 * PANAMA_TREES_MAX)
 #define PANAMA_CAP_MAX       UINT16_MAX /* wnd_cap has 16 bits */
 
-/* Flags of its packets. */
+/* Flags of packets. */
 enum {
-	PANAMA_ALL = PACKET_OWN(0), /* all workers must be in, whatever the fraction */
-	PANAMA_FIN = PACKET_OWN(1), /* the sender's last on this tree */
+	PANAMA_ALL = PACKET_OWN(0), /* the sum waits for all workers, whatever the fraction */
+	PANAMA_FIN = PACKET_OWN(1), /* the last packet of its sender on this tree */
 };
 
 /* --- parameters --- */
@@ -82,19 +81,19 @@ struct panama_conf {
 	sim_time timeout;
 };
 
-/* Adds errors where rows contradict each other or the topology. Fits collective_ops.check. */
+/* For collective_ops.check: adds errors where rows contradict each other or the topology. */
 void panama_check(const void *conf, const struct topology_conf *topology, struct conf_doc *doc,
 		  const char *scheme);
 
-/* Fits collective_ops.idle. */
+/* For collective_ops.idle. */
 size_t panama_idle(const void *conf, struct collective_idle list[COLLECTIVE_IDLE_MAX]);
 
 /* Bytes of a packet, FCS included. */
 uint32_t panama_frame(const void *conf);
 uint32_t panama_payload(const void *conf);
 
-/* The latency of accelerators on this topology; a bus that is not given is as wide as the fastest
- * link needs. */
+/* The latency of accelerators on this topology. If the bus is not given, it is as wide as the
+ * fastest link needs. */
 struct panama_latency panama_accelerators(const struct panama_conf *conf,
 					  const struct topology_conf *topology);
 
@@ -104,10 +103,10 @@ int64_t panama_bus_for(const struct panama_equation *equation, bps rate);
 /* Equation 1: how long a port takes for a packet; 0 if it keeps up with links of this rate. */
 sim_time panama_slow_port(const struct panama_latency *latency, uint32_t frame, bps rate);
 
-/* Equation 3: cut-through latency of an accelerator with so many ports. */
+/* Equation 3: cut-through latency of an accelerator with this number of ports. */
 sim_time panama_latency(const struct panama_latency *latency, uint32_t frame, uint32_t ports);
 
-/* What accelerators of switches with so many ports add to the headroom of PAUSE. */
+/* What accelerators of switches with this number of ports add to the headroom of PAUSE. */
 struct collective_burst panama_burst(const void *conf, const struct topology_conf *topology,
 				     uint32_t ports);
 
@@ -125,66 +124,66 @@ struct panama_accelerator {
 	struct panama_scheme *scheme;
 	struct collective_memory *memory; /* packets that wait for others; not owned */
 	uint32_t sw, ports;
-	uint32_t jobs;       /* active ones: num_jobs of the paper */
-	uint64_t first_sent; /* packets in memory that belong to sequences with `half` */
-	/* Sums on their way through it, in order. */
+	uint32_t jobs;       /* active jobs: num_jobs of the paper */
+	uint64_t first_sent; /* packets in memory, of sequences with `half` */
+	/* Sums on their way through the accelerator, in the order of `due`. */
 	sim_time latency;
 	sim_time slow;            /* panama_slow_port() */
-	sim_time *free_at;        /* by port, when its bus is free; NULL unless `slow` */
+	sim_time *free_at;        /* by port: when its bus is free; NULL if `slow` is 0 */
 	struct panama_held *held; /* ring by number: held_head .. held_end - 1 */
 	uint64_t held_head, held_end, held_mask;
-	struct timer timer;                           /* for the first of these */
-	uint32_t jobs_with[PANAMA_SEQUENCES_MAX + 1]; /* active ones, by number of sequences here */
+	struct timer timer;                           /* for the first sum */
+	uint32_t jobs_with[PANAMA_SEQUENCES_MAX + 1]; /* active jobs, by number of sequences here */
 };
 
-/* VID v in all FIFOs of a sequence, at [v & mask]: packets are added as they come. The accelerator
- * sums gradients in the order of children when all are there; the integers that stand for them
- * commute (exact.h), so the result is the same. */
+/* A VID in all FIFOs of a sequence. A real accelerator adds gradients in the order of children,
+ * when all are there. Here packets are added as they come, with the same result: the integers that
+ * stand for gradients commute (exact.h). */
 struct panama_row {
 	uint64_t value;
 	uint32_t past;    /* children whose FIFO has come to this VID or beyond */
-	uint32_t packets; /* how many of those children had a packet of it */
-	uint32_t workers; /* in these packets */
+	uint32_t packets; /* children that had a packet of this VID */
+	uint32_t workers; /* workers in these packets */
 	uint16_t cap;     /* least wnd_cap */
 	uint8_t flags;    /* OR of CE, AND of FIN */
-	bool placeless;   /* the newest packet has no place in memory, as it completes the row */
+	bool placeless;   /* the newest packet takes no memory, as it completes the row */
 };
 
-/* Sums that may leave at once because one packet came: as many as struct switch_actions has room
- * for. Without a fraction there is never more than one. */
+/* The most sums that leave at once because one packet came: as many as struct switch_actions has
+ * room for. Without a fraction there is at most one. */
 #define PANAMA_SUMS_AT_ONCE 2
 
-#define PANAMA_FEW 4 /* children whose state lies in the node itself */
+#define PANAMA_FEW 4 /* children whose state is in the node itself */
 
-/* A sequence at a switch of its tree. What every packet needs comes first: packets cost by the
- * lines of cache that they touch. */
+/* A sequence at a switch of its tree. Members that every packet needs come first, on few lines of
+ * cache. */
 struct panama_node {
-	struct panama_row *rows; /* those from `expected` on; the others are zero */
-	uint64_t *next;          /* by child: VID after that of its last packet; `few`, or owned */
+	struct panama_row *rows; /* VID v's at [v & mask], from `expected` on; others are zero */
+	uint64_t *next;          /* by child: 1 + VID of its last packet; `few`, or owned */
 	uint64_t expected;       /* Expected_VID */
 	struct panama_accelerator *accelerator;
 	uint32_t mask; /* of rows */
 	uint32_t children;
 	uint32_t buffered; /* packets in the rows */
-	uint32_t needed;   /* workers that a sum waits for, for fraction < 1 */
+	uint32_t needed;   /* fraction < 1: workers that a sum waits for */
 	uint32_t cap;      /* cap_here ... */
-	uint32_t cap_jobs; /* ... for so many jobs */
+	uint32_t cap_jobs; /* ... for this number of jobs */
 	uint32_t parent;   /* node, or TREE_NONE */
 	uint32_t up_port;
 
 	uint64_t few[PANAMA_FEW];
 	uint32_t *down_ports; /* by child; of the tree */
 	uint32_t number;      /* among the parent's children */
-	bool fin;             /* over: its memory is given back */
+	bool fin;             /* the sequence is over here, its memory given back */
 	bool behind;          /* sums wait in the sequence's backlog */
 } __attribute__((aligned(64)));
 
 struct panama_sequence {
 	struct panama_job *job;
-	uint32_t number; /* in the scheme: `flow` of its packets */
+	uint32_t number; /* in the scheme; `flow` of packets */
 	uint32_t tree;   /* of the job */
-	bool repair;     /* for repairs: VID j carries the chunk of the tree's j-th order */
-	bool half;       /* it has half of the memory: a sequence for repairs has the rest */
+	bool repair;     /* for retransmissions: VID j is the chunk of the tree's order j */
+	bool half;       /* has half of the memory, as the tree has a repair sequence, too */
 	uint32_t node_count;
 	struct panama_node *nodes;
 	const uint32_t *node_of_switch; /* of the tree */
@@ -193,8 +192,8 @@ struct panama_sequence {
 	struct panama_backlog *backlogs; /* by node */
 	/* for runs that repeat themselves: */
 	struct repeat_stream stream; /* of its VIDs */
-	uint64_t changes;            /* `changes` of the scheme, as last seen ... */
-	uint64_t sent_before;        /* ... when VIDs before this had been sent */
+	uint64_t changes;            /* `changes` of the scheme, as last seen */
+	uint64_t sent_before;        /* 1 + the newest VID sent by then */
 };
 
 /* --- workers --- */
@@ -204,7 +203,7 @@ struct panama_flow {
 	uint64_t available; /* VIDs handed over */
 	uint64_t next;      /* VID to send next */
 	uint64_t una;       /* oldest VID without a result */
-	uint64_t done;      /* how many of una .. next - 1 have a result (recovery) */
+	uint64_t done;      /* recovery: how many of una .. next - 1 have a result */
 	struct panama_window window;
 } __attribute__((aligned(64)));
 
@@ -212,11 +211,11 @@ struct panama_worker {
 	struct ina_worker base;
 	struct panama_flow *flows;  /* by tree */
 	uint64_t available;         /* chunks handed over */
-	uint64_t chunk;             /* strict order: next to send */
+	uint64_t chunk;             /* strict order: next chunk to send */
 	uint64_t ready;             /* bit per tree that may send */
 	uint32_t turn;              /* tree whose turn it is */
-	uint64_t lost;              /* VIDs whose result will never come (no recovery) */
-	struct panama_asker *asker; /* recovery */
+	uint64_t lost;              /* no recovery: VIDs whose result will never come */
+	struct panama_asker *asker; /* NULL without recovery */
 } __attribute__((aligned(64)));
 
 struct panama_job {
@@ -225,14 +224,14 @@ struct panama_job {
 	void *ring;
 	struct ina_tree *trees;
 	uint32_t tree_count;
-	struct panama_sequence *sequences; /* by tree; then, with recovery, those for repairs */
+	struct panama_sequence *sequences; /* by tree; with recovery, then those for repairs */
 	uint32_t sequence_count;
 	uint16_t *sequences_at;       /* by switch: sequences that pass ... */
 	uint16_t *open_at;            /* ... and are not over */
-	struct panama_orders *orders; /* by tree; recovery, else NULL */
+	struct panama_orders *orders; /* by tree; NULL without recovery */
 	uint64_t overflows;           /* packets dropped by full accelerators */
 	uint64_t marked;              /* marked results, at all workers */
-	uint64_t held_back;           /* times that a window forbade to send */
+	uint64_t held_back;           /* times that a window kept a worker from sending */
 };
 
 struct panama_scheme {
@@ -241,7 +240,7 @@ struct panama_scheme {
 	void *ring;                              /* for small jobs */
 	struct ina_registry sequences;           /* `flow` of packets */
 	struct panama_accelerator *accelerators; /* by switch */
-	uint64_t changes;                        /* how often a job came to or left one of them */
+	uint64_t changes; /* how often a job came to an accelerator or left it */
 };
 
 static inline struct panama_scheme *panama_scheme(const struct panama_job *job)
@@ -271,16 +270,17 @@ static inline uint64_t panama_chunk(const struct panama_job *job, uint32_t tree,
 
 /* --- panama_trees.c --- */
 
-/* Builds the job's trees, and counts how many sequences of it will pass each switch. */
+/* Builds the job's trees, and counts its sequences at each switch. Returns false if no tree is
+ * possible. */
 bool panama_trees_build(struct panama_job *job);
 void panama_trees_free(struct panama_job *job);
 
 /* --- panama_plan.c --- */
 
-/* A job that runs as streams comes to all accelerators of its trees, or leaves them. */
+/* Counts a job that runs as streams in or out at all accelerators of its trees. */
 void panama_plan_count(const struct panama_job *job, bool comes);
 
-/* Fills in the streams of such a job. */
+/* Fills in the job's streams. */
 void panama_plan_trees(struct panama_job *job, struct stream_plan *plan);
 
 /* --- panama_switch.c --- */
@@ -292,22 +292,23 @@ void panama_node_release(struct panama_node *node);
 /* cap_here: packets that a sequence may have in a FIFO of this accelerator now. */
 uint32_t panama_cap(const struct panama_sequence *sequence, struct panama_node *node);
 
-/* The same for any job with so many sequences there; 0: not even one packet has room. */
+/* panama_cap() of any job with `sequences` sequences there; 0 if there is no room for a packet. */
 uint32_t panama_cap_at(const struct panama_accelerator *accelerator, uint32_t sequences);
 
 /* A contribution on its way up, or a result on its way down, has reached a switch. Egress port
- * `back` leads to the neighbour that it came from. */
+ * `back` leads to the neighbour that sent the packet. */
 void panama_at_node(struct panama_sequence *sequence, struct panama_node *node, uint32_t back,
 		    const struct packet *packet, struct switch_actions *actions);
 
-/* Is Expected_VID complete, or can it never be? */
+/* Whether Expected_VID is over: it is complete, or can never be. */
 bool panama_is_over(const struct panama_sequence *sequence, const struct panama_node *node);
 
-/* Expected_VID is over: goes on to the next. True: *sum is to be sent; else the VID is incomplete,
- * and its packets are discarded. */
+/* Goes on to the next VID, as Expected_VID is over. Returns true if *sum is to be sent, false if
+ * the VID is incomplete and its packets are discarded. */
 bool panama_pass(struct panama_sequence *sequence, struct panama_node *node, struct packet *sum);
 
-/* A job that has `sequences` sequences at an accelerator opens the first, or closes the last. */
+/* Counts a job in when it opens its first sequence at an accelerator, and out when it closes the
+ * last. It has `sequences` of them there. */
 static inline void panama_count_job(struct panama_accelerator *accelerator, uint32_t sequences,
 				    bool comes)
 {
@@ -318,7 +319,7 @@ static inline void panama_count_job(struct panama_accelerator *accelerator, uint
 	accelerator->jobs_with[sequences] += change;
 }
 
-/* The sequence is over at this node: forgets what it holds, and counts the job out if this was its
+/* Ends the sequence at this node: gives its memory back, and counts the job out if this was its
  * last sequence here. May be called twice. */
 void panama_node_over(struct panama_sequence *sequence, struct panama_node *node);
 
@@ -327,18 +328,18 @@ void panama_node_over(struct panama_sequence *sequence, struct panama_node *node
 void panama_delay_init(struct panama_accelerator *accelerator);
 void panama_delay_release(struct panama_accelerator *accelerator);
 
-/* The sum of node `number` leaves the accelerator after its latency, once the ports from which its
- * packets came are free. `back`: see struct panama_held. */
+/* Delays a sum of node `number` by the accelerator's latency, from when the ports by which its
+ * packets came are free. `back` is that of struct panama_held. */
 void panama_delay(const struct panama_node *node, const struct packet *packet, uint32_t number,
 		  uint32_t back);
 
-/* Fills in where a packet goes that leaves the accelerator at this node: up, or down to all. */
+/* Fills in where a packet goes from this node: up, or down to all children. */
 void panama_send_on(const struct panama_node *node, const struct packet *packet,
 		    struct switch_send *send);
 
 /* --- panama_worker.c --- */
 
-/* `base` is set. `cap`: the window's first cap. */
+/* `base` is set before. `cap` is the first wnd_cap, from the controller. */
 void panama_worker_init(struct panama_worker *worker, uint32_t cap);
 void panama_worker_release(struct panama_worker *worker);
 
@@ -362,14 +363,14 @@ void panama_worker_wake(struct panama_worker *worker);
 struct panama_partial *panama_partial_new(const struct panama_sequence *sequence);
 void panama_partial_free(struct panama_partial *partial);
 
-/* The child's packet is in the sum of VID `vid` at this node. */
+/* Notes that the child's packet is in the sum of VID `vid` at this node. */
 void panama_partial_in(struct panama_sequence *sequence, const struct panama_node *node,
 		       uint64_t vid, uint32_t child);
 
-/* `vid` is over at the root: notes who is in it. */
+/* Notes which workers are in the sum of `vid`, which is over at the root. */
 void panama_partial_settle(struct panama_sequence *sequence, uint64_t vid);
 
-/* Sum of the weights of the workers in it (exact.h), and how many they are. */
+/* The number of workers in a settled sum, and the sum of their weights (exact.h). */
 uint64_t panama_partial_weight(const struct panama_sequence *sequence, uint64_t vid,
 			       uint32_t *workers);
 
@@ -378,8 +379,8 @@ uint64_t panama_partial_weight(const struct panama_sequence *sequence, uint64_t 
 void panama_backlog_open(struct panama_sequence *sequence);
 void panama_backlog_close(struct panama_sequence *sequence);
 
-/* More sums are complete at this node than may leave for the one packet that came by the link
- * behind egress port `back`: a timer sends the others. */
+/* Starts the timer that sends complete sums which may not leave at once. Egress port `back` leads
+ * to the sender of the packet that completed them. */
 void panama_backlog_begin(struct panama_sequence *sequence, struct panama_node *node,
 			  uint32_t back);
 
@@ -394,21 +395,21 @@ void panama_repeat(void *scheme, struct repeat *repeat);
 
 /* --- panama_recovery.c --- */
 
-/* `cap`: what the controller knows of the accelerators' memory. */
+/* `cap` is the first wnd_cap, from the controller. */
 void panama_recovery_start(struct panama_job *job, uint32_t cap);
 void panama_recovery_stop(struct panama_job *job);
 
-/* The worker has sent its next VID on a tree. */
+/* Notes that the worker has sent its next VID on a tree. */
 void panama_recovery_sent(struct panama_worker *worker, uint32_t tree);
 
-/* The result of a chunk has come. False when the worker has it already. */
+/* Takes the result of a chunk. Returns false if the worker has it already. */
 bool panama_recovery_result(struct panama_worker *worker, const struct panama_sequence *sequence,
 			    const struct packet *packet, uint64_t chunk);
 
-/* Does the worker hold the result of a VID of a main sequence? */
+/* Whether the worker has the result of a VID of the tree's first sequence. */
 bool panama_recovery_has(const struct panama_worker *worker, uint32_t tree, uint64_t vid);
 
-/* The chunk that a VID of the sequence for repairs of this tree carries. */
+/* The chunk that a VID of the tree's repair sequence carries. */
 uint64_t panama_recovery_chunk(const struct panama_job *job, uint32_t tree, uint64_t vid);
 
 /* The chunk that a VID of any sequence carries. */
@@ -418,7 +419,7 @@ static inline uint64_t panama_chunk_of(const struct panama_sequence *sequence, u
 				: panama_chunk(sequence->job, sequence->tree, vid);
 }
 
-/* Is there a packet that this worker may send again now? panama_recovery_pull() fills it in. */
+/* Whether this worker may retransmit a packet now. panama_recovery_pull() fills the packet in. */
 bool panama_recovery_ready(const struct panama_worker *worker);
 bool panama_recovery_pull(struct panama_worker *worker, struct packet *packet);
 

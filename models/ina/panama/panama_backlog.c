@@ -1,13 +1,13 @@
-/* PANAMA with a fraction below 1: sums that are complete when a packet comes, but may not leave at
- * once. The last packet of a tensor waits for all workers, and all that waits behind it may be
- * complete when it comes: a whole window at one instant. But the headroom of PAUSE is for two sums
- * at most that leave because a packet came in by a port (panama_burst()).
+/* PANAMA with a fraction below 1: complete sums that may not leave at once. The last packet of a
+ * tensor waits for all workers. When the last worker's packet comes, all sums behind it may be
+ * complete, a whole window. But the headroom of PAUSE allows only two sums to leave because one
+ * packet came in (panama_burst()).
  *
- * So the others wait in the accelerator's memory, and a timer sends them: one in the time that a
- * frame takes on the link by which the packet came. That is no more than if each had come with a
- * packet of its own. None leaves while the neighbour on that link is told to stop. Later packets
- * could not send them in place of the timer: perhaps none ever comes. Until nothing waits, all sums
- * of the sequence at this switch take this way, so that they stay in order. */
+ * So the other sums wait in the accelerator's memory, and a timer sends one per frame time of the
+ * link by which the packet came, as if each had come with a packet of its own. No sum leaves while
+ * the neighbour on that link is told to stop. Later packets cannot replace the timer, because there
+ * may be none. While any sum waits, new ones of the sequence at this switch queue behind it, to
+ * stay in order. */
 #include "ina/panama/panama.h"
 
 #include "base/mem.h"
@@ -32,7 +32,7 @@ static sim_time frame_time(const struct panama_backlog *backlog)
 	return link_transmission(port_class(net, &net->ports[backlog->back]), scheme->base.frame);
 }
 
-/* The next sum leaves. The accelerator's latency is over already. */
+/* Sends the next sum. The accelerator's latency has passed already. */
 static void on_due(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct panama_backlog *backlog = owner;

@@ -1,4 +1,4 @@
-/* Parameters of PANAMA and of SwitchML*, which differ in their windows only. */
+/* Parameters of PANAMA and SwitchML*. Only their windows differ. */
 #include "ina/panama/panama.h"
 
 #include <inttypes.h>
@@ -43,7 +43,7 @@ static const struct conf_row latency_forms[] = {
 static const struct conf_table latency_table = { "panama_latency", latency_forms,
 						 sizeof(struct panama_conf), NULL };
 
-/* What both schemes have, before and after the rows of their windows. */
+/* Rows of both schemes, before and after those of their windows. */
 #define ROWS_BEFORE                                                                                \
 	CONF_BYTES("memory", struct panama_conf, memory, "64MB", 64, UINT64_C(1) << 40,            \
 		   "Packet memory of the accelerator of each switch. Every port has an equal "     \
@@ -154,8 +154,8 @@ uint32_t panama_payload(const void *self)
 	return (uint32_t)(((const struct panama_conf *)self)->elements * ELEMENT_BYTES);
 }
 
-/* The bytes that any job takes at least at the smallest switch with hosts, which has *ports ports:
- * a packet of one tree at each port, with recovery two. */
+/* The least memory of a job at the smallest switch with hosts, in bytes: one packet at each of its
+ * *ports ports, with recovery two. */
 static uint64_t min_memory(const struct panama_conf *conf, const struct topology_conf *topology,
 			   uint32_t *ports)
 {
@@ -170,8 +170,8 @@ static uint64_t min_memory(const struct panama_conf *conf, const struct topology
 	return (uint64_t)*ports * panama_frame(conf) * (conf->recovery ? 2 : 1);
 }
 
-/* Ports slower than links are an error with PAUSE, which has no room for what they hold; else they
- * get a warning. */
+/* Warns of ports slower than links. With PAUSE they are an error, because the headroom does not
+ * include the packets that wait for them. */
 static void check_bus(const struct panama_conf *conf, const struct topology_conf *topology,
 		      struct conf_doc *doc, const char *scheme)
 {

@@ -1,6 +1,6 @@
-/* The time that an accelerator takes: sums leave it after the latency of equation 3, in the order
- * in which they were complete or, where ports are slow, have passed their ports. One pending event
- * per accelerator. */
+/* The time that an accelerator takes. A sum leaves after the latency of equation 3, which begins
+ * when the sum is complete or, where ports are slow, when these are free. An accelerator has one
+ * pending event. */
 #include "ina/panama/panama.h"
 
 #include "base/mem.h"
@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-#define NARROWEST 64 /* bits of a bus: the prototype's */
+#define NARROWEST 64 /* bus of the prototype, bits */
 
 sim_time panama_latency(const struct panama_latency *latency, uint32_t frame, uint32_t ports)
 {
@@ -52,7 +52,7 @@ struct panama_latency panama_accelerators(const struct panama_conf *conf,
 }
 
 /* With a fraction, several sums may wait for one packet: two leave at once (panama_switch.c), the
- * others when nothing needs headroom for them (panama_backlog.c). */
+ * others later and without headroom (panama_backlog.c). */
 struct collective_burst panama_burst(const void *conf, const struct topology_conf *topology,
 				     uint32_t ports)
 {
@@ -65,7 +65,7 @@ struct collective_burst panama_burst(const void *conf, const struct topology_con
 	};
 }
 
-/* The first sum leaves, unless its job is over. */
+/* Sends the first sum, unless its job is over. */
 static void on_due(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct panama_accelerator *a = owner;
@@ -83,8 +83,8 @@ static void on_due(struct sim *sim, uint32_t entity, void *owner)
 		timer_set(sim, &a->timer, a->held[a->held_head & a->held_mask].due);
 }
 
-/* Returns when the ports by which a sum's packets came have passed all that came before. From then
- * on they are busy with these packets. */
+/* Returns when all ports by which a sum's packets came are free, and makes them busy with these
+ * packets from then on. */
 static sim_time ports_free(const struct panama_node *node, sim_time now)
 {
 	const struct panama_accelerator *a = node->accelerator;
@@ -112,7 +112,7 @@ void panama_delay(const struct panama_node *node, const struct packet *packet, u
 	uint64_t at;
 
 	a->held = ring_reserve(a->held, &a->held_mask, a->held_head, a->held_end, sizeof(*a->held));
-	/* keeps the order of `due`; only where ports are slow may a sum overtake another */
+	/* keeps the order of `due`: where ports are slow, a sum may overtake another */
 	for (at = a->held_end++; at > a->held_head; at--) {
 		const struct panama_held *before = &a->held[(at - 1) & a->held_mask];
 

@@ -1,5 +1,5 @@
-/* PANAMA with a fraction below 1 (PANAMA-0.88, -0.94): who is in which sum. Only the exactly-once
- * check needs it: the accelerators themselves count workers, no more. */
+/* PANAMA with a fraction below 1 (PANAMA-0.88, -0.94): which workers are in which sum. Only the
+ * exactly-once check needs this: accelerators just count workers. */
 #include "ina/panama/panama.h"
 
 #include "base/mem.h"
@@ -13,16 +13,16 @@ struct settled {
 	uint32_t workers;
 };
 
-/* What is known of a VID. Until it is over at the root: a bit per node and child, set when the
- * child's packet is in the node's sum. From then on, until all workers have the result: what the
- * sum must be. */
+/* Until a VID is over at the root, it has a bit per node and child, set when the child's packet is
+ * in the node's sum. After that, until all workers have the result, it has the weight that the sum
+ * must have. */
 struct panama_partial {
 	uint32_t *first_word; /* by node, of its bits; [node_count] = words of a VID */
 	uint64_t *bits;       /* [(vid & mask) * words] */
 	uint64_t mask;
 	struct settled *settled; /* [vid & settled_mask] */
 	uint64_t settled_mask, settled_from;
-	bool *included; /* for settling, by node: its sum is in the root's */
+	bool *included; /* by node: its sum is in the root's; scratch for settling */
 };
 
 static uint32_t words_of(const struct panama_sequence *sequence)
@@ -54,14 +54,14 @@ void panama_partial_free(struct panama_partial *partial)
 	free(partial);
 }
 
-/* --- before it is over at the root --- */
+/* --- VIDs that are not over at the root --- */
 
 static uint64_t *bits_of(const struct panama_sequence *sequence, uint64_t vid)
 {
 	return sequence->partial->bits + (vid & sequence->partial->mask) * words_of(sequence);
 }
 
-/* Makes room for the bits of `vid`; those of VIDs from `from` on are kept. */
+/* Makes room for the bits of `vid`, and keeps those of VIDs from `from` on. */
 static void reach(struct panama_sequence *sequence, uint64_t from, uint64_t vid)
 {
 	struct panama_partial *partial = sequence->partial;
@@ -92,9 +92,9 @@ static bool is_in(const struct panama_sequence *sequence, const uint64_t *bits, 
 	       bits[partial->first_word[node] + child / 64] >> child % 64 & 1;
 }
 
-/* --- afterwards --- */
+/* --- VIDs that are over at the root --- */
 
-/* Makes room for `vid`; VIDs whose results all workers have are forgotten. */
+/* Makes room for `vid`, in place of VIDs whose results all workers have. */
 static void reserve_settled(struct panama_sequence *sequence, uint64_t vid)
 {
 	struct panama_partial *partial = sequence->partial;

@@ -11,7 +11,7 @@ void panama_plan_count(const struct panama_job *job, bool comes)
 					 comes);
 }
 
-/* Latency of all accelerators between a worker and the root, at most. */
+/* The latency of all accelerators between a worker and the root, at the worker with most. */
 static sim_time tree_delay(const struct panama_job *job, const struct tree *tree)
 {
 	sim_time longest = 0;
@@ -27,7 +27,7 @@ static sim_time tree_delay(const struct panama_job *job, const struct tree *tree
 	return longest;
 }
 
-/* Packets that a worker may have out on a tree. */
+/* Packets that a worker may have in flight on a tree. */
 static uint32_t tree_window(const struct panama_job *job, const struct tree *tree)
 {
 	const struct panama_window_conf *conf = &panama_scheme(job)->window;
@@ -43,8 +43,8 @@ static uint32_t tree_window(const struct panama_job *job, const struct tree *tre
 	return conf->fixed && conf->packets && conf->packets < min ? (uint32_t)conf->packets : min;
 }
 
-/* Bytes per second that a tree gets of an accelerator's port, where ports are slower than links:
- * the trees of a worker share its port. */
+/* Bytes per second of a tree through an accelerator's port, which the trees of a worker share, if
+ * ports are slower than links; else INFINITY. */
 static double slow_rate(const struct panama_job *job, const struct plan_packets *packets)
 {
 	sim_time slow = panama_scheme(job)->accelerators[0].slow;
@@ -53,8 +53,8 @@ static double slow_rate(const struct panama_job *job, const struct plan_packets 
 		    : INFINITY;
 }
 
-/* A stream over each tree, as chunks take turns on them. All workers are in every sum, whatever the
- * fraction. Windows have grown to the caps that the jobs here leave them now. */
+/* Each tree has a stream with an equal part of the chunks. All workers are in every sum, whatever
+ * the fraction. Windows are as large as wnd_cap is with the present jobs. */
 void panama_plan_trees(struct panama_job *job, struct stream_plan *plan)
 {
 	const struct network *net = &job->base.scheme->env.topo->net;
@@ -76,7 +76,7 @@ void panama_plan_trees(struct panama_job *job, struct stream_plan *plan)
 		stream->packets.fraction = 1.0 / (double)plan->count;
 		stream->cap = plan_window_rate(&stream->packets, tree_window(job, tree), path.sum);
 		stream->cap = fmin(stream->cap, slow_rate(job, &stream->packets));
-		if (conf->fixed && conf->packets) /* wnd_cap is shared by the jobs that are there */
+		if (conf->fixed && conf->packets) /* wnd_cap, in contrast, changes with the jobs */
 			plan_fix_window(stream, tree_window(job, tree), path.sum, net,
 					job->base.spec.hosts[0]);
 		round_trip = path.sum > round_trip ? path.sum : round_trip;

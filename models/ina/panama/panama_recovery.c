@@ -1,25 +1,26 @@
 /* PANAMA with recovery from corruption and any other loss. The paper (section 4.2.2) says only: "a
  * simple timeout mechanism can be used". Ours:
  *
- * Expected_VID cannot go back, so what is lost is sent again under fresh VIDs, on a second sequence
- * of the same tree (with an Expected_VID of its own), in an order that worker 0 decides. Links keep
- * the order, so a result with a later VID says that what is missing before it is lost: worker 0
- * orders these chunks again at once. What is lost at the end, with nothing behind it, needs a
- * timer: worker 0 orders its oldest chunk again; any other worker asks worker 0, which has what it
- * misses or is recovering it itself. Orders, questions and answers (the sums) are messages over TCP
- * connections. Timers double until there is progress.
+ * Expected_VID cannot go back, so lost chunks are retransmitted under new VIDs, on a repair
+ * sequence of the same tree, which has its own Expected_VID. Worker 0 gives the orders: which
+ * chunks all workers retransmit, and in which sequence. Links keep the order of packets, so a
+ * result tells that all earlier VIDs without a result are lost. Worker 0 then orders their chunks
+ * at once. A loss at the end, with no later result, needs a timer: worker 0 orders its oldest
+ * chunk; any other worker asks worker 0, which has the result or is recovering it itself. Orders,
+ * questions and answers (the sums) are messages over TCP connections. Timers double until there is
+ * progress.
  *
- * A worker may skip a VID of the second sequence: accelerators pass over that VID when the worker's
- * next packet there comes (panama_switch.c). An order that is lost itself is found missing in the
- * same two ways and given again.
+ * A worker may skip a VID of the repair sequence: accelerators pass over that VID when the worker's
+ * next packet there comes (panama_switch.c). If a repair is lost, too, worker 0 finds it missing in
+ * the same two ways, and orders its chunk again.
  *
- * At most wnd_cap packets of a tree are sent again behind the newest result of its second sequence;
- * half of the memory is kept free for them. Only what a timer orders goes beyond that, and skips
- * all that waits for its turn (which is then found missing). So a sequence of which all packets
- * were lost goes on, at the price of a packet per timeout for which there may be no memory. Such a
- * packet is dropped, but all before it is passed over as well: what waits for lost packets leaves
- * the memory, and the job goes on as soon as all packets of one order get through. With memory for
- * a packet or two of each FIFO that takes many timeouts. */
+ * A worker sends at most wnd_cap packets of a tree beyond the newest result of its repair sequence.
+ * Half of the memory is kept free for them. Only an order by a timer exceeds this limit. It skips
+ * all orders that wait for their turn, which are then found missing. So a sequence goes on even if
+ * all its packets were lost, at the price of one packet per timeout for which there may be no
+ * memory. Such a packet is dropped, but accelerators then pass over all VIDs before it. Packets
+ * that wait for lost ones leave the memory, and the job goes on once all packets of one order get
+ * through. If memory has room for only a packet or two per FIFO, that takes many timeouts. */
 #include "ina/panama/panama.h"
 
 #include "base/mem.h"
@@ -32,18 +33,18 @@
 #define MESSAGE_BYTES 16 /* kind, tree, VID */
 #define BACKOFF_MAX   64 /* times the first timeout */
 
-/* `type` of a message; `number` is a VID (of an order: its chunk), `value` the tree. */
+/* `type` of a message. `number` is a VID, or the chunk of an order; `value` is the tree. */
 enum message_type { MESSAGE_ORDER, MESSAGE_URGENT_ORDER, MESSAGE_QUESTION, MESSAGE_ANSWER };
 
 /* What a worker knows of a tree. */
 struct asker_tree {
-	uint8_t *has; /* is its result here? by VID of the main sequence, una on, [vid & mask] */
+	uint8_t *has; /* whether the result of VID v is here, at [v & mask], from una on */
 	uint64_t mask;
-	uint64_t seen;        /* VID after the newest result of the main sequence */
-	uint64_t seen_repair; /* the same of the sequence for repairs */
+	uint64_t seen;        /* 1 + VID of the newest result of the first sequence */
+	uint64_t seen_repair; /* 1 + VID of the newest result of the repair sequence */
 	uint64_t known;       /* orders that have reached this worker */
-	uint64_t sent;        /* orders carried out or passed over */
-	uint64_t urgent;      /* 1 + the newest known order that a timer gave; 0 = none */
+	uint64_t sent;        /* orders carried out or skipped */
+	uint64_t urgent;      /* 1 + the newest known order by a timer; 0 = none */
 	uint32_t cap;         /* newest wnd_cap */
 	sim_time since;       /* when the wait for the oldest VID began */
 };
@@ -53,7 +54,7 @@ struct panama_asker {
 	struct asker_tree *trees;
 	struct timer timer;
 	sim_time timeout;
-	struct messages up, down; /* to and from worker 0, which has none itself */
+	struct messages up, down; /* to and from worker 0; not used by worker 0 itself */
 };
 
 struct panama_orders {
@@ -81,7 +82,7 @@ bool panama_recovery_has(const struct panama_worker *worker, uint32_t tree, uint
 	return vid < una || (vid - una < self->mask && self->has[vid & self->mask]);
 }
 
-/* The result of a VID has come. False when the worker has it already. */
+/* Takes the result of a VID. Returns false if the worker has it already. */
 static bool accept_result(struct panama_worker *worker, uint32_t tree, uint64_t vid)
 {
 	struct panama_asker *asker = worker->asker;
@@ -116,8 +117,8 @@ static void write_message(struct messages *messages, enum message_type type, uin
 		      MESSAGE_BYTES + payload);
 }
 
-/* The worker `owner` asks worker 0. If worker 0 lacks the result, too, the result comes in time, or
- * worker 0's timer sees to it. */
+/* A question of worker `owner` has reached worker 0. If worker 0 lacks the result, too, the result
+ * is still to come, or worker 0's timer orders its chunk. */
 static void arrived_up(void *owner, const struct message *message)
 {
 	struct panama_worker *by = owner;
@@ -153,7 +154,7 @@ static void note_order(struct panama_worker *worker, uint32_t tree, bool urgent)
 		self->urgent = self->known;
 }
 
-/* A message of worker 0 is at the worker `owner`. */
+/* A message of worker 0 has reached the worker `owner`. */
 static void arrived_down(void *owner, const struct message *message)
 {
 	struct panama_worker *worker = owner;
@@ -169,7 +170,7 @@ static void arrived_down(void *owner, const struct message *message)
 
 /* --- orders --- */
 
-/* Worker 0 has all workers send a chunk again. `urgent`: because of a timer. */
+/* Worker 0 orders all workers to retransmit a chunk; `urgent` because of a timer. */
 static void order(struct panama_job *job, uint32_t tree, uint64_t chunk, bool urgent)
 {
 	enum message_type type = urgent ? MESSAGE_URGENT_ORDER : MESSAGE_ORDER;
@@ -183,8 +184,8 @@ static void order(struct panama_job *job, uint32_t tree, uint64_t chunk, bool ur
 		write_message(&panama_worker(job, w)->asker->down, type, tree, chunk, 0);
 }
 
-/* A result has come at VID `to`, where `from` was next: worker 0 orders what it lacks between them,
- * because that is lost. */
+/* The result of VID `to` has come, where `from` was next. Worker 0 orders the chunks between them
+ * that it lacks, because they are lost. */
 static void order_gap(struct panama_worker *worker, const struct panama_sequence *sequence,
 		      uint64_t from, uint64_t to)
 {
@@ -223,8 +224,8 @@ uint64_t panama_recovery_chunk(const struct panama_job *job, uint32_t tree, uint
 	return job->orders[tree].chunks[vid];
 }
 
-/* May the worker send something again on this tree? Then *vid is the first. An order may come
- * before the worker has handed over the chunk. */
+/* Whether the worker may retransmit on this tree; *vid is then the VID to send. An order may come
+ * before the worker has handed over its chunk. */
 static bool may_repair(const struct panama_worker *worker, uint32_t tree, uint64_t *vid)
 {
 	const struct asker_tree *self = &worker->asker->trees[tree];
@@ -237,7 +238,7 @@ static bool may_repair(const struct panama_worker *worker, uint32_t tree, uint64
 	       panama_recovery_chunk(panama_job(worker), tree, *vid) < worker->available;
 }
 
-/* The tree on which the worker may send VID *vid again, or PANAMA_TREES_MAX. */
+/* The first tree on which the worker may retransmit VID *vid, or PANAMA_TREES_MAX. */
 static uint32_t tree_to_repair(const struct panama_worker *worker, uint64_t *vid)
 {
 	for (uint32_t t = 0; t < panama_job(worker)->tree_count; t++)
@@ -302,7 +303,7 @@ void panama_recovery_sent(struct panama_worker *worker, uint32_t tree)
 		arm(asker);
 }
 
-/* Asks for the oldest result that is missing, and for all that are before the newest. */
+/* Asks for the oldest missing result, and for all that are missing before the newest. */
 static void ask(struct panama_worker *worker, uint32_t tree)
 {
 	const struct asker_tree *self = &worker->asker->trees[tree];
@@ -354,7 +355,7 @@ static void start_asker(struct panama_worker *worker, uint32_t cap)
 		timer_key_of_job(TIMER_PANAMA_ASKER, job->base.spec.number, worker->base.number);
 
 	asker->worker = worker;
-	worker->base.source.deferrable = false; /* arm() may find that a timeout is over */
+	worker->base.source.deferrable = false; /* arm() may find that a timeout is due */
 	asker->timeout = panama_conf(job)->timeout;
 	asker->trees = xcalloc(job->tree_count, sizeof(*asker->trees));
 	for (uint32_t t = 0; t < job->tree_count; t++)

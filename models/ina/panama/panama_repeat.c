@@ -1,12 +1,12 @@
 /* The state of PANAMA and SwitchML*, for runs that repeat themselves (core/repeat.h). Trees move on
  * by themselves: each sequence is a stream of VIDs.
  *
- * Windows keep growing long after they have stopped holding anything back: for 2,666 rounds with 64
+ * Windows keep growing long after they have stopped holding workers back: for 2,666 rounds with 64
  * MB of memory at 16 ports. So windows need not be equal, as long as they decide nothing. Every
- * result carries the least wnd_cap of the tree's switches, once no packet is under way that was
- * sent before a job came or went. If no result was marked either, a window that is not above that
- * cap only grows, up to the cap. It decides nothing where it is at the cap already, or has held
- * nothing back. When rounds are skipped, such a window grows by what it would have grown in them.
+ * result carries the least wnd_cap of the tree's switches, once no packet is in flight that was
+ * sent before a job came or went. Without marked results, a window that is not above that cap only
+ * grows, up to the cap. It decides nothing if it is at the cap already, or has held nothing back.
+ * When rounds are skipped, such a window grows as it would have grown in them.
  *
  * Jobs with recovery or a fraction never count as equal. */
 #include "ina/panama/panama.h"
@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Chunks go round the trees. */
+/* Chunks go to the trees in turn. */
 uint64_t panama_period(const void *self)
 {
 	return ((const struct panama_job *)self)->tree_count;
@@ -52,7 +52,7 @@ void panama_repeat_packet(void *self, struct repeat *repeat, struct packet *pack
 	const struct panama_scheme *scheme = self;
 	const struct panama_sequence *sequence = ina_find(&scheme->sequences, packet->flow);
 
-	if (!sequence) { /* late: nobody waits for it */
+	if (!sequence) { /* the job is over: nobody waits for the packet */
 		repeat_same(repeat, packet->vid);
 		repeat_same(repeat, packet->value);
 		return;
@@ -63,7 +63,7 @@ void panama_repeat_packet(void *self, struct repeat *repeat, struct packet *pack
 
 /* --- windows --- */
 
-/* The wnd_cap that results carry from now on; 0 = that is not certain. */
+/* The wnd_cap of all results from now on; 0 if packets in flight may bring another. */
 static uint32_t cap_of_results(struct panama_sequence *sequence)
 {
 	const struct panama_job *job = sequence->job;
@@ -108,14 +108,13 @@ static void repeat_window(struct panama_job *job, struct panama_window *window, 
 
 /* --- workers --- */
 
-/* VIDs of the tree before this chunk. */
+/* The number of VIDs of the tree before this chunk. */
 static uint64_t vids_before(const struct panama_job *job, uint64_t chunk, uint32_t tree)
 {
 	return (chunk + job->tree_count - 1 - tree) / job->tree_count;
 }
 
-/* Limits what may be skipped: something must remain to be sent, and all results that come must be
- * of one tensor. */
+/* Limits a skip: something must remain to be sent, and skipped results must be of one tensor. */
 static void repeat_ends(const struct panama_worker *worker, uint32_t tree, struct repeat *repeat)
 {
 	const struct panama_flow *flow = &worker->flows[tree];
@@ -237,7 +236,7 @@ void panama_repeat_job(void *self, struct repeat *repeat)
 	repeat_count(repeat, &job->overflows);
 }
 
-/* Fits collective_ops.repeat. */
+/* For collective_ops.repeat. */
 void panama_repeat(void *self, struct repeat *repeat)
 {
 	struct panama_scheme *scheme = self;

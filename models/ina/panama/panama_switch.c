@@ -1,8 +1,8 @@
-/* PANAMA's accelerator: section 5. What is modelled and what is not: panama.c.
+/* PANAMA's accelerator: section 5. panama.c says what is modelled.
  *
  * There is a FIFO per input port and sequence, and Expected_VID. A VID is over when every FIFO has
- * a packet of it or of a later one at its head. If all have the VID, it is added up and sent on;
- * else what there is of it is discarded. Links keep the order, so a later packet says that the VID
+ * a packet of this VID or a later one at its head. If all have the VID, its packets are added up
+ * and sent on; else they are discarded. Links keep the order, so a later packet says that the VID
  * is lost. */
 #include "ina/panama/panama.h"
 
@@ -100,8 +100,8 @@ static void reserve(struct panama_sequence *sequence, struct panama_node *node, 
 			   packets * (int64_t)scheme->base.frame);
 }
 
-/* Is there no place in memory for one more packet? With recovery, what is sent for the first time
- * never takes more than half of it: so what is sent again finds room, whatever others wait for. */
+/* Whether memory has no room for one more packet. With recovery, first transmissions take at most
+ * half of the memory, so retransmissions find room whatever others wait for. */
 static bool is_full(const struct panama_sequence *sequence, const struct panama_node *node)
 {
 	const struct panama_accelerator *accelerator = node->accelerator;
@@ -191,8 +191,8 @@ static struct packet sum_of(struct panama_sequence *sequence, struct panama_node
 	};
 }
 
-/* Is there a sum to send? With a fraction, a VID need not wait for all children. Without a
- * fraction, this is asked only when all children are past it. */
+/* Whether there is a sum to send. With a fraction, a VID need not wait for all children. Without a
+ * fraction, this is called only when all children are past the VID. */
 static bool enough(const struct panama_sequence *sequence, const struct panama_node *node,
 		   const struct panama_row *row)
 {
@@ -216,7 +216,7 @@ bool panama_pass(struct panama_sequence *sequence, struct panama_node *node, str
 	bool fin = row->flags & PANAMA_FIN && row->packets == node->children;
 	bool sent = enough(sequence, node, row);
 
-	/* gives the places of the packets back; the newest may have none */
+	/* gives the memory of the packets back; the newest may have none */
 	reserve(sequence, node, row->placeless - (int64_t)row->packets);
 	if (sequence->partial && node->parent == TREE_NONE)
 		panama_partial_settle(sequence, node->expected);
@@ -236,8 +236,8 @@ bool panama_pass(struct panama_sequence *sequence, struct panama_node *node, str
 
 /* --- packets --- */
 
-/* Will this packet end a VID? Then it needs no place itself, or gets one that becomes free. Asked
- * only when memory is full. */
+/* Whether this packet will end a VID, asked only when memory is full. Then the packet takes no
+ * memory itself, or gets memory that becomes free. */
 static bool makes_room(const struct panama_sequence *sequence, struct panama_node *node,
 		       const struct packet *packet)
 {
@@ -255,11 +255,11 @@ static bool makes_room(const struct panama_sequence *sequence, struct panama_nod
 	reach(node, packet->vid);
 	for (; v < packet->vid && row_of(node, v)->past + 1 == node->children; v++)
 		if (row_of(node, v)->packets)
-			return true; /* discarded */
+			return true; /* these are discarded */
 	return v == packet->vid && row_of(node, v)->past + 1 == node->children;
 }
 
-/* The packet is dropped: as if the link had lost it, but its header has been read. */
+/* Counts a packet that is dropped after its header has been read. */
 static void overflow(struct panama_sequence *sequence, struct panama_node *node)
 {
 	node->accelerator->memory->stats.overflows++;
@@ -267,7 +267,7 @@ static void overflow(struct panama_sequence *sequence, struct panama_node *node)
 }
 
 /* Adds the packet to its row. A packet that completes a sum meets the others in the adder, and
- * needs no place. */
+ * takes no memory. */
 static void store(struct panama_sequence *sequence, struct panama_node *node,
 		  const struct packet *packet, bool full)
 {
@@ -281,8 +281,8 @@ static void store(struct panama_sequence *sequence, struct panama_node *node,
 		panama_partial_in(sequence, node, packet->vid, packet->source);
 }
 
-/* The packet was stored without a place. If its own VID is not over, an earlier VID has left, and
- * the packet takes one of the places that became free. */
+/* A packet was stored without memory. If its own VID is not over, an earlier VID has left, and the
+ * packet takes memory that became free. */
 static void find_place(struct panama_sequence *sequence, struct panama_node *node, uint64_t vid)
 {
 	if (vid < node->expected || !row_of(node, vid)->placeless)
@@ -303,7 +303,7 @@ static void pass_to(struct panama_node *node, uint32_t child, uint64_t vid)
 	*next = vid + 1;
 }
 
-/* Complete sums leave. Without a fraction a packet completes at most the sum of its own VID, and
+/* Sends complete sums. Without a fraction a packet completes at most the sum of its own VID, and
  * leaves its FIFO empty. With a fraction, several sums may have waited for the packet. */
 static void send_sums(struct panama_sequence *sequence, struct panama_node *node, uint32_t back,
 		      struct switch_actions *actions)
@@ -343,8 +343,8 @@ static void contribution(struct panama_sequence *sequence, struct panama_node *n
 	}
 	full = is_full(sequence, node);
 	dropped = full && !makes_room(sequence, node, packet);
-	/* also for a packet that is dropped: else two packets that both lack a place would be
-	 * dropped again and again, and what waits for them would keep the memory full */
+	/* even for a dropped packet: otherwise two packets without room would be dropped again and
+	 * again, while packets that wait for these two keep the memory full */
 	pass_to(node, packet->source, vid);
 	if (dropped)
 		overflow(sequence, node);

@@ -1,4 +1,4 @@
-/* The trees of a job: their roots are drawn from all that the topology has for it. */
+/* The trees of a job. Their roots are drawn from all possible ones. */
 #include "ina/panama/panama.h"
 
 #include "base/mem.h"
@@ -13,8 +13,8 @@ static int by_number(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* All roots that the topology has for the job, except where a switch of the tree adds nothing up.
- * There may be none after failures. */
+/* All possible roots of the job's trees, except where a switch of the tree adds nothing up. There
+ * may be none after failures. */
 static uint32_t *find_roots(const struct panama_job *job, uint32_t *count)
 {
 	const struct topology *topo = job->base.scheme->env.topo;

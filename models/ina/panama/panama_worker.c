@@ -1,4 +1,4 @@
-/* PANAMA at a worker: sections 4.1 and 4.2. What is modelled and what is not: panama.c.
+/* PANAMA at a worker: sections 4.1 and 4.2. panama.c says what is modelled.
  *
  * VIDs of a tree, in the order of the stream:
  *
@@ -15,7 +15,7 @@
 
 /* --- sending --- */
 
-/* Passes over what need not be sent any more, as a repair was faster. */
+/* Skips VIDs whose result a repair has already brought. */
 static void pass_over(struct panama_worker *worker, uint32_t tree)
 {
 	struct panama_flow *flow = &worker->flows[tree];
@@ -40,7 +40,7 @@ static bool may_send(struct panama_worker *worker, uint32_t tree)
 	return false;
 }
 
-/* In strict order: the bit of the next chunk's tree, if its window allows it to send; else 0. */
+/* In strict order: the bit of the next chunk's tree if its window allows the chunk, else 0. */
 static uint64_t strict_ready(struct panama_worker *worker)
 {
 	uint32_t trees = panama_job(worker)->tree_count, tree;
@@ -91,8 +91,8 @@ void panama_contribution(struct packet *packet, const struct panama_worker *work
 	packet->flags = PACKET_ECT;
 }
 
-/* Is it the last chunk on its tree? With recovery, chunks may be sent again after it: then the
- * controller alone ends the job. */
+/* Whether this is the last chunk on its tree. With recovery no chunk is, because retransmissions
+ * may follow: the controller ends the job. */
 static bool is_last_of_tree(const struct panama_worker *worker, uint64_t chunk)
 {
 	const struct panama_job *job = panama_job(worker);
@@ -101,8 +101,8 @@ static bool is_last_of_tree(const struct panama_worker *worker, uint64_t chunk)
 	       job->base.tensors.readers[worker->base.number].tensors == job->base.spec.tensors;
 }
 
-/* With a fraction, a tensor's last packet needs all workers: so none falls a tensor behind the
- * others, which would start the next iteration without it. */
+/* With a fraction, a tensor's last packet waits for all workers. Otherwise a worker could fall a
+ * tensor behind the others, which would start the next iteration without it. */
 static bool is_last_of_tensor(const struct panama_worker *worker, uint64_t chunk)
 {
 	const struct tensors *tensors = &worker->base.job->tensors;
@@ -114,7 +114,7 @@ static bool is_last_of_tensor(const struct panama_worker *worker, uint64_t chunk
 /* The first tree that is ready, from the one whose turn it is. */
 static uint32_t next_tree(const struct panama_worker *worker)
 {
-	uint64_t from_turn = worker->ready >> worker->turn << worker->turn; /* no bits before it */
+	uint64_t from_turn = worker->ready >> worker->turn << worker->turn; /* none before it */
 
 	return (uint32_t)__builtin_ctzll(from_turn ? from_turn : worker->ready);
 }
@@ -170,12 +170,12 @@ void panama_contribute(void *self, uint64_t first, uint64_t chunks)
 	panama_worker_wake(worker);
 	if (!job->sequences[0].partial)
 		return;
-	for (uint64_t c = first; c < first + chunks; c++) /* results may have come before */
+	for (uint64_t c = first; c < first + chunks; c++) /* results may already be here */
 		if (c / job->tree_count < worker->flows[c % job->tree_count].una)
 			ina_complete(&worker->base, c);
 }
 
-/* Without recovery: results of a tree come in order, and none comes again. */
+/* Takes a result without recovery. Results of a tree come in order, and only once. */
 static bool receive_in_order(struct panama_worker *worker, struct panama_flow *flow, uint64_t vid)
 {
 	if (vid < flow->una) {
@@ -184,7 +184,7 @@ static bool receive_in_order(struct panama_worker *worker, struct panama_flow *f
 	}
 	worker->lost += vid - flow->una;
 	flow->una = vid + 1;
-	if (flow->next < flow->una) /* too late to be in it: only with a fraction */
+	if (flow->next < flow->una) /* the sum left without this worker (fraction) */
 		flow->next = flow->una;
 	return true;
 }

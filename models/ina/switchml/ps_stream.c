@@ -36,8 +36,7 @@ struct ps_server {
 	uint32_t number, host;
 	struct tree_node place; /* a root whose children are the workers; ports are their numbers */
 	struct node node;
-	/* As node.seen, with the contributions that wait to be added; NULL: adding takes no time.
-	 */
+	/* As node.seen, with contributions that wait to be added; NULL: adding takes no time. */
 	uint64_t *arrived;
 	struct adding adding;
 	struct outbox outbox;

@@ -147,8 +147,7 @@ uint64_t switchml_share(const struct switchml_conf *conf, bytes memory)
 	return memory / (conf->tenants ? (uint64_t)conf->tenants : 1);
 }
 
-/* A job needs the slots that the user gave or, where a rule chooses, at least those of a message.
- */
+/* A job needs the slots that the user gave or, where a rule chooses, those of one message. */
 static void check_memory(const struct switchml_conf *conf, const struct switchml_format *format,
 			 struct conf_doc *doc)
 {
