@@ -38,8 +38,7 @@ static uint64_t sum_of(const struct columns *columns, uint32_t at)
 	return sum;
 }
 
-/* A packet that is there already comes again. Its value must be the same; its new flags replace the
- * old ones. */
+/* Takes a repeated packet. Its value must be the same. Its flags replace the earlier ones. */
 static enum columns_news again(struct columns *columns, uint32_t at, size_t cell, uint64_t value,
 			       uint8_t flags)
 {
@@ -81,7 +80,7 @@ void columns_free_ahead(struct columns *columns, uint64_t message, uint32_t inde
 	struct column *column = &columns->columns[at];
 
 	if (column->message >= ahead)
-		return; /* also of the first messages: their columns are new */
+		return; /* freed before, or never used */
 	*column = (struct column){ .message = ahead };
 	memset(&columns->bits[(size_t)at * columns->words], 0,
 	       columns->words * sizeof(*columns->bits));

@@ -1,18 +1,18 @@
-/* NetReduce's connection lookup table (CLT, section 3.2): which packet of which message a packet of
- * a connection is.
+/* NetReduce's connection lookup table (CLT, section 3.2): finds the message of a connection's
+ * packet, and the packet's index in the message.
  *
- * Only the first packet of a message has the INA header. Its message and its PSN are kept, and the
- * packets that follow are found by their PSNs:
+ * Only the first packet of a message has the INA header. The table keeps its message and PSN, and
+ * finds later packets by their PSNs:
  *
  *     0 <= (PSN - PSN of the first) mod 2^24 < length of a message
  *
- * The paper keeps one entry a connection. A sender that goes back across the end of a message would
- * then never be found again: it repeats the tail of message m - 1 while the entry has m. So the
- * newest 2N messages are kept here. A connection repeats none that are older: its own window is N
- * messages, and its successor may be N more behind.
+ * The paper keeps one entry per connection. If a sender goes back across the end of a message, it
+ * repeats the tail of message m - 1 while the entry has message m, and its packets would never be
+ * found. So the newest 2N messages are kept here. A connection repeats no older ones: its own
+ * window is N messages, and its successor may be N more behind.
  *
- * 2N * length < 2^24 must hold. A table that is zero but for `messages`, `length` and zeroed
- * `entries` is empty. */
+ * 2N * length < 2^24 must hold. An empty table has `messages`, `length` and zeroed `entries`; all
+ * else is 0. */
 #ifndef INASIM_INA_NETREDUCE_LOOKUP_H
 #define INASIM_INA_NETREDUCE_LOOKUP_H
 
@@ -22,14 +22,14 @@
 #define NETREDUCE_PSN_MASK ((1u << 24) - 1)
 
 struct lookup_entry {
-	uint64_t next;  /* number of the message + 1; 0 = empty */
+	uint64_t next;  /* 1 + number of the message; 0 = empty */
 	uint32_t psn;   /* of its first packet */
 	uint32_t place; /* message mod 2N */
 };
 
 struct lookup {
 	struct lookup_entry *entries; /* `messages` of them, by message mod 2N; not owned */
-	uint64_t newest;              /* message + 1; 0 = none */
+	uint64_t newest;              /* 1 + newest message; 0 = none */
 	uint32_t messages, length;    /* 2N; packets of a message */
 	uint32_t recent;              /* index of the entry that was found last */
 };
@@ -41,11 +41,12 @@ struct lookup_place {
 	uint32_t column; /* (message mod 2N) * length + index */
 };
 
-/* Enters the first packet of a message, and forgets messages up to newest - 2N. False when the
- * message itself is as old as these: then nothing is entered. */
+/* Enters the first packet of a message, and forgets messages up to newest - 2N. Returns false, and
+ * enters nothing, if the message itself is that old. */
 bool lookup_enter(struct lookup *table, uint64_t message, uint32_t psn);
 
-/* False: the first packet of its message has not come, or the message is forgotten. */
+/* Finds a packet by its PSN. Returns false if the first packet of its message has not come, or the
+ * message is forgotten. */
 bool lookup_find(struct lookup *table, uint32_t psn, struct lookup_place *place);
 
 #endif

@@ -1,52 +1,52 @@
 /* NetReduce: Liu et al., "In-Network Aggregation with Transport Transparency for Distributed
  * Training", ASPLOS 2023: sums in the middle of unmodified RoCE connections.
  *
- * The workers of a job are a ring of RoCE connections. A worker sends its gradients to the next
- * one, message by message. An accelerator beside the switch keeps the packets, and when it has
- * those of all workers, each goes on to where it was sent, with the sum in it. So everybody
- * receives as much as it sends, in the order and under the numbers that the connection expects. The
- * connection repeats what is lost, controls its rate and acknowledges as ever.
+ * The workers of a job form a ring of RoCE connections. A worker sends its gradients to the next
+ * one, message by message. An accelerator beside the switch keeps the packets. When it has those of
+ * all workers, each packet goes on to its destination, with the sum as payload. So every worker
+ * receives as much as it sends, with the PSNs that the connection expects. The connection
+ * retransmits, controls its rate and acknowledges as usual.
  *
- * Modelled: the window of N messages; the connection lookup table, with 2N entries (lookup.h); 2N
- * messages of aggregators that keep packets and add them up when all are there, so that packets
- * that come again change nothing and are answered (columns.h); all switches of the job's tree, with
- * one sum up and one down on each link between switches (netreduce_switch.c); rings beside each
- * other on the same hosts (section 3.4), without what GPUs of a machine do among each other; memory
- * of its own for each job, for its life (section 6); RoCE with go-back-N, PSNs of 24 bits and DCQCN
+ * Modelled: the window of N messages; the connection lookup table, with 2N entries (lookup.h);
+ * aggregators for 2N messages, which keep packets and add them up when all are there, so that
+ * repeated packets change nothing and are answered (columns.h); all switches of the job's tree,
+ * with one sum up and one down on each link between switches (netreduce_switch.c); several rings on
+ * the same hosts (section 3.4), without the transfers between GPUs of a machine; memory reserved
+ * for each job for its life (section 6); RoCE with go-back-N, PSNs of 24 bits and DCQCN
  * (transport/roce.h); headers of RoCEv2, and the INA header in the first packet of a message.
  *
- * Simplified: accelerators take a constant time, and links between them and their switches are fast
- * enough for all that comes. Leaf switches pass on the header of a first packet so that others know
+ * Simplified: accelerators take a constant time, and links between them and their switches have
+ * unlimited rate. Leaf switches pass on the header of a first packet so that other switches know
  * its connection (section 3.3); here they know it without a packet. Values are added as integers
- * that stand for them (exact.h). In a lossless network what an accelerator sends at once is charged
- * to the switch's memory once, because the sum is there once.
+ * that stand for them (exact.h). In a lossless network the packets that an accelerator sends at
+ * once are charged to the switch's memory once, because the sum is there once.
  *
  * Left open by the paper, and our reading:
- * - "a gradient packet" frees the aggregator one window ahead (section 3.1): if any packet does,
- *   jobs hang after losses. We wait for all workers' (columns.h), and above the lowest switches for
- *   the result on its way down (netreduce_switch.c);
- * - a packet that comes again when the sum is there: "repeated execution [...] always outputs the
- *   same aggregation value" (section 3.2) may mean to all connections or to its own. Here it is its
- *   own, which is enough. In a sum from below nobody knows whose packet came again, so the result
- *   goes to all: for each that comes again, "without the need to recognize and handle retransmitted
- *   packets specifically", or once a round trip ("repeats");
+ * - "a gradient packet" frees the aggregator one window ahead (section 3.1). If any packet did so,
+ *   jobs would hang after losses. The root waits for the packets of all workers (columns.h), other
+ *   switches for the result on its way down (netreduce_switch.c);
+ * - for a repeated packet whose sum is complete, "repeated execution [...] always outputs the same
+ *   aggregation value" (section 3.2), to all connections or only to its own. Here only its own gets
+ *   the sum, which is enough. For a repeated sum from below the packet's connection is unknown, so
+ *   the result goes to all: at each repetition, "without the need to recognize and handle
+ *   retransmitted packets specifically", or once a round trip ("repeats");
  * - a sender that goes back across the end of a message needs more than one entry in the lookup
  *   table (lookup.h); an aggregator has to know its message (columns.h);
- * - nothing is said of merging marks. On one switch each connection keeps the header and the mark
- *   of its own packet, so a worker with a full uplink slows down alone (the others wait for it).
- *   Between switches a packet stands for all connections: it is marked when one was;
- * - the size of the INA header, ACKs a message and the retransmission timeout are not given: see
+ * - merging of ECN marks. On one switch each connection keeps the header and the mark of its own
+ *   packet, so only a worker with a full uplink lowers its rate (the others wait for it). Between
+ *   switches a packet stands for all connections, and is marked if any of their packets was;
+ * - the size of the INA header, the number of ACKs per message and the retransmission timeout: see
  *   the parameters;
  * - a packet belongs to a message when 0 <= PSN - PSN0 < MsgLen; section 3.2 prints "> MsgLen" for
- *   those that do not;
- * - the tree of a fat tree has switches between leaf and root, which the paper does not have: they
- *   do what leaves do, towards switches. A switch may have both workers and switches below it:
- *   connections get their own packets, switches a sum;
- * - where switches only forward (`aggregation`), the next that adds above them takes the packets of
- *   the workers below, like those of its own. Results of connections go to where these end,
- *   sums to the ports of the job's group;
- * - the window in section 3.2, N >= RTT x rate / message, is short by the time of a message:
- *   message m + N may go when all of m has come back, so N - 1 messages have to cover the round
+ *   the opposite;
+ * - a fat tree has switches between leaf and root, which the paper does not have. They do what
+ *   leaves do, but towards switches. Of a switch with both workers and switches below, connections
+ *   get their own packets, and switches a sum;
+ * - where switches only forward (`aggregation`), the next adding switch above takes the packets of
+ *   the workers below as if they were its own. Results of a connection go to its destination, sums
+ *   to the ports of the job's group;
+ * - the window in section 3.2, N >= RTT x rate / message, is short by the time of one message.
+ *   Message m + N may go when all of m has come back, so N - 1 messages have to cover the round
  *   trip. */
 #include "ina/netreduce/netreduce.h"
 
@@ -63,7 +63,7 @@ static bytes memory(const void *self, const struct tree_node *place)
 	return netreduce_bytes(netreduce_conf(job->scheme), place->inputs);
 }
 
-/* Connections that end at workers among a switch's inputs, by rank of their sources. */
+/* Lists the connections that end at workers among a switch's inputs, by rank of their sources. */
 static void make_outlets(const struct ring *ring, uint32_t number)
 {
 	struct ring_node *node = &ring->nodes[number];
@@ -81,7 +81,7 @@ static void make_outlets(const struct ring *ring, uint32_t number)
 	}
 }
 
-/* Whether a switch adds in the part of the tree below a node, itself included. */
+/* Whether any switch adds in the part of the tree from this node down. */
 static bool leads_to_sums(const struct tree *tree, uint32_t node)
 {
 	if (!tree->nodes[node].passes)
@@ -92,7 +92,7 @@ static bool leads_to_sums(const struct tree *tree, uint32_t node)
 	return false;
 }
 
-/* The ports to the children that add, or lead to some that do. */
+/* Lists the ports to children that lead to an adding switch, or are one. */
 static void find_sums(const struct ring *ring, uint32_t number)
 {
 	const struct ina_job *job = &ring->job->base;
@@ -163,7 +163,7 @@ static void begin(void *self)
 	struct netreduce *job = self;
 	struct netreduce_scheme *scheme = netreduce_scheme(job);
 
-	/* the array counts as full, so array_reserve() widens it */
+	/* tells array_reserve() that the array is full, so that it widens the array */
 	while (scheme->results_capacity < job->base.spec.workers + job->base.tree.tree->node_count)
 		scheme->results =
 			array_reserve(scheme->results, scheme->results_capacity,
@@ -198,7 +198,7 @@ static void stats(const void *self, struct collective_stats *stats)
 
 /* --- as a plan --- */
 
-/* The time that accelerators add to the longest way up and down again. */
+/* The time that accelerators add to the longest path up and down again. */
 static sim_time delays(const struct netreduce *job)
 {
 	const struct tree *tree = job->base.tree.tree;
@@ -214,7 +214,8 @@ static sim_time delays(const struct netreduce *job)
 	return longest;
 }
 
-/* A message of each ring, with headers, makes one packet of the plan: messages are sent whole. */
+/* One packet of the plan stands for a message of each ring, with headers, as messages are sent
+ * whole. */
 static struct plan_packets messages_of(const struct netreduce *job)
 {
 	const struct netreduce_conf *conf = netreduce_conf(job->base.scheme);
@@ -229,8 +230,8 @@ static struct plan_packets messages_of(const struct netreduce *job)
 	return packets;
 }
 
-/* Bytes of the ACKs of a message of each ring. They go against the data, but over a ring each link
- * has as many of them both ways. */
+/* Bytes of the ACKs for a message of each ring. They go against the data, but as the connections
+ * form a ring, each link has as many in both directions. */
 static double control_of(const struct netreduce *job)
 {
 	const struct netreduce_conf *conf = netreduce_conf(job->base.scheme);
@@ -254,7 +255,7 @@ static void plan(void *self, struct stream_plan *plan)
 	sim_time trip;
 
 	path.sum += delays(job);
-	/* until all of a message is back; messages of other rings are under way at other times */
+	/* until all of a message is back; messages of other rings do not delay this one */
 	trip = path.sum + (sim_time)(conf->length - 1) * path.slowest;
 	plan_init(plan, 1);
 	stream = &plan->streams[0];
@@ -334,9 +335,9 @@ static const struct ina_ops ops = {
 	.repeat = netreduce_repeat_job,
 };
 
-/* Up to the root and down to the workers again, in an idle network, with an accelerator at each
- * switch: as far as between two hosts through the top. What comes again later than that was sent
- * when the answer should have been there. */
+/* The time up to the root and down to the workers again, with an accelerator at each switch of an
+ * idle network: as long as between two hosts through the top. A repeated packet that comes later
+ * than this was sent after the last answer should have come. */
 static sim_time round_trip(const struct netreduce_conf *conf, const struct topology_conf *topology)
 {
 	uint32_t frame = netreduce_packet(conf);

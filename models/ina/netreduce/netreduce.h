@@ -1,13 +1,13 @@
 /* NetReduce, private to models/ina/netreduce/ and its tests: the state of a job.
  *
- *   netreduce.c         jobs, memory; opens with what is modelled
+ *   netreduce.c         jobs, memory; its top says what is modelled
  *   netreduce_conf.c    parameters
  *   netreduce_worker.c  messages of a worker, packets of its connection
- *   netreduce_switch.c  accelerators: what becomes of a packet at a switch
+ *   netreduce_switch.c  accelerators: packets at a switch
  *   netreduce_delay.c   the time that an accelerator takes
- *   lookup.h            which packet of which message it is (CLT)
- *   columns.h           what is stored and added up
- *   netreduce_repeat.c  all of that, for runs that repeat themselves
+ *   lookup.h            the message of a packet (CLT)
+ *   columns.h           packets that an accelerator keeps, and their sums
+ *   netreduce_repeat.c  the state of jobs, for runs that repeat themselves
  *
  * Ring i of a job has messages 0, 1, 2 ...; packet `index` of message m is chunk
  *
@@ -15,12 +15,12 @@
  *
  * of the job (ina.h). A tensor is padded to whole messages, equally many on each ring.
  *
- * A packet carries the number of its RoCE connection in `flow`, and its generation. In `seq` it has
- * the PSN (low 24 bits) and, above that, the number of its message. In the first packet of a
- * message that number stands for the INA header, and accelerators read it. In others it only serves
- * to check what they have found by PSN. Packets between switches belong to connection 0 of their
- * ring, and have in `child` 1 + the number of the switch that sent them among the inputs of the
- * next; those of workers have 0. */
+ * A packet carries the number of its RoCE connection in `flow`, and its generation. `seq` has the
+ * PSN (low 24 bits) and, above it, the number of the message. In the first packet of a message that
+ * number stands for the INA header, and accelerators read it. In other packets it only serves to
+ * check the message found by PSN. Packets between switches belong to connection 0 of their ring.
+ * `child` is 0 in packets of workers. In packets of switches it is 1 + the number of the sender
+ * among the inputs of the next switch. */
 #ifndef INASIM_INA_NETREDUCE_NETREDUCE_H
 #define INASIM_INA_NETREDUCE_NETREDUCE_H
 
@@ -29,7 +29,8 @@
 #include "ina/netreduce/lookup.h"
 #include "transport/connection.h"
 
-/* Flag of its packets, which otherwise are as RoCE's DATA: first of a message, with INA header. */
+/* Flag of the first packet of a message, with the INA header. Other flags are those of RoCE's
+ * DATA. */
 enum { NETREDUCE_FIRST = ROCE_OWNERS };
 
 #define NETREDUCE_RINGS_MAX 64
@@ -50,29 +51,30 @@ struct netreduce_conf {
 	struct roce_conf roce;
 };
 
-/* Fits collective_ops.check. */
+/* For collective_ops.check. */
 void netreduce_check(const void *conf, const struct topology_conf *topology, struct conf_doc *doc,
 		     const char *scheme);
 
-/* Fits collective_ops.warn. */
+/* For collective_ops.warn. */
 void netreduce_warn(const void *conf, const struct topology_conf *topology, uint32_t workers,
 		    uint32_t servers, struct conf_doc *doc, const char *pointer);
 
 const struct cc_ops *netreduce_control(const struct netreduce_conf *conf);
-const struct transport *netreduce_transport(const void *conf); /* fits collective_ops.transport */
+const struct transport *netreduce_transport(const void *conf); /* for collective_ops */
 
-/* Memory of a job at a switch with `rows` inputs, workers or switches: sections 3.1 and 4. */
+/* Memory of a job at a switch with `rows` inputs (workers or switches): sections 3.1 and 4. */
 bytes netreduce_bytes(const struct netreduce_conf *conf, uint32_t rows);
 
-/* Fits collective_ops.refuses. */
+/* For collective_ops.refuses. */
 const char *netreduce_refuses(const void *conf, const struct topology_conf *topology,
 			      const struct machine_conf *machine, uint32_t workers,
 			      uint32_t servers);
 extern const char netreduce_too_large[];
 
-/* Bytes of a packet, and of the first of a message, which has more headers; FCS included. */
+/* Bytes of a packet, FCS included. netreduce_frame() is for the first packet of a message, which
+ * has more headers. */
 uint32_t netreduce_packet(const struct netreduce_conf *conf);
-uint32_t netreduce_frame(const void *conf); /* fits collective_ops.frame */
+uint32_t netreduce_frame(const void *conf); /* for collective_ops.frame */
 uint32_t netreduce_payload(const void *conf);
 
 /* Bytes that a worker may have sent without a result, on all rings. */
@@ -80,10 +82,10 @@ bytes netreduce_window(const struct netreduce_conf *conf);
 
 /* --- a ring --- */
 
-/* The message of the packet asked for last: most packets belong to the same, or begin the next. */
+/* A cached message: most packets belong to the message of the packet before, or begin the next. */
 struct span {
 	uint64_t message;
-	uint64_t begin; /* its first packet; the first of message 0 is 0 */
+	uint64_t begin; /* number of its first packet; 0 for message 0 */
 };
 
 /* A worker on a ring: its connection to the next rank. Ranks are the numbers of workers. */
@@ -92,30 +94,30 @@ struct end {
 	uint32_t rank;
 	uint32_t connection;
 	uint16_t generation;
-	uint32_t node;               /* of the next switch above the worker that adds */
-	uint32_t row;                /* of the worker there */
-	uint64_t posted;             /* messages, to its own connection */
-	uint64_t timeouts;           /* of the connection that --why has been told of */
-	uint64_t results;            /* messages that came whole from the rank before */
+	uint32_t node;               /* of the next adding switch above the worker */
+	uint32_t row;                /* of the worker at `node` */
+	uint64_t posted;             /* messages given to its own connection */
+	uint64_t timeouts;           /* of the connection, as far as --why has been told */
+	uint64_t results;            /* complete messages from the rank before */
 	struct lookup table;         /* of the connection, at `node` */
-	struct span sent, delivered; /* of its packets */
+	struct span sent, delivered; /* of packets of the connection */
 };
 
 /* At a switch: a connection whose destination is one of its inputs. */
 struct outlet {
 	uint32_t connection;
 	uint16_t generation;
-	uint32_t row; /* of its source, if that is an input of this switch, too; else TREE_NONE */
+	uint32_t row; /* of its source; TREE_NONE if that is no input of this switch */
 };
 
-/* A switch of the tree. Its results go to the workers among its inputs by outlets, and to the
- * switches among them by the ports of sums. A switch that passes has only the ports of sums. */
+/* A switch of the tree. Results go by outlets to workers among its inputs, and by the ports of sums
+ * to switches. A switch that only forwards has no outlets. */
 struct ring_node {
 	const struct tree_node *place;
 	struct accelerator *accelerator;
 	struct columns columns;
 	struct outlet *outlets;
-	uint32_t *ports; /* of the outlets, then of the sums */
+	uint32_t *ports; /* those of the outlets, then those of sums */
 	uint32_t outlet_count;
 	uint32_t sum_count;
 };
@@ -125,7 +127,7 @@ struct ring {
 	uint32_t number;
 	uint64_t first; /* number of the first packet, on all connections (roce.h) */
 	struct end *ends;
-	struct ring_node *nodes;      /* as those of the tree */
+	struct ring_node *nodes;      /* by node of the tree */
 	struct lookup_entry *entries; /* of the tables of all ends */
 	/* For runs that repeat themselves: numbers of messages, and `seq` of packets. */
 	struct repeat_stream messages, stream;
@@ -138,12 +140,12 @@ struct netreduce {
 
 struct netreduce_scheme {
 	struct ina_scheme base;
-	struct roce *roce;   /* of all its connections */
-	sim_time round_trip; /* between hosts, idle, through the top of the network */
-	struct end **ends;   /* by connection; NULL when over: late packets find nobody */
+	struct roce *roce;   /* all connections of the scheme */
+	sim_time round_trip; /* from a host to the root and back, see round_trip() */
+	struct end **ends;   /* by connection; NULL once it is closed */
 	size_t end_count, end_capacity;
 	struct accelerator *accelerators; /* by switch */
-	struct packet *results; /* scratch: packets that leave together, for the job with most */
+	struct packet *results;           /* scratch, for the packets that leave together */
 	size_t results_capacity;
 };
 
@@ -157,7 +159,7 @@ static inline struct netreduce_scheme *netreduce_scheme(const struct netreduce *
 	return (struct netreduce_scheme *)job->base.scheme;
 }
 
-/* The connection of a packet; NULL when it is over. */
+/* The connection of a packet; NULL once it is closed. */
 static inline struct end *netreduce_end(const struct netreduce_scheme *scheme,
 					const struct packet *packet)
 {
@@ -186,10 +188,10 @@ static inline uint64_t netreduce_chunk(const struct ring *ring, uint64_t message
 void netreduce_end_open(struct ring *ring, uint32_t rank);
 void netreduce_end_close(struct end *end);
 
-/* Messages of the ring that the worker has handed over. */
+/* How many messages of the ring the worker has handed over. */
 uint64_t netreduce_messages(const struct end *end);
 
-/* Posts what the window allows. */
+/* Gives the connection the messages that the window allows. */
 void netreduce_post(struct end *end);
 
 /* For struct ina_ops. */
@@ -207,15 +209,15 @@ void netreduce_at_switch(void *scheme, uint32_t sw, uint32_t back, struct packet
 enum netreduce_way {
 	NETREDUCE_UP,      /* to the parent */
 	NETREDUCE_DOWN,    /* to all */
-	NETREDUCE_OWN,     /* to the destination of its connection, an outlet */
-	NETREDUCE_RESULTS, /* to all; outlets get the flags of their connections' own packets */
+	NETREDUCE_OWN,     /* to the destination of the packet's connection */
+	NETREDUCE_RESULTS, /* to all; outlets get the flags of their own packets */
 };
 
 struct held {
 	sim_time due;
 	struct packet packet;
 	uint32_t column; /* NETREDUCE_RESULTS */
-	uint32_t back;   /* of the packet that this answers, as in protocol_ops.at_switch */
+	uint32_t back;   /* of the packet that this answers, from at_switch() */
 	enum netreduce_way way;
 };
 
@@ -233,7 +235,7 @@ void accelerator_init(struct accelerator *accelerator, struct netreduce_scheme *
 		      uint32_t sw);
 void accelerator_release(struct accelerator *accelerator);
 
-/* *what leaves after the accelerator's latency. All of it but `due` is set. */
+/* Sends a copy of *what after the accelerator's latency. The caller sets all but `due`. */
 void accelerator_send(struct accelerator *accelerator, const struct held *what);
 
 /* --- netreduce_repeat.c --- */

@@ -1,4 +1,4 @@
-/* What a user may write under "netreduce". */
+/* Parameters of NetReduce. */
 #include "ina/netreduce/netreduce.h"
 
 #include "transport/cc/dcqcn.h"
@@ -115,8 +115,8 @@ const char netreduce_too_large[] =
 	"the accelerator of a switch has no room for two windows of each worker below it (raise "
 	"\"memory\", or lower \"window\", \"message\" or \"rings\")";
 
-/* Placed as well as can be, a job has equally many workers below each of the lowest switches. Of
- * the GPUs of a machine only one sends, and each of its NICs belongs to a tree of its own. */
+/* In the best placement a job has equally many workers below each of the lowest switches. Only one
+ * GPU of a machine sends, and each NIC of a machine belongs to a tree of its own. */
 const char *netreduce_refuses(const void *self, const struct topology_conf *topology,
 			      const struct machine_conf *machine, uint32_t workers,
 			      uint32_t servers)
@@ -128,7 +128,7 @@ const char *netreduce_refuses(const void *self, const struct topology_conf *topo
 
 	(void)servers;
 	if (netreduce_bytes(conf, 1) > conf->memory || topology_own_memory(topology))
-		return NULL; /* netreduce_check() says it, or the job's tree */
+		return NULL; /* netreduce_check() or admission reports it */
 	return netreduce_bytes(conf, below) > conf->memory ? netreduce_too_large : NULL;
 }
 

@@ -1,5 +1,5 @@
-/* The time that an accelerator takes: the two hops between it and its switch, and its pipeline.
- * Packets leave in order. One pending event per accelerator. */
+/* The time that an accelerator takes: two hops between it and its switch, and its pipeline. Packets
+ * leave in order. An accelerator has one pending event. */
 #include "ina/netreduce/netreduce.h"
 
 #include "base/ring.h"
@@ -69,7 +69,7 @@ static void on_due(struct sim *sim, uint32_t entity, void *owner)
 	const struct end *end = netreduce_end(a->scheme, &first->packet);
 
 	(void)entity;
-	if (end) /* else its job is over */
+	if (end) /* else the job is over */
 		leave(a, end, first);
 	if (++a->held_head < a->held_end)
 		timer_set(sim, &a->timer, a->held[a->held_head & a->held_mask].due);
@@ -84,7 +84,7 @@ void accelerator_send(struct accelerator *a, const struct held *what)
 	held = &a->held[a->held_end & a->held_mask];
 	*held = *what;
 	held->due = sim->now + netreduce_conf(&a->scheme->base)->latency;
-	if (a->held_end++ == a->held_head) /* none was held: the timer was not set */
+	if (a->held_end++ == a->held_head) /* none was held, so the timer was not set */
 		timer_set(sim, &a->timer, held->due);
 }
 

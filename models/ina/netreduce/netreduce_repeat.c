@@ -1,8 +1,8 @@
 /* The state of NetReduce, for runs that repeat themselves (core/repeat.h). Each ring has messages
- * of its own; its connections move on as those of RoCE (roce_repeat.c).
+ * of its own; roce_repeat.c moves its connections on.
  *
- * A packet's `seq` has its message above its PSN. Both grow alike where no PSN wraps, and none does
- * in what is skipped. */
+ * A packet's `seq` has its message above its PSN. `seq` grows evenly as long as no PSN wraps, so
+ * none wraps during a skip. */
 #include "ina/netreduce/netreduce.h"
 
 #include "net/repeat.h"
@@ -17,7 +17,7 @@ static uint32_t window_of(const struct ring *ring)
 	return ring->nodes[0].columns.window;
 }
 
-/* Columns, and the places of the lookup table, are used again after 2N messages of each ring. */
+/* Columns and entries of the lookup table are used again after 2N messages of each ring. */
 uint64_t netreduce_period(const void *self)
 {
 	const struct ina_job *job = self;
@@ -40,7 +40,7 @@ const struct repeat_stream *netreduce_stream(const void *self, const struct pack
 	return end ? &end->ring->stream : NULL;
 }
 
-/* Goes through a (partial) sum for a packet of a message; `message` has not moved on yet. */
+/* Goes through a complete or partial sum for a packet of a message, which has not moved on yet. */
 static void repeat_sum(struct ring *ring, struct repeat *repeat, uint64_t message, uint32_t index,
 		       uint64_t *value)
 {
@@ -60,7 +60,7 @@ void netreduce_repeat_packet(void *self, struct repeat *repeat, struct packet *p
 	struct end *end = netreduce_end(self, packet);
 	uint64_t message = packet->seq >> ROCE_PSN_BITS;
 
-	if (!end) { /* its connection is over: nobody waits for it */
+	if (!end) { /* the connection is closed: nobody waits for the packet */
 		repeat_same(repeat, packet->seq);
 		repeat_same(repeat, packet->value);
 		return;
@@ -126,7 +126,7 @@ static void repeat_accelerator(struct accelerator *a, struct repeat *repeat)
 		repeat_time(repeat, &held->due);
 		network_repeat_packet(net, repeat, &held->packet);
 		repeat_same(repeat, held->way);
-		if (net->lossless) /* else nothing is charged to where it came from */
+		if (net->lossless) /* else `back` decides nothing */
 			repeat_same(repeat, held->back);
 		if (held->way == NETREDUCE_RESULTS)
 			repeat_same(repeat, held->column);
@@ -135,7 +135,7 @@ static void repeat_accelerator(struct accelerator *a, struct repeat *repeat)
 
 /* --- rings --- */
 
-/* All messages under way are at most 2N behind worker 0's results and at most 4N ahead. */
+/* All messages in flight are at most 2N behind worker 0's results and at most 4N ahead. */
 static void repeat_ring(struct ring *ring, struct repeat *repeat)
 {
 	uint64_t around = 2 * (uint64_t)window_of(ring), base, from, to, left;
@@ -155,7 +155,7 @@ static void repeat_ring(struct ring *ring, struct repeat *repeat)
 
 static void repeat_end(struct end *end, struct repeat *repeat)
 {
-	uint64_t left = netreduce_messages(end) - end->posted; /* to post */
+	uint64_t left = netreduce_messages(end) - end->posted; /* messages to post */
 
 	repeat_left(repeat, &left, 1);
 	repeat_number(repeat, &end->posted, &end->ring->messages);

@@ -1,33 +1,33 @@
-/* NetReduce at a switch (sections 3.1 to 3.3). What is modelled and what is not: netreduce.c.
+/* NetReduce at a switch (sections 3.1 to 3.3). netreduce.c says what is modelled.
  *
  * A switch next to workers finds the message of a packet by its PSN and keeps the packet. When the
  * packets of all its workers are there:
- * - if these are all workers of the job, each connection gets its own packet back, with the sum;
+ * - if these are all workers of the job, each connection gets its own packet, with the sum;
  * - else the sum goes to the parent, once. The parent treats it as a worker's packet.
  *
- * The root sends the whole sum down to all switches below it. Those next to workers make from it
+ * The root sends the result down to all switches below it. Switches next to workers turn it into
  * the packets of all connections that end there. So a packet of a connection from rack to rack goes
  * up in a sum, and down in a copy (connection translation, table 3). A tree with more levels has
  * more such parents.
  *
- * A packet that comes again finds the sum: its sender's successor lacks the result. A root that has
- * both as inputs answers the successor alone. Other switches send their sum up again. Above them
- * nobody knows whose packet came again, and the successor may be anywhere: the result goes to all.
+ * A repeated packet whose sum is complete means that the next rank lacks the result. A root with
+ * both ranks as inputs answers the next rank alone. Other switches send their sum up again. The
+ * switches above cannot tell whose packet was repeated, so the result goes to all.
  *
  * The column one window ahead of message m is freed when all have sent packet `index` of m, because
- * then nobody needs what that column holds (columns.h). At the root a full column shows this. A
- * full column elsewhere shows it only of the workers below, so there the result on its way down
- * decides. */
+ * then nobody needs that column's sum (columns.h). At the root a full column shows this. Elsewhere
+ * a full column shows it only of the workers below, so there the result on its way down frees it.
+ */
 #include "ina/netreduce/netreduce.h"
 
-/* Flags that a sum takes over from its packets: a mark, or a wish for an ACK, is for them all. */
+/* Flags that a sum has if any of its packets has. */
 #define MERGED (PACKET_ECT | PACKET_CE | ROCE_ACK_REQUEST | PACKET_RETRANSMIT | NETREDUCE_FIRST)
 
-/* At a switch: the packet, and where it belongs. */
+/* A packet at a switch, and where it belongs. */
 struct visit {
 	struct ring *ring;
 	struct ring_node *node;
-	struct end *end; /* of its connection */
+	struct end *end; /* of the packet's connection */
 	const struct packet *packet;
 	uint32_t back; /* as in protocol_ops.at_switch */
 	uint32_t row;
@@ -53,7 +53,7 @@ static void violated(const struct visit *visit, const char *what)
 
 /* --- sums --- */
 
-/* Sends the sum to the destination of a packet that came again. */
+/* Sends the sum to the destination of a repeated packet. */
 static void send_own(const struct visit *visit)
 {
 	struct held held = { .packet = *visit->packet,
@@ -96,9 +96,9 @@ static void complete(const struct visit *visit)
 	send_merged(visit, 0, NETREDUCE_RESULTS);
 }
 
-/* Whether the root has answered this packet, to all workers, within the last round trip, and need
- * not do so again ("repeats": "once"). If not, notes that the caller does so now. The first result
- * does not count as an answer, because it may have been lost. */
+/* With "repeats": "once", whether the root has already answered this packet, to all workers, within
+ * the last round trip. If not, notes that it does so now. The first result does not count as an
+ * answer, because it may have been lost. */
 static bool is_answered(const struct visit *visit)
 {
 	const struct netreduce_scheme *scheme = visit->node->accelerator->scheme;
@@ -113,7 +113,7 @@ static bool is_answered(const struct visit *visit)
 	return false;
 }
 
-/* The column had all packets before this one came again. */
+/* Answers a repeated packet whose column had all packets before. */
 static void repeat(const struct visit *visit)
 {
 	bool knows_who = is_root(visit) && !visit->packet->child &&
@@ -161,7 +161,8 @@ static void contribution(const struct visit *visit)
 	}
 }
 
-/* By the connection lookup table: section 3.2. False: the packet is dropped. */
+/* Finds a packet's place by the connection lookup table (section 3.2). False: the packet is
+ * dropped. */
 static bool find_by_psn(struct visit *visit)
 {
 	const struct packet *packet = visit->packet;
@@ -170,7 +171,7 @@ static bool find_by_psn(struct visit *visit)
 	uint32_t psn = roce_psn_of(packet);
 
 	if (packet->flags & NETREDUCE_FIRST && !lookup_enter(table, message, psn)) {
-		stats(visit)->duplicates++; /* so old that all have its result */
+		stats(visit)->duplicates++; /* so old that all workers have its result */
 		return false;
 	}
 	if (!lookup_find(table, psn, &visit->place)) {
@@ -184,7 +185,8 @@ static bool find_by_psn(struct visit *visit)
 	return true;
 }
 
-/* Between switches: all connections of a ring have the same messages, and so the same PSNs. */
+/* Finds the place of a packet between switches. All connections of a ring have the same messages,
+ * and so the same PSNs. */
 static void find_by_message(struct visit *visit)
 {
 	const struct columns *columns = &visit->node->columns;
@@ -196,7 +198,7 @@ static void find_by_message(struct visit *visit)
 	visit->place.column = columns_at(columns, message, visit->place.index);
 }
 
-/* The result, on its way down. */
+/* Takes a result on its way down. */
 static void result(struct visit *visit)
 {
 	struct held held = { .packet = *visit->packet, .back = visit->back, .way = NETREDUCE_DOWN };
@@ -206,7 +208,8 @@ static void result(struct visit *visit)
 	accelerator_send(visit->node->accelerator, &held);
 }
 
-/* At a switch that only forwards: a connection's result goes to where the connection ends. */
+/* At a switch that only forwards: sends a connection's result to the destination of the
+ * connection. */
 static void pass(const struct visit *visit, struct switch_actions *actions)
 {
 	const struct ring_node *node = visit->node;
@@ -229,14 +232,14 @@ void netreduce_at_switch(void *self, uint32_t sw, uint32_t back, struct packet *
 	struct visit visit = { .end = end, .packet = packet, .back = back };
 
 	if (!end)
-		return; /* its job is over */
+		return; /* the job is over */
 	visit.ring = end->ring;
 	visit.node = &end->ring->nodes[end->ring->job->base.tree.node_of_switch[sw]];
 	if (visit.node->place->passes) {
 		pass(&visit, actions);
 		return;
 	}
-	/* what the accelerator makes of it leaves later: accelerator_send() */
+	/* answers leave later, by accelerator_send() */
 	if (packet->flags & PACKET_RESULT) {
 		result(&visit);
 		return;

@@ -1,5 +1,5 @@
-/* NetReduce at a worker (section 3.1): a window of messages above a connection that does not know
- * of it. What is modelled and what is not: netreduce.c.
+/* NetReduce at a worker (section 3.1): a window of messages on top of an unmodified connection.
+ * netreduce.c says what is modelled.
  *
  *     results ... | posted ) ...      posted - results <= N
  *
@@ -47,14 +47,15 @@ void netreduce_contribute(void *self, uint64_t first, uint64_t chunks)
 
 /* --- packets of a connection --- */
 
-/* The message of the connection's packet `number`; *index becomes its number in the message. */
+/* The message of the connection's packet `number`. *index becomes the packet's index in the
+ * message. */
 static uint64_t message_of(const struct ring *ring, struct span *span, uint64_t number,
 			   uint32_t *index)
 {
 	uint64_t length = (uint64_t)netreduce_conf(ring->job->base.scheme)->length;
 	uint64_t packet = number - ring->first;
 
-	if (packet - span->begin >= length) { /* unsigned: also if it is before `begin` */
+	if (packet - span->begin >= length) { /* also if packet < begin: unsigned */
 		span->message = packet / length;
 		span->begin = span->message * length;
 	}
@@ -62,7 +63,7 @@ static uint64_t message_of(const struct ring *ring, struct span *span, uint64_t 
 	return span->message;
 }
 
-/* For --why: what the connection does about losses and marks. */
+/* Tells --why whether losses or marks have slowed the connection down. */
 static void tell_why(struct end *end)
 {
 	const struct netreduce *job = end->ring->job;
@@ -100,7 +101,7 @@ static void fill(void *owner, uint64_t number, struct packet *packet)
 		tell_why(end);
 }
 
-/* The packet has come to the next rank. */
+/* The packet has reached the next rank. */
 static void delivered(void *owner, uint64_t number, const struct packet *packet)
 {
 	struct end *from = owner;
@@ -130,7 +131,8 @@ static uint64_t key_of(const struct ring *ring, uint32_t rank)
 							    (uint64_t)ring->number << 20 | rank);
 }
 
-/* With 0 only ends of messages are acknowledged: RoCE, which wants a number, gets that of PSNs. */
+/* With 0 only the ends of messages are acknowledged. RoCE needs a number, and gets the count of
+ * PSNs. */
 static uint32_t ack_every(const struct netreduce_conf *conf)
 {
 	return conf->ack_every ? (uint32_t)conf->ack_every : ROCE_PSN_MASK + 1;

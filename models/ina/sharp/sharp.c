@@ -4,36 +4,36 @@
  * and Evaluation", ISC 2020; limits and defaults from NVIDIA's documents of SHARP 2.6 to 3.12.
  *
  * Modelled:
- * - the aggregation manager: a tree for each job (dynamic), or k trees that jobs share (static: the
- *   manager looks for one that is available, from that of the job's number on); OSTs of each
- *   switch, of which a job takes its quota; trees for streams;
+ * - the aggregation manager. Each job has a tree of its own (dynamic), or jobs share k trees
+ *   (static): the manager then takes the first available tree, beginning with that of the job's
+ *   number. A job takes its quota of the OSTs of each switch, and a tree for streams;
  * - LLT: an operation of less than `threshold` bytes takes an OST for each packet, from when a host
- *   sends that until the host has the result: no more packets are under way than OSTs;
- * - SAT: a larger operation streams. Switches keep a window of sums and of results, and a child
- *   that runs ahead is stopped by credits;
+ *   sends the packet until it has the result. So there are no more packets in flight than OSTs;
+ * - SAT: a larger operation streams. Switches keep a window of sums and one of results, and credits
+ *   stop a child that runs ahead;
  * - locks of static trees, for a job's life or by operation. While a job waits for its slowest
- *   rank it holds the lock, and other jobs wait. Trees that meet at no switch are locked apart;
+ *   rank it holds the lock, and other jobs wait. Trees that share no switch are locked separately;
  * - hops: each is reliable and in order, by acknowledgements, NAKs and go-back-N with a timer, as
- *   reliable connections are. Credits are in these messages and protect the memory of nodes. For
- *   queues there is PAUSE;
+ *   reliable connections are. Credits are in these messages and protect the memory of nodes. PAUSE
+ *   protects queues;
  * - results: by multicast, as fast as switches forward, or hop by hop, each node taking `latency`.
- *   Either way nodes keep them, and repair what is lost on the next hop;
- * - reduce-scatter and all-gather (since 3.5): the same, where a result goes down only towards its
- *   owner, and a shard up only from who has it, so that each of the two loads one direction of the
- *   links. The own piece is sent, too, and the own shard comes back. Each has a tree, OSTs and
- *   locks of its own: NCCL's plugin makes a SHARP job for each communicator
- *   (nccl-rdma-sharp-plugins, sharp_coll_init() in ncclSharpConnect()). In one communicator, as
- *   PyTorch's FSDP2 has by default (pytorch PR 186335), they would take turns;
- * - a job that gets no OSTs, or no tree: it runs a ring on hosts for its life (`ran_as` says what
- *   it lacked), or does without streams, or waits.
+ *   Either way nodes keep results, and repair losses on the next hop;
+ * - reduce-scatter and all-gather (since 3.5). A result goes down only towards its owner, and a
+ *   shard up only from its owner, so each of the two loads one direction of the links. The own
+ *   piece is sent, too, and the own shard comes back. Each has a tree, OSTs and locks of its own,
+ *   because NCCL's plugin makes a SHARP job for each communicator (nccl-rdma-sharp-plugins,
+ *   sharp_coll_init() in ncclSharpConnect()). In one communicator, as PyTorch's FSDP2 has by
+ * default (pytorch PR 186335), they would take turns;
+ * - a job that gets no OSTs, or no tree. It runs a ring on hosts for its life (`ran_as` says what
+ * it lacked), or runs without streams, or waits.
  *
- * Simplified: frames are those of Ethernet; the lock takes `lock_time` and no packets; an operation
- * above 1 GiB, which the library splits, is one; groups and queue pairs have no quota; a switch
- * that adds several sums at once has time for all; a packet has up to 2,048 bytes in LLT and in
- * SAT. Nodes send one packet of a job at a time in each direction. Marks are not heeded: a lossless
- * network has PAUSE. Reduce-scatters and all-gathers below `threshold` take OSTs, too, where UCC
- * leaves them to hosts (tl_sharp_coll.c). All switches of a tree must have SHARP: else a job is
- * refused, and an all-gather, whose job has begun, runs on hosts. */
+ * Simplified: frames are those of Ethernet; the lock takes `lock_time` and no packets; operations
+ * above 1 GiB, which the library splits, are not split; groups and queue pairs have no quota; a
+ * switch that adds several sums at once takes no longer; a packet has up to 2,048 bytes in LLT and
+ * in SAT. Nodes send one packet of a job at a time in each direction. ECN marks have no effect: a
+ * lossless network has PAUSE. Reduce-scatters and all-gathers below `threshold` take OSTs, too,
+ * where UCC leaves them to hosts (tl_sharp_coll.c). All switches of a tree must have SHARP. Else a
+ * job is refused; an all-gather, whose job has already begun, runs on hosts. */
 #include "ina/sharp/sharp.h"
 
 #include "base/mem.h"
@@ -177,7 +177,7 @@ static void at_switch(void *self, uint32_t sw, uint32_t back, struct packet *pac
 {
 	struct sharp *job = ina_find(&((struct ina_scheme *)self)->jobs, packet->flow);
 
-	if (job) /* else it is over */
+	if (job) /* else the job is over */
 		sharp_at_node(ina_node_at(&job->base, sw), back, packet, actions);
 }
 
@@ -219,7 +219,7 @@ static void end(void *self)
 	sharp_lock_close(job);
 }
 
-/* What a job without resources runs. */
+/* The scheme that a job without resources runs. */
 static const struct collective_ops *ring_of(const struct sharp *job)
 {
 	const struct collective_ops *const kinds[] = { &ring_collective,
@@ -254,7 +254,7 @@ static void *start_all_gather(void *self, const struct collective_job *spec, con
 	return start(((struct sharp_scheme *)self)->parts[SHARP_ALL_GATHER], spec, never);
 }
 
-/* A job streams as a whole or not: by the gradients of an iteration. */
+/* In the plan a job streams all its operations or none, by the gradients of an iteration. */
 static void *plan(void *self, const struct collective_job *spec, struct stream_plan *plan,
 		  const char **never)
 {
@@ -353,7 +353,7 @@ static void close_scheme(void *self)
 	free(scheme->places);
 }
 
-/* Jobs of one static tree have one root, as far as they span the same switches. */
+/* Jobs of one static tree have the same root if they span the same switches. */
 static uint64_t tree_number(const struct ina_job *job)
 {
 	return ((const struct sharp_scheme *)job->scheme)->tree;
@@ -413,7 +413,7 @@ static void *open_scheme(const struct model_env *env, const void *self)
 		scheme->parts[k] = open_kind(k, scheme, env, self);
 	scheme->ring = ring_collective.open(env, conf->below[0]);
 	scheme->at = xcalloc(switches, sizeof(*scheme->at));
-	/* dynamic trees use none, but an array is not empty */
+	/* dynamic trees need no places, but the array must not be empty */
 	scheme->places = xcalloc((size_t)(conf->trees ? conf->trees : 1) * switches,
 				 sizeof(*scheme->places));
 	return scheme;

@@ -1,4 +1,4 @@
-/* The aggregation manager: who gets OSTs, trees for streams, and their locks. */
+/* The aggregation manager: allots OSTs, trees for streams, and their locks. */
 #include "ina/sharp/sharp.h"
 
 #include "transport/keys.h"
@@ -33,7 +33,7 @@ uint64_t sharp_size(const struct sharp_conf *conf)
 	return packets > osts ? packets : osts;
 }
 
-/* What a tree for streams takes at a switch: a window of sums, and one of results. */
+/* Memory of a tree for streams at a switch: a window of sums, and one of results. */
 static bytes stream_memory(const struct sharp_conf *conf)
 {
 	return 2 * window(conf) * payload(conf);
@@ -90,7 +90,8 @@ static uint64_t free_osts(const struct sharp *job)
 	return least;
 }
 
-/* Dynamic: each switch has room for one more tree. Static: nobody has locked a part of it. */
+/* Dynamic: whether each switch has room for one more tree. Static: whether no job has locked any
+ * part of the tree. */
 static bool tree_is_free(const struct sharp *job)
 {
 	const struct sharp_conf *conf = sharp_conf(job);
@@ -113,7 +114,7 @@ static void take_tree(struct sharp *job, bool take)
 	reserve(job, (take ? 1 : -1) * (int64_t)stream_memory(sharp_conf(job)));
 }
 
-/* No other job streams over any part of the job's static tree. */
+/* Whether no other job streams over any part of the job's static tree. */
 static bool is_alone(const struct sharp *job)
 {
 	for (uint32_t n = 0; n < job->base.tree.tree->node_count; n++)
@@ -138,7 +139,7 @@ static void take_osts(struct sharp *job, bool take)
 
 /* --- jobs --- */
 
-/* The job cannot have a tree for its life: notes what it does instead. False: it waits. */
+/* Notes what a job does that cannot have a tree for its life. Returns false if it waits. */
 static bool admit_without(struct sharp *job)
 {
 	const struct sharp_conf *conf = sharp_conf(job);
@@ -146,7 +147,7 @@ static bool admit_without(struct sharp *job)
 
 	if (without_lock == SHARP_WAIT &&
 	    ((struct sharp_scheme *)job->base.scheme)->kind == SHARP_ALL_GATHER)
-		without_lock = SHARP_HOSTS; /* its job has begun and cannot wait */
+		without_lock = SHARP_HOSTS; /* the all-gather's job has begun, and cannot wait */
 	job->actual = (struct collective_actual){
 		.scheme = without_lock == SHARP_HOSTS ? "ring" : NULL,
 		.key = conf->trees ? "lock" : "sat_trees",
@@ -166,7 +167,7 @@ bool sharp_admit(void *self, const char **never)
 	(void)never;
 	job->tree = scheme->tree;
 	job->osts = quota(conf);
-	/* A switch of the tree adds nothing. Only all-gathers get here then: their jobs run. */
+	/* a switch of the tree adds nothing: only all-gathers are not refused before this */
 	if (ina_passing(&job->base, switch_of(job, 0)) != TREE_NONE) {
 		job->actual = (struct collective_actual){ .scheme = "ring",
 							  .key = "aggregation",
@@ -200,8 +201,9 @@ bool sharp_admit(void *self, const char **never)
 	return true;
 }
 
-/* Static trees: from that of the job's number on, the first that has what the job needs and over
- * which no other job streams; if there is none, that of its number. */
+/* Of static trees, takes the first that has the job's resources and over which no other job
+ * streams, beginning with the tree of the job's number. If there is none, takes the tree of its
+ * number. */
 struct sharp *sharp_choose_tree(struct sharp_scheme *scheme, const struct collective_job *spec,
 				const char **never)
 {
@@ -260,7 +262,7 @@ static void grant(struct sharp *job)
 	timer_set(sim, &job->timer, sim->now + sharp_conf(job)->lock_time);
 }
 
-/* Grants locks to the jobs that wait, in their order, where their trees are free. */
+/* Grants locks to waiting jobs whose trees are free, in the order of the queue. */
 static void grant_waiting(struct sharp_scheme *scheme)
 {
 	struct sharp **link = &scheme->queue;
@@ -277,7 +279,7 @@ static void grant_waiting(struct sharp_scheme *scheme)
 	}
 }
 
-/* Enters the queue for a lock, for the operation on `tensor`, whose chunks end at `end`. */
+/* Queues the job for a lock, for the operation on `tensor`, whose chunks end at `end`. */
 static void request(struct sharp *job, uint64_t tensor, uint64_t end)
 {
 	struct sharp **last = &scheme_of(job)->queue;

@@ -1,4 +1,4 @@
-/* SHARP at an aggregation node; what is modelled: sharp.c. */
+/* SHARP at an aggregation node. sharp.c says what is modelled. */
 #include "ina/sharp/sharp.h"
 
 #include "base/mem.h"
@@ -34,7 +34,7 @@ static struct sharp_entry *result_of(const struct sharp_node *node, uint64_t chu
 	return &node->results[chunk & node->job->mask];
 }
 
-/* The node has room for contributions up to here. */
+/* The node has room for contributions before this. */
 static uint64_t room(const struct sharp_node *node)
 {
 	return (is_root(node) ? node->down_freed : node->freed) + node->job->size;
@@ -48,7 +48,7 @@ static uint64_t up_from(const struct sharp_node *node, uint64_t chunk)
 		       : chunk;
 }
 
-/* The same for what comes down to the node. */
+/* The first chunk from this one on that comes down to the node. */
 static uint64_t down_from(const struct sharp_node *node, uint64_t chunk)
 {
 	return node->job->kind == SHARP_REDUCE_SCATTER
@@ -64,7 +64,7 @@ static uint64_t up_after(const struct sharp_node *node, uint64_t chunk)
 				: 1);
 }
 
-/* The same for what the child gets. */
+/* The next chunk after this one that the same child gets. */
 static uint64_t down_after(const struct sharp_node *node, uint64_t chunk)
 {
 	return chunk + (node->job->kind == SHARP_REDUCE_SCATTER
@@ -79,7 +79,7 @@ static uint64_t lesser(uint64_t a, uint64_t b)
 
 /* --- timers --- */
 
-/* A sum waits for room at the parent. */
+/* Whether a sum waits for room at the parent. */
 static bool is_blocked(const struct sharp_node *node)
 {
 	return !is_root(node) && node->next < node->complete && node->next >= node->limit;
@@ -99,14 +99,14 @@ static void arm(struct sharp_node *node)
 	alarm_set(node->job->base.scheme->env.sim, &node->alarm, due(node));
 }
 
-/* Something has been acknowledged, or begins to wait for an acknowledgement or for room. */
+/* Restarts the timeout, after an acknowledgement, or when a wait for one or for room begins. */
 static void progress(struct sharp_node *node)
 {
 	node->progress = now_of(node);
 	arm(node);
 }
 
-/* --- packets of its own --- */
+/* --- packets of a node --- */
 
 static void fill(const struct sharp_node *node, struct packet *packet, uint64_t chunk,
 		 uint8_t flags)
@@ -122,7 +122,7 @@ static void fill(const struct sharp_node *node, struct packet *packet, uint64_t 
 				   .source = (uint16_t)node->base.place->number };
 }
 
-/* An entry with `end` asks for an acknowledgement. */
+/* A packet of an entry with `end` asks for an acknowledgement. */
 static void fill_chunk(const struct sharp_node *node, struct packet *packet, uint64_t chunk,
 		       const struct sharp_entry *entry)
 {
@@ -153,7 +153,7 @@ static void ack_parent(struct sharp_node *node, uint8_t flags, struct switch_act
 	ina_send_up(actions, &node->base, &packet);
 }
 
-/* Tells the children of much new room, if no result does. */
+/* Tells the children of new room, if there is much and no result has told them. */
 static void tell_room(struct sharp_node *node, struct switch_actions *actions)
 {
 	struct packet packet;
@@ -162,12 +162,13 @@ static void tell_room(struct sharp_node *node, struct switch_actions *actions)
 		return;
 	node->told = room(node);
 	fill(node, &packet, SHARP_ACK_CHUNK, SHARP_ACK | PACKET_RESULT);
-	/* sums that the parent has, or results that all children have freed, are complete */
+	/* all children have contributed to sums at the parent, or to results freed by all */
 	sharp_tell(&packet, is_root(node) ? node->down_freed : node->freed, node->told);
 	ina_send_down(actions, &node->base, &packet);
 }
 
-/* Tells the parent that results are freed, if no sum does: many, or one that it asked about. */
+/* Tells the parent that results are freed, if no sum has told it, and if there are many or the
+ * parent asked about the last. */
 static void tell_freed(struct sharp_node *node, struct switch_actions *actions)
 {
 	if (node->down_freed >= node->told_freed + sharp_news(node->job) ||
@@ -175,7 +176,7 @@ static void tell_freed(struct sharp_node *node, struct switch_actions *actions)
 		ack_parent(node, SHARP_ACK, actions);
 }
 
-/* --- what leaves, a packet at a time, no faster than its link --- */
+/* --- packets leave one at a time, no faster than the link --- */
 
 static void depart(struct sharp_node *node, const struct packet *packet, uint32_t back,
 		   const uint32_t *ports, uint32_t count)
@@ -200,7 +201,7 @@ static void send_sum(struct sharp_node *node)
 	node->next = up_from(node, node->next + 1);
 	if (node->timed_out || node->next >= lesser(node->limit, node->freed + node->job->size) ||
 	    node->next >= node->told)
-		packet.flags |= SHARP_ASK; /* the next one may have to wait for room */
+		packet.flags |= SHARP_ASK; /* the next sum may have to wait for room */
 	node->timed_out = false;
 	node->told_freed = node->down_freed;
 	sharp_tell(&packet, node->down_freed, node->have);
@@ -224,7 +225,7 @@ static void send_result(struct sharp_node *node)
 	node->sent = down_from(node, chunk + 1);
 	if (node->sent >= node->down_freed + node->job->size)
 		packet.flags |= SHARP_ASK;
-	sharp_tell(&packet, chunk + 1, room(node)); /* a result proves these contributions */
+	sharp_tell(&packet, chunk + 1, room(node)); /* the result proves that these came */
 	node->told = to_all ? room(node) : node->told;
 	node->down_free = now_of(node) + node->down_time;
 	c = to_all ? 0 : node->toward[chunk % sharp_ranks(node->job)];
@@ -233,7 +234,7 @@ static void send_result(struct sharp_node *node)
 	arm(node);
 }
 
-/* A child gets a result that it lacks. All such results go before the next new one. */
+/* Retransmits a result to a child that lacks it. This goes before new results. */
 static void send_again(struct sharp_node *node)
 {
 	struct sharp_child *child = node->child;
@@ -279,7 +280,7 @@ static sim_time result_time(const struct sharp_node *node)
 			       : later(node->down_free, result_of(node, node->sent)->ready);
 }
 
-/* Sets the timer to when the next packet leaves, unless it is due before that anyway. */
+/* Sets the timer to when the next packet leaves, unless it is set to an earlier time. */
 static void plan_turn(struct sharp_node *node)
 {
 	sim_time at = SIM_TIME_MAX, now = now_of(node);
@@ -294,7 +295,7 @@ static void plan_turn(struct sharp_node *node)
 	timer_set(node->job->base.scheme->env.sim, &node->turn, node->turn_at);
 }
 
-/* In a lossless network nothing more is charged to a port whose neighbour has been stopped. */
+/* Whether an entry waits because PAUSE has stopped the neighbour to whose port it is charged. */
 static bool is_stopped(const struct sharp_node *node, const struct sharp_entry *entry)
 {
 	struct network *net = net_of(node);
@@ -325,7 +326,7 @@ static void on_turn(struct sim *sim, uint32_t entity, void *owner)
 	plan_turn(node);
 }
 
-/* --- what is acknowledged --- */
+/* --- acknowledgements --- */
 
 static void resend_to(struct sharp_node *node, struct sharp_child *child, uint64_t from)
 {
@@ -335,7 +336,7 @@ static void resend_to(struct sharp_node *node, struct sharp_child *child, uint64
 	child->resend = from;
 }
 
-/* Finds out anew who has freed least, and notes what all have freed. */
+/* Finds the child that has freed least, and notes which results all children have freed. */
 static void find_slowest(struct sharp_node *node)
 {
 	uint64_t least = NONE;
@@ -389,8 +390,8 @@ static void listen_to_parent(struct sharp_node *node, const struct packet *packe
 	}
 }
 
-/* The news of room may be lost: sends the number of a chunk that the parent has, without elements,
- * so that the parent answers. */
+/* The message about new room may be lost. Sends a packet without elements for a chunk that the
+ * parent has, so that the parent answers. */
 static void ask_for_room(struct sharp_node *node)
 {
 	struct packet packet;
@@ -400,13 +401,14 @@ static void ask_for_room(struct sharp_node *node)
 	depart(node, &packet, node->base.place->down_ports[0], &node->base.place->up_port, 1);
 }
 
-/* The oldest sum goes again, and asks; so does the oldest result that a child lacks. A child that
- * has all results, but has not said that it needs them no more, gets the last one again. */
+/* Retransmits the oldest sum that the parent lacks, and the oldest result that each child lacks,
+ * and asks for acknowledgements. A child that has all results but has not freed them gets the last
+ * one again. */
 static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct sharp_node *node = owner;
 	struct ina_job *job = &node->job->base;
-	bool lacks = node->freed < node->next; /* something is believed to be lost */
+	bool lacks = node->freed < node->next; /* a chunk seems lost */
 
 	(void)entity;
 	if (lacks) {
@@ -439,16 +441,16 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 	plan_turn(node);
 }
 
-/* --- what comes --- */
+/* --- packets that come --- */
 
-/* How many contributions a sum has. */
+/* How many contributions a sum needs. */
 static uint32_t needed(const struct sharp_node *node)
 {
 	return node->job->kind == SHARP_ALL_GATHER ? 1 : node->base.place->children;
 }
 
-/* A sum is complete, or a shard has come. When those before it are, too, it may go up; at the root
- * it is a result. */
+/* A sum is complete, or a shard has come. It may go up once all sums before it are complete, too.
+ * At the root it is then a result. */
 static void complete(struct sharp_node *node, struct sharp_entry *sum, uint32_t back)
 {
 	uint64_t before = node->complete;
@@ -548,7 +550,7 @@ void sharp_at_node(struct sharp_node *node, uint32_t back, const struct packet *
 		from_parent(node, back, packet, actions);
 	else
 		from_child(node, back, packet, actions);
-	/* `actions` has room for two packets, and holds one answer at most */
+	/* `actions` has room for two packets, and has at most one answer so far */
 	if (is_root(node) || packet->flags & PACKET_RESULT)
 		tell_room(node, actions);
 	else
@@ -565,7 +567,7 @@ static sim_time time_on(const struct sharp_node *node, uint32_t port)
 	return link_transmission(port_class(net, &net->ports[port]), node->job->base.scheme->frame);
 }
 
-/* Finds out which ranks are below, and behind which child. */
+/* Finds out which ranks are below the node, and below which child. */
 static void find_ranks(struct sharp *job, struct sharp_node *node, uint32_t n)
 {
 	const struct tree *tree = job->base.tree.tree;
@@ -582,8 +584,8 @@ static void find_ranks(struct sharp *job, struct sharp_node *node, uint32_t n)
 			child = tree->nodes[at].number;
 		node->toward[w] = (uint16_t)(at == n ? child : children);
 	}
-	/* Backwards over the ranks, so that the next one is known; twice, because the first rank
-	 * follows the last one. The second round sets all entries anew. */
+	/* Goes backwards over the ranks, so that the next rank is known, and twice, because the
+	 * first rank follows the last. The second round sets all entries anew. */
 	for (uint32_t i = 2 * ranks; i-- > 0;) {
 		uint32_t w = i % ranks, child = node->toward[w];
 

@@ -1,4 +1,4 @@
-/* SHARP at a host; what is modelled: sharp.c. */
+/* SHARP at a host. sharp.c says what is modelled. */
 #include "ina/sharp/sharp.h"
 
 #include "transport/keys.h"
@@ -26,8 +26,8 @@ static void arm(struct sharp_worker *worker)
 	alarm_set(worker->base.job->scheme->env.sim, &worker->alarm, due(worker));
 }
 
-/* The oldest chunk goes again, and asks: the answer says whether the others have come. If none is
- * missing, the news of room may be lost: a chunk that the switch has goes again, for its answer. */
+/* Retransmits the oldest chunk without an acknowledgement, and asks which others have come. If all
+ * have, the message about new room may be lost: sends a chunk again that the switch has. */
 static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct sharp_worker *worker = owner;
@@ -46,13 +46,13 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 
 /* --- sending --- */
 
-/* Finds out which tensor `next` is in, and how that is sent. */
+/* Finds the tensor of chunk `next`, and how to send it. */
 static void enter_tensor(struct sharp_worker *worker)
 {
 	const struct tensors *tensors = &worker->base.job->tensors;
 
 	while (worker->next >= worker->tensor_end) {
-		worker->tensor += worker->tensor_end != 0; /* the first one is number 0 */
+		worker->tensor += worker->tensor_end != 0; /* the first tensor is number 0 */
 		worker->tensor_first = worker->tensor_end;
 		worker->tensor_end =
 			tensors->end[worker->tensor & tensors->mask] * sharp_row(sharp_of(worker));
@@ -75,7 +75,7 @@ static void block(struct sharp_worker *worker)
 
 static bool may_send(struct sharp_worker *worker)
 {
-	if (worker->next < worker->highest) /* again: all from there on or, for a probe, only one */
+	if (worker->next < worker->highest) /* again: all from `next` on or, for a probe, one */
 		return !worker->probe || worker->next <= worker->got;
 	if (worker->next >= ina_available(&worker->base) * sharp_row(sharp_of(worker)))
 		return false;
@@ -109,7 +109,7 @@ static void send_ack(struct sharp_worker *worker, struct packet *packet)
 	worker->ack = 0;
 }
 
-/* Notes what this packet has waited for, if it has. */
+/* Tells --why what this packet has waited for, if anything. */
 static void tell_why(struct sharp_worker *worker)
 {
 	enum why_cut cut = worker->mode == SHARP_LLT ? WHY_CUT_BY_QUOTA
@@ -127,7 +127,7 @@ static void send_next(struct sharp_worker *worker, struct packet *packet)
 	bool again = chunk < worker->highest;
 
 	worker->next += job->kind == SHARP_ALL_GATHER ? sharp_ranks(job) : 1;
-	/* in a reduce-scatter each chunk of the last row is the last of its owner */
+	/* in a reduce-scatter each chunk of the last row is its owner's last */
 	ends = job->kind == SHARP_REDUCE_SCATTER ? sharp_ranks(job) : 1;
 	ina_packet(packet, &worker->base, chunk);
 	fill(worker, packet);
@@ -166,7 +166,7 @@ enum nic_pull sharp_pull(void *owner, struct packet *packet)
 	return worker->ack || may_send(worker) ? NIC_MORE : NIC_LAST;
 }
 
-/* --- what comes --- */
+/* --- packets that come --- */
 
 /* The first chunk from this one on that the rank sends. */
 static uint64_t own_from(const struct sharp_worker *worker, uint64_t chunk)
@@ -179,7 +179,7 @@ static uint64_t own_from(const struct sharp_worker *worker, uint64_t chunk)
 	return chunk + (worker->base.number + ranks - chunk % ranks) % ranks;
 }
 
-/* Heeds what a packet tells: what the switch has, and up to where it has room. */
+/* Notes what a packet tells: which contributions the switch has, and up to where it has room. */
 static void listen(struct sharp_worker *worker, const struct packet *packet)
 {
 	uint64_t got = own_from(worker, sharp_told(packet, 0, worker->got));
@@ -199,7 +199,7 @@ static void listen(struct sharp_worker *worker, const struct packet *packet)
 	worker->probe = 0;
 }
 
-/* Is the value right? */
+/* Whether the value is right. If not, the run ends. */
 static bool holds(const struct sharp_worker *worker, const struct packet *packet)
 {
 	const struct sharp *job = sharp_of(worker);
@@ -214,8 +214,8 @@ static bool holds(const struct sharp_worker *worker, const struct packet *packet
 	return false;
 }
 
-/* Must the rank acknowledge unasked, to tell what it has freed? In a reduce-scatter or all-gather
- * it may send too few packets that tell it. */
+/* Whether the rank must acknowledge unasked to tell what it has freed. In a reduce-scatter or
+ * all-gather it may send too few packets that tell it. */
 static bool tells_freed(struct sharp_worker *worker)
 {
 	const struct sharp *job = sharp_of(worker);
@@ -226,8 +226,8 @@ static bool tells_freed(struct sharp_worker *worker)
 				 worker->result >= worker->told + sharp_news(job);
 }
 
-/* A result has come. It ends its row if it is the last shard, the rank's own piece, or the row's
- * only sum. */
+/* Takes a result. It ends its row if it is the row's last shard (all-gather), the rank's own piece
+ * (reduce-scatter), or the row's only sum (all-reduce). */
 static void complete(struct sharp_worker *worker, uint64_t chunk)
 {
 	struct sharp *job = sharp_of(worker);
@@ -283,7 +283,7 @@ void sharp_deliver(struct sharp_worker *worker, const struct packet *packet)
 
 /* --- tensors of a reduce-scatter or an all-gather --- */
 
-/* A tensor of E elements has pieces of ceil(E / N), padded to whole packets. */
+/* A tensor of E elements has N pieces of ceil(E / N) elements, padded to whole packets. */
 void sharp_contribute(struct sharp *job, uint32_t w, bytes size)
 {
 	uint64_t elements = (size + ELEMENT_BYTES - 1) / ELEMENT_BYTES, ranks = sharp_ranks(job);
