@@ -1,35 +1,35 @@
 /* All-gather by multicast (Khalilov, Di Girolamo, Chrapek, Nudelman, Bloch and Hoefler,
  * "Network-Offloaded Bandwidth-Optimal Broadcast and Allgather for Distributed AI", SC 2024,
  * arXiv:2408.13356), for jobs that shard (ZeRO, FSDP). Each rank sends its shard once, in
- * unreliable datagrams; the switches of the job's tree copy it to all others and keep nothing.
+ * unreliable datagrams. The switches of the job's tree copy it to all other ranks and keep nothing.
  *
- * Chains: `chains` ranks send at a time, ranks r, r + chains, r + 2 chains ... in turn. The next
- * one starts when it has seen the last packet of the one before. With one chain each receiver gets
- * one shard at a time at the rate of its link; more chains hide the pause between one rank and the
- * next, but meet in queues.
+ * Chains: `chains` ranks send at a time. In each chain ranks r, r + chains, r + 2 chains ... take
+ * turns: a rank starts when it has seen the last packet of the rank before. With one chain each
+ * receiver gets one shard at a time at the rate of its link. More chains hide the pause between two
+ * ranks, but their packets meet in queues.
  *
- * Recovery: a rank keeps a bitmap. When nothing new of the oldest shard that is not whole has come
- * for `cutoff`, it asks its left neighbour for what this shard lacks. It asks for later shards,
- * too, of which nothing new has come for as long. Asks and answers go over a reliable connection.
- * The neighbour answers what it has; for the rest it remembers who asked, fetches it from its own
- * left neighbour in the same way, and passes it on. The owner of a shard answers what it has
- * multicast. Nobody answers the same chunk twice.
+ * Recovery: a rank keeps a bitmap of chunks. When no new row of the oldest incomplete shard has
+ * come for `cutoff`, the rank asks its left neighbour for the missing rows, and also for those of
+ * later shards without a new row for as long. Questions and answers go over reliable connections.
+ * The neighbour answers with the chunks that it has. Missing ones it fetches from its own left
+ * neighbour in the same way, and then passes on. The owner of a shard answers with chunks that it
+ * has multicast. No rank answers the same chunk twice.
  *
- * Handshake: a rank that has all shards tells its left neighbour. It has ended when its right
- * neighbour has them all, too: nobody then asks it again, so its buffers may be used. As a rank
- * ends only when all have begun, no rank is more than one all-gather behind another.
+ * Handshake: a rank that has all shards tells its left neighbour. The rank's all-gather ends when
+ * its right neighbour has all shards, too: it is not asked again, and its buffers may be used. As a
+ * rank ends only when all have begun, no rank is more than one all-gather behind another.
  *
  * Our readings, where we know no source, or two that differ:
- *   - Chains: UCC's multicast all-gather (tl/mlx5, 2026) starts `concurrency`
- *     neighbouring ranks at each step, which is the same as ours.
- *   - Cut-off: of each shard, from its last packet, doubling when asked in vain. SC'24 adds a
- *     constant to the time that the bytes take; UCC waits for a second.
- *   - Who repairs: UCC reads a whole shard from its owner's memory; here, as SC'24, the missing
- *     packets come from the left neighbour.
+ *   - Chains: UCC's multicast all-gather (tl/mlx5, 2026) starts `concurrency` neighbouring ranks at
+ *     each step, which has the same effect.
+ *   - Cut-off: the time of each shard runs from its last packet, and doubles at each timeout in
+ *     vain. SC'24 adds a constant to the time that the bytes take; UCC waits for a second.
+ *   - Who repairs: as in SC'24, missing packets come from the left neighbour. UCC reads a whole
+ *     shard from its owner's memory.
  *   - Handshake: between neighbours. UCC ends in a barrier.
- *   - A rank that still computes has buffers for the next all-gather. In SC'24 it may have none, so
- *     a barrier comes first. An all-gather begins when the one before has ended.
- * Simplified: copying and looking after bitmaps take no time. Nothing heeds marks. */
+ *   - Buffers: a rank that still computes has buffers for the next all-gather. In SC'24 it may have
+ *     none, so a barrier comes first. An all-gather begins when the one before has ended.
+ * Simplified: copying and work on bitmaps take no time. ECN marks have no effect. */
 #include "ina/multicast/multicast.h"
 
 #include "base/mem.h"
@@ -77,7 +77,7 @@ static void at_switch(void *self, uint32_t sw, uint32_t back, struct packet *pac
 	const struct ina_job *job = ina_find(&((struct ina_scheme *)self)->jobs, packet->flow);
 	const struct multicast_node *node;
 
-	if (!job) /* it is over */
+	if (!job) /* the job is over */
 		return;
 	node = ina_node_at(job, sw);
 	ina_group_send_others(actions, &node->group, packet, ina_group_from(&node->group, back));

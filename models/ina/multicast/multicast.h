@@ -1,11 +1,11 @@
 /* All-gather by multicast, private to models/ina/multicast/ and its tests.
  *
- *   multicast.c         what is modelled; parameters, jobs, switches, the collective
+ *   multicast.c         parameters, jobs, switches; its top says what is modelled
  *   multicast_worker.c  chains, bitmaps, cut-off times, the ring of fetches, the handshake
  *
- * A tensor is N equal shards, one for each of the N ranks. A row is a packet of a shard. Chunks are
- * numbered from the first tensor to the last; within a tensor, all rows of rank 0 come first, then
- * those of rank 1, and so on. The kit counts a whole tensor as one chunk. */
+ * A tensor has N equal shards, one for each of the N ranks. A row is a packet of a shard. Chunks
+ * are numbered from the first tensor to the last, and within a tensor by rank, then by row. For
+ * ina.h a whole tensor is one chunk. */
 #ifndef INASIM_INA_MULTICAST_MULTICAST_H
 #define INASIM_INA_MULTICAST_MULTICAST_H
 
@@ -28,44 +28,45 @@ struct multicast_node {
 /* What a rank knows of the shard of another. */
 struct multicast_shard {
 	uint32_t missing; /* rows that have not come */
-	sim_time seen;    /* when the last new row came; 0 = none has */
+	sim_time seen;    /* when the last new row came; 0 = none has come */
 };
 
 /* The all-gather of a tensor at a rank. */
 struct multicast_gather {
-	uint64_t tensor;     /* its number plus 1; 0 = not used yet */
+	uint64_t tensor;     /* 1 + its number; 0 = not used yet */
 	uint32_t rows;       /* of a shard */
-	uint32_t incomplete; /* shards that are not whole */
+	uint32_t incomplete; /* how many shards lack rows */
 	uint32_t oldest;     /* the first of these, by rank */
-	uint32_t begun;      /* 1 + the last shard of which something has come */
-	size_t words;        /* of 64 bits, that each bitmap has room for */
+	uint32_t begun;      /* 1 + the last shard of which a row has come */
+	size_t words;        /* 64-bit words of each bitmap */
 	/* Bitmaps of chunks, in one block of memory that begins with `got`: */
-	uint64_t *got;                  /* has come */
-	uint64_t *wanted;               /* the right neighbour has asked for it */
-	uint64_t *answered;             /* has been sent to the right neighbour */
-	struct multicast_shard *shards; /* by rank; the own one lacks nothing */
+	uint64_t *got;                  /* chunks that have come */
+	uint64_t *wanted;               /* that the right neighbour has asked for */
+	uint64_t *answered;             /* that it has been sent */
+	struct multicast_shard *shards; /* by rank; the own shard lacks nothing */
 };
 
 /* `base.results` counts the all-gathers that have ended, handshake included. They end in order. */
 struct multicast_worker {
 	struct ina_worker base;
-	uint32_t sent;                      /* rows of the own shard, of tensor `base.results` */
-	uint64_t told;                      /* tensors that it has told its left neighbour it has */
-	uint64_t right_has;                 /* tensors that its right neighbour has */
+	uint32_t sent;                      /* rows of the own shard of tensor `base.results` */
+	uint64_t told;                      /* complete tensors, as told to the left neighbour */
+	uint64_t right_has;                 /* complete tensors of the right neighbour */
 	struct multicast_gather gathers[2]; /* tensor t at [t mod 2] */
 	struct messages to_left, to_right;
-	sim_time since;    /* when the wait in this all-gather began, or it last asked */
+	sim_time since;    /* begin of the wait in this all-gather, or last timeout */
 	sim_time progress; /* when the last new row came */
-	unsigned backoff;  /* times it has asked since something of the oldest shard came */
+	unsigned backoff;  /* timeouts since the last new row of the oldest shard */
 	struct alarm alarm;
 	bool completing; /* proceed() is running */
 };
 
 struct multicast {
 	struct ina_job base;
-	uint64_t *first; /* chunk of each tensor that some rank has handed over; then the end */
+	uint64_t *first; /* by tensor that some rank has handed over: first chunk; then the end */
 	size_t tensors, capacity;
-	/* Learns of packets, from the scheme; the kit would tell it of whole tensors only. */
+	/* For hooks of --why, which the scheme calls for packets. ina.c would call them only for
+	 * whole tensors. */
 	struct why_chunks *why;
 };
 
@@ -84,10 +85,10 @@ void multicast_worker_end(struct multicast_worker *worker);
 void multicast_deliver(struct multicast_worker *worker, const struct packet *packet);
 enum nic_pull multicast_pull(void *worker, struct packet *packet);
 
-/* Fits collective_ops.contribute. */
+/* For collective_ops.contribute. */
 void multicast_contribute(void *instance, uint32_t worker, bytes size);
 
-/* Fits ina_ops.waits. */
+/* For ina_ops.waits. */
 bool multicast_waits(const void *worker, char *text, size_t size);
 
 #endif

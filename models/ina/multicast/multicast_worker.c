@@ -1,4 +1,4 @@
-/* All-gather by multicast at a rank; what is modelled: multicast.c. */
+/* All-gather by multicast at a rank. multicast.c says what is modelled. */
 #include "ina/multicast/multicast.h"
 
 #include "base/mem.h"
@@ -91,8 +91,8 @@ static struct multicast_gather *gather_of(struct multicast_worker *worker, uint6
 	return gather;
 }
 
-/* The all-gather of a chunk, which is the one under way or the next, and the chunk's index in it.
- * NULL: that all-gather is over. */
+/* The all-gather of a chunk, which is the present or the next one, and the chunk's index in it.
+ * NULL: the all-gather is over. */
 static struct multicast_gather *gather_of_chunk(struct multicast_worker *worker, uint64_t chunk,
 						uint64_t *index)
 {
@@ -117,7 +117,7 @@ static bool is_under_way(const struct multicast_worker *worker)
 
 /* --- sending, in turn --- */
 
-/* A rank sends when it is the first of its chain, or has the last row of the rank before it. */
+/* A rank may send if it is the first of its chain, or has the last row of the rank before it. */
 static bool may_send(struct multicast_worker *worker)
 {
 	int64_t before = worker->base.number - multicast_conf(job_of(worker))->chains;
@@ -147,8 +147,8 @@ enum nic_pull multicast_pull(void *owner, struct packet *packet)
 
 /* --- cut-off times --- */
 
-/* The cut-off time runs from the last new row of the oldest shard or, if nothing of that has come,
- * of any shard; but not from before the wait began, or the rank last asked. */
+/* The cut-off time runs from the last new row of the oldest shard or, if no row of it has come, of
+ * any shard. It does not run from before the wait began or the rank last asked. */
 static sim_time due(const void *self)
 {
 	const struct multicast_worker *worker = self;
@@ -176,7 +176,7 @@ static void ask(struct multicast_worker *worker, uint64_t first, uint64_t count)
 	worker->base.job->stats.reminders++;
 }
 
-/* One message for each stretch of rows that the shard of rank r lacks. */
+/* Asks for the rows that the shard of rank r lacks, by one message for each run of rows. */
 static void ask_for_shard(struct multicast_worker *worker, const struct multicast_gather *gather,
 			  uint32_t r)
 {
@@ -194,8 +194,8 @@ static void ask_for_shard(struct multicast_worker *worker, const struct multicas
 	}
 }
 
-/* Has the shard's time run out? Something of it has come, but not lately; or nothing has come,
- * although all before it are whole or its chain has gone on. */
+/* Whether the shard's time has run out. Its last new row came too long ago; or no row has come,
+ * although all shards before it are complete or its chain has gone on. */
 static bool is_cut_off(const struct multicast_worker *worker, const struct multicast_gather *gather,
 		       uint32_t r)
 {
@@ -228,7 +228,7 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 
 /* --- answers to the right neighbour --- */
 
-/* Sends the right neighbour a chunk that it has asked for, once. */
+/* Sends the right neighbour a chunk that it has asked for, but only once. */
 static void answer(struct multicast_worker *worker, struct multicast_gather *gather, uint64_t index)
 {
 	const struct multicast *job = job_of(worker);
@@ -272,7 +272,7 @@ static void begin_wait(struct multicast_worker *worker)
 {
 	worker->since = now(worker);
 	worker->backoff = 0;
-	if (is_under_way(worker)) /* makes sure that it has begun, for due() */
+	if (is_under_way(worker)) /* due() needs the all-gather to have begun */
 		gather_of(worker, worker->base.results);
 	arm(worker);
 }
@@ -286,12 +286,12 @@ static void tell_left(struct multicast_worker *worker, uint64_t tensor)
 		      MESSAGE_SIZE);
 }
 
-/* Ends all-gathers of which this rank and its right neighbour have all, and goes on to the next. */
+/* Ends all-gathers whose shards this rank and its right neighbour all have, and begins the next. */
 static void proceed(struct multicast_worker *worker)
 {
 	const struct multicast *job = job_of(worker);
 
-	if (worker->completing) /* called from ina_complete(): the job hands over more */
+	if (worker->completing) /* ina_complete() has called the job, which has handed over more */
 		return;
 	worker->completing = true;
 	while (is_under_way(worker) && !gather_of(worker, worker->base.results)->incomplete) {
@@ -300,7 +300,7 @@ static void proceed(struct multicast_worker *worker)
 		tell_left(worker, tensor);
 		if (worker->right_has <= tensor)
 			break;
-		/* progress: the wait for the handshake is over */
+		/* tells --why that the wait for the handshake is over */
 		why_result(job->why, worker->base.number, job->first[tensor + 1] - 1);
 		worker->sent = 0;
 		ina_complete(&worker->base, tensor);
@@ -311,9 +311,9 @@ static void proceed(struct multicast_worker *worker)
 		ina_wake(&worker->base);
 }
 
-/* --- what comes --- */
+/* --- packets and messages that come --- */
 
-/* Takes in a chunk of a shard. False: this rank has it already, or the all-gather is over. */
+/* Takes a chunk of a shard. False: this rank has the chunk already, or the all-gather is over. */
 static bool receive(struct multicast_worker *worker, uint64_t chunk, uint64_t value,
 		    struct multicast_gather **gather, uint64_t *index)
 {
@@ -351,8 +351,8 @@ static bool receive(struct multicast_worker *worker, uint64_t chunk, uint64_t va
 	return true;
 }
 
-/* If the right neighbour has asked for the chunk, it needs no answer: the switch sends it this
- * packet, too. If its copy is lost, it asks again. */
+/* If the right neighbour has asked for the chunk, no answer is needed: the switch sends it a copy
+ * of this packet, too. If that copy is lost, the neighbour asks again. */
 void multicast_deliver(struct multicast_worker *worker, const struct packet *packet)
 {
 	struct multicast_gather *gather;
@@ -393,7 +393,7 @@ static void from_right(void *owner, const struct message *message)
 
 /* --- tensors --- */
 
-/* A tensor of E elements has shards of ceil(E / N), padded to whole packets. */
+/* A tensor of E elements has N shards of ceil(E / N) elements, padded to whole packets. */
 void multicast_contribute(void *instance, uint32_t w, bytes size)
 {
 	struct multicast *job = instance;
@@ -438,7 +438,7 @@ void multicast_worker_begin(struct multicast_worker *worker)
 	const struct model_env *env = &job->base.scheme->env;
 	uint32_t w = worker->base.number, ranks = multicast_ranks(job);
 	struct multicast_worker *left = rank(job, w + ranks - 1), *right = rank(job, w + 1);
-	/* two connections of each worker: the second has key + 1 */
+	/* a worker has two connections: the second has key + 1 */
 	uint64_t key = connection_key(CONNECTION_MULTICAST,
 				      (uint64_t)job->base.spec.number << 25 | 2 * (uint64_t)w);
 

@@ -2,28 +2,27 @@
  * multimem.ld_reduce and multimem.st). Each GPU owns a piece of every tensor. For its piece
  *
  *   reduce-scatter  it asks the switch for the sum; the switch reads the piece from all GPUs, adds,
- *                   and answers one value;
- *   all-gather      it stores its shard, and the switch writes that to all;
- *   all-reduce      it asks for the sum, and stores it.
+ *                   and answers with the sum;
+ *   all-gather      it stores its shard, and the switch writes the shard to all;
+ *   all-reduce      it asks for the sum, and stores the sum at all.
  *
- * So in an all-reduce of S a GPU sends S + S/N and receives S + S/N, where a ring takes
+ * So in an all-reduce of S bytes a GPU sends and receives S + S/N each, where a ring takes
  * 2 (N - 1)/N S each way. A reduce-scatter or an all-gather alone takes S, more than a ring's
  * (N - 1)/N S, because the own piece crosses the link, too. Requests load the links from the
  * switch: each packet of a sum takes a READ to every GPU.
  *
- * A domain is a switch: all GPUs of a job are its hosts. Links lose nothing (NVLink has credits;
- * here PAUSE does their work), so nothing is sent again.
+ * A domain is a switch, and all GPUs of a job are its hosts. Links lose nothing (NVLink has
+ * credits, for which PAUSE stands here), so nothing is retransmitted.
  *
- * Window: a GPU begins row r when it has row r - window complete. A GPU with a complete row has the
- * stores of all others for it, and paths keep the order. So no GPU ever gets a row that is a window
- * ahead of its own rows, and the switch needs one place for each chunk of a window.
+ * Window: a GPU begins row r when it has completed row r - window. It then has all other GPUs'
+ * stores of that row, and paths keep the order. So no GPU gets a row that is a window ahead of its
+ * own rows, and the switch needs one place for each chunk of a window.
  *
- * Simplified, and our choice: NCCL has a barrier of all GPUs first. Here the switch's reads are
- * enough: a GPU that is late answers them when it has the tensor. That takes as long, less the
- * barrier's own round trip. A real domain has several switches, each with a part of every
- * GPU's links and of the addresses; here they are one with the rate of all. The copies at the GPUs
- * are in step: a GPU sees a store as soon as that has come. Sums and copies of 32-bit elements are
- * made at the links' rate, and multimem.red is not used. */
+ * Simplified, and our choice: NCCL begins with a barrier of all GPUs. Here the switch's reads take
+ * its place: a late GPU answers them when it has the tensor, which saves the barrier's round trip.
+ * A real domain has several switches, each with a part of every GPU's links and of the addresses;
+ * here it is one switch with the rate of all. A GPU sees a store as soon as it has come. Sums and
+ * copies of 32-bit elements are made at the links' rate, and multimem.red is not used. */
 #include "ina/nvls/nvls.h"
 
 static const struct conf_row rows[] = {
@@ -70,7 +69,7 @@ static void check(const void *conf, const struct topology_conf *topology, struct
 			   "NVLS needs links that lose nothing: \"pause\": true");
 }
 
-/* An all-reduce: N GPUs send S + S/N each, so (N + 1) S together. */
+/* In an all-reduce each of N GPUs sends S + S/N, which is (N + 1) S together. */
 static double injected(uint32_t workers, bool beside)
 {
 	(void)beside;
@@ -85,7 +84,7 @@ static void at_switch(void *self, uint32_t sw, uint32_t back, struct packet *pac
 	struct nvls *job = ina_find(&((struct ina_scheme *)self)->jobs, packet->flow);
 
 	(void)back;
-	if (job) /* else it is over */
+	if (job) /* else the job is over */
 		nvls_at_node(job, ina_node_at(&job->base, sw), packet, actions);
 }
 
@@ -149,7 +148,7 @@ static void end(void *self)
 	nvls_node_end(job);
 }
 
-/* Nothing is sent again: a link that has failed may have lost what others wait for. */
+/* A link that has failed may have lost packets, and nothing is retransmitted. */
 static bool intact(const void *self, bool links)
 {
 	const struct ina_job *job = self;
@@ -157,8 +156,7 @@ static bool intact(const void *self, bool links)
 	return ina_intact(job, links) && !(links && ina_tree_failed(job, job->tree.tree));
 }
 
-/* The object that open() makes: a scheme for jobs that take memory of the switch, and one for
- * all-gathers. */
+/* open() makes a scheme for jobs that take memory of the switch, and one for all-gathers. */
 struct nvls_scheme {
 	struct ina_scheme reduce;
 	struct ina_scheme *gather;

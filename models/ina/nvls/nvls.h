@@ -1,23 +1,24 @@
 /* Collectives through an NVSwitch, private to models/ina/nvls/ and its tests.
  *
- *   nvls.c         what is modelled; parameters, jobs, the collectives
+ *   nvls.c         parameters, jobs, the collectives; its top says what is modelled
  *   nvls_switch.c  reading from all GPUs, adding, storing at all
  *   nvls_gpu.c     requests within the window, answers, tensors
  *
- * A tensor is N equal pieces, one for each of the N GPUs of the job. Row r of the stream of tensors
- * is the r-th packet of each piece: chunk r N + i is that of piece i, which GPU i owns. */
+ * A tensor has N equal pieces, one for each of the N GPUs of the job. Row r of the stream of
+ * tensors consists of the r-th packet of each piece: chunk r N + i belongs to piece i, which GPU i
+ * owns. */
 #ifndef INASIM_INA_NVLS_NVLS_H
 #define INASIM_INA_NVLS_NVLS_H
 
 #include "ina/common/ina.h"
 
-/* Flags of its packets. A packet with neither carries a GPU's elements up or, with PACKET_RESULT,
- * their sum down to the owner. */
+/* Flags of packets. A packet with neither carries a GPU's elements up or, with PACKET_RESULT, the
+ * sum down to the owner. */
 enum {
 	/* Up, the owner asks for a sum (multimem.ld_reduce); down, the switch asks each GPU for its
 	 * elements. */
 	NVLS_READ = PACKET_OWN(0),
-	NVLS_STORE = PACKET_OWN(1), /* for all GPUs (multimem.st) */
+	NVLS_STORE = PACKET_OWN(1), /* carries elements for all GPUs (multimem.st) */
 };
 
 struct nvls_conf {
@@ -30,8 +31,8 @@ enum nvls_kind { NVLS_ALL_REDUCE, NVLS_REDUCE_SCATTER, NVLS_ALL_GATHER };
 /* What the switch has of a chunk. */
 struct nvls_sum {
 	uint64_t value;
-	uint32_t count; /* GPUs in it */
-	bool open;      /* its owner waits for it */
+	uint32_t count; /* GPUs in the sum */
+	bool open;      /* the owner waits for the sum */
 };
 
 struct nvls_node {
@@ -40,7 +41,7 @@ struct nvls_node {
 	uint32_t *ports;       /* by GPU */
 };
 
-/* What a GPU has to send: elements that the switch reads, or a sum to store. */
+/* An item to send: elements that the switch reads, or a sum to store. */
 struct nvls_item {
 	uint64_t chunk, value;
 };
@@ -50,12 +51,12 @@ struct nvls_queue {
 	uint64_t mask, first, end;
 };
 
-/* `base.results` counts the rows that are complete here, which end in order. */
+/* `base.results` counts the rows that are complete here. They complete in order. */
 struct nvls_gpu {
 	struct ina_worker base;
-	uint64_t row;                       /* the next to ask for or, of an all-gather, to store */
+	uint64_t row;                       /* next row to ask for or, in an all-gather, to store */
 	struct nvls_queue stores, elements; /* wait for the NIC */
-	struct nvls_queue early; /* elements of tensors that have not been handed over yet */
+	struct nvls_queue early; /* elements to send once their tensors are handed over */
 	uint32_t *missing;       /* by row mod window: packets that have not come */
 	bool completing;         /* complete() is running */
 };
@@ -63,8 +64,9 @@ struct nvls_gpu {
 struct nvls {
 	struct ina_job base;
 	enum nvls_kind kind;
-	uint64_t window; /* rows under way */
-	/* Learns of packets, from the scheme; the kit would tell it of whole rows only. */
+	uint64_t window; /* rows in flight */
+	/* For hooks of --why, which the scheme calls for packets. ina.c would call them only for
+	 * whole rows. */
 	struct why_chunks *why;
 };
 
@@ -87,10 +89,10 @@ void nvls_gpu_end(struct nvls_gpu *gpu);
 void nvls_deliver(struct nvls_gpu *gpu, const struct packet *packet);
 enum nic_pull nvls_pull(void *gpu, struct packet *packet);
 
-/* Fits collective_ops.contribute. */
+/* For collective_ops.contribute. */
 void nvls_contribute(void *instance, uint32_t worker, bytes size);
 
-/* Fits ina_ops.waits. */
+/* For ina_ops.waits. */
 bool nvls_waits(const void *gpu, char *text, size_t size);
 
 #endif

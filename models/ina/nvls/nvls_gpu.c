@@ -1,4 +1,4 @@
-/* A GPU of an NVLink domain; what is modelled: nvls.c. */
+/* A GPU of an NVLink domain. nvls.c says what is modelled. */
 #include "ina/nvls/nvls.h"
 
 #include "base/mem.h"
@@ -12,7 +12,7 @@ static struct nvls *nvls_of(const struct nvls_gpu *gpu)
 	return (struct nvls *)gpu->base.job;
 }
 
-/* Packets of a row that a GPU gets. */
+/* How many packets of a row a GPU gets. */
 static uint32_t row_in(const struct nvls *job)
 {
 	return job->kind == NVLS_REDUCE_SCATTER ? 1 : nvls_gpus(job);
@@ -43,7 +43,7 @@ static bool may_begin(const struct nvls_gpu *gpu)
 	       gpu->row < gpu->base.results + nvls_of(gpu)->window;
 }
 
-/* Asks for the sum of the next packet of the own piece or, of an all-gather, stores it. */
+/* Asks for the sum of the next packet of the own piece or, in an all-gather, stores the packet. */
 static void begin_row(struct nvls_gpu *gpu, struct packet *packet)
 {
 	const struct nvls *job = nvls_of(gpu);
@@ -63,8 +63,8 @@ static bool has_packets(const struct nvls_gpu *gpu)
 	return may_begin(gpu) || !is_empty(&gpu->stores) || !is_empty(&gpu->elements);
 }
 
-/* Requests and stores do not wait behind elements: else a window of elements would have to leave
- * before its first sum could, and the two directions would take turns. */
+/* Requests and stores go before elements. Otherwise a window of elements would have to leave before
+ * its first sum, and the two directions would take turns. */
 enum nic_pull nvls_pull(void *owner, struct packet *packet)
 {
 	struct nvls_gpu *gpu = owner;
@@ -85,14 +85,14 @@ enum nic_pull nvls_pull(void *owner, struct packet *packet)
 	return has_packets(gpu) ? NIC_MORE : NIC_LAST;
 }
 
-/* --- what comes --- */
+/* --- packets that come --- */
 
-/* Ends rows that are complete: in order, and not before the GPU has handed them over. */
+/* Ends complete rows, in order, and only rows that the GPU has handed over. */
 static void complete(struct nvls_gpu *gpu)
 {
 	const struct nvls *job = nvls_of(gpu);
 
-	if (gpu->completing) /* called from ina_complete(): the job hands over more */
+	if (gpu->completing) /* ina_complete() has called the job, which has handed over more */
 		return;
 	gpu->completing = true;
 	while (gpu->base.results < ina_available(&gpu->base) &&
@@ -103,7 +103,7 @@ static void complete(struct nvls_gpu *gpu)
 	gpu->completing = false;
 }
 
-/* A packet that a row needs has come, and is right. */
+/* Takes a packet that a row needs, and whose value is right. */
 static void arrived(struct nvls_gpu *gpu, const struct packet *packet)
 {
 	struct nvls *job = nvls_of(gpu);
@@ -111,7 +111,7 @@ static void arrived(struct nvls_gpu *gpu, const struct packet *packet)
 	uint32_t *missing = &gpu->missing[row % job->window];
 
 	if (row < gpu->base.results || row >= gpu->base.results + job->window || !*missing) {
-		/* where a failed link has lost packets, GPUs are no longer within a window */
+		/* after a failed link has lost packets, GPUs may be more than a window apart */
 		if (!ina_tree_failed(&job->base, job->base.tree.tree))
 			ina_violated(&job->base, gpu->base.host, packet->chunk,
 				     "a row beyond the window");
@@ -122,7 +122,7 @@ static void arrived(struct nvls_gpu *gpu, const struct packet *packet)
 	complete(gpu);
 }
 
-/* A sum or a shard has come, which all GPUs get. */
+/* Takes a sum or a shard that is stored at all GPUs. */
 static void stored(struct nvls_gpu *gpu, const struct packet *packet)
 {
 	const struct nvls *job = nvls_of(gpu);
@@ -140,7 +140,7 @@ static void stored(struct nvls_gpu *gpu, const struct packet *packet)
 	arrived(gpu, packet);
 }
 
-/* A sum of the own piece has come: it stays here, or is stored at all GPUs, this one too. */
+/* Takes a sum of the own piece: keeps it, or stores it at all GPUs including this one. */
 static void summed(struct nvls_gpu *gpu, const struct packet *packet)
 {
 	struct nvls *job = nvls_of(gpu);
@@ -157,7 +157,7 @@ static void summed(struct nvls_gpu *gpu, const struct packet *packet)
 		put(&gpu->stores, (struct nvls_item){ packet->chunk, packet->value });
 }
 
-/* The switch reads elements of this GPU, which may not have been handed over yet. */
+/* Queues elements that the switch reads. They may not have been handed over yet. */
 static void give(struct nvls_gpu *gpu, struct nvls_item item)
 {
 	uint64_t row = item.chunk / nvls_gpus(nvls_of(gpu));
@@ -179,7 +179,7 @@ void nvls_deliver(struct nvls_gpu *gpu, const struct packet *packet)
 
 /* --- tensors --- */
 
-/* A tensor of E elements has pieces of ceil(E / N), padded to whole packets. */
+/* A tensor of E elements has N pieces of ceil(E / N) elements, padded to whole packets. */
 void nvls_contribute(void *instance, uint32_t w, bytes size)
 {
 	struct nvls *job = instance;
@@ -189,7 +189,7 @@ void nvls_contribute(void *instance, uint32_t w, bytes size)
 
 	why_hands_over(job->why, w);
 	tensors_add(&job->base.tensors, w, (piece + k - 1) / k);
-	/* each item once: give() may put it back */
+	/* takes each item only once, because give() may put it back */
 	for (uint64_t early = gpu->early.end - gpu->early.first; early; early--)
 		give(gpu, take(&gpu->early));
 	complete(gpu);

@@ -1,4 +1,4 @@
-/* An NVSwitch of a job; what is modelled: nvls.c. */
+/* The NVSwitch of a job. nvls.c says what is modelled. */
 #include "ina/nvls/nvls.h"
 
 #include "base/mem.h"
@@ -32,7 +32,7 @@ static void wrong(const struct nvls *job, const struct nvls_node *node, const st
 	ina_violated_at_switch(&job->base, node->base.place->sw, packet->chunk, what);
 }
 
-/* The owner wants the sum: the switch reads from all GPUs, the owner too. */
+/* The owner asks for a sum: the switch reads from all GPUs including the owner. */
 static void load(const struct nvls *job, struct nvls_node *node, struct nvls_sum *sum,
 		 struct packet *packet, struct switch_actions *actions)
 {
@@ -44,7 +44,7 @@ static void load(const struct nvls *job, struct nvls_node *node, struct nvls_sum
 	ina_send_down(actions, &node->base, packet);
 }
 
-/* Elements of a GPU have come; the sum of all goes to the owner. */
+/* Adds elements of a GPU. When all are there, sends the sum to the owner. */
 static void add(const struct nvls *job, struct nvls_node *node, struct nvls_sum *sum,
 		struct packet *packet, struct switch_actions *actions)
 {

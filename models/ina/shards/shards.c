@@ -1,41 +1,42 @@
 /* Shards: reduce-scatter and all-gather by switches, for jobs that shard (ZeRO, FSDP). The scheme
- * is ours, of known parts, and no product's: pieces are added in slots with a window, as SwitchML's
- * are (Sapio et al., arXiv:1903.06701), and a switch passes shards on as multicast all-gathers do
- * (Khalilov et al., "Network-Offloaded Bandwidth-Optimal Broadcast and Allgather for Distributed
- * AI", SC 2024, arXiv:2408.13356). What it shows is what any such scheme can gain: a rank
+ * is ours, made of known parts, and no product's. Pieces are added in slots with a window, as in
+ * SwitchML (Sapio et al., arXiv:1903.06701), and switches forward shards as in multicast
+ * all-gathers (Khalilov et al., "Network-Offloaded Bandwidth-Optimal Broadcast and Allgather for
+ * Distributed AI", SC 2024, arXiv:2408.13356). It shows how much a scheme of this kind can gain. A
+ * rank
  *
  *   reduce-scatter  sends the N - 1 pieces of the others and receives the sum of its own;
  *   all-gather      sends its shard and receives the N - 1 of the others,
  *
- * each byte once on each link, so that the two use different directions.
+ * each byte once on each link, so the two mainly load opposite directions.
  *
- * All-gather: a switch of the job's tree sends a shard to all neighbours there but the one that it
- * comes from. It keeps nothing. Reduce-scatter is the same backwards: for piece i the tree hangs
- * from rank i. A switch adds what comes from all neighbours but the one that leads to rank i, and
- * sends the sum to that one. The owner adds its own part.
+ * All-gather: a switch of the job's tree sends a shard to all its neighbours in the tree but the
+ * one from which the shard came. It keeps nothing. Reduce-scatter is the reverse: for piece i, rank
+ * i is the root. A switch adds the pieces from all neighbours but the one that leads to rank i, and
+ * sends the sum to that neighbour. The owner adds its own part.
  *
- * Window: a rank sends row r when it has all that it gets of row r - window. This paces all ranks:
- * none is ever sent a row two windows ahead of its own. It is the only acknowledgement, too: who
- * has row r has proof that all others have sent row r, hence have row r - window. So a switch that
- * keeps two windows of sums never overwrites one that somebody may ask for.
+ * Window: a rank sends row r when it has received its part of row r - window. This paces all ranks:
+ * none is ever sent a row two windows ahead of its own. The window also replaces acknowledgements:
+ * a rank that has row r knows that all others have sent row r, and so have row r - window. So a
+ * switch that keeps two windows of sums never overwrites one that a rank may ask for.
  *
- * Recovery: a rank asks for what it lacks. What lies between two rows that have come is lost,
- * because paths keep the order: it asks for that at once. For the rest it asks when it gets nothing
- * new for `timeout`. Each time in vain doubles the wait, and halves the rows that it asks for. Both
- * are our choice: where queues take longer than a fixed timeout, what is sent again keeps them full
- * for ever; and the questions of ranks that time out together fill the queues that the answers
- * need. In an all-gather it asks the shard's owner, which sends it again, to that rank alone. In a
- * reduce-scatter it asks its switch, which sends the sum again. If the sum is not there, the switch
- * asks one or two neighbours whose parts it lacks, and so on down to ranks. Whoever has not sent
- * the packet yet does not answer.
+ * Recovery: a rank asks for missing chunks. Paths keep the order, so rows missing between two that
+ * have come are lost, and the rank asks for them at once. For others it asks after `timeout`
+ * without a new packet. Each timeout in vain doubles the wait, and halves the number of rows that
+ * the rank asks for. Both are our choice. If queues take longer than a fixed timeout,
+ * retransmissions keep them full for ever; and the questions of ranks that time out together fill
+ * the queues that the answers need. In an all-gather a rank asks the owner of the shard, which
+ * retransmits to that rank alone. In a reduce-scatter it asks its switch, which sends the sum
+ * again. If the switch has no sum, it asks one or two neighbours whose parts it lacks, and so on
+ * down to ranks. A rank that has not sent the packet yet does not answer.
  *
  * Simplified, and our choice: packets are processed in the switch's constant latency; a header has
  * room for whole row numbers; adding the own part takes no time; gradients are 32-bit integers;
- * what may still be asked for stays in the host's memory. A rank counts as having its sum as soon
- * as that is there, even if its pieces for others still wait for the NIC. All ranks send at once,
- * where SC'24 has chains of ranks that take turns: a window, instead of turns, keeps queues short,
- * and no link idles between turns. SC'24 repairs from the left neighbour by RDMA reads; here
- * answers come over the tree. Windows heed no marks. */
+ * hosts keep all packets that may still be asked for. A rank counts as having its sum as soon as it
+ * is there, even if its pieces for others still wait for the NIC. All ranks send at once, where
+ * SC'24 has chains of ranks that take turns. Here a window keeps queues short instead, and no link
+ * idles between turns. SC'24 repairs from the left neighbour by RDMA reads; here answers come over
+ * the tree. Windows ignore ECN marks. */
 #include "ina/shards/shards.h"
 
 static const struct conf_row rows[] = {
@@ -83,7 +84,7 @@ static void at_switch(void *self, uint32_t sw, uint32_t back, struct packet *pac
 {
 	struct shards *job = ina_find(&((struct ina_scheme *)self)->jobs, packet->flow);
 
-	if (job) /* else it is over */
+	if (job) /* else the job is over */
 		shards_at_node(job, ina_node_at(&job->base, sw), back, packet, actions);
 }
 

@@ -1,19 +1,19 @@
 /* Reduce-scatter and all-gather by switches, private to models/ina/shards/ and its tests.
  *
- *   shards.c         what is modelled; parameters, jobs, the collectives
- *   shards_switch.c  passing shards on, adding pieces, asking for what is missing
+ *   shards.c         parameters, jobs, the collectives; its top says what is modelled
+ *   shards_switch.c  forwarding shards, adding pieces, asking for missing ones
  *   shards_worker.c  the window of rows, timers, tensors
  *
- * A tensor is N equal pieces, one for each of the N ranks. Row r of the stream of tensors is the
- * r-th packet of each piece: chunk r N + i is that of piece i. */
+ * A tensor has N equal pieces, one for each of the N ranks. Row r of the stream of tensors consists
+ * of the r-th packet of each piece: chunk r N + i belongs to piece i. */
 #ifndef INASIM_INA_SHARDS_SHARDS_H
 #define INASIM_INA_SHARDS_SHARDS_H
 
 #include "core/alarm.h"
 #include "ina/common/group.h"
 
-/* Flags of its packets. */
-enum { SHARDS_ASK = PACKET_OWN(0) }; /* a packet without elements: the chunk is missing */
+/* Flag of a packet without elements that asks for a missing chunk. */
+enum { SHARDS_ASK = PACKET_OWN(0) };
 
 #define SHARDS_ASK_SIZE    64 /* the shortest frame */
 #define SHARDS_MAX_BACKOFF 10 /* doublings of `timeout`: to 1,024 times at most */
@@ -24,43 +24,43 @@ struct shards_conf {
 	sim_time timeout;
 };
 
-/* What a switch has of a chunk of a reduce-scatter; it keeps this for two windows of rows. */
+/* What a switch has of a chunk of a reduce-scatter. It keeps sums for two windows of rows. */
 struct shards_sum {
-	uint64_t row; /* its number plus 1; 0 = not used yet */
+	uint64_t row; /* 1 + row; 0 = not used yet */
 	uint64_t value;
-	uint32_t count; /* neighbours in it */
+	uint32_t count; /* neighbours in the sum */
 };
 
 struct shards_node {
 	struct ina_node base;
 	struct ina_group group;
-	uint32_t words;          /* of 64 bits, for a bit per neighbour */
-	uint16_t *toward;        /* by rank: the neighbour that leads to it */
+	uint32_t words;          /* 64-bit words for a bit per neighbour */
+	uint16_t *toward;        /* by rank: the neighbour that leads to the rank */
 	struct shards_sum *sums; /* reduce-scatter: [row mod job->kept * N + piece] */
-	uint64_t *seen;          /* `words` for each of the sums: which neighbours are in it */
+	uint64_t *seen;          /* `words` for each sum: which neighbours are in it */
 };
 
-/* A packet that somebody has asked for, or that asks; it leaves before new rows do. */
+/* A question or an answer. It leaves before new rows. */
 struct shards_extra {
 	uint64_t chunk;
-	uint16_t slot; /* the rank that asks, plus 1; 0 in an answer of a reduce-scatter */
+	uint16_t slot; /* 1 + the rank that asks; 0 in an answer of a reduce-scatter */
 	bool ask;
 };
 
-/* `base.results` counts the rows that are complete here, which end in order. */
+/* `base.results` counts the rows that are complete here. They complete in order. */
 struct shards_worker {
 	struct ina_worker base;
-	uint64_t row;      /* under way: those before have been sent */
-	uint32_t sent;     /* packets of that row */
-	uint64_t *next;    /* by piece: the row after the last that has come */
-	uint64_t highest;  /* 1 + the last row of which something has come */
+	uint64_t row;      /* next row to send */
+	uint32_t sent;     /* packets of that row sent so far */
+	uint64_t *next;    /* by piece: 1 + the last row that has come */
+	uint64_t highest;  /* 1 + the last row of which a packet has come */
 	uint32_t *missing; /* by row mod job->kept: packets that have not come */
-	uint64_t *got;     /* `job->words` for each of these rows: which pieces have come */
+	uint64_t *got;     /* `job->words` for each of these rows: pieces that have come */
 	struct shards_extra *extra;
 	size_t extra_first, extra_count, extra_capacity;
-	sim_time progress; /* when something new came last, or the wait began */
-	unsigned backoff;  /* times that nothing new has come since; each doubles the wait */
-	uint64_t asks;     /* most rows that the last timeout could ask for */
+	sim_time progress; /* last new packet or timeout, or begin of the wait */
+	unsigned backoff;  /* timeouts since the last new packet; each doubles the wait */
+	uint64_t asks;     /* the most rows to ask for, at the last timeout */
 	struct alarm alarm;
 	bool completing; /* complete() is running */
 };
@@ -68,14 +68,15 @@ struct shards_worker {
 struct shards {
 	struct ina_job base;
 	bool gather;     /* an all-gather; else a reduce-scatter */
-	uint64_t window; /* rows under way */
+	uint64_t window; /* rows in flight */
 	uint64_t kept;   /* rows that memory has room for: two windows */
-	uint32_t words;  /* of 64 bits, for a bit per rank */
-	/* Learns of packets, from the scheme; the kit would tell it of whole rows only. */
+	uint32_t words;  /* 64-bit words for a bit per rank */
+	/* For hooks of --why, which the scheme calls for packets. ina.c would call them only for
+	 * whole rows. */
 	struct why_chunks *why;
 };
 
-/* The object that open() makes: jobs of the two kinds have two registries and two protocols. */
+/* open() makes a scheme for each kind of jobs, with its own registry and protocol. */
 struct shards_scheme {
 	struct ina_scheme scatter;
 	struct ina_scheme *gather;
@@ -100,10 +101,10 @@ void shards_worker_end(struct shards_worker *worker);
 void shards_deliver(struct shards_worker *worker, const struct packet *packet);
 enum nic_pull shards_pull(void *worker, struct packet *packet);
 
-/* Fits collective_ops.contribute. */
+/* For collective_ops.contribute. */
 void shards_contribute(void *instance, uint32_t worker, bytes size);
 
-/* Fits ina_ops.waits. */
+/* For ina_ops.waits. */
 bool shards_waits(const void *worker, char *text, size_t size);
 
 #endif

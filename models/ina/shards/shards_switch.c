@@ -1,4 +1,4 @@
-/* Reduce-scatter and all-gather at a switch; what is modelled: shards.c. */
+/* Reduce-scatter and all-gather at a switch. shards.c says what is modelled. */
 #include "ina/shards/shards.h"
 
 #include "base/mem.h"
@@ -7,8 +7,8 @@
 
 /* --- life --- */
 
-/* Notes which neighbour of each switch leads to rank w: a child at the switches between the rank
- * and the root. At all others it is the parent, which is noted already. */
+/* Notes which neighbour of each switch leads to rank w. At switches between the rank and the root
+ * it is a child. At all others it is the parent, which is noted already. */
 static void enter_rank(struct shards *job, uint32_t w)
 {
 	const struct tree *tree = job->base.tree.tree;
@@ -56,10 +56,10 @@ void shards_nodes_end(struct shards *job)
 	}
 }
 
-/* --- all-gather: nothing is kept --- */
+/* --- all-gather: switches keep nothing --- */
 
-/* A shard goes to all neighbours but the one that it comes from; a shard that was asked for, to the
- * rank that asked; and a packet that asks, to the rank that has the shard. */
+/* Forwards a question to the owner of the shard, an answer to the rank that asked, and a new shard
+ * to all neighbours but the one from which it came. */
 static void pass_on(const struct shards *job, const struct shards_node *node, uint32_t from,
 		    const struct packet *packet, struct switch_actions *actions)
 {
@@ -84,13 +84,13 @@ static bool has_seen(const uint64_t *seen, uint32_t neighbor)
 	return seen[neighbor / 64] >> neighbor % 64 & 1;
 }
 
-/* All neighbours but the one that leads to the owner. */
+/* Whether all neighbours are in the sum but the one that leads to the owner. */
 static bool is_complete(const struct shards_node *node, const struct shards_sum *sum)
 {
 	return sum->count == node->group.neighbors - 1;
 }
 
-/* The sum goes towards its owner, because of a packet of the same chunk. */
+/* Sends the sum towards its owner. `cause` is a packet of the same chunk. */
 static void send_sum(const struct shards *job, const struct shards_node *node,
 		     const struct shards_sum *sum, const struct packet *cause, uint8_t flags,
 		     struct switch_actions *actions)
@@ -101,7 +101,7 @@ static void send_sum(const struct shards *job, const struct shards_node *node,
 	packet.value = sum->value;
 	packet.flags = flags;
 	packet.size = (uint16_t)job->base.scheme->frame;
-	if (out < node->base.place->children) /* it goes down */
+	if (out < node->base.place->children) /* down the tree */
 		packet.flags |= PACKET_RESULT;
 	ina_group_send(actions, &node->group, &packet, out);
 }
@@ -109,11 +109,11 @@ static void send_sum(const struct shards *job, const struct shards_node *node,
 static void add(struct shards *job, struct shards_node *node, struct shards_sum *sum, uint32_t from,
 		const struct packet *packet, struct switch_actions *actions)
 {
-	uint64_t row = packet->chunk / shards_ranks(job) + 1; /* plus 1, as in the sum */
+	uint64_t row = packet->chunk / shards_ranks(job) + 1; /* + 1 as in the sum */
 	struct collective_stats *stats = &node->base.memory->stats;
 	uint64_t *seen = seen_of(node, sum);
 
-	if (row < sum->row) { /* sent again, but the first has come in time after all */
+	if (row < sum->row) { /* a retransmission that was not needed */
 		stats->late++;
 		return;
 	}
@@ -141,8 +141,9 @@ static void add(struct shards *job, struct shards_node *node, struct shards_sum 
 	send_sum(job, node, sum, packet, packet->flags & PACKET_RETRANSMIT, actions);
 }
 
-/* The owner lacks the sum, which is sent again if it is here. Else the switch asks neighbours whose
- * parts are missing: two at most, as `actions` has room for two. The owner asks again. */
+/* The owner lacks the sum: sends it again if it is here. Else asks neighbours whose parts are
+ * missing, at most two, as `actions` has room for two. If that is not enough, the owner asks
+ * again. */
 static void ask(struct shards *job, struct shards_node *node, struct shards_sum *sum,
 		const struct packet *packet, struct switch_actions *actions)
 {
@@ -151,7 +152,7 @@ static void ask(struct shards *job, struct shards_node *node, struct shards_sum 
 	const uint64_t *seen = seen_of(node, sum);
 
 	if (row < sum->row)
-		return; /* a later row says that the owner has it by now */
+		return; /* the later row shows that the owner has this one */
 	if (row == sum->row && is_complete(node, sum)) {
 		node->base.memory->stats.repairs++;
 		send_sum(job, node, sum, packet, PACKET_RETRANSMIT, actions);

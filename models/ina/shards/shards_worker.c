@@ -1,4 +1,4 @@
-/* Reduce-scatter and all-gather at a rank; what is modelled: shards.c. */
+/* Reduce-scatter and all-gather at a rank. shards.c says what is modelled. */
 #include "ina/shards/shards.h"
 
 #include "base/mem.h"
@@ -12,13 +12,13 @@ static struct shards *shards_of(const struct shards_worker *worker)
 	return (struct shards *)worker->base.job;
 }
 
-/* Packets of a row that a rank gets. */
+/* How many packets of a row a rank gets. */
 static uint32_t row_in(const struct shards *job)
 {
 	return job->gather ? shards_ranks(job) - 1 : 1;
 }
 
-/* Does the rank receive this piece? A reduce-scatter: its own. An all-gather: all others. */
+/* Whether the rank receives this piece: its own in a reduce-scatter, others in an all-gather. */
 static bool receives(const struct shards_worker *worker, uint32_t piece)
 {
 	bool own = piece == worker->base.number;
@@ -35,7 +35,7 @@ static uint64_t *got_of(const struct shards_worker *worker, uint64_t row)
 
 /* --- timer --- */
 
-/* Only who has sent a row waits for it. */
+/* A rank waits only for rows that it has sent itself. */
 static sim_time due(const void *self)
 {
 	const struct shards_worker *worker = self;
@@ -90,7 +90,7 @@ static void send_extra(struct shards_worker *worker, struct packet *packet)
 		worker->extra_first = worker->extra_count = 0;
 }
 
-/* The next packet of the row: the own piece in an all-gather, else the pieces of the others. */
+/* Sends the row's next packet: the own piece in an all-gather, else the next piece of another. */
 static void send_next(struct shards_worker *worker, struct packet *packet)
 {
 	const struct shards *job = shards_of(worker);
@@ -121,9 +121,9 @@ enum nic_pull shards_pull(void *owner, struct packet *packet)
 	return has_extra(worker) || may_send(worker) ? NIC_MORE : NIC_LAST;
 }
 
-/* --- what is missing --- */
+/* --- questions and answers --- */
 
-/* Asks for all that the row lacks. */
+/* Asks for all packets that the row lacks. */
 static void ask_for(struct shards_worker *worker, uint64_t row)
 {
 	const struct shards *job = shards_of(worker);
@@ -135,7 +135,8 @@ static void ask_for(struct shards_worker *worker, uint64_t row)
 			add_extra(worker, row * ranks + piece, worker->base.number + 1, true);
 }
 
-/* Paths keep the order: rows of the piece between the last that came and this one are lost. */
+/* Asks for rows of the piece between the last that came and this one. They are lost, because paths
+ * keep the order. */
 static void ask_for_gap(struct shards_worker *worker, uint32_t piece, uint64_t row)
 {
 	uint32_t ranks = shards_ranks(shards_of(worker));
@@ -149,8 +150,9 @@ static void ask_for_gap(struct shards_worker *worker, uint32_t piece, uint64_t r
 		ina_wake(&worker->base);
 }
 
-/* Half as many rows as last time, if that has brought nothing: where all ranks time out together,
- * their questions fill the queues that the answers need, each time in the same order. */
+/* How many rows to ask for: half as many as last time if nothing new has come since. If all ranks
+ * time out together, their questions fill the queues that the answers need, each time in the same
+ * order. */
 static uint64_t rows_to_ask(struct shards_worker *worker)
 {
 	uint64_t window = shards_of(worker)->window;
@@ -162,7 +164,8 @@ static uint64_t rows_to_ask(struct shards_worker *worker)
 	return worker->asks;
 }
 
-/* The oldest row lacks something, and so may others up to the last of which something has come. */
+/* Asks for packets of the oldest row, and of later rows up to the last of which a packet has
+ * come. */
 static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct shards_worker *worker = owner;
@@ -173,7 +176,7 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 	why_timed_out(shards_of(worker)->why);
 	worker->progress = sim->now;
 	worker->backoff += worker->backoff < SHARDS_MAX_BACKOFF;
-	/* the oldest row in any case; but none while last time's questions wait for the NIC */
+	/* asks nothing while questions of last time wait for the NIC */
 	if (!has_extra(worker))
 		do
 			ask_for(worker, row++);
@@ -182,7 +185,7 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 	ina_wake(&worker->base);
 }
 
-/* Somebody lacks a packet of this rank: it is sent again if it has been sent. */
+/* Retransmits a packet that a rank or switch lacks, if it has been sent before. */
 static void answer(struct shards_worker *worker, const struct packet *packet)
 {
 	const struct shards *job = shards_of(worker);
@@ -193,14 +196,14 @@ static void answer(struct shards_worker *worker, const struct packet *packet)
 	ina_wake(&worker->base);
 }
 
-/* --- what comes --- */
+/* --- packets that come --- */
 
-/* Ends rows that are complete: in order, and not before the rank has handed them over. */
+/* Ends complete rows, in order, and only rows that the rank has handed over. */
 static void complete(struct shards_worker *worker)
 {
 	const struct shards *job = shards_of(worker);
 
-	if (worker->completing) /* called from ina_complete(): the job hands over more */
+	if (worker->completing) /* ina_complete() has called the job, which has handed over more */
 		return;
 	worker->completing = true;
 	while (worker->base.results < ina_available(&worker->base) &&
@@ -215,7 +218,7 @@ static void complete(struct shards_worker *worker)
 	worker->completing = false;
 }
 
-/* Is it a piece that this rank should get, with the right value? */
+/* Whether this rank should get the piece, and its value is right. If not, the run ends. */
 static bool holds(const struct shards_worker *worker, const struct packet *packet, uint32_t piece)
 {
 	const struct shards *job = shards_of(worker);
@@ -272,7 +275,7 @@ void shards_deliver(struct shards_worker *worker, const struct packet *packet)
 
 /* --- tensors --- */
 
-/* A tensor of E elements has pieces of ceil(E / N), padded to whole packets. */
+/* A tensor of E elements has N pieces of ceil(E / N) elements, padded to whole packets. */
 void shards_contribute(void *instance, uint32_t w, bytes size)
 {
 	struct shards *job = instance;
