@@ -31,10 +31,10 @@
  * - what cuts the window (`halve_on`). In the public code (common/CC_manager.h, switched off in its
  *   client) the ECN mark of one packet a window halves it; neither holes nor retransmissions count.
  *   With that rule windows grow without end where the queue is in a host's NIC, which marks
- * nothing. Here timeouts also halve the window, and results that others overtook cut it in
- * proportion (window.h). One reading of the paper is that each of these results halves it (`loss`).
- * With that rule a spread of 100 ns between workers, by collisions alone, takes most of the
- *   throughput;
+ *   nothing. Here timeouts also halve the window, and results that others overtook cut it in
+ *   proportion (window.h). In another reading of the paper each of these results halves it
+ *   (`loss`). With that rule a spread of 100 ns between workers, by collisions alone, takes most of
+ *   the throughput;
  * - the window has neither slow start (window.h) nor an upper limit (public code: 100 packets). */
 #include "ina/atp/atp.h"
 

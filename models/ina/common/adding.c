@@ -18,7 +18,7 @@ static void on_added(struct sim *sim, uint32_t entity, void *owner)
 	while (queue->count && first(queue)->due <= sim->now) {
 		struct packet packet = first(queue)->packet;
 
-		/* before added(): what that sends is a consequence of this packet */
+		/* before added(), which sends consequences of this packet */
 		why_worked(queue->net, queue->job, queue->host, first(queue)->why);
 		queue->head++;
 		queue->count--;

@@ -14,12 +14,12 @@ struct aggregator {
 	sim_time since;    /* when it was taken */
 	uint32_t owner;    /* 0 if free, else 1 + number of the job in the scheme */
 	uint32_t chunk;    /* low 32 bits */
-	uint32_t bits;     /* contributors in the sum, at the level of `rack` */
+	uint32_t bits;     /* contributors in the sum, as in struct bitmap */
 	uint8_t rack;      /* as in struct bitmap */
 	uint8_t priority;  /* ESA */
 	uint8_t server;    /* number of the owner's server for this chunk */
 	bool marked : 1;   /* a contribution had an ECN mark */
-	bool complete : 1; /* ATP: the sum has left; kept until the result comes by */
+	bool complete : 1; /* ATP: the sum has left; kept until its result passes */
 };
 
 struct aggregators {

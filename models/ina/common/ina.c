@@ -157,8 +157,8 @@ static bytes needs(const struct ina_job *job, const struct ina_node *node)
 	return node->place->passes ? 0 : job->scheme->ops->memory(job, node->place);
 }
 
-/* The first switch of the tree that lacks room for the job; NULL: all have room. With `alone`, as
- * if nothing else used the switches. */
+/* The first switch of the tree that lacks room for the job; NULL: all have room. With `alone`, the
+ * memory of other jobs counts as free. */
 static const struct ina_node *without_room(const struct ina_job *job, bool alone)
 {
 	for (uint32_t n = 0; n < job->tree.tree->node_count; n++) {

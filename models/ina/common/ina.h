@@ -13,12 +13,12 @@
  *                   job waits
  *                   ina.c makes workers, exact sums, tensors, and the job's number in packets
  *                   begin() makes the rest of the scheme's state
- *     contribute()  a worker hands chunks over; its NIC calls pull(); packets pass ops.protocol;
+ *     contribute()  a worker hands chunks over; its NIC calls pull(); packets go to ops.protocol;
  *                   the scheme calls ina_complete()
  *     finish()      ina.c takes the workers off their NICs; end() undoes begin()
  *                   withdraw() undoes admit()
  *
- * In the fluid fidelity ina.c calls admit(), plan() and withdraw() alone.
+ * In the fluid fidelity ina.c calls only admit(), plan() and withdraw().
  *
  * tests/model/example_scheme.c is a complete scheme. switchml/ is one that recovers from loss. */
 #ifndef INASIM_INA_COMMON_INA_H
@@ -59,13 +59,12 @@ struct ina_ops {
 	 * (tree_let_pass()), at_switch() sends packets on by ina_pass(). If this is false, all
 	 * switches of the tree must add, or the job is refused. */
 	bool passes_by;
-	/* A job is not refused because a switch of its tree must add and does not: admit()
-	 * decides. */
+	/* admit(), instead of ina.c, decides on jobs with a switch that must add and does not. */
 	bool admits_passing;
 	/* Optional: bytes that ina_reserve() takes for a job at a switch of its tree. */
 	bytes (*memory)(const void *job, const struct tree_node *place);
-	/* Optional: why a job is refused that needs more memory than a switch has. Without this
-	 * member a general text says so. */
+	/* Optional: the reason to refuse a job that needs more memory than a switch has. Without
+	 * this member it is a general text. */
 	const char *too_large;
 	/* Optional, instead of ina_reserve(): takes what the job needs. Returns false, and takes
 	 * nothing, when too little is free now. If there will never be enough, sets *never, which
@@ -153,7 +152,7 @@ struct ina_tree {
 struct ina_job {
 	struct ina_scheme *scheme;
 	struct collective_job spec; /* a copy of what the scheme was given */
-	uint32_t number;            /* in scheme->jobs; spec.number is that in the run */
+	uint32_t number;            /* index in scheme->jobs; spec.number is the run's */
 	struct exact exact;
 	struct tensors tensors;
 	void *workers; /* spec.workers structs of worker_size bytes, aligned to a line of cache */
@@ -363,9 +362,9 @@ static inline void ina_send_sum(struct switch_actions *actions, const struct ina
 
 /* --- runs that repeat themselves (core/repeat.h) --- */
 
-/* Goes through a complete or partial sum of a chunk. The chunk's number counts relative to the
- * job's stream. Values differ from chunk to chunk, so what has to be equal is the summed weight of
- * the workers in the sum. */
+/* Goes through a complete or partial sum of a chunk. Values differ from chunk to chunk. What has to
+ * be equal is the chunk's number relative to the job's stream, and the summed weight of the workers
+ * in the sum. */
 void ina_repeat_sum(struct ina_job *job, struct repeat *repeat, uint64_t *chunk, uint64_t *value);
 
 /* Members of struct protocol_ops, for packets whose `flow` is the job's number. */

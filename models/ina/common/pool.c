@@ -498,7 +498,7 @@ void pool_finish(void *instance)
 		return;
 	}
 	if (job->base.scheme->env.topo->detours && !pool_ops(job)->drain) {
-		pool_abandon(job); /* late packets, on paths given up since, own its aggregators */
+		pool_abandon(job); /* late packets, on former paths, own its aggregators */
 		return;
 	}
 	ina_stop_workers(&job->base);
@@ -534,7 +534,7 @@ static void free_all(struct pool_scheme *scheme, uint32_t sw, const struct pool_
 			pool_free(scheme, pool, &pool->slots[i]);
 }
 
-/* Workers send again what was lost with the switch's memory. */
+/* Workers retransmit the contributions that are lost with the switch's memory. */
 void pool_wipe(void *self, uint32_t sw)
 {
 	free_all(self, sw, NULL);

@@ -3,7 +3,7 @@
  * A stream is what a job does when every chunk finds its aggregators, so that level 0 and level 1
  * add all contributions. Under ATP the sums go to the server and come back. Left out are collisions
  * of aggregators and their consequences (packets that go to servers unadded, preemption,
- * reminders), and cuts of the window by marks: only max_window limits it. */
+ * reminders), and cuts by marks: only max_window limits the window. */
 #include "ina/common/pool.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
  * inputs of level 1 are the racks and, numbered after them, the workers below the server's switch.
  *
  * As in ATP's header, a packet names its contributors by a bitmap of one level: bitmap0 of a rack,
- * or bitmap1 of level 1, in which a rack's bit stands for all its workers. Each has at most 31
+ * or bitmap1 of level 1, in which a rack's bit stands for all its workers. A bitmap has at most 31
  * bits, because the header's fan-in degrees have 5 bits. */
 #ifndef INASIM_INA_COMMON_RACKS_H
 #define INASIM_INA_COMMON_RACKS_H

@@ -44,7 +44,7 @@ struct rto {
 
 void rto_init(struct rto *rto, const struct rto_conf *conf);
 
-/* Takes a round trip as a sample: a result has come `rtt` after its packet was sent, once. */
+/* Takes a round trip as a sample. Its packet must have been sent only once. */
 void rto_sample(struct rto *rto, sim_time rtt);
 
 /* The timers of `count` packets have run out together, now; the newest was sent at `sent`. */

@@ -61,7 +61,7 @@ static sim_time acted_at(const struct window_chunk *entry)
 
 uint64_t window_send(struct window *window, sim_time now)
 {
-	/* widened only when full: result_cache.h relies on it to have twice as many places */
+	/* widened only when full, because result_cache.h has twice as many places */
 	if (__builtin_expect(window->next - window->first > window->mask, 0))
 		window->ring = ring_widen(window->ring, &window->mask, window->first, window->next,
 					  sizeof(*window->ring));
@@ -171,7 +171,7 @@ static void look_for_holes(struct window *window, struct window_class *class, si
 	}
 }
 
-/* When a chunk in flight will have waited too long; SIM_TIME_MAX: it has no timeout now. */
+/* When the timeout of a chunk in flight is due; SIM_TIME_MAX: the chunk has none now. */
 static sim_time due_at(const struct window *window, uint64_t chunk)
 {
 	const struct window_chunk *entry = chunk_at(window, chunk);

@@ -49,7 +49,7 @@ struct esa_entry {
 	uint32_t larger;              /* contributions to later chunks since the last reminder */
 	uint32_t larger_limit;        /* `larger` at the next reminder; UINT32_MAX = never */
 	uint32_t rounds;              /* reminders by timeout */
-	uint32_t answers;             /* still missing to the query */
+	uint32_t answers;             /* still to come to the query */
 	bool open;
 	bool reported; /* a worker has said that it lacks the result */
 	bool querying; /* workers have been asked for the result */

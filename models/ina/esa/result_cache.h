@@ -1,4 +1,4 @@
-/* The latest results of a worker, of which a server may ask one that a peer has missed (ESA,
+/* The latest results of a worker, for a server that asks for a result which a peer has missed (ESA,
  * section 5.3, case 2). The paper keeps as many results as the window holds; here it is twice as
  * many.
  *

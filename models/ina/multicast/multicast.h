@@ -41,8 +41,8 @@ struct multicast_gather {
 	size_t words;        /* 64-bit words of each bitmap */
 	/* Bitmaps of chunks, in one block of memory that begins with `got`: */
 	uint64_t *got;                  /* chunks that have come */
-	uint64_t *wanted;               /* that the right neighbour has asked for */
-	uint64_t *answered;             /* that it has been sent */
+	uint64_t *wanted;               /* chunks that the right neighbour has asked for */
+	uint64_t *answered;             /* chunks sent to the right neighbour */
 	struct multicast_shard *shards; /* by rank; the own shard lacks nothing */
 };
 

@@ -23,13 +23,13 @@
  *
  * Left open by the paper, and our reading:
  * - "a gradient packet" frees the aggregator one window ahead (section 3.1). If any packet did so,
- *   jobs would hang after losses. The root waits for the packets of all workers (columns.h), other
- *   switches for the result on its way down (netreduce_switch.c);
- * - for a repeated packet whose sum is complete, "repeated execution [...] always outputs the same
- *   aggregation value" (section 3.2), to all connections or only to its own. Here only its own gets
- *   the sum, which is enough. For a repeated sum from below the packet's connection is unknown, so
- *   the result goes to all: at each repetition, "without the need to recognize and handle
- *   retransmitted packets specifically", or once a round trip ("repeats");
+ *   jobs would hang after losses. Here the root waits for the packets of all workers (columns.h),
+ *   and other switches wait for the result on its way down (netreduce_switch.c);
+ * - a repeated packet whose sum is complete is answered: "repeated execution [...] always outputs
+ *   the same aggregation value" (section 3.2). The answer could go to all connections. Here it goes
+ *   only to the packet's own, which is enough. A repeated sum from below does not tell whose packet
+ *   was repeated, so the result goes to all: at each repetition, "without the need to recognize and
+ *   handle retransmitted packets specifically", or once a round trip ("repeats");
  * - a sender that goes back across the end of a message needs more than one entry in the lookup
  *   table (lookup.h); an aggregator has to know its message (columns.h);
  * - merging of ECN marks. On one switch each connection keeps the header and the mark of its own
@@ -40,7 +40,7 @@
  * - a packet belongs to a message when 0 <= PSN - PSN0 < MsgLen; section 3.2 prints "> MsgLen" for
  *   the opposite;
  * - a fat tree has switches between leaf and root, which the paper does not have. They do what
- *   leaves do, but towards switches. Of a switch with both workers and switches below, connections
+ *   leaves do, but towards switches. At a switch with both workers and switches below, connections
  *   get their own packets, and switches a sum;
  * - where switches only forward (`aggregation`), the next adding switch above takes the packets of
  *   the workers below as if they were its own. Results of a connection go to its destination, sums

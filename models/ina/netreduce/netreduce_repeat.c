@@ -1,8 +1,8 @@
 /* The state of NetReduce, for runs that repeat themselves (core/repeat.h). Each ring has messages
  * of its own; roce_repeat.c moves its connections on.
  *
- * A packet's `seq` has its message above its PSN. `seq` grows evenly as long as no PSN wraps, so
- * none wraps during a skip. */
+ * A packet's `seq` has its message above its PSN. It grows evenly only while no PSN wraps, so a
+ * skip ends before a PSN wraps. */
 #include "ina/netreduce/netreduce.h"
 
 #include "net/repeat.h"

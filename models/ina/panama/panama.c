@@ -36,13 +36,13 @@
  * - the fraction counts workers, at every accelerator. The last packet of a tensor waits for all,
  *   or a slow worker would fall behind by iterations. A root may go on without a whole switch below
  *   it. Windows then do not bound that switch's FIFOs, which may overflow if memory and fraction
- * are small. There is no recovery with a fraction;
+ *   are small. There is no recovery with a fraction;
  * - roots are drawn from all cores alike. In a fat tree, trees over cores of one group share the
  *   first link up from a rack, so four trees may use four such links or one. The paper wants
- * several paths, and does not say how its trees are kept apart below the core;
+ *   several paths, and does not say how its trees are kept apart below the core;
  * - appendix A gives the rate of a port (equation 1), and one tree of adders that takes a word of
  *   every port in a cycle. So sums of different ports do not wait for each other. Packets wait for
- * a slow port after the FIFOs, and take no memory there;
+ *   a slow port after the FIFOs, and take no memory there;
  * - only_tree wraps around where there are fewer roots than trees;
  * - the 40-MB rule is about the gradients of an iteration; smaller jobs run a ring;
  * - recovery from loss: see panama_recovery.c. */

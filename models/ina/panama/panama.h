@@ -6,7 +6,7 @@
  *   panama_plan.c      a job as fluid streams
  *   panama_switch.c    accelerators: FIFOs and Expected_VID
  *     panama_delay.c     the time that an accelerator takes
- *     panama_partial.c   fraction < 1: who is in
+ *     panama_partial.c   fraction < 1: which workers are in a sum
  *     panama_backlog.c   fraction < 1: sums that may not leave at once
  *   panama_worker.c    sending, results
  *     panama_window.c    a window

@@ -2,8 +2,7 @@
  * is ours, made of known parts, and no product's. Pieces are added in slots with a window, as in
  * SwitchML (Sapio et al., arXiv:1903.06701), and switches forward shards as in multicast
  * all-gathers (Khalilov et al., "Network-Offloaded Bandwidth-Optimal Broadcast and Allgather for
- * Distributed AI", SC 2024, arXiv:2408.13356). It shows how much a scheme of this kind can gain. A
- * rank
+ * Distributed AI", SC 2024, arXiv:2408.13356). It shows what a scheme of this kind can gain. A rank
  *
  *   reduce-scatter  sends the N - 1 pieces of the others and receives the sum of its own;
  *   all-gather      sends its shard and receives the N - 1 of the others,

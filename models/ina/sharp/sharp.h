@@ -126,8 +126,8 @@ enum sharp_lock { SHARP_UNLOCKED, SHARP_QUEUED, SHARP_COMING, SHARP_HELD };
 struct sharp {
 	struct ina_job base;
 	enum sharp_kind kind;
-	/* For hooks of --why. ina.c calls them in an all-reduce. Else its chunks are rows, and the
-	 * scheme calls the hooks for its own chunks. */
+	/* For hooks of --why. In an all-reduce ina.c calls them. In others ina.c would call them
+	 * only for whole rows, so the scheme does it. */
 	struct why_chunks *why;
 	void *ring; /* if the job got no resources: an instance of ring */
 	struct collective_actual actual;

@@ -167,7 +167,7 @@ bool sharp_admit(void *self, const char **never)
 	(void)never;
 	job->tree = scheme->tree;
 	job->osts = quota(conf);
-	/* a switch of the tree adds nothing: only all-gathers are not refused before this */
+	/* only an all-gather gets here with a switch that adds nothing up */
 	if (ina_passing(&job->base, switch_of(job, 0)) != TREE_NONE) {
 		job->actual = (struct collective_actual){ .scheme = "ring",
 							  .key = "aggregation",

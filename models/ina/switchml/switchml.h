@@ -204,7 +204,7 @@ void ps_stream_address(const struct worker *worker, struct packet *packet);
 
 /* Makes a node's slots, all empty. Workers below send messages of `message` packets. */
 void switchml_node_init(struct node *node, uint32_t slots, uint32_t message);
-/* Notes that this child of the node is a switch, and so sends packets without order. */
+/* Notes that this child of the node is a switch, whose packets may come in any order. */
 void switchml_child_sends_alone(struct node *node, uint32_t child, uint32_t slots,
 				uint32_t message);
 void switchml_node_release(struct node *node);

@@ -158,7 +158,7 @@ static void contribution(struct switchml *job, struct node *node, const struct p
 		slot->chunk += SWITCHML_VERSIONS * (uint64_t)job->slots;
 		slot->count = 0;
 	}
-	/* a duplicate so late would be a bug: paths keep the order of packets */
+	/* only a very late duplicate could differ, and paths that keep the order exclude it */
 	if (slot->chunk != packet->chunk) {
 		ina_violated_at_switch(&job->base, node->base.place->sw, packet->chunk,
 				       "a contribution met another chunk");
