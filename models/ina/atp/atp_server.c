@@ -1,5 +1,5 @@
 /* ATP's parameter server: adds the contributions that switches did not, and acknowledges every sum
- * by a parameter packet. atp.c says what is modelled. */
+ * by a parameter packet. */
 #include "ina/atp/atp.h"
 
 static void send_parameters(struct pool_server *server, const struct partial_sum *sum,

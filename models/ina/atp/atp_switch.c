@@ -20,7 +20,6 @@ static void carry(const struct pool_server *server, const struct aggregator *a,
 	actions->forward = true;
 }
 
-/* Adds the packet, unless some of its contributors are in already. */
 static void add(struct aggregators *pool, struct aggregator *a, const struct packet *packet)
 {
 	struct bitmap bitmap = packet_bitmap(packet);

@@ -121,7 +121,6 @@ uint64_t pool_oldest(const struct pool_job *job)
 	return oldest;
 }
 
-/* The server's host has added the gradients of the oldest packet. */
 static void added(void *owner, const struct packet *packet)
 {
 	struct pool_server *server = owner;
@@ -411,7 +410,6 @@ void pool_withdraw(void *self)
 	free(job->servers);
 }
 
-/* Whether all workers reach all servers and back. */
 static bool servers_reached(const struct pool_job *job)
 {
 	const struct topology *topo = job->base.scheme->env.topo;

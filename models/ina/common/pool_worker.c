@@ -52,7 +52,6 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 		ina_wake(&worker->base);
 }
 
-/* Fills in the gradient packet of a chunk. */
 static void fill(struct pool_worker *worker, uint64_t chunk, bool again, struct packet *packet)
 {
 	struct pool_job *job = pool_job(worker);

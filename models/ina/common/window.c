@@ -10,7 +10,6 @@
 #define BACKOFF_MAX 20
 #define SHARE_GAIN  (1. / 16) /* RFC 8257, section 4.2 */
 
-/* Sets cwnd, within its bounds, and the limit in packets. */
 static void set_cwnd(struct window *window, uint64_t cwnd)
 {
 	if (window->conf->max && cwnd > window->conf->max)

@@ -1,6 +1,6 @@
 /* ESA's recovery (section 5.3): reliable messages between workers and servers about chunks that
  * seem lost. Workers never send a gradient into switches twice, as a switch that has freed its
- * aggregator could not tell. esa.c says what is modelled. */
+ * aggregator could not tell. */
 #include "ina/esa/esa.h"
 
 #include "base/mem.h"
@@ -87,7 +87,6 @@ void esa_want_gradients(struct esa_server *esa, struct esa_entry *entry)
 			send(&esa->to_worker[w], ESA_WANTED, server_chunk(server, entry->index), 0);
 }
 
-/* Sends one worker the result of a chunk that is complete here. */
 static void repeat_result(struct esa_server *esa, uint32_t worker, uint64_t chunk)
 {
 	const struct partial_sum *sum = server_entry(esa->server, chunk);

@@ -1,6 +1,5 @@
 /* ESA's parameter server (sections 5.1 to 5.3): adds the parts that switches send, and reminds
- * switches of chunks that stay incomplete. esa.c says what is modelled; queries and gradients over
- * the transport are in esa_recovery.c. */
+ * switches of chunks that stay incomplete. */
 #include "ina/esa/esa.h"
 
 #include "base/fail.h"
@@ -64,7 +63,6 @@ static void link_last(struct esa_server *esa, struct esa_entry *entry)
 	esa->last = entry->index;
 }
 
-/* Moves the entry to the end of the list. */
 static void touch(struct esa_server *esa, struct esa_entry *entry)
 {
 	entry->touched = now_of(esa);

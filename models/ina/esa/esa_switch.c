@@ -1,10 +1,8 @@
-/* ESA in switches (section 5.2): preemption of hashed aggregators, results straight to the workers.
- * esa.c says what is modelled. */
+/* ESA in switches (section 5.2): preemption of hashed aggregators, results straight to workers. */
 #include "ina/esa/esa.h"
 
 #include "base/hash.h"
 
-/* Whether the packet may take the aggregator from its owner. */
 static bool preempts(const struct pool_job *job, const struct aggregators *pool,
 		     const struct aggregator *a, const struct packet *packet)
 {

@@ -46,7 +46,6 @@ static void clear(uint64_t *bits, uint64_t i)
 
 /* --- all-gathers --- */
 
-/* Empties the bitmaps, and makes room for `words` words in each. */
 static void make_room(struct multicast_gather *gather, size_t words)
 {
 	if (words > gather->words) {
@@ -246,7 +245,6 @@ static void answer(struct multicast_worker *worker, struct multicast_gather *gat
 		      MESSAGE_SIZE + job->base.scheme->elements * ELEMENT_BYTES);
 }
 
-/* The right neighbour lacks a chunk. */
 static void on_ask(struct multicast_worker *worker, uint64_t chunk)
 {
 	uint64_t index;

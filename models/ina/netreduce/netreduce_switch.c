@@ -85,7 +85,6 @@ static void send_merged(const struct visit *visit, uint8_t flags, enum netreduce
 	accelerator_send(visit->node->accelerator, &held);
 }
 
-/* The column has all packets now. */
 static void complete(const struct visit *visit)
 {
 	if (is_root(visit)) {
@@ -197,7 +196,6 @@ static void find_by_message(struct visit *visit)
 	visit->place.column = columns_at(columns, message, visit->place.index);
 }
 
-/* Takes a result on its way down. */
 static void result(struct visit *visit)
 {
 	struct held held = { .packet = *visit->packet, .back = visit->back, .way = NETREDUCE_DOWN };

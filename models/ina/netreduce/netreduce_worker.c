@@ -1,5 +1,4 @@
 /* NetReduce at a worker (section 3.1): a window of messages on top of an unmodified connection.
- * netreduce.c says what is modelled.
  *
  *     results ... | posted ) ...      posted - results <= N
  *

@@ -255,7 +255,6 @@ static bool is_small(const struct panama_job *job)
 	return job->base.spec.gradients <= panama_conf(job)->threshold;
 }
 
-/* Why the job has no tree at all. */
 static const char *no_tree(const struct panama_job *job)
 {
 	const struct collective_job *spec = &job->base.spec;

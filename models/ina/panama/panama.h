@@ -21,9 +21,6 @@
  *   panama_contribution(), panama_worker_look(), panama_worker_wake()
  *                                    when a chunk is to be retransmitted.
  *
- * panama_worker.c also gets weights from panama_partial.c, and panama_plan.c caps from
- * panama_switch.c.
- *
  * Chunk c of a job's stream of tensors goes to tree c mod N as VID floor(c / N), at all workers.
  * "VID" is the paper's word for the number of a packet in the sequence that passes a tree. With
  * recovery, each tree has a second sequence for retransmissions, in which a chunk has another VID.

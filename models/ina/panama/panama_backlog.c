@@ -23,7 +23,6 @@ struct panama_backlog {
 	struct timer timer;
 };
 
-/* How long a sum takes on the link by which the packet came. */
 static sim_time frame_time(const struct panama_backlog *backlog)
 {
 	const struct panama_scheme *scheme = panama_scheme(backlog->sequence->job);

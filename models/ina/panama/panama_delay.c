@@ -65,7 +65,6 @@ struct collective_burst panama_burst(const void *conf, const struct topology_con
 	};
 }
 
-/* Sends the first sum, unless its job is over. */
 static void on_due(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct panama_accelerator *a = owner;

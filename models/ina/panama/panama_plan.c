@@ -27,7 +27,6 @@ static sim_time tree_delay(const struct panama_job *job, const struct tree *tree
 	return longest;
 }
 
-/* Packets that a worker may have in flight on a tree. */
 static uint32_t tree_window(const struct panama_job *job, const struct tree *tree)
 {
 	const struct panama_window_conf *conf = &panama_scheme(job)->window;

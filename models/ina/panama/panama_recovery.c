@@ -143,7 +143,6 @@ static void answered(struct panama_worker *worker, uint32_t tree, uint64_t vid)
 	ina_complete(&worker->base, panama_chunk(panama_job(worker), tree, vid));
 }
 
-/* The next order for a tree has reached the worker. */
 static void note_order(struct panama_worker *worker, uint32_t tree, bool urgent)
 {
 	struct asker_tree *self = &worker->asker->trees[tree];

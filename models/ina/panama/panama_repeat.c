@@ -165,7 +165,6 @@ static void repeat_row(const struct panama_sequence *sequence, struct repeat *re
 	repeat_sum(sequence, repeat, vid, &row->value);
 }
 
-/* The rows move on to the places of later VIDs. */
 static void turn_rows(struct panama_node *node, uint64_t by)
 {
 	size_t count = (size_t)node->mask + 1;
@@ -236,7 +235,6 @@ void panama_repeat_job(void *self, struct repeat *repeat)
 	repeat_count(repeat, &job->overflows);
 }
 
-/* For collective_ops.repeat. */
 void panama_repeat(void *self, struct repeat *repeat)
 {
 	struct panama_scheme *scheme = self;

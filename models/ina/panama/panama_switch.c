@@ -130,7 +130,6 @@ static struct panama_row *row_of(const struct panama_node *node, uint64_t vid)
 	return &node->rows[vid & node->mask];
 }
 
-/* Makes room for the rows up to `vid`. */
 static void reach(struct panama_node *node, uint64_t vid)
 {
 	uint64_t mask = node->mask;
@@ -169,7 +168,6 @@ void panama_send_on(const struct panama_node *node, const struct packet *packet,
 	send->count = result ? node->children : 1;
 }
 
-/* The sum of a row, as it leaves the accelerator. */
 static struct packet sum_of(struct panama_sequence *sequence, struct panama_node *node,
 			    const struct panama_row *row)
 {

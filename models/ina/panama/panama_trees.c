@@ -35,7 +35,6 @@ static uint32_t *find_roots(const struct panama_job *job, uint32_t *count)
 	return roots;
 }
 
-/* Draws N roots, and sorts them by number. */
 static uint32_t *choose_roots(const struct panama_job *job, uint32_t *count)
 {
 	const struct panama_conf *conf = panama_conf(job);

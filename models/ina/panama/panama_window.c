@@ -5,7 +5,6 @@ static double fixed_window(const struct panama_window_conf *conf, uint32_t cap)
 	return conf->packets && conf->packets < (int64_t)cap ? (double)conf->packets : cap;
 }
 
-/* Never above the cap, never below a packet. */
 static void limit(struct panama_window *window, uint32_t cap)
 {
 	if (window->cwnd > cap)

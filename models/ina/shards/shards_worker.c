@@ -123,7 +123,6 @@ enum nic_pull shards_pull(void *owner, struct packet *packet)
 
 /* --- questions and answers --- */
 
-/* Asks for all packets that the row lacks. */
 static void ask_for(struct shards_worker *worker, uint64_t row)
 {
 	const struct shards *job = shards_of(worker);

@@ -18,7 +18,6 @@ static bytes payload(const struct sharp_conf *conf)
 	return (bytes)conf->elements * ELEMENT_BYTES;
 }
 
-/* The window of a stream, in packets. */
 static uint64_t window(const struct sharp_conf *conf)
 {
 	uint64_t packets = (conf->window + payload(conf) - 1) / payload(conf);
@@ -77,7 +76,6 @@ static void reserve(const struct sharp *job, int64_t bytes_more)
 				   job->base.scheme->env.sim->now, bytes_more);
 }
 
-/* The fewest OSTs that are free at a switch of the tree. */
 static uint64_t free_osts(const struct sharp *job)
 {
 	uint64_t least = UINT64_MAX;
@@ -262,7 +260,6 @@ static void grant(struct sharp *job)
 	timer_set(sim, &job->timer, sim->now + sharp_conf(job)->lock_time);
 }
 
-/* Grants locks to waiting jobs whose trees are free, in the order of the queue. */
 static void grant_waiting(struct sharp_scheme *scheme)
 {
 	struct sharp **link = &scheme->queue;
@@ -295,7 +292,6 @@ static void request(struct sharp *job, uint64_t tensor, uint64_t end)
 	grant_waiting(scheme_of(job));
 }
 
-/* Gives the lock back, or leaves the queue. */
 static void unlock(struct sharp *job)
 {
 	struct sharp **link = &scheme_of(job)->queue;

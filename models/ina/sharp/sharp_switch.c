@@ -443,7 +443,6 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 
 /* --- packets that come --- */
 
-/* How many contributions a sum needs. */
 static uint32_t needed(const struct sharp_node *node)
 {
 	return node->job->kind == SHARP_ALL_GATHER ? 1 : node->base.place->children;

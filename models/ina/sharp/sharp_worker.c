@@ -199,7 +199,6 @@ static void listen(struct sharp_worker *worker, const struct packet *packet)
 	worker->probe = 0;
 }
 
-/* Whether the value is right. If not, the run ends. */
 static bool holds(const struct sharp_worker *worker, const struct packet *packet)
 {
 	const struct sharp *job = sharp_of(worker);

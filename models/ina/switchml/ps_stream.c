@@ -188,7 +188,6 @@ static void find_routes(struct switchml *job)
 	}
 }
 
-/* Whether the paths from a worker to a server and back work. */
 static bool pair_works(const struct switchml *job, uint32_t w, uint32_t q)
 {
 	const struct topology *topo = job->base.scheme->env.topo;
@@ -256,7 +255,6 @@ static sim_time copies_wait(const struct switchml *job, uint32_t q)
 		      : 0;
 }
 
-/* The longest copies_wait() of any server. */
 static sim_time longest_wait(const struct switchml *job)
 {
 	sim_time longest = 0;
@@ -422,7 +420,6 @@ static void end(void *self)
 	}
 }
 
-/* Adds one direction between a worker and a server. */
 static void plan_way(const struct switchml *job, uint32_t from, const struct route *route,
 		     struct plan_stream *stream, struct plan_path *longest)
 {

@@ -265,7 +265,6 @@ static void end(void *self)
 		switchml_node_release(ina_node(&job->base, i));
 }
 
-/* The slots limit what is in flight. */
 static void plan(void *self, struct stream_plan *plan)
 {
 	const struct switchml *job = self;

@@ -1,5 +1,4 @@
-/* SwitchML at a switch: algorithm 3 (section 3.5), with the states that the hierarchy of section 6
- * needs. switchml.c says what is modelled. */
+/* SwitchML at a switch: algorithm 3 (section 3.5), with the hierarchy of section 6. */
 #include "ina/switchml/switchml.h"
 
 #include "base/mem.h"
@@ -75,7 +74,6 @@ static void send_result(struct switch_actions *actions, const struct node *node,
 		ina_send(actions, &result, place->down_ports, place->children);
 }
 
-/* Sends the sum of all below this switch to the parent. */
 static void send_partial(struct switch_actions *actions, const struct node *node,
 			 const struct slot *slot, const struct packet *like, uint8_t flags)
 {
@@ -110,7 +108,6 @@ static void repeat(struct node *node, struct slot *slot, const struct packet *pa
 	}
 }
 
-/* All children have contributed. */
 static void complete(struct node *node, struct slot *slot, const struct packet *last,
 		     struct switch_actions *actions)
 {

@@ -1,5 +1,4 @@
-/* SwitchML at a worker: algorithm 4 (section 3.5), over one stream of tensors (appendix B).
- * switchml.c says what is modelled. */
+/* SwitchML at a worker: algorithm 4 (section 3.5), over one stream of tensors (appendix B). */
 #include "ina/switchml/switchml.h"
 
 #include "base/mem.h"
