@@ -128,7 +128,7 @@ static void added(void *owner, const struct packet *packet)
 	pool_ops(server->job)->at_server(server, packet);
 }
 
-/* Whether the packet brings contributors that are neither in the sum nor wait to be added. */
+/* Whether the packet brings contributors that are not in the sum and do not wait to be added. */
 static bool brings_new(struct pool_server *server, const struct packet *packet)
 {
 	struct partial_sums *arrived = &server->arrived;

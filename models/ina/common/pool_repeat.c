@@ -1,8 +1,8 @@
 /* The state of ATP and ESA, for runs that repeat themselves (core/repeat.h).
  *
- * Only a job that is alone at its switches repeats itself. As long as it does not collide with
- * itself, it does not matter which aggregator a chunk has. So the state lists aggregators by the
- * chunks in flight, and moves them on to the places of later chunks.
+ * Only a job that is alone at its switches repeats itself. While its own chunks do not collide, the
+ * index of a chunk's aggregator decides nothing. So the state lists aggregators by the chunks in
+ * flight, and moves them on to the places of later chunks.
  *
  * Windows grow all the time. They need not be equal while they decide nothing: while no window
  * holds its worker back, or while the window is at its limit. window_results() lets a window grow

@@ -38,8 +38,8 @@ struct fan_out {
 	uint32_t from; /* the switch that results come from; for level 1, itself */
 };
 
-/* Workers below a switch that adds nothing up (topology_aggregates()) are inputs of level 1, too,
- * like those below level 1 itself. */
+/* Inputs of level 1 are also the workers below switches that add nothing up
+ * (topology_aggregates()). */
 struct racks {
 	uint32_t server;      /* host */
 	uint32_t sw;          /* level 1 */

@@ -125,7 +125,7 @@ void esa_remind_chunk(struct esa_server *esa, uint64_t chunk);
 void esa_contribution(struct esa_server *esa, struct esa_entry *entry, struct bitmap bitmap,
 		      uint64_t value, bool by_message);
 /* Closes a chunk whose result is known. With `to_all` sends the result to all workers; else the
- * caller has sent it to those that lack it. */
+ * caller has sent it to the workers that lack it. */
 void esa_complete(struct esa_server *esa, struct esa_entry *entry, bool to_all);
 /* The job is over: fetches its sums from switches until none are left. */
 void esa_drain(struct pool_job *job);

@@ -9,11 +9,11 @@
  * ranks, but their packets meet in queues.
  *
  * Recovery: a rank keeps a bitmap of chunks. When no new row of the oldest incomplete shard has
- * come for `cutoff`, the rank asks its left neighbour for the missing rows. It also asks for those
- * of later shards of which no new row has come for as long. Questions and answers go over reliable
- * connections. The neighbour answers with the chunks that it has. It fetches others from its own
- * left neighbour in the same way, and then passes them on. The owner of a shard answers with chunks
- * that it has multicast. No rank answers the same chunk twice.
+ * come for `cutoff`, the rank asks its left neighbour for the missing rows. It also asks for
+ * missing rows of later shards, if no new row of the shard has come for as long. Questions and
+ * answers go over reliable connections. The neighbour answers with the chunks that it has. It
+ * fetches others from its own left neighbour in the same way, and then passes them on. The owner of
+ * a shard answers with chunks that it has multicast. No rank answers the same chunk twice.
  *
  * Handshake: a rank that has all shards tells its left neighbour. The rank's all-gather ends when
  * its right neighbour has all shards, too: it is not asked again, and its buffers may be used. As a

@@ -117,7 +117,7 @@ struct ring_node {
 	struct accelerator *accelerator;
 	struct columns columns;
 	struct outlet *outlets;
-	uint32_t *ports; /* those of the outlets, then those of sums */
+	uint32_t *ports; /* ports of the outlets, then ports of sums */
 	uint32_t outlet_count;
 	uint32_t sum_count;
 };

@@ -7,8 +7,7 @@
  *
  * The root sends the result down to all switches below it. Switches next to workers turn it into
  * the packets of all connections that end there. So a packet of a connection from rack to rack goes
- * up in a sum, and down in a copy (connection translation, table 3). A tree with more levels has
- * more such parents.
+ * up in a sum, and down in a copy (connection translation, table 3).
  *
  * A repeated packet whose sum is complete means that the next rank lacks the result. A root with
  * both ranks as inputs answers the next rank alone. Other switches send their sum up again. The

@@ -17,7 +17,7 @@
  * Window: a rank sends row r when it has received its part of row r - window. This paces all ranks:
  * none is ever sent a row two windows ahead of its own. The window also replaces acknowledgements:
  * a rank that has row r knows that all others have sent row r, and so have row r - window. So a
- * switch that keeps two windows of sums never overwrites one that a rank may ask for.
+ * switch that keeps two windows of sums never overwrites a sum that a rank may ask for.
  *
  * Recovery: a rank asks for missing chunks. Paths keep the order, so rows missing between two that
  * have come are lost, and the rank asks for them at once. For others it asks after `timeout`

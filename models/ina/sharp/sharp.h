@@ -8,7 +8,7 @@
  * A hop is reliable and in order. Chunk numbers serve as sequence numbers in both directions. Each
  * packet up tells the parent which results the sender has, and which of these it no longer needs.
  * Each packet down tells the children which contributions have come, and up to where there is room
- * (credits). If no packet goes that way, an acknowledgement does when the other side asks. */
+ * (credits). If there is no packet to send, an acknowledgement tells this when it is asked for. */
 #ifndef INASIM_INA_SHARP_SHARP_H
 #define INASIM_INA_SHARP_SHARP_H
 

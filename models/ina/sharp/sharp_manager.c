@@ -316,7 +316,7 @@ enum sharp_mode sharp_mode(struct sharp *job, const struct sharp_worker *worker)
 	if (job->owns)
 		return SHARP_SAT;
 	if (worker->result < worker->tensor_first)
-		return SHARP_LOCK_FIRST; /* one operation after the other */
+		return SHARP_LOCK_FIRST; /* operations do not overlap */
 	if (job->lock == SHARP_UNLOCKED)
 		request(job, worker->tensor, worker->tensor_end);
 	return job->lock == SHARP_HELD && job->operation == worker->tensor ? SHARP_SAT

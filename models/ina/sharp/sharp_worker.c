@@ -213,8 +213,8 @@ static bool holds(const struct sharp_worker *worker, const struct packet *packet
 	return false;
 }
 
-/* Whether the rank must acknowledge unasked to tell what it has freed. In a reduce-scatter or
- * all-gather it may send too few packets that tell it. */
+/* Whether the rank must send an acknowledgement to tell which results it has freed. In a
+ * reduce-scatter or all-gather it may send too few other packets. */
 static bool tells_freed(struct sharp_worker *worker)
 {
 	const struct sharp *job = sharp_of(worker);

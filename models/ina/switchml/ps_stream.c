@@ -316,7 +316,7 @@ static uint32_t slots_through_top(const struct switchml_conf *conf,
 }
 
 /* Packets that do not fit into the buffer of a server's port are lost. The fixed timer retransmits
- * these, and all that merely wait there. If they fill the buffer again, this never ends. */
+ * them, and also all packets that wait in the buffer. If they fill it again, this never ends. */
 static void ps_stream_warn(const void *self, const struct topology_conf *topology, uint32_t n,
 			   uint32_t m, struct conf_doc *doc, const char *pointer)
 {

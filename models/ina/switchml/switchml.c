@@ -63,7 +63,7 @@ static void deliver(void *self, uint32_t host, const struct packet *packet)
 /* --- slots --- */
 
 /* Time of a packet from a worker to the root and back on an idle network, with the host's
- * processing, and of the rest of its message, for which its slot waits. */
+ * processing. The slot also waits for the rest of its message, which is added. */
 static sim_time round_trip(const struct switchml *job)
 {
 	const struct network *net = &job->base.scheme->env.topo->net;
