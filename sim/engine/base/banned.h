@@ -1,6 +1,6 @@
-/* Functions that have bitten everybody once; force-included into every file of
- * the project, so that using one is a compile error (after git's banned.h).
- * The headers come first because they declare what is banned below. */
+/* Bans functions that are easy to misuse: a call is a compile error (after git's
+ * banned.h). Force-included into every file of the project. The headers come first
+ * because they declare the banned functions. */
 #ifndef INASIM_BASE_BANNED_H
 #define INASIM_BASE_BANNED_H
 

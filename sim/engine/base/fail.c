@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* The only mutable variable at file scope: for last words alone. */
+/* The only mutable variable at file scope. Only error messages read it. */
 static _Thread_local const struct fail_context *current;
 
 void fail_context(const struct fail_context *context)
@@ -20,7 +20,6 @@ const struct fail_context *fail_context_now(void)
 	return current;
 }
 
-/* Adds a line that says what ran. */
 static void print_context(void)
 {
 	if (current)

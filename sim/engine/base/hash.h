@@ -1,5 +1,5 @@
-/* Cheap, good 64-bit mixing. Used for seeds, ties of events, ECMP and the
- * digest; the constants are those of SplitMix64 (Steele et al., OOPSLA'14). */
+/* Cheap, good 64-bit mixing, with the constants of SplitMix64 (Steele et al.,
+ * OOPSLA'14). Used for seeds, the order of simultaneous events, ECMP and the digest. */
 #ifndef INASIM_BASE_HASH_H
 #define INASIM_BASE_HASH_H
 
@@ -22,7 +22,7 @@ static inline uint64_t hash_pair(uint64_t a, uint64_t b)
 			hash_mix(b + UINT64_C(0x632be59bd9b4e019)));
 }
 
-/* FNV-1a over bytes, finished with hash_mix(): names of streams, files. */
+/* FNV-1a over bytes, finished with hash_mix(). Used for names of random streams and for files. */
 uint64_t hash_bytes(const void *data, size_t length);
 uint64_t hash_string(const char *text);
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The folder above that of the program: "/usr" of /usr/bin/inasim. NULL where there is no /proc. */
+/* The parent of the program's folder: "/usr" for /usr/bin/inasim. NULL without /proc. */
 static char *prefix(void)
 {
 	char self[4096], *slash;

@@ -1,12 +1,11 @@
-/* Where the files are that belong to the program: traces, scenarios, templates of figures.
+/* Finds the files that come with the program: traces, scenarios, templates of figures.
  *
- * They lie in one tree, alike in both places: PREFIX/share/inasim of an installed
- * PREFIX/bin/inasim, wherever PREFIX was moved to since, else the source tree that the program was
- * built from. */
+ * An installed PREFIX/bin/inasim has them in PREFIX/share/inasim, even after PREFIX was moved.
+ * Otherwise they are in the source tree that the program was built from. */
 #ifndef INASIM_BASE_HOME_H
 #define INASIM_BASE_HOME_H
 
-/* Path of "traces", "scripts/gnuplot" and so on, whether or not it exists. Caller frees. */
+/* The path of `name`, such as "traces" or "scripts/gnuplot". It need not exist. Caller frees. */
 char *home_path(const char *name);
 
 #endif

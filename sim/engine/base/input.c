@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* 0 where the open file may be read, else an errno that says why not. */
+/* 0 if the open file may be read, else an errno value. */
 static int refusal(int fd, uint64_t max, bool pipes)
 {
 	struct stat st;
@@ -28,7 +28,7 @@ static FILE *open_input(const char *path, uint64_t max, bool pipes)
 {
 	struct stat st;
 	bool wait = pipes && !stat(path, &st) && S_ISFIFO(st.st_mode);
-	/* O_NONBLOCK: opening a pipe would wait for its other end */
+	/* without O_NONBLOCK, opening a pipe waits for its writer */
 	int fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC | (wait ? 0 : O_NONBLOCK));
 	int reason = fd < 0 ? errno : refusal(fd, max, pipes);
 	FILE *file = reason ? NULL : fdopen(fd, "rb");
@@ -52,7 +52,7 @@ FILE *input_open_pipe(const char *path, uint64_t max)
 	return open_input(path, max, true);
 }
 
-/* Reads the file to its end and closes it. NULL is what open_input() returned: errno stays. */
+/* Reads the file to its end and closes it. For a NULL file, returns NULL and keeps errno. */
 static char *read_all(FILE *file, size_t max, size_t *length)
 {
 	size_t count = 0, capacity = 0, got;
@@ -69,7 +69,7 @@ static char *read_all(FILE *file, size_t max, size_t *length)
 		got = fread(text + count, 1, capacity - count - 1, file);
 		count += got;
 	} while (got > 0 && count <= max);
-	/* it may have grown since it was opened */
+	/* the file may have grown since it was opened */
 	reason = ferror(file) ? EIO : count > max ? EFBIG : 0;
 	fclose(file);
 	text[count] = '\0';

@@ -1,6 +1,6 @@
-/* Files that somebody else wrote: scenarios, plans, data, results. They are read up to a size, and
- * only regular files (or pipes, where the caller says so), so that no device can fill the memory or
- * hold up the program. */
+/* Reads files that somebody else wrote: scenarios, plans, data, results. Accepts only regular files
+ * up to a given size, so that no device can fill the memory or block the program. The functions
+ * with _pipe in their name also accept pipes. */
 #ifndef INASIM_BASE_INPUT_H
 #define INASIM_BASE_INPUT_H
 
@@ -8,21 +8,21 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Opens a file of at most `max` bytes. NULL with errno: EISDIR, EINVAL when it is no regular file,
- * EFBIG when it is longer, and the reasons of open(). */
+/* Opens a file of at most `max` bytes. On failure returns NULL with errno: EISDIR, EINVAL if it is
+ * not a regular file, EFBIG if it is longer, or an error of open(). */
 FILE *input_open(const char *path, uint64_t max);
 
-/* The same, but opens a pipe, too, whatever its length. Waits for the writer. */
+/* As input_open(), but also opens a pipe of any length, after waiting for its writer. */
 FILE *input_open_pipe(const char *path, uint64_t max);
 
-/* All of such a file, ended by a NUL that is not counted in *length (may be NULL); caller frees.
- * NULL with errno. */
+/* Reads a whole file of at most `max` bytes and appends a NUL, which *length does not count.
+ * `length` may be NULL. Caller frees. Returns NULL with errno as input_open(), or EIO. */
 char *input_read(const char *path, size_t max, size_t *length);
 
-/* The same, but a pipe, too, is read to its end: <(command), /dev/stdin. Waits for the writer. */
+/* As input_read(), but also reads a pipe to its end: <(command), /dev/stdin. */
 char *input_read_pipe(const char *path, size_t max, size_t *length);
 
-/* The reason of a failure, for people: strerror(), but plainer for EINVAL and EFBIG. */
+/* Describes an errno value of these functions: as strerror(), but plainer for EINVAL and EFBIG. */
 const char *input_why(int reason);
 
 #endif

@@ -63,7 +63,7 @@ void *xaligned_raw(size_t alignment, size_t size)
 	if (posix_memalign(&p, alignment, size))
 		fail_out_of_memory(size);
 #ifdef MADV_HUGEPAGE
-	if (alignment == HUGE_PAGE) /* fewer TLB misses; harmless where it is refused */
+	if (alignment == HUGE_PAGE) /* fewer TLB misses; a refusal is harmless */
 		(void)madvise(p, size, MADV_HUGEPAGE);
 #endif
 	return p;

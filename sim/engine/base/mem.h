@@ -9,7 +9,7 @@ void *xmalloc(size_t size);
 void *xcalloc(size_t count, size_t size); /* zeroed; overflow checked */
 void *xrealloc(void *old, size_t count, size_t size);
 void *xaligned(size_t alignment, size_t size);     /* zeroed; alignment a power of two */
-void *xaligned_raw(size_t alignment, size_t size); /* the same, not zeroed */
+void *xaligned_raw(size_t alignment, size_t size); /* xaligned(), not zeroed */
 char *xstrdup(const char *text);
 char *xstrndup(const char *text, size_t length);
 char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
@@ -18,7 +18,7 @@ char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
  * `count` has reached it. Returns the array, perhaps moved. */
 void *array_reserve(void *array, size_t count, size_t *capacity, size_t item_size);
 
-/* Bytes of resident memory at their peak, as the operating system counts. */
+/* Peak resident memory of this process in bytes; 0 if the system does not tell. */
 size_t peak_rss_bytes(void);
 
 #endif

@@ -1,8 +1,8 @@
-/* Scalar quantities of the whole program.
+/* Scalar types of the whole program.
  *
  * Time is an unsigned count of picoseconds: 2^64 ps is 213 days, and a byte at
- * 800 Gbps is still 10 ps. Sizes are bytes, rates are bits per second. No
- * decision about time is ever taken in floating point (determinism). */
+ * 800 Gbps is still 10 ps. Sizes are bytes, rates are bits per second. Simulated
+ * times are integers, never floating point (determinism). */
 #ifndef INASIM_BASE_TYPES_H
 #define INASIM_BASE_TYPES_H
 
@@ -17,7 +17,7 @@ typedef uint64_t bps; /* bits per second */
 #define PS_PER_MS UINT64_C(1000000000)
 #define PS_PER_S  UINT64_C(1000000000000)
 
-/* "Never": later than every event of a run. Not a time to compute with. */
+/* "Never": later than every event of a run. Do not compute with it. */
 #define SIM_TIME_MAX UINT64_MAX
 
 /* For reports only. */

@@ -8,7 +8,7 @@
 struct unit {
 	const char *name;
 	uint64_t scale; /* in base units (ps, B, bps) */
-	bool spoken;    /* unit_format() uses it; the others are only read */
+	bool spoken;    /* unit_format() may use the unit; else it is only parsed */
 };
 
 #define KILO UINT64_C(1000)
@@ -91,7 +91,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* The digits of a number before and behind the point; the text goes on at `end`. */
+/* The digits before and after the decimal point, and where the number ends. */
 struct number {
 	const char *whole, *whole_end;
 	const char *fraction, *fraction_end;
@@ -117,7 +117,6 @@ static bool read_number(const char *text, struct number *n)
 	return true;
 }
 
-/* Whole part times scale. */
 static enum unit_error scale_whole(const struct number *n, uint64_t scale, uint64_t *value)
 {
 	uint64_t whole = 0;
@@ -135,8 +134,8 @@ static enum unit_error scale_whole(const struct number *n, uint64_t scale, uint6
 	return UNIT_OK;
 }
 
-/* 0.d1d2...dk times scale, from the last digit on: carry' = (d * scale + carry) / 10.
- * Each remainder is a final decimal of the product, so it must be 0.
+/* Stores 0.d1d2...dk times scale, starting at the last digit: carry' = (d * scale + carry) / 10.
+ * Each remainder is a decimal of the product, so it must be 0.
  * No overflow: carry <= scale and 10 * scale < 2^64 for every unit. */
 static enum unit_error scale_fraction(const struct number *n, uint64_t scale, uint64_t *value)
 {
@@ -184,7 +183,7 @@ enum unit_error unit_parse(enum unit_kind kind, const char *text, uint64_t *valu
 
 #define SPELLING_SIZE 32
 
-/* The exact spelling in one unit; false when it is too long or has no end. */
+/* Spells `value` exactly in one unit. False if it has too many decimals or no end of them. */
 static bool spell(const struct unit *unit, uint64_t value, char buffer[SPELLING_SIZE])
 {
 	uint64_t rest = value % unit->scale;
@@ -214,11 +213,11 @@ char *unit_format(enum unit_kind kind, uint64_t value, char *buffer, size_t size
 		char text[SPELLING_SIZE];
 		size_t cost;
 
-		/* "0.5us" is no longer than "500ns", but harder to read. */
+		/* "0.5us" is as short as "500ns", but harder to read. */
 		if (!unit->spoken || (value < unit->scale && unit->scale > 1) ||
 		    !spell(unit, value, text))
 			continue;
-		/* length decides; of equally long texts the one without a point is cheaper */
+		/* the shortest text wins; at equal length the one without a point */
 		cost = 2 * strlen(text) + (strchr(text, '.') != NULL);
 		if (cost < best_cost) {
 			best_cost = cost;

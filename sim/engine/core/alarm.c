@@ -1,6 +1,6 @@
 #include "core/alarm.h"
 
-#define LOOK_KEY (UINT64_C(1) << 63) /* tells the look's key from the timeout's */
+#define LOOK_KEY (UINT64_C(1) << 63) /* makes the look's key differ from the timeout's */
 
 void alarm_look(struct sim *sim, struct alarm *alarm, sim_time at)
 {

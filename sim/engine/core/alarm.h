@@ -1,10 +1,8 @@
-/* A timeout that is put off again and again, such as that of the oldest packet that awaits its
- * answer.
+/* A timeout that is put off again and again, such as that of the oldest unacknowledged packet.
  *
- * Setting a timer for every packet would cost an event each. Instead a silent event, the look,
- * checks now and then whether the timeout is due. If it is not, the look is set anew, to the time
- * at which the timeout is due now. The timeout itself becomes an event of the run, with a place in
- * the digest, only when it is due. */
+ * Setting a timer for every packet would cost an event per packet. Instead a silent event, the
+ * look, checks now and then whether the timeout is due. If it is not, the next look is set to the
+ * new time of the timeout. Only a timeout that is due becomes an event of the run and digest. */
 #ifndef INASIM_CORE_ALARM_H
 #define INASIM_CORE_ALARM_H
 
@@ -14,7 +12,7 @@
 typedef sim_time alarm_due(const void *owner);
 
 struct alarm {
-	sim_time at; /* of the look; SIM_TIME_MAX = none is set */
+	sim_time at; /* time of the look; SIM_TIME_MAX if none is set */
 	struct timer timer, look;
 	alarm_due *due;
 	const void *owner;
@@ -29,7 +27,7 @@ void alarm_close(struct sim *sim, struct alarm *alarm);
 /* For alarm_set(): moves the look to `at`. */
 void alarm_look(struct sim *sim, struct alarm *alarm, sim_time at);
 
-/* The timeout is due at `at`, or later. Call this whenever it may now be due sooner than before. */
+/* Call it whenever the timeout may be due sooner than before: it is due at `at` or later. */
 static inline void alarm_set(struct sim *sim, struct alarm *alarm, sim_time at)
 {
 	if (at < alarm->at)

@@ -7,14 +7,14 @@
 
 #define SORT_BITS   8 /* a pass of sort_items() has at most 2^8 buckets */
 #define SORT_FEW    6 /* up to this number, events are sorted by insertion */
-#define SORT_FULL   8 /* where a bucket has more events, each bucket is sorted on its own */
-#define SLOTS_AHEAD 8 /* how far ahead of the cursor a slot's node is prefetched */
+#define SORT_FULL   8 /* if a bucket has more events, each bucket is sorted on its own */
+#define SLOTS_AHEAD 8 /* prefetches the first node of the slot this far after the cursor */
 
-#define LANES       4 /* 32-bit numbers in a vector; compilers split it where the machine has none */
+#define LANES       4 /* 32-bit numbers in a vector; emulated on machines without vectors */
 #define BLOCK       (4 * LANES) /* numbers that are compared with a key at a time: four vectors */
 #define SHORT_BLOCK (8 * LANES) /* 16-bit numbers in four vectors */
 #define COUNTED_MAX 64 /* up to this number, events are sorted by counting; a power of two */
-#define SHORT_BITS  15 /* of a short key, whose 16th bit is the sign */
+#define SHORT_BITS  15 /* bits of a short key; the 16th bit is the sign */
 
 typedef int32_t lanes __attribute__((vector_size(LANES * sizeof(int32_t))));
 typedef int16_t short_lanes __attribute__((vector_size(2 * LANES * sizeof(int16_t))));
@@ -26,7 +26,7 @@ static inline uint64_t tie_of(const struct equeue *q, sim_time at, uint32_t id)
 	return hash_mix(at * UINT64_C(0x9e3779b97f4a7c15) + q->seed + q->keys[id]);
 }
 
-/* Class and tie of an event, in the leading bits that decide nearly always. */
+/* The class and the leading 60 bits of the tie, which nearly always decide the order. */
 static inline uint64_t order_of(const struct equeue *q, sim_time at, uint32_t id)
 {
 	return (uint64_t)q->nodes[id].class << 60 | tie_of(q, at, id) >> 4;
@@ -42,7 +42,7 @@ static __attribute__((noinline)) bool before_among_equals(const struct equeue *q
 }
 
 /* In sort_items() `at` holds a rank instead of a time, see rank_of(). Items of equal rank have
- * equal times, so the comparison is right there, too. */
+ * equal times, so the comparison is right for ranks, too. */
 static inline bool item_before(const struct equeue *q, const struct eq_item *a,
 			       const struct eq_item *b)
 {
@@ -65,9 +65,9 @@ static void insertion_sort(const struct equeue *q, struct eq_item *to, const str
 	}
 }
 
-/* smaller[i] = the number of keys that are smaller than keys[i]. All pairs are compared, in
- * vectors, so there is no branch to mispredict. A comparison of vectors gives -1 where it is true,
- * so subtracting it counts. `count` is a multiple of BLOCK. */
+/* smaller[i] = the number of keys that are smaller than keys[i]. All pairs are compared in vectors,
+ * so there is no branch to mispredict. A true comparison of vectors gives -1, so subtraction
+ * counts. `count` is a multiple of BLOCK. */
 static inline void count_smaller(const int32_t *keys, size_t count, int32_t *smaller)
 {
 	for (size_t i = 0; i < count; i += BLOCK) {
@@ -84,8 +84,8 @@ static inline void count_smaller(const int32_t *keys, size_t count, int32_t *sma
 	}
 }
 
-/* count_smaller() for 16-bit keys and any `count`. Goes through whole blocks of SHORT_BLOCK, so
- * both arrays must have room for these. */
+/* count_smaller() for 16-bit keys and any `count`. Both arrays must have room for whole blocks of
+ * SHORT_BLOCK keys. */
 static inline void count_smaller_short(const int16_t *keys, size_t count, int16_t *smaller)
 {
 	for (size_t i = 0; i < count; i += SHORT_BLOCK) {
@@ -109,9 +109,9 @@ static inline uint64_t rank_of(const struct equeue *q, const struct eq_item *ite
 	return item->at << (64 - q->shift) | order_of(q, item->at, item->id) >> q->shift;
 }
 
-/* Sorts by a short key: the leading bits of the ties where all events have one time and class
+/* Sorts by short keys: the leading bits of the ties if all events have one time and class
  * (`equal`), else the leading bits of the times within the slot. Returns false, with `to`
- * undefined, where two keys are equal. */
+ * undefined, if two keys are equal. */
 static bool sort_short(const struct equeue *q, struct eq_item *to, const struct eq_item *from,
 		       size_t count, bool equal)
 {
@@ -126,19 +126,19 @@ static bool sort_short(const struct equeue *q, struct eq_item *to, const struct 
 		for (size_t i = 0; i < count; i++)
 			keys[i] = (int16_t)(from[i].at >> shift & INT16_MAX);
 	for (size_t i = count; i < COUNTED_MAX; i++)
-		keys[i] = INT16_MAX; /* fills the block; smaller than no key */
+		keys[i] = INT16_MAX; /* fills the block */
 	count_smaller_short(keys, count, smaller);
 	for (size_t i = 0; i < count; i++) {
 		to[smaller[i]] = from[i];
 		sum += (size_t)smaller[i];
 	}
-	return sum == count * (count - 1) / 2; /* equal keys get one place, so the sum is less */
+	return sum == count * (count - 1) / 2; /* equal keys make the sum smaller */
 }
 
-/* Sorts from `from` into `to`. Workers in lock-step act on the same picosecond, so a slot often
- * holds some dozens of events. Their ties are random: a sort that branched on them would be
- * mispredicted each time. The low bits of a key are the item's index. The bits above are those of
- * its rank, as many as fit, from the first bit that differs between items on. */
+/* Sorts from `from` into `to` without branches. Workers in lock-step act in the same picosecond, so
+ * a slot often holds some dozens of events, and branches on their random ties would be mispredicted
+ * each time. The low bits of a key are the item's index. The bits above are as many bits of its
+ * rank as fit, from the first bit that differs between items on. */
 static void sort_by_counting(const struct equeue *q, struct eq_item *to, const struct eq_item *from,
 			     size_t count)
 {
@@ -146,16 +146,16 @@ static void sort_by_counting(const struct equeue *q, struct eq_item *to, const s
 	uint64_t ranks[COUNTED_MAX], differ = 1; /* not 0, which has no leading bit */
 	int32_t keys[COUNTED_MAX], sorted[COUNTED_MAX], smaller[COUNTED_MAX];
 	unsigned same;
-	int32_t alike = 0; /* not a bool: so the loop becomes one over vectors */
+	int32_t alike = 0; /* not a bool, so that the loop is vectorized */
 
 	for (size_t i = 0; i < count; i++) {
 		ranks[i] = rank_of(q, &from[i]);
 		differ |= ranks[i] ^ ranks[0];
 	}
 	for (size_t i = count; i < whole; i++)
-		ranks[i] = UINT64_MAX; /* any: the keys are set below */
+		ranks[i] = UINT64_MAX; /* any value: the keys are set below */
 	same = (unsigned)__builtin_clzll(differ);
-	/* whole blocks, for vectors; 33 leaves 31 bits, as the sign bit of a key has to be 0 */
+	/* whole blocks, for vectors; the shift by 33 keeps the sign bit of a key 0 */
 	for (size_t i = 0; i < whole; i += BLOCK)
 		for (size_t k = i; k < i + BLOCK; k++)
 			keys[k] =
@@ -170,7 +170,7 @@ static void sort_by_counting(const struct equeue *q, struct eq_item *to, const s
 	}
 	for (size_t i = 1; i < count; i++)
 		alike |= (sorted[i] ^ sorted[i - 1]) < COUNTED_MAX;
-	if (__builtin_expect(alike, 0)) /* the keys of two items differ in their indices only */
+	if (__builtin_expect(alike, 0)) /* the keys of two items differ only in the index */
 		insertion_sort(q, to, from, count);
 }
 
@@ -181,10 +181,10 @@ static inline void sort_some(const struct equeue *q, struct eq_item *to, const s
 		sort_by_counting(q, to, from, count);
 }
 
-/* Sorts from `from`, which is scratch, into `to`. Ranks are spread evenly, times
- * over the slot and ties by a hash, so one pass into about as many buckets as items
- * leaves little to do for insertion. Where some buckets are full (workers in
- * lock-step act on the same picosecond), each bucket is sorted on its own. */
+/* Sorts from `from` into `to`, and overwrites `from`. Ranks are spread evenly, so one
+ * pass into about as many buckets as items leaves little to do for insertion. Workers
+ * in lock-step, which act in the same picosecond, may fill some buckets; then each
+ * bucket is sorted on its own. */
 static void sort_items(const struct equeue *q, struct eq_item *to, struct eq_item *from,
 		       size_t count)
 {
@@ -208,7 +208,7 @@ static void sort_items(const struct equeue *q, struct eq_item *to, struct eq_ite
 	}
 	for (size_t i = 0; i < count; i++)
 		to[ends[from[i].at >> shift & mask]++] = from[i];
-	if (fullest <= SORT_FULL || !shift) { /* no shift: buckets do not split any further */
+	if (fullest <= SORT_FULL || !shift) { /* shift 0: buckets cannot be split further */
 		memcpy(from, to, count * sizeof(*from));
 		insertion_sort(q, to, from, count);
 		return;
@@ -298,7 +298,7 @@ void equeue_rename(struct equeue *q, uint32_t id, uint8_t class, uint64_t key)
 	q->keys[id] = key;
 }
 
-/* Makes room for all events there can be, so that callers need not check for each event. */
+/* Makes room for an event of each entity, so that callers need not check for each event. */
 static void batch_reserve(struct equeue *q)
 {
 	if (q->batch_capacity - q->batch_count > q->node_count)
@@ -308,7 +308,7 @@ static void batch_reserve(struct equeue *q)
 	q->scratch = xrealloc(q->scratch, q->batch_capacity, sizeof(*q->scratch));
 }
 
-/* An event inside a slot that is open already. */
+/* Pushes an event into a slot that is already open. */
 void equeue_push_batch(struct equeue *q, uint32_t id)
 {
 	struct eq_item item = { .at = q->nodes[id].at, .id = id };
@@ -320,7 +320,7 @@ void equeue_push_batch(struct equeue *q, uint32_t id)
 	for (i = q->batch_count++; i > q->batch_head; i--) {
 		struct eq_item *previous = &q->batch[i - 1];
 
-		/* of a cancelled item only the time is known: any order among equals is right */
+		/* a cancelled item has only a time; its order among equal times does not matter */
 		if (previous->id == EQ_NONE ? previous->at < item.at
 					    : !item_before(q, &item, previous))
 			break;
@@ -330,8 +330,8 @@ void equeue_push_batch(struct equeue *q, uint32_t id)
 	q->batch_low++;
 }
 
-/* An event of another queue, or of none (EQ_AWAY). Partitions act on each other only from the end
- * of their window on. */
+/* Pushes an event that belongs to another queue, or to none (EQ_AWAY). An event for another
+ * partition is never due before the end of the window. */
 void equeue_push_other(struct equeue *q, uint32_t id, sim_time at)
 {
 	unsigned number = q->nodes[id].queue;
@@ -417,7 +417,7 @@ void equeue_cancel(struct equeue *q, uint32_t id)
 		heap_remove(q, node->link);
 		break;
 	case EQ_WHEEL:
-		/* the slot's bit may stay set over an empty chain: opening it is harmless */
+		/* the slot's bit may stay set though the chain is empty, which is harmless */
 		link = &q->slots[(node->at >> q->shift) & (q->slot_count - 1)];
 		while (*link != id)
 			link = &q->nodes[*link].link;
@@ -432,7 +432,7 @@ void equeue_cancel(struct equeue *q, uint32_t id)
 	node->place = EQ_CANCELLED;
 }
 
-/* The next used slot beyond the word of `used` that next_used() has looked at. */
+/* next_used() where the first word of `used` shows no used slot. */
 static __attribute__((noinline)) uint64_t next_used_far(const struct equeue *q)
 {
 	uint64_t start = q->cursor + 1, words = q->slot_count / 64;
@@ -478,21 +478,20 @@ sim_time equeue_first(struct equeue *q)
 	return first;
 }
 
-/* The node of a slot that will be opened soon: speed only. */
 static inline void prefetch_slot(const struct equeue *q, uint64_t number)
 {
 	uint32_t id = q->slots[number & (q->slot_count - 1)];
 
-	/* without a branch, which could not be predicted: the slot may be used or not */
+	/* node 0 if the slot is empty: a branch on that could not be predicted */
 	__builtin_prefetch(&q->nodes[id & -(uint32_t)(id != EQ_NONE)]);
 }
 
-/* Takes the events of slot `number` out of the wheel and the heap, unsorted. *equal: all have one
- * time and class. */
+/* Moves the events of slot `number` from wheel and heap to `items`, unsorted. Sets *equal if all
+ * come from the wheel and have one time and class. */
 static inline size_t collect(struct equeue *q, uint64_t number, struct eq_item *items, bool *equal)
 {
 	uint64_t slot = number & (q->slot_count - 1), differ = 0;
-	/* where the chain is empty, node 0 does: again without a branch */
+	/* node 0 if the chain is empty: again without a branch */
 	const struct eq_node *first =
 		&q->nodes[q->slots[slot] & -(uint32_t)(q->slots[slot] != EQ_NONE)];
 	struct eq_item *item = items;
@@ -517,7 +516,7 @@ static inline size_t collect(struct equeue *q, uint64_t number, struct eq_item *
 	return (size_t)(item - items);
 }
 
-/* Sorts the events of one slot, which are in scratch, into `to`. */
+/* Sorts the events of slot `number` from scratch into `to`. */
 static void sort_slot(struct equeue *q, uint64_t number, struct eq_item *to, size_t count)
 {
 	const unsigned shift = q->shift;
@@ -531,8 +530,8 @@ static void sort_slot(struct equeue *q, uint64_t number, struct eq_item *to, siz
 		to[i].at = number << shift | to[i].at >> (64 - shift);
 }
 
-/* Opens the next slot that holds an event: moves the cursor to it, and its events, sorted, to the
- * end of the batch. False when there is none up to slot `limit`. */
+/* Opens the next slot that holds an event: moves the cursor to the slot and appends its events,
+ * sorted, to the batch. False if there is no such slot up to `limit`. */
 static inline bool open_next(struct equeue *q, uint64_t limit)
 {
 	uint64_t number = next_used(q);
@@ -557,7 +556,6 @@ static inline bool open_next(struct equeue *q, uint64_t limit)
 	return true;
 }
 
-/* Whether the chain that begins at `id` has more than SORT_FEW events. */
 static inline bool is_long(const struct eq_node *nodes, uint32_t id)
 {
 	unsigned count = 0;
@@ -568,10 +566,10 @@ static inline bool is_long(const struct eq_node *nodes, uint32_t id)
 	return false;
 }
 
-/* Given an empty batch, opens the next slot if it has few events: inserts them one by one into the
- * batch. A chain begins with the event scheduled last, which often is the latest, so the batch
- * fills up from its end, where a sentinel later than all stands. False where refill() has to go on:
- * the slot has many events, some are in the heap, or all were cancelled. */
+/* Opens the next slot into an empty batch if the slot has few events, by inserting them one by one.
+ * A chain begins with the event scheduled last, which often is the latest. So the batch fills up
+ * from its end, before a sentinel later than all events. Returns false where the caller needs
+ * refill(): the slot has many events, some are in the heap, or all were cancelled. */
 static bool open_few(struct equeue *q)
 {
 	struct eq_node *nodes = q->nodes;
@@ -609,7 +607,7 @@ static uint64_t min(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Opens slots until the batch holds what is wanted. False when nothing is pending. */
+/* Opens slots until the batch holds enough events. False if there is no event to pop. */
 static __attribute__((noinline)) bool refill(struct equeue *q)
 {
 	size_t left = q->batch_count - q->batch_head;
@@ -629,10 +627,10 @@ static __attribute__((noinline)) bool refill(struct equeue *q)
 		if (!open_next(q, limit))
 			break;
 		left = q->batch_count - q->batch_head;
-		/* Twice the depth, so that refills are rare. With depth 0: as long as there is no
-		 * event, since a slot may hold nothing but cancelled ones. */
+		/* Twice the depth, so that refills are rare. Even with depth 0 the loop goes on
+		 * while there is no event, since all events of a slot may have been cancelled. */
 	} while (left <= 2 * q->depth);
-	/* where fewer events than wanted are known, half of them pass before the next attempt */
+	/* if fewer events than wanted are known, half of them are popped before the next refill */
 	q->batch_low = left > q->depth ? q->batch_count - q->depth : q->batch_head + (left + 1) / 2;
 	return left > 0;
 }

@@ -3,13 +3,13 @@
  * Order: (time, class, tie). tie is a seeded hash of (time, entity key): workers
  * in lock-step make ties the norm, and any fixed order among them would favour
  * one worker for ever. The entity key is a stable name (port number, flow number
- * ...), so the order depends neither on the order of insertion nor on memory.
+ * ...), so the order depends neither on the order of insertion nor on addresses.
  *
- * Layout: a wheel of slots (2^shift ps each) that holds chains of entities
- * linked through their own nodes, so scheduling allocates nothing; events
- * beyond the wheel wait in a binary heap. Slots are opened somewhat ahead of
- * time: their events move, sorted, into the batch, from which they are popped.
- * So the next events are known and what they touch can be prefetched.
+ * Layout: a timing wheel of slots, 2^shift ps each. A slot is a chain of entities
+ * linked through their own nodes, so scheduling allocates nothing. Events beyond
+ * the wheel wait in a binary heap. Slots are opened somewhat ahead of time: their
+ * events move, sorted, into the batch, from which they are popped. So the next
+ * events are known, and the memory that they touch can be prefetched.
  *
  *   now          cursor         cursor + slots
  *    |--- batch ---|---- wheel -----|---- heap ----->
@@ -17,8 +17,8 @@
  * A slot is narrow, so most hold one or two events and there is little to sort;
  * the tie is worked out only where two times are equal.
  *
- * A simulation that is cut into partitions (parts.h) has a queue for each; they share the nodes,
- * and what is scheduled goes into the queue of its entity.
+ * A simulation that is cut into partitions (parts.h) has a queue for each partition. The queues
+ * share the nodes, and an event goes into the queue of its entity.
  *
  * Only sim.h includes this file; everybody else schedules through sim.h. */
 #ifndef INASIM_CORE_EQUEUE_H
@@ -34,16 +34,16 @@
 #define EQ_NONE UINT32_MAX
 #define EQ_AWAY UINT16_MAX /* an entity of no queue: see `away` */
 
-/* The first two are not pending. EQ_IDLE nodes keep the time of their last event, if any. */
+/* EQ_IDLE and EQ_CANCELLED are not pending. An idle node keeps the time of its last event. */
 enum eq_place { EQ_IDLE, EQ_CANCELLED, EQ_WHEEL, EQ_HEAP, EQ_BATCH };
 
-/* Four to a line of cache: every hop touches one. */
+/* Four fit into a cache line, since every hop touches a node. */
 struct eq_node {
 	sim_time at;
 	uint32_t link;  /* EQ_WHEEL: next in the slot's chain; EQ_HEAP: position */
 	uint8_t place;  /* enum eq_place */
-	uint8_t class;  /* small = first among equal times */
-	uint16_t queue; /* number of the queue that it is put into, or EQ_AWAY */
+	uint8_t class;  /* at equal times, lower classes come first */
+	uint16_t queue; /* number of the queue that its events go into, or EQ_AWAY */
 };
 
 struct eq_item {
@@ -66,13 +66,13 @@ struct equeue {
 	size_t batch_head, batch_count, batch_capacity;
 	size_t batch_low;        /* when batch_head gets here, popping opens more slots */
 	struct eq_item *scratch; /* as large as the batch: for sorting */
-	size_t depth;            /* events wanted in the batch ... */
-	uint64_t ahead; /* ... but from no slot further than this behind the next event's */
+	size_t depth;            /* events wanted in the batch */
+	uint64_t ahead; /* how many slots beyond that of the next event may be opened for them */
 	sim_time last;  /* time of the last event popped */
 
 	uint32_t *heap;
 	size_t heap_count, heap_capacity;
-	uint64_t heap_slot; /* number of the slot of its first event; UINT64_MAX = empty */
+	uint64_t heap_slot; /* slot number of the heap's first event; UINT64_MAX = heap is empty */
 
 	uint64_t seed;
 
@@ -80,8 +80,7 @@ struct equeue {
 	uint64_t last_slot; /* no later slot is opened; see equeue_bound() */
 	uint16_t number;
 	struct equeue **all; /* the queues of the partitions, by number; not owned */
-	/* EQ_AWAY entities that were scheduled here. They never become pending: whoever made them
-	 * EQ_AWAY looks after them. */
+	/* EQ_AWAY entities that were scheduled here. They never become pending: see net/wire.c. */
 	uint32_t *away;
 	size_t away_count, away_capacity;
 };
@@ -89,26 +88,25 @@ struct equeue {
 void equeue_init(struct equeue *q, uint64_t seed);
 void equeue_release(struct equeue *q);
 
-/* Sets the width and the number of slots; the queue must be empty. Only speed
- * depends on this and on equeue_look_ahead(). */
+/* Sets the width of slots, 2^shift ps, and their number, 2^slot_bits. The queue
+ * must be empty. Speed only. */
 void equeue_tune(struct equeue *q, unsigned shift, unsigned slot_bits);
 
-/* Keeps the next `depth` events ready in the batch, for prefetching, as far as
- * they are due within `span`. A longer span opens more slots, and an event that
- * is pushed into an open slot costs more. */
+/* Keeps the next `depth` events in the batch, for prefetching, as far as they are
+ * due within `span` ps. A longer span opens more slots, and an event that is pushed
+ * into an open slot costs more. Speed only. */
 void equeue_look_ahead(struct equeue *q, size_t depth, sim_time span);
 
-/* A new entity; ids count from 0. */
+/* Adds an entity and returns its id. Ids count from 0. */
 uint32_t equeue_add(struct equeue *q, uint8_t class, uint64_t key);
 
-/* Gives an idle entity a new key (a pooled timer changes its owner). */
+/* Gives an entity that is not pending a new class and key (for pooled timers). */
 void equeue_rename(struct equeue *q, uint32_t id, uint8_t class, uint64_t key);
 
-/* Gives `to` the nodes and keys of `from`, which goes on owning them. To be repeated whenever
- * `from` has got new entities. */
+/* Lets `to` use the nodes and keys of `from`. Call it again whenever `from` gets new entities. */
 void equeue_share(struct equeue *to, const struct equeue *from);
 
-/* Takes an entity out again; nothing happens when it is not pending. */
+/* Removes the pending event of an entity, if any. */
 void equeue_cancel(struct equeue *q, uint32_t id);
 
 static inline bool equeue_pending(const struct equeue *q, uint32_t id)
@@ -116,21 +114,21 @@ static inline bool equeue_pending(const struct equeue *q, uint32_t id)
 	return q->nodes[id].place > EQ_CANCELLED;
 }
 
-/* When the last event of an entity that is not pending was popped; 0 when none was, or when one
- * was cancelled since. */
+/* The time of the last popped event of an entity that is not pending. 0 if it had no event, or if
+ * a later one was cancelled. */
 static inline sim_time equeue_last(const struct equeue *q, uint32_t id)
 {
 	return q->nodes[id].place == EQ_IDLE ? q->nodes[id].at : 0;
 }
 
-/* From now on equeue_last() of `id`, which is not pending, also counts the events of `other`. */
+/* equeue_last() of `id`, which is not pending, becomes that of `other` where this is later. */
 static inline void equeue_inherit(struct equeue *q, uint32_t id, uint32_t other)
 {
 	if (equeue_last(q, other) > equeue_last(q, id))
 		q->nodes[id].at = q->nodes[other].at;
 }
 
-/* The parts that are not hot. */
+/* The slow paths of the inline functions below. */
 void equeue_push_far(struct equeue *q, uint32_t id);
 void equeue_push_batch(struct equeue *q, uint32_t id);
 void equeue_push_other(struct equeue *q, uint32_t id, sim_time at);
@@ -147,7 +145,7 @@ static inline void equeue_push(struct equeue *q, uint32_t id, sim_time at)
 		return;
 	}
 	node->at = at;
-	if (__builtin_expect(number - q->cursor - 1 < mask, 1)) { /* 1 <= ahead < slot_count */
+	if (__builtin_expect(number - q->cursor - 1 < mask, 1)) { /* in the wheel */
 		uint64_t slot = number & mask;
 
 		node->link = q->slots[slot];
@@ -161,7 +159,7 @@ static inline void equeue_push(struct equeue *q, uint32_t id, sim_time at)
 	}
 }
 
-/* The time of the first event, which stays. False when there is none. */
+/* Stores the time of the first event in *at and leaves the event pending. False if none is. */
 static inline bool equeue_peek(struct equeue *q, sim_time *at)
 {
 	for (;; q->batch_head++) {
@@ -174,32 +172,31 @@ static inline bool equeue_peek(struct equeue *q, sim_time *at)
 	return true;
 }
 
-/* The entity whose event is next; EQ_NONE when that is not known yet. */
+/* The entity whose event is next; EQ_NONE if it is not in the batch yet or was cancelled. */
 static inline uint32_t equeue_coming(const struct equeue *q)
 {
 	return q->batch_head < q->batch_count ? q->batch[q->batch_head].id : EQ_NONE;
 }
 
-/* From now on equeue_pop_before() stops before `end`. Slots that begin at `known` (not before
- * `end`) or later stay closed, so that events which are scheduled there later still go into the
- * wheel. */
+/* From now on equeue_pop_before() pops only events before `end`. Slots that begin at `known` or
+ * later stay closed, so that events for these slots still go into the wheel. `known` >= `end`. */
 static inline void equeue_bound(struct equeue *q, sim_time end, sim_time known)
 {
 	q->end = end;
 	q->last_slot = (known - 1) >> q->shift;
 }
 
-/* The time of the first event, SIM_TIME_MAX when there is none. Opens no slot. */
+/* The time of the first event, SIM_TIME_MAX if there is none. Opens no slot. */
 sim_time equeue_first(struct equeue *q);
 
-/* Takes back the last equeue_pop(), with nothing in between. */
+/* Undoes the last equeue_pop(); the queue must not have changed in between. */
 static inline void equeue_unpop(struct equeue *q)
 {
 	q->batch_head--;
 	q->nodes[q->batch[q->batch_head].id].place = EQ_BATCH;
 }
 
-/* The first event leaves the queue: its time in *at. EQ_NONE when there is none. */
+/* Removes the first event: returns its entity, with the time in *at. EQ_NONE if there is none. */
 static inline uint32_t equeue_pop(struct equeue *q, sim_time *at)
 {
 	const struct eq_item *item;
@@ -214,8 +211,7 @@ static inline uint32_t equeue_pop(struct equeue *q, sim_time *at)
 	return item->id;
 }
 
-/* As equeue_pop(), but also EQ_NONE when the first event is not before the end that equeue_bound()
- * set. */
+/* As equeue_pop(), but only for events before the `end` of equeue_bound(). */
 static inline uint32_t equeue_pop_before(struct equeue *q, sim_time *at)
 {
 	sim_time first;

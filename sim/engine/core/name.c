@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define NAMES_MAX 64 /* handlers that name themselves */
+#define NAMES_MAX 64 /* handlers with a name */
 
 struct sim_names {
 	size_t count;
@@ -42,7 +42,7 @@ static int print_number(char *buffer, size_t size, uint64_t number)
 	return snprintf(buffer, size, number >> 32 ? "0x%" PRIx64 : "%" PRIu64, number);
 }
 
-/* What a directive stands for. */
+/* The part of a number that a directive of sim_name() prints. */
 static uint64_t part_of(uint64_t number, char directive)
 {
 	switch (directive) {

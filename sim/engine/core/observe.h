@@ -1,5 +1,5 @@
-/* Running events under the eyes of an observer: for event logs and for the
- * fingerprints of a run. sim_run() knows nothing of this and pays nothing. */
+/* Runs events with observers, for event logs and for fingerprints of a run.
+ * sim_run() has no observers and pays nothing for them. */
 #ifndef INASIM_CORE_OBSERVE_H
 #define INASIM_CORE_OBSERVE_H
 
@@ -15,14 +15,14 @@ struct sim_event {
 	uint8_t class; /* enum sim_class */
 };
 
-/* Looks on and changes nothing, except that it may call sim_stop(). */
+/* An observer changes nothing, except that it may call sim_stop(). */
 struct sim_observer {
-	/* The handler is about to run; the state is the one that it will find. May be NULL. */
+	/* Called just before the handler. May be NULL. */
 	void (*before)(void *owner, const struct sim_event *event);
-	/* The handler has run, and what it added is in sim->digest. */
+	/* Called just after the handler. sim->digest includes the event. */
 	void (*after)(void *owner, const struct sim_event *event);
 	void *owner;
-	struct sim_observer *next; /* looks on after this one; NULL = none; not owned */
+	struct sim_observer *next; /* called after this one; may be NULL; not owned */
 };
 
 /* As sim_run(): the same events in the same order, with the same result. Silent events (samples,

@@ -5,15 +5,15 @@
 
 #include <stdlib.h>
 
-#define APART 128   /* bytes: two lines of cache, which some processors fetch together */
+#define APART 128   /* bytes: two cache lines, which some processors fetch together */
 #define FEW   64    /* a window with fewer events is over before another thread has woken */
-#define MANY  10000 /* a window with as many takes much longer than a thread takes to wake */
+#define MANY  10000 /* a window with more events takes much longer than waking a thread */
 
 #define ALONE_MAX 255 /* windows in a row that one thread runs, at most */
 
 struct part {
 	struct sim sim;
-	sim_time holds; /* what give() has returned: when there will be more to give */
+	sim_time holds; /* returned by give(): when there will be more to give */
 };
 
 enum phase { RUN, RUN_AND_GIVE, TAKE };
@@ -22,20 +22,20 @@ struct sim_parts {
 	struct sim *whole;
 	unsigned count, threads;
 	struct part **list;     /* 1..count */
-	struct equeue **queues; /* of the partitions, likewise */
+	struct equeue **queues; /* of the partitions; 1..count */
 	const struct parts_ops *ops;
 	sim_time lookahead;
-	sim_time begin, end; /* what is left of the window: nothing is pending before */
-	bool due;            /* an event of the whole is due, at `begin` */
+	sim_time begin, end; /* rest of the window; no event before `begin` is pending */
+	bool due;            /* an event of the whole simulation is due at `begin` */
 	struct team *team;
 	/* choose_threads() */
 	uint64_t events;  /* of the last window: the next one has about as many */
-	bool slept;       /* in the last window this thread slept, waiting for others */
+	bool slept;       /* in the last window the calling thread slept, waiting for others */
 	bool together;    /* all threads ran the window before the last, so none was asleep */
-	bool alone;       /* one thread runs this window */
+	bool alone;       /* the calling thread runs this window alone */
 	unsigned left;    /* windows still to run alone */
-	unsigned penalty; /* `left` after the last wait, less 1 for each window without one */
-	/* while a window, or a part of one, runs */
+	unsigned penalty; /* `left` after the last wait, less 1 for each window without a wait */
+	/* while a window, or a part of it, runs: */
 	bool running;
 	enum phase phase;
 	sim_time stop;
@@ -43,7 +43,7 @@ struct sim_parts {
 
 /* --- windows --- */
 
-/* The events of one partition before `stop`, in a window that goes on until `end`. */
+/* Runs the events of one partition before `stop`, in a window that goes on until `end`. */
 static void run_until(struct sim *sim, sim_time stop, sim_time end)
 {
 	struct equeue *q = &sim->queue;
@@ -75,8 +75,8 @@ static void work_on(const struct sim_parts *parts, struct part *part)
 		part->holds = parts->ops->give(&part->sim, parts->end);
 }
 
-/* The partitions of one thread. Where the system gives fewer threads than asked for, some do the
- * work of several. */
+/* Runs the phase for the partitions of one thread. If the system gave fewer threads than asked for,
+ * some threads do the work of several. */
 static void work(void *owner, unsigned thread)
 {
 	const struct sim_parts *parts = owner;
@@ -87,7 +87,6 @@ static void work(void *owner, unsigned thread)
 				work_on(parts, parts->list[p]);
 }
 
-/* Runs a phase for all partitions, by all threads or by this one alone. */
 static void run_phase(struct sim_parts *parts, enum phase phase)
 {
 	parts->phase = phase;
@@ -99,10 +98,10 @@ static void run_phase(struct sim_parts *parts, enum phase phase)
 		work_on(parts, parts->list[p]);
 }
 
-/* Whether all threads run the next window, or this one alone. When other programs use the cores,
- * one thread waits for a core and all others wait for it at the end of the window, perhaps many
- * times as long as the window takes. Then this thread does all the work for some windows, and for
- * more of them each time that happens. The first window thereafter tells nothing, as the other
+/* Decides whether all threads run the next window, or the calling thread alone. When other programs
+ * use the cores, a thread may wait for a core, and all others wait for this thread, perhaps for
+ * much longer than the window takes. After such a wait the calling thread runs some windows alone,
+ * and more after each further wait. The next window of all threads does not count, since the other
  * threads were asleep. */
 static void choose_threads(struct sim_parts *parts)
 {
@@ -130,8 +129,8 @@ static void add_up(struct sim *whole, struct sim *part)
 	part->events = part->digest = part->uncounted = 0;
 }
 
-/* Runs the window up to `stop`: its end, or just behind the time of an event of the whole. False
- * when there was no event. */
+/* Runs the window up to `stop`: its end, or just after the time of an event of the whole
+ * simulation. False if no event ran. */
 static bool run_window(struct sim *sim, sim_time stop)
 {
 	struct sim_parts *parts = sim->parts;
@@ -154,7 +153,7 @@ static bool run_window(struct sim *sim, sim_time stop)
 	return parts->events;
 }
 
-/* When something happens first in any partition. */
+/* The time at which a partition next has an event or something to give. */
 static sim_time first_event(const struct sim_parts *parts)
 {
 	sim_time first = SIM_TIME_MAX;
@@ -184,7 +183,7 @@ bool parts_run(struct sim *sim, uint64_t budget, sim_time until)
 
 		parts->due = control < parts->end;
 		ran = run_window(sim, parts->due ? control + 1 : parts->end);
-		parts->begin = control; /* not later: the event may schedule others of its time */
+		parts->begin = control; /* not later: the event may schedule more at this time */
 		if (parts->due)
 			continue;
 		if (!ran) {
@@ -298,7 +297,7 @@ uint32_t parts_add_entity(struct sim *part, enum sim_class class, uint64_t key,
 	return id;
 }
 
-/* The partition's idle timers go to the whole. */
+/* The partition's idle timers go to the whole simulation. */
 static void part_free(struct part *part, struct sim *whole)
 {
 	static const struct equeue nothing;

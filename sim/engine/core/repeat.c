@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORDS_AN_EVENT     8  /* words of the state that are read in about the time of an event */
-#define LOOKS_FREE         32 /* looks that are always taken */
-#define LOOKS_SHARE        20 /* of others for nothing, at most one event's time in so many */
-#define WIDE_FROM          16 /* with as many periods or more, several are hashed at a time */
-#define DISTANCE_SHIFT_MAX 8  /* marks are at most 2^8 times as far apart as they could be */
-#define LOOK_NUMBER        (UINT64_C(1) << 42) /* of the key of looks: no other sample has it */
+#define WORDS_AN_EVENT     8  /* words of state read in about the time that one event takes */
+#define LOOKS_FREE         32 /* looks at the state that are always affordable */
+#define LOOKS_SHARE        20 /* further failed looks may take 1/20 of the run's time */
+#define WIDE_FROM          16 /* from this many periods on, several are hashed at a time */
+#define DISTANCE_SHIFT_MAX 8  /* marks are at most 2^8 times `least` apart */
+#define LOOK_NUMBER        (UINT64_C(1) << 42) /* in the key of `look`: no other sample has it */
 
 /* --- reading --- */
 
@@ -80,8 +80,8 @@ void repeat_alarm(struct repeat *repeat, struct alarm *alarm)
 	timer_set(repeat->sim, &alarm->look, alarm->at);
 }
 
-/* Goes through all of the state. Of events only those of the run are counted, since it decides
- * nothing when silent events come. */
+/* Goes through all of the state. Counts only the events of the run, since the times of silent
+ * events have no influence. */
 static void go_through(struct repeat *repeat)
 {
 	struct sim *sim = repeat->sim;
@@ -89,7 +89,7 @@ static void go_through(struct repeat *repeat)
 
 	repeat->walk(repeat->owner, repeat);
 	repeat_count(repeat, &events);
-	sim->events = events + sim->uncounted; /* changes only when moving on */
+	sim->events = events + sim->uncounted; /* no change while reading */
 }
 
 static void read_state(struct repeat *repeat)
@@ -147,8 +147,8 @@ static void swap(struct repeat_words *a, struct repeat_words *b)
 
 /* --- skipping --- */
 
-/* How many whole periods pass before an event that nobody has named, and before anything is down to
- * its reserve (repeat_left()). */
+/* How many whole periods pass before the first event that was not passed to repeat_event(), and
+ * before a countdown reaches its reserve (repeat_left()). */
 static uint64_t periods_to_skip(const struct repeat *repeat, sim_time period)
 {
 	const struct sim *sim = repeat->sim;
@@ -166,25 +166,25 @@ static uint64_t periods_to_skip(const struct repeat *repeat, sim_time period)
 	for (size_t i = 0; i < repeat->left_count; i++) {
 		const struct repeat_left *left = &repeat->left[i];
 		uint64_t rest = repeat->counts.of[left->index];
-		uint64_t step = -repeat->growth.of[left->index]; /* it counts down */
+		uint64_t step = -repeat->growth.of[left->index]; /* growth is negative */
 		uint64_t free =
 			rest > left->reserve ? (rest - left->reserve) / (step ? step : 1) : 0;
 
 		if (step && free < most)
 			most = free;
 	}
-	return most == UINT64_MAX ? 0 : most; /* nothing would end the skip: none */
+	return most == UINT64_MAX ? 0 : most; /* no skip if nothing would end it */
 }
 
-/* What a recorded fact adds to the digest in all periods that are skipped. A run that skips spends
- * nearly all of its time here. */
+/* The sum that a recorded fact adds to the digest in all skipped periods. A run that skips periods
+ * spends nearly all of its time here. */
 static inline __attribute__((always_inline)) uint64_t fact_again(const struct repeat_fact *fact,
 								 uint64_t periods, sim_time period)
 {
 	uint64_t step = fact->stream ? fact->stream->step : 0, sum = 0;
 
 	for (uint64_t n = 1; n <= periods; n++) {
-		struct sim at = { .now = fact->at + n * period }; /* all that sim_fact() reads */
+		struct sim at = { .now = fact->at + n * period }; /* sim_fact() reads only `now` */
 
 		sum += sim_fact(&at, fact->entity, (fact->seq + n * step) ^ fact->label);
 	}
@@ -197,7 +197,8 @@ static uint64_t fact_again_anywhere(const struct repeat_fact *fact, uint64_t per
 	return fact_again(fact, periods, period);
 }
 
-/* The same for several periods at a time, on processors that multiply vectors of 64-bit words. */
+/* fact_again() for several periods at a time, on processors that multiply vectors of 64-bit words
+ * (AVX-512). */
 #ifdef __x86_64__
 __attribute__((target("avx512f,avx512dq,avx512vl"))) static uint64_t
 fact_again_wide(const struct repeat_fact *fact, uint64_t periods, sim_time period)
@@ -258,8 +259,8 @@ static void forget(struct repeat *repeat)
 	repeat->recorded = 0;
 }
 
-/* Begins the next period, with recording or without. repeat_run() has to switch between sim_run()
- * and sim_observe() when that changes, so the run stops. */
+/* Begins the next period and turns recording on or off. When recording changes, the run stops, so
+ * that repeat_run() switches between sim_run() and sim_observe(). */
 static void record(struct repeat *repeat, bool on)
 {
 	repeat->switches = repeat->recording != on;
@@ -276,19 +277,19 @@ static void record(struct repeat *repeat, bool on)
 		sim_stop(repeat->sim);
 }
 
-/* Price of a look that found nothing equal: the higher, the longer it took in relation to what
- * was simulated. */
+/* The price of a look that found the state not equal: at least 1, and more the longer the look took
+ * in relation to the events simulated since the last mark. */
 static unsigned price(const struct repeat *repeat)
 {
 	uint64_t words = repeat->same.count + repeat->counts.count;
-	/* the last count is that of events, see go_through() */
+	/* the last count is the number of events, see go_through() */
 	uint64_t events =
 		repeat->growth.count ? repeat->growth.of[repeat->growth.count - 1] : words;
 
 	return 1 + (unsigned)(words / (WORDS_AN_EVENT * (events + 1)));
 }
 
-/* Whether what looks for nothing have cost leaves room for `looks` more. */
+/* Whether the run can afford that `looks` more looks find the state not equal. */
 static bool can_afford(const struct repeat *repeat, uint64_t looks)
 {
 	uint64_t words = repeat->same.count + repeat->counts.count;
@@ -298,7 +299,7 @@ static bool can_afford(const struct repeat *repeat, uint64_t looks)
 	       LOOKS_FREE * words + events / LOOKS_SHARE * WORDS_AN_EVENT;
 }
 
-/* Looks at the state after a mark, when all other events of this instant are over. */
+/* Looks at the state after a mark, when all other events of this time have run. */
 static void on_look(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct repeat *repeat = owner;
@@ -315,20 +316,20 @@ static void on_look(struct sim *sim, uint32_t entity, void *owner)
 		return;
 	read_state(repeat);
 	equal = repeat->marked && !repeat->never && equal_words(&repeat->same, &repeat->last_same);
-	equal &= grew_alike(repeat); /* in any case, as it also notes the growth */
+	equal &= grew_alike(repeat); /* always called, because it also notes the growth */
 	equal &= !repeat->recorded || repeat->pattern == repeat->last_pattern;
 	repeat->equal = equal ? repeat->equal + 1 : 0;
 	repeat->failed = equal ? 0 : repeat->failed + price(repeat);
 	if (repeat->equal >= REPEAT_PERIODS && ties_decide_nothing(&repeat->ties)) {
 		skip(repeat, period);
 		record(repeat, false);
-		forget(repeat); /* what is skipped next is recorded anew */
+		forget(repeat); /* before the next skip, periods are recorded anew */
 		return;
 	}
 	if (!equal)
 		repeat->wasted += repeat->same.count + repeat->counts.count;
 	if (repeat->never)
-		repeat->same.count = 0; /* so that the next state does not equal this one, either */
+		repeat->same.count = 0; /* so that the next state cannot equal this one */
 	swap(&repeat->same, &repeat->last_same);
 	swap(&repeat->counts, &repeat->last_counts);
 	repeat->marked = equal || can_afford(repeat, 1) ? sim->now : 0;
@@ -349,10 +350,10 @@ void repeat_leave(struct repeat *repeat, const void *who)
 	if (repeat->leader != who)
 		return;
 	repeat->leader = NULL;
-	repeat->failed /= 2; /* what comes next is something else */
+	repeat->failed /= 2; /* the next leader may do better */
 	forget(repeat);
-	/* Recording ends in on_look(), since that stops the run for a moment. In an event of its
-	 * own it cannot be taken for a stop that somebody else wants. */
+	/* Recording ends in on_look(), because its end stops the run for a moment. In an event of
+	 * its own, this stop cannot be mistaken for somebody else's sim_stop(). */
 	if (repeat->recording)
 		timer_set(repeat->sim, &repeat->look, repeat->sim->now);
 	else
@@ -375,7 +376,7 @@ uint64_t repeat_to_come(const struct repeat *repeat, const void *who)
 
 /* --- running --- */
 
-/* Hash of a fact, relative to the mark: the same for the same fact in another period. */
+/* Hash of a fact relative to the mark, so that the same fact has the same hash in each period. */
 static uint64_t fact_hash(const struct repeat_fact *fact, sim_time marked)
 {
 	uint64_t seq = fact->seq - (fact->stream ? fact->stream->base : 0);
@@ -383,7 +384,6 @@ static uint64_t fact_hash(const struct repeat_fact *fact, sim_time marked)
 	return hash_pair(hash_pair(fact->at - marked, fact->entity), hash_pair(seq, fact->label));
 }
 
-/* The name for ties is fact_hash(), which is the same in each period. */
 void repeat_meeting(struct repeat *repeat, uint32_t place, const struct repeat_fact *fact)
 {
 	ties_note(&repeat->ties, place, repeat->sim->now,

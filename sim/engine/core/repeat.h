@@ -1,37 +1,36 @@
-/* Runs that repeat themselves: whole periods are not simulated, and nothing of the result changes.
+/* Skips periods of a run that repeats itself, without any change of the results.
  *
- * A large tensor alone in a network is the same few thousand events again and again, with later
- * times and higher numbers of chunks. When all that decides the future equals, relative to now,
- * what it was at an earlier mark, the future is known until somebody else acts: what happened
- * between the marks happens n times more. Then clock, pending events, packets and numbers move on
- * by n periods, and counters by n times what a period added. The facts of these periods are added
- * to the digest one by one, so the digest is that of the whole run.
+ * A large tensor alone in a network causes the same few thousand events again and again, with later
+ * times and higher chunk numbers. At marks, points of a job's progress, the state is compared with
+ * that at the mark before; times are relative to now. If the states are equal, the events between
+ * the two marks, a period, will happen again until an outside event comes. Then n periods are
+ * skipped: clock, pending events, packets and numbers move on by n periods, and counters grow by n
+ * times what a period added. The facts of the skipped periods are added to the digest one by one,
+ * so the digest is that of the whole run.
  *
- * Each part of the state has one function that goes through it, member by member, and says what a
- * member is:
+ * Each part of the state has one function that passes every member to one of these:
  *
- *   repeat_same()     decides, and has to be equal at both marks
- *   repeat_time()     a time that decides, relative to now; moves on with the clock
- *   repeat_due()      repeat_time() of a time that no longer matters once it is past
- *   repeat_number()   a number in a stream of chunks, relative to the stream's progress
- *   repeat_count()    only counts: has to grow by the same amount from mark to mark
- *   repeat_integral() repeat_count() of an integral over time
- *   repeat_left()     counts down what is left of something whose end has to be simulated
- *   repeat_event()    the event of an entity, which belongs to what repeats
+ *   repeat_same()     a value that influences the future: has to be equal at both marks
+ *   repeat_time()     a time that influences the future: compared relative to now
+ *   repeat_due()      as repeat_time(), for a time that no longer matters once it is past
+ *   repeat_number()   a chunk number: compared relative to the stream's progress
+ *   repeat_count()    a mere counter: has to grow by the same amount from mark to mark
+ *   repeat_integral() as repeat_count(), for an integral over time
+ *   repeat_left()     a countdown whose last part has to be simulated
+ *   repeat_event()    an entity whose event is part of the period
  *
- * The function serves both to read the state (at a mark) and to move it on. What the function
- * leaves out must decide nothing. Random streams are state like others: a run that draws does not
- * repeat itself.
+ * The same function reads the state at a mark and moves it on in a skip. A member that it leaves
+ * out must not influence the future. Random streams are state, too, so a run that draws random
+ * numbers does not repeat itself.
  *
- * Ties. The order of events of one time follows a hash of that time (equeue.h), so it differs from
- * period to period. Periods are skipped only after REPEAT_PERIODS in a row that were equal in spite
- * of that; all but the first of these must have had the same facts at the same times. Besides,
- * whatever met in one picosecond must have come in both orders by then (ties.h): each two packets
- * that went into one queue, and each two kinds of packets that reached one node. Then the order of
- * ties decides nothing.
+ * Ties. The order of events at equal times follows a hash of the time (equeue.h), so it differs
+ * from period to period. Two conditions for a skip make sure that this order has no influence.
+ * First, REPEAT_PERIODS periods in a row were equal, and all but the first of them had the same
+ * facts at the same times. Second, whatever met in one picosecond has come in both orders (ties.h):
+ * each pair of packets that entered one queue, and each pair of packet kinds that reached one node.
  *
- * A skip ends before the first event that no repeat_event() has named: computation, arrivals,
- * samples, the end. */
+ * A skip ends before the first event that was not passed to repeat_event(): computation, arrivals
+ * of jobs, samples, the end of the run. */
 #ifndef INASIM_CORE_REPEAT_H
 #define INASIM_CORE_REPEAT_H
 
@@ -39,13 +38,13 @@
 #include "core/observe.h"
 #include "core/ties.h"
 
-#define REPEAT_PERIODS  4 /* this many equal periods in a row, or more, before any are skipped */
+#define REPEAT_PERIODS  4 /* fewest equal periods in a row before a skip */
 #define REPEAT_NO_PLACE UINT32_MAX
 
-/* What numbers are counted in: the chunks of a job. */
+/* A stream of numbers: the chunks of a job. */
 struct repeat_stream {
-	uint64_t base; /* how far the stream has come */
-	uint64_t step; /* by how much it moves on in a period */
+	uint64_t base; /* progress: the number that the stream has reached */
+	uint64_t step; /* progress per period */
 };
 
 struct repeat_words {
@@ -57,86 +56,85 @@ struct repeat_words {
 struct repeat_fact {
 	sim_time at;
 	uint64_t entity, seq, label;
-	const struct repeat_stream *stream; /* of seq; NULL = none */
+	const struct repeat_stream *stream; /* that seq belongs to; NULL = none */
 };
 
-/* A count that says what is left of something. */
+/* A countdown: see repeat_left(). */
 struct repeat_left {
 	size_t index;     /* in `counts` */
-	uint64_t reserve; /* how much of it has to be simulated, at its end */
+	uint64_t reserve; /* the last part, which has to be simulated */
 };
 
 struct repeat {
 	struct sim *sim;
-	/* Goes through all of the state. NULL: nothing is skipped, and nobody needs marks. */
+	/* Goes through all of the state. NULL: nothing is skipped, and marks are not needed. */
 	void (*walk)(void *owner, struct repeat *repeat);
-	/* Fills in the fact that the next arrival from this port adds to the digest: seq, label,
-	 * stream. Returns the node where it arrives, as a place of ties.h: a number that no port
-	 * and no other node has. REPEAT_NO_PLACE: the packet only goes on to a queue. */
+	/* Fills in seq, label and stream of the fact that the next arrival from this port adds to
+	 * the digest. Returns the place (ties.h) of the node where the packet arrives, a number
+	 * unlike that of any port; REPEAT_NO_PLACE if the packet only goes on to a queue. */
 	uint32_t (*fact)(void *owner, uint32_t port, struct repeat_fact *fact);
-	/* `on`: from now on a period is recorded, and repeat_meeting() has to be called. Else this
-	 * ends. */
+	/* Recording begins (`on`) or ends. While it is on, repeat_meeting() has to be called. */
 	void (*record)(void *owner, bool on);
 	void *owner;
-	const void *leader; /* whose marks are taken; NULL: whoever comes to a mark next leads */
+	const void *leader; /* whose marks count; NULL: the next to reach a mark becomes leader */
 
-	bool moving; /* else reading */
-	bool never;  /* reading: repeat_never() */
+	bool moving; /* `walk` moves the state on; else it reads the state */
+	bool never;  /* reading: repeat_never() was called */
 	/* moving: */
-	uint64_t periods; /* how many are skipped */
-	sim_time by;      /* how long they take */
+	uint64_t periods; /* to skip */
+	sim_time by;      /* duration of these periods */
 	size_t next;      /* index in `growth` of the next count */
 
-	struct repeat_words same, counts;           /* as they are now */
-	struct repeat_words last_same, last_counts; /* at the last mark */
+	struct repeat_words same, counts;           /* as read at this mark */
+	struct repeat_words last_same, last_counts; /* as read at the last mark */
 	struct repeat_words growth;                 /* of counts, from mark to mark */
 	struct repeat_left *left;                   /* owned, like all arrays here */
 	size_t left_count, left_capacity;
-	bool *named; /* by entity: whether it is part of what repeats */
+	bool *named; /* by entity: it was passed to repeat_event() */
 	size_t named_capacity;
 
 	sim_time marked; /* time of the last mark; 0 = there is none */
 	unsigned equal;  /* equal periods in a row, so far */
-	unsigned failed; /* price of marks since the state was last equal; see repeat_distance() */
-	uint64_t wasted; /* words of the state that looks for nothing have read */
+	unsigned failed; /* sum of price() since the state was last equal; see repeat_distance() */
+	uint64_t wasted; /* words of state read at marks where the state was not equal */
 	bool recording;  /* facts are recorded: from the second equal period on */
-	unsigned recorded;     /* whole periods, so far */
+	unsigned recorded;     /* number of whole periods recorded so far */
 	uint64_t pattern;      /* sum of hashes of this period's facts, relative to the mark */
-	uint64_t last_pattern; /* of the period before */
+	uint64_t last_pattern; /* the same sum for the period before */
 	struct repeat_fact *facts;
 	size_t fact_count, fact_capacity;
 	struct ties ties;  /* of the periods recorded so far */
 	uint64_t event;    /* hash of the last fact */
-	bool switches;     /* the run stops only to go on with recording, or without */
+	bool switches;     /* the run has stopped only to turn recording on or off */
 	struct timer look; /* reads the state after a mark */
 
-	uint64_t hops_skipped; /* counted by whoever walks the network */
+	uint64_t hops_skipped; /* counted by network_repeat() */
 	uint64_t events_skipped;
 	uint64_t skips;
 };
 
-/* `walk`, `fact` and `owner` are set by the caller, which also frees `owner`. */
+/* The caller then sets `walk`, `fact`, `record` and `owner`, and frees `owner`. */
 void repeat_init(struct repeat *repeat, struct sim *sim);
 void repeat_release(struct repeat *repeat);
 
-/* `who` has come to its next mark, in an event; the state is looked at when all events of this
- * instant are over. Ignored while somebody else leads. Returns whether `who` leads. */
+/* Call it in the event in which `who` reaches its next mark. The state is read when all events of
+ * this time have run. Does nothing while somebody else leads. Returns whether `who` leads. */
 bool repeat_mark(struct repeat *repeat, const void *who);
-/* `who` will come to no mark any more. */
+/* `who` will reach no further mark. */
 void repeat_leave(struct repeat *repeat, const void *who);
 
 /* How far apart marks should be: `least`, and more the longer nothing has repeated itself. */
 uint64_t repeat_distance(const struct repeat *repeat, uint64_t least);
 
-/* A mark of `who` pays only if more periods than this are to come: those that still have to prove
- * equal and, before its first mark, as many again, which are skipped. */
+/* A mark of `who` pays only if more than this many periods are to come. They have yet to prove
+ * equal. Before the first mark as many again are added, which can then be skipped. */
 uint64_t repeat_to_come(const struct repeat *repeat, const void *who);
 
-/* While a period is recorded: something comes to a place where the order of coming lasts, such as a
- * queue. `fact` names it; NULL: what arrived in this event. */
+/* Call it while a period is recorded, when something enters a place that keeps the order of entry,
+ * such as a queue. `fact` names it; NULL stands for the packet that arrived in this event. */
 void repeat_meeting(struct repeat *repeat, uint32_t place, const struct repeat_fact *fact);
 
-/* As sim_run(). */
+/* As sim_run(), but skips periods. */
 bool repeat_run(struct repeat *repeat, uint64_t budget);
 
 /* --- for functions that go through the state --- */
@@ -149,16 +147,16 @@ static inline void repeat_same(struct repeat *repeat, uint64_t word)
 		repeat_put(&repeat->same, word);
 }
 
-/* This state equals no other, because it cannot be described. The walk may end here. */
+/* The state cannot be described, so it counts as equal to no other. The walk may end here. */
 static inline void repeat_never(struct repeat *repeat)
 {
 	repeat->never = true;
 }
 
-/* repeat_same() of `size` bytes, a multiple of 8. */
+/* repeat_same() for `size` bytes, a multiple of 8. */
 void repeat_same_bytes(struct repeat *repeat, const void *from, size_t size);
 
-/* SIM_TIME_MAX stays what it is. */
+/* *at may be SIM_TIME_MAX, which does not move on. */
 static inline void repeat_time(struct repeat *repeat, sim_time *at)
 {
 	if (*at == SIM_TIME_MAX)
@@ -185,18 +183,18 @@ static inline void repeat_count(struct repeat *repeat, uint64_t *count)
 		repeat_put(&repeat->counts, *count);
 }
 
-/* repeat_count() of an array. */
+/* repeat_count() for an array. */
 static inline void repeat_counts(struct repeat *repeat, uint64_t *counts, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		repeat_count(repeat, &counts[i]);
 }
 
-/* *sum is the integral up to now of something that is never above `most`. Nothing is skipped where
- * a period might add more than 64 bits hold. */
+/* *sum is the integral over time, up to now, of a value that never exceeds `most`. Nothing is
+ * skipped if a period might add more than 64 bits hold. */
 void repeat_integral(struct repeat *repeat, unsigned __int128 *sum, uint64_t most);
 
-/* Call it, with `base` set, before any repeat_number() of the stream. */
+/* Call it before any repeat_number() of the stream. The caller has set stream->base. */
 static inline void repeat_base(struct repeat *repeat, struct repeat_stream *stream)
 {
 	uint64_t base = stream->base;
@@ -215,12 +213,12 @@ static inline void repeat_number(struct repeat *repeat, uint64_t *number,
 		repeat_put(&repeat->same, *number - stream->base);
 }
 
-/* Skips end early enough for the last `reserve` of *left to be simulated. */
+/* A skip ends before *left falls below `reserve`, so that the rest is simulated. */
 void repeat_left(struct repeat *repeat, uint64_t *left, uint64_t reserve);
 
 void repeat_event(struct repeat *repeat, uint32_t entity);
 
-/* The alarm's timeout decides. The time of its look does not, and only moves on. */
+/* The event of the alarm's timeout is compared. The time of the look is not, and only moves on. */
 void repeat_alarm(struct repeat *repeat, struct alarm *alarm);
 
 #endif

@@ -63,7 +63,7 @@ sim_time rng_after(struct rng *rng, sim_time from, double mean_ps)
 	double gap = rng_exponential(rng) * mean_ps;
 
 	if ((double)from + gap > 0x1p63)
-		return UINT64_C(1) << 63; /* 106 days */
+		return UINT64_C(1) << 63; /* ps: 106 days */
 	return from + (sim_time)gap + 1;
 }
 
@@ -76,7 +76,7 @@ double rng_normal(struct rng *rng)
 		v = 2 * rng_unit(rng) - 1;
 		s = u * u + v * v;
 	} while (s >= 1 || s == 0);
-	return u * sqrt(-2 * portable_log(s) / s); /* sqrt is correctly rounded by IEEE 754 */
+	return u * sqrt(-2 * portable_log(s) / s); /* IEEE 754 rounds sqrt correctly everywhere */
 }
 
 void rng_shuffle(struct rng *rng, uint32_t *items, size_t count)

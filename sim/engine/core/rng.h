@@ -6,9 +6,9 @@
  *
  * The generator is xoshiro256** (Blackman and Vigna, 2018). It is also
  * registered as a gsl_rng_type, so that every gsl_ran_*() works on a stream.
- * Whatever decides about simulated time uses only the functions below: they
- * need nothing but IEEE additions, multiplications and divisions, which are the
- * same on every platform, unlike log() of a C library. */
+ * Code that decides simulated times draws only with the functions below. They use
+ * only the basic operations of IEEE 754, which give the same bits on every
+ * platform, unlike log() of a C library. */
 #ifndef INASIM_CORE_RNG_H
 #define INASIM_CORE_RNG_H
 
@@ -50,8 +50,8 @@ uint64_t rng_below(struct rng *rng, uint64_t n);
 /* Exponential variate with mean 1. */
 double rng_exponential(struct rng *rng);
 
-/* `from` plus an exponential variate of this mean, in picoseconds; the variate is at least 1. The
- * result is at most 2^63 ps, which is beyond the end of any run, so that no sum overflows. */
+/* `from` plus an exponential variate with mean `mean_ps`, at least 1 ps. The result is at most
+ * 2^63 ps, which is beyond the end of any run, so that no sum overflows. */
 sim_time rng_after(struct rng *rng, sim_time from, double mean_ps);
 
 /* Standard normal variate (polar method). */
@@ -64,10 +64,10 @@ void rng_shuffle(struct rng *rng, uint32_t *items, size_t count);
 gsl_rng rng_gsl(struct rng *rng);
 
 /* Natural logarithm from the four basic operations only: the same bits
- * everywhere, within 2 units in the last place. x > 0, normal. */
+ * everywhere, within 2 units in the last place. x is positive and normal. */
 double portable_log(double x);
 
-/* A probability as threshold for comparison with rng_u64(): p = 0 never, p = 1 always. */
+/* The threshold for which rng_u64() < threshold has this probability. */
 uint64_t rng_threshold(double probability);
 
 #endif

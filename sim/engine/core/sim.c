@@ -30,8 +30,8 @@ void sim_add_block(struct sim *sim, enum sim_class class, uint32_t count, sim_ha
 		equeue_add(&sim->queue, (uint8_t) class, sim_key(class, i));
 }
 
-/* An entity as its class implies. Arrivals and departures are `apart` (timer_apart()), since their
- * handlers catch up the host concerned by themselves (net/hop.h, net/nic.c). */
+/* The class sets the flags. Arrivals and departures are `apart` (timer_apart()), since their
+ * handlers call network_catch_up() for the host concerned (net/hop.h, net/nic.c). */
 static struct sim_entity entity_of(enum sim_class class, sim_handler *handler, void *owner)
 {
 	return (struct sim_entity){ .handler = handler,
@@ -101,8 +101,7 @@ void timer_apart(struct sim *sim, const struct timer *timer)
 	sim->entities[timer->id - sim->block_count].apart = true;
 }
 
-/* Catches up to now + 1: only departures are deferred, and they come before timers of the same
- * time. */
+/* Catches up until now + 1, because departures come before timers of the same time. */
 uint32_t sim_first(struct sim *sim, uint32_t id)
 {
 	while (sim->catch_up && id != EQ_NONE && id >= sim->block_count &&
@@ -111,7 +110,7 @@ uint32_t sim_first(struct sim *sim, uint32_t id)
 
 		equeue_unpop(&sim->queue);
 		sim->catch_up(sim->catch_up_owner, sim->now + 1);
-		/* in a partition not beyond the end of its window, see equeue_bound() */
+		/* in a partition, not beyond the end of its window (equeue_bound()) */
 		id = equeue_pop_before(&sim->queue, &sim->now);
 		if (id == before)
 			break;

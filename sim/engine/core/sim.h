@@ -1,17 +1,17 @@
 /* One simulation: clock, pending events, digest, seed. Start reading here.
  *
- * Everything that can act at a time of its own (an egress port, a NIC, a timer)
- * is an entity. An entity has at most one pending event; when it comes, the
- * entity's handler runs with sim->now set. All state hangs from a struct sim.
+ * Everything that has events (an egress port, a NIC, a timer) is an entity. An
+ * entity has at most one pending event. At the time of the event the entity's
+ * handler runs, with sim->now set. All state hangs from a struct sim.
  *
- * Departures from NICs are the exception: a NIC may leave them undone for a while, without events
- * (net/nic.h). Before any handler could notice, they are replayed, each with sim->now set to the
- * time at which the packet left. Handlers may be written as if every departure were an event.
+ * Departures from NICs are the exception: a NIC may defer them without events (net/nic.h). Before
+ * any handler could notice, the deferred departures are carried out, each with sim->now set to its
+ * own time. Handlers may be written as if every departure were an event.
  *
- * Order of events: see equeue.h. Digest: the sum over all events, timers included, of a
- * hash of (time, entity, what happened). A sum does not depend on the order in which
- * parallel partitions would add their parts, and any change of a time, of a
- * choice among ties or of a packet changes it. */
+ * equeue.h describes the order of events. The digest is the sum, over all events
+ * including timers, of a hash of (time, entity, what happened). Any change of a
+ * time, of a packet or of the order of simultaneous events changes the digest. A
+ * sum does not depend on the order in which partitions add their parts. */
 #ifndef INASIM_CORE_SIM_H
 #define INASIM_CORE_SIM_H
 
@@ -20,33 +20,33 @@
 #include "base/types.h"
 #include "core/equeue.h"
 
-/* Classes, in the order in which they act at equal times: a packet that arrives
- * at the very instant of a timeout has arrived in time. */
+/* Classes of events, in the order in which they run at equal times: a packet that
+ * arrives at the very time of a timeout is not late. */
 enum sim_class {
 	SIM_ARRIVAL,   /* a packet reaches the far end of a link */
 	SIM_DEPARTURE, /* a transmitter becomes free */
 	SIM_TIMER,     /* protocols, computation */
 	SIM_CONTROL,   /* arrivals of jobs and flows, end of the run */
-	SIM_SAMPLE,    /* time series: looks, changes nothing */
+	SIM_SAMPLE,    /* time series: read the state, change nothing */
 };
 
 struct sim;
 typedef void sim_handler(struct sim *sim, uint32_t entity, void *owner);
 
-/* Gets the next events, soonest first, and prefetches what they will touch: speed only.
- * Called before every SIM_LOOK_EVERYth event; equeue_look_ahead() sets how many are known. */
+/* Prefetches what the next events (soonest first) will touch. Speed only. Called before every
+ * SIM_LOOK_EVERYth event; equeue_look_ahead() sets how many events are known. */
 #define SIM_LOOK_EVERY 4
 typedef void sim_lookahead(const struct sim *sim, const struct eq_item *next, size_t count);
 
 /* Carries out the deferred departures that are due before the time `until`, each with sim->now set
- * back to its own time. They may set, replace and cancel timers whose turn has not come yet. */
+ * back to its own time. A departure may set, replace or cancel timers that have not run yet. */
 typedef void sim_catch_up(void *owner, sim_time until);
 
 struct sim_entity {
 	sim_handler *handler;
 	void *owner; /* not owned */
 	bool apart;  /* see timer_apart() */
-	bool silent; /* no part of the run: its events are not observed */
+	bool silent; /* see sim_silent() */
 };
 
 struct sim {
@@ -57,26 +57,26 @@ struct sim {
 	bool stopped;
 	struct sim_entity block; /* shared by entities 0..block_count-1 */
 	uint32_t block_count;
-	struct sim_entity more; /* of a partition: a second block, from more_first on */
+	struct sim_entity more; /* in a partition: a second block, from more_first on */
 	uint32_t more_first, more_count;
 	struct sim_entity *entities; /* all others, by id - block_count */
 	size_t entity_count, entity_capacity;
 	uint32_t *idle_timers; /* ids for reuse */
 	size_t idle_count, idle_capacity;
 	sim_lookahead *lookahead; /* optional */
-	sim_catch_up *catch_up;   /* optional: for whoever defers events (net/nic.h) */
+	sim_catch_up *catch_up;   /* optional: set by the network if NICs may defer (net/nic.h) */
 	void *catch_up_owner;
 	struct equeue queue;
-	struct sim_parts *parts; /* NULL = not cut; see parts.h */
-	uint64_t uncounted;      /* events that are no part of the run, counted by their handlers */
+	struct sim_parts *parts; /* partitions (parts.h); NULL if there are none */
+	uint64_t uncounted;      /* events that are not part of the run; their handlers count */
 	struct sim_names *names;
 };
 
 void sim_init(struct sim *sim, uint64_t seed);
 void sim_release(struct sim *sim);
 
-/* The first entities may be a block of equals: numbers 0..count-1, one handler
- * and owner for all, nothing looked up per event. Keys: sim_key(class, number). */
+/* Adds the block: entities 0..count-1, which share handler and owner, so that nothing is looked up
+ * per event. Their keys are sim_key(class, number). Call it before any other entity is added. */
 void sim_add_block(struct sim *sim, enum sim_class class, uint32_t count, sim_handler *handler,
 		   void *owner);
 
@@ -86,13 +86,13 @@ static inline struct sim_entity sim_entity_of(const struct sim *sim, uint32_t id
 	return id < sim->block_count ? sim->block : sim->entities[id - sim->block_count];
 }
 
-/* Adds an entity for the whole run. `key` is a stable name for ties: the number
- * of the thing within its kind, combined by sim_key(). */
+/* Adds an entity for the whole run and returns its id. `key` is a stable name, which decides the
+ * order of simultaneous events: sim_key() of the class and the entity's number in it. */
 uint32_t sim_add_entity(struct sim *sim, enum sim_class class, uint64_t key, sim_handler *handler,
 			void *owner);
 
-/* Makes an entity silent, as samples are: its events are no part of the run, and its handler has to
- * count them in `uncounted`. */
+/* Makes an entity silent, as all of class SIM_SAMPLE are: its events are not part of the run, hence
+ * neither observed nor in the digest. Its handler counts them in `uncounted`. */
 void sim_silent(struct sim *sim, uint32_t id);
 
 static inline uint64_t sim_key(enum sim_class class, uint64_t number)
@@ -100,7 +100,7 @@ static inline uint64_t sim_key(enum sim_class class, uint64_t number)
 	return (uint64_t) class << 56 | number;
 }
 
-/* The handler of entity `id` runs at time `at` >= now; it must not be pending. */
+/* Entity `id`, which must not be pending, gets an event at the time `at` >= now. */
 static inline void sim_schedule(struct sim *sim, uint32_t id, sim_time at)
 {
 	SIM_BUG_ON(at < sim->now);
@@ -117,9 +117,9 @@ static inline void sim_cancel(struct sim *sim, uint32_t id)
 	equeue_cancel(&sim->queue, id);
 }
 
-/* Entities that come and go (one per flow, one per worker): a timer is an
- * entity taken from a pool. timer_open() before use, timer_close() gives it
- * back. timer_set() replaces an earlier setting. */
+/* A timer is an entity from a pool, for owners that come and go (flows, workers).
+ * timer_open() takes it from the pool, timer_close() gives it back. timer_set()
+ * replaces an earlier setting. */
 struct timer {
 	uint32_t id;
 };
@@ -131,8 +131,8 @@ void timer_set(struct sim *sim, struct timer *timer, sim_time at);
 void timer_cancel(struct sim *sim, struct timer *timer);
 bool timer_pending(const struct sim *sim, const struct timer *timer);
 
-/* Promises that the timer's handler touches no host's state, or calls network_catch_up() for hosts
- * that it touches: then what hosts have deferred need not be done first. Speed only. */
+/* Promises that the timer's handler touches no host's state, or calls network_catch_up() for each
+ * host that it touches. Then deferred departures need not precede the timer. Speed only. */
 void timer_apart(struct sim *sim, const struct timer *timer);
 
 /* Carries out the deferred departures that are due before the time `until`. */
@@ -142,7 +142,7 @@ static inline void sim_do_deferred(struct sim *sim, sim_time until)
 		sim->catch_up(sim->catch_up_owner, until);
 }
 
-/* For whoever pops events, before each: calls sim->lookahead every SIM_LOOK_EVERY of them. */
+/* For loops that run events: calls sim->lookahead before every SIM_LOOK_EVERYth event. */
 static inline void sim_look(const struct sim *sim)
 {
 	const struct equeue *q = &sim->queue;
@@ -152,51 +152,49 @@ static inline void sim_look(const struct sim *sim)
 }
 
 /* Call it when the event of entity `id` was just popped. Carries out the deferred departures that
- * come before that event, and returns the entity whose event comes first now. This is `id`, unless
- * a departure has cancelled or replaced the event: then another entity, or EQ_NONE. */
+ * come before that event, and returns the entity whose event comes first afterwards. This is `id`
+ * unless a departure has cancelled the event or set an earlier one. EQ_NONE if no event is left. */
 uint32_t sim_first(struct sim *sim, uint32_t id);
 
-/* Runs the event that was just popped, of an entity outside the block, or the one that sim_first()
- * puts in its place. False where sim_first() finds none. */
+/* Calls sim_first() for the event just popped, of entity `id` outside the block, and runs the event
+ * that comes first. False if none is left. */
 bool sim_run_entity(struct sim *sim, uint32_t id);
 
-/* Runs events until none is left or sim_stop() was called by a handler.
- * `budget` bounds the number of events of this call (UINT64_MAX = none), so that
- * the caller can look at the wall clock now and then; true = there is more. */
+/* Runs events until none is left, a handler calls sim_stop(), or `budget` events
+ * have run. UINT64_MAX is no budget. A budget lets the caller look at the wall clock
+ * now and then. Returns true if only the budget ended the call. */
 bool sim_run(struct sim *sim, uint64_t budget);
 
-/* When the next event comes; false when none is pending. For whoever runs another clock beside
- * this one. */
+/* Stores the time of the next event in *at; false if none is pending. For callers with another
+ * clock beside this one. */
 static inline bool sim_next(struct sim *sim, sim_time *at)
 {
 	return equeue_peek(&sim->queue, at);
 }
 
-/* Whether anything is still to happen: an event is pending, of a class other than SIM_SAMPLE and of
- * an entity other than `end`, which only ends the run. Goes through the entities: not for every
- * event. */
+/* Whether anything will still happen: an event is pending, other than samples and that of the
+ * entity `end`, which only ends the run. Goes through all entities, so too slow for every event. */
 bool sim_moves(const struct sim *sim, uint32_t end);
 
-/* When something happened last, for a run in which nothing will any more: the time of the last
- * event of any entity but `end`. Leaves out silent entities and the block (for the block of a
- * network: network_last_arrival()). */
+/* The time of the last event of any entity except `end`, at the end of a run. Leaves out silent
+ * entities and the block, for which a network has network_last_arrival(). */
 sim_time sim_last_move(const struct sim *sim, uint32_t end);
 
-/* Events that are part of the run: all but those that only look, and the departures from NICs,
- * which may also happen without an event (nic.h). */
+/* The number of events that are part of the run. It leaves out samples and the events of NICs,
+ * whose departures may also happen without an event (nic.h). */
 static inline uint64_t sim_event_count(const struct sim *sim)
 {
 	return sim->events - sim->uncounted;
 }
 
-/* What happened so far, in one number: the digest of a run at its end. */
+/* The digest of the run up to now, including the number of events. */
 static inline uint64_t sim_run_digest(const struct sim *sim)
 {
 	return hash_mix(sim->digest + sim_event_count(sim));
 }
 
-/* For event logs: names the entities of a handler. `text` is not copied. In it these
- * stand for the number in the entity's key, or for parts of that number:
+/* For event logs: names the entities of a handler. `text` is not copied. It may contain directives
+ * that print the number in the entity's key, or a part of that number:
  *     %n  the number     %h  number / 2     %j, %w  job and worker of a number job << 24 | worker
  * A second call for the same handler changes nothing. */
 void sim_name(struct sim *sim, sim_handler *handler, const char *text);
@@ -211,21 +209,21 @@ static inline void sim_stop(struct sim *sim)
 	sim->stopped = true;
 }
 
-/* What a fact of this instant adds to the digest. */
+/* The hash that a fact at the time sim->now adds to the digest. */
 static inline uint64_t sim_fact(const struct sim *sim, uint64_t entity, uint64_t fact)
 {
 	return hash_mix(sim->now * UINT64_C(0x9e3779b97f4a7c15) ^
 			(entity * UINT64_C(0xd1342543de82ef95) + fact));
 }
 
-/* Adds a fact of this instant to the digest. */
+/* Adds a fact at the time sim->now to the digest. */
 static inline void sim_digest(struct sim *sim, uint64_t entity, uint64_t fact)
 {
 	sim->digest += sim_fact(sim, entity, fact);
 }
 
-/* What sim_run() adds to the digest for an event. Nothing for the block, whose handler adds facts
- * of its own, and for silent entities, which are no part of the run. */
+/* The hash that sim_run() adds to the digest for an event. 0 for the block, whose handler adds its
+ * own facts, and for silent entities. */
 static inline uint64_t sim_event_fact(const struct sim *sim, uint32_t id)
 {
 	return id < sim->block_count || sim->entities[id - sim->block_count].silent

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#define LOOKS 4000 /* at a count before a thread goes to sleep: they take some ten microseconds */
+#define LOOKS 4000 /* how often a thread checks a count before it sleeps: some ten us */
 
 struct member {
 	struct team *team;
@@ -16,7 +16,7 @@ struct member {
 	pthread_t id;
 };
 
-/* Each count is alone in its line of cache. */
+/* Each atomic count has a cache line of its own. */
 struct team {
 	void (*work)(void *owner, unsigned thread);
 	void *owner;
@@ -38,7 +38,7 @@ static void look_again(void)
 #endif
 }
 
-/* Waits until *count is `wanted`. False when it had to sleep. */
+/* Waits until *count is `wanted`. False if the thread had to sleep. */
 static bool wait_until(struct team *team, atomic_uint *count, unsigned wanted)
 {
 	for (unsigned i = 0; i < LOOKS; i++) {
@@ -55,8 +55,9 @@ static bool wait_until(struct team *team, atomic_uint *count, unsigned wanted)
 	return false;
 }
 
-/* Wakes sleepers after a count has changed. Whoever falls asleep says so before its last look, and
- * whoever comes here has changed the count before it looks for sleepers: one sees the other. */
+/* Wakes sleeping threads after a count has changed. No wake-up is lost: a thread increments
+ * `asleep` before its last look at the count, and the count changes before `asleep` is read
+ * here. */
 static void wake(struct team *team)
 {
 	if (!atomic_load(&team->asleep))

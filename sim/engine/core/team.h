@@ -1,7 +1,7 @@
-/* Threads that do one thing together, each a part of it, again and again.
+/* A team of threads that does work in rounds, each thread a part of it.
  *
- * A round is short, often some ten microseconds, and waking a thread takes longer than that. So
- * whoever waits for the others spins for about as long before it sleeps. */
+ * A round is short, often some ten microseconds, and waking a thread takes longer. So a thread that
+ * waits spins for about ten microseconds before it sleeps. */
 #ifndef INASIM_CORE_TEAM_H
 #define INASIM_CORE_TEAM_H
 
@@ -9,17 +9,17 @@
 
 struct team;
 
-/* A team of `threads`, the caller being thread 0; fewer where the system gives no more. In each
- * round work(owner, thread) runs once in each of them. `owner` must outlive the team. */
+/* Starts a team of `threads` threads, of which the caller is thread 0; fewer if the system gives no
+ * more. In each round each thread calls work(owner, thread) once. `owner` must outlive it. */
 struct team *team_new(unsigned threads, void (*work)(void *owner, unsigned thread), void *owner);
 unsigned team_size(const struct team *team);
 
-/* Runs a round, and returns when all have done their part. Each thread sees what any thread wrote
- * before the round; afterwards the caller sees what all wrote in it. False when the caller had to
- * sleep. */
+/* Runs a round, and returns when all threads have done their part. Each thread sees all writes from
+ * before the round, and the caller afterwards sees all writes of the round. False if the caller had
+ * to sleep. */
 bool team_run(struct team *team);
 
-/* NULL is allowed. */
+/* Ends the threads and frees the team. `team` may be NULL. */
 void team_free(struct team *team);
 
 #endif

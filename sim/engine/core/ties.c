@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAIRS_FIRST 64 /* room at the beginning; a power of two */
+#define PAIRS_FIRST 64 /* entries of the first table; a power of two */
 
-/* The entry of a pair, or the free one where it belongs. */
+/* The entry of a pair, or the free entry for it. */
 static struct tie_pair *find(const struct ties *ties, uint64_t key)
 {
 	size_t i = key & ties->mask;
@@ -18,7 +18,6 @@ static struct tie_pair *find(const struct ties *ties, uint64_t key)
 	return &ties->pairs[i];
 }
 
-/* Widens the table when half of its entries are taken. */
 static void make_room(struct ties *ties)
 {
 	struct ties old = *ties;
