@@ -3,13 +3,12 @@
 #include "net/hop.h"
 #include "net/nic.h"
 
-/* A hop touches lines of cache that nothing has touched for a microsecond, in a
- * chain: port; its packet; the egress port or the connection; the place in its
- * ring. Each step is prefetched some events before the next one needs it. */
+/* A hop follows a chain of cache lines that nothing has touched for a microsecond:
+ * the port, its packet, the next egress port or the connection, the place in its
+ * ring. Each step is prefetched some events before the next step needs it. */
 
-#define SOURCE_LINES 5 /* of a source's state, from its struct nic_source on */
+#define SOURCE_LINES 5 /* cache lines of a source's state, from its struct nic_source on */
 
-/* Prefetches the source that a NIC will ask for a packet. */
 static void prefetch_source(const struct nic *nic)
 {
 	const struct nic_source *source = nic->last ? nic->last->next : NULL;
@@ -21,8 +20,8 @@ static void prefetch_source(const struct nic *nic)
 		__builtin_prefetch((const char *)source + 64 * line);
 }
 
-/* An AGGREGATION packet need not follow its route: its scheme knows what it will touch. `again`:
- * the second call, some events later. */
+/* Lets the scheme prefetch for an AGGREGATION packet, which need not follow its route. `again`: the
+ * second call, some events later. */
 static void prefetch_scheme(const struct network *net, const struct port *port, bool again)
 {
 	const struct packet *packet = port_head(port);
@@ -34,7 +33,7 @@ static void prefetch_scheme(const struct network *net, const struct port *port, 
 		ops->ahead(net->protocols[packet->protocol].self, port->to, packet, again);
 }
 
-/* Prefetches what the packet at the head of a port touches where it arrives. */
+/* Prefetches the memory that the packet at the head of a port touches on arrival. */
 static void prefetch_out(const struct network *net, const struct port *port)
 {
 	const struct packet *packet = port_head(port);
@@ -53,8 +52,7 @@ static void prefetch_out(const struct network *net, const struct port *port)
 			net->protocols[packet->protocol].self, packet);
 }
 
-/* The NIC whose event this is; NULL when it is another's. Entities are numbered: ports, then NICs,
- * then whatever has timers. */
+/* The NIC of an entity; NULL for other entities. NICs are numbered right after ports. */
 static inline const struct nic *nic_of(const struct network *net, uint32_t entity)
 {
 	uint32_t host = entity - net->port_count;
@@ -62,7 +60,7 @@ static inline const struct nic *nic_of(const struct network *net, uint32_t entit
 	return host < net->hosts ? &net->nics[host] : NULL;
 }
 
-/* The port, or wire, whose event this is; NULL when it is neither's. */
+/* The port or wire of an entity; NULL for other entities. */
 HOT_INLINE const struct port *port_of(const struct network *net, uint32_t entity)
 {
 	if (__builtin_expect(entity < net->port_count, 1))
@@ -129,7 +127,7 @@ void net_look_ahead(const struct sim *sim, const struct eq_item *next, size_t co
 	const struct network *net = sim->block.owner;
 
 	if (count < HOP_AHEAD)
-		return; /* with so few events, what they touch is in the cache */
+		return; /* with so few events, their memory is in the cache */
 #pragma GCC unroll 4
 	for (size_t i = 0; i < SIM_LOOK_EVERY; i++) {
 		ahead_port(net, next[AHEAD_PORT - i].id);

@@ -24,7 +24,7 @@ static bool is_top(const struct network *net, uint32_t node, uint8_t top)
 	return node >= net->hosts && net->switch_nodes[node - net->hosts].tier == top;
 }
 
-/* Marks `node`, and all that it reaches below the highest tier, as one pod. `waiting`: scratch. */
+/* Marks `node` and all nodes that it reaches below the highest tier as one pod. */
 static void mark_pod(const struct network *net, uint32_t node, uint8_t top, uint32_t pod,
 		     uint32_t *pods, uint32_t *waiting)
 {
@@ -47,7 +47,7 @@ static void mark_pod(const struct network *net, uint32_t node, uint8_t top, uint
 	}
 }
 
-/* Finds the pod of each node, NO_POD for the highest tier; returns how many pods there are. */
+/* Stores the pod of each node, NO_POD for the highest tier. Returns the number of pods. */
 static uint32_t find_pods(const struct network *net, uint8_t top, uint32_t *pods)
 {
 	uint32_t nodes = net->hosts + net->switches, count = 0;
@@ -62,7 +62,7 @@ static uint32_t find_pods(const struct network *net, uint8_t top, uint32_t *pods
 	return count;
 }
 
-/* Gives each partition some pods in a row, and some switches of the highest tier in a row. */
+/* Gives each partition some adjacent pods, and some adjacent switches of the highest tier. */
 static void give_parts(struct network *net, uint8_t top, const uint32_t *pods, uint32_t pod_count)
 {
 	uint32_t nodes = net->hosts + net->switches, tops = 0, t = 0;
@@ -78,7 +78,6 @@ static void give_parts(struct network *net, uint8_t top, const uint32_t *pods, u
 	}
 }
 
-/* The shortest latency of a link between partitions. */
 static sim_time shortest_crossing(const struct network *net)
 {
 	sim_time shortest = SIM_TIME_MAX;
@@ -93,8 +92,8 @@ static sim_time shortest_crossing(const struct network *net)
 	return shortest;
 }
 
-/* A copy of the network for one partition. It points to the partition's sim, whose handlers get the
- * copy as their owner, so that neither has to look the other up. */
+/* A copy of the network for one partition. The copy points to the partition's sim, and handlers of
+ * that sim get the copy as their owner, so that nothing is looked up. */
 static struct network *view_new(struct network *net, unsigned part)
 {
 	struct network *view = xaligned(128, sizeof(*view));
@@ -122,7 +121,6 @@ static void view_free(struct network *view, unsigned count)
 	free(view);
 }
 
-/* Frees the lists that give_parts() and open_views() have made. */
 static void uncut(struct network *net)
 {
 	free(net->views);

@@ -1,5 +1,5 @@
-/* The hot path: what happens to a packet between two nodes. Here instructions
- * and lines of cache are counted. */
+/* The hot path: a packet between two nodes. Here every instruction and every
+ * cache line counts. */
 #include "net/hop.h"
 
 #include "net/legs.h"
@@ -14,7 +14,7 @@ static __attribute__((noinline)) void resize(struct network *net, uint32_t numbe
 	port_resize(&net->ports[number], bits);
 }
 
-/* The order of packets is kept. */
+/* Packets keep their order. */
 __attribute__((noinline)) sim_time hop_jittered(struct network *net, uint32_t number,
 						sim_time arrival)
 {
@@ -36,8 +36,8 @@ __attribute__((noinline)) sim_time hop_jittered(struct network *net, uint32_t nu
 	return arrival;
 }
 
-/* Whether a packet is marked by chance: between ecn_min and ecn_max the probability rises
- * linearly (RED on the instantaneous queue, as DCQCN's congestion point). */
+/* Whether a packet is marked by chance. The probability rises linearly between ecn_min and ecn_max
+ * (RED on the instantaneous queue, as at DCQCN's congestion point). */
 static bool by_chance(const struct link_class *link, struct rng *stream, uint64_t queue)
 {
 	return rng_unit(stream) < link->mark_max * (double)(queue - link->ecn_min) /
@@ -69,9 +69,9 @@ void hop_queued(struct network *net, uint32_t number, const struct packet *packe
 		network_repeat_queued(net, number, packet);
 }
 
-/* A control packet that was admitted goes in ahead of the data that waits, but behind the packet
- * that is being sent and the control packets that wait. The packets that it overtakes leave later,
- * by its time on the wire. */
+/* Puts an admitted control packet ahead of the waiting data, but behind the packet that is being
+ * sent and the waiting control packets. The packets that it overtakes leave later, by its
+ * transmission time. */
 static __attribute__((noinline)) void overtake(struct network *net, uint32_t number,
 					       const struct packet *packet, uint8_t hop)
 {
@@ -91,9 +91,8 @@ static __attribute__((noinline)) void overtake(struct network *net, uint32_t num
 	hop_note_backlog(port, port->busy_until - net->sim->now);
 }
 
-/* The slow part of an enqueue, where the queue might matter: finds the true length of
- * the queue, and admits, marks or drops the packet, which queued_bytes already includes.
- * In a network with classes a control packet may overtake. */
+/* hop_kind.admit without PAUSE: finds the true length of the queue, and admits, marks or
+ * drops the packet. In a network with classes a control packet may overtake data. */
 static __attribute__((noinline)) enum admission admit(struct network *net, uint32_t number,
 						      const struct packet *packet, uint8_t hop)
 {
@@ -162,8 +161,8 @@ static const struct hop_kind plain = { .admit = admit,
 
 /* --- out of a queue --- */
 
-/* The packet at the head takes its next leg where it is time to. The argument is the port, since
- * the packet is const in hop_lose(). */
+/* The packet at the head takes its next leg if it is time to. Takes the port, because the packet
+ * is const in hop_lose(). */
 static void take_leg(const struct network *net, struct port *port)
 {
 	struct packet *head = &port->ring[port->head];
@@ -190,7 +189,7 @@ __attribute__((noinline)) bool hop_lose(struct network *net, uint32_t number,
 	}
 	cold->losses++;
 	net->lost++;
-	/* the loss is in the digest, even if nobody misses the packet */
+	/* in the digest, because a loss may have no other effect */
 	sim_digest(net->sim, number, UINT64_MAX);
 	return true;
 }
@@ -207,7 +206,7 @@ void hop_arrive(struct sim *sim, uint32_t number, void *owner)
 	hop_path(owner, number, &plain, aggregate);
 }
 
-/* Wires lead from switch to switch, and carry no AGGREGATION packets. */
+/* Wires lead from switch to switch and carry no AGGREGATION packets. */
 void hop_arrive_by_wire(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct network *net = owner;

@@ -1,26 +1,25 @@
-/* The way of a packet from node to node, and the parts of a hop that lossless networks share. */
+/* The path of a packet from node to node, shared by networks with and without PAUSE. */
 #ifndef INASIM_NET_HOP_H
 #define INASIM_NET_HOP_H
 
 #include "net/state.h"
 
-/* For the hot path: inlined even into several callers, where a compiler would rather share it. */
+/* For the hot path: inlined into each caller, which compilers would not do on their own. */
 #define HOT_INLINE static inline __attribute__((always_inline))
 
 #define COPIES_AHEAD 4 /* see hop_prefetch_copies() */
 
 sim_handler hop_arrive;
-sim_handler hop_arrive_by_wire; /* of a wire (wire.h) */
+sim_handler hop_arrive_by_wire; /* for wires (wire.h) */
 
-/* network.send and network.switch_send(_each) where there is no PAUSE. */
+/* network.send and network.switch_send(_each) in networks without PAUSE. */
 void hop_send(struct network *net, uint32_t port, const struct packet *packet);
 void hop_switch_send(struct network *net, uint32_t back, const struct switch_send *send);
 void hop_switch_send_each(struct network *net, uint32_t back, const struct packet *packets,
 			  const uint32_t *ports, uint32_t count);
 
-/* The egress port by which the packet at the head goes on from the far end. Where that is a host,
- * it is the host's own port, for an answer. Whether it is a host cannot be predicted, so there is
- * no branch. */
+/* The egress port by which the packet at the head leaves the node at the far end. At a host, this
+ * is the host's own port, for an answer. There is no branch, since it could not be predicted. */
 HOT_INLINE uint32_t hop_out_port(const struct port *port, const struct packet *packet)
 {
 	uint32_t in_switch = !port->to_host;
@@ -28,10 +27,10 @@ HOT_INLINE uint32_t hop_out_port(const struct port *port, const struct packet *p
 	return port->to_port + (packet->route[packet->hop * in_switch] & -in_switch);
 }
 
-/* The arrival with the jitter of the host at the far end, and with delays by tests. */
+/* The time of an arrival with the jitter of the host at the far end, and with delays by tests. */
 sim_time hop_jittered(struct network *net, uint32_t number, sim_time arrival);
 
-/* The packet at the head leaves at the time `depart`: its arrival becomes the port's event. */
+/* Schedules the port's event: the arrival of the packet at the head, which leaves at `depart`. */
 HOT_INLINE void hop_schedule_head(struct network *net, uint32_t number, const struct port *port,
 				  sim_time depart)
 {
@@ -42,11 +41,10 @@ HOT_INLINE void hop_schedule_head(struct network *net, uint32_t number, const st
 	sim_schedule(net->sim, number, at);
 }
 
-/* For hop_marks(): whether a queue above ecn_min marks the packet. Counts the mark. */
+/* For hop_marks(): whether a packet is marked that finds `queue` above ecn_min. Counts the mark. */
 bool hop_marks_long(struct network *net, uint32_t number, uint64_t queue);
 
-/* Whether ECN marks a packet that comes to a queue, which is up to date (port_advance_with()).
- * Counts the mark. */
+/* Whether ECN marks a packet that enters a queue, after port_advance_with(). Counts the mark. */
 HOT_INLINE bool hop_marks(struct network *net, uint32_t number, const struct packet *packet)
 {
 	const struct port *port = &net->ports[number];
@@ -58,38 +56,38 @@ HOT_INLINE bool hop_marks(struct network *net, uint32_t number, const struct pac
 	       hop_marks_long(net, number, queue);
 }
 
-/* Notes a backlog longer than any before. */
+/* Stores a backlog longer than any before. */
 void hop_longest_backlog(struct port *port, sim_time backlog);
 
-/* Notes the longest backlog. `backlog`: time until the port will have sent all that it holds, after
- * a packet has come. */
+/* Keeps the longest backlog. `backlog`: time that the port needs to send all packets it holds,
+ * including a new one. */
 HOT_INLINE void hop_note_backlog(struct port *port, sim_time backlog)
 {
 	if (__builtin_expect(backlog >= (port->max_backlog_ns + UINT64_C(1)) * PS_PER_NS, 0))
 		hop_longest_backlog(port, backlog);
 }
 
-/* Where PORT_SLOW: whether the packet that arrives is lost, by chance, by an outage or by a test.
- * If not, it takes the next leg of its route, where there are legs. Counts watched traffic. */
+/* For ports with PORT_SLOW: whether the arriving packet is lost, by chance, by an outage or by a
+ * test. If not, it takes the next leg of its route, if there are legs. Counts watched traffic. */
 bool hop_lose(struct network *net, uint32_t number, const struct packet *packet);
 
-/* Tells whoever wants to know that a packet comes into the queue of a port, behind the first `at`
+/* Tells onlooker and recorder that a packet enters the queue of a port, behind the first `at`
  * packets of the port's ring. Part of the slow path. */
 void hop_queued(struct network *net, uint32_t number, const struct packet *packet, uint32_t at);
 
-/* Counts a packet that has crossed the link behind a port, and adds it to the digest. */
+/* Counts a packet that has crossed the link of a port, and adds it to the digest. */
 HOT_INLINE void hop_note(struct network *net, uint32_t number, const struct packet *packet)
 {
 	net->hops++;
 	sim_digest(net->sim, number, packet->seq ^ packet_label(packet));
 }
 
-/* Takes the packet at the head off the ring. False when there is none behind it. */
+/* Takes the packet at the head off the ring. False if the ring is empty then. */
 HOT_INLINE bool hop_unlink_head(struct port *port)
 {
 	uint32_t waited = !port->sent;
 
-	/* port_advance() may not have moved it to the wire yet; again without a branch */
+	/* the packet may still count as queued, as port_advance() is lazy; again no branch */
 	port->sent -= !waited;
 	port->queued_bytes -= port_head(port)->size & -waited;
 	if (!--port->count) {
@@ -109,8 +107,7 @@ HOT_INLINE void hop_deliver(struct network *net, uint32_t host, const struct pac
 						      packet);
 }
 
-/* While copies leave by these `count` ports, the i-th being next: prefetches what later ones will
- * touch. Speed only. */
+/* Prefetches memory for later copies, while copies leave by `count` ports and the i-th is next. */
 HOT_INLINE void hop_prefetch_copies(const struct network *net, const uint32_t *ports, uint32_t i,
 				    uint32_t count)
 {
@@ -122,36 +119,36 @@ HOT_INLINE void hop_prefetch_copies(const struct network *net, const uint32_t *p
 
 /* --- the one path --- */
 
-/* What hop_put() does with a packet. ADMISSION_OVER: nothing more, as the packet has been dropped,
- * or put in ahead of others. */
+/* What hop_put() does with a packet. ADMISSION_OVER: nothing more, because the packet has been
+ * dropped or put in ahead of others. */
 enum admission { ADMIT, ADMIT_MARKED, ADMISSION_OVER };
 
-/* What PAUSE changes in the way of a packet. The kinds are constants, and the path below is
- * compiled once for each, so no call goes through a pointer. */
+/* The steps of a hop that differ in networks with PAUSE. The kinds are constants, and the path
+ * below is compiled once for each, so no call goes through a pointer. */
 struct hop_kind {
 	bool stops; /* PAUSE: packets may be charged, and a departure may be SIM_TIME_MAX */
-	/* Decides on a packet where the queue might matter. queued_bytes already includes it. */
+	/* Decides on a packet if the queue is not quiet. queued_bytes includes the packet. */
 	enum admission (*admit)(struct network *net, uint32_t port, const struct packet *packet,
 				uint8_t hop);
 	void (*resize)(struct network *net, uint32_t port, uint8_t bits);
-	/* A packet that has come into a switch by port `in` goes on by port `out`. */
+	/* Puts a packet that came into a switch by port `in` into the queue of port `out`. */
 	void (*forward)(struct network *net, uint32_t in, uint32_t out, const struct packet *packet,
 			uint8_t hop);
-	/* Sends what a scheme answers to a packet that has come in by port `in`. */
+	/* Sends a scheme's answer to a packet that came in by port `in`. */
 	void (*copies)(struct network *net, uint32_t in, const struct switch_send *send);
-	/* The port at the far end that leads back to this one. */
+	/* Returns the port at the far end that leads back to `port`. */
 	uint32_t (*reverse)(const struct network *net, uint32_t port);
-	/* With PAUSE only. The packet at place `at` of the ring gets its charge. */
+	/* Only with PAUSE. Stores the charge of the packet at place `at` of the ring. */
 	void (*charge)(struct network *net, uint32_t port, uint32_t at, uint32_t charge);
-	/* With PAUSE only. A packet has been put into the ring. */
+	/* Only with PAUSE. Called when a packet has been put into the ring. */
 	void (*has_come)(struct network *net, uint32_t port);
-	/* With PAUSE only. The packet at the head is leaving the ring. */
+	/* Only with PAUSE. Called before the packet at the head leaves the ring. */
 	void (*leaves)(struct network *net, uint32_t port);
 };
 
-/* Copies the packet, which has passed `hop` switches, into the queue. The one copy per
- * hop: fields are written in the ring, never in a temporary (a narrow store
- * before a wide load stalls the processor). */
+/* Copies a packet that has passed `hop` switches into the queue. This is the only copy
+ * per hop. Fields are changed in the ring and not in a temporary, because a narrow
+ * store before a wide load stalls the processor. */
 HOT_INLINE void hop_put(struct network *net, uint32_t number, const struct packet *packet,
 			uint8_t hop, uint32_t charge, const struct hop_kind *kind)
 {
@@ -166,8 +163,8 @@ HOT_INLINE void hop_put(struct network *net, uint32_t number, const struct packe
 	depart = now + ((depart - now) & busy);
 	port->sent = port->count - ((port->count - port->sent) & (uint32_t)busy);
 	port->queued_bytes = (port->queued_bytes & busy) + size;
-	/* The bytes and the packets of the queue may include some that have left. Then the slow
-	 * path is taken in vain, but it is never missed. */
+	/* These counts of the queue may include packets that have left. Then the slow path is taken
+	 * in vain, but it is never missed. */
 	if (__builtin_expect(port->queued_bytes > link->quiet_bytes ||
 				     port->count - port->sent > link->quiet_packets,
 			     0)) {
@@ -198,7 +195,7 @@ HOT_INLINE void hop_put(struct network *net, uint32_t number, const struct packe
 		kind->has_come(net, number);
 }
 
-/* The packet at the head has arrived: takes it off and waits for the next. */
+/* Takes the packet at the head, which has arrived, off the ring and schedules the next arrival. */
 HOT_INLINE void hop_next(struct network *net, uint32_t number, struct port *port,
 			 const struct hop_kind *kind)
 {
@@ -208,7 +205,7 @@ HOT_INLINE void hop_next(struct network *net, uint32_t number, struct port *port
 		hop_schedule_head(net, number, port, port_head(port)->depart);
 }
 
-/* Makes the ring smaller where most of it is unused. */
+/* Makes the ring smaller if most of it is unused. */
 HOT_INLINE void hop_shrink(struct network *net, uint32_t number, const struct port *port,
 			   const struct hop_kind *kind)
 {
@@ -216,7 +213,7 @@ HOT_INLINE void hop_shrink(struct network *net, uint32_t number, const struct po
 		kind->resize(net, number, port->ring_bits - 1);
 }
 
-/* An AGGREGATION packet has passed the pipeline of a switch: asks its scheme. */
+/* Calls the scheme for an AGGREGATION packet that has passed the pipeline of a switch. */
 HOT_INLINE void hop_aggregate(struct network *net, uint32_t number, struct packet *packet,
 			      const struct hop_kind *kind)
 {
@@ -237,8 +234,8 @@ HOT_INLINE void hop_aggregate(struct network *net, uint32_t number, struct packe
 		kind->copies(net, in, &actions.send[i]);
 }
 
-/* Prefetches the packet that will arrive next, where that is known. Speed only: a ring leaves the
- * first-level cache before its next turn, even where all rings fit into the second level. */
+/* Prefetches the packet that will arrive next, if known. Speed only: between two arrivals a ring
+ * drops out of the first-level cache, even if all rings fit into the second level. */
 HOT_INLINE void hop_prefetch_next(const struct network *net)
 {
 	uint32_t next = equeue_coming(&net->sim->queue);
@@ -257,7 +254,7 @@ HOT_INLINE void hop_path(struct network *net, uint32_t number, const struct hop_
 	struct packet packet;
 
 	if (port->flags & PORT_DEFERRED && port->busy_until < net->sim->now)
-		net->catch_up(net, number, net->sim->now); /* what the NIC sends comes behind */
+		net->catch_up(net, number, net->sim->now); /* adds packets behind the head */
 	head = port_head(port);
 	hop_note(net, number, head);
 	if (__builtin_expect(port->flags & PORT_SLOW, 0) && hop_lose(net, number, head)) {

@@ -30,8 +30,8 @@ bytes ingress_threshold(const struct ingress *in)
 	return (bytes)(scaled / ALPHA_ONE);
 }
 
-/* An empty port is always low, even where others leave it no memory: else nobody
- * would ever wake it. */
+/* A port without bytes is always low, even if other ports leave no memory: else
+ * nothing would ever wake its neighbour. */
 bool ingress_low(const struct ingress *in)
 {
 	if (in->headroom)
@@ -52,8 +52,8 @@ void ingress_set_stopped(struct ingress *in, bool stopped)
 		in->memory->stopped--;
 }
 
-/* Bytes of frames that a link can carry in a time, at most: with the largest frames, as
- * these have the least overhead. */
+/* The most frame bytes that a link can carry in a time: those of the largest frames,
+ * which have the least overhead. */
 static bytes carried(bps rate, sim_time time, uint32_t mtu, uint32_t overhead)
 {
 	unsigned __int128 bits = (unsigned __int128)rate * time;

@@ -33,7 +33,7 @@ static bool same(const struct route_leg *a, const struct route_leg *b)
 	return a->out[0] == b->out[0] && a->out[1] == b->out[1] && a->next == b->next;
 }
 
-/* The place in the table that has this leg, or the free one for it. */
+/* The table entry of a leg, or the free entry for it. */
 static uint32_t *find(const struct route_legs *legs, const struct route_leg *leg)
 {
 	uint64_t hash = hash_pair((uint64_t)leg->out[0] << 16 | leg->out[1], leg->next);
@@ -70,7 +70,6 @@ static uint32_t number_of(struct route_legs *legs, const struct route_leg *leg)
 	return (uint32_t)legs->count - 1;
 }
 
-/* The i-th port of a route, 0 behind its end. */
 static uint16_t port_at(const uint16_t *out, unsigned count, unsigned i)
 {
 	return i < count ? out[i] : 0;

@@ -1,14 +1,14 @@
 /* Routes of any length.
  *
  * A packet has room for ROUTE_MAX ports. In a network with longer paths it carries the first three
- * ports of its route and, in the place of the last two, the number of the leg that follows. A leg
- * is two ports and the number of the next leg. Before a switch uses the last of the packet's three
- * ports, the packet takes its next leg: the third port becomes the first, the leg's two follow.
+ * ports of its route and, in the place of the last two, the number of the next leg. A leg is two
+ * ports and the number of the leg after it. Before a switch uses the last of the packet's three
+ * ports, the packet takes its next leg: the third port becomes the first, and the leg's two follow.
  *
- * Legs are shared: routes with the same end have the same last legs, so memory grows with the
- * different routes in use, not with flows. They are made when a route is set up; a hop only reads.
+ * Routes that end alike share their last legs, so memory grows with the number of different routes
+ * in use, not with flows. Legs are made when a route is set up; a hop only reads them.
  *
- * Networks whose paths fit into packets have no legs, and their hops know nothing of this. */
+ * Networks whose paths fit into packets have no legs and pay nothing for them. */
 #ifndef INASIM_NET_LEGS_H
 #define INASIM_NET_LEGS_H
 
@@ -21,25 +21,26 @@ static_assert(LEG_TAKE_AT + 1 + 2 == ROUTE_MAX, "three ports, and a number of tw
 
 struct route_leg {
 	uint16_t out[LEG_PORTS];
-	uint32_t next; /* 0: the route ends with this leg, or before it */
+	uint32_t next; /* 0 = no further leg */
 };
 
 struct route_legs {
-	struct route_leg *items; /* [0] is empty, and its own successor */
+	struct route_leg *items; /* [0] is empty, and its `next` is 0 */
 	size_t count, capacity;
-	uint32_t *table; /* of numbers, by hash; 0 = free */
+	uint32_t *table; /* hash table of leg numbers; 0 = free entry */
 	uint32_t table_bits;
 };
 
-/* Makes a table with the empty leg alone. legs_free() releases it, and takes NULL. */
+/* Makes a table with only the empty leg. legs_free() releases it; NULL is allowed. */
 struct route_legs *legs_new(void);
 void legs_free(struct route_legs *legs);
 
-/* The route over these local egress ports, at least one and at most HOPS_MAX. NULL: without legs,
- * for at most ROUTE_MAX ports. */
+/* Fills in the route over `count` local egress ports: 1 to HOPS_MAX. `legs` NULL: a route without
+ * legs, of at most ROUTE_MAX ports. */
 void legs_route(struct route_legs *legs, const uint16_t *out, unsigned count, struct route *route);
 
-/* The inverse: lists the local egress ports of a route. Returns how many. */
+/* The inverse of legs_route(), for routes with legs: lists the local egress ports of a route and
+ * returns their number. */
 unsigned legs_ports(const struct route_legs *legs, const struct route *route,
 		    uint16_t out[HOPS_MAX]);
 

@@ -1,15 +1,14 @@
-/* Building a lossless network and asking it; what happens in it is in the other files that
- * lossless_parts.h lists. */
+/* Builds a lossless network and answers queries about it. See lossless_parts.h. */
 #include "net/lossless_parts.h"
 
 #include "base/mem.h"
 
 #include <stdlib.h>
 
-/* In the keys of entities, frames are numbered from here and packets from 0. The low 24 bits of a
- * frame's number are its port ("%w", see sim_name()). */
+/* In the keys of arrivals, PAUSE frames are numbered from here and packets from 0. The low 24 bits
+ * of a frame's number are its port ("%w", see sim_name()). */
 #define FRAME_KEYS   (UINT64_C(1) << 40)
-#define WATCH_NUMBER (UINT64_C(1) << 40) /* in the watch's key: not that of a time series, 0 */
+#define WATCH_NUMBER (UINT64_C(1) << 40) /* in the watch's key; time series have 0 there */
 
 /* Adds an entity for each port; returns the first one. */
 static uint32_t add_entities(struct network *net, enum sim_class class, uint64_t base,
@@ -41,8 +40,8 @@ void lossless_init(struct network *net)
 	ll->free_cell = CHARGE_NONE;
 	for (uint32_t i = 0; i < net->port_count; i++)
 		ll->lanes[i].charge = ll->lanes[i].small;
-	/* NICs have the keys of hosts' ports, too. That is no clash, as departures from hosts'
-	 * ports never become events of these entities. */
+	/* The entities of hosts' ports have the same keys as NICs. This is no clash, since they
+	 * never get events. */
 	ll->first_departure =
 		add_entities(net, SIM_DEPARTURE, 0, lossless_on_departure, "departures of port %n");
 	ll->first_frame = add_entities(net, SIM_ARRIVAL, FRAME_KEYS, lossless_on_frame,
@@ -75,7 +74,6 @@ void lossless_release(struct network *net)
 	net->lossless = NULL;
 }
 
-/* The switch to which a port belongs. */
 static uint32_t switch_of(const struct network *net, uint32_t port)
 {
 	uint32_t low = 0, high = net->switches;

@@ -1,4 +1,4 @@
-/* What PAUSE adds to the way of a packet (hop.h), in the hot path of a lossless network. */
+/* The hot path of a lossless network: what PAUSE adds to hop.h. */
 #include "net/lossless_parts.h"
 
 #include "base/mem.h"
@@ -7,7 +7,7 @@
 
 /* --- looking ahead: see ahead.c --- */
 
-/* The last three of the lanes that a hop touches: see lossless_look_ahead(). */
+/* Prefetches the last three lanes that lossless_look_ahead() lists. */
 HOT_INLINE void ahead_lanes(const struct network *net, uint32_t id)
 {
 	const struct lane *lanes = net->lossless->lanes;
@@ -24,9 +24,9 @@ HOT_INLINE void ahead_lanes(const struct network *net, uint32_t id)
 		__builtin_prefetch(&lanes[charge]);
 }
 
-/* Prefetches, besides what every hop touches, four lanes: of the port that the packet arrives
- * from, of the one that it is charged to, of the one that it will be charged to, and of the one
- * that it goes on by. */
+/* As net_look_ahead(), but also prefetches four lanes: of the port that the packet arrives from, of
+ * the port that it is charged to, of the port that it will be charged to, and of its next egress
+ * port. */
 void lossless_look_ahead(const struct sim *sim, const struct eq_item *next, size_t count)
 {
 	const struct network *net = sim->block.owner;
@@ -69,7 +69,7 @@ static void drop(struct network *net, uint32_t number)
 	net->lossless->refused++;
 }
 
-/* Charges a packet to the port `in` that it came in by; false: there is no room. */
+/* Charges a packet to the port `in` that it came in by. False if there is no room. */
 HOT_INLINE bool take(struct network *net, uint32_t in, uint32_t size)
 {
 	struct lossless *ll = net->lossless;
@@ -87,9 +87,9 @@ HOT_INLINE bool take(struct network *net, uint32_t in, uint32_t size)
 	return true;
 }
 
-/* The time that a stopped port would take to send all it holds: the bytes of the queue with one
- * preamble and gap, and the preambles and gaps of the other packets. In 128 bits, as some megabytes
- * times 8 * PS_PER_S overflow 64. */
+/* The time that a stopped port would take to send its queue: all bytes with one preamble and gap,
+ * and the preambles and gaps of the other packets. In 128 bits, because some MB times 8 * PS_PER_S
+ * overflow 64. */
 static __attribute__((noinline)) sim_time stopped_backlog(const struct link_class *link,
 							  const struct port *port)
 {
@@ -99,7 +99,7 @@ static __attribute__((noinline)) sim_time stopped_backlog(const struct link_clas
 	       (sim_time)((wire * 8 * PS_PER_S + link->rate - 1) / link->rate);
 }
 
-/* Notes the longest backlog, after a packet has come. */
+/* hop_note_backlog() for a port that may be stopped. */
 HOT_INLINE void note_backlog(struct network *net, struct port *port, sim_time depart)
 {
 	sim_time backlog = depart - net->sim->now;
@@ -109,7 +109,7 @@ HOT_INLINE void note_backlog(struct network *net, struct port *port, sim_time de
 	hop_note_backlog(port, backlog);
 }
 
-/* A control packet goes in ahead of the data that waits: overtake() of hop.c. */
+/* overtake() of hop.c for a lossless network. */
 static __attribute__((noinline)) void overtake(struct network *net, uint32_t number,
 					       const struct packet *packet, uint8_t hop)
 {
@@ -132,7 +132,7 @@ static __attribute__((noinline)) void overtake(struct network *net, uint32_t num
 		lossless_arm(net, number);
 }
 
-/* Without a limit: a packet that had no room was dropped before. */
+/* hop_kind.admit with PAUSE. There is no limit: a packet without room was dropped before. */
 static __attribute__((noinline)) enum admission admit(struct network *net, uint32_t number,
 						      const struct packet *packet, uint8_t hop)
 {
@@ -180,7 +180,7 @@ HOT_INLINE uint32_t reverse_of(const struct network *net, uint32_t number)
 
 static const struct hop_kind one_class, two_classes;
 
-/* For both kinds: they differ in `forward` alone, which hop_put() does not call. */
+/* For both kinds of hops: these differ only in `forward`, which hop_put() does not call. */
 HOT_INLINE void put(struct network *net, uint32_t number, const struct packet *packet, uint8_t hop,
 		    uint32_t charge)
 {
@@ -192,8 +192,8 @@ void lossless_send(struct network *net, uint32_t host, const struct packet *pack
 	put(net, host, packet, packet->hop, CHARGE_NONE);
 }
 
-/* Counts and charges what a scheme sends by these ports: all packets share one charge to `in`.
- * False where there is nothing to send, or no room; then they are dropped. */
+/* Counts `count` packets that a scheme sends and gives them one common charge to `in`. False if
+ * `count` is 0, or if there is no room and the packets are dropped. */
 static bool charge_once(struct network *net, uint32_t in, uint32_t size, const uint32_t *ports,
 			uint32_t count, uint32_t *charge)
 {
@@ -242,7 +242,6 @@ HOT_INLINE void forward(struct network *net, uint32_t in, uint32_t out, const st
 		drop(net, out);
 }
 
-/* Control packets are not charged. */
 HOT_INLINE void forward_classed(struct network *net, uint32_t in, uint32_t out,
 				const struct packet *packet, uint8_t hop)
 {

@@ -1,4 +1,4 @@
-/* What packets of a lossless network are charged to, and until when. */
+/* Charges of packets in a lossless network: see lossless_parts.h. */
 #include "net/lossless_parts.h"
 
 #include "base/mem.h"

@@ -1,11 +1,11 @@
 /* The inside of a lossless network, for lossless*.c alone:
  *
- *   lossless.c         building and asking
- *   lossless_hop.c     the way of a packet: the hot path
- *   lossless_memory.c  what packets are charged to
- *   lossless_pause.c   PAUSE frames: who sends them, and what they do to transmitters
- *   lossless_watch.c   deadlocks and checks: only looks
- *   lossless_repeat.c  its state, for runs that repeat themselves */
+ *   lossless.c         building and queries
+ *   lossless_hop.c     the path of a packet: the hot path
+ *   lossless_memory.c  charges of packets
+ *   lossless_pause.c   PAUSE frames, and transmitters that they stop and start
+ *   lossless_watch.c   detection of deadlocks, and checks
+ *   lossless_repeat.c  the state, for runs that repeat themselves */
 #ifndef INASIM_NET_LOSSLESS_PARTS_H
 #define INASIM_NET_LOSSLESS_PARTS_H
 
@@ -17,16 +17,16 @@
 
 #include <stddef.h>
 
-/* What a packet in a ring is charged to: the port whose link it came in by, a cell, or
- * nothing (a host's own packets; with classes, control packets). CHARGE_NONE includes the bit
- * CHARGE_CELL, so a test of that bit tells ports from the other two. */
+/* The charge of a packet in a ring: the number of the port that it came in by, a cell, or none
+ * (a host's own packets; with classes, control packets). CHARGE_NONE includes the bit CHARGE_CELL,
+ * so a test of this bit tells ports from the other two. */
 #define CHARGE_NONE UINT32_MAX
 #define CHARGE_CELL (UINT32_C(1) << 31) /* + number of the cell */
 
 /* The charge for a packet that several ports hold copies of. */
 struct cell {
 	uint32_t copies; /* 0 = the cell is free */
-	uint32_t port;   /* that is charged; of a free cell: number of the next free cell */
+	uint32_t port;   /* the port charged; in a free cell: number of the next free cell */
 	uint32_t size;
 };
 
@@ -36,19 +36,19 @@ struct frame {
 	bool stop;   /* else go on */
 };
 
-/* What PAUSE adds to a port: a transmitter that stops, and memory for what comes in. */
+/* What PAUSE adds to a port: a transmitter that stops, and memory for incoming packets. */
 struct lane {
-	uint32_t *charge; /* by place of the port's ring; small, or owned */
+	uint32_t *charge; /* by place of the port's ring; `small`, or owned */
 	uint32_t small[1 << SMALL_RING_BITS];
 	uint32_t reverse;
 	uint32_t given; /* packets of the ring, from its head on, that are no longer charged */
 	struct ingress in;
 
-	bool stopped; /* the transmitter, by a frame from the far end */
+	bool stopped; /* a frame from the far end has stopped the transmitter */
 	bool armed;   /* the event of a departure is pending */
 
-	/* frames that this port sends */
-	sim_time frame_start, frame_end; /* transmission of the last one */
+	/* PAUSE frames that this port sends */
+	sim_time frame_start, frame_end; /* transmission of the last frame */
 	sim_time response;               /* link delay and reaction of the far end */
 	struct frame *frames;            /* on their way: frame_head .. frame_count - 1 */
 	size_t frame_head, frame_count, frame_capacity;
@@ -71,7 +71,7 @@ struct lossless {
 	uint32_t largest; /* size of the largest frame that entered a switch */
 	uint32_t stopped; /* transmitters that are stopped now */
 	uint64_t frames;  /* on their way */
-	uint64_t refused; /* packets that found the headroom full: a mistake in its size */
+	uint64_t refused; /* packets dropped since the headroom was full */
 	uint32_t watch;   /* entity of lossless_on_watch() */
 	bool watching;    /* its event is pending */
 	bool deadlocked;
@@ -90,13 +90,13 @@ void lossless_switch_send_each(struct network *net, uint32_t back, const struct 
 
 /* --- lossless_memory.c --- */
 
-/* A charge to `port` that `copies` packets share. */
+/* Makes a cell: returns a charge to `port` that `copies` packets share. */
 uint32_t lossless_new_cell(struct lossless *ll, uint32_t port, uint32_t size, uint32_t copies);
 
-/* One of the copies has left. */
+/* Called when one of the copies has left. */
 void lossless_give_cell(struct lossless *ll, uint32_t number);
 
-/* A packet has left the port that held it. */
+/* Called when a packet has left the port that held it. */
 HOT_INLINE void lossless_give(struct lossless *ll, uint32_t charge, uint32_t size)
 {
 	if (__builtin_expect(!(charge & CHARGE_CELL), 1))
@@ -114,26 +114,25 @@ void lossless_settle_switch(struct network *net, const struct ingress_memory *me
  * date, and if the port still is full, tells the neighbour behind it to stop. */
 void lossless_stop_neighbour(struct network *net, uint32_t in);
 
-/* Returns the index of the first packet whose transmission has not started. *until becomes the time
- * at which the port is done with the packet that has started, and with its PAUSE frames, even those
- * that have not started. */
+/* Returns the index of the first packet whose transmission has not started. Stores in *until when
+ * this may start: after the packet that has started and all PAUSE frames of the port. */
 uint32_t lossless_started(struct network *net, uint32_t number, sim_time *until);
 
-/* Sets the departures of packet `first` and of those behind it: they are sent one after the other,
- * beginning at `from`. On a stopped port departures are SIM_TIME_MAX, but not for control packets
- * where these have a class of their own. */
+/* Sets the departures of the packets from index `first` on, which are sent one after the other from
+ * the time `from` on. On a stopped port, departures are SIM_TIME_MAX, except those of control
+ * packets in networks with classes. */
 void lossless_retime(struct network *net, uint32_t number, uint32_t first, sim_time from);
 
-/* Makes the port's next departure an event, unless it is one already. Only a switch that has
- * stopped neighbours needs such events: when enough has left, it lets these go on. */
+/* Schedules the port's next departure as an event, if none is pending. Only a switch that has
+ * stopped neighbours needs such events: when enough bytes have left, the neighbours may go on. */
 void lossless_arm(struct network *net, uint32_t number);
 
-/* A packet departs; a PAUSE frame takes effect at the far end. */
+/* Events: a packet departs; a PAUSE frame takes effect at the far end. */
 sim_handler lossless_on_departure, lossless_on_frame;
 
 /* --- lossless_watch.c --- */
 
-/* A transmitter has been stopped: from now on, looks for deadlocks from time to time. */
+/* Called when a transmitter has been stopped: starts the periodic check for deadlocks. */
 void lossless_watch(struct network *net);
 
 sim_handler lossless_on_watch;

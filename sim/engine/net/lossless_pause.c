@@ -1,4 +1,4 @@
-/* Who may send: what PAUSE frames do to transmitters, and when switches send them. */
+/* PAUSE frames: when switches send them, and how they stop and start transmitters. */
 #include "net/lossless_parts.h"
 
 #include "base/mem.h"
@@ -72,8 +72,8 @@ void lossless_retime(struct network *net, uint32_t number, uint32_t first, sim_t
 	port->busy_until = stopped ? SIM_TIME_MAX : from;
 	if (first > 0 || !port->count)
 		return;
-	/* The packet at the head leaves at another time, and so arrives at another: the arrival
-	 * that was foreseen, with its jitter, never was. */
+	/* The packet at the head now leaves and arrives at another time: takes back its planned
+	 * arrival, with the jitter. */
 	if (sim_pending(net->sim, number)) {
 		net->cold[number].last_arrival = net->cold[number].former_arrival;
 		sim_cancel(net->sim, number);
@@ -122,14 +122,13 @@ static void start_transmitter(struct network *net, uint32_t number)
 
 /* --- PAUSE frames --- */
 
-/* A port tells its neighbour to stop or to go on. */
 static void send_frame(struct network *net, uint32_t number, bool stop)
 {
 	struct lane *lane = &net->lossless->lanes[number];
 	const struct link_class *link = port_class(net, &net->ports[number]);
 	uint32_t first;
 
-	/* the last frame has not started: it says the new thing */
+	/* the last frame has not started, so it is changed */
 	if (lane->frame_start > net->sim->now) {
 		lane->frames[lane->frame_count - 1].stop = stop;
 		return;
@@ -206,7 +205,7 @@ void lossless_forget(struct network *net, uint32_t number)
 	ll->frames -= frames;
 	net->lost += frames;
 	lane->frame_head = lane->frame_count = 0;
-	/* send_frame() must not look for a last frame that has not started: none is left */
+	/* else send_frame() would change a last frame that has not started, but is gone */
 	if (lane->frame_start > net->sim->now)
 		lane->frame_start = net->sim->now;
 	if (lane->in.memory && lane->in.stopped)

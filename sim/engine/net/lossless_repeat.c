@@ -1,5 +1,5 @@
-/* The state of a lossless network, for runs that repeat themselves (core/repeat.h): what packets
- * are charged to. Charges stay with their packets: only counters and times of frames move on. */
+/* Goes through the state of a lossless network, for runs that repeat themselves (core/repeat.h).
+ * Packets keep their charges; only counters and times of frames move on. */
 #include "net/lossless_parts.h"
 
 #include "base/mem.h"
@@ -7,8 +7,8 @@
 
 #include <stdlib.h>
 
-/* Names of cells: 1, 2, ... in the order of their first packets. Their own numbers decide nothing
- * and may differ between equal states. */
+/* Names of cells: 1, 2, ... in the order of their first packets. The numbers of cells have no
+ * influence and may differ between equal states. */
 struct names {
 	uint32_t *of; /* by cell; 0 = none yet */
 	uint32_t count;

@@ -1,4 +1,4 @@
-/* Deadlocks and checks: what looks at a lossless network and changes nothing in it. */
+/* Detection of deadlocks, and checks of a lossless network. */
 #include "net/lossless_parts.h"
 
 #include "base/mem.h"
@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* How often a network with stopped ports is looked at for a deadlock. */
+/* Time between two checks for a deadlock, while ports are stopped. */
 #define WATCH_PERIOD PS_PER_MS
 
 /* --- deadlocks --- */
@@ -35,7 +35,8 @@ static bytes stuck_bytes(const struct network *net, uint32_t in)
 	return sum;
 }
 
-/* Whether the neighbour behind port `in` stays stopped even after all bytes have left that can. */
+/* Whether the neighbour behind port `in` stays stopped even when all bytes that can leave have
+ * left. */
 static bool stays_stopped(const struct network *net, uint32_t in)
 {
 	const struct ingress *ingress = &net->lossless->lanes[in].in;
@@ -50,9 +51,9 @@ static bool stays_stopped(const struct network *net, uint32_t in)
 	return !ingress_low(&left);
 }
 
-/* Finds the largest set of stopped ports of which each is kept stopped by others of the set. Begins
- * with all that are stopped, and takes out those that will be told to go on even if the others stay
- * stopped. The ports that are left wait for each other for ever. False when none is left. */
+/* Finds the largest set of stopped ports that keep each other stopped. Begins with all stopped
+ * ports and takes out those that will be told to go on even if the others stay stopped. The ports
+ * that are left wait for each other for ever. False if none is left. */
 static bool find_stuck(struct network *net)
 {
 	struct lossless *ll = net->lossless;
@@ -86,7 +87,7 @@ void lossless_watch(struct network *net)
 	ll->watching = true;
 }
 
-/* Looks for a deadlock, and stops a run that would go nowhere. */
+/* Checks for a deadlock and, if there is one, stops the run. */
 void lossless_on_watch(struct sim *sim, uint32_t id, void *owner)
 {
 	struct network *net = owner;
@@ -121,8 +122,7 @@ bool lossless_stuck(const struct network *net, uint32_t port)
 
 /* --- checks --- */
 
-/* Compares what a switch counts with what its queues hold. `held`: bytes, by the port they came in
- * by. */
+/* Compares a switch's counts with the bytes in its queues, which `held` has by ingress port. */
 static unsigned check_switch(struct network *net, uint32_t sw, bytes *held, FILE *report)
 {
 	const struct lossless *ll = net->lossless;
@@ -152,7 +152,7 @@ static unsigned check_switch(struct network *net, uint32_t sw, bytes *held, FILE
 	return bad;
 }
 
-/* Adds up the bytes in queues, by the port that they came in by. */
+/* Adds up the bytes in the queues of switches, by ingress port. */
 static void sum_queues(struct network *net, bytes *held)
 {
 	const struct lossless *ll = net->lossless;
@@ -183,7 +183,7 @@ unsigned lossless_check(struct network *net, FILE *report)
 	for (uint32_t sw = 0; sw < net->switches; sw++)
 		bad += check_switch(net, sw, held, report);
 	free(held);
-	if (ll->refused && !net->outages) { /* what comes after an outage may find less room */
+	if (ll->refused && !net->outages) { /* after an outage, packets may find less room */
 		fprintf(report, "%" PRIu64 " packets were dropped in a network with PAUSE\n",
 			ll->refused);
 		bad++;

@@ -11,15 +11,15 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Events in a slot of the queue, at most, when every port is busy with full frames. A slot has few,
- * sorted by insertion, in networks that look ahead, as this goes in small steps only with few
- * events a slot; and in stars, whose hosts act in lock-step and would crowd wide slots. Other
- * networks that fit into the cache have many, sorted without branches (equeue.c). */
+/* Most events in a slot of the event queue when every port is busy with full frames. Few events,
+ * sorted by insertion, suit networks that look ahead, which need small steps, and stars, whose
+ * hosts act in lock-step and would crowd wide slots. Other networks that fit into the cache have
+ * many events in a slot, sorted without branches (equeue.c). */
 #define SLOT_EVENTS      4
 #define SLOT_EVENTS_MANY 24
 #define FULL_FRAME       1518
 #define CLASSES_MAX      NETWORK_CLASSES_MAX
-#define CACHE_BYTES      (256 << 10) /* up to here the ports fit into the second-level cache */
+#define CACHE_BYTES      (256 << 10) /* so many bytes of ports fit into the second-level cache */
 
 void network_init(struct network *net, struct sim *sim, uint32_t hosts, uint32_t switches,
 		  const uint16_t *switch_ports, const uint8_t *tiers, enum nic_mode nics)
@@ -43,7 +43,7 @@ void network_init(struct network *net, struct sim *sim, uint32_t hosts, uint32_t
 	for (uint32_t i = 0; i < net->port_count; i++) {
 		net->ports[i].ring = net->ports[i].small;
 		net->ports[i].ring_bits = SMALL_RING_BITS;
-		net->ports[i].class = CLASSES_MAX; /* not joined to anything yet */
+		net->ports[i].class = CLASSES_MAX; /* no link yet */
 	}
 	/* entity = port number */
 	sim_add_block(sim, SIM_ARRIVAL, net->port_count, hop_arrive, net);
@@ -91,7 +91,7 @@ static bool same_class(const struct link_class *a, const struct link_class *b)
 	       a->ecn_in_packets == b->ecn_in_packets;
 }
 
-/* Sets up to which length a queue matters to nobody, so that packets need no slow path. */
+/* Sets the length up to which a queue is quiet, so that packets do not take the slow path. */
 static void set_quiet(const struct network *net, struct link_class *link)
 {
 	uint64_t most = link->ecn_in_packets ? UINT64_MAX : link->ecn_min;
@@ -104,14 +104,14 @@ static void set_quiet(const struct network *net, struct link_class *link)
 		link->quiet_bytes = link->quiet_packets = 0;
 }
 
-/* After somebody who wants to know of every packet has come or gone. */
+/* Called when an onlooker or a recorder has come or gone. */
 static void set_all_quiet(struct network *net)
 {
 	for (unsigned i = 0; i < net->class_count; i++)
 		set_quiet(net, &net->classes[i]);
 }
 
-/* The class of these parameters, new if there is none alike. */
+/* The class with these parameters; makes one if there is none. */
 static uint8_t find_class(struct network *net, const struct link_params *params)
 {
 	struct link_class new = {
@@ -186,7 +186,6 @@ static bool fits_into_cache(const struct network *net)
 	return net->port_count * sizeof(*net->ports) <= CACHE_BYTES;
 }
 
-/* From now on what the next hops touch is prefetched. */
 static void look_ahead(struct network *net, sim_time span)
 {
 	net->sim->lookahead = net->lossless ? lossless_look_ahead : net_look_ahead;
@@ -194,9 +193,9 @@ static void look_ahead(struct network *net, sim_time span)
 }
 
 /* Sets the slots of an event queue. A slot has few events when every port is busy, so that there is
- * little to sort. It is much shorter than any latency, so that a new event hardly ever falls into a
- * slot that is open already. The wheel spans the longest regular wait (latency and two large
- * frames) and the `window` in which other partitions act. Returns the shortest latency. */
+ * little to sort. Slots are much shorter than any latency, so that a new event hardly ever falls
+ * into a slot that is already open. The wheel spans the longest regular wait (latency and two large
+ * frames) plus `window`, for packets from other partitions. Returns the shortest latency. */
 static sim_time tune_queue(const struct network *net, struct equeue *queue, sim_time window)
 {
 	sim_time span = PS_PER_NS, shortest = SIM_TIME_MAX;
@@ -218,7 +217,7 @@ static sim_time tune_queue(const struct network *net, struct equeue *queue, sim_
 			shortest = link->latency;
 	}
 	max = net->switches > 1 && fits_into_cache(net) ? SLOT_EVENTS_MANY : SLOT_EVENTS;
-	/* doubles the width of slots (2 << shift is the next one) while that is in bounds */
+	/* doubles the width of slots while the next width, 2 << shift, is in bounds */
 	while (shift < 40 && (double)(UINT64_C(2) << shift) * events_per_ps < max &&
 	       UINT64_C(2) << shift < shortest / 4)
 		shift++;
@@ -294,7 +293,7 @@ void network_inject(struct network *net, const struct network_faults *faults)
 		net->ports[i].flags |= PORT_SLOW | PORT_JITTERS;
 }
 
-/* One direction of network_fail_link(). What is in the port at a failure or a repair is lost. */
+/* One direction of network_fail_link(). */
 static void fail_port(struct network *net, uint32_t number, bool down)
 {
 	struct outages *outages = net->outages;
@@ -302,7 +301,7 @@ static void fail_port(struct network *net, uint32_t number, bool down)
 	bool was_down = outages->down[number];
 
 	outages->down[number] = (uint16_t)(outages->down[number] + (down ? 1 : -1));
-	if (was_down == (outages->down[number] > 0)) /* another failure keeps it down */
+	if (was_down == (outages->down[number] > 0)) /* another failure keeps the link down */
 		return;
 	if (net->lossless)
 		lossless_forget(net, number);

@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "core/parts.h"
 
-/* Looks at hosts of the list that cost about what one deferred departure saves. */
+/* This many looks at listed hosts cost about as much time as one deferred departure saves. */
 #define LOOKS_PER_DEPARTURE 16
 
 static void nic_append(struct nic *nic, struct nic_source *source)
@@ -45,7 +45,6 @@ static void nic_drop_first(struct nic *nic)
 	first->waiting = false;
 }
 
-/* Puts a NIC on its network's list of those that have deferred a departure. */
 static void nic_list(struct nic *nic)
 {
 	struct network *net = nic->net;
@@ -57,7 +56,6 @@ static void nic_list(struct nic *nic)
 	net->deferred_first = nic->host;
 }
 
-/* Serves again when the transmitter is free. */
 static void nic_wait(struct nic *nic)
 {
 	struct port *port = &nic->net->ports[nic->host];
@@ -74,7 +72,7 @@ static void nic_wait(struct nic *nic)
 	sim_schedule(nic->net->sim, nic->entity, port->busy_until);
 }
 
-/* Sends a packet; where the transmitter was idle, perhaps a bit later: see idle_max in nic.h. */
+/* Sends a packet, with a random delay if the transmitter was idle: see idle_max in nic.h. */
 static void nic_send(struct nic *nic, struct port *port, const struct packet *packet)
 {
 	sim_time now = nic->net->sim->now;
@@ -106,7 +104,7 @@ static void nic_serve(struct nic *nic)
 			nic_drop_first(nic);
 			if (pull == NIC_NOTHING)
 				continue;
-			first->credit = 0; /* nothing is saved up */
+			first->credit = 0; /* no credit for a later turn */
 		}
 		nic_send(nic, port, &packet);
 	}
@@ -126,7 +124,6 @@ static void on_free_transmitter(struct sim *sim, uint32_t entity, void *owner)
 	nic_serve(nic);
 }
 
-/* A departure that was deferred, if any, becomes an event. */
 static void make_event(struct nic *nic)
 {
 	struct port *port = &nic->net->ports[nic->host];
@@ -157,8 +154,8 @@ static void catch_up(struct network *net, uint32_t host, sim_time until)
 		make_event(nic);
 }
 
-/* Catches up all NICs of the list; those that have nothing deferred any more leave the list. Where
- * many events look at the list and few departures are deferred, it is cheaper to defer none. */
+/* Catches up all NICs of the list; NICs without a deferred departure leave the list. If looks at
+ * the list cost more than deferred departures save, none is deferred from now on. */
 static void catch_up_list(struct network *net, sim_time until)
 {
 	uint32_t hosts = net->hosts / (net->part_count ? net->part_count : 1);
@@ -179,8 +176,8 @@ static void catch_up_list(struct network *net, sim_time until)
 	}
 }
 
-/* sim.catch_up: before an event that may look at any host of its partition or, where the event is
- * one of the whole network, at any host of all partitions. */
+/* sim.catch_up: called before an event that may touch any host of its partition, or of all
+ * partitions if it is an event of the whole simulation. */
 static void catch_up_all(void *owner, sim_time until)
 {
 	struct network *net = owner;
@@ -202,14 +199,13 @@ void nic_join(struct network *net)
 		struct nic *nic = &net->nics[h];
 
 		nic->net = net;
-		if (nic->listed) { /* moves from the list of its view to that of the whole */
+		if (nic->listed) { /* from the list of its view to that of the whole network */
 			nic->listed = false;
 			nic_list(nic);
 		}
 	}
 }
 
-/* From now on the NIC's departures are events. */
 static void use_events(struct nic *nic)
 {
 	nic->by_event = true;
@@ -252,7 +248,6 @@ void nic_init(struct nic *nic, struct network *net, uint32_t host, enum nic_mode
 	sim_name(net->sim, on_free_transmitter, "NIC of h%n");
 }
 
-/* Sends all that a source has, without turns. */
 static void send_all(struct nic *nic, struct nic_source *source)
 {
 	struct packet packet;

@@ -1,27 +1,26 @@
-/* A host's network card: its sources take turns.
+/* A host's network card (NIC), whose sources take turns.
  *
  * A source (a connection, a tree of a job ...) that may send is put into the
- * NIC's ring of waiting sources; the NIC takes one packet from the next source
- * whenever its transmitter is free. A window therefore waits at its source and
- * not in an unbounded queue, as with TCP small queues or RDMA queue pairs, and
- * sources share a NIC whatever their windows are: packet by packet, or byte by
- * byte. The difference is large where packets differ: beside one stream of
- * 1518-byte TCP frames, a stream of 180-byte aggregation packets gets an eighth
- * of the link in turns of a packet, and half of it in turns of equal bytes.
- * With NIC_FIFO a source's packets are all taken at once into the port's queue
- * (the plain model, which lets one large window delay everybody).
+ * NIC's ring of waiting sources. Whenever the transmitter is free, the NIC takes
+ * a packet from the next source. So the packets of a window wait at their source
+ * and not in an unbounded queue, as with TCP small queues or RDMA queue pairs.
+ * Sources share a NIC equally whatever their windows are: by packets (NIC_TURNS)
+ * or by bytes (NIC_BYTES). The two differ where packet sizes differ: beside one
+ * stream of 1518-byte TCP frames, a stream of 180-byte aggregation packets gets
+ * about an eighth of the link by packets, and half of it by bytes. With NIC_FIFO
+ * all packets of a source go into the port's queue at once: the plain model, in
+ * which one large window delays everybody.
  *
- * Deferred departures. That a transmitter becomes free is an event of the NIC, unless all sources
- * in its ring are `deferrable`. Then it is noted (PORT_DEFERRED), and what the event would do is
- * done later, before anything could tell the difference:
- *   - before the packet at the head of the port arrives, since packets that the NIC sends meanwhile
- *     come behind it;
+ * Deferred departures. When its transmitter becomes free, a NIC has an event, unless all sources in
+ * its ring are `deferrable`. Then the NIC only sets PORT_DEFERRED, and the departure is carried out
+ * later, before anything could tell the difference:
+ *   - before the packet at the head of the port arrives, since deferred packets come behind it;
  *   - before a packet is delivered to the host;
- *   - when a source of the host is taken out;
- *   - before what a source reads is changed, see nic_wake();
- *   - before any timer runs (sim->catch_up), but for those of switches (timer_apart()).
- * While its sources are asked, sim->now is set back to the time of the departure, so results and
- * digests are the same. Only those who mark a source as deferrable have to care. */
+ *   - before a source of the host is taken out;
+ *   - before the state that a source's pull() reads is changed, see nic_wake();
+ *   - before any timer runs (sim->catch_up), except timers of switches (timer_apart()).
+ * In pull(), sim->now is set back to the time of the departure, so results and digests are the
+ * same. Only code that marks a source as deferrable has to care. */
 #ifndef INASIM_NET_NIC_H
 #define INASIM_NET_NIC_H
 
@@ -29,24 +28,24 @@
 #include "net/state.h"
 
 enum nic_pull {
-	NIC_NOTHING, /* no packet, the source drops out */
-	NIC_LAST,    /* a packet, and none is ready behind it */
+	NIC_NOTHING, /* no packet; the source leaves the ring */
+	NIC_LAST,    /* a packet, but no further one is ready; the source leaves the ring */
 	NIC_MORE,    /* a packet, and another one is ready */
 };
 
-/* Fills in *packet, which leaves now (the caller starts timers here). */
+/* A source fills in *packet, which leaves now, and starts its timers. */
 typedef enum nic_pull nic_source_pull(void *owner, struct packet *packet);
 
 enum nic_mode {
-	NIC_TURNS, /* a packet a turn */
+	NIC_TURNS, /* one packet per turn */
 	NIC_FIFO,
-	NIC_BYTES, /* deficit round robin: as many packets as NIC_QUANTUM has bytes */
+	NIC_BYTES, /* deficit round robin: NIC_QUANTUM bytes per turn */
 };
 
 #define NIC_NONE    UINT32_MAX
 #define NIC_QUANTUM 1538 /* a full-sized frame with preamble and gap */
 
-/* Embedded in its owner, which calls nic_forget() before it goes away. */
+/* Embedded in its owner, which calls nic_forget() before freeing it. */
 struct nic_source {
 	struct nic_source *next;
 	nic_source_pull *pull;
@@ -54,7 +53,7 @@ struct nic_source {
 	int32_t credit; /* NIC_BYTES: bytes left of this turn */
 	bool waiting;
 	bool urgent;     /* sends control packets only, which a host never holds back */
-	bool deferrable; /* set where nic_deferrable() allows it: speed only */
+	bool deferrable; /* may be set if nic_deferrable() allows it. Speed only */
 };
 
 struct nic {
@@ -63,42 +62,44 @@ struct nic {
 	uint32_t host;           /* its egress port has the same number */
 	uint32_t entity;         /* its event: the transmitter becomes free */
 	uint8_t mode;            /* enum nic_mode */
-	bool armed;       /* the entity is pending, known without a look at the event queue */
-	bool by_event;    /* defers nothing any more */
+	bool armed;              /* the entity is pending; saves a look at the event queue */
+	bool by_event;           /* no departure is deferred any more */
 	bool catching_up; /* sim->now is set back: even the next departure may be in the past */
 	bool listed;      /* in the list that begins at network.deferred_first */
-	bool serving;     /* a source is asked for a packet */
-	struct rng idle_stream; /* see idle_max below */
-} __attribute__((aligned(64))); /* a line of cache */
+	bool serving;     /* nic_serve() is running */
+	struct rng idle_stream; /* for idle_max, see below */
+} __attribute__((aligned(64))); /* one cache line */
 
-/* A NIC that was idle begins to send data up to link_class.idle_max later, uniform. Without that,
- * hosts that send when something arrives keep their order in a queue for ever, and phases decide
- * shares (Floyd and Jacobson, "On Traffic Phase Effects in Packet-Switched Gateways", 1992). Data
- * that follows data without a gap is not delayed, nor are control packets. */
+/* A NIC that was idle delays its next data packet by a random time, uniform up to
+ * link_class.idle_max. Without this delay, hosts that send when something arrives would keep their
+ * order in a queue for ever, and phases would decide shares (Floyd and Jacobson, "On Traffic Phase
+ * Effects in Packet-Switched Gateways", 1992). Control packets, and data that follows data without
+ * a gap, are not delayed. */
 
 void nic_init(struct nic *nic, struct network *net, uint32_t host, enum nic_mode mode);
 
-/* Whether a source may be `deferrable`; ask when all links are there. A departure is deferred by at
- * most the latency of the host's link, so the shortest timer that pull() sets (`min`) must be
- * longer. The source promises that what pull() reads changes in events of its host only; whoever
- * reads or writes it in an event of another host calls network_catch_up() first. */
+/* Whether a source may be `deferrable`. `min` is the shortest timer that its pull() sets; it must
+ * be longer than a departure is deferred, which is up to the longest latency of a host's link. Call
+ * it after all links have been made. A deferrable source promises that the state that pull() reads
+ * changes in events of its host only. Code that reads or writes this state in an event of another
+ * host calls network_catch_up() first. */
 bool nic_deferrable(const struct network *net, sim_time min);
 
-/* When all links are there: from now on departures may be deferred, if all links of hosts take
- * time. */
+/* From now on departures may be deferred, if no link of a host has latency 0. Call it after all
+ * links have been made. */
 void nic_may_defer(struct network *net);
 
-/* The network has been cut: each NIC moves to the view of its host. Before the first packet. */
+/* Moves each NIC to the view of its host, before the first packet of a network that is cut. */
 void nic_cut(struct network *net);
-/* Each NIC moves back to the whole, with what it has deferred. */
+/* Moves each NIC, with its deferred departure, back to the whole network. */
 void nic_join(struct network *net);
 
-/* The source has something to send; harmless when it waits already. Departures that are deferred
- * must not see a later change of what pull() reads. So whoever makes such a change, other than in a
- * delivery to the host or in a timer, first calls network_catch_up(); nic_wake() checks that. */
+/* The source has something to send; no effect if it waits already. Deferred departures must not see
+ * a later change of the state that pull() reads. So code that changes this state outside of
+ * deliveries to the host and timers first calls network_catch_up(); nic_wake() checks this. */
 void nic_wake(struct nic *nic, struct nic_source *source);
 
-/* The port is no longer stopped by PAUSE (while it is, it is busy for ever). */
+/* Serves the sources if the port is free. Also called when PAUSE no longer stops the port. */
 void nic_go_on(struct nic *nic);
 
 /* Takes a source out of the ring. */

@@ -41,7 +41,7 @@ void outage_strands(const struct network *net, uint32_t number)
 		stranded[packet_is_control(&port->ring[ring_index(port, i)])]++;
 }
 
-/* Whether the switch at the far end should add the AGGREGATION packet up, and cannot. */
+/* Whether the switch at the far end should add the AGGREGATION packet up but cannot. */
 static bool is_not_added(const struct network *net, uint32_t port, const struct packet *packet)
 {
 	const struct protocol_ops *ops = net->protocols[packet->protocol].ops;

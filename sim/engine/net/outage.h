@@ -1,14 +1,14 @@
 /* Links that fail and are repaired.
  *
- * A link that is down takes packets at its rate, and they go nowhere: each packet that was in the
- * port at any time of the outage is lost, whether it was on the wire, in the queue, or came later.
- * So senders keep their turns and timers, and nothing else has to know. Both directions fail
- * together, and both ends forget that PAUSE has stopped them. A switch that fails takes all its
- * links with it and loses what it has added up. Where only its aggregation fails, it loses what it
- * has added up and the packets that it should add (protocol_ops.adds_at); all else goes on.
+ * A port whose link is down still sends at its rate, but every packet is lost that is in the port
+ * at any time of the outage: on the wire, in the queue, or put in later. So senders keep their
+ * turns and timers and need not know of outages. Both directions fail together, and both ends
+ * forget that PAUSE stopped them. When a switch fails, its links fail and it loses its sums. When
+ * only its aggregation fails, its partial sums and the packets that it should add up are lost
+ * (protocol_ops.adds_at); other traffic goes on.
  *
- * Arrivals find lost packets in hop_lose(), the slow path of losses by chance. A port that never
- * fails does not take it because of outages (PORT_SLOW). */
+ * hop_lose(), on the slow path of arrivals, finds lost packets. Only ports that a failure has
+ * affected take this path because of outages (PORT_SLOW). */
 #ifndef INASIM_NET_OUTAGE_H
 #define INASIM_NET_OUTAGE_H
 
@@ -16,8 +16,8 @@
 
 struct outages {
 	uint16_t *down; /* by port: how many failures keep it down */
-	/* By port: data and control packets that it held at its last failure or repair and that
-	 * have not arrived. Within a class none overtakes, so they are the next to arrive. */
+	/* By port: number of data and control packets that it held at its last failure or repair
+	 * and that have not arrived. Within a class order is kept, so they arrive next. */
 	uint32_t (*stranded)[2];
 	uint64_t *lost;     /* by port: packets lost so far */
 	uint64_t failures;  /* so far, of ports and switches */
@@ -26,9 +26,9 @@ struct outages {
 	bool *adds_nothing; /* by switch: its aggregation has failed */
 };
 
-/* Links may fail from now on. Call it before the first packet. Such a network is never cut. */
+/* From now on links may fail, and the network is never cut. Call it before the first packet. */
 void network_may_fail(struct network *net);
-void outages_free(struct outages *outages); /* takes NULL */
+void outages_free(struct outages *outages); /* NULL is allowed */
 
 static inline bool network_is_down(const struct network *net, uint32_t port)
 {
@@ -40,10 +40,10 @@ static inline bool network_adds_nothing(const struct network *net, uint32_t sw)
 	return net->outages && net->outages->adds_nothing[sw];
 }
 
-/* What a port holds at a failure or a repair will be lost. */
+/* Called at a failure or a repair: all packets that the port holds will be lost. */
 void outage_strands(const struct network *net, uint32_t port);
 
-/* For hop_lose(): whether an outage takes the packet that arrives from a port. Counts the loss. */
+/* For hop_lose(): whether an outage loses the packet that arrives from a port. Counts the loss. */
 bool outage_takes(const struct network *net, uint32_t port, const struct packet *packet);
 
 #endif

@@ -1,8 +1,8 @@
-/* What travels: a plain value of 48 bytes, copied from ring to ring.
+/* A packet: a plain value of 48 bytes, copied from ring to ring.
  *
- * The route rides in the packet (the local number of the egress port at every
- * switch), chosen once when the flow or the tree was set up: nothing is looked
- * up per hop, and a packet outlives its flow without harm. */
+ * The packet carries its route, the local number of the egress port at every
+ * switch, chosen once when the flow or the tree was set up. So nothing is looked
+ * up per hop, and a packet may outlive its flow. */
 #ifndef INASIM_NET_PACKET_H
 #define INASIM_NET_PACKET_H
 
@@ -12,23 +12,23 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Ports that a packet has room for: those of edge, aggregation, core, aggregation, edge. The packet
- * has no padding, so a sixth would make it larger. Networks with longer paths have legs (legs.h),
- * which make routes of up to HOPS_MAX switches possible. */
+/* Ports that a packet has room for: of edge, aggregation, core, aggregation, edge. The packet has
+ * no padding, so a sixth port would make it larger. In networks with longer paths, routes of up to
+ * HOPS_MAX switches are split into legs (legs.h). */
 #define ROUTE_MAX 5
 #define HOPS_MAX  128
 
-/* What packet_set_route() puts into a packet. topology_path() lists its ports. */
+/* The route that packet_set_route() copies into a packet. topology_path() lists its ports. */
 struct route {
 	uint16_t out[ROUTE_MAX]; /* local egress port at the i-th switch; with legs, see legs.h */
 	uint8_t hops;            /* switches on the path */
 };
 
-/* What a switch has to know of a packet: its kind of traffic, not its scheme. */
+/* Kinds of traffic that switches tell apart; they do not know schemes. */
 enum packet_kind {
 	PACKET_DATA,
 	PACKET_ACK,
-	PACKET_AGGREGATION, /* switches hand it to its protocol's hook */
+	PACKET_AGGREGATION, /* switches pass it to protocol_ops.at_switch() */
 	PACKET_CONTROL,
 	PACKET_KINDS
 };
@@ -37,26 +37,26 @@ enum packet_flag {
 	PACKET_ECT = 1,        /* ECN-capable: may be marked */
 	PACKET_CE = 2,         /* congestion experienced */
 	PACKET_ECE = 4,        /* an ACK echoes a mark */
-	PACKET_RETRANSMIT = 8, /* sent again; a result: some of its contributions were */
+	PACKET_RETRANSMIT = 8, /* retransmitted; in a result: some of its contributions were */
 	PACKET_RESULT = 16,    /* AGGREGATION on its way down to the workers */
 	PACKET_URGENT = 128, /* DATA of a protocol's own messages; only in networks with classes */
 };
 
-/* The n-th flag, from 0, that belongs to the packet's protocol. The protocol's header says what it
- * means, protocol_ops.flags how it is printed. */
+/* The n-th flag, counted from 0, that the packet's protocol defines. The protocol's header says
+ * what the flag means, protocol_ops.flags how it is printed. */
 #define PACKET_OWN(n)    (32u << (n))
 #define PACKET_OWN_FLAGS 2
 
 struct packet {
 	sim_time depart; /* end of its transmission by the port that holds it */
 	union {
-		uint64_t seq;           /* of all kinds, for the digest; DATA: first byte, or PSN */
+		uint64_t seq;           /* all kinds, for the digest; DATA: first byte, or PSN */
 		uint64_t next_expected; /* ACK: byte, or PSN */
 		uint64_t chunk;         /* AGGREGATION */
 		uint64_t vid;           /* AGGREGATION of PANAMA */
 		struct {                /* AGGREGATION of ATP and ESA */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-			uint32_t low_chunk, bitmap; /* low bits of the chunk; who is in the sum */
+			uint32_t low_chunk, bitmap; /* low bits of the chunk; workers in the sum */
 #else
 			uint32_t bitmap, low_chunk; /* so that `seq` has the same value */
 #endif
@@ -64,7 +64,7 @@ struct packet {
 	};
 	union {
 		sim_time sent_at; /* DATA: when it left the source */
-		sim_time echo;    /* ACK, CONTROL: sent_at of what it answers */
+		sim_time echo;    /* ACK, CONTROL: sent_at of the packet that it answers */
 		uint64_t value;   /* AGGREGATION: the (partial) sum that stands for the gradients */
 	};
 	union {
@@ -75,35 +75,35 @@ struct packet {
 	uint8_t flags;
 	uint8_t kind;
 	uint32_t flow; /* flow, connection or job, as its protocol numbers them */
-	uint16_t size; /* frame bytes, FCS included, preamble and gap not */
+	uint16_t size; /* frame bytes with FCS, without preamble and gap */
 	union {
 		uint16_t payload; /* DATA: bytes of the stream */
 		uint16_t slot;    /* AGGREGATION: index of the aggregator, low bits */
-		uint16_t cap;     /* of PANAMA: wnd_cap */
-		uint16_t child;   /* of NetReduce: the sender's place among its parent's children */
+		uint16_t cap;     /* PANAMA: wnd_cap */
+		uint16_t child;   /* NetReduce: the sender's number among its parent's children */
 	};
 	union {
 		uint16_t route[ROUTE_MAX];
 		/* AGGREGATION of schemes whose packets need no route: */
-		uint16_t workers; /* PANAMA: how many are in the sum */
+		uint16_t workers; /* PANAMA: number of workers in the sum */
 		uint16_t input;   /* SwitchML: 1 + the input that the result is for; 0 = all */
 	};
 	uint8_t hop;      /* switches passed; with legs, since the last leg was taken */
-	uint8_t protocol; /* who handles it at hosts and, for AGGREGATION, at switches */
+	uint8_t protocol; /* handles the packet at hosts and, for AGGREGATION, at switches */
 };
 
 static_assert(sizeof(struct packet) == 48, "the packet grew: measure before you accept it");
 
-/* What the digest says of a packet besides `seq`. The fields lie side by side so
- * that a little-endian machine reads them as one word. */
+/* The part of the packet's fact in the digest besides `seq`. The fields are adjacent,
+ * so a little-endian machine reads them as one word. */
 static inline uint64_t packet_label(const struct packet *p)
 {
 	return (uint64_t)p->flow << 32 | (uint64_t)p->kind << 24 | (uint64_t)p->flags << 16 |
 	       p->source;
 }
 
-/* Whether it goes ahead of data in a network with classes (network_control_first()). Switches never
- * answer control packets with packets of their own, so PAUSE need not stop them. */
+/* Whether the packet goes ahead of data in a network with classes (network_control_first()).
+ * Switches do not answer control packets with packets of their own, so PAUSE need not stop them. */
 static inline bool packet_is_control(const struct packet *p)
 {
 	return p->kind == PACKET_ACK || p->kind == PACKET_CONTROL || p->flags & PACKET_URGENT;

@@ -51,7 +51,7 @@ struct port_sent port_sent(const struct port *port, const struct link_class *lin
 {
 	struct port_sent sent = { .whole = port->bytes + port->packets * link->wire_extra };
 
-	/* backwards, as those that have been sent come first */
+	/* backwards from the tail, up to the last packet that has been sent */
 	for (uint32_t i = port->count; i-- > port->sent;) {
 		const struct packet *packet = &port->ring[ring_index(port, i)];
 

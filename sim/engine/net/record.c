@@ -11,8 +11,9 @@ static void fill_fact(const struct network *net, const struct packet *packet,
 		fact->stream = ops->stream(net->protocols[packet->protocol].self, packet);
 }
 
-/* Where no scheme is asked, a switch forwards what has arrived in this event. A scheme may send for
- * whichever packet comes last, so there the packet itself says what it is. */
+/* Packets other than AGGREGATION are forwarded in the event of their arrival, so NULL names them. A
+ * scheme may send the same packet whichever contribution comes last, so an AGGREGATION packet is
+ * named by its own fact. */
 void network_repeat_queued(const struct network *net, uint32_t port, const struct packet *packet)
 {
 	struct repeat_fact fact = { .at = net->sim->now, .entity = port };

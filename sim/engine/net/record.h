@@ -1,15 +1,15 @@
-/* What a network tells of a period that is recorded (core/repeat.h): facts of the digest, and what
- * meets in queues and nodes. */
+/* Tells core/repeat.h about a period of a network that is recorded: facts of the digest, and
+ * packets that meet in queues and nodes. */
 #ifndef INASIM_NET_RECORD_H
 #define INASIM_NET_RECORD_H
 
 #include "core/repeat.h"
 #include "net/state.h"
 
-/* A period is recorded from now on, by `recorder`; NULL: no more. */
+/* From now on `recorder` records a period; NULL ends this. `recorder` is not owned. */
 void network_record(struct network *net, struct repeat *recorder);
 
-/* For hops: a packet comes into the queue of a port while a period is recorded. */
+/* Called by hops while a period is recorded: a packet enters the queue of a port. */
 void network_repeat_queued(const struct network *net, uint32_t port, const struct packet *packet);
 
 /* For repeat.fact. */

@@ -47,7 +47,7 @@ static void repeat_port(const struct network *net, struct repeat *repeat, uint32
 	for (uint32_t i = 0; i < port->count; i++) {
 		struct packet *packet = &port->ring[ring_index(port, i)];
 
-		/* decides even for a packet on the wire, which arrives one latency later */
+		/* also for a packet on the wire, which arrives one latency later */
 		repeat_time(repeat, &packet->depart);
 		network_repeat_packet(net, repeat, packet);
 	}

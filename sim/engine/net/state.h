@@ -1,10 +1,9 @@
-/* What a network consists of: nodes, ports, protocols, and the counts that have to add up.
+/* The parts of a network: nodes, ports, protocols, and the counts that have to add up.
  *
- * The files of net/ know each other in one direction. From below: packet, port, state, ingress,
- * watch, legs, outage, hop (the way of a packet), nic, ahead (prefetching), lossless (PAUSE),
- * network (building and asking), repeat, wire and cut (a network in partitions). Where the way of a
- * packet leads from a lower file to a higher one, to a NIC or to PAUSE, struct network has a
- * pointer to the function. */
+ * The files of net/ include each other in one direction only. From the lowest: packet, port, state,
+ * ingress, watch, legs, outage, hop (the path of a packet), nic, ahead (prefetching), lossless
+ * (PAUSE), network (building and queries), repeat, wire and cut (partitions). Where a lower file
+ * has to call a higher one, nic or lossless, struct network has a pointer to the function. */
 #ifndef INASIM_NET_STATE_H
 #define INASIM_NET_STATE_H
 
@@ -21,57 +20,56 @@ struct nic;
 struct route_legs;
 struct outages; /* outage.h */
 
-/* A packet that a switch sends by one or several egress ports. */
+/* A packet that a switch sends out of one or several egress ports. */
 struct switch_send {
 	struct packet packet;
 	const uint32_t *ports; /* not owned; must outlive the call */
 	uint32_t count;
 };
 
-/* What a switch does with an AGGREGATION packet: the packet goes on along its route if `forward` is
- * set, and is absorbed if not. Besides, up to two packets are sent. A scheme only fills this in; it
- * never touches a port or time. */
+/* A scheme's answer to an AGGREGATION packet at a switch. The packet goes on along its route if
+ * `forward` is set, else it is absorbed. In addition, up to two packets are sent. The scheme only
+ * fills this in; it touches neither ports nor the clock. */
 struct switch_actions {
 	bool forward;
 	unsigned count;
 	struct switch_send send[2];
 };
 
-/* What people want to know of an AGGREGATION packet. */
+/* Facts about an AGGREGATION packet, for event logs. */
 struct packet_about {
-	uint32_t job;                   /* its number in the run */
-	uint32_t aggregator;            /* UINT32_MAX = the packet has none */
-	uint64_t chunk;                 /* NetReduce: the message */
+	uint32_t job;                   /* number of the job in the run */
+	uint32_t aggregator;            /* UINT32_MAX = the packet uses none */
+	uint64_t chunk;                 /* NetReduce: number of the message */
 	const uint32_t *worker_of_host; /* by host; UINT32_MAX = no worker of the job */
 };
 
 struct protocol_ops {
 	const char *name;
-	/* How lists of events print the protocol's flags, PACKET_OWN(0) first; NULL = not used. */
+	/* How event logs print the protocol's flags, PACKET_OWN(0) first; NULL = flag not used. */
 	const char *flags[PACKET_OWN_FLAGS];
 	/* Required. The packet has reached host `host`. */
 	void (*deliver)(void *self, uint32_t host, const struct packet *packet);
-	/* Required of those that send AGGREGATION packets. The packet has passed the pipeline
-	 * of switch `sw`, coming from the node to which egress port `back` leads. */
+	/* Required if the protocol sends AGGREGATION packets. The packet has passed the pipeline
+	 * of switch `sw`. It came from the node to which egress port `back` leads. */
 	void (*at_switch)(void *self, uint32_t sw, uint32_t back, struct packet *packet,
 			  struct switch_actions *actions);
-	/* Optional. The packet will be delivered soon: prefetch what that touches. */
+	/* Optional. The packet will be delivered soon: prefetches the memory for this. */
 	void (*prefetch)(void *self, const struct packet *packet);
-	/* Optional. The AGGREGATION packet will be handled at `node` soon: prefetch what that
-	 * touches. Called twice: some events later, with `again`, for what can be found only
-	 * through what the first call has fetched. */
+	/* Optional. The AGGREGATION packet will be handled at `node` soon: prefetches the memory
+	 * for this. Called a second time some events later, with `again`, to follow pointers that
+	 * the first call has fetched. */
 	void (*ahead)(const void *self, uint32_t node, const struct packet *packet, bool again);
-	/* Optional: fills in *about, for lists of events. False: the packet's job is over. */
+	/* Optional. Fills in *about, for event logs. False: the packet's job is over. */
 	bool (*about)(const void *self, const struct packet *packet, struct packet_about *about);
-	/* Optional: whether switch `sw` should add the AGGREGATION packet up. Such a packet is lost
-	 * where the switch's aggregation has failed (outage.h). Without this member no packet is
-	 * lost in that way, since the scheme's jobs on such a switch do not go on
-	 * (collective_ops.intact). */
+	/* Optional. Whether switch `sw` should add the AGGREGATION packet up. While the switch's
+	 * aggregation has failed (outage.h), packets that it should add are lost. Not needed by
+	 * schemes whose jobs do not go on at such a switch (collective_ops.intact). */
 	bool (*adds_at)(const void *self, uint32_t sw, const struct packet *packet);
-	/* Optional: routing has changed; open connections and jobs take their routes anew. */
+	/* Optional. Routing has changed: open connections and jobs take new routes. */
 	void (*reroute)(void *self);
-	/* Optional, both or none: for runs that repeat themselves (repeat.h). stream() returns the
-	 * stream in which the packet's `seq` is counted, or NULL. repeat() goes through the first
+	/* Optional, for runs that repeat themselves (repeat.h); set both or none. stream() returns
+	 * the stream that the packet's `seq` belongs to, or NULL. repeat() goes through the first
 	 * two unions of struct packet (`seq`, `value`). */
 	const struct repeat_stream *(*stream)(const void *self, const struct packet *packet);
 	void (*repeat)(void *self, struct repeat *repeat, struct packet *packet);
@@ -83,13 +81,13 @@ struct switch_node {
 	uint8_t tier; /* 1 = next to hosts */
 };
 
-/* For tests: what happens to named packets on links. */
+/* For tests: losses and delays of chosen packets on links. */
 struct network_faults {
-	/* The packet is lost at the end of the link behind `port`. May be NULL. */
+	/* Whether the packet is lost at the end of the link of `port`. May be NULL. */
 	bool (*lose)(void *owner, uint32_t port, const struct packet *packet);
-	/* Returns how much longer the packet takes; packets behind it come no sooner. Asked when
-	 * the packet is at the head of its queue, and again where PAUSE frames or control packets
-	 * move its departure: the answer must be the same. May be NULL. */
+	/* Returns how much later, in ps, the packet arrives; packets behind it arrive no earlier.
+	 * Called when the packet is at the head of its queue, and again whenever PAUSE frames or
+	 * control packets move its departure; then it must return the same. May be NULL. */
 	sim_time (*delay)(void *owner, uint32_t port, const struct packet *packet);
 	void *owner;
 };
@@ -100,8 +98,8 @@ struct crossing {
 	uint32_t wire;
 };
 
-/* Where an egress port leads: to this wire, and to this partition at its far end. `part` 0: the
- * port has no wire, because one thread runs the nodes at both ends of the link. */
+/* The wire that an egress port leads to, and the partition at the far end. `part` 0: the port has
+ * no wire, because one thread runs the nodes at both ends of the link. */
 struct wire_end {
 	uint32_t wire, part;
 };
@@ -121,8 +119,8 @@ struct network {
 	struct switch_node *switch_nodes;
 	struct nic *nics; /* by host */
 
-	/* Functions that hops call although they are, or may be, in higher files: in nic.c and, in
-	 * networks with PAUSE, in lossless_hop.c. */
+	/* Functions that lower files call but higher ones define: nic.c and, in networks with
+	 * PAUSE, lossless_hop.c. */
 	void (*catch_up)(struct network *net, uint32_t host, sim_time until);
 	void (*send)(struct network *net, uint32_t host, const struct packet *packet);
 	void (*switch_send)(struct network *net, uint32_t back, const struct switch_send *send);
@@ -134,32 +132,33 @@ struct network {
 		void *self;
 	} protocols[NET_PROTOCOLS];
 	unsigned protocol_count;
-	struct lossless *lossless; /* NULL = packets that find a queue full are dropped */
+	struct lossless *lossless; /* state of PAUSE; NULL = full queues drop packets */
 	struct route_legs *legs;   /* NULL = every route fits into a packet; owned */
-	bool never_cut; /* into partitions: routes are found during the run, or links may fail */
+	bool never_cut; /* into partitions, as routes are made during the run or links may fail */
 	struct outages *outages; /* NULL = no link ever fails; owned */
 	bool control_first;      /* two classes of traffic, see network_control_first() */
 	bool nics_by_event;      /* no departure is deferred, see nic.h */
-	/* A departure is deferred by no more than this, the longest latency of a host's link. */
+	/* Longest time by which a departure is deferred: the longest latency of a host's link. */
 	sim_time nic_lag;
-	/* First of the list of hosts that have, or had, a deferred departure. NIC_NONE ends it. */
+	/* First host of the list of hosts with a deferred departure, now or before; ends with
+	 * NIC_NONE. */
 	uint32_t deferred_first;
 	uint32_t *deferred_next;                           /* by host; owned */
 	uint64_t departures_by_event, departures_deferred; /* of NICs, so far */
-	uint64_t deferred_looks;             /* how often a host of that list was looked at */
-	const struct network_faults *faults; /* NULL = none; not owned */
+	uint64_t deferred_looks;                           /* at hosts of that list, so far */
+	const struct network_faults *faults;               /* NULL = none; not owned */
 
-	/* Where the network is cut (cut.h), each partition has a copy of this struct, its view. A
-	 * view has its own sim, list of hosts, crossings and counts; all else is shared. */
+	/* If the network is cut (cut.h), each partition has a copy of this struct, its view. A view
+	 * has its own sim, list of hosts, crossings and counts; all else is shared. */
 	unsigned part_count; /* 0 = not cut; then the pointers are NULL */
 	unsigned thread_count;
 	uint16_t *part_of;           /* by node; owned, like the pointers that follow */
 	struct network **views;      /* by partition, from 1 */
-	struct crossings *crossings; /* of a view: by partition that they lead to */
+	struct crossings *crossings; /* of a view, by destination partition */
 	/* Wires: links between threads, on the side of the receiver (wire.h). They use only the
 	 * ring and the constants of struct port. */
 	struct port *wires;
-	uint32_t wire_count, first_wire; /* the entity of the first; the others follow */
+	uint32_t wire_count, first_wire; /* entity of the first wire; the others follow */
 	uint32_t *wire_ports;            /* by wire: number of the egress port */
 	struct wire_end *wire_ends;      /* by port */
 
@@ -183,13 +182,13 @@ static inline const struct link_class *port_class(const struct network *net,
 	return &net->classes[port->class];
 }
 
-/* The view of the partition of a host; the whole network where it is not cut. */
+/* The view of the partition of a host; the whole network if it is not cut. */
 static inline struct network *network_of(struct network *net, uint32_t host)
 {
 	return net->part_of ? net->views[net->part_of[host]] : net;
 }
 
-/* The wire behind a port; NULL where its packets stay in its ring until they arrive. */
+/* The wire behind a port; NULL if the port keeps packets in its ring until they arrive. */
 static inline struct port *network_wire(const struct network *net, uint32_t port)
 {
 	return net->wire_ends && net->wire_ends[port].part ? &net->wires[net->wire_ends[port].wire]
@@ -204,24 +203,24 @@ static inline bool network_is_behind(const struct network *net, uint32_t host, s
 	return port->flags & PORT_DEFERRED && port->busy_until < until;
 }
 
-/* Carries out these departures: see nic.h. */
+/* Carries out these departures (nic.h). */
 static inline void network_catch_up(struct network *net, uint32_t host, sim_time until)
 {
 	if (network_is_behind(net, host, until))
 		net->catch_up(net, host, until);
 }
 
-/* A host sends at once, past the turn-taking of its sources: for ACKs and
- * control packets, which a host never holds back. */
+/* A host sends at once, without a turn of its NIC: for ACKs and control packets,
+ * which a host never holds back. */
 static inline void network_send(struct network *net, uint32_t host, const struct packet *packet)
 {
 	net->created++;
 	net->send(net, host, packet);
 }
 
-/* A switch sends after at_switch() has returned, for pipelines that take more than the switch's
- * constant latency. `back` is the argument of at_switch(): in a lossless network the packet is
- * charged to that port from now on. */
+/* A switch sends some time after at_switch() has returned, for pipelines that take longer than the
+ * switch's constant latency. `back` is the argument of at_switch(): in a lossless network the
+ * packet is charged to this port from now on. */
 static inline void network_switch_send(struct network *net, uint32_t back,
 				       const struct switch_send *send)
 {
@@ -229,8 +228,7 @@ static inline void network_switch_send(struct network *net, uint32_t back,
 }
 
 /* network_switch_send() for several packets of one size: packets[i] leaves by ports[i]. They are
- * charged as if they were copies of one packet, since the switch stores once what they have in
- * common. */
+ * charged as copies of one packet, since the switch stores their common part once. */
 static inline void network_switch_send_each(struct network *net, uint32_t back,
 					    const struct packet *packets, const uint32_t *ports,
 					    uint32_t count)

@@ -35,7 +35,6 @@ void net_watch_count(struct network *net, uint32_t port, const struct packet *pa
 		(uint64_t)packet->size + port_class(net, &net->ports[port])->wire_extra;
 }
 
-/* What has been sent of the packets in a ring. */
 static void add_sent(const struct network *net, const struct port *port,
 		     struct port_sent sent[WATCH_CLASSES])
 {

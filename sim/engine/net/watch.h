@@ -1,9 +1,9 @@
-/* Traffic by class on the ports that somebody watches.
+/* Counts traffic by class on watched ports.
  *
- * Which classes there are, and which packet belongs to which, is the watcher's
- * affair: aggregation, background, whatever it can tell from a packet. Watched
- * ports count what reaches their far end in the same slow path as losses, so a port
- * that nobody watches pays nothing. Watching changes no event and no draw. */
+ * The caller defines the classes, such as aggregation and background, by a function
+ * of the packet. Watched ports count the packets that reach their far end, on the
+ * slow path that also finds losses, so other ports pay nothing. Watching changes no
+ * event and no random draw. */
 #ifndef INASIM_NET_WATCH_H
 #define INASIM_NET_WATCH_H
 
@@ -17,33 +17,34 @@ typedef unsigned net_watch_classifier(const void *owner, const struct packet *pa
 struct net_watch {
 	net_watch_classifier *class_of;
 	const void *owner;                /* not owned */
-	uint64_t (*bytes)[WATCH_CLASSES]; /* by port; on the wire, of what has arrived */
+	uint64_t (*bytes)[WATCH_CLASSES]; /* by port: bytes on the wire of arrived packets */
 };
 
-/* Before the run: makes it possible to watch ports, then chooses one. */
+/* Call network_watch() once before the run, then network_watch_port() for each port to watch.
+ * `owner` is passed to class_of() and not owned. */
 void network_watch(struct network *net, net_watch_classifier *class_of, const void *owner);
 void network_watch_port(struct network *net, uint32_t port);
 
-/* network_watched() without what has been sent of PAUSE frames that are still on their way. */
+/* network_watched() without the PAUSE frames that are still on their way. */
 void net_watch_sent(const struct network *net, uint32_t port, struct port_sent sent[WATCH_CLASSES]);
 
-/* Bytes of frames that wait or are being sent now, by class; their sum is
- * port_queue_bytes(). Any port, watched or not. */
+/* Bytes of packets that wait or are being sent now, by class. Their sum is
+ * port_queue_bytes(). For any port, watched or not. */
 void network_queue_by_class(struct network *net, uint32_t port, uint64_t queued[WATCH_CLASSES]);
 
-/* For hops: a packet has arrived from a port, watched or not. */
+/* Called by hops on the slow path, for watched ports and others: a packet has arrived. */
 void net_watch_count(struct network *net, uint32_t port, const struct packet *packet);
 
-extern const struct packet net_watch_frame; /* stands for PAUSE frames */
+extern const struct packet net_watch_frame; /* what class_of() gets for a PAUSE frame */
 
 void net_watch_free(struct net_watch *watch);
 
-/* Somebody who wants to know of every packet that is put into a queue. With an onlooker no queue is
- * quiet (link_class): each packet takes the slow path, which finds the true length of the queue.
- * The outcome is the same. */
+/* An onlooker is told of every packet that is put into a queue. With an onlooker no queue is quiet
+ * (link_class): each packet takes the slow path, which finds the true length of the queue. Results
+ * are the same. */
 struct net_onlooker {
 	/* `packet` has been admitted to egress port `port`, behind the first `at` packets of the
-	 * port's ring. This must change nothing. */
+	 * port's ring. The callback must change nothing. */
 	void (*queued)(struct net_onlooker *self, uint32_t port, const struct packet *packet,
 		       uint32_t at);
 };

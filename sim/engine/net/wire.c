@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#define FETCH_AHEAD 8 /* how many ports, or packets, ahead of its turn one is prefetched */
+#define FETCH_AHEAD 8 /* ports or packets between the current and the prefetched one */
 
 /* --- giving --- */
 
@@ -93,7 +93,6 @@ static unsigned thread_of(const struct network *net, uint32_t node)
 	return parts_thread(net->part_of[node], net->part_count, net->thread_count);
 }
 
-/* Whether the link behind a port leads to another thread. */
 static bool crosses(const struct network *net, uint32_t number)
 {
 	uint32_t from = net->ports[net->cold[number].reverse].to;
@@ -132,12 +131,12 @@ void wires_open(struct network *net)
 			wire_open(net, w++, p);
 }
 
-/* Puts what is on a wire in front of what its port holds. */
+/* Puts the packets on a wire before those in the port's ring. */
 static void pull_back(struct port *port, const struct port *wire)
 {
 	while ((port->count + wire->count) >> port->ring_bits && wire->count)
 		port_resize(port, ring_bits_more(port));
-	port->head = ring_index(port, 0u - wire->count); /* back by as many places */
+	port->head = ring_index(port, 0u - wire->count); /* wire->count places back */
 	for (uint32_t i = 0; i < wire->count; i++)
 		port->ring[ring_index(port, i)] = wire->ring[ring_index(wire, i)];
 	port->count += wire->count;

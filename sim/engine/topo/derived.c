@@ -1,4 +1,4 @@
-/* What follows from a configuration, before anything is built. */
+/* Values that follow from a configuration, before the network is built. */
 #include "topo/topology.h"
 
 #include "net/network.h"
@@ -11,8 +11,8 @@
 /* PANAMA section 7: 85 full frames at 10 Gbps, a queue of 103 us. */
 #define MARK_BYTES UINT64_C(129030)
 #define MARK_RATE  UINT64_C(10000000000)
-#define BUFFER_MIN UINT64_C(1000000)         /* up to MARK_RATE; faster ports have more */
-#define RATE_MAX   UINT64_C(100000000000000) /* that a user may write: 100 Tbps */
+#define BUFFER_MIN UINT64_C(1000000)         /* at rates up to MARK_RATE; faster ports have more */
+#define RATE_MAX   UINT64_C(100000000000000) /* highest rate in a scenario: 100 Tbps */
 
 static_assert(RATE_MAX < UINT64_MAX / MARK_BYTES, "no overflow in topology_first_mark()");
 
@@ -175,7 +175,6 @@ bps topology_fastest(const struct topology_conf *conf)
 
 /* --- PAUSE --- */
 
-/* Whether switches send PAUSE. */
 static bool is_on(const struct topology_conf *conf)
 {
 	const struct pause_conf *pause = &conf->switches.pause;

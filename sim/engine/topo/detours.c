@@ -11,16 +11,15 @@
 #define FAR UINT32_MAX
 
 struct detours {
-	uint16_t *dead;   /* by port: failures that routing knows of */
-	uint32_t count;   /* ports that have any */
-	uint32_t *cost;   /* by port: of its link */
+	uint16_t *dead;   /* by port: number of failures that routing knows of */
+	uint32_t count;   /* number of ports with failures */
+	uint32_t *cost;   /* of the link, by port */
 	uint32_t **rows;  /* distances, by destination switch; NULL = not known */
-	uint32_t *queue;  /* for search(): switches ... */
-	bool *waiting;    /* ... and, by switch, whether it is among them */
-	unsigned longest; /* switches on a route, at most */
+	uint32_t *queue;  /* of search() */
+	bool *waiting;    /* by switch: it is in `queue` */
+	unsigned longest; /* most switches on a route */
 };
 
-/* Costs of a graph's links, and 1 of all others. */
 static void find_costs(const struct topology *topo, struct detours *detours)
 {
 	const struct graph *graph = topo->conf->graph;
@@ -44,13 +43,12 @@ struct detours *detours_new(const struct topology *topo)
 	detours->rows = xcalloc(net->switches, sizeof(*detours->rows));
 	detours->queue = xcalloc(net->switches, sizeof(*detours->queue));
 	detours->waiting = xcalloc(net->switches, sizeof(*detours->waiting));
-	/* with legs a packet has room for any route, else only for the usual ones */
+	/* with legs a packet has room for any route, otherwise only for usual routes */
 	detours->longest = net->legs ? HOPS_MAX : topology_longest(topo->conf);
 	find_costs(topo, detours);
 	return detours;
 }
 
-/* Forgets all distances. */
 static void forget(const struct topology *topo, struct detours *detours)
 {
 	for (uint32_t s = 0; s < topo->net.switches; s++) {
@@ -93,8 +91,8 @@ bool detours_any(const struct topology *topo)
 
 /* --- distances --- */
 
-/* The switch at the far end of a port's link; FAR where that is a host, or where routing knows that
- * the link has failed. */
+/* The switch at the far end of a port's link; FAR if a host is there, or if routing knows that the
+ * link has failed. */
 static uint32_t beyond(const struct topology *topo, uint32_t port)
 {
 	const struct network *net = &topo->net;
@@ -104,9 +102,8 @@ static uint32_t beyond(const struct topology *topo, uint32_t port)
 	return net->ports[port].to - net->hosts;
 }
 
-/* Finds the distances from a switch. The way back is as long, since links fail in both directions
- * and cost the same in both. The queue has switches whose neighbours may be nearer than known so
- * far, as in graph_routes.c. */
+/* Finds the distances from a switch, as search() of graph_routes.c. Distances to the switch are the
+ * same, since links fail in both directions and cost the same in both. */
 static void search(const struct topology *topo, uint32_t from, uint32_t *distance)
 {
 	struct detours *detours = topo->detours;
@@ -137,7 +134,6 @@ static void search(const struct topology *topo, uint32_t from, uint32_t *distanc
 	}
 }
 
-/* The distances from each switch to switch `to`. */
 static const uint32_t *distances(const struct topology *topo, uint32_t to)
 {
 	uint32_t **row = &topo->detours->rows[to];
@@ -149,8 +145,7 @@ static const uint32_t *distances(const struct topology *topo, uint32_t to)
 	return *row;
 }
 
-/* The egress port of `sw` that leads on, by one of the shortest paths. *entropy chooses, and loses
- * the digits that were used. */
+/* The next egress port of `sw` on a shortest path. *entropy chooses as in graph_next(). */
 static uint32_t next_port(const struct topology *topo, const uint32_t *distance, uint32_t sw,
 			  uint64_t *entropy)
 {
@@ -178,7 +173,7 @@ static uint32_t next_port(const struct topology *topo, const uint32_t *distance,
 
 /* --- routes --- */
 
-/* Whether routing knows of no failure on a route. */
+/* Whether a route works, as far as routing knows. */
 static bool seems_whole(const struct topology *topo, uint32_t src, const struct route *route)
 {
 	uint32_t ports[HOPS_MAX + 1];
@@ -196,7 +191,7 @@ bool topology_reaches(const struct topology *topo, uint32_t src, uint32_t dst)
 
 	if (!detours_any(topo) || src == dst)
 		return true;
-	/* where there is a way, detours_mend() has put it into the route */
+	/* if there is a working route, detours_mend() finds it */
 	topology_route(topo, src, dst, 0, &route);
 	return seems_whole(topo, src, &route);
 }
@@ -244,7 +239,7 @@ void detours_mend(const struct topology *topo, uint32_t src, uint32_t dst, uint6
 uint32_t detours_root(const struct topology *topo, const uint32_t *hosts, size_t count,
 		      uint64_t entropy)
 {
-	/* in a Clos network the way from a host to the root only goes up */
+	/* in a Clos network the path from a host to the root only goes up */
 	uint32_t max = topo->conf->graph ? FAR - 1 : topology_tiers(topo->conf) - 1;
 
 	for (size_t i = 0; i < count; i++)

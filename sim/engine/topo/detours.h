@@ -1,29 +1,28 @@
 /* Routes around links that have failed, for networks whose links may fail (net/outage.h).
  *
- * Routing learns of a failure late, when somebody tells it. From then on the usual route of a flow
- * stays if all its links work, as with resilient hashing. Any other route becomes a shortest path
- * over the links that work, chosen by the flow's entropy: each switch uses number % choices and
- * leaves number / choices to the next. In a graph such a path may be longer than the longest usual
- * one. In all other kinds it may not: so a packet that has gone down never goes up again, and PAUSE
- * causes no circles.
+ * Routing learns of a failure with a delay, by detours_learn(). From then on the usual route of a
+ * flow stays if all its links work, as with resilient hashing. Otherwise the route becomes a
+ * shortest path over working links, chosen by the flow's entropy as in graph.h. In a graph this
+ * path may be longer than the longest usual route. In all other kinds it may not, so a packet that
+ * has gone down never goes up again, and PAUSE causes no deadlocks.
  *
- * Packets under way keep the route that they have. */
+ * Packets in flight keep their routes. */
 #ifndef INASIM_TOPO_DETOURS_H
 #define INASIM_TOPO_DETOURS_H
 
 #include "topo/topology.h"
 
-/* For topology_build(), when all links are there; detours_free() takes NULL. */
+/* For topology_build(), when all links have been made. detours_free() allows NULL. */
 struct detours *detours_new(const struct topology *topo);
 void detours_free(const struct topology *topo, struct detours *detours);
 
-/* topology.detours, or .forever, learns that the link behind a port has one failure more or (down
- * is false) less. */
+/* Tells `detours`, which is topology.detours or .forever, of one more failure (`down`) or one less
+ * of the link of a port, in both directions. */
 void detours_learn(const struct topology *topo, struct detours *detours, uint32_t port, bool down);
 
-/* As topology_ops.root and .up, but over the links of which routing knows no failure. For
- * tree_root() and tree_build(), once routing knows of any failure. TREE_NONE: no switch reaches all
- * hosts. */
+/* As topology_ops.root and .up, but only over links that work as far as routing knows. For
+ * tree_root() and tree_build(), once routing knows of a failure. detours_root() returns TREE_NONE
+ * if no switch reaches all hosts. */
 uint32_t detours_root(const struct topology *topo, const uint32_t *hosts, size_t count,
 		      uint64_t entropy);
 uint16_t detours_up(const struct topology *topo, uint32_t sw, uint32_t root);

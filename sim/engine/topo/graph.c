@@ -1,4 +1,4 @@
-/* What follows from a graph, once it is written down: see graph.h. */
+/* Checks a graph and computes what follows from it: see graph.h. */
 #include "topo/graph.h"
 
 #include "base/mem.h"
@@ -8,10 +8,10 @@
 
 #define PLACE "/topology/graph"
 
-/* The exact longest route is found if that takes no more looks at switches and ends of links than
- * this: about a second. */
+/* The longest route is computed exactly if this takes no more looks at switches and ends of links:
+ * about a second. */
 #define EXACT_LOOKS (UINT64_C(1) << 28)
-#define TIERS_MAX   63 /* these must have names in topology_graph.c */
+#define TIERS_MAX   63 /* each tier must have a name in topology_graph.c */
 
 static const char *name_of(const struct graph *graph, uint32_t node)
 {
@@ -101,7 +101,7 @@ static bool count_ports(struct graph *graph, const struct graph_memory *memory,
 	return fits;
 }
 
-/* Lists the ends of each switch, in the order of its ports, which is that of the links. */
+/* Lists the ends of each switch in the order of its ports. */
 static void list_ends(struct graph *graph, const struct graph_memory *memory)
 {
 	uint32_t *next = xcalloc(graph->switches, sizeof(*next));
@@ -127,7 +127,7 @@ static void list_ends(struct graph *graph, const struct graph_memory *memory)
 
 /* --- tiers --- */
 
-/* Breadth first from all switches with hosts. A switch that is not reached has tier 0. */
+/* Breadth-first search from all switches with hosts. A switch that is not reached has tier 0. */
 static void find_tiers(struct graph *graph, const struct graph_memory *memory)
 {
 	uint32_t *queue = xcalloc(graph->switches, sizeof(*queue)), head = 0, count = 0;
@@ -174,9 +174,9 @@ static int by_value(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* For each switch: how many switches are on the longest of its shortest paths to the destination,
- * both included. Goes from the nearest switch on, so that the next ones on a path are known
- * already. `order` is scratch. */
+/* Stores for each switch how many switches, ends included, its shortest path to the destination
+ * has; of several such paths, the one with the most switches counts. Goes through the switches by
+ * distance, so that the next switches on a path are known. */
 static void count_hops(const struct graph *graph, const uint32_t *distances, uint64_t *order,
 		       uint32_t *hops)
 {
@@ -197,8 +197,8 @@ static void count_hops(const struct graph *graph, const uint32_t *distances, uin
 	}
 }
 
-/* The longest and the mean route over all pairs of racks. `plain`: all costs are 1, so hops are the
- * distance + 1. */
+/* Finds the longest and the mean route over all pairs of racks. `plain`: all costs are 1, so a
+ * route has distance + 1 switches. */
 static void measure_routes(struct graph *graph, struct graph_routes *routes, bool plain)
 {
 	uint64_t *order = xcalloc(graph->switches, sizeof(*order)), sum = 0, pairs = 0;
@@ -228,9 +228,9 @@ static void measure_routes(struct graph *graph, struct graph_routes *routes, boo
 	free(hops);
 }
 
-/* Bounds, where measure_routes() would take too long: two racks reach each other by way of the
- * switch of host 0. Where all costs are 1 (`plain`), no shortest path has more links than that way;
- * with other costs one may. The mean is taken to be half the bound. */
+/* Finds bounds if measure_routes() would take too long. Two racks reach each other by way of the
+ * switch of host 0. If all costs are 1 (`plain`), no shortest path has more links than this way;
+ * otherwise HOPS_MAX is the bound. The mean between racks is taken to be half the bound. */
 static void bound_routes(struct graph *graph, struct graph_routes *routes, bool plain)
 {
 	const uint32_t *distances = graph_distances(routes, graph->above[0]);
@@ -309,7 +309,7 @@ static void sum_up_links(struct graph *graph)
 	}
 }
 
-/* What decides the class of a port: its link, and the settings of the switches at both ends. */
+/* What the class of a port depends on: its link, and the settings of the switches at its ends. */
 struct kind {
 	struct link_conf link;
 	unsigned from, to;
@@ -326,7 +326,7 @@ static bool check_kinds(const struct graph *graph, const struct topology_mistake
 	struct kind kinds[NETWORK_CLASSES_MAX];
 	unsigned count = 0, i;
 
-	for (uint32_t d = 0; d < 2 * graph->link_count; d++) { /* directions: two of each link */
+	for (uint32_t d = 0; d < 2 * graph->link_count; d++) { /* two directions per link */
 		const struct graph_link *link = &graph->links[d / 2];
 		uint32_t from = d % 2 ? link->a : link->b, end = d % 2 ? link->b : link->a;
 		struct kind kind = { .link = link->link, .from = UINT16_MAX, .to = UINT16_MAX };

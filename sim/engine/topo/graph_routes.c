@@ -10,10 +10,10 @@
 
 struct graph_routes {
 	const struct graph *graph;
-	uint32_t **rows;    /* by destination; NULL = not known, or forgotten */
-	uint64_t kept, max; /* how many rows are kept, and may be */
-	uint32_t *queue;    /* for search(): switches ... */
-	bool *waiting;      /* ... and, by switch, whether it is among them */
+	uint32_t **rows;    /* distances by destination; NULL = not known */
+	uint64_t kept, max; /* number of rows kept, and the most that may be kept */
+	uint32_t *queue;    /* of search() */
+	bool *waiting;      /* by switch: it is in `queue` */
 };
 
 struct graph_routes *graph_routes_new(const struct graph *graph)
@@ -28,7 +28,6 @@ struct graph_routes *graph_routes_new(const struct graph *graph)
 	return routes;
 }
 
-/* Forgets all distances. */
 static void forget(struct graph_routes *routes)
 {
 	for (uint32_t s = 0; s < routes->graph->switches; s++) {
@@ -49,8 +48,8 @@ void graph_routes_free(struct graph_routes *routes)
 	free(routes);
 }
 
-/* Finds the distances to a switch. The queue has switches whose neighbours may be nearer than known
- * so far (Bellman-Ford). Where all costs are equal each switch waits once: breadth first. */
+/* Finds the distances to a switch by Bellman-Ford. The queue has the switches whose neighbours may
+ * be nearer than known so far. If all costs are equal, this is a breadth-first search. */
 static void search(struct graph_routes *routes, uint32_t to, uint32_t *distance)
 {
 	const struct graph *graph = routes->graph;
@@ -112,7 +111,7 @@ uint16_t graph_next(const struct graph *graph, const uint32_t *distances, uint32
 	uint32_t here = distances[*sw], choices = 0;
 	uint64_t choice;
 
-	/* counts the choices; a single one is `chosen` right here */
+	/* counts the choices; if there is only one, `chosen` is final */
 	for (const struct graph_end *e = end; e < last; e++)
 		if (distances[e->sw] + e->cost == here) {
 			chosen = e;

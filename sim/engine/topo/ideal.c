@@ -1,7 +1,6 @@
 /* Ideal times of transfers: see topology.h. */
 #include "topo/topology.h"
 
-/* Size of the frame that carries `payload` bytes. */
 static uint32_t frame_of(uint64_t payload, uint32_t overhead, uint32_t min_frame)
 {
 	uint64_t frame = payload + overhead;
@@ -10,10 +9,10 @@ static uint32_t frame_of(uint64_t payload, uint32_t overhead, uint32_t min_frame
 }
 
 /* Packets 1..n-1 are full, packet n is the rest; servers 1..m are the links. In a tandem
- * of FIFO servers with everything ready at time 0, the last departure is the longest
- * staircase through the (server, packet) grid. As full packets are alike, a longest one
- * looks like this: one full packet over servers 1..b, the other n-2 full packets on the
- * slowest of these servers, then the last packet over servers b..m. */
+ * of FIFO servers with all packets ready at time 0, the last departure is the longest
+ * staircase through the (server, packet) grid. As full packets are equal, the longest
+ * staircase has this form: one full packet over servers 1..b, the other n-2 full packets
+ * on the slowest of these servers, then the last packet over servers b..m. */
 sim_time ideal_transfer(const struct network *net, const uint32_t *ports, unsigned count,
 			bytes size, uint32_t mss, uint32_t overhead, uint32_t min_frame)
 {
@@ -50,7 +49,7 @@ sim_time ideal_packet(const struct network *net, const uint32_t *ports, unsigned
 	return ideal_transfer(net, ports, count, frame, frame, 0, 0);
 }
 
-/* Time of a frame over a link, and through the pipeline of the node that it leads to. */
+/* Time of a frame over a link and through the pipeline of the node at its end. */
 static sim_time over_link(const struct topology_conf *conf, bool fabric, sim_time pipeline,
 			  uint32_t frame)
 {

@@ -6,7 +6,7 @@
 
 #include <inttypes.h>
 
-/* As many as the largest fat-tree has, k = 64: about 200 MB. */
+/* As many as in the largest fat-tree (k = 64), which takes about 200 MB. */
 #define HOSTS_MAX   65536
 #define UPLINKS_MAX (2 * 65536)
 

@@ -1,5 +1,5 @@
 /* Names of links in tables and scenarios. A link belongs to the tier of its lower end, 0 for hosts.
- * It leads up, away from hosts, or down, or across, to a switch of the same tier. */
+ * A link leads up (away from hosts), down, or across (to a switch of the same tier). */
 #ifndef INASIM_ENGINE_TOPO_LINKS_H
 #define INASIM_ENGINE_TOPO_LINKS_H
 
@@ -16,15 +16,15 @@ struct link_place {
 
 struct link_place link_place_of(const struct network *net, uint32_t port);
 
-/* "leaf0 -> h3"; returns `text`. */
+/* Writes the name of the link of a port, such as "leaf0 -> h3", and returns `text`. */
 #define LINK_NAME 72
 char *link_name(const struct topology *topo, uint32_t port, char text[LINK_NAME]);
 
-/* Reads "TIER/up" or "TIER/down" into `tier` and `way` of *place; false if this topology has no
- * such tier. Links across have no such name, only numbers. */
+/* Reads "TIER/up" or "TIER/down" into `tier` and `way` of *place. False if this topology has no
+ * such tier. Links across have no such name. */
 bool links_parse(const char *text, const struct topology_conf *conf, struct link_place *place);
 
-/* The number of egress ports of a valid configuration; links are numbered below it. */
+/* The number of links, one per egress port, of a valid configuration. Links are numbered from 0. */
 uint32_t links_count(const struct topology_conf *conf);
 
 #endif

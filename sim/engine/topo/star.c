@@ -6,7 +6,7 @@ static const char *const tiers[] = { "host", "switch" };
 
 static void star_check(const struct topology_conf *conf, const struct topology_mistakes *to)
 {
-	(void)conf, (void)to; /* every number of hosts within the row's bounds is a star */
+	(void)conf, (void)to; /* every number of hosts that "hosts" allows makes a star */
 }
 
 static void star_count(const struct topology_conf *conf, uint32_t *hosts, uint32_t *switches)
@@ -45,7 +45,7 @@ static uint32_t star_root(const struct topology *topo, const uint32_t *hosts, si
 static uint16_t star_up(const struct topology *topo, uint32_t sw, uint32_t root)
 {
 	(void)topo, (void)sw, (void)root;
-	return 0; /* nobody asks: there is no other switch */
+	return 0; /* never called: there is no other switch */
 }
 
 static void star_switch_name(const struct topology *topo, uint32_t sw, char *buffer, size_t size)

@@ -49,7 +49,7 @@ static void apply_ecn(struct link_params *params, const struct ecn_conf *ecn)
 	}
 }
 
-/* The settings of switch `node` (a node number): in a graph it may have its own. */
+/* The settings of the switch with node number `node`; a switch of a graph may have its own. */
 static const struct switch_conf *settings_of(const struct topology *topo, uint32_t node)
 {
 	const struct graph *graph = topo->conf->graph;
@@ -73,8 +73,7 @@ bytes topology_memory(const struct topology *topo, uint32_t sw)
 	return settings_of(topo, topo->net.hosts + sw)->memory;
 }
 
-/* The parameters of a link in one direction: the queue is the sender's, the pipeline the
- * receiver's. */
+/* The parameters of a link in one direction, with the queue of `from` and the pipeline of `to`. */
 static struct link_params direction(const struct topology *topo, uint32_t from, uint32_t to,
 				    const struct link_conf *link)
 {

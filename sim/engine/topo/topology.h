@@ -1,18 +1,17 @@
 /* The network of a scenario: shape, parameters, routes.
  *
  * A topology is one file with one const struct topology_ops and one line in
- * TOPOLOGIES. It says how many switches there are and how they are joined, and
- * answers two questions: the route of a flow (per-flow ECMP: equal-cost choices
- * by a hash of the flow's entropy), and the way from a host up to a switch that
- * was chosen as root of an aggregation tree.
+ * TOPOLOGIES. It defines the switches and the links between them, the route of a
+ * flow (per-flow ECMP: equal-cost choices by a hash of the flow's entropy), and the
+ * path from a host up to the root of an aggregation tree.
  *
- * Contract. A tier orders switches by their distance from hosts. Links may join switches of one
- * tier (they lead across, neither up nor down: links.h), a switch may have both hosts and
- * switches below it in a tree, and a route need not go up and then down: whoever wants lengths asks
- * topology_longest(). In a graph racks differ in size, and links and switches in their parameters,
- * so questions about the whole network are answered for its worst links, or by a mean. In all other
- * kinds links of hosts are alike, links between switches are alike, and all hosts see the same
- * network. In all kinds a host hangs on one switch, which is of tier 1. */
+ * Contract. The tier of a switch is its distance from hosts; a host has one switch, of tier 1.
+ * Links may join switches of one tier; these lead across, neither up nor down (links.h). In a tree
+ * a switch may have both hosts and switches below it. A route need not go up and then down, so its
+ * length is known only from topology_longest(). In a graph, racks differ in size, and links and
+ * switches in their parameters, so functions for the whole network return the values of the worst
+ * links, or a mean. In all other kinds, links of hosts are equal, links between switches are equal,
+ * and all hosts see the same network. */
 #ifndef INASIM_TOPO_TOPOLOGY_H
 #define INASIM_TOPO_TOPOLOGY_H
 
@@ -35,7 +34,7 @@ struct link_conf {
 
 struct ecn_conf {
 	int form; /* enum ecn_form, by the shape of the value */
-	bool on;  /* ECN_SWITCH: true = in proportion to the rate, see topology_first_mark() */
+	bool on;  /* ECN_SWITCH: threshold in proportion to the rate, topology_first_mark() */
 	struct {
 		struct queue_size threshold;
 	} step;
@@ -60,11 +59,11 @@ struct pause_conf {
 
 enum pause_form { PAUSE_SWITCH, PAUSE_SET };
 
-/* What protocols that act in switches add to the headroom of PAUSE. Users do not write this: it is
- * set before topology_check_pause(), and all 0 where switches only forward. */
+/* What aggregation in switches adds to the headroom of PAUSE. Not written by users, but set before
+ * topology_check_pause(). All 0 if switches only forward. */
 struct pause_answers {
-	sim_time held;    /* longest time in a switch beyond its latency */
-	unsigned packets; /* most packets that leave because one came; 0 stands for 1 */
+	sim_time held;    /* longest time that a packet stays in a switch beyond its latency */
+	unsigned packets; /* most packets that one packet triggers; 0 stands for 1 */
 };
 
 struct switch_conf {
@@ -73,9 +72,9 @@ struct switch_conf {
 	struct ecn_conf ecn;
 	struct pause_conf pause;
 	struct pause_answers answers;
-	const char *aggregation; /* "all", "none" or the tier that adds up */
+	const char *aggregation; /* which switches add gradients up: "all", "none" or a tier */
 	bool passes;             /* in a graph: this switch adds nothing, whatever its tier */
-	bytes memory;            /* in a graph: for aggregation; 0 = as the scheme says */
+	bytes memory;            /* in a graph: for aggregation; 0 = the scheme's default */
 };
 
 struct detours;
@@ -93,7 +92,7 @@ struct host_conf { /* the NIC; the rest of a host is in collective/machine_conf.
 	struct ecn_conf ecn;
 };
 
-/* A graph, as the user gives it: in a file, or in place, for scenario/graph_conf.h to read. */
+/* A graph as the user gives it, in a file or in place. scenario/graph_conf.h reads it. */
 struct graph_source {
 	int form; /* enum graph_form, by the shape of the value */
 	const char *file;
@@ -106,7 +105,7 @@ enum graph_form { GRAPH_FILE, GRAPH_IN_PLACE };
 struct topology_conf {
 	int kind;
 	struct graph_source graph_source;
-	const struct graph *graph; /* of kind graph, once it is read (graph.h); else NULL */
+	const struct graph *graph; /* once read (graph.h); NULL for other kinds */
 	int64_t hosts, k, leaves, spines, hosts_per_leaf; /* 0 = not given */
 	double oversubscription;                          /* 0 = not given */
 	struct link_conf link;
@@ -125,7 +124,7 @@ enum topology_classes { CLASSES_SINGLE, CLASSES_CONTROL_FIRST };
 
 struct topology;
 
-/* Who wants to hear of mistakes in a configuration; `pointer` as in JSON, "/topology/k". */
+/* Receiver of mistakes in a configuration. `pointer` is a JSON pointer, such as "/topology/k". */
 struct topology_mistakes {
 	void (*add)(void *owner, const char *pointer, const char *text);
 	void *owner;
@@ -136,36 +135,37 @@ void topology_mistake(const struct topology_mistakes *to, const char *pointer, c
 struct topology_ops {
 	const char *name;
 	const char *help;
-	/* The keys of the "topology" object that this kind needs or takes, but not every kind
-	 * does. */
+	/* The keys of the "topology" object that this kind takes but not all kinds take. */
 	const char *const *keys;
 
 	/* Required. Reports impossible numbers, by topology_mistake(). */
 	void (*check)(const struct topology_conf *conf, const struct topology_mistakes *to);
-	/* Required. Counts; then local ports and tier of each switch. */
+	/* Required. count() returns how many nodes there are; shape() the number of ports and the
+	 * tier of each switch. */
 	void (*count)(const struct topology_conf *conf, uint32_t *hosts, uint32_t *switches);
 	void (*shape)(const struct topology_conf *conf, uint16_t *switch_ports, uint8_t *tiers);
-	/* Optional, before wire(). */
+	/* Optional. Called before wire(). */
 	void (*prepare)(struct topology *topo);
 	/* Required. Calls topology_link() for every pair of joined ports. */
 	void (*wire)(struct topology *topo);
-	/* Optional: the number of switches on the longest route. Without this member it is
-	 * 2 x tiers - 1: up to the highest tier and down again. */
+	/* Optional. Returns the number of switches on the longest route. Default: 2 x tiers - 1, up
+	 * to the highest tier and down again. */
 	unsigned (*longest)(const struct topology_conf *conf);
-	/* Optional: the number of hosts in a pod, which reach each other through the two lowest
-	 * tiers. Without this member all hosts are one pod. */
+	/* Optional. Returns the number of hosts in a pod, which reach each other through the two
+	 * lowest tiers. Default: all hosts are one pod. */
 	uint32_t (*pod)(const struct topology_conf *conf);
 	/* Required. src != dst. */
 	void (*route)(const struct topology *topo, uint32_t src, uint32_t dst, uint64_t entropy,
 		      struct route *route);
-	/* Required. A switch that is nearest to its farthest host; entropy chooses among all such.
-	 * In a folded Clos: a switch of the lowest tier that has all these hosts below it. */
+	/* Required. Returns the root of a tree for these hosts: the switch whose farthest host is
+	 * nearest. Among equals entropy chooses. In a folded Clos this is a switch of the lowest
+	 * tier that has all these hosts below it. */
 	uint32_t (*root)(const struct topology *topo, const uint32_t *hosts, size_t count,
 			 uint64_t entropy);
-	/* Required. The local port that leads on from switch `sw`, on the way from a host to a root
-	 * that is another switch; always the same, so that the ways of all hosts make a tree. */
+	/* Required. Returns the local port of switch `sw` on the path to a root, which is another
+	 * switch. Always the same port, so that the paths of all hosts form a tree. */
 	uint16_t (*up)(const struct topology *topo, uint32_t sw, uint32_t root);
-	/* Required. Name of a switch for reports: "edge3", "core0". */
+	/* Required. Writes the name of a switch for reports: "edge3", "core0". */
 	void (*switch_name)(const struct topology *topo, uint32_t sw, char *buffer, size_t size);
 	/* Required. Names of the tiers, by number; [0] is "host". */
 	const char *const *tier_names;
@@ -174,36 +174,36 @@ struct topology_ops {
 struct topology {
 	const struct topology_ops *ops;
 	const struct topology_conf *conf; /* not owned */
-	struct graph_routes *routes;      /* of a graph; owned */
+	struct graph_routes *routes;      /* in a graph; owned */
 	struct detours *detours;          /* around failures; NULL = no link ever fails; owned */
-	struct detours *forever;          /* around failures without repair; likewise */
+	struct detours *forever;          /* around failures that are never repaired; likewise */
 	struct network net;
 };
 
-/* The kinds that exist. */
-const struct topology_ops *topology_kind(size_t index); /* NULL behind the last */
+/* The kinds of topologies, by index; NULL after the last. */
+const struct topology_ops *topology_kind(size_t index);
 
 /* Hosts of a valid configuration. */
 uint32_t topology_hosts(const struct topology_conf *conf);
 
-/* The number of racks, which are switches that have hosts. */
+/* The number of racks: switches with hosts. */
 uint32_t topology_racks(const struct topology_conf *conf);
 
-/* Hosts of a rack; in a graph of the largest one. */
+/* Hosts of a rack; in a graph of the largest rack. */
 uint32_t topology_rack(const struct topology_conf *conf);
 
 /* Hosts of a pod, see topology_ops. */
 uint32_t topology_pod(const struct topology_conf *conf);
 
-/* What a network is made of, before it is built. */
+/* The nodes of a network, before it is built. */
 struct topology_shape {
 	uint32_t hosts, switches;
 	uint16_t *ports; /* by switch */
 	uint8_t *tiers;  /* by switch; 1 = next to hosts */
 };
 
-/* Once check() has found no mistake: reports routes that pass more switches than a packet has room
- * for (ROUTE_MAX). Not for graphs, whose packets then take legs (net/legs.h). */
+/* Reports routes that pass more switches than a packet has room for (ROUTE_MAX). Call it when
+ * check() has found no mistake. Not for graphs, where longer routes have legs (net/legs.h). */
 void topology_check_routes(const struct topology_ops *ops, const struct topology_conf *conf,
 			   const struct topology_mistakes *to);
 
@@ -224,72 +224,72 @@ void topology_shape_release(struct topology_shape *shape);
 void topology_build(struct topology *topo, const struct topology_conf *conf, struct sim *sim);
 void topology_release(struct topology *topo);
 
-/* For wire(): joins two nodes by the configured link of hosts or between switches, or by `link`. */
+/* For wire(): joins two nodes, by the configured link or by `link`. */
 void topology_link(struct topology *topo, uint32_t a, uint16_t pa, uint32_t b, uint16_t pb);
 void topology_link_by(struct topology *topo, uint32_t a, uint16_t pa, uint32_t b, uint16_t pb,
 		      const struct link_conf *link);
 
-/* The link of hosts, or (fabric) between switches, oversubscription applied. In a graph its numbers
- * are the worst of all such links: lowest rate, longest delay, highest loss. */
+/* The link of hosts or, if `fabric`, between switches, with oversubscription applied. In a graph
+ * the worst values of all such links: lowest rate, longest delay, highest loss. */
 struct link_conf topology_link_conf(const struct topology_conf *conf, bool fabric);
 
-/* Rate of links between switches (in a graph the fastest), and of hosts' links (the mean). */
+/* The rate of links between switches and of hosts' links; in a graph the highest and the mean. */
 bps topology_uplink_rate(const struct topology_conf *conf);
 bps topology_host_rate(const struct topology_conf *conf);
 
-/* Pipeline of a switch; in a graph the longest. */
+/* Pipeline latency of a switch; in a graph the longest. */
 sim_time topology_switch_latency(const struct topology_conf *conf);
 
 /* Whether every switch adds gradients up. */
 bool topology_all_aggregate(const struct topology_conf *conf);
 
-/* The first switch of a graph that has memory of its own; NULL: none, or no graph. */
+/* The name of the first switch of a graph with aggregation memory of its own; NULL if none has. */
 const char *topology_own_memory(const struct topology_conf *conf);
 
 /* Whether any link loses packets. */
 bool topology_loses(const struct topology_conf *conf);
 
-/* The queue above which ports of this rate mark packets; { UINT64_MAX } = never. */
+/* The queue above which ports of this rate mark packets; amount UINT64_MAX = never. */
 struct queue_size topology_first_mark(const struct ecn_conf *ecn, bps rate);
 
-/* The buffer of a switch's port on a link of hosts, or (fabric) between switches; in a graph the
- * smallest of all. */
+/* The buffer of a switch's port on a link of hosts or, if `fabric`, between switches; in a graph
+ * the smallest such buffer. */
 bytes topology_buffer(const struct topology_conf *conf, bool fabric);
 
-/* The same for a switch with these settings, at a port of this rate. */
+/* The buffer of a port of this rate, at a switch with these settings. */
 bytes topology_buffer_of(const struct switch_conf *at, bps rate);
 
 /* Rate of the fastest links. */
 bps topology_fastest(const struct topology_conf *conf);
 
-/* Time of a frame on the wire of a host's link. */
+/* Transmission time of a frame on a host's link. */
 sim_time topology_transmission(const struct topology_conf *conf, uint32_t frame);
 
-/* The longest random delay with which an idle NIC begins to send (nic.h). Where the user gives
- * none: the time of a full frame. */
+/* The longest random delay with which an idle NIC begins to send (nic.h). Default: the transmission
+ * time of a full frame. */
 sim_time topology_nic_jitter(const struct topology_conf *conf);
 
-/* What switches do with what comes in over links of hosts, or (fabric) between switches;
- * every number resolved. `on` is false when the scenario has no PAUSE. */
+/* The parameters of PAUSE for packets that come into a switch over links of hosts or, if `fabric`,
+ * between switches, with defaults filled in. `on` is false if the scenario has no PAUSE. */
 struct pause_params topology_pause(const struct topology_conf *conf, bool fabric);
 
-/* The same for this link into a switch with these settings. */
+/* topology_pause() for this link into a switch with these settings. */
 struct pause_params topology_pause_of(const struct topology_conf *conf,
 				      const struct link_conf *link, const struct switch_conf *at);
 
-/* The headroom that the port at the end of this link needs for what can still come after XOFF. */
+/* The headroom that the port at the end of this link needs for packets that come after XOFF. */
 bytes topology_headroom_of(const struct topology_conf *conf, const struct link_conf *link,
 			   const struct switch_conf *at, const struct pause_params *params);
 
-/* For topology_route(): replaces the usual route where routing knows that one of its links has
- * failed. If there is no other route, the usual one stays (detours.h). */
+/* For topology_route(): replaces the usual route if routing knows that one of its links has failed.
+ * If there is no other route, the usual one stays (detours.h). */
 void detours_mend(const struct topology *topo, uint32_t src, uint32_t dst, uint64_t entropy,
 		  struct route *route);
 
-/* Whether routing knows a way from one host to another. */
+/* Whether routing knows a working route from one host to another. */
 bool topology_reaches(const struct topology *topo, uint32_t src, uint32_t dst);
 
-/* topology_reaches() as it will be when all is repaired that ever will be. */
+/* topology_reaches() when only failures that are never repaired are left. */
 bool topology_ever_reaches(const struct topology *topo, uint32_t src, uint32_t dst);
 
 static inline void topology_route(const struct topology *topo, uint32_t src, uint32_t dst,
@@ -300,40 +300,39 @@ static inline void topology_route(const struct topology *topo, uint32_t src, uin
 		detours_mend(topo, src, dst, entropy, route);
 }
 
-/* The egress ports that a route passes, the source's NIC first. Returns how many. */
+/* Lists the egress ports of a route, the source's NIC first. Returns their number. */
 unsigned topology_path(const struct topology *topo, uint32_t src, const struct route *route,
 		       uint32_t ports[HOPS_MAX + 1]);
 
 /* Whether all links of a route work now (net/outage.h). */
 bool topology_works(const struct topology *topo, uint32_t src, const struct route *route);
 
-/* Whether a switch adds gradients up, where schemes let it. */
+/* Whether a switch can add gradients up now. */
 bool topology_aggregates(const struct topology *topo, uint32_t sw);
 
-/* Memory for aggregation that a switch was given; 0: it has what the scheme says. */
+/* The aggregation memory that the user has set for a switch; 0: the scheme's default. */
 bytes topology_memory(const struct topology *topo, uint32_t sw);
 
-/* "h12" or the switch's name; `buffer` of at least 24 bytes; returns it. */
+/* Writes the name of a node, such as "h12", to `buffer` of at least 24 bytes, and returns it. */
 char *topology_node_name(const struct topology *topo, uint32_t node, char *buffer, size_t size);
 
 /* --- ideal times --- */
 
-/* Earliest possible arrival of the last byte, counted from the start: `size`
- * payload bytes in packets of at most `mss` payload and `overhead` header bytes
- * (frames padded to `min_frame`), sent back to back over the path and alone on
- * it: transmission, store-and-forward, propagation and pipelines included. This
- * is the exact optimum of a tandem of FIFO servers, so no real transfer can be
- * faster; slowdown = FCT / ideal >= 1. */
+/* The shortest possible time from the start to the arrival of the last byte, when
+ * `size` payload bytes are sent back to back over an empty path, in packets of at most
+ * `mss` payload bytes and `overhead` header bytes (frames padded to `min_frame`).
+ * Includes transmission, store-and-forward, propagation and pipelines. This is the
+ * exact optimum of a tandem of FIFO servers, so no simulated transfer can be faster;
+ * slowdown = FCT / ideal >= 1. */
 sim_time ideal_transfer(const struct network *net, const uint32_t *ports, unsigned count,
 			bytes size, uint32_t mss, uint32_t overhead, uint32_t min_frame);
 
-/* One frame over the path. */
+/* ideal_transfer() of a single frame. */
 sim_time ideal_packet(const struct network *net, const uint32_t *ports, unsigned count,
 		      uint32_t frame);
 
-/* ideal_packet() there and back, for a frame and its answer between two hosts on the longest route.
- * From the configuration alone. In a graph all links are taken to be the worst ones, so no two
- * hosts take longer. */
+/* The ideal time of a frame and its answer between two hosts on the longest route, from the
+ * configuration alone. In a graph all links count as the worst ones, so this is an upper bound. */
 sim_time ideal_round_trip(const struct topology_conf *conf, uint32_t frame, uint32_t answer);
 
 #endif

@@ -1,4 +1,4 @@
-/* A topology that was written down: see graph.h. */
+/* The topology of a graph: see graph.h. */
 #include "base/hash.h"
 #include "base/mem.h"
 #include "net/legs.h"
@@ -13,14 +13,14 @@ static const char *const keys[] = { "graph", "uplink", NULL };
 #define TEN(t)                                                                                     \
 	"tier" #t "0", "tier" #t "1", "tier" #t "2", "tier" #t "3", "tier" #t "4", "tier" #t "5",  \
 		"tier" #t "6", "tier" #t "7", "tier" #t "8", "tier" #t "9"
-/* By tier: names of 0 to 69, which are more than graph.c allows (TIERS_MAX). */
+/* Names of tiers 0 to 69; graph.c allows fewer (TIERS_MAX). */
 static const char *const tiers[] = { "host",  "tier1", "tier2", "tier3", "tier4", "tier5",
 				     "tier6", "tier7", "tier8", "tier9", TEN(1),  TEN(2),
 				     TEN(3),  TEN(4),  TEN(5),  TEN(6) };
 
 static void graph_check(const struct topology_conf *conf, const struct topology_mistakes *to)
 {
-	(void)conf, (void)to; /* graph_finish() has reported all */
+	(void)conf, (void)to; /* graph_finish() has reported all mistakes */
 }
 
 static void graph_count(const struct topology_conf *conf, uint32_t *hosts, uint32_t *switches)
@@ -105,7 +105,7 @@ static const uint32_t *distances_to(const struct topology *topo, uint32_t to)
 static uint32_t graph_root(const struct topology *topo, const uint32_t *hosts, size_t count,
 			   uint64_t entropy)
 {
-	/* at any distance, as UINT32_MAX means that there is no path */
+	/* any distance is allowed; UINT32_MAX means that there is no path */
 	return tree_nearest(topo, hosts, count, distances_to, UINT32_MAX - 1, entropy);
 }
 

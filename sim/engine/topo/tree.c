@@ -15,7 +15,6 @@ static uint32_t find_node(const struct tree *tree, uint32_t sw)
 	return TREE_NONE;
 }
 
-/* A new child of `node` behind egress port `port`; returns its number. */
 static uint32_t add_child(struct tree_node *node, uint32_t port)
 {
 	node->down_ports =
@@ -36,11 +35,11 @@ static uint32_t add_node(struct tree *tree, uint32_t sw, uint32_t parent, uint32
 	return tree->node_count++;
 }
 
-/* The node right above a worker; nodes that are missing are added, top down. */
+/* Returns the node right above a worker. Adds the nodes that are missing, top down. */
 static uint32_t join(struct tree *tree, const struct topology *topo, uint32_t host, uint32_t root)
 {
 	const struct network *net = &topo->net;
-	uint32_t chain[HOPS_MAX], ports[HOPS_MAX]; /* switches below the root, and their ports up */
+	uint32_t chain[HOPS_MAX], ports[HOPS_MAX]; /* switches below the root; their up ports */
 	uint32_t sw = net->ports[host].to - net->hosts, parent = 0;
 	unsigned levels = 0;
 
@@ -70,7 +69,7 @@ uint32_t tree_root(const struct topology *topo, const uint32_t *workers, size_t 
 	return topo->ops->root(topo, workers, count, entropy);
 }
 
-/* How near a switch is to racks. */
+/* The distances of a switch to racks: the largest and the sum. */
 struct nearness {
 	uint32_t farthest;
 	uint64_t sum;
@@ -120,7 +119,7 @@ uint32_t tree_nearest(const struct topology *topo, const uint32_t *hosts, size_t
 		found += !nearer(&best, &all[s]); /* as near as the best so far */
 	}
 	if (best.farthest <= max) {
-		entropy %= found; /* `found` switches are as near as the best: takes one of them */
+		entropy %= found; /* takes one of the `found` best switches */
 		for (root = 0; nearer(&best, &all[root]) || entropy-- > 0; root++)
 			;
 	}
@@ -140,7 +139,7 @@ bool tree_works(const struct tree *tree, const struct network *net)
 	return true;
 }
 
-/* Where no switch passes, the inputs of a node are its children. */
+/* Until switches pass, the inputs of a node are its children. */
 static void children_are_inputs(struct tree_node *node)
 {
 	size_t size = node->children * sizeof(*node->down_ports);
@@ -170,8 +169,8 @@ struct tree *tree_build(const struct topology *topo, const uint32_t *workers, si
 	return tree;
 }
 
-/* Numbers the child behind egress port `port` of `node` as an input of the next node that adds, and
- * notes the port towards it there and at all nodes that pass in between. Returns the number. */
+/* Makes the child behind egress port `port` of `node` an input of the adding node. Stores the port
+ * towards the input at this node and all passing nodes in between. Returns the input's number. */
 static uint32_t number_input(struct tree *tree, const struct network *net, uint32_t node,
 			     uint32_t port)
 {
@@ -185,7 +184,7 @@ static uint32_t number_input(struct tree *tree, const struct network *net, uint3
 	}
 }
 
-/* Nodes have no inputs now, but room for as many as there may be: all workers and nodes. */
+/* Removes all inputs and makes room for the most that a node may have: all workers and nodes. */
 static void forget_inputs(struct tree *tree, size_t count)
 {
 	for (uint32_t i = 0; i < tree->node_count; i++) {
