@@ -8,7 +8,7 @@
 
 const char conf_optional[] = "";
 
-/* Counts a failure. Outside a trial also reports it; in a default it is a bug. */
+/* Counts a failure and, outside a trial, reports it. A failure in a default is a bug. */
 __attribute__((format(printf, 4, 5))) static void fail(struct binding *b, const cJSON *item,
 						       bool at_key, const char *fmt, ...)
 {
@@ -194,8 +194,8 @@ void conf_set_present(const struct binding *b, const struct conf_row *row, char 
 		memcpy(base + row->present - 1, &yes, sizeof(yes));
 }
 
-/* Whether the object has an unknown key that probably means this row. The message about that key
- * suggests the row's name, so no message about a missing key is needed. */
+/* Whether the object has an unknown key that is probably a misspelt name of this row. The message
+ * about that key suggests the row's name, so no message about a missing key is needed. */
 static bool is_mistyped(const struct binding *b, const struct conf_table *table,
 			const struct conf_row *row, const cJSON *object)
 {
@@ -209,7 +209,7 @@ static bool is_mistyped(const struct binding *b, const struct conf_table *table,
 	return mistyped;
 }
 
-/* Returns the value for the resolved document, NULL when there is none. */
+/* Returns the value for the resolved document; NULL if there is none. */
 static cJSON *bind_member(struct binding *b, const struct conf_table *table,
 			  const struct conf_row *row, char *base, const cJSON *object)
 {
@@ -283,7 +283,7 @@ static bool check_count(struct binding *b, const struct conf_row *row, const cJS
 	return false;
 }
 
-/* Number of the items of a list, or of the members of a map that are no comments. */
+/* The number of items of a list, or of members of a map without comments. */
 static size_t count_children(const cJSON *item)
 {
 	size_t count = 0;
@@ -321,7 +321,6 @@ static void bind_children(struct binding *b, const struct conf_row *row, const c
 	}
 }
 
-/* A list or a map. */
 static cJSON *bind_children_of(struct binding *b, const struct conf_row *row, char *dest,
 			       const cJSON *item)
 {
@@ -338,7 +337,7 @@ static cJSON *bind_children_of(struct binding *b, const struct conf_row *row, ch
 	if (map)
 		keys = conf_own(b->doc, count, sizeof(*keys));
 	resolved = conf_node(map ? cJSON_CreateObject() : cJSON_CreateArray());
-	b->in_list += one_line; /* nothing inside makes a line of its own */
+	b->in_list += one_line; /* values inside get no lines of their own */
 	bind_children(b, row, keys, items, item, resolved);
 	b->in_list -= one_line;
 	if (one_line)
@@ -357,8 +356,8 @@ size_t conf_row_size(const struct conf_row *row)
 	return conf_kinds[row->type].size;
 }
 
-/* Where the struct of an object is: in the field itself or, `apart`, in new memory that the field
- * then points to. */
+/* The struct of an object: the field itself or, if `apart`, new memory that the field then points
+ * to. */
 static char *struct_at(const struct binding *b, const struct conf_row *row, char *field)
 {
 	void *apart;

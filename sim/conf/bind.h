@@ -1,4 +1,4 @@
-/* Values -> struct fields, and the words of messages; private to conf/. */
+/* Stores JSON values in struct fields and words the messages about them. Private to conf/. */
 #ifndef INASIM_CONF_BIND_H
 #define INASIM_CONF_BIND_H
 
@@ -9,29 +9,29 @@
 struct binding {
 	struct conf_doc *doc;
 	struct conf_buf pointer; /* of the value being bound */
-	/* The row whose default is being bound; NULL: a value of the user is. */
+	/* The row whose default is being bound; NULL while a value of the user is bound. */
 	const struct conf_row *default_row;
-	unsigned trial;   /* > 0: only whether the value fits matters, nothing is reported */
+	unsigned trial;   /* > 0: only tries whether the value fits, and reports nothing */
 	unsigned in_list; /* > 0: inside a list or map that makes one line of `explain` */
 	size_t failures;
-	/* The ONEOF whose only fitting alternative, a scalar, is being bound: messages then say
-	 * what the whole ONEOF allows. NULL: none. */
+	/* The ONEOF whose only fitting alternative, a scalar, is being bound; NULL if none is.
+	 * Messages then say what the whole ONEOF allows. */
 	const struct conf_row *whole;
 };
 
 /* bind.c: reports "PROBLEM; allowed: WHAT THE ROW SAYS". */
 void conf_bind_fail_allowed(struct binding *b, const struct conf_row *row, const cJSON *item,
 			    const char *problem);
-/* Reports in that form that `item` was found, with a suggestion if there is one. Returns NULL. */
+/* Reports in this form that `item` was found, with a suggestion if there is one. Returns NULL. */
 cJSON *conf_bind_refuse(struct binding *b, const struct conf_row *row, const cJSON *item);
 
-/* scalar.c: what holds for all rows of a type. */
+/* scalar.c: properties of all rows of a type. */
 struct conf_kind {
 	size_t size;         /* bytes of the field; 0: the size of the row's table */
-	unsigned shapes;     /* cJSON types that a value may have, as bits; 0: ask alternatives */
-	const char *words;   /* for messages: what a value is */
+	unsigned shapes;     /* cJSON types that a value may have, as bits; 0: by alternative */
+	const char *words;   /* describes a value, for messages */
 	const char *usual;   /* an example with its unit; NULL: values have no unit */
-	enum unit_kind unit; /* where `usual` is not NULL */
+	enum unit_kind unit; /* if `usual` is not NULL */
 };
 extern const struct conf_kind conf_kinds[]; /* by enum conf_type */
 bool conf_is_scalar(enum conf_type type);
@@ -49,9 +49,9 @@ void conf_describe_row(struct conf_buf *buf, const struct conf_row *row); /* wha
 void conf_describe_bounds(struct conf_buf *buf, const struct conf_row *row);
 /* The usual amount of the row's type or, if that is out of bounds, the bound nearest to it. */
 void conf_describe_amount(struct conf_buf *buf, const struct conf_row *row);
-/* The names of units that the row takes; nothing where it takes none. */
+/* The names of units that the row takes; nothing if it takes none. */
 void conf_describe_units(struct conf_buf *buf, const struct conf_row *row);
-bool conf_wants_unit(const struct conf_row *row); /* it or, of a ONEOF, an alternative has one */
+bool conf_wants_unit(const struct conf_row *row); /* the row, or an alternative, has a unit */
 /* Names of rows, NULL-terminated; the caller frees the array. */
 const char **conf_names(const struct conf_row *rows);
 
@@ -61,17 +61,17 @@ bool conf_has_shape(const struct conf_row *row, const cJSON *item); /* item has 
 cJSON *conf_bind_oneof(struct binding *b, const struct conf_row *row, char *base,
 		       const cJSON *item);
 
-/* bind.c: stores a value of any type in the row's field. `base` is the struct of the table that the
- * row stands in. Returns the value's node of the resolved document, which the caller owns, or NULL
- * if nothing could be bound. `b` counts failures. */
+/* bind.c: stores a value of any type in the row's field. `base` is the struct of the row's table.
+ * Returns the value's node of the resolved document, which the caller owns, or NULL if nothing
+ * could be bound. `b` counts failures. */
 cJSON *conf_bind_value(struct binding *b, const struct conf_row *row, char *base,
 		       const cJSON *item);
 /* Sets the bool at the row's `present`, if it has one, unless a default is being bound. */
 void conf_set_present(const struct binding *b, const struct conf_row *row, char *base);
 size_t conf_row_size(const struct conf_row *row); /* bytes of the field; the row is not `apart` */
 bool conf_has_default(const struct conf_row *row);
-/* The default of a row that has one. Text that is no JSON is a string, as with --set. The caller
- * deletes it. */
+/* The default of a row that has one. Text that is not JSON is a string, as with --set. The caller
+ * deletes the result. */
 cJSON *conf_default(const struct conf_row *row);
 
 #endif

@@ -30,11 +30,11 @@ void conf_buf_addv(struct conf_buf *buf, const char *fmt, va_list args)
 /* One step of a JSON pointer (RFC 6901): "/" and the escaped key. */
 void conf_buf_add_step(struct conf_buf *buf, const char *key);
 
-/* 2^53 - 1: a double holds every integer up to here, and no other integer rounds to one of them. */
+/* 2^53 - 1: a double holds all integers up to here, and no larger one rounds to any of them. */
 #define CONF_LARGEST_EXACT INT64_C(9007199254740991)
 
-/* JSON as text. cJSON's own printer loses digits; this one prints the shortest
- * number that reads back as the same double. Indented by tabs when pretty. */
+/* Adds JSON as text, indented by tabs if `pretty`. cJSON's own printer loses digits;
+ * this one prints the shortest number that reads back as the same double. */
 void conf_buf_add_json(struct conf_buf *buf, const cJSON *item, bool pretty);
 void conf_print_json(cJSON *tree, FILE *to); /* pretty; deletes the tree */
 void conf_buf_add_json_string(struct conf_buf *buf, const char *text);

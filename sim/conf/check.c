@@ -24,8 +24,8 @@ __attribute__((format(printf, 3, 4))) static void complain(const struct check *c
 	va_end(args);
 }
 
-/* Refuses a number that a double cannot hold. Its node becomes cJSON_Invalid, so that nothing more
- * is said of it. */
+/* Refuses a number that a double cannot hold. Its node becomes cJSON_Invalid, so that there are no
+ * further messages about it. */
 static void check_number(const struct check *c, cJSON *item)
 {
 	size_t at = conf_json_value(c->text, item);
@@ -39,7 +39,7 @@ static void check_number(const struct check *c, cJSON *item)
 		complain(c, at, "the number %.*s is too large", length, text);
 	else if (integer && fabs(value) > (double)CONF_LARGEST_EXACT)
 		complain(c, at, "the integer %.*s is beyond 2^53 - 1", length, text);
-	else if (value == 0 && (int)strspn(text, "-+.0") < mantissa) /* another digit than 0 */
+	else if (value == 0 && (int)strspn(text, "-+.0") < mantissa) /* has a digit other than 0 */
 		complain(c, at, "the number %.*s is too small", length, text);
 	else
 		return;
@@ -62,7 +62,7 @@ static void complain_twice(struct check *c, const cJSON *again, const cJSON *fir
 
 	conf_buf_add_json_string(&key, again->string);
 	conf_buf_add_step(&c->pointer, again->string);
-	if (c->doc->message_count < CONF_MAX_MESSAGES) /* else nobody will see it */
+	if (c->doc->message_count < CONF_MAX_MESSAGES) /* else the message is dropped */
 		conf_position(c->text, (size_t)first->valueint, &line, &column);
 	complain(c, (size_t)again->valueint,
 		 "the key %s is given twice, first in line %zu, column %zu", conf_buf_text(&key),

@@ -1,17 +1,17 @@
-/* From a JSON text to typed structs: the only way user input enters inasim.
+/* Turns JSON text into typed structs: the only way user input enters inasim.
  *
  * Every key a user may write is a row of a table: name, type, bounds, default, help, source of the
  * default (README.md has an example). Validation, the resolved dump (`explain`), the JSON Schema
  * (`schema`) and the struct that the code reads all come from the rows.
  *
  * All mistakes are collected, each with file:line:column, the JSON pointer, what was found and what
- * is allowed; the caller prints them and exits with code 3. Keys that start with '_' are comments,
- * everywhere. Unknown keys and duplicate keys are errors. `null` is never a value.
+ * is allowed; the caller prints them and exits with code 3. Keys that start with '_' are comments.
+ * Unknown keys and duplicate keys are errors. `null` is never a value.
  *
  * A struct conf_doc owns the text, the positions, the messages and every string, list and
  * sub-struct that the rows filled in; conf_doc_free() releases them all. Filled structs must not
- * outlive their document. A struct is zeroed first; after an error it is filled in part and not to
- * be used. */
+ * outlive their document. The struct to fill is zeroed first. After an error it is only partly
+ * filled and must not be used. */
 #ifndef INASIM_CONF_CONF_H
 #define INASIM_CONF_CONF_H
 
@@ -32,26 +32,25 @@ enum conf_type {
 	CONF_BYTES,  /* bytes (uint64_t), "40MB"; bounds min..max */
 	CONF_RATE,   /* bps (uint64_t), "10Gbps"; bounds min..max */
 	CONF_QUEUE,  /* struct queue_size: "85pkt" or "128KB"; bounds on the amount */
-	CONF_OBJECT, /* a struct filled by table; `apart`: the field is a pointer to it */
-	CONF_LIST,   /* struct conf_list; item describes its items; bounds min..max on the count */
-	CONF_ONEOF,  /* one of the rows ("alternatives") of table, see below */
-	CONF_MAP,    /* struct conf_map: an object whose keys are free; item describes its values;
+	CONF_OBJECT, /* a struct that `table` fills; if `apart`, the field is a pointer to it */
+	CONF_LIST,   /* struct conf_list; `item` describes each; bounds min..max on the count */
+	CONF_ONEOF,  /* one of the rows ("alternatives") of `table`, see below */
+	CONF_MAP,    /* struct conf_map: an object with any keys; `item` describes the values;
 		      * bounds min..max on the count */
 	CONF_JSON,   /* const char *: any value, as compact JSON text that reads back the same */
 };
 
 /* CONF_ONEOF: a value that may have several forms. The rows of `table` are its alternatives.
- * - The name of an alternative is for the reader; it is no key. Its `def` is ignored.
- * - Its offset counts from the same struct as that of the ONEOF row. If the ONEOF is the item of a
- *   list or map, it counts from the item, whose size is table->size. Elsewhere table->size is not
- *   used.
- * - The index of the alternative that was taken is stored as int at `tag`; the `present` of that
- *   alternative is set.
+ * - The name of an alternative only documents it and is not a key. Its `def` is ignored.
+ * - The offset of an alternative counts from the same struct as the offset of the ONEOF row. If the
+ *   ONEOF is the item of a list or map, it counts from the item, whose size is table->size.
+ *   Elsewhere table->size is not used.
+ * - The index of the chosen alternative is stored as int at `tag`, and its `present` is set.
  *
- * The JSON shape of the value (object, array, string, number, boolean) chooses the alternative.
- * Where several have that shape:
- * - objects: the first that knows all keys, else the only one that knows any;
- * - others: in order, the first that accepts the value. So a free CONF_STRING comes last.
+ * The JSON shape of the value (object, array, string, number, boolean) chooses the alternative. If
+ * several have this shape:
+ * - objects: the first that knows all keys, else the only one that knows any key;
+ * - others: the first that accepts the value. So a CONF_STRING, which accepts all, comes last.
  *
  * An alternative may not lead back to its own ONEOF row except through an OBJECT. */
 
@@ -79,26 +78,25 @@ struct conf_row {
 	const struct conf_table *table; /* OBJECT, ONEOF */
 	bool apart;                     /* OBJECT */
 	const struct conf_row *item;    /* LIST, MAP: offset 0, no name, no default */
-	size_t tag;                     /* ONEOF: offset of the int that says which was taken */
-	size_t present;                 /* 0, or 1 + offset of a bool: "the user gave this key" */
-	const char *def;    /* default: JSON, or a bare string; CONF_REQUIRED; CONF_OPTIONAL */
+	size_t tag;                     /* ONEOF: offset of the int for the chosen alternative */
+	size_t present;                 /* CONF_GIVEN() of a bool: "the user gave this key"; or 0 */
+	const char *def;    /* default as JSON or bare string, CONF_REQUIRED or CONF_OPTIONAL */
 	const char *help;   /* one sentence */
 	const char *source; /* of the default: paper and section, RFC, "our choice" */
 };
 
-/* `def` of a row without default. CONF_REQUIRED: the key must be there. CONF_OPTIONAL: the key may
- * be missing; its field is then all zero, and only `present` tells that from a zero of the user. An
+/* `def` of a row without default. CONF_REQUIRED: the key must be given. CONF_OPTIONAL: the key may
+ * be missing; the field is then all zero, and only `present` tells this from a zero of the user. An
  * OBJECT row with def "{}" is filled from the defaults of its own table. */
 #define CONF_REQUIRED NULL
 extern const char conf_optional[];
 #define CONF_OPTIONAL conf_optional
 
 /* Constructors of rows: CONF_TYPE(key, struct, field, default, WHAT, help[, source[, members]]).
- * WHAT is the bounds, the choices or the table; members are any others of the row, such as
- * `.present = CONF_GIVEN(struct x, k_given)`. (`source` needs no name: it is the member of the
- * struct behind `help`.) CONF_GROUP is an object in JSON whose fields stand in the same struct.
- * CONF_APART is for a struct that is an array of pointers: it fills number `index`. Its help is the
- * table's. */
+ * WHAT stands for the bounds, the choices or the table. Further members of the row have names, such
+ * as `.present = CONF_GIVEN(struct x, k_given)`; `source` needs none, as it follows `help` in the
+ * struct. CONF_GROUP is an object in JSON whose fields are in the same struct. CONF_APART fills
+ * pointer number `index` of a struct that is an array of pointers; its help is the table's. */
 #define CONF_GIVEN(s, field) (1 + offsetof(s, field))
 #define CONF_ROW_(kind, key, s, field, d, ...)                                                     \
 	{                                                                                          \
@@ -140,14 +138,14 @@ extern const char conf_optional[];
 	CONF_ROW_(CONF_ONEOF, key, s, field, d, .table = forms, .tag = offsetof(s, form),          \
 		  .help = __VA_ARGS__)
 
-/* Another kind of document that users may confuse with this one. It is recognised by a key that it
- * has at its top and one that it lacks there. */
+/* Another kind of document that users may confuse with this one. It is recognised by a top-level
+ * key that it has and another that it lacks. */
 struct conf_other_kind {
 	const char *has, *lacks;
-	const char *message; /* the only one that such a document gets */
+	const char *message; /* the only message about such a document */
 };
 
-/* A key that has been renamed: the old name is an error, whose message tells the new one. */
+/* A key that has been renamed: the old name is an error, whose message tells the new name. */
 struct conf_rename {
 	const char *old, *now;
 };
@@ -157,8 +155,8 @@ struct conf_table {
 	const struct conf_row *rows; /* ends with a row without name */
 	size_t size;                 /* of the struct */
 	const char *help;
-	const struct conf_other_kind *other; /* of a whole document; NULL = none */
-	const struct conf_rename *renamed;   /* ends with one without `old`; NULL = none */
+	const struct conf_other_kind *other; /* for tables of whole documents; may be NULL */
+	const struct conf_rename *renamed;   /* ends with an entry without `old`; may be NULL */
 };
 
 struct conf_doc;
@@ -169,9 +167,10 @@ struct conf_override {
 	const char *value;
 };
 
-/* Reads a document and fills `out`. Always returns a document; look at conf_errors(). `name` stands
- * in messages for the file. With NULL `out` everything is checked and the struct thrown away.
- * conf_load() reads a file; an unreadable one is an error with conf_io_error() true. */
+/* Both read a document and fill `out`; with `out` NULL they only check the document. They always
+ * return a document, which conf_doc_free() releases: look at conf_errors(). conf_load() reads a
+ * file; if this fails, it is an error with conf_io_error() true. conf_parse() reads `text`, and
+ * messages have `name` in place of a file. */
 struct conf_doc *conf_load(const char *path, const struct conf_table *table, void *out,
 			   const struct conf_override *overrides, size_t override_count);
 struct conf_doc *conf_parse(const char *name, const char *text, size_t length,
@@ -185,17 +184,17 @@ void *conf_own(struct conf_doc *doc, size_t count, size_t size);
 void conf_keep(struct conf_doc *doc, void *item, void (*release)(void *item));
 
 const char *
-conf_path(const struct conf_doc *doc); /* as given; files that it names are relative to it */
+conf_path(const struct conf_doc *doc); /* as given; paths in the document are relative to it */
 bool conf_io_error(const struct conf_doc *doc);
 size_t conf_errors(const struct conf_doc *doc);
 
-/* Adds a message at a JSON pointer such as "/jobs/0/workers". Its place is that of the value or,
- * where a default stands, of the nearest parent in the file. Warnings and notes are only for a
- * document without errors; conf_mistake() does not return them. */
+/* Adds a message at a JSON pointer such as "/jobs/0/workers". Its place is that of the value or, if
+ * the value is a default, of the nearest parent in the file. Warnings and notes are allowed only
+ * while the document has no errors; conf_mistake() does not return them. */
 enum conf_severity {
 	CONF_ERROR,
 	CONF_WARNING, /* the value is legal, probably a mistake */
-	CONF_NOTE,    /* the run does what was meant, but not what a reader would guess */
+	CONF_NOTE,    /* the run does what the user meant, but readers may expect otherwise */
 };
 void conf_say(struct conf_doc *doc, enum conf_severity severity, const char *pointer,
 	      const char *fmt, ...) __attribute__((format(printf, 4, 5)));
@@ -208,24 +207,24 @@ void conf_say(struct conf_doc *doc, enum conf_severity severity, const char *poi
 const char *conf_at(struct conf_doc *doc, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-size_t conf_warnings(const struct conf_doc *doc); /* without the notes */
+size_t conf_warnings(const struct conf_doc *doc); /* number of warnings, without notes */
 
-/* The user gave the value at `pointer`, or one inside it. */
+/* Whether the user gave the value at `pointer`, or a value inside it. */
 bool conf_given(const struct conf_doc *doc, const char *pointer);
 
-/* All messages (errors or, without any, warnings and notes) in the order of their places. Each is
- * one or more lines, FILE:LINE:COLUMN: /pointer: message; with json they are an array of
- * {file,line,column,pointer,severity,message}. */
+/* Prints all messages in the order of their places: the errors or, if there are none, the warnings
+ * and notes. Each takes one or more lines, FILE:LINE:COLUMN: /pointer: message. With `json` they
+ * are an array of {file,line,column,pointer,severity,message}. */
 void conf_print_errors(const struct conf_doc *doc, FILE *to, bool json);
-/* The messages of several documents in one such array. */
+/* Prints the messages of several documents as one such array. */
 void conf_print_errors_json(const struct conf_doc *const *docs, size_t count, FILE *to);
 
-/* The errors one by one, in the order in which they were found; false behind the last one. (Only
- * the first 100 messages are kept.) For callers that built the overrides from something that the
- * user wrote elsewhere, such as the axes of a plan, and can report that position instead. */
+/* Stores error number `index`, in the order in which errors were found; false after the last. Only
+ * the first 100 messages are kept. For callers whose overrides come from another file, such as the
+ * axes of a plan, and who report the place there. */
 struct conf_mistake {
 	const char *pointer, *text; /* owned by the document */
-	size_t override;            /* number of the override that it is in, from 1; 0: the file */
+	size_t override; /* number, from 1, of the override with the error; 0: the file */
 };
 bool conf_mistake(const struct conf_doc *doc, size_t index, struct conf_mistake *mistake);
 
@@ -235,16 +234,17 @@ bool conf_mistake(const struct conf_doc *doc, size_t index, struct conf_mistake 
 char *conf_resolved_json(const struct conf_doc *doc, bool pretty);
 void conf_explain(const struct conf_doc *doc, FILE *to, bool json);
 
-/* Keeps this pointer and what is below it out of conf_explain(). */
+/* Leaves the value at `pointer`, and all values inside it, out of conf_explain(). */
 void conf_leave_out(struct conf_doc *doc, const char *pointer);
 
 /* Hash of the resolved document (not of the text): for the manifest. */
 uint64_t conf_resolved_hash(const struct conf_doc *doc);
 
-/* JSON Schema 2020-12 of a table. */
+/* Prints the JSON Schema (2020-12) of a table. */
 void conf_schema(const struct conf_table *table, const char *title, FILE *to);
 
-/* Finds the choice nearest to a wrong word ("did you mean"), or NULL. */
+/* The choice nearest to a wrong word ("did you mean"); NULL if none is near. `choices` ends with
+ * NULL. */
 const char *conf_suggest(const char *word, const char *const *choices);
 
 #endif

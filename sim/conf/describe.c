@@ -1,4 +1,4 @@
-/* What was found and what is allowed, in words. */
+/* Describes found and allowed values in words. */
 #include "conf/bind.h"
 
 #include "base/mem.h"
@@ -62,7 +62,7 @@ static void add_names(struct conf_buf *buf, const char *const *names)
 	}
 }
 
-/* A bound with its unit. That of a queue has none: it holds for packets and for bytes. */
+/* Adds a bound with its unit. The bound of a queue has no unit: it holds for packets and bytes. */
 static void add_amount(struct conf_buf *buf, const struct conf_row *row, uint64_t amount)
 {
 	char text[32];
@@ -121,7 +121,7 @@ void conf_describe_amount(struct conf_buf *buf, const struct conf_row *row)
 		conf_buf_addf(buf, "\"%s\"", kind->usual);
 }
 
-/* An example that would be accepted: the default if there is one. */
+/* Adds an example that would be accepted: the default if there is one. */
 static void add_example(struct conf_buf *buf, const struct conf_row *row)
 {
 	cJSON *value = conf_has_default(row) ? conf_default(row) : NULL;

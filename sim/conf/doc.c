@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Far above any scenario; a limit for /dev/zero and friends. */
+/* Far above any scenario; a limit for endless pipes. */
 #define MAX_FILE_SIZE ((size_t)256 << 20)
 
 void conf_keep(struct conf_doc *doc, void *item, void (*release)(void *item))
@@ -77,7 +77,7 @@ static void apply_overrides(struct conf_doc *doc, const struct conf_override *ov
 	}
 }
 
-/* Looks at the file alone: an override that brings the missing key does not change its kind. */
+/* Looks only at the file: an override that adds the missing key does not change the kind. */
 static bool is_of_kind(const cJSON *root, const struct conf_other_kind *kind)
 {
 	return kind && cJSON_GetObjectItemCaseSensitive(root, kind->has) &&

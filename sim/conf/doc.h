@@ -17,7 +17,7 @@ struct conf_place {
 
 struct conf_message {
 	struct conf_place place;
-	size_t order; /* of arrival: sorts messages for one place */
+	size_t order; /* of arrival: sorts messages with the same place */
 	enum conf_severity severity;
 	char *pointer;
 	char *text;
@@ -27,7 +27,7 @@ struct conf_message {
 struct conf_value {
 	char *pointer;
 	const cJSON *value;                 /* in the resolved document */
-	const struct conf_row *default_row; /* NULL: the user gave it */
+	const struct conf_row *default_row; /* NULL: the user gave the value */
 	struct conf_place place;            /* of the value, when the user gave it */
 };
 
@@ -45,8 +45,8 @@ struct conf_doc {
 	struct conf_message *messages;
 	size_t message_count, message_capacity;
 	size_t dropped;  /* messages beyond CONF_MAX_MESSAGES */
-	size_t remarks;  /* messages that are warnings and notes, dropped ones too */
-	size_t warnings; /* those of the remarks that are warnings */
+	size_t remarks;  /* number of warnings and notes, including dropped ones */
+	size_t warnings; /* number of warnings, including dropped ones */
 
 	char **override_pointers;
 	size_t override_count;
@@ -65,23 +65,23 @@ const char *conf_own_text(struct conf_doc *doc, const char *text);    /* a copy 
 cJSON *conf_node(cJSON *node); /* ends the program when cJSON is out of memory */
 
 /* place.c */
-/* Notes that `item` and all in it came with the --set of this number, from 1. */
+/* Notes that `item` and all items in it came with the --set of this number, from 1. */
 void conf_mark_set(cJSON *item, size_t number);
-/* The place of an item: of its value, or with `key` of its key. */
+/* The place of an item's value or, if `key`, of its key. */
 struct conf_place conf_place_of(const struct conf_doc *doc, const cJSON *item, bool key);
 /* Line and column of an offset, from 1, in code points. Returns where the line begins. */
 const char *conf_position(const char *text, size_t offset, size_t *line, size_t *column);
-/* The line alone, from 1. It is counted from `spot`, where the last call ended; a spot of zeros is
+/* Only the line of an offset, from 1. Counts from `spot`, where the last call ended; all zero is
  * the beginning of the text. */
 struct conf_spot {
 	size_t offset, newlines;
 };
 size_t conf_line(const char *text, struct conf_spot *spot, size_t offset);
 struct conf_place conf_place_of_pointer(const struct conf_doc *doc, const char *pointer);
-/* `pointer` stands at a '/'. Puts the step behind it into `step`, without escapes, and returns what
- * follows; NULL on a bad escape. */
+/* `pointer` begins with '/'. Stores the step after the '/', without escapes, in `step`. Returns the
+ * rest of the pointer, or NULL on a bad escape. */
 const char *conf_pointer_step(const char *pointer, struct conf_buf *step);
-/* Reads an array index; false unless it is below `count` and without leading zeros. */
+/* Reads an array index. False if it is not below `count`, or has leading zeros. */
 bool conf_array_index(const char *text, size_t count, size_t *index);
 
 /* message.c */
@@ -90,8 +90,8 @@ void conf_report(struct conf_doc *doc, struct conf_place place, const char *poin
 void conf_reportv(struct conf_doc *doc, struct conf_place place, const char *pointer,
 		  const char *fmt, va_list args) __attribute__((format(printf, 4, 0)));
 
-/* check.c: reports what JSON allows and we do not: duplicate keys, numbers that a double does not
- * hold. `root` was parsed from `text` and stands at `pointer`. */
+/* check.c: reports duplicate keys and numbers that a double does not hold, which JSON allows.
+ * `root` was parsed from `text` and stands at `pointer`. */
 void conf_check_json(struct conf_doc *doc, cJSON *root, const char *text, size_t override_index,
 		     const char *pointer);
 

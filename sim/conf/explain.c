@@ -6,7 +6,7 @@
 
 #define MAX_WIDTH 48 /* characters; a longer text does not widen its column */
 
-/* Words stand bare; what could confuse a reader or a terminal stands as JSON. */
+/* Whether a value is printed without quotes: a string without blanks, quotes or controls. */
 static bool stands_bare(const cJSON *value)
 {
 	const char *text = value->valuestring;

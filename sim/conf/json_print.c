@@ -19,7 +19,7 @@ void conf_buf_add_json_number(struct conf_buf *buf, double value)
 		}
 	}
 	conf_buf_add(buf, text);
-	/* Digits alone would be refused when read again: no integer may be this large. */
+	/* Digits alone would be refused when read back, as too large an integer. */
 	if (fabs(value) > (double)CONF_LARGEST_EXACT && !strpbrk(text, ".e"))
 		conf_buf_add(buf, ".0");
 }

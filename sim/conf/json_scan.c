@@ -1,4 +1,4 @@
-/* Walks strictly over JSON text (RFC 8259) beside the tree that cJSON made of it. */
+/* Walks strictly over JSON text (RFC 8259) together with the tree that cJSON made of it. */
 #include "conf/json_text.h"
 
 #include "base/fail.h"
@@ -85,8 +85,8 @@ static bool hex4(const struct scan *s, size_t at, unsigned *code)
 	return true;
 }
 
-/* Bytes of the UTF-8 sequence at `p`, 0 when it is none (RFC 3629, with its limits on overlong
- * forms, surrogates and the end of Unicode). */
+/* The length of the UTF-8 sequence at `p`; 0 if it is invalid (RFC 3629: also overlong forms,
+ * surrogates and values beyond Unicode). */
 static size_t utf8_length(const unsigned char *p, size_t left)
 {
 	unsigned low = 0x80, high = 0xbf;
@@ -269,7 +269,7 @@ static bool refuse_value(struct scan *s)
 
 static bool scan_member(struct scan *s, cJSON *item, size_t start)
 {
-	/* '/' or '#': refuse_found() has the message for comments */
+	/* for '/' and '#', refuse_found() has a message about comments */
 	if (!next_is(s, '"') && !next_is(s, '/') && !next_is(s, '#'))
 		return refuse(s, s->at, "expected a key in double quotes");
 	if (!next_is(s, '"'))
@@ -392,7 +392,7 @@ size_t conf_utf8_columns(const char *text)
 	return columns;
 }
 
-/* Refuses bytes that may be nowhere in a text, so that the walk need not care. */
+/* Refuses bytes that are allowed nowhere in a text, so that the walk need not check them. */
 static bool scan_bytes(struct scan *s)
 {
 	const char *nul = memchr(s->text, '\0', s->length);
@@ -428,7 +428,7 @@ cJSON *conf_json_parse(const char *text, size_t length, struct conf_syntax_error
 {
 	struct scan s = { .text = text, .length = length, .error = error };
 	const char *end = text;
-	/* with the NUL, by which cJSON knows that nothing follows the value */
+	/* + 1: at the NUL cJSON sees that nothing follows the value */
 	cJSON *root = cJSON_ParseWithLengthOpts(text, length + 1, &end, 1);
 	bool good;
 
@@ -448,8 +448,8 @@ size_t conf_json_value(const char *text, const cJSON *item)
 
 	if (!item->string)
 		return at;
-	for (at++; text[at] != '"'; at++) /* over the key, ... */
-		at += text[at] == '\\';   /* ... in which an escaped quote is no end */
+	for (at++; text[at] != '"'; at++) /* skips the key */
+		at += text[at] == '\\';   /* an escaped quote does not end the key */
 	at = at + 1 + strspn(text + at + 1, " \t\r\n:");
 	return at;
 }

@@ -9,7 +9,7 @@
 
 /* --- the walk --- */
 
-/* The tables that the walk is in, innermost first: a table may lead back to itself. */
+/* The tables around the current row, innermost first. The walk enters none of them again. */
 struct inside {
 	const struct conf_table *table;
 	const struct inside *outer;
@@ -173,7 +173,7 @@ static void add_example(struct conf_buf *text, const struct conf_key *key)
 	conf_buf_release(&end);
 }
 
-/* --- what a row says --- */
+/* --- facts about a row --- */
 
 static void add_allowed(struct conf_buf *text, const struct conf_row *row)
 {

@@ -1,4 +1,4 @@
-/* Every key of a kind of document, with what its row says: for help and for the manual. */
+/* Lists every key of a kind of document with its row, for help and for the manual. */
 #ifndef INASIM_CONF_KEYS_H
 #define INASIM_CONF_KEYS_H
 
@@ -10,15 +10,15 @@ struct conf_key {
 	struct conf_row row; /* a copy */
 };
 
-/* All keys, outer ones first, in the order of the tables. A path comes once for each row that can
- * stand there: two forms of a value may have keys of the same name. The caller frees with
- * conf_keys_free(). */
+/* Returns all keys, outer keys before inner ones, in the order of the tables. A path comes once for
+ * each row that can stand there, since two forms of a value may have keys of the same name. The
+ * caller frees with conf_keys_free(). */
 struct conf_key *conf_keys(const struct conf_table *table, size_t *count);
 void conf_keys_free(struct conf_key *keys, size_t count);
 
-/* Calls tell() for each thing to say of a key: "allowed", "units", "default", "source", and an
- * "example", which is a document with this key and nothing else. Texts last as long as the call.
- * Says nothing of an object: its keys say more. */
+/* Calls tell() for each fact about a key: "allowed", "units", "default", "source", and an
+ * "example", which is a document with only this key. Texts last as long as the call. Tells nothing
+ * about an object, since its keys tell more. */
 void conf_key_tell(const struct conf_key *key,
 		   void (*tell)(void *owner, const char *label, const char *text), void *owner);
 

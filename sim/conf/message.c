@@ -48,14 +48,14 @@ void conf_say(struct conf_doc *doc, enum conf_severity severity, const char *poi
 	va_list args;
 
 	SIM_BUG_ON(severity != CONF_ERROR && conf_errors(doc));
-	if (before < CONF_MAX_MESSAGES) /* else it is dropped; looking for its place is slow */
+	if (before < CONF_MAX_MESSAGES) /* else the message is dropped; finding places is slow */
 		place = conf_place_of_pointer(doc, pointer);
 	va_start(args, fmt);
 	conf_reportv(doc, place, pointer, fmt, args);
 	va_end(args);
 	if (severity == CONF_ERROR)
 		return;
-	doc->remarks = doc->message_count + doc->dropped; /* all: there are no errors */
+	doc->remarks = doc->message_count + doc->dropped; /* all, as there are no errors */
 	doc->warnings += severity == CONF_WARNING;
 	if (doc->message_count > before)
 		doc->messages[before].severity = severity;
@@ -80,14 +80,14 @@ static int compare_sizes(size_t a, size_t b)
 	return (a > b) - (a < b);
 }
 
-/* The file from top to bottom, then the command line from left to right. */
+/* Orders messages: the file from top to bottom, then the command line from left to right. */
 static int compare_messages(const void *a, const void *b)
 {
 	const struct conf_message *x = *(const struct conf_message *const *)a;
 	const struct conf_message *y = *(const struct conf_message *const *)b;
 	int order = compare_sizes(x->place.override_index, y->place.override_index);
 
-	if (order == 0 && x->place.override_index == 0) /* CONF_NOWHERE + 1 is 0: first */
+	if (order == 0 && x->place.override_index == 0) /* CONF_NOWHERE + 1 is 0, so it is first */
 		order = compare_sizes(x->place.offset + 1, y->place.offset + 1);
 	return order != 0 ? order : compare_sizes(x->order, y->order);
 }
@@ -102,7 +102,7 @@ static const struct conf_message **sorted_messages(const struct conf_doc *doc)
 	return sorted;
 }
 
-/* The line of the source with a caret below the place, when a terminal can take it. */
+/* Prints the line of the source with a caret below the place, if a terminal can show it. */
 static void print_source(const char *text, size_t column, FILE *to)
 {
 	size_t length = strcspn(text, "\r\n");
@@ -122,7 +122,7 @@ static void print_source(const char *text, size_t column, FILE *to)
 	fputs("^\n", to);
 }
 
-/* Keys and values may hold anything, also controls that a terminal would obey. */
+/* Prints a key or value, with control characters replaced by '?'. */
 static void print_plain(const char *text, FILE *to)
 {
 	char *plain = xstrdup(text);
@@ -138,7 +138,7 @@ static void print_text(const struct conf_doc *doc, const struct conf_message *me
 {
 	const char *source = NULL, *pointer = message->pointer;
 	size_t line, column = 0;
-	bool pointer_told = false; /* the place, printed first, names it already */
+	bool pointer_told = false; /* the place, which is printed first, includes the pointer */
 
 	if (message->place.override_index > 0) {
 		const char *set = doc->override_pointers[message->place.override_index - 1];
@@ -198,7 +198,7 @@ void conf_print_errors_json(const struct conf_doc *const *docs, size_t count, FI
 void conf_print_errors(const struct conf_doc *doc, FILE *to, bool json)
 {
 	const struct conf_message **sorted;
-	struct plain plain; /* names of files, too, may hold anything */
+	struct plain plain; /* since file names, too, may hold control characters */
 
 	if (json) {
 		conf_print_errors_json(&doc, 1, to);

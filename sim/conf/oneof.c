@@ -32,9 +32,9 @@ static bool knows_key(const struct conf_row *row, const char *key)
 	return false;
 }
 
-/* The first alternative that has all keys of the object, else the only one that has any: its
- * messages will name the wrong key. NULL when none has any, or when keys of several are mixed: then
- * messages name all alternatives. */
+/* The first alternative that has all keys of the object, else the only alternative that has any of
+ * them, whose messages will name the wrong key. NULL if no alternative or several have some of the
+ * keys; then messages name all alternatives. */
 static const struct conf_row *choose_by_keys(const struct conf_row *rows, const cJSON *item)
 {
 	const struct conf_row *best = NULL;
@@ -73,12 +73,11 @@ static cJSON *try_alternative(struct binding *b, const struct conf_row *row, cha
 	cJSON_Delete(resolved);
 	while (b->doc->value_count > values) /* lines of `explain` */
 		free(b->doc->values[--b->doc->value_count].pointer);
-	if (row->type != CONF_ONEOF) /* whose alternatives cleaned up themselves */
+	if (row->type != CONF_ONEOF) /* the alternatives of a ONEOF have cleaned up already */
 		memset(base + row->offset, 0, conf_row_size(row));
 	return NULL;
 }
 
-/* Records which alternative was taken. */
 static void choose(const struct binding *b, const struct conf_row *row,
 		   const struct conf_row *chosen, char *base)
 {
@@ -88,7 +87,7 @@ static void choose(const struct binding *b, const struct conf_row *row,
 	conf_set_present(b, chosen, base);
 }
 
-/* Several alternatives share the shape of a value that is no object. */
+/* Binds a value, not an object, whose shape several alternatives have. */
 static cJSON *bind_by_trial(struct binding *b, const struct conf_row *row, char *base,
 			    const cJSON *item)
 {
@@ -104,8 +103,8 @@ static cJSON *bind_by_trial(struct binding *b, const struct conf_row *row, char 
 	return conf_bind_refuse(b, row, item);
 }
 
-/* Binds the only alternative that is left and reports its messages. Those about a scalar say what
- * the whole ONEOF allows, the outermost one if they are nested. */
+/* Binds the only alternative that is left and reports its messages. Messages about a scalar say
+ * what the whole ONEOF allows; if ONEOFs are nested, the outermost one. */
 static cJSON *bind_only(struct binding *b, const struct conf_row *row, const struct conf_row *only,
 			char *base, const cJSON *item)
 {

@@ -10,7 +10,7 @@ struct change {
 	const char *pointer;
 };
 
-/* Reports a bad override. Returns false, so that a caller can return that. */
+/* Reports a bad override. Always returns false. */
 __attribute__((format(printf, 2, 3))) static bool complain(const struct change *c, const char *fmt,
 							   ...)
 {
@@ -23,7 +23,7 @@ __attribute__((format(printf, 2, 3))) static bool complain(const struct change *
 	return false;
 }
 
-/* The value as JSON, or as a string when it is none. */
+/* Parses the value as JSON; if it is not JSON, it is a string. */
 static cJSON *parse_value(const struct change *c, const char *value)
 {
 	struct conf_syntax_error error;
@@ -37,7 +37,7 @@ static cJSON *parse_value(const struct change *c, const char *value)
 	return item;
 }
 
-/* Index into a list from its text; the size of the list means "append". */
+/* Reads an index into a list. "-" gives the size of the list, which means "append". */
 static bool list_index(const struct change *c, const cJSON *list, const char *text, size_t *index)
 {
 	size_t count = (size_t)cJSON_GetArraySize(list);
@@ -64,7 +64,7 @@ static bool put_item(const struct change *c, cJSON *list, const char *text, cJSO
 	return true;
 }
 
-/* Puts `value` into `where` at this step. False: it did not, and the caller still owns `value`. */
+/* Puts `value` into `where` at this step. On false the caller still owns `value`. */
 static bool put(const struct change *c, cJSON *where, const char *step, cJSON *value)
 {
 	if (cJSON_IsObject(where)) {
@@ -77,7 +77,7 @@ static bool put(const struct change *c, cJSON *where, const char *step, cJSON *v
 	return complain(c, "no object or list to put this into: %s", step);
 }
 
-/* The child at a step that is not the last. A missing one is created, as an object. */
+/* The child at a step that is not the last. A missing child is created as an object. */
 static cJSON *descend(const struct change *c, cJSON *where, const char *step)
 {
 	cJSON *child = NULL;

@@ -2,7 +2,8 @@
 
 #include <stdint.h>
 
-/* An item of the file has its offset in `valueint`, one of a --set the negative number of that. */
+/* `valueint` of an item of the file is its offset; of an item of a --set it is minus the number of
+ * the --set. */
 void conf_mark_set(cJSON *item, size_t number)
 {
 	item->valueint = -(int)number;
@@ -76,7 +77,7 @@ static const cJSON *child_of(const cJSON *item, const char *step)
 
 	if (cJSON_IsObject(item))
 		return cJSON_GetObjectItemCaseSensitive(item, step);
-	/* any index; SIZE_MAX itself would let it overflow */
+	/* any index; with a count of SIZE_MAX the index could overflow */
 	if (!cJSON_IsArray(item) || !conf_array_index(step, SIZE_MAX / 16, &index))
 		return NULL;
 	while (child && index-- > 0)

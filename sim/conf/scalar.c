@@ -179,7 +179,7 @@ static bool parse_packets(const char *text, uint64_t *value)
 {
 	size_t digits = strspn(text, "0123456789");
 
-	if (digits == 0 || digits > 18 || /* 18 always fit into 64 bits */
+	if (digits == 0 || digits > 18 || /* 18 digits always fit into 64 bits */
 	    strcmp(text + digits + strspn(text + digits, " \t"), "pkt") != 0)
 		return false;
 	*value = 0;

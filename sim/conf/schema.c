@@ -1,4 +1,4 @@
-/* JSON Schema 2020-12 out of the tables, for editors and for `inasim schema`. */
+/* Makes JSON Schema 2020-12 from the tables, for editors and for `inasim schema`. */
 #include "conf/bind.h"
 
 #include "base/fail.h"
@@ -10,7 +10,7 @@
 
 struct schema {
 	cJSON *defs;
-	const struct conf_table **tables; /* that have a definition so far */
+	const struct conf_table **tables; /* those that have a definition so far */
 	size_t count, capacity;
 };
 
@@ -98,7 +98,7 @@ static cJSON *reference(struct schema *s, const struct conf_table *table)
 	while (i < s->count && strcmp(s->tables[i]->name, table->name) != 0)
 		i++;
 	SIM_BUG_ON(i < s->count && s->tables[i] != table);
-	if (i == s->count) { /* known before its rows: a table may hold itself */
+	if (i == s->count) { /* added before its rows, since a table may contain itself */
 		s->tables = array_reserve(s->tables, s->count, &s->capacity, sizeof(*s->tables));
 		s->tables[s->count++] = table;
 		add(s->defs, table->name, schema_of_table(s, table));
@@ -149,7 +149,6 @@ static cJSON *schema_of_quantity(const struct conf_row *row)
 	return schema;
 }
 
-/* Of a list or a map. */
 static cJSON *schema_of_items(struct schema *s, const struct conf_row *row)
 {
 	bool list = row->type == CONF_LIST;
@@ -169,8 +168,8 @@ static cJSON *schema_of_items(struct schema *s, const struct conf_row *row)
 	return schema;
 }
 
-/* "oneOf" demands that exactly one alternative fits. Where two of them share a JSON shape both may,
- * so then it is "anyOf". */
+/* "oneOf" demands that exactly one alternative fits. If alternatives share a JSON shape, a value
+ * may fit several, so then "anyOf" is used. */
 static cJSON *schema_of_oneof(struct schema *s, const struct conf_row *row)
 {
 	cJSON *schema = conf_node(cJSON_CreateObject());

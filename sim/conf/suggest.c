@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#define MAX_WORD 48 /* nobody misspells longer ones; bounds the work on hostile input */
+#define MAX_WORD 48 /* longer words get no suggestion: bounds the work on hostile input */
 
 static size_t min2(size_t a, size_t b)
 {
@@ -19,8 +19,8 @@ static bool same(char a, char b)
 	return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
 
-/* Edits that turn a into b; swapping two neighbours counts once (optimal string
- * alignment). Three rows of the usual matrix are enough. */
+/* The number of edits that turn a into b; swapping two neighbours counts once (optimal
+ * string alignment). Three rows of the usual matrix are enough. */
 static size_t distance(const char *a, size_t m, const char *b, size_t n)
 {
 	size_t rows[3][MAX_WORD + 1];
@@ -58,7 +58,7 @@ const char *conf_suggest(const char *word, const char *const *choices)
 		if (n > MAX_WORD)
 			continue;
 		d = distance(word, m, *choices, n);
-		/* near enough: edits of at most a third of the longer word, and not of all of it */
+		/* near enough: at most a third of the longer word's letters, and not all, differ */
 		if (d > (longer + 2) / 3 || d >= longer || (best && d >= best_distance))
 			continue;
 		best = *choices;
