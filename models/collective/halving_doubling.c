@@ -220,6 +220,8 @@ static void *plan(void *self, const struct collective_job *job, struct stream_pl
 		plan_tcp_packets(scheme->env.tcp, net, (uint32_t)scheme->conf->ack_every);
 	plan->streams[0].packets.fraction = 1.0 / (double)(1 << levels);
 	plan_fill_queues(&plan->streams[0], net);
+	/* one connection of a NIC at a time takes turns, and each NIC carries all pieces twice */
+	plan->streams[0].turn /= 2.0 * ((1 << levels) - 1);
 	for (int back = 0; back < 2; back++) {
 		for (unsigned level = 0; level < levels; level++)
 			plan_step(schedule, level, back, plan, &seconds);

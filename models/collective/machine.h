@@ -12,7 +12,8 @@
  *
  * NICs i of all machines form a rail, which has its own instance of the scheme. All rails take
  * equal parts of every tensor; with `master` only the first NIC is used. Simplified: in PR and PN
- * each GPU has a ring with its own share of links; here the GPUs of a rail have one share. */
+ * each GPU has a ring of its own, so a machine gets a share of a contended link for each GPU. Here
+ * the GPUs of a rail use one instance of the scheme, which gets one share. */
 #ifndef INASIM_COLLECTIVE_MACHINE_H
 #define INASIM_COLLECTIVE_MACHINE_H
 

@@ -1,9 +1,9 @@
 /* An all-reduce as a plan: streams of bytes on the network, without packets.
  *
  * A plan is made for a job on given hosts. Each stream carries a part of every tensor over a set of
- * links at one rate, as in a pipeline: over an aggregation tree, over all edges of a ring, or
- * between all pairs of workers and servers. The fluid model runs plans (models/fluid). The closed
- * form for an idle network also comes from plans.
+ * links at one rate, as in a pipeline: over an aggregation tree, over an edge of a ring, over
+ * all edges of another schedule, or between all pairs of workers and servers. The fluid model runs
+ * plans (models/fluid). The closed form for an idle network also comes from plans.
  *
  * Links are egress ports of the network. All rates are in bytes on the wire, preamble and gap
  * included where the topology has them. */
@@ -45,9 +45,9 @@ struct plan_stream {
 	/* Streams that share a link have rates in proportion to these relative sizes, > 0: */
 	double share; /* in the queue of a switch: bytes in flight */
 	double turn;  /* at a NIC that sends for several jobs or flows: bytes sent in a turn */
-	/* `fixed`: the stream's window ignores ECN. Beside streams that heed ECN it takes the
-	 * fraction `share` of the link; each stream that heeds ECN keeps at least the fraction
-	 * `min`. */
+	/* `fixed`: the stream's window ignores ECN. `share` is then the fraction of a link that
+	 * this stream takes beside streams that heed ECN, and `min` the fraction that each of those
+	 * keeps at least. */
 	bool fixed;
 	double min;
 	bool fills; /* TCP: the stream fills queues up to the ECN threshold */
@@ -120,7 +120,8 @@ struct plan_packets plan_tcp_packets(const struct tcp *tcp, const struct network
 				     uint32_t ack_every);
 
 /* Makes `stream` a stream of TCP connections, which fill queues. Its weight on the link of a NIC is
- * also the number of its connections that take turns at that NIC. */
+ * taken for the number of its connections that take turns there; otherwise the caller divides
+ * `turn`. */
 void plan_fill_queues(struct plan_stream *stream, const struct network *net);
 
 /* For a closed plan of aggregation packets: sets `turn` of all streams. Each worker, and each of

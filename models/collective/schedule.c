@@ -451,8 +451,8 @@ void schedule_plan_edge(const struct schedule *schedule, uint32_t edge, struct p
 }
 
 /* A bit in the keys of the edges' timers. The threads' timers have keys with a thread's number in
- * the place of an edge's, so without this bit two keys could be equal. Bit 51 is free: timer_key()
- * sets it only for tags from 16 on, and tag 16 + TIMER_RING does not exist (keys.h). */
+ * the place of an edge's, so without this bit two keys could be equal. Bit 51 is free:
+ * timer_key() tells tag T + 16 from tag T by it, and there is no tag TIMER_RING + 16 (keys.h). */
 #define KEY_OF_MESSAGE (UINT64_C(1) << 51)
 
 static void connect(struct schedule *schedule, uint32_t e)

@@ -27,7 +27,8 @@ void failures_end(struct failures *failures);
 size_t failures_down(const struct failures *failures);
 
 /* Calls `told` for each failure, in the order of time. `name` is that of failures.csv, valid during
- * the call. `element` is the number, from 0, of the link, switch or aggregation that failed.
+ * the call. `element` is the index, from 0, among all links, switches and aggregations that
+ * may fail in this scenario.
  * Without a repair, `repaired` is the end of the run. Does nothing for NULL. */
 void failures_each(const struct failures *failures,
 		   void (*told)(void *owner, const char *name, size_t element, sim_time failed,

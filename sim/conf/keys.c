@@ -204,7 +204,7 @@ void conf_key_tell(const struct conf_key *key,
 		tell(owner, "units", conf_buf_text(&text));
 	conf_buf_cut(&text, 0);
 	if (row->def == CONF_REQUIRED)
-		conf_buf_add(&text, "none: it has to be given");
+		conf_buf_add(&text, "none: this key is required");
 	else if (conf_has_default(row))
 		add_default(&text, row);
 	if (text.length > 0)

@@ -92,7 +92,8 @@ static struct out_file *find_file(const struct out_dir *dir, const char *name)
 	return NULL;
 }
 
-/* Makes an empty file; NULL and *error on failure. Fails if the folder was removed or renamed. */
+/* Makes an empty file; NULL and *error on failure. Fails if the folder was removed; missing() finds
+ * out if it was renamed. */
 static struct out_file *new_file(struct out_dir *dir, const char *name, char **error)
 {
 	SIM_BUG_ON(*name == '/' || *name == '\0' || strstr(name, ".."));
@@ -396,7 +397,8 @@ static bool replace_former(const struct out_dir *dir, char **error)
 /* Renames PATH.partial to PATH. The former results first get a marker of their own: while they are
  * removed, their name is PATH.partial, and no other run may take them for the remains of a killed
  * run. A run that has just committed still has its marker in PATH for an instant, so this waits. In
- * the end PATH has no marker, unless another run's could not be taken. */
+ * the end PATH has no marker. If the one that is there cannot be opened or locked, fails and leaves
+ * it. */
 static bool move_into_place(const struct out_dir *dir, char **error)
 {
 	pid_t nobody;

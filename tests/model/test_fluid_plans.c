@@ -495,6 +495,27 @@ Test(fluid_plans, a_fixed_window_waits_in_the_queue_of_tcp)
 	}
 }
 
+/* Halving and doubling of 40 MB among 4, whose NICs each send a flow, too: 60 MB at half of the
+ * rate, as one connection at a time takes turns. Packets also wait in the queues of flows. */
+Test(fluid_plans, halving_doubling_has_one_turn)
+{
+	static const char *const fidelities[] = { "fluid", "packet" };
+	double time;
+
+	for (int f = 0; f < 2; f++) {
+		job_times(&time,
+			  "{ 'name': 't', 'fidelity': '%s', 'topology': { 'kind': 'star',"
+			  " 'hosts': 4, 'link': { 'rate': '10Gbps', 'delay': '1us' } },"
+			  " 'jobs': [ { 'workers': 4, 'all_reduce': 'halving_doubling',"
+			  "   'model': { 'layers': [ { 'gradient': '40MB' } ] } } ],"
+			  " 'flows': [ { 'pairs': [[0, 1], [1, 2], [2, 3], [3, 0]], 'count': 4,"
+			  "   'size': '100MB', 'arrival': { 'at': '0s' } } ] }",
+			  fidelities[f]);
+		cr_expect_float_eq(time / (2 * 60e6 / 1460 * 1538 * 8e-10), 1, 0.05, "%s: %.9f s",
+				   fidelities[f], time);
+	}
+}
+
 /* Two SwitchML* jobs on one uplink; the second comes when the memory of the switches, and so
  * wnd_cap, is shared already. Both have half, for the first one's cap changes with it. */
 Test(fluid_plans, who_comes_later_has_no_smaller_window)

@@ -747,7 +747,7 @@ Test(topology, longest_route)
 	cr_expect_str_empty(text);
 	conf.k = 4;
 	topology_check_routes(&tower, &conf, &to);
-	cr_expect_str_eq(text, "a packet passes up to 7 switches; it has room for a route of 5");
+	cr_expect_str_eq(text, "packets pass up to 7 switches; a route holds at most 5");
 }
 
 static unsigned short_way(const struct topology_conf *conf)

@@ -57,7 +57,7 @@ struct lane {
 } __attribute__((aligned(64)));
 
 static_assert(offsetof(struct lane, in) + offsetof(struct ingress, headroom_size) <= 64,
-	      "what every packet touches is one line of cache");
+	      "each packet touches one cache line of a lane");
 
 struct lossless {
 	struct lane *lanes;              /* by port */

@@ -144,8 +144,8 @@ static unsigned check_switch(struct network *net, uint32_t sw, bytes *held, FILE
 	}
 	if (shared != ll->memories[sw].shared_used) {
 		fprintf(report,
-			"switch %" PRIu32 " counts %" PRIu64 " shared bytes but its ports %" PRIu64
-			"\n",
+			"switch %" PRIu32 " counts %" PRIu64
+			" shared bytes, its ports count %" PRIu64 "\n",
 			sw, ll->memories[sw].shared_used, shared);
 		bad++;
 	}
@@ -190,8 +190,8 @@ unsigned lossless_check(struct network *net, FILE *report)
 	}
 	if (ll->largest > ll->mtu) {
 		fprintf(report,
-			"a frame of %" PRIu32 " bytes entered a switch whose PAUSE is made for "
-			"frames of at most %" PRIu32 " (\"mtu\")\n",
+			"a frame of %" PRIu32 " bytes entered a switch whose PAUSE thresholds "
+			"assume at most %" PRIu32 " (\"mtu\")\n",
 			ll->largest, ll->mtu);
 		bad++;
 	}

@@ -92,7 +92,8 @@ struct network_faults {
 	void *owner;
 };
 
-/* A packet that crosses from one partition to another in a window. */
+/* A packet on its way to a partition of another thread; handed over at the end of a window.
+ * Partitions of one thread share the port's ring. */
 struct crossing {
 	struct packet packet;
 	uint32_t wire;

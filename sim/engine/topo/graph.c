@@ -8,8 +8,8 @@
 
 #define PLACE "/topology/graph"
 
-/* The longest route is computed exactly if this takes no more looks at switches and ends of links:
- * about a second. */
+/* The longest route is computed exactly if that takes at most so many looks at switches and ends of
+ * links, which is about a second. */
 #define EXACT_LOOKS (UINT64_C(1) << 28)
 #define TIERS_MAX   63 /* each tier must have a name in topology_graph.c */
 
@@ -55,8 +55,8 @@ static bool find_hosts(struct graph *graph, const struct graph_memory *memory,
 		topology_mistake(
 			to, PLACE,
 			"host \"%s\" has %" PRIu32
-			" links; a host is one NIC and has one. A machine with several is as "
-			"many hosts (\"nics\" of /topology/host)",
+			" links; a host is one NIC, so it has one link. Give a machine with "
+			"several NICs as several hosts (\"nics\" of /topology/host)",
 			name_of(graph, wrong), links[wrong]);
 	free(links);
 	return wrong == UINT32_MAX;
@@ -230,7 +230,8 @@ static void measure_routes(struct graph *graph, struct graph_routes *routes, boo
 
 /* Finds bounds if measure_routes() would take too long. Two racks reach each other by way of the
  * switch of host 0. If all costs are 1 (`plain`), no shortest path has more links than this way;
- * otherwise HOPS_MAX is the bound. The mean between racks is taken to be half the bound. */
+ * otherwise HOPS_MAX is the bound. The mean is taken to be half of this, and two links
+ * of hosts. */
 static void bound_routes(struct graph *graph, struct graph_routes *routes, bool plain)
 {
 	const uint32_t *distances = graph_distances(routes, graph->above[0]);

@@ -18,7 +18,7 @@ static void leaf_spine_check(const struct topology_conf *conf, const struct topo
 {
 	if (topology_uplink_rate(conf) < 1000000)
 		topology_mistake(to, "/topology/oversubscription",
-				 "leaves less than 1 Mbps for an up-link");
+				 "gives uplinks a rate below 1 Mbps");
 	if (conf->leaves * conf->hosts_per_leaf < 2)
 		topology_mistake(to, "/topology", "a network needs at least 2 hosts");
 	if (conf->leaves * conf->hosts_per_leaf > HOSTS_MAX)

@@ -165,7 +165,7 @@ void topology_check_routes(const struct topology_ops *ops, const struct topology
 
 	if (longest > ROUTE_MAX)
 		topology_mistake(to, "/topology/kind",
-				 "a packet passes up to %u switches; it has room for a route of %d",
+				 "packets pass up to %u switches; a route holds at most %d",
 				 longest, ROUTE_MAX);
 }
 
