@@ -8,30 +8,13 @@
 
 #include <stdlib.h>
 
-#define FAR UINT32_MAX
-
 struct detours {
-	uint16_t *dead;   /* by port: number of failures that routing knows of */
-	uint32_t count;   /* number of ports with failures */
-	uint32_t *cost;   /* of the link, by port */
-	uint32_t **rows;  /* distances, by destination switch; NULL = not known */
-	uint32_t *queue;  /* of search() */
-	bool *waiting;    /* by switch: it is in `queue` */
-	unsigned longest; /* most switches on a route */
+	uint16_t *dead;              /* by port: failures that routing knows of */
+	uint32_t count;              /* ports that have any */
+	unsigned longest;            /* switches on a route, at most */
+	struct graph whole;          /* the links that routing takes to work; only what ... */
+	struct graph_routes *routes; /* ... these need is there; NULL = out of date */
 };
-
-static void find_costs(const struct topology *topo, struct detours *detours)
-{
-	const struct graph *graph = topo->conf->graph;
-	const struct network *net = &topo->net;
-
-	for (uint32_t p = 0; p < net->port_count; p++)
-		detours->cost[p] = 1;
-	for (uint32_t s = 0; graph && s < graph->switches; s++)
-		for (uint32_t e = graph->first[s]; e < graph->first[s + 1]; e++)
-			detours->cost[net->switch_nodes[s].first_port + graph->ends[e].port] =
-				graph->ends[e].cost;
-}
 
 struct detours *detours_new(const struct topology *topo)
 {
@@ -39,34 +22,22 @@ struct detours *detours_new(const struct topology *topo)
 	const struct network *net = &topo->net;
 
 	detours->dead = xcalloc(net->port_count, sizeof(*detours->dead));
-	detours->cost = xcalloc(net->port_count, sizeof(*detours->cost));
-	detours->rows = xcalloc(net->switches, sizeof(*detours->rows));
-	detours->queue = xcalloc(net->switches, sizeof(*detours->queue));
-	detours->waiting = xcalloc(net->switches, sizeof(*detours->waiting));
-	/* with legs a packet has room for any route, otherwise only for usual routes */
+	/* with legs a packet has room for any route, else only for the usual ones */
 	detours->longest = net->legs ? HOPS_MAX : topology_longest(topo->conf);
-	find_costs(topo, detours);
+	detours->whole.switches = net->switches;
+	detours->whole.first = xcalloc(net->switches + 1, sizeof(*detours->whole.first));
+	detours->whole.ends = xcalloc(net->port_count, sizeof(*detours->whole.ends));
 	return detours;
 }
 
-static void forget(const struct topology *topo, struct detours *detours)
-{
-	for (uint32_t s = 0; s < topo->net.switches; s++) {
-		free(detours->rows[s]);
-		detours->rows[s] = NULL;
-	}
-}
-
-void detours_free(const struct topology *topo, struct detours *detours)
+void detours_free(struct detours *detours)
 {
 	if (!detours)
 		return;
-	forget(topo, detours);
+	graph_routes_free(detours->routes);
+	free(detours->whole.first);
+	free(detours->whole.ends);
 	free(detours->dead);
-	free(detours->cost);
-	free(detours->rows);
-	free(detours->queue);
-	free(detours->waiting);
 	free(detours);
 }
 
@@ -81,7 +52,8 @@ void detours_learn(const struct topology *topo, struct detours *detours, uint32_
 {
 	learn_port(detours, port, down);
 	learn_port(detours, topo->net.cold[port].reverse, down);
-	forget(topo, detours);
+	graph_routes_free(detours->routes);
+	detours->routes = NULL;
 }
 
 bool detours_any(const struct topology *topo)
@@ -91,84 +63,42 @@ bool detours_any(const struct topology *topo)
 
 /* --- distances --- */
 
-/* The switch at the far end of a port's link; FAR if a host is there, or if routing knows that the
- * link has failed. */
-static uint32_t beyond(const struct topology *topo, uint32_t port)
+/* Lists the ends of links between switches, in the order of ports. Links of a graph have costs, all
+ * others cost 1. */
+static void list_ends(const struct topology *topo, struct graph *whole)
 {
+	const struct graph *graph = topo->conf->graph;
 	const struct network *net = &topo->net;
+	uint32_t count = 0, e = 0;
 
-	if (net->ports[port].to_host || topo->detours->dead[port])
-		return FAR;
-	return net->ports[port].to - net->hosts;
-}
+	for (uint32_t s = 0; s < net->switches; s++) {
+		const struct switch_node *node = &net->switch_nodes[s];
 
-/* Finds the distances from a switch, as search() of graph_routes.c. Distances to the switch are the
- * same, since links fail in both directions and cost the same in both. */
-static void search(const struct topology *topo, uint32_t from, uint32_t *distance)
-{
-	struct detours *detours = topo->detours;
-	uint32_t head = 0, count = 0, switches = topo->net.switches;
+		for (uint16_t i = 0; i < node->ports; i++) {
+			uint32_t port = node->first_port + i, cost;
 
-	for (uint32_t s = 0; s < switches; s++)
-		distance[s] = FAR;
-	distance[from] = 0;
-	detours->queue[count++] = from;
-	while (count) {
-		uint32_t sw = detours->queue[head];
-		const struct switch_node *node = &topo->net.switch_nodes[sw];
-
-		head = head + 1 == switches ? 0 : head + 1;
-		count--;
-		detours->waiting[sw] = false;
-		for (uint32_t p = node->first_port; p < node->first_port + node->ports; p++) {
-			uint32_t next = beyond(topo, p);
-
-			if (next == FAR || distance[next] <= distance[sw] + detours->cost[p])
+			if (net->ports[port].to_host)
 				continue;
-			distance[next] = distance[sw] + detours->cost[p];
-			if (detours->waiting[next])
-				continue;
-			detours->waiting[next] = true;
-			detours->queue[(head + count++) % switches] = next;
+			cost = graph ? graph->ends[e++].cost : 1;
+			if (!topo->detours->dead[port])
+				whole->ends[count++] =
+					(struct graph_end){ .sw = net->ports[port].to - net->hosts,
+							    .cost = cost,
+							    .port = i };
 		}
+		whole->first[s + 1] = count;
 	}
 }
 
 static const uint32_t *distances(const struct topology *topo, uint32_t to)
 {
-	uint32_t **row = &topo->detours->rows[to];
+	struct detours *detours = topo->detours;
 
-	if (!*row) {
-		*row = xcalloc(topo->net.switches, sizeof(**row));
-		search(topo, to, *row);
+	if (!detours->routes) {
+		list_ends(topo, &detours->whole);
+		detours->routes = graph_routes_new(&detours->whole);
 	}
-	return *row;
-}
-
-/* The next egress port of `sw` on a shortest path. *entropy chooses as in graph_next(). */
-static uint32_t next_port(const struct topology *topo, const uint32_t *distance, uint32_t sw,
-			  uint64_t *entropy)
-{
-	const struct switch_node *node = &topo->net.switch_nodes[sw];
-	uint32_t choices = 0, p;
-	uint64_t choice;
-
-	for (unsigned pass = 0;; pass++) { /* 0 counts the choices, 1 takes one of them */
-		for (p = node->first_port; p < node->first_port + node->ports; p++) {
-			uint32_t next = beyond(topo, p);
-
-			if (next == FAR || distance[next] == FAR ||
-			    distance[next] + topo->detours->cost[p] != distance[sw])
-				continue;
-			if (pass == 0)
-				choices++;
-			else if (choice-- == 0)
-				return p;
-		}
-		SIM_BUG_ON(!choices || pass);
-		choice = *entropy % choices;
-		*entropy /= choices;
-	}
+	return graph_distances(detours->routes, to);
 }
 
 /* --- routes --- */
@@ -220,14 +150,10 @@ void detours_mend(const struct topology *topo, uint32_t src, uint32_t dst, uint6
 	    seems_whole(topo, src, route))
 		return;
 	distance = distances(topo, to);
-	if (distance[sw] == FAR)
+	if (distance[sw] == UINT32_MAX)
 		return;
-	while (sw != to && count + 1 < detours->longest) {
-		uint32_t port = next_port(topo, distance, sw, &entropy);
-
-		out[count++] = (uint16_t)(port - net->switch_nodes[sw].first_port);
-		sw = net->ports[port].to - net->hosts;
-	}
+	while (sw != to && count + 1 < detours->longest)
+		out[count++] = graph_next(&detours->whole, distance, &sw, &entropy);
 	if (sw != to) /* too long */
 		return;
 	out[count++] = (uint16_t)(net->cold[dst].reverse - net->switch_nodes[to].first_port);
@@ -239,8 +165,8 @@ void detours_mend(const struct topology *topo, uint32_t src, uint32_t dst, uint6
 uint32_t detours_root(const struct topology *topo, const uint32_t *hosts, size_t count,
 		      uint64_t entropy)
 {
-	/* in a Clos network the path from a host to the root only goes up */
-	uint32_t max = topo->conf->graph ? FAR - 1 : topology_tiers(topo->conf) - 1;
+	/* in a Clos network the way from a host to the root only goes up */
+	uint32_t max = topo->conf->graph ? UINT32_MAX - 1 : topology_tiers(topo->conf) - 1;
 
 	for (size_t i = 0; i < count; i++)
 		if (topo->detours->dead[hosts[i]])
@@ -252,6 +178,5 @@ uint16_t detours_up(const struct topology *topo, uint32_t sw, uint32_t root)
 {
 	uint64_t entropy = hash_pair(root, sw);
 
-	return (uint16_t)(next_port(topo, distances(topo, root), sw, &entropy) -
-			  topo->net.switch_nodes[sw].first_port);
+	return graph_next(&topo->detours->whole, distances(topo, root), &sw, &entropy);
 }

@@ -14,7 +14,7 @@
 
 /* For topology_build(), when all links have been made. detours_free() allows NULL. */
 struct detours *detours_new(const struct topology *topo);
-void detours_free(const struct topology *topo, struct detours *detours);
+void detours_free(struct detours *detours);
 
 /* Tells `detours`, which is topology.detours or .forever, of one more failure (`down`) or one less
  * of the link of a port, in both directions. */

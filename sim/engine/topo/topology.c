@@ -198,8 +198,8 @@ void topology_build(struct topology *topo, const struct topology_conf *conf, str
 
 void topology_release(struct topology *topo)
 {
-	detours_free(topo, topo->detours);
-	detours_free(topo, topo->forever);
+	detours_free(topo->detours);
+	detours_free(topo->forever);
 	network_release(&topo->net);
 	graph_routes_free(topo->routes);
 }
