@@ -243,6 +243,8 @@ void ina_withdraw(void *admitted)
 {
 	struct ina_job *job = admitted;
 
+	if (job->on_hosts)
+		job->scheme->ops->on_hosts->withdraw(job->on_hosts);
 	if (job->scheme->ops->withdraw)
 		job->scheme->ops->withdraw(job);
 	else if (job->scheme->ops->memory)
@@ -271,10 +273,21 @@ static void make_workers(struct ina_job *job)
 	}
 }
 
+static bool goes_to_hosts(const struct ina_job *job)
+{
+	return job->scheme->ops->on_hosts && job->scheme->ops->goes_to_hosts(job);
+}
+
 void ina_begin(struct ina_job *job)
 {
 	const struct model_env *env = &job->scheme->env;
+	const char *never = NULL; /* hosts lack nothing */
 
+	if (goes_to_hosts(job)) {
+		job->on_hosts = job->scheme->ops->on_hosts->start(job->scheme->on_hosts, &job->spec,
+								  &never);
+		return;
+	}
 	exact_init(&job->exact, env->checks, env->sim->seed, job->spec.number, job->spec.workers);
 	tensors_init(&job->tensors, job->spec.workers);
 	make_workers(job);
@@ -324,8 +337,26 @@ void *ina_start(void *self, const struct collective_job *spec, const char **neve
 
 void ina_finish(void *instance)
 {
-	ina_end(instance);
-	ina_withdraw(instance);
+	struct ina_job *job = instance;
+
+	if (job->on_hosts)
+		job->scheme->ops->on_hosts->finish(job->on_hosts);
+	else
+		ina_end(job);
+	job->on_hosts = NULL;
+	ina_withdraw(job);
+}
+
+void ina_plan_job(struct ina_job *job, struct stream_plan *plan)
+{
+	const struct ina_ops *ops = job->scheme->ops;
+	const char *never = NULL; /* as in ina_begin() */
+
+	if (goes_to_hosts(job))
+		job->on_hosts =
+			ops->on_hosts->plan(job->scheme->on_hosts, &job->spec, plan, &never);
+	else
+		ops->plan(job, plan);
 }
 
 void *ina_plan(void *self, const struct collective_job *spec, struct stream_plan *plan,
@@ -334,7 +365,7 @@ void *ina_plan(void *self, const struct collective_job *spec, struct stream_plan
 	struct ina_job *job = ina_admit(self, spec, never);
 
 	if (job)
-		job->scheme->ops->plan(job, plan);
+		ina_plan_job(job, plan);
 	return job;
 }
 
@@ -343,8 +374,13 @@ void ina_contribute(void *instance, uint32_t w, bytes size)
 	struct ina_job *job = instance;
 	struct ina_worker *worker = ina_worker(job, w);
 	uint64_t elements = (size + ELEMENT_BYTES - 1) / ELEMENT_BYTES, k = job->scheme->elements;
-	uint64_t chunks = elements ? (elements + k - 1) / k : 1, first = ina_available(worker);
+	uint64_t chunks = elements ? (elements + k - 1) / k : 1, first;
 
+	if (job->on_hosts) {
+		job->scheme->ops->on_hosts->contribute(job->on_hosts, w, size);
+		return;
+	}
+	first = ina_available(worker);
 	chunks = (chunks + job->scheme->message - 1) / job->scheme->message * job->scheme->message;
 	tensors_add(&job->tensors, w, chunks);
 	if (job->scheme->ops->contribute)
@@ -376,6 +412,8 @@ void ina_stats(const void *instance, struct collective_stats *stats)
 	collective_stats_add(stats, &job->stats);
 	if (job->scheme->ops->stats)
 		job->scheme->ops->stats(job, stats);
+	if (job->on_hosts)
+		job->scheme->ops->on_hosts->stats(job->on_hosts, stats);
 }
 
 static bool waits(const struct ina_worker *worker, char *text, size_t size)
@@ -394,6 +432,8 @@ bytes ina_received(const void *instance)
 {
 	const struct ina_job *job = instance;
 
+	if (job->on_hosts)
+		return 0;
 	return ina_worker(job, 0)->results * job->scheme->elements * ELEMENT_BYTES;
 }
 
@@ -403,6 +443,8 @@ size_t ina_report_waiting(const void *instance, FILE *to, size_t limit)
 	char text[WAITS_SIZE];
 	size_t lines = 0;
 
+	if (job->on_hosts)
+		return job->scheme->ops->on_hosts->report_waiting(job->on_hosts, to, limit);
 	for (uint32_t w = 0; w < job->spec.workers && lines < limit; w++) {
 		const struct ina_worker *worker = ina_worker(job, w);
 
@@ -528,7 +570,7 @@ bool ina_intact(const void *instance, bool links)
 {
 	const struct ina_job *job = instance;
 
-	return ina_tree_intact(job, job->tree.tree, links);
+	return job->on_hosts || ina_tree_intact(job, job->tree.tree, links);
 }
 
 void ina_plan_tree(const struct ina_job *job, uint64_t window, struct stream_plan *plan)

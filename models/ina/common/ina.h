@@ -72,7 +72,11 @@ struct ina_ops {
 	bool (*admit)(void *job, const char **never);
 	/* Optional: undoes admit(). Without this member memory() is given back. */
 	void (*withdraw)(void *job);
-	/* Optional: describes an admitted job as streams. Required for ina_plan(). */
+	/* Optional, both or none: what runs, instead, a job that has been admitted only to run on
+	 * hosts, and which jobs these are. `on_hosts` of the scheme is its scheme object. */
+	const struct collective_ops *on_hosts;
+	bool (*goes_to_hosts)(const void *job);
+	/* Optional: the job as streams, once admitted. Required for ina_plan(). */
 	void (*plan)(void *job, struct stream_plan *plan);
 	/* Optional: called when `base` is complete, before the first packet. It may set
 	 * `base.source.deferrable` of the workers, for speed (net/nic.h). */
@@ -128,6 +132,7 @@ struct ina_scheme {
 	struct ina_registry jobs;         /* a job's number here is `flow` of its packets */
 	struct collective_memory *memory; /* by switch */
 	char **refusals;                  /* by switch: texts of ina_refusal(); NULL = none yet */
+	void *on_hosts;                   /* object of ops->on_hosts; not owned */
 };
 
 /* Allocates the scheme, with ops->scheme_size bytes; ina_close() frees it. `ops` and `conf` must
@@ -169,6 +174,7 @@ struct ina_job {
 	struct ina_tree tree;
 	void *nodes; /* by node of the tree, of node_size bytes */
 	size_t node_size;
+	void *on_hosts; /* an instance of ops->on_hosts, which runs the job; NULL = none does */
 };
 
 static inline struct ina_worker *ina_worker(const struct ina_job *job, uint32_t w)
@@ -396,11 +402,12 @@ void ina_repeat(void *scheme, struct repeat *repeat);      /* with ops.repeat */
 /* For a scheme with ops.plan(). */
 #define INA_PLAN_OPS .plan = ina_plan, .withdraw = ina_withdraw
 
-/* The steps of ina_start() and ina_finish(), for a scheme that does something in between.
- * ina_admit() returns NULL as start() does. ina_withdraw() undoes ina_admit(). */
+/* The steps of ina_start(), ina_plan() and ina_finish(), for a scheme that does something in
+ * between. ina_admit() returns NULL as start() does; ina_withdraw() undoes it. */
 void *ina_admit(void *scheme, const struct collective_job *spec, const char **never);
 void ina_begin(struct ina_job *job);
-void ina_stop_workers(struct ina_job *job); /* takes them off their NICs; may be called twice */
-void ina_end(struct ina_job *job);          /* includes ina_stop_workers() */
+void ina_plan_job(struct ina_job *job, struct stream_plan *plan);
+void ina_stop_workers(struct ina_job *job); /* off their NICs; may be called twice */
+void ina_end(struct ina_job *job);          /* does ina_stop_workers(), too */
 
 #endif

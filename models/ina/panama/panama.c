@@ -250,8 +250,10 @@ static void end(void *self)
 	free(job->sequences);
 }
 
-static bool is_small(const struct panama_job *job)
+static bool is_small(const void *self)
 {
+	const struct panama_job *job = self;
+
 	return job->base.spec.gradients <= panama_conf(job)->threshold;
 }
 
@@ -294,65 +296,26 @@ static void withdraw(void *self)
 		panama_trees_free(self);
 }
 
-static void *panama_start(void *self, const struct collective_job *spec, const char **never)
-{
-	const struct panama_scheme *scheme = self;
-	struct panama_job *job = ina_admit(self, spec, never);
-
-	if (!job)
-		return NULL;
-	if (is_small(job))
-		job->ring = ring_collective.start(scheme->ring, spec, never);
-	else
-		ina_begin(&job->base);
-	return job;
-}
-
 /* --- as a plan --- */
 
-static void *panama_plan(void *self, const struct collective_job *spec, struct stream_plan *plan,
-			 const char **never)
+static void plan_job(void *job, struct stream_plan *plan)
 {
-	const struct panama_scheme *scheme = self;
-	struct panama_job *job = ina_admit(self, spec, never);
-
-	if (!job)
-		return NULL;
-	if (is_small(job)) {
-		job->ring = ring_collective.plan(scheme->ring, spec, plan, never);
-		return job;
-	}
 	panama_plan_count(job, true);
 	panama_plan_trees(job, plan);
-	return job;
 }
 
 static void panama_withdraw(void *admitted)
 {
-	struct panama_job *job = admitted;
-
-	if (job->ring)
-		ring_collective.withdraw(job->ring);
-	else
-		panama_plan_count(job, false);
-	ina_withdraw(job);
-}
-
-static void contribute(void *instance, uint32_t worker, bytes size)
-{
-	const struct panama_job *job = instance;
-
-	if (job->ring)
-		ring_collective.contribute(job->ring, worker, size);
-	else
-		ina_contribute(instance, worker, size);
+	if (!is_small(admitted))
+		panama_plan_count(admitted, false);
+	ina_withdraw(admitted);
 }
 
 static bool panama_intact(const void *instance, bool links)
 {
 	const struct panama_job *job = instance;
 
-	for (uint32_t t = 0; !job->ring && t < job->tree_count; t++)
+	for (uint32_t t = 0; !job->base.on_hosts && t < job->tree_count; t++)
 		if (!ina_tree_intact(&job->base, job->trees[t].tree, links) ||
 		    (links && !panama_conf(job)->recovery &&
 		     ina_tree_failed(&job->base, job->trees[t].tree)))
@@ -360,27 +323,7 @@ static bool panama_intact(const void *instance, bool links)
 	return true;
 }
 
-static void panama_finish(void *instance)
-{
-	struct panama_job *job = instance;
-
-	if (job->ring)
-		ring_collective.finish(job->ring);
-	else
-		ina_end(&job->base);
-	ina_withdraw(job);
-}
-
-static void stats(const void *self, struct collective_stats *stats)
-{
-	const struct panama_job *job = self;
-
-	if (job->ring)
-		ring_collective.stats(job->ring, stats);
-}
-
-/* A job has no more trees than possible roots, which are at most all switches of the highest
- * tier. */
+/* There are no more trees than possible roots: at most all switches of the highest tier. */
 static struct collective_actual
 panama_runs_as(const void *self, const struct topology_conf *topology, bytes gradients)
 {
@@ -406,7 +349,7 @@ static struct collective_actual panama_ran_as(const void *instance)
 	const struct panama_job *job = instance;
 	const struct panama_conf *conf = panama_conf(job);
 
-	if (job->ring)
+	if (job->base.on_hosts)
 		return (struct collective_actual){ .scheme = ring_collective.name,
 						   .key = "aggregate_above" };
 	if (conf->only_tree || job->tree_count == conf->trees)
@@ -468,8 +411,6 @@ static size_t panama_report_waiting(const void *instance, FILE *to, size_t limit
 	const struct panama_job *job = instance;
 	size_t lines = job->overflows && limit;
 
-	if (job->ring)
-		return ring_collective.report_waiting(job->ring, to, limit);
 	if (lines)
 		report_overflows(job, to);
 	return lines + ina_report_waiting(instance, to, limit - lines);
@@ -483,7 +424,7 @@ static void close_scheme(void *self)
 
 	for (uint32_t s = 0; s < scheme->base.env.topo->net.switches; s++)
 		panama_delay_release(&scheme->accelerators[s]);
-	ring_collective.close(scheme->ring);
+	ring_collective.close(scheme->base.on_hosts);
 	free(scheme->sequences.entries);
 	free(scheme->accelerators);
 }
@@ -518,11 +459,13 @@ static const struct ina_ops ops = {
 	.pull = panama_pull,
 	.admit = admit,
 	.withdraw = withdraw,
+	.on_hosts = &ring_collective,
+	.goes_to_hosts = is_small,
+	.plan = plan_job,
 	.begin = begin,
 	.end = end,
 	.contribute = panama_contribute,
 	.waits = waits,
-	.stats = stats,
 	.close = close_scheme,
 	.period = panama_period,
 	.repeat = panama_repeat_job,
@@ -540,7 +483,7 @@ static void *panama_open(const struct model_env *env, const void *self)
 	struct panama_latency latency = panama_accelerators(conf, env->topo->conf);
 
 	scheme->window = conf->window;
-	scheme->ring = ring_collective.open(env, conf->below[0]);
+	scheme->base.on_hosts = ring_collective.open(env, conf->below[0]);
 	scheme->accelerators = xcalloc(net->switches, sizeof(*scheme->accelerators));
 	for (uint32_t s = 0; s < net->switches; s++) {
 		struct panama_accelerator *accelerator = &scheme->accelerators[s];
@@ -566,8 +509,8 @@ static void *switchml_star_open(const struct model_env *env, const void *conf)
 	return scheme;
 }
 #define OPS                                                                                        \
-	.close = ina_close, .start = panama_start, .contribute = contribute,                       \
-	.finish = panama_finish, .plan = panama_plan, .withdraw = panama_withdraw,                 \
+	.close = ina_close, .start = ina_start, .contribute = ina_contribute,                      \
+	.finish = ina_finish, .plan = ina_plan, .withdraw = panama_withdraw,                       \
 	.intact = panama_intact, .stats = ina_stats, .memory = ina_memory,                         \
 	.repeat = panama_repeat, .idle = panama_idle, .burst = panama_burst,                       \
 	.frame = panama_frame, .payload = panama_payload, .check = panama_check,                   \

@@ -217,8 +217,7 @@ struct panama_worker {
 
 struct panama_job {
 	struct ina_job base;
-	/* An instance of ring, if the job is too small to be aggregated; then all below is empty */
-	void *ring;
+	/* All below is empty if the job is too small to be aggregated, and runs on hosts. */
 	struct ina_tree *trees;
 	uint32_t tree_count;
 	struct panama_sequence *sequences; /* by tree; with recovery, then those for repairs */
@@ -234,7 +233,6 @@ struct panama_job {
 struct panama_scheme {
 	struct ina_scheme base;
 	struct panama_window_conf window;
-	void *ring;                              /* for small jobs */
 	struct ina_registry sequences;           /* `flow` of packets */
 	struct panama_accelerator *accelerators; /* by switch */
 	uint64_t changes; /* how often a job came to an accelerator or left it */

@@ -41,7 +41,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-extern const struct collective_ops ring_collective; /* models/collective/ring.c */
+extern const struct collective_ops ring_collective; /* models/collective/ring.c, steps.c */
+extern const struct collective_ops reduce_scatter_collective, all_gather_collective;
 extern const struct conf_table ring_table;
 
 static const char *const lock_names[] = { "exclusive", "operation", NULL };
@@ -219,14 +220,9 @@ static void end(void *self)
 	sharp_lock_close(job);
 }
 
-/* The scheme that a job without resources runs. */
-static const struct collective_ops *ring_of(const struct sharp *job)
+static bool goes_to_hosts(const void *job)
 {
-	const struct collective_ops *const kinds[] = { &ring_collective,
-						       ring_collective.reduce_scatter,
-						       ring_collective.all_gather };
-
-	return kinds[job->kind];
+	return ((const struct sharp *)job)->actual.scheme;
 }
 
 static void *start(void *self, const struct collective_job *spec, const char **never)
@@ -237,10 +233,7 @@ static void *start(void *self, const struct collective_job *spec, const char **n
 	if (!job)
 		return NULL;
 	job->kind = scheme->kind;
-	if (job->actual.scheme)
-		job->ring = ring_of(job)->start(scheme->main->ring, spec, never);
-	else
-		ina_begin(&job->base);
+	ina_begin(&job->base);
 	return job;
 }
 
@@ -254,85 +247,44 @@ static void *start_all_gather(void *self, const struct collective_job *spec, con
 	return start(((struct sharp_scheme *)self)->parts[SHARP_ALL_GATHER], spec, never);
 }
 
-/* In the plan a job streams all its operations or none, by the gradients of an iteration. */
+/* A job streams as a whole or not: by the gradients of an iteration. */
+static bool plan_streams(const struct sharp *job)
+{
+	return job->streams && job->base.spec.gradients >= sharp_conf(job)->threshold;
+}
+
+static void plan_job(void *self, struct stream_plan *plan)
+{
+	const struct sharp *job = self;
+
+	ina_plan_tree(&job->base, plan_streams(job) ? sharp_size(sharp_conf(job)) : job->osts,
+		      plan);
+}
+
 static void *plan(void *self, const struct collective_job *spec, struct stream_plan *plan,
 		  const char **never)
 {
-	struct sharp_scheme *scheme = self;
-	struct sharp *job = sharp_choose_tree(scheme, spec, never);
-	bool streams;
+	struct sharp *job = sharp_choose_tree(self, spec, never);
 
 	if (!job)
 		return NULL;
-	streams = job->streams && spec->gradients >= sharp_conf(job)->threshold;
-	if (job->actual.scheme) {
-		job->ring = ring_collective.plan(scheme->ring, spec, plan, never);
-	} else if (streams && !job->owns) {
+	if (plan_streams(job) && !job->owns) {
 		*never = "locks by operation exist in packets only (\"fidelity\")";
 		ina_withdraw(job);
-		job = NULL;
-	} else {
-		ina_plan_tree(&job->base, streams ? sharp_size(sharp_conf(job)) : job->osts, plan);
+		return NULL;
 	}
+	ina_plan_job(&job->base, plan);
 	return job;
-}
-
-static void withdraw(void *admitted)
-{
-	struct sharp *job = admitted;
-
-	if (job->ring)
-		ring_collective.withdraw(job->ring);
-	ina_withdraw(job);
 }
 
 static void contribute(void *instance, uint32_t worker, bytes size)
 {
 	struct sharp *job = instance;
 
-	if (job->ring)
-		ring_of(job)->contribute(job->ring, worker, size);
-	else if (job->kind != SHARP_ALL_REDUCE)
-		sharp_contribute(job, worker, size);
-	else
+	if (job->base.on_hosts || job->kind == SHARP_ALL_REDUCE)
 		ina_contribute(instance, worker, size);
-}
-
-static void finish(void *instance)
-{
-	struct sharp *job = instance;
-
-	if (job->ring)
-		ring_of(job)->finish(job->ring);
 	else
-		ina_end(&job->base);
-	ina_withdraw(job);
-}
-
-static bool intact(const void *instance, bool links)
-{
-	return ((const struct sharp *)instance)->ring || ina_intact(instance, links);
-}
-
-static void stats(const void *instance, struct collective_stats *stats)
-{
-	const struct sharp *job = instance;
-
-	if (job->ring)
-		ring_of(job)->stats(job->ring, stats);
-}
-
-static bytes received(const void *instance)
-{
-	return ((const struct sharp *)instance)->ring ? 0 : ina_received(instance);
-}
-
-static size_t report_waiting(const void *instance, FILE *to, size_t limit)
-{
-	const struct sharp *job = instance;
-
-	return job->ring ? ring_of(job)->report_waiting(job->ring, to, limit)
-			 : ina_report_waiting(instance, to, limit);
+		sharp_contribute(job, worker, size);
 }
 
 static struct collective_actual ran_as(const void *instance)
@@ -348,7 +300,7 @@ static void close_scheme(void *self)
 
 	ina_close(scheme->parts[SHARP_REDUCE_SCATTER]);
 	ina_close(scheme->parts[SHARP_ALL_GATHER]);
-	ring_collective.close(scheme->ring);
+	ring_collective.close(scheme->base.on_hosts);
 	free(scheme->at);
 	free(scheme->places);
 }
@@ -376,15 +328,16 @@ static uint64_t tree_number(const struct ina_job *job)
 						   .tree_number = tree_number,                     \
 						   .admit = sharp_admit,                           \
 						   .withdraw = sharp_withdraw,                     \
+						   .goes_to_hosts = goes_to_hosts,                 \
+						   .plan = plan_job,                               \
 						   .begin = begin,                                 \
 						   .end = end,                                     \
 						   .waits = sharp_waits,                           \
-						   .stats = stats,                                 \
 						   __VA_ARGS__ }
 
-KIND(all_reduce, "sharp", .close = close_scheme);
-KIND(reduce_scatter, "sharp_scatter", );
-KIND(all_gather, "sharp_gather", .admits_passing = true);
+KIND(all_reduce, "sharp", .close = close_scheme, .on_hosts = &ring_collective);
+KIND(reduce_scatter, "sharp_scatter", .on_hosts = &reduce_scatter_collective);
+KIND(all_gather, "sharp_gather", .admits_passing = true, .on_hosts = &all_gather_collective);
 
 static struct sharp_scheme *open_kind(enum sharp_kind kind, struct sharp_scheme *main,
 				      const struct model_env *env, const void *self)
@@ -409,9 +362,11 @@ static void *open_scheme(const struct model_env *env, const void *self)
 	uint32_t switches = env->topo->net.switches;
 	struct sharp_scheme *scheme = open_kind(SHARP_ALL_REDUCE, NULL, env, self);
 
-	for (unsigned k = SHARP_REDUCE_SCATTER; k <= SHARP_ALL_GATHER; k++)
+	scheme->base.on_hosts = ring_collective.open(env, conf->below[0]);
+	for (unsigned k = SHARP_REDUCE_SCATTER; k <= SHARP_ALL_GATHER; k++) {
 		scheme->parts[k] = open_kind(k, scheme, env, self);
-	scheme->ring = ring_collective.open(env, conf->below[0]);
+		scheme->parts[k]->base.on_hosts = scheme->base.on_hosts;
+	}
 	scheme->at = xcalloc(switches, sizeof(*scheme->at));
 	/* dynamic trees need no places, but the array must not be empty */
 	scheme->places = xcalloc((size_t)(conf->trees ? conf->trees : 1) * switches,
@@ -420,9 +375,9 @@ static void *open_scheme(const struct model_env *env, const void *self)
 }
 
 #define COLLECTIVE                                                                                 \
-	.name = "sharp", .contribute = contribute, .finish = finish, .intact = intact,             \
-	.stats = ina_stats, .ran_as = ran_as, .received = received,                                \
-	.report_waiting = report_waiting
+	.name = "sharp", .contribute = contribute, .finish = ina_finish, .intact = ina_intact,     \
+	.stats = ina_stats, .ran_as = ran_as, .received = ina_received,                            \
+	.report_waiting = ina_report_waiting
 
 static const struct collective_ops reduce_scatter = { .start = start_reduce_scatter, COLLECTIVE };
 static const struct collective_ops all_gather = { .start = start_all_gather, COLLECTIVE };
@@ -441,7 +396,7 @@ const struct collective_ops sharp_collective = {
 	.close = ina_close,
 	.start = start,
 	.plan = plan,
-	.withdraw = withdraw,
+	.withdraw = ina_withdraw,
 	.tolerance = { .one_switch = 0.02, .tiers = 0.02, .together = 0.05 },
 	.memory = ina_memory,
 	.reduce_scatter = &reduce_scatter,

@@ -129,7 +129,7 @@ struct sharp {
 	/* For hooks of --why. In an all-reduce ina.c calls them. In others ina.c would call them
 	 * only for whole rows, so the scheme does it. */
 	struct why_chunks *why;
-	void *ring; /* if the job got no resources: an instance of ring */
+	/* Only this holds where the job got no resources and runs on hosts. */
 	struct collective_actual actual;
 	uint64_t osts;        /* that the job has at each switch */
 	bool streams;         /* has a tree for SAT, or may lock one */
@@ -150,8 +150,7 @@ struct sharp_scheme {
 	struct ina_scheme base;
 	enum sharp_kind kind;
 	struct sharp_scheme *main;
-	struct sharp_scheme *parts[3]; /* by kind; in `main` only */
-	void *ring;
+	struct sharp_scheme *parts[3];    /* by kind; of main only */
 	struct sharp_at {                 /* by switch */
 		uint64_t osts, sat_trees; /* in use */
 	} * at;
