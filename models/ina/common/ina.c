@@ -293,9 +293,10 @@ void ina_begin(struct ina_job *job)
 	make_workers(job);
 	job->number = ina_enter(&job->scheme->jobs, job);
 	if (!job->scheme->ops->own_flows)
-		job->tensors.why =
-			why_join(&env->topo->net, job->spec.number, job->scheme->protocol,
-				 job->number, job->scheme->ops->bypass);
+		job->why = why_join(&env->topo->net, job->spec.number, job->scheme->protocol,
+				    job->number, job->scheme->ops->bypass);
+	if (!job->scheme->ops->pieces)
+		job->tensors.why = job->why;
 	job->mark = UINT64_MAX;
 	if (job->scheme->ops->begin)
 		job->scheme->ops->begin(job);
@@ -369,12 +370,28 @@ void *ina_plan(void *self, const struct collective_job *spec, struct stream_plan
 	return job;
 }
 
+uint64_t ina_chunks(const struct ina_job *job, bytes size)
+{
+	uint64_t elements = (size + ELEMENT_BYTES - 1) / ELEMENT_BYTES, k = job->scheme->elements;
+
+	if (job->scheme->ops->pieces)
+		elements = (elements + job->spec.workers - 1) / job->spec.workers;
+	return elements ? (elements + k - 1) / k : 1;
+}
+
+uint64_t ina_rows(const struct ina_job *job, bytes window)
+{
+	bytes row = (bytes)job->spec.workers * job->scheme->elements * ELEMENT_BYTES;
+	uint64_t rows = (window + row - 1) / row;
+
+	return rows > 2 ? rows : 2;
+}
+
 void ina_contribute(void *instance, uint32_t w, bytes size)
 {
 	struct ina_job *job = instance;
 	struct ina_worker *worker = ina_worker(job, w);
-	uint64_t elements = (size + ELEMENT_BYTES - 1) / ELEMENT_BYTES, k = job->scheme->elements;
-	uint64_t chunks = elements ? (elements + k - 1) / k : 1, first;
+	uint64_t chunks = ina_chunks(job, size), first;
 
 	if (job->on_hosts) {
 		job->scheme->ops->on_hosts->contribute(job->on_hosts, w, size);
@@ -382,6 +399,8 @@ void ina_contribute(void *instance, uint32_t w, bytes size)
 	}
 	first = ina_available(worker);
 	chunks = (chunks + job->scheme->message - 1) / job->scheme->message * job->scheme->message;
+	if (job->scheme->ops->pieces)
+		why_hands_over(job->why, w);
 	tensors_add(&job->tensors, w, chunks);
 	if (job->scheme->ops->contribute)
 		job->scheme->ops->contribute(worker, first, chunks);

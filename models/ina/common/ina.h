@@ -48,9 +48,11 @@ struct ina_ops {
 	nic_source_pull *pull; /* a worker's next packet; `owner` is the worker */
 
 	struct why_bypass bypass; /* for --why */
-	bool own_flows; /* `flow` is not ina_job.number, and the scheme calls why_join() */
-	/* Optional: each job has one tree, whose root is drawn from the random stream of this
-	 * name. */
+	bool own_flows; /* `flow` of packets is not ina_job.number: the scheme calls why_join() */
+	/* Tensors are equal pieces, one for each worker, and ina_chunks() counts those of a piece.
+	 * `chunk` of packets is another number than the kit's: the scheme calls why_result(). */
+	bool pieces;
+	/* Optional: jobs have one tree, whose root is drawn from the random stream of this name. */
 	const char *root;
 	/* Optional, with root: jobs with equal tree numbers on the same switches share a root.
 	 * Without this member each job draws its own. */
@@ -174,6 +176,7 @@ struct ina_job {
 	struct ina_tree tree;
 	void *nodes; /* by node of the tree, of node_size bytes */
 	size_t node_size;
+	struct why_chunks *why; /* for --why, unless ops->own_flows; `tensors` knows it, too */
 	void *on_hosts; /* an instance of ops->on_hosts, which runs the job; NULL = none does */
 };
 
@@ -199,6 +202,12 @@ static inline uint64_t ina_available(const struct ina_worker *worker)
 {
 	return tensors_available(&worker->job->tensors, worker->number);
 }
+
+/* Chunks of a tensor or, with ops.pieces, of a piece; at least 1. */
+uint64_t ina_chunks(const struct ina_job *job, bytes size);
+
+/* Rows, of a chunk for each worker, that a window of so many bytes holds; at least 2. */
+uint64_t ina_rows(const struct ina_job *job, bytes window);
 
 /* For protocol_ops.ahead: fetches a whole struct into the cache. */
 static inline void ina_prefetch(const void *from, size_t size)

@@ -97,8 +97,6 @@ static void begin(void *self)
 {
 	struct multicast *job = self;
 
-	job->why = job->base.tensors.why;
-	job->base.tensors.why = NULL;
 	job->first = array_reserve(NULL, 0, &job->capacity, sizeof(*job->first));
 	job->first[0] = 0;
 	for (uint32_t n = 0; n < job->base.tree.tree->node_count; n++)
@@ -129,6 +127,7 @@ static const struct ina_ops ops = {
 		      .at_switch = at_switch,
 		      .about = ina_about },
 	.pull = multicast_pull,
+	.pieces = true,
 	.root = "multicast root",
 	.begin = begin,
 	.end = end,

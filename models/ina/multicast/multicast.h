@@ -65,9 +65,6 @@ struct multicast {
 	struct ina_job base;
 	uint64_t *first; /* by tensor that some rank has handed over: first chunk; then the end */
 	size_t tensors, capacity;
-	/* For hooks of --why, which the scheme calls for packets. ina.c would call them only for
-	 * whole tensors. */
-	struct why_chunks *why;
 };
 
 static inline uint32_t multicast_ranks(const struct multicast *job)

@@ -216,7 +216,7 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 
 	(void)entity;
 	worker->base.job->stats.timeouts++;
-	why_timed_out(job->why);
+	why_timed_out(job->base.why);
 	worker->since = sim->now;
 	worker->backoff += worker->backoff < MULTICAST_MAX_BACKOFF;
 	for (uint32_t r = gather->oldest; r < multicast_ranks(job); r++)
@@ -298,8 +298,8 @@ static void proceed(struct multicast_worker *worker)
 		tell_left(worker, tensor);
 		if (worker->right_has <= tensor)
 			break;
-		/* tells --why that the wait for the handshake is over */
-		why_result(job->why, worker->base.number, job->first[tensor + 1] - 1);
+		/* progress: the wait for the handshake is over */
+		why_result(job->base.why, worker->base.number, job->first[tensor + 1] - 1);
 		worker->sent = 0;
 		ina_complete(&worker->base, tensor);
 		begin_wait(worker);
@@ -332,7 +332,7 @@ static bool receive(struct multicast_worker *worker, uint64_t chunk, uint64_t va
 						      : "a wrong shard");
 		return false;
 	}
-	why_result(job->why, worker->base.number, chunk);
+	why_result(job->base.why, worker->base.number, chunk);
 	set((*gather)->got, *index);
 	shard = &(*gather)->shards[r];
 	shard->seen = worker->progress = now(worker);
@@ -368,7 +368,7 @@ static void from_left(void *owner, const struct message *message)
 	struct multicast_gather *gather;
 	uint64_t index;
 
-	why_fetched(job_of(worker)->why, message->number);
+	why_fetched(worker->base.job->why, message->number);
 	if (!receive(worker, message->number, message->value, &gather, &index))
 		return;
 	if (has(gather->wanted, index))
@@ -391,24 +391,20 @@ static void from_right(void *owner, const struct message *message)
 
 /* --- tensors --- */
 
-/* A tensor of E elements has N shards of ceil(E / N) elements, padded to whole packets. */
 void multicast_contribute(void *instance, uint32_t w, bytes size)
 {
 	struct multicast *job = instance;
 	struct multicast_worker *worker = rank(job, w);
-	uint64_t elements = (size + ELEMENT_BYTES - 1) / ELEMENT_BYTES,
-		 ranks = multicast_ranks(job);
-	uint64_t shard = (elements + ranks - 1) / ranks, k = job->base.scheme->elements;
 	bool idle = !is_under_way(worker);
 
 	if (ina_available(&worker->base) == job->tensors) {
 		job->tensors++;
 		job->first = array_reserve(job->first, job->tensors, &job->capacity,
 					   sizeof(*job->first));
-		job->first[job->tensors] =
-			job->first[job->tensors - 1] + ranks * (shard ? (shard + k - 1) / k : 1);
+		job->first[job->tensors] = job->first[job->tensors - 1] +
+					   multicast_ranks(job) * ina_chunks(&job->base, size);
 	}
-	why_hands_over(job->why, w);
+	why_hands_over(job->base.why, w);
 	tensors_add(&job->base.tensors, w, 1);
 	if (idle)
 		begin_wait(worker);

@@ -98,21 +98,13 @@ static void deliver(void *self, uint32_t host, const struct packet *packet)
 
 /* --- jobs --- */
 
-static uint64_t window_of(const struct ina_job *job)
+static bytes memory(const void *self, const struct tree_node *place)
 {
+	const struct ina_job *job = self;
 	const struct nvls_conf *conf = job->scheme->conf;
-	uint64_t row = (uint64_t)job->spec.workers * payload(conf);
-	uint64_t rows_of = (conf->window + row - 1) / row;
-
-	return rows_of > 2 ? rows_of : 2;
-}
-
-static bytes memory(const void *job, const struct tree_node *place)
-{
-	const struct ina_job *base = job;
 
 	(void)place;
-	return window_of(base) * base->spec.workers * payload(base->scheme->conf);
+	return ina_rows(job, conf->window) * job->spec.workers * payload(conf);
 }
 
 static bool admit(void *self, const char **never)
@@ -130,10 +122,9 @@ static bool admit(void *self, const char **never)
 static void begin(void *self)
 {
 	struct nvls *job = self;
+	const struct nvls_conf *conf = job->base.scheme->conf;
 
-	job->why = job->base.tensors.why;
-	job->base.tensors.why = NULL;
-	job->window = window_of(&job->base);
+	job->window = ina_rows(&job->base, conf->window);
 	nvls_node_begin(job);
 	for (uint32_t w = 0; w < nvls_gpus(job); w++)
 		nvls_gpu_begin((struct nvls_gpu *)ina_worker(&job->base, w));
@@ -178,6 +169,8 @@ static void close_gather(void *self)
 								 .at_switch = at_switch,           \
 								 .about = ina_about },             \
 						   .pull = nvls_pull,                              \
+						   .pieces = true,                                 \
+						   .contribute = nvls_contribute,                  \
 						   .root = "nvls root",                            \
 						   .begin = begin,                                 \
 						   .end = end,                                     \
@@ -230,7 +223,7 @@ static void *start_gather(void *scheme, const struct collective_job *spec, const
 }
 
 #define COLLECTIVE                                                                                 \
-	.contribute = nvls_contribute, .finish = ina_finish, .stats = ina_stats,                   \
+	.contribute = ina_contribute, .finish = ina_finish, .stats = ina_stats,                    \
 	.report_waiting = ina_report_waiting, .intact = intact
 
 static const struct collective_ops reduce_scatter = { .name = "nvls",

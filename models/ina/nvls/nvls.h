@@ -64,10 +64,7 @@ struct nvls_gpu {
 struct nvls {
 	struct ina_job base;
 	enum nvls_kind kind;
-	uint64_t window; /* rows in flight */
-	/* For hooks of --why, which the scheme calls for packets. ina.c would call them only for
-	 * whole rows. */
-	struct why_chunks *why;
+	uint64_t window; /* rows under way */
 };
 
 static inline uint32_t nvls_gpus(const struct nvls *job)
@@ -89,10 +86,8 @@ void nvls_gpu_end(struct nvls_gpu *gpu);
 void nvls_deliver(struct nvls_gpu *gpu, const struct packet *packet);
 enum nic_pull nvls_pull(void *gpu, struct packet *packet);
 
-/* For collective_ops.contribute. */
-void nvls_contribute(void *instance, uint32_t worker, bytes size);
-
-/* For ina_ops.waits. */
+/* Fit ina_ops. */
+void nvls_contribute(void *gpu, uint64_t first, uint64_t chunks);
 bool nvls_waits(const void *gpu, char *text, size_t size);
 
 #endif

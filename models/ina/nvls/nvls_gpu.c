@@ -117,7 +117,7 @@ static void arrived(struct nvls_gpu *gpu, const struct packet *packet)
 				     "a row beyond the window");
 		return;
 	}
-	why_result(job->why, gpu->base.number, packet->chunk);
+	why_result(job->base.why, gpu->base.number, packet->chunk);
 	--*missing;
 	complete(gpu);
 }
@@ -179,17 +179,12 @@ void nvls_deliver(struct nvls_gpu *gpu, const struct packet *packet)
 
 /* --- tensors --- */
 
-/* A tensor of E elements has N pieces of ceil(E / N) elements, padded to whole packets. */
-void nvls_contribute(void *instance, uint32_t w, bytes size)
+void nvls_contribute(void *self, uint64_t first, uint64_t chunks)
 {
-	struct nvls *job = instance;
-	struct nvls_gpu *gpu = (struct nvls_gpu *)ina_worker(&job->base, w);
-	uint64_t elements = (size + ELEMENT_BYTES - 1) / ELEMENT_BYTES, gpus = nvls_gpus(job);
-	uint64_t piece = (elements + gpus - 1) / gpus, k = job->base.scheme->elements;
+	struct nvls_gpu *gpu = self;
 
-	why_hands_over(job->why, w);
-	tensors_add(&job->base.tensors, w, (piece + k - 1) / k);
-	/* takes each item only once, because give() may put it back */
+	(void)first, (void)chunks;
+	/* each item once: give() may put it back */
 	for (uint64_t early = gpu->early.end - gpu->early.first; early; early--)
 		give(gpu, take(&gpu->early));
 	complete(gpu);

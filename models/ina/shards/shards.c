@@ -97,29 +97,21 @@ static void deliver(void *self, uint32_t host, const struct packet *packet)
 
 /* --- jobs --- */
 
-static uint64_t window_of(const struct ina_job *job)
+static bytes memory(const void *self, const struct tree_node *place)
 {
+	const struct ina_job *job = self;
 	const struct shards_conf *conf = job->scheme->conf;
-	uint64_t row = (uint64_t)job->spec.workers * payload(conf);
-	uint64_t rows_of = (conf->window + row - 1) / row;
-
-	return rows_of > 2 ? rows_of : 2;
-}
-
-static bytes memory(const void *job, const struct tree_node *place)
-{
-	const struct ina_job *base = job;
 
 	(void)place;
-	return 2 * window_of(base) * base->spec.workers * payload(base->scheme->conf);
+	return 2 * ina_rows(job, conf->window) * job->spec.workers * payload(conf);
 }
 
 static void begin(struct shards *job, bool gather)
 {
+	const struct shards_conf *conf = job->base.scheme->conf;
+
 	job->gather = gather;
-	job->why = job->base.tensors.why;
-	job->base.tensors.why = NULL;
-	job->window = window_of(&job->base);
+	job->window = ina_rows(&job->base, conf->window);
 	job->kept = 2 * job->window;
 	job->words = (shards_ranks(job) + 63) / 64;
 	shards_nodes_begin(job);
@@ -162,6 +154,8 @@ static void close_scatter(void *self)
 								 .at_switch = at_switch,           \
 								 .about = ina_about },             \
 						   .pull = shards_pull,                            \
+						   .pieces = true,                                 \
+						   .contribute = shards_contribute,                \
 						   .root = "shards root",                          \
 						   .begin = begin_##kind,                          \
 						   .end = end,                                     \
@@ -192,7 +186,7 @@ static void *start_gather(void *self, const struct collective_job *spec, const c
 }
 
 #define COLLECTIVE                                                                                 \
-	.contribute = shards_contribute, .finish = ina_finish, .stats = ina_stats,                 \
+	.contribute = ina_contribute, .finish = ina_finish, .stats = ina_stats,                    \
 	.intact = ina_intact, .report_waiting = ina_report_waiting
 
 static const struct collective_ops reduce_scatter = { .name = "shards",

@@ -70,10 +70,7 @@ struct shards {
 	bool gather;     /* an all-gather; else a reduce-scatter */
 	uint64_t window; /* rows in flight */
 	uint64_t kept;   /* rows that memory has room for: two windows */
-	uint32_t words;  /* 64-bit words for a bit per rank */
-	/* For hooks of --why, which the scheme calls for packets. ina.c would call them only for
-	 * whole rows. */
-	struct why_chunks *why;
+	uint32_t words;  /* of 64 bits, for a bit per rank */
 };
 
 /* open() makes a scheme for each kind of jobs, with its own registry and protocol. */
@@ -101,10 +98,8 @@ void shards_worker_end(struct shards_worker *worker);
 void shards_deliver(struct shards_worker *worker, const struct packet *packet);
 enum nic_pull shards_pull(void *worker, struct packet *packet);
 
-/* For collective_ops.contribute. */
-void shards_contribute(void *instance, uint32_t worker, bytes size);
-
-/* For ina_ops.waits. */
+/* Fit ina_ops. */
+void shards_contribute(void *worker, uint64_t first, uint64_t chunks);
 bool shards_waits(const void *worker, char *text, size_t size);
 
 #endif

@@ -172,7 +172,7 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 
 	(void)entity;
 	worker->base.job->stats.timeouts++;
-	why_timed_out(shards_of(worker)->why);
+	why_timed_out(worker->base.job->why);
 	worker->progress = sim->now;
 	worker->backoff += worker->backoff < SHARDS_MAX_BACKOFF;
 	/* asks nothing while questions of last time wait for the NIC */
@@ -260,7 +260,7 @@ void shards_deliver(struct shards_worker *worker, const struct packet *packet)
 	}
 	if (!holds(worker, packet, piece))
 		return;
-	why_result(job->why, worker->base.number, packet->chunk);
+	why_result(job->base.why, worker->base.number, packet->chunk);
 	*got |= bit;
 	worker->missing[row % job->kept]--;
 	ask_for_gap(worker, piece, row);
@@ -274,16 +274,11 @@ void shards_deliver(struct shards_worker *worker, const struct packet *packet)
 
 /* --- tensors --- */
 
-/* A tensor of E elements has N pieces of ceil(E / N) elements, padded to whole packets. */
-void shards_contribute(void *instance, uint32_t w, bytes size)
+void shards_contribute(void *self, uint64_t first, uint64_t chunks)
 {
-	struct shards *job = instance;
-	struct shards_worker *worker = (struct shards_worker *)ina_worker(&job->base, w);
-	uint64_t elements = (size + ELEMENT_BYTES - 1) / ELEMENT_BYTES, ranks = shards_ranks(job);
-	uint64_t piece = (elements + ranks - 1) / ranks, k = job->base.scheme->elements;
+	struct shards_worker *worker = self;
 
-	why_hands_over(job->why, w);
-	tensors_add(&job->base.tensors, w, (piece + k - 1) / k);
+	(void)first, (void)chunks;
 	complete(worker);
 	if (may_send(worker))
 		ina_wake(&worker->base);

@@ -196,9 +196,6 @@ static void begin(void *self)
 {
 	struct sharp *job = self;
 
-	job->why = job->base.tensors.why;
-	if (job->kind != SHARP_ALL_REDUCE)
-		job->base.tensors.why = NULL;
 	job->size = job->streams ? sharp_size(sharp_conf(job)) : job->osts;
 	job->mask = 1;
 	while (job->mask < job->size)
@@ -277,16 +274,6 @@ static void *plan(void *self, const struct collective_job *spec, struct stream_p
 	return job;
 }
 
-static void contribute(void *instance, uint32_t worker, bytes size)
-{
-	struct sharp *job = instance;
-
-	if (job->base.on_hosts || job->kind == SHARP_ALL_REDUCE)
-		ina_contribute(instance, worker, size);
-	else
-		sharp_contribute(job, worker, size);
-}
-
 static struct collective_actual ran_as(const void *instance)
 {
 	return ((const struct sharp *)instance)->actual;
@@ -336,8 +323,9 @@ static uint64_t tree_number(const struct ina_job *job)
 						   __VA_ARGS__ }
 
 KIND(all_reduce, "sharp", .close = close_scheme, .on_hosts = &ring_collective);
-KIND(reduce_scatter, "sharp_scatter", .on_hosts = &reduce_scatter_collective);
-KIND(all_gather, "sharp_gather", .admits_passing = true, .on_hosts = &all_gather_collective);
+KIND(reduce_scatter, "sharp_scatter", .pieces = true, .on_hosts = &reduce_scatter_collective);
+KIND(all_gather, "sharp_gather", .pieces = true, .admits_passing = true,
+     .on_hosts = &all_gather_collective);
 
 static struct sharp_scheme *open_kind(enum sharp_kind kind, struct sharp_scheme *main,
 				      const struct model_env *env, const void *self)
@@ -375,7 +363,7 @@ static void *open_scheme(const struct model_env *env, const void *self)
 }
 
 #define COLLECTIVE                                                                                 \
-	.name = "sharp", .contribute = contribute, .finish = ina_finish, .intact = ina_intact,     \
+	.name = "sharp", .contribute = ina_contribute, .finish = ina_finish, .intact = ina_intact, \
 	.stats = ina_stats, .ran_as = ran_as, .received = ina_received,                            \
 	.report_waiting = ina_report_waiting
 

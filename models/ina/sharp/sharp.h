@@ -126,9 +126,6 @@ enum sharp_lock { SHARP_UNLOCKED, SHARP_QUEUED, SHARP_COMING, SHARP_HELD };
 struct sharp {
 	struct ina_job base;
 	enum sharp_kind kind;
-	/* For hooks of --why. In an all-reduce ina.c calls them. In others ina.c would call them
-	 * only for whole rows, so the scheme does it. */
-	struct why_chunks *why;
 	/* Only this holds where the job got no resources and runs on hosts. */
 	struct collective_actual actual;
 	uint64_t osts;        /* that the job has at each switch */
@@ -243,7 +240,6 @@ void sharp_at_node(struct sharp_node *node, uint32_t back, const struct packet *
 void sharp_worker_begin(struct sharp_worker *worker);
 void sharp_worker_end(struct sharp_worker *worker);
 void sharp_deliver(struct sharp_worker *worker, const struct packet *packet);
-void sharp_contribute(struct sharp *job, uint32_t worker, bytes size);
 enum nic_pull sharp_pull(void *worker, struct packet *packet);
 bool sharp_waits(const void *worker, char *text, size_t size);
 

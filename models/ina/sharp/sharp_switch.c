@@ -434,7 +434,7 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 	}
 	if (lacks) {
 		job->stats.timeouts++;
-		why_timed_out(node->job->why);
+		why_timed_out(node->job->base.why);
 	}
 	node->progress = sim->now;
 	arm(node);

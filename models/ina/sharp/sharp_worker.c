@@ -35,7 +35,7 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 	(void)entity;
 	if (worker->got < worker->highest) {
 		worker->base.job->stats.timeouts++;
-		why_timed_out(sharp_of(worker)->why);
+		why_timed_out(worker->base.job->why);
 	}
 	worker->progress = sim->now;
 	worker->probe = worker->highest;
@@ -116,7 +116,7 @@ static void tell_why(struct sharp_worker *worker)
 			   : worker->waited          ? WHY_CUT_BY_LOCK
 						     : WHY_UNCUT;
 
-	why_window(sharp_of(worker)->why, worker->base.number, cut);
+	why_window(worker->base.job->why, worker->base.number, cut);
 	worker->waited = false;
 }
 
@@ -148,7 +148,7 @@ static void send_next(struct sharp_worker *worker, struct packet *packet)
 	}
 	if (worker->probe)
 		worker->next = worker->highest;
-	if (job->why)
+	if (job->base.why)
 		tell_why(worker);
 	arm(worker);
 }
@@ -234,7 +234,7 @@ static void complete(struct sharp_worker *worker, uint64_t chunk)
 
 	worker->result += job->kind == SHARP_REDUCE_SCATTER ? sharp_ranks(job) : 1;
 	if (job->kind != SHARP_ALL_REDUCE)
-		why_result(job->why, worker->base.number, chunk);
+		why_result(job->base.why, worker->base.number, chunk);
 	if (worker->result < (row + 1) * sharp_row(job))
 		return;
 	ina_complete(&worker->base, row);
@@ -278,19 +278,6 @@ void sharp_deliver(struct sharp_worker *worker, const struct packet *packet)
 		take_result(worker, packet);
 	if (worker->ack || may_send(worker))
 		ina_wake(&worker->base);
-}
-
-/* --- tensors of a reduce-scatter or an all-gather --- */
-
-/* A tensor of E elements has N pieces of ceil(E / N) elements, padded to whole packets. */
-void sharp_contribute(struct sharp *job, uint32_t w, bytes size)
-{
-	uint64_t elements = (size + ELEMENT_BYTES - 1) / ELEMENT_BYTES, ranks = sharp_ranks(job);
-	uint64_t piece = (elements + ranks - 1) / ranks, k = job->base.scheme->elements;
-
-	why_hands_over(job->why, w);
-	tensors_add(&job->base.tensors, w, (piece + k - 1) / k);
-	ina_wake(ina_worker(&job->base, w));
 }
 
 /* --- life --- */
