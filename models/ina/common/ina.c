@@ -41,6 +41,9 @@ void *ina_open(const struct ina_ops *ops, const struct model_env *env, const voi
 			(struct collective_memory){ .sw = s,
 						    .memory_bytes = own ? own : format.memory };
 	}
+	format.memory = 0;
+	if (ops->gather)
+		scheme->gather = ina_open(ops->gather, env, conf, format);
 	return scheme;
 }
 
@@ -48,6 +51,8 @@ void ina_close(void *self)
 {
 	struct ina_scheme *scheme = self;
 
+	if (scheme->gather)
+		ina_close(scheme->gather);
 	if (scheme->ops->close)
 		scheme->ops->close(scheme);
 	for (uint32_t s = 0; scheme->refusals && s < scheme->env.topo->net.switches; s++)
@@ -334,6 +339,11 @@ void *ina_start(void *self, const struct collective_job *spec, const char **neve
 	if (job)
 		ina_begin(job);
 	return job;
+}
+
+void *ina_start_gather(void *self, const struct collective_job *spec, const char **never)
+{
+	return ina_start(((struct ina_scheme *)self)->gather, spec, never);
 }
 
 void ina_finish(void *instance)

@@ -92,7 +92,9 @@ struct ina_ops {
 	bool (*waits)(const void *worker, char *text, size_t size);
 	/* Optional: adds to *stats what `base.stats` does not count. */
 	void (*stats)(const void *job, struct collective_stats *stats);
-	/* Optional: called before the scheme is freed. */
+	/* Optional: a scheme beside it, for its all-gathers. Switches keep nothing of them. */
+	const struct ina_ops *gather;
+	/* Optional: before the scheme is freed. */
 	void (*close)(void *scheme);
 	/* Optional, both or none: for runs that repeat themselves (core/repeat.h). period() is the
 	 * number of chunks after which slots are used in the same way again; at least as many as
@@ -135,6 +137,7 @@ struct ina_scheme {
 	struct collective_memory *memory; /* by switch */
 	char **refusals;                  /* by switch: texts of ina_refusal(); NULL = none yet */
 	void *on_hosts;                   /* object of ops->on_hosts; not owned */
+	struct ina_scheme *gather;        /* of ops->gather */
 };
 
 /* Allocates the scheme, with ops->scheme_size bytes; ina_close() frees it. `ops` and `conf` must
@@ -390,6 +393,7 @@ void ina_repeat_packet(void *scheme, struct repeat *repeat, struct packet *packe
 
 void ina_close(void *scheme);
 void *ina_start(void *scheme, const struct collective_job *spec, const char **never);
+void *ina_start_gather(void *scheme, const struct collective_job *spec, const char **never);
 void ina_contribute(void *instance, uint32_t worker, bytes size);
 void ina_finish(void *instance);
 void ina_stats(const void *instance, struct collective_stats *stats);

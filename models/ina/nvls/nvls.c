@@ -119,7 +119,7 @@ static bool admit(void *self, const char **never)
 	return !*never && ina_reserve(job);
 }
 
-static void begin(void *self)
+static void begin_reduce(void *self)
 {
 	struct nvls *job = self;
 	const struct nvls_conf *conf = job->base.scheme->conf;
@@ -128,6 +128,12 @@ static void begin(void *self)
 	nvls_node_begin(job);
 	for (uint32_t w = 0; w < nvls_gpus(job); w++)
 		nvls_gpu_begin((struct nvls_gpu *)ina_worker(&job->base, w));
+}
+
+static void begin_gather(void *job)
+{
+	((struct nvls *)job)->kind = NVLS_ALL_GATHER;
+	begin_reduce(job);
 }
 
 static void end(void *self)
@@ -147,17 +153,6 @@ static bool intact(const void *self, bool links)
 	return ina_intact(job, links) && !(links && ina_tree_failed(job, job->tree.tree));
 }
 
-/* open() makes a scheme for jobs that take memory of the switch, and one for all-gathers. */
-struct nvls_scheme {
-	struct ina_scheme reduce;
-	struct ina_scheme *gather;
-};
-
-static void close_gather(void *self)
-{
-	ina_close(((struct nvls_scheme *)self)->gather);
-}
-
 #define KIND(kind, ...)                                                                            \
 	static const struct ina_ops kind##_ops = { .title = "NVLS " #kind,                         \
 						   .job_size = sizeof(struct nvls),                \
@@ -172,54 +167,33 @@ static void close_gather(void *self)
 						   .pieces = true,                                 \
 						   .contribute = nvls_contribute,                  \
 						   .root = "nvls root",                            \
-						   .begin = begin,                                 \
+						   .begin = begin_##kind,                          \
 						   .end = end,                                     \
 						   .waits = nvls_waits,                            \
 						   __VA_ARGS__ }
 
-KIND(reduce, .scheme_size = sizeof(struct nvls_scheme), .memory = memory, .admit = admit,
-     .close = close_gather);
 KIND(gather, );
+KIND(reduce, .memory = memory, .admit = admit, .gather = &gather_ops);
 
 static void *open_scheme(const struct model_env *env, const void *self)
 {
 	const struct nvls_conf *conf = self;
-	struct ina_format format = { .frame = frame(conf),
-				     .elements = (uint32_t)conf->elements_per_packet,
-				     .memory = conf->memory,
-				     .message = 1 };
-	struct nvls_scheme *scheme = ina_open(&reduce_ops, env, conf, format);
+	const struct ina_format format = { .frame = frame(conf),
+					   .elements = (uint32_t)conf->elements_per_packet,
+					   .memory = conf->memory };
 
-	format.memory = 0; /* the switch keeps nothing of an all-gather */
-	scheme->gather = ina_open(&gather_ops, env, conf, format);
-	return scheme;
+	return ina_open(&reduce_ops, env, conf, format);
 }
 
-static void *start_kind(void *scheme, const struct collective_job *spec, const char **never,
-			enum nvls_kind kind)
+static void *start_scatter(void *scheme, const struct collective_job *spec, const char **never)
 {
 	struct nvls *job = ina_admit(scheme, spec, never);
 
 	if (!job)
 		return NULL;
-	job->kind = kind;
+	job->kind = NVLS_REDUCE_SCATTER;
 	ina_begin(&job->base);
 	return job;
-}
-
-static void *start_reduce(void *scheme, const struct collective_job *spec, const char **never)
-{
-	return start_kind(scheme, spec, never, NVLS_ALL_REDUCE);
-}
-
-static void *start_scatter(void *scheme, const struct collective_job *spec, const char **never)
-{
-	return start_kind(scheme, spec, never, NVLS_REDUCE_SCATTER);
-}
-
-static void *start_gather(void *scheme, const struct collective_job *spec, const char **never)
-{
-	return start_kind(((struct nvls_scheme *)scheme)->gather, spec, never, NVLS_ALL_GATHER);
 }
 
 #define COLLECTIVE                                                                                 \
@@ -230,7 +204,7 @@ static const struct collective_ops reduce_scatter = { .name = "nvls",
 						      .start = start_scatter,
 						      COLLECTIVE };
 static const struct collective_ops all_gather = { .name = "nvls",
-						  .start = start_gather,
+						  .start = ina_start_gather,
 						  COLLECTIVE };
 
 const struct collective_ops nvls_collective = {
@@ -241,7 +215,7 @@ const struct collective_ops nvls_collective = {
 	.injected = injected,
 	.open = open_scheme,
 	.close = ina_close,
-	.start = start_reduce,
+	.start = ina_start,
 	COLLECTIVE,
 	.memory = ina_memory,
 	.frame = frame,

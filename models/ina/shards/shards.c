@@ -106,11 +106,11 @@ static bytes memory(const void *self, const struct tree_node *place)
 	return 2 * ina_rows(job, conf->window) * job->spec.workers * payload(conf);
 }
 
-static void begin(struct shards *job, bool gather)
+static void begin_scatter(void *self)
 {
+	struct shards *job = self;
 	const struct shards_conf *conf = job->base.scheme->conf;
 
-	job->gather = gather;
 	job->window = ina_rows(&job->base, conf->window);
 	job->kept = 2 * job->window;
 	job->words = (shards_ranks(job) + 63) / 64;
@@ -119,14 +119,10 @@ static void begin(struct shards *job, bool gather)
 		shards_worker_begin((struct shards_worker *)ina_worker(&job->base, w));
 }
 
-static void begin_scatter(void *job)
-{
-	begin(job, false);
-}
-
 static void begin_gather(void *job)
 {
-	begin(job, true);
+	((struct shards *)job)->gather = true;
+	begin_scatter(job);
 }
 
 static void end(void *self)
@@ -136,11 +132,6 @@ static void end(void *self)
 	for (uint32_t w = 0; w < shards_ranks(job); w++)
 		shards_worker_end((struct shards_worker *)ina_worker(&job->base, w));
 	shards_nodes_end(job);
-}
-
-static void close_scatter(void *self)
-{
-	ina_close(((struct shards_scheme *)self)->gather);
 }
 
 #define KIND(kind, ...)                                                                            \
@@ -162,27 +153,18 @@ static void close_scatter(void *self)
 						   .waits = shards_waits,                          \
 						   __VA_ARGS__ }
 
-KIND(scatter, .scheme_size = sizeof(struct shards_scheme), .memory = memory, .close = close_scatter,
-     .too_large = "two windows are more than the memory of a switch");
 KIND(gather, );
+KIND(scatter, .memory = memory, .too_large = "two windows are more than the memory of a switch",
+     .gather = &gather_ops);
 
 static void *open_scheme(const struct model_env *env, const void *self)
 {
 	const struct shards_conf *conf = self;
-	struct ina_format format = { .frame = frame(conf),
-				     .elements = (uint32_t)conf->elements_per_packet,
-				     .memory = conf->memory,
-				     .message = 1 };
-	struct shards_scheme *scheme = ina_open(&scatter_ops, env, conf, format);
+	const struct ina_format format = { .frame = frame(conf),
+					   .elements = (uint32_t)conf->elements_per_packet,
+					   .memory = conf->memory };
 
-	format.memory = 0; /* switches keep nothing of an all-gather */
-	scheme->gather = ina_open(&gather_ops, env, conf, format);
-	return scheme;
-}
-
-static void *start_gather(void *self, const struct collective_job *spec, const char **never)
-{
-	return ina_start(((struct shards_scheme *)self)->gather, spec, never);
+	return ina_open(&scatter_ops, env, conf, format);
 }
 
 #define COLLECTIVE                                                                                 \
@@ -193,7 +175,7 @@ static const struct collective_ops reduce_scatter = { .name = "shards",
 						      .start = ina_start,
 						      COLLECTIVE };
 static const struct collective_ops all_gather = { .name = "shards",
-						  .start = start_gather,
+						  .start = ina_start_gather,
 						  COLLECTIVE };
 
 const struct collective_ops shards_collective = {

@@ -73,12 +73,6 @@ struct shards {
 	uint32_t words;  /* of 64 bits, for a bit per rank */
 };
 
-/* open() makes a scheme for each kind of jobs, with its own registry and protocol. */
-struct shards_scheme {
-	struct ina_scheme scatter;
-	struct ina_scheme *gather;
-};
-
 static inline uint32_t shards_ranks(const struct shards *job)
 {
 	return job->base.spec.workers;
