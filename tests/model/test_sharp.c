@@ -147,7 +147,7 @@ Test(sharp, packets_of_a_window)
 	} cases[] = { { 1, 2 }, { 2048, 2 }, { 2049, 3 }, { 262144, 256 }, { 262145, 257 } };
 
 	for (unsigned i = 0; i < 5; i++) {
-		struct sharp_conf conf = { .elements = 256, .window = cases[i].window };
+		struct sharp_conf conf = { .packets.elements = 256, .window = cases[i].window };
 
 		cr_expect_eq(sharp_size(&conf), cases[i].packets, "case %u", i);
 	}

@@ -20,6 +20,16 @@ const char ina_no_server[] = "no way between its workers and a parameter server 
 
 /* --- the scheme --- */
 
+uint32_t ina_frame(const void *self)
+{
+	return ina_payload(self) + (uint32_t)((const struct ina_packet_conf *)self)->header;
+}
+
+uint32_t ina_payload(const void *self)
+{
+	return (uint32_t)((const struct ina_packet_conf *)self)->elements * ELEMENT_BYTES;
+}
+
 void *ina_open(const struct ina_ops *ops, const struct model_env *env, const void *conf,
 	       struct ina_format format)
 {
@@ -29,8 +39,8 @@ void *ina_open(const struct ina_ops *ops, const struct model_env *env, const voi
 	scheme->env = *env;
 	scheme->ops = ops;
 	scheme->conf = conf;
-	scheme->frame = format.frame;
-	scheme->elements = format.elements;
+	scheme->frame = format.frame ? format.frame : ina_frame(conf);
+	scheme->elements = format.frame ? format.elements : ina_payload(conf) / ELEMENT_BYTES;
 	scheme->message = format.message ? format.message : 1;
 	scheme->protocol = network_register(&env->topo->net, &ops->protocol, scheme);
 	scheme->memory = xcalloc(switches, sizeof(*scheme->memory));

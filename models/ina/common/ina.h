@@ -120,8 +120,18 @@ static inline void *ina_find(const struct ina_registry *registry, uint32_t numbe
 
 /* --- the scheme in a run --- */
 
+/* At the front of the parameters of most schemes. */
+struct ina_packet_conf {
+	int64_t elements; /* of 32 bits */
+	int64_t header;   /* bytes of a frame besides the elements */
+};
+
+/* Members of struct collective_ops, for parameters that begin with struct ina_packet_conf. */
+uint32_t ina_frame(const void *conf);
+uint32_t ina_payload(const void *conf);
+
 struct ina_format {
-	uint32_t frame;    /* bytes of a packet, FCS included */
+	uint32_t frame;    /* bytes of a packet, FCS included; 0: as struct ina_packet_conf says */
 	uint32_t elements; /* in a packet, and so in a chunk */
 	bytes memory;      /* of a switch, for aggregation */
 	uint32_t message;  /* tensors are padded to a multiple of this many chunks; 0 means 1 */

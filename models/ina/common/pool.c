@@ -310,11 +310,8 @@ struct pool_scheme *pool_open(const struct model_env *env, const void *self,
 			      const struct pool_ops *ops, sim_time idle_limit)
 {
 	const struct pool_conf *conf = self;
-	uint32_t elements = (uint32_t)conf->elements_per_packet;
-	struct pool_scheme *scheme = ina_open(&ops->base, env, self,
-					      (struct ina_format){ .frame = pool_frame(conf),
-								   .elements = elements,
-								   .memory = conf->memory });
+	struct pool_scheme *scheme =
+		ina_open(&ops->base, env, self, (struct ina_format){ .memory = conf->memory });
 	uint32_t switches = env->topo->net.switches;
 
 	scheme->window = conf->window;
@@ -322,8 +319,8 @@ struct pool_scheme *pool_open(const struct model_env *env, const void *self,
 	crc32_init(&scheme->crc);
 	scheme->pools = xcalloc(switches, sizeof(*scheme->pools));
 	for (uint32_t s = 0; s < switches; s++)
-		aggregators_init(&scheme->pools[s], &scheme->base.memory[s],
-				 elements * ELEMENT_BYTES, idle_limit);
+		aggregators_init(&scheme->pools[s], &scheme->base.memory[s], ina_payload(conf),
+				 idle_limit);
 	return scheme;
 }
 

@@ -239,10 +239,6 @@ static inline uint16_t pool_known_index(const struct pool_job *job, uint64_t chu
 /* Why a job with too many workers for the bitmaps is refused. */
 extern const char pool_too_many_inputs[];
 
-/* Bytes of a packet, FCS included. */
-uint32_t pool_frame(const void *conf);
-uint32_t pool_payload(const void *conf);
-
 /* Members of struct collective_ops. */
 uint32_t pool_servers(uint32_t workers);
 extern const char pool_one_memory[]; /* for collective_ops */
@@ -270,8 +266,8 @@ void pool_wipe(void *scheme, uint32_t sw);
 /* Members of struct collective_ops. */
 #define POOL_OPS                                                                                   \
 	.heeds_marks = true, .first_come = true, .servers = pool_servers, .refuses = pool_refuses, \
-	.one_memory = pool_one_memory, .burst = pool_burst, .frame = pool_frame,                   \
-	.payload = pool_payload, .check = pool_check, .close = ina_close, .start = ina_start,      \
+	.one_memory = pool_one_memory, .burst = pool_burst, .frame = ina_frame,                    \
+	.payload = ina_payload, .check = pool_check, .close = ina_close, .start = ina_start,       \
 	.contribute = ina_contribute, .finish = pool_finish, .abandon = pool_abandon,              \
 	.intact = pool_intact, .wipe = pool_wipe, INA_PLAN_OPS, .memory = ina_memory,              \
 	.stats = ina_stats, .received = ina_received, .report_waiting = ina_report_waiting,        \

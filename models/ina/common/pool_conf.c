@@ -12,18 +12,6 @@ const char *const halve_on_names[] = {
 	[HALVE_ON_SHARE] = "share",     [HALVE_ON_LOSS] = "loss", NULL
 };
 
-uint32_t pool_frame(const void *self)
-{
-	const struct pool_conf *conf = self;
-
-	return (uint32_t)(conf->elements_per_packet * ELEMENT_BYTES + conf->header);
-}
-
-uint32_t pool_payload(const void *self)
-{
-	return (uint32_t)(((const struct pool_conf *)self)->elements_per_packet * ELEMENT_BYTES);
-}
-
 const char pool_one_memory[] =
 	"has one size of memory, as workers compute the index of an aggregator for all switches";
 
@@ -70,7 +58,7 @@ void pool_check(const void *self, const struct topology_conf *topology, struct c
 		const char *scheme)
 {
 	const struct pool_conf *conf = self;
-	uint64_t each = pool_payload(conf);
+	uint64_t each = ina_payload(conf);
 	const char *memory = conf_at(doc, "/schemes/%s/memory", scheme);
 
 	(void)topology;
@@ -78,7 +66,7 @@ void pool_check(const void *self, const struct topology_conf *topology, struct c
 		conf_error(doc, memory,
 			   "an aggregator of %" PRId64 " elements needs %" PRIu64
 			   " bytes, but a switch has %" PRIu64 " bytes of aggregation memory",
-			   conf->elements_per_packet, each, conf->memory);
+			   conf->packets.elements, each, conf->memory);
 	else if (conf->memory / each > AGGREGATORS_MAX)
 		conf_error(doc, memory,
 			   "%" PRIu64 " aggregators of %" PRIu64

@@ -3,13 +3,13 @@
 #define INASIM_INA_COMMON_POOL_CONF_H
 
 #include "conf/conf.h"
+#include "ina/common/ina.h"
 #include "ina/common/window.h"
 
 /* At the front of struct atp_conf and struct esa_conf. */
 struct pool_conf {
+	struct ina_packet_conf packets;
 	bytes memory;
-	int64_t elements_per_packet;
-	int64_t header;
 	int index; /* enum pool_index */
 	struct window_conf window;
 };
@@ -35,10 +35,10 @@ extern const char *const timeout_resends_names[], *const halve_on_names[];
 		   "Aggregation memory of each switch, for all jobs: one aggregator holds the "    \
 		   "elements of a packet.",                                                        \
 		   "ESA section 7.2.1"),                                                           \
-		CONF_INT("elements_per_packet", struct pool_conf, elements_per_packet, "64", 1,    \
-			 2048, "32-bit elements in a packet.",                                     \
+		CONF_INT("elements_per_packet", struct pool_conf, packets.elements, "64", 1, 2048, \
+			 "32-bit elements in a packet.",                                           \
 			 "ESA sections 7.1.1 and 7.2.1: 306-byte packets"),                        \
-		CONF_INT("header", struct pool_conf, header, "54", 20, 200,                        \
+		CONF_INT("header", struct pool_conf, packets.header, "54", 20, 200,                \
 			 "Bytes of a frame besides the elements: Ethernet 14, IP 20, ATP 16, FCS " \
 			 "4.",                                                                     \
 			 "ESA section 7.1.1: 306 bytes without the FCS; 50 counts as ESA does"),   \

@@ -34,8 +34,8 @@ static struct plan_ramp ramp_of(const struct pool_scheme *scheme, const struct s
 				sim_time round_trip)
 {
 	const struct plan_packets *packets = &plan->streams[0].packets;
-	double frame =
-		packets->payload + (double)((const struct pool_conf *)scheme->base.conf)->header;
+	double frame = packets->payload +
+		       (double)((const struct pool_conf *)scheme->base.conf)->packets.header;
 	double servers = (double)plan->count;
 	struct plan_growth growth = {
 		.window = (double)scheme->window.initial / frame / servers,

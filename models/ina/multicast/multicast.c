@@ -40,11 +40,11 @@ static const struct conf_row rows[] = {
 	CONF_INT("chains", struct multicast_conf, chains, "1", 1, 65536,
 		 "Ranks that send at a time; as many as a job has: all at once.",
 		 "SC'24: 1 needs least buffer"),
-	CONF_INT("elements_per_packet", struct multicast_conf, elements_per_packet, "256", 1, 1024,
+	CONF_INT("elements_per_packet", struct multicast_conf, packets.elements, "256", 1, 1024,
 		 "32-bit elements in a packet.",
 		 "RoCE's MTU of 1,024 bytes, which fits Ethernet of 1,500; the largest has 4,096"),
 	CONF_INT(
-		"header", struct multicast_conf, header, "74", 20, 200,
+		"header", struct multicast_conf, packets.header, "74", 20, 200,
 		"Bytes of a frame besides the elements (Ethernet 14, IP 20, UDP 8, BTH 12, DETH 8, "
 		"immediate data 4, ICRC 4, FCS 4).",
 		"IBTA, annex 17"),
@@ -58,16 +58,6 @@ static const struct conf_row rows[] = {
 extern const struct conf_table multicast_table; /* named by collective/schemes.c */
 const struct conf_table multicast_table = { "multicast", rows, sizeof(struct multicast_conf),
 					    "All-gather by multicast." };
-
-static uint32_t payload(const void *self)
-{
-	return (uint32_t)((const struct multicast_conf *)self)->elements_per_packet * ELEMENT_BYTES;
-}
-
-static uint32_t frame(const void *self)
-{
-	return payload(self) + (uint32_t)((const struct multicast_conf *)self)->header;
-}
 
 /* --- packets --- */
 
@@ -136,12 +126,7 @@ static const struct ina_ops ops = {
 
 static void *open_scheme(const struct model_env *env, const void *self)
 {
-	const struct multicast_conf *conf = self;
-	struct ina_format format = { .frame = frame(conf),
-				     .elements = (uint32_t)conf->elements_per_packet,
-				     .message = 1 };
-
-	return ina_open(&ops, env, conf, format);
+	return ina_open(&ops, env, self, (struct ina_format){ 0 });
 }
 
 #define COLLECTIVE                                                                                 \
@@ -157,7 +142,7 @@ const struct collective_ops multicast_collective = {
 	.table = &multicast_table,
 	.open = open_scheme,
 	.close = ina_close,
-	.frame = frame,
-	.payload = payload,
+	.frame = ina_frame,
+	.payload = ina_payload,
 	.all_gather = &all_gather,
 };

@@ -16,7 +16,8 @@
 #define MULTICAST_MAX_BACKOFF 10 /* doublings of `cutoff`: to 1,024 times at most */
 
 struct multicast_conf {
-	int64_t elements_per_packet, header, chains;
+	struct ina_packet_conf packets;
+	int64_t chains;
 	sim_time cutoff;
 };
 

@@ -32,9 +32,9 @@ static const struct conf_row rows[] = {
 	CONF_BYTES("window", struct nvls_conf, window, "4MB", 1, UINT64_C(1) << 32,
 		   "What all GPUs of a job have under way together; at least two packets each.",
 		   "our choice: 9 us at 450 GB/s, enough for GPUs 1 us apart"),
-	CONF_INT("elements_per_packet", struct nvls_conf, elements_per_packet, "32", 1, 4096,
+	CONF_INT("elements_per_packet", struct nvls_conf, packets.elements, "32", 1, 4096,
 		 "32-bit elements in a packet.", "our choice: 128 bytes, a line of a GPU's cache"),
-	CONF_INT("header", struct nvls_conf, header, "32", 1, 200,
+	CONF_INT("header", struct nvls_conf, packets.header, "32", 1, 200,
 		 "Bytes of a packet besides the elements.",
 		 "a protocol overhead of about 20 % (NCCL's maintainers, nccl-tests issue 212): 32 "
 		 "of 160"),
@@ -47,16 +47,6 @@ static const struct conf_row rows[] = {
 extern const struct conf_table nvls_table; /* named by collective/schemes.c */
 const struct conf_table nvls_table = { "nvls", rows, sizeof(struct nvls_conf),
 				       "NVLS: the GPUs of one NVSwitch domain." };
-
-static uint32_t payload(const void *self)
-{
-	return (uint32_t)((const struct nvls_conf *)self)->elements_per_packet * ELEMENT_BYTES;
-}
-
-static uint32_t frame(const void *self)
-{
-	return payload(self) + (uint32_t)((const struct nvls_conf *)self)->header;
-}
 
 static void check(const void *conf, const struct topology_conf *topology, struct conf_doc *doc,
 		  const char *scheme)
@@ -104,7 +94,7 @@ static bytes memory(const void *self, const struct tree_node *place)
 	const struct nvls_conf *conf = job->scheme->conf;
 
 	(void)place;
-	return ina_rows(job, conf->window) * job->spec.workers * payload(conf);
+	return ina_rows(job, conf->window) * job->spec.workers * ina_payload(conf);
 }
 
 static bool admit(void *self, const char **never)
@@ -178,11 +168,8 @@ KIND(reduce, .memory = memory, .admit = admit, .gather = &gather_ops);
 static void *open_scheme(const struct model_env *env, const void *self)
 {
 	const struct nvls_conf *conf = self;
-	const struct ina_format format = { .frame = frame(conf),
-					   .elements = (uint32_t)conf->elements_per_packet,
-					   .memory = conf->memory };
 
-	return ina_open(&reduce_ops, env, conf, format);
+	return ina_open(&reduce_ops, env, conf, (struct ina_format){ .memory = conf->memory });
 }
 
 static void *start_scatter(void *scheme, const struct collective_job *spec, const char **never)
@@ -218,8 +205,8 @@ const struct collective_ops nvls_collective = {
 	.start = ina_start,
 	COLLECTIVE,
 	.memory = ina_memory,
-	.frame = frame,
-	.payload = payload,
+	.frame = ina_frame,
+	.payload = ina_payload,
 	.reduce_scatter = &reduce_scatter,
 	.all_gather = &all_gather,
 	.paired = true,

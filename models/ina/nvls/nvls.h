@@ -22,8 +22,9 @@ enum {
 };
 
 struct nvls_conf {
+	struct ina_packet_conf packets;
 	bytes memory, window;
-	int64_t elements_per_packet, header, request;
+	int64_t request;
 };
 
 enum nvls_kind { NVLS_ALL_REDUCE, NVLS_REDUCE_SCATTER, NVLS_ALL_GATHER };

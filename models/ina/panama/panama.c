@@ -475,10 +475,7 @@ static void *panama_open(const struct model_env *env, const void *self)
 {
 	const struct panama_conf *conf = self;
 	struct panama_scheme *scheme =
-		ina_open(&ops, env, conf,
-			 (struct ina_format){ .frame = panama_frame(conf),
-					      .elements = (uint32_t)conf->elements,
-					      .memory = conf->memory });
+		ina_open(&ops, env, conf, (struct ina_format){ .memory = conf->memory });
 	const struct network *net = &env->topo->net;
 	struct panama_latency latency = panama_accelerators(conf, env->topo->conf);
 
@@ -512,10 +509,9 @@ static void *switchml_star_open(const struct model_env *env, const void *conf)
 	.close = ina_close, .start = ina_start, .contribute = ina_contribute,                      \
 	.finish = ina_finish, .plan = ina_plan, .withdraw = panama_withdraw,                       \
 	.intact = panama_intact, .stats = ina_stats, .memory = ina_memory,                         \
-	.repeat = panama_repeat, .idle = panama_idle, .burst = panama_burst,                       \
-	.frame = panama_frame, .payload = panama_payload, .check = panama_check,                   \
-	.runs_as = panama_runs_as, .ran_as = panama_ran_as,                                        \
-	.report_waiting = panama_report_waiting,                                                   \
+	.repeat = panama_repeat, .idle = panama_idle, .burst = panama_burst, .frame = ina_frame,   \
+	.payload = ina_payload, .check = panama_check, .runs_as = panama_runs_as,                  \
+	.ran_as = panama_ran_as, .report_waiting = panama_report_waiting,                          \
 	.tolerance = { .one_switch = 0.02, .tiers = 0.02, .together = 0.05 }
 
 extern const struct conf_table panama_table, switchml_star_table; /* panama_conf.c */

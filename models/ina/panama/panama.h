@@ -63,11 +63,11 @@ struct panama_latency {
 };
 
 struct panama_conf {
+	struct ina_packet_conf packets;
 	bytes memory;
 	int64_t trees;
 	int64_t only_tree; /* 0 = all */
-	int64_t elements, header;
-	int order; /* enum panama_order */
+	int order;         /* enum panama_order */
 	struct panama_window_conf window;
 	double fraction;
 	int rounding; /* enum panama_rounding */
@@ -85,12 +85,8 @@ void panama_check(const void *conf, const struct topology_conf *topology, struct
 /* For collective_ops.idle. */
 size_t panama_idle(const void *conf, struct collective_idle list[COLLECTIVE_IDLE_MAX]);
 
-/* Bytes of a packet, FCS included. */
-uint32_t panama_frame(const void *conf);
-uint32_t panama_payload(const void *conf);
-
-/* The latency of accelerators on this topology. If the bus is not given, it is as wide as the
- * fastest link needs. */
+/* The latency of accelerators on this topology; a bus that is not given is as wide as the fastest
+ * link needs. */
 struct panama_latency panama_accelerators(const struct panama_conf *conf,
 					  const struct topology_conf *topology);
 

@@ -60,10 +60,10 @@ static const struct conf_table latency_table = { "panama_latency", latency_forms
 			 "Uses this one of the trees alone, counted from 1 by the numbers of "     \
 			 "their roots (PANAMA-Agg1...); with fewer roots than that it counts on "  \
 			 "from the first."),                                                       \
-		CONF_INT("elements_per_packet", struct panama_conf, elements, "362", 1, 2048,      \
-			 "32-bit floats in a packet.",                                             \
+		CONF_INT("elements_per_packet", struct panama_conf, packets.elements, "362", 1,    \
+			 2048, "32-bit floats in a packet.",                                       \
 			 "our choice: packets of 1500 bytes, the largest of PANAMA table 1"),      \
-		CONF_INT("header", struct panama_conf, header, "52", 20, 200,                      \
+		CONF_INT("header", struct panama_conf, packets.header, "52", 20, 200,              \
 			 "Bytes of a frame besides the floats: Ethernet 14, IP 20, PANAMA 14, "    \
 			 "FCS 4.",                                                                 \
 			 "our choice; PANAMA figure 4 has no sizes"),                              \
@@ -142,20 +142,8 @@ const struct conf_table switchml_star_table = {
 	"PANAMA's augmented SwitchML: the same without congestion control."
 };
 
-uint32_t panama_frame(const void *self)
-{
-	const struct panama_conf *conf = self;
-
-	return (uint32_t)(conf->elements * ELEMENT_BYTES + conf->header);
-}
-
-uint32_t panama_payload(const void *self)
-{
-	return (uint32_t)(((const struct panama_conf *)self)->elements * ELEMENT_BYTES);
-}
-
-/* The least memory of a job at the smallest switch with hosts, in bytes: one packet at each of its
- * *ports ports, with recovery two. */
+/* The bytes that any job takes at least at the smallest switch with hosts, which has *ports ports:
+ * a packet of one tree at each port, with recovery two. */
 static uint64_t min_memory(const struct panama_conf *conf, const struct topology_conf *topology,
 			   uint32_t *ports)
 {
@@ -167,7 +155,7 @@ static uint64_t min_memory(const struct panama_conf *conf, const struct topology
 		if (shape.tiers[i] == 1 && shape.ports[i] < *ports)
 			*ports = shape.ports[i];
 	topology_shape_release(&shape);
-	return (uint64_t)*ports * panama_frame(conf) * (conf->recovery ? 2 : 1);
+	return (uint64_t)*ports * ina_frame(conf) * (conf->recovery ? 2 : 1);
 }
 
 /* Warns of ports slower than links. With PAUSE they are an error, because the headroom does not
@@ -180,7 +168,7 @@ static void check_bus(const struct panama_conf *conf, const struct topology_conf
 	bps rate = topology_fastest(topology);
 	bool pause = topology_pause(topology, false).on;
 
-	if (!panama_slow_port(&latency, panama_frame(conf), rate) || (!pause && conf_errors(doc)))
+	if (!panama_slow_port(&latency, ina_frame(conf), rate) || (!pause && conf_errors(doc)))
 		return;
 	conf_say(doc, pause ? CONF_ERROR : CONF_WARNING,
 		 conf_at(doc, "/schemes/%s/accelerator_latency/bus", scheme),

@@ -60,7 +60,7 @@ struct collective_burst panama_burst(const void *conf, const struct topology_con
 	struct panama_latency latency = panama_accelerators(panama, topology);
 
 	return (struct collective_burst){
-		.held = panama_latency(&latency, panama_frame(panama), ports),
+		.held = panama_latency(&latency, ina_frame(panama), ports),
 		.packets = panama->fraction < 1 ? PANAMA_SUMS_AT_ONCE : 1,
 	};
 }

@@ -70,8 +70,8 @@ void panama_plan_trees(struct panama_job *job, struct stream_plan *plan)
 
 		path.sum += tree_delay(job, tree);
 		plan_add_tree(stream, tree, job->base.spec.hosts, job->base.spec.workers);
-		stream->packets = plan_ina_packets(net, job->base.scheme->frame,
-						   (uint32_t)panama_conf(job)->elements);
+		stream->packets =
+			plan_ina_packets(net, job->base.scheme->frame, job->base.scheme->elements);
 		stream->packets.fraction = 1.0 / (double)plan->count;
 		stream->cap = plan_window_rate(&stream->packets, tree_window(job, tree), path.sum);
 		stream->cap = fmin(stream->cap, slow_rate(job, &stream->packets));

@@ -128,7 +128,7 @@ static void arrived_up(void *owner, const struct message *message)
 		return;
 	by->base.job->stats.repairs++;
 	write_message(&by->asker->down, MESSAGE_ANSWER, tree, message->number,
-		      job->base.scheme->frame - (uint32_t)panama_conf(job)->header);
+		      ina_payload(panama_conf(job)));
 }
 
 /* The sum needs no check: worker 0 checked it when it came. */

@@ -47,10 +47,10 @@ static const struct conf_row rows[] = {
 		   "What all ranks of a job have under way together towards one of them; at least "
 		   "two packets each.",
 		   "our choice: 10 us at 200 Gbps"),
-	CONF_INT("elements_per_packet", struct shards_conf, elements_per_packet, "256", 1, 4096,
+	CONF_INT("elements_per_packet", struct shards_conf, packets.elements, "256", 1, 4096,
 		 "32-bit elements in a packet.", "p4app-switchML; SHARP's largest request"),
 	CONF_INT(
-		"header", struct shards_conf, header, "56", 20, 200,
+		"header", struct shards_conf, packets.header, "56", 20, 200,
 		"Bytes of a frame besides the elements (Ethernet 14, IP 20, UDP 8, its own 10, FCS "
 		"4).",
 		"as p4app-switchML"),
@@ -63,18 +63,6 @@ static const struct conf_row rows[] = {
 extern const struct conf_table shards_table; /* named by collective/schemes.c */
 const struct conf_table shards_table = { "shards", rows, sizeof(struct shards_conf),
 					 "Reduce-scatter and all-gather by switches." };
-
-static uint32_t frame(const void *self)
-{
-	const struct shards_conf *conf = self;
-
-	return (uint32_t)(conf->elements_per_packet * ELEMENT_BYTES + conf->header);
-}
-
-static uint32_t payload(const void *self)
-{
-	return (uint32_t)((const struct shards_conf *)self)->elements_per_packet * ELEMENT_BYTES;
-}
 
 /* --- packets --- */
 
@@ -103,7 +91,7 @@ static bytes memory(const void *self, const struct tree_node *place)
 	const struct shards_conf *conf = job->scheme->conf;
 
 	(void)place;
-	return 2 * ina_rows(job, conf->window) * job->spec.workers * payload(conf);
+	return 2 * ina_rows(job, conf->window) * job->spec.workers * ina_payload(conf);
 }
 
 static void begin_scatter(void *self)
@@ -160,11 +148,8 @@ KIND(scatter, .memory = memory, .too_large = "two windows are more than the memo
 static void *open_scheme(const struct model_env *env, const void *self)
 {
 	const struct shards_conf *conf = self;
-	const struct ina_format format = { .frame = frame(conf),
-					   .elements = (uint32_t)conf->elements_per_packet,
-					   .memory = conf->memory };
 
-	return ina_open(&scatter_ops, env, conf, format);
+	return ina_open(&scatter_ops, env, conf, (struct ina_format){ .memory = conf->memory });
 }
 
 #define COLLECTIVE                                                                                 \
@@ -187,8 +172,8 @@ const struct collective_ops shards_collective = {
 	.start = ina_start,
 	COLLECTIVE,
 	.memory = ina_memory,
-	.frame = frame,
-	.payload = payload,
+	.frame = ina_frame,
+	.payload = ina_payload,
 	.reduce_scatter = &reduce_scatter,
 	.all_gather = &all_gather,
 };

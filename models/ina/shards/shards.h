@@ -19,8 +19,8 @@ enum { SHARDS_ASK = PACKET_OWN(0) };
 #define SHARDS_MAX_BACKOFF 10 /* doublings of `timeout`: to 1,024 times at most */
 
 struct shards_conf {
+	struct ina_packet_conf packets;
 	bytes memory, window;
-	int64_t elements_per_packet, header;
 	sim_time timeout;
 };
 

@@ -63,10 +63,10 @@ static const struct conf_row rows[] = {
 		"are short it runs a ring on hosts.",
 		"SHARP 3.0.0, per_prio_default_sat_quota: 3 % for a job with streams; "
 		"per_prio_default_quota: 20 % for one without"),
-	CONF_INT("elements_per_packet", struct sharp_conf, elements, "256", 1, 512,
+	CONF_INT("elements_per_packet", struct sharp_conf, packets.elements, "256", 1, 512,
 		 "32-bit elements in a packet, and in an OST.",
 		 "SHARP_COLL_JOB_QUOTA_PAYLOAD_PER_OST: 1,024 bytes at most; Quantum has 2,048"),
-	CONF_INT("header", struct sharp_conf, header, "56", 20, 200,
+	CONF_INT("header", struct sharp_conf, packets.header, "56", 20, 200,
 		 "Bytes of a frame besides the elements.", "our choice: as shards"),
 	CONF_BYTES("threshold", struct sharp_conf, threshold, "16384B", 0, UINT64_C(1) << 40,
 		   "Operations of so many bytes, in whole packets, and more stream (SAT); smaller "
@@ -118,18 +118,6 @@ const struct conf_table sharp_table = {
 	"sharp", rows, sizeof(struct sharp_conf),
 	"SHARP: all-reduce, reduce-scatter, all-gather by InfiniBand's switches."
 };
-
-static uint32_t frame(const void *self)
-{
-	const struct sharp_conf *conf = self;
-
-	return (uint32_t)(conf->elements * ELEMENT_BYTES + conf->header);
-}
-
-static uint32_t payload(const void *self)
-{
-	return (uint32_t)((const struct sharp_conf *)self)->elements * ELEMENT_BYTES;
-}
 
 static struct collective_burst burst(const void *self, const struct topology_conf *topology,
 				     uint32_t ports)
@@ -333,11 +321,8 @@ static struct sharp_scheme *open_kind(enum sharp_kind kind, struct sharp_scheme 
 	static const struct ina_ops *const kinds[] = { &all_reduce_ops, &reduce_scatter_ops,
 						       &all_gather_ops };
 	const struct sharp_conf *conf = self;
-	struct sharp_scheme *scheme =
-		ina_open(kinds[kind], env, conf,
-			 (struct ina_format){ .frame = frame(conf),
-					      .elements = (uint32_t)conf->elements,
-					      .memory = sharp_memory(conf) });
+	struct sharp_scheme *scheme = ina_open(kinds[kind], env, conf,
+					       (struct ina_format){ .memory = sharp_memory(conf) });
 
 	scheme->kind = kind;
 	scheme->main = main ? main : scheme;
@@ -376,8 +361,8 @@ const struct collective_ops sharp_collective = {
 	.table = &sharp_table,
 	.idle = idle,
 	.burst = burst,
-	.frame = frame,
-	.payload = payload,
+	.frame = ina_frame,
+	.payload = ina_payload,
 	.check = check,
 	.one_memory = "shares out what all switches have alike (\"osts\", trees)",
 	.open = open_scheme,

@@ -36,7 +36,8 @@ enum sharp_without { SHARP_HOSTS, SHARP_LLT_ONLY, SHARP_WAIT };
 enum sharp_results { SHARP_MULTICAST, SHARP_HOP };
 
 struct sharp_conf {
-	int64_t osts, elements, header, trees, sat_trees;
+	struct ina_packet_conf packets;
+	int64_t osts, trees, sat_trees;
 	double quota;
 	bytes threshold, window;
 	int lock, without_lock, results;

@@ -13,14 +13,10 @@ static uint64_t quota(const struct sharp_conf *conf)
 	return osts ? osts : 1;
 }
 
-static bytes payload(const struct sharp_conf *conf)
-{
-	return (bytes)conf->elements * ELEMENT_BYTES;
-}
-
+/* The window of a stream, in packets. */
 static uint64_t window(const struct sharp_conf *conf)
 {
-	uint64_t packets = (conf->window + payload(conf) - 1) / payload(conf);
+	uint64_t packets = (conf->window + ina_payload(conf) - 1) / ina_payload(conf);
 
 	return packets > 2 ? packets : 2;
 }
@@ -35,12 +31,12 @@ uint64_t sharp_size(const struct sharp_conf *conf)
 /* Memory of a tree for streams at a switch: a window of sums, and one of results. */
 static bytes stream_memory(const struct sharp_conf *conf)
 {
-	return 2 * window(conf) * payload(conf);
+	return 2 * window(conf) * ina_payload(conf);
 }
 
 bytes sharp_memory(const struct sharp_conf *conf)
 {
-	return (bytes)conf->osts * payload(conf) +
+	return (bytes)conf->osts * ina_payload(conf) +
 	       (bytes)(conf->trees ? conf->trees : conf->sat_trees) * stream_memory(conf);
 }
 
@@ -132,7 +128,7 @@ static void take_osts(struct sharp *job, bool take)
 {
 	for (uint32_t n = 0; n < job->base.tree.tree->node_count; n++)
 		at(job, n)->osts += take ? job->osts : -job->osts;
-	reserve(job, (take ? 1 : -1) * (int64_t)(job->osts * payload(sharp_conf(job))));
+	reserve(job, (take ? 1 : -1) * (int64_t)(job->osts * ina_payload(sharp_conf(job))));
 }
 
 /* --- jobs --- */
@@ -311,7 +307,7 @@ enum sharp_mode sharp_mode(struct sharp *job, const struct sharp_worker *worker)
 {
 	uint64_t chunks = worker->tensor_end - worker->tensor_first;
 
-	if (!job->streams || chunks * payload(sharp_conf(job)) < sharp_conf(job)->threshold)
+	if (!job->streams || chunks * ina_payload(sharp_conf(job)) < sharp_conf(job)->threshold)
 		return SHARP_LLT;
 	if (job->owns)
 		return SHARP_SAT;
