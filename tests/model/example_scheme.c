@@ -50,8 +50,7 @@ static enum nic_pull pull(void *owner, struct packet *packet)
 
 static void deliver(void *self, uint32_t host, const struct packet *packet)
 {
-	const struct ina_scheme *scheme = self;
-	struct ina_worker *worker = ina_worker_on(ina_find(&scheme->jobs, packet->flow), host);
+	struct ina_worker *worker = ina_worker_on(ina_job_of(self, packet), host);
 
 	if (ina_holds(worker, packet->chunk, packet->value))
 		ina_complete(worker, packet->chunk);
@@ -70,8 +69,7 @@ struct example_node {
 static void at_switch(void *self, uint32_t sw, uint32_t back, struct packet *packet,
 		      struct switch_actions *actions)
 {
-	const struct ina_scheme *scheme = self;
-	struct example_node *node = ina_node_at(ina_find(&scheme->jobs, packet->flow), sw);
+	struct example_node *node = ina_node_at(ina_job_of(self, packet), sw);
 	struct slot *slot = &node->slots[packet->chunk % WINDOW_MAX];
 
 	(void)back;

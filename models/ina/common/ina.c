@@ -508,8 +508,7 @@ void ina_about_job(const struct ina_job *job, const struct packet *packet,
 
 bool ina_about(const void *self, const struct packet *packet, struct packet_about *about)
 {
-	const struct ina_scheme *scheme = self;
-	const struct ina_job *job = ina_find(&scheme->jobs, packet->flow);
+	const struct ina_job *job = ina_job_of(self, packet);
 
 	if (job)
 		ina_about_job(job, packet, about);

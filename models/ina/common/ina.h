@@ -150,8 +150,13 @@ struct ina_scheme {
 	struct ina_scheme *gather;        /* of ops->gather */
 };
 
-/* Allocates the scheme, with ops->scheme_size bytes; ina_close() frees it. `ops` and `conf` must
- * outlive it. */
+/* The job of a packet whose `flow` is the job's number; NULL: it is over. */
+static inline void *ina_job_of(const void *scheme, const struct packet *packet)
+{
+	return ina_find(&((const struct ina_scheme *)scheme)->jobs, packet->flow);
+}
+
+/* The scheme, with ops->scheme_size bytes. `ops` and `conf` outlive it. */
 void *ina_open(const struct ina_ops *ops, const struct model_env *env, const void *conf,
 	       struct ina_format format);
 
@@ -241,6 +246,18 @@ static inline bool ina_holds(const struct ina_worker *worker, uint64_t chunk, ui
 	if (exact_holds(&worker->job->exact, chunk, value))
 		return true;
 	ina_violated(worker->job, worker->host, chunk, "a wrong sum");
+	return false;
+}
+
+/* Is `value` the contribution of worker `owner` alone? If not, the run breaks off. */
+static inline bool ina_holds_shard(const struct ina_worker *worker, uint64_t owner, uint64_t chunk,
+				   uint64_t value)
+{
+	const struct exact *exact = &worker->job->exact;
+
+	if (exact_holds_part(exact, exact->weights[owner], chunk, value))
+		return true;
+	ina_violated(worker->job, worker->host, chunk, "a wrong shard");
 	return false;
 }
 

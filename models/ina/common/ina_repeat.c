@@ -31,16 +31,14 @@ void ina_repeat_sum(struct ina_job *job, struct repeat *repeat, uint64_t *chunk,
 
 const struct repeat_stream *ina_stream(const void *self, const struct packet *packet)
 {
-	const struct ina_scheme *scheme = self;
-	const struct ina_job *job = ina_find(&scheme->jobs, packet->flow);
+	const struct ina_job *job = ina_job_of(self, packet);
 
 	return job ? &job->stream : NULL;
 }
 
 void ina_repeat_packet(void *self, struct repeat *repeat, struct packet *packet)
 {
-	const struct ina_scheme *scheme = self;
-	struct ina_job *job = ina_find(&scheme->jobs, packet->flow);
+	struct ina_job *job = ina_job_of(self, packet);
 
 	if (job) {
 		ina_repeat_sum(job, repeat, &packet->chunk, &packet->value);

@@ -77,8 +77,7 @@ static void upwards(struct pool_scheme *scheme, struct pool_server *server, uint
 
 bool pool_adds_at(const void *self, uint32_t sw, const struct packet *packet)
 {
-	const struct pool_scheme *scheme = self;
-	struct pool_job *job = ina_find(&scheme->base.jobs, packet->flow);
+	struct pool_job *job = ina_job_of(self, packet);
 	const struct racks *racks;
 	uint8_t rack;
 
@@ -93,7 +92,7 @@ void pool_at_switch(void *self, uint32_t sw, uint32_t back, struct packet *packe
 		    struct switch_actions *actions)
 {
 	struct pool_scheme *scheme = self;
-	struct pool_job *job = ina_find(&scheme->base.jobs, packet->flow);
+	struct pool_job *job = ina_job_of(self, packet);
 	struct pool_server *server;
 
 	(void)back;
@@ -165,8 +164,7 @@ static void to_server(struct pool_server *server, const struct packet *packet)
 
 void pool_deliver(void *self, uint32_t host, const struct packet *packet)
 {
-	const struct pool_scheme *scheme = self;
-	struct pool_job *job = ina_find(&scheme->base.jobs, packet->flow);
+	struct pool_job *job = ina_job_of(self, packet);
 
 	if (!job || (job->over && packet->flags & PACKET_RESULT))
 		return;
@@ -196,7 +194,7 @@ static void worker_ahead(const struct pool_job *job, uint32_t host, bool again)
 void pool_ahead(const void *self, uint32_t node, const struct packet *packet, bool again)
 {
 	const struct pool_scheme *scheme = self;
-	const struct pool_job *job = ina_find(&scheme->base.jobs, packet->flow);
+	const struct pool_job *job = ina_job_of(self, packet);
 	uint32_t hosts = scheme->base.env.topo->net.hosts;
 
 	if (!job || job->over)

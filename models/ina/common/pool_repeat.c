@@ -52,7 +52,7 @@ static uint16_t slot_of(const struct pool_job *job, uint64_t chunk)
 
 void pool_repeat_packet(void *self, struct repeat *repeat, struct packet *packet)
 {
-	struct pool_job *job = ina_find(&((struct pool_scheme *)self)->base.jobs, packet->flow);
+	struct pool_job *job = ina_job_of(self, packet);
 	uint64_t chunk = packet->low_chunk;
 
 	repeat_same(repeat, packet->bitmap);

@@ -64,7 +64,7 @@ const struct conf_table multicast_table = { "multicast", rows, sizeof(struct mul
 static void at_switch(void *self, uint32_t sw, uint32_t back, struct packet *packet,
 		      struct switch_actions *actions)
 {
-	const struct ina_job *job = ina_find(&((struct ina_scheme *)self)->jobs, packet->flow);
+	const struct ina_job *job = ina_job_of(self, packet);
 	const struct multicast_node *node;
 
 	if (!job) /* the job is over */
@@ -75,7 +75,7 @@ static void at_switch(void *self, uint32_t sw, uint32_t back, struct packet *pac
 
 static void deliver(void *self, uint32_t host, const struct packet *packet)
 {
-	const struct ina_job *job = ina_find(&((struct ina_scheme *)self)->jobs, packet->flow);
+	const struct ina_job *job = ina_job_of(self, packet);
 
 	if (job)
 		multicast_deliver(ina_worker_on(job, host), packet);

@@ -325,13 +325,12 @@ static bool receive(struct multicast_worker *worker, uint64_t chunk, uint64_t va
 		return false;
 	}
 	r = (uint32_t)(*index / (*gather)->rows);
-	if (r == worker->base.number ||
-	    !exact_holds_part(&job->base.exact, job->base.exact.weights[r], chunk, value)) {
-		ina_violated(&job->base, worker->base.host, chunk,
-			     r == worker->base.number ? "a rank's own shard came back"
-						      : "a wrong shard");
+	if (r == worker->base.number) {
+		ina_violated(&job->base, worker->base.host, chunk, "a rank's own shard came back");
 		return false;
 	}
+	if (!ina_holds_shard(&worker->base, r, chunk, value))
+		return false;
 	why_result(job->base.why, worker->base.number, chunk);
 	set((*gather)->got, *index);
 	shard = &(*gather)->shards[r];

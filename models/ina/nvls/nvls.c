@@ -71,7 +71,7 @@ static double injected(uint32_t workers, bool beside)
 static void at_switch(void *self, uint32_t sw, uint32_t back, struct packet *packet,
 		      struct switch_actions *actions)
 {
-	struct nvls *job = ina_find(&((struct ina_scheme *)self)->jobs, packet->flow);
+	struct nvls *job = ina_job_of(self, packet);
 
 	(void)back;
 	if (job) /* else the job is over */
@@ -80,7 +80,7 @@ static void at_switch(void *self, uint32_t sw, uint32_t back, struct packet *pac
 
 static void deliver(void *self, uint32_t host, const struct packet *packet)
 {
-	const struct nvls *job = ina_find(&((struct ina_scheme *)self)->jobs, packet->flow);
+	const struct nvls *job = ina_job_of(self, packet);
 
 	if (job)
 		nvls_deliver(ina_worker_on(&job->base, host), packet);

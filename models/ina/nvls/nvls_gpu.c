@@ -126,18 +126,12 @@ static void arrived(struct nvls_gpu *gpu, const struct packet *packet)
 static void stored(struct nvls_gpu *gpu, const struct packet *packet)
 {
 	const struct nvls *job = nvls_of(gpu);
-	const struct exact *exact = &job->base.exact;
 
-	if (job->kind == NVLS_ALL_GATHER) {
-		if (!exact_holds_part(exact, exact->weights[packet->chunk % nvls_gpus(job)],
-				      packet->chunk, packet->value)) {
-			ina_violated(&job->base, gpu->base.host, packet->chunk, "a wrong shard");
-			return;
-		}
-	} else if (!ina_holds(&gpu->base, packet->chunk, packet->value)) {
-		return;
-	}
-	arrived(gpu, packet);
+	if (job->kind == NVLS_ALL_GATHER
+		    ? ina_holds_shard(&gpu->base, packet->chunk % nvls_gpus(job), packet->chunk,
+				      packet->value)
+		    : ina_holds(&gpu->base, packet->chunk, packet->value))
+		arrived(gpu, packet);
 }
 
 /* Takes a sum of the own piece: keeps it, or stores it at all GPUs including this one. */

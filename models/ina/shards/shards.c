@@ -69,7 +69,7 @@ const struct conf_table shards_table = { "shards", rows, sizeof(struct shards_co
 static void at_switch(void *self, uint32_t sw, uint32_t back, struct packet *packet,
 		      struct switch_actions *actions)
 {
-	struct shards *job = ina_find(&((struct ina_scheme *)self)->jobs, packet->flow);
+	struct shards *job = ina_job_of(self, packet);
 
 	if (job) /* else the job is over */
 		shards_at_node(job, ina_node_at(&job->base, sw), back, packet, actions);
@@ -77,7 +77,7 @@ static void at_switch(void *self, uint32_t sw, uint32_t back, struct packet *pac
 
 static void deliver(void *self, uint32_t host, const struct packet *packet)
 {
-	const struct shards *job = ina_find(&((struct ina_scheme *)self)->jobs, packet->flow);
+	const struct shards *job = ina_job_of(self, packet);
 
 	if (job)
 		shards_deliver(ina_worker_on(&job->base, host), packet);

@@ -221,8 +221,6 @@ static void complete(struct shards_worker *worker)
 static bool holds(const struct shards_worker *worker, const struct packet *packet, uint32_t piece)
 {
 	const struct shards *job = shards_of(worker);
-	const struct exact *exact = &job->base.exact;
-	uint32_t own = worker->base.number;
 
 	if (!receives(worker, piece)) {
 		ina_violated(&job->base, worker->base.host, packet->chunk,
@@ -230,13 +228,11 @@ static bool holds(const struct shards_worker *worker, const struct packet *packe
 					 : "the piece of another rank");
 		return false;
 	}
-	if (!job->gather)
-		return ina_holds(&worker->base, packet->chunk,
-				 packet->value + exact_contribution(exact, own, packet->chunk));
-	if (exact_holds_part(exact, exact->weights[piece], packet->chunk, packet->value))
-		return true;
-	ina_violated(&job->base, worker->base.host, packet->chunk, "a wrong shard");
-	return false;
+	if (job->gather)
+		return ina_holds_shard(&worker->base, piece, packet->chunk, packet->value);
+	return ina_holds(&worker->base, packet->chunk,
+			 packet->value + exact_contribution(&job->base.exact, worker->base.number,
+							    packet->chunk));
 }
 
 void shards_deliver(struct shards_worker *worker, const struct packet *packet)

@@ -164,7 +164,7 @@ static size_t idle(const void *self, struct collective_idle list[COLLECTIVE_IDLE
 static void at_switch(void *self, uint32_t sw, uint32_t back, struct packet *packet,
 		      struct switch_actions *actions)
 {
-	struct sharp *job = ina_find(&((struct ina_scheme *)self)->jobs, packet->flow);
+	struct sharp *job = ina_job_of(self, packet);
 
 	if (job) /* else the job is over */
 		sharp_at_node(ina_node_at(&job->base, sw), back, packet, actions);
@@ -172,7 +172,7 @@ static void at_switch(void *self, uint32_t sw, uint32_t back, struct packet *pac
 
 static void deliver(void *self, uint32_t host, const struct packet *packet)
 {
-	const struct sharp *job = ina_find(&((struct ina_scheme *)self)->jobs, packet->flow);
+	const struct sharp *job = ina_job_of(self, packet);
 
 	if (job)
 		sharp_deliver(ina_worker_on(&job->base, host), packet);

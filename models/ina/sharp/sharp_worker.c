@@ -202,15 +202,12 @@ static void listen(struct sharp_worker *worker, const struct packet *packet)
 static bool holds(const struct sharp_worker *worker, const struct packet *packet)
 {
 	const struct sharp *job = sharp_of(worker);
-	const struct exact *exact = &job->base.exact;
 	uint64_t chunk = packet->chunk;
 
-	if (job->kind != SHARP_ALL_GATHER)
-		return ina_holds(&worker->base, chunk, packet->value);
-	if (exact_holds_part(exact, exact->weights[chunk % sharp_ranks(job)], chunk, packet->value))
-		return true;
-	ina_violated(&job->base, worker->base.host, chunk, "a wrong shard");
-	return false;
+	return job->kind == SHARP_ALL_GATHER
+		       ? ina_holds_shard(&worker->base, chunk % sharp_ranks(job), chunk,
+					 packet->value)
+		       : ina_holds(&worker->base, chunk, packet->value);
 }
 
 /* Whether the rank must send an acknowledgement to tell which results it has freed. In a

@@ -130,8 +130,7 @@ void ps_stream_address(const struct worker *worker, struct packet *packet)
 
 static void deliver(void *self, uint32_t host, const struct packet *packet)
 {
-	const struct ina_scheme *scheme = self;
-	struct switchml *job = ina_find(&scheme->jobs, packet->flow);
+	struct switchml *job = ina_job_of(self, packet);
 
 	if (!job)
 		return; /* the job is over */

@@ -43,8 +43,7 @@
 static void at_switch(void *self, uint32_t sw, uint32_t back, struct packet *packet,
 		      struct switch_actions *actions)
 {
-	const struct ina_scheme *scheme = self;
-	struct switchml *job = ina_find(&scheme->jobs, packet->flow);
+	struct switchml *job = ina_job_of(self, packet);
 
 	(void)back; /* children are known by packet.source */
 	if (job)    /* else the job is over */
@@ -53,8 +52,7 @@ static void at_switch(void *self, uint32_t sw, uint32_t back, struct packet *pac
 
 static void deliver(void *self, uint32_t host, const struct packet *packet)
 {
-	const struct ina_scheme *scheme = self;
-	const struct switchml *job = ina_find(&scheme->jobs, packet->flow);
+	const struct switchml *job = ina_job_of(self, packet);
 
 	if (job)
 		switchml_worker_result(ina_worker_on(&job->base, host), packet);
