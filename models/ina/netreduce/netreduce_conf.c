@@ -76,8 +76,7 @@ const struct transport *netreduce_transport(const void *conf)
 
 bytes netreduce_bytes(const struct netreduce_conf *conf, uint32_t rows)
 {
-	return (bytes)rows * 2 * (bytes)conf->window * (bytes)conf->length * (bytes)conf->rings *
-	       (bytes)conf->roce.mtu;
+	return (bytes)(2 * conf->window * conf->length * conf->rings * conf->roce.mtu * rows);
 }
 
 uint32_t netreduce_packet(const struct netreduce_conf *conf)
