@@ -95,8 +95,8 @@ void roce_warn(const struct roce_conf *conf, const struct topology_conf *topolog
 				seconds_of(timers[i].value), seconds_of(trip));
 }
 
-/* The default is the longest time that a NACK and the packet that it asks for may take. A shorter
- * time would repair each loss twice. */
+/* The default is the longest time that a NACK and the packet that it asks for may take, but at
+ * least 500 us and at most `rto`. A shorter time would repair each loss twice. */
 static sim_time nack_again(const struct roce_conf *conf, const struct topology_conf *topology,
 			   bytes window)
 {

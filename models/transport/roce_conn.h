@@ -51,7 +51,7 @@ struct roce_rx {
 	bool congested;     /* a marked packet came, and no ACK has said so yet */
 	sim_time nacked_at;
 	sim_time echo;         /* of a stream: when the newest packet was sent */
-	sim_time cnp_interval; /* SIM_TIME_MAX = none are sent */
+	sim_time cnp_interval; /* as cc_ops.cnp_interval(); SIM_TIME_MAX = the control has none */
 	sim_time cnp_from;     /* no CNP before this */
 };
 

@@ -105,7 +105,7 @@ static void repeat_messages(struct roce_conn *conn, struct repeat *repeat)
 	}
 }
 
-/* A skip ends before a posted message ends, and before the PSNs wrap. */
+/* A skip ends before the PSNs wrap and, on a stream of bytes, before a posted message ends. */
 static void repeat_ends(struct roce_conn *conn, struct repeat *repeat)
 {
 	struct roce_tx *tx = &conn->tx;

@@ -44,8 +44,8 @@ static void on_mark(struct roce_conn *conn)
 	}
 }
 
-/* The first NACK asks for the missing packet. It is repeated only after `nack_again`, since the
- * NACK or the packet that it asked for may have been lost. */
+/* A NACK asks for the missing packet. The NACK, or the packet that it asks for, may be lost. So a
+ * packet beyond the gap that comes `nack_again` later makes the receiver repeat the NACK. */
 static void on_gap(struct roce_conn *conn)
 {
 	struct roce_rx *rx = &conn->rx;

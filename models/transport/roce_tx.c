@@ -45,8 +45,8 @@ static bool window_allows(const struct roce_tx *tx)
 	       (flight < tx->window && (double)(int64_t)(flight + 1) * tx->cc.mss <= tx->cc.cwnd);
 }
 
-/* After an ACK has made the window smaller, no packet in flight may ask for another ACK. Then one
- * more packet may leave, and it asks for one. */
+/* After an ACK has made the window smaller, it can happen that no packet in flight asks for another
+ * ACK. Then one more packet leaves in spite of the window, and it asks for one. */
 static bool has_work(const struct roce_tx *tx)
 {
 	return tx->nxt < tx->end && (tx->asked <= tx->una || window_allows(tx));
@@ -107,8 +107,9 @@ static void stop_timer(struct roce_conn *conn)
 	timer_cancel(conn->roce->sim, &conn->tx.timer);
 }
 
-/* Packet `number` asks for an ACK, and the timer waits for that ACK. Other packets need no timer:
- * the receiver notices their loss at the next packet that asks. */
+/* Packet `number` asks for an ACK. The timer waits for this ACK, or for that of an earlier packet
+ * that asked. Other packets need no timer: the receiver notices their loss at a later packet, at
+ * the latest at the next one that asks. */
 static void ask(struct roce_conn *conn, uint64_t number)
 {
 	struct roce_tx *tx = &conn->tx;

@@ -101,7 +101,7 @@ struct tcp {
 	size_t count, capacity;
 	struct tcp_conn **idle; /* closed connections; the last is used next */
 	size_t idle_count, idle_capacity;
-	struct tcp_conn **closed; /* by partition, from 1 on: connections closed since tcp_open() */
+	struct tcp_conn **closed; /* by partition, from 1 on: closed since the last tcp_open() */
 	unsigned parts;
 	struct repeat *repeat; /* not owned; NULL = nothing is skipped */
 };

@@ -96,7 +96,7 @@ static bool steps_are_plain(const struct tcp_conn *conn)
 }
 
 /* Whether round trips as in the period keep the timeout at its minimum. The timeout is srtt + 4 *
- * rttvar, and neither term ever exceeds the longest round trip. */
+ * rttvar, and neither srtt nor rttvar ever exceeds the longest round trip. */
 static bool timeout_is_min(const struct tcp_conn *conn)
 {
 	const struct tcp_tx *tx = &conn->tx;

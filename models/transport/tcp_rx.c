@@ -41,7 +41,8 @@ static void on_ack_timer(struct sim *sim, uint32_t entity, void *owner)
 }
 
 /* RFC 8257 section 3.2: when the ECN mark changes, the receiver acknowledges the earlier segments
- * at once. So the sender can count marked bytes in spite of delayed ACKs. */
+ * with the old mark, and then this segment, at once. So the sender can count marked bytes in spite
+ * of delayed ACKs. */
 static void acknowledge(struct tcp_rx *rx, const struct packet *packet, bool in_order,
 			uint64_t before)
 {

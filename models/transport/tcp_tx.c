@@ -101,8 +101,9 @@ static void note_usage(struct tcp_tx *tx, bool limited)
 }
 
 /* By how many bytes this ACK may open the window (Linux, tcp_is_cwnd_limited()): 0 if the window
- * was not used up. During go-back-N after a timeout, an ACK may cover much data that had arrived
- * before, so it counts as one segment (RFC 5681, section 3.1; RFC 3465, 2.3). */
+ * was not used up; in slow start, if half of it or less was in flight. During go-back-N after a
+ * timeout, an ACK may cover much data that had arrived before, so it counts as one segment (RFC
+ * 5681, section 3.1; RFC 3465, 2.3). */
 static uint64_t growth(const struct tcp_tx *tx, uint64_t acked)
 {
 	const struct cc *cc = &tx->cc;

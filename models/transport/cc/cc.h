@@ -1,10 +1,10 @@
 /* Congestion control of a connection: how much may be in flight, and how fast it may leave.
  *
  * An algorithm is one file with one const struct cc_ops, one const struct conf_table for its
- * parameters, and one line in CONGESTION_CONTROLS (of TCP) or ROCE_CONTROLS. It moves a window and
- * may set a rate; the transport detects and repairs loss. Windows are doubles: IEEE 754 makes
- * additions, multiplications, divisions and square roots the same on every machine. Departure times
- * are computed from `rate` in integers. */
+ * parameters, a line in CONGESTION_CONTROLS (of TCP), in ROCE_CONTROLS, or in both, and a name for
+ * each of these transports in connection.c. It sets a window, a rate or both; the transport detects
+ * and repairs loss. Windows are doubles: IEEE 754 makes additions, multiplications, divisions and
+ * square roots the same on every machine. Departure times are computed from `rate` in integers. */
 #ifndef INASIM_TRANSPORT_CC_CC_H
 #define INASIM_TRANSPORT_CC_CC_H
 
@@ -34,13 +34,13 @@ enum roce_cc_index { ROCE_CONTROLS(ROCE_CC_INDEX) ROCE_CC_COUNT };
 
 struct cc {
 	double cwnd, ssthresh; /* bytes; a packet may always go when nothing is in flight */
-	double mss;
+	double mss;            /* payload bytes of a full packet */
 	bps rate;         /* pacing rate; 0: no pacing, frames leave as fast as the window allows */
 	sim_time gap;     /* between packets while the window is below one packet; otherwise 0 */
 	bps line;         /* rate of the sender's link */
 	const void *conf; /* parameters, as ops->table describes them; not owned */
-	/* Time that the switches on the path and the links behind them add to an idle round trip,
-	 * both ways. Set only for a control with cc_ops.delays, otherwise 0. */
+	/* Time that the switches on the path, each with the link that leads to it, add to an idle
+	 * round trip, both ways. Set only for a control with cc_ops.delays, otherwise 0. */
 	sim_time switches;
 	uint32_t hops;                                         /* switches on the path */
 	alignas(uint64_t) unsigned char state[CC_STATE_BYTES]; /* the algorithm's, see CC_STATE() */
@@ -56,15 +56,17 @@ struct cc {
 
 struct cc_ack {
 	uint64_t ack;     /* cumulative: everything below has arrived */
-	uint64_t snd_nxt; /* next new byte */
+	uint64_t snd_nxt; /* next byte to send; after going back, a byte sent before */
 	uint64_t acked;   /* bytes newly acknowledged, 0 for a duplicate */
-	bool ece;         /* the packet that caused this ACK was marked */
-	bool in_recovery; /* a loss is being repaired */
+	bool ece;         /* TCP: the packet that caused this ACK was marked; RoCE: see on_cnp() */
+	bool in_recovery; /* TCP: in fast recovery; RoCE: packets are sent again */
 	uint64_t growth;  /* bytes of `acked` that may open the window: 0 if the application or the
 			   * receiver, not the window, limited the sender */
 	sim_time now;
-	sim_time rtt; /* round trip of the packet that caused this ACK; for a control with
-		       * cc_ops.delays, without the time for which the receiver delayed the ACK */
+	/* TCP: round trip of the earliest segment that this ACK answers; for a control with
+	 * cc_ops.delays, without the time for which the receiver delayed the ACK. RoCE: round trip
+	 * of the newest packet; means nothing if the connection's owner makes the packets. */
+	sim_time rtt;
 };
 
 struct cc_ops {
@@ -88,10 +90,11 @@ struct cc_ops {
 	 * rate between two packets, so an algorithm's timers need no events: on_send() and on_cnp()
 	 * first run the timers that were due before now. */
 	void (*on_send)(struct cc *cc, uint32_t size, sim_time now);
-	/* A CNP has arrived: the receiver got marked packets. */
+	/* A CNP, or an ACK with the bit that cnp_interval() tells of, has arrived: the receiver got
+	 * marked packets. */
 	void (*on_cnp)(struct cc *cc, sim_time now);
 	/* Required with on_cnp(). The shortest time between two CNPs of a receiver. 0: the receiver
-	 * sends no CNPs, but sets a bit in the ACK of each marked packet. */
+	 * sends no CNPs, but sets a bit in the next ACK after a marked packet. */
 	sim_time (*cnp_interval)(const struct cc *cc);
 };
 

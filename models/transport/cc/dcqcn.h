@@ -6,7 +6,8 @@
 
 enum dcqcn_set { DCQCN_SIGCOMM15, DCQCN_HPCC_PAPER, DCQCN_HPCC };
 
-/* A parameter that is 0 or not given takes its value from the set. */
+/* A parameter that is 0 takes its value from the set. Two may be given as 0 or false, so flags say
+ * whether they are given: cnp_interval and clamp_target. */
 struct dcqcn_conf {
 	int set;
 	double g;
@@ -23,7 +24,7 @@ struct dcqcn {
 	sim_time alpha_at, increase_at; /* when the timers are due; SIM_TIME_MAX = not running */
 	union {
 		sim_time cut_at; /* HPCC's sets: when the cut checks its flag next */
-		uint64_t sent;   /* sigcomm15: bytes since the byte counter was last full */
+		uint64_t sent;   /* sigcomm15: the byte counter; a cut sets it to 0, too */
 	};
 	uint8_t times, fills;    /* increases by timer and by byte counter since the last cut */
 	bool armed;              /* a CNP has come */

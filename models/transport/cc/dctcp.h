@@ -6,9 +6,9 @@
 
 struct dctcp {
 	double alpha;        /* estimate of the marked fraction */
-	uint64_t window_end; /* alpha is updated when this position is acknowledged */
+	uint64_t window_end; /* alpha is updated when more than this is acknowledged */
 	uint64_t bytes_acked, bytes_marked;
-	uint64_t cwr_end; /* no second cut before this position is acknowledged */
+	uint64_t cwr_end; /* no second cut before all below this is acknowledged */
 	bool cwr;
 };
 CC_STATE(dctcp)

@@ -1,4 +1,5 @@
-/* No congestion control: RoCE sends at the rate of its link, and only PAUSE slows it down. */
+/* No congestion control: RoCE sends at the rate of its link. Only PAUSE slows it down, and the cap
+ * on bytes in flight ("window") if there is one. */
 #include "transport/cc/cc.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
  * Modelled: the target delay with topology and flow scaling (section 3.5); additive increase, and a
  * multiplicative decrease in proportion to the excess, at most once a round trip (section 3.2,
  * algorithm 1); pacing of windows below a packet; cuts by max_mdf at losses and timeouts, also at
- * most once a round trip. Only the retx_reset_threshold-th timeout in a row lowers the window to
+ * most once a round trip. From the retx_reset_threshold-th timeout in a row on, the window is
  * its minimum. A single timeout halves the window by default, where TCP would start again from one
  * segment (RFC 5681).
  *
