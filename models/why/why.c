@@ -155,8 +155,8 @@ static enum why_cause trouble_of(const struct walk *walk)
 					       : WHY_NO_AGGREGATOR;
 }
 
-/* Charges a packet's wait in a queue. If less time is left to be charged, the end of the wait
- * counts. */
+/* Charges a packet's wait in a queue, or only the time that is left if that is less, in the
+ * proportions of `before`. The whole wait on a detour is charged to what led to the detour. */
 static void take_queue(struct walk *walk, const struct why_step *step)
 {
 	/* without PAUSE, the gap is from an idle NIC that began late (nic.h) */
@@ -247,7 +247,8 @@ static enum why_cause resent_for(const struct walk *walk, bool timed)
 	return walk->trouble ? trouble_of(walk) : timed ? WHY_TIMEOUT : WHY_FAST;
 }
 
-/* Charges the `time` that a packet waited for its turn, at last behind other packets at the NIC. */
+/* Charges the `time` that a packet waited for its turn. The last part of it is the wait behind
+ * other packets at the NIC. */
 static void take_turn(struct walk *walk, const struct why_step *step, sim_time time)
 {
 	time -= take(walk, WHY_NIC, min(time, step->behind_others));
@@ -622,8 +623,8 @@ void why_connection(struct why *why, const struct why_conn *conn)
  * why it writes. A packet is the cause of
  *   - a server's write;
  *   - a write by a worker that passes on what it got, or is asked for something;
- *   - a write on a ring while the worker computes, or if only now the receiver can take the
- *     message. */
+ *   - a write on a ring or to a server while the worker computes, or if only now the receiver can
+ *     take the message. Such a way may not grow without end: see WHY_RELAYS. */
 static uint32_t cause_of_write(const struct why *why, const struct why_conn *conn)
 {
 	struct why_job *job = why_job_of(why, conn->job);

@@ -183,7 +183,7 @@ void why_holds(struct why_job *job, uint32_t worker, bool last);
 struct why_bypass {
 	uint8_t flag;       /* PACKET_OWN() that marks them; 0 = none */
 	bool detour;        /* only these go by the server (ESA); false: all sums do (ATP) */
-	bool switches_wait; /* switches hold packets and send them later, by a timer (PANAMA) */
+	bool switches_wait; /* switches send packets later, by a timer (PANAMA, NetReduce) */
 	/* Switches add packets of the same flow and number. If this is not 0, packets of this flow
 	 * count as packets of flow `together` - 1 (NetReduce's connections of a ring). */
 	uint32_t together;
@@ -204,7 +204,8 @@ void why_timed_out(struct why_chunks *chunks);
 /* After a timeout, a chunk comes by another way than its packets. Call before why_result(). */
 void why_fetched(struct why_chunks *chunks, uint64_t chunk);
 
-/* What has cut a window below its first size. */
+/* What has cut a sender's window below its first size, or (SHARP) holds the sender back. On a
+ * connection of TCP or RoCE any mark or loss since it was opened counts. */
 enum why_cut {
 	WHY_UNCUT,
 	WHY_CUT_BY_MARKS,
@@ -217,14 +218,15 @@ void why_window(struct why_chunks *chunks, uint32_t worker, enum why_cut cut);
 /* --- hooks for hosts that take time: servers that add, steps with a latency --- */
 
 /* A host of a job begins to work on what it gets now, from the network or from its own worker.
- * Returns a number for the way by which it has come, for why_worked(); 0 without --why. */
+ * Returns a number for the way by which it has come, for why_worked(); 0 without --why, or if the
+ * way is unknown. */
 uint32_t why_works(const struct network *net, uint32_t job, uint32_t host);
 /* The host's work on what came by this way is over. What it sends in this event continues the
  * way. */
 void why_worked(const struct network *net, uint32_t job, uint32_t host, uint32_t way);
 
 /* A host of a job sends itself a message about what is missing. Returns its way, for why_worked();
- * 0 without --why. */
+ * 0 as why_works() does. */
 uint32_t why_tells_itself(const struct network *net, uint32_t job, uint32_t host);
 
 /* --- hooks for transports: connections of jobs --- */

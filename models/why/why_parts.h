@@ -11,7 +11,7 @@
 #define WHY_NONE    UINT32_MAX
 #define WHY_TALLIES 8  /* candidates for the largest of a kind */
 #define WHY_LOG     64 /* charges of a worker that others can look up; when full, pairs merge */
-#define WHY_RELAYS  64 /* a way leads over at most this many messages */
+#define WHY_RELAYS  64 /* a write on a ring or to a server continues ways of fewer messages */
 
 /* What a packet in a queue waited for: packets of an owner, or PAUSE. */
 enum { BEFORE_OWN, BEFORE_JOBS, BEFORE_FLOWS, BEFORE_PAUSE, BEFORE_KINDS };
@@ -20,9 +20,10 @@ enum { BEFORE_OWN, BEFORE_JOBS, BEFORE_FLOWS, BEFORE_PAUSE, BEFORE_KINDS };
 struct why_step {
 	uint32_t previous; /* step, or 0 */
 	uint32_t users;
-	/* Of a hop: its port. Else a worker of the packet's job; WHY_NONE = a server. */
+	/* Of a hop: its port. Of a packet that was pushed out: a job. Else a worker of the packet's
+	 * job; WHY_NONE = a server, or a worker that only continues a way. */
 	uint32_t place;
-	bool hop;       /* over a link; otherwise the way begins here */
+	bool hop;       /* over a link; otherwise a way begins, or goes on at a host */
 	bool detour;    /* not added by switches, so through a server */
 	uint16_t depth; /* messages that the way has led over */
 	union {
@@ -134,7 +135,8 @@ struct why_number {
 	struct why_connection *conn; /* NULL = not a job's */
 };
 
-/* What kept a chunk from being added on its way. Of several, the last in this list counts. */
+/* What kept a chunk from being added on its way. Of several, the last in this list counts; but a
+ * chunk that lacked an aggregator does not count as lost only because it is sent again. */
 enum why_trouble {
 	WHY_NO_TROUBLE,
 	WHY_LACKED,    /* it found no aggregator */

@@ -245,7 +245,8 @@ static uint32_t begin_chunk(struct why *why, uint32_t port, const struct packet 
 	return number;
 }
 
-/* The write that brought byte `seq` of the stream. NULL: the stream does not reach as far. */
+/* The write that brought position `seq` of the stream: a byte (TCP) or a packet (RoCE). NULL: the
+ * stream does not reach as far. */
 static const struct why_write *write_of(const struct why_connection *conn, uint64_t seq)
 {
 	uint64_t acked = *conn->conn.acked, first = conn->oldest, end = conn->written;
@@ -262,7 +263,7 @@ static const struct why_write *write_of(const struct why_connection *conn, uint6
 	return first < conn->written ? &conn->writes[first & conn->mask] : NULL;
 }
 
-/* A segment leaves its sender. After a timeout TCP sends all unacknowledged segments again, so
+/* A segment leaves its sender. After a timeout all unacknowledged segments are sent again, so
  * conn->timed stays set until a segment is new. */
 static uint32_t begin_segment(struct why *why, uint32_t port, const struct packet *packet,
 			      const struct why_job *job, struct why_connection *conn)
@@ -324,7 +325,9 @@ static uint32_t begin_pushed(struct why *why)
 }
 
 /* The step that a packet continues; 0 = none. The first of these that exists:
- *   - the step of the packet that arrives now, if it is of the same chunk;
+ *   - the step of the packet that arrives now, if it is of the same chunk or on a connection of
+ *     the job;
+ *   - a new step, if the packet that arrives now pushes this one out of its aggregator;
  *   - the step of the chunk's newest arrival at the node;
  *   - the step of the packet that arrives now, if it is of another chunk of the job. */
 static uint32_t go_on(struct why *why, uint32_t node, const struct packet *packet,
