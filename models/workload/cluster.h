@@ -30,7 +30,7 @@ struct cluster_conf {
 	sim_time controller_latency; /* from the controller's decision to the workers' start */
 	struct {
 		int form;               /* enum pool_form */
-		int64_t number;         /* the last `number` hosts; 0 = no pool */
+		int64_t number;         /* POOL_NUMBER: the last `number` hosts; 0 = none */
 		struct conf_list hosts; /* of int64_t */
 		bool given;
 	} servers;
@@ -49,8 +49,8 @@ uint32_t *cluster_conf_pool(const struct cluster_conf *conf, uint32_t hosts, uin
 /* What a list in the scenario uses a host for. */
 enum host_use { HOST_FREE, HOST_POOL, HOST_WORKER, HOST_SERVER };
 
-/* Checks that the hosts of a list (of int64_t, at `pointer`) exist and have no other use. Notes the
- * use of each in `uses`, by host. */
+/* Checks that the hosts of a list (of int64_t, at `pointer`) exist and have no use yet, so that
+ * none stands twice. Notes the use of each in `uses`, by host. */
 void cluster_check_list(const struct conf_list *list, enum host_use use, struct conf_doc *doc,
 			const char *pointer, uint32_t hosts, uint8_t *uses);
 

@@ -22,11 +22,13 @@ char *data_path(const char *name);
 
 /* Path (caller frees) of the file that a scenario calls `name`, with or without ".csv". Looks in
  * the folder of `scenario` (the path of its file; NULL = the working folder), in the traces folder,
- * then in the folder of the kind. Returns NULL and *error (caller frees) if there is no such file;
- * the message says where it looked, what was perhaps meant, and what exists. */
+ * then in the folder of the kind; a name that begins with "/" is a path. Returns NULL and *error
+ * (caller frees) if there is no such file; the message says where it looked, what was perhaps
+ * meant, and what exists. */
 char *data_file_find(enum data_kind kind, const char *name, const char *scenario, char **error);
 
-/* Path (caller frees) of a file beside the scenario, whether or not it exists. */
+/* Path (caller frees) of a file beside the scenario, whether or not it exists. A name that begins
+ * with "/" is the path itself. */
 char *data_file_beside(const char *name, const char *scenario);
 
 /* Names of the files of a kind, sorted, without ".csv". With DATA_ANY they begin with their folder:
@@ -35,15 +37,16 @@ char **data_file_list(enum data_kind kind);
 void data_file_list_free(char **names);
 
 /* The end of an error message about an unknown `name`: which of `names` (NULL behind the last) was
- * perhaps meant, and the list of `names`. Either "; did you mean \"a\"? There are: a, b" or ";
- * there are: a, b". Caller frees. */
+ * perhaps meant, and the list of `names`. One of "; did you mean \"a\"? There are: a, b", "; there
+ * are: a, b" and "; there are none". Caller frees. */
 char *data_suggestion(const char *name, char *const *names);
 
 /* The first mistake of a JSON file, as one line with its place. Caller frees. */
 char *data_file_mistake(const struct conf_doc *file);
 
-/* Reads a time from a cell: a decimal number in units of `unit_ps` (such as PS_PER_S). Complains
- * and returns 0 if it is not a whole number of picoseconds. */
+/* Reads a time from a cell: a decimal number in units of `unit_ps`, a power of ten (such as
+ * PS_PER_S). Complains and returns 0 if it is not a whole number of picoseconds, or is longer than
+ * 213 days. */
 sim_time data_time(struct csv *csv, int column, uint64_t unit_ps);
 
 #endif

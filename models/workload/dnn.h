@@ -7,10 +7,11 @@
  * proportion to their multiply-accumulates. The layers' times add up to the profile's exactly.
  *
  * The optional column all_to_all is for layers whose experts are spread over the workers. It says
- * how many values the tokens of one sample carry to the experts, and how many back.
+ * how many values the tokens of one sample carry to the experts; as many come back.
  *
  * A row without parameters (attention products, tied output layers) has no gradient. Its time is
- * added to the layer before it. That layer's gradient is ready when both have gone backward. */
+ * added to the layer before it, at the front of the network to the first layer behind it. That
+ * layer's gradient is ready when both have gone backward. */
 #ifndef INASIM_WORKLOAD_DNN_H
 #define INASIM_WORKLOAD_DNN_H
 
@@ -39,7 +40,7 @@ struct dnn {
 	size_t layer_count;
 	struct dnn_tensor *tensors; /* in the order in which a worker hands them over */
 	size_t tensor_count;
-	int64_t *send_order; /* layers, for dnn_plan_tensors(); NULL = last layer first */
+	int64_t *send_order; /* indices of layers, for dnn_plan_tensors(); NULL = last first */
 	size_t send_order_count;
 	uint64_t batch; /* samples of a worker in an iteration, by its profile */
 	bytes gradient_total;
@@ -62,8 +63,9 @@ void dnn_add_layer(struct dnn *dnn, const char *name, bytes gradient, sim_time f
 /* Sum of all_to_all over the layers. */
 bytes dnn_tokens(const struct dnn *dnn);
 
-/* Merges consecutive layers, from the last to the first as gradients appear, until each has
- * `min` bytes of gradient, as PyTorch DDP fills its buckets. The front layer may have less. */
+/* Merges consecutive layers, from the last to the first as gradients appear, until each has at
+ * least `min` bytes of gradient, as PyTorch DDP fills its buckets. The front layer may have
+ * less. */
 void dnn_fuse(struct dnn *dnn, bytes min);
 
 /* Multiplies every gradient and all_to_all by `factor`. Results are rounded to whole 4-byte values,
@@ -71,8 +73,8 @@ void dnn_fuse(struct dnn *dnn, bytes min);
 void dnn_scale(struct dnn *dnn, double factor);
 
 /* A network of which one iteration stands for `factor` >= 1 iterations of *dnn, which has tensors.
- * All times and tensors are multiplied, tensors rounded to whole 4-byte values, at least one.
- * Caller frees. */
+ * All times, tensors and all_to_all are multiplied, bytes rounded to whole 4-byte values, at least
+ * one. `batch`, `hash` and `send_order` stay empty. Free it with dnn_free(). */
 struct dnn *dnn_repeated(const struct dnn *dnn, double factor);
 
 /* Makes the tensors, in the order of sending. Call when the layers are final. `order` lists a layer

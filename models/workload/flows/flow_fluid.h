@@ -2,9 +2,10 @@
  *
  *     start | lead: slow start on an idle path | stream, at its max-min share | latency | received
  *
- * So a flow that is alone takes its ideal time and the cost of slow start. Not modelled: cuts of
- * windows by ECN marks and losses; the load of ACKs, which go the opposite way; the growth of a
- * window while the flow waits for a share. */
+ * So a flow that is alone takes its ideal time and the cost of slow start, or longer if
+ * "max_window" of TCP caps its rate. Not modelled: cuts of windows by ECN marks and losses; the
+ * load of ACKs, which go the opposite way; the growth of a window while the flow waits for a
+ * share. */
 #ifndef INASIM_WORKLOAD_FLOWS_FLOW_FLUID_H
 #define INASIM_WORKLOAD_FLOWS_FLOW_FLUID_H
 

@@ -3,7 +3,8 @@
  * running these flows one by one.
  *
  * The load counts bytes on the wire. ACKs are counted on the links of the data. The load covers all
- * pairs that the group may draw, and all their equal paths. */
+ * pairs that the group may draw (in a graph, for "uniform", a sample of them), and a sample of
+ * their equal paths. */
 #include "workload/flows/flows_parts.h"
 
 #include "base/mem.h"
@@ -14,7 +15,7 @@
 #define QUANTILES       10000 /* of a table of sizes: its mean is exact to about 1e-4 */
 #define PATHS           64    /* drawn for each pair */
 #define PAIRS_LOOKED_AT 65536 /* about the number of pairs in the sample of a graph */
-#define KINDS           64    /* at least all values of kind_of() */
+#define KINDS           64    /* more than any value of kind_of() */
 
 /* --- bytes --- */
 

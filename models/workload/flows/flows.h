@@ -1,11 +1,13 @@
 /* Background flows: who sends how much to whom, and when.
  *
  * A group of the scenario ("flows": [ ... ]) is a generator. It makes each flow when its time
- * comes. A flow runs over a connection of its own. When it is over, its row goes to flows.csv, its
- * FCT, slowdown and throughput are kept for exact percentiles, and the flow is forgotten.
+ * comes. A flow runs over a connection of its own. When it is over, its row goes to flows.csv. If
+ * it is measured, its FCT, slowdown and throughput are kept for exact percentiles. Then the flow is
+ * forgotten.
  *
  * FCT = last byte at the receiver - start. Ideal = the same transfer alone on the same path
- * (topology.h). Slowdown = FCT / ideal, never clamped: below 1 is a bug and counts as a violation.
+ * (topology.h). Slowdown = FCT / ideal, never clamped: below 1 is a bug and counts as a violation,
+ * unless links may fail, as a detour may be faster.
  *
  * A group that is not enabled sends nothing, but its flows are numbered, too, since paths depend on
  * the number. So the flows of other groups have the same numbers, sizes, hosts, times and paths
@@ -58,7 +60,7 @@ struct flow_group_conf {
 	struct pairs_conf pairs;
 	int64_t fan_in;   /* incast: number of senders */
 	int64_t receiver; /* incast: host */
-	int64_t count;    /* of flows; 0 = no limit */
+	int64_t count;    /* of flows; 0 = not given */
 	int stop;         /* enum flow_stop */
 };
 enum flow_stop { FLOWS_RUN_OUT, FLOWS_STOP_WITH_JOBS };
@@ -130,21 +132,23 @@ void flows_free(struct flows *flows);
 /* The jobs are done: groups that stop with the jobs make no more flows. */
 void flows_jobs_done(struct flows *flows);
 
-/* Whether all generators have run out and all their flows have finished or been cut off. */
+/* Whether all generators that are enabled have run out, and all their flows have finished or been
+ * cut off. */
 bool flows_done(const struct flows *flows);
 
-/* A time before which not all flows can have finished, found from the bytes that are missing. With
- * `measured`, only measured flows that have started count. Without `measured`, SIM_TIME_MAX while
- * more flows are to start. For flows over TCP only. */
+/* A time before which not all flows can have finished, found from the bytes that are missing; 0 =
+ * unknown. With `measured`, only measured flows that have started count. Without `measured`,
+ * SIM_TIME_MAX while more flows are to start. For flows over TCP only. */
 sim_time flows_busy_until(const struct flows *flows, bool measured);
 
 /* The fraction of all flows of the scenario that have finished; 0 if their number has no limit. */
 double flows_progress(const struct flows *flows);
 
-/* Prints a line for each group that has not started all its flows, `limit` lines at most. */
+/* Prints a line for each enabled group with a limit that has not started all its flows, `limit`
+ * lines at most. */
 void flows_report_waiting(const struct flows *flows, FILE *to, size_t limit);
 
-/* Flows of the measured window that are under way. */
+/* Measured flows that have not finished, those that were cut off included. */
 uint64_t flows_measured_open(const struct flows *flows);
 
 /* Retransmission timers of measured flows that expired. Complete only after flows_end(). */
@@ -184,8 +188,8 @@ bool flows_own(const struct tcp_app *app);
 /* Sets the function to call when a flow has finished, which may stop the run. */
 void flows_on_change(struct flows *flows, void (*changed)(void *owner), void *owner);
 
-/* Call once, when the run is over. Writes the rows of all other flows, and adds those that were
- * received to the summary. */
+/* Call once, when the run is over. Writes the rows that are not yet written, and adds measured
+ * flows that were received to the summary. */
 void flows_end(struct flows *flows);
 
 extern const struct out_schema flows_schema;

@@ -29,7 +29,7 @@ struct flow {
 	struct flow_fluid fluid; /* fluid fidelity */
 	bytes size;
 	sim_time start, ideal;
-	sim_time finish;             /* when the last byte was received */
+	sim_time finish;             /* when the last byte was received, or it was cut off */
 	sim_time settled_at;         /* when all was acknowledged, or it was cut off; 0 = not yet */
 	struct transport_stats sent; /* a copy, once the flow is settled */
 	bool received, measured;
@@ -106,9 +106,9 @@ void flow_settle(struct flow *flow);
 
 void flow_list_add(struct flow_list *list, struct flow *flow);
 
-/* Writes the rows of settled flows, adds the flows to the summary, and forgets them. The order is
- * by time, then by number, so that it does not depend on the order of hosts within an instant.
- * Called before new flows start, and at the end. */
+/* Writes the rows of settled flows, adds the measured ones to the summary, and forgets all. The
+ * order is by time, then by number, so that it does not depend on the order of hosts within an
+ * instant. Called before new flows start, and at the end. */
 void flow_write_settled(struct flows *flows);
 
 #endif

@@ -2,8 +2,8 @@
  * each flow first draws its table by weight.
  *
  * A mixture with fractions p_i has the distribution sum p_i F_i, so its mean is sum p_i mean_i.
- * Each draw takes two random numbers from the stream: one for the table, one for the size. So the
- * number that decides a size stays the same when weights change. */
+ * With several tables each draw takes two random numbers: one for the table, one for the size. So
+ * the number that decides a size stays the same when weights change. */
 #ifndef INASIM_WORKLOAD_FLOWS_SIZES_H
 #define INASIM_WORKLOAD_FLOWS_SIZES_H
 
