@@ -85,8 +85,8 @@ static void ask(struct job_worker *worker, struct job_exchange *exchange, bytes 
 
 /* Asks for the parameters of layers. An iteration has 2 all-gathers of parameters for each layer:
  * first all layers forward, then all backward. The layer to compute needs the all-gather number
- * `at`. The worker asks in this order, up to `prefetch` layers ahead, and stops at a layer that
- * gradients have not updated yet. */
+ * `at` of the iteration, from 0. The worker asks in this order, up to `prefetch` layers ahead but
+ * not beyond the iteration, and stops at a layer that gradients have not updated yet. */
 static void ask_parameters(struct job_worker *worker, size_t at)
 {
 	const struct dnn *dnn = worker->job->dnn;

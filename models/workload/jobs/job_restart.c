@@ -5,8 +5,8 @@
  * because retransmissions may still get through. When the controller hears of the failure, it stops
  * the schemes that still use a failed link or switch. It starts the stopped schemes again, on
  * another tree and with memory admitted anew. All workers hand over again, in the same order, all
- * tensors whose sum some worker lacks. So each sum still counts each worker once; a worker that has
- * the sum already ignores the new one.
+ * tensors from the first one on whose sum some worker lacks. So each sum still counts each worker
+ * once; a worker that has the sum already ignores the new one.
  *
  * If there is no tree, the job falls back to the scheme that its group names ("fallback"). A job
  * without a fallback waits while a repair may still bring a tree, just as it waits for memory. If
@@ -132,8 +132,9 @@ bool job_restart_holds(struct job_restart *restart, uint32_t rank, uint64_t *ten
 	return true;
 }
 
-/* Passes the tensors that ranks have handed over to the new instance. A sum that comes back
- * meanwhile may make a rank hand over another tensor; this tensor goes in a later round. */
+/* Passes the tensors that ranks have handed over, from restart->first on, to the new instance. A
+ * sum that comes back meanwhile may make a rank hand over another tensor, which is passed on here,
+ * too. */
 static void refill(struct job_restart *restart)
 {
 	struct job *job = restart->job;

@@ -86,7 +86,7 @@ static void free_trace(void *trace)
 	free(trace);
 }
 
-/* Loads a trace up to the group's limit. */
+/* Loads a trace up to the group's limit, and of that only the group's part. */
 static void load_trace(struct job_arrival_conf *arrival, struct conf_doc *doc)
 {
 	struct job_trace *trace = xcalloc(1, sizeof(*trace));

@@ -222,7 +222,8 @@ static void on_task_timer(struct sim *sim, uint32_t entity, void *owner)
 }
 
 /* The worker holds the sum of a tensor of this layer, perhaps the last one of the iteration.
- * Workers are less than an iteration apart, because every sum needs all of them. */
+ * Workers are less than an iteration apart: every sum needs all of them or, in a pipeline, all of
+ * the stage, and stages wait for each other's activations. */
 void worker_holds(struct job_worker *worker, size_t layer)
 {
 	struct job *job = worker->job;

@@ -118,10 +118,10 @@ struct job_arrival_conf {
 };
 enum job_arrival_form { JOBS_AT, JOBS_POISSON, JOBS_LOAD, JOBS_TRACE };
 
-/* Stages of a pipeline (GPipe); 1 = there is none. */
+/* Stages of a pipeline (GPipe); one stage = there is no pipeline. */
 struct pipeline_conf {
 	int64_t stages, microbatches;
-	bytes activations;
+	bytes activations; /* of a micro-batch, from worker to worker */
 };
 
 /* Which state of the training is divided among the workers (ZeRO). */
@@ -232,9 +232,9 @@ struct job_site {
 
 /* Splits groups whose traces name models or schemes. Jobs with another model or scheme than the
  * group's first job become a group of their own, at the end of the list and otherwise the same. If
- * a trace has durations and its group gives no iterations, the durations decide. Loads the networks
- * and sets `experts` and `exchanges` of each group. Adds no errors: job_group_check() and
- * job_group_trace_mistake() report what is wrong with files. */
+ * a trace has durations, its group gives no iterations and its networks compute, the durations
+ * decide. Loads the networks and sets `experts` and `exchanges` of each group. Adds no errors:
+ * job_group_check() and job_group_trace_mistake() report what is wrong with files. */
 void job_groups_part(struct conf_list *groups, struct conf_doc *doc);
 
 /* Reports errors that the rows cannot find. `scheme`: the parameters of the group's scheme.
@@ -287,10 +287,12 @@ struct jobs_otherwise {
 /* The results of jobs so far. */
 struct jobs_report {
 	size_t count, arrived, running, finished;
-	size_t refused;                         /* by their schemes; they never run */
-	size_t failed;                          /* ended by failures of links and switches */
-	size_t estimated;                       /* their ends are estimates (job_estimate.c) */
-	double iterations, iterations_finished; /* of all jobs but those that were refused */
+	size_t refused;   /* by their schemes; they never run */
+	size_t failed;    /* ended, or kept from running, by failures of links and switches */
+	size_t estimated; /* their ends are estimates (job_estimate.c) */
+	/* Of all jobs: iterations to do, and done. What a refused or failed job leaves undone does
+	 * not count. */
+	double iterations, iterations_finished;
 	struct jobs_counts measured;
 	/* Of the measured jobs, in the order of their ends; measured.finished of them. */
 	struct job_record *records;
@@ -302,7 +304,7 @@ struct jobs_report {
 };
 const struct jobs_report *jobs_report(const struct jobs *jobs);
 
-/* How many jobs of this name are measured. */
+/* How many jobs of groups with this name are measured. */
 size_t jobs_measured(const struct jobs *jobs, const char *name);
 
 /* The reason for the first refusal, and the group of that job; NULL when no job was refused. */
@@ -313,7 +315,8 @@ void jobs_switch_failed(struct jobs *jobs, uint32_t sw);
 /* Call when the controller has heard of a failure or repair, and before the run. Jobs restart what
  * they have lost, or fail. `may_change`: something more will fail or be repaired. */
 void jobs_failures_known(struct jobs *jobs, bool may_change);
-/* When and why the first job failed, and its group; NULL = none has. */
+/* When and why a job failed, and its group: of several, the one that arrived first. NULL = none
+ * has. */
 const char *jobs_failure(const struct jobs *jobs, const char **group);
 
 void jobs_stats(const struct jobs *jobs, struct collective_stats *stats); /* of all jobs so far */
@@ -323,7 +326,8 @@ void jobs_stats(const struct jobs *jobs, struct collective_stats *stats); /* of 
 double jobs_progress(const struct jobs *jobs);
 
 /* Whether the running jobs are stuck: no worker computes, and *since was more than 1 s plus 100
- * times a ring's time ago. *since: when a worker last began or ended a task, or got a sum. */
+ * times a ring's time ago. *since: when a worker last began or ended a task, or got the result of
+ * an exchange. */
 bool jobs_stalled(const struct jobs *jobs, sim_time *since);
 
 /* Sets the function to call when a job has finished, failed or been refused; may stop the run. */

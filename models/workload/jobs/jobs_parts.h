@@ -35,8 +35,8 @@ struct job_exchange {
 	struct collective_job spec;
 	struct job_restart *restart; /* NULL if failures need no restart; owned */
 };
-/* Connections of exchanges are numbered down from here, exchange by exchange. Connections of an
- * all-reduce are numbered up from 0. */
+/* Within a job, connections of exchanges are numbered down from here, exchange by exchange.
+ * Connections of an all-reduce are numbered up from 0. */
 #define EXCHANGE_EDGES_END   (UINT32_C(1) << 20)
 #define EXCHANGE_WORKERS_MAX 512 /* of all-to-all, which has a connection between any two */
 
@@ -114,7 +114,7 @@ struct job {
 	sim_time first_send[ITERATIONS_KEPT], forward_end[ITERATIONS_KEPT];
 	int64_t sending;       /* how many iterations have begun to hand gradients over */
 	uint32_t done_workers; /* workers that have all sums of the iteration under way */
-	sim_time moved;        /* when a worker last began or ended a task, or got a sum */
+	sim_time moved;        /* when a worker last began or ended a task, or got a result */
 	struct job_worker *worker;
 	struct why_job *why;           /* NULL without --why */
 	struct machine_scheme machine; /* zero if the scheme has no stages inside machines */
@@ -128,12 +128,12 @@ struct job {
 	sim_time ideal;        /* job_ideal(), when the job is over */
 	struct job_mark *past; /* with stop.estimate, by iteration so far; owned */
 	size_t past_count, past_capacity;
-	size_t look_at;              /* past_count at which job_estimate() checks next */
+	size_t look_at;              /* job_estimate() checks next when past_count is above this */
 	bool estimated;              /* `finish` is an estimate */
 	sim_time half_width;         /* of the 95 % interval of `finish`, if estimated */
 	sim_time busy_estimate;      /* computing of all workers until `finish`, if estimated */
 	uint64_t slots;              /* aggregators, for reports; 0 = the scheme has none */
-	char *ran_as;                /* as in jobs.csv; NULL until it begins; owned */
+	char *ran_as;                /* as in jobs.csv; NULL until it is admitted; owned */
 	struct job_restart *restart; /* where links may fail, else NULL: job_restart.c; owned */
 	bool fell_back;              /* see job_fall_back() */
 	bool moving;                 /* restart_delay runs before job_move() */
@@ -201,8 +201,8 @@ void job_exchange_stop(struct job_exchange *exchange);
 bool job_exchange_start(struct job_exchange *exchange, const char **never);
 void job_exchange_stats(const struct job *job, struct collective_stats *stats);
 void job_exchange_waiting(const struct job *job, FILE *to, size_t limit);
-/* Hands the next tensor to the scheme. Returns false if there is none to add up: the worker's own
- * gradient is the sum. */
+/* Hands the next tensor to the scheme. Returns false if the worker adds up with no other, so that
+ * its own gradient is the sum. */
 bool job_reduce(struct job_worker *worker, bytes size);
 /* The worker has the sum of tensor `tensor` of its stream, or the part of the sum that it needs. */
 void job_reduced(struct job_worker *worker, uint64_t tensor);
@@ -231,10 +231,11 @@ void job_restart_reduce(struct job_restart *restart, uint32_t rank, bytes size);
 bool job_restart_holds(struct job_restart *restart, uint32_t rank, uint64_t *tensor);
 /* Memory of switches has become free: starts what waits for it. */
 void jobs_resume(struct jobs *jobs);
-/* After restart_delay: free hosts take the places of those that are cut off, and all exchanges
- * restart. Returns NULL, or why that is impossible. */
+/* After restart_delay: free hosts take the places of those that are cut off, and the job's scheme
+ * and exchanges restart, or wait for memory or a repair. Returns NULL, or why that is
+ * impossible. */
 const char *job_move(struct job *job);
-/* Whether two hosts of a job will never reach each other again. */
+/* Whether two hosts of a job will never reach each other again, over NICs of the same number. */
 bool job_is_cut_off(const struct job *job);
 
 /* jobs.c: parts of a job's life. */
@@ -275,7 +276,7 @@ struct collective_job job_spec(struct job *job);
  * full frame and of the message. */
 sim_time job_ideal(struct job *job);
 
-#define ESTIMATE_FROM 20 /* iterations; the first half of them is left out */
+#define ESTIMATE_FROM 20 /* iterations; an estimate needs more, and leaves the first half out */
 
 /* job_estimate.c: the job has ended an iteration. Ends the run once iterations are steady. */
 void job_estimate(struct job *job);
