@@ -1,6 +1,6 @@
-/* The aggregators of a switch under ATP and ESA: one array for all jobs of the scheme, first come
- * first served. Workers choose the index by job and chunk (pool_index()), so two chunks may
- * collide. The scheme decides what happens then. */
+/* The aggregators of a switch under ATP and ESA: one array for all jobs of the scheme. A chunk
+ * takes a free aggregator when its first packet comes. Workers choose the index by job and chunk
+ * (pool_index()), so two chunks may collide. The scheme decides what happens then. */
 #ifndef INASIM_INA_COMMON_AGGREGATORS_H
 #define INASIM_INA_COMMON_AGGREGATORS_H
 
@@ -67,7 +67,7 @@ static inline void aggregators_touch(struct aggregators *pool, const struct aggr
 		pool->touched[a - pool->slots] = now;
 }
 
-/* --- index of a chunk: CRC-32 of (job, chunk) modulo the number of aggregators --- */
+/* --- index of a chunk: CRC-32 of (job, chunk, salt) modulo the number of aggregators --- */
 
 /* Tables for four bytes at a time; polynomial 0xEDB88320, reflected (IEEE 802.3). */
 struct crc32 {

@@ -9,8 +9,8 @@
  *
  * The life of a job:
  *
- *     start()       ina.c builds the tree, and reserves memory() or calls admit(); without room the
- *                   job waits
+ *     start()       ina.c builds the tree (with `root`), and reserves memory() or calls admit();
+ *                   without room the job waits
  *                   ina.c makes workers, exact sums, tensors, and the job's number in packets
  *                   begin() makes the rest of the scheme's state
  *     contribute()  a worker hands chunks over; its NIC calls pull(); packets go to ops.protocol;
@@ -18,7 +18,7 @@
  *     finish()      ina.c takes the workers off their NICs; end() undoes begin()
  *                   withdraw() undoes admit()
  *
- * In the fluid fidelity ina.c calls only admit(), plan() and withdraw().
+ * In the fluid fidelity plan() takes the place of all that lies between admission and withdraw().
  *
  * tests/model/example_scheme.c is a complete scheme. switchml/ is one that recovers from loss. */
 #ifndef INASIM_INA_COMMON_INA_H
@@ -59,11 +59,12 @@ struct ina_ops {
 	uint64_t (*tree_number)(const struct ina_job *job);
 	/* With root: only the root must add. At other switches that add nothing up
 	 * (tree_let_pass()), at_switch() sends packets on by ina_pass(). If this is false, all
-	 * switches of the tree must add, or the job is refused. */
+	 * switches of the tree must add, or the job is refused. (A scheme with neither memory() nor
+	 * admit() only copies, so no switch must add.) */
 	bool passes_by;
 	/* admit(), instead of ina.c, decides on jobs with a switch that must add and does not. */
 	bool admits_passing;
-	/* Optional: bytes that ina_reserve() takes for a job at a switch of its tree. */
+	/* Optional: bytes that ina_reserve() takes for a job at an adding switch of its tree. */
 	bytes (*memory)(const void *job, const struct tree_node *place);
 	/* Optional: the reason to refuse a job that needs more memory than a switch has. Without
 	 * this member it is a general text. */
@@ -88,7 +89,8 @@ struct ina_ops {
 	 * ina.c calls ina_wake(). */
 	void (*contribute)(void *worker, uint64_t first, uint64_t chunks);
 	/* Optional: writes what a worker waits for, to follow "worker 3 (h3) ". Returns false if
-	 * the worker waits for nothing. Without this member ina.c counts the missing results. */
+	 * the worker waits for nothing. Without this member ina.c writes how many results have
+	 * come. */
 	bool (*waits)(const void *worker, char *text, size_t size);
 	/* Optional: adds to *stats what `base.stats` does not count. */
 	void (*stats)(const void *job, struct collective_stats *stats);
@@ -97,8 +99,9 @@ struct ina_ops {
 	/* Optional: before the scheme is freed. */
 	void (*close)(void *scheme);
 	/* Optional, both or none: for runs that repeat themselves (core/repeat.h). period() is the
-	 * number of chunks after which slots are used in the same way again; at least as many as
-	 * are in flight. repeat() goes through the scheme's own state of the job. */
+	 * number of chunks after which slots are used in the same way again. It is at least the
+	 * number of chunks in flight, or else repeat() limits skips itself (panama_repeat.c).
+	 * repeat() goes through the scheme's own state of the job. */
 	uint64_t (*period)(const void *job);
 	void (*repeat)(void *job, struct repeat *repeat);
 };
@@ -133,7 +136,7 @@ uint32_t ina_payload(const void *conf);
 struct ina_format {
 	uint32_t frame;    /* bytes of a packet, FCS included; 0: as struct ina_packet_conf says */
 	uint32_t elements; /* in a packet, and so in a chunk */
-	bytes memory;      /* of a switch, for aggregation */
+	bytes memory;      /* of a switch that has no topology_memory(); 0: no switch has any */
 	uint32_t message;  /* tensors are padded to a multiple of this many chunks; 0 means 1 */
 };
 
@@ -185,8 +188,8 @@ struct ina_job {
 	struct collective_stats stats; /* what the scheme counts at hosts */
 	struct repeat_stream stream;   /* of its chunks */
 	/* Only failures after this number concern the job (outages.failures). It is the number when
-	 * the job began or, if links of the tree were down by then, just before the first of them
-	 * failed. */
+	 * the job was admitted or, if links of the tree were down by then, just before the first of
+	 * them failed. */
 	uint64_t failures;
 	uint64_t mark; /* results of worker 0 at the next ina_mark(); UINT64_MAX = never */
 	uint32_t *worker_of_host; /* by host; UINT32_MAX = none */
@@ -311,10 +314,11 @@ void ina_about_job(const struct ina_job *job, const struct packet *packet,
 void ina_tree_init(struct ina_tree *tree, struct ina_job *job, uint32_t root);
 void ina_tree_release(struct ina_tree *tree);
 
-/* collective_ops.intact() for one of a job's trees. */
+/* collective_ops.intact() for one of a job's trees. Only in networks with net.outages. */
 bool ina_tree_intact(const struct ina_job *job, const struct tree *tree, bool links);
 
-/* Whether a link of the tree has failed since the job began, for schemes that never retransmit. */
+/* Whether a link of the tree has failed since the job was admitted, for schemes that never
+ * retransmit. Only in networks with net.outages. */
 bool ina_tree_failed(const struct ina_job *job, const struct tree *tree);
 
 /* A switch of the tree with this root that must add up but does not (topology_aggregates());
@@ -331,8 +335,8 @@ extern const char ina_adding[];
 /* Why a job never runs: failures have left no tree, or no way to a server. */
 extern const char ina_no_tree[], ina_no_server[];
 
-/* Takes ops.memory() at each switch of the job's tree. Returns false, and takes nothing, if a
- * switch has too little left. */
+/* Takes ops.memory() at each adding switch of the job's tree. Returns false, and takes
+ * nothing, if one of them has too little left. */
 bool ina_reserve(const struct ina_job *job);
 
 /* For ops.plan: one stream over the job's tree, with at most `window` chunks in flight. */

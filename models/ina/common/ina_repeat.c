@@ -49,8 +49,8 @@ void ina_repeat_packet(void *self, struct repeat *repeat, struct packet *packet)
 }
 
 /* A skip lies within one tensor. The tensor's last chunks are always simulated: those in flight (at
- * most one period), and the fewest between two marks (less than MIN_RESULTS_PER_MARK + one
- * period). */
+ * most one period; in PANAMA, where they are more, repeat_ends() keeps them), and the fewest
+ * between two marks (less than MIN_RESULTS_PER_MARK + one period). */
 static void repeat_tensors(struct ina_job *job, struct repeat *repeat, uint32_t w)
 {
 	struct tensors *tensors = &job->tensors;

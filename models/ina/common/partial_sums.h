@@ -16,7 +16,7 @@ struct partial_sum {
 	uint32_t fresh; /* ATP: 1 + the chunk's new aggregator index; 0 = no new one */
 	bool complete;
 	bool marked;   /* a contribution had an ECN mark */
-	bool collided; /* a contribution had lost an aggregator to another owner */
+	bool collided; /* ATP: a packet had POOL_BYPASS */
 	bool resent;   /* ATP: a contribution was retransmitted */
 };
 

@@ -25,7 +25,8 @@
 
 #define POOL_SERVERS_MAX 8 /* of a job; three bits of a packet */
 
-/* Flag of packets that have collided. They go on to the server, and no switch adds them. */
+/* Flag of packets that go on to the server and that no switch adds: they have collided, carry a sum
+ * that was preempted or fetched (ESA), or came to a level 1 that adds nothing up. */
 enum { POOL_BYPASS = PACKET_OWN(0) };
 
 struct pool_job;
@@ -39,7 +40,7 @@ struct pool_server {
 	/* Packets that the host has not yet added, where its reduction rate is limited. A packet
 	 * takes time only if it brings a contributor that `arrived` lacks. */
 	struct adding adding;
-	struct partial_sums arrived; /* contributors in `sums` or `adding`; made when needed */
+	struct partial_sums arrived; /* contributors that packets have brought; made when needed */
 	struct outbox outbox;
 	void *state; /* the scheme's; owned by it */
 };
@@ -79,8 +80,8 @@ struct pool_ops {
 	/* Make and free the scheme's state of a job. When start() is called, all else is ready. */
 	void (*start)(struct pool_job *job);
 	void (*release)(struct pool_job *job);
-	/* A packet on its way up has reached a switch where it may be added: its rack's (level 0)
-	 * or level 1. */
+	/* A packet on its way up, or a reminder (ESA), has reached a switch that may add or hold
+	 * its chunk: that of its rack (level 0), or level 1. */
 	void (*at_switch)(struct pool_server *server, struct aggregators *pool, bool level1,
 			  struct packet *packet, struct switch_actions *actions);
 	/* Optional: a result passes a switch on its way down. */

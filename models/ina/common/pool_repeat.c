@@ -83,8 +83,8 @@ static void repeat_aggregator(struct pool_job *job, struct repeat *repeat, uint6
 }
 
 /* Goes through the aggregators that the job owns at one switch for chunks `from` to `to` - 1, and
- * returns how many there are. All are taken out before any is put back, because a new place may be
- * another's old one. */
+ * returns how many there are. All are taken out before any is put back, because the new place of
+ * one may be the old place of another. */
 static uint64_t repeat_held(struct pool_job *job, struct aggregators *pool, uint64_t from,
 			    uint64_t to, struct repeat *repeat)
 {

@@ -49,7 +49,7 @@ struct racks {
 	uint32_t count;       /* of racks */
 	struct rack *racks;
 	struct bitmap *of_worker;
-	struct route *direct; /* to the server, by worker that is an input of level 1 */
+	struct route *direct; /* to the server, by worker; only of inputs of level 1 */
 	struct fan_out *fan_outs;
 	uint32_t fan_out_count;
 	uint32_t *fan_out_of_switch; /* index in fan_outs; UINT32_MAX = not on the way to workers */
@@ -67,8 +67,8 @@ void racks_release(struct racks *racks);
 void racks_reroute(struct racks *racks, const struct topology *topo, const uint32_t *workers,
 		   uint32_t count, uint64_t entropy);
 
-/* Whether the job's switches still add, and all links of its packets between switches and to the
- * server work. */
+/* Whether the job's switches still add, and all links work on the ways of its contributions and
+ * results. */
 bool racks_work(const struct racks *racks, const struct topology *topo, const uint32_t *workers,
 		uint32_t count);
 

@@ -8,8 +8,9 @@
  *
  *     next <= first + floor(cwnd / frame),    at least one packet
  *
- * The window grows by `increase` bytes with each window of results, and is halved at most once per
- * window. A mark on the result of chunk p, or the loss of p, halves the window if
+ * The window grows by `increase` bytes with each window of results without marks (of all results if
+ * `halve_on` is nothing), and is halved at most once per window. A mark on the result of chunk p,
+ * or the loss of p, halves the window, as far as `halve_on` lets it, if
  *
  *     p >= reduced;    then reduced = first + floor(cwnd / frame), with cwnd before the halving
  *
@@ -53,7 +54,7 @@ struct window_conf {
 	bytes initial;       /* at the start */
 	bytes max;           /* 0 = no limit */
 	bytes increase;      /* per window of results */
-	int64_t gap;         /* a hole this many chunks behind the newest result is a loss */
+	int64_t gap;         /* a hole this many of its class behind the newest is a loss */
 	struct rto_conf rto; /* its rule is adaptive */
 	sim_time max_rto;    /* doubling ends here */
 	int timeout_resends; /* enum timeout_resends */
@@ -101,7 +102,7 @@ struct window {
 
 	struct rto rto;    /* follows the round trips */
 	sim_time progress; /* time of the last result, or of the first packet after a pause */
-	uint64_t credit;   /* results since the last increase */
+	uint64_t credit;   /* results since the last increase or halving */
 
 	uint64_t cwnd;      /* bytes */
 	uint64_t unsampled; /* chunks below are no round-trip samples */
@@ -168,8 +169,9 @@ static inline sim_time window_rto(const struct window *window)
 	return rto < window->conf->max_rto ? rto : window->conf->max_rto;
 }
 
-/* For alarm_set(), after a packet was sent or a result came at `now`: the earliest timeout that may
- * follow; SIM_TIME_MAX if nothing is in flight. */
+/* For alarm_set(), after a packet was sent or a result came at `now`: the earliest timeout of that
+ * packet, or of chunks after the newest result; SIM_TIME_MAX if nothing is in flight. The timeout
+ * of a hole may be due earlier (window_due()). */
 static inline sim_time window_timeout(const struct window *window, sim_time now)
 {
 	return window->first == window->next ? SIM_TIME_MAX : now + window_rto(window);
