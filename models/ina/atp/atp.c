@@ -35,7 +35,8 @@
  *   proportion (window.h). In another reading of the paper each of these results halves it
  *   (`loss`). With that rule a spread of 100 ns between workers, by collisions alone, takes most of
  *   the throughput;
- * - the window has neither slow start (window.h) nor an upper limit (public code: 100 packets). */
+ * - the window has no slow start (window.h) and, unless parameters set one, no upper limit (public
+ *   code: 100 packets). */
 #include "ina/atp/atp.h"
 
 #include "base/mem.h"

@@ -45,8 +45,8 @@ static void count_unadded(struct aggregators *pool, struct bitmap bitmap)
 }
 
 /* Counts a flushed sum: as a repair if it was complete before, as a result if it is complete only
- * now, else as partial. A sum that leaves level 0 with only the packet's own contribution does not
- * count as partial, because level 1 may still add it. */
+ * now (at level 1), else as partial. A sum that leaves level 0 with only the packet's own
+ * contribution does not count as partial, because level 1 may still add it. */
 static void count_flushed(const struct pool_server *server, struct aggregators *pool,
 			  const struct aggregator *a, struct bitmap own, bool level1)
 {

@@ -30,11 +30,11 @@
  *   of its own, or after a result that tells of a timeout elsewhere (window.h). Nor are entries
  *   open at the server when its timer runs out or a worker's reminder comes;
  * - who lost what (case 2 against cases 1, 3, 4): after a worker's reminder the server asks all
- *   workers for the result. It asks at once if it has no part of the chunk, else after an RTO in
- *   which its own reminder to the switches has not helped. (Section 5.3 asks in case 2 only, where
- *   nothing has collided; `query`: at once in any case.) If no worker has the result, the server
- *   asks for the missing gradients at once (`resend`), because the parts that its reminder fetched
- *   have come by then. Three reminders by the server's own timer have the same effect;
+ *   other workers for the result. It asks at once if it has no part of the chunk, else after an
+ *   RTO in which its own reminder to the switches has not helped. (Section 5.3 asks in case 2 only,
+ *   where nothing has collided; `query`: at once in any case.) If no worker has the result, the
+ *   server asks for the missing gradients at once (`resend`), because the parts that its reminder
+ *   fetched have come by then. Three reminders by the server's own timer have the same effect;
  * - each reminder of a worker makes the server remind the switches at once (section 5.3). The
  *   server's own timer for the chunk runs from the first reminder;
  * - a worker does not repeat a reminder, nor a server a result, while the same message is under way
@@ -42,7 +42,8 @@
  * - a worker that is asked for a gradient before it has sent the chunk sends it in turn over the
  *   transport, and not into the switches;
  * - the server's result goes to all workers as an ordinary multicast, and again over the transport
- *   to workers that remind of it;
+ *   to workers that remind of it. A result that the server gets from a worker goes over the
+ *   transport alone, to the workers that have said that they lack it;
  * - a chunk that was completed over the transport may have left contributions in switches, so the
  *   server sends one more reminder. When the job is over, it repeats this until none are left. */
 #include "ina/esa/esa.h"

@@ -46,10 +46,12 @@ struct esa_entry {
 	sim_time touched; /* time of the last contribution or reminder */
 	sim_time reminded;
 	uint64_t previous, following; /* in the list of open entries, longest untouched first */
-	uint32_t larger;              /* contributions to later chunks since the last reminder */
-	uint32_t larger_limit;        /* `larger` at the next reminder; UINT32_MAX = never */
-	uint32_t rounds;              /* reminders by timeout */
-	uint32_t answers;             /* still to come to the query */
+	/* Contributions to later chunks since the last reminder; with ESA_DUPACK_EACH, since the
+	 * contribution to this chunk that allows one more. */
+	uint32_t larger;
+	uint32_t larger_limit; /* `larger` at the next reminder; UINT32_MAX = never */
+	uint32_t rounds;       /* reminders by timeout */
+	uint32_t answers;      /* still to come to the query */
 	bool open;
 	bool reported; /* a worker has said that it lacks the result */
 	bool querying; /* workers have been asked for the result */
@@ -112,9 +114,9 @@ void esa_server_release(struct pool_server *server);
 void esa_at_server(struct pool_server *server, const struct packet *packet);
 /* The server's retransmission timeout. */
 sim_time esa_server_rto(const struct esa_server *esa);
-/* No chunk that is open now is a round-trip sample. Call this after a timeout here, or at a worker
- * that says so: a worker that waits for a chunk sends its later chunks later, so the times of open
- * chunks may include the timeout (window.h). */
+/* No chunk that is open now is a round-trip sample. Call this after a timeout here, and when a
+ * worker's reminder comes. A worker that waits for a chunk sends its later chunks later, so the
+ * times of open chunks may include a timeout (window.h). */
 void esa_no_samples(struct esa_server *esa);
 /* The open entry of a chunk, made if need be; NULL if the chunk is complete. */
 struct esa_entry *esa_entry_open(struct esa_server *esa, uint64_t chunk);

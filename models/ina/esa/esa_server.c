@@ -256,7 +256,7 @@ void esa_complete(struct esa_server *esa, struct esa_entry *entry, bool to_all)
 {
 	struct partial_sum *sum = partial_sums_find(&esa->server->sums, entry->index);
 	bool recovered = entry->querying;
-	/* there was a timeout, here or at a worker: no worker takes a sample (window.h) */
+	/* the server's timer ran out, or workers were asked: no worker takes a sample (window.h) */
 	bool late = recovered || entry->rounds;
 
 	sum->complete = true;

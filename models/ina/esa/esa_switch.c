@@ -76,7 +76,7 @@ static void complete(struct pool_server *server, struct aggregators *pool, struc
 	pool_free(pool_scheme(server->job), pool, a);
 }
 
-/* The aggregator has another owner. Returns whether the packet has preempted it. */
+/* The aggregator holds another chunk. Returns whether the packet has preempted that. */
 static bool collide(struct pool_server *server, struct aggregators *pool, struct aggregator *a,
 		    struct packet *packet, struct switch_actions *actions)
 {

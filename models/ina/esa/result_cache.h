@@ -1,11 +1,11 @@
 /* The latest results of a worker, for a server that asks for a result which a peer has missed (ESA,
- * section 5.3, case 2). The paper keeps as many results as the window holds; here it is twice as
- * many.
+ * section 5.3, case 2). The paper keeps as many results as the window holds; here there are at
+ * least twice as many.
  *
- * The results are in a ring by chunk, in which later chunks overwrite earlier ones. `from` is the
- * oldest chunk that can still be there.
+ * The results are in a ring by chunk, in which later chunks overwrite earlier ones. The oldest
+ * chunk that can still be there is `from`, or window->next less the ring's places if that is later.
  *
- *     ... overwritten | from  (results, or chunks that have none yet)  next ) */
+ *     ... overwritten | oldest  (results, or chunks that have none yet)  next ) */
 #ifndef INASIM_INA_ESA_RESULT_CACHE_H
 #define INASIM_INA_ESA_RESULT_CACHE_H
 
