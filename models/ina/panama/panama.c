@@ -11,8 +11,9 @@
  * - other packets, and results on their way down, take no time in an accelerator (table 1: 957.5 ns
  *   for 1500 bytes). A user may add that time to topology.switch.latency, whose default leaves it
  *   out;
- * - only the last packet of a tree in the last tensor has FIN. If that tensor is too short to use a
- *   tree, the tree gets no FIN, and its accelerators count the job until it ends;
+ * - without recovery, a worker's last packet on a tree has FIN if the worker has handed over the
+ *   last tensor by then. If that tensor is too short to use a tree, the tree may get no FIN, and
+ *   its accelerators count the job until it ends;
  * - the FIFOs of a switch's ports are one row per VID (panama_switch.c);
  * - loading state into accelerators takes the controller's latency and no packets; conversion on
  *   hosts takes no time;
@@ -22,8 +23,8 @@
  *   (panama_burst()). With a fraction, at most two sums leave because one packet came, the others
  *   by a timer (panama_backlog.c);
  * - an accelerator whose memory is full drops a packet, unless the packet completes a sum and so
- *   takes no memory. Memory gets full only when another job has come and windows have not shrunk
- *   yet.
+ *   takes no memory. Without a fraction and recovery, memory gets full only when another job has
+ *   come and windows have not shrunk yet.
  *
  * Left open by the paper, and our reading:
  * - gradients are added in the order of children at every switch, so float results are the same in

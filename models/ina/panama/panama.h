@@ -16,10 +16,11 @@
  * panama.c opens and closes all, and hands packets to panama_switch.c and panama_worker.c, which
  * never call each other. Each of the two calls the files indented below it. These call back only
  *
- *   panama_send_on()                 when a delay is over,
+ *   panama_send_on()                 when a sum leaves later,
  *   panama_is_over(), panama_pass()  when a sum may leave, and
  *   panama_contribution(), panama_worker_look(), panama_worker_wake()
- *                                    when a chunk is to be retransmitted.
+ *                                    when a chunk is to be retransmitted, or worker 0
+ *                                    has answered with a result.
  *
  * Chunk c of a job's stream of tensors goes to tree c mod N as VID floor(c / N), at all workers.
  * "VID" is the paper's word for the number of a packet in the sequence that passes a tree. With
@@ -93,10 +94,12 @@ struct panama_latency panama_accelerators(const struct panama_conf *conf,
 /* The narrowest bus that passes this rate (equation 1): a power of two, 64 bits at least. */
 int64_t panama_bus_for(const struct panama_equation *equation, bps rate);
 
-/* Equation 1: how long a port takes for a packet; 0 if it keeps up with links of this rate. */
+/* Equation 1: how long a port takes for a packet; 0 if it keeps up with links of this rate, or if
+ * the user gave the latency as a time. */
 sim_time panama_slow_port(const struct panama_latency *latency, uint32_t frame, bps rate);
 
-/* Equation 3: cut-through latency of an accelerator with this number of ports. */
+/* Equation 3: cut-through latency of an accelerator with this number of ports; or the time that the
+ * user gave. */
 sim_time panama_latency(const struct panama_latency *latency, uint32_t frame, uint32_t ports);
 
 /* What accelerators of switches with this number of ports add to the headroom of PAUSE. */
@@ -138,7 +141,7 @@ struct panama_row {
 	uint32_t packets; /* children that had a packet of this VID */
 	uint32_t workers; /* workers in these packets */
 	uint16_t cap;     /* least wnd_cap */
-	uint8_t flags;    /* OR of CE, AND of FIN */
+	uint8_t flags;    /* OR of CE and ALL, AND of FIN */
 	bool placeless;   /* the newest packet takes no memory, as it completes the row */
 };
 

@@ -13,11 +13,11 @@
  * next packet there comes (panama_switch.c). If a repair is lost, too, worker 0 finds it missing in
  * the same two ways, and orders its chunk again.
  *
- * A worker sends at most wnd_cap packets of a tree beyond the newest result of its repair sequence.
- * Half of the memory is kept free for them. Only an order by a timer exceeds this limit. It skips
- * all orders that wait for their turn, which are then found missing. So a sequence goes on even if
- * all its packets were lost, at the price of one packet per timeout for which there may be no
- * memory. Such a packet is dropped, but accelerators then pass over all VIDs before it. Packets
+ * On a repair sequence a worker sends at most wnd_cap packets beyond the newest result there. Half
+ * of the memory is kept free for these packets. Only an order by a timer exceeds this limit. It
+ * skips all orders that wait for their turn, which are then found missing. So a sequence goes on
+ * even if all its packets were lost, at the price of one packet per timeout for which there may be
+ * no memory. Such a packet is dropped, but accelerators then pass over all VIDs before it. Packets
  * that wait for lost ones leave the memory, and the job goes on once all packets of one order get
  * through. If memory has room for only a packet or two per FIFO, that takes many timeouts. */
 #include "ina/panama/panama.h"
@@ -45,7 +45,7 @@ struct asker_tree {
 	uint64_t sent;        /* orders carried out or skipped */
 	uint64_t urgent;      /* 1 + the newest known order by a timer; 0 = none */
 	uint32_t cap;         /* newest wnd_cap */
-	sim_time since;       /* when the wait for the oldest VID began */
+	sim_time since;       /* begin of the wait for the oldest VID, or last timeout */
 };
 
 struct panama_asker {

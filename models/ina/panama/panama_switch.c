@@ -3,7 +3,7 @@
  * There is a FIFO per input port and sequence, and Expected_VID. A VID is over when every FIFO has
  * a packet of this VID or a later one at its head. If all have the VID, its packets are added up
  * and sent on; else they are discarded. Links keep the order, so a later packet says that the VID
- * is lost. */
+ * is lost. With a fraction a VID is also over once enough workers are in its packets. */
 #include "ina/panama/panama.h"
 
 #include "base/mem.h"

@@ -60,7 +60,7 @@ static void deliver(void *self, uint32_t host, const struct packet *packet)
 
 /* --- slots --- */
 
-/* Time of a packet from a worker to the root and back on an idle network, with the host's
+/* Time of a packet from worker 0 to the root and back on an idle network, with the host's
  * processing. The slot also waits for the rest of its message, which is added. */
 static sim_time round_trip(const struct switchml *job)
 {

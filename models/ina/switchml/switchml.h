@@ -69,7 +69,7 @@ enum slot_state {
 struct slot {
 	uint64_t chunk;
 	uint64_t value;
-	uint32_t count; /* children that have contributed */
+	uint32_t count; /* inputs that have contributed */
 	uint8_t state;  /* enum slot_state */
 	uint8_t late;   /* SWITCHML_LATE if a contribution had that flag, else 0 */
 };
@@ -183,8 +183,8 @@ void switchml_check(const void *conf, const struct topology_conf *topology, stru
 
 void *switchml_open_as(const struct ina_ops *ops, const struct model_env *env, const void *conf);
 
-/* Slots that cover a round trip (section 3.6): ceil(BDP / b) raised to a power of two. As in the
- * paper, b is the frame without preamble and gap. */
+/* Slots that cover a round trip (section 3.6): ceil(BDP / b) raised to a power of two, at most
+ * SWITCHML_SLOTS_MAX. As in the paper, b is the frame without preamble and gap. */
 uint64_t switchml_slots_for(const struct switchml *job, sim_time round_trip_time);
 
 /* Set up and release all workers. */
