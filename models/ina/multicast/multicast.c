@@ -10,14 +10,16 @@
  *
  * Recovery: a rank keeps a bitmap of chunks. When no new row of the oldest incomplete shard has
  * come for `cutoff`, the rank asks its left neighbour for the missing rows. It also asks for
- * missing rows of later shards, if no new row of the shard has come for as long. Questions and
- * answers go over reliable connections. The neighbour answers with the chunks that it has. It
- * fetches others from its own left neighbour in the same way, and then passes them on. The owner of
- * a shard answers with chunks that it has multicast. No rank answers the same chunk twice.
+ * missing rows of each later shard of which no new row has come for `cutoff`, or none at all
+ * although a rank `chains` or more further on has begun. Questions and answers go over reliable
+ * connections. The neighbour answers with the chunks that it has. It fetches others from its own
+ * left neighbour in the same way, and then passes them on. The owner of a shard answers with chunks
+ * that it has multicast. No rank answers the same chunk twice.
  *
  * Handshake: a rank that has all shards tells its left neighbour. The rank's all-gather ends when
- * its right neighbour has all shards, too: it is not asked again, and its buffers may be used. As a
- * rank ends only when all have begun, no rank is more than one all-gather behind another.
+ * its right neighbour has all shards, too: the rank is not asked again, and its buffers may be
+ * used. As a rank ends only when all have begun, no rank is more than one all-gather behind
+ * another.
  *
  * Our readings, where we know no source, or two that differ:
  *   - Chains: UCC's multicast all-gather (tl/mlx5, 2026) starts `concurrency` neighbouring ranks at

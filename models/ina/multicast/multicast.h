@@ -38,7 +38,7 @@ struct multicast_gather {
 	uint32_t rows;       /* of a shard */
 	uint32_t incomplete; /* how many shards lack rows */
 	uint32_t oldest;     /* the first of these, by rank */
-	uint32_t begun;      /* 1 + the last shard of which a row has come */
+	uint32_t begun;      /* 1 + the highest rank of whose shard a row has come */
 	size_t words;        /* 64-bit words of each bitmap */
 	/* Bitmaps of chunks, in one block of memory that begins with `got`: */
 	uint64_t *got;                  /* chunks that have come */

@@ -194,7 +194,7 @@ static void ask_for_shard(struct multicast_worker *worker, const struct multicas
 }
 
 /* Whether the shard's time has run out. Its last new row came too long ago; or no row has come,
- * although all shards before it are complete or its chain has gone on. */
+ * although all shards before it are complete or a rank `chains` or more further on has begun. */
 static bool is_cut_off(const struct multicast_worker *worker, const struct multicast_gather *gather,
 		       uint32_t r)
 {

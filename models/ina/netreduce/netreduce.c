@@ -92,7 +92,7 @@ static bool leads_to_sums(const struct tree *tree, uint32_t node)
 	return false;
 }
 
-/* Lists the ports to children that lead to an adding switch, or are one. */
+/* Lists the ports to children that are an adding switch or lead to one. */
 static void find_sums(const struct ring *ring, uint32_t number)
 {
 	const struct ina_job *job = &ring->job->base;

@@ -2,7 +2,7 @@
  *
  * A switch next to workers finds the message of a packet by its PSN and keeps the packet. When the
  * packets of all its workers are there:
- * - if these are all workers of the job, each connection gets its own packet, with the sum;
+ * - if the switch is the root, each connection gets its own packet, with the sum;
  * - else the sum goes to the parent, once. The parent treats it as a worker's packet.
  *
  * The root sends the result down to all switches below it. Switches next to workers turn it into
@@ -204,8 +204,8 @@ static void result(struct visit *visit)
 	accelerator_send(visit->node->accelerator, &held);
 }
 
-/* At a switch that only forwards: sends a connection's result to the destination of the
- * connection. */
+/* At a switch that only forwards: contributions go up, results for switches to all children that
+ * lead to sums, and a connection's result to the destination of the connection. */
 static void pass(const struct visit *visit, struct switch_actions *actions)
 {
 	const struct ring_node *node = visit->node;

@@ -16,7 +16,8 @@
  *
  * Window: a GPU begins row r when it has completed row r - window. It then has all other GPUs'
  * stores of that row, and paths keep the order. So no GPU gets a row that is a window ahead of its
- * own rows, and the switch needs one place for each chunk of a window.
+ * own rows, and the switch needs one place for each chunk of a window. (In a reduce-scatter there
+ * are no stores, and a GPU gets only sums that it has asked for.)
  *
  * Simplified, and our choice: NCCL begins with a barrier of all GPUs. Here the switch's reads take
  * its place: a late GPU answers them when it has the tensor, which saves the barrier's round trip.

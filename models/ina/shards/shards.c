@@ -27,7 +27,7 @@
  * the queues that the answers need. In an all-gather a rank asks the owner of the shard, which
  * retransmits to that rank alone. In a reduce-scatter it asks its switch, which sends the sum
  * again. If the switch has no sum, it asks one or two neighbours whose parts it lacks, and so on
- * down to ranks. A rank that has not sent the packet yet does not answer.
+ * down to ranks. A rank that has not sent all of the row yet does not answer.
  *
  * Simplified, and our choice: packets are processed in the switch's constant latency; a header has
  * room for whole row numbers; adding the own part takes no time; gradients are 32-bit integers;

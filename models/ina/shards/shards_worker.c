@@ -149,9 +149,9 @@ static void ask_for_gap(struct shards_worker *worker, uint32_t piece, uint64_t r
 		ina_wake(&worker->base);
 }
 
-/* How many rows to ask for: half as many as last time if nothing new has come since. If all ranks
- * time out together, their questions fill the queues that the answers need, each time in the same
- * order. */
+/* How many rows to ask for: half as many as last time if nothing new has come since, else twice as
+ * many, up to a window. If all ranks time out together, their questions fill the queues that the
+ * answers need, each time in the same order. */
 static uint64_t rows_to_ask(struct shards_worker *worker)
 {
 	uint64_t window = shards_of(worker)->window;
@@ -163,8 +163,8 @@ static uint64_t rows_to_ask(struct shards_worker *worker)
 	return worker->asks;
 }
 
-/* Asks for packets of the oldest row, and of later rows up to the last of which a packet has
- * come. */
+/* Asks for packets of the oldest row, and of later rows up to the last of which a packet has come,
+ * at most rows_to_ask() rows. */
 static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct shards_worker *worker = owner;

@@ -24,8 +24,8 @@
  *   because NCCL's plugin makes a SHARP job for each communicator (nccl-rdma-sharp-plugins,
  *   sharp_coll_init() in ncclSharpConnect()). In one communicator, as PyTorch's FSDP2 has by
  *   default (pytorch PR 186335), they would take turns;
- * - a job that gets no OSTs, or no tree. It runs a ring on hosts for its life (`ran_as` says what
- *   it lacked), or runs without streams, or waits.
+ * - a job that gets no OSTs: it runs a ring on hosts for its life (`ran_as` says what it lacked). A
+ *   job that gets no tree does so, too, or runs without streams, or waits (`without_lock`).
  *
  * Simplified: frames are those of Ethernet; the lock takes `lock_time` and no packets; operations
  * above 1 GiB, which the library splits, are not split; groups and queue pairs have no quota; a

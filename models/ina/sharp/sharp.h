@@ -8,7 +8,8 @@
  * A hop is reliable and in order. Chunk numbers serve as sequence numbers in both directions. Each
  * packet up tells the parent which results the sender has, and which of these it no longer needs.
  * Each packet down tells the children which contributions have come, and up to where there is room
- * (credits). If there is no packet to send, an acknowledgement tells this when it is asked for. */
+ * (credits). If there is no packet to send, an acknowledgement tells this when it is asked for, or
+ * when much is new (sharp_news()). */
 #ifndef INASIM_INA_SHARP_SHARP_H
 #define INASIM_INA_SHARP_SHARP_H
 
@@ -83,8 +84,8 @@ struct sharp_node {
 	uint64_t limit; /* the parent has room for sums before this */
 	/* Ends of the results that are here, sent down, and freed by all children. */
 	uint64_t have, sent, down_freed;
-	uint64_t told;               /* the children know of room up to here */
-	uint64_t told_freed;         /* the parent knows that results before this are freed */
+	uint64_t told;               /* the children have been told of room up to here */
+	uint64_t told_freed;         /* the parent has been told that results before are freed */
 	uint32_t slowest;            /* a child whose `freed` is down_freed */
 	uint32_t resending;          /* children with results to retransmit */
 	bool nacked;                 /* the parent has been told to go back */
@@ -93,7 +94,7 @@ struct sharp_node {
 	uint64_t probe;              /* sums before this had been sent when the node went back */
 	sim_time up_free, down_free; /* when the links are free of this node's packets */
 	sim_time up_time, down_time; /* of a packet on the link up, and on the slowest link down */
-	sim_time progress;           /* last acknowledgement, or begin of the wait for one */
+	sim_time progress;           /* last acknowledgement or timeout, or begin of the wait */
 	struct timer turn;           /* for the next packet to leave */
 	sim_time turn_at;            /* SIM_TIME_MAX = not set */
 	struct alarm alarm;
@@ -103,7 +104,7 @@ struct sharp_node {
 struct sharp_worker {
 	struct ina_worker base;
 	uint64_t result;  /* the next result to come */
-	uint64_t told;    /* the switch knows that results before this have come */
+	uint64_t told;    /* the switch has been told that results before this have come */
 	uint64_t next;    /* the next chunk to send */
 	uint64_t highest; /* chunks before this have been sent */
 	uint64_t got;     /* the switch has contributions before this */
@@ -116,7 +117,7 @@ struct sharp_worker {
 	bool nacked;       /* the switch has been told to go back */
 	bool waited;       /* has waited for a lock, and sent nothing since */
 	bool blocked;      /* waits for room at the switch */
-	sim_time progress; /* last acknowledgement, or begin of the wait for one */
+	sim_time progress; /* last acknowledgement or timeout, or begin of the wait */
 	struct alarm alarm;
 };
 

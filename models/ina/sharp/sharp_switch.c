@@ -403,7 +403,8 @@ static void ask_for_room(struct sharp_node *node)
 
 /* Retransmits the oldest sum that the parent lacks, and the oldest result that each child lacks,
  * and asks for acknowledgements. A child that has all results but has not freed them gets the last
- * one again. */
+ * one again. If the parent lacks no sum that was sent, and the next one has no room there, asks for
+ * room. */
 static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct sharp_node *node = owner;
