@@ -656,11 +656,12 @@ static double part_done(const struct job *job)
 {
 	const struct job_worker *worker = &job->worker[0];
 	const struct dnn *dnn = job->dnn;
-	double all = 0, held = 0, bytes = 0; /* 0 also if the scheme leaves the job to another */
+	double all = 0, held = 0;
+	double got = 0; /* also if the scheme leaves the job to another */
 
 	if (job->instance && job_scheme(job)->received)
-		bytes = (double)job_scheme(job)->received(job->instance) / (double)job->gradients -
-			(double)job->iterations_done;
+		got = (double)job_scheme(job)->received(job->instance) / (double)job->gradients -
+		      (double)job->iterations_done;
 	for (size_t l = worker->layer_first; l < worker->layer_end; l++) {
 		const struct dnn_layer *layer = &dnn->layers[l];
 		int64_t before = job->iterations_done * (int64_t)layer->tensors;
@@ -669,7 +670,7 @@ static double part_done(const struct job *job)
 		all += (double)layer->gradient;
 		held += (double)layer->gradient * fmin(part, 1);
 	}
-	return fmax(all > 0 ? held / all : 0, fmin(bytes, 1));
+	return fmax(all > 0 ? held / all : 0, fmin(got, 1));
 }
 
 double jobs_progress(const struct jobs *jobs)
