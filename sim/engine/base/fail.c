@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* The only mutable variable at file scope. Only error messages read it. */
+/* The engine's only mutable variable at file scope. It serves error messages only. */
 static _Thread_local const struct fail_context *current;
 
 void fail_context(const struct fail_context *context)
@@ -46,7 +46,7 @@ void fail_out_of_memory(size_t size)
 {
 	struct rusage usage = { 0 };
 
-	fflush(stdout); /* of earlier runs */
+	fflush(stdout); /* what earlier runs have printed */
 	getrusage(RUSAGE_SELF, &usage);
 	fprintf(stderr, "inasim: out of memory: asked for %zu bytes more, with %ld MB in use", size,
 		usage.ru_maxrss * 1024 / 1000000);

@@ -12,8 +12,8 @@ _Noreturn void sim_bug(const char *file, int line, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4), cold));
 
 /* Ends the program with FAIL_OUT_OF_MEMORY because `size` bytes cannot be allocated. Prints `size`,
- * the memory in use and the context set by fail_context(), and allocates nothing. Unfinished result
- * files keep their temporary names. Never returns. */
+ * the most memory used so far and the context set by fail_context(), and allocates nothing.
+ * Unfinished result files keep their temporary names. Never returns. */
 #define FAIL_OUT_OF_MEMORY 7 /* exit code */
 _Noreturn void fail_out_of_memory(size_t size) __attribute__((cold));
 

@@ -8,8 +8,9 @@
 void *xmalloc(size_t size);
 void *xcalloc(size_t count, size_t size); /* zeroed; overflow checked */
 void *xrealloc(void *old, size_t count, size_t size);
-void *xaligned(size_t alignment, size_t size);     /* zeroed; alignment a power of two */
-void *xaligned_raw(size_t alignment, size_t size); /* xaligned(), not zeroed */
+/* `alignment` is a power of two, at least sizeof(void *). Zeroed; xaligned_raw() is not. */
+void *xaligned(size_t alignment, size_t size);
+void *xaligned_raw(size_t alignment, size_t size);
 char *xstrdup(const char *text);
 char *xstrndup(const char *text, size_t length);
 char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -38,8 +38,9 @@ enum unit_error unit_parse(enum unit_kind kind, const char *text, uint64_t *valu
 const char *unit_names(enum unit_kind kind);
 
 /* Writes the shortest exact spelling: "1.5us", "500ns", "100Gbps", "64MiB". The unit is chosen so
- * that the number is at least 1; of equally short spellings the one without a point is preferred.
- * unit_parse() reads the spelling back. `buffer` has at least 32 bytes and is returned. */
+ * that the number is at least 1, unless the value is 0; of equally short spellings the one without
+ * a point is preferred. unit_parse() reads the spelling back, if the value is below 2^63. `buffer`
+ * has at least 32 bytes and is returned. */
 char *unit_format(enum unit_kind kind, uint64_t value, char *buffer, size_t size);
 
 /* Writes the range `from` <= value < `to`: "< 10KB", "10KB-100KB", ">= 10MB". `to` = UINT64_MAX

@@ -432,7 +432,7 @@ void equeue_cancel(struct equeue *q, uint32_t id)
 	node->place = EQ_CANCELLED;
 }
 
-/* next_used() where the first word of `used` shows no used slot. */
+/* next_used() where the word of `used` that has the slot after the cursor shows no used slot. */
 static __attribute__((noinline)) uint64_t next_used_far(const struct equeue *q)
 {
 	uint64_t start = q->cursor + 1, words = q->slot_count / 64;
@@ -530,8 +530,8 @@ static void sort_slot(struct equeue *q, uint64_t number, struct eq_item *to, siz
 		to[i].at = number << shift | to[i].at >> (64 - shift);
 }
 
-/* Opens the next slot that holds an event: moves the cursor to the slot and appends its events,
- * sorted, to the batch. False if there is no such slot up to `limit`. */
+/* Opens the next used slot: moves the cursor to the slot and appends its events, sorted, to the
+ * batch. All of them may have been cancelled. False if no slot up to `limit` is used. */
 static inline bool open_next(struct equeue *q, uint64_t limit)
 {
 	uint64_t number = next_used(q);
@@ -569,7 +569,8 @@ static inline bool is_long(const struct eq_node *nodes, uint32_t id)
 /* Opens the next slot into an empty batch if the slot has few events, by inserting them one by one.
  * A chain begins with the event scheduled last, which often is the latest. So the batch fills up
  * from its end, before a sentinel later than all events. Returns false where the caller needs
- * refill(): the slot has many events, some are in the heap, or all were cancelled. */
+ * refill(): the slot has many events, or only cancelled ones; the heap has an event of this slot or
+ * an earlier one; the slot is beyond q->last_slot; or the batch has no memory yet. */
 static bool open_few(struct equeue *q)
 {
 	struct eq_node *nodes = q->nodes;

@@ -14,8 +14,8 @@
  *   now          cursor         cursor + slots
  *    |--- batch ---|---- wheel -----|---- heap ----->
  *
- * A slot is narrow, so most hold one or two events and there is little to sort;
- * the tie is worked out only where two times are equal.
+ * A slot is narrow, so most hold one or two events and there is little to sort.
+ * In a slot of few events the tie is worked out only where two times are equal.
  *
  * A simulation that is cut into partitions (parts.h) has a queue for each partition. The queues
  * share the nodes, and an event goes into the queue of its entity.
@@ -67,7 +67,7 @@ struct equeue {
 	size_t batch_low;        /* when batch_head gets here, popping opens more slots */
 	struct eq_item *scratch; /* as large as the batch: for sorting */
 	size_t depth;            /* events wanted in the batch */
-	uint64_t ahead; /* how many slots beyond that of the next event may be opened for them */
+	uint64_t ahead; /* slots after that of the next event that may be opened to get `depth` */
 	sim_time last;  /* time of the last event popped */
 
 	uint32_t *heap;
@@ -76,9 +76,9 @@ struct equeue {
 
 	uint64_t seed;
 
-	sim_time end;       /* equeue_pop_before() stops here */
-	uint64_t last_slot; /* no later slot is opened; see equeue_bound() */
-	uint16_t number;
+	sim_time end;        /* equeue_pop_before() stops here */
+	uint64_t last_slot;  /* no later slot is opened; see equeue_bound() */
+	uint16_t number;     /* of the queue's partition; 0: the whole simulation */
 	struct equeue **all; /* the queues of the partitions, by number; not owned */
 	/* EQ_AWAY entities that were scheduled here. They never become pending: see net/wire.c. */
 	uint32_t *away;
@@ -93,8 +93,9 @@ void equeue_release(struct equeue *q);
 void equeue_tune(struct equeue *q, unsigned shift, unsigned slot_bits);
 
 /* Keeps the next `depth` events in the batch, for prefetching, as far as they are
- * due within `span` ps. A longer span opens more slots, and an event that is pushed
- * into an open slot costs more. Speed only. */
+ * due within about `span` ps after the first of them. A longer span opens more slots,
+ * and an event that is pushed into an open slot costs more. Call it after
+ * equeue_tune(), which sets the width of slots. Speed only. */
 void equeue_look_ahead(struct equeue *q, size_t depth, sim_time span);
 
 /* Adds an entity and returns its id. Ids count from 0. */
@@ -121,7 +122,7 @@ static inline sim_time equeue_last(const struct equeue *q, uint32_t id)
 	return q->nodes[id].place == EQ_IDLE ? q->nodes[id].at : 0;
 }
 
-/* equeue_last() of `id`, which is not pending, becomes that of `other` where this is later. */
+/* equeue_last() of `id`, which is EQ_IDLE, becomes that of `other` where this is later. */
 static inline void equeue_inherit(struct equeue *q, uint32_t id, uint32_t other)
 {
 	if (equeue_last(q, other) > equeue_last(q, id))
@@ -189,7 +190,8 @@ static inline void equeue_bound(struct equeue *q, sim_time end, sim_time known)
 /* The time of the first event, SIM_TIME_MAX if there is none. Opens no slot. */
 sim_time equeue_first(struct equeue *q);
 
-/* Undoes the last equeue_pop(); the queue must not have changed in between. */
+/* Undoes the last equeue_pop(); the queue must not have changed in between. `last` stays, so no
+ * event may be pushed that is earlier than the one put back. */
 static inline void equeue_unpop(struct equeue *q)
 {
 	q->batch_head--;

@@ -25,8 +25,8 @@ struct sim_observer {
 	struct sim_observer *next; /* called after this one; may be NULL; not owned */
 };
 
-/* As sim_run(): the same events in the same order, with the same result. Silent events (samples,
- * departures from NICs) run unobserved. */
+/* As sim_run(): the same events in the same order, with the same result. Silent events, such as
+ * samples and departures from NICs, run unobserved. */
 bool sim_observe(struct sim *sim, uint64_t budget, const struct sim_observer *observer);
 
 #endif

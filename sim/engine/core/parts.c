@@ -9,7 +9,7 @@
 #define FEW   64    /* a window with fewer events is over before another thread has woken */
 #define MANY  10000 /* a window with more events takes much longer than waking a thread */
 
-#define ALONE_MAX 255 /* windows in a row that one thread runs, at most */
+#define ALONE_MAX 255 /* windows in a row that one thread runs after a wait, at most */
 
 struct part {
 	struct sim sim;
@@ -102,7 +102,8 @@ static void run_phase(struct sim_parts *parts, enum phase phase)
  * use the cores, a thread may wait for a core, and all others wait for this thread, perhaps for
  * much longer than the window takes. After such a wait the calling thread runs some windows alone,
  * and more after each further wait. The next window of all threads does not count, since the other
- * threads were asleep. */
+ * threads were asleep. Windows of fewer than FEW events it always
+ * runs alone. */
 static void choose_threads(struct sim_parts *parts)
 {
 	bool together = !parts->alone;

@@ -17,7 +17,8 @@
  *     at the tail, the receiving one takes packets off the head. A packet that is taken off in a
  *     window had left the queue before the window began, so the sender does not notice.
  *   - Packets for another thread go through parts_ops: when all partitions have run their window
- *     and given their packets, all take. Threads synchronize at the end of a window only.
+ *     and given their packets, all take. Threads synchronize only at the end of a window, and
+ *     where an event divides it.
  *
  * Events of SIM_CONTROL and SIM_SAMPLE belong to no partition and stay in the whole simulation.
  * Such an event runs alone, after all other events of its time, and divides a window. It finds all
@@ -44,8 +45,8 @@ struct parts_ops {
 	void (*take)(struct sim *part);
 };
 
-/* Which thread runs partition `part` of `count`. Neighbours share a thread, because they are
- * adjacent in memory. */
+/* Which thread (from 0) runs partition `part` of 1..count. Neighbours share a thread, because they
+ * are adjacent in memory. */
 static inline unsigned parts_thread(unsigned part, unsigned count, unsigned threads)
 {
 	unsigned thread = 0; /* runs partitions up to (thread + 1) * count / threads */
@@ -82,17 +83,18 @@ static inline void parts_place(struct sim *sim, uint32_t entity, unsigned part)
 	sim->queue.nodes[entity].queue = (uint16_t)part;
 }
 
-/* sim_add_entity() for a partition. Must not be called within a window. */
+/* sim_add_entity() for a partition. Must not be called within a window. The whole simulation must
+ * get no entities while it is cut. */
 uint32_t parts_add_entity(struct sim *part, enum sim_class class, uint64_t key,
 			  sim_handler *handler, void *owner);
 
 /* As sim_run(), window by window, as long as the next window ends at `until` or before. Also
  * returns when an event of the whole simulation is due. parts_control() runs that event, after
- * which `until` may have to be another. */
+ * which `until` may have to be another. False only if nothing is left to happen. */
 bool parts_run(struct sim *sim, uint64_t budget, sim_time until);
 void parts_control(struct sim *sim);
 
-/* Whether the current window ends at `until` or before. */
+/* Whether the next window, or the rest of a divided one, ends at `until` or before. */
 bool parts_fits(const struct sim *sim, sim_time until);
 
 /* Whether any partition still has something to give. */

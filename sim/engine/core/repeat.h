@@ -95,9 +95,11 @@ struct repeat {
 
 	sim_time marked; /* time of the last mark; 0 = there is none */
 	unsigned equal;  /* equal periods in a row, so far */
-	unsigned failed; /* sum of price() since the state was last equal; see repeat_distance() */
-	uint64_t wasted; /* words of state read at marks where the state was not equal */
-	bool recording;  /* facts are recorded: from the second equal period on */
+	/* sum of price() since the state was last equal, halved by repeat_leave(); see
+	 * repeat_distance() */
+	unsigned failed;
+	uint64_t wasted;       /* words of state read at marks where the state was not equal */
+	bool recording;        /* facts are recorded: from the second equal period on */
 	unsigned recorded;     /* number of whole periods recorded so far */
 	uint64_t pattern;      /* sum of hashes of this period's facts, relative to the mark */
 	uint64_t last_pattern; /* the same sum for the period before */
@@ -118,7 +120,8 @@ void repeat_init(struct repeat *repeat, struct sim *sim);
 void repeat_release(struct repeat *repeat);
 
 /* Call it in the event in which `who` reaches its next mark. The state is read when all events of
- * this time have run. Does nothing while somebody else leads. Returns whether `who` leads. */
+ * this time have run, unless too many looks have found it not equal. Does nothing while somebody
+ * else leads. Returns whether `who` leads. */
 bool repeat_mark(struct repeat *repeat, const void *who);
 /* `who` will reach no further mark. */
 void repeat_leave(struct repeat *repeat, const void *who);
@@ -126,15 +129,15 @@ void repeat_leave(struct repeat *repeat, const void *who);
 /* How far apart marks should be: `least`, and more the longer nothing has repeated itself. */
 uint64_t repeat_distance(const struct repeat *repeat, uint64_t least);
 
-/* A mark of `who` pays only if more than this many periods are to come. They have yet to prove
- * equal. Before the first mark as many again are added, which can then be skipped. */
+/* A mark of `who` pays only if more than this many periods are to come: those that have yet to
+ * prove equal. Before the first mark the number is doubled, so that as many can then be skipped. */
 uint64_t repeat_to_come(const struct repeat *repeat, const void *who);
 
 /* Call it while a period is recorded, when something enters a place that keeps the order of entry,
  * such as a queue. `fact` names it; NULL stands for the packet that arrived in this event. */
 void repeat_meeting(struct repeat *repeat, uint32_t place, const struct repeat_fact *fact);
 
-/* As sim_run(), but skips periods. */
+/* As sim_run(), but skips periods. `budget` counts anew when recording begins or ends. */
 bool repeat_run(struct repeat *repeat, uint64_t budget);
 
 /* --- for functions that go through the state --- */

@@ -67,7 +67,7 @@ gsl_rng rng_gsl(struct rng *rng);
  * everywhere, within 2 units in the last place. x is positive and normal. */
 double portable_log(double x);
 
-/* The threshold for which rng_u64() < threshold has this probability. */
+/* The threshold for which rng_u64() < threshold has this probability, up to 2^-64. */
 uint64_t rng_threshold(double probability);
 
 #endif

@@ -9,9 +9,10 @@
  * own time. Handlers may be written as if every departure were an event.
  *
  * equeue.h describes the order of events. The digest is the sum, over all events
- * including timers, of a hash of (time, entity, what happened). Any change of a
- * time, of a packet or of the order of simultaneous events changes the digest. A
- * sum does not depend on the order in which partitions add their parts. */
+ * that are not silent, of a hash of (time, entity, what happened). Any change of a
+ * time or of a packet changes the digest. Another order of simultaneous events
+ * changes it only by its consequences, since a sum has no order. So partitions may
+ * add their parts in any order. */
 #ifndef INASIM_CORE_SIM_H
 #define INASIM_CORE_SIM_H
 
@@ -26,15 +27,16 @@ enum sim_class {
 	SIM_ARRIVAL,   /* a packet reaches the far end of a link */
 	SIM_DEPARTURE, /* a transmitter becomes free */
 	SIM_TIMER,     /* protocols, computation */
-	SIM_CONTROL,   /* arrivals of jobs and flows, end of the run */
-	SIM_SAMPLE,    /* time series: read the state, change nothing */
+	SIM_CONTROL,   /* arrivals of jobs and flows, failures, end of the run */
+	SIM_SAMPLE,    /* what looks at the state when all else has happened: time series, checks */
 };
 
 struct sim;
 typedef void sim_handler(struct sim *sim, uint32_t entity, void *owner);
 
-/* Prefetches what the next events (soonest first) will touch. Speed only. Called before every
- * SIM_LOOK_EVERYth event; equeue_look_ahead() sets how many events are known. */
+/* Prefetches what the events after the current one will touch: `next`, soonest first, where the id
+ * EQ_NONE stands for a cancelled event. Speed only. Called before every SIM_LOOK_EVERYth event;
+ * equeue_look_ahead() sets how many events are known. */
 #define SIM_LOOK_EVERY 4
 typedef void sim_lookahead(const struct sim *sim, const struct eq_item *next, size_t count);
 
@@ -57,7 +59,7 @@ struct sim {
 	bool stopped;
 	struct sim_entity block; /* shared by entities 0..block_count-1 */
 	uint32_t block_count;
-	struct sim_entity more; /* in a partition: a second block, from more_first on */
+	struct sim_entity more; /* in a partition: a second block, of ids from more_first on */
 	uint32_t more_first, more_count;
 	struct sim_entity *entities; /* all others, by id - block_count */
 	size_t entity_count, entity_capacity;
@@ -100,7 +102,7 @@ static inline uint64_t sim_key(enum sim_class class, uint64_t number)
 	return (uint64_t) class << 56 | number;
 }
 
-/* Entity `id`, which must not be pending, gets an event at the time `at` >= now. */
+/* Entity `id`, which must not be pending, gets an event at the time `at` >= sim->now. */
 static inline void sim_schedule(struct sim *sim, uint32_t id, sim_time at)
 {
 	SIM_BUG_ON(at < sim->now);
@@ -151,9 +153,11 @@ static inline void sim_look(const struct sim *sim)
 		sim->lookahead(sim, &q->batch[q->batch_head], q->batch_count - q->batch_head);
 }
 
-/* Call it when the event of entity `id` was just popped. Carries out the deferred departures that
- * come before that event, and returns the entity whose event comes first afterwards. This is `id`
- * unless a departure has cancelled the event or set an earlier one. EQ_NONE if no event is left. */
+/* Call it when the event of entity `id` was just popped; EQ_NONE if none was. Unless the entity is
+ * `apart` (timer_apart()), carries out the deferred departures that come before the event. Returns
+ * the entity whose event comes first afterwards. This is `id` unless a departure has cancelled or
+ * moved the event, or has set another one of the same time that comes first. A departure must not
+ * set an event of an earlier time (nic_deferrable()). EQ_NONE if no event is left. */
 uint32_t sim_first(struct sim *sim, uint32_t id);
 
 /* Calls sim_first() for the event just popped, of entity `id` outside the block, and runs the event
@@ -173,15 +177,18 @@ static inline bool sim_next(struct sim *sim, sim_time *at)
 }
 
 /* Whether anything will still happen: an event is pending, other than samples and that of the
- * entity `end`, which only ends the run. Goes through all entities, so too slow for every event. */
+ * entity `end`, which only ends the run, or a partition holds packets for another thread. Goes
+ * through all entities, so too slow for every event. */
 bool sim_moves(const struct sim *sim, uint32_t end);
 
 /* The time of the last event of any entity except `end`, at the end of a run. Leaves out silent
- * entities and the block, for which a network has network_last_arrival(). */
+ * entities, those whose next event was cancelled, and the block, for which a network has
+ * network_last_arrival(). */
 sim_time sim_last_move(const struct sim *sim, uint32_t end);
 
-/* The number of events that are part of the run. It leaves out samples and the events of NICs,
- * whose departures may also happen without an event (nic.h). */
+/* The number of events that are part of the run. It leaves out silent ones: samples, the looks of
+ * alarms (alarm.h), and the events of NICs, whose departures may also happen without an event
+ * (nic.h). */
 static inline uint64_t sim_event_count(const struct sim *sim)
 {
 	return sim->events - sim->uncounted;

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#define LOOKS 4000 /* how often a thread checks a count before it sleeps: some ten us */
+#define LOOKS 4000 /* how often a thread checks a count before it sleeps: 10 to 150 us */
 
 struct member {
 	struct team *team;

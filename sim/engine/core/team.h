@@ -1,7 +1,7 @@
 /* A team of threads that does work in rounds, each thread a part of it.
  *
  * A round is short, often some ten microseconds, and waking a thread takes longer. So a thread that
- * waits spins for about ten microseconds before it sleeps. */
+ * waits spins before it sleeps, for 10 to 150 us depending on the processor. */
 #ifndef INASIM_CORE_TEAM_H
 #define INASIM_CORE_TEAM_H
 
@@ -10,7 +10,7 @@
 struct team;
 
 /* Starts a team of `threads` threads, of which the caller is thread 0; fewer if the system gives no
- * more. In each round each thread calls work(owner, thread) once. `owner` must outlive it. */
+ * more. In each round each thread calls work(owner, thread) once. `owner` must outlive the team. */
 struct team *team_new(unsigned threads, void (*work)(void *owner, unsigned thread), void *owner);
 unsigned team_size(const struct team *team);
 
