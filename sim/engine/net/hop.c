@@ -161,8 +161,8 @@ static const struct hop_kind plain = { .admit = admit,
 
 /* --- out of a queue --- */
 
-/* The packet at the head takes its next leg if it is time to. Takes the port, because the packet
- * is const in hop_lose(). */
+/* The packet at the head takes its next leg if it is time to. The parameter is the port, because
+ * the packet is const in hop_lose(). */
 static void take_leg(const struct network *net, struct port *port)
 {
 	struct packet *head = &port->ring[port->head];

@@ -68,7 +68,8 @@ HOT_INLINE void hop_note_backlog(struct port *port, sim_time backlog)
 }
 
 /* For ports with PORT_SLOW: whether the arriving packet is lost, by chance, by an outage or by a
- * test. If not, it takes the next leg of its route, if there are legs. Counts watched traffic. */
+ * test. If not, it takes the next leg of its route when it is time to (legs.h). Counts watched
+ * traffic. */
 bool hop_lose(struct network *net, uint32_t number, const struct packet *packet);
 
 /* Tells onlooker and recorder that a packet enters the queue of a port, behind the first `at`
@@ -146,9 +147,9 @@ struct hop_kind {
 	void (*leaves)(struct network *net, uint32_t port);
 };
 
-/* Copies a packet that has passed `hop` switches into the queue. This is the only copy
- * per hop. Fields are changed in the ring and not in a temporary, because a narrow
- * store before a wide load stalls the processor. */
+/* Copies a packet that has passed `hop` switches into the queue. For packets that switches only
+ * forward, within a thread, this is the only copy per hop. Fields are changed in the ring and not
+ * in a temporary, because a narrow store before a wide load stalls the processor. */
 HOT_INLINE void hop_put(struct network *net, uint32_t number, const struct packet *packet,
 			uint8_t hop, uint32_t charge, const struct hop_kind *kind)
 {

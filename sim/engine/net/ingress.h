@@ -1,8 +1,9 @@
 /* The memory of a lossless switch, counted where packets come in.
  *
  * PAUSE stops a neighbour, so a switch has to know from which neighbour the bytes
- * in its queues came. Every packet is charged to the port that it came in by, from
- * the moment it enters an egress queue until its last bit has left:
+ * in its queues came. Every packet, except control packets in a network with classes,
+ * is charged to the port that it came in by, from the moment it enters an egress queue
+ * until its last bit has left:
  *
  *     |-- shared: up to the threshold --|- one frame -|---- headroom ----|
  *     0                                xoff                            memory
@@ -73,8 +74,7 @@ void ingress_init(struct ingress *in, struct ingress_memory *memory,
 /* The bytes in the shared part at which the neighbour is told to stop. */
 bytes ingress_threshold(const struct ingress *in);
 
-/* Charges a packet. False if it does not fit; then nothing is charged. A headroom
- * of pause_headroom() bytes is always large enough. */
+/* Charges a packet. False if it does not fit; then nothing is charged. */
 static inline bool ingress_take(struct ingress *in, bytes size)
 {
 	if (__builtin_expect(!in->stopped, 1)) {
@@ -113,7 +113,8 @@ bool ingress_low(const struct ingress *in);
 /* Notes that the neighbour is told to stop, or to go on. */
 void ingress_set_stopped(struct ingress *in, bool stopped);
 
-/* Headroom with which no packet is ever lost. After XOFF is decided, frames still come
+/* Headroom with which no packet is lost, if a switch sends at most one packet for each that comes
+ * in (else see topology_headroom_of()) and no link fails. After XOFF is decided, frames still come
  * in for the time
  *     D = frame of `mtu` that the switch is sending + PAUSE frame + 2 delays + pipeline + response
  * The headroom is the bytes that the link carries in D, without preambles and gaps,

@@ -5,8 +5,8 @@
  * ports and the number of the leg after it. Before a switch uses the last of the packet's three
  * ports, the packet takes its next leg: the third port becomes the first, and the leg's two follow.
  *
- * Routes that end alike share their last legs, so memory grows with the number of different routes
- * in use, not with flows. Legs are made when a route is set up; a hop only reads them.
+ * Routes whose last legs are equal share them, so memory grows with the number of different routes,
+ * not with flows. Legs are made when a route is set up, and never removed; a hop only reads them.
  *
  * Networks whose paths fit into packets have no legs and pay nothing for them. */
 #ifndef INASIM_NET_LEGS_H

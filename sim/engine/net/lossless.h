@@ -4,15 +4,16 @@
  * A switch counts its bytes by ingress port (ingress.h). When a port has too many, the
  * switch sends a PAUSE frame to the neighbour there, and another frame when they are
  * few again. A frame goes ahead of all waiting packets, behind the packet that is being
- * sent, and takes the time of the link. It takes effect on reception, before the
- * pipeline. A stopped port finishes the packet that it is sending. Frames do not
- * expire: a port is stopped until told to go on. Frames are lost only when a link
- * fails (outage.h). Hosts send no frames. If the switch decides otherwise before the
- * transmission of a frame has started, the frame is changed.
+ * sent, and takes the time of the link. It takes effect pause_params.response after
+ * reception, without the pipeline. A stopped port finishes the packet that it is
+ * sending. Frames do not expire: a port is stopped until told to go on. Frames are lost
+ * only when a link fails (outage.h). Hosts send no frames. If the switch decides
+ * otherwise before the transmission of a frame has started, the frame is changed.
  *
  * A port works as in port.h, with one event per hop. Packets whose transmission has not
- * started get a new departure when a frame stops or starts the port or goes ahead of
- * them. While a port is stopped, their departures and its busy_until are SIM_TIME_MAX.
+ * started get a new departure when a frame stops or starts the port, or when a frame or
+ * a control packet goes ahead of them. While a port is stopped, their departures and its
+ * busy_until are SIM_TIME_MAX; control packets in a network with classes still depart.
  * A packet that has left is taken off the count of its ingress port only when it
  * reaches the far end, so counts may be too high; they are made exact before every
  * decision. Only while a neighbour of a switch is stopped, departures from the switch
@@ -64,7 +65,7 @@ uint32_t lossless_frame_port(const struct network *net, uint32_t entity);
 double lossless_frames_sent(const struct network *net, uint32_t port);
 
 /* Called by network_repeat() after the ports: goes through the rest of the state. While any port is
- * stopped, the state equals no other. */
+ * stopped, a PAUSE frame is on its way, or lossless_watching(), the state equals no other. */
 struct repeat;
 void lossless_repeat(struct network *net, struct repeat *repeat);
 
@@ -76,11 +77,12 @@ bool lossless_deadlocked(const struct network *net);
 /* Whether a check for a deadlock is pending, because ports are or were stopped. */
 bool lossless_watching(const struct network *net);
 
-/* Whether a port is in the circle of a deadlock. */
+/* Whether a deadlock stops a port for ever: the port is in the circle, or waits for it. */
 bool lossless_stuck(const struct network *net, uint32_t port);
 
-/* Checks that no switch dropped a packet, that byte counts match the queues, and that no frame
- * was larger than the MTU. Returns the number of violations and describes them on `report`. */
+/* Checks that no switch dropped a packet (unless links may fail), that byte counts match the
+ * queues, and that no frame was larger than the MTU. Returns the number of violations and describes
+ * them on `report`. */
 unsigned lossless_check(struct network *net, FILE *report);
 
 #endif

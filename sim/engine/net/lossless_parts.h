@@ -68,10 +68,10 @@ struct lossless {
 	size_t cell_count, cell_capacity;
 	uint32_t free_cell; /* CHARGE_NONE = none */
 	uint32_t mtu;
-	uint32_t largest; /* size of the largest frame that entered a switch */
+	uint32_t largest; /* size of the largest frame charged at a switch */
 	uint32_t stopped; /* transmitters that are stopped now */
 	uint64_t frames;  /* on their way */
-	uint64_t refused; /* packets dropped since the headroom was full */
+	uint64_t refused; /* packets dropped because the headroom was full */
 	uint32_t watch;   /* entity of lossless_on_watch() */
 	bool watching;    /* its event is pending */
 	bool deadlocked;

@@ -11,7 +11,8 @@
 
 /* --- deadlocks --- */
 
-/* Bytes charged to port `in` that only stuck ports could send away. */
+/* Bytes charged to port `in` that only stuck ports could send away. Counts each copy of a packet,
+ * though copies are charged only once. */
 static bytes stuck_bytes(const struct network *net, uint32_t in)
 {
 	const struct lossless *ll = net->lossless;
@@ -36,7 +37,7 @@ static bytes stuck_bytes(const struct network *net, uint32_t in)
 }
 
 /* Whether the neighbour behind port `in` stays stopped even when all bytes that can leave have
- * left. */
+ * left. With alpha, counts all bytes of the switch's other ports as left. */
 static bool stays_stopped(const struct network *net, uint32_t in)
 {
 	const struct ingress *ingress = &net->lossless->lanes[in].in;

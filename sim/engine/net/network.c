@@ -192,10 +192,11 @@ static void look_ahead(struct network *net, sim_time span)
 	equeue_look_ahead(&net->sim->queue, HOP_AHEAD, span);
 }
 
-/* Sets the slots of an event queue. A slot has few events when every port is busy, so that there is
- * little to sort. Slots are much shorter than any latency, so that a new event hardly ever falls
- * into a slot that is already open. The wheel spans the longest regular wait (latency and two large
- * frames) plus `window`, for packets from other partitions. Returns the shortest latency. */
+/* Sets the slots of an event queue. SLOT_EVENTS or SLOT_EVENTS_MANY bounds the events of a slot. A
+ * slot is at most a quarter of the shortest latency (or 64 ps), so that a new event hardly ever
+ * falls into a slot that is already open. The wheel spans the longest regular wait (latency and two
+ * large frames) plus `window`, for packets from other partitions, unless that takes more than 2^16
+ * slots. Returns the shortest latency. */
 static sim_time tune_queue(const struct network *net, struct equeue *queue, sim_time window)
 {
 	sim_time span = PS_PER_NS, shortest = SIM_TIME_MAX;

@@ -36,28 +36,30 @@ struct link_params {
 	struct pause_params pause; /* of the switch at the far end, in a lossless network */
 };
 
-/* From now on no departure is deferred (nic.h). Call it before the first packet. For tests. */
+/* From now on no departure is deferred (nic.h). Call it after network_tune() and before the first
+ * packet. For tests. */
 void network_by_event(struct network *net);
 
 /* From now on `onlooker` (watch.h) is told of every packet that is put into a queue, and each
- * departure is an event. Call it before the first packet. `onlooker` is not owned. */
+ * departure is an event. Call it as network_by_event(). `onlooker` is not owned. */
 void network_look_on(struct network *net, struct net_onlooker *onlooker);
 
 /* Makes the nodes and their ports. `switch_ports` (number of ports) and `tiers` have
- * one entry per switch. `nics`: see nic.h. Call it before any event of `sim` has run. */
+ * one entry per switch. `nics`: see nic.h. `sim` must not have any entity yet. */
 void network_init(struct network *net, struct sim *sim, uint32_t hosts, uint32_t switches,
 		  const uint16_t *switch_ports, const uint8_t *tiers, enum nic_mode nics);
 void network_release(struct network *net);
 
-/* Call it after lossless_init() and before any link. Control packets (packet_is_control()) then
- * have a class of their own at every egress port, with strict priority and without preemption: a
- * control packet waits for the packet that is being sent and for the control packets before it.
+/* Call it before any link and, in a lossless network, after lossless_init(). Control packets
+ * (packet_is_control()) then have a class of their own at every egress port, with strict priority
+ * and without preemption: a control packet waits for the packet that is being sent and for the
+ * control packets before it.
  * Order is kept within a class. Both classes share a port's limit. ECN looks at the total queue of
  * both classes, but marks only data. In a lossless network PAUSE concerns only the data class:
  * control packets are neither stopped nor charged.
  *
  * A port still has one ring and one event per hop: a control packet is put in ahead of the waiting
- * data, whose departures are set anew. That takes time in proportion to the queue. */
+ * data, whose departures are set anew. That costs computation in proportion to the queue. */
 void network_control_first(struct network *net);
 
 /* Call it before any link if routes may be longer than a packet has room for (legs.h). Such a
@@ -106,7 +108,8 @@ void network_fail_aggregation(struct network *net, uint32_t sw, bool down);
 /* Bytes on the wire that a port has sent: port_sent() and PAUSE frames. */
 struct port_sent network_sent(const struct network *net, uint32_t port);
 
-/* Packets that have reached the far end of a port's link, including those that were lost there. */
+/* Packets and PAUSE frames that have reached the far end of a port's link, including packets that
+ * were lost there. */
 uint64_t network_arrived(const struct network *net, uint32_t port);
 
 /* Bytes that wait in a port or are being sent. */
@@ -116,7 +119,8 @@ uint64_t network_queue_bytes(struct network *net, uint32_t port);
 uint64_t network_in_flight(const struct network *net);
 
 /* Checks that packets are conserved, no link was faster than its rate, and the byte counts of
- * queues are right. Returns the number of violations and describes them on `report`. */
+ * queues are right; in a lossless network also calls lossless_check(). Returns the number of
+ * violations and describes them on `report`. */
 unsigned network_check(struct network *net, FILE *report);
 
 #endif

@@ -5,20 +5,22 @@
  * a packet from the next source. So the packets of a window wait at their source
  * and not in an unbounded queue, as with TCP small queues or RDMA queue pairs.
  * Sources share a NIC equally whatever their windows are: by packets (NIC_TURNS)
- * or by bytes (NIC_BYTES). The two differ where packet sizes differ: beside one
- * stream of 1518-byte TCP frames, a stream of 180-byte aggregation packets gets
- * about an eighth of the link by packets, and half of it by bytes. With NIC_FIFO
+ * or by bytes (NIC_BYTES, unless packets are larger than NIC_QUANTUM). The two
+ * differ where packet sizes differ: beside one stream of 1518-byte TCP frames, a
+ * stream of 180-byte aggregation packets gets about a ninth of the link by packets,
+ * and half of it by bytes. With NIC_FIFO
  * all packets of a source go into the port's queue at once: the plain model, in
  * which one large window delays everybody.
  *
- * Deferred departures. When its transmitter becomes free, a NIC has an event, unless all sources in
- * its ring are `deferrable`. Then the NIC only sets PORT_DEFERRED, and the departure is carried out
- * later, before anything could tell the difference:
+ * Deferred departures. When its transmitter becomes free and sources wait, a NIC has an event if a
+ * source that is not `deferrable` has ever waited in its ring, or if the network defers nothing.
+ * Otherwise the NIC only sets PORT_DEFERRED, and the departure is carried out later, before
+ * anything could tell the difference:
  *   - before the packet at the head of the port arrives, since deferred packets come behind it;
  *   - before a packet is delivered to the host;
  *   - before a source of the host is taken out;
  *   - before the state that a source's pull() reads is changed, see nic_wake();
- *   - before any timer runs (sim->catch_up), except timers of switches (timer_apart()).
+ *   - before any timer runs (sim->catch_up), except those of which timer_apart() was called.
  * In pull(), sim->now is set back to the time of the departure, so results and digests are the
  * same. Only code that marks a source as deferrable has to care. */
 #ifndef INASIM_NET_NIC_H
@@ -33,13 +35,13 @@ enum nic_pull {
 	NIC_MORE,    /* a packet, and another one is ready */
 };
 
-/* A source fills in *packet, which leaves now, and starts its timers. */
+/* A source fills in *packet, which goes to the port now, and starts its timers. */
 typedef enum nic_pull nic_source_pull(void *owner, struct packet *packet);
 
 enum nic_mode {
 	NIC_TURNS, /* one packet per turn */
 	NIC_FIFO,
-	NIC_BYTES, /* deficit round robin: NIC_QUANTUM bytes per turn */
+	NIC_BYTES, /* deficit round robin: NIC_QUANTUM bytes per turn, but at least a packet */
 };
 
 #define NIC_NONE    UINT32_MAX

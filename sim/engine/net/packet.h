@@ -1,8 +1,8 @@
 /* A packet: a plain value of 48 bytes, copied from ring to ring.
  *
  * The packet carries its route, the local number of the egress port at every
- * switch, chosen once when the flow or the tree was set up. So nothing is looked
- * up per hop, and a packet may outlive its flow. */
+ * switch, chosen when the flow or the tree was set up or, after a failure, rerouted.
+ * So nothing is looked up per hop, and a packet may outlive its flow. */
 #ifndef INASIM_NET_PACKET_H
 #define INASIM_NET_PACKET_H
 

@@ -41,8 +41,9 @@ struct link_class {
 	bool ecn_in_packets;
 	struct network *net;
 	uint64_t limit_bytes;
-	uint64_t ecn_min; /* no marks up to this queue length; UINT64_MAX = never mark */
-	uint64_t ecn_max; /* every packet is marked above this; RED in between */
+	/* of the queue without the new packet, in bytes or, if ecn_in_packets, packets: */
+	uint64_t ecn_min; /* no marks up to this length; UINT64_MAX = never mark */
+	uint64_t ecn_max; /* every packet with PACKET_ECT is marked above this; RED in between */
 	double mark_max;  /* RED: probability at ecn_max */
 	bps rate;
 	sim_time jitter_max;     /* uniform in 0..max per packet, order kept */
@@ -61,8 +62,8 @@ struct port_cold {
 	struct rng loss_stream, jitter_stream, mark_stream;
 };
 
-/* Room for four packets in struct port, as many as a busy link without a queue holds. With a queue
- * the ring moves to the heap. */
+/* Room for four packets in struct port, enough for many links without a queue. With more packets,
+ * on the wire and in the queue, the ring moves to the heap. */
 #define SMALL_RING_BITS 2
 #define HEAP_RING_BITS  3 /* smallest ring on the heap */
 
@@ -85,7 +86,8 @@ struct port {
 	uint64_t queued_bytes;   /* of the packets after the first `sent` */
 	uint32_t to_port;        /* first egress port of the node at the far end */
 	uint32_t max_backlog_ns; /* longest busy_until - now, saturating */
-	uint64_t packets, bytes; /* accepted so far; see port_carried() */
+	/* accepted so far, and PAUSE frames that have taken effect; see port_carried() */
+	uint64_t packets, bytes;
 
 	struct packet small[1 << SMALL_RING_BITS];
 	/* Node at the far end. Has a cache line of its own, so that the number of lines is odd (see
@@ -201,8 +203,8 @@ static inline uint64_t port_queue_bytes(struct port *port, sim_time now)
 	return port->queued_bytes;
 }
 
-/* Packets and bytes that have arrived at the far end: those accepted less those
- * still in the ring. */
+/* Packets and their bytes, without preambles and gaps, that have arrived at the far
+ * end: those accepted less those still in the ring. Only for a port without a wire. */
 void port_carried(const struct port *port, uint64_t *packets, uint64_t *size);
 
 /* Bytes on the wire that a transmitter has sent, including the sent part of the current packet. The

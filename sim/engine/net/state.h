@@ -1,9 +1,10 @@
 /* The parts of a network: nodes, ports, protocols, and the counts that have to add up.
  *
  * The files of net/ include each other in one direction only. From the lowest: packet, port, state,
- * ingress, watch, legs, outage, hop (the path of a packet), nic, ahead (prefetching), lossless
- * (PAUSE), network (building and queries), repeat, wire and cut (partitions). Where a lower file
- * has to call a higher one, nic or lossless, struct network has a pointer to the function. */
+ * ingress, watch, legs, outage, record, hop (the path of a packet), nic, ahead (prefetching),
+ * lossless (PAUSE), network (building and queries), repeat, wire and cut (partitions). Where a
+ * lower file has to call a higher one, nic or lossless, struct network has a pointer to the
+ * function. */
 #ifndef INASIM_NET_STATE_H
 #define INASIM_NET_STATE_H
 
@@ -23,7 +24,7 @@ struct outages; /* outage.h */
 /* A packet that a switch sends out of one or several egress ports. */
 struct switch_send {
 	struct packet packet;
-	const uint32_t *ports; /* not owned; must outlive the call */
+	const uint32_t *ports; /* not owned; must stay valid until the packets are sent */
 	uint32_t count;
 };
 
@@ -51,7 +52,8 @@ struct protocol_ops {
 	/* Required. The packet has reached host `host`. */
 	void (*deliver)(void *self, uint32_t host, const struct packet *packet);
 	/* Required if the protocol sends AGGREGATION packets. The packet has passed the pipeline
-	 * of switch `sw`. It came from the node to which egress port `back` leads. */
+	 * of switch `sw`, a number among the switches, from 0. It came from the node to which
+	 * egress port `back` leads. */
 	void (*at_switch)(void *self, uint32_t sw, uint32_t back, struct packet *packet,
 			  struct switch_actions *actions);
 	/* Optional. The packet will be delivered soon: prefetches the memory for this. */
@@ -150,7 +152,8 @@ struct network {
 	const struct network_faults *faults;               /* NULL = none; not owned */
 
 	/* If the network is cut (cut.h), each partition has a copy of this struct, its view. A view
-	 * has its own sim, list of hosts, crossings and counts; all else is shared. */
+	 * has its own sim, nics_by_event, list of hosts (deferred_first), crossings and counts; all
+	 * else is shared. */
 	unsigned part_count; /* 0 = not cut; then the pointers are NULL */
 	unsigned thread_count;
 	uint16_t *part_of;           /* by node; owned, like the pointers that follow */
@@ -163,7 +166,7 @@ struct network {
 	uint32_t *wire_ports;            /* by wire: number of the egress port */
 	struct wire_end *wire_ends;      /* by port */
 
-	/* Conservation: created = delivered + dropped + lost + absorbed + in the rings. */
+	/* Conservation: created = delivered + dropped + lost + absorbed + network_in_flight(). */
 	uint64_t created, delivered, dropped, lost, absorbed;
 	uint64_t hops;                 /* packets that have crossed a link */
 	struct net_watch *watch;       /* NULL = no port is watched; owned */
@@ -171,7 +174,7 @@ struct network {
 	struct repeat *recorder;       /* NULL = no period is recorded (repeat.h); not owned */
 };
 
-/* The egress port of `node`'s local port. */
+/* The number of the egress port that is local port `local` of a node. */
 static inline uint32_t network_port(const struct network *net, uint32_t node, uint16_t local)
 {
 	return node < net->hosts ? node : net->switch_nodes[node - net->hosts].first_port + local;
@@ -212,7 +215,7 @@ static inline void network_catch_up(struct network *net, uint32_t host, sim_time
 }
 
 /* A host sends at once, without a turn of its NIC: for ACKs and control packets,
- * which a host never holds back. */
+ * which a host never holds back. nic.c also calls it, for a packet whose turn has come. */
 static inline void network_send(struct network *net, uint32_t host, const struct packet *packet)
 {
 	net->created++;

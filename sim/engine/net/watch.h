@@ -29,7 +29,7 @@ void network_watch_port(struct network *net, uint32_t port);
 void net_watch_sent(const struct network *net, uint32_t port, struct port_sent sent[WATCH_CLASSES]);
 
 /* Bytes of packets that wait or are being sent now, by class. Their sum is
- * port_queue_bytes(). For any port, watched or not. */
+ * port_queue_bytes(). For any port, watched or not, after network_watch(). */
 void network_queue_by_class(struct network *net, uint32_t port, uint64_t queued[WATCH_CLASSES]);
 
 /* Called by hops on the slow path, for watched ports and others: a packet has arrived. */
