@@ -12,7 +12,7 @@
 #define MARK_BYTES UINT64_C(129030)
 #define MARK_RATE  UINT64_C(10000000000)
 #define BUFFER_MIN UINT64_C(1000000)         /* at rates up to MARK_RATE; faster ports have more */
-#define RATE_MAX   UINT64_C(100000000000000) /* highest rate in a scenario: 100 Tbps */
+#define RATE_MAX   UINT64_C(100000000000000) /* the most that a user may give a link: 100 Tbps */
 
 static_assert(RATE_MAX < UINT64_MAX / MARK_BYTES, "no overflow in topology_first_mark()");
 

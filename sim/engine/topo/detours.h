@@ -3,8 +3,10 @@
  * Routing learns of a failure with a delay, by detours_learn(). From then on the usual route of a
  * flow stays if all its links work, as with resilient hashing. Otherwise the route becomes a
  * shortest path over working links, chosen by the flow's entropy as in graph.h. In a graph this
- * path may be longer than the longest usual route. In all other kinds it may not, so a packet that
- * has gone down never goes up again, and PAUSE causes no deadlocks.
+ * path may be longer than the longest usual route; in all other kinds it may not. So in a star and
+ * a leaf-spine a packet that has gone down never goes up again, and PAUSE causes no deadlocks. In a
+ * fat tree a route inside a pod may go down and up again (edge, aggregation, edge, aggregation,
+ * edge), if the two edges have no working aggregation switch in common.
  *
  * Packets in flight keep their routes. */
 #ifndef INASIM_TOPO_DETOURS_H

@@ -229,9 +229,9 @@ static void measure_routes(struct graph *graph, struct graph_routes *routes, boo
 }
 
 /* Finds bounds if measure_routes() would take too long. Two racks reach each other by way of the
- * switch of host 0. If all costs are 1 (`plain`), no shortest path has more links than this way;
- * otherwise HOPS_MAX is the bound. The mean is taken to be half of this, and two links
- * of hosts. */
+ * switch of host 0. If all costs are 1 (`plain`), no shortest path has more links than this way,
+ * and the mean is taken to be half of these and two links of hosts. Otherwise HOPS_MAX is assumed
+ * to be a bound, and the mean to be half of it. */
 static void bound_routes(struct graph *graph, struct graph_routes *routes, bool plain)
 {
 	const uint32_t *distances = graph_distances(routes, graph->above[0]);

@@ -7,7 +7,7 @@
  * All routes are shortest paths, with the least sum of `cost`, which is 1 for a link by default.
  * Each switch chooses among equally short next links by the flow's entropy: it takes the link
  * entropy % choices and leaves entropy / choices to the next switch. So a fat tree written as a
- * graph has the routes of the built-in one. */
+ * graph, with its links in the order of fat_tree.c, has the routes of the built-in one. */
 #ifndef INASIM_TOPO_GRAPH_H
 #define INASIM_TOPO_GRAPH_H
 

@@ -6,7 +6,8 @@
 
 #include <inttypes.h>
 
-/* As many as in the largest fat-tree (k = 64), which takes about 200 MB. */
+/* Hosts, and links between switches: as many as in the largest fat-tree (k = 64), which takes about
+ * 200 MB. */
 #define HOSTS_MAX   65536
 #define UPLINKS_MAX (2 * 65536)
 

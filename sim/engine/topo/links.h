@@ -20,8 +20,9 @@ struct link_place link_place_of(const struct network *net, uint32_t port);
 #define LINK_NAME 72
 char *link_name(const struct topology *topo, uint32_t port, char text[LINK_NAME]);
 
-/* Reads "TIER/up" or "TIER/down" into `tier` and `way` of *place. False if this topology has no
- * such tier. Links across have no such name. */
+/* Reads "TIER/up" or "TIER/down" into `tier` and `way` of *place. False if the text has another
+ * form, or if this topology has no such tier below its highest one. Links across have no such
+ * name. */
 bool links_parse(const char *text, const struct topology_conf *conf, struct link_place *place);
 
 /* The number of links, one per egress port, of a valid configuration. Links are numbered from 0. */

@@ -5,13 +5,13 @@
  * flow (per-flow ECMP: equal-cost choices by a hash of the flow's entropy), and the
  * path from a host up to the root of an aggregation tree.
  *
- * Contract. The tier of a switch is its distance from hosts; a host has one switch, of tier 1.
- * Links may join switches of one tier; these lead across, neither up nor down (links.h). In a tree
- * a switch may have both hosts and switches below it. A route need not go up and then down, so its
- * length is known only from topology_longest(). In a graph, racks differ in size, and links and
- * switches in their parameters, so functions for the whole network return the values of the worst
- * links, or a mean. In all other kinds, links of hosts are equal, links between switches are equal,
- * and all hosts see the same network. */
+ * Contract. The tier of a switch is the number of links to its nearest host; a host has one switch,
+ * of tier 1. Links may join switches of one tier; these lead across, neither up nor down (links.h).
+ * In a tree a switch may have both hosts and switches below it. A route need not go up and then
+ * down, so its length is known only from topology_longest(). In a graph, racks differ in size, and
+ * links and switches in their parameters, so functions for the whole network return the values of
+ * the worst links, or a mean. In all other kinds, links of hosts are equal, links between switches
+ * are equal, and all hosts see the same network. */
 #ifndef INASIM_TOPO_TOPOLOGY_H
 #define INASIM_TOPO_TOPOLOGY_H
 
@@ -62,7 +62,7 @@ enum pause_form { PAUSE_SWITCH, PAUSE_SET };
 /* What aggregation in switches adds to the headroom of PAUSE. Not written by users, but set before
  * topology_check_pause(). All 0 if switches only forward. */
 struct pause_answers {
-	sim_time held;    /* longest time that a packet stays in a switch beyond its latency */
+	sim_time held;    /* longest time that a packet stays in a switch, without `latency` */
 	unsigned packets; /* most packets that one packet triggers; 0 stands for 1 */
 };
 
@@ -88,7 +88,7 @@ struct host_conf { /* the NIC; the rest of a host is in collective/machine_conf.
 	sim_time jitter;
 	sim_time nic_jitter; /* see topology_nic_jitter() */
 	bool nic_jitter_given;
-	bytes queue;
+	bytes queue; /* of the NIC; 0 = unlimited */
 	struct ecn_conf ecn;
 };
 
@@ -103,7 +103,7 @@ struct graph_source {
 enum graph_form { GRAPH_FILE, GRAPH_IN_PLACE };
 
 struct topology_conf {
-	int kind;
+	int kind; /* index in TOPOLOGIES */
 	struct graph_source graph_source;
 	const struct graph *graph; /* once read (graph.h); NULL for other kinds */
 	int64_t hosts, k, leaves, spines, hosts_per_leaf; /* 0 = not given */
@@ -158,8 +158,8 @@ struct topology_ops {
 	void (*route)(const struct topology *topo, uint32_t src, uint32_t dst, uint64_t entropy,
 		      struct route *route);
 	/* Required. Returns the root of a tree for these hosts: the switch whose farthest host is
-	 * nearest. Among equals entropy chooses. In a folded Clos this is a switch of the lowest
-	 * tier that has all these hosts below it. */
+	 * nearest. Among equals entropy chooses; in a graph as in tree_nearest() (tree.h). In a
+	 * folded Clos this is a switch of the lowest tier that has all these hosts below it. */
 	uint32_t (*root)(const struct topology *topo, const uint32_t *hosts, size_t count,
 			 uint64_t entropy);
 	/* Required. Returns the local port of switch `sw` on the path to a root, which is another
@@ -207,10 +207,12 @@ struct topology_shape {
 void topology_check_routes(const struct topology_ops *ops, const struct topology_conf *conf,
 			   const struct topology_mistakes *to);
 
-/* Switches on the longest route of a valid configuration. */
+/* Switches on the longest route of a valid configuration; in a large graph an upper bound
+ * (graph.exact). */
 unsigned topology_longest(const struct topology_conf *conf);
 
-/* Mean number of links on the route between two hosts of different racks. */
+/* Number of links on the route between two hosts of different racks: in a graph the mean, otherwise
+ * that of the longest route. */
 double topology_mean_links(const struct topology_conf *conf);
 
 /* The highest tier of switches of a valid configuration. */
@@ -240,7 +242,7 @@ bps topology_host_rate(const struct topology_conf *conf);
 /* Pipeline latency of a switch; in a graph the longest. */
 sim_time topology_switch_latency(const struct topology_conf *conf);
 
-/* Whether every switch adds gradients up. */
+/* Whether "aggregation" is "all" and no switch of a graph is excepted. */
 bool topology_all_aggregate(const struct topology_conf *conf);
 
 /* The name of the first switch of a graph with aggregation memory of its own; NULL if none has. */
@@ -253,7 +255,7 @@ bool topology_loses(const struct topology_conf *conf);
 struct queue_size topology_first_mark(const struct ecn_conf *ecn, bps rate);
 
 /* The buffer of a switch's port on a link of hosts or, if `fabric`, between switches; in a graph
- * the smallest such buffer. */
+ * the smallest that any switch gives to the slowest such link. */
 bytes topology_buffer(const struct topology_conf *conf, bool fabric);
 
 /* The buffer of a port of this rate, at a switch with these settings. */
@@ -262,7 +264,7 @@ bytes topology_buffer_of(const struct switch_conf *at, bps rate);
 /* Rate of the fastest links. */
 bps topology_fastest(const struct topology_conf *conf);
 
-/* Transmission time of a frame on a host's link. */
+/* Transmission time of a frame on a host's link; in a graph on the slowest. */
 sim_time topology_transmission(const struct topology_conf *conf, uint32_t frame);
 
 /* The longest random delay with which an idle NIC begins to send (nic.h). Default: the transmission
@@ -270,7 +272,8 @@ sim_time topology_transmission(const struct topology_conf *conf, uint32_t frame)
 sim_time topology_nic_jitter(const struct topology_conf *conf);
 
 /* The parameters of PAUSE for packets that come into a switch over links of hosts or, if `fabric`,
- * between switches, with defaults filled in. `on` is false if the scenario has no PAUSE. */
+ * between switches, with defaults filled in; in a graph for topology_link_conf() and the settings
+ * that all switches share. `on` is false if the scenario has no PAUSE. */
 struct pause_params topology_pause(const struct topology_conf *conf, bool fabric);
 
 /* topology_pause() for this link into a switch with these settings. */

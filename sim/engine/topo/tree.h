@@ -18,7 +18,7 @@ struct tree_node {
 	uint32_t sw;      /* switch number */
 	uint32_t parent;  /* index of a node, TREE_NONE at the root */
 	uint32_t up_port; /* egress port towards the parent */
-	uint32_t number;  /* of this switch among the inputs of the next adding node above */
+	uint32_t number;  /* of an adding switch among the inputs of the next adding node above */
 	uint32_t children;
 	uint32_t *down_ports; /* egress port towards each child; owned by the tree */
 	bool passes;          /* only forwards */
