@@ -47,7 +47,8 @@ cJSON *conf_bind_scalar(struct binding *b, const struct conf_row *row, void *des
 void conf_describe_found(struct conf_buf *buf, const cJSON *item);
 void conf_describe_row(struct conf_buf *buf, const struct conf_row *row); /* what is allowed */
 void conf_describe_bounds(struct conf_buf *buf, const struct conf_row *row);
-/* The usual amount of the row's type or, if that is out of bounds, the bound nearest to it. */
+/* The usual amount of the row's type or, if that is out of bounds, the bound nearest to it. For a
+ * CONF_QUEUE always the usual amount. */
 void conf_describe_amount(struct conf_buf *buf, const struct conf_row *row);
 /* The names of units that the row takes; nothing if it takes none. */
 void conf_describe_units(struct conf_buf *buf, const struct conf_row *row);

@@ -33,8 +33,9 @@ void conf_buf_add_step(struct conf_buf *buf, const char *key);
 /* 2^53 - 1: a double holds all integers up to here, and no larger one rounds to any of them. */
 #define CONF_LARGEST_EXACT INT64_C(9007199254740991)
 
-/* Adds JSON as text, indented by tabs if `pretty`. cJSON's own printer loses digits;
- * this one prints the shortest number that reads back as the same double. */
+/* Adds JSON as text, indented by tabs if `pretty`. cJSON's own printer loses digits; this one
+ * prints all digits of whole numbers up to CONF_LARGEST_EXACT, and of others as few as read back as
+ * the same double. */
 void conf_buf_add_json(struct conf_buf *buf, const cJSON *item, bool pretty);
 void conf_print_json(cJSON *tree, FILE *to); /* pretty; deletes the tree */
 void conf_buf_add_json_string(struct conf_buf *buf, const char *text);

@@ -5,8 +5,9 @@
  * (`schema`) and the struct that the code reads all come from the rows.
  *
  * All mistakes are collected, each with file:line:column, the JSON pointer, what was found and what
- * is allowed; the caller prints them and exits with code 3. Keys that start with '_' are comments.
- * Unknown keys and duplicate keys are errors. `null` is never a value.
+ * is allowed; the caller prints them and exits with code 3. Keys that start with '_' are comments,
+ * as is "$schema" at the top. Unknown keys and duplicate keys are errors. `null` is never a value,
+ * except inside a CONF_JSON.
  *
  * A struct conf_doc owns the text, the positions, the messages and every string, list and
  * sub-struct that the rows filled in; conf_doc_free() releases them all. Filled structs must not
@@ -37,7 +38,7 @@ enum conf_type {
 	CONF_ONEOF,  /* one of the rows ("alternatives") of `table`, see below */
 	CONF_MAP,    /* struct conf_map: an object with any keys; `item` describes the values;
 		      * bounds min..max on the count */
-	CONF_JSON,   /* const char *: any value, as compact JSON text that reads back the same */
+	CONF_JSON,   /* const char *: any value but null, as JSON text that reads back the same */
 };
 
 /* CONF_ONEOF: a value that may have several forms. The rows of `table` are its alternatives.
@@ -45,11 +46,13 @@ enum conf_type {
  * - The offset of an alternative counts from the same struct as the offset of the ONEOF row. If the
  *   ONEOF is the item of a list or map, it counts from the item, whose size is table->size.
  *   Elsewhere table->size is not used.
- * - The index of the chosen alternative is stored as int at `tag`, and its `present` is set.
+ * - The index of the chosen alternative is stored as int at `tag`, and its `present` is set unless
+ *   the value is a default.
  *
  * The JSON shape of the value (object, array, string, number, boolean) chooses the alternative. If
  * several have this shape:
- * - objects: the first that knows all keys, else the only one that knows any key;
+ * - objects: the first that knows all keys (comments count as keys, too), else the only one that
+ *   knows any key;
  * - others: the first that accepts the value. So a CONF_STRING, which accepts all, comes last.
  *
  * An alternative may not lead back to its own ONEOF row except through an OBJECT. */
@@ -184,13 +187,14 @@ void *conf_own(struct conf_doc *doc, size_t count, size_t size);
 void conf_keep(struct conf_doc *doc, void *item, void (*release)(void *item));
 
 const char *
-conf_path(const struct conf_doc *doc); /* as given; paths in the document are relative to it */
+conf_path(const struct conf_doc *doc); /* as given; paths in the document start in its folder */
 bool conf_io_error(const struct conf_doc *doc);
 size_t conf_errors(const struct conf_doc *doc);
 
 /* Adds a message at a JSON pointer such as "/jobs/0/workers". Its place is that of the value or, if
  * the value is a default, of the nearest parent in the file. Warnings and notes are allowed only
- * while the document has no errors; conf_mistake() does not return them. */
+ * while the document has no errors, and no error may follow them; conf_mistake() does not return
+ * them. */
 enum conf_severity {
 	CONF_ERROR,
 	CONF_WARNING, /* the value is legal, probably a mistake */
@@ -209,7 +213,8 @@ const char *conf_at(struct conf_doc *doc, const char *fmt, ...)
 
 size_t conf_warnings(const struct conf_doc *doc); /* number of warnings, without notes */
 
-/* Whether the user gave the value at `pointer`, or a value inside it. */
+/* Whether the user gave the value at `pointer`, or a value inside it. A list without objects and a
+ * map count as one value, so `pointer` must not lead into them. */
 bool conf_given(const struct conf_doc *doc, const char *pointer);
 
 /* Prints all messages in the order of their places: the errors or, if there are none, the warnings
@@ -219,9 +224,9 @@ void conf_print_errors(const struct conf_doc *doc, FILE *to, bool json);
 /* Prints the messages of several documents as one such array. */
 void conf_print_errors_json(const struct conf_doc *const *docs, size_t count, FILE *to);
 
-/* Stores error number `index`, in the order in which errors were found; false after the last. Only
- * the first 100 messages are kept. For callers whose overrides come from another file, such as the
- * axes of a plan, and who report the place there. */
+/* Stores error number `index`, from 0, in the order in which errors were found; false after the
+ * last. Only the first 100 messages are kept. For callers whose overrides come from another file,
+ * such as the axes of a plan, and who report the place there. */
 struct conf_mistake {
 	const char *pointer, *text; /* owned by the document */
 	size_t override; /* number, from 1, of the override with the error; 0: the file */
@@ -230,11 +235,13 @@ bool conf_mistake(const struct conf_doc *doc, size_t index, struct conf_mistake 
 
 /* The resolved document: every key with its value. conf_resolved_json() returns JSON text (caller
  * frees) that, parsed again, resolves to itself. conf_explain() prints one line per value: pointer,
- * value with unit, and where it came from (file:line, command line, default and its source). */
+ * value with unit, and where it came from (file:line, command line, default and its source). With
+ * `json` it prints an array with an object per value. */
 char *conf_resolved_json(const struct conf_doc *doc, bool pretty);
 void conf_explain(const struct conf_doc *doc, FILE *to, bool json);
 
-/* Leaves the value at `pointer`, and all values inside it, out of conf_explain(). */
+/* Leaves the value at `pointer`, and all values inside it, out of conf_explain() and of
+ * conf_given(). */
 void conf_leave_out(struct conf_doc *doc, const char *pointer);
 
 /* Hash of the resolved document (not of the text): for the manifest. */

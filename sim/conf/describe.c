@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define MAX_QUOTED 40 /* bytes of a found string that a message repeats */
-#define MAX_NAMES  24 /* keys that a message lists */
+#define MAX_NAMES  24 /* keys or choices that the description of a row lists */
 
 void conf_describe_found(struct conf_buf *buf, const cJSON *item)
 {
@@ -121,7 +121,7 @@ void conf_describe_amount(struct conf_buf *buf, const struct conf_row *row)
 		conf_buf_addf(buf, "\"%s\"", kind->usual);
 }
 
-/* Adds an example that would be accepted: the default if there is one. */
+/* Adds an example: the default if it is a string, else conf_describe_amount(). */
 static void add_example(struct conf_buf *buf, const struct conf_row *row)
 {
 	cJSON *value = conf_has_default(row) ? conf_default(row) : NULL;

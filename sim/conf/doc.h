@@ -39,7 +39,7 @@ struct conf_owned {
 struct conf_doc {
 	char *name;
 	char *text;  /* with a NUL after the end */
-	cJSON *root; /* NULL after a syntax error */
+	cJSON *root; /* NULL after a syntax error, or if the file cannot be read */
 	bool io_error;
 
 	struct conf_message *messages;
@@ -77,11 +77,12 @@ struct conf_spot {
 	size_t offset, newlines;
 };
 size_t conf_line(const char *text, struct conf_spot *spot, size_t offset);
+/* The place of the value at `pointer` or, if there is none, of its nearest parent. */
 struct conf_place conf_place_of_pointer(const struct conf_doc *doc, const char *pointer);
 /* `pointer` begins with '/'. Stores the step after the '/', without escapes, in `step`. Returns the
  * rest of the pointer, or NULL on a bad escape. */
 const char *conf_pointer_step(const char *pointer, struct conf_buf *step);
-/* Reads an array index. False if it is not below `count`, or has leading zeros. */
+/* Reads an array index. False if it is no number below `count`, or has leading zeros. */
 bool conf_array_index(const char *text, size_t count, size_t *index);
 
 /* message.c */

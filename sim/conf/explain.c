@@ -6,7 +6,8 @@
 
 #define MAX_WIDTH 48 /* characters; a longer text does not widen its column */
 
-/* Whether a value is printed without quotes: a string without blanks, quotes or controls. */
+/* Whether a value is printed without quotes: a string, not empty, without blanks, quotes or control
+ * characters of ASCII. */
 static bool stands_bare(const cJSON *value)
 {
 	const char *text = value->valuestring;

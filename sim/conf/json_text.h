@@ -14,7 +14,7 @@
 #include <stdio.h>
 
 #define CONF_NOWHERE   ((size_t)-1)
-#define CONF_MAX_DEPTH 64 /* levels of nesting; bounds all recursion over a tree */
+#define CONF_MAX_DEPTH 64 /* levels of a text, and steps of a pointer; bounds all recursion */
 
 struct conf_syntax_error {
 	size_t offset;

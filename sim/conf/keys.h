@@ -12,7 +12,7 @@ struct conf_key {
 
 /* Returns all keys, outer keys before inner ones, in the order of the tables. A path comes once for
  * each row that can stand there, since two forms of a value may have keys of the same name. The
- * caller frees with conf_keys_free(). */
+ * keys of a table inside itself are left out. The caller frees with conf_keys_free(). */
 struct conf_key *conf_keys(const struct conf_table *table, size_t *count);
 void conf_keys_free(struct conf_key *keys, size_t count);
 

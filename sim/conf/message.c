@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_QUOTED_LINE 120 /* longer source lines are not shown */
+#define MAX_QUOTED_LINE 120 /* bytes; longer source lines are not shown */
 
 void conf_reportv(struct conf_doc *doc, struct conf_place place, const char *pointer,
 		  const char *fmt, va_list args)
@@ -122,7 +122,7 @@ static void print_source(const char *text, size_t column, FILE *to)
 	fputs("^\n", to);
 }
 
-/* Prints a key or value, with control characters replaced by '?'. */
+/* Prints a pointer or a message, with control characters of ASCII replaced by '?'. */
 static void print_plain(const char *text, FILE *to)
 {
 	char *plain = xstrdup(text);

@@ -32,9 +32,9 @@ static bool knows_key(const struct conf_row *row, const char *key)
 	return false;
 }
 
-/* The first alternative that has all keys of the object, else the only alternative that has any of
- * them, whose messages will name the wrong key. NULL if no alternative or several have some of the
- * keys; then messages name all alternatives. */
+/* The first alternative that has all keys of the object, comments included, else the only one that
+ * has any of them, whose messages will name the wrong key. NULL if no alternative or several have
+ * some of the keys; then messages name all alternatives. */
 static const struct conf_row *choose_by_keys(const struct conf_row *rows, const cJSON *item)
 {
 	const struct conf_row *best = NULL;
