@@ -544,6 +544,16 @@ if command -v script >/dev/null; then
 	[[ -z $(grep '^endless: [0-9.]* %' out | grep -E '^.{40}') ]] || fail "too long: $(head -n 3 out)"
 fi
 
+# the first four exchanges of a job that wait; the transfer between h3 and h4 is the fourth, behind three that are done
+cat >stages.json <<'JSON'
+{ "name": "stages", "topology": { "kind": "star", "hosts": 6 }, "stop": { "after": "28ms" },
+  "jobs": [ { "workers": 6, "all_reduce": "ring", "overlap": "layers", "pipeline": { "stages": 6, "activations": "10MB" },
+    "model": { "layers": [ { "gradient": "4B" }, { "gradient": "4B" }, { "gradient": "4B" },
+                           { "gradient": "4B" }, { "gradient": "4B" }, { "gradient": "4B" } ] } } ] }
+JSON
+ends 4 run stages.json
+says err 'point_to_point of job 0: worker 1 \(h4\) waits for tensor 0, step 0, from h3'
+
 # no progress for long, and a loss that is only bad
 cat >stalled.json <<'JSON'
 { "name": "stalled", "topology": { "kind": "star", "hosts": 10, "link": { "loss": 0.9 } },

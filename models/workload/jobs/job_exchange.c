@@ -326,7 +326,8 @@ void job_end_exchanges(struct job *job)
 
 void job_exchange_waiting(const struct job *job, FILE *to, size_t limit)
 {
-	for (size_t i = 0; i < job->exchange_count && limit; i++, limit--)
+	for (size_t i = 0; i < job->exchange_count && limit; i++)
 		if (job->exchanges[i].instance)
-			job->exchanges[i].ops->report_waiting(job->exchanges[i].instance, to, 1);
+			limit -= job->exchanges[i].ops->report_waiting(job->exchanges[i].instance,
+								       to, 1);
 }

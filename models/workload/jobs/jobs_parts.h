@@ -200,6 +200,7 @@ void job_exchange_stop(struct job_exchange *exchange);
 /* Starts an exchange. If this is impossible now, returns false and *never as ops->start() does. */
 bool job_exchange_start(struct job_exchange *exchange, const char **never);
 void job_exchange_stats(const struct job *job, struct collective_stats *stats);
+/* Prints a line for each of the first `limit` exchanges that wait. */
 void job_exchange_waiting(const struct job *job, FILE *to, size_t limit);
 /* Hands the next tensor to the scheme. Returns false if the worker adds up with no other, so that
  * its own gradient is the sum. */
