@@ -49,11 +49,10 @@ enum conf_type {
  * - The index of the chosen alternative is stored as int at `tag`, and its `present` is set unless
  *   the value is a default.
  *
- * The JSON shape of the value (object, array, string, number, boolean) chooses the alternative. If
- * several have this shape:
- * - objects: the first that knows all keys (comments count as keys, too), else the only one that
- *   knows any key;
- * - others: the first that accepts the value. So a CONF_STRING, which accepts all, comes last.
+ * The JSON shape of the value (object, array, string, number, boolean) chooses the alternative.
+ * Where several have that shape:
+ * - objects: the only one that knows any key; no key may belong to two;
+ * - others: in order, the first that accepts the value. So a free CONF_STRING comes last.
  *
  * An alternative may not lead back to its own ONEOF row except through an OBJECT. */
 

@@ -32,27 +32,21 @@ static bool knows_key(const struct conf_row *row, const char *key)
 	return false;
 }
 
-/* The first alternative that has all keys of the object, comments included, else the only one that
- * has any of them, whose messages will name the wrong key. NULL if no alternative or several have
- * some of the keys; then messages name all alternatives. */
+/* The only alternative that has any key of the object: its messages will name a wrong key beside
+ * it. NULL when none has any, or when keys of several are mixed: then messages name all
+ * alternatives. */
 static const struct conf_row *choose_by_keys(const struct conf_row *rows, const cJSON *item)
 {
 	const struct conf_row *best = NULL;
-	size_t keys = (size_t)cJSON_GetArraySize(item), alternatives = 0;
+	size_t alternatives = 0;
 
 	for (const struct conf_row *row = rows; row->name; row++) {
-		size_t count = 0;
+		bool any = false;
 
-		if (!conf_has_shape(row, item))
-			continue;
-		for (const cJSON *child = item->child; child; child = child->next)
-			count += knows_key(row, child->string);
-		if (keys > 0 && count == keys)
-			return row;
-		if (count > 0) {
-			best = row;
-			alternatives++;
-		}
+		for (const cJSON *child = item->child; child && !any; child = child->next)
+			any = knows_key(row, child->string);
+		alternatives += any;
+		best = any ? row : best;
 	}
 	return alternatives == 1 ? best : NULL;
 }
