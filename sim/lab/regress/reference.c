@@ -19,12 +19,11 @@
 
 static bool hex64(const cJSON *item, uint64_t *value)
 {
-	char *end;
-
-	if (!cJSON_IsString(item) || strlen(item->valuestring) != 16)
+	if (!cJSON_IsString(item) || strlen(item->valuestring) != 16 ||
+	    strspn(item->valuestring, "0123456789abcdef") != 16)
 		return false;
-	*value = strtoull(item->valuestring, &end, 16);
-	return !*end;
+	*value = strtoull(item->valuestring, NULL, 16);
+	return true;
 }
 
 static bool count_of(const cJSON *item, uint64_t *value)
@@ -32,7 +31,7 @@ static bool count_of(const cJSON *item, uint64_t *value)
 	if (!cJSON_IsNumber(item) || item->valuedouble < 0 || item->valuedouble > 9e15)
 		return false;
 	*value = (uint64_t)item->valuedouble;
-	return true;
+	return (double)*value == item->valuedouble;
 }
 
 /* Returns NULL, or the name of the first member that is wrong. */
