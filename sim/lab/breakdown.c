@@ -135,7 +135,9 @@ static struct breakdown_iteration *iteration_of(struct breakdown *b, struct csv 
 	for (size_t n = 0; i && n < OPEN; i = b->iterations[i - 1].before, n++)
 		if (b->iterations[i - 1].number == number)
 			return &b->iterations[i - 1];
-	if (i) /* the newest that is too old for further rows */
+	if (b->newest[job] && number <= b->iterations[b->newest[job] - 1].number)
+		csv_complain(csv, c->iteration, "comes too late, behind rows of later iterations");
+	if (i) /* the first that is too old for further rows */
 		close_names(&b->iterations[i - 1]);
 	b->iterations =
 		array_reserve(b->iterations, b->count, &b->capacity, sizeof(*b->iterations));

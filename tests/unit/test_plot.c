@@ -329,6 +329,20 @@ Test(plot, breakdown_of_a_job_that_cannot_be)
 	expect_error("breakdown", "png", "\"99999999999\" is no number of a job");
 }
 
+/* As in a table that somebody has sorted by worker. */
+Test(plot, breakdown_of_an_iteration_that_comes_again)
+{
+	create_manifest();
+	FILE *file = create("why.csv");
+	fputs(WHY_HEADER, file);
+	for (int i = 0; i < 5; i++)
+		fprintf(file,
+			"0,a,ring,%d,0,0,0,1,1,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,\n",
+			i % 4);
+	cr_assert_eq(fclose(file), 0);
+	expect_error("breakdown", "png", "why.csv:6: column iteration: \"0\" comes too late");
+}
+
 Test(plot, no_breakdown)
 {
 	create_manifest();
