@@ -58,6 +58,13 @@ says r/flows.csv "leaf0 spine1 leaf1,leaf1 spine1 leaf0"
 says r/failures.csv "^spine0,0.002,0.003,,[1-9]"
 says r/failures.csv "^spine1,0.002,,0.0021,"
 
+# a failure that lasts is noticed, also when its link was up for too short a time before it
+scenario "$leaf_spine" '{ "fails": "spine0", "mtbf": "500us", "mttr": "3ms" }' \
+	'"flows": [ { "size": "50MB", "pairs": [[0, 3]] } ]'
+ends 0 run t.json --out r --force
+cells 'c["repaired_s"] - c["failed_s"] > 0.001 { lasted++; if (off(c["noticed_s"], c["failed_s"] + 0.001)) print "not noticed: " $0 }
+	END { if (lasted < 10) print lasted + 0 " that last" }' r/failures.csv
+
 # RoCE behind either spine goes on by the other, after its timeout at the latest
 for spine in 0 1; do
 	scenario "$leaf_spine" "{ \"fails\": \"spine$spine\", \"at\": \"2ms\" }" \

@@ -168,11 +168,11 @@ static void on_notice(struct sim *sim, uint32_t entity, void *owner)
 	struct topology *topo = &failures->simulation->topo;
 
 	(void)entity;
-	/* equal if the element was repaired before routing noticed its failure */
+	if (element->down)
+		failures->outages[element->outage].noticed = sim->now;
+	/* equal if routing has not noticed the change before this one */
 	if (element->known != element->down) {
 		element->known = element->down;
-		if (element->down)
-			failures->outages[element->outage].noticed = sim->now;
 		learn_ways(element);
 		for (unsigned p = 0; p < topo->net.protocol_count; p++)
 			if (topo->net.protocols[p].ops->reroute)
