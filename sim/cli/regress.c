@@ -267,7 +267,7 @@ static bool note_reason(const struct regress *r, char **error)
 	char *path = folder_join(r->dir, CHANGES);
 	bool fresh = !folder_exists(path);
 	FILE *file = fopen(path, "a");
-	bool first = true;
+	bool first = true, good;
 
 	if (file && fresh)
 		fputs("# Why the references changed\n\n", file);
@@ -280,7 +280,10 @@ static bool note_reason(const struct regress *r, char **error)
 		fprintf(file, "%s %s", first ? "" : ",", r->processes[i].job.entry->name);
 		first = false;
 	}
-	if (!file || fputs(")\n", file) < 0 || fclose(file))
+	if (file)
+		fputs(")\n", file);
+	good = file && !ferror(file);
+	if ((file && fclose(file)) || !good)
 		*error = xasprintf("%s cannot be written: %s", path, strerror(errno));
 	free(path);
 	return !*error;
