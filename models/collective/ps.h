@@ -57,7 +57,7 @@ struct block {
 struct copy {
 	sim_time due;
 	uint32_t worker;
-	uint32_t way; /* from why_works(), for why_worked() */
+	uint32_t way; /* from why_work_begins(), for why_work_ends() */
 };
 
 struct server {

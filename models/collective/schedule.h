@@ -122,10 +122,12 @@ struct schedule_edge {
 struct schedule_thread {
 	struct schedule_rank *rank;
 	unsigned number;
-	uint64_t at;    /* number of the next step for the rank's tensor */
-	bool preparing; /* waits for the step latency */
-	struct timer timer;
-	uint32_t way; /* while preparing: from why_works(), for why_worked() */
+	uint64_t at; /* its next step for the rank's tensor */
+	bool preparing;
+	struct timer timer; /* step latency */
+	/* For --why, while it prepares: why_work_begins() has returned this, and why_work_ends()
+	 * gets it. */
+	uint32_t way;
 };
 
 struct schedule_rank {

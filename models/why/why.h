@@ -218,12 +218,11 @@ void why_window(struct why_chunks *chunks, uint32_t worker, enum why_cut cut);
 /* --- hooks for hosts that take time: servers that add, steps with a latency --- */
 
 /* A host of a job begins to work on what it gets now, from the network or from its own worker.
- * Returns a number for the way by which it has come, for why_worked(); 0 without --why, or if the
- * way is unknown. */
-uint32_t why_works(const struct network *net, uint32_t job, uint32_t host);
-/* The host's work on what came by this way is over. What it sends in this event continues the
- * way. */
-void why_worked(const struct network *net, uint32_t job, uint32_t host, uint32_t way);
+ * Returns the way by which this has come, for why_work_ends(); 0 without --why. */
+uint32_t why_work_begins(const struct network *net, uint32_t job, uint32_t host);
+/* The work of a host on what came by this way is over. What the host sends in this event continues
+ * the way. */
+void why_work_ends(const struct network *net, uint32_t job, uint32_t host, uint32_t way);
 
 /* A host of a job sends itself a message about what is missing. Returns its way, for why_worked();
  * 0 as why_works() does. */

@@ -569,7 +569,7 @@ static void after(void *owner, const struct sim_event *event)
 	why->current.step = 0;
 }
 
-uint32_t why_works(const struct network *net, uint32_t number, uint32_t host)
+uint32_t why_work_begins(const struct network *net, uint32_t number, uint32_t host)
 {
 	struct why *why = why_of(net);
 	const struct why_job *job = why ? why_job_of(why, number) : NULL;
@@ -587,20 +587,7 @@ uint32_t why_works(const struct network *net, uint32_t number, uint32_t host)
 	return step;
 }
 
-uint32_t why_tells_itself(const struct network *net, uint32_t job, uint32_t host)
-{
-	struct why *why = why_of(net);
-	bool answers = why && why->current.step;
-	uint32_t way = why_works(net, job, host);
-
-	if (way && !(answers && why->current.node == host)) { /* as begin_segment() has it */
-		why->steps[way].recovery = true;
-		why->steps[way].timed = !answers;
-	}
-	return way;
-}
-
-void why_worked(const struct network *net, uint32_t job, uint32_t host, uint32_t way)
+void why_work_ends(const struct network *net, uint32_t job, uint32_t host, uint32_t way)
 {
 	struct why *why = why_of(net);
 	uint32_t number;

@@ -18,8 +18,8 @@ static void on_added(struct sim *sim, uint32_t entity, void *owner)
 	while (queue->count && first(queue)->due <= sim->now) {
 		struct packet packet = first(queue)->packet;
 
-		/* before added(), which sends consequences of this packet */
-		why_worked(queue->net, queue->job, queue->host, first(queue)->why);
+		/* what added() sends is the consequence of this packet */
+		why_work_ends(queue->net, queue->job, queue->host, first(queue)->why);
 		queue->head++;
 		queue->count--;
 		queue->added(queue->owner, &packet);
@@ -67,7 +67,7 @@ void adding_push(struct adding *queue, const struct packet *packet, bytes size)
 	queue->ring[end & queue->mask] = (struct adding_packet){
 		.packet = *packet,
 		.due = due,
-		.why = why_works(queue->net, queue->job, queue->host),
+		.why = why_work_begins(queue->net, queue->job, queue->host),
 	};
 	if (queue->count == 1)
 		timer_set(queue->net->sim, &queue->timer, due);

@@ -14,7 +14,8 @@ struct adding {
 	struct adding_packet {
 		struct packet packet;
 		sim_time due;
-		uint32_t why; /* from why_works() on arrival, for why_worked() */
+		uint32_t why; /* what why_work_begins() returned on arrival; why_work_ends() wants
+				 it back */
 	} * ring;
 	uint64_t head, count, mask;
 	struct timer timer; /* for the first packet */
