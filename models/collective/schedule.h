@@ -42,8 +42,8 @@ extern const char *const schedule_orders[]; /* for ENUM rows */
 #define SCHEDULE_ROWS                                                                              \
 	CONF_ENUM("transport", struct schedule_conf, transport, "dctcp", transport_names,          \
 		  "Transport of the edges (inasim list transports).",                              \
-		  "our reading: PANAMA section 7 names DCTCP for flows that are not aggregated, "  \
-		  "and no transport for its rings (reno: scenarios/panama/findings.md)"),          \
+		  "our reading: PANAMA section 7 names DCTCP for flows that are not aggregated; "  \
+		  "it does not say what its rings use (with reno: scenarios/panama/findings.md)"), \
 		CONF_ENUM("order", struct schedule_conf, order, "placement", schedule_orders,      \
 			  "placement: by host number, so that a rack is entered once; random: a "  \
 			  "random cycle.",                                                         \

@@ -36,8 +36,10 @@ static const struct out_column aggregator_columns[] = {
 #undef COUNTER
 		{ "held", OUT_COUNT, "Times that an aggregator was taken and freed." },
 	{ "held_mean_s", OUT_REAL, "Mean time from taking to freeing." },
-	{ "held_p99_s", OUT_REAL, "99th percentile of it, to 1/32; empty below 100 times." },
-	{ "memory_utilization", OUT_REAL, "Memory in use, averaged over the run, over all of it." },
+	{ "held_p99_s", OUT_REAL,
+	  "99th percentile of that time, at most 1/32 too high; empty if held is below 100." },
+	{ "memory_utilization", OUT_REAL,
+	  "Share of memory_bytes that was reserved, averaged over the run." },
 	{ 0 },
 };
 const struct out_schema aggregators_schema = {

@@ -24,7 +24,7 @@
 #define JOB_TIME(member, name, some, usual, words, head, since, help)                              \
 	{ "jobs." name, OUT_REAL, help, since },
 #define JOB_OTHER(member, name, some, usual, words, head, since, help)                             \
-	{ "jobs." name, OUT_REAL, help " Summed up as jct_s.", since },
+	{ "jobs." name, OUT_REAL, help " Statistics like those of jct_s.", since },
 #define ITERATION(name, column, some, usual, words, since, help)                                   \
 	{ "jobs." name, OUT_REAL, help, since },
 #define FLOW(member, name, usual, also, words, since, help)                                        \
