@@ -194,13 +194,15 @@ static void *start(void *self, const struct collective_job *job, const char **ne
 
 /* --- as a stream --- */
 
-static uint32_t depth_of(const struct schedule *schedule, uint32_t rank, unsigned tree)
+/* Between a rank and the root: the latencies of all edges of this way. */
+static sim_time latency_of(const struct schedule *schedule, const sim_time *edges, uint32_t rank,
+			   unsigned tree, enum way way)
 {
-	uint32_t depth = 0;
+	sim_time latency = 0;
 
-	for (; !is_root(schedule, rank, tree); depth++)
-		rank = vertex_of(schedule, rank, tree)->parent;
-	return depth;
+	for (; !is_root(schedule, rank, tree); rank = vertex_of(schedule, rank, tree)->parent)
+		latency += edges[edge_of(rank, tree, way)];
+	return latency;
 }
 
 static uint32_t max(uint32_t x, uint32_t y)
@@ -233,33 +235,35 @@ static uint32_t time_down(const struct schedule *schedule, uint32_t rank, unsign
 	return vertex->count + longest;
 }
 
-/* The number of edges on which a rank sends. */
-static uint32_t load_of(const struct schedule *schedule, uint32_t rank)
+/* When the last rank of either tree has the first chunk, in transmissions of a chunk. */
+static uint32_t most_time(const struct schedule *schedule)
 {
-	uint32_t load = 0;
+	uint32_t most = 0;
 
-	for (unsigned tree = 0; tree < 2; tree++)
-		load += vertex_of(schedule, rank, tree)->count + !is_root(schedule, rank, tree);
-	return load;
+	for (uint32_t r = 0; r < schedule->count; r++)
+		for (unsigned tree = 0; tree < 2; tree++)
+			if (is_root(schedule, r, tree))
+				most = max(most, time_up(schedule, r, tree) +
+							 time_down(schedule, r, tree));
+	return most;
 }
 
-/* Maxima over all ranks and both trees. */
-struct most {
-	uint32_t depth, time, load;
-};
-
-static struct most most_of(const struct schedule *schedule)
+/* The largest latency of a tree, up and then down. */
+static sim_time most_latency(const struct schedule *schedule, const sim_time *edges)
 {
-	struct most most = { 0 };
+	sim_time most = 0;
 
-	for (uint32_t r = 0; r < schedule->count; r++) {
-		most.load = max(most.load, load_of(schedule, r));
-		for (unsigned tree = 0; tree < 2; tree++) {
-			most.depth = max(most.depth, depth_of(schedule, r, tree));
-			if (is_root(schedule, r, tree))
-				most.time = max(most.time, time_up(schedule, r, tree) +
-								   time_down(schedule, r, tree));
-		}
+	for (unsigned tree = 0; tree < 2; tree++) {
+		sim_time longest[2] = { 0 };
+
+		for (uint32_t r = 0; r < schedule->count; r++)
+			for (unsigned way = 0; way < 2; way++) {
+				sim_time latency = latency_of(schedule, edges, r, tree, way);
+
+				longest[way] = latency > longest[way] ? latency : longest[way];
+			}
+		if (longest[WAY_UP] + longest[WAY_DOWN] > most)
+			most = longest[WAY_UP] + longest[WAY_DOWN];
 	}
 	return most;
 }
@@ -284,8 +288,7 @@ static void *plan(void *self, const struct collective_job *job, struct stream_pl
 	const struct network *net = &scheme->env.topo->net;
 	struct schedule *schedule = schedule_new(self, &ops, job);
 	struct plan_stream *stream;
-	struct plan_path longest = { 0 };
-	struct most most = most_of(schedule);
+	sim_time *latency = xcalloc(edges(schedule), sizeof(*latency));
 
 	(void)never;
 	plan_init(plan, 1);
@@ -293,14 +296,20 @@ static void *plan(void *self, const struct collective_job *job, struct stream_pl
 	stream->packets = plan_tcp_packets(scheme->env.tcp, net, (uint32_t)scheme->conf->ack_every);
 	stream->packets.fraction = 0.5;
 	plan_fill_queues(stream, net);
-	for (uint32_t edge = 0; edge < edges(schedule); edge++)
-		schedule_plan_edge(schedule, edge, stream, 1, &longest);
+	for (uint32_t edge = 0; edge < edges(schedule); edge++) {
+		struct plan_path path = { 0 };
+
+		schedule_plan_edge(schedule, edge, stream, 1, &path);
+		latency[edge] = plan_path_latency(&path) + scheme->conf->step_latency;
+	}
 	plan->in_turn = true;
 	plan_close(plan);
-	plan->latency = 2 * most.depth * (plan_path_latency(&longest) + scheme->conf->step_latency);
+	plan->latency = most_latency(schedule, latency);
+	free(latency);
 	plan->blocks.size = scheme->conf->chunk;
-	/* the stream itself accounts for `load` of these transmissions */
-	plan->blocks.first = ((double)most.time - most.load) / slowest_link(stream, net);
+	/* of the time that a chunk of each tree takes, the stream has that on the busiest link */
+	plan->blocks.first = fmax(0, most_time(schedule) / slowest_link(stream, net) -
+					     1 / plan_alone(stream, net));
 	return schedule;
 }
 

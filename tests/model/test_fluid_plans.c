@@ -142,6 +142,22 @@ Test(fluid_plans, packets_agree)
 	}
 }
 
+/* Where chunks of a tree are few, edges within racks and full links between them count. */
+Test(fluid_plans, small_tensors_of_trees)
+{
+	static const struct row rows_of_trees[] = { { "double_tree", SPINE, "", 0.06 },
+						    { "double_tree", FAT, "", 0.09 } };
+
+	for (size_t i = 0; i < 2; i++) {
+		double packets = job_time("packet", &rows_of_trees[i], "{ 'gradient': '10kB' }", 1);
+		double fluid = job_time("fluid", &rows_of_trees[i], "{ 'gradient': '10kB' }", 1);
+
+		cr_expect_float_eq(packets / fluid, 1, rows_of_trees[i].packets,
+				   "%s: %.9f s, not %.9f s", rows_of_trees[i].topology, packets,
+				   fluid);
+	}
+}
+
 /* Seconds that 20 MB by SwitchML with so many slots take over an uplink that it shares with long
  * DCTCP flows. `queues`: keys of the switches. */
 static double beside_flows(const char *fidelity, const char *queues, unsigned slots,
