@@ -33,8 +33,8 @@ static void on_bytes(void *owner, uint64_t total)
 		messages->head++;
 		messages->count--;
 		if (message.way)
-			why_worked(messages->net, connection_job(messages->key), messages->dst,
-				   message.way);
+			why_work_ends(messages->net, connection_job(messages->key), messages->dst,
+				      message.way);
 		messages->arrived(messages->owner, &message);
 	}
 	messages->expecting = false;

@@ -224,8 +224,8 @@ uint32_t why_work_begins(const struct network *net, uint32_t job, uint32_t host)
  * the way. */
 void why_work_ends(const struct network *net, uint32_t job, uint32_t host, uint32_t way);
 
-/* A host of a job sends itself a message about what is missing. Returns its way, for why_worked();
- * 0 as why_works() does. */
+/* A host of a job sends itself a message about what is missing. Returns its way, for
+ * why_work_ends(); 0 as why_work_begins() does. */
 uint32_t why_tells_itself(const struct network *net, uint32_t job, uint32_t host);
 
 /* --- hooks for transports: connections of jobs --- */
