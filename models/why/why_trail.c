@@ -587,6 +587,19 @@ uint32_t why_work_begins(const struct network *net, uint32_t number, uint32_t ho
 	return step;
 }
 
+uint32_t why_tells_itself(const struct network *net, uint32_t job, uint32_t host)
+{
+	struct why *why = why_of(net);
+	bool answers = why && why->current.step;
+	uint32_t way = why_work_begins(net, job, host);
+
+	if (way && !(answers && why->current.node == host)) { /* as begin_segment() has it */
+		why->steps[way].recovery = true;
+		why->steps[way].timed = !answers;
+	}
+	return way;
+}
+
 void why_work_ends(const struct network *net, uint32_t job, uint32_t host, uint32_t way)
 {
 	struct why *why = why_of(net);
