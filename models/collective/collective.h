@@ -1,9 +1,10 @@
 /* The interface of all collective schemes: all-reduce on hosts (ring) or in switches (models/ina),
  * reduce-scatter and all-gather.
  *
- * A scheme is one file with one const struct collective_ops and one line in collective/schemes.h. A
- * run has one object per scheme (parameters, switch memory), and one instance per job. A job's
- * tensors form one stream, numbered from 0 for the life of the job, in the same order at all
+ * A scheme is a const struct collective_ops with a line in collective/schemes.h. A run has one
+ * object for each scheme that a job uses (parameters, switch memory). A job has one instance, or
+ * several: one for each NIC of its machines, or one for each of its exchanges. The tensors of an
+ * instance form one stream, numbered from 0 for the life of the instance, in the same order at all
  * workers. A worker hands a tensor over when its gradients are ready. The scheme calls done() when
  * a worker holds the sum. */
 #ifndef INASIM_COLLECTIVE_COLLECTIVE_H
@@ -37,10 +38,10 @@ struct collective_stats {
 	uint64_t results;            /* sums completed in switches */
 	uint64_t duplicates;         /* contributions that a switch already had */
 	uint64_t repairs;            /* complete sums that a switch or host sent again */
-	/* Contributions that workers retransmitted; over TCP or RoCE, segments that workers and
-	 * servers retransmitted. */
+	/* Contributions that workers retransmitted (SHARP: also sums that switches did); over TCP
+	 * or RoCE, segments that workers and servers retransmitted. */
 	uint64_t retransmissions;
-	uint64_t timeouts;   /* retransmission timeouts of these workers and servers */
+	uint64_t timeouts;   /* retransmission timeouts of these workers, switches and servers */
 	uint64_t collisions; /* packets whose aggregator belonged to another chunk */
 	/* The three parts of `collisions`. The other chunk ... */
 	uint64_t collisions_own;      /* was of the same job */
@@ -55,11 +56,12 @@ struct collective_stats {
 	 * retransmission. */
 	uint64_t partials;
 	/* Contributions that switches dropped because ... */
-	uint64_t late;      /* the sum had left without them */
-	uint64_t discarded; /* another contribution to the same sum or message was lost */
+	uint64_t late; /* the sum had left already */
+	/* another contribution to the sum or message (SHARP: an earlier one) was lost */
+	uint64_t discarded;
 	uint64_t overflows; /* the memory was full */
 	uint64_t collected; /* aggregators freed because their owner had gone silent */
-	uint64_t reminders; /* from workers to servers and from servers to switches */
+	uint64_t reminders; /* packets that ask for what seems lost */
 	uint64_t server_packets, server_bytes; /* received by servers; bytes of frames */
 	uint64_t stale;                        /* results that a worker already had */
 };
@@ -108,7 +110,7 @@ struct collective_job {
 	uint32_t number;
 	uint32_t nics; /* of a machine; 0 means 1 */
 	uint32_t workers;
-	const uint32_t *hosts;        /* by rank, all different */
+	const uint32_t *hosts;        /* by worker, all different */
 	uint32_t servers;             /* parameter servers; 0 for schemes that need none */
 	const uint32_t *server_hosts; /* all different; workers, and servers of other jobs, may
 				       * be on them, too */
@@ -245,8 +247,8 @@ struct collective_ops {
 	 * jobs use the all-reduce instead, and each worker a part of the sums. */
 	const struct collective_ops *reduce_scatter;
 	/* Optional: the scheme's all-gather, on the same scheme object. It takes no switch memory,
-	 * so its start() never fails. `paired`: it runs only together with the scheme's own
-	 * reduce-scatter, which is admitted first. */
+	 * so its start() fails only after failures of links or switches. `paired`: it runs only
+	 * together with the scheme's own reduce-scatter, which is admitted first. */
 	const struct collective_ops *all_gather;
 	bool paired;
 	/* Required with plan(). The job is over: releases the memory that plan() took. */
@@ -256,7 +258,8 @@ struct collective_ops {
 	void (*hint)(void *instance, uint32_t worker, const struct collective_hint *hint);
 	/* Required. Worker `worker` hands over the next tensor of its stream. */
 	void (*contribute)(void *instance, uint32_t worker, bytes size);
-	/* Required. All workers hold all results: frees the instance. Not called within done(). */
+	/* Required. Frees the instance when all workers hold the results of all tensors that they
+	 * have handed over. Not called within done(). */
 	void (*finish)(void *instance);
 	/* Optional: frees the instance after a failure, while workers still lack results. Without
 	 * this member finish() is called instead. */

@@ -2,10 +2,11 @@
  * since 2.4). What is modelled and simplified: schedule.h.
  *
  * Each of two trees adds up one half of the tensor on the way to its root and sends the sums back,
- * chunk by chunk. A rank that has children in one tree is a leaf of the other, so all ranks send
- * and receive about 2 M. The trees are NCCL's: the first alternates leaves and inner ranks; the
- * second is its mirror image (even number of ranks) or is shifted by one (odd number). As in NCCL,
- * a rank has four threads, up and down in each tree; a root has one thread for both directions.
+ * chunk by chunk. A rank that has children in one tree is a leaf of the other; only rank 0 has
+ * children in both if the number of ranks is odd. No rank sends or receives more than 2 M. The
+ * trees are NCCL's: the first alternates leaves and inner ranks; the second is its mirror image
+ * (even number of ranks) or is shifted by one (odd number). As in NCCL, a rank has four threads, up
+ * and down in each tree; a root has one thread for both directions.
  *
  * Our choice: chunks of 64 kB, of which two may be in flight on an edge (NCCL: up to 512 kB, 8).
  * TCP does not share links evenly, so ranks that run ahead slow down the ranks that all wait for:
@@ -13,7 +14,8 @@
  *
  *     T = 2 M / B + time to fill the trees                   (four ranks or more)
  *
- * The fluid plan is one stream over all edges. It neglects the growth of windows. */
+ * The fluid plan is one stream over all edges. It neglects the growth of windows, tcp.max_window
+ * and `credit`. */
 #include "collective/schedule.h"
 
 #include "base/mem.h"

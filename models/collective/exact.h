@@ -1,9 +1,10 @@
 /* The exactly-once check of every sum, in every run.
  *
  * Each worker has a random odd 64-bit weight; the contribution of worker w to chunk c is
- * weight(w) * hash(job, c) modulo 2^64, the hash made odd. Packets carry these 8 bytes, and
- * switches and hosts add them as they would add gradients. A result must be (sum of all weights) *
- * hash(job, c), which reveals a lost, doubled or misdirected contribution at once. */
+ * weight(w) * hash(job, c) modulo 2^64, the hash made odd. Packets that switches add carry these 8
+ * bytes; schemes over connections keep them beside the streams. Switches and hosts add them as they
+ * would add gradients. A result must be (sum of all weights) * hash(job, c), which reveals a lost,
+ * doubled or misdirected contribution at once. */
 #ifndef INASIM_COLLECTIVE_EXACT_H
 #define INASIM_COLLECTIVE_EXACT_H
 

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* The place of a worker's number in the key of the timer; struct machine's timers have workers. */
+/* Stands in the key of the timer where keys of struct machine's timers have a worker's number. */
 #define NO_WORKER 0xffffff
 
 /* Tensors `first` to `end` - 1. */

@@ -9,7 +9,8 @@
  *     T = 2 L alpha + 2 (m - 1) / m M / B     (+ 2 alpha + 2 M / B where pairs fold)
  *
  * (inasim formula halving_doubling). The fluid plan is one stream. Its rate is that of all steps
- * one after the other, each on its busiest link. The plan neglects the growth of windows. */
+ * one after the other, each on its busiest link. The plan neglects the growth of windows and
+ * tcp.max_window. */
 #include "collective/schedule.h"
 
 #include <stdlib.h>
@@ -171,7 +172,7 @@ static void *start(void *self, const struct collective_job *job, const char **ne
 /* --- as a stream --- */
 
 /* Adds the edges of a level to `stream`; level L is the fold. Weights are in pieces. Returns the
- * latency of the longest edge. */
+ * latency of the longest edge plus step_latency. */
 static sim_time plan_level(const struct schedule *schedule, unsigned level, bool back,
 			   struct plan_stream *stream)
 {
@@ -188,7 +189,8 @@ static sim_time plan_level(const struct schedule *schedule, unsigned level, bool
 	return plan_path_latency(&longest) + schedule->scheme->conf->step_latency;
 }
 
-/* Adds a step to the plan. Adds the step's time to *seconds, in seconds per byte of a piece. */
+/* Adds a level to the plan, as a step. Adds the step's time to *seconds, in seconds per byte of a
+ * piece on the wire. */
 static void plan_step(const struct schedule *schedule, unsigned level, bool back,
 		      struct stream_plan *plan, double *seconds)
 {
@@ -220,7 +222,8 @@ static void *plan(void *self, const struct collective_job *job, struct stream_pl
 		plan_tcp_packets(scheme->env.tcp, net, (uint32_t)scheme->conf->ack_every);
 	plan->streams[0].packets.fraction = 1.0 / (double)(1 << levels);
 	plan_fill_queues(&plan->streams[0], net);
-	/* one connection of a NIC at a time takes turns, and each NIC carries all pieces twice */
+	/* one connection of a NIC at a time takes turns, but the stream's weight there is that of
+	 * all steps: m - 1 pieces, twice; the fold is left out */
 	plan->streams[0].turn /= 2.0 * ((1 << levels) - 1);
 	for (int back = 0; back < 2; back++) {
 		for (unsigned level = 0; level < levels; level++)

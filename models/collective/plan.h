@@ -124,9 +124,10 @@ struct plan_packets plan_tcp_packets(const struct tcp *tcp, const struct network
  * `turn`. */
 void plan_fill_queues(struct plan_stream *stream, const struct network *net);
 
-/* For a closed plan of aggregation packets: sets `turn` of all streams. Each worker, and each of
- * the job's first `servers` servers, has one turn at its NIC for all its streams together. The NIC
- * that has most to send in a turn holds up all others, so its turn counts for every stream. */
+/* For a closed plan of aggregation packets: sets `turn` of all streams, unless NICs are FIFO. Each
+ * worker, and each of the job's first `servers` servers, has one turn at its NIC for all its
+ * streams together. The NIC that has most to send in a turn holds up all others, so its turn counts
+ * for every stream. */
 void plan_set_turns(struct stream_plan *plan, const struct network *net,
 		    const struct collective_job *job, uint32_t servers);
 
@@ -139,7 +140,8 @@ double plan_window_rate(const struct plan_packets *packets, double window, sim_t
 
 /* Gives the stream a fixed window of `window` packets, which ignores ECN. The stream's share is the
  * fraction that this window has of all bytes in flight when TCP fills up the rest of the path to
- * `host`, and the queue before that host up to the ECN threshold. */
+ * `host`, and the queue before that host up to the ECN threshold or, if the queue never reaches
+ * this, up to its limit. */
 void plan_fix_window(struct plan_stream *stream, double window, sim_time round_trip,
 		     const struct network *net, uint32_t host);
 
@@ -156,9 +158,9 @@ sim_time plan_ramp_take(struct plan_ramp *ramp, double packets);
 /* Everything is acknowledged: the whole window is open again. */
 void plan_ramp_rest(struct plan_ramp *ramp);
 
-/* Sends a whole tensor, message by message, and returns the time lost. A message begins when the
- * next rank has all of the previous message, which then counts as acknowledged. So every message
- * finds the whole window open. */
+/* Sends a whole tensor over the plan's first stream, message by message, and returns the time lost.
+ * A message begins when the next rank has all of the previous message, which then counts as
+ * acknowledged. So every message after the first finds the whole window open. */
 sim_time plan_ramp_tensor(const struct stream_plan *plan, struct plan_ramp *ramp, bytes size);
 
 /* Packets of each message of a tensor. */

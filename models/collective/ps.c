@@ -6,7 +6,7 @@
  * last worker's copy of a block has been added, the server sends the sum to every worker, while
  * later blocks still arrive. Connections stay open for the whole job; the transport repairs loss
  * and keeps the order. The host adds at its reduction rate (reducer.h). A worker on the server's
- * host exchanges its shard in no time, without the network.
+ * host sends its shard and gets the sum in no time, without the network.
  *
  * Simplified: no message headers, no CPU time per packet. An empty shard (a tensor with fewer
  * elements than servers) is one block of one byte, as a message without payload costs a packet.
@@ -238,8 +238,8 @@ static uint32_t ps_servers(uint32_t workers)
 	return workers;
 }
 
-/* One gradient from each worker and one sum to each. With `beside`, one of n shards stays on each
- * worker's host: in total one gradient and one sum less. */
+/* One gradient from each worker and one sum to each. With `beside`, each shard's server shares the
+ * host of one worker, whose copy stays there: in total one gradient and one sum less. */
 static double ps_injected(uint32_t workers, bool beside)
 {
 	return 2 * ((double)workers - beside);

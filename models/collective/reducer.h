@@ -2,8 +2,9 @@
  * resource, first come first served.
  *
  * With topology.host.reduction_rate, `size` bytes of received gradients take size * 8 / rate,
- * rounded up to a picosecond, after all earlier requests of the host. Without a rate adding takes
- * no time. Completion times of a host never decrease: callers need only a FIFO and one timer. */
+ * rounded up to a picosecond, after all earlier requests of the host. Each of several NICs of a
+ * machine is a host with an equal part of the rate. Without a rate adding takes no time. Completion
+ * times of a host never decrease: callers need only a FIFO and one timer. */
 #ifndef INASIM_COLLECTIVE_REDUCER_H
 #define INASIM_COLLECTIVE_REDUCER_H
 

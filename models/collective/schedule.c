@@ -102,7 +102,7 @@ static void on_passed(struct sim *sim, uint32_t entity, void *owner)
 }
 
 /* Whether the first `bytes_in` bytes of the edge's stream have arrived. If not, on_delivered() or
- * on_passed() will be called when more bytes arrive. */
+ * on_passed() will be called when they have. */
 static bool has_come(const struct schedule_edge *edge, uint64_t bytes_in)
 {
 	if (edge->local)

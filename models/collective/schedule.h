@@ -2,11 +2,11 @@
  * and what it must have received before (as in MSCCL, or LogGOPSim's GOAL).
  *
  * A rank has one thread or a few. A thread executes its steps in order, for one tensor after the
- * other. A step either sends the rank's present values of some pieces, which never blocks, or waits
- * for pieces and adds or stores them. A rank goes on to the next tensor when all of its threads are
- * done; there is no barrier. An edge is one connection from a rank to another (TCP or RoCE), which
- * one thread reads. As in NCCL, it stays open for the whole job; the transport repairs loss and
- * keeps the order.
+ * other. A step either sends the rank's present values of some pieces, without waiting for their
+ * receiver, or waits for pieces and adds or stores them. A rank goes on to the next tensor when all
+ * of its threads are done; there is no barrier. An edge is one connection from a rank to another
+ * (TCP or RoCE), which one thread reads. As in NCCL, it stays open for the whole job; the transport
+ * repairs loss and keeps the order.
  *
  * The GPUs of a machine may be ranks of one worker ("inside": "ring" in the scenario's group of
  * jobs). Each edge between two of them is a link of its own, or all of them share one link of the

@@ -5,7 +5,7 @@
  * from collective/plan.h.) tests/model compares the simulator with these formulas.
  *
  * Units: seconds, bytes, bits per second, plain numbers. Headers count only in formulas with the
- * inputs `payload` and `frame`. */
+ * input `frame`. */
 #ifndef INASIM_FORMULAS_FORMULAS_H
 #define INASIM_FORMULAS_FORMULAS_H
 
@@ -75,18 +75,19 @@ double *formula_place(struct formula_inputs *x, const struct formula_input *inpu
 /* --- for the simulator --- */
 
 /* Slots that keep a link busy: ceil(rate x round trip / frame), rounded up to a power of two, at
- * most `max`, a power of two (SwitchML section 3.6, where frames have no preamble and gap, too). */
+ * least 1, at most `max`, which is a power of two (SwitchML section 3.6). `frame`: bytes, as there
+ * without preamble and gap. */
 uint64_t formula_pool_slots(bps rate, uint32_t frame, sim_time round_trip, uint64_t max);
 
 /* PANAMA equation 3 plus the fixed latency of the rest of the pipeline:
- * (S/W - 1) / f + L_a x ceil(log2 N) + fixed. `frame` is S in bytes, `bus` W in bits, `cycle` 1/f,
- * `adder` L_a, `ports` N. */
+ * (S/W - 1) / f + L_a x ceil(log2 N) + fixed. The first term is 0 for frames of less than W.
+ * `frame` is S in bytes, `bus` W in bits, `cycle` 1/f, `adder` L_a, `ports` N. */
 sim_time formula_panama_latency(uint32_t frame, uint64_t bus, sim_time cycle, sim_time adder,
 				uint32_t ports, sim_time fixed);
 
 /* The `n` GPUs of a machine, for the stages of NetReduce's appendix A. Below, M is the size and B
  * the rate. The formulas below are for GPUs with a link each; a shared link carries the bytes of
- * all (formulas.c). */
+ * all (formulas.c). log2 n is rounded up to a whole number. */
 struct formula_machine {
 	uint64_t n;
 	sim_time alpha;
