@@ -24,8 +24,8 @@ struct stream {
 
 /* States of tensors, in the order of their numbers, and the first number of each next state:
  *
- *     held by all workers | streams have ended | streams run | handed over by some workers |
- *                        held                 left         ready                         count */
+ *     held by all workers | streams have ended | handed over by all | handed over by some |
+ *                        held                 left                 ready                 count */
 struct instance {
 	struct fluid_scheme *scheme;
 	struct collective_job job;

@@ -6,8 +6,8 @@
  * (README.md).
  *
  * The caller numbers the links. Rates and capacities are bytes on the wire per second. Rates are
- * computed once for each instant at which transfers begin or end. The next end then becomes an
- * event of the simulation, rounded to picoseconds. */
+ * computed once for each instant at which transfers begin or end, or capacities change. The next
+ * end then becomes an event of the simulation, rounded to picoseconds. */
 #ifndef INASIM_FLUID_FLUID_H
 #define INASIM_FLUID_FLUID_H
 
@@ -62,7 +62,8 @@ const double *fluid_progress(struct fluid *fluid);
  * next call. */
 const double *fluid_all_carried(struct fluid *fluid);
 
-/* Bytes that a link has carried for transfers that have ended; after fluid_stop(), for all. */
+/* Bytes that a link has carried for transfers that have ended or were aborted; after fluid_stop(),
+ * for all. */
 double fluid_carried(const struct fluid *fluid, uint32_t link);
 
 /* Changes the capacities of the links (> 0). */

@@ -201,8 +201,8 @@ bool platform_shares(const struct platform *platform, const struct fluid_route *
 
 /* --- text --- */
 
-/* Writes the links. Returns an array that says for each link whether it was written; the caller
- * frees. */
+/* Writes each route's own link, and the links of the network that the routes could fill together.
+ * Returns an array by link of the network that says whether it was written; the caller frees. */
 static bool *write_links(FILE *to, struct platform *platform,
 			 const struct fluid_route *const *routes, size_t links)
 {

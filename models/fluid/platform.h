@@ -44,7 +44,8 @@ void platform_release(struct platform *platform);
  * Streams of several senders that meet at a NIC take turns. Elsewhere streams meet in the queue of
  * a switch. There each window that ignores ECN marks has a fixed fraction p of the link, and the
  * streams that heed marks, as TCP does, fill the rest. So such a window's share is p / (1 - P)
- * times the sum of the other streams' shares, where P is the sum of all p. */
+ * times the sum of the heeding streams' shares. P is the sum of all p; 1 - P counts as no less than
+ * what the smallest windows of the heeding streams take. */
 bool platform_shares(const struct platform *platform, const struct fluid_route *const *busy,
 		     size_t nics, double *share);
 
