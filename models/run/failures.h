@@ -23,13 +23,14 @@ void failures_free(struct failures *failures);
  * allowed. */
 void failures_end(struct failures *failures);
 
-/* The number of links, switches and aggregations that are down now; 0 for NULL. */
+/* The number of links, switches and aggregations that are down now, each counted once for every
+ * event of the scenario that keeps it down; 0 for NULL. */
 size_t failures_down(const struct failures *failures);
 
 /* Calls `told` for each failure, in the order of time. `name` is that of failures.csv, valid during
- * the call. `element` is the index, from 0, among all links, switches and aggregations that
- * may fail in this scenario.
- * Without a repair, `repaired` is the end of the run. Does nothing for NULL. */
+ * the call. `element` is the index, from 0, in the list of all links, switches and aggregations
+ * that may fail in this scenario; what two events name is in the list twice. Without a repair,
+ * `repaired` is the end of the run. Does nothing for NULL. */
 void failures_each(const struct failures *failures,
 		   void (*told)(void *owner, const char *name, size_t element, sim_time failed,
 				sim_time repaired),

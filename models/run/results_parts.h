@@ -26,8 +26,8 @@ extern const struct job_metric results_job_metrics[];
 double *results_job_values(const struct simulation *s, const struct job_group_conf *group,
 			   const char *name, const struct job_metric *metric, size_t *count);
 
-/* Lists of lines that end with NULL: jobs that did not run as the scenario says, and warnings that
- * only a run can give. results_lines_free() frees a list. */
+/* Lists of lines that end with NULL: jobs that did not run as the scenario says, and warnings of
+ * what the run showed. results_lines_free() frees a list. */
 char **results_otherwise(const struct simulation *s);
 char **results_warnings(const struct simulation *s);
 void results_lines_free(char **lines);

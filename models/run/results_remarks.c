@@ -1,6 +1,6 @@
 /* Remarks on results: which jobs did not run as the scenario says, and warnings of probable
- * mistakes that only a run shows. A warning is one function and one line in `warnings`. Warnings
- * from the scenario alone are in scenario/warnings.c. */
+ * mistakes that a run shows and of work that failures ended. A warning is one function and one line
+ * in `warnings`. Warnings from the scenario alone are in scenario/warnings.c. */
 #include "run/results_parts.h"
 
 #include "base/mem.h"

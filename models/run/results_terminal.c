@@ -49,7 +49,7 @@ static int column_width(const struct job_metric *m)
 	return strlen(m->head) < 10 ? 10 : (int)strlen(m->head) + 1;
 }
 
-/* Explains busbw if some job has more than a link can carry. */
+/* Explains busbw if some measured job has more than the links of a machine can carry. */
 static void print_bus_bandwidth(const struct simulation *s, FILE *to)
 {
 	const struct jobs_report *report = jobs_report(s->jobs);

@@ -105,7 +105,8 @@ struct link_set {
 	char *label;     /* owned */
 	uint32_t *ports; /* owned */
 	uint32_t count;
-	struct port_sent (*before)[WATCH_CLASSES]; /* by link: bytes up to the last sample; owned */
+	/* By link, by class: bytes up to the last sample; owned. */
+	struct port_sent (*before)[WATCH_CLASSES];
 	uint64_t packets; /* that have arrived over all these links up to the last sample */
 };
 

@@ -168,7 +168,8 @@ size_t simulation_memory(const struct simulation *s, unsigned scheme,
 	return scheme_ops(scheme)->memory(s->schemes[scheme], list);
 }
 
-/* Checks that packets and bytes add up and that, after the last job, no switch memory is in use. */
+/* Checks that packets and bytes add up and that, after the last job, no switch memory is in use
+ * except what drains (struct collective_memory). */
 static void final_checks(struct simulation *s)
 {
 	char *text = NULL;
@@ -455,8 +456,9 @@ unsigned simulation_cut(struct simulation *s, unsigned count, unsigned threads)
 	return parts;
 }
 
-/* Cuts the network if it is large enough. Each thread gets the same number of partitions, if there
- * are enough pods. Sets why_threads if the run has fewer than `threads` threads. */
+/* Cuts the network if it is large enough and flows arrive rarely enough. Each thread gets the same
+ * number of partitions, if there are enough pods. Sets why_threads if the run has fewer than
+ * `threads` threads. */
 static void cut_for(struct simulation *s, unsigned threads)
 {
 	uint32_t hosts = s->topo.net.hosts, count = hosts / PARTITION_HOSTS;

@@ -19,7 +19,7 @@ struct why_spent {
  * to 1 << 40. */
 #define CONTROL_LIMIT      (UINT64_C(1) << 41)
 #define CONTROL_WINDOW_END (UINT64_C(1) << 42)
-#define CONTROL_FAILURES   (UINT64_C(1) << 43) /* + 2 for each element that may fail (failures.c) */
+#define CONTROL_FAILURES   (UINT64_C(1) << 43) /* + 2 i and 2 i + 1 for element i (failures.c) */
 #define CONTROL_CONTROLLER (UINT64_C(1) << 44)
 
 struct simulation {

@@ -10,7 +10,7 @@
 uint32_t switch_behind(const struct network *net, uint32_t port);
 
 /* Fills in *about with what the packet's scheme says about the packet. False if the packet is not
- * of a scheme, or the scheme says nothing. */
+ * PACKET_AGGREGATION, or the scheme says nothing. */
 bool packet_tells(const struct network *net, const struct packet *packet,
 		  struct packet_about *about);
 

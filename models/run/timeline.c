@@ -290,7 +290,7 @@ static void on_flow(void *owner, uint32_t src, uint32_t dst, bytes size, sim_tim
 
 /* --- switches --- */
 
-/* Before a switch handles a packet: notes the job, the switch and the switch's state. */
+/* Before a switch handles a PACKET_AGGREGATION: notes the job, the switch and its state. */
 static void note_packet(struct timeline *t, const struct sim_event *event)
 {
 	const struct network *net = &t->s->topo.net;
