@@ -398,7 +398,7 @@ static double check_job_trace(const struct looking *look, const struct job_group
 	return seconds_of(longest);
 }
 
-/* Checks that between one and JOBS_MAX jobs arrive on average. */
+/* Checks that on average at least one job arrives and, without a "count", at most JOBS_MAX. */
 static void check_job_arrivals(const struct looking *look, const struct job_group_conf *group,
 			       const char *pointer)
 {

@@ -34,15 +34,16 @@ struct failure_target {
 	uint32_t number;
 };
 
-/* Lists the targets of an event: "spine1" is a switch; "h3" is the link of this host; "leaf0 ->
- * spine1" are all links between the two nodes; "links" are all links between switches; "switches"
- * are all switches. With `aggregation_only`, only switches that aggregate are targets. Returns the
- * number of targets, 0 if nothing fits. The caller frees *list. */
+/* Lists the targets of an event: a number is a link, by one of its egress ports; "spine1" is a
+ * switch; "h3" is the link of this host; "leaf0 -> spine1" are all links between the two nodes;
+ * "links" are all links between switches; "switches" are all switches. With `aggregation_only`,
+ * only switches that aggregate are targets. Returns the number of targets, 0 if nothing fits. The
+ * caller frees *list. */
 size_t failure_targets(const struct failure_conf *event, const struct topology *topo,
 		       struct failure_target **list);
 
-/* Adds an error for each wrong combination of times and each unknown target. The topology must be
- * right. The run ends at `end`. */
+/* Adds an error for each event with a wrong combination of times, with an unknown target, or not
+ * before `end`, when the run ends. The topology must be right. */
 void failures_check(const struct failures_conf *conf, const struct topology_conf *topology,
 		    sim_time end, struct conf_doc *doc);
 

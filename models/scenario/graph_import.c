@@ -218,7 +218,7 @@ static void order_by_rail(struct graph_text *text, uint32_t gpus)
 
 /* A graph cannot say which hosts are NICs of one machine; the scenario must. Returns a note with
  * the keys for the scenario (caller frees), and renumbers hosts to match. Returns NULL if the file
- * has no machines with several GPUs. */
+ * has no machines with several GPUs, no NVLinks, or a last machine with fewer GPUs. */
 static char *tell_machines(struct graph_text *text, const struct ns3 *ns3)
 {
 	bool rack;

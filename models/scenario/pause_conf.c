@@ -8,7 +8,7 @@
 
 #define PLACE "/topology/switch/pause"
 
-/* A check of all links of one kind that lead into switches of one kind. */
+/* A check of all links of one kind that lead into switches of one kind; in a graph, of one link. */
 struct pause_check {
 	const struct topology_conf *conf;
 	struct conf_doc *doc;

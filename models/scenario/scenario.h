@@ -4,6 +4,7 @@
  *   check.c                           errors of several keys or of files; then scenario_warn()
  *   topology_conf.c, pause_conf.c     rows and checks of "topology"
  *   graph_conf.c, failures_conf.c     rows and checks of a graph, and of "failures"
+ *   graph_write.c, graph_import.c     other networks as graphs; no part of loading a scenario
  *   warnings.c                        warnings of what is legal but probably a mistake
  *   facts.c, cost.c                   questions about a scenario
  *
@@ -119,8 +120,8 @@ const struct flow_group_conf *scenario_next_flows(const struct scenario *scenari
  * scenario_warn(). Each value alone must be right. */
 void scenario_check(struct scenario *scenario, struct conf_doc *doc);
 
-/* Adds a warning for everything that is legal but probably a mistake, with a number that shows why,
- * and a note for each job that will not run as configured. The scenario must have no errors. */
+/* Adds a warning for everything that is legal but probably a mistake, and a note for each group of
+ * jobs that will not run as configured. The scenario must have no errors. */
 void scenario_warn(const struct scenario *scenario, struct conf_doc *doc);
 
 /* A warning (a static string) that results must not rank schemes, if jobs run beside flows in the
@@ -152,7 +153,8 @@ struct measured_window scenario_window(const struct scenario *scenario);
 /* The offered load of all Poisson arrivals. The scenario must have no errors. */
 struct offered scenario_offered(const struct scenario *scenario);
 
-/* The load that flows offer to the links between racks. All 0 in a graph. */
+/* The load that Poisson flows, except incasts, offer to the links between racks. All 0 without such
+ * flows or such links, and in a graph. */
 struct offered_fabric scenario_offered_fabric(const struct scenario *scenario);
 
 /* Whether an enabled job uses this scheme. */

@@ -24,9 +24,9 @@ extern const struct conf_table topology_table;
 void topology_check(const struct topology_conf *conf, const struct machine_conf *machine,
 		    struct conf_doc *doc);
 
-/* Checks PAUSE. Adds an error if headroom is too small for a link, if memory does not hold the
- * headroom, if thresholds are in the wrong order, or if ECN would never mark. The rest of `conf`
- * must be right. */
+/* Checks PAUSE, if it is on. Adds an error if headroom is too small for a link, if memory does not
+ * hold the headroom, if thresholds are in the wrong order or given beside alpha, if ECN would never
+ * mark, or if the NIC's queue has a limit. The rest of `conf` must be right. */
 void topology_check_pause(const struct topology_conf *conf, struct conf_doc *doc);
 
 #endif

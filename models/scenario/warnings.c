@@ -1,6 +1,6 @@
 /* Warnings before a run: of what is legal but probably a mistake, and of what will not run as the
- * scenario says. Each warning has a number that shows why. A warning is one function and its line
- * in `warnings`. Warnings that only a run can give are in run/results_remarks.c. */
+ * scenario says. Where a number shows why, the warning has it. A warning is one function and its
+ * line in `warnings`. Warnings that only a run can give are in run/results_remarks.c. */
 #include "scenario/scenario.h"
 
 #include "base/mem.h"
@@ -75,8 +75,8 @@ static bool heeds_marks(const struct scenario *scenario)
 
 /* The usual threshold is 85 full frames at 10 Gbps (PANAMA section 7), in proportion to the rate.
  * DCTCP (SIGCOMM 2010, section 4) has 65 frames of 1500 bytes, Alibaba's HPCC simulator 30 KB. A
- * threshold in packets that is ECN_FAR times too low or too high was probably made for another
- * rate. A low threshold in bytes was probably chosen on purpose, so it gets no warning. */
+ * threshold that is ECN_FAR times too high, or in packets as much too low, was probably made for
+ * another rate. A low threshold in bytes was probably chosen on purpose, so it gets no warning. */
 #define ECN_BYTES_AT_10G (85.0 * 1518)
 #define ECN_FAR          4
 
@@ -114,7 +114,7 @@ static void warn_ecn(const struct scenario *scenario, struct conf_doc *doc)
 }
 
 /* After a loss RoCE retransmits everything from the lost packet on. A user who writes "pause":
- * false knows this. */
+ * false knows this, and gets no warning of it. */
 static void warn_roce(const struct scenario *scenario, struct conf_doc *doc)
 {
 	const struct topology_conf *topology = &scenario->topology;
@@ -191,7 +191,7 @@ static const char *flows_at(const struct scenario *scenario, const struct flow_g
 	return conf_at(doc, "/flows/%zu/%s", (size_t)(group - scenario_flows(scenario)), key);
 }
 
-/* The JSON pointer of the first group with Poisson arrivals. */
+/* The JSON pointer of the first group with Poisson arrivals: of flows, else of jobs. */
 static const char *place_of_load(const struct scenario *scenario, struct conf_doc *doc)
 {
 	for_enabled_flows(group, scenario)
@@ -249,7 +249,8 @@ static void warn_incast(const struct scenario *scenario, struct conf_doc *doc)
 
 /* --- rates --- */
 
-#define UPLINKS_BELOW 100 /* a host link this many times as fast as all up-links is a mistake */
+/* A host's link that is so many times as fast as all up-links of its switch is a mistake. */
+#define UPLINKS_BELOW 100
 
 static void warn_of_uplinks(struct conf_doc *doc, const char *at, const char *host, bps rate,
 			    bps uplinks)
@@ -328,7 +329,8 @@ static uint64_t slots_of_cluster(const struct scenario *scenario)
 	return (uint64_t)(machines - pool) * (uint64_t)scenario->machine.slots;
 }
 
-/* Warns if jobs that arrive together with those of the first group do not all find hosts. */
+/* Warns if jobs that arrive at the same fixed time as those of the first such group do not all find
+ * hosts. */
 static void warn_hosts(const struct scenario *scenario, struct conf_doc *doc)
 {
 	const struct job_group_conf *first = NULL;
