@@ -455,7 +455,7 @@ if limits_memory; then
 	same scarce/0/manifest.json former.json
 	echo '{ "name": "wide", "topology": { "kind": "star", "hosts": 60000 }, "flows": [ { "count": 1, "size": "1kB" } ] }' >wide.json
 	(ulimit -v 55000 && "$INASIM" run wide.json) 2>err || true
-	says err '^inasim: out of memory: [0-9]{6,} more bytes' # of the whole table, not of a host
+	says err '^inasim: out of memory: asked for [0-9]{6,} bytes more' # of the whole table, not of a host
 fi
 
 # --- signals ---
