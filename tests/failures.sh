@@ -138,6 +138,14 @@ moves 0 "3 4 5" '{ "fails": "leaf0", "at": "2ms" }'
 moves 4 "0 1 2" '{ "fails": "h1", "at": "2ms" }, { "fails": "leaf1", "at": "2ms" }'
 says err "no host is free in the place of one that is cut off"
 
+# a job that finds none fails, and leaves its hosts to the next
+scenario '"kind": "star", "hosts": 4' '{ "fails": "h0", "at": "2ms" }' \
+	'"jobs": [ { "model": { "layers": [ { "gradient": "20MB" } ] }, "workers": 4, "all_reduce": "ring", "restart_delay": "5ms" },
+		{ "model": { "layers": [ { "gradient": "1MB" } ] }, "workers": 2, "all_reduce": "ring", "arrival": { "at": "1ms" } } ]'
+ends 4 run t.json --out r --force
+says r/jobs.csv '^0,.*failed at 0.018000000 s: no host is free'
+says r/jobs.csv '^1,job,ring,in place,2,1,1,0.001,0.018001,'
+
 # a job that comes later gets hosts that work
 scenario "$leaf_spine" '{ "fails": "h1", "at": "1ms" }' \
 	'"jobs": [ { "model": { "layers": [ { "gradient": "1MB" } ] }, "workers": 3, "arrival": { "at": "20ms" }, "all_reduce": "ring" } ]'

@@ -131,10 +131,12 @@ static void on_move(struct job *job)
 {
 	const char *why = job_move(job);
 
-	if (why)
+	if (why) {
 		job_fail(job, why);
-	else if (job->state == JOB_WAITING) /* its hosts failed before it could begin */
+		jobs_start_waiting(job->jobs);
+	} else if (job->state == JOB_WAITING) { /* its hosts failed before it could begin */
 		job_begin(job);
+	}
 }
 
 /* The job moves, because restart_delay is over; or it ends, because its last iteration is over; or
