@@ -69,14 +69,18 @@ void cluster_check_list(const struct conf_list *list, enum host_use use, struct 
 void cluster_conf_check(const struct cluster_conf *conf, struct conf_doc *doc, uint32_t hosts)
 {
 	uint8_t *uses = xcalloc(hosts, sizeof(*uses));
+	int64_t kept = 0;
 
 	if (conf->servers.form == POOL_HOSTS)
 		cluster_check_list(&conf->servers.hosts, HOST_POOL, doc, "/cluster/servers", hosts,
 				   uses);
-	else if (conf->servers.number >= (int64_t)hosts)
+	else
+		kept = conf->servers.number;
+	for (uint32_t h = 0; h < hosts; h++)
+		kept += uses[h] != HOST_FREE;
+	if (kept >= (int64_t)hosts)
 		conf_error(doc, "/cluster/servers",
-			   "%" PRId64 " of %" PRIu32 " hosts leave none for workers",
-			   conf->servers.number, hosts);
+			   "%" PRId64 " of %" PRIu32 " hosts leave none for workers", kept, hosts);
 	free(uses);
 }
 
