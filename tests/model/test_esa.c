@@ -753,6 +753,57 @@ Test(esa_priority, of_the_layers_of_a_job)
 	bench_close(&bench);
 }
 
+/* Notes the priority of the newest contribution, wherever it is. */
+static void note_priority(struct bench *bench, uint32_t node, const struct packet *packet)
+{
+	uint8_t *seen = bench->owner;
+
+	(void)node;
+	if (!(packet->flags & PACKET_RESULT))
+		*seen = packet_priority(packet);
+}
+
+static uint8_t priority_until(struct bench *bench, sim_time until)
+{
+	static uint8_t seen;
+
+	seen = 0;
+	bench->after = note_priority;
+	bench->owner = &seen;
+	while (bench->s->sim.now < until)
+		sim_run(&bench->s->sim, 1);
+	return seen;
+}
+
+/* All workers have handed over the last tensor of an iteration when the switch stops adding. They
+ * hand it over again, now for the server, with the priority that it had: what remains of the job is
+ * the same. */
+Test(esa_priority, of_a_tensor_that_begins_anew)
+{
+	for (int iterations = 1; iterations <= 3; iterations++) {
+		uint8_t first, again;
+		struct bench bench;
+
+		bench_open(
+			&bench, SCHEME_esa,
+			"{\"name\": \"t\", \"topology\": {\"kind\": \"star\", \"hosts\": 3, "
+			"\"link\": {\"rate\": \"100Gbps\"}}, \"schemes\": {\"esa\": "
+			"{\"remaining\": \"job\", \"priority_scale\": 3}}, \"failures\": "
+			"{\"reroute_delay\": \"1us\", \"controller_delay\": \"1us\", \"events\": "
+			"[{\"fails\": \"switches\", \"aggregation_only\": true, \"at\": "
+			"\"5us\"}]}, "
+			"\"jobs\": [{\"workers\": 2, \"all_reduce\": \"esa\", \"iterations\": "
+			"%d, \"model\": {\"layers\": [{\"gradient\": \"5120B\", \"forward\": "
+			"\"1us\", \"backward\": \"2us\"}]}}]}",
+			iterations);
+		first = priority_until(&bench, 7 * PS_PER_US);
+		again = priority_until(&bench, 10 * PS_PER_US);
+		cr_expect_gt(first, 1);
+		cr_expect_eq(again, first, "%d iterations: %u, then %u", iterations, first, again);
+		bench_close(&bench);
+	}
+}
+
 /* Eight layers handed over while a flow has the worker's NIC, again in the second iteration, when
  * the last tensor sent is long complete and its place in the ring of tensors is taken: each chunk
  * has the priority of its own layer, as in the first iteration. */

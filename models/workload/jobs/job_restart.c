@@ -146,9 +146,7 @@ static void refill(struct job_restart *restart)
 		for (uint32_t r = 0; r < restart->ranks; r++)
 			while (restart->sent[r] < restart->handed[r]) {
 				if (!restart->exchange)
-					worker_hint(&job->worker[r],
-						    (size_t)(restart->sent[r] %
-							     job->dnn->tensor_count));
+					worker_hint(&job->worker[r], restart->sent[r]);
 				send(restart, r);
 				more = true;
 			}

@@ -101,17 +101,18 @@ static void after_backward(struct job_worker *worker)
 	}
 }
 
-void worker_hint(struct job_worker *worker, size_t place)
+void worker_hint(struct job_worker *worker, uint64_t tensor)
 {
 	const struct job *job = worker->job;
 	const struct dnn *dnn = job->dnn;
+	size_t place = (size_t)(tensor % dnn->tensor_count);
 	double scale = job->conf->compute_scale, left = 0;
 	struct collective_hint hint = {
 		.layer = (uint32_t)dnn->tensors[place].layer + 1, /* hints count layers from 1 */
 		.layers = (uint32_t)dnn->layer_count,
 		.iteration_bytes = dnn->gradient_total,
 		.compute = (sim_time)((double)dnn->compute_total * scale),
-		.iterations_left = (uint64_t)(job->iterations - worker->iteration - 1),
+		.iterations_left = (uint64_t)job->iterations - 1 - tensor / dnn->tensor_count,
 		.attained = job->jobs->env.sim->now - job->start,
 		.last_compute = worker->last_busy,
 		.last_exchange = worker->last_exchange,
@@ -139,7 +140,7 @@ static void send_tensor(struct job_worker *worker)
 	struct job *job = worker->job;
 	const struct dnn_tensor *tensor = &job->dnn->tensors[worker->tensor];
 
-	worker_hint(worker, worker->tensor);
+	worker_hint(worker, (uint64_t)worker->iteration * job->dnn->tensor_count + worker->tensor);
 	why_contributes(job->why, worker->number);
 	if (worker->tensor++ == worker->tensor_first) {
 		worker->exchange_since = job->jobs->env.sim->now;

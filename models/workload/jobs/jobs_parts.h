@@ -212,8 +212,9 @@ bool worker_waits(struct job_worker *worker);
 /* The worker has computed a layer: sends the results that others need. */
 void worker_computed(struct job_worker *worker);
 
-/* Gives the scheme hints about tensor `place` of the iteration, before it is handed over. */
-void worker_hint(struct job_worker *worker, size_t place);
+/* Gives the scheme hints about a tensor of the job, numbered over all iterations, before it is
+ * handed over. */
+void worker_hint(struct job_worker *worker, uint64_t tensor);
 
 /* Whether one instance of a scheme adds up all gradients. Not so for one worker, nor in a pipeline,
  * where each stage has its own exchange. */
