@@ -360,6 +360,22 @@ Test(jobs, accounts)
 	}
 }
 
+/* 100 iterations in 4 steps of 25: a step under way counts by what it has received itself. It
+ * computes for 25 ms, then 25,000 chunks take 4 ms. */
+Test(jobs, progress_of_steps)
+{
+	struct run run;
+	sim_time step = 25 * MS + aggregation(25000);
+
+	one_job(&run, "'iterations': 100, 'max_steps': 4, 'model': { 'layers': [ { 'gradient': "
+		      "'128kB', 'forward': '1ms' } ] }");
+	run_until(&run, LATENCY + step + 10 * MS);
+	cr_expect_eq(jobs_progress(run.s->jobs), 0.25);
+	run_until(&run, LATENCY + step + 27 * MS);
+	cr_expect_float_eq(jobs_progress(run.s->jobs), 0.375, 1e-3);
+	run_free(&run);
+}
+
 /* One worker: its own gradient is the sum, nothing is sent, a ring or a switch is
  * not asked. Also with layers, and with no computing at all. */
 Test(jobs, single_worker)

@@ -662,7 +662,8 @@ static double part_done(const struct job *job)
 	double got = 0; /* also if the scheme leaves the job to another */
 
 	if (job->instance && job_scheme(job)->received)
-		got = (double)job_scheme(job)->received(job->instance) / (double)job->gradients -
+		got = (double)job_scheme(job)->received(job->instance) /
+			      (double)dnn->gradient_total -
 		      (double)job->iterations_done;
 	for (size_t l = worker->layer_first; l < worker->layer_end; l++) {
 		const struct dnn_layer *layer = &dnn->layers[l];
