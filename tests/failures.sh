@@ -167,6 +167,14 @@ scenario '"kind": "star", "hosts": 4, "switch": { "pause": true }' '{ "fails": "
 ends 0 run t.json --out r --force
 holds '.end_reason == "all_done"' r/summary.json
 
+# --- what a job has counted before it begins anew counts when the run ends before it, too ---
+
+scenario "$leaf_spine" '{ "fails": "leaf1", "at": "5ms", "repair_after": "1ms" }' \
+	'"stop": { "when": "time", "after": "8ms" },
+	"jobs": [ { "model": { "layers": [ { "gradient": "100MB" } ] }, "workers": 4, "all_reduce": "switchml" } ]'
+ends 0 run t.json --out r --force --set /topology/link/loss=0.01
+holds '.aggregation.retransmissions == $row and $row > 0' r/summary.json --argjson row "$(cell retransmissions r/jobs.csv)"
+
 # --- what adds gradients in a switch fails, and its links do not ---
 
 # a job that begins behind it takes as long as where these switches never add

@@ -648,8 +648,14 @@ const char *jobs_failure(const struct jobs *jobs, const char **group)
 void jobs_stats(const struct jobs *jobs, struct collective_stats *stats)
 {
 	collective_stats_add(stats, &jobs->stats);
-	for (size_t i = 0; i < jobs->report.count; i++)
-		add_stats(&jobs->jobs[i], stats);
+	for (size_t i = 0; i < jobs->report.count; i++) {
+		const struct job *job = &jobs->jobs[i];
+
+		if (job->state == JOB_OVER || job->state == JOB_FAILED)
+			continue; /* in jobs->stats */
+		collective_stats_add(stats, &job->stats);
+		add_stats(job, stats);
+	}
 }
 
 /* The fraction of this iteration's sums that the first worker has. Counts bytes if the scheme does,
@@ -738,6 +744,7 @@ void jobs_write_unfinished(struct jobs *jobs)
 {
 	for (size_t i = 0; i < jobs->report.count; i++) {
 		struct job *job = &jobs->jobs[i];
+		struct collective_stats before = job->stats;
 
 		if (job->state == JOB_OVER || job->state == JOB_REFUSED || job->state == JOB_FAILED)
 			continue;
@@ -745,6 +752,7 @@ void jobs_write_unfinished(struct jobs *jobs)
 			continue; /* the run ended before it arrived */
 		add_stats(job, &job->stats);
 		job_write(job);
+		job->stats = before; /* jobs_stats() adds what the instances have counted */
 	}
 }
 
