@@ -48,6 +48,17 @@ adds_up='
 		if (ps(c["finish_s"]) - ps(c["start_s"]) != ps(c["duration_s"])) print "line " NR ": not as long" }'
 cells "$adds_up" why/why.csv
 
+# also of a job whose tree has failed between its admission and its beginning
+cat >late.json <<'JSON'
+{
+  "name": "late", "topology": { "kind": "leaf-spine", "leaves": 2, "spines": 2, "hosts_per_leaf": 3 }, "cluster": { "controller_latency": "1s" },
+  "failures": { "events": [ { "fails": "leaf1", "at": "100ms", "repair_after": "1ms" } ] },
+  "jobs": [ { "workers": 4, "all_reduce": "switchml", "model": { "layers": [ { "gradient": "1MB" } ] } } ]
+}
+JSON
+ends 0 run late.json --why --out late --quiet
+cells "$adds_up" late/why.csv
+
 # so do waits for parameters, tokens and activations
 cat >three.json <<'JSON'
 {

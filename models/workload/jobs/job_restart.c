@@ -183,7 +183,8 @@ static bool resume(struct job_restart *restart, const char **never)
 			      : !job_start_scheme(restart->job, never))
 		return false;
 	restart->waits = false;
-	why_begins_anew(restart->job->why);
+	if (restart->job->state == JOB_RUNNING)
+		why_begins_anew(restart->job->why);
 	restart->first = restart->whole;
 	for (uint32_t r = 0; r < restart->ranks; r++)
 		restart->sent[r] = restart->first;
