@@ -804,7 +804,7 @@ static void put_job(unsigned number, unsigned scheme, bool last)
 	put_inside(scheme);
 	put(", 'iterations': %u", steady ? between(10, 25) : between(1, calm ? 5 : 3));
 	put(", 'placement': '%s'", one_of("compact|spread|random"));
-	if (!calm && !steady && machines - pool > 4 && chance(5))
+	if (!calm && !steady && machines - pool > 4 && chance(5) && !gpus)
 		put(", 'arrival': { 'trace': 'philly_8plus', 'limit': 3, 'speedup': 1e9, "
 		    "'gpus_per_worker': 16 }");
 	else

@@ -19,7 +19,7 @@ uint64_t job_trace_workers(const struct job_group_conf *conf, const struct trace
 
 /* Why a job of a trace cannot run; NULL when it can. Caller frees. */
 static char *job_mistake(const struct job_group_conf *conf, uint32_t hosts, uint32_t pool,
-			 const struct trace_job *job)
+			 bool several_gpus, const struct trace_job *job)
 {
 	const char *path = conf->arrival.jobs->path;
 	uint64_t workers = job_trace_workers(conf, job);
@@ -51,6 +51,12 @@ static char *job_mistake(const struct job_group_conf *conf, uint32_t hosts, uint
 				 " workers, but experts are spread over at most %d; see "
 				 "gpus_per_worker",
 				 path, job->id, workers, EXCHANGE_WORKERS_MAX);
+	if (workers == 1 && job->gpus > 1 && several_gpus)
+		return xasprintf(
+			"%s: job %s has %" PRIu32
+			" GPUs on one machine, and what they exchange is not modelled; see "
+			"gpus_per_worker",
+			path, job->id, job->gpus);
 	if ((double)job->submit / conf->arrival.speedup > LATEST_ARRIVAL_PS)
 		return xasprintf("%s: job %s"
 				 " arrives after more than 200 days; see speedup",
@@ -229,12 +235,13 @@ void job_groups_part(struct conf_list *groups, struct conf_doc *doc)
 	}
 }
 
-char *job_group_trace_mistake(const struct job_group_conf *conf, uint32_t hosts, uint32_t pool)
+char *job_group_trace_mistake(const struct job_group_conf *conf, uint32_t hosts, uint32_t pool,
+			      bool several_gpus)
 {
 	const struct job_trace *trace = conf->arrival.jobs;
 	char *mistake = trace ? NULL : xstrdup(conf->arrival.mistake);
 
 	for (size_t i = 0; trace && !mistake && i < trace->count; i++)
-		mistake = job_mistake(conf, hosts, pool, &trace->jobs[i]);
+		mistake = job_mistake(conf, hosts, pool, several_gpus, &trace->jobs[i]);
 	return mistake;
 }
