@@ -19,6 +19,9 @@
  * If a failure destroys what a worker waits for, there is no way back to follow. The time from the
  * worker's last result until the controller of jobs restarts its tensors is `failure`.
  *
+ * If less time is left than a delay that has several causes, such as a queue, they share it in the
+ * proportions of the whole delay.
+ *
  * So a stream of results at the full rate is all `wire`, as in the closed form of an idle path. If
  * the window is too small, the time is `window`; beside other traffic it is `queue_flows`, at the
  * link where the packets queued. The rule does not see that an earlier queue made a window small
