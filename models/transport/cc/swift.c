@@ -35,11 +35,12 @@ static const struct conf_row swift_rows[] = {
 	CONF_TIME("base_target", struct swift_conf, base_target, "25us", PS_PER_NS, PS_PER_S,
 		  "Target of the round trip on a path without switches, for one large window.",
 		  "our choice: a few idle round trips of a fabric at 10 to 100 Gbps"),
-	CONF_TIME("hop", struct swift_conf, hop, CONF_OPTIONAL, 0, PS_PER_S,
-		  "Target added for each switch on the path; left out: what the switches of the "
-		  "path add to an idle round trip, by their latency and the links behind them.",
-		  "our choice; Swift section 3.5 (csg-htsim: 20 us / 6.55)",
-		  .present = CONF_GIVEN(struct swift_conf, hop_given)),
+	CONF_TIME(
+		"hop", struct swift_conf, hop, CONF_OPTIONAL, 0, PS_PER_S,
+		"Target added for each switch on the path; left out: what the switches of the "
+		"path add to an idle round trip, by their latency and the links that lead to them.",
+		"our choice; Swift section 3.5 (csg-htsim: 20 us / 6.55)",
+		.present = CONF_GIVEN(struct swift_conf, hop_given)),
 	CONF_TIME("fs_range", struct swift_conf, fs_range, "50us", 0, PS_PER_S,
 		  "Largest addition for small windows.", "our choice; Swift section 3.5"),
 	CONF_REAL("fs_min_cwnd", struct swift_conf, fs_min_cwnd, "0.1", 0.001, 1,
