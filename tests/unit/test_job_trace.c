@@ -172,6 +172,8 @@ Test(job_trace, mistakes_in_flows)
 		  ":3: column start_s: \"0.9\" is earlier than in the row before" },
 		{ "0,3,3,5\n", ":2: column dst: \"3\" is the source itself" },
 		{ "0,3,4,0\n", ":2: column size_bytes: \"0\" is no size of a flow" },
+		{ "0,3,4,1125899906842624\n0,3,4,1125899906842625\n",
+		  ":3: column size_bytes: \"1125899906842625\" is more than 2^50 bytes" },
 		{ "0,-3,4,9\n", ":2: column src: \"-3\" is not a whole number of 64 bits" },
 		{ "0,3,4294967296,9\n", ":2: column dst: \"4294967296\" is too large" },
 		{ "1e-3,3,4,9\n", ":2: column start_s: \"1e-3\" is not a decimal number without "

@@ -10,8 +10,6 @@
 
 /* --- rows --- */
 
-#define FLOW_MAX (UINT64_C(1) << 50) /* bytes; the maximum in size_cdf.c, too */
-
 static const struct conf_row size_cdf_rows[] = {
 	CONF_STRING("cdf", struct size_conf, cdf, CONF_REQUIRED,
 		    "Name of a table in traces/cdf, or of a file."),

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_FLOW (UINT64_C(1) << 50) /* bytes; every size and sum is exact in a double */
-
 /* What is wrong with `point` as the next point of `cdf`, or NULL. *in_size tells whether the
  * mistake is in the size or in the cdf. */
 static const char *row_mistake(const struct size_cdf *cdf, const struct size_cdf_point *point,
@@ -18,7 +16,7 @@ static const char *row_mistake(const struct size_cdf *cdf, const struct size_cdf
 	const struct size_cdf_point *before = cdf->count ? &cdf->points[cdf->count - 1] : NULL;
 
 	*in_size = true;
-	if (point->size > MAX_FLOW)
+	if (point->size > FLOW_MAX)
 		return "is more than 2^50 bytes";
 	*in_size = false;
 	if (point->cdf < 0 || point->cdf > 1)
@@ -127,7 +125,7 @@ static void read_bare(struct size_cdf *cdf, const char *path, char **error)
 		if (!line[strspn(line, " \t\r\n")])
 			continue;
 		if (!read_pair(line, pair) || pair[0] < 0 || pair[0] != floor(pair[0]) ||
-		    pair[0] > (double)MAX_FLOW) {
+		    pair[0] > (double)FLOW_MAX) {
 			*error = xasprintf("%s:%zu: without a header line size_bytes,cdf each line "
 					   "is a size in bytes, a blank, and the percentage (as "
 					   "HPCC) or fraction (as ns-3) of flows up to it",

@@ -13,6 +13,8 @@
 
 #include <stddef.h>
 
+#define FLOW_MAX (UINT64_C(1) << 50) /* bytes; every size and sum is exact in a double */
+
 struct size_cdf_point {
 	bytes size;
 	double cdf; /* fraction of flows that are not larger */

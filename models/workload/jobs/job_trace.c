@@ -4,6 +4,7 @@
 #include "collective/schemes.h"
 #include "data/csv_read.h"
 #include "workload/data_file.h"
+#include "workload/flows/size_cdf.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -124,6 +125,8 @@ static void read_flows(struct flow_trace *trace, struct csv *csv)
 			csv_complain(csv, dst, "is the source itself");
 		if (flow.size == 0)
 			csv_complain(csv, size, "is no size of a flow");
+		if (flow.size > FLOW_MAX)
+			csv_complain(csv, size, "is more than 2^50 bytes");
 		trace->flows =
 			array_reserve(trace->flows, trace->count, &capacity, sizeof(*trace->flows));
 		trace->flows[trace->count++] = flow;
