@@ -10,7 +10,8 @@
 
 #define BYTES_PER_PARAMETER 4 /* fp32 */
 
-#define MACS_MAX (UINT64_C(1) << 50) /* of one row; the sum of thousands of rows still fits */
+#define TOKENS_MAX (UINT64_C(1) << 44) /* bytes of one row, as of a layer in a scenario */
+#define MACS_MAX   (UINT64_C(1) << 50) /* of one row; the sum of thousands of rows still fits */
 
 /* --- profiles.csv --- */
 
@@ -168,6 +169,8 @@ static void read_layers(struct dnn *dnn, struct macs *macs, struct csv *csv)
 			csv_complain(csv, work, "is more than 2^50");
 		if (values > (count ? UINT32_MAX : 0))
 			csv_complain(csv, routed, "is more than 2^32-1, or of no parameters");
+		else if (values > TOKENS_MAX / BYTES_PER_PARAMETER / dnn->batch)
+			csv_complain(csv, routed, "is more than 2^44 bytes in a batch");
 		macs->total += row;
 		if (count == 0 && dnn->layer_count == 0) {
 			waiting += row;

@@ -215,6 +215,13 @@ Test(dnn_own, files_that_are_not_right)
 		cr_expect_not_null(strstr(error, "layers/toy.csv:"), "%s", error);
 		free(error);
 	}
+	write_file("layers/toy.csv", "layer,params,macs,all_to_all\na,5,1,4294967295\n");
+	write_file("profiles.csv", "model,layers,gpu,batch,compute_ms,quality,source\n"
+				   "toy,toy,p100,1073741825,1,estimate,x\n");
+	cr_expect_null(dnn_load("toy", "p100", &error, &of_gpu));
+	cr_expect_not_null(strstr(error, "toy.csv:2: column all_to_all"), "%s", error);
+	free(error);
+	write_file("profiles.csv", profiles);
 	cr_expect_null(dnn_load("lost", "p100", &error, &of_gpu));
 	cr_expect_not_null(strstr(error, "nowhere.csv: No such file"), "%s", error);
 	free(error);
