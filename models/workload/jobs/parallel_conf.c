@@ -126,6 +126,11 @@ void job_group_check_parallel(const struct job_group_conf *conf, struct conf_doc
 	if (conf->reduce_scatter_given)
 		check_step(conf, doc, pointer, "reduce_scatter", (unsigned)conf->reduce_scatter,
 			   reduce_scatter_of);
+	if (conf->reduce_scatter_given && conf->arrival.part && conf->arrival.part_scheme >= 0)
+		conf_error(doc, conf_at(doc, "%s/reduce_scatter", pointer),
+			   "the trace says which scheme (%s); leave this out, or the column "
+			   "\"scheme\"",
+			   scheme_names[conf->arrival.part_scheme]);
 	if (conf->all_gather_given)
 		check_step(conf, doc, pointer, "all_gather", (unsigned)conf->all_gather,
 			   all_gather_of);
