@@ -119,7 +119,8 @@ static struct protocol_ops tap;
 static unsigned left;
 static uint8_t wanted;
 
-/* The packet that comes when `left` others have is for the next host, or its value is wrong. */
+/* The packet that comes when `left` others have is for the next host, its value is wrong, or it
+ * comes twice. */
 static void to_another(void *self, uint32_t host, const struct packet *packet)
 {
 	bool is = packet->flags == wanted && !left--;
@@ -134,6 +135,13 @@ static void changed(void *self, uint32_t host, const struct packet *packet)
 	if (packet->flags == wanted && !left--)
 		copy.value++;
 	real->deliver(self, host, &copy);
+}
+
+static void twice(void *self, uint32_t host, const struct packet *packet)
+{
+	if (packet->flags == wanted && !left--)
+		real->deliver(self, host, packet);
+	real->deliver(self, host, packet);
 }
 
 static void tapped(const char *protocol, const char *job, uint8_t flags,
@@ -168,6 +176,8 @@ Test(nvls, violations)
 	tapped("nvls_reduce", SMALL("'all_reduce': 'nvls'"), PACKET_RESULT, changed, "a wrong sum");
 	tapped("nvls_reduce", SMALL("'all_reduce': 'nvls'"), store, changed, "a wrong sum");
 	tapped("nvls_reduce", SMALL("'all_reduce': 'nvls'"), NVLS_READ, to_another, "a wrong sum");
+	tapped("nvls_reduce", SMALL("'all_reduce': 'nvls'"), store, twice,
+	       "a row beyond the window");
 	tapped("nvls_gather",
 	       SMALL("'all_reduce': 'ring', 'sharding': 'full', 'reduce_scatter': 'nvls', "
 		     "'all_gather': 'nvls'"),

@@ -597,7 +597,7 @@ bool ina_tree_failed(const struct ina_job *job, const struct tree *tree)
 {
 	const struct outages *outages = job->scheme->env.topo->net.outages;
 
-	for (uint32_t n = 0; n < tree->node_count; n++)
+	for (uint32_t n = 0; outages && n < tree->node_count; n++)
 		for (uint32_t c = 0; c < tree->nodes[n].children; c++)
 			if (outages->failed[tree->nodes[n].down_ports[c]] > job->failures)
 				return true;
