@@ -558,6 +558,32 @@ Test(panama_fraction, keeps_within_the_headroom_of_pause)
 	}
 }
 
+/* Ports slower than links take as long for a packet that completes a waiting sum as for any other:
+ * sums leave in order, up and from the root, one for each packet that a port lets pass. */
+Test(panama_fraction, stays_in_order_behind_slow_ports)
+{
+	for (unsigned spines = 0; spines < 2; spines++) {
+		struct bench bench;
+
+		bench_open(&bench, false,
+			   "{'name': 't', 'topology': {%s, 'link': {'rate': '100Gbps'}}, "
+			   "'schemes': {'panama': {'aggregate_above': '0B', 'fraction': 0.5, "
+			   "'accelerator_latency': {'bus': 64}}}, 'jobs': [{'workers': 8, "
+			   "'all_reduce': 'panama', 'iterations': 3, 'overlap': 'layers', "
+			   "'stragglers': {'workers': 1, 'slowdown': 51}, 'model': {'layers': "
+			   "[{'gradient': '1MB', 'backward': '50us'}, {'gradient': '1MB', "
+			   "'backward': '50us'}, {'gradient': '1MB', 'backward': '50us'}]}}]}",
+			   spines ? "'kind': 'leaf-spine', 'leaves': 2, 'spines': 1, "
+				    "'hosts_per_leaf': 4"
+				  : "'kind': 'star', 'hosts': 8");
+		bench.at_switch = note_backlog;
+		bench.owner = &(bool){ false };
+		bench_finish(&bench);
+		cr_expect(*(bool *)bench.owner, "nothing waited");
+		bench_close(&bench);
+	}
+}
+
 /* A contribution that is added twice, or is not added, is found also in partial sums. */
 static void spoil(struct bench *bench, struct panama_worker *worker,
 		  struct panama_sequence *sequence, const struct packet *packet)

@@ -327,6 +327,10 @@ void panama_delay_release(struct panama_accelerator *accelerator);
 void panama_delay(const struct panama_node *node, const struct packet *packet, uint32_t number,
 		  uint32_t back);
 
+/* When all ports by which a sum's packets came are free, at `now` or later. Makes them busy with
+ * these packets from then on. Without slow ports `now`. */
+sim_time panama_ports_free(const struct panama_node *node, sim_time now);
+
 /* Fills in where a packet goes from this node: up, or down to all children. */
 void panama_send_on(const struct panama_node *node, const struct packet *packet,
 		    struct switch_send *send);

@@ -4,10 +4,10 @@
  * packet came in (panama_burst()).
  *
  * So the other sums wait in the accelerator's memory, and a timer sends one per frame time of the
- * link by which the packet came, as if each had come with a packet of its own. No sum leaves while
- * the neighbour on that link is told to stop. Later packets cannot replace the timer, because there
- * may be none. While any sum waits, new ones of the sequence at this switch queue behind it, to
- * stay in order. */
+ * link by which the packet came, or per packet that slow ports take (panama_delay.c), as if each
+ * had come with a packet of its own. No sum leaves while the neighbour on that link is told to
+ * stop. Later packets cannot replace the timer, because there may be none. While any sum waits, new
+ * ones of the sequence at this switch queue behind it, to stay in order. */
 #include "ina/panama/panama.h"
 
 #include "base/mem.h"
@@ -31,6 +31,16 @@ static sim_time frame_time(const struct panama_backlog *backlog)
 	return link_transmission(port_class(net, &net->ports[backlog->back]), scheme->base.frame);
 }
 
+/* The next sum leaves a frame time behind one whose latency began at `from`, or later where ports
+ * are slow. */
+static void set_timer(struct sim *sim, struct panama_backlog *backlog,
+		      const struct panama_node *node, sim_time from)
+{
+	sim_time free = panama_ports_free(node, from), next = from + frame_time(backlog);
+
+	timer_set(sim, &backlog->timer, (free > next ? free : next) + node->accelerator->latency);
+}
+
 /* Sends the next sum. The accelerator's latency has passed already. */
 static void on_due(struct sim *sim, uint32_t entity, void *owner)
 {
@@ -52,7 +62,7 @@ static void on_due(struct sim *sim, uint32_t entity, void *owner)
 	}
 	node->behind = panama_is_over(sequence, node);
 	if (node->behind)
-		timer_set(sim, &backlog->timer, sim->now + frame_time(backlog));
+		set_timer(sim, backlog, node, sim->now - node->accelerator->latency);
 }
 
 void panama_backlog_begin(struct panama_sequence *sequence, struct panama_node *node, uint32_t back)
@@ -63,8 +73,7 @@ void panama_backlog_begin(struct panama_sequence *sequence, struct panama_node *
 
 	node->behind = true;
 	backlog->back = back;
-	timer_set(sim, &backlog->timer,
-		  sim->now + node->accelerator->latency + frame_time(backlog));
+	set_timer(sim, backlog, node, sim->now);
 }
 
 void panama_backlog_open(struct panama_sequence *sequence)

@@ -82,15 +82,15 @@ static void on_due(struct sim *sim, uint32_t entity, void *owner)
 		timer_set(sim, &a->timer, a->held[a->held_head & a->held_mask].due);
 }
 
-/* Returns when all ports by which a sum's packets came are free, and makes them busy with these
- * packets from then on. */
-static sim_time ports_free(const struct panama_node *node, sim_time now)
+sim_time panama_ports_free(const struct panama_node *node, sim_time now)
 {
 	const struct panama_accelerator *a = node->accelerator;
 	const struct network *net = &a->scheme->base.env.topo->net;
 	uint32_t first = net->switch_nodes[a->sw].first_port;
 	sim_time from = now;
 
+	if (!a->slow)
+		return now;
 	for (uint32_t c = 0; c < node->children; c++)
 		if (a->free_at[node->down_ports[c] - first] > from)
 			from = a->free_at[node->down_ports[c] - first];
@@ -104,7 +104,7 @@ void panama_delay(const struct panama_node *node, const struct packet *packet, u
 {
 	struct panama_accelerator *a = node->accelerator;
 	struct sim *sim = a->scheme->base.env.sim;
-	sim_time from = a->slow ? ports_free(node, sim->now) : sim->now;
+	sim_time from = panama_ports_free(node, sim->now);
 	struct panama_held new = {
 		.due = from + a->latency, .packet = *packet, .node = number, .back = back
 	};
