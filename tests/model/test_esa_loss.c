@@ -162,6 +162,28 @@ Test(esa_cases, case_1_gradient_lost_twice)
 	cr_expect(tcp > 10e-3 && tcp < 10.1e-3, "%g", tcp);
 }
 
+/* Two chunks are open at the server. After five timeouts in vain something comes for the one, and
+ * the other waits for the least timeout again. */
+Test(esa_cases, timeouts_are_short_again)
+{
+	struct esa_entry *first;
+	struct esa_server *esa;
+	struct bench bench;
+	sim_time now;
+
+	esa_star(&bench, 3, "", TIMERS, ", \"start_jitter\": \"1s\"", 20 * 256);
+	sim_run(&bench.s->sim, 1); /* the job is admitted */
+	now = bench.s->sim.now;
+	esa = esa_server_of(&bench, 0);
+	esa->backoff = 5;
+	first = esa_entry_open(esa, 0);
+	cr_assert(esa_entry_open(esa, 1));
+	cr_expect_eq(esa->armed, now + 32 * 100 * PS_PER_US);
+	esa_contribution(esa, first, esa->server->racks.of_worker[0], 0, true);
+	cr_expect_eq(esa->armed, now + 100 * PS_PER_US);
+	bench_close(&bench);
+}
+
 /* Case 2, first scenario: the result is lost on the way to one worker, which reminds the
  * server; a peer has it in its cache; nobody sends a gradient again, nobody waits. */
 static void lose_result_at(uint32_t worker)

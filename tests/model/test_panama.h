@@ -251,7 +251,9 @@ static inline void bench_finish(struct bench *bench)
 
 		cr_assert_eq(accelerator->memory->used_bytes, 0);
 		cr_assert_eq(accelerator->jobs, 0);
-		cr_assert_eq(accelerator->held_end, accelerator->held_head);
+		/* a repair may still be under way that nobody needs any more */
+		cr_assert(accelerator->held_end == accelerator->held_head ||
+			  ((const struct panama_conf *)bench->scheme->base.conf)->recovery);
 	}
 }
 

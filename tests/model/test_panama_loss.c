@@ -116,6 +116,27 @@ Test(panama_recovery, results)
 	}
 }
 
+/* The last two chunks are lost, and the first of them three times: timeouts of 1, 2 and 4 ms repair
+ * it, and the next is as short as the first again. */
+Test(panama_recovery, timeouts_are_short_again)
+{
+	struct doom list[] = { { .vid = 8, .from = 2 },
+			       { .vid = 9, .from = 2 },
+			       { .repair = true, .vid = 0, .from = 1 },
+			       { .repair = true, .vid = 1, .from = 1 } };
+	struct bench bench;
+	struct dooms dooms = { &bench, list, 4, 0 };
+	struct network_faults faults = { .lose = lose_doomed, .owner = &dooms };
+
+	bench_open(&bench, false, "{'name': 't', " TWO_RACKS, 1, 20 * 1448);
+	network_inject(bench.net, &faults);
+	bench_finish(&bench);
+	cr_expect_eq(dooms.lost, 4);
+	cr_expect_float_eq(duration(&bench, 0), 1e-3 + 2e-3 + 4e-3 + 1e-3, 0.2e-3, "%g",
+			   duration(&bench, 0));
+	bench_close(&bench);
+}
+
 /* What was sent again is lost again: a contribution, a result, both, and the same packet many
  * times. */
 Test(panama_recovery, repairs)

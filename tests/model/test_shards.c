@@ -153,6 +153,48 @@ Test(shards, lost_at_random)
 	}
 }
 
+/* Of the last row rank 1 lacks two shards. Chunk 14 gets through at the fourth question, chunk 15
+ * at the one after it. */
+struct stubborn {
+	const struct network *net;
+	unsigned lost[2];
+};
+
+static bool lose_last(void *owner, uint32_t port, const struct packet *packet)
+{
+	struct stubborn *stubborn = owner;
+	const struct port *to = &stubborn->net->ports[port];
+	unsigned which = packet->chunk == 15;
+
+	if (packet->kind != PACKET_AGGREGATION || !to->to_host || to->to != 1 ||
+	    packet->chunk < 14 ||
+	    strcmp(stubborn->net->protocols[packet->protocol].ops->name, "shards_gather") ||
+	    stubborn->lost[which] == 4 + which)
+		return false;
+	stubborn->lost[which]++;
+	return true;
+}
+
+/* Timeouts of 1, 2, 4 and 8 ms until something comes, and 1 ms again. */
+Test(shards, timeouts_are_short_again)
+{
+	struct stubborn stubborn = { 0 };
+	struct network_faults faults = { .lose = lose_last, .owner = &stubborn };
+	struct run run;
+	double t;
+
+	build(&run, RACKS, "'window': '1B'",
+	      "{ 'workers': 4, " BOTH ", 'sharding': 'optimizer', 'model': { 'layers': [ { "
+	      "'gradient': '16KB' } ] } }");
+	stubborn.net = &run.s->topo.net;
+	network_inject(&run.s->topo.net, &faults);
+	run_to(&run, END_ALL_DONE);
+	cr_expect_eq(stubborn.lost[0] + stubborn.lost[1], 4 + 5);
+	t = jobs_report(run.s->jobs)->durations[0];
+	cr_expect_float_eq(t, 1e-3 + 2e-3 + 4e-3 + 8e-3 + 1e-3, 0.2e-3, "%g", t);
+	run_free(&run);
+}
+
 /* --- places --- */
 
 static const struct protocol_ops *real;

@@ -89,9 +89,13 @@ static void widen(struct esa_server *esa, uint64_t from)
 
 static void arm(struct esa_server *esa)
 {
-	sim_time at = now_of(esa) + esa_server_rto(esa);
+	sim_time now = now_of(esa), at;
 
-	if (esa->first == ESA_NONE || at >= esa->armed)
+	if (esa->first == ESA_NONE)
+		return;
+	at = entry_at(esa, esa->first)->touched + esa_server_rto(esa);
+	at = at > now ? at : now;
+	if (at >= esa->armed)
 		return;
 	esa->armed = at;
 	timer_set(esa->server->job->base.scheme->env.sim, &esa->timer, at);
@@ -281,7 +285,6 @@ void esa_contribution(struct esa_server *esa, struct esa_entry *entry, struct bi
 	/* A part is of no use if some of its contributors are in already. The others have been
 	 * asked for their gradients, which come one by one. */
 	if (partial_sums_add(&esa->server->sums, sum, bitmap, value)) {
-		esa->backoff = 0;
 		touch(esa, entry);
 		if (entry->larger_limit == UINT32_MAX) { /* ESA_DUPACK_EACH: one more reminder */
 			entry->larger = 0;
@@ -289,6 +292,10 @@ void esa_contribution(struct esa_server *esa, struct esa_entry *entry, struct bi
 		}
 		if (sum->whole == esa->server->racks.all)
 			esa_complete(esa, entry, true);
+		if (esa->backoff) {
+			esa->backoff = 0;
+			arm(esa);
+		}
 	}
 	if (!by_message)
 		note_larger(esa, index);

@@ -71,6 +71,28 @@ static bool decides(const struct panama_worker *worker)
 	return worker->base.number == 0;
 }
 
+/* --- when the timer is due --- */
+
+/* Sets the timer for the tree whose wait is over first, or none. */
+static void arm(struct panama_asker *asker)
+{
+	const struct panama_worker *worker = asker->worker;
+	struct sim *sim = worker->base.job->scheme->env.sim;
+	sim_time first = SIM_TIME_MAX;
+
+	for (uint32_t t = 0; t < panama_job(worker)->tree_count; t++) {
+		const struct panama_flow *flow = &worker->flows[t];
+
+		if (flow->una < flow->next && asker->trees[t].since < first)
+			first = asker->trees[t].since;
+	}
+	timer_cancel(sim, &asker->timer);
+	if (first == SIM_TIME_MAX)
+		return;
+	first += asker->timeout;
+	timer_set(sim, &asker->timer, first > sim->now ? first : sim->now);
+}
+
 /* --- who has what --- */
 
 bool panama_recovery_has(const struct panama_worker *worker, uint32_t tree, uint64_t vid)
@@ -87,6 +109,7 @@ static bool accept_result(struct panama_worker *worker, uint32_t tree, uint64_t 
 	struct panama_asker *asker = worker->asker;
 	struct asker_tree *self = &asker->trees[tree];
 	struct panama_flow *flow = &worker->flows[tree];
+	sim_time first = panama_conf(panama_job(worker))->timeout;
 
 	if (panama_recovery_has(worker, tree, vid))
 		return false;
@@ -103,7 +126,10 @@ static bool accept_result(struct panama_worker *worker, uint32_t tree, uint64_t 
 			flow->next = flow->una + 1;
 	}
 	self->since = worker->base.job->scheme->env.sim->now;
-	asker->timeout = panama_conf(panama_job(worker))->timeout;
+	if (asker->timeout > first) {
+		asker->timeout = first;
+		arm(asker);
+	}
 	return true;
 }
 
@@ -269,25 +295,6 @@ bool panama_recovery_pull(struct panama_worker *worker, struct packet *packet)
 }
 
 /* --- timers --- */
-
-/* Sets the timer for the tree whose wait is over first. */
-static void arm(struct panama_asker *asker)
-{
-	const struct panama_worker *worker = asker->worker;
-	struct sim *sim = worker->base.job->scheme->env.sim;
-	sim_time first = SIM_TIME_MAX;
-
-	for (uint32_t t = 0; t < panama_job(worker)->tree_count; t++) {
-		const struct panama_flow *flow = &worker->flows[t];
-
-		if (flow->una < flow->next && asker->trees[t].since < first)
-			first = asker->trees[t].since;
-	}
-	if (first == SIM_TIME_MAX)
-		return;
-	first += asker->timeout;
-	timer_set(sim, &asker->timer, first > sim->now ? first : sim->now);
-}
 
 void panama_recovery_sent(struct panama_worker *worker, uint32_t tree)
 {

@@ -264,6 +264,7 @@ void shards_deliver(struct shards_worker *worker, const struct packet *packet)
 	worker->progress = job->base.scheme->env.sim->now;
 	worker->backoff = 0;
 	complete(worker);
+	arm(worker);
 	if (may_send(worker))
 		ina_wake(&worker->base);
 }
