@@ -117,6 +117,38 @@ Test(switchml_rdma, one_packet_is_lost)
 	}
 }
 
+/* Whether packets marked as sent before have been. */
+static bool note_sent(struct bench *bench, uint32_t node, const struct packet *packet)
+{
+	bool(*sent)[256] = bench->owner;
+
+	if (node < bench->net->hosts)
+		return false;
+	cr_expect_eq((packet->flags & PACKET_RETRANSMIT) != 0, sent[packet->source][packet->seq],
+		     "chunk %" PRIu64, packet->seq);
+	sent[packet->source][packet->seq] = true;
+	return false;
+}
+
+/* Messages take the NIC longer than the first timeouts: those of its packets that have not left are
+ * queued again, but are not sent again. */
+Test(switchml_rdma, what_has_not_left_is_not_repeated)
+{
+	static bool sent[2][256];
+	struct bench bench;
+
+	star(&bench, 2, 10, "",
+	     "\"format\": \"rdma\", \"message\": 32, \"slots\": 64, \"timeout_rule\": "
+	     "\"doubling\", \"timeout_threshold\": 10, \"retransmission_timeout\": \"10us\"",
+	     256 * 1024);
+	bench.lose = note_sent;
+	bench.owner = sent;
+	bench.watch = true;
+	bench_finish(&bench, 2 * 256);
+	cr_expect_gt(worker_stats(&bench).retransmissions, 0);
+	bench_close(&bench);
+}
+
 /* On a switch, over two levels, and where a switch has both workers and a switch below it, whole
  * messages and one slot of them at a time: every sum is right, with all invariants at every packet.
  * (An adaptive timeout has no samples where hardly a message passes.) With the check of order

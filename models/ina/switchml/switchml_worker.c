@@ -114,19 +114,21 @@ enum nic_pull switchml_pull(void *owner, struct packet *packet)
 	return NIC_MORE;
 }
 
-/* Queues all packets of a message again, in order. Returns how many there are. */
+/* Queues all packets of a message again, in order. Returns how many of them have expired. Others
+ * wait for the NIC, for the first time or again. */
 static uint32_t expire_message(struct worker *worker, uint32_t i)
 {
-	uint32_t message = switchml_of(worker)->format.message, first = i - i % message;
+	uint32_t message = switchml_of(worker)->format.message, first = i - i % message, count = 0;
 
 	for (i = first; i < first + message; i++) {
-		list_remove(worker,
-			    worker->slots[i].state == WORKER_SLOT_SENT ? &worker->sent
-								       : &worker->ready,
-			    i);
-		make_ready(worker, i, WORKER_SLOT_EXPIRED);
+		enum worker_slot_state state = worker->slots[i].state;
+
+		list_remove(worker, state == WORKER_SLOT_SENT ? &worker->sent : &worker->ready, i);
+		make_ready(worker, i,
+			   state == WORKER_SLOT_READY ? WORKER_SLOT_READY : WORKER_SLOT_EXPIRED);
+		count += state == WORKER_SLOT_SENT;
 	}
-	return message;
+	return count;
 }
 
 static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
