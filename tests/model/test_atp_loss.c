@@ -120,6 +120,7 @@ Test(atp_cases, result_lost_before_the_server)
 	cr_expect_eq(bench.server, 199 + 3);
 	cr_expect_eq(bench.server_results, 200 + 2);
 	cr_expect_eq(job_stats(&bench).timeouts, 0);
+	cr_expect_eq(job_stats(&bench).repairs, 2);
 	cr_expect_eq(job_stats(&bench).stale, 2 * 3);
 	cr_expect_lt(tat(&bench, 0), 60e-6);
 	bench_close(&bench);

@@ -162,6 +162,35 @@ Test(esa_cases, case_1_gradient_lost_twice)
 	cr_expect(tcp > 10e-3 && tcp < 10.1e-3, "%g", tcp);
 }
 
+/* As case 1, and one worker loses the result, too: it reminds the server again, which sends the sum
+ * again. */
+static bool lose_result_too(void *owner, uint32_t port, const struct packet *packet)
+{
+	struct named *named = owner;
+
+	if (lose_named(owner, port, packet))
+		return true;
+	if (named->bench->net->ports[port].to || !(packet->flags & PACKET_RESULT) ||
+	    packet->kind != PACKET_AGGREGATION || packet_chunk(packet) != 2)
+		return false;
+	named->lost++;
+	return true;
+}
+
+Test(esa_cases, case_1_and_the_result_lost)
+{
+	struct named named = { .node = 4, .chunk = 2, .bits = 2, .times = 1 };
+	struct bench bench;
+
+	three(&bench, &named);
+	bench_lose(&bench, lose_result_too, &named);
+	esa_finish(&bench, 3 * 20);
+	cr_expect_eq(named.lost, 2);
+	cr_expect_eq(job_stats(&bench).retransmissions, 1);
+	cr_expect_eq(job_stats(&bench).repairs, 1);
+	bench_close(&bench);
+}
+
 /* Two chunks are open at the server. After five timeouts in vain something comes for the one, and
  * the other waits for the least timeout again. */
 Test(esa_cases, timeouts_are_short_again)

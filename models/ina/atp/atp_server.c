@@ -33,6 +33,7 @@ void atp_at_server(struct pool_server *server, const struct packet *packet)
 		return; /* all workers have the result */
 	sum->resent |= (packet->flags & PACKET_RETRANSMIT) != 0;
 	if (sum->complete) {
+		server->job->base.stats.repairs++;
 		send_parameters(server, sum, packet);
 		return;
 	}

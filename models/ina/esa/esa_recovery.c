@@ -92,7 +92,8 @@ static void repeat_result(struct esa_server *esa, uint32_t worker, uint64_t chun
 	const struct partial_sum *sum = server_entry(esa->server, chunk);
 
 	if (sum && sum->complete) /* else all workers hold it by now */
-		send_once(&esa->to_worker[worker], ESA_RESULT, chunk, sum->value);
+		esa->server->job->base.stats.repairs +=
+			send_once(&esa->to_worker[worker], ESA_RESULT, chunk, sum->value);
 }
 
 /* A worker has the result, which takes the place of the server's partial sum. */
