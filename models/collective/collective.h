@@ -50,7 +50,8 @@ struct collective_stats {
 	uint64_t preemptions_tried;   /* packets that tried to take another chunk's aggregator */
 	uint64_t preemptions;         /* packets that took it */
 	/* Contributions that switches forwarded to a server without adding them: new ones that
-	 * collided, and retransmitted ones that found no aggregator. */
+	 * collided, retransmitted ones that found no aggregator, and all that came to a server's
+	 * switch that adds nothing up. */
 	uint64_t fallbacks;
 	/* Incomplete sums sent to a server: preempted, fetched by a reminder, or flushed by a
 	 * retransmission. */

@@ -641,6 +641,33 @@ Test(atp_index, rehash_ends_collisions)
 		     collisions[0]);
 }
 
+/* Sums that the server's switch only passes on have not collided: they keep their indices, and have
+ * no flag that says they found no aggregator. */
+Test(atp_index, nothing_is_rehashed_where_level_1_passes)
+{
+	const struct atp_server *server;
+	struct bench bench;
+
+	bench_open(&bench, SCHEME_atp,
+		   "{\"name\": \"t\", \"topology\": {\"kind\": \"graph\", \"graph\": {\"hosts\": "
+		   "[\"h[0-4]\"], \"switches\": [\"a\", \"b\", {\"name\": \"c\", \"aggregation\": "
+		   "false}], \"links\": [{\"from\": \"h[0-1]\", \"to\": \"a\"}, {\"from\": "
+		   "\"h[2-3]\", \"to\": \"b\"}, {\"from\": \"h4\", \"to\": \"c\"}, {\"from\": "
+		   "\"a\", \"to\": \"c\"}, {\"from\": \"b\", \"to\": \"c\"}]}}, \"schemes\": "
+		   "{\"atp\": {\"index\": \"rehash\", \"positions\": 60}}, \"jobs\": "
+		   "[{\"workers\": [0, 1, 2, 3], \"servers\": [4], \"all_reduce\": \"atp\", "
+		   "\"model\": {\"layers\": [{\"gradient\": \"512000B\"}]}}]}");
+	sim_run(&bench.s->sim, 10000);
+	server = bench_job(&bench, 0)->servers[0].state;
+	cr_expect_gt(bench.server, 100);
+	cr_expect_eq(server->next, 0, "%u", server->next);
+	atp_finish(&bench, 4 * 2000);
+	cr_expect_eq(bench.server_bypass, 0);
+	cr_expect_eq(switch_stats(&bench).collisions, 0);
+	cr_expect_eq(switch_stats(&bench).fallbacks, 2 * 2000);
+	bench_close(&bench);
+}
+
 /* New indices come in an order of the job's own: two jobs that gave up their first ones together
  * would go on colliding if their servers gave the same. Of 500 indices of a server in
  * either order, one at the same place is chance, and 20 are not. */

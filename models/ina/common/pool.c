@@ -51,10 +51,8 @@ static void pass(struct pool_scheme *scheme, uint32_t sw, struct packet *packet,
 {
 	struct bitmap bitmap = packet_bitmap(packet);
 
-	if (bitmap.bits) {
-		packet->flags |= POOL_BYPASS;
+	if (bitmap.bits)
 		scheme->pools[sw].memory->stats.fallbacks++;
-	}
 	actions->forward = bitmap.bits || bitmap.rack != RACK_NONE;
 }
 

@@ -25,8 +25,8 @@
 
 #define POOL_SERVERS_MAX 8 /* of a job; three bits of a packet */
 
-/* Flag of packets that go on to the server and that no switch adds: they have collided, carry a sum
- * that was preempted or fetched (ESA), or came to a level 1 that adds nothing up. */
+/* Flag of packets that go on to the server and that no switch adds: they have collided, or carry a
+ * sum that was preempted or fetched (ESA). */
 enum { POOL_BYPASS = PACKET_OWN(0) };
 
 struct pool_job;
