@@ -217,6 +217,31 @@ Test(switchml_tree, slowest_link_clocks_everybody)
 	}
 }
 
+/* Slots cover the longest round trip of any worker, at the rate of the slowest: the order of the
+ * workers is nothing to it. */
+Test(switchml_tree, slots_for_the_worker_furthest_away)
+{
+	for (unsigned first = 0; first < 3; first++) {
+		struct bench bench;
+
+		bench_open(&bench,
+			   "{\"name\": \"t\", \"topology\": {\"kind\": \"graph\", \"graph\": "
+			   "{\"hosts\": [\"h[0-2]\"], \"switches\": [\"s\"], \"links\": "
+			   "[{\"from\": \"h0\", \"to\": \"s\", \"rate\": \"40Gbps\", \"delay\": "
+			   "\"1us\"}, {\"from\": \"h1\", \"to\": \"s\", \"rate\": \"10Gbps\", "
+			   "\"delay\": \"1us\"}, {\"from\": \"h2\", \"to\": \"s\", \"rate\": "
+			   "\"40Gbps\", \"delay\": \"20us\"}]}}, \"jobs\": [{\"workers\": [%u, "
+			   "%u, %u], \"all_reduce\": \"switchml\", \"model\": {\"layers\": "
+			   "[{\"gradient\": \"1MB\"}]}}]}",
+			   first, (first + 1) % 3, (first + 2) % 3);
+		sim_run(&bench.s->sim, 1); /* the job is admitted */
+		/* 40.5 us at 10 Gbps are 282 packets of 180 bytes */
+		cr_expect_eq(bench_job(&bench, 0)->slots, 512, "worker %u first: %u", first,
+			     bench_job(&bench, 0)->slots);
+		bench_close(&bench);
+	}
+}
+
 /* --- loss in trees --- */
 
 /* Loses packet number `index` of those between switches, or at leaves and hosts. */

@@ -60,13 +60,13 @@ static void deliver(void *self, uint32_t host, const struct packet *packet)
 
 /* --- slots --- */
 
-/* Time of a packet from worker 0 to the root and back on an idle network, with the host's
+/* Time of a packet from a worker to the root and back on an idle network, with the host's
  * processing. The slot also waits for the rest of its message, which is added. */
-static sim_time round_trip(const struct switchml *job)
+static sim_time round_trip_of(const struct switchml *job, uint32_t w)
 {
 	const struct network *net = &job->base.scheme->env.topo->net;
-	uint32_t size = job->base.scheme->frame, port = job->base.spec.hosts[0];
-	const struct node *node = ina_node(&job->base, job->base.tree.tree->node_of_worker[0]);
+	uint32_t size = job->base.scheme->frame, port = job->base.spec.hosts[w];
+	const struct node *node = ina_node(&job->base, job->base.tree.tree->node_of_worker[w]);
 	sim_time sum = (job->format.message - 1) *
 		       link_transmission(port_class(net, &net->ports[port]), size);
 
@@ -84,12 +84,30 @@ static sim_time round_trip(const struct switchml *job)
 	}
 }
 
+/* The longest round trip of any worker, as a slot waits for its slowest worker. */
+static sim_time round_trip(const struct switchml *job)
+{
+	sim_time longest = 0;
+
+	for (uint32_t w = 0; w < job->base.spec.workers; w++) {
+		sim_time time = round_trip_of(job, w);
+
+		longest = time > longest ? time : longest;
+	}
+	return longest;
+}
+
 uint64_t switchml_slots_for(const struct switchml *job, sim_time round_trip_time)
 {
 	const struct network *net = &job->base.scheme->env.topo->net;
-	const struct link_class *link = port_class(net, &net->ports[job->base.spec.hosts[0]]);
+	bps rate = port_class(net, &net->ports[job->base.spec.hosts[0]])->rate;
 
-	return formula_pool_slots(link->rate, job->base.scheme->frame, round_trip_time,
+	for (uint32_t w = 1; w < job->base.spec.workers; w++) {
+		bps other = port_class(net, &net->ports[job->base.spec.hosts[w]])->rate;
+
+		rate = other < rate ? other : rate;
+	}
+	return formula_pool_slots(rate, job->base.scheme->frame, round_trip_time,
 				  SWITCHML_SLOTS_MAX);
 }
 

@@ -183,8 +183,9 @@ void switchml_check(const void *conf, const struct topology_conf *topology, stru
 
 void *switchml_open_as(const struct ina_ops *ops, const struct model_env *env, const void *conf);
 
-/* Slots that cover a round trip (section 3.6): ceil(BDP / b) raised to a power of two, at most
- * SWITCHML_SLOTS_MAX. As in the paper, b is the frame without preamble and gap. */
+/* Slots that cover a round trip (section 3.6) at the rate of the slowest worker's link, which no
+ * worker exceeds for long: ceil(BDP / b) raised to a power of two, at most SWITCHML_SLOTS_MAX. As
+ * in the paper, b is the frame without preamble and gap. */
 uint64_t switchml_slots_for(const struct switchml *job, sim_time round_trip_time);
 
 /* Set up and release all workers. */
