@@ -466,9 +466,10 @@ static struct pause_answers answers_of(const struct scenario *scenario)
 	for (uint32_t i = 0; i < shape.switches; i++)
 		ports = shape.ports[i] > ports ? shape.ports[i] : ports;
 	topology_shape_release(&shape);
-	for (size_t i = 0; i < scenario->jobs.count; i++) {
-		int scheme = scenario_jobs(scenario)[i].all_reduce;
-		const struct collective_ops *ops = scheme_ops((unsigned)scheme);
+	for (size_t i = 0; i < 2 * scenario->jobs.count; i++) {
+		const struct job_group_conf *group = &scenario_jobs(scenario)[i / 2];
+		unsigned scheme = i % 2 ? job_group_gathers(group) : job_group_reduces(group);
+		const struct collective_ops *ops = scheme_ops(scheme);
 		struct collective_burst burst;
 
 		if (!ops->burst)

@@ -195,6 +195,29 @@ Test(shards, timeouts_are_short_again)
 	run_free(&run);
 }
 
+/* --- headroom --- */
+
+/* A switch asks two others because a rank has asked it, and PAUSE leaves room for both. */
+Test(shards, headroom_for_two)
+{
+	static const char *const schemes[] = { "'all_reduce': 'ring', 'sharding': 'full'",
+					       BOTH ", 'sharding': 'full'" };
+	bytes headroom[2];
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct run run;
+		char job[300];
+
+		snprintf(job, sizeof(job),
+			 "{ 'workers': 4, %s, 'model': { 'layers': [ { 'gradient': '16KB' } ] } }",
+			 schemes[i]);
+		build(&run, "'kind': 'star', 'hosts': 4, 'switch': { 'pause': true }", "", job);
+		headroom[i] = topology_pause(&run.scenario.topology, false).headroom;
+		run_free(&run);
+	}
+	cr_expect_eq(headroom[1], 2 * headroom[0]);
+}
+
 /* --- places --- */
 
 static const struct protocol_ops *real;

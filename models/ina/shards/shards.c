@@ -152,6 +152,14 @@ static void *open_scheme(const struct model_env *env, const void *self)
 	return ina_open(&scatter_ops, env, conf, (struct ina_format){ .memory = conf->memory });
 }
 
+/* A switch that lacks a sum asks two neighbours because one has asked. */
+static struct collective_burst burst(const void *conf, const struct topology_conf *topology,
+				     uint32_t ports)
+{
+	(void)conf, (void)topology, (void)ports;
+	return (struct collective_burst){ .packets = 2 };
+}
+
 #define COLLECTIVE                                                                                 \
 	.contribute = ina_contribute, .finish = ina_finish, .stats = ina_stats,                    \
 	.intact = ina_intact, .report_waiting = ina_report_waiting
@@ -174,6 +182,7 @@ const struct collective_ops shards_collective = {
 	.memory = ina_memory,
 	.frame = ina_frame,
 	.payload = ina_payload,
+	.burst = burst,
 	.reduce_scatter = &reduce_scatter,
 	.all_gather = &all_gather,
 };
