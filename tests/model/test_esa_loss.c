@@ -2,6 +2,8 @@
  * turn, and random losses with little memory, many jobs and stragglers. */
 #include "test_esa.h"
 
+#include "workload/jobs/jobs_parts.h"
+
 /* --- the cases of section 5.3 --- */
 
 #define WAY 2.5e-6            /* from host to host: two links of 1 us, a switch of 500 ns */
@@ -489,6 +491,44 @@ Test(esa_cases, the_first_aggregator_is_fetched_at_the_end)
 	cr_assert_not(sim_run(&bench.s->sim, 1000000), "something goes on for ever");
 	cr_expect_eq(held_bytes(&bench), 0);
 	bench_close(&bench);
+}
+
+/* The job is over when a spine fails for good, and its only aggregator is still held in a rack. The
+ * next reminder takes the other spine. */
+static bool lose_before_the_failure(void *owner, uint32_t port, const struct packet *packet)
+{
+	const struct named *named = owner;
+
+	return lose_named(owner, port, packet) ||
+	       (packet->kind == PACKET_AGGREGATION && !(packet->flags & PACKET_RESULT) &&
+		!packet_bitmap(packet).bits && named->bench->s->sim.now < 2 * PS_PER_MS);
+}
+
+Test(esa_cases, an_aggregator_behind_a_failed_spine)
+{
+	for (unsigned spine = 0; spine < 2; spine++) {
+		struct named named = { .node = 6, .chunk = 0, .bits = 2, .times = 1 };
+		struct bench bench;
+
+		bench_open(&bench, SCHEME_esa,
+			   "{\"name\": \"t\", \"topology\": {\"kind\": \"leaf-spine\", \"leaves\": "
+			   "2, \"spines\": 2, \"hosts_per_leaf\": 3}, \"failures\": {\"events\": "
+			   "[{\"fails\": \"spine%u\", \"at\": \"2ms\"}]}, \"schemes\": {\"esa\": "
+			   "{\"memory\": \"256B\", " TIMERS
+			   "}}, \"jobs\": [{\"workers\": [0, 1, 2], "
+			   "\"servers\": [3], \"all_reduce\": \"esa\", \"model\": {\"layers\": "
+			   "[{\"gradient\": \"256B\"}]}}, {\"workers\": [4, 5], \"all_reduce\": "
+			   "\"ring\", \"arrival\": {\"at\": \"5ms\"}, \"model\": {\"layers\": "
+			   "[{\"gradient\": \"256B\"}]}}]}",
+			   spine);
+		named.bench = &bench;
+		bench_lose(&bench, lose_before_the_failure, &named);
+		bench_run(&bench);
+		cr_expect_eq(bench.s->end, END_ALL_DONE);
+		cr_expect_lt(bench.s->jobs->jobs[0].finish, 2 * PS_PER_MS);
+		cr_expect_eq(held_bytes(&bench), 0);
+		bench_close(&bench);
+	}
 }
 
 /* Reminders of a job are those of its workers and of all its servers. Chunk 3 of a job with two

@@ -43,9 +43,9 @@ void pool_multicast(const struct pool_server *server, uint32_t sw, const struct 
 	out->count = fan->count;
 }
 
-/* Level 1 adds nothing up (topology_aggregates()), so a packet goes on to the server as if it had
- * collided. Reminders have no bits. A reminder to a rack goes on; a reminder to level 1 ends here,
- * as there is no sum. */
+/* Level 1 adds nothing up (topology_aggregates()), so a packet goes on to the server. Reminders
+ * have no bits. A reminder to a rack goes on; a reminder to level 1 ends here, as there is no sum.
+ */
 static void pass(struct pool_scheme *scheme, uint32_t sw, struct packet *packet,
 		 struct switch_actions *actions)
 {
@@ -509,9 +509,10 @@ void pool_reroute(void *self)
 	for (uint32_t j = 0; j < scheme->base.jobs.count; j++) {
 		struct pool_job *job = ina_find(&scheme->base.jobs, j);
 
-		for (uint32_t q = 0; job && !job->over && q < job->base.spec.servers; q++)
+		/* a job that is over has no workers, but reminders to its racks (ESA) */
+		for (uint32_t q = 0; job && q < job->base.spec.servers; q++)
 			racks_reroute(&job->servers[q].racks, topo, job->base.spec.hosts,
-				      job->base.spec.workers, entropy_of(job, q));
+				      job->over ? 0 : job->base.spec.workers, entropy_of(job, q));
 	}
 }
 
