@@ -1,6 +1,8 @@
 /* SwitchML over trees of switches, and switch memory. One switch: test_switchml.c. */
 #include "test_switchml.h"
 
+#include "net/outage.h"
+
 /* Leaves, spines, hosts per leaf; `topology` and `scheme` add members; one job with
  * `workers` (a number or a list of hosts). */
 static void leaf_spine(struct bench *bench, const char *topology, const char *scheme,
@@ -387,6 +389,24 @@ Test(switchml_tree, late_result)
 }
 
 /* --- memory --- */
+
+/* Why a switch refuses is true when it refuses: here it loses its aggregation between two jobs. */
+Test(switchml_memory, reasons_follow_failures)
+{
+	struct bench bench;
+	const char *before, *after;
+
+	leaf_spine(&bench, "\"leaves\": 2, \"spines\": 1, \"hosts_per_leaf\": 2", "", "4", 1280);
+	network_may_fail(bench.net);
+	before = ina_refusal(bench.scheme, 2);
+	network_fail_aggregation(bench.net, 2, true);
+	after = ina_refusal(bench.scheme, 2);
+	cr_expect(strstr(before, "spine0 of its tree has too little memory"), "%s", before);
+	cr_expect(strstr(after, "spine0 of its tree adds nothing up"), "%s", after);
+	network_fail_aggregation(bench.net, 2, false);
+	cr_expect_eq(ina_refusal(bench.scheme, 2), before);
+	bench_close(&bench);
+}
 
 /* I9: 2 s k 4 bytes at every switch of the tree, nothing elsewhere. */
 Test(switchml_memory, values_of_two_versions)

@@ -65,8 +65,8 @@ void ina_close(void *self)
 		ina_close(scheme->gather);
 	if (scheme->ops->close)
 		scheme->ops->close(scheme);
-	for (uint32_t s = 0; scheme->refusals && s < scheme->env.topo->net.switches; s++)
-		free(scheme->refusals[s]);
+	for (uint32_t i = 0; scheme->refusals && i < 2 * scheme->env.topo->net.switches; i++)
+		free(scheme->refusals[i]);
 	free(scheme->refusals);
 	free(scheme->jobs.entries);
 	free(scheme->memory);
@@ -106,17 +106,18 @@ uint32_t ina_passing(const struct ina_job *job, uint32_t root)
 const char *ina_refusal(struct ina_scheme *scheme, uint32_t sw)
 {
 	const struct topology *topo = scheme->env.topo;
-	char name[24];
+	bool adds = topology_aggregates(topo, sw); /* changes with failures */
+	char name[24], **text;
 
 	if (!scheme->refusals)
-		scheme->refusals = xcalloc(topo->net.switches, sizeof(*scheme->refusals));
-	if (!scheme->refusals[sw])
-		scheme->refusals[sw] = xasprintf(
-			topology_aggregates(topo, sw)
-				? "switch %s of its tree has too little memory (\"aggregation\")"
-				: "switch %s of its tree adds nothing up (\"aggregation\")",
+		scheme->refusals = xcalloc(2 * topo->net.switches, sizeof(*scheme->refusals));
+	text = &scheme->refusals[2 * sw + adds];
+	if (!*text)
+		*text = xasprintf(
+			adds ? "switch %s of its tree has too little memory (\"aggregation\")"
+			     : "switch %s of its tree adds nothing up (\"aggregation\")",
 			topology_node_name(topo, topo->net.hosts + sw, name, sizeof(name)));
-	return scheme->refusals[sw];
+	return *text;
 }
 
 /* Draws a root for the job's workers. Prefers a tree in which all switches that must add do so

@@ -148,9 +148,9 @@ struct ina_scheme {
 	uint8_t protocol;
 	struct ina_registry jobs;         /* a job's number here is `flow` of its packets */
 	struct collective_memory *memory; /* by switch */
-	char **refusals;                  /* by switch: texts of ina_refusal(); NULL = none yet */
-	void *on_hosts;                   /* object of ops->on_hosts; not owned */
-	struct ina_scheme *gather;        /* of ops->gather */
+	char **refusals; /* [2 * switch + adds]: texts of ina_refusal(); NULL = none yet */
+	void *on_hosts;  /* object of ops->on_hosts; not owned */
+	struct ina_scheme *gather; /* of ops->gather */
 };
 
 /* The job of a packet whose `flow` is the job's number; NULL: it is over. */
