@@ -40,6 +40,10 @@ ends 0 run small.json --set /jobs/0/all_reduce=switchml --out logged --events 0s
 says logged/events.csv 'switchml aggregation job 0 chunk [0-9]+ source [01] slot [0-9]+ size 180 version,'
 grep -E 'switchml.* (push|bypass)' logged/events.csv >outside || true
 silent outside
+for scheme in netreduce panama; do
+	ends 0 run small.json --set /jobs/0/all_reduce=$scheme --set /schemes/panama/aggregate_above=0B --out logged --events 0s..1s --quiet
+	says logged/events.csv ',accelerator of switch 0,'
+done
 
 # what happened to aggregators adds up to what switches count; chunks are numbers in the job
 # column TABLE NAME PATTERN: rows of events.csv whose cell matches; sum FILE NAME

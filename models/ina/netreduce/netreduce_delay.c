@@ -96,7 +96,7 @@ void accelerator_init(struct accelerator *a, struct netreduce_scheme *scheme, ui
 	*a = (struct accelerator){ .scheme = scheme, .memory = &scheme->base.memory[sw], .sw = sw };
 	timer_open(sim, &a->timer, SIM_TIMER, key, on_due, a);
 	timer_apart(sim, &a->timer);
-	sim_name(sim, on_due, "accelerator of switch %h");
+	sim_name(sim, on_due, "accelerator of switch %w");
 }
 
 void accelerator_release(struct accelerator *a)

@@ -134,7 +134,7 @@ void panama_delay_init(struct panama_accelerator *a)
 		a->free_at = xcalloc(a->ports, sizeof(*a->free_at));
 	timer_open(sim, &a->timer, SIM_TIMER, key, on_due, a);
 	timer_apart(sim, &a->timer);
-	sim_name(sim, on_due, "accelerator of switch %h");
+	sim_name(sim, on_due, "accelerator of switch %w");
 }
 
 void panama_delay_release(struct panama_accelerator *a)
