@@ -76,8 +76,8 @@ extern const char *const timeout_resends_names[], *const halve_on_names[];
 			  "What cuts the window. nothing (with max_window = initial_window it is " \
 			  "fixed); mark: an ECN mark halves it; timeout: a timeout, too; share: "  \
 			  "besides, each window of chunks cuts it in proportion to those that "    \
-			  "others overtook, as marks do in DCTCP; loss: besides, a chunk that "    \
-			  "others overtook halves it.",                                            \
+			  "others overtook, as marks do in DCTCP; loss: as timeout, and a chunk "  \
+			  "that others overtook halves it.",                                       \
 			  "our choice, after RFC 8257 section 3.3; mark: ATP's public code, "      \
 			  "CC_manager.h (its client has it switched off)"),                        \
 		CONF_ENUM("timeout_resends", struct pool_conf, window.timeout_resends, "first",    \
