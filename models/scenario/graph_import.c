@@ -175,6 +175,8 @@ static bool read_link(struct lines *lines, struct ns3 *ns3, struct graph_text *t
 		ns3->nvlink = link.rate;
 		return true;
 	}
+	if (ns3->kinds[a] == NS3_HOST && ns3->kinds[b] == NS3_HOST)
+		return wrong(lines, "joins two hosts, which no graph does");
 	if (++ns3->ports[a] > UINT16_MAX || ++ns3->ports[b] > UINT16_MAX)
 		return wrong(lines, "node %" PRIu32 " has more than %d links",
 			     ns3->ports[a] > UINT16_MAX ? a : b, UINT16_MAX);
