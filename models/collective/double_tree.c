@@ -290,20 +290,23 @@ static void *plan(void *self, const struct collective_job *job, struct stream_pl
 	const struct network *net = &scheme->env.topo->net;
 	struct schedule *schedule = schedule_new(self, &ops, job);
 	struct plan_stream *stream;
+	struct plan_path round_trip = { 0 };
+	uint32_t ack_every = (uint32_t)scheme->conf->ack_every;
 	sim_time *latency = xcalloc(edges(schedule), sizeof(*latency));
 
 	(void)never;
 	plan_init(plan, 1);
 	stream = &plan->streams[0];
-	stream->packets = plan_tcp_packets(scheme->env.tcp, net, (uint32_t)scheme->conf->ack_every);
+	stream->packets = plan_tcp_packets(scheme->env.tcp, net, ack_every);
 	stream->packets.fraction = 0.5;
 	plan_fill_queues(stream, net);
 	for (uint32_t edge = 0; edge < edges(schedule); edge++) {
 		struct plan_path path = { 0 };
 
-		schedule_plan_edge(schedule, edge, stream, 1, &path);
+		schedule_plan_edge(schedule, edge, stream, 1, &path, &round_trip);
 		latency[edge] = plan_path_latency(&path) + scheme->conf->step_latency;
 	}
+	stream->cap = plan_tcp_cap(scheme->env.tcp, &stream->packets, &round_trip, ack_every);
 	plan->in_turn = true;
 	plan_close(plan);
 	plan->latency = most_latency(schedule, latency);

@@ -9,8 +9,8 @@
  *     T = 2 L alpha + 2 (m - 1) / m M / B     (+ 2 alpha + 2 M / B where pairs fold)
  *
  * (inasim formula halving_doubling). The fluid plan is one stream. Its rate is that of all steps
- * one after the other, each on its busiest link. The plan neglects the growth of windows and
- * tcp.max_window. */
+ * one after the other, each on its busiest link or at its largest window. The plan neglects the
+ * growth of windows. */
 #include "collective/schedule.h"
 
 #include <stdlib.h>
@@ -171,8 +171,8 @@ static void *start(void *self, const struct collective_job *job, const char **ne
 
 /* --- as a stream --- */
 
-/* Adds the edges of a level to `stream`; level L is the fold. Weights are in pieces. Returns the
- * latency of the longest edge plus step_latency. */
+/* Adds the edges of a level to `stream`, and the cap of their windows; level L is the fold. Weights
+ * are in pieces. Returns the latency of the longest edge plus step_latency. */
 static sim_time plan_level(const struct schedule *schedule, unsigned level, bool back,
 			   struct plan_stream *stream)
 {
@@ -180,12 +180,15 @@ static sim_time plan_level(const struct schedule *schedule, unsigned level, bool
 	bool folds = level == levels_of(n);
 	uint32_t count = folds ? pairs_of(n) : UINT32_C(1) << levels_of(n);
 	uint32_t weight = folds ? UINT32_C(1) << levels_of(n) : distance(n, level);
-	struct plan_path longest = { 0 };
+	struct plan_path longest = { 0 }, round_trip = { 0 };
 
 	for (uint32_t k = 0; k < count; k++)
 		schedule_plan_edge(schedule,
 				   folds ? pair_edge(n, k, back) : level_edge(n, k, level), stream,
-				   weight, &longest);
+				   weight, &longest, &round_trip);
+	stream->cap = plan_tcp_cap(schedule->scheme->env.tcp, &stream->packets, &round_trip,
+				   (uint32_t)schedule->scheme->conf->ack_every) /
+		      weight;
 	return plan_path_latency(&longest) + schedule->scheme->conf->step_latency;
 }
 

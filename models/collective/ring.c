@@ -91,20 +91,6 @@ static sim_time latency_of_steps(const struct schedule *ring, const sim_time *ed
 	return 2 * sum - min + ring_steps(p) * ring->scheme->conf->step_latency;
 }
 
-/* Adds edge r to its stream and returns its latency. *round_trip becomes the longest so far. */
-static sim_time plan_edge(const struct schedule *ring, uint32_t r, struct plan_stream *stream,
-			  struct plan_path *round_trip)
-{
-	const struct model_env *env = &ring->scheme->env;
-	uint32_t from = ring->ranks[r].host, to = ring->ranks[(r + 1) % ring->count].host;
-	struct plan_path edge = { 0 }, path;
-
-	schedule_plan_edge(ring, r, stream, 1, &edge);
-	path = plan_tcp_round_trip(env->tcp, env->topo, from, to, schedule_edge_key(ring, r));
-	plan_path_longest(round_trip, &path);
-	return plan_path_latency(&edge);
-}
-
 /* One stream per edge, and so per worker: fluid jobs have no GPUs as ranks.
  *
  * Simplified: no edge waits for another. With packets, a slow edge stalls the next edge about a
@@ -126,9 +112,12 @@ static void *ring_plan(void *self, const struct collective_job *job, struct stre
 	packets.fraction = 1.0 / ring->count;
 	plan_init(plan, ring->count);
 	for (uint32_t r = 0; r < ring->count; r++) {
+		struct plan_path edge = { 0 };
+
 		plan->streams[r].packets = packets;
 		plan_fill_queues(&plan->streams[r], net);
-		edges[r] = plan_edge(ring, r, &plan->streams[r], &longest);
+		schedule_plan_edge(ring, r, &plan->streams[r], 1, &edge, &longest);
+		edges[r] = plan_path_latency(&edge);
 	}
 	for (uint32_t r = 0; r < ring->count; r++)
 		plan->streams[r].cap = plan_tcp_cap(env->tcp, &packets, &longest, ack_every);

@@ -437,17 +437,22 @@ uint64_t schedule_edge_key(const struct schedule *schedule, uint32_t edge)
 }
 
 void schedule_plan_edge(const struct schedule *schedule, uint32_t edge, struct plan_stream *stream,
-			uint32_t weight, struct plan_path *longest)
+			uint32_t weight, struct plan_path *longest, struct plan_path *round_trip)
 {
+	const struct model_env *env = &schedule->scheme->env;
+	uint64_t key = schedule_edge_key(schedule, edge);
 	struct schedule_ends ends;
 	struct plan_path path;
+	uint32_t from, to;
 
 	if (!schedule->ops->ends(schedule, edge, &ends))
 		return;
-	path = plan_add_connection(stream, schedule->scheme->env.topo,
-				   schedule->ranks[ends.from].host, schedule->ranks[ends.to].host,
-				   schedule_edge_key(schedule, edge), weight);
+	from = schedule->ranks[ends.from].host;
+	to = schedule->ranks[ends.to].host;
+	path = plan_add_connection(stream, env->topo, from, to, key, weight);
 	plan_path_longest(longest, &path);
+	path = plan_tcp_round_trip(env->tcp, env->topo, from, to, key);
+	plan_path_longest(round_trip, &path);
 }
 
 /* A bit in the keys of the edges' timers. The threads' timers have keys with a thread's number in

@@ -186,9 +186,10 @@ struct schedule *schedule_new(struct schedule_scheme *scheme, const struct sched
 			      const struct collective_job *job);
 void schedule_free(void *schedule);
 
-/* Adds an edge, if it is used, to a stream. *longest becomes the longest path so far. */
+/* Adds an edge, if it is used, to a stream. *longest becomes the longest path of a segment so far,
+ * and *round_trip the longest path of a segment and its ACK. */
 void schedule_plan_edge(const struct schedule *schedule, uint32_t edge, struct plan_stream *stream,
-			uint32_t weight, struct plan_path *longest);
+			uint32_t weight, struct plan_path *longest, struct plan_path *round_trip);
 
 /* The key of an edge's connection (transport/keys.h). */
 uint64_t schedule_edge_key(const struct schedule *schedule, uint32_t edge);
