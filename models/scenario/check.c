@@ -515,12 +515,16 @@ static void check_fluid_transports(const struct scenario *scenario, struct conf_
 	}
 	for (unsigned s = 0; scheme_ops(s); s++) {
 		const struct transport *transport = scenario_scheme_transport(scenario, s);
+		const char *at =
+			conf_at(doc,
+				scheme_ops(s)->over_tcp ? "/schemes/%s/transport"
+							: "/schemes/%s/below/ring/transport",
+				scheme_names[s]);
 
-		/* only schemes over connections have streams as TCP */
-		if (scheme_ops(s)->over_tcp && scenario_uses(scenario, s) && transport &&
-		    transport->roce)
-			conf_error(doc, conf_at(doc, "/schemes/%s/transport", scheme_names[s]),
-				   "%s", message);
+		/* streams of NetReduce, over RoCE without a ring, are not those of TCP */
+		if (scenario_uses(scenario, s) && transport && transport->roce &&
+		    (scheme_ops(s)->over_tcp || conf_given(doc, at)))
+			conf_error(doc, at, "%s", message);
 	}
 }
 

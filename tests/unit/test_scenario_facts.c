@@ -72,7 +72,23 @@ Test(scenario_facts, cost_of_jobs)
 	free(tree);
 }
 
-/* Flows go on as long as jobs: as the longest job of a trace, in whichever row it is. */
+/* PANAMA runs small jobs as a ring, whose transport is a parameter of PANAMA. Here it has 4 packets
+ * of RoCE and an ACK where TCP has 12 segments. */
+Test(scenario_facts, cost_of_another_scheme)
+{
+	double cost =
+		facts_of(STAR ", \"schemes\": { \"panama\": { \"below\": { \"ring\": { "
+			      "\"transport\": \"dcqcn\" } } } }, "
+			      "\"roce\": { \"mtu\": 4096, \"ack_every\": 4 }, "
+			      "\"jobs\": [ { \"workers\": 4, \"all_reduce\": \"panama\", "
+			      "\"model\": { \"layers\": [ { \"gradient\": \"16384B\" } ] } } ]",
+			 "")
+			.cost;
+
+	cr_expect_float_eq(cost, 2 * 3 * (4 + 1) * 2, 1e-9, "%g", cost);
+}
+
+/* Flows go on while jobs do: as long as the longest job of a trace, whichever row it is. */
 Test(scenario_facts, cost_of_a_trace_in_any_order)
 {
 	static const char *const rows[] = { "1,0,2,100\n2,0,2,1\n", "1,0,2,1\n2,0,2,100\n" };

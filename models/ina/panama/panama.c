@@ -324,6 +324,11 @@ static bool panama_intact(const void *instance, bool links)
 	return true;
 }
 
+static const struct transport *panama_transport(const void *conf)
+{
+	return ring_collective.transport(((const struct panama_conf *)conf)->below[0]);
+}
+
 /* There are no more trees than possible roots: at most all switches of the highest tier. */
 static struct collective_actual
 panama_runs_as(const void *self, const struct topology_conf *topology, bytes gradients)
@@ -512,7 +517,8 @@ static void *switchml_star_open(const struct model_env *env, const void *conf)
 	.intact = panama_intact, .stats = ina_stats, .memory = ina_memory,                         \
 	.repeat = panama_repeat, .idle = panama_idle, .burst = panama_burst, .frame = ina_frame,   \
 	.payload = ina_payload, .check = panama_check, .runs_as = panama_runs_as,                  \
-	.ran_as = panama_ran_as, .report_waiting = panama_report_waiting,                          \
+	.ran_as = panama_ran_as, .transport = panama_transport,                                    \
+	.report_waiting = panama_report_waiting,                                                   \
 	.tolerance = { .one_switch = 0.02, .tiers = 0.02, .together = 0.05 }
 
 extern const struct conf_table panama_table, switchml_star_table; /* panama_conf.c */

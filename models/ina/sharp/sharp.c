@@ -329,6 +329,11 @@ static struct sharp_scheme *open_kind(enum sharp_kind kind, struct sharp_scheme 
 	return scheme;
 }
 
+static const struct transport *transport(const void *conf)
+{
+	return ring_collective.transport(((const struct sharp_conf *)conf)->below[0]);
+}
+
 static void *open_scheme(const struct model_env *env, const void *self)
 {
 	const struct sharp_conf *conf = self;
@@ -364,6 +369,7 @@ const struct collective_ops sharp_collective = {
 	.frame = ina_frame,
 	.payload = ina_payload,
 	.check = check,
+	.transport = transport,
 	.one_memory = "shares out what all switches have alike (\"osts\", trees)",
 	.open = open_scheme,
 	.close = ina_close,
