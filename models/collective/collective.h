@@ -187,7 +187,9 @@ struct fluid_tolerance {
 struct collective_ops {
 	const char *name, *help;
 	const struct conf_table *table; /* its object under "schemes"; required, may have no rows */
-	bool ranks;       /* a worker may have several ranks (struct collective_job) */
+	/* Most ranks of a job where a worker has several (struct collective_job); 0 if it cannot
+	 * have several. */
+	uint32_t ranks_max;
 	bool over_tcp;    /* its gradients go over connections: TCP unless transport() says RoCE */
 	bool heeds_marks; /* it has windows of its own, which shrink on ECN marks */
 	bool first_come;  /* jobs share aggregators, first come first served */

@@ -321,6 +321,7 @@ static void *plan(void *self, const struct collective_job *job, struct stream_pl
 const struct collective_ops double_tree_collective = {
 	SCHEDULE_OPS,
 	.name = "double_tree",
+	.ranks_max = SCHEDULE_EDGES_END / 4,
 	.help = "all-reduce by two binary trees, as NCCL's, between hosts over TCP or RoCE",
 	.table = &double_tree_table,
 	.start = start,

@@ -243,6 +243,7 @@ static void *plan(void *self, const struct collective_job *job, struct stream_pl
 const struct collective_ops halving_doubling_collective = {
 	SCHEDULE_OPS,
 	.name = "halving_doubling",
+	.ranks_max = SCHEDULE_EDGES_END / 16, /* 16 levels and no pairs */
 	.help = "all-reduce by recursive halving and doubling between hosts over TCP or RoCE",
 	.table = &halving_doubling_table,
 	.start = start,

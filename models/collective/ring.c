@@ -132,6 +132,7 @@ static void *ring_plan(void *self, const struct collective_job *job, struct stre
 const struct collective_ops ring_collective = {
 	SCHEDULE_OPS,
 	.name = "ring",
+	.ranks_max = SCHEDULE_EDGES_END,
 	.help = "ring all-reduce between hosts over TCP or RoCE",
 	.table = &ring_table,
 	.start = ring_start,

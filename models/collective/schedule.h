@@ -24,7 +24,9 @@
 #include "collective/tensors.h"
 
 #define SCHEDULE_THREADS 4 /* most threads of a rank */
-#define SCHEDULE_NOBODY  UINT32_MAX
+/* A job's edges have numbers below this (schedule_edge_key()), which limits its ranks. */
+#define SCHEDULE_EDGES_END (UINT32_C(1) << 20)
+#define SCHEDULE_NOBODY    UINT32_MAX
 
 /* The parameters of all schemes that are schedules. */
 struct schedule_conf {
@@ -164,8 +166,8 @@ struct schedule {
 
 /* The members of struct collective_ops that all these schemes have in common. */
 #define SCHEDULE_OPS                                                                               \
-	.ranks = true, .over_tcp = true, .transport = schedule_transport, .open = schedule_open,   \
-	.close = free, .injected = schedule_injected, .contribute = schedule_contribute,           \
+	.over_tcp = true, .transport = schedule_transport, .open = schedule_open, .close = free,   \
+	.injected = schedule_injected, .contribute = schedule_contribute,                          \
 	.finish = schedule_finish, .withdraw = schedule_free, .stats = schedule_stats,             \
 	.report_waiting = schedule_report_waiting
 

@@ -254,8 +254,8 @@ static void put_inside(unsigned scheme)
 {
 	rng = &later;
 	if (gpus)
-		put(", 'inside': '%s'",
-		    one_of(scheme_ops(scheme)->ranks ? "scatter|master|ring" : "scatter|master"));
+		put(", 'inside': '%s'", one_of(scheme_ops(scheme)->ranks_max ? "scatter|master|ring"
+									     : "scatter|master"));
 	rng = &all;
 }
 

@@ -349,24 +349,46 @@ static void check_workers(const struct job_group_conf *conf, struct conf_doc *do
 			   max, machines, unit, unit);
 }
 
+/* The number of workers of the group's largest job. */
+static uint64_t max_workers(const struct job_group_conf *conf)
+{
+	const struct job_trace *trace = conf->arrival.jobs;
+	uint64_t max = (uint64_t)workers_span(&conf->workers).max;
+
+	for (size_t i = 0; trace && i < trace->count; i++) {
+		uint64_t workers = job_trace_workers(conf, &trace->jobs[i]);
+
+		max = workers > max ? workers : max;
+	}
+	return max;
+}
+
 /* Checks that jobs suit machines with several GPUs. */
 static void check_inside(const struct job_group_conf *conf, struct conf_doc *doc,
 			 const char *pointer, const struct machine_conf *machine)
 {
 	const struct collective_ops *ops = scheme_ops((unsigned)conf->all_reduce);
 	const char *at = conf_at(doc, "%s/inside", pointer);
+	uint64_t ranks = max_workers(conf) * machine_gpus(machine);
 
 	if (machine_gpus(machine) == 1)
 		return;
 	if (conf->workers.given && workers_span(&conf->workers).min < 2)
 		conf_error(doc, conf_at(doc, "%s/workers", pointer),
 			   "a job on one machine with several GPUs is not modelled: at least 2");
-	if (conf->inside == INSIDE_RING && !ops->ranks)
+	if (conf->inside != INSIDE_RING)
+		return;
+	if (!ops->ranks_max)
 		conf_error(
 			doc, at,
 			"\"ring\" makes ranks of all GPUs, which %s does not have: \"scatter\" or "
 			"\"master\"",
 			ops->name);
+	else if (ranks > ops->ranks_max)
+		conf_error(doc, at,
+			   "\"ring\" makes ranks of all GPUs, here %" PRIu64
+			   "; %s takes at most %" PRIu32,
+			   ranks, ops->name, ops->ranks_max);
 }
 
 /* Checks that jobs with a load (poisson_load) send something. */
