@@ -34,30 +34,6 @@ void collective_stats_add(struct collective_stats *sum, const struct collective_
 		to[i] += from[i];
 }
 
-void collective_check_frame(const char *scheme, uint32_t frame,
-			    const struct topology_conf *topology, struct conf_doc *doc)
-{
-	uint32_t mtu = topology_pause(topology, false).mtu;
-	const char *at = conf_at(doc, "/schemes/%s/elements_per_packet", scheme);
-
-	if (frame > topology_buffer(topology, false))
-		conf_error(doc, at,
-			   "a packet of %" PRIu32
-			   " bytes does not fit into a switch queue of %" PRIu64 " bytes",
-			   frame, topology_buffer(topology, false));
-	if (topology->host.queue && frame > topology->host.queue)
-		conf_error(doc, at,
-			   "a packet of %" PRIu32 " bytes does not fit into a NIC queue of %" PRIu64
-			   " bytes",
-			   frame, topology->host.queue);
-	if (mtu && frame > mtu)
-		conf_error(doc, at,
-			   "a packet of %" PRIu32
-			   " bytes is larger than what the headroom of PAUSE is made for, %" PRIu32
-			   " bytes (\"mtu\" of \"pause\")",
-			   frame, mtu);
-}
-
 void collective_violated(const struct model_env *env, const char *scheme, uint32_t job,
 			 const char *unit, uint64_t number, uint32_t node, const char *what)
 {

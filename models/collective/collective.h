@@ -94,11 +94,6 @@ byte_time collective_reserved(const struct collective_memory *memory, sim_time n
  * collective_reserved(). 0 if `whole` or `now` is 0. */
 double collective_utilization(byte_time used, bytes whole, sim_time now);
 
-/* Adds an error at "elements_per_packet" of a scheme if packets of `frame` bytes are too long for a
- * queue of a switch or NIC, or for the headroom of PAUSE. */
-void collective_check_frame(const char *scheme, uint32_t frame,
-			    const struct topology_conf *topology, struct conf_doc *doc);
-
 /* Notes a violation (exact.h) at `node` and stops the run. `what` describes it. `unit` ("chunk")
  * and `number` say where in the job's stream of tensors it is. */
 void collective_violated(const struct model_env *env, const char *scheme, uint32_t job,
@@ -219,7 +214,7 @@ struct collective_ops {
 	uint32_t (*frame)(const void *conf);
 	uint32_t (*payload)(const void *conf);
 	/* Optional. Adds errors for parameters that cannot work on this topology, besides those of
-	 * collective_check_frame(), at "/schemes/SCHEME/...". */
+	 * packets that are too long for queues, at "/schemes/SCHEME/...". */
 	void (*check)(const void *conf, const struct topology_conf *topology, struct conf_doc *doc,
 		      const char *scheme);
 	/* Optional: why switches cannot have memory of different sizes. Messages print this behind

@@ -585,7 +585,8 @@ static void check_scheme(const struct scenario *scenario, unsigned s, struct con
 	const void *conf = scenario->schemes[s];
 
 	if (ops->frame)
-		collective_check_frame(ops->name, ops->frame(conf), &scenario->topology, doc);
+		check_frame(scenario, conf_at(doc, "/schemes/%s/elements_per_packet", ops->name),
+			    ops->frame(conf), doc);
 	if (ops->check)
 		ops->check(conf, &scenario->topology, doc, ops->name);
 }
