@@ -21,7 +21,7 @@ cat >alone.json <<'JSON'
 JSON
 ends 0 run alone.json --out alone --fast-forward 1%
 says out '^alone: estimated after'
-says out "estimated: the job's end; 21 of 1000 iterations were simulated"
+says out "estimated: the end of the job, from 21 of 1000 iterations, which were simulated"
 holds '.end_reason == "estimated" and .iterations_simulated == 21 and .iterations == 1000' alone/manifest.json
 holds '.jobs.estimated == 1 and .jobs.finished == 1 and .jobs.jct_s.mean == 0.300001' alone/summary.json
 [[ $(cell alone/jobs.csv jct_s) == 0.300001 && $(cell alone/jobs.csv jct_half_width_s) == 0 ]] ||
@@ -36,7 +36,7 @@ holds '.end_reason == "all_done" and .jobs.estimated == 0' whole/summary.json
 [[ -z $(cell whole/jobs.csv jct_half_width_s) && $(cell whole/jobs.csv jct_s) == 0.300001 ]] || fail "whole"
 ends 0 run alone.json --out short --set /jobs/0/iterations=20 --fast-forward 1%
 says out '^alone: all_done after'
-says out 'estimated: nothing; '
+says out 'estimated: nothing, because '
 holds '.jobs.estimated == 0' short/summary.json
 
 # drawn

@@ -58,21 +58,21 @@ alone() {
 	holds '.threads == 1' alone/manifest.json
 }
 job='/jobs=[{"name":"j","workers":4,"all_reduce":"ring","model":{"layers":[{"gradient":"50kB"}]}}]'
-alone 'flows only, and it has jobs' permutation.json --set "$job"
-alone 'over TCP, and it has some over RoCE' permutation.json --set /flows/0/transport=dcqcn
+alone 'a network without jobs' permutation.json --set "$job"
+alone 'without flows over RoCE' permutation.json --set /flows/0/transport=dcqcn
 alone 'switches without PAUSE' permutation.json --set /topology/switch/pause=true
-alone 'are looked at in their order' permutation.json --events 0s..1us
-alone 'too short for more to pay, .* below 100 kB on average' lossy.json --set /flows/1/size=99kB
+alone 'sees events in order' permutation.json --events 0s..1us
+alone 'more threads do not pay for flows below 100 kB on average' lossy.json --set /flows/1/size=99kB
 printf 'start_s,src,dst,size_bytes\n0,1,2,9000000\n0.000001,3,90,50000\n0.000002,5,9,60000\n' >short.csv
-alone 'too short for more to pay' permutation.json --set '/flows/0={"name":"f","arrival":{"trace":"short.csv"}}'
-alone 'too few for more to pay, below 128' permutation.json --set /topology/k=4
-alone 'for simulated packets' permutation.json --fidelity analytic
+alone 'more threads do not pay for flows' permutation.json --set '/flows/0={"name":"f","arrival":{"trace":"short.csv"}}'
+alone 'more threads do not pay with less than 128 hosts' permutation.json --set /topology/k=4
+alone 'needs packet fidelity' permutation.json --fidelity analytic
 scenario '"kind": "star", "hosts": 128' '"flows": [ { "name": "p", "size": "6kB", "pairs": "permutation" } ]' >star.json
-alone 'takes a pod at least' star.json
+alone 'needs a pod of its own' star.json
 
 # fewer than asked for, and nothing said where nothing was asked or wanted
 ends 0 run permutation.json --threads 9
-says err '^inasim: t: --threads 9, but it runs in 8: each takes a pod'
+says err '^inasim: t: --threads 9, but it runs in 8: a thread needs a pod'
 for arguments in '--threads 2' '--threads 1' ''; do
 	# shellcheck disable=SC2086 # words
 	ends 0 run permutation.json $arguments

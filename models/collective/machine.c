@@ -192,7 +192,7 @@ static void *start(void *self, const struct collective_job *job, const char **ne
 	machines->machine = xcalloc(job->workers, sizeof(*machines->machine));
 	for (uint32_t w = 0; w < job->workers; w++)
 		open_machine(machines, w);
-	sim_name(scheme->sim, on_due, "GPUs of a machine are through");
+	sim_name(scheme->sim, on_due, "GPUs of a machine are done");
 	machines->rail_count = scheme->inside == INSIDE_MASTER ? 1 : machine_nics(scheme->conf);
 	machines->rails = xcalloc(machines->rail_count, sizeof(*machines->rails));
 	for (uint32_t r = 0; r < machines->rail_count; r++) {

@@ -13,12 +13,11 @@ static const struct out_column event_columns[] = {
 	{ "time_s", OUT_SECONDS, "When." },
 	{ "class", OUT_TEXT, "arrival, departure, timer, control: the order at equal times." },
 	{ "entity", OUT_TEXT, "Who acts: a link (from -> to), a NIC, a timer." },
-	{ "what", OUT_TEXT, "What happens; of an arrival, the packet." },
+	{ "what", OUT_TEXT, "What happens; for an arrival, the packet." },
 	{ "job", OUT_COUNT,
-	  "Of a packet that switches add, or of its sum: the job_id; empty for other events, as "
-	  "are "
-	  "all columns of such packets." },
-	{ "worker", OUT_COUNT, "Worker whose host is at one end of the link; else empty." },
+	  "job_id of a packet that switches add, or of a sum. For other events this column is "
+	  "empty, and worker to did, too." },
+	{ "worker", OUT_COUNT, "Worker whose host is at one end of the link; otherwise empty." },
 	{ "chunk", OUT_COUNT,
 	  "Part of the job's gradients, from 0; ATP, ESA: its low 32 bits; NetReduce: the "
 	  "message." },
@@ -27,14 +26,15 @@ static const struct out_column event_columns[] = {
 	{ "did", OUT_TEXT,
 	  "What happened to the aggregators of that switch, with + between: allocate, collide, "
 	  "preempt, fall_back, duplicate, add, complete, flush, repair, late, discard, overflow, "
-	  "free; by timers of switches, nothing is told." },
-	{ "state", OUT_TEXT, "Digest of the run up to this event: equal so far, equal runs." },
+	  "free; what timers of switches do to aggregators is not shown." },
+	{ "state", OUT_TEXT,
+	  "Digest of the run up to this event: equal digests mean equal runs up to here." },
 	{ 0 },
 };
 enum { EVENT_CELLS = sizeof(event_columns) / sizeof(event_columns[0]) - 1 };
 
 const struct out_schema events_schema = { "events.csv",
-					  "One row an event, with run --events FROM..TO.",
+					  "With run --events FROM..TO: one row for each event.",
 					  event_columns };
 
 const char *const event_class_names[] = { [SIM_ARRIVAL] = "arrival",

@@ -10,17 +10,18 @@
 #include <string.h>
 
 static const struct out_column columns[] = {
-	{ "what", OUT_TEXT, "The link or switch, by the names of links.csv." },
+	{ "what", OUT_TEXT, "The link or switch that failed, named as in links.csv." },
 	{ "failed_s", OUT_SECONDS, "It fails." },
 	{ "noticed_s", OUT_SECONDS,
-	  "Routing knows; empty if it was repaired before, or the run ended." },
-	{ "repaired_s", OUT_SECONDS, "It is repaired; empty if that did not happen." },
+	  "When routing knew of it; empty if it was repaired earlier, or the run ended." },
+	{ "repaired_s", OUT_SECONDS, "When it was repaired; empty if it was not." },
 	{ "lost_packets", OUT_COUNT,
-	  "Packets lost on its links by failures, from this one to its next." },
+	  "Packets that failures lost on its links, from this failure to its next one." },
 	{ 0 },
 };
 const struct out_schema failures_schema = { "failures.csv",
-					    "One row a failure, in the order of time.", columns };
+					    "One row for each failure, in the order of time.",
+					    columns };
 
 /* A link, a switch, or the aggregation of a switch, that may fail. */
 struct element {

@@ -23,27 +23,29 @@ static const struct out_column link_columns[] = {
 #undef LINK
 		{ 0 },
 };
-const struct out_schema links_schema = { "links.csv", "One row a direction of a link.",
+const struct out_schema links_schema = { "links.csv", "One row for each direction of a link.",
 					 link_columns };
 
 static const struct out_column aggregator_columns[] = {
 	{ "switch", OUT_TEXT, "The switch." },
 	{ "scheme", OUT_TEXT, "The scheme whose memory it is." },
 	{ "memory_bytes", OUT_COUNT, "Aggregation memory." },
-	{ "used_max_bytes", OUT_COUNT, "Most of it that was reserved at one time." },
+	{ "used_max_bytes", OUT_COUNT,
+	  "Largest amount of this memory that was reserved at one time." },
 #define COUNTER(member, help) { #member, OUT_COUNT, help },
 	SWITCH_COUNTERS(COUNTER)
 #undef COUNTER
-		{ "held", OUT_COUNT, "Times that an aggregator was taken and freed." },
-	{ "held_mean_s", OUT_REAL, "Mean time from taking to freeing." },
+		{ "held", OUT_COUNT, "Number of times that an aggregator was taken and freed." },
+	{ "held_mean_s", OUT_REAL, "Mean time for which an aggregator was held." },
 	{ "held_p99_s", OUT_REAL,
-	  "99th percentile of that time, at most 1/32 too high; empty if held is below 100." },
+	  "99th percentile of that time, with an error of up to 1/32; empty if aggregators were "
+	  "held less than 100 times." },
 	{ "memory_utilization", OUT_REAL,
-	  "Share of memory_bytes that was reserved, averaged over the run." },
+	  "Memory in use, averaged over the run, as a share of memory_bytes." },
 	{ 0 },
 };
 const struct out_schema aggregators_schema = {
-	"aggregators.csv", "One row a switch with aggregation memory that was used.",
+	"aggregators.csv", "One row for each switch whose aggregation memory was used.",
 	aggregator_columns
 };
 

@@ -62,11 +62,11 @@ static void warn_memory_idle(const struct simulation *s, struct lines *lines)
 			collisions += memory[m].stats.collisions;
 		}
 		if (added && !collisions)
-			add(lines,
-			    xasprintf("switch memory was never contended: %s had 0 collisions in "
-				      "%" PRIu64 " packets added, so what it does about them, and "
-				      "the size of its memory, decided nothing",
-				      scheme_names[i], added));
+			add(lines, xasprintf("switch memory was never contended: %s had 0 "
+					     "collisions in %" PRIu64
+					     " packets added, so neither its rules for collisions "
+					     "nor the size of its memory made a difference",
+					     scheme_names[i], added));
 	}
 }
 

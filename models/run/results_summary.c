@@ -33,41 +33,43 @@ static const struct out_column summary_columns[] = {
 	{ "scenario", OUT_TEXT, "Name of the scenario." },
 	{ "seed", OUT_COUNT, "Seed of all random streams." },
 	{ "fidelity", OUT_TEXT,
-	  "packet: every packet was simulated; fluid: streams that shared links; analytic: streams "
-	  "that did not. Without packets, what counts packets is null." },
+	  "packet: every packet was simulated; fluid: streams shared links; analytic: each stream "
+	  "had its links to itself. Counts of packets are null except in packet." },
 	{ "end_reason", OUT_TEXT,
 	  "all_done, jobs_done, flows_done, measured_done, time: as planned; time_limit, deadlock: "
-	  "work was left; failed: failures ended some of it; estimated: the end of the job is "
-	  "an estimate (stop.estimate); interrupted; violation." },
-	{ "digest", OUT_TEXT, "Of all events: equal digests, equal runs." },
+	  "work was left; failed: failures ended some of the work; estimated: the end of the job "
+	  "is an estimate (stop.estimate); interrupted; violation." },
+	{ "digest", OUT_TEXT, "Digest of all events: equal digests mean equal runs." },
 	{ "warnings", OUT_TEXT,
-	  "A list of what the run showed that is probably a mistake: switch memory that was never "
-	  "contended, a fabric that was saturated throughout, fluid beside flows; or that failures "
-	  "have ended work, when and why. What else its "
-	  "scenario shows is said by check." },
+	  "List of what is probably a mistake and only a run shows: switch memory that was never "
+	  "contended, a fabric that was saturated throughout, fluid beside flows. Also, which work "
+	  "failures ended, when and why. Warnings about the scenario come from check." },
 	{ "jobs.why_s", OUT_REAL,
 	  "With run --why: mean time of an iteration by the causes of why.csv, {compute, jitter, "
-	  "...}, over the workers and iterations of all jobs, measured or not; else null." },
+	  "...}, over the workers and iterations of all jobs, measured or not. Otherwise null." },
 	{ "jobs.ran_as", OUT_TEXT,
-	  "A list of what did not run as it was given: group (scheme), how many of its jobs, and "
-	  "ran_as of jobs.csv; of all jobs, measured or not." },
+	  "List of groups whose jobs did not run as configured: group (scheme), number of these "
+	  "jobs, and ran_as of jobs.csv. Counts all jobs, measured or not." },
 	{ "jobs.by_name", OUT_TEXT,
-	  "What jobs have, by name of the group, and what follows by *." },
+	  "By name of the group: the members of \"jobs\", and those listed here as "
+	  "jobs.by_name.*." },
 	{ "flows.by_size", OUT_TEXT,
-	  "What flows have, by size class: min_bytes, max_bytes (inclusive; null = none), count, "
-	  "finished, fct_s, slowdown, throughput_bps (size / FCT)." },
-	{ "flows.by_name", OUT_TEXT, "By name of the group, of the measured flows." },
+	  "By size class, the members of \"flows\": min_bytes, max_bytes (inclusive; null = none), "
+	  "count, finished, fct_s, slowdown, throughput_bps (size / FCT)." },
+	{ "flows.by_name", OUT_TEXT,
+	  "By name of the group: members of \"flows\", over the measured flows." },
 	{ "network.by_tier", OUT_TEXT,
 	  "By tier and direction of links.csv: links, utilization_mean, utilization_max, "
 	  "utilization_jain (Jain's index over the links)." },
 	{ "checks.exactly_once.checked", OUT_COUNT,
 	  "Sums that workers received and that were checked." },
 	{ "checks.exactly_once.violations", OUT_COUNT,
-	  "Those that were wrong; not 0 is exit code 5." },
+	  "Checked sums that were wrong; if not 0, the exit code is 5." },
 	{ "checks.conservation.violations", OUT_COUNT,
-	  "Packets, bytes or memory that do not add up, and slowdowns below 1; not 0 is exit code "
-	  "5." },
-	{ "checks.first_violation", OUT_TEXT, "What the first of them was; null." },
+	  "Packets, bytes or memory that do not add up, and slowdowns below 1; if not 0, the exit "
+	  "code is 5." },
+	{ "checks.first_violation", OUT_TEXT,
+	  "Description of the first violation; null if there is none." },
 	RUN_METRICS(RUN) MACHINE_METRICS(RUN) LOAD_METRICS(LOAD) JOBS_METRICS(JOBS)
 		JOB_TIME_METRICS(JOB_TIME) JOB_OTHER_METRICS(JOB_OTHER) ITERATION_METRICS(ITERATION)
 			JOB_GROUP_METRICS(JOB_GROUP) FLOWS_METRICS(FLOWS) FLOW_METRICS(FLOW)

@@ -142,8 +142,7 @@ static void print_flows(const struct simulation *s, FILE *to)
 		free(slowdown);
 	}
 	if (few)
-		fputs("p99 is left out of classes with less than 1000 finished flows: so few do "
-		      "not "
+		fputs("p99 is left out for classes with less than 1000 finished flows: too few to "
 		      "show one in a hundred\n",
 		      to);
 }
@@ -154,11 +153,12 @@ static void print_estimated(const struct simulation *s, FILE *to)
 
 	if (report->estimated)
 		fprintf(to,
-			"estimated: the job's end; %.0f of %.0f iterations were simulated, and all "
-			"but its times is of these\n",
+			"estimated: the end of the job, from %.0f of %.0f iterations, which were "
+			"simulated; only the job's times are for all of them\n",
 			report->iterations_finished, report->iterations);
 	else if (s->scenario->stop.estimate > 0)
-		fprintf(to, "estimated: nothing; iterations were too few, or not steady\n");
+		fprintf(to, "estimated: nothing, because there were too few iterations, or they "
+			    "were not steady\n");
 }
 
 /* Says how much work the means printed above leave out. */
@@ -177,8 +177,8 @@ static void print_left_out(const struct simulation *s, FILE *to)
 		fprintf(to, "measured: %zu of %zu jobs, %" PRIu64 " of %" PRIu64 " flows\n",
 			jobs->count, report->arrived, measured, flows_started(s->flows));
 	if (open || flows_measured_open(s->flows))
-		fprintf(to, "unfinished, and in no mean: %zu jobs, %" PRIu64 " flows\n", open,
-			flows_measured_open(s->flows));
+		fprintf(to, "unfinished, and left out of means: %zu jobs, %" PRIu64 " flows\n",
+			open, flows_measured_open(s->flows));
 }
 
 static void print_load(const struct simulation *s, FILE *to)
@@ -232,7 +232,7 @@ void results_print_summary(const struct simulation *s, FILE *to)
 	if (jobs_report(s->jobs)->count)
 		print_jobs(s, to);
 	print_estimated(s, to);
-	print_lines("not as given: ", results_otherwise(s), to);
+	print_lines("not as configured: ", results_otherwise(s), to);
 	print_refused(s, to);
 	if (flows_started(s->flows))
 		print_flows(s, to);

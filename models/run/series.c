@@ -14,8 +14,8 @@
 /* The end of the run cuts the last interval short. Rates over such a short time could be anything,
  * because a segment counts as a whole when it arrives. */
 #define END_OF_INTERVAL                                                                            \
-	"End of the interval; in the last row that of the run, with rates over a whole interval "  \
-	"all the same: rows add up to the run."
+	"End of the interval; in the last row, end of the run. Rates of that row, too, are over "  \
+	"a whole interval, so that rows add up to the run."
 
 static const struct out_column network_columns[] = {
 	{ "time_s", OUT_SECONDS, END_OF_INTERVAL },
@@ -25,10 +25,10 @@ static const struct out_column network_columns[] = {
 	{ "mean_utilization", OUT_REAL, "Mean over all links in the interval." },
 	{ "max_utilization", OUT_REAL, "Largest of any link in the interval." },
 	{ "down", OUT_COUNT,
-	  "Of what \"failures\" names, how much is down at the end of the interval." },
+	  "Number of failed links and switches of \"failures\" at the end of the interval." },
 	{ 0 },
 };
-const struct out_schema series_schema = { "series/network.csv", "One row a sample.",
+const struct out_schema series_schema = { "series/network.csv", "One row for each sample.",
 					  network_columns };
 
 static const struct out_column link_columns[] = {
@@ -36,21 +36,27 @@ static const struct out_column link_columns[] = {
 	{ "links", OUT_TEXT, "Which links: TIER/DIRECTION, or the number of one." },
 	{ "count", OUT_COUNT, "Number of these links." },
 	{ "aggregation_utilization", OUT_REAL,
-	  "Part of the interval in which packets that switches aggregate, and their results, were "
-	  "being sent, mean over the links. Classes and queues are empty without packets." },
-	{ "jobs_utilization", OUT_REAL, "The same of other data of jobs: rings, servers." },
-	{ "background_utilization", OUT_REAL, "The same of data of flows." },
-	{ "control_utilization", OUT_REAL, "The same of ACKs and control packets." },
-	{ "aggregation_queue_bytes", OUT_COUNT, "Bytes of this class in all queues of the links." },
+	  "Share of the interval in which the links sent packets that switches aggregate, or their "
+	  "results; mean over the links. Columns of classes and queues are empty without "
+	  "packets." },
+	{ "jobs_utilization", OUT_REAL,
+	  "As aggregation_utilization, for other data of jobs: rings, servers." },
+	{ "background_utilization", OUT_REAL, "As aggregation_utilization, for data of flows." },
+	{ "control_utilization", OUT_REAL,
+	  "As aggregation_utilization, for ACKs and control packets." },
+	{ "aggregation_queue_bytes", OUT_COUNT,
+	  "Bytes of packets that switches aggregate, and of their results, in all queues of the "
+	  "links." },
 	{ "jobs_queue_bytes", OUT_COUNT, "The same." },
 	{ "background_queue_bytes", OUT_COUNT, "The same." },
 	{ "control_queue_bytes", OUT_COUNT, "The same." },
-	{ "max_queue_bytes", OUT_COUNT, "Longest queue of any of the links, all classes." },
+	{ "max_queue_bytes", OUT_COUNT, "Longest queue of these links, all classes together." },
 	{ "utilization_jain", OUT_REAL,
-	  "Jain's index over the links, of all they carried in the interval; empty when nothing." },
+	  "Jain's index over the links, of the bytes that each carried in the interval; empty if "
+	  "they carried none." },
 	{ "packets", OUT_COUNT,
-	  "Packets of all classes that reached the far ends of the links in the interval, those "
-	  "that were lost there included; empty without packets." },
+	  "Packets of all classes that reached the far ends of the links in the interval, "
+	  "including those that were lost there; empty without packets." },
 	{ 0 },
 };
 /* Indices of cells. FIRST_OF_PACKETS is the first of: utilization by class, queue by class,
@@ -63,40 +69,44 @@ enum {
 };
 
 const struct out_schema link_series_schema = {
-	"series/links.csv", "One row a sample and an entry of output.series.links.", link_columns
+	"series/links.csv", "One row for each sample and entry of output.series.links.",
+	link_columns
 };
 
 static const struct out_column flow_columns[] = {
 	{ "time_s", OUT_SECONDS, END_OF_INTERVAL },
 	{ "group", OUT_TEXT, "Name of the group." },
-	{ "active", OUT_COUNT, "Its flows under way at the end of the interval." },
-	{ "goodput_bps", OUT_REAL, "Payload delivered in order in the interval, all flows." },
+	{ "active", OUT_COUNT, "Flows of the group under way at the end of the interval." },
+	{ "goodput_bps", OUT_REAL,
+	  "Payload that all flows together delivered in order in the interval." },
 	{ "whole", OUT_COUNT, "Flows that were under way during the whole interval." },
 	{ "jain", OUT_REAL,
-	  "Jain's index of the payload delivered to each of these; empty when nothing was." },
+	  "Jain's index over the flows of \"whole\", of the payload that each delivered; empty if "
+	  "there was none." },
 	{ 0 },
 };
 const struct out_schema flow_series_schema = { "series/flows.csv",
-					       "One row a sample and a group of flows.",
+					       "One row for each sample and group of flows.",
 					       flow_columns };
 
 static const struct out_column owner_columns[] = {
 	{ "time_s", OUT_SECONDS, END_OF_INTERVAL },
 	{ "links", OUT_TEXT, "Which links, as in series/links.csv." },
-	{ "owner_job_id", OUT_COUNT, "Whose bytes: a job's; empty: of flows, or nobody's." },
+	{ "owner_job_id", OUT_COUNT,
+	  "Job that sent the bytes; empty: flows sent them, or nobody." },
 	{ "owner", OUT_TEXT,
 	  "Name of the group of that job, or of the flows; empty: PAUSE frames." },
 	{ "class", OUT_TEXT,
 	  "Class of traffic: aggregation, jobs, background or control, as in series/links.csv." },
 	{ "bytes", OUT_COUNT,
-	  "Bytes of frames that reached the far ends of the links in the interval, those that were "
-	  "lost there included: the rows of a link add up to its bytes in links.csv." },
+	  "Bytes of frames that reached the far ends of the links in the interval, including those "
+	  "that were lost there: the rows of a link add up to its bytes in links.csv." },
 	{ 0 },
 };
 const struct out_schema owner_series_schema = {
 	"series/owners.csv",
-	"One row a sample, an entry of output.series.links, an owner and a class that they carried "
-	"in the interval, with run --why.",
+	"With run --why: one row for each sample, entry of output.series.links, and owner and "
+	"class whose frames these links carried in the interval.",
 	owner_columns
 };
 

@@ -429,17 +429,17 @@ void simulation_observe(struct simulation *s, struct sim_observer *observer)
 static const char *not_in_parts(const struct simulation *s)
 {
 	if (s->fluid)
-		return "several are for simulated packets";
+		return "more than one thread needs packet fidelity";
 	if (s->failures)
-		return "several are for networks in which nothing fails";
+		return "more than one thread needs a network in which nothing fails";
 	if (scenario_has_jobs(s->scenario))
-		return "several are for networks that carry flows only, and it has jobs";
+		return "more than one thread needs a network without jobs";
 	if (scenario_uses_roce(s->scenario, false))
-		return "several are for flows over TCP, and it has some over RoCE";
+		return "more than one thread needs a network without flows over RoCE";
 	if (s->topo.net.lossless)
-		return "several are for switches without PAUSE";
+		return "more than one thread needs switches without PAUSE";
 	if (s->observer || s->topo.net.onlooker)
-		return "events are looked at in their order (--events, --why, --timeline)";
+		return "--events, --why and --timeline need one thread, which sees events in order";
 	return NULL;
 }
 
@@ -473,12 +473,15 @@ static void cut_for(struct simulation *s, unsigned threads)
 	s->why_threads = not_in_parts(s);
 	if (s->why_threads)
 		return;
-	s->why_threads = "each takes a pod at least, and links between pods take time";
+	s->why_threads =
+		"a thread needs a pod of its own, and links between pods must have a delay";
 	if (!many)
-		s->why_threads = "its hosts are too few for more to pay, below " THREADS_FROM_TEXT;
+		s->why_threads =
+			"more threads do not pay with less than " THREADS_FROM_TEXT " hosts";
 	else if (!rare)
-		s->why_threads = "its flows are too short for more to pay, as each start stops all "
-				 "threads: below " ARRIVAL_BYTES_THREADS_TEXT " on average";
+		s->why_threads =
+			"more threads do not pay for flows below " ARRIVAL_BYTES_THREADS_TEXT
+			" on average, as each start of a flow stops all threads";
 }
 
 /* Joins all partitions: from now on the run has one queue of events. */
@@ -696,7 +699,7 @@ void simulation_report(const struct simulation *s, FILE *to)
 		return;
 	fprintf(to, "%s at %.9f s with unfinished work:\n",
 		s->end == END_DEADLOCK ? "nothing can happen any more"
-		: s->end == END_FAILED ? "all that failures have left was done"
+		: s->end == END_FAILED ? "failures left nothing else to do"
 				       : "the time limit was reached",
 		seconds_of(s->sim.now));
 	if (lossless_deadlocked(&s->topo.net))

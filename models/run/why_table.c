@@ -21,43 +21,43 @@ static const struct out_column why_columns[] = {
 	{ "worker", OUT_COUNT, "Rank of the worker." },
 	{ "host", OUT_COUNT, "Its host." },
 	{ "start_s", OUT_SECONDS,
-	  "It held all sums of the iteration before (start of the job for the first)." },
-	{ "finish_s", OUT_SECONDS, "It holds all sums of this one." },
+	  "When the worker held all sums of the previous iteration; for the first one, start of "
+	  "the job." },
+	{ "finish_s", OUT_SECONDS, "When the worker held all sums of this iteration." },
 	{ "duration_s", OUT_SECONDS,
 	  "finish_s - start_s: the sum of the causes that follow, exactly." },
-	CAUSE("compute", "It computed."),
-	CAUSE("jitter", "start_jitter and send_jitter."),
-	CAUSE("window", "A sender's window or slots were full."),
-	CAUSE("window_marks", "The same of a window that marks had cut."),
-	CAUSE("window_losses", "The same of a window that losses had cut."),
-	CAUSE("quota", "All buffers that the job may use (OSTs of SHARP) were in use."),
-	CAUSE("lock", "For the lock of a tree (SHARP)."),
-	CAUSE("nic", "Behind other packets at a sender's host."),
-	CAUSE("wire", "On links, as on an idle path."),
-	CAUSE("queue_own", "In queues, behind packets of the same job."),
-	CAUSE("queue_jobs", "The same behind those of other jobs."),
-	CAUSE("queue_flows", "The same behind those of flows."),
-	CAUSE("pause", "In queues that PAUSE had stopped."),
-	CAUSE("straggler", "For another worker that computed, or was late by jitter."),
-	CAUSE("server",
-	      "At a server, for its turn to be added or sent; for the latency of a step."),
+	CAUSE("compute", "The worker computed."),
+	CAUSE("jitter", "Random delays: start_jitter and send_jitter."),
+	CAUSE("window", "Waited because a sender's window or slots were full."),
+	CAUSE("window_marks", "Waited for a window that ECN marks had cut."),
+	CAUSE("window_losses", "Waited for a window that losses had cut."),
+	CAUSE("quota",
+	      "Waited because all buffers that the job may use (OSTs of SHARP) were in use."),
+	CAUSE("lock", "Waited for the lock of a tree (SHARP)."),
+	CAUSE("nic", "Waited behind other packets at a sender's host."),
+	CAUSE("wire", "Time on links, as on an idle path."),
+	CAUSE("queue_own", "Waited in queues behind packets of the same job."),
+	CAUSE("queue_jobs", "Waited in queues behind packets of other jobs."),
+	CAUSE("queue_flows", "Waited in queues behind packets of flows."),
+	CAUSE("pause", "Waited in queues that PAUSE had stopped."),
+	CAUSE("straggler", "Waited for another worker that still computed or that jitter delayed."),
+	CAUSE("server", "Waited at a server to be added or sent, or for the latency of a step."),
 	CAUSE("no_aggregator",
-	      "By way of a server, or for a timeout, since a switch had no aggregator."),
-	CAUSE("timeout", "For a timeout, to be sent again."),
-	CAUSE("fast", "For what was lost to be sent again without a timeout."),
-	CAUSE("failure", "For the controller of jobs, after a link or switch had failed."),
+	      "Detour over a server, or wait for a timeout, because a switch had no aggregator."),
+	CAUSE("timeout", "Waited for a timeout before a retransmission."),
+	CAUSE("fast", "Waited for a retransmission that needed no timeout."),
+	CAUSE("failure", "Waited for the job controller after a link or switch had failed."),
 	CAUSE("unexplained", "None of these."),
-	{ "last_worker", OUT_COUNT,
-	  "Worker that was last for most of the time, other than this one; empty: none." },
-	{ "last_times", OUT_COUNT, "How many results of this iteration waited for that one." },
-	{ "last_s", OUT_SECONDS, "Time that is charged here to what that one did." },
-	{ "link", OUT_TEXT, "Link with most of the time in queues; empty: none." },
-	{ "link_s", OUT_SECONDS, "That time, PAUSE included." },
+	{ "last_worker", OUT_COUNT, "Other worker that this one waited for longest; empty: none." },
+	{ "last_times", OUT_COUNT,
+	  "Number of results of this iteration that waited for last_worker." },
+	{ "last_s", OUT_SECONDS, "Time of this row that was spent waiting for last_worker." },
+	{ "link", OUT_TEXT, "Link in whose queues most time was spent; empty: none." },
+	{ "link_s", OUT_SECONDS, "Time in the queues of that link, including stops by PAUSE." },
 	{ "pushed_by", OUT_COUNT,
-	  "Job whose packets pushed sums of this one out of aggregators, for most of the time; it "
-	  "may "
+	  "Job whose packets preempted aggregators of this job at the greatest cost in time; may "
 	  "be the job itself; empty: none." },
-	{ "pushed_s", OUT_SECONDS, "Time that is charged here to that." },
+	{ "pushed_s", OUT_SECONDS, "Time of this row that these preemptions cost." },
 	{ 0 },
 };
 /* There are CAUSES_AT columns before the causes, and 7 after them. */
@@ -66,7 +66,7 @@ static_assert(COLUMNS == CAUSES_AT + WHY_CAUSES + 7, "a column for each cause");
 
 const struct out_schema why_schema = {
 	"why.csv",
-	"One row a worker and an iteration, with run --why: what the time was spent on. "
+	"With run --why: one row for each worker and iteration, with what its time was spent on. "
 	"models/why/why.h has the rule.",
 	why_columns
 };
@@ -78,27 +78,28 @@ static const struct out_column link_columns[] = {
 	{ "name", OUT_TEXT, "Name of its group." },
 	{ "iteration", OUT_COUNT, "Number, from 0." },
 	{ "start_s", OUT_SECONDS,
-	  "Its last worker held all sums of the iteration before (start of the job for the "
-	  "first)." },
-	{ "finish_s", OUT_SECONDS, "Its last worker holds all sums of this one." },
-	{ "link", OUT_TEXT, "The link, busiest first." },
+	  "When the last worker held all sums of the previous iteration; for the first one, start "
+	  "of the job." },
+	{ "finish_s", OUT_SECONDS, "When the last worker held all sums of this iteration." },
+	{ "link", OUT_TEXT, "The link. Links of an iteration are listed busiest first." },
 	{ "utilization", OUT_REAL,
-	  "Bytes of all owners over what the link could carry from start_s to finish_s." },
+	  "Bytes of all owners as a share of what the link could carry from start_s to finish_s." },
 	{ "owner_job_id", OUT_COUNT,
-	  "Whose bytes: a job's; empty: of flows, or nobody's. Largest first." },
+	  "Job that sent the bytes; empty: flows sent them, or nobody. Largest owner first." },
 	{ "owner", OUT_TEXT,
 	  "Name of the group of that job, or of the flows; empty: PAUSE frames." },
 	{ "bytes", OUT_COUNT,
-	  "Bytes of its frames that reached the far end, with ACKs and control packets, and with "
-	  "those that were lost there." },
+	  "Bytes of the owner's frames that reached the far end, including ACKs, control packets, "
+	  "and frames that were lost there." },
 	{ 0 },
 };
 
-const struct out_schema why_links_schema = { "why-links.csv",
-					     "One row an iteration of a job, one of the 4 busiest "
-					     "links that it used, and an owner of what "
-					     "that link carried meanwhile, with run --why.",
-					     link_columns };
+const struct out_schema why_links_schema = {
+	"why-links.csv",
+	"With run --why: one row for each iteration of a job, each of the 4 busiest links that the "
+	"job used, and each owner of frames that the link carried meanwhile.",
+	link_columns
+};
 
 struct why_table {
 	struct simulation *s;
