@@ -248,9 +248,9 @@ cat >beside.json <<'JSON'
   "schemes": { "panama": { "aggregate_above": "0B", "trees": 1 } } }
 JSON
 ends 0 check beside.json
-says err '^beside.json:1:[0-9]+: /fidelity: warning: schemes beside flows are not to be ranked by fluid'
+says err '^beside.json:1:[0-9]+: /fidelity: warning: do not rank schemes beside flows by fluid'
 ends 0 run beside.json
-says err '/fidelity: warning: schemes beside flows are not to be ranked by fluid'
+says err '/fidelity: warning: do not rank schemes beside flows by fluid'
 while read -r -a options; do
 	ends 0 check beside.json "${options[@]}"
 	silent err
@@ -346,7 +346,7 @@ says out '^10KB-100KB +4 +0 +- +- +- +-$'
 ! grep -q 'p99 is left out' out || fail "no flow has finished, so it is not that there are few"
 ends 0 run small.json
 says out '^10KB-100KB +4 +4 +[0-9.]+ms +- +[0-9.]+ +-$'
-says out '^p99 is left out of classes with less than 1000 finished flows'
+says out '^p99 is left out for classes with less than 1000 finished flows'
 ! grep -q '^busbw: ' out || fail "a ring is no faster than a link"
 ends 0 run small.json --set /topology/hosts=8 --set /jobs/0/workers=8 --set /jobs/0/all_reduce=switchml --set /flows/0/enabled=false \
 	--set '/jobs/0/model={"layers":[{"gradient":"4MB"}]}'
@@ -840,7 +840,7 @@ ends 0 list formulas --json
 holds '.formulas[] | select(.name == "flat_ring") | .unit == "s" and .source == "NetReduce appendix A, equation 1" and (.inputs | map(.name) == ["gpus", "alpha", "bytes", "inter"])' out
 holds 'all(.formulas[]; .source and (.inputs | length > 0) and all(.inputs[]; .help))' out
 ends 0 list formulas
-says out '^  flat_ring  +all-reduce by one ring'
+says out '^  flat_ring  +all-reduce by one flat ring'
 says out ' of gpus \[alpha\] bytes inter; in s$'
 
 # --- formula ---

@@ -136,7 +136,7 @@ moves 0 "0 3 2" '{ "fails": "h1", "at": "2ms" }' '"all_reduce": "ring", "shardin
 moves 0 "0 4 2" '{ "fails": "h1", "at": "2ms" }, { "fails": "h3", "at": "3ms" }'
 moves 0 "3 4 5" '{ "fails": "leaf0", "at": "2ms" }'
 moves 4 "0 1 2" '{ "fails": "h1", "at": "2ms" }, { "fails": "leaf1", "at": "2ms" }'
-says err "no host is free in the place of one that is cut off"
+says err "no free host can replace one that is cut off"
 
 # a job that finds none fails, and leaves its hosts to the next
 scenario '"kind": "star", "hosts": 4' '{ "fails": "h0", "at": "2ms" }' \

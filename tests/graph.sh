@@ -182,7 +182,7 @@ refused 'line 3: "10G" is no rate' '3 1 2' '2' '0 2 10G 1us 0' '1 2 1Gbps 1us 0'
 refused 'the file ends after 1 of 2 links' '3 1 2' '2' '0 2 1Gbps 1us 0'
 refused 'line 2: switch 2 is listed twice' '4 2 2' '2 2'
 refused 'line 4: joins two hosts' '6 2 1 1 2 H100' '4 5' '0 5 1Gbps 1us 0' '1 2 1Gbps 1us 0'
-refused 'nothing is known of "Nods"' 'Nods 8'
+refused 'unknown word "Nods"' 'Nods 8'
 refused 'Radix_Down of tier 1' 'Nodes 8' 'Tiers 2' 'Podsize 8' 'Tier 0' 'Downlink_speed_Gbps 1' 'Radix_Down 2' 'Radix_Up 2' 'Downlink_Latency_ns 1' \
 	'Tier 1' 'Downlink_speed_Gbps 1' 'Radix_Down 3' 'Downlink_Latency_ns 1'
 bundles() { # LINKS: lines of two racks and a switch above

@@ -188,7 +188,7 @@ holds '.jobs.finished == 1' run/summary.json
 
 # streams know no such switches, and tiers have names
 ends 3 check racks.json --set /fidelity=fluid --set /topology/switch/aggregation=none
-says err 'switches that add nothing up: as packets only'
+says err 'switches that add nothing up run as packets only'
 ends 3 check racks.json --set /topology/switch/aggregation=spine
 says err '"spine" is no tier of switches here; allowed: "all", "none", or a tier from "tier1" to "tier2"'
 

@@ -114,10 +114,10 @@ for transport in dcqcn roce roce_swift; do
 	not_warned roce.json --set /topology/switch/pause=false --set /flows/0/transport=$transport
 done
 not_warned roce.json --set /topology/switch={} --set /flows/0/transport=dctcp
-warned roce.json 'no queue marks packets, and DCQCN slows down for marks alone' --set $ecn=false
+warned roce.json 'no queue marks packets, and DCQCN slows down for marks only' --set $ecn=false
 not_warned roce.json --set $ecn=false --set /flows/0/transport=roce
 not_warned roce.json --set $ecn='{"kmin":"5KB","kmax":"200KB","pmax":0.01}'
-warned roce.json 'fifo takes all at once that a source may send' --set /topology/host/nic=fifo
+warned roce.json 'a "fifo" NIC accepts at once all that a source may send' --set /topology/host/nic=fifo
 not_warned roce.json --set /topology/host/nic=fifo --set /roce/window=64KB
 not_warned roce.json --set /topology/host/nic=bytes
 # a port of 1 MB takes 800 us at 10 Gbps, and an idle round trip 7: 5 ports on the way of a fat tree
@@ -174,7 +174,7 @@ panama=(--set /jobs/0/all_reduce=panama --set /schemes/panama/retransmission_tim
 warned jobs.json 'has no effect: without "recovery"' "${panama[@]}"
 not_warned jobs.json "${panama[@]}" --set /schemes/panama/recovery=true
 netreduce=(--set /jobs/0/all_reduce=netreduce --set /schemes/netreduce/roce/ack_every=2)
-warned jobs.json 'has no effect: "ack_every" is instead of it' "${netreduce[@]}"
+warned jobs.json 'has no effect: its own "ack_every" replaces it' "${netreduce[@]}"
 warned jobs.json 'switches without "pause" drop' --set /jobs/0/all_reduce=netreduce
 not_warned jobs.json --set /jobs/0/all_reduce=netreduce --set /schemes/netreduce/ack_every=2 --set /topology/switch/pause=false
 warned jobs.json 'has no effect: "workers" lists hosts' --set '/jobs/0/workers=[0,1]' --set /jobs/0/count=1 \
@@ -191,11 +191,11 @@ not_warned jobs.json --set /jobs/0/stragglers='{"workers":1,"slowdown":3}' --set
 
 trace=(--set '/jobs=[{"model":"resnet50","all_reduce":"ring","arrival":{"trace":"trace.csv"}}]' --fidelity fluid)
 printf 'job_id,submit_s,gpus,duration_s,user,vc\nx-1,0,2,1,eve,a\n' >trace.csv
-warned jobs.json 'columns of the trace that have no effect: user, vc$' "${trace[@]}"
-warned jobs.json 'columns .*: user, vc, duration_s$' "${trace[@]}" --set /jobs/0/iterations=2
+warned jobs.json 'these columns of the trace have no effect: user, vc$' "${trace[@]}"
+warned jobs.json 'these columns .*: user, vc, duration_s$' "${trace[@]}" --set /jobs/0/iterations=2
 printf 'job_id,submit_s,gpus,duration_s,model,scheme\nx-1,0,2,1,,\n\ny,0.5,2,0.7,vgg16,\nz,1,2,1,,panama\n' >trace.csv
 not_warned jobs.json "${trace[@]}"
-warned jobs.json 'a column of the trace .*: duration_s' "${trace[@]}" --set /jobs/0/iterations=2
+warned jobs.json 'this column of the trace .*: duration_s' "${trace[@]}" --set /jobs/0/iterations=2
 # resnet50 computes 292.2 ms (64 / 219) an iteration on a P100, vgg16 415.6 ms (64 / 154)
 ends 0 run jobs.json "${trace[@]}" --out trace
 cells 'c["iterations"] "," c["model"] "," c["scheme"] "," c["trace_id"] != \
@@ -203,7 +203,7 @@ cells 'c["iterations"] "," c["model"] "," c["scheme"] "," c["trace_id"] != \
 printf 'job_id,submit_s,gpus\nx-1,0,2\n' >trace.csv
 not_warned jobs.json "${trace[@]}"
 ends 3 check jobs.json "${trace[@]}" --set /jobs/0/iterations=duration
-says err 'the trace has no column duration_s'
+says err 'needs a column duration_s, which the trace does not have'
 printf 'job_id,submit_s,gpus,scheme\nx-1,0,2,rang\n' >trace.csv
 ends 3 check jobs.json "${trace[@]}"
 says err 'column scheme: "rang" is no scheme'
@@ -211,7 +211,7 @@ printf 'job_id,submit_s,gpus,model\nx-1,0,2,\nx-2,0,2,resnet51\n' >trace.csv
 ends 3 check jobs.json "${trace[@]}"
 says err '/jobs/0/arrival/trace: .*resnet51'
 printf 'start_s,src,dst,size_bytes,port\n0,0,1,1000,80\n' >flows.csv
-warned flows.json 'columns of the trace that have no effect: port$' --set '/flows=[{"arrival":{"trace":"flows.csv"}}]'
+warned flows.json 'these columns of the trace have no effect: port$' --set '/flows=[{"arrival":{"trace":"flows.csv"}}]'
 printf 'start_s,src,dst,size_bytes\n0,0,1,1000\n' >flows.csv
 not_warned flows.json --set '/flows=[{"arrival":{"trace":"flows.csv"}}]'
 
@@ -219,14 +219,14 @@ not_warned flows.json --set '/flows=[{"arrival":{"trace":"flows.csv"}}]'
 
 ends 0 run step.json --set /jobs/0/model/layers/0/gradient=100KB --out ring
 says err 'note: runs as ring: model "in place" with 100000 bytes of gradients \("aggregate_above" of panama decides\)$'
-says out '^not as given: job \(panama\): 1 ran as ring$'
+says out '^not as configured: job \(panama\): 1 ran as ring$'
 holds '.jobs.ran_as == ["job (panama): 1 ran as ring"]' ring/summary.json
 cells 'c["scheme"] != "panama" || c["ran_as"] != "ring"' ring/jobs.csv
 ends 0 explain step.json --set /jobs/0/model/layers/0/gradient=100KB
 says err 'note: runs as ring'
 small=(--set /schemes/panama='{"trees":1,"aggregate_above":"0B"}' --set /jobs/0/model/layers/0/gradient=100KB)
 ends 0 run step.json "${small[@]}" --out same
-! grep -q 'not as given' out || fail "a job that ran as given: $(grep 'not as given' out)"
+! grep -q 'not as configured' out || fail "a job that ran as given: $(grep 'not as configured' out)"
 ! grep -q 'note: ' err || fail "a note without a cause: $(cat err)"
 holds '.jobs.ran_as == []' same/summary.json
 cells 'c["ran_as"] != "panama"' same/jobs.csv
@@ -265,7 +265,7 @@ holds '.warnings == []' free/summary.json
 
 # --- fluid beside flows ---
 
-beside='schemes beside flows are not to be ranked by fluid'
+beside='do not rank schemes beside flows by fluid'
 for scheme in ring halving_doubling switchml panama esa ps_stream; do
 	warned step.json "$beside" --fidelity fluid --set "/jobs/0/all_reduce=$scheme"
 done
@@ -290,7 +290,7 @@ cat >plan.json <<'JSON'
 JSON
 ends 0 sweep run plan.json 0-3 --out ranked --quiet
 ends 0 sweep collect plan.json --out ranked
-cells '(c["by"] == "fluid") != (c["warnings"] ~ /^"schemes beside flows/)' ranked/sweep.csv
+cells '(c["by"] == "fluid") != (c["warnings"] ~ /^"do not rank schemes beside flows/)' ranked/sweep.csv
 ends 0 compare ranked --by scheme --metric jobs.jct_s.mean
 says out "^   warning: 2 of 4 points: $beside"
 ends 0 compare ranked --by scheme --metric jobs.jct_s.mean --json
@@ -340,19 +340,19 @@ done
 
 failing=(--set '/failures={"events":[{"fails":"spine0","mtbf":"1ms","mttr":"1ms"}]}')
 not_warned flows.json "${failing[@]}"
-warned flows.json 'longer than "mtbf": each is down for 75 % of the time' "${failing[@]}" --set /failures/events/0/mttr=3ms
+warned flows.json 'is longer than "mtbf": what fails is down for 75 % of the time' "${failing[@]}" --set /failures/events/0/mttr=3ms
 # of three the third falls into the first, which lasts longer than the second
 twice=(--set '/failures={"events":[{"fails":"spine0","at":"3ms"},{"fails":"spine0","at":"0ms","repair_after":"2ms"}]}')
 not_warned flows.json "${twice[@]}"
 not_warned flows.json "${twice[@]}" --set /failures/events/0/at=2ms
 not_warned flows.json "${twice[@]}" --set /failures/events/0/at=1ms --set /failures/events/0/fails=spine1
-warned flows.json 'it is down already, since 0 s, by events/1; ' "${twice[@]}" --set /failures/events/0/at=1999us
+warned flows.json 'already down since 0 s by events/1; ' "${twice[@]}" --set /failures/events/0/at=1999us
 not_warned flows.json "${twice[@]}" --set /failures/events/0/at=1999us --set /failures/events/0/aggregation_only=true
-warned flows.json 'it is down already, since 0.003 s, by events/0; ' "${twice[@]}" --set /failures/events/1/at=4ms
+warned flows.json 'already down since 0.003 s by events/0; ' "${twice[@]}" --set /failures/events/1/at=4ms
 between='{"fails":"spine0","at":"100us","repair_after":"100us"}'
-warned flows.json 'it is down already, since 0 s, by events/1; ' "${twice[@]}" \
+warned flows.json 'already down since 0 s by events/1; ' "${twice[@]}" \
 	--set /failures/events/0/at=1ms --set "/failures/events/-=$between"
-holds 'map(select(.message | test("since 0 s, by events/1"))) | length == 2' out
+holds 'map(select(.message | test("since 0 s by events/1"))) | length == 2' out
 
 # --- what the project ships ---
 

@@ -29,7 +29,7 @@ static const struct conf_row rows[] = {
 		   "What a rank passes on at a time.",
 		   "our choice; NCCL 2.4: 512 kB at most, an eighth of a buffer of 4 MB"),
 	CONF_INT("credit", struct schedule_conf, credit, "2", 0, 1000000,
-		 "Chunks that a rank may be ahead of the next one; 0: any number.",
+		 "Chunks that a rank may be ahead of the next rank; 0: no limit.",
 		 "our choice; NCCL 2.4 has 8 parts of a buffer (NCCL_STEPS)"),
 	{ 0 }
 };

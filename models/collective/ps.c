@@ -38,12 +38,12 @@ static const struct conf_row ps_rows[] = {
 		   "A server sends a sum back in blocks of this size, in whole 4-byte elements.",
 		   "our choice"),
 	CONF_INT("credit", struct ps_conf, credit, "4", 0, 1000000000,
-		 "The most blocks that a worker may have pushed to a server without having their "
-		 "sums back; 0: no limit. With 1, push and pull take turns; with many, connections "
-		 "that TCP favours run ahead of those that complete the sums.",
+		 "Most blocks that a worker may have pushed to a server without having their sums; "
+		 "0: no limit. With 1, push and pull take turns; with many, connections that TCP "
+		 "favours run ahead of those that complete the sums.",
 		 "our choice"),
 	CONF_INT("ack_every", struct ps_conf, ack_every, "2", 1, 64,
-		 "Segments per ACK: ACKs of one direction share links with data of the other.",
+		 "Segments per ACK. ACKs of one direction share links with data of the other.",
 		 "RFC 5681 section 4.2: an ACK at least for every second full-sized segment"),
 	{ 0 },
 };

@@ -47,8 +47,8 @@ extern const char *const schedule_orders[]; /* for ENUM rows */
 		  "our reading: PANAMA section 7 names DCTCP for flows that are not aggregated; "  \
 		  "it does not say what its rings use (with reno: scenarios/panama/findings.md)"), \
 		CONF_ENUM("order", struct schedule_conf, order, "placement", schedule_orders,      \
-			  "placement: by host number, so that a rack is entered once; random: a "  \
-			  "random cycle.",                                                         \
+			  "Order of ranks. placement: by host number, so that connections enter "  \
+			  "each rack once; random: a random cycle.",                               \
 			  "our choice (as NCCL sorts by topology)"),                               \
 		CONF_INT("ack_every", struct schedule_conf, ack_every, "2", 1, 64,                 \
 			 "Segments per ACK on the edges. A rank's ACKs share its link with its "   \
@@ -57,7 +57,7 @@ extern const char *const schedule_orders[]; /* for ENUM rows */
 			 "RFC 5681 section 4.2: an ACK at least for every second full-sized "      \
 			 "segment"),                                                               \
 		CONF_TIME("step_latency", struct schedule_conf, step_latency, "0s", 0, PS_PER_S,   \
-			  "Preparation of data before each step (alpha).",                         \
+			  "Time to prepare data before each step (alpha).",                        \
 			  "NetReduce table 4 has 0.1-100 us; our choice 0")
 
 /* A step of a thread: pieces `first` to `end` - 1 go over the edge. */

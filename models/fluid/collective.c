@@ -255,8 +255,8 @@ static size_t report_waiting(const void *self, FILE *to, size_t limit)
 	if (!limit)
 		return 0;
 	fprintf(to,
-		"  %s of job %" PRIu32 ": all workers hold %" PRIu64 " tensors, %" PRIu64
-		" have left, %" PRIu64 " are handed over by all and %" PRIu64 " by some\n",
+		"  %s of job %" PRIu32 ": all workers hold %" PRIu64 " tensors; %" PRIu64
+		" have been sent; all workers have handed over %" PRIu64 ", and some %" PRIu64 "\n",
 		instance->scheme->ops->name, collective_job_number(&instance->job), instance->held,
 		instance->left, instance->ready, instance->count);
 	return 1;

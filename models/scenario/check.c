@@ -82,20 +82,19 @@ static void check_estimate(const struct scenario *scenario, struct conf_doc *doc
 		several |= groups++ > 0 || group->count > 1 || group->arrival.form != JOBS_AT;
 	if (scenario_has_flows(scenario))
 		conf_error(doc, place,
-			   "is for a job alone, as no iteration beside flows is like others");
+			   "needs a job that runs alone: beside flows no two iterations are alike");
 	else if (several)
-		conf_error(
-			doc, place,
-			"is for a job alone, as several drift against each other for longer than "
-			"can be foreseen");
+		conf_error(doc, place,
+			   "needs a job that runs alone: several jobs drift against each other for "
+			   "an unknown time");
 	if (scenario->failures.events.count)
-		conf_error(
-			doc, place,
-			"is for networks in which nothing fails, as later iterations would differ");
+		conf_error(doc, place,
+			   "needs a network in which nothing fails: after a failure iterations "
+			   "would differ");
 	if (scenario->stop.when != STOP_ALL_DONE && scenario->stop.when != STOP_JOBS_DONE)
-		conf_error(
-			doc, place,
-			"is for runs that end with their job: \"when\" is all_done or jobs_done");
+		conf_error(doc, place,
+			   "needs a run that ends with its job: \"when\" must be all_done or "
+			   "jobs_done");
 }
 
 static void check_flow_classes(const struct scenario *scenario, struct conf_doc *doc)
@@ -105,7 +104,7 @@ static void check_flow_classes(const struct scenario *scenario, struct conf_doc 
 	for (size_t i = 1; i < scenario->flow_borders.count; i++)
 		if (borders[i] <= borders[i - 1])
 			conf_error(doc, conf_at(doc, "/output/flow_classes/%zu", i),
-				   "must be more than the border before it");
+				   "must be more than the previous border");
 }
 
 static void check_series(const struct scenario *scenario, struct conf_doc *doc)
@@ -146,8 +145,8 @@ static void check_frame(const struct scenario *scenario, const char *pointer, by
 
 	if (mtu && frame > mtu)
 		conf_error(doc, pointer,
-			   "a frame of %" PRIu64 " bytes is larger than what the headroom of PAUSE "
-			   "is made for, %" PRIu32 " bytes (\"mtu\" of \"pause\")",
+			   "a frame of %" PRIu64 " bytes is longer than the largest frame for "
+			   "which PAUSE has headroom, %" PRIu32 " bytes (\"mtu\" of \"pause\")",
 			   frame, mtu);
 	if (frame > topology_buffer(topology, false))
 		conf_error(doc, pointer,
@@ -227,11 +226,10 @@ static void check_poisson(const struct looking *look, const struct flow_group_co
 
 	check_gap(look, where, gap_s);
 	if (mean > 0 && gap_s < GAP_LEAST_S)
-		conf_error(
-			look->doc, where,
-			"a flow every %g s on average, whose times would be too coarse; at least "
-			"%g s",
-			gap_s, GAP_LEAST_S);
+		conf_error(look->doc, where,
+			   "a flow every %g s on average is too often for the resolution of "
+			   "arrival times; at least %g s apart",
+			   gap_s, GAP_LEAST_S);
 }
 
 static void check_together(const struct looking *look, const struct flow_group_conf *group,
@@ -392,8 +390,8 @@ static double check_job_trace(const struct looking *look, const struct job_group
 		conf_error(look->doc, where, "there is no job in this trace");
 	if (group->iterations_form == ITERATIONS_RULE && !trace->durations)
 		conf_error(look->doc, where,
-			   "the trace has no column duration_s, which \"iterations\": \"duration\" "
-			   "is about");
+			   "\"iterations\": \"duration\" needs a column duration_s, which the "
+			   "trace does not have");
 	for (size_t i = 0; i < trace->count; i++)
 		longest = trace->jobs[i].duration > longest ? trace->jobs[i].duration : longest;
 	return seconds_of(longest);
@@ -413,7 +411,7 @@ static void check_job_arrivals(const struct looking *look, const struct job_grou
 	check_gap(look, where, gap_s);
 	if (!group->count && gap_s > 0 && after_s / gap_s > JOBS_MAX)
 		conf_error(look->doc, where,
-			   "one every %g s on average is %g jobs until the run ends (\"stop\": "
+			   "one every %g s on average makes %g jobs until the run ends (\"stop\": "
 			   "\"after\"); at most %d",
 			   gap_s, after_s / gap_s, JOBS_MAX);
 }
@@ -531,12 +529,13 @@ static void check_fluid_transports(const struct scenario *scenario, struct conf_
 /* Refuses what the fluid model cannot express. */
 static void check_fluid(const struct scenario *scenario, struct conf_doc *doc)
 {
-	static const char *const lossy = "streams lose nothing; %s fidelity needs 0";
+	static const char *const lossy = "streams lose nothing, so %s fidelity needs a loss of 0";
 	const struct topology_conf *topology = &scenario->topology;
 	const char *fidelity = fidelity_names[scenario->fidelity];
 
 	if (!topology_all_aggregate(topology))
-		conf_error(doc, "/topology", "switches that add nothing up: as packets only");
+		conf_error(doc, "/topology",
+			   "networks with switches that add nothing up run as packets only");
 	if (topology->graph && topology_loses(topology))
 		conf_error(doc, "/topology/graph", lossy, fidelity);
 	if (!topology->graph && topology->link.loss > 0)
@@ -621,7 +620,8 @@ void scenario_check(struct scenario *scenario, struct conf_doc *doc)
 	check_flow_classes(scenario, doc);
 	failures_check(&scenario->failures, &scenario->topology, scenario->stop.after, doc);
 	if (scenario->topology.fails && scenario->fidelity != FIDELITY_PACKET)
-		conf_error(doc, "/failures/events", "links fail under packets only");
+		conf_error(doc, "/failures/events",
+			   "failures of links and switches run as packets only");
 	before = conf_errors(doc);
 	cluster_conf_check(&scenario->cluster, doc, look.machines);
 	if (conf_errors(doc) == before) /* only the size of the pool matters here */

@@ -11,7 +11,7 @@
 
 static const struct conf_row what_forms[] = {
 	CONF_INT("link", struct failure_conf, what.link, CONF_REQUIRED, 0, 100000000,
-		 "A link, by the link_id in links.csv of one of its directions; both fail."),
+		 "A link: the link_id (links.csv) of either direction; both directions fail."),
 	CONF_STRING(
 		"name", struct failure_conf, what.name, CONF_REQUIRED,
 		"A switch (\"spine0\"); the link of a host (\"h3\"); all links between two nodes "
@@ -24,14 +24,14 @@ static const struct conf_table what_table = { "failure_of", what_forms,
 
 static const struct conf_row event_rows[] = {
 	CONF_ONEOF("fails", struct failure_conf, what, CONF_REQUIRED, &what_table, what.form,
-		   "What fails, by the names of links.csv."),
+		   "What fails, named as in links.csv."),
 	CONF_BOOL("aggregation_only", struct failure_conf, aggregation_only, "false",
-		  "Of a switch, only what adds gradients fails, with what it has added up: its "
-		  "links work, and what other jobs send goes on."),
+		  "Only the part of a switch that adds gradients fails and loses its sums; links "
+		  "of the switch work, and other traffic goes on."),
 	CONF_TIME("at", struct failure_conf, at, CONF_OPTIONAL, 0, LONG, "When it fails.",
 		  .present = CONF_GIVEN(struct failure_conf, at_given)),
 	CONF_TIME("repair_after", struct failure_conf, repair_after, CONF_OPTIONAL, 1, LONG,
-		  "How long after `at` it is repaired; left out: never."),
+		  "Time from `at` to the repair; if left out, there is none."),
 	CONF_TIME("mtbf", struct failure_conf, mtbf, CONF_OPTIONAL, PS_PER_US, LONG,
 		  "Instead of `at`: mean time from each repair to the next failure, exponential."),
 	CONF_TIME("mttr", struct failure_conf, mttr, CONF_OPTIONAL, PS_PER_NS, LONG,
@@ -45,18 +45,18 @@ static const struct conf_row event_item = { .type = CONF_OBJECT,
 					    .help = "Something fails." };
 
 static const struct conf_row failures_rows[] = {
-	CONF_LIST(
-		"events", struct failures_conf, events, "[]", &event_item, 0, 100000,
-		"What fails, and when. A link that fails loses all it carries, in both directions; "
-		"a switch takes its links with it, and loses what it has added up."),
+	CONF_LIST("events", struct failures_conf, events, "[]", &event_item, 0, 100000,
+		  "What fails, and when. A link that fails loses all it carries, in both "
+		  "directions. With a switch its links fail, and its sums are lost."),
 	CONF_TIME("reroute_delay", struct failures_conf, reroute_delay, "1ms", 1, 1000 * PS_PER_S,
-		  "From a failure or repair to the time when new paths of connections (ECMP) heed "
-		  "it; a failure repaired before goes unnoticed.",
+		  "Time from a failure or repair until new paths of connections (ECMP) take it "
+		  "into account; a failure that is repaired earlier goes unnoticed.",
 		  "our choice: a routing protocol with fast detection"),
-	CONF_TIME("controller_delay", struct failures_conf, controller_delay, "10ms", 1,
-		  1000 * PS_PER_S,
-		  "From there to the time when the job controller has heard of it and acts.",
-		  "our choice"),
+	CONF_TIME(
+		"controller_delay", struct failures_conf, controller_delay, "10ms", 1,
+		1000 * PS_PER_S,
+		"Further time, after reroute_delay, until the job controller knows of it and acts.",
+		"our choice"),
 	{ 0 },
 };
 const struct conf_table failures_table = { "failures", failures_rows, sizeof(struct failures_conf),
@@ -156,11 +156,13 @@ static void check_times(const struct failure_conf *event, sim_time end, struct c
 			const char *where)
 {
 	if (event->at_given == (event->mtbf > 0)) /* both or none given */
-		conf_error(doc, where, "say when: \"at\", or \"mtbf\" and \"mttr\"");
+		conf_error(doc, where, "needs a time: \"at\", or \"mtbf\" and \"mttr\"");
 	else if ((event->mtbf > 0) != (event->mttr > 0)) /* only one given */
-		conf_error(doc, where, "\"mtbf\" and \"mttr\" go together");
+		conf_error(doc, where, "needs both \"mtbf\" and \"mttr\", or neither");
 	else if (event->mtbf && event->repair_after)
-		conf_error(doc, where, "\"repair_after\" goes with \"at\"; here \"mttr\" says it");
+		conf_error(doc, where,
+			   "\"repair_after\" needs \"at\"; with \"mtbf\", \"mttr\" says when it is "
+			   "repaired");
 	else if (event->at_given && event->at >= end)
 		conf_error(doc, conf_at(doc, "%s/at", where),
 			   "%g s is not before the end of the run, %g s (\"stop\": \"after\")",
@@ -179,8 +181,8 @@ static void check_target(const struct failure_conf *event, const struct topology
 	where = conf_at(doc, "%s/fails", where);
 	if (event->aggregation_only)
 		conf_error(doc, where,
-			   "with \"aggregation_only\": not a switch that adds gradients up; "
-			   "allowed: one, or \"switches\"");
+			   "\"aggregation_only\" needs a switch that adds gradients up, or "
+			   "\"switches\"");
 	else if (event->what.form == FAILURE_LINK)
 		conf_error(doc, where, "there is no link %" PRId64 "; links are 0 to %" PRIu32,
 			   event->what.link, topo->net.port_count - 1);

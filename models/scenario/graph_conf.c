@@ -23,9 +23,9 @@ static const struct conf_table ecn_table = { "graph_switch_ecn", ecn_forms, 0, N
 
 static const struct conf_row aggregation_forms[] = {
 	CONF_BOOL("switch", struct graph_switch_set, aggregation.on, CONF_REQUIRED,
-		  "true: as /topology/switch says."),
+		  "true: as in /topology/switch."),
 	CONF_BYTES("memory", struct graph_switch_set, aggregation.memory, CONF_REQUIRED, 8,
-		   MEMORY_MAX, "So much memory. ATP, ESA and SHARP refuse it."),
+		   MEMORY_MAX, "So much aggregation memory. ATP, ESA and SHARP refuse this."),
 	{ 0 },
 };
 static const struct conf_table aggregation_table = { "graph_aggregation", aggregation_forms, 0,
@@ -33,20 +33,19 @@ static const struct conf_table aggregation_table = { "graph_aggregation", aggreg
 
 static const struct conf_row switch_set_rows[] = {
 	CONF_STRING("name", struct graph_switch_set, name, CONF_REQUIRED,
-		    "Its name, or names in a range."),
+		    "Name of the switch, or names in a range."),
 	CONF_TIME("latency", struct graph_switch_set, latency, CONF_OPTIONAL, 0, PS_PER_S,
-		  "Pipeline; without it, that of /topology/switch.",
+		  "Latency of the pipeline. Default: that of /topology/switch.",
 		  .present = CONF_GIVEN(struct graph_switch_set, latency_given)),
 	CONF_BYTES("buffer", struct graph_switch_set, buffer, CONF_OPTIONAL, 1518, MEMORY_MAX,
-		   "Queue of each egress port; without it, as in "
-		   "/topology/switch."),
+		   "Queue of each egress port. Default: as in /topology/switch."),
 	CONF_ONEOF("ecn", struct graph_switch_set, ecn, CONF_OPTIONAL, &ecn_table, ecn.form,
-		   "ECN marking; without it, as in /topology/switch.",
+		   "ECN marking. Default: as in /topology/switch.",
 		   .present = CONF_GIVEN(struct graph_switch_set, ecn_given)),
 	CONF_ONEOF("aggregation", struct graph_switch_set, aggregation, "true", &aggregation_table,
 		   aggregation.form,
-		   "false: it adds nothing up, whatever /topology/switch says; or its memory for "
-		   "that, in place of the scheme's \"memory\"."),
+		   "false: the switch adds nothing up, whatever /topology/switch says. A size: its "
+		   "aggregation memory, in place of the scheme's \"memory\"."),
 	{ 0 },
 };
 static const struct conf_table switch_set_table = { "graph_switch", switch_set_rows,
@@ -55,7 +54,7 @@ static const struct conf_table switch_set_table = { "graph_switch", switch_set_r
 static const struct conf_row switch_forms[] = {
 	CONF_STRING("name", struct graph_switch_conf, name, CONF_REQUIRED, "Like all others."),
 	CONF_OBJECT("set", struct graph_switch_conf, set, CONF_REQUIRED, &switch_set_table,
-		    "With settings of its own."),
+		    "A switch with settings of its own."),
 	{ 0 },
 };
 static const struct conf_table switch_table = { "graph_switch_forms", switch_forms,
@@ -74,22 +73,22 @@ static const struct conf_row link_rows[] = {
 		    "Hosts or switches, a name or names in a range."),
 	CONF_STRING("to", struct graph_link_conf, to, CONF_REQUIRED, "The other end."),
 	CONF_ENUM("pairs", struct graph_link_conf, pairs, "all", pairs_names,
-		  "all: each of \"from\" is joined with all of \"to\"; each: the first with the "
+		  "all: joins each of \"from\" with all of \"to\"; each: joins the first with the "
 		  "first, the second with the second, and so on.",
 		  "our choice"),
 	CONF_INT("count", struct graph_link_conf, count, "1", 1, UINT16_MAX,
 		 "Parallel links between two switches; ECMP chooses among them as among others."),
 	CONF_RATE("rate", struct graph_link_conf, rate, CONF_OPTIONAL, 1000000,
 		  UINT64_C(100000000000000),
-		  "Each direction; without it, that of /topology/link or, between switches, "
-		  "/topology/uplink where that is given."),
+		  "Bit rate of each direction. Default: that of /topology/link or, between "
+		  "switches, /topology/uplink if given."),
 	CONF_TIME("delay", struct graph_link_conf, delay, CONF_OPTIONAL, PS_PER_NS, PS_PER_S,
-		  "Propagation, one way; without it, as for the rate."),
+		  "Propagation delay, one way. Default: as for the rate."),
 	CONF_REAL("loss", struct graph_link_conf, loss, CONF_OPTIONAL, 0, 0.9,
-		  "Probability that a packet is lost; without it, as for the rate.",
+		  "Probability that a packet is lost. Default: as for the rate.",
 		  .present = CONF_GIVEN(struct graph_link_conf, loss_given)),
 	CONF_INT("cost", struct graph_link_conf, cost, "1", 1, 1000,
-		 "What it adds to the length of a path; routes are the shortest paths.",
+		 "Length that the link adds to a path; routes are the shortest paths.",
 		 "hops, as ECMP in data centres"),
 	{ 0 },
 };
@@ -331,7 +330,8 @@ static bool join(struct reader *reader, struct links *links, const struct graph_
 
 	if (each && from->count != to->count) {
 		wrong(reader, place,
-		      "\"pairs\": \"each\" joins as many with as many, found %zu and %zu",
+		      "\"pairs\": \"each\" needs as many nodes in \"from\" as in \"to\", found %zu "
+		      "and %zu",
 		      from->count, to->count);
 		return false;
 	}

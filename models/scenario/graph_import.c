@@ -333,7 +333,7 @@ static bool read_htsim(struct lines *lines, struct htsim *topo)
 		       strcasecmp(lines->words[0], keys[i].word) != 0)
 			i++;
 		if (i == sizeof(keys) / sizeof(keys[0]))
-			return wrong(lines, "nothing is known of \"%.40s\"", lines->words[0]);
+			return wrong(lines, "unknown word \"%.40s\"", lines->words[0]);
 		if (!keys[i].value)
 			return wrong(lines, "\"%.40s\" belongs to a tier", lines->words[0]);
 		*keys[i].value = number;
@@ -365,7 +365,8 @@ static bool count_htsim(struct lines *lines, const struct htsim *topo, struct ht
 	}
 	if (!topo->pod || topo->nodes % topo->pod || topo->pod % tor->down || tor->bundle != 1 ||
 	    tor->up % agg->bundle || agg->down % agg->bundle)
-		return wrong(lines, "nodes, pods, switches and bundles do not divide each other");
+		return wrong(lines,
+			     "numbers of nodes, pods, switches and bundles do not divide evenly");
 	counts->pods = topo->tiers == 2 ? 1 : topo->nodes / topo->pod;
 	counts->tors = topo->nodes / tor->down;
 	counts->aggs = counts->pods * (tor->up / agg->bundle);

@@ -116,8 +116,8 @@ static void check_marks(const struct pause_check *check)
 		conf_error(check->doc, PLACE,
 			   "a queue that one port feeds is stopped at %" PRIu64
 			   " bytes, before ECN marks above %" PRIu64
-			   " (frames of \"mtu\"): nothing of it would ever be marked; raise xoff "
-			   "and buffer, lower the ECN threshold, or \"ecn\": false",
+			   " (frames of \"mtu\"): packets in it would never be marked; raise xoff "
+			   "and buffer, lower the ECN threshold, or write \"ecn\": false",
 			   longest, queue);
 }
 
@@ -169,7 +169,7 @@ void topology_check_pause(const struct topology_conf *conf, struct conf_doc *doc
 		return;
 	if (conf->host.queue)
 		conf_error(doc, "/topology/host/queue",
-			   "a limited queue drops, and a network with PAUSE must not");
+			   "a limited queue drops packets, which a network with PAUSE must not do");
 	check_alpha(&conf->switches.pause, doc);
 	if (conf->graph)
 		check_graph(conf->graph, conf, doc);

@@ -10,24 +10,24 @@ static const char *const stop_names[] = {
 static const struct conf_row stop_rows[] = {
 	CONF_ENUM("when", struct stop_conf, when, "all_done", stop_names,
 		  "What ends the run; time: at `after`, whatever is unfinished; measured_done: "
-		  "when all flows and jobs of the measured window are.",
+		  "when all flows and jobs of the measured window are done.",
 		  "our choice"),
-	CONF_TIME("after", struct stop_conf, after, "1h", PS_PER_NS, LONGEST_RUN,
-		  "Limit in simulated time; unless when is time, reaching it is exit code 4.",
-		  "our choice"),
+	CONF_TIME(
+		"after", struct stop_conf, after, "1h", PS_PER_NS, LONGEST_RUN,
+		"Limit in simulated time; reaching it is exit code 4, unless \"when\" is \"time\".",
+		"our choice"),
 	CONF_TIME("warmup", struct stop_conf, warmup, "0s", 0, LONGEST_RUN,
-		  "Flows that start and jobs that arrive before this run, but do not enter the "
+		  "Flows and jobs that arrive before this time are simulated, but do not enter the "
 		  "statistics.",
 		  "all count"),
 	CONF_TIME("window", struct stop_conf, window, CONF_OPTIONAL, PS_PER_NS, LONGEST_RUN,
-		  "Length of the measured window behind the warm-up: what starts or arrives later "
-		  "does not enter the statistics either. When missing, it goes on to the end."),
-	CONF_REAL(
-		"estimate", struct stop_conf, estimate, "0", 0, 0.5,
-		"Ends the run when the iterations of a lone job are steady; its end is then an "
-		"estimate, within this share by a 95 % interval (0.01; --fast-forward 1%). 0: all "
-		"is simulated.",
-		"our choice: results are simulated unless one asks for less"),
+		  "Length of the measured window after the warm-up: what arrives later does not "
+		  "enter the statistics either. Default: to the end of the run."),
+	CONF_REAL("estimate", struct stop_conf, estimate, "0", 0, 0.5,
+		  "Ends the run when the iterations of a lone job are steady. The job's end is "
+		  "then an estimate, whose 95 % interval is within this share of it (0.01; "
+		  "--fast-forward 1%). 0: all is simulated.",
+		  "our choice: results are simulated unless one asks for less"),
 	{ 0 },
 };
 static const struct conf_table stop_table = { "stop", stop_rows, sizeof(struct stop_conf),
@@ -37,7 +37,7 @@ static const struct conf_row series_link_forms[] = {
 	CONF_INT("link", struct series_links, number, CONF_REQUIRED, 0, 100000000,
 		 "One direction of a link, by its link_id in links.csv; host h sends on link h."),
 	CONF_STRING("tier", struct series_links, tier, CONF_REQUIRED,
-		    "All of a tier and direction of links.csv: \"host/up\", \"edge/down\"."),
+		    "All links of a tier and direction of links.csv: \"host/up\", \"edge/down\"."),
 	{ 0 },
 };
 static const struct conf_table series_link_table = { "series_links", series_link_forms,
@@ -52,8 +52,8 @@ static const struct conf_row series_link_item = {
 static const struct conf_row series_rows[] = {
 	CONF_TIME("every", struct scenario, series.every, CONF_OPTIONAL, PS_PER_US,
 		  1000000 * PS_PER_S,
-		  "Interval of the samples in series/network.csv; there is one at the end of the "
-		  "run, too."),
+		  "Interval of samples in series/network.csv; one more is taken at the end of the "
+		  "run."),
 	CONF_LIST("links", struct scenario, series.links, "[]", &series_link_item, 0, 10000,
 		  "Links whose use and queues are sampled by class of traffic in series/links.csv.",
 		  "counting costs time"),
@@ -73,8 +73,8 @@ static const struct conf_row output_rows[] = {
 	CONF_GROUP("series", "{}", &series_table, "Time series."),
 	CONF_LIST("flow_classes", struct scenario, flow_borders,
 		  "[\"10KB\", \"100KB\", \"1MB\", \"10MB\"]", &flow_border_item, 0, 100,
-		  "Where the size classes of flows end, in ascending order: flows.by_size of "
-		  "summary.json has one class more.",
+		  "Where the size classes of flows end, in ascending order; above the last one "
+		  "begins one more class (flows.by_size of summary.json).",
 		  "our choice; PANAMA section 7 splits at 40 MB"),
 	{ 0 },
 };
@@ -88,8 +88,9 @@ const char *const fidelity_names[] = { [FIDELITY_PACKET] = "packet",
 
 static const struct conf_row fluid_rows[] = {
 	CONF_BYTES("load_below", struct scenario, fluid.load_below, "1MB", 0, UINT64_C(1) << 50,
-		   "Of flows with Poisson arrivals, those smaller than this are expected load that "
-		   "links have less for others, and have no completion times; 0B: none.",
+		   "Flows with Poisson arrivals that are smaller than this are not simulated one "
+		   "by one: their mean load reduces the rate of links, and they have no completion "
+		   "times. 0B: all are simulated.",
 		   "our choice: at 10 Gbps 1 MB takes less than a millisecond, too short to matter "
 		   "one by one, and SimGrid takes as long for each"),
 	{ 0 },
@@ -109,15 +110,15 @@ static const struct conf_row scenario_rows[] = {
 	CONF_INT("seed", struct scenario, seed, "1", 0, INT64_C(9007199254740991),
 		 "Seed of all random streams.", "our choice"),
 	CONF_ENUM("fidelity", struct scenario, fidelity, "packet", fidelity_names,
-		  "packet: every packet is simulated; fluid: streams that share links max-min "
-		  "fairly (SimGrid); analytic: the same as if every job and flow were alone.",
+		  "packet: every packet is simulated; fluid: streams share links max-min fairly "
+		  "(SimGrid); analytic: each job and flow is computed as if it were alone.",
 		  "our choice"),
-	CONF_GROUP("fluid", "{}", &fluid_table, "Of the fluid fidelity."),
+	CONF_GROUP("fluid", "{}", &fluid_table, "Settings of the fluid fidelity."),
 	CONF_OBJECT("stop", struct scenario, stop, "{}", &stop_table, "When the run ends."),
 	CONF_GROUP("topology", CONF_REQUIRED, &topology_table, "The network."),
 	CONF_OBJECT("tcp", struct scenario, tcp, "{}", &tcp_table, "TCP of flows and rings."),
 	CONF_OBJECT("roce", struct scenario, roce, "{}", &roce_table,
-		    "RoCE of flows, rings and parameter servers whose transport it is."),
+		    "RoCE of the flows, rings and parameter servers that use it."),
 	CONF_OBJECT("schemes", struct scenario, schemes, "{}", &schemes_table,
 		    "Parameters of all-reduce schemes."),
 	CONF_OBJECT("cluster", struct scenario, cluster, "{}", &cluster_table,

@@ -30,8 +30,9 @@ static const struct conf_table link_table = { "link", link_rows, sizeof(struct l
 
 static const struct conf_row ecn_step_rows[] = {
 	CONF_QUEUE("threshold", struct ecn_conf, step.threshold, CONF_REQUIRED, 0, MEMORY_MAX,
-		   "Mark when the instantaneous queue is longer than this, in bytes, as switches "
-		   "count; in packets (\"85pkt\") a small one counts as much as a large one."),
+		   "Mark when the instantaneous queue is longer than this: in bytes, as switches "
+		   "count, or in packets (\"85pkt\"), where a small one counts as much as a large "
+		   "one."),
 	{ 0 },
 };
 const struct conf_table ecn_step_table = { "ecn_step", ecn_step_rows, sizeof(struct ecn_conf),
@@ -55,29 +56,30 @@ static const struct conf_table host_ecn_table = { "host_ecn", host_ecn_forms, 0,
 
 static const struct conf_row pause_rows[] = {
 	CONF_BYTES("xoff", struct pause_conf, set.xoff, CONF_OPTIONAL, 64, MEMORY_MAX,
-		   "Bytes that came in by a port at which its neighbour is stopped; without it, "
-		   "what the buffer leaves beside headroom and a frame."),
+		   "When so many bytes that came in by a port are queued, its neighbour is "
+		   "stopped. Default: the buffer less headroom and a frame."),
 	CONF_BYTES("xon", struct pause_conf, set.xon, CONF_OPTIONAL, 1, MEMORY_MAX,
-		   "Bytes at which it may go on; without it, two frames (\"mtu\") below xoff, as "
-		   "the 3 KB of Alibaba's HPCC simulator."),
+		   "When so few are left, the neighbour may go on. Default: two frames (\"mtu\") "
+		   "below xoff, as the 3 KB of Alibaba's HPCC simulator."),
 	CONF_BYTES("headroom", struct pause_conf, set.headroom, CONF_OPTIONAL, 64, HEADROOM_MAX,
-		   "Memory of each port for what comes after XOFF; without it, exactly what can "
-		   "come."),
-	CONF_REAL("alpha", struct pause_conf, set.alpha, CONF_OPTIONAL, 0.001, 64,
-		  "In place of xoff and xon: a neighbour is stopped at alpha times the shared "
-		  "memory of the switch that is free, and may go on two frames below that (dynamic "
-		  "threshold)."),
+		   "Memory of each port for what arrives after XOFF. Default: exactly what can "
+		   "arrive."),
+	CONF_REAL(
+		"alpha", struct pause_conf, set.alpha, CONF_OPTIONAL, 0.001, 64,
+		"Dynamic threshold, in place of xoff and xon: a neighbour is stopped at alpha "
+		"times the free shared memory of the switch, and may go on two frames below that."),
 	CONF_TIME("response", struct pause_conf, set.response, "0s", 0, PS_PER_MS,
-		  "From the last bit of a PAUSE frame to its effect on the transmitter.",
+		  "Time from the last bit of a PAUSE frame to its effect on the transmitter.",
 		  "our choice (IEEE 802.3 annex 31B gives bounds by rate)"),
 	CONF_BYTES("mtu", struct pause_conf, set.mtu, "1518B", 64, 9216,
-		   "Largest frame: what the headroom is made for.", "IEEE 802.3"),
+		   "Largest frame; the headroom has room for frames of this size.", "IEEE 802.3"),
 	{ 0 },
 };
 static const struct conf_table pause_table = { "pause", pause_rows, sizeof(struct pause_conf),
 					       "Lossless links by PAUSE." };
 static const struct conf_row pause_forms[] = {
-	CONF_BOOL("switch", struct switch_conf, pause.on, CONF_REQUIRED, "true: all by default."),
+	CONF_BOOL("switch", struct switch_conf, pause.on, CONF_REQUIRED,
+		  "true: with all defaults."),
 	CONF_OBJECT("set", struct switch_conf, pause, CONF_REQUIRED, &pause_table,
 		    "Thresholds, headroom."),
 	{ 0 },
@@ -86,12 +88,12 @@ static const struct conf_table pause_alternatives = { "pause_forms", pause_forms
 
 static const struct conf_row switch_rows[] = {
 	CONF_TIME("latency", struct switch_conf, latency, "500ns", 0, PS_PER_S,
-		  "Pipeline: from the last bit in to the egress queue.",
+		  "Pipeline: time from the last bit of a packet to its egress queue.",
 		  "our choice (store and forward; no paper states it)"),
 	CONF_BYTES("buffer", struct switch_conf, buffer, CONF_OPTIONAL, 1518, MEMORY_MAX,
 		   "Queue of each egress port; a frame that does not fit is dropped (tail drop). "
-		   "With pause: memory of each port for what comes in by it. Without it, 1 MB for "
-		   "each 10 Gbps of the port, at least 1 MB.",
+		   "With pause: memory for what comes in by each port. Default: 1 MB for each 10 "
+		   "Gbps of the port, at least 1 MB.",
 		   "our choice: room for eight times the threshold of \"ecn\": true"),
 	CONF_ONEOF("ecn", struct switch_conf, ecn, "true", &switch_ecn_table, ecn.form,
 		   "ECN marking of the egress queues.",
@@ -101,14 +103,14 @@ static const struct conf_row switch_rows[] = {
 		   "Lossless links: a switch stops its neighbours before its memory is full "
 		   "(PAUSE; PFC of one class).",
 		   "off, as in Ethernet"),
-	CONF_STRING(
-		"aggregation", struct switch_conf, aggregation, "all",
-		"Which switches add gradients up: all, none, or those of one tier (\"leaf\"); in "
-		"a graph each may be excepted. The others only forward. ATP and ESA add where "
-		"they can, the rest at the server (their own rule); SwitchML and NetReduce at the "
-		"next switch above that adds, and are refused if the root does not (our "
-		"composition); the rest are refused if their tree needs one of the others.",
-		"all, as in the papers"),
+	CONF_STRING("aggregation", struct switch_conf, aggregation, "all",
+		    "Which switches add gradients up: all, none, or those of one tier (\"leaf\"); "
+		    "a graph may say it for each switch. The others only forward. ATP and ESA add "
+		    "in the switches that can, and the server adds the rest (their own rule). "
+		    "SwitchML and NetReduce add at the next switch above that can, and are refused "
+		    "if the root cannot (our composition). Other schemes are refused if a switch "
+		    "of their tree cannot.",
+		    "all, as in the papers"),
 	{ 0 },
 };
 static const struct conf_table switch_table = { "switch", switch_rows, sizeof(struct switch_conf),
@@ -120,13 +122,13 @@ static const char *const nic_modes[] = {
 
 static const struct conf_row gpus_rows[] = {
 	CONF_INT("count", struct scenario, machine.gpus.count, "1", 1, 1024,
-		 "GPUs of a worker: it is then a machine, whose GPUs compute alike and share its "
-		 "NICs (\"inside\" of a job)."),
+		 "GPUs of a worker. A worker with several is a machine; its GPUs compute alike and "
+		 "share its NICs (\"inside\" of a job)."),
 	CONF_RATE("rate", struct scenario, machine.gpus.rate, "150GBps", 1000000, MAX_RATE,
-		  "Of a GPU's link to the others, each direction.",
+		  "Rate of a GPU's link to the other GPUs, each direction.",
 		  "NetReduce section 5.4: NVLink, 150 GB/s"),
 	CONF_TIME("latency", struct scenario, machine.gpus.latency, "1us", 0, PS_PER_S,
-		  "Of each step among them (alpha).", "NetReduce table 4 has 0.1-100 us"),
+		  "Latency of each step among GPUs (alpha).", "NetReduce table 4 has 0.1-100 us"),
 	CONF_BOOL("shared", struct scenario, machine.gpus.shared, "false",
 		  "true: one link for all GPUs of a machine together, as behind a PCIe switch.",
 		  "NetReduce appendix A: a link each"),
@@ -139,15 +141,14 @@ static const char *const nics_wirings[] = { [NICS_RACK] = "rack", [NICS_RAILS] =
 
 static const struct conf_row nics_rows[] = {
 	CONF_INT("count", struct scenario, machine.nics.count, "1", 1, 64,
-		 "NICs of a machine; must divide its GPUs, which share them in blocks. Each is a "
-		 "host of the network: \"hosts\" and flows count NICs; jobs, servers and "
-		 "\"cluster\" "
-		 "count machines.",
+		 "NICs of a machine. Their number must divide that of its GPUs, which share them "
+		 "in blocks. Each is a host of the network: \"hosts\" and flows count NICs; jobs, "
+		 "servers and \"cluster\" count machines.",
 		 "one NIC a machine, as in all five papers"),
 	CONF_ENUM("wiring", struct scenario, machine.nics.wiring, "rack", nics_wirings,
-		  "Which hosts the n NICs of machine j are. rack: nj to nj + n - 1, all below one "
-		  "switch; rails: NIC i is host iM + j of M machines, so that NICs of one number "
-		  "share switches (rail-optimised).",
+		  "Hosts that are the n NICs of machine j. rack: hosts n*j to n*j + n - 1, all "
+		  "below one switch; rails: NIC i is host i*M + j, for M machines, so that NICs i "
+		  "of all machines share switches (rail-optimised).",
 		  "our choice"),
 	{ 0 },
 };
@@ -156,24 +157,24 @@ static const struct conf_table nics_table = { "nics", nics_rows, sizeof(struct s
 
 static const struct conf_row host_rows[] = {
 	CONF_ENUM("nic", struct scenario, topology.host.nic, "turns", nic_modes,
-		  "turns: connections and trees send in turn, a packet each, and windows wait at "
-		  "their source; bytes: in turn, equal bytes each; fifo: a window is dumped into "
-		  "one queue.",
+		  "turns: connections and trees send in turn, a packet each, and the rest of a "
+		  "window waits at its source; bytes: in turn, equal bytes each; fifo: whole "
+		  "windows go into one queue.",
 		  "our choice (TCP small queues, RDMA queue pairs)"),
 	CONF_TIME("latency", struct scenario, topology.host.latency, "0s", 0, PS_PER_S,
 		  "Processing of every packet that a host receives.", "our choice"),
 	CONF_TIME("jitter", struct scenario, topology.host.jitter, "0s", 0, PS_PER_S,
-		  "Random addition to that processing, uniform from 0 to this, order kept.",
+		  "Random addition to latency, uniform from 0 to this; packets keep their order.",
 		  "our choice: none"),
 	CONF_TIME("nic_jitter", struct scenario, topology.host.nic_jitter, CONF_OPTIONAL, 0,
 		  PS_PER_S,
-		  "A NIC that was idle begins to send data up to this later, uniform, so that "
-		  "hosts do not run in lock-step; \"0s\": at once, for closed forms. Without it, "
-		  "the time of a frame of 1518 bytes on the link.",
+		  "An idle NIC waits a random time, uniform from 0 to this, before it sends data, "
+		  "so that hosts do not run in lock-step. \"0s\": sends at once, for closed forms. "
+		  "Default: the time of a frame of 1518 bytes on the link.",
 		  "our choice (Floyd and Jacobson, On Traffic Phase Effects, 1992)",
 		  .present = CONF_GIVEN(struct scenario, topology.host.nic_jitter_given)),
 	CONF_BYTES("queue", struct scenario, topology.host.queue, CONF_OPTIONAL, 1518, 0,
-		   "Limit of the NIC's queue; without it the queue is not limited."),
+		   "Limit of the NIC's queue. Default: none."),
 	CONF_ONEOF("ecn", struct scenario, topology.host.ecn, "false", &host_ecn_table,
 		   topology.host.ecn.form, "ECN marking of the NIC's queue.",
 		   "NICs do not mark by default"),
@@ -184,8 +185,8 @@ static const struct conf_row host_rows[] = {
 	CONF_GROUP("nics", "{}", &nics_table, "NICs of a machine with several GPUs."),
 	CONF_RATE("reduction_rate", struct scenario, machine.reduction_rate, CONF_OPTIONAL, 1000000,
 		  UINT64_C(1000000000000000),
-		  "Gradients that the parameter servers on a host add up together, first come "
-		  "first served; when missing, adding takes no time."),
+		  "Rate at which all parameter servers on a host together add gradients, first "
+		  "come first served. Default: adding takes no time."),
 	{ 0 },
 };
 static const struct conf_table host_table = { "host", host_rows, sizeof(struct scenario),
@@ -323,7 +324,8 @@ static void check_nics(const struct topology_conf *conf, const struct machine_co
 			   machine->gpus.count, nics);
 	else if (hosts % nics || hosts < 2 * nics)
 		conf_error(doc, at,
-			   "%" PRIu32 " hosts are no two or more machines of %" PRIu32 " NICs each",
+			   "%" PRIu32 " hosts do not make two or more machines of %" PRIu32
+			   " NICs each",
 			   hosts, nics);
 	else if (machine->nics.wiring == NICS_RACK && conf->graph)
 		check_one_switch(conf->graph, nics, doc);

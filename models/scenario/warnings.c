@@ -53,9 +53,9 @@ static void warn_timeout(const struct scenario *scenario, struct conf_doc *doc)
 
 	if (uses_tcp(scenario) && scenario->tcp.initial_rto < round_trip)
 		conf_warn(doc, "/tcp/initial_rto",
-			  "%g s is shorter than the round trip of an idle path through the "
-			  "top of the network, %g s: each connection there begins with a timeout, "
-			  "and grows slowly after it",
+			  "%g s is shorter than the round trip of an idle path through the top of "
+			  "the network, %g s: each connection over such a path begins with a "
+			  "timeout, and then its window grows slowly",
 			  seconds_of(scenario->tcp.initial_rto), seconds_of(round_trip));
 }
 
@@ -123,23 +123,23 @@ static void warn_roce(const struct scenario *scenario, struct conf_doc *doc)
 	    !conf_given(doc, "/topology/switch/pause"))
 		conf_warn(doc, "/roce",
 			  "switches without \"pause\" drop what their buffers of %" PRIu64
-			  " bytes a port do not hold, and RoCE sends all again from a lost packet "
-			  "on; where that is meant, write \"pause\": false",
+			  " bytes a port do not hold, and after a loss RoCE sends everything again "
+			  "from the lost packet on; if that is intended, write \"pause\": false",
 			  topology_buffer(topology, false));
 	if (scenario_uses_roce(scenario, false) && topology->host.nic == NIC_FIFO &&
 	    !scenario->roce.window)
 		conf_warn(doc, "/topology/host/nic",
-			  "fifo takes all at once that a source may send, and RoCE without "
-			  "\"window\" "
-			  "may send whole messages: they queue in the NIC, past pacing");
+			  "a \"fifo\" NIC accepts at once all that a source may send, and RoCE "
+			  "without \"window\" may send whole messages: they queue in the NIC, "
+			  "where pacing has no effect");
 	if (scenario_uses_roce(scenario, false))
 		roce_warn(&scenario->roce, topology, scenario->roce.window, doc, "/roce");
 	if (scenario_uses_roce(scenario, true) &&
 	    topology_first_mark(&topology->switches.ecn, topology_host_rate(topology)).amount ==
 		    UINT64_MAX)
 		conf_warn(doc, "/topology/switch/ecn",
-			  "no queue marks packets, and DCQCN slows down for marks alone: its rate "
-			  "stays that of the link");
+			  "no queue marks packets, and DCQCN slows down for marks only: it always "
+			  "sends at the rate of the link");
 }
 
 /* Whether this scheme shares the network with flows or other schemes. */
@@ -168,7 +168,7 @@ static void warn_marks(const struct scenario *scenario, struct conf_doc *doc)
 		conf_warn(doc, "/topology/switch/ecn",
 			  "a threshold in packets counts those of %s, %" PRIu32
 			  " bytes, as much as frames of %" PRIu32
-			  " bytes that share their queues; switches count bytes, and %" PRIu64
+			  " bytes that share their queues. Switches count bytes: %" PRIu64
 			  " frames are \"%" PRIu64 "B\"",
 			  ops->name, frame, full, first.amount, first.amount * full);
 	}
@@ -353,7 +353,7 @@ static void warn_hosts(const struct scenario *scenario, struct conf_doc *doc)
 		conf_warn(doc, conf_at(doc, "/jobs/%zu", first->origin),
 			  "the %" PRIu64 " jobs that arrive at %g s need %" PRIu64
 			  " places on hosts, servers included, and there are %" PRIu64 ": %" PRIu64
-			  " run at once, the others wait for them",
+			  " run at once, the others wait",
 			  jobs, seconds_of(first->arrival.at), needed, slots, at_once);
 }
 
@@ -378,9 +378,9 @@ static void warn_pace(const struct scenario *scenario, struct conf_doc *doc)
 	}
 	if (busy > (double)slots)
 		conf_warn(doc, where,
-			  "jobs arrive faster than they can be done: computing alone would keep "
+			  "jobs arrive faster than they can finish: computing alone would keep "
 			  "%.4g places on hosts busy on average, and there are %" PRIu64
-			  ", so the queue grows as long as they arrive",
+			  ", so the queue of jobs grows as long as jobs arrive",
 			  busy, slots);
 }
 
@@ -431,13 +431,13 @@ static void warn_lock_step(const struct scenario *scenario, struct conf_doc *doc
 		    !((ops->heeds_marks && scenario_has_flows(scenario)) ||
 		      (ops->first_come && several_jobs(scenario))))
 			continue;
-		conf_warn(
-			doc, conf_at(doc, "/jobs/%zu/all_reduce", group->origin),
-			"all %" PRIu32
-			" workers hand their gradients over in the same picosecond (no jitter of "
-			"hosts, of computing, or of starts): what it gets beside others then hangs "
-			"on who comes first, which is always the same",
-			workers);
+		conf_warn(doc, conf_at(doc, "/jobs/%zu/all_reduce", group->origin),
+			  "all %" PRIu32
+			  " workers hand their gradients over in the same picosecond (no jitter of "
+			  "hosts, of computing, or of starts): its share of queues and aggregators "
+			  "beside others then depends on whose packet comes first, and that is "
+			  "always the same one",
+			  workers);
 	}
 }
 
@@ -558,11 +558,11 @@ static void warn_columns(struct conf_doc *doc, const char *where, const char *un
 			 bool durations)
 {
 	if (unread)
-		conf_warn(doc, where, "columns of the trace that have no effect: %s%s", unread,
+		conf_warn(doc, where, "these columns of the trace have no effect: %s%s", unread,
 			  durations ? ", duration_s" : "");
 	else if (durations)
 		conf_warn(doc, where,
-			  "a column of the trace that has no effect: duration_s, since "
+			  "this column of the trace has no effect: duration_s, because "
 			  "\"iterations\" is a number, or the model computes nothing");
 }
 
@@ -622,9 +622,9 @@ const char *scenario_beside_flows(const struct scenario *scenario)
 		exchange |= !group->workers.given || max_workers(group) > 1;
 	if (scenario->fidelity != FIDELITY_FLUID || !exchange || !scenario_has_flows(scenario))
 		return NULL;
-	return "schemes beside flows are not to be ranked by fluid: it does not know what their "
-	       "windows get in queues with flows, and packets may take several times as long or a "
-	       "fraction of that (models/fluid/findings.md)";
+	return "do not rank schemes beside flows by fluid: it does not model how windows compete "
+	       "with flows in queues, and packets may take several times as long, or a fraction of "
+	       "it (models/fluid/findings.md)";
 }
 
 static void warn_beside_flows(const struct scenario *scenario, struct conf_doc *doc)
@@ -679,8 +679,8 @@ static void warn_fails_twice(const struct scenario *scenario, struct conf_doc *d
 		if (same && (!last->repair_after || event->at < last->at + last->repair_after))
 			conf_warn(doc,
 				  conf_at(doc, "/failures/events/%zu/at", (size_t)(event - events)),
-				  "it is down already, since %g s, by events/%zu; down until both "
-				  "are over",
+				  "already down since %g s by events/%zu; it is repaired when both "
+				  "repairs are done",
 				  seconds_of(last->at), (size_t)(last - events));
 		if (!same || (last->repair_after &&
 			      (!event->repair_after ||
@@ -699,7 +699,8 @@ static void warn_failures(const struct scenario *scenario, struct conf_doc *doc)
 
 		if (event->mttr > event->mtbf)
 			conf_warn(doc, conf_at(doc, "/failures/events/%zu/mttr", i),
-				  "longer than \"mtbf\": each is down for %.4g %% of the time",
+				  "is longer than \"mtbf\": what fails is down for %.4g %% of the "
+				  "time",
 				  100 * (double)event->mttr /
 					  ((double)event->mtbf + (double)event->mttr));
 	}

@@ -14,7 +14,7 @@ static const struct conf_row roce_rows[] = {
 		 "4, FCS 4.",
 		 "RoCEv2 (InfiniBand annex A17)"),
 	CONF_INT("write_header", struct roce_conf, write_header, "16", 0, 256,
-		 "More bytes in the first packet of a message (RETH of a write).",
+		 "Additional bytes in the first packet of a message (RETH of a write).",
 		 "InfiniBand specification 9.4"),
 	CONF_INT("ack_every", struct roce_conf, ack_every, "1", 1, 4096,
 		 "Packets per ACK; the end of a message, and the last packet that a window has "
@@ -25,20 +25,20 @@ static const struct conf_row roce_rows[] = {
 		  "InfiniBand specification 9.9.2: 4.096 us times a power of two; the 14th is that "
 		  "of the verbs' examples (ibv_rc_pingpong)"),
 	CONF_INT("backoff", struct roce_conf, backoff, "6", 0, 16,
-		 "How many timeouts in a row double the time until the next; 0: it is always rto.",
+		 "The timeout doubles with each of so many timeouts in a row; 0: it is always rto.",
 		 "RFC 6298 (5.5), as TCP here; NVIDIA's adaptive retransmission doubles, too, from "
 		 "less than a millisecond to rto"),
 	CONF_TIME("nack_again", struct roce_conf, nack_again, CONF_OPTIONAL, 0, 100 * PS_PER_S,
-		  "A receiver that still waits for the packet of its last NACK repeats it when "
-		  "another one comes this much later; 0s: never. Left out: 500us, or a round trip "
-		  "through full queues where that is longer, but at most rto.",
+		  "A receiver that still lacks the packet of its last NACK repeats the NACK when "
+		  "another packet comes so much later; 0s: never. Default: 500us, or a round trip "
+		  "through full queues if that is longer, but at most rto.",
 		  "500us: HPCC SIGCOMM'19 simulator",
 		  .present = CONF_GIVEN(struct roce_conf, nack_again_given)),
 	CONF_BYTES("window", struct roce_conf, window, CONF_OPTIONAL, 256, 0,
 		   "Cap on payload in flight; at least one packet."),
 	CONF_INT("first_psn", struct roce_conf, first_psn, "0", 0, ROCE_PSN_MASK,
 		 "Sequence number of the first packet of a connection.",
-		 "our choice; NICs draw it, and nothing hangs on it but where it wraps"),
+		 "our choice; NICs draw it, and it decides nothing but where numbers wrap"),
 	CONF_OBJECT("control", struct roce_conf, control, "{}", &roce_cc_table,
 		    "Parameters of congestion controls."),
 	{ 0 },
@@ -87,12 +87,11 @@ void roce_warn(const struct roce_conf *conf, const struct topology_conf *topolog
 
 	for (size_t i = 0; i < sizeof(timers) / sizeof(timers[0]); i++)
 		if (timers[i].value && timers[i].value < trip)
-			conf_warn(
-				doc, conf_at(doc, "%s/%s", pointer, timers[i].key),
-				"%g s is shorter than a round trip through the top of the network "
-				"when the queues on the way are full, %g s: packets that only wait "
-				"are sent again, with all behind them",
-				seconds_of(timers[i].value), seconds_of(trip));
+			conf_warn(doc, conf_at(doc, "%s/%s", pointer, timers[i].key),
+				  "%g s is shorter than a round trip through the top of the "
+				  "network when the queues on the way are full, %g s: packets that "
+				  "only wait in queues are sent again, and all packets after them",
+				  seconds_of(timers[i].value), seconds_of(trip));
 }
 
 /* The default is the longest time that a NACK and the packet that it asks for may take, but at
@@ -330,7 +329,7 @@ void roce_report_waiting(const struct roce *roce, FILE *to, size_t limit)
 			continue;
 		fprintf(to,
 			"  RoCE connection h%" PRIu32 " -> h%" PRIu32 ": %" PRIu64
-			" packets are not acknowledged, PSN %" PRIu32 " is the first, %" PRIu64
+			" packets are not acknowledged, the first is PSN %" PRIu32 "; %" PRIu64
 			" timeouts\n",
 			tx->host, conn->rx.host, tx->end - tx->una, roce_psn(tx->una),
 			conn->stats.timeouts);

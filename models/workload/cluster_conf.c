@@ -11,7 +11,7 @@ const struct conf_row host_item = {
 };
 static const struct conf_row pool_forms[] = {
 	CONF_INT("number", struct cluster_conf, servers.number, CONF_REQUIRED, 1, 1000000,
-		 "The last so many hosts."),
+		 "So many hosts: those with the highest numbers."),
 	CONF_LIST("hosts", struct cluster_conf, servers.hosts, CONF_REQUIRED, &host_item, 1, 0,
 		  "These hosts."),
 	{ 0 },
@@ -21,7 +21,8 @@ static const struct conf_table pool_table = { "server_pool", pool_forms,
 
 static const struct conf_row cluster_rows[] = {
 	CONF_TIME("controller_latency", struct cluster_conf, controller_latency, "1us", PS_PER_NS,
-		  1000 * PS_PER_S, "From the decision of the job controller to the workers' start.",
+		  1000 * PS_PER_S,
+		  "Time from the decision of the job controller to the start of the workers.",
 		  "our choice"),
 	CONF_ONEOF("servers", struct cluster_conf, servers, CONF_OPTIONAL, &pool_table,
 		   servers.form,
@@ -43,8 +44,8 @@ static const char *conflict(enum host_use old, enum host_use new)
 	if (old == HOST_WORKER && new == HOST_SERVER)
 		return "has a worker of this job; for servers beside workers: \"servers\": "
 		       "{\"placement\": \"workers\"}";
-	return new == HOST_WORKER ? "stands twice: a host has one worker of a job"
-				  : "stands twice: a host has one server of a job";
+	return new == HOST_WORKER ? "is listed twice: a host has one worker of a job"
+				  : "is listed twice: a host has one server of a job";
 }
 
 void cluster_check_list(const struct conf_list *list, enum host_use use, struct conf_doc *doc,

@@ -168,7 +168,8 @@ static void read_layers(struct dnn *dnn, struct macs *macs, struct csv *csv)
 		if (row > MACS_MAX)
 			csv_complain(csv, work, "is more than 2^50");
 		if (values > (count ? UINT32_MAX : 0))
-			csv_complain(csv, routed, "is more than 2^32-1, or of no parameters");
+			csv_complain(csv, routed,
+				     "is more than 2^32-1, or belongs to no parameters");
 		else if (values > TOKENS_MAX / BYTES_PER_PARAMETER / dnn->batch)
 			csv_complain(csv, routed, "is more than 2^44 bytes in a batch");
 		macs->total += row;

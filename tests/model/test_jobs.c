@@ -720,7 +720,7 @@ Test(jobs, of_one_worker)
 Test(jobs, mistakes)
 {
 	cr_expect_eq(run_mistakes("5 workers", WRONG("'workers': 5")), 1);
-	cr_expect_eq(run_mistakes("stands twice", WRONG("'workers': [1, 2, 1]")), 1);
+	cr_expect_eq(run_mistakes("is listed twice", WRONG("'workers': [1, 2, 1]")), 1);
 	cr_expect_eq(run_mistakes("no host 4", WRONG("'workers': [1, 4]")), 1);
 	cr_expect_eq(run_mistakes("larger than max", WRONG("'workers': { 'min': 3, 'max': 2 }")),
 		     1);

@@ -271,7 +271,7 @@ Test(nvls, mistakes)
 				  WRONG("'switch': { 'pause': true }, 'link': { 'loss': 0.1 }")),
 		     1);
 	cr_expect_eq(
-		run_mistakes("its own reduce-scatter only",
+		run_mistakes("needs its own reduce-scatter",
 			     "{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': 4, 'switch': { "
 			     "'pause': true } }, 'jobs': [ { 'workers': 4, 'all_reduce': 'ring', "
 			     "'sharding': 'full', 'all_gather': 'nvls', 'model': { 'layers': [ { "

@@ -557,7 +557,7 @@ Test(ps, mistakes)
 		{ "4 servers cannot be beside 3 workers", "{ 'min': 3, 'max': 4 }",
 		  ", 'servers': { 'count': 4, 'placement': 'workers' }" },
 		{ "host 2 has a worker of this job", "[ 1, 2 ]", ", 'servers': [ 3, 2 ]" },
-		{ "host 3 stands twice: a host has one server", "2", ", 'servers': [ 3, 3 ]" },
+		{ "host 3 is listed twice: a host has one server", "2", ", 'servers': [ 3, 3 ]" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)

@@ -150,7 +150,7 @@ Test(job_trace, mistakes_in_jobs)
 		{ "1,0,1,5\n2,-1,1,5\n",
 		  ":3: column submit_s: \"-1\" is not a decimal number without sign and exponent" },
 		{ "1,5,1,5\n2,4.9,1,5\n",
-		  ":3: column submit_s: \"4.9\" is earlier than in the row before" },
+		  ":3: column submit_s: \"4.9\" is earlier than in the previous row" },
 		{ "1,0,0,5\n", ":2: column gpus: \"0\" is too small" },
 		{ "1,0,4294967296,5\n", ":2: column gpus: \"4294967296\" is too large" },
 		{ "1,0,1.5,5\n", ":2: column gpus: \"1.5\" is not a whole number of 64 bits" },
@@ -169,7 +169,7 @@ Test(job_trace, mistakes_in_flows)
 {
 	static const struct mistake mistakes[] = {
 		{ "1,0,1,5\n0.9,0,1,5\n",
-		  ":3: column start_s: \"0.9\" is earlier than in the row before" },
+		  ":3: column start_s: \"0.9\" is earlier than in the previous row" },
 		{ "0,3,3,5\n", ":2: column dst: \"3\" is the source itself" },
 		{ "0,3,4,0\n", ":2: column size_bytes: \"0\" is no size of a flow" },
 		{ "0,3,4,1125899906842624\n0,3,4,1125899906842625\n",

@@ -244,7 +244,7 @@ Test(size_cdf, bare_mistakes)
 		{ "0 0\n5 nan\n", ":2: without a header line" },
 		{ "0 0\n5 50\n",
 		  ": ends at 50: the last line must have 100 (percent, as HPCC) or 1" },
-		{ "0 0\n5 50\n4 100\n", ": point 3: its size is smaller than in the row before" },
+		{ "0 0\n5 50\n4 100\n", ": point 3: its size is smaller than in the previous row" },
 		{ "5 50\n9 100\n", ": point 1: its fraction must be 0 in the first row" },
 	};
 

@@ -54,18 +54,18 @@ static const char *const index_names[] = { [INDEX_DISTINCT] = "distinct",
 static const struct conf_row atp_rows[] = {
 	POOL_ROWS,
 	CONF_ENUM("index", struct atp_conf, pool.index, "distinct", index_names,
-		  POOL_INDEX_HELP "; position: a hash drawn once per position in the window; "
-				  "rehash: the same, and the server replaces an index that "
-				  "collided.",
+		  POOL_INDEX_HELP
+		  "; position: a hash drawn once for each position in the window; rehash: as "
+		  "position, but the server replaces an index that collided.",
 		  POOL_INDEX_SOURCE "; position, rehash: ATP's public code"),
 	CONF_INT("positions", struct atp_conf, positions, "200", 1, AGGREGATORS_MAX,
-		 "Positions in the window (index position, rehash): no window is larger, in "
-		 "packets.",
+		 "Positions in the window (index position, rehash), which also limit the window, "
+		 "in packets.",
 		 "ATP's public code as released again with A2TP"),
 	CONF_TIME("idle_limit", struct atp_conf, idle_limit, CONF_OPTIONAL, PS_PER_NS,
 		  1000 * PS_PER_S,
-		  "A colliding packet takes an aggregator that was not touched for longer (a dead "
-		  "job's); when missing, never."),
+		  "A colliding packet takes an aggregator that was not used for longer than this "
+		  "(of a dead job). Default: never."),
 	{ 0 },
 };
 extern const struct conf_table atp_table; /* named by collective/schemes.c */

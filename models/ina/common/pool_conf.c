@@ -12,8 +12,8 @@ const char *const halve_on_names[] = {
 	[HALVE_ON_SHARE] = "share",     [HALVE_ON_LOSS] = "loss", NULL
 };
 
-const char pool_one_memory[] =
-	"has one size of memory, as workers compute the index of an aggregator for all switches";
+const char pool_one_memory[] = "needs the same memory in all switches, because workers compute one "
+			       "index of an aggregator for all of them";
 
 const char pool_too_many_inputs[] =
 	"more than 31 workers in a rack, or more than 31 racks and workers at the switch of a "

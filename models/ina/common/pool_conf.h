@@ -48,42 +48,42 @@ extern const char *const timeout_resends_names[], *const halve_on_names[];
 			   "ESA section 5.1: 60 KB at 100 Gbps"),                                  \
 		CONF_BYTES("max_window", struct pool_conf, window.max, CONF_OPTIONAL, 1,           \
 			   UINT64_C(1) << 40,                                                      \
-			   "Largest congestion window; when missing there is none (ATP's public "  \
-			   "code: 100 packets a thread)."),                                        \
-		CONF_BYTES(                                                                        \
-			"window_increase", struct pool_conf, window.increase, "1500B", 1,          \
-			UINT64_C(1) << 30,                                                         \
-			"Growth of the window with each window of results without an ECN mark.",   \
-			"ATP's public code, CC_manager.h"),                                        \
+			   "Largest congestion window. Default: no limit (ATP's public code: 100 " \
+			   "packets a thread)."),                                                  \
+		CONF_BYTES("window_increase", struct pool_conf, window.increase, "1500B", 1,       \
+			   UINT64_C(1) << 30,                                                      \
+			   "The window grows by this with each window of results that have no "    \
+			   "ECN mark.",                                                            \
+			   "ATP's public code, CC_manager.h"),                                     \
 		CONF_INT("duplicate_threshold", struct pool_conf, window.gap, "3", 1, 1000000,     \
-			 "A chunk without a result is lost when a result this many chunks "        \
-			 "further on has come; ESA's server reminds switches of a chunk after as " \
-			 "many contributions to later ones.",                                      \
+			 "A chunk counts as lost when a result came that is so many chunks "       \
+			 "further on; ESA's server reminds switches of a chunk after so many "     \
+			 "contributions to later ones.",                                           \
 			 "ESA sections 5.1 and 5.3"),                                              \
 		CONF_TIME("min_timeout", struct pool_conf, window.rto.min, "1ms", PS_PER_NS,       \
 			  100 * PS_PER_S,                                                          \
-			  "Least retransmission timeout; beyond it follows the round trips (RFC "  \
-			  "6298).",                                                                \
+			  "Shortest retransmission timeout; otherwise the timeout follows the "    \
+			  "round trips (RFC 6298).",                                               \
 			  "ESA section 6; ATP's public code: 200 us"),                             \
 		CONF_TIME("initial_timeout", struct pool_conf, window.rto.first, "50ms",           \
 			  PS_PER_NS, 100 * PS_PER_S,                                               \
 			  "Timeout until the first round trip is known.", "ATP's public code"),    \
 		CONF_TIME("max_timeout", struct pool_conf, window.max_rto, "1s", PS_PER_NS,        \
 			  1000 * PS_PER_S,                                                         \
-			  "Timeouts without a result in between double up to this.",               \
-			  "our choice"),                                                           \
-		CONF_ENUM("halve_on", struct pool_conf, window.halve_on, "share", halve_on_names,  \
-			  "What cuts the window. nothing (with max_window = initial_window it is " \
-			  "fixed); mark: an ECN mark halves it; timeout: a timeout, too; share: "  \
-			  "besides, each window of chunks cuts it in proportion to those that "    \
-			  "others overtook, as marks do in DCTCP; loss: as timeout, and a chunk "  \
-			  "that others overtook halves it.",                                       \
-			  "our choice, after RFC 8257 section 3.3; mark: ATP's public code, "      \
-			  "CC_manager.h (its client has it switched off)"),                        \
+			  "The timeout doubles up to this while no result comes.", "our choice"),  \
+		CONF_ENUM(                                                                         \
+			"halve_on", struct pool_conf, window.halve_on, "share", halve_on_names,    \
+			"What cuts the window. nothing: never cut (fixed, if max_window = "        \
+			"initial_window); mark: an ECN mark halves it; timeout: marks and "        \
+			"timeouts halve it; share: as timeout, and each window of chunks cuts it " \
+			"in proportion to chunks that others overtook, as marks do in DCTCP; "     \
+			"loss: as timeout, and each chunk that others overtook halves it.",        \
+			"our choice, after RFC 8257 section 3.3; mark: ATP's public code, "        \
+			"CC_manager.h (its client has it switched off)"),                          \
 		CONF_ENUM("timeout_resends", struct pool_conf, window.timeout_resends, "first",    \
 			  timeout_resends_names,                                                   \
-			  "What a timeout declares lost behind the newest result: the first "      \
-			  "chunk, or all that are in flight.",                                     \
+			  "What a timeout declares lost after the newest result: the first "       \
+			  "chunk, or all in flight.",                                              \
 			  "ESA section 5.1, the expected sequence number")
 
 #endif

@@ -92,38 +92,39 @@ static const struct conf_row esa_rows[] = {
 	CONF_ENUM("index", struct esa_conf, pool.index, "distinct", index_names,
 		  POOL_INDEX_HELP ".", POOL_INDEX_SOURCE),
 	CONF_ENUM("preemption", struct esa_conf, preemption, "priority", preemption_names,
-		  "When a packet takes an aggregator from its owner: when its priority is higher; "
-		  "always; on the toss of a coin; never.",
+		  "When a packet preempts an aggregator: if its priority is higher; always; with "
+		  "probability 1/2; never.",
 		  "ESA section 5.2; always and coin are the straw-men of section 7.3"),
 	CONF_ENUM("remaining", struct esa_conf, remaining, "iteration", remaining_names,
-		  "T of the priority: what remains of the iteration, or of the job, or the service "
-		  "that the job has attained.",
+		  "T of the priority: remaining time of the iteration, or of the job, or time that "
+		  "the job has run so far.",
 		  "ESA section 7.2.1; the others section 5.4"),
 	CONF_ENUM("ratio", struct esa_conf, ratio, "model", ratio_names,
 		  "Comm/Comp of the priority: gradient bytes at line rate over computing time, or "
-		  "measured in the iteration before.",
+		  "as measured in the previous iteration.",
 		  "ESA section 7.2.1: 2 and 0.5; measured: section 5.4"),
 	CONF_REAL("priority_scale", struct esa_conf, scale, "16", 1e-9, 1e9,
-		  "Priority in packets: this times eq. 1 with T in ms, rounded up, 1 to 255.",
+		  "Priority in packets: this factor times equation 1, with T in ms, rounded up, "
+		  "from 1 to 255.",
 		  "our choice; ESA section 5.1 gives the width only"),
 	CONF_INT("reminder_rounds", struct esa_conf, reminder_rounds, "3", 1, 1000,
-		 "Reminders by the server's timer before it asks the workers.", "our choice"),
-	CONF_ENUM(
-		"query", struct esa_conf, query, "if_nothing", query_names,
-		"When a server asks all workers for a result that one of them misses: if_nothing: "
-		"at once if no part of the chunk has reached it, else after an RTO in which its "
-		"reminder to the switches has not helped; always: at once, whatever it has.",
-		"ESA section 5.3: case 2 asks where nothing collided, so that the server has "
-		"nothing, case 5 leaves the rest to reminders; always: our choice"),
+		 "Number of reminders by timer that a server sends before it asks the workers.",
+		 "our choice"),
+	CONF_ENUM("query", struct esa_conf, query, "if_nothing", query_names,
+		  "When a server asks all workers for a result that one of them lacks. if_nothing: "
+		  "at once if no part of the chunk has reached the server; otherwise after an RTO "
+		  "in which its reminder to the switches brought nothing; always: at once.",
+		  "ESA section 5.3: case 2 asks where nothing collided, so that the server has "
+		  "nothing, case 5 leaves the rest to reminders; always: our choice"),
 	CONF_ENUM("resend", struct esa_conf, resend, "at_once", resend_names,
-		  "When a server asks workers for gradients that it misses, if no worker has the "
-		  "result: at_once, when all have said so; timeout: when nothing has come for an "
-		  "RTO.",
+		  "When a server asks workers for gradients that it lacks, if no worker has the "
+		  "result. at_once: when all workers have said so; timeout: when nothing has come "
+		  "for an RTO.",
 		  "our choice; ESA sections 5.1 and 5.3 name no wait here"),
 	CONF_ENUM("transport_timeout", struct esa_conf, transport_timeout, "min_timeout",
 		  transport_timeout_names,
-		  "Least and first timeout of the reliable transport between workers and servers: "
-		  "min_timeout, or that of /tcp.",
+		  "Shortest and first timeout of the reliable transport between workers and "
+		  "servers: min_timeout, or that of /tcp.",
 		  "our choice; ESA section 6 sets 1 ms for reminders, section 5.3 names no timeout "
 		  "of the transport (\"e.g. TCP\")"),
 	CONF_ENUM("server_reminders", struct esa_conf, dupack, "doubling", dupack_names,

@@ -40,7 +40,8 @@
 
 static const struct conf_row rows[] = {
 	CONF_INT("chains", struct multicast_conf, chains, "1", 1, 65536,
-		 "Ranks that send at a time; as many as a job has: all at once.",
+		 "Number of ranks that send at a time; if a job has no more ranks, all send at "
+		 "once.",
 		 "SC'24: 1 needs least buffer"),
 	CONF_INT("elements_per_packet", struct multicast_conf, packets.elements, "256", 1, 1024,
 		 "32-bit elements in a packet.",
@@ -50,11 +51,10 @@ static const struct conf_row rows[] = {
 		"Bytes of a frame besides the elements (Ethernet 14, IP 20, UDP 8, BTH 12, DETH 8, "
 		"immediate data 4, ICRC 4, FCS 4).",
 		"IBTA, annex 17"),
-	CONF_TIME(
-		"cutoff", struct multicast_conf, cutoff, "1ms", PS_PER_US, 100 * PS_PER_S,
-		"A rank fetches what a shard lacks when nothing new of it has come for so long; it "
-		"doubles until something comes.",
-		"our choice; UCC: 1 s"),
+	CONF_TIME("cutoff", struct multicast_conf, cutoff, "1ms", PS_PER_US, 100 * PS_PER_S,
+		  "A rank fetches the missing part of a shard when nothing new of the shard has "
+		  "come for so long. The time doubles until something comes.",
+		  "our choice; UCC: 1 s"),
 	{ 0 },
 };
 extern const struct conf_table multicast_table; /* named by collective/schemes.c */

@@ -417,7 +417,7 @@ bool multicast_waits(const void *self, char *text, size_t size)
 
 	snprintf(text, size,
 		 "has ended %" PRIu64 " of %" PRIu64 " all-gathers, lacks %" PRIu32
-		 " shards of the next, and its right neighbour has %" PRIu64,
+		 " shards of the next one; its right neighbour has %" PRIu64,
 		 worker->base.results, ina_available(&worker->base),
 		 gather->tensor ? gather->incomplete : 0, worker->right_has);
 	return is_under_way(worker);

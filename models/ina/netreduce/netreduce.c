@@ -378,7 +378,7 @@ static struct collective_burst netreduce_burst(const void *self,
 static size_t netreduce_idle(const void *self, struct collective_idle list[COLLECTIVE_IDLE_MAX])
 {
 	(void)self;
-	list[0] = (struct collective_idle){ "roce/ack_every", "\"ack_every\" is instead of it" };
+	list[0] = (struct collective_idle){ "roce/ack_every", "its own \"ack_every\" replaces it" };
 	return 1;
 }
 

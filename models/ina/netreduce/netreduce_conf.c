@@ -25,32 +25,33 @@ static const struct conf_row netreduce_rows[] = {
 		"the switch (above the lowest switches: for each switch below).",
 		"NetReduce section 4: the FPGA's 993 blocks of 36 Kb are 26.27 % of all"),
 	CONF_INT("window", struct netreduce_conf, window, "2", 1, MESSAGES_MAX / 2,
-		 "Messages without a result that a worker may have sent (N), on each ring.",
+		 "Messages that a worker may have sent without having their results (N), on each "
+		 "ring.",
 		 "NetReduce section 5.1"),
 	CONF_INT("message", struct netreduce_conf, length, "170", 1, 10000,
 		 "Packets of a message (MsgLen). A tensor is padded to whole messages.",
 		 "NetReduce section 5.1"),
 	CONF_INT("rings", struct netreduce_conf, rings, "1", 1, NETREDUCE_RINGS_MAX,
-		 "Rings of a job over the same hosts; each has an equal part of every tensor, and "
-		 "connections, windows and memory of its own.",
+		 "Rings of a job over the same hosts. Each ring has an equal part of every tensor, "
+		 "and its own connections, windows and memory.",
 		 "NetReduce section 3.4: one for each GPU of a machine"),
 	CONF_INT("header", struct netreduce_conf, header, "16", 0, 256,
 		 "Bytes of the INA header, once a message.", "our choice: the paper does not say"),
 	CONF_TIME("latency", struct netreduce_conf, latency, "1us", 0, PS_PER_S,
-		  "From a packet's way out of the switch to the accelerator until what it makes "
-		  "the accelerator send is back.",
+		  "Time from when a packet leaves the switch for its accelerator until the "
+		  "resulting packet is back in the switch.",
 		  "our choice: two hops and a pipeline, of 6.3 us for all (section 5.2)"),
 	CONF_ENUM("transport", struct netreduce_conf, transport, "dcqcn", control_names,
 		  "Rate of the connections: dcqcn; roce: always that of the link.",
 		  "NetReduce section 3.2"),
 	CONF_ENUM("repeats", struct netreduce_conf, repeats, "each", repeats_names,
-		  "Packets that come again at a root above other switches when their sum is there: "
-		  "each: all are answered, to all; once: one in the time from a host up to the "
-		  "root and down again, when idle.",
+		  "What a root above other switches does with retransmitted packets of a sum that "
+		  "it has. each: answers each of them, to all workers; once: answers one in the "
+		  "time that an idle path takes from a host up to the root and down again.",
 		  "NetReduce section 3.2: retransmitted packets are not handled specifically"),
 	CONF_INT("ack_every", struct netreduce_conf, ack_every, "0", 0, 4096,
-		 "Packets per ACK, instead of roce's; the end of a message is always acknowledged. "
-		 "0: nothing else is.",
+		 "Packets per ACK, in place of that of roce; the end of a message is always "
+		 "acknowledged. 0: only the end is.",
 		 "our choice: the paper does not say"),
 	CONF_OBJECT("roce", struct netreduce_conf, roce, "{}", &roce_table,
 		    "RoCE of these connections."),

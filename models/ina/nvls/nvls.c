@@ -28,11 +28,13 @@
 
 static const struct conf_row rows[] = {
 	CONF_BYTES("memory", struct nvls_conf, memory, "16MB", 8, UINT64_C(1) << 40,
-		   "Of each switch, for sums under way, of all jobs. A job takes its window.",
+		   "Memory of each switch for sums under way, of all jobs. A job takes as much as "
+		   "its window.",
 		   "our choice; nothing is published"),
-	CONF_BYTES("window", struct nvls_conf, window, "4MB", 1, UINT64_C(1) << 32,
-		   "What all GPUs of a job have under way together; at least two packets each.",
-		   "our choice: 9 us at 450 GB/s, enough for GPUs 1 us apart"),
+	CONF_BYTES(
+		"window", struct nvls_conf, window, "4MB", 1, UINT64_C(1) << 32,
+		"Bytes that all GPUs of a job together have under way; at least two packets each.",
+		"our choice: 9 us at 450 GB/s, enough for GPUs 1 us apart"),
 	CONF_INT("elements_per_packet", struct nvls_conf, packets.elements, "32", 1, 4096,
 		 "32-bit elements in a packet.", "our choice: 128 bytes, a line of a GPU's cache"),
 	CONF_INT("header", struct nvls_conf, packets.header, "32", 1, 200,

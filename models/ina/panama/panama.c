@@ -408,7 +408,8 @@ static bool waits(const void *self, char *text, size_t size)
 				  worker->lost ? " " : "");
 	if (worker->lost)
 		snprintf(text + length, size - (size_t)length,
-			 "lacks %" PRIu64 " results for ever (recovery is off)", worker->lost);
+			 "lacks %" PRIu64 " results, which will never come (recovery is off)",
+			 worker->lost);
 	return t < trees || worker->lost;
 }
 

@@ -14,14 +14,14 @@ static const struct conf_table below_table = { "panama_below", below_rows, sizeo
 
 static const struct conf_row equation_rows[] = {
 	CONF_INT("bus", struct panama_equation, bus, CONF_OPTIONAL, 8, 65536,
-		 "Bits that a port moves in a cycle (W): a port passes bus / cycle (12.8 Gbps with "
-		 "64 bits). Without it, the least power of two from 64 on that passes the rate of "
-		 "the fastest link: 128 at 25 Gbps, 512 at 100 Gbps.",
+		 "Bits that a port moves in a cycle (W): its rate is bus / cycle (12.8 Gbps with "
+		 "64 bits). Default: the least power of two from 64 on that is fast enough for the "
+		 "fastest link: 128 at 25 Gbps, 512 at 100 Gbps.",
 		 "PANAMA section 6 and appendix A, equation 1"),
 	CONF_TIME("cycle", struct panama_equation, cycle, "5ns", 1, PS_PER_US,
-		  "Of the clock (1 / f).", "PANAMA section 6: 200 MHz"),
+		  "Time of a clock cycle (1 / f).", "PANAMA section 6: 200 MHz"),
 	CONF_TIME("adder", struct panama_equation, adder, "15ns", 0, PS_PER_US,
-		  "Of one adder (L_a); a tree of them has ceil(log2(ports)) in a row.",
+		  "Latency of one adder (L_a); packets pass ceil(log2(ports)) of them.",
 		  "PANAMA table 1: aggregation takes 30 ns longer, with 4 ports; its appendix A "
 		  "says 10 ns"),
 	CONF_TIME("fixed", struct panama_equation, fixed, "25ns", 0, PS_PER_S, "In addition.",
@@ -34,7 +34,7 @@ static const struct conf_table equation_table = { "panama_equation", equation_ro
 
 static const struct conf_row latency_forms[] = {
 	CONF_TIME("time", struct panama_conf, latency.time, CONF_REQUIRED, 0, PS_PER_S,
-		  "The same at all switches, which pass any rate."),
+		  "Latency that is the same at all switches, whose accelerators pass any rate."),
 	CONF_OBJECT(
 		"equation", struct panama_conf, latency.equation, CONF_REQUIRED, &equation_table,
 		"(S / bus - 1) cycle + adder ceil(log2(ports)) + fixed, S the bits of a packet."),
@@ -46,9 +46,9 @@ static const struct conf_table latency_table = { "panama_latency", latency_forms
 /* Rows of both schemes, before and after those of their windows. */
 #define ROWS_BEFORE                                                                                \
 	CONF_BYTES("memory", struct panama_conf, memory, "64MB", 64, UINT64_C(1) << 40,            \
-		   "Packet memory of the accelerator of each switch. Every port has an equal "     \
-		   "part, of that every active job, of that every tree of the job at this "        \
-		   "switch: wnd_cap. A job waits while that would be less than a packet.",         \
+		   "Packet memory of the accelerator of each switch. It is split evenly among "    \
+		   "ports, then among active jobs, then among the job's trees at this switch: "    \
+		   "wnd_cap. A job waits while wnd_cap would be less than a packet.",              \
 		   "PANAMA section 7"),                                                            \
 		CONF_INT("trees", struct panama_conf, trees, "4", 1, PANAMA_TREES_MAX,             \
 			 "Aggregation trees of a job (N), with different roots of the lowest "     \
@@ -57,9 +57,9 @@ static const struct conf_table latency_table = { "panama_latency", latency_forms
 			 "PANAMA figure 3"),                                                       \
 		CONF_INT("only_tree", struct panama_conf, only_tree, CONF_OPTIONAL, 1,             \
 			 PANAMA_TREES_MAX,                                                         \
-			 "Uses this one of the trees alone, counted from 1 by the numbers of "     \
-			 "their roots (PANAMA-Agg1...); with fewer roots than that it counts on "  \
-			 "from the first."),                                                       \
+			 "Uses only this one of the trees, counted from 1 by the numbers of "      \
+			 "their roots (PANAMA-Agg1...); if there are fewer roots, the count goes " \
+			 "on from the first."),                                                    \
 		CONF_INT("elements_per_packet", struct panama_conf, packets.elements, "362", 1,    \
 			 2048, "32-bit floats in a packet.",                                       \
 			 "our choice: packets of 1500 bytes, the largest of PANAMA table 1"),      \
@@ -68,20 +68,20 @@ static const struct conf_table latency_table = { "panama_latency", latency_forms
 			 "FCS 4.",                                                                 \
 			 "our choice; PANAMA figure 4 has no sizes"),                              \
 		CONF_ENUM("order", struct panama_conf, order, "independent", order_names,          \
-			  "Of chunks over trees: strict: no chunk before the one before it; "      \
+			  "Order of chunks over trees. strict: chunks leave in their order; "      \
 			  "independent: a tree whose window is full does not hold up the others.", \
 			  "PANAMA section 4.2.2: operates independently on each tree (4.1 may "    \
 			  "also be read as strict)")
 
 #define ROWS_BEHIND                                                                                \
 	CONF_REAL("fraction", struct panama_conf, fraction, "1", 1e-6, 1,                          \
-		  "An accelerator sends a sum as soon as this fraction of the workers below it "   \
-		  "is in it; others are too late. Below 1 (PANAMA-0.88), the last packet of "      \
-		  "every tensor still waits for all.",                                             \
+		  "An accelerator sends a sum as soon as it contains this fraction of the "        \
+		  "workers below; the other contributions are too late. Below 1 (PANAMA-0.88), "   \
+		  "the last packet of every tensor still waits for all.",                          \
 		  "PANAMA section 7"),                                                             \
 		CONF_ENUM("fraction_rounding", struct panama_conf, rounding, "up", rounding_names, \
-			  "Of the workers that a fraction means at an accelerator: 0.88 of 4 is "  \
-			  "4 up, 3 down; one at least.",                                           \
+			  "Rounding of the number of workers that the fraction means at an "       \
+			  "accelerator: 0.88 of 4 is 4 with up, 3 with down; at least one.",       \
 			  "our reading of PANAMA section 7: \"as soon as 88% ... of the "          \
 			  "packets from the worker nodes have been received\""),                   \
 		CONF_BYTES("aggregate_above", struct panama_conf, threshold, "40MB", 0,            \
@@ -90,7 +90,7 @@ static const struct conf_table latency_table = { "panama_latency", latency_forms
 			   "others run a ring on hosts.",                                          \
 			   "PANAMA section 3"),                                                    \
 		CONF_OBJECT("below", struct panama_conf, below, "{}", &below_table,                \
-			    "Parameters of that ring.",                                            \
+			    "Parameters of the ring that small jobs run.",                         \
 			    "PANAMA section 7: DCTCP for what is not aggregated"),                 \
 		{ .name = "accelerator_latency",                                                   \
 		  .type = CONF_ONEOF,                                                              \
@@ -98,25 +98,26 @@ static const struct conf_table latency_table = { "panama_latency", latency_forms
 		  .tag = offsetof(struct panama_conf, latency.form),                               \
 		  .table = &latency_table,                                                         \
 		  .def = "{}",                                                                     \
-		  .help = "From the packet that completes a sum to the egress queue, besides the " \
-			  "switch's "                                                              \
-			  "own latency. What accelerators cost other packets belongs into that.",  \
+		  .help = "Time from the packet that completes a sum to the egress queue, "        \
+			  "besides the switch's own latency. If accelerators delay other "         \
+			  "packets, too, put that into the latency of switches.",                  \
 		  .source = "PANAMA section 6: the prototype" },                                   \
 		CONF_BOOL("recovery", struct panama_conf, recovery, "false",                       \
-			  "Packets may be lost: what is missing is sent again on a second "        \
-			  "sequence of each tree, which gets half of its memory.",                 \
+			  "Allows for lost packets: what is missing is retransmitted on a second " \
+			  "sequence of each tree, which takes half of the tree's memory.",         \
 			  "our choice; PANAMA section 4.2.2 says that a timeout can be used"),     \
-		CONF_TIME("retransmission_timeout", struct panama_conf, timeout, "10ms",           \
-			  PS_PER_US, 100 * PS_PER_S,                                               \
-			  "Of recovery; doubles up to 64 times that until there is progress.",     \
-			  "our choice; PANAMA section 4.2.2: not aggressively")
+		CONF_TIME(                                                                         \
+			"retransmission_timeout", struct panama_conf, timeout, "10ms", PS_PER_US,  \
+			100 * PS_PER_S,                                                            \
+			"Timeout of recovery; without progress it doubles, up to 64 times this.",  \
+			"our choice; PANAMA section 4.2.2: not aggressively")
 
 static const struct conf_row panama_rows[] = {
 	ROWS_BEFORE,
 	CONF_REAL("initial_window", struct panama_conf, window.initial, "2", 1, PANAMA_CAP_MAX,
-		  "Of a worker on a tree, packets.", "PANAMA figure 5"),
+		  "First window of a worker on a tree, in packets.", "PANAMA figure 5"),
 	CONF_REAL("ssthresh", struct panama_conf, window.ssthresh, "64", 1, PANAMA_CAP_MAX,
-		  "Up to here an unmarked window doubles, packets.", "PANAMA figure 5"),
+		  "An unmarked window doubles up to this, in packets.", "PANAMA figure 5"),
 	CONF_REAL("g", struct panama_conf, window.g, "0.0625", 1e-6, 1,
 		  "Weight of a round in the fraction of marked packets.",
 		  "RFC 8257 section 4.2: 1/16; PANAMA does not say"),
@@ -127,7 +128,7 @@ static const struct conf_row panama_rows[] = {
 static const struct conf_row switchml_star_rows[] = {
 	ROWS_BEFORE,
 	CONF_INT("window", struct panama_conf, window.packets, CONF_OPTIONAL, 1, PANAMA_CAP_MAX,
-		 "Of a worker on a tree, packets, at most wnd_cap; when missing, wnd_cap.",
+		 "Window of a worker on a tree, in packets, at most wnd_cap. Default: wnd_cap.",
 		 "our choice; PANAMA section 7: no congestion control"),
 	ROWS_BEHIND,
 	{ 0 },
@@ -189,15 +190,15 @@ void panama_check(const void *self, const struct topology_conf *topology, struct
 	check_bus(conf, topology, doc, scheme);
 	if (conf->only_tree > conf->trees)
 		conf_error(doc, conf_at(doc, "/schemes/%s/only_tree", scheme),
-			   "there are only %" PRId64 " trees", conf->trees);
+			   "is larger than the number of trees, %" PRId64, conf->trees);
 	if (min > conf->memory)
 		conf_error(doc, conf_at(doc, "/schemes/%s/memory", scheme),
-			   "no job could ever run: a packet of one tree at each of the %" PRIu32
+			   "no job could ever run: one packet of one tree at each of the %" PRIu32
 			   " ports of a switch%s needs %" PRIu64 " bytes, found %" PRIu64,
 			   ports, conf->recovery ? ", and one for repairs," : "", min,
 			   conf->memory);
 	if (conf->recovery && conf->fraction < 1)
-		conf_error(doc, recovery, "does not go together with a fraction below 1");
+		conf_error(doc, recovery, "is not possible with a fraction below 1");
 	if (!conf->recovery && topology_loses(topology))
 		conf_error(doc, recovery, "links lose packets: must be true, found false");
 }

@@ -40,11 +40,11 @@
 
 static const struct conf_row rows[] = {
 	CONF_BYTES("memory", struct shards_conf, memory, "16MB", 8, UINT64_C(1) << 40,
-		   "Of each switch, for sums of reduce-scatters, of all jobs. A job takes two "
-		   "windows.",
+		   "Memory of each switch for sums of reduce-scatters, of all jobs. A job takes "
+		   "two windows.",
 		   "our choice"),
 	CONF_BYTES("window", struct shards_conf, window, "256KB", 1, UINT64_C(1) << 32,
-		   "What all ranks of a job have under way together towards one of them; at least "
+		   "Bytes that all ranks of a job together have under way to one of them; at least "
 		   "two packets each.",
 		   "our choice: 10 us at 200 Gbps"),
 	CONF_INT("elements_per_packet", struct shards_conf, packets.elements, "256", 1, 4096,
@@ -55,8 +55,8 @@ static const struct conf_row rows[] = {
 		"4).",
 		"as p4app-switchML"),
 	CONF_TIME("timeout", struct shards_conf, timeout, "1ms", PS_PER_US, 100 * PS_PER_S,
-		  "A rank that gets nothing new for so long asks for what it lacks; it doubles "
-		  "until something comes.",
+		  "A rank that gets nothing new for so long asks for what it lacks. The time "
+		  "doubles until something comes.",
 		  "SwitchML section 5.5; doubling is our choice"),
 	{ 0 },
 };

@@ -57,60 +57,59 @@ static const struct conf_row rows[] = {
 		 "operation.",
 		 "derived: jobs are given 23 in logs of users (nccl-rdma-sharp-plugins issue 151, "
 		 "nccl issue 1219), which is 3 % of 767 to 799; documents have no number"),
-	CONF_REAL(
-		"quota", struct sharp_conf, quota, "0.03", 1e-6, 1,
-		"What part of a switch's OSTs a job takes, rounded down, one at least. Where they "
-		"are short it runs a ring on hosts.",
-		"SHARP 3.0.0, per_prio_default_sat_quota: 3 % for a job with streams; "
-		"per_prio_default_quota: 20 % for one without"),
+	CONF_REAL("quota", struct sharp_conf, quota, "0.03", 1e-6, 1,
+		  "Share of a switch's OSTs that a job takes, rounded down, but at least one. If a "
+		  "switch has too few left, the job runs a ring on hosts.",
+		  "SHARP 3.0.0, per_prio_default_sat_quota: 3 % for a job with streams; "
+		  "per_prio_default_quota: 20 % for one without"),
 	CONF_INT("elements_per_packet", struct sharp_conf, packets.elements, "256", 1, 512,
 		 "32-bit elements in a packet, and in an OST.",
 		 "SHARP_COLL_JOB_QUOTA_PAYLOAD_PER_OST: 1,024 bytes at most; Quantum has 2,048"),
 	CONF_INT("header", struct sharp_conf, packets.header, "56", 20, 200,
 		 "Bytes of a frame besides the elements.", "our choice: as shards"),
 	CONF_BYTES("threshold", struct sharp_conf, threshold, "16384B", 0, UINT64_C(1) << 40,
-		   "Operations of so many bytes, in whole packets, and more stream (SAT); smaller "
+		   "Operations of at least so many bytes, in whole packets, stream (SAT); smaller "
 		   "ones take OSTs (LLT).",
 		   "SHARP_COLL_SAT_THRESHOLD; by default above 16 KiB (UCC, tl_sharp_coll.c)"),
-	CONF_BYTES(
-		"window", struct sharp_conf, window, "256KB", 1, UINT64_C(1) << 32,
-		"Of a stream, that a switch keeps of sums, and of results; two packets at least.",
-		"our choice: 10 us at 200 Gbps"),
+	CONF_BYTES("window", struct sharp_conf, window, "256KB", 1, UINT64_C(1) << 32,
+		   "Bytes of sums, and as many of results, that a switch keeps of a stream; at "
+		   "least two packets.",
+		   "our choice: 10 us at 200 Gbps"),
 	CONF_INT("trees", struct sharp_conf, trees, "0", 0, 1024,
-		 "Static trees, which jobs share: each takes one that nobody streams over, if it "
-		 "can; 0: each job has a tree of its own (dynamic).",
+		 "Number of static trees, which jobs share: each job takes one that nobody streams "
+		 "over, if there is one; 0: each job has a tree of its own (dynamic).",
 		 "SHARP 3.4: dynamic trees by default"),
 	CONF_INT("sat_trees", struct sharp_conf, sat_trees, "8", 1, 1024,
-		 "Dynamic trees that a switch has room for; static ones are no more.",
+		 "Number of dynamic trees for which a switch has room; static trees must be as "
+		 "many or fewer.",
 		 "our choice; SHARP 2.6.1: Quantum has one stream, two on request; of Quantum-2 "
 		 "documents have no number"),
 	CONF_ENUM(
 		"lock", struct sharp_conf, lock, "exclusive", lock_names,
-		"Of a static tree: a job holds it for its life, or for each operation that "
+		"How long a job locks a static tree: for its life, or for each operation that "
 		"streams.",
 		"SHARP 3.0.0: exclusive lock mode by default; else SHARP_COLL_SAT_LOCK_BATCH_SIZE "
 		"(1 for several tenants)"),
 	CONF_ENUM(
 		"without_lock", struct sharp_conf, without_lock, "hosts", without_names,
-		"What a job does that gets no tree or exclusive lock at its start: run a ring on "
-		"hosts, do without streams, or wait.",
+		"What a job does that gets no tree or no exclusive lock at its start: run a ring "
+		"on hosts, do without streams, or wait.",
 		"SHARP_COLL_LOCK_ON_COMM_INIT: \"Return failure if failed to lock\"; NCCL goes on "
 		"with a ring then"),
 	CONF_TIME("lock_time", struct sharp_conf, lock_time, "2us", 0, PS_PER_S,
-		  "From when a lock is free until ranks know that they have it.",
+		  "Time from when a lock is free until ranks know that they have it.",
 		  "our choice: a message up the tree and one down"),
-	CONF_TIME(
-		"latency", struct sharp_conf, latency, "100ns", 0, PS_PER_S,
-		"From the packet that completes a sum until that leaves, besides the switch's own "
-		"latency.",
-		"our choice"),
+	CONF_TIME("latency", struct sharp_conf, latency, "100ns", 0, PS_PER_S,
+		  "Time from the packet that completes a sum until the sum leaves, besides the "
+		  "switch's own latency.",
+		  "our choice"),
 	CONF_ENUM("results", struct sharp_conf, results, "multicast", results_names,
-		  "Results go down by multicast or hop by hop, where each node takes `latency`.",
+		  "Results go down by multicast, or hop by hop, where each node adds `latency`.",
 		  "SHARP 3.2.0: reliable multicast; SHARP_COLL_ENABLE_MCAST_TARGET"),
 	CONF_TIME("timeout", struct sharp_conf, timeout, "1ms", PS_PER_US, 100 * PS_PER_S,
-		  "Of a hop without acknowledgement.", "our choice"),
+		  "Retransmission timeout of a hop.", "our choice"),
 	CONF_OBJECT("below", struct sharp_conf, below, "{}", &below_table,
-		    "Parameters of the ring of jobs without resources.", "our choice"),
+		    "Parameters of the ring that jobs without resources run.", "our choice"),
 	{ 0 },
 };
 extern const struct conf_table sharp_table; /* named by collective/schemes.c */
@@ -134,8 +133,8 @@ static void check(const void *self, const struct topology_conf *topology, struct
 	(void)topology;
 	if (conf->trees > conf->sat_trees)
 		conf_error(doc, conf_at(doc, "/schemes/%s/trees", scheme),
-			   "a switch has room for \"sat_trees\" of them, %" PRId64
-			   ", found %" PRId64,
+			   "a switch has room for %" PRId64
+			   " trees (\"sat_trees\"), found %" PRId64,
 			   conf->sat_trees, conf->trees);
 }
 
@@ -145,12 +144,13 @@ static size_t idle(const void *self, struct collective_idle list[COLLECTIVE_IDLE
 	size_t count = 0;
 
 	if (!conf->trees) {
-		list[count++] = (struct collective_idle){ "lock", "dynamic trees need none" };
-		list[count++] = (struct collective_idle){ "lock_time", "dynamic trees need none" };
+		list[count++] = (struct collective_idle){ "lock", "dynamic trees need no lock" };
+		list[count++] =
+			(struct collective_idle){ "lock_time", "dynamic trees need no lock" };
 	} else if (conf->lock == SHARP_OPERATION) {
 		list[count++] =
 			(struct collective_idle){ "without_lock",
-						  "a lock by operation is always waited for" };
+						  "jobs always wait for a lock by operation" };
 	} else {
 		list[count++] =
 			(struct collective_idle){ "lock_time",
@@ -370,7 +370,7 @@ const struct collective_ops sharp_collective = {
 	.payload = ina_payload,
 	.check = check,
 	.transport = transport,
-	.one_memory = "shares out what all switches have alike (\"osts\", trees)",
+	.one_memory = "needs the same memory in all switches (\"osts\", trees)",
 	.open = open_scheme,
 	.close = ina_close,
 	.start = start,

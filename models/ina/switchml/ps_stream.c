@@ -161,7 +161,7 @@ static void ps_stream_check(const void *self, const struct topology_conf *topolo
 	(void)topology, (void)scheme;
 	if (conf->format == FORMAT_RDMA)
 		conf_error(doc, "/schemes/ps_stream/format",
-			   "\"rdma\" is made for switches; allowed: the others");
+			   "\"rdma\" is for switches only; allowed: the other formats");
 	if (conf->slots_form == SLOTS_RULE && conf->slots_rule == SLOTS_MEMORY)
 		conf_error(doc, "/schemes/ps_stream/slots",
 			   "the memory of hosts has no limit here; allowed: \"bdp\" or a number");
@@ -330,9 +330,9 @@ static void ps_stream_warn(const void *self, const struct topology_conf *topolog
 		return;
 	conf_warn(doc, pointer,
 		  "%" PRIu32 " workers with %" PRIu64 " slots a server send it up to %" PRIu64
-		  " bytes at once, more than the %" PRIu64 " of a switch's buffer (\"buffer\"): "
-		  "with the fixed timer of ps_stream what is lost may be sent again for ever; "
-		  "\"timeout_rule\": \"doubling\" ends",
+		  " bytes at once, more than the %" PRIu64
+		  " of a switch's buffer (\"buffer\"): with the fixed timer of ps_stream, lost "
+		  "packets may be retransmitted for ever; use \"timeout_rule\": \"doubling\"",
 		  n, slots, n * slots * frame, buffer);
 }
 

@@ -41,20 +41,20 @@ static const struct conf_row switchml_rows[] = {
 		   "Aggregation memory of each switch, for all jobs.",
 		   "ESA sections 1 and 2.2: 1 MB per job at 100 Gbps"),
 	CONF_INT("tenants", struct switchml_conf, tenants, CONF_OPTIONAL, 1, 1000000,
-		 "Splits the memory of a switch into so many equal parts, of which a job has one, "
-		 "whole, for its life; when missing, a job takes what its slots need."),
+		 "Splits the memory of a switch into so many equal parts; a job has one whole part "
+		 "for its life. Default: a job takes what its slots need."),
 	CONF_ENUM("admission", struct switchml_conf, admission, "queue", admission_names,
-		  "A job that finds no memory at a switch of its tree: queue: waits for it, and "
-		  "those behind it with it; refuse: never runs.",
+		  "What happens to a job that finds no memory at a switch of its tree. queue: it "
+		  "waits, and later jobs wait behind it; refuse: it never runs.",
 		  "SwitchML section 6: an admission mechanism; ESA section 2.1"),
 	CONF_INT("switch_elements", struct switchml_conf, switch_elements, CONF_OPTIONAL, 1, 2048,
-		 "Elements of a packet that a switch adds and has memory for; when missing, the "
-		 "format's, or all of elements_per_packet. Fewer than the packet has emulate a "
-		 "switch that could add more."),
+		 "Elements of a packet that a switch adds and has memory for. Default: those of "
+		 "the format, or all of elements_per_packet. Fewer elements than in the packet "
+		 "emulate a switch that could add more."),
 	CONF_INT("message", struct switchml_conf, message, "4", 1, 64,
-		 "Packets of a message with format rdma, a power of two: they have as many slots, "
-		 "which go on when all of the result is there in order, and are sent again "
-		 "together.",
+		 "Packets of a message with format rdma, a power of two. They have as many slots, "
+		 "which are reused together when the whole result has come in order, and are "
+		 "retransmitted together.",
 		 "p4app-switchML rdma.cfg: 1024 elements, 256 in a packet"),
 	{ .name = "slots",
 	  .type = CONF_ONEOF,
@@ -66,27 +66,27 @@ static const struct conf_row switchml_rows[] = {
 	  .source = "SwitchML section 3.6" },
 	CONF_ENUM("format", struct switchml_conf, format, "s19", format_names,
 		  "s19: 32 elements in 180 bytes; s19-mtu: 366 in 1516, of which the switch adds "
-		  "32 and passes the rest as it is; udp-32, udp-64, udp-256: the public code's, "
+		  "32 and forwards the rest unchanged; udp-32, udp-64, udp-256: the public code's, "
 		  "with 56 bytes of headers; rdma: the same code's over unreliable connections of "
 		  "RoCE, 256 in a packet with 62 bytes of headers, 16 more in the first packet of "
 		  "a message and 4 in the last.",
 		  "SwitchML sections 3.4 and 5.5; p4app-switchML"),
 	CONF_INT("elements_per_packet", struct switchml_conf, elements_per_packet, CONF_OPTIONAL, 1,
-		 2048, "32-bit elements in a packet (k), instead of the format's."),
+		 2048, "32-bit elements in a packet (k), in place of those of the format."),
 	CONF_INT("header", struct switchml_conf, header, CONF_OPTIONAL, 20, 200,
-		 "Bytes of a frame besides the elements (Ethernet, IP, UDP, SwitchML, FCS), "
-		 "instead of the format's."),
+		 "Bytes of a frame besides the elements (Ethernet, IP, UDP, SwitchML, FCS), in "
+		 "place of those of the format."),
 	CONF_TIME("retransmission_timeout", struct switchml_conf, timeout.first, "1ms", PS_PER_US,
-		  100 * PS_PER_S, "Timer of a slot at a worker, at first.", "SwitchML section 5.5"),
+		  100 * PS_PER_S, "First timeout of a slot at a worker.", "SwitchML section 5.5"),
 	CONF_ENUM("timeout_rule", struct switchml_conf, timeout.rule, "fixed", rto_names,
-		  "What becomes of the timeout: fixed; doubling: twice as long when more than "
-		  "timeout_threshold packets of a worker have expired, and that many more each "
-		  "time (public client); adaptive: follows the round-trip time (RFC 6298).",
+		  "How the timeout changes. fixed: never; doubling: doubles each time that "
+		  "timeout_threshold more packets of a worker have expired (public client); "
+		  "adaptive: follows the round-trip time (RFC 6298).",
 		  "SwitchML section 5.5"),
 	CONF_INT("timeout_threshold", struct switchml_conf, timeout.threshold, "100", 1, 1000000000,
 		 "See timeout_rule doubling.", "p4app-switchML timeouts.cfg"),
 	CONF_TIME("timeout_min", struct switchml_conf, timeout.min, "100us", PS_PER_NS,
-		  100 * PS_PER_S, "Least timeout of timeout_rule adaptive.", "our choice"),
+		  100 * PS_PER_S, "Shortest timeout with timeout_rule adaptive.", "our choice"),
 	{ 0 },
 };
 /* ps_stream has the rows from "slots" on, not those about switch memory and messages. */

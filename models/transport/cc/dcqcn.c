@@ -57,21 +57,21 @@ static const char *const set_names[] = { [DCQCN_SIGCOMM15] = "sigcomm15",
 
 static const struct conf_row dcqcn_rows[] = {
 	CONF_ENUM("set", struct dcqcn_conf, set, "hpcc_paper", set_names,
-		  "Version of the sender and parameters that are not given. sigcomm15: the paper "
-		  "(40 Gbps); hpcc_paper, hpcc: \"dcqcn_paper\" and \"dcqcn\" of HPCC's simulator, "
-		  "where steps grow with the rate of the link.",
+		  "Version of the sender, and defaults of the other parameters. sigcomm15: the "
+		  "paper (40 Gbps); hpcc_paper, hpcc: \"dcqcn_paper\" and \"dcqcn\" of HPCC's "
+		  "simulator, where steps grow with the rate of the link.",
 		  "our choice: of the three, the one with stated values for 100 Gbps and the "
 		  "paper's timers"),
 	CONF_REAL("g", struct dcqcn_conf, g, CONF_OPTIONAL, 0.0001, 1,
 		  "Gain of the estimate alpha; 1/256 in all sets."),
 	CONF_TIME("cnp_interval", struct dcqcn_conf, cnp_interval, CONF_OPTIONAL, 0, PS_PER_S,
-		  "A receiver sends one CNP in this time at most, however many packets are marked; "
-		  "0s: the ACK of each marked packet says it. sigcomm15: 50us; hpcc_paper, hpcc: "
-		  "0s.",
+		  "A receiver sends at most one CNP in this time, however many packets are marked; "
+		  "0s: no CNPs, the ACK of each marked packet says so. sigcomm15: 50us; "
+		  "hpcc_paper, hpcc: 0s.",
 		  .present = CONF_GIVEN(struct dcqcn_conf, cnp_given)),
-	CONF_TIME("cut_interval", struct dcqcn_conf, cut_interval, CONF_OPTIONAL, PS_PER_NS,
-		  PS_PER_S,
-		  "hpcc_paper, hpcc: a sender looks this often whether to cut; 50us, 4us."),
+	CONF_TIME(
+		"cut_interval", struct dcqcn_conf, cut_interval, CONF_OPTIONAL, PS_PER_NS, PS_PER_S,
+		"hpcc_paper, hpcc: interval at which a sender decides whether to cut; 50us, 4us."),
 	CONF_TIME(
 		"alpha_timer", struct dcqcn_conf, alpha_timer, CONF_OPTIONAL, PS_PER_NS, PS_PER_S,
 		"Time without a CNP after which alpha decays (sigcomm15: 55us), or interval of its "
@@ -79,10 +79,12 @@ static const struct conf_row dcqcn_rows[] = {
 	CONF_TIME("increase_timer", struct dcqcn_conf, increase_timer, CONF_OPTIONAL, PS_PER_NS,
 		  PS_PER_S,
 		  "Interval of increases after a cut: sigcomm15, hpcc_paper: 55us; hpcc: 300us."),
-	CONF_BYTES("byte_counter", struct dcqcn_conf, byte_counter, CONF_OPTIONAL, 1, 0,
-		   "sigcomm15: an increase for every so many bytes sent, too; 10MB."),
+	CONF_BYTES(
+		"byte_counter", struct dcqcn_conf, byte_counter, CONF_OPTIONAL, 1, 0,
+		"sigcomm15: the rate also increases each time so many bytes have been sent; 10MB."),
 	CONF_INT("fast_recovery", struct dcqcn_conf, fast_recovery, CONF_OPTIONAL, 1, 100,
-		 "Increases half-way back to the target before it grows: sigcomm15: 5; others: 1."),
+		 "Number of increases half-way back to the target before the target grows: "
+		 "sigcomm15: 5; others: 1."),
 	CONF_RATE("rate_ai", struct dcqcn_conf, rate_ai, CONF_OPTIONAL, MBPS, 1000 * GBPS,
 		  "Step of additive increase (R_AI): sigcomm15: 40Mbps; others: 1/5000 of the "
 		  "link's rate."),
@@ -91,11 +93,10 @@ static const struct conf_row dcqcn_rows[] = {
 		  "others: "
 		  "1/500 of the link's rate."),
 	CONF_RATE("min_rate", struct dcqcn_conf, min_rate, CONF_OPTIONAL, MBPS, 1000 * GBPS,
-		  "No rate is below this: sigcomm15: 10Mbps (not stated in the paper); others: "
-		  "1Gbps."),
+		  "Lowest rate: sigcomm15: 10Mbps (not stated in the paper); others: 1Gbps."),
 	CONF_BOOL("clamp_target", struct dcqcn_conf, clamp_target, CONF_OPTIONAL,
-		  "Each cut sets the target to the rate before it; false: not when there was no "
-		  "increase since the last cut. sigcomm15: true; others: false.",
+		  "true: each cut sets the target to the rate before the cut; false: only cuts "
+		  "after an increase do. sigcomm15: true; others: false.",
 		  .present = CONF_GIVEN(struct dcqcn_conf, clamp_given)),
 	{ 0 },
 };

@@ -15,27 +15,28 @@ static const struct out_column flow_columns[] = {
 	{ "src", OUT_COUNT, "Sending host." },
 	{ "dst", OUT_COUNT, "Receiving host." },
 	{ "size_bytes", OUT_COUNT, "Payload." },
-	{ "start_s", OUT_SECONDS, "The first byte is handed to the transport." },
+	{ "start_s", OUT_SECONDS, "When the first byte was handed to the transport." },
 	{ "finish_s", OUT_SECONDS,
-	  "The last byte is at the receiver; empty if that did not happen." },
+	  "When the last byte reached the receiver; empty if it did not." },
 	{ "fct_s", OUT_SECONDS, "finish_s - start_s." },
-	{ "ideal_fct_s", OUT_SECONDS, "The same transfer alone on the same path." },
+	{ "ideal_fct_s", OUT_SECONDS, "Time that the same transfer takes alone on the same path." },
 	{ "slowdown", OUT_REAL, "fct_s / ideal_fct_s; never clamped." },
 	{ "retransmissions", OUT_COUNT,
-	  "Segments sent again until all was acknowledged; empty without packets." },
+	  "Retransmitted segments until all bytes were acknowledged; empty without packets." },
 	{ "measured", OUT_FLAG,
 	  "1 if it started in the measured window; only these enter summary.json." },
 	{ "finished", OUT_FLAG, "1 if the last byte arrived." },
-	{ "path", OUT_TEXT, "Switches that its data passes, separated by blanks." },
-	{ "ack_path", OUT_TEXT, "Switches that its ACKs pass." },
+	{ "path", OUT_TEXT, "Switches that the flow's data passes, separated by blanks." },
+	{ "ack_path", OUT_TEXT, "Switches that the flow's ACKs pass." },
 	{ "timeouts", OUT_COUNT, "Retransmission timers that expired; empty without packets." },
 	{ 0 },
 };
-const struct out_schema flows_schema = { "flows.csv",
-					 "One row a flow, in the order in which their last bytes "
-					 "were acknowledged; then those received "
-					 "and not acknowledged yet, then unfinished ones.",
-					 flow_columns };
+const struct out_schema flows_schema = {
+	"flows.csv",
+	"One row for each flow, in the order in which their last bytes were acknowledged; then "
+	"flows that were received but not acknowledged, then unfinished ones.",
+	flow_columns
+};
 
 #define NAME_SIZE 24
 

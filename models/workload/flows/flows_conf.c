@@ -22,8 +22,8 @@ static const struct conf_row size_part_rows[] = {
 	CONF_STRING("cdf", struct mix_part, name, CONF_REQUIRED,
 		    "Name of a table in traces/cdf, or of a file."),
 	CONF_REAL("weight", struct mix_part, weight, "1", 1e-9, 1e9,
-		  "This over the sum of all weights is the fraction of flows that take their size "
-		  "from here.",
+		  "Fraction of flows that take their size from here: this over the sum of all "
+		  "weights.",
 		  "all alike"),
 	{ 0 },
 };
@@ -54,7 +54,7 @@ static const struct conf_table size_table = { "flow_size", size_forms,
 
 static const struct conf_row at_rows[] = {
 	CONF_TIME("at", struct arrival_conf, at, CONF_REQUIRED, 0, 0,
-		  "All at this time: one flow for each pair."),
+		  "All flows start at this time, one for each pair."),
 	{ 0 },
 };
 static const struct conf_table at_table = { "flows_at", at_rows, sizeof(struct arrival_conf) };
@@ -109,16 +109,16 @@ static const char *const stop_names[] = {
 static const struct conf_row group_rows[] = {
 	CONF_STRING("name", struct flow_group_conf, name, "flows", "Name in results.", "a label"),
 	CONF_BOOL("enabled", struct flow_group_conf, enabled, "true",
-		  "false: none of these flows; what other groups draw stays the same.",
+		  "false: leaves these flows out; random numbers of other groups stay the same.",
 		  "our choice"),
 	CONF_ENUM("transport", struct flow_group_conf, transport, "dctcp", transport_names,
 		  "TCP or RoCE, with a congestion control (inasim list transports).",
 		  "PANAMA section 7"),
 	CONF_ONEOF("size", struct flow_group_conf, size, CONF_OPTIONAL, &size_table, size.form,
-		   "Payload bytes of a flow; needed unless a trace says it.",
+		   "Payload bytes of a flow; required unless a trace has sizes.",
 		   .present = CONF_GIVEN(struct flow_group_conf, size_given)),
 	CONF_REAL("size_scale", struct flow_group_conf, size.scale, "1", 1e-6, 1000,
-		  "Multiplies all sizes: a smaller experiment that says so.", "full size"),
+		  "Multiplies all sizes, for a smaller experiment.", "full size"),
 	CONF_ONEOF("arrival", struct flow_group_conf, arrival, "{\"at\": \"0s\"}", &arrival_table,
 		   arrival.form, "When flows start.", "our choice"),
 	CONF_ONEOF("pairs", struct flow_group_conf, pairs, "uniform", &pairs_table, pairs.form,
@@ -126,12 +126,12 @@ static const struct conf_row group_rows[] = {
 	CONF_INT("fan_in", struct flow_group_conf, fan_in, CONF_OPTIONAL, 1, 1000000,
 		 "incast: number of senders."),
 	CONF_INT("receiver", struct flow_group_conf, receiver, CONF_OPTIONAL, 0, 1000000,
-		 "incast: the host that receives; host 0 when missing.",
+		 "incast: the host that receives. Default: host 0.",
 		 .present = CONF_GIVEN(struct flow_group_conf, receiver_given)),
 	CONF_INT("count", struct flow_group_conf, count, CONF_OPTIONAL, 1, INT64_C(1000000000),
-		 "Number of flows; needed for a Poisson process that nothing else stops."),
+		 "Number of flows; required for a Poisson process that nothing else stops."),
 	CONF_ENUM("stop", struct flow_group_conf, stop, "never", stop_names,
-		  "jobs_done: no new flow after the last job.", "our choice"),
+		  "jobs_done: no new flow starts after the last job has ended.", "our choice"),
 	{ 0 },
 };
 const struct conf_table flow_group_table = { "flow_group", group_rows,

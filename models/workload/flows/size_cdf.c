@@ -27,12 +27,12 @@ static const char *row_mistake(const struct size_cdf *cdf, const struct size_cdf
 			       : "must be 0 in the first row (for a probability mass at the "
 				 "first size, give it twice)";
 	if (point->cdf < before->cdf)
-		return "is smaller than in the row before";
+		return "is smaller than in the previous row";
 	*in_size = true;
 	if (point->size < before->size)
-		return "is smaller than in the row before";
+		return "is smaller than in the previous row";
 	if (point->size == before->size && point->cdf == before->cdf)
-		return "repeats the row before";
+		return "repeats the previous row";
 	return NULL;
 }
 

@@ -2,9 +2,10 @@
 #include "workload/jobs/jobs_parts.h"
 
 static const struct conf_row at_rows[] = {
-	CONF_TIME("at", struct job_arrival_conf, at, CONF_REQUIRED, 0, 0, "All at this time."),
+	CONF_TIME("at", struct job_arrival_conf, at, CONF_REQUIRED, 0, 0,
+		  "All jobs arrive at this time."),
 	CONF_TIME("spread", struct job_arrival_conf, spread, "0s", 0, 1000000 * PS_PER_S,
-		  "Each job up to this much later, uniformly.", "none"),
+		  "Each job arrives later by a random time, uniform from 0 to this.", "none"),
 	{ 0 },
 };
 static const struct conf_table at_table = { "jobs_at", at_rows, sizeof(struct job_arrival_conf) };
@@ -24,11 +25,12 @@ static const struct conf_row load_rows[] = {
 static const struct conf_table load_table = { "jobs_load", load_rows,
 					      sizeof(struct job_arrival_conf) };
 static const struct conf_row trace_rows[] = {
-	CONF_STRING("trace", struct job_arrival_conf, trace, CONF_REQUIRED,
-		    "A name from traces/jobs, or a CSV file: job_id, submit_s, gpus, and, if they "
-		    "are there, duration_s, model, scheme (of a job; empty: as the group)."),
+	CONF_STRING(
+		"trace", struct job_arrival_conf, trace, CONF_REQUIRED,
+		"A name from traces/jobs, or a CSV file with columns job_id, submit_s, gpus and, "
+		"optionally, duration_s, model, scheme (of each job; empty: as the group)."),
 	CONF_INT("limit", struct job_arrival_conf, limit, CONF_OPTIONAL, 1, 10000000,
-		 "Only the first so many jobs."),
+		 "Only so many jobs, from the first on."),
 	CONF_REAL("speedup", struct job_arrival_conf, speedup, "1", 0.001, 1e9,
 		  "Divides the times of the trace (submission and duration).",
 		  "the trace as it is"),

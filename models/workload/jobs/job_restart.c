@@ -284,7 +284,7 @@ const char *job_move(struct job *job)
 
 	job->moving = false;
 	if (!job_replace_hosts(job))
-		return "no host is free in the place of one that is cut off";
+		return "no free host can replace one that is cut off";
 	if (job_is_cut_off(job))
 		return cut_off;
 	follow_hosts(job);

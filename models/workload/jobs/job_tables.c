@@ -12,28 +12,28 @@ static const struct out_column job_columns[] = {
 	{ "job_id", OUT_COUNT, "Number of the job in the order of arrival." },
 	{ "name", OUT_TEXT, "Name of its group in the scenario." },
 	{ "scheme", OUT_TEXT,
-	  "All-reduce scheme; of a job that shards that of its reduce-scatter, and behind a plus "
-	  "that "
-	  "of its all-gather, where it names them." },
+	  "All-reduce scheme. For a job that shards and names them: scheme of its reduce-scatter, "
+	  "a plus, scheme of its all-gather." },
 	{ "model", OUT_TEXT, "Neural network." },
 	{ "workers", OUT_COUNT, "Number of workers." },
 	{ "iterations", OUT_COUNT, "Iterations asked for." },
 	{ "iterations_done", OUT_COUNT, "Iterations finished." },
 	{ "arrival_s", OUT_SECONDS, "Submission." },
-	{ "start_s", OUT_SECONDS, "The workers begin; empty for a job that never got hosts." },
-	{ "finish_s", OUT_SECONDS, "All workers hold the last sums." },
+	{ "start_s", OUT_SECONDS, "When the workers began; empty for a job that never got hosts." },
+	{ "finish_s", OUT_SECONDS, "When all workers held the last sums." },
 	{ "jct_s", OUT_SECONDS, "finish_s - arrival_s." },
 	{ "waiting_s", OUT_SECONDS,
-	  "start_s - arrival_s: for hosts, for switch memory, and for the controller." },
-	{ "compute_s", OUT_SECONDS, "Mean over the workers of the time that they computed." },
+	  "start_s - arrival_s: wait for hosts, for switch memory, and for the job controller." },
+	{ "compute_s", OUT_SECONDS, "Computing time, mean over the workers." },
 	{ "communication_s", OUT_SECONDS,
-	  "The rest: jct_s - waiting_s - compute_s (waiting for stragglers included)." },
-	{ "gradient_bytes", OUT_COUNT, "Bytes that a worker all-reduces in an iteration." },
+	  "jct_s - waiting_s - compute_s, including waits for stragglers." },
+	{ "gradient_bytes", OUT_COUNT,
+	  "Bytes of gradients that a worker hands over in an iteration." },
 	{ "slots", OUT_COUNT, "Aggregator slots of the job; empty where the scheme has none." },
 	{ "retransmissions", OUT_COUNT,
-	  "Packets that its workers (and servers over TCP) sent again." },
+	  "Packets that the job's workers (and servers over TCP) retransmitted." },
 	{ "timeouts", OUT_COUNT,
-	  "Retransmission timers of its workers (and servers over TCP) that expired." },
+	  "Retransmission timers of the job's workers (and servers over TCP) that expired." },
 	{ "hosts", OUT_TEXT,
 	  "Host (machine, where these have several NICs) of each rank, separated by blanks." },
 	{ "server_hosts", OUT_TEXT,
@@ -42,45 +42,45 @@ static const struct out_column job_columns[] = {
 	  "1 if it arrived in the measured window; only these enter summary.json." },
 	{ "finished", OUT_FLAG, "1 if the job finished, or its end is an estimate." },
 	{ "refused", OUT_TEXT,
-	  "Why its scheme refused it, so that it never ran, or when and why a failure ended it; "
-	  "else "
-	  "empty." },
+	  "Why the scheme refused the job, which then never ran, or when and why a failure ended "
+	  "it; otherwise empty." },
 	{ "exchange_s", OUT_SECONDS,
 	  "Mean over the workers of the time from the first gradient of an iteration to its last "
 	  "sum, over all finished iterations." },
 	{ "throughput_share", OUT_REAL,
-	  "Aggregation throughput over the bit rate of all links of a worker, of the one that has "
-	  "the least: gradient_bytes * iterations_done / exchange_s (ESA section 7.3 calls this "
-	  "switch memory utilisation); "
-	  "empty for one worker, for jobs that shard (a worker needs a part of each sum only), and "
-	  "before the first iteration has finished." },
-	{ "server_packets", OUT_COUNT, "Packets that came from switches to its servers." },
+	  "Aggregation throughput, gradient_bytes * iterations_done / exchange_s, as a share of "
+	  "the bit rate of all links of a worker, the worker with the lowest (ESA section 7.3 "
+	  "calls this switch memory utilisation). Empty for one worker, for jobs that shard (a "
+	  "worker needs only a part of each sum), and before the first iteration has finished." },
+	{ "server_packets", OUT_COUNT, "Packets that the job's servers received from switches." },
 	{ "server_bytes", OUT_COUNT, "Bytes of their frames." },
-	{ "reminders", OUT_COUNT, "Reminders of its workers and servers." },
+	{ "reminders", OUT_COUNT, "Reminders that the job's workers and servers sent." },
 	{ "stands_for", OUT_REAL,
-	  "How many iterations of the job each iteration of this row stands for: 1, or more with "
+	  "Iterations of the job that each simulated iteration stands for: 1, or more with "
 	  "max_steps." },
 	{ "ran_as", OUT_TEXT,
-	  "What it ran as: its scheme, or another one (PANAMA and SwitchML* run as ring up to "
-	  "aggregate_above). Then what it had less of than it asked for or could use, as in "
-	  "\"switchml with 2 of 512 slots\"; where switches only forward, how many of those that "
-	  "its "
-	  "sums go through add up. \"none\" with one worker; empty before it began." },
-	{ "trace_id", OUT_TEXT, "job_id in its trace; empty where there is none." },
+	  "What the job ran as: its scheme, or another one (PANAMA and SwitchML* run as ring up to "
+	  "aggregate_above). If it had less of something than it asked for or could use, this "
+	  "follows, as in \"switchml with 2 of 512 slots\"; where some switches only forward, it "
+	  "is how many of those on the way of its sums add up. \"none\" with one worker; empty "
+	  "before the job began." },
+	{ "trace_id", OUT_TEXT, "job_id of the job in its trace; empty without a trace." },
 	{ "ideal_jct_s", OUT_SECONDS,
-	  "JCT alone on an idle network, without jitter, by the closed form of the scheme (that of "
-	  "--fidelity analytic). Empty where there is none: with \"overlap\": \"layers\", for "
-	  "jobs that exchange more than gradients, on machines with several GPUs, in runs of "
-	  "streams, and for jobs that did not finish." },
+	  "JCT of the job alone on an idle network, without jitter, by the closed form of the "
+	  "scheme (that of --fidelity analytic). Empty where no closed form exists: with "
+	  "\"overlap\": \"layers\", for jobs that exchange more than gradients, on machines with "
+	  "several GPUs, in runs of streams, and for jobs that did not finish." },
 	{ "jct_half_width_s", OUT_SECONDS,
-	  "Of jobs whose end is an estimate (stop.estimate): half of the 95 % interval of jct_s; "
-	  "empty of all others. finish_s, jct_s, compute_s and communication_s are estimates then, "
-	  "and the other columns are of the iterations_done that were simulated." },
+	  "Half of the 95 % interval of jct_s, for jobs whose end is an estimate (stop.estimate); "
+	  "empty for all others. For these jobs finish_s, jct_s, compute_s and communication_s are "
+	  "estimates, too; the other columns are about the simulated iterations "
+	  "(iterations_done)." },
 	JOB_OTHER_METRICS(COLUMN){ 0 },
 };
 #undef COLUMN
 const struct out_schema jobs_schema = {
-	"jobs.csv", "One row a job, in the order of completion; unfinished ones last.", job_columns
+	"jobs.csv", "One row for each job, in the order of completion; unfinished jobs last.",
+	job_columns
 };
 
 #define FIRST_CYCLE 2 /* the first iteration whose cycle counts */
@@ -89,23 +89,23 @@ static const struct out_column iteration_columns[] = {
 	{ "job_id", OUT_COUNT, "The job." },
 	{ "name", OUT_TEXT, "Name of its group." },
 	{ "iteration", OUT_COUNT, "Number, from 0." },
-	{ "start_s", OUT_SECONDS, "End of the iteration before (start of the job for the first)." },
-	{ "finish_s", OUT_SECONDS, "All workers hold all sums of this iteration." },
+	{ "start_s", OUT_SECONDS,
+	  "End of the previous iteration; for the first one, start of the job." },
+	{ "finish_s", OUT_SECONDS, "When all workers held all sums of this iteration." },
 	{ "duration_s", OUT_SECONDS, "finish_s - start_s." },
-	{ "compute_s", OUT_SECONDS,
-	  "Mean over the workers of the time that they computed in between." },
+	{ "compute_s", OUT_SECONDS, "Computing time in this iteration, mean over the workers." },
 	{ "communication_s", OUT_SECONDS,
-	  "duration_s - compute_s: communication that no computation hides." },
+	  "duration_s - compute_s: communication that computation does not hide." },
 	{ "cycle_s", OUT_SECONDS,
-	  "From the first gradient handed over in the iteration before to the end of the last "
-	  "worker's forward pass of this one (the JCT of ESA section 7.2). The least send_jitter "
-	  "of "
-	  "a worker passes before that and does not count. Empty for the first two iterations: in "
-	  "the first cycle windows still grow." },
+	  "Time from the first gradient handed over in the previous iteration to the end of the "
+	  "last worker's forward pass in this one (the JCT of ESA section 7.2). Does not count the "
+	  "smallest send_jitter of a worker, which passes before the first gradient. Empty for the "
+	  "first two iterations, because windows still grow in the first cycle." },
 	{ "measured", OUT_FLAG, "As in jobs.csv." },
 	{ 0 },
 };
-const struct out_schema iterations_schema = { "iterations.csv", "One row an iteration of a job.",
+const struct out_schema iterations_schema = { "iterations.csv",
+					      "One row for each iteration of a job.",
 					      iteration_columns };
 
 /* --- accounts --- */

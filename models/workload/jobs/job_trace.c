@@ -27,7 +27,7 @@ static sim_time cell_time_after(struct csv *csv, int column, sim_time last)
 	sim_time time = data_time(csv, column, PS_PER_S);
 
 	if (time < last)
-		csv_complain(csv, column, "is earlier than in the row before");
+		csv_complain(csv, column, "is earlier than in the previous row");
 	return time;
 }
 

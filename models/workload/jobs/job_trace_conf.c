@@ -38,8 +38,8 @@ static char *job_mistake(const struct job_group_conf *conf, uint32_t hosts, uint
 				 path, job->id, workers, own, hosts);
 	if (workers > 1 && conf->servers.placement == SERVERS_WORKERS &&
 	    conf->servers.number > (int64_t)workers)
-		return xasprintf("%s: job %s has %" PRIu64 " workers, and %" PRId64
-				 " servers cannot be beside them",
+		return xasprintf("%s: job %s has %" PRIu64 " workers, fewer than the %" PRId64
+				 " servers that should be beside them",
 				 path, job->id, workers, conf->servers.number);
 	if (workers > hosts)
 		return xasprintf("%s: job %s needs %" PRIu64

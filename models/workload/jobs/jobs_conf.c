@@ -14,7 +14,7 @@
 
 #define MODEL_NAME                                                                                 \
 	"A name from traces/models (inasim list models), or NAME.json, a file beside the "         \
-	"scenario with the object that may stand here in place: layers."
+	"scenario that holds what could be written here in place: layers."
 
 static const struct conf_row layer_rows[] = {
 	CONF_STRING("name", struct layer_conf, name, CONF_OPTIONAL, "Label."),
@@ -25,10 +25,10 @@ static const struct conf_row layer_rows[] = {
 	CONF_TIME("backward", struct layer_conf, backward, "0s", 0, 10000 * PS_PER_S,
 		  "Backward computation.", "communication only"),
 	CONF_BYTES("all_to_all", struct layer_conf, all_to_all, CONF_OPTIONAL, 4, LAYER_MAX,
-		   "The layer has experts, spread over all workers. So many bytes of a worker's "
-		   "tokens, its own included, go to them before the layer computes and come back "
-		   "after it, forward and backward; \"gradient\" is then of what all workers have, "
-		   "not of experts."),
+		   "The layer has experts, spread over all workers. So many bytes of tokens of a "
+		   "worker, including those that it keeps, go to the experts before the layer "
+		   "computes, and come back after it, forward and backward. \"gradient\" then "
+		   "leaves experts out: it is what all workers have."),
 	{ 0 },
 };
 static const struct conf_table layer_table = { "layer", layer_rows, sizeof(struct layer_conf),
@@ -44,8 +44,8 @@ static const struct conf_row in_place_rows[] = {
 		  "The layers, front layer first."),
 	CONF_LIST("send_order", struct model_conf, send_order, CONF_OPTIONAL, &send_order_item, 1,
 		  1000000,
-		  "Layers in the order in which their gradients are sent; one that stands here k "
-		  "times is sent in k equal parts. Otherwise last layer first."),
+		  "Layers in the order in which their gradients are sent; a layer that is listed k "
+		  "times is sent in k equal parts. Default: last layer first."),
 	{ 0 },
 };
 const struct conf_table model_in_place_table = { "model_in_place", in_place_rows,
@@ -53,8 +53,7 @@ const struct conf_table model_in_place_table = { "model_in_place", in_place_rows
 static const struct conf_row model_part_rows[] = {
 	CONF_STRING("model", struct mix_part, name, CONF_REQUIRED, MODEL_NAME),
 	CONF_REAL("weight", struct mix_part, weight, "1", 1e-9, 1e9,
-		  "This over the sum of all weights is the fraction of jobs that train this "
-		  "network.",
+		  "Fraction of jobs that train this network: this over the sum of all weights.",
 		  "all alike"),
 	{ 0 },
 };
@@ -90,11 +89,11 @@ static const struct conf_table range_table = { "workers_range", range_rows,
 					       sizeof(struct workers_conf) };
 static const struct conf_row workers_forms[] = {
 	CONF_INT("number", struct job_group_conf, workers.number, CONF_REQUIRED, 1, 1000000,
-		 "So many, each on a host of its own."),
+		 "So many workers, each on a host of its own."),
 	CONF_OBJECT("range", struct job_group_conf, workers, CONF_REQUIRED, &range_table,
-		    "Drawn for each job, uniformly."),
+		    "A random number of workers for each job, uniform between bounds."),
 	CONF_LIST("hosts", struct job_group_conf, workers.hosts, CONF_REQUIRED, &host_item, 1, 0,
-		  "On these hosts, in the order of ranks."),
+		  "Workers on these hosts, in the order of ranks."),
 	{ 0 },
 };
 static const struct conf_table workers_table = { "workers", workers_forms,
@@ -105,7 +104,7 @@ static const struct conf_row iterations_forms[] = {
 	CONF_INT("number", struct job_group_conf, iterations, CONF_REQUIRED, 1, ITERATIONS_MAX,
 		 "Iterations of each job."),
 	CONF_ENUM("rule", struct job_group_conf, iterations_rule, CONF_REQUIRED, rule_names,
-		  "duration: as many as the trace's duration holds of pure computation."),
+		  "duration: so many that their pure computation takes the duration in the trace."),
 	{ 0 },
 };
 static const struct conf_table iterations_table = { "iterations", iterations_forms,
@@ -113,9 +112,9 @@ static const struct conf_table iterations_table = { "iterations", iterations_for
 
 static const struct conf_row straggler_rows[] = {
 	CONF_INT("workers", struct job_group_conf, stragglers.workers, "0", 0, 1000000,
-		 "So many workers, the last ranks, are slow.", "none"),
+		 "So many workers are slow: those with the last ranks.", "none"),
 	CONF_REAL("slowdown", struct job_group_conf, stragglers.slowdown, "2", 1, 1e6,
-		  "Their computing time is multiplied by this.", "our choice"),
+		  "Multiplies the computing time of slow workers.", "our choice"),
 	{ 0 },
 };
 static const char *const fallback_names[] = {
@@ -135,33 +134,34 @@ static const char *const jitter_names[] = {
 static const struct conf_row group_rows[] = {
 	CONF_STRING("name", struct job_group_conf, name, "job", "Name in results.", "a label"),
 	CONF_BOOL("enabled", struct job_group_conf, enabled, "true",
-		  "false: none of these jobs; what other groups draw stays the same.",
+		  "false: leaves these jobs out; random numbers of other groups stay the same.",
 		  "our choice"),
 	CONF_INT("count", struct job_group_conf, count, CONF_OPTIONAL, 1, JOBS_MAX,
-		 "Jobs of this kind; when missing one (at), or as many as arrive before the run "
-		 "ends (poisson_gap, poisson_load)."),
+		 "Jobs of this kind. Default: one (at), or as many as arrive before the run ends "
+		 "(poisson_gap, poisson_load)."),
 	CONF_ONEOF("model", struct job_group_conf, model, CONF_REQUIRED, &model_table, model.form,
 		   "The neural network."),
 	CONF_STRING("gpu", struct job_group_conf, gpu, "p100",
-		    "Whose computing time: p100, v100, a100, h100, b200.", "PANAMA section 7"),
+		    "GPU whose computing times are used: p100, v100, a100, h100, b200.",
+		    "PANAMA section 7"),
 	CONF_ONEOF("workers", struct job_group_conf, workers, CONF_OPTIONAL, &workers_table,
-		   workers.form, "How many workers; needed unless a trace says it.",
+		   workers.form, "Number of workers; required unless a trace has it.",
 		   .present = CONF_GIVEN(struct job_group_conf, workers.given)),
 	CONF_ONEOF("servers", struct job_group_conf, servers, CONF_OPTIONAL, &servers_table,
 		   servers.form,
-		   "Parameter servers, of schemes that have some; when missing, as many as the "
-		   "scheme wants, on hosts of their own.",
+		   "Parameter servers, for schemes that have them. Default: as many as the scheme "
+		   "wants, on hosts of their own.",
 		   .present = CONF_GIVEN(struct job_group_conf, servers.given)),
 	CONF_ONEOF("iterations", struct job_group_conf, iterations, "1", &iterations_table,
 		   iterations_form,
-		   "Training iterations. When missing, the duration decides if a trace has it "
+		   "Training iterations. By default the duration decides, if a trace has one "
 		   "(duration_s) and the model computes.",
 		   "our choice; with a trace that has duration_s, as it says",
 		   .present = CONF_GIVEN(struct job_group_conf, iterations_given)),
 	CONF_INT("max_steps", struct job_group_conf, max_steps, CONF_OPTIONAL, 1, 1000000000,
-		 "A job of more iterations than this is simulated in so many steps, each of which "
-		 "stands for several iterations: their computing and their gradients together. "
-		 "Results then speak of steps where they say iterations."),
+		 "A job of more iterations than this is simulated in so many steps. Each step "
+		 "stands for several iterations, with their computing and their gradients "
+		 "together. \"Iterations\" of results are then steps."),
 	CONF_ENUM("all_reduce", struct job_group_conf, all_reduce, CONF_REQUIRED, all_reduce_names,
 		  "The scheme that adds the gradients up (inasim list schemes)."),
 	CONF_ENUM(
@@ -171,58 +171,61 @@ static const struct conf_row group_rows[] = {
 		"master: reduce to one of them, the scheme, broadcast; ring: all of them are "
 		"ranks of one ring, halving-doubling or tree.",
 		"NetReduce section 3.4"),
-	CONF_ENUM(
-		"sharding", struct job_group_conf, sharding, "none", sharding_names,
-		"What a worker has only a part of. optimizer: its state (ZeRO-1 and 2): gradients "
-		"are reduce-scattered, then parameters all-gathered. full: parameters, too "
-		"(ZeRO-3, FSDP): a layer's are all-gathered before its forward and before its "
-		"backward pass, its gradients reduce-scattered. See reduce_scatter and all_gather.",
-		"data parallelism"),
+	CONF_ENUM("sharding", struct job_group_conf, sharding, "none", sharding_names,
+		  "What is split among workers. optimizer: the optimizer's state (ZeRO-1 and 2): "
+		  "gradients are reduce-scattered, then parameters all-gathered. full: parameters, "
+		  "too (ZeRO-3, FSDP): parameters of a layer are all-gathered before its forward "
+		  "and before its backward pass, and its gradients reduce-scattered. See "
+		  "reduce_scatter and all_gather.",
+		  "data parallelism"),
 	CONF_ENUM("reduce_scatter", struct job_group_conf, reduce_scatter, CONF_OPTIONAL,
 		  scheme_names,
-		  "With sharding: the scheme of its reduce-scatters. When missing, that of "
-		  "all_reduce; if it has none (only ring has), it does its all-reduce instead.",
+		  "With sharding: scheme of the reduce-scatters. Default: that of all_reduce; if "
+		  "it has no reduce-scatter, the job uses its all-reduce instead.",
 		  .present = CONF_GIVEN(struct job_group_conf, reduce_scatter_given)),
 	CONF_ENUM("all_gather", struct job_group_conf, all_gather, CONF_OPTIONAL, scheme_names,
-		  "With sharding: the scheme of its all-gathers. When missing, ring.",
+		  "With sharding: scheme of the all-gathers. Default: ring.",
 		  .present = CONF_GIVEN(struct job_group_conf, all_gather_given)),
 	CONF_INT("prefetch", struct job_group_conf, prefetch, "1", 0, 100000,
-		 "sharding full: so many layers ahead are all-gathered.",
+		 "With sharding full: parameters are all-gathered so many layers ahead.",
 		 "PyTorch FSDP: the next layer"),
 	CONF_GROUP("pipeline", "{}", &pipeline_table,
 		   "Layers spread over workers (schemes.ring has the connections)."),
 	CONF_ENUM("placement", struct job_group_conf, placement, "compact", placement_names,
-		  "Which free hosts a job gets (unless workers is a list of hosts).",
+		  "Which free hosts a job gets, unless workers is a list of hosts.",
 		  "PANAMA section 7"),
 	CONF_ONEOF("arrival", struct job_group_conf, arrival, "{\"at\": \"0s\"}",
 		   &job_arrival_table, arrival.form, "When jobs arrive.", "our choice"),
 	CONF_ENUM("overlap", struct job_group_conf, overlap, "none", overlap_names,
-		  "none: compute, then communicate; layers: a layer's gradient is sent while "
-		  "others are computed.",
+		  "none: compute, then communicate; layers: the gradient of a layer is sent while "
+		  "those of others are computed.",
 		  "PANAMA section 2"),
 	CONF_BYTES("fusion", struct job_group_conf, fusion, CONF_OPTIONAL, 1, UINT64_C(1) << 40,
-		   "overlap layers: consecutive layers are merged until a tensor has at least this "
-		   "size (PyTorch DDP's buckets: 25MiB, the first 1MiB). With fusion_cycle: the "
-		   "most that a buffer takes; when missing 64 MiB (HOROVOD_FUSION_THRESHOLD)."),
+		   "With overlap layers: consecutive layers are merged until a tensor has at least "
+		   "this size (PyTorch DDP's buckets: 25MiB, the first 1MiB). With fusion_cycle: "
+		   "most that a buffer takes, by default 64 MiB (HOROVOD_FUSION_THRESHOLD)."),
 	CONF_TIME("fusion_cycle", struct job_group_conf, fusion_cycle, CONF_OPTIONAL, PS_PER_NS,
 		  PS_PER_S / 2,
-		  "overlap layers: at the end of each such time the gradients that all workers "
-		  "have by then are handed over, together as far as a buffer takes them "
+		  "With overlap layers: at the end of each cycle the gradients that all workers "
+		  "have by then are handed over, merged as far as a buffer takes them "
 		  "(HOROVOD_CYCLE_TIME: 5ms, since 0.21 1ms and 128 MiB)."),
 	CONF_REAL("gradient_scale", struct job_group_conf, gradient_scale, "1", 1e-9, 1e6,
-		  "Multiplies all gradients, and what experts and stages exchange: a smaller "
-		  "experiment that says so.",
+		  "Multiplies all gradients, and what experts and stages exchange, for a smaller "
+		  "experiment.",
 		  "full size"),
 	CONF_REAL("compute_scale", struct job_group_conf, compute_scale, "1", 0, 1e6,
 		  "Multiplies all computing times.", "full size"),
 	CONF_REAL("compute_jitter", struct job_group_conf, compute_jitter, "0", 0, 100,
-		  "Each worker's computing of each iteration takes up to this fraction longer, "
-		  "uniformly.",
+		  "In each iteration each worker computes longer by a random fraction, uniform "
+		  "from 0 to this.",
 		  "none"),
-	CONF_TIME("start_jitter", struct job_group_conf, start_jitter, "0s", 0, 1000 * PS_PER_S,
-		  "Each worker starts each iteration up to this much later, uniformly.", "none"),
+	CONF_TIME(
+		"start_jitter", struct job_group_conf, start_jitter, "0s", 0, 1000 * PS_PER_S,
+		"Each worker starts each iteration later by a random time, uniform from 0 to this.",
+		"none"),
 	CONF_TIME("send_jitter", struct job_group_conf, send_jitter, "0s", 0, 1000 * PS_PER_S,
-		  "Each worker pauses up to this long, uniformly, before it hands a gradient over.",
+		  "Each worker pauses for a random time, uniform from 0 to this, before it hands a "
+		  "gradient over.",
 		  "none"),
 	CONF_ENUM("send_jitter_per", struct job_group_conf, send_jitter_per, "iteration",
 		  jitter_names,
@@ -230,16 +233,16 @@ static const struct conf_row group_rows[] = {
 		  "our reading of ESA section 7.2.1"),
 	CONF_GROUP("stragglers", "{}", &straggler_table, "Slow workers."),
 	CONF_ENUM("fallback", struct job_group_conf, fallback, "none", fallback_names,
-		  "Where failures leave no tree, or no way to a server. none: the job waits for a "
-		  "repair, or fails if there will be none; ring: it goes on as a ring of "
-		  "connections, to its end; ps: with parameter servers, its own or else one beside "
-		  "each worker.",
+		  "What a job does when failures leave it no tree, or no way to a server. none: "
+		  "waits for a repair, or fails if there will be none; ring: goes on to its end as "
+		  "a ring of connections; ps: goes on with parameter servers, its own or else one "
+		  "beside each worker.",
 		  "our choice"),
 	CONF_TIME("restart_delay", struct job_group_conf, restart_delay, CONF_OPTIONAL, 0,
 		  1000000 * PS_PER_S,
-		  "When a host of its own is cut off for good, a free one takes its place, so long "
-		  "after the controller has heard of it: with all that takes, computing again "
-		  "included. Without it, or without a free host, the job fails.",
+		  "When a host of the job is cut off for good, a free host replaces it so long "
+		  "after the job controller knows: this covers all that a restart takes, including "
+		  "repeated computation. Without this key, or without a free host, the job fails.",
 		  .present = CONF_GIVEN(struct job_group_conf, restart_delay_given)),
 	{ 0 },
 };
@@ -333,9 +336,9 @@ static void check_workers(const struct job_group_conf *conf, struct conf_doc *do
 		return;
 	}
 	if (conf->arrival.form == JOBS_TRACE)
-		conf_error(
-			doc, conf_at(doc, "%s/workers", pointer),
-			"the trace says how many workers; leave this out, or see gpus_per_worker");
+		conf_error(doc, conf_at(doc, "%s/workers", pointer),
+			   "the trace has the number of workers: leave this out, or see "
+			   "gpus_per_worker");
 	if (conf->workers.form == WORKERS_HOSTS)
 		return; /* job_group_check_servers() checks lists */
 	if (conf->workers.form == WORKERS_RANGE && conf->workers.min > conf->workers.max)
@@ -424,7 +427,7 @@ void job_group_check(const struct job_group_conf *conf, struct conf_doc *doc, co
 			   "without \"overlap\": \"layers\" there is only one tensor to fuse");
 	if (conf->count > 1 && conf->arrival.form == JOBS_TRACE)
 		conf_error(doc, conf_at(doc, "%s/count", pointer),
-			   "the trace says how many jobs; see \"limit\"");
+			   "the trace has the number of jobs; see \"limit\"");
 	if (!conf->count && job_group_poisson(conf) && !bounded)
 		conf_error(doc, pointer,
 			   "a Poisson process needs an end: \"count\", or a run that something "

@@ -10,18 +10,18 @@ const char *const sharding_names[] = {
 
 static const struct conf_row pipeline_rows[] = {
 	CONF_INT("stages", struct job_group_conf, pipeline.stages, "1", 1, 100000,
-		 "Stages have equally many layers (give or take one) and workers: the first N / "
-		 "stages of N workers are the first stage.",
+		 "Number of stages. All have equally many workers, and layers give or take one: "
+		 "the first N / stages of N workers are the first stage.",
 		 "no pipeline"),
 	CONF_INT("microbatches", struct job_group_conf, pipeline.microbatches, "1", 1, 100000,
-		 "An iteration's samples pass in so many equal parts, all of them forward, then "
-		 "all of them backward.",
+		 "The samples of an iteration pass in so many equal parts: all forward, then all "
+		 "backward.",
 		 "GPipe section 2.3"),
 	CONF_BYTES("activations", struct job_group_conf, pipeline.activations, "1B", 1,
 		   UINT64_C(1) << 40,
 		   "What a worker sends to the next stage for each micro-batch, and gets back as "
 		   "gradients.",
-		   "none to speak of"),
+		   "next to nothing"),
 	{ 0 },
 };
 const struct conf_table pipeline_table = { "pipeline", pipeline_rows,
@@ -43,14 +43,13 @@ static void check_tokens(const struct job_group_conf *conf, struct conf_doc *doc
 	const char *at = conf_at(doc, "%s/model", pointer);
 
 	if (conf->overlap == OVERLAP_NONE || conf->fusion)
-		conf_error(
-			doc, at,
-			"its experts need \"overlap\": \"layers\" and no \"fusion\": else layers "
-			"are merged, and tokens go to experts between them");
+		conf_error(doc, at,
+			   "its experts need \"overlap\": \"layers\" and no \"fusion\", because "
+			   "tokens go to experts between layers, which are otherwise merged");
 	if (workers_span(&conf->workers).max > EXCHANGE_WORKERS_MAX)
 		conf_error(doc, at,
-			   "its experts are spread over all workers, each connected with each: at "
-			   "most %d workers",
+			   "its experts are spread over all workers, which are all connected with "
+			   "each other: at most %d workers",
 			   EXCHANGE_WORKERS_MAX);
 	if (conf->pipeline.stages > 1)
 		conf_error(doc, conf_at(doc, "%s/pipeline", pointer),
@@ -70,16 +69,17 @@ static void check_stages(const struct job_group_conf *conf, struct conf_doc *doc
 			   stages);
 	else if (span.max > stages && conf->all_reduce != SCHEME_ring)
 		conf_error(doc, at,
-			   "replicas of stages add their gradients up stage by stage, which here "
-			   "only \"ring\" does, not %s",
+			   "replicas of stages add their gradients up stage by stage, for which "
+			   "only \"ring\" is modelled, not %s",
 			   scheme_names[conf->all_reduce]);
 	if (conf->overlap == OVERLAP_NONE || conf->fusion || conf->model.send_order.count)
 		conf_error(doc, at,
 			   "needs \"overlap\": \"layers\", no \"fusion\" and no \"send_order\"");
 	if (conf->sharding == SHARDING_FULL)
-		conf_error(doc, at, "with \"sharding\": \"full\" is not modelled: \"optimizer\"");
+		conf_error(doc, at,
+			   "is not modelled with \"sharding\": \"full\"; \"optimizer\" is");
 	if (conf->max_steps)
-		conf_error(doc, at, "with \"max_steps\" is not modelled");
+		conf_error(doc, at, "is not modelled with \"max_steps\"");
 	for (size_t i = 0; i < conf->models->count; i++) {
 		const struct dnn *dnn = conf->models->dnns[i];
 
@@ -107,7 +107,7 @@ static void check_step(const struct job_group_conf *conf, struct conf_doc *doc, 
 	if (conf->sharding == SHARDING_NONE)
 		conf_error(doc, at, "needs \"sharding\": \"optimizer\" or \"full\"");
 	if (conf->pipeline.stages > 1)
-		conf_error(doc, at, "with a pipeline is not modelled");
+		conf_error(doc, at, "is not modelled with a pipeline");
 }
 
 static const struct collective_ops *reduce_scatter_of(const struct collective_ops *ops)
@@ -137,15 +137,16 @@ void job_group_check_parallel(const struct job_group_conf *conf, struct conf_doc
 	if (scheme_ops(job_group_gathers(conf))->paired &&
 	    job_group_reduces(conf) != job_group_gathers(conf))
 		conf_error(doc, conf_at(doc, "%s/all_gather", pointer),
-			   "%s gathers for its own reduce-scatter only: \"reduce_scatter\" must be "
-			   "the same",
+			   "the all-gather of %s needs its own reduce-scatter: \"reduce_scatter\" "
+			   "must be the same",
 			   scheme_names[job_group_gathers(conf)]);
 	if (!conf->exchanges)
 		return;
 	if (machine_gpus(machine) > 1)
 		conf_error(doc, pointer,
-			   "workers that exchange more than gradients have one GPU here (one may "
-			   "stand for several that a tensor is spread over: their layers' times)");
+			   "sharding, pipelines and experts need machines with one GPU; one GPU "
+			   "may stand for several that share each tensor, if layers have the times "
+			   "of these");
 	if (conf->experts)
 		check_tokens(conf, doc, pointer);
 	if (conf->pipeline.stages > 1)

@@ -13,11 +13,11 @@ static const char *const placement_choices[] = {
 
 static const struct conf_row placed_rows[] = {
 	CONF_INT("count", struct job_group_conf, servers.number, CONF_OPTIONAL, 1, 1000000,
-		 "How many; when missing, as many as the scheme wants."),
+		 "Number of servers. Default: as many as the scheme wants."),
 	CONF_ENUM("placement", struct job_group_conf, servers.placement, "own", placement_choices,
-		  "own: on hosts without workers of the job, placed with them by its placement and "
-		  "taking a slot each; shared: on the hosts of \"cluster\": {\"servers\": ...}, "
-		  "jobs in turn; workers: server q beside worker q.",
+		  "own: on hosts without workers of the job, chosen by the job's placement, where "
+		  "each takes a slot; shared: on the hosts of \"cluster\": {\"servers\": ...}, "
+		  "which jobs get in turn; workers: server q beside worker q.",
 		  "SwitchML section 5.3: dedicated machines"),
 	{ 0 },
 };
@@ -25,9 +25,9 @@ static const struct conf_table placed_table = { "servers_placed", placed_rows,
 						sizeof(struct job_group_conf) };
 static const struct conf_row servers_forms[] = {
 	CONF_INT("number", struct job_group_conf, servers.number, CONF_REQUIRED, 1, 1000000,
-		 "So many, each on a host of its own."),
+		 "So many servers, each on a host of its own."),
 	CONF_LIST("hosts", struct job_group_conf, servers.hosts, CONF_REQUIRED, &host_item, 1, 0,
-		  "On these hosts, a slot each."),
+		  "Servers on these hosts, where each takes a slot."),
 	CONF_GROUP("placed", CONF_REQUIRED, &placed_table, "Number and placement."),
 	{ 0 },
 };
@@ -107,8 +107,8 @@ static void check_shared(const struct job_group_conf *conf, struct conf_doc *doc
 
 	if (!pool_count)
 		conf_error(doc, at,
-			   "no hosts are kept for servers: \"cluster\": {\"servers\": ...} says "
-			   "which");
+			   "no hosts are kept for servers: choose them by \"cluster\": "
+			   "{\"servers\": ...}");
 	else if (servers > pool_count)
 		conf_error(doc, at,
 			   "%" PRIu32 " servers on hosts that jobs share, but there are %" PRIu32
@@ -125,7 +125,7 @@ static void check_beside(const struct job_group_conf *conf, struct conf_doc *doc
 	if (min > 1 && conf->servers.number > min)
 		conf_error(doc, at,
 			   "%" PRId64 " servers cannot be beside %" PRId64
-			   " workers: a worker's host has one server of a job",
+			   " workers: the host of a worker has one server of a job",
 			   conf->servers.number, min);
 }
 
