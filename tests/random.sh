@@ -48,6 +48,7 @@ wrong() {
 }
 wrong jobs.csv jct_s 1 'jobs.csv line 3: JCT'
 wrong jobs.csv throughput_share 1.01 'faster than its link'
+wrong jobs.csv exchange_s 0.5 'jobs.csv line 3: algbw'
 wrong jobs.csv compute_s -0.001 'negative time'
 wrong jobs.csv timeouts 7 'aggregation.timeouts is 0 in the summary, 7 in the table'
 wrong iterations.csv finish_s 1 'iterations.csv line 3: duration'

@@ -271,6 +271,15 @@ table served/jobs.csv '
 holds '.jobs.count == 7 and .jobs.finished == 5 and .jobs.refused == 2' served/summary.json
 (($(rows served/jobs.csv 'c["refused"] != ""') == 2)) || fail "served: rows of refused jobs"
 
+# exchange_s is there for jobs that shard, too, and algbw is of it
+for sharding in none optimizer full; do
+	"$INASIM" run --quiet all.json --out shards --set /jobs/0/sharding=$sharding --set '/flows=[]'
+	table shards/jobs.csv 'c["name"] == "ring" {
+		x = c["exchange_s"] > 0 ? c["gradient_bytes"] * c["iterations_done"] / c["exchange_s"] : 0
+		if (off(c["algbw_bytes_per_s"] / (x + !x), 1)) bad("exchange_s " c["exchange_s"] ", algbw " c["algbw_bytes_per_s"])
+	}'
+done
+
 holds '.jobs.unfinished == null and .jobs.finished < .jobs.count and .end_reason == "time_limit"' cut/summary.json
 (($(rows cut/flows.csv '!c["finished"]') > 0)) || fail "cut: all flows finished, nothing is tested"
 (($(rows cut/jobs.csv 'c["start_s"] == ""') > 0)) || fail "cut: all jobs began, nothing is tested"

@@ -45,8 +45,9 @@ static const struct out_column job_columns[] = {
 	  "Why the scheme refused the job, which then never ran, or when and why a failure ended "
 	  "it; otherwise empty." },
 	{ "exchange_s", OUT_SECONDS,
-	  "Mean over the workers of the time from the first gradient of an iteration to its last "
-	  "sum, over all finished iterations." },
+	  "Time from the first gradient of an iteration to its last sum (with \"sharding\": "
+	  "\"optimizer\", to the last updated parameters): mean over workers, sum over finished "
+	  "iterations. Empty for one worker." },
 	{ "throughput_share", OUT_REAL,
 	  "Aggregation throughput, gradient_bytes * iterations_done / exchange_s, as a share of "
 	  "the bit rate of all links of a worker, the worker with the lowest (ESA section 7.3 "
@@ -299,7 +300,7 @@ void job_write(struct job *job)
 		{ .flag = over },
 		{ .none = !job->refusal && !job->failure,
 		  .text = job->failure ? job->failure : job->refusal },
-		{ .none = isnan(share), .time = exchange_mean(job) },
+		{ .none = isnan(metrics.algbw), .time = exchange_mean(job) },
 		{ .real = share },
 		{ .none = fluid, .count = job->stats.server_packets },
 		{ .none = fluid, .count = job->stats.server_bytes },
