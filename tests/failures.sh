@@ -109,6 +109,8 @@ no_tree 0 ring 0ms
 says r/jobs.csv ',ring,'
 no_tree 4 none 0ms
 says r/jobs.csv "no switch that works joins its workers"
+checks=$((checks + 1))
+! grep -q "refused by" out || fail "a job that failed is told as refused"
 
 # --- another host ---
 

@@ -101,7 +101,7 @@ static void warn_beside_flows(const struct simulation *s, struct lines *lines)
 
 static void warn_failed(const struct simulation *s, struct lines *lines)
 {
-	const char *group, *why = jobs_failure(s->jobs, &group);
+	const char *group, *why = jobs_reason(s->jobs, JOB_FAILED, &group);
 	char text[128];
 	uint64_t cut = flows_lost(s->flows, text, sizeof(text));
 

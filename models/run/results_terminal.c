@@ -203,7 +203,7 @@ static void print_without_effect(const struct topology_conf *topology, FILE *to)
 
 static void print_refused(const struct simulation *s, FILE *to)
 {
-	const char *group, *why = jobs_refusal(s->jobs, &group);
+	const char *group, *why = jobs_reason(s->jobs, JOB_REFUSED, &group);
 
 	if (why)
 		fprintf(to, "refused by their schemes: %zu of %zu jobs; the first (%s): %s\n",

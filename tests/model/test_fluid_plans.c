@@ -4,6 +4,7 @@
  * leaf-spine and a fat tree. */
 #include "model_run.h"
 
+#include "base/mem.h"
 #include "workload/jobs/jobs_parts.h"
 
 #include <math.h>
@@ -609,7 +610,7 @@ Test(fluid_plans, admission_is_the_packets)
 Test(fluid_plans, refusal_is_the_packets)
 {
 	const char *fidelities[] = { "packet", "fluid" };
-	const char *words[2];
+	char *words[2];
 
 	for (int f = 0; f < 2; f++) {
 		struct run run;
@@ -625,11 +626,13 @@ Test(fluid_plans, refusal_is_the_packets)
 			  fidelities[f]);
 		simulation_go(run.s, &(struct simulation_options){ 0 });
 		cr_expect_eq(jobs_report(run.s->jobs)->refused, 1);
-		words[f] = run.s->jobs->jobs[1].refusal;
-		cr_assert_not_null(words[f]);
+		cr_assert_not_null(run.s->jobs->jobs[1].reason);
+		words[f] = xstrdup(run.s->jobs->jobs[1].reason);
 		run_free(&run);
 	}
 	cr_expect_str_eq(words[0], words[1]);
+	free(words[0]);
+	free(words[1]);
 }
 
 /* Two simulations in one process, in turns: the digest of one alone. */

@@ -315,7 +315,7 @@ Test(netreduce, memory_of_jobs)
 	bench_finish(&bench, 2 * 3 * 1020);
 	cr_expect_eq(bench.scheme->base.memory[0].used_max_bytes, 2088960);
 	cr_expect_eq(jobs_report(bench.run.s->jobs)->duration_count, 2);
-	cr_expect_null(jobs_refusal(bench.run.s->jobs, &group));
+	cr_expect_null(jobs_reason(bench.run.s->jobs, JOB_REFUSED, &group));
 	bench_close(&bench);
 }
 
@@ -332,7 +332,7 @@ Test(netreduce, memory_that_is_never_enough)
 		"}");
 	simulation_go(bench.run.s, &(struct simulation_options){ 0 });
 	cr_expect_eq(jobs_report(bench.run.s->jobs)->refused, 2);
-	cr_expect_not_null(strstr(jobs_refusal(bench.run.s->jobs, &group),
+	cr_expect_not_null(strstr(jobs_reason(bench.run.s->jobs, JOB_REFUSED, &group),
 				  "no room for two windows of each worker"));
 	cr_expect_eq(bench.run.s->checks.exact_checked, 0);
 	cr_expect_eq(bench.scheme->base.memory[0].used_max_bytes, 0);

@@ -539,7 +539,7 @@ Test(ps, too_many_connections)
 			" 'servers': 2900, 'model': { 'layers': [ { 'gradient': '1MB' } ] } } ] }",
 			fidelities[f]);
 		simulation_go(run.s, &(struct simulation_options){ 0 });
-		refusal = jobs_refusal(run.s->jobs, &group);
+		refusal = jobs_reason(run.s->jobs, JOB_REFUSED, &group);
 		cr_expect(refusal && strstr(refusal, "2^24 connections"), "%s", fidelities[f]);
 		run_free(&run);
 	}

@@ -114,7 +114,7 @@ void job_fail(struct job *job, const char *why)
 {
 	struct jobs *jobs = job->jobs;
 
-	job->failure = failure_text(job, why);
+	job->reason = failure_text(job, why);
 	leave_scheme(job, true);
 	job_write(job);
 	job->state = JOB_FAILED;
@@ -229,12 +229,12 @@ bool job_start_scheme(struct job *job, const char **never)
 	return false;
 }
 
-/* Takes both hosts and switch memory, or neither. */
-static enum admission admit(struct job *job)
+/* Takes both hosts and switch memory, or neither. *never gets the reason for ADMIT_NEVER. */
+static enum admission admit(struct job *job, const char **never)
 {
 	struct jobs *jobs = job->jobs;
-	const char *never = NULL;
 
+	*never = NULL;
 	if (!job_take_hosts(job))
 		return ADMIT_LATER;
 	/* Replace hosts that are cut off. If too few are free, wait: a job that ends frees more. */
@@ -247,33 +247,33 @@ static enum admission admit(struct job *job)
 		why_job_admit(&jobs->env.topo->net, job->number, job->conf->name,
 			      scheme_names[job_group_reduces(job->conf)], job->workers, job->hosts);
 	if (job_is_cut_off(job))
-		never = "no way between its hosts is left";
+		*never = "no way between its hosts is left";
 	else if (!job_has_scheme(job))
 		return ADMIT_NOW;
-	else if (job_start_scheme(job, &never) ||
-		 (never && detours_any(jobs->env.topo) && job_fall_back(job) &&
-		  job_start_scheme(job, &never)))
+	else if (job_start_scheme(job, never) ||
+		 (*never && detours_any(jobs->env.topo) && job_fall_back(job) &&
+		  job_start_scheme(job, never)))
 		return ADMIT_NOW;
 	job_return_hosts(job);
-	if (!jobs->report.running && machine_nics(jobs->env.machine) > 1 && !never)
+	if (!jobs->report.running && machine_nics(jobs->env.machine) > 1 && !*never)
 		/* no job runs that could give memory back */
-		never = "no switch memory for all NICs of its machines";
+		*never = "no switch memory for all NICs of its machines";
 	if (jobs->may_change && detours_any(jobs->env.topo))
-		never = NULL; /* a repair may help */
-	job->refusal = never;
-	return never ? ADMIT_NEVER : ADMIT_LATER;
+		*never = NULL; /* a repair may help */
+	return *never ? ADMIT_NEVER : ADMIT_LATER;
 }
 
-static void job_refuse(struct job *job)
+static void job_refuse(struct job *job, const char *why)
 {
 	struct jobs *jobs = job->jobs;
 
 	if (detours_any(jobs->env.topo)) {
-		job->failure = failure_text(job, job->refusal);
+		job->reason = failure_text(job, why);
 		job->state = JOB_FAILED;
 		jobs->report.failed++;
 		jobs->report.measured.failed += job->measured;
 	} else {
+		job->reason = xstrdup(why);
 		job->state = JOB_REFUSED;
 		jobs->report.refused++;
 		jobs->report.measured.refused += job->measured;
@@ -368,13 +368,14 @@ void jobs_start_waiting(struct jobs *jobs)
 {
 	while (jobs->queue_head < jobs->report.arrived) {
 		struct job *job = &jobs->jobs[jobs->queue_head];
+		const char *never;
 
-		switch (admit(job)) {
+		switch (admit(job, &never)) {
 		case ADMIT_LATER:
 			return;
 		case ADMIT_NEVER:
 			jobs->queue_head++;
-			job_refuse(job);
+			job_refuse(job, never);
 			break;
 		case ADMIT_NOW:
 			jobs->queue_head++;
@@ -590,7 +591,7 @@ void jobs_free(struct jobs *jobs)
 		free(job->worker);
 		free(job->hosts);
 		free(job->ran_as);
-		free(job->failure);
+		free(job->reason);
 		free(job->past);
 		dnn_free(job->step);
 		job_restart_free(job->restart);
@@ -623,24 +624,13 @@ size_t jobs_measured(const struct jobs *jobs, const char *name)
 	return count;
 }
 
-const char *jobs_refusal(const struct jobs *jobs, const char **group)
+const char *jobs_reason(const struct jobs *jobs, enum job_state state, const char **group)
 {
 	for (size_t i = 0; i < jobs->report.count; i++) {
-		if (!jobs->jobs[i].refusal)
+		if (jobs->jobs[i].state != state)
 			continue;
 		*group = jobs->jobs[i].conf->name;
-		return jobs->jobs[i].refusal;
-	}
-	return NULL;
-}
-
-const char *jobs_failure(const struct jobs *jobs, const char **group)
-{
-	for (size_t i = 0; i < jobs->report.count; i++) {
-		if (!jobs->jobs[i].failure)
-			continue;
-		*group = jobs->jobs[i].conf->name;
-		return jobs->jobs[i].failure;
+		return jobs->jobs[i].reason;
 	}
 	return NULL;
 }
@@ -785,7 +775,7 @@ void jobs_report_waiting(const struct jobs *jobs, FILE *to, size_t limit)
 		limit--;
 		if (job->state == JOB_FAILED) {
 			fprintf(to, "  job %" PRIu32 " (%s): %s\n", job->number, job->conf->name,
-				job->failure);
+				job->reason);
 			continue;
 		}
 		if (i >= jobs->report.arrived) {

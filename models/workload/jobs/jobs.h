@@ -307,17 +307,17 @@ const struct jobs_report *jobs_report(const struct jobs *jobs);
 /* How many jobs of groups with this name are measured. */
 size_t jobs_measured(const struct jobs *jobs, const char *name);
 
-/* The reason for the first refusal, and the group of that job; NULL when no job was refused. */
-const char *jobs_refusal(const struct jobs *jobs, const char **group);
+enum job_state { JOB_WAITING, JOB_RUNNING, JOB_OVER, JOB_REFUSED, JOB_FAILED };
+
+/* Why a job was refused (JOB_REFUSED), or when and why one failed (JOB_FAILED): of several, the one
+ * that arrived first. *group gets the name of its group. NULL when there is no such job. */
+const char *jobs_reason(const struct jobs *jobs, enum job_state state, const char **group);
 
 /* Call when a switch, or only its aggregation, has failed (net/outage.h). */
 void jobs_switch_failed(struct jobs *jobs, uint32_t sw);
 /* Call when the controller has heard of a failure or repair, and before the run. Jobs restart what
  * they have lost, or fail. `may_change`: something more will fail or be repaired. */
 void jobs_failures_known(struct jobs *jobs, bool may_change);
-/* When and why a job failed, and its group: of several, the one that arrived first. NULL = none
- * has. */
-const char *jobs_failure(const struct jobs *jobs, const char **group);
 
 void jobs_stats(const struct jobs *jobs, struct collective_stats *stats); /* of all jobs so far */
 

@@ -88,8 +88,6 @@ struct job_mark {
 #define ITERATIONS_KEPT 4
 #define KEPT(iteration) ((iteration) & (ITERATIONS_KEPT - 1))
 
-enum job_state { JOB_WAITING, JOB_RUNNING, JOB_OVER, JOB_REFUSED, JOB_FAILED };
-
 struct job {
 	struct jobs *jobs;
 	const struct job_group_conf *conf;
@@ -101,8 +99,7 @@ struct job {
 	uint32_t number;
 	enum job_state state;
 	bool measured;
-	const char *refusal; /* JOB_REFUSED: why; a static string */
-	char *failure;       /* JOB_FAILED: when and why; owned */
+	char *reason; /* JOB_REFUSED: why; JOB_FAILED: when and why; owned */
 	uint32_t workers;
 	int64_t iterations, iterations_done;
 	uint32_t servers; /* parameter servers */
