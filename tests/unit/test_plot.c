@@ -1,17 +1,11 @@
 /* Each figure from a small table that is made here: the picture is there, and the
  * .dat beside it holds exactly the numbers that the table implies. What a figure
  * looks like is for eyes to judge. */
-#include "lab/figures/plot.h"
+#include "figure_sample.h"
 
 #include "base/mem.h"
-#include "data/folder.h"
 
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define FLOWS_HEADER                                                                               \
 	"flow_id,group,src,dst,size_bytes,start_s,finish_s,fct_s,ideal_fct_s,slowdown,"            \
@@ -25,37 +19,7 @@
 	"link_id,from,to,tier,direction,rate_bps,packets,bytes,utilization,drops,losses,"          \
 	"ecn_marks,max_queue_bytes\n"
 
-/* A blank and a quote: paths go through the shell and gnuplot. */
-static char folder[] = INASIM_WORK_DIR "/inasim plot's-XXXXXX";
-
-static void setup(void)
-{
-	cr_assert_not_null(mkdtemp(folder));
-}
-
-static void teardown(void)
-{
-	cr_expect(folder_remove(folder));
-}
-
 TestSuite(plot, .init = setup, .fini = teardown);
-
-static FILE *create(const char *name)
-{
-	char *path = folder_join(folder, name);
-	cr_assert(folder_make_parents(path));
-	FILE *file = fopen(path, "w");
-	cr_assert_not_null(file, "%s", path);
-	free(path);
-	return file;
-}
-
-static void create_text(const char *name, const char *text)
-{
-	FILE *file = create(name);
-	fputs(text, file);
-	cr_assert_eq(fclose(file), 0);
-}
 
 /* Makes a program in the folder, and a PATH that finds it first. */
 static void create_program(const char *name, const char *text)
@@ -68,31 +32,10 @@ static void create_program(const char *name, const char *text)
 	free(path);
 }
 
-/* The size classes that scenarios have by default. */
-#define SIZE_CLASSES                                                                               \
-	"{\"flows\":{\"by_size\":[{\"min_bytes\":0},{\"min_bytes\":10000},{\"min_bytes\":100000}," \
-	"{\"min_bytes\":1000000},{\"min_bytes\":10000000}]}}\n"
-
 static void create_manifest(void)
 {
 	create_text("manifest.json", "{}\n");
 	create_text("summary.json", SIZE_CLASSES);
-}
-
-/* The whole of DIR/NAME; the caller frees. */
-static char *read_file(const char *name, size_t *length)
-{
-	char *path = folder_join(folder, name);
-	FILE *file = fopen(path, "r");
-	cr_assert_not_null(file, "no %s", path);
-	cr_assert_eq(fseek(file, 0, SEEK_END), 0);
-	*length = (size_t)ftell(file);
-	rewind(file);
-	char *text = calloc(*length + 1, 1);
-	cr_assert_eq(fread(text, 1, *length, file), *length);
-	fclose(file);
-	free(path);
-	return text;
 }
 
 static int draw(const char *figure, const char *term, char **printed, char **error)
@@ -115,11 +58,11 @@ static void expect_figure(const char *figure, const char *want)
 	cr_expect_str_eq(printed, name);
 	free(printed);
 	snprintf(name, sizeof(name), "figures/%s.png", figure);
-	char *png = read_file(name, &length);
+	char *png = read_in(folder, name, &length);
 	cr_expect(length > 1000 && memcmp(png, "\x89PNG\r\n\x1a\n", 8) == 0);
 	free(png);
 	snprintf(name, sizeof(name), "figures/%s.dat", figure);
-	char *data = read_file(name, &length);
+	char *data = read_in(folder, name, &length);
 	cr_expect_str_eq(data, want);
 	free(data);
 }
@@ -189,8 +132,7 @@ Test(plot, slowdown)
 				  "1 3 2 NaN 0 \"median\"\n"
 				  "1 3 3 NaN 0 \"median\"\n"
 				  "1 3 4 NaN 19 \"median\"\n");
-	size_t length;
-	char *script = read_file("figures/slowdown.gp", &length);
+	char *script = read_file("figures/slowdown.gp");
 	cr_expect_not_null(strstr(script, "1,039 finished flows, 1 unfinished (not shown)"));
 	cr_expect_not_null(strstr(script, "n = 1,000"));
 	free(script);
@@ -211,8 +153,7 @@ Test(plot, slowdown_by_classes_of_the_run)
 				  "1 2 1 NaN 39 \"95th percentile\"\n"
 				  "\n\n1 3 0 1.5 1000 \"median\"\n"
 				  "1 3 1 10 39 \"median\"\n");
-	size_t length;
-	char *script = read_file("figures/slowdown.gp", &length);
+	char *script = read_file("figures/slowdown.gp");
 	cr_expect_not_null(strstr(script, "'< 10KB'"));
 	cr_expect_not_null(strstr(script, "'>= 10KB'"));
 	free(script);
@@ -236,8 +177,7 @@ Test(plot, too_small_a_slowdown_is_told)
 		      "1 1 2 NaN 0 \"median\"\n"
 		      "1 1 3 NaN 0 \"median\"\n"
 		      "1 1 4 NaN 0 \"median\"\n");
-	size_t length;
-	char *script = read_file("figures/slowdown.gp", &length);
+	char *script = read_file("figures/slowdown.gp");
 	cr_expect_not_null(strstr(script, "slowdowns BELOW 1: 20"));
 	free(script);
 }
@@ -274,10 +214,9 @@ Test(plot, many_groups_become_one)
 			i % 10 == 9 && i > 20 ? 0 : i % 10, 1 + i % 10);
 	cr_assert_eq(fclose(file), 0);
 	char *printed, *error = NULL;
-	size_t length;
 	cr_assert_eq(draw("fct_cdf", "svg", &printed, &error), 1, "%s", error);
 	free(printed);
-	char *script = read_file("figures/fct_cdf.gp", &length);
+	char *script = read_file("figures/fct_cdf.gp");
 	cr_expect_not_null(strstr(script, "'group0 (n = 4)'"));
 	cr_expect_not_null(strstr(script, "'3 other groups (n = 8)'"));
 	free(script);
@@ -368,8 +307,7 @@ Test(plot, job_timeline)
 				      "1 2 1.5 2 0 3 \"computing\"\n"
 				      "\n\n1 3 0.75 1.5 0 3 \"communicating\"\n"
 				      "1 3 2 3 0 3 \"communicating\"\n");
-	size_t length;
-	char *script = read_file("figures/job_timeline.gp", &length);
+	char *script = read_file("figures/job_timeline.gp");
 	cr_expect_not_null(strstr(script, "YTICK_AT[1] = 0; YTICK[1] = 'early'\n"));
 	cr_expect_not_null(strstr(script, "YTICK_AT[2] = 1; YTICK[2] = 'late *'\n"));
 	free(script);
@@ -485,8 +423,7 @@ Test(plot, packets)
 				 "1 1 0.02 510 \"host/up\"\n"
 				 "\n\n1 2 0.01 60 \"3\"\n"
 				 "1 2 0.02 0 \"3\"\n");
-	size_t length;
-	char *script = read_file("figures/packets.gp", &length);
+	char *script = read_file("figures/packets.gp");
 	cr_expect_not_null(strstr(script, "'Packets per 10ms'"));
 	free(script);
 }
@@ -511,10 +448,10 @@ Test(plot, long_series_are_thinned)
 		fprintf(file, "%d,%d,1,0,%d,%d\n", i, i, i, i);
 	cr_assert_eq(fclose(file), 0);
 	char *printed, *error = NULL;
-	size_t length, lines = 0;
+	size_t lines = 0;
 	cr_assert_eq(draw("series", "png", &printed, &error), 1, "%s", error);
 	free(printed);
-	char *data = read_file("figures/series.dat", &length);
+	char *data = read_file("figures/series.dat");
 	for (const char *p = data; *p != '\0'; p++)
 		lines += *p == '\n';
 	cr_expect_eq(lines, 6 + 1 + 4 * 2000 + 3 * 2); /* a head, and four panels */
@@ -555,10 +492,9 @@ Test(plot, other_terminals)
 	create_flows();
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		char *printed, *error = NULL;
-		size_t length;
 		cr_assert_eq(draw("slowdown", cases[i].term, &printed, &error), 1, "%s", error);
 		free(printed);
-		char *figure = read_file(cases[i].file, &length);
+		char *figure = read_file(cases[i].file);
 		cr_expect_eq(memcmp(figure, cases[i].magic, strlen(cases[i].magic)), 0);
 		free(figure);
 	}
@@ -702,7 +638,6 @@ Test(plot, links_are_not_followed)
 {
 	static const char *const suffixes[] = { "dat", "gp", "png" };
 	char *printed, *error = NULL, *victim = folder_join(folder, "victim");
-	size_t length;
 	create_flows();
 	create_text("victim", "mine\n");
 	create_text("figures/other", "");
@@ -712,7 +647,7 @@ Test(plot, links_are_not_followed)
 		cr_assert_eq(symlink(victim, path), 0);
 	}
 	cr_assert_eq(draw("slowdown", "png", &printed, &error), 1, "%s", error);
-	char *text = read_file("victim", &length);
+	char *text = read_file("victim");
 	cr_expect_str_eq(text, "mine\n");
 	free(text);
 	free(printed);
@@ -745,7 +680,6 @@ Test(plot, names_are_shown_as_they_are)
 	static const char *const shown[] = { "% %g_x^y{z}&apos;`d`&apos;@a&amp;  .",
 					     "% %g_x^y{z}'`d`'@a&amp;  ." };
 	char *printed, *error = NULL;
-	size_t length;
 	create_manifest();
 	FILE *file = create("jobs.csv");
 	fputs(JOBS_HEADER, file);
@@ -761,11 +695,11 @@ Test(plot, names_are_shown_as_they_are)
 	free(printed);
 	static const char *const files[] = { "figures/job_timeline.svg", "figures/fct_cdf.svg" };
 	for (size_t i = 0; i < 2; i++) {
-		char *svg = read_file(files[i], &length);
+		char *svg = read_file(files[i]);
 		cr_expect(strstr(svg, shown[0]) || strstr(svg, shown[1]), "%s: %s", files[i], svg);
 		free(svg);
 	}
-	char *data = read_file("figures/fct_cdf.dat", &length);
+	char *data = read_file("figures/fct_cdf.dat");
 	cr_expect_not_null(strstr(data, "\"% %g_x^y{z}'`d`'@a&  .\"\n"), "%s", data);
 	free(data);
 }
@@ -800,7 +734,7 @@ Test(plot, long_labels_are_cut)
 	cr_assert_eq(plot_together(&run, 1, &options, to, &error), 1, "%s", error);
 	fclose(to);
 	free(printed);
-	char *script = read_file("out/jct.gp", &size);
+	char *script = read_file("out/jct.gp");
 	for (size_t i = 0; i < 3; i++)
 		cr_expect_not_null(strstr(script, shown[i]), "%s in %.3000s", shown[i], script);
 	free(script);
@@ -811,13 +745,12 @@ Test(plot, long_labels_are_cut)
 Test(plot, bytes_that_are_no_letters)
 {
 	char *printed, *error = NULL;
-	size_t length;
 	create_manifest();
 	create_text("flows.csv", FLOWS_HEADER "\n1,a\xff\xe2\x89 \u2265,0,1,100,0,1,0.004,1,4,0,1\n"
 					      "2,a\xff\xe2\x89 \u2265,0,1,100,0,1,0.005,1,4,0,1\n");
 	cr_assert_eq(draw("fct_cdf", "svg", &printed, &error), 1, "%s", error);
 	free(printed);
-	char *svg = read_file("figures/fct_cdf.svg", &length);
+	char *svg = read_file("figures/fct_cdf.svg");
 	cr_expect_not_null(strstr(svg, "<text>a?? \u2265 (n = 2)</text>"));
 	free(svg);
 }
@@ -830,13 +763,13 @@ Test(plot, a_figure_draws_itself_again)
 	create_flows();
 	cr_assert_eq(draw("slowdown", "png", &printed, &error), 1, "%s", error);
 	free(printed);
-	char *png = read_file("figures/slowdown.png", &length);
+	char *png = read_in(folder, "figures/slowdown.png", &length);
 	snprintf(command, sizeof(command),
 		 "cd \"%s\" && mkdir moved && cp figures/*.gp figures/*.dat moved && cd moved && "
 		 "gnuplot -d slowdown.gp",
 		 folder);
 	cr_assert_eq(system(command), 0);
-	char *again = read_file("moved/slowdown.png", &again_length);
+	char *again = read_in(folder, "moved/slowdown.png", &again_length);
 	cr_expect(length == again_length && memcmp(png, again, length) == 0);
 	free(png);
 	free(again);
@@ -845,7 +778,6 @@ Test(plot, a_figure_draws_itself_again)
 Test(plot, templates_of_ones_own)
 {
 	char *printed, *error = NULL;
-	size_t length;
 	create_flows();
 	create_text("style.gp", "print 'hello'\n");
 	cr_assert_eq(setenv("INASIM_GNUPLOT", folder, 1), 0);
@@ -853,7 +785,7 @@ Test(plot, templates_of_ones_own)
 	create_text("lines.gp", "set terminal dumb\nplot 1\n");
 	create_text("draw.gp", "");
 	cr_expect_eq(draw("slowdown", "dumb", &printed, &error), 1, "%s", error);
-	char *script = read_file("figures/slowdown.gp", &length);
+	char *script = read_file("figures/slowdown.gp");
 	cr_expect_not_null(strstr(script, "print 'hello'"));
 	free(script);
 	free(printed);
@@ -873,7 +805,7 @@ Test(plot, titles_can_be_left_out)
 		cr_assert_eq(plot_run(folder, &options, to, &error), 1, "%s", error);
 		fclose(to);
 		free(printed);
-		char *svg = read_file("figures/slowdown.svg", &size);
+		char *svg = read_file("figures/slowdown.svg");
 		for (size_t i = 0; i < 2; i++)
 			cr_expect_eq(!strstr(svg, titles[i]), without);
 		free(svg);

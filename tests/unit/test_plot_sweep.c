@@ -5,24 +5,10 @@
  * What a figure looks like is for eyes to judge. */
 #include "lab/figures/axis_scale.h"
 #include "lab/figures/metric_words.h"
-#include "lab/figures/plot.h"
+#include "figure_sample.h"
 #include "sweep_sample.h"
 
 #include <math.h>
-#include <unistd.h>
-
-/* A blank and a quote: paths go through the shell and gnuplot. */
-static char folder[] = INASIM_WORK_DIR "/inasim plot'd sweeps-XXXXXX";
-
-static void setup(void)
-{
-	cr_assert_not_null(mkdtemp(folder));
-}
-
-static void teardown(void)
-{
-	cr_expect(folder_remove(folder));
-}
 
 TestSuite(plot_sweep, .init = setup, .fini = teardown);
 
@@ -96,13 +82,8 @@ static int draw(const char *dir, const struct plot_sweep_options *options, const
 static char *read_figure(const char *dir, const char *name, const char *suffix)
 {
 	char path[4096];
-	snprintf(path, sizeof(path), "%s/figures/%s.%s", dir, name, suffix);
-	FILE *file = fopen(path, "r");
-	cr_assert_not_null(file, "no %s", path);
-	char *text = calloc(1 << 20, 1);
-	cr_assert(fread(text, 1, (1 << 20) - 1, file) > 0);
-	fclose(file);
-	return text;
+	snprintf(path, sizeof(path), "figures/%s.%s", name, suffix);
+	return read_in(dir, path, NULL);
 }
 
 static bool same_word(const char *a, size_t a_length, const char *b, size_t b_length)

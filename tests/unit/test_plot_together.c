@@ -1,13 +1,6 @@
 /* Several result directories in one figure: each .dat holds a block for each
  * directory with the numbers that its tables imply. */
-#include "lab/figures/plot.h"
-#include "data/folder.h"
-
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "figure_sample.h"
 
 #define FLOWS_HEADER                                                                               \
 	"flow_id,group,src,dst,size_bytes,start_s,finish_s,fct_s,ideal_fct_s,slowdown,"            \
@@ -15,35 +8,7 @@
 #define SERIES_HEADER                                                                              \
 	"time_s,active_flows,active_jobs,queued_bytes,mean_utilization,max_utilization\n"
 
-/* A blank and a quote: paths go through the shell and gnuplot. */
-static char folder[] = INASIM_WORK_DIR "/inasim plot's together-XXXXXX";
-
-static void setup(void)
-{
-	cr_assert_not_null(mkdtemp(folder));
-}
-
-static void teardown(void)
-{
-	cr_expect(folder_remove(folder));
-}
-
 TestSuite(plot_together, .init = setup, .fini = teardown);
-
-static void create(const char *name, const char *text)
-{
-	char *path = folder_join(folder, name);
-	cr_assert(folder_make_parents(path));
-	FILE *file = fopen(path, "w");
-	cr_assert_not_null(file, "%s", path);
-	fputs(text, file);
-	cr_assert_eq(fclose(file), 0);
-	free(path);
-}
-
-#define SIZE_CLASSES                                                                               \
-	"{\"flows\":{\"by_size\":[{\"min_bytes\":0},{\"min_bytes\":10000},{\"min_bytes\":100000}," \
-	"{\"min_bytes\":1000000},{\"min_bytes\":10000000}]}}"
 
 /* 20 flows below 10 KB in A, of slowdown 1 to 20; in B two finished, one unfinished, one of the
  * warm-up. */
@@ -53,19 +18,19 @@ static void create_two(void)
 	for (int i = 1; i <= 20; i++)
 		snprintf(flows + strlen(flows), sizeof(flows) - strlen(flows),
 			 "%d,%s,0,1,100,0,1,0.5,0.5,%d,0,1,1\n", i, i % 2 ? "web" : "rpc", i);
-	create("A/manifest.json", "{}");
-	create("A/summary.json", SIZE_CLASSES);
-	create("A/flows.csv", flows);
-	create("A/jobs.csv", "name,jct_s,finished\nvgg,1,1\nvgg,3,1\nbert,4,1\n");
-	create("A/series/network.csv", SERIES_HEADER "1,5,1,0,0.25,0.5\n2,6,1,0,0.5,1\n");
-	create("B/manifest.json", "{}");
-	create("B/summary.json", SIZE_CLASSES);
-	create("B/flows.csv", FLOWS_HEADER "1,web,0,1,100,0,1,0.25,1,2,0,1,1\n"
-					   "2,web,0,1,100,0,1,0.125,1,2,0,1,1\n"
-					   "3,web,0,1,100,0,,,1,,0,0,1\n"
-					   "4,web,0,1,100,0,1,9,1,9,0,1,0\n");
-	create("B/jobs.csv", "name,jct_s,finished\nvgg,2,1\nbert,,0\nextra,5,1\n");
-	create("B/series/network.csv", SERIES_HEADER "4,7,2,0,0.125,1\n");
+	create_text("A/manifest.json", "{}");
+	create_text("A/summary.json", SIZE_CLASSES);
+	create_text("A/flows.csv", flows);
+	create_text("A/jobs.csv", "name,jct_s,finished\nvgg,1,1\nvgg,3,1\nbert,4,1\n");
+	create_text("A/series/network.csv", SERIES_HEADER "1,5,1,0,0.25,0.5\n2,6,1,0,0.5,1\n");
+	create_text("B/manifest.json", "{}");
+	create_text("B/summary.json", SIZE_CLASSES);
+	create_text("B/flows.csv", FLOWS_HEADER "1,web,0,1,100,0,1,0.25,1,2,0,1,1\n"
+						"2,web,0,1,100,0,1,0.125,1,2,0,1,1\n"
+						"3,web,0,1,100,0,,,1,,0,0,1\n"
+						"4,web,0,1,100,0,1,9,1,9,0,1,0\n");
+	create_text("B/jobs.csv", "name,jct_s,finished\nvgg,2,1\nbert,,0\nextra,5,1\n");
+	create_text("B/series/network.csv", SERIES_HEADER "4,7,2,0,0.125,1\n");
 }
 
 static int draw(const char *figure, const char *label, char **printed, char **error)
@@ -82,17 +47,6 @@ static int draw(const char *figure, const char *label, char **printed, char **er
 	free(b);
 	free(out);
 	return drawn;
-}
-
-static char *read_file(const char *name)
-{
-	char *path = folder_join(folder, name), *text = calloc(1 << 16, 1);
-	FILE *file = fopen(path, "r");
-	cr_assert_not_null(file, "no %s", path);
-	cr_assert(fread(text, 1, (1 << 16) - 1, file) > 0);
-	fclose(file);
-	free(path);
-	return text;
 }
 
 static void expect_figure(const char *figure, const char *want)
@@ -131,7 +85,7 @@ Test(plot_together, fct_cdf)
 Test(plot_together, no_slowdown_by_different_classes)
 {
 	create_two();
-	create("B/summary.json", "{\"flows\":{\"by_size\":[{\"min_bytes\":0}]}}");
+	create_text("B/summary.json", "{\"flows\":{\"by_size\":[{\"min_bytes\":0}]}}");
 	char *printed, *error = NULL;
 	cr_assert_eq(draw("slowdown", NULL, &printed, &error), PLOT_IO);
 	cr_expect_not_null(strstr(error, "different size classes"), "%s", error);
@@ -164,8 +118,8 @@ Test(plot_together, slowdown)
 /* A directory with one entry is called by its label alone. */
 Test(plot_together, packets)
 {
-	create("A/series/links.csv", "time_s,links,packets\n1,0,5\n2,0,6\n");
-	create("B/series/links.csv", "time_s,links,packets\n1,0,7\n1,host/up,8\n");
+	create_text("A/series/links.csv", "time_s,links,packets\n1,0,5\n2,0,6\n");
+	create_text("B/series/links.csv", "time_s,links,packets\n1,0,7\n1,host/up,8\n");
 	expect_figure("packets", "# Packets over time\n"
 				 "# All classes of traffic, lost ones included\n"
 				 "panel series time_s packets name\n"
@@ -260,7 +214,7 @@ Test(plot_together, mistakes)
 			   error);
 	free(printed);
 	free(error);
-	create("B/flows.csv", FLOWS_HEADER "1,web,0,1,100,0,1,soon,1,2,0,1,1\n");
+	create_text("B/flows.csv", FLOWS_HEADER "1,web,0,1,100,0,1,soon,1,2,0,1,1\n");
 	cr_expect_eq(draw("fct_cdf", NULL, &printed, &error), -1);
 	cr_expect_not_null(strstr(error, "B/flows.csv:2: column fct_s"), "%s", error);
 	free(printed);
@@ -319,9 +273,9 @@ Test(plot_together, size_reaches_the_picture)
 		fclose(to);
 		free(printed);
 		snprintf(name, sizeof(name), "out/jct.%s", cases[i].term);
-		char *picture = read_file(name);
+		char *picture = read_in(folder, name, &size);
 		bool found = false;
-		for (size_t at = 0; at < (1 << 16) - 64 && !found; at++)
+		for (size_t at = 0; at + lengths[i] <= size && !found; at++)
 			found = memcmp(picture + at, cases[i].want, lengths[i]) == 0;
 		cr_expect(found, "%s", cases[i].term);
 		free(picture);
@@ -337,7 +291,7 @@ Test(plot_together, many_names_are_a_distribution)
 	create_two();
 	for (int i = 0; i < 13; i++)
 		snprintf(jobs + strlen(jobs), sizeof(jobs) - strlen(jobs), "job%d,1,1\n", i);
-	create("A/jobs.csv", jobs);
+	create_text("A/jobs.csv", jobs);
 	cr_assert_eq(draw("jct", NULL, &printed, &error), 1, "%s", error);
 	free(printed);
 	char *data = read_file("out/jct.dat");
@@ -350,7 +304,7 @@ Test(plot_together, jobs_that_were_not_measured)
 {
 	char *printed, *error = NULL;
 	create_two();
-	create("A/jobs.csv", "name,jct_s,measured,finished\nvgg,1,0,1\nvgg,3,1,1\n");
+	create_text("A/jobs.csv", "name,jct_s,measured,finished\nvgg,1,0,1\nvgg,3,1,1\n");
 	cr_assert_eq(draw("jct", NULL, &printed, &error), 1, "%s", error);
 	free(printed);
 	char *data = read_file("out/jct.dat");
