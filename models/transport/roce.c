@@ -17,13 +17,13 @@ static const struct conf_row roce_rows[] = {
 		 "Additional bytes in the first packet of a message (RETH of a write).",
 		 "InfiniBand specification 9.4"),
 	CONF_INT("ack_every", struct roce_conf, ack_every, "1", 1, 4096,
-		 "Packets per ACK; the end of a message, and the last packet that a window has "
-		 "room for, always ask for one.",
+		 "Packets per ACK. The end of a message and the last packet that fits into the "
+		 "window always request one.",
 		 "HPCC SIGCOMM'19 simulator: 1"),
 	CONF_TIME("rto", struct roce_conf, rto, "67.108864ms", PS_PER_US, 100 * PS_PER_S,
 		  "Retransmission timeout.",
-		  "InfiniBand specification 9.9.2: 4.096 us times a power of two; the 14th is that "
-		  "of the verbs' examples (ibv_rc_pingpong)"),
+		  "InfiniBand specification 9.9.2: 4.096 us times 2^n; the verbs' examples "
+		  "(ibv_rc_pingpong) have n = 14"),
 	CONF_INT("backoff", struct roce_conf, backoff, "6", 0, 16,
 		 "The timeout doubles with each of so many timeouts in a row; 0: it is always rto.",
 		 "RFC 6298 (5.5), as TCP here; NVIDIA's adaptive retransmission doubles, too, from "

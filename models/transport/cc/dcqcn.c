@@ -86,12 +86,11 @@ static const struct conf_row dcqcn_rows[] = {
 		 "Number of increases half-way back to the target before the target grows: "
 		 "sigcomm15: 5; others: 1."),
 	CONF_RATE("rate_ai", struct dcqcn_conf, rate_ai, CONF_OPTIONAL, MBPS, 1000 * GBPS,
-		  "Step of additive increase (R_AI): sigcomm15: 40Mbps; others: 1/5000 of the "
+		  "Step of additive increase (R_AI). sigcomm15: 40Mbps; others: 1/5000 of the "
 		  "link's rate."),
 	CONF_RATE("rate_hai", struct dcqcn_conf, rate_hai, CONF_OPTIONAL, MBPS, 1000 * GBPS,
-		  "Step of hyper increase (R_HAI): sigcomm15: 400Mbps (not stated in the paper); "
-		  "others: "
-		  "1/500 of the link's rate."),
+		  "Step of hyper increase (R_HAI). sigcomm15: 400Mbps (not stated in the paper); "
+		  "others: 1/500 of the link's rate."),
 	CONF_RATE("min_rate", struct dcqcn_conf, min_rate, CONF_OPTIONAL, MBPS, 1000 * GBPS,
 		  "Lowest rate: sigcomm15: 10Mbps (not stated in the paper); others: 1Gbps."),
 	CONF_BOOL("clamp_target", struct dcqcn_conf, clamp_target, CONF_OPTIONAL,

@@ -33,7 +33,7 @@ struct swift_conf {
 
 static const struct conf_row swift_rows[] = {
 	CONF_TIME("base_target", struct swift_conf, base_target, "25us", PS_PER_NS, PS_PER_S,
-		  "Target of the round trip on a path without switches, for one large window.",
+		  "Target round-trip time on a path without switches, for a large window.",
 		  "our choice: a few idle round trips of a fabric at 10 to 100 Gbps"),
 	CONF_TIME("hop", struct swift_conf, hop, CONF_OPTIONAL, 0, PS_PER_S,
 		  "Added to the target for each switch on the path. Default: what these switches "
@@ -50,7 +50,7 @@ static const struct conf_row swift_rows[] = {
 		  "Window in packets from which on there is no such addition.",
 		  "our choice; Swift section 3.5"),
 	CONF_REAL("ai", struct swift_conf, ai, "1", 0.001, 1000,
-		  "Packets by which a window grows in a round trip below the target.",
+		  "Packets by which a window grows in a round trip that is below the target.",
 		  "our choice; Swift section 3.2"),
 	CONF_REAL("beta", struct swift_conf, beta, "0.8", 0.001, 1,
 		  "The window decreases by this factor times (delay - target) / delay.",
