@@ -27,7 +27,7 @@ echo "{ \"name\": \"x\", $star, \"jobs\": [ { \"workers\": [$(list 0)], $ring } 
 echo "{ \"name\": \"x\", $star, \"flows\": [ { \"size\": \"1KB\", \"pairs\": [$(list '[0,0]')] } ] }" >pairs.json
 ends_soon 0 check order.json
 ends_soon 3 check hosts.json
-says err 'host 0 stands twice'
+says err 'host 0 is listed twice'
 says err 'and 399899 more'
 ends_soon 3 check pairs.json
 says err 'cannot send to itself'

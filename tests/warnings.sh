@@ -206,7 +206,7 @@ ends 3 check jobs.json "${trace[@]}" --set /jobs/0/iterations=duration
 says err 'needs a column duration_s, which the trace does not have'
 printf 'job_id,submit_s,gpus,scheme\nx-1,0,2,rang\n' >trace.csv
 ends 3 check jobs.json "${trace[@]}"
-says err 'column scheme: "rang" is no scheme'
+says err 'column scheme: "rang" is not a scheme'
 printf 'job_id,submit_s,gpus,model\nx-1,0,2,\nx-2,0,2,resnet51\n' >trace.csv
 ends 3 check jobs.json "${trace[@]}"
 says err '/jobs/0/arrival/trace: .*resnet51'

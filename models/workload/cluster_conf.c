@@ -32,13 +32,13 @@ static const struct conf_row cluster_rows[] = {
 	{ 0 },
 };
 const struct conf_table cluster_table = { "cluster", cluster_rows, sizeof(struct cluster_conf),
-					  "The job controller, and hosts that it keeps." };
+					  "The job controller, and hosts that it reserves." };
 
 /* The error text for a host that a list would use as `new`, although the host is `old` already. */
 static const char *conflict(enum host_use old, enum host_use new)
 {
 	if (old == HOST_POOL)
-		return new == HOST_POOL ? "stands twice"
+		return new == HOST_POOL ? "is listed twice"
 					: "is kept for servers that jobs share (\"cluster\": "
 					  "{\"servers\": ...})";
 	if (old == HOST_WORKER && new == HOST_SERVER)

@@ -30,7 +30,7 @@ static void read_profiles(struct dnn_list *list, struct csv *csv)
 		if (samples == 0 || samples > INT32_MAX)
 			csv_complain(csv, batch, "is not between 1 and 2^31-1");
 		if (time == 0)
-			csv_complain(csv, compute, "is no time to compute in");
+			csv_complain(csv, compute, "must be above 0");
 		list->profiles = array_reserve(list->profiles, list->count, &capacity,
 					       sizeof(*list->profiles));
 		list->profiles[list->count++] = (struct dnn_profile){
@@ -231,7 +231,9 @@ static bool load_layers(struct dnn *dnn, const char *file, char **error)
 		ok = csv_close(csv, error);
 	}
 	if (ok && (!dnn->layer_count || !macs.total)) {
-		*error = xasprintf("%s: no layer with parameters, or none with work (macs)", path);
+		*error = xasprintf(
+			"%s: needs a layer with parameters (params) and one with work (macs)",
+			path);
 		ok = false;
 	}
 	if (ok)

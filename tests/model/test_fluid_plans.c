@@ -771,7 +771,7 @@ Test(fluid_plans, too_much_load_is_refused)
 	cr_expect_eq(conf_errors(run.doc), 1);
 	conf_print_errors(run.doc, to, false);
 	fclose(to);
-	cr_expect_not_null(strstr(said, "short flows (below fluid.load_below) would be a load"),
+	cr_expect_not_null(strstr(said, "short flows (below fluid.load_below) would put a load of"),
 			   "%s", said);
 	cr_expect_not_null(strstr(said, "on the link h0 -> switch"), "%s", said);
 	free(said);

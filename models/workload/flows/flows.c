@@ -285,8 +285,8 @@ static char *describe_overload(const struct topology *topo, uint32_t port, doubl
 {
 	char name[LINK_NAME];
 
-	return xasprintf("short flows (below fluid.load_below) would be a load of %.3g on the link "
-			 "%s; it must be below %g",
+	return xasprintf("short flows (below fluid.load_below) would put a load of %.3g on the "
+			 "link %s; it must be below %g",
 			 load, link_name(topo, port, name), 1 - MIN_LEFT);
 }
 

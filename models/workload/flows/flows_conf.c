@@ -34,7 +34,7 @@ static const struct conf_row size_part_item = { .type = CONF_OBJECT,
 						.help = "A distribution and its weight." };
 static const struct conf_row size_mix_rows[] = {
 	CONF_LIST("mix", struct size_conf, mix, CONF_REQUIRED, &size_part_item, 1, 1000,
-		  "Each flow draws one of these by weight, and its size from that."),
+		  "Each flow draws one of these by weight, then its size from that one."),
 	{ 0 },
 };
 static const struct conf_table size_mix_table = { "size_mix", size_mix_rows,
@@ -93,8 +93,8 @@ static const struct conf_row pair_row = {
 };
 static const struct conf_row pairs_forms[] = {
 	CONF_ENUM("named", struct flow_group_conf, pairs.kind, CONF_REQUIRED, pair_names,
-		  "uniform: any two hosts; permutation: each host to another, all different; "
-		  "incast: fan_in hosts to one."),
+		  "uniform: any two hosts; permutation: each host sends to another, and each "
+		  "receives from one; incast: fan_in hosts send to one."),
 	CONF_LIST("list", struct flow_group_conf, pairs.list, CONF_REQUIRED, &pair_row, 1, 0,
 		  "[[source, destination], ...]"),
 	{ 0 },

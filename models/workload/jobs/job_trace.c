@@ -39,7 +39,7 @@ static int cell_scheme(struct csv *csv, int column)
 	for (int i = 0; all_reduce_names[i]; i++)
 		if (!strcmp(csv_text(csv, column), all_reduce_names[i]))
 			return i;
-	csv_complain(csv, column, "is no scheme (inasim list schemes)");
+	csv_complain(csv, column, "is not a scheme (inasim list schemes)");
 	return -1;
 }
 
@@ -122,7 +122,7 @@ static void read_flows(struct flow_trace *trace, struct csv *csv)
 		flow.dst = cell_u32(csv, dst, 0);
 		flow.size = csv_u64(csv, size);
 		if (flow.src == flow.dst)
-			csv_complain(csv, dst, "is the source itself");
+			csv_complain(csv, dst, "is the source as well");
 		if (flow.size == 0)
 			csv_complain(csv, size, "is no size of a flow");
 		if (flow.size > FLOW_MAX)

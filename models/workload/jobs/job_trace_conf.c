@@ -28,8 +28,8 @@ static char *job_mistake(const struct job_group_conf *conf, uint32_t hosts, uint
 
 	if (conf->servers.placement == SERVERS_SHARED && servers > pool)
 		return xasprintf("%s: job %s has %" PRIu64 " workers and so %" PRIu32
-				 " servers on hosts that jobs share, but there are %" PRIu32
-				 "; see \"count\" of its servers",
+				 " servers on shared hosts, but only %" PRIu32
+				 " hosts are kept for servers; see \"count\" of its servers",
 				 path, job->id, workers, servers, pool);
 	if (own && workers + own > hosts)
 		return xasprintf("%s: job %s needs %" PRIu64 " workers and %" PRIu32

@@ -297,8 +297,8 @@ static void check_send_order(const struct dnn *dnn, const struct job_group_conf 
 	}
 	if (conf->overlap == OVERLAP_NONE || (conf->fusion && !conf->fusion_cycle))
 		conf_error(doc, at,
-			   "needs \"overlap\": \"layers\" and no \"fusion\": else layers "
-			   "are merged into one tensor");
+			   "needs \"overlap\": \"layers\" and no \"fusion\": otherwise layers are "
+			   "merged into one tensor");
 	free(parts);
 }
 

@@ -84,8 +84,8 @@ static void check_stages(const struct job_group_conf *conf, struct conf_doc *doc
 		const struct dnn *dnn = conf->models->dnns[i];
 
 		if (dnn && (int64_t)dnn->layer_count < stages)
-			conf_error(doc, at, "%s has %zu layers, fewer than stages", dnn->name,
-				   dnn->layer_count);
+			conf_error(doc, at, "%s has %zu layers, fewer than there are stages",
+				   dnn->name, dnn->layer_count);
 	}
 }
 
@@ -103,7 +103,8 @@ static void check_step(const struct job_group_conf *conf, struct conf_doc *doc, 
 			snprintf(able + strlen(able), sizeof(able) - strlen(able), "%s\"%s\"",
 				 able[0] ? " or " : "", scheme_names[i]);
 	if (!pick(scheme_ops(scheme)))
-		conf_error(doc, at, "%s has none: %s", scheme_names[scheme], able);
+		conf_error(doc, at, "%s has no such operation; allowed: %s", scheme_names[scheme],
+			   able);
 	if (conf->sharding == SHARDING_NONE)
 		conf_error(doc, at, "needs \"sharding\": \"optimizer\" or \"full\"");
 	if (conf->pipeline.stages > 1)

@@ -111,8 +111,8 @@ static void check_shared(const struct job_group_conf *conf, struct conf_doc *doc
 			   "{\"servers\": ...}");
 	else if (servers > pool_count)
 		conf_error(doc, at,
-			   "%" PRIu32 " servers on hosts that jobs share, but there are %" PRIu32
-			   " (\"cluster\": {\"servers\": ...})",
+			   "%" PRIu32 " servers on shared hosts, but only %" PRIu32
+			   " hosts are kept for servers (\"cluster\": {\"servers\": ...})",
 			   servers, pool_count);
 }
 
