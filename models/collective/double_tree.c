@@ -26,7 +26,7 @@
 static const struct conf_row rows[] = {
 	SCHEDULE_ROWS,
 	CONF_BYTES("chunk", struct schedule_conf, chunk, "64kB", 1024, UINT64_C(1) << 40,
-		   "What a rank passes on at a time.",
+		   "Bytes that a rank passes on at a time.",
 		   "our choice; NCCL 2.4: 512 kB at most, an eighth of a buffer of 4 MB"),
 	CONF_INT("credit", struct schedule_conf, credit, "2", 0, 1000000,
 		 "Chunks that a rank may be ahead of the next rank; 0: no limit.",

@@ -411,7 +411,7 @@ static size_t ps_report_waiting(const void *instance, FILE *to, size_t limit)
 
 const struct collective_ops ps_collective = {
 	.name = "ps",
-	.help = "parameter servers over TCP connections: dedicated, shared, or beside workers",
+	.help = "parameter servers over TCP or RoCE: dedicated, shared, or beside workers",
 	.table = &ps_table,
 	.over_tcp = true,
 	.servers = ps_servers,
