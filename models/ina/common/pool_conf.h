@@ -20,11 +20,11 @@ enum pool_index { INDEX_DISTINCT, INDEX_HASH, INDEX_POSITION, INDEX_REHASH };
 extern const char *const timeout_resends_names[], *const halve_on_names[];
 
 #define POOL_INDEX_HELP                                                                            \
-	"Aggregator of a chunk. distinct: each job takes all aggregators in turn, in a random "    \
-	"order "                                                                                   \
-	"of its own, so that its window meets none twice; hash: a hash of job and sequence "       \
-	"number, "                                                                                 \
-	"with which a window of w chunks meets itself w^2 / 2 / aggregators times"
+	"Aggregator of a chunk. distinct: each job takes all aggregators "                         \
+	"in turn, in a random order of its own, so that its window uses "                          \
+	"none twice; hash: a hash of job and sequence number, so that a "                          \
+	"window of w chunks collides with itself w^2 / 2 / aggregators "                           \
+	"times"
 #define POOL_INDEX_SOURCE                                                                          \
 	"ATP's public code draws the indices of a job without repetition (HashTable.cc); hash: "   \
 	"ESA "                                                                                     \

@@ -128,10 +128,10 @@ static const struct conf_row esa_rows[] = {
 		  "our choice; ESA section 6 sets 1 ms for reminders, section 5.3 names no timeout "
 		  "of the transport (\"e.g. TCP\")"),
 	CONF_ENUM("server_reminders", struct esa_conf, dupack, "doubling", dupack_names,
-		  "When a server reminds switches of a chunk because contributions to later ones "
-		  "come (\"dupACK\"), with duplicate_threshold = 3: doubling: after 3, then 6, 12, "
-		  "... more; each: after 3, once for each contribution to the chunk itself; every: "
-		  "after every 3.",
+		  "After how many contributions to later chunks (\"dupACK\") a server reminds "
+		  "switches of a chunk; here with duplicate_threshold = 3. doubling: after 3, then "
+		  "6, 12, ... more; each: after 3, once for each contribution to the chunk itself; "
+		  "every: after every 3.",
 		  "our choice; every: ESA section 5.1 to the letter"),
 	{ 0 },
 };

@@ -18,12 +18,11 @@ static const char *const repeats_names[] = {
 };
 
 static const struct conf_row netreduce_rows[] = {
-	CONF_BYTES(
-		"memory", struct netreduce_conf, memory, "17.4MB", 1, UINT64_C(1) << 40,
-		"Payload buffer of the accelerator at each switch, for all jobs. A job needs 2 x "
-		"window x message x roce/mtu bytes for each ring and each of its workers below "
-		"the switch (above the lowest switches: for each switch below).",
-		"NetReduce section 4: the FPGA's 993 blocks of 36 Kb are 26.27 % of all"),
+	CONF_BYTES("memory", struct netreduce_conf, memory, "17.4MB", 1, UINT64_C(1) << 40,
+		   "Payload buffer of the accelerator at each switch, for all jobs. A job needs 2 "
+		   "x window x message x roce/mtu bytes for each ring and each of its workers "
+		   "below the switch (at higher switches: each switch below).",
+		   "NetReduce section 4: the FPGA's 993 blocks of 36 Kb are 26.27 % of all"),
 	CONF_INT("window", struct netreduce_conf, window, "2", 1, MESSAGES_MAX / 2,
 		 "Messages that a worker may have sent without having their results (N), on each "
 		 "ring.",
@@ -36,13 +35,13 @@ static const struct conf_row netreduce_rows[] = {
 		 "and its own connections, windows and memory.",
 		 "NetReduce section 3.4: one for each GPU of a machine"),
 	CONF_INT("header", struct netreduce_conf, header, "16", 0, 256,
-		 "Bytes of the INA header, once a message.", "our choice: the paper does not say"),
+		 "Bytes of the INA header, one per message.", "our choice: the paper does not say"),
 	CONF_TIME("latency", struct netreduce_conf, latency, "1us", 0, PS_PER_S,
 		  "Time from when a packet leaves the switch for its accelerator until the "
 		  "resulting packet is back in the switch.",
 		  "our choice: two hops and a pipeline, of 6.3 us for all (section 5.2)"),
 	CONF_ENUM("transport", struct netreduce_conf, transport, "dcqcn", control_names,
-		  "Rate of the connections: dcqcn; roce: always that of the link.",
+		  "Rate of the connections. dcqcn: by DCQCN; roce: always that of the link.",
 		  "NetReduce section 3.2"),
 	CONF_ENUM("repeats", struct netreduce_conf, repeats, "each", repeats_names,
 		  "What a root above other switches does with retransmitted packets of a sum that "

@@ -199,7 +199,7 @@ static const struct collective_ops all_gather = { .name = "nvls",
 
 const struct collective_ops nvls_collective = {
 	.name = "nvls",
-	.help = "through the NVSwitch of the GPUs of one NVLink domain",
+	.help = "all-reduce through the NVSwitch of one NVLink domain",
 	.table = &nvls_table,
 	.check = check,
 	.injected = injected,

@@ -24,7 +24,8 @@ static const struct conf_row equation_rows[] = {
 		  "Latency of one adder (L_a); packets pass ceil(log2(ports)) of them.",
 		  "PANAMA table 1: aggregation takes 30 ns longer, with 4 ports; its appendix A "
 		  "says 10 ns"),
-	CONF_TIME("fixed", struct panama_equation, fixed, "25ns", 0, PS_PER_S, "In addition.",
+	CONF_TIME("fixed", struct panama_equation, fixed, "25ns", 0, PS_PER_S,
+		  "Latency in addition to that of bus and adders.",
 		  "PANAMA table 1 less equation 3"),
 	{ 0 },
 };
@@ -51,9 +52,9 @@ static const struct conf_table latency_table = { "panama_latency", latency_forms
 		   "wnd_cap. A job waits while wnd_cap would be less than a packet.",              \
 		   "PANAMA section 7"),                                                            \
 		CONF_INT("trees", struct panama_conf, trees, "4", 1, PANAMA_TREES_MAX,             \
-			 "Aggregation trees of a job (N), with different roots of the lowest "     \
-			 "tier that has all workers below it; fewer where there are fewer roots, " \
-			 "one in a rack.",                                                         \
+			 "Aggregation trees of a job (N). Their roots are different "              \
+			 "switches of the lowest tier that has all workers below it; with "        \
+			 "fewer such switches there are fewer trees, within a rack one.",          \
 			 "PANAMA figure 3"),                                                       \
 		CONF_INT("only_tree", struct panama_conf, only_tree, CONF_OPTIONAL, 1,             \
 			 PANAMA_TREES_MAX,                                                         \
@@ -86,8 +87,8 @@ static const struct conf_table latency_table = { "panama_latency", latency_forms
 			  "packets from the worker nodes have been received\""),                   \
 		CONF_BYTES("aggregate_above", struct panama_conf, threshold, "40MB", 0,            \
 			   UINT64_C(1) << 50,                                                      \
-			   "Jobs with more gradients than this in an iteration use accelerators; " \
-			   "others run a ring on hosts.",                                          \
+			   "Jobs with more gradient bytes than this in an iteration use "          \
+			   "accelerators; others run a ring on hosts.",                            \
 			   "PANAMA section 3"),                                                    \
 		CONF_OBJECT("below", struct panama_conf, below, "{}", &below_table,                \
 			    "Parameters of the ring that small jobs run.",                         \
@@ -140,7 +141,7 @@ const struct conf_table panama_table = { "panama", panama_rows, sizeof(struct pa
 					 "PANAMA: trees, in-order accelerators, ECN windows." };
 const struct conf_table switchml_star_table = {
 	"switchml_star", switchml_star_rows, sizeof(struct panama_conf),
-	"PANAMA's augmented SwitchML: the same without congestion control."
+	"PANAMA's augmented SwitchML: PANAMA without congestion control."
 };
 
 /* The bytes that any job takes at least at the smallest switch with hosts, which has *ports ports:

@@ -53,7 +53,7 @@ static const struct conf_table below_table = { "sharp_below", below_rows, sizeof
 
 static const struct conf_row rows[] = {
 	CONF_INT("osts", struct sharp_conf, osts, "768", 1, 65536,
-		 "Outstanding transactions (OSTs) of a switch: buffers for a packet of an "
+		 "Outstanding transactions (OSTs) of a switch. Each buffers a packet of an "
 		 "operation.",
 		 "derived: jobs are given 23 in logs of users (nccl-rdma-sharp-plugins issue 151, "
 		 "nccl issue 1219), which is 3 % of 767 to 799; documents have no number"),

@@ -164,7 +164,7 @@ static void ps_stream_check(const void *self, const struct topology_conf *topolo
 			   "\"rdma\" is for switches only; allowed: the other formats");
 	if (conf->slots_form == SLOTS_RULE && conf->slots_rule == SLOTS_MEMORY)
 		conf_error(doc, "/schemes/ps_stream/slots",
-			   "the memory of hosts has no limit here; allowed: \"bdp\" or a number");
+			   "the memory of hosts has no limit; allowed: \"bdp\" or a number");
 }
 
 static void find_routes(struct switchml *job)

@@ -25,12 +25,12 @@ static const char *const slots_rules[] = { [SLOTS_BDP] = "bdp", [SLOTS_MEMORY] =
 
 static const struct conf_row slots_forms[] = {
 	CONF_INT("number", struct switchml_conf, slots, CONF_REQUIRED, 1, SWITCHML_SLOTS_MAX,
-		 "So many."),
+		 "This many."),
 	CONF_ENUM("rule", struct switchml_conf, slots_rule, CONF_REQUIRED, slots_rules,
 		  "bdp: the smallest power of two that covers the bandwidth-delay product of the "
-		  "job's tree, at most what the memory holds (ps_stream: of its longest way, and "
-		  "what keeps the servers' links busy while a slot waits for the copies of all "
-		  "workers; raised to a multiple of its servers); memory: all that it holds."),
+		  "job's tree, at most what the memory holds; memory: all that it holds. For "
+		  "ps_stream, bdp covers its longest path and the time that a slot waits for the "
+		  "copies of all workers, and is raised to a multiple of its servers."),
 	{ 0 },
 };
 static const struct conf_table slots_table = { "switchml_slots", slots_forms,
@@ -84,7 +84,8 @@ static const struct conf_row switchml_rows[] = {
 		  "adaptive: follows the round-trip time (RFC 6298).",
 		  "SwitchML section 5.5"),
 	CONF_INT("timeout_threshold", struct switchml_conf, timeout.threshold, "100", 1, 1000000000,
-		 "See timeout_rule doubling.", "p4app-switchML timeouts.cfg"),
+		 "Expired timers of a worker before the first doubling (timeout_rule doubling).",
+		 "p4app-switchML timeouts.cfg"),
 	CONF_TIME("timeout_min", struct switchml_conf, timeout.min, "100us", PS_PER_NS,
 		  100 * PS_PER_S, "Shortest timeout with timeout_rule adaptive.", "our choice"),
 	{ 0 },
@@ -178,11 +179,11 @@ void switchml_check(const void *self, const struct topology_conf *topology, stru
 			   format.switch_elements, format.elements);
 	if (format.message & (format.message - 1))
 		conf_error(doc, "/schemes/switchml/message",
-			   "%" PRIu32 " packets: allowed: a power of two", format.message);
+			   "must be a power of two, found %" PRIu32, format.message);
 	else if (conf->slots_form == SLOTS_NUMBER && conf->slots % format.message)
 		conf_error(doc, "/schemes/switchml/slots",
 			   "messages of %" PRIu32
-			   " packets have as many slots each: allowed: a multiple",
+			   " packets have as many slots each; allowed: a multiple of that",
 			   format.message);
 	check_memory(conf, &format, doc);
 }
