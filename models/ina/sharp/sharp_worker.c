@@ -282,7 +282,7 @@ void sharp_deliver(struct sharp_worker *worker, const struct packet *packet)
 bool sharp_waits(const void *self, char *text, size_t size)
 {
 	const struct sharp_worker *worker = self;
-	static const char *const locks[] = { "", ", and for the lock of its tree", "", "" };
+	static const char *const locks[] = { "", ", waits for the lock of its tree", "", "" };
 	uint64_t chunks = ina_available(&worker->base);
 
 	snprintf(text, size, "has results of %" PRIu64 " of %" PRIu64 " %s, has sent %" PRIu64 "%s",
