@@ -157,6 +157,12 @@ says err 'nothing is written'
 rm scenarios/wrong.json
 diff -r ref first >&2 || fail "something was written"
 
+# --- a parent that ignores SIGCHLD: runs are waited for all the same ---
+
+code=0
+timeout 60 bash -c 'trap "" CHLD; exec "$INASIM" regress ref' >out 2>err || code=$?
+equal "the exit code where SIGCHLD is ignored" "$code" 0
+
 # --- interrupted: nothing is written ---
 
 cp kept.json scenarios/endless.json

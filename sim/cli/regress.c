@@ -11,6 +11,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -184,6 +185,7 @@ static bool run_all(struct regress *r, size_t jobs)
 	size_t started = 0, ended = 0;
 	bool good = true;
 
+	signal(SIGCHLD, SIG_DFL); /* if our parent ignores it, we cannot wait for a child */
 	while (good && ended < r->count) {
 		int status;
 		pid_t pid;
