@@ -145,6 +145,24 @@ elif ((code != 77 && code != 1)); then
 	fail "a full disk: exit code $code: $(cat err)"
 fi
 
+# Former results that cannot be removed (something is mounted there): the new ones are in place, and nothing else is said.
+cat >busy.sh <<'SH'
+"$INASIM" run long.json --quiet --out busy --set /stop/after=1ms && mkdir busy/mounted && mount -t tmpfs none busy/mounted 2>/dev/null || exit 77
+code=0
+"$INASIM" run long.json --quiet --out busy --set /stop/after=2ms || code=$?
+umount busy.partial/mounted
+exit "$code"
+SH
+code=0
+unshare -rm bash busy.sh >out 2>err || code=$?
+if ((code == 6)); then
+	checks=$((checks + 1))
+	says err '^inasim: busy is complete, but the former results cannot be removed from busy.partial: Device or resource busy$'
+	holds '.sim_time_s == 0.002' busy/summary.json
+elif ((code != 77 && code != 1)); then
+	fail "former results that stay: exit code $code: $(cat err)"
+fi
+
 # hangs_up: the exit code of a run whose terminal goes away, with this handling of SIGHUP before
 hangs_up() {
 	local code=0

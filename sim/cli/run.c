@@ -230,18 +230,6 @@ static char *manifest(const struct cli *cli, const struct simulation *s, const s
 
 /* --- one scenario --- */
 
-/* If files were written before the error, adds their place to its text. */
-static void add_remains(char **error, const char *partial)
-{
-	char *whole;
-
-	if (!folder_exists(partial))
-		return;
-	whole = xasprintf("%s; what could be written is in %s until the next run", *error, partial);
-	free(*error);
-	*error = whole;
-}
-
 /* Complains if `file` is empty because its span of time begins after the end of the run. */
 static void tell_beyond(const struct cli *cli, const struct simulation *s,
 			const struct time_span *span, const char *file)
@@ -288,7 +276,7 @@ static bool name_results(const struct cli *cli, const struct simulation *s, stru
 		complain("%s keeps the results of a run that was not interrupted; those of this "
 			 "one are in %s until the next run",
 			 out, out_dir_working_path(dir));
-		out_dir_keep(dir);
+		out_dir_keep(dir, NULL);
 		return true;
 	}
 	if (!out_dir_commit(dir, error))
@@ -303,7 +291,6 @@ static bool write_results(const struct cli *cli, const struct simulation *s,
 			  time_t start, char **error)
 {
 	char *summary = results_summary_json(s), *text;
-	char *partial = xstrdup(out_dir_working_path(dir)); /* `dir` may be freed below */
 	bool good = out_dir_write(dir, "summary.json", summary, error);
 
 	free(summary);
@@ -316,13 +303,9 @@ static bool write_results(const struct cli *cli, const struct simulation *s,
 		free(text);
 	}
 	if (good)
-		good = name_results(cli, s, dir, out, error);
-	else
-		out_dir_keep(dir);
-	if (!good)
-		add_remains(error, partial);
-	free(partial);
-	return good;
+		return name_results(cli, s, dir, out, error);
+	out_dir_keep(dir, error);
+	return false;
 }
 
 static int code_of(const struct simulation *s)

@@ -422,6 +422,20 @@ static bool move_into_place(const struct out_dir *dir, char **error)
 	return good;
 }
 
+/* If PATH.partial still holds what was written, adds that to the error. After the rename it does
+ * not: there may then be the former results. */
+static void add_remains(const struct out_dir *dir, char **error)
+{
+	char *whole;
+
+	if (!folder_is_there(dir->fd, AT_FDCWD, dir->partial))
+		return;
+	whole = xasprintf("%s; what could be written is in %s until the next run", *error,
+			  dir->partial);
+	free(*error);
+	*error = whole;
+}
+
 bool out_dir_commit(struct out_dir *dir, char **error)
 {
 	*error = finish_tables(dir);
@@ -435,17 +449,23 @@ bool out_dir_commit(struct out_dir *dir, char **error)
 	if (ok) {
 		ok = move_into_place(dir, error);
 		if (ok && !sync_parent(dir->path)) {
-			*error = xasprintf("cannot write %s: %s", dir->path, strerror(errno));
+			*error = xasprintf("%s is complete, but its parent folder cannot be synced "
+					   "to disk: %s",
+					   dir->path, strerror(errno));
 			ok = false;
 		}
 	}
+	if (!ok)
+		add_remains(dir, error);
 	dir_free(dir);
 	return ok;
 }
 
-void out_dir_keep(struct out_dir *dir)
+void out_dir_keep(struct out_dir *dir, char **error)
 {
 	free(finish_tables(dir));
+	if (error)
+		add_remains(dir, error);
 	dir_free(dir);
 }
 

@@ -86,12 +86,13 @@ const char *out_dir_working_path(const struct out_dir *dir);
 /* Ends all tables, checks for write errors (a full disk shows here at the latest) and that nobody
  * has taken away the folder or a file in it, syncs to the disk, and renames. Frees the directory in
  * any case. False and *error (caller frees) on failure. Before the rename, this leaves PATH as it
- * was, and PATH.partial with what was written, each table up to a whole row. */
+ * was, and PATH.partial with what was written, each table up to a whole row; *error then says so.
+ * After the rename, PATH has the new results, and *error says what else failed. */
 bool out_dir_commit(struct out_dir *dir, char **error);
 
 /* Closes what was written and leaves it in PATH.partial, each table up to its last whole row. The
- * next run to PATH removes it. */
-void out_dir_keep(struct out_dir *dir);
+ * next run to PATH removes it. After an error, adds this to its text; else `error` is NULL. */
+void out_dir_keep(struct out_dir *dir, char **error);
 
 /* Closes and removes what was written. */
 void out_dir_abandon(struct out_dir *dir);
