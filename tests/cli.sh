@@ -381,7 +381,7 @@ full() {
 	local code=0
 	"$INASIM" "$@" >/dev/full 2>err || code=$?
 	((code == 6)) || fail "inasim $*: exit code $code on a full disk, not 6"
-	says err 'standard output cannot be written'
+	says err 'cannot write standard output'
 }
 if [[ -w /dev/full ]]; then
 	full list
@@ -499,7 +499,7 @@ holds '.end_reason == "interrupted"' twins/manifest.json
 ends 0 run --quiet endless.json --set '/flows/0/size="1KB"' --out ended
 cp ended/manifest.json former.json
 signalled INT ended
-says err '^inasim: ended keeps the results of a run that was not interrupted; those of this one are in ended.partial until'
+says err '^inasim: ended keeps the results of a run that was not interrupted; the results of this run are in ended.partial until'
 same ended/manifest.json former.json
 holds '.end_reason == "interrupted"' ended.partial/manifest.json
 holds '.flows.count == 1' ended.partial/summary.json
@@ -565,14 +565,14 @@ cat >stalled.json <<'JSON'
   "stop": { "when": "jobs_done", "after": "5s" } }
 JSON
 ends 4 run stalled.json
-says err '^inasim: stalled: no job has computed or got a sum from 0.000001000 s to [1-4].[0-9]+ s of simulated time; kill -USR1 [0-9]+ shows who waits for what$'
+says err '^inasim: stalled: no job computed or received a sum between 0.000001000 s and [1-4].[0-9]+ s of simulated time; kill -USR1 [0-9]+ shows what each waits for$'
 says err 'job 0 \(job\): 0 of 1 iterations, 8 sums of tensors outstanding at its workers, no progress since 0.000001000 s'
 ends 4 run --quiet stalled.json
 checks=$((checks + 1))
-! grep -q 'no job has computed' err || fail "--quiet warns"
+! grep -q 'no job computed' err || fail "--quiet warns"
 ends 0 run stalled.json --set /topology/link/loss=0.2
 checks=$((checks + 1))
-! grep -q 'no job has computed' err || fail "a job that goes on: $(<err)"
+! grep -q 'no job computed' err || fail "a job that goes on: $(<err)"
 
 # --- results of another experiment ---
 
@@ -603,7 +603,7 @@ for verb in why compare 'plot --quiet' report; do
 	other '.format = 77 | .version = "9.9"'
 	# shellcheck disable=SC2086 # words
 	ends 6 $verb former
-	says err '^inasim: former has results of format 77, by inasim 9.9 .*, reads format 1$'
+	says err '^inasim: former has results of format 77, written by inasim 9.9 .*, reads format 1$'
 	silent out
 done
 for filter in . 'del(.format)' 'del(.version, .commit)'; do # of before formats had numbers
@@ -614,7 +614,7 @@ done
 cp -r former formerly
 jq '.version = "0.0.9"' mine/manifest.json | tee former/manifest.json >formerly/manifest.json
 ends 0 compare mine former formerly
-says err '^inasim: former has results by another inasim, 0.0.9 .*, and 1 more have, too$'
+says err '^inasim: former has results by another inasim, 0.0.9 .*; the same is true of 1 more$'
 ends 6 compare mine former nothing
 ends 0 sweep run plan.json 0 --quiet --out swept-before
 ends 0 sweep collect plan.json --quiet --out swept-before
@@ -855,7 +855,7 @@ holds '.name == "flat_ring" and .unit == "s" and .value == 0.0155 and .inputs ==
 ends 2 formula flat_rign
 says err 'there is no formula "flat_rign" .did you mean "flat_ring"'
 ends 2 formula gpus=32
-says err 'formula takes NAME INPUT=VALUE...: its name before the input gpus=32; inasim list formulas has'
+says err 'give the name of the formula before gpus=32: formula NAME INPUT=VALUE...; see inasim list formulas'
 ends 2 formula flat_ring gpus=32
 says err 'flat_ring needs bytes=...: gradients of a worker'
 says err 'flat_ring needs inter=...'
@@ -863,7 +863,7 @@ silent out
 ends 2 formula flat_ring gpu=32 bytes=100MB inter=100Gbps gpus=32
 says err 'flat_ring has no input "gpu" .did you mean "gpus"'
 ends 2 formula flat_ring gpus=1 bytes=100MB inter=100Gbps
-says err 'gpus is from 2 to 1000000; found "1"'
+says err 'gpus must be from 2 to 1000000; found "1"'
 ends 2 formula flat_ring gpus=2.5 bytes=100MB inter=100Gbps
 says err 'gpus takes a whole number; found "2.5"'
 ends 2 formula flat_ring gpus=many bytes=100 inter=100Gbps gpus
@@ -871,9 +871,9 @@ says err 'gpus takes a number; found "many"'
 says err 'bytes takes a number with a unit .B, '
 says err 'inputs are NAME=VALUE; found "gpus"'
 ends 2 formula flat_ring gpus=4 gpus=4 bytes=100MB inter=100Gbps
-says err 'gpus stands twice'
+says err 'gpus is given twice'
 ends 2 formula parallel_wins_from gpus=2
-says err 'parallel_wins_from has no value there: gpus is more than 2'
+says err 'parallel_wins_from has no value for these inputs: gpus is more than 2'
 ends 0 formula header_share payload=128B frame=180B # bytes with a unit, or without
 says out '^0.2888888889$'
 ends 0 formula header_share payload=128 frame=180
@@ -883,7 +883,7 @@ says err 'payload takes a number with a unit'
 checks=$((checks + 1))
 ! "$INASIM" list formulas | grep -q '"rule"' || fail "formulas name a value of slots that there is not"
 ends 2 formula header_share payload=4 frame=1
-says err 'header_share has no value there: payload is at most frame'
+says err 'header_share has no value for these inputs: payload is at most frame'
 silent out
 ends 0 formula header_share payload=4 frame=4
 says out '^0$'
@@ -926,7 +926,7 @@ holds '.tables | map(.file) | index("jobs.csv") and index("summary.json")' out
 ends 6 plot nothing
 says err 'nothing'
 ends 6 plot --x load results/deep/small
-says err 'is not a sweep'
+says err 'is not a collected sweep'
 if command -v gnuplot >/dev/null; then
 	ends 0 plot results/deep/small
 	[[ -s results/deep/small/figures/link_utilization.png ]] || fail "no link_utilization.png"
@@ -944,7 +944,7 @@ if command -v gnuplot >/dev/null; then
 		code=0
 		(ulimit -v 40000 && exec "$INASIM" plot --figure job_timeline results/deep/small) >out 2>err || code=$?
 		((code == 6)) || fail "without memory for gnuplot plot ends with $code"
-		says err '^inasim: gnuplot (failed|was ended by a signal)'
+		says err '^inasim: gnuplot (failed|was killed by a signal)'
 		[[ ! -e results/deep/small/figures/job_timeline.png ]] || fail "an old picture passes for the new one"
 	fi
 	# a plot that is killed takes gnuplot with it, and leaves no picture

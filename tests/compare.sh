@@ -94,7 +94,7 @@ says out '^  /seed: 1 -> 7$'
 says out '^  B .* unpaired$'
 ends 0 compare ring late
 says out '^B  late: .* time_limit, jobs 0/1'
-says out '^finished: what did not finish is in no mean'
+says out '^finished: means and percentiles leave out what did not finish'
 ends 0 compare ring late ina --metric jobs.jct_s.mean
 says out '^  B +0/1 +-'
 says out '^  C +1/1 '
@@ -110,7 +110,7 @@ checks=$((checks + 1))
 if grep -q '^jobs.jct_s.mean$' out; then fail "a metric that nobody asked for"; fi
 ends 0 compare ring ina --tolerance 100000
 ends 1 compare ring ina --tolerance 0
-says out '^outside of 1 \+- 0: jobs.iteration_s.mean, run B: '
+says out '^outside 1 \+- 0: jobs.iteration_s.mean, run B: '
 silent err
 ends 1 compare ring ina --tolerance 0 --json
 holds '.tolerance == 0 and (.outside | length > 0)' out
@@ -176,9 +176,9 @@ both=$(join -t, <(awk -F, '$12 && $13 { print $1 "," $8 }' ring/flows.csv | sort
 	<(awk -F, '$12 && $13 { print $1 "," $8 }' late/flows.csv | sort -t, -k1,1) |
 	awk -F, '$1 != "flow_id" { n++; a += $2; b += $3 } END { printf "%d %.4g / %.4g", n, b / n, a / n }')
 ends 0 compare ring late --metric flows.fct_s.mean
-says out "${both%% *} pairs, [0-9]+ not$"
+says out "${both%% *} of [0-9]+ pairs$"
 says out "^ +of pairs: ${both#* }$"
-says out 'its two numbers stand below it where that leaves some out'
+says out 'the line below has the two numbers of the ratio'
 
 # --- a sweep made of these runs ---
 
@@ -261,6 +261,6 @@ ends 6 compare ring broken
 says err 'broken/summary.json:[0-9]+: is not a JSON object'
 sed -i 's/,ring,/,rong,/' sweep/sweep.csv
 ends 6 compare sweep --by scheme
-says err 'sweep/sweep.csv:2: column scheme: "rong" is no value of this axis'
+says err 'sweep/sweep.csv:2: column scheme: "rong" is not a value of this axis'
 
 finish "$checks checks hold"

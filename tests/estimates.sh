@@ -38,7 +38,7 @@ says out ', about [0-9.e+]+ packet-hops, [0-9.e+-]+ s on this machine$'
 ends 0 check "$beside" --set /flows/0/count=10
 says out ', about '
 ends 0 sweep plan "$SRC/scenarios/sweeps/load.json"
-says out '; about [0-9.e+]+ packet-hops or more, .* of CPU time on this machine, since flows go on as long as jobs do;'
+says out '; about [0-9.e+]+ packet-hops or more, .* of CPU time on this machine, since flows go on as long as the jobs do;'
 ends 0 sweep plan "$SRC/scenarios/sweeps/load.json" --json
 holds '.points | all(.at_least == (.axes.load != "0"))' out
 

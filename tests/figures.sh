@@ -160,7 +160,7 @@ for kind in lines box; do
 	ends 0 plot --term svg --panels --kind $kind --x jobs_at_once --by none --log y --out panels/halves-$kind halves
 done
 ends 2 plot --y jobs.jct_s.mean --ylabel JCT --ylabel FCT swept
-says err '2 --ylabel are for as many --y, found 1'
+says err '2 --ylabel for 1 --y: give at most one for each'
 fits panels/fixed
 for term in pdf eps tikz png; do
 	ends 0 plot --term $term --size 3.5in --panels --out "terms/$term" swept

@@ -136,7 +136,7 @@ equal "its fingerprints" "$(cksum <ref/seven.events)" "$(cksum <first/seven.even
 ends 0 regress ref
 truncate -s 100 ref/loss.json
 ends 3 regress ref --update 'no history to keep'
-says err 'nothing is written'
+says err 'nothing was written'
 cp first/* ref
 ends 2 regress ref --scenario los
 says err 'no scenario "los" \(did you mean "loss"\?\)'
@@ -153,7 +153,7 @@ echo '{ "name": "wrong", "topology": {} }' >scenarios/wrong.json
 ends 1 regress ref --jobs 1
 says out '^wrong: has no reference$'
 ends 3 regress ref --update 'with a wrong one'
-says err 'nothing is written'
+says err 'nothing was written'
 rm scenarios/wrong.json
 diff -r ref first >&2 || fail "something was written"
 
@@ -280,7 +280,7 @@ JSON
 ends 0 regress shorter/ref --update 'a first one'
 sed -i 's/"when": "time"/"when": "flows_done"/' shorter/scenarios/few.json
 ends 1 regress shorter/ref
-says out 'the run is over after event [0-9]+, the reference goes on'
+says out 'the run ended after event [0-9]+, but the reference goes on'
 says out 'last: event [1-9][0-9]* at 0\.000[0-9]+ s: '
 ends 1 regress shorter/ref --json
 holds '.[0].first_event | .found == false and .now.event == .to and .from == .to' out

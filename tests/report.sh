@@ -128,7 +128,7 @@ ends 0 report good
 says good/report.html 'No warning: '
 sed -i 's/^  "commit": "\(.*\)"/  "commit": "\1-dirty"/' good/manifest.json
 ends 0 report good
-says good/report.html 'The program had changes that no commit has'
+says good/report.html 'The program had uncommitted changes'
 ends 4 run plain.json --quiet --out cut --set /stop/after=300us
 ends 0 report cut --out elsewhere/page.html
 says elsewhere/page.html 'The run ended by time_limit'
@@ -163,7 +163,7 @@ says sweep/report.html '<h1>plan: what do load and scheme change\?</h1>'
 ends 0 report run
 echo "mine" >mine.html
 ends 6 report run --out mine.html
-says err 'mine.html is there and is no report of inasim'
+says err 'mine.html exists and is not a report of inasim'
 [[ $(<mine.html) == mine ]] || fail "a file that is no report was replaced"
 ends 6 report nowhere
 says err 'there is no directory nowhere'
@@ -184,7 +184,7 @@ code=0
 wait "$pid" || code=$?
 checks=$((checks + 1))
 ((code == 130)) || fail "an interrupted report: exit code $code: $(cat out err)"
-says err '^inasim: interrupted: run/report.html is not written$'
+says err '^inasim: interrupted: run/report.html was not written$'
 [[ -z $(compgen -G 'run/report*') ]] || fail "an interrupted report leaves $(compgen -G 'run/report*')"
 
 # without gnuplot all but the figures

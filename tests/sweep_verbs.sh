@@ -57,7 +57,7 @@ run_all() {
 	ends 0 sweep collect precise.json --out "$1"
 }
 run_all precise -n
-says out ' 38 of 80 points are wanted so far'
+says out ' 38 of 80 points are needed so far'
 # whatever the order, and whatever else there is, the tables are the same
 "$INASIM" sweep run precise.json 19 79 --out again --quiet
 run_all again -rn
@@ -94,7 +94,7 @@ ends 3 sweep status typo.json --out precise
 says err '^typo.json:2:24: /precision/of: results have no number "jobs.jct_s.maen"'
 sed 's/"least": 3/"least": 21/' precise.json >typo.json
 ends 3 sweep plan typo.json
-says err '^typo.json:2:67: /precision/least: at most the 20 replications'
+says err '^typo.json:2:67: /precision/least: must be at most "replications" \(20\)'
 
 # the seed of a point is that of its scenario, whoever set it
 cat >seeds.json <<'JSON'

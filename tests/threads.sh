@@ -54,7 +54,7 @@ alone() {
 	local reason=$1
 	shift
 	ends 0 run --out alone --force --threads 2 "$@"
-	says err "^inasim: t: --threads 2, but it runs in 1: .*$reason"
+	says err "^inasim: t: --threads 2 asked for, 1 used: .*$reason"
 	holds '.threads == 1' alone/manifest.json
 }
 job='/jobs=[{"name":"j","workers":4,"all_reduce":"ring","model":{"layers":[{"gradient":"50kB"}]}}]'

@@ -36,7 +36,7 @@ warned flows.json 'flows offer 1\.204 times what the links between racks .* 0\.5
 	--set /topology/oversubscription=4
 not_warned flows.json --set /topology/oversubscription=3
 ends 0 explain flows.json --set /topology/oversubscription=4
-says out 'links between racks: 1\.143 \(0\.5714 of it leaves its rack, whose up-links have 0\.25 '
+says out 'links between racks: 1\.143 \(0\.5714 of the traffic leaves its rack; up-links have 0\.25 '
 incast=(--set '/flows/0={"size":"100KB","pairs":"incast","fan_in":4,"receiver":0,"arrival":{"poisson_load":0.5}}')
 warned flows.json '0\.5 of hosts x link rate is 4\.214 times what the link of the one receiver' "${incast[@]}"
 not_warned flows.json "${incast[@]}" --set /flows/0/arrival/poisson_load=0.1
@@ -306,7 +306,7 @@ cat >plan.json <<'JSON'
             { "name": "jitter", "pointer": "/jobs/0/start_jitter", "values": ["0s", "10us"] } ] }
 JSON
 ends 0 sweep plan plan.json
-says out '^the same in every replication: 6 of 12 points, in whose scenarios nothing is random'
+says out '^the same in every replication: 6 of 12 points, whose scenarios draw nothing at random'
 ends 0 sweep plan plan.json --json
 holds '[.points[] | .random == (.axes.jitter == "10us")] | all' out
 ends 0 sweep run plan.json 0-11 --out same --quiet
@@ -315,7 +315,7 @@ says out '^the same in every replication: 2 of 4 groups'
 cells '(c["jitter"] == "0s") != c["same"] || (c["low"] == "") != c["same"]' same/groups.csv
 ends 0 compare same --by scheme --metric jobs.jct_s.mean
 says out '^ +0s .* same'
-says out '^same: in every replication'
+says out '^same: every replication gave the same results'
 ends 0 compare same --by scheme --metric jobs.jct_s.mean --json
 holds '[.rows[] | .same == (.of.jitter == "0s")] | all' out
 holds '[.rows[] | select(.same)] | all(.value.low == null and .ratio.low == null)' out

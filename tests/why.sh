@@ -124,7 +124,7 @@ holds '[.[0].iterations[].busiest_links[].bytes] | add == $sum' out --argjson su
 holds '.[1].iterations[0] | .busiest_links[0].owner == "ring (job 0)" and .why_s.compute > 0' out
 sed 's/^0,ring,2,/0,ring,3,/' -i alone/why-links.csv
 ends 6 why alone
-says err 'why-links.csv:[0-9]+: column iteration: "3" is no iteration of why.csv'
+says err 'why-links.csv:[0-9]+: column iteration: "3" is not an iteration of why.csv'
 ends 0 why why why
 says out '^ms a worker, all iterations'
 says out '^compute +[0-9.]+ +[0-9.]+$'
@@ -159,7 +159,7 @@ if command -v gnuplot >/dev/null; then
 		"$(awk -F, 'NR > 1 { s += $9 } END { print s / 18 }' "sweep/points/$(awk -F, '$1 == 0 { print $2 }' sweep/sweep.csv)/why.csv")" \
 		"height of a bar of a sweep"
 	ends 2 plot sweep --figure breakdown --y jobs.jct_s.mean
-	says err 'the breakdown of a sweep goes with --x, --by and --where alone'
+	says err 'the breakdown of a sweep takes only --x, --by and --where'
 	echo '{ "name": "idle", "topology": { "kind": "star", "hosts": 2 }, "jobs": [ { "workers": 1, "all_reduce": "ring",
 		"model": { "layers": [ { "gradient": "1kB" } ] } } ] }' >idle.json
 	echo '{ "name": "idle", "base": "idle.json", "axes": [ { "name": "turns", "pointer": "/jobs/0/iterations",
@@ -169,7 +169,7 @@ if command -v gnuplot >/dev/null; then
 	ends 6 plot idle --figure breakdown
 	says err 'no figure breakdown-over-turns: iterations took no time$'
 	ends 2 plot without --figure breakdown
-	says err 'none of its points was run with sweep run --why'
+	says err 'run its points with sweep run --why'
 	ends 2 plot sweep --figure jct
 	says err '^inasim: --figure is for result directories, sweep is a sweep$'
 	ends 6 plot plain --figure breakdown
@@ -211,22 +211,22 @@ checks=$((checks + 1))
 ends 2 run two.json --why
 says err '^inasim: --why writes why.csv into a result directory: give --out DIR, too$'
 ends 2 run two.json --why --fidelity analytic --set /topology/link/loss=0 --out streams
-says err '^inasim: --why follows packets, and two.json has none'
+says err '^inasim: --why follows packets, and two.json simulates none'
 machines=(two.json --set /topology/host/gpus/count=2)
 fusion=(two.json --set /jobs/0/overlap=layers --set /jobs/0/fusion_cycle=5ms)
 ends 2 run "${machines[@]}" --why --out machines
-says err '^inasim: --why follows packets, not what GPUs of a machine do among themselves'
+says err '^inasim: --why cannot be used with "gpus" .*: it follows packets, but neither traffic between the GPUs of a machine'
 ends 2 run "${fusion[@]}" --why --out fusion
-says err '^inasim: --why follows packets, not .* nor what waits for the end of a cycle'
+says err '^inasim: --why cannot be used with "fusion_cycle" .* nor waits for the end of a fusion cycle$'
 ends 2 run "${machines[@]}" --timeline 0s..1ms --out machines
-says err '^inasim: --timeline follows packets, not what GPUs of a machine do among themselves'
+says err '^inasim: --timeline cannot be used with "gpus" .*: it follows packets, but neither traffic between the GPUs of a machine'
 ends 0 check "${machines[@]}"
-says out '^two.json: valid: .*; --why and --timeline are not to be had with "gpus"$'
+says out '^two.json: valid: .*; --why and --timeline cannot be used with "gpus"$'
 ends 0 check "${fusion[@]}"
-says out '; --why and --timeline are not to be had with "fusion_cycle"$'
+says out '; --why and --timeline cannot be used with "fusion_cycle"$'
 ends 0 check two.json
 checks=$((checks + 1))
-! grep -e --why out || fail "check says of two.json that --why is not to be had"
+! grep -e --why out || fail "check says of two.json that --why cannot be used"
 # points of such a sweep run without it
 echo '{ "name": "p", "base": "two.json", "axes": [ { "name": "gpus", "pointer": "/topology/host/gpus/count", "values": [1, 2] } ] }' >plan.json
 ends 0 sweep run plan.json 0-1 --why --out swept

@@ -36,7 +36,7 @@ int verb_compare(const struct cli *cli)
 	if (!read_tolerance(cli->compare.tolerance, &options.tolerance))
 		return EXIT_USAGE;
 	if (cli->json && options.latex) {
-		complain("--json and --latex are two ways to write the same");
+		complain("give --json or --latex, not both");
 		return EXIT_USAGE;
 	}
 	if (!origin_check(cli->argv, cli->argc, cli->quiet))

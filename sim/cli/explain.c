@@ -19,8 +19,8 @@ static void explain_load(const struct scenario *scenario)
 		printf("offered load of flows: %.4g (payload over hosts x link rate)\n",
 		       offered.flows);
 	if (fabric.load > 0)
-		printf("offered load of flows to the links between racks: %.4g (%.4g of it leaves "
-		       "its rack, whose up-links have %.4g of the rate of its hosts)\n",
+		printf("offered load of flows on the links between racks: %.4g (%.4g of the "
+		       "traffic leaves its rack; up-links have %.4g of the rate of the hosts)\n",
 		       fabric.load, fabric.leaving, fabric.capacity);
 	if (offered.jobs_ring > 0)
 		printf("offered load of jobs: %.4g by ring, %.4g by their own schemes\n",
@@ -110,7 +110,7 @@ static void explain_aggregation(const struct topology_conf *conf)
 	for (unsigned tier = 1; tier <= topology_tiers(conf); tier++)
 		printf("%s %s %" PRIu32 " of %" PRIu32, tier > 1 ? "," : "",
 		       topo.ops->tier_names[tier], add[tier], all[tier]);
-	puts("; which of them a job uses, `ran_as` says after a run");
+	puts("; after a run, `ran_as` says how many of them a job used");
 	topology_release(&topo);
 	sim_release(&sim);
 }
@@ -122,14 +122,14 @@ static void explain_pause(const struct topology_conf *conf, bool fabric)
 	struct pause_params pause = topology_pause(conf, fabric);
 	struct link_conf link = topology_link_conf(conf, fabric);
 
-	printf("PAUSE, links %s: a port of %" PRIu64 " bytes stops its neighbour at ",
+	printf("PAUSE, links %s: a port with %" PRIu64 " bytes stops its neighbour at ",
 	       fabric ? "between switches" : "of hosts", pause.memory);
 	if (pause.alpha)
-		printf("%g x the free shared memory, lets it go on %" PRIu64 " below that",
+		printf("%g x the free shared memory and lets it resume %" PRIu64 " below that",
 		       (double)pause.alpha / (double)ALPHA_ONE, pause.hysteresis);
 	else
-		printf("%" PRIu64 " and lets it go on at %" PRIu64, pause.xoff, pause.xon);
-	printf("; then room for a frame of %" PRIu32 " and headroom of %" PRIu64
+		printf("%" PRIu64 " and lets it resume at %" PRIu64, pause.xoff, pause.xon);
+	printf("; above that it has room for a frame of %" PRIu32 " and headroom of %" PRIu64
 	       " (needed: %" PRIu64 ")\n",
 	       pause.mtu, pause.headroom,
 	       topology_headroom_of(conf, &link, &conf->switches, &pause));

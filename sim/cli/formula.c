@@ -100,8 +100,8 @@ static const struct formula *find(const char *name)
 	if (formula)
 		return formula;
 	if (strchr(name, '=')) {
-		complain("formula takes NAME INPUT=VALUE...: its name before the input %s; inasim "
-			 "list formulas has the inputs of each",
+		complain("give the name of the formula before %s: formula NAME INPUT=VALUE...; see "
+			 "inasim list formulas",
 			 name);
 		return NULL;
 	}
@@ -145,8 +145,8 @@ static bool read_value(const struct formula_input *input, const char *text, doub
 	}
 	if (*value >= input->min && *value <= input->max)
 		return true;
-	complain("%s is from %.10g to %.10g%s%s; found \"%s\"", input->name, input->min, input->max,
-		 with_unit ? " " : "", unit_of(input->kind), text);
+	complain("%s must be from %.10g to %.10g%s%s; found \"%s\"", input->name, input->min,
+		 input->max, with_unit ? " " : "", unit_of(input->kind), text);
 	return false;
 }
 
@@ -165,7 +165,7 @@ static bool read_input(const struct formula *formula, const char *argument,
 		if (strcmp(name, input->name) || !argument[length])
 			continue;
 		if (given[i])
-			complain("%s stands twice", name);
+			complain("%s is given twice", name);
 		else
 			good = read_value(input, argument + length + 1, formula_place(x, input));
 		given[i] = true;
@@ -232,8 +232,8 @@ int verb_formula(const struct cli *cli)
 		return EXIT_USAGE;
 	value = formula->value(&x);
 	if (!isfinite(value)) {
-		complain("%s has no value there%s%s", formula->name, formula->premise ? ": " : "",
-			 formula->premise ? formula->premise : "");
+		complain("%s has no value for these inputs%s%s", formula->name,
+			 formula->premise ? ": " : "", formula->premise ? formula->premise : "");
 		return EXIT_USAGE;
 	}
 	if (cli->json) {

@@ -26,7 +26,7 @@ static const struct verb verbs[] = {
 	  "[--fidelity F] [--threads N] [--fast-forward SHARE] [--no-fast-forward]",
 	  "simulate", "a scenario", INT_MAX, verb_run },
 	{ "check", "check SCENARIO... [--strict] [--seed N] [--set /pointer=value] [--fidelity F]",
-	  "validate only; tell all mistakes at once", "a scenario", INT_MAX, verb_check },
+	  "validate only, and report all mistakes at once", "a scenario", INT_MAX, verb_check },
 	{ "explain", "explain SCENARIO [--seed N] [--set /pointer=value] [--fidelity F]",
 	  "print the resolved scenario: every value with its unit and where it came from",
 	  "a scenario", 1, verb_explain },
@@ -56,15 +56,15 @@ static const struct verb verbs[] = {
 	  "write one page of HTML: what was run, warnings, tables, figures, how to run it again",
 	  "a result directory or a sweep", INT_MAX, verb_report },
 	{ "regress", "regress [DIR] [--scenario NAME]... [--jobs N] [--update REASON]",
-	  "run reference scenarios again (of DIR, or traces/reference): say what differs, and "
-	  "which event first",
+	  "run reference scenarios again (of DIR or traces/reference); report what differs, from "
+	  "the first event on",
 	  NULL, 1, verb_regress },
 	{ "manual", "manual inasim.1|inasim-scenario.5|inasim-sweep.1|bash|zsh|fish",
 	  "print a page of the manual, or the completion for a shell", "a page or a shell", 1,
 	  verb_manual },
 	{ "export topology", "export topology SCENARIO [--set /pointer=value]",
-	  "print the network of a scenario as a graph, to start one of your own from", "a scenario",
-	  1, verb_export_topology },
+	  "print the network of a scenario as a graph, as a start for your own", "a scenario", 1,
+	  verb_export_topology },
 	{ "import topology", "import topology FILE",
 	  "print a topology of HPCC, SimAI (topology.txt) or csg-htsim (.topo) as a graph",
 	  "a file", 1, verb_import_topology },
@@ -283,7 +283,7 @@ int main(int argc, char **argv)
 	cJSON_InitHooks(&(cJSON_Hooks){ .malloc_fn = xmalloc, .free_fn = free });
 	code = run_program(&cli, argc, argv);
 	if (fflush(stdout) || ferror(stdout)) {
-		complain("standard output cannot be written");
+		complain("cannot write standard output");
 		if (code < EXIT_IO)
 			code = EXIT_IO;
 	}

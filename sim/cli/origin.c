@@ -99,8 +99,8 @@ bool origin_check(char *const *dirs, int count, bool quiet)
 			read_manifest(dirs[i], &origin);
 		readable = origin.format == RESULT_FORMAT;
 		if (!readable)
-			complain("%s has results of format %.10g, by inasim %s (%s); this one, %s "
-				 "(%s), reads format %d",
+			complain("%s has results of format %.10g, written by inasim %s (%s); this "
+				 "inasim, %s (%s), reads format %d",
 				 dirs[i], origin.format, or_unknown(origin.version),
 				 or_unknown(origin.commit), BUILD_VERSION, BUILD_COMMIT,
 				 RESULT_FORMAT);
@@ -112,8 +112,8 @@ bool origin_check(char *const *dirs, int count, bool quiet)
 		}
 	}
 	if (others && readable && !quiet) {
-		char *more =
-			others > 1 ? xasprintf(", and %d more have, too", others - 1) : xstrdup("");
+		char *more = others > 1 ? xasprintf("; the same is true of %d more", others - 1)
+					: xstrdup("");
 
 		complain("%s has results by another inasim, %s (%s); this one is %s (%s)%s", dir,
 			 or_unknown(first.version), or_unknown(first.commit), BUILD_VERSION,

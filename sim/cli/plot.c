@@ -44,8 +44,8 @@ static bool labels_fit(const struct cli *cli)
 	    (cli->plot.together || !sweep_table_exists(cli->argv[0])))
 		complain("--xlabel and --ylabel are for one figure; say which with --figure");
 	else if (!options->only && options->y_labels.count > metrics)
-		complain("%zu --ylabel are for as many --y, found %zu", options->y_labels.count,
-			 metrics);
+		complain("%zu --ylabel for %zu --y: give at most one for each",
+			 options->y_labels.count, metrics);
 	else
 		return !sweep->labels.count || cli->plot.together || all(cli, true, "--label");
 	return false;
@@ -64,9 +64,9 @@ static bool options_fit(const struct cli *cli)
 		complain("--out takes the figures of one directory; for several in one figure add "
 			 "--together");
 	else if (plot->together && labels && labels != (size_t)cli->argc)
-		complain("%d directories need as many --label, found %zu", cli->argc, labels);
+		complain("%d directories need one --label each, found %zu", cli->argc, labels);
 	else if (plot->together && asks_for_sweep(&plot->sweep))
-		complain("--together is for result directories, --x, --y, --by, --where, --kind, "
+		complain("--together is for result directories; --x, --y, --by, --where, --kind, "
 			 "--log, --relative-to and --panels are for sweeps");
 	else
 		return (!plot->together || all(cli, false, "--together")) &&

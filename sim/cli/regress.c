@@ -138,14 +138,14 @@ static bool start(struct process *p)
 	job->text = tmpfile();
 	job->prints = tmpfile();
 	if (!job->report || !job->text || !job->prints) {
-		complain("no temporary file can be made: %s", strerror(errno));
+		complain("cannot create a temporary file: %s", strerror(errno));
 		return false;
 	}
 	fflush(stdout);
 	p->pid = child_fork();
 	if (p->pid < 0) {
 		p->pid = 0;
-		complain("no process can be started: %s", strerror(errno));
+		complain("cannot start a process: %s", strerror(errno));
 		return false;
 	}
 	if (p->pid == 0) {
@@ -298,7 +298,7 @@ static int write_references(const struct regress *r)
 	int worst = worst_code(r);
 
 	if (worst > EXIT_DIFFERS) {
-		complain("nothing is written");
+		complain("nothing was written");
 		return worst;
 	}
 	for (size_t i = 0; i < r->count && !error; i++)

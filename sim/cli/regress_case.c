@@ -223,20 +223,20 @@ static void print_first(const char *name, const struct verdict *v, FILE *to)
 
 	number_seconds(until, first->at);
 	if (!first->found)
-		fprintf(to, "  the run is over after event %" PRIu64 ", the reference goes on\n",
+		fprintf(to, "  the run ended after event %" PRIu64 ", but the reference goes on\n",
 			v->events);
 	else if (first->first == first->last)
 		fputs("  first event that differs:\n", to);
 	else
 		fprintf(to,
-			"  the first event that differs is one of %" PRIu64 ", up to event %" PRIu64
-			" at %s s (scripts/first-event %s finds it); the first of them:\n",
-			first->last - first->first + 1, first->last, until, name);
+			"  the first event that differs is one of events %" PRIu64 " to %" PRIu64
+			", until %s s (scripts/first-event %s finds it); they begin with:\n",
+			first->first, first->last, until, name);
 	fprintf(to, "    %s event %" PRIu64 " at %s s: %s, %s: %s\n",
 		first->found ? "now:" : "last:", first->number, first->time_s, first->class,
 		first->entity, first->what);
 	if (first->found && first->first == first->last && first->first > v->reference->events)
-		fputs("    the reference is over before it\n", to);
+		fputs("    the reference ended before this event\n", to);
 }
 
 static void print_verdict(const struct regress_case *job, const struct verdict *v)

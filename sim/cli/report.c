@@ -178,9 +178,8 @@ static void put_comparison(struct report *r, const struct comparison *comparison
 {
 	const struct runs *runs = &comparison->runs;
 
-	fputs("<div class=\"scroll\"><table><caption>Below a value: its interval of 95 %, where it "
-	      "comes from samples. Finished of all, where it counts work.</caption>\n<tr>"
-	      "<th>metric</th>",
+	fputs("<div class=\"scroll\"><table><caption>Below a value: its 95 % interval if it comes "
+	      "from samples, and how much of the work it covers.</caption>\n<tr><th>metric</th>",
 	      r->to);
 	for (size_t i = 0; i < runs->count; i++) {
 		html_element(r->to, "th", "%s", runs->count == 1 ? "value" : runs->items[i].label);
@@ -354,10 +353,9 @@ static void put_lines(struct report *r, const cJSON *list, const char *before)
 static void put_unfinished(struct report *r, const char *what, double count, double finished)
 {
 	if (count > finished)
-		html_element(
-			r->to, WARNING,
-			"%.0f of %.0f measured %s did not finish: means are of those that did.",
-			count - finished, count, what);
+		html_element(r->to, WARNING,
+			     "%.0f of %.0f measured %s did not finish; means leave them out.",
+			     count - finished, count, what);
 }
 
 static void put_warnings(struct report *r, const struct run *run)
@@ -370,7 +368,7 @@ static void put_warnings(struct report *r, const struct run *run)
 	long before = ftell(r->to);
 
 	put_lines(r, member(summary, "warnings"), "");
-	put_lines(r, member(member(summary, "jobs"), "ran_as"), "Not as given: ");
+	put_lines(r, member(member(summary, "jobs"), "ran_as"), "Not as specified: ");
 	put_unfinished(r, "jobs", summary_value(numbers, "jobs.count"),
 		       summary_value(numbers, "jobs.finished"));
 	put_unfinished(r, "flows", summary_value(numbers, "flows.count"),
@@ -382,12 +380,11 @@ static void put_warnings(struct report *r, const struct run *run)
 		html_element(r->to, WARNING, "A check was violated: %s",
 			     json_text(checks, "first_violation"));
 	if (strstr(commit, "dirty"))
-		html_element(r->to, WARNING, "The program had changes that no commit has (%s).",
-			     commit);
+		html_element(r->to, WARNING, "The program had uncommitted changes (%s).", commit);
 	if (ftell(r->to) == before)
 		html_element(r->to, "p",
-			     "No warning: all work that was measured finished, every check held, "
-			     "and jobs ran as they were given.");
+			     "No warning: all measured work finished, every check held, and all "
+			     "jobs ran as specified.");
 }
 
 /* --- a run --- */
@@ -405,8 +402,8 @@ static void put_again(struct report *r, const cJSON *manifest)
 	html_text(r->to, json_text(manifest, "commit"));
 	fputs("): the digest will be <code>", r->to);
 	html_text(r->to, json_text(manifest, "digest"));
-	fputs("</code>. Files that it names have to lie where it says.</p>\n"
-	      "<pre>inasim run scenario.json --out again</pre>\n",
+	fputs("</code>. If it names files, they must be at the paths given there.</p>\n<pre>inasim "
+	      "run scenario.json --out again</pre>\n",
 	      r->to);
 	html_details(r->to, "The resolved scenario", "scenario.json", scenario ? scenario : "");
 	free(scenario);
@@ -502,8 +499,8 @@ static void put_groups(struct report *r, const struct sweep_table *table,
 {
 	struct names metrics = sweep_metrics(table);
 
-	fputs("<div class=\"scroll\"><table><caption>Means over replications, below them "
-	      "t-intervals of 95 %.</caption>\n<tr>",
+	fputs("<div class=\"scroll\"><table><caption>Means over replications, with their 95 % "
+	      "t-intervals below.</caption>\n<tr>",
 	      r->to);
 	for (size_t a = 0; a < table->axis_count; a++)
 		html_element(r->to, "th", "%s", table->axes[a].name);
@@ -544,8 +541,8 @@ static void put_sweep_again(struct report *r, const char *dir)
 	char *path = folder_join(dir, "plan.json"), *plan = input_read(path, FILE_MAX, NULL);
 
 	html_element(r->to, "h3", "How to run it again");
-	fputs("<p>The plan names its base scenario by a path seen from its own folder.</p>\n"
-	      "<pre>scripts/sweep plan.json</pre>\n",
+	fputs("<p>The plan gives the path of its base scenario relative to its own "
+	      "folder.</p>\n<pre>scripts/sweep plan.json</pre>\n",
 	      r->to);
 	if (plan)
 		html_details(r->to, "The plan", "plan.json", plan);
@@ -719,7 +716,8 @@ static bool may_write(const char *path)
 		may = strstr(head, MARK);
 	}
 	if (!may)
-		complain("%s is there and is no report of inasim; --out says where it goes", path);
+		complain("%s exists and is not a report of inasim; choose another path with --out",
+			 path);
 	return may;
 }
 
@@ -732,7 +730,7 @@ static int write_report(const struct cli *cli, const char *path)
 	if (!folder_make_parents(path) || !mkdtemp(r.scratch)) {
 		complain("%s cannot be written: %s", path, strerror(errno));
 	} else if (!(page = make_page(&r, cli)) && interrupted) {
-		complain("interrupted: %s is not written", path);
+		complain("interrupted: %s was not written", path);
 		code = EXIT_INTERRUPTED;
 	} else if (!page) {
 		complain("%s", r.error ? r.error : "the report cannot be made");
@@ -756,7 +754,8 @@ int verb_report(const struct cli *cli)
 	int code = EXIT_IO;
 
 	if (!cli->out && cli->argc > 1) {
-		complain("several directories need --out FILE: the page belongs to none of them");
+		complain("several directories need --out FILE: the page belongs to none of them "
+			 "alone");
 		return EXIT_USAGE;
 	}
 	if (!cli->out && !folder_is_folder(cli->argv[0])) {

@@ -114,14 +114,14 @@ static void follow(void *owner, enum simulation_news news, const struct simulati
 		return;
 	case SIMULATION_STALLED:
 		if (following->warn)
-			complain("%s: no job has computed or got a sum from %.9f s to %.9f s of "
-				 "simulated time; kill -USR1 %ld shows who waits for what",
+			complain("%s: no job computed or received a sum between %.9f s and %.9f s "
+				 "of simulated time; kill -USR1 %ld shows what each waits for",
 				 following->name, seconds_of(progress->stalled),
 				 seconds_of(progress->now), (long)getpid());
 		return;
 	case SIMULATION_THREADS:
 		if (following->warn)
-			complain("%s: --threads %ld, but it runs in %u: %s", following->name,
+			complain("%s: --threads %ld asked for, %u used: %s", following->name,
 				 following->threads, s->threads, s->why_threads);
 		return;
 	}
@@ -273,8 +273,8 @@ static bool name_results(const struct cli *cli, const struct simulation *s, stru
 			 const char *out, char **error)
 {
 	if (s->end == END_INTERRUPTED && holds_finished(out)) {
-		complain("%s keeps the results of a run that was not interrupted; those of this "
-			 "one are in %s until the next run",
+		complain("%s keeps the results of a run that was not interrupted; the results of "
+			 "this run are in %s until the next run",
 			 out, out_dir_working_path(dir));
 		out_dir_keep(dir, NULL);
 		return true;
@@ -481,13 +481,13 @@ static char *why_not_follow(const struct cli *cli, const struct scenario *scenar
 	if (!cli->run.why && !cli->run.timeline.given)
 		return NULL;
 	if (scenario->fidelity != FIDELITY_PACKET)
-		return xasprintf("--%s follows packets, and %s has none: leave it out, or give "
-				 "--fidelity packet",
+		return xasprintf("--%s follows packets, and %s simulates none: leave it out, or "
+				 "give --fidelity packet",
 				 option, path);
 	if (no_why)
-		return xasprintf("--%s follows packets, not what GPUs of a machine do among "
-				 "themselves nor what waits for the end of a cycle (\"%s\" of %s): "
-				 "leave it out",
+		return xasprintf("--%s cannot be used with \"%s\" (%s): it follows packets, but "
+				 "neither traffic between the GPUs of a machine nor waits for the "
+				 "end of a fusion cycle",
 				 option, no_why, path);
 	return NULL;
 }

@@ -62,7 +62,7 @@ static void print_summary(const struct plan *plan, const struct point_facts *fac
 	if (hops > 0)
 		printf("; about %.2g packet-hops%s, %.2g s of CPU time on this machine%s", hops,
 		       at_least ? " or more" : "", hops / speed_hops_per_s(),
-		       at_least ? ", since flows go on as long as jobs do" : "");
+		       at_least ? ", since flows go on as long as the jobs do" : "");
 	puts("; cost in estimated packet-hops");
 }
 
@@ -74,8 +74,9 @@ static void print_same(const struct plan *plan, const struct point_facts *facts)
 	for (size_t i = 0; i < plan->point_count; i++)
 		same += !facts[i].draws;
 	if (plan->replications > 1 && same)
-		printf("the same in every replication: %zu of %zu points, in whose scenarios "
-		       "nothing is random (only ties of events hang on the seed)\n",
+		printf("the same in every replication: %zu of %zu points, whose scenarios draw "
+		       "nothing at random (the seed only breaks ties between simultaneous "
+		       "events)\n",
 		       same, plan->point_count);
 }
 

@@ -52,8 +52,8 @@ static void report_point(const struct cli *cli, const struct plan *plan, size_t 
 			fputs("done before, skipped\n", stderr);
 		else
 			plain_print(stderr,
-				    "%s before, not run again (attempts: %" PRIu64
-				    "; --force does)%s%s\n",
+				    "%s before, not run again without --force (attempts: %" PRIu64
+				    ")%s%s\n",
 				    status, record->attempts, *record->message ? ": " : "",
 				    record->message);
 		return;
@@ -141,7 +141,7 @@ static bool read_numbers(const char *text, size_t points, size_t *first, size_t 
 		return false;
 	}
 	if (*last >= points) {
-		complain("there is no point %zu: the plan has %zu, from 0 on", *last, points);
+		complain("there is no point %zu: the plan has %zu, numbered from 0", *last, points);
 		return false;
 	}
 	return true;

@@ -25,13 +25,14 @@ static void print_precision(const struct sweep *sweep)
 
 	if (!plan->precision.of)
 		return;
-	plain_print(stdout,
-		    "  %zu of %zu combinations have %s within %.3g %%, %zu not with %" PRIu64
-		    " replications; %zu of %zu points are wanted so far\n",
-		    sweep->precision.reached, plan->point_count / (size_t)plan->replications,
-		    plan->precision.of, 100 * plan->precision.within,
-		    sweep->precision.combinations - sweep->precision.reached, plan->replications,
-		    sweep->points, plan->point_count);
+	plain_print(
+		stdout,
+		"  %zu of %zu combinations have %s within %.3g %%, %zu missed it with all %" PRIu64
+		" replications; %zu of %zu points are needed so far\n",
+		sweep->precision.reached, plan->point_count / (size_t)plan->replications,
+		plan->precision.of, 100 * plan->precision.within,
+		sweep->precision.combinations - sweep->precision.reached, plan->replications,
+		sweep->points, plan->point_count);
 }
 
 static bool has_failed(const struct point_record *record)
@@ -79,7 +80,7 @@ static void print_status(const struct sweep *sweep, const size_t *pending, size_
 	if (running)
 		printf(", %zu of them running", running);
 	if (count && left >= 0)
-		printf(", about %.3g s of CPU time by the speed of those done", left);
+		printf(", about %.3g s of CPU time at the speed of those done", left);
 	putchar('\n');
 	print_precision(sweep);
 	print_running(sweep);
@@ -95,7 +96,7 @@ static void print_status(const struct sweep *sweep, const size_t *pending, size_
 	if (failed > TOLD)
 		printf("  and %zu more\n", failed - TOLD);
 	if (sweep->others)
-		printf("  %zu points of other plans or versions are left alone\n", sweep->others);
+		printf("  %zu points of other plans or versions are ignored\n", sweep->others);
 }
 
 static void json_failed(struct json *json, const struct sweep *sweep)

@@ -22,7 +22,7 @@ static void print_cost(const struct scenario *scenario)
 		       cost.at_least ? " or more" : "", cost.hops / speed_hops_per_s(),
 		       cost.at_least ? ": flows go on as long as the jobs do" : "");
 	if (scenario->fidelity == FIDELITY_PACKET && simulation_no_why(scenario))
-		printf("; --why and --timeline are not to be had with \"%s\"",
+		printf("; --why and --timeline cannot be used with \"%s\"",
 		       simulation_no_why(scenario));
 }
 

@@ -52,7 +52,7 @@ cJSON *conf_bind_refuse(struct binding *b, const struct conf_row *row, const cJS
 	const char *near = NULL;
 
 	if (cJSON_IsNull(item)) {
-		conf_buf_add(&found, "null is never a value (leave the key out for its default)");
+		conf_buf_add(&found, "null is not a value (leave out the key to get its default)");
 	} else {
 		conf_buf_add(&found, "found ");
 		conf_describe_found(&found, item);

@@ -19,7 +19,7 @@ static const struct type_text types[] = {
 };
 #define TYPES (sizeof(types) / sizeof(*types))
 
-static const char *const about = "A cell is empty where there is no such value.";
+static const char *const about = "A cell is empty if there is no value.";
 
 static void text_of(const struct out_schema *schema, FILE *to)
 {

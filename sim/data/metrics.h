@@ -26,8 +26,8 @@
 #define JOB_TIME_METRICS(ROW)                                                                      \
 	ROW(jct, "jct_s", false, "mean", "job completion time", "JCT mean", "0.1",                 \
 	    "Finish - arrival: {mean, p50, p50_low, p50_high, p50_level, p95, p99, max}. "         \
-	    "Percentiles are nearest-rank, null below 10 / (1 - p) values, but the median p50 is " \
-	    "there from 3 values on. p50_low and p50_high are the k-th smallest and the k-th "     \
+	    "Percentiles are nearest-rank, and null for fewer than 10 / (1 - p) values; the "      \
+	    "median p50 needs only 3. p50_low and p50_high are the k-th smallest and the k-th "    \
 	    "largest value. With a probability of p50_level, the median of the distribution that " \
 	    "the values come from lies between the two. k is the largest that makes p50_level at " \
 	    "least 0.95; below 6 values it is 1 (p50_level 0.75 for 3 values, 0.94 for 5).")       \
@@ -43,10 +43,10 @@
  * the values. */
 #define JOB_OTHER_METRICS(ROW)                                                                     \
 	ROW(slowdown, "slowdown", true, "", "job slowdown", "slowdown", "0.1",                     \
-	    "jct_s / ideal_jct_s, waiting included; only of jobs that have an ideal. It is "       \
-	    "below 1 where packets are faster than the closed form: only a little, except where "  \
-	    "messages are shorter than a segment, because paths are timed for full frames. "       \
-	    "models/fluid/findings.md says how close the two are.")                                \
+	    "jct_s / ideal_jct_s, waiting included; only of jobs that have an ideal. It is below " \
+	    "1 where packets are faster than the closed form. The difference is small unless "     \
+	    "messages are shorter than a segment, because the closed form times paths for full "   \
+	    "frames. models/fluid/findings.md says how close the two are.")                        \
 	ROW(algbw, "algbw_bytes_per_s", true, "", "algorithm bandwidth of jobs", "algbw", "0.2",   \
 	    "Algorithm bandwidth as NCCL's tests define it, size / time: gradient_bytes * "        \
 	    "iterations_done / exchange_s (stands_for included); none for one worker.")            \
@@ -78,8 +78,8 @@
  * without packets. */
 #define RUN_METRICS(ROW)                                                                           \
 	ROW(sim_time_s, OUT_SECONDS, false, "simulated time", "0.1",                               \
-	    "Simulated time at the end of the run; if nothing was left to happen then, the time "  \
-	    "of the last event.")                                                                  \
+	    "Simulated time at the end of the run; if no events were left by then, the time of "   \
+	    "the last one.")                                                                       \
 	ROW(events, OUT_COUNT, false, NULL, "0.1",                                                 \
 	    "Events of the simulator, without samples of time series.")                            \
 	ROW(packet_hops, OUT_COUNT, false, "packets sent over links", "0.1",                       \
@@ -88,7 +88,7 @@
 /* Numbers that depend on the machine; never compared. */
 #define MACHINE_METRICS(ROW)                                                                       \
 	ROW(cpu_s, OUT_REAL, false, "CPU time", "0.1",                                             \
-	    "CPU time of the run, without reading the scenario and writing the end.")              \
+	    "CPU time of the run, without reading the scenario and writing the last results.")     \
 	ROW(packet_hops_per_cpu_s, OUT_REAL, false, "packet-hops a CPU second", "0.1",             \
 	    "Speed; null when no CPU time was measured.")                                          \
 	ROW(peak_rss_bytes, OUT_COUNT, false, "memory", "0.1",                                     \
@@ -112,7 +112,7 @@
 	    "Packets that switches consumed by adding them up.")                                   \
 	ROW(packets_in_flight, OUT_COUNT, false, NULL, "0.1",                                      \
 	    "Packets on the way when the run ended.")                                              \
-	ROW(drops, OUT_COUNT, true, "packets dropped", "0.1", "Packets that found a queue full.")  \
+	ROW(drops, OUT_COUNT, true, "packets dropped", "0.1", "Packets dropped at a full queue.")  \
 	ROW(losses, OUT_COUNT, false, "packets lost on links", "0.1",                              \
 	    "Packets lost on a link by chance.")                                                   \
 	ROW(ecn_marks, OUT_COUNT, false, "ECN marks", "0.1", "Times that a packet was marked.")    \
@@ -126,20 +126,19 @@
 	    "Jobs of the measured window; without warm-up and window, all jobs of the scenario. "  \
 	    "Jobs that arrive after the end of the run count as unfinished.")                      \
 	ROW(finished, OUT_COUNT, true, "jobs finished", "0.1",                                     \
-	    "Those of count that finished, or whose end is an estimate; only they enter the "      \
-	    "means.")                                                                              \
+	    "Measured jobs that finished, or whose end is an estimate; means cover only these.")   \
 	ROW(refused, OUT_COUNT, false, "jobs refused", "0.1",                                      \
-	    "Those of count that their schemes refused, so that they never ran.")                  \
+	    "Measured jobs that their schemes refused, so that they never ran.")                   \
 	ROW(arrived, OUT_COUNT, false, "jobs arrived", "0.1",                                      \
 	    "All jobs that arrived, measured or not.")                                             \
 	ROW(estimated, OUT_COUNT, false, "jobs whose end is an estimate", "0.2",                   \
 	    "Jobs, measured or not, whose end is an estimate (stop.estimate). All other numbers, " \
-	    "also iteration_s, are of what was simulated.")
+	    "also iteration_s, cover only what was simulated.")
 
 #define FLOWS_METRICS(ROW)                                                                         \
 	ROW(count, OUT_COUNT, false, "flows", "0.1", "Flows that started in the measured window.") \
 	ROW(finished, OUT_COUNT, true, "flows finished", "0.1",                                    \
-	    "Those of count that finished; only they enter the means.")                            \
+	    "Measured flows that finished; means cover only these.")                               \
 	ROW(started, OUT_COUNT, false, "flows started", "0.1", "All flows, measured or not.")      \
 	ROW(timeouts, OUT_COUNT, false, "retransmission timeouts of flows", "0.1",                 \
 	    "Expirations of retransmission timers of the measured flows, finished or not; null "   \
@@ -175,7 +174,7 @@
 	COUNTER(retransmissions,                                                                   \
 		"Packets that workers (over TCP also servers) sent again, in all schemes.")        \
 	COUNTER(timeouts,                                                                          \
-		"Expirations of retransmission timers, of the senders that retransmissions has.")
+		"Expirations of retransmission timers, of the same senders as retransmissions.")
 
 #define AGGREGATION_METRICS(ROW)                                                                   \
 	ROW(held_count, OUT_COUNT, false, "times an aggregator was held", "0.1",                   \
@@ -183,7 +182,7 @@
 	ROW(held_mean_s, OUT_REAL, false, "time an aggregator was held, mean", "0.1",              \
 	    "Mean time from taking an aggregator to freeing it; null if there was none.")          \
 	ROW(held_p99_s, OUT_REAL, false, "time an aggregator was held, 99th percentile", "0.1",    \
-	    "99th percentile of this time, at most 1/32 too high; null below 100 times.")          \
+	    "99th percentile of this time, at most 1/32 too high; null for fewer than 100 times.") \
 	ROW(throughput_share, OUT_REAL, false, "aggregation throughput over link rate", "0.1",     \
 	    "Mean of throughput_share in jobs.csv, of the jobs that finished; null if none has "   \
 	    "one.")                                                                                \
@@ -201,13 +200,13 @@
  * the metrics above. Their level is LEVEL_GROUP; ROW as for a run. */
 #define JOB_GROUP_METRICS(ROW)                                                                     \
 	ROW(count, OUT_COUNT, false, "jobs", "0.2", "Measured jobs of this name.")                 \
-	ROW(finished, OUT_COUNT, false, "jobs finished", "0.1", "Those of count that finished.")   \
+	ROW(finished, OUT_COUNT, false, "jobs finished", "0.1", "Those measured that finished.")   \
 	ROW(jain, OUT_REAL, true, "Jain's index of jobs", "0.2",                                   \
 	    "Jain's index of gradient_bytes * iterations_done / (finish_s - start_s), over the "   \
 	    "finished jobs; null below two jobs.")
 #define FLOW_GROUP_METRICS(ROW)                                                                    \
 	ROW(count, OUT_COUNT, false, "flows", "0.1", "Measured flows of this name.")               \
-	ROW(finished, OUT_COUNT, false, "flows finished", "0.1", "Those of count that finished.")  \
+	ROW(finished, OUT_COUNT, false, "flows finished", "0.1", "Those measured that finished.")  \
 	ROW(throughput_bps, OUT_REAL, false, "flow throughput", "0.1",                             \
 	    "Mean of size / FCT over the finished flows.")                                         \
 	ROW(jain, OUT_REAL, true, "Jain's index of flows", "0.1",                                  \
@@ -227,7 +226,7 @@
 	ROW(utilization, OUT_REAL, "link utilisation", "0.1",                                      \
 	    "Part of the time of the run that the link was sending; what is still on its way "     \
 	    "counts. It may exceed 1 in analytic runs, where streams do not share links.")         \
-	ROW(drops, OUT_COUNT, "packets dropped", "0.1", "Packets that found the queue full.")      \
+	ROW(drops, OUT_COUNT, "packets dropped", "0.1", "Packets dropped at a full queue.")        \
 	ROW(losses, OUT_COUNT, "packets lost", "0.1", "Packets lost on the link by chance.")       \
 	ROW(ecn_marks, OUT_COUNT, "ECN marks", "0.1", "Packets marked.")                           \
 	ROW(pauses, OUT_COUNT, "times stopped by PAUSE", "0.1",                                    \

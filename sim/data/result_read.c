@@ -34,7 +34,8 @@ struct csv *result_table(const char *dir, const char *file, char **error)
 	bool told = !isnan(rows);
 	cJSON_Delete(manifest);
 	if (told && !(rows >= 0 && rows <= MOST_ROWS)) {
-		*error = xasprintf("%s/%s: %g rows of %s are no count", dir, MANIFEST, rows, file);
+		*error = xasprintf("%s/%s: %g is not a number of rows (%s)", dir, MANIFEST, rows,
+				   file);
 		return NULL;
 	}
 	if (!told && !folder_has(dir, file))

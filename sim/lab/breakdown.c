@@ -124,7 +124,7 @@ static struct breakdown_iteration *iteration_of(struct breakdown *b, struct csv 
 	size_t i;
 
 	if (job >= JOBS_MAX) {
-		csv_complain(csv, c->job, "is no number of a job");
+		csv_complain(csv, c->job, "is not the number of a job");
 		job = 0;
 	}
 	while (b->jobs <= job) {
@@ -202,7 +202,7 @@ static void add_share(struct breakdown *b, struct csv *csv, const struct share_c
 	const char *owner = csv_empty(csv, c->owner) ? "PAUSE" : csv_text(csv, c->owner);
 
 	if (!it) {
-		csv_complain(csv, c->iteration, "is no iteration of why.csv");
+		csv_complain(csv, c->iteration, "is not an iteration of why.csv");
 		return;
 	}
 	b->shares =

@@ -301,7 +301,7 @@ Test(conf, wrong_types)
 
 Test(conf, null_is_no_value)
 {
-	static const char nowhere[] = "null is never a value (leave the key out for its default)";
+	static const char nowhere[] = "null is not a value (leave out the key to get its default)";
 	static const char *const texts[] = {
 		"{\"name\":null}",
 		X "\"seed\":null}",
@@ -902,11 +902,11 @@ Test(conf, free_keys_and_any_value)
 Test(conf, mistakes_with_free_keys)
 {
 	static const struct mistake mistakes[] = {
-		{ "{ \"name\": \"n\", \"any\": null }", "/any: null is never a value" },
+		{ "{ \"name\": \"n\", \"any\": null }", "/any: null is not a value" },
 		{ "{ \"name\": \"n\", \"settings\": [] }",
 		  "/settings: found a list; allowed: an object" },
 		{ "{ \"name\": \"n\", \"settings\": { \"a\": null } }",
-		  "/settings/a: null is never" },
+		  "/settings/a: null is not a value" },
 		{ "{ \"name\": \"n\", \"settings\": { \"a\": 1, \"a\": 2 } }", "is given twice" },
 		{ "{ \"name\": \"n\", \"settings\": { \"a\": 1, \"b\": 2, \"c\": 3, \"d\": 4 } }",
 		  "4 members; allowed: a number of members, at most 3" },

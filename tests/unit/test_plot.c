@@ -265,7 +265,7 @@ Test(plot, breakdown_of_a_job_that_cannot_be)
 	create_text(
 		"why.csv", WHY_HEADER
 		"99999999999,a,ring,0,0,0,0,1,1,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,\n");
-	expect_error("breakdown", "png", "\"99999999999\" is no number of a job");
+	expect_error("breakdown", "png", "\"99999999999\" is not the number of a job");
 }
 
 /* As in a table that somebody has sorted by worker. */
@@ -285,7 +285,7 @@ Test(plot, breakdown_of_an_iteration_that_comes_again)
 Test(plot, no_breakdown)
 {
 	create_manifest();
-	expect_error("breakdown", "png", "there is no why.csv, as run --why writes it");
+	expect_error("breakdown", "png", "there is no why.csv; run --why writes it");
 	create_text("why.csv", WHY_HEADER
 		    "0,a,ring,0,0,0,0,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,\n");
 	expect_error("breakdown", "png", "iterations took no time");
@@ -320,7 +320,7 @@ Test(plot, no_distribution_of_one_value)
 	create_manifest();
 	create_text("flows.csv", FLOWS_HEADER "\n1,a,0,1,100,0,1,0.004,1,4,0,1\n");
 	cr_expect_eq(draw("fct_cdf", "svg", &printed, &error), PLOT_IO);
-	cr_expect_not_null(strstr(error, "one value is no distribution"), "%s", error);
+	cr_expect_not_null(strstr(error, "a single value has no distribution"), "%s", error);
 	free(printed);
 	free(error);
 }
@@ -587,7 +587,7 @@ Test(plot, failing_gnuplot)
 	create_program("gnuplot", "#!/bin/sh\necho no font >&2; exit 3\n");
 	expect_error("slowdown", "png", "slowdown.gp with exit code 3: no font");
 	create_program("gnuplot", "#!/bin/sh\nexit 0\n");
-	expect_error("slowdown", "png", "gnuplot made no whole ");
+	expect_error("slowdown", "png", "gnuplot did not finish ");
 }
 
 /* Part of a picture, as a stopped gnuplot leaves it, does not pass for a figure. */
@@ -598,7 +598,7 @@ Test(plot, half_a_figure)
 	create_program("gnuplot", "#!/bin/sh\necho as much of it as there was\n");
 	for (size_t i = 0; i < sizeof(terms) / sizeof(*terms); i++) {
 		char name[64];
-		expect_error("slowdown", terms[i], "gnuplot made no whole ");
+		expect_error("slowdown", terms[i], "gnuplot did not finish ");
 		snprintf(name, sizeof(name), "figures/slowdown.%s", terms[i]);
 		cr_expect_not(folder_has(folder, name), "%s passes for a figure", name);
 	}
@@ -612,7 +612,7 @@ Test(plot, what_really_happened_is_told)
 	create_program("gnuplot", "#!/bin/sh\necho cannot map libX >&2; exit 127\n");
 	expect_error("slowdown", "png", "with exit code 127: cannot map libX");
 	create_program("gnuplot", "#!/bin/sh\nkill -KILL $$\n");
-	expect_error("slowdown", "png", "gnuplot was ended by a signal (Killed) on ");
+	expect_error("slowdown", "png", "gnuplot was killed by a signal (Killed) on ");
 	char *fake = folder_join(folder, "gnuplot");
 	cr_assert_eq(chmod(fake, 0600), 0);
 	cr_assert_eq(setenv("PATH", folder, 1), 0);

@@ -144,7 +144,7 @@ static void expect_error(const struct plot_sweep_options *options, const char *j
 /* ---- Numbers ---- */
 
 #define HEAD                                                                                       \
-	"# Mean of replications, 95 % t-intervals; 14 of 18 points are in (1 timeout, 3 "          \
+	"# Mean of replications, 95 % t-intervals; 14 of 18 points shown (1 timeout, 3 "           \
 	"missing), 1 with UNFINISHED work\n"
 #define X_NUMBERS "# x = 16000: memory 16KB\n# x = 64000: memory 64KB\n# x = 256000: memory 256KB\n"
 #define X_PLACES  "# x = 0: memory 64KB\n# x = 1: memory 16KB\n# x = 2: memory 256KB\n"
@@ -171,7 +171,7 @@ Test(plot_sweep, lines_are_means_with_t_intervals)
 	cr_expect_not_null(strstr(script, "XTICK_AT[3] = 256000; XTICK[3] = '256KB'\n"));
 	cr_expect_not_null(
 		strstr(script, "YLABEL[1] = 'job completion time, mean'\nYUNIT[1] = 's'\n"));
-	cr_expect_not_null(strstr(script, "14 of 18 points are in"));
+	cr_expect_not_null(strstr(script, "14 of 18 points shown"));
 	cr_expect_not_null(strstr(script, "UNFINISHED"));
 	free(script);
 	free(dir);
@@ -186,7 +186,7 @@ Test(plot_sweep, ratios_are_paired)
 	expect_figure(&options, "jobs.jct_s.mean-over-memory-by-scheme-relative-to-ring",
 		      "# sizes: job completion time, mean, relative to scheme ring\n"
 		      "# Ratio of means, paired by replication, 95 % Fieller intervals; 14 of 18 "
-		      "points are in (1 timeout, 3 missing), 1 with UNFINISHED work\n"
+		      "points shown (1 timeout, 3 missing), 1 with UNFINISHED work\n"
 		      "# value: jobs.jct_s.mean, relative to scheme ring\n" X_NUMBERS COLUMNS
 		      "1 1 16000 2 nan nan 3 \"ina\"\n"
 		      "1 1 64000 1 0.2887861425787706 3.46277003138139 3 \"ina\"\n"
@@ -200,7 +200,7 @@ Test(plot_sweep, bars_keep_the_order_of_the_plan)
 	expect_figure(
 		&options, "jobs.jct_s.mean-over-memory-bars-scheme-ring",
 		"# sizes: job completion time, mean (scheme ring)\n# Mean of replications, 95 % "
-		"t-intervals; 8 of 9 points are in (1 timeout)\n# value: jobs.jct_s.mean\n" X_PLACES
+		"t-intervals; 8 of 9 points shown (1 timeout)\n# value: jobs.jct_s.mean\n" X_PLACES
 			COLUMNS "1 1 0 2 2 2 3 \"all\"\n"
 		"1 1 1 2 0.5775722851575411 6.925540062762781 3 \"all\"\n"
 		"1 1 2 5 NaN NaN 2 \"all\"\n");
@@ -212,7 +212,7 @@ Test(plot_sweep, maps)
 	struct plot_sweep_options options = { .kind = "heat", .metrics = { metrics, 1 } };
 	expect_figure(&options, "network.drops-over-memory-by-scheme-heat",
 		      "# sizes: packets dropped\n# Mean of replications, 95 % t-intervals; 14 of "
-		      "18 points are in (1 timeout, 3 missing), 1 with UNFINISHED work, 8 without "
+		      "18 points shown (1 timeout, 3 missing), 1 with UNFINISHED work, 8 without "
 		      "this value\n# value: network.drops\n" X_PLACES COLUMNS
 		      "1 1 0 nan nan nan 0 \"ring\"\n"
 		      "1 1 1 nan nan nan 0 \"ring\"\n"
@@ -232,7 +232,7 @@ Test(plot_sweep, boxes)
 	expect_figure(
 		&options, "jobs.jct_s.mean-over-memory-box-scheme-ring",
 		"# sizes: job completion time, mean (scheme ring)\n# Replications: minimum, "
-		"quartiles, maximum; 8 of 9 points are in (1 timeout)\n# value: "
+		"quartiles, maximum; 8 of 9 points shown (1 timeout)\n# value: "
 		"jobs.jct_s.mean\n" X_PLACES
 		"panel series x minimum quartile1 median quartile3 maximum replications name\n"
 		"1 1 0 2 2 2 2 2 3 \"all\"\n"
@@ -264,7 +264,7 @@ Test(plot_sweep, a_third_axis_is_never_averaged)
 	free(printed);
 	char *data = read_figure(dir, "m-over-n-by-a-c-q", "dat");
 	expect_text(data,
-		    "# t: m (c q)\n# One replication, no intervals; 4 of 4 points are in\n# value: "
+		    "# t: m (c q)\n# One replication, no intervals; 4 of 4 points shown\n# value: "
 		    "m\n# x = 1: n 1\n# x = 2: n 2\n" COLUMNS "1 1 1 20 nan nan 1 \"x\"\n"
 		    "1 1 2 40 nan nan 1 \"x\"\n"
 		    "\n\n"
@@ -276,7 +276,7 @@ Test(plot_sweep, a_third_axis_is_never_averaged)
 	cr_assert_eq(draw(dir, &options, "png", &printed, &error), 1, "%s", error);
 	free(printed);
 	data = read_figure(dir, "m-over-n-by-a-relative-to-p-c-q", "dat");
-	cr_expect_not_null(strstr(data, "; 8 of 8 points are in\n"), "%s", data);
+	cr_expect_not_null(strstr(data, "; 8 of 8 points shown\n"), "%s", data);
 	cr_expect_not_null(strstr(data, "name\n1 1 1 2 NaN NaN 1 \"x\"\n"), "%s", data);
 	free(data);
 	free(dir);
@@ -524,7 +524,7 @@ Test(plot_sweep, too_much_for_a_figure)
 	char *dir = sample_sweep(folder, "many", json_text, csv_text);
 	struct plot_sweep_options options = { METRIC("m"), .x = "n" };
 	cr_expect_eq(draw(dir, &options, "png", &printed, &error), PLOT_USAGE);
-	cr_expect_not_null(strstr(error, "axis c has 30 values, more curves than can be told"));
+	cr_expect_not_null(strstr(error, "axis c has 30 values, too many curves to tell apart"));
 	free(printed);
 	free(error);
 	options.by = "none";
@@ -543,7 +543,7 @@ Test(plot_sweep, what_is_no_sweep)
 	char *printed, *error = NULL;
 	struct plot_sweep_options options = { 0 };
 	cr_expect_eq(draw(folder, &options, "png", &printed, &error), PLOT_IO);
-	cr_expect_not_null(strstr(error, "is not a sweep that was collected"), "%s", error);
+	cr_expect_not_null(strstr(error, "is not a collected sweep"), "%s", error);
 	free(printed);
 	free(error);
 }

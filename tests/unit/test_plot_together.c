@@ -132,7 +132,7 @@ Test(plot_together, packets)
 Test(plot_together, job_completion_times)
 {
 	expect_figure("jct", "# Job completion time\n"
-			     "# Mean of the finished jobs of each name, and their range\n"
+			     "# Mean and range of the finished jobs of each name\n"
 			     "panel series job mean_jct_s min_s max_s finished_jobs name\n"
 			     "1 1 0 2 1 3 2 \"A\"\n"
 			     "1 1 1 4 NaN NaN 1 \"A\"\n"

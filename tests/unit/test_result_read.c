@@ -147,7 +147,7 @@ Test(result_read, rows_that_are_no_count)
 		char *manifest = xasprintf(
 			"{ \"files\": [ { \"name\": \"t.csv\", \"rows\": %s } ] }", numbers[i]);
 		sample_write(folder, "manifest.json", manifest);
-		expect_error("rows of t.csv are no count");
+		expect_error("is not a number of rows (t.csv)");
 		free(manifest);
 	}
 }

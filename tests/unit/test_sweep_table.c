@@ -90,9 +90,9 @@ Test(sweep_table, refuses_rows_that_are_wrong)
 	refused(SAMPLE_JSON, POINT("0", HASH, "3", "0.2", "ring", "done", "1"),
 		"column replication: \"3\" is beyond");
 	refused(SAMPLE_JSON, POINT("0", HASH, "0", "0.20", "ring", "done", "1"),
-		"column load: \"0.20\" is no value of this axis");
+		"column load: \"0.20\" is not a value of this axis");
 	refused(SAMPLE_JSON, POINT("0", HASH, "0", "0.2", "ring", "finished", "1"),
-		"column status: \"finished\" is no status");
+		"column status: \"finished\" is not the status of a point");
 	refused(SAMPLE_JSON, POINT("0", HASH, "0", "0.2", "ring", "done", "1s"),
 		"column jct: \"1s\" is not a number");
 	refused(SAMPLE_JSON, POINT("0", HASH, "0", "0.2", "ring", "done", "nan"),
@@ -125,7 +125,7 @@ Test(sweep_table, refuses_files_that_do_not_fit)
 	refused(SAMPLE_JSON, "point,hash,replication,seed,load,scheme,status,jct\n",
 		"no column late");
 	refused(SAMPLE_JSON, "point,hash,replication,seed,load,scheme,status,jct,late,more\n",
-		"has 10 columns, its sweep.json speaks of 9; collect the sweep again");
+		"has 10 columns, but its sweep.json lists 9; collect the sweep again");
 	refused(SAMPLE_JSON, NULL, "cannot read");
 }
 
@@ -139,12 +139,12 @@ Test(sweep_table, refuses_a_sweep_json_that_is_wrong)
 		SAMPLE_CSV, "sweep.json:2:");
 	refused("{\"name\":\"x\",\"axes\":[{\"name\":\"a\",\"values\":[\"1\",\"1\"]}],"
 		"\"replications\":1,\"metrics\":[]}",
-		SAMPLE_CSV, "/axes/0/values/1: \"1\" stands here twice");
+		SAMPLE_CSV, "/axes/0/values/1: \"1\" is listed twice");
 	refused("{\"name\":\"x\",\"axes\":[{\"name\":\"a\",\"values\":[\"1\"]},"
 		"{\"name\":\"a\",\"values\":[\"1\"]}],\"replications\":1,\"metrics\":[]}",
-		SAMPLE_CSV, "/axes/1: \"a\" stands here twice");
+		SAMPLE_CSV, "/axes/1: \"a\" is listed twice");
 	refused("{\"name\":\"x\",\"axes\":[],\"replications\":1,\"metrics\":[\"m\",\"m\"]}",
-		SAMPLE_CSV, "/metrics/1: \"m\" stands here twice");
+		SAMPLE_CSV, "/metrics/1: \"m\" is listed twice");
 	refused("[", SAMPLE_CSV, "sweep.json:1:");
 }
 

@@ -69,7 +69,7 @@ static void add_basis(struct grid *grid, const struct compare_row *row)
 		return;
 	case BASIS_PAIRS:
 		if (r->missing > 0)
-			grid_add(grid, "%zu pairs, %zu not", r->n, r->missing);
+			grid_add(grid, "%zu of %zu pairs", r->n, r->n + r->missing);
 		else
 			grid_add(grid, "%zu pair%s", r->n, r->n == 1 ? "" : "s");
 		return;
@@ -254,7 +254,7 @@ static size_t put_outside(const struct comparison *comparison, double tolerance,
 			json_close_object(json);
 			continue;
 		}
-		fprintf(to, "outside of 1 +- %g: %s", tolerance, row->metric);
+		fprintf(to, "outside 1 +- %g: %s", tolerance, row->metric);
 		for (size_t l = 0; l < comparison->label_count; l++)
 			fprintf(to, ", %s %s", comparison->label_names[l], row->labels[l]);
 		fprintf(to, ": %s, baseline %s\n", number(value, row->value.value),

@@ -24,7 +24,7 @@ static bool run_read(struct run *run, const char *dir, char *label, char **error
 		return false;
 	if (!isnan(summary_value(&run->summary, "seed")))
 		return true;
-	*error = xasprintf("%s/summary.json has no \"seed\": no run wrote it", dir);
+	*error = xasprintf("%s/summary.json has no \"seed\": it is not from a run", dir);
 	return false;
 }
 
@@ -336,21 +336,21 @@ static void print_notes(const struct runs *runs, const struct comparison *compar
 	if (ratios)
 		fprintf(to, "ratio: to %s. *: the interval excludes 1.\n", runs->items[0].label);
 	if (fairness)
-		fputs("jain: Jain's index over the members of a group that finished: size / FCT of "
-		      "flows,\nbytes all-reduced / running time of jobs. Flows of unlike sizes "
-		      "differ in it anyway.\n",
+		fputs("jain: Jain's index of throughput over the finished members of a group: size "
+		      "/ FCT of flows,\nbytes all-reduced / running time of jobs. Flows of "
+		      "different sizes lower it even in a fair network.\n",
 		      to);
 	if (comparison_has_unfinished(comparison))
-		fputs("finished: what did not finish is in no mean and no percentile.\n", to);
+		fputs("finished: means and percentiles leave out what did not finish.\n", to);
 	if (pairs)
-		fputs("pairs: the same flows or jobs in both runs; the ratio is over those that "
-		      "both finished:\nits two numbers stand below it where that leaves some "
-		      "out.\n",
+		fputs("pairs: the same flows or jobs in both runs. The ratio covers those that "
+		      "finished in both;\nif that leaves some out, the line below has the two "
+		      "numbers of the ratio.\n",
 		      to);
 	if (intervals)
-		fputs("The intervals take flows, jobs and iterations of a run as independent, "
-		      "which\nshared queues make them only roughly; replications (a sweep) do "
-		      "without.\n",
+		fputs("The intervals assume that flows, jobs and iterations of a run are "
+		      "independent. With shared\nqueues that holds only roughly; intervals over "
+		      "replications (a sweep) do not need it.\n",
 		      to);
 }
 

@@ -83,14 +83,12 @@ static char *axes_differ(const struct sweep_table *a, const struct sweep_table *
 {
 	if (a->axis_count != b->axis_count)
 		return xasprintf(
-			"%s has %zu axes and %s has %zu: sweeps are compared over the same "
-			"axes",
+			"%s has %zu axes and %s has %zu: sweeps to compare need the same axes",
 			a->dir, a->axis_count, b->dir, b->axis_count);
 	for (size_t i = 0; i < a->axis_count; i++)
 		if (!same_axis(&a->axes[i], &b->axes[i]))
-			return xasprintf("the axes \"%s\" of %s and \"%s\" of %s are not the same: "
-					 "sweeps are compared over the same axes with the same "
-					 "values",
+			return xasprintf("the axes \"%s\" of %s and \"%s\" of %s differ: sweeps to "
+					 "compare need the same axes with the same values",
 					 a->axes[i].name, a->dir, b->axes[i].name, b->dir);
 	return NULL;
 }
@@ -278,25 +276,24 @@ static void print_notes(const struct frame *frame, const struct comparison *comp
 	fprintf(to, "\nratio, difference: to %s. *: the interval excludes 1.\n",
 		baseline_name(frame));
 	if (comparison_has_unfinished(comparison))
-		fputs("done: points that finished all work; where some did not, means of times are "
-		      "too small.\n",
+		fputs("done: points that finished all work. Where some did not, mean times are too "
+		      "small.\n",
 		      to);
 	if (same > 0)
-		fputs("same: in every replication, whatever is measured, so there is nothing to "
-		      "estimate and no interval.\n",
+		fputs("same: every replication gave the same results, so no interval is needed.\n",
 		      to);
 	if (pairs > 0)
-		fputs("pairs: same replication and same seed (common random numbers); where some "
-		      "are not complete,\nthe ratio's two numbers stand below it.\n",
+		fputs("pairs: same replication and same seed (common random numbers). If some lack "
+		      "a value,\nthe line below has the two numbers of the ratio.\n",
 		      to);
 	if (apart > 0)
-		fputs("unpaired: the seeds differ, so the two means are taken as independent "
+		fputs("unpaired: the seeds differ, so the two means are treated as independent "
 		      "(Welch).\n",
 		      to);
 	if (intervals >= 20) /* 1 in 20 intervals of 95 % misses */
 		fprintf(to,
-			"Each interval stands alone: of %zu, about %zu miss the truth by "
-			"chance.\n",
+			"Intervals are not corrected for their number: of %zu, about %zu miss the "
+			"true value by chance.\n",
 			intervals, intervals / 20);
 }
 

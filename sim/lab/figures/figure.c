@@ -77,8 +77,8 @@ char *figure_folder(const struct plot_options *options, const char *dir, char **
 	char *folder = folder_join(dir, "figures");
 	if (lstat(folder, &there) != 0 || !S_ISLNK(there.st_mode))
 		return folder;
-	*error = xasprintf("%s is a symbolic link, which figures do not follow; --out says where "
-			   "they go",
+	*error = xasprintf("%s is a symbolic link, which figures do not follow; choose another "
+			   "folder with --out",
 			   folder);
 	free(folder);
 	return NULL;
@@ -441,7 +441,7 @@ static bool draw(struct figure *f, FILE *to)
 		picture = gnuplot_run(f->folder, gp, &length, &f->error);
 	bool ok = picture;
 	if (ok && !is_whole(picture, length, term_of(f->options)->end)) {
-		f->error = xasprintf("gnuplot made no whole %s", path);
+		f->error = xasprintf("gnuplot did not finish %s", path);
 		ok = false;
 	}
 	ok = ok && hand_out(f, file, picture, length, to);

@@ -64,9 +64,9 @@ static void become_gnuplot(const char *folder, const char *script, int picture, 
  * written. */
 static char *failure(int status, const char *folder, const char *script, const char *said)
 {
-	const char *words = *said != '\0' ? said : "it says nothing";
+	const char *words = *said != '\0' ? said : "no message";
 	if (WIFSIGNALED(status))
-		return xasprintf("gnuplot was ended by a signal (%s) on %s/%s: %s",
+		return xasprintf("gnuplot was killed by a signal (%s) on %s/%s: %s",
 				 strsignal(WTERMSIG(status)), folder, script, words);
 	if (WEXITSTATUS(status) == NOT_STARTED)
 		return xstrdup(said);

@@ -311,7 +311,7 @@ bool network(struct figure *f)
 	bool data = map_read(&map, f);
 	if (data && (map.count == 0 || map.count > LINKS_MAX)) {
 		f->why = map.count == 0 ? "there are no links"
-					: "there are more links than can be told apart";
+					: "there are too many links to tell apart";
 		data = false;
 	}
 	if (data) {

@@ -272,7 +272,7 @@ static bool cdf(struct figure *f, const struct runs *runs)
 	char words[64], share[64];
 	for (size_t r = 0; r < runs->count; r++)
 		values_merge(&runs->of[r], runs->together ? 1 : FIGURE_COLOURS);
-	f->why = "one value is no distribution";
+	f->why = "a single value has no distribution";
 	if (!any_several(runs))
 		return false;
 	titled(words, sizeof(words), runs);
@@ -321,7 +321,7 @@ static bool jct(struct figure *f, const struct runs *runs)
 	for (size_t r = 0; r < runs->count; r++)
 		single = single && runs->of[r].finished <= 1;
 	/* bars of one value for each run would only repeat the caller's table */
-	f->why = "its one value a run is in the table";
+	f->why = "each run has only one value, which is in the table";
 	if (f->options->sparing && single)
 		return false;
 	struct names names = job_names(runs);
@@ -331,7 +331,7 @@ static bool jct(struct figure *f, const struct runs *runs)
 	}
 	figure_begin(f, "bars", 1, runs->count, "job mean_jct_s min_s max_s finished_jobs");
 	figure_title(f, "Job completion time",
-		     xstrdup(several ? "Mean of the finished jobs of each name, and their range"
+		     xstrdup(several ? "Mean and range of the finished jobs of each name"
 				     : "The finished job of each name"));
 	figure_count(f, "INTERVALS", several);
 	figure_x(f, "", "", false);
@@ -509,9 +509,8 @@ struct kind {
 };
 
 static const struct kind kinds[] = {
-	{ .figure = { "breakdown",
-		      "what iterations were spent on, cause on cause, of a run with --why",
-		      "what iterations were spent on, cause on cause, of runs with --why" },
+	{ .figure = { "breakdown", "what iterations were spent on, stacked by cause (run --why)",
+		      "what iterations were spent on, stacked by cause (run --why)" },
 	  .draw = breakdown },
 	{ .figure = { "slowdown", "FCT slowdown by flow size: median, 95th and 99th percentile",
 		      "median and 99th percentile of the slowdown by flow size, as bars" },
@@ -520,7 +519,7 @@ static const struct kind kinds[] = {
 	  .metric = "slowdown",
 	  .query = { .group = "size_bytes", .by_size = true } },
 	{ .figure = { "fct_cdf", "distribution of flow completion times, one line per flow group",
-		      "distributions of flow completion times, one line a directory" },
+		      "distributions of flow completion times, one line per directory" },
 	  .draw = cdf,
 	  .of = "flows",
 	  .metric = "fct_s" },
@@ -533,7 +532,7 @@ static const struct kind kinds[] = {
 	  .metric = "jct_s",
 	  .query = { .name = result_job_name } },
 	{ .figure = { "jct_cdf", NULL,
-		      "distributions of job completion times, one line a directory" },
+		      "distributions of job completion times, one line per directory" },
 	  .draw = cdf,
 	  .of = "jobs",
 	  .metric = "jct_s",
@@ -590,7 +589,7 @@ static char *why_not(const struct plot_options *options, const struct runs *runs
 		error = xstrdup("figures of several directories need a folder of their own");
 	if (!error && runs->count > FIGURE_CURVES)
 		error = xasprintf(
-			"%zu directories are more than can be told apart in a figure (%d)",
+			"%zu directories are too many to tell apart in one figure (at most %d)",
 			runs->count, FIGURE_CURVES);
 	return error;
 }

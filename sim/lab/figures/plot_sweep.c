@@ -163,7 +163,7 @@ static bool is_in(const struct sheet *sheet, const struct sweep_point *point)
 	return true;
 }
 
-/* Counts all points behind a figure: "46 of 48 points are in (1 timeout, 1 missing), 3 with
+/* Counts all points behind a figure: "46 of 48 points shown (1 timeout, 1 missing), 3 with
  * UNFINISHED work, 2 without this value". */
 static const char *tally(const struct page *page)
 {
@@ -182,7 +182,7 @@ static const char *tally(const struct page *page)
 		count[point->status]++;
 	}
 	size_t usable = count[POINT_DONE] + count[POINT_UNFINISHED];
-	text = conf_at(table->doc, "%zu of %zu points are in", usable, points);
+	text = conf_at(table->doc, "%zu of %zu points shown", usable, points);
 	for (int i = 1; i <= POINT_STATUSES; i++) {
 		int s = i % POINT_STATUSES; /* POINT_MISSING, which is 0, comes last */
 		if (count[s] == 0 || s == POINT_DONE || s == POINT_UNFINISHED)
@@ -529,8 +529,7 @@ int plot_sweep(const char *dir, const struct plot_sweep_options *sweep,
 	if (*error)
 		return PLOT_USAGE;
 	if (!sweep_table_exists(dir)) {
-		*error = xasprintf(
-			"%s is not a sweep that was collected: there is no sweep.json in it", dir);
+		*error = xasprintf("%s is not a collected sweep: it has no sweep.json", dir);
 		return PLOT_IO;
 	}
 	char *trimmed = folder_trim(dir), *folder = NULL;

@@ -189,7 +189,7 @@ static bool read_run(struct figure *f, struct bars *bars, const char *label)
 	bool good = breakdown_read(&b, f->dir, &f->error);
 	if (good)
 		add_run(bars, &b, label, *label != '\0' || jobs_in(&b) > JOBS_SHOWN);
-	f->why = good ? "no iteration has ended" : "there is no why.csv, as run --why writes it";
+	f->why = good ? "no iteration has ended" : "there is no why.csv; run --why writes it";
 	good = good && b.count > 0;
 	breakdown_release(&b);
 	return good;
@@ -201,14 +201,13 @@ static bool put_runs(struct figure *f, const struct bars *bars)
 	double sum = 0;
 	for (size_t i = 0; i < bars->count; i++)
 		sum += stack_sum(&bars->at[i]);
-	f->why = room ? "iterations took no time"
-		      : "there are more names of jobs than bars have room";
+	f->why = room ? "iterations took no time" : "there are more job names than room for bars";
 	if (!room || sum <= 0)
 		return false;
 	stack_put(f, bars->at, bars->count, "", "worker_iterations", "What iterations are spent on",
 		  xasprintf("Mean over workers and iterations of %zu job%s%s", bars->jobs,
 			    bars->jobs > 1 ? "s" : "",
-			    bars->merged ? ", those of a name together" : ""));
+			    bars->merged ? ", those of the same name together" : ""));
 	return true;
 }
 

@@ -100,8 +100,8 @@ static bool choose_causes(struct sweep_choice *choice, const struct sweep_table 
 		const char *name = conf_at(table->doc, "jobs.why_s.%s", breakdown_causes[c].name);
 		size_t metric = sweep_table_metric(table, name);
 		if (metric == SIZE_MAX) {
-			*error = xasprintf("%s has no column %s: none of its points was run with "
-					   "sweep run --why (after a run without, add --force)",
+			*error = xasprintf("%s has no column %s: run its points with sweep run "
+					   "--why (and --force if they have been run without it)",
 					   table->dir, name);
 			return false;
 		}
@@ -200,8 +200,8 @@ static bool choose_axes(struct sweep_choice *choice, const struct sweep_table *t
 		*error = xstrdup("a map needs two axes with several values");
 	else if (choice->kind != SWEEP_HEAT && choice->by != SIZE_MAX &&
 		 count_wanted(choice, table, choice->by) > FIGURE_CURVES)
-		*error = xasprintf("axis %s has %zu values, more curves than can be told apart "
-				   "(%d); pick some with --where %s=VALUE, or take --kind heat",
+		*error = xasprintf("axis %s has %zu values, too many curves to tell apart (at most "
+				   "%d); pick some with --where %s=VALUE, or take --kind heat",
 				   table->axes[choice->by].name,
 				   count_wanted(choice, table, choice->by), FIGURE_CURVES,
 				   table->axes[choice->by].name);
@@ -224,11 +224,11 @@ static bool choose_baseline(struct sweep_choice *choice, const struct sweep_tabl
 		return false;
 	}
 	if (choice->base_axis == choice->x)
-		*error = xasprintf("%s is the x axis; --relative-to takes a value of another one",
+		*error = xasprintf("%s is the x axis; --relative-to takes a value of another axis",
 				   table->axes[choice->x].name);
 	else if (choice->kind == SWEEP_BOX)
-		*error = xstrdup("boxes show the spread of replications, not ratios; leave "
-				 "--relative-to or --kind box out");
+		*error = xstrdup("boxes show the spread of replications, not ratios; leave out "
+				 "--relative-to or --kind box");
 	return !*error;
 }
 
@@ -245,7 +245,7 @@ static bool choose_kind(struct sweep_choice *choice, const struct plot_sweep_opt
 	choice->kind = options->breakdown ? SWEEP_STACK : SWEEP_LINES;
 	if (options->breakdown &&
 	    (kind || options->log || options->relative_to || options->metrics.count > 0)) {
-		*error = xstrdup("the breakdown of a sweep goes with --x, --by and --where alone");
+		*error = xstrdup("the breakdown of a sweep takes only --x, --by and --where");
 		return false;
 	}
 	for (size_t i = 0; kind && i < sizeof(kinds) / sizeof(*kinds); i++) {
@@ -405,12 +405,12 @@ static bool choose_panels(struct sweep_choice *choice, bool panels, char **error
 	size_t count = choice->figures * choice->metric_count;
 	choice->panels = panels;
 	if (panels && (choice->kind == SWEEP_HEAT || choice->kind == SWEEP_STACK))
-		*error = xstrdup("--panels is for lines, bars and boxes; a map has a page, and so "
-				 "has a breakdown");
+		*error = xstrdup("--panels is for lines, bars and boxes; maps and breakdowns need "
+				 "a page each");
 	else if (panels && count > FIGURE_PANELS)
-		*error = xasprintf("%zu panels are more than a page has room for (%d); pick some "
-				   "with --where",
-				   count, FIGURE_PANELS);
+		*error = xasprintf(
+			"%zu panels do not fit on a page (at most %d); pick some with --where",
+			count, FIGURE_PANELS);
 	return !*error;
 }
 

@@ -16,14 +16,14 @@
 static const struct {
 	const char *file, *why;
 } missing[] = {
-	{ "flows.csv", "there is no flows.csv, as after a run without flows" },
-	{ "jobs.csv", "there is no jobs.csv, as after a run without jobs" },
-	{ "iterations.csv", "there is no iterations.csv, as after a run without jobs" },
+	{ "flows.csv", "there is no flows.csv; a run without flows writes none" },
+	{ "jobs.csv", "there is no jobs.csv; a run without jobs writes none" },
+	{ "iterations.csv", "there is no iterations.csv; a run without jobs writes none" },
 	{ "links.csv", "there is no links.csv" },
-	{ "series/network.csv",
-	  "there is no series/network.csv; scenarios ask for it by \"every\" of output.series" },
-	{ "series/links.csv",
-	  "there is no series/links.csv; scenarios ask for it by \"links\" of output.series" },
+	{ "series/network.csv", "there is no series/network.csv; set \"every\" of output.series in "
+				"the scenario to get it" },
+	{ "series/links.csv", "there is no series/links.csv; set \"links\" of output.series in the "
+			      "scenario to get it" },
 };
 
 struct csv *values_table(struct figure *f, const char *file)

@@ -101,7 +101,7 @@ enum reference_state reference_read(const char *dir, const char *name, struct re
 	else
 		reference->root = json_read(dir, json, error);
 	if (reference->root && (bad = read_members(reference)))
-		*error = xasprintf("%s/%s is not a reference: \"%s\" is missing or not right", dir,
+		*error = xasprintf("%s/%s is not a reference: \"%s\" is missing or wrong", dir,
 				   json, bad);
 	if (!*error)
 		*error = read_prints(reference, prints);

@@ -30,9 +30,9 @@ struct index_conf {
 
 static const struct conf_row tolerance_rows[] = {
 	CONF_STRING("field", struct regress_tolerance, field, CONF_REQUIRED,
-		    "Path in the summary, as in jobs.jct_s.mean; * stands for anything."),
+		    "Path in the summary, such as jobs.jct_s.mean; * matches anything."),
 	CONF_REAL("relative", struct regress_tolerance, relative, "0", 0, 1e9,
-		  "Allowed difference as a part of the larger value.", "exact"),
+		  "Allowed difference as a fraction of the larger value.", "exact"),
 	CONF_REAL("absolute", struct regress_tolerance, absolute, "0", 0, 1e300,
 		  "Allowed difference.", "exact"),
 	{ 0 },
@@ -47,14 +47,14 @@ static const struct conf_row text_item = { .type = CONF_STRING, .help = "A text.
 static const struct conf_row scenario_rows[] = {
 	CONF_STRING("name", struct scenario_conf, name, CONF_REQUIRED, "Name of the reference."),
 	CONF_STRING("scenario", struct scenario_conf, scenario, CONF_REQUIRED,
-		    "Its file, seen from this folder."),
+		    "Path of its file, relative to this folder."),
 	CONF_INT("seed", struct scenario_conf, seed, CONF_OPTIONAL, 0, CONF_LARGEST_EXACT,
-		 "Another seed than the scenario's.",
+		 "Seed that replaces the scenario's.",
 		 .present = CONF_GIVEN(struct scenario_conf, seed_given)),
 	CONF_LIST("set", struct scenario_conf, set, "[]", &text_item, 0, 0,
 		  "Changed values, as on the command line: /pointer=value."),
 	CONF_LIST("tolerances", struct scenario_conf, tolerances, "[]", &tolerance_item, 0, 0,
-		  "For this scenario."),
+		  "Tolerances of this scenario only; they come before the general ones."),
 	{ 0 },
 };
 static const struct conf_table scenario_table = { "scenario", scenario_rows,
@@ -65,13 +65,13 @@ static const struct conf_row scenario_item = { .type = CONF_OBJECT,
 
 static const struct conf_row index_rows[] = {
 	CONF_LIST("folders", struct index_conf, folders, "[]", &text_item, 0, 0,
-		  "All scenarios in and below these are covered."),
+		  "Folders whose scenarios, also in sub-folders, have references."),
 	CONF_LIST("leave_out", struct index_conf, leave_out, "[]", &text_item, 0, 0,
-		  "Names of those that are not; * stands for anything."),
+		  "Names of scenarios in these folders to leave out; * matches anything."),
 	CONF_LIST("tolerances", struct index_conf, tolerances, "[]", &tolerance_item, 0, 0,
-		  "For numbers of the summary; the first that fits counts."),
+		  "Tolerances of numbers of the summary; the first that matches applies."),
 	CONF_LIST("scenarios", struct index_conf, scenarios, "[]", &scenario_item, 0, 0,
-		  "Others, and variants."),
+		  "Scenarios elsewhere, and variants with other values."),
 	{ 0 },
 };
 static const struct conf_table index_table = { "references", index_rows, sizeof(struct index_conf),
@@ -114,9 +114,9 @@ static void check_scenario(const struct regress_index *index, const struct scena
 
 	if (!conf->name[0] || conf->name[0] == '.' || strchr(conf->name, '/') ||
 	    !strcmp(conf->name, INDEX_NAME))
-		conf_error(index->doc, pointer, "name \"%s\" cannot name a file", conf->name);
+		conf_error(index->doc, pointer, "name \"%s\" is not a valid file name", conf->name);
 	if (regress_index_find(index, conf->name) != SIZE_MAX)
-		conf_error(index->doc, pointer, "there are two of the name \"%s\"", conf->name);
+		conf_error(index->doc, pointer, "the name \"%s\" is used twice", conf->name);
 	for (size_t i = 0; i < conf->set.count; i++)
 		if (text_at(&conf->set, i)[0] != '/' || !strchr(text_at(&conf->set, i), '='))
 			conf_error(index->doc, pointer,
@@ -195,7 +195,7 @@ static void add_file(struct regress_index *index, size_t named, const struct con
 		return;
 	if (known != SIZE_MAX || !strcmp(name, INDEX_NAME))
 		conf_error(index->doc, "/folders", "%s cannot have the name \"%s\": %s", path, name,
-			   known != SIZE_MAX ? "another file has it" : "the index has it");
+			   known != SIZE_MAX ? "another file has it" : "the index file has it");
 	add_entry(index, name, path);
 }
 

@@ -87,8 +87,8 @@ static void check_name(struct plan *plan, const char *name)
 {
 	if (!*name || name[0] == '.' || strchr(name, '/') || strlen(name) > 100)
 		conf_error(plan->doc, "/name",
-			   "a name that can be that of a folder: not empty, without \"/\", not "
-			   "starting with \".\", at most 100 bytes");
+			   "must be a valid folder name: not empty, without \"/\", not starting "
+			   "with \".\", at most 100 bytes");
 }
 
 static void fill_precision(struct plan *plan, const struct plan_conf *conf)
@@ -99,10 +99,7 @@ static void fill_precision(struct plan *plan, const struct plan_conf *conf)
 						   (size_t)conf->precision.least };
 	if (conf->precision.least > conf->replications)
 		conf_error(plan->doc, "/precision/least",
-			   "at most the %" PRId64
-			   " replications (\"replications\"), of which some may be "
-			   "spared",
-			   conf->replications);
+			   "must be at most \"replications\" (%" PRId64 ")", conf->replications);
 }
 
 /* Makes a plan from `conf`, which was read from `doc`; the plan then owns `doc`. */

@@ -57,8 +57,8 @@ static void name_axis(struct plan *plan, struct plan_axis *axis, const struct ax
 		conf_error(plan->doc, place, "an axis of zip or cases needs a \"name\"");
 	} else if (!good_name(name)) {
 		conf_error(plan->doc, place,
-			   "\"%s\" cannot be the name of an axis: a letter, then letters, digits, "
-			   "\"_\" and \"-\"%s",
+			   "\"%s\" is not a valid axis name: it needs a letter, then letters, "
+			   "digits, \"_\" and \"-\"%s",
 			   name, conf->has_name ? "" : " (give it a \"name\")");
 	} else if (is_in(name, sweep_columns) || is_in(name, costs_columns) ||
 		   is_in(name, groups_columns) || is_in(name, taken)) {
@@ -86,8 +86,8 @@ static void check_pointer(struct plan *plan, const char *pointer, const char *pl
 		size_t length = 1 + strcspn(p + 1, "/");
 
 		if (length == 2 && p[1] == '-')
-			conf_error(plan->doc, place, "\"-\" in \"%s\" names no item of a list",
-				   pointer);
+			conf_error(plan->doc, place,
+				   "\"-\" in \"%s\" does not name an item of a list", pointer);
 		p += length;
 	}
 }
@@ -384,8 +384,7 @@ static void check_labels(struct plan *plan, const struct plan_axis *axis)
 	qsort(sorted, axis->count, sizeof(*sorted), compare_levels);
 	for (size_t i = 0; i < axis->count; i++) {
 		if (!*sorted[i]->label)
-			conf_error(plan->doc, sorted[i]->place,
-				   "an empty value has no place in a table");
+			conf_error(plan->doc, sorted[i]->place, "a value must not be empty");
 		if (i > 0 && !strcmp(sorted[i]->label, sorted[i - 1]->label))
 			conf_error(plan->doc, sorted[i]->place, "the value %s occurs twice",
 				   sorted[i]->label);
@@ -441,8 +440,8 @@ static void look_for_seed(struct plan *plan)
 			continue;
 		if (plan->replications > 1 && !plan->own_seeds) /* reported once */
 			conf_error(plan->doc, uses[i].setting->origin,
-				   "the seed would be the same for all replications; leave it to "
-				   "\"seed\" and \"replications\" of the plan");
+				   "the seed would be the same for all replications; use \"seed\" "
+				   "and \"replications\" of the plan instead");
 		plan->own_seeds = true;
 	}
 	free(uses);

@@ -198,11 +198,11 @@ static void add_twin(struct findings *findings, size_t former, size_t number)
 	for (size_t a = plan->axis_count; a-- > 0;) /* backwards, so that the first axis wins */
 		if (x[a] != y[a])
 			place = plan->axes[a].levels[y[a]].place;
-	add_finding(findings, number, place, NULL, "",
-		    conf_at(plan->doc,
-			    "makes the same scenario as another value: point %zu is "
-			    "point %zu",
-			    number, former));
+	add_finding(
+		findings, number, place, NULL, "",
+		conf_at(plan->doc,
+			"gives the same scenario as another value: points %zu and %zu are equal",
+			number, former));
 }
 
 static void look_for_twins(struct findings *findings, const struct point_facts *facts)

@@ -10,8 +10,10 @@
 
 static const struct conf_row range_rows[] = {
 	CONF_JSON("from", struct range_conf, from, CONF_REQUIRED, "First value."),
-	CONF_JSON("to", struct range_conf, to, CONF_REQUIRED, "No value is larger."),
-	CONF_JSON("step", struct range_conf, step, CONF_REQUIRED, "From one value to the next."),
+	CONF_JSON("to", struct range_conf, to, CONF_REQUIRED,
+		  "Upper bound; the last value may be below it."),
+	CONF_JSON("step", struct range_conf, step, CONF_REQUIRED,
+		  "Step from one value to the next."),
 	{ 0 },
 };
 static const struct conf_table range_table = { "range", range_rows, sizeof(struct range_conf),
@@ -20,11 +22,11 @@ static const struct conf_table range_table = { "range", range_rows, sizeof(struc
 static const struct conf_row log_rows[] = {
 	CONF_JSON("from", struct log_conf, from, CONF_REQUIRED, "First value, above 0."),
 	CONF_JSON("to", struct log_conf, to, CONF_REQUIRED,
-		  "Last value; with a factor no value is larger."),
+		  "Last value; with a factor, an upper bound."),
 	CONF_INT("points", struct log_conf, points, CONF_OPTIONAL, 2, POINTS_MAX,
 		 "Number of values, both ends included."),
 	CONF_REAL("factor", struct log_conf, factor, CONF_OPTIONAL, 1.001, 1e9,
-		  "From one value to the next."),
+		  "Step from one value to the next."),
 	{ 0 },
 };
 static const struct conf_table log_table = { "log", log_rows, sizeof(struct log_conf),
@@ -88,36 +90,37 @@ static const struct conf_row precision_rows[] = {
 	CONF_STRING("of", struct precision_conf, of, CONF_REQUIRED,
 		    "The metric, as sweep.csv names it: jobs.jct_s.mean."),
 	CONF_REAL("within", struct precision_conf, within, CONF_REQUIRED, 1e-6, 10,
-		  "The wider half of the 95 % interval of its mean, over the mean."),
+		  "Largest half width of the 95 % interval of its mean, relative to the mean (the "
+		  "wider half counts)."),
 	CONF_INT("least", struct precision_conf, least, "5", INFERENCE_MIN, POINTS_MAX,
-		 "Replications before the first look.", "our choice"),
+		 "Replications before the interval is first checked.", "our choice"),
 	{ 0 },
 };
 static const struct conf_table precision_table = { "precision", precision_rows,
 						   sizeof(struct precision_conf),
-						   "When replications are enough." };
+						   "When a combination has enough replications." };
 
 static const struct conf_row constraint_item = {
 	.type = CONF_MAP,
 	.item = &value_item,
 	.min = 1,
-	.help = "A value, or a list of values, by name of axis; all must hold."
+	.help = "A value, or a list of values, for each axis named; all must match."
 };
 
 /* For a CONF_GROUP, whose rows fill in members of struct plan_conf itself. */
 static const struct conf_row limits_rows[] = {
 	CONF_TIME("time", struct plan_conf, limits.time, CONF_OPTIONAL, PS_PER_MS, 0,
-		  "Wall time of a point."),
+		  "Limit on the wall time of a point."),
 	CONF_BYTES("memory", struct plan_conf, limits.memory, CONF_OPTIONAL, 1000000, 0,
-		   "Memory of a point."),
+		   "Limit on the memory of a point."),
 	{ 0 },
 };
 static const struct conf_table limits_table = { "limits", limits_rows, sizeof(struct plan_conf),
-						"What a point may use." };
+						"Limits of a point." };
 
 static const struct conf_row plan_rows[] = {
 	CONF_STRING("name", struct plan_conf, name, CONF_REQUIRED,
-		    "Name of the sweep, also of its directory in results/."),
+		    "Name of the sweep and of its directory in results/."),
 	CONF_STRING("about", struct plan_conf, about, "", "One sentence: the question.", "none"),
 	CONF_STRING("base", struct plan_conf, base, CONF_REQUIRED,
 		    "The scenario that all points start from: a path relative to the plan."),
@@ -128,22 +131,24 @@ static const struct conf_row plan_rows[] = {
 	CONF_LIST("exclude", struct plan_conf, exclude, "[]", &constraint_item, 0, 0,
 		  "Combinations that are left out."),
 	CONF_LIST("only", struct plan_conf, only, "[]", &constraint_item, 0, 0,
-		  "If there are any: combinations that are not left out."),
+		  "Combinations that are kept, if any are given; all others are left out."),
 	CONF_INT("replications", struct plan_conf, replications, "1", 1, POINTS_MAX,
 		 "Runs of each combination, with different seeds.", "our choice"),
 	CONF_OBJECT("precision", struct plan_conf, precision, CONF_OPTIONAL, &precision_table,
-		    "Fewer replications where the interval of a metric is narrow sooner.",
+		    "Stops replications of a combination once the interval of a metric is narrow "
+		    "enough.",
 		    .present = CONF_GIVEN(struct plan_conf, has_precision)),
 	CONF_INT("seed", struct plan_conf, seed, "1", 0, CONF_LARGEST_EXACT,
-		 "The seeds of all points derive from it.", "our choice"),
+		 "Seed from which the seeds of all points derive.", "our choice"),
 	CONF_BOOL("common_random_numbers", struct plan_conf, common_random_numbers, "true",
-		  "A replication has the same seed in all combinations.",
+		  "Whether a replication has the same seed in all combinations.",
 		  "Law, Simulation Modeling and Analysis, on variance reduction"),
 	CONF_INT("max_points", struct plan_conf, max_points, "10000", 1, POINTS_MAX,
-		 "More points, counted before any is left out, are taken for a mistake.",
+		 "Limit on the number of points before any is left out; more are rejected as a "
+		 "mistake.",
 		 "our choice"),
 	CONF_GROUP("limits", "{}", &limits_table,
-		   "What a point may use; it is ended when it wants more."),
+		   "Limits of a point; one that exceeds them is stopped."),
 	{ 0 },
 };
 static const struct conf_other_kind scenario = {

@@ -171,7 +171,7 @@ static bool of_one_kind(struct plan *plan, const struct amount *amounts, size_t 
 	for (size_t i = 1; i < count; i++)
 		if (amounts[i].kind != amounts[0].kind) {
 			conf_error(plan->doc, place,
-				   "numbers and quantities of different kinds do not mix");
+				   "numbers and quantities of different kinds cannot be mixed");
 			return false;
 		}
 	return true;
@@ -229,7 +229,7 @@ struct value_list range_values(struct plan *plan, const struct range_conf *conf,
 	if (!are_exact(plan, amounts, 3, largest))
 		conf_error(plan->doc, place, "the numbers have too many digits for exact steps");
 	else if (amounts[2].value <= 0)
-		conf_error(plan->doc, plan_place(plan, place, "step"), "a step is above 0");
+		conf_error(plan->doc, plan_place(plan, place, "step"), "a step must be above 0");
 	else if (!(count = range_count(&amounts[0], &amounts[1], &amounts[2])))
 		conf_error(plan->doc, place, "the axis is empty: \"to\" is below \"from\"");
 	else
@@ -251,7 +251,7 @@ static const char *log_mistake(const struct log_conf *conf, const struct amount 
 {
 	*key = NULL;
 	if (!conf->points == !(conf->factor > 0)) /* both, or neither */
-		return "takes either \"points\" or \"factor\"";
+		return "give either \"points\" or \"factor\"";
 	if (ends[0].value <= 0) {
 		*key = "from";
 		return "must be above 0: ratios are not defined below";

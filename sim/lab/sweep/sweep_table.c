@@ -82,7 +82,7 @@ static void check_distinct(struct conf_doc *doc, const char *list, const char *c
 		for (size_t j = 0; j < i; j++)
 			if (strcmp(names[i], names[j]) == 0)
 				conf_error(doc, conf_at(doc, "%s/%zu", list, i),
-					   "\"%s\" stands here twice", names[i]);
+					   "\"%s\" is listed twice", names[i]);
 }
 
 static void read_axes(struct sweep_table *table, const struct sweep_text *text)
@@ -146,7 +146,7 @@ static struct columns find_columns(const struct sweep_table *table, struct csv *
 	/* point to warnings; tables of earlier versions have no "warnings" */
 	size_t known = (c.warnings < 0 ? 5U : 6U) + table->axis_count + table->metric_count;
 	if (csv_columns(csv) > known)
-		*error = xasprintf("%s/sweep.csv has %zu columns, its sweep.json speaks of %zu; "
+		*error = xasprintf("%s/sweep.csv has %zu columns, but its sweep.json lists %zu; "
 				   "collect the sweep again",
 				   table->dir, csv_columns(csv), known);
 	return c;
@@ -156,7 +156,7 @@ static const char *read_hash(struct sweep_table *table, struct csv *csv, int col
 {
 	const char *text = csv_text(csv, column);
 	if (strlen(text) != HASH_DIGITS || strspn(text, "0123456789abcdef") != HASH_DIGITS)
-		csv_complain(csv, column, "is not a hash of 16 digits (0-9, a-f)");
+		csv_complain(csv, column, "is not a hash of 16 hexadecimal digits");
 	return conf_at(table->doc, "%s", text);
 }
 
@@ -168,7 +168,7 @@ static void read_status(struct sweep_point *point, struct csv *csv, int column)
 			point->usable = i == POINT_DONE || i == POINT_UNFINISHED;
 			return;
 		}
-	csv_complain(csv, column, "is no status of a point");
+	csv_complain(csv, column, "is not the status of a point");
 }
 
 static size_t read_level(const struct sweep_axis *axis, struct csv *csv, int column)
@@ -176,7 +176,7 @@ static size_t read_level(const struct sweep_axis *axis, struct csv *csv, int col
 	size_t level = sweep_axis_level(axis, csv_text(csv, column));
 	if (level != SIZE_MAX)
 		return level;
-	csv_complain(csv, column, "is no value of this axis in sweep.json");
+	csv_complain(csv, column, "is not a value of this axis in sweep.json");
 	return 0;
 }
 
