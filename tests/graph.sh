@@ -178,7 +178,7 @@ run htsim-run '"kind": "graph", "graph": "htsim.json"' '"flows": [ { "name": "f"
 ends 6 import topology .
 says err '^inasim: \.: Is a directory$'
 refused 'line 1: the first line' '1 2'
-refused 'line 3: "10G" is no rate' '3 1 2' '2' '0 2 10G 1us 0' '1 2 1Gbps 1us 0'
+refused 'line 3: "10G" is not a rate' '3 1 2' '2' '0 2 10G 1us 0' '1 2 1Gbps 1us 0'
 refused 'the file ends after 1 of 2 links' '3 1 2' '2' '0 2 1Gbps 1us 0'
 refused 'line 2: switch 2 is listed twice' '4 2 2' '2 2'
 refused 'line 4: joins two hosts' '6 2 1 1 2 H100' '4 5' '0 5 1Gbps 1us 0' '1 2 1Gbps 1us 0'

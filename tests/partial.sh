@@ -190,7 +190,7 @@ holds '.jobs.finished == 1' run/summary.json
 ends 3 check racks.json --set /fidelity=fluid --set /topology/switch/aggregation=none
 says err 'switches that add nothing up run as packets only'
 ends 3 check racks.json --set /topology/switch/aggregation=spine
-says err '"spine" is no tier of switches here; allowed: "all", "none", or a tier from "tier1" to "tier2"'
+says err '"spine" is not a tier of switches here; allowed: "all", "none", or a tier from "tier1" to "tier2"'
 
 # what adds is explained, and goes with a network that is written down
 ends 0 explain racks.json $(pass 2 3)

@@ -51,9 +51,8 @@ extern const char *const schedule_orders[]; /* for ENUM rows */
 			  "each rack once; random: a random cycle.",                               \
 			  "our choice (as NCCL sorts by topology)"),                               \
 		CONF_INT("ack_every", struct schedule_conf, ack_every, "2", 1, 64,                 \
-			 "Segments per ACK on the edges. A rank's ACKs share its link with its "   \
-			 "own data: an ACK for every segment costs 5.5 % of the time, for every "  \
-			 "second 2.7 %.",                                                          \
+			 "Segments per ACK. A rank's ACKs share its link with its own data: an "   \
+			 "ACK for every segment costs 5.5 % of the time, for every second 2.7 %.", \
 			 "RFC 5681 section 4.2: an ACK at least for every second full-sized "      \
 			 "segment"),                                                               \
 		CONF_TIME("step_latency", struct schedule_conf, step_latency, "0s", 0, PS_PER_S,   \

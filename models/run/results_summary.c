@@ -59,7 +59,7 @@ static const struct out_column summary_columns[] = {
 	{ "flows.by_name", OUT_TEXT,
 	  "By name of the group: members of \"flows\", over the measured flows." },
 	{ "network.by_tier", OUT_TEXT,
-	  "By tier and direction of links.csv: links, utilization_mean, utilization_max, "
+	  "For each tier and direction of links.csv: links, utilization_mean, utilization_max, "
 	  "utilization_jain (Jain's index over the links)." },
 	{ "checks.exactly_once.checked", OUT_COUNT,
 	  "Sums that workers received and that were checked." },
@@ -77,9 +77,9 @@ static const struct out_column summary_columns[] = {
 					SWITCH_COUNTERS(COUNTER) HOST_COUNTERS(COUNTER)
 						AGGREGATION_METRICS(AGGREGATION){ 0 },
 };
-const struct out_schema summary_schema = { "summary.json",
-					   "One object a run; a.b is the member b of the object a.",
-					   summary_columns };
+const struct out_schema summary_schema = {
+	"summary.json", "One object per run; a.b is the member b of the object a.", summary_columns
+};
 
 /* Writes the metrics of this level that belong to the object `of`. */
 static void json_values(struct json *json, const struct run_values *values, const char *of,

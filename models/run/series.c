@@ -19,11 +19,11 @@
 
 static const struct out_column network_columns[] = {
 	{ "time_s", OUT_SECONDS, END_OF_INTERVAL },
-	{ "active_flows", OUT_COUNT, "Background flows under way." },
-	{ "active_jobs", OUT_COUNT, "Jobs that have hosts." },
+	{ "active_flows", OUT_COUNT, "Number of active background flows." },
+	{ "active_jobs", OUT_COUNT, "Number of jobs that have hosts." },
 	{ "queued_bytes", OUT_COUNT, "Bytes in all egress queues; empty without packets." },
-	{ "mean_utilization", OUT_REAL, "Mean over all links in the interval." },
-	{ "max_utilization", OUT_REAL, "Largest of any link in the interval." },
+	{ "mean_utilization", OUT_REAL, "Mean utilisation of all links in the interval." },
+	{ "max_utilization", OUT_REAL, "Highest utilisation of a link in the interval." },
 	{ "down", OUT_COUNT,
 	  "Number of failed links and switches of \"failures\" at the end of the interval." },
 	{ 0 },
@@ -33,7 +33,7 @@ const struct out_schema series_schema = { "series/network.csv", "One row for eac
 
 static const struct out_column link_columns[] = {
 	{ "time_s", OUT_SECONDS, END_OF_INTERVAL },
-	{ "links", OUT_TEXT, "Which links: TIER/DIRECTION, or the number of one." },
+	{ "links", OUT_TEXT, "Which links: TIER/DIRECTION, or the number of a link." },
 	{ "count", OUT_COUNT, "Number of these links." },
 	{ "aggregation_utilization", OUT_REAL,
 	  "Share of the interval in which the links sent packets that switches aggregate, or their "

@@ -54,12 +54,11 @@ static void check_stop(const struct scenario *scenario, struct conf_doc *doc)
 			   "the warm-up of %g s is not shorter than the run of %g s (\"after\")",
 			   seconds_of(stop->warmup), seconds_of(stop->after));
 	if (stop->window && stop->warmup < stop->after && stop->window > stop->after - stop->warmup)
-		conf_error(
-			doc, "/stop/window",
-			"a window of %g s behind a warm-up of %g s is longer than the run of %g s "
-			"(\"after\")",
-			seconds_of(stop->window), seconds_of(stop->warmup),
-			seconds_of(stop->after));
+		conf_error(doc, "/stop/window",
+			   "a window of %g s after a warm-up of %g s is longer than the run of %g "
+			   "s (\"after\")",
+			   seconds_of(stop->window), seconds_of(stop->warmup),
+			   seconds_of(stop->after));
 	if (stop->when == STOP_MEASURED_DONE && !stop->window)
 		conf_error(doc, "/stop/when", "measured_done needs a \"window\"");
 	if (scenario->series.every > stop->after)
@@ -367,7 +366,7 @@ static void check_stragglers(const struct looking *look, const struct job_group_
 
 	if (group->workers.given && group->stragglers.workers > max)
 		conf_error(look->doc, conf_at(look->doc, "%s/stragglers/workers", pointer),
-			   "%" PRId64 " of %" PRId64 " workers cannot be slow",
+			   "there cannot be %" PRId64 " slow workers of %" PRId64,
 			   group->stragglers.workers, max);
 }
 
@@ -387,7 +386,7 @@ static double check_job_trace(const struct looking *look, const struct job_group
 		return 0;
 	}
 	if (!trace->count)
-		conf_error(look->doc, where, "there is no job in this trace");
+		conf_error(look->doc, where, "this trace has no jobs");
 	if (group->iterations_form == ITERATIONS_RULE && !trace->durations)
 		conf_error(look->doc, where,
 			   "\"iterations\": \"duration\" needs a column duration_s, which the "
@@ -503,7 +502,7 @@ static void check_short_flows(const struct scenario *scenario, struct conf_doc *
 /* Refuses RoCE in the fluid model, where streams have the headers and the windows of TCP. */
 static void check_fluid_transports(const struct scenario *scenario, struct conf_doc *doc)
 {
-	static const char *const message = "RoCE runs as packets only";
+	static const char *const message = "RoCE needs packet fidelity";
 
 	for (size_t i = 0; i < scenario->flows.count; i++) {
 		const struct flow_group_conf *group = &scenario_flows(scenario)[i];
@@ -547,14 +546,14 @@ static void check_fluid(const struct scenario *scenario, struct conf_doc *doc)
 
 		if (!scheme_ops((unsigned)group->all_reduce)->plan)
 			conf_error(doc, conf_at(doc, "%s/all_reduce", where),
-				   "%s runs as packets only", scheme_names[group->all_reduce]);
+				   "%s needs packet fidelity", scheme_names[group->all_reduce]);
 		if (group->exchanges)
 			conf_error(doc, where,
-				   "sharding, pipelines and all-to-alls run as packets only");
+				   "sharding, pipelines and all-to-alls need packet fidelity");
 		if (machine_gpus(&scenario->machine) > 1 && group->inside == INSIDE_RING &&
 		    group == &scenario_jobs(scenario)[group->origin]) /* not again for its parts */
 			conf_error(doc, conf_at(doc, "%s/inside", where),
-				   "a ring of all GPUs runs as packets only");
+				   "a ring of all GPUs needs packet fidelity");
 	}
 	check_fluid_transports(scenario, doc);
 }

@@ -77,7 +77,8 @@ static const struct conf_row link_rows[] = {
 		  "first, the second with the second, and so on.",
 		  "our choice"),
 	CONF_INT("count", struct graph_link_conf, count, "1", 1, UINT16_MAX,
-		 "Parallel links between two switches; ECMP chooses among them as among others."),
+		 "Number of parallel links between two switches; ECMP chooses among them as among "
+		 "others."),
 	CONF_RATE("rate", struct graph_link_conf, rate, CONF_OPTIONAL, 1000000,
 		  UINT64_C(100000000000000),
 		  "Bit rate of each direction. Default: that of /topology/link or, between "

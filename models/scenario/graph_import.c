@@ -68,7 +68,7 @@ static bool read_number(struct lines *lines, const char *word, uint64_t max, uin
 	unsigned long long value = strtoull(word, &end, 10);
 
 	if (!isdigit((unsigned char)*word) || *end || value > max)
-		return wrong(lines, "\"%.40s\" is no number from 0 to %" PRIu64, word, max);
+		return wrong(lines, "\"%.40s\" is not a number from 0 to %" PRIu64, word, max);
 	*number = (uint32_t)value;
 	return true;
 }
@@ -97,9 +97,9 @@ static bool read_header(struct lines *lines, struct ns3 *ns3)
 
 	if (!is_hpcc && lines->count != 6)
 		return wrong(lines,
-			     "the first line of a topology has 3 words (HPCC: nodes, switches, "
-			     "links) or 6 (SimAI: nodes, GPUs of a server, NVSwitches, "
-			     "switches, links, GPU), or is a word (csg-htsim: Nodes)");
+			     "the first line of a topology must have 3 words (HPCC: nodes, "
+			     "switches, links) or 6 (SimAI: nodes, GPUs of a server, NVSwitches, "
+			     "switches, links, GPU), or one word (csg-htsim: Nodes)");
 	for (size_t i = 0; i < (is_hpcc ? 3 : 5); i++)
 		if (!read_number(lines, lines->words[i], GRAPH_LINKS_MAX,
 				 is_hpcc ? hpcc[i] : simai[i]))
@@ -163,15 +163,16 @@ static bool read_link(struct lines *lines, struct ns3 *ns3, struct graph_text *t
 	    !read_number(lines, lines->words[1], ns3->nodes - 1, &b))
 		return false;
 	if (unit_parse(UNIT_RATE, lines->words[2], &link.rate) != UNIT_OK)
-		return wrong(lines, "\"%.40s\" is no rate, such as 100Gbps", lines->words[2]);
+		return wrong(lines, "\"%.40s\" is not a rate, such as 100Gbps", lines->words[2]);
 	if (unit_parse(UNIT_TIME, lines->words[3], &link.delay) != UNIT_OK)
-		return wrong(lines, "\"%.40s\" is no delay, such as 1000ns", lines->words[3]);
+		return wrong(lines, "\"%.40s\" is not a delay, such as 1000ns", lines->words[3]);
 	link.loss = strtod(lines->words[4], &end);
 	if (*end || !(link.loss >= 0 && link.loss <= 0.9))
-		return wrong(lines, "\"%.40s\" is no loss from 0 to 0.9", lines->words[4]);
+		return wrong(lines, "\"%.40s\" is not a loss from 0 to 0.9", lines->words[4]);
 	if (ns3->kinds[a] == NS3_NVSWITCH || ns3->kinds[b] == NS3_NVSWITCH) {
 		if (ns3->kinds[a] == NS3_SWITCH || ns3->kinds[b] == NS3_SWITCH)
-			return wrong(lines, "joins an NVSwitch with a switch, which no graph does");
+			return wrong(lines,
+				     "joins an NVSwitch with a switch, which a graph cannot do");
 		ns3->nvlink = link.rate;
 		return true;
 	}

@@ -71,7 +71,7 @@ static void check_alpha(const struct pause_conf *pause, struct conf_doc *doc)
 {
 	if (pause->form == PAUSE_SET && pause->set.alpha > 0 && (pause->set.xoff || pause->set.xon))
 		conf_error(doc, PLACE "/alpha",
-			   "moves the thresholds with the free memory; give either \"alpha\" or "
+			   "sets the thresholds by the free memory; give either \"alpha\" or "
 			   "\"xoff\" and \"xon\"");
 }
 
@@ -114,7 +114,7 @@ static void check_marks(const struct pause_check *check)
 	queue = first.amount * (first.packets ? check->params.mtu : 1);
 	if (longest <= queue)
 		conf_error(check->doc, PLACE,
-			   "a queue that one port feeds is stopped at %" PRIu64
+			   "PAUSE stops a queue that one port feeds at %" PRIu64
 			   " bytes, before ECN marks above %" PRIu64
 			   " (frames of \"mtu\"): packets in it would never be marked; raise xoff "
 			   "and buffer, lower the ECN threshold, or write \"ecn\": false",

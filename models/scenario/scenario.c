@@ -122,7 +122,7 @@ static const struct conf_row scenario_rows[] = {
 	CONF_OBJECT("schemes", struct scenario, schemes, "{}", &schemes_table,
 		    "Parameters of all-reduce schemes."),
 	CONF_OBJECT("cluster", struct scenario, cluster, "{}", &cluster_table,
-		    "The job controller, and hosts that it keeps for parameter servers."),
+		    "The job controller, and hosts that it reserves for parameter servers."),
 	CONF_LIST("jobs", struct scenario, jobs, "[]", &job_item, 0, 0, "Training jobs."),
 	CONF_LIST("flows", struct scenario, flows, "[]", &flow_item, 0, 0, "Background flows."),
 	CONF_OBJECT("failures", struct scenario, failures, "{}", &failures_table,

@@ -179,7 +179,7 @@ static const struct conf_row host_rows[] = {
 		   topology.host.ecn.form, "ECN marking of the NIC's queue.",
 		   "NICs do not mark by default"),
 	CONF_INT("slots", struct scenario, machine.slots, "1", 1, 1024,
-		 "Workers that fit on a host, each of a different job.",
+		 "Number of workers that fit on a host, each of a different job.",
 		 "one worker per host, as in all five papers' simulations"),
 	CONF_GROUP("gpus", "{}", &gpus_table, "GPUs of a worker, and the links among them."),
 	CONF_GROUP("nics", "{}", &nics_table, "NICs of a machine with several GPUs."),
@@ -349,8 +349,8 @@ static void check_aggregation(const struct topology_conf *conf, const struct top
 		if (!strcmp(text, ops->tier_names[tier]))
 			return;
 	conf_error(doc, "/topology/switch/aggregation",
-		   "\"%s\" is no tier of switches here; allowed: \"all\", \"none\", or a tier from "
-		   "\"%s\" to \"%s\"",
+		   "\"%s\" is not a tier of switches here; allowed: \"all\", \"none\", or a tier "
+		   "from \"%s\" to \"%s\"",
 		   text, ops->tier_names[1], ops->tier_names[tiers]);
 }
 

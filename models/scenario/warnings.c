@@ -212,8 +212,8 @@ static void warn_host_load(const struct scenario *scenario, struct conf_doc *doc
 		return;
 	conf_warn(doc, place_of_load(scenario, doc),
 		  "the offered load of %.4g (payload of all flows and jobs over hosts x link rate) "
-		  "takes %.4g of what hosts can send, headers included: queues grow as long as it "
-		  "lasts",
+		  "takes %.4g of what hosts can send, headers included: queues grow for as long as "
+		  "it lasts",
 		  payload, wire);
 }
 

@@ -12,7 +12,7 @@ static const struct conf_row tcp_rows[] = {
 	CONF_INT("mss", struct tcp_conf, mss, "1460", 64, 9000, "Payload bytes of a full segment.",
 		 "1500-byte IP packets"),
 	CONF_INT("initial_window", struct tcp_conf, initial_window, "10", 1, 10000,
-		 "First window in segments.", "RFC 6928"),
+		 "Initial window in segments.", "RFC 6928"),
 	CONF_TIME("min_rto", struct tcp_conf, min_rto, "10ms", PS_PER_US, 100 * PS_PER_S,
 		  "Smallest retransmission timeout.", "DCTCP SIGCOMM'10 experiments"),
 	CONF_TIME("initial_rto", struct tcp_conf, initial_rto, "10ms", PS_PER_US, 100 * PS_PER_S,

@@ -53,7 +53,7 @@ static const struct conf_row netreduce_rows[] = {
 		 "acknowledged. 0: only the end is.",
 		 "our choice: the paper does not say"),
 	CONF_OBJECT("roce", struct netreduce_conf, roce, "{}", &roce_table,
-		    "RoCE of these connections."),
+		    "RoCE parameters of these connections."),
 	{ 0 },
 };
 const struct conf_table netreduce_table = { "netreduce", netreduce_rows,

@@ -10,7 +10,7 @@
 /* --- flows.csv --- */
 
 static const struct out_column flow_columns[] = {
-	{ "flow_id", OUT_COUNT, "Number of the flow in the order of starts." },
+	{ "flow_id", OUT_COUNT, "Number of the flow, in order of start." },
 	{ "group", OUT_TEXT, "Name of its group in the scenario." },
 	{ "src", OUT_COUNT, "Sending host." },
 	{ "dst", OUT_COUNT, "Receiving host." },
@@ -24,7 +24,7 @@ static const struct out_column flow_columns[] = {
 	{ "retransmissions", OUT_COUNT,
 	  "Retransmitted segments until all bytes were acknowledged; empty without packets." },
 	{ "measured", OUT_FLAG,
-	  "1 if it started in the measured window; only these enter summary.json." },
+	  "1 if it started in the measured window; only such flows count in summary.json." },
 	{ "finished", OUT_FLAG, "1 if the last byte arrived." },
 	{ "path", OUT_TEXT, "Switches that the flow's data passes, separated by blanks." },
 	{ "ack_path", OUT_TEXT, "Switches that the flow's ACKs pass." },

@@ -190,12 +190,12 @@ static void check_size(const struct flow_group_conf *conf, struct conf_doc *doc,
 
 	if (trace && conf->size_given)
 		conf_error(doc, conf_at(doc, "%s/size", pointer),
-			   "the trace says how large the flows are; leave this out");
+			   "the trace gives the sizes of flows; leave this out");
 	if (!trace && !conf->size_given)
 		conf_error(doc, pointer, "needs \"size\" (only a flow trace brings its own)");
 	if (trace && conf->size.scale != 1)
 		conf_error(doc, conf_at(doc, "%s/size_scale", pointer),
-			   "the trace says how large the flows are; leave this out");
+			   "the trace gives the sizes of flows; leave this out");
 }
 
 void flow_group_check(const struct flow_group_conf *conf, struct conf_doc *doc, const char *pointer,
@@ -235,7 +235,7 @@ static char *trace_mistake(const struct flow_trace *trace, const char *path, uin
 					 "; hosts are 0 to %" PRIu32,
 					 path, i, flow->src, flow->dst, hosts - 1);
 	}
-	return trace->count ? NULL : xstrdup("there is no flow in this trace");
+	return trace->count ? NULL : xstrdup("this trace has no flows");
 }
 
 static const struct flow_trace *load_trace(const char *name, struct conf_doc *doc,

@@ -9,7 +9,7 @@
 
 #define COLUMN(member, name, some, usual, words, head, since, help) { name, OUT_REAL, help, since },
 static const struct out_column job_columns[] = {
-	{ "job_id", OUT_COUNT, "Number of the job in the order of arrival." },
+	{ "job_id", OUT_COUNT, "Number of the job, in order of arrival." },
 	{ "name", OUT_TEXT, "Name of its group in the scenario." },
 	{ "scheme", OUT_TEXT,
 	  "All-reduce scheme. For a job that shards and names them: scheme of its reduce-scatter, "
@@ -35,11 +35,11 @@ static const struct out_column job_columns[] = {
 	{ "timeouts", OUT_COUNT,
 	  "Retransmission timers of the job's workers (and servers over TCP) that expired." },
 	{ "hosts", OUT_TEXT,
-	  "Host (machine, where these have several NICs) of each rank, separated by blanks." },
+	  "Host (machine, where these have several NICs) of each rank, separated by spaces." },
 	{ "server_hosts", OUT_TEXT,
-	  "Host of each parameter server, separated by blanks; empty where the scheme has none." },
+	  "Host of each parameter server, separated by spaces; empty where the scheme has none." },
 	{ "measured", OUT_FLAG,
-	  "1 if it arrived in the measured window; only these enter summary.json." },
+	  "1 if it arrived in the measured window; only such jobs count in summary.json." },
 	{ "finished", OUT_FLAG, "1 if the job finished, or its end is an estimate." },
 	{ "refused", OUT_TEXT,
 	  "Why the scheme refused the job, which then never ran, or when and why a failure ended "

@@ -156,7 +156,7 @@ static const struct conf_row group_rows[] = {
 		   iterations_form,
 		   "Training iterations. By default the duration decides, if a trace has one "
 		   "(duration_s) and the model computes.",
-		   "our choice; with a trace that has duration_s, as it says",
+		   "our choice; with a trace that has duration_s, the trace's",
 		   .present = CONF_GIVEN(struct job_group_conf, iterations_given)),
 	CONF_INT("max_steps", struct job_group_conf, max_steps, CONF_OPTIONAL, 1, 1000000000,
 		 "A job of more iterations than this is simulated in so many steps. Each step "
@@ -190,7 +190,7 @@ static const struct conf_row group_rows[] = {
 		 "With sharding full: parameters are all-gathered so many layers ahead.",
 		 "PyTorch FSDP: the next layer"),
 	CONF_GROUP("pipeline", "{}", &pipeline_table,
-		   "Layers spread over workers (schemes.ring has the connections)."),
+		   "Pipeline of layers over workers (schemes.ring has the connections)."),
 	CONF_ENUM("placement", struct job_group_conf, placement, "compact", placement_names,
 		  "Which free hosts a job gets, unless workers is a list of hosts.",
 		  "PANAMA section 7"),
@@ -348,8 +348,8 @@ static void check_workers(const struct job_group_conf *conf, struct conf_doc *do
 	if (max > (int64_t)machines)
 		conf_error(doc, conf_at(doc, "%s/workers", pointer),
 			   "%" PRId64 " workers, but the network has %" PRIu32
-			   " %ss and a %s has one worker of a job",
-			   max, machines, unit, unit);
+			   " %ss, each with one worker of a job",
+			   max, machines, unit);
 }
 
 /* The number of workers of the group's largest job. */
@@ -399,7 +399,7 @@ static void check_load(const struct job_group_conf *conf, struct conf_doc *doc, 
 {
 	if (conf->arrival.form == JOBS_LOAD && workers_span(&conf->workers).max == 1)
 		conf_error(doc, conf_at(doc, "%s/arrival/poisson_load", pointer),
-			   "jobs of one worker have nothing to send");
+			   "jobs with one worker have nothing to send");
 }
 
 void job_group_check(const struct job_group_conf *conf, struct conf_doc *doc, const char *pointer,

@@ -89,7 +89,7 @@ static void check_room(const struct job_group_conf *conf, struct conf_doc *doc, 
 	if (!own)
 		conf_error(doc, at,
 			   "%" PRId64 " workers, but %" PRIu32 " of %" PRIu32
-			   " hosts are kept for servers (\"cluster\": {\"servers\": ...})",
+			   " hosts are reserved for servers (\"cluster\": {\"servers\": ...})",
 			   max, pool_count, hosts);
 	else
 		conf_error(doc, at,
