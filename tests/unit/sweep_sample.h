@@ -21,11 +21,11 @@ static inline void sample_write(const char *dir, const char *name, const char *t
 	free(path);
 }
 
-/* Makes a sweep directory below `folder`, which exists. The caller frees the path. */
-static inline char *sample_sweep(const char *folder, const char *name, const char *json,
+/* Makes a sweep directory below `parent`, which exists. The caller frees the path. */
+static inline char *sample_sweep(const char *parent, const char *name, const char *json,
 				 const char *csv)
 {
-	char *dir = folder_join(folder, name);
+	char *dir = folder_join(parent, name);
 	mkdir(dir, 0777);
 	sample_write(dir, "sweep.json", json);
 	if (csv)
