@@ -150,6 +150,25 @@ Test(nic, turns_of_equal_bytes)
 	bench_release(&bench);
 }
 
+/* So do frames that are larger than the quantum: their source passes some turns. */
+Test(nic, turns_of_equal_bytes_with_large_frames)
+{
+	struct bench bench;
+	uint32_t sent[2] = { 0 };
+
+	bench_init(&bench, NIC_BYTES);
+	bench.sources[0].size = 9000;
+	bench.sources[1].size = 1500;
+	offer(&bench, 0, 50);
+	offer(&bench, 1, 300);
+	cr_expect_not(sim_run(&bench.sim, UINT64_MAX));
+	cr_assert_eq(bench.count, 350);
+	for (size_t i = 0; i < 140; i++)
+		sent[bench.order[i]]++;
+	cr_expect(sent[0] >= 19 && sent[0] <= 21, "%u large frames among the first 140", sent[0]);
+	bench_release(&bench);
+}
+
 /* In every round each of five sources with different windows is served once, until it is empty. A
  * window waits at its source: the queue has at most one packet. */
 Test(nic, five_sources_take_turns)

@@ -72,6 +72,20 @@ static void nic_wait(struct nic *nic)
 	sim_schedule(nic->net->sim, nic->entity, port->busy_until);
 }
 
+/* The source to be served next. One that owes bytes, since its packets are larger than NIC_QUANTUM,
+ * passes its turns until their quanta have paid them. */
+static struct nic_source *nic_next(struct nic *nic)
+{
+	struct nic_source *first = nic->last->next;
+
+	while (first->credit < 0) {
+		first->credit += NIC_QUANTUM;
+		nic->last = first;
+		first = first->next;
+	}
+	return first;
+}
+
 /* Sends a packet, with a random delay if the transmitter was idle: see idle_max in nic.h. */
 static void nic_send(struct nic *nic, struct port *port, const struct packet *packet)
 {
@@ -94,7 +108,7 @@ static void nic_serve(struct nic *nic)
 
 	nic->serving = true;
 	while (nic->last && port->busy_until <= nic->net->sim->now) {
-		struct nic_source *first = nic->last->next;
+		struct nic_source *first = nic_next(nic);
 		struct packet packet;
 		enum nic_pull pull = first->pull(first->owner, &packet);
 

@@ -5,10 +5,9 @@
  * a packet from the next source. So the packets of a window wait at their source
  * and not in an unbounded queue, as with TCP small queues or RDMA queue pairs.
  * Sources share a NIC equally whatever their windows are: by packets (NIC_TURNS)
- * or by bytes (NIC_BYTES, unless packets are larger than NIC_QUANTUM). The two
- * differ where packet sizes differ: beside one stream of 1518-byte TCP frames, a
- * stream of 180-byte aggregation packets gets about a ninth of the link by packets,
- * and half of it by bytes. With NIC_FIFO
+ * or by bytes (NIC_BYTES). The two differ where packet sizes differ: beside one
+ * stream of 1518-byte TCP frames, a stream of 180-byte aggregation packets gets
+ * about a ninth of the link by packets, and half of it by bytes. With NIC_FIFO
  * all packets of a source go into the port's queue at once: the plain model, in
  * which one large window delays everybody.
  *
@@ -41,7 +40,7 @@ typedef enum nic_pull nic_source_pull(void *owner, struct packet *packet);
 enum nic_mode {
 	NIC_TURNS, /* one packet per turn */
 	NIC_FIFO,
-	NIC_BYTES, /* deficit round robin: NIC_QUANTUM bytes per turn, but at least a packet */
+	NIC_BYTES, /* deficit round robin: NIC_QUANTUM bytes per turn */
 };
 
 #define NIC_NONE    UINT32_MAX
