@@ -112,6 +112,20 @@ says r/jobs.csv "no switch that works joins its workers"
 checks=$((checks + 1))
 ! grep -q "refused by" out || fail "a job that failed is told as refused"
 
+# a fat tree: the edges of hosts 0 and 3 have no aggregation switch in common, and no way leads down and up again by
+# edge2, nor is that a root. A job that reaches into another pod needs a core, and there is none for all three
+valley='{ "fails": "edge0 -> agg1", "at": "1ms" }, { "fails": "edge0 -> agg2", "at": "1ms" }, { "fails": "edge1 -> agg0", "at": "1ms" }'
+scenario '"kind": "fat-tree", "k": 6' "$valley" \
+	'"flows": [ { "size": "1MB", "pairs": [[0, 3], [0, 6], [0, 9], [3, 9]], "arrival": { "at": "20ms" } } ]'
+ends 4 run t.json --out r --force
+says err "flow [0-9] from h0 to h3 at 0.020000000 s: no way is left"
+holds '.flows.finished == 3' r/summary.json
+for workers in "0, 3" "0, 3, 9"; do
+	scenario '"kind": "fat-tree", "k": 6' "$valley" "\"jobs\": [ { \"model\": { \"layers\": [ { \"gradient\": \"1MB\" } ] },
+		\"workers\": [$workers], \"all_reduce\": \"switchml\", \"arrival\": { \"at\": \"20ms\" } } ]"
+	ends 4 run t.json --out r --force
+done
+
 # --- another host ---
 
 # moves CODE HOSTS EVENTS REST: 5 ms after the controller has heard of it a free host is in the place of a dead one

@@ -11,7 +11,6 @@
 struct detours {
 	uint16_t *dead;              /* by port: failures that routing knows of */
 	uint32_t count;              /* ports that have any */
-	unsigned longest;            /* switches on a route, at most */
 	struct graph whole;          /* the links that routing takes to work; only what ... */
 	struct graph_routes *routes; /* ... these need is there; NULL = out of date */
 };
@@ -22,8 +21,6 @@ struct detours *detours_new(const struct topology *topo)
 	const struct network *net = &topo->net;
 
 	detours->dead = xcalloc(net->port_count, sizeof(*detours->dead));
-	/* with legs a packet has room for any route, else only for the usual ones */
-	detours->longest = net->legs ? HOPS_MAX : topology_longest(topo->conf);
 	detours->whole.switches = net->switches;
 	detours->whole.first = xcalloc(net->switches + 1, sizeof(*detours->whole.first));
 	detours->whole.ends = xcalloc(net->port_count, sizeof(*detours->whole.ends));
@@ -142,9 +139,11 @@ void detours_mend(const struct topology *topo, uint32_t src, uint32_t dst, uint6
 	const struct network *net = &topo->net;
 	const struct detours *detours = topo->detours;
 	uint32_t sw = net->ports[src].to - net->hosts, to = net->ports[dst].to - net->hosts;
+	/* A graph has legs. In a Clos network a route with as many switches as the usual one goes up,
+	 * then down; a longer one would go down and up again. */
+	unsigned max = net->legs ? HOPS_MAX : route->hops, count = 0;
 	const uint32_t *distance;
 	uint16_t out[HOPS_MAX];
-	unsigned count = 0;
 
 	if (!detours->count || detours->dead[src] || detours->dead[dst] ||
 	    seems_whole(topo, src, route))
@@ -152,7 +151,7 @@ void detours_mend(const struct topology *topo, uint32_t src, uint32_t dst, uint6
 	distance = distances(topo, to);
 	if (distance[sw] == UINT32_MAX)
 		return;
-	while (sw != to && count + 1 < detours->longest)
+	while (sw != to && count + 1 < max)
 		out[count++] = graph_next(&detours->whole, distance, &sw, &entropy);
 	if (sw != to) /* too long */
 		return;
@@ -165,9 +164,12 @@ void detours_mend(const struct topology *topo, uint32_t src, uint32_t dst, uint6
 uint32_t detours_root(const struct topology *topo, const uint32_t *hosts, size_t count,
 		      uint64_t entropy)
 {
-	/* in a Clos network the way from a host to the root only goes up */
-	uint32_t max = topo->conf->graph ? UINT32_MAX - 1 : topology_tiers(topo->conf) - 1;
+	uint32_t max = UINT32_MAX - 1;
 
+	/* in a Clos network the way from a host to the root only goes up, so the root has the tier
+	 * of the usual one */
+	if (!topo->conf->graph)
+		max = topo->net.switch_nodes[topo->ops->root(topo, hosts, count, 0)].tier - 1u;
 	for (size_t i = 0; i < count; i++)
 		if (topo->detours->dead[hosts[i]])
 			return TREE_NONE;

@@ -3,10 +3,11 @@
  * Routing learns of a failure with a delay, by detours_learn(). From then on the usual route of a
  * flow stays if all its links work, as with resilient hashing. Otherwise the route becomes a
  * shortest path over working links, chosen by the flow's entropy as in graph.h. In a graph this
- * path may be longer than the longest usual route; in all other kinds it may not. So in a star and
- * a leaf-spine a packet that has gone down never goes up again, and PAUSE causes no deadlocks. In a
- * fat tree a route inside a pod may go down and up again (edge, aggregation, edge, aggregation,
- * edge), if the two edges have no working aggregation switch in common.
+ * path may be longer than the longest usual route; in all other kinds it has as many switches as
+ * the usual one. So there a packet that has gone down never goes up again, and PAUSE causes no
+ * deadlocks; a pair without such a path is cut off, even if others lead down and up again. Clos
+ * networks with BGP do the same: switches of a tier, or of its part in a pod, share an AS number,
+ * so they refuse routes that have come by one of them (RFC 7938, section 5.2).
  *
  * Packets in flight keep their routes. */
 #ifndef INASIM_TOPO_DETOURS_H
