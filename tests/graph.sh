@@ -119,6 +119,15 @@ wrong 'a range goes up' '{ "hosts": ["h[3-1]"], "switches": ["s"], "links": [ { 
 wrong 'found 2 and 3' '{ "hosts": ["h[0-1]"], "switches": ["s[0-2]"], "links": [ { "from": "h[0-1]", "to": "s[0-2]", "pairs": "each" } ] }'
 wrong 'a route passes 129 switches; allowed: at most 128' '{ "hosts": ["h[0-128]"], "switches": ["s[0-128]"], "links": [
 	{ "from": "h[0-128]", "to": "s[0-128]", "pairs": "each" }, { "from": "s[0-127]", "to": "s[1-128]", "pairs": "each" } ] }'
+# where measuring all routes takes long, a bound decides only if it is short enough: with costs, too
+chain='{ "from": "h[0-9999]", "to": "s[0-9999]", "pairs": "each" }, { "from": "s[0-9998]", "to": "s[1-9999]", "pairs": "each"'
+wrong 'a route passes 10000 switches' "{ \"hosts\": [\"h[0-9999]\"], \"switches\": [\"s[0-9999]\"], \"links\": [ $chain, \"cost\": 2 } ] }"
+for cost in 1 2; do
+	run "far-$cost" '"kind": "graph", "graph": { "hosts": ["h[0-9999]"], "switches": ["c[0-99]", "s[0-9899]"], "links": [
+		{ "from": "h[0-99]", "to": "c[0-99]", "pairs": "each" }, { "from": "c[0-98]", "to": "c[1-99]", "pairs": "each", "cost": '$cost' },
+		{ "from": "h[100-9999]", "to": "s[0-9899]", "pairs": "each" }, { "from": "s[0-9899]", "to": "c99" } ] }' \
+		'"flows": [ { "pairs": [[0, 200]], "size": "1kB" } ]'
+done
 wrong 'no file "nowhere.json"' '"nowhere.json"'
 echo '{ "hosts": ["h[0-1]"], "switches": ["s"], "links": [ { "from": "h[0-1]", "to": "t" } ] }' >"$dir/bad-file.json"
 wrong 'bad-file.json:1:' '"bad-file.json"'

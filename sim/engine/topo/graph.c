@@ -9,7 +9,7 @@
 #define PLACE "/topology/graph"
 
 /* The longest route is computed exactly if that takes at most so many looks at switches and ends of
- * links, which is about a second. */
+ * links, which is about a second, or if a bound does not show that it is short enough. */
 #define EXACT_LOOKS (UINT64_C(1) << 28)
 #define TIERS_MAX   63 /* each tier must have a name in topology_graph.c */
 
@@ -197,14 +197,15 @@ static void count_hops(const struct graph *graph, const uint32_t *distances, uin
 	}
 }
 
-/* Finds the longest and the mean route over all pairs of racks. `plain`: all costs are 1, so a
- * route has distance + 1 switches. */
+/* Finds the longest and the mean route over all pairs of racks. Stops at a route that is longer
+ * than HOPS_MAX. `plain`: all costs are 1, so a route has distance + 1 switches. */
 static void measure_routes(struct graph *graph, struct graph_routes *routes, bool plain)
 {
 	uint64_t *order = xcalloc(graph->switches, sizeof(*order)), sum = 0, pairs = 0;
 	uint32_t *hops = xcalloc(graph->switches, sizeof(*hops));
 
-	for (uint32_t to = 0; to < graph->switches; to++) {
+	graph->longest = 1;
+	for (uint32_t to = 0; to < graph->switches && graph->longest <= HOPS_MAX; to++) {
 		const uint32_t *distances;
 
 		if (graph->tiers[to] != 1)
@@ -228,31 +229,35 @@ static void measure_routes(struct graph *graph, struct graph_routes *routes, boo
 	free(hops);
 }
 
-/* Finds bounds if measure_routes() would take too long. Two racks reach each other by way of the
- * switch of host 0. If all costs are 1 (`plain`), no shortest path has more links than this way,
- * and the mean is taken to be half of these and two links of hosts. Otherwise HOPS_MAX is assumed
- * to be a bound, and the mean to be half of it. */
-static void bound_routes(struct graph *graph, struct graph_routes *routes, bool plain)
+/* Finds bounds: two racks reach each other by way of the switch of host 0, and no shortest path
+ * costs more than this way. So it has at most as many links as the cheapest links for that sum. The
+ * mean is taken to be half of these and two links of hosts. */
+static void bound_routes(struct graph *graph, struct graph_routes *routes, uint32_t cheapest)
 {
 	const uint32_t *distances = graph_distances(routes, graph->above[0]);
-	uint32_t farthest = 0;
+	uint64_t farthest = 0;
 
 	for (uint32_t s = 0; s < graph->switches; s++)
 		farthest = distances[s] > farthest ? distances[s] : farthest;
-	graph->longest = plain ? 2 * farthest + 1 : HOPS_MAX;
-	graph->mean_links = plain ? farthest + 2 : HOPS_MAX / 2.0;
+	graph->longest = (unsigned)(2 * farthest / cheapest) + 1;
+	graph->mean_links = (double)farthest / cheapest + 2;
 }
 
+/* Bounds do, if the exact values take too long, unless they leave open whether routes fit. */
 static bool find_longest(struct graph *graph, const struct topology_mistakes *to)
 {
 	struct graph_routes *routes = graph_routes_new(graph);
 	const uint32_t *distances = graph_distances(routes, graph->above[0]);
 	uint64_t racks = 0, looks = graph->first[graph->switches] + graph->switches;
-	bool plain = true, connected = true;
+	uint32_t cheapest = UINT32_MAX, dearest = 1;
+	bool connected = true;
 
-	graph->longest = 1;
-	for (uint32_t e = 0; e < graph->first[graph->switches]; e++)
-		plain &= graph->ends[e].cost == 1;
+	for (uint32_t e = 0; e < graph->first[graph->switches]; e++) {
+		uint32_t cost = graph->ends[e].cost;
+
+		cheapest = cost < cheapest ? cost : cheapest;
+		dearest = cost > dearest ? cost : dearest;
+	}
 	for (uint32_t s = 0; s < graph->switches; s++) {
 		racks += graph->tiers[s] == 1;
 		if (distances[s] == UINT32_MAX && connected) {
@@ -264,10 +269,10 @@ static bool find_longest(struct graph *graph, const struct topology_mistakes *to
 			connected = false;
 		}
 	}
-	if (connected && racks * looks <= EXACT_LOOKS)
-		measure_routes(graph, routes, plain);
-	else if (connected)
-		bound_routes(graph, routes, plain);
+	if (connected)
+		bound_routes(graph, routes, cheapest);
+	if (connected && (racks * looks <= EXACT_LOOKS || graph->longest > HOPS_MAX))
+		measure_routes(graph, routes, dearest == 1);
 	graph_routes_free(routes);
 	if (graph->longest <= HOPS_MAX)
 		return connected;
