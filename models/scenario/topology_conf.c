@@ -11,13 +11,10 @@ static const char *const kind_names[] = { "star", "leaf-spine", "fat-tree", "gra
 
 /* --- rows --- */
 
-/* 100 Tbps. A byte takes 0.08 ps then, but only the time of a whole frame is rounded to 1 ps. */
-#define MAX_RATE UINT64_C(100000000000000)
-
 #define MEMORY_MAX (UINT64_C(1) << 40) /* bytes of a port or a switch; more than any real one */
 
 static const struct conf_row link_rows[] = {
-	CONF_RATE("rate", struct link_conf, rate, "10Gbps", 1000000, MAX_RATE,
+	CONF_RATE("rate", struct link_conf, rate, "10Gbps", 1000000, TOPOLOGY_RATE_MAX,
 		  "Bit rate, each direction.", "PANAMA section 7"),
 	CONF_TIME("delay", struct link_conf, delay, "1us", PS_PER_NS, PS_PER_S,
 		  "Propagation delay, one way.", "our choice (no paper states it)"),
@@ -124,7 +121,7 @@ static const struct conf_row gpus_rows[] = {
 	CONF_INT("count", struct scenario, machine.gpus.count, "1", 1, 1024,
 		 "GPUs of a worker. A worker with several is a machine; its GPUs compute alike and "
 		 "share its NICs (\"inside\" of a job)."),
-	CONF_RATE("rate", struct scenario, machine.gpus.rate, "150GBps", 1000000, MAX_RATE,
+	CONF_RATE("rate", struct scenario, machine.gpus.rate, "150GBps", 1000000, TOPOLOGY_RATE_MAX,
 		  "Rate of a GPU's link to the other GPUs, each direction.",
 		  "NetReduce section 5.4: NVLink, 150 GB/s"),
 	CONF_TIME("latency", struct scenario, machine.gpus.latency, "1us", 0, PS_PER_S,

@@ -11,10 +11,9 @@
 /* PANAMA section 7: 85 full frames at 10 Gbps, a queue of 103 us. */
 #define MARK_BYTES UINT64_C(129030)
 #define MARK_RATE  UINT64_C(10000000000)
-#define BUFFER_MIN UINT64_C(1000000)         /* at rates up to MARK_RATE; faster ports have more */
-#define RATE_MAX   UINT64_C(100000000000000) /* the most that a user may give a link: 100 Tbps */
+#define BUFFER_MIN UINT64_C(1000000) /* at rates up to MARK_RATE; faster ports have more */
 
-static_assert(RATE_MAX < UINT64_MAX / MARK_BYTES, "no overflow in topology_first_mark()");
+static_assert(TOPOLOGY_RATE_MAX < UINT64_MAX / MARK_BYTES, "no overflow in topology_first_mark()");
 
 uint32_t topology_hosts(const struct topology_conf *conf)
 {

@@ -20,6 +20,9 @@ static void leaf_spine_check(const struct topology_conf *conf, const struct topo
 	if (topology_uplink_rate(conf) < 1000000)
 		topology_mistake(to, "/topology/oversubscription",
 				 "gives uplinks a rate below 1 Mbps");
+	if (topology_uplink_rate(conf) > TOPOLOGY_RATE_MAX)
+		topology_mistake(to, "/topology/oversubscription",
+				 "gives uplinks a rate above 100 Tbps");
 	if (conf->leaves * conf->hosts_per_leaf < 2)
 		topology_mistake(to, "/topology", "a network needs at least 2 hosts");
 	if (conf->leaves * conf->hosts_per_leaf > HOSTS_MAX)

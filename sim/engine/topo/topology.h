@@ -26,6 +26,10 @@
 
 /* --- what the user writes under "topology" --- */
 
+/* The highest rate of a link: 100 Tbps. A byte takes 0.08 ps then, but only the time of a whole
+ * frame is rounded to 1 ps. */
+#define TOPOLOGY_RATE_MAX UINT64_C(100000000000000)
+
 struct link_conf {
 	bps rate;
 	sim_time delay;
