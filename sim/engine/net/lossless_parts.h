@@ -28,6 +28,7 @@ struct cell {
 	uint32_t copies; /* 0 = the cell is free */
 	uint32_t port;   /* the port charged; in a free cell: number of the next free cell */
 	uint32_t size;
+	uint32_t counted; /* lossless_watch.c: the last count that it was part of */
 };
 
 /* A PAUSE frame on its way. */
@@ -53,7 +54,8 @@ struct lane {
 	struct frame *frames;            /* on their way: frame_head .. frame_count - 1 */
 	size_t frame_head, frame_count, frame_capacity;
 	sim_time stopped_since;
-	bool stuck; /* lossless_stuck() */
+	bool stuck;  /* lossless_stuck() */
+	bytes stays; /* charged to this port, and only stuck ports could send it away */
 } __attribute__((aligned(64)));
 
 static_assert(offsetof(struct lane, in) + offsetof(struct ingress, headroom_size) <= 64,
@@ -75,6 +77,7 @@ struct lossless {
 	uint32_t watch;   /* entity of lossless_on_watch() */
 	bool watching;    /* its event is pending */
 	bool deadlocked;
+	uint32_t counts; /* of bytes that are stuck, so far */
 };
 
 /* --- lossless_hop.c --- */

@@ -11,44 +11,74 @@
 
 /* --- deadlocks --- */
 
-/* Bytes charged to port `in` that only stuck ports could send away. Counts each copy of a packet,
- * though copies are charged only once. */
-static bytes stuck_bytes(const struct network *net, uint32_t in)
+/* Adds a packet to the bytes that stay at the port that it is charged to. Leaves out control
+ * packets, which are not stopped. Copies are charged once, so the first one counts. */
+static void count_packet(struct lossless *ll, uint32_t charge, uint32_t size)
 {
-	const struct lossless *ll = net->lossless;
-	const struct switch_node *node = &net->switch_nodes[ll->lanes[in].in.memory - ll->memories];
-	bytes sum = 0;
+	struct cell *cell;
 
-	for (uint32_t n = node->first_port; n < node->first_port + node->ports; n++) {
+	if (charge == CHARGE_NONE)
+		return;
+	if (!(charge & CHARGE_CELL)) {
+		ll->lanes[charge].stays += size;
+		return;
+	}
+	cell = &ll->cells[charge & ~CHARGE_CELL];
+	if (cell->counted != ll->counts)
+		ll->lanes[cell->port].stays += cell->size;
+	cell->counted = ll->counts;
+}
+
+/* Counts for each ingress port of a switch the bytes that only stuck ports could send away. */
+static void count_stuck(const struct network *net, const struct switch_node *node)
+{
+	struct lossless *ll = net->lossless;
+	uint32_t end = node->first_port + node->ports;
+
+	ll->counts++;
+	for (uint32_t n = node->first_port; n < end; n++)
+		ll->lanes[n].stays = 0;
+	for (uint32_t n = node->first_port; n < end; n++) {
 		const struct port *port = &net->ports[n];
 
 		for (uint32_t i = port->sent; ll->lanes[n].stuck && i < port->count; i++) {
-			uint32_t at = ring_index(port, i), charge = ll->lanes[n].charge[at];
+			uint32_t at = ring_index(port, i);
 
-			if (charge == CHARGE_NONE)
-				continue; /* a control packet, which is not stopped */
-			if (charge & CHARGE_CELL)
-				charge = ll->cells[charge & ~CHARGE_CELL].port;
-			if (charge == in && port->ring[at].depart == SIM_TIME_MAX)
-				sum += port->ring[at].size;
+			if (port->ring[at].depart == SIM_TIME_MAX)
+				count_packet(ll, ll->lanes[n].charge[at], port->ring[at].size);
 		}
 	}
-	return sum;
 }
 
-/* Whether the neighbour behind port `in` stays stopped even when all bytes that can leave have
- * left. With alpha, counts all bytes of the switch's other ports as left. */
+/* What a port counts when all bytes that can leave have left, from the headroom first. */
+static struct ingress without_the_rest(const struct lane *lane)
+{
+	struct ingress left = lane->in;
+	bytes leaves = left.shared + left.headroom - lane->stays;
+
+	left.headroom = left.headroom > leaves ? left.headroom - (uint32_t)leaves : 0;
+	left.shared = lane->stays - left.headroom;
+	return left;
+}
+
+/* Whether the neighbour behind port `in` stays stopped even when all bytes of the switch that can
+ * leave have left. */
 static bool stays_stopped(const struct network *net, uint32_t in)
 {
-	const struct ingress *ingress = &net->lossless->lanes[in].in;
-	struct ingress_memory rest = *ingress->memory;
-	struct ingress left = *ingress;
+	const struct lossless *ll = net->lossless;
+	const struct lane *lane = &ll->lanes[in];
+	const struct switch_node *node = &net->switch_nodes[lane->in.memory - ll->memories];
+	struct ingress_memory rest = *lane->in.memory;
+	struct ingress left;
 
-	if (!ingress->stopped)
+	if (!lane->in.stopped)
 		return false;
+	count_stuck(net, node);
+	rest.shared_used = 0;
+	for (uint32_t n = node->first_port; n < node->first_port + node->ports; n++)
+		rest.shared_used += without_the_rest(&ll->lanes[n]).shared;
+	left = without_the_rest(lane);
 	left.memory = &rest;
-	rest.shared_used = left.shared = stuck_bytes(net, in);
-	left.headroom = 0;
 	return !ingress_low(&left);
 }
 
