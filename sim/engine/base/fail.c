@@ -48,8 +48,10 @@ void fail_out_of_memory(size_t size)
 
 	fflush(stdout); /* what earlier runs have printed */
 	getrusage(RUSAGE_SELF, &usage);
-	fprintf(stderr, "inasim: out of memory: asked for %zu bytes more, with %ld MB in use", size,
-		usage.ru_maxrss * 1024 / 1000000);
+	fprintf(stderr,
+		"inasim: out of memory: asked for %zu bytes more, with at most %ld MB in use so "
+		"far",
+		size, usage.ru_maxrss * 1024 / 1000000);
 	print_context();
 	fputc('\n', stderr);
 	_exit(FAIL_OUT_OF_MEMORY);
