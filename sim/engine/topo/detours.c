@@ -139,8 +139,8 @@ void detours_mend(const struct topology *topo, uint32_t src, uint32_t dst, uint6
 	const struct network *net = &topo->net;
 	const struct detours *detours = topo->detours;
 	uint32_t sw = net->ports[src].to - net->hosts, to = net->ports[dst].to - net->hosts;
-	/* A graph has legs. In a Clos network a route with as many switches as the usual one goes up,
-	 * then down; a longer one would go down and up again. */
+	/* A graph has legs. In a Clos network a route with as many switches as the usual one goes
+	 * up, then down; a longer one would go down and up again. */
 	unsigned max = net->legs ? HOPS_MAX : route->hops, count = 0;
 	const uint32_t *distance;
 	uint16_t out[HOPS_MAX];
