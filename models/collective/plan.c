@@ -138,6 +138,12 @@ static double count_of(const struct plan_packets *packets, double data)
 	return ceil(data / packets->payload - 1e-9);
 }
 
+/* Bytes on the wire of a full packet, with its part of the ACKs. */
+static double packet_wire_bytes(const struct plan_packets *packets)
+{
+	return packets->payload + packets->overhead + packets->control;
+}
+
 /* Bytes on the wire of a message with so many bytes of data. */
 static double wire_bytes(const struct plan_packets *packets, double data)
 {
@@ -166,8 +172,7 @@ double plan_message_packets(const struct plan_packets *packets, bytes size)
 
 double plan_window_rate(const struct plan_packets *packets, double window, sim_time round_trip)
 {
-	return window * (packets->payload + packets->overhead + packets->control) /
-	       seconds_of(round_trip);
+	return window * packet_wire_bytes(packets) / seconds_of(round_trip);
 }
 
 struct plan_ramp plan_ramp(const struct plan_packets *packets, const struct plan_growth *growth,
@@ -346,8 +351,7 @@ double plan_reducer_rate(const struct plan_packets *packets, const struct reduce
 {
 	if (!reducers->rate)
 		return INFINITY;
-	return (double)reducers->rate / 8 / copies *
-	       (double)(packets->payload + packets->overhead) / packets->payload;
+	return (double)reducers->rate / 8 / copies * packet_wire_bytes(packets) / packets->payload;
 }
 
 double plan_alone(const struct plan_stream *stream, const struct network *net)

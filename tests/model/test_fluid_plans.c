@@ -398,6 +398,33 @@ Test(fluid_plans, a_link_waits_for_a_block_or_is_used_both_ways)
 	}
 }
 
+/* A server that adds at R = 4 Gbps what 4 workers send takes n |U| / R, however many headers and
+ * ACKs are on the wire. 1 %: a block of each worker comes before the first sum, and one after the
+ * last. */
+Test(fluid_plans, adding_takes_bytes_of_gradients)
+{
+	static const char *const fidelities[] = { "packet", "fluid", "analytic" };
+
+	for (unsigned i = 0; i < 6; i++) {
+		double want = 4 * 8e6 * 8 / 4e9, time;
+		struct run run;
+
+		run_build(
+			&run,
+			"{ 'name': 't', 'fidelity': '%s', 'topology': { 'kind': 'star', 'hosts': 5,"
+			" 'host': { 'reduction_rate': '4Gbps' } },"
+			" 'schemes': { 'ps': { 'ack_every': %u } },"
+			" 'jobs': [ { 'workers': 4, 'all_reduce': 'ps', 'servers': 1,"
+			"   'model': { 'layers': [ { 'gradient': '8MB' } ] } } ] }",
+			fidelities[i / 2], i % 2 + 1);
+		run_to(&run, END_ALL_DONE);
+		time = jobs_report(run.s->jobs)->records[0].communication;
+		cr_expect_float_eq(time / want, 1.005, 0.01, "%s, %u: %.9f s, not %.9f s",
+				   fidelities[i / 2], i % 2 + 1, time, want);
+		run_free(&run);
+	}
+}
+
 /* Communication of all jobs, in the order of the scenario. */
 static __attribute__((format(printf, 2, 3))) void job_times(double *time, const char *scenario, ...)
 {
