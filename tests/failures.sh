@@ -213,6 +213,9 @@ for scheme in atp netreduce switchml; do
 		[[ $jct == "$never" ]] || fail "$scheme: $jct s where all but each $at has failed to add, $never s where others never do"
 	done
 done
+# of two failures of the same one is over, and the other is not
+adds switchml "" "$spines, ${spines//'"0s"'/'"0s", "repair_after": "500us"'}"
+says r/jobs.csv 'spine[01] of its tree adds nothing up'
 # ATP's packets that it should add are lost until the controller hears of it, those that it forwards are not
 adds atp "" '{ "fails": "leaf1", "aggregation_only": true, "at": "1.2ms" }'
 says r/failures.csv '^leaf1 aggregation,0.0012,0.0022,,[1-9]'

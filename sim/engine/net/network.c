@@ -331,8 +331,9 @@ void network_fail_switch(struct network *net, uint32_t sw, bool down)
 void network_fail_aggregation(struct network *net, uint32_t sw, bool down)
 {
 	const struct switch_node *node = &net->switch_nodes[sw];
+	uint16_t *count = &net->outages->adds_nothing[sw];
 
-	net->outages->adds_nothing[sw] = down;
+	*count = (uint16_t)(*count + (down ? 1 : -1));
 	if (!down)
 		return;
 	net->outages->wiped[sw] = ++net->outages->failures;

@@ -15,15 +15,15 @@
 #include "net/state.h"
 
 struct outages {
-	uint16_t *down; /* by port: how many failures keep it down */
+	uint16_t *down;         /* by port: how many failures keep it down */
+	uint16_t *adds_nothing; /* by switch: how many failures stop its aggregation */
 	/* By port: number of data and control packets that it held at its last failure or repair
 	 * and that have not arrived. Within a class order is kept, so they arrive next. */
 	uint32_t (*stranded)[2];
-	uint64_t *lost;     /* by port: packets lost so far */
-	uint64_t failures;  /* so far, of ports and switches */
-	uint64_t *failed;   /* by port: `failures` when it last failed; 0 = never */
-	uint64_t *wiped;    /* by switch: `failures` when it last lost its memory; 0 = never */
-	bool *adds_nothing; /* by switch: its aggregation has failed */
+	uint64_t *lost;    /* by port: packets lost so far */
+	uint64_t failures; /* so far, of ports and switches */
+	uint64_t *failed;  /* by port: `failures` when it last failed; 0 = never */
+	uint64_t *wiped;   /* by switch: `failures` when it last lost its memory; 0 = never */
 };
 
 /* From now on links may fail, and the network is never cut. Call it before the first packet. */
