@@ -75,10 +75,14 @@ for spine in 0 1; do
 done
 
 # no way left
-scenario "$leaf_spine" '{ "fails": "h3", "at": "2ms" }' '"flows": [ { "size": "10MB", "pairs": [[0, 3], [1, 2]] } ]'
+scenario "$leaf_spine" '{ "fails": "h3", "at": "2ms" }' '"flows": [ { "size": "10MB", "pairs": [[0, 3], [1, 2]] } ],
+	"output": { "series": { "every": "1ms", "flows": true } }'
 ends 4 run t.json --out r --force
 says err "flow 0 from h0 to h3 at 0.013000000 s: no way is left"
 holds '.end_reason == "failed" and (.warnings[0] | test("cut off 1 of 2 flows")) and .flows.finished == 1' r/summary.json
+active=$(tail -n 1 r/series/network.csv | cut -d, -f2) of_groups=$(tail -n 1 r/series/flows.csv | cut -d, -f3)
+checks=$((checks + 1))
+[[ $active == 0 && $of_groups == 0 ]] || fail "$active flows under way, $of_groups by group, after one was cut off"
 scenario "$leaf_spine" '{ "fails": "leaf0 -> spine0", "at": "1ms" }, { "fails": 10, "at": "1ms" }' \
 	'"jobs": [ { "model": { "layers": [ { "gradient": "20MB" } ] }, "workers": [0, 3], "all_reduce": "switchml" } ]' \
 	', "reroute_delay": "200us", "controller_delay": "300us"'

@@ -195,14 +195,13 @@ static void sample_network(struct series *series)
 		queued += network_queue_bytes(net, i);
 	}
 	out_table_row(series->network,
-		      (struct out_cell[]){
-			      { .time = s->sim.now },
-			      { .count = flows_started(s->flows) - flows_finished(s->flows) },
-			      { .count = jobs_report(s->jobs)->running },
-			      { .none = s->fluid, .count = queued },
-			      { .real = sum / net->port_count },
-			      { .real = max },
-			      { .count = failures_down(s->failures) } });
+		      (struct out_cell[]){ { .time = s->sim.now },
+					   { .count = flows_active(s->flows) },
+					   { .count = jobs_report(s->jobs)->running },
+					   { .none = s->fluid, .count = queued },
+					   { .real = sum / net->port_count },
+					   { .real = max },
+					   { .count = failures_down(s->failures) } });
 }
 
 /* Adds the i-th link of a set to the cells of the set's row. `could`: capacity of the link in the

@@ -537,7 +537,7 @@ static bool all_started(const struct flows *flows)
 
 bool flows_done(const struct flows *flows)
 {
-	return flows->finished + flows->cut_off == flows->started && all_started(flows);
+	return !flows_active(flows) && all_started(flows);
 }
 
 /* A time before which a flow cannot end; 0 = unknown. The missing bytes have to cross the link to
@@ -608,6 +608,11 @@ void flows_report_waiting(const struct flows *flows, FILE *to, size_t limit)
 uint64_t flows_started(const struct flows *flows)
 {
 	return flows->started;
+}
+
+uint64_t flows_active(const struct flows *flows)
+{
+	return flows->started - flows->finished - flows->cut_off;
 }
 
 uint64_t flows_finished(const struct flows *flows)

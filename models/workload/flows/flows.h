@@ -164,6 +164,8 @@ uint64_t flows_lost(const struct flows *flows, char *text, size_t size);
 uint64_t flows_measured_lost(const struct flows *flows);
 
 uint64_t flows_started(const struct flows *flows);
+/* Flows under way: started, and neither finished nor cut off. */
+uint64_t flows_active(const struct flows *flows);
 uint64_t flows_finished(const struct flows *flows);
 const struct flow_class *flows_classes(const struct flows *flows, size_t *count);
 const struct flow_group_stats *flows_group(const struct flows *flows, size_t group);
