@@ -242,6 +242,10 @@ for fidelity in packet fluid; do
 done
 ends 0 run jobs.json --set /jobs/0/all_reduce=switchml --set '/schemes/switchml={"memory":"1024B","slots":4}' --set /jobs/0/count=1 --out four
 cells 'c["ran_as"] != "switchml"' four/jobs.csv
+# ... and of a scheme that never runs, as another reduces
+ends 0 check jobs.json --set /jobs/0/all_reduce=switchml --set /schemes/switchml/memory=1024B --set /jobs/0/sharding=full \
+	--set /jobs/0/reduce_scatter=shards
+! grep -q 'runs as' err || fail "a note on a scheme that never runs: $(cat err)"
 # ... also where all that the memory holds is asked for, which need not be a power of two
 ends 0 run "$SRC/scenarios/switchml/tenants.json" --out tenants
 says err 'note: runs as switchml with 125 of 512 slots'

@@ -429,7 +429,7 @@ static void check_job_group(const struct looking *look, size_t number, bool boun
 			&(struct job_site){ .topology = &look->scenario->topology,
 					    .machine = &look->scenario->machine,
 					    .cluster = &look->scenario->cluster },
-			look->scenario->schemes[group->all_reduce], bounded);
+			look->scenario->schemes[job_group_reduces(group)], bounded);
 	check_stragglers(look, group, pointer);
 	if (group->arrival.form == JOBS_TRACE)
 		longest = check_job_trace(look, group, pointer);
@@ -463,15 +463,13 @@ static struct pause_answers answers_of(const struct scenario *scenario)
 	for (uint32_t i = 0; i < shape.switches; i++)
 		ports = shape.ports[i] > ports ? shape.ports[i] : ports;
 	topology_shape_release(&shape);
-	for (size_t i = 0; i < 2 * scenario->jobs.count; i++) {
-		const struct job_group_conf *group = &scenario_jobs(scenario)[i / 2];
-		unsigned scheme = i % 2 ? job_group_gathers(group) : job_group_reduces(group);
-		const struct collective_ops *ops = scheme_ops(scheme);
+	for (unsigned s = 0; scheme_ops(s); s++) {
+		const struct collective_ops *ops = scheme_ops(s);
 		struct collective_burst burst;
 
-		if (!ops->burst)
+		if (!ops->burst || !scenario_has_scheme(scenario, s))
 			continue;
-		burst = ops->burst(scenario->schemes[scheme], &scenario->topology, ports);
+		burst = ops->burst(scenario->schemes[s], &scenario->topology, ports);
 		worst.held = burst.held > worst.held ? burst.held : worst.held;
 		worst.packets = burst.packets > worst.packets ? burst.packets : worst.packets;
 	}

@@ -161,6 +161,14 @@ const struct flow_group_conf *scenario_next_flows(const struct scenario *scenari
 	return NULL;
 }
 
+bool scenario_has_scheme(const struct scenario *scenario, unsigned scheme)
+{
+	for (size_t i = 0; i < scenario->jobs.count; i++)
+		if (job_group_uses(&scenario_jobs(scenario)[i], scheme))
+			return true;
+	return false;
+}
+
 bool scenario_uses(const struct scenario *scenario, unsigned scheme)
 {
 	for_enabled_jobs(group, scenario)

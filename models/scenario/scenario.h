@@ -157,6 +157,9 @@ struct offered scenario_offered(const struct scenario *scenario);
  * flows or such links, and in a graph. */
 struct offered_fabric scenario_offered_fabric(const struct scenario *scenario);
 
+/* Whether any group of jobs uses this scheme, even a disabled one. */
+bool scenario_has_scheme(const struct scenario *scenario, unsigned scheme);
+
 /* Whether an enabled job uses this scheme. */
 bool scenario_uses(const struct scenario *scenario, unsigned scheme);
 

@@ -390,12 +390,13 @@ static void warn_pace(const struct scenario *scenario, struct conf_doc *doc)
 static void warn_schemes(const struct scenario *scenario, struct conf_doc *doc)
 {
 	for_enabled_jobs(group, scenario) {
-		const struct collective_ops *ops = scheme_ops((unsigned)group->all_reduce);
+		unsigned scheme = job_group_reduces(group);
+		const struct collective_ops *ops = scheme_ops(scheme);
 		uint32_t workers = max_workers(group);
 
 		if (workers >= 2 && ops->warn)
-			ops->warn(scenario->schemes[group->all_reduce], &scenario->topology,
-				  workers, job_group_servers(group, workers), doc,
+			ops->warn(scenario->schemes[scheme], &scenario->topology, workers,
+				  job_group_servers(group, workers), doc,
 				  conf_at(doc, "/jobs/%zu/all_reduce", group->origin));
 	}
 }
@@ -424,7 +425,7 @@ static bool in_step(const struct scenario *scenario, const struct job_group_conf
 static void warn_lock_step(const struct scenario *scenario, struct conf_doc *doc)
 {
 	for_enabled_jobs(group, scenario) {
-		const struct collective_ops *ops = scheme_ops((unsigned)group->all_reduce);
+		const struct collective_ops *ops = scheme_ops(job_group_reduces(group));
 		uint32_t workers = max_workers(group);
 
 		if (workers < 2 || !in_step(scenario, group) ||
@@ -450,22 +451,13 @@ static void idle_key(struct conf_doc *doc, const char *pointer, bool idle, const
 		conf_warn(doc, pointer, "has no effect: %s", why);
 }
 
-/* Whether any group has the scheme, even a disabled one. */
-static bool any_group_has(const struct scenario *scenario, unsigned scheme)
-{
-	for (size_t i = 0; i < scenario->jobs.count; i++)
-		if (job_group_uses(&scenario_jobs(scenario)[i], scheme))
-			return true;
-	return false;
-}
-
 /* Warns of parameters that have no effect although jobs use their scheme. */
 static void warn_parameters(const struct scenario *scenario, struct conf_doc *doc)
 {
 	for (unsigned s = 0; scheme_ops(s); s++) {
 		const struct collective_ops *ops = scheme_ops(s);
 		struct collective_idle list[COLLECTIVE_IDLE_MAX];
-		size_t count = ops->idle && any_group_has(scenario, s)
+		size_t count = ops->idle && scenario_has_scheme(scenario, s)
 				       ? ops->idle(scenario->schemes[s], list)
 				       : 0;
 
@@ -510,7 +502,7 @@ static bool scheme_given(struct conf_doc *doc, unsigned scheme)
 static void warn_scheme_keys(const struct scenario *scenario, struct conf_doc *doc)
 {
 	for (unsigned s = 0; scheme_ops(s); s++)
-		if (any_group_has(scenario, s) && scheme_given(doc, s))
+		if (scenario_has_scheme(scenario, s) && scheme_given(doc, s))
 			return;
 	for (unsigned s = 0; scheme_ops(s); s++)
 		idle_key(doc, conf_at(doc, "/schemes/%s", scheme_names[s]), true,
@@ -538,7 +530,7 @@ static void warn_keys(const struct scenario *scenario, struct conf_doc *doc)
 		else
 			tcp = true;
 	for (unsigned s = 0; scheme_ops(s); s++) {
-		if (!any_group_has(scenario, s) && !scheme_given(doc, s))
+		if (!scenario_has_scheme(scenario, s) && !scheme_given(doc, s))
 			continue;
 		tcp |= may_use_tcp(scenario, s);
 		roce |= scheme_ops(s)->over_tcp && !over_tcp(scenario, s);
@@ -591,7 +583,8 @@ static void warn_traces(const struct scenario *scenario, struct conf_doc *doc)
 static void note_runs_as(const struct scenario *scenario, struct conf_doc *doc)
 {
 	for_enabled_jobs(group, scenario) {
-		const struct collective_ops *ops = scheme_ops((unsigned)group->all_reduce);
+		unsigned scheme = job_group_reduces(group);
+		const struct collective_ops *ops = scheme_ops(scheme);
 		const struct job_models *models = group->models;
 		char text[COLLECTIVE_ACTUAL_SIZE];
 
@@ -599,8 +592,8 @@ static void note_runs_as(const struct scenario *scenario, struct conf_doc *doc)
 			continue;
 		for (size_t m = 0; m < models->count; m++) {
 			struct collective_actual actual =
-				ops->runs_as(scenario->schemes[group->all_reduce],
-					     &scenario->topology, models->dnns[m]->gradient_total);
+				ops->runs_as(scenario->schemes[scheme], &scenario->topology,
+					     models->dnns[m]->gradient_total);
 
 			if (actual.scheme || actual.what)
 				conf_note(doc, conf_at(doc, "/jobs/%zu/all_reduce", group->origin),

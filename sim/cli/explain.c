@@ -72,7 +72,7 @@ static void explain_trip(const struct topology_conf *conf, struct trip trip)
 static void explain_paths(const struct scenario *scenario)
 {
 	for_enabled_jobs(group, scenario) {
-		unsigned scheme = (unsigned)group->all_reduce;
+		unsigned scheme = job_group_reduces(group);
 		const struct collective_ops *ops = scheme_ops(scheme);
 		struct trip trip = trip_over(scenario, scenario_scheme_transport(scenario, scheme));
 
@@ -150,8 +150,8 @@ static void explain_pauses(const struct topology_conf *conf)
 static bool may_run(const struct scenario *scenario, unsigned scheme)
 {
 	for (size_t i = 0; i < scenario->jobs.count; i++) {
-		int own = scenario_jobs(scenario)[i].all_reduce;
-		const struct collective_ops *ops = scheme_ops((unsigned)own);
+		unsigned own = job_group_reduces(&scenario_jobs(scenario)[i]);
+		const struct collective_ops *ops = scheme_ops(own);
 		const char *other = NULL;
 
 		if (ops->runs_as)

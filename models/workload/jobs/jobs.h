@@ -210,8 +210,7 @@ char *job_group_scheme(const struct job_group_conf *conf, const char *reduces, c
 /* Whether jobs of the group may use this scheme for one of their exchanges. */
 static inline bool job_group_uses(const struct job_group_conf *conf, unsigned scheme)
 {
-	return conf->all_reduce == (int)scheme || job_group_reduces(conf) == scheme ||
-	       job_group_falls_back(conf) == scheme ||
+	return job_group_reduces(conf) == scheme || job_group_falls_back(conf) == scheme ||
 	       (conf->exchanges && (scheme == SCHEME_ring || job_group_gathers(conf) == scheme));
 }
 

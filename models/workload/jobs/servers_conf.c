@@ -153,7 +153,7 @@ void job_group_check_servers(const struct job_group_conf *conf, struct conf_doc 
 void job_group_check_scheme(const struct job_group_conf *conf, struct conf_doc *doc,
 			    const char *pointer, const struct job_site *site, const void *scheme)
 {
-	const struct collective_ops *ops = scheme_ops((unsigned)conf->all_reduce);
+	const struct collective_ops *ops = scheme_ops(job_group_reduces(conf));
 	uint32_t workers = (uint32_t)workers_span(&conf->workers).max;
 	const char *why;
 
