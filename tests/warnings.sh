@@ -325,6 +325,18 @@ holds '[.rows[] | .same == (.of.jitter == "0s")] | all' out
 holds '[.rows[] | select(.same)] | all(.value.low == null and .ratio.low == null)' out
 holds '[.rows[] | select(.same | not)] | all(.value.low != null)' out
 
+# what fails at random moments, and the order of a ring
+for members in '"/failures": { "events": [ { "fails": "h0", "AT": "1s", "REPAIR": "1ms" } ] }' '"/schemes/ring/order": "ORDER"'; do
+	for random in true false; do
+		words='s/AT/at/;s/REPAIR/repair_after/;s/ORDER/placement/'
+		! $random || words='s/AT/mtbf/;s/REPAIR/mttr/;s/ORDER/random/'
+		sed "$words" <<<"{ \"base\": \"jobs.json\", \"name\": \"drawn\", \"replications\": 2,
+			\"set\": { \"/topology/host\": { \"nic_jitter\": \"0s\" }, $members } }" >plan.json
+		ends 0 sweep plan plan.json --json
+		holds "[.points[].random == $random] | length == 2 and all" out
+	done
+done
+
 # --- rates ---
 
 # 1 Tbps at a host behind 2 x 5 Gbps, and 2 x 5.1 Gbps

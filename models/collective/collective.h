@@ -188,6 +188,8 @@ struct collective_ops {
 	bool over_tcp;    /* its gradients go over connections: TCP unless transport() says RoCE */
 	bool heeds_marks; /* it has windows of its own, which shrink on ECN marks */
 	bool first_come;  /* jobs share aggregators, first come first served */
+	/* Optional: whether the scheme draws random numbers even on one switch, for a job alone. */
+	bool (*draws)(const void *conf);
 	/* Optional: the transport of the scheme's connections, or of the ring that its jobs fall
 	 * back to. */
 	const struct transport *(*transport)(const void *conf);

@@ -409,6 +409,11 @@ void schedule_free(void *self)
 
 /* --- the interface --- */
 
+bool schedule_draws(const void *conf)
+{
+	return ((const struct schedule_conf *)conf)->order == ORDER_RANDOM;
+}
+
 const struct transport *schedule_transport(const void *conf)
 {
 	return transport_kind((unsigned)((const struct schedule_conf *)conf)->transport);

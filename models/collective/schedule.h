@@ -165,11 +165,12 @@ struct schedule {
 
 /* The members of struct collective_ops that all these schemes have in common. */
 #define SCHEDULE_OPS                                                                               \
-	.over_tcp = true, .transport = schedule_transport, .open = schedule_open, .close = free,   \
-	.injected = schedule_injected, .contribute = schedule_contribute,                          \
-	.finish = schedule_finish, .withdraw = schedule_free, .stats = schedule_stats,             \
-	.report_waiting = schedule_report_waiting
+	.over_tcp = true, .draws = schedule_draws, .transport = schedule_transport,                \
+	.open = schedule_open, .close = free, .injected = schedule_injected,                       \
+	.contribute = schedule_contribute, .finish = schedule_finish, .withdraw = schedule_free,   \
+	.stats = schedule_stats, .report_waiting = schedule_report_waiting
 
+bool schedule_draws(const void *conf);
 const struct transport *schedule_transport(const void *conf);
 double schedule_injected(uint32_t workers, bool beside);
 void *schedule_open(const struct model_env *env, const void *conf);

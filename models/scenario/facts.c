@@ -88,8 +88,29 @@ static bool network_draws(const struct topology_conf *topology)
 	       topology_longest(topology) > 1; /* several switches: paths and roots are drawn */
 }
 
+/* Whether a scheme of the scenario draws. Schemes that no job names count, too: jobs of others may
+ * run as a ring. */
+static bool schemes_draw(const struct scenario *scenario)
+{
+	for (unsigned s = 0; scheme_ops(s); s++)
+		if (scheme_ops(s)->draws && scheme_ops(s)->draws(scenario->schemes[s]))
+			return true;
+	return false;
+}
+
+static bool failures_draw(const struct conf_list *events)
+{
+	for (size_t i = 0; i < events->count; i++)
+		if (((const struct failure_conf *)events->items)[i].mtbf)
+			return true;
+	return false;
+}
+
 bool scenario_draws(const struct scenario *scenario)
 {
+	if (failures_draw(&scenario->failures.events) ||
+	    (scenario_has_jobs(scenario) && schemes_draw(scenario)))
+		return true;
 	for_enabled_jobs(group, scenario)
 		if (job_group_draws(group))
 			return true;
