@@ -71,6 +71,8 @@ warned flows.json 'marks from 10000 bytes on, far below the bandwidth-delay prod
 not_warned flows.json --set $ecn='{"threshold":"12KB"}'
 not_warned flows.json --set $ecn=false
 not_warned flows.json --set $ecn='{"threshold":"10KB"}' --set /flows/0/transport=reno
+warned jobs.json 'marks from 2000 bytes on, far below the bandwidth-delay product' --set $ecn='{"threshold":"2KB"}'
+not_warned jobs.json --set $ecn='{"threshold":"2KB"}' --set /schemes/ring/transport=reno
 
 # --- parameter servers that answer packet by packet ---
 

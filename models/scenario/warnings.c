@@ -34,6 +34,12 @@ static bool flows_over_roce(const struct flow_group_conf *group)
 	return transport_kind((unsigned)group->transport)->roce;
 }
 
+/* Whether connections of this transport have windows that shrink on ECN marks. */
+static bool windows_heed_marks(const struct transport *transport)
+{
+	return !transport->roce && transport->cc->ecn;
+}
+
 static bool uses_tcp(const struct scenario *scenario)
 {
 	for (unsigned s = 0; scheme_ops(s); s++)
@@ -64,11 +70,13 @@ static void warn_timeout(const struct scenario *scenario, struct conf_doc *doc)
 static bool heeds_marks(const struct scenario *scenario)
 {
 	for (unsigned s = 0; scheme_ops(s); s++)
-		if ((scheme_ops(s)->heeds_marks || over_tcp(scenario, s)) &&
+		if ((scheme_ops(s)->heeds_marks ||
+		     (over_tcp(scenario, s) &&
+		      windows_heed_marks(scenario_scheme_transport(scenario, s)))) &&
 		    scenario_uses(scenario, s))
 			return true;
 	for_enabled_flows(group, scenario)
-		if (!flows_over_roce(group) && transport_kind((unsigned)group->transport)->cc->ecn)
+		if (windows_heed_marks(transport_kind((unsigned)group->transport)))
 			return true;
 	return false;
 }
