@@ -34,34 +34,52 @@ sim_time formula_panama_latency(uint32_t frame, uint64_t bus, sim_time cycle, si
 	return through + log2_up(ports) * adder + fixed; /* a tree of adders */
 }
 
-/* The time of `steps` steps in which (n - 1) / n of the bytes pass a link `times` times. */
-static sim_time machine_time(const struct formula_machine *machine, uint64_t steps, uint64_t times,
-			     bytes size)
+/* A stage inside a machine: `steps` steps in which (n - 1) / n of the bytes pass a link `times`
+ * times. */
+struct machine_stage {
+	uint64_t steps, times;
+};
+
+static sim_time stage_time(const struct formula_machine *machine, struct machine_stage stage,
+			   bytes size)
 {
-	unsigned __int128 bits = (unsigned __int128)size * 8 * (machine->n - 1) * times;
+	unsigned __int128 bits = (unsigned __int128)size * 8 * (machine->n - 1) * stage.times;
 	unsigned __int128 rate = (unsigned __int128)machine->rate * machine->n;
 
-	return steps * machine->alpha + (sim_time)((bits * PS_PER_S + rate - 1) / rate);
+	return stage.steps * machine->alpha + (sim_time)((bits * PS_PER_S + rate - 1) / rate);
 }
 
 /* All GPUs send at once, so a shared link is busy n times as long. */
-sim_time formula_machine_scatter(const struct formula_machine *machine, bytes size)
+static struct machine_stage scatter_of(uint64_t n, bool shared)
 {
-	return machine_time(machine, machine->n - 1, machine->shared ? machine->n : 1, size);
+	return (struct machine_stage){ n - 1, shared ? n : 1 };
 }
 
 /* A shared link carries the bytes n times in the reduce-scatter, and once in the gather. */
-sim_time formula_machine_reduce(const struct formula_machine *machine, bytes size)
+static struct machine_stage reduce_of(uint64_t n, bool shared)
 {
-	return machine_time(machine, 2 * log2_up(machine->n), machine->shared ? machine->n + 1 : 2,
-			    size);
+	return (struct machine_stage){ 2 * log2_up(n), shared ? n + 1 : 2 };
 }
 
 /* A shared link carries the bytes once in the scatter, and n times in the all-gather. */
+static struct machine_stage broadcast_of(uint64_t n, bool shared)
+{
+	return (struct machine_stage){ log2_up(n) + n - 1, shared ? n + 1 : 2 };
+}
+
+sim_time formula_machine_scatter(const struct formula_machine *machine, bytes size)
+{
+	return stage_time(machine, scatter_of(machine->n, machine->shared), size);
+}
+
+sim_time formula_machine_reduce(const struct formula_machine *machine, bytes size)
+{
+	return stage_time(machine, reduce_of(machine->n, machine->shared), size);
+}
+
 sim_time formula_machine_broadcast(const struct formula_machine *machine, bytes size)
 {
-	return machine_time(machine, log2_up(machine->n) + machine->n - 1,
-			    machine->shared ? machine->n + 1 : 2, size);
+	return stage_time(machine, broadcast_of(machine->n, machine->shared), size);
 }
 
 double formula_esa_priority(double scale, double remaining, double layers, double layer,
@@ -151,30 +169,23 @@ static double machines(const struct formula_inputs *x)
 	return m == floor(m) ? m : NAN;
 }
 
-static struct formula_machine machine_of(const struct formula_inputs *x)
+/* The time of a stage, as stage_time(); but inputs may be so large that no sim_time holds it. */
+static double inside(const struct formula_inputs *x, struct machine_stage stage)
 {
-	return (struct formula_machine){ .n = (uint64_t)x->per_machine,
-					 .alpha = ps_of(x->alpha),
-					 .rate = (bps)x->intra };
+	return (double)stage.steps * x->alpha +
+	       (double)stage.times * (x->per_machine - 1) / x->per_machine * over(x, x->intra);
 }
-
-#define STAGE(name)                                                                                \
-	static double name(const struct formula_inputs *x)                                         \
-	{                                                                                          \
-		struct formula_machine machine = machine_of(x);                                    \
-                                                                                                   \
-		return seconds_of(formula_##name(&machine, (bytes)x->bytes));                      \
-	}
 
 /* Stage 1 of equation 2 has M / B_intra here, because equations 4 and 5 need that. The paper prints
  * M / (n B_intra). */
-STAGE(machine_reduce)
-STAGE(machine_broadcast)
-STAGE(machine_scatter)
+GIVES(machine_reduce, inside(x, reduce_of((uint64_t)x->per_machine, false)))
+GIVES(machine_broadcast, inside(x, broadcast_of((uint64_t)x->per_machine, false)))
+GIVES(machine_scatter, inside(x, scatter_of((uint64_t)x->per_machine, false)))
 GIVES(flat_ring, 2 * (x->gpus - 1) * x->alpha + ring_share(x->gpus) * over(x, x->inter))
 GIVES(machine_ring, 2 * (machines(x) - 1) * x->alpha + ring_share(machines(x)) * over(x, x->inter))
 GIVES(tencent, machine_reduce(x) + machine_ring(x) + machine_broadcast(x))
-GIVES(parallel_netreduce, 2 * machine_scatter(x) + x->alpha + over(x, x->inter))
+GIVES(parallel_netreduce,
+      isnan(machines(x)) ? NAN : 2 * machine_scatter(x) + x->alpha + over(x, x->inter))
 GIVES(parallel_ring, 2 * machine_scatter(x) + machine_ring(x))
 GIVES(tencent_less_parallel, tencent(x) - parallel_netreduce(x))
 GIVES(flat_less_parallel, flat_ring(x) - parallel_netreduce(x))
