@@ -289,7 +289,7 @@ static void open_stream(struct ps *ps, uint32_t w, uint32_t q, bool push)
 
 bool ps_refuses(const struct collective_job *job, const char **never)
 {
-	bool refuses = 2 * (uint64_t)job->workers * job->servers >= CONNECTIONS_MAX;
+	bool refuses = 2 * (uint64_t)job->workers * job->servers > CONNECTIONS_MAX;
 
 	if (refuses)
 		*never = "more than 2^24 connections";

@@ -12,6 +12,7 @@
  * of pushes. */
 #include "model_run.h"
 
+#include "collective/ps.h"
 #include "workload/jobs/jobs_parts.h"
 
 #include <math.h>
@@ -521,6 +522,18 @@ Test(ps, waiting_for_hosts)
 			cr_expect_geq(second->start, first->finish);
 		run_free(&run);
 	}
+}
+
+/* 2 x 2,048 x 4,096 connections are as many as their keys have room for, and two a worker more are
+ * not. */
+Test(ps, most_connections)
+{
+	struct collective_job job = { .workers = 2048, .servers = 4096 };
+	const char *never = NULL;
+
+	cr_expect(!ps_refuses(&job, &never) && !never);
+	job.servers++;
+	cr_expect(ps_refuses(&job, &never) && never);
 }
 
 /* 2 x 2,900 x 2,900 connections are more than their keys have room for, in each fidelity. */
