@@ -128,6 +128,13 @@ for cost in 1 2; do
 		{ "from": "h[100-9999]", "to": "s[0-9899]", "pairs": "each" }, { "from": "s[0-9899]", "to": "c99" } ] }' \
 		'"flows": [ { "pairs": [[0, 200]], "size": "1kB" } ]'
 done
+# a switch by its name alone is none of the 199 entries with settings before it
+with_settings() { # COUNT: a graph in which so many switches have settings
+	echo "{ \"hosts\": [\"h[0-1]\"], \"switches\": [$(printf '{ "name": "s%d", "latency": "1us" }, ' $(seq 1 "$1")) \"s0\", \"t\"],
+		\"links\": [ { \"from\": \"h[0-1]\", \"to\": \"s0\" }, { \"from\": \"s0\", \"to\": \"t\" }, { \"from\": \"s0\", \"to\": \"s[1-$1]\" } ] }"
+}
+wrong 'at most 199 entries with settings' "$(with_settings 200)"
+wrong 'more than 255 kinds of links' "$(with_settings 199)"
 wrong 'no file "nowhere.json"' '"nowhere.json"'
 echo '{ "hosts": ["h[0-1]"], "switches": ["s"], "links": [ { "from": "h[0-1]", "to": "t" } ] }' >"$dir/bad-file.json"
 wrong 'bad-file.json:1:' '"bad-file.json"'

@@ -194,9 +194,10 @@ static bool read_switches(struct reader *reader, const struct graph_conf *conf)
 
 		if (!expand(reader, &reader->nodes, set ? items[i].set.name : items[i].name, place))
 			return false;
-		if (reader->nodes.count - hosts > GRAPH_SWITCHES_MAX || kinds == SETTINGS_MAX) {
+		if (reader->nodes.count - hosts > GRAPH_SWITCHES_MAX ||
+		    (set && kinds == SETTINGS_MAX)) {
 			wrong(reader, place,
-			      "allowed: at most %d switches, at most %d of them with settings",
+			      "allowed: at most %d switches, and at most %d entries with settings",
 			      GRAPH_SWITCHES_MAX, SETTINGS_MAX - 1);
 			return false;
 		}
