@@ -351,6 +351,9 @@ says out '^p99 is left out for classes with less than 1000 finished flows'
 ends 0 run small.json --set /topology/hosts=8 --set /jobs/0/workers=8 --set /jobs/0/all_reduce=switchml --set /flows/0/enabled=false \
 	--set '/jobs/0/model={"layers":[{"gradient":"4MB"}]}'
 says out '^busbw: 2 \(n - 1\) / n x gradient / time .* the 1.250 GB/s of a link$'
+ends 0 run small.json --set /topology/hosts=8 --set '/topology/host={"gpus":{"count":2},"nics":{"count":2}}' --set /jobs/0/workers=4 --set /jobs/0/all_reduce=switchml \
+	--set /schemes/switchml/elements_per_packet=256 --set /flows/0/enabled=false --set '/jobs/0/model={"layers":[{"gradient":"4MB"}]}'
+says out '^busbw: 2 \(n - 1\) / n x gradient / time .* the 2.500 GB/s of the links of a machine$'
 ends 0 run small.json --set '/jobs/0/model={"layers":[{"gradient":"4B","forward":"150s"}]}'
 says out '^job +ring +1 +150.000s +150.000s +0.001ms +150.000s '
 NO_COLOR=1 "$INASIM" run small.json >out 2>err

@@ -53,20 +53,19 @@ static int column_width(const struct job_metric *m)
 static void print_bus_bandwidth(const struct simulation *s, FILE *to)
 {
 	const struct jobs_report *report = jobs_report(s->jobs);
-	double link = (double)topology_host_rate(&s->scenario->topology) / 8 *
-		      machine_nics(&s->scenario->machine),
-	       max = 0;
+	uint32_t nics = machine_nics(&s->scenario->machine);
+	double links = (double)topology_host_rate(&s->scenario->topology) / 8 * nics, max = 0;
 
 	for (size_t i = 0; i < report->measured.finished; i++)
 		max = fmax(max, report->records[i].busbw);
-	if (max > link)
+	if (max > links)
 		fprintf(to,
 			"busbw: 2 (n - 1) / n x gradient / time of n workers, as NCCL defines it: "
 			"what a "
 			"ring would send. With sums in switches a worker sends half of that, so it "
 			"may "
-			"exceed the %.3f GB/s of a link\n",
-			link * 1e-9);
+			"exceed the %.3f GB/s of %s\n",
+			links * 1e-9, nics > 1 ? "the links of a machine" : "a link");
 }
 
 static void print_jobs(const struct simulation *s, FILE *to)
