@@ -210,7 +210,7 @@ cat >small-packets.json <<'JSON'
   "flows": [ { "size": "1MB", "pairs": [ [ 2, 3 ] ] } ] }
 JSON
 ends 0 check small-packets.json
-says err '/topology/switch/ecn: warning: .* counts those of switchml .180 bytes. .* frames of 1518 bytes .* "129030B"'
+says err '/topology/switch/ecn: warning: .* counts those of switchml, 180 bytes, .* frames of 1518 bytes .* "129030B"'
 ends 0 run small-packets.json
 says err '/topology/switch/ecn: warning: '
 while read -r -a options; do

@@ -163,7 +163,7 @@ scenario '"kind": "star", "hosts": 4' '{ "fails": "h0", "at": "2ms" }' \
 	'"jobs": [ { "model": { "layers": [ { "gradient": "20MB" } ] }, "workers": 4, "all_reduce": "ring", "restart_delay": "5ms" },
 		{ "model": { "layers": [ { "gradient": "1MB" } ] }, "workers": 2, "all_reduce": "ring", "arrival": { "at": "1ms" } } ]'
 ends 4 run t.json --out r --force
-says r/jobs.csv '^0,.*failed at 0.018000000 s: no host is free'
+says r/jobs.csv '^0,.*failed at 0.018000000 s: no free host can replace'
 says r/jobs.csv '^1,job,ring,in place,2,1,1,0.001,0.018001,'
 
 # a job that comes later gets hosts that work

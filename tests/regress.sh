@@ -123,9 +123,9 @@ broken 'loss.events holds 8 fingerprints, not [0-9]+$' truncate -s 60 ref/loss.e
 broken 'loss.events cannot be read' rm ref/loss.events
 broken 'loss.events does not belong to the reference' cp ref/seven.events ref/loss.events
 broken 'loss.json:[0-9]+: is not a JSON object' truncate -s 100 ref/loss.json
-broken '"digest" is missing or not right' sed -i 's/"digest": "[0-9a-f]/"digest": "/' ref/loss.json
-broken '"digest" is missing or not right' sed -i 's/"digest": "[0-9a-f]/"digest": "+/' ref/loss.json
-broken '"events" is missing or not right' sed -i 's/"events": [0-9][0-9]*/&.5/' ref/loss.json
+broken '"digest" is missing or wrong' sed -i 's/"digest": "[0-9a-f]/"digest": "/' ref/loss.json
+broken '"digest" is missing or wrong' sed -i 's/"digest": "[0-9a-f]/"digest": "+/' ref/loss.json
+broken '"events" is missing or wrong' sed -i 's/"events": [0-9][0-9]*/&.5/' ref/loss.json
 broken '"resolved" is missing' sed -i 's/"resolved"/"solved"/' ref/loss.json
 sed -i 's/"digest": "[0-9a-f]/"digest": "/' ref/loss.json
 truncate -s 60 ref/seven.events

@@ -170,7 +170,7 @@ Test(job_trace, mistakes_in_flows)
 	static const struct mistake mistakes[] = {
 		{ "1,0,1,5\n0.9,0,1,5\n",
 		  ":3: column start_s: \"0.9\" is earlier than in the previous row" },
-		{ "0,3,3,5\n", ":2: column dst: \"3\" is the source itself" },
+		{ "0,3,3,5\n", ":2: column dst: \"3\" is the source as well" },
 		{ "0,3,4,0\n", ":2: column size_bytes: \"0\" is no size of a flow" },
 		{ "0,3,4,1125899906842624\n0,3,4,1125899906842625\n",
 		  ":3: column size_bytes: \"1125899906842625\" is more than 2^50 bytes" },

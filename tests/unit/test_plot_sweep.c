@@ -685,7 +685,7 @@ Test(plot_sweep, panels)
 	expect_in(script, "YLABEL[2] = 'JCT'\n");
 	expect_in(script, "YLABEL[3] = 'Drops'\n");
 	/* both metrics have 18 points; of the 14 that are in, 8 (of ring) have no drops */
-	expect_in(script, "14 of 18 points are in (1 timeout, 3 missing), 1 with UNFINISHED work, "
+	expect_in(script, "14 of 18 points shown (1 timeout, 3 missing), 1 with UNFINISHED work, "
 			  "8 without this value'\n");
 	free(script);
 	char *dir = folder_join(folder, "s"), *data = read_figure(dir, name, "dat");

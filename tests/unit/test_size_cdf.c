@@ -173,7 +173,7 @@ Test(size_cdf, mistakes)
 		{ "5,0\n6,-1\n", ":3: column cdf: \"-1\" is not between 0 and 1" },
 		{ "5,0\n6,0.5\n7,0.4\n8,1\n", ":4: column cdf: \"0.4\" is smaller" },
 		{ "5,0\n6,0.5\n5,1\n", ":4: column size_bytes: \"5\" is smaller" },
-		{ "5,0\n5,0\n6,1\n", ":3: column size_bytes: \"5\" is the same as" },
+		{ "5,0\n5,0\n6,1\n", ":3: column size_bytes: \"5\" repeats the previous row" },
 		{ "5,0\n6.5,1\n", ":3: column size_bytes: \"6.5\" is not a whole number" },
 		{ "5,0\n-6,1\n", ":3: column size_bytes: \"-6\" is not a whole number" },
 		{ "5,0\n6,one\n", ":3: column cdf: \"one\" is not a number" },

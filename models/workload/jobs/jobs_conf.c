@@ -378,18 +378,19 @@ static void check_inside(const struct job_group_conf *conf, struct conf_doc *doc
 		return;
 	if (conf->workers.given && workers_span(&conf->workers).min < 2)
 		conf_error(doc, conf_at(doc, "%s/workers", pointer),
-			   "a job on one machine with several GPUs is not modelled: at least 2");
+			   "a job on one machine with several GPUs is not modelled; allowed: at "
+			   "least 2 workers");
 	if (conf->inside != INSIDE_RING)
 		return;
 	if (!ops->ranks_max)
-		conf_error(
-			doc, at,
-			"\"ring\" makes ranks of all GPUs, which %s does not have: \"scatter\" or "
-			"\"master\"",
-			ops->name);
+		conf_error(doc, at,
+			   "\"ring\" makes each GPU a rank, which %s cannot do; allowed: "
+			   "\"scatter\" or "
+			   "\"master\"",
+			   ops->name);
 	else if (ranks > ops->ranks_max)
 		conf_error(doc, at,
-			   "\"ring\" makes ranks of all GPUs, here %" PRIu64
+			   "\"ring\" makes each GPU a rank, here %" PRIu64
 			   "; %s takes at most %" PRIu32,
 			   ranks, ops->name, ops->ranks_max);
 }
