@@ -381,7 +381,8 @@ Test(multicast, mistakes)
 	char text[400];
 
 	snprintf(text, sizeof(text), wrong, "'all_reduce': 'ring', 'reduce_scatter': 'multicast'");
-	cr_expect_eq(run_mistakes("multicast has no such operation; allowed: \"ring\" or ", text), 1);
+	cr_expect_eq(run_mistakes("multicast has no such operation; allowed: \"ring\" or ", text),
+		     1);
 	snprintf(text, sizeof(text), wrong, "'all_reduce': 'multicast'");
 	cr_expect_gt(run_mistakes("/jobs/0/all_reduce", text), 0);
 	snprintf(text, sizeof(text), wrong, BOTH);

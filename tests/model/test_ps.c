@@ -566,7 +566,7 @@ Test(ps, mistakes)
 		const char *words, *workers, *rest;
 	} cases[] = {
 		{ "5 workers and 5 servers on hosts of their own, but the network has 8", "5", "" },
-		{ "no hosts are reserved", "4", ", 'servers': { 'placement': 'shared' }" },
+		{ "no hosts are kept for servers", "4", ", 'servers': { 'placement': 'shared' }" },
 		{ "4 servers cannot be beside 3 workers", "{ 'min': 3, 'max': 4 }",
 		  ", 'servers': { 'count': 4, 'placement': 'workers' }" },
 		{ "host 2 has a worker of this job", "[ 1, 2 ]", ", 'servers': [ 3, 2 ]" },

@@ -15,16 +15,14 @@ static void *noting_start(void *scheme, const struct collective_job *job, const 
 }
 
 const struct collective_ops ring_collective = {
+	SCHEDULE_OPS,
 	.name = "ring",
 	.help = "ring, watched",
 	.table = &ring_table,
-	.open = schedule_open,
-	.close = free,
 	.start = noting_start,
-	.contribute = schedule_contribute,
-	.finish = schedule_finish,
-	.stats = schedule_stats,
-	.report_waiting = schedule_report_waiting,
+	.plan = ring_plan,
+	.reduce_scatter = &reduce_scatter_collective,
+	.all_gather = &all_gather_collective,
 };
 
 static void build(struct run *run)

@@ -478,7 +478,7 @@ Test(shards, mistakes)
 	cr_expect_eq(run_mistakes("needs \"sharding\"",
 				  WRONG("'all_reduce': 'ring', 'all_gather': 'shards'")),
 		     1);
-	cr_expect_eq(run_mistakes("switchml has none: \"ring\" or ",
+	cr_expect_eq(run_mistakes("switchml has no such operation; allowed: \"ring\" or ",
 				  WRONG("'all_reduce': 'ring', 'sharding': 'full', "
 					"'reduce_scatter': 'switchml'")),
 		     1);
