@@ -72,7 +72,7 @@ alone 'needs a pod of its own' star.json
 
 # fewer than asked for, and nothing said where nothing was asked or wanted
 ends 0 run permutation.json --threads 9
-says err '^inasim: t: --threads 9, but it runs in 8: a thread needs a pod'
+says err '^inasim: t: --threads 9 asked for, 8 used: a thread needs a pod'
 for arguments in '--threads 2' '--threads 1' ''; do
 	# shellcheck disable=SC2086 # words
 	ends 0 run permutation.json $arguments
