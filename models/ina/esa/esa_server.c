@@ -89,13 +89,9 @@ static void widen(struct esa_server *esa, uint64_t from)
 
 static void arm(struct esa_server *esa)
 {
-	sim_time now = now_of(esa), at;
+	sim_time at = now_of(esa) + esa_server_rto(esa);
 
-	if (esa->first == ESA_NONE)
-		return;
-	at = entry_at(esa, esa->first)->touched + esa_server_rto(esa);
-	at = at > now ? at : now;
-	if (at >= esa->armed)
+	if (esa->first == ESA_NONE || at >= esa->armed)
 		return;
 	esa->armed = at;
 	timer_set(esa->server->job->base.scheme->env.sim, &esa->timer, at);
