@@ -316,24 +316,50 @@ static uint32_t slots_through_top(const struct switchml_conf *conf,
 
 /* Packets that do not fit into the buffer of a server's port are lost. The fixed timer retransmits
  * them, and also all packets that wait in the buffer. If they fill it again, this never ends. */
-static void ps_stream_warn(const void *self, const struct topology_conf *topology, uint32_t n,
-			   uint32_t m, struct conf_doc *doc, const char *pointer)
+static void warn_overflow(uint32_t n, uint64_t slots, uint32_t frame, bytes buffer,
+			  struct conf_doc *doc, const char *pointer)
 {
-	const struct switchml_conf *conf = self;
-	const struct pause_conf *pause = &topology->switches.pause;
-	uint32_t frame = switchml_conf_frame(conf);
-	bytes buffer = topology_buffer(topology, false);
-	uint64_t slots = (slots_through_top(conf, topology, frame, n, m) + m - 1) / m;
-
-	if (conf->timeout.rule != RTO_FIXED || pause->form == PAUSE_SET || pause->on ||
-	    n * slots * frame <= buffer)
-		return;
 	conf_warn(doc, pointer,
 		  "%" PRIu32 " workers with %" PRIu64 " slots a server send it up to %" PRIu64
 		  " bytes at once, more than the %" PRIu64
 		  " of a switch's buffer (\"buffer\"): with the fixed timer of ps_stream, lost "
 		  "packets may be retransmitted for ever; use \"timeout_rule\": \"doubling\"",
 		  n, slots, n * slots * frame, buffer);
+}
+
+/* The server's link takes the packets of all workers one after another. Those that wait longer than
+ * the timer are sent again, and each copy makes the others wait longer. */
+static void warn_early_timer(uint32_t n, uint64_t slots, sim_time wait, sim_time timeout,
+			     struct conf_doc *doc, const char *pointer)
+{
+	conf_warn(doc, pointer,
+		  "%" PRIu32 " workers with %" PRIu64
+		  " slots a server wait up to %g s for its link, longer than "
+		  "\"retransmission_timeout\" (%g s): with the fixed timer of ps_stream, packets "
+		  "that wait are retransmitted again and again, perhaps for ever; use fewer slots "
+		  "or \"timeout_rule\": \"doubling\"",
+		  n, slots, seconds_of(wait), seconds_of(timeout));
+}
+
+static void ps_stream_warn(const void *self, const struct topology_conf *topology, uint32_t n,
+			   uint32_t m, struct conf_doc *doc, const char *pointer)
+{
+	const struct switchml_conf *conf = self;
+	const struct pause_conf *pause = &topology->switches.pause;
+	bool drops = pause->form != PAUSE_SET && !pause->on;
+	uint32_t frame = switchml_conf_frame(conf);
+	bytes buffer = topology_buffer(topology, false);
+	uint64_t slots = (slots_through_top(conf, topology, frame, n, m) + m - 1) / m;
+	/* a worker sends its packets no faster than the server's link takes them */
+	sim_time wait = ideal_round_trip(topology, frame, frame) +
+			(n - 1) * slots * topology_transmission(topology, frame);
+
+	if (conf->timeout.rule != RTO_FIXED)
+		return;
+	if (drops && n * slots * frame > buffer)
+		warn_overflow(n, slots, frame, buffer, doc, pointer);
+	else if (wait > conf->timeout.first)
+		warn_early_timer(n, slots, wait, conf->timeout.first, doc, pointer);
 }
 
 static void open_server(struct switchml *job, uint32_t q)
