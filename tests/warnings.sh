@@ -85,13 +85,13 @@ cat >crowd.json <<'JSON'
               "model": { "layers": [ { "gradient": "800KB" } ] } } ] }
 JSON
 warned crowd.json '7 workers with 794 slots .* 1000440 bytes at once, more than the 1000000 ' --set /schemes/ps_stream/slots=794
-not_warned crowd.json --set /schemes/ps_stream/slots=793
-# what fits into the buffer may still wait longer than the timer: of 7 workers' packets of 200 bytes on the wire 6 of 7 wait
-slow=(--set /topology/link/rate=1Gbps --set /schemes/ps_stream/slots=110)
-warned crowd.json '7 workers with 110 slots .* wait up to .* longer than .retransmission_timeout' "${slow[@]}"
-warned crowd.json '7 workers with 110 slots .* longer than .retransmission_timeout' "${slow[@]}" --set /topology/switch/pause=true
-not_warned crowd.json "${slow[@]}" --set /schemes/ps_stream/slots=100
-not_warned crowd.json "${slow[@]}" --set /schemes/ps_stream/retransmission_timeout=2ms
+not_warned crowd.json --set /schemes/ps_stream/slots=793 --set /schemes/ps_stream/retransmission_timeout=2ms
+# what fits into the buffer may still wait longer than the timer: 7 x 67 x 200 bytes on the wire take 0.7504 ms
+slow=(--set /topology/link/rate=1Gbps --set /schemes/ps_stream/slots=67)
+warned crowd.json '7 workers with 67 slots a server keep its link busy for 0.0007504 s, more than 0.75 of ' "${slow[@]}"
+warned crowd.json '7 workers with 67 slots a server keep its link busy' "${slow[@]}" --set /topology/switch/pause=true
+not_warned crowd.json "${slow[@]}" --set /schemes/ps_stream/slots=66
+not_warned crowd.json "${slow[@]}" --set /schemes/ps_stream/retransmission_timeout=1.1ms
 not_warned crowd.json "${slow[@]}" --set /schemes/ps_stream/timeout_rule=doubling
 # as many slots as the run has, where the wait for the copies of all workers decides between 64 and 128 of them
 cat >many.json <<'JSON'

@@ -328,17 +328,21 @@ static void warn_overflow(uint32_t n, uint64_t slots, uint32_t frame, bytes buff
 }
 
 /* The server's link takes the packets of all workers one after another. Those that wait longer than
- * the timer are sent again, and each copy makes the others wait longer. */
+ * the timer are sent again, and each copy makes the others wait longer. Where switches take turns
+ * between workers, some packets wait a third longer than the mean: measured with 4 to 15 workers on
+ * one switch and over tiers, this begins where the mean is 0.8 to 1.0 of the timer. */
+#define MOST_OF_TIMER 0.75
+
 static void warn_early_timer(uint32_t n, uint64_t slots, sim_time wait, sim_time timeout,
 			     struct conf_doc *doc, const char *pointer)
 {
 	conf_warn(doc, pointer,
 		  "%" PRIu32 " workers with %" PRIu64
-		  " slots a server wait up to %g s for its link, longer than "
+		  " slots a server keep its link busy for %g s, more than %g of "
 		  "\"retransmission_timeout\" (%g s): with the fixed timer of ps_stream, packets "
-		  "that wait are retransmitted again and again, perhaps for ever; use fewer slots "
-		  "or \"timeout_rule\": \"doubling\"",
-		  n, slots, seconds_of(wait), seconds_of(timeout));
+		  "that wait for it are retransmitted again and again, perhaps for ever; use fewer "
+		  "slots or \"timeout_rule\": \"doubling\"",
+		  n, slots, seconds_of(wait), MOST_OF_TIMER, seconds_of(timeout));
 }
 
 static void ps_stream_warn(const void *self, const struct topology_conf *topology, uint32_t n,
@@ -350,15 +354,13 @@ static void ps_stream_warn(const void *self, const struct topology_conf *topolog
 	uint32_t frame = switchml_conf_frame(conf);
 	bytes buffer = topology_buffer(topology, false);
 	uint64_t slots = (slots_through_top(conf, topology, frame, n, m) + m - 1) / m;
-	/* a worker sends its packets no faster than the server's link takes them */
-	sim_time wait = ideal_round_trip(topology, frame, frame) +
-			(n - 1) * slots * topology_transmission(topology, frame);
+	sim_time wait = n * slots * topology_transmission(topology, frame);
 
 	if (conf->timeout.rule != RTO_FIXED)
 		return;
 	if (drops && n * slots * frame > buffer)
 		warn_overflow(n, slots, frame, buffer, doc, pointer);
-	else if (wait > conf->timeout.first)
+	else if ((double)wait > MOST_OF_TIMER * (double)conf->timeout.first)
 		warn_early_timer(n, slots, wait, conf->timeout.first, doc, pointer);
 }
 
