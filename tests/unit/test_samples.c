@@ -124,6 +124,22 @@ Test(samples, do_not_pair_others)
 	expect_no_pairs(HEADER);
 }
 
+/* Job 1 is unfinished; job 2 has finished, but has no ideal. */
+Test(samples, unfinished_jobs_count_for_metrics_that_some_lack)
+{
+	char *error = NULL;
+	struct sample_source source;
+	struct samples s;
+	sample_write(folder, "jobs.csv",
+		     "job_id,name,model,workers,arrival_s,slowdown,measured,finished\n"
+		     "0,a,m,4,0,1.5,1,1\n1,a,m,4,0,,1,0\n2,a,m,4,0,,1,1\n");
+	cr_assert(sample_source("jobs.slowdown.mean", &source));
+	cr_assert(samples_read(folder, &source, &s, &error), "%s", error);
+	cr_assert_eq(s.count, 2);
+	cr_expect(s.values[0] == 1.5 && isnan(s.values[1]));
+	samples_release(&s);
+}
+
 Test(samples, wrong_or_missing_tables)
 {
 	char *error = NULL;

@@ -76,10 +76,16 @@ static struct columns find_columns(struct csv *csv, const struct sample_source *
 	return c;
 }
 
-/* Whether the row has no sample: some metrics have a value only in some rows. */
+/* Whether the row's work has finished. All iterations in their table have. */
+static bool has_finished(struct csv *csv, const struct columns *c)
+{
+	return c->finished < 0 || csv_flag(csv, c->finished);
+}
+
+/* Whether the row is no sample: some metrics have a value in some finished rows only. */
 static bool lacks(struct csv *csv, const struct columns *c, const struct sample_source *source)
 {
-	return source->metric->some && csv_empty(csv, c->value);
+	return source->metric->some && has_finished(csv, c) && csv_empty(csv, c->value);
 }
 
 static struct sample read_sample(struct csv *csv, const struct columns *c,
@@ -93,7 +99,7 @@ static struct sample read_sample(struct csv *csv, const struct columns *c,
 	for (size_t i = 0; i < COLUMNS_MAX && c->identity[i] >= 0; i++)
 		sample.identity =
 			hash_pair(sample.identity, hash_string(csv_text(csv, c->identity[i])));
-	if ((c->finished < 0 || csv_flag(csv, c->finished)) && !lacks(csv, c, source))
+	if (has_finished(csv, c) && !lacks(csv, c, source))
 		sample.value = csv_real(csv, c->value);
 	return sample;
 }
