@@ -25,21 +25,35 @@ static void expect_source(const char *metric, const char *column, const char *na
 	struct sample_source s;
 	cr_assert(sample_source(metric, &s), "%s", metric);
 	cr_expect_str_eq(s.metric->column, column);
-	cr_expect_str_eq(s.job_name, name);
+	cr_assert_eq(!s.job_name, !name, "%s", metric);
+	if (name)
+		cr_expect(strlen(name) == s.name_length &&
+				  strncmp(s.job_name, name, s.name_length) == 0,
+			  "%s", metric);
 	cr_expect(isnan(quantile) ? isnan(s.quantile) : s.quantile == quantile, "%s", metric);
 }
 
 Test(samples, metrics_with_values_on_disk)
 {
-	expect_source("flows.fct_s.mean", "fct_s", "", NAN);
-	expect_source("flows.slowdown.p999", "slowdown", "", 0.999);
-	expect_source("jobs.jct_s.p50", "jct_s", "", 0.5);
-	expect_source("jobs.iteration_s.p99", "duration_s", "", 0.99);
+	expect_source("flows.fct_s.mean", "fct_s", NULL, NAN);
+	expect_source("flows.slowdown.p999", "slowdown", NULL, 0.999);
+	expect_source("jobs.jct_s.p50", "jct_s", NULL, 0.5);
+	expect_source("jobs.iteration_s.p99", "duration_s", NULL, 0.99);
 	expect_source("jobs.by_name.a.b.waiting_s.p95", "waiting_s", "a.b", 0.95);
 	expect_source("jobs.by_name.a.b.iteration_s.mean", "duration_s", "a.b", NAN);
-	expect_source("jobs.cycle_s.mean", "cycle_s", "", NAN);
-	expect_source("jobs.slowdown.mean", "slowdown", "", NAN);
+	expect_source("jobs.cycle_s.mean", "cycle_s", NULL, NAN);
+	expect_source("jobs.slowdown.mean", "slowdown", NULL, NAN);
 	expect_source("jobs.by_name.x.busbw_bytes_per_s.p50", "busbw_bytes_per_s", "x", 0.5);
+}
+
+/* Names of jobs may have any length. */
+Test(samples, of_jobs_with_a_long_name)
+{
+	char name[301], metric[400];
+	memset(name, 'n', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	snprintf(metric, sizeof(metric), "jobs.by_name.%s.jct_s.mean", name);
+	expect_source(metric, "jct_s", name, NAN);
 }
 
 Test(samples, metrics_without)

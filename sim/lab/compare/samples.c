@@ -31,17 +31,16 @@ static bool find_metric(struct sample_source *source, const char *path, size_t l
 	while (last > 0 && path[last - 1] != '.')
 		last--;
 	source->metric = metric_find(of, path + last, length - last);
-	source->job_name[0] = '\0';
+	source->job_name = NULL;
 	if (!source->metric || !source->metric->column || strncmp(path, of, strlen(of)) != 0)
 		return false;
 	if (last == strlen(of) + 1) /* "OF.NAME" */
 		return true;
-	/* GROUP ends before the dot at last - 1; it is not empty, and fits with its '\0' */
-	if (strncmp(path, by, by_length) != 0 || last <= by_length + 1 ||
-	    last - by_length > sizeof(source->job_name))
+	/* GROUP, which is not empty, ends before the dot at last - 1 */
+	if (strncmp(path, by, by_length) != 0 || last <= by_length + 1)
 		return false;
-	memcpy(source->job_name, path + by_length, last - 1 - by_length);
-	source->job_name[last - 1 - by_length] = '\0';
+	source->job_name = path + by_length;
+	source->name_length = last - 1 - by_length;
 	return true;
 }
 
@@ -68,7 +67,7 @@ static struct columns find_columns(struct csv *csv, const struct sample_source *
 			     .inner = csv_need(csv, table->number[1]),
 			     .group = csv_find(csv, table->group),
 			     .value = csv_need(csv, source->metric->column),
-			     .name = csv_need(csv, *source->job_name == '\0' ? NULL : "name"),
+			     .name = csv_need(csv, source->job_name ? "name" : NULL),
 			     .finished = csv_need(csv, table->finished),
 			     .measured = csv_need(csv, "measured") };
 	for (size_t i = 0; i < COLUMNS_MAX; i++)
@@ -104,10 +103,16 @@ static struct sample read_sample(struct csv *csv, const struct columns *c,
 	return sample;
 }
 
+static bool is_of_job(const struct sample_source *source, const char *name)
+{
+	return strlen(name) == source->name_length &&
+	       memcmp(name, source->job_name, source->name_length) == 0;
+}
+
 static bool wanted(struct csv *csv, const struct columns *c, const struct sample_source *source)
 {
 	return csv_flag(csv, c->measured) && !lacks(csv, c, source) &&
-	       (c->name < 0 || strcmp(csv_text(csv, c->name), source->job_name) == 0);
+	       (c->name < 0 || is_of_job(source, csv_text(csv, c->name)));
 }
 
 static int by_number(const void *x, const void *y)

@@ -8,11 +8,13 @@
 /* Where a metric comes from. */
 struct sample_source {
 	const struct metric *metric;
-	char job_name[256]; /* name of the jobs; "": all jobs, or all flows */
-	double quantile;    /* 0 < quantile < 1; NaN: the metric is a mean */
+	const char *job_name; /* of the jobs, in the metric's path; NULL: all jobs, or all flows */
+	size_t name_length;   /* of job_name, which has no '\0' at its end */
+	double quantile;      /* 0 < quantile < 1; NaN: the metric is a mean */
 };
 
-/* Finds the source of a metric. False if it is no mean or quantile of values on disk. */
+/* Finds the source of a metric, whose path must outlive it. False if the metric is no mean or
+ * quantile of values on disk. */
 bool sample_source(const char *metric, struct sample_source *source);
 
 struct samples {
