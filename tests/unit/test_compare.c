@@ -200,6 +200,28 @@ Test(compare, one_run)
 	free(a);
 }
 
+/* As after somebody edited the files: fewer than no flows have finished, and no digest is left. */
+Test(compare, summaries_that_no_run_writes)
+{
+	static const char edited[] =
+		"{ \"scenario\": \"hand\", \"seed\": 1,"
+		"  \"flows\": { \"count\": 25, \"finished\": -1 }, \"network\": { \"drops\": 3 } }";
+	char *a = make_run("a", slow), *b = make_run("b", slow);
+	sample_write(a, "summary.json", edited);
+	sample_write(b, "summary.json", edited);
+	const char *finished[] = { "flows.finished" };
+	struct compare_options options = { .metrics = { finished, 1 }, .tolerance = NAN };
+	struct answer answer = ask(a, b, options);
+	cr_expect_null(strstr(answer.text, "same digest"), "%s", answer.text);
+	answer_release(&answer);
+	options.json = true;
+	answer = ask(a, b, options);
+	cr_expect_null(cJSON_GetObjectItem(row_of(&answer, "flows.finished", "B"), "count"));
+	answer_release(&answer);
+	free(a);
+	free(b);
+}
+
 Test(compare, tolerance)
 {
 	struct hand_made dropping = slow;

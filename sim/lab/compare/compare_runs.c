@@ -147,15 +147,15 @@ static bool choose_metrics(struct names *metrics, const struct runs *runs,
 
 /* ---- Rows ---- */
 
-/* Takes `finished` and `count` from the innermost object around the metric that has both; each
- * round cuts the last part off the path. */
+/* Takes `finished` and `count` from the innermost object around the metric that has both. Each
+ * round cuts the last part off the path. Ignores numbers that no run writes. */
 static void fill_work(struct compare_row *row, const struct summary *summary)
 {
 	char *path = xstrdup(row->metric);
 	for (char *dot; !row->has_work && (dot = strrchr(path, '.')); *dot = '\0') {
 		double finished = beside(summary, path, "finished");
 		double count = beside(summary, path, "count");
-		row->has_work = !isnan(finished) && !isnan(count);
+		row->has_work = finished >= 0 && finished <= count && count < 0x1p64;
 		row->finished = row->has_work ? (uint64_t)finished : 0;
 		row->count = row->has_work ? (uint64_t)count : 0;
 	}
@@ -279,7 +279,8 @@ static void print_run(const struct runs *runs, size_t index, FILE *to)
 	if (flows > 0)
 		fprintf(to, ", flows %.0f/%.0f", summary_value(&run->summary, "flows.finished"),
 			flows);
-	if (index > 0 && strcmp(digest, json_text(runs->items[0].summary.root, "digest")) == 0)
+	if (index > 0 && strcmp(digest, "?") != 0 && /* "?": there is none */
+	    strcmp(digest, json_text(runs->items[0].summary.root, "digest")) == 0)
 		fprintf(to, " (same digest as %s)", runs->items[0].label);
 	fputc('\n', to);
 	summary_print_warnings(&run->summary, "   warning", to);
