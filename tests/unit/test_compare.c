@@ -385,6 +385,13 @@ Test(compare, two_sweeps)
 	cr_expect_eq(answer.end, COMPARE_DIFFERS);
 	cr_expect_eq(cJSON_GetArraySize(cJSON_GetObjectItem(answer.json, "outside")), 1);
 	answer_release(&answer);
+	struct compare_options paper = by(NULL, NULL); /* readers do not know what A and B are */
+	paper.json = false;
+	paper.latex = true;
+	answer = ask(a, b, paper);
+	cr_expect_not_null(strstr(answer.text, "0.2 & ring & a & "), "%s", answer.text);
+	cr_expect_not_null(strstr(answer.text, "% ratio, difference: to a."), "%s", answer.text);
+	answer_release(&answer);
 	free(a);
 	free(b);
 }

@@ -24,7 +24,7 @@ struct compare_options {
 	const char *baseline; /* value of that axis to compare with; NULL: the first */
 	double tolerance;     /* ratios may differ from 1 by this much; NaN: there is no limit */
 	bool json, latex;     /* latex: rows as a tabular, the rest as comments */
-	bool by_folder;       /* label runs by folder (latex always does), not A, B, ... */
+	bool by_folder; /* label runs and sweeps by folder (latex always does), not A, B, ... */
 };
 
 enum compare_end {

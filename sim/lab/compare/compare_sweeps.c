@@ -48,7 +48,8 @@ static void frame_release(struct frame *frame)
 	free(frame->entries);
 }
 
-static bool frame_read(struct frame *frame, const char *const *dirs, size_t count, char **error)
+static bool frame_read(struct frame *frame, const char *const *dirs, size_t count, bool by_folder,
+		       char **error)
 {
 	*frame = (struct frame){ .tables = xcalloc(count, sizeof(*frame->tables)),
 				 .groups = xcalloc(count, sizeof(*frame->groups)),
@@ -62,7 +63,7 @@ static bool frame_read(struct frame *frame, const char *const *dirs, size_t coun
 		}
 		frame->tables[i] = table;
 		frame->groups[i] = groups_of(table);
-		frame->labels[i] = compare_label(i);
+		frame->labels[i] = by_folder ? names_directory(dirs, count, i) : compare_label(i);
 		frame->table_count++;
 	}
 	return true;
@@ -362,7 +363,7 @@ enum compare_end compare_sweeps(const char *const *dirs, size_t count,
 	enum compare_end end = COMPARE_USAGE;
 	struct names metrics = { 0 };
 	size_t outside;
-	if (!frame_read(&frame, dirs, count, error))
+	if (!frame_read(&frame, dirs, count, options->by_folder || options->latex, error))
 		return COMPARE_IO;
 	*error = choose_variants(&frame, options);
 	if (*error)
