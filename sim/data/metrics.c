@@ -93,6 +93,8 @@ const struct metric_statistic *metric_statistic(const char *name)
 	static const struct metric_statistic statistics[] = {
 		{ "mean", "mean", NAN, true },
 		{ "p50", "median", 0.5, true },
+		{ "p50_low", "median, low end of its interval", NAN, false },
+		{ "p50_high", "median, high end of its interval", NAN, false },
 		{ "p95", "95th percentile", 0.95, true },
 		{ "p99", "99th percentile", 0.99, true },
 		{ "p999", "99.9th percentile", 0.999, true },

@@ -309,7 +309,7 @@ extern const struct metric_source metric_sources[METRIC_TABLES];
 const struct metric *metric_find(const char *of, const char *name, size_t length);
 
 /* A statistic of the rows of a table. `name` is the last part of a path, such as "p99"; `quantile`
- * is NaN for the mean and the maximum. */
+ * is NaN if it is no quantile. */
 struct metric_statistic {
 	const char *name, *words;
 	double quantile;

@@ -400,11 +400,15 @@ Test(plot_sweep, metrics_in_plain_words)
 		{ "jobs.by_name.a.b.slowdown.mean", "job slowdown of a.b, mean", "number" },
 		{ "jobs.busbw_bytes_per_s.p50", "bus bandwidth of jobs, median", "B/s" },
 		{ "flows.by_name.web.jain", "Jain's index of flows of web", "number" },
+		{ "flows.fct_s.p50_low", "flow completion time, median, low end of its interval",
+		  "s" },
+		{ "jobs.jct_s.p50_high", "job completion time, median, high end of its interval",
+		  "s" },
 		{ "new.odd_thing_s", "new: odd thing", "s" },
 		{ "events", "events", "number" },
 	};
-	const char *names[17];
-	double values[17] = { 0 };
+	const char *names[19];
+	double values[19] = { 0 };
 	struct sweep_point point = { .usable = true, .metrics = values };
 	struct sweep_table table = { .metrics = names, .points = &point, .point_count = 1 };
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
