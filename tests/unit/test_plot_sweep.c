@@ -703,6 +703,28 @@ Test(plot_sweep, panels)
 	free(script);
 }
 
+/* Two panels with one baseline, b: of 6 points each counts once. */
+Test(plot_sweep, points_that_panels_share)
+{
+	const char *json =
+		"{\"name\":\"p\",\"axes\":[{\"name\":\"c\",\"values\":[\"b\",\"v\",\"w\"]},"
+		"{\"name\":\"n\",\"values\":[\"1\",\"2\"]}],\"replications\":1,"
+		"\"metrics\":[\"m\"]}";
+	char csv[1000] = "point,hash,replication,seed,c,n,status,m\n";
+	for (int i = 0; i < 6; i++)
+		snprintf(csv + strlen(csv), sizeof(csv) - strlen(csv), "%d,%016x,0,1,%c,%d,%s\n", i,
+			 i, "bvw"[i / 2], i % 2 + 1, i == 1 ? "timeout," : "done,3");
+	char *printed, *error = NULL, *dir = sample_sweep(folder, "p", json, csv);
+	struct plot_sweep_options options = { METRIC("m"), .x = "n", .by = "none",
+					      .relative_to = "c=b", .panels = true };
+	cr_assert_eq(draw(dir, &options, "svg", &printed, &error), 1, "%s", error);
+	char *data = read_figure(dir, "m-over-n-relative-to-b-panels", "dat");
+	expect_in(data, "; 5 of 6 points shown (1 timeout)\n");
+	free(data);
+	free(printed);
+	free(dir);
+}
+
 Test(plot_sweep, no_panels_of_maps)
 {
 	struct plot_sweep_options options = { .kind = "heat", .panels = true };

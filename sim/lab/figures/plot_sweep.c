@@ -163,23 +163,26 @@ static bool is_in(const struct sheet *sheet, const struct sweep_point *point)
 	return true;
 }
 
-/* Counts all points behind a figure: "46 of 48 points shown (1 timeout, 1 missing), 3 with
- * UNFINISHED work, 2 without this value". */
+/* Counts all points behind a figure, each once, although panels may share a baseline: "46 of 48
+ * points shown (1 timeout, 1 missing), 3 with UNFINISHED work, 2 without this value". The last
+ * number counts a point once for each metric that it lacks. */
 static const char *tally(const struct page *page)
 {
 	const struct sweep_table *table = page->sheets->table;
 	size_t count[POINT_STATUSES] = { 0 }, points = 0, without = 0;
+	size_t figures = page->count / page->metrics; /* sheets of each metric */
 	const char *text, *before = " (";
-	for (size_t i = 0; i < page->count * table->point_count; i++) {
-		const struct sheet *sheet = &page->sheets[i / table->point_count];
-		const struct sweep_point *point = &table->points[i % table->point_count];
-		if (!is_in(sheet, point))
-			continue;
-		without += point->usable && isnan(point->metrics[sheet->metric]);
-		if (sheet->metric != page->sheets->metric) /* counted with the first metric */
+	for (size_t i = 0; i < table->point_count; i++) {
+		const struct sweep_point *point = &table->points[i];
+		size_t first = 0;
+		while (first < figures && !is_in(&page->sheets[first], point))
+			first++;
+		if (first == figures)
 			continue;
 		points++;
 		count[point->status]++;
+		for (size_t s = first; s < page->count && point->usable; s += figures)
+			without += isnan(point->metrics[page->sheets[s].metric]) ? 1 : 0;
 	}
 	size_t usable = count[POINT_DONE] + count[POINT_UNFINISHED];
 	text = conf_at(table->doc, "%zu of %zu points shown", usable, points);
