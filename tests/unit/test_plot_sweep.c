@@ -501,6 +501,10 @@ Test(plot_sweep, words_that_do_not_fit)
 		{ { .relative_to = "rng" }, "did you mean \"ring\"" },
 		{ { .relative_to = "memory=64KB" }, "memory is the x axis" },
 		{ { .relative_to = "ring", .kind = "box" }, "boxes show the spread" },
+		{ { .relative_to = "scheme=ring", WHERE("scheme=ring") },
+		  "besides the baseline no value of axis scheme is left to draw" },
+		{ { .relative_to = "ring", .by = "scheme", WHERE("scheme=ring") },
+		  "besides the baseline no value of axis scheme is left to draw" },
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
 		expect_error(&cases[i].options, JSON, cases[i].want);

@@ -42,6 +42,14 @@ static size_t count_wanted(const struct sweep_choice *choice, const struct sweep
 	return count;
 }
 
+/* Like count_wanted(), but without the baseline, whose ratio to itself is always 1. */
+static size_t count_shown(const struct sweep_choice *choice, const struct sweep_table *table,
+			  size_t axis)
+{
+	return count_wanted(choice, table, axis) -
+	       (axis == choice->base_axis && choice->wanted[axis][choice->base_level]);
+}
+
 /* Marks the levels that --where picks as wanted; of an axis without picks, all levels. */
 static bool choose_where(struct sweep_choice *choice, const struct sweep_table *table,
 			 const struct plot_sweep_options *options, char **error)
@@ -229,6 +237,10 @@ static bool choose_baseline(struct sweep_choice *choice, const struct sweep_tabl
 	else if (choice->kind == SWEEP_BOX)
 		*error = xstrdup("boxes show the spread of replications, not ratios; leave out "
 				 "--relative-to or --kind box");
+	else if (count_shown(choice, table, choice->base_axis) == 0)
+		*error = xasprintf("--relative-to: besides the baseline no value of axis %s is "
+				   "left to draw",
+				   table->axes[choice->base_axis].name);
 	return !*error;
 }
 
@@ -339,8 +351,7 @@ void sweep_choice_fixed(const struct sweep_choice *choice, const struct sweep_ta
 	}
 }
 
-/* The wanted levels of an axis, in ascending order of their positions. Leaves out the baseline,
- * whose ratio to itself is always 1. */
+/* The wanted levels of an axis without the baseline, in ascending order of their positions. */
 static size_t *levels_of(const struct sweep_choice *choice, const struct sweep_table *table,
 			 size_t axis, size_t *count)
 {
