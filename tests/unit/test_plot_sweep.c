@@ -729,6 +729,32 @@ Test(plot_sweep, points_that_panels_share)
 	free(dir);
 }
 
+/* A page has room for 12 panels. There is none of the baseline, so 13 values fit. */
+Test(plot_sweep, a_full_page)
+{
+	char json[1000] = "{\"name\":\"p\",\"axes\":[{\"name\":\"n\",\"values\":[\"1\",\"2\"]},"
+			  "{\"name\":\"c\",\"values\":[\"v0\"";
+	char csv[1000] = "point,hash,replication,seed,n,c,status,m\n", *printed, *error = NULL;
+	for (int i = 1; i < 13; i++)
+		snprintf(json + strlen(json), sizeof(json) - strlen(json), ",\"v%d\"", i);
+	strcat(json, "]}],\"replications\":1,\"metrics\":[\"m\"]}");
+	for (int i = 0; i < 26; i++)
+		snprintf(csv + strlen(csv), sizeof(csv) - strlen(csv),
+			 "%d,%016x,0,1,%d,v%d,done,3\n", i, i, i / 13 + 1, i % 13);
+	char *dir = sample_sweep(folder, "p", json, csv);
+	struct plot_sweep_options options = { METRIC("m"), .x = "n", .by = "none",
+					      .relative_to = "c=v0", .panels = true };
+	cr_expect_eq(draw(dir, &options, "svg", &printed, &error), 1, "%s", error);
+	free(printed);
+	options.relative_to = NULL;
+	cr_expect_eq(draw(dir, &options, "svg", &printed, &error), PLOT_USAGE);
+	cr_expect_not_null(strstr(error, "13 panels do not fit on a page (at most 12)"), "%s",
+			   error);
+	free(printed);
+	free(error);
+	free(dir);
+}
+
 Test(plot_sweep, no_panels_of_maps)
 {
 	struct plot_sweep_options options = { .kind = "heat", .panels = true };

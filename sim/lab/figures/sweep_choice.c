@@ -411,9 +411,13 @@ static bool choose_labels(struct sweep_choice *choice, const struct sweep_table 
 	return !*error;
 }
 
-static bool choose_panels(struct sweep_choice *choice, bool panels, char **error)
+static bool choose_panels(struct sweep_choice *choice, const struct sweep_table *table, bool panels,
+			  char **error)
 {
-	size_t count = choice->figures * choice->metric_count;
+	size_t count = choice->figures * choice->metric_count, base = choice->base_axis;
+	if (base != SIZE_MAX && sweep_choice_is_fixed(choice, base)) /* no panels of the baseline */
+		count = count / count_wanted(choice, table, base) *
+			count_shown(choice, table, base);
 	choice->panels = panels;
 	if (panels && (choice->kind == SWEEP_HEAT || choice->kind == SWEEP_STACK))
 		*error = xstrdup("--panels is for lines, bars and boxes; maps and breakdowns need "
@@ -444,7 +448,7 @@ bool sweep_choice_init(struct sweep_choice *choice, const struct sweep_table *ta
 	    !choose_scales(choice, table, options, error) ||
 	    !choose_baseline(choice, table, options->relative_to, error) ||
 	    !count_figures(choice, table, error) || !choose_labels(choice, table, options, error) ||
-	    !choose_panels(choice, options->panels, error))
+	    !choose_panels(choice, table, options->panels, error))
 		return false;
 	choice->rows = 1;
 	choice->x_level = levels_of(choice, table, choice->x, &choice->columns);
