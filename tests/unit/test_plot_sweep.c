@@ -766,7 +766,7 @@ Test(plot_sweep, ratios_of_independent_samples)
 {
 	const char *json =
 		"{\"name\":\"u\",\"axes\":[{\"name\":\"c\",\"values\":[\"a\",\"b\"]},"
-		"{\"name\":\"n\",\"values\":[\"1\"]}],\"replications\":2,\"metrics\":[\"m\"]}";
+		"{\"name\":\"n\",\"values\":[\"1\"]}],\"replications\":3,\"metrics\":[\"m\"]}";
 	const char *csv =
 		"point,hash,replication,seed,c,n,status,m\n"
 		"0," HASH("0") ",0,1,a,1,done,10\n1," HASH(
@@ -778,6 +778,33 @@ Test(plot_sweep, ratios_of_independent_samples)
 	char *data = read_figure(dir, "m-over-n-by-c-relative-to-a-bars", "dat");
 	expect_in(data, "# Ratio of means of independent samples, 95 % Fieller intervals");
 	cr_expect(!strstr(data, " 2 2 2 ")); /* pairs would give exactly 2 */
+	free(data);
+	free(printed);
+	free(dir);
+}
+
+/* Two replications are too few for intervals. */
+Test(plot_sweep, two_replications)
+{
+	const char *json =
+		"{\"name\":\"u\",\"axes\":[{\"name\":\"c\",\"values\":[\"a\",\"b\"]},"
+		"{\"name\":\"n\",\"values\":[\"1\"]}],\"replications\":2,\"metrics\":[\"m\"]}";
+	const char *csv =
+		"point,hash,replication,seed,c,n,status,m\n"
+		"0," HASH("0") ",0,1,a,1,done,10\n1," HASH("1") ",1,2,a,1,done,11\n2," HASH(
+			"2") ",0,1,b,1,done,20\n3," HASH("3") ",1,2,b,1,done,22\n";
+	char *printed, *error = NULL, *dir = sample_sweep(folder, "u", json, csv);
+	struct plot_sweep_options options = { METRIC("m"), .x = "n" };
+	cr_assert_eq(draw(dir, &options, "svg", &printed, &error), 1, "%s", error);
+	char *data = read_figure(dir, "m-over-n-by-c-bars", "dat");
+	expect_in(data, "# Mean of two replications, no intervals;");
+	expect_in(data, "1 1 0 10.5 NaN NaN 2 \"a\"\n");
+	free(data);
+	free(printed);
+	options.relative_to = "a";
+	cr_assert_eq(draw(dir, &options, "svg", &printed, &error), 1, "%s", error);
+	data = read_figure(dir, "m-over-n-by-c-relative-to-a-bars", "dat");
+	expect_in(data, "# Ratio of means, paired by replication, no intervals;");
 	free(data);
 	free(printed);
 	free(dir);

@@ -70,11 +70,15 @@ static const char *statistic(const struct sheet *sheet)
 		return "One replication, no intervals";
 	if (sheet->choice->kind == SWEEP_BOX)
 		return "Replications: minimum, quartiles, maximum";
+	bool few = sheet->table->replications < INFERENCE_MIN;
 	if (!is_ratio(sheet))
-		return "Mean of replications, 95 % t-intervals";
-	return common_seeds(sheet->table)
-		       ? "Ratio of means, paired by replication, 95 % Fieller intervals"
-		       : "Ratio of means of independent samples, 95 % Fieller intervals";
+		return few ? "Mean of two replications, no intervals"
+			   : "Mean of replications, 95 % t-intervals";
+	if (common_seeds(sheet->table))
+		return few ? "Ratio of means, paired by replication, no intervals"
+			   : "Ratio of means, paired by replication, 95 % Fieller intervals";
+	return few ? "Ratio of means of independent samples, no intervals"
+		   : "Ratio of means of independent samples, 95 % Fieller intervals";
 }
 
 /* The user's label for a value, else the value itself, with `named` after the name of its axis. */
