@@ -235,8 +235,9 @@ Test(plot_together, sizes_for_print)
 		     { "2.54cm", 1, 0 },
 		     { "7x2.5in", 7, 2.5 },
 		     { "50.8x25.4mm", 2, 1 } };
-	static const char *const bad[] = { "",     "3.5",    "in",      "0.5in", "41in", "nanin",
-					   "-3in", "3.5inx", "3x0.5in", "3xin",  "3 in", "infin" };
+	static const char *const bad[] = { "",      "3.5",  "in",     "0.5in",   "41in",
+					   "nanin", "-3in", "3.5inx", "3x0.5in", "3x0in",
+					   "3xin",  "3 in", "infin" };
 	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
 		struct plot_options options = { 0 };
 		cr_expect(plot_size(good[i].text, &options), "%s", good[i].text);

@@ -46,8 +46,8 @@ bool plot_size(const char *text, struct plot_options *options)
 	} units[] = { { "in", 1 }, { "cm", 2.54 }, { "mm", 25.4 } };
 	double width, height = 0;
 	int used = 0;
-	if (sscanf(text, "%lfx%lf%n", &width, &height, &used) != 2 &&
-	    sscanf(text, "%lf%n", &width, &used) != 1)
+	bool both = sscanf(text, "%lfx%lf%n", &width, &height, &used) == 2;
+	if (!both && sscanf(text, "%lf%n", &width, &used) != 1)
 		return false;
 	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
 		if (strcmp(text + used, units[i].name) != 0)
@@ -55,7 +55,7 @@ bool plot_size(const char *text, struct plot_options *options)
 		options->width_in = width / units[i].in_an_inch;
 		options->height_in = height / units[i].in_an_inch;
 		return options->width_in >= 1 && options->width_in <= 40 &&
-		       (height == 0 || (options->height_in >= 1 && options->height_in <= 40));
+		       (!both || (options->height_in >= 1 && options->height_in <= 40));
 	}
 	return false;
 }
