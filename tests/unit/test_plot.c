@@ -313,6 +313,26 @@ Test(plot, job_timeline)
 	free(script);
 }
 
+/* 10,000 iterations have a bar each; one more, and two share a bar. */
+Test(plot, iterations_that_share_a_bar)
+{
+	create_manifest();
+	create_text("jobs.csv", JOBS_HEADER "0,a,ring,m,2,2,2,0,0,10001,10001,0,1,1,1\n");
+	for (int count = 10000; count <= 10001; count++) {
+		char *printed, *error = NULL;
+		FILE *file = create("iterations.csv");
+		fputs(ITERATIONS_HEADER, file);
+		for (int i = 0; i < count; i++)
+			fprintf(file, "0,a,%d,%d,%d,1,0.5,0.5\n", i, i, i + 1);
+		cr_assert_eq(fclose(file), 0);
+		cr_assert_eq(draw("job_timeline", "dumb", &printed, &error), 1, "%s", error);
+		char *data = read_file("figures/job_timeline.dat");
+		cr_expect_eq(!!strstr(data, "; a bar is 2 iterations\n"), count > 10000);
+		free(data);
+		free(printed);
+	}
+}
+
 /* A single flow is no distribution: there is no figure, and the reason is said. */
 Test(plot, no_distribution_of_one_value)
 {

@@ -242,7 +242,8 @@ static void put_labels(struct figure *f, const struct jobs *jobs)
 static void draw(struct figure *f, const struct jobs *jobs)
 {
 	/* an iteration has two bars, computing and communicating */
-	size_t together = 1 + 2 * jobs->iteration_count / BARS_MAX;
+	size_t iteration_bars = 2 * jobs->iteration_count;
+	size_t together = iteration_bars > 0 ? 1 + (iteration_bars - 1) / BARS_MAX : 1;
 	size_t height = FRAME_PIXELS + ROW_PIXELS * jobs->count;
 	char bars[64] = "";
 	if (together > 1)
