@@ -810,6 +810,28 @@ Test(plot_sweep, two_replications)
 	free(dir);
 }
 
+/* --where may leave out the 0, for which a logarithmic axis has no place. */
+Test(plot_sweep, a_zero_that_is_not_drawn)
+{
+	const char *json = "{\"name\":\"z\",\"axes\":[{\"name\":\"load\",\"values\":[\"0\",\"1\","
+			   "\"2\"]}],\"replications\":1,\"metrics\":[\"m\"]}";
+	const char *csv =
+		"point,hash,replication,seed,load,status,m\n"
+		"0," HASH("0") ",0,1,0,done,1\n1," HASH("1") ",0,1,1,done,2\n"
+							     "2," HASH("2") ",0,1,2,done,3\n";
+	char *printed, *error = NULL, *dir = sample_sweep(folder, "z", json, csv);
+	struct plot_sweep_options options = { METRIC("m"), .log = "x" };
+	cr_expect_eq(draw(dir, &options, "svg", &printed, &error), PLOT_USAGE);
+	cr_expect_not_null(strstr(error, "not all numbers above 0"), "%s", error);
+	free(printed);
+	free(error);
+	options =
+		(struct plot_sweep_options){ METRIC("m"), .log = "x", WHERES("load=1", "load=2") };
+	cr_expect_eq(draw(dir, &options, "svg", &printed, &error), 1, "%s", error);
+	free(printed);
+	free(dir);
+}
+
 /* No line across what is missing: in the picture the curve of x = 1, 2, 4, 5 has two parts. */
 Test(plot_sweep, gaps)
 {

@@ -296,7 +296,7 @@ static bool choose_scales(struct sweep_choice *choice, const struct sweep_table 
 		axis_scale_as_labels(&choice->scales[choice->by]);
 	choice->log_x = ask_x || (x->geometric && (!log || strcmp(log, "none") != 0));
 	for (size_t i = 0; i < x->axis->count && ask_x; i++) {
-		if (x->numeric && x->at[i] > 0)
+		if (!choice->wanted[choice->x][i] || (x->numeric && x->at[i] > 0))
 			continue;
 		*error = xasprintf("--log x: the values of axis %s are not all numbers above 0, or "
 				   "not drawn as numbers",
