@@ -215,7 +215,7 @@ static void fill_ratio(struct compare_row *row, const struct sample_source *sour
 		double *x, *y;
 		struct rng rng; /* one per metric, so that draws do not depend on other metrics */
 		rng_init(&rng, 0, row->metric, 0);
-		size_t pairs = samples_pair(a, b, &x, &y); /* also allocates x and y */
+		size_t pairs = samples_pair(a, b, &x, &y);
 		if (!same_seed)
 			pairs = 0;
 		e = ratio_of(source, a, b, pairs, x, y, &rng);

@@ -34,9 +34,10 @@ bool samples_read(const char *dir, const struct sample_source *source, struct sa
 		  char **error);
 void samples_release(struct samples *samples);
 
-/* Puts the values of two runs side by side, matched by number; NaN where a run has no value. The
- * caller frees both arrays. Returns the number of pairs: 0 if the runs have no number in common, or
- * if one number means different flows (jobs): of another size, arrival or end points. */
+/* Puts the values of two runs side by side, matched by number; NaN where a run has no value.
+ * Always allocates both arrays, which the caller frees. Returns the number of pairs, with
+ * incomplete ones: 0 if the runs have no number in common, or if one number means different flows
+ * (jobs): of another size, arrival or end points. */
 size_t samples_pair(const struct samples *a, const struct samples *b, double **values_a,
 		    double **values_b);
 

@@ -12,7 +12,7 @@
 
 struct axis_scale {
 	const struct sweep_axis *axis; /* not owned */
-	bool numeric;                  /* all values are numbers of one kind, and differ */
+	bool numeric;                  /* two or more values, different numbers of one kind */
 	bool geometric; /* numeric, above 0, in nearly equal ratios: fit for a logarithmic axis */
 	double *at;     /* by level: where it is drawn (numbers in base units, labels by level) */
 	const char **called; /* by level: the user's label for it (not owned), or NULL */

@@ -34,7 +34,7 @@ struct figure {
 	const char *name;   /* of its files: letters, digits, '.', '_' and '-' only */
 	const char *folder; /* where its files go */
 	const struct plot_options *options;
-	size_t group;    /* neighbouring panels that show one metric and share a label; 0: each
+	size_t group;    /* how many neighbouring panels show one metric and share a label; 0: each
 			  * panel has a label of its own */
 	bool log_y;      /* logarithmic y axis; to be set, like the template's LOGY, before rows */
 	const char *dir; /* the result directory read last, for messages */
@@ -71,8 +71,9 @@ void figure_text(struct figure *f, const char *variable, const char *text);
 void figure_text_at(struct figure *f, const char *array, size_t i, const char *text); /* i from 1 */
 void figure_count(struct figure *f, const char *variable, size_t value);
 
-/* Sets the words beside an axis and the unit of its numbers: "s", "%" (for shares from 0 to 1),
- * "bytes", "bit/s", "B/s", "number" or "". The template adds a prefix such as "ms". */
+/* Set the words beside an axis (x, or y of a panel) and the unit of its numbers: "s", "%" (for
+ * shares from 0 to 1), "bytes", "bit/s", "B/s", "number" or "". The template adds a prefix such as
+ * "ms". */
 void figure_x(struct figure *f, const char *label, const char *unit, bool logarithmic);
 void figure_panel(struct figure *f, size_t panel, const char *label, const char *unit);
 

@@ -91,7 +91,8 @@ static char *plain(const char *group, size_t group_length, char *quantity)
 			 quantity);
 }
 
-/* Words for what follows the group in a path: " of vgg", " of flows below 10KB", ", core". */
+/* Words for what is between group and quantity in a path: " of vgg", " of flows below 10KB",
+ * ", by_tier.0". */
 static char *of_what(const struct sweep_table *table, const char *rest)
 {
 	if (strncmp(rest, ".by_name.", 9) == 0)

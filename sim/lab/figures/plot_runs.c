@@ -135,7 +135,8 @@ static bool any_percentile(const struct runs *runs, size_t percentile)
 	return false;
 }
 
-/* How many percentiles no size class has enough flows for: the first of the list need most. */
+/* How many of `percentiles` no size class has enough flows for. They are the first of the list,
+ * which need most flows. */
 static size_t percentiles_lost(const struct runs *runs)
 {
 	return (any_percentile(runs, P99) ? 0U : 1U) + (any_percentile(runs, P95) ? 0U : 1U);

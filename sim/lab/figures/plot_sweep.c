@@ -51,7 +51,7 @@ static const char *base_of(const struct sheet *sheet)
 
 /* ---- Words ---- */
 
-/* Whether all points of one replication have the same seed, so that a ratio is over pairs. */
+/* Whether the points of each replication share a seed, so that ratios are over pairs. */
 static bool common_seeds(const struct sweep_table *table)
 {
 	for (size_t i = 0; i < table->point_count; i++) {

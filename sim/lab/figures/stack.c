@@ -9,7 +9,7 @@
 
 #define JOBS_SHOWN 24   /* bars of one run; with more jobs, jobs of one name share a bar */
 #define SHARE_MIN  0.01 /* a cause below this share in every bar is part of "rest" */
-#define GAP        0.12 /* share by which bars of a group are closer than others */
+#define GAP        0.12 /* bars of a group are closer by this share of the usual distance */
 
 /* ---- Bars ---- */
 

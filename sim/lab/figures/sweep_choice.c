@@ -182,7 +182,7 @@ static bool choose_x(struct sweep_choice *choice, const struct sweep_table *tabl
 	return choice->x != SIZE_MAX;
 }
 
-/* `by` is the word "none", not an axis of that name. */
+/* Whether `by` is the word "none", not an axis of that name. */
 static bool is_none(const struct sweep_table *table, const char *by)
 {
 	return by && strcmp(by, "none") == 0 && sweep_table_axis(table, by) == SIZE_MAX;

@@ -8,21 +8,22 @@
 
 enum sweep_kind { SWEEP_LINES, SWEEP_BARS, SWEEP_HEAT, SWEEP_BOX, SWEEP_STACK };
 
-/* The table's document owns what the members point to. */
+/* The table's document owns the arrays, but not those inside `scales`. */
 struct sweep_choice {
 	enum sweep_kind kind;
 	size_t x, by;              /* indices of axes; by is SIZE_MAX for none */
 	size_t columns, rows;      /* number of drawn values of x and by; 1 row without by */
-	size_t *x_level, *y_level; /* levels of x and by that are drawn; numbers ascend */
+	size_t *x_level, *y_level; /* levels of x and by that are drawn: numbers ascending, labels
+				    * in the plan's order */
 	struct axis_scale *scales; /* by axis */
 	bool **wanted;             /* by axis and level: whether --where keeps it */
 	size_t *metrics;           /* indices in the table */
 	size_t metric_count;
 	bool log_x, log_y;
-	size_t base_axis,
-		base_level; /* the baseline; without --relative-to base_axis is SIZE_MAX */
-	size_t figures; /* for each metric: combinations of wanted levels of the fixed axes, which
-			 * are neither x nor by */
+	size_t base_axis, base_level; /* the baseline; without --relative-to base_axis is
+				       * SIZE_MAX */
+	size_t figures; /* of each metric: combinations of wanted levels of the fixed axes, which
+			 * are neither x nor by; those with the baseline are not drawn */
 	bool panels;    /* all figures on one page */
 };
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The points of a cell or, with `base`, of its baseline. NULL: there are none. */
+/* The points of a cell or, if `base`, of the cell that is its baseline. NULL: there are none. */
 static const struct group *group_at(const struct sheet *sheet, size_t column, size_t row, bool base)
 {
 	const struct sweep_choice *choice = sheet->choice;

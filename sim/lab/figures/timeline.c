@@ -43,7 +43,7 @@ struct jobs {
 	struct iteration *iterations;
 	size_t iteration_count, iteration_capacity;
 	size_t finished; /* how many jobs */
-	double end_s;    /* the latest time in any row of both tables */
+	double end_s;    /* the latest time in both tables; the run may have ended later */
 };
 
 /* ---- Reading ---- */
@@ -153,8 +153,8 @@ static void put_bar(struct figure *f, size_t row, uint64_t job_id, double from_s
 		figure_row(f, (double[]){ from_s, to_s, (double)row, (double)job_id }, 0);
 }
 
-/* The first iteration of a job; its others follow. If it has none: one of another job, or the
- * end. */
+/* The first iteration of a job; its other iterations follow. If the job has none: an iteration of
+ * another job, or the end. */
 static const struct iteration *first_of(const struct jobs *jobs, uint64_t job_id)
 {
 	size_t low = 0, high = jobs->iteration_count;
