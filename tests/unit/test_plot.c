@@ -4,6 +4,7 @@
 #include "figure_sample.h"
 
 #include "base/mem.h"
+#include "lab/figures/gnuplot.h"
 
 #include <sys/stat.h>
 
@@ -598,6 +599,16 @@ Test(plot, missing_gnuplot)
 	create_flows();
 	cr_assert_eq(setenv("PATH", folder, 1), 0);
 	expect_error("slowdown", "png", "figures need gnuplot");
+}
+
+/* Nor is gnuplot missing if the folder is, as when somebody removes it meanwhile. */
+Test(plot, missing_folder)
+{
+	char *error = NULL;
+	size_t length;
+	cr_expect_null(gnuplot_run("/nowhere", "a.gp", &length, &error));
+	cr_expect_str_eq(error, "cannot run gnuplot in /nowhere: No such file or directory");
+	free(error);
 }
 
 /* A gnuplot that fails, and one that succeeds and does nothing. */

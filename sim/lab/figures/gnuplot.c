@@ -49,10 +49,11 @@ bool gnuplot_put(const char *folder, const char *file, const char *text, size_t 
 static void become_gnuplot(const char *folder, const char *script, int picture, int messages)
 {
 	setenv("LC_ALL", "C.UTF-8", 1); /* labels are UTF-8 in any locale */
-	if (dup2(picture, STDOUT_FILENO) >= 0 && dup2(messages, STDERR_FILENO) >= 0 &&
-	    chdir(folder) == 0)
+	bool ready = dup2(picture, STDOUT_FILENO) >= 0 && dup2(messages, STDERR_FILENO) >= 0 &&
+		     chdir(folder) == 0;
+	if (ready)
 		execlp("gnuplot", "gnuplot", "-d", "-e", "PIPED = 1", script, (char *)NULL);
-	if (errno == ENOENT)
+	if (ready && errno == ENOENT)
 		dprintf(messages, "figures need gnuplot, which is not installed or not in PATH "
 				  "(Debian: gnuplot-nox)");
 	else
