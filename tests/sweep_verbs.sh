@@ -200,6 +200,12 @@ says out '2 points, 1 done, 1 timeout; 0 to run'
 says out 'longer than 0.4 s'
 ends 4 sweep run limits.json 1
 says err 'timeout before, not run again'
+echo '{ "name": "lone", "base": "base.json", "axes": [] }' >lone.json
+ends 4 sweep run lone.json 0 --time-limit 1us
+says err '^point 0: timeout after '
+ends 4 sweep status lone.json
+says out '1 point, 1 timeout; '
+says out '^  point 0: timeout, attempts: 1: '
 ends 0 sweep status limits.json --pending --time-limit 300ms
 checks=$((checks + 2))
 [[ ! -s out ]] || fail "a lower limit is no reason to try again"
@@ -317,7 +323,7 @@ ends 4 sweep run forever.json 0 --out killed
 says err "skipped: .*-$parent is running it"
 ends 4 sweep status forever.json --out killed
 says out "to run, 1 of them running$"
-says out "point 0 .*: running for [0-9]+ s by .*-$parent$"
+says out "point 0: running for [0-9]+ s by .*-$parent$"
 ends 4 sweep status forever.json --out killed --json
 holds '.running | length == 1 and .[0].point == 0' out
 kill -TERM "$parent"

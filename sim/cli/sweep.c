@@ -82,6 +82,13 @@ const char *sweep_dir(const struct cli *cli, const struct plan *plan)
 	return cli->out ? cli->out : conf_at(plan->doc, "results/%s", plan->name);
 }
 
+const char *sweep_point_name(const struct plan *plan, size_t number)
+{
+	const char *words = plan_point_words(plan, number);
+
+	return conf_at(plan->doc, *words ? "point %zu (%s)" : "point %zu%s", number, words);
+}
+
 /* Replaces the plan's limit by that of the command line, if any. False after a complaint. */
 static bool read_limit(const char *option, enum unit_kind kind, const char *example,
 		       const char *text, uint64_t *limit)

@@ -36,12 +36,10 @@ static void report_point(const struct cli *cli, const struct plan *plan, size_t 
 			 enum point_end end, const struct point_record *record, const char *words)
 {
 	const char *status = point_status_names[record->status];
-	const char *point = plan_point_words(plan, number);
 
 	if (cli->quiet && (end == POINT_KEPT || (end == POINT_RAN && record->status == POINT_DONE)))
 		return;
-	plain_print(stderr, "point %zu%s%s%s: ", number, *point ? " (" : "", point,
-		    *point ? ")" : "");
+	plain_print(stderr, "%s: ", sweep_point_name(plan, number));
 	switch (end) {
 	case POINT_RAN:
 		plain_print(stderr, "%s after %.3g s%s%s\n", status, record->wall_s,

@@ -52,8 +52,8 @@ static void print_running(const struct sweep *sweep)
 		if (!running->holder)
 			continue;
 		told++;
-		plain_print(stdout, "  point %zu (%s): running for %.0f s by %s\n", i,
-			    plan_point_words(sweep->plan, i), running->seconds, running->holder);
+		plain_print(stdout, "  %s: running for %.0f s by %s\n",
+			    sweep_point_name(sweep->plan, i), running->seconds, running->holder);
 	}
 }
 
@@ -72,7 +72,8 @@ static void print_status(const struct sweep *sweep, const size_t *pending, size_
 	double left = sweep_cpu_left(sweep, pending, count);
 
 	sweep_count(sweep, counts);
-	plain_print(stdout, "%s in %s: %zu points", sweep->plan->name, sweep->dir, sweep->points);
+	plain_print(stdout, "%s in %s: %zu point%s", sweep->plan->name, sweep->dir, sweep->points,
+		    sweep->points == 1 ? "" : "s");
 	for (int s = 0; s < POINT_STATUSES; s++)
 		if (counts[s])
 			printf(", %zu %s", counts[s], point_status_names[s]);
@@ -89,8 +90,8 @@ static void print_status(const struct sweep *sweep, const size_t *pending, size_
 
 		if (!has_failed(record) || ++failed > TOLD)
 			continue;
-		plain_print(stdout, "  point %zu (%s): %s, attempts: %" PRIu64 "%s%s\n", i,
-			    plan_point_words(sweep->plan, i), point_status_names[record->status],
+		plain_print(stdout, "  %s: %s, attempts: %" PRIu64 "%s%s\n",
+			    sweep_point_name(sweep->plan, i), point_status_names[record->status],
 			    record->attempts, *record->message ? ": " : "", record->message);
 	}
 	if (failed > TOLD)
