@@ -128,6 +128,21 @@ says err 'why-links.csv:[0-9]+: column iteration: "3" is not an iteration of why
 ends 0 why why why
 says out '^ms a worker, all iterations'
 says out '^compute +[0-9.]+ +[0-9.]+$'
+# ten runs and more stay in columns
+ends 0 why why why why why why why why why why why
+checks=$((checks + 1))
+[[ $(grep -E "^ {10,}\\[1\\]" out | wc -c) == $(grep '^compute ' out | wc -c) ]] || fail "columns: $(tail -n 22 out)"
+# parallel links have one name
+cp -r why parallel
+awk -F, -v OFS=, '$1 $3 == "00" { if (!first) first = $6; if ($6 != first && !second) second = $6; if ($6 == second) $6 = first } 1' \
+	why/why-links.csv >parallel/why-links.csv
+ends 0 why parallel
+first=$(sed -n 2p parallel/why-links.csv | cut -d, -f6)
+says out "^    busiest: $first, [^;]*; $first, "
+# a run that ended too early
+ends 4 run two.json --why --out early --quiet --set /stop/after=60us --set /output/series/every=10us
+ends 0 why early
+says out '^  no iteration has ended$'
 
 # --- the same as bars, and over the axis of a sweep ---
 

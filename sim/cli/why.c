@@ -37,6 +37,12 @@ static void print_causes(FILE *to, const double cause[WHY_CAUSES], double sum)
 	}
 }
 
+/* Whether two neighbouring shares are of one link. Parallel links have the same name. */
+static bool same_link(const struct breakdown_share *a, const struct breakdown_share *b)
+{
+	return a->utilization == b->utilization && !strcmp(a->link, b->link);
+}
+
 /* Returns the index past the last share of the link of `first`, whose shares are neighbours. Sets
  * *sum to their bytes. */
 static size_t end_of_link(const struct breakdown_share *shares, size_t first, size_t end,
@@ -44,7 +50,7 @@ static size_t end_of_link(const struct breakdown_share *shares, size_t first, si
 {
 	size_t i = first;
 
-	for (*sum = 0; i < end && !strcmp(shares[i].link, shares[first].link); i++)
+	for (*sum = 0; i < end && same_link(&shares[i], &shares[first]); i++)
 		*sum += (double)shares[i].bytes;
 	return i;
 }
@@ -130,6 +136,8 @@ static void print_job(FILE *to, const struct breakdown *b, const struct breakdow
 static void print_breakdown(FILE *to, const char *dir, const struct breakdown *b)
 {
 	fprintf(to, "%s\n", dir);
+	if (!b->count)
+		fputs("  no iteration has ended\n", to);
 	for (size_t i = 0, end; i < b->count; i = end) {
 		end = breakdown_job_end(b, i);
 		print_job(to, b, &b->iterations[i], end - i);
@@ -143,8 +151,12 @@ static void print_together(FILE *to, char *const *dirs, const struct breakdown *
 	for (size_t i = 0; i < count; i++)
 		fprintf(to, "  [%zu] %s\n", i + 1, dirs[i]);
 	fprintf(to, "%-14s", "");
-	for (size_t i = 0; i < count; i++)
-		fprintf(to, "%8s[%zu]", "", i + 1);
+	for (size_t i = 0; i < count; i++) {
+		char number[24];
+
+		snprintf(number, sizeof(number), "[%zu]", i + 1);
+		fprintf(to, " %10s", number);
+	}
 	fputc('\n', to);
 	for (unsigned c = 0; c < WHY_CAUSES; c++) {
 		bool any = false;
