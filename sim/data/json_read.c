@@ -15,15 +15,14 @@ cJSON *json_read(const char *dir, const char *file, char **error)
 	char *path = folder_join(dir, file);
 	size_t length = 0;
 	char *text = input_read(path, LONGEST, &length);
-	int reason = !text ? errno : ENODATA; /* an empty file sets no errno */
 	struct conf_syntax_error mistake = { 0 };
-	cJSON *root = length > 0 ? conf_json_parse(text, length, &mistake) : NULL;
+	cJSON *root = text ? conf_json_parse(text, length, &mistake) : NULL;
 	if (root && !cJSON_IsObject(root)) {
 		cJSON_Delete(root);
 		root = NULL;
 	}
-	if (length == 0)
-		*error = xasprintf("cannot read %s: %s", path, input_why(reason));
+	if (!text)
+		*error = xasprintf("cannot read %s: %s", path, input_why(errno));
 	else if (!root)
 		*error = xasprintf("%s:%zu: is not a JSON object", path,
 				   conf_line_of(text, mistake.offset));

@@ -60,7 +60,7 @@ static void refused(const char *text, const char *want)
 Test(summary, files_that_are_none)
 {
 	refused(NULL, "No such file");
-	refused("", "cannot read");
+	refused("", "summary.json:1: is not a JSON object");
 	refused("[1]", "summary.json:1: is not a JSON object");
 	refused("{\n\"a\": }", "summary.json:2: ");
 	refused("{}\n{}", "summary.json:2: ");
