@@ -33,7 +33,7 @@ struct csv *result_table(const char *dir, const char *file, char **error)
 	double rows = rows_of(manifest, file);
 	bool told = !isnan(rows);
 	cJSON_Delete(manifest);
-	if (told && !(rows >= 0 && rows <= MOST_ROWS)) {
+	if (told && !(rows >= 0 && rows <= MOST_ROWS && rows == floor(rows))) {
 		*error = xasprintf("%s/%s: %g is not a number of rows (%s)", dir, MANIFEST, rows,
 				   file);
 		return NULL;

@@ -140,7 +140,7 @@ Test(result_read, names_of_jobs_that_have_none)
 /* Numbers of rows that no run writes and no counter holds. */
 Test(result_read, rows_that_are_no_count)
 {
-	static const char *const numbers[] = { "-2", "1e300", "1e999" };
+	static const char *const numbers[] = { "-2", "2.5", "1e300", "1e999" };
 
 	sample_write(folder, "t.csv", TABLE);
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
