@@ -6,8 +6,9 @@
 
 #include <string.h>
 
-/* A mixture: packets that switches add, and flows. A packet-hop of flows costs half of the mean in
- * a small network, and up to twice the mean in large ones or with PAUSE (scripts/bench). */
+/* A mixture: packets that switches add, and flows. A packet-hop of flows costs half as much
+ * as the mean hop of this mixture in a small network, and up to twice as much in large ones or with
+ * PAUSE (scripts/bench). */
 static const char sample[] =
 	"{ \"name\": \"speed\", \"topology\": { \"kind\": \"leaf-spine\", \"leaves\": 4, "
 	"\"spines\": 4, \"hosts_per_leaf\": 8 }, \"schemes\": { \"switchml\": { \"slots\": 256 } "

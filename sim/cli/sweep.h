@@ -22,7 +22,8 @@ const char *sweep_dir(const struct cli *cli, const struct plan *plan);
 /* "point 3 (load=0.1)", or "point 3" if the plan varies nothing; lives as long as the plan. */
 const char *sweep_point_name(const struct plan *plan, size_t number);
 
-/* Fills in the plan's limits, or instead those of the command line. False after a complaint. */
+/* Fills in the limits of the command line and, where it gives none, the plan's. False after a
+ * complaint. */
 bool sweep_read_limits(const struct cli *cli, const struct plan *plan, struct point_limits *limits);
 
 #endif

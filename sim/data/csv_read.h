@@ -49,8 +49,8 @@ void csv_expect(struct csv *csv, uint64_t rows, const char *who);
 /* Line on which the current row starts. The header line is 1. */
 uint64_t csv_line(const struct csv *csv);
 
-/* Cells of the current row. A text lives until the next csv_next(). After an error numbers are
- * 0. */
+/* Cells of the current row. A text lives until the next csv_next(). A cell that does not hold the
+ * number asked for is an error and reads as 0. */
 bool csv_empty(const struct csv *csv, int column);
 const char *csv_text(const struct csv *csv, int column);
 uint64_t csv_u64(struct csv *csv, int column);

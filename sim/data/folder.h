@@ -1,5 +1,5 @@
-/* What result directories need of the file system. Functions that return bool leave the reason of a
- * failure in errno. */
+/* What result directories need of the file system. Functions that change something return
+ * false, with the reason in errno, on failure. */
 #ifndef INASIM_DATA_FOLDER_H
 #define INASIM_DATA_FOLDER_H
 

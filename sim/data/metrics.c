@@ -111,7 +111,7 @@ const char *metric_unit_of(const char *name, size_t *stem)
 {
 	static const struct {
 		const char *suffix, *unit;
-	} units[] = { { "_bytes_per_s", "B/s" }, /* before "_s", another ending of it */
+	} units[] = { { "_bytes_per_s", "B/s" }, /* before "_s", which fits it, too */
 		      { "_per_cpu_s", "number" },
 		      { "_bytes", "bytes" },
 		      { "_bps", "bit/s" },

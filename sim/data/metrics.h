@@ -74,7 +74,7 @@
 /* ---- Of a whole run: one number ---- */
 
 /* One list for each object of summary.json, of ROW(name, type, usual, words, since, help). If
- * `words` are NULL, the name with blanks stands for them. Numbers of packets are missing in runs
+ * `words` are NULL, the name with blanks for "_" is used. Numbers of packets are missing in runs
  * without packets. */
 #define RUN_METRICS(ROW)                                                                           \
 	ROW(sim_time_s, OUT_SECONDS, false, "simulated time", "0.1",                               \

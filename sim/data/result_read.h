@@ -9,9 +9,9 @@
  * changes its meaning. Results without this member have format 1. */
 #define RESULT_FORMAT 1
 
-/* Opens DIR/FILE. NULL without an error if the run wrote no such table: runs leave out empty
- * tables. NULL and *error (caller frees) if the table cannot be read or is lost. A table that was
- * cut off fails at its end (csv_expect()). */
+/* Opens DIR/FILE. NULL without an error if the run wrote no such table, as flows.csv without
+ * flows. NULL and *error (caller frees) if the table cannot be read or is lost.
+ * A table that was cut off fails at its end (csv_expect()). */
 struct csv *result_table(const char *dir, const char *file, char **error);
 
 /* Returns the name of the job in the current row of jobs.csv, for figures: its group and, if it ran

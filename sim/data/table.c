@@ -397,8 +397,8 @@ static bool replace_former(const struct out_dir *dir, char **error)
 /* Renames PATH.partial to PATH. The former results first get a marker of their own: while they are
  * removed, their name is PATH.partial, and no other run may take them for the remains of a killed
  * run. A run that has just committed still has its marker in PATH for an instant, so this waits. In
- * the end PATH has no marker. If the one that is there cannot be opened or locked, fails and leaves
- * it. */
+ * the end PATH has no marker; but if PATH's marker cannot be opened or locked, this fails and
+ * leaves it there. */
 static bool move_into_place(const struct out_dir *dir, char **error)
 {
 	pid_t nobody;

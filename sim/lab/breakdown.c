@@ -10,7 +10,7 @@
 
 #define JOBS_MAX 10000000 /* no run has as many; a larger job number is an error */
 #define NAMES    64       /* names in each list of an iteration; further ones are left out */
-#define OPEN     3        /* how many newest iterations of a job may still get rows */
+#define OPEN     3        /* iterations of a job, the newest, that may still get rows */
 
 /* Related causes share a colour. */
 const struct breakdown_cause breakdown_causes[BREAKDOWN_CAUSES] = {

@@ -84,7 +84,8 @@ enum compare_end compare_runs_read(const char *const *dirs, size_t count,
 				   struct comparison *comparison, char **error);
 void comparison_release(struct comparison *comparison);
 
-/* Writes the comparison to `to`. On failure writes nothing, but sets *error (caller frees). */
+/* Writes the comparison to `to`. On failure writes nothing, but sets *error (NULL before;
+ * caller frees). */
 enum compare_end compare(const char *const *dirs, size_t count,
 			 const struct compare_options *options, FILE *to, char **error);
 
