@@ -63,6 +63,14 @@ ends 0 regress ref --update 'nothing new'
 says out '^references written: 0$'
 diff -r ref first >&2 || fail "an update that finds nothing new writes"
 
+# on a terminal, the line that shows how far it is goes before the verdicts come
+if command -v script >/dev/null; then
+	script -qfec "'$INASIM' regress ref" /dev/null >lines 2>/dev/null </dev/null
+	tr '\r' '\n' <lines >out
+	says out '^2 of 3 scenarios done'
+	equal "the line is blank before the verdicts" "$(grep -B1 '^seven: same' out | head -n 1 | tr -d ' ')" ""
+fi
+
 # --- renaming passes ---
 
 cp -r scenarios renamed_scenarios

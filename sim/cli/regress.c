@@ -173,10 +173,16 @@ static void note_end(struct regress *r, pid_t pid, int status)
 	}
 }
 
+/* Shows a line on a terminal, and blanks it once all are done. */
 static void show_progress(const struct regress *r, size_t done)
 {
-	if (!r->cli->quiet && isatty(STDERR_FILENO))
-		fprintf(stderr, "\r%zu of %zu scenarios done\r", done, r->count);
+	char text[64] = "";
+
+	if (r->cli->quiet || !isatty(STDERR_FILENO))
+		return;
+	if (done < r->count)
+		snprintf(text, sizeof(text), "%zu of %zu scenarios done", done, r->count);
+	fprintf(stderr, "\r%-40s\r", text);
 }
 
 /* Runs all, `jobs` at a time; none outlives this process. False if one cannot be started. */
@@ -202,6 +208,7 @@ static bool run_all(struct regress *r, size_t jobs)
 			ended++;
 		}
 	}
+	show_progress(r, r->count);
 	return good;
 }
 
