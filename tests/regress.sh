@@ -165,6 +165,13 @@ says err 'nothing was written'
 rm scenarios/wrong.json
 diff -r ref first >&2 || fail "something was written"
 
+# --- no room for temporary files ---
+
+code=0
+(ulimit -f 0 && exec "$INASIM" regress ref --scenario loss) 2>&1 | cat >out || code=$?
+equal "the exit code beyond ulimit -f" "$code" 6
+says out '^inasim: loss: cannot write a temporary file: File too large$'
+
 # --- a parent that ignores SIGCHLD: runs are waited for all the same ---
 
 code=0

@@ -151,8 +151,11 @@ static bool start(struct process *p)
 	if (p->pid == 0) {
 		int code = regress_case(job);
 
-		if (fclose(job->report) || fclose(job->text) || fclose(job->prints))
+		if (fclose(job->report) || fclose(job->text) || fclose(job->prints)) {
+			complain("%s: cannot write a temporary file: %s", job->entry->name,
+				 strerror(errno));
 			code = EXIT_IO;
+		}
 		_exit(code);
 	}
 	return true;
