@@ -152,6 +152,7 @@ ends 6 regress nowhere
 mv scenarios/late/incast.json .
 ends 1 regress ref
 says err 'late-incast.json belongs to no scenario'
+if grep -q 'inasim regress ref --update' err; then fail "an update is advised that would change nothing"; fi
 mv incast.json scenarios/late
 echo '{ "folder": [] }' >ref/regress.json
 ends 3 regress ref

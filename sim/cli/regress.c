@@ -384,14 +384,12 @@ static int go(struct regress *r)
 		return EXIT_IO;
 	print_reports(r);
 	code = r->reason.reason ? write_references(r) : worst_code(r);
-	if (!complete && code == EXIT_DONE)
-		code = EXIT_DIFFERS;
 	if (code == EXIT_DIFFERS && !r->cli->quiet && !r->reason.reason)
 		fprintf(stderr,
 			"if the change is meant: inasim regress %s --update \"what changed, and "
 			"why\"\n",
 			r->dir);
-	return code;
+	return code == EXIT_DONE && !complete ? EXIT_DIFFERS : code;
 }
 
 static void release(struct regress *r)
