@@ -39,12 +39,17 @@ struct regress {
 
 /* --- which --- */
 
+/* Selects a scenario once, even if it is named twice. */
 static void select_entry(struct regress *r, const struct regress_entry *entry)
 {
-	struct process *p = &r->processes[r->count++];
+	struct process *p;
 	struct reference reference;
 	char *error;
 
+	for (size_t i = 0; i < r->count; i++)
+		if (r->processes[i].job.entry == entry)
+			return;
+	p = &r->processes[r->count++];
 	p->job = (struct regress_case){ .index = r->index,
 					.entry = entry,
 					.dir = r->dir,
@@ -80,7 +85,7 @@ static bool select_scenarios(struct regress *r)
 {
 	const struct names *named = &r->cli->regress.scenarios;
 
-	r->processes = xcalloc(r->index->count + named->count + 1, sizeof(*r->processes));
+	r->processes = xcalloc(r->index->count + 1, sizeof(*r->processes));
 	for (size_t i = 0; i < named->count; i++)
 		if (!select_named(r, named->items[i]))
 			return false;
