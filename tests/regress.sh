@@ -158,6 +158,9 @@ mv incast.json scenarios/late
 echo '{ "folder": [] }' >ref/regress.json
 ends 3 regress ref
 says err 'did you mean "folders"'
+echo '{ "folders": [] }' >ref/regress.json
+ends 3 regress ref
+says err 'ref/regress.json has no scenarios: nothing would be compared'
 cp first/* ref
 echo '{ "name": "wrong", "topology": {} }' >scenarios/wrong.json
 ends 1 regress ref --jobs 1

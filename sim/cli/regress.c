@@ -423,6 +423,9 @@ int verb_regress(const struct cli *cli)
 	code = exit_code_of(r.index->doc);
 	if (code != EXIT_DONE) {
 		conf_print_errors(r.index->doc, stderr, false);
+	} else if (!r.index->count) {
+		complain("%s/%s has no scenarios: nothing would be compared", r.dir, REGRESS_INDEX);
+		code = EXIT_INVALID;
 	} else if ((cli->regress.update && !prepare_update(&r, date)) || !select_scenarios(&r)) {
 		code = EXIT_USAGE;
 	} else {
