@@ -135,6 +135,12 @@ says elsewhere/page.html 'The run ended by time_limit'
 says elsewhere/page.html 'measured jobs did not finish'
 ! grep -q 'No warning: ' elsewhere/page.html || fail "a run without an end has no warning"
 
+jq '{ name, topology, jobs } | .jobs[0].iterations = 300' plain.json >steady.json
+ends 0 run steady.json --quiet --out steady --fast-forward 1%
+ends 0 report steady
+says steady/report.html "<p class=\"warning\">The end of the job is an estimate, from the $(jq .iterations_simulated steady/manifest.json) iterations that were simulated\.</p>"
+! grep -q 'No warning: ' steady/report.html || fail "an estimate has no warning"
+
 ends 2 report run cut
 says err 'several directories need --out FILE'
 ends 0 report run cut --out both.html

@@ -373,6 +373,11 @@ static void put_warnings(struct report *r, const struct run *run)
 		       summary_value(numbers, "jobs.finished"));
 	put_unfinished(r, "flows", summary_value(numbers, "flows.count"),
 		       summary_value(numbers, "flows.finished"));
+	if (summary_value(numbers, "jobs.estimated") > 0)
+		html_element(r->to, WARNING,
+			     "The end of the job is an estimate, from the %.0f iterations that "
+			     "were simulated.",
+			     cJSON_GetNumberValue(member(manifest, "iterations_simulated")));
 	if (!strcmp(end, "time_limit") || !strcmp(end, "deadlock") || !strcmp(end, "interrupted") ||
 	    !strcmp(end, "violation"))
 		html_element(r->to, WARNING, "The run ended by %s.", end);
