@@ -164,6 +164,14 @@ ends 0 sweep collect numbers.json --out numbers
 ends 0 report numbers
 says numbers/report.html '<p class="answer">Of 2 combinations, load 0\..* has the lowest job completion time, mean: '
 says sweep/report.html '<h1>plan: what do load and scheme change\?</h1>'
+says numbers/report.html '<h1>plan: what does load change\?</h1>'
+echo '{ "name": "none", "base": "plain.json", "axes": [] }' >none.json
+ends 0 sweep run none.json 0 --quiet --out none
+ends 0 sweep collect none.json --out none
+ends 0 report none
+says none/report.html '<h1>none: how long does its work take\?</h1>'
+ends 0 report sweep run --out apart.html # a sweep beside a run: nothing is compared
+says apart.html '<h1>What are the results of sweep and run\?</h1>'
 
 # again over its own, never over anything else
 ends 0 report run

@@ -558,14 +558,18 @@ static void put_sweep_again(struct report *r, const char *dir)
 /* "NAME: what do LOAD and SCHEME change?" The caller frees. */
 static char *ask_of_sweep(const struct sweep_table *table)
 {
-	const char **axes = xcalloc(table->axis_count + 1, sizeof(*axes));
+	const char **axes;
 	char *text;
 	size_t length;
-	FILE *to = open_memstream(&text, &length);
+	FILE *to;
 
+	if (!table->axis_count)
+		return xasprintf("%s: how long does its work take?", table->name);
+	axes = xcalloc(table->axis_count, sizeof(*axes));
+	to = open_memstream(&text, &length);
 	for (size_t a = 0; a < table->axis_count; a++)
 		axes[a] = table->axes[a].name;
-	fprintf(to, "%s: what do ", table->name);
+	fprintf(to, "%s: what %s ", table->name, table->axis_count > 1 ? "do" : "does");
 	names_list(to, axes, table->axis_count, table->axis_count);
 	fputs(" change?", to);
 	fclose(to);
@@ -623,21 +627,24 @@ static void put_citation(struct report *r)
 	free(path);
 }
 
-/* "Which is fastest: A, B or C? And why?" The caller frees. */
-static char *ask_of_several(const char *const *dirs, size_t count)
+/* "Which is fastest: A, B or C? And why?" or, unless `compared`, "What are the results of A, B and
+ * C?" The caller frees. */
+static char *ask_of_several(const char *const *dirs, size_t count, bool compared)
 {
 	char *text;
 	size_t length;
 	FILE *to = open_memstream(&text, &length);
 
-	fputs("Which is fastest: ", to);
+	fputs(compared ? "Which is fastest: " : "What are the results of ", to);
 	for (size_t i = 0; i < count; i++) {
 		char *label = names_directory(dirs, count, i);
 
-		fprintf(to, "%s%s", !i ? "" : i + 1 == count ? " or " : ", ", label);
+		if (i)
+			fputs(i + 1 < count ? ", " : compared ? " or " : " and ", to);
+		fputs(label, to);
 		free(label);
 	}
-	fputs("? And why?", to);
+	fputs(compared ? "? And why?" : "?", to);
 	fclose(to);
 	return text;
 }
@@ -648,10 +655,10 @@ static bool put_all(struct report *r, const char *const *dirs, size_t count)
 {
 	bool sweeps = false, good = true;
 
-	if (count > 1)
-		r->question = ask_of_several(dirs, count);
 	for (size_t i = 0; i < count; i++)
 		sweeps |= sweep_table_exists(dirs[i]);
+	if (count > 1)
+		r->question = ask_of_several(dirs, count, !sweeps);
 	if (!sweeps)
 		return put_runs(r, dirs, count);
 	for (size_t i = 0; i < count && good && !interrupted; i++) {
