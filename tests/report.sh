@@ -157,6 +157,15 @@ says sweep/report.html 'All points are done'
 read -r least most < <(jq -r '[.rows[].ratio.value | select(. != null)] | [min, max] | @tsv' ratios | xargs printf '%.3g %.3g\n')
 says sweep/report.html "<p class=\"answer\">By job completion time, mean: switchml takes $least \(load [^)]*\) to $most \(load [^)]*\) times as long as ring; there are no intervals\.</p>"
 says sweep/report.html '<p class="answer">By job completion time, mean: high takes '
+if grep -q 'More are below' sweep/report.html; then fail "more are announced than there are"; fi
+# More values, and groups of jobs, than fit an answer: it says that there are more.
+jq '.jobs = [range(4) as $i | .jobs[0] * { name: "j\($i)", workers: 2, iterations: ($i + 1) }]' plain.json >groups.json
+jq '.base = "groups.json" | .replications = 1 | .axes = [.axes[1] | .values += ["esa", "atp", "ps"]]' plan.json >many.json
+ends 0 sweep run many.json 0-4 --quiet --out many
+ends 0 sweep collect many.json --out many
+ends 0 report many
+says many/report.html '<p class="answer">By .* of j0, mean: switchml takes .*; there are no intervals\. More are below\.</p>'
+says many/report.html '<p class="answer">More groups of jobs are below\.</p>'
 sed 's/"cases": .*/"pointer": "\/flows\/0\/arrival\/poisson_load", "values": [0.1, 0.2] } ] }/; s/, "replications": 2/, "replications": 1/' plan.json |
 	sed '/"name": "scheme"/d; /"high":/d' >numbers.json
 ends 0 sweep run numbers.json 0-1 --quiet --out numbers

@@ -550,7 +550,8 @@ static void put_sweep_metric(FILE *page, const struct sweep_table *table,
 			put_against(p.to, table, groups, a, l, metric);
 		fclose(p.to);
 		if (p.length)
-			html_element(page, ANSWER, "By %s:%s", words, p.text);
+			html_element(page, ANSWER, "By %s:%s%s", words, p.text,
+				     table->axes[a].count > NAMED + 1 ? " More are below." : "");
 		free(p.text);
 	}
 	begin(&p);
@@ -570,6 +571,8 @@ void answer_sweep(FILE *page, const struct sweep_table *table, const struct grou
 	said[LEVEL_JOB] = !sweep_table_jobs_alike(table, &groups_of_jobs);
 	for (size_t i = 0; i < groups_of_jobs.count && i < NAMED; i++)
 		put_sweep_metric(page, table, groups, groups_of_jobs.items[i]);
+	if (groups_of_jobs.count > NAMED)
+		html_element(page, ANSWER, "More groups of jobs are below.");
 	free(groups_of_jobs.items);
 	for (const struct metric *m = metric_table; m->name; m++) {
 		/* the second usual statistic if there is one: of flows p99, not p50 */
