@@ -160,7 +160,11 @@ for kind in lines box; do
 	ends 0 plot --term svg --panels --kind $kind --x jobs_at_once --by none --log y --out panels/halves-$kind halves
 done
 ends 2 plot --y jobs.jct_s.mean --ylabel JCT --ylabel FCT swept
-says err '2 --ylabel for 1 --y: give at most one for each'
+says err '2 --ylabel for 1 metric: give at most one for each'
+ends 2 plot --ylabel JCT --ylabel FCT --ylabel drops swept
+says err '3 --ylabel for 2 metrics: '
+ends 2 plot --ylabel JCT swept broken # of each figure of a run it would be the label
+says err '--xlabel and --ylabel are for one figure; say which with --figure'
 fits panels/fixed
 for term in pdf eps tikz png; do
 	ends 0 plot --term $term --size 3.5in --panels --out "terms/$term" swept

@@ -20,17 +20,25 @@ static bool is_breakdown(const struct cli_plot *plot)
 	return plot->options.only && !strcmp(plot->options.only, "breakdown");
 }
 
+/* The first directory that is (not) a sweep, or NULL. */
+static const char *first_that(const struct cli *cli, bool is_sweep)
+{
+	for (int i = 0; i < cli->argc; i++)
+		if (sweep_table_exists(cli->argv[i]) == is_sweep)
+			return cli->argv[i];
+	return NULL;
+}
+
 /* Whether all directories are sweeps or, without `sweeps`, none is. False after a complaint. */
 static bool all(const struct cli *cli, bool sweeps, const char *option)
 {
-	for (int i = 0; i < cli->argc; i++)
-		if (sweep_table_exists(cli->argv[i]) != sweeps) {
-			complain(sweeps ? "%s needs --together for result directories such as %s"
-					: "%s is for result directories, %s is a sweep",
-				 option, cli->argv[i]);
-			return false;
-		}
-	return true;
+	const char *other = first_that(cli, !sweeps);
+
+	if (other)
+		complain(sweeps ? "%s needs --together for result directories such as %s"
+				: "%s is for result directories, %s is a sweep",
+			 option, other);
+	return !other;
 }
 
 /* Whether labels fit the figures: words beside axes are for one figure. False after a complaint. */
@@ -41,11 +49,11 @@ static bool labels_fit(const struct cli *cli)
 	size_t metrics = sweep->metrics.count ? sweep->metrics.count : 2; /* the usual metrics */
 
 	if ((options->x_label || options->y_labels.count) && !options->only &&
-	    (cli->plot.together || !sweep_table_exists(cli->argv[0])))
+	    (cli->plot.together || first_that(cli, false)))
 		complain("--xlabel and --ylabel are for one figure; say which with --figure");
 	else if (!options->only && options->y_labels.count > metrics)
-		complain("%zu --ylabel for %zu --y: give at most one for each",
-			 options->y_labels.count, metrics);
+		complain("%zu --ylabel for %zu metric%s: give at most one for each",
+			 options->y_labels.count, metrics, metrics == 1 ? "" : "s");
 	else
 		return !sweep->labels.count || cli->plot.together || all(cli, true, "--label");
 	return false;
