@@ -869,6 +869,8 @@ ends 2 formula flat_ring gpus=1 bytes=100MB inter=100Gbps
 says err 'gpus must be from 2 to 1000000; found "1"'
 ends 2 formula flat_ring gpus=2.5 bytes=100MB inter=100Gbps
 says err 'gpus takes a whole number; found "2.5"'
+ends 2 formula goodput payload=0 frame=100
+says err 'payload must be from 1 to 65535 B; found "0"'
 ends 2 formula flat_ring gpus=many bytes=100 inter=100Gbps gpus
 says err 'gpus takes a number; found "many"'
 says err 'bytes takes a number with a unit .B, '

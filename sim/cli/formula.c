@@ -146,7 +146,7 @@ static bool read_value(const struct formula_input *input, const char *text, doub
 	if (*value >= input->min && *value <= input->max)
 		return true;
 	complain("%s must be from %.10g to %.10g%s%s; found \"%s\"", input->name, input->min,
-		 input->max, with_unit ? " " : "", unit_of(input->kind), text);
+		 input->max, *unit_of(input->kind) ? " " : "", unit_of(input->kind), text);
 	return false;
 }
 
