@@ -81,4 +81,10 @@ if command -v yq >/dev/null; then
 	yq . "$prefix/share/doc/inasim/CITATION.cff" >citation.json
 	holds '."cff-version" == "1.2.0" and .title and .authors[0] and .license == "GPL-3.0-or-later"' citation.json
 fi
+
+# Of what is missing, it says so.
+mv "$prefix/bin/inasim-sweep" "$work"
+ends 6 manual inasim-sweep.1
+says err 'cannot read inasim-sweep'
+mv "$work/inasim-sweep" "$prefix/bin"
 finish "installed, moved, and used from elsewhere"

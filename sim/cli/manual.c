@@ -139,8 +139,8 @@ static void sweep_line(const char *text, bool *listed)
 	line("", text + strspn(text, " "));
 }
 
-/* False if the script is not there. */
-static bool page_sweep(void)
+/* Returns an exit code. */
+static int page_sweep(void)
 {
 	char *installed = home_path("../../bin/inasim-sweep"), *source = home_path("scripts/sweep");
 	char *text = input_read(source, 100000, NULL), *rest, *next;
@@ -150,8 +150,10 @@ static bool page_sweep(void)
 		text = input_read(installed, 100000, NULL);
 	free(installed);
 	free(source);
-	if (!text)
-		return false;
+	if (!text) {
+		complain("cannot read inasim-sweep, which has the text of its page");
+		return EXIT_IO;
+	}
 	head("inasim-sweep", 1, "runs the points of a sweep plan on all cores, or on a cluster");
 	puts(".SH DESCRIPTION");
 	for (rest = strchr(text, '\n') + 1; !strncmp(rest, "# ", 2); rest = next + 1) {
@@ -161,7 +163,7 @@ static bool page_sweep(void)
 	}
 	puts(".SH \"SEE ALSO\"\n.BR inasim (1),\n.BR inasim\\-scenario (5)");
 	free(text);
-	return true;
+	return EXIT_DONE;
 }
 
 /* The completion script for a shell, or NULL. The caller frees. */
@@ -187,7 +189,9 @@ int verb_manual(const struct cli *cli)
 		page_scenario();
 	} else if (text) {
 		fputs(text, stdout);
-	} else if (strcmp(name, "inasim-sweep.1") || !page_sweep()) {
+	} else if (!strcmp(name, "inasim-sweep.1")) {
+		code = page_sweep();
+	} else {
 		complain("there is no \"%s\"; there are the pages inasim.1, inasim-scenario.5 and "
 			 "inasim-sweep.1, and completions for bash, zsh and fish",
 			 name);
