@@ -701,6 +701,8 @@ ends 2 help nic_jiter
 says err 'there is no key or verb "nic_jiter" \(did you mean "nic_jitter"\?\)$'
 silent out
 ends 2 help /jobs/workers
+ends 2 help replicaton # a key of sweep plans
+says err 'did you mean "replications"\?\)$'
 says err 'did you mean "/jobs/N/workers"\?\)$'
 ends 2 help xyzzyxyzzy
 says err 'there is no key or verb "xyzzyxyzzy"; see inasim list keys, list metrics$'

@@ -157,13 +157,17 @@ static bool explain_in(const struct keys *keys, const char *asked, const char *k
 	return count > 0;
 }
 
-static void complain_key(const struct keys *keys, const char *asked)
+static void complain_key(const struct keys *scenario, const struct keys *plan, const char *asked)
 {
-	const char **names = xcalloc(keys->count + 1, sizeof(*names));
+	size_t count = scenario->count + plan->count;
+	const char **names = xcalloc(count + 1, sizeof(*names));
 
-	for (size_t i = 0; i < keys->count; i++)
-		names[i] =
-			*asked == '/' ? keys->items[i].path : strrchr(keys->items[i].path, '/') + 1;
+	for (size_t i = 0; i < count; i++) {
+		const char *path = i < scenario->count ? scenario->items[i].path
+						       : plan->items[i - scenario->count].path;
+
+		names[i] = *asked == '/' ? path : strrchr(path, '/') + 1;
+	}
 	complain_unknown("there is no key or verb", asked, names,
 			 conf_suggest(asked, names) ? "" : "; see inasim list keys, list metrics");
 	free(names);
@@ -179,7 +183,7 @@ static int explain_key(const char *asked)
 	known = explain_in(&scenario, asked, "");
 	known |= explain_in(&plan, asked, "of a sweep plan:");
 	if (!known)
-		complain_key(&scenario, asked);
+		complain_key(&scenario, &plan, asked);
 	conf_keys_free(scenario.items, scenario.count);
 	conf_keys_free(plan.items, plan.count);
 	return known ? EXIT_DONE : EXIT_USAGE;
