@@ -76,7 +76,8 @@ ends 2
 says err '^usage:'
 silent out
 ends 0 --help
-says out 'inasim check'
+says out '^  inasim check            validate only'
+says out '^  inasim export topology  print the network'
 silent err
 for verb in init run check explain help list formula schema regress plot why manual; do
 	ends 0 "$verb" --help
@@ -700,9 +701,9 @@ says out '^of a sweep plan:$'
 ends 2 help nic_jiter
 says err 'there is no key or verb "nic_jiter" \(did you mean "nic_jitter"\?\)$'
 silent out
-ends 2 help /jobs/workers
 ends 2 help replicaton # a key of sweep plans
 says err 'did you mean "replications"\?\)$'
+ends 2 help /jobs/workers
 says err 'did you mean "/jobs/N/workers"\?\)$'
 ends 2 help xyzzyxyzzy
 says err 'there is no key or verb "xyzzyxyzzy"; see inasim list keys, list metrics$'

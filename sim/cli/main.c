@@ -151,8 +151,9 @@ void print_usage(FILE *to)
 	      "network.\n\nusage:\n",
 	      to);
 	for (size_t i = 0; i < VERBS; i++)
-		fprintf(to, "  inasim %-13s  %s\n", verbs[i].name, verbs[i].help);
-	fputs("  inasim VERB --help   options of a verb\n  inasim --version\n\nexit codes:\n", to);
+		fprintf(to, "  inasim %-15s  %s\n", verbs[i].name, verbs[i].help);
+	fputs("  inasim VERB --help      options of a verb\n  inasim --version\n\nexit codes:\n",
+	      to);
 	for (const struct exit_meaning *m = exit_meanings; m->meaning; m++)
 		fprintf(to, "  %3d  %s\n", m->code, m->meaning);
 }
