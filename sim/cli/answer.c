@@ -121,7 +121,7 @@ static double of_jobs(const struct run *run, const struct compare_row *row, cons
 	return value;
 }
 
-/* The mean time per iteration that these jobs spend on a cause; NaN without --why. */
+/* The mean time that the jobs of `row` spend on a cause per iteration; NaN without --why. */
 static double spent(const struct run *run, const struct compare_row *row, size_t cause)
 {
 	char name[64];
@@ -207,8 +207,8 @@ static size_t next_time(const struct comparison *c, size_t from, const char *of)
 	return SIZE_MAX;
 }
 
-/* The time that decides who is fastest: `first` or, if each group of jobs has a row, the time of
- * the group that differs most between the runs. */
+/* The row that decides which run is fastest: `first` or, if each group of jobs has a row, that of
+ * the group whose times differ most between the runs. */
 static size_t deciding_time(const struct comparison *c, size_t first)
 {
 	size_t deciding = first;
@@ -264,7 +264,7 @@ static void put_ranking(FILE *to, const struct comparison *c, size_t first, size
 	free(words);
 }
 
-/* Writes how long other work takes in the fastest run, compared with the slowest. */
+/* Writes how long the work of the row at `first` takes in run `best`, compared with run `worst`. */
 static void put_other(FILE *to, const struct comparison *c, size_t first, size_t best, size_t worst)
 {
 	const struct compare_row *row = &c->rows[first + best];
@@ -495,8 +495,9 @@ static void put_extreme(FILE *to, const struct sweep_table *table, size_t axis,
 	fputs(")", to);
 }
 
-/* Compares a value of a named axis with the first, in all combinations of other values: "ESA takes
- * 0.65 (load 0.3) to 0.85 (load 0.1) times as long as ring; 3 of 3 intervals of 95 % exclude 1." */
+/* Compares a value of a named axis with the first, in all combinations of the other axes: "ESA
+ * takes 0.65 (load 0.3) to 0.85 (load 0.1) times as long as ring; 3 of 3 intervals of 95 %
+ * exclude 1." */
 static void put_against(FILE *to, const struct sweep_table *table, const struct groups *groups,
 			size_t axis, size_t level, size_t metric)
 {

@@ -40,7 +40,7 @@ struct cli {
 	char *const *full_argv; /* as typed */
 	const char *out;
 	bool json, quiet;
-	struct conf_override *overrides; /* --set, --seed, --fidelity; owned, with their pointers */
+	struct conf_override *overrides; /* --set and its short forms; owned, with their texts */
 	size_t override_count;
 
 	/* options of single verbs; `sweep` serves all verbs of sweeps */
@@ -113,10 +113,11 @@ int list_formulas(struct json *json);
  * this by a run of a fraction of a second. */
 double speed_hops_per_s(void);
 
-/* main.c: loads a scenario with --set, --seed and --fidelity; the caller frees. */
+/* main.c: loads a scenario with cli->overrides; the caller frees. */
 struct conf_doc *load_scenario(const struct cli *cli, const char *path, struct scenario *scenario);
 
-/* main.c: the exit code for the mistakes in a document, EXIT_DONE if there are none. */
+/* main.c: EXIT_IO if a file could not be read, EXIT_INVALID for other mistakes in a document, else
+ * EXIT_DONE. */
 enum exit_code exit_code_of(const struct conf_doc *doc);
 
 /* origin.c: checks which version wrote the result directories and sweeps that a verb is to read.
@@ -144,7 +145,7 @@ struct exit_meaning {
 };
 extern const struct exit_meaning exit_meanings[];
 
-/* Prints "inasim: ..." on stderr. */
+/* Prints "inasim: ..." on stderr, without control characters, cut at 4,095 bytes. */
 void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* Complains of a wrong word: `WHAT "WORD" (did you mean "NEAR"?)REST`, with the nearest of `names`,

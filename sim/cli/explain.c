@@ -35,7 +35,7 @@ struct trip {
 	bool aggregated; /* a contribution goes up to the root of the tree, its sum comes down */
 };
 
-/* Frames of gradients and flows that use connections, and of their ACKs. */
+/* The trip of a full frame and its ACK over a connection. */
 static struct trip trip_over(const struct scenario *scenario, const struct transport *transport)
 {
 	bool roce = transport && transport->roce;
@@ -94,7 +94,7 @@ static void explain_paths(const struct scenario *scenario)
 /* Prints how many switches of each tier add gradients up, unless all do. */
 static void explain_aggregation(const struct topology_conf *conf)
 {
-	uint32_t all[64] = { 0 }, add[64] = { 0 }; /* by tier; a graph has no more */
+	uint32_t all[64] = { 0 }, add[64] = { 0 }; /* by tier; a graph has tiers 1 to 63 at most */
 	struct topology topo;
 	struct sim sim;
 
@@ -163,7 +163,8 @@ static bool may_run(const struct scenario *scenario, unsigned scheme)
 	return false;
 }
 
-/* Leaves out schemes that no job has: their defaults would bury the others. */
+/* Leaves out schemes that no job may run and the scenario does not set: their defaults would bury
+ * the rest. */
 static void leave_out_schemes(const struct scenario *scenario, struct conf_doc *doc)
 {
 	for (unsigned s = 0; s < SCHEME_COUNT; s++) {

@@ -23,7 +23,7 @@
 
 struct process {
 	struct regress_case job; /* its temporary files are opened when it starts */
-	uint64_t events; /* of its reference, as a measure of its length; UINT64_MAX: unknown */
+	uint64_t events; /* of the reference: how long the run will be; UINT64_MAX: unknown */
 	pid_t pid;       /* 0: not running */
 	int code;        /* exit code, once the process is over */
 };

@@ -20,18 +20,18 @@
 
 /* The first event that differs. */
 struct first_event {
-	bool found; /* false: the run ends before an event differs */
+	bool found; /* false: the run ends before a fingerprint differs */
 	uint64_t first,
 		last;        /* the event is one from `first` to `last`; exact if these are equal */
 	sim_time before, at; /* times of the event before `first`, and of `last` */
-	/* Event `first`, or the last event if not found, in words. */
+	/* Event `first` or, if none was found, the last event, in words. */
 	uint64_t number;
 	const char *class;
 	char time_s[NUMBER_TEXT], entity[EVENT_TEXT], what[EVENT_TEXT];
 };
 
 struct verdict {
-	const char *result; /* one word */
+	const char *result; /* "same", "differs", "cannot be run" ... */
 	char *problem;      /* why the run was not compared, or its first event not found */
 	bool ran;
 	uint64_t digest, events; /* of the run */

@@ -32,7 +32,7 @@ struct report {
 	FILE *to;
 	char *scratch;    /* folder for figures; removed at the end */
 	unsigned figures; /* so far, on the page */
-	char *question;   /* what the page answers; its title */
+	char *question;   /* that the page answers; its title */
 	char *error;
 };
 
