@@ -141,6 +141,10 @@ ends 0 report steady
 says steady/report.html "<p class=\"warning\">The end of the job is an estimate, from the $(jq .iterations_simulated steady/manifest.json) iterations that were simulated\.</p>"
 ! grep -q 'No warning: ' steady/report.html || fail "an estimate has no warning"
 
+ends 0 run plain.json --quiet --out other --set /jobs/0/all_reduce=panama
+ends 0 report other
+says other/report.html '<p class="warning">Not as configured: .*ring'
+
 ends 2 report run cut
 says err 'several directories need --out FILE'
 ends 0 report run cut --out both.html

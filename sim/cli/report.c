@@ -368,7 +368,7 @@ static void put_warnings(struct report *r, const struct run *run)
 	long before = ftell(r->to);
 
 	put_lines(r, member(summary, "warnings"), "");
-	put_lines(r, member(member(summary, "jobs"), "ran_as"), "Not as specified: ");
+	put_lines(r, member(member(summary, "jobs"), "ran_as"), "Not as configured: ");
 	put_unfinished(r, "jobs", summary_value(numbers, "jobs.count"),
 		       summary_value(numbers, "jobs.finished"));
 	put_unfinished(r, "flows", summary_value(numbers, "flows.count"),
@@ -389,7 +389,7 @@ static void put_warnings(struct report *r, const struct run *run)
 	if (ftell(r->to) == before)
 		html_element(r->to, "p",
 			     "No warning: all measured work finished, every check held, and all "
-			     "jobs ran as specified.");
+			     "jobs ran as configured.");
 }
 
 /* --- a run --- */
