@@ -95,6 +95,11 @@ static const struct row rows[] = {
 	{ "sharp", STAR, "", 0.02 },
 	{ "sharp", SPINE, "", 0.02 },
 	{ "sharp", FAT, "", 0.02 },
+	/* where its window decides, credits come back after two round trips over a hop, over any
+	 * number of tiers */
+	{ "sharp", STAR, "", 0.06, "'sharp': { 'window': '8KB' }" },
+	{ "sharp", SPINE, "", 0.06, "'sharp': { 'window': '8KB' }" },
+	{ "sharp", FAT, "", 0.06, "'sharp': { 'window': '8KB' }" },
 };
 
 /* Communication of the only job, seconds; optionally, what it counted. */

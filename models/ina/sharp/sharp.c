@@ -10,7 +10,9 @@
  * - LLT: an operation of less than `threshold` bytes takes an OST for each packet, from when a host
  *   sends the packet until it has the result. So there are no more packets in flight than OSTs;
  * - SAT: a larger operation streams. Switches keep a window of sums and one of results, and credits
- *   stop a child that runs ahead;
+ *   stop a child that runs ahead. A sum is kept until the parent has it, a result until all
+ *   children have it, as senders of reliable connections keep what is not acknowledged. So a place
+ *   is free again after two round trips over a hop, however high the tree is (time_of_place());
  * - locks of static trees, for a job's life or by operation. While a job waits for its slowest
  *   rank it holds the lock, and other jobs wait. Trees that share no switch are locked separately;
  * - hops: each is reliable and in order, by acknowledgements, NAKs and go-back-N with a timer, as
@@ -238,12 +240,52 @@ static bool plan_streams(const struct sharp *job)
 	return job->streams && job->base.spec.gradients >= sharp_conf(job)->threshold;
 }
 
+static sim_time hop_and_back(const struct network *net, uint32_t port, uint32_t frame)
+{
+	struct plan_path hop = { 0 };
+
+	plan_path_add(&hop, net, port, frame);
+	plan_path_add(&hop, net, net->cold[port].reverse, frame);
+	return hop.sum;
+}
+
+/* How long a chunk occupies a place of a node: its sum goes up a hop and is acknowledged, then the
+ * child below learns of the room and sends the next. The root's result goes down a hop instead. */
+static sim_time time_of_place(const struct sharp *job)
+{
+	const struct network *net = &job->base.scheme->env.topo->net;
+	const struct tree *tree = job->base.tree.tree;
+	uint32_t frame = job->base.scheme->frame;
+	sim_time longest = 0, time;
+
+	for (uint32_t w = 0; w < job->base.spec.workers; w++) { /* host h sends on port h */
+		time = hop_and_back(net, job->base.spec.hosts[w], frame);
+		longest = time > longest ? time : longest;
+	}
+	for (uint32_t n = 0; n < tree->node_count; n++) {
+		if (tree->nodes[n].parent == TREE_NONE)
+			continue;
+		time = hop_and_back(net, tree->nodes[n].up_port, frame);
+		longest = time > longest ? time : longest;
+	}
+	return 2 * longest + sharp_conf(job)->latency;
+}
+
+/* Of a stream each node keeps `size` chunks. Of operations without a stream the hosts keep as many
+ * as there are OSTs, from the chunk to its result. */
 static void plan_job(void *self, struct stream_plan *plan)
 {
 	const struct sharp *job = self;
+	struct plan_stream *stream;
 
-	ina_plan_tree(&job->base, plan_streams(job) ? sharp_size(sharp_conf(job)) : job->osts,
-		      plan);
+	if (!plan_streams(job)) {
+		ina_plan_tree(&job->base, job->osts, plan);
+		return;
+	}
+	ina_plan_tree(&job->base, sharp_size(sharp_conf(job)), plan);
+	stream = &plan->streams[0];
+	stream->cap = plan_window_rate(&stream->packets, (double)sharp_size(sharp_conf(job)),
+				       time_of_place(job));
 }
 
 static void *plan(void *self, const struct collective_job *spec, struct stream_plan *plan,

@@ -82,15 +82,19 @@ struct sharp_node {
 	/* Ends of the sums that are begun, complete, sent up, and at the parent. */
 	uint64_t touched, complete, next, freed;
 	uint64_t limit; /* the parent has room for sums before this */
-	/* Ends of the results that are here, sent down, and freed by all children. */
+	/* Ends of the results that are here, sent down, and gone: all children have them. */
 	uint64_t have, sent, down_freed;
+	uint64_t down_limit;         /* all children have room for results before this */
 	uint64_t told;               /* the children have been told of room up to here */
-	uint64_t told_freed;         /* the parent has been told that results before are freed */
-	uint32_t slowest;            /* a child whose `freed` is down_freed */
+	uint64_t told_complete;      /* ... and that sums before this have come */
+	uint64_t told_freed;         /* the parent has been told that results before are gone */
+	uint64_t told_have;          /* ... and that results before are here */
+	uint32_t slowest;            /* a child whose `has` is down_freed */
+	uint32_t fullest;            /* a child whose room ends at down_limit */
 	uint32_t resending;          /* children with results to retransmit */
 	bool nacked;                 /* the parent has been told to go back */
 	bool timed_out;              /* the next sum asks which sums the parent has */
-	bool end_freed;              /* `end` of the last result that all children have freed */
+	bool end_freed;              /* `end` of the last result that is gone */
 	uint64_t probe;              /* sums before this had been sent when the node went back */
 	sim_time up_free, down_free; /* when the links are free of this node's packets */
 	sim_time up_time, down_time; /* of a packet on the link up, and on the slowest link down */

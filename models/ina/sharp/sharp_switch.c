@@ -85,11 +85,18 @@ static bool is_blocked(const struct sharp_node *node)
 	return !is_root(node) && node->next < node->complete && node->next >= node->limit;
 }
 
+/* Whether a result waits for room at a child. */
+static bool is_blocked_below(const struct sharp_node *node)
+{
+	return node->sent < node->have && node->sent >= node->down_limit;
+}
+
 static sim_time due(const void *self)
 {
 	const struct sharp_node *node = self;
 
-	return node->freed < node->next || node->down_freed < node->sent || is_blocked(node)
+	return node->freed < node->next || node->down_freed < node->sent || is_blocked(node) ||
+			       is_blocked_below(node)
 		       ? node->progress + sharp_conf(node->job)->timeout
 		       : SIM_TIME_MAX;
 }
@@ -104,6 +111,13 @@ static void progress(struct sharp_node *node)
 {
 	node->progress = now_of(node);
 	arm(node);
+}
+
+/* Starts the timeout if the next result waits for room, and none for an acknowledgement. */
+static void watch_room_below(struct sharp_node *node)
+{
+	if (is_blocked_below(node) && node->down_freed == node->sent)
+		progress(node);
 }
 
 /* --- packets of a node --- */
@@ -143,35 +157,53 @@ static void ack_child(const struct sharp_node *node, uint32_t c, uint8_t flags,
 	ina_send(actions, &packet, &node->base.place->down_ports[c], 1);
 }
 
+static void tell_parent(struct sharp_node *node, struct packet *packet)
+{
+	node->told_freed = node->down_freed;
+	node->told_have = node->have;
+	sharp_tell(packet, node->down_freed, node->have);
+}
+
 static void ack_parent(struct sharp_node *node, uint8_t flags, struct switch_actions *actions)
 {
 	struct packet packet;
 
-	node->told_freed = node->down_freed;
 	fill(node, &packet, SHARP_ACK_CHUNK, flags);
-	sharp_tell(&packet, node->down_freed, node->have);
+	tell_parent(node, &packet);
 	ina_send_up(actions, &node->base, &packet);
 }
 
-/* Tells the children of new room, if there is much and no result has told them. */
-static void tell_room(struct sharp_node *node, struct switch_actions *actions)
+/* What holds for every child: all have contributed to the sums that are complete. */
+static void tell_children(struct sharp_node *node, struct packet *packet, bool to_all)
 {
-	struct packet packet;
-
-	if (room(node) < node->told + sharp_news(node->job))
+	sharp_tell(packet, node->complete, room(node));
+	if (!to_all)
 		return;
 	node->told = room(node);
+	node->told_complete = node->complete;
+}
+
+/* Tells the children of sums that have come and of new room, if no result has told them, and if
+ * there is much of either. At the root results follow sums at once. */
+static void tell_news_down(struct sharp_node *node, struct switch_actions *actions)
+{
+	uint64_t news = sharp_news(node->job);
+	struct packet packet;
+
+	if (room(node) < node->told + news &&
+	    (is_root(node) || node->complete < node->told_complete + news))
+		return;
 	fill(node, &packet, SHARP_ACK_CHUNK, SHARP_ACK | PACKET_RESULT);
-	/* all children have contributed to sums at the parent, or to results freed by all */
-	sharp_tell(&packet, is_root(node) ? node->down_freed : node->freed, node->told);
+	tell_children(node, &packet, true);
 	ina_send_down(actions, &node->base, &packet);
 }
 
-/* Tells the parent that results are freed, if no sum has told it, and if there are many or the
- * parent asked about the last. */
-static void tell_freed(struct sharp_node *node, struct switch_actions *actions)
+/* Tells the parent that results are here or gone, if no sum has told it, and if there are many or
+ * the parent asked about the last. */
+static void tell_news_up(struct sharp_node *node, struct switch_actions *actions)
 {
 	if (node->down_freed >= node->told_freed + sharp_news(node->job) ||
+	    node->have >= node->told_have + sharp_news(node->job) ||
 	    (node->down_freed > node->told_freed && node->end_freed))
 		ack_parent(node, SHARP_ACK, actions);
 }
@@ -203,8 +235,7 @@ static void send_sum(struct sharp_node *node)
 	    node->next >= node->told)
 		packet.flags |= SHARP_ASK; /* the next sum may have to wait for room */
 	node->timed_out = false;
-	node->told_freed = node->down_freed;
-	sharp_tell(&packet, node->down_freed, node->have);
+	tell_parent(node, &packet);
 	node->up_free = now_of(node) + node->up_time;
 	depart(node, &packet, sum->back, &node->base.place->up_port, 1);
 	arm(node);
@@ -223,10 +254,9 @@ static void send_result(struct sharp_node *node)
 	if (node->down_freed == node->sent)
 		progress(node);
 	node->sent = down_from(node, chunk + 1);
-	if (node->sent >= node->down_freed + node->job->size)
-		packet.flags |= SHARP_ASK;
-	sharp_tell(&packet, chunk + 1, room(node)); /* the result proves that these came */
-	node->told = to_all ? room(node) : node->told;
+	if (node->sent >= node->down_limit)
+		packet.flags |= SHARP_ASK; /* the next result may have to wait for room */
+	tell_children(node, &packet, to_all);
 	node->down_free = now_of(node) + node->down_time;
 	c = to_all ? 0 : node->toward[chunk % sharp_ranks(node->job)];
 	depart(node, &packet, result->back, &node->base.place->down_ports[c],
@@ -265,8 +295,7 @@ static bool has_sum(const struct sharp_node *node)
 
 static bool has_result(const struct sharp_node *node)
 {
-	return node->resending ||
-	       (node->sent < node->have && node->sent < node->down_freed + node->job->size);
+	return node->resending || (node->sent < node->have && node->sent < node->down_limit);
 }
 
 static sim_time later(sim_time a, sim_time b)
@@ -336,14 +365,14 @@ static void resend_to(struct sharp_node *node, struct sharp_child *child, uint64
 	child->resend = from;
 }
 
-/* Finds the child that has freed least, and notes which results all children have freed. */
+/* Finds the child that has fewest results. What all children have is gone from here. */
 static void find_slowest(struct sharp_node *node)
 {
 	uint64_t least = NONE;
 
 	for (uint32_t c = 0; c < node->base.place->children; c++)
-		if (node->child[c].freed < least) {
-			least = node->child[c].freed;
+		if (node->child[c].has < least) {
+			least = node->child[c].has;
 			node->slowest = c;
 		}
 	if (least > node->down_freed) {
@@ -354,14 +383,32 @@ static void find_slowest(struct sharp_node *node)
 	}
 }
 
+/* Finds the child whose room ends first. */
+static void find_fullest(struct sharp_node *node)
+{
+	uint64_t least = NONE;
+
+	for (uint32_t c = 0; c < node->base.place->children; c++)
+		if (node->child[c].freed < least) {
+			least = node->child[c].freed;
+			node->fullest = c;
+		}
+	if (least + node->job->size > node->down_limit) {
+		node->down_limit = least + node->job->size;
+		progress(node);
+	}
+}
+
 static void listen_to_child(struct sharp_node *node, uint32_t c, const struct packet *packet)
 {
 	struct sharp_child *child = &node->child[c];
 
 	child->freed = sharp_told(packet, 0, child->freed);
 	child->has = sharp_told(packet, 1, child->has);
-	if (c == node->slowest && child->freed > node->down_freed)
+	if (c == node->slowest && child->has > node->down_freed)
 		find_slowest(node);
+	if (c == node->fullest && child->freed + node->job->size > node->down_limit)
+		find_fullest(node);
 	if (child->has >= child->probe)
 		child->probe = 0;
 	if (!(packet->flags & SHARP_ACK))
@@ -397,14 +444,24 @@ static void ask_for_room(struct sharp_node *node)
 	struct packet packet;
 
 	fill(node, &packet, node->freed - 1, SHARP_ASK);
-	sharp_tell(&packet, node->down_freed, node->have);
+	tell_parent(node, &packet);
 	depart(node, &packet, node->base.place->down_ports[0], &node->base.place->up_port, 1);
 }
 
+/* The same downwards: asks a child that has all results for its room. */
+static void ask_child_for_room(struct sharp_node *node, const struct sharp_child *child)
+{
+	const uint32_t *port = &node->base.place->down_ports[child - node->child];
+	struct packet packet;
+
+	fill(node, &packet, child->has - 1, SHARP_ASK | PACKET_RESULT);
+	sharp_tell(&packet, child->received, room(node));
+	depart(node, &packet, *port, port, 1);
+}
+
 /* Retransmits the oldest sum that the parent lacks, and the oldest result that each child lacks,
- * and asks for acknowledgements. A child that has all results but has not freed them gets the last
- * one again. If the parent lacks no sum that was sent, and the next one has no room there, asks for
- * room. */
+ * and asks for acknowledgements. If nobody lacks what was sent, and what follows has no room at the
+ * parent or a child, asks for room. */
 static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct sharp_node *node = owner;
@@ -423,15 +480,14 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 	for (uint32_t c = 0; c < node->base.place->children; c++) {
 		struct sharp_child *child = &node->child[c];
 
-		if (child->freed >= node->sent)
-			continue;
-		lacks = true;
-		child->probe = node->sent;
-		/* in a reduce-scatter result `sent - 1` may be another child's */
-		resend_to(node, child,
-			  child->has < node->sent                   ? child->has
-			  : node->job->kind == SHARP_REDUCE_SCATTER ? child->freed
-								    : node->sent - 1);
+		if (child->has < node->sent) {
+			lacks = true;
+			child->probe = node->sent;
+			resend_to(node, child, child->has);
+		} else if (is_blocked_below(node) && node->sent >= child->freed + node->job->size) {
+			job->stats.reminders++;
+			ask_child_for_room(node, child);
+		}
 	}
 	if (lacks) {
 		job->stats.timeouts++;
@@ -469,6 +525,7 @@ static void complete(struct sharp_node *node, struct sharp_entry *sum, uint32_t 
 	}
 	node->base.memory->stats.results += node->complete - before;
 	node->have = node->complete;
+	watch_room_below(node);
 }
 
 static void add(struct sharp_node *node, struct sharp_child *child, uint32_t back,
@@ -538,6 +595,7 @@ static void from_parent(struct sharp_node *node, uint32_t back, const struct pac
 		if (sharp_conf(node->job)->results == SHARP_HOP)
 			result->ready += sharp_conf(node->job)->latency;
 		node->nacked = false;
+		watch_room_below(node);
 	}
 	if (packet->flags & SHARP_ASK)
 		ack_parent(node, SHARP_ACK, actions);
@@ -551,10 +609,10 @@ void sharp_at_node(struct sharp_node *node, uint32_t back, const struct packet *
 	else
 		from_child(node, back, packet, actions);
 	/* `actions` has room for two packets, and has at most one answer so far */
-	if (is_root(node) || packet->flags & PACKET_RESULT)
-		tell_room(node, actions);
-	else
-		tell_freed(node, actions);
+	if (!is_root(node))
+		tell_news_up(node, actions);
+	if (actions->count < 2)
+		tell_news_down(node, actions);
 	plan_turn(node);
 }
 
@@ -620,7 +678,7 @@ static void open_node(struct sharp *job, uint32_t n)
 	node->sums = xcalloc(job->mask + 1, sizeof(*node->sums));
 	node->results = is_root(node) ? node->sums : xcalloc(job->mask + 1, sizeof(*node->results));
 	node->child = xcalloc(place->children, sizeof(*node->child));
-	node->limit = node->told = job->size;
+	node->limit = node->told = node->down_limit = job->size;
 	node->turn_at = SIM_TIME_MAX;
 	if (job->kind != SHARP_ALL_REDUCE)
 		find_ranks(job, node, n);

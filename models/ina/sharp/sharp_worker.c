@@ -210,16 +210,14 @@ static bool holds(const struct sharp_worker *worker, const struct packet *packet
 		       : ina_holds(&worker->base, chunk, packet->value);
 }
 
-/* Whether the rank must send an acknowledgement to tell which results it has freed. In a
- * reduce-scatter or all-gather it may send too few other packets. */
-static bool tells_freed(struct sharp_worker *worker)
+/* Whether the rank must send an acknowledgement to tell which results it has, because it sends too
+ * few other packets: in a reduce-scatter or an all-gather, or where it waits for room. */
+static bool tells_news(struct sharp_worker *worker)
 {
 	const struct sharp *job = sharp_of(worker);
 
-	return job->kind == SHARP_REDUCE_SCATTER
-		       ? !may_send(worker)
-		       : job->kind == SHARP_ALL_GATHER &&
-				 worker->result >= worker->told + sharp_news(job);
+	return job->kind == SHARP_REDUCE_SCATTER ? !may_send(worker)
+						 : worker->result >= worker->told + sharp_news(job);
 }
 
 /* Takes a result. It ends its row if it is the row's last shard (all-gather), the rank's own piece
@@ -264,7 +262,7 @@ static void take_result(struct sharp_worker *worker, const struct packet *packet
 	if (!holds(worker, packet))
 		return;
 	complete(worker, chunk);
-	if (tells_freed(worker))
+	if (tells_news(worker))
 		worker->ack |= SHARP_ACK;
 }
 
