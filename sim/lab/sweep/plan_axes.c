@@ -16,13 +16,14 @@ static const char *const *texts_of(const struct conf_list *list)
 
 /* --- names --- */
 
-#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+#define NAME_MAX_LENGTH 60
+#define LETTERS         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 static bool good_name(const char *name)
 {
 	size_t length = strlen(name);
 
-	return length > 0 && length <= 60 && strchr(LETTERS, name[0]) &&
+	return length > 0 && length <= NAME_MAX_LENGTH && strchr(LETTERS, name[0]) &&
 	       strspn(name, LETTERS "0123456789_-") == length;
 }
 
@@ -54,12 +55,14 @@ static void name_axis(struct plan *plan, struct plan_axis *axis, const struct ax
 
 	axis->name = name ? name : "";
 	if (!name) {
-		conf_error(plan->doc, place, "an axis of zip or cases needs a \"name\"");
+		/* in the other forms the pointer is wrong or missing, which is reported already */
+		if (conf->has_zip || conf->has_cases)
+			conf_error(plan->doc, place, "an axis of zip or cases needs a \"name\"");
 	} else if (!good_name(name)) {
 		conf_error(plan->doc, place,
 			   "\"%s\" is not a valid axis name: it needs a letter, then letters, "
-			   "digits, \"_\" and \"-\"%s",
-			   name, conf->has_name ? "" : " (give it a \"name\")");
+			   "digits, \"_\" and \"-\", %d characters at most%s",
+			   name, NAME_MAX_LENGTH, conf->has_name ? "" : " (give it a \"name\")");
 	} else if (is_in(name, sweep_columns) || is_in(name, costs_columns) ||
 		   is_in(name, groups_columns) || is_in(name, taken)) {
 		conf_error(plan->doc, place,
@@ -179,7 +182,8 @@ static uint64_t zip_count(struct plan *plan, const struct axis_conf *conf, const
 		if (!strands[i].has_values) {
 			conf_error(plan->doc, place, "the key \"values\" is missing");
 			count = 0;
-		} else if (strands[i].values.count != strands[0].values.count) {
+		} else if (strands[0].has_values &&
+			   strands[i].values.count != strands[0].values.count) {
 			conf_error(plan->doc, plan_place(plan, place, "values"),
 				   "%zu values, but the first of the zip has %zu",
 				   strands[i].values.count, strands[0].values.count);
