@@ -179,6 +179,11 @@ Test(plan, constraints)
 	expect_points("\"axes\": [ { \"pointer\": \"/a\", \"values\": [[1, 2], 1, 2] } ], "
 		      "\"exclude\": [ { \"a\": [1, 2] } ]",
 		      "a=1; a=2");
+	/* numbers in another spelling than that of the axis */
+	expect_points("\"axes\": [ { \"pointer\": \"/a\", "
+		      "\"range\": { \"from\": 0.00001, \"to\": 0.00003, \"step\": 0.00001 } } ], "
+		      "\"exclude\": [ { \"a\": [0.00001, 3e-5] } ]",
+		      "a=0.00002");
 }
 
 Test(plan, replications_share_random_numbers)

@@ -52,6 +52,19 @@ static size_t find_level(const struct plan_axis *axis, const char *label)
 	return l;
 }
 
+/* The index of the level that is this number in any spelling (a range has 0.00001 where JSON prints
+ * 1e-05); axis->count if there is none. */
+static size_t find_number(const struct plan_axis *axis, double number)
+{
+	for (size_t l = 0; l < axis->count; l++) {
+		char *end;
+
+		if (strtod(axis->levels[l].label, &end) == number && !*end)
+			return l;
+	}
+	return axis->count;
+}
+
 /* Marks the level of a value as allowed. */
 static void allow_value(struct plan *plan, const struct plan_axis *axis, const cJSON *value,
 			bool *allowed, const char *place)
@@ -63,6 +76,8 @@ static void allow_value(struct plan *plan, const struct plan_axis *axis, const c
 	conf_buf_add_json(&text, value, false);
 	label = cJSON_IsString(value) ? value->valuestring : conf_buf_text(&text);
 	l = find_level(axis, label);
+	if (l == axis->count && cJSON_IsNumber(value))
+		l = find_number(axis, value->valuedouble);
 	if (l < axis->count)
 		allowed[l] = true;
 	else
