@@ -117,6 +117,9 @@ Test(plan, logs)
 		      "0.01 0.0316 0.1 0.316 1");
 	/* whole limits give whole numbers: 2 * 50^(1/4) = 5.318, 14.14, 37.6 */
 	expect_values("\"log\": { \"from\": 2, \"to\": 100, \"points\": 5 }", "2 5 14 38 100");
+	/* 1.815 is rounded to 1.82, which is above `to` */
+	expect_values("\"log\": { \"from\": 1.5, \"to\": 1.8151, \"factor\": 1.1 }",
+		      "1.5 1.65 1.8151");
 }
 
 Test(plan, logs_of_quantities)

@@ -286,15 +286,18 @@ static void make_log(struct plan *plan, const struct log_conf *conf, const struc
 		      (conf->points || conf->factor == floor(conf->factor)));
 
 	for (uint64_t i = 0; list->labels && i < list->count; i++) {
-		struct amount value = ends[0]; /* the ends stay as the user wrote them */
+		struct amount value = ends[0]; /* the ends are not rounded */
 
 		if (i > 0)
 			value.value = round_amount(ends[0].value * pow(factor, (double)i),
 						   ends[0].unit, whole);
 		if (i > 0 && !number)
 			value.whole = (uint64_t)round(value.value);
-		if (conf->points && i + 1 == list->count)
+		/* rounding may lead beyond an end; a value that is then there twice is reported */
+		if ((conf->points && i + 1 == list->count) || value.value > ends[1].value)
 			value = ends[1];
+		if (value.value < ends[0].value)
+			value = ends[0];
 		list->labels[i] = print_amount(plan, &value, value.value);
 	}
 }
