@@ -376,6 +376,18 @@ checks=$((checks + 1))
 [[ $(find old/points -mindepth 1 -maxdepth 1 | sort | xargs -n 1 basename | tr '\n' ' ') == "$hash $hash.json " ]] ||
 	fail "left behind: $(ls old/points)"
 
+# why a point is not done: also where the last line is longer than the message
+deep=$PWD/$(printf 'd%.0s' {1..240})/$(printf 'e%.0s' {1..240})
+mkdir -p "$deep/points"
+touch "$deep/points/$hash" # no folder for results
+ends 6 sweep run plan.json 0 --out "$deep"
+says err 'io after .*: .* is not a result directory'
+says "$deep/points/$hash.log" 'is not a result directory'
+# or where there is no log
+mkdir -p nolog/points/"$hash.log"
+ends 6 sweep run plan.json 0 --out nolog
+says err 'io after .*: the log cannot be read: Is a directory$'
+
 # --- killed over and over, four at a time: the same table in the end
 
 for ((round = 0; round < 60; round++)); do

@@ -238,20 +238,20 @@ static enum point_status status_of(const struct outcome *outcome)
 	return code < sizeof(by_code) / sizeof(by_code[0]) ? by_code[code] : POINT_KILLED;
 }
 
-/* Returns the last MESSAGE_SIZE bytes of the log, from the first line that begins there, as one
- * line. The caller frees. */
+/* Returns the last MESSAGE_SIZE bytes of the log as one line: from the first line that begins
+ * there, or all of them if none does. The caller frees. */
 static char *end_of_log(const char *log)
 {
 	size_t length = strlen(log);
-	const char *from = length > MESSAGE_SIZE ? log + length - MESSAGE_SIZE : log;
-	char *text, *end;
+	const char *from, *line;
+	char *text;
 
-	if (from > log && strchr(from, '\n'))
-		from = strchr(from, '\n') + 1;
-	text = xstrdup(from);
-	end = text + strlen(text);
-	while (end > text && end[-1] == '\n')
-		*--end = '\0';
+	while (length > 0 && log[length - 1] == '\n')
+		length--;
+	from = length > MESSAGE_SIZE ? log + length - MESSAGE_SIZE : log;
+	line = from > log ? memchr(from, '\n', MESSAGE_SIZE) : NULL;
+	from = line ? line + 1 : from;
+	text = xstrndup(from, (size_t)(log + length - from));
 	for (char *p = text; *p; p++)
 		if ((unsigned char)*p < 0x20)
 			*p = *p == '\n' ? ';' : ' ';
@@ -291,8 +291,9 @@ static void fill_record(const struct running *run, const struct outcome *outcome
 {
 	const struct point_order *order = run->order;
 	const struct rusage *usage = &outcome->usage;
-	char *log = input_read(run->log, LONGEST_LOG, NULL), host[HOST_SIZE] = "";
+	char *log = input_read(run->log, LONGEST_LOG, NULL), host[HOST_SIZE] = "", why[200];
 
+	snprintf(why, sizeof(why), "the log cannot be read: %s", log ? "" : input_why(errno));
 	host_name(host);
 	record->status = status_of(outcome);
 	record->exit_code = WIFEXITED(outcome->status) ? WEXITSTATUS(outcome->status) : -1;
@@ -304,11 +305,11 @@ static void fill_record(const struct running *run, const struct outcome *outcome
 	record->peak_rss_bytes = (uint64_t)usage->ru_maxrss * 1024; /* Linux counts in KiB */
 	record->limits = order->limits;
 	free(record->message);
-	record->message = message_of(record->status, outcome, order, log ? log : "");
+	record->message = message_of(record->status, outcome, order, log ? log : why);
 	set_text(&record->host, host);
 	set_text(&record->version, order->version);
 	set_text(&record->commit, order->commit);
-	if (record->status == POINT_DONE || !log || !*log)
+	if (record->status == POINT_DONE || (log && !*log))
 		unlink(run->log);
 	free(log);
 }
