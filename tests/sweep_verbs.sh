@@ -376,6 +376,15 @@ checks=$((checks + 1))
 [[ $(find old/points -mindepth 1 -maxdepth 1 | sort | xargs -n 1 basename | tr '\n' ' ') == "$hash $hash.json " ]] ||
 	fail "left behind: $(ls old/points)"
 
+# a lock is no link
+mkdir -p linked/points
+ln -s elsewhere "linked/points/$hash.lock"
+checks=$((checks + 1))
+code=0
+timeout 20 "$INASIM" sweep run plan.json 0 --out linked 2>err || code=$?
+((code == 6)) || fail "a link as lock: exit code $code"
+says err 'cannot write linked/points: Too many levels of symbolic links$'
+
 # why a point is not done: also where the last line is longer than the message
 deep=$PWD/$(printf 'd%.0s' {1..240})/$(printf 'e%.0s' {1..240})
 mkdir -p "$deep/points"

@@ -85,7 +85,8 @@ static void sign(int fd)
 static bool take_lock(struct running *run)
 {
 	for (;;) {
-		int fd = open(run->lock, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+		/* O_NOFOLLOW: folder_is_there() would never find the file behind a link */
+		int fd = open(run->lock, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
 
 		if (fd < 0)
 			return false;
