@@ -376,6 +376,18 @@ checks=$((checks + 1))
 [[ $(find old/points -mindepth 1 -maxdepth 1 | sort | xargs -n 1 basename | tr '\n' ' ') == "$hash $hash.json " ]] ||
 	fail "left behind: $(ls old/points)"
 
+# a plan that can be read only once has no copy
+ends 6 sweep run <(cat plan.json) 0 --out once
+says err 'cannot copy /dev/fd/[0-9]+: '
+
+# in a folder that cannot be listed (root can) nobody sees records of others
+chmod 311 six/points
+if ! ls six/points >/dev/null 2>&1; then
+	ends 4 sweep status plan.json --out six --json
+	holds '.others == 0' out
+fi
+chmod 755 six/points
+
 # a lock is no link
 mkdir -p linked/points
 ln -s elsewhere "linked/points/$hash.lock"

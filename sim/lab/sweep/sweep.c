@@ -33,7 +33,7 @@ static size_t count_records(const char *folder)
 void sweep_read(struct sweep *sweep, const char *dir, const struct plan *plan,
 		const struct point_facts *facts)
 {
-	size_t own = 0; /* records of points of the plan */
+	size_t own = 0, all; /* records: of points of the plan, of any */
 
 	*sweep = (struct sweep){ .plan = plan,
 				 .facts = facts,
@@ -56,8 +56,9 @@ void sweep_read(struct sweep *sweep, const char *dir, const struct plan *plan,
 		precision_wanted(plan, facts, sweep->records, sweep->folder, sweep->wanted);
 	for (size_t i = 0; i < plan->point_count; i++)
 		sweep->points += sweep->wanted[i];
-	/* counted after `own`: records that appear meanwhile must not make this negative */
-	sweep->others = count_records(sweep->folder) - own;
+	/* `own` may be larger: records have vanished since, or the folder cannot be listed */
+	all = count_records(sweep->folder);
+	sweep->others = all > own ? all - own : 0;
 }
 
 void sweep_release(struct sweep *sweep)
@@ -75,14 +76,18 @@ void sweep_release(struct sweep *sweep)
 
 /* --- the directory --- */
 
-/* Copies the plan to DIR/plan.json, unless an equal copy is there. */
-static bool copy_plan(const char *dir, const char *plan_path)
+/* Copies the plan to DIR/plan.json, unless an equal copy is there. False on failure, and *error if
+ * the plan cannot be read. */
+static bool copy_plan(const char *dir, const char *plan_path, char **error)
 {
 	char *path = folder_join(dir, "plan.json");
-	char *text = input_read(plan_path, LONGEST_PLAN, NULL),
-	     *former = input_read(path, LONGEST_PLAN, NULL);
-	bool good = text && former && !strcmp(text, former);
+	char *text = input_read(plan_path, LONGEST_PLAN, NULL), *former;
+	bool good;
 
+	if (!text)
+		*error = xasprintf("cannot copy %s: %s", plan_path, input_why(errno));
+	former = input_read(path, LONGEST_PLAN, NULL);
+	good = text && former && !strcmp(text, former);
 	if (!good)
 		good = text && folder_replace(path, text, strlen(text));
 	free(former);
@@ -95,9 +100,11 @@ bool sweep_make(const char *dir, const char *plan_path, char **error)
 {
 	/* only the parents of this path are made, not "x" itself */
 	char *trimmed = folder_trim(dir), *inside = folder_join(trimmed, "points/x");
-	bool good = folder_make_parents(inside) && copy_plan(trimmed, plan_path);
+	bool good;
 
-	if (!good)
+	*error = NULL;
+	good = folder_make_parents(inside) && copy_plan(trimmed, plan_path, error);
+	if (!good && !*error)
 		*error = xasprintf("cannot write %s: %s", trimmed, strerror(errno));
 	free(inside);
 	free(trimmed);
