@@ -14,9 +14,9 @@ struct finding {
 	const char *origin;  /* where the plan has its pointer; NULL if no single value is wrong */
 	const char *pointer; /* to what is wrong in the scenario; "" if no single member is */
 	const char *text;
-	size_t first;  /* number of the first point that has the mistake */
-	size_t count;  /* how many points have it */
-	bool reported; /* already, together with another finding */
+	size_t first, last; /* numbers of the first and last point that have the mistake */
+	size_t count;       /* how many points have it */
+	bool reported;      /* already, together with another finding */
 };
 
 struct findings {
@@ -27,6 +27,8 @@ struct findings {
 
 #define FINDINGS_MAX 200 /* after so many, no further points are checked */
 
+/* Adds a mistake of a point. If a former point has one at the same places, it is the same mistake,
+ * even in other words: they may name numbers of the point. */
 static void add_finding(struct findings *findings, size_t point, const char *place,
 			const char *origin, const char *pointer, const char *text)
 {
@@ -35,8 +37,10 @@ static void add_finding(struct findings *findings, size_t point, const char *pla
 	for (size_t i = 0; i < findings->count; i++) {
 		struct finding *known = &findings->items[i];
 
-		if (!strcmp(known->place, place) && !strcmp(known->pointer, pointer)) {
-			known->count++;
+		if (!strcmp(known->place, place) && !strcmp(known->pointer, pointer) &&
+		    (known->last != point || !strcmp(known->text, text))) {
+			known->count += known->last != point;
+			known->last = point;
 			return;
 		}
 	}
@@ -48,6 +52,7 @@ static void add_finding(struct findings *findings, size_t point, const char *pla
 				  .pointer = conf_at(doc, "%s", pointer),
 				  .text = conf_at(doc, "%s", text),
 				  .first = point,
+				  .last = point,
 				  .count = 1 };
 }
 
@@ -83,7 +88,8 @@ static void report_finding(struct findings *findings, struct finding *finding)
 		struct finding *other = &findings->items[i];
 
 		if (other->origin && !strcmp(other->origin, finding->origin) &&
-		    !strcmp(other->pointer, finding->pointer))
+		    !strcmp(other->pointer, finding->pointer) &&
+		    !strcmp(other->text, finding->text))
 			other->reported = true;
 	}
 	if (whole)
