@@ -162,6 +162,12 @@ echo '{ "folders": [] }' >ref/regress.json
 ends 3 regress ref
 says err 'ref/regress.json has no scenarios: nothing would be compared'
 cp first/* ref
+chmod 000 scenarios/late
+if ! ls scenarios/late >/dev/null 2>&1; then # root can
+	ends 3 regress ref
+	says err '/folders: .*scenarios/late cannot be read: Permission denied'
+fi
+chmod 755 scenarios/late
 echo '{ "name": "wrong", "topology": {} }' >scenarios/wrong.json
 ends 1 regress ref --jobs 1
 says out '^wrong: has no reference$'

@@ -7,6 +7,7 @@
 
 #include <cjson/cJSON.h>
 #include <dirent.h>
+#include <errno.h>
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <stdint.h>
@@ -226,6 +227,9 @@ static void add_folder(struct regress_index *index, size_t named, const struct c
 	}
 	if (count >= 0)
 		free(list);
+	else
+		conf_error(index->doc, "/folders", "%s cannot be read: %s", folder,
+			   strerror(errno));
 }
 
 struct regress_index *regress_index_load(const char *dir)
@@ -247,7 +251,8 @@ struct regress_index *regress_index_load(const char *dir)
 
 		if (!folder_is_folder(folder))
 			conf_error(index->doc, "/folders", "there is no folder %s", folder);
-		add_folder(index, named, &conf.leave_out, folder, "");
+		else
+			add_folder(index, named, &conf.leave_out, folder, "");
 	}
 	return index;
 }
