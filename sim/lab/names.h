@@ -26,7 +26,7 @@ struct conf_doc; /* conf/conf.h */
 char *names_mistakes(const struct conf_doc *doc);
 
 /* Returns what to call the i-th directory: the last part of its path, or the whole path if another
- * has the same last part. The caller frees. */
+ * directory has the same last part. The caller frees. */
 char *names_directory(const char *const *dirs, size_t count, size_t i);
 
 #endif

@@ -65,7 +65,7 @@ static void add_class(struct values *values, uint64_t from, uint64_t to)
 	add_group(values, name, "")->from = from;
 }
 
-/* Whether there is an i-th class; sets *from to where it begins. */
+/* Whether the summary has class i, from 0; *from becomes its smallest size in bytes. */
 static bool class_begins(const struct summary *summary, size_t i, uint64_t *from)
 {
 	char *name = xasprintf("flows.by_size.%zu.min_bytes", i);

@@ -4,7 +4,7 @@
  * A fingerprint is taken after each of the first 8,192 events; then after every 32nd up to the
  * 16,384th, every 64th up to the 32,768th and so on: 256 in each octave. The last is taken after
  * the last event. So a hundred million events take 24 kB. The first event that differs between two
- * runs is known exactly if its number is low, else to 1/256 of its number. (To know every event
+ * runs is known exactly among the first 8,192, else to 1/256 of its number. (To know every event
  * exactly would take at least one bit per event.) With a probability of 2^-16, two different runs
  * have equal fingerprints by chance; the next fingerprint then shows the difference. */
 #ifndef INASIM_LAB_REGRESS_FINGERPRINT_H

@@ -45,7 +45,7 @@ struct estimate group_mean(const struct group *group, size_t metric);
 struct group_ratio {
 	bool paired;
 	struct estimate ratio, difference; /* group / base, group - base */
-	double means[2];                   /* of base and group over complete pairs; else NaN */
+	double means[2]; /* if paired: of base and group over complete pairs; else NaN */
 };
 struct group_ratio group_ratio(const struct group *base, size_t base_metric,
 			       const struct group *group, size_t metric);

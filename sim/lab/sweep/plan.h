@@ -41,7 +41,7 @@ struct plan_axis {
 struct plan_point {
 	const size_t *levels; /* by axis: index into its levels */
 	uint64_t replication;
-	uint64_t seed; /* of the scenario; with own_seeds 0: see point_facts */
+	uint64_t seed; /* of the scenario; 0 if own_seeds: point_facts has it */
 };
 
 struct plan {

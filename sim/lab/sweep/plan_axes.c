@@ -35,7 +35,8 @@ static bool is_in(const char *name, const char *const *list)
 	return list && *list;
 }
 
-/* The last step of the axis' first pointer; NULL for zip and cases, which have no such pointer. */
+/* The last step of the axis' first pointer; NULL for zip and cases, whose axis has no pointer, and
+ * if the pointer is missing or has no step. */
 static const char *default_name(const struct axis_conf *conf)
 {
 	const char *pointer = conf->strand.has_pointer ? conf->strand.pointer : NULL;
@@ -135,7 +136,7 @@ static void check_strand(struct plan *plan, const struct strand_conf *strand, co
 
 /* --- forms of an axis --- */
 
-/* From FORM_ZIP on, forms contain their pointers; the axis has the pointers of the others. */
+/* From FORM_ZIP on, a form contains its pointers; before, they are members of the axis. */
 enum form { FORM_VALUES, FORM_RANGE, FORM_LOG, FORM_ZIP, FORM_CASES, FORMS };
 
 static const char *const form_keys[FORMS] = { "values", "range", "log", "zip", "cases" };

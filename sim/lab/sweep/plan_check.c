@@ -10,8 +10,8 @@
 
 /* A mistake of one point or more. */
 struct finding {
-	const char *place;   /* where the plan has the value that is wrong */
-	const char *origin;  /* where the plan has its pointer; NULL if no single value is wrong */
+	const char *place;  /* where the plan has the value that is wrong */
+	const char *origin; /* of the setting with that value; NULL if no single setting is wrong */
 	const char *pointer; /* to what is wrong in the scenario; "" if no single member is */
 	const char *text;
 	size_t first, last; /* numbers of the first and last point that have the mistake */

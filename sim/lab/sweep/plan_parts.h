@@ -18,7 +18,7 @@ struct log_conf {
 };
 
 /* Values, and where they go in the scenario: one pointer, or several that get the same value. A zip
- * has several strands, the other forms have one. */
+ * has several strands; values, range and log have one. */
 struct strand_conf {
 	const char *pointer;
 	struct conf_list pointers; /* of const char * */

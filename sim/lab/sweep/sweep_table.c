@@ -143,7 +143,7 @@ static struct columns find_columns(const struct sweep_table *table, struct csv *
 		c.axes[i] = csv_need(csv, table->axes[i].name);
 	for (size_t i = 0; i < table->metric_count; i++)
 		c.metrics[i] = csv_need(csv, table->metrics[i]);
-	/* point to warnings; tables of earlier versions have no "warnings" */
+	/* the members of `c`; tables of earlier versions have no "warnings" */
 	size_t known = (c.warnings < 0 ? 5U : 6U) + table->axis_count + table->metric_count;
 	if (csv_columns(csv) > known)
 		*error = xasprintf("%s/sweep.csv has %zu columns, but its sweep.json lists %zu; "

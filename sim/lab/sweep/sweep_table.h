@@ -45,8 +45,9 @@ struct sweep_table {
 	uint64_t rows;   /* of sweep.csv, as sweep.json says; 0 if it does not */
 };
 
-/* Columns besides axes and metrics, whose names no axis may have. Each list ends with NULL. In
- * sweep.csv axes are before "status", and metrics before "warnings", whose texts have commas. */
+/* Columns other than axes and metrics; no axis may have one of their names. Each list ends with
+ * NULL. In sweep.csv axes are before "status", and metrics before "warnings": texts with commas
+ * come last. */
 extern const char *const sweep_columns[], *const costs_columns[], *const groups_columns[];
 
 /* Whether DIR holds a collected sweep: it has a sweep.json. */
