@@ -26,7 +26,7 @@ static const struct conf_row log_rows[] = {
 	CONF_INT("points", struct log_conf, points, CONF_OPTIONAL, 2, POINTS_MAX,
 		 "Number of values, both ends included."),
 	CONF_REAL("factor", struct log_conf, factor, CONF_OPTIONAL, 1.001, 1e9,
-		  "Step from one value to the next."),
+		  "Ratio of a value to the one before it."),
 	{ 0 },
 };
 static const struct conf_table log_table = { "log", log_rows, sizeof(struct log_conf),
