@@ -64,6 +64,26 @@ Test(groups, hold_points_from_anywhere)
 	free(other);
 }
 
+/* A replication that occurs twice in a group has no single partner: no pairs. */
+Test(groups, have_no_pairs_of_what_occurs_twice)
+{
+	char *error = NULL,
+	     *other = sample_sweep(folder, "t", SAMPLE_JSON,
+				   SAMPLE_HEADER "0,00000000000000a0,0,71,0.2,ring,done,1,\n"
+						 "1,00000000000000a1,0,71,0.2,ring,done,2,\n"
+						 "2,00000000000000a2,0,71,0.8,ring,done,3,\n"
+						 "3,00000000000000a3,0,71,0.8,ring,done,4,\n");
+	struct sweep_table *t = sweep_table_read(other, &error);
+	cr_assert_not_null(t, "%s", error);
+	struct groups groups = groups_of(t);
+	struct group_ratio r = group_ratio(&groups.items[0], 0, &groups.items[1], 0);
+	cr_expect(!r.paired && r.ratio.missing == 0);
+	cr_expect_float_eq(r.ratio.value, 3.5 / 1.5, 1e-12);
+	groups_release(&groups);
+	sweep_table_free(t);
+	free(other);
+}
+
 static void near(struct csv *csv, const char *column, double want)
 {
 	int c = csv_need(csv, column);

@@ -97,8 +97,18 @@ struct estimate group_mean(const struct group *group, size_t metric)
 	return mean;
 }
 
-/* Whether two groups have replications in common, with the same seeds in both. Sets *besides to the
- * number of replications that only b has. */
+/* Whether no replication occurs twice in a group. In a table put together by hand one may. */
+static bool are_distinct(const struct group *group)
+{
+	for (size_t i = 1; i < group->count; i++)
+		for (size_t k = 0; k < i; k++)
+			if (group->points[i]->replication == group->points[k]->replication)
+				return false;
+	return true;
+}
+
+/* Whether two groups have replications in common, with the same seeds in both. If so, *besides
+ * becomes the number of replications that only b has. */
 static bool are_pairs(const struct group *a, const struct group *b, size_t *besides)
 {
 	size_t common = 0;
@@ -111,7 +121,7 @@ static bool are_pairs(const struct group *a, const struct group *b, size_t *besi
 			common++;
 		}
 	*besides = b->count - common;
-	return same && common > 0;
+	return same && common > 0 && are_distinct(a) && are_distinct(b);
 }
 
 struct group_ratio group_ratio(const struct group *base, size_t base_metric,
