@@ -240,13 +240,13 @@ static bool plan_streams(const struct sharp *job)
 	return job->streams && job->base.spec.gradients >= sharp_conf(job)->threshold;
 }
 
-static sim_time hop_and_back(const struct network *net, uint32_t port, uint32_t frame)
+static struct plan_path hop_and_back(const struct network *net, uint32_t port, uint32_t frame)
 {
 	struct plan_path hop = { 0 };
 
 	plan_path_add(&hop, net, port, frame);
 	plan_path_add(&hop, net, net->cold[port].reverse, frame);
-	return hop.sum;
+	return hop;
 }
 
 /* How long a chunk occupies a place of a node: its sum goes up a hop and is acknowledged, then the
@@ -256,19 +256,18 @@ static sim_time time_of_place(const struct sharp *job)
 	const struct network *net = &job->base.scheme->env.topo->net;
 	const struct tree *tree = job->base.tree.tree;
 	uint32_t frame = job->base.scheme->frame;
-	sim_time longest = 0, time;
+	struct plan_path longest = { 0 }, hop;
 
 	for (uint32_t w = 0; w < job->base.spec.workers; w++) { /* host h sends on port h */
-		time = hop_and_back(net, job->base.spec.hosts[w], frame);
-		longest = time > longest ? time : longest;
+		hop = hop_and_back(net, job->base.spec.hosts[w], frame);
+		plan_path_longest(&longest, &hop);
 	}
-	for (uint32_t n = 0; n < tree->node_count; n++) {
-		if (tree->nodes[n].parent == TREE_NONE)
-			continue;
-		time = hop_and_back(net, tree->nodes[n].up_port, frame);
-		longest = time > longest ? time : longest;
-	}
-	return 2 * longest + sharp_conf(job)->latency;
+	for (uint32_t n = 0; n < tree->node_count; n++)
+		if (tree->nodes[n].parent != TREE_NONE) {
+			hop = hop_and_back(net, tree->nodes[n].up_port, frame);
+			plan_path_longest(&longest, &hop);
+		}
+	return 2 * longest.sum + sharp_conf(job)->latency;
 }
 
 /* Of a stream each node keeps `size` chunks. Of operations without a stream the hosts keep as many
@@ -276,16 +275,13 @@ static sim_time time_of_place(const struct sharp *job)
 static void plan_job(void *self, struct stream_plan *plan)
 {
 	const struct sharp *job = self;
-	struct plan_stream *stream;
+	bool streams = plan_streams(job);
+	uint64_t size = streams ? sharp_size(sharp_conf(job)) : job->osts;
 
-	if (!plan_streams(job)) {
-		ina_plan_tree(&job->base, job->osts, plan);
-		return;
-	}
-	ina_plan_tree(&job->base, sharp_size(sharp_conf(job)), plan);
-	stream = &plan->streams[0];
-	stream->cap = plan_window_rate(&stream->packets, (double)sharp_size(sharp_conf(job)),
-				       time_of_place(job));
+	ina_plan_tree(&job->base, size, plan);
+	if (streams)
+		plan->streams[0].cap = plan_window_rate(&plan->streams[0].packets, (double)size,
+							time_of_place(job));
 }
 
 static void *plan(void *self, const struct collective_job *spec, struct stream_plan *plan,
