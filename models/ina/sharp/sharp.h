@@ -25,7 +25,9 @@ enum {
 };
 #define SHARP_ACK_SIZE  64         /* the shortest frame */
 #define SHARP_ACK_CHUNK UINT32_MAX /* `chunk` of an acknowledgement; no chunk has this number */
-#define SHARP_END       1          /* `slot` of the last chunk of a tensor */
+/* `slot` of the last chunk of a tensor, or of those sent again: each hop asks the next one to
+ * acknowledge it. */
+#define SHARP_END 1
 
 /* Bits 23 and 22 of the number in a timer's key (transport/keys.h). They are 0 for hosts. */
 #define SHARP_KEY_ALARM (1u << 22) /* of a node */

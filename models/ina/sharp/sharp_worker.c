@@ -27,7 +27,8 @@ static void arm(struct sharp_worker *worker)
 }
 
 /* Retransmits the oldest chunk without an acknowledgement, and asks which others have come. If all
- * have, the message about new room may be lost: sends a chunk again that the switch has. */
+ * have, the message about new room may be lost: sends a chunk again that the switch counts among
+ * those it has. */
 static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct sharp_worker *worker = owner;
@@ -73,10 +74,12 @@ static void block(struct sharp_worker *worker)
 	arm(worker);
 }
 
+/* Whether there is a chunk to send. If not, also begins the wait for room; if it is of the next
+ * tensor, decides how to send that tensor, for which it may ask for the lock. */
 static bool may_send(struct sharp_worker *worker)
 {
-	if (worker->next < worker->highest) /* again: all from `next` on or, for a probe, one */
-		return !worker->probe || worker->next <= worker->got;
+	if (worker->next < worker->highest) /* again */
+		return true;
 	if (worker->next >= ina_available(&worker->base) * sharp_row(sharp_of(worker)))
 		return false;
 	if (worker->next >= worker->limit) {
@@ -123,17 +126,17 @@ static void tell_why(struct sharp_worker *worker)
 static void send_next(struct sharp_worker *worker, struct packet *packet)
 {
 	const struct sharp *job = sharp_of(worker);
-	uint64_t chunk = worker->next, ends;
+	uint64_t chunk = worker->next, last;
 	bool again = chunk < worker->highest;
 
 	worker->next += job->kind == SHARP_ALL_GATHER ? sharp_ranks(job) : 1;
 	/* in a reduce-scatter each chunk of the last row is its owner's last */
-	ends = job->kind == SHARP_REDUCE_SCATTER ? sharp_ranks(job) : 1;
+	last = job->kind == SHARP_REDUCE_SCATTER ? sharp_ranks(job) : 1;
 	ina_packet(packet, &worker->base, chunk);
 	fill(worker, packet);
 	if (worker->got == worker->highest)
 		worker->progress = worker->base.job->scheme->env.sim->now;
-	if (chunk + ends >= worker->tensor_end || (again && worker->next == worker->highest))
+	if (chunk + last >= worker->tensor_end || (again && worker->next == worker->highest))
 		packet->slot = SHARP_END;
 	if (worker->next >= worker->tensor_end || (again && worker->next == worker->highest) ||
 	    worker->next >= worker->limit || worker->probe)
@@ -190,7 +193,7 @@ static void listen(struct sharp_worker *worker, const struct packet *packet)
 		worker->progress = worker->base.job->scheme->env.sim->now;
 		worker->next = worker->next > got ? worker->next : got;
 	}
-	if (!(packet->flags & SHARP_ACK) || got == worker->highest) {
+	if (!(packet->flags & SHARP_ACK) || got == worker->highest) { /* answers no probe */
 		worker->probe = got < worker->probe ? worker->probe : 0;
 		return;
 	}
@@ -210,8 +213,8 @@ static bool holds(const struct sharp_worker *worker, const struct packet *packet
 		       : ina_holds(&worker->base, chunk, packet->value);
 }
 
-/* Whether the rank must send an acknowledgement to tell which results it has, because it sends too
- * few other packets: in a reduce-scatter or an all-gather, or where it waits for room. */
+/* Whether the rank must send an acknowledgement to tell which results it has: in a reduce-scatter
+ * if it has nothing else to send, else if sharp_news() results have come since it last told. */
 static bool tells_news(struct sharp_worker *worker)
 {
 	const struct sharp *job = sharp_of(worker);
@@ -285,7 +288,7 @@ bool sharp_waits(const void *self, char *text, size_t size)
 
 	snprintf(text, size, "has results of %" PRIu64 " of %" PRIu64 " %s, has sent %" PRIu64 "%s",
 		 worker->base.results, chunks, sharp_row(sharp_of(worker)) == 1 ? "chunks" : "rows",
-		 worker->highest, locks[sharp_of(worker)->lock]);
+		 worker->highest / sharp_row(sharp_of(worker)), locks[sharp_of(worker)->lock]);
 	return worker->base.results < chunks;
 }
 
