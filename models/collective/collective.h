@@ -185,9 +185,9 @@ struct collective_ops {
 	/* Most ranks of a job where a worker has several (struct collective_job); 0 if it cannot
 	 * have several. */
 	uint32_t ranks_max;
-	bool over_tcp;    /* its gradients go over connections: TCP unless transport() says RoCE */
-	bool heeds_marks; /* it has windows of its own, which shrink on ECN marks */
-	bool first_come;  /* jobs share aggregators, first come first served */
+	bool by_connections; /* has its gradients sent over TCP or, if transport() says so, RoCE */
+	bool heeds_marks;    /* it has windows of its own, which shrink on ECN marks */
+	bool first_come;     /* jobs share aggregators, first come first served */
 	/* Optional: whether the scheme draws random numbers even on one switch, for a job alone. */
 	bool (*draws)(const void *conf);
 	/* Optional: the transport of the scheme's connections, or of the ring that its jobs fall
@@ -285,8 +285,8 @@ struct collective_ops {
 	 * shows the progress of an iteration. */
 	bytes (*received)(const void *instance);
 	/* Optional: visits the state of all jobs, to skip repeated periods (core/repeat.h). Jobs of
-	 * a scheme that has neither this member nor `over_tcp` (tcp_repeat.c, roce_repeat.c) keep
-	 * the whole run from skipping. */
+	 * a scheme that has neither this member nor `by_connections` (tcp_repeat.c, roce_repeat.c)
+	 * keep the whole run from skipping. */
 	void (*repeat)(void *scheme, struct repeat *repeat);
 	/* Required. Prints what each stuck worker waits for, in at most `limit` lines. Returns the
 	 * number of lines. */

@@ -40,7 +40,8 @@ struct ps_stages {
 static struct plan_blocks blocks_of(bytes size, const struct ps_stages *stages, double together)
 {
 	double busy = together * (1 - 1e-9); /* the small term allows for rounding */
-	struct plan_blocks rests[] = {
+	struct plan_blocks idle[] = {
+		/* if pull, adding, push is the busiest */
 		{ .first = stages->push + stages->adding },
 		{ .first = stages->push, .last = stages->pull },
 		{ .last = stages->adding + stages->pull },
@@ -49,10 +50,10 @@ static struct plan_blocks blocks_of(bytes size, const struct ps_stages *stages, 
 	struct plan_blocks longest = { .size = size };
 
 	for (size_t i = 0; i < 3; i++) {
-		if (!busiest[i] || rests[i].first + rests[i].last <= longest.first + longest.last)
+		if (!busiest[i] || idle[i].first + idle[i].last <= longest.first + longest.last)
 			continue;
-		longest.first = rests[i].first;
-		longest.last = rests[i].last;
+		longest.first = idle[i].first;
+		longest.last = idle[i].last;
 	}
 	return longest;
 }

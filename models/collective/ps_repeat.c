@@ -1,5 +1,6 @@
 /* The state of parameter servers, to skip repeated periods (core/repeat.h). The blocks of each
- * server are a stream. A period is several blocks of one tensor, or a part of a block. */
+ * server are a stream. A period is several blocks of one tensor or, where the marks of a connection
+ * lead (tcp_repeat.c), a part of a block. */
 #include "collective/ps.h"
 
 #include "base/mem.h"

@@ -107,16 +107,16 @@ struct schedule_edge {
 	struct schedule *schedule;
 	struct schedule_ends ends;
 	struct connection conn; /* unless the edge is local */
-	/* The edge is between GPUs of a machine. Only local edges have the next three members. */
+	/* The edge is between GPUs of a machine. Others do not use the three members behind it. */
 	bool local;
 	uint64_t passing;                /* bytes of the message in flight; 0 if there is none */
 	uint64_t delivered;              /* bytes */
 	struct timer timer;              /* arrival of the message in flight */
 	uint64_t posted, sent, received; /* numbers of messages; `received`: by the reader */
 	uint64_t stream_in;              /* bytes of the messages received */
-	uint64_t *values;                /* ring: pieces of messages posted but not received */
+	uint64_t *values; /* ring buffer: pieces of messages posted but not received */
 	uint64_t value_mask, value_out, value_in;
-	uint64_t *sizes; /* ring: bytes of messages posted but not sent */
+	uint64_t *sizes; /* ring buffer: bytes of messages posted but not sent */
 	uint64_t size_mask;
 };
 
@@ -165,7 +165,7 @@ struct schedule {
 
 /* The members of struct collective_ops that all these schemes have in common. */
 #define SCHEDULE_OPS                                                                               \
-	.over_tcp = true, .draws = schedule_draws, .transport = schedule_transport,                \
+	.by_connections = true, .draws = schedule_draws, .transport = schedule_transport,          \
 	.open = schedule_open, .close = free, .injected = schedule_injected,                       \
 	.contribute = schedule_contribute, .finish = schedule_finish, .withdraw = schedule_free,   \
 	.stats = schedule_stats, .report_waiting = schedule_report_waiting

@@ -12,7 +12,7 @@ static bool can_repeat(const struct simulation *s)
 	for_enabled_jobs(group, s->scenario) {
 		const struct collective_ops *ops = scheme_ops((unsigned)group->all_reduce);
 
-		if (!ops->over_tcp && !ops->repeat)
+		if (!ops->by_connections && !ops->repeat)
 			return false;
 	}
 	return s->scenario->jobs.count;

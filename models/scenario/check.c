@@ -512,13 +512,13 @@ static void check_fluid_transports(const struct scenario *scenario, struct conf_
 		const struct transport *transport = scenario_scheme_transport(scenario, s);
 		const char *at =
 			conf_at(doc,
-				scheme_ops(s)->over_tcp ? "/schemes/%s/transport"
-							: "/schemes/%s/below/ring/transport",
+				scheme_ops(s)->by_connections ? "/schemes/%s/transport"
+							      : "/schemes/%s/below/ring/transport",
 				scheme_names[s]);
 
 		/* streams of NetReduce, over RoCE without a ring, are not those of TCP */
 		if (scenario_uses(scenario, s) && transport && transport->roce &&
-		    (scheme_ops(s)->over_tcp || conf_given(doc, at)))
+		    (scheme_ops(s)->by_connections || conf_given(doc, at)))
 			conf_error(doc, at, "%s", message);
 	}
 }

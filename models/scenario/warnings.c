@@ -26,7 +26,7 @@ static bool over_tcp(const struct scenario *scenario, unsigned scheme)
 {
 	const struct transport *transport = scenario_scheme_transport(scenario, scheme);
 
-	return scheme_ops(scheme)->over_tcp && !(transport && transport->roce);
+	return scheme_ops(scheme)->by_connections && !(transport && transport->roce);
 }
 
 static bool flows_over_roce(const struct flow_group_conf *group)
@@ -83,8 +83,8 @@ static bool heeds_marks(const struct scenario *scenario)
 
 /* The usual threshold is 85 full frames at 10 Gbps (PANAMA section 7), in proportion to the rate.
  * DCTCP (SIGCOMM 2010, section 4) has 65 frames of 1500 bytes, Alibaba's HPCC simulator 30 KB. A
- * threshold that is ECN_FAR times too high, or in packets as much too low, was probably made for
- * another rate. A low threshold in bytes was probably chosen on purpose, so it gets no warning. */
+ * threshold that is ECN_FAR times as high was probably made for another rate; so was one in packets
+ * that is ECN_FAR times as low. One in bytes that is as low was probably chosen on purpose. */
 #define ECN_BYTES_AT_10G (85.0 * 1518)
 #define ECN_FAR          4
 
@@ -164,6 +164,7 @@ static bool shares(const struct scenario *scenario, unsigned scheme)
  * fewer bytes. */
 static void warn_marks(const struct scenario *scenario, struct conf_doc *doc)
 {
+	/* no rate, as a threshold in packets does not depend on it */
 	struct queue_size first = topology_first_mark(&scenario->topology.switches.ecn, 0);
 	uint32_t full = (uint32_t)scenario->tcp.mss + TCP_OVERHEAD;
 
@@ -176,7 +177,7 @@ static void warn_marks(const struct scenario *scenario, struct conf_doc *doc)
 		conf_warn(doc, "/topology/switch/ecn",
 			  "a threshold in packets counts those of %s, %" PRIu32
 			  " bytes, as much as frames of %" PRIu32
-			  " bytes that share their queues. Switches count bytes: %" PRIu64
+			  " bytes that share their queues. Real switches count bytes: %" PRIu64
 			  " frames are \"%" PRIu64 "B\"",
 			  ops->name, frame, full, first.amount, first.amount * full);
 	}
@@ -265,7 +266,7 @@ static void warn_of_uplinks(struct conf_doc *doc, const char *at, const char *ho
 {
 	conf_warn(doc, at,
 		  "the link of host %s has %.4g Gbps, but all links from its switch to others "
-		  "together have %.4g Gbps, 1/%.4g of it (less than 1/%d is probably a mistake)",
+		  "together have %.4g Gbps, 1/%.4g of it (1/%d or less is probably a mistake)",
 		  host, (double)rate / 1e9, (double)uplinks / 1e9, (double)rate / (double)uplinks,
 		  UPLINKS_BELOW);
 }
@@ -337,8 +338,8 @@ static uint64_t slots_of_cluster(const struct scenario *scenario)
 	return (uint64_t)(machines - pool) * (uint64_t)scenario->machine.slots;
 }
 
-/* Warns if jobs that arrive at the same fixed time as those of the first such group do not all find
- * hosts. */
+/* Warns if jobs that arrive at the same time do not all find hosts. The time is that of the first
+ * group whose arrival is fixed. */
 static void warn_hosts(const struct scenario *scenario, struct conf_doc *doc)
 {
 	const struct job_group_conf *first = NULL;
@@ -443,8 +444,9 @@ static void warn_lock_step(const struct scenario *scenario, struct conf_doc *doc
 		conf_warn(doc, conf_at(doc, "/jobs/%zu/all_reduce", group->origin),
 			  "all %" PRIu32
 			  " workers hand their gradients over in the same picosecond (no jitter of "
-			  "hosts, of computing, or of starts): its share of queues and aggregators "
-			  "beside others then depends on whose packet comes first, and that is "
+			  "hosts, of computing, or of starts): the job's share of queues and "
+			  "aggregators beside others then depends on whose packet comes first, and "
+			  "that is "
 			  "always the same one",
 			  workers);
 	}
@@ -522,6 +524,7 @@ static bool may_use_tcp(const struct scenario *scenario, unsigned scheme)
 {
 	const struct collective_ops *ops = scheme_ops(scheme);
 
+	/* if any job falls back, so does one without gradients */
 	return over_tcp(scenario, scheme) ||
 	       (ops->runs_as &&
 		ops->runs_as(scenario->schemes[scheme], &scenario->topology, 0).scheme);
@@ -541,7 +544,7 @@ static void warn_keys(const struct scenario *scenario, struct conf_doc *doc)
 		if (!scenario_has_scheme(scenario, s) && !scheme_given(doc, s))
 			continue;
 		tcp |= may_use_tcp(scenario, s);
-		roce |= scheme_ops(s)->over_tcp && !over_tcp(scenario, s);
+		roce |= scheme_ops(s)->by_connections && !over_tcp(scenario, s);
 	}
 	warn_scheme_keys(scenario, doc);
 	warn_parameters(scenario, doc);
