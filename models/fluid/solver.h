@@ -12,8 +12,9 @@ struct solver *solver_open(char **error);
 /* Ends the process and returns its CPU time in seconds. */
 double solver_close(struct solver *solver);
 
-/* Computes the max-min rates of routes with these shares, in bytes per second. A share of 0 gives
- * rate 0. `fresh`: the platform has changed since the last call. False if the process is gone. */
+/* Computes the max-min fair rate of each route, in bytes per second. `share`: of each route, its
+ * weight where a link is full (platform_shares()); 0 gives rate 0. `fresh`: the platform has
+ * changed since the last call. False if the process is gone. */
 bool solver_rates(struct solver *solver, const struct platform *platform, bool fresh,
 		  const double *share, double *rate);
 

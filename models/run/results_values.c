@@ -73,7 +73,9 @@ static void fill_aggregation(struct run_values *v, const struct simulation *s)
 {
 	struct collective_stats stats = { 0 };
 	struct holding_times held = { 0 };
-	uint64_t whole = 0, used = 0; /* bytes of the memories that were used at all */
+	/* bytes of the memories that were used at all: their sizes, and the most that was reserved
+	 */
+	uint64_t whole = 0, used = 0;
 	byte_time used_time = 0;
 
 	for (unsigned i = 0; scheme_ops(i); i++) {

@@ -18,7 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Smallest distance of marks in segments: a mark costs as much as some segments of a connection. */
+/* Smallest distance of marks, in segments: reading a connection's state at a mark takes as long as
+ * simulating some of its segments. */
 #define SEGMENTS_A_MARK 8
 
 static const struct tcp_conn *conn_of(const struct tcp *tcp, const struct packet *packet)
@@ -199,7 +200,7 @@ static void repeat_sender(struct tcp_conn *conn, struct repeat *repeat)
 	if (tx->limited || tx->recovering || tx->resend || tx->una < tx->recover ||
 	    tx->nxt < tx->max || tx->ops->paces || tx->ops->delays || !steps_are_plain(conn))
 		repeat_never(repeat);
-	repeat_left(repeat, &left, 2 * mss);
+	repeat_left(repeat, &left, 2 * mss); /* the last segment may be short; one to spare */
 	if (owner_repeats(conn))
 		repeat_count(repeat, &tx->written);
 	else

@@ -31,7 +31,7 @@ static const char *unit_of(enum formula_kind kind)
 {
 	static const char *const units[] = {
 		[FORMULA_TIME] = "s", [FORMULA_SIZE] = "B", [FORMULA_RATE] = "bps",
-		[FORMULA_COUNT] = "", [FORMULA_REAL] = "",  [FORMULA_OCTETS] = "B",
+		[FORMULA_WHOLE] = "", [FORMULA_REAL] = "",  [FORMULA_OCTETS] = "B",
 	};
 
 	return units[kind];
@@ -138,7 +138,7 @@ static bool read_value(const struct formula_input *input, const char *text, doub
 			return false;
 		}
 	}
-	if ((input->kind == FORMULA_COUNT || input->kind == FORMULA_OCTETS) &&
+	if ((input->kind == FORMULA_WHOLE || input->kind == FORMULA_OCTETS) &&
 	    *value != floor(*value)) {
 		complain("%s takes a whole number; found \"%s\"", input->name, text);
 		return false;

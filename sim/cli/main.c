@@ -57,8 +57,8 @@ static const struct verb verbs[] = {
 	  "write one page of HTML: what was run, warnings, tables, figures, how to run it again",
 	  "a result directory or a sweep", INT_MAX, verb_report },
 	{ "regress", "regress [DIR] [--scenario NAME]... [--jobs N] [--update REASON]",
-	  "run reference scenarios again (of DIR or traces/reference); report what differs, from "
-	  "the first event on",
+	  "run reference scenarios again (of DIR or traces/reference); report what differs, and "
+	  "the first event that does",
 	  NULL, 1, verb_regress },
 	{ "manual", "manual inasim.1|inasim-scenario.5|inasim-sweep.1|bash|zsh|fish",
 	  "print a page of the manual, or the completion for a shell", "a page or a shell", 1,
@@ -260,8 +260,9 @@ static int run_program(struct cli *cli, int argc, char **argv)
 	return run_verb(cli, find_verb(argv[1]), argc - 1, argv + 1);
 }
 
-/* Opens /dev/null, unwritable, under the numbers of standard streams that the caller has closed.
- * Else the next file to be opened, such as a result table, would get them, and the messages. */
+/* Opens /dev/null under the numbers of standard streams that the caller has closed. Else the next
+ * file to be opened, such as a result table, would get such a number, and messages would go into
+ * it. As it is opened for reading, writing to it fails. */
 static void keep_streams_apart(void)
 {
 	int fd;

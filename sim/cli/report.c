@@ -24,7 +24,7 @@
 #include <string.h>
 
 #define SWEEP_WARNINGS 5                     /* distinct warnings on a page */
-#define FILE_MAX       20000000              /* bytes of a picture, or of its table */
+#define FILE_MAX       20000000              /* bytes of a file on the page */
 #define WARNING        "p class=\"warning\"" /* a reason not to take results as they are */
 #define MARK           "<meta name=\"generator\" content=\"inasim report\">"
 
@@ -472,9 +472,10 @@ static bool put_runs(struct report *r, const char *const *dirs, size_t count)
 /* The usual metrics that the sweep has. The caller frees the items. */
 static struct names sweep_metrics(const struct sweep_table *table)
 {
-	struct names usual = { 0 }, names = { 0 }; /* `names` begins with mean JCTs of groups */
+	struct names usual = { 0 }, names = { 0 };
+	bool alike = sweep_table_jobs_alike(table, &names); /* if not, adds their mean JCTs */
 
-	summary_usual(&usual, sweep_table_jobs_alike(table, &names));
+	summary_usual(&usual, alike);
 	for (size_t i = 0; i < usual.count; i++)
 		if (sweep_table_metric(table, usual.items[i]) != SIZE_MAX)
 			names_add(&names, usual.items[i]);
@@ -604,7 +605,7 @@ static bool put_sweep(struct report *r, const char *dir)
 	fputs("<div class=\"scroll\"><table>\n", r->to);
 	put_fact(r, "sweep", table->name);
 	put_fact(r, "points",
-		 conf_at(table->doc, "%zu, of %" PRIu64 " replications", table->point_count,
+		 conf_at(table->doc, "%zu, with %" PRIu64 " replications each", table->point_count,
 			 table->replications));
 	fputs("</table></div>\n", r->to);
 	put_sweep_again(r, dir);
@@ -621,7 +622,7 @@ static void put_citation(struct report *r)
 
 	html_element(r->to, "h2", "How to cite");
 	if (text)
-		html_details(r->to, "CITATION.cff, with the version and commit from above",
+		html_details(r->to, "CITATION.cff; add version and commit of the results",
 			     "CITATION.cff", text);
 	free(text);
 	free(path);

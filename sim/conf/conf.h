@@ -205,7 +205,7 @@ void conf_say(struct conf_doc *doc, enum conf_severity severity, const char *poi
 #define conf_warn(doc, pointer, ...)  conf_say(doc, CONF_WARNING, pointer, __VA_ARGS__)
 #define conf_note(doc, pointer, ...)  conf_say(doc, CONF_NOTE, pointer, __VA_ARGS__)
 
-/* A JSON pointer built as by printf(), which lives as long as the document:
+/* A text built as by printf(), mostly a JSON pointer, which lives as long as the document:
  * conf_at(doc, "/jobs/%zu", i). */
 const char *conf_at(struct conf_doc *doc, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

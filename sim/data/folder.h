@@ -30,16 +30,16 @@ bool folder_is_there(int fd, int dir, const char *path);
  * true if the file system cannot sync. */
 bool folder_sync(int fd);
 
-/* Writes all `length` bytes. Does not use stdio, whose buffer is lost when a signal (SIGINT ends a
- * run in order) interrupts the write. */
+/* Writes all `length` bytes. Does not use stdio, whose buffer is lost when a signal interrupts the
+ * write (after SIGINT a run still ends properly). */
 bool folder_write(int fd, const char *text, size_t length);
 
 /* All that any process wrote to a temporary file, ended by a NUL; the caller frees. */
 char *folder_read_temporary(FILE *file, size_t *length);
 
 /* Makes `text` the content of PATH. At any time PATH holds the former text or the whole new one:
- * the new file is PATH.partial.PID until it is renamed. If the file system knows files without a
- * name, it gets even that name only when it is complete, so that a kill hardly ever leaves a
+ * the new file is PATH.partial.PID until it is renamed. Where a file system has files without a
+ * name, the new file is one until it is complete, so that a kill hardly ever leaves a
  * PATH.partial.PID behind. If PATH is no regular file (a device, a pipe, a link), writes to it
  * instead. */
 bool folder_replace(const char *path, const char *text, size_t length);

@@ -45,8 +45,8 @@
 	ROW(slowdown, "slowdown", true, "", "job slowdown", "slowdown", "0.1",                     \
 	    "jct_s / ideal_jct_s, waiting included; only of jobs that have an ideal. It is below " \
 	    "1 where packets are faster than the closed form. The difference is small unless "     \
-	    "messages are shorter than a segment, because the closed form times paths for full "   \
-	    "frames. models/fluid/findings.md says how close the two are.")                        \
+	    "messages are shorter than a segment, because the closed form takes frames to be "     \
+	    "full. models/fluid/findings.md says how close the two are.")                          \
 	ROW(algbw, "algbw_bytes_per_s", true, "", "algorithm bandwidth of jobs", "algbw", "0.2",   \
 	    "Algorithm bandwidth as NCCL's tests define it, size / time: gradient_bytes * "        \
 	    "iterations_done / exchange_s (stands_for included); none for one worker.")            \
@@ -234,7 +234,8 @@
 	ROW(paused_s, OUT_SECONDS, "time stopped by PAUSE", "0.1",                                 \
 	    "How long PAUSE stopped the sender, all together.")                                    \
 	ROW(max_queue_bytes, OUT_COUNT, "longest queue", "0.1",                                    \
-	    "Longest backlog, in bytes on the wire, to a nanosecond.")
+	    "Longest backlog, in bytes on the wire: its time in whole nanoseconds times the "      \
+	    "rate.")
 
 /* ---- All of them ---- */
 

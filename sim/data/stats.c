@@ -11,13 +11,10 @@ void stats_sort(double *values, size_t count)
 
 size_t stats_rank(size_t count, double p)
 {
-	size_t rank;
-
 	/* 1 - 1e-12 allows for rounding of products that should be whole */
 	if (!count || (double)count * (1 - p) < 10 * (1 - 1e-12))
 		return 0;
-	rank = (size_t)ceil(p * (double)count * (1 - 1e-12));
-	return rank ? rank : 1;
+	return (size_t)ceil(p * (double)count * (1 - 1e-12));
 }
 
 double stats_percentile(const double *sorted, size_t count, double p)

@@ -137,7 +137,7 @@ static struct breakdown_iteration *iteration_of(struct breakdown *b, struct csv 
 			return &b->iterations[i - 1];
 	if (b->newest[job] && number <= b->iterations[b->newest[job] - 1].number)
 		csv_complain(csv, c->iteration, "comes too late, behind rows of later iterations");
-	if (i) /* the first that is too old for further rows */
+	if (i) /* the iteration before the OPEN newest: it gets no more rows */
 		close_names(&b->iterations[i - 1]);
 	b->iterations =
 		array_reserve(b->iterations, b->count, &b->capacity, sizeof(*b->iterations));

@@ -48,8 +48,8 @@ void ina_repeat_packet(void *self, struct repeat *repeat, struct packet *packet)
 	repeat_same(repeat, packet->value);
 }
 
-/* A skip lies within one tensor. The tensor's last chunks are always simulated: those in flight (at
- * most one period; in PANAMA, where they are more, repeat_ends() keeps them), and the fewest
+/* A skip lies within one tensor. The tensor's last chunks are always simulated: as many as are in
+ * flight (at most one period; PANAMA, which has more, keeps them itself), and as many as lie
  * between two marks (less than MIN_RESULTS_PER_MARK + one period). */
 static void repeat_tensors(struct ina_job *job, struct repeat *repeat, uint32_t w)
 {
@@ -107,6 +107,7 @@ void ina_repeat(void *self, struct repeat *repeat)
 		if (!job)
 			continue;
 		results = ina_worker(job, 0)->results;
+		/* whole periods, so that chunks that use the same slot have equal distances */
 		job->stream.base = results - results % scheme->ops->period(job);
 		repeat_base(repeat, &job->stream);
 	}

@@ -52,7 +52,7 @@ struct pool_worker {
 	struct window window __attribute__((aligned(64)));
 };
 
-static_assert(offsetof(struct pool_worker, alarm) == 56, "when it looks is on the first line");
+static_assert(offsetof(struct pool_worker, alarm) == 56, "`alarm.at` ends the first cache line");
 
 /* A cached index of a chunk's aggregator: all workers of a job need it at about the same time. */
 #define KNOWN_INDICES 1024 /* a power of two */

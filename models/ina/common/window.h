@@ -26,8 +26,8 @@
  *
  * `reduced` counts the chunks that the window has allowed, not those that the NIC has sent. So
  * workers that receive the same results have the same windows, even if one starts late. There is no
- * slow start, because no window would ever be below its threshold: the initial window, and later
- * the window after the last halving.
+ * slow start: its threshold would be the initial window, and later the window after the last
+ * halving, and no window is ever below that.
  *
  * A chunk is declared lost when a result `gap` or more chunks further on has come, or when a
  * retransmission timeout (RFC 6298's estimator) has passed. The scheme decides what to do then.
@@ -61,8 +61,8 @@ struct window_conf {
 	int halve_on;        /* enum halve_on */
 };
 
-/* What a timeout declares lost of the chunks after the newest result: only the oldest chunk of the
- * window, or all. */
+/* Every hole, a chunk that results have overtaken, has a timeout. Of the chunks that none has
+ * overtaken, only the oldest of the window has one, or each. */
 enum timeout_resends { TIMEOUT_FIRST, TIMEOUT_ALL };
 
 /* What cuts the window. MARK: ECN marks halve it. TIMEOUT: timeouts halve it, too. SHARE: overtaken
@@ -87,8 +87,8 @@ struct window_class {
 
 #define WINDOW_CLASSES_MAX 8
 
-/* Sorted by use: sending takes the first line of cache and the timeout, a result two lines more,
- * losses the rest. */
+/* Sorted by use: sending takes the first line of cache and the head of the second, a result the
+ * first three, losses the rest. */
 struct window {
 	uint64_t first;            /* oldest without a result */
 	uint64_t next;             /* first not yet sent */
@@ -123,8 +123,8 @@ struct window {
 	uint32_t frame;     /* bytes of a packet */
 };
 
-static_assert(offsetof(struct window, rto) == 64, "what is sent touches one line");
-static_assert(offsetof(struct window, cwnd) == 128, "a result touches three");
+static_assert(offsetof(struct window, rto) == 64, "sending needs little of the second line");
+static_assert(offsetof(struct window, cwnd) == 128, "a result touches three lines");
 
 void window_init(struct window *window, const struct window_conf *conf, uint32_t frame,
 		 uint32_t classes);

@@ -38,7 +38,7 @@ static void swap_out(struct pool_scheme *scheme, struct aggregators *pool, struc
 		const struct rack *rack = &server->racks.racks[a->rack];
 
 		packet_set_route(&out->packet, &rack->up);
-		out->packet.hop = 1; /* the route begins at a worker, one switch earlier */
+		out->packet.hop = 1; /* it is a worker's route, whose first switch is this one */
 		out->ports = &rack->up_port;
 	}
 	pool->memory->stats.partials++;

@@ -2,12 +2,12 @@
 
 bool lookup_enter(struct lookup *table, uint64_t message, uint32_t psn)
 {
-	uint32_t place = (uint32_t)(message % table->messages);
+	uint32_t i = (uint32_t)(message % table->messages);
 
 	if (message + 1 + table->messages <= table->newest)
 		return false;
-	table->entries[place] = (struct lookup_entry){ message + 1, psn, place };
-	table->recent = place;
+	table->entries[i] = (struct lookup_entry){ message + 1, psn };
+	table->recent = i;
 	if (message + 1 > table->newest)
 		table->newest = message + 1;
 	return true;
@@ -35,6 +35,6 @@ bool lookup_find(struct lookup *table, uint32_t psn, struct lookup_place *place)
 	entry = &table->entries[i];
 	place->message = entry->next - 1;
 	place->index = (psn - entry->psn) & NETREDUCE_PSN_MASK;
-	place->column = entry->place * table->length + place->index;
+	place->column = i * table->length + place->index;
 	return true;
 }

@@ -9,7 +9,7 @@
  * The paper keeps one entry per connection. If a sender goes back across the end of a message, it
  * repeats the tail of message m - 1 while the entry has message m, and its packets would never be
  * found. So the newest 2N messages are kept here. A connection repeats no older ones: its own
- * window is N messages, and its successor may be N more behind.
+ * window is N messages, and the next rank's connection may be N more behind.
  *
  * 2N * length < 2^24 must hold. An empty table has `messages`, `length` and zeroed `entries`; all
  * else is 0. */
@@ -22,16 +22,15 @@
 #define NETREDUCE_PSN_MASK ((1u << 24) - 1)
 
 struct lookup_entry {
-	uint64_t next;  /* 1 + number of the message; 0 = empty */
-	uint32_t psn;   /* of its first packet */
-	uint32_t place; /* message mod 2N */
+	uint64_t next; /* 1 + number of the message; 0 = empty */
+	uint32_t psn;  /* of its first packet */
 };
 
 struct lookup {
 	struct lookup_entry *entries; /* `messages` of them, by message mod 2N; not owned */
 	uint64_t newest;              /* 1 + newest message; 0 = none */
 	uint32_t messages, length;    /* 2N; packets of a message */
-	uint32_t recent;              /* index of the entry that was found last */
+	uint32_t recent;              /* index of the entry found or entered last */
 };
 
 /* Where a packet belongs. */

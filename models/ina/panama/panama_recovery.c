@@ -16,10 +16,11 @@
  * On a repair sequence a worker sends at most wnd_cap packets beyond the newest result there. Half
  * of the memory is kept free for these packets. Only an order by a timer exceeds this limit. It
  * skips all orders that wait for their turn, which are then found missing. So a sequence goes on
- * even if all its packets were lost, at the price of one packet per timeout for which there may be
- * no memory. Such a packet is dropped, but accelerators then pass over all VIDs before it. Packets
- * that wait for lost ones leave the memory, and the job goes on once all packets of one order get
- * through. If memory has room for only a packet or two per FIFO, that takes many timeouts. */
+ * even if all its packets were lost. The price: each timeout sends one packet beyond wnd_cap, for
+ * which an accelerator may have no memory. It then drops the packet, but accelerators then pass
+ * over all VIDs before it. Packets that wait for lost ones leave the memory, and the job goes on
+ * once all packets of one order get through. If memory has room for only a packet or two per FIFO,
+ * that takes many timeouts. */
 #include "ina/panama/panama.h"
 
 #include "base/mem.h"

@@ -3,8 +3,8 @@
  * A round ends when as many results have come as the window, rounded down, has packets. (Figure 5
  * ends it when rcvd == cwnd, which a fractional cwnd never meets.) The marked fraction is that of
  * the results of the round. (Figure 5 divides ecn_count by cwnd.) Then `received` and `marked`
- * start again at 0, which figure 5 does not show. Doubles decide what to send, not when, and are
- * the same on all machines (as in transport/cc/cc.h). */
+ * start again at 0, which figure 5 does not show. Doubles are the same on all machines (as in
+ * transport/cc/cc.h). */
 #ifndef INASIM_INA_PANAMA_PANAMA_WINDOW_H
 #define INASIM_INA_PANAMA_PANAMA_WINDOW_H
 

@@ -40,7 +40,7 @@ void model_conf_find(struct model_conf *conf, struct conf_doc *doc)
 
 /* --- networks --- */
 
-static struct dnn *in_place(const char *name, const struct model_conf *model)
+static struct dnn *from_layers(const char *name, const struct model_conf *model)
 {
 	const struct layer_conf *layers = model->layers.items;
 	size_t count = model->send_order.count;
@@ -72,7 +72,7 @@ static struct dnn *from_file(const char *path, char **error)
 		char *name = xstrdup(slash ? slash + 1 : path);
 
 		name[strlen(name) - strlen(".json")] = '\0';
-		dnn = in_place(name, &model);
+		dnn = from_layers(name, &model);
 		free(name);
 	}
 	conf_doc_free(doc);
@@ -85,7 +85,7 @@ static struct dnn *load(const struct job_group_conf *conf, size_t i, char **erro
 	const char *name = model->form == MODEL_MIX ? mix_part(&model->mix, i)->name : model->name;
 
 	if (model->form == MODEL_IN_PLACE)
-		return in_place("in place", model);
+		return from_layers("in place", model);
 	return is_file(name) ? from_file(name, error) : dnn_load(name, conf->gpu, error, of_gpu);
 }
 

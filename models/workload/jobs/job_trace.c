@@ -56,7 +56,8 @@ static void read_jobs(struct job_trace *trace, struct csv *csv)
 	while (csv_next(csv)) {
 		struct trace_job job = { .id = xstrdup(csv_text(csv, id)) };
 
-		/* as statements, in this order: csv_complain() keeps the first mistake */
+		/* in this order, as csv_complain() keeps the first mistake: an initializer has none
+		 */
 		job.submit = cell_time_after(csv, submit, last);
 		job.gpus = cell_u32(csv, gpus, 1);
 		if (duration >= 0)

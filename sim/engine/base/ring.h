@@ -10,9 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* For ring_reserve(): doubles the places until the items from `from` to `i` - 1 fit and one place
- * stays free. New places are zero. `ring` may be NULL. */
-void *ring_widen(void *ring, uint64_t *mask, uint64_t from, uint64_t i, size_t item_size);
+/* For ring_reserve(): doubles the places until the items from `from` to `end` - 1 fit and one
+ * place stays free. New places are zero. `ring` may be NULL. */
+void *ring_widen(void *ring, uint64_t *mask, uint64_t from, uint64_t end, size_t item_size);
 
 /* Makes room for item `i` and keeps the items from `from` on. Returns the ring, which may have
  * moved. One place always stays free, so that one comparison also catches a ring without places. */

@@ -12,8 +12,9 @@ void rng_init(struct rng *rng, uint64_t seed, const char *name, uint64_t id)
 		state += UINT64_C(0x9e3779b97f4a7c15);
 		rng->s[i] = hash_mix(state);
 	}
+	/* all zeros is the one state that xoshiro never leaves */
 	if (!(rng->s[0] | rng->s[1] | rng->s[2] | rng->s[3]))
-		rng->s[0] = 1; /* the one state that xoshiro never leaves */
+		rng->s[0] = 1;
 }
 
 uint64_t rng_below(struct rng *rng, uint64_t n)

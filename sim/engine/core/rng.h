@@ -51,7 +51,7 @@ uint64_t rng_below(struct rng *rng, uint64_t n);
 double rng_exponential(struct rng *rng);
 
 /* `from` plus an exponential variate with mean `mean_ps`, at least 1 ps. The result is at most
- * 2^63 ps, which is beyond the end of any run, so that no sum overflows. */
+ * 2^63 + 1 ps, which is beyond the end of any run, so that no sum overflows. */
 sim_time rng_after(struct rng *rng, sim_time from, double mean_ps);
 
 /* Standard normal variate (polar method). */

@@ -77,7 +77,7 @@ static uint16_t port_at(const uint16_t *out, unsigned count, unsigned i)
 
 void legs_route(struct route_legs *legs, const uint16_t *out, unsigned count, struct route *route)
 {
-	const unsigned first = LEG_TAKE_AT + 1;
+	const unsigned kept = LEG_TAKE_AT + 1; /* ports before the first leg */
 	uint32_t next = 0;
 
 	SIM_BUG_ON(count == 0 || count > (legs ? HOPS_MAX : ROUTE_MAX));
@@ -87,18 +87,18 @@ void legs_route(struct route_legs *legs, const uint16_t *out, unsigned count, st
 		return;
 	}
 	/* from the last leg to the first, as a leg has the number of the next one */
-	if (count > first)
-		for (unsigned at = first + (count - first - 1) / LEG_PORTS * LEG_PORTS; at >= first;
+	if (count > kept)
+		for (unsigned at = kept + (count - kept - 1) / LEG_PORTS * LEG_PORTS; at >= kept;
 		     at -= LEG_PORTS) {
 			struct route_leg leg = { .out = { out[at], port_at(out, count, at + 1) },
 						 .next = next };
 
 			next = number_of(legs, &leg);
 		}
-	for (unsigned i = 0; i < first; i++)
+	for (unsigned i = 0; i < kept; i++)
 		route->out[i] = port_at(out, count, i);
-	route->out[first] = (uint16_t)next;
-	route->out[first + 1] = (uint16_t)(next >> 16);
+	route->out[kept] = (uint16_t)next;
+	route->out[kept + 1] = (uint16_t)(next >> 16);
 }
 
 unsigned legs_ports(const struct route_legs *legs, const struct route *route,

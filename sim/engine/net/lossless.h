@@ -49,7 +49,7 @@ const struct ingress *lossless_ingress(const struct network *net, uint32_t port)
  * frames on their way are lost, and its neighbour no longer counts as stopped. */
 void lossless_forget(struct network *net, uint32_t port);
 
-/* port_advance() for a lossless network: also takes packets that have left off the counts. */
+/* port_advance() for a lossless network: packets that have left no longer count, either. */
 void lossless_settle(struct network *net, uint32_t port);
 
 /* The total time that a port has been stopped, up to now. */

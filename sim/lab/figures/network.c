@@ -209,7 +209,7 @@ static void place_circle(struct map *map, struct node **row)
 	for (size_t i = 0; i < map->node_count; i++)
 		if (map->nodes[i].tier != 0)
 			row[count++] = &map->nodes[i];
-	qsort(row, count, sizeof(*row), by_place);
+	qsort(row, count, sizeof(*row), by_place); /* none has an x: in the order of the links */
 	for (size_t i = 0; i < count; i++) {
 		double angle = 2 * M_PI * (double)i / (double)count;
 		row[i]->x = OUTSIDE + sin(angle);

@@ -22,8 +22,8 @@ double stack_place(size_t first, size_t together, size_t i);
 /* The height of a bar; NaN: there is none. */
 double stack_sum(const struct stack_bar *bar);
 
-/* Adds the bars, at least one of which has a height, to a figure. `x` is the label of the x axis;
- * `rows` names the column of stack_bar.rows. Frees `subtitle`. */
+/* Makes the figure of these bars, from figure_begin() on; at least one has a height. `x` is the
+ * label of the x axis; `rows` names the column of stack_bar.rows. Frees `subtitle`. */
 void stack_put(struct figure *f, const struct stack_bar *bars, size_t count, const char *x,
 	       const char *rows, const char *title, char *subtitle);
 

@@ -1,5 +1,6 @@
 /* Checks that the scenarios of all points are valid and different. A mistake usually concerns many
- * points: it is reported once, at the value that causes it. */
+ * points: it is reported once, at the value that causes it or, if all values of an axis do, at the
+ * axis's pointer. */
 #include "lab/sweep/plan_parts.h"
 
 #include "base/mem.h"
@@ -27,8 +28,9 @@ struct findings {
 
 #define FINDINGS_MAX 200 /* after so many, no further points are checked */
 
-/* Adds a mistake of a point. If a former point has one at the same places, it is the same mistake,
- * even in other words: they may name numbers of the point. */
+/* Adds a mistake of a point. If another point has one at the same places, it is the same mistake,
+ * even if its text differs, since a text may have values of its point. Two mistakes of one point
+ * stay two if their texts differ. */
 static void add_finding(struct findings *findings, size_t point, const char *place,
 			const char *origin, const char *pointer, const char *text)
 {
@@ -63,6 +65,7 @@ static bool pointer_is_wrong(const struct findings *findings, const struct findi
 	size_t values = 0, same = 0, count; /* same: values that get this message */
 	struct plan_use *uses;
 
+	/* in "set" and cases the pointer stands at its value: set_map() gives both one place */
 	if (!finding->origin || finding->origin == finding->place)
 		return false;
 	count = plan_uses(findings->plan, &uses);
@@ -118,7 +121,8 @@ static void sort_mistakes(struct findings *findings, size_t point, const struct 
 	struct conf_mistake mistake;
 
 	for (size_t i = 0; conf_mistake(doc, i, &mistake); i++) {
-		/* overrides count from 1, 0 is the base file; the seed has no setting */
+		/* Overrides count from 1; the seed has no setting. 0 is a value of the base file,
+		 * which alone is valid: the axes together make the mistake. */
 		const struct plan_setting *from =
 			mistake.override ? settings[mistake.override - 1] : NULL;
 		const char *place = from ? from->place : mistake.override ? "/seed" : "/axes";

@@ -33,7 +33,8 @@ static size_t count_records(const char *folder)
 void sweep_read(struct sweep *sweep, const char *dir, const struct plan *plan,
 		const struct point_facts *facts)
 {
-	size_t own = 0, all; /* records: of points of the plan, of any */
+	size_t own = 0; /* records of points of the plan */
+	size_t all;     /* records in the folder */
 
 	*sweep = (struct sweep){ .plan = plan,
 				 .facts = facts,
