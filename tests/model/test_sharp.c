@@ -702,11 +702,11 @@ static void expect_report(const char *job, const char *words)
 }
 
 /* An all-reduce is counted in packets, a part in rows of one for each rank: 245 of 256 elements for
- * 62,500, and 977 for all. */
+ * 62,500, and 977 for all. In 19 us four packets of a row go out 108 times. */
 Test(sharp, says_what_it_counts)
 {
 	expect_report("'all_reduce': 'sharp'", " of 977 chunks, has sent ");
-	expect_report(PARTS ", 'sharding': 'optimizer'", " of 245 rows, has sent ");
+	expect_report(PARTS ", 'sharding': 'optimizer'", " of 245 rows, has sent 108");
 }
 
 /* --- mistakes --- */
