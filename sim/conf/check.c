@@ -46,18 +46,6 @@ static void check_number(const struct check *c, cJSON *item)
 	item->type = cJSON_Invalid;
 }
 
-/* Refuses control characters, which would break the lines of tables and CSV files. */
-static void check_text(const struct check *c, size_t at, const char *string, cJSON *item)
-{
-	while ((unsigned char)*string >= ' ' && *string != 0x7f)
-		string++;
-	if (!*string)
-		return;
-	complain(c, at, "a line break or another control character (0x%02x) in a string",
-		 (unsigned)*string);
-	item->type = cJSON_Invalid;
-}
-
 /* By name, then by place in the text: `valueint` is an offset (json_text.h). */
 static int compare_keys(const void *a, const void *b)
 {
@@ -112,8 +100,6 @@ static void check(struct check *c, cJSON *item)
 
 	if (cJSON_IsNumber(item))
 		check_number(c, item);
-	if (cJSON_IsString(item))
-		check_text(c, conf_json_value(c->text, item), item->valuestring, item);
 	if (cJSON_IsObject(item))
 		check_keys(c, item);
 	for (cJSON *child = item->child; child; child = child->next, index++) {
@@ -123,8 +109,6 @@ static void check(struct check *c, cJSON *item)
 			conf_buf_add_step(&c->pointer, child->string);
 		else
 			conf_buf_addf(&c->pointer, "/%zu", index);
-		if (child->string)
-			check_text(c, (size_t)child->valueint, child->string, child);
 		check(c, child);
 		conf_buf_cut(&c->pointer, length);
 	}

@@ -47,15 +47,22 @@ bool conf_has_unit(enum conf_type type)
 /* Below, fields are written by memcpy(), because a struct may declare them as an enum or another
  * type of the same representation. */
 
-static cJSON *out_of_range(struct binding *b, const struct conf_row *row, const cJSON *item)
+/* Reports that the value `is` something that is not allowed. */
+static cJSON *refuse_as(struct binding *b, const struct conf_row *row, const cJSON *item,
+			const char *is)
 {
 	struct conf_buf problem = { 0 };
 
 	conf_describe_found(&problem, item);
-	conf_buf_add(&problem, " is out of range");
+	conf_buf_addf(&problem, " %s", is);
 	conf_bind_fail_allowed(b, row, item, conf_buf_text(&problem));
 	conf_buf_release(&problem);
 	return NULL;
+}
+
+static cJSON *out_of_range(struct binding *b, const struct conf_row *row, const cJSON *item)
+{
+	return refuse_as(b, row, item, "is out of range");
 }
 
 static cJSON *bind_bool(void *dest, const cJSON *item)
@@ -93,10 +100,15 @@ static cJSON *bind_real(struct binding *b, const struct conf_row *row, void *des
 	return cJSON_CreateNumber(value);
 }
 
-static cJSON *bind_string(struct binding *b, void *dest, const cJSON *item)
+/* Control characters would break the lines of tables. */
+static cJSON *bind_string(struct binding *b, const struct conf_row *row, void *dest,
+			  const cJSON *item)
 {
 	const char *copy = conf_own_text(b->doc, item->valuestring);
 
+	for (const char *c = copy; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			return refuse_as(b, row, item, "has a control character");
 	memcpy(dest, &copy, sizeof(copy));
 	return cJSON_CreateString(copy);
 }
@@ -221,7 +233,7 @@ cJSON *conf_bind_scalar(struct binding *b, const struct conf_row *row, void *des
 	case CONF_REAL:
 		return bind_real(b, row, dest, item);
 	case CONF_STRING:
-		return bind_string(b, dest, item);
+		return bind_string(b, row, dest, item);
 	case CONF_ENUM:
 		return bind_enum(b, row, dest, item);
 	case CONF_TIME:

@@ -63,7 +63,7 @@ static void expect_each(const struct mistake *mistakes, size_t count)
 static const char full[] =
 	"{\n"
 	"  \"$schema\": \"x\", \"_comment\": null, \"_comment\": 1e999,\n"
-	"  \"name\": \"a\\u00e9\\n\", \"pause\": false, \"seed\": -7, \"loss\": 1e-3,\n"
+	"  \"name\": \"a\\u00e9\", \"pause\": false, \"seed\": -7, \"loss\": 1e-3,\n"
 	"  \"kind\": \"leaf-spine\", \"after\": \"20s\", \"buffer\": \"1.5MB\",\n"
 	"  \"threshold\": \"128KB\",\n"
 	"  \"link\": { \"_\": [null], \"rate\": \"100Gbps\", \"delay\": \"500 ns\" },\n"
@@ -87,7 +87,7 @@ Test(conf, fills_every_type)
 	cr_assert_eq(conf_errors(doc), 0);
 	cr_expect_str_eq(conf_path(doc), "t.json");
 	cr_expect_not(conf_io_error(doc));
-	cr_expect_str_eq(s.name, "a\xc3\xa9\n");
+	cr_expect_str_eq(s.name, "a\xc3\xa9");
 	cr_expect_not(s.pause);
 	cr_expect_eq(s.seed, -7);
 	cr_expect_eq(s.loss, 1e-3);
@@ -364,6 +364,8 @@ Test(conf, unknown_keys_and_words)
 		  "allowed "
 		  "here: \"rate\", \"delay\"\n" },
 		{ X "\"a/b~c\":1}", "/a~1b~0c: unknown key \"a/b~c\"; allowed" },
+		{ "{\"name\":\"a\\nb\"}",
+		  "t.json:1:9: /name: \"a\\nb\" has a control character; allowed: a string" },
 		{ X "\"\\u001b[2J\":1}", "t.json:1:13: /?[2J: unknown key \"\\u001b[2J\"" },
 		{ X "\"schemes\":{\"pnama\":{}}}",
 		  "/schemes/pnama: unknown key \"pnama\" (did you mean \"panama\"?); allowed here: "
@@ -710,7 +712,8 @@ Test(conf, resolved_resolves_to_itself)
 {
 	expect_round_trip(full);
 	expect_round_trip(small);
-	expect_round_trip("{\"name\":\"\\u0001\\\"\\\\\\n\\u007f\",\"loss\":0.30000000000000004}");
+	expect_round_trip("{\"name\":\"\\\"\\\\\",\"any\":\"\\u0001\\\"\\\\\\n\\u007f\",\"loss\":0."
+			  "30000000000000004}");
 	expect_round_trip("{\"name\":\"x\",\"loss\":5e-324,\"seed\":-9007199254740991}");
 	expect_round_trip("{\"name\":\"x\",\"jobs\":[],\"tags\":[]}");
 }
