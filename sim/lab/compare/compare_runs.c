@@ -64,8 +64,7 @@ static double beside(const struct summary *summary, const char *metric, const ch
 	return value;
 }
 
-/* Whether the metric is PREFIX.finished although PREFIX.count is 0 in all runs: it then says
- * nothing. */
+/* Whether the metric is PREFIX.finished and says nothing, since PREFIX.count is 0 in all runs. */
 static bool no_work(const struct runs *runs, const char *metric)
 {
 	const char *end = strrchr(metric, '.');

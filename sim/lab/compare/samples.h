@@ -13,8 +13,8 @@ struct sample_source {
 	double quantile;      /* 0 < quantile < 1; NaN: the metric is a mean */
 };
 
-/* Finds the source of a metric, whose path must outlive it. False if the metric is no mean or
- * quantile of values on disk. */
+/* Finds the source of a metric; `source` then points into the text `metric`. False if the metric is
+ * no mean or quantile of values on disk. */
 bool sample_source(const char *metric, struct sample_source *source);
 
 struct samples {
@@ -35,8 +35,8 @@ bool samples_read(const char *dir, const struct sample_source *source, struct sa
 void samples_release(struct samples *samples);
 
 /* Puts the values of two runs side by side, matched by number; NaN where a run has no value.
- * Always allocates both arrays, which the caller frees. Returns the number of pairs, with
- * incomplete ones: 0 if the runs have no number in common, or if one number means different flows
+ * Always allocates both arrays, which the caller frees. Returns the number of pairs, incomplete
+ * ones included; 0 if the runs have no number in common, or if one number means different flows
  * (jobs): of another size, arrival or end points. */
 size_t samples_pair(const struct samples *a, const struct samples *b, double **values_a,
 		    double **values_b);
