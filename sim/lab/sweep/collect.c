@@ -30,7 +30,7 @@ struct metrics {
 	size_t next; /* where a search begins: all summaries have one order, so the next name is
 		      * likely here */
 	struct numbers *points; /* by point */
-	char **warnings;        /* by point: all of its run in one text; NULL without results */
+	char **warnings;        /* by point: those of its run as one text; NULL without results */
 };
 
 /* --- numbers of summary.json --- */

@@ -47,7 +47,7 @@ struct plan_point {
 struct plan {
 	struct conf_doc *doc;    /* owns texts, axes and points */
 	const char *name, *base; /* base: path of the scenario, from the working directory */
-	struct plan_level set;   /* settings of all points; made before those of the axes */
+	struct plan_level set;   /* settings of all points; they apply before those of the axes */
 	struct plan_axis *axes;
 	size_t axis_count;
 	struct plan_point *points; /* the index is the point's number; none after a mistake */

@@ -72,7 +72,7 @@ static uint64_t unit_of(enum amount_kind kind, const char *name)
 	return unit;
 }
 
-/* Units that values are printed in, largest first; sizes in binary units if `from` is in one. */
+/* Units that values are printed in, largest first. Sizes written in a binary unit stay in one. */
 static const char *const spoken_units[][6] = {
 	[AMOUNT_TIME] = { "s", "ms", "us", "ns", "ps" },
 	[AMOUNT_SIZE] = { "TB", "GB", "MB", "KB", "B" },
@@ -102,7 +102,7 @@ static const char *print_quantity(struct plan *plan, const struct amount *amount
 	return conf_at(plan->doc, "%" PRIu64 "%s", value, *unit);
 }
 
-/* `largest`: the largest number of the list, which decides how many decimals all have. */
+/* `largest`: as in print_number(). */
 static const char *print_amount(struct plan *plan, const struct amount *amount, double largest)
 {
 	if (amount->kind == AMOUNT_NUMBER)

@@ -315,8 +315,8 @@ static void fill_record(const struct running *run, const struct outcome *outcome
 	free(log);
 }
 
-/* Removes what a killed child left, and unless this attempt ended with results, those of an earlier
- * attempt. */
+/* Removes what a killed child left. If this attempt ended without results, removes also those of an
+ * earlier one. */
 static void remove_remains(const struct running *run, const struct point_record *record)
 {
 	folder_remove(run->partial);
