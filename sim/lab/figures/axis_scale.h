@@ -14,7 +14,7 @@ struct axis_scale {
 	const struct sweep_axis *axis; /* not owned */
 	bool numeric;                  /* two or more values, different numbers of one kind */
 	bool geometric; /* numeric, above 0, in nearly equal ratios: fit for a logarithmic axis */
-	double *at;     /* by level: where it is drawn (numbers in base units, labels by level) */
+	double *at;     /* by level: its position (a number in base units; of a label, the level) */
 	const char **called; /* by level: the user's label for it (not owned), or NULL */
 };
 

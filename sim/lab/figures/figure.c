@@ -179,7 +179,7 @@ static void put_real(FILE *to, double value)
 	fputs(isnan(value) ? "NaN" : text, to);
 }
 
-/* Writes whole numbers with a point, since gnuplot divides integers as C does. */
+/* Ends the line, too. Whole numbers get a point, since gnuplot divides integers as C does. */
 static void put_number(FILE *to, double value)
 {
 	put_real(to, value);

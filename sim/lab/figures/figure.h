@@ -36,12 +36,12 @@ struct figure {
 	const struct plot_options *options;
 	size_t group;    /* how many neighbouring panels show one metric and share a label; 0: each
 			  * panel has a label of its own */
-	bool log_y;      /* logarithmic y axis; to be set, like the template's LOGY, before rows */
+	bool log_y;      /* logarithmic y axis; set before rows. The template needs LOGY as well */
 	const char *dir; /* the result directory read last, for messages */
 	const char *why; /* why there is nothing to draw; static text */
 	char *error;     /* what failed; owned by the caller */
 
-	/* Used only in figure.c; all 0 at the start. */
+	/* Set only in figure.c; all 0 at the start. */
 	const char *template;
 	FILE *head, *data, *script; /* comments, rows, script: in memory until the end */
 	char *head_text, *data_text, *script_text;
@@ -97,7 +97,7 @@ void figure_row(struct figure *f, const double *values, size_t y_columns);
 /* Extends the range of a panel's y axis (panel 0: of the x axis) to `value`. */
 void figure_reach(struct figure *f, size_t panel, double value);
 
-/* If `data` is true, draws the figure and prints its path to `to`; prints a text figure itself.
+/* If `data` is true, draws the figure and prints its path to `to`, or the figure if it is text.
  * Releases `f` in any case. False, with f->error or f->why, if nothing was drawn. */
 bool figure_finish(struct figure *f, bool data, FILE *to);
 

@@ -51,7 +51,8 @@ struct plot_labelled {
 	const char *label; /* in the legend; NULL: the last part of the path */
 };
 
-/* Draws figures of several runs each. All must have the data; options->out must be given. */
+/* Draws figures that show several runs each. A figure is skipped if any run lacks its data.
+ * options->out must be given. */
 int plot_together(const struct plot_labelled *runs, size_t count,
 		  const struct plot_options *options, FILE *to, char **error);
 
@@ -90,7 +91,7 @@ struct plot_sweep_options {
 	bool breakdown;
 };
 
-/* Draws figures of a sweep; ignores options->only. Names on stderr metrics without any value. */
+/* Draws figures of a sweep; ignores options->only. Says on stderr which have no data. */
 int plot_sweep(const char *dir, const struct plot_sweep_options *sweep,
 	       const struct plot_options *options, FILE *to, char **error);
 

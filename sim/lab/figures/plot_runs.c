@@ -251,11 +251,10 @@ static void put_cdf(struct figure *f, const struct value_group *group)
 				   1);
 }
 
-static const char *titled(char *buffer, size_t size, const struct runs *runs)
+static void titled(char *buffer, size_t size, const struct runs *runs)
 {
 	snprintf(buffer, size, "%s", runs->metric->words);
 	*buffer = (char)toupper((unsigned char)*buffer);
-	return buffer;
 }
 
 static bool any_several(const struct runs *runs)
@@ -635,7 +634,7 @@ static struct values_query query_of(const struct kind *kind, const struct metric
 	return query;
 }
 
-static bool read_and_write(struct figure *f, const struct kind *kind, struct runs *runs)
+static bool read_and_draw(struct figure *f, const struct kind *kind, struct runs *runs)
 {
 	bool ok = true;
 	runs->metric = !kind->of ? NULL : metric_find(kind->of, kind->metric, strlen(kind->metric));
@@ -656,7 +655,7 @@ static bool draw_one(const struct kind *kind, struct runs *runs, const char *fol
 		     const struct plot_options *options, FILE *to, char **error)
 {
 	struct figure f = { .name = kind->figure.name, .folder = folder, .options = options };
-	bool data = read_and_write(&f, kind, runs), drawn = figure_finish(&f, data, to);
+	bool data = read_and_draw(&f, kind, runs), drawn = figure_finish(&f, data, to);
 	*error = f.error;
 	if (data || f.error)
 		return drawn;

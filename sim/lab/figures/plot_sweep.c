@@ -81,7 +81,7 @@ static const char *statistic(const struct sheet *sheet)
 		   : "Ratio of means of independent samples, 95 % Fieller intervals";
 }
 
-/* The user's label for a value, else the value itself, with `named` after the name of its axis. */
+/* The user's label for a value, else the value itself; if `named`, behind the name of its axis. */
 static const char *value_words(const struct sheet *sheet, size_t axis, size_t level, bool named)
 {
 	const struct sweep_axis *from = &sheet->table->axes[axis];
@@ -120,8 +120,8 @@ static const char *row_name(const struct sheet *sheet, size_t row)
 					    sheet->choice->scales[by].numeric);
 }
 
-/* METRIC-over-X-by-Y-KIND-AXIS-VALUE..., in characters that need no quotes anywhere. Each run of
- * other characters becomes one dash. */
+/* METRIC-over-X-by-Y-relative-to-VALUE-KIND-AXIS-VALUE..., in characters that need no quotes
+ * anywhere. Each run of other characters becomes one dash. */
 static const char *figure_name(const struct page *page)
 {
 	const struct sheet *sheet = page->sheets;

@@ -129,7 +129,7 @@ static struct stack_bar *bar_of(struct bars *bars, const char *name)
 	return add_bar(bars, name);
 }
 
-/* Adds the `count` iterations of a job to the sums of its bar, which add_run() makes means. */
+/* Adds the `count` iterations of a job to the sums of its bar. add_run() makes means of them. */
 static void add_job(struct stack_bar *bar, const struct breakdown_iteration *from, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {

@@ -75,8 +75,6 @@ static void read_iterations(struct csv *csv, struct jobs *jobs)
 	int start = csv_need(csv, "start_s"), finish = csv_need(csv, "finish_s");
 	int compute = csv_need(csv, "compute_s");
 	while (csv_next(csv)) {
-		if (csv_empty(csv, finish)) /* it was under way when the run ended */
-			continue;
 		jobs->iterations =
 			array_reserve(jobs->iterations, jobs->iteration_count,
 				      &jobs->iteration_capacity, sizeof(*jobs->iterations));
