@@ -92,7 +92,7 @@ static const struct conf_row fluid_rows[] = {
 		   "by one: their mean load reduces the rate of links, and they have no completion "
 		   "times. 0B: all are simulated.",
 		   "our choice: at 10 Gbps 1 MB takes less than a millisecond, too short to matter "
-		   "one by one, and SimGrid takes as long for each"),
+		   "one by one, and SimGrid takes as long for a small flow as for a large one"),
 	{ 0 },
 };
 static const struct conf_table fluid_table = { "fluid", fluid_rows, sizeof(struct scenario), NULL };
@@ -116,7 +116,8 @@ static const struct conf_row scenario_rows[] = {
 	CONF_GROUP("fluid", "{}", &fluid_table, "Settings of the fluid fidelity."),
 	CONF_OBJECT("stop", struct scenario, stop, "{}", &stop_table, "When the run ends."),
 	CONF_GROUP("topology", CONF_REQUIRED, &topology_table, "The network."),
-	CONF_OBJECT("tcp", struct scenario, tcp, "{}", &tcp_table, "TCP of flows and rings."),
+	CONF_OBJECT("tcp", struct scenario, tcp, "{}", &tcp_table,
+		    "TCP of flows, rings, parameter servers and messages of schemes."),
 	CONF_OBJECT("roce", struct scenario, roce, "{}", &roce_table,
 		    "RoCE of the flows, rings and parameter servers that use it."),
 	CONF_OBJECT("schemes", struct scenario, schemes, "{}", &schemes_table,

@@ -150,7 +150,7 @@ static void repeat_sender(struct roce_conn *conn, struct repeat *repeat)
 	    tx->una >> ROCE_PSN_BITS != tx->nxt >> ROCE_PSN_BITS)
 		repeat_never(repeat);
 	repeat_same_bytes(repeat, &tx->cc, sizeof(tx->cc));
-	if (tx->ack_every <= ROCE_PSN_MASK) /* else at most one in 2^24 asks */
+	if (tx->ack_every <= ROCE_PSN_MASK) /* else only the last PSN asks: no skip reaches it */
 		repeat_same(repeat, tx->una % tx->ack_every);
 	repeat_same(repeat, (uint64_t)tx->timeouts << 1 | tx->limited);
 	repeat_ends(conn, repeat); /* before repeat_messages() moves the ends on */

@@ -29,7 +29,7 @@ static const struct conf_row tcp_rows[] = {
 	{ 0 },
 };
 const struct conf_table tcp_table = { "tcp", tcp_rows, sizeof(struct tcp_conf),
-				      "All TCP connections (flows and rings)." };
+				      "All TCP connections." };
 
 /* Whether the receiver answers this packet. New data is for open connections only. Repeated
  * segments are answered until the slot is reused, as a host in TIME-WAIT would do (RFC 9293,

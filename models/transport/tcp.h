@@ -113,8 +113,8 @@ void transport_tell_why(const struct network *net, uint64_t key,
 void transport_route(const struct topology *topo, uint32_t src, uint32_t dst, uint64_t key,
 		     bool back, struct route *route);
 
-/* The round trip of a frame and its ACK by these routes when nothing else is sent. `switches`:
- * without the last link of each way, which leaves what the switches add to a single link. */
+/* The round trip of a frame and its ACK by these routes when nothing else is sent. With `switches`,
+ * only what the switches add: the last link of each way does not count. */
 sim_time transport_round_trip(const struct topology *topo, uint32_t src, const struct route *there,
 			      uint32_t dst, const struct route *back, uint32_t frame,
 			      bool switches);

@@ -15,10 +15,10 @@
 
 #include <math.h>
 
-#define GBPS            UINT64_C(1000000000)
-#define MBPS            UINT64_C(1000000)
-#define MIN_ALPHA       1e-9
-#define CUT_BEHIND_LOOK PS_PER_NS /* the cut uses alpha, so it follows the update of alpha */
+#define GBPS             UINT64_C(1000000000)
+#define MBPS             UINT64_C(1000000)
+#define MIN_ALPHA        1e-9
+#define CUT_BEHIND_ALPHA PS_PER_NS /* the cut uses alpha, so it follows the update of alpha */
 
 /* `rate_ai` and `rate_hai` of HPCC's sets are for a link of 100 Gbps; step() scales them. */
 static const struct dcqcn_conf presets[] = {
@@ -66,7 +66,7 @@ static const struct conf_row dcqcn_rows[] = {
 		  "Gain of the estimate alpha; 1/256 in all sets."),
 	CONF_TIME("cnp_interval", struct dcqcn_conf, cnp_interval, CONF_OPTIONAL, 0, PS_PER_S,
 		  "A receiver sends at most one CNP in this time, however many packets are marked; "
-		  "0s: no CNPs, the ACK of each marked packet says so. sigcomm15: 50us; "
+		  "0s: no CNPs, the next ACK tells of the mark. sigcomm15: 50us; "
 		  "hpcc_paper, hpcc: 0s.",
 		  .present = CONF_GIVEN(struct dcqcn_conf, cnp_given)),
 	CONF_TIME(
@@ -83,8 +83,9 @@ static const struct conf_row dcqcn_rows[] = {
 		"byte_counter", struct dcqcn_conf, byte_counter, CONF_OPTIONAL, 1, 0,
 		"sigcomm15: the rate also increases each time so many bytes have been sent; 10MB."),
 	CONF_INT("fast_recovery", struct dcqcn_conf, fast_recovery, CONF_OPTIONAL, 1, 100,
-		 "Number of increases half-way back to the target before the target grows: "
-		 "sigcomm15: 5; others: 1."),
+		 "F. Increases after a cut go half-way back to the target. They raise the target, "
+		 "too, from the F-th by timer or by byte counter on (sigcomm15: 5), or after the "
+		 "F-th (others: 1)."),
 	CONF_RATE("rate_ai", struct dcqcn_conf, rate_ai, CONF_OPTIONAL, MBPS, 1000 * GBPS,
 		  "Step of additive increase (R_AI). sigcomm15: 40Mbps; others: 1/5000 of the "
 		  "link's rate."),
@@ -307,7 +308,7 @@ static void set_flags(struct cc *cc, sim_time now)
 	if (d->armed)
 		return;
 	d->alpha_at = now + PICK(cc, alpha_timer);
-	d->cut_at = now + PICK(cc, cut_interval) + CUT_BEHIND_LOOK;
+	d->cut_at = now + PICK(cc, cut_interval) + CUT_BEHIND_ALPHA;
 }
 
 static void dcqcn_on_cnp(struct cc *cc, sim_time now)

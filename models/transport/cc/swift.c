@@ -8,8 +8,8 @@
  * segment (RFC 5681).
  *
  * Simplified: there is only the fabric window. The endpoint window of section 3.3 would react to
- * the delay in hosts, but that delay (`topology.host.latency`) is constant here and part of every
- * round trip.
+ * the delay in hosts. Here no load changes that delay (`latency` and `jitter` of `topology.host`),
+ * which is part of every round trip.
  *
  * Differences from algorithm 1: after a decrease the next one waits for a round trip (algorithm 1:
  * after each event that does not raise the window); the count of timeouts in a row restarts when
