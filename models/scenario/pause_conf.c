@@ -142,7 +142,7 @@ static bool check_links(const struct topology_conf *conf, struct conf_doc *doc, 
 	return conf_errors(doc) == before;
 }
 
-/* Checks each direction of a link that leads into a switch, up to the first mistake. */
+/* Checks every link, in each direction that leads into a switch, up to the first mistake. */
 static void check_graph(const struct graph *graph, const struct topology_conf *conf,
 			struct conf_doc *doc)
 {

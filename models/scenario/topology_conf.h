@@ -7,7 +7,7 @@
 #include "topo/topology.h"
 
 extern const struct conf_table ecn_step_table, ecn_ramp_table;
-/* The alternatives of a user for member ECN of struct OWNER, a struct ecn_conf. */
+/* The forms in which a user may write member ECN of struct OWNER, a struct ecn_conf. */
 #define ECN_FORMS(OWNER, ECN)                                                                      \
 	CONF_BOOL("switch", OWNER, ECN.on, CONF_REQUIRED,                                          \
 		  "true: mark above 12.9 kB for each Gbps of the link, which is 129 kB (85 "       \

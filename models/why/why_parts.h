@@ -11,7 +11,7 @@
 #define WHY_NONE    UINT32_MAX
 #define WHY_TALLIES 8  /* candidates for the largest of a kind */
 #define WHY_LOG     64 /* charges of a worker that others can look up; when full, pairs merge */
-#define WHY_RELAYS  64 /* a write on a ring or to a server continues ways of fewer messages */
+#define WHY_RELAYS  64 /* writes on rings and to servers continue only ways over fewer messages */
 
 /* What a packet in a queue waited for: packets of an owner, or PAUSE. */
 enum { BEFORE_OWN, BEFORE_JOBS, BEFORE_FLOWS, BEFORE_PAUSE, BEFORE_KINDS };
@@ -36,7 +36,7 @@ struct why_step {
 			sim_time behind_own, behind_others;
 			sim_time first; /* when it was first sent; SIM_TIME_MAX = unknown */
 			bool again;     /* it was sent before */
-			bool timed;     /* because of a timeout it is sent again, or asked for */
+			bool timed;     /* a timeout is why it is sent again, or asked for */
 			bool recovery;  /* a message about what is missing begins here */
 			bool stream;    /* of TCP or RoCE: its window does not wait for results */
 			bool pushed; /* a packet of job `place` pushed it out of its aggregator */
@@ -136,7 +136,7 @@ struct why_number {
 };
 
 /* What kept a chunk from being added on its way. Of several, the last in this list counts; but a
- * chunk that lacked an aggregator does not count as lost only because it is sent again. */
+ * chunk that lacked an aggregator may be sent again without counting as lost. */
 enum why_trouble {
 	WHY_NO_TROUBLE,
 	WHY_LACKED,    /* it found no aggregator */

@@ -10,7 +10,7 @@
 
 #define BYTES_PER_PARAMETER 4 /* fp32 */
 
-#define TOKENS_MAX (UINT64_C(1) << 44) /* bytes of one row, as of a layer in a scenario */
+#define TOKENS_MAX (UINT64_C(1) << 44) /* bytes of one row; as LAYER_MAX in jobs_conf.c */
 #define MACS_MAX   (UINT64_C(1) << 50) /* of one row; the sum of thousands of rows still fits */
 
 /* --- profiles.csv --- */
@@ -314,7 +314,7 @@ bytes dnn_tokens(const struct dnn *dnn)
 	return sum;
 }
 
-/* Adds the layer `front` to `fused`, the layers behind it; `last` is the last of their names. */
+/* Adds layer `front` to `fused`, which holds the layers from the next one to `last`. */
 static void fuse_front(struct dnn_layer *fused, const struct dnn_layer *front, const char *last)
 {
 	char *name = xasprintf("%s to %s", front->name, last);

@@ -10,8 +10,8 @@
  * how many values the tokens of one sample carry to the experts; as many come back.
  *
  * A row without parameters (attention products, tied output layers) has no gradient. Its time is
- * added to the layer before it, at the front of the network to the first layer behind it. That
- * layer's gradient is ready when both have gone backward. */
+ * added to the layer before it, at the front of the network to the first layer behind it. The
+ * gradient of that layer is ready when the layer and the row have gone backward. */
 #ifndef INASIM_WORKLOAD_DNN_H
 #define INASIM_WORKLOAD_DNN_H
 

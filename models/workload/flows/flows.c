@@ -13,7 +13,7 @@
 /* Short flows that count as load must leave this fraction of each link to others. */
 #define MIN_LEFT 0.01
 
-/* --- generators --- */
+/* --- flows and their generators --- */
 
 static void count_received(const struct flow *flow)
 {
