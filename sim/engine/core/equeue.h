@@ -67,7 +67,7 @@ struct equeue {
 	size_t batch_low;        /* when batch_head gets here, popping opens more slots */
 	struct eq_item *scratch; /* as large as the batch: for sorting */
 	size_t depth;            /* events wanted in the batch */
-	uint64_t ahead; /* slots after that of the next event that may be opened to get `depth` */
+	uint64_t ahead; /* slots that may be opened for `depth`, beyond that of the next event */
 	sim_time last;  /* time of the last event popped */
 
 	uint32_t *heap;
@@ -122,7 +122,7 @@ static inline sim_time equeue_last(const struct equeue *q, uint32_t id)
 	return q->nodes[id].place == EQ_IDLE ? q->nodes[id].at : 0;
 }
 
-/* equeue_last() of `id`, which is EQ_IDLE, becomes that of `other` where this is later. */
+/* Makes equeue_last() of `id`, which is EQ_IDLE, at least that of `other`. */
 static inline void equeue_inherit(struct equeue *q, uint32_t id, uint32_t other)
 {
 	if (equeue_last(q, other) > equeue_last(q, id))

@@ -102,8 +102,7 @@ static void run_phase(struct sim_parts *parts, enum phase phase)
  * use the cores, a thread may wait for a core, and all others wait for this thread, perhaps for
  * much longer than the window takes. After such a wait the calling thread runs some windows alone,
  * and more after each further wait. The next window of all threads does not count, since the other
- * threads were asleep. Windows of fewer than FEW events it always
- * runs alone. */
+ * threads were asleep. After a window of fewer than FEW events the next one is run alone, too. */
 static void choose_threads(struct sim_parts *parts)
 {
 	bool together = !parts->alone;

@@ -129,8 +129,8 @@ void repeat_leave(struct repeat *repeat, const void *who);
 /* How far apart marks should be: `least`, and more the longer nothing has repeated itself. */
 uint64_t repeat_distance(const struct repeat *repeat, uint64_t least);
 
-/* A mark of `who` pays only if more than this many periods are to come: those that have yet to
- * prove equal. Before the first mark the number is doubled, so that as many can then be skipped. */
+/* How many periods have yet to prove equal. A mark of `who` pays only if more are to come. Before
+ * the first mark the number is doubled, so that as many can then be skipped. */
 uint64_t repeat_to_come(const struct repeat *repeat, const void *who);
 
 /* Call it while a period is recorded, when something enters a place that keeps the order of entry,
