@@ -69,8 +69,8 @@ struct packet {
 	};
 	union {
 		uint16_t generation; /* of connections: tells users of one flow number apart */
-		uint16_t source; /* AGGREGATION: the sender's number among its parent's children;
-				  * in ATP and ESA rack, server and priority */
+		uint16_t source; /* AGGREGATION: the sender's number among the inputs of the node
+				  * that adds it up; in ATP and ESA rack, server and priority */
 	};
 	uint8_t flags;
 	uint8_t kind;
@@ -78,13 +78,13 @@ struct packet {
 	uint16_t size; /* frame bytes with FCS, without preamble and gap */
 	union {
 		uint16_t payload; /* DATA: bytes of the stream */
-		uint16_t slot;    /* AGGREGATION: index of the aggregator, low bits */
+		uint16_t slot;    /* AGGREGATION: aggregator's index, low bits; or SHARP_END */
 		uint16_t cap;     /* PANAMA: wnd_cap */
-		uint16_t child;   /* NetReduce: the sender's number among its parent's children */
+		uint16_t child;   /* NetReduce: see netreduce.h; 0 in packets from and to workers */
 	};
 	union {
 		uint16_t route[ROUTE_MAX];
-		/* AGGREGATION of schemes whose packets need no route: */
+		/* AGGREGATION of schemes whose packets need no route (in SHARP sharp_tell()): */
 		uint16_t workers; /* PANAMA: number of workers in the sum */
 		uint16_t input;   /* SwitchML: 1 + the input that the result is for; 0 = all */
 	};
