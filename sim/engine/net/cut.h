@@ -1,9 +1,9 @@
 /* Cutting a network into the partitions of core/parts.h.
  *
- * Without the switches of the highest tier a network falls apart into pods: those of a fat tree,
- * but the racks of a leaf-spine (whose topology_pod() is all hosts). A partition is some adjacent
- * pods and a share of the highest tier. So only links of the highest tier connect partitions; the
- * shortest latency of these is the lookahead. */
+ * Without the switches of the highest tier a network falls apart into pods. In a leaf-spine these
+ * are the racks, although its topology_pod() is all hosts. A partition is some adjacent pods and a
+ * share of the highest tier. So only links of the highest tier connect partitions; the shortest
+ * latency of these is the lookahead. */
 #ifndef INASIM_NET_CUT_H
 #define INASIM_NET_CUT_H
 

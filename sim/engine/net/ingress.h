@@ -90,7 +90,7 @@ static inline bool ingress_take(struct ingress *in, bytes size)
 	return true;
 }
 
-/* A packet has left: it no longer counts. */
+/* Ends the charge of a packet that has left. */
 static inline void ingress_give(struct ingress *in, bytes size)
 {
 	uint32_t headroom = size < in->headroom ? (uint32_t)size : in->headroom;

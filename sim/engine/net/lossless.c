@@ -40,8 +40,8 @@ void lossless_init(struct network *net)
 	ll->free_cell = CHARGE_NONE;
 	for (uint32_t i = 0; i < net->port_count; i++)
 		ll->lanes[i].charge = ll->lanes[i].small;
-	/* The entities of hosts' ports have the same keys as NICs. This is no clash, since they
-	 * never get events. */
+	/* The entities of hosts' ports have the same keys as NICs. This is no clash, since these
+	 * entities never get events. */
 	ll->first_departure =
 		add_entities(net, SIM_DEPARTURE, 0, lossless_on_departure, "departures of port %n");
 	ll->first_frame = add_entities(net, SIM_ARRIVAL, FRAME_KEYS, lossless_on_frame,

@@ -4,7 +4,7 @@
  * A switch counts its bytes by ingress port (ingress.h). When a port has too many, the
  * switch sends a PAUSE frame to the neighbour there, and another frame when they are
  * few again. A frame goes ahead of all waiting packets, behind the packet that is being
- * sent, and takes the time of the link. It takes effect pause_params.response after
+ * sent, and occupies the link as packets do. It takes effect pause_params.response after
  * reception, without the pipeline. A stopped port finishes the packet that it is
  * sending. Frames do not expire: a port is stopped until told to go on. Frames are lost
  * only when a link fails (outage.h). Hosts send no frames. If the switch decides
@@ -49,7 +49,7 @@ const struct ingress *lossless_ingress(const struct network *net, uint32_t port)
  * frames on their way are lost, and its neighbour no longer counts as stopped. */
 void lossless_forget(struct network *net, uint32_t port);
 
-/* port_advance() for a lossless network: packets that have left no longer count, either. */
+/* port_advance() for a lossless network: also ends the charges of packets that have left. */
 void lossless_settle(struct network *net, uint32_t port);
 
 /* The total time that a port has been stopped, up to now. */

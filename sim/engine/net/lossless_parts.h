@@ -77,7 +77,7 @@ struct lossless {
 	uint32_t watch;   /* entity of lossless_on_watch() */
 	bool watching;    /* its event is pending */
 	bool deadlocked;
-	uint32_t counts; /* of bytes that are stuck, so far */
+	uint32_t counts; /* how often count_stuck() has been called */
 };
 
 /* --- lossless_hop.c --- */

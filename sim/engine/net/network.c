@@ -11,10 +11,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Most events in a slot of the event queue when every port is busy with full frames. Few events,
- * sorted by insertion, suit networks that look ahead, which need small steps, and stars, whose
- * hosts act in lock-step and would crowd wide slots. Other networks that fit into the cache have
- * many events in a slot, sorted without branches (equeue.c). */
+/* Limits to the events in a slot, when every port is busy with full frames. Few events, sorted by
+ * insertion, suit networks that look ahead, which need small steps, and stars, whose hosts act in
+ * lock-step and would crowd wide slots. Other networks that fit into the cache have many events in
+ * a slot, sorted without branches (equeue.c). */
 #define SLOT_EVENTS      4
 #define SLOT_EVENTS_MANY 24
 #define FULL_FRAME       1518

@@ -102,8 +102,8 @@ void network_fail_link(struct network *net, uint32_t port, bool down);
 /* network_fail_link() for all links of a switch. When it fails, it loses its memory. */
 void network_fail_switch(struct network *net, uint32_t sw, bool down);
 
-/* Counts one more failure (`down`), with which a switch loses its memory, or one less. While the
- * count is above 0, it cannot add gradients up. */
+/* Counts one more failure (`down`) or one less of a switch's aggregation. With each failure the
+ * switch loses its memory. While the count is above 0, it cannot add gradients up. */
 void network_fail_aggregation(struct network *net, uint32_t sw, bool down);
 
 /* Bytes on the wire that a port has sent: port_sent() and PAUSE frames. */

@@ -72,8 +72,8 @@ static void nic_wait(struct nic *nic)
 	sim_schedule(nic->net->sim, nic->entity, port->busy_until);
 }
 
-/* The source to be served next. One that owes bytes, since its packets are larger than NIC_QUANTUM,
- * passes its turns until their quanta have paid them. */
+/* The source to be served next. A source that owes bytes, since its packets are larger than
+ * NIC_QUANTUM, misses turns until it owes none. */
 static struct nic_source *nic_next(struct nic *nic)
 {
 	struct nic_source *first = nic->last->next;

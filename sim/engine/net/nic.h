@@ -80,10 +80,10 @@ struct nic {
 void nic_init(struct nic *nic, struct network *net, uint32_t host, enum nic_mode mode);
 
 /* Whether a source may be `deferrable`. `min` is the shortest timer that its pull() sets; it must
- * be longer than a departure is deferred, which is up to the longest latency of a host's link. Call
- * it after all links have been made. A deferrable source promises that the state that pull() reads
- * changes in events of its host only. Code that reads or writes this state in an event of another
- * host calls network_catch_up() first. */
+ * exceed the longest time by which a departure is deferred (network.nic_lag). Call this after all
+ * links have been made. A deferrable source promises that the state that pull() reads changes in
+ * events of its host only. Code that reads or writes this state in an event of another host calls
+ * network_catch_up() first. */
 bool nic_deferrable(const struct network *net, sim_time min);
 
 /* From now on departures may be deferred, if no link of a host has latency 0. Call it after all

@@ -11,7 +11,7 @@ static void fill_fact(const struct network *net, const struct packet *packet,
 		fact->stream = ops->stream(net->protocols[packet->protocol].self, packet);
 }
 
-/* Packets other than AGGREGATION are forwarded in the event of their arrival, so NULL names them. A
+/* Packets other than AGGREGATION are forwarded by the event of their arrival, so NULL names them. A
  * scheme may send the same packet whichever contribution comes last, so an AGGREGATION packet is
  * named by its own fact. */
 void network_repeat_queued(const struct network *net, uint32_t port, const struct packet *packet)
