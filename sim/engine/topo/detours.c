@@ -11,8 +11,8 @@
 struct detours {
 	uint16_t *dead;              /* by port: failures that routing knows of */
 	uint32_t count;              /* ports that have any */
-	struct graph whole;          /* the links that routing takes to work; only what ... */
-	struct graph_routes *routes; /* ... these need is there; NULL = out of date */
+	struct graph working;        /* links that seem to work; only what routes need is set */
+	struct graph_routes *routes; /* in `working`; NULL = out of date */
 };
 
 struct detours *detours_new(const struct topology *topo)
@@ -21,9 +21,9 @@ struct detours *detours_new(const struct topology *topo)
 	const struct network *net = &topo->net;
 
 	detours->dead = xcalloc(net->port_count, sizeof(*detours->dead));
-	detours->whole.switches = net->switches;
-	detours->whole.first = xcalloc(net->switches + 1, sizeof(*detours->whole.first));
-	detours->whole.ends = xcalloc(net->port_count, sizeof(*detours->whole.ends));
+	detours->working.switches = net->switches;
+	detours->working.first = xcalloc(net->switches + 1, sizeof(*detours->working.first));
+	detours->working.ends = xcalloc(net->port_count, sizeof(*detours->working.ends));
 	return detours;
 }
 
@@ -32,8 +32,8 @@ void detours_free(struct detours *detours)
 	if (!detours)
 		return;
 	graph_routes_free(detours->routes);
-	free(detours->whole.first);
-	free(detours->whole.ends);
+	free(detours->working.first);
+	free(detours->working.ends);
 	free(detours->dead);
 	free(detours);
 }
@@ -62,7 +62,7 @@ bool detours_any(const struct topology *topo)
 
 /* Lists the ends of links between switches, in the order of ports. Links of a graph have costs, all
  * others cost 1. */
-static void list_ends(const struct topology *topo, struct graph *whole)
+static void list_ends(const struct topology *topo, struct graph *working)
 {
 	const struct graph *graph = topo->conf->graph;
 	const struct network *net = &topo->net;
@@ -78,12 +78,12 @@ static void list_ends(const struct topology *topo, struct graph *whole)
 				continue;
 			cost = graph ? graph->ends[e++].cost : 1;
 			if (!topo->detours->dead[port])
-				whole->ends[count++] =
+				working->ends[count++] =
 					(struct graph_end){ .sw = net->ports[port].to - net->hosts,
 							    .cost = cost,
 							    .port = i };
 		}
-		whole->first[s + 1] = count;
+		working->first[s + 1] = count;
 	}
 }
 
@@ -92,8 +92,8 @@ static const uint32_t *distances(const struct topology *topo, uint32_t to)
 	struct detours *detours = topo->detours;
 
 	if (!detours->routes) {
-		list_ends(topo, &detours->whole);
-		detours->routes = graph_routes_new(&detours->whole);
+		list_ends(topo, &detours->working);
+		detours->routes = graph_routes_new(&detours->working);
 	}
 	return graph_distances(detours->routes, to);
 }
@@ -101,7 +101,7 @@ static const uint32_t *distances(const struct topology *topo, uint32_t to)
 /* --- routes --- */
 
 /* Whether a route works, as far as routing knows. */
-static bool seems_whole(const struct topology *topo, uint32_t src, const struct route *route)
+static bool seems_to_work(const struct topology *topo, uint32_t src, const struct route *route)
 {
 	uint32_t ports[HOPS_MAX + 1];
 	unsigned count = topology_path(topo, src, route, ports);
@@ -120,7 +120,7 @@ bool topology_reaches(const struct topology *topo, uint32_t src, uint32_t dst)
 		return true;
 	/* if there is a working route, detours_mend() finds it */
 	topology_route(topo, src, dst, 0, &route);
-	return seems_whole(topo, src, &route);
+	return seems_to_work(topo, src, &route);
 }
 
 bool topology_ever_reaches(const struct topology *topo, uint32_t src, uint32_t dst)
@@ -146,13 +146,13 @@ void detours_mend(const struct topology *topo, uint32_t src, uint32_t dst, uint6
 	uint16_t out[HOPS_MAX];
 
 	if (!detours->count || detours->dead[src] || detours->dead[dst] ||
-	    seems_whole(topo, src, route))
+	    seems_to_work(topo, src, route))
 		return;
 	distance = distances(topo, to);
 	if (distance[sw] == UINT32_MAX)
 		return;
 	while (sw != to && count + 1 < max)
-		out[count++] = graph_next(&detours->whole, distance, &sw, &entropy);
+		out[count++] = graph_next(&detours->working, distance, &sw, &entropy);
 	if (sw != to) /* too long */
 		return;
 	out[count++] = (uint16_t)(net->cold[dst].reverse - net->switch_nodes[to].first_port);
@@ -180,5 +180,5 @@ uint16_t detours_up(const struct topology *topo, uint32_t sw, uint32_t root)
 {
 	uint64_t entropy = hash_pair(root, sw);
 
-	return graph_next(&topo->detours->whole, distances(topo, root), &sw, &entropy);
+	return graph_next(&topo->detours->working, distances(topo, root), &sw, &entropy);
 }

@@ -229,9 +229,9 @@ static void measure_routes(struct graph *graph, struct graph_routes *routes, boo
 	free(hops);
 }
 
-/* Finds bounds: two racks reach each other by way of the switch of host 0, and no shortest path
- * costs more than this way. So it has at most as many links as the cheapest links for that sum. The
- * mean is taken to be half of these and two links of hosts. */
+/* Finds bounds. A path by way of the switch of host 0 costs at most 2 x `farthest`, and a shortest
+ * path costs no more. It has the most links if each of them is a cheapest one. The mean is taken to
+ * be half of that number, plus two links of hosts. */
 static void bound_routes(struct graph *graph, struct graph_routes *routes, uint32_t cheapest)
 {
 	const uint32_t *distances = graph_distances(routes, graph->above[0]);
@@ -243,7 +243,7 @@ static void bound_routes(struct graph *graph, struct graph_routes *routes, uint3
 	graph->mean_links = (double)farthest / cheapest + 2;
 }
 
-/* Bounds do, if the exact values take too long, unless they leave open whether routes fit. */
+/* Keeps the bounds if exact values would take too long and the bounds show that routes fit. */
 static bool find_longest(struct graph *graph, const struct topology_mistakes *to)
 {
 	struct graph_routes *routes = graph_routes_new(graph);

@@ -15,13 +15,13 @@ static unsigned tier_of_node(const struct network *net, uint32_t node)
 struct link_place link_place_of(const struct network *net, uint32_t port)
 {
 	uint32_t from = net->ports[net->cold[port].reverse].to;
-	unsigned lower = tier_of_node(net, from), other = tier_of_node(net, net->ports[port].to);
+	unsigned near = tier_of_node(net, from), far = tier_of_node(net, net->ports[port].to);
 
 	return (struct link_place){ .from = from,
-				    .tier = lower < other ? lower : other,
-				    .way = lower < other   ? LINK_UP
-					   : lower > other ? LINK_DOWN
-							   : LINK_ACROSS };
+				    .tier = near < far ? near : far,
+				    .way = near < far   ? LINK_UP
+					   : near > far ? LINK_DOWN
+							: LINK_ACROSS };
 }
 
 char *link_name(const struct topology *topo, uint32_t port, char text[LINK_NAME])

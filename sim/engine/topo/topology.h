@@ -216,7 +216,7 @@ void topology_check_routes(const struct topology_ops *ops, const struct topology
 unsigned topology_longest(const struct topology_conf *conf);
 
 /* Number of links on the route between two hosts of different racks: in a graph the mean, otherwise
- * that of different pods (topology_pod()), too, which have the longest routes. */
+ * that of the longest routes, which join different pods (topology_pod()). */
 double topology_mean_links(const struct topology_conf *conf);
 
 /* The highest tier of switches of a valid configuration. */
