@@ -28,8 +28,8 @@ struct compare_options {
 };
 
 enum compare_end {
-	COMPARE_ALIKE,   /* no ratio leaves the tolerance, or none was given */
-	COMPARE_DIFFERS, /* some ratio leaves [1 - tolerance, 1 + tolerance] */
+	COMPARE_ALIKE,   /* no row leaves the tolerance, or none was given */
+	COMPARE_DIFFERS, /* some row leaves it, by outside() in compare_report.c */
 	COMPARE_USAGE,   /* the options are invalid: see *error */
 	COMPARE_IO,      /* a directory is not a result, or cannot be read: see *error */
 };
