@@ -15,12 +15,16 @@
 
 /* --- one key --- */
 
-/* Prints a text behind a label of `width` columns and breaks lines between words. */
+/* Prints a text behind a label of `width` columns, below it if the label has more, and breaks lines
+ * between words. */
 static void print_words(int width, const char *label, const char *text)
 {
 	int column = 0;
 
-	printf("  %-*s", width, label);
+	if ((int)strlen(label) >= width)
+		printf("  %s\n  %*s", label, width, "");
+	else
+		printf("  %-*s", width, label);
 	for (size_t word; (word = strcspn(text, " ")) > 0;
 	     text += word + strspn(text + word, " ")) {
 		if (column && width + column + (int)word > WIDTH) {

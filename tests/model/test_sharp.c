@@ -202,6 +202,27 @@ Test(sharp, without_resources)
 	expect_ran_as("'trees': 1, 'lock': 'operation'", all);
 }
 
+/* Any switch of a tree may be short of OSTs: the first job has them at one of two leaves. */
+Test(sharp, without_resources_at_one_switch)
+{
+	for (unsigned leaf = 0; leaf < 2; leaf++) {
+		struct run run;
+
+		run_build(&run,
+			  "{ 'name': 't', 'topology': { " SPINE
+			  " }, 'schemes': { 'sharp': { 'osts': 100, 'quota': 0.57 } }, 'jobs': [ { "
+			  "'workers': [%u, %u], 'all_reduce': 'sharp', 'model': { 'layers': [ { "
+			  "'gradient': '1MB' } ] } }, { 'workers': [2, 6], 'all_reduce': 'sharp', "
+			  "'model': { 'layers': [ { 'gradient': '1MB' } ] } } ] }",
+			  4 * leaf, 4 * leaf + 1);
+		run_to(&run, END_ALL_DONE);
+		cr_expect_str_eq(jobs_of(&run)[1].ran_as, "ring with 43 of 57 OSTs", "%s",
+				 jobs_of(&run)[1].ran_as);
+		expect_nothing_left(&run);
+		run_free(&run);
+	}
+}
+
 /* A job takes the first static tree, from its number on, that nobody streams over: here the third
  * job finds that of the first again, as this is over. */
 Test(sharp, takes_a_free_tree)

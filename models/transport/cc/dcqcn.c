@@ -83,8 +83,9 @@ static const struct conf_row dcqcn_rows[] = {
 		"byte_counter", struct dcqcn_conf, byte_counter, CONF_OPTIONAL, 1, 0,
 		"sigcomm15: the rate also increases each time so many bytes have been sent; 10MB."),
 	CONF_INT("fast_recovery", struct dcqcn_conf, fast_recovery, CONF_OPTIONAL, 1, 100,
-		 "F. Increases after a cut go half-way back to the target. They raise the target, "
-		 "too, from the F-th by timer or by byte counter on (sigcomm15: 5), or after the "
+		 "F of the paper. Increases after a cut go half-way back to the target. They raise "
+		 "the target, too, from the F-th by timer or by byte counter on (sigcomm15: 5), or "
+		 "after the "
 		 "F-th (others: 1)."),
 	CONF_RATE("rate_ai", struct dcqcn_conf, rate_ai, CONF_OPTIONAL, MBPS, 1000 * GBPS,
 		  "Step of additive increase (R_AI). sigcomm15: 40Mbps; others: 1/5000 of the "
