@@ -14,7 +14,6 @@
 /* A valid point: loaded by the parent, simulated by the child. */
 struct loaded_point {
 	const struct cli *cli;
-	const struct plan *plan;
 	const struct conf_doc *doc;
 	const struct scenario *scenario;
 };
@@ -82,7 +81,7 @@ static int run_valid(const struct cli *cli, const struct plan *plan, const char 
 		     const struct point_limits *limits, size_t number, const struct conf_doc *doc,
 		     const struct scenario *scenario)
 {
-	struct loaded_point point = { .cli = cli, .plan = plan, .doc = doc, .scenario = scenario };
+	struct loaded_point point = { .cli = cli, .doc = doc, .scenario = scenario };
 	struct point_order order = {
 		.folder = folder,
 		.hash = scenario_hash(scenario, doc, BUILD_VERSION),
@@ -134,7 +133,7 @@ static bool read_numbers(const char *text, size_t points, size_t *first, size_t 
 	*first = (size_t)strtoull(text, NULL, 10);
 	*last = (size_t)strtoull(second, NULL, 10);
 	if (!digits || text + digits != (dash ? dash : text + strlen(text)) || !*second ||
-	    strspn(second, "0123456789") != strlen(second) || strlen(text) > 30 || *first > *last) {
+	    strspn(second, "0123456789") != strlen(second) || *first > *last) {
 		complain("sweep run takes numbers of points, such as 0 or 3-7; found \"%s\"", text);
 		return false;
 	}

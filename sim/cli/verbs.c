@@ -53,7 +53,7 @@ int verb_check(const struct cli *cli)
 	if (cli->json)
 		conf_print_errors_json(docs, (size_t)cli->argc, stdout);
 	for (int i = 0; i < cli->argc; i++)
-		conf_doc_free((struct conf_doc *)(uintptr_t)docs[i]); /* const for others only */
+		conf_doc_free((struct conf_doc *)(uintptr_t)docs[i]); /* const only for printing */
 	free(docs);
 	return worst;
 }
