@@ -394,7 +394,7 @@ cJSON *conf_bind_value(struct binding *b, const struct conf_row *row, char *base
 void conf_bind(struct conf_doc *doc, const struct conf_table *table, void *out)
 {
 	struct binding b = { .doc = doc };
-	const struct conf_row root = { .name = table->name, .type = CONF_OBJECT, .table = table };
+	const struct conf_row root = { .type = CONF_OBJECT, .table = table };
 
 	doc->resolved = conf_bind_value(&b, &root, out, doc->root);
 	conf_buf_release(&b.pointer);

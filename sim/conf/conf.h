@@ -42,7 +42,7 @@ enum conf_type {
 };
 
 /* CONF_ONEOF: a value that may have several forms. The rows of `table` are its alternatives.
- * - The name of an alternative only documents it and is not a key. Its `def` is ignored.
+ * - The name of an alternative only documents it and is not a key. Its `def` is only an example.
  * - The offset of an alternative counts from the same struct as the offset of the ONEOF row. If the
  *   ONEOF is the item of a list or map, it counts from the item, whose size is table->size.
  *   Elsewhere table->size is not used.
@@ -153,7 +153,7 @@ struct conf_rename {
 };
 
 struct conf_table {
-	const char *name;            /* of the definition in the schema, and for messages */
+	const char *name;            /* of the definition in the schema */
 	const struct conf_row *rows; /* ends with a row without name */
 	size_t size;                 /* of the struct */
 	const char *help;

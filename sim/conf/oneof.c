@@ -32,9 +32,8 @@ static bool knows_key(const struct conf_row *row, const char *key)
 	return false;
 }
 
-/* The only alternative that has any key of the object: its messages will name a wrong key beside
- * it. NULL when none has any, or when keys of several are mixed: then messages name all
- * alternatives. */
+/* The only alternative that has any key of the object; binding it reports the other keys. NULL when
+ * no alternative or several have a key: then messages name all alternatives. */
 static const struct conf_row *choose_by_keys(const struct conf_row *rows, const cJSON *item)
 {
 	const struct conf_row *best = NULL;
@@ -98,18 +97,16 @@ static cJSON *bind_by_trial(struct binding *b, const struct conf_row *row, char 
 }
 
 /* Binds the only alternative that is left and reports its messages. Messages about a scalar say
- * what the whole ONEOF allows; if ONEOFs are nested, the outermost one. */
+ * what the whole ONEOF allows. */
 static cJSON *bind_only(struct binding *b, const struct conf_row *row, const struct conf_row *only,
 			char *base, const cJSON *item)
 {
-	const struct conf_row *outer = b->whole;
 	cJSON *resolved;
 
 	choose(b, row, only, base);
-	if (!outer && conf_is_scalar(only->type))
-		b->whole = row;
+	b->whole = conf_is_scalar(only->type) ? row : NULL;
 	resolved = conf_bind_value(b, only, base, item);
-	b->whole = outer;
+	b->whole = NULL;
 	return resolved;
 }
 

@@ -74,7 +74,7 @@ static bool put(const struct change *c, cJSON *where, const char *step, cJSON *v
 	}
 	if (cJSON_IsArray(where))
 		return put_item(c, where, step, value);
-	return complain(c, "its parent is no object or list: %s", step);
+	return complain(c, "the parent of \"%s\" is no object or list", step);
 }
 
 /* The child at a step that is not the last. A missing child is created as an object. */

@@ -663,7 +663,7 @@ Test(conf, wrong_overrides)
 		  "appends one)\n" },
 		{ "/jobs/00", "1", "there is no item \"00\"" },
 		{ "/jobs/99999999999999999999", "1", "there is no item \"999" },
-		{ "/name/x", "1", "its parent is no object or list: x\n" },
+		{ "/name/x", "1", "the parent of \"x\" is no object or list\n" },
 		{ "/na~2me", "1", "in a pointer ~0 stands for ~ and ~1 for /\n" },
 		{ "/sed", "1", "command line: --set /sed: unknown key \"sed\" (did you mean" },
 		{ "/seed", "x",
