@@ -20,7 +20,7 @@ void grid_line(struct grid *grid, const char *fmt, ...) __attribute__((format(pr
 /* Prints the table, without blanks at the end of lines. The last row must be complete. */
 void grid_print(const struct grid *grid, FILE *to);
 
-/* Prints a LaTeX tabular with rules of the package booktabs; the first row is the head. */
+/* Prints a LaTeX tabular with rules of the package booktabs: one above each grid_line(). */
 void grid_print_latex(const struct grid *grid, FILE *to);
 
 #endif

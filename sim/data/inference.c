@@ -98,7 +98,7 @@ static double t_quantile(double level, double freedom)
 	return gsl_cdf_tdist_Pinv((1 + level) / 2, freedom);
 }
 
-/* Satterthwaite's degrees of freedom for the sum of two squared errors, from a and b values. */
+/* Satterthwaite's degrees of freedom for the sum of two squared errors, of `a` and `b` values. */
 static double satterthwaite(double error2_a, size_t a, double error2_b, size_t b)
 {
 	double sum = error2_a + error2_b;
@@ -352,8 +352,8 @@ struct estimate infer_quantile_ratio(const double *a, size_t a_count, const doub
 		double replicates[REPLICATES];
 		e.value = sb[rank_b - 1] / sa[rank_a - 1];
 		for (size_t i = 0; i < REPLICATES; i++) {
-			double below = resampled(sa, na, rank_a, &gsl);
-			replicates[i] = resampled(sb, nb, rank_b, &gsl) / below;
+			double of_a = resampled(sa, na, rank_a, &gsl);
+			replicates[i] = resampled(sb, nb, rank_b, &gsl) / of_a;
 		}
 		percentile_interval(&e, replicates, REPLICATES, level);
 	}
@@ -379,10 +379,10 @@ static double paired_replicate(const struct resampling *r, struct rng *rng)
 		r->weight[rng_below(rng, r->n)]++;
 	for (i = 0; (seen += r->weight[i]) < r->rank;)
 		i++;
-	double below = r->a[i];
+	double of_a = r->a[i];
 	for (i = 0, seen = 0; (seen += r->weight[r->by_b[i]]) < r->rank;)
 		i++;
-	return r->b[r->by_b[i]] / below;
+	return r->b[r->by_b[i]] / of_a;
 }
 
 static void paired_bootstrap(struct estimate *e, const struct resampling *r, double level,

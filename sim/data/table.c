@@ -203,7 +203,7 @@ static bool stays_ours(const char *path)
 /* Returns NULL if results may be written to PATH, else why not (caller frees). */
 static char *why_not(const struct out_dir *dir)
 {
-	char link[1]; /* readlink() fails unless the path is a link; where to does not matter */
+	char link[1]; /* readlink() fails unless the path is a link; its target does not matter */
 	const char *name = strrchr(dir->path, '/');
 	name = name ? name + 1 : dir->path;
 	if (*name == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)

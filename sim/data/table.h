@@ -54,10 +54,10 @@ struct out_table;
 
 /* Opens a result directory for writing. All is written into a sibling "PATH.partial", which
  * out_dir_commit() renames to PATH, so a killed run never looks finished. Parents are created. An
- * existing PATH is replaced only if it is a result directory (has manifest.json) or empty;
- * otherwise opening fails. What a killed run left in PATH.partial is removed. Opening fails if
- * another process writes there; that nobody in this process does is up to the caller. Returns NULL
- * with *error (caller frees) on failure. */
+ * existing PATH is replaced only if it is a result directory (has manifest.json, or .writing of a
+ * killed run) or empty; otherwise opening fails. What a killed run left in PATH.partial is removed.
+ * Opening fails if another process writes there; within this process the caller must prevent it.
+ * Returns NULL with *error (caller frees) on failure. */
 struct out_dir *out_dir_open(const char *path, char **error);
 
 /* Opens a table in the directory, creates sub-folders, and writes the header line. NULL and *error
@@ -85,13 +85,13 @@ const char *out_dir_working_path(const struct out_dir *dir);
 
 /* Ends all tables, checks for write errors (a full disk shows here at the latest) and that nobody
  * has taken away the folder or a file in it, syncs to the disk, and renames. Frees the directory in
- * any case. False and *error (caller frees) on failure. Before the rename, this leaves PATH as it
- * was, and PATH.partial with what was written, each table up to a whole row; *error then says so.
- * After the rename, PATH has the new results, and *error says what else failed. */
+ * any case. False and *error (caller frees) on failure. A failure before the rename leaves PATH as
+ * it was, and PATH.partial with what was written, each table up to a whole row; *error then says
+ * so. After the rename, PATH has the new results, and *error says what else failed. */
 bool out_dir_commit(struct out_dir *dir, char **error);
 
 /* Closes what was written and leaves it in PATH.partial, each table up to its last whole row. The
- * next run to PATH removes it. After an error, adds this to its text; else `error` is NULL. */
+ * next run to PATH removes it. Unless `error` is NULL, adds to *error where the remains are. */
 void out_dir_keep(struct out_dir *dir, char **error);
 
 /* Closes and removes what was written. */
