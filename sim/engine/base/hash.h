@@ -22,7 +22,7 @@ static inline uint64_t hash_pair(uint64_t a, uint64_t b)
 			hash_mix(b + UINT64_C(0x632be59bd9b4e019)));
 }
 
-/* FNV-1a over bytes, finished with hash_mix(). Used for names of random streams and for files. */
+/* FNV-1a over bytes, finished with hash_mix(). */
 uint64_t hash_bytes(const void *data, size_t length);
 uint64_t hash_string(const char *text);
 

@@ -27,7 +27,7 @@ void alarm_close(struct sim *sim, struct alarm *alarm);
 /* For alarm_set(): moves the look to `at`. */
 void alarm_look(struct sim *sim, struct alarm *alarm, sim_time at);
 
-/* Call it whenever the timeout may be due sooner than before: it is due at `at` or later. */
+/* Call this whenever the timeout may be due sooner than before. The timeout is at `at` or later. */
 static inline void alarm_set(struct sim *sim, struct alarm *alarm, sim_time at)
 {
 	if (at < alarm->at)

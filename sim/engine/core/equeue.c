@@ -190,7 +190,7 @@ static void sort_items(const struct equeue *q, struct eq_item *to, struct eq_ite
 {
 	unsigned bits = count >> SORT_BITS ? SORT_BITS : 63 - (unsigned)__builtin_clzll(count);
 	uint32_t ends[1u << SORT_BITS], begin = 0, fullest = 0, mask = (1u << bits) - 1;
-	uint64_t differ = mask; /* bits in which ranks differ, and at least `bits` of them */
+	uint64_t differ = mask; /* bits in which ranks differ; the mask keeps shift >= 0 */
 	unsigned shift;
 
 	for (size_t i = 1; i < count; i++)
@@ -432,7 +432,7 @@ void equeue_cancel(struct equeue *q, uint32_t id)
 	node->place = EQ_CANCELLED;
 }
 
-/* next_used() where the word of `used` that has the slot after the cursor shows no used slot. */
+/* next_used() beyond the word of `used` that holds the slot after the cursor. */
 static __attribute__((noinline)) uint64_t next_used_far(const struct equeue *q)
 {
 	uint64_t start = q->cursor + 1, words = q->slot_count / 64;
