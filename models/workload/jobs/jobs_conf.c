@@ -426,7 +426,7 @@ void job_group_check(const struct job_group_conf *conf, struct conf_doc *doc, co
 	if (conf->fusion_cycle && conf->overlap == OVERLAP_NONE)
 		conf_error(doc, conf_at(doc, "%s/fusion_cycle", pointer),
 			   "without \"overlap\": \"layers\" there is only one tensor to fuse");
-	if (conf->count > 1 && conf->arrival.form == JOBS_TRACE)
+	if (conf->count && conf->arrival.form == JOBS_TRACE)
 		conf_error(doc, conf_at(doc, "%s/count", pointer),
 			   "the trace has the number of jobs; see \"limit\"");
 	if (!conf->count && job_group_poisson(conf) && !bounded)
