@@ -19,7 +19,7 @@ static const struct out_column job_columns[] = {
 	{ "iterations", OUT_COUNT, "Iterations asked for." },
 	{ "iterations_done", OUT_COUNT, "Iterations finished." },
 	{ "arrival_s", OUT_SECONDS, "Submission." },
-	{ "start_s", OUT_SECONDS, "When the workers began; empty for a job that never got hosts." },
+	{ "start_s", OUT_SECONDS, "When the workers began; empty if they never did." },
 	{ "finish_s", OUT_SECONDS, "When all workers held the last sums." },
 	{ "jct_s", OUT_SECONDS, "finish_s - arrival_s." },
 	{ "waiting_s", OUT_SECONDS,
@@ -47,10 +47,10 @@ static const struct out_column job_columns[] = {
 	{ "exchange_s", OUT_SECONDS,
 	  "Time from the first gradient of an iteration to its last sum (with \"sharding\": "
 	  "\"optimizer\", to the last updated parameters): mean over workers, sum over finished "
-	  "iterations. Empty for one worker." },
+	  "iterations. Empty for one worker, and before the first iteration has finished." },
 	{ "throughput_share", OUT_REAL,
 	  "Aggregation throughput, gradient_bytes * iterations_done / exchange_s, as a share of "
-	  "the bit rate of all links of a worker, the worker with the lowest (ESA section 7.3 "
+	  "the lowest bit rate that all links of a worker have together (ESA section 7.3 "
 	  "calls this switch memory utilisation). Empty for one worker, for jobs that shard (a "
 	  "worker needs only a part of each sum), and before the first iteration has finished." },
 	{ "server_packets", OUT_COUNT, "Packets that the job's servers received from switches." },
@@ -62,8 +62,8 @@ static const struct out_column job_columns[] = {
 	{ "ran_as", OUT_TEXT,
 	  "What the job ran as: its scheme, or another one (PANAMA and SwitchML* run as ring up to "
 	  "aggregate_above). If it had less of something than it asked for or could use, this "
-	  "follows, as in \"switchml with 2 of 512 slots\"; where some switches only forward, it "
-	  "is how many of those on the way of its sums add up. \"none\" with one worker; empty "
+	  "follows, as in \"switchml with 2 of 512 slots\". Where some switches only forward, it "
+	  "says how many switches on the way of its sums add up. \"none\" with one worker; empty "
 	  "before the job began." },
 	{ "trace_id", OUT_TEXT, "job_id of the job in its trace; empty without a trace." },
 	{ "ideal_jct_s", OUT_SECONDS,
@@ -199,7 +199,7 @@ static sim_time exchange_mean(const struct job *job)
 	return sum / job->workers;
 }
 
-/* The total rate of a worker's NICs, for the worker with the lowest. In a graph they may differ. */
+/* The lowest total rate that a worker's NICs have. Rates may differ in a graph. */
 static bps slowest_worker(const struct job *job)
 {
 	const struct network *net = &job->jobs->env.topo->net;

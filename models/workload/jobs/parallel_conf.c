@@ -10,8 +10,8 @@ const char *const sharding_names[] = {
 
 static const struct conf_row pipeline_rows[] = {
 	CONF_INT("stages", struct job_group_conf, pipeline.stages, "1", 1, 100000,
-		 "Number of stages. All have equally many workers, and layers give or take one: "
-		 "the first N / stages of N workers are the first stage.",
+		 "Number of stages. All have equally many workers: the first N / stages of N "
+		 "workers are the first stage. Their numbers of layers differ by one at most.",
 		 "no pipeline"),
 	CONF_INT("microbatches", struct job_group_conf, pipeline.microbatches, "1", 1, 100000,
 		 "The samples of an iteration pass in so many equal parts: all forward, then all "
