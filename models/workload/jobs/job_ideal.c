@@ -9,7 +9,7 @@ static sim_time compute_time(const struct job *job)
 {
 	const struct job_group_conf *conf = job->conf;
 	double factor = conf->compute_scale *
-			(conf->stragglers.workers > 0 ? fmax(conf->stragglers.slowdown, 1) : 1);
+			(conf->stragglers.workers > 0 ? conf->stragglers.slowdown : 1);
 	sim_time sum = 0;
 
 	for (size_t l = 0; l < job->dnn->layer_count; l++)
