@@ -17,7 +17,7 @@ struct job_bytes {
 struct job_bytes job_group_bytes(const struct job_group_conf *conf);
 
 /* Mean time between the jobs of a group with Poisson arrivals, in seconds, on `hosts` hosts with
- * links of rate `link`. 0 for other arrivals, and for jobs of one worker whose load is given, which
+ * links of rate `link`. 0 for other arrivals, and if a load is given of jobs with one worker: they
  * send nothing. */
 double job_group_gap_s(const struct job_group_conf *conf, uint32_t hosts, bps link);
 

@@ -117,9 +117,9 @@ struct flows_report {
 	struct out_table *table; /* may be NULL; not owned */
 };
 
-/* Fluid: checks that short flows with Poisson arrivals, which count as load, leave enough of each
- * link to others. If not, returns false and *error (caller frees). Reads sim, topo, tcp and
- * load_below of `env`; env->fluid must be NULL. */
+/* Fluid, before a run: checks that short flows with Poisson arrivals, which count as load, leave
+ * enough of each link to others. If not, returns false and *error (caller frees). Reads sim, topo,
+ * tcp and load_below of `env`, whose `fluid` is NULL. */
 bool flows_loads_fit(const struct model_env *env, const struct flow_group_conf *groups,
 		     size_t count, char **error);
 
@@ -187,7 +187,8 @@ void flows_gather(struct flows *flows);
 /* Whether connections of this application are flows. */
 bool flows_own(const struct tcp_app *app);
 
-/* Sets the function to call when a flow has finished, which may stop the run. */
+/* Sets the function to call when flows have finished or been cut off, or a group has started its
+ * last one; may stop the run. */
 void flows_on_change(struct flows *flows, void (*changed)(void *owner), void *owner);
 
 /* Call once, when the run is over. Writes the rows that are not yet written, and adds measured

@@ -223,8 +223,8 @@ static void free_trace(void *trace)
 	free(trace);
 }
 
-/* The error text for a trace: its first flow with a host that does not exist, or that it has no
- * flow. NULL if the trace is good. Caller frees. */
+/* What is wrong with a trace: a flow has a host that does not exist, or there is no flow. NULL if
+ * the trace is good. Caller frees. */
 static char *trace_mistake(const struct flow_trace *trace, const char *path, uint32_t hosts)
 {
 	for (size_t i = 0; i < trace->count; i++) {

@@ -1,4 +1,4 @@
-/* What the workers of a job exchange besides gradients, and how a worker waits for it. */
+/* The exchanges of a job besides an all-reduce over all workers, and how workers wait for them. */
 #include "workload/jobs/jobs_parts.h"
 
 #include "base/mem.h"

@@ -21,7 +21,8 @@ struct job_models {
 	struct weights weights; /* by network */
 };
 
-/* Loads a group's networks, unchanged: files, in place, or dnn_load(). The document owns them. */
+/* Loads a group's networks, not yet scaled: from files, in place, or by dnn_load(). The document
+ * owns them. */
 struct job_models *job_models_load(const struct job_group_conf *conf, struct conf_doc *doc);
 
 /* Scales and fuses the networks as the group says, and cuts them into tensors. Call this once, and

@@ -4,8 +4,8 @@
  * and the workers wait. Only schemes that recover by themselves go on. A failed link stops nothing,
  * because retransmissions may still get through. When the controller hears of the failure, it stops
  * the schemes that still use a failed link or switch. It starts the stopped schemes again, on
- * another tree and with memory admitted anew. All workers hand over again, in the same order, all
- * tensors from the first one on whose sum some worker lacks. So each sum still counts each worker
+ * another tree and with memory admitted anew. From the first tensor whose sum some worker lacks,
+ * all workers hand over all tensors again, in the same order. So each sum still counts each worker
  * once; a worker that has the sum already ignores the new one.
  *
  * If there is no tree, the job falls back to the scheme that its group names ("fallback"). A job

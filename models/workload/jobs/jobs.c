@@ -655,7 +655,7 @@ static double part_done(const struct job *job)
 	const struct job_worker *worker = &job->worker[0];
 	const struct dnn *dnn = job->dnn;
 	double all = 0, held = 0;
-	double got = 0; /* also if the scheme leaves the job to another */
+	double got = 0; /* 0 or less if the scheme counts no bytes of this job */
 
 	if (job->instance && job_scheme(job)->received)
 		got = (double)job_scheme(job)->received(job->instance) /

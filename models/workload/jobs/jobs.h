@@ -230,9 +230,9 @@ struct job_site {
 };
 
 /* Splits groups whose traces name models or schemes. Jobs with another model or scheme than the
- * group's first job become a group of their own, at the end of the list and otherwise the same. If
- * a trace has durations, its group gives no iterations and its networks compute, the durations
- * decide. Loads the networks and sets `experts` and `exchanges` of each group. Adds no errors:
+ * group's first job become a group of their own, at the end of the list and otherwise the same. In
+ * a group without iterations the durations of the trace decide, if it has any and the networks
+ * compute. Loads the networks and sets `experts` and `exchanges` of each group. Adds no errors:
  * job_group_check() and job_group_trace_mistake() report what is wrong with files. */
 void job_groups_part(struct conf_list *groups, struct conf_doc *doc);
 
@@ -247,7 +247,7 @@ struct job_record {
 #define MEMBER(member, ...) double member; /* NAN if the job has none */
 	JOB_METRICS(MEMBER)
 #undef MEMBER
-	double throughput_share; /* NAN for one worker */
+	double throughput_share; /* NAN for one worker, and for jobs that shard */
 	double rate;             /* bytes all-reduced per second, from its start to its end */
 };
 
