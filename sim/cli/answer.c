@@ -140,7 +140,7 @@ static void put_causes(FILE *to, const double *times, bool shares, double all)
 	for (size_t n = 0; n < NAMED; n++) {
 		size_t max = 0;
 
-		/* if `max` is said already, any unsaid cause replaces it, else only a larger one */
+		/* a said `max` gives way to the next cause, another only to a larger unsaid one */
 		for (size_t c = 0; c < BREAKDOWN_CAUSES; c++)
 			if (said[max] || (!said[c] && fabs(times[c]) > fabs(times[max])))
 				max = c;
@@ -567,14 +567,14 @@ static void put_sweep_metric(FILE *page, const struct sweep_table *table,
 void answer_sweep(FILE *page, const struct sweep_table *table, const struct groups *groups)
 {
 	bool said[LEVEL_MACHINE + 1] = { false };
-	struct names groups_of_jobs = { 0 };
+	struct names mean_jcts = { 0 };
 
-	said[LEVEL_JOB] = !sweep_table_jobs_alike(table, &groups_of_jobs);
-	for (size_t i = 0; i < groups_of_jobs.count && i < NAMED; i++)
-		put_sweep_metric(page, table, groups, groups_of_jobs.items[i]);
-	if (groups_of_jobs.count > NAMED)
+	said[LEVEL_JOB] = !sweep_table_jobs_alike(table, &mean_jcts);
+	for (size_t i = 0; i < mean_jcts.count && i < NAMED; i++)
+		put_sweep_metric(page, table, groups, mean_jcts.items[i]);
+	if (mean_jcts.count > NAMED)
 		html_element(page, ANSWER, "More groups of jobs are below.");
-	free(groups_of_jobs.items);
+	free(mean_jcts.items);
 	for (const struct metric *m = metric_table; m->name; m++) {
 		/* the second usual statistic if there is one: of flows p99, not p50 */
 		bool second = m->usual[1] && sweep_table_metric(table, m->usual[1]) != SIZE_MAX;

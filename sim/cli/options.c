@@ -254,8 +254,8 @@ static void complain_option(const struct verb *verb, const struct option *known,
 	const char *typed = argv[optind - 1], *near;
 	char word[32];
 
-	/* Refusing the first letter of -quiet, getopt_long() has not passed the word yet, which is
-	 * argv[optind]. It has passed a word of one letter, such as -q. */
+	/* If getopt_long() refuses the first letter of -quiet, optind is still at this word, but it
+	 * is past a word of one letter, such as -q. */
 	if (optopt && optopt < HELP && strcmp(typed, letter) && argv[optind])
 		typed = argv[optind];
 	snprintf(word, sizeof(word), "%.*s", (int)strcspn(typed, "="), typed);

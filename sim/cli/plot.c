@@ -14,7 +14,7 @@ static bool asks_for_sweep(const struct plot_sweep_options *sweep)
 	       sweep->metrics.count || sweep->where.count || sweep->panels;
 }
 
-/* The one figure that both runs and sweeps have. */
+/* Whether only "breakdown" is drawn, the one figure that both runs and sweeps have. */
 static bool is_breakdown(const struct cli_plot *plot)
 {
 	return plot->options.only && !strcmp(plot->options.only, "breakdown");

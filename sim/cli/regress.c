@@ -33,7 +33,7 @@ struct regress {
 	char *dir;
 	struct regress_index *index;
 	struct reference_reason reason; /* reason NULL: compare only */
-	struct process *processes;      /* in the order of the index */
+	struct process *processes;      /* in the order of --scenario, else of the index */
 	size_t count;
 };
 
@@ -94,7 +94,7 @@ static bool select_scenarios(struct regress *r)
 	return true;
 }
 
-/* Complains of references whose scenario is gone: nobody would notice that none runs. */
+/* Complains of references whose scenario is gone: nobody would notice that they guard nothing. */
 static bool none_is_left_over(const struct regress *r)
 {
 	DIR *dir = opendir(r->dir);
