@@ -50,8 +50,8 @@ struct collective_stats {
 	uint64_t preemptions_tried;   /* packets that tried to take another chunk's aggregator */
 	uint64_t preemptions;         /* packets that took it */
 	/* Contributions that switches forwarded to a server without adding them: new ones that
-	 * collided, retransmitted ones that found no aggregator, and all that came to a server's
-	 * switch that adds nothing up. */
+	 * collided, retransmitted ones that no aggregator could take in, and all that came to a
+	 * server's switch that adds nothing up. */
 	uint64_t fallbacks;
 	/* Incomplete sums sent to a server: preempted, fetched by a reminder, or flushed by a
 	 * retransmission. */
@@ -215,8 +215,8 @@ struct collective_ops {
 	 * packet. A scheme over TCP has no packets of its own. */
 	uint32_t (*frame)(const void *conf);
 	uint32_t (*payload)(const void *conf);
-	/* Optional. Adds errors for parameters that cannot work on this topology, besides those of
-	 * packets that are too long for queues, at "/schemes/SCHEME/...". */
+	/* Optional. Adds errors, at "/schemes/SCHEME/...", for parameters that cannot work on this
+	 * topology. The caller checks the length of packets. */
 	void (*check)(const void *conf, const struct topology_conf *topology, struct conf_doc *doc,
 		      const char *scheme);
 	/* Optional: why switches cannot have memory of different sizes. Messages print this behind
@@ -247,8 +247,8 @@ struct collective_ops {
 	/* Optional: the scheme's reduce-scatter (steps.h), on the same scheme object. Without it,
 	 * jobs use the all-reduce instead, and each worker a part of the sums. */
 	const struct collective_ops *reduce_scatter;
-	/* Optional: the scheme's all-gather, on the same scheme object. It takes no switch memory,
-	 * so its start() fails only after failures of links or switches. `paired`: it runs only
+	/* Optional: the scheme's all-gather, on the same scheme object. Its job cannot wait any
+	 * more, so start() fails only after failures of links or switches. `paired`: it runs only
 	 * together with the scheme's own reduce-scatter, which is admitted first. */
 	const struct collective_ops *all_gather;
 	bool paired;

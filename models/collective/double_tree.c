@@ -14,8 +14,7 @@
  *
  *     T = 2 M / B + time to fill the trees                   (four ranks or more)
  *
- * The fluid plan is one stream over all edges. It neglects the growth of windows, tcp.max_window
- * and `credit`. */
+ * The fluid plan is one stream over all edges. It neglects the growth of windows and `credit`. */
 #include "collective/schedule.h"
 
 #include "base/mem.h"
@@ -312,7 +311,7 @@ static void *plan(void *self, const struct collective_job *job, struct stream_pl
 	plan->latency = most_latency(schedule, latency);
 	free(latency);
 	plan->blocks.size = scheme->conf->chunk;
-	/* of the time that a chunk of each tree takes, the stream has that on the busiest link */
+	/* the stream itself takes the part of this time that is spent on its busiest link */
 	plan->blocks.first = fmax(0, most_time(schedule) / slowest_link(stream, net) -
 					     1 / plan_alone(stream, net));
 	return schedule;

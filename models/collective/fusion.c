@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* Stands in the key of the timer where keys of struct machine's timers have a worker's number. */
+/* A fusion's timer shares its tag with those of machine.c, whose keys have a worker here. */
 #define NO_WORKER 0xffffff
 
 /* Tensors `first` to `end` - 1. */
@@ -26,7 +26,7 @@ struct fusion {
 	struct tensor_sizes sizes;
 	uint64_t *contributed;  /* tensors, by worker */
 	uint64_t handed_over;   /* tensors that the scheme has got */
-	uint32_t ahead;         /* workers that have contributed more tensors than these */
+	uint32_t ahead;         /* workers that have contributed more tensors than handed_over */
 	struct buffer *buffers; /* ring of buffers whose sum some worker lacks */
 	uint64_t mask, oldest, end;
 	bool hinted; /* `hint` belongs to tensor `handed_over` */
@@ -99,15 +99,13 @@ static void on_cycle(struct sim *sim, uint32_t entity, void *owner)
 	await_end_of_cycle(fusion);
 }
 
-/* job.done() may contribute the worker's next tensors. */
 static void on_done(void *owner, uint32_t worker, uint64_t number)
 {
 	struct fusion *fusion = owner;
 	struct buffer *buffer = &fusion->buffers[number & fusion->mask];
-	uint64_t end = buffer->end;
 
 	buffer->missing--;
-	for (uint64_t t = buffer->first; t < end; t++)
+	for (uint64_t t = buffer->first; t < buffer->end; t++)
 		fusion->job.done(fusion->job.owner, worker, t);
 	while (fusion->oldest < fusion->end &&
 	       !fusion->buffers[fusion->oldest & fusion->mask].missing)

@@ -225,8 +225,8 @@ static void *plan(void *self, const struct collective_job *job, struct stream_pl
 		plan_tcp_packets(scheme->env.tcp, net, (uint32_t)scheme->conf->ack_every);
 	plan->streams[0].packets.fraction = 1.0 / (double)(1 << levels);
 	plan_fill_queues(&plan->streams[0], net);
-	/* one connection of a NIC at a time takes turns, but the stream's weight there is that of
-	 * all steps: m - 1 pieces, twice; the fold is left out */
+	/* Only one connection of a NIC takes turns at a time. The stream's weight at the NIC is
+	 * that of all steps, 2 (m - 1) pieces; the fold is neglected. */
 	plan->streams[0].turn /= 2.0 * ((1 << levels) - 1);
 	for (int back = 0; back < 2; back++) {
 		for (unsigned level = 0; level < levels; level++)

@@ -120,7 +120,7 @@ struct plan_packets plan_tcp_packets(const struct tcp *tcp, const struct network
 				     uint32_t ack_every);
 
 /* Makes `stream` a stream of TCP connections, which fill queues. Its weight on the link of a NIC is
- * taken for the number of its connections that take turns there; otherwise the caller divides
+ * taken for the number of its connections that take turns there. Where fewer do, the caller divides
  * `turn`. */
 void plan_fill_queues(struct plan_stream *stream, const struct network *net);
 
