@@ -504,7 +504,7 @@ static void open_threads(struct schedule_rank *rank)
 			   timer_key(TIMER_RING,
 				     schedule_edge_key(schedule, rank->number * threads + i)),
 			   on_prepared, &rank->threads[i]);
-	sim_name(sim, on_prepared, "chunk ready in thread %n");
+	sim_name(sim, on_prepared, "message ready at thread %n");
 }
 
 void *schedule_start(struct schedule_scheme *scheme, const struct schedule_ops *ops,
