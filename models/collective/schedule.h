@@ -57,7 +57,7 @@ extern const char *const schedule_orders[]; /* for ENUM rows */
 			 "segment"),                                                               \
 		CONF_TIME("step_latency", struct schedule_conf, step_latency, "0s", 0, PS_PER_S,   \
 			  "Time to prepare data before each step (alpha).",                        \
-			  "NetReduce table 4 has 0.1-100 us; our choice 0")
+			  "NetReduce section 3.4 has 0.1-100 us; our choice 0")
 
 /* A step of a thread: pieces `first` to `end` - 1 go over the edge. */
 enum schedule_act { SCHEDULE_SEND, SCHEDULE_ADD, SCHEDULE_STORE };
