@@ -25,7 +25,7 @@ struct stream {
 /* States of tensors, in the order of their numbers, and the first number of each next state:
  *
  *     held by all workers | streams have ended | handed over by all | handed over by some |
- *                        held                 left                 ready                 count */
+ *                        held                 sent                 ready                 count */
 struct instance {
 	struct fluid_scheme *scheme;
 	struct collective_job job;
@@ -34,10 +34,10 @@ struct instance {
 	struct stream *streams;
 	struct tensor *tensors; /* ring, from `held` to `count` */
 	uint64_t mask;
-	uint64_t held, left, ready, count;
+	uint64_t held, sent, ready, count;
 	struct plan_ramp ramp; /* present state of the windows */
 	sim_time begin;        /* no stream begins before this, while windows grow */
-	sim_time due;          /* of tensor `left` - 1 */
+	sim_time due;          /* of tensor `sent` - 1 */
 	uint64_t *contributed; /* tensors handed over, by worker */
 	struct timer timer;    /* for `begin`, or for the next tensor that is due */
 };
@@ -53,7 +53,7 @@ static void wake(struct instance *instance)
 	struct sim *sim = instance->scheme->sim;
 	sim_time next = SIM_TIME_MAX;
 
-	if (instance->held < instance->left)
+	if (instance->held < instance->sent)
 		next = tensor_of(instance, instance->held)->due;
 	if (instance->begin > sim->now && instance->begin < next)
 		next = instance->begin;
@@ -82,7 +82,7 @@ static void start_ready(struct instance *instance)
 }
 
 /* Whether all streams have finished a tensor. */
-static bool has_left(const struct instance *instance, uint64_t number)
+static bool all_sent(const struct instance *instance, uint64_t number)
 {
 	for (size_t i = 0; i < instance->plan.count; i++)
 		if (instance->streams[i].next <= number)
@@ -99,16 +99,16 @@ static void on_stream_ended(void *owner, uint32_t route)
 	(void)route;
 	stream->busy = false;
 	stream->next++;
-	for (; instance->left < instance->ready && has_left(instance, instance->left);
-	     instance->left++) {
-		struct tensor *tensor = tensor_of(instance, instance->left);
+	for (; instance->sent < instance->ready && all_sent(instance, instance->sent);
+	     instance->sent++) {
+		struct tensor *tensor = tensor_of(instance, instance->sent);
 
 		tensor->due = sim->now + plan_latency(&instance->plan, tensor->size);
 		if (tensor->due < instance->due) /* tensors keep their order */
 			tensor->due = instance->due;
 		instance->due = tensor->due;
 	}
-	if (instance->held < instance->left)
+	if (instance->held < instance->sent)
 		wake(instance);
 	start_ready(instance);
 }
@@ -118,7 +118,7 @@ static void on_due(struct sim *sim, uint32_t entity, void *owner)
 	struct instance *instance = owner;
 
 	(void)entity;
-	while (instance->held < instance->left &&
+	while (instance->held < instance->sent &&
 	       tensor_of(instance, instance->held)->due <= sim->now) {
 		uint64_t number = instance->held++;
 
@@ -258,7 +258,7 @@ static size_t report_waiting(const void *self, FILE *to, size_t limit)
 		"  %s of job %" PRIu32 ": all workers hold %" PRIu64 " tensors; %" PRIu64
 		" have been sent; all workers have handed over %" PRIu64 ", and some %" PRIu64 "\n",
 		instance->scheme->ops->name, collective_job_number(&instance->job), instance->held,
-		instance->left, instance->ready, instance->count);
+		instance->sent, instance->ready, instance->count);
 	return 1;
 }
 

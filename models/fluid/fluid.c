@@ -37,12 +37,12 @@ struct fluid {
 	struct sim *sim;
 	struct checks *checks;
 	struct fluid_links links;
-	double *carried;            /* by link: bytes of transfers that have ended */
+	double *carried;            /* by link: bytes of transfers that are over */
 	double *carried_now;        /* result of fluid_all_carried() */
 	struct transfer *transfers; /* by number of their route */
 	size_t count, room;
-	uint32_t *idle; /* numbers of removed routes, for reuse */
-	size_t idle_count, idle_room;
+	uint32_t *spare; /* numbers of removed routes, for reuse */
+	size_t spare_count, spare_room;
 	size_t active;        /* number of transfers that run */
 	sim_time changed_at;  /* the last change of rates */
 	struct timer changed; /* end of that instant: computes the new rates */
@@ -244,8 +244,8 @@ static void find_alone(const struct fluid *fluid, struct fluid_route *route)
 
 static uint32_t new_number(struct fluid *fluid)
 {
-	if (fluid->idle_count)
-		return fluid->idle[--fluid->idle_count];
+	if (fluid->spare_count)
+		return fluid->spare[--fluid->spare_count];
 	fluid->transfers = array_reserve(fluid->transfers, fluid->count, &fluid->room,
 					 sizeof(*fluid->transfers));
 	return (uint32_t)fluid->count++;
@@ -293,9 +293,9 @@ void fluid_route_remove(struct fluid *fluid, uint32_t number)
 		fluid->numbers[transfer->place] = NOWHERE;
 	free(transfer->route.stream.links);
 	transfer->route.stream.links = NULL;
-	fluid->idle = array_reserve(fluid->idle, fluid->idle_count, &fluid->idle_room,
-				    sizeof(*fluid->idle));
-	fluid->idle[fluid->idle_count++] = number;
+	fluid->spare = array_reserve(fluid->spare, fluid->spare_count, &fluid->spare_room,
+				     sizeof(*fluid->spare));
+	fluid->spare[fluid->spare_count++] = number;
 }
 
 void fluid_set_capacities(struct fluid *fluid, const double *capacity)
@@ -402,7 +402,7 @@ void fluid_free(struct fluid *fluid)
 	timer_close(fluid->sim, &fluid->changed);
 	platform_release(&fluid->platform);
 	free(fluid->transfers);
-	free(fluid->idle);
+	free(fluid->spare);
 	free(fluid->numbers);
 	free(fluid->busy);
 	free(fluid->values);
