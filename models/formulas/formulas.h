@@ -30,12 +30,12 @@ struct formula_inputs {
 	double bound, factor;
 };
 
-/* Kinds of inputs. FORMULA_OCTETS are whole numbers, too. */
+/* Kinds of inputs. FORMULA_COUNT and FORMULA_OCTETS are whole numbers. */
 enum formula_kind {
 	FORMULA_TIME,
 	FORMULA_SIZE, /* bytes; users give a unit */
 	FORMULA_RATE,
-	FORMULA_WHOLE,
+	FORMULA_COUNT,
 	FORMULA_REAL,
 	FORMULA_OCTETS /* bytes of a packet; users may leave the unit out */
 };
@@ -75,7 +75,7 @@ double *formula_place(struct formula_inputs *x, const struct formula_input *inpu
 /* --- for the simulator --- */
 
 /* Slots that keep a link busy: ceil(rate x round trip / frame), rounded up to a power of two, at
- * least 1, at most `max`, which is a power of two (SwitchML section 3.6). `frame`: bytes without
+ * least 1, at most `max`, which is a power of two (SwitchML section 3.6). `frame`: bytes, without
  * preamble and gap, as in that section. */
 uint64_t formula_pool_slots(bps rate, uint32_t frame, sim_time round_trip, uint64_t max);
 
