@@ -17,8 +17,8 @@ struct atp_conf {
 
 /* State of a server with index "rehash". */
 struct atp_server {
-	/* The server's part of the indices that no position began with, shuffled: `count` of them.
-	 * Those from `next` on have not been used yet. */
+	/* The server's part of the indices that no position has at first, shuffled. The first
+	 * `next` of them have replaced others. */
 	uint32_t *unused;
 	uint32_t count, next;
 	uint32_t *successor; /* by index: 0, or 1 + the index that has replaced it */

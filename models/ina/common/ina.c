@@ -87,7 +87,7 @@ uint32_t ina_passing(const struct ina_job *job, uint32_t root)
 {
 	const struct topology *topo = job->scheme->env.topo;
 	const struct ina_ops *ops = job->scheme->ops;
-	bool adds = ops->memory || ops->admit; /* an all-gather takes no memory: it only copies */
+	bool adds = ops->memory || ops->admit; /* what takes no memory only copies */
 	uint32_t passing = TREE_NONE;
 	struct tree *tree;
 

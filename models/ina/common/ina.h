@@ -49,7 +49,7 @@ struct ina_ops {
 
 	struct why_bypass bypass; /* for --why */
 	bool own_flows; /* `flow` of packets is not ina_job.number: the scheme calls why_join() */
-	/* Tensors are equal pieces, one for each worker, and ina_chunks() counts those of a piece.
+	/* Tensors are equal pieces, one for each worker, and ina_chunks() counts chunks of a piece.
 	 * `chunk` of packets is another number than the kit's: the scheme calls why_result(). */
 	bool pieces;
 	/* Optional: jobs have one tree, whose root is drawn from the random stream of this name. */
@@ -75,8 +75,8 @@ struct ina_ops {
 	bool (*admit)(void *job, const char **never);
 	/* Optional: undoes admit(). Without this member memory() is given back. */
 	void (*withdraw)(void *job);
-	/* Optional, both or none: what runs, instead, a job that has been admitted only to run on
-	 * hosts, and which jobs these are. `on_hosts` of the scheme is its scheme object. */
+	/* Optional, both or none. An admitted job for which goes_to_hosts() is true runs by
+	 * `on_hosts` instead. Its scheme object is ina_scheme.on_hosts. */
 	const struct collective_ops *on_hosts;
 	bool (*goes_to_hosts)(const void *job);
 	/* Optional: the job as streams, once admitted. Required for ina_plan(). */
@@ -94,7 +94,7 @@ struct ina_ops {
 	bool (*waits)(const void *worker, char *text, size_t size);
 	/* Optional: adds to *stats what `base.stats` does not count. */
 	void (*stats)(const void *job, struct collective_stats *stats);
-	/* Optional: a scheme beside it, for its all-gathers. Switches keep nothing of them. */
+	/* Optional: a second scheme, for all-gathers. Switches keep nothing of all-gathers. */
 	const struct ina_ops *gather;
 	/* Optional: before the scheme is freed. */
 	void (*close)(void *scheme);
@@ -187,9 +187,9 @@ struct ina_job {
 	size_t worker_size;
 	struct collective_stats stats; /* what the scheme counts at hosts */
 	struct repeat_stream stream;   /* of its chunks */
-	/* Only failures after this number concern the job (outages.failures). It is the number when
-	 * the job was admitted or, if links of the tree were down by then, just before the first of
-	 * them failed. */
+	/* Number of a failure (outages.failures): only later ones concern the job. It is the last
+	 * before the job was admitted or, if links of the tree were down then, the last before the
+	 * first of these failed. */
 	uint64_t failures;
 	uint64_t mark; /* results of worker 0 at the next ina_mark(); UINT64_MAX = never */
 	uint32_t *worker_of_host; /* by host; UINT32_MAX = none */
@@ -197,7 +197,8 @@ struct ina_job {
 	struct ina_tree tree;
 	void *nodes; /* by node of the tree, of node_size bytes */
 	size_t node_size;
-	struct why_chunks *why; /* for --why, unless ops->own_flows; `tensors` knows it, too */
+	struct why_chunks *why; /* for --why, unless ops->own_flows; set in `tensors`, too, unless
+				 * ops->pieces */
 	void *on_hosts; /* an instance of ops->on_hosts, which runs the job; NULL = none does */
 };
 
@@ -227,7 +228,7 @@ static inline uint64_t ina_available(const struct ina_worker *worker)
 /* Chunks of a tensor or, with ops.pieces, of a piece; at least 1. */
 uint64_t ina_chunks(const struct ina_job *job, bytes size);
 
-/* Rows, of a chunk for each worker, that a window of so many bytes holds; at least 2. */
+/* Rows, of a chunk for each worker, in a window of so many bytes: rounded up, at least 2. */
 uint64_t ina_rows(const struct ina_job *job, bytes window);
 
 /* For protocol_ops.ahead: fetches a whole struct into the cache. */
@@ -318,7 +319,7 @@ void ina_tree_release(struct ina_tree *tree);
 bool ina_tree_intact(const struct ina_job *job, const struct tree *tree, bool links);
 
 /* Whether a link of the tree has failed since the job was admitted, for schemes that never
- * retransmit. Only in networks with net.outages. */
+ * retransmit. */
 bool ina_tree_failed(const struct ina_job *job, const struct tree *tree);
 
 /* A switch of the tree with this root that must add up but does not (topology_aggregates());

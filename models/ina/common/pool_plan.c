@@ -8,8 +8,8 @@
 
 #include <math.h>
 
-/* Adds the links from a rack up to level 1 to the stream. Lengthens *up to the path of the rack's
- * packets to level 1, and *down to that of results, if these are longer. */
+/* Adds to the stream the links from a rack up to level 1. *up becomes the path of the rack's
+ * packets to level 1, and *down that of results, if these are longer. */
 static void plan_rack(const struct pool_server *server, const struct rack *rack,
 		      struct plan_stream *stream, struct plan_path *up, struct plan_path *down)
 {

@@ -28,7 +28,7 @@ static uint64_t newest(const struct pool_job *job)
 }
 
 /* For each server a power of two of chunks, which stays the same while a few more or fewer are in
- * flight. It is at least 4, so that a period lasts a multiple of WINDOW_ACTED_PS. */
+ * flight. It is at least 4: four chunks at equal distances take a multiple of WINDOW_ACTED_PS. */
 uint64_t pool_period(const void *self)
 {
 	const struct pool_job *job = self;
