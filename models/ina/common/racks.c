@@ -89,8 +89,8 @@ static void add_fan_out(struct racks *racks, uint32_t from, uint32_t sw, uint32_
 	fan->ports[fan->count++] = port;
 }
 
-/* Adds the path of results to a worker: its route to the server, reversed. The path leaves the tree
- * at the switch nearest to the worker that results reach already. So every copy comes once,
+/* Adds the path of results to a worker: its route to the server, reversed. Of the switches that
+ * results reach already, the path begins at the nearest to the worker. So every copy comes once,
  * whatever the graph. */
 static void add_worker(struct racks *racks, const struct topology *topo, uint32_t worker,
 		       uint64_t entropy)

@@ -60,7 +60,7 @@ static sim_time acted_at(const struct window_chunk *entry)
 
 uint64_t window_send(struct window *window, sim_time now)
 {
-	/* widened only when full, because result_cache.h has twice as many places */
+	/* only when full: ESA models caches of twice this size (result_cache.h) */
 	if (__builtin_expect(window->next - window->first > window->mask, 0))
 		window->ring = ring_widen(window->ring, &window->mask, window->first, window->next,
 					  sizeof(*window->ring));

@@ -23,8 +23,8 @@
  *   that, and for the end of the window, a timer decides. Servers remind after the third
  *   contribution to later chunks, then after 6, 12, ... more, and by timer. (Section 5.1 seems to
  *   say after every third: `server_reminders`. Both threes are `duplicate_threshold`.);
- * - a chunk whose result others overtake seems lost, and so does every preempted chunk. It cuts the
- *   window as under ATP, whose congestion control section 5.1 takes (`halve_on`, see atp.c);
+ * - a chunk whose result others overtake seems lost, and so does every preempted chunk. Both
+ *   cut the window as under ATP (`halve_on`, see atp.c): section 5.1 takes its congestion control;
  * - section 6 samples every entry, from setup to completion. Here a chunk or an entry that needed a
  *   reminder is no round-trip sample (Karn). Nor are chunks in flight at a worker after a timeout
  *   of its own, or after a result that tells of a timeout elsewhere (window.h). Nor are entries
@@ -32,9 +32,10 @@
  * - who lost what (case 2 against cases 1, 3, 4): after a worker's reminder the server asks all
  *   other workers for the result. It asks at once if it has no part of the chunk, else after an
  *   RTO in which its own reminder to the switches has not helped. (Section 5.3 asks in case 2 only,
- *   where nothing has collided; `query`: at once in any case.) If no worker has the result, the
- *   server asks for the missing gradients at once (`resend`), because the parts that its reminder
- *   fetched have come by then. Three reminders by the server's own timer have the same effect;
+ *   where nothing has collided; `query` can make it ask at once in any case.) It also asks after
+ *   three reminders by its own timer (`reminder_rounds`). If no worker has the result, the server
+ *   asks for the missing gradients at once (`resend`), because the parts that its reminder fetched
+ *   have come by then;
  * - each reminder of a worker makes the server remind the switches at once (section 5.3). The
  *   server's own timer for the chunk runs from the first reminder;
  * - a worker does not repeat a reminder, nor a server a result, while the same message is under way

@@ -47,7 +47,7 @@ struct esa_entry {
 	sim_time reminded;
 	uint64_t previous, following; /* in the list of open entries, longest untouched first */
 	/* Contributions to later chunks since the last reminder; with ESA_DUPACK_EACH, since the
-	 * contribution to this chunk that allows one more. */
+	 * contribution to this chunk that allows one more reminder. */
 	uint32_t larger;
 	uint32_t larger_limit; /* `larger` at the next reminder; UINT32_MAX = never */
 	uint32_t rounds;       /* reminders by timeout */
