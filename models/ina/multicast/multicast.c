@@ -17,9 +17,8 @@
  * that it has multicast. No rank answers the same chunk twice.
  *
  * Handshake: a rank that has all shards tells its left neighbour. The rank's all-gather ends when
- * its right neighbour has all shards, too: the rank is not asked again, and its buffers may be
- * used. As a rank ends only when all have begun, no rank is more than one all-gather behind
- * another.
+ * its right neighbour has all shards, too: the rank is not asked again, and may reuse its buffers.
+ * As a rank ends only when all have begun, no rank is more than one all-gather behind another.
  *
  * Our readings, where we know no source, or two that differ:
  *   - Chains: UCC's multicast all-gather (tl/mlx5, 2026) starts `concurrency` neighbouring ranks at
@@ -40,8 +39,8 @@
 
 static const struct conf_row rows[] = {
 	CONF_INT("chains", struct multicast_conf, chains, "1", 1, 65536,
-		 "Number of ranks that send at a time; if a job has no more ranks, all send at "
-		 "once.",
+		 "Number of ranks that send at a time; in a job of no more ranks than this, all "
+		 "send at once.",
 		 "SC'24: 1 needs least buffer"),
 	CONF_INT("elements_per_packet", struct multicast_conf, packets.elements, "256", 1, 1024,
 		 "32-bit elements in a packet.",

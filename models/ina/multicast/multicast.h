@@ -64,7 +64,7 @@ struct multicast_worker {
 
 struct multicast {
 	struct ina_job base;
-	uint64_t *first; /* by tensor that some rank has handed over: first chunk; then the end */
+	uint64_t *first; /* first chunk of each tensor that a rank has handed over; then the end */
 	size_t tensors, capacity;
 };
 

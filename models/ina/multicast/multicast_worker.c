@@ -147,7 +147,7 @@ enum nic_pull multicast_pull(void *owner, struct packet *packet)
 /* --- cut-off times --- */
 
 /* The cut-off time runs from the last new row of the oldest shard or, if no row of it has come, of
- * any shard. It does not run from before the wait began or the rank last asked. */
+ * any shard. It starts with the wait or the rank's last question at the earliest. */
 static sim_time due(const void *self)
 {
 	const struct multicast_worker *worker = self;
@@ -298,7 +298,7 @@ static void proceed(struct multicast_worker *worker)
 		tell_left(worker, tensor);
 		if (worker->right_has <= tensor)
 			break;
-		/* progress: the wait for the handshake is over */
+		/* for --why: the wait for the handshake ends here, not with a chunk */
 		why_result(job->base.why, worker->base.number, job->first[tensor + 1] - 1);
 		worker->sent = 0;
 		ina_complete(&worker->base, tensor);
