@@ -445,10 +445,12 @@ Test(netreduce, wrong_sums_are_seen)
 	run_free(&run);
 }
 
-#define WITH(rows)                                                                                 \
-	"{'name': 't', 'topology': {" STAR(3) "}, 'schemes': {'netreduce': {" rows "}}, 'jobs': "  \
-					      "[{'workers': 3, 'all_reduce': 'netreduce', "        \
-					      "'model': {'layers': [{'gradient': '1MB'}]}}]}"
+#define GPUS STAR(3) ", 'host': {'gpus': {'count': 8}}"
+#define ON(topology, rows)                                                                         \
+	"{'name': 't', 'topology': {" topology "}, 'schemes': {'netreduce': {" rows "}}, "         \
+	"'jobs': [{'workers': 3, 'all_reduce': 'netreduce', "                                      \
+	"'model': {'layers': [{'gradient': '1MB'}]}}]}"
+#define WITH(rows) ON(STAR(3), rows)
 
 Test(netreduce, mistakes)
 {
@@ -461,4 +463,7 @@ Test(netreduce, mistakes)
 	cr_expect_eq(run_mistakes("no room for two windows", WITH("'memory': '696320B'")), 1);
 	cr_expect_eq(run_mistakes("no room for two windows", WITH("'memory': '2088959B'")), 1);
 	cr_expect_eq(run_mistakes("", WITH("'memory': '2088960B'")), 0);
+	/* a worker is a machine, however many GPUs share its NIC */
+	cr_expect_eq(run_mistakes("no room for two windows", ON(GPUS, "'memory': '2088959B'")), 1);
+	cr_expect_eq(run_mistakes("", ON(GPUS, "'memory': '2088960B'")), 0);
 }

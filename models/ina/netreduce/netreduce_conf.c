@@ -114,18 +114,16 @@ const char netreduce_too_large[] =
 	"the accelerator of a switch has no room for two windows of each worker below it (raise "
 	"\"memory\", or lower \"window\", \"message\" or \"rings\")";
 
-/* In the best placement a job has equally many workers below each of the lowest switches. Only one
- * GPU of a machine sends, and each NIC of a machine belongs to a tree of its own. */
+/* In the best placement a job has equally many workers below each of the lowest switches. */
 const char *netreduce_refuses(const void *self, const struct topology_conf *topology,
 			      const struct machine_conf *machine, uint32_t workers,
 			      uint32_t servers)
 {
 	const struct netreduce_conf *conf = self;
 	uint64_t racks = topology_racks(topology);
-	uint64_t spread = racks * machine_gpus(machine) * machine_nics(machine);
-	uint32_t below = (uint32_t)((workers + spread - 1) / spread);
+	uint32_t below = (uint32_t)((workers + racks - 1) / racks);
 
-	(void)servers;
+	(void)machine, (void)servers;
 	if (netreduce_bytes(conf, 1) > conf->memory || topology_own_memory(topology))
 		return NULL; /* netreduce_check() or admission reports it */
 	return netreduce_bytes(conf, below) > conf->memory ? netreduce_too_large : NULL;
