@@ -38,7 +38,7 @@ static uint64_t sum_of(const struct columns *columns, uint32_t at)
 	return sum;
 }
 
-/* Takes a repeated packet. Its value must be the same. Its flags replace the earlier ones. */
+/* Takes a repeated packet. Its value must be the same. Its flags replace those of its row. */
 static enum columns_news again(struct columns *columns, uint32_t at, size_t cell, uint64_t value,
 			       uint8_t flags)
 {

@@ -335,9 +335,9 @@ static const struct ina_ops ops = {
 	.repeat = netreduce_repeat_job,
 };
 
-/* The time up to the root and down to the workers again, with an accelerator at each switch of an
- * idle network: as long as between two hosts through the top. A repeated packet that comes later
- * than this was sent after the last answer should have come. */
+/* The time up to the root and down to the workers again in an idle network, with an accelerator at
+ * each switch. A packet from host to host through the top takes as long. A repeated packet that
+ * comes later than this was sent after the last answer should have come. */
 static sim_time round_trip(const struct netreduce_conf *conf, const struct topology_conf *topology)
 {
 	uint32_t frame = netreduce_packet(conf);

@@ -39,7 +39,7 @@ static const struct conf_row netreduce_rows[] = {
 	CONF_TIME("latency", struct netreduce_conf, latency, "1us", 0, PS_PER_S,
 		  "Time from when a packet leaves the switch for its accelerator until the "
 		  "resulting packet is back in the switch.",
-		  "our choice: two hops and a pipeline, of 6.3 us for all (section 5.2)"),
+		  "our choice: two hops and a pipeline; the round trip is 6.3 us (section 5.2)"),
 	CONF_ENUM("transport", struct netreduce_conf, transport, "dcqcn", control_names,
 		  "Rate of the connections. dcqcn: by DCQCN; roce: always that of the link.",
 		  "NetReduce section 3.2"),
@@ -49,7 +49,7 @@ static const struct conf_row netreduce_rows[] = {
 		  "time that an idle path takes from a host up to the root and down again.",
 		  "NetReduce section 3.2: retransmitted packets are not handled specifically"),
 	CONF_INT("ack_every", struct netreduce_conf, ack_every, "0", 0, 4096,
-		 "Packets per ACK, in place of that of roce; the end of a message is always "
+		 "Packets per ACK, in place of roce/ack_every; the end of a message is always "
 		 "acknowledged. 0: only the end is.",
 		 "our choice: the paper does not say"),
 	CONF_OBJECT("roce", struct netreduce_conf, roce, "{}", &roce_table,

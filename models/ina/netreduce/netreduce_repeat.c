@@ -40,7 +40,8 @@ const struct repeat_stream *netreduce_stream(const void *self, const struct pack
 	return end ? &end->ring->stream : NULL;
 }
 
-/* Goes through a complete or partial sum for a packet of a message, which has not moved on yet. */
+/* Goes through a complete or partial sum for a packet of a message. `message` is the number before
+ * the move. */
 static void repeat_sum(struct ring *ring, struct repeat *repeat, uint64_t message, uint32_t index,
 		       uint64_t *value)
 {

@@ -15,7 +15,8 @@
  *
  * The column one window ahead of message m is freed when all have sent packet `index` of m, because
  * then nobody needs that column's sum (columns.h). At the root a full column shows this. Elsewhere
- * a full column shows it only of the workers below, so there a result on its way down frees it. */
+ * a full column shows it only of the workers below, so there a result on its way down frees the
+ * column ahead. */
 #include "ina/netreduce/netreduce.h"
 
 /* Flags that a sum has if any of its packets has. */
