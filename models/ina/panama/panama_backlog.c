@@ -4,7 +4,7 @@
  * packet came in (panama_burst()).
  *
  * So the other sums wait in the accelerator's memory, and a timer sends one per frame time of the
- * link by which the packet came, or per packet that slow ports take (panama_delay.c), as if each
+ * link by which the packet came, or more slowly where ports are slow (panama_delay.c), as if each
  * had come with a packet of its own. No sum leaves while the neighbour on that link is told to
  * stop. Later packets cannot replace the timer, because there may be none. While any sum waits, new
  * ones of the sequence at this switch queue behind it, to stay in order. */

@@ -270,8 +270,8 @@ static sim_time time_of_place(const struct sharp *job)
 	return 2 * longest.sum + sharp_conf(job)->latency;
 }
 
-/* Of a stream each node keeps `size` chunks. Of operations without a stream the hosts keep as many
- * as there are OSTs, from the chunk to its result. */
+/* Of a stream each node keeps `size` chunks. Without a stream, hosts have as many chunks in flight
+ * as the job has OSTs. */
 static void plan_job(void *self, struct stream_plan *plan)
 {
 	const struct sharp *job = self;

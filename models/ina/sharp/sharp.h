@@ -55,7 +55,7 @@ struct sharp_entry {
 	uint32_t count; /* children in the sum */
 	uint32_t back;  /* egress port to the sender of the packet that completed it */
 	uint8_t flags;  /* PACKET_RETRANSMIT, if a packet in it had that flag */
-	bool end;       /* last of a tensor, or the parent asks about it: ask the next hop */
+	bool end;       /* last of a tensor, or the parent asked about it: its packet asks, too */
 };
 
 struct sharp_child {
@@ -89,8 +89,8 @@ struct sharp_node {
 	uint64_t down_limit;         /* all children have room for results before this */
 	uint64_t told;               /* the children have been told of room up to here */
 	uint64_t told_complete;      /* ... and that sums before this have come */
-	uint64_t told_freed;         /* the parent has been told that results before are gone */
-	uint64_t told_have;          /* ... and that results before are here */
+	uint64_t told_freed;         /* the parent was told that results before this are gone */
+	uint64_t told_have;          /* ... and that results before this are here */
 	uint32_t slowest;            /* a child whose `has` is down_freed */
 	uint32_t fullest;            /* a child whose room ends at down_limit */
 	uint32_t resending;          /* children with results to retransmit */
@@ -134,7 +134,7 @@ enum sharp_lock { SHARP_UNLOCKED, SHARP_QUEUED, SHARP_COMING, SHARP_HELD };
 struct sharp {
 	struct ina_job base;
 	enum sharp_kind kind;
-	/* Only this holds where the job got no resources and runs on hosts. */
+	/* With a scheme: the job got no resources and runs on hosts; what follows is unused. */
 	struct collective_actual actual;
 	uint64_t osts;        /* that the job has at each switch */
 	bool streams;         /* has a tree for SAT, or may lock one */

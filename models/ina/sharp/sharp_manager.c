@@ -133,7 +133,7 @@ static void take_osts(struct sharp *job, bool take)
 
 /* --- jobs --- */
 
-/* Notes what a job does that cannot have a tree for its life. Returns false if it waits. */
+/* A job cannot have a tree for its life: notes what it does instead. Returns false if it waits. */
 static bool admit_without(struct sharp *job)
 {
 	const struct sharp_conf *conf = sharp_conf(job);
