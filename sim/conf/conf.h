@@ -192,8 +192,7 @@ size_t conf_errors(const struct conf_doc *doc);
 
 /* Adds a message at a JSON pointer such as "/jobs/0/workers". Its place is that of the value or, if
  * the value is a default, of the nearest parent in the file. Warnings and notes are allowed only
- * while the document has no errors, and no error may follow them; conf_mistake() does not return
- * them. */
+ * while the document has no errors; conf_mistake() does not return them. */
 enum conf_severity {
 	CONF_ERROR,
 	CONF_WARNING, /* the value is legal, probably a mistake */

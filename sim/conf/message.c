@@ -67,12 +67,17 @@ static const char *const severity_names[] = {
 
 bool conf_mistake(const struct conf_doc *doc, size_t index, struct conf_mistake *mistake)
 {
-	if (index >= doc->message_count || doc->messages[index].severity != CONF_ERROR)
-		return false;
-	*mistake = (struct conf_mistake){ .pointer = doc->messages[index].pointer,
-					  .text = doc->messages[index].text,
-					  .override = doc->messages[index].place.override_index };
-	return true;
+	for (size_t i = 0; i < doc->message_count; i++) {
+		const struct conf_message *message = &doc->messages[i];
+
+		if (message->severity != CONF_ERROR || index--)
+			continue;
+		*mistake = (struct conf_mistake){ .pointer = message->pointer,
+						  .text = message->text,
+						  .override = message->place.override_index };
+		return true;
+	}
+	return false;
 }
 
 static int compare_sizes(size_t a, size_t b)

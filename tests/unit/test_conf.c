@@ -961,3 +961,20 @@ Test(conf, warnings)
 	cr_expect_eq(conf_errors(doc), 0);
 	conf_doc_free(doc);
 }
+
+/* A mistake is told apart from the warnings before it. */
+Test(conf, mistake_after_a_warning)
+{
+	static const char text[] = "{ \"name\": \"x\" }";
+	struct conf_doc *doc =
+		conf_parse("t.json", text, strlen(text), &sample_table, NULL, NULL, 0);
+	struct conf_mistake mistake;
+
+	conf_warn(doc, "/name", "is short");
+	conf_error(doc, "/name", "is wrong");
+	cr_expect_eq(conf_errors(doc), 1);
+	cr_assert(conf_mistake(doc, 0, &mistake));
+	cr_expect_str_eq(mistake.text, "is wrong");
+	cr_expect(!conf_mistake(doc, 1, &mistake));
+	conf_doc_free(doc);
+}
