@@ -113,7 +113,7 @@ static void progress(struct sharp_node *node)
 	arm(node);
 }
 
-/* Starts the timeout if the next result waits for room, and none for an acknowledgement. */
+/* Starts the timeout if the next result waits for room and no other for an acknowledgement. */
 static void watch_room_below(struct sharp_node *node)
 {
 	if (is_blocked_below(node) && node->down_freed == node->sent)
@@ -173,7 +173,8 @@ static void ack_parent(struct sharp_node *node, uint8_t flags, struct switch_act
 	ina_send_up(actions, &node->base, &packet);
 }
 
-/* What holds for every child: all have contributed to the sums that are complete. */
+/* Tells what holds for every child: all have contributed to the sums that are complete. `to_all`:
+ * the packet goes to all children. */
 static void tell_children(struct sharp_node *node, struct packet *packet, bool to_all)
 {
 	sharp_tell(packet, node->complete, room(node));
@@ -198,8 +199,8 @@ static void tell_news_down(struct sharp_node *node, struct switch_actions *actio
 	ina_send_down(actions, &node->base, &packet);
 }
 
-/* Tells the parent that results are here or gone, if no sum has told it, and if there are many or
- * the parent asked about the last. */
+/* Tells the parent which results are here or gone, unless a sum has told this. There must be many
+ * of them, or the parent must have asked about the last one that is gone. */
 static void tell_news_up(struct sharp_node *node, struct switch_actions *actions)
 {
 	if (node->down_freed >= node->told_freed + sharp_news(node->job) ||
@@ -324,7 +325,7 @@ static void plan_turn(struct sharp_node *node)
 	timer_set(node->job->base.scheme->env.sim, &node->turn, node->turn_at);
 }
 
-/* Whether an entry waits because PAUSE has stopped the neighbour to whose port it is charged. */
+/* Whether an entry waits, as PAUSE has stopped the neighbour behind the port it is charged to. */
 static bool is_stopped(const struct sharp_node *node, const struct sharp_entry *entry)
 {
 	struct network *net = net_of(node);
@@ -438,7 +439,8 @@ static void listen_to_parent(struct sharp_node *node, const struct packet *packe
 }
 
 /* The message about new room may be lost. Sends a packet without elements for a chunk that the
- * parent has, so that the parent answers. */
+ * parent has, so that the parent answers. In a lossless network the port to the first child is
+ * charged. */
 static void ask_for_room(struct sharp_node *node)
 {
 	struct packet packet;
@@ -448,7 +450,7 @@ static void ask_for_room(struct sharp_node *node)
 	depart(node, &packet, node->base.place->down_ports[0], &node->base.place->up_port, 1);
 }
 
-/* The same downwards: asks a child that has all results for its room. */
+/* The same downwards: asks a child that has all results about its room. */
 static void ask_child_for_room(struct sharp_node *node, const struct sharp_child *child)
 {
 	const uint32_t *port = &node->base.place->down_ports[child - node->child];
@@ -654,12 +656,12 @@ static void find_ranks(struct sharp *job, struct sharp_node *node, uint32_t n)
 		node->below[w] = nearest - i;
 	}
 	for (uint32_t c = 0; c < children; c++) {
-		struct sharp_child *first = &node->child[c];
+		struct sharp_child *child = &node->child[c];
 
 		if (job->kind == SHARP_ALL_GATHER)
-			first->received = next[c];
+			child->received = next[c];
 		else
-			first->has = first->freed = next[c];
+			child->has = child->freed = next[c];
 	}
 	free(next);
 	node->complete = node->next = node->freed = up_from(node, 0);

@@ -61,7 +61,7 @@ static void deliver(void *self, uint32_t host, const struct packet *packet)
 /* --- slots --- */
 
 /* Time of a packet from a worker to the root and back on an idle network, with the host's
- * processing. The slot also waits for the rest of its message, which is added. */
+ * processing, and of the rest of its message, for which the slot waits, too. */
 static sim_time round_trip_of(const struct switchml *job, uint32_t w)
 {
 	const struct network *net = &job->base.scheme->env.topo->net;
@@ -111,13 +111,13 @@ uint64_t switchml_slots_for(const struct switchml *job, sim_time round_trip_time
 				  SWITCHML_SLOTS_MAX);
 }
 
-/* `share` is a job's bytes at a switch. `wanted` slots cover the round trip, a power of two. */
+/* `share`: a job's bytes at a switch. `wanted`: slots that cover the round trip, a power of two. */
 static uint64_t slots_by_rule(const struct switchml_conf *conf, bytes share, uint64_t wanted)
 {
 	uint64_t message = switchml_format_of(conf).message;
 	uint64_t max = share / switchml_slot_bytes(conf);
 
-	max = max > message ? max : message; /* else the job is refused */
+	max = max > message ? max : message; /* with a smaller share admit() refuses the job */
 	if (conf->slots_rule == SLOTS_MEMORY)
 		return (max < SWITCHML_SLOTS_MAX ? max : SWITCHML_SLOTS_MAX) / message * message;
 	wanted = wanted > message ? wanted : message;

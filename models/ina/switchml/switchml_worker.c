@@ -160,7 +160,7 @@ void switchml_contribute(void *self, uint64_t first, uint64_t chunks)
 	struct worker *worker = self;
 	uint32_t slots = switchml_of(worker)->slots;
 
-	/* an idle slot has waited for chunk g, its first that had not been handed over */
+	/* the next chunk of an idle slot was not handed over before, so it is g */
 	for (uint64_t g = first; g < first + chunks && g < first + slots; g++)
 		if (worker->slots[g % slots].state == WORKER_SLOT_IDLE)
 			make_ready(worker, (uint32_t)(g % slots), WORKER_SLOT_READY);
