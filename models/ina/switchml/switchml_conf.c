@@ -52,9 +52,9 @@ static const struct conf_row switchml_rows[] = {
 		 "the format, or all of elements_per_packet. Fewer elements than in the packet "
 		 "emulate a switch that could add more."),
 	CONF_INT("message", struct switchml_conf, message, "4", 1, 64,
-		 "Packets of a message with format rdma, a power of two. They have as many slots, "
-		 "which are reused together when the whole result has come in order, and are "
-		 "retransmitted together.",
+		 "Packets of a message with format rdma, a power of two. They are retransmitted "
+		 "together. They have as many slots, which are reused together when the whole "
+		 "result has come in order.",
 		 "p4app-switchML rdma.cfg: 1024 elements, 256 in a packet"),
 	{ .name = "slots",
 	  .type = CONF_ONEOF,
@@ -79,9 +79,10 @@ static const struct conf_row switchml_rows[] = {
 	CONF_TIME("retransmission_timeout", struct switchml_conf, timeout.first, "1ms", PS_PER_US,
 		  100 * PS_PER_S, "First timeout of a slot at a worker.", "SwitchML section 5.5"),
 	CONF_ENUM("timeout_rule", struct switchml_conf, timeout.rule, "fixed", rto_names,
-		  "How the timeout changes. fixed: never; doubling: doubles each time that "
-		  "timeout_threshold more packets of a worker have expired (public client); "
-		  "adaptive: follows the round-trip time (RFC 6298).",
+		  "How the timeout changes. fixed: never; doubling: doubles when more than "
+		  "timeout_threshold packets of a worker have expired, again after more than twice "
+		  "as many, and so on (public client); adaptive: follows the round-trip time (RFC "
+		  "6298).",
 		  "SwitchML section 5.5"),
 	CONF_INT("timeout_threshold", struct switchml_conf, timeout.threshold, "100", 1, 1000000000,
 		 "Expired timers of a worker before the first doubling (timeout_rule doubling).",
