@@ -1,5 +1,5 @@
 /* Parameter servers that do a switch's work: the benchmark program of SwitchML (Sapio et al.,
- * arXiv:1903.06701), section 5.3, "PS-stream" beside ps.c.
+ * arXiv:1903.06701), section 5.3. ps.c has servers over TCP or RoCE.
  *
  * Modelled: workers run SwitchML's worker side as it is, with the same packets, slots, versions and
  * timers. Of m servers, server i mod m has slot i. It runs the switch's side, and sends n unicast
@@ -268,8 +268,8 @@ static sim_time longest_wait(const struct switchml *job)
 
 /* How long a worker's slots have to last at the rate of its link, with n workers and m servers. A
  * worker's link needs slots for a round trip, as in SwitchML (section 3.6). A server's link needs
- * slots until the last copy has left, too. But it carries n copies of 1/m of the data: with fewer
- * servers than workers it needs m/n of the slots that a worker's link would need for that time. */
+ * them for longer, until the last copy has left. But it carries n copies of 1/m of the data: with
+ * fewer servers than workers, m/n of what a worker's link would need for that time is enough. */
 static sim_time time_to_cover(sim_time trip, sim_time wait, uint64_t n, uint64_t m)
 {
 	sim_time busy = (trip + wait) * m / (m > n ? m : n);
@@ -330,7 +330,7 @@ static void warn_overflow(uint32_t n, uint64_t slots, uint32_t frame, bytes buff
 /* The server's link takes the packets of all workers one after another. Those that wait longer than
  * the timer are sent again, and each copy makes the others wait longer. Where switches take turns
  * between workers, some packets wait a third longer than the mean: measured with 4 to 15 workers on
- * one switch and over tiers, this begins where the mean is 0.8 to 1.0 of the timer. */
+ * one switch and over tiers, retransmissions begin where the mean is 0.8 to 1.0 of the timer. */
 #define MOST_OF_TIMER 0.75
 
 static void warn_early_timer(uint32_t n, uint64_t slots, sim_time wait, sim_time timeout,
@@ -499,10 +499,7 @@ static const struct ina_ops ops = {
 	.title = "ps_stream",
 	.job_size = sizeof(struct switchml),
 	.worker_size = sizeof(struct worker),
-	.protocol = { .name = "ps_stream",
-		      .flags = { "version", "late" },
-		      .deliver = deliver,
-		      .about = ina_about },
+	.protocol = { .name = "ps_stream", .flags = { "version", "late" }, .deliver = deliver },
 	.pull = switchml_pull,
 	.admit = admit,
 	.withdraw = withdraw,
