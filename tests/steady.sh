@@ -21,7 +21,7 @@ cat >alone.json <<'JSON'
 JSON
 ends 0 run alone.json --out alone --fast-forward 1%
 says out '^alone: estimated after'
-says out "estimated: the end of the job, from 21 of 1000 iterations, which were simulated"
+says out "estimated: the end of the job, from the 21 of 1000 iterations that were simulated"
 holds '.end_reason == "estimated" and .iterations_simulated == 21 and .iterations == 1000' alone/manifest.json
 holds '.jobs.estimated == 1 and .jobs.finished == 1 and .jobs.jct_s.mean == 0.300001' alone/summary.json
 [[ $(cell alone/jobs.csv jct_s) == 0.300001 && $(cell alone/jobs.csv jct_half_width_s) == 0 ]] ||

@@ -15,8 +15,8 @@ static const struct out_column event_columns[] = {
 	{ "entity", OUT_TEXT, "Who acts: a link (from -> to), a NIC, a timer." },
 	{ "what", OUT_TEXT, "What happens; for an arrival, the packet." },
 	{ "job", OUT_COUNT,
-	  "job_id of a packet that switches add, or of a sum. For other events this column is "
-	  "empty, and worker to did, too." },
+	  "job_id of a packet that switches add, or of a sum. For other events this column and "
+	  "those from worker to did are empty." },
 	{ "worker", OUT_COUNT, "Worker whose host is at one end of the link; otherwise empty." },
 	{ "chunk", OUT_COUNT,
 	  "Part of the job's gradients, from 0; ATP, ESA: its low 32 bits; NetReduce: the "

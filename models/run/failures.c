@@ -11,7 +11,7 @@
 
 static const struct out_column columns[] = {
 	{ "what", OUT_TEXT, "The link or switch that failed, named as in links.csv." },
-	{ "failed_s", OUT_SECONDS, "It fails." },
+	{ "failed_s", OUT_SECONDS, "When it failed." },
 	{ "noticed_s", OUT_SECONDS,
 	  "When routing knew of it; empty if it was repaired earlier, or the run ended." },
 	{ "repaired_s", OUT_SECONDS, "When it was repaired; empty if it was not." },

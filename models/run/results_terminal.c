@@ -152,8 +152,8 @@ static void print_estimated(const struct simulation *s, FILE *to)
 
 	if (report->estimated)
 		fprintf(to,
-			"estimated: the end of the job, from %.0f of %.0f iterations, which were "
-			"simulated; only the job's times are for all of them\n",
+			"estimated: the end of the job, from the %.0f of %.0f iterations that were "
+			"simulated; only the job's times are for all iterations\n",
 			report->iterations_finished, report->iterations);
 	else if (s->scenario->stop.estimate > 0)
 		fprintf(to, "estimated: nothing, because there were too few iterations, or they "

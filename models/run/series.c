@@ -47,9 +47,10 @@ static const struct out_column link_columns[] = {
 	{ "aggregation_queue_bytes", OUT_COUNT,
 	  "Bytes of packets that switches aggregate, and of their results, in all queues of the "
 	  "links." },
-	{ "jobs_queue_bytes", OUT_COUNT, "The same." },
-	{ "background_queue_bytes", OUT_COUNT, "The same." },
-	{ "control_queue_bytes", OUT_COUNT, "The same." },
+	{ "jobs_queue_bytes", OUT_COUNT, "As aggregation_queue_bytes, for other data of jobs." },
+	{ "background_queue_bytes", OUT_COUNT, "As aggregation_queue_bytes, for data of flows." },
+	{ "control_queue_bytes", OUT_COUNT,
+	  "As aggregation_queue_bytes, for ACKs and control packets." },
 	{ "max_queue_bytes", OUT_COUNT, "Longest queue of these links, all classes together." },
 	{ "utilization_jain", OUT_REAL,
 	  "Jain's index over the links, of the bytes that each carried in the interval; empty if "
@@ -82,7 +83,7 @@ static const struct out_column flow_columns[] = {
 	{ "whole", OUT_COUNT, "Flows that were under way during the whole interval." },
 	{ "jain", OUT_REAL,
 	  "Jain's index over the flows of \"whole\", of the payload that each delivered; empty if "
-	  "there was none." },
+	  "they delivered none." },
 	{ 0 },
 };
 const struct out_schema flow_series_schema = { "series/flows.csv",

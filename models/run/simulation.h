@@ -39,7 +39,7 @@ struct simulation_progress {
 enum simulation_news {
 	SIMULATION_GOES_ON, /* told a few times a second */
 	SIMULATION_ASKED,   /* *asked was set */
-	SIMULATION_STALLED, /* no job has made progress for long (jobs_stalled()); once a stall */
+	SIMULATION_STALLED, /* no job has made progress for long (jobs_stalled()); once per stall */
 	SIMULATION_THREADS, /* there are fewer threads than asked for; told at the beginning */
 };
 
