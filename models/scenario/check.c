@@ -516,7 +516,7 @@ static void check_fluid_transports(const struct scenario *scenario, struct conf_
 							      : "/schemes/%s/below/ring/transport",
 				scheme_names[s]);
 
-		/* streams of NetReduce, over RoCE without a ring, are not those of TCP */
+		/* NetReduce is RoCE, but has no such key, and plans streams of its own */
 		if (scenario_uses(scenario, s) && transport && transport->roce &&
 		    (scheme_ops(s)->by_connections || conf_given(doc, at)))
 			conf_error(doc, at, "%s", message);

@@ -4,9 +4,10 @@
  * Other schemes and flows send their bytes along paths of mean length, and ACKs back. If flows go
  * on until the jobs end, the duration of jobs comes from the rate that Poisson flows leave to them.
  *
- * The estimate misses retransmissions, packets that go by way of a server because aggregators are
- * short, and that jobs and flows slow jobs down. So if flows go on until the jobs end, the estimate
- * is a lower bound (`at_least`). scripts/estimates shows its errors. */
+ * The estimate misses retransmissions, packets that go by way of a server because no aggregator is
+ * free, and delays of jobs by each other, or by flows beyond the mean rate of Poisson flows. So if
+ * flows go on until the jobs end, the estimate is a lower bound (`at_least`). scripts/estimates
+ * shows its errors. */
 #include "scenario/scenario.h"
 
 #include "base/mem.h"
@@ -193,7 +194,7 @@ static struct exchange exchange_of(const struct basis *basis, const struct job_g
 	packets = ceil(gradient / ops->payload(conf));
 	if (group->sharding != SHARDING_NONE && ops->reduce_scatter)
 		hops = packets * tree_links(basis, group, workers); /* once over each link */
-	else if (sent > workers + 1) /* servers add up: switches would need less */
+	else if (sent > workers + 1)                                /* only where servers add up */
 		hops = sent * packets * job_path(basis, group, workers);
 	else
 		return (struct exchange){

@@ -88,7 +88,7 @@ static bool network_draws(const struct topology_conf *topology)
 	       topology_longest(topology) > 1; /* several switches: paths and roots are drawn */
 }
 
-/* Whether a scheme of the scenario draws. Schemes that no job names count, too: jobs of others may
+/* Whether a scheme of the scenario draws, even one that no job asks for: jobs of other schemes may
  * run as a ring. */
 static bool schemes_draw(const struct scenario *scenario)
 {

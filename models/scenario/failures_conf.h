@@ -42,8 +42,8 @@ struct failure_target {
 size_t failure_targets(const struct failure_conf *event, const struct topology *topo,
 		       struct failure_target **list);
 
-/* Adds an error for each event with a wrong combination of times, with an unknown target, or not
- * before `end`, when the run ends. The topology must be right. */
+/* Adds an error for each event with a wrong combination of times or an unknown target, and for each
+ * that is not before `end`, when the run ends. The topology must be right. */
 void failures_check(const struct failures_conf *conf, const struct topology_conf *topology,
 		    sim_time end, struct conf_doc *doc);
 

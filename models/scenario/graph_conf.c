@@ -52,7 +52,8 @@ static const struct conf_table switch_set_table = { "graph_switch", switch_set_r
 						    sizeof(struct graph_switch_set),
 						    "Switches with settings of their own." };
 static const struct conf_row switch_forms[] = {
-	CONF_STRING("name", struct graph_switch_conf, name, CONF_REQUIRED, "Like all others."),
+	CONF_STRING("name", struct graph_switch_conf, name, CONF_REQUIRED,
+		    "A switch like all others."),
 	CONF_OBJECT("set", struct graph_switch_conf, set, CONF_REQUIRED, &switch_set_table,
 		    "A switch with settings of its own."),
 	{ 0 },
@@ -177,7 +178,7 @@ static bool read_hosts(struct reader *reader, const struct graph_conf *conf)
 	return is_right(reader);
 }
 
-/* Switches given by name only have settings[0]. Each item with settings adds an element. */
+/* A switch that has only a name gets settings[0]. Each item with settings adds an element. */
 static bool read_switches(struct reader *reader, const struct graph_conf *conf)
 {
 	const struct graph_switch_conf *items = conf->switches.items;

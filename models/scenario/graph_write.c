@@ -186,8 +186,8 @@ static bool has_turn(const struct network *net, uint32_t node, uint32_t port, co
 }
 
 /* Adds the links of switch `sw` from its next port on. Ports must keep their order at both ends, so
- * this stops at the first link whose other end is not that node's next port. Returns whether a link
- * was added. */
+ * this stops at the first link whose far end is not the next port of its node. Returns whether a
+ * link was added. */
 static bool add_links(struct graph_text *text, const struct topology *topo, uint32_t sw,
 		      uint16_t *next)
 {
