@@ -30,12 +30,12 @@ struct formula_inputs {
 	double bound, factor;
 };
 
-/* Kinds of inputs. FORMULA_COUNT and FORMULA_OCTETS are whole numbers. */
+/* Kinds of inputs. FORMULA_OCTETS are whole numbers, too. */
 enum formula_kind {
 	FORMULA_TIME,
 	FORMULA_SIZE, /* bytes; users give a unit */
 	FORMULA_RATE,
-	FORMULA_COUNT,
+	FORMULA_WHOLE,
 	FORMULA_REAL,
 	FORMULA_OCTETS /* bytes of a packet; users may leave the unit out */
 };
