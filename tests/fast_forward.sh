@@ -168,6 +168,11 @@ rule windows 10Gbps 121ns '"kind":"leaf-spine","leaves":4,"spines":2,"hosts_per_
 rule pause 100Gbps 121ns "$star"',"switch":{"pause":true}' '"netreduce":{}' \
 	'{"all_reduce":"netreduce","workers":8,"model":{"layers":[{"gradient":"20MB"}]}}'
 
+# two jobs: messages in flight are at any place of the lookup tables
+rule places 10Gbps 121ns "$star" '"netreduce":{"message":40}' \
+	'{"all_reduce":"netreduce","workers":5,"model":{"layers":[{"gradient":"5MB"}]}},
+	{"all_reduce":"netreduce","workers":3,"model":{"layers":[{"gradient":"5MB"},{"gradient":"1919kB","forward":"20us"}]}}'
+
 # a scheme in switches adds up, then rings over TCP tell of it
 rule sharded 100Gbps 0s "$star" '"switchml":{}' \
 	'{"all_reduce":"switchml","workers":5,"sharding":"optimizer",'"$model}"
