@@ -47,6 +47,7 @@
 #define AGGREGATION(name, ...) ONE(LEVEL_RUN, "aggregation", aggregation.name, name, __VA_ARGS__)
 #define COUNTER(name, help)    AGGREGATION(name, OUT_COUNT, false, NULL, "0.1", help)
 
+/* `usual` is not used: `compare` names the usual numbers of groups itself */
 #define GROUP(of, name, type, usual, words, since, help)                                           \
 	{ LEVEL_GROUP, of, #name, NULL, type, true, { NULL }, words, since, help, 0 },
 #define JOB_GROUP(name, ...)  GROUP("jobs.by_name", name, __VA_ARGS__)

@@ -49,7 +49,7 @@
 	    "full. models/fluid/findings.md says how close the two are.")                          \
 	ROW(algbw, "algbw_bytes_per_s", true, "", "algorithm bandwidth of jobs", "algbw", "0.2",   \
 	    "Algorithm bandwidth as NCCL's tests define it, size / time: gradient_bytes * "        \
-	    "iterations_done / exchange_s (stands_for included); none for one worker.")            \
+	    "iterations_done / exchange_s; none for one worker.")                                  \
 	ROW(busbw, "busbw_bytes_per_s", true, "", "bus bandwidth of jobs", "busbw", "0.1",         \
 	    "Bus bandwidth as NCCL's tests define it for all-reduce: algbw * 2 (workers - 1) / "   \
 	    "workers. A ring needs this rate of each link; where switches add, it may exceed the " \
@@ -81,7 +81,9 @@
 	    "Simulated time at the end of the run; if no events were left by then, the time of "   \
 	    "the last one.")                                                                       \
 	ROW(events, OUT_COUNT, false, NULL, "0.1",                                                 \
-	    "Events of the simulator, without samples of time series.")                            \
+	    "Events of the simulator, without samples of time series, looks of timers that are "   \
+	    "not "                                                                                 \
+	    "due, and departures from NICs.")                                                      \
 	ROW(packet_hops, OUT_COUNT, false, "packets sent over links", "0.1",                       \
 	    "Packets (data, ACK, control) sent over links; one counts once for each link.")
 
@@ -106,15 +108,16 @@
 
 #define NETWORK_METRICS(ROW)                                                                       \
 	ROW(packets_created, OUT_COUNT, false, NULL, "0.1",                                        \
-	    "Packets that hosts and switches (multicast, results) created.")                       \
+	    "Packets that hosts and switches (copies, results, PAUSE frames) created.")            \
 	ROW(packets_delivered, OUT_COUNT, false, NULL, "0.1", "Packets received by hosts.")        \
-	ROW(packets_absorbed, OUT_COUNT, false, "packets added up in switches", "0.1",             \
-	    "Packets that switches consumed by adding them up.")                                   \
+	ROW(packets_absorbed, OUT_COUNT, false, "packets that ended in switches", "0.1",           \
+	    "Packets that ended in a switch: added up, copied, thrown away by a scheme; PAUSE "    \
+	    "frames.")                                                                             \
 	ROW(packets_in_flight, OUT_COUNT, false, NULL, "0.1",                                      \
 	    "Packets on the way when the run ended.")                                              \
 	ROW(drops, OUT_COUNT, true, "packets dropped", "0.1", "Packets dropped at a full queue.")  \
 	ROW(losses, OUT_COUNT, false, "packets lost on links", "0.1",                              \
-	    "Packets lost on a link by chance.")                                                   \
+	    "Packets lost on a link, by chance or by a failure.")                                  \
 	ROW(ecn_marks, OUT_COUNT, false, "ECN marks", "0.1", "Times that a packet was marked.")    \
 	ROW(pauses, OUT_COUNT, false, "times that PAUSE stopped a sender", "0.1",                  \
 	    "Times that PAUSE stopped the sender of a link.")                                      \
@@ -148,7 +151,7 @@
  * aggregators.csv. Their sums, and the counters that only hosts have, are numbers of the run. */
 #define SWITCH_COUNTERS(COUNTER)                                                                   \
 	COUNTER(packets_aggregated, "Contributions added in switches.")                            \
-	COUNTER(results, "Sums of whole jobs completed in switches.")                              \
+	COUNTER(results, "Sums over all workers of a job, completed in switches.")                 \
 	COUNTER(duplicates, "Contributions that a switch had added before.")                       \
 	COUNTER(repairs, "Sums that a switch or host had completed and kept, and sent again.")     \
 	COUNTER(collisions, "Packets that met an aggregator of another owner.")                    \
@@ -162,17 +165,19 @@
 	COUNTER(preemptions_tried, "Collisions that might have preempted the owner.")              \
 	COUNTER(partials, "Sums sent to a parameter server before they were full.")                \
 	COUNTER(collected, "Aggregators freed because their owner had gone silent.")               \
-	COUNTER(late, "Contributions thrown away because the sum had left without them.")          \
+	COUNTER(late, "Contributions thrown away because their sum had left.")                     \
 	COUNTER(discarded,                                                                         \
-		"Contributions thrown away because another one to the same sum was lost; under "   \
-		"NetReduce, because the first packet of their message was lost.")                  \
+		"Contributions thrown away because another one was lost: to the same sum, under "  \
+		"SHARP one before, under NetReduce the first packet of the message.")              \
 	COUNTER(overflows, "Contributions thrown away because a switch's memory was full.")
 #define HOST_COUNTERS(COUNTER)                                                                     \
-	COUNTER(reminders, "Reminders of workers to servers and of servers to switches.")          \
+	COUNTER(reminders, "Reminders of workers (to servers, switches, other workers), servers "  \
+			   "and switches.")                                                        \
 	COUNTER(server_packets, "Packets that came from switches to parameter servers.")           \
 	COUNTER(server_bytes, "Bytes of the frames of server_packets.")                            \
 	COUNTER(retransmissions,                                                                   \
-		"Packets that workers (over TCP also servers) sent again, in all schemes.")        \
+		"Packets that workers (over TCP also servers, under SHARP also switches) sent "    \
+		"again, in all schemes.")                                                          \
 	COUNTER(timeouts,                                                                          \
 		"Expirations of retransmission timers, of the same senders as retransmissions.")
 
@@ -222,12 +227,13 @@
 	    "it.")                                                                                 \
 	ROW(bytes, OUT_COUNT, "bytes carried", "0.1",                                              \
 	    "Bytes of the frames of these packets; without packets, bytes of all streams on the "  \
-	    "wire. Neither counts short flows that are load (flows.by_name.NAME.as_load).")        \
+	    "wire, but for short flows that are load (flows.by_name.NAME.as_load).")               \
 	ROW(utilization, OUT_REAL, "link utilisation", "0.1",                                      \
 	    "Part of the time of the run that the link was sending; what is still on its way "     \
 	    "counts. It may exceed 1 in analytic runs, where streams do not share links.")         \
 	ROW(drops, OUT_COUNT, "packets dropped", "0.1", "Packets dropped at a full queue.")        \
-	ROW(losses, OUT_COUNT, "packets lost", "0.1", "Packets lost on the link by chance.")       \
+	ROW(losses, OUT_COUNT, "packets lost", "0.1",                                              \
+	    "Packets lost on the link, by chance or by a failure.")                                \
 	ROW(ecn_marks, OUT_COUNT, "ECN marks", "0.1", "Packets marked.")                           \
 	ROW(pauses, OUT_COUNT, "times stopped by PAUSE", "0.1",                                    \
 	    "Times that PAUSE stopped the sender.")                                                \
