@@ -3,14 +3,16 @@
  *
  * Each of two trees adds up one half of the tensor on the way to its root and sends the sums back,
  * chunk by chunk. A rank that has children in one tree is a leaf of the other; only rank 0 has
- * children in both if the number of ranks is odd. No rank sends or receives more than 2 M. The
+ * children in both if the number of ranks is odd. No rank sends or receives more than
+ * twice the tensor's bytes M. The
  * trees are NCCL's: the first alternates leaves and inner ranks; the second is its mirror image
  * (even number of ranks) or is shifted by one (odd number). As in NCCL, a rank has four threads, up
  * and down in each tree; a root has one thread for both directions.
  *
  * Our choice: chunks of 64 kB, of which two may be in flight on an edge (NCCL: up to 512 kB, 8).
  * TCP does not share links evenly, so ranks that run ahead slow down the ranks that all wait for:
- * 10 MB among 16 ranks at 25 Gbps take 7.09 ms with 2 chunks, 8.61 ms with 8 (2 M / B: 6.93 ms).
+ * 10 MB among 16 ranks at 25 Gbps take 7.09 ms with 2 chunks, 8.61 ms with 8 (2 M / B, B the rate
+ * of a link: 6.93 ms).
  *
  *     T = 2 M / B + time to fill the trees                   (four ranks or more)
  *
@@ -311,7 +313,7 @@ static void *plan(void *self, const struct collective_job *job, struct stream_pl
 	plan->latency = most_latency(schedule, latency);
 	free(latency);
 	plan->blocks.size = scheme->conf->chunk;
-	/* the stream itself takes the part of this time that is spent on its busiest link */
+	/* less the time on the busiest link, which the stream's own time has already */
 	plan->blocks.first = fmax(0, most_time(schedule) / slowest_link(stream, net) -
 					     1 / plan_alone(stream, net));
 	return schedule;

@@ -22,7 +22,7 @@ static sim_time class_end(unsigned class)
 
 	if (octave == 0)
 		return class;
-	octave--; /* holding_class() adds at least 32 to the octave's first class */
+	octave--; /* time >> octave is 32 to 63: octave k has the classes from (k + 1) * 32 on */
 	return ((((sim_time) class - ((sim_time)octave << HOLDING_BITS)) + 1) << octave) - 1;
 }
 

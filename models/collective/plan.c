@@ -229,8 +229,8 @@ static double counted(const struct link_class *class, double packet)
 
 /* The average queue, in the unit of `threshold`, of a DCTCP connection with a window of so many
  * segments that is marked above `threshold`: a sawtooth (Alizadeh et al., SIGCOMM 2010, section
- * 3.3). By the formula there, four connections that share a window of 72 segments have the average
- * queue of one. */
+ * 3.3). By the formula there, four connections that share a window of 72 segments have the same
+ * average queue as one connection with all of it. */
 static double dctcp_queue(const struct link_class *class, double threshold, double segments)
 {
 	double segment = counted(class, NIC_QUANTUM) * NIC_QUANTUM;

@@ -46,7 +46,7 @@ void ps_mark(struct ps *ps)
 	if (at->tensor < ps->sizes.count && ps_bytes_left(ps, 0, at) > blocks * ps->scheme->block)
 		repeat_mark(repeat, ps);
 	else
-		repeat_leave(repeat, ps);
+		repeat_leave(repeat, ps); /* until its next mark somebody else may lead */
 	ps->mark = ps->servers[0].sent + ps->distance;
 }
 
@@ -58,7 +58,8 @@ void ps_mark_no_more(struct ps *ps)
 
 /* --- state --- */
 
-/* The last two blocks of a shard are always simulated, as the last one may be shorter. */
+/* The last two blocks of a shard are always simulated: the last one may be shorter, and one is to
+ * spare. */
 static void repeat_cursor(const struct ps *ps, struct repeat *repeat, uint32_t q, struct cursor *at)
 {
 	uint64_t before = at->number, left;

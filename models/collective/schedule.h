@@ -115,7 +115,7 @@ struct schedule_edge {
 	uint64_t posted, sent, received; /* numbers of messages; `received`: by the reader */
 	uint64_t stream_in;              /* bytes of the messages received */
 	uint64_t *values; /* ring buffer: pieces of messages posted but not received */
-	uint64_t value_mask, value_out, value_in;
+	uint64_t value_mask, value_out, value_in; /* next to take out, and to put in */
 	uint64_t *sizes; /* ring buffer: bytes of messages posted but not sent */
 	uint64_t size_mask;
 };

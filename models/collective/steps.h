@@ -15,9 +15,9 @@
  * of a link, a point_to_point the time of the whole tensor (inasim formula reduce_scatter,
  * all_to_all).
  *
- * A worker takes part once it has called contribute(), even if it only receives. These tables have
- * only the members that a running job calls. start() takes a scheme from schedule_open() with the
- * ring's parameters, and never fails. */
+ * A worker takes part once it has called contribute(), even if it only receives. The four tables
+ * below have only the members that a running job calls. start() takes a scheme from schedule_open()
+ * with the ring's parameters, and never fails. */
 #ifndef INASIM_COLLECTIVE_STEPS_H
 #define INASIM_COLLECTIVE_STEPS_H
 

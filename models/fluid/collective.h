@@ -6,9 +6,9 @@
  * the plan's latency has passed. So tensors follow each other without gaps, as packets do, and a
  * train of tensors has the latency once. With plan.in_turn (schedules) a stream also waits until
  * all workers hold the tensor before, so each tensor has the latency. While windows grow, streams
- * begin later by what the windows lose (plan_ramp_tensor()). If transfers do not share links
- * (fluid_open()), a job has plan_idle_rates(), as if it were alone. Admission and memory are those
- * of the packet scheme. */
+ * begin later by what the windows lose (plan_ramp_tensor()). In runs without sharing of links
+ * (fluid_open()) each job has plan_idle_rates(), as if it were alone. Admission and memory are
+ * those of the packet scheme. */
 #ifndef INASIM_FLUID_COLLECTIVE_H
 #define INASIM_FLUID_COLLECTIVE_H
 

@@ -71,7 +71,7 @@ static bool job_group_draws(const struct job_group_conf *group)
 	       group->workers.form == WORKERS_RANGE || group->model.form == MODEL_MIX ||
 	       group->placement == PLACEMENT_RANDOM || group->compute_jitter > 0 ||
 	       group->start_jitter || group->send_jitter ||
-	       scheme_ops(job_group_reduces(group))->first_come;
+	       scheme_ops(job_group_reduces(group))->first_come; /* draws aggregators */
 }
 
 static bool flow_group_draws(const struct flow_group_conf *group)
@@ -88,8 +88,8 @@ static bool network_draws(const struct topology_conf *topology)
 	       topology_longest(topology) > 1; /* several switches: paths and roots are drawn */
 }
 
-/* Whether a scheme of the scenario draws, even one that no job asks for: jobs of other schemes may
- * run as a ring. */
+/* Whether a scheme draws. Asks those, too, that no job asks for: any job may fall back to the ring,
+ * which may draw. */
 static bool schemes_draw(const struct scenario *scenario)
 {
 	for (unsigned s = 0; scheme_ops(s); s++)

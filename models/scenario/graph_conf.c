@@ -148,7 +148,7 @@ static struct switch_conf settings_of(const struct reader *reader,
 	if (conf->set.ecn_given)
 		settings.ecn = conf->set.ecn;
 	settings.passes =
-		conf->set.aggregation.form == AGGREGATION_SWITCH && !conf->set.aggregation.on;
+		conf->set.aggregation.form == AGGREGATION_ON_OFF && !conf->set.aggregation.on;
 	if (conf->set.aggregation.form == AGGREGATION_MEMORY)
 		settings.memory = conf->set.aggregation.memory;
 	return settings;

@@ -19,7 +19,7 @@ struct graph_switch_set {
 		bytes memory;
 	} aggregation;
 };
-enum aggregation_form { AGGREGATION_SWITCH, AGGREGATION_MEMORY };
+enum aggregation_form { AGGREGATION_ON_OFF, AGGREGATION_MEMORY };
 struct graph_switch_conf {
 	int form;         /* enum graph_switch_form */
 	const char *name; /* GRAPH_SWITCH_NAME */

@@ -297,7 +297,7 @@ static void warn_graph_rates(const struct graph *graph, struct conf_doc *doc)
 }
 
 /* Warns if a host's link is far faster than all up-links of its switch together; usually a unit is
- * wrong. Outside graphs only "uplink" is checked: "oversubscription" shows that it is meant. */
+ * wrong. Outside graphs only "uplink" is checked: who writes "oversubscription" means it. */
 static void warn_rates(const struct scenario *scenario, struct conf_doc *doc)
 {
 	const struct topology_conf *topology = &scenario->topology;

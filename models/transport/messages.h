@@ -10,7 +10,7 @@
 #include "transport/tcp.h"
 
 struct message {
-	uint64_t number; /* what the message is about: a chunk or a tensor */
+	uint64_t number; /* what the message is about: a chunk, a VID or a tensor */
 	uint64_t value;
 	uint64_t end; /* stream position behind its last byte; set by messages_send() */
 	uint32_t type;

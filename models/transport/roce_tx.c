@@ -60,7 +60,7 @@ static void on_pacing_timer(struct sim *sim, uint32_t entity, void *owner)
 
 /* Whether the next packet has to wait; if so, sets the pacing timer. `cc.gap` counts from the
  * newest packet, even if the control set it after that packet had left. The end of a gap does not
- * change once it is set. Only a control that has given up both rate and gap ends the wait early. */
+ * change once it is set, but holds nothing back while the control has neither a rate nor a gap. */
 static bool held_back(struct roce_conn *conn)
 {
 	struct roce_tx *tx = &conn->tx;

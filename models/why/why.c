@@ -132,7 +132,7 @@ struct walk {
 	struct why_account *account;
 	uint32_t worker;
 	sim_time left;            /* to be charged */
-	sim_time idle;            /* time on links, on the whole way */
+	sim_time travel;          /* time on links, on the whole way */
 	enum why_trouble trouble; /* of the chunk */
 	bool detour;
 	sim_time cause[WHY_CAUSES];
@@ -159,7 +159,7 @@ static enum why_cause trouble_of(const struct walk *walk)
  * proportions of `before`. The whole wait on a detour is charged to what led to the detour. */
 static void take_queue(struct walk *walk, const struct why_step *step)
 {
-	/* without PAUSE, the gap is from an idle NIC that began late (nic.h) */
+	/* BEFORE_PAUSE, gaps before the packet: without PAUSE, an idle NIC began late (nic.h) */
 	const enum why_cause causes[BEFORE_KINDS] = { WHY_QUEUE_OWN, WHY_QUEUE_JOBS,
 						      WHY_QUEUE_FLOWS,
 						      walk->why->net->lossless ? WHY_PAUSE
@@ -193,15 +193,15 @@ static void take_hop(struct walk *walk, const struct why_step *step)
 	sim_time gap;
 
 	walk->detour |= step->detour;
-	walk->idle += step->idle;
+	walk->travel += step->travel;
 	take_queue(walk, step);
 	if (!step->previous || !previous->hop)
 		return;
-	gap = step->arrived - step->idle - step->hold - previous->arrived;
+	gap = step->arrived - step->travel - step->hold - previous->arrived;
 	if (net->ports[previous->place].to_host)
 		take(walk, step->detour ? trouble_of(walk) : WHY_SERVER, gap);
 	else
-		walk->idle += gap; /* in a switch's pipeline */
+		walk->travel += gap; /* in a switch's pipeline */
 }
 
 static enum why_cause turn_of(const struct why_step *step)
@@ -267,7 +267,7 @@ static void take_own_turn(struct walk *walk, const struct why_step *step, sim_ti
 		take_turn(walk, step, sent - since);
 }
 
-/* Charges the delays where a way begins. SIM_TIME_MAX: all that is left to be charged. */
+/* Charges the delays where a way begins. An amount of SIM_TIME_MAX charges all that is left. */
 static void take_begin(struct walk *walk, const struct why_step *step)
 {
 	sim_time since = walk->account->until;
@@ -294,7 +294,7 @@ static void take_begin(struct walk *walk, const struct why_step *step)
 		take_own_turn(walk, step, sent);
 	if (step->place != walk->worker && end > since)
 		take_from(walk, step->place, end);
-	if (step->ready < since) /* the packet's turn was due before the last result came */
+	if (step->ready < since) /* its data was ready before */
 		take_turn(walk, step, SIM_TIME_MAX);
 }
 
@@ -331,7 +331,7 @@ static void charge(struct why_job *job, uint32_t worker, enum why_trouble troubl
 		if (!at->hop && at->previous)
 			take(&walk, WHY_SERVER, at->ready - end_of(&why->steps[at->previous]));
 	}
-	take(&walk, WHY_WIRE, walk.idle);
+	take(&walk, WHY_WIRE, walk.travel);
 	take(&walk, walk.detour || walk.trouble ? trouble_of(&walk) : WHY_UNEXPLAINED,
 	     SIM_TIME_MAX);
 	book(job, account, now, walk.cause);
@@ -502,7 +502,7 @@ static void end_iteration(struct why_job *job, uint32_t worker)
 	row.peer = top(account->peers);
 	row.link = top(account->links);
 	row.rival = top(account->rivals);
-	if (++job->rows == job->workers) { /* no worker is ahead of this iteration */
+	if (++job->rows == job->workers) { /* none ends the next iteration before that */
 		row.since = job->since;
 		row.before = &job->before;
 	}
@@ -623,8 +623,9 @@ void why_connection(struct why *why, const struct why_conn *conn)
  * why it writes. A packet is the cause of
  *   - a server's write;
  *   - a write by a worker that passes on what it got, or is asked for something;
- *   - a write on a ring or to a server while the worker computes, or if only now the receiver can
- *     take the message. Such a way may not grow without end: see WHY_RELAYS. */
+ *   - a write on a ring or to a server while the worker computes, or while the packet is at another
+ *     node: only now can the receiver take the message. Such a way may not grow without end: see
+ * WHY_RELAYS. */
 static uint32_t cause_of_write(const struct why *why, const struct why_conn *conn)
 {
 	struct why_job *job = why_job_of(why, conn->job);

@@ -11,9 +11,10 @@
 #define WHY_NONE    UINT32_MAX
 #define WHY_TALLIES 8  /* candidates for the largest of a kind */
 #define WHY_LOG     64 /* charges of a worker that others can look up; when full, pairs merge */
-#define WHY_RELAYS  64 /* writes on rings and to servers continue only ways over fewer messages */
+#define WHY_RELAYS  64 /* messages over which a write on a ring or to a server continues a way */
 
-/* What a packet in a queue waited for: packets of an owner, or PAUSE. */
+/* What a packet in a queue waited for: packets of an owner, or (BEFORE_PAUSE) a link that sent
+ * nothing: with PAUSE it was stopped, without, a NIC began late. */
 enum { BEFORE_OWN, BEFORE_JOBS, BEFORE_FLOWS, BEFORE_PAUSE, BEFORE_KINDS };
 
 /* A step of a packet's way. The ways of copies share their first steps. */
@@ -44,8 +45,8 @@ struct why_step {
 		};
 		struct { /* a hop */
 			sim_time arrived;
-			sim_time hold; /* in the queue, until arrived - idle */
-			sim_time idle; /* on the link */
+			sim_time hold;   /* in the queue, until arrived - travel */
+			sim_time travel; /* time on the idle link */
 			/* What the packet waited for at the end of `hold`; only the proportions
 			 * of these numbers matter. */
 			uint32_t before[BEFORE_KINDS];
@@ -111,7 +112,8 @@ struct why_write {
 	uint64_t end;
 	sim_time at;
 	uint32_t step; /* of the packet that caused it; 0 = none */
-	bool answers;  /* it was written while a packet arrived */
+	bool answers;  /* it was written while a followed packet arrived, or a host's work on it
+			  ended */
 };
 
 struct why_connection {
@@ -178,7 +180,7 @@ struct why {
 	size_t step_count, step_capacity;
 	uint32_t idle_step; /* head of the list of free steps */
 	struct {
-		uint32_t step; /* of the packet whose arrival runs; 0 = none */
+		uint32_t step; /* of the packet whose arrival, or end of work, runs; 0 = none */
 		sim_time wire; /* its transmission on the link */
 		uint32_t node;
 		uint32_t owner;

@@ -492,7 +492,7 @@ static uint32_t hop(struct why *why, uint32_t port, struct why_line *line, uint6
 	self->depth = why->steps[entry->step].depth;
 	self->place = port;
 	self->arrived = why->net->sim->now;
-	self->idle = self->arrived - start;
+	self->travel = self->arrived - start;
 	self->hold = start - entry->since;
 	if (self->hold) {
 		look_back(line, number, link, start, before);

@@ -110,11 +110,12 @@ static size_t group_length(const struct compare_row *row)
 	return metric_group_length(row->metric, METRIC_OF_JOBS, METRIC_MEAN_JCT);
 }
 
-/* The value of `number` for the jobs of `row`: jobs of NAME in "jobs.by_name.NAME...", or all. */
-static double of_jobs(const struct run *run, const struct compare_row *row, const char *number)
+/* The number at the path `rest` for the jobs of `row`: of NAME in "jobs.by_name.NAME...", or all.
+ */
+static double of_jobs(const struct run *run, const struct compare_row *row, const char *rest)
 {
 	size_t length = group_length(row) ? GROUP_AT + group_length(row) : strlen("jobs");
-	char *path = xasprintf("%.*s.%s", (int)length, row->metric, number);
+	char *path = xasprintf("%.*s.%s", (int)length, row->metric, rest);
 	double value = summary_value(&run->summary, path);
 
 	free(path);
@@ -140,7 +141,7 @@ static void put_causes(FILE *to, const double *times, bool shares, double all)
 	for (size_t n = 0; n < NAMED; n++) {
 		size_t max = 0;
 
-		/* a said `max` gives way to the next cause, another only to a larger unsaid one */
+		/* the largest unsaid cause: while `max` is a said one, any replaces it */
 		for (size_t c = 0; c < BREAKDOWN_CAUSES; c++)
 			if (said[max] || (!said[c] && fabs(times[c]) > fabs(times[max])))
 				max = c;
@@ -453,7 +454,7 @@ static void put_extremes(FILE *to, const struct sweep_table *table, const struct
 	free(words);
 }
 
-/* Whether the values of an axis are names (of schemes, say), not numbers. */
+/* Whether an axis has several values that are names (of schemes, say), not numbers. */
 static bool is_named(const struct sweep_axis *axis)
 {
 	for (size_t i = 0; i < axis->count; i++)
@@ -562,8 +563,8 @@ static void put_sweep_metric(FILE *page, const struct sweep_table *table,
 	free(words);
 }
 
-/* Tells of one metric of jobs and one of flows: the first usual one in the table. If jobs are
- * unlike, tells of the mean JCT of each group instead. */
+/* Tells of one metric of jobs and one of flows: the first of metric_table that the sweep has. If
+ * jobs are unlike, tells of the mean JCT of each group instead. */
 void answer_sweep(FILE *page, const struct sweep_table *table, const struct groups *groups)
 {
 	bool said[LEVEL_MACHINE + 1] = { false };

@@ -1,4 +1,4 @@
-/* The verb formula, and the list of formulas for the verb list. */
+/* `inasim formula`, and the formulas in `inasim list`. */
 #include "cli/cli.h"
 
 #include "base/mem.h"

@@ -148,7 +148,7 @@ static int list_keys(struct json *json)
 }
 
 /* Lists metrics by the names that `compare --metric` and `plot --y` take. Metrics of jobs,
- * iterations and flows come once for each statistic. */
+ * iterations and flows come with their usual statistics. */
 static int list_metrics(struct json *json)
 {
 	static const char *const of[] = { "mean", "p50", "p95", "p99", "max" };

@@ -277,8 +277,8 @@ static void json_fields(struct json *json, const char *key, const struct field_d
 	json_close_array(json);
 }
 
-/* The log goes on for this long after the last event in question. scripts/first-event has another
- * version of the program log the same span, where the event may come somewhat later. */
+/* The log goes on for this long after the last event in question. scripts/first-event lets
+ * another version of the program log the same span, where the event may come somewhat later. */
 #define LOG_BEYOND (10 * PS_PER_US)
 
 /* Writes the arguments with which `run` logs the events in question, for scripts/first-event. */

@@ -232,18 +232,18 @@ static void put_breakdown_of(struct report *r, const struct summary *summary, co
 static void put_breakdown(struct report *r, const struct summary *summary)
 {
 	static const char begin[] = METRIC_OF_JOBS, end[] = METRIC_MEAN_JCT;
-	struct names groups = { 0 };
+	struct names metrics = { 0 }; /* "jobs.by_name.NAME.jct_s.mean" */
 
-	summary_groups(summary, begin, end, &groups);
-	if (groups.count < 2)
+	summary_groups(summary, begin, end, &metrics);
+	if (metrics.count < 2)
 		put_breakdown_of(r, summary, "jobs", "");
-	for (size_t i = 0; i < groups.count && groups.count > 1; i++) {
-		char *jobs = xstrndup(groups.items[i], strlen(groups.items[i]) - strlen(end));
+	for (size_t i = 0; i < metrics.count && metrics.count > 1; i++) {
+		char *jobs = xstrndup(metrics.items[i], strlen(metrics.items[i]) - strlen(end));
 
 		put_breakdown_of(r, summary, jobs, jobs + strlen(begin));
 		free(jobs);
 	}
-	free(groups.items);
+	free(metrics.items);
 }
 
 static void put_fact(struct report *r, const char *what, const char *text)
@@ -442,6 +442,7 @@ static void put_answer(struct report *r, const struct comparison *comparison)
 
 static bool put_runs(struct report *r, const char *const *dirs, size_t count)
 {
+	/* without a tolerance, all that can be compared is "alike" */
 	const struct compare_options options = { .tolerance = NAN, .by_folder = true };
 	struct comparison comparison;
 
@@ -605,8 +606,8 @@ static bool put_sweep(struct report *r, const char *dir)
 	fputs("<div class=\"scroll\"><table>\n", r->to);
 	put_fact(r, "sweep", table->name);
 	put_fact(r, "points",
-		 conf_at(table->doc, "%zu, with %" PRIu64 " replications each", table->point_count,
-			 table->replications));
+		 conf_at(table->doc, "%zu, with all replications (%" PRIu64 " of each combination)",
+			 table->point_count, table->replications));
 	fputs("</table></div>\n", r->to);
 	put_sweep_again(r, dir);
 	groups_release(&groups);

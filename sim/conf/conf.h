@@ -51,7 +51,7 @@ enum conf_type {
  *
  * The JSON shape of the value (object, array, string, number, boolean) chooses the alternative.
  * Where several have that shape:
- * - objects: the only one that knows any key; no key may belong to two;
+ * - objects: the only one that knows some of the object's keys; no key may belong to two;
  * - others: in order, the first that accepts the value. So a free CONF_STRING comes last.
  *
  * An alternative may not lead back to its own ONEOF row except through an OBJECT. */
@@ -211,8 +211,8 @@ const char *conf_at(struct conf_doc *doc, const char *fmt, ...)
 
 size_t conf_warnings(const struct conf_doc *doc); /* number of warnings, without notes */
 
-/* Whether the user gave the value at `pointer`, or a value inside it. A list without objects and a
- * map count as one value, so `pointer` must not lead into them. */
+/* Whether the user gave the value at `pointer`, or a value inside it. A map counts as
+ * one value, and so does a list that has no objects: `pointer` must not lead into them. */
 bool conf_given(const struct conf_doc *doc, const char *pointer);
 
 /* Prints all messages in the order of their places: the errors or, if there are none, the warnings

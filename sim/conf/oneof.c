@@ -32,7 +32,7 @@ static bool knows_key(const struct conf_row *row, const char *key)
 	return false;
 }
 
-/* The only alternative that has any key of the object; binding it reports the other keys. NULL when
+/* The only alternative that knows some of the object's keys; binding it reports the rest. NULL when
  * no alternative or several have a key: then messages name all alternatives. */
 static const struct conf_row *choose_by_keys(const struct conf_row *rows, const cJSON *item)
 {

@@ -58,7 +58,8 @@ const char *conf_suggest(const char *word, const char *const *choices)
 		if (n > MAX_WORD)
 			continue;
 		d = distance(word, m, *choices, n);
-		/* near enough: at most a third of the longer word, rounded up, and not all of it */
+		/* at most a third of the longer word, rounded up; no word of one letter is near
+		 * another */
 		if (d > (longer + 2) / 3 || d >= longer || (best && d >= best_distance))
 			continue;
 		best = *choices;

@@ -38,8 +38,8 @@ bool folder_write(int fd, const char *text, size_t length);
 char *folder_read_temporary(FILE *file, size_t *length);
 
 /* Makes `text` the content of PATH. At any time PATH holds the former text or the whole new one:
- * the new file is PATH.partial.PID until it is renamed. Where a file system has files without a
- * name, the new file is one until it is complete, so that a kill hardly ever leaves a
+ * the new file is PATH.partial.PID until it is renamed. Where the file system allows it
+ * (O_TMPFILE), the new file has no name until it is complete, so that a kill hardly ever leaves a
  * PATH.partial.PID behind. If PATH is no regular file (a device, a pipe, a link), writes to it
  * instead. */
 bool folder_replace(const char *path, const char *text, size_t length);

@@ -113,7 +113,7 @@ static double satterthwaite(double error2_a, size_t a, double error2_b, size_t b
 static bool all_positive(const double *values, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (values[i] <= 0) /* false for NaN */
+		if (values[i] <= 0) /* NaN passes */
 			return false;
 	return true;
 }
@@ -249,8 +249,8 @@ struct estimate infer_ratio(const double *a, size_t a_count, const double *b, si
 /* ---- Quantiles ---- */
 
 /* The number B of values below the quantile has the distribution Bin(n, p). The sum of its
- * densities starts more than 12 standard deviations below the mean, where almost no probability is
- * left out: so the tails are exact even for a million values. */
+ * densities starts more than 12 standard deviations below the mean, and so leaves out almost no
+ * probability: at 0 the density of a million values underflows. */
 void infer_quantile_ranks(size_t n, double p, double level, size_t *low, size_t *high)
 {
 	SIM_BUG_ON(!(p > 0 && p < 1) || n > UINT32_MAX);

@@ -9,8 +9,8 @@
  *   not (Law, Simulation Modeling and Analysis, 5th ed., sections 9.4 and 10.2).
  * - Ratios: the ratio of the means, with Fieller's interval (Fieller, J. R. Statist. Soc. B 16,
  *   1954). The estimate is then the quotient of the two numbers that a table shows side by side (a
- *   mean of ratios or of their logarithms is not), and zeros are allowed. If the interval of a
- *   paired ratio stays above 0, then it excludes 1 exactly when the interval of the paired
+ *   mean of ratios or of their logarithms is not), and zeros are allowed. Where Fieller's
+ *   interval of a paired ratio lies above 0, it excludes 1 exactly when the interval of the paired
  *   difference excludes 0.
  * - Quantiles: order statistics, whose coverage is at least the level for any distribution, exactly
  *   and without random numbers (David and Nagaraja, Order Statistics, 3rd ed., section 7.1).

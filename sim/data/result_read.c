@@ -55,7 +55,7 @@ char *result_job_name(struct csv *jobs)
 	const char *name = column < 0 ? "" : csv_text(jobs, column); /* csv_need() has complained */
 
 	if (scheme < 0 || ran_as < 0 || csv_empty(jobs, ran_as) ||
-	    !strcmp(csv_text(jobs, ran_as), "none") ||
+	    !strcmp(csv_text(jobs, ran_as), "none") || /* of one worker */
 	    !strcmp(csv_text(jobs, ran_as), csv_text(jobs, scheme)))
 		return xstrdup(name);
 	return xasprintf("%s (%s)", name, csv_text(jobs, ran_as));

@@ -14,8 +14,8 @@
  * A table that was cut off fails at its end (csv_expect()). */
 struct csv *result_table(const char *dir, const char *file, char **error);
 
-/* Returns the name of the job in the current row of jobs.csv, for figures: its group and, if it ran
- * as another scheme than given, that scheme: "small (ring)". The caller frees. */
+/* Returns the name of the job in the current row of jobs.csv, for figures: its group and, unless it
+ * ran just as given, how it ran: "small (ring)". The caller frees. */
 char *result_job_name(struct csv *jobs);
 
 #endif

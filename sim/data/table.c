@@ -379,7 +379,7 @@ static char *sync_folders(const struct out_dir *dir)
 static bool replace_former(const struct out_dir *dir, char **error)
 {
 	if (folder_exchange(dir->partial, dir->path)) {
-		/* if not empty, the next run already writes to PATH.partial */
+		/* if it cannot be removed as it is not empty, the next run has taken it over */
 		if (folder_remove_last(dir->partial, MARKER) || errno == ENOTEMPTY ||
 		    errno == EEXIST)
 			return true;
@@ -394,11 +394,11 @@ static bool replace_former(const struct out_dir *dir, char **error)
 	       rename(dir->partial, dir->path) == 0;
 }
 
-/* Renames PATH.partial to PATH. The former results first get a marker of their own: while they are
- * removed, their name is PATH.partial, and no other run may take them for the remains of a killed
- * run. A run that has just committed still has its marker in PATH for an instant, so this waits. In
- * the end PATH has no marker; but if PATH's marker cannot be opened or locked, this fails and
- * leaves it there. */
+/* Renames PATH.partial to PATH. While the former results are removed, their name is PATH.partial,
+ * so they first get a marker, or another run would take them for the remains of a killed one. This
+ * waits if a run that has just committed still has its marker in PATH. The new results bring theirs
+ * to PATH, where it is removed last. If the marker in PATH cannot be opened, this fails and leaves
+ * it there. */
 static bool move_into_place(const struct out_dir *dir, char **error)
 {
 	pid_t nobody;

@@ -50,7 +50,7 @@ void ina_repeat_packet(void *self, struct repeat *repeat, struct packet *packet)
 
 /* A skip lies within one tensor. The tensor's last chunks are always simulated: as many as are in
  * flight (at most one period; PANAMA, which has more, keeps them itself), and as many as lie
- * between two marks (less than MIN_RESULTS_PER_MARK + one period). */
+ * between two marks before a skip (less than MIN_RESULTS_PER_MARK + one period). */
 static void repeat_tensors(struct ina_job *job, struct repeat *repeat, uint32_t w)
 {
 	struct tensors *tensors = &job->tensors;
@@ -107,7 +107,7 @@ void ina_repeat(void *self, struct repeat *repeat)
 		if (!job)
 			continue;
 		results = ina_worker(job, 0)->results;
-		/* whole periods, so that chunks that use the same slot have equal distances */
+		/* whole periods: a chunk's distance from the base tells which slot it uses */
 		job->stream.base = results - results % scheme->ops->period(job);
 		repeat_base(repeat, &job->stream);
 	}

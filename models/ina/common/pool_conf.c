@@ -29,13 +29,13 @@ uint32_t pool_servers(uint32_t workers)
  * server's switch for the inputs of level 1 that are left. */
 static uint64_t max_workers(const struct topology_conf *conf)
 {
-	uint32_t edges = topology_racks(conf), below = topology_rack(conf), racks;
+	uint32_t racks = topology_racks(conf), below = topology_rack(conf), full;
 
 	if (below > RACK_INPUTS_MAX)
 		below = RACK_INPUTS_MAX;
-	racks = edges - 1 < RACK_INPUTS_MAX ? edges - 1 : RACK_INPUTS_MAX;
-	return (uint64_t)racks * below +
-	       (RACK_INPUTS_MAX - racks < below ? RACK_INPUTS_MAX - racks : below);
+	full = racks - 1 < RACK_INPUTS_MAX ? racks - 1 : RACK_INPUTS_MAX;
+	return (uint64_t)full * below +
+	       (RACK_INPUTS_MAX - full < below ? RACK_INPUTS_MAX - full : below);
 }
 
 struct collective_burst pool_burst(const void *conf, const struct topology_conf *topology,

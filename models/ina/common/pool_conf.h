@@ -82,8 +82,8 @@ extern const char *const timeout_resends_names[], *const halve_on_names[];
 			"CC_manager.h (its client has it switched off)"),                          \
 		CONF_ENUM("timeout_resends", struct pool_conf, window.timeout_resends, "first",    \
 			  timeout_resends_names,                                                   \
-			  "What a timeout declares lost after the newest result: the first "       \
-			  "chunk, or all in flight.",                                              \
+			  "Chunks after the newest result that a timeout declares lost: that "     \
+			  "of the window's oldest if it is one of them, or all in flight.",        \
 			  "ESA section 5.1, the expected sequence number")
 
 #endif

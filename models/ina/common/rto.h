@@ -10,9 +10,10 @@
  *             This is once a round trip, however many packets expire. The timeout stays doubled
  *             until the next sample.
  *
- * ATP and ESA take only the estimate from here, without rto_expired(): samples are rare there by
- * design. window.h and esa_server.c double the estimate themselves, up to max_timeout. There any
- * result or contribution ends the doubling, whether it is a sample or not.
+ * ATP and ESA take only the estimate from here, without rto_expired(), whose doubling lasts until
+ * the next sample: samples are rare there by design. window.h and esa_server.c double the estimate
+ * themselves, up to max_timeout. There any result or contribution ends the doubling, whether it is
+ * a sample or not.
  *
  * One struct serves all packets of a worker, so the oldest is always the next to expire. Round
  * trips of packets that were sent twice are no samples (Karn). Integers only. */

@@ -54,7 +54,7 @@ struct window_conf {
 	bytes initial;       /* at the start */
 	bytes max;           /* 0 = no limit */
 	bytes increase;      /* per window of results */
-	int64_t gap;         /* a hole this many of its class behind the newest is a loss */
+	int64_t gap;         /* a hole so many chunks of its class before the newest is a loss */
 	struct rto_conf rto; /* its rule is adaptive */
 	sim_time max_rto;    /* doubling ends here */
 	int timeout_resends; /* enum timeout_resends */
@@ -62,7 +62,7 @@ struct window_conf {
 };
 
 /* Every hole, a chunk that results have overtaken, has a timeout. Of the chunks that none has
- * overtaken, only the oldest of the window has one, or each. */
+ * overtaken, only the window's oldest has one (TIMEOUT_FIRST), or each (TIMEOUT_ALL). */
 enum timeout_resends { TIMEOUT_FIRST, TIMEOUT_ALL };
 
 /* What cuts the window. MARK: ECN marks halve it. TIMEOUT: timeouts halve it, too. SHARE: overtaken

@@ -40,8 +40,8 @@
  *   server's own timer for the chunk runs from the first reminder;
  * - a worker does not repeat a reminder, nor a server a result, while the same message is under way
  *   on the transport between them;
- * - a worker that is asked for a gradient before it has sent the chunk sends it in turn over the
- *   transport, and not into the switches;
+ * - a worker that is asked for a gradient before it has sent the chunk sends it over the transport,
+ *   and not into the switches, when the chunk's turn comes;
  * - the server's result goes to all workers as an ordinary multicast, and again over the transport
  *   to workers that remind of it. A result that the server gets from a worker goes over the
  *   transport alone, to the workers that have said that they lack it;
@@ -128,12 +128,13 @@ static const struct conf_row esa_rows[] = {
 		  "servers: min_timeout, or that of /tcp.",
 		  "our choice; ESA section 6 sets 1 ms for reminders, section 5.3 names no timeout "
 		  "of the transport (\"e.g. TCP\")"),
-	CONF_ENUM("server_reminders", struct esa_conf, dupack, "doubling", dupack_names,
-		  "After how many contributions to later chunks (\"dupACK\") a server reminds "
-		  "switches of a chunk; here with duplicate_threshold = 3. doubling: after 3, then "
-		  "6, 12, ... more; each: after 3, once for each contribution to the chunk itself; "
-		  "every: after every 3.",
-		  "our choice; every: ESA section 5.1 to the letter"),
+	CONF_ENUM(
+		"server_reminders", struct esa_conf, dupack, "doubling", dupack_names,
+		"After how many contributions to later chunks (\"dupACK\") a server reminds "
+		"switches of a chunk; here with duplicate_threshold = 3. doubling: after 3, then "
+		"6, 12, ... more; each: after 3, and again only after a contribution to the chunk "
+		"itself; every: after every 3.",
+		"our choice; every: ESA section 5.1 to the letter"),
 	{ 0 },
 };
 extern const struct conf_table esa_table; /* named by collective/schemes.c */

@@ -15,7 +15,7 @@
 struct result_cache {
 	uint64_t *values; /* of chunk p at [p & mask]; NULL before the first */
 	uint64_t mask;
-	uint64_t from; /* chunks below were lost before the ring was last widened */
+	uint64_t from; /* the last widening found results of chunks below overwritten */
 };
 
 /* For result_cache_put() alone. */
@@ -30,7 +30,8 @@ static inline void result_cache_put(struct result_cache *cache, const struct win
 	cache->values[chunk & cache->mask] = value;
 }
 
-/* Puts in the results of chunks that the window has skipped (core/repeat.h). */
+/* After a skip (core/repeat.h): fills all places with the results of the chunks before
+ * window->first. No later chunk has a result then. */
 void result_cache_fill(struct result_cache *cache, const struct window *window,
 		       const struct exact *exact);
 

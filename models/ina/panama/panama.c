@@ -22,15 +22,16 @@
  *   port when it leaves the accelerator, so the headroom includes the accelerator's latency
  *   (panama_burst()). With a fraction, at most two sums leave because one packet came, the others
  *   by a timer (panama_backlog.c);
- * - an accelerator whose memory is full drops a packet, unless the packet completes a sum and so
- *   takes no memory. Without a fraction and recovery, memory gets full only when another job has
- *   come and windows have not shrunk yet.
+ * - an accelerator whose memory is full drops a packet, unless the packet completes a sum, or lets
+ *   incomplete ones go. With neither a fraction nor recovery, memory gets full only when another
+ * job has come and windows have not shrunk yet.
  *
  * Left open by the paper, and our reading:
  * - gradients are added in the order of children at every switch, so float results are the same in
  *   every run and at all workers. The model adds integers, which commute;
  * - wnd_cap is "packet_memory/num_jobs"; memory belongs to ports, and a job's trees at a switch
- *   share its part: memory / ports / jobs / trees / packet size;
+ *   share its part: memory / ports / jobs / trees / packet size. With `recovery` each tree counts
+ *   twice there;
  * - one FIFO per port and tree, not per port: jobs do not block each other;
  * - chunks may overtake each other on different trees (`order`): section 4.2.2 wants trees
  *   independent, and we read the order of section 4.1 as that of the first packets;
@@ -42,8 +43,8 @@
  *   first link up from a rack, so four trees may use four such links or one. The paper wants
  *   several paths, and does not say how its trees are kept apart below the core;
  * - appendix A gives the rate of a port (equation 1), and one tree of adders that takes a word of
- *   every port in a cycle. So sums of different ports do not wait for each other. Packets wait for
- *   a slow port after the FIFOs, and take no memory there;
+ *   every port in a cycle. So sums whose packets came by different ports do not wait for each
+ * other. Packets wait for a slow port after the FIFOs, and take no memory there;
  * - only_tree wraps around where there are fewer roots than trees;
  * - the 40-MB rule is about the gradients of an iteration; smaller jobs run a ring;
  * - recovery from loss: see panama_recovery.c. */

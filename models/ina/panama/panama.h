@@ -271,7 +271,7 @@ void panama_trees_free(struct panama_job *job);
 
 /* --- panama_plan.c --- */
 
-/* Counts a job that runs as streams in or out at all accelerators of its trees. */
+/* Counts a job, which runs as streams, in or out at all accelerators of its trees. */
 void panama_plan_count(const struct panama_job *job, bool comes);
 
 /* Fills in the job's streams. */

@@ -42,8 +42,8 @@ static uint32_t tree_window(const struct panama_job *job, const struct tree *tre
 	return conf->fixed && conf->packets && conf->packets < min ? (uint32_t)conf->packets : min;
 }
 
-/* Bytes per second of a tree through an accelerator's port, which the trees of a worker share, if
- * ports are slower than links; else INFINITY. */
+/* If the ports of accelerators are slower than links, bytes per second of a tree through a port,
+ * which the trees of a worker share; else INFINITY. */
 static double slow_rate(const struct panama_job *job, const struct plan_packets *packets)
 {
 	sim_time slow = panama_scheme(job)->accelerators[0].slow;
@@ -75,7 +75,8 @@ void panama_plan_trees(struct panama_job *job, struct stream_plan *plan)
 		stream->packets.fraction = 1.0 / (double)plan->count;
 		stream->cap = plan_window_rate(&stream->packets, tree_window(job, tree), path.sum);
 		stream->cap = fmin(stream->cap, slow_rate(job, &stream->packets));
-		if (conf->fixed && conf->packets) /* wnd_cap alone changes with the jobs */
+		if (conf->fixed && conf->packets) /* without `packets` it is wnd_cap, which changes
+						     with the jobs */
 			plan_fix_window(stream, tree_window(job, tree), path.sum, net,
 					job->base.spec.hosts[0]);
 		round_trip = path.sum > round_trip ? path.sum : round_trip;

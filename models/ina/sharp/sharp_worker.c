@@ -74,8 +74,8 @@ static void block(struct sharp_worker *worker)
 	arm(worker);
 }
 
-/* Whether there is a chunk to send. If not, also begins the wait for room; if it is of the next
- * tensor, decides how to send that tensor, for which it may ask for the lock. */
+/* Whether a chunk may be sent. If the switch has no room for it, begins the wait for room. If it is
+ * the first of a tensor, decides how to send the tensor, and may ask for the lock. */
 static bool may_send(struct sharp_worker *worker)
 {
 	if (worker->next < worker->highest) /* again */
@@ -112,7 +112,7 @@ static void send_ack(struct sharp_worker *worker, struct packet *packet)
 	worker->ack = 0;
 }
 
-/* Tells --why what this packet has waited for, if anything. */
+/* Tells --why what a wait of this packet, if it had one, is charged to. */
 static void tell_why(struct sharp_worker *worker)
 {
 	enum why_cut cut = worker->mode == SHARP_LLT ? WHY_CUT_BY_QUOTA
@@ -126,17 +126,17 @@ static void tell_why(struct sharp_worker *worker)
 static void send_next(struct sharp_worker *worker, struct packet *packet)
 {
 	const struct sharp *job = sharp_of(worker);
-	uint64_t chunk = worker->next, last;
+	uint64_t chunk = worker->next, ends; /* `ends` chunks of the tensor have SHARP_END */
 	bool again = chunk < worker->highest;
 
 	worker->next += job->kind == SHARP_ALL_GATHER ? sharp_ranks(job) : 1;
-	/* in a reduce-scatter each chunk of the last row is its owner's last */
-	last = job->kind == SHARP_REDUCE_SCATTER ? sharp_ranks(job) : 1;
+	/* in a reduce-scatter the last row, as each of its chunks is the last of its owner */
+	ends = job->kind == SHARP_REDUCE_SCATTER ? sharp_ranks(job) : 1;
 	ina_packet(packet, &worker->base, chunk);
 	fill(worker, packet);
 	if (worker->got == worker->highest)
 		worker->progress = worker->base.job->scheme->env.sim->now;
-	if (chunk + last >= worker->tensor_end || (again && worker->next == worker->highest))
+	if (chunk + ends >= worker->tensor_end || (again && worker->next == worker->highest))
 		packet->slot = SHARP_END;
 	if (worker->next >= worker->tensor_end || (again && worker->next == worker->highest) ||
 	    worker->next >= worker->limit || worker->probe)
@@ -149,7 +149,7 @@ static void send_next(struct sharp_worker *worker, struct packet *packet)
 	} else {
 		worker->highest = worker->next;
 	}
-	if (worker->probe)
+	if (worker->probe) /* is one chunk: the answer tells whether to go back */
 		worker->next = worker->highest;
 	if (job->base.why)
 		tell_why(worker);
@@ -166,7 +166,7 @@ enum nic_pull sharp_pull(void *owner, struct packet *packet)
 		send_next(worker, packet);
 	else
 		return NIC_NOTHING;
-	return worker->ack || may_send(worker) ? NIC_MORE : NIC_LAST;
+	return may_send(worker) ? NIC_MORE : NIC_LAST;
 }
 
 /* --- packets that come --- */
@@ -193,7 +193,8 @@ static void listen(struct sharp_worker *worker, const struct packet *packet)
 		worker->progress = worker->base.job->scheme->env.sim->now;
 		worker->next = worker->next > got ? worker->next : got;
 	}
-	if (!(packet->flags & SHARP_ACK) || got == worker->highest) { /* answers no probe */
+	if (!(packet->flags & SHARP_ACK) ||
+	    got == worker->highest) { /* a result, or nothing is missing */
 		worker->probe = got < worker->probe ? worker->probe : 0;
 		return;
 	}
@@ -213,8 +214,8 @@ static bool holds(const struct sharp_worker *worker, const struct packet *packet
 		       : ina_holds(&worker->base, chunk, packet->value);
 }
 
-/* Whether the rank must send an acknowledgement to tell which results it has: in a reduce-scatter
- * if it has nothing else to send, else if sharp_news() results have come since it last told. */
+/* Whether the rank must send an acknowledgement to tell which results it has. In a reduce-scatter:
+ * if it has nothing else to send. In the others: if it has not told of sharp_news() results. */
 static bool tells_news(struct sharp_worker *worker)
 {
 	const struct sharp *job = sharp_of(worker);

@@ -36,7 +36,7 @@ struct ps_server {
 	uint32_t number, host;
 	struct tree_node place; /* a root whose children are the workers; ports are their numbers */
 	struct node node;
-	/* As node.seen, with contributions that wait to be added; NULL: adding takes no time. */
+	/* node.seen, and the contributions that wait to be added; NULL: adding takes no time. */
 	uint64_t *arrived;
 	struct adding adding;
 	struct outbox outbox;
@@ -68,7 +68,7 @@ static void send_copy(struct ps_server *server, const struct packet *packet, uin
 		switchml_worker_result(switchml_worker(job, w), packet);
 		return;
 	}
-	copy.kind = PACKET_DATA; /* without the network it came as PACKET_AGGREGATION */
+	copy.kind = PACKET_DATA; /* what a worker on this host contributed is not of this kind */
 	packet_set_route(&copy, &pair_of(job, w, server->number)->down);
 	outbox_send(&server->outbox, &copy);
 }
@@ -268,8 +268,8 @@ static sim_time longest_wait(const struct switchml *job)
 
 /* How long a worker's slots have to last at the rate of its link, with n workers and m servers. A
  * worker's link needs slots for a round trip, as in SwitchML (section 3.6). A server's link needs
- * them for longer, until the last copy has left. But it carries n copies of 1/m of the data: with
- * fewer servers than workers, m/n of what a worker's link would need for that time is enough. */
+ * them for longer, until the last copy has left. But it has 1/m of the slots, and sends n copies
+ * for each: with fewer servers than workers, m/n of what a worker's link would need is enough. */
 static sim_time time_to_cover(sim_time trip, sim_time wait, uint64_t n, uint64_t m)
 {
 	sim_time busy = (trip + wait) * m / (m > n ? m : n);

@@ -60,8 +60,9 @@ static void deliver(void *self, uint32_t host, const struct packet *packet)
 
 /* --- slots --- */
 
-/* Time of a packet from a worker to the root and back on an idle network, with the host's
- * processing, and of the rest of its message, for which the slot waits, too. */
+/* Time of a packet from a worker to the root and back on an idle network (the latency of links has
+ * the processing in switches and hosts), and of the rest of its message, for which the slot waits,
+ * too. */
 static sim_time round_trip_of(const struct switchml *job, uint32_t w)
 {
 	const struct network *net = &job->base.scheme->env.topo->net;
@@ -291,7 +292,8 @@ static void plan(void *self, struct stream_plan *plan)
 	ina_plan_tree(&job->base, job->slots, plan);
 	for (uint32_t p = 0; p < format->message; p++)
 		frames += switchml_frame(format, p);
-	packets = &plan->streams[0].packets; /* become messages, to which tensors are padded */
+	/* a packet of the plan stands for a message, as tensors are padded to whole messages */
+	packets = &plan->streams[0].packets;
 	/* ina_plan_tree() assumes that all packets are as large as the first */
 	packets->overhead =
 		packets->overhead * format->message - (largest * format->message - frames);

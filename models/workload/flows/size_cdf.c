@@ -96,7 +96,7 @@ static void check_bare(struct size_cdf *cdf, const char *path, char **error)
 			path, whole);
 		return;
 	}
-	/* row_mistake() compares a point with the last of cdf->count */
+	/* counts in cdf->count, as row_mistake() compares a point with the last of so many */
 	for (cdf->count = 0; cdf->count < count && !*error; cdf->count++) {
 		struct size_cdf_point *point = &cdf->points[cdf->count];
 		bool in_size;

@@ -84,7 +84,7 @@ bytes sizes_draw(const struct sizes *sizes, struct rng *rng)
 
 double sizes_mean(const struct sizes *sizes)
 {
-	/* sizes below `min` become 1 byte when they are drawn or scaled */
+	/* what is drawn or scaled has at least 1 byte: a table's size counts as `min` at least */
 	double mean = 0, min = sizes->scale < 1 ? 1 / sizes->scale : 1;
 
 	if (!sizes->count)

@@ -98,7 +98,7 @@ static uint64_t hash_of(const struct dnn *dnn)
 
 		hash = hash_pair(hash, hash_string(layer->name));
 		hash = hash_pair(hash, layer->gradient);
-		if (layer->all_to_all)
+		if (layer->all_to_all) /* networks without keep the hash they had */
 			hash = hash_pair(hash, layer->all_to_all);
 		hash = hash_pair(hash, layer->forward);
 		hash = hash_pair(hash, layer->backward);

@@ -56,8 +56,7 @@ static void read_jobs(struct job_trace *trace, struct csv *csv)
 	while (csv_next(csv)) {
 		struct trace_job job = { .id = xstrdup(csv_text(csv, id)) };
 
-		/* in this order, as csv_complain() keeps the first mistake: an initializer has none
-		 */
+		/* csv_complain() keeps the first mistake; an initializer would have no order */
 		job.submit = cell_time_after(csv, submit, last);
 		job.gpus = cell_u32(csv, gpus, 1);
 		if (duration >= 0)

@@ -20,7 +20,7 @@ typedef uint64_t bps; /* bits per second */
 /* "Never": later than every event of a run. Do not compute with it. */
 #define SIM_TIME_MAX UINT64_MAX
 
-/* For reports only. */
+/* No event's time may come from it: it is rounded. */
 static inline double seconds_of(sim_time t)
 {
 	return (double)t / (double)PS_PER_S;

@@ -123,7 +123,7 @@ void repeat_release(struct repeat *repeat);
  * this time have run, unless too many looks have found it not equal. Does nothing while somebody
  * else leads. Returns whether `who` leads. */
 bool repeat_mark(struct repeat *repeat, const void *who);
-/* `who` will reach no further mark. */
+/* `who` will reach no further mark soon. */
 void repeat_leave(struct repeat *repeat, const void *who);
 
 /* How far apart marks should be: `least`, and more the longer nothing has repeated itself. */

@@ -70,7 +70,7 @@ struct sim {
 	void *catch_up_owner;
 	struct equeue queue;
 	struct sim_parts *parts; /* partitions (parts.h); NULL if there are none */
-	uint64_t uncounted;      /* events that are not part of the run; their handlers count */
+	uint64_t uncounted; /* events that are not part of the run; their handlers count them */
 	struct sim_names *names;
 };
 

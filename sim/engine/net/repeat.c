@@ -4,7 +4,7 @@
 #include "net/nic.h"
 
 static_assert(sizeof(struct packet) == 48 && offsetof(struct packet, generation) == 24,
-	      "network_repeat_packet() goes through all of a packet");
+	      "network_repeat_packet() leaves out only `depart`");
 
 bool network_can_repeat(const struct network *net)
 {
@@ -47,7 +47,8 @@ static void repeat_port(const struct network *net, struct repeat *repeat, uint32
 	for (uint32_t i = 0; i < port->count; i++) {
 		struct packet *packet = &port->ring[ring_index(port, i)];
 
-		/* also for a packet on the wire, which arrives one latency later */
+		/* not repeat_due(): of a packet on the wire it is past, and tells when it arrives
+		 */
 		repeat_time(repeat, &packet->depart);
 		network_repeat_packet(net, repeat, packet);
 	}

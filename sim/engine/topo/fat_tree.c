@@ -2,7 +2,7 @@
  *
  * With h = k/2: k pods, each of h edge and h aggregation switches, h*h cores, k*h*h hosts.
  * Edge:        local ports 0..h-1 to its hosts, h+j to aggregation switch j of its pod.
- * Aggregation: local ports 0..h-1 to the pod's edges; at switch j of a pod h+c to core j*h + c.
+ * Aggregation: local ports 0..h-1 to the pod's edges; h+c of switch j of a pod to core j*h + c.
  * Core:        local port p to pod p.
  * Switches: edges by pod, then aggregation switches by pod, then cores. */
 #include "topo/topology.h"

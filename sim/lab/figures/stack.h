@@ -8,9 +8,9 @@
 #define STACK_BARS 60 /* in a figure, at most */
 
 struct stack_bar {
-	char *label;                    /* owned by the caller, as is `name` */
-	char *name;                     /* of the job, in a figure of runs; else NULL */
-	double x;                       /* position: 0 at the first label, 1 at the second, ... */
+	char *label; /* owned by the caller, as is `name` */
+	char *name;  /* of the job, in a figure of runs; else NULL */
+	double x;    /* stack_place(): about 0 at the first label, 1 at the second */
 	double cause[BREAKDOWN_CAUSES]; /* seconds; all NaN: no bar */
 	double rows;                    /* number of values that each cause is the mean of */
 };

@@ -110,7 +110,8 @@ typedef struct conf_doc *plan_model(const char *base, const struct conf_override
 void plan_check_point(struct plan *plan, size_t number, plan_model *model);
 
 /* Checks the base scenario, every point, and that no two points are the same; fills in `facts`, by
- * number of the point. Reports a mistake once for each value of an axis that makes it. */
+ * number of the point. Reports a mistake once for each value of an axis that makes it or,
+ * if all values do, once for the axis. */
 void plan_check(struct plan *plan, plan_model *model, struct point_facts *facts);
 
 #endif

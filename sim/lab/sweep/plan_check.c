@@ -65,7 +65,8 @@ static bool pointer_is_wrong(const struct findings *findings, const struct findi
 	size_t values = 0, same = 0, count; /* same: values that get this message */
 	struct plan_use *uses;
 
-	/* in "set" and cases the pointer stands at its value: set_map() gives both one place */
+	/* in "set" and in "cases" of an axis the JSON pointer is the key of its value: set_map()
+	 * gives both one place */
 	if (!finding->origin || finding->origin == finding->place)
 		return false;
 	count = plan_uses(findings->plan, &uses);
@@ -121,8 +122,8 @@ static void sort_mistakes(struct findings *findings, size_t point, const struct 
 	struct conf_mistake mistake;
 
 	for (size_t i = 0; conf_mistake(doc, i, &mistake); i++) {
-		/* Overrides count from 1; the seed has no setting. 0 is a value of the base file,
-		 * which alone is valid: the axes together make the mistake. */
+		/* `override` counts from 1, and the seed's has no setting. 0: a value of the base
+		 * file, which is valid with "set" alone, so the axes make the mistake. */
 		const struct plan_setting *from =
 			mistake.override ? settings[mistake.override - 1] : NULL;
 		const char *place = from ? from->place : mistake.override ? "/seed" : "/axes";

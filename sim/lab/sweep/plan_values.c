@@ -3,8 +3,8 @@
  * Quantities are whole numbers of their base unit (ps, B, bps, packets). Numbers are printed to 15
  * digits: 0.2 + 0.2 + 0.2 is printed as 0.6, not as 0.6000000000000001. The inner values of a log
  * are rounded to three significant digits in the unit of `from` ("31.9KB"), unless they are whole
- * numbers of that unit ("32KiB"). Where both ends, and the factor if given, are whole numbers
- * without unit, inner values are rounded to whole numbers. */
+ * numbers of that unit ("32KiB"); packets are always whole. Where both ends, and the factor if
+ * given, are whole numbers without unit, inner values are rounded to whole numbers. */
 #include "lab/sweep/plan_parts.h"
 
 #include "base/fail.h"
@@ -27,7 +27,7 @@ struct amount {
 	enum amount_kind kind;
 	double value;   /* rounded, if a quantity is above 2^53 */
 	uint64_t whole; /* exact value of a quantity; 0 for a number */
-	double unit;    /* base units in the unit as written; 1 for a number */
+	double unit;    /* size of the unit as written, in base units; 1 for a number */
 };
 
 static const enum unit_kind unit_kinds[] = {
