@@ -65,6 +65,15 @@ ends 0 run t.json --out r --force
 cells 'c["repaired_s"] - c["failed_s"] > 0.001 { lasted++; if (off(c["noticed_s"], c["failed_s"] + 0.001)) print "not noticed: " $0 }
 	END { if (lasted < 10) print lasted + 0 " that last" }' r/failures.csv
 
+# what a link loses counts for its last failure, whichever event it is of, named by either end
+scenario '"kind": "star", "hosts": 2' '{ "fails": "h1", "at": "100us", "repair_after": "200us" },
+	{ "fails": 3, "at": "1.15ms", "repair_after": "200us" }' \
+	'"roce": { "rto": "1ms", "backoff": 0, "window": "100kB" }, "flows": [ { "size": "1MB", "transport": "roce", "pairs": [[0, 1]] } ]'
+ends 0 run t.json --out r --force
+says r/failures.csv "^h1 -> switch,0.0001,,0.0003,[1-9]"
+holds ".network.losses == $(awk -F, 'NR > 1 { lost += $5 } END { print lost }' r/failures.csv)" r/summary.json
+says r/failures.csv "^switch -> h1,0.00115,,0.00135,[1-9]"
+
 # RoCE behind either spine goes on by the other, after its timeout at the latest
 for spine in 0 1; do
 	scenario "$leaf_spine" "{ \"fails\": \"spine$spine\", \"at\": \"2ms\" }" \

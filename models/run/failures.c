@@ -50,6 +50,7 @@ struct failures {
 	size_t count, capacity;
 	struct outage *outages;
 	size_t outage_count, outage_capacity;
+	size_t *last; /* last outage of each place (place_of()), from 1; 0: none yet */
 	struct timer controller;
 };
 
@@ -90,24 +91,46 @@ static bool may_change(const struct failures *failures)
 	return false;
 }
 
-/* Ends the count of packets lost since the element's last outage, if there was one. */
-static void end_count(const struct element *element)
+/* Number of what fails, the same for all elements that are this link, switch or aggregation. */
+static uint32_t place_of(const struct element *element)
 {
-	struct failures *failures = element->failures;
+	const struct network *net = &element->failures->simulation->topo.net;
+	uint32_t number = element->target.number;
 
-	if (element->outage < failures->outage_count)
-		failures->outages[element->outage].lost =
-			lost_on(element) - failures->outages[element->outage].lost;
+	if (element->target.kind == FAILS_LINK)
+		return number < net->cold[number].reverse ? number : net->cold[number].reverse;
+	return net->port_count + number +
+	       (element->target.kind == FAILS_AGGREGATION ? net->switches : 0);
+}
+
+static uint32_t places(const struct failures *failures)
+{
+	const struct network *net = &failures->simulation->topo.net;
+
+	return net->port_count + 2 * net->switches;
+}
+
+/* Ends the count of packets lost since the last outage of a place, if there was one. */
+static void end_count(struct failures *failures, uint32_t place)
+{
+	struct outage *outage;
+
+	if (!failures->last[place])
+		return;
+	outage = &failures->outages[failures->last[place] - 1];
+	outage->lost = lost_on(outage->element) - outage->lost;
 }
 
 static void begin_outage(struct element *element)
 {
 	struct failures *failures = element->failures;
+	uint32_t place = place_of(element);
 
-	end_count(element);
+	end_count(failures, place);
 	failures->outages = array_reserve(failures->outages, failures->outage_count,
 					  &failures->outage_capacity, sizeof(*failures->outages));
 	element->outage = failures->outage_count++;
+	failures->last[place] = failures->outage_count;
 	failures->outages[element->outage] =
 		(struct outage){ .element = element,
 				 .failed = failures->simulation->sim.now,
@@ -232,6 +255,7 @@ struct failures *failures_open(struct simulation *s, struct out_table *table)
 	failures = xcalloc(1, sizeof(*failures));
 	failures->simulation = s;
 	failures->table = table;
+	failures->last = xcalloc(places(failures), sizeof(*failures->last));
 	for (size_t i = 0; i < events->count; i++) {
 		const struct failure_conf *conf = &((const struct failure_conf *)events->items)[i];
 		struct failure_target *targets;
@@ -258,6 +282,7 @@ void failures_free(struct failures *failures)
 		return;
 	free(failures->elements);
 	free(failures->outages);
+	free(failures->last);
 	free(failures);
 }
 
@@ -322,9 +347,10 @@ void failures_end(struct failures *failures)
 	for (size_t i = 0; i < failures->count; i++) {
 		timer_cancel(sim, &failures->elements[i].change);
 		timer_cancel(sim, &failures->elements[i].notice);
-		end_count(&failures->elements[i]);
 	}
 	timer_cancel(sim, &failures->controller);
+	for (uint32_t place = 0; place < places(failures); place++)
+		end_count(failures, place);
 	for (size_t i = 0; failures->table && i < failures->outage_count; i++)
 		write_row(failures, &failures->outages[i]);
 }
