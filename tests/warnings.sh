@@ -170,8 +170,13 @@ done <<'KEYS'
 /jobs/0/send_jitter_per "tensor" there is no
 /jobs/0/stragglers/slowdown 3 no worker is slow
 /jobs/0/max_steps 5 no job has more iterations
+/jobs/0/fallback "ring" nothing fails
+/jobs/0/restart_delay "1ms" nothing fails
+/failures/reroute_delay "2ms" nothing fails
+/failures/controller_delay "2ms" nothing fails
 /schemes/switchml/memory "2MB" no job has this scheme
 KEYS
+not_warned jobs.json --set '/failures={"events":[{"fails":"switches","at":"1ms"}],"controller_delay":"2ms"}' --set /jobs/0/fallback=ring
 switchml=(--set /jobs/0/all_reduce=switchml)
 warned jobs.json 'has no effect: "format" is not rdma' "${switchml[@]}" --set /schemes/switchml/message=2
 not_warned jobs.json "${switchml[@]}" --set '/schemes/switchml={"format":"rdma","message":2}'

@@ -477,6 +477,8 @@ static void warn_parameters(const struct scenario *scenario, struct conf_doc *do
 	}
 }
 
+static const char nothing_fails[] = "nothing fails (\"failures\")";
+
 static void warn_group_keys(const struct scenario *scenario, size_t i, struct conf_doc *doc)
 {
 	const struct job_group_conf *group = &scenario_jobs(scenario)[i];
@@ -495,6 +497,8 @@ static void warn_group_keys(const struct scenario *scenario, size_t i, struct co
 		  group->iterations_form == ITERATIONS_NUMBER &&
 			  group->max_steps >= group->iterations,
 		  "no job has more iterations" },
+		{ "fallback", !scenario->failures.events.count, nothing_fails },
+		{ "restart_delay", !scenario->failures.events.count, nothing_fails },
 	};
 
 	for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++)
@@ -551,6 +555,9 @@ static void warn_keys(const struct scenario *scenario, struct conf_doc *doc)
 	for (size_t i = 0; i < scenario->jobs.count; i++)
 		if (scenario_jobs(scenario)[i].origin == i)
 			warn_group_keys(scenario, i, doc);
+	idle_key(doc, "/failures/reroute_delay", !scenario->failures.events.count, nothing_fails);
+	idle_key(doc, "/failures/controller_delay", !scenario->failures.events.count,
+		 nothing_fails);
 	idle_key(doc, "/tcp", !tcp, "nothing runs over TCP");
 	idle_key(doc, "/roce", !roce, "nothing runs over RoCE");
 }
