@@ -99,6 +99,13 @@ ends 4 run t.json --out r --force
 says err "job 0 \(job\): failed at 0.001500000 s: no way between its hosts is left"
 says r/jobs.csv "failed at 0.001500000 s"
 
+# a job that waits for a repair when the time is up: the repair was still to come
+scenario '"kind": "star", "hosts": 3' '{ "fails": "switch", "at": "1ms", "repair_after": "100ms" }' \
+	'"jobs": [ { "model": { "layers": [ { "gradient": "4MB" } ] }, "workers": 2, "all_reduce": "switchml" } ], "stop": { "after": "50ms" }'
+ends 4 run t.json --out r --force
+says err "the time limit was reached at 0.050000000 s"
+holds '.end_reason == "time_limit" and .sim_time_s == 0.05' r/summary.json
+
 # --- no tree ---
 
 # each leaf has lost another spine: all reach each other, and no spine reaches all

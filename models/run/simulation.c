@@ -157,7 +157,7 @@ static enum end_reason end_of(const struct simulation *s, bool interrupted)
 		return jobs_report(s->jobs)->failed || flows_lost(s->flows, NULL, 0)
 			       ? END_FAILED
 			       : reached[s->scenario->stop.when];
-	return s->limit_reached && simulation_moves(s) ? END_TIME_LIMIT : END_DEADLOCK;
+	return s->cut_short ? END_TIME_LIMIT : END_DEADLOCK;
 }
 
 size_t simulation_memory(const struct simulation *s, unsigned scheme,
@@ -595,6 +595,7 @@ void simulation_go(struct simulation *s, const struct simulation_options *option
 	s->wall_s = clock_s(CLOCK_MONOTONIC) - wall;
 	timer_cancel(&s->sim, &s->limit);
 	timer_cancel(&s->sim, &s->window_end);
+	s->cut_short = s->limit_reached && simulation_moves(s);
 	failures_end(s->failures);
 	flows_end(s->flows);
 	final_checks(s);

@@ -39,6 +39,7 @@ struct simulation {
 	struct failures *failures; /* NULL: the scenario has none */
 	enum end_reason end;
 	bool limit_reached;
+	bool cut_short; /* by the time limit: something was still to happen */
 	double cpu_s, wall_s;
 	unsigned threads;        /* number of threads of the run */
 	const char *why_threads; /* why there are fewer than asked for, or NULL */
