@@ -99,6 +99,14 @@ ends 4 run t.json --out r --force
 says err "job 0 \(job\): failed at 0.001500000 s: no way between its hosts is left"
 says r/jobs.csv "failed at 0.001500000 s"
 
+# the last ACKs of flow 0, which has ended, are no unfinished work
+scenario '"kind": "star", "hosts": 4' '{ "fails": "h3", "at": "10us" }' '"flows": [ { "size": "2MB", "pairs": [[0, 1], [2, 3]] } ]' \
+	', "reroute_delay": "50us", "controller_delay": "60us"'
+ends 4 run t.json --out r --force
+says err "1 flows were cut off, the first: flow 1 from h2 to h3"
+checks=$((checks + 1))
+! grep -q "connection" err || fail "a flow that has ended is told as unfinished: $(cat err)"
+
 # a job that waits for a repair when the time is up: the repair was still to come
 scenario '"kind": "star", "hosts": 3' '{ "fails": "switch", "at": "1ms", "repair_after": "100ms" }' \
 	'"jobs": [ { "model": { "layers": [ { "gradient": "4MB" } ] }, "workers": 2, "all_reduce": "switchml" } ], "stop": { "after": "50ms" }'

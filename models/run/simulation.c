@@ -688,6 +688,8 @@ void simulation_waiting(const struct simulation *s, FILE *to)
 		fprintf(to, "  %" PRIu64 " flows were cut off, the first: %s\n", cut, text);
 	jobs_report_waiting(s->jobs, to, WAITING_SHOWN);
 	flows_report_waiting(s->flows, to, WAITING_SHOWN);
+	if (s->end == END_FAILED)
+		return; /* what else was asked for is done, but for ACKs */
 	tcp_report_waiting(s->tcp, to, WAITING_SHOWN);
 	roce_report_waiting(s->roce, to, WAITING_SHOWN);
 }
