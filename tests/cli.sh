@@ -418,7 +418,7 @@ says out '^late: time_limit after 0.005000 s'
 says err 'the time limit was reached at 0.005000000 s with unfinished work'
 says err 'job 0 \(vgg\): 0 of 1 iterations'
 says err 'job 1 \(next\): waits for 4 hosts'
-says err 'connection h0 -> h1: [0-9]+ of 1000000000 bytes acknowledged'
+says err 'connection host 0 -> host 1: [0-9]+ of 1000000000 bytes acknowledged'
 holds '.end_reason == "time_limit"' late/manifest.json
 ends 0 run --quiet --set '/stop/when=time' late.json # the planned end
 
@@ -560,7 +560,7 @@ cat >stages.json <<'JSON'
                            { "gradient": "4B" }, { "gradient": "4B" }, { "gradient": "4B" } ] } } ] }
 JSON
 ends 4 run stages.json
-says err 'point_to_point of job 0: worker 1 \(h4\) waits for tensor 0, step 0, from h3'
+says err 'point_to_point of job 0: worker 1 \(host 4\) waits for tensor 0, step 0, from host 3'
 
 # no progress for long, and a loss that is only bad
 cat >stalled.json <<'JSON'

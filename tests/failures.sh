@@ -87,7 +87,7 @@ done
 scenario "$leaf_spine" '{ "fails": "h3", "at": "2ms" }' '"flows": [ { "size": "10MB", "pairs": [[0, 3], [1, 2]] } ],
 	"output": { "series": { "every": "1ms", "flows": true } }'
 ends 4 run t.json --out r --force
-says err "flow 0 from h0 to h3 at 0.013000000 s: no way is left"
+says err "flow 0 from host 0 to host 3 at 0.013000000 s: no way is left"
 holds '.end_reason == "failed" and (.warnings[0] | test("cut off 1 of 2 flows")) and .flows.finished == 1' r/summary.json
 active=$(tail -n 1 r/series/network.csv | cut -d, -f2) of_groups=$(tail -n 1 r/series/flows.csv | cut -d, -f3)
 checks=$((checks + 1))
@@ -146,7 +146,7 @@ valley='{ "fails": "edge0 -> agg1", "at": "1ms" }, { "fails": "edge0 -> agg2", "
 scenario '"kind": "fat-tree", "k": 6' "$valley" \
 	'"flows": [ { "size": "1MB", "pairs": [[0, 3], [0, 6], [0, 9], [3, 9]], "arrival": { "at": "20ms" } } ]'
 ends 4 run t.json --out r --force
-says err "flow [0-9] from h0 to h3 at 0.020000000 s: no way is left"
+says err "flow [0-9] from host 0 to host 3 at 0.020000000 s: no way is left"
 holds '.flows.finished == 3' r/summary.json
 for workers in "0, 3" "0, 3, 9"; do
 	scenario '"kind": "fat-tree", "k": 6' "$valley" "\"jobs\": [ { \"model\": { \"layers\": [ { \"gradient\": \"1MB\" } ] },

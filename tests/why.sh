@@ -113,7 +113,7 @@ near "$(awk -v t="$(compute why/why.csv sml)" 'BEGIN { print t / 4 }')" "$(compu
 ends 0 why why
 says out '^job 0 \(ring, ring\), 6 workers, 3 iterations: [0-9.]+ ms a worker: '
 says out '^  iteration 1: [0-9.]+ ms a worker: .*compute [0-9]+ %'
-says out '^    longest: worker [0-9]+ \(h[0-9]+\), [0-9.]+ ms; last: worker [0-9]+, [0-9]+ times'
+says out '^    longest: worker [0-9]+ \(host [0-9]+\), [0-9.]+ ms; last: worker [0-9]+, [0-9]+ times'
 says out 'straggler [0-9]+ %' # of the SwitchML job
 says out '; queues: (h[0-9]+|leaf[0-9]+|spine[0-9]+) -> '
 says out '^    busiest: .* -> .*, [0-9]+ % full \((web|ring \(job 0\)|sml \(job 1\)) [0-9.]+ %, '

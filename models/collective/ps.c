@@ -396,8 +396,8 @@ static size_t ps_report_waiting(const void *instance, FILE *to, size_t limit)
 			if (pull->next.tensor != worker->held)
 				continue;
 			fprintf(to,
-				"  ps of job %" PRIu32 ": worker %" PRIu32 " (h%" PRIu32
-				") waits for block %" PRIu64 " of server %" PRIu32 " (h%" PRIu32
+				"  ps of job %" PRIu32 ": worker %" PRIu32 " (host %" PRIu32
+				") waits for block %" PRIu64 " of server %" PRIu32 " (host %" PRIu32
 				"), which has sent %" PRIu64 " and has %" PRIu64
 				" of this worker\n",
 				collective_job_number(&ps->job), w, ps->job.hosts[w],

@@ -582,14 +582,14 @@ static void report_rank(const struct schedule_rank *rank, FILE *to)
 	struct schedule_step step;
 
 	fprintf(to,
-		"  %s of job %" PRIu32 ": worker %" PRIu32 " (h%" PRIu32
+		"  %s of job %" PRIu32 ": worker %" PRIu32 " (host %" PRIu32
 		") waits for tensor %" PRIu64,
 		schedule->ops->name, collective_job_number(&schedule->job), rank->worker,
 		rank->host, rank->tensor);
 	for (unsigned i = 0; i < schedule->ops->threads; i++) {
 		if (!next_step(&rank->threads[i], &step) || step.act == SCHEDULE_SEND)
 			continue;
-		fprintf(to, ", step %" PRIu64 ", from h%" PRIu32, rank->threads[i].at,
+		fprintf(to, ", step %" PRIu64 ", from host %" PRIu32, rank->threads[i].at,
 			schedule->ranks[schedule->edges[step.edge].ends.from].host);
 		break;
 	}

@@ -131,7 +131,7 @@ static void on_job(void *owner, uint32_t number, const char *name, uint32_t work
 	job->count = workers;
 	job->workers = xcalloc(workers, sizeof(*job->workers));
 	for (uint32_t w = 0; w < workers; w++) {
-		snprintf(text, sizeof(text), "worker %" PRIu32 " (h%" PRIu32 ")", w, hosts[w]);
+		snprintf(text, sizeof(text), "worker %" PRIu32 " (host %" PRIu32 ")", w, hosts[w]);
 		job->workers[w].track = trace_track(t->trace, track, text, NULL);
 		job->workers[w].tensors = trace_track(t->trace, job->workers[w].track,
 						      "tensors in exchange", "tensors");
@@ -266,7 +266,7 @@ static struct flow_lane *lane_of_flow(struct timeline *t, uint32_t src, sim_time
 		t->flow_root = trace_track(t->trace, 0, "flows", NULL);
 	lanes->lanes =
 		array_reserve(lanes->lanes, lanes->count, &lanes->capacity, sizeof(*lanes->lanes));
-	snprintf(text, sizeof(text), "from h%" PRIu32, src);
+	snprintf(text, sizeof(text), "from host %" PRIu32, src);
 	lanes->lanes[lanes->count].track = trace_track(t->trace, t->flow_root, text, NULL);
 	return &lanes->lanes[lanes->count++];
 }
@@ -284,7 +284,7 @@ static void on_flow(void *owner, uint32_t src, uint32_t dst, bytes size, sim_tim
 		return;
 	lane = lane_of_flow(t, src, begin);
 	lane->end = end;
-	snprintf(text, sizeof(text), "to h%" PRIu32 ", %" PRIu64 " bytes", dst, size);
+	snprintf(text, sizeof(text), "to host %" PRIu32 ", %" PRIu64 " bytes", dst, size);
 	trace_slice(t->trace, lane->track, text, begin, end);
 }
 

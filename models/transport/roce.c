@@ -328,7 +328,7 @@ void roce_report_waiting(const struct roce *roce, FILE *to, size_t limit)
 		if (!conn->open || tx->una == tx->end)
 			continue;
 		fprintf(to,
-			"  RoCE connection h%" PRIu32 " -> h%" PRIu32 ": %" PRIu64
+			"  RoCE connection host %" PRIu32 " -> host %" PRIu32 ": %" PRIu64
 			" packets are not acknowledged, the first is PSN %" PRIu32 "; %" PRIu64
 			" timeouts\n",
 			tx->host, conn->rx.host, tx->end - tx->una, roce_psn(tx->una),

@@ -417,7 +417,7 @@ void tcp_report_waiting(const struct tcp *tcp, FILE *to, size_t limit)
 		if (!conn->open || conn->tx.una == conn->tx.written)
 			continue;
 		fprintf(to,
-			"  connection h%" PRIu32 " -> h%" PRIu32 ": %" PRIu64 " of %" PRIu64
+			"  connection host %" PRIu32 " -> host %" PRIu32 ": %" PRIu64 " of %" PRIu64
 			" bytes acknowledged, %" PRIu64 " timeouts\n",
 			conn->tx.host, conn->rx.host, conn->tx.una, conn->tx.written,
 			conn->stats.timeouts);

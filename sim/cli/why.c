@@ -81,7 +81,7 @@ static void print_iteration(FILE *to, const struct breakdown *b,
 	fprintf(to, "  iteration %" PRIu64 ": %.6g ms a worker", it->number,
 		it->sum / (double)it->workers * 1e3);
 	print_causes(to, it->cause, it->sum);
-	fprintf(to, "\n    longest: worker %" PRIu64 " (h%" PRIu64 "), %.6g ms", it->worst,
+	fprintf(to, "\n    longest: worker %" PRIu64 " (host %" PRIu64 "), %.6g ms", it->worst,
 		it->host, it->longest * 1e3);
 	if (last->text)
 		fprintf(to, "; last: worker %s, %" PRIu64 " time%s, for %.3g ms of the others",

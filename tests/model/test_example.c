@@ -113,7 +113,7 @@ Test(example, lost)
 	to = open_memstream(&text, &length);
 	simulation_report(run.s, to);
 	fclose(to);
-	cr_expect(strstr(text, "Example job 0: worker 0 (h0) has results of 99 of 100 chunks"),
+	cr_expect(strstr(text, "Example job 0: worker 0 (host 0) has results of 99 of 100 chunks"),
 		  "%s", text);
 	free(text);
 	run_free(&run);

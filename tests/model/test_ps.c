@@ -346,10 +346,10 @@ Test(ps, report)
 	run_to(&run, END_TIME_LIMIT);
 	simulation_report(run.s, to);
 	fclose(to);
-	cr_expect_not_null(
-		strstr(text, "ps of job 0: worker 0 (h0) waits for block 0 of server 0 (h2), which "
-			     "has sent 0 and has 4 of this worker"),
-		"%s", text);
+	cr_expect_not_null(strstr(text, "ps of job 0: worker 0 (host 0) waits for block 0 of "
+					"server 0 (host 2), which "
+					"has sent 0 and has 4 of this worker"),
+			   "%s", text);
 	free(text);
 	run_free(&run);
 }

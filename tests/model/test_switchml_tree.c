@@ -513,7 +513,7 @@ Test(switchml_memory, stopped_in_the_middle)
 		cr_expect_eq(bench.s->end, END_TIME_LIMIT);
 		simulation_report(bench.s, report);
 		fclose(report);
-		cr_expect(strstr(text, "SwitchML job 0: worker 0 (h0)"), "%s", text);
+		cr_expect(strstr(text, "SwitchML job 0: worker 0 (host 0)"), "%s", text);
 		cr_expect(strstr(text, cases[i].waits), "%s", text);
 		cr_expect(strstr(text, cases[i].since), "%s", text);
 		free(text);

@@ -490,7 +490,7 @@ size_t ina_report_waiting(const void *instance, FILE *to, size_t limit)
 
 		if (!waits(worker, text, sizeof(text)))
 			continue;
-		fprintf(to, "  %s job %" PRIu32 ": worker %" PRIu32 " (h%" PRIu32 ") %s\n",
+		fprintf(to, "  %s job %" PRIu32 ": worker %" PRIu32 " (host %" PRIu32 ") %s\n",
 			job->scheme->ops->title, collective_job_number(&job->spec), w, worker->host,
 			text);
 		lines++;

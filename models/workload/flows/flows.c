@@ -234,7 +234,7 @@ uint64_t flows_lost(const struct flows *flows, char *text, size_t size)
 
 	if (first && text)
 		snprintf(text, size,
-			 "flow %" PRIu64 " from h%" PRIu32 " to h%" PRIu32
+			 "flow %" PRIu64 " from host %" PRIu32 " to host %" PRIu32
 			 " at %.9f s: no way is left",
 			 first->id, first->src, first->dst, seconds_of(first->finish));
 	return flows->cut_off;

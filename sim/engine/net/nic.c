@@ -259,7 +259,7 @@ void nic_init(struct nic *nic, struct network *net, uint32_t host, enum nic_mode
 	nic->entity = sim_add_entity(net->sim, SIM_DEPARTURE, sim_key(SIM_DEPARTURE, host),
 				     on_free_transmitter, nic);
 	sim_silent(net->sim, nic->entity);
-	sim_name(net->sim, on_free_transmitter, "NIC of h%n");
+	sim_name(net->sim, on_free_transmitter, "NIC of host %n");
 }
 
 static void send_all(struct nic *nic, struct nic_source *source)
