@@ -4,6 +4,7 @@
 #include "cli/html.h"
 #include "data/metrics.h"
 #include "lab/breakdown.h"
+#include "lab/figures/axis_scale.h"
 #include "lab/figures/metric_words.h"
 #include "lab/names.h"
 
@@ -454,15 +455,6 @@ static void put_extremes(FILE *to, const struct sweep_table *table, const struct
 	free(words);
 }
 
-/* Whether an axis has several values that are names (of schemes, say), not numbers. */
-static bool is_named(const struct sweep_axis *axis)
-{
-	for (size_t i = 0; i < axis->count; i++)
-		if (strchr("+-.0123456789", axis->values[i][0]))
-			return false;
-	return axis->count > 1;
-}
-
 /* The group that differs from `from` only by `level` on `axis`; NULL: there is none. */
 static const struct group *across(const struct sweep_table *table, const struct groups *groups,
 				  const struct group *from, size_t axis, size_t level)
@@ -544,7 +536,7 @@ static void put_sweep_metric(FILE *page, const struct sweep_table *table,
 	struct paragraph p;
 
 	for (size_t a = 0; a < table->axis_count; a++) {
-		if (!is_named(&table->axes[a]))
+		if (!axis_is_named(&table->axes[a]))
 			continue;
 		named = true;
 		begin(&p);

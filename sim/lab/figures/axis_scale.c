@@ -63,6 +63,15 @@ static bool read_values(const struct sweep_axis *axis, double *at)
 	return axis->count > 1;
 }
 
+bool axis_is_named(const struct sweep_axis *axis)
+{
+	double *at = xcalloc(axis->count + 1, sizeof(*at));
+	bool named = axis->count > 1 && !read_values(axis, at);
+
+	free(at);
+	return named;
+}
+
 static int ascending(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;

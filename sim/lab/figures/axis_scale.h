@@ -23,6 +23,9 @@ struct axis_scale {
 void axis_scale_init(struct axis_scale *scale, const struct sweep_axis *axis);
 void axis_scale_release(struct axis_scale *scale);
 
+/* Whether the values of an axis, two or more, are names and not different numbers of one kind. */
+bool axis_is_named(const struct sweep_axis *axis);
+
 /* Turns the axis into labels side by side (for bars and maps). */
 void axis_scale_as_labels(struct axis_scale *scale);
 
