@@ -183,6 +183,18 @@ ends 0 sweep run none.json 0 --quiet --out none
 ends 0 sweep collect none.json --out none
 ends 0 report none
 says none/report.html '<h1>none: how long does its work take\?</h1>'
+# Names may begin with digits; "precision" spares replications; refused jobs are in no mean.
+jq '.replications = 9 | .precision = { of: "jobs.count", within: 0.1, least: 3 } | .axes = [.axes[1], { name: "adds",
+	cases: { "1 switch": { "/topology/switch/aggregation": "all" },
+		"no switch": { "/topology/switch/aggregation": "none" } } }]' plan.json >refused.json
+ends 0 sweep run refused.json 0-2 9-11 18-20 27-29 --quiet --out refused
+ends 0 sweep collect refused.json --out refused
+ends 0 report refused
+says refused/report.html '<p class="answer">By flow completion time, [^<]*: no switch takes .* times as long as 1 switch; '
+says refused/report.html '<p class="warning">3 of 12 points: schemes refused jobs, which never ran; means leave them out\.</p>'
+says refused/report.html '12, with all replications (at most 9 of each combination)'
+ends 0 compare refused --by scheme
+says out '12 of 12 points done, at most 9 replications'
 ends 0 report sweep run --out apart.html # a sweep beside a run: nothing is compared
 says apart.html '<h1>What are the results of sweep and run\?</h1>'
 

@@ -523,7 +523,8 @@ static void put_groups(struct report *r, const struct sweep_table *table,
 
 static void put_sweep_warnings(struct report *r, const struct sweep_table *table)
 {
-	size_t count[POINT_STATUSES] = { 0 }, warnings;
+	size_t count[POINT_STATUSES] = { 0 }, warnings, refusing = 0,
+	       refused = sweep_table_metric(table, "jobs.refused");
 	struct sweep_warning list[SWEEP_WARNINGS];
 
 	for (size_t i = 0; i < table->point_count; i++)
@@ -534,6 +535,13 @@ static void put_sweep_warnings(struct report *r, const struct sweep_table *table
 		if (s != POINT_DONE && count[s])
 			html_element(r->to, WARNING, "%zu of %zu points: %s.", count[s],
 				     table->point_count, point_status_names[s]);
+	for (size_t i = 0; i < table->point_count && refused != SIZE_MAX; i++)
+		refusing += table->points[i].metrics[refused] > 0;
+	if (refusing)
+		html_element(r->to, WARNING,
+			     "%zu of %zu points: schemes refused jobs, which never ran; means "
+			     "leave them out.",
+			     refusing, table->point_count);
 	warnings = sweep_table_warnings(table, list, SWEEP_WARNINGS);
 	for (size_t i = 0; i < warnings && i < SWEEP_WARNINGS; i++)
 		html_element(r->to, WARNING, "%zu of %zu points: %s", list[i].points,
@@ -606,8 +614,9 @@ static bool put_sweep(struct report *r, const char *dir)
 	fputs("<div class=\"scroll\"><table>\n", r->to);
 	put_fact(r, "sweep", table->name);
 	put_fact(r, "points",
-		 conf_at(table->doc, "%zu, with all replications (%" PRIu64 " of each combination)",
-			 table->point_count, table->replications));
+		 conf_at(table->doc, "%zu, with all replications (%s%" PRIu64 " of each combination)",
+			 table->point_count, groups_spared(table, &groups) ? "at most " : "",
+			 table->replications));
 	fputs("</table></div>\n", r->to);
 	put_sweep_again(r, dir);
 	groups_release(&groups);

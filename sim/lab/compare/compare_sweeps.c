@@ -307,8 +307,10 @@ static size_t print_text(const struct frame *frame, const struct comparison *com
 		for (size_t g = 0; g < frame->groups[t].count; g++)
 			done += frame->groups[t].items[g].count -
 				frame->groups[t].items[g].censored;
-		fprintf(to, "%s  %s: sweep %s, %zu of %zu points done, %" PRIu64 " replications\n",
+		fprintf(to,
+			"%s  %s: sweep %s, %zu of %zu points done, %s%" PRIu64 " replications\n",
 			frame->labels[t], table->dir, table->name, done, table->point_count,
+			groups_spared(table, &frame->groups[t]) ? "at most " : "",
 			table->replications);
 		sweep_table_print_warnings(table, "   warning", to);
 	}

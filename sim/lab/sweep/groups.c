@@ -67,6 +67,11 @@ static double value_of(const struct sweep_point *point, size_t metric)
 	return point->usable && metric != SIZE_MAX ? point->metrics[metric] : NAN;
 }
 
+bool groups_spared(const struct sweep_table *table, const struct groups *groups)
+{
+	return groups->count * table->replications > table->point_count;
+}
+
 double *group_values(const struct group *group, size_t metric)
 {
 	double *values = xcalloc(group->count + 1, sizeof(*values));

@@ -31,6 +31,9 @@ bool group_is_same(const struct sweep_table *table, const struct group *group);
  * group_is_same() holds. */
 size_t groups_replicated(const struct sweep_table *table, size_t *same);
 
+/* Whether "precision" has spared replications: some group has fewer points than others could. */
+bool groups_spared(const struct sweep_table *table, const struct groups *groups);
+
 /* Returns the value of a metric in each point of a group, NaN where a point has none; all NaN if
  * `metric` is SIZE_MAX. The caller frees. Unfinished points count with the work that they finished:
  * to leave slow runs out would be worse. */
