@@ -140,7 +140,10 @@ void job_group_check_servers(const struct job_group_conf *conf, struct conf_doc 
 	check_lists(conf, doc, pointer, pool, pool_count, hosts);
 	free(pool);
 	if (conf->servers.given && !ops->servers) {
-		conf_error(doc, at, "%s has no parameter servers", ops->name);
+		conf_error(doc, at, "%s%s has no parameter servers", ops->name,
+			   conf->arrival.part && conf->arrival.part_scheme >= 0
+				   ? ", which the trace names,"
+				   : "");
 		return;
 	}
 	check_room(conf, doc, pointer, hosts, pool_count);
