@@ -525,7 +525,7 @@ wait_for grep -q ' bytes acknowledged' err
 kill -INT "$pid"
 wait "$pid" 2>/dev/null || true
 says err '^endless: [0-9.]+ %.* of 1 flows, [0-9.]+ s at [0-9.e+-]+ m?s/s$'
-says err '^  connection h[0-9]+ -> h[0-9]+: [0-9]+ of [0-9]+ bytes acknowledged'
+says err '^  connection host [0-9]+ -> host [0-9]+: [0-9]+ of [0-9]+ bytes acknowledged'
 says err '^inasim: interrupted after'
 
 # how much of an iteration is done counts
@@ -660,6 +660,11 @@ awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } { print $at["tra
 	shared/parts/jobs.csv | sort >found
 printf '1 mine 130000\n2 in place 12000\n3 other 94000\n4 mine 130000\n' >wanted
 same found wanted
+# They are one row of the table, and one line of what ran as something else.
+ends 0 run shared/parts.json --set /jobs/0/all_reduce=panama
+name=$(jq -r '.jobs[0].name // "job"' shared/parts.json)
+[[ $(grep -c "^$name  *panama  *4 " out) == 1 && $(grep -c "^$name  *panama" out) == 1 ]] || fail "rows of the jobs of a trace: $(cat out)"
+says out "^not as configured: $name \(panama\): 4 ran as ring"
 
 # What is in the file decides the result of a run, and of a point of a sweep.
 echo '{ "name": "p", "base": "file.json", "axes": [] }' >shared/plan.json

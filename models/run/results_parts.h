@@ -21,8 +21,8 @@ struct job_metric {
 extern const struct job_metric results_job_metrics[];
 
 /* The values of a metric, one for each measured job that has finished and has a value. Selects the
- * jobs of `group`, or of all groups called `name` if `group` is NULL, or all jobs if both are NULL.
- * The caller frees. */
+ * jobs of `group` and those alike, or of all groups called `name` if `group` is NULL, or all jobs
+ * if both are NULL. The caller frees. */
 double *results_job_values(const struct simulation *s, const struct job_group_conf *group,
 			   const char *name, const struct job_metric *metric, size_t *count);
 

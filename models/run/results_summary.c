@@ -148,7 +148,7 @@ double *results_job_values(const struct simulation *s, const struct job_group_co
 
 		if (isnan(value))
 			continue;
-		if (group ? group == records[i].group
+		if (group ? job_groups_alike(group, records[i].group)
 			  : !name || !strcmp(name, records[i].group->name))
 			values[(*count)++] = value;
 	}

@@ -68,6 +68,18 @@ static void print_bus_bandwidth(const struct simulation *s, FILE *to)
 			links * 1e-9, nics > 1 ? "the links of a machine" : "a link");
 }
 
+/* Whether a row of jobs like these stands above: of the same group and scheme, from a trace. */
+static bool is_in_row(const struct simulation *s, const struct job_group_conf *group)
+{
+	for_enabled_jobs(other, s->scenario) {
+		if (other == group)
+			break;
+		if (job_groups_alike(other, group))
+			return true;
+	}
+	return false;
+}
+
 static void print_jobs(const struct simulation *s, FILE *to)
 {
 	const struct job_metric *first = results_job_metrics;
@@ -82,6 +94,8 @@ static void print_jobs(const struct simulation *s, FILE *to)
 		const char *gathers = scheme_names[job_group_gathers(group)];
 		char scheme[JOB_SCHEME_SIZE];
 
+		if (is_in_row(s, group))
+			continue;
 		fprintf(to, "%-16s %-16s", group->name,
 			job_group_scheme(group, reduces, gathers, scheme));
 		for (const struct job_metric *m = first; m->name; m++) {

@@ -235,6 +235,11 @@ void job_groups_part(struct conf_list *groups, struct conf_doc *doc)
 	}
 }
 
+bool job_groups_alike(const struct job_group_conf *a, const struct job_group_conf *b)
+{
+	return a->origin == b->origin && a->all_reduce == b->all_reduce;
+}
+
 char *job_group_trace_mistake(const struct job_group_conf *conf, uint32_t hosts, uint32_t pool,
 			      bool several_gpus)
 {

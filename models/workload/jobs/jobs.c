@@ -291,7 +291,7 @@ static void count_otherwise(struct job *job)
 	size_t i = 0;
 
 	while (i < jobs->report.otherwise_count &&
-	       (jobs->report.otherwise[i].group != job->conf ||
+	       (!job_groups_alike(jobs->report.otherwise[i].group, job->conf) ||
 		strcmp(jobs->report.otherwise[i].ran_as, job->ran_as)))
 		i++;
 	if (i == jobs->report.otherwise_count) {

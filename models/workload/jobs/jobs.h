@@ -236,6 +236,10 @@ struct job_site {
  * job_group_check() and job_group_trace_mistake() report what is wrong with files. */
 void job_groups_part(struct conf_list *groups, struct conf_doc *doc);
 
+/* Whether both are one group of the scenario, with one scheme: parts of a trace that differ in
+ * their models at most. */
+bool job_groups_alike(const struct job_group_conf *a, const struct job_group_conf *b);
+
 /* Reports errors that the rows cannot find. `scheme`: the parameters of the group's scheme.
  * `bounded`: something other than the jobs ends the run, so jobs may go on arriving. */
 void job_group_check(const struct job_group_conf *conf, struct conf_doc *doc, const char *pointer,
