@@ -176,6 +176,11 @@ ends 0 sweep run numbers.json 0-1 --quiet --out numbers
 ends 0 sweep collect numbers.json --out numbers
 ends 0 report numbers
 says numbers/report.html '<p class="answer">Of 2 combinations, load 0\..* has the lowest job completion time, mean: '
+jq '.axes[0].values += [0.3]' numbers.json >more.json # a point without a value is no combination that has one
+ends 0 sweep run more.json 0-1 --quiet --out more
+ends 4 sweep collect more.json --out more
+ends 0 report more
+says more/report.html '<p class="answer">Of 2 combinations with a value, load 0\.'
 says sweep/report.html '<h1>plan: what do load and scheme change\?</h1>'
 says numbers/report.html '<h1>plan: what does load change\?</h1>'
 echo '{ "name": "none", "base": "plain.json", "axes": [] }' >none.json

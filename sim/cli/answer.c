@@ -426,11 +426,13 @@ static void put_extremes(FILE *to, const struct sweep_table *table, const struct
 	const struct group *best = NULL, *worst = NULL;
 	struct estimate low = { .value = NAN }, high = low;
 	char value[QUANTITY], *words;
+	size_t count = 0;
 
 	for (size_t g = 0; g < groups->count; g++) {
 		struct estimate mean =
 			group_mean(&groups->items[g], sweep_table_metric(table, path));
 
+		count += !isnan(mean.value);
 		if (mean.value < low.value || (!best && !isnan(mean.value))) {
 			low = mean;
 			best = &groups->items[g];
@@ -443,7 +445,7 @@ static void put_extremes(FILE *to, const struct sweep_table *table, const struct
 	if (!best || low.value == high.value)
 		return;
 	words = metric_words(path, table);
-	fprintf(to, "Of %zu combinations, ", groups->count);
+	fprintf(to, "Of %zu combinations%s, ", count, count < groups->count ? " with a value" : "");
 	put_levels(to, table, best, SIZE_MAX);
 	fprintf(to, " has the lowest %s: %s", words, quantity(value, path, low.value));
 	put_interval(to, path, &low);
