@@ -95,6 +95,11 @@ says out '^    now: event [0-9]+ at [0-9.]+ s: '
 ends 1 regress ref --scenario loss --json
 equal "a field in a list, of all that differ" \
 	"$(jq '.[0].summary[] | select(.field == "flows.by_size.2.fct_s.mean") | (.found | tonumber) != (.reference | tonumber)' out)" true
+# what has been added, too
+jq '.flows += [.flows[0] * { name: "more" }]' kept.json >scenarios/loss.json
+ends 1 regress ref --scenario loss
+says out '^  scenario flows.1: \{.*, reference missing$'
+sed 's/"200KB"/"201KB"/' kept.json >scenarios/loss.json
 ends 0 regress ref --scenario loss --scenario loss --update 'larger flows' # once, though named twice
 says out '^references written: 1$'
 equal "both reasons" "$(jq -rc '[.history[].reason]' ref/loss.json)" '["first ones","larger flows"]'

@@ -372,8 +372,9 @@ static void compare_runs(const struct regress_case *job, const struct regress_ru
 	struct regress_tolerance *tolerances = tolerances_of(job, &count);
 	const struct reference *r = v->reference;
 
-	field_diffs_find(r->summary, run->summary, tolerances, tolerant ? count : 0, &v->fields);
-	field_diffs_find(r->resolved, run->resolved, NULL, 0, &v->scenario);
+	field_diffs_find(r->summary, run->summary, tolerances, tolerant ? count : 0, false,
+			 &v->fields);
+	field_diffs_find(r->resolved, run->resolved, NULL, 0, true, &v->scenario);
 	free(tolerances);
 }
 
@@ -466,7 +467,7 @@ static void write_reference(const struct regress_case *job, const struct regress
 static bool nothing_new(const struct verdict *v, const struct printer *printer)
 {
 	return same_digest(v) && !v->fields.count && !v->fields.added && !v->scenario.count &&
-	       !v->scenario.added && v->reference->prints &&
+	       v->reference->prints &&
 	       !memcmp(v->reference->prints, printer->prints,
 		       printer->count * sizeof(*printer->prints));
 }

@@ -60,7 +60,7 @@ static void compare_trees(const struct reference *a, const struct reference *b,
 	cJSON *copy = cJSON_Duplicate(a->summary, true);
 
 	field_diffs_find(a->summary, b->summary, index->tolerances.items, index->tolerances.count,
-			 &diff);
+			 false, &diff);
 	field_diffs_release(&diff);
 	summary_strip(copy);
 	cJSON_Delete(copy);

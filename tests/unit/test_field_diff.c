@@ -11,7 +11,7 @@ static void compare(const char *reference, const char *found,
 	cJSON *a = cJSON_Parse(reference), *b = cJSON_Parse(found);
 
 	*diff = (struct field_diffs){ 0 };
-	field_diffs_find(a, b, tolerances, count, diff);
+	field_diffs_find(a, b, tolerances, count, false, diff);
 	cJSON_Delete(a);
 	cJSON_Delete(b);
 }

@@ -74,7 +74,7 @@ double field_diff_change(const struct field_diff *diff)
 }
 
 void field_diffs_find(const cJSON *reference, const cJSON *found,
-		      const struct regress_tolerance *tolerances, size_t count,
+		      const struct regress_tolerance *tolerances, size_t count, bool additions,
 		      struct field_diffs *diffs)
 {
 	struct json_diff all = { .by_position = "by_name" };
@@ -82,7 +82,7 @@ void field_diffs_find(const cJSON *reference, const cJSON *found,
 	json_diff_add(&all, "", reference, found);
 	diffs->fields = xcalloc(all.count + 1, sizeof(*diffs->fields));
 	for (size_t i = 0; i < all.count; i++)
-		if (all.items[i].a)
+		if (all.items[i].a || additions)
 			add(diffs, &all.items[i], tolerances, count);
 		else
 			diffs->added++;

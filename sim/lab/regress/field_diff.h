@@ -1,6 +1,6 @@
 /* Compares two JSON trees field by field. The trees belong to a reference and a run: their
  * summaries, with a tolerance for each field, or their resolved scenarios. Jobs may have other
- * names. A field that only the run has is not a difference. */
+ * names. */
 #ifndef INASIM_LAB_REGRESS_FIELD_DIFF_H
 #define INASIM_LAB_REGRESS_FIELD_DIFF_H
 
@@ -23,14 +23,15 @@ struct field_diff {
 struct field_diffs {
 	struct field_diff *fields;
 	size_t count;
-	size_t added; /* how many fields only the second tree has; they are not in `fields` */
+	size_t added; /* how many fields that only the second tree has are not in `fields` */
 };
 
 /* Fills in `diffs`, which must be empty. The first tolerance whose pattern fits a number's path
  * applies; a value that no pattern fits must be equal. Members of an object "by_name" are compared
- * by position, because names of jobs are no result. */
+ * by position, because names of jobs are no result. A field that only the second tree has is a
+ * difference if `additions` is set, else it is counted. */
 void field_diffs_find(const cJSON *reference, const cJSON *found,
-		      const struct regress_tolerance *tolerances, size_t count,
+		      const struct regress_tolerance *tolerances, size_t count, bool additions,
 		      struct field_diffs *diffs);
 void field_diffs_release(struct field_diffs *diffs);
 
