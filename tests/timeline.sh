@@ -46,7 +46,7 @@ for scheme in ring ps switchml atp esa panama netreduce sharp; do
 	awk -F'\t' '
 		$2 == "TRACK" { host[$1] = $3; next }
 		$2 == "TYPE_SLICE_BEGIN" && host[$1] ~ /^worker_/ { all[$1] += $4; if ($3 == "compute") compute[$1] += $4 }
-		END { for (t in all) { sub(/.*\(host /, "", host[t]); sub(/\)/, "", host[t]); printf "%d %.0f %.0f\n", host[t], compute[t], all[t] } }' \
+		END { for (t in all) { sub(/.*\(host_/, "", host[t]); sub(/\)/, "", host[t]); printf "%d %.0f %.0f\n", host[t], compute[t], all[t] } }' \
 		"$scheme.tsv" | sort -n >slices
 	awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 		{ compute[$at["host"]] += $at["compute_s"]; all[$at["host"]] += $at["duration_s"] }
