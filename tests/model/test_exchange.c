@@ -152,6 +152,9 @@ Test(exchange, experts)
 
 	check("experts", time_of(STAR, 4, RING(", 'iterations': 2"), layers),
 	      60e-3 + 4 * closed_form("all_to_all", 4, 10e6));
+	check("experts, micro-batches",
+	      time_of(STAR, 4, RING(STAGES(1, 8, "1kB") ", 'iterations': 2"), layers),
+	      60e-3 + 4 * closed_form("all_to_all", 4, 10e6));
 }
 
 /* GPipe: activations of each micro-batch pass all stages forward, then backward. Replicas of a

@@ -2,6 +2,7 @@
 #include "workload/jobs/jobs_parts.h"
 
 #include "base/mem.h"
+#include "collective/tensors.h"
 
 #include <stdlib.h>
 
@@ -108,9 +109,12 @@ static void ask_parameters(struct job_worker *worker, size_t at)
 static void ask_tokens(struct job_worker *worker)
 {
 	bytes size = worker->job->dnn->layers[worker->layer].all_to_all;
+	uint32_t number = (uint32_t)worker->microbatch;
 
 	if (worker->tokens && size)
-		ask(worker, worker->tokens, size);
+		ask(worker, worker->tokens,
+		    tensor_parts(size, number, number + 1,
+				 (uint32_t)worker->job->conf->pipeline.microbatches));
 }
 
 /* Asks for the parameters of the layer and, at the first layer of a pass through a stage, for the
