@@ -61,16 +61,23 @@ static void check(const char *what, double t, double want)
 	" "                                                                                        \
 	"}"
 
-/* A share of the link's throughput is of sums that every worker gets whole. */
-Test(exchange, shards_have_no_share_of_throughput)
+/* A share of the link's throughput is of sums that every worker gets whole, as is a bus bandwidth.
+ * A pipeline has no algorithm bandwidth, either: the gradients of its stages are exchanged beside
+ * each other. */
+Test(exchange, parts_have_no_share_of_throughput)
 {
-	for (int sharded = 0; sharded < 2; sharded++) {
+	static const char *const jobs[] = { RING(), RING(FULL), RING(STAGES(2, 1, "1kB")) };
+
+	for (int i = 0; i < 3; i++) {
+		const struct job_record *record;
 		struct run run;
 
-		build(&run, STAR, 2, sharded ? RING(FULL) : RING(), "{ 'gradient': '1MB' }");
+		build(&run, STAR, 4, jobs[i], "{ 'gradient': '1MB' }, { 'gradient': '1MB' }");
 		run_to(&run, END_ALL_DONE);
-		cr_expect_eq(isnan(jobs_report(run.s->jobs)->records[0].throughput_share) != 0,
-			     sharded);
+		record = &jobs_report(run.s->jobs)->records[0];
+		cr_expect_eq(isnan(record->throughput_share) != 0, i > 0, "%s", jobs[i]);
+		cr_expect_eq(isnan(record->busbw) != 0, i > 0, "%s", jobs[i]);
+		cr_expect_eq(isnan(record->algbw) != 0, i == 2, "%s", jobs[i]);
 		run_free(&run);
 	}
 }

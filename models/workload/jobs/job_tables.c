@@ -28,7 +28,8 @@ static const struct out_column job_columns[] = {
 	{ "communication_s", OUT_SECONDS,
 	  "jct_s - waiting_s - compute_s, including waits for stragglers." },
 	{ "gradient_bytes", OUT_COUNT,
-	  "Bytes of gradients that a worker hands over in an iteration." },
+	  "Bytes of gradients that a worker hands over in an iteration; of a pipeline, a worker of "
+	  "each stage together." },
 	{ "slots", OUT_COUNT, "Aggregator slots of the job; empty where the scheme has none." },
 	{ "retransmissions", OUT_COUNT,
 	  "Packets that the job's workers (and servers over TCP) retransmitted." },
@@ -51,8 +52,9 @@ static const struct out_column job_columns[] = {
 	{ "throughput_share", OUT_REAL,
 	  "Aggregation throughput, gradient_bytes * iterations_done / exchange_s, as a share of "
 	  "the lowest bit rate that all links of a worker have together (ESA section 7.3 "
-	  "calls this switch memory utilisation). Empty for one worker, for jobs that shard (a "
-	  "worker needs only a part of each sum), and before the first iteration has finished." },
+	  "calls this switch memory utilisation). Empty for one worker, for jobs that shard or are "
+	  "pipelines (a worker needs only a part of the sums), and before the first iteration has "
+	  "finished." },
 	{ "server_packets", OUT_COUNT, "Packets that the job's servers received from switches." },
 	{ "server_bytes", OUT_COUNT, "Bytes of their frames." },
 	{ "reminders", OUT_COUNT, "Reminders that the job's workers and servers sent." },
@@ -219,31 +221,38 @@ static bps slowest_worker(const struct job *job)
 	return slowest;
 }
 
+/* Whether the gradients of the whole network are no sum that each worker gets. */
+static bool sums_divided(const struct job *job)
+{
+	return job->conf->sharding != SHARDING_NONE || job->conf->pipeline.stages > 1;
+}
+
 static double job_throughput_share(const struct job *job)
 {
 	double bits = (double)job->dnn->gradient_total * 8 * (double)job->iterations_done;
 	sim_time time = exchange_mean(job);
 
-	if (job->workers == 1 || !time || job->conf->sharding != SHARDING_NONE)
+	if (job->workers == 1 || !time || sums_divided(job))
 		return NAN;
 	return bits / (seconds_of(time) * (double)slowest_worker(job));
 }
 
 /* The algorithm bandwidth as PERFORMANCE.md of NCCL's tests defines it, in bytes per second; NAN
- * without an exchange. */
+ * without an exchange, and in a pipeline, whose stages exchange each a part, at times of their own.
+ */
 static double job_algbw(const struct job *job)
 {
 	sim_time time = exchange_mean(job);
 
-	if (job->workers == 1 || !time)
+	if (job->workers == 1 || !time || job->conf->pipeline.stages > 1)
 		return NAN;
 	return (double)job->dnn->gradient_total * (double)job->iterations_done / seconds_of(time);
 }
 
-/* The bus bandwidth, as PERFORMANCE.md defines it; NAN for jobs that shard. */
+/* The bus bandwidth, as PERFORMANCE.md defines it. */
 static double job_busbw(const struct job *job)
 {
-	if (job->conf->sharding != SHARDING_NONE)
+	if (sums_divided(job))
 		return NAN;
 	return job_algbw(job) * 2 * ((double)job->workers - 1) / (double)job->workers;
 }
@@ -299,7 +308,7 @@ void job_write(struct job *job)
 		{ .flag = job->measured },
 		{ .flag = over },
 		{ .none = !job->reason, .text = job->reason },
-		{ .none = isnan(metrics.algbw), .time = exchange_mean(job) },
+		{ .none = job->workers == 1 || !exchange_mean(job), .time = exchange_mean(job) },
 		{ .real = share },
 		{ .none = fluid, .count = job->stats.server_packets },
 		{ .none = fluid, .count = job->stats.server_bytes },
