@@ -117,6 +117,13 @@ static uint64_t sent(const struct schedule *pair, uint32_t rank, uint32_t piece)
 
 /* --- as collectives --- */
 
+/* Bytes of a reduce-scatter. */
+static double injected(uint32_t workers, bool beside)
+{
+	(void)beside;
+	return workers - 1.0;
+}
+
 #define STEP(step_name, ...)                                                                       \
 	static const struct schedule_ops step_name##_ops = { .name = #step_name,                   \
 							     .threads = 1,                         \
@@ -134,6 +141,7 @@ static uint64_t sent(const struct schedule *pair, uint32_t rank, uint32_t piece)
 		.finish = schedule_finish,                                                         \
 		.stats = schedule_stats,                                                           \
 		.report_waiting = schedule_report_waiting,                                         \
+		.injected = injected,                                                              \
 	};
 
 STEP(reduce_scatter, .edges = ring_edges, .ends = ring_ends, .pieces = ring_pieces,

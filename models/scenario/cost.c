@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "topo/links.h"
 #include "workload/flows/sizes.h"
+#include "workload/offered.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -152,20 +153,6 @@ struct exchange {
 	double hops, bytes;
 };
 
-/* The bytes that all hosts of a job together send per byte of its gradient. */
-static double sent_per_byte(const struct job_group_conf *group, const struct collective_ops *ops,
-			    double workers)
-{
-	double replicas = workers / (double)group->pipeline.stages;
-	bool beside = group->servers.given && group->servers.placement == SERVERS_WORKERS;
-
-	if (group->sharding != SHARDING_NONE && ops->reduce_scatter)
-		return replicas - 1;
-	if (group->pipeline.stages > 1) /* each stage has a ring over its replicas */
-		return 2 * (replicas - 1);
-	return ops->injected ? ops->injected((uint32_t)workers, beside) : workers;
-}
-
 /* The exchange of gradients in an iteration. */
 static struct exchange exchange_of(const struct basis *basis, const struct job_group_conf *group,
 				   double workers, double gradient)
@@ -185,7 +172,7 @@ static struct exchange exchange_of(const struct basis *basis, const struct job_g
 	for (unsigned i = 0; other && i < SCHEME_COUNT; i++)
 		if (!strcmp(scheme_names[i], other))
 			ops = scheme_ops(i);
-	sent = sent_per_byte(group, ops, workers);
+	sent = job_group_reduced(group, ops, (uint32_t)workers);
 	if (!ops->payload)
 		return (struct exchange){ .hops = hops_of_bytes(
 						  basis, transport ? transport : transport_kind(0),
@@ -222,11 +209,7 @@ static struct exchange gathers_in_switches(const struct basis *basis,
 static struct exchange others_of(const struct basis *basis, const struct job_group_conf *group,
 				 double workers)
 {
-	/* number of all-gathers in an iteration, each of the gradients' size */
-	double gathers = group->sharding == SHARDING_FULL        ? 2
-			 : group->sharding == SHARDING_OPTIMIZER ? 1
-								 : 0;
-	double stages = (double)group->pipeline.stages, sent;
+	double gathers = job_group_gathers_each(group), sent;
 	struct job_means means = job_models_means(group->models);
 	struct exchange in_switches = { 0 };
 	unsigned scheme = job_group_gathers(group);
@@ -236,12 +219,7 @@ static struct exchange others_of(const struct basis *basis, const struct job_gro
 						  scheme);
 		gathers = 0;
 	}
-	/* In each of the two passes tokens go to experts and back (4 times in all), and activations
-	 * go to the next stage (2 times in all). */
-	sent = (workers / stages - 1) * gathers * means.gradient +
-	       (workers - 1) * 4 * means.tokens +
-	       workers * (1 - 1 / stages) * 2 * (double)group->pipeline.microbatches *
-		       (double)group->pipeline.activations * group->gradient_scale;
+	sent = (workers - 1) * gathers * means.gradient + job_group_passed_on(group, workers);
 	return (struct exchange){ .hops = in_switches.hops +
 					  hops_of_bytes(basis,
 							scenario_scheme_transport(basis->scenario,

@@ -2,22 +2,56 @@
 
 #include "workload/jobs/jobs_parts.h"
 
-/* Payload bytes for each byte of gradient: by a ring, and by the scheme of the group. */
+double job_group_reduced(const struct job_group_conf *conf, const struct collective_ops *ops,
+			 uint32_t workers)
+{
+	bool beside = conf->servers.given && conf->servers.placement == SERVERS_WORKERS;
+
+	if (conf->pipeline.stages > 1) /* each stage has a ring over its replicas */
+		return 2 * ((double)workers / (double)conf->pipeline.stages - 1);
+	if (conf->sharding != SHARDING_NONE && ops->reduce_scatter)
+		ops = ops->reduce_scatter;
+	return ops->injected ? ops->injected(workers, beside) : workers;
+}
+
+double job_group_gathers_each(const struct job_group_conf *conf)
+{
+	if (conf->pipeline.stages > 1 || conf->sharding == SHARDING_NONE)
+		return 0; /* of a pipeline, job_group_reduced() counts them */
+	return conf->sharding == SHARDING_FULL ? 2 : 1;
+}
+
+double job_group_passed_on(const struct job_group_conf *conf, double workers)
+{
+	const struct pipeline_conf *pipeline = &conf->pipeline;
+
+	return (workers - 1) * 4 * job_models_means(conf->models).tokens +
+	       workers * (1 - 1 / (double)pipeline->stages) * 2 * (double)pipeline->microbatches *
+		       (double)pipeline->activations * conf->gradient_scale;
+}
+
+/* Payload bytes of an iteration: by a ring, and by the schemes of the group. */
 static struct job_bytes of_workers(const struct job_group_conf *conf, uint32_t workers)
 {
-	const struct collective_ops *ops = scheme_ops((unsigned)conf->all_reduce);
-	bool beside = conf->servers.given && conf->servers.placement == SERVERS_WORKERS;
+	const struct collective_ops *ops = scheme_ops(job_group_reduces(conf));
+	double gradient = job_models_means(conf->models).gradient, others = workers - 1.0;
 
 	if (workers < 2) /* nothing to exchange */
 		return (struct job_bytes){ 0 };
-	return (struct job_bytes){ .ring = 2 * ((double)workers - 1),
-				   .own = ops->injected ? ops->injected(workers, beside)
-							: (double)workers };
+	if (scheme_ops(job_group_gathers(conf))->payload) /* switches copy shards */
+		others = 1;
+	return (struct job_bytes){
+		.ring = 2 * ((double)workers - 1) * gradient,
+		.own = (job_group_reduced(conf, ops, workers) +
+			job_group_gathers_each(conf) * others) *
+			       gradient +
+		       job_group_passed_on(conf, workers),
+	};
 }
 
 struct job_bytes job_group_bytes(const struct job_group_conf *conf)
 {
-	double gradients = job_models_means(conf->models).gradient * (double)conf->iterations;
+	double iterations = (double)conf->iterations;
 	struct workers_span span = workers_span(&conf->workers);
 	struct job_bytes sum = { 0 };
 
@@ -27,8 +61,8 @@ struct job_bytes job_group_bytes(const struct job_group_conf *conf)
 		sum.ring += one.ring;
 		sum.own += one.own;
 	}
-	sum.ring *= gradients / (double)(span.max - span.min + 1);
-	sum.own *= gradients / (double)(span.max - span.min + 1);
+	sum.ring *= iterations / (double)(span.max - span.min + 1);
+	sum.own *= iterations / (double)(span.max - span.min + 1);
 	return sum;
 }
 

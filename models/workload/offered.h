@@ -3,18 +3,32 @@
  * Load is the payload bytes that hosts send per second, over hosts x link rate. For jobs there are
  * two figures. One counts the bytes of a ring, 2 (n - 1) S in an iteration for a gradient of S
  * bytes and n workers: it is the same for every scheme, so it may be the axis of a comparison. The
- * other counts the bytes that the job's own scheme sends without losses. */
+ * other counts all bytes that the job sends by its own schemes without losses. */
 #ifndef INASIM_WORKLOAD_OFFERED_H
 #define INASIM_WORKLOAD_OFFERED_H
 
 #include "workload/jobs/job_models.h"
 
-/* Payload bytes that a job sends in all its iterations to exchange gradients, as the mean over the
- * jobs of a group. A job's network and number of workers are drawn independently. */
+/* Payload bytes that a job sends in all its iterations, as the mean over the jobs of a group: to
+ * all-reduce gradients by a ring, and in all its exchanges, by its own schemes. A job's network and
+ * number of workers are drawn independently. */
 struct job_bytes {
-	double ring, own; /* by a ring, by the job's own scheme */
+	double ring, own;
 };
 struct job_bytes job_group_bytes(const struct job_group_conf *conf);
+
+/* Payload bytes that all hosts of a job of `workers` (>= 2) together send per byte of its gradient
+ * until all sums are where they are needed, under the scheme `ops`. */
+double job_group_reduced(const struct job_group_conf *conf, const struct collective_ops *ops,
+			 uint32_t workers);
+
+/* The number of all-gathers in an iteration, each of the gradients' size. */
+double job_group_gathers_each(const struct job_group_conf *conf);
+
+/* Payload bytes that all hosts of a job send in an iteration as tokens and activations. In each of
+ * the two passes tokens go to experts and back (4 times in all), and activations go to the next
+ * stage (2 times in all). */
+double job_group_passed_on(const struct job_group_conf *conf, double workers);
 
 /* Mean time between the jobs of a group with Poisson arrivals, in seconds, on `hosts` hosts with
  * links of rate `link`. 0 for other arrivals, and if a load is given of jobs with one worker: they

@@ -188,6 +188,7 @@ static inline void tap_in(struct tap *tap, struct run *run, const char *protocol
 	tap->ops.at_switch = tap_at_switch;
 	tap->ops.prefetch = NULL;
 	tap->ops.ahead = NULL;
+	tap->ops.repeat = NULL; /* `self` is the tap; so nothing that repeats is skipped */
 }
 
 static inline struct tcp_conn *run_conn(const struct run *run, uint32_t number)

@@ -123,6 +123,50 @@ Test(load, own_bytes_are_what_hosts_send)
 	}
 }
 
+/* So do jobs that shard, have experts, or are pipelines. By all-reduces of switches, their packets
+ * come on top: 4 x 64 kB in an iteration. */
+#define MORE(all_reduce, more) "'all_reduce': '" all_reduce "', 'overlap': 'layers', " more
+#define STAGES(stages)         "'pipeline': { 'stages': " #stages ", 'activations': '32KB' }"
+Test(load, own_bytes_of_all_exchanges)
+{
+	static const struct {
+		const char *job;
+		double in_switches; /* of an iteration */
+	} cases[] = {
+		{ MORE("ring", "'sharding': 'optimizer'"), 0 },
+		{ MORE("ring", "'sharding': 'full'"), 0 },
+		{ MORE("halving_doubling", "'sharding': 'full'"), 0 },
+		{ MORE("switchml", "'sharding': 'full'"), 4 * 64000 },
+		{ MORE("ps", "'sharding': 'full', 'reduce_scatter': 'shards'"), 3 * 64000 },
+		{ MORE("ps", "'sharding': 'full', 'reduce_scatter': 'sharp'"), 4 * 64000 },
+		{ MORE("ring", "'sharding': 'full', 'all_gather': 'shards'"), 2 * 64000 },
+		{ MORE("ring", "'pipeline': { 'microbatches': 4 }"), 0 },
+		{ MORE("ring", STAGES(2)), 0 },
+		{ MORE("ring", STAGES(2) ", 'sharding': 'optimizer'"), 0 },
+		{ MORE("switchml", STAGES(4)), 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *tokens = strstr(cases[i].job, "stages") ? "" : ", 'all_to_all': '64KB'";
+		uint64_t payload = 0;
+		struct run run;
+		struct tap tap;
+
+		run_build(&run,
+			  "{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': 4 },"
+			  " 'jobs': [ { 'workers': 4, 'iterations': 2, %s, 'model': { 'layers': ["
+			  "  { 'gradient': '16KB' }, { 'gradient': '16KB' %s },"
+			  "  { 'gradient': '16KB' }, { 'gradient': '16KB' } ] } } ] }",
+			  cases[i].job, tokens);
+		tap_in(&tap, &run, "tcp", count_payload, &payload);
+		run_to(&run, END_ALL_DONE);
+		cr_expect_float_eq((double)payload + 2 * cases[i].in_switches,
+				   job_group_bytes(scenario_jobs(&run.scenario)).own, 1e-6,
+				   "%s: %lu", cases[i].job, payload);
+		run_free(&run);
+	}
+}
+
 /* Where switches add all up, each worker's gradient crosses its link once. */
 Test(load, a_gradient_a_worker_where_switches_add)
 {

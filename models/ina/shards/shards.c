@@ -160,13 +160,20 @@ static struct collective_burst burst(const void *conf, const struct topology_con
 	return (struct collective_burst){ .packets = 2 };
 }
 
+/* Of a reduce-scatter: all but the own shard. */
+static double injected(uint32_t workers, bool beside)
+{
+	(void)beside;
+	return workers - 1.0;
+}
+
 #define COLLECTIVE                                                                                 \
 	.contribute = ina_contribute, .finish = ina_finish, .stats = ina_stats,                    \
 	.intact = ina_intact, .report_waiting = ina_report_waiting
 
-static const struct collective_ops reduce_scatter = { .name = "shards",
-						      .start = ina_start,
-						      COLLECTIVE };
+static const struct collective_ops reduce_scatter = {
+	.name = "shards", .start = ina_start, .injected = injected, COLLECTIVE
+};
 static const struct collective_ops all_gather = { .name = "shards",
 						  .start = ina_start_gather,
 						  COLLECTIVE };
