@@ -40,9 +40,10 @@ bool job_group_servers_listed(const struct job_group_conf *conf)
 
 uint32_t job_group_servers(const struct job_group_conf *conf, uint32_t workers)
 {
-	const struct collective_ops *ops = scheme_ops((unsigned)conf->all_reduce);
+	const struct collective_ops *ops = scheme_ops(job_group_reduces(conf));
 
-	if (!ops->servers || workers < 2) /* one worker's gradient is the sum */
+	/* one worker's gradient is the sum; stages of a pipeline have rings */
+	if (!ops->servers || workers < 2 || conf->pipeline.stages > 1)
 		return 0;
 	if (job_group_servers_listed(conf))
 		return (uint32_t)conf->servers.hosts.count;
@@ -133,7 +134,7 @@ void job_group_check_servers(const struct job_group_conf *conf, struct conf_doc 
 			     const char *pointer, uint32_t hosts,
 			     const struct cluster_conf *cluster)
 {
-	const struct collective_ops *ops = scheme_ops((unsigned)conf->all_reduce);
+	const struct collective_ops *ops = scheme_ops(job_group_reduces(conf));
 	uint32_t pool_count, *pool = cluster_conf_pool(cluster, hosts, &pool_count);
 	const char *at = conf_at(doc, "%s/servers", pointer);
 
