@@ -167,6 +167,7 @@ done <<'KEYS'
 /jobs/0/gpu "v100" the layers say how long
 /jobs/0/inside "master" machines have one GPU
 /jobs/0/prefetch 2 parameters are not sharded
+/jobs/0/pipeline/activations "1MB" there is one stage
 /jobs/0/send_jitter_per "tensor" there is no
 /jobs/0/stragglers/slowdown 3 no worker is slow
 /jobs/0/max_steps 5 no job has more iterations
@@ -175,8 +176,18 @@ done <<'KEYS'
 /failures/reroute_delay "2ms" nothing fails
 /failures/controller_delay "2ms" nothing fails
 /schemes/switchml/memory "2MB" no job has this scheme
+/topology/host/gpus/rate "9GBps" machines have one GPU
+/topology/host/gpus/latency "2us" machines have one GPU
+/topology/host/gpus/shared true machines have one GPU
+/topology/host/nics/wiring "rails" machines have one NIC
 KEYS
 not_warned jobs.json --set '/failures={"events":[{"fails":"switches","at":"1ms"}],"controller_delay":"2ms"}' --set /jobs/0/fallback=ring
+stages=(--set /jobs/0/overlap=layers --set '/jobs/0/pipeline={"stages":2,"activations":"1MB"}' --set /jobs/0/workers=2
+	--set '/jobs/0/model={"layers":[{"gradient":"1MB"},{"gradient":"1MB"}]}' --set /jobs/0/all_reduce=ps)
+warned jobs.json 'has no effect: stages of a pipeline have none' "${stages[@]}" --set /jobs/0/servers=2
+not_warned jobs.json "${stages[@]}"
+not_warned jobs.json --set '/topology/host={"gpus":{"count":8,"rate":"9GBps","latency":"2us","shared":true},"nics":{"count":2,"wiring":"rails"}}' \
+	--set /jobs/0/workers=2
 switchml=(--set /jobs/0/all_reduce=switchml)
 warned jobs.json 'has no effect: "format" is not rdma' "${switchml[@]}" --set /schemes/switchml/message=2
 not_warned jobs.json "${switchml[@]}" --set '/schemes/switchml={"format":"rdma","message":2}'

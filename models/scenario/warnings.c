@@ -492,6 +492,8 @@ static void warn_group_keys(const struct scenario *scenario, size_t i, struct co
 		{ "placement", group->workers.form == WORKERS_HOSTS, "\"workers\" lists hosts" },
 		{ "send_jitter_per", !group->send_jitter, "there is no \"send_jitter\"" },
 		{ "stragglers/slowdown", !group->stragglers.workers, "no worker is slow" },
+		{ "servers", group->pipeline.stages > 1, "stages of a pipeline have none" },
+		{ "pipeline/activations", group->pipeline.stages == 1, "there is one stage" },
 		{ "prefetch", group->sharding != SHARDING_FULL, "parameters are not sharded" },
 		{ "max_steps",
 		  group->iterations_form == ITERATIONS_NUMBER &&
@@ -537,6 +539,7 @@ static bool may_use_tcp(const struct scenario *scenario, unsigned scheme)
 /* Disabled groups count, too: a sweep may enable them. */
 static void warn_keys(const struct scenario *scenario, struct conf_doc *doc)
 {
+	static const char *const of_gpus[] = { "rate", "latency", "shared" };
 	bool tcp = false, roce = false;
 
 	for (size_t i = 0; i < scenario->flows.count; i++)
@@ -558,6 +561,11 @@ static void warn_keys(const struct scenario *scenario, struct conf_doc *doc)
 	idle_key(doc, "/failures/reroute_delay", !scenario->failures.events.count, nothing_fails);
 	idle_key(doc, "/failures/controller_delay", !scenario->failures.events.count,
 		 nothing_fails);
+	for (size_t i = 0; i < sizeof(of_gpus) / sizeof(of_gpus[0]); i++)
+		idle_key(doc, conf_at(doc, "/topology/host/gpus/%s", of_gpus[i]),
+			 machine_gpus(&scenario->machine) == 1, "machines have one GPU");
+	idle_key(doc, "/topology/host/nics/wiring", machine_nics(&scenario->machine) == 1,
+		 "machines have one NIC");
 	idle_key(doc, "/tcp", !tcp, "nothing runs over TCP");
 	idle_key(doc, "/roce", !roce, "nothing runs over RoCE");
 }
