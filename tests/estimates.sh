@@ -42,6 +42,15 @@ says out '; about [0-9.e+]+ packet-hops or more, .* of CPU time on this machine,
 ends 0 sweep plan "$SRC/scenarios/sweeps/load.json" --json
 holds '.points | all(.at_least == (.axes.load != "0"))' out
 
+# Stages without replicas have nothing to add up.
+cat >stages.json <<'JSON'
+{ "name": "stages", "topology": { "kind": "star", "hosts": 4 },
+  "jobs": [ { "workers": 2, "all_reduce": "switchml", "overlap": "layers", "pipeline": { "stages": 2 },
+              "model": { "layers": [ { "gradient": "1MB" }, { "gradient": "1MB" } ] } } ] }
+JSON
+ends 0 check stages.json
+says out ', about [0-9] packet-hops,'
+
 checks=$((checks + 1))
 ((compared >= 50)) || fail "only $compared scenarios"
 

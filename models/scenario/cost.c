@@ -164,7 +164,7 @@ static struct exchange exchange_of(const struct basis *basis, const struct job_g
 	const char *other = NULL;
 	double sent, packets, hops;
 
-	if (workers < 2)
+	if (workers / (double)group->pipeline.stages < 2)
 		return (struct exchange){ 0 };
 	if (ops->runs_as)
 		other = ops->runs_as(conf, &basis->scenario->topology, (bytes)gradient).scheme;
