@@ -560,7 +560,7 @@ cat >stages.json <<'JSON'
                            { "gradient": "4B" }, { "gradient": "4B" }, { "gradient": "4B" } ] } } ] }
 JSON
 ends 4 run stages.json
-says err 'point_to_point of job 0: worker 1 \(host 4\) waits for tensor 0, step 0, from host 3'
+says err 'point_to_point of job 0: worker 4 \(host 4\) waits for tensor 0, step 0, from host 3'
 
 # no progress for long, and a loss that is only bad
 cat >stalled.json <<'JSON'

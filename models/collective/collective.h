@@ -114,8 +114,11 @@ struct collective_job {
 	 * numbers of machines. */
 	uint32_t gpus;
 	uint32_t first_edge; /* number of the first connection: a job may have several schedules */
-	bytes gradients;     /* of an iteration, over all NICs */
-	uint64_t tensors;    /* that each worker will hand over */
+	/* Of workers of a part of the job, for reports: worker w is number first + w * stride of
+	 * the job. A stride of 0 means all workers. */
+	int64_t first, stride;
+	bytes gradients;  /* of an iteration, over all NICs */
+	uint64_t tensors; /* that each worker will hand over */
 	/* Called from an event when worker `worker` holds the sum of tensor `tensor`. */
 	void (*done)(void *owner, uint32_t worker, uint64_t tensor);
 	void *owner;
@@ -125,6 +128,12 @@ struct collective_job {
 static inline uint32_t collective_job_number(const struct collective_job *job)
 {
 	return job->nics ? job->number / job->nics : job->number;
+}
+
+/* The number of worker `worker` in its job, for reports. */
+static inline int64_t collective_worker_number(const struct collective_job *job, uint32_t worker)
+{
+	return job->stride ? job->first + worker * job->stride : worker;
 }
 
 /* What a scheme may know about the next tensor of a worker. */

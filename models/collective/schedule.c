@@ -203,9 +203,10 @@ static void check_sums(const struct schedule_rank *rank)
 			continue;
 		checks_violated(schedule->exact.checks, &schedule->exact.checks->exact_violations,
 				"%s of job %" PRIu32 ": wrong sum of piece %" PRIu32
-				" of tensor %" PRIu64 " at worker %" PRIu32 " at %.9f s",
+				" of tensor %" PRIu64 " at worker %" PRId64 " at %.9f s",
 				schedule->ops->name, collective_job_number(&schedule->job), q,
-				rank->tensor, rank->worker,
+				rank->tensor,
+				collective_worker_number(&schedule->job, rank->worker),
 				seconds_of(schedule->scheme->env.sim->now));
 		sim_stop(schedule->scheme->env.sim);
 		return;
@@ -582,10 +583,10 @@ static void report_rank(const struct schedule_rank *rank, FILE *to)
 	struct schedule_step step;
 
 	fprintf(to,
-		"  %s of job %" PRIu32 ": worker %" PRIu32 " (host %" PRIu32
+		"  %s of job %" PRIu32 ": worker %" PRId64 " (host %" PRIu32
 		") waits for tensor %" PRIu64,
-		schedule->ops->name, collective_job_number(&schedule->job), rank->worker,
-		rank->host, rank->tensor);
+		schedule->ops->name, collective_job_number(&schedule->job),
+		collective_worker_number(&schedule->job, rank->worker), rank->host, rank->tensor);
 	for (unsigned i = 0; i < schedule->ops->threads; i++) {
 		if (!next_step(&rank->threads[i], &step) || step.act == SCHEDULE_SEND)
 			continue;

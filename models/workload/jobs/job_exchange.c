@@ -106,6 +106,7 @@ static void ask_parameters(struct job_worker *worker, size_t at)
 	}
 }
 
+/* Sends the tokens of the micro-batch. */
 static void ask_tokens(struct job_worker *worker)
 {
 	bytes size = worker->job->dnn->layers[worker->layer].all_to_all;
@@ -238,6 +239,8 @@ static struct job_exchange *add(struct job *job, enum exchange what,
 	spec.first_edge = EXCHANGE_EDGES_END - job->edges;
 	spec.workers = ranks;
 	spec.hosts = exchange->hosts;
+	spec.first = first;
+	spec.stride = stride;
 	spec.done = on_done;
 	spec.owner = exchange;
 	exchange->spec = spec;
