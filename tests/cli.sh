@@ -893,6 +893,10 @@ ends 0 formula header_share payload=128 frame=180
 says out '^0.2888888889$'
 ends 2 formula header_share payload=128us frame=180
 says err 'payload takes a number with a unit'
+ends 2 formula reduce_scatter workers=4 bytes=0.5B rate=1Gbps
+says err 'bytes takes a whole number of B; found "0.5B"'
+ends 2 formula reduce_scatter workers=4 bytes=1MB rate=0.5bps
+says err 'rate takes a whole number of bps; found "0.5bps"'
 checks=$((checks + 1))
 ! "$INASIM" list formulas | grep -q '"rule"' || fail "formulas name a value of slots that there is not"
 ends 2 formula header_share payload=4 frame=1

@@ -125,11 +125,17 @@ static bool read_value(const struct formula_input *input, const char *text, doub
 	char *end;
 
 	if (with_unit) {
-		if (unit_parse(kinds[input->kind], text, &units) != UNIT_OK) {
+		const char *names = unit_names(kinds[input->kind]); /* that of 1 first */
+		enum unit_error error = unit_parse(kinds[input->kind], text, &units);
+
+		if (error == UNIT_FRACTION)
+			complain("%s takes a whole number of %.*s; found \"%s\"", input->name,
+				 (int)strcspn(names, ","), names, text);
+		else if (error != UNIT_OK)
 			complain("%s takes a number with a unit (%s); found \"%s\"", input->name,
-				 unit_names(kinds[input->kind]), text);
+				 names, text);
+		if (error != UNIT_OK)
 			return false;
-		}
 		*value = input->kind == FORMULA_TIME ? seconds_of(units) : (double)units;
 	} else {
 		*value = strtod(text, &end);
