@@ -239,16 +239,11 @@ static double jobs_of_group(const struct basis *basis, const struct job_group_co
 	return gap_s > 0 ? basis->end_s / gap_s : 1;
 }
 
-static double compute_of(const struct job_group_conf *group)
-{
-	return job_models_means(group->models).compute_s * group->compute_scale;
-}
-
 /* Adds `jobs` equal jobs. */
 static void add_jobs(struct basis *basis, const struct job_group_conf *group, double jobs,
 		     double workers, double iterations, struct scenario_cost *cost)
 {
-	double compute_s = compute_of(group);
+	double compute_s = job_group_compute_s(group);
 	struct exchange exchange =
 		exchange_of(basis, group, workers, job_models_means(group->models).gradient);
 	struct exchange others = { 0 };
@@ -273,7 +268,7 @@ static void add_trace(struct basis *basis, const struct job_group_conf *group,
 		      struct scenario_cost *cost)
 {
 	const struct job_trace *trace = group->arrival.jobs;
-	double compute_s = compute_of(group);
+	double compute_s = job_group_compute_s(group);
 
 	for (size_t i = 0; i < trace->count; i++)
 		add_jobs(basis, group, 1, (double)job_trace_workers(group, &trace->jobs[i]),

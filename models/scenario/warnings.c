@@ -8,6 +8,7 @@
 #include "workload/flows/flows.h"
 #include "workload/flows/sizes.h"
 #include "workload/jobs/jobs.h"
+#include "workload/offered.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -381,7 +382,7 @@ static void warn_pace(const struct scenario *scenario, struct conf_doc *doc)
 		if (gap_s <= 0)
 			continue;
 		busy += slots_of_job(group) * (double)group->iterations *
-			job_models_means(group->models).compute_s * group->compute_scale / gap_s;
+			job_group_compute_s(group) / gap_s;
 		if (!where)
 			where = conf_at(doc, "/jobs/%zu/arrival", group->origin);
 	}

@@ -66,6 +66,14 @@ struct job_bytes job_group_bytes(const struct job_group_conf *conf)
 	return sum;
 }
 
+double job_group_compute_s(const struct job_group_conf *conf)
+{
+	double stages = (double)conf->pipeline.stages, parts = (double)conf->pipeline.microbatches;
+
+	return job_models_means(conf->models).compute_s * conf->compute_scale / stages *
+	       (parts + stages - 1) / parts; /* GPipe section 2.3 */
+}
+
 double job_group_gap_s(const struct job_group_conf *conf, uint32_t hosts, bps link)
 {
 	if (conf->arrival.form == JOBS_LOAD)

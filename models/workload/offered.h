@@ -30,6 +30,10 @@ double job_group_gathers_each(const struct job_group_conf *conf);
  * stage (2 times in all). */
 double job_group_passed_on(const struct job_group_conf *conf, double workers);
 
+/* Time from the beginning of an iteration to the end of its computing if nothing has to be waited
+ * for but other stages, in seconds; without jitter and stragglers. */
+double job_group_compute_s(const struct job_group_conf *conf);
+
 /* Mean time between the jobs of a group with Poisson arrivals, in seconds, on `hosts` hosts with
  * links of rate `link`. 0 for other arrivals, and if a load is given of jobs with one worker: they
  * send nothing. */
