@@ -30,7 +30,8 @@ double job_group_passed_on(const struct job_group_conf *conf, double workers)
 		       (double)pipeline->activations * conf->gradient_scale;
 }
 
-/* Payload bytes of an iteration: by a ring, and by the schemes of the group. */
+/* Payload bytes of an iteration: by a ring for each byte of gradient, and by the schemes of the
+ * group. */
 static struct job_bytes of_workers(const struct job_group_conf *conf, uint32_t workers)
 {
 	const struct collective_ops *ops = scheme_ops(job_group_reduces(conf));
@@ -41,7 +42,7 @@ static struct job_bytes of_workers(const struct job_group_conf *conf, uint32_t w
 	if (scheme_ops(job_group_gathers(conf))->payload) /* switches copy shards */
 		others = 1;
 	return (struct job_bytes){
-		.ring = 2 * ((double)workers - 1) * gradient,
+		.ring = 2 * ((double)workers - 1),
 		.own = (job_group_reduced(conf, ops, workers) +
 			job_group_gathers_each(conf) * others) *
 			       gradient +
@@ -52,6 +53,7 @@ static struct job_bytes of_workers(const struct job_group_conf *conf, uint32_t w
 struct job_bytes job_group_bytes(const struct job_group_conf *conf)
 {
 	double iterations = (double)conf->iterations;
+	double gradients = job_models_means(conf->models).gradient * iterations;
 	struct workers_span span = workers_span(&conf->workers);
 	struct job_bytes sum = { 0 };
 
@@ -61,7 +63,7 @@ struct job_bytes job_group_bytes(const struct job_group_conf *conf)
 		sum.ring += one.ring;
 		sum.own += one.own;
 	}
-	sum.ring *= iterations / (double)(span.max - span.min + 1);
+	sum.ring *= gradients / (double)(span.max - span.min + 1);
 	sum.own *= iterations / (double)(span.max - span.min + 1);
 	return sum;
 }
