@@ -107,6 +107,15 @@ for verb in run check explain formula plot why; do
 	ends 2 "$verb"
 	says err "$verb needs "
 done
+for words in 'run' 'plot' 'report' 'sweep run'; do # "$UNSET": not the root of the file system
+	# shellcheck disable=SC2086 # words
+	ends 2 $words small.json --out ''
+	says err '^inasim: --out needs a path; found ""$'
+done
+ends 2 regress ''
+says err '^inasim: argument 1 of regress is empty; see inasim regress --help$'
+ends 2 compare small.json ''
+says err '^inasim: argument 2 of compare is empty'
 ends 2 run --out
 says err '--out needs a value'
 ends 2 run --quiet=yes small.json

@@ -131,6 +131,9 @@ ends 0 report good
 says good/report.html 'The program had uncommitted changes'
 ends 4 run plain.json --quiet --out cut --set /stop/after=300us
 ends 0 report cut --out elsewhere/page.html
+ends 0 report cut --out $'a\nb\nfolder/page.html'
+page $'a\nb\nfolder/page.html' "The answer" "Figures"
+[[ $(grep -c '<svg' $'a\nb\nfolder/page.html') == "$(grep -c '<svg' elsewhere/page.html)" ]] || fail "figures are missing in a folder whose name has line breaks"
 says elsewhere/page.html 'The run ended by time_limit'
 says elsewhere/page.html 'measured jobs did not finish'
 ! grep -q 'No warning: ' elsewhere/page.html || fail "a run without an end has no warning"

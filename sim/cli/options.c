@@ -12,6 +12,7 @@
 enum take {
 	TAKE_FLAG,     /* bool */
 	TAKE_TEXT,     /* const char * */
+	TAKE_PATH,     /* the same, not empty */
 	TAKE_NAMES,    /* struct names; may be repeated */
 	TAKE_SET,      /* --set */
 	TAKE_SPAN,     /* struct time_span */
@@ -31,19 +32,20 @@ struct option_row {
 };
 
 #define TEXT(field)  TAKE_TEXT, offsetof(struct cli, field)
+#define PATH(field)  TAKE_PATH, offsetof(struct cli, field)
 #define NAMES(field) TAKE_NAMES, offsetof(struct cli, field)
 #define COUNT(field) TAKE_COUNT, offsetof(struct cli, field)
 #define FLAG(field)  TAKE_FLAG, offsetof(struct cli, field)
 #define SPAN(field)  TAKE_SPAN, offsetof(struct cli, field)
 
 static const struct option_row rows[] = {
-	{ "out", "DIR", "run", TEXT(out),
+	{ "out", "DIR", "run", PATH(out),
 	  "write results there; several scenarios get numbered folders" },
-	{ "out", "DIR", "plot", TEXT(out),
+	{ "out", "DIR", "plot", PATH(out),
 	  "write figures there; default: figures/ in the directory" },
-	{ "out", "DIR", "sweep run|sweep status|sweep collect", TEXT(out),
+	{ "out", "DIR", "sweep run|sweep status|sweep collect", PATH(out),
 	  "directory of the sweep; default: results/NAME-OF-PLAN" },
-	{ "out", "FILE", "report", TEXT(out),
+	{ "out", "FILE", "report", PATH(out),
 	  "write the page there; default: report.html in the directory" },
 	{ "seed", "N", "run|check|explain", TAKE_OVERRIDE, 0, "set the seed of the scenario" },
 	{ "set", "/pointer=VALUE", "run|check|explain|export topology", TAKE_SET, 0,
@@ -215,11 +217,16 @@ static bool take(struct cli *cli, const struct option_row *row, char *argument)
 	char *field = (char *)cli + row->offset;
 	struct names *names = (struct names *)(void *)field;
 
+	if (row->take == TAKE_PATH && !*argument) {
+		complain("--%s needs a path; found \"\"", row->name);
+		return false;
+	}
 	switch (row->take) {
 	case TAKE_FLAG:
 		*(bool *)field = true;
 		return true;
 	case TAKE_TEXT:
+	case TAKE_PATH:
 		*(const char **)(void *)field = argument;
 		return true;
 	case TAKE_NAMES:
@@ -280,6 +287,13 @@ static int check_arguments(const struct cli *cli, const struct verb *verb)
 {
 	if (!cli->argc && verb->needs) {
 		complain("%s needs %s; see inasim %s --help", verb->name, verb->needs, verb->name);
+		return EXIT_USAGE;
+	}
+	for (int i = 0; i < cli->argc; i++) {
+		if (*cli->argv[i])
+			continue;
+		complain("argument %d of %s is empty; see inasim %s --help", i + 1, verb->name,
+			 verb->name);
 		return EXIT_USAGE;
 	}
 	if (cli->argc > verb->max) {

@@ -93,13 +93,14 @@ static void put_figure(struct report *r, const char *path)
  * failed if this is below 0. */
 static void put_figures(struct report *r, struct drawing *d, int drawn)
 {
-	char *rest = NULL;
-
 	fclose(d->to);
 	if (drawn < 0)
 		html_element(r->to, WARNING, "Figures are missing: %s", d->error);
-	for (char *p = strtok_r(d->printed, "\n", &rest); p; p = strtok_r(NULL, "\n", &rest))
+	for (char *p = d->printed, *end; *p; p = end + 1) {
+		end = strchr(p + strlen(r->scratch), '\n'); /* folders may have line breaks */
+		*end = '\0';
 		put_figure(r, p);
+	}
 	free(d->printed);
 	free(d->error);
 }
