@@ -65,7 +65,7 @@ bool folder_is_empty_at(int fd)
 bool folder_has(const char *path, const char *file)
 {
 	char *full = folder_join(path, file);
-	bool has = access(full, F_OK) == 0;
+	bool has = access(full, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR);
 	free(full);
 	return has;
 }

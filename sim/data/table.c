@@ -179,6 +179,8 @@ const char *out_dir_working_path(const struct out_dir *dir)
 static bool is_ours(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 && (errno == EMFILE || errno == ENFILE))
+		return true; /* nothing is known; who writes there will fail, and say why */
 	if (fd < 0)
 		return errno == ENOENT || !folder_exists(path); /* nothing that can be seen */
 	bool ours = faccessat(fd, MARKER, F_OK, 0) == 0 || faccessat(fd, MANIFEST, F_OK, 0) == 0 ||
