@@ -15,7 +15,8 @@ char *folder_join(const char *folder, const char *name); /* caller frees */
 bool folder_exists(const char *path); /* also for a dangling link */
 bool folder_is_folder(const char *path);
 bool folder_is_empty_at(int fd); /* the folder open as `fd` */
-bool folder_has(const char *path, const char *file); /* also if it cannot be looked up */
+/* Whether the folder has the file, or nobody can say, and whoever opens it will say why not. */
+bool folder_has(const char *path, const char *file);
 
 /* Makes the parent folders of `path`. _at: a relative `path` starts at the folder open as `fd`. */
 bool folder_make_parents(const char *path);
