@@ -103,7 +103,7 @@ says r/jobs.csv "failed at 0.001500000 s"
 scenario '"kind": "star", "hosts": 4' '{ "fails": "h3", "at": "10us" }' '"flows": [ { "size": "2MB", "pairs": [[0, 1], [2, 3]] } ]' \
 	', "reroute_delay": "50us", "controller_delay": "60us"'
 ends 4 run t.json --out r --force
-says err "1 flows were cut off, the first: flow 1 from h2 to h3"
+says err "1 flows were cut off, the first: flow 1 from host 2 to host 3"
 checks=$((checks + 1))
 ! grep -q "connection" err || fail "a flow that has ended is told as unfinished: $(cat err)"
 

@@ -200,7 +200,7 @@ ends 0 sweep collect refused.json --out refused
 ends 0 report refused
 says refused/report.html '<p class="answer">By flow completion time, [^<]*: no switch takes .* times as long as 1 switch; '
 says refused/report.html '<p class="warning">3 of 12 points: schemes refused jobs, which never ran; means leave them out\.</p>'
-says refused/report.html '12, with all replications (at most 9 of each combination)'
+says refused/report.html '12, with all replications \(at most 9 of each combination\)'
 ends 0 compare refused --by scheme
 says out '12 of 12 points done, at most 9 replications'
 ends 0 report sweep run --out apart.html # a sweep beside a run: nothing is compared

@@ -432,7 +432,7 @@ static void put_extremes(FILE *to, const struct sweep_table *table, const struct
 		struct estimate mean =
 			group_mean(&groups->items[g], sweep_table_metric(table, path));
 
-		count += !isnan(mean.value);
+		count += isnan(mean.value) ? 0 : 1;
 		if (mean.value < low.value || (!best && !isnan(mean.value))) {
 			low = mean;
 			best = &groups->items[g];

@@ -615,7 +615,8 @@ static bool put_sweep(struct report *r, const char *dir)
 	fputs("<div class=\"scroll\"><table>\n", r->to);
 	put_fact(r, "sweep", table->name);
 	put_fact(r, "points",
-		 conf_at(table->doc, "%zu, with all replications (%s%" PRIu64 " of each combination)",
+		 conf_at(table->doc,
+			 "%zu, with all replications (%s%" PRIu64 " of each combination)",
 			 table->point_count, groups_spared(table, &groups) ? "at most " : "",
 			 table->replications));
 	fputs("</table></div>\n", r->to);
