@@ -189,6 +189,10 @@ stages=(--set /jobs/0/overlap=layers --set '/jobs/0/pipeline={"stages":2,"activa
 	--set '/jobs/0/model={"layers":[{"gradient":"1MB"},{"gradient":"1MB"}]}' --set /jobs/0/all_reduce=ps)
 warned jobs.json 'has no effect: stages of a pipeline have none' "${stages[@]}" --set /jobs/0/servers=2
 not_warned jobs.json "${stages[@]}"
+sharded=(--set /jobs/0/workers=2 --set /jobs/0/overlap=layers --set /jobs/0/sharding=full --set /jobs/0/all_reduce=ps)
+warned jobs.json 'has no effect: the scheme of "reduce_scatter" has none' "${sharded[@]}" --set /jobs/0/reduce_scatter=shards \
+	--set /jobs/0/servers=1
+not_warned jobs.json "${sharded[@]}" --set /jobs/0/servers=1
 not_warned jobs.json --set '/topology/host={"gpus":{"count":8,"rate":"9GBps","latency":"2us","shared":true},"nics":{"count":2,"wiring":"rails"}}' \
 	--set /jobs/0/workers=2
 switchml=(--set /jobs/0/all_reduce=switchml)

@@ -494,6 +494,8 @@ static void warn_group_keys(const struct scenario *scenario, size_t i, struct co
 		{ "send_jitter_per", !group->send_jitter, "there is no \"send_jitter\"" },
 		{ "stragglers/slowdown", !group->stragglers.workers, "no worker is slow" },
 		{ "servers", group->pipeline.stages > 1, "stages of a pipeline have none" },
+		{ "servers", !scheme_ops(job_group_reduces(group))->servers,
+		  "the scheme of \"reduce_scatter\" has none" },
 		{ "pipeline/activations", group->pipeline.stages == 1, "there is one stage" },
 		{ "prefetch", group->sharding != SHARDING_FULL, "parameters are not sharded" },
 		{ "max_steps",

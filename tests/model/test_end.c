@@ -144,12 +144,12 @@ Test(end, workers_that_are_not_done)
 	static const struct {
 		const char *scheme, *words;
 	} cases[] = {
-		{ "switchml", "SwitchML job 0: worker %u (h%u) waits for chunk " },
-		{ "panama", "PANAMA job 0: worker %u (h%u) waits for VID " },
-		{ "netreduce", "NetReduce job 0: worker %u (h%u) " },
-		{ "atp", "ATP job 0: worker %u (h%u) " },
-		{ "esa", "ESA job 0: worker %u (h%u) " },
-		{ "sharp", "SHARP job 0: worker %u (h%u) has results of " },
+		{ "switchml", "SwitchML job 0: worker %u (host %u) waits for chunk " },
+		{ "panama", "PANAMA job 0: worker %u (host %u) waits for VID " },
+		{ "netreduce", "NetReduce job 0: worker %u (host %u) " },
+		{ "atp", "ATP job 0: worker %u (host %u) " },
+		{ "esa", "ESA job 0: worker %u (host %u) " },
+		{ "sharp", "SHARP job 0: worker %u (host %u) has results of " },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

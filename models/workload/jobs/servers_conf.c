@@ -134,7 +134,7 @@ void job_group_check_servers(const struct job_group_conf *conf, struct conf_doc 
 			     const char *pointer, uint32_t hosts,
 			     const struct cluster_conf *cluster)
 {
-	const struct collective_ops *ops = scheme_ops(job_group_reduces(conf));
+	const struct collective_ops *ops = scheme_ops((unsigned)conf->all_reduce);
 	uint32_t pool_count, *pool = cluster_conf_pool(cluster, hosts, &pool_count);
 	const char *at = conf_at(doc, "%s/servers", pointer);
 
@@ -148,6 +148,8 @@ void job_group_check_servers(const struct job_group_conf *conf, struct conf_doc 
 		return;
 	}
 	check_room(conf, doc, pointer, hosts, pool_count);
+	if (!scheme_ops(job_group_reduces(conf))->servers)
+		return; /* a warning tells that they have no effect */
 	if (conf->servers.placement == SERVERS_SHARED)
 		check_shared(conf, doc, at, pool_count);
 	else if (conf->servers.placement == SERVERS_WORKERS)
