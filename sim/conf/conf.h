@@ -209,6 +209,9 @@ void conf_say(struct conf_doc *doc, enum conf_severity severity, const char *poi
 const char *conf_at(struct conf_doc *doc, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* Whether a text has a control character of ASCII, such as a line break. */
+bool conf_has_control(const char *text);
+
 size_t conf_warnings(const struct conf_doc *doc); /* number of warnings, without notes */
 
 /* Whether the user gave the value at `pointer`, or a value inside it. A map counts as

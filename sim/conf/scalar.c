@@ -100,15 +100,21 @@ static cJSON *bind_real(struct binding *b, const struct conf_row *row, void *des
 	return cJSON_CreateNumber(value);
 }
 
+bool conf_has_control(const char *text)
+{
+	while ((unsigned char)*text >= ' ' && *text != 0x7f)
+		text++;
+	return *text;
+}
+
 /* Control characters would break the lines of tables. */
 static cJSON *bind_string(struct binding *b, const struct conf_row *row, void *dest,
 			  const cJSON *item)
 {
 	const char *copy = conf_own_text(b->doc, item->valuestring);
 
-	for (const char *c = copy; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
-			return refuse_as(b, row, item, "has a control character");
+	if (conf_has_control(copy))
+		return refuse_as(b, row, item, "has a control character");
 	memcpy(dest, &copy, sizeof(copy));
 	return cJSON_CreateString(copy);
 }

@@ -380,15 +380,6 @@ static int compare_levels(const void *a, const void *b)
 	return order ? order : (x > y) - (x < y);
 }
 
-/* sweep.json has labels as strings, which may have none (bind_string()). */
-static bool has_control_character(const char *label)
-{
-	for (; *label; label++)
-		if ((unsigned char)*label < ' ' || *label == 0x7f)
-			return true;
-	return false;
-}
-
 static void check_labels(struct plan *plan, const struct plan_axis *axis)
 {
 	const struct plan_level **sorted = xcalloc(axis->count, sizeof(*sorted));
@@ -399,7 +390,7 @@ static void check_labels(struct plan *plan, const struct plan_axis *axis)
 	for (size_t i = 0; i < axis->count; i++) {
 		if (!*sorted[i]->label)
 			conf_error(plan->doc, sorted[i]->place, "a value must not be empty");
-		if (has_control_character(sorted[i]->label))
+		if (conf_has_control(sorted[i]->label)) /* sweep.json could not be read */
 			conf_error(plan->doc, sorted[i]->place,
 				   "a value must have no control character");
 		if (i > 0 && !strcmp(sorted[i]->label, sorted[i - 1]->label))
