@@ -117,8 +117,7 @@ static uint64_t sent(const struct schedule *pair, uint32_t rank, uint32_t piece)
 
 /* --- as collectives --- */
 
-/* Bytes of a reduce-scatter. */
-static double injected(uint32_t workers, bool beside)
+double reduce_scatter_injected(uint32_t workers, bool beside)
 {
 	(void)beside;
 	return workers - 1.0;
@@ -141,7 +140,7 @@ static double injected(uint32_t workers, bool beside)
 		.finish = schedule_finish,                                                         \
 		.stats = schedule_stats,                                                           \
 		.report_waiting = schedule_report_waiting,                                         \
-		.injected = injected,                                                              \
+		.injected = reduce_scatter_injected,                                               \
 	};
 
 STEP(reduce_scatter, .edges = ring_edges, .ends = ring_ends, .pieces = ring_pieces,

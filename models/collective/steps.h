@@ -26,4 +26,8 @@
 extern const struct collective_ops reduce_scatter_collective, all_gather_collective,
 	all_to_all_collective, point_to_point_collective;
 
+/* Of a reduce-scatter on hosts or in switches (collective_ops.injected): each worker sends all of
+ * its gradients but its own part. */
+double reduce_scatter_injected(uint32_t workers, bool beside);
+
 #endif

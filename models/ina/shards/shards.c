@@ -38,6 +38,8 @@
  * the tree. Windows ignore ECN marks. */
 #include "ina/shards/shards.h"
 
+#include "collective/steps.h"
+
 static const struct conf_row rows[] = {
 	CONF_BYTES("memory", struct shards_conf, memory, "16MB", 8, UINT64_C(1) << 40,
 		   "Memory of each switch for sums of reduce-scatters, of all jobs. A job takes "
@@ -160,19 +162,12 @@ static struct collective_burst burst(const void *conf, const struct topology_con
 	return (struct collective_burst){ .packets = 2 };
 }
 
-/* Of a reduce-scatter: all but the own shard. */
-static double injected(uint32_t workers, bool beside)
-{
-	(void)beside;
-	return workers - 1.0;
-}
-
 #define COLLECTIVE                                                                                 \
 	.contribute = ina_contribute, .finish = ina_finish, .stats = ina_stats,                    \
 	.intact = ina_intact, .report_waiting = ina_report_waiting
 
 static const struct collective_ops reduce_scatter = {
-	.name = "shards", .start = ina_start, .injected = injected, COLLECTIVE
+	.name = "shards", .start = ina_start, .injected = reduce_scatter_injected, COLLECTIVE
 };
 static const struct collective_ops all_gather = { .name = "shards",
 						  .start = ina_start_gather,
