@@ -206,11 +206,10 @@ struct collective_ops {
 	/* Optional: the default number of parameter servers for two or more workers. A scheme
 	 * without this member has no servers. */
 	uint32_t (*servers)(uint32_t workers);
-	/* Optional: why no job of this size can run on these machines, wherever it is placed (a
-	 * static string), or NULL. */
+	/* Optional: why no job of this size can run, wherever it is placed (a static string), or
+	 * NULL. */
 	const char *(*refuses)(const void *conf, const struct topology_conf *topology,
-			       const struct machine_conf *machine, uint32_t workers,
-			       uint32_t servers);
+			       uint32_t workers, uint32_t servers);
 	/* Optional: payload bytes that all hosts of a job together send per byte of its gradient,
 	 * without loss. workers >= 2; `beside`: servers are on workers' hosts. Only for estimates
 	 * of load and cost. Without this member: one byte per worker, because switches add

@@ -243,8 +243,8 @@ extern const char pool_too_many_inputs[];
 /* Members of struct collective_ops. */
 uint32_t pool_servers(uint32_t workers);
 extern const char pool_one_memory[]; /* for collective_ops */
-const char *pool_refuses(const void *conf, const struct topology_conf *topology,
-			 const struct machine_conf *machine, uint32_t workers, uint32_t servers);
+const char *pool_refuses(const void *conf, const struct topology_conf *topology, uint32_t workers,
+			 uint32_t servers);
 void pool_check(const void *conf, const struct topology_conf *topology, struct conf_doc *doc,
 		const char *scheme);
 

@@ -45,10 +45,10 @@ struct collective_burst pool_burst(const void *conf, const struct topology_conf 
 	return (struct collective_burst){ .packets = 2 };
 }
 
-const char *pool_refuses(const void *conf, const struct topology_conf *topology,
-			 const struct machine_conf *machine, uint32_t workers, uint32_t servers)
+const char *pool_refuses(const void *conf, const struct topology_conf *topology, uint32_t workers,
+			 uint32_t servers)
 {
-	(void)conf, (void)machine;
+	(void)conf;
 	if (servers > POOL_SERVERS_MAX)
 		return "a job has at most 8 parameter servers";
 	return workers > max_workers(topology) ? pool_too_many_inputs : NULL;

@@ -68,8 +68,7 @@ bytes netreduce_bytes(const struct netreduce_conf *conf, uint32_t rows);
 
 /* For collective_ops.refuses. */
 const char *netreduce_refuses(const void *conf, const struct topology_conf *topology,
-			      const struct machine_conf *machine, uint32_t workers,
-			      uint32_t servers);
+			      uint32_t workers, uint32_t servers);
 extern const char netreduce_too_large[];
 
 /* Bytes of a packet, FCS included. netreduce_frame() is for the first packet of a message, which

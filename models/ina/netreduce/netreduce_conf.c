@@ -116,14 +116,13 @@ const char netreduce_too_large[] =
 
 /* In the best placement a job has equally many workers below each of the lowest switches. */
 const char *netreduce_refuses(const void *self, const struct topology_conf *topology,
-			      const struct machine_conf *machine, uint32_t workers,
-			      uint32_t servers)
+			      uint32_t workers, uint32_t servers)
 {
 	const struct netreduce_conf *conf = self;
 	uint64_t racks = topology_racks(topology);
 	uint32_t below = (uint32_t)((workers + racks - 1) / racks);
 
-	(void)machine, (void)servers;
+	(void)servers;
 	if (netreduce_bytes(conf, 1) > conf->memory || topology_own_memory(topology))
 		return NULL; /* netreduce_check() or admission reports it */
 	return netreduce_bytes(conf, below) > conf->memory ? netreduce_too_large : NULL;

@@ -165,8 +165,7 @@ void job_group_check_scheme(const struct job_group_conf *conf, struct conf_doc *
 
 	if (!ops->refuses || workers < 2 || conf->pipeline.stages > 1)
 		return;
-	why = ops->refuses(scheme, site->topology, site->machine, workers,
-			   job_group_servers(conf, workers));
+	why = ops->refuses(scheme, site->topology, workers, job_group_servers(conf, workers));
 	if (why)
 		conf_error(doc, pointer, "%" PRIu32 " workers under %s: %s", workers, ops->name,
 			   why);
