@@ -4,10 +4,10 @@
  * Each of two trees adds up one half of the tensor on the way to its root and sends the sums back,
  * chunk by chunk. A rank that has children in one tree is a leaf of the other; only rank 0 has
  * children in both if the number of ranks is odd. No rank sends or receives more than
- * twice the tensor's bytes M. The
- * trees are NCCL's: the first alternates leaves and inner ranks; the second is its mirror image
- * (even number of ranks) or is shifted by one (odd number). As in NCCL, a rank has four threads, up
- * and down in each tree; a root has one thread for both directions.
+ * twice the M bytes of the tensor. The trees are NCCL's: the first alternates leaves and inner
+ * ranks; the second is its mirror image (even number of ranks) or is shifted by one (odd number).
+ * As in NCCL, a rank has four threads, up and down in each tree; a root has one thread for both
+ * directions.
  *
  * Our choice: chunks of 64 kB, of which two may be in flight on an edge (NCCL: up to 512 kB, 8).
  * TCP does not share links evenly, so ranks that run ahead slow down the ranks that all wait for:

@@ -73,9 +73,8 @@ static void fill_aggregation(struct run_values *v, const struct simulation *s)
 {
 	struct collective_stats stats = { 0 };
 	struct holding_times held = { 0 };
-	/* bytes of the memories that were used at all: their sizes, and the most that was reserved
-	 */
-	uint64_t whole = 0, used = 0;
+	uint64_t whole = 0; /* bytes of the memories that were used at all */
+	uint64_t used = 0;  /* the most that was reserved of them */
 	byte_time used_time = 0;
 
 	for (unsigned i = 0; scheme_ops(i); i++) {

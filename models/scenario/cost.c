@@ -180,8 +180,8 @@ static struct exchange exchange_of(const struct basis *basis, const struct job_g
 					  .bytes = sent / workers * gradient };
 	packets = ceil(gradient / ops->payload(conf));
 	if (group->sharding != SHARDING_NONE && ops->reduce_scatter)
-		hops = packets * tree_links(basis, group, workers); /* once over each link */
-	else if (sent > workers + 1)                                /* only where servers add up */
+		hops = packets * tree_links(basis, group, workers);
+	else if (sent > workers + 1) /* servers add up, not switches */
 		hops = sent * packets * job_path(basis, group, workers);
 	else
 		return (struct exchange){

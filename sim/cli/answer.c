@@ -111,8 +111,7 @@ static size_t group_length(const struct compare_row *row)
 	return metric_group_length(row->metric, METRIC_OF_JOBS, METRIC_MEAN_JCT);
 }
 
-/* The number at the path `rest` for the jobs of `row`: of NAME in "jobs.by_name.NAME...", or all.
- */
+/* The number at the path `rest` for the jobs of `row`: those of "jobs.by_name.NAME...", or all. */
 static double of_jobs(const struct run *run, const struct compare_row *row, const char *rest)
 {
 	size_t length = group_length(row) ? GROUP_AT + group_length(row) : strlen("jobs");

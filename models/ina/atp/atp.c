@@ -34,7 +34,7 @@
  *   nothing. Here timeouts also halve the window, and results that others overtook cut it in
  *   proportion (window.h). In another reading of the paper each of these results halves it
  *   (`loss`). With that rule workers 100 ns apart lose most of the throughput: their chunks
- * collide, are overtaken, and halve the window without any loss;
+ *   collide, are overtaken, and halve the window without any loss;
  * - the window has no slow start (window.h) and, unless parameters set one, no upper limit (public
  *   code: 100 packets). */
 #include "ina/atp/atp.h"

@@ -24,14 +24,14 @@
  *   - Chains: UCC's multicast all-gather (tl/mlx5, 2026) starts `concurrency` neighbouring ranks at
  *     each step, which has the same effect.
  *   - Cut-off: the time of each shard runs from its last packet; that of the oldest doubles at each
- *     timeout in vain. SC'24 adds a constant to the time that the bytes take; UCC waits for a
- * second.
+ *     timeout in vain. SC'24 adds a constant to the time that the bytes take; UCC waits for
+ *     a second.
  *   - Who repairs: as in SC'24, missing packets come from the left neighbour. UCC reads a whole
  *     shard from its owner's memory.
  *   - Handshake: between neighbours. UCC ends in a barrier.
  *   - Buffers: a rank takes packets of the next all-gather before it has begun it, so that no
- * barrier comes first (in SC'24 it may have no buffers for them). An all-gather begins when the one
- *     before has ended.
+ *     barrier comes first (in SC'24 it may have no buffers for them). An all-gather begins when
+ *     the one before has ended.
  * Simplified: copying and work on bitmaps take no time. ECN marks have no effect. */
 #include "ina/multicast/multicast.h"
 
