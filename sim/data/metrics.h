@@ -81,8 +81,7 @@
 	    "Simulated time at the end of the run; if no events were left by then, the time of "   \
 	    "the last one.")                                                                       \
 	ROW(events, OUT_COUNT, false, NULL, "0.1",                                                 \
-	    "Events of the simulator, without samples of time series, looks of timers that are "   \
-	    "not "                                                                                 \
+	    "Events of the simulator, without samples of time series, looks of timers not yet "    \
 	    "due, and departures from NICs.")                                                      \
 	ROW(packet_hops, OUT_COUNT, false, "packets sent over links", "0.1",                       \
 	    "Packets (data, ACK, control) sent over links; one counts once for each link.")

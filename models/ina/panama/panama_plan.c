@@ -75,8 +75,8 @@ void panama_plan_trees(struct panama_job *job, struct stream_plan *plan)
 		stream->packets.fraction = 1.0 / (double)plan->count;
 		stream->cap = plan_window_rate(&stream->packets, tree_window(job, tree), path.sum);
 		stream->cap = fmin(stream->cap, slow_rate(job, &stream->packets));
-		if (conf->fixed && conf->packets) /* without `packets` it is wnd_cap, which changes
-						     with the jobs */
+		/* without `packets` the window is wnd_cap, which changes with the jobs */
+		if (conf->fixed && conf->packets)
 			plan_fix_window(stream, tree_window(job, tree), path.sum, net,
 					job->base.spec.hosts[0]);
 		round_trip = path.sum > round_trip ? path.sum : round_trip;

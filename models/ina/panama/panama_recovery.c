@@ -361,8 +361,8 @@ static void start_asker(struct panama_worker *worker, uint32_t cap)
 		timer_key_of_job(TIMER_PANAMA_ASKER, job->base.spec.number, worker->base.number);
 
 	asker->worker = worker;
-	worker->base.source.deferrable =
-		false; /* pull() calls arm(), which may set the timer to now */
+	/* pull() calls arm(), which may set the timer to now */
+	worker->base.source.deferrable = false;
 	asker->timeout = panama_conf(job)->timeout;
 	asker->trees = xcalloc(job->tree_count, sizeof(*asker->trees));
 	for (uint32_t t = 0; t < job->tree_count; t++)

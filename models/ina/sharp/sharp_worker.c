@@ -193,8 +193,8 @@ static void listen(struct sharp_worker *worker, const struct packet *packet)
 		worker->progress = worker->base.job->scheme->env.sim->now;
 		worker->next = worker->next > got ? worker->next : got;
 	}
-	if (!(packet->flags & SHARP_ACK) ||
-	    got == worker->highest) { /* a result, or nothing is missing */
+	/* a result, or nothing is missing */
+	if (!(packet->flags & SHARP_ACK) || got == worker->highest) {
 		worker->probe = got < worker->probe ? worker->probe : 0;
 		return;
 	}

@@ -85,8 +85,7 @@ static const struct conf_row dcqcn_rows[] = {
 	CONF_INT("fast_recovery", struct dcqcn_conf, fast_recovery, CONF_OPTIONAL, 1, 100,
 		 "F of the paper. Increases after a cut go half-way back to the target. They raise "
 		 "the target, too, from the F-th by timer or by byte counter on (sigcomm15: 5), or "
-		 "after the "
-		 "F-th (others: 1)."),
+		 "after the F-th (others: 1)."),
 	CONF_RATE("rate_ai", struct dcqcn_conf, rate_ai, CONF_OPTIONAL, MBPS, 1000 * GBPS,
 		  "Step of additive increase (R_AI). sigcomm15: 40Mbps; others: 1/5000 of the "
 		  "link's rate."),

@@ -251,7 +251,7 @@ struct job_record {
 #define MEMBER(member, ...) double member; /* NAN if the job has none */
 	JOB_METRICS(MEMBER)
 #undef MEMBER
-	double throughput_share; /* NAN for one worker, and for jobs that shard */
+	double throughput_share; /* NAN for one worker, jobs that shard, pipelines */
 	double rate;             /* bytes all-reduced per second, from its start to its end */
 };
 

@@ -47,8 +47,7 @@ static void repeat_port(const struct network *net, struct repeat *repeat, uint32
 	for (uint32_t i = 0; i < port->count; i++) {
 		struct packet *packet = &port->ring[ring_index(port, i)];
 
-		/* not repeat_due(): of a packet on the wire it is past, and tells when it arrives
-		 */
+		/* not repeat_due(): of a packet on the wire it is past, but decides its arrival */
 		repeat_time(repeat, &packet->depart);
 		network_repeat_packet(net, repeat, packet);
 	}
