@@ -215,6 +215,9 @@ struct collective_ops {
 	 * of load and cost. Without this member: one byte per worker, because switches add
 	 * everything up and send the results. */
 	double (*injected)(uint32_t workers, bool beside);
+	/* Of a scheme with `ranks_max`: the same if each of `gpus` GPUs of a worker's machine is a
+	 * rank, but only bytes that leave machines. Ranks are in order of placement. */
+	double (*leaving)(uint32_t workers, uint32_t gpus);
 	/* Optional. Without it, a switch sends at once one packet for each that it receives.
 	 * `ports`: number of ports of the largest switch. */
 	struct collective_burst (*burst)(const void *conf, const struct topology_conf *topology,

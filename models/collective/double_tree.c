@@ -319,8 +319,23 @@ static void *plan(void *self, const struct collective_job *job, struct stream_pl
 	return schedule;
 }
 
+/* Half of the gradient goes up each edge of a tree, and its sum down. */
+static double leaving(uint32_t workers, uint32_t gpus)
+{
+	uint32_t n = workers * gpus, edges_out = 0;
+
+	for (unsigned tree = 0; tree < 2; tree++)
+		for (uint32_t r = 0; r < n; r++) {
+			uint32_t parent = parent_of(n, r, tree);
+
+			edges_out += parent != SCHEDULE_NOBODY && parent / gpus != r / gpus;
+		}
+	return edges_out;
+}
+
 const struct collective_ops double_tree_collective = {
 	SCHEDULE_OPS,
+	.leaving = leaving,
 	.name = "double_tree",
 	.ranks_max = SCHEDULE_EDGES_END / 4,
 	.help = "all-reduce by two binary trees, as NCCL's, between hosts over TCP or RoCE",

@@ -240,8 +240,26 @@ static void *plan(void *self, const struct collective_job *job, struct stream_pl
 	return schedule;
 }
 
+static double leaving(uint32_t workers, uint32_t gpus)
+{
+	uint32_t n = workers * gpus, m = UINT32_C(1) << levels_of(n);
+	double sent = 0;
+
+	for (unsigned level = 0; level < levels_of(n); level++)
+		for (uint32_t v = 0; v < m; v++) {
+			uint32_t other = v ^ distance(n, level);
+
+			if (rank_of(n, v) / gpus != rank_of(n, other) / gpus)
+				sent += 2. * distance(n, level) / m; /* halving, then doubling */
+		}
+	for (uint32_t q = 0; q < pairs_of(n); q++)
+		sent += 2 * (2 * q / gpus != (2 * q + 1) / gpus);
+	return sent;
+}
+
 const struct collective_ops halving_doubling_collective = {
 	SCHEDULE_OPS,
+	.leaving = leaving,
 	.name = "halving_doubling",
 	.ranks_max = SCHEDULE_EDGES_END / 16, /* 16 levels and no pairs */
 	.help = "all-reduce by recursive halving and doubling between hosts over TCP or RoCE",

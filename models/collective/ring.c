@@ -129,8 +129,15 @@ static void *ring_plan(void *self, const struct collective_job *job, struct stre
 	return ring;
 }
 
+/* One edge of each machine leads to another. */
+static double leaving(uint32_t workers, uint32_t gpus)
+{
+	return 2 * ((double)workers * gpus - 1) / gpus;
+}
+
 const struct collective_ops ring_collective = {
 	SCHEDULE_OPS,
+	.leaving = leaving,
 	.name = "ring",
 	.ranks_max = SCHEDULE_EDGES_END,
 	.help = "ring all-reduce between hosts over TCP or RoCE",

@@ -172,7 +172,8 @@ static struct exchange exchange_of(const struct basis *basis, const struct job_g
 	for (unsigned i = 0; other && i < SCHEME_COUNT; i++)
 		if (!strcmp(scheme_names[i], other))
 			ops = scheme_ops(i);
-	sent = job_group_reduced(group, ops, (uint32_t)workers);
+	sent = job_group_reduced(group, ops, (uint32_t)workers,
+				 machine_gpus(&basis->scenario->machine));
 	if (!ops->payload)
 		return (struct exchange){ .hops = hops_of_bytes(
 						  basis, transport ? transport : transport_kind(0),

@@ -3,12 +3,14 @@
 #include "workload/jobs/jobs_parts.h"
 
 double job_group_reduced(const struct job_group_conf *conf, const struct collective_ops *ops,
-			 uint32_t workers)
+			 uint32_t workers, uint32_t gpus)
 {
 	bool beside = conf->servers.given && conf->servers.placement == SERVERS_WORKERS;
 
 	if (conf->pipeline.stages > 1) /* each stage has a ring over its replicas */
 		return 2 * ((double)workers / (double)conf->pipeline.stages - 1);
+	if (gpus > 1 && conf->inside == INSIDE_RING && ops->leaving)
+		return ops->leaving(workers, gpus);
 	if (conf->sharding != SHARDING_NONE && ops->reduce_scatter)
 		ops = ops->reduce_scatter;
 	return ops->injected ? ops->injected(workers, beside) : workers;
@@ -32,7 +34,8 @@ double job_group_passed_on(const struct job_group_conf *conf, double workers)
 
 /* Payload bytes of an iteration: by a ring for each byte of gradient, and by the schemes of the
  * group. */
-static struct job_bytes of_workers(const struct job_group_conf *conf, uint32_t workers)
+static struct job_bytes of_workers(const struct job_group_conf *conf, uint32_t workers,
+				   uint32_t gpus)
 {
 	const struct collective_ops *ops = scheme_ops(job_group_reduces(conf));
 	double gradient = job_models_means(conf->models).gradient, others = workers - 1.0;
@@ -43,14 +46,14 @@ static struct job_bytes of_workers(const struct job_group_conf *conf, uint32_t w
 		others = 1;
 	return (struct job_bytes){
 		.ring = 2 * ((double)workers - 1),
-		.own = (job_group_reduced(conf, ops, workers) +
+		.own = (job_group_reduced(conf, ops, workers, gpus) +
 			job_group_gathers_each(conf) * others) *
 			       gradient +
 		       job_group_passed_on(conf, workers),
 	};
 }
 
-struct job_bytes job_group_bytes(const struct job_group_conf *conf)
+struct job_bytes job_group_bytes(const struct job_group_conf *conf, uint32_t gpus)
 {
 	double iterations = (double)conf->iterations;
 	double gradients = job_models_means(conf->models).gradient * iterations;
@@ -58,7 +61,7 @@ struct job_bytes job_group_bytes(const struct job_group_conf *conf)
 	struct job_bytes sum = { 0 };
 
 	for (int64_t n = span.min; n <= span.max; n++) {
-		struct job_bytes one = of_workers(conf, (uint32_t)n);
+		struct job_bytes one = of_workers(conf, (uint32_t)n, gpus);
 
 		sum.ring += one.ring;
 		sum.own += one.own;
@@ -79,6 +82,7 @@ double job_group_compute_s(const struct job_group_conf *conf)
 double job_group_gap_s(const struct job_group_conf *conf, uint32_t hosts, bps link)
 {
 	if (conf->arrival.form == JOBS_LOAD)
-		return 8 * job_group_bytes(conf).ring / (conf->arrival.load * hosts * (double)link);
+		return 8 * job_group_bytes(conf, 1).ring /
+		       (conf->arrival.load * hosts * (double)link);
 	return conf->arrival.form == JOBS_POISSON ? seconds_of(conf->arrival.mean_gap) : 0;
 }

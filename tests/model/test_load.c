@@ -87,11 +87,16 @@ static bool count_packets(struct tap *tap, uint32_t host, struct packet *packet)
 }
 
 /* One job of four workers and 64 kB, two iterations; bytes sent, without loss, are those
- * of job_group_bytes(). */
+ * of job_group_bytes(). With GPUs as ranks, of which there are 4 in a machine, those that leave
+ * machines. */
+#define INSIDE(all_reduce) "'inside': 'ring', 'all_reduce': '" all_reduce "'"
 Test(load, own_bytes_are_what_hosts_send)
 {
 	static const char *const jobs[] = {
 		"'all_reduce': 'ring'",
+		INSIDE("ring"),
+		INSIDE("halving_doubling"),
+		INSIDE("double_tree"),
 		"'all_reduce': 'ps'",
 		"'all_reduce': 'ps', 'servers': { 'placement': 'workers' }",
 		"'all_reduce': 'ps', 'servers': 2",
@@ -101,24 +106,26 @@ Test(load, own_bytes_are_what_hosts_send)
 
 	for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
 		const struct job_group_conf *group;
+		uint32_t gpus = strstr(jobs[i], "inside") ? 4 : 1;
 		uint64_t payload = 0;
 		struct run run;
 		struct tap tap;
 
 		run_build(&run,
-			  "{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': 9 },"
+			  "{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': 9,"
+			  "  'host': { 'gpus': { 'count': %u, 'rate': '1Tbps' } } },"
 			  " 'jobs': [ { 'workers': 4, 'iterations': 2, %s,"
 			  "  'model': { 'layers': [ { 'gradient': '64KB' } ] } } ] }",
-			  jobs[i]);
+			  gpus, jobs[i]);
 		if (strstr(jobs[i], "ps_stream"))
 			tap_in(&tap, &run, "ps_stream", count_packets, &payload);
 		else
 			tap_in(&tap, &run, "tcp", count_payload, &payload);
 		run_to(&run, END_ALL_DONE);
 		group = scenario_jobs(&run.scenario);
-		cr_expect_eq((double)payload, job_group_bytes(group).own, "%s: %lu", jobs[i],
-			     payload);
-		cr_expect_eq(job_group_bytes(group).ring, 2. * 2 * 3 * 64000);
+		cr_expect_float_eq((double)payload, job_group_bytes(group, gpus).own, 1e-6,
+				   "%s: %lu", jobs[i], payload);
+		cr_expect_eq(job_group_bytes(group, gpus).ring, 2. * 2 * 3 * 64000);
 		run_free(&run);
 	}
 }
@@ -161,7 +168,7 @@ Test(load, own_bytes_of_all_exchanges)
 		tap_in(&tap, &run, "tcp", count_payload, &payload);
 		run_to(&run, END_ALL_DONE);
 		cr_expect_float_eq((double)payload + 2 * cases[i].in_switches,
-				   job_group_bytes(scenario_jobs(&run.scenario)).own, 1e-6,
+				   job_group_bytes(scenario_jobs(&run.scenario), 1).own, 1e-6,
 				   "%s: %lu", cases[i].job, payload);
 		run_free(&run);
 	}
