@@ -365,6 +365,23 @@ Test(esa_cases, case_5_later_gradient_lost)
 	bench_close(&bench);
 }
 
+/* Case 5, and all three workers have reminded the server (at 70 and 120 us) when its timer runs out
+ * (at 170 us). Nobody is left to be asked for the result, so the gradient is asked for at once. */
+Test(esa_cases, case_5_all_have_reported)
+{
+	struct named named = { .node = 8, .job = 0, .bits = 4, .times = 1 };
+	struct bench bench;
+
+	collide(&bench, &named, "\"min_timeout\": \"100us\", \"initial_timeout\": \"70us\"",
+		"200ns", "10us", "20");
+	esa_finish(&bench, 3 + 2);
+	cr_expect_eq(named.lost, 1);
+	cr_expect_eq(job_stats(&bench).retransmissions, 1);
+	cr_expect_gt(tat(&bench, 1), 170e-6);
+	cr_expect_lt(tat(&bench, 1), 190e-6, "%g", tat(&bench, 1));
+	bench_close(&bench);
+}
+
 /* Nothing is lost, but the sum is in two parts: that of workers 0 and 1 was preempted and is at
  * the server, that of worker 2 (50 us) has the aggregator again. Their workers' timers (70 us)
  * run out before the server's (100 us). Its reminder fetches the rest; workers need not be asked,

@@ -59,6 +59,15 @@ static void note_lack(struct esa_server *esa, const struct esa_entry *entry, uin
 	*lack_word(esa, entry, worker) |= UINT64_C(1) << worker % 64;
 }
 
+/* No worker has the result. The parts that the reminder fetched have come, as workers are farther
+ * away than switches. */
+static void none_has(struct esa_server *esa, struct esa_entry *entry)
+{
+	if (esa_conf(esa->server->job)->resend == ESA_RESEND_AT_ONCE ||
+	    entry->reminded + esa_server_rto(esa) <= esa->server->job->base.scheme->env.sim->now)
+		esa_want_gradients(esa, entry);
+}
+
 void esa_start_query(struct esa_server *esa, struct esa_entry *entry)
 {
 	uint64_t chunk = server_chunk(esa->server, entry->index);
@@ -73,6 +82,8 @@ void esa_start_query(struct esa_server *esa, struct esa_entry *entry)
 		entry->answers++;
 		send(&esa->to_worker[w], ESA_QUERY, chunk, 0);
 	}
+	if (!entry->answers) /* all have reported that they lack it */
+		none_has(esa, entry);
 }
 
 void esa_want_gradients(struct esa_server *esa, struct esa_entry *entry)
@@ -109,12 +120,8 @@ static void have(struct esa_server *esa, struct esa_entry *entry, uint64_t chunk
 static void have_not(struct esa_server *esa, struct esa_entry *entry, uint32_t worker)
 {
 	note_lack(esa, entry, worker);
-	if (--entry->answers)
-		return;
-	/* the parts that the reminder fetched have come: workers are farther away than switches */
-	if (esa_conf(esa->server->job)->resend == ESA_RESEND_AT_ONCE ||
-	    entry->reminded + esa_server_rto(esa) <= esa->server->job->base.scheme->env.sim->now)
-		esa_want_gradients(esa, entry);
+	if (!--entry->answers)
+		none_has(esa, entry);
 }
 
 /* A worker lacks the result. After each such report the server reminds the switches (section 5.3,
