@@ -209,6 +209,14 @@ netreduce=(--set /jobs/0/all_reduce=netreduce --set /schemes/netreduce/roce/ack_
 warned jobs.json 'has no effect: its own "ack_every" replaces it' "${netreduce[@]}"
 warned jobs.json 'switches without "pause" drop' --set /jobs/0/all_reduce=netreduce
 not_warned jobs.json --set /jobs/0/all_reduce=netreduce --set /schemes/netreduce/ack_every=2 --set /topology/switch/pause=false
+atp=(--set /jobs/0/all_reduce=atp --set /jobs/0/count=1 --set /schemes/atp/positions=50)
+warned jobs.json 'has no effect: "index" is neither position nor rehash' "${atp[@]}"
+not_warned jobs.json "${atp[@]}" --set /schemes/atp/index=position
+for key in remaining=job ratio=measured priority_scale=8; do
+	esa=(--set /jobs/0/all_reduce=esa --set /jobs/0/count=1 --set "/schemes/esa/$key")
+	not_warned jobs.json "${esa[@]}"
+	warned jobs.json 'has no effect: "preemption" is not priority' "${esa[@]}" --set /schemes/esa/preemption=coin
+done
 warned jobs.json 'has no effect: "workers" lists hosts' --set '/jobs/0/workers=[0,1]' --set /jobs/0/count=1 \
 	--set /jobs/0/placement=spread
 warned jobs.json 'has no effect: nothing runs over TCP' --set /jobs/0/all_reduce=switchml --set /tcp/mss=1000

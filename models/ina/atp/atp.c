@@ -79,6 +79,15 @@ static bool by_position(const struct atp_conf *conf)
 	return conf->pool.index == INDEX_POSITION || conf->pool.index == INDEX_REHASH;
 }
 
+static size_t idle(const void *self, struct collective_idle list[COLLECTIVE_IDLE_MAX])
+{
+	if (by_position(self))
+		return 0;
+	list[0] =
+		(struct collective_idle){ "positions", "\"index\" is neither position nor rehash" };
+	return 1;
+}
+
 /* An index that no earlier position has: by the first salt whose hash is unused, else the next
  * unused index. */
 static uint16_t draw_index(const struct pool_job *job, uint32_t position, bool *used)
@@ -237,5 +246,6 @@ const struct collective_ops atp_collective = {
 	.table = &atp_table,
 	POOL_OPS,
 	.injected = injected,
+	.idle = idle,
 	.open = open_scheme,
 };

@@ -141,6 +141,18 @@ extern const struct conf_table esa_table; /* named by collective/schemes.c */
 const struct conf_table esa_table = { "esa", esa_rows, sizeof(struct esa_conf),
 				      "ESA: ATP's aggregators with preemption." };
 
+static size_t idle(const void *self, struct collective_idle list[COLLECTIVE_IDLE_MAX])
+{
+	static const char *const keys[] = { "remaining", "ratio", "priority_scale" };
+	const struct esa_conf *conf = self;
+	size_t count = 0;
+
+	for (size_t k = 0; k < 3 && conf->preemption != ESA_PRIORITY; k++)
+		list[count++] =
+			(struct collective_idle){ keys[k], "\"preemption\" is not priority" };
+	return count;
+}
+
 /* --- priorities --- */
 
 static double ms_of(sim_time time)
@@ -320,6 +332,7 @@ const struct collective_ops esa_collective = {
 		"from the switch, a parameter server adds what lost its aggregator",
 	.table = &esa_table,
 	POOL_OPS,
+	.idle = idle,
 	.open = open_scheme,
 	.hint = hint,
 };
