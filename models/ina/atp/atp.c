@@ -36,7 +36,9 @@
  *   (`loss`). With that rule workers 100 ns apart lose most of the throughput: their chunks
  *   collide, are overtaken, and halve the window without any loss;
  * - the window has no slow start (window.h) and, unless parameters set one, no upper limit (public
- *   code: 100 packets). */
+ *   code: 100 packets). It lasts for the life of the job and grows by all of `window_increase`. In
+ *   the public code it begins anew with each tensor, and is rounded down to whole packets after
+ *   each step, so that 1,500 bytes are 4 packets of 308. */
 #include "ina/atp/atp.h"
 
 #include "base/mem.h"

@@ -77,7 +77,9 @@ void crc32_init(struct crc32 *crc);
 
 /* The hash of ATP's public code, over the bytes of job, chunk and salt, each low byte first. ATP's
  * code takes two bytes of the chunk number. Here all four go in, because chunks are counted for the
- * life of the job. */
+ * life of the job. ATP's code also takes the low 16 bits of the hash, modulo the aggregators, and
+ * so prefers low indices: of 20,000 the first 5,536 are a third more likely. Here all 32 bits
+ * count. */
 uint32_t aggregators_hash(const struct crc32 *crc, uint16_t job, uint32_t chunk, uint16_t salt);
 
 #endif

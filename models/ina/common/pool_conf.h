@@ -53,7 +53,7 @@ extern const char *const timeout_resends_names[], *const halve_on_names[];
 		CONF_BYTES("window_increase", struct pool_conf, window.increase, "1500B", 1,       \
 			   UINT64_C(1) << 30,                                                      \
 			   "The window grows by this with each window of results that have no "    \
-			   "ECN mark.",                                                            \
+			   "ECN mark (with halve_on nothing: of all results).",                    \
 			   "ATP's public code, CC_manager.h"),                                     \
 		CONF_INT("duplicate_threshold", struct pool_conf, window.gap, "3", 1, 1000000,     \
 			 "A chunk counts as lost when a result came that is so many chunks "       \
