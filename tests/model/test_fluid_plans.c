@@ -474,6 +474,29 @@ Test(fluid_plans, few_trees_have_the_share_of_many)
 				   j, time[0][j], time[1][j]);
 }
 
+/* With 480 kB at leaves of 8 ports each of four trees has windows of at most 10 packets. Together
+ * these are more than the path holds, so they have to grow as far as with any other memory. */
+Test(fluid_plans, trees_with_small_caps_fill_a_nic_together)
+{
+	static const char *const fidelities[] = { "packet", "fluid" };
+	static const char *const memory[] = { "64MB", "480kB" };
+	double time[2][2];
+
+	for (int i = 0; i < 4; i++)
+		job_times(
+			&time[i / 2][i % 2],
+			"{ 'name': 't', 'fidelity': '%s', 'topology': { 'kind': 'leaf-spine',"
+			" 'leaves': 4, 'spines': 4, 'hosts_per_leaf': 4,"
+			" 'link': { 'rate': '10Gbps', 'delay': '5us' } }, 'schemes': { 'panama': {"
+			" 'aggregate_above': '0B', 'memory': '%s' } }, 'jobs': [ { 'workers':"
+			" [ 0, 4, 8, 12 ], 'all_reduce': 'panama',"
+			" 'model': { 'layers': [ { 'gradient': '1MB' } ] } } ] }",
+			fidelities[i / 2], memory[i % 2]);
+	cr_expect_float_eq(time[0][1] / time[0][0], 1, 1e-3);
+	cr_expect_float_eq(time[1][1] / time[1][0], 1, 1e-9);
+	cr_expect_float_eq(time[0][1] / time[1][1], 1, 0.01);
+}
+
 /* Two jobs on the same hosts, 10 Gbps, a and b bytes on the wire. Where NICs give turns of a packet
  * they share in proportion to their packets, else equally; the one that is over first leaves the
  * link to the other.

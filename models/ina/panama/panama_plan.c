@@ -87,10 +87,10 @@ void panama_plan_trees(struct panama_job *job, struct stream_plan *plan)
 	plan_set_turns(plan, net, &job->base.spec, 0);
 	if (conf->fixed)
 		return;
-	/* the trees of a worker share its NIC */
+	/* the trees of a worker share its NIC, and each has its own wnd_cap */
 	plan->ramp =
 		plan_ramp(&plan->streams[0].packets,
 			  &(struct plan_growth){
 				  .window = conf->initial, .ssthresh = conf->ssthresh, .step = 1 },
-			  plan_alone(&plan->streams[0], net) / job->tree_count, round_trip);
+			  plan_slowest(plan, net), round_trip);
 }
