@@ -205,6 +205,12 @@ not_warned jobs.json "${switchml[@]}" --set '/schemes/switchml={"timeout_min":"1
 panama=(--set /jobs/0/all_reduce=panama --set /schemes/panama/retransmission_timeout=1ms)
 warned jobs.json 'has no effect: without "recovery"' "${panama[@]}"
 not_warned jobs.json "${panama[@]}" --set /schemes/panama/recovery=true
+panama=(--set /jobs/0/all_reduce=panama)
+warned jobs.json 'has no effect: "fraction" is 1' "${panama[@]}" --set /schemes/panama/fraction_rounding=down
+not_warned jobs.json "${panama[@]}" --set '/schemes/panama={"fraction_rounding":"down","fraction":0.9}'
+warned jobs.json 'has no effect: jobs have one tree' "${panama[@]}" --set '/schemes/panama={"order":"strict","trees":1}'
+warned jobs.json 'has no effect: jobs have one tree' "${panama[@]}" --set '/schemes/panama={"order":"strict","only_tree":2}'
+not_warned jobs.json "${panama[@]}" --set '/schemes/panama={"order":"strict","trees":2}'
 netreduce=(--set /jobs/0/all_reduce=netreduce --set /schemes/netreduce/roce/ack_every=2)
 warned jobs.json 'has no effect: its own "ack_every" replaces it' "${netreduce[@]}"
 warned jobs.json 'switches without "pause" drop' --set /jobs/0/all_reduce=netreduce

@@ -207,8 +207,16 @@ void panama_check(const void *self, const struct topology_conf *topology, struct
 size_t panama_idle(const void *self, struct collective_idle list[COLLECTIVE_IDLE_MAX])
 {
 	const struct panama_conf *conf = self;
+	size_t count = 0;
 
-	list[0] = (struct collective_idle){ "retransmission_timeout",
-					    "without \"recovery\" nothing is sent again" };
-	return conf->recovery ? 0 : 1;
+	if (!conf->recovery)
+		list[count++] = (struct collective_idle){ "retransmission_timeout",
+							  "without \"recovery\" nothing is sent "
+							  "again" };
+	if (conf->fraction >= 1)
+		list[count++] =
+			(struct collective_idle){ "fraction_rounding", "\"fraction\" is 1" };
+	if (conf->only_tree || conf->trees == 1)
+		list[count++] = (struct collective_idle){ "order", "jobs have one tree" };
+	return count;
 }
