@@ -279,6 +279,14 @@ cells 'c["ran_as"] != "panama"' same/jobs.csv
 ends 0 run step.json "${small[@]}" --set /schemes/panama/trees=3 --out trees
 says err 'note: runs as panama with 1 of 3 trees'
 cells 'c["ran_as"] != "panama with 1 of 3 trees"' trees/jobs.csv
+# two roots as near to both racks as each other, and behind one of them a switch of the highest tier
+links='[["a","r"],["b","s"],["r","left"],["r","right"],["s","left"],["s","right"],["left","core"]]'
+graph=$(jq -c '{ kind: "graph", graph: { hosts: ["a", "b"], switches: ["r", "s", "left", "right", "core"],
+	links: map({ from: .[0], to: .[1] }) } }' <<<"$links")
+ends 0 run step.json "${small[@]}" --set /topology="$graph" --set '/flows/0/pairs=[[0,1]]' --set /jobs/0/workers=2 \
+	--set /schemes/panama/trees=2 --out graph
+! grep -q 'note: ' err || fail "a note without a cause: $(cat err)"
+cells 'c["ran_as"] != "panama"' graph/jobs.csv
 # 1024 bytes hold 4 slots of two versions of 32 elements; 32 cover the 3.8 us of the way at 10 Gbps
 for fidelity in packet fluid; do
 	ends 0 run jobs.json --set /jobs/0/all_reduce=switchml --set /schemes/switchml/memory=1024B --set /jobs/0/count=1 \

@@ -330,7 +330,8 @@ static const struct transport *panama_transport(const void *conf)
 	return ring_collective.transport(((const struct panama_conf *)conf)->below[0]);
 }
 
-/* There are no more trees than possible roots: at most all switches of the highest tier. */
+/* There are no more trees than possible roots: at most all switches of the highest tier or, in a
+ * graph, all switches. */
 static struct collective_actual
 panama_runs_as(const void *self, const struct topology_conf *topology, bytes gradients)
 {
@@ -345,7 +346,7 @@ panama_runs_as(const void *self, const struct topology_conf *topology, bytes gra
 						   .key = "aggregate_above" };
 	topology_shape(topology, &shape);
 	for (uint32_t s = 0; s < shape.switches; s++)
-		actual.has += shape.tiers[s] == topology_tiers(topology);
+		actual.has += topology->graph || shape.tiers[s] == topology_tiers(topology);
 	topology_shape_release(&shape);
 	return conf->only_tree || actual.has >= actual.of ? (struct collective_actual){ 0 }
 							  : actual;
