@@ -234,7 +234,7 @@ GIVES(panama_latency,
       seconds_of(formula_panama_latency((uint32_t)x->frame, (uint64_t)x->bus, ps_of(x->cycle),
 					ps_of(x->adder), (uint32_t)x->ports, ps_of(x->fixed))))
 GIVES(panama_area, 5.94 / 2032 * panama_adders(x))
-GIVES(panama_window_cap, floor(x->memory / x->jobs / x->frame))
+GIVES(panama_window_cap, fmin(UINT16_MAX, floor(x->memory / x->jobs / x->frame)))
 
 GIVES(esa_priority,
       formula_esa_priority(1, x->remaining, x->layers, x->layer, x->communication / x->compute))
@@ -460,8 +460,8 @@ const struct formula formula_table[] = {
 	FORMULA(panama_area, "mm2", "PANAMA figure 13: 5.94 mm2 for 2032 adders", NULL,
 		"area of the adders in 7 nm", "bus", "ports"),
 	FORMULA(panama_window_cap, "", "PANAMA section 4", NULL,
-		"packets in flight that an accelerator's memory allows each job", "memory", "jobs",
-		"frame"),
+		"packets in flight that an accelerator's memory, and 16 bits, allow each job",
+		"memory", "jobs", "frame"),
 
 	FORMULA(esa_priority, "", "ESA equation 1", NULL, "priority of a packet, with T in seconds",
 		"remaining", "layers", "layer", "communication", "compute"),

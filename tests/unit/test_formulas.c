@@ -402,6 +402,7 @@ Test(formulas, accelerators_of_panama)
 		{ "panama_area", { .bus = 512, .ports = 16 }, 1, "0.70" },
 		{ "panama_area", { .bus = 512, .ports = 128 }, 1, "5.94" },
 		{ "panama_window_cap", { .memory = 64 * M, .jobs = 1, .frame = 1500 }, 1, "42666" },
+		{ "panama_window_cap", { .memory = 64 * M, .jobs = 1, .frame = 512 }, 1, "65535" },
 	};
 
 	CHECK(rows);
