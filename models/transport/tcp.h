@@ -2,7 +2,8 @@
  *
  * Modelled: cumulative ACKs, fast retransmit and NewReno recovery (RFC 6582), retransmission timer
  * with exponential back-off (RFC 6298) and go-back-N, round-trip times from echoed timestamps, ECN
- * echo with RFC 8257's receiver (section 3.2) and delayed ACKs.
+ * echo with RFC 8257's receiver (section 3.2) and delayed ACKs. A segment behind which the sender
+ * has nothing more to send (TCP_PUSH) is acknowledged at once.
  *
  * Simplified: no handshake and no FIN (a stream starts with data), no SACK, no limited transmit, no
  * restart of an idle window, no receive window unless `max_window` is set, headers of 40 bytes
