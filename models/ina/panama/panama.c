@@ -31,7 +31,7 @@
  *   every run and at all workers. The model adds integers, which commute;
  * - wnd_cap is "packet_memory/num_jobs"; memory belongs to ports, and a job's trees at a switch
  *   share its part: memory / ports / jobs / trees / packet size. With `recovery` each tree counts
- *   twice there;
+ *   twice there; where machines have several NICs, a job counts once for each;
  * - one FIFO per port and tree, not per port: jobs do not block each other;
  * - chunks may overtake each other on different trees (`order`): section 4.2.2 wants trees
  *   independent, and we read the order of section 4.1 as that of the first packets;
