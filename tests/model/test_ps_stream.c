@@ -167,6 +167,7 @@ Test(ps_stream, loss)
 			cr_expect_eq(run.s->checks.exact_checked, 4 * 1000);
 			cr_expect_gt(run.s->topo.net.lost, 0);
 			cr_expect_gt(run.s->jobs->jobs[0].stats.retransmissions, 0);
+			cr_expect_gt(run.s->jobs->jobs[0].stats.repairs, 0);
 			run_free(&run);
 		}
 	}

@@ -49,7 +49,7 @@ struct ps_servers {
 		struct route up, down;
 	} * pairs;                         /* [worker * count + server] */
 	uint32_t *children;                /* 0, 1, ... */
-	struct collective_memory counters; /* of all servers together; not reported */
+	struct collective_memory counters; /* of all servers together; only repairs are reported */
 };
 
 /* --- at servers --- */
@@ -447,6 +447,13 @@ static void end(void *self)
 	}
 }
 
+static void stats(const void *self, struct collective_stats *stats)
+{
+	const struct switchml *job = self;
+
+	stats->repairs += job->servers->counters.stats.repairs;
+}
+
 static void plan_way(const struct switchml *job, uint32_t from, const struct route *route,
 		     struct plan_stream *stream, struct plan_path *longest)
 {
@@ -508,6 +515,7 @@ static const struct ina_ops ops = {
 	.end = end,
 	.contribute = switchml_contribute,
 	.waits = switchml_waits,
+	.stats = stats,
 };
 
 static void *ps_stream_open(const struct model_env *env, const void *conf)
