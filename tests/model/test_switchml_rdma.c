@@ -149,6 +149,35 @@ Test(switchml_rdma, what_has_not_left_is_not_repeated)
 	bench_close(&bench);
 }
 
+/* The first packet of worker 0, so many times. */
+static bool lose_first(struct bench *bench, uint32_t node, const struct packet *packet)
+{
+	unsigned *left = bench->owner;
+
+	if (node != bench->net->hosts || packet->source || packet->seq || !*left)
+		return false;
+	--*left;
+	return true;
+}
+
+/* A message has one timer. With threshold 1 its timeout doubles at the 2nd and the 5th expiry, as
+ * that of a packet: 1, 1, 2, 2, 2, 4 ms. */
+Test(switchml_rdma, doubling)
+{
+	unsigned left = 6;
+	struct bench bench;
+
+	star(&bench, 2, 10, "",
+	     "\"format\": \"rdma\", \"slots\": 4, \"timeout_rule\": \"doubling\", "
+	     "\"timeout_threshold\": 1",
+	     4 * 1024);
+	bench.lose = lose_first;
+	bench.owner = &left;
+	bench_finish(&bench, 2 * 4);
+	cr_expect_float_eq(tat(&bench, 0), 12e-3, 20e-6, "%.6f", tat(&bench, 0));
+	bench_close(&bench);
+}
+
 /* On a switch, over two levels, and where a switch has both workers and a switch below it, whole
  * messages and one slot of them at a time: every sum is right, with all invariants at every packet.
  * (An adaptive timeout has no samples where hardly a message passes.) With the check of order

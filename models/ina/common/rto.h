@@ -2,8 +2,9 @@
  *
  *   fixed     as in SwitchML's experiments (section 5.5);
  *   doubling  as in the public client (p4app-switchML, rdma_timeout_queue.cc): when more than
- *             `threshold` packets have expired, the timeout doubles, the count starts again, and
- *             the threshold grows by its first value. The timeout never falls again;
+ *             `threshold` packets (or messages, where these have the timers) have expired, the
+ *             timeout doubles, the count starts again, and the threshold grows by its first value.
+ *             The timeout never falls again;
  *   adaptive  srtt + 4 rttvar, at least `min`, as in RFC 6298, sections 2 and 5.5. (SwitchML's
  *             section 6 asks for a timeout that follows the round-trip time, and leaves open how.)
  *             The timeout doubles when a packet expires that was sent after the last doubling.

@@ -80,9 +80,9 @@ static const struct conf_row switchml_rows[] = {
 		  100 * PS_PER_S, "First timeout of a slot at a worker.", "SwitchML section 5.5"),
 	CONF_ENUM("timeout_rule", struct switchml_conf, timeout.rule, "fixed", rto_names,
 		  "How the timeout changes. fixed: never; doubling: doubles when more than "
-		  "timeout_threshold packets of a worker have expired, again after more than twice "
-		  "as many, and so on (public client); adaptive: follows the round-trip time (RFC "
-		  "6298).",
+		  "timeout_threshold packets (with format rdma: messages) of a worker have "
+		  "expired, again after more than twice as many, and so on (public client); "
+		  "adaptive: follows the round-trip time (RFC 6298).",
 		  "SwitchML section 5.5"),
 	CONF_INT("timeout_threshold", struct switchml_conf, timeout.threshold, "100", 1, 1000000000,
 		 "Expired timers of a worker before the first doubling (timeout_rule doubling).",

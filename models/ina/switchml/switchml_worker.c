@@ -134,7 +134,7 @@ static uint32_t expire_message(struct worker *worker, uint32_t i)
 static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct worker *worker = owner;
-	uint64_t expired = 0;
+	uint64_t expired = 0, messages = 0; /* a message has one timer */
 	sim_time newest = 0;
 	uint32_t i;
 
@@ -143,11 +143,12 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 	       worker->slots[i].sent + worker->rto.timeout <= sim->now) {
 		newest = worker->slots[i].sent; /* the list has the oldest first */
 		expired += expire_message(worker, i);
+		messages++;
 	}
 	worker->base.job->stats.timeouts += expired;
 	if (expired) {
 		why_timed_out(worker->base.job->tensors.why);
-		rto_expired(&worker->rto, expired, newest, sim->now);
+		rto_expired(&worker->rto, messages, newest, sim->now);
 	}
 	arm_timer(worker);
 	wake(worker);
