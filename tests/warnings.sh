@@ -213,6 +213,11 @@ warned jobs.json 'has no effect: jobs have one tree' "${panama[@]}" --set '/sche
 not_warned jobs.json "${panama[@]}" --set '/schemes/panama={"order":"strict","trees":2}'
 netreduce=(--set /jobs/0/all_reduce=netreduce --set /schemes/netreduce/roce/ack_every=2)
 warned jobs.json 'has no effect: its own "ack_every" replaces it' "${netreduce[@]}"
+netreduce=(--set /jobs/0/all_reduce=netreduce --set /topology/switch/pause=false)
+warned jobs.json 'has no effect: "transport" has no Swift' "${netreduce[@]}" --set /schemes/netreduce/roce/control/swift/beta=0.5
+netreduce+=(--set /schemes/netreduce/roce/control/dcqcn/g=0.1)
+not_warned jobs.json "${netreduce[@]}"
+warned jobs.json 'has no effect: "transport" is not dcqcn' "${netreduce[@]}" --set /schemes/netreduce/transport=roce
 warned jobs.json 'switches without "pause" drop' --set /jobs/0/all_reduce=netreduce
 not_warned jobs.json --set /jobs/0/all_reduce=netreduce --set /schemes/netreduce/ack_every=2 --set /topology/switch/pause=false
 atp=(--set /jobs/0/all_reduce=atp --set /jobs/0/count=1 --set /schemes/atp/positions=50)

@@ -377,9 +377,17 @@ static struct collective_burst netreduce_burst(const void *self,
 
 static size_t netreduce_idle(const void *self, struct collective_idle list[COLLECTIVE_IDLE_MAX])
 {
-	(void)self;
-	list[0] = (struct collective_idle){ "roce/ack_every", "its own \"ack_every\" replaces it" };
-	return 1;
+	const struct netreduce_conf *conf = self;
+	size_t count = 0;
+
+	list[count++] =
+		(struct collective_idle){ "roce/ack_every", "its own \"ack_every\" replaces it" };
+	list[count++] =
+		(struct collective_idle){ "roce/control/swift", "\"transport\" has no Swift" };
+	if (conf->transport != NETREDUCE_DCQCN)
+		list[count++] = (struct collective_idle){ "roce/control/dcqcn",
+							  "\"transport\" is not dcqcn" };
+	return count;
 }
 
 extern const struct conf_table netreduce_table; /* netreduce_conf.c */
