@@ -167,7 +167,8 @@
 	COUNTER(late, "Contributions thrown away because their sum had left.")                     \
 	COUNTER(discarded,                                                                         \
 		"Contributions thrown away because another one was lost: to the same sum, under "  \
-		"SHARP one before, under NetReduce the first packet of the message.")              \
+		"SHARP one before, under NetReduce the first packet of the message, under "        \
+		"SwitchML (format rdma) one before in the message.")                               \
 	COUNTER(overflows, "Contributions thrown away because a switch's memory was full.")
 #define HOST_COUNTERS(COUNTER)                                                                     \
 	COUNTER(reminders, "Reminders of workers (to servers, switches, other workers), servers "  \
