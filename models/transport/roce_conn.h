@@ -31,6 +31,7 @@ struct roce_tx {
 	unsigned timeouts;           /* since something new was acknowledged */
 	sim_time sent_at;            /* when the newest packet left */
 	sim_time next_at;  /* pacing: no packet before this; 0 = no gap behind the newest */
+	sim_time nic_wait; /* longest wait of its NIC when idle */
 	sim_time deadline; /* retransmission timeout; a timer that fires earlier is set again */
 	sim_time timer_at; /* when `timer` fires; SIM_TIME_MAX = not set */
 	struct timer timer;

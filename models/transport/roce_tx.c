@@ -73,14 +73,18 @@ static bool held_back(struct roce_conn *conn)
 	return true;
 }
 
-/* A rate equal to the line rate needs no pacing: the link does it. */
+/* A rate equal to the line rate needs no pacing: the link does it. A packet that is late because
+ * the NIC, idle before, waited (idle_max in nic.h) does not put off those behind it, or a wait
+ * longer than the gap would lower the rate. */
 static void pace(struct roce_tx *tx, uint32_t size, sim_time now)
 {
+	sim_time from = now - tx->next_at <= tx->nic_wait ? tx->next_at : now;
+
 	if (tx->ops->on_send)
 		tx->ops->on_send(&tx->cc, size, now);
 	tx->sent_at = now;
 	if (tx->cc.rate && tx->cc.rate < tx->cc.line)
-		tx->next_at = now + size * 8 * PS_PER_S / tx->cc.rate;
+		tx->next_at = from + size * 8 * PS_PER_S / tx->cc.rate;
 	else
 		tx->next_at = tx->cc.gap ? now + tx->cc.gap : 0;
 }
@@ -393,6 +397,7 @@ void roce_tx_open(struct roce_conn *conn, uint32_t src, uint32_t dst, const stru
 		.asked = first,
 		.window = window_of(roce->conf),
 		.ack_every = ack_every,
+		.nic_wait = port_class(net, &net->ports[src])->idle_max,
 		.flags = cc->ecn ? PACKET_ECT : 0,
 		.timer_at = SIM_TIME_MAX,
 	};
