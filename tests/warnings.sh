@@ -231,6 +231,12 @@ done
 warned jobs.json 'has no effect: "workers" lists hosts' --set '/jobs/0/workers=[0,1]' --set /jobs/0/count=1 \
 	--set /jobs/0/placement=spread
 warned jobs.json 'has no effect: nothing runs over TCP' --set /jobs/0/all_reduce=switchml --set /tcp/mss=1000
+warned jobs.json 'has no effect: schemes have their own "ack_every"' --set /tcp/ack_every=4
+not_warned jobs.json --set /jobs/0/all_reduce=esa --set /jobs/0/count=1 --set '/tcp={"mss":1000,"ack_every":4}'
+not_warned jobs.json --set /jobs/0/all_reduce=sharp --set /tcp/mss=1000
+lossless=(--set /topology/switch/pause=true)
+warned jobs.json 'has no effect: schemes have their own "ack_every"' "${lossless[@]}" --set /schemes/ring/transport=roce --set /roce/ack_every=4
+not_warned jobs.json "${lossless[@]}" --set /jobs/0/all_reduce=sharp --set /schemes/sharp/below/ring/transport=roce --set /roce/mtu=512
 not_warned jobs.json --set /tcp/mss=1000
 not_warned jobs.json --set /topology/host/gpus/count=8 --set /jobs/0/inside=master
 not_warned jobs.json --set /jobs/0/all_reduce=panama --set /tcp/mss=1000 # small jobs run a ring

@@ -195,6 +195,7 @@ struct collective_ops {
 	 * have several. */
 	uint32_t ranks_max;
 	bool by_connections; /* has its gradients sent over TCP or, if transport() says so, RoCE */
+	bool messages;       /* its hosts may send messages over TCP (transport/messages.h) */
 	bool heeds_marks;    /* it has windows of its own, which shrink on ECN marks */
 	bool first_come;     /* jobs share aggregators, first come first served */
 	/* Optional: whether the scheme draws random numbers even on one switch, for a job alone. */

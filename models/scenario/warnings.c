@@ -528,34 +528,41 @@ static void warn_scheme_keys(const struct scenario *scenario, struct conf_doc *d
 			 "no job has this scheme");
 }
 
-/* Whether a scheme may use TCP, by itself or because it falls back to another scheme. */
-static bool may_use_tcp(const struct scenario *scenario, unsigned scheme)
+/* Warns of parameters of TCP and RoCE if nothing has them. Schemes have connections of their own,
+ * or of a ring that they fall back to, for which they give `ack_every`; NetReduce has another RoCE.
+ */
+static void warn_transports(const struct scenario *scenario, struct conf_doc *doc)
 {
-	const struct collective_ops *ops = scheme_ops(scheme);
-
-	/* if any job falls back, so does one without gradients */
-	return over_tcp(scenario, scheme) ||
-	       (ops->runs_as &&
-		ops->runs_as(scenario->schemes[scheme], &scenario->topology, 0).scheme);
-}
-
-/* Disabled groups count, too: a sweep may enable them. */
-static void warn_keys(const struct scenario *scenario, struct conf_doc *doc)
-{
-	static const char *const of_gpus[] = { "rate", "latency", "shared" };
-	bool tcp = false, roce = false;
+	static const char by_schemes[] = "schemes have their own \"ack_every\"";
+	bool tcp = false, roce = false, tcp_acks, roce_acks;
 
 	for (size_t i = 0; i < scenario->flows.count; i++)
 		if (flows_over_roce(&scenario_flows(scenario)[i]))
 			roce = true;
 		else
 			tcp = true;
+	tcp_acks = tcp;
+	roce_acks = roce;
 	for (unsigned s = 0; scheme_ops(s); s++) {
+		const struct transport *transport = scenario_scheme_transport(scenario, s);
+
 		if (!scenario_has_scheme(scenario, s) && !scheme_given(doc, s))
 			continue;
-		tcp |= may_use_tcp(scenario, s);
-		roce |= scheme_ops(s)->by_connections && !over_tcp(scenario, s);
+		tcp |= scheme_ops(s)->messages || (transport && !transport->roce);
+		tcp_acks |= scheme_ops(s)->messages;
+		roce |= transport && transport->roce && s != SCHEME_netreduce;
 	}
+	idle_key(doc, "/tcp", !tcp, "nothing runs over TCP");
+	idle_key(doc, "/tcp/ack_every", tcp && !tcp_acks, by_schemes);
+	idle_key(doc, "/roce", !roce, "nothing runs over RoCE");
+	idle_key(doc, "/roce/ack_every", roce && !roce_acks, by_schemes);
+}
+
+/* Disabled groups count, too: a sweep may enable them. */
+static void warn_keys(const struct scenario *scenario, struct conf_doc *doc)
+{
+	static const char *const of_gpus[] = { "rate", "latency", "shared" };
+
 	warn_scheme_keys(scenario, doc);
 	warn_parameters(scenario, doc);
 	for (size_t i = 0; i < scenario->jobs.count; i++)
@@ -569,8 +576,7 @@ static void warn_keys(const struct scenario *scenario, struct conf_doc *doc)
 			 machine_gpus(&scenario->machine) == 1, "machines have one GPU");
 	idle_key(doc, "/topology/host/nics/wiring", machine_nics(&scenario->machine) == 1,
 		 "machines have one NIC");
-	idle_key(doc, "/tcp", !tcp, "nothing runs over TCP");
-	idle_key(doc, "/roce", !roce, "nothing runs over RoCE");
+	warn_transports(scenario, doc);
 }
 
 /* Warns of columns of a trace that have no effect: those in `unread` (may be NULL) and, with

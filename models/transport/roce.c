@@ -17,8 +17,8 @@ static const struct conf_row roce_rows[] = {
 		 "Additional bytes in the first packet of a message (RETH of a write).",
 		 "InfiniBand specification 9.4"),
 	CONF_INT("ack_every", struct roce_conf, ack_every, "1", 1, 4096,
-		 "Packets per ACK. The end of a message and the last packet that fits into the "
-		 "window always request one.",
+		 "Packets per ACK, of flows; rings, trees and ps have their own. The end of a "
+		 "message and the last packet that fits into the window always request one.",
 		 "HPCC SIGCOMM'19 simulator: 1"),
 	CONF_TIME("rto", struct roce_conf, rto, "67.108864ms", PS_PER_US, 100 * PS_PER_S,
 		  "Retransmission timeout.",

@@ -18,7 +18,8 @@ static const struct conf_row tcp_rows[] = {
 	CONF_TIME("initial_rto", struct tcp_conf, initial_rto, "10ms", PS_PER_US, 100 * PS_PER_S,
 		  "Timeout before the first round-trip time is known.", "our choice: as min_rto"),
 	CONF_INT("ack_every", struct tcp_conf, ack_every, "1", 1, 64,
-		 "Segments per ACK; above 1 with RFC 8257's state machine.",
+		 "Segments per ACK, of flows and of schemes' messages; above 1 with RFC 8257's "
+		 "state machine. Rings, trees and ps have their own.",
 		 "our choice: an ACK per packet"),
 	CONF_TIME("ack_delay", struct tcp_conf, ack_delay, "500us", PS_PER_US, PS_PER_S,
 		  "Longest wait of a delayed ACK (ack_every above 1).", "our choice"),

@@ -331,6 +331,7 @@ const struct collective_ops esa_collective = {
 		"come "
 		"from the switch, a parameter server adds what lost its aggregator",
 	.table = &esa_table,
+	.messages = true,
 	POOL_OPS,
 	.idle = idle,
 	.open = open_scheme,

@@ -143,6 +143,7 @@ const struct collective_ops multicast_collective = {
 	COLLECTIVE,
 	.help = "all-gather by multicast with chains, for jobs that shard",
 	.table = &multicast_table,
+	.messages = true,
 	.open = open_scheme,
 	.close = ina_close,
 	.frame = ina_frame,

@@ -515,7 +515,7 @@ static void *switchml_star_open(const struct model_env *env, const void *conf)
 	return scheme;
 }
 #define OPS                                                                                        \
-	.close = ina_close, .start = ina_start, .contribute = ina_contribute,                      \
+	.messages = true, .close = ina_close, .start = ina_start, .contribute = ina_contribute,    \
 	.finish = ina_finish, .plan = ina_plan, .withdraw = panama_withdraw,                       \
 	.intact = panama_intact, .stats = ina_stats, .memory = ina_memory,                         \
 	.repeat = panama_repeat, .idle = panama_idle, .burst = panama_burst, .frame = ina_frame,   \
