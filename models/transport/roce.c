@@ -149,6 +149,7 @@ static void roce_reroute(void *self)
 				&conn->tx.route);
 		transport_route(roce->topo, conn->tx.host, conn->rx.host, conn->key, true,
 				&conn->rx.route);
+		roce_tx_routed(conn);
 	}
 }
 

@@ -94,7 +94,8 @@ static inline uint64_t roce_first_number(const struct roce *roce)
 void roce_tx_open(struct roce_conn *conn, uint32_t src, uint32_t dst, const struct cc_ops *cc,
 		  uint32_t ack_every, uint64_t key);
 void roce_tx_close(struct roce_conn *conn);
-void roce_tx_wake(struct roce_conn *conn); /* call when there may be something to send */
+void roce_tx_routed(struct roce_conn *conn); /* tells the control of both routes, which are new */
+void roce_tx_wake(struct roce_conn *conn);   /* call when there may be something to send */
 void roce_tx_receive(struct roce_conn *conn, const struct packet *packet); /* may close it */
 
 /* roce_rx.c */

@@ -356,6 +356,15 @@ static uint64_t window_of(const struct roce_conf *conf)
 	return packets ? packets : 1;
 }
 
+void roce_tx_routed(struct roce_conn *conn)
+{
+	struct roce_tx *tx = &conn->tx;
+
+	tx->cc.hops = tx->route.hops;
+	if (tx->ops->delays)
+		tx->cc.switches = round_trip(conn, true);
+}
+
 static void open_control(struct roce_conn *conn)
 {
 	const struct roce *roce = conn->roce;
@@ -365,11 +374,9 @@ static void open_control(struct roce_conn *conn)
 	tx->cc = (struct cc){ .ssthresh = INFINITY,
 			      .mss = (double)roce->conf->mtu,
 			      .line = port_class(net, &net->ports[tx->host])->rate,
-			      .conf = roce->conf->control[cc_index(&roce_cc_table, tx->ops)],
-			      .hops = tx->route.hops };
+			      .conf = roce->conf->control[cc_index(&roce_cc_table, tx->ops)] };
 	tx->cc.cwnd = first_window(conn);
-	if (tx->ops->delays)
-		tx->cc.switches = round_trip(conn, true);
+	roce_tx_routed(conn);
 	if (tx->ops->init)
 		tx->ops->init(&tx->cc);
 	if (tx->ops->cnp_interval)

@@ -85,6 +85,7 @@ static void tcp_reroute(void *self)
 				&conn->tx.route);
 		transport_route(tcp->topo, conn->tx.host, conn->rx.host, conn->key, true,
 				&conn->rx.route);
+		tcp_tx_routed(conn, conn->rx.host);
 	}
 }
 

@@ -110,6 +110,8 @@ struct tcp {
 void tcp_tx_open(struct tcp_conn *conn, uint32_t src, uint32_t dst, const struct cc_ops *cc,
 		 uint64_t key);
 void tcp_tx_close(struct tcp_conn *conn);
+/* Tells the control of both routes, which are new. */
+void tcp_tx_routed(struct tcp_conn *conn, uint32_t dst);
 void tcp_tx_wake(struct tcp_conn *conn); /* call when there may be something to send */
 void tcp_tx_receive(struct tcp_conn *conn, const struct packet *ack); /* may close the connection */
 

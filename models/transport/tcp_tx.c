@@ -377,6 +377,18 @@ static void on_timer(struct sim *sim, uint32_t entity, void *owner)
 
 /* --- opening and closing --- */
 
+void tcp_tx_routed(struct tcp_conn *conn, uint32_t dst)
+{
+	const struct tcp *tcp = conn->tcp;
+	struct tcp_tx *tx = &conn->tx;
+
+	tx->cc.hops = tx->route.hops;
+	if (tx->ops->delays)
+		tx->cc.switches =
+			transport_round_trip(tcp->topo, tx->host, &tx->route, dst, &conn->rx.route,
+					     (uint32_t)tcp->conf->mss + TCP_OVERHEAD, true);
+}
+
 void tcp_tx_open(struct tcp_conn *conn, uint32_t src, uint32_t dst, const struct cc_ops *cc,
 		 uint64_t key)
 {
@@ -401,11 +413,7 @@ void tcp_tx_open(struct tcp_conn *conn, uint32_t src, uint32_t dst, const struct
 			.conf = tcp->conf->control[cc_index(&cc_table, cc)] },
 	};
 	transport_route(tcp->topo, src, dst, key, false, &conn->tx.route);
-	conn->tx.cc.hops = conn->tx.route.hops;
-	if (cc->delays)
-		conn->tx.cc.switches =
-			transport_round_trip(tcp->topo, src, &conn->tx.route, dst, &conn->rx.route,
-					     (uint32_t)tcp->conf->mss + TCP_OVERHEAD, true);
+	tcp_tx_routed(conn, dst);
 	if (cc->init)
 		cc->init(&conn->tx.cc);
 	timer_open(conn->tx.net->sim, &conn->tx.timer, SIM_TIMER, timer_key(TIMER_TCP, 2 * key),

@@ -241,6 +241,33 @@ Test(swift, longer_paths_do_not_starve)
 }
 
 /* Algorithm 1: each timeout cuts by max_mdf, the fifth in a row leaves the least window. */
+/* A link fails, and the only other way has two links of 50 us. With the target of the old path,
+ * round trips would always be longer, and windows a hundredth of a packet. */
+static void expect_way_round(const char *transport)
+{
+	struct run run;
+
+	run_build(&run,
+		  "{ 'name': 't', 'topology': { 'kind': 'graph', 'switch': { 'pause': true },"
+		  " 'link': { 'rate': '10Gbps', 'delay': '1us' }, 'graph': { 'hosts': ['h', 'g'],"
+		  " 'switches': [ { 'name': 'a0' }, { 'name': 'a1' }, { 'name': 'far' } ],"
+		  " 'links': [ { 'from': 'h', 'to': 'a0' }, { 'from': 'g', 'to': 'a1' }, { "
+		  "'from': 'a0', 'to': 'a1' }, { 'from': 'a[0-1]', 'to': 'far', 'delay': '50us' "
+		  "} ] } }, 'failures': { 'events': [ { 'fails': 'a0 -> a1', 'at': '1ms' } ] },"
+		  " 'flows': [ { 'size': '40MB', 'pairs': [[0, 1]], 'transport': '%s' } ] }",
+		  transport);
+	run_to(&run, END_ALL_DONE);
+	/* 34 ms at the rate of the link, and at most two timeouts of 67 ms */
+	cr_expect_lt(run.s->sim.now, 170 * PS_PER_MS, "%s", transport);
+	run_free(&run);
+}
+
+Test(swift, the_way_round_a_failed_link)
+{
+	expect_way_round("swift");
+	expect_way_round("roce_swift");
+}
+
 Test(swift, timeouts_in_a_row)
 {
 	const struct cc_ops *ops = cc_named("swift");

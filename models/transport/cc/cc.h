@@ -40,7 +40,8 @@ struct cc {
 	bps line;         /* rate of the sender's link */
 	const void *conf; /* parameters, as ops->table describes them; not owned */
 	/* Time that the switches on the path, each with the link that leads to it, add to an idle
-	 * round trip, both ways. Set only for a control with cc_ops.delays, otherwise 0. */
+	 * round trip, both ways. Set only for a control with cc_ops.delays, otherwise 0. Follows
+	 * the routes, as `hops` does. */
 	sim_time switches;
 	uint32_t hops;                                         /* switches on the path */
 	alignas(uint64_t) unsigned char state[CC_STATE_BYTES]; /* the algorithm's, see CC_STATE() */
