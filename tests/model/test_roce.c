@@ -414,6 +414,36 @@ Test(roce, slow_sender_and_coalesced_acks)
 	run_free(&run);
 }
 
+/* A sender whose rate is cut to 80 Gbps and stays there sends at 80 Gbps (less headers), even if
+ * its NIC, idle before each packet, then waits for longer than the gap of 109 ns. */
+Test(roce, a_wait_of_the_nic_lowers_no_rate)
+{
+	static const char *const waits[] = { "0s", "100ns", "1us" };
+
+	for (size_t i = 0; i < 3; i++) {
+		struct watch watch = { .mark = true };
+		struct run run;
+		uint64_t before;
+
+		run_build(&run,
+			  "{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': 2,"
+			  " 'host': { 'nic_jitter': '%s' }, 'link': { 'rate': '100Gbps' } },"
+			  " 'roce': { 'control': { 'dcqcn': { 'set': 'sigcomm15',"
+			  "  'min_rate': '80Gbps', 'cnp_interval': '1us' } } },"
+			  " 'flows': [ { 'size': '1GB', 'pairs': [[0, 1]], 'transport': 'dcqcn' } "
+			  "] }",
+			  waits[i]);
+		tap_in(&watch.tap, &run, "roce", watch_pass, &watch);
+		run_until(&run, PS_PER_MS);
+		before = roce_delivered(run.s->roce, 0);
+		run_until(&run, 2 * PS_PER_MS);
+		cr_expect_float_eq((double)(roce_delivered(run.s->roce, 0) - before),
+				   80e9 / 8 * 1e-3 * 1024 / 1086, 1e5, "%s: %lu", waits[i],
+				   roce_delivered(run.s->roce, 0) - before);
+		run_free(&run);
+	}
+}
+
 /* --- packets of an owner --- */
 
 struct owner {
