@@ -60,9 +60,9 @@ static void print_bus_bandwidth(const struct simulation *s, FILE *to)
 		max = fmax(max, report->records[i].busbw);
 	if (max > links)
 		fprintf(to,
-			"busbw: 2 (n - 1) / n x gradient / time of n workers, as NCCL defines it: "
-			"what a "
-			"ring would send. With sums in switches a worker sends half of that, so it "
+			"busbw: 2 (n - 1) / n x gradient / time of n workers (GPUs where machines "
+			"have several), as NCCL defines it: what a ring would send. With sums in "
+			"switches a worker sends half of that, so it "
 			"may "
 			"exceed the %.3f GB/s of %s\n",
 			links * 1e-9, nics > 1 ? "the links of a machine" : "a link");

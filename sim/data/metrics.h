@@ -46,14 +46,16 @@
 	    "jct_s / ideal_jct_s, waiting included; only of jobs that have an ideal. It is below " \
 	    "1 where packets are faster than the closed form. The difference is small unless "     \
 	    "messages are shorter than a segment, because the closed form takes frames to be "     \
-	    "full. models/fluid/findings.md says how close the two are.")                          \
+	    "full, or a window, too small for its path, holds a whole tensor, because the closed " \
+	    "form takes it for a rate. models/fluid/findings.md says how close the two are.")      \
 	ROW(algbw, "algbw_bytes_per_s", true, "", "algorithm bandwidth of jobs", "algbw", "0.2",   \
 	    "Algorithm bandwidth as NCCL's tests define it, size / time: gradient_bytes * "        \
 	    "iterations_done / exchange_s; none for one worker, nor for pipelines.")               \
 	ROW(busbw, "busbw_bytes_per_s", true, "", "bus bandwidth of jobs", "busbw", "0.1",         \
-	    "Bus bandwidth as NCCL's tests define it for all-reduce: algbw * 2 (workers - 1) / "   \
-	    "workers. A ring needs this rate of each link; where switches add, it may exceed the " \
-	    "rate of a link. None for one worker, nor for jobs that shard or are pipelines.")
+	    "Bus bandwidth as NCCL's tests define it for all-reduce: algbw * 2 (n - 1) / n of n "  \
+	    "workers or, where machines have several GPUs, of n GPUs. A ring of these needs this " \
+	    "rate of each link; where switches add, it may exceed the rate of a link. None for "   \
+	    "one worker, nor for jobs that shard or are pipelines.")
 
 /* Metrics of iterations of these jobs. ROW(name, column, some, usual, words, since, help) */
 #define ITERATION_METRICS(ROW)                                                                     \

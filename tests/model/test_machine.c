@@ -40,6 +40,29 @@ static double time_of(const char *job, const char *gpus, const char *layers)
 	return time;
 }
 
+/* All of 4 machines' 32 GPUs are ranks of NCCL's bus bandwidth. With a ring of all, it is the rate
+ * of data on the NICs' links. */
+Test(machine, bus_bandwidth_counts_gpus)
+{
+	static const char *const insides[] = { "ring", "scatter", "master" };
+
+	for (size_t i = 0; i < 3; i++) {
+		const struct job_record *record;
+		char job[64];
+		struct run run;
+
+		snprintf(job, sizeof(job), "'all_reduce': 'ring', 'inside': '%s'", insides[i]);
+		build(&run, job, "'count': 8, 'rate': '400GBps'", "{ 'gradient': '100MB' }", 1);
+		run_to(&run, END_ALL_DONE);
+		record = &jobs_report(run.s->jobs)->records[0];
+		cr_expect_float_eq(record->busbw / record->algbw, 2 * 31. / 32, 1e-9, "%s",
+				   insides[i]);
+		if (i == 0)
+			cr_expect_float_eq(8 * record->busbw / DATA_RATE, 1, 0.02);
+		run_free(&run);
+	}
+}
+
 /* 5 % asked for; 1 % found. */
 Test(machine, closed_forms_of_32_gpus)
 {

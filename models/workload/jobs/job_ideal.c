@@ -52,6 +52,9 @@ sim_time job_ideal(struct job *job)
 		return time;
 	if (job->fell_back) /* part of the job ran under another scheme */
 		return 0;
+	/* the plan has the sums of trees whose switches all add up */
+	if (ops->memory && !topology_all_aggregate(job->jobs->env.topo->conf))
+		return 0;
 	if (!ops->plan || job->conf->exchanges || machine_gpus(job->jobs->env.machine) > 1 ||
 	    job->dnn->tensor_count > 1 || job->conf->overlap != OVERLAP_NONE)
 		return 0;

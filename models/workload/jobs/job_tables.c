@@ -72,7 +72,8 @@ static const struct out_column job_columns[] = {
 	  "JCT of the job alone on an idle network, without jitter, by the closed form of the "
 	  "scheme (that of --fidelity analytic). Empty where no closed form exists: with "
 	  "\"overlap\": \"layers\", for jobs that exchange more than gradients, on machines with "
-	  "several GPUs, in runs of streams, and for jobs that did not finish." },
+	  "several GPUs, for sums in switches where some switches only forward, in runs of "
+	  "streams, and for jobs that did not finish." },
 	{ "jct_half_width_s", OUT_SECONDS,
 	  "Half of the 95 % interval of jct_s, for jobs whose end is an estimate (stop.estimate); "
 	  "empty for all others. For these jobs finish_s, jct_s, compute_s and communication_s are "
@@ -249,12 +250,14 @@ static double job_algbw(const struct job *job)
 	return (double)job->dnn->gradient_total * (double)job->iterations_done / seconds_of(time);
 }
 
-/* The bus bandwidth, as PERFORMANCE.md defines it. */
+/* The bus bandwidth, as PERFORMANCE.md defines it: each GPU is a rank. */
 static double job_busbw(const struct job *job)
 {
+	double ranks = (double)job->workers * machine_gpus(job->jobs->env.machine);
+
 	if (sums_divided(job))
 		return NAN;
-	return job_algbw(job) * 2 * ((double)job->workers - 1) / (double)job->workers;
+	return job_algbw(job) * 2 * (ranks - 1) / ranks;
 }
 
 /* Fills in only the members of JOB_OTHER_METRICS. The job may still be under way. */
