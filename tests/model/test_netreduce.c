@@ -333,7 +333,7 @@ Test(netreduce, memory_that_is_never_enough)
 	simulation_go(bench.run.s, &(struct simulation_options){ 0 });
 	cr_expect_eq(jobs_report(bench.run.s->jobs)->refused, 2);
 	cr_expect_not_null(strstr(jobs_reason(bench.run.s->jobs, JOB_REFUSED, &group),
-				  "no room for two windows of each worker"));
+				  "no room for two windows of each worker and switch"));
 	cr_expect_eq(bench.run.s->checks.exact_checked, 0);
 	cr_expect_eq(bench.scheme->base.memory[0].used_max_bytes, 0);
 	bench_close(&bench);

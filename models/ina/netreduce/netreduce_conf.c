@@ -111,8 +111,8 @@ void netreduce_warn(const void *self, const struct topology_conf *topology, uint
 }
 
 const char netreduce_too_large[] =
-	"the accelerator of a switch has no room for two windows of each worker below it (raise "
-	"\"memory\", or lower \"window\", \"message\" or \"rings\")";
+	"the accelerator of a switch has no room for two windows of each worker and switch below "
+	"it (raise \"memory\", or lower \"window\", \"message\" or \"rings\")";
 
 /* In the best placement a job has equally many workers below each of the lowest switches. */
 const char *netreduce_refuses(const void *self, const struct topology_conf *topology,
