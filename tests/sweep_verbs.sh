@@ -212,7 +212,7 @@ checks=$((checks + 2))
 ends 0 sweep status limits.json --pending --time-limit 500ms
 [[ $(<out) == 1 ]] || fail "a higher time limit is one"
 ends 4 sweep run limits.json 1 --time-limit 500ms
-says err 'timeout after 0.5'
+says err 'timeout after [0-9.]+ s: longer than 0.5 s'
 
 if limits_memory; then
 	sed 's/"time": "400ms"/"memory": "30MB"/; s/limits"/memory"/; s/"memory": {/"limits": {/
