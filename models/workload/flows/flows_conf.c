@@ -204,6 +204,10 @@ void flow_group_check(const struct flow_group_conf *conf, struct conf_doc *doc, 
 	if (conf->pairs.form == PAIRS_LIST)
 		check_pair_list(conf, doc, pointer, hosts);
 	check_incast(conf, doc, pointer, hosts);
+	if (conf->arrival.form == ARRIVE_TRACE &&
+	    (conf->pairs.form == PAIRS_LIST || conf->pairs.kind != PAIRS_UNIFORM))
+		conf_error(doc, conf_at(doc, "%s/pairs", pointer),
+			   "the trace says who sends to whom; leave this out");
 	check_size(conf, doc, pointer);
 	if (conf->arrival.form == ARRIVE_POISSON && !conf->count && conf->stop == FLOWS_RUN_OUT &&
 	    !bounded)
