@@ -184,6 +184,10 @@ done <<'KEYS'
 /topology/host/gpus/shared true machines have one GPU
 /topology/host/nics/wiring "rails" machines have one NIC
 KEYS
+echo '{ "layers": [ { "gradient": "100KB", "backward": "1ms" } ] }' >own.json
+mix=(--set /jobs/0/gpu=v100 --set '/jobs/0/model={"mix":[{"model":"own.json"},{"model":"vgg16"}]}')
+not_warned jobs.json "${mix[@]}"
+warned jobs.json 'has no effect: the layers say how long' "${mix[@]}" --set /jobs/0/model/mix/1/model=own.json
 not_warned jobs.json --set '/failures={"events":[{"fails":"switches","at":"1ms"}],"controller_delay":"2ms"}' --set /jobs/0/fallback=ring
 stages=(--set /jobs/0/overlap=layers --set '/jobs/0/pipeline={"stages":2,"activations":"1MB"}' --set /jobs/0/workers=2
 	--set '/jobs/0/model={"layers":[{"gradient":"1MB"},{"gradient":"1MB"}]}' --set /jobs/0/all_reduce=ps)
@@ -253,6 +257,9 @@ warned jobs.json 'these columns .*: user, vc, duration_s$' "${trace[@]}" --set /
 printf 'job_id,submit_s,gpus,duration_s,model,scheme\nx-1,0,2,1,,\n\ny,0.5,2,0.7,vgg16,\nz,1,2,1,,panama\n' >trace.csv
 not_warned jobs.json "${trace[@]}"
 warned jobs.json 'this column of the trace .*: duration_s' "${trace[@]}" --set /jobs/0/iterations=2
+# what has no effect on the first job may have one on others
+own=(--set '/jobs/0/model={"layers":[{"gradient":"100KB"}]}' --set /jobs/0/gpu=v100 --set /jobs/0/max_steps=5)
+not_warned jobs.json "${trace[@]}" "${own[@]}"
 # resnet50 computes 292.2 ms (64 / 219) an iteration on a P100, vgg16 415.6 ms (64 / 154)
 ends 0 run jobs.json "${trace[@]}" --out trace
 cells 'c["iterations"] "," c["model"] "," c["scheme"] "," c["trace_id"] != \

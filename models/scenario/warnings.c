@@ -480,6 +480,26 @@ static void warn_parameters(const struct scenario *scenario, struct conf_doc *do
 
 static const char nothing_fails[] = "nothing fails (\"failures\")";
 
+static bool by_number(const struct job_group_conf *group)
+{
+	return group->iterations_form == ITERATIONS_NUMBER;
+}
+
+static bool own_times(const struct job_group_conf *group)
+{
+	return !group->models->of_gpu;
+}
+
+/* Whether all parts of group `i`, for the models and schemes of a trace, are so. */
+static bool all_parts(const struct scenario *scenario, size_t i,
+		      bool (*so)(const struct job_group_conf *))
+{
+	for (size_t j = 0; j < scenario->jobs.count; j++)
+		if (scenario_jobs(scenario)[j].origin == i && !so(&scenario_jobs(scenario)[j]))
+			return false;
+	return true;
+}
+
 static void warn_group_keys(const struct scenario *scenario, size_t i, struct conf_doc *doc)
 {
 	const struct job_group_conf *group = &scenario_jobs(scenario)[i];
@@ -489,7 +509,7 @@ static void warn_group_keys(const struct scenario *scenario, size_t i, struct co
 		const char *why;
 	} keys[] = {
 		{ "inside", machine_gpus(&scenario->machine) == 1, "machines have one GPU" },
-		{ "gpu", group->model.form == MODEL_IN_PLACE, "the layers say how long they take" },
+		{ "gpu", all_parts(scenario, i, own_times), "the layers say how long they take" },
 		{ "placement", group->workers.form == WORKERS_HOSTS, "\"workers\" lists hosts" },
 		{ "send_jitter_per", !group->send_jitter, "there is no \"send_jitter\"" },
 		{ "stragglers/slowdown", !group->stragglers.workers, "no worker is slow" },
@@ -499,8 +519,7 @@ static void warn_group_keys(const struct scenario *scenario, size_t i, struct co
 		{ "pipeline/activations", group->pipeline.stages == 1, "there is one stage" },
 		{ "prefetch", group->sharding != SHARDING_FULL, "parameters are not sharded" },
 		{ "max_steps",
-		  group->iterations_form == ITERATIONS_NUMBER &&
-			  group->max_steps >= group->iterations,
+		  all_parts(scenario, i, by_number) && group->max_steps >= group->iterations,
 		  "no job has more iterations" },
 		{ "fallback", !scenario->failures.events.count, nothing_fails },
 		{ "restart_delay", !scenario->failures.events.count, nothing_fails },
@@ -601,8 +620,7 @@ static void warn_traces(const struct scenario *scenario, struct conf_doc *doc)
 
 		if (group->origin == i && trace)
 			warn_columns(doc, conf_at(doc, "/jobs/%zu/arrival/trace", i), trace->unread,
-				     trace->durations &&
-					     group->iterations_form == ITERATIONS_NUMBER);
+				     trace->durations && all_parts(scenario, i, by_number));
 	}
 	for (size_t i = 0; i < scenario->flows.count; i++) {
 		const struct flow_trace *trace = scenario_flows(scenario)[i].recorded;

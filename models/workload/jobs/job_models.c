@@ -79,10 +79,15 @@ static struct dnn *from_file(const char *path, char **error)
 	return dnn;
 }
 
+static const char *name_of(const struct model_conf *model, size_t i)
+{
+	return model->form == MODEL_MIX ? mix_part(&model->mix, i)->name : model->name;
+}
+
 static struct dnn *load(const struct job_group_conf *conf, size_t i, char **error, bool *of_gpu)
 {
 	const struct model_conf *model = &conf->model;
-	const char *name = model->form == MODEL_MIX ? mix_part(&model->mix, i)->name : model->name;
+	const char *name = name_of(model, i);
 
 	if (model->form == MODEL_IN_PLACE)
 		return from_layers("in place", model);
@@ -136,6 +141,8 @@ struct job_models *job_models_load(const struct job_group_conf *conf, struct con
 
 		if (dnn)
 			dnn->hash = hash_of(dnn);
+		models->of_gpu |=
+			conf->model.form != MODEL_IN_PLACE && !is_file(name_of(&conf->model, i));
 		weights_add(&models->weights, mix ? mix_part(&conf->model.mix, i)->weight : 1);
 	}
 	conf_keep(doc, models, free_models);

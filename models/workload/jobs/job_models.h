@@ -18,6 +18,7 @@ struct job_models {
 		bool of_gpu; /* because the network has no times on the group's GPU */
 	} * mistakes;
 	size_t count;
+	bool of_gpu;            /* some have the times of the group's GPU, not of their own */
 	struct weights weights; /* by network */
 };
 
