@@ -40,6 +40,8 @@ holds '.packet_hops == null and .network.drops == null and .aggregation.packets_
 ends 0 run --quiet "$SRC/scenarios/switchml/memory-short.json" --fidelity fluid --out memory
 holds '.aggregation.memory_reserved_max == 1' memory/summary.json
 holds '.packet_hops == null' fluid/manifest.json
+ends 0 run --quiet "$scenario" --out lone --set /jobs/0/workers=1
+holds '.jobs.slowdown.mean == null' lone/summary.json
 ends 0 run --quiet "$scenario" --out again
 checks=$((checks + 1))
 [[ $(jq .digest fluid/summary.json) == $(jq .digest again/summary.json) ]] ||

@@ -49,7 +49,7 @@ sim_time job_ideal(struct job *job)
 	void *admitted;
 
 	if (job->workers == 1)
-		return time;
+		return job->jobs->env.fluid ? 0 : time; /* streams have no ideals */
 	if (job->fell_back) /* part of the job ran under another scheme */
 		return 0;
 	/* the plan has the sums of trees whose switches all add up */
