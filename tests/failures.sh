@@ -65,6 +65,11 @@ ends 0 run t.json --out r --force
 cells 'c["repaired_s"] - c["failed_s"] > 0.001 { lasted++; if (off(c["noticed_s"], c["failed_s"] + 0.001)) print "not noticed: " $0 }
 	END { if (lasted < 10) print lasted + 0 " that last" }' r/failures.csv
 
+# what is repaired in the moment that routing would notice goes unnoticed, in whatever order events come
+scenario "$leaf_spine" '{ "fails": "links", "at": "2ms", "repair_after": "1ms" }' '"flows": [ { "size": "10MB", "pairs": [[0, 3]] } ]'
+ends 0 run t.json --out r --force
+cells 'c["noticed_s"] != "" || off(c["repaired_s"], 0.003)' r/failures.csv
+
 # what a link loses counts for its last failure, whichever event it is of, named by either end
 scenario '"kind": "star", "hosts": 2' '{ "fails": "h1", "at": "100us", "repair_after": "200us" },
 	{ "fails": 3, "at": "1.15ms", "repair_after": "200us" }' \

@@ -192,6 +192,9 @@ static void on_notice(struct sim *sim, uint32_t entity, void *owner)
 	struct topology *topo = &failures->simulation->topo;
 
 	(void)entity;
+	if (element->down &&
+	    element->conf->repair_after == failures->simulation->scenario->failures.reroute_delay)
+		return; /* its repair is an event of this moment, whichever comes first */
 	if (element->down)
 		failures->outages[element->outage].noticed = sim->now;
 	/* equal if routing has not noticed the change before this one */

@@ -50,7 +50,7 @@ static const struct conf_row failures_rows[] = {
 		  "directions. With a switch its links fail, and its sums are lost."),
 	CONF_TIME("reroute_delay", struct failures_conf, reroute_delay, "1ms", 1, 1000 * PS_PER_S,
 		  "Time from a failure or repair until new paths of connections (ECMP) take it "
-		  "into account; a failure that is repaired earlier goes unnoticed.",
+		  "into account; a failure that is repaired by then goes unnoticed.",
 		  "our choice: a routing protocol with fast detection"),
 	CONF_TIME(
 		"controller_delay", struct failures_conf, controller_delay, "10ms", 1,
