@@ -173,6 +173,12 @@ refused() { # MESSAGE LINE...: is no topology, and why
 printf '%s\n' '6 2 6' '4 5' '0 4 100Gbps 1000ns 0.000000' '1 4 100Gbps 1000ns 0' '2 5 100Gbps 1000ns 0' '3 5 25Gbps 1us 0.001' \
 	'4 5 400Gbps 1000ns 0' '4 5 400Gbps 1000ns 0' >"$dir/hpcc.txt"
 imported hpcc '{"hosts":["h[0-3]"],"switches":["s[4-5]"],"links":[{"from":"h[0-1]","to":"s4","rate":"100Gbps","delay":"1us"},{"from":"h2","to":"s5","rate":"100Gbps","delay":"1us"},{"from":"h3","to":"s5","rate":"25Gbps","delay":"1us","loss":0.001},{"from":"s4","to":"s5","count":2,"rate":"400Gbps","delay":"1us"}]}'
+# parallel links in any order and direction
+printf '%s\n' '5 3 7' '2 3 4' '0 2 1Gbps 1us 0' '1 3 1Gbps 1us 0' '2 3 40Gbps 1us 0' '2 4 40Gbps 1us 0' '3 2 40Gbps 1us 0' '3 4 40Gbps 1us 0' '2 3 40Gbps 1us 0' >"$dir/parallel.txt"
+imported parallel '{"hosts":["h[0-1]"],"switches":["s[2-4]"],"links":[{"from":"h0","to":"s2","rate":"1Gbps","delay":"1us"},{"from":"h1","to":"s3","rate":"1Gbps","delay":"1us"},{"from":"s2","to":"s3","count":3,"rate":"40Gbps","delay":"1us"},{"from":"s[2-3]","to":"s4","rate":"40Gbps","delay":"1us"}]}'
+refused 'line 6: is not as line 5, to which it is parallel' '4 2 4' '2 3' '0 2 1Gbps 1us 0' '1 3 1Gbps 1us 0' '2 3 40Gbps 1us 0' '3 2 40Gbps 2us 0'
+refused 'line 6: joins node 2 with itself' '4 2 4' '2 3' '0 2 1Gbps 1us 0' '1 3 1Gbps 1us 0' '2 3 1Gbps 1us 0' '2 2 1Gbps 1us 0'
+refused 'line 4: node 0 is a host with several links' '4 2 4' '2 3' '0 2 1Gbps 1us 0' '0 3 1Gbps 1us 0' '1 3 1Gbps 1us 0' '2 3 1Gbps 1us 0'
 # SimAI: two servers of two GPUs, rails: GPU i of each server on switch i
 printf '%s\n' '9 2 2 3 10 H100' '4 5 6 7 8' '0 4 2880Gbps 0.000025ms 0' '0 6 400Gbps 0.0005ms 0' '1 4 2880Gbps 0.000025ms 0' '1 7 400Gbps 0.0005ms 0' \
 	'2 5 2880Gbps 0.000025ms 0' '2 6 400Gbps 0.0005ms 0' '3 5 2880Gbps 0.000025ms 0' '3 7 400Gbps 0.0005ms 0' \
@@ -190,6 +196,9 @@ printf '%s\n' '# a comment' 'Nodes 8' 'Tiers 3' 'Podsize 4' 'Tier 0' 'Downlink_s
 checks=$((checks + 1))
 jq -e '.switches[1] == { name: "agg[0-3]", latency: "300ns" } and ([.links[] | select(.count == 2)] | length) == 8 and
 	(.links | last) == { from: "agg3", to: "core3", count: 2, rate: "100Gbps", delay: "1.5us" }' "$dir/htsim.json" >/dev/null || fail "htsim becomes $(cat "$dir/htsim.json")"
+sed '/Bundle 1/i Queue_Up 90000\nQueue_Down 80000' "$dir/htsim.txt" >"$dir/queues.txt"
+"$INASIM" import topology "$dir/queues.txt" 2>"$dir/queues.note" | cmp - "$dir/htsim.json" || fail "queues of htsim change the graph"
+grep -qF 'Queue_Up and Queue_Down are left out' "$dir/queues.note" || fail "nothing is said of queues: $(cat "$dir/queues.note")"
 run htsim-run '"kind": "graph", "graph": "htsim.json"' '"flows": [ { "name": "f", "size": "10kB", "pairs": "permutation" } ]'
 ends 6 import topology .
 says err '^inasim: \.: Is a directory$'
@@ -211,7 +220,7 @@ run bundles-run '"kind": "graph", "graph": "bundles.json"' '"flows": [ { "name":
 mapfile -t lines < <(bundles 40000)
 refused 'line 13: a switch of tier 1 has more than 65535 links' "${lines[@]}"
 mapfile -t lines < <(yes '1 2 1Gbps 1us 0' | head -n 65535)
-refused 'line 65538: node 2 has more than 65535 links' '3 1 65536' '2' '0 2 1Gbps 1us 0' "${lines[@]}"
+refused 'line 65538: node 1 has more than 65535 links' '4 2 65537' '1 2' '0 1 1Gbps 1us 0' "${lines[@]}" '3 1 1Gbps 1us 0'
 mapfile -t lines < <(bundles 1000000)
 refused 'more than 1048576 links' "${lines[@]}"
 

@@ -84,6 +84,7 @@ struct ns3 {
 	uint32_t *ports;   /* number of ports */
 	bps nvlink;        /* rate of NVLinks; 0: there are none */
 	uint32_t *leaf;    /* switch of each host, by numbers in the graph */
+	unsigned *lines;   /* of the file, by link of the graph */
 };
 enum { NS3_HOST, NS3_NVSWITCH, NS3_SWITCH };
 
@@ -152,7 +153,7 @@ static void number_nodes(struct graph_text *text, struct ns3 *ns3)
 
 static bool read_link(struct lines *lines, struct ns3 *ns3, struct graph_text *text)
 {
-	uint32_t a, b;
+	uint32_t a, b, host;
 	struct link_conf link;
 	char *end;
 
@@ -169,6 +170,8 @@ static bool read_link(struct lines *lines, struct ns3 *ns3, struct graph_text *t
 	link.loss = strtod(lines->words[4], &end);
 	if (*end || !(link.loss >= 0 && link.loss <= 0.9))
 		return wrong(lines, "\"%.40s\" is not a loss from 0 to 0.9", lines->words[4]);
+	if (a == b)
+		return wrong(lines, "joins node %" PRIu32 " with itself", a);
 	if (ns3->kinds[a] == NS3_NVSWITCH || ns3->kinds[b] == NS3_NVSWITCH) {
 		if (ns3->kinds[a] == NS3_SWITCH || ns3->kinds[b] == NS3_SWITCH)
 			return wrong(lines,
@@ -181,12 +184,68 @@ static bool read_link(struct lines *lines, struct ns3 *ns3, struct graph_text *t
 	if (++ns3->ports[a] > UINT16_MAX || ++ns3->ports[b] > UINT16_MAX)
 		return wrong(lines, "node %" PRIu32 " has more than %d links",
 			     ns3->ports[a] > UINT16_MAX ? a : b, UINT16_MAX);
-	if (ns3->kinds[a] == NS3_HOST)
-		ns3->leaf[ns3->numbers[a]] = ns3->numbers[b];
-	if (ns3->kinds[b] == NS3_HOST)
-		ns3->leaf[ns3->numbers[b]] = ns3->numbers[a];
+	host = ns3->kinds[a] == NS3_HOST ? a : b;
+	if (ns3->kinds[host] == NS3_HOST) {
+		if (ns3->ports[host] > 1)
+			return wrong(lines,
+				     "node %" PRIu32 " is a host with several links; a host of a "
+				     "graph is one NIC",
+				     host);
+		ns3->leaf[ns3->numbers[host]] = ns3->numbers[host == a ? b : a];
+	}
+	ns3->lines[text->link_count] = lines->number;
 	graph_text_link(text, ns3->numbers[a], ns3->numbers[b], &link);
 	return true;
+}
+
+struct keyed_link {
+	uint64_t key;
+	size_t number;
+	struct graph_link link;
+};
+
+static int by_key(const void *a, const void *b)
+{
+	const struct keyed_link *x = a, *y = b;
+
+	if (x->key != y->key)
+		return x->key < y->key ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* Puts parallel links, which must be alike and are one item of a graph, behind the first one. */
+static bool gather(struct lines *lines, const struct ns3 *ns3, struct graph_text *text)
+{
+	size_t count = text->link_count;
+	uint64_t key = 0;
+	struct keyed_link *all = xcalloc(count + 1, sizeof(*all));
+	bool right = true;
+
+	for (size_t l = 0; l < count; l++) {
+		uint64_t a = text->links[l].a, b = text->links[l].b;
+
+		all[l] =
+			(struct keyed_link){ a < b ? a << 32 | b : b << 32 | a, l, text->links[l] };
+	}
+	qsort(all, count, sizeof(*all), by_key);
+	for (size_t l = 0; l < count; l++) {
+		bool same = l && all[l].key == key; /* nodes as those of the link before */
+
+		key = all[l].key;
+		all[l].key = same ? all[l - 1].key : all[l].number;
+		if (same && !graph_links_alike(&all[l].link, &all[l - 1].link)) {
+			lines->number = ns3->lines[all[l].number];
+			right = wrong(lines, "is not as line %u, to which it is parallel",
+				      ns3->lines[all[l - 1].number]);
+		}
+		if (same)
+			all[l].link = all[l - 1].link; /* from and to in one order */
+	}
+	qsort(all, count, sizeof(*all), by_key);
+	for (size_t l = 0; l < count; l++)
+		text->links[l] = all[l].link;
+	free(all);
+	return right;
 }
 
 /* Whether the GPUs of each server are all below one switch. */
@@ -265,10 +324,11 @@ static bool import_ns3(struct lines *lines, struct graph_text *text, char **note
 	ns3.numbers = xcalloc(ns3.nodes, sizeof(*ns3.numbers));
 	ns3.ports = xcalloc(ns3.nodes, sizeof(*ns3.ports));
 	ns3.leaf = xcalloc(ns3.nodes, sizeof(*ns3.leaf));
+	ns3.lines = xcalloc(ns3.links + 1, sizeof(*ns3.lines));
 	if (read_switches(lines, &ns3)) {
 		graph_text_init(text, ns3.nodes - ns3.nvswitches - ns3.switches, ns3.switches);
 		number_nodes(text, &ns3);
-		right = read_links(lines, &ns3, text);
+		right = read_links(lines, &ns3, text) && gather(lines, &ns3, text);
 		if (right)
 			*note = tell_machines(text, &ns3);
 		else
@@ -278,6 +338,7 @@ static bool import_ns3(struct lines *lines, struct graph_text *text, char **note
 	free(ns3.numbers);
 	free(ns3.ports);
 	free(ns3.leaf);
+	free(ns3.lines);
 	return right;
 }
 
@@ -289,7 +350,7 @@ struct htsim {
 	uint32_t nodes, tiers, pod;
 	struct htsim_tier {
 		bool given;
-		uint32_t gbps, up, down, bundle, oversubscribed, link_ns, switch_ns;
+		uint32_t gbps, up, down, bundle, oversubscribed, link_ns, switch_ns, queue;
 	} tier[HTSIM_TIERS];
 };
 
@@ -313,6 +374,8 @@ static bool read_htsim(struct lines *lines, struct htsim *topo)
 			{ "oversubscribed", tier ? &tier->oversubscribed : NULL },
 			{ "downlink_latency_ns", tier ? &tier->link_ns : NULL },
 			{ "switch_latency_ns", tier ? &tier->switch_ns : NULL },
+			{ "queue_up", tier ? &tier->queue : NULL },
+			{ "queue_down", tier ? &tier->queue : NULL },
 		};
 		uint32_t number;
 		size_t i = 0;
@@ -440,7 +503,7 @@ static void link_htsim(struct graph_text *text, const struct htsim *topo,
 				graph_text_link(text, aggs + a, cores + c, &top);
 }
 
-static bool import_htsim(struct lines *lines, struct graph_text *text)
+static bool import_htsim(struct lines *lines, struct graph_text *text, char **note)
 {
 	struct htsim topo = { 0 };
 	struct htsim_counts counts;
@@ -457,6 +520,8 @@ static bool import_htsim(struct lines *lines, struct graph_text *text)
 	name_htsim(text, aggs + (uint32_t)counts.aggs, counts.cores, "core",
 		   &topo.tier[HTSIM_CORE]);
 	link_htsim(text, &topo, &counts);
+	if (topo.tier[HTSIM_TOR].queue || topo.tier[HTSIM_AGG].queue || topo.tier[HTSIM_CORE].queue)
+		*note = xstrdup("Queue_Up and Queue_Down are left out; see \"buffer\" of switches");
 	return true;
 }
 
@@ -469,7 +534,7 @@ bool graph_import(struct graph_text *text, FILE *from, char **note, char **error
 	if (!next_line(&lines))
 		right = wrong(&lines, "the file is empty");
 	else if (isalpha((unsigned char)lines.words[0][0]))
-		right = import_htsim(&lines, text);
+		right = import_htsim(&lines, text, note);
 	else
 		right = import_ns3(&lines, text, note);
 	free(lines.text);

@@ -81,7 +81,7 @@ static void print_nodes(const struct graph_text *text, uint32_t first, uint32_t 
 
 /* --- links --- */
 
-static bool alike(const struct graph_link *a, const struct graph_link *b)
+bool graph_links_alike(const struct graph_link *a, const struct graph_link *b)
 {
 	return a->link.rate == b->link.rate && a->link.delay == b->link.delay &&
 	       a->link.loss == b->link.loss;
@@ -108,7 +108,7 @@ static struct run run_at(const struct graph_text *text, size_t first)
 	while (first + run.count < text->link_count) {
 		const struct graph_link *next = one + run.count;
 
-		if (!alike(one, next))
+		if (!graph_links_alike(one, next))
 			break;
 		if (next->a == one->a && next->b == one->b && run.parallel == run.count)
 			run.parallel++;

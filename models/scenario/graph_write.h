@@ -31,6 +31,9 @@ void graph_text_release(struct graph_text *text);
 /* Adds a link of cost 1 between nodes a and b. */
 void graph_text_link(struct graph_text *text, uint32_t a, uint32_t b, const struct link_conf *link);
 
+/* Whether rate, delay and loss are the same, as of parallel links. */
+bool graph_links_alike(const struct graph_link *a, const struct graph_link *b);
+
 /* Prints the graph as JSON. Consecutive names, and links of consecutive nodes, become ranges. */
 void graph_text_print(const struct graph_text *text, FILE *to);
 
