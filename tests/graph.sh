@@ -171,8 +171,9 @@ refused() { # MESSAGE LINE...: is no topology, and why
 }
 # HPCC: two racks of two hosts, joined twice
 printf '%s\n' '6 2 6' '4 5' '0 4 100Gbps 1000ns 0.000000' '1 4 100Gbps 1000ns 0' '2 5 100Gbps 1000ns 0' '3 5 25Gbps 1us 0.001' \
-	'4 5 400Gbps 1000ns 0' '4 5 400Gbps 1000ns 0' >"$dir/hpcc.txt"
+	'4 5 400Gbps 1000ns 0' '4 5 400Gbps 1000ns 0' '' 'First line: nodes, switches, links' >"$dir/hpcc.txt"
 imported hpcc '{"hosts":["h[0-3]"],"switches":["s[4-5]"],"links":[{"from":"h[0-1]","to":"s4","rate":"100Gbps","delay":"1us"},{"from":"h2","to":"s5","rate":"100Gbps","delay":"1us"},{"from":"h3","to":"s5","rate":"25Gbps","delay":"1us","loss":0.001},{"from":"s4","to":"s5","count":2,"rate":"400Gbps","delay":"1us"}]}'
+grep -qF 'what follows the 6 links of the first line is left out' "$dir/hpcc.note" || fail "lines that HPCC does not read: $(cat "$dir/hpcc.note")"
 # parallel links in any order and direction
 printf '%s\n' '5 3 7' '2 3 4' '0 2 1Gbps 1us 0' '1 3 1Gbps 1us 0' '2 3 40Gbps 1us 0' '2 4 40Gbps 1us 0' '3 2 40Gbps 1us 0' '3 4 40Gbps 1us 0' '2 3 40Gbps 1us 0' >"$dir/parallel.txt"
 imported parallel '{"hosts":["h[0-1]"],"switches":["s[2-4]"],"links":[{"from":"h0","to":"s2","rate":"1Gbps","delay":"1us"},{"from":"h1","to":"s3","rate":"1Gbps","delay":"1us"},{"from":"s2","to":"s3","count":3,"rate":"40Gbps","delay":"1us"},{"from":"s[2-3]","to":"s4","rate":"40Gbps","delay":"1us"}]}'
