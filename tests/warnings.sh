@@ -68,6 +68,10 @@ warned flows.json 'marks from 129030 bytes on; 85 full frames at 10 Gbps are, in
 	--set /topology/link/rate=100Gbps --set $ecn='{"threshold":"85pkt"}'
 warned flows.json 'marks from 1e\+06 bytes on; .* 129030 bytes at the 10 Gbps' --set $ecn='{"threshold":"1MB"}'
 not_warned flows.json --set $ecn='{"threshold":"500KB"}'
+warned flows.json 'no queue marks packets: marks begin at 129030 bytes, and ports drop what their buffers of 129000 bytes' \
+	--set $ecn=true --set /topology/switch/buffer=129000B
+warned flows.json 'no queue marks packets: marks begin at 85 packets, ' --set $ecn='{"threshold":"85pkt"}' --set /topology/switch/buffer=129000B
+not_warned flows.json --set $ecn=true --set /topology/switch/buffer=130KB
 # 8 x 1 us, 4 + 4 hops of 500 ns less 2, and two frames over four links: 19.2 us
 warned flows.json 'marks from 10000 bytes on, far below the bandwidth-delay product .* 20[0-9]+\.?[0-9]* bytes' \
 	--set $ecn='{"kmin":"10KB","kmax":"20KB","pmax":1}'

@@ -122,6 +122,26 @@ static void warn_ecn(const struct scenario *scenario, struct conf_doc *doc)
 			  threshold, usual, rate / 1e9);
 }
 
+/* Queues of switches that drop before they mark. With PAUSE a queue may hold more than one port's
+ * memory. */
+static void warn_no_marks(const struct scenario *scenario, struct conf_doc *doc)
+{
+	const struct topology_conf *topology = &scenario->topology;
+	struct queue_size first =
+		topology_first_mark(&topology->switches.ecn, topology_host_rate(topology));
+	uint32_t frame = (uint32_t)scenario->tcp.mss + TCP_OVERHEAD;
+	bytes buffer = topology_buffer(topology, false);
+
+	if (first.amount == UINT64_MAX || topology_pause(topology, false).on ||
+	    !(heeds_marks(scenario) || scenario_uses_roce(scenario, true)))
+		return;
+	if (first.amount >= buffer / (first.packets ? frame : 1))
+		conf_warn(doc, "/topology/switch/ecn",
+			  "no queue marks packets: marks begin at %" PRIu64 "%s, and ports drop "
+			  "what their buffers of %" PRIu64 " bytes do not hold",
+			  first.amount, first.packets ? " packets" : " bytes", buffer);
+}
+
 /* After a loss RoCE retransmits everything from the lost packet on. A user who writes "pause":
  * false knows this, and gets no warning of it. */
 static void warn_roce(const struct scenario *scenario, struct conf_doc *doc)
@@ -760,6 +780,7 @@ static const struct {
 	{ warn_timeout, .packets_only = true },
 	{ warn_schemes, .packets_only = true },
 	{ warn_ecn, .packets_only = true },
+	{ warn_no_marks, .packets_only = true },
 	{ warn_roce, .packets_only = true },
 	{ warn_marks, .packets_only = true },
 	{ warn_lock_step, .packets_only = true },
