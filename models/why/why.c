@@ -76,17 +76,40 @@ static sim_time share(sim_time amount, sim_time part, sim_time whole)
 	return (sim_time)((unsigned __int128)amount * part / whole);
 }
 
+/* The time of charge `a` that would be another cause's if it were one with the next charge. */
+static sim_time blur(const struct why_charge *a, const struct why_charge *next)
+{
+	sim_time sum = 0, part = a->end - a->begin, whole = next->end - a->begin;
+
+	for (unsigned c = 0; c < WHY_CAUSES; c++) {
+		sim_time both = a->cause[c] + next->cause[c];
+		sim_time then = both ? share(both, part, whole) : 0;
+
+		sum += max(a->cause[c], then) - min(a->cause[c], then);
+	}
+	return sum;
+}
+
+/* Merges charges that follow each other, those that are most alike: pairs that blur no more than
+ * the mean pair, of which there is always one. */
 static void merge_log(struct why_account *account)
 {
-	for (uint32_t i = 0; i < WHY_LOG / 2; i++) {
-		struct why_charge one = account->log[2 * i];
+	sim_time blurs[WHY_LOG - 1], sum = 0;
+	uint32_t kept = 0;
 
-		one.end = account->log[2 * i + 1].end;
-		for (unsigned c = 0; c < WHY_CAUSES; c++)
-			one.cause[c] += account->log[2 * i + 1].cause[c];
-		account->log[i] = one;
+	for (uint32_t i = 0; i < WHY_LOG - 1; i++)
+		sum += blurs[i] = blur(&account->log[i], &account->log[i + 1]);
+	for (uint32_t i = 0; i < WHY_LOG; i++) {
+		struct why_charge one = account->log[i];
+
+		if (i < WHY_LOG - 1 && blurs[i] <= sum / (WHY_LOG - 1)) {
+			one.end = account->log[++i].end;
+			for (unsigned c = 0; c < WHY_CAUSES; c++)
+				one.cause[c] += account->log[i].cause[c];
+		}
+		account->log[kept++] = one;
 	}
-	account->logged = WHY_LOG / 2;
+	account->logged = kept;
 }
 
 /* Charges a worker's time from account->until to `now`; the times in `cause` add up to it. */
@@ -284,6 +307,9 @@ static void take_begin(struct walk *walk, const struct why_step *step)
 		     step->first == SIM_TIME_MAX ? SIM_TIME_MAX : step->sent - step->first);
 	if (step->stream && sent > max(since, step->ready))
 		take_turn(walk, step, sent - max(since, step->ready));
+	if (step->silent && step->ready > since)
+		take(walk, WHY_TIMEOUT,
+		     step->ready - max(since, walk->why->steps[step->previous].sent));
 	if (step->recovery) {
 		take(walk, resent_for(walk, step->timed), SIM_TIME_MAX);
 		return;
@@ -328,7 +354,7 @@ static void charge(struct why_job *job, uint32_t worker, enum why_trouble troubl
 			take_hop(&walk, at);
 		else
 			take_begin(&walk, at);
-		if (!at->hop && at->previous)
+		if (!at->hop && at->previous && !at->silent)
 			take(&walk, WHY_SERVER, at->ready - end_of(&why->steps[at->previous]));
 	}
 	take(&walk, WHY_WIRE, walk.travel);

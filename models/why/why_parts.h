@@ -9,9 +9,9 @@
 #include "why/why.h"
 
 #define WHY_NONE    UINT32_MAX
-#define WHY_TALLIES 8  /* candidates for the largest of a kind */
-#define WHY_LOG     64 /* charges of a worker that others can look up; when full, pairs merge */
-#define WHY_RELAYS  64 /* messages over which a write on a ring or to a server continues a way */
+#define WHY_TALLIES 8   /* candidates for the largest of a kind */
+#define WHY_LOG     128 /* charges of a worker that others can look up; when full, like ones merge */
+#define WHY_RELAYS  64  /* messages over which a write on a ring or to a server continues a way */
 
 /* What a packet in a queue waited for: packets of an owner, or (BEFORE_PAUSE) a link that sent
  * nothing: with PAUSE it was stopped, without, a NIC began late. */
@@ -41,6 +41,7 @@ struct why_step {
 			bool recovery;  /* a message about what is missing begins here */
 			bool stream;    /* of TCP or RoCE: its window does not wait for results */
 			bool pushed; /* a packet of job `place` pushed it out of its aggregator */
+			bool silent; /* the sender had waited for a timeout until `ready` */
 			uint8_t cut; /* enum why_cut of the sender's window */
 		};
 		struct { /* a hop */
@@ -121,7 +122,10 @@ struct why_connection {
 	struct why_write *writes; /* ring by number: writes not yet acknowledged */
 	uint64_t mask, oldest, written;
 	uint64_t timeouts;
-	bool timed; /* a timeout is why packets are sent again */
+	bool timed;    /* a timeout is why packets are sent again */
+	sim_time sent; /* when a packet last left */
+	/* The last wait for a timeout: from what was sent before it to what was sent again. */
+	sim_time silence, spoke;
 };
 
 /* Who owns the packets of a scheme's flow. */

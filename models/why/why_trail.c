@@ -263,8 +263,41 @@ static const struct why_write *write_of(const struct why_connection *conn, uint6
 	return first < conn->written ? &conn->writes[first & conn->mask] : NULL;
 }
 
-/* A segment leaves its sender. After a timeout all unacknowledged segments are sent again, so
+/* Notes that a segment leaves. After a timeout all unacknowledged segments are sent again, so
  * conn->timed stays set until a segment is new. */
+static void note_segment(struct why_connection *conn, sim_time now, bool again)
+{
+	bool timed_out = *conn->conn.timeouts != conn->timeouts;
+
+	if (timed_out && !conn->timed)
+		conn->silence = conn->sent;
+	if (timed_out)
+		conn->spoke = now;
+	conn->timed = again && (conn->timed || timed_out);
+	conn->timeouts = *conn->conn.timeouts;
+	conn->sent = now;
+}
+
+/* A new segment, written before its sender last waited for a timeout, was ready to be sent when
+ * that was over. The wait begins where this step ends. */
+static uint32_t begin_before_silence(struct why *why, const struct why_connection *conn,
+				     uint32_t number)
+{
+	uint32_t earlier = new_step(why);
+	struct why_step *step = &why->steps[number];
+
+	why->steps[earlier] = *step;
+	why->steps[earlier].users = 1;
+	why->steps[earlier].sent = conn->silence > step->ready ? conn->silence : step->ready;
+	why->steps[earlier].behind_own = why->steps[earlier].behind_others = 0;
+	step->previous = earlier;
+	step->place = WHY_NONE;
+	step->silent = true;
+	step->ready = conn->spoke;
+	return number;
+}
+
+/* A segment leaves its sender. */
 static uint32_t begin_segment(struct why *why, uint32_t port, const struct packet *packet,
 			      const struct why_job *job, struct why_connection *conn)
 {
@@ -284,14 +317,14 @@ static uint32_t begin_segment(struct why *why, uint32_t port, const struct packe
 		step->timed = !write->answers; /* a timer made the owner write */
 	}
 	step->stream = true;
-	conn->timed = step->again && (conn->timed || *conn->conn.timeouts != conn->timeouts);
-	conn->timeouts = *conn->conn.timeouts;
+	note_segment(conn, why->net->sim->now, step->again);
 	step->cut = *conn->conn.losses  ? WHY_CUT_BY_LOSSES
 		    : *conn->conn.marks ? WHY_CUT_BY_MARKS
 					: WHY_UNCUT;
 	if (step->again)
 		step->timed = conn->timed;
-	return number;
+	return !step->again && conn->spoke > step->ready ? begin_before_silence(why, conn, number)
+							 : number;
 }
 
 /* --- into a queue --- */

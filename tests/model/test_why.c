@@ -137,6 +137,43 @@ Test(why, a_failure_costs_the_controllers_delay)
 	run_free(&run);
 }
 
+/* Runs eight workers whose spine 0 fails, or (`at` is "") does not. Returns their time. */
+static sim_time run_ring(struct look *look, const char *at)
+{
+	sim_time all = 0;
+	struct run run;
+
+	run_build(&run,
+		  "{ 'name': 't', 'topology': { 'kind': 'leaf-spine', 'leaves': 4, 'spines': 2,"
+		  " 'hosts_per_leaf': 2, 'link': { 'rate': '10Gbps', 'delay': '1us' } },"
+		  " 'failures': { 'events': [ %s ] }, 'jobs': [ { 'workers': 8, 'placement':"
+		  " 'spread', 'all_reduce': 'ring', 'model': { 'layers': [ { 'gradient': '4MB' } ]"
+		  " } } ] }",
+		  at);
+	look_on(look, &run);
+	run_to(&run, END_ALL_DONE);
+	for (unsigned c = 0; c < WHY_CAUSES; c++)
+		all += look->cause[c];
+	look_away(look);
+	run_free(&run);
+	return all;
+}
+
+/* A spine fails and takes ACKs with it: what had been sent has come, and the rest is sent only
+ * after a timeout. All workers wait for it, who hear of it one after the other: the timeout is more
+ * than nine tenths of what they lose. */
+Test(why, a_ring_waits_for_a_timeout)
+{
+	struct look look;
+	sim_time idle = run_ring(&look, ""), all;
+
+	all = run_ring(&look, "{ 'fails': 'spine0', 'at': '1ms' }");
+	cr_expect_gt(all - idle, 8 * 9 * MS);
+	cr_expect_gt(look.cause[WHY_TIMEOUT], (all - idle) / 10 * 9, "%lu of %lu ps",
+		     (unsigned long)look.cause[WHY_TIMEOUT], (unsigned long)(all - idle));
+	cr_expect_leq(look.cause[WHY_TIMEOUT], all - idle);
+}
+
 /* Alone: the closed form (n + 1) x + 2.5 us, all of it on the wire. */
 Test(why, an_idle_path_is_wire)
 {
