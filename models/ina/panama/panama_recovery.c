@@ -6,8 +6,9 @@
  * retransmit chunks. Links keep the order of packets, so a result tells that all earlier VIDs
  * without a result are lost. Worker 0 then orders their chunks at once. A loss at the end, with no
  * later result, needs a timer: worker 0 orders its oldest chunk; any other worker asks worker 0,
- * which has the result or is recovering it itself. Orders, questions and answers (the sums) are
- * messages over TCP connections. Timers double until there is progress.
+ * which has the result or is recovering it itself. So does a worker other than 0 that alone lacks a
+ * result: it does not act on gaps (scenarios/panama/findings.md, "Losses"). Orders, questions and
+ * answers (the sums) are messages over TCP connections. Timers double until there is progress.
  *
  * A worker may skip a VID of the repair sequence: accelerators pass over that VID when the worker's
  * next packet there comes (panama_switch.c). If a repair is lost, too, worker 0 finds it missing in
