@@ -11,8 +11,8 @@
 
 /* Payload bytes that a job sends in all its iterations, as the mean over the jobs of a group: to
  * all-reduce gradients by a ring, and in all its exchanges, by its own schemes. A job's network and
- * number of workers are drawn independently. `gpus`: of a machine; bytes between them do not
- * count. */
+ * number of workers are drawn independently. `gpus`: of a machine; what these send each other
+ * does not count. */
 struct job_bytes {
 	double ring, own;
 };
