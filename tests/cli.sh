@@ -299,7 +299,7 @@ done <<'OPTIONS'
 --set /schemes/ps_stream={"timeout_rule":"doubling"}
 --set /jobs/0/servers=2 --set /topology/switch/buffer=200KB
 --set /topology/switch/pause=true --set /topology/switch/buffer=300KB --set /topology/switch/ecn=false
---set /jobs/0/enabled=false --set /flows=[{"size":"1KB","pairs":[[0,1]]}]
+--set /jobs/0/enabled=false --set /flows=[{"size":"1KB","pairs":[[0,1]],"transport":"reno"}]
 --fidelity fluid
 OPTIONS
 

@@ -92,7 +92,7 @@ CHANGES
 cat >scenario.json <<'JSON'
 {
   "name": "netreduce",
-  "seed": 3,
+  "seed": 6,
   "stop": { "after": "10s" },
   "topology": { "kind": "leaf-spine", "spines": 2, "leaves": 3, "hosts_per_leaf": 2,
                 "link": { "rate": "10Gbps", "delay": "1us", "loss": 0.01 }, "switch": { "ecn": { "threshold": "20KB" } } },
@@ -157,7 +157,7 @@ cat >scenario.json <<'JSON'
                 "switch": { "pause": true, "ecn": { "kmin": "20KB", "kmax": "80KB", "pmax": 0.5 } } },
   "schemes": { "ring": { "transport": "dcqcn" } },
   "jobs": [ { "workers": 4, "all_reduce": "ring", "model": { "layers": [ { "gradient": "400KB" } ] } } ],
-  "flows": [ { "size": "3MB", "pairs": [[4, 6], [5, 6]], "transport": "dcqcn" } ]
+  "flows": [ { "size": "4MB", "pairs": [[4, 6], [5, 6]], "transport": "dcqcn" } ]
 }
 JSON
 changes packet <<'CHANGES'
