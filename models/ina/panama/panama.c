@@ -24,7 +24,7 @@
  *   by a timer (panama_backlog.c);
  * - an accelerator whose memory is full drops a packet, unless the packet completes a sum, or lets
  *   incomplete ones go. With neither a fraction nor recovery, memory gets full only when another
- * job has come and windows have not shrunk yet.
+ *   job has come and windows have not shrunk yet.
  *
  * Left open by the paper, and our reading:
  * - gradients are added in the order of children at every switch, so float results are the same in
@@ -44,7 +44,7 @@
  *   several paths, and does not say how its trees are kept apart below the core;
  * - appendix A gives the rate of a port (equation 1), and one tree of adders that takes a word of
  *   every port in a cycle. So sums whose packets came by different ports do not wait for each
- * other. Packets wait for a slow port after the FIFOs, and take no memory there;
+ *   other. Packets wait for a slow port after the FIFOs, and take no memory there;
  * - only_tree wraps around where there are fewer roots than trees;
  * - the 40-MB rule is about the gradients of an iteration; smaller jobs run a ring;
  * - recovery from loss: see panama_recovery.c. */
