@@ -68,7 +68,7 @@ random_digests() {
 # looks PROGRAM: with sanitizers. Looking changes no run and touches nothing that is not its own: in random scenarios,
 # and where it once did.
 looks() {
-	"$SRC/tests/random/run" --seed 31 --count "$(sample 10 40)" "$1" >looked || fail "looking: $(<looked)"
+	"$SRC/tests/random/run" --seed 31 --count "$(sample 10 20)" "$1" >looked || fail "looking: $(<looked)"
 	# two jobs push each other's sums out of aggregators
 	"$1" run --quiet --why --out pushed /dev/stdin >looked 2>&1 <<'JSON' || fail "--why: $(<looked)"
 { "name": "pushed", "topology": { "kind": "star", "hosts": 18 },

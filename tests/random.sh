@@ -1,5 +1,5 @@
 #!/bin/bash
-# Random scenarios: valid, various, the same everywhere; a hundred of them (30 without CI) run as they should (random/run),
+# Random scenarios: valid, various, the same everywhere; sixty of them (30 without CI) run as they should (random/run),
 # and what is wrong in results would be seen (random/consistent). Thousands: tests/random/run --count 5000.
 # shellcheck disable=SC2016 # the single quotes hold awk and jq programs
 source "${SRC:?source directory}/tests/lib/shell.sh"
@@ -62,6 +62,6 @@ wrong series/network.csv max_utilization 1.001 'busier than always'
 # --- many ---
 
 checks=$((checks + 1))
-"$SRC/tests/random/run" --count "$(sample 30 100)" --keep kept "$INASIM" >found || fail "$(head -n 10 found)"
+"$SRC/tests/random/run" --count "$(sample 30 60)" --keep kept "$INASIM" >found || fail "$(head -n 10 found)"
 
 finish "$checks checks; $(cat found)"

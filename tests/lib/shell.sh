@@ -16,9 +16,9 @@ in_a_folder_of_its_own() {
 	cd "$work"
 }
 
-# sample FEW ALL: how many of many alike: all where nobody waits (CI, NIGHTLY)
+# sample FEW MANY [ALL]: how many of many alike: few where somebody waits, many in CI, with NIGHTLY all (default: many)
 sample() {
-	if [[ -n ${CI:-}${NIGHTLY:-} ]]; then echo "$2"; else echo "$1"; fi
+	if [[ -n ${NIGHTLY:-} ]]; then echo "${3-$2}"; elif [[ -n ${CI:-} ]]; then echo "$2"; else echo "$1"; fi
 }
 
 # fail WORDS...
