@@ -56,6 +56,8 @@ warned jobs.json 'the 2 jobs .* need 10 places .* there are 8: 1 run' --set /job
 pace=(--set /jobs/0/count=50 --set /jobs/0/arrival='{"poisson_gap":"400us"}')
 warned jobs.json 'jobs arrive faster .* computing alone would keep 10 places .* there are 8' "${pace[@]}"
 not_warned jobs.json "${pace[@]}" --set /jobs/0/arrival/poisson_gap=600us
+warned jobs.json 'jobs arrive faster .* computing alone would keep 10 places' "${pace[@]}" --set '/jobs/0/workers={"min":1,"max":7}'
+not_warned jobs.json "${pace[@]}" --set '/jobs/0/workers={"min":1,"max":5}'
 pace+=(--set '/jobs/0/model={"layers":[{"gradient":"1KB","backward":"500us"},{"gradient":"1KB","backward":"500us"}]}' --set /jobs/0/overlap=layers)
 warned jobs.json 'jobs arrive faster .* computing alone would keep 10 places' "${pace[@]}" --set '/jobs/0/pipeline={"stages":2}'
 not_warned jobs.json "${pace[@]}" --set '/jobs/0/pipeline={"stages":2,"microbatches":3}'

@@ -341,13 +341,22 @@ static void warn_rates(const struct scenario *scenario, struct conf_doc *doc)
 
 /* --- hosts --- */
 
-/* The number of places on hosts that the group's smallest job takes. Servers count if they have
+/* The number of places on hosts that a job of so many workers takes. Servers count if they have
  * hosts of their own. */
-static uint32_t slots_of_job(const struct job_group_conf *group)
+static uint32_t slots_of_job(const struct job_group_conf *group, int64_t workers)
 {
-	uint32_t workers = (uint32_t)workers_span(&group->workers).min;
+	return (uint32_t)workers + job_group_own_servers(group, (uint32_t)workers);
+}
 
-	return workers + job_group_own_servers(group, workers);
+/* Those of the group's jobs on average. */
+static double mean_slots(const struct job_group_conf *group)
+{
+	struct workers_span span = workers_span(&group->workers);
+	double sum = 0;
+
+	for (int64_t n = span.min; n <= span.max; n++)
+		sum += slots_of_job(group, n);
+	return sum / (double)(span.max - span.min + 1);
 }
 
 static uint64_t slots_of_cluster(const struct scenario *scenario)
@@ -375,7 +384,7 @@ static void warn_hosts(const struct scenario *scenario, struct conf_doc *doc)
 		first = first ? first : group;
 		jobs += count;
 		for (uint64_t j = 0; j < count; j++) {
-			needed += slots_of_job(group);
+			needed += slots_of_job(group, workers_span(&group->workers).min);
 			at_once += needed <= slots; /* first come, first served */
 		}
 	}
@@ -401,8 +410,8 @@ static void warn_pace(const struct scenario *scenario, struct conf_doc *doc)
 
 		if (gap_s <= 0)
 			continue;
-		busy += slots_of_job(group) * (double)group->iterations *
-			job_group_compute_s(group) / gap_s;
+		busy += mean_slots(group) * (double)group->iterations * job_group_compute_s(group) /
+			gap_s;
 		if (!where)
 			where = conf_at(doc, "/jobs/%zu/arrival", group->origin);
 	}
