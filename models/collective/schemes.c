@@ -1,5 +1,7 @@
 #include "collective/schemes.h"
 
+#include <string.h>
+
 #define DECLARE(name) extern const struct collective_ops name##_collective;
 SCHEMES(DECLARE)
 #undef DECLARE
@@ -29,6 +31,18 @@ const struct collective_ops *scheme_ops(unsigned index)
 	SIM_BUG_ON(ops && (!ops->name || !ops->help || !ops->table || !ops->open || !ops->close ||
 			   !ops->start || !ops->contribute || !ops->finish || !ops->stats ||
 			   !ops->report_waiting || !ops->plan != !ops->withdraw));
+	return ops;
+}
+
+const struct collective_ops *scheme_running(unsigned index, const void *conf,
+					    const struct topology_conf *topology, bytes gradients)
+{
+	const struct collective_ops *ops = scheme_ops(index);
+	const char *other = ops->runs_as ? ops->runs_as(conf, topology, gradients).scheme : NULL;
+
+	for (unsigned i = 0; other && i < SCHEME_COUNT; i++)
+		if (!strcmp(scheme_names[i], other))
+			return scheme_ops(i);
 	return ops;
 }
 

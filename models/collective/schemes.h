@@ -45,6 +45,11 @@ const struct collective_ops *scheme_ops(unsigned index);
 /* scheme_ops() of an all-reduce; NULL after the last all-reduce. */
 const struct collective_ops *all_reduce_ops(unsigned index);
 
+/* scheme_ops() of what a job runs as whose workers have so many bytes of gradients (runs_as()):
+ * another scheme, or this one. `conf`: parameters of this one. */
+const struct collective_ops *scheme_running(unsigned index, const void *conf,
+					    const struct topology_conf *topology, bytes gradients);
+
 /* The functions that jobs call in a run: those of the scheme itself or, in the fluid model, a
  * replacement (fluid/collective.h). */
 struct scheme_run {

@@ -159,19 +159,13 @@ static struct exchange exchange_of(const struct basis *basis, const struct job_g
 {
 	unsigned scheme = job_group_reduces(group);
 	const void *conf = basis->scenario->schemes[scheme];
-	const struct collective_ops *ops = scheme_ops(scheme);
+	const struct collective_ops *ops =
+		scheme_running(scheme, conf, &basis->scenario->topology, (bytes)gradient);
 	const struct transport *transport = scenario_scheme_transport(basis->scenario, scheme);
-	const char *other = NULL;
 	double sent, packets, hops;
 
 	if (workers / (double)group->pipeline.stages < 2)
 		return (struct exchange){ 0 };
-	if (ops->runs_as)
-		other = ops->runs_as(conf, &basis->scenario->topology, (bytes)gradient).scheme;
-	/* a job that runs as another scheme counts as that scheme */
-	for (unsigned i = 0; other && i < SCHEME_COUNT; i++)
-		if (!strcmp(scheme_names[i], other))
-			ops = scheme_ops(i);
 	sent = job_group_reduced(group, ops, (uint32_t)workers,
 				 machine_gpus(&basis->scenario->machine));
 	if (!ops->payload)

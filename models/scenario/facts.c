@@ -135,8 +135,9 @@ struct offered scenario_offered(const struct scenario *scenario)
 		double gap_s = job_group_gap_s(group, hosts, rate);
 
 		if (gap_s > 0) {
-			struct job_bytes job =
-				job_group_bytes(group, machine_gpus(&scenario->machine));
+			struct job_bytes job = job_group_bytes(
+				group, machine_gpus(&scenario->machine),
+				scenario->schemes[job_group_reduces(group)], &scenario->topology);
 
 			/* bytes to bits, as rates are in bits per second */
 			sum.jobs_ring += 8 * job.ring / (gap_s * hosts * (double)rate);

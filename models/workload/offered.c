@@ -11,8 +11,8 @@ double job_group_reduced(const struct job_group_conf *conf, const struct collect
 		return 2 * ((double)workers / (double)conf->pipeline.stages - 1);
 	if (gpus > 1 && conf->inside == INSIDE_RING && ops->leaving)
 		return ops->leaving(workers, gpus);
-	if (conf->sharding != SHARDING_NONE && ops->reduce_scatter)
-		ops = ops->reduce_scatter;
+	if (conf->sharding != SHARDING_NONE && scheme_ops(job_group_reduces(conf))->reduce_scatter)
+		ops = scheme_ops(job_group_reduces(conf))->reduce_scatter;
 	return ops->injected ? ops->injected(workers, beside) : workers;
 }
 
@@ -32,43 +32,52 @@ double job_group_passed_on(const struct job_group_conf *conf, double workers)
 		       (double)pipeline->activations * conf->gradient_scale;
 }
 
-/* Payload bytes of an iteration: by a ring for each byte of gradient, and by the schemes of the
- * group. */
-static struct job_bytes of_workers(const struct job_group_conf *conf, uint32_t workers,
-				   uint32_t gpus)
+/* Payload bytes of a job that all-reduces by a ring. */
+static double ring_bytes(const struct job_group_conf *conf)
 {
-	const struct collective_ops *ops = scheme_ops(job_group_reduces(conf));
-	double gradient = job_models_means(conf->models).gradient, others = workers - 1.0;
+	double gradients = job_models_means(conf->models).gradient * (double)conf->iterations,
+	       sum = 0;
+	struct workers_span span = workers_span(&conf->workers);
 
-	if (workers < 2) /* nothing to exchange */
-		return (struct job_bytes){ 0 };
-	if (scheme_ops(job_group_gathers(conf))->payload) /* switches copy shards */
-		others = 1;
-	return (struct job_bytes){
-		.ring = 2 * ((double)workers - 1),
-		.own = (job_group_reduced(conf, ops, workers, gpus) +
-			job_group_gathers_each(conf) * others) *
-			       gradient +
-		       job_group_passed_on(conf, workers),
-	};
+	for (int64_t n = span.min; n <= span.max; n++)
+		sum += 2 * ((double)n - 1);
+	return sum * (gradients / (double)(span.max - span.min + 1));
 }
 
-struct job_bytes job_group_bytes(const struct job_group_conf *conf, uint32_t gpus)
+/* Payload bytes of an iteration of `workers` (>= 2), by the schemes of the group. */
+static double own_bytes(const struct job_group_conf *conf, uint32_t workers, uint32_t gpus,
+			const void *reduces, const struct topology_conf *topology)
 {
-	double iterations = (double)conf->iterations;
-	double gradients = job_models_means(conf->models).gradient * iterations;
-	struct workers_span span = workers_span(&conf->workers);
-	struct job_bytes sum = { 0 };
+	const struct job_models *models = conf->models;
+	double others = workers - 1.0, sum = job_group_passed_on(conf, workers);
 
-	for (int64_t n = span.min; n <= span.max; n++) {
-		struct job_bytes one = of_workers(conf, (uint32_t)n, gpus);
+	if (scheme_ops(job_group_gathers(conf))->payload) /* switches copy shards */
+		others = 1;
+	for (size_t m = 0; m < models->count; m++) {
+		bytes gradient = models->dnns[m]->gradient_total;
+		const struct collective_ops *ops =
+			scheme_running(job_group_reduces(conf), reduces, topology, gradient);
 
-		sum.ring += one.ring;
-		sum.own += one.own;
+		sum += weights_fraction(&models->weights, m) * (double)gradient *
+		       (job_group_reduced(conf, ops, workers, gpus) +
+			job_group_gathers_each(conf) * others);
 	}
-	sum.ring *= gradients / (double)(span.max - span.min + 1);
-	sum.own *= iterations / (double)(span.max - span.min + 1);
 	return sum;
+}
+
+struct job_bytes job_group_bytes(const struct job_group_conf *conf, uint32_t gpus,
+				 const void *reduces, const struct topology_conf *topology)
+{
+	struct workers_span span = workers_span(&conf->workers);
+	double iterations = (double)conf->iterations, own = 0;
+
+	for (int64_t n = span.min; n <= span.max; n++)
+		if (n > 1) /* one has nothing to exchange */
+			own += own_bytes(conf, (uint32_t)n, gpus, reduces, topology);
+	return (struct job_bytes){
+		.ring = ring_bytes(conf),
+		.own = own * (iterations / (double)(span.max - span.min + 1)),
+	};
 }
 
 double job_group_compute_s(const struct job_group_conf *conf)
@@ -82,7 +91,6 @@ double job_group_compute_s(const struct job_group_conf *conf)
 double job_group_gap_s(const struct job_group_conf *conf, uint32_t hosts, bps link)
 {
 	if (conf->arrival.form == JOBS_LOAD)
-		return 8 * job_group_bytes(conf, 1).ring /
-		       (conf->arrival.load * hosts * (double)link);
+		return 8 * ring_bytes(conf) / (conf->arrival.load * hosts * (double)link);
 	return conf->arrival.form == JOBS_POISSON ? seconds_of(conf->arrival.mean_gap) : 0;
 }

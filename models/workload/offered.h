@@ -12,14 +12,16 @@
 /* Payload bytes that a job sends in all its iterations, as the mean over the jobs of a group: to
  * all-reduce gradients by a ring, and in all its exchanges, by its own schemes. A job's network and
  * number of workers are drawn independently. `gpus`: of a machine; what these send each other
- * does not count. */
+ * does not count. `reduces`: parameters of the scheme that adds gradients up. */
 struct job_bytes {
 	double ring, own;
 };
-struct job_bytes job_group_bytes(const struct job_group_conf *conf, uint32_t gpus);
+struct job_bytes job_group_bytes(const struct job_group_conf *conf, uint32_t gpus,
+				 const void *reduces, const struct topology_conf *topology);
 
 /* Payload bytes that all hosts of a job of `workers` (>= 2) together send per byte of its gradient
- * until all sums are where they are needed, under the scheme `ops`. `gpus`: of a machine. */
+ * until all sums are where they are needed. `ops`: what the job runs as (scheme_running()). `gpus`:
+ * of a machine. */
 double job_group_reduced(const struct job_group_conf *conf, const struct collective_ops *ops,
 			 uint32_t workers, uint32_t gpus);
 

@@ -86,6 +86,14 @@ static bool count_packets(struct tap *tap, uint32_t host, struct packet *packet)
 	return true;
 }
 
+static struct job_bytes bytes_of(const struct run *run, uint32_t gpus)
+{
+	const struct job_group_conf *group = scenario_jobs(&run->scenario);
+
+	return job_group_bytes(group, gpus, run->scenario.schemes[job_group_reduces(group)],
+			       &run->scenario.topology);
+}
+
 /* One job of four workers and 64 kB, two iterations; bytes sent, without loss, are those
  * of job_group_bytes(). With GPUs as ranks, of which there are 4 in a machine, those that leave
  * machines. */
@@ -102,12 +110,13 @@ Test(load, own_bytes_are_what_hosts_send)
 		"'all_reduce': 'ps', 'servers': 2",
 		"'all_reduce': 'ps_stream'",
 		"'all_reduce': 'ps_stream', 'servers': { 'placement': 'workers', 'count': 2 }",
+		"'all_reduce': 'panama'", /* runs as a ring */
 	};
 
 	for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
-		const struct job_group_conf *group;
 		uint32_t gpus = strstr(jobs[i], "inside") ? 4 : 1;
 		uint64_t payload = 0;
+		struct job_bytes job;
 		struct run run;
 		struct tap tap;
 
@@ -122,10 +131,9 @@ Test(load, own_bytes_are_what_hosts_send)
 		else
 			tap_in(&tap, &run, "tcp", count_payload, &payload);
 		run_to(&run, END_ALL_DONE);
-		group = scenario_jobs(&run.scenario);
-		cr_expect_float_eq((double)payload, job_group_bytes(group, gpus).own, 1e-6,
-				   "%s: %lu", jobs[i], payload);
-		cr_expect_eq(job_group_bytes(group, gpus).ring, 2. * 2 * 3 * 64000);
+		job = bytes_of(&run, gpus);
+		cr_expect_float_eq((double)payload, job.own, 1e-6, "%s: %lu", jobs[i], payload);
+		cr_expect_eq(job.ring, 2. * 2 * 3 * 64000);
 		run_free(&run);
 	}
 }
@@ -147,6 +155,7 @@ Test(load, own_bytes_of_all_exchanges)
 		{ MORE("ps", "'sharding': 'full', 'reduce_scatter': 'shards'"), 3 * 64000 },
 		{ MORE("ps", "'sharding': 'full', 'reduce_scatter': 'sharp'"), 4 * 64000 },
 		{ MORE("ring", "'sharding': 'full', 'all_gather': 'shards'"), 2 * 64000 },
+		{ MORE("panama", "'sharding': 'optimizer'"), 0 }, /* an all-reduce by ring */
 		{ MORE("ring", "'pipeline': { 'microbatches': 4 }"), 0 },
 		{ MORE("ring", STAGES(2)), 0 },
 		{ MORE("ring", STAGES(2) ", 'sharding': 'optimizer'"), 0 },
@@ -168,8 +177,7 @@ Test(load, own_bytes_of_all_exchanges)
 		tap_in(&tap, &run, "tcp", count_payload, &payload);
 		run_to(&run, END_ALL_DONE);
 		cr_expect_float_eq((double)payload + 2 * cases[i].in_switches,
-				   job_group_bytes(scenario_jobs(&run.scenario), 1).own, 1e-6,
-				   "%s: %lu", cases[i].job, payload);
+				   bytes_of(&run, 1).own, 1e-6, "%s: %lu", cases[i].job, payload);
 		run_free(&run);
 	}
 }
