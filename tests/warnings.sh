@@ -149,6 +149,8 @@ warned roce.json '0\.004 s is shorter than .* 0\.00402271 s' "${tree[@]}" --set 
 not_warned roce.json "${tree[@]}" --set /roce/rto=5ms
 warned roce.json 'has no effect: nothing runs over RoCE' --set /flows/0/transport=dctcp --set /roce/mtu=1000
 warned roce.json 'has no effect: nothing runs over TCP' --set /tcp/mss=1000
+warned jobs.json 'has no effect: NetReduce has its own .*/schemes/netreduce/roce' --set /jobs/0/all_reduce=netreduce \
+	--set /roce/mtu=512
 not_warned roce.json --set /roce/mtu=1000
 
 # --- lock-step ---
@@ -388,7 +390,7 @@ cat >plan.json <<'JSON'
             { "name": "jitter", "pointer": "/jobs/0/start_jitter", "values": ["0s", "10us"] } ] }
 JSON
 ends 0 sweep plan plan.json
-says out '^the same in every replication: 6 of 12 points, whose scenarios draw nothing at random'
+says out '^nothing drawn at random: 6 of 12 points, whose replications are the same but for ties'
 ends 0 sweep plan plan.json --json
 holds '[.points[] | .random == (.axes.jitter == "10us")] | all' out
 ends 0 sweep run plan.json 0-11 --out same --quiet

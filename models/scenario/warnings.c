@@ -583,6 +583,7 @@ static void warn_transports(const struct scenario *scenario, struct conf_doc *do
 {
 	static const char by_schemes[] = "schemes have their own \"ack_every\"";
 	bool tcp = false, roce = false, tcp_acks, roce_acks;
+	bool netreduce = scenario_has_scheme(scenario, SCHEME_netreduce);
 
 	for (size_t i = 0; i < scenario->flows.count; i++)
 		if (flows_over_roce(&scenario_flows(scenario)[i]))
@@ -602,7 +603,10 @@ static void warn_transports(const struct scenario *scenario, struct conf_doc *do
 	}
 	idle_key(doc, "/tcp", !tcp, "nothing runs over TCP");
 	idle_key(doc, "/tcp/ack_every", tcp && !tcp_acks, by_schemes);
-	idle_key(doc, "/roce", !roce, "nothing runs over RoCE");
+	idle_key(doc, "/roce", !roce,
+		 netreduce ? "NetReduce has its own (/schemes/netreduce/roce), and nothing else "
+			     "runs over RoCE"
+			   : "nothing runs over RoCE");
 	idle_key(doc, "/roce/ack_every", roce && !roce_acks, by_schemes);
 }
 

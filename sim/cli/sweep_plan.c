@@ -66,18 +66,17 @@ static void print_summary(const struct plan *plan, const struct point_facts *fac
 	puts("; cost in estimated packet-hops");
 }
 
-/* Says how many points do not depend on the seed: replications of them are a waste. */
-static void print_same(const struct plan *plan, const struct point_facts *facts)
+/* Says how many points depend on the seed for ties alone: most replications of them are a waste. */
+static void print_undrawn(const struct plan *plan, const struct point_facts *facts)
 {
-	size_t same = 0;
+	size_t undrawn = 0;
 
 	for (size_t i = 0; i < plan->point_count; i++)
-		same += !facts[i].draws;
-	if (plan->replications > 1 && same)
-		printf("the same in every replication: %zu of %zu points, whose scenarios draw "
-		       "nothing at random (the seed only breaks ties between simultaneous "
-		       "events)\n",
-		       same, plan->point_count);
+		undrawn += !facts[i].draws;
+	if (plan->replications > 1 && undrawn)
+		printf("nothing drawn at random: %zu of %zu points, whose replications are the "
+		       "same but for ties between simultaneous events, which the seed breaks\n",
+		       undrawn, plan->point_count);
 }
 
 static void json_points(struct json *json, const struct plan *plan, const struct point_facts *facts)
@@ -132,7 +131,7 @@ int verb_sweep_plan(const struct cli *cli)
 		if (!cli->quiet)
 			print_points(plan, facts);
 		print_summary(plan, facts);
-		print_same(plan, facts);
+		print_undrawn(plan, facts);
 	}
 	free(facts);
 	plan_free(plan);
