@@ -130,6 +130,7 @@ static void book(const struct why_job *job, struct why_account *account, sim_tim
 		account->cause[c] += cause[c];
 		sum += cause[c];
 	}
+	account->straggled += cause[WHY_STRAGGLER];
 	SIM_BUG_ON(sum != now - account->until);
 	if (listener)
 		listener->charged(listener->owner, job->number, (uint32_t)(account - job->accounts),
@@ -157,6 +158,7 @@ struct walk {
 	sim_time left;            /* to be charged */
 	sim_time travel;          /* time on links, on the whole way */
 	enum why_trouble trouble; /* of the chunk */
+	sim_time timed_out;       /* when a timeout last declared a chunk lost */
 	bool detour;
 	sim_time cause[WHY_CAUSES];
 };
@@ -223,6 +225,9 @@ static void take_hop(struct walk *walk, const struct why_step *step)
 	gap = step->arrived - step->travel - step->hold - previous->arrived;
 	if (net->ports[previous->place].to_host)
 		take(walk, step->detour ? trouble_of(walk) : WHY_SERVER, gap);
+	else if (walk->trouble >= WHY_LOST && walk->timed_out > previous->arrived &&
+		 walk->timed_out - previous->arrived <= gap)
+		take(walk, WHY_TIMEOUT, gap); /* of the switch, which sent it again */
 	else
 		walk->travel += gap; /* in a switch's pipeline */
 }
@@ -238,44 +243,55 @@ static enum why_cause turn_of(const struct why_step *step)
 	return causes[step->cut];
 }
 
-/* Charges what another worker did until `end`, the latest first. While the other worker computed,
- * this one waited for a straggler. */
-static void take_from(struct walk *walk, uint32_t worker, sim_time end)
+/* How long others can have computed since the worker's last task: the time until all had ended. */
+static sim_time may_straggle(const struct walk *walk)
+{
+	return walk->job->worked - walk->account->worked - walk->account->straggled -
+	       walk->cause[WHY_STRAGGLER];
+}
+
+/* Charges what another worker did from `begin` to `end`, the latest first, and its time on the wire
+ * last. While the other worker computed, or waited for one who did, this one waited for a
+ * straggler. */
+static void take_from(struct walk *walk, uint32_t worker, sim_time begin, sim_time end)
 {
 	const struct why_account *other = &walk->job->accounts[worker];
-	sim_time begin = walk->account->until, before = walk->left;
+	sim_time before = walk->left, wire = 0;
 
 	for (uint32_t i = other->logged; i-- && walk->left;) {
 		const struct why_charge *charge = &other->log[i];
 		sim_time from = max(charge->begin, begin), to = min(charge->end, end);
-		sim_time part = to > from ? min(to - from, walk->left) : 0;
-		sim_time given = 0;
+		sim_time part = to > from ? to - from : 0, whole = charge->end - charge->begin;
 
 		if (charge->end <= begin)
 			break;
+		wire += part;
 		for (unsigned c = 0; c < WHY_CAUSES && part; c++) {
-			sim_time time = share(charge->cause[c], part, charge->end - charge->begin);
+			sim_time time = share(charge->cause[c], part, whole);
 
-			given += take(walk, c <= WHY_JITTER ? WHY_STRAGGLER : c, time);
+			if (c <= WHY_JITTER || c == WHY_STRAGGLER)
+				wire -= take(walk, WHY_STRAGGLER, min(time, may_straggle(walk)));
+			else if (c != WHY_WIRE)
+				wire -= take(walk, c, time);
 		}
-		/* a few picoseconds that rounding left */
-		take(walk, WHY_STRAGGLER, part - given);
 	}
+	take(walk, WHY_WIRE, wire);
 	if (before > walk->left)
 		tally(walk->account->peers, worker, before - walk->left);
 }
 
 static enum why_cause resent_for(const struct walk *walk, bool timed)
 {
-	return walk->trouble ? trouble_of(walk) : timed ? WHY_TIMEOUT : WHY_FAST;
+	return timed && walk->trouble != WHY_LACKED ? WHY_TIMEOUT
+	       : walk->trouble                      ? trouble_of(walk)
+						    : WHY_FAST;
 }
 
 /* Charges the `time` that a packet waited for its turn. The last part of it is the wait behind
  * other packets at the NIC. */
 static void take_turn(struct walk *walk, const struct why_step *step, sim_time time)
 {
-	time -= take(walk, WHY_NIC, min(time, step->behind_others));
-	time -= take(walk, WHY_WIRE, min(time, step->behind_own));
+	time -= take(walk, step->others ? WHY_NIC : WHY_WIRE, min(time, step->behind));
 	take(walk, turn_of(step), time);
 }
 
@@ -319,7 +335,10 @@ static void take_begin(struct walk *walk, const struct why_step *step)
 	if (!step->stream)
 		take_own_turn(walk, step, sent);
 	if (step->place != walk->worker && end > since)
-		take_from(walk, step->place, end);
+		take_from(walk, step->place,
+			  step->stream ? min(since, max(step->wrote, walk->account->worked))
+				       : since,
+			  end);
 	if (step->ready < since) /* its data was ready before */
 		take_turn(walk, step, SIM_TIME_MAX);
 }
@@ -329,8 +348,10 @@ static sim_time end_of(const struct why_step *step)
 	return step->hop ? step->arrived : step->sent;
 }
 
-/* Charges a worker's wait for a result. The packet that arrives now has brought the result. */
-static void charge(struct why_job *job, uint32_t worker, enum why_trouble trouble)
+/* Charges a worker's wait for a result. The packet that arrives now has brought the result.
+ * `chunks`: those of which it is one that has had this trouble; NULL = it is of a stream. */
+static void charge(struct why_job *job, uint32_t worker, const struct why_chunks *chunks,
+		   enum why_trouble trouble)
 {
 	struct why *why = job->why;
 	struct why_account *account = &job->accounts[worker];
@@ -340,7 +361,8 @@ static void charge(struct why_job *job, uint32_t worker, enum why_trouble troubl
 			     .account = account,
 			     .worker = worker,
 			     .left = now - account->until,
-			     .trouble = trouble };
+			     .trouble = trouble,
+			     .timed_out = chunks ? chunks->timed_out : 0 };
 	uint32_t step = why->current.step;
 
 	if (account->busy || !walk.left)
@@ -461,10 +483,13 @@ void why_task(struct why_job *job, uint32_t worker, bool computes, bool ends)
 	if (!job)
 		return;
 	account = &job->accounts[worker];
-	if (ends)
-		book_one(job, account, job->why->net->sim->now, account->task);
-	else
-		charge(job, worker, WHY_NO_TROUBLE);
+	if (ends) {
+		account->worked = job->worked = job->why->net->sim->now;
+		book_one(job, account, account->worked, account->task);
+		account->straggled = 0;
+	} else {
+		charge(job, worker, NULL, WHY_NO_TROUBLE);
+	}
 	account->busy = !ends;
 	account->task = computes ? WHY_COMPUTE : WHY_JITTER;
 }
@@ -547,7 +572,7 @@ void why_holds(struct why_job *job, uint32_t worker, bool last)
 {
 	if (!job)
 		return;
-	charge(job, worker, WHY_NO_TROUBLE);
+	charge(job, worker, NULL, WHY_NO_TROUBLE);
 	if (job->why->listener)
 		tell_last(job->why, job->number, worker);
 	if (last)
@@ -579,7 +604,7 @@ void why_result(struct why_chunks *chunks, uint32_t worker, uint64_t chunk)
 	if (!chunks)
 		return;
 	job = chunks->job;
-	charge(job, worker,
+	charge(job, worker, chunks,
 	       why_trouble_of(job->why, job->number, (uint8_t)(chunks - job->chunks), chunk));
 }
 
@@ -662,7 +687,7 @@ static uint32_t cause_of_write(const struct why *why, const struct why_conn *con
 		return 0;
 	if (conn->stream == WHY_RING || conn->stream == WHY_PUSH) {
 		if (here)
-			charge(job, worker, WHY_NO_TROUBLE); /* up to this write */
+			charge(job, worker, NULL, WHY_NO_TROUBLE); /* up to this write */
 		if (here && !job->accounts[worker].busy)
 			return 0;
 		return why->steps[why->current.step].depth < WHY_RELAYS ? why->current.step : 0;
@@ -688,7 +713,9 @@ void why_writes(struct why *why, uint8_t protocol, uint32_t number, uint64_t end
 	write = &conn->writes[conn->written++ & conn->mask];
 	*write = (struct why_write){ .end = end,
 				     .at = why->net->sim->now,
+				     .previous = conn->wrote,
 				     .answers = why->current.step != 0 };
+	conn->wrote = write->at;
 	write->step = why_step_use(why, cause_of_write(why, &conn->conn));
 }
 
@@ -698,7 +725,7 @@ void why_delivered(struct why *why, uint8_t protocol, uint32_t number)
 	struct why_job *job = conn ? why_job_of(why, conn->conn.job) : NULL;
 
 	if (job && (conn->conn.stream == WHY_RING || conn->conn.stream == WHY_PULL))
-		charge(job, job->worker_of_host[conn->conn.dst], WHY_NO_TROUBLE);
+		charge(job, job->worker_of_host[conn->conn.dst], NULL, WHY_NO_TROUBLE);
 }
 
 /* --- set-up --- */

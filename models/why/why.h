@@ -12,7 +12,10 @@
  *   - the wait to be sent again;
  *   - the wait for its turn at the sender: for the NIC, or for the window;
  *   - what the sender did at that time, if it is another worker: the causes in its account, with
- *     its computing as `straggler`;
+ *     its computing as `straggler`. On a connection it counts since the sender's write before, but
+ *     not while this worker computed, and its time on the wire counts last: a worker who passes on
+ *     what it got late has spent the latest time on the wire. Others straggle no longer than until
+ *     all workers have computed;
  *   - the rest of the time on the links: last, because it delays no result that closely follows
  *     another.
  *
@@ -25,7 +28,9 @@
  * So a stream of results at the full rate is all `wire`, as in the closed form of an idle path. If
  * the window is too small, the time is `window`; beside other traffic it is `queue_flows`, at the
  * link where the packets queued. The rule does not see that an earlier queue made a window small
- * (`window_marks` says that ECN marks did).
+ * (`window_marks` says that ECN marks did; Swift's windows have none). Where a job shares a link,
+ * its packets queue behind each other, too: up to half of the wait is `queue_own`. What a GPU of
+ * NVLS answers or stores begins a way, so that its wait for others, who may straggle, is `window`.
  *
  * The hooks below only observe. Without --why each is a test for NULL. Times are integers that are
  * moved between accounts and never computed again, so causes add up to the time exactly. */

@@ -31,15 +31,16 @@ struct why_step {
 		/* Where a way begins. The larger member of the union comes first, because an
 		 * initialiser that names no member zeroes the first. */
 		struct {
-			sim_time sent;  /* when the NIC sent the packet */
-			sim_time ready; /* when its data was handed over, or written */
-			/* How long the NIC was busy right before: with this job, with others. */
-			sim_time behind_own, behind_others;
-			sim_time first; /* when it was first sent; SIM_TIME_MAX = unknown */
-			bool again;     /* it was sent before */
-			bool timed;     /* a timeout is why it is sent again, or asked for */
-			bool recovery;  /* a message about what is missing begins here */
-			bool stream;    /* of TCP or RoCE: its window does not wait for results */
+			sim_time sent;   /* when the NIC sent the packet */
+			sim_time ready;  /* when its data was handed over, or written */
+			sim_time wrote;  /* when a stream had been written to before `ready` */
+			sim_time behind; /* how long the NIC was busy right before */
+			sim_time first;  /* when it was first sent; SIM_TIME_MAX = unknown */
+			bool others;     /* `behind`: with packets of others, not of this job */
+			bool again;      /* it was sent before */
+			bool timed;      /* a timeout is why it is sent again, or asked for */
+			bool recovery;   /* a message about what is missing begins here */
+			bool stream;     /* of TCP or RoCE: its window does not wait for results */
 			bool pushed; /* a packet of job `place` pushed it out of its aggregator */
 			bool silent; /* the sender had waited for a timeout until `ready` */
 			uint8_t cut; /* enum why_cut of the sender's window */
@@ -65,9 +66,11 @@ struct why_account {
 	bool busy;           /* a task runs */
 	enum why_cause task; /* cause that the task's time is charged to */
 	enum why_cut cut;
-	sim_time begin;  /* of the iteration */
-	sim_time until;  /* time is charged up to here */
-	sim_time handed; /* when the newest tensor was handed over */
+	sim_time begin;     /* of the iteration */
+	sim_time until;     /* time is charged up to here */
+	sim_time worked;    /* when the last task ended */
+	sim_time straggled; /* charged to others who computed since then */
+	sim_time handed;    /* when the newest tensor was handed over */
 	uint64_t iteration;
 	sim_time cause[WHY_CAUSES];
 	struct why_tally links[WHY_TALLIES], peers[WHY_TALLIES], rivals[WHY_TALLIES];
@@ -87,6 +90,7 @@ struct why_job {
 	uint32_t *hosts, *worker_of_host; /* WHY_NONE = no worker is there */
 	struct why_account *accounts;
 	struct why_chunks chunks[NET_PROTOCOLS];
+	sim_time worked;            /* when a worker's last task ended */
 	uint32_t rows;              /* workers that have ended the iteration */
 	sim_time since;             /* when the previous iteration ended, or the job began */
 	struct why_snapshot before; /* what ports had carried at `since` */
@@ -111,10 +115,10 @@ struct why_line {
 
 struct why_write {
 	uint64_t end;
-	sim_time at;
-	uint32_t step; /* of the packet that caused it; 0 = none */
-	bool answers;  /* it was written while a followed packet arrived, or a host's work on it
-			  ended */
+	sim_time at, previous; /* `previous`: when the write before it was; 0 = there is none */
+	uint32_t step;         /* of the packet that caused it; 0 = none */
+	bool answers; /* it was written while a followed packet arrived, or a host's work on it
+			 ended */
 };
 
 struct why_connection {
@@ -122,8 +126,9 @@ struct why_connection {
 	struct why_write *writes; /* ring by number: writes not yet acknowledged */
 	uint64_t mask, oldest, written;
 	uint64_t timeouts;
-	bool timed;    /* a timeout is why packets are sent again */
-	sim_time sent; /* when a packet last left */
+	bool timed;     /* a timeout is why packets are sent again */
+	sim_time sent;  /* when a packet last left */
+	sim_time wrote; /* when the stream last grew */
 	/* The last wait for a timeout: from what was sent before it to what was sent again. */
 	sim_time silence, spoke;
 };

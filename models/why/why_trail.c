@@ -209,9 +209,10 @@ static void note_turn(const struct why *why, uint32_t port, uint32_t owner, stru
 		sim_time wire = link_transmission(link, other->size);
 		bool own = other->owner == owner;
 
-		if (other->depart < start || (own ? step->behind_others : step->behind_own))
+		if (other->depart < start || (step->behind && own == step->others))
 			break;
-		*(own ? &step->behind_own : &step->behind_others) += wire;
+		step->others = !own;
+		step->behind += wire;
 		start -= wire;
 	}
 }
@@ -289,7 +290,7 @@ static uint32_t begin_before_silence(struct why *why, const struct why_connectio
 	why->steps[earlier] = *step;
 	why->steps[earlier].users = 1;
 	why->steps[earlier].sent = conn->silence > step->ready ? conn->silence : step->ready;
-	why->steps[earlier].behind_own = why->steps[earlier].behind_others = 0;
+	why->steps[earlier].behind = 0;
 	step->previous = earlier;
 	step->place = WHY_NONE;
 	step->silent = true;
@@ -312,6 +313,7 @@ static uint32_t begin_segment(struct why *why, uint32_t port, const struct packe
 	}
 	if (write) {
 		step->ready = write->at;
+		step->wrote = write->previous;
 		step->previous = why_step_use(why, write->step);
 		step->recovery = conn->conn.stream == WHY_RECOVERY && !write->step;
 		step->timed = !write->answers; /* a timer made the owner write */

@@ -174,6 +174,97 @@ Test(why, a_ring_waits_for_a_timeout)
 	cr_expect_leq(look.cause[WHY_TIMEOUT], all - idle);
 }
 
+/* Runs eight workers that compute for 10 us, beside `extra` members of the scenario and of the job.
+ * Returns their time. */
+static sim_time run_eight(struct look *look, const char *scheme, const char *extra, const char *job)
+{
+	sim_time all = 0;
+	struct run run;
+
+	run_build(&run,
+		  "{ 'name': 't', 'topology': { 'kind': 'leaf-spine', 'leaves': 2, 'spines': 1, "
+		  "'hosts_per_leaf': 8, 'uplink': { 'rate': '100Gbps' } }, %s 'jobs': ["
+		  " { 'workers': [0, 1, 2, 3, 8, 9, 10, 11], 'all_reduce': '%s' %s, 'model': { "
+		  "'layers': [ { 'gradient': '1MB', 'backward': '10us' } ] } } ] }",
+		  extra, scheme, job);
+	look_on(look, &run);
+	run_to(&run, END_ALL_DONE);
+	cr_assert_eq(look->count, 8);
+	for (unsigned c = 0; c < WHY_CAUSES; c++)
+		all += look->cause[c];
+	look_away(look);
+	run_free(&run);
+	return all;
+}
+
+/* All wait for the one who computes 1 ms longer, also by way of others who have waited for it. */
+Test(why, a_straggler_costs_what_it_computes)
+{
+	static const char *const tried[] = { "ring", "halving_doubling" };
+
+	for (size_t i = 0; i < 2; i++) {
+		struct look look;
+		sim_time waited;
+
+		run_eight(&look, tried[i], "", ", 'stragglers': { 'workers': 1, 'slowdown': 101 }");
+		waited = look.cause[WHY_STRAGGLER];
+		cr_expect_leq(waited, 7 * MS, "%s: %lu ps", tried[i], (unsigned long)waited);
+		cr_expect_gt(waited, 7 * MS / 100 * 98, "%s: %lu ps", tried[i],
+			     (unsigned long)waited);
+	}
+}
+
+/* A flow takes half of one worker's link for a while: none of that is time on the wire, at workers
+ * further on neither. */
+Test(why, a_flow_takes_no_time_on_the_wire)
+{
+	static const char *const pairs[] = { "0, 15", "15, 0" };
+
+	for (size_t i = 0; i < 2; i++) {
+		struct look idle, look;
+		sim_time lost = run_eight(&idle, "ring", "", "");
+		char flow[200];
+
+		snprintf(flow, sizeof(flow),
+			 "'flows': [ { 'name': 'f', 'size': '500KB', 'pairs': [[%s]], 'count': 1,"
+			 " 'arrival': { 'at': '0s' } } ],",
+			 pairs[i]);
+		lost = run_eight(&look, "ring", flow, "") - lost;
+		cr_expect_gt(lost, 8 * MS / 3);
+		cr_expect_lt(look.cause[WHY_WIRE], idle.cause[WHY_WIRE] + lost / 10, "%s: %lu ps",
+			     pairs[i], (unsigned long)look.cause[WHY_WIRE]);
+	}
+}
+
+/* A worker's link fails, for so short that it goes unnoticed, and loses results. Who waits until a
+ * timer of a switch sends them again (SHARP), or asks for them (PANAMA), waits for a timeout. */
+Test(why, lost_results_wait_for_a_timeout)
+{
+	static const struct {
+		const char *scheme, *keys, *fails;
+	} tried[] = { { "sharp", "'sharp': {}", "900us" },
+		      { "panama", "'panama': { 'recovery': true, 'aggregate_above': '0B' }",
+			"1us" } };
+
+	for (size_t i = 0; i < 2; i++) {
+		struct look look;
+		char extra[300];
+		sim_time lost;
+
+		snprintf(extra, sizeof(extra), "'schemes': { %s },", tried[i].keys);
+		lost = run_eight(&look, tried[i].scheme, extra, "");
+		snprintf(extra, sizeof(extra),
+			 "'schemes': { %s }, 'failures': { 'events': [ { 'fails': 'h1',"
+			 " 'at': '400us', 'repair_after': '%s' } ] },",
+			 tried[i].keys, tried[i].fails);
+		lost = run_eight(&look, tried[i].scheme, extra, "") - lost;
+		cr_expect_gt(lost, 5 * MS);
+		cr_expect_gt(look.cause[WHY_TIMEOUT], lost / 10 * 9, "%s: %lu of %lu ps",
+			     tried[i].scheme, (unsigned long)look.cause[WHY_TIMEOUT],
+			     (unsigned long)lost);
+	}
+}
+
 /* Alone: the closed form (n + 1) x + 2.5 us, all of it on the wire. */
 Test(why, an_idle_path_is_wire)
 {
@@ -202,8 +293,9 @@ static sim_time longest_turn(const struct why *why, sim_time now)
 	for (size_t i = 1; i < why->step_count; i++) {
 		const struct why_step *step = &why->steps[i];
 
-		if (step->users && !step->hop && step->sent == now && step->behind_own > longest)
-			longest = step->behind_own;
+		if (step->users && !step->hop && step->sent == now && !step->others &&
+		    step->behind > longest)
+			longest = step->behind;
 	}
 	return longest;
 }
