@@ -152,7 +152,7 @@ Test(result_cache, filled)
 	struct window_conf conf = conf_of(100, 1);
 	struct exact exact = { .key = 7, .sum = 12345 };
 
-	for (uint64_t skipped = 1; skipped <= 1000; skipped = 3 * skipped + 1) {
+	for (uint64_t skipped = 1; skipped <= 10000; skipped = 3 * skipped + 1) {
 		struct result_cache cache = { 0 };
 		struct window window;
 		uint64_t found = 0;
@@ -166,6 +166,8 @@ Test(result_cache, filled)
 		}
 		window_results(&window, skipped);
 		window.next += skipped;
+		for (uint64_t p = window.first; p < window.next; p++)
+			window.ring[p & window.mask].done = false; /* as a skip moves the ring */
 		result_cache_fill(&cache, &window, &exact);
 		for (uint64_t p = 0; p < window.next; p++) {
 			const uint64_t *value = result_cache_find(&cache, &window, p);
