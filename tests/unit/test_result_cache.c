@@ -45,6 +45,8 @@ static uint64_t check(const struct result_cache *cache, const struct window *win
 			cr_assert_eq(*value, value_of(p), "chunk %" PRIu64 " of %" PRIu64, p,
 				     window->next);
 		} else if (window_has(window, p)) {
+			cr_assert(p < cache->from || window->next > p + cache->mask + 1,
+				  "chunk %" PRIu64, p);
 			cr_assert_gt(window->next, p + window->mask + 1, "chunk %" PRIu64, p);
 		}
 	}
