@@ -68,6 +68,17 @@ static struct rest rest_of(const struct job *job)
 	};
 }
 
+/* Computing time of all workers in the iterations that have ended. Those that had the last sum
+ * early already compute in the next one. */
+static sim_time busy_of_past(const struct job *job)
+{
+	sim_time sum = 0;
+
+	for (uint32_t w = 0; w < job->workers; w++)
+		sum += job->worker[w].busy_mark;
+	return sum;
+}
+
 void job_estimate(struct job *job)
 {
 	struct jobs *jobs = job->jobs;
@@ -77,7 +88,8 @@ void job_estimate(struct job *job)
 		return;
 	job->past =
 		array_reserve(job->past, job->past_count, &job->past_capacity, sizeof(*job->past));
-	job->past[job->past_count++] = (struct job_mark){ .at = job->mark, .busy = job->busy_mark };
+	job->past[job->past_count++] =
+		(struct job_mark){ .at = job->mark, .busy = busy_of_past(job) };
 	if (job->past_count <= job->look_at || job->iterations_done == job->iterations)
 		return;
 	/* check rarely: the more checks, the more likely one of them is steady by chance */
@@ -88,7 +100,7 @@ void job_estimate(struct job *job)
 	job->estimated = true;
 	job->finish = job->mark + (sim_time)llround(rest.mean);
 	job->half_width = (sim_time)llround(rest.half_width);
-	job->busy_estimate = job->busy_mark + (sim_time)llround(rest.busy);
+	job->busy_estimate = job->past[job->past_count - 1].busy + (sim_time)llround(rest.busy);
 	jobs->report.estimated++;
 	if (job->measured)
 		job_record(job);
