@@ -111,7 +111,8 @@ static const struct conf_row scenario_rows[] = {
 		 "Seed of all random streams.", "our choice"),
 	CONF_ENUM("fidelity", struct scenario, fidelity, "packet", fidelity_names,
 		  "packet: every packet is simulated; fluid: streams share links max-min fairly "
-		  "(SimGrid); analytic: each job and flow is computed as if it were alone.",
+		  "(SimGrid); analytic: each job and flow is computed as if it were alone, as is "
+		  "what each NIC of a machine sends.",
 		  "our choice"),
 	CONF_GROUP("fluid", "{}", &fluid_table, "Settings of the fluid fidelity."),
 	CONF_OBJECT("stop", struct scenario, stop, "{}", &stop_table, "When the run ends."),
