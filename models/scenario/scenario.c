@@ -26,7 +26,7 @@ static const struct conf_row stop_rows[] = {
 	CONF_REAL("estimate", struct stop_conf, estimate, "0", 0, 0.5,
 		  "Ends the run when the iterations of a lone job are steady. The job's end is "
 		  "then an estimate, whose 95 % interval is within this share of it (0.01; "
-		  "--fast-forward 1%). 0: all is simulated.",
+		  "--fast-forward 1%); it may lie behind \"after\". 0: all is simulated.",
 		  "our choice: results are simulated unless one asks for less"),
 	{ 0 },
 };
