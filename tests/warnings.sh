@@ -341,6 +341,15 @@ ends 0 run jobs.json "${pair[@]}" --set /schemes/esa/memory=4KB --out contended
 holds '.warnings == [] and .aggregation.collisions > 0' contended/summary.json
 ends 0 run jobs.json "${pair[@]}" --set /jobs/0/count=1 --out one
 holds '.warnings == []' one/summary.json
+# two jobs share links of racks that their slots keep busy for longer than the timer
+storm=(--set /jobs/0/all_reduce=switchml --set '/topology={"kind":"leaf-spine","leaves":4,"hosts_per_leaf":2,"spines":1}'
+	--set /topology/link/rate=1Gbps --set /jobs/0/placement=spread --set /jobs/0/model/layers/0/gradient=2MB)
+ends 0 run jobs.json "${storm[@]}" --set '/schemes/switchml={"format":"s19-mtu","slots":60}' --out storm
+says out '^warning: timers of jobs ended before answers came: switches or servers sent [0-9.e+]+ sums again, of 2734,'
+ends 0 run jobs.json "${storm[@]}" --set '/schemes/switchml={"format":"s19-mtu","slots":40}' --out calm
+holds 'all(.warnings[]; startswith("timers") | not) and .aggregation.timeouts == 0' calm/summary.json
+ends 0 run jobs.json "${storm[@]}" --set '/schemes/switchml={"format":"s19-mtu","slots":20}' --set /topology/link/loss=0.01 --out losses
+holds 'all(.warnings[]; startswith("timers") | not) and .aggregation.timeouts > 500' losses/summary.json
 full=(--set '/flows=[{"size":"50MB","pairs":[[0,4],[1,5],[4,0],[5,1]]}]' --set /stop/after=20ms)
 ends 0 run flows.json "${full[@]}" --set /topology/oversubscription=8 --out full --set /topology/spines=1
 says out '^warning: the fabric was saturated throughout: links leaf/up had a mean utilization of 0\.9'

@@ -7,6 +7,7 @@
 #include "topo/links.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 /* Links with a higher mean utilization count as busy all the time. */
@@ -70,6 +71,25 @@ static void warn_memory_idle(const struct simulation *s, struct lines *lines)
 	}
 }
 
+/* Timers that end while packets wait in queues, not because they were lost. Switches then send sums
+ * again that nobody lacks, and each copy makes the others wait longer: with a fixed timer this may
+ * go on for ever. A loss, too, makes a switch send a sum again to some of the workers that have
+ * waited, but only real floods of copies send each sum more than once on average. */
+static void warn_early_timers(const struct simulation *s, struct lines *lines)
+{
+	struct run_values v = results_values(s);
+	double lost = v.network.drops + v.network.losses;
+	double early = fmin(v.aggregation.repairs, v.aggregation.timeouts);
+
+	if (early > lost && early > v.aggregation.results)
+		add(lines,
+		    xasprintf("timers of jobs ended before answers came: switches or servers "
+			      "sent %g sums again, of %g, and %g packets were lost; use "
+			      "fewer slots, longer timeouts or, of SwitchML, "
+			      "\"timeout_rule\": \"doubling\"",
+			      v.aggregation.repairs, v.aggregation.results, lost));
+}
+
 /* In analytic runs streams do not share links, so no link is ever full. */
 static void warn_saturated(const struct simulation *s, struct lines *lines)
 {
@@ -116,10 +136,7 @@ static void warn_failed(const struct simulation *s, struct lines *lines)
 }
 
 static void (*const warnings[])(const struct simulation *s, struct lines *lines) = {
-	warn_memory_idle,
-	warn_saturated,
-	warn_beside_flows,
-	warn_failed,
+	warn_memory_idle, warn_early_timers, warn_saturated, warn_beside_flows, warn_failed,
 };
 
 char **results_warnings(const struct simulation *s)
