@@ -153,6 +153,20 @@ warned jobs.json 'has no effect: NetReduce has its own .*/schemes/netreduce/roce
 	--set /roce/mtu=512
 not_warned roce.json --set /roce/mtu=1000
 
+# --- Swift ---
+
+# The target is 25 us and the idle round trip but for the last link: 2 links and frames of 1538 and 84 bytes at 10 Gbps, 1.3 us.
+while read -r transport place; do
+	swift=(--set /flows/0/transport=$transport --set /topology/switch/pause=false --set '/topology/host={"latency":"0s"}')
+	warned flows.json 'the target of [0-9.e-]+ s is shorter than the round trip of an idle path' "${swift[@]}" --set /topology/link/delay=12.5us
+	not_warned flows.json "${swift[@]}" --set /topology/link/delay=11.8us
+	warned flows.json 'the target of 2.5e-05 s' "${swift[@]}" --set /topology/link/delay=5us --set "/$place/control/swift/hop=0s"
+done <<'TRANSPORTS'
+swift tcp
+roce_swift roce
+TRANSPORTS
+not_warned flows.json --set /topology/link/delay=12us
+
 # --- lock-step ---
 
 cat >step.json <<'JSON'

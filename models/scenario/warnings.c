@@ -66,6 +66,58 @@ static void warn_timeout(const struct scenario *scenario, struct conf_doc *doc)
 			  seconds_of(scenario->tcp.initial_rto), seconds_of(round_trip));
 }
 
+static bool uses_transport(const struct scenario *scenario, const struct transport *transport)
+{
+	for (unsigned s = 0; scheme_ops(s); s++)
+		if (scenario_scheme_transport(scenario, s) == transport &&
+		    scenario_uses(scenario, s))
+			return true;
+	for_enabled_flows(group, scenario)
+		if (transport_kind((unsigned)group->transport) == transport)
+			return true;
+	return false;
+}
+
+/* A window whose target is shorter than the idle round trip only shrinks. By default the target
+ * follows the path but for its last link, which may be longer than base_target. */
+static void warn_target(const struct scenario *scenario, const struct transport *transport,
+			struct conf_doc *doc)
+{
+	const struct topology_conf *topology = &scenario->topology;
+	uint32_t frame = transport->roce ? (uint32_t)(scenario->roce.mtu + scenario->roce.header)
+					 : (uint32_t)scenario->tcp.mss + TCP_OVERHEAD;
+	struct link_conf link = topology_link_conf(topology, false);
+	sim_time idle = ideal_round_trip(topology, frame, TCP_MIN_FRAME);
+	sim_time last = 2 * (link.delay + topology->host.latency) +
+			topology_transmission(topology, frame + TCP_MIN_FRAME);
+	struct cc cc = {
+		.conf = transport->roce
+				? scenario->roce.control[cc_index(&roce_cc_table, transport->cc)]
+				: scenario->tcp.control[cc_index(&cc_table, transport->cc)],
+		.hops = topology_longest(topology),
+		.switches = idle - last,
+	};
+	double target = transport->cc->target(&cc);
+
+	if (target < (double)idle)
+		conf_warn(
+			doc,
+			conf_at(doc, "/%s/control/%s", transport->roce ? "roce" : "tcp",
+				transport->cc->name),
+			"the target of %g s is shorter than the round trip of an idle path through "
+			"the top of the network, %g s: windows there shrink to their minimum",
+			target / PS_PER_S, seconds_of(idle));
+}
+
+static void warn_targets(const struct scenario *scenario, struct conf_doc *doc)
+{
+	const struct transport *transport;
+
+	for (unsigned i = 0; (transport = transport_kind(i)); i++)
+		if (transport->cc->target && uses_transport(scenario, transport))
+			warn_target(scenario, transport, doc);
+}
+
 /* Whether any window shrinks on ECN marks. Rates that CNPs reduce do not count: warn_ecn() is about
  * windows. */
 static bool heeds_marks(const struct scenario *scenario)
@@ -791,6 +843,7 @@ static const struct {
 	bool packets_only; /* does not apply to fluid and analytic */
 } warnings[] = {
 	{ warn_timeout, .packets_only = true },
+	{ warn_targets, .packets_only = true },
 	{ warn_schemes, .packets_only = true },
 	{ warn_ecn, .packets_only = true },
 	{ warn_no_marks, .packets_only = true },

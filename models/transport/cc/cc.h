@@ -76,6 +76,9 @@ struct cc_ops {
 	bool ecn;                       /* packets are ECN-capable */
 	bool paces;                     /* sets `rate` or `gap` */
 	bool delays;                    /* reacts to cc_ack.rtt */
+	/* Required with `delays`: the round trip in ps that a large window aims at. Reads conf,
+	 * hops and switches. */
+	double (*target)(const struct cc *cc);
 	/* Optional. All members but cwnd, ssthresh, mss, line, conf, hops and switches are 0. */
 	void (*init)(struct cc *cc);
 	/* The next three are required over TCP, optional over RoCE. */

@@ -88,8 +88,16 @@ static const struct swift_conf *conf_of(const struct cc *cc)
 	return cc->conf;
 }
 
+static double swift_target(const struct cc *cc)
+{
+	const struct swift_conf *conf = conf_of(cc);
+
+	return (double)conf->base_target +
+	       (conf->hop_given ? cc->hops * (double)conf->hop : (double)cc->switches);
+}
+
 /* Section 3.5: alpha / sqrt(cwnd) + beta is fs_range at fs_min_cwnd and 0 at fs_max_cwnd. */
-static double target(const struct cc *cc)
+static double target_of_window(const struct cc *cc)
 {
 	const struct swift_conf *conf = conf_of(cc);
 	double range = (double)conf->fs_range, window = cc->cwnd / cc->mss;
@@ -97,8 +105,7 @@ static double target(const struct cc *cc)
 	double scaled = alpha / sqrt(window) - alpha / sqrt(conf->fs_max_cwnd);
 
 	scaled = scaled < 0 ? 0 : scaled > range ? range : scaled;
-	return (double)conf->base_target + scaled +
-	       (conf->hop_given ? cc->hops * (double)conf->hop : (double)cc->switches);
+	return swift_target(cc) + scaled;
 }
 
 /* Algorithm 1: while the window is below one packet, a packet leaves every RTT / window. */
@@ -126,7 +133,7 @@ static void decrease(struct cc *cc, double by, sim_time now)
 static void swift_on_ack(struct cc *cc, const struct cc_ack *ack)
 {
 	const struct swift_conf *conf = conf_of(cc);
-	double delay = (double)ack->rtt, aim = target(cc), window = cc->cwnd / cc->mss;
+	double delay = (double)ack->rtt, aim = target_of_window(cc), window = cc->cwnd / cc->mss;
 	double excess = conf->beta * (delay - aim) / delay;
 
 	swift_of(cc)->rtt = ack->rtt;
@@ -159,6 +166,7 @@ const struct cc_ops swift_cc = {
 	.table = &swift_cc_table,
 	.paces = true,
 	.delays = true,
+	.target = swift_target,
 	.on_ack = swift_on_ack,
 	.on_loss = swift_on_loss,
 	.on_timeout = swift_on_timeout,
