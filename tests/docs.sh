@@ -3,8 +3,7 @@
 # ```sh blocks of README.md, of the READMEs up to three folders down, and of the FAQ, in order, in one copy
 # of the source tree per README, with "build/inasim" standing for the program
 # under test. Not run: ```console blocks, and commands that start with git clone,
-# sudo, scripts/setup, scripts/build, scripts/test or scripts/quickstart. The tutorial is pictures.sh's. Without CI the
-# commands of studies, which run for long, are left out: those of scenarios/*/README.md.
+# sudo, scripts/setup, scripts/build, scripts/test or scripts/quickstart. The tutorial is pictures.sh's.
 set -euo pipefail
 
 : "${SRC:?source directory}" "${INASIM:?the program}"
@@ -25,8 +24,6 @@ commands() {
 		{ print line }' "$1"
 }
 
-studies=(-path './scenarios/*/README.md')
-[[ -z ${CI:-}${NIGHTLY:-} ]] || studies=(-false)
 run=0
 failures=0
 while IFS= read -r readme; do
@@ -47,7 +44,7 @@ while IFS= read -r readme; do
 		fi
 	done
 	rm -rf "$copy"
-done < <(cd "$SRC" && find . -mindepth 1 -maxdepth 4 \( -name README.md -o -name FAQ.md \) -not "${studies[@]}" -not -path './build*' \
+done < <(cd "$SRC" && find . -mindepth 1 -maxdepth 4 \( -name README.md -o -name FAQ.md \) -not -path './build*' \
 	-not -path './.git/*' -not -path './results/*/*' -not -path './scenarios/tutorial/*' -printf '%P\n' | LC_ALL=C sort)
 
 if ((failures > 0)); then

@@ -7,7 +7,7 @@
 source "${SRC:?source directory}/tests/lib/shell.sh"
 in_a_folder_of_its_own
 RANDOM=${1:-11}
-number=${2:-$(sample 60 108)} # of scenarios
+number=${2:-$(sample 36 108)} # of scenarios
 schemes=(switchml panama switchml_star ring halving_doubling esa atp netreduce ring_roce
 	halving_doubling_roce ps ps_roce)
 (($# < 3)) || schemes=("${@:3}")

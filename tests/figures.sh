@@ -1,5 +1,5 @@
 #!/bin/bash
-# Every figure of every shipped scenario (in CI of every second, else of every fourth) can be drawn: gnuplot has nothing to say about it, and the script beside
+# Every figure of every shipped scenario (without NIGHTLY of every second) can be drawn: gnuplot has nothing to say about it, and the script beside
 # it draws it again (two of each kind of figure; with NIGHTLY set all). In a column of 3.5 inches no word is cut off, letters have 8 points, the legend is
 # beside the data. Scenarios end after some simulated time, so that many results are unfinished.
 # Numbers of figures of sweeps are in unit/test_plot_sweep.c.
@@ -88,7 +88,7 @@ PYTHON
 # what has a base is a sweep plan
 mapfile -t scenarios < <(cd "$SRC/scenarios" && find . -name '*.json' -not -path './sweeps/*' -not -path './papers/*' \
 	-not -path './bench/*' -exec grep -L '"base":' {} + | LC_ALL=C sort)
-every=$(sample 4 2 1)
+every=$(sample 2 2 1)
 for ((i = 0; i < ${#scenarios[@]}; i++)); do
 	scenario=${scenarios[i]}
 	[[ $scenario == ./two-jobs.json || $scenario == ./shared-cluster.json ]] || ((i % every == 0)) || continue

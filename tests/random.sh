@@ -62,6 +62,6 @@ wrong series/network.csv max_utilization 1.001 'busier than always'
 # --- many ---
 
 checks=$((checks + 1))
-"$SRC/tests/random/run" --count "$(sample 30 60)" --keep kept "$INASIM" >found || fail "$(head -n 10 found)"
+"$SRC/tests/random/run" --count "$(sample 16 60)" --keep kept "$INASIM" >found || fail "$(head -n 10 found)"
 
 finish "$checks checks; $(cat found)"
