@@ -29,8 +29,7 @@
  * the window is too small, the time is `window`; beside other traffic it is `queue_flows`, at the
  * link where the packets queued. The rule does not see that an earlier queue made a window small
  * (`window_marks` says that ECN marks did; Swift's windows have none). Where a job shares a link,
- * its packets queue behind each other, too: up to half of the wait is `queue_own`. What a GPU of
- * NVLS answers or stores begins a way, so that its wait for others, who may straggle, is `window`.
+ * its packets queue behind each other, too: up to half of the wait is `queue_own`.
  *
  * The hooks below only observe. Without --why each is a test for NULL. Times are integers that are
  * moved between accounts and never computed again, so causes add up to the time exactly. */
@@ -192,6 +191,7 @@ struct why_bypass {
 	uint8_t flag;       /* PACKET_OWN() that marks them; 0 = none */
 	bool detour;        /* only these go by the server (ESA); false: all sums do (ATP) */
 	bool switches_wait; /* switches send packets later, by a timer (PANAMA, NetReduce) */
+	bool answers;       /* workers send what others ask for: it continues the question (NVLS) */
 	/* Switches add packets of the same flow and number. If this is not 0, packets of this flow
 	 * count as packets of flow `together` - 1 (NetReduce's connections of a ring). */
 	uint32_t together;

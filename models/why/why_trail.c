@@ -230,6 +230,22 @@ static uint32_t begin(struct why *why, uint32_t port, const struct packet *packe
 	return number;
 }
 
+/* What a worker sends because another asks for it, once it has the data to answer, continues the
+ * question's way. */
+static void continue_question(struct why *why, const struct packet *packet,
+			      const struct why_job *job, uint32_t worker, struct why_step *step)
+{
+	const struct why_known *known =
+		find(why->nodes, key_at(job->hosts[worker], packet, flow_of(why, packet)));
+
+	if (!known || !known->step || why->steps[known->step].arrived < step->ready)
+		return;
+	step->previous = why_step_use(why, known->step);
+	step->ready = why->steps[known->step].arrived;
+	step->place = WHY_NONE;
+	step->stream = true; /* its turn counts from then */
+}
+
 /* A contribution leaves its worker. */
 static uint32_t begin_chunk(struct why *why, uint32_t port, const struct packet *packet,
 			    const struct why_job *job, uint32_t worker)
@@ -243,6 +259,8 @@ static uint32_t begin_chunk(struct why *why, uint32_t port, const struct packet 
 		      job->chunks[packet->protocol].timed_out >= step->first;
 	if (step->again)
 		note_resent(why, job->number, packet, step->timed);
+	if (flow_of(why, packet)->bypass.answers)
+		continue_question(why, packet, job, worker, step);
 	return number;
 }
 
@@ -586,7 +604,8 @@ static void before(void *owner, const struct sim_event *event)
 	why->current.chunk = flow;
 	why->current.seq = packet->seq;
 	why->current.protocol = packet->protocol;
-	if (flow && (port->to_host ? !(packet->flags & PACKET_RESULT) : flow->bypass.switches_wait))
+	if (flow && (port->to_host ? flow->bypass.answers || !(packet->flags & PACKET_RESULT)
+				   : flow->bypass.switches_wait))
 		keep_at_node(why, packet);
 }
 

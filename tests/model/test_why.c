@@ -214,6 +214,29 @@ Test(why, a_straggler_costs_what_it_computes)
 	}
 }
 
+/* NVLS: a GPU answers the questions of the others once it has computed. */
+Test(why, a_straggler_costs_gpus_what_it_computes)
+{
+	struct look look;
+	struct run run;
+
+	run_build(&run, "{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': 8, 'link': { "
+			"'rate': '3600Gbps', 'delay': '100ns' }, 'switch': { 'pause': true } }, "
+			"'jobs': [ { "
+			"'workers': 8, 'all_reduce': 'nvls', 'stragglers': { 'workers': 1, "
+			"'slowdown': 101 }, 'model': { 'layers': [ { 'gradient': '1MB', "
+			"'backward': '10us' } ] } } ] }");
+	look_on(&look, &run);
+	run_to(&run, END_ALL_DONE);
+	look_away(&look);
+	run_free(&run);
+	cr_expect_eq(look.cause[WHY_STRAGGLER], 7 * MS, "%lu ps",
+		     (unsigned long)look.cause[WHY_STRAGGLER]);
+	cr_expect_lt(look.cause[WHY_WINDOW], 10 * PS_PER_US, "%lu ps",
+		     (unsigned long)look.cause[WHY_WINDOW]);
+	cr_expect_eq(look.cause[WHY_UNEXPLAINED], 0);
+}
+
 /* A flow takes half of one worker's link for a while: none of that is time on the wire, at workers
  * further on neither. */
 Test(why, a_flow_takes_no_time_on_the_wire)

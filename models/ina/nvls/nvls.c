@@ -148,6 +148,7 @@ static bool intact(const void *self, bool links)
 
 #define KIND(kind, ...)                                                                            \
 	static const struct ina_ops kind##_ops = { .title = "NVLS " #kind,                         \
+						   .bypass = { .answers = true },                  \
 						   .job_size = sizeof(struct nvls),                \
 						   .worker_size = sizeof(struct nvls_gpu),         \
 						   .node_size = sizeof(struct nvls_node),          \
