@@ -81,9 +81,9 @@ table_of() {
 table_of precise 0 >last
 for count in 3 5 8 12 18 20; do
 	jq ".replications = $count | del(.precision)" precise.json >fixed.json
-	ends 0 sweep run fixed.json 0-$((4 * count - 1)) --out fixed-$count --quiet
-	ends 0 sweep collect fixed.json --out fixed-$count
-	table_of fixed-$count $count
+	ends 0 sweep run fixed.json 0-$((4 * count - 1)) --out fixed --quiet # the points of before are done
+	ends 0 sweep collect fixed.json --out fixed
+	table_of fixed $count
 done >looks
 sort -k1,2 -k4,4r -k3,3n looks | awk '$4 && !seen[$1, $2]++ { print } !$4 && $3 == 20 && !seen[$1, $2]++ { print }' |
 	sort >want
