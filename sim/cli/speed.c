@@ -14,8 +14,8 @@ static const char sample[] =
 	"\"spines\": 4, \"hosts_per_leaf\": 8 }, \"schemes\": { \"switchml\": { \"slots\": 256 } "
 	"}, "
 	"\"jobs\": [ { \"workers\": 16, \"all_reduce\": \"switchml\", \"model\": "
-	"{ \"layers\": [ { \"gradient\": \"1MB\" } ] } } ], "
-	"\"flows\": [ { \"size\": \"500KB\", \"pairs\": \"permutation\" } ] }";
+	"{ \"layers\": [ { \"gradient\": \"250KB\" } ] } } ], "
+	"\"flows\": [ { \"size\": \"125KB\", \"pairs\": \"permutation\" } ] }";
 
 double speed_hops_per_s(void)
 {
