@@ -6,6 +6,7 @@
 #include "workload/jobs/jobs_parts.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #define PARTS   "'all_reduce': 'ring', 'reduce_scatter': 'sharp', 'all_gather': 'sharp'"
 #define PAYLOAD 1024
@@ -76,14 +77,21 @@ static void expect_close(double t, double want, const char *what, unsigned n)
 			   t * 1e6, want * 1e6);
 }
 
-/* S / B, whatever the number of ranks. */
+/* A packet and its sum over links and switches, with 500 ns each; nodes take their latency, on the
+ * way down only hop by hop. */
+static double round_trip(unsigned hops, unsigned waits)
+{
+	return hops * (WIRE / 25e9 + 500e-9) + (hops - 1) * 500e-9 + waits * 100e-9;
+}
+
+/* S / B and a round trip, whatever the number of ranks. */
 Test(sharp, streams_on_a_star)
 {
-	static const unsigned workers[] = { 2, 3, 8, 16, 64, 72 };
+	static const unsigned workers[] = { 2, 3, 8, 64, 72 };
 
-	for (unsigned i = 0; i < 6; i++)
-		expect_close(time_of("'kind': 'star', 'hosts': 72, " LINK, "", workers[i], "100MB"),
-			     100e6 / RATE, "star", workers[i]);
+	for (unsigned i = 0; i < 5; i++)
+		expect_close(time_of("'kind': 'star', 'hosts': 72, " LINK, "", workers[i], "10MB"),
+			     10e6 / RATE + round_trip(2, 1), "star", workers[i]);
 }
 
 Test(sharp, streams_over_tiers)
@@ -92,17 +100,13 @@ Test(sharp, streams_over_tiers)
 					     "'trees': 1, 'lock': 'operation'" };
 
 	for (unsigned i = 0; i < 4; i++) {
-		expect_close(time_of(SPINE, sharp[i], 16, "100MB"), 100e6 / RATE, "two tiers", i);
-		expect_close(time_of("'kind': 'fat-tree', 'k': 4, " LINK, sharp[i], 16, "100MB"),
-			     100e6 / RATE, "three tiers", i);
-	}
-}
+		unsigned hop = i == 1; /* that node waits on the way down, too */
 
-/* A packet and its sum over links and switches, with 500 ns each; nodes take their latency, on the
- * way down only hop by hop. */
-static double round_trip(unsigned hops, unsigned waits)
-{
-	return hops * (WIRE / 25e9 + 500e-9) + (hops - 1) * 500e-9 + waits * 100e-9;
+		expect_close(time_of(SPINE, sharp[i], 16, "10MB"),
+			     10e6 / RATE + round_trip(4, 2 + hop), "two tiers", i);
+		expect_close(time_of("'kind': 'fat-tree', 'k': 4, " LINK, sharp[i], 16, "10MB"),
+			     10e6 / RATE + round_trip(6, 3 + 2 * hop), "three tiers", i);
+	}
 }
 
 /* One packet. */
@@ -385,6 +389,12 @@ static uint64_t run_with_losses(const char *sharp, uint64_t n, uint64_t count)
 	return losses.seen;
 }
 
+/* At night each packet is lost in every way, else in one: ways take turns. */
+static unsigned stride(unsigned ways)
+{
+	return getenv("NIGHTLY") ? 1 : ways;
+}
+
 Test(sharp, each_packet_lost_in_turn)
 {
 	static const char *const sharp[] = { "'window': '6KB'",
@@ -396,7 +406,7 @@ Test(sharp, each_packet_lost_in_turn)
 
 		cr_expect_gt(packets, 500);
 		for (unsigned c = 0; c < 3; c++)
-			for (uint64_t n = 0; n < packets; n++)
+			for (uint64_t n = c % stride(3); n < packets; n += stride(3))
 				run_with_losses(sharp[i], n, counts[c]);
 	}
 }
@@ -613,7 +623,7 @@ Test(sharp, late_ranks_of_one_window)
  * a straggler costs its computing, and no timeout. */
 Test(sharp, stragglers)
 {
-	for (unsigned seed = 1; seed <= 4; seed++) {
+	for (unsigned seed = 1; seed <= 2; seed++) {
 		struct collective_stats stats = { 0 };
 		struct run run;
 
@@ -745,7 +755,8 @@ Test(sharp, mistakes)
 
 /* --- reduce-scatter and all-gather --- */
 
-static double time_of_parts(const char *topology, unsigned workers, const char *sharding)
+static double time_of_parts(const char *topology, unsigned workers, unsigned size,
+			    const char *sharding)
 {
 	char job[400];
 	struct run run;
@@ -753,8 +764,8 @@ static double time_of_parts(const char *topology, unsigned workers, const char *
 
 	snprintf(job, sizeof(job),
 		 "{ 'workers': %u, " PARTS ", 'sharding': '%s', 'placement': 'spread', 'model': { "
-		 "'layers': [ { 'gradient': '100MB' } ] } }",
-		 workers, sharding);
+		 "'layers': [ { 'gradient': '%uMB' } ] } }",
+		 workers, sharding, size);
 	build(&run, topology, "", job);
 	run_to(&run, END_JOBS_DONE);
 	t = jobs_report(run.s->jobs)->durations[0];
@@ -762,12 +773,12 @@ static double time_of_parts(const char *topology, unsigned workers, const char *
 	return t;
 }
 
-/* S / B each: a reduce-scatter sends the own piece, too, and of an all-gather the own shard comes
- * back. "full" has one more all-gather, so each is checked. */
-static void parts_take(const char *topology, unsigned workers)
+/* `size` in MB. S / B each: a reduce-scatter sends the own piece, too, and of an all-gather the own
+ * shard comes back. "full" has one more all-gather, so each is checked. */
+static void parts_take(const char *topology, unsigned workers, unsigned size)
 {
-	double two = time_of_parts(topology, workers, "optimizer");
-	double three = time_of_parts(topology, workers, "full"), want = 100e6 / RATE;
+	double two = time_of_parts(topology, workers, size, "optimizer");
+	double three = time_of_parts(topology, workers, size, "full"), want = size * 1e6 / RATE;
 
 	cr_expect_float_eq((three - two) / want, 1, 0.01, "all-gather of %u: %g", workers,
 			   (three - two) / want);
@@ -780,13 +791,13 @@ Test(sharp, parts_on_a_star)
 	static const unsigned workers[] = { 2, 3, 8, 16 };
 
 	for (unsigned i = 0; i < 4; i++)
-		parts_take("'kind': 'star', 'hosts': 16, " LINK, workers[i]);
+		parts_take("'kind': 'star', 'hosts': 16, " LINK, workers[i], 20);
 }
 
 Test(sharp, parts_over_tiers)
 {
-	parts_take(SPINE, 16);
-	parts_take("'kind': 'fat-tree', 'k': 4, " LINK, 16);
+	parts_take(SPINE, 16, 20);
+	parts_take("'kind': 'fat-tree', 'k': 4, " LINK, 16, 100); /* of 40 MB it is 1.0101 */
 }
 
 /* Layers of one size, all communication. All gathers load the way down, a reduce-scatter the way
@@ -800,7 +811,7 @@ static double time_of_both(const char *sharp, unsigned workers)
 	double t;
 
 	for (unsigned i = 0; i < 8; i++)
-		strcat(layers, i ? ", { 'gradient': '10MB' }" : "{ 'gradient': '10MB' }");
+		strcat(layers, i ? ", { 'gradient': '5MB' }" : "{ 'gradient': '5MB' }");
 	snprintf(job, sizeof(job),
 		 "{ 'workers': %u, " PARTS ", 'sharding': 'full', 'overlap': 'layers', 'model': { "
 		 "'layers': [ %s ] } }",
@@ -818,7 +829,7 @@ Test(sharp, parts_at_once)
 	static const unsigned workers[] = { 4, 8, 16 }; /* of 2, ACKs are 1.1 % */
 
 	for (unsigned i = 0; i < 3; i++) {
-		double n = workers[i], part = 10e6 / RATE;
+		double n = workers[i], part = 5e6 / RATE;
 
 		expect_close(time_of_both("", workers[i]),
 			     8 * (2 + 1 / n) * part + (1 - 1 / n) * part, "both", workers[i]);
@@ -881,7 +892,7 @@ Test(sharp, parts_lose_each_packet_in_turn)
 		uint64_t packets = parts_with_losses(sharp[i], 0, 0);
 
 		cr_expect_gt(packets, 400);
-		for (uint64_t n = 0; n < packets; n++)
+		for (uint64_t n = i % stride(2); n < packets; n += stride(2))
 			parts_with_losses(sharp[i], n, 1 + n % 3 * 3);
 	}
 }
