@@ -4,6 +4,8 @@
 
 #include "why/why_parts.h"
 
+#include <stdlib.h>
+
 #define X    160000 /* ps on the wire of a chunk of SwitchML at 10 Gbps, as in test_jobs.c */
 #define WAY  (2 * X + 2500000) /* of a chunk, and of its sum back, on an idle star */
 #define MS   PS_PER_MS
@@ -513,15 +515,20 @@ static const char *const schemes[] = { "ring",      "halving_doubling", "double_
 
 static const struct trouble {
 	const char *name, *topology, *link, *sw;
-	unsigned causes; /* bits: one of these is there, at least by some scheme */
+	unsigned causes;     /* bits: one of these is there, at least by some scheme */
+	const char *only[3]; /* the schemes whose settings it changes; none: all */
 } troubles[] = {
 	{ "nothing", "", "", "", 0 },
 	{ "loss", "", "'loss': 0.002,", "", 1u << WHY_TIMEOUT },
 	{ "pause", "", "", ", 'ecn': false, 'buffer': '30KB', 'pause': true", 1u << WHY_PAUSE },
-	{ "preemption", "", "", "", 1u << WHY_NO_AGGREGATOR },
+	{ "preemption", "", "", "", 1u << WHY_NO_AGGREGATOR, { "atp", "esa" } },
 	{ "classes", "'classes': 'control-first',", "", "", 1u << WHY_QUEUE_FLOWS },
-	{ "roce", "", "'loss': 0.0002,", ", 'ecn': false, 'buffer': '100KB', 'pause': true",
-	  1u << WHY_PAUSE },
+	{ "roce",
+	  "",
+	  "'loss': 0.0002,",
+	  ", 'ecn': false, 'buffer': '100KB', 'pause': true",
+	  1u << WHY_PAUSE,
+	  { "ring", "ps", "netreduce" } },
 	{ "all at once", "'classes': 'control-first',", "'loss': 0.002,",
 	  ", 'ecn': false, 'buffer': '30KB', 'pause': true", 1u << WHY_FAST },
 };
@@ -580,28 +587,49 @@ static void expect_owners_add_up(struct look *look, struct run *run, const char 
 	cr_expect(jobs[0] && jobs[1] && flows, "%s", what);
 }
 
+static bool tries(const struct trouble *trouble, const char *scheme)
+{
+	for (size_t i = 0; i < 3 && trouble->only[i]; i++)
+		if (!strcmp(trouble->only[i], scheme))
+			return true;
+	return !trouble->only[0];
+}
+
+static uint64_t digest_unseen(const struct trouble *trouble, const char *scheme)
+{
+	struct run run;
+	uint64_t digest;
+
+	build(&run, trouble, scheme);
+	run_to(&run, END_JOBS_DONE);
+	digest = simulation_digest(run.s);
+	run_free(&run);
+	return digest;
+}
+
 /* Sums are exact (keep_row), rows follow each other without gap, nothing is unexplained, and the
- * run is the same as without anybody looking on. */
+ * run is the same as without anybody looking on (at night for each trouble). */
 Test(why, adds_up_for_every_scheme)
 {
-	for (size_t t = 0; t < sizeof(troubles) / sizeof(troubles[0]); t++) {
+	const size_t last = sizeof(troubles) / sizeof(troubles[0]) - 1; /* all at once */
+
+	for (size_t t = 0; t <= last; t++) {
 		sim_time seen = 0;
 
 		for (size_t i = 0; i < TRIED; i++) {
 			struct run run;
 			struct look look;
-			uint64_t digest;
 			sim_time all = 0;
 
-			build(&run, &troubles[t], schemes[i]);
-			run_to(&run, END_JOBS_DONE);
-			digest = simulation_digest(run.s);
-			run_free(&run);
+			if (!tries(&troubles[t], schemes[i]))
+				continue;
 			build(&run, &troubles[t], schemes[i]);
 			look_on(&look, &run);
 			run_to(&run, END_JOBS_DONE);
-			cr_expect_eq(simulation_digest(run.s), digest, "%s, %s", troubles[t].name,
-				     schemes[i]);
+			if (t == last || getenv("NIGHTLY"))
+				cr_expect_eq(simulation_digest(run.s),
+					     digest_unseen(&troubles[t], schemes[i]), "%s, %s",
+					     troubles[t].name, schemes[i]);
 			cr_expect_eq(look.count, 2 * 4 * 2, "%s, %s", troubles[t].name, schemes[i]);
 			cr_expect_eq(look.iterations, 2 * 2);
 			expect_owners_add_up(&look, &run, schemes[i]);
@@ -658,7 +686,7 @@ static void build_lossy(struct run *run, const char *scheme, const char *loss, b
 		  " 'schemes': { 'panama': { 'recovery': true, 'aggregate_above': '0B' },"
 		  " 'switchml_star': { 'recovery': true, 'aggregate_above': '0B' } },"
 		  " 'jobs': [ { 'workers': 4, 'all_reduce': '%s', 'iterations': 2 %s, 'model': {"
-		  " 'layers': [ { 'gradient': '200KB', 'forward': '50us', 'backward': '100us' } ] }"
+		  " 'layers': [ { 'gradient': '100KB', 'forward': '50us', 'backward': '100us' } ] }"
 		  " } ] %s, 'stop': { 'when': 'jobs_done', 'after': '50s' } }",
 		  loss, scheme,
 		  straggles
@@ -669,7 +697,8 @@ static void build_lossy(struct run *run, const char *scheme, const char *loss, b
 			: "");
 }
 
-/* Without a loss nothing waits for what was lost; with one, what waits for it is no lack of
+/* Few losses with both others, at night also without. Without a loss nothing waits for what was
+ * lost; with one, what waits for it is no lack of
  * aggregators, of which the job has ample. */
 Test(why, explains_losses_stragglers_and_flows)
 {
@@ -682,6 +711,8 @@ Test(why, explains_losses_stragglers_and_flows)
 			struct look look;
 			sim_time all = 0;
 
+			if (at % 3 == 1 && at / 3 < 3 && !getenv("NIGHTLY"))
+				continue;
 			build_lossy(&run, schemes[i], loss, at / 3 & 1, at / 6 & 1);
 			look_on(&look, &run);
 			run_to(&run, END_JOBS_DONE);
