@@ -377,7 +377,7 @@ Test(atp_random, losses)
 	static const double rates[] = { 1e-6, 1e-4, 1e-3, 1e-2, 0.1, 0.25 };
 
 	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++)
-		for (unsigned seed = 1; seed <= 12; seed++)
+		for (unsigned seed = 1; seed <= (getenv("NIGHTLY") ? 12 : 6); seed++)
 			random_run(seed, rates[i], seed % 4 ? 256 * (1 + seed * seed) : 256, 3,
 				   seed % 3 ? 1 : 100, rates[i] > 0.05 ? 10 + seed : 60 + seed,
 				   true);
@@ -391,7 +391,8 @@ Test(atp_random, memory_and_jobs)
 	for (size_t m = 0; m < 3; m++)
 		for (size_t j = 0; j < 4; j++)
 			random_run((unsigned)(1 + m + j), 1e-3, memories[m], jobs[j],
-				   j % 2 ? 100 : 1, 200, false);
+				   j % 2 ? 100 : 1, jobs[j] < 64 || getenv("NIGHTLY") ? 200 : 50,
+				   false);
 }
 
 /* Queues of five packets: those in the fall-back are dropped in bursts. */
