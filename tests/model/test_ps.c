@@ -55,7 +55,7 @@ static double larger(double a, double b)
 Test(ps, time_dedicated)
 {
 	for (unsigned n = 4; n <= 8; n *= 2) {
-		for (unsigned m = 1; m <= n; m *= 2) {
+		for (unsigned m = 1; m <= n; m *= m == 1 ? 4 : 2) {
 			double load = larger(1, (double)n / m) * 50e6, want, t;
 			char servers[16];
 			struct run run;

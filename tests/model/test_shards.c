@@ -29,7 +29,7 @@ static double time_of(const char *topology, unsigned workers, const char *more)
 
 	snprintf(job, sizeof(job),
 		 "{ 'workers': %u, %s, %s, 'placement': 'spread', 'model': { 'layers': [ { "
-		 "'gradient': '100MB' } ] } }",
+		 "'gradient': '30MB' } ] } }",
 		 workers, BOTH, more);
 	build(&run, topology, "'memory': '16MB'", job);
 	run_to(&run, END_ALL_DONE);
@@ -43,7 +43,7 @@ static double time_of(const char *topology, unsigned workers, const char *more)
  * "full" there is one more all-gather, so each is checked. */
 static void halves(const char *topology, unsigned workers)
 {
-	double rate = 200e9 / 8 * PAYLOAD / WIRE, want = (workers - 1.0) / workers * 100e6 / rate;
+	double rate = 200e9 / 8 * PAYLOAD / WIRE, want = (workers - 1.0) / workers * 30e6 / rate;
 	double two = time_of(topology, workers, "'sharding': 'optimizer'");
 	double three = time_of(topology, workers, "'sharding': 'full'");
 
