@@ -206,17 +206,17 @@ Test(atp_racks, packets_per_level)
 			   "{\"name\": \"t\", \"topology\": {\"kind\": \"leaf-spine\", \"leaves\": "
 			   "4, \"spines\": 3, \"hosts_per_leaf\": 4}, \"jobs\": [{\"workers\": %s, "
 			   "\"servers\": [%u], \"all_reduce\": \"atp\", \"model\": {\"layers\": "
-			   "[{\"gradient\": \"25600B\"}]}}]}",
+			   "[{\"gradient\": \"6400B\"}]}}]}",
 			   cases[i].workers, cases[i].server);
 		bench.watch = true;
-		atp_finish(&bench, cases[i].n * UINT64_C(100));
-		cr_expect_eq(bench.up, cases[i].n * UINT64_C(100));
-		cr_expect_eq(bench.down, cases[i].n * UINT64_C(100));
-		cr_expect_eq(bench.inner_up, cases[i].inner * UINT64_C(100), "case %zu: %" PRIu64,
-			     i, bench.inner_up);
-		cr_expect_eq(bench.server, 100);
+		atp_finish(&bench, cases[i].n * UINT64_C(25));
+		cr_expect_eq(bench.up, cases[i].n * UINT64_C(25));
+		cr_expect_eq(bench.down, cases[i].n * UINT64_C(25));
+		cr_expect_eq(bench.inner_up, cases[i].inner * UINT64_C(25), "case %zu: %" PRIu64, i,
+			     bench.inner_up);
+		cr_expect_eq(bench.server, 25);
 		stats = switch_stats(&bench);
-		cr_expect_eq(stats.results, 100);
+		cr_expect_eq(stats.results, 25);
 		cr_expect_eq(stats.fallbacks, 0);
 		bench_close(&bench);
 	}
@@ -288,10 +288,10 @@ Test(atp_racks, fat_tree)
 		   ", \"memory\": \"102400B\"}}, \"jobs\": [{\"workers\": [0, 1, 2, 5, 6, 9, 13, "
 		   "14], \"servers\": [8, 3], "
 		   "\"all_reduce\": \"atp\", \"model\": {\"layers\": [{\"gradient\": "
-		   "\"256000B\"}]}}]}");
+		   "\"51200B\"}]}}]}");
 	bench.watch = true;
-	atp_finish(&bench, 8 * 1000);
-	cr_expect_eq(bench.server, 1000);
+	atp_finish(&bench, 8 * 200);
+	cr_expect_eq(bench.server, 200);
 	for (uint32_t s = 8; s < bench.net->switches; s++)
 		cr_expect_eq(bench.scheme->base.memory[s].used_max_bytes, 0);
 	bench_close(&bench);

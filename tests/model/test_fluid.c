@@ -248,7 +248,7 @@ static void come_and_go(uint64_t seed, uint64_t scale, bool look, int steps, sim
 
 Test(fluid, transfers_come_and_go)
 {
-	for (uint64_t seed = 0; seed < 10; seed++) {
+	for (uint64_t seed = 0; seed < (getenv("NIGHTLY") ? 10 : 4); seed++) {
 		sim_time ends[3][ROUTES];
 
 		come_and_go(seed, 1, false, 1, ends[0]);
@@ -263,7 +263,7 @@ Test(fluid, transfers_come_and_go)
  * up to 2 days alone. */
 Test(fluid, transfers_of_days)
 {
-	for (uint64_t seed = 0; seed < 5; seed++) {
+	for (uint64_t seed = 0; seed < (getenv("NIGHTLY") ? 5 : 2); seed++) {
 		sim_time ends[ROUTES];
 
 		come_and_go(seed, 100000, false, 1, ends);
