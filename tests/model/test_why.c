@@ -549,8 +549,8 @@ static void build(struct run *run, const struct trouble *trouble, const char *sc
 		  " 'jobs': [ { 'count': 2, 'workers': 4, 'placement': 'spread',"
 		  " 'all_reduce': '%s', 'iterations': 2, 'overlap': 'layers',"
 		  " 'send_jitter': '5us', 'compute_jitter': 0.1, 'model': { 'layers': ["
-		  " { 'gradient': '100KB', 'forward': '10us', 'backward': '20us' },"
-		  " { 'gradient': '60KB', 'forward': '10us', 'backward': '20us' } ] } } ],"
+		  " { 'gradient': '50KB', 'forward': '10us', 'backward': '20us' },"
+		  " { 'gradient': '30KB', 'forward': '10us', 'backward': '20us' } ] } } ],"
 		  " 'flows': [ { 'name': 'f', 'size': '50KB', 'arrival': { 'poisson_load': 0.3 },"
 		  " 'stop': 'jobs_done' } ], 'stop': { 'when': 'jobs_done', 'after': '5s' } }",
 		  trouble->topology, trouble->link, trouble->sw, transport, transport, memory,

@@ -99,7 +99,7 @@ static double jct(const char *scheme, const char *host, const char *rule, int se
 		" 'wire_overhead': false, 'link': {'rate': '100Gbps', 'delay': '2.5us'}, 'switch': "
 		"{'latency': '0s', 'ecn': {'threshold': '80kB'}}}, 'schemes': {'%s': {'memory': "
 		"'2500kB', 'header': 50%s}}, 'jobs': [{'count': 4, 'workers': 4, "
-		"'all_reduce': '%s', 'iterations': 3, 'overlap': 'layers', 'model': {'send_order': "
+		"'all_reduce': '%s', 'iterations': 2, 'overlap': 'layers', 'model': {'send_order': "
 		"[1, 0, 0, 1], 'layers': [{'gradient': '2MB', 'forward': '80us'}, {'gradient': "
 		"'2MB', 'forward': '80us'}]}, 'arrival': {'at': '0s', 'spread': '250us'}, "
 		"'send_jitter': '75us'}]}",
