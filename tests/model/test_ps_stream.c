@@ -368,7 +368,7 @@ Test(ps_stream, few_slots)
 {
 	static const char *const fidelities[] = { "packet", "fluid", "analytic" };
 
-	for (unsigned n = 2; n <= 16; n *= 2) {
+	for (unsigned n = 2; n <= 16; n *= 8) {
 		for (unsigned k = 1; k * n * 0.16e-6 < 5.64e-6 + (n - 1) * 0.16e-6; k *= 2) {
 			double want = 10240.0 / k * (5.64e-6 + (n - 1) * 0.16e-6), t;
 

@@ -797,7 +797,7 @@ Test(sharp, parts_on_a_star)
 Test(sharp, parts_over_tiers)
 {
 	parts_take(SPINE, 16, 20);
-	parts_take("'kind': 'fat-tree', 'k': 4, " LINK, 16, 100); /* of 40 MB it is 1.0101 */
+	parts_take("'kind': 'fat-tree', 'k': 4, " LINK, 16, 80);
 }
 
 /* Layers of one size, all communication. All gathers load the way down, a reduce-scatter the way

@@ -27,14 +27,14 @@ Test(switchml_formats, goodput)
 	for (unsigned gbps = 10; gbps <= 100; gbps *= 10) {
 		for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 			double goodput = cases[i].payload / (cases[i].frame + 20);
-			double wanted = 8 * 20e6 / (gbps * 1e9 * goodput), t;
+			double wanted = 8 * 10e6 / (gbps * 1e9 * goodput), t;
 			struct bench bench;
 			char scheme[96];
 
 			snprintf(scheme, sizeof(scheme),
 				 "\"format\": \"%s\", \"slots\": 512, \"memory\": \"2MB\"",
 				 cases[i].name);
-			star(&bench, 4, gbps, "", scheme, 20000000);
+			star(&bench, 4, gbps, "", scheme, 10000000);
 			bench_run(&bench);
 			cr_assert_eq(bench.s->end, END_ALL_DONE);
 			t = tat(&bench, 0);
@@ -89,7 +89,7 @@ Test(switchml_formats, pool_size_sweep)
 	static const struct {
 		const char *name;
 		double wire, elements;
-	} cases[] = { { "s19", 200, 32 }, { "udp-64", 332, 64 }, { "udp-256", 1100, 256 } };
+	} cases[] = { { "s19", 200, 32 }, { "udp-256", 1100, 256 } };
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const double t = cases[i].wire * 0.8e-9, rtt0 = 2 * t + 12.5e-6, chunks = 20000;
