@@ -43,6 +43,20 @@ holds '[.rows[] | select(.basis == "pairs") | .ratio | .value == 1 and (.low == 
 holds '[.rows[] | select(.excludes_1)] == []' out
 holds '.runs[1].differences == []' out
 
+# --- a scheme that ran as another ---
+
+run below --set /jobs/0/all_reduce=panama
+ends 0 compare ring below
+says out '^   warning: not as configured: train \(panama\): 1 ran as ring$'
+ends 0 compare ring below --json
+holds '.runs | map(.warnings) == [[], ["not as configured: train (panama): 1 ran as ring"]]' out
+echo '{ "name": "below", "base": "base.json", "set": { "/stop/when": "time", "/stop/after": "3ms" },
+	"axes": [ { "name": "scheme", "pointer": "/jobs/0/all_reduce", "values": [ "ring", "panama" ] } ] }' >below.json
+ends 0 sweep run below.json 0-1 --out below-points
+ends 0 sweep collect below.json --out below-points
+ends 0 compare below-points --by scheme --metric flows.fct_s.p50
+says out '^   warning: 1 of 2 points: not as configured: train \(panama\): 1 ran as ring$'
+
 # --- another scheme, same random numbers ---
 
 ends 0 compare ring ina

@@ -10,12 +10,38 @@
 #include <stdlib.h>
 #include <string.h>
 
+char **summary_warnings(const struct summary *summary)
+{
+	const cJSON *warnings = cJSON_GetObjectItemCaseSensitive(summary->root, "warnings");
+	const cJSON *jobs = cJSON_GetObjectItemCaseSensitive(summary->root, "jobs");
+	const cJSON *ran_as = cJSON_GetObjectItemCaseSensitive(jobs, "ran_as"), *item;
+	size_t count = 0,
+	       most = (size_t)cJSON_GetArraySize(warnings) + (size_t)cJSON_GetArraySize(ran_as);
+	char **texts = xcalloc(most + 1, sizeof(*texts));
+
+	cJSON_ArrayForEach(item, warnings)
+		if (cJSON_IsString(item))
+			texts[count++] = xstrdup(item->valuestring);
+	cJSON_ArrayForEach(item, ran_as)
+		if (cJSON_IsString(item))
+			texts[count++] = xasprintf("not as configured: %s", item->valuestring);
+	return texts;
+}
+
+void summary_warnings_free(char **warnings)
+{
+	for (size_t i = 0; warnings[i]; i++)
+		free(warnings[i]);
+	free(warnings);
+}
+
 void summary_print_warnings(const struct summary *summary, const char *lead, FILE *to)
 {
-	const cJSON *item;
-	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(summary->root, "warnings"))
-		if (cJSON_IsString(item))
-			plain_print(to, "%s: %s\n", lead, item->valuestring);
+	char **warnings = summary_warnings(summary);
+
+	for (size_t i = 0; warnings[i]; i++)
+		plain_print(to, "%s: %s\n", lead, warnings[i]);
+	summary_warnings_free(warnings);
 }
 
 bool summary_is_of_machine(const char *name)

@@ -27,7 +27,12 @@ struct summary {
 bool summary_read(struct summary *summary, const char *dir, char **error);
 void summary_release(struct summary *summary);
 
-/* Prints a line "LEAD: TEXT" for each warning of the run, without control characters. */
+/* What who reads the numbers should know: the warnings of a run, and "not as configured: TEXT" for
+ * jobs that ran as something else (`ran_as`). NULL ends the list, which the caller frees. */
+char **summary_warnings(const struct summary *summary);
+void summary_warnings_free(char **warnings);
+
+/* Prints a line "LEAD: TEXT" for each of them, without control characters. */
 void summary_print_warnings(const struct summary *summary, const char *lead, FILE *to);
 
 /* Adds the metrics that are shown when the user names none. Metrics of jobs and iterations, which

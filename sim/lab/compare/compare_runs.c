@@ -370,7 +370,7 @@ static size_t print_text(const struct runs *runs, const struct comparison *compa
 static void json_run(struct json *json, const struct runs *runs, size_t index)
 {
 	const struct run *run = &runs->items[index];
-	const cJSON *warning;
+	char **warnings = summary_warnings(&run->summary);
 	json_open_object(json, NULL);
 	json_string(json, "run", run->label);
 	json_string(json, "directory", run->dir);
@@ -379,8 +379,9 @@ static void json_run(struct json *json, const struct runs *runs, size_t index)
 	json_string(json, "end_reason", json_text(run->summary.root, "end_reason"));
 	json_string(json, "digest", json_text(run->summary.root, "digest"));
 	json_open_array(json, "warnings");
-	cJSON_ArrayForEach(warning, cJSON_GetObjectItemCaseSensitive(run->summary.root, "warnings"))
-		json_string(json, NULL, cJSON_GetStringValue(warning));
+	for (size_t i = 0; warnings[i]; i++)
+		json_string(json, NULL, warnings[i]);
+	summary_warnings_free(warnings);
 	json_close_array(json);
 	json_open_array(json, "differences");
 	struct json_diff diff = difference(runs, index);

@@ -74,18 +74,17 @@ static void read_numbers(struct metrics *metrics, struct numbers *numbers,
 }
 
 /* The warnings of a run in one text. The caller frees. */
-static char *joined_warnings(const cJSON *root)
+static char *joined_warnings(const struct summary *summary)
 {
-	char *text = xstrdup("");
-	const cJSON *item;
+	char *text = xstrdup(""), **warnings = summary_warnings(summary);
 
-	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(root, "warnings")) {
-		const char *line = cJSON_IsString(item) ? item->valuestring : "?";
-		char *longer = xasprintf("%s%s%s", text, *text ? " | " : "", line);
+	for (size_t i = 0; warnings[i]; i++) {
+		char *longer = xasprintf("%s%s%s", text, *text ? " | " : "", warnings[i]);
 
 		free(text);
 		text = longer;
 	}
+	summary_warnings_free(warnings);
 	return text;
 }
 
@@ -99,7 +98,7 @@ static bool read_summary(const struct sweep *sweep, size_t number, struct metric
 
 	if (good) {
 		read_numbers(metrics, &metrics->points[number], &summary);
-		metrics->warnings[number] = joined_warnings(summary.root);
+		metrics->warnings[number] = joined_warnings(&summary);
 	} else {
 		*error = xasprintf(
 			"%s/summary.json cannot be read; run point %zu again with --force", result,

@@ -21,7 +21,7 @@ struct sweep_point {
 	const char *hash; /* 16 digits; its result directory is DIR/points/HASH */
 	uint64_t replication, seed;
 	enum point_status status;
-	const char *warnings;  /* those of its run as one text; "" if it has none */
+	const char *warnings;  /* summary_warnings() of its run as one text; "" if it has none */
 	bool usable;           /* done or unfinished: it has metrics */
 	size_t *levels;        /* by axis: index into the axis' values; SIZE_MAX at the end */
 	const double *metrics; /* by metric; NaN where the cell is empty */
