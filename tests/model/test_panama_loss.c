@@ -505,6 +505,39 @@ Test(panama_fraction, rounds_as_it_is_told)
 	}
 }
 
+/* Not rounded up, the fraction may be fewer workers at all leaves together than at the root: of 0.8
+ * of 2, 2 and 1 workers leaves wait for 1 each, and the root would wait for 4 of 5; of 0.6 of 4
+ * each, to the nearest, for 2 each, and for 7 of 12. A root that all leaves have sent to goes on.
+ */
+Test(panama_fraction, leaves_send_fewer_than_the_root_wants)
+{
+	static const struct {
+		const char *workers, *fraction, *rounding;
+		uint32_t min;
+	} cases[] = { { "[0,1,4,5,8]", "0.8", "down", 3 },
+		      { "12", "0.6", "nearest", 6 },
+		      { "12", "0.6", "down", 6 } };
+
+	for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+		struct partials partials = { UINT32_MAX, 0 };
+		struct bench bench;
+
+		bench_open(&bench, false,
+			   "{'name': 't', 'topology': {'kind': 'leaf-spine', 'leaves': 3, "
+			   "'spines': 1, 'hosts_per_leaf': 4}, 'schemes': {'panama': "
+			   "{'aggregate_above': '0B', 'fraction': %s, 'fraction_rounding': '%s'}}, "
+			   "'jobs': [{'all_reduce': 'panama', 'workers': %s, 'send_jitter': "
+			   "'20us', 'model': {'layers': [{'gradient': '100kB'}]}}]}",
+			   cases[c].fraction, cases[c].rounding, cases[c].workers);
+		bench.at_host = note_workers;
+		bench.owner = &partials;
+		bench_finish(&bench);
+		cr_expect_eq(partials.min, cases[c].min, "%s %s: %" PRIu32, cases[c].fraction,
+			     cases[c].rounding, partials.min);
+		bench_close(&bench);
+	}
+}
+
 /* Who is in a sum are bits of words, of the second one, too: with 72 workers on one switch each sum
  * is checked against those whose bits are set. */
 Test(panama_fraction, more_workers_than_bits_of_a_word)

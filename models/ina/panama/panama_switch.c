@@ -189,12 +189,14 @@ static struct packet sum_of(struct panama_sequence *sequence, struct panama_node
 	};
 }
 
-/* Whether there is a sum to send. With a fraction, a VID need not wait for all children. Without a
- * fraction, this is called only when all children are past the VID. */
+/* Whether there is a sum to send. With a fraction, a VID need not wait for all children. If all
+ * have sent, nothing more will come: rounded down at each child, the fraction may be fewer workers
+ * than rounded down here. Without a fraction, this is called only when all children are past the
+ * VID. */
 static bool enough(const struct panama_sequence *sequence, const struct panama_node *node,
 		   const struct panama_row *row)
 {
-	if (!sequence->partial || row->flags & PANAMA_ALL)
+	if (!sequence->partial || row->flags & PANAMA_ALL || row->packets == node->children)
 		return row->packets == node->children;
 	return row->packets && row->workers >= node->needed;
 }
