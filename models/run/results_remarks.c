@@ -110,6 +110,22 @@ static void warn_saturated(const struct simulation *s, struct lines *lines)
 		}
 }
 
+/* Go-back-N may send more packets again than there are. Tables show the time, not what it went to.
+ */
+static void warn_sent_again(const struct simulation *s, struct lines *lines)
+{
+	bytes size;
+	uint64_t again = flows_sent_again(s->flows, &size);
+	double needed = (double)size / (double)s->scenario->roce.mtu;
+
+	if ((double)again > needed)
+		add(lines,
+		    xasprintf("flows over RoCE sent %" PRIu64 " packets again, %.3g times what "
+			      "they had to send: after a loss RoCE sends everything again from "
+			      "the lost packet on",
+			      again, (double)again / needed));
+}
+
 /* `inasim run` warns of this, too, but not everyone who reads the results has seen that. */
 static void warn_beside_flows(const struct simulation *s, struct lines *lines)
 {
@@ -136,7 +152,8 @@ static void warn_failed(const struct simulation *s, struct lines *lines)
 }
 
 static void (*const warnings[])(const struct simulation *s, struct lines *lines) = {
-	warn_memory_idle, warn_early_timers, warn_saturated, warn_beside_flows, warn_failed,
+	warn_memory_idle, warn_early_timers, warn_sent_again,
+	warn_saturated,   warn_beside_flows, warn_failed,
 };
 
 char **results_warnings(const struct simulation *s)

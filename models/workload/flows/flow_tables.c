@@ -77,6 +77,10 @@ static void write_row(const struct flow *flow)
 
 	if (flow->measured)
 		flow->flows->timeouts += sent->timeouts;
+	if (!fluid && transport_kind((unsigned)flow->group->conf->transport)->roce) {
+		flow->flows->again += sent->retransmissions;
+		flow->flows->over_roce += flow->size;
+	}
 	if (!flow->flows->table)
 		return;
 	out_table_row(flow->flows->table,
@@ -233,6 +237,12 @@ const struct flow_class *flows_classes(const struct flows *flows, size_t *count)
 uint64_t flows_timeouts(const struct flows *flows)
 {
 	return flows->timeouts;
+}
+
+uint64_t flows_sent_again(const struct flows *flows, bytes *size)
+{
+	*size = flows->over_roce;
+	return flows->again;
 }
 
 const struct flow_group_stats *flows_group(const struct flows *flows, size_t group)

@@ -154,6 +154,10 @@ uint64_t flows_measured_open(const struct flows *flows);
 /* Retransmission timers of measured flows that expired. Complete only after flows_end(). */
 uint64_t flows_timeouts(const struct flows *flows);
 
+/* Packets that flows over RoCE sent again; `size`: bytes of these flows. Complete only after
+ * flows_end(). */
+uint64_t flows_sent_again(const struct flows *flows, bytes *size);
+
 /* Call when a link or switch has failed. Ends the flows whose hosts will never reach each other
  * again. They never finish, and flows_done() does not wait for them. Flows that start later are
  * checked when they start. */

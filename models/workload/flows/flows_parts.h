@@ -77,6 +77,8 @@ struct flows {
 	uint64_t cut_off, measured_cut_off;
 	const struct flow *first_cut_off;
 	uint64_t timeouts;          /* of measured flows with a written row */
+	uint64_t again;             /* packets that flows over RoCE with a written row sent again */
+	bytes over_roce;            /* bytes of these flows */
 	struct flow_class *classes; /* by size */
 	size_t class_count;
 	void (*changed)(void *owner);
