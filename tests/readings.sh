@@ -26,6 +26,15 @@ beside_websearch() {
 	number 'if .network.drops == 0 then .jobs.jct_s.mean * 1e3 else 0 end' "$SRC/scenarios/netreduce/beside-websearch.json" "$@"
 }
 
+# A lone job of ESA on a fat tree; by default its chunks never meet each other.
+lone_esa() {
+	cat >lone.json <<-'EOF'
+		{ "name": "lone", "topology": { "kind": "fat-tree", "k": 4, "link": { "rate": "100Gbps", "delay": "1us" } },
+		  "jobs": [ { "workers": 8, "placement": "compact", "all_reduce": "esa", "model": { "layers": [ { "gradient": "10MB" } ] } } ] }
+	EOF
+	number '.jobs.communication_s.mean * 1e3' lone.json "$@"
+}
+
 for jitter in 0s 100ns 1us; do
 	spread=(--set "/topology/host/nic_jitter=$jitter")
 
@@ -46,5 +55,11 @@ for jitter in 0s 100ns 1us; do
 	short=$(beside_websearch "${spread[@]}" --set /schemes/netreduce/roce/rto=1ms)
 	long=$(beside_websearch "${spread[@]}")
 	above "$jitter: NetReduce, timers of 1 and 67 ms, ms" "$short" "$(awk "BEGIN { print 3 * $long }")"
+
+	# How close fluid is: what ESA's lone job loses to its own chunks, and to windows that these halve, needs `index: hash`.
+	apart=$(lone_esa "${spread[@]}" --set /schemes/esa/halve_on=loss)
+	above "$jitter: ESA's chunks apart, 1.01 of fluid, ms" 3.14 "$apart"
+	hash=$(lone_esa "${spread[@]}" --set /schemes/esa/halve_on=loss --set /schemes/esa/index=hash)
+	above "$jitter: ESA's chunks by hash, ms" "$hash" 3.14
 done
 finish "$checks comparisons hold"
