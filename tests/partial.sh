@@ -91,6 +91,30 @@ passed netreduce 1 "all" "" 1 1
 passed netreduce 2 "rack c passes" 2 2 2
 passed netreduce 2 "racks b and c pass" "1 2" 2 2
 
+# A tier that passes between two that add: racks add 2 each of 8 workers, the root 4 sums, of which two share a link.
+cat >tiers.json <<'JSON'
+{ "name": "racks",
+  "topology": { "kind": "graph", "switch": { "ecn": false }, "host": { "nic_jitter": "0s" },
+    "graph": { "hosts": [ "h[0-7]" ],
+      "switches": [ "root", { "name": "a[0-1]", "aggregation": false }, "e[0-3]" ],
+      "links": [ { "from": "h[0-1]", "to": "e0" }, { "from": "h[2-3]", "to": "e1" }, { "from": "h[4-5]", "to": "e2" },
+                 { "from": "h[6-7]", "to": "e3" }, { "from": "e[0-1]", "to": "a0" }, { "from": "e[2-3]", "to": "a1" },
+                 { "from": "a[0-1]", "to": "root" } ] } },
+  "jobs": [ { "workers": 8, "model": { "layers": [ { "gradient": "1024000B" } ] } } ] }
+JSON
+while read -r scheme chunks frame; do
+	for loss in 0 0.003; do
+		ends 0 run tiers.json --quiet --out run --set /jobs/0/all_reduce="$scheme" --set /topology/link/loss=$loss
+		holds ".checks.exactly_once | .checked == 8 * $chunks and .violations == 0" run/summary.json
+		checks=$((checks + 1))
+		(($(sum packets_aggregated) == 12 * chunks)) || fail "$scheme, tier 2 passes, loss $loss: $(sum packets_aggregated) added"
+		[[ $loss != 0 ]] || holds ".jobs.jct_s.mean / ($chunks * 2 * $frame) | . > 0.99 and . < 1.03" run/summary.json
+	done
+done <<'SCHEMES'
+switchml 8000 160e-9
+netreduce 1020 882e-9
+SCHEMES
+
 # What repeats is skipped as elsewhere: here one worker sends past rack c.
 for run in with without; do
 	# shellcheck disable=SC2046
