@@ -22,7 +22,7 @@
 
 /* Features that were added later draw from streams of their own, so that scenarios without them
  * stay as they were. */
-static struct rng all, later, off, failing, passing, alone;
+static struct rng all, later, off, failing, passing, alone, newest;
 static struct rng *rng = &all;
 static bool calm;
 static bool steady; /* one job of many iterations, whose end is estimated (stop.estimate) */
@@ -341,6 +341,13 @@ static void put_tcp(void)
 
 static void put_roce(void)
 {
+	static const struct option swift[] = {
+		{ "base_target", 20, "'50us'|'1ms'" },
+		{ "fs_range", 20, "'0s'|'20us'" },
+		{ "ai", 20, "0.1|4" },
+		{ "beta", 20, "0.2|1" },
+		{ "max_mdf", 20, "0.1|0.9" },
+	};
 	static const struct option options[] = {
 		{ "mtu", 30, "256|1000" },          { "header", 20, "70" },
 		{ "write_header", 20, "0" },        { "ack_every", 30, "2|16" },
@@ -365,6 +372,10 @@ static void put_roce(void)
 	OPTIONS(options);
 	put(", 'control': { 'dcqcn': { '_': 0");
 	OPTIONS(dcqcn);
+	put(" }, 'swift': { '_': 0");
+	rng = &newest;
+	OPTIONS(swift);
+	rng = &all;
 	put(" } } }");
 }
 
@@ -407,7 +418,25 @@ static void put_rings(void)
 		{ "request", 20, "16|64" },
 	};
 
-	put("'shards': { '_': 0");
+	static const struct option halving_doubling[] = {
+		{ "transport", 40, NULL },
+		{ "order", 30, "'random'" },
+		{ "ack_every", 30, "1|4" },
+		{ "step_latency", 30, "'3us'" },
+	};
+	static const struct option double_tree[] = {
+		{ "transport", 40, NULL },       { "order", 30, "'random'" },
+		{ "ack_every", 30, "1|4" },      { "step_latency", 30, "'3us'" },
+		{ "chunk", 40, "'1KiB'|'1MB'" }, { "credit", 40, "1|2|8" },
+	};
+
+	rng = &newest;
+	put("'halving_doubling': { '_': 0");
+	OPTIONS(halving_doubling);
+	put(" }, 'double_tree': { '_': 0");
+	OPTIONS(double_tree);
+	rng = &all;
+	put(" }, 'shards': { '_': 0");
 	OPTIONS(shards);
 	put(" }, 'multicast': { '_': 0");
 	OPTIONS(multicast);
@@ -451,11 +480,23 @@ static void put_slotted(void)
 		{ "admission", 20, "'refuse'" },
 	};
 
+	static const struct option packets[] = {
+		{ "elements_per_packet", 20, "16|100|2048" },
+		{ "header", 20, "80" },
+		{ "timeout_min", 20, "'300us'" },
+	};
+
 	put(", 'ps_stream': { 'timeout_rule': %s", one_of("'doubling'|'adaptive'"));
 	OPTIONS(both);
+	rng = &newest;
+	OPTIONS(packets);
+	rng = &all;
 	put(" }, 'switchml': { '_': 0");
 	mute = put_messages_of_rdma(); /* in place of what the next line draws */
 	OPTIONS(both);
+	rng = &newest;
+	OPTIONS(packets);
+	rng = &all;
 	mute = false;
 	OPTIONS(switchml);
 	put(" }");
@@ -503,6 +544,17 @@ static void put_pool(void)
 	put(" }");
 }
 
+static const char *rounded(void)
+{
+	static char text[64];
+
+	rng = &newest;
+	snprintf(text, sizeof(text), "'fraction': %s", one_of("0.6|0.6|0.8|0.3"));
+	strcat(text, one_of(", 'fraction_rounding': 'down'|, 'fraction_rounding': 'nearest'"));
+	rng = &all;
+	return text;
+}
+
 /* Without recovery nothing may be lost: switchml_star heeds no marks and fills any buffer. */
 static void put_trees(void)
 {
@@ -526,7 +578,7 @@ static void put_trees(void)
 	const char *losses = !lossless || lossy || chance(50) ? "'recovery': true"
 			     : chance(70)                     ? "'fraction': 1"
 			     : chance(50)                     ? "'fraction': 0.5"
-					  : "'fraction': 0.6, 'fraction_rounding': 'down'";
+							      : rounded();
 
 	put(", 'panama': { %s", losses);
 	OPTIONS(both);
@@ -960,6 +1012,8 @@ int main(int argc, char **argv)
 		 strtoull(argv[2], NULL, 10));
 	rng_init(&off, strtoull(argv[1], NULL, 10), "random off", strtoull(argv[2], NULL, 10));
 	rng_init(&alone, strtoull(argv[1], NULL, 10), "random alone", strtoull(argv[2], NULL, 10));
+	rng_init(&newest, strtoull(argv[1], NULL, 10), "random newest",
+		 strtoull(argv[2], NULL, 10));
 	family = (enum family)rng_below(rng, FAMILIES);
 	steady = !calm && family == ALONE && rng_below(&alone, 100) < 30;
 	put("{ 'name': 'random-%s-%s', 'seed': %u", argv[1], argv[2], between(1, 1000000));
