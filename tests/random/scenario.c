@@ -481,7 +481,7 @@ static void put_slotted(void)
 	};
 
 	static const struct option packets[] = {
-		{ "elements_per_packet", 20, "16|100|2048" },
+		{ "elements_per_packet", 20, "16|100|366" },
 		{ "header", 20, "80" },
 		{ "timeout_min", 20, "'300us'" },
 	};
