@@ -186,20 +186,25 @@ const struct transport *scenario_scheme_transport(const struct scenario *scenari
 	return ops->transport ? ops->transport(scenario->schemes[scheme]) : NULL;
 }
 
-/* With `marks`, only RoCE whose congestion control reacts to ECN marks counts. */
-static bool is_roce(const struct transport *transport, bool marks)
+bool scenario_uses_transport(const struct scenario *scenario, const struct transport *transport)
 {
-	return transport && transport->roce && (!marks || transport->cc->ecn);
+	for (unsigned s = 0; scheme_ops(s); s++)
+		if (scenario_scheme_transport(scenario, s) == transport &&
+		    scenario_uses(scenario, s))
+			return true;
+	for_enabled_flows(group, scenario)
+		if (transport_kind((unsigned)group->transport) == transport)
+			return true;
+	return false;
 }
 
 bool scenario_uses_roce(const struct scenario *scenario, bool marks)
 {
-	for (unsigned s = 0; scheme_ops(s); s++)
-		if (is_roce(scenario_scheme_transport(scenario, s), marks) &&
-		    scenario_uses(scenario, s))
-			return true;
-	for_enabled_flows(group, scenario)
-		if (is_roce(transport_kind((unsigned)group->transport), marks))
+	const struct transport *transport;
+
+	for (unsigned i = 0; (transport = transport_kind(i)); i++)
+		if (transport->roce && (!marks || transport->cc->ecn) &&
+		    scenario_uses_transport(scenario, transport))
 			return true;
 	return false;
 }

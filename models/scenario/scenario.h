@@ -166,6 +166,10 @@ bool scenario_uses(const struct scenario *scenario, unsigned scheme);
 /* The transport of a scheme's gradients, if users can choose it; else NULL. */
 const struct transport *scenario_scheme_transport(const struct scenario *scenario, unsigned scheme);
 
+/* Whether an enabled group of jobs, of schemes whose transport users can choose, or of flows uses
+ * this transport (not NULL). */
+bool scenario_uses_transport(const struct scenario *scenario, const struct transport *transport);
+
 /* Whether an enabled group of jobs or flows uses RoCE. With `marks`, only RoCE whose congestion
  * control heeds marks counts. */
 bool scenario_uses_roce(const struct scenario *scenario, bool marks);

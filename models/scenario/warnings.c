@@ -66,18 +66,6 @@ static void warn_timeout(const struct scenario *scenario, struct conf_doc *doc)
 			  seconds_of(scenario->tcp.initial_rto), seconds_of(round_trip));
 }
 
-static bool uses_transport(const struct scenario *scenario, const struct transport *transport)
-{
-	for (unsigned s = 0; scheme_ops(s); s++)
-		if (scenario_scheme_transport(scenario, s) == transport &&
-		    scenario_uses(scenario, s))
-			return true;
-	for_enabled_flows(group, scenario)
-		if (transport_kind((unsigned)group->transport) == transport)
-			return true;
-	return false;
-}
-
 /* A window whose target is shorter than the idle round trip only shrinks. By default the target
  * follows the path but for its last link, which may be longer than base_target. */
 static void warn_target(const struct scenario *scenario, const struct transport *transport,
@@ -114,7 +102,7 @@ static void warn_targets(const struct scenario *scenario, struct conf_doc *doc)
 	const struct transport *transport;
 
 	for (unsigned i = 0; (transport = transport_kind(i)); i++)
-		if (transport->cc->target && uses_transport(scenario, transport))
+		if (transport->cc->target && scenario_uses_transport(scenario, transport))
 			warn_target(scenario, transport, doc);
 }
 
