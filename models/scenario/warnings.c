@@ -77,7 +77,8 @@ static void warn_target(const struct scenario *scenario, const struct transport 
 	struct link_conf link = topology_link_conf(topology, false);
 	sim_time idle = ideal_round_trip(topology, frame, TCP_MIN_FRAME);
 	sim_time last = 2 * (link.delay + topology->host.latency) +
-			topology_transmission(topology, frame + TCP_MIN_FRAME);
+			topology_transmission(topology, frame) +
+			topology_transmission(topology, TCP_MIN_FRAME);
 	struct cc cc = {
 		.conf = transport->roce
 				? scenario->roce.control[cc_index(&roce_cc_table, transport->cc)]
