@@ -19,8 +19,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CHANGES "CHANGES.md"
-
 struct process {
 	struct regress_case job; /* its temporary files are opened when it starts */
 	uint64_t events; /* of the reference: how long the run will be; UINT64_MAX: unknown */
@@ -278,34 +276,6 @@ static bool write_one(const struct regress *r, const struct process *p, char **e
 	return good;
 }
 
-/* Adds a line to CHANGES.md: when, why, by which version, which references. */
-static bool note_reason(const struct regress *r, char **error)
-{
-	char *path = folder_join(r->dir, CHANGES);
-	bool fresh = !folder_exists(path);
-	FILE *file = fopen(path, "a");
-	bool first = true, good;
-
-	if (file && fresh)
-		fputs("# Why the references changed\n\n", file);
-	if (file)
-		fprintf(file, "- %s: %s (%s, %s;", r->reason.date, r->reason.reason,
-			r->reason.version, r->reason.commit);
-	for (size_t i = 0; file && i < r->count; i++) {
-		if (r->processes[i].code != EXIT_DIFFERS)
-			continue;
-		fprintf(file, "%s %s", first ? "" : ",", r->processes[i].job.entry->name);
-		first = false;
-	}
-	if (file)
-		fputs(")\n", file);
-	good = file && !ferror(file);
-	if ((file && fclose(file)) || !good)
-		*error = xasprintf("%s cannot be written: %s", path, strerror(errno));
-	free(path);
-	return !*error;
-}
-
 static int write_references(const struct regress *r)
 {
 	size_t written = 0;
@@ -319,8 +289,6 @@ static int write_references(const struct regress *r)
 	for (size_t i = 0; i < r->count && !error; i++)
 		if (r->processes[i].code == EXIT_DIFFERS) /* it has a new reference */
 			written += write_one(r, &r->processes[i], &error);
-	if (written && !error)
-		note_reason(r, &error);
 	if (error) {
 		complain("%s", error);
 		free(error);

@@ -1,6 +1,5 @@
 /* Private to the verb regress. lab/regress has the format of references and finds differences.
- * regress.c starts a process for each scenario and writes CHANGES.md; regress_case.c is what such a
- * process does. */
+ * regress.c starts a process for each scenario; regress_case.c is what such a process does. */
 #ifndef INASIM_CLI_REGRESS_H
 #define INASIM_CLI_REGRESS_H
 
