@@ -107,6 +107,7 @@ struct collective_job {
 	uint32_t nics; /* of a machine; 0 means 1 */
 	uint32_t workers;
 	const uint32_t *hosts;        /* by worker, all different */
+	bool listed;                  /* somebody listed them in the order of ranks */
 	uint32_t servers;             /* parameter servers; 0 for schemes that need none */
 	const uint32_t *server_hosts; /* all different; workers, and servers of other jobs, may
 				       * be on them, too */

@@ -326,7 +326,7 @@ static int by_host(const void *a, const void *b)
 	return x->gpu < y->gpu ? -1 : x->gpu > y->gpu;
 }
 
-/* Gives each GPU of each worker its rank. */
+/* Gives each GPU of each worker its rank. A listed order stays as it is. */
 static void order_ranks(struct schedule *schedule)
 {
 	const struct schedule_scheme *scheme = schedule->scheme;
@@ -337,7 +337,7 @@ static void order_ranks(struct schedule *schedule)
 
 	for (uint32_t g = 0; g < p; g++)
 		order[g] = g;
-	if (scheme->conf->order == ORDER_RANDOM) {
+	if (!schedule->job.listed && scheme->conf->order == ORDER_RANDOM) {
 		rng_init(&rng, scheme->env.sim->seed, "ring order", schedule->job.number);
 		rng_shuffle(&rng, order, p);
 	}
@@ -349,7 +349,7 @@ static void order_ranks(struct schedule *schedule)
 							     .gpu = order[r],
 							     .host = schedule->job.hosts[worker] };
 	}
-	if (scheme->conf->order == ORDER_PLACEMENT)
+	if (!schedule->job.listed && scheme->conf->order == ORDER_PLACEMENT)
 		qsort(schedule->ranks, p, sizeof(*schedule->ranks), by_host);
 	for (uint32_t r = 0; r < p; r++) {
 		struct schedule_rank *rank = &schedule->ranks[r];

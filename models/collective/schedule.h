@@ -47,8 +47,9 @@ extern const char *const schedule_orders[]; /* for ENUM rows */
 		  "our reading: PANAMA section 7 names DCTCP for flows that are not aggregated; "  \
 		  "it does not say what its rings use (with reno: scenarios/panama/findings.md)"), \
 		CONF_ENUM("order", struct schedule_conf, order, "placement", schedule_orders,      \
-			  "Order of ranks. placement: by host number, so that connections enter "  \
-			  "each rack once; random: a random cycle.",                               \
+			  "Order of ranks, unless workers is a list of hosts, which is the "       \
+			  "order. placement: by host number, so that connections enter each rack " \
+			  "once; random: a random cycle.",                                         \
 			  "our choice (as NCCL sorts by topology)"),                               \
 		CONF_INT("ack_every", struct schedule_conf, ack_every, "2", 1, 64,                 \
 			 "Segments per ACK. A rank's ACKs share its link with its own data: an "   \

@@ -248,3 +248,48 @@ Test(schedule, trees)
 		run_free(&run);
 	}
 }
+
+/* --- a listed order --- */
+
+/* JCT of four ranks on two racks, over an uplink of a tenth of the hosts' rate. */
+static double listed(const char *scheme, const char *order, const char *workers)
+{
+	struct run run;
+	double jct;
+
+	run_build(&run,
+		  "{ 'name': 't', 'topology': { 'kind': 'leaf-spine', 'leaves': 2, 'spines': 1,"
+		  " 'hosts_per_leaf': 2, 'link': { 'rate': '100Gbps' },"
+		  " 'uplink': { 'rate': '10Gbps' } }, 'schemes': { '%s': { 'order': '%s' } },"
+		  " 'jobs': [ { 'workers': %s, 'all_reduce': '%s',"
+		  "   'model': { 'layers': [ { 'gradient': '10MB' } ] } } ] }",
+		  scheme, order, workers, scheme);
+	run_to(&run, END_ALL_DONE);
+	jct = jobs_report(run.s->jobs)->records[0].jct;
+	run_free(&run);
+	return jct;
+}
+
+/* Ranks are in the order of the list, with any "order". With racks in turns a ring crosses the
+ * uplinks twice as often; halving-doubling crosses them with a quarter of the data instead of half,
+ * because it first exchanges halves with the rank p / 2 away. The trees' edges change. "order"
+ * decides for a number of workers. */
+Test(schedule, listed_order)
+{
+	static const char *const schemes[] = { "ring", "halving_doubling", "double_tree" };
+
+	for (int i = 0; i < 3; i++) {
+		double by_rack = listed(schemes[i], "placement", "[0, 1, 2, 3]");
+		double in_turns = listed(schemes[i], "placement", "[0, 2, 1, 3]");
+
+		printf("%s: %.3f ms by rack, %.3f ms in turns\n", schemes[i], by_rack * 1e3,
+		       in_turns * 1e3);
+		cr_expect(i == 0   ? in_turns > 1.9 * by_rack
+			  : i == 1 ? in_turns < 0.6 * by_rack
+				   : in_turns != by_rack,
+			  "%s", schemes[i]);
+		cr_expect_eq(listed(schemes[i], "random", "[0, 1, 2, 3]"), by_rack);
+		cr_expect_eq(listed(schemes[i], "random", "[0, 2, 1, 3]"), in_turns);
+		cr_expect_eq(listed(schemes[i], "placement", "4"), by_rack);
+	}
+}

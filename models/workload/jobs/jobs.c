@@ -199,6 +199,7 @@ struct collective_job job_spec(struct job *job)
 		.nics = nics,
 		.workers = job->workers,
 		.hosts = hosts,
+		.listed = job_hosts_listed(job),
 		.servers = beside ? job->workers : job->servers,
 		.server_hosts = !hosts || beside ? hosts : hosts + job->workers,
 		.gpus = job->conf->inside == INSIDE_RING ? machine_gpus(job->jobs->env.machine) : 1,

@@ -92,8 +92,10 @@ static const struct conf_row workers_forms[] = {
 		 "So many workers, each on a host of its own."),
 	CONF_OBJECT("range", struct job_group_conf, workers, CONF_REQUIRED, &range_table,
 		    "A random number of workers for each job, uniform between bounds."),
-	CONF_LIST("hosts", struct job_group_conf, workers.hosts, CONF_REQUIRED, &host_item, 1, 0,
-		  "Workers on these hosts, in the order of ranks."),
+	CONF_LIST(
+		"hosts", struct job_group_conf, workers.hosts, CONF_REQUIRED, &host_item, 1, 0,
+		"Workers on these hosts, in the order of ranks: rings, trees and stages follow the "
+		"list."),
 	{ 0 },
 };
 static const struct conf_table workers_table = { "workers", workers_forms,
