@@ -311,8 +311,13 @@ sim_time roce_ideal(const struct roce *roce, uint32_t number, bytes size)
 	uint32_t ports[HOPS_MAX + 1];
 	unsigned count = topology_path(roce->topo, conn->tx.host, &conn->tx.route, ports);
 
-	return ideal_transfer(&roce->topo->net, ports, count, size, (uint32_t)roce->conf->mtu,
-			      (uint32_t)roce->conf->header, TCP_MIN_FRAME);
+	return ideal_transfer(&roce->topo->net, ports, count, size,
+			      &(struct framing){
+				      .payload = (uint32_t)roce->conf->mtu,
+				      .header = (uint32_t)roce->conf->header,
+				      .first_header = (uint32_t)roce->conf->write_header,
+				      .min_frame = TCP_MIN_FRAME,
+			      });
 }
 
 size_t roce_open_count(const struct roce *roce)

@@ -386,8 +386,10 @@ static sim_time ideal_on(const struct tcp *tcp, uint32_t src, const struct route
 	uint32_t ports[HOPS_MAX + 1];
 	unsigned count = topology_path(tcp->topo, src, route, ports);
 
-	return ideal_transfer(&tcp->topo->net, ports, count, size, (uint32_t)tcp->conf->mss,
-			      TCP_OVERHEAD, TCP_MIN_FRAME);
+	return ideal_transfer(&tcp->topo->net, ports, count, size,
+			      &(struct framing){ .payload = (uint32_t)tcp->conf->mss,
+						 .header = TCP_OVERHEAD,
+						 .min_frame = TCP_MIN_FRAME });
 }
 
 sim_time tcp_ideal(const struct tcp *tcp, uint32_t number, bytes size)

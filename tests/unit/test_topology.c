@@ -553,7 +553,7 @@ static sim_time on_wire(const struct link_params *link, uint32_t frame)
 
 struct transfer {
 	bytes size;
-	uint32_t mss, overhead, min_frame;
+	struct framing frames;
 };
 
 /* Brute force: packet n leaves server i when it is there and packet n - 1 is gone,
@@ -564,10 +564,12 @@ static sim_time tandem(const struct link_params *links, unsigned count, const st
 	bytes left = t->size;
 
 	do {
-		uint32_t payload = left < t->mss ? (uint32_t)left : t->mss;
-		uint32_t frame = payload + t->overhead;
+		const struct framing *frames = &t->frames;
+		uint32_t payload = left < frames->payload ? (uint32_t)left : frames->payload;
+		uint32_t frame =
+			payload + frames->header + (left == t->size ? frames->first_header : 0);
 
-		frame = frame < t->min_frame ? t->min_frame : frame;
+		frame = frame < frames->min_frame ? frames->min_frame : frame;
 		arrival = 0;
 		for (unsigned i = 0; i < count; i++) {
 			done[i] =
@@ -611,25 +613,27 @@ Test(topology, ideal_equals_brute_force)
 	for (int round = 0; round < 3000; round++) {
 		struct link_params links[LINKS];
 		unsigned count = 1 + (unsigned)rng_below(&rng, LINKS);
-		struct transfer t = { .mss = 1 + (uint32_t)rng_below(&rng, 1500) };
+		struct transfer t = { .frames.payload = 1 + (uint32_t)rng_below(&rng, 1500) };
+		uint32_t mss = t.frames.payload;
 		struct chain chain;
 		sim_time ideal, brute;
 
 		for (unsigned i = 0; i < count; i++)
 			links[i] = random_link(&rng);
-		t.overhead = (uint32_t)rng_below(&rng, 80);
-		t.min_frame = rng_below(&rng, 2) ? 64 : 0;
-		t.size = rng_below(&rng, 2) ? rng_below(&rng, 40 * t.mss)
-					    : t.mss * rng_below(&rng, 20);
+		t.frames.header = (uint32_t)rng_below(&rng, 80);
+		t.frames.first_header = rng_below(&rng, 2) ? (uint32_t)rng_below(&rng, 80) : 0;
+		t.frames.min_frame = rng_below(&rng, 2) ? 64 : 0;
+		t.size = rng_below(&rng, 2) ? rng_below(&rng, 40 * mss) : mss * rng_below(&rng, 20);
 		chain_init(&chain, links, count);
-		ideal = ideal_transfer(&chain.net, chain.ports, count, t.size, t.mss, t.overhead,
-				       t.min_frame);
+		ideal = ideal_transfer(&chain.net, chain.ports, count, t.size, &t.frames);
 		brute = tandem(links, count, &t);
 		cr_assert_eq(ideal, brute, "round %d: %llu, brute force %llu", round,
 			     (unsigned long long)ideal, (unsigned long long)brute);
 		chain_release(&chain);
 	}
 }
+
+static const struct framing of_tcp = { .payload = 1460, .header = 58, .min_frame = 64 };
 
 /* By hand: 3,000 bytes in packets of 1,460 + 58 over two links of 10 Gbps and 1 us
  * with 500 ns between them, 20 bytes of preamble and gap: frames 1,518, 1,518 and
@@ -645,7 +649,7 @@ Test(topology, ideal_by_hand)
 
 	links[0].peer_latency = 500 * PS_PER_NS;
 	chain_init(&chain, links, 2);
-	cr_expect_eq(ideal_transfer(&chain.net, chain.ports, 2, 3000, 1460, 58, 64), 6317600);
+	cr_expect_eq(ideal_transfer(&chain.net, chain.ports, 2, 3000, &of_tcp), 6317600);
 	cr_expect_eq(ideal_packet(&chain.net, chain.ports, 2, 1518), 2 * 1230400 + 2500000);
 	chain_release(&chain);
 }
@@ -663,7 +667,7 @@ Test(topology, ideal_grows_with_the_size)
 		links[i] = random_link(&rng);
 	chain_init(&chain, links, 4);
 	for (bytes size = 0; size < 20000; size++) {
-		sim_time ideal = ideal_transfer(&chain.net, chain.ports, 4, size, 1460, 58, 64);
+		sim_time ideal = ideal_transfer(&chain.net, chain.ports, 4, size, &of_tcp);
 
 		cr_assert_geq(ideal, before, "%llu bytes", (unsigned long long)size);
 		before = ideal;

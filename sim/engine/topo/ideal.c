@@ -1,25 +1,27 @@
 /* Ideal times of transfers: see topology.h. */
 #include "topo/topology.h"
 
-static uint32_t frame_of(uint64_t payload, uint32_t overhead, uint32_t min_frame)
+static uint32_t frame_of(const struct framing *framing, uint64_t payload, bool first)
 {
-	uint64_t frame = payload + overhead;
+	uint64_t frame = payload + framing->header + (first ? framing->first_header : 0);
 
-	return (uint32_t)(frame < min_frame ? min_frame : frame);
+	return (uint32_t)(frame < framing->min_frame ? framing->min_frame : frame);
 }
 
-/* Packets 1..n-1 are full, packet n is the rest; servers 1..m are the links. In a tandem
- * of FIFO servers with all packets ready at time 0, the last departure is the longest
- * staircase through the (server, packet) grid. As full packets are equal, the longest
- * staircase has this form: one full packet over servers 1..b, the other n-2 full packets
- * on the slowest of these servers, then the last packet over servers b..m. */
+/* Packet 1 is the largest, packets 2..n-1 are full, packet n is the rest; servers 1..m are the
+ * links. In a tandem of FIFO servers with all packets ready at time 0, the last departure is the
+ * longest staircase through the (server, packet) grid. As the middle packets are equal and none is
+ * larger than packet 1 or smaller than packet n, the longest staircase has this form: packet 1 over
+ * servers 1..a, all middle packets on server a, one of them over servers a+1..b, then packet n over
+ * servers b..m. */
 sim_time ideal_transfer(const struct network *net, const uint32_t *ports, unsigned count,
-			bytes size, uint32_t mss, uint32_t overhead, uint32_t min_frame)
+			bytes size, const struct framing *framing)
 {
-	uint64_t packets = size ? (size + mss - 1) / mss : 1;
-	uint32_t last = frame_of(size ? size - (packets - 1) * mss : 0, overhead, min_frame);
-	uint32_t full = frame_of(mss, overhead, min_frame);
-	sim_time latency = 0, tail = 0, head = 0, slowest = 0, best = 0;
+	uint64_t mss = framing->payload, packets = size ? (size + mss - 1) / mss : 1;
+	uint32_t first = frame_of(framing, packets > 1 ? mss : size, true);
+	uint32_t full = frame_of(framing, mss, false);
+	uint32_t last = packets > 1 ? frame_of(framing, size - (packets - 1) * mss, false) : first;
+	sim_time latency = 0, tail = 0, head = 0, middle = 0, best = 0;
 
 	for (unsigned i = 0; i < count; i++) {
 		const struct link_class *link = port_class(net, &net->ports[ports[i]]);
@@ -33,11 +35,14 @@ sim_time ideal_transfer(const struct network *net, const uint32_t *ports, unsign
 		const struct link_class *link = port_class(net, &net->ports[ports[b]]);
 		sim_time transmission = link_transmission(link, full);
 
-		head += transmission;
-		if (transmission > slowest)
-			slowest = transmission;
-		if (head + (packets - 2) * slowest + tail > best)
-			best = head + (packets - 2) * slowest + tail;
+		/* `middle`: the longest way to server b without packet n, over all a */
+		head += link_transmission(link, first);
+		if (packets > 2)
+			middle += transmission;
+		if (packets == 2 || head + (packets - 2) * transmission > middle)
+			middle = head + (packets - 2) * transmission;
+		if (middle + tail > best)
+			best = middle + tail;
 		tail -= link_transmission(link, last);
 	}
 	return latency + best;
@@ -46,7 +51,7 @@ sim_time ideal_transfer(const struct network *net, const uint32_t *ports, unsign
 sim_time ideal_packet(const struct network *net, const uint32_t *ports, unsigned count,
 		      uint32_t frame)
 {
-	return ideal_transfer(net, ports, count, frame, frame, 0, 0);
+	return ideal_transfer(net, ports, count, frame, &(struct framing){ .payload = frame });
 }
 
 /* Time of a frame over a link and through the pipeline of the node at its end. */

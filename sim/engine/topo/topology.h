@@ -325,14 +325,20 @@ char *topology_node_name(const struct topology *topo, uint32_t node, char *buffe
 
 /* --- ideal times --- */
 
-/* The shortest possible time from the start to the arrival of the last byte, when
- * `size` payload bytes are sent back to back over an empty path, in packets of at most
- * `mss` payload bytes and `overhead` header bytes (frames padded to `min_frame`).
- * Includes transmission, store-and-forward, propagation and pipelines. This is the
- * exact optimum of a tandem of FIFO servers, so no simulated transfer can be faster;
- * slowdown = FCT / ideal >= 1. */
+/* How a transport cuts bytes into frames. */
+struct framing {
+	uint32_t payload;      /* of a full frame, in bytes */
+	uint32_t header;       /* bytes of a frame without its payload */
+	uint32_t first_header; /* further bytes of the first frame */
+	uint32_t min_frame;    /* smaller frames are padded to this */
+};
+
+/* The shortest possible time from the start to the arrival of the last byte, when `size` payload
+ * bytes are sent back to back over an empty path. Includes transmission, store-and-forward,
+ * propagation and pipelines. This is the exact optimum of a tandem of FIFO servers, so no
+ * simulated transfer can be faster; slowdown = FCT / ideal >= 1. */
 sim_time ideal_transfer(const struct network *net, const uint32_t *ports, unsigned count,
-			bytes size, uint32_t mss, uint32_t overhead, uint32_t min_frame);
+			bytes size, const struct framing *framing);
 
 /* ideal_transfer() of a single frame. */
 sim_time ideal_packet(const struct network *net, const uint32_t *ports, unsigned count,
