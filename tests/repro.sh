@@ -125,4 +125,8 @@ END
 chmod +x failing
 INASIM=$PWD/failing repro 1 s19-figure-2-tat nr-table-6-share --out killed
 for row in s19-figure-2-tat nr-table-6-share; do verdict $row "not run" killed; done
+
+# so is a row whose trace is a test's, where there is no build folder with tests
+repro 1 s19-figure-1
+verdict s19-figure-1 "not run"
 finish "$checks checks"

@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import shlex
 import subprocess
 import sys
@@ -42,10 +43,14 @@ class Program:
 
     @functools.lru_cache(maxsize=None)
     def passes(self, test):
-        """Whether a test passes; None if it is not built."""
-        done = subprocess.run(["ctest", "--test-dir", self.build, "-R", f"^{test}$", "--no-tests=error"],
-                              capture_output=True, text=True)
-        return None if "No tests were found" in done.stdout + done.stderr else done.returncode == 0
+        """Whether a test passes; None if none has run: not built, skipped, or no ctest."""
+        try:
+            done = subprocess.run(["ctest", "--test-dir", self.build, "-R", f"^{test}$", "--no-tests=error"],
+                                  capture_output=True, text=True)
+        except FileNotFoundError:
+            return None
+        ran = re.search(r"^1/1 Test .*(Passed|Failed|Exception|Timeout)", done.stdout, re.MULTILINE)
+        return done.returncode == 0 if ran else None
 
 
 def place(values, pointer, value):

@@ -5,7 +5,7 @@
     not reproduced      neither
     undecided           an interval is wider than the tolerance: more seeds
     not by simulation   the row says why; nothing runs
-    not run             a point is missing
+    not run             a point is missing, or the test of a trace
 """
 import math
 
@@ -57,7 +57,7 @@ class Results:
     def passes(self, test):
         passed = self.judge.points.program.passes(test)
         if passed is None:
-            raise Missing()
+            raise Missing(f"the test {test} is not there to run")
         return passed
 
     def column(self, run, table, name):
@@ -149,8 +149,8 @@ class Judge:
             values = [Value(self._over_seeds(row, e, x, reading)) if e else None for e, x in zip(ours, row.x)]
             claims = [self._over_seeds(row, e, x, reading) if e else None for e, x in zip(claims, row.x)]
             direction = self._direction(row, values, reading)
-        except Missing:
-            return Outcome([], "not run", "")
+        except Missing as missing:
+            return Outcome([], "not run", str(missing))
         if row.kind in ("value", "identity"):
             return self._values(row, values, direction)
         held = [all(c) for c in claims]
