@@ -496,8 +496,12 @@ says err '^inasim: interrupted after'
 holds '.end_reason == "interrupted" and (.files | map(.name) | index("flows.csv"))' interrupted/manifest.json
 holds '.end_reason == "interrupted" and .flows.count == 1 and .flows.finished == 0' interrupted/summary.json
 [[ ! -e interrupted.partial ]] || fail "interrupted.partial is left"
-signalled TERM terminated
-((code == 130)) || fail "SIGTERM ends with $code, not 130"
+for signal in TERM QUIT XCPU; do
+	signalled $signal terminated
+	((code == 130)) || fail "SIG$signal ends with $code, not 130"
+	holds '.end_reason == "interrupted"' terminated/manifest.json
+	[[ ! -e terminated.partial ]] || fail "SIG$signal leaves terminated.partial"
+done
 signalled KILL killed
 ((code == 137)) || fail "SIGKILL ends with $code, not 137"
 [[ -d killed.partial && ! -e killed ]] || fail "a killed run looks finished"

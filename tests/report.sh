@@ -222,17 +222,19 @@ says err 'manifest.json'
 mkdir slow
 printf '#!/bin/sh\necho $$ >"%s/pid"\nexec sleep 60\n' "$PWD" >slow/gnuplot
 chmod +x slow/gnuplot
-rm -f run/report.html
-PATH=$PWD/slow:$PATH setsid "$INASIM" report run >out 2>err &
-pid=$!
-wait_for written pid
-kill -TERM -- "-$pid" # as a terminal does, and batch systems
-code=0
-wait "$pid" || code=$?
-checks=$((checks + 1))
-((code == 130)) || fail "an interrupted report: exit code $code: $(cat out err)"
-says err '^inasim: interrupted: run/report.html was not written$'
-[[ -z $(compgen -G 'run/report*') ]] || fail "an interrupted report leaves $(compgen -G 'run/report*')"
+for signal in TERM QUIT XCPU; do
+	rm -f run/report.html pid
+	PATH=$PWD/slow:$PATH setsid "$INASIM" report run >out 2>err &
+	pid=$!
+	wait_for written pid
+	kill "-$signal" -- "-$pid" # as a terminal does, and batch systems
+	code=0
+	wait "$pid" || code=$?
+	checks=$((checks + 1))
+	((code == 130)) || fail "a report after SIG$signal: exit code $code: $(cat out err)"
+	says err '^inasim: interrupted: run/report.html was not written$'
+	[[ -z $(compgen -G 'run/report*') ]] || fail "a report after SIG$signal leaves $(compgen -G 'run/report*')"
+done
 
 # without gnuplot all but the figures
 mkdir bare

@@ -1,4 +1,4 @@
-/* Catches what ends a verb early: SIGINT, SIGTERM, and SIGHUP unless ignored. */
+/* Catches what ends a verb early: SIGINT, SIGTERM, SIGQUIT, SIGXCPU, and SIGHUP unless ignored. */
 #ifndef INASIM_CLI_INTERRUPT_H
 #define INASIM_CLI_INTERRUPT_H
 
