@@ -103,6 +103,11 @@ static void end(struct paragraph *p, FILE *page)
 
 /* ---- Where the time goes ---- */
 
+static const char *label_of(const struct comparison *c, size_t side)
+{
+	return comparison_side(c, side)->label;
+}
+
 #define GROUP_AT strlen(METRIC_OF_JOBS) /* where NAME begins in "jobs.by_name.NAME" */
 
 /* The length of NAME in "jobs.by_name.NAME.jct_s.mean"; 0 for other rows. */
@@ -112,23 +117,25 @@ static size_t group_length(const struct compare_row *row)
 }
 
 /* The number at the path `rest` for the jobs of `row`: those of "jobs.by_name.NAME...", or all. */
-static double of_jobs(const struct run *run, const struct compare_row *row, const char *rest)
+static double of_jobs(const struct comparison *c, size_t side, const struct compare_row *row,
+		      const char *rest)
 {
 	size_t length = group_length(row) ? GROUP_AT + group_length(row) : strlen("jobs");
 	char *path = xasprintf("%.*s.%s", (int)length, row->metric, rest);
-	double value = summary_value(&run->summary, path);
+	double value = comparison_mean(c, side, path);
 
 	free(path);
 	return value;
 }
 
 /* The mean time that the jobs of `row` spend on a cause per iteration; NaN without --why. */
-static double spent(const struct run *run, const struct compare_row *row, size_t cause)
+static double spent(const struct comparison *c, size_t side, const struct compare_row *row,
+		    size_t cause)
 {
 	char name[64];
 
 	snprintf(name, sizeof(name), "why_s.%s", breakdown_causes[cause].name);
-	return of_jobs(run, row, name);
+	return of_jobs(c, side, row, name);
 }
 
 /* Writes the causes with the largest times, largest first, as shares of `all` ("queues: flows 54 %,
@@ -158,19 +165,19 @@ static void put_causes(FILE *to, const double *times, bool shares, double all)
 	}
 }
 
-/* Writes what an iteration of the jobs of `row` is spent on; if `best` and `other` are two runs,
+/* Writes what an iteration of the jobs of `row` is spent on; if `best` and `other` are two sides,
  * what makes the difference between them. */
-static void put_why(FILE *to, const struct compare_row *row, const struct run *best,
-		    const struct run *other)
+static void put_why(FILE *to, const struct comparison *c, const struct compare_row *row,
+		    size_t best, size_t other)
 {
 	double times[BREAKDOWN_CAUSES], all = 0;
 	char text[QUANTITY];
 	bool any = false;
 
-	for (size_t c = 0; c < BREAKDOWN_CAUSES; c++) {
-		times[c] = spent(best, row, c) - (best == other ? 0 : spent(other, row, c));
-		all += times[c];
-		any |= times[c] != 0;
+	for (size_t i = 0; i < BREAKDOWN_CAUSES; i++) {
+		times[i] = spent(c, best, row, i) - (best == other ? 0 : spent(c, other, row, i));
+		all += times[i];
+		any |= times[i] != 0;
 	}
 	if (isnan(all) || !any)
 		return;
@@ -183,18 +190,18 @@ static void put_why(FILE *to, const struct compare_row *row, const struct run *b
 		fputs(".", to);
 		return;
 	}
-	fprintf(to, " in %s spends ", best->label);
+	fprintf(to, " in %s spends ", label_of(c, best));
 	put_causes(to, times, false, all);
-	fprintf(to, " than in %s.", other->label);
+	fprintf(to, " than in %s.", label_of(c, other));
 }
 
 /* ---- Runs ---- */
 
-/* Returns the first row from `from` on that is a time, has a value in every run, and whose path
- * begins with `of` ("jobs."); SIZE_MAX: none. A metric's rows, one per run, are neighbours. */
+/* Returns the first row from `from` on that is a time, has a value on every side, and whose path
+ * begins with `of` ("jobs."); SIZE_MAX: none. A metric's rows, one per side, are neighbours. */
 static size_t next_time(const struct comparison *c, size_t from, const char *of)
 {
-	size_t count = c->runs.count;
+	size_t count = c->side_count;
 
 	for (size_t i = from; i + count <= c->count; i += count) {
 		bool all = !strncmp(c->rows[i].metric, of, strlen(of)) &&
@@ -216,10 +223,10 @@ static size_t deciding_time(const struct comparison *c, size_t first)
 	double max = 0;
 
 	for (size_t i = first; i != SIZE_MAX && group_length(&c->rows[i]);
-	     i = next_time(c, i + c->runs.count, METRIC_OF_JOBS)) {
+	     i = next_time(c, i + c->side_count, METRIC_OF_JOBS)) {
 		double low = INFINITY, high = 0;
 
-		for (size_t r = i; r < i + c->runs.count; r++) {
+		for (size_t r = i; r < i + c->side_count; r++) {
 			low = fmin(low, c->rows[r].value.value);
 			high = fmax(high, c->rows[r].value.value);
 		}
@@ -236,8 +243,8 @@ static void put_ranking(FILE *to, const struct comparison *c, size_t first, size
 			size_t *worst)
 {
 	const struct compare_row *rows = &c->rows[first];
-	const struct run *runs = c->runs.items;
-	size_t count = c->runs.count;
+	const char *baseline = label_of(c, 0);
+	size_t count = c->side_count;
 	char *words = metric_words(rows->metric, NULL), value[QUANTITY];
 
 	for (size_t r = *best = *worst = 0; r < count; r++) {
@@ -248,17 +255,17 @@ static void put_ranking(FILE *to, const struct comparison *c, size_t first, size
 		fprintf(to, "All have the same %s: %s.", words,
 			quantity(value, rows->metric, rows->value.value));
 	} else {
-		fprintf(to, "%s is the fastest by %s: %s", runs[*best].label, words,
+		fprintf(to, "%s is the fastest by %s: %s", label_of(c, *best), words,
 			quantity(value, rows->metric, rows[*best].value.value));
 		if (*best > 0) {
 			fputs(", ", to);
-			put_ratio(to, &rows[*best], runs->label);
+			put_ratio(to, &rows[*best], baseline);
 		}
 		for (size_t r = 1, others = 0; r < count; r++) {
 			if (r == *best)
 				continue;
-			fprintf(to, "%s %s takes ", others++ ? ";" : ".", runs[r].label);
-			put_ratio(to, &rows[r], runs->label);
+			fprintf(to, "%s %s takes ", others++ ? ";" : ".", label_of(c, r));
+			put_ratio(to, &rows[r], baseline);
 		}
 		fputs(".", to);
 	}
@@ -269,17 +276,16 @@ static void put_ranking(FILE *to, const struct comparison *c, size_t first, size
 static void put_other(FILE *to, const struct comparison *c, size_t first, size_t best, size_t worst)
 {
 	const struct compare_row *row = &c->rows[first + best];
-	const struct run *runs = c->runs.items;
 	char *words = metric_words(row->metric, NULL);
 
 	fprintf(to, "%s: ", words);
 	if (row->value.value == c->rows[first + worst].value.value)
-		fprintf(to, "as long as in %s", runs[worst].label);
+		fprintf(to, "as long as in %s", label_of(c, worst));
 	else if (worst == 0)
-		put_ratio(to, row, runs->label);
+		put_ratio(to, row, label_of(c, 0));
 	else
 		fprintf(to, "%.4g times as long as in %s",
-			row->value.value / c->rows[first + worst].value.value, runs[worst].label);
+			row->value.value / c->rows[first + worst].value.value, label_of(c, worst));
 	free(words);
 }
 
@@ -296,10 +302,10 @@ static void put_price(FILE *to, const struct comparison *c, size_t deciding, siz
 		      size_t worst)
 {
 	size_t flows = next_time(c, 0, "flows."), said = 0;
-	const char *label = c->runs.items[best].label;
+	const char *label = label_of(c, best);
 
 	for (size_t i = next_time(c, 0, METRIC_OF_JOBS); i != SIZE_MAX;
-	     i = next_time(c, i + c->runs.count, METRIC_OF_JOBS)) {
+	     i = next_time(c, i + c->side_count, METRIC_OF_JOBS)) {
 		if (i == deciding || !group_length(&c->rows[i]))
 			continue;
 		put_lead(to, &said, label);
@@ -322,7 +328,7 @@ static bool put_groups_of_run(FILE *to, const struct comparison *c)
 	for (const struct compare_row *row = c->rows; row < c->rows + c->count; row++) {
 		if (!group_length(row) || isnan(row->value.value))
 			continue;
-		double slowdown = of_jobs(c->runs.items, row, "slowdown.mean");
+		double slowdown = of_jobs(c, 0, row, "slowdown.mean");
 
 		if (groups++ == NAMED) {
 			fputs("; more are below", to);
@@ -367,7 +373,7 @@ static void answer_one(FILE *page, const struct comparison *c)
 		put_value_of(p.to, &c->rows[flows]);
 	end(&p, page);
 	for (size_t i = jobs, n = 0; i != SIZE_MAX && n < NAMED; n++) {
-		put_why(begin(&p), &c->rows[i], c->runs.items, c->runs.items);
+		put_why(begin(&p), c, &c->rows[i], 0, 0);
 		end(&p, page);
 		i = group_length(&c->rows[i]) ? next_time(c, i + 1, METRIC_OF_JOBS) : SIZE_MAX;
 	}
@@ -379,7 +385,7 @@ void answer_runs(FILE *page, const struct comparison *c)
 	bool by_jobs = deciding != SIZE_MAX;
 	struct paragraph p;
 
-	if (c->runs.count == 1) {
+	if (c->side_count == 1) {
 		answer_one(page, c);
 		return;
 	}
@@ -397,7 +403,7 @@ void answer_runs(FILE *page, const struct comparison *c)
 	end(&p, page);
 	begin(&p);
 	if (best != worst)
-		put_why(p.to, &c->rows[deciding], &c->runs.items[best], &c->runs.items[worst]);
+		put_why(p.to, c, &c->rows[deciding], best, worst);
 	end(&p, page);
 }
 

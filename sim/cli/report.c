@@ -177,18 +177,20 @@ static void put_compared(FILE *to, const struct compare_row *row)
 /* Writes the table of `compare`: a row per metric; per run, a column of values, one of ratios. */
 static void put_comparison(struct report *r, const struct comparison *comparison)
 {
-	const struct runs *runs = &comparison->runs;
+	size_t sides = comparison->side_count;
 
-	fputs("<div class=\"scroll\"><table><caption>Below a value: its 95 % interval if it comes "
-	      "from samples, and how much of the work it covers.</caption>\n<tr><th>metric</th>",
+	fputs("<div class=\"scroll\"><table><caption>Below a value: its 95 % interval if there are "
+	      "three seeds or more, and how much of the work it covers.</caption>\n<tr><th>metric"
+	      "</th>",
 	      r->to);
-	for (size_t i = 0; i < runs->count; i++) {
-		html_element(r->to, "th", "%s", runs->count == 1 ? "value" : runs->items[i].label);
-		if (i)
-			html_element(r->to, "th", "ratio to %s", runs->items->label);
+	for (size_t s = 0; s < sides; s++) {
+		html_element(r->to, "th", "%s",
+			     sides == 1 ? "value" : comparison_side(comparison, s)->label);
+		if (s)
+			html_element(r->to, "th", "ratio to %s", comparison->runs.items->label);
 	}
 	for (size_t i = 0; i < comparison->count; i++) {
-		if (i % runs->count == 0) {
+		if (i % sides == 0) {
 			fputs("</tr>\n<tr>", r->to);
 			put_metric(r->to, "td", comparison->rows[i].metric, NULL);
 		}

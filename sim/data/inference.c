@@ -6,17 +6,10 @@
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_randist.h>
-#include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
-
-/* Bootstrap replicates. Each takes n draws of n pairs; DRAWS_MAX draws take about a second. */
-#define REPLICATES     2000
-#define REPLICATES_MIN 200
-#define DRAWS_MAX      2e8
 
 bool estimate_excludes(const struct estimate *estimate, double value)
 {
@@ -289,135 +282,6 @@ struct median infer_median(const double *sorted, size_t count, double wanted)
 		.high = sorted[count - k],
 		.level = 1 - 2 * gsl_cdf_binomial_P((unsigned)k - 1, 0.5, (unsigned)count),
 	};
-}
-
-struct estimate infer_quantile(const double *values, size_t count, double p, double level)
-{
-	struct estimate e = { NAN, NAN, NAN, 0, 0 };
-	double *sorted = present(values, count, &e.n);
-	e.missing = count - e.n;
-	stats_sort(sorted, e.n);
-	e.value = stats_percentile(sorted, e.n, p);
-	if (!isnan(e.value)) {
-		size_t low, high;
-		infer_quantile_ranks(e.n, p, level, &low, &high);
-		if (low >= 1 && high <= e.n) {
-			e.low = sorted[low - 1];
-			e.high = sorted[high - 1];
-		}
-	} else if (p == 0.5) {
-		struct median few = infer_median(sorted, e.n, level);
-		e.value = few.value;
-		if (few.level >= level) {
-			e.low = few.low;
-			e.high = few.high;
-		}
-	}
-	free(sorted);
-	return e;
-}
-
-/* A bootstrap replicate of an order statistic, without n draws: the k-th smallest of n uniform
- * draws has the distribution Beta(k, n - k + 1). Times n it is the index of a value. */
-static double resampled(const double *sorted, size_t n, size_t rank, const gsl_rng *gsl)
-{
-	double u = gsl_ran_beta(gsl, (double)rank, (double)(n - rank + 1));
-	size_t index = (size_t)(u * (double)n);
-	return sorted[index < n ? index : n - 1];
-}
-
-/* The percentile interval of the replicates, which it sorts; no interval if one is not finite. */
-static void percentile_interval(struct estimate *e, double *replicates, size_t count, double level)
-{
-	for (size_t i = 0; i < count; i++)
-		if (!isfinite(replicates[i]))
-			return;
-	stats_sort(replicates, count);
-	size_t tail = (size_t)((1 - level) / 2 * (double)count);
-	e->low = replicates[tail];
-	e->high = replicates[count - 1 - tail];
-}
-
-struct estimate infer_quantile_ratio(const double *a, size_t a_count, const double *b,
-				     size_t b_count, double p, double level, struct rng *rng)
-{
-	size_t na, nb;
-	double *sa = present(a, a_count, &na), *sb = present(b, b_count, &nb);
-	size_t rank_a = stats_rank(na, p), rank_b = stats_rank(nb, p);
-	struct estimate e = { NAN, NAN, NAN, na + nb, a_count - na + b_count - nb };
-	gsl_rng gsl = rng_gsl(rng);
-	stats_sort(sa, na);
-	stats_sort(sb, nb);
-	if (rank_a && rank_b && sa[rank_a - 1] != 0) {
-		double replicates[REPLICATES];
-		e.value = sb[rank_b - 1] / sa[rank_a - 1];
-		for (size_t i = 0; i < REPLICATES; i++) {
-			double of_a = resampled(sa, na, rank_a, &gsl);
-			replicates[i] = resampled(sb, nb, rank_b, &gsl) / of_a;
-		}
-		percentile_interval(&e, replicates, REPLICATES, level);
-	}
-	free(sa);
-	free(sb);
-	return e;
-}
-
-/* Resampling of pairs, which are in the order of a. A walk along the weights finds the quantile of
- * a; a walk in the order `by_b` finds that of b. */
-struct resampling {
-	size_t n, rank;      /* number of pairs; rank of the quantile, from 1 */
-	const double *a, *b; /* by pair */
-	const size_t *by_b;  /* pairs in the order of b */
-	uint32_t *weight;    /* how often each pair was drawn */
-};
-
-static double paired_replicate(const struct resampling *r, struct rng *rng)
-{
-	size_t i, seen = 0;
-	memset(r->weight, 0, r->n * sizeof(*r->weight));
-	for (i = 0; i < r->n; i++)
-		r->weight[rng_below(rng, r->n)]++;
-	for (i = 0; (seen += r->weight[i]) < r->rank;)
-		i++;
-	double of_a = r->a[i];
-	for (i = 0, seen = 0; (seen += r->weight[r->by_b[i]]) < r->rank;)
-		i++;
-	return r->b[r->by_b[i]] / of_a;
-}
-
-static void paired_bootstrap(struct estimate *e, const struct resampling *r, double level,
-			     struct rng *rng)
-{
-	double replicates[REPLICATES];
-	double affordable = DRAWS_MAX / (double)r->n;
-	size_t count = affordable >= REPLICATES ? REPLICATES : (size_t)affordable;
-	if (count < REPLICATES_MIN)
-		count = REPLICATES_MIN;
-	for (size_t i = 0; i < count; i++)
-		replicates[i] = paired_replicate(r, rng);
-	percentile_interval(e, replicates, count, level);
-}
-
-struct estimate infer_quantile_ratio_paired(const double *a, const double *b, size_t count,
-					    double p, double level, struct rng *rng)
-{
-	struct pairs pairs = pairs_of(a, b, count);
-	size_t n = pairs.n, rank = stats_rank(n, p);
-	struct estimate e = { NAN, NAN, NAN, n, pairs.missing };
-	gsl_sort2(pairs.a, 1, pairs.b, 1, n);
-	size_t *by_b = xcalloc(n + 1, sizeof(*by_b));
-	gsl_sort_index(by_b, pairs.b, 1, n);
-	if (rank && pairs.a[rank - 1] != 0) {
-		uint32_t *weight = xcalloc(n, sizeof(*weight));
-		e.value = pairs.b[by_b[rank - 1]] / pairs.a[rank - 1];
-		paired_bootstrap(&e,
-				 &(struct resampling){ n, rank, pairs.a, pairs.b, by_b, weight },
-				 level, rng);
-		free(weight);
-	}
-	free(by_b);
-	pairs_release(&pairs);
-	return e;
 }
 
 /* ---- Jain's index ---- */

@@ -1,8 +1,8 @@
 /* What can be concluded from samples: confidence intervals, fairness.
  *
  * NaN is a missing value (unfinished work, an empty cell): it is counted and never averaged.
- * Intervals assume independent values: replications are independent, flows and iterations of one
- * run only roughly.
+ * Intervals assume independent values. Replications (runs of other seeds) are; jobs, flows and
+ * iterations of one run share its queues and its draws, and are not.
  *
  * Which method, and why:
  * - Means: Student's t, paired where both sides saw the same random numbers, Welch's where they did
@@ -13,14 +13,9 @@
  *   interval of a paired ratio lies above 0, it excludes 1 exactly when the interval of the paired
  *   difference excludes 0.
  * - Quantiles: order statistics, whose coverage is at least the level for any distribution, exactly
- *   and without random numbers (David and Nagaraja, Order Statistics, 3rd ed., section 7.1).
- * - Ratios of quantiles: percentile bootstrap, pairs resampled together (Efron and Tibshirani, An
- *   Introduction to the Bootstrap, 1993, chapter 13). Not BCa: its acceleration comes from the
- *   jackknife, which is inconsistent for quantiles (ibid., section 11.6). */
+ *   and without random numbers (David and Nagaraja, Order Statistics, 3rd ed., section 7.1). */
 #ifndef INASIM_DATA_INFERENCE_H
 #define INASIM_DATA_INFERENCE_H
-
-#include "core/rng.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -69,11 +64,6 @@ struct estimate infer_difference(const double *a, size_t a_count, const double *
 struct estimate infer_ratio(const double *a, size_t a_count, const double *b, size_t b_count,
 			    double level);
 
-/* Nearest-rank quantile, 0 < p < 1. As with stats_percentile(), there is none below 10 / (1 - p)
- * values, except the median, which is that of infer_median() from 3 values on. The interval lies
- * between two of the sorted values; there is none if values are too few for this level. */
-struct estimate infer_quantile(const double *values, size_t count, double p, double level);
-
 /* The median of few values. From 20 values on it is nearest-rank, like stats_percentile(); below,
  * it is the middle value or the mean of the two in the middle. The interval goes from the k-th
  * smallest to the k-th largest value. `level` is the probability that it holds the median of the
@@ -89,12 +79,6 @@ struct median infer_median(const double *sorted, size_t count, double wanted);
  * the closest ranks for which the quantile is below the interval with a probability of at most (1 -
  * level) / 2, and likewise above it. If n is too small for a side, *low is 0 or *high is n + 1. */
 void infer_quantile_ranks(size_t n, double p, double level, size_t *low, size_t *high);
-
-/* Quantile of b / quantile of a; no interval if a resampled quantile of a is 0. */
-struct estimate infer_quantile_ratio_paired(const double *a, const double *b, size_t count,
-					    double p, double level, struct rng *rng);
-struct estimate infer_quantile_ratio(const double *a, size_t a_count, const double *b,
-				     size_t b_count, double p, double level, struct rng *rng);
 
 /* Jain's index of fairness, (sum x)^2 / (n sum x^2): 1 if all are equal, k / n if k of n have equal
  * shares and the others nothing (Jain, Chiu and Hawe, DEC-TR-301, 1984). NaN without values and if

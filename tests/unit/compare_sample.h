@@ -16,13 +16,13 @@ struct answer {
 	cJSON *json; /* the text parsed, if JSON was asked for */
 };
 
-static inline struct answer ask(const char *a, const char *b, struct compare_options options)
+static inline struct answer ask_all(const char *const *dirs, size_t count,
+				    struct compare_options options)
 {
 	struct answer answer = { 0 };
 	size_t length;
 	FILE *to = open_memstream(&answer.text, &length);
-	const char *dirs[] = { a, b };
-	answer.end = compare(dirs, !b ? 1 : 2, &options, to, &answer.error);
+	answer.end = compare(dirs, count, &options, to, &answer.error);
 	fclose(to);
 	if (options.json && !answer.error) {
 		answer.json = cJSON_Parse(answer.text);
@@ -32,6 +32,12 @@ static inline struct answer ask(const char *a, const char *b, struct compare_opt
 		  (answer.end == COMPARE_ALIKE || answer.end == COMPARE_DIFFERS));
 	cr_expect(!answer.error || *answer.text == '\0', "%s", answer.text);
 	return answer;
+}
+
+static inline struct answer ask(const char *a, const char *b, struct compare_options options)
+{
+	const char *dirs[] = { a, b };
+	return ask_all(dirs, !b ? 1 : 2, options);
 }
 
 static inline void answer_release(struct answer *answer)

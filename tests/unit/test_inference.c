@@ -4,6 +4,7 @@
  * the textbook's form), and by their coverage in simulation. */
 #include "data/inference.h"
 
+#include "core/rng.h"
 #include "data/stats.h"
 
 #include <criterion/criterion.h>
@@ -159,7 +160,6 @@ Test(inference, no_interval_for_fewer_than_three)
 	EXPECT_OPEN(infer_ratio(two, 2, other, 2, LEVEL), 3, 4, 0);
 	EXPECT_OPEN(infer_difference(two, 2, three, 3, LEVEL), 20.5, 5, 0);
 	EXPECT_OPEN(infer_ratio(three, 3, two, 2, LEVEL), 10.5 / 31, 5, 0);
-	EXPECT_OPEN(infer_quantile(two, 2, 0.5, LEVEL), NAN, 2, 0);
 	cr_expect_not(isnan(infer_ratio(three, 3, three, 3, LEVEL).low));
 }
 
@@ -268,82 +268,6 @@ Test(inference, ranks_of_large_samples)
 	cr_expect(fabs((double)high - (3960000 + half)) <= 2, "%zu", high);
 }
 
-Test(inference, quantile_takes_order_statistics)
-{
-	double x[101];
-	for (int i = 0; i < 100; i++)
-		x[i] = (i * 37) % 100 + 1; /* 1 ... 100 shuffled */
-	x[100] = NAN;
-	struct estimate e = infer_quantile(x, 101, 0.5, LEVEL);
-	cr_expect(e.value == 50 && e.low == 40 && e.high == 61 && e.n == 100 && e.missing == 1);
-	EXPECT_OPEN(infer_quantile(x, 101, 0.99, LEVEL), NAN, 100, 1); /* needs 1,000 */
-	EXPECT_OPEN(infer_quantile(x, 19, 0.6, LEVEL), NAN, 19, 0);
-	/* medians: of ten the second from either end, of three no interval, of two nothing */
-	EXPECT_ESTIMATE(infer_quantile(drug1, 10, 0.5, LEVEL), 0.35, -1.2, 3.4, 10);
-	EXPECT_OPEN(infer_quantile(drug1, 3, 0.5, LEVEL), -0.2, 3, 0);
-	EXPECT_OPEN(infer_quantile(drug1, 2, 0.5, LEVEL), NAN, 2, 0);
-	EXPECT_OPEN(infer_quantile(NULL, 0, 0.5, LEVEL), NAN, 0, 0);
-}
-
-/* The bootstrap distribution of an order statistic is known (Efron, Ann. Statist.
- * 7, 1979): it exceeds the j-th of n values with probability P(B(n, j/n) < k). Of
- * n = 100 values the median's 2.5 % and 97.5 % points are the 40th and the 60th; 2,000
- * replicates may miss by one. */
-#define BOOT_LOW  40
-#define BOOT_HIGH 60
-
-/* With a constant denominator the ratio is a quantile of the other sample, whether its pairs are
- * resampled one by one or its order statistic is drawn. */
-Test(inference, ratio_of_quantiles_is_bootstrapped_right)
-{
-	double a[100], b[100];
-	for (int i = 0; i < 100; i++) {
-		a[i] = 2;
-		b[i] = 2 * ((i * 37) % 100 + 1);
-	}
-	struct rng rng = stream(2);
-	struct estimate paired = infer_quantile_ratio_paired(a, b, 100, 0.5, LEVEL, &rng);
-	struct estimate apart = infer_quantile_ratio(a, 100, b, 100, 0.5, LEVEL, &rng);
-	cr_expect(paired.value == 50 && apart.value == 50 && paired.n == 100 && apart.n == 200);
-	cr_expect(fabs(paired.low - BOOT_LOW) <= 1 && fabs(paired.high - BOOT_HIGH) <= 1, "%g %g",
-		  paired.low, paired.high);
-	cr_expect(fabs(apart.low - BOOT_LOW) <= 1 && fabs(apart.high - BOOT_HIGH) <= 1, "%g %g",
-		  apart.low, apart.high);
-}
-
-/* Pairs that are exactly proportional leave no doubt about their ratio; the same
- * samples taken as independent do. */
-Test(inference, pairing_narrows_ratios_of_quantiles)
-{
-	double a[200], b[200];
-	struct rng rng = stream(3);
-	for (int i = 0; i < 200; i++) {
-		a[i] = rng_exponential(&rng) + 1;
-		b[i] = 0.5 * a[i];
-	}
-	a[0] = NAN;
-	struct estimate paired = infer_quantile_ratio_paired(a, b, 200, 0.9, LEVEL, &rng);
-	struct estimate apart = infer_quantile_ratio(a, 200, b, 200, 0.9, LEVEL, &rng);
-	cr_expect(paired.value == 0.5 && paired.low == 0.5 && paired.high == 0.5);
-	cr_expect(paired.n == 199 && paired.missing == 1 && apart.missing == 1);
-	cr_expect(apart.low < 0.45 && apart.high > 0.55, "%g %g", apart.low, apart.high);
-}
-
-Test(inference, ratio_of_quantiles_has_corner_cases)
-{
-	double zero[20] = { 0 }, half[20] = { 0 }, x[20];
-	struct rng rng = stream(4);
-	for (int i = 0; i < 20; i++)
-		x[i] = i + 1;
-	for (int i = 9; i < 20; i++)
-		half[i] = 5; /* the median is 5, and 0 in many resamples */
-	EXPECT_OPEN(infer_quantile_ratio_paired(zero, x, 20, 0.5, LEVEL, &rng), NAN, 20, 0);
-	EXPECT_OPEN(infer_quantile_ratio(zero, 20, x, 20, 0.5, LEVEL, &rng), NAN, 40, 0);
-	EXPECT_OPEN(infer_quantile_ratio_paired(half, x, 20, 0.5, LEVEL, &rng), 2, 20, 0);
-	EXPECT_OPEN(infer_quantile_ratio_paired(x, x, 19, 0.5, LEVEL, &rng), NAN, 19, 0);
-	EXPECT_OPEN(infer_quantile_ratio(NULL, 0, x, 20, 0.5, LEVEL, &rng), NAN, 20, 0);
-}
-
 /* ---- Coverage ---- */
 
 enum { ROUNDS = 2000 };
@@ -385,44 +309,6 @@ Test(inference, coverage_of_means_and_ratios)
 	expect_coverage(ratio, 0.9256, 0.9744, "paired ratio");
 	expect_coverage(apart, 0.9256, 0.9744, "Welch difference"); /* approximate, but close */
 	expect_coverage(ratio_apart, 0.9256, 0.9744, "Welch ratio");
-}
-
-/* Exponential values, n = 60, median: ranks 22 and 39 cover with 0.97266 exactly. */
-#define ORDER_EXACT 0.97266
-
-Test(inference, coverage_of_quantiles)
-{
-	struct rng rng = stream(6);
-	size_t order = 0;
-	for (int round = 0; round < ROUNDS; round++) {
-		double x[60];
-		for (int i = 0; i < 60; i++)
-			x[i] = rng_exponential(&rng);
-		order += covers(infer_quantile(x, 60, 0.5, LEVEL), M_LN2);
-	}
-	expect_coverage(order, ORDER_EXACT - 0.0182, ORDER_EXACT + 0.0182, "order statistics");
-}
-
-/* The median of b = 1.4 E + 0.6 E' is 1.61924393, by bisection on
- * (1.4 exp(-s / 1.4) - 0.6 exp(-s / 0.6)) / 0.8 = 1/2. */
-Test(inference, coverage_of_ratios_of_quantiles)
-{
-	struct rng rng = stream(9);
-	const double truth = 1.6192439264630953 / M_LN2;
-	size_t paired = 0, apart = 0;
-	for (int round = 0; round < ROUNDS / 5; round++) {
-		double a[200], b[200];
-		for (int i = 0; i < 200; i++) {
-			a[i] = rng_exponential(&rng);
-			b[i] = 1.4 * a[i] + 0.6 * rng_exponential(&rng);
-		}
-		paired += covers(infer_quantile_ratio_paired(a, b, 200, 0.5, LEVEL, &rng), truth);
-		for (int i = 0; i < 200; i++)
-			b[i] = 1.4 * rng_exponential(&rng) + 0.6 * rng_exponential(&rng);
-		apart += covers(infer_quantile_ratio(a, 200, b, 200, 0.5, LEVEL, &rng), truth);
-	}
-	expect_coverage(5 * paired, 0.90, 0.995, "paired");
-	expect_coverage(5 * apart, 0.90, 0.995, "apart");
 }
 
 /* ---- Fairness ---- */

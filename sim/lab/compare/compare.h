@@ -1,8 +1,10 @@
-/* Compares results: values side by side, ratios to the first result, and 95 % intervals.
+/* Compares results: values side by side, ratios to the first, and 95 % intervals over replications.
  *
- * Runs: values come from summary.json, intervals from the single flows, jobs and iterations in the
- * tables. If two runs have the same seed and the same flows (jobs), these are compared in pairs;
- * otherwise they are independent samples. One run alone has no ratios.
+ * Runs: values come from summary.json. Runs that differ in nothing but their seed are replications
+ * of one side; intervals are over them. The jobs, flows and iterations of one run share its queues
+ * and its draws: their scatter is a spread, not an error of their mean, and one seed has no
+ * interval. If two sides of one run each have the same seed and the same flows (jobs), the ratio is
+ * over those that finished in both. One side alone has no ratios.
  *
  * Sweeps: one sweep along an axis, or several with the same axes. Means are over replications, and
  * replications with the same seed are pairs.
@@ -38,8 +40,9 @@ enum compare_end {
 enum compare_basis {
 	BASIS_NONE,        /* no ratio: the row is the baseline or has no baseline */
 	BASIS_QUOTIENT,    /* the quotient of two numbers */
-	BASIS_PAIRS,       /* pairs of samples with common random numbers */
-	BASIS_INDEPENDENT, /* two independent samples */
+	BASIS_COMMON,      /* jobs, flows or iterations that two runs have in common */
+	BASIS_PAIRS,       /* pairs of replications with common random numbers */
+	BASIS_INDEPENDENT, /* independent replications */
 };
 
 struct compare_row {
@@ -49,16 +52,18 @@ struct compare_row {
 	bool has_work;            /* `finished` and `count` are known */
 	bool same;                /* all replications agree in all metrics: no interval */
 	struct estimate value;
+	double spread;   /* standard deviation within a single run; NaN if there is none */
 	double baseline; /* the baseline's value; NaN if there is none */
 	struct estimate ratio, difference;
 	enum compare_basis basis;
-	double paired[2]; /* baseline and value over complete pairs only; NaN without pairs */
+	double paired[2]; /* baseline and value over what both have; NaN without that */
 };
 
 /* One of the compared runs, as it was read. */
 struct run {
 	const char *dir;
 	char *label;
+	size_t side; /* runs of one side are replications */
 	cJSON *manifest;
 	struct summary summary;
 };
@@ -69,6 +74,7 @@ struct runs {
 
 struct comparison {
 	struct runs runs;         /* empty for sweeps */
+	size_t side_count;        /* each metric has a row per side, in their order */
 	const char **label_names; /* headings of the labels; array owned, strings not */
 	size_t label_count;
 	const char *work_name; /* heading of the column "finished/count" */
@@ -83,6 +89,12 @@ enum compare_end compare_runs_read(const char *const *dirs, size_t count,
 				   const struct compare_options *options,
 				   struct comparison *comparison, char **error);
 void comparison_release(struct comparison *comparison);
+
+/* The first run of a side, which has the side's label. */
+const struct run *comparison_side(const struct comparison *comparison, size_t side);
+
+/* The mean of a number of summary.json over the runs of a side; NaN if one lacks it. */
+double comparison_mean(const struct comparison *comparison, size_t side, const char *metric);
 
 /* Writes the comparison to `to`. On failure writes nothing, but sets *error (NULL before;
  * caller frees). */

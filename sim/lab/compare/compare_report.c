@@ -21,6 +21,7 @@ struct compare_row *comparison_add(struct comparison *comparison, const char *me
 				     .labels = xcalloc(comparison->label_count + 1,
 						       sizeof(*row->labels)),
 				     .value = nothing,
+				     .spread = NAN,
 				     .baseline = NAN,
 				     .ratio = nothing,
 				     .paired = { NAN, NAN },
@@ -67,6 +68,12 @@ static void add_basis(struct grid *grid, const struct compare_row *row)
 	case BASIS_QUOTIENT:
 		grid_add(grid, "%s", "");
 		return;
+	case BASIS_COMMON:
+		if (r->missing > 0)
+			grid_add(grid, "%zu of %zu in both", r->n, r->n + r->missing);
+		else
+			grid_add(grid, "%zu in both", r->n);
+		return;
 	case BASIS_PAIRS:
 		if (r->missing > 0)
 			grid_add(grid, "%zu of %zu pairs", r->n, r->n + r->missing);
@@ -99,6 +106,10 @@ static void add_row(struct grid *grid, const struct comparison *comparison,
 		grid_add(grid, "%s", "same");
 	else
 		add_half_width(grid, &row->value);
+	if (isnan(row->spread))
+		grid_add(grid, "%s", "");
+	else
+		grid_add(grid, "%.3g", row->spread);
 	grid_add(grid, "%s", row->basis == BASIS_NONE ? "" : number(value, row->ratio.value));
 	add_interval(grid, &row->ratio);
 	grid_add(grid, "%s", estimate_excludes(&row->ratio, 1) ? "*" : "");
@@ -106,18 +117,21 @@ static void add_row(struct grid *grid, const struct comparison *comparison,
 		 isnan(row->difference.value) ? "" : number(value, row->difference.value));
 	add_half_width(grid, &row->difference);
 	add_basis(grid, row);
-	if (row->basis == BASIS_PAIRS && row->ratio.missing > 0 && !isnan(row->paired[0]))
-		grid_line(grid, "      of pairs: %s / %s", number(value, row->paired[1]),
+	if (row->ratio.missing > 0 && !isnan(row->paired[0]))
+		grid_line(grid, "      of both: %s / %s", number(value, row->paired[1]),
 			  number(baseline, row->paired[0]));
 }
 
 static void add_header(struct grid *grid, const struct comparison *comparison)
 {
-	static const char *const names[] = { "value", "95 %",       "ratio", "95 %",
-					     "",      "difference", "95 %",  "over" };
-	enum { RATIO_AT = 2, DIFFERENCE_AT = 5 };
-	bool differences = false, ratios = false;
+	static const char *const names[] = { "value", "95 %",       "spread", "ratio", "95 %",
+					     "",      "difference", "95 %",   "over" };
+	enum { INTERVAL_AT = 1, SPREAD_AT, RATIO_AT, RATIO_INTERVAL_AT, DIFFERENCE_AT = 6 };
+	bool differences = false, ratios = false, spreads = false, intervals = false;
 	for (size_t i = 0; i < comparison->count; i++) {
+		const struct compare_row *row = &comparison->rows[i];
+		spreads |= !isnan(row->spread);
+		intervals |= !isnan(row->value.low);
 		differences |= !isnan(comparison->rows[i].difference.value);
 		ratios |= comparison->rows[i].basis != BASIS_NONE;
 	}
@@ -126,7 +140,9 @@ static void add_header(struct grid *grid, const struct comparison *comparison)
 	grid_add(grid, "%s", comparison->work_name);
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		bool of_difference = i == DIFFERENCE_AT || i == DIFFERENCE_AT + 1;
-		bool empty = (!differences && of_difference) || (!ratios && i >= RATIO_AT);
+		bool of_interval = i == INTERVAL_AT || i == RATIO_INTERVAL_AT;
+		bool empty = (!differences && of_difference) || (!ratios && i >= RATIO_AT) ||
+			     (!spreads && i == SPREAD_AT) || (!intervals && of_interval);
 		grid_add(grid, "%s", empty ? "" : names[i]);
 	}
 }
@@ -134,7 +150,7 @@ static void add_header(struct grid *grid, const struct comparison *comparison)
 void comparison_print(const struct comparison *comparison, FILE *to)
 {
 	/* alignment of the work column and those in add_header(); the '\0' is copied, too */
-	static const char numbers[] = "rrlrllrll";
+	static const char numbers[] = "rrlrrllrll";
 	char *alignment = xmalloc(comparison->label_count + sizeof(numbers));
 	memset(alignment, 'l', comparison->label_count);
 	memcpy(alignment + comparison->label_count, numbers, sizeof(numbers));
@@ -189,6 +205,7 @@ static void json_rows(struct json *json, const struct comparison *comparison)
 {
 	static const char *const bases[] = { [BASIS_NONE] = NULL,
 					     [BASIS_QUOTIENT] = "quotient",
+					     [BASIS_COMMON] = "common",
 					     [BASIS_PAIRS] = "pairs",
 					     [BASIS_INDEPENDENT] = "independent" };
 	json_open_array(json, "rows");
@@ -201,13 +218,15 @@ static void json_rows(struct json *json, const struct comparison *comparison)
 			json_u64(json, "count", row->count);
 		}
 		json_estimate(json, "value", &row->value);
+		if (!isnan(row->spread))
+			json_real(json, "spread", row->spread);
 		if (row->has_work)
 			json_bool(json, "same", row->same);
 		json_string(json, "basis", bases[row->basis]);
 		if (row->basis != BASIS_NONE) {
 			json_real(json, "baseline", row->baseline);
 			json_estimate(json, "ratio", &row->ratio);
-			if (row->basis == BASIS_PAIRS && row->ratio.missing > 0) {
+			if (row->ratio.missing > 0 && !isnan(row->paired[0])) {
 				json_open_object(json, "paired");
 				json_real(json, "baseline", row->paired[0]);
 				json_real(json, "value", row->paired[1]);

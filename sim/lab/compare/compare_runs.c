@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "data/json_read.h"
 #include "data/metrics.h"
+#include "data/stats.h"
 #include "lab/json_diff.h"
 #include "lab/names.h"
 #include "lab/compare/samples.h"
@@ -16,9 +17,9 @@
 
 /* ---- Reading ---- */
 
-static bool run_read(struct run *run, const char *dir, char *label, char **error)
+static bool run_read(struct run *run, const char *dir, char **error)
 {
-	*run = (struct run){ .dir = dir, .label = label };
+	*run = (struct run){ .dir = dir };
 	run->manifest = json_read(dir, "manifest.json", error);
 	if (!run->manifest || !summary_read(&run->summary, dir, error))
 		return false;
@@ -38,16 +39,84 @@ static void runs_release(struct runs *runs)
 	free(runs->items);
 }
 
-/* False and *error on failure; release the runs in any case. */
-static bool runs_read(struct runs *runs, const char *const *dirs, size_t count, bool by_folder,
-		      char **error)
+/* ---- Sides: runs that are replications of one another ---- */
+
+static double seed_of(const struct run *run)
 {
+	return summary_value(&run->summary, "seed");
+}
+
+/* How a run differs from another: in scenario, version or commit. Pointers into the scenario
+ * begin at its root, not with "/scenario". */
+static struct json_diff difference(const struct run *a, const struct run *b)
+{
+	static const char *const keys[] = { "scenario", "version", "commit" };
+	struct json_diff diff = { 0 };
+	for (size_t k = 0; k < sizeof(keys) / sizeof(*keys); k++)
+		json_diff_add(&diff, k == 0 ? "" : keys[k],
+			      cJSON_GetObjectItemCaseSensitive(a->manifest, keys[k]),
+			      cJSON_GetObjectItemCaseSensitive(b->manifest, keys[k]));
+	return diff;
+}
+
+/* Whether two runs differ in their seed alone. */
+static bool differ_in_seed(const struct run *a, const struct run *b)
+{
+	struct json_diff diff = difference(a, b);
+	bool only = diff.count == 1 && strcmp(diff.items[0].pointer, "/seed") == 0;
+	json_diff_release(&diff);
+	return only && seed_of(a) != seed_of(b);
+}
+
+/* The side of the last run: that of the first run whose side it fits into, else a new one. */
+static size_t side_of(const struct runs *runs, size_t side_count)
+{
+	const struct run *run = &runs->items[runs->count - 1];
+	for (size_t side = 0; side < side_count; side++) {
+		bool fits = true;
+		for (const struct run *other = runs->items; other < run; other++)
+			fits = fits && (other->side != side || differ_in_seed(other, run));
+		if (fits)
+			return side;
+	}
+	return side_count;
+}
+
+const struct run *comparison_side(const struct comparison *comparison, size_t side)
+{
+	const struct run *run = comparison->runs.items;
+	while (run->side != side)
+		run++;
+	return run;
+}
+
+double comparison_mean(const struct comparison *comparison, size_t side, const char *metric)
+{
+	const struct runs *runs = &comparison->runs;
+	double sum = 0, count = 0;
+	for (size_t i = 0; i < runs->count; i++)
+		if (runs->items[i].side == side) {
+			sum += summary_value(&runs->items[i].summary, metric);
+			count++;
+		}
+	return sum / count;
+}
+
+/* False and *error on failure; release the runs in any case. */
+static bool runs_read(struct comparison *comparison, const char *const *dirs, size_t count,
+		      bool by_folder, char **error)
+{
+	struct runs *runs = &comparison->runs;
 	*runs = (struct runs){ .items = xcalloc(count, sizeof(*runs->items)) };
 	while (runs->count < count) {
 		size_t i = runs->count++;
-		char *label = by_folder ? names_directory(dirs, count, i) : compare_label(i);
-		if (!run_read(&runs->items[i], dirs[i], label, error))
+		struct run *run = &runs->items[i];
+		if (!run_read(run, dirs[i], error))
 			return false;
+		run->side = side_of(runs, comparison->side_count);
+		run->label = by_folder ? names_directory(dirs, count, i) : compare_label(run->side);
+		if (run->side == comparison->side_count)
+			comparison->side_count++;
 	}
 	return true;
 }
@@ -146,131 +215,219 @@ static bool choose_metrics(struct names *metrics, const struct runs *runs,
 
 /* ---- Rows ---- */
 
-/* Takes `finished` and `count` from the innermost object around the metric that has both. Each
- * round cuts the last part off the path. Ignores numbers that no run writes. */
-static void fill_work(struct compare_row *row, const struct summary *summary)
+/* One side's values of a metric: one per seed and, of a single seed, what it is computed from. */
+struct side {
+	double *values, *seeds;
+	size_t count;
+	struct samples samples; /* empty if there are several seeds, or the metric has none */
+};
+
+static bool side_read(struct side *side, const struct comparison *comparison, size_t number,
+		      const struct sample_source *source, const char *metric, char **error)
+{
+	const struct runs *runs = &comparison->runs;
+	*side = (struct side){ .values = xcalloc(runs->count, sizeof(*side->values)),
+			       .seeds = xcalloc(runs->count, sizeof(*side->seeds)) };
+	for (size_t i = 0; i < runs->count; i++)
+		if (runs->items[i].side == number) {
+			side->values[side->count] = summary_value(&runs->items[i].summary, metric);
+			side->seeds[side->count++] = seed_of(&runs->items[i]);
+		}
+	return side->count > 1 || !source ||
+	       samples_read(comparison_side(comparison, number)->dir, source, &side->samples,
+			    error);
+}
+
+static void side_release(struct side *side)
+{
+	free(side->values);
+	free(side->seeds);
+	samples_release(&side->samples);
+}
+
+/* Adds `finished` and `count` of the innermost object around the metric that has both. Each round
+ * cuts the last part off the path. Ignores numbers that no run writes. */
+static void add_work(struct compare_row *row, const struct summary *summary)
 {
 	char *path = xstrdup(row->metric);
-	for (char *dot; !row->has_work && (dot = strrchr(path, '.')); *dot = '\0') {
+	bool found = false;
+	for (char *dot; !found && (dot = strrchr(path, '.')); *dot = '\0') {
 		double finished = beside(summary, path, "finished");
 		double count = beside(summary, path, "count");
-		row->has_work = finished >= 0 && finished <= count && count < 0x1p64;
-		row->finished = row->has_work ? (uint64_t)finished : 0;
-		row->count = row->has_work ? (uint64_t)count : 0;
+		found = finished >= 0 && finished <= count && count < 0x1p53;
+		row->finished += found ? (uint64_t)finished : 0;
+		row->count += found ? (uint64_t)count : 0;
 	}
+	row->has_work |= found;
 	free(path);
 }
 
-/* The mean of the values or their quantile, whichever the metric is. */
-static struct estimate infer(const struct sample_source *source, const double *values, size_t count)
+/* A single run: how much of its work the metric covers, and how that scatters. */
+static void add_spread(struct compare_row *row, const struct samples *samples,
+		       const struct sample_source *source)
 {
-	double p = source->quantile;
-	return isnan(p) ? infer_mean(values, count, INFERENCE_LEVEL)
-			: infer_quantile(values, count, p, INFERENCE_LEVEL);
-}
-
-/* Fills in the value from the summary and, if the metric has samples, their interval. */
-static void fill_value(struct compare_row *row, const struct run *run,
-		       const struct sample_source *source, const struct samples *samples)
-{
-	row->value.value = summary_value(&run->summary, row->metric);
-	fill_work(row, &run->summary);
-	if (!source)
-		return;
-	double stored = row->value.value;
-	row->value = infer(source, samples->values, samples->count);
-	row->value.value = stored;
-	if (source->metric->level != LEVEL_FLOW && samples->mixed)
-		row->value.low = row->value.high = NAN; /* no interval over several populations */
+	size_t finished = 0;
+	for (size_t i = 0; i < samples->count; i++)
+		finished += isnan(samples->values[i]) ? 0 : 1;
 	if (samples->each_is_work) {
 		row->has_work = true;
-		row->finished = row->value.n;
-		row->count = row->value.n + row->value.missing;
+		row->finished = finished;
+		row->count = samples->count;
 	}
+	/* of several populations a mean may be taken, as of all flows, but jobs differ */
+	if (isnan(source->quantile) && (source->metric->level == LEVEL_FLOW || !samples->mixed))
+		row->spread = infer_sd(samples->values, samples->count);
 }
 
-/* The ratio over the pairs of x and y or, if there are none, of a and b as independent samples. */
-static struct estimate ratio_of(const struct sample_source *source, const struct samples *a,
-				const struct samples *b, size_t pairs, const double *x,
-				const double *y, struct rng *rng)
+static bool all_equal(const double *values, size_t count)
 {
-	double p = source->quantile, level = INFERENCE_LEVEL;
-	if (pairs > 0)
-		return isnan(p) ? infer_ratio_paired(x, y, pairs, level)
-				: infer_quantile_ratio_paired(x, y, pairs, p, level, rng);
-	return isnan(p) ? infer_ratio(a->values, a->count, b->values, b->count, level)
-			: infer_quantile_ratio(a->values, a->count, b->values, b->count, p, level,
-					       rng);
+	bool equal = count > 1;
+	for (size_t i = 1; i < count; i++)
+		equal = equal && values[i] == values[0];
+	return equal;
 }
 
-/* Fills in a ratio with an interval if there are samples, else the quotient of the values. Pairs
- * need the same seed: under another seed, a job of the same number is another random experiment. */
+static void fill_value(struct compare_row *row, const struct comparison *comparison, size_t number,
+		       const struct side *side, const struct sample_source *source)
+{
+	const struct runs *runs = &comparison->runs;
+	row->value = infer_mean(side->values, side->count, INFERENCE_LEVEL);
+	row->same = all_equal(side->values, side->count);
+	if (row->same)
+		row->value.low = row->value.high = NAN;
+	for (size_t i = 0; i < runs->count; i++)
+		if (runs->items[i].side == number)
+			add_work(row, &runs->items[i].summary);
+	if (side->count == 1 && source)
+		add_spread(row, &side->samples, source);
+}
+
+/* The mean of the values or their quantile, whichever the metric is; NaN of too few. Sorts them. */
+static double statistic(const struct sample_source *source, double *values, size_t count)
+{
+	double p = source->quantile, value;
+	size_t n = 0;
+	for (size_t i = 0; i < count; i++)
+		if (!isnan(values[i]))
+			values[n++] = values[i];
+	if (isnan(p))
+		return stats_mean(values, n);
+	stats_sort(values, n);
+	value = stats_percentile(values, n, p);
+	return isnan(value) && p == 0.5 ? infer_median(values, n, INFERENCE_LEVEL).value : value;
+}
+
+/* Two runs of one seed: the ratio is over the jobs, flows or iterations that both finished. */
+static void compare_common(struct compare_row *row, const struct sample_source *source,
+			   const struct samples *a, const struct samples *b)
+{
+	double *x, *y;
+	size_t pairs = samples_pair(a, b, &x, &y), n = 0;
+	infer_complete_pairs(x, y, pairs);
+	for (size_t i = 0; i < pairs; i++)
+		n += isnan(x[i]) ? 0 : 1;
+	row->paired[0] = statistic(source, x, pairs);
+	row->paired[1] = statistic(source, y, pairs);
+	if (row->paired[0] != 0 && !isnan(row->paired[1] / row->paired[0])) {
+		row->basis = BASIS_COMMON;
+		row->ratio.value = row->paired[1] / row->paired[0];
+		row->ratio.n = n;
+		row->ratio.missing = pairs - n;
+	}
+	free(x);
+	free(y);
+}
+
+/* Puts values of equal seeds side by side, NaN where one side lacks the seed. Returns how many
+ * seeds there are, 0 if none is in both. The caller frees. */
+static size_t pair_seeds(const struct side *a, const struct side *b, double **x, double **y)
+{
+	size_t count = a->count, common = 0;
+	*x = xcalloc(a->count + b->count, sizeof(**x));
+	*y = xcalloc(a->count + b->count, sizeof(**y));
+	for (size_t i = 0; i < a->count; i++) {
+		(*x)[i] = a->values[i];
+		(*y)[i] = NAN;
+	}
+	for (size_t k = 0; k < b->count; k++) {
+		size_t i = 0;
+		while (i < a->count && a->seeds[i] != b->seeds[k])
+			i++;
+		if (i < a->count) {
+			common++;
+		} else {
+			i = count++;
+			(*x)[i] = NAN;
+		}
+		(*y)[i] = b->values[k];
+	}
+	return common > 0 ? count : 0;
+}
+
+/* Several seeds: the ratio of their means, over pairs of equal seeds if there are any. */
+static void compare_seeds(struct compare_row *row, const struct side *a, const struct side *b)
+{
+	double *x, *y, level = INFERENCE_LEVEL;
+	size_t pairs = pair_seeds(a, b, &x, &y);
+	row->basis = pairs > 0 ? BASIS_PAIRS : BASIS_INDEPENDENT;
+	row->ratio = pairs > 0 ? infer_ratio_paired(x, y, pairs, level)
+			       : infer_ratio(a->values, a->count, b->values, b->count, level);
+	if (row->same && all_equal(a->values, a->count)) /* nothing is random */
+		row->ratio.low = row->ratio.high = NAN;
+	infer_complete_pairs(x, y, pairs);
+	row->paired[0] = infer_mean(x, pairs, level).value;
+	row->paired[1] = infer_mean(y, pairs, level).value;
+	free(x);
+	free(y);
+}
+
 static void fill_ratio(struct compare_row *row, const struct sample_source *source,
-		       const struct samples *a, const struct samples *b, bool same_seed)
+		       const struct side *a, const struct side *b)
 {
-	struct estimate e = row->ratio;
 	row->basis = BASIS_QUOTIENT;
-	if (source && a->count > 0 && b->count > 0) {
-		double *x, *y;
-		struct rng rng; /* one per metric, so that draws do not depend on other metrics */
-		rng_init(&rng, 0, row->metric, 0);
-		size_t pairs = samples_pair(a, b, &x, &y);
-		if (!same_seed)
-			pairs = 0;
-		e = ratio_of(source, a, b, pairs, x, y, &rng);
-		if (!isnan(e.value))
-			row->basis = pairs > 0 ? BASIS_PAIRS : BASIS_INDEPENDENT;
-		infer_complete_pairs(x, y, pairs);
-		row->paired[0] = infer(source, x, pairs).value;
-		row->paired[1] = infer(source, y, pairs).value;
-		free(x);
-		free(y);
-	}
-	if (isnan(e.value) && row->baseline != 0)
-		e.value = row->value.value / row->baseline;
-	row->ratio = e;
+	if (a->count > 1 || b->count > 1)
+		compare_seeds(row, a, b);
+	else if (a->seeds[0] == b->seeds[0] && source && a->samples.count && b->samples.count)
+		compare_common(row, source, &a->samples, &b->samples);
+	if (isnan(row->ratio.value) && row->baseline != 0)
+		row->ratio.value = row->value.value / row->baseline;
 }
 
-static double seed_of(const struct run *run)
-{
-	return summary_value(&run->summary, "seed");
-}
-
-static bool add_metric(struct comparison *comparison, const struct runs *runs, const char *metric,
-		       char **error)
+/* Adds a row for each side. */
+static bool add_metric(struct comparison *comparison, const char *metric, char **error)
 {
 	struct sample_source found, *source = sample_source(metric, &found) ? &found : NULL;
-	struct samples *samples = xcalloc(runs->count, sizeof(*samples));
+	size_t count = comparison->side_count, read = 0;
+	struct side *sides = xcalloc(count, sizeof(*sides));
 	bool ok = true;
-	for (size_t i = 0; ok && i < runs->count; i++) {
-		const struct run *run = &runs->items[i];
+	for (size_t s = 0; ok && s < count; s++) {
 		struct compare_row *row = comparison_add(comparison, metric);
-		row->labels[0] = run->label;
-		ok = !source || samples_read(run->dir, source, &samples[i], error);
+		row->labels[0] = comparison_side(comparison, s)->label;
+		ok = side_read(&sides[s], comparison, s, source, metric, error);
+		read++;
 		if (ok)
-			fill_value(row, run, source, &samples[i]);
-		if (ok && i > 0) {
-			row->baseline = row[-(ptrdiff_t)i].value.value; /* row of the first run */
-			fill_ratio(row, source, &samples[0], &samples[i],
-				   seed_of(run) == seed_of(&runs->items[0]));
+			fill_value(row, comparison, s, &sides[s], source);
+		if (ok && s > 0) {
+			row->baseline = row[-(ptrdiff_t)s].value.value; /* row of the first side */
+			fill_ratio(row, source, &sides[0], &sides[s]);
 		}
 	}
-	for (size_t i = 0; i < runs->count; i++)
-		samples_release(&samples[i]);
-	free(samples);
+	while (read > 0)
+		side_release(&sides[--read]);
+	free(sides);
 	return ok;
 }
 
 /* ---- What was run ---- */
 
-static void print_run(const struct runs *runs, size_t index, FILE *to)
+static void print_run(const struct comparison *comparison, const struct run *run, FILE *to)
 {
-	const struct run *run = &runs->items[index];
+	const struct run *first = comparison->runs.items;
 	const char *digest = json_text(run->summary.root, "digest");
 	double jobs = summary_value(&run->summary, "jobs.count");
 	double flows = summary_value(&run->summary, "flows.count");
-	fprintf(to, "%s  %s: %s, seed %.0f, %s", run->label, run->dir,
-		json_text(run->summary.root, "scenario"), seed_of(run),
+	fprintf(to, "%s  %s: %s, seed %.0f, %s", comparison_side(comparison, run->side)->label,
+		run->dir, json_text(run->summary.root, "scenario"), seed_of(run),
 		json_text(run->summary.root, "end_reason"));
 	if (jobs > 0)
 		fprintf(to, ", jobs %.0f/%.0f", summary_value(&run->summary, "jobs.finished"),
@@ -278,36 +435,20 @@ static void print_run(const struct runs *runs, size_t index, FILE *to)
 	if (flows > 0)
 		fprintf(to, ", flows %.0f/%.0f", summary_value(&run->summary, "flows.finished"),
 			flows);
-	if (index > 0 && strcmp(digest, "?") != 0 && /* "?": there is none */
-	    strcmp(digest, json_text(runs->items[0].summary.root, "digest")) == 0)
-		fprintf(to, " (same digest as %s)", runs->items[0].label);
+	if (run > first && strcmp(digest, "?") != 0 && /* "?": there is none */
+	    strcmp(digest, json_text(first->summary.root, "digest")) == 0)
+		fprintf(to, " (same digest as %s)", first->label);
 	fputc('\n', to);
 	summary_print_warnings(&run->summary, "   warning", to);
 }
 
-/* How a run differs from the first one: in scenario, version or commit. Pointers into the scenario
- * begin at its root, not with "/scenario". */
-static struct json_diff difference(const struct runs *runs, size_t index)
+static void print_difference(const struct run *first, const struct run *run, FILE *to)
 {
-	static const char *const keys[] = { "scenario", "version", "commit" };
-	struct json_diff diff = { 0 };
-	for (size_t k = 0; k < sizeof(keys) / sizeof(*keys); k++)
-		json_diff_add(
-			&diff, k == 0 ? "" : keys[k],
-			cJSON_GetObjectItemCaseSensitive(runs->items[0].manifest, keys[k]),
-			cJSON_GetObjectItemCaseSensitive(runs->items[index].manifest, keys[k]));
-	return diff;
-}
-
-static void print_difference(const struct runs *runs, size_t index, FILE *to)
-{
-	struct json_diff diff = difference(runs, index);
+	struct json_diff diff = difference(first, run);
 	if (diff.count == 0)
-		fprintf(to, "\n%s ran the same scenario as %s\n", runs->items[index].label,
-			runs->items[0].label);
+		fprintf(to, "\n%s ran the same scenario as %s\n", run->label, first->label);
 	else
-		fprintf(to, "\n%s differs from %s in\n", runs->items[index].label,
-			runs->items[0].label);
+		fprintf(to, "\n%s differs from %s in\n", run->label, first->label);
 	for (size_t i = 0; i < diff.count && i < DIFFERENCES_SHOWN; i++) {
 		char *a = json_diff_text(diff.items[i].a, "nothing");
 		char *b = json_diff_text(diff.items[i].b, "nothing");
@@ -322,19 +463,22 @@ static void print_difference(const struct runs *runs, size_t index, FILE *to)
 
 /* ---- Output ---- */
 
-static void print_notes(const struct runs *runs, const struct comparison *comparison, FILE *to)
+static void print_notes(const struct comparison *comparison, FILE *to)
 {
-	bool ratios = false, pairs = false, fairness = false, intervals = false;
+	size_t seeds = comparison->runs.count, sides = comparison->side_count;
+	bool common = false, pairs = false, apart = false, fairness = false, spreads = false;
 	for (size_t i = 0; i < comparison->count; i++) {
 		const struct compare_row *row = &comparison->rows[i];
-		ratios |= row->basis != BASIS_NONE;
+		common |= row->basis == BASIS_COMMON;
 		pairs |= row->basis == BASIS_PAIRS;
+		apart |= row->basis == BASIS_INDEPENDENT;
 		fairness |= strstr(row->metric, ".jain") != NULL;
-		intervals |= !isnan(row->value.low);
+		spreads |= !isnan(row->spread);
 	}
 	fputs("\n", to);
-	if (ratios)
-		fprintf(to, "ratio: to %s. *: the interval excludes 1.\n", runs->items[0].label);
+	if (sides > 1)
+		fprintf(to, "ratio: to %s. *: the interval excludes 1.\n",
+			comparison->runs.items->label);
 	if (fairness)
 		fputs("jain: Jain's index of throughput over the finished members of a group: size "
 		      "/ FCT of flows,\nbytes all-reduced / running time of jobs. Flows of "
@@ -342,37 +486,44 @@ static void print_notes(const struct runs *runs, const struct comparison *compar
 		      to);
 	if (comparison_has_unfinished(comparison))
 		fputs("finished: means and percentiles leave out what did not finish.\n", to);
-	if (pairs)
-		fputs("pairs: the same flows or jobs in both runs. The ratio covers those that "
+	if (common)
+		fputs("in both: the same flows or jobs in both runs. The ratio covers those that "
 		      "finished in both;\nif that leaves some out, the line below has the two "
 		      "numbers of the ratio.\n",
 		      to);
-	if (intervals)
-		fputs("The intervals assume that flows, jobs and iterations of a run are "
-		      "independent. With shared\nqueues that holds only roughly; intervals over "
-		      "replications (a sweep) do not need it.\n",
+	if (pairs)
+		fputs("pairs: runs of the same seed on both sides (common random numbers).\n", to);
+	if (apart)
+		fputs("unpaired: no seed is on both sides; the means are independent (Welch).\n",
+		      to);
+	if (spreads)
+		fputs("spread: standard deviation among the flows, jobs or iterations of one run. "
+		      "They share queues\nand random numbers: it is no error of the value.\n",
+		      to);
+	if (sides == seeds)
+		fputs("One seed each: no intervals. Runs that differ in their seed alone are "
+		      "replications: give\nthree or more, or a sweep with \"replications\".\n",
 		      to);
 }
 
-static size_t print_text(const struct runs *runs, const struct comparison *comparison,
-			 double tolerance, FILE *to)
+static size_t print_text(const struct comparison *comparison, double tolerance, FILE *to)
 {
+	const struct runs *runs = &comparison->runs;
 	for (size_t i = 0; i < runs->count; i++)
-		print_run(runs, i, to);
-	for (size_t i = 1; i < runs->count; i++)
-		print_difference(runs, i, to);
+		print_run(comparison, &runs->items[i], to);
+	for (size_t s = 1; s < comparison->side_count; s++)
+		print_difference(runs->items, comparison_side(comparison, s), to);
 	fputc('\n', to);
 	comparison_print(comparison, to);
-	print_notes(runs, comparison, to);
+	print_notes(comparison, to);
 	return comparison_outside(comparison, tolerance, to);
 }
 
-static void json_run(struct json *json, const struct runs *runs, size_t index)
+static void json_run(struct json *json, const struct comparison *comparison, const struct run *run)
 {
-	const struct run *run = &runs->items[index];
 	char **warnings = summary_warnings(&run->summary);
 	json_open_object(json, NULL);
-	json_string(json, "run", run->label);
+	json_string(json, "run", comparison_side(comparison, run->side)->label);
 	json_string(json, "directory", run->dir);
 	json_string(json, "scenario", json_text(run->summary.root, "scenario"));
 	json_real(json, "seed", seed_of(run));
@@ -384,7 +535,7 @@ static void json_run(struct json *json, const struct runs *runs, size_t index)
 	summary_warnings_free(warnings);
 	json_close_array(json);
 	json_open_array(json, "differences");
-	struct json_diff diff = difference(runs, index);
+	struct json_diff diff = difference(comparison->runs.items, run);
 	for (size_t i = 0; i < diff.count; i++) {
 		char *a = json_diff_text(diff.items[i].a, "nothing");
 		char *b = json_diff_text(diff.items[i].b, "nothing");
@@ -401,27 +552,32 @@ static void json_run(struct json *json, const struct runs *runs, size_t index)
 	json_close_object(json);
 }
 
-static size_t print_json(const struct runs *runs, const struct comparison *comparison,
-			 double tolerance, FILE *to)
+static size_t print_json(const struct comparison *comparison, double tolerance, FILE *to)
 {
+	const struct runs *runs = &comparison->runs;
 	struct json json;
 	comparison_json_begin(&json, "runs");
 	json_open_array(&json, "runs");
 	for (size_t i = 0; i < runs->count; i++)
-		json_run(&json, runs, i);
+		json_run(&json, comparison, &runs->items[i]);
 	json_close_array(&json);
 	return comparison_json_end(&json, comparison, tolerance, to);
 }
 
 /* Returns NULL, or what is wrong with the options (caller frees). */
-static char *nonsense(size_t count, const struct compare_options *options)
+static char *nonsense(const struct compare_options *options)
 {
 	if (options->by || options->baseline)
 		return xasprintf(
 			"--by and --baseline are for one sweep; runs are compared with the "
 			"first");
-	if (count < 2 && !isnan(options->tolerance))
-		return xasprintf("--tolerance needs a second run");
+	return NULL;
+}
+
+static char *no_second(const struct comparison *comparison, const struct compare_options *options)
+{
+	if (comparison->side_count < 2 && !isnan(options->tolerance))
+		return xasprintf("--tolerance needs a second run, of another scenario or program");
 	return NULL;
 }
 
@@ -438,19 +594,19 @@ enum compare_end compare_runs_read(const char *const *dirs, size_t count,
 				   struct comparison *comparison, char **error)
 {
 	struct names metrics = { 0 };
-	struct runs *runs = &comparison->runs;
 	enum compare_end end = COMPARE_ALIKE;
 	*comparison = (struct comparison){ .latex = options->latex };
-	if ((*error = nonsense(count, options)))
+	if ((*error = nonsense(options)))
 		return COMPARE_USAGE;
 	name_label(comparison);
 	/* with latex, by folder: readers of a paper do not know what A and B are */
-	if (!runs_read(runs, dirs, count, options->by_folder || options->latex, error))
+	if (!runs_read(comparison, dirs, count, options->by_folder || options->latex, error))
 		end = COMPARE_IO;
-	else if (!choose_metrics(&metrics, runs, options, error))
+	else if ((*error = no_second(comparison, options)) ||
+		 !choose_metrics(&metrics, &comparison->runs, options, error))
 		end = COMPARE_USAGE;
 	for (size_t i = 0; i < metrics.count && end == COMPARE_ALIKE; i++)
-		if (!add_metric(comparison, runs, metrics.items[i], error))
+		if (!add_metric(comparison, metrics.items[i], error))
 			end = COMPARE_IO;
 	free(metrics.items);
 	if (end != COMPARE_ALIKE)
@@ -474,8 +630,7 @@ enum compare_end compare_runs(const char *const *dirs, size_t count,
 	struct comparison comparison;
 	enum compare_end end = compare_runs_read(dirs, count, options, &comparison, error);
 	if (end == COMPARE_ALIKE &&
-	    (options->json ? print_json : print_text)(&comparison.runs, &comparison,
-						      options->tolerance, to) > 0)
+	    (options->json ? print_json : print_text)(&comparison, options->tolerance, to) > 0)
 		end = COMPARE_DIFFERS;
 	comparison_release(&comparison);
 	return end;
