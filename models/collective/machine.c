@@ -14,10 +14,10 @@ const char *const inside_names[] = {
 
 /* The work of the GPUs on a tensor before or after the scheme. */
 struct stage {
-	sim_time due;    /* when the stage ends */
-	bool after;      /* after the scheme; false: before it */
-	bool hinted;     /* `hint` is set; only before the scheme */
-	uint64_t tensor; /* only after the scheme */
+	sim_time due; /* when the stage ends */
+	bool after;   /* after the scheme; false: before it */
+	bool hinted;  /* `hint` is set; only before the scheme */
+	uint64_t tensor;
 	bytes size;
 	struct collective_hint hint;
 };
@@ -47,7 +47,7 @@ struct machines {
 	const struct machine_scheme *scheme;
 	struct collective_job job;
 	struct rail *rails;
-	uint32_t rail_count;
+	uint32_t rail_count; /* 0: the machine is alone */
 	struct tensor_sizes sizes;
 	struct machine *machine; /* by worker */
 };
@@ -55,8 +55,7 @@ struct machines {
 static sim_time time_of(const struct machine_scheme *scheme, bool after, bytes size)
 {
 	const struct gpus_conf *gpus = &scheme->conf->gpus;
-	struct formula_machine machine = { (uint64_t)gpus->count, gpus->latency, gpus->rate,
-					   gpus->shared };
+	struct formula_machine machine = { scheme->gpus, gpus->latency, gpus->rate, gpus->shared };
 
 	if (scheme->inside == INSIDE_SCATTER)
 		return formula_machine_scatter(&machine, size);
@@ -100,6 +99,17 @@ static void hand_over(struct machine *machine, const struct stage *stage)
 	}
 }
 
+/* The machine has all parts of the sum of a tensor. */
+static void summed(struct machine *machine, uint64_t tensor)
+{
+	while (machine->oldest < machine->contributed &&
+	       !machine->missing[machine->oldest & machine->missing_mask])
+		machine->oldest++;
+	add_stage(machine, (struct stage){ .after = true,
+					   .tensor = tensor,
+					   .size = machine->machines->sizes.of[tensor] });
+}
+
 static void on_due(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct machine *machine = owner;
@@ -112,8 +122,10 @@ static void on_due(struct sim *sim, uint32_t entity, void *owner)
 			  machine->stages[machine->first & machine->mask].due);
 	if (stage.after)
 		machines->job.done(machines->job.owner, machine->number, stage.tensor);
-	else
+	else if (machines->rail_count)
 		hand_over(machine, &stage);
+	else
+		summed(machine, stage.tensor);
 }
 
 /* The worker holds the sum of a rail's part of a tensor. */
@@ -122,14 +134,8 @@ static void on_done(void *owner, uint32_t worker, uint64_t tensor)
 	struct machines *machines = ((struct rail *)owner)->machines;
 	struct machine *machine = &machines->machine[worker];
 
-	if (--machine->missing[tensor & machine->missing_mask])
-		return;
-	while (machine->oldest < machine->contributed &&
-	       !machine->missing[machine->oldest & machine->missing_mask])
-		machine->oldest++;
-	add_stage(machine, (struct stage){ .after = true,
-					   .tensor = tensor,
-					   .size = machines->sizes.of[tensor] });
+	if (!--machine->missing[tensor & machine->missing_mask])
+		summed(machine, tensor);
 }
 
 /* --- life --- */
@@ -193,7 +199,9 @@ static void *start(void *self, const struct collective_job *job, const char **ne
 	for (uint32_t w = 0; w < job->workers; w++)
 		open_machine(machines, w);
 	sim_name(scheme->sim, on_due, "GPUs of a machine are done");
-	machines->rail_count = scheme->inside == INSIDE_MASTER ? 1 : machine_nics(scheme->conf);
+	if (job->workers > 1)
+		machines->rail_count =
+			scheme->inside == INSIDE_MASTER ? 1 : machine_nics(scheme->conf);
 	machines->rails = xcalloc(machines->rail_count, sizeof(*machines->rails));
 	for (uint32_t r = 0; r < machines->rail_count; r++) {
 		if (start_rail(machines, r, never))
@@ -213,6 +221,8 @@ static void hint(void *instance, uint32_t worker, const struct collective_hint *
 
 	machine->hinted = true;
 	machine->hint = *hint;
+	if (!machines->rail_count)
+		return;
 	machine->hint.left /= machines->rail_count;
 	machine->hint.iteration_bytes /= machines->rail_count;
 }
@@ -226,9 +236,11 @@ static void contribute(void *instance, uint32_t worker, bytes size)
 					machine->contributed, sizeof(*machine->missing));
 	machine->missing[machine->contributed & machine->missing_mask] =
 		(uint16_t)machines->rail_count;
-	tensor_sizes_add(&machines->sizes, machine->contributed++, size);
-	add_stage(machine,
-		  (struct stage){ .size = size, .hinted = machine->hinted, .hint = machine->hint });
+	tensor_sizes_add(&machines->sizes, machine->contributed, size);
+	add_stage(machine, (struct stage){ .tensor = machine->contributed++,
+					   .size = size,
+					   .hinted = machine->hinted,
+					   .hint = machine->hint });
 	machine->hinted = false;
 }
 
@@ -278,7 +290,7 @@ static uint64_t slots(const void *instance)
 	const struct machines *machines = instance;
 	const struct collective_ops *ops = inner_ops(machines);
 
-	return ops->slots ? ops->slots(machines->rails[0].inner) : 0;
+	return ops->slots && machines->rail_count ? ops->slots(machines->rails[0].inner) : 0;
 }
 
 static struct collective_actual ran_as(const void *instance)
@@ -286,8 +298,8 @@ static struct collective_actual ran_as(const void *instance)
 	const struct machines *machines = instance;
 	const struct collective_ops *ops = inner_ops(machines);
 
-	return ops->ran_as ? ops->ran_as(machines->rails[0].inner)
-			   : (struct collective_actual){ 0 };
+	return ops->ran_as && machines->rail_count ? ops->ran_as(machines->rails[0].inner)
+						   : (struct collective_actual){ 0 };
 }
 
 static size_t report_waiting(const void *instance, FILE *to, size_t limit)

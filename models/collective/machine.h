@@ -10,6 +10,8 @@
  * formulas.h, over the links among the GPUs, which no other job uses. A machine does one stage at a
  * time, as in the paper's model.
  *
+ * A machine that is alone has no scheme between the two stages.
+ *
  * NICs i of all machines form a rail, which has its own instance of the scheme. All rails take
  * equal parts of every tensor; with `master` only the first NIC is used. Simplified: in PR and PN
  * each GPU has a ring of its own, so a machine gets a share of a contended link for each GPU. Here
@@ -32,6 +34,7 @@ struct machine_scheme {
 	const struct topology *topo;
 	const struct machine_conf *conf;
 	struct scheme_run inner;
+	uint32_t gpus; /* of a machine that work for the job; at least 2 */
 	enum inside inside;
 };
 

@@ -376,8 +376,7 @@ static double check_job_trace(const struct looking *look, const struct job_group
 {
 	const char *where = conf_at(look->doc, "%s/arrival/trace", pointer);
 	const struct job_trace *trace = group->arrival.jobs;
-	char *error = job_group_trace_mistake(group, look->machines - look->pool, look->pool,
-					      machine_gpus(&look->scenario->machine) > 1);
+	char *error = job_group_trace_mistake(group, look->machines - look->pool, look->pool);
 	sim_time longest = 0;
 
 	if (error) {

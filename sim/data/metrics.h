@@ -50,12 +50,12 @@
 	    "form takes it for a rate. models/fluid/findings.md says how close the two are.")      \
 	ROW(algbw, "algbw_bytes_per_s", true, "", "algorithm bandwidth of jobs", "algbw", "0.2",   \
 	    "Algorithm bandwidth as NCCL's tests define it, size / time: gradient_bytes * "        \
-	    "iterations_done / exchange_s; none for one worker, nor for pipelines.")               \
+	    "iterations_done / exchange_s; none for one GPU, nor for pipelines.")                  \
 	ROW(busbw, "busbw_bytes_per_s", true, "", "bus bandwidth of jobs", "busbw", "0.1",         \
 	    "Bus bandwidth as NCCL's tests define it for all-reduce: algbw * 2 (n - 1) / n of n "  \
 	    "workers or, where machines have several GPUs, of n GPUs. A ring of these needs this " \
 	    "rate of each link; where switches add, it may exceed the rate of a link. None for "   \
-	    "one worker, nor for jobs that shard or are pipelines.")
+	    "one GPU, nor for jobs that shard or are pipelines.")
 
 /* Metrics of iterations of these jobs. ROW(name, column, some, usual, words, since, help) */
 #define ITERATION_METRICS(ROW)                                                                     \

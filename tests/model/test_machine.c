@@ -11,6 +11,7 @@
 #include "workload/jobs/jobs_parts.h"
 
 #include <math.h>
+#include <unistd.h>
 
 #define DATA_RATE (100e9 * 1024 / (1086 + 20 + 84 / 64.0))
 
@@ -278,6 +279,78 @@ Test(machine, memory_for_all_nics_or_none)
 	cr_expect_str_eq(jobs_reason(run.s->jobs, JOB_REFUSED, &group),
 			 "no switch memory for all NICs of its machines");
 	run_free(&run);
+}
+
+/* A job within one machine takes the closed form of its exchange there, whatever its scheme is:
+ * nothing goes over the network. In a trace it may have a part of the machine's GPUs, or one, which
+ * exchanges nothing. */
+Test(machine, alone)
+{
+	static const struct {
+		const char *arrival;
+		uint32_t gpus;
+	} sizes[] = { { "'workers': 1", 8 },
+		      { "'arrival': { 'trace': '" INASIM_WORK_DIR
+			"/inasim_gpus_3.csv', 'gpus_per_worker': 8 }",
+			3 },
+		      { "'arrival': { 'trace': '" INASIM_WORK_DIR
+			"/inasim_gpus_1.csv', 'gpus_per_worker': 8 }",
+			1 } };
+	static const struct {
+		const char *name, *inside;
+	} jobs[] = { { "switchml", "scatter" }, { "ps", "scatter" },
+		     { "ring", "master" },      { "netreduce", "master" },
+		     { "ring", "ring" },        { "halving_doubling", "ring" },
+		     { "double_tree", "ring" }, { "ring", "scatter" } };
+	static const char *const traces[] = { INASIM_WORK_DIR "/inasim_gpus_3.csv",
+					      INASIM_WORK_DIR "/inasim_gpus_1.csv" };
+
+	for (int i = 0; i < 2; i++) {
+		FILE *file = fopen(traces[i], "w");
+
+		fprintf(file, "job_id,submit_s,gpus\n7,0,%d\n", i ? 1 : 3);
+		fclose(file);
+	}
+	for (size_t k = 0; k < 3 * sizeof(jobs) / sizeof(jobs[0]); k++) {
+		size_t j = k / 3;
+		struct formula_machine gpus = { sizes[k % 3].gpus, PS_PER_US,
+						UINT64_C(400000000000), false };
+		bytes size = 24000000;
+		sim_time exchange = gpus.n == 1 ? 0
+				    : strcmp(jobs[j].inside, "master")
+					    ? 2 * formula_machine_scatter(&gpus, size)
+					    : formula_machine_reduce(&gpus, size) +
+						      formula_machine_broadcast(&gpus, size);
+		const struct job_record *record;
+		struct run run;
+
+		run_build(
+			&run,
+			"{ 'name': 't', 'topology': { 'kind': 'star', 'hosts': 4,"
+			" 'switch': { 'pause': true },"
+			" 'host': { 'gpus': { 'count': 8, 'rate': '50GBps' } } }, 'jobs': [ { %s,"
+			" 'all_reduce': '%s', 'inside': '%s', 'iterations': 3, 'overlap': 'layers',"
+			" 'model': { 'layers': [ { 'gradient': '24MB', 'backward': '1ms' } ] } } ] "
+			"}",
+			sizes[k % 3].arrival, jobs[j].name, jobs[j].inside);
+		run_to(&run, END_ALL_DONE);
+		record = &jobs_report(run.s->jobs)->records[0];
+		printf("%s, %s, %u GPUs: %.3f us\n", jobs[j].name, jobs[j].inside, (unsigned)gpus.n,
+		       record->communication * 1e6);
+		if (strcmp(jobs[j].inside, "ring") || gpus.n == 1 || !strcmp(jobs[j].name, "ring"))
+			cr_expect_float_eq(record->communication, 3 * seconds_of(exchange), 1e-8,
+					   "%s %s %u: %.12f", jobs[j].name, jobs[j].inside,
+					   (unsigned)gpus.n, record->communication);
+		cr_expect_eq(run.s->topo.net.created, 0);
+		if (gpus.n == 1)
+			cr_expect(isnan(record->busbw));
+		else
+			cr_expect_float_eq(record->busbw / record->algbw,
+					   2 * (double)(gpus.n - 1) / (double)gpus.n, 1e-9);
+		run_free(&run);
+	}
+	for (int i = 0; i < 2; i++)
+		unlink(traces[i]);
 }
 
 /* The ideal JCT is a closed form of hosts: none is said of machines with several GPUs. */

@@ -748,19 +748,23 @@ static void put_model(void)
 static unsigned put_workers(bool servers)
 {
 	unsigned max = calm && places < machines ? places : machines - pool, workers, first;
+	bool turned;
 
 	if (servers)
 		max /= 2;
 	max = max > (calm ? 16 : 8) ? (calm ? 16 : 8) : max;
-	workers = max < 2 || (!calm && chance(3) && !gpus) ? 1 : between(2, max);
+	workers = max < 2 || (!calm && chance(3)) ? 1 : between(2, max);
 	places -= calm ? workers + (servers ? 3 : 0) : 0;
 	if (!calm && workers > 2 && chance(15)) {
 		put(", 'workers': { 'min': 2, 'max': %u }", workers);
 	} else if (!calm && chance(15)) {
 		first = between(0, machines - pool - workers);
-		put(", 'workers': [ %u", first);
-		for (unsigned i = 1; i < workers; i++)
-			put(", %u", first + i);
+		rng = &newest;
+		turned = chance(50);
+		rng = &all;
+		for (unsigned i = 0; i < workers; i++)
+			put("%s %u", i ? "," : ", 'workers': [",
+			    first + (turned ? workers - 1 - i : i));
 		put(" ]");
 	} else {
 		put(", 'workers': %u", workers);
@@ -856,7 +860,7 @@ static void put_job(unsigned number, unsigned scheme, bool last)
 	put_inside(scheme);
 	put(", 'iterations': %u", steady ? between(10, 25) : between(1, calm ? 5 : 3));
 	put(", 'placement': '%s'", one_of("compact|spread|random"));
-	if (!calm && !steady && machines - pool > 4 && chance(5) && !gpus)
+	if (!calm && !steady && machines - pool > 4 && chance(5))
 		put(", 'arrival': { 'trace': 'philly_8plus', 'limit': 3, 'speedup': 1e9, "
 		    "'gpus_per_worker': 16 }");
 	else

@@ -35,7 +35,9 @@ static const struct conf_row trace_rows[] = {
 		  "Divides the times of the trace (submission and duration).",
 		  "the trace as it is"),
 	CONF_INT("gpus_per_worker", struct job_arrival_conf, gpus_per_worker, "1", 1, 1024,
-		 "How many GPUs of the trace a worker stands for.",
+		 "How many GPUs of the trace a worker stands for. On machines with several GPUs a "
+		 "job "
+		 "of one worker has as many as the trace says.",
 		 "one GPU per host, as in the papers' simulations"),
 	{ 0 },
 };

@@ -48,7 +48,7 @@ static const struct out_column job_columns[] = {
 	{ "exchange_s", OUT_SECONDS,
 	  "Time from the first gradient of an iteration to its last sum (with \"sharding\": "
 	  "\"optimizer\", to the last updated parameters): mean over workers, sum over finished "
-	  "iterations. Empty for one worker, and before the first iteration has finished." },
+	  "iterations. Empty for one GPU, and before the first iteration has finished." },
 	{ "throughput_share", OUT_REAL,
 	  "Aggregation throughput, gradient_bytes * iterations_done / exchange_s, as a share of "
 	  "the lowest bit rate that all links of a worker have together (ESA section 7.3 "
@@ -245,7 +245,7 @@ static double job_algbw(const struct job *job)
 {
 	sim_time time = exchange_mean(job);
 
-	if (job->workers == 1 || !time || job->conf->pipeline.stages > 1)
+	if (job_is_alone(job) || !time || job->conf->pipeline.stages > 1)
 		return NAN;
 	return (double)job->dnn->gradient_total * (double)job->iterations_done / seconds_of(time);
 }
@@ -253,7 +253,7 @@ static double job_algbw(const struct job *job)
 /* The bus bandwidth, as PERFORMANCE.md defines it: each GPU is a rank. */
 static double job_busbw(const struct job *job)
 {
-	double ranks = (double)job->workers * machine_gpus(job->jobs->env.machine);
+	double ranks = (double)job->workers * job->gpus;
 
 	if (sums_divided(job))
 		return NAN;
@@ -311,7 +311,7 @@ void job_write(struct job *job)
 		{ .flag = job->measured },
 		{ .flag = over },
 		{ .none = !job->reason, .text = job->reason },
-		{ .none = job->workers == 1 || !exchange_mean(job), .time = exchange_mean(job) },
+		{ .none = job_is_alone(job) || !exchange_mean(job), .time = exchange_mean(job) },
 		{ .real = share },
 		{ .none = fluid, .count = job->stats.server_packets },
 		{ .none = fluid, .count = job->stats.server_bytes },

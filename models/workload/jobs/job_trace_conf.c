@@ -19,7 +19,7 @@ uint64_t job_trace_workers(const struct job_group_conf *conf, const struct trace
 
 /* Why a job of a trace cannot run; NULL when it can. Caller frees. */
 static char *job_mistake(const struct job_group_conf *conf, uint32_t hosts, uint32_t pool,
-			 bool several_gpus, const struct trace_job *job)
+			 const struct trace_job *job)
 {
 	const char *path = conf->arrival.jobs->path;
 	uint64_t workers = job_trace_workers(conf, job);
@@ -51,12 +51,6 @@ static char *job_mistake(const struct job_group_conf *conf, uint32_t hosts, uint
 				 " workers, but experts are spread over at most %d; see "
 				 "gpus_per_worker",
 				 path, job->id, workers, EXCHANGE_WORKERS_MAX);
-	if (workers == 1 && job->gpus > 1 && several_gpus)
-		return xasprintf(
-			"%s: job %s has %" PRIu32
-			" GPUs on one machine, and what they exchange is not modelled; see "
-			"gpus_per_worker",
-			path, job->id, job->gpus);
 	if ((double)job->submit / conf->arrival.speedup > LATEST_ARRIVAL_PS)
 		return xasprintf("%s: job %s"
 				 " arrives after more than 200 days; see speedup",
@@ -240,13 +234,12 @@ bool job_groups_alike(const struct job_group_conf *a, const struct job_group_con
 	return a->origin == b->origin && a->all_reduce == b->all_reduce;
 }
 
-char *job_group_trace_mistake(const struct job_group_conf *conf, uint32_t hosts, uint32_t pool,
-			      bool several_gpus)
+char *job_group_trace_mistake(const struct job_group_conf *conf, uint32_t hosts, uint32_t pool)
 {
 	const struct job_trace *trace = conf->arrival.jobs;
 	char *mistake = trace ? NULL : xstrdup(conf->arrival.mistake);
 
 	for (size_t i = 0; trace && !mistake && i < trace->count; i++)
-		mistake = job_mistake(conf, hosts, pool, several_gpus, &trace->jobs[i]);
+		mistake = job_mistake(conf, hosts, pool, &trace->jobs[i]);
 	return mistake;
 }

@@ -202,7 +202,7 @@ struct collective_job job_spec(struct job *job)
 		.listed = job_hosts_listed(job),
 		.servers = beside ? job->workers : job->servers,
 		.server_hosts = !hosts || beside ? hosts : hosts + job->workers,
-		.gpus = job->conf->inside == INSIDE_RING ? machine_gpus(job->jobs->env.machine) : 1,
+		.gpus = job->conf->inside == INSIDE_RING ? job->gpus : 1,
 		.gradients = job->gradients,
 		.tensors = (uint64_t)job->iterations * job->dnn->tensor_count,
 		.done = on_tensor_done,
@@ -333,8 +333,8 @@ static void note_ran_as(struct job *job)
 	char reduces[COLLECTIVE_ACTUAL_SIZE], gathers[COLLECTIVE_ACTUAL_SIZE];
 	char text[JOB_SCHEME_SIZE];
 
-	if (!job->instance && !job->worker[0].gradients) {
-		job->ran_as = xstrdup("none"); /* one worker, or one replica: nothing to add up */
+	if (job->workers == 1 || (!job->instance && !job->worker[0].gradients)) {
+		job->ran_as = xstrdup("none"); /* one machine, or one replica: nothing to send */
 		return;
 	}
 	if (job->instance && job_scheme(job)->ran_as)
@@ -355,7 +355,7 @@ static void job_launch(struct job *job)
 
 	jobs->report.running++;
 	make_workers(job);
-	if (jobs->env.topo->detours && job_has_scheme(job))
+	if (jobs->env.topo->detours && job_has_scheme(job) && job->workers > 1)
 		job->restart = job_restart_new(job, NULL, job->workers);
 	job_start_exchanges(job);
 	note_ran_as(job);
@@ -404,12 +404,11 @@ static void on_arrivals(struct sim *sim, uint32_t entity, void *owner)
 /* Whether the job's scheme has stages inside machines around it (collective/machine.h). */
 static bool has_stages(const struct job *job)
 {
-	return machine_gpus(job->jobs->env.machine) > 1 && job->workers > 1 &&
-	       job->conf->inside != INSIDE_RING;
+	return job->gpus > 1 && job->conf->inside != INSIDE_RING;
 }
 
 static void add_job(struct jobs *jobs, const struct job_group_conf *conf, const struct dnn *dnn,
-		    sim_time arrival, uint32_t workers, int64_t iterations)
+		    sim_time arrival, uint32_t workers, uint32_t gpus, int64_t iterations)
 {
 	struct job *job;
 
@@ -423,6 +422,7 @@ static void add_job(struct jobs *jobs, const struct job_group_conf *conf, const 
 		.gradients = dnn->gradient_total,
 		.arrival = arrival,
 		.workers = workers,
+		.gpus = gpus,
 		.servers = job_group_servers(conf, workers),
 		.iterations = iterations,
 		.stands_for = 1,
@@ -433,6 +433,7 @@ static void add_job(struct jobs *jobs, const struct job_group_conf *conf, const 
 							.topo = jobs->env.topo,
 							.conf = jobs->env.machine,
 							.inner = jobs->schemes[conf->all_reduce],
+							.gpus = gpus,
 							.inside = (enum inside)conf->inside };
 	if (!conf->max_steps || iterations <= conf->max_steps)
 		return;
@@ -459,9 +460,13 @@ static void add_trace(struct jobs *jobs, const struct job_group_conf *conf,
 	for (size_t i = 0; i < conf->arrival.jobs->count; i++) {
 		const struct trace_job *job = &conf->arrival.jobs->jobs[i];
 		const struct dnn *dnn = job_models_draw(conf->models, model_stream);
+		uint32_t workers = (uint32_t)job_trace_workers(conf, job);
+		uint32_t gpus = machine_gpus(jobs->env.machine);
 
+		if (workers == 1 && job->gpus < gpus)
+			gpus = job->gpus; /* the rest of its machine is idle */
 		add_job(jobs, conf, dnn, (sim_time)((double)job->submit / conf->arrival.speedup),
-			(uint32_t)job_trace_workers(conf, job), trace_iterations(conf, dnn, job));
+			workers, gpus, trace_iterations(conf, dnn, job));
 		jobs->jobs[jobs->report.count - 1].trace_id = job->id;
 	}
 }
@@ -501,7 +506,8 @@ static void add_drawn(struct jobs *jobs, const struct job_group_conf *conf, size
 		if (!conf->count && job_group_poisson(conf) && at >= jobs->end)
 			return;
 		add_job(jobs, conf, job_models_draw(conf->models, model_stream), at,
-			draw_workers(conf, &sizes), conf->iterations);
+			draw_workers(conf, &sizes), machine_gpus(jobs->env.machine),
+			conf->iterations);
 	}
 }
 

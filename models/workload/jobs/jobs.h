@@ -351,9 +351,8 @@ uint32_t job_group_own_servers(const struct job_group_conf *conf, uint32_t worke
 bool job_group_servers_listed(const struct job_group_conf *conf);
 
 /* What is wrong with the trace of a group, for `hosts` hosts that take workers and `pool` hosts
- * that are kept for servers, with one GPU or several each. NULL = nothing; caller frees. */
-char *job_group_trace_mistake(const struct job_group_conf *conf, uint32_t hosts, uint32_t pool,
-			      bool several_gpus);
+ * that are kept for servers. NULL = nothing; caller frees. */
+char *job_group_trace_mistake(const struct job_group_conf *conf, uint32_t hosts, uint32_t pool);
 /* How many workers a job of a trace has. */
 uint64_t job_trace_workers(const struct job_group_conf *conf, const struct trace_job *job);
 

@@ -378,10 +378,6 @@ static void check_inside(const struct job_group_conf *conf, struct conf_doc *doc
 
 	if (machine_gpus(machine) == 1)
 		return;
-	if (conf->workers.given && workers_span(&conf->workers).min < 2)
-		conf_error(doc, conf_at(doc, "%s/workers", pointer),
-			   "a job on one machine with several GPUs is not modelled; allowed: at "
-			   "least 2 workers");
 	if (conf->inside != INSIDE_RING)
 		return;
 	if (!ops->ranks_max)

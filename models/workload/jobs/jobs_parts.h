@@ -101,6 +101,7 @@ struct job {
 	bool measured;
 	char *reason; /* JOB_REFUSED: why; JOB_FAILED: when and why; owned */
 	uint32_t workers;
+	uint32_t gpus; /* of each machine that work for it */
 	int64_t iterations, iterations_done;
 	uint32_t servers; /* parameter servers */
 	uint32_t *hosts;  /* of the workers by rank, then of the servers */
@@ -116,7 +117,7 @@ struct job {
 	struct why_job *why;           /* NULL without --why */
 	struct machine_scheme machine; /* zero if the scheme has no stages inside machines */
 	struct fusion *fusion;         /* buffers of fusion_cycle; NULL = none */
-	void *instance; /* of the scheme; NULL for one worker, with a pipeline, after a failure */
+	void *instance; /* of the scheme; NULL for one GPU, with a pipeline, after a failure */
 	struct job_exchange *exchanges; /* owned; NULL = none */
 	size_t exchange_count;
 	uint32_t edges;    /* how many connections exchanges have */
@@ -213,11 +214,17 @@ void worker_computed(struct job_worker *worker);
  * handed over. */
 void worker_hint(struct job_worker *worker, uint64_t tensor);
 
-/* Whether one instance of a scheme adds up all gradients. Not so for one worker, nor in a pipeline,
+/* Whether the job has one GPU: its own gradient is the sum. */
+static inline bool job_is_alone(const struct job *job)
+{
+	return job->workers == 1 && job->gpus == 1;
+}
+
+/* Whether one instance of a scheme adds up all gradients. Not so for one GPU, nor in a pipeline,
  * where each stage has its own exchange. */
 static inline bool job_has_scheme(const struct job *job)
 {
-	return job->workers > 1 && job->conf->pipeline.stages <= 1;
+	return !job_is_alone(job) && job->conf->pipeline.stages <= 1;
 }
 
 /* job_restart.c: only where links may fail. `exchange` NULL: for the job's gradients. */
