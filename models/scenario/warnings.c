@@ -20,6 +20,12 @@ static uint32_t max_workers(const struct job_group_conf *group)
 	return (uint32_t)workers_span(&group->workers).max;
 }
 
+/* The number of its workers that add up together: with a pipeline, the replicas of a stage. */
+static uint32_t max_adding(const struct job_group_conf *group)
+{
+	return max_workers(group) / (uint32_t)group->pipeline.stages;
+}
+
 /* --- transports --- */
 
 /* Whether a scheme runs over TCP, not over RoCE or packets of its own. */
@@ -472,7 +478,7 @@ static void warn_schemes(const struct scenario *scenario, struct conf_doc *doc)
 	for_enabled_jobs(group, scenario) {
 		unsigned scheme = job_group_reduces(group);
 		const struct collective_ops *ops = scheme_ops(scheme);
-		uint32_t workers = max_workers(group);
+		uint32_t workers = max_adding(group);
 
 		if (workers >= 2 && ops->warn)
 			ops->warn(scenario->schemes[scheme], &scenario->topology, workers,
@@ -506,7 +512,7 @@ static void warn_lock_step(const struct scenario *scenario, struct conf_doc *doc
 {
 	for_enabled_jobs(group, scenario) {
 		const struct collective_ops *ops = scheme_ops(job_group_reduces(group));
-		uint32_t workers = max_workers(group);
+		uint32_t workers = max_adding(group);
 
 		if (workers < 2 || !in_step(scenario, group) ||
 		    !((ops->heeds_marks && scenario_has_flows(scenario)) ||
@@ -715,7 +721,7 @@ static void note_runs_as(const struct scenario *scenario, struct conf_doc *doc)
 		const struct job_models *models = group->models;
 		char text[COLLECTIVE_ACTUAL_SIZE];
 
-		if (!ops->runs_as || (group->workers.given && max_workers(group) < 2))
+		if (!ops->runs_as || (group->workers.given && max_adding(group) < 2))
 			continue;
 		for (size_t m = 0; m < models->count; m++) {
 			struct collective_actual actual =

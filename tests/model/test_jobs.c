@@ -687,26 +687,46 @@ Test(jobs, trace)
 	unlink(path);
 }
 
-/* A single worker has nothing to add up, and its job ends all the same, under every scheme, in
- * packets and in closed form. (That nobody looks for a second one is the sanitizers' to see.) */
-Test(jobs, of_one_worker)
+/* Whoever has nobody to add up with is a group of one, under every scheme and in every fidelity
+ * that there is for it: no warning and no error is said of it (ps_stream once divided by its
+ * servers, which it does not have), nothing is waited for, and the job ends. */
+Test(jobs, groups_of_one)
 {
+	static const struct {
+		const char *group, *host;
+		bool packets_only;
+	} ones[] = {
+		{ "'workers': 1", "", false },
+		{ "'workers': [2]", "", false },
+		{ "'workers': { 'min': 1, 'max': 1 }", "", false },
+		{ "'workers': 1, 'overlap': 'layers'", "", false },
+		{ "'workers': 1, 'pipeline': { 'stages': 1 }", "", false },
+		{ "'workers': 2, 'overlap': 'layers', 'pipeline': { 'stages': 2 }", "", true },
+		{ "'workers': 3, 'overlap': 'layers', 'pipeline': { 'stages': 3 }", "", true },
+		{ "'workers': 1", "'gpus': { 'count': 1 }", false },
+		{ "'workers': 1", "'gpus': { 'count': 8, 'rate': '50GBps' }", false },
+		{ "'workers': 1",
+		  "'gpus': { 'count': 8, 'rate': '50GBps' }, 'nics': { 'count': 2 }", false },
+	};
 	static const char *const fidelities[] = { "packet", "analytic" };
 
 	for (unsigned i = 0; all_reduce_ops(i); i++)
-		for (unsigned f = 0; f < (run_is_nvls(i) ? 1 : 2); f++) {
+		for (size_t k = 0; k < 2 * sizeof(ones) / sizeof(ones[0]); k++) {
+			size_t one = k / 2;
 			struct run run;
 
-			run_build(
-				&run,
-				"{ 'name': 't', 'fidelity': '%s', 'topology': { 'kind': 'star', "
-				"'hosts': 4, 'switch': { %s } }, 'schemes': { 'panama': { "
-				"'aggregate_above': '0B' }, "
-				"'switchml_star': { 'aggregate_above': '0B' } }, 'jobs': [ { "
-				"'workers': 1, 'all_reduce': '%s', 'iterations': 2, 'model': { "
-				"'layers': [ { 'gradient': '100KB', 'forward': '10us' } ] } } ] }",
-				fidelities[f], run_is_nvls(i) ? "'pause': true" : "",
-				scheme_ops(i)->name);
+			if (k % 2 && (run_is_nvls(i) || ones[one].packets_only))
+				continue;
+			run_build(&run,
+				  "{ 'name': 't', 'fidelity': '%s', 'topology': { 'kind': 'star',"
+				  " 'hosts': 8, 'host': { %s }, 'switch': { 'pause': %s } },"
+				  " 'jobs': [ { %s, 'all_reduce': '%s', 'iterations': 2, 'model': {"
+				  " 'layers': [ { 'gradient': '100KB', 'forward': '10us' },"
+				  " { 'gradient': '4B' }, { 'gradient': '4B' } ] } } ] }",
+				  fidelities[k % 2], ones[one].host, k % 2 ? "false" : "true",
+				  ones[one].group, scheme_ops(i)->name);
+			cr_expect_eq(conf_warnings(run.doc), 0, "%s, %s", scheme_ops(i)->name,
+				     ones[one].group);
 			run_to(&run, END_ALL_DONE);
 			cr_expect_geq(run.s->sim.now, 20 * PS_PER_US);
 			run_free(&run);
