@@ -33,6 +33,7 @@ endforeach()
 install(FILES scripts/completion/fish DESTINATION share/fish/vendor_completions.d RENAME inasim.fish)
 # All pages, so that their links lead somewhere.
 install(FILES README.md CHANGELOG.md CITATION.cff CONTRIBUTING.md DESTINATION share/doc/inasim)
+install(FILES results/README.md DESTINATION share/doc/inasim/results)
 install(DIRECTORY models scenarios scripts sim tests traces DESTINATION share/doc/inasim
         FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN fuzz EXCLUDE)
 install(FILES LICENSE DESTINATION share/doc/inasim RENAME copyright)

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Does what the READMEs tell people to type work? Runs every command of the
-# ```sh blocks of README.md, of the READMEs up to three folders down, and of the FAQ, in order, in one copy
+# ```sh blocks of README.md, of the READMEs up to three folders down, in order, in one copy
 # of the source tree per README, with "build/inasim" standing for the program
 # under test. Not run: ```console blocks, and commands that start with git clone,
 # sudo, scripts/setup, scripts/build, scripts/test or scripts/quickstart. The tutorial is pictures.sh's.
@@ -44,7 +44,7 @@ while IFS= read -r readme; do
 		fi
 	done
 	rm -rf "$copy"
-done < <(cd "$SRC" && find . -mindepth 1 -maxdepth 4 \( -name README.md -o -name FAQ.md \) -not -path './build*' \
+done < <(cd "$SRC" && find . -mindepth 1 -maxdepth 4 -name README.md -not -path './build*' \
 	-not -path './.git/*' -not -path './results/*/*' -not -path './scenarios/tutorial/*' -printf '%P\n' | LC_ALL=C sort)
 
 if ((failures > 0)); then

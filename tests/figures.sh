@@ -20,7 +20,7 @@ again() {
 	done
 }
 
-# tidy DIR: each table in it is one to other programs, as sim/lab/figures/README.md says
+# tidy DIR: each table in it is one to other programs, as sim/cli/README.md says
 tidy() {
 	command -v python3 >/dev/null || return 0
 	checks=$((checks + 1))

@@ -1,7 +1,7 @@
 """The runs that rows need, as points of sweep plans, and the results of those that are there.
 
 All points are in one sweep directory of the program's version. A point has there the hash of its scenario, seed and data,
-so one that several plans or rows name runs once, and one that has ended is not run again (sim/lab/README.md).
+so one that several plans or rows name runs once, and one that has ended is not run again (sim/cli/README.md).
 """
 import concurrent.futures
 import copy

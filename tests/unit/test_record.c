@@ -1,4 +1,4 @@
-/* When a point is run again: the table in sim/lab/README.md. */
+/* When a point is run again: the table in sim/cli/README.md. */
 #include "lab/sweep/record.h"
 
 #include "base/mem.h"

@@ -54,7 +54,7 @@ struct group_ratio group_ratio(const struct group *base, size_t base_metric,
 			       const struct group *group, size_t metric);
 
 /* Writes groups.csv to PATH: a row for each group and metric, with the values of the axes and the
- * groups_columns, which sim/lab/README.md explains. False and *error (caller frees) on failure;
+ * groups_columns, which sim/cli/README.md explains. False and *error (caller frees) on failure;
  * PATH is then unchanged. */
 bool groups_write(const struct sweep_table *table, const char *path, char **error);
 

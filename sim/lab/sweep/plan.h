@@ -1,5 +1,5 @@
 /* A sweep plan: a base scenario, axes over it, and the numbered points that they make.
- * sim/lab/README.md has the format; the schema comes from plan_table.
+ * sim/cli/README.md has an example; the schema comes from plan_table.
  *
  * A point is a list of values to put into the base scenario. Their meaning is up to the model, a
  * function of the caller (plan_model). To read and expand a plan touches no scenario, so one point

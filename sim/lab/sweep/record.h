@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-/* sim/lab/README.md says what each status means. */
+/* sim/cli/README.md says what each status means. */
 enum point_status {
 	POINT_MISSING, /* not run yet: there is no record */
 	POINT_DONE,
@@ -54,7 +54,7 @@ void record_read(struct point_record *record, const char *path);
 /* False with errno on failure. */
 bool record_write(const struct point_record *record, const char *path);
 
-/* Whether the point should run (again) under these limits; sim/lab/README.md has the rules. */
+/* Whether the point should run (again) under these limits; sim/cli/README.md has the rules. */
 bool record_wants_run(const struct point_record *record, const struct point_limits *limits);
 
 /* Whether the point has results to evaluate: it is done or unfinished. */
