@@ -1,7 +1,7 @@
 #!/bin/bash
 # Packets, fluid and closed form: every scheme is as close to fluid as it states (inasim list schemes), and
 # scripts/crosscheck says so when it is not. How close they are at random is measured by hand
-# (models/fluid/findings.md).
+# (models/fluid/README.md).
 # shellcheck disable=SC2016 # the single quotes hold jq programs
 source "${SRC:?source directory}/tests/lib/shell.sh"
 if [[ ! -x $(dirname "$INASIM")/inasim-fluid ]]; then

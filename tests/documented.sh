@@ -1,8 +1,6 @@
 #!/bin/bash
 # Numbers of pages that have a mark are what their reference or command gives now; a stale one is seen. (Those of rows take
-# minutes: scripts/repro docs --check.) Numbers with
-# units and without a mark are counted in unmarked.txt, and do not become more. Commands are those of
-# all pages but the one of language models, with NIGHTLY of that, too.
+# minutes: scripts/repro docs --check.) Numbers with units and without a mark are counted in unmarked.txt, and do not become more.
 # To count again: SRC=$PWD INASIM=$PWD/build/inasim tests/documented.sh --update
 source "${SRC:?source directory}/tests/lib/shell.sh"
 command -v python3 >/dev/null || exit 77
@@ -23,7 +21,6 @@ repro 0 docs --check --references
 says err 'marked numbers, 0 differ'
 checks=$((checks + $(sed -n 's/^repro: \([0-9]*\) marked.*/\1/p' err)))
 ((checks >= 40)) || fail "only $checks marks found"
-[[ -n ${NIGHTLY:-} ]] || truncate -s 0 scenarios/llm/*.md # they take a third of the time
 repro 0 docs --check --commands
 says err 'marked numbers, 0 differ'
 

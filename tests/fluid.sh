@@ -33,7 +33,7 @@ INASIM=$work/alone/inasim ends 5 run --quiet "$scenario" --out gone
 says err "the SimGrid process ended unexpectedly"
 holds '.fidelity == "fluid" and .end_reason == "violation"' gone/summary.json
 
-# By thirds: 161.3 and 191.8 ms (scenarios/fluid/README.md).
+# By thirds: 161.3 and 191.8 ms (models/fluid/README.md).
 ends 0 run --quiet "$scenario" --out fluid --set '/output/series={"every": "10ms", "links": ["leaf/up"], "flows": true}'
 holds '[.jobs.jct_s.mean, .flows.fct_s.mean] | (.[0] - 0.16127 | fabs) < 2e-5 and (.[1] - 0.19178 | fabs) < 2e-5' fluid/summary.json
 holds '.packet_hops == null and .network.drops == null and .aggregation.packets_aggregated == null' fluid/summary.json

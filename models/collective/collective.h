@@ -180,7 +180,7 @@ struct collective_idle {
 #define COLLECTIVE_IDLE_MAX 4
 
 /* How far the fluid model may be from the packet model, as a fraction; 0 = not stated. Limits for
- * tests/crosscheck.sh and scripts/crosscheck; models/fluid/findings.md has the measurements. */
+ * tests/crosscheck.sh and scripts/crosscheck; models/fluid/README.md has the measurements. */
 struct fluid_tolerance {
 	/* Error of the time in which gradients are exchanged, on one switch and over several tiers.
 	 * For a single job that exchanges at least 10 MB at a time and has at most one parameter

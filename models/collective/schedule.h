@@ -45,7 +45,7 @@ extern const char *const schedule_orders[]; /* for ENUM rows */
 	CONF_ENUM("transport", struct schedule_conf, transport, "dctcp", transport_names,          \
 		  "Transport of the edges (inasim list transports).",                              \
 		  "our reading: PANAMA section 7 names DCTCP for flows that are not aggregated; "  \
-		  "it does not say what its rings use (with reno: scenarios/panama/findings.md)"), \
+		  "it does not say what its rings use (with reno: scenarios/panama/README.md)"),   \
 		CONF_ENUM("order", struct schedule_conf, order, "placement", schedule_orders,      \
 			  "Order of ranks, unless workers is a list of hosts, which is the "       \
 			  "order. placement: by host number, so that connections enter each rack " \

@@ -750,7 +750,7 @@ const char *scenario_beside_flows(const struct scenario *scenario)
 		return NULL;
 	return "do not rank schemes beside flows by fluid: it does not model how windows compete "
 	       "with flows in queues, and packets may take several times as long, or a fraction of "
-	       "it (models/fluid/findings.md)";
+	       "it (models/fluid/README.md)";
 }
 
 static void warn_beside_flows(const struct scenario *scenario, struct conf_doc *doc)

@@ -47,7 +47,7 @@
 	    "1 where packets are faster than the closed form. The difference is small unless "     \
 	    "messages are shorter than a segment, because the closed form takes frames to be "     \
 	    "full, or a window, too small for its path, holds a whole tensor, because the closed " \
-	    "form takes it for a rate. models/fluid/findings.md says how close the two are.")      \
+	    "form takes it for a rate. models/fluid/README.md says how close the two are.")        \
 	ROW(algbw, "algbw_bytes_per_s", true, "", "algorithm bandwidth of jobs", "algbw", "0.2",   \
 	    "Algorithm bandwidth as NCCL's tests define it, size / time: gradient_bytes * "        \
 	    "iterations_done / exchange_s; none for one GPU, nor for pipelines.")                  \

@@ -7,7 +7,7 @@
  * without a result are lost. Worker 0 then orders their chunks at once. A loss at the end, with no
  * later result, needs a timer: worker 0 orders its oldest chunk; any other worker asks worker 0,
  * which has the result or is recovering it itself. So does a worker other than 0 that alone lacks a
- * result: it does not act on gaps (scenarios/panama/findings.md, "Losses"). Orders, questions and
+ * result: it does not act on gaps (scenarios/panama/README.md, "Losses"). Orders, questions and
  * answers (the sums) are messages over TCP connections. Timers double until there is progress.
  *
  * A worker may skip a VID of the repair sequence: accelerators pass over that VID when the worker's
