@@ -197,7 +197,7 @@ ends 0 sweep run limits.json 0 --time-limit none # however slow the machine
 ends 4 sweep run limits.json 0-1
 ends 4 sweep collect limits.json
 says out '2 points, 1 done, 1 timeout; 0 to run'
-says out 'longer than 0.4 s'
+says out 'more than 0.4 s of CPU time'
 ends 4 sweep run limits.json 1
 says err 'timeout before, not run again'
 echo '{ "name": "lone", "base": "base.json", "axes": [] }' >lone.json
@@ -212,7 +212,7 @@ checks=$((checks + 2))
 ends 0 sweep status limits.json --pending --time-limit 500ms
 [[ $(<out) == 1 ]] || fail "a higher time limit is one"
 ends 4 sweep run limits.json 1 --time-limit 500ms
-says err 'timeout after [0-9.]+ s: longer than 0.5 s'
+says err 'timeout after [0-9.]+ s: more than 0.5 s of CPU time'
 
 if limits_memory; then
 	sed 's/"time": "400ms"/"memory": "30MB"/; s/limits"/memory"/; s/"memory": {/"limits": {/
@@ -258,7 +258,7 @@ cat >forever.json <<'JSON'
 JSON
 # What bash starts in the background ignores SIGINT unless told otherwise.
 start() {
-	env --default-signal=INT "$INASIM" sweep run forever.json 0 --out killed 2>err </dev/null &
+	env --default-signal=INT "$INASIM" sweep run forever.json 0 --out killed "$@" 2>err </dev/null &
 	parent=$!
 	wait_for has_child "$parent"
 	child=$(child_of "$parent")
@@ -314,6 +314,16 @@ has_child "$parent" || fail "SIGHUP, though ignored, ended the run"
 kill -TERM "$parent"
 wait "$parent" || true
 trap - HUP
+
+# what the limit counts is CPU time, not that of a machine that does something else
+rm -r killed
+start --time-limit 300ms
+kill -STOP "$child"
+sleep 0.5
+kill -CONT "$child"
+wait "$parent" || true
+says err 'timeout after [0-9.]+ s: more than 0.3 s of CPU time$'
+holds '.status == "timeout" and .cpu_s > 0.25 and .wall_s > 0.5' "$record.json"
 
 # --- two at once
 

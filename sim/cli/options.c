@@ -132,7 +132,7 @@ static const struct option_row rows[] = {
 	{ "force", NULL, "sweep run", FLAG(sweep.force),
 	  "also run points that are finished, or failed and would not be retried" },
 	{ "time-limit", "T", "sweep run|sweep status", TEXT(sweep.time_limit),
-	  "limit the wall time of a point, such as 10m, or none; default: the plan's" },
+	  "limit the CPU time of a point, such as 10m, or none; default: the plan's" },
 	{ "memory-limit", "M", "sweep run|sweep status", TEXT(sweep.memory_limit),
 	  "limit the memory of a point, such as 4GiB, or none; default: the plan's" },
 };

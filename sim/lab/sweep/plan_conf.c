@@ -110,7 +110,8 @@ static const struct conf_row constraint_item = {
 /* For a CONF_GROUP, whose rows fill in members of struct plan_conf itself. */
 static const struct conf_row limits_rows[] = {
 	CONF_TIME("time", struct plan_conf, limits.time, CONF_OPTIONAL, PS_PER_MS, 0,
-		  "Limit on the wall time of a point."),
+		  "Limit on the CPU time of a point; its wall time may be ten times as long, and a "
+		  "minute more."),
 	CONF_BYTES("memory", struct plan_conf, limits.memory, CONF_OPTIONAL, 1000000, 0,
 		   "Limit on the memory of a point."),
 	{ 0 },

@@ -162,18 +162,35 @@ static void limit_memory(bytes limit)
 #endif
 }
 
-/* The kernel ends the child by SIGALRM after the limit; 0 is no limit, and sets no timer. */
-static void limit_time(sim_time limit)
+/* What a point may take until it has used up its CPU time, were it one of ten on its core: a point
+ * that waits for ever (for a disk that is gone) ends, too. */
+static sim_time wall_limit(sim_time limit)
+{
+	return limit < (SIM_TIME_MAX - 60 * PS_PER_S) / 10 ? 10 * limit + 60 * PS_PER_S
+							   : SIM_TIME_MAX;
+}
+
+/* The kernel sends the signal after the limit; 0 is no limit, and sets no timer. */
+static void set_timer(int which, int number, sim_time limit)
 {
 	uint64_t us = (limit + PS_PER_US - 1) / PS_PER_US;
 	struct itimerval timer = { .it_value = { .tv_sec = (time_t)(us / 1000000),
 						 .tv_usec = (suseconds_t)(us % 1000000) } };
+
+	signal(number, SIG_DFL);
+	setitimer(which, &timer, NULL);
+}
+
+/* SIGPROF ends the child after so much CPU time of all its threads, SIGALRM after much more wall
+ * time. */
+static void limit_time(sim_time limit)
+{
 	sigset_t none;
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	signal(SIGALRM, SIG_DFL);
-	setitimer(ITIMER_REAL, &timer, NULL);
+	set_timer(ITIMER_PROF, SIGPROF, limit);
+	set_timer(ITIMER_REAL, SIGALRM, limit ? wall_limit(limit) : 0);
 }
 
 static _Noreturn void be_child(const struct running *run)
@@ -235,7 +252,9 @@ static enum point_status status_of(const struct outcome *outcome)
 	size_t code = (size_t)WEXITSTATUS(outcome->status);
 
 	if (!WIFEXITED(outcome->status))
-		return WTERMSIG(outcome->status) == SIGALRM ? POINT_TIMEOUT : POINT_KILLED;
+		return WTERMSIG(outcome->status) == SIGPROF || WTERMSIG(outcome->status) == SIGALRM
+			       ? POINT_TIMEOUT
+			       : POINT_KILLED;
 	return code < sizeof(by_code) / sizeof(by_code[0]) ? by_code[code] : POINT_KILLED;
 }
 
@@ -267,8 +286,12 @@ static char *message_of(enum point_status status, const struct outcome *outcome,
 
 	if (status == POINT_DONE)
 		return xstrdup("");
+	if (status == POINT_TIMEOUT && WTERMSIG(outcome->status) == SIGPROF)
+		return xasprintf("more than %g s of CPU time", seconds_of(order->limits.time));
 	if (status == POINT_TIMEOUT)
-		return xasprintf("longer than %g s", seconds_of(order->limits.time));
+		return xasprintf("longer than %g s, with less than %g s of CPU time",
+				 seconds_of(wall_limit(order->limits.time)),
+				 seconds_of(order->limits.time));
 	end = end_of_log(log);
 	if (status == POINT_MEMORY && order->limits.memory)
 		text = xasprintf("more than %g MB: %s", (double)order->limits.memory / 1e6, end);

@@ -27,7 +27,7 @@ extern const char *const point_status_names[POINT_STATUSES];
 
 /* What a point may use; 0 means no limit. */
 struct point_limits {
-	sim_time time; /* wall time */
+	sim_time time; /* CPU time, of all threads */
 	bytes memory;  /* private writable memory */
 };
 
