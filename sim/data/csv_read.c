@@ -92,6 +92,15 @@ static int read_plain(struct csv *csv, int c)
 	return c;
 }
 
+/* Skips the apostrophe that the writer puts before what would be a formula (csv_write.h). */
+static void skip_apostrophe(struct csv *csv)
+{
+	const char *text = csv->text + csv->cells[csv->count - 1];
+	char first = text[strspn(text, "'")];
+	if (*text == '\'' && first != '\0' && strchr("=+-@", first))
+		csv->cells[csv->count - 1]++;
+}
+
 /* Reads a cell from its first character on; returns what ended it: ',', '\n' or EOF. */
 static int read_cell(struct csv *csv, int c)
 {
@@ -102,6 +111,7 @@ static int read_cell(struct csv *csv, int c)
 	bool quoted = c == '"';
 	c = quoted ? read_quoted(csv) : read_plain(csv, c);
 	put(csv, '\0');
+	skip_apostrophe(csv);
 	if (c == '\r') {
 		c = get(csv);
 		if (c != '\n' && c != EOF)

@@ -73,22 +73,33 @@ void csv_writer_none(struct csv_writer *csv)
 	next_cell(csv);
 }
 
+/* Whether a spreadsheet would take the text for a formula; with apostrophes before it, too, so that
+ * the reader knows which apostrophe is ours. A number is none. */
+static bool is_formula(const char *text)
+{
+	char first = text[strspn(text, "'")], *end;
+	if (first == '\0' || !strchr("=+-@", first))
+		return false;
+	strtod(text, &end); /* takes "-inf" and "-0x1", too, which are no numbers here */
+	return text[strspn(text, "+-.eE0123456789")] != '\0' || end == text || *end != '\0';
+}
+
 void csv_writer_text(struct csv_writer *csv, const char *text)
 {
 	SIM_BUG_ON(!text);
 	next_cell(csv);
-	if (*text != '\0' && text[strcspn(text, ",\"\r\n")] == '\0') {
-		for (; *text != '\0'; text++)
-			put(csv, *text);
-		return;
-	}
-	put(csv, '"');
+	bool quoted = *text == '\0' || text[strcspn(text, ",\"\r\n")] != '\0';
+	if (quoted)
+		put(csv, '"');
+	if (is_formula(text))
+		put(csv, '\'');
 	for (; *text != '\0'; text++) {
 		if (*text == '"')
 			put(csv, '"');
 		put(csv, *text);
 	}
-	put(csv, '"');
+	if (quoted)
+		put(csv, '"');
 }
 
 void csv_writer_count(struct csv_writer *csv, uint64_t count)

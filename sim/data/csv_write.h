@@ -2,9 +2,11 @@
  * only when they are written (sweep.csv, groups.csv).
  *
  * data/csv_read.h reads this: commas between cells, \n behind rows, quotes only around texts that
- * need them. A missing value is an empty cell, an empty text is "". The header line is a row of
- * texts. The first write error sticks, and the commit reports it, so a loop over rows needs no
- * check of its own:
+ * need them. A missing value is an empty cell, an empty text is "". A text that begins with =, +, -
+ * or @, which a spreadsheet would run as a formula, gets an apostrophe before it, unless it is a
+ * number; so does one that begins so behind apostrophes. The header line is a row of texts. The
+ * first write error sticks, and the commit reports it, so a loop over rows needs no check of its
+ * own:
  *
  *     struct csv_writer *csv = csv_writer_open("groups.csv");
  *     csv_writer_text(csv, "metric");

@@ -107,6 +107,33 @@ Test(csv_write, quotes_only_where_they_must_be)
 		    "\"a,b\",\"say \"\"a\"\"\",\"two\nlines\",\"\",\"cr\r\"\n");
 }
 
+/* What a spreadsheet would run as a formula becomes a text there, and is read back as it was;
+ * numbers stay numbers. */
+Test(csv_write, no_formulas)
+{
+	static const char *const texts[] = { "=1+1", "+a",   "-b,c", "@sum",  "'=1",
+					     "'a",   "''-1", "-1.5", "-1e-3", "+5",
+					     "-",    "-inf", "-0x1", "-1-1",  "a=b" };
+	size_t n = sizeof(texts) / sizeof(*texts);
+	struct csv_writer *csv = open_well();
+	char *error = NULL;
+	csv_writer_text(csv, "=name");
+	csv_writer_end_row(csv);
+	for (size_t i = 0; i < n; i++) {
+		csv_writer_text(csv, texts[i]);
+		csv_writer_end_row(csv);
+	}
+	commit_well(csv);
+	expect_file("'=name\n'=1+1\n'+a\n\"'-b,c\"\n'@sum\n''=1\n'a\n'''-1\n-1.5\n-1e-3\n+5\n"
+		    "'-\n'-inf\n'-0x1\n'-1-1\na=b\n");
+	struct csv *in = csv_open(target, &error);
+	cr_assert_not_null(in, "%s", error);
+	int column = csv_need(in, "=name");
+	for (size_t i = 0; i < n && csv_next(in); i++)
+		cr_expect_str_eq(csv_text(in, column), texts[i]);
+	cr_expect(csv_close(in, &error), "%s", error);
+}
+
 Test(csv_write, reads_back_beyond_one_buffer)
 {
 	struct csv_writer *csv = open_well();
