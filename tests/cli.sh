@@ -34,6 +34,11 @@ ends 0 run small.json --out logged --events 0s..1s --quiet
 holds '.digest == "'"$("$INASIM" run small.json --json | jq -r .digest)"'"' logged/summary.json
 holds ".events == $(($(wc -l <logged/events.csv) - 1))" logged/summary.json
 says logged/events.csv '^1,0,control,arrivals of flow group 0,acts,,,,,,,[0-9a-f]{16}$'
+ends 0 run small.json --set /flows/0/enabled=false --out logged --events 0s..1s --quiet # nothing of it arrives
+says logged/events.csv '^1,0,control,numbers of disabled flow group 0,acts,'
+grep 'arrivals of flow' logged/events.csv >outside || true
+silent outside
+ends 0 run small.json --out logged --events 0s..1s --quiet
 says logged/events.csv 'arrival,h[0-9] -> switch,tcp data flow [0-9]+ seq 0 payload 1460 size 1518 ECT'
 says logged/events.csv 'tcp data flow .* ECT push,'
 ends 0 run small.json --set /jobs/0/all_reduce=switchml --out logged --events 0s..1s --quiet

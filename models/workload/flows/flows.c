@@ -350,6 +350,12 @@ static void on_arrival(struct sim *sim, uint32_t entity, void *owner)
 		group->flows->changed(group->flows->owner);
 }
 
+/* Of a disabled group: its flows only count, so that those of the others keep their numbers. */
+static void on_no_arrival(struct sim *sim, uint32_t entity, void *owner)
+{
+	on_arrival(sim, entity, owner);
+}
+
 /* --- set-up --- */
 
 /* How many flows a group makes; UINT64_MAX = no limit. */
@@ -428,10 +434,11 @@ static void group_init(struct group *group)
 {
 	struct sim *sim = group->flows->env.sim;
 
-	timer_open(sim, &group->timer, SIM_CONTROL, sim_key(SIM_CONTROL, group->number), on_arrival,
-		   group);
+	timer_open(sim, &group->timer, SIM_CONTROL, sim_key(SIM_CONTROL, group->number),
+		   group->conf->enabled ? on_arrival : on_no_arrival, group);
 	timer_apart(sim, &group->timer); /* touches only senders, see open_connection() */
 	sim_name(sim, on_arrival, "arrivals of flow group %n");
+	sim_name(sim, on_no_arrival, "numbers of disabled flow group %n");
 	shuffle_hosts(group);
 	begin_generator(group);
 	if (!flow_generator_done(&group->generator))
