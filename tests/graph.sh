@@ -204,6 +204,12 @@ run htsim-run '"kind": "graph", "graph": "htsim.json"' '"flows": [ { "name": "f"
 ends 6 import topology .
 says err '^inasim: \.: Is a directory$'
 refused 'line 1: the first line' '1 2'
+refused 'a list of flows is none' '2' '0 1 3 100 1000 2' # HPCC's flow.txt
+refused 'line 2: this is a connection matrix (.cm): flows' 'Nodes 16' 'Connections 1' '0->13 start 0 size 2000000'
+refused 'line 1: the network has no switch' '2 0 1' '0 1 1Gbps 1us 0'
+# what check refuses: a host without a link, a switch that nobody reaches
+refused 'check refuses the network: host "h2" has no link' '4 1 2' '3' '0 3 1Gbps 1us 0' '1 3 1Gbps 1us 0'
+refused 'check refuses the network: ' '4 2 2' '2 3' '0 2 1Gbps 1us 0' '1 3 1Gbps 1us 0'
 refused 'line 3: "10G" is not a rate' '3 1 2' '2' '0 2 10G 1us 0' '1 2 1Gbps 1us 0'
 refused 'the file ends after 1 of 2 links' '3 1 2' '2' '0 2 1Gbps 1us 0'
 refused 'line 2: switch 2 is listed twice' '4 2 2' '2 2'

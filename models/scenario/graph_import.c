@@ -98,15 +98,18 @@ static bool read_header(struct lines *lines, struct ns3 *ns3)
 
 	if (!is_hpcc && lines->count != 6)
 		return wrong(lines,
-			     "the first line of a topology must have 3 words (HPCC: nodes, "
-			     "switches, links) or 6 (SimAI: nodes, GPUs of a server, NVSwitches, "
-			     "switches, links, GPU), or one word (csg-htsim: Nodes)");
+			     "the first line of a topology has 3 numbers (HPCC: nodes, switches, "
+			     "links), 6 words (SimAI: nodes, GPUs of a server, NVSwitches, "
+			     "switches, links, GPU) or begins with a word (csg-htsim's .topo: "
+			     "Nodes 16); a list of flows is none");
 	for (size_t i = 0; i < (is_hpcc ? 3 : 5); i++)
 		if (!read_number(lines, lines->words[i], GRAPH_LINKS_MAX,
 				 is_hpcc ? hpcc[i] : simai[i]))
 			return false;
+	if (!ns3->switches)
+		return wrong(lines, "the network has no switch, and no link joins two hosts here");
 	needed = (uint64_t)ns3->nvswitches + ns3->switches;
-	if (ns3->nodes < needed + 2 || !ns3->switches || ns3->nodes - needed > GRAPH_HOSTS_MAX ||
+	if (ns3->nodes < needed + 2 || ns3->nodes - needed > GRAPH_HOSTS_MAX ||
 	    ns3->switches > GRAPH_SWITCHES_MAX)
 		return wrong(lines,
 			     "allowed: 2 to %d hosts and 1 to %d switches beside %" PRIu32
@@ -399,6 +402,10 @@ static bool read_htsim(struct lines *lines, struct htsim *topo)
 		while (i < sizeof(keys) / sizeof(keys[0]) &&
 		       strcasecmp(lines->words[0], keys[i].word) != 0)
 			i++;
+		if (!strcasecmp(lines->words[0], "connections"))
+			return wrong(lines, "this is a connection matrix (.cm): flows, which are "
+					    "\"flows\" of a scenario, with their \"pairs\" or a "
+					    "trace; the topology is the .topo file");
 		if (i == sizeof(keys) / sizeof(keys[0]))
 			return wrong(lines, "unknown word \"%.40s\"", lines->words[0]);
 		if (!keys[i].value)
