@@ -135,6 +135,12 @@ not_warned roce.json --set /topology/switch={} --set /flows/0/transport=dctcp
 warned roce.json 'no queue marks packets, and DCQCN slows down for marks only' --set $ecn=false
 not_warned roce.json --set $ecn=false --set /flows/0/transport=roce
 not_warned roce.json --set $ecn='{"kmin":"5KB","kmax":"200KB","pmax":0.01}'
+# PAUSE below the threshold of marks is refused where somebody heeds marks
+small=(--set /topology/switch/buffer=60KB)
+not_warned roce.json "${small[@]}" --set /flows/0/transport=roce
+ends 3 check roce.json "${small[@]}"
+says err 'PAUSE stops a queue .* before ECN marks'
+not_warned roce.json "${small[@]}" --set $ecn=false --set /flows/0/transport=dctcp
 warned roce.json 'a "fifo" NIC accepts at once all that a source may send' --set /topology/host/nic=fifo
 not_warned roce.json --set /topology/host/nic=fifo --set /roce/window=64KB
 not_warned roce.json --set /topology/host/nic=bytes

@@ -607,7 +607,7 @@ void scenario_check(struct scenario *scenario, struct conf_doc *doc)
 		return;
 	scenario->topology.switches.answers = answers_of(scenario);
 	scenario->topology.fails = scenario->failures.events.count > 0;
-	topology_check_pause(&scenario->topology, doc);
+	topology_check_pause(&scenario->topology, scenario_heeds_marks(scenario), doc);
 	if (conf_errors(doc) != before)
 		return;
 	look.hosts = topology_hosts(&scenario->topology);

@@ -12,6 +12,7 @@
 struct pause_check {
 	const struct topology_conf *conf;
 	struct conf_doc *doc;
+	bool marks;        /* somebody heeds ECN marks */
 	const char *links; /* name of the links in messages: "of hosts" */
 	struct link_conf link;
 	const struct switch_conf *at; /* the switch at the link's far end */
@@ -109,7 +110,7 @@ static void check_marks(const struct pause_check *check)
 	struct queue_size first = topology_first_mark(&check->at->ecn, check->link.rate);
 	bytes longest = longest_queue(check), queue;
 
-	if (first.amount == UINT64_MAX) /* never marks */
+	if (first.amount == UINT64_MAX || !check->marks)
 		return;
 	queue = first.amount * (first.packets ? check->params.mtu : 1);
 	if (longest <= queue)
@@ -121,30 +122,29 @@ static void check_marks(const struct pause_check *check)
 			   longest, queue);
 }
 
-/* Returns whether there was no error. */
-static bool check_links(const struct topology_conf *conf, struct conf_doc *doc, const char *links,
+/* Checks links of this name; the other members of `of` are as they are for all links. Returns
+ * whether there was no error. */
+static bool check_links(const struct pause_check *of, const char *links,
 			const struct link_conf *link, const struct switch_conf *at)
 {
-	size_t before = conf_errors(doc);
-	const struct pause_check check = { .conf = conf,
-					   .doc = doc,
-					   .links = links,
-					   .link = *link,
-					   .at = at,
-					   .params = topology_pause_of(conf, link, at) };
+	size_t before = conf_errors(of->doc);
+	struct pause_check check = *of;
 
+	check.links = links;
+	check.link = *link;
+	check.at = at;
+	check.params = topology_pause_of(of->conf, link, at);
 	check_headroom(&check);
 	if (!check_memory(&check))
 		return false;
 	check_xon(&check);
-	if (conf_errors(doc) == before)
+	if (conf_errors(of->doc) == before)
 		check_marks(&check);
-	return conf_errors(doc) == before;
+	return conf_errors(of->doc) == before;
 }
 
 /* Checks every link, in each direction that leads into a switch, up to the first mistake. */
-static void check_graph(const struct graph *graph, const struct topology_conf *conf,
-			struct conf_doc *doc)
+static void check_graph(const struct graph *graph, const struct pause_check *of)
 {
 	for (uint32_t direction = 0; direction < 2 * graph->link_count; direction++) {
 		const struct graph_link *link = &graph->links[direction / 2];
@@ -154,14 +154,15 @@ static void check_graph(const struct graph *graph, const struct topology_conf *c
 		if (to < graph->hosts)
 			continue;
 		snprintf(links, sizeof(links), "to \"%s\"", graph->names[to]);
-		if (!check_links(conf, doc, links, &link->link,
+		if (!check_links(of, links, &link->link,
 				 &graph->settings[graph->settings_of[to - graph->hosts]]))
 			return;
 	}
 }
 
-void topology_check_pause(const struct topology_conf *conf, struct conf_doc *doc)
+void topology_check_pause(const struct topology_conf *conf, bool marks, struct conf_doc *doc)
 {
+	const struct pause_check all = { .conf = conf, .doc = doc, .marks = marks };
 	struct link_conf of_hosts = topology_link_conf(conf, false);
 	struct link_conf fabric = topology_link_conf(conf, true);
 
@@ -172,8 +173,8 @@ void topology_check_pause(const struct topology_conf *conf, struct conf_doc *doc
 			   "a limited queue drops packets, which a network with PAUSE must not do");
 	check_alpha(&conf->switches.pause, doc);
 	if (conf->graph)
-		check_graph(conf->graph, conf, doc);
-	else if (check_links(conf, doc, "of hosts", &of_hosts, &conf->switches) &&
+		check_graph(conf->graph, &all);
+	else if (check_links(&all, "of hosts", &of_hosts, &conf->switches) &&
 		 topology_tiers(conf) > 1)
-		check_links(conf, doc, "between switches", &fabric, &conf->switches);
+		check_links(&all, "between switches", &fabric, &conf->switches);
 }

@@ -209,6 +209,19 @@ bool scenario_uses_roce(const struct scenario *scenario, bool marks)
 	return false;
 }
 
+bool scenario_heeds_marks(const struct scenario *scenario)
+{
+	const struct transport *transport;
+
+	for (unsigned s = 0; scheme_ops(s); s++)
+		if (scheme_ops(s)->heeds_marks && scenario_uses(scenario, s))
+			return true;
+	for (unsigned i = 0; (transport = transport_kind(i)); i++)
+		if (transport->cc->ecn && scenario_uses_transport(scenario, transport))
+			return true;
+	return false;
+}
+
 struct measured_window scenario_window(const struct scenario *scenario)
 {
 	const struct stop_conf *stop = &scenario->stop;

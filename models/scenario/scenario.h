@@ -174,6 +174,9 @@ bool scenario_uses_transport(const struct scenario *scenario, const struct trans
  * control heeds marks counts. */
 bool scenario_uses_roce(const struct scenario *scenario, bool marks);
 
+/* Whether any window or rate of an enabled group shrinks on ECN marks. */
+bool scenario_heeds_marks(const struct scenario *scenario);
+
 /* Whether any group of jobs or of flows, respectively, is enabled. */
 bool scenario_has_jobs(const struct scenario *scenario);
 bool scenario_has_flows(const struct scenario *scenario);

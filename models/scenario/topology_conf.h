@@ -26,7 +26,8 @@ void topology_check(const struct topology_conf *conf, const struct machine_conf 
 
 /* Checks PAUSE, if it is on. Adds an error if headroom is too small for a link, if memory does not
  * hold the headroom, if thresholds are in the wrong order or given beside alpha, if ECN would never
- * mark, or if the NIC's queue has a limit. The rest of `conf` must be right. */
-void topology_check_pause(const struct topology_conf *conf, struct conf_doc *doc);
+ * mark what heeds its marks (`marks`: something does), or if the NIC's queue has a limit. The rest
+ * of `conf` must be right. */
+void topology_check_pause(const struct topology_conf *conf, bool marks, struct conf_doc *doc);
 
 #endif

@@ -180,7 +180,7 @@ static void warn_no_marks(const struct scenario *scenario, struct conf_doc *doc)
 	bytes buffer = topology_buffer(topology, false);
 
 	if (first.amount == UINT64_MAX || topology_pause(topology, false).on ||
-	    !(heeds_marks(scenario) || scenario_uses_roce(scenario, true)))
+	    !scenario_heeds_marks(scenario))
 		return;
 	if (first.amount >= buffer / (first.packets ? frame : 1))
 		conf_warn(doc, "/topology/switch/ecn",
