@@ -370,6 +370,19 @@ ends 0 run jobs.json "${storm[@]}" --set '/schemes/switchml={"format":"s19-mtu",
 holds 'all(.warnings[]; startswith("timers") | not) and .aggregation.timeouts == 0' calm/summary.json
 ends 0 run jobs.json "${storm[@]}" --set '/schemes/switchml={"format":"s19-mtu","slots":20}' --set /topology/link/loss=0.01 --out losses
 holds 'all(.warnings[]; startswith("timers") | not) and .aggregation.timeouts > 500' losses/summary.json
+# all of a window collides in one rack, and waits at the server's switch for the 50 ms of ATP's first timeout
+cat >stuck.json <<'JSON'
+{ "name": "stuck", "topology": { "kind": "leaf-spine", "leaves": 4, "spines": 1, "hosts_per_leaf": 4 },
+  "schemes": { "atp": { "memory": "8192B", "initial_window": "9920B" } },
+  "jobs": [ { "workers": [0, 1, 4, 2], "servers": [12], "all_reduce": "atp", "stragglers": { "workers": 1, "slowdown": 50 },
+              "model": { "layers": [ { "gradient": "8192B", "forward": "1us" } ] } },
+            { "workers": [3, 9], "servers": [8], "all_reduce": "atp", "arrival": { "at": "20us" },
+              "model": { "layers": [ { "gradient": "24576B" } ] } } ] }
+JSON
+ends 0 run stuck.json --out stuck
+says out '^warning: jobs waited for timers though nothing was lost: 1 for more .* for 50\.000 of its 50\.090 ms'
+ends 0 run stuck.json --set /schemes/atp/memory=16384B --out moves
+holds '.warnings == []' moves/summary.json
 full=(--set '/flows=[{"size":"50MB","pairs":[[0,4],[1,5],[4,0],[5,1]]}]' --set /stop/after=20ms)
 ends 0 run flows.json "${full[@]}" --set /topology/oversubscription=8 --out full --set /topology/spines=1
 says out '^warning: the fabric was saturated throughout: links leaf/up had a mean utilization of 0\.9'

@@ -42,6 +42,7 @@ struct collective_stats {
 	 * or RoCE, segments that workers and servers retransmitted. */
 	uint64_t retransmissions;
 	uint64_t timeouts;   /* retransmission timeouts of these workers, switches and servers */
+	uint64_t waited;     /* ATP, ESA: ps without results that they ended, mean of workers */
 	uint64_t collisions; /* packets whose aggregator belonged to another chunk */
 	/* The three parts of `collisions`. The other chunk ... */
 	uint64_t collisions_own;      /* was of the same job */

@@ -90,6 +90,24 @@ static void warn_early_timers(const struct simulation *s, struct lines *lines)
 			      v.aggregation.repairs, v.aggregation.results, lost));
 }
 
+/* Chunks that collided in some of their switches wait in the others until a timer ends. Losses do
+ * the same, but tables show losses. */
+static void warn_waited(const struct simulation *s, struct lines *lines)
+{
+	const struct jobs_waited *w = &jobs_report(s->jobs)->waited;
+	struct run_values v = results_values(s);
+
+	if (!w->count || v.network.drops + v.network.losses > 0 || !(v.aggregation.collisions > 0))
+		return;
+	add(lines,
+	    xasprintf("jobs waited for timers though nothing was lost: %zu for more than "
+		      "half of their time, job %" PRIu32 " (%s, %s) for %.3f of its %.3f "
+		      "ms; a sum of which a part has collided elsewhere waits in a switch "
+		      "until then (\"initial_timeout\", \"min_timeout\", \"memory\")",
+		      w->count, w->job, w->group->name, scheme_names[job_group_reduces(w->group)],
+		      1e3 * seconds_of(w->waited), 1e3 * seconds_of(w->jct)));
+}
+
 /* In analytic runs streams do not share links, so no link is ever full. */
 static void warn_saturated(const struct simulation *s, struct lines *lines)
 {
@@ -152,7 +170,7 @@ static void warn_failed(const struct simulation *s, struct lines *lines)
 }
 
 static void (*const warnings[])(const struct simulation *s, struct lines *lines) = {
-	warn_memory_idle, warn_early_timers, warn_sent_again,
+	warn_memory_idle, warn_early_timers, warn_waited, warn_sent_again,
 	warn_saturated,   warn_beside_flows, warn_failed,
 };
 

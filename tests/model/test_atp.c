@@ -475,6 +475,30 @@ Test(atp_collision, at_either_level)
 	}
 }
 
+/* Job 0 holds all aggregators of leaf 0 for 50 us, and the whole window of job 1 collides there,
+ * while its other worker's packets take aggregators at level 1, on leaf 2. One timeout gets all
+ * going again: its result lets a new chunk out, which overtakes the others. With a timeout for each
+ * chunk in flight this took 0.8 s (atp.c). */
+Test(atp_collision, cliff)
+{
+	struct bench bench;
+
+	bench_open(&bench, SCHEME_atp,
+		   "{\"name\": \"t\", \"topology\": {\"kind\": \"leaf-spine\", \"leaves\": 4, "
+		   "\"spines\": 1, \"hosts_per_leaf\": 4}, \"schemes\": {\"atp\": {\"memory\": "
+		   "\"8192B\", \"initial_window\": \"9920B\"}}, \"jobs\": [{\"workers\": [0, 1, 4, "
+		   "2], \"servers\": [12], \"all_reduce\": \"atp\", \"stragglers\": {\"workers\": "
+		   "1, \"slowdown\": 50}, \"model\": {\"layers\": [{\"gradient\": \"8192B\", "
+		   "\"forward\": \"1us\"}]}}, {\"workers\": [3, 9], \"servers\": [8], "
+		   "\"all_reduce\": \"atp\", \"arrival\": {\"at\": \"20us\"}, \"model\": "
+		   "{\"layers\": [{\"gradient\": \"24576B\"}]}}]}");
+	bench.watch = true;
+	atp_finish(&bench, 4 * 32 + 2 * 96);
+	cr_expect_eq(job_stats(&bench).timeouts, 2);
+	cr_expect_float_eq(tat(&bench, 1), 50.1e-3, 0.1e-3);
+	bench_close(&bench);
+}
+
 /* --- indices --- */
 
 /* Byte by byte, as the standard has it. */

@@ -414,6 +414,62 @@ Test(window, chunks_of_a_timeout_are_no_samples)
 	window_release(&window);
 }
 
+/* The first result ends the initial timeout, even if it is no sample. */
+Test(window, initial_timeout_lasts_until_a_result)
+{
+	struct window_conf conf = conf_of(3);
+	struct window window;
+
+	window_init(&window, &conf, 300, 1);
+	send_all(&window, 0);
+	cr_expect_eq(window_rto(&window), 1000 * US);
+	window_expire(&window, 1000 * US);
+	cr_expect(window_result(&window, 0, false, 1010 * US));
+	cr_expect_eq(window.rto.srtt, 0);
+	cr_expect_eq(window_rto(&window), 100 * US);
+	window_release(&window);
+}
+
+/* Of 16 chunks in flight none has a result, and a timeout halves the window. A result of the oldest
+ * lets chunk 16 out, and no other, though the window now ends at 9 (not without `probes`). Its
+ * result overtakes the rest. What is in flight never grows. */
+Test(window, probes_after_a_timeout)
+{
+	for (int probes = 0; probes <= 1; probes++) {
+		struct window_conf conf = conf_of(16);
+		struct window window;
+		uint64_t chunk, lost = 0;
+
+		conf.probes = probes;
+		conf.halve_on = HALVE_ON_TIMEOUT;
+		window_init(&window, &conf, 300, 1);
+		send_all(&window, 0);
+		window_expire(&window, 1000 * US);
+		cr_expect(window_take_lost(&window, &chunk, 1000 * US));
+		cr_expect_eq(chunk, 0);
+		cr_expect_eq(window.limit, 8);
+		cr_expect_not(window_may_send(&window, UINT64_MAX));
+		cr_expect(window_result(&window, 0, false, 1010 * US));
+		send_all(&window, 1010 * US);
+		cr_expect_eq(window.next, probes ? 17 : 16);
+		cr_expect_eq(window.waited, 1000 * US);
+		if (probes) {
+			cr_expect(window_result(&window, 16, false, 1020 * US));
+			while (window_take_lost(&window, &chunk, 1020 * US))
+				lost++;
+			cr_expect_eq(lost, 13, "1 to 13 are three or more behind");
+		}
+		for (uint64_t p = 1; p < 16; p++) {
+			cr_expect(window_result(&window, p, false, 1030 * US));
+			send_all(&window, 1030 * US);
+			cr_expect_leq(window.next - window.first, 16);
+		}
+		cr_expect_eq(window.limit, window.cwnd / 300);
+		cr_expect_eq(window.probe, 0);
+		window_release(&window);
+	}
+}
+
 /* Many results at once do what they do one by one, anywhere in an increase or a round. */
 Test(window, results_at_once)
 {

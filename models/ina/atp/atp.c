@@ -15,6 +15,21 @@
  * (off in the public code): payloads are sums modulo 2^64 that show their contributors. Sequence
  * numbers have 32 bits and never restart (in the public code: 16 bits, per tensor).
  *
+ * A cliff is ATP's own: a chunk that collides at the switch of one rack, but not elsewhere, goes to
+ * the server in part. The rest waits at level 1, without any loss, until a worker retransmits.
+ * Where all chunks of the window do so, nothing overtakes them, and the job stands still for a
+ * timeout; its first is 50 ms, on networks with round trips of 10 us. Leaf 0's aggregators are
+ * another job's (tests/model/test_atp.c, cliff):
+ *
+ *     22.983 us  h3 -> leaf0   chunk 0  collides, goes on to the server
+ *     23.191 us  h9 -> leaf2   chunk 0  takes the aggregator of level 1, which waits for leaf0
+ *     27.775 us  leaf2 -> h8   chunk 0  the server has h3's part alone
+ *       ... the same for all 32 chunks of the window ...
+ *     50,023 us  both workers time out and retransmit chunk 0, whose result lets chunk 32 out. This
+ *                one completes and overtakes 1 to 29, which are retransmitted at once.
+ *
+ * inasim warns at the end of a run if jobs stood still like this.
+ *
  * Left open, and our reading:
  * - the aggregators of a job are drawn without repetition (`index`). In the public code each
  *   position of the window gets an aggregator; here chunks take all aggregators in turn, in a
@@ -26,6 +41,10 @@
  *   with only some of a rack's workers goes to the server beside the sum of the aggregator;
  * - a worker retransmits, once, every chunk that lies three or more behind the newest result. After
  *   that, and for the end of the window, a timer decides;
+ * - the first result ends `initial_timeout`, sample or not: the public code waits 50 ms for it, and
+ *   200 us from then on;
+ * - after a timeout the next result that moves the window on lets a new chunk out (window.h), as in
+ *   the public code, where timeouts do not cut the window;
  * - the parameter packet is marked as retransmitted if any packet of its sum was. Then no chunk in
  *   flight is a round-trip sample (window.h);
  * - what cuts the window (`halve_on`). In the public code (common/CC_manager.h, switched off in its
@@ -229,6 +248,7 @@ static void *open_scheme(const struct model_env *env, const void *self)
 	struct pool_scheme *scheme = pool_open(env, conf, &ops, conf->idle_limit);
 	bytes max = positions(scheme) * (bytes)scheme->base.frame;
 
+	scheme->window.probes = true;
 	if (by_position(conf) && (!scheme->window.max || scheme->window.max > max))
 		scheme->window.max = max;
 	return scheme;

@@ -569,6 +569,10 @@ void pool_stats(const void *self, struct collective_stats *stats)
 {
 	const struct pool_job *job = self;
 
-	for (uint32_t w = 0; w < job->base.spec.workers; w++)
-		stats->timeouts += pool_worker(job, w)->window.timeouts;
+	for (uint32_t w = 0; w < job->base.spec.workers; w++) {
+		const struct window *window = &pool_worker(job, w)->window;
+
+		stats->timeouts += window->timeouts;
+		stats->waited += (uint64_t)window->waited / job->base.spec.workers;
+	}
 }

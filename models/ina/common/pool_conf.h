@@ -66,8 +66,8 @@ extern const char *const timeout_resends_names[], *const halve_on_names[];
 			  "round trips (RFC 6298).",                                               \
 			  "ESA section 6; ATP's public code: 200 us"),                             \
 		CONF_TIME("initial_timeout", struct pool_conf, window.rto.first, "50ms",           \
-			  PS_PER_NS, 100 * PS_PER_S,                                               \
-			  "Timeout until the first round trip is known.", "ATP's public code"),    \
+			  PS_PER_NS, 100 * PS_PER_S, "Timeout until a worker's first result.",     \
+			  "ATP's public code"),                                                    \
 		CONF_TIME("max_timeout", struct pool_conf, window.max_rto, "1s", PS_PER_NS,        \
 			  1000 * PS_PER_S,                                                         \
 			  "The timeout doubles up to this while no result comes.", "our choice"),  \

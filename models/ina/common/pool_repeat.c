@@ -234,7 +234,7 @@ static void repeat_window(struct pool_worker *worker, struct repeat *repeat)
 	bool at_limit = window->conf->max && window->cwnd >= window->conf->max;
 
 	if (window->lost_count || window->suspected || window->unsampled > window->first ||
-	    window->reduced > window->first)
+	    window->reduced > window->first || window->probe)
 		repeat_never(repeat);
 	repeat_same(repeat, at_limit ? UINT64_MAX : job->held_back);
 	repeat_same(repeat, window->lost_head);

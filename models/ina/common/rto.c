@@ -33,6 +33,12 @@ void rto_sample(struct rto *rto, sim_time rtt)
 		rto->timeout = rto->conf->min;
 }
 
+void rto_answered(struct rto *rto)
+{
+	if (!rto->srtt && rto->timeout > rto->conf->min)
+		rto->timeout = rto->conf->min;
+}
+
 static void back_off(struct rto *rto)
 {
 	rto->timeout = rto->timeout < RTO_MAX / 2 ? 2 * rto->timeout : RTO_MAX;

@@ -49,6 +49,10 @@ void rto_init(struct rto *rto, const struct rto_conf *conf);
 /* Takes a round trip as a sample. Its packet must have been sent only once. */
 void rto_sample(struct rto *rto, sim_time rtt);
 
+/* A result has come that is no sample. It ends the timeout that is meant for an unknown network:
+ * until the first sample, `min` stands for the round trip. */
+void rto_answered(struct rto *rto);
+
 /* The timers of `count` packets have run out together, now; the newest was sent at `sent`. */
 void rto_expired(struct rto *rto, uint64_t count, sim_time sent, sim_time now);
 

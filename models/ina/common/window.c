@@ -8,7 +8,8 @@
 
 #define RING_FIRST  256 /* a power of two */
 #define BACKOFF_MAX 20
-#define SHARE_GAIN  (1. / 16) /* RFC 8257, section 4.2 */
+#define SHARE_GAIN  (1. / 16)  /* RFC 8257, section 4.2 */
+#define PROBE_NEXT  UINT64_MAX /* a timeout has run out, and the window has not moved since */
 
 static void set_cwnd(struct window *window, uint64_t cwnd)
 {
@@ -211,6 +212,10 @@ void window_expire(struct window *window, sim_time now)
 	}
 	if (any) {
 		window->timeouts++;
+		window->waited += now - (window->progress > window->expired ? window->progress
+									    : window->expired);
+		window->expired = now;
+		window->probe = window->conf->probes ? PROBE_NEXT : 0;
 		window_no_samples(window);
 	}
 	if (anew && window->backoff < BACKOFF_MAX && rto < window->conf->max_rto) {
@@ -221,13 +226,26 @@ void window_expire(struct window *window, sim_time now)
 
 /* --- results --- */
 
+/* The window has moved on after a timeout: what is in flight does not grow by the new chunk. */
+static void probe(struct window *window)
+{
+	uint64_t own = window->cwnd / window->frame;
+
+	if (window->probe == PROBE_NEXT)
+		window->probe = window->next + 1;
+	if (window->probe <= window->first + own)
+		window->probe = 0;
+	window->limit = window->probe ? window->probe - window->first : own;
+}
+
 bool window_result(struct window *window, uint64_t chunk, bool marked, sim_time now)
 {
 	struct window_class *class = class_of(window, chunk);
+	uint64_t first = window->first;
 	struct window_chunk *entry;
 
 	SIM_BUG_ON(chunk >= window->next);
-	if (chunk < window->first)
+	if (chunk < first)
 		return false;
 	entry = chunk_at(window, chunk);
 	if (entry->done)
@@ -235,13 +253,15 @@ bool window_result(struct window *window, uint64_t chunk, bool marked, sim_time 
 	entry->done = true;
 	if (!entry->again && chunk >= window->unsampled)
 		rto_sample(&window->rto, now - acted_at(entry));
+	else
+		rto_answered(&window->rto);
 	window->backoff = 0;
 	window->progress = now;
 	if (marked && window->conf->halve_on >= HALVE_ON_MARK)
 		reduce(window, chunk, WHY_CUT_BY_MARKS);
 	else
 		increase(window);
-	window->overtakes += chunk != window->first;
+	window->overtakes += chunk != first;
 	if (chunk >= class->newest)
 		class->newest = chunk + 1;
 	while (window->first < window->next && chunk_at(window, window->first)->done) {
@@ -249,6 +269,8 @@ bool window_result(struct window *window, uint64_t chunk, bool marked, sim_time 
 		if (++window->first == window->round_end)
 			end_round(window);
 	}
+	if (__builtin_expect(window->probe && window->first > first, 0))
+		probe(window);
 	look_for_holes(window, class, now);
 	return true;
 }

@@ -34,6 +34,12 @@
  * Chunks to different servers take different paths, so only chunks of the same server count as
  * overtaking ("class": chunk mod classes).
  *
+ * A timeout may leave a window smaller than what is in flight. Then no new chunk can go that would
+ * overtake those that wait, and each waits for a timeout of its own. So under ATP (`probes`) the
+ * next results that move the window on let one new chunk out, the probe, as in F-RTO (RFC 5682,
+ * section 2.1) and as in ATP's public code, where timeouts do not cut the window. Under ESA the
+ * server's timer fetches all that waits in switches.
+ *
  * Karn's rule (RFC 6298, section 3) has to go further than in TCP. A result is a sum, so its round
  * trip includes the timeout of any worker that retransmitted. A worker that waits for a lost chunk
  * also holds back its later chunks, and its peers wait for these. So after a timeout, or a result
@@ -59,6 +65,7 @@ struct window_conf {
 	sim_time max_rto;    /* doubling ends here */
 	int timeout_resends; /* enum timeout_resends */
 	int halve_on;        /* enum halve_on */
+	bool probes;         /* a timeout is followed by a probe */
 };
 
 /* Every hole, a chunk that results have overtaken, has a timeout. Of the chunks that none has
@@ -109,6 +116,7 @@ struct window {
 	uint64_t round_end; /* end of the round: the window of chunks that next changes `share` */
 	uint64_t round_size;
 	uint64_t suspected; /* chunks of the round, declared lost before their result came */
+	uint64_t probe;     /* chunks below may go after a timeout; 0 = as `limit` says */
 	struct window_class class[WINDOW_CLASSES_MAX];
 
 	double share; /* running mean of suspected / round_size */
@@ -118,9 +126,10 @@ struct window {
 	uint64_t *lost;   /* ring of chunks for window_take_lost() */
 	uint64_t lost_head, lost_mask;
 	uint64_t reductions, timeouts;
-	uint64_t overtakes; /* results that came before an earlier chunk's */
-	enum why_cut cut;   /* cause of the last cut, while cwnd is below its initial value */
-	uint32_t frame;     /* bytes of a packet */
+	sim_time expired, waited; /* the last timeout; time without a result that timeouts ended */
+	uint64_t overtakes;       /* results that came before an earlier chunk's */
+	enum why_cut cut;         /* cause of the last cut, while cwnd is below its initial value */
+	uint32_t frame;           /* bytes of a packet */
 };
 
 static_assert(offsetof(struct window, rto) == 64, "sending needs little of the second line");

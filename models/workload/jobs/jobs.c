@@ -86,6 +86,24 @@ static void leave_hosts(struct job *job)
 	job->restart = NULL;
 }
 
+/* Each NIC of a machine has an instance of its own, and each of these has waited. */
+static void note_waited(const struct job *job)
+{
+	struct jobs_waited *worst = &job->jobs->report.waited;
+	sim_time waited = (sim_time)job->stats.waited / machine_nics(job->jobs->env.machine);
+	sim_time jct = job->finish - job->arrival;
+
+	if (waited <= jct / 2)
+		return;
+	worst->count++;
+	if (waited <= worst->waited)
+		return;
+	worst->group = job->conf;
+	worst->job = job->number;
+	worst->waited = waited;
+	worst->jct = jct;
+}
+
 static void job_end(struct job *job)
 {
 	struct jobs *jobs = job->jobs;
@@ -95,6 +113,7 @@ static void job_end(struct job *job)
 	leave_scheme(job, false);
 	job->ideal = job_ideal(job);
 	job_write(job);
+	note_waited(job);
 	if (job->measured)
 		job_record(job);
 	jobs->report.finished++;

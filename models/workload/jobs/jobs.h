@@ -287,6 +287,14 @@ struct jobs_otherwise {
 	size_t count;
 };
 
+/* Finished jobs whose workers waited for timeouts for more than half of the job's time. */
+struct jobs_waited {
+	size_t count;
+	const struct job_group_conf *group; /* of the job that waited longest */
+	uint32_t job;
+	sim_time waited, jct;
+};
+
 /* The results of jobs so far. */
 struct jobs_report {
 	size_t count, arrived, running, finished;
@@ -304,6 +312,7 @@ struct jobs_report {
 	size_t duration_count, cycle_count;
 	struct jobs_otherwise *otherwise; /* in the order of their first jobs */
 	size_t otherwise_count;
+	struct jobs_waited waited;
 };
 const struct jobs_report *jobs_report(const struct jobs *jobs);
 
