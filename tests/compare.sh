@@ -107,7 +107,7 @@ run ina7 --seed 7 --set /jobs/0/all_reduce=switchml
 ends 0 compare ring ina seed7 ina7 --metric jobs.iteration_s.mean # two sides of two seeds
 says out '^A  ring: .* seed 1, '
 says out '^A  seed7: .* seed 7, '
-says out '^  B +[0-9]+/[0-9]+ .* 2 pairs$'
+says out '^  B +[0-9]+/[0-9]+ .* 2 pairs +unresolved \(at least 1 more replication expected\)$'
 ends 0 compare ring seed7 ina --metric jobs.iteration_s.mean --json
 holds '.rows | length == 2 and .[0].value.n == 2 and .[1].ratio.missing == 1 and .[1].basis == "pairs"' out
 # Jobs that are clones of one another say nothing of another seed.
@@ -226,7 +226,7 @@ JSON
 ends 0 compare sweep --by scheme
 says out '^A  sweep: sweep hand, 4 of 4 points done, 2 replications$'
 says out '^  ring +2/2 '
-says out '^  switchml +2/2 .* 2 pairs$'
+says out '^  switchml +2/2 .* 2 pairs +unresolved \(at least 1 more replication expected\)$'
 ends 0 compare sweep --by scheme --baseline switchml --json
 mean() { # of the JCTs of points $1 and $2
 	jq -s '[.[].jobs.jct_s.mean] | add / length' "sweep/points/000000000000000$1/summary.json" \
@@ -253,6 +253,10 @@ says err 'did you mean "ring"'
 ends 2 compare ring ina --by scheme
 ends 2 compare ring ina --metric jobs.jct_s.meen
 says err 'no metric "jobs.jct_s.meen" .did you mean "jobs.jct_s.mean"'
+ends 2 compare ring ina --margin -1
+says err '--margin takes a share such as 0.05'
+ends 0 compare ring seed7 ina ina7 late --json
+holds '.rows[] | select(.metric == "jobs.jct_s.mean" and .of.run == "C") | .verdict == "no verdict (unfinished work)"' out
 for tolerance in five '' -0.1 0.1x nan inf; do
 	ends 2 compare ring ina --tolerance "$tolerance"
 	says err '--tolerance takes a share'

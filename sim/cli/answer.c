@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define ANSWER    "p class=\"answer\""
-#define NAMED     3    /* causes, groups or axis values that a paragraph names, at most */
+#define NAMED     3    /* causes, groups or combinations that a paragraph names, at most */
 #define SHARE_MIN 0.05 /* a cause with a smaller share of the time is not named */
 
 /* ---- Words ---- */
@@ -71,13 +71,22 @@ static void put_interval(FILE *to, const char *metric, const struct estimate *e)
 			quantity(high, metric, e->high));
 }
 
-/* "0.93 times as long as A (95 % interval 0.90 to 0.96)" */
-static void put_ratio(FILE *to, const struct compare_row *row, const char *baseline)
+/* "0.93 times as long as A (B faster by 5 to 9 %)"; of one seed each, which has no verdict, see
+ * put_one_seed(). */
+static void put_ratio(FILE *to, const struct comparison *c, const struct compare_row *row)
 {
-	fprintf(to, "%.4g times as long as %s", row->ratio.value, baseline);
-	if (!isnan(row->ratio.low) && !isnan(row->ratio.high))
-		fprintf(to, " (95 %% interval %.4g to %.4g%s)", row->ratio.low, row->ratio.high,
-			estimate_excludes(&row->ratio, 1) ? "" : ": they may be alike");
+	char *verdict = comparison_verdict(c, row);
+
+	fprintf(to, "%.4g times as long as %s", row->ratio.value, c->baseline_label);
+	if (*verdict && c->runs.count > c->side_count)
+		fprintf(to, " (%s)", verdict);
+	free(verdict);
+}
+
+static void put_one_seed(FILE *to, const struct comparison *c)
+{
+	if (c->runs.count == c->side_count)
+		fputs(" That is of one seed: what others say is unresolved.", to);
 }
 
 /* Collects what is written to `to`; end() puts it on the page, unless it is empty. */
@@ -238,17 +247,25 @@ static size_t deciding_time(const struct comparison *c, size_t first)
 	return deciding;
 }
 
+/* Whether all its work has finished: who lost some is not the fastest. */
+static bool is_whole(const struct compare_row *row)
+{
+	return !row->has_work || row->finished == row->count;
+}
+
 /* Writes which run is fastest by the metric at `first`, and how the others compare. */
 static void put_ranking(FILE *to, const struct comparison *c, size_t first, size_t *best,
 			size_t *worst)
 {
 	const struct compare_row *rows = &c->rows[first];
-	const char *baseline = label_of(c, 0);
 	size_t count = c->side_count;
 	char *words = metric_words(rows->metric, NULL), value[QUANTITY];
 
 	for (size_t r = *best = *worst = 0; r < count; r++) {
-		*best = rows[r].value.value < rows[*best].value.value ? r : *best;
+		if (is_whole(&rows[r]) >= is_whole(&rows[*best]) &&
+		    (is_whole(&rows[r]) > is_whole(&rows[*best]) ||
+		     rows[r].value.value < rows[*best].value.value))
+			*best = r;
 		*worst = rows[r].value.value > rows[*worst].value.value ? r : *worst;
 	}
 	if (*best == *worst) {
@@ -259,15 +276,16 @@ static void put_ranking(FILE *to, const struct comparison *c, size_t first, size
 			quantity(value, rows->metric, rows[*best].value.value));
 		if (*best > 0) {
 			fputs(", ", to);
-			put_ratio(to, &rows[*best], baseline);
+			put_ratio(to, c, &rows[*best]);
 		}
 		for (size_t r = 1, others = 0; r < count; r++) {
 			if (r == *best)
 				continue;
 			fprintf(to, "%s %s takes ", others++ ? ";" : ".", label_of(c, r));
-			put_ratio(to, &rows[r], baseline);
+			put_ratio(to, c, &rows[r]);
 		}
 		fputs(".", to);
+		put_one_seed(to, c);
 	}
 	free(words);
 }
@@ -282,7 +300,7 @@ static void put_other(FILE *to, const struct comparison *c, size_t first, size_t
 	if (row->value.value == c->rows[first + worst].value.value)
 		fprintf(to, "as long as in %s", label_of(c, worst));
 	else if (worst == 0)
-		put_ratio(to, row, label_of(c, 0));
+		put_ratio(to, c, row);
 	else
 		fprintf(to, "%.4g times as long as in %s",
 			row->value.value / c->rows[first + worst].value.value, label_of(c, worst));
@@ -478,66 +496,140 @@ static const struct group *across(const struct sweep_table *table, const struct 
 	return NULL;
 }
 
-/* A ratio, and the combination of the other axes that has it: "0.65 (load 0.3)". */
-struct extreme {
-	double ratio;
-	const struct group *group;
+/* The two fastest values of an axis in a combination of the others. */
+struct podium {
+	const struct group *best, *next; /* NULL: fewer have a value and all work done */
+	double best_mean, next_mean;
 };
 
-static void put_extreme(FILE *to, const struct sweep_table *table, size_t axis,
-			const struct extreme *extreme)
+/* `from` stands for its combination of the other axes. */
+static struct podium podium_of(const struct sweep_table *table, const struct groups *groups,
+			       const struct group *from, size_t axis, size_t metric)
 {
-	fprintf(to, "%.3g", extreme->ratio);
-	if (table->axis_count == 1)
-		return;
-	fputs(" (", to);
-	put_levels(to, table, extreme->group, axis);
-	fputs(")", to);
-}
+	struct podium p = { .best_mean = INFINITY, .next_mean = INFINITY };
 
-/* Compares a value of a named axis with the first, in all combinations of the other axes: "ESA
- * takes 0.65 (load 0.3) to 0.85 (load 0.1) times as long as ring; 3 of 3 intervals of 95 %
- * exclude 1." */
-static void put_against(FILE *to, const struct sweep_table *table, const struct groups *groups,
-			size_t axis, size_t level, size_t metric)
-{
-	struct extreme low = { .ratio = INFINITY }, high = { .ratio = -INFINITY };
-	size_t intervals = 0, sure = 0;
+	for (size_t level = 0; level < table->axes[axis].count; level++) {
+		const struct group *group = across(table, groups, from, axis, level);
 
-	for (size_t g = 0; g < groups->count; g++) {
-		const struct group *from = &groups->items[g],
-				   *other = across(table, groups, from, axis, level);
-		struct estimate ratio = { .value = NAN };
-
-		if (from->levels[axis] == 0 && other)
-			ratio = group_ratio(from, metric, other, metric).ratio;
-		if (isnan(ratio.value))
+		if (!group || group->censored)
 			continue;
-		intervals += isnan(ratio.low) ? 0 : 1;
-		sure += estimate_excludes(&ratio, 1);
-		low = ratio.value < low.ratio ? (struct extreme){ ratio.value, from } : low;
-		high = ratio.value > high.ratio ? (struct extreme){ ratio.value, from } : high;
+		double mean = group_mean(group, metric).value;
+
+		if (mean < p.best_mean) {
+			p = (struct podium){ group, p.best, mean, p.best_mean };
+		} else if (mean < p.next_mean) {
+			p.next = group;
+			p.next_mean = mean;
+		}
 	}
-	if (!low.group)
-		return;
-	fprintf(to, " %s takes ", table->axes[axis].values[level]);
-	put_extreme(to, table, axis, &low);
-	if (high.ratio > low.ratio) {
-		fputs(" to ", to);
-		put_extreme(to, table, axis, &high);
-	}
-	fprintf(to, " times as long as %s; ", table->axes[axis].values[0]);
-	if (intervals)
-		fprintf(to, "%zu of %zu intervals of 95 %% exclude 1.", sure, intervals);
-	else
-		fputs("there are no intervals.", to);
+	return p;
 }
 
-/* Writes comparisons along each named axis or, without named axes, the metric's extremes. */
+/* Whether a group is the first of those that differ on `axis` alone. */
+static bool is_first(const struct sweep_table *table, const struct groups *groups,
+		     const struct group *group, size_t axis)
+{
+	size_t level = 0;
+
+	while (!across(table, groups, group, axis, level))
+		level++;
+	return level == group->levels[axis];
+}
+
+/* "load 0.3: esa 1 ms, next ring 2 ms: esa faster by 90 to 110 %." Returns whether it is resolved.
+ */
+static bool put_podium(FILE *to, const struct sweep_table *table, const struct podium *p,
+		       size_t axis, const char *path)
+{
+	const struct verdict_rule rule = { .margin = VERDICT_MARGIN, .looks = 1 };
+	size_t metric = sweep_table_metric(table, path);
+	struct verdict verdict = group_ratio(p->next, metric, p->best, metric, &rule).verdict;
+	const char *best = table->axes[axis].values[p->best->levels[axis]],
+		   *next = table->axes[axis].values[p->next->levels[axis]];
+	char *words = verdict_words(&verdict, next, best, true), value[QUANTITY];
+
+	fputs(" ", to);
+	if (table->axis_count > 1) {
+		put_levels(to, table, p->best, axis);
+		fputs(": ", to);
+	}
+	fprintf(to, "%s %s", best, quantity(value, path, p->best_mean));
+	fprintf(to, ", next %s %s: %s.", next, quantity(value, path, p->next_mean),
+		*words ? words : "the same");
+	free(words);
+	return verdict_is_resolved(&verdict);
+}
+
+/* Writes which values of an axis are the fastest: "esa is the fastest in 5 of 6 combinations, ring
+ * in 1." */
+static void put_winners(FILE *to, const struct sweep_axis *axis, size_t *wins, size_t cells,
+			size_t resolved)
+{
+	for (size_t said = 0;; said++) {
+		size_t max = 0;
+
+		for (size_t l = 1; l < axis->count; l++)
+			max = wins[l] > wins[max] ? l : max;
+		if (!wins[max])
+			break;
+		if (said)
+			fprintf(to, ", %s in %zu", axis->values[max], wins[max]);
+		else if (cells == 1)
+			fprintf(to, " %s is the fastest", axis->values[max]);
+		else
+			fprintf(to, " %s is the fastest in %zu of %zu combinations",
+				axis->values[max], wins[max], cells);
+		wins[max] = 0;
+	}
+	if (cells > 1)
+		fprintf(to, ", %zu of them resolved", resolved);
+	fputs(".", to);
+}
+
+/* Writes which value of a named axis is the fastest in each combination of the others, against the
+ * next one; at most NAMED combinations one by one. */
+static void put_fastest(FILE *to, const struct sweep_table *table, const struct groups *groups,
+			size_t axis, const char *path)
+{
+	size_t metric = sweep_table_metric(table, path), cells = 0, left_out = 0, resolved = 0;
+	size_t *wins = xcalloc(table->axes[axis].count, sizeof(*wins));
+	struct paragraph details, more;
+
+	begin(&details);
+	begin(&more); /* written to be counted, not to be shown */
+	for (size_t g = 0; g < groups->count; g++) {
+		if (!is_first(table, groups, &groups->items[g], axis))
+			continue;
+		struct podium p = podium_of(table, groups, &groups->items[g], axis, metric);
+
+		if (!p.next) {
+			left_out++;
+			continue;
+		}
+		wins[p.best->levels[axis]]++;
+		resolved +=
+			put_podium(cells++ < NAMED ? details.to : more.to, table, &p, axis, path);
+	}
+	fclose(details.to);
+	fclose(more.to);
+	if (cells) {
+		put_winners(to, &table->axes[axis], wins, cells, resolved);
+		fputs(details.text, to);
+	}
+	if (cells > NAMED)
+		fputs(" More are below.", to);
+	if (cells && left_out)
+		fprintf(to, " In %zu other%s fewer than two have a value and all their work done.",
+			left_out, left_out > 1 ? "s" : "");
+	free(details.text);
+	free(more.text);
+	free(wins);
+}
+
+/* Writes what is fastest along each named axis or, without named axes, the metric's extremes. */
 static void put_sweep_metric(FILE *page, const struct sweep_table *table,
 			     const struct groups *groups, const char *path)
 {
-	size_t metric = sweep_table_metric(table, path);
 	char *words = metric_words(path, table);
 	bool named = false;
 	struct paragraph p;
@@ -547,12 +639,10 @@ static void put_sweep_metric(FILE *page, const struct sweep_table *table,
 			continue;
 		named = true;
 		begin(&p);
-		for (size_t l = 1; l < table->axes[a].count && l <= NAMED; l++)
-			put_against(p.to, table, groups, a, l, metric);
+		put_fastest(p.to, table, groups, a, path);
 		fclose(p.to);
 		if (p.length)
-			html_element(page, ANSWER, "By %s:%s%s", words, p.text,
-				     table->axes[a].count > NAMED + 1 ? " More are below." : "");
+			html_element(page, ANSWER, "By %s:%s", words, p.text);
 		free(p.text);
 	}
 	begin(&p);

@@ -59,7 +59,7 @@ struct cli {
 	struct cli_plot plot;
 	struct {
 		struct compare_options options;
-		const char *tolerance;
+		const char *tolerance, *margin;
 	} compare;
 	struct {
 		struct names scenarios;

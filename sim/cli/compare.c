@@ -6,18 +6,17 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* NaN where --tolerance is not given. False after a complaint. */
-static bool read_tolerance(const char *text, double *tolerance)
+/* Leaves *share as it is where the option is not given. False after a complaint. */
+static bool read_share(const char *option, const char *text, double *share)
 {
 	char *end;
 
-	*tolerance = NAN;
 	if (!text)
 		return true;
-	*tolerance = strtod(text, &end);
-	if (end != text && !*end && *tolerance >= 0 && isfinite(*tolerance))
+	*share = strtod(text, &end);
+	if (end != text && !*end && *share >= 0 && isfinite(*share))
 		return true;
-	complain("--tolerance takes a share such as 0.05; found \"%s\"", text);
+	complain("%s takes a share such as 0.05; found \"%s\"", option, text);
 	return false;
 }
 
@@ -33,7 +32,10 @@ int verb_compare(const struct cli *cli)
 	char *error = NULL;
 
 	options.json = cli->json;
-	if (!read_tolerance(cli->compare.tolerance, &options.tolerance))
+	options.tolerance = NAN;
+	options.margin = VERDICT_MARGIN;
+	if (!read_share("--tolerance", cli->compare.tolerance, &options.tolerance) ||
+	    !read_share("--margin", cli->compare.margin, &options.margin))
 		return EXIT_USAGE;
 	if (cli->json && options.latex) {
 		complain("give --json or --latex, not both");

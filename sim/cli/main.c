@@ -48,9 +48,10 @@ static const struct verb verbs[] = {
 	  "draw figures of result directories and of sweeps", "a result directory or a sweep",
 	  INT_MAX, verb_plot },
 	{ "compare",
-	  "compare DIR... [--metric NAME]... [--by AXIS [--baseline VALUE]] [--tolerance R]",
-	  "show results side by side, with ratios and intervals", "result directories", INT_MAX,
-	  verb_compare },
+	  "compare DIR... [--metric NAME]... [--by AXIS [--baseline VALUE]] [--margin Z] "
+	  "[--tolerance R]",
+	  "show results side by side, with ratios, intervals and verdicts", "result directories",
+	  INT_MAX, verb_compare },
 	{ "why", "why DIR... [--json]", "show what jobs spent their time on, in runs with --why",
 	  "a result directory of run --why", INT_MAX, verb_why },
 	{ "report", "report DIR|SWEEP... [--out FILE]",

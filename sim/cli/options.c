@@ -115,6 +115,8 @@ static const struct option_row rows[] = {
 	  "the axis along which a sweep is compared" },
 	{ "baseline", "VALUE", "compare", TEXT(compare.options.baseline),
 	  "the value that the others are compared with; default: the first" },
+	{ "margin", "Z", "compare", TEXT(compare.margin),
+	  "times that differ by less are the same: 0.02 for 2 %; default: 0.01" },
 	{ "tolerance", "R", "compare", TEXT(compare.tolerance),
 	  "exit code 1 when a ratio leaves [1 - R, 1 + R]" },
 	{ "latex", NULL, "compare", FLAG(compare.options.latex),

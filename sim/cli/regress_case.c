@@ -30,7 +30,7 @@ struct first_event {
 	char time_s[NUMBER_TEXT], entity[EVENT_TEXT], what[EVENT_TEXT];
 };
 
-struct verdict {
+struct case_verdict {
 	const char *result; /* "same", "differs", "cannot be run" ... */
 	char *problem;      /* why the run was not compared, or its first event not found */
 	bool ran;
@@ -83,7 +83,7 @@ static void go(struct regress_run *run)
 	run->resolved = read_json(conf_resolved_json(run->doc, false));
 }
 
-static void note_run(const struct regress_run *run, struct verdict *v)
+static void note_run(const struct regress_run *run, struct case_verdict *v)
 {
 	v->ran = true;
 	v->digest = simulation_digest(run->s);
@@ -152,7 +152,7 @@ static void put_words(const struct locator *l, struct first_event *first)
 }
 
 /* Runs the scenario once more, event by event, until the fingerprints differ. */
-static void find_event(const struct regress_case *job, struct verdict *v)
+static void find_event(const struct regress_case *job, struct case_verdict *v)
 {
 	struct first_event *first = &v->first;
 	struct regress_run run;
@@ -216,7 +216,7 @@ static void print_fields(const struct field_diffs *diff, const char *heading, FI
 		fprintf(to, "  %s ... and %zu more\n", heading, diff->count - FIELDS_SHOWN);
 }
 
-static void print_first(const char *name, const struct verdict *v, FILE *to)
+static void print_first(const char *name, const struct case_verdict *v, FILE *to)
 {
 	const struct first_event *first = &v->first;
 	char until[NUMBER_TEXT];
@@ -239,7 +239,7 @@ static void print_first(const char *name, const struct verdict *v, FILE *to)
 		fputs("    the reference ended before this event\n", to);
 }
 
-static void print_verdict(const struct regress_case *job, const struct verdict *v)
+static void print_verdict(const struct regress_case *job, const struct case_verdict *v)
 {
 	FILE *to = job->report;
 
@@ -322,7 +322,7 @@ static void json_first(struct json *json, const struct regress_entry *entry,
 	json_close_object(json);
 }
 
-static void json_verdict(const struct regress_case *job, const struct verdict *v)
+static void json_verdict(const struct regress_case *job, const struct case_verdict *v)
 {
 	struct json json;
 
@@ -366,7 +366,7 @@ static struct regress_tolerance *tolerances_of(const struct regress_case *job, s
 
 /* Fills in what differs. Without `tolerant`, summaries are compared exactly. */
 static void compare_runs(const struct regress_case *job, const struct regress_run *run,
-			 bool tolerant, struct verdict *v)
+			 bool tolerant, struct case_verdict *v)
 {
 	size_t count;
 	struct regress_tolerance *tolerances = tolerances_of(job, &count);
@@ -378,19 +378,20 @@ static void compare_runs(const struct regress_case *job, const struct regress_ru
 	free(tolerances);
 }
 
-static bool same_digest(const struct verdict *v)
+static bool same_digest(const struct case_verdict *v)
 {
 	return v->digest == v->reference->digest && v->events == v->reference->events;
 }
 
 /* Notes the result and returns the exit code. */
-static int conclude(struct verdict *v, const char *result, int code)
+static int conclude(struct case_verdict *v, const char *result, int code)
 {
 	v->result = result;
 	return code;
 }
 
-static int compare_case(const struct regress_case *job, struct regress_run *run, struct verdict *v)
+static int compare_case(const struct regress_case *job, struct regress_run *run,
+			struct case_verdict *v)
 {
 	int code = build(run, job->entry, &v->problem);
 
@@ -464,7 +465,7 @@ static void write_reference(const struct regress_case *job, const struct regress
 }
 
 /* Whether an update would only add a line of history. */
-static bool nothing_new(const struct verdict *v, const struct printer *printer)
+static bool nothing_new(const struct case_verdict *v, const struct printer *printer)
 {
 	return same_digest(v) && !v->fields.count && !v->fields.added && !v->scenario.count &&
 	       v->reference->prints &&
@@ -474,7 +475,7 @@ static bool nothing_new(const struct verdict *v, const struct printer *printer)
 
 /* Writes the reference if anything in it is new. */
 static int write_what_is_new(const struct regress_case *job, const struct regress_run *run,
-			     const struct printer *printer, struct verdict *v)
+			     const struct printer *printer, struct case_verdict *v)
 {
 	note_run(run, v);
 	if (v->reference)
@@ -489,7 +490,8 @@ static int write_what_is_new(const struct regress_case *job, const struct regres
 	return conclude(v, v->reference ? "changed" : "new", EXIT_DIFFERS);
 }
 
-static int update_case(const struct regress_case *job, struct regress_run *run, struct verdict *v)
+static int update_case(const struct regress_case *job, struct regress_run *run,
+		       struct case_verdict *v)
 {
 	struct printer printer = { 0 };
 	int code;
@@ -507,7 +509,7 @@ static int update_case(const struct regress_case *job, struct regress_run *run, 
 
 int regress_case(const struct regress_case *job)
 {
-	struct verdict v = { 0 };
+	struct case_verdict v = { 0 };
 	struct regress_run run = { 0 };
 	struct reference reference;
 	enum reference_state state =

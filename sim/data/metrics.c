@@ -1,6 +1,9 @@
 #include "data/metrics.h"
 
+#include "base/mem.h"
+
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The path of a usual statistic; NULL if `usual` is "". */
@@ -130,6 +133,17 @@ const char *metric_unit_of(const char *name, size_t *stem)
 	if (stem)
 		*stem = length;
 	return "number";
+}
+
+const char *metric_unit(const char *path)
+{
+	const char *dot = strrchr(path, '.');
+	bool statistic = dot && metric_statistic(dot + 1);
+	char *quantity = xstrndup(path, statistic ? (size_t)(dot - path) : strlen(path));
+	const char *unit = metric_unit_of(quantity, NULL);
+
+	free(quantity);
+	return unit;
 }
 
 size_t metric_group_length(const char *path, const char *of, const char *end)

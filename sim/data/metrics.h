@@ -322,7 +322,7 @@ const struct metric *metric_find(const char *of, const char *name, size_t length
 struct metric_statistic {
 	const char *name, *words;
 	double quantile;
-	bool sampled; /* has an interval, from the values of the rows */
+	bool sampled; /* is computed from the values of the rows, which have a spread */
 };
 /* The statistic of this name, or NULL. */
 const struct metric_statistic *metric_statistic(const char *name);
@@ -330,5 +330,8 @@ const struct metric_statistic *metric_statistic(const char *name);
 /* The unit that a name ends in: "s", "bytes", "bit/s", "B/s"; else "number". Sets *stem (unless
  * NULL) to the length of the name without its unit. */
 const char *metric_unit_of(const char *name, size_t *stem);
+
+/* The unit of a metric by its path: "s" of "jobs.jct_s.mean" and of "jobs.time_s". */
+const char *metric_unit(const char *path);
 
 #endif

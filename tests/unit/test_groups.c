@@ -76,7 +76,8 @@ Test(groups, have_no_pairs_of_what_occurs_twice)
 	struct sweep_table *t = sweep_table_read(other, &error);
 	cr_assert_not_null(t, "%s", error);
 	struct groups groups = groups_of(t);
-	struct group_ratio r = group_ratio(&groups.items[0], 0, &groups.items[1], 0);
+	struct group_ratio r = group_ratio(&groups.items[0], 0, &groups.items[1], 0,
+					   &(struct verdict_rule){ 0.01, 1 });
 	cr_expect(!r.paired && r.ratio.missing == 0);
 	cr_expect_float_eq(r.ratio.value, 3.5 / 1.5, 1e-12);
 	groups_release(&groups);

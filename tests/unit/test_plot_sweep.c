@@ -3,6 +3,7 @@
  * two sample sizes used: of 1 degree of freedom t = tan(pi (p - 1/2)), of 2 t =
  * (2p - 1) / sqrt(2p (1 - p)); at p = 0.975: 12.7062047361747 and 4.30265272974946.
  * What a figure looks like is for eyes to judge. */
+#include "data/metrics.h"
 #include "lab/figures/axis_scale.h"
 #include "lab/figures/metric_words.h"
 #include "figure_sample.h"

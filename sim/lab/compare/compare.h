@@ -9,11 +9,11 @@
  * Sweeps: one sweep along an axis, or several with the same axes. Means are over replications, and
  * replications with the same seed are pairs.
  *
- * data/inference.h has the methods. */
+ * data/inference.h has the methods, data/verdict.h what is concluded. */
 #ifndef INASIM_LAB_COMPARE_COMPARE_H
 #define INASIM_LAB_COMPARE_COMPARE_H
 
-#include "data/inference.h"
+#include "data/verdict.h"
 #include "lab/summary.h"
 
 #include <stdbool.h>
@@ -24,6 +24,7 @@ struct compare_options {
 	struct names metrics; /* if empty: the usual metrics that have a value */
 	const char *by;       /* the axis along which one sweep is compared; else NULL */
 	const char *baseline; /* value of that axis to compare with; NULL: the first */
+	double margin;        /* what counts as the same in a verdict (data/verdict.h) */
 	double tolerance;     /* ratios may differ from 1 by this much; NaN: there is no limit */
 	bool json, latex;     /* latex: rows as a tabular, the rest as comments */
 	bool by_folder; /* label runs and sweeps by folder (latex always does), not A, B, ... */
@@ -56,7 +57,8 @@ struct compare_row {
 	double baseline; /* the baseline's value; NaN if there is none */
 	struct estimate ratio, difference;
 	enum compare_basis basis;
-	double paired[2]; /* baseline and value over what both have; NaN without that */
+	struct verdict verdict; /* on baseline and row */
+	double paired[2];       /* baseline and value over what both have; NaN without that */
 };
 
 /* One of the compared runs, as it was read. */
@@ -77,6 +79,7 @@ struct comparison {
 	size_t side_count;        /* each metric has a row per side, in their order */
 	const char **label_names; /* headings of the labels; array owned, strings not */
 	size_t label_count;
+	const char *baseline_label;
 	const char *work_name; /* heading of the column "finished/count" */
 	bool latex;
 	struct compare_row *rows;
@@ -95,6 +98,9 @@ const struct run *comparison_side(const struct comparison *comparison, size_t si
 
 /* The mean of a number of summary.json over the runs of a side; NaN if one lacks it. */
 double comparison_mean(const struct comparison *comparison, size_t side, const char *metric);
+
+/* The words of a row's verdict. The caller frees. */
+char *comparison_verdict(const struct comparison *comparison, const struct compare_row *row);
 
 /* Writes the comparison to `to`. On failure writes nothing, but sets *error (NULL before;
  * caller frees). */

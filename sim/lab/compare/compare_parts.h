@@ -12,6 +12,9 @@
  * added. */
 struct compare_row *comparison_add(struct comparison *comparison, const char *metric);
 
+/* Whether some row has two replications or more to compare: else all verdicts are the same. */
+bool comparison_replicated(const struct comparison *comparison);
+
 /* Prints a block of rows for each metric. */
 void comparison_print(const struct comparison *comparison, FILE *to);
 

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "data/grid.h"
+#include "data/metrics.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -27,6 +28,24 @@ struct compare_row *comparison_add(struct comparison *comparison, const char *me
 				     .paired = { NAN, NAN },
 				     .difference = nothing };
 	return row;
+}
+
+bool comparison_replicated(const struct comparison *comparison)
+{
+	bool replicated = false;
+	for (size_t i = 0; i < comparison->count; i++) {
+		const struct compare_row *row = &comparison->rows[i];
+		replicated |= (row->basis == BASIS_PAIRS && row->ratio.n > 1) ||
+			      (row->basis == BASIS_INDEPENDENT && row->ratio.n > 2);
+	}
+	return replicated;
+}
+
+char *comparison_verdict(const struct comparison *comparison, const struct compare_row *row)
+{
+	return verdict_words(&row->verdict, comparison->baseline_label,
+			     row->labels[comparison->label_count - 1],
+			     strcmp(metric_unit(row->metric), "s") == 0);
 }
 
 /* ---- Text ---- */
@@ -112,11 +131,13 @@ static void add_row(struct grid *grid, const struct comparison *comparison,
 		grid_add(grid, "%.3g", row->spread);
 	grid_add(grid, "%s", row->basis == BASIS_NONE ? "" : number(value, row->ratio.value));
 	add_interval(grid, &row->ratio);
-	grid_add(grid, "%s", estimate_excludes(&row->ratio, 1) ? "*" : "");
 	grid_add(grid, "%s",
 		 isnan(row->difference.value) ? "" : number(value, row->difference.value));
 	add_half_width(grid, &row->difference);
 	add_basis(grid, row);
+	char *verdict = comparison_verdict(comparison, row);
+	grid_add(grid, "%s", comparison_replicated(comparison) ? verdict : "");
+	free(verdict);
 	if (row->ratio.missing > 0 && !isnan(row->paired[0]))
 		grid_line(grid, "      of both: %s / %s", number(value, row->paired[1]),
 			  number(baseline, row->paired[0]));
@@ -124,9 +145,16 @@ static void add_row(struct grid *grid, const struct comparison *comparison,
 
 static void add_header(struct grid *grid, const struct comparison *comparison)
 {
-	static const char *const names[] = { "value", "95 %",       "spread", "ratio", "95 %",
-					     "",      "difference", "95 %",   "over" };
-	enum { INTERVAL_AT = 1, SPREAD_AT, RATIO_AT, RATIO_INTERVAL_AT, DIFFERENCE_AT = 6 };
+	static const char *const names[] = { "value",      "95 %", "spread", "ratio",  "95 %",
+					     "difference", "95 %", "over",   "verdict" };
+	enum {
+		INTERVAL_AT = 1,
+		SPREAD_AT,
+		RATIO_AT,
+		RATIO_INTERVAL_AT,
+		DIFFERENCE_AT,
+		VERDICT_AT = 8
+	};
 	bool differences = false, ratios = false, spreads = false, intervals = false;
 	for (size_t i = 0; i < comparison->count; i++) {
 		const struct compare_row *row = &comparison->rows[i];
@@ -142,7 +170,8 @@ static void add_header(struct grid *grid, const struct comparison *comparison)
 		bool of_difference = i == DIFFERENCE_AT || i == DIFFERENCE_AT + 1;
 		bool of_interval = i == INTERVAL_AT || i == RATIO_INTERVAL_AT;
 		bool empty = (!differences && of_difference) || (!ratios && i >= RATIO_AT) ||
-			     (!spreads && i == SPREAD_AT) || (!intervals && of_interval);
+			     (!spreads && i == SPREAD_AT) || (!intervals && of_interval) ||
+			     (i == VERDICT_AT && !comparison_replicated(comparison));
 		grid_add(grid, "%s", empty ? "" : names[i]);
 	}
 }
@@ -150,7 +179,7 @@ static void add_header(struct grid *grid, const struct comparison *comparison)
 void comparison_print(const struct comparison *comparison, FILE *to)
 {
 	/* alignment of the work column and those in add_header(); the '\0' is copied, too */
-	static const char numbers[] = "rrlrrllrll";
+	static const char numbers[] = "rrlrrlrlll";
 	char *alignment = xmalloc(comparison->label_count + sizeof(numbers));
 	memset(alignment, 'l', comparison->label_count);
 	memcpy(alignment + comparison->label_count, numbers, sizeof(numbers));
@@ -233,6 +262,9 @@ static void json_rows(struct json *json, const struct comparison *comparison)
 				json_close_object(json);
 			}
 			json_bool(json, "excludes_1", estimate_excludes(&row->ratio, 1));
+			char *verdict = comparison_verdict(comparison, row);
+			json_string(json, "verdict", *verdict ? verdict : NULL);
+			free(verdict);
 			if (!isnan(row->difference.value))
 				json_estimate(json, "difference", &row->difference);
 		}

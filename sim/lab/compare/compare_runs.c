@@ -365,13 +365,17 @@ static size_t pair_seeds(const struct side *a, const struct side *b, double **x,
 }
 
 /* Several seeds: the ratio of their means, over pairs of equal seeds if there are any. */
-static void compare_seeds(struct compare_row *row, const struct side *a, const struct side *b)
+static void compare_seeds(struct compare_row *row, const struct side *a, const struct side *b,
+			  const struct verdict_rule *rule)
 {
 	double *x, *y, level = INFERENCE_LEVEL;
 	size_t pairs = pair_seeds(a, b, &x, &y);
 	row->basis = pairs > 0 ? BASIS_PAIRS : BASIS_INDEPENDENT;
 	row->ratio = pairs > 0 ? infer_ratio_paired(x, y, pairs, level)
 			       : infer_ratio(a->values, a->count, b->values, b->count, level);
+	row->verdict =
+		pairs > 0 ? verdict_paired(x, y, pairs, rule)
+			  : verdict_independent(a->values, a->count, b->values, b->count, rule);
 	if (row->same && all_equal(a->values, a->count)) /* nothing is random */
 		row->ratio.low = row->ratio.high = NAN;
 	infer_complete_pairs(x, y, pairs);
@@ -382,20 +386,28 @@ static void compare_seeds(struct compare_row *row, const struct side *a, const s
 }
 
 static void fill_ratio(struct compare_row *row, const struct sample_source *source,
-		       const struct side *a, const struct side *b)
+		       const struct side *a, const struct side *b, const struct verdict_rule *rule)
 {
 	row->basis = BASIS_QUOTIENT;
+	row->verdict = verdict_paired(a->values, b->values, 1, rule); /* of one seed: too few */
 	if (a->count > 1 || b->count > 1)
-		compare_seeds(row, a, b);
+		compare_seeds(row, a, b, rule);
 	else if (a->seeds[0] == b->seeds[0] && source && a->samples.count && b->samples.count)
 		compare_common(row, source, &a->samples, &b->samples);
 	if (isnan(row->ratio.value) && row->baseline != 0)
 		row->ratio.value = row->value.value / row->baseline;
 }
 
-/* Adds a row for each side. */
-static bool add_metric(struct comparison *comparison, const char *metric, char **error)
+static bool is_unfinished(const struct compare_row *row)
 {
+	return row->has_work && row->finished < row->count;
+}
+
+/* Adds a row for each side. */
+static bool add_metric(struct comparison *comparison, const char *metric, double margin,
+		       char **error)
+{
+	const struct verdict_rule rule = { .margin = margin, .looks = 1 };
 	struct sample_source found, *source = sample_source(metric, &found) ? &found : NULL;
 	size_t count = comparison->side_count, read = 0;
 	struct side *sides = xcalloc(count, sizeof(*sides));
@@ -408,8 +420,11 @@ static bool add_metric(struct comparison *comparison, const char *metric, char *
 		if (ok)
 			fill_value(row, comparison, s, &sides[s], source);
 		if (ok && s > 0) {
-			row->baseline = row[-(ptrdiff_t)s].value.value; /* row of the first side */
-			fill_ratio(row, source, &sides[0], &sides[s]);
+			const struct compare_row *first = row - s;
+			row->baseline = first->value.value;
+			fill_ratio(row, source, &sides[0], &sides[s], &rule);
+			if (is_unfinished(row) || is_unfinished(first))
+				row->verdict.kind = VERDICT_UNFINISHED;
 		}
 	}
 	while (read > 0)
@@ -477,8 +492,7 @@ static void print_notes(const struct comparison *comparison, FILE *to)
 	}
 	fputs("\n", to);
 	if (sides > 1)
-		fprintf(to, "ratio: to %s. *: the interval excludes 1.\n",
-			comparison->runs.items->label);
+		fprintf(to, "ratio: to %s.\n", comparison->baseline_label);
 	if (fairness)
 		fputs("jain: Jain's index of throughput over the finished members of a group: size "
 		      "/ FCT of flows,\nbytes all-reduced / running time of jobs. Flows of "
@@ -501,8 +515,9 @@ static void print_notes(const struct comparison *comparison, FILE *to)
 		      "They share queues\nand random numbers: it is no error of the value.\n",
 		      to);
 	if (sides == seeds)
-		fputs("One seed each: no intervals. Runs that differ in their seed alone are "
-		      "replications: give\nthree or more, or a sweep with \"replications\".\n",
+		fputs("One seed each: no intervals, and what is faster is unresolved. Runs that "
+		      "differ in their seed\nalone are replications: give three or more, or a "
+		      "sweep with \"replications\".\n",
 		      to);
 }
 
@@ -605,8 +620,10 @@ enum compare_end compare_runs_read(const char *const *dirs, size_t count,
 	else if ((*error = no_second(comparison, options)) ||
 		 !choose_metrics(&metrics, &comparison->runs, options, error))
 		end = COMPARE_USAGE;
+	if (comparison->runs.count > 0)
+		comparison->baseline_label = comparison->runs.items->label;
 	for (size_t i = 0; i < metrics.count && end == COMPARE_ALIKE; i++)
-		if (!add_metric(comparison, metrics.items[i], error))
+		if (!add_metric(comparison, metrics.items[i], options->margin, error))
 			end = COMPARE_IO;
 	free(metrics.items);
 	if (end != COMPARE_ALIKE)

@@ -21,6 +21,7 @@ struct frame {
 	size_t table_count;
 	size_t by;             /* the axis whose values are compared; SIZE_MAX if sweeps are */
 	size_t baseline;       /* the variant that the others are compared with */
+	double margin;         /* of verdicts */
 	struct entry *entries; /* sorted by cell, then variant */
 	size_t entry_count;
 };
@@ -196,13 +197,16 @@ static void find_entries(struct frame *frame)
 
 static void fill_ratio(struct compare_row *row, const struct entry *base, const struct entry *entry)
 {
+	const struct verdict_rule rule = { .margin = base->frame->margin, .looks = 1 };
 	size_t metric = sweep_table_metric(entry->table, row->metric),
 	       base_metric = sweep_table_metric(base->table, row->metric);
-	struct group_ratio ratio = group_ratio(base->group, base_metric, entry->group, metric);
+	struct group_ratio ratio =
+		group_ratio(base->group, base_metric, entry->group, metric, &rule);
 	row->baseline = group_mean(base->group, base_metric).value;
 	row->basis = ratio.paired ? BASIS_PAIRS : BASIS_INDEPENDENT;
 	row->ratio = ratio.ratio;
 	row->difference = ratio.difference;
+	row->verdict = ratio.verdict;
 	memcpy(row->paired, ratio.means, sizeof(row->paired));
 	if (row->same && group_is_same(base->table, base->group)) /* nothing is random */
 		row->ratio.low = row->ratio.high = row->difference.low = row->difference.high = NAN;
@@ -265,7 +269,7 @@ static const char *baseline_name(const struct frame *frame)
 				     : frame->tables[0]->axes[frame->by].values[frame->baseline];
 }
 
-static void print_notes(const struct frame *frame, const struct comparison *comparison, FILE *to)
+static void print_notes(const struct comparison *comparison, FILE *to)
 {
 	size_t pairs = 0, apart = 0, intervals = 0, same = 0;
 	for (size_t i = 0; i < comparison->count; i++) {
@@ -274,8 +278,9 @@ static void print_notes(const struct frame *frame, const struct comparison *comp
 		intervals += isnan(comparison->rows[i].ratio.low) ? 0 : 1;
 		same += comparison->rows[i].same;
 	}
-	fprintf(to, "\nratio, difference: to %s. *: the interval excludes 1.\n",
-		baseline_name(frame));
+	fprintf(to, "\nratio, difference: to %s.\n", comparison->baseline_label);
+	if (!comparison_replicated(comparison))
+		fputs("One replication: no intervals, and what is faster is unresolved.\n", to);
 	if (comparison_has_unfinished(comparison))
 		fputs("done: points that finished all work. Where some did not, mean times are too "
 		      "small.\n",
@@ -316,7 +321,7 @@ static size_t print_text(const struct frame *frame, const struct comparison *com
 	}
 	fputc('\n', to);
 	comparison_print(comparison, to);
-	print_notes(frame, comparison, to);
+	print_notes(comparison, to);
 	return comparison_outside(comparison, tolerance, to);
 }
 
@@ -353,7 +358,7 @@ static size_t print_json(const struct frame *frame, const struct comparison *com
 	}
 	json_close_array(&json);
 	json_string(&json, "by", comparison->label_names[comparison->label_count - 1]);
-	json_string(&json, "baseline", baseline_name(frame));
+	json_string(&json, "baseline", comparison->baseline_label);
 	return comparison_json_end(&json, comparison, tolerance, to);
 }
 
@@ -374,6 +379,8 @@ enum compare_end compare_sweeps(const char *const *dirs, size_t count,
 		goto done;
 	find_entries(&frame);
 	name_labels(&comparison, &frame);
+	comparison.baseline_label = baseline_name(&frame);
+	frame.margin = options->margin;
 	for (size_t i = 0; i < metrics.count; i++)
 		add_metric(&comparison, &frame, metrics.items[i]);
 	outside = (options->json ? print_json : print_text)(&frame, &comparison, options->tolerance,

@@ -32,16 +32,6 @@ static char *cut_path(char *path, const char **statistic)
 	return cut_last(path);
 }
 
-const char *metric_unit(const char *name)
-{
-	const char *statistic;
-	char *path = xstrdup(name), *quantity = cut_path(path, &statistic);
-	const char *unit = metric_unit_of(quantity, NULL);
-	free(quantity);
-	free(path);
-	return unit;
-}
-
 /* The value of a metric if it is the same in all points that have it; else NaN. */
 static double constant(const struct sweep_table *table, const char *name)
 {

@@ -9,7 +9,4 @@
  * spelled out: "jobs.new_thing" becomes "jobs: new thing". The caller frees. */
 char *metric_words(const char *name, const struct sweep_table *table);
 
-/* The unit of a metric: "s", "bytes", "bit/s", "B/s"; else "number". */
-const char *metric_unit(const char *name);
-
 #endif

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/plain.h"
 #include "conf/conf.h"
+#include "data/metrics.h"
 #include "lab/figures/figure.h"
 #include "lab/figures/metric_words.h"
 #include "lab/figures/stack.h"

@@ -130,7 +130,8 @@ static bool are_pairs(const struct group *a, const struct group *b, size_t *besi
 }
 
 struct group_ratio group_ratio(const struct group *base, size_t base_metric,
-			       const struct group *group, size_t metric)
+			       const struct group *group, size_t metric,
+			       const struct verdict_rule *rule)
 {
 	double *x = group_values(base, base_metric), *y = group_values(group, metric);
 	/* as y, but in the order of base's replications */
@@ -143,13 +144,17 @@ struct group_ratio group_ratio(const struct group *base, size_t base_metric,
 		r.difference = infer_difference_paired(x, z, n, level);
 		r.ratio.missing += besides;
 		r.difference.missing = r.ratio.missing;
+		r.verdict = verdict_paired(x, z, n, rule);
 		infer_complete_pairs(x, z, n);
 		r.means[0] = infer_mean(x, n, level).value;
 		r.means[1] = infer_mean(z, n, level).value;
 	} else {
 		r.ratio = infer_ratio(x, n, y, group->count, level);
 		r.difference = infer_difference(x, n, y, group->count, level);
+		r.verdict = verdict_independent(x, n, y, group->count, rule);
 	}
+	if (base->censored || group->censored)
+		r.verdict.kind = VERDICT_UNFINISHED;
 	free(x);
 	free(y);
 	free(z);

@@ -3,7 +3,7 @@
 #ifndef INASIM_LAB_SWEEP_GROUPS_H
 #define INASIM_LAB_SWEEP_GROUPS_H
 
-#include "data/inference.h"
+#include "data/verdict.h"
 #include "lab/sweep/sweep_table.h"
 
 struct group {
@@ -44,14 +44,17 @@ struct estimate group_mean(const struct group *group, size_t metric);
 
 /* Compares the mean of a metric in `group` with that in `base`, which may be of another sweep. If
  * their common replications were run with the same seeds (common random numbers), the comparison is
- * over pairs of replications; else the two are independent samples. */
+ * over pairs of replications; else the two are independent samples. Groups with unfinished work get
+ * no verdict. */
 struct group_ratio {
 	bool paired;
 	struct estimate ratio, difference; /* group / base, group - base */
 	double means[2]; /* if paired: of base and group over complete pairs; else NaN */
+	struct verdict verdict;
 };
 struct group_ratio group_ratio(const struct group *base, size_t base_metric,
-			       const struct group *group, size_t metric);
+			       const struct group *group, size_t metric,
+			       const struct verdict_rule *rule);
 
 /* Writes groups.csv to PATH: a row for each group and metric, with the values of the axes and the
  * groups_columns, which sim/cli/README.md explains. False and *error (caller frees) on failure;
