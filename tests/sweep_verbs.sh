@@ -96,6 +96,26 @@ sed 's/"least": 3/"least": 21/' precise.json >typo.json
 ends 3 sweep plan typo.json
 says err '^typo.json:2:67: /precision/least: must be at most "replications" \(20\)'
 
+# --- perturb: replications take perturbations in turn, the same for each scheme
+
+cat >perturb.json <<'JSON'
+{ "name": "perturb", "base": "base.json", "replications": 6,
+  "axes": [ { "name": "scheme", "pointer": "/jobs/0/all_reduce", "values": ["ring", "switchml"] } ],
+  "perturb": { "still": { "/topology/host/nic_jitter": "0s" },
+               "100 ns": { "/topology/host/nic_jitter": "100ns", "/jobs/0/start_jitter": "100ns" },
+               "1 us": { "/topology/host/nic_jitter": "1us", "/jobs/0/start_jitter": "1us" } } }
+JSON
+ends 0 sweep plan perturb.json
+says out '12 points of 2 scheme, 6 replications over 3 perturbations'
+ends 0 sweep run perturb.json 0-11 --out perturb --quiet
+ends 0 sweep collect perturb.json --out perturb
+for point in 0 4 8 11; do
+	holds '[.scenario.topology.host.nic_jitter, .scenario.jobs[0].start_jitter] == [["0s", "0s"], ["100ns", "100ns"], ["1us", "1us"]][$p % 3]' \
+		"perturb/points/$(cell perturb/sweep.csv "$point" hash)/manifest.json" --argjson p "$point"
+done
+ends 0 compare perturb --by scheme --metric jobs.jct_s.mean --json
+holds '.rows[1] | .basis == "pairs" and .ratio.n == 6 and (.verdict | test("faster by|the same within|unresolved"))' out
+
 # the seed of a point is that of its scenario, whoever set it
 cat >seeds.json <<'JSON'
 { "name": "seeds", "base": "base.json",

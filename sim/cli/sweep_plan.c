@@ -59,6 +59,8 @@ static void print_summary(const struct plan *plan, const struct point_facts *fac
 	if (plan->replications > 1)
 		printf(", %s%" PRIu64 " replications", plan->precision.of ? "at most " : "",
 		       plan->replications);
+	if (plan->perturb.count)
+		printf(" over %zu perturbations", plan->perturb.count);
 	if (hops > 0)
 		printf("; about %.2g packet-hops%s, %.2g s of CPU time on this machine%s", hops,
 		       at_least ? " or more" : "", hops / speed_hops_per_s(),
@@ -91,6 +93,8 @@ static void json_points(struct json *json, const struct plan *plan, const struct
 			json_string(json, plan->axes[a].name, label_of(plan, i, a));
 		json_close_object(json);
 		json_u64(json, "replication", plan->points[i].replication);
+		if (plan->perturb.count)
+			json_string(json, "perturb", plan_perturbation(plan, i)->label);
 		json_u64(json, "seed", facts[i].seed);
 		json_u64(json, "hosts", facts[i].hosts);
 		json_real(json, "jobs", facts[i].jobs);

@@ -106,6 +106,34 @@ Test(plan, ranges_of_quantities)
 		      "9007199254.740999us");
 }
 
+/* Replication r has perturbation r mod 2, whatever the scheme: values and seeds are the same for
+ * both schemes, and an empty one leaves the scenario as it is. */
+Test(plan, perturbations_are_paired)
+{
+	static const char members[] =
+		"\"axes\": [ { \"pointer\": \"/x\", \"values\": [1, 2] } ], \"replications\": 4, "
+		"\"perturb\": { \"still\": {}, \"apart\": { \"/y\": \"1us\", \"/z\": 2 } }";
+	struct plan *plan = plan_of(members);
+
+	expect_points(members, "x=1 replication=0 perturb=still; x=1 replication=1 perturb=apart; "
+			       "x=1 replication=2 perturb=still; x=1 replication=3 perturb=apart; "
+			       "x=2 replication=0 perturb=still; x=2 replication=1 perturb=apart; "
+			       "x=2 replication=2 perturb=still; x=2 replication=3 perturb=apart");
+	for (size_t p = 0; p < 8; p++) {
+		size_t count, apart = p % 2;
+		struct conf_override *overrides = plan_overrides(plan, p, &count, NULL);
+
+		cr_assert_eq(count, apart ? 4 : 2);
+		cr_expect_str_eq(overrides[0].pointer, "/x");
+		cr_expect(!apart || !strcmp(overrides[1].pointer, "/y"));
+		cr_expect(!apart || !strcmp(overrides[1].value, "\"1us\""));
+		cr_expect_str_eq(overrides[count - 1].pointer, "/seed");
+		cr_expect_eq(plan->points[p].seed, plan->points[p % 4].seed);
+		free(overrides);
+	}
+	plan_free(plan);
+}
+
 Test(plan, logs)
 {
 	expect_values("\"log\": { \"from\": 1, \"to\": 1000, \"points\": 4 }", "1 10 100 1000");

@@ -47,6 +47,8 @@ size_t plan_uses(const struct plan *plan, struct plan_use **uses)
 		for (size_t l = 0; l < plan->axes[a].count; l++)
 			count = add_uses(uses, count, &capacity, &plan->axes[a].levels[l],
 					 &plan->axes[a]);
+	for (size_t l = 0; l < plan->perturb.count; l++)
+		count = add_uses(uses, count, &capacity, &plan->perturb.levels[l], &plan->perturb);
 	return count;
 }
 
@@ -139,48 +141,72 @@ struct plan *plan_parse(const char *name, const char *text, size_t length, const
 	return plan_of(doc, &conf, taken);
 }
 
+static void axis_release(struct plan_axis *axis)
+{
+	for (size_t l = 0; l < axis->count; l++)
+		free(axis->levels[l].settings);
+	free(axis->levels);
+}
+
 void plan_free(struct plan *plan)
 {
 	if (!plan)
 		return;
-	for (size_t a = 0; a < plan->axis_count; a++) {
-		for (size_t l = 0; l < plan->axes[a].count; l++)
-			free(plan->axes[a].levels[l].settings);
-		free(plan->axes[a].levels);
-	}
+	for (size_t a = 0; a < plan->axis_count; a++)
+		axis_release(&plan->axes[a]);
+	axis_release(&plan->perturb);
 	free(plan->set.settings);
 	conf_doc_free(plan->doc);
 	free(plan);
 }
 
-/* How many values a point sets, the seed included. */
-static size_t settings_of_point(const struct plan *plan, size_t number)
+const struct plan_level *plan_perturbation(const struct plan *plan, size_t number)
 {
-	size_t count = plan->set.count + 1;
+	const struct plan_axis *perturb = &plan->perturb;
 
+	return perturb->count ? &perturb->levels[plan->points[number].replication % perturb->count]
+			      : NULL;
+}
+
+/* Calls `add` for each level that sets values of a point, in their order. */
+static void each_level(const struct plan *plan, size_t number,
+		       void (*add)(void *owner, const struct plan_level *level), void *owner)
+{
+	add(owner, &plan->set);
 	for (size_t a = 0; a < plan->axis_count; a++)
-		count += plan->axes[a].levels[plan->points[number].levels[a]].count;
-	return count;
+		add(owner, &plan->axes[a].levels[plan->points[number].levels[a]]);
+	if (plan->perturb.count)
+		add(owner, plan_perturbation(plan, number));
+}
+
+static void count_settings(void *owner, const struct plan_level *level)
+{
+	*(size_t *)owner += level->count;
+}
+
+static void list_settings(void *owner, const struct plan_level *level)
+{
+	const struct plan_setting ***next = owner;
+
+	for (size_t i = 0; i < level->count; i++)
+		*(*next)++ = &level->settings[i];
 }
 
 struct conf_override *plan_overrides(const struct plan *plan, size_t number, size_t *count,
 				     const struct plan_setting ***settings)
 {
-	size_t room = settings_of_point(plan, number), n = 0;
-	const struct plan_setting **from = xcalloc(room, sizeof(*from));
+	size_t room = 1, n; /* the seed included */
+	const struct plan_setting **from, **end;
+	struct conf_override *overrides;
+	char *seed;
+
+	each_level(plan, number, count_settings, &room);
+	end = from = xcalloc(room, sizeof(*from));
 	/* the text of the seed follows the overrides in the same memory */
-	struct conf_override *overrides = xmalloc(room * sizeof(*overrides) + SEED_TEXT);
-	char *seed = (char *)(overrides + room);
-
-	for (size_t i = 0; i < plan->set.count; i++)
-		from[n++] = &plan->set.settings[i];
-	for (size_t a = 0; a < plan->axis_count; a++) {
-		const struct plan_level *level =
-			&plan->axes[a].levels[plan->points[number].levels[a]];
-
-		for (size_t i = 0; i < level->count; i++)
-			from[n++] = &level->settings[i];
-	}
+	overrides = xmalloc(room * sizeof(*overrides) + SEED_TEXT);
+	seed = (char *)(overrides + room);
+	each_level(plan, number, list_settings, &end);
+	n = (size_t)(end - from);
 	for (size_t i = 0; i < n; i++)
 		overrides[i] = (struct conf_override){ from[i]->pointer, from[i]->value };
 	if (!plan->own_seeds) {
@@ -206,6 +232,9 @@ const char *plan_point_words(const struct plan *plan, size_t number)
 	if (plan->replications > 1)
 		words = conf_at(plan->doc, "%s%sreplication=%" PRIu64, words, *words ? " " : "",
 				point->replication);
+	if (plan->perturb.count)
+		words = conf_at(plan->doc, "%s perturb=%s", words,
+				plan_perturbation(plan, number)->label);
 	return words;
 }
 

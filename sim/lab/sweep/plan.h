@@ -52,7 +52,10 @@ struct plan {
 	size_t axis_count;
 	struct plan_point *points; /* the index is the point's number; none after a mistake */
 	size_t point_count;
-	uint64_t replications;  /* of each combination, at most; their points are neighbours */
+	uint64_t replications; /* of each combination, at most; their points are neighbours */
+	/* Settings that perturb a scenario: replication r has level r % count, whatever its
+	 * combination, so that perturbations are paired. No level: none. */
+	struct plan_axis perturb;
 	struct plan_precision { /* when replications are enough (precision.h) */
 		const char *of; /* metric; NULL: all replications are wanted */
 		double within;  /* enough when (wider half of its interval) / mean <= within */
@@ -83,6 +86,9 @@ struct conf_override *plan_overrides(const struct plan *plan, size_t number, siz
 
 /* "scheme=ring load=0.2", for messages; the plan's document owns it. */
 const char *plan_point_words(const struct plan *plan, size_t number);
+
+/* The perturbation of a point; NULL if the plan has none. */
+const struct plan_level *plan_perturbation(const struct plan *plan, size_t number);
 
 struct json; /* data/json.h */
 

@@ -194,16 +194,17 @@ static uint64_t zip_count(struct plan *plan, const struct axis_conf *conf, const
 	return count;
 }
 
-static uint64_t cases_count(struct plan *plan, const struct axis_conf *conf, const char *place)
+/* Checks the pointers of sets of values by label, which stand at `place`. */
+static uint64_t cases_count(struct plan *plan, const struct conf_map *cases, const char *place)
 {
-	const struct conf_map *cases = conf->cases.items;
+	const struct conf_map *maps = cases->items;
 
-	for (size_t c = 0; c < conf->cases.count; c++)
-		for (size_t i = 0; i < cases[c].count; i++)
-			check_pointer(plan, cases[c].keys[i],
-				      plan_place(plan, plan_place(plan, place, conf->cases.keys[c]),
-						 cases[c].keys[i]));
-	return conf->cases.count;
+	for (size_t c = 0; c < cases->count; c++)
+		for (size_t i = 0; i < maps[c].count; i++)
+			check_pointer(plan, maps[c].keys[i],
+				      plan_place(plan, plan_place(plan, place, cases->keys[c]),
+						 maps[c].keys[i]));
+	return cases->count;
 }
 
 /* Returns the number of levels of an axis: 0 after a mistake, and any number above `max` if there
@@ -225,7 +226,7 @@ static uint64_t count_levels(struct plan *plan, enum form form, const struct axi
 	case FORM_ZIP:
 		return zip_count(plan, conf, place);
 	case FORM_CASES:
-		return cases_count(plan, conf, place);
+		return cases_count(plan, &conf->cases, place);
 	case FORMS:
 		break;
 	}
@@ -290,10 +291,11 @@ static void set_map(struct plan *plan, struct plan_level *level, const struct co
 	}
 }
 
-static void make_cases(struct plan *plan, struct plan_axis *axis, const struct conf_map *cases)
+/* Makes a level for each set of values; they stand at `object` in the plan. */
+static void make_cases(struct plan *plan, struct plan_axis *axis, const struct conf_map *cases,
+		       const char *object)
 {
 	const struct conf_map *maps = cases->items;
-	const char *object = plan_place(plan, axis->place, "cases");
 
 	for (size_t c = 0; c < cases->count; c++) {
 		const char *place = plan_place(plan, object, cases->keys[c]);
@@ -318,7 +320,7 @@ static void make_axis(struct plan *plan, struct plan_axis *axis, enum form form,
 			    plan_place(plan, axis->place, "zip"), NULL);
 		return;
 	case FORM_CASES:
-		make_cases(plan, axis, &conf->cases);
+		make_cases(plan, axis, &conf->cases, plan_place(plan, axis->place, "cases"));
 		return;
 	case FORMS:
 		return;
@@ -344,7 +346,7 @@ static void check_pair(struct plan *plan, const struct plan_use *use, const stru
 	/* a point has only one level of an axis */
 	if ((use->axis == former->axis && use->level != former->level) || !overlap(pointer, other))
 		return;
-	if (former->axis)
+	if (former->axis && former->axis != &plan->perturb)
 		setter = conf_at(plan->doc, "axis \"%s\"", former->axis->name);
 	if (strcmp(pointer, other) != 0)
 		which = conf_at(plan->doc, ", which sets \"%s\"", other);
@@ -352,8 +354,9 @@ static void check_pair(struct plan *plan, const struct plan_use *use, const stru
 		   which);
 }
 
-/* Checks "set" and all axes for overlaps. All levels of an axis set the same keys, so its first
- * level is enough; only the levels of cases may set different keys, so all of them are checked. */
+/* Checks "set", all axes and "perturb" for overlaps. All levels of an axis set the same keys, so
+ * its first level is enough; only the levels of cases and of "perturb" may set different keys, so
+ * all of them are checked. */
 static void check_overlaps(struct plan *plan, const struct plan_conf *conf)
 {
 	const struct axis_conf *axes = conf->axes.items;
@@ -361,7 +364,8 @@ static void check_overlaps(struct plan *plan, const struct plan_conf *conf)
 	size_t all = plan_uses(plan, &uses), count = 0;
 
 	for (size_t i = 0; i < all; i++)
-		if (!uses[i].level || axes[uses[i].axis - plan->axes].has_cases)
+		if (!uses[i].level || uses[i].axis == &plan->perturb ||
+		    axes[uses[i].axis - plan->axes].has_cases)
 			uses[count++] = uses[i];
 	for (size_t i = 0; i < count; i++)
 		for (size_t k = 0; k < i; k++)
@@ -437,6 +441,19 @@ static bool count_points(struct plan *plan, const struct plan_conf *conf, const 
 	return !conf_errors(plan->doc);
 }
 
+static void make_perturb(struct plan *plan, const struct conf_map *perturb)
+{
+	plan->perturb = (struct plan_axis){ .name = "perturb", .place = "/perturb" };
+	cases_count(plan, perturb, plan->perturb.place);
+	make_cases(plan, &plan->perturb, perturb, plan->perturb.place);
+	check_labels(plan, &plan->perturb);
+	if (perturb->count && plan->replications % perturb->count)
+		conf_error(plan->doc, "/replications",
+			   "must be a multiple of the number of perturbations (%zu), so that each "
+			   "counts as much as the others",
+			   perturb->count);
+}
+
 /* Finds out whether an axis or "set" sets the seed. */
 static void look_for_seed(struct plan *plan)
 {
@@ -479,6 +496,7 @@ void plan_make_axes(struct plan *plan, const struct plan_conf *conf, const char 
 			make_axis(plan, &plan->axes[a], forms[a], &axes[a], &lists[a]);
 			check_labels(plan, &plan->axes[a]);
 		}
+		make_perturb(plan, &conf->perturb);
 		check_overlaps(plan, conf);
 		look_for_seed(plan);
 	}

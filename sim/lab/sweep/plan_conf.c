@@ -100,6 +100,12 @@ static const struct conf_table precision_table = { "precision", precision_rows,
 						   sizeof(struct precision_conf),
 						   "When a combination has enough replications." };
 
+static const struct conf_row perturbation_item = {
+	.type = CONF_MAP,
+	.item = &value_item,
+	.help = "Values by JSON pointer into the scenario; none: as it is."
+};
+
 static const struct conf_row constraint_item = {
 	.type = CONF_MAP,
 	.item = &value_item,
@@ -135,6 +141,9 @@ static const struct conf_row plan_rows[] = {
 		  "Combinations that are kept, if any are given; all others are left out."),
 	CONF_INT("replications", struct plan_conf, replications, "1", 1, POINTS_MAX,
 		 "Runs of each combination, with different seeds.", "our choice"),
+	CONF_MAP("perturb", struct plan_conf, perturb, "{}", &perturbation_item, 0, 0,
+		 "Sets of values by label that should not matter: jitter of NICs, spread of clocks "
+		 "or starts. Replications take them in turn, the same in all combinations."),
 	CONF_OBJECT("precision", struct plan_conf, precision, CONF_OPTIONAL, &precision_table,
 		    "Stops replications of a combination once the interval of a metric is narrow "
 		    "enough.",

@@ -40,6 +40,7 @@ struct plan_conf {
 	const char *name, *about, *base;
 	struct conf_map set;            /* of const char *, JSON */
 	struct conf_list axes;          /* of struct axis_conf */
+	struct conf_map perturb;        /* of struct conf_map of const char *, JSON */
 	struct conf_list exclude, only; /* of struct conf_map of const char *, JSON */
 	int64_t replications, seed, max_points;
 	bool common_random_numbers;
