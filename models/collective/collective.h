@@ -116,9 +116,9 @@ struct collective_job {
 	 * numbers of machines. */
 	uint32_t gpus;
 	uint32_t first_edge; /* number of the first connection: a job may have several schedules */
-	/* Of workers of a part of the job, for reports: worker w is number first + w * stride of
-	 * the job. A stride of 0 means all workers. */
-	int64_t first, stride;
+	/* Of a part of the job's workers, for reports: their numbers in the job. NULL means all
+	 * workers, in order. */
+	const uint32_t *members;
 	bytes gradients;  /* of an iteration, over all NICs */
 	uint64_t tensors; /* that each worker will hand over */
 	/* Called from an event when worker `worker` holds the sum of tensor `tensor`. */
@@ -135,7 +135,7 @@ static inline uint32_t collective_job_number(const struct collective_job *job)
 /* The number of worker `worker` in its job, for reports. */
 static inline int64_t collective_worker_number(const struct collective_job *job, uint32_t worker)
 {
-	return job->stride ? job->first + worker * job->stride : worker;
+	return job->members ? job->members[worker] : worker;
 }
 
 /* What a scheme may know about the next tensor of a worker. */

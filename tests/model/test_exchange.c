@@ -219,7 +219,7 @@ Test(exchange, exactly_once_whatever_comes)
 }
 
 /* A bit of a message that is under way: each kind of exchange finds it. */
-static void corrupt(const char *job, unsigned exchange, const char *name)
+static void corrupt(const char *job, unsigned group, const char *name)
 {
 	struct schedule *schedule;
 	struct schedule_edge *edge;
@@ -229,8 +229,8 @@ static void corrupt(const char *job, unsigned exchange, const char *name)
 	      SMALL() ", " SMALL() ", " SMALL() ", " SMALL(", 'forward': '20us'"));
 	do
 		cr_assert(sim_run(&run.s->sim, 1));
-	while (run.s->jobs->jobs[0].exchange_count <= exchange);
-	schedule = run.s->jobs->jobs[0].exchanges[exchange].instance;
+	while (!run.s->jobs->jobs[0].exchanges);
+	schedule = run.s->jobs->jobs[0].exchanges[group].instance;
 	edge = &schedule->edges[schedule->edge_count / 2];
 	while (edge->sent < 1 + (schedule->edge_count > 1))
 		cr_assert(sim_run(&run.s->sim, 1));
@@ -242,7 +242,7 @@ static void corrupt(const char *job, unsigned exchange, const char *name)
 
 Test(exchange, corrupted)
 {
-	corrupt(RING(FULL), 0, "all_gather of job 0: wrong sum");
-	corrupt(RING(OPTIMIZER), 0, "all_gather of job 0: wrong sum");
+	corrupt(RING(FULL), 1, "all_gather of job 0: wrong sum");
+	corrupt(RING(OPTIMIZER), 1, "all_gather of job 0: wrong sum");
 	corrupt(RING(STAGES(2, 2, "50kB")), 2, "point_to_point of job 0: wrong sum");
 }

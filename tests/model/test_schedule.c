@@ -189,7 +189,9 @@ Test(schedule, sums)
 
 static struct schedule *instance_of(const struct run *run)
 {
-	return run->s->jobs->jobs[0].instance;
+	const struct job *job = &run->s->jobs->jobs[0];
+
+	return job->exchanges ? job->exchanges[0].instance : NULL;
 }
 
 /* Bytes between ranks, by halving-doubling of 4: a half with the one at distance 2, a quarter with

@@ -24,9 +24,8 @@
 #include <string.h>
 
 struct job_restart {
-	struct job *job;
-	struct job_exchange *exchange; /* NULL: the job's gradients */
-	uint32_t ranks;
+	struct job_exchange *exchange;
+	uint32_t ranks; /* of its group */
 	struct tensor_sizes sizes;
 	/* Tensors are numbered as in the job's stream. */
 	uint64_t first;    /* the tensor that is number 0 in the current instance of the scheme */
@@ -41,16 +40,14 @@ struct job_restart {
 	bool waits; /* the controller could not start it: it waits for memory or a repair */
 };
 
-struct job_restart *job_restart_new(struct job *job, struct job_exchange *exchange, uint32_t ranks)
+struct job_restart *job_restart_new(struct job_exchange *exchange)
 {
 	struct job_restart *restart = xcalloc(1, sizeof(*restart));
 
-	restart->job = job;
 	restart->exchange = exchange;
-	restart->ranks = ranks;
-	restart->handed = xcalloc(ranks, sizeof(*restart->handed));
-	restart->sent = xcalloc(ranks, sizeof(*restart->sent));
-	restart->waits = exchange && !exchange->instance;
+	restart->ranks = exchange->group->count;
+	restart->handed = xcalloc(restart->ranks, sizeof(*restart->handed));
+	restart->sent = xcalloc(restart->ranks, sizeof(*restart->sent));
 	return restart;
 }
 
@@ -69,16 +66,6 @@ void job_restart_free(struct job_restart *restart)
 static const char cut_off[] = "no way between its hosts is left";
 
 /* --- what goes to the scheme, and comes back --- */
-
-static void *instance_of(const struct job_restart *restart)
-{
-	return restart->exchange ? restart->exchange->instance : restart->job->instance;
-}
-
-static const struct collective_ops *ops_of(const struct job_restart *restart)
-{
-	return restart->exchange ? restart->exchange->ops : job_scheme(restart->job);
-}
 
 static uint8_t *held_at(const struct job_restart *restart, uint64_t tensor)
 {
@@ -103,12 +90,12 @@ static void add_tensor(struct job_restart *restart)
 static void send(struct job_restart *restart, uint32_t rank)
 {
 	bytes size = restart->sizes.of[restart->sent[rank]++];
-	struct job *job = restart->job;
+	struct job_exchange *exchange = restart->exchange;
 
-	if (!restart->exchange && job->fusion)
-		fusion_contribute(job->fusion, rank, size);
+	if (exchange->fusion)
+		fusion_contribute(exchange->fusion, rank, size);
 	else
-		ops_of(restart)->contribute(instance_of(restart), rank, size);
+		exchange->ops->contribute(exchange->instance, rank, size);
 }
 
 void job_restart_reduce(struct job_restart *restart, uint32_t rank, bytes size)
@@ -116,7 +103,7 @@ void job_restart_reduce(struct job_restart *restart, uint32_t rank, bytes size)
 	if (restart->handed[rank] == restart->end)
 		add_tensor(restart);
 	tensor_sizes_add(&restart->sizes, restart->handed[rank]++, size);
-	if (instance_of(restart) && !restart->refilling)
+	if (restart->exchange->instance && !restart->refilling)
 		send(restart, rank);
 }
 
@@ -137,7 +124,7 @@ bool job_restart_holds(struct job_restart *restart, uint32_t rank, uint64_t *ten
  * too. */
 static void refill(struct job_restart *restart)
 {
-	struct job *job = restart->job;
+	struct job_exchange *exchange = restart->exchange;
 	bool more = true;
 
 	restart->refilling = true;
@@ -145,8 +132,8 @@ static void refill(struct job_restart *restart)
 		more = false;
 		for (uint32_t r = 0; r < restart->ranks; r++)
 			while (restart->sent[r] < restart->handed[r]) {
-				if (!restart->exchange)
-					worker_hint(&job->worker[r], restart->sent[r]);
+				worker_hint(&exchange->job->worker[exchange->group->ranks[r]],
+					    exchange, restart->sent[r]);
 				send(restart, r);
 				more = true;
 			}
@@ -160,31 +147,22 @@ static void refill(struct job_restart *restart)
  * between them have to work, too. */
 static bool intact(const struct job_restart *restart, bool links)
 {
-	const struct collective_ops *ops = ops_of(restart);
+	const struct job_exchange *exchange = restart->exchange;
 
-	return !instance_of(restart) || !ops->intact || ops->intact(instance_of(restart), links);
-}
-
-/* Stops the scheme before its end; the ranks wait. */
-static void suspend(struct job_restart *restart)
-{
-	if (restart->exchange) {
-		job_exchange_stop(restart->exchange);
-	} else {
-		job_add_stats(restart->job);
-		job_stop_scheme(restart->job, true);
-	}
+	return !exchange->instance || !exchange->ops->intact ||
+	       exchange->ops->intact(exchange->instance, links);
 }
 
 /* Starts the scheme again. If this is impossible now, returns false and *never as start() does. */
 static bool resume(struct job_restart *restart, const char **never)
 {
-	if (restart->exchange ? !job_exchange_start(restart->exchange, never)
-			      : !job_start_scheme(restart->job, never))
+	struct job *job = restart->exchange->job;
+
+	if (!job_exchange_start(restart->exchange, never))
 		return false;
 	restart->waits = false;
-	if (restart->job->state == JOB_RUNNING)
-		why_begins_anew(restart->job->why);
+	if (job->state == JOB_RUNNING)
+		why_begins_anew(job->why);
 	restart->first = restart->whole;
 	for (uint32_t r = 0; r < restart->ranks; r++)
 		restart->sent[r] = restart->first;
@@ -195,30 +173,27 @@ static bool resume(struct job_restart *restart, const char **never)
 /* Moves a collective to links and switches that work. Returns why it can never go on, or NULL. */
 static const char *recover(struct job_restart *restart)
 {
+	struct job_exchange *exchange = restart->exchange;
 	const char *never = NULL;
 
 	if (!intact(restart, true))
-		suspend(restart);
-	if (instance_of(restart) || resume(restart, &never))
+		job_exchange_stop(exchange);
+	if (exchange->instance || resume(restart, &never))
 		return NULL;
-	if (never && !restart->exchange && job_fall_back(restart->job) && resume(restart, &never))
+	if (never && exchange->whole && job_fall_back(exchange->job) && resume(restart, &never))
 		return NULL;
 	restart->waits = true;
-	return restart->job->jobs->may_change ? NULL : never;
+	return exchange->job->jobs->may_change ? NULL : never;
 }
 
 /* --- jobs --- */
 
-/* The struct job_restart number `n` of a job: 0 is that of its gradients, 1 and above are those of
- * its exchanges. May be NULL. */
-static struct job_restart *restart_of(const struct job *job, size_t n)
+/* The number of a job's exchanges while it runs, else 0. */
+static size_t exchanges_of(const struct job *job)
 {
-	return n ? job->exchanges[n - 1].restart : job->restart;
-}
+	bool runs = job->worker && job->exchanges && job->iterations_done < job->iterations;
 
-static bool runs(const struct job *job)
-{
-	return job->worker && job->workers > 1 && job->iterations_done < job->iterations;
+	return runs ? job->program->group_count : 0;
 }
 
 void jobs_switch_failed(struct jobs *jobs, uint32_t sw)
@@ -227,11 +202,11 @@ void jobs_switch_failed(struct jobs *jobs, uint32_t sw)
 		if (jobs->schemes[s].self && jobs->schemes[s].ops->wipe)
 			jobs->schemes[s].ops->wipe(jobs->schemes[s].self, sw);
 	for (size_t i = 0; i < jobs->report.arrived; i++)
-		for (size_t n = 0; runs(&jobs->jobs[i]) && n <= jobs->jobs[i].exchange_count; n++) {
-			struct job_restart *restart = restart_of(&jobs->jobs[i], n);
+		for (size_t n = 0; n < exchanges_of(&jobs->jobs[i]); n++) {
+			struct job_restart *restart = jobs->jobs[i].exchanges[n].restart;
 
 			if (restart && !intact(restart, false))
-				suspend(restart);
+				job_exchange_stop(restart->exchange);
 		}
 }
 
@@ -257,9 +232,9 @@ bool job_is_cut_off(const struct job *job)
 /* Hosts of a job are cut off: it stops, and goes on elsewhere after restart_delay. */
 static void begin_move(struct job *job)
 {
-	for (size_t n = 0; n <= job->exchange_count; n++)
-		if (restart_of(job, n) && instance_of(restart_of(job, n)))
-			suspend(restart_of(job, n));
+	for (size_t n = 0; n < job->program->group_count; n++)
+		if (job->exchanges[n].restart && job->exchanges[n].instance)
+			job_exchange_stop(&job->exchanges[n]);
 	job->moving = true;
 	timer_set(job->jobs->env.sim, &job->timer,
 		  job->jobs->env.sim->now + job->conf->restart_delay);
@@ -268,11 +243,11 @@ static void begin_move(struct job *job)
 /* Tells exchanges and --why which hosts the workers have now. */
 static void follow_hosts(struct job *job)
 {
-	for (size_t i = 0; i < job->exchange_count; i++) {
-		struct job_exchange *exchange = &job->exchanges[i];
+	for (size_t n = 0; n < job->program->group_count; n++) {
+		struct job_exchange *exchange = &job->exchanges[n];
 
-		for (uint32_t r = 0; r < exchange->spec.workers; r++)
-			exchange->hosts[r] = job->hosts[exchange->first + r * exchange->stride];
+		for (uint32_t m = 0; exchange->hosts && m < exchange->group->count; m++)
+			exchange->hosts[m] = job->hosts[exchange->group->ranks[m]];
 	}
 	for (uint32_t w = 0; w < job->workers; w++)
 		why_moves(job->why, w, job->hosts[w]);
@@ -288,9 +263,9 @@ const char *job_move(struct job *job)
 	if (job_is_cut_off(job))
 		return cut_off;
 	follow_hosts(job);
-	for (size_t n = 0; !why && n <= job->exchange_count; n++)
-		if (restart_of(job, n))
-			why = recover(restart_of(job, n));
+	for (size_t n = 0; !why && n < job->program->group_count; n++)
+		if (job->exchanges[n].restart)
+			why = recover(job->exchanges[n].restart);
 	return why;
 }
 
@@ -299,7 +274,8 @@ void jobs_failures_known(struct jobs *jobs, bool may_change)
 	jobs->may_change = may_change;
 	for (size_t i = 0; i < jobs->report.arrived; i++) {
 		struct job *job = &jobs->jobs[i];
-		const char *why = runs(job) && job_is_cut_off(job) ? cut_off : NULL;
+		size_t count = exchanges_of(job);
+		const char *why = count && job->workers > 1 && job_is_cut_off(job) ? cut_off : NULL;
 
 		if (job->moving)
 			continue;
@@ -307,9 +283,9 @@ void jobs_failures_known(struct jobs *jobs, bool may_change)
 			begin_move(job);
 			continue;
 		}
-		for (size_t n = 0; !why && runs(job) && n <= job->exchange_count; n++)
-			if (restart_of(job, n))
-				why = recover(restart_of(job, n));
+		for (size_t n = 0; !why && n < count; n++)
+			if (job->exchanges[n].restart)
+				why = recover(job->exchanges[n].restart);
 		if (why)
 			job_fail(job, why);
 	}
@@ -321,8 +297,8 @@ void jobs_resume(struct jobs *jobs)
 	const char *never;
 
 	for (size_t i = 0; i < jobs->report.arrived; i++)
-		for (size_t n = 0; runs(&jobs->jobs[i]) && n <= jobs->jobs[i].exchange_count; n++) {
-			struct job_restart *restart = restart_of(&jobs->jobs[i], n);
+		for (size_t n = 0; n < exchanges_of(&jobs->jobs[i]); n++) {
+			struct job_restart *restart = jobs->jobs[i].exchanges[n].restart;
 
 			if (restart && restart->waits && !jobs->jobs[i].moving)
 				resume(restart, &never);

@@ -1,4 +1,4 @@
-/* A worker: computes, hands gradients over, waits for sums. */
+/* A worker: a rank of its job's program, which computes, takes part in groups, and waits. */
 #include "workload/jobs/jobs_parts.h"
 
 #include "base/mem.h"
@@ -6,299 +6,267 @@
 
 #include <stdlib.h>
 
-static void begin_iteration(struct job_worker *worker)
+static sim_time now_of(const struct job_worker *worker)
+{
+	return worker->job->jobs->env.sim->now;
+}
+
+static const struct program_node *node_of(const struct job_worker *worker, uint32_t node)
+{
+	return &worker->cursor.role->nodes[node];
+}
+
+/* --- what takes time --- */
+
+/* How much longer than written down the worker computes in an iteration. Drawn when the first task
+ * of the iteration begins. */
+static double factor_of(struct job_worker *worker, uint32_t iteration)
 {
 	const struct job_group_conf *conf = worker->job->conf;
 	/* the last ranks are slow */
 	bool straggler =
 		(int64_t)worker->number >= (int64_t)worker->job->workers - conf->stragglers.workers;
+	double *factor = &worker->factor[iteration & 1];
 
-	worker->phase = PHASE_PAUSE;
-	worker->layer = worker->layer_first;
-	worker->tensor = worker->tensor_first;
-	worker->microbatch = 0;
-	worker->factor = conf->compute_scale * (straggler ? conf->stragglers.slowdown : 1);
+	if (iteration < worker->drawn)
+		return *factor;
+	worker->drawn = iteration + 1;
+	*factor = conf->compute_scale * (straggler ? conf->stragglers.slowdown : 1);
 	if (conf->compute_jitter > 0)
-		worker->factor *= 1 + conf->compute_jitter * rng_unit(&worker->rng);
-	worker->factor /= (double)conf->pipeline.microbatches; /* one micro-batch at a time */
+		*factor *= 1 + conf->compute_jitter * rng_unit(&worker->rng);
+	*factor /= (double)conf->pipeline.microbatches; /* one micro-batch at a time */
+	return *factor;
 }
 
-bool worker_updated(const struct job_worker *worker, size_t layer)
+/* Computing takes `amount` times the factor, a pause a uniform time from 0 to `amount`. */
+static sim_time duration_of(struct job_worker *worker, const struct program_node *node,
+			    uint32_t iteration)
 {
-	return worker->held[layer] >=
-	       worker->iteration * (int64_t)worker->job->dnn->layers[layer].tensors;
+	double factor = factor_of(worker, iteration);
+
+	if (node->act == ACT_COMPUTE)
+		return (sim_time)((double)node->amount * factor);
+	return node->amount ? rng_below(&worker->rng, node->amount + 1) : 0;
 }
 
-/* Uniform from 0 to `max`. */
-static sim_time draw(struct job_worker *worker, sim_time max)
+static void begin_task(struct job_worker *worker, size_t stream, uint32_t node, sim_time duration)
 {
-	return max ? rng_below(&worker->rng, max + 1) : 0;
+	struct sim *sim = worker->job->jobs->env.sim;
+	bool computes = node_of(worker, node)->act == ACT_COMPUTE;
+
+	worker->tasks[stream].node = node;
+	if (computes && !worker->computing++)
+		worker->busy_since = sim->now;
+	timer_set(sim, &worker->tasks[stream].timer, sim->now + duration);
+	if (!worker->timed++)
+		why_task(worker->job->why, worker->number, computes, false);
 }
 
-/* Finds the next task's time and whether it computes. Returns false if the worker has to wait. */
-static bool next_task(struct job_worker *worker, sim_time *duration, bool *computes)
-{
-	const struct job *job = worker->job;
-	const struct dnn_layer *layer = &job->dnn->layers[worker->layer];
+/* --- results --- */
 
-	*computes = worker->phase == PHASE_FORWARD || worker->phase == PHASE_BACKWARD;
-	/* a pause, like a forward pass, begins once the layer's sums are here */
-	if (worker->phase <= PHASE_FORWARD && !worker_updated(worker, worker->layer))
-		return false;
-	if (worker_waits(worker))
-		return false;
-	switch (worker->phase) {
-	case PHASE_PAUSE: /* start_jitter, counted from when the iteration could begin */
-		*duration = draw(worker, job->conf->start_jitter);
-		return true;
-	case PHASE_FORWARD:
-		*duration = (sim_time)((double)layer->forward * worker->factor);
-		return true;
-	case PHASE_BACKWARD:
-		*duration = (sim_time)((double)layer->backward * worker->factor);
-		return true;
-	case PHASE_SEND:
-		*duration = worker->tensor == worker->tensor_first ||
-					    job->conf->send_jitter_per == JITTER_PER_TENSOR
-				    ? draw(worker, job->conf->send_jitter)
-				    : 0;
-		return true;
-	case PHASE_OVER:
-		return false;
+/* The last sum of an iteration is here. */
+static void end_exchange(struct job_worker *worker)
+{
+	worker->sums = 0;
+	worker->last_exchange = now_of(worker) - worker->exchange_since;
+	worker->last_busy = worker->busy - worker->busy_mark;
+	worker->busy_mark = worker->busy;
+	worker->exchange += worker->last_exchange;
+	worker->exchange_since = SIM_TIME_MAX;
+}
+
+static void count_sum(struct job_worker *worker)
+{
+	if (++worker->sums == worker->cursor.role->sums)
+		end_exchange(worker);
+}
+
+/* A worker has ended its iteration; the last one ends the job's. */
+static void end_iteration(struct job *job, uint32_t over)
+{
+	if ((int64_t)over != job->iterations_done + 1 || --job->behind)
+		return;
+	while (!job->behind && job->iterations_done < job->iterations) {
+		job_iteration_over(job);
+		job->jobs->report.iterations_finished++;
+		job->iterations_done++;
+		for (uint32_t w = 0; w < job->workers; w++)
+			job->behind += job->worker[w].cursor.over == job->iterations_done;
 	}
-	return false;
+	if (job->iterations_done == job->iterations)
+		timer_set(job->jobs->env.sim, &job->timer, now_of(&job->worker[0]));
+	job_estimate(job);
 }
 
-/* Moves to `layer` of the next micro-batch. Returns false if this was the last of the pass. */
-static bool next_microbatch(struct job_worker *worker, size_t layer)
+/* A node is done. */
+static void finish(struct job_worker *worker, uint32_t number)
 {
-	bool more = ++worker->microbatch < worker->job->conf->pipeline.microbatches;
+	const struct program_node *node = node_of(worker, number);
+	struct job *job = worker->job;
+	uint32_t over;
 
-	worker->layer = layer;
-	if (!more)
-		worker->microbatch = 0;
-	return more;
+	worker->again = true;
+	if (node->flags & NODE_FORWARD_END)
+		job->forward_end[KEPT(worker->cursor.done[number])] = now_of(worker);
+	if (node->flags & NODE_SUM)
+		count_sum(worker);
+	over = cursor_done(&worker->cursor, number);
+	if (node->flags & NODE_SUM || over)
+		why_holds(job->why, worker->number, over);
+	for (uint32_t i = over; i > 0; i--)
+		end_iteration(job, worker->cursor.over + 1 - i);
 }
 
-/* The backward pass of worker->layer is over: sends the next tensor that is ready, or goes on. */
-static void after_backward(struct job_worker *worker)
-{
-	const struct dnn *dnn = worker->job->dnn;
-	bool last = worker->microbatch + 1 == worker->job->conf->pipeline.microbatches;
+/* --- handing over --- */
 
-	if (last && worker->tensor < worker->tensor_end &&
-	    dnn->tensors[worker->tensor].layer >= worker->layer) {
-		worker->phase = PHASE_SEND;
-	} else if (worker->layer > worker->layer_first) {
-		worker->phase = PHASE_BACKWARD;
-		worker->layer--;
-	} else if (next_microbatch(worker, worker->layer_end - 1)) {
-		worker->phase = PHASE_BACKWARD;
-	} else if (++worker->iteration < worker->job->iterations) {
-		begin_iteration(worker);
-	} else {
-		worker->phase = PHASE_OVER;
-	}
-}
-
-void worker_hint(struct job_worker *worker, uint64_t tensor)
+void worker_hint(struct job_worker *worker, struct job_exchange *exchange, uint64_t gradient)
 {
 	const struct job *job = worker->job;
 	const struct dnn *dnn = job->dnn;
-	size_t place = (size_t)(tensor % dnn->tensor_count);
-	double scale = job->conf->compute_scale, left = 0;
-	struct collective_hint hint = {
-		.layer = (uint32_t)dnn->tensors[place].layer + 1, /* hints count layers from 1 */
+	const struct program_role *role = worker->cursor.role;
+	double scale = job->conf->compute_scale;
+	const struct program_hint *known;
+	struct collective_hint hint;
+
+	if (!role->hints || !exchange->whole || !exchange->instance || !exchange->ops->hint)
+		return;
+	known = &role->hints[gradient % dnn->tensor_count];
+	hint = (struct collective_hint){
+		.layer = known->layer + 1, /* hints count layers from 1 */
 		.layers = (uint32_t)dnn->layer_count,
+		.left = (bytes)known->left,
+		.compute_left = (sim_time)(known->compute_left * scale),
 		.iteration_bytes = dnn->gradient_total,
 		.compute = (sim_time)((double)dnn->compute_total * scale),
-		.iterations_left = (uint64_t)job->iterations - 1 - tensor / dnn->tensor_count,
+		.iterations_left = (uint64_t)job->iterations - 1 - gradient / dnn->tensor_count,
 		.attained = job->jobs->env.sim->now - job->start,
 		.last_compute = worker->last_busy,
 		.last_exchange = worker->last_exchange,
 	};
-
-	if (!job->instance || !job_scheme(job)->hint)
-		return;
-	for (size_t t = place; t < dnn->tensor_count; t++)
-		hint.left += dnn->tensors[t].size;
-	for (size_t l = 0; l < worker->layer; l++)
-		left += (double)dnn->layers[l].backward;
-	for (size_t l = 0; l < dnn->layer_count; l++)
-		left += (double)dnn->layers[l].forward;
-	hint.compute_left = (sim_time)(left * scale);
-	if (job->fusion)
-		fusion_hint(job->fusion, worker->number, &hint);
+	if (exchange->fusion)
+		fusion_hint(exchange->fusion, worker->number, &hint);
 	else
-		job_scheme(job)->hint(job->instance, worker->number, &hint);
+		exchange->ops->hint(exchange->instance, worker->number, &hint);
 }
 
-/* Hands the next tensor over. First moves the worker's state on (after_backward()), because the sum
- * may be back before job_reduce() returns. */
-static void send_tensor(struct job_worker *worker)
+static void take_part(struct job_worker *worker, uint32_t number, uint32_t iteration)
 {
-	struct job *job = worker->job;
-	const struct dnn_tensor *tensor = &job->dnn->tensors[worker->tensor];
+	const struct program_node *node = node_of(worker, number);
+	struct job_exchange *exchange = job_exchange_at(worker, node->seat);
 
-	worker_hint(worker, (uint64_t)worker->iteration * job->dnn->tensor_count + worker->tensor);
-	why_contributes(job->why, worker->number);
-	if (worker->tensor++ == worker->tensor_first) {
-		worker->exchange_since = job->jobs->env.sim->now;
-		job_sends(job, worker->iteration);
-	}
-	after_backward(worker);
-	if (!job_reduce(worker, tensor->size))
-		worker_holds(worker, tensor->layer);
-}
-
-/* The worker's task is done: moves its state on to the next one. */
-static void task_done(struct job_worker *worker)
-{
-	switch (worker->phase) {
-	case PHASE_PAUSE:
-		worker->phase = PHASE_FORWARD;
-		return;
-	case PHASE_FORWARD:
-		worker_computed(worker);
-		if (worker->layer + 1 < worker->layer_end) {
-			worker->layer++;
-			return;
+	worker->handed++;
+	if (node->flags & NODE_GRADIENT) {
+		worker_hint(worker, exchange,
+			    iteration * exchange->group->operations + node->order);
+		why_contributes(worker->job->why, worker->number);
+		if (worker->exchange_since == SIM_TIME_MAX) {
+			worker->exchange_since = now_of(worker);
+			job_sends(worker->job, iteration);
 		}
-		if (next_microbatch(worker, worker->layer_first))
-			return;
-		worker->layer = worker->layer_end - 1;
-		worker->phase = PHASE_BACKWARD;
-		worker->job->forward_end[KEPT(worker->iteration)] = worker->job->jobs->env.sim->now;
-		return;
-	case PHASE_BACKWARD:
-		worker_computed(worker);
-		after_backward(worker);
-		return;
-	case PHASE_SEND:
-		send_tensor(worker);
-		return;
-	case PHASE_OVER:
-		return;
 	}
+	if (job_exchange_part(worker, node->seat, node->amount))
+		return;
+	worker->held++;
+	finish(worker, number);
 }
 
-/* Goes from task to task until one takes time or the worker has to wait. */
+/* --- going on --- */
+
+/* Begins the stream's next node, which is ready. Returns whether some node is done. */
+static bool begin(struct job_worker *worker, size_t stream)
+{
+	uint32_t iteration = worker->cursor.streams[stream].iteration;
+	uint32_t number = cursor_begin(&worker->cursor, stream);
+	sim_time duration;
+
+	worker->again = false;
+	if (node_of(worker, number)->act == ACT_PART) {
+		take_part(worker, number, iteration);
+		return worker->again;
+	}
+	duration = duration_of(worker, node_of(worker, number), iteration);
+	if (duration) {
+		begin_task(worker, stream, number, duration);
+		return false;
+	}
+	finish(worker, number);
+	return true;
+}
+
+/* Begins all nodes that are ready. Streams are asked in their order, anew whenever a node is
+ * done. */
 static void step(struct job_worker *worker)
 {
-	struct sim *sim = worker->job->jobs->env.sim;
-	sim_time duration;
-	bool computes;
-
-	if (worker->stepping || worker->timed)
+	if (worker->stepping)
 		return;
 	worker->stepping = true;
-	while (next_task(worker, &duration, &computes)) {
-		if (duration) {
-			worker->timed = true;
-			worker->busy_since = computes ? sim->now : SIM_TIME_MAX;
-			timer_set(sim, &worker->timer, sim->now + duration);
-			why_task(worker->job->why, worker->number, computes, false);
-			break;
-		}
-		task_done(worker);
-	}
+	for (size_t s = 0; s < worker->cursor.role->stream_count; s++)
+		while (cursor_ready(&worker->cursor, s))
+			if (begin(worker, s) && s) {
+				s = SIZE_MAX; /* 0 after the loop's increment */
+				break;
+			}
 	worker->stepping = false;
 }
 
 static void on_task_timer(struct sim *sim, uint32_t entity, void *owner)
 {
-	struct job_worker *worker = owner;
+	struct job_task *task = owner;
+	struct job_worker *worker = task->worker;
 
 	(void)entity;
-	why_task(worker->job->why, worker->number, false, true);
-	if (worker->busy_since != SIM_TIME_MAX)
+	if (!--worker->timed)
+		why_task(worker->job->why, worker->number, false, true);
+	if (node_of(worker, task->node)->act == ACT_COMPUTE && !--worker->computing) {
 		worker->busy += sim->now - worker->busy_since;
-	worker->busy_since = SIM_TIME_MAX;
-	worker->timed = false;
-	worker->job->moved = sim->now;
-	worker->stepping = true; /* a sum that comes back at once waits for the step() below */
-	task_done(worker);
-	worker->stepping = false;
-	step(worker);
-}
-
-/* The worker holds the sum of a tensor of this layer, perhaps the last one of the iteration.
- * Workers are less than an iteration apart: every sum needs all of them or, in a pipeline, all of
- * the stage, and stages wait for each other's activations. */
-void worker_holds(struct job_worker *worker, size_t layer)
-{
-	struct job *job = worker->job;
-	size_t tensors = worker->tensor_end - worker->tensor_first;
-
-	why_holds(job->why, worker->number, worker->tensors_held + 1 == tensors);
-	job->moved = job->jobs->env.sim->now;
-	worker->held[layer]++;
-	if (++worker->tensors_held == tensors) {
-		worker->tensors_held = 0;
-		worker->last_exchange = job->jobs->env.sim->now - worker->exchange_since;
-		worker->last_busy = worker->busy - worker->busy_mark;
-		worker->busy_mark = worker->busy;
-		worker->exchange += worker->last_exchange;
-		worker->exchange_since = SIM_TIME_MAX;
-		if (++job->done_workers == job->workers) {
-			job->done_workers = 0;
-			job_iteration_over(job);
-			job->jobs->report.iterations_finished++;
-			if (++job->iterations_done == job->iterations)
-				timer_set(job->jobs->env.sim, &job->timer, job->jobs->env.sim->now);
-			job_estimate(job);
-		}
+		worker->busy_since = SIM_TIME_MAX;
 	}
+	worker->job->moved = sim->now;
+	finish(worker, task->node);
 	step(worker);
 }
 
-void worker_goes_on(struct job_worker *worker)
+void worker_holds(struct job_worker *worker, uint32_t node)
 {
-	worker->job->moved = worker->job->jobs->env.sim->now;
+	worker->job->moved = now_of(worker);
+	worker->held++;
+	finish(worker, node);
 	step(worker);
 }
 
 void worker_begin(struct job_worker *worker)
 {
-	begin_iteration(worker);
 	step(worker);
-}
-
-/* Finds the layers and tensors of the worker's stage of a pipeline. */
-static void find_stage(struct job_worker *worker)
-{
-	const struct job *job = worker->job;
-	size_t count = job->dnn->layer_count, stages = (size_t)job->conf->pipeline.stages;
-	size_t stage = worker->number / (job->workers / stages);
-
-	worker->layer_first = stage * count / stages;
-	worker->layer_end = (stage + 1) * count / stages;
-	worker->tensor_end = job->dnn->tensor_count;
-	if (stages > 1) { /* each layer is one tensor, last layer first */
-		worker->tensor_first = count - worker->layer_end;
-		worker->tensor_end = count - worker->layer_first;
-	}
-	worker->updated = worker->tensor_first;
 }
 
 void worker_init(struct job_worker *worker, struct job *job, uint32_t number)
 {
 	struct sim *sim = job->jobs->env.sim;
+	const struct program_role *role = &job->program->roles[job->program->role_of[number]];
 	uint64_t key = (uint64_t)job->number << 24 | number; /* a job has fewer than 2^24 workers */
+	uint64_t timed = 0;
 
 	*worker = (struct job_worker){ .job = job, .number = number };
 	worker->busy_since = worker->exchange_since = SIM_TIME_MAX;
-	find_stage(worker);
-	worker->held = xcalloc(job->dnn->layer_count, sizeof(*worker->held));
+	cursor_init(&worker->cursor, role, (uint32_t)job->iterations);
 	rng_init(&worker->rng, sim->seed, "worker", key);
-	timer_open(sim, &worker->timer, SIM_TIMER, timer_key(TIMER_TASK, key), on_task_timer,
-		   worker);
+	worker->tasks = xcalloc(role->stream_count, sizeof(*worker->tasks));
+	for (size_t s = 0; s < role->stream_count; s++) {
+		if (!role->streams[s].timed)
+			continue;
+		worker->tasks[s].worker = worker;
+		timer_open(sim, &worker->tasks[s].timer, SIM_TIMER,
+			   timer_key(TIMER_TASK, timed++ << 44 | key), on_task_timer,
+			   &worker->tasks[s]);
+	}
 	sim_name(sim, on_task_timer, "computation of job %j worker %w");
 }
 
 void worker_release(struct job_worker *worker)
 {
-	timer_close(worker->job->jobs->env.sim, &worker->timer);
-	free(worker->held);
-	free(worker->reduced);
+	for (size_t s = 0; worker->tasks && s < worker->cursor.role->stream_count; s++)
+		if (worker->cursor.role->streams[s].timed)
+			timer_close(worker->job->jobs->env.sim, &worker->tasks[s].timer);
+	free(worker->tasks);
+	cursor_release(&worker->cursor);
 }

@@ -15,46 +15,13 @@
 #define KEY_OF_JOBS     (UINT64_C(1) << 32)
 #define KEY_OF_ARRIVALS (UINT64_C(1) << 40)
 
-/* Called by the scheme, which numbers a job's tensors from 0 in the order of sending. */
-static void on_tensor_done(void *owner, uint32_t w, uint64_t tensor)
-{
-	struct job *job = owner;
-
-	if (!job->restart || job_restart_holds(job->restart, w, &tensor))
-		job_reduced(&job->worker[w], tensor);
-}
-
 /* --- the life of a job --- */
-
-/* Adds what the scheme and the exchanges of a running job have counted so far. */
-static void add_stats(const struct job *job, struct collective_stats *stats)
-{
-	if (job->instance)
-		job_scheme(job)->stats(job->instance, stats);
-	job_exchange_stats(job, stats);
-}
-
-void job_add_stats(struct job *job)
-{
-	if (job->instance)
-		job_scheme(job)->stats(job->instance, &job->stats);
-}
-
-void job_stop_scheme(struct job *job, bool abandon)
-{
-	const struct collective_ops *ops = job_scheme(job);
-
-	if (job->instance)
-		(abandon && ops->abandon ? ops->abandon : ops->finish)(job->instance);
-	fusion_free(job->fusion);
-	job->instance = NULL;
-	job->fusion = NULL;
-}
 
 static void job_begin(struct job *job)
 {
 	job->state = JOB_RUNNING;
 	job->start = job->mark = job->moved = job->jobs->env.sim->now;
+	job->behind = job->workers;
 	why_job_begin(job->why);
 	for (uint32_t w = 0; w < job->workers; w++)
 		worker_begin(&job->worker[w]);
@@ -63,9 +30,8 @@ static void job_begin(struct job *job)
 /* Ends all collectives of a job; `abandon`: although workers still lack sums. */
 static void leave_scheme(struct job *job, bool abandon)
 {
-	add_stats(job, &job->stats);
-	job_stop_scheme(job, abandon);
-	job_end_exchanges(job);
+	job_exchange_stats(job, &job->stats);
+	job_end_exchanges(job, abandon);
 	why_job_end(job->why);
 	collective_stats_add(&job->jobs->stats, &job->stats);
 }
@@ -81,9 +47,9 @@ static void leave_hosts(struct job *job)
 		worker_release(&job->worker[w]);
 	free(job->worker);
 	job->worker = NULL;
+	program_free(job->program);
+	job->program = NULL;
 	job_return_hosts(job);
-	job_restart_free(job->restart);
-	job->restart = NULL;
 }
 
 /* Each NIC of a machine has an instance of its own, and each of these has waited. */
@@ -224,29 +190,7 @@ struct collective_job job_spec(struct job *job)
 		.gpus = job->conf->inside == INSIDE_RING ? job->gpus : 1,
 		.gradients = job->gradients,
 		.tensors = (uint64_t)job->iterations * job->dnn->tensor_count,
-		.done = on_tensor_done,
-		.owner = job,
 	};
-}
-
-/* Fusion buffers, if the job has any, are in front of the scheme. */
-bool job_start_scheme(struct job *job, const char **never)
-{
-	const struct job_group_conf *conf = job->conf;
-	struct collective_job spec = job_spec(job);
-
-	if (conf->fusion_cycle)
-		job->fusion = fusion_new(job->jobs->env.sim, &spec, conf->fusion_cycle,
-					 conf->fusion ? conf->fusion : FUSION_BUFFER);
-	job->instance = job_scheme(job)->start(
-		job->machine.sim ? &job->machine : job_reduces(job)->self, &spec, never);
-	if (job->instance) {
-		if (job->fusion)
-			fusion_open(job->fusion, job_scheme(job), job->instance);
-		return true;
-	}
-	job_stop_scheme(job, false);
-	return false;
 }
 
 /* Takes both hosts and switch memory, or neither. *never gets the reason for ADMIT_NEVER. */
@@ -268,11 +212,7 @@ static enum admission admit(struct job *job, const char **never)
 			      scheme_names[job_group_reduces(job->conf)], job->workers, job->hosts);
 	if (job_is_cut_off(job))
 		*never = "no way between its hosts is left";
-	else if (!job_has_scheme(job))
-		return ADMIT_NOW;
-	else if (job_start_scheme(job, never) ||
-		 (*never && detours_any(jobs->env.topo) && job_fall_back(job) &&
-		  job_start_scheme(job, never)))
+	else if (job_start_exchanges(job, never))
 		return ADMIT_NOW;
 	job_return_hosts(job);
 	if (!jobs->report.running && machine_nics(jobs->env.machine) > 1 && !*never)
@@ -333,14 +273,12 @@ char *job_group_scheme(const struct job_group_conf *conf, const char *reduces, c
 	return text;
 }
 
-/* What the all-gathers of a job run as, if not as the scenario says; else all zero. */
-static struct collective_actual gathers_as(const struct job *job)
+/* What an exchange runs as, if not as the scenario says; else all zero. */
+static struct collective_actual runs_as(const struct job_exchange *exchange)
 {
-	const struct job_exchange *gather = job->worker[0].gather;
-
-	if (!gather || !gather->instance || !gather->ops->ran_as)
+	if (!exchange || !exchange->instance || !exchange->ops->ran_as)
 		return (struct collective_actual){ 0 };
-	return gather->ops->ran_as(gather->instance);
+	return exchange->ops->ran_as(exchange->instance);
 }
 
 /* Sets job->ran_as. */
@@ -348,16 +286,15 @@ static void note_ran_as(struct job *job)
 {
 	const char *given = scheme_names[job_group_reduces(job->conf)];
 	const char *given_gathers = scheme_names[job_group_gathers(job->conf)];
-	struct collective_actual actual = { 0 }, other = gathers_as(job);
+	struct collective_actual actual = runs_as(job_reduction(job));
+	struct collective_actual other = runs_as(job_exchange_of(job, OP_ALL_GATHER));
 	char reduces[COLLECTIVE_ACTUAL_SIZE], gathers[COLLECTIVE_ACTUAL_SIZE];
 	char text[JOB_SCHEME_SIZE];
 
-	if (job->workers == 1 || (!job->instance && !job->worker[0].gradients)) {
+	if (job->workers == 1 || !job_reduction(job)) {
 		job->ran_as = xstrdup("none"); /* one machine, or one replica: nothing to send */
 		return;
 	}
-	if (job->instance && job_scheme(job)->ran_as)
-		actual = job_scheme(job)->ran_as(job->instance);
 	if (job->fell_back)
 		actual.scheme = scheme_names[job_group_falls_back(job->conf)];
 	collective_actual_text(&actual, given, reduces);
@@ -371,15 +308,13 @@ static void note_ran_as(struct job *job)
 static void job_launch(struct job *job)
 {
 	struct jobs *jobs = job->jobs;
+	const struct job_exchange *reduction = job_reduction(job);
 
 	jobs->report.running++;
 	make_workers(job);
-	if (jobs->env.topo->detours && job_has_scheme(job) && job->workers > 1)
-		job->restart = job_restart_new(job, NULL, job->workers);
-	job_start_exchanges(job);
 	note_ran_as(job);
-	if (job->instance && job_scheme(job)->slots)
-		job->slots = job_scheme(job)->slots(job->instance);
+	if (reduction && reduction->ops->slots)
+		job->slots = reduction->ops->slots(reduction->instance);
 	timer_set(jobs->env.sim, &job->timer, jobs->env.sim->now + jobs->latency);
 }
 
@@ -610,8 +545,7 @@ void jobs_free(struct jobs *jobs)
 	for (size_t i = 0; i < jobs->report.count; i++) {
 		struct job *job = &jobs->jobs[i];
 
-		job_stop_scheme(job, false);
-		job_end_exchanges(job);
+		job_end_exchanges(job, false);
 		for (uint32_t w = 0; job->worker && w < job->workers; w++)
 			worker_release(&job->worker[w]);
 		free(job->worker);
@@ -620,7 +554,7 @@ void jobs_free(struct jobs *jobs)
 		free(job->reason);
 		free(job->past);
 		dnn_free(job->step);
-		job_restart_free(job->restart);
+		program_free(job->program);
 	}
 	for (size_t i = 0; i < jobs->report.otherwise_count; i++)
 		free(jobs->report.otherwise[i].ran_as);
@@ -670,30 +604,30 @@ void jobs_stats(const struct jobs *jobs, struct collective_stats *stats)
 		if (job->state == JOB_OVER || job->state == JOB_FAILED)
 			continue; /* in jobs->stats */
 		collective_stats_add(stats, &job->stats);
-		add_stats(job, stats);
+		job_exchange_stats(job, stats);
 	}
 }
 
-/* The fraction of this iteration's sums that the first worker has. Counts bytes if the scheme does,
- * otherwise whole tensors. */
+/* The fraction of this iteration's bytes that the first worker has. Counts packets if the scheme
+ * does, otherwise whole parts of groups. */
 static double part_done(const struct job *job)
 {
-	const struct job_worker *worker = &job->worker[0];
-	const struct dnn *dnn = job->dnn;
+	const struct program_cursor *cursor = &job->worker[0].cursor;
+	const struct job_exchange *reduction = job_reduction(job);
 	double all = 0, held = 0;
 	double got = 0; /* 0 or less if the scheme counts no bytes of this job */
 
-	if (job->instance && job_scheme(job)->received)
-		got = (double)job_scheme(job)->received(job->instance) /
-			      (double)dnn->gradient_total -
+	if (reduction && reduction->instance && reduction->ops->received)
+		got = (double)reduction->ops->received(reduction->instance) /
+			      (double)job->dnn->gradient_total -
 		      (double)job->iterations_done;
-	for (size_t l = worker->layer_first; l < worker->layer_end; l++) {
-		const struct dnn_layer *layer = &dnn->layers[l];
-		int64_t before = job->iterations_done * (int64_t)layer->tensors;
-		double part = (double)(worker->held[l] - before) / fmax(layer->tensors, 1);
+	for (size_t n = 0; n < cursor->role->count; n++) {
+		const struct program_node *node = &cursor->role->nodes[n];
 
-		all += (double)layer->gradient;
-		held += (double)layer->gradient * fmin(part, 1);
+		if (!(node->flags & NODE_SUM))
+			continue;
+		all += (double)node->amount;
+		held += cursor->done[n] > job->iterations_done ? (double)node->amount : 0;
 	}
 	return fmax(all > 0 ? held / all : 0, fmin(got, 1));
 }
@@ -726,7 +660,7 @@ static bool computes(const struct job *job)
 static sim_time patience(const struct job *job)
 {
 	double sent = (double)job->gradients * job->stands_for + (double)dnn_tokens(job->dnn) +
-		      (double)job->activations;
+		      (double)job->conf->pipeline.activations * job->conf->gradient_scale;
 	double ring_s = 2 * 8 * sent / (double)topology_host_rate(job->jobs->env.topo->conf);
 
 	return PS_PER_S + (sim_time)(100 * ring_s * (double)PS_PER_S);
@@ -766,29 +700,20 @@ void jobs_write_unfinished(struct jobs *jobs)
 			continue;
 		if (i >= jobs->report.arrived && !job->measured)
 			continue; /* the run ended before it arrived */
-		add_stats(job, &job->stats);
+		job_exchange_stats(job, &job->stats);
 		job_write(job);
 		job->stats = before; /* jobs_stats() adds what the instances have counted */
 	}
 }
 
-/* The number of sums that workers lack, of tensors that they have handed over. */
+/* The number of results that workers lack, of what they have handed over. */
 static uint64_t outstanding(const struct job *job)
 {
-	const struct dnn *dnn = job->dnn;
-	int64_t sum = 0;
+	uint64_t sum = 0;
 
-	for (uint32_t w = 0; job->worker && w < job->workers; w++) {
-		const struct job_worker *worker = &job->worker[w];
-		int64_t each = (int64_t)(worker->tensor_end - worker->tensor_first);
-
-		sum += worker->iteration * each;
-		if (worker->phase != PHASE_OVER) /* else `tensor` still counts the last iteration */
-			sum += (int64_t)(worker->tensor - worker->tensor_first);
-		for (size_t l = 0; l < dnn->layer_count; l++)
-			sum -= worker->held[l];
-	}
-	return (uint64_t)sum;
+	for (uint32_t w = 0; job->worker && w < job->workers; w++)
+		sum += job->worker[w].handed - job->worker[w].held;
+	return sum;
 }
 
 void jobs_report_waiting(const struct jobs *jobs, FILE *to, size_t limit)
@@ -822,8 +747,6 @@ void jobs_report_waiting(const struct jobs *jobs, FILE *to, size_t limit)
 			" sums of tensors outstanding at its workers, no progress since %.9f s\n",
 			job->number, job->conf->name, job->iterations_done, job->iterations,
 			outstanding(job), seconds_of(job->moved));
-		if (job->instance)
-			job_scheme(job)->report_waiting(job->instance, to, 4);
 		job_exchange_waiting(job, to, 4);
 	}
 }

@@ -1,7 +1,8 @@
 /* Training jobs: what they compute, when they talk, where they run.
  *
  * A job is a number of workers on hosts of their own, a neural network, and an
- * all-reduce scheme. Every iteration of every worker is
+ * all-reduce scheme. Its workers are the ranks of a program (workload/program/program.h), which is
+ * made from the network: every iteration of every worker is
  *
  *     forward layer 0 .. L-1, backward layer L-1 .. 0,
  *
@@ -11,7 +12,7 @@
  * barrier. An iteration has finished when all workers hold all its sums. A job has
  * finished when its last iteration has.
  *
- * Workers may exchange more than gradients (job_exchange.c, by collective/steps.h):
+ * Workers may exchange more than gradients (program_layers.c, by collective/steps.h):
  *
  *   sharding optimizer  Each worker has the optimizer's state of a part of the parameters (ZeRO
  *                       stages 1 and 2). Each tensor is reduce-scattered, then all-gathered.

@@ -11,62 +11,50 @@
 #include "workload/jobs/job_models.h"
 #include "workload/jobs/job_trace.h"
 #include "workload/jobs/jobs.h"
+#include "workload/program/cursor.h"
 #include "why/why.h"
 
-enum phase { PHASE_PAUSE, PHASE_FORWARD, PHASE_BACKWARD, PHASE_SEND, PHASE_OVER };
-
-/* What workers exchange besides an all-reduce over all of them (job_exchange.c). */
-enum exchange {
-	EXCHANGE_GRADIENTS, /* among the workers of a stage of a pipeline */
-	EXCHANGE_GATHER,    /* parameters, with sharding */
-	EXCHANGE_TOKENS,
-	EXCHANGE_FORWARD, /* activations to the next stage */
-	EXCHANGE_BACKWARD,
-	EXCHANGES
-};
+/* What a group of ranks does together, while the job runs (job_exchange.c). */
 struct job_exchange {
 	struct job *job;
-	enum exchange what;
+	const struct program_group *group;
+	bool whole; /* adds the gradients of all ranks up, by the job's scheme; the first group */
 	const struct collective_ops *ops;
-	void *instance;        /* NULL while it is stopped by a failure */
-	int64_t first, stride; /* rank r is worker first + r * stride */
-	uint32_t *hosts;       /* by rank; owned */
-	void *scheme;          /* for ops->start() */
+	void *scheme;    /* for ops->start() */
+	void *instance;  /* NULL: one rank alone, or stopped by a failure */
+	uint32_t *hosts; /* by member; owned; NULL: those of the job, whose servers follow */
+	uint32_t *seats; /* by member: its number among the seats of its rank; owned */
 	struct collective_job spec;
+	struct fusion *fusion;       /* buffers of fusion_cycle; NULL = none */
 	struct job_restart *restart; /* NULL if failures need no restart; owned */
 };
 /* Within a job, connections of exchanges are numbered down from here, exchange by exchange.
- * Connections of an all-reduce are numbered up from 0. */
+ * Connections of an all-reduce over all ranks are numbered up from 0. */
 #define EXCHANGE_EDGES_END   (UINT32_C(1) << 20)
 #define EXCHANGE_WORKERS_MAX 512 /* of all-to-all, which has a connection between any two */
 
+/* A node that takes time, on one of a worker's streams. */
+struct job_task {
+	struct job_worker *worker;
+	uint32_t node;
+	struct timer timer;
+};
+
+/* A rank of the job's program. */
 struct job_worker {
 	struct job *job;
 	uint32_t number;
-	size_t layer_first, layer_end;   /* layers of its stage; all without a pipeline */
-	size_t tensor_first, tensor_end; /* tensors of these layers */
-	int64_t microbatch;              /* number within this pass */
-	/* The exchanges that it takes part in; NULL = none of this kind. */
-	struct job_exchange *gradients, *gather, *tokens;
-	/* Exchanges with the previous and the next stage: [0] forward, [1] backward. */
-	struct job_exchange *from[2], *to[2];
-	/* How many results of each exchange its next task needs, and how many are here. */
-	uint64_t need[EXCHANGES], have[EXCHANGES];
-	/* Asked for, of this layer: 0 nothing, 1 parameters and activations, 2 tokens, too. */
-	unsigned asked;
-	uint64_t gathers; /* how many all-gathers it has asked for */
-	bool *reduced; /* SHARDING_OPTIMIZER, by tensor: has the sum, has not all-gathered; owned */
-	size_t updated; /* the next tensor whose parameters are all-gathered */
-	enum phase phase;
-	int64_t iteration;
-	size_t layer;
-	size_t tensor;       /* the next to hand over */
-	int64_t *held;       /* by layer: sums of tensors that are here, over all iterations */
-	size_t tensors_held; /* sums that are here, of the iteration under way */
-	bool stepping;       /* in step(): a sum that comes meanwhile needs no step of its own */
-	bool timed;          /* the timer runs */
-	double factor;       /* multiplies the computing times of this iteration */
-	sim_time busy;       /* time of computing so far */
+	struct program_cursor cursor;
+	struct job_task *tasks; /* by stream; owned */
+	uint32_t timed;         /* tasks under way */
+	uint32_t computing;     /* those that compute */
+	bool stepping;          /* in step(): what comes meanwhile needs no step of its own */
+	bool again;             /* it came */
+	double factor[2];       /* multiplies computing times, at [iteration & 1] */
+	uint32_t drawn;         /* the factors of iterations before this one are drawn */
+	uint64_t handed, held;  /* parts of groups that it has begun, and whose results it has */
+	uint32_t sums;          /* NODE_SUMs that are here, of the iteration under way */
+	sim_time busy;          /* time of computing so far */
 	/* Time from the first gradient of an iteration to its last sum, over all iterations. */
 	sim_time exchange;
 	sim_time last_exchange, last_busy; /* of the previous iteration */
@@ -75,7 +63,6 @@ struct job_worker {
 	sim_time exchange_since;
 	sim_time busy_since;
 	struct rng rng;
-	struct timer timer;
 };
 
 /* When an iteration ended, and the computing time of all workers until then. */
@@ -110,32 +97,28 @@ struct job {
 	sim_time busy_mark; /* computing time of all workers until `mark` */
 	/* By KEPT(iteration): when its first gradient was sent, and its last forward pass ended. */
 	sim_time first_send[ITERATIONS_KEPT], forward_end[ITERATIONS_KEPT];
-	int64_t sending;       /* how many iterations have begun to hand gradients over */
-	uint32_t done_workers; /* workers that have all sums of the iteration under way */
-	sim_time moved;        /* when a worker last began or ended a task, or got a result */
+	int64_t sending; /* how many iterations have begun to hand gradients over */
+	uint32_t behind; /* workers that have not ended the iteration under way */
+	sim_time moved;  /* when a worker last began or ended a task, or got a result */
 	struct job_worker *worker;
 	struct why_job *why;           /* NULL without --why */
 	struct machine_scheme machine; /* zero if the scheme has no stages inside machines */
-	struct fusion *fusion;         /* buffers of fusion_cycle; NULL = none */
-	void *instance; /* of the scheme; NULL for one GPU, with a pipeline, after a failure */
-	struct job_exchange *exchanges; /* owned; NULL = none */
-	size_t exchange_count;
-	uint32_t edges;    /* how many connections exchanges have */
-	bytes activations; /* of a micro-batch */
+	struct program *program; /* owned; NULL until hosts are looked for, and when it is over */
+	struct job_exchange *exchanges; /* by group of the program; owned; NULL = not started */
+	uint32_t edges; /* how many connections exchanges have, but for the whole one */
 	struct collective_stats stats;
 	sim_time ideal;        /* job_ideal(), when the job is over */
 	struct job_mark *past; /* with stop.estimate, by iteration so far; owned */
 	size_t past_count, past_capacity;
-	size_t look_at;              /* job_estimate() checks next when past_count is above this */
-	bool estimated;              /* `finish` is an estimate */
-	sim_time half_width;         /* of the 95 % interval of `finish`, if estimated */
-	sim_time busy_estimate;      /* computing of all workers until `finish`, if estimated */
-	uint64_t slots;              /* aggregators, for reports; 0 = the scheme has none */
-	char *ran_as;                /* as in jobs.csv; NULL until it is admitted; owned */
-	struct job_restart *restart; /* where links may fail, else NULL: job_restart.c; owned */
-	bool fell_back;              /* see job_fall_back() */
-	bool moving;                 /* restart_delay runs before job_move() */
-	struct timer timer;          /* its start, its finish or job_move() */
+	size_t look_at;         /* job_estimate() checks next when past_count is above this */
+	bool estimated;         /* `finish` is an estimate */
+	sim_time half_width;    /* of the 95 % interval of `finish`, if estimated */
+	sim_time busy_estimate; /* computing of all workers until `finish`, if estimated */
+	uint64_t slots;         /* aggregators, for reports; 0 = the scheme has none */
+	char *ran_as;           /* as in jobs.csv; NULL until it is admitted; owned */
+	bool fell_back;         /* see job_fall_back() */
+	bool moving;            /* restart_delay runs before job_move() */
+	struct timer timer;     /* its start, its finish or job_move() */
 };
 
 struct jobs {
@@ -183,16 +166,17 @@ static inline const struct collective_ops *job_scheme(const struct job *job)
 void worker_init(struct job_worker *worker, struct job *job, uint32_t number);
 void worker_release(struct job_worker *worker);
 void worker_begin(struct job_worker *worker);
-/* The worker holds the sum of a tensor of this layer. */
-void worker_holds(struct job_worker *worker, size_t layer);
-/* Something has come that the worker may have waited for. */
-void worker_goes_on(struct job_worker *worker);
-/* Whether a layer's parameters are up to date: the sums of all previous iterations are here. */
-bool worker_updated(const struct job_worker *worker, size_t layer);
+/* The worker has the result of its part in a group. */
+void worker_holds(struct job_worker *worker, uint32_t node);
+/* Gives the scheme hints about the gradient number `gradient` of an exchange, over all iterations,
+ * before it is handed over. */
+void worker_hint(struct job_worker *worker, struct job_exchange *exchange, uint64_t gradient);
 
-/* job_exchange.c: starts all exchanges of a job that has workers; ends them when it is over. */
-void job_start_exchanges(struct job *job);
-void job_end_exchanges(struct job *job);
+/* job_exchange.c. Makes the job's program if it has none, and starts all exchanges. Returns false
+ * and starts none if the scheme of one has no room now; then *never is as ops->start() sets it. */
+bool job_start_exchanges(struct job *job, const char **never);
+/* Ends all exchanges; `abandon`: although workers still lack results. */
+void job_end_exchanges(struct job *job, bool abandon);
 /* Stops an exchange before its end, because something that it depends on has failed. */
 void job_exchange_stop(struct job_exchange *exchange);
 /* Starts an exchange. If this is impossible now, returns false and *never as ops->start() does. */
@@ -200,19 +184,15 @@ bool job_exchange_start(struct job_exchange *exchange, const char **never);
 void job_exchange_stats(const struct job *job, struct collective_stats *stats);
 /* Prints a line for each of the first `limit` exchanges that wait. */
 void job_exchange_waiting(const struct job *job, FILE *to, size_t limit);
-/* Hands the next tensor to the scheme. Returns false if the worker adds up with no other, so that
- * its own gradient is the sum. */
-bool job_reduce(struct job_worker *worker, bytes size);
-/* The worker has the sum of tensor `tensor` of its stream, or the part of the sum that it needs. */
-void job_reduced(struct job_worker *worker, uint64_t tensor);
-/* Asks for what the worker's next task needs. Returns whether some of it has not come yet. */
-bool worker_waits(struct job_worker *worker);
-/* The worker has computed a layer: sends the results that others need. */
-void worker_computed(struct job_worker *worker);
-
-/* Gives the scheme hints about a tensor of the job, numbered over all iterations, before it is
- * handed over. */
-void worker_hint(struct job_worker *worker, uint64_t tensor);
+/* Hands a worker's part over to its group. Returns false if the worker is alone in it, so that its
+ * part is the result. */
+bool job_exchange_part(struct job_worker *worker, uint32_t seat, bytes size);
+/* The exchange of a worker at one of its seats. */
+struct job_exchange *job_exchange_at(const struct job_worker *worker, uint32_t seat);
+/* The first exchange that does `op`; NULL if there is none of several GPUs. */
+struct job_exchange *job_exchange_of(const struct job *job, enum program_op op);
+/* The first exchange that adds gradients up; NULL if there is none of several GPUs. */
+struct job_exchange *job_reduction(const struct job *job);
 
 /* Whether the job has one GPU: its own gradient is the sum. */
 static inline bool job_is_alone(const struct job *job)
@@ -220,15 +200,8 @@ static inline bool job_is_alone(const struct job *job)
 	return job->workers == 1 && job->gpus == 1;
 }
 
-/* Whether one instance of a scheme adds up all gradients. Not so for one GPU, nor in a pipeline,
- * where each stage has its own exchange. */
-static inline bool job_has_scheme(const struct job *job)
-{
-	return !job_is_alone(job) && job->conf->pipeline.stages <= 1;
-}
-
-/* job_restart.c: only where links may fail. `exchange` NULL: for the job's gradients. */
-struct job_restart *job_restart_new(struct job *job, struct job_exchange *exchange, uint32_t ranks);
+/* job_restart.c: only where links may fail. */
+struct job_restart *job_restart_new(struct job_exchange *exchange);
 void job_restart_free(struct job_restart *restart); /* takes NULL */
 /* A rank hands over the next tensor. */
 void job_restart_reduce(struct job_restart *restart, uint32_t rank, bytes size);
@@ -245,12 +218,6 @@ const char *job_move(struct job *job);
 bool job_is_cut_off(const struct job *job);
 
 /* jobs.c: parts of a job's life. */
-/* Adds what its scheme has counted, without exchanges, to job->stats. */
-void job_add_stats(struct job *job);
-/* Stops the scheme. `abandon`: although workers still lack sums. */
-void job_stop_scheme(struct job *job, bool abandon);
-/* Starts the scheme. If this is impossible now, returns false and *never as its start() does. */
-bool job_start_scheme(struct job *job, const char **never);
 void job_fail(struct job *job, const char *why);
 /* Changes to the scheme that the job's group falls back to. Returns false if there is none, or if
  * the job has fallen back already. */
@@ -272,7 +239,8 @@ void job_return_hosts(struct job *job);
  * false if too few are free. */
 bool job_replace_hosts(struct job *job);
 
-/* jobs.c: a job as its scheme sees it. Its hosts are NULL until it has some. */
+/* jobs.c: a job as the scheme sees it that adds the gradients of all workers up. Its hosts are NULL
+ * until it has some. */
 struct collective_job job_spec(struct job *job);
 
 /* job_ideal.c: JCT alone on an idle network, without jitter; 0 if there is no closed form. The
