@@ -1,6 +1,7 @@
 #!/bin/bash
 # Pages keep to a budget of words (code blocks and tables count), and their links lead somewhere: to a file that is
 # there and, behind a "#", to one of its headings. A page that grows takes from another.
+# shellcheck disable=SC2016 # the single quotes hold sed programs
 set -euo pipefail
 
 : "${SRC:?source directory}"
