@@ -13,7 +13,7 @@ declare -A more=(
 	[./CONTRIBUTING.md]=1650
 	[./scenarios/in-network/README.md]=2050
 	[./scenarios/gallery.md]=1150
-	[./sim/cli/README.md]=2550
+	[./sim/cli/README.md]=2650
 	[./traces/README.md]=1200
 )
 failures=0
