@@ -73,15 +73,17 @@ for path in sys.argv[1:]:
             for other, b in boxes:
                 assert box[0] >= b[2] or b[0] >= box[2] or box[1] >= b[3] or b[1] >= box[3], (path, words + " over " + other)
             boxes.append((words, box))
-    # Words within a group of a plot are its name in the legend, below what it draws.
+    # A group of a plot with one text is an entry of the legend, which is below all that others draw.
+    entries, lowest = [], 0
     for plot in root.iter(SVG + "g"):
         if not (plot.get("id") or "").startswith("gnuplot_plot_"):
             continue
-        names = [float(re.search(r",([^)]*)", g.get("transform"))[1]) for g in plot.iter(SVG + "g")
+        texts = [float(re.search(r",([^)]*)", g.get("transform"))[1]) for g in plot.iter(SVG + "g")
                  if g.find(SVG + "text") is not None and "".join(g.itertext()).strip()]
-        drawn = [float(y) for line in plot.iter(SVG + "path") for y in re.findall(r"[ML][-\d.]+,([-\d.]+)", line.get("d"))]
-        if len(names) == 1 and drawn: # a map has a number in each cell
-            assert max(drawn) < names[0] + 8, (path, "legend over data")  # its sample is beside the name
+        entries += texts if len(texts) == 1 else []
+        lowest = max([lowest] + [float(y) for line in plot.iter(SVG + "path") if not texts
+                                 for y in re.findall(r"[ML][-\d.]+,([-\d.]+)", line.get("d"))])
+    assert not entries or lowest < min(entries), (path, "legend over data")
 PYTHON
 }
 

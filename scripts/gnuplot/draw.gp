@@ -1,4 +1,4 @@
-# ---- draw.gp: axes, and all panels one above another with one legend ----
+# ---- draw.gp: axes, all panels one above another, and below them one legend ----
 
 # The tics of a logarithmic axis have prefixes of their own.
 XF = LOGX && XUNIT eq 's' ? 1 : factor(XUNIT, XHIGH)
@@ -46,11 +46,20 @@ if (!LOGX && !LABELLED) {
 if (!SLANTED && TIC_LINES > 1) { set xlabel offset 0,1 - TIC_LINES }
 XWORDS = wrap(LOGX && XUNIT eq 's' ? XLABEL : in_unit(XLABEL, unit_name(XUNIT, XF)), LETTERS)
 
+# The least of 1, 2 and 5 times the powers of ten that is not below v.
+nice(v) = 10**floor(log10(v)) * (v <= 10**floor(log10(v)) ? 1 : v <= 2 * 10**floor(log10(v)) ? 2 : v <= 5 * 10**floor(log10(v)) ? 5 : 10)
+
 # ---- Panels ----
 
-# All of a size, so margins are shares of the page; a legend of their own below them.
-if (PANELS > 1) {
-	HIGH = TEXT ? 1.0 / int(24 * PIXELS_HIGH / 560.0 + MORE) : LINE / SHAPE # of a line, of the page
+# The legend has a strip of its own, where no curve can run through it. Several panels are all of a size, so their margins are
+# shares of the page.
+HIGH = TEXT ? 1.0 / int(24 * PIXELS_HIGH / 560.0 + MORE) : LINE / SHAPE # of a line, of the page
+unset key
+if (PANELS == 1) {
+	set multiplot
+	set origin 0, KEY_LINES * HIGH
+	set size 1, most(0.1, 1 - KEY_LINES * HIGH)
+} else {
 	set multiplot title HEAD
 	do for [p = 1:PANELS] { do for [q = 1:PANELS] { # one scale for one quantity
 		if (YLABEL[p] eq YLABEL[q]) {
@@ -59,6 +68,8 @@ if (PANELS > 1) {
 		}
 	} }
 }
+SMALLEST = 4 # lines of a plot whose numbers can be read
+lacks = 0
 TALL = PANELS > 1 ? (1 - (LINES_ABOVE + LINES_BELOW) * HIGH) / DOWN : 1
 do for [p = 1:PANELS] {
 	YF = factor(YUNIT[p], YHIGH[p])
@@ -74,7 +85,6 @@ do for [p = 1:PANELS] {
 		set rmargin at screen LEFT + ACROSS_AT * (EACH + GAP) + EACH
 		set tmargin at screen 1 - LINES_ABOVE * HIGH - DOWN_AT * TALL - LINES_OVER * HIGH
 		set bmargin at screen 1 - LINES_ABOVE * HIGH - (DOWN_AT + 1) * TALL + LINES_UNDER * HIGH
-		unset key
 	}
 
 	# From 0 where that does not squeeze everything against the top.
@@ -91,12 +101,14 @@ do for [p = 1:PANELS] {
 		PAD = Y1 > Y0 ? 0.06 * (Y1 - Y0) : 1
 		BOTTOM = Y0 >= 0 && (Y0 < 0.5 * Y1) ? 0 : Y0 - PAD
 		set yrange [BOTTOM:Y1 + (BOTTOM == 0 && Y1 > 0 ? 0.06 * Y1 : PAD)]
+		# few numbers where more would touch each other
+		if (!TEXT && PLOT < 9 * LINE && Y1 > BOTTOM && !exists('HEAT')) { set ytics nice((Y1 - BOTTOM) * 1.6 * LINE / PLOT) }
 		if (Y0 < 0) { set xzeroaxis lt 1 lc rgb '#808080' }
 	}
 	if (YTICKS > 0) {
 		set ytics scale 0 ()
-		# not all of many: a label needs three quarters of a line; titles, axis and legend take seven
-		every = exists('BY') ? 1 + YTICKS / 45 : TEXT ? 1 : 1 + int(0.75 * YTICKS / (SHAPE / LINE - 7))
+		# not all of many: a label needs three quarters of a line
+		every = exists('BY') ? 1 + YTICKS / 45 : TEXT ? 1 : 1 + int(0.75 * YTICKS * LINE / PLOT)
 		do for [i = 1:YTICKS:every] { set ytics add (YTICK[i] YTICK_AT[i]) }
 	}
 	set format y FIRST ? '% h' : ''
@@ -112,26 +124,34 @@ do for [p = 1:PANELS] {
 	}
 	set title PANELS == 1 ? (exists('NO_TITLE') ? '' : ABOVE) : \
 		PANEL_TITLE[p].(TEXT ? ' '.YWORDS : '') offset 0, PANELS == 1 ? 0 : -0.6
-	if (PANELS == 1) { set xlabel XWORDS.(TEXT || LEGEND[1] eq '' ? '' : "\n ") }
+	if (PANELS == 1) { set xlabel XWORDS }
 	command = 'plot '
 	do for [s = 1:SERIES] { command = command.(s > 1 ? ', ' : '').curve((p - 1) * SERIES + s - 1, s) }
 	if (BASELINE ne '') {
 		command = command.", 1 with lines lt 1 dt 3 lw 1.5 lc rgb '#000000' title BASELINE"
 	}
 	eval command
+	lacks = most(lacks, SMALLEST - (GPVAL_TERM_YMAX - GPVAL_TERM_YMIN) * GPVAL_TERM_SCALE / GPVAL_TERM_YSIZE / HIGH)
+}
+if (lacks > 0.3 && HEIGHT > 0) {
+	print sprintf("%s: %g inches are too low for its words; it needs %.1f", NAME, HEIGHT, \
+		ceil(10 * (HEIGHT + lacks * DOWN * LINE * WIDTH)) / 10.0)
 }
 
-# The last command again, all of it out of sight but the legend.
+# Once more without numbers, for the legend.
+XF = NaN
+YF = NaN
 if (PANELS > 1) {
-	set lmargin at screen 0
-	set rmargin at screen 1
-	set bmargin at screen 0
-	set tmargin at screen LINES_BELOW * HIGH
-	unset title; unset ylabel; unset border; unset tics; unset grid; unset logscale y
-	set yrange [1e290:1e300]
-	set key inside center bottom horizontal maxcols COLUMNS
 	set label 1 XWORDS at screen LEFT + 0.5 * (1 - LEFT), screen (LINES_BELOW - 0.6) * HIGH center
-	if (LEGEND[1] eq '') { unset key }
-	eval command
-	unset multiplot
 }
+set origin 0, 0
+set size 1, 1
+set lmargin at screen 0
+set rmargin at screen 1
+set bmargin at screen 0
+set tmargin at screen KEY_LINES * HIGH
+unset title; unset xlabel; unset ylabel; unset border; unset tics; unset grid; unset logscale y; unset colorbox
+set yrange [1e290:1e300]
+if (KEY) { set key inside center horizontal maxcols COLUMNS }
+if (KEY || PANELS > 1) { eval command }
+unset multiplot

@@ -6,8 +6,8 @@ apart(s) = INTERVALS ? 0.008 * (s - 0.5 * (SERIES + 1)) : 0
 beside(x, s) = LOGX ? x * (X1 / X0)**apart(s) : x + apart(s) * (LABELLED ? XTICKS - 1 : X1 - X0)
 above(y) = LOGY && y < BOTTOM ? BOTTOM : y # whiskers that reach below a logarithmic axis end at it
 
-whiskers(b, s) = sprintf("DATA index %d using (beside($3*XF,%d)):($4*YF):(above($5*YF)):($6*YF) " \
-	."with yerrorbars lw 1 pt -1 lc rgb PALETTE[cycle(LOOK[%d],8)] notitle, ", b, s, s)
+whiskers(b, s) = sprintf("DATA index %d using (beside($3*XF,%d)):(above($5*YF)):(0):($6*YF-above($5*YF)) " \
+	."with vectors ", b, s).WHISKER.sprintf(" lc rgb PALETTE[cycle(LOOK[%d],8)] notitle, ", s)
 # Some marks on steps, not at the same heights as the neighbours'; one entry in the legend.
 marked(b, s) = sprintf("DATA index %d using ($3*XF):($4*YF) with steps ls %d notitle, " \
 	."DATA index %d using ($3*XF):($4*YF) every %d::%d with points ls %d notitle, " \

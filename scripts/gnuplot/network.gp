@@ -6,6 +6,6 @@ unset border
 unset xtics
 unset ytics
 array HEAT[8] = ['#c8c8c8', '#56b4e9', '#009e73', '#e69f00', '#d55e00', '#808080', '#000000', '#cc79a7']
-curve(b, s) = s <= 5 ? sprintf("DATA index %d using 3:4:($5-$3):($6-$4) with vectors nohead lt 1 lw %g lc rgb HEAT[%d] title LEGEND[%d]", \
+curve(b, s) = s <= 5 ? sprintf("DATA index %d using ($3*XF):4:($5-$3):($6-$4) with vectors nohead lt 1 lw %g lc rgb HEAT[%d] title LEGEND[%d]", \
 		b, 0.8 + 0.4 * s, s, s) \
-	: sprintf("DATA index %d using 3:4 with points lt 1 pt %d ps %g lc rgb HEAT[%d] title LEGEND[%d]", b, s == 6 ? 7 : 5, s == 6 ? 0.4 : 1, s, s)
+	: sprintf("DATA index %d using ($3*XF):4 with points lt 1 pt %d ps %g lc rgb HEAT[%d] title LEGEND[%d]", b, s == 6 ? 7 : 5, s == 6 ? 0.4 : 1, s, s)

@@ -29,6 +29,24 @@ cut(s, n) = TIKZ || strlen(s) <= n ? s : s[1:n/2-1].'…'.s[strlen(s)-n/2+1:*] #
 least(a, b) = a < b ? a : b
 most(a, b) = a > b ? a : b
 
+# ---- Units ----
+
+# A quantity in a unit that suits its largest value: what to multiply it with, and the name.
+factor(unit, v) = \
+	unit eq 's' ? (v >= 1 ? 1 : v >= 1e-3 ? 1e3 : v >= 1e-6 ? 1e6 : 1e9) : \
+	unit eq '%' ? 100 : \
+	unit eq 'bytes' || unit eq 'bit/s' || unit eq 'B/s' ? (v >= 1e9 ? 1e-9 : v >= 1e6 ? 1e-6 : \
+		v >= 1e3 && unit eq 'bytes' ? 1e-3 : 1) : \
+	unit eq 'number' && v >= 1e6 ? 1e-6 : 1
+prefixed(unit, f) = f == 1e-9 ? 'G'.unit : f == 1e-6 ? 'M'.unit : f == 1e-3 ? 'K'.unit : \
+	unit eq 'B' ? 'bytes' : unit
+unit_name(unit, f) = \
+	unit eq 's' ? (f == 1 ? 's' : f == 1e3 ? 'ms' : f == 1e6 ? 'µs' : 'ns') : \
+	unit eq 'bytes' ? prefixed('B', f) : unit eq 'bit/s' || unit eq 'B/s' ? prefixed(unit, f) : \
+	unit eq 'number' ? (f < 1 ? 'millions' : '') : \
+	unit eq '%' && TIKZ ? '\%' : unit
+in_unit(words, unit) = unit eq '' ? words : words.' ('.unit.')'
+
 # ---- Room ----
 
 BESIDE = 0 # letters of the longest label beside the plot
@@ -62,16 +80,23 @@ if (LABELLED && !TEXT) {
 	}
 	if (SLANTED) { TIC_LINES = 1 + longest / 5 }
 }
+# Letters right of the last tick: a slanted label goes on.
+BEYOND = SLANTED ? most(2, 0.87 * least(24, strlen(XTICK[XTICKS])) - 0.4 * CELL) : 2
 
-# The legend: columns that have room for its longest name.
-name_longest = 0
+# The legend has the page's width below the plot: columns that have room for its longest name.
+KEY = LEGEND[1] ne '' && !exists('BY')
+ENTRIES = SERIES + (BASELINE ne '')
+name_longest = strlen(BASELINE)
 do for [s = 1:SERIES] {
-	LEGEND[s] = cut(LEGEND[s], LETTERS - 10)
+	LEGEND[s] = cut(LEGEND[s], LETTERS - 6)
 	name_longest = most(name_longest, strlen(LEGEND[s]))
 }
-COLUMNS = most(1, least(4, LETTERS / (name_longest + 8)))
+# gnuplot takes every letter for an m; on paper its svg terminal even for a wider one.
+OVER = TEXT ? 0 : TERM eq 'svg' ? 0.2 : 0.15
+COLUMNS = most(1, least(4, int((PAPER && TERM eq 'svg' ? 0.88 : 1) * LETTERS / ((1 - OVER) * name_longest + 5.5))))
+KEY_LINES = (KEY ? (ENTRIES + COLUMNS - 1) / COLUMNS : 0) + (TEXT ? 0 : KEY ? 0.8 : 0.3)
 # Lines that a plain figure does not have make it higher (and rows of maps).
-MORE = most(0, (SERIES - 1) / COLUMNS - 1) + TIC_LINES - 1
+MORE = most(0, (ENTRIES - 1) / COLUMNS - 1) + TIC_LINES - 1
 
 # ---- Terminal ----
 
@@ -83,16 +108,23 @@ HEAD = exists('NO_TITLE') ? '' : wrap(TITLE, LETTERS)."\n".wrap(SUBTITLE, LETTER
 LINES_ABOVE = HEAD eq '' ? 0.3 : lines(HEAD) + 0.7
 LINES_OVER = PANEL_TITLE[1] eq '' ? 0.4 : 1.4
 LINES_UNDER = TIC_LINES + 0.7
-LINES_BELOW = 1.5 + (LEGEND[1] eq '' ? 0 : (SERIES + COLUMNS - 1) / COLUMNS + 0.7)
+LINES_BELOW = 1.5 + KEY_LINES
 ROUND = (LINES_ABOVE + LINES_BELOW + DOWN * (LINES_OVER + LINES_UNDER)) * LINE
-PLOT = HEIGHT > 0 ? (HEIGHT / WIDTH - ROUND) / DOWN : ACROSS > 1 ? 0.64 / ACROSS : \
+PLOT = PANELS == 1 ? SHAPE - (LINES_ABOVE + LINES_UNDER + LINES_BELOW) * LINE : \
+	HEIGHT > 0 ? (HEIGHT / WIDTH - ROUND) / DOWN : ACROSS > 1 ? 0.64 / ACROSS : \
 	PAPER && WIDTH < 5 ? 0.36 : 0.22 # is so high, of the page's width
-YLETTERS = int((TIKZ ? 1.3 : 1) * (PANELS > 1 ? LETTERS * PLOT + 4 : 0.65 * LETTERS * SHAPE))
+PLOT = most(PLOT, LINE)
+YLETTERS = most(14, int((TIKZ ? 1.3 : 1) * (LETTERS * PLOT + 4)))
 LEFT = 0
-do for [p = 1:PANELS] { LEFT = most(LEFT, lines(wrap(YLABEL[p].' (ms)', YLETTERS))) }
-LEFT = TEXT ? 8.0 / LETTERS : 4.0625 / LETTERS + (1.25 + LEFT) * LINE # numbers, then the words in lines
+digits = 4
+do for [p = 1:PANELS] {
+	LEFT = most(LEFT, lines(wrap(YLABEL[p].' (ms)', YLETTERS)))
+	top = YHIGH[p] * factor(YUNIT[p], YHIGH[p])
+	digits = most(digits, top >= 1 ? int(log10(top)) + 1 : top > 0 ? 3 - int(log10(top)) : 1)
+}
+LEFT = TEXT ? 8.0 / LETTERS : (digits + 0.0625) / LETTERS + (1.25 + LEFT) * LINE # numbers, then the words in lines
 GAP = ROW == GROUP ? 1.5 / LETTERS : LEFT # panels of a row that share their axis have it once
-EACH = (1 - LEFT - (ACROSS - 1) * GAP - 2.0 / LETTERS) / ACROSS
+EACH = (1 - LEFT - (ACROSS - 1) * GAP - 1.0 * BEYOND / LETTERS) / ACROSS
 if (PANELS > 1) {
 	SHAPE = DOWN * PLOT + ROUND
 	PIXELS_HIGH = 560 + 200 * (PANELS - 1) # of text
@@ -136,31 +168,12 @@ if (!TEXT) {
 	set grid back lt 1 dt 1 lw 1 lc rgb '#e0e0e0'
 	set tics scale 0.6 tc rgb '#303030'
 	set border 3 lw 1.2 lc rgb '#808080'
-	set key Left reverse samplen 3 tc rgb '#303030'
+	set key width 1 - OVER * name_longest
+	set key Left reverse samplen 2.5 tc rgb '#303030'
 }
 set border 3
 set tics nomirror out
 set micro
-set pointintervalbox 0 # no white patch where an error bar meets a bar
+# Intervals are vectors with flat heads: error bars of gnuplot erase what is behind their middle.
+WHISKER = 'heads size screen 0.008,90 fixed lt 1 lw 1'
 set style fill solid 1 noborder
-
-# ---- Units ----
-
-# A quantity in a unit that suits its largest value: what to multiply it with, and the name.
-factor(unit, v) = \
-	unit eq 's' ? (v >= 1 ? 1 : v >= 1e-3 ? 1e3 : v >= 1e-6 ? 1e6 : 1e9) : \
-	unit eq '%' ? 100 : \
-	unit eq 'bytes' || unit eq 'bit/s' || unit eq 'B/s' ? (v >= 1e9 ? 1e-9 : v >= 1e6 ? 1e-6 : \
-		v >= 1e3 && unit eq 'bytes' ? 1e-3 : 1) : \
-	unit eq 'number' && v >= 1e6 ? 1e-6 : 1
-prefixed(unit, f) = f == 1e-9 ? 'G'.unit : f == 1e-6 ? 'M'.unit : f == 1e-3 ? 'K'.unit : \
-	unit eq 'B' ? 'bytes' : unit
-unit_name(unit, f) = \
-	unit eq 's' ? (f == 1 ? 's' : f == 1e3 ? 'ms' : f == 1e6 ? 'µs' : 'ns') : \
-	unit eq 'bytes' ? prefixed('B', f) : unit eq 'bit/s' || unit eq 'B/s' ? prefixed(unit, f) : \
-	unit eq 'number' ? (f < 1 ? 'millions' : '') : \
-	unit eq '%' && TIKZ ? '\%' : unit
-in_unit(words, unit) = unit eq '' ? words : words.' ('.unit.')'
-
-# Below the plot, where no curve can run through it.
-set key bmargin center horizontal maxcols COLUMNS

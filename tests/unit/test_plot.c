@@ -604,11 +604,12 @@ Test(plot, missing_gnuplot)
 /* Nor is gnuplot missing if the folder is, as when somebody removes it meanwhile. */
 Test(plot, missing_folder)
 {
-	char *error = NULL;
+	char *error = NULL, *said;
 	size_t length;
-	cr_expect_null(gnuplot_run("/nowhere", "a.gp", &length, &error));
+	cr_expect_null(gnuplot_run("/nowhere", "a.gp", &length, &said, &error));
 	cr_expect_str_eq(error, "cannot run gnuplot in /nowhere: No such file or directory");
 	free(error);
+	free(said);
 }
 
 /* A gnuplot that fails, and one that succeeds and does nothing. */

@@ -848,8 +848,8 @@ Test(plot_sweep, gaps)
 	struct plot_sweep_options options = { METRIC("m") };
 	cr_assert_eq(draw(dir, &options, "svg", &printed, &error), 1, "%s", error);
 	char *svg = read_figure(dir, "m-over-load", "svg");
-	/* gnuplot numbers the plots of whiskers and of the curve */
-	const char *curve = strstr(svg, "id=\"gnuplot_plot_2\"");
+	/* gnuplot numbers the plots of whiskers and of the curve; the legend is plot b */
+	const char *curve = strstr(svg, "id=\"gnuplot_plot_2a\"");
 	cr_assert_not_null(curve);
 	size_t parts = 0;
 	const char *d = strstr(strstr(curve, "<path"), " d='");

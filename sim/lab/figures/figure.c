@@ -427,24 +427,38 @@ static bool hand_out(struct figure *f, const char *file, const char *picture, si
 	return true;
 }
 
+/* Passes on the lines in which the template speaks of the figure: "NAME: ...". */
+static void pass_on(const struct figure *f, const char *said)
+{
+	size_t length = strlen(f->name), end;
+	for (; *said != '\0'; said += end + (said[end] == '\n')) {
+		end = strcspn(said, "\n");
+		if (strncmp(said, f->name, length) == 0 && said[length] == ':')
+			plain_print(stderr, "%s/%.*s\n", f->folder, (int)end, said);
+	}
+}
+
 /* First removes an old picture, which must not pass for the new one if drawing fails. */
 static bool draw(struct figure *f, FILE *to)
 {
 	char *dat = xasprintf("%s.dat", f->name), *gp = xasprintf("%s.gp", f->name);
 	char *file = xasprintf("%s.%s", f->name, term_of(f->options)->suffix);
-	char *path = folder_join(f->folder, file), *picture = NULL;
+	char *path = folder_join(f->folder, file), *picture = NULL, *said = NULL;
 	char *table = xasprintf("%s%s", f->head_text, f->data_text);
 	size_t length = 0;
 	unlink(path);
 	if (gnuplot_put(f->folder, dat, table, strlen(table), &f->error) &&
 	    gnuplot_put(f->folder, gp, f->script_text, f->script_length, &f->error))
-		picture = gnuplot_run(f->folder, gp, &length, &f->error);
+		picture = gnuplot_run(f->folder, gp, &length, &said, &f->error);
 	bool ok = picture;
 	if (ok && !is_whole(picture, length, term_of(f->options)->end)) {
 		f->error = xasprintf("gnuplot did not finish %s", path);
 		ok = false;
 	}
 	ok = ok && hand_out(f, file, picture, length, to);
+	if (ok && !f->options->quiet)
+		pass_on(f, said);
+	free(said);
 	free(picture);
 	free(table);
 	free(path);

@@ -77,8 +77,10 @@ static char *failure(int status, const char *folder, const char *script, const c
 	return NULL;
 }
 
-/* Waits for the child and reads its messages. Returns NULL, or what went wrong (caller frees). */
-static char *outcome_of(pid_t child, FILE *messages, const char *folder, const char *script)
+/* Waits for the child and reads its messages into *text. Returns NULL, or what went wrong. The
+ * caller frees both. */
+static char *outcome_of(pid_t child, FILE *messages, const char *folder, const char *script,
+			char **text)
 {
 	int status;
 	size_t length;
@@ -90,20 +92,20 @@ static char *outcome_of(pid_t child, FILE *messages, const char *folder, const c
 	while (length > 0 && said[length - 1] == '\n')
 		length--;
 	said[length] = '\0';
-	char *error = failure(status, folder, script, said);
-	free(said);
-	return error;
+	*text = said;
+	return failure(status, folder, script, said);
 }
 
-char *gnuplot_run(const char *folder, const char *script, size_t *length, char **error)
+char *gnuplot_run(const char *folder, const char *script, size_t *length, char **said, char **error)
 {
 	FILE *picture = tmpfile(), *messages = tmpfile();
 	char *text = NULL;
+	*said = NULL;
 	signal(SIGCHLD, SIG_DFL); /* if our parent ignores it, we cannot wait for a child */
 	pid_t child = picture && messages ? child_fork() : -1;
 	if (child == 0)
 		become_gnuplot(folder, script, fileno(picture), fileno(messages));
-	*error = child > 0 ? outcome_of(child, messages, folder, script)
+	*error = child > 0 ? outcome_of(child, messages, folder, script, said)
 			   : xasprintf("cannot run gnuplot: %s", strerror(errno));
 	if (!*error)
 		text = folder_read_temporary(picture, length);
