@@ -129,6 +129,11 @@ static void quote(struct figure *f, const char *words, bool is_format)
 			text += 2;                 /* the ">" is next */
 			continue;
 		}
+		if (is_format && tex && strncmp(text, "\\%", 2) == 0) {
+			fputs("\\symbol{37}", script); /* what is no format is not cut */
+			text += 2;
+			continue;
+		}
 		if (*text == '%' && is_format)
 			putc('%', script);
 		text += conf_utf8_put(script, text);
