@@ -970,6 +970,11 @@ if command -v gnuplot >/dev/null; then
 	[[ -s results/deep/small/figures/job_timeline.svg ]] || fail "no job_timeline.svg"
 	ends 0 plot --term dumb --figure link_utilization results/deep/small
 	says out '[*#A-D+]'
+	ends 0 plot --term svg --quiet --figure link_utilization --figure network --out both results/deep/small
+	says out 'both/link_utilization.svg$'
+	says out 'both/network.svg$'
+	ends 2 plot --figure network --figure nonsense results/deep/small
+	says err 'there is no figure "nonsense"'
 	ends 0 plot --term tikz --size 3.5in --font Sans,9 --xlabel 'Time_s' --figure job_timeline results/deep/small
 	says results/deep/small/figures/job_timeline.tex 'Time\\_s'
 	ends 0 plot --term eps --no-title --figure job_timeline results/deep/small

@@ -79,8 +79,8 @@ static const struct option_row rows[] = {
 
 	{ "term", "T", "plot", TEXT(plot.options.term),
 	  "png, svg, pdf, eps, tikz, or dumb (text)" },
-	{ "figure", "NAME", "plot", TEXT(plot.options.only),
-	  "draw only this figure (inasim list figures)" },
+	{ "figure", "NAME", "plot", NAMES(plot.options.only),
+	  "draw only this figure (inasim list figures); may be repeated" },
 	{ "size", "W[xH]UNIT", "plot", TEXT(plot.size),
 	  "size for print, with text of 8 points: 3.5in, 8.5cm, 7x2.5in" },
 	{ "font", "NAME[,SIZE]", "plot", TEXT(plot.font),

@@ -17,7 +17,9 @@ static bool asks_for_sweep(const struct plot_sweep_options *sweep)
 /* Whether only "breakdown" is drawn, the one figure that both runs and sweeps have. */
 static bool is_breakdown(const struct cli_plot *plot)
 {
-	return plot->options.only && !strcmp(plot->options.only, "breakdown");
+	const struct names *only = &plot->options.only;
+
+	return only->count == 1 && !strcmp(only->items[0], "breakdown");
 }
 
 /* The first directory that is (not) a sweep, or NULL. */
@@ -48,10 +50,10 @@ static bool labels_fit(const struct cli *cli)
 	const struct plot_sweep_options *sweep = &cli->plot.sweep;
 	size_t metrics = sweep->metrics.count ? sweep->metrics.count : 2; /* the usual metrics */
 
-	if ((options->x_label || options->y_labels.count) && !options->only &&
+	if ((options->x_label || options->y_labels.count) && options->only.count != 1 &&
 	    (cli->plot.together || first_that(cli, false)))
 		complain("--xlabel and --ylabel are for one figure; say which with --figure");
-	else if (!options->only && options->y_labels.count > metrics)
+	else if (!options->only.count && options->y_labels.count > metrics)
 		complain("%zu --ylabel for %zu metric%s: give at most one for each",
 			 options->y_labels.count, metrics, metrics == 1 ? "" : "s");
 	else
@@ -78,7 +80,8 @@ static bool options_fit(const struct cli *cli)
 			 "--log, --relative-to and --panels are for sweeps");
 	else
 		return (!plot->together || all(cli, false, "--together")) &&
-		       (!plot->options.only || is_breakdown(plot) || all(cli, false, "--figure")) &&
+		       (!plot->options.only.count || is_breakdown(plot) ||
+			all(cli, false, "--figure")) &&
 		       labels_fit(cli);
 	return false;
 }

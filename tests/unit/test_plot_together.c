@@ -39,7 +39,9 @@ static int draw(const char *figure, const char *label, char **printed, char **er
 	char *a = folder_join(folder, "A/"), *b = folder_join(folder, "B");
 	char *out = folder_join(folder, "out");
 	struct plot_labelled runs[] = { { a, label }, { b, NULL } };
-	struct plot_options options = { .term = "png", .only = figure, .out = out };
+	struct plot_options options = { .term = "png",
+					.only = { &figure, figure != NULL },
+					.out = out };
 	FILE *to = open_memstream(printed, &size);
 	int drawn = plot_together(runs, 2, &options, to, error);
 	fclose(to);
@@ -72,8 +74,8 @@ Test(plot_together, fct_cdf)
 	char *data = read_file("out/fct_cdf.dat"), *second = strstr(data, "\n\n\n");
 	cr_assert_not_null(second);
 	cr_expect_not_null(strstr(data, " name\n1 1 0.5 0 \"`false`'s\"\n1 1 0.5 0.05 \""));
-	cr_expect_str_eq(second,
-			 "\n\n\n1 2 0.125 0 \"B\"\n1 2 0.125 0.5 \"B\"\n1 2 0.25 1 \"B\"\n");
+	cr_expect_str_eq(second, "\n\n\n1 2 0.125 0 \"B\"\n1 2 0.125 0.3333333333333333 \"B\"\n"
+				 "1 2 0.25 0.6666666666666666 \"B\"\n");
 	free(data);
 	char *script = read_file("out/fct_cdf.gp");
 	cr_expect_not_null(strstr(script, "(n = 20)'"));
@@ -150,15 +152,15 @@ Test(plot_together, job_completion_times)
 Test(plot_together, distribution_of_job_completion_times)
 {
 	expect_figure("jct_cdf", "# Job completion time\n"
-				 "# 5 finished jobs, 1 unfinished (not shown)\n"
+				 "# 5 finished jobs, 1 unfinished\n"
 				 "panel series time_s share name\n"
 				 "1 1 1 0 \"A\"\n"
 				 "1 1 1 0.3333333333333333 \"A\"\n"
 				 "1 1 3 0.6666666666666666 \"A\"\n"
 				 "1 1 4 1 \"A\"\n"
 				 "\n\n1 2 2 0 \"B\"\n"
-				 "1 2 2 0.5 \"B\"\n"
-				 "1 2 5 1 \"B\"\n");
+				 "1 2 2 0.3333333333333333 \"B\"\n"
+				 "1 2 5 0.6666666666666666 \"B\"\n");
 	char *script = read_file("out/jct_cdf.gp");
 	cr_expect_not_null(strstr(script, "'B (n = 2, 1 unfinished)'"));
 	free(script);
@@ -265,7 +267,9 @@ Test(plot_together, size_reaches_the_picture)
 	struct plot_labelled run = { a, "x" };
 	create_two();
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct plot_options options = { .term = cases[i].term, .only = "jct", .out = out };
+		struct plot_options options = { .term = cases[i].term,
+						.only = { (const char *[]){ "jct" }, 1 },
+						.out = out };
 		char *printed, *error = NULL, name[64];
 		size_t size;
 		FILE *to = open_memstream(&printed, &size);

@@ -13,9 +13,9 @@
 #include <stdio.h>
 
 struct plot_options {
-	const char *term; /* "png", "svg", "pdf", "eps", "tikz", or "dumb" (text, to the stream) */
-	const char *only; /* name of one figure, or NULL for all that have data */
-	const char *out;  /* folder for the figures; NULL: DIR/figures */
+	const char *term;  /* "png", "svg", "pdf", "eps", "tikz", or "dumb" (text, to the stream) */
+	struct names only; /* names of figures, each once; empty: all that have data */
+	const char *out;   /* folder for the figures; NULL: DIR/figures */
 	double width_in, height_in; /* size in inches, for print; 0: a screen's size */
 	bool no_title;              /* no title: a caption has it */
 	bool quiet;                 /* says nothing of figures that have no data */

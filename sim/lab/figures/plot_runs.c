@@ -60,16 +60,15 @@ static char *name_of(const struct runs *runs, size_t r, const struct value_group
 	return name;
 }
 
-/* Sets the legend "ring (n = 1,000, 2 unfinished)". For one run the title counts the unfinished. */
-static void counted_legend(struct figure *f, const struct runs *runs, size_t r, size_t curve,
-			   size_t n, const char *name)
+/* Sets the legend "ring (n = 1,000, 2 unfinished)". */
+static void counted_legend(struct figure *f, size_t curve, const struct value_group *group,
+			   const char *name)
 {
 	char number[32], other[32];
-	uint64_t unfinished = runs->together ? runs->of[r].unfinished : 0;
-	char *legend = xasprintf("%s (n = %s%s%s%s)", name, figure_thousands(number, n),
-				 unfinished > 0 ? ", " : "",
-				 unfinished > 0 ? figure_thousands(other, unfinished) : "",
-				 unfinished > 0 ? " unfinished" : "");
+	bool all = group->unfinished == 0;
+	char *legend = xasprintf(
+		"%s (n = %s%s%s%s)", name, figure_thousands(number, group->count), all ? "" : ", ",
+		all ? "" : figure_thousands(other, group->unfinished), all ? "" : " unfinished");
 	figure_legend(f, curve, curve, curve, legend);
 	free(legend);
 }
@@ -85,7 +84,7 @@ static void put_curves(struct figure *f, const struct runs *runs, bool counted,
 			char *name = name_of(runs, r, group);
 			curve++;
 			if (counted)
-				counted_legend(f, runs, r, curve, group->count, name);
+				counted_legend(f, curve, group, name);
 			else
 				figure_legend(f, curve, curve, curve, name);
 			figure_curve(f, 1, curve, name);
@@ -95,7 +94,7 @@ static void put_curves(struct figure *f, const struct runs *runs, bool counted,
 	}
 }
 
-/* "6,109 finished flows, 78 unfinished (not shown)", counted over all runs. The caller frees. */
+/* "6,109 finished flows, 78 unfinished", counted over all runs. The caller frees. */
 static char *tally(const struct runs *runs, const char *what)
 {
 	uint64_t finished = 0, unfinished = 0;
@@ -104,8 +103,7 @@ static char *tally(const struct runs *runs, const char *what)
 		finished += runs->of[r].finished;
 		unfinished += runs->of[r].unfinished;
 	}
-	return xasprintf("%s finished %s, %s unfinished (not shown)",
-			 figure_thousands(number, finished), what,
+	return xasprintf("%s finished %s, %s unfinished", figure_thousands(number, finished), what,
 			 figure_thousands(other, unfinished));
 }
 
@@ -189,7 +187,7 @@ static void slowdown_title(struct figure *f, const struct runs *runs)
 	for (size_t r = 0; r < runs->count; r++)
 		below_one += runs->of[r].below_one;
 	figure_title(f, "Flow slowdown by flow size",
-		     xasprintf("%s%s%s%s", flows,
+		     xasprintf("%s (not shown)%s%s%s", flows,
 			       runs->together ? "; no bar where the class has too few" : "",
 			       below_one > 0 ? "; slowdowns BELOW 1: " : "",
 			       below_one > 0 ? figure_thousands(number, below_one) : ""));
@@ -239,15 +237,18 @@ static bool slowdown(struct figure *f, const struct runs *runs)
 
 /* ---- Completion times ---- */
 
-/* Puts the share of values up to each value, for every step-th value and the CDF_TAIL largest. */
+/* Puts the share of values up to each value, for every step-th value and the CDF_TAIL largest. What
+ * has not finished counts: it is above all values, so the curve ends below 1. */
 static void put_cdf(struct figure *f, const struct value_group *group)
 {
-	size_t n = group->count, step = n / CDF_POINTS > 0 ? n / CDF_POINTS : 1;
+	size_t n = group->count, all = n + group->unfinished,
+	       step = n / CDF_POINTS > 0 ? n / CDF_POINTS : 1;
 	size_t tail = n > CDF_TAIL ? n - CDF_TAIL : 0;
-	figure_row(f, (double[]){ group->values[0], 0 }, 1);
+	if (n > 0)
+		figure_row(f, (double[]){ group->values[0], 0 }, 1);
 	for (size_t i = 0; i < n; i++)
 		if (i % step == 0 || i >= tail)
-			figure_row(f, (double[]){ group->values[i], (double)(i + 1) / (double)n },
+			figure_row(f, (double[]){ group->values[i], (double)(i + 1) / (double)all },
 				   1);
 }
 
@@ -276,12 +277,13 @@ static bool cdf(struct figure *f, const struct runs *runs)
 	if (!any_several(runs))
 		return false;
 	titled(words, sizeof(words), runs);
-	snprintf(share, sizeof(share), "Share of finished %s", what);
+	snprintf(share, sizeof(share), "Share of %s", what);
 	figure_begin(f, "lines", 1, curves_of(runs), "time_s share");
 	figure_title(f, words, tally(runs, what));
 	figure_text(f, "STYLE", "steps");
 	figure_x(f, words, metric_unit_of(runs->metric->name, NULL), true);
 	figure_panel(f, 1, share, "");
+	figure_reach(f, 1, 1);
 	put_curves(f, runs, true, put_cdf);
 	return true;
 }
@@ -304,7 +306,7 @@ static struct names job_names(const struct runs *runs)
 static void job_row(struct figure *f, size_t name, const struct value_group *jobs)
 {
 	double row[] = { (double)name, NAN, NAN, NAN, 0 };
-	if (jobs) {
+	if (jobs && jobs->count > 0) {
 		row[1] = stats_mean(jobs->values, jobs->count);
 		row[4] = (double)jobs->count;
 	}
@@ -568,22 +570,34 @@ const struct plot_figure *plot_figure(size_t i)
 	return i < KINDS ? &kinds[i].figure : NULL;
 }
 
-static bool wanted(const struct plot_figure *figure, const struct runs *runs, const char *only)
+static bool wanted(const struct plot_figure *figure, const struct runs *runs,
+		   const struct names *only)
 {
 	const char *help = runs->together ? figure->together : figure->alone;
-	return help && (!only || strcmp(figure->name, only) == 0);
+	return help && (only->count == 0 || names_find(only, figure->name) != SIZE_MAX);
+}
+
+/* The first name of `only` that no figure has, or NULL. */
+static const char *no_figure(const struct names *only, const struct runs *runs)
+{
+	for (size_t o = 0; o < only->count; o++) {
+		const struct names one = { &only->items[o], 1, 1 };
+		bool any = false;
+		for (size_t i = 0; i < KINDS; i++)
+			any = any || wanted(&kinds[i].figure, runs, &one);
+		if (!any)
+			return only->items[o];
+	}
+	return NULL;
 }
 
 /* NULL, or what is wrong with the options (caller frees). */
 static char *why_not(const struct plot_options *options, const struct runs *runs)
 {
 	char *error = figure_no_terminal(options);
-	bool any = false;
-	for (size_t i = 0; i < KINDS; i++)
-		any = any || wanted(&kinds[i].figure, runs, options->only);
-	if (!error && !any)
-		error = xasprintf("there is no figure \"%s\"%s; see inasim list figures",
-				  options->only,
+	const char *unknown = no_figure(&options->only, runs);
+	if (!error && unknown)
+		error = xasprintf("there is no figure \"%s\"%s; see inasim list figures", unknown,
 				  runs->together ? " of several directories together" : "");
 	if (!error && runs->together && !options->out)
 		error = xstrdup("figures of several directories need a folder of their own");
@@ -659,7 +673,7 @@ static bool draw_one(const struct kind *kind, struct runs *runs, const char *fol
 	*error = f.error;
 	if (data || f.error)
 		return drawn;
-	if (options->only)
+	if (options->only.count > 0)
 		*error = xasprintf("%s: no figure %s: %s", f.dir, f.name, f.why);
 	else if (!options->quiet)
 		plain_print(stderr, "%s: no figure %s: %s\n", f.dir, f.name, f.why);
@@ -678,7 +692,7 @@ static int draw_all(struct runs *runs, const struct plot_options *options, FILE 
 	for (size_t r = 0; r < runs->count && folder && !options->quiet; r++)
 		print_warnings(runs->at[r].dir);
 	for (size_t i = 0; i < KINDS && !*error; i++)
-		if (wanted(&kinds[i].figure, runs, options->only))
+		if (wanted(&kinds[i].figure, runs, &options->only))
 			drawn += draw_one(&kinds[i], runs, folder, options, to, error);
 	free(folder);
 	return !*error ? drawn : PLOT_IO;

@@ -164,6 +164,7 @@ void values_merge(struct values *values, size_t keep)
 		struct value_group *group = &values->groups[--values->group_count];
 		for (size_t i = 0; i < group->count; i++)
 			add_value(last, group->values[i]);
+		last->unfinished += group->unfinished;
 		release_group(group);
 	}
 	stats_sort(last->values, last->count);
@@ -216,6 +217,7 @@ static void read_rows(struct values *values, struct csv *csv, const struct value
 			continue;
 		if (columns.finished >= 0 && !csv_flag(csv, columns.finished)) {
 			values->unfinished++;
+			group_of_row(values, csv, query, &columns, 0)->unfinished++;
 			continue;
 		}
 		for (size_t c = 0; c < columns.count; c++) {

@@ -25,7 +25,8 @@ struct value_group {
 	char *name, *subname;
 	double *at, *values; /* values ascend; if the query has `at`, they keep the row order */
 	size_t count, at_capacity, capacity;
-	uint64_t from; /* of a size class: smallest flow size in bytes */
+	uint64_t unfinished; /* rows without a value */
+	uint64_t from;       /* of a size class: smallest flow size in bytes */
 };
 
 /* A struct of zeros is empty. */
