@@ -39,6 +39,32 @@ ends 0 sweep plan renamed.json --json
 checks=$((checks + 1))
 [[ $(jq -c '[.points[].hash]' out) != $(jq -c '[.points[].hash]' before.json) ]] || fail "another scenario, the same hashes"
 
+# --- an axis for some schemes: ring is one point, and the baseline of all values; what no point has is told
+
+cat >memory.json <<'JSON'
+{ "name": "memory", "base": "base.json", "set": { "/flows/0/enabled": false },
+  "axes": [ { "name": "scheme", "pointer": "/jobs/0/all_reduce", "values": ["ring", "switchml", "atp"] },
+            { "name": "slots", "pointer": "/schemes/switchml/slots", "only": { "scheme": "switchml" },
+              "log": { "from": 16, "to": 200, "factor": 4 } } ],
+  "exclude": [ { "scheme": "atp" } ] }
+JSON
+ends 0 sweep plan memory.json
+says out '^ +0  ring      -      '
+says out '^  scheme: ring 1, switchml 2, atp 0$'
+says out '^  slots: 16 1, 64 1, - 1$'
+says err '^memory.json:[0-9:]*: /axes/0/values/2: warning: no point is left with scheme atp'
+says err ': /axes/1/log: warning: ends at 64, below "to", 200,'
+ends 0 sweep plan memory.json --json
+holds '[.points[].axes] == [{scheme: "ring"}, {scheme: "switchml", slots: "16"}, {scheme: "switchml", slots: "64"}]' out
+ends 0 sweep run memory.json 0-2 --quiet
+ends 0 sweep collect memory.json
+checks=$((checks + 1))
+[[ $(cut -d, -f5,6 results/memory/sweep.csv | paste -sd' ') == "scheme,slots ring, switchml,16 switchml,64" ]] ||
+	fail "cells: $(cut -d, -f5,6 results/memory/sweep.csv)"
+ends 0 compare results/memory --by scheme --json
+holds '[.rows[] | select(.metric == "jobs.jct_s.mean") | [.of.slots, .of.scheme, .ratio != null]] ==
+	[["16", "switchml", true], ["64", "switchml", true], ["-", "ring", false]]' out
+
 # --- precision: as many replications as an interval wants
 
 cat >precise.json <<'JSON'
@@ -220,8 +246,8 @@ says out '2 points, 1 done, 1 timeout; 0 to run'
 says out 'more than 0.4 s of CPU time'
 ends 4 sweep run limits.json 1
 says err 'timeout before, not run again'
-echo '{ "name": "lone", "base": "base.json", "axes": [] }' >lone.json
-ends 4 sweep run lone.json 0 --time-limit 1us
+echo '{ "name": "lone", "base": "base.json", "axes": [], "set": { "/jobs/0/iterations": 1000000 } }' >lone.json
+ends 4 sweep run lone.json 0 --time-limit 50ms
 says err '^point 0: timeout after '
 ends 4 sweep status lone.json
 says out '1 point, 1 timeout; '

@@ -434,7 +434,7 @@ static void put_levels(FILE *to, const struct sweep_table *table, const struct g
 	const char *before = "";
 
 	for (size_t a = 0; a < table->axis_count; a++) {
-		if (a == but)
+		if (a == but || group->levels[a] == table->axes[a].count)
 			continue;
 		fprintf(to, "%s%s %s", before, table->axes[a].name,
 			table->axes[a].values[group->levels[a]]);
@@ -480,20 +480,19 @@ static void put_extremes(FILE *to, const struct sweep_table *table, const struct
 	free(words);
 }
 
-/* The group that differs from `from` only by `level` on `axis`; NULL: there is none. */
+/* The group that differs from `from` only by `level` on `axis`, or stands for that one; NULL: there
+ * is none. */
 static const struct group *across(const struct sweep_table *table, const struct groups *groups,
 				  const struct group *from, size_t axis, size_t level)
 {
-	for (size_t g = 0; g < groups->count; g++) {
-		const struct group *to = &groups->items[g];
-		bool fits = to->levels[axis] == level;
+	size_t *levels = xcalloc(table->axis_count + 1, sizeof(*levels));
+	const struct group *to;
 
-		for (size_t a = 0; a < table->axis_count; a++)
-			fits = fits && (a == axis || to->levels[a] == from->levels[a]);
-		if (fits)
-			return to;
-	}
-	return NULL;
+	memcpy(levels, from->levels, table->axis_count * sizeof(*levels));
+	levels[axis] = level;
+	to = groups_find(table, groups, levels);
+	free(levels);
+	return to && to->levels[axis] == level ? to : NULL;
 }
 
 /* The two fastest values of an axis in a combination of the others. */
@@ -525,21 +524,32 @@ static struct podium podium_of(const struct sweep_table *table, const struct gro
 	return p;
 }
 
-/* Whether a group is the first of those that differ on `axis` alone. */
+/* Whether a group is the first of those that differ on `axis` alone. One that stands for all values
+ * of another axis is in the combinations of these values, if there are some. */
 static bool is_first(const struct sweep_table *table, const struct groups *groups,
 		     const struct group *group, size_t axis)
 {
-	size_t level = 0;
+	bool first = group->levels[axis] < table->axes[axis].count;
 
-	while (!across(table, groups, group, axis, level))
-		level++;
-	return level == group->levels[axis];
+	for (size_t g = 0; g < groups->count && first; g++) {
+		const size_t *other = groups->items[g].levels;
+		bool same = true, stands = true;
+
+		for (size_t a = 0; a < table->axis_count; a++) {
+			bool equal = a == axis || other[a] == group->levels[a];
+
+			same = same && equal;
+			stands = stands && (equal || group->levels[a] == table->axes[a].count);
+		}
+		first = same ? other[axis] >= group->levels[axis] : !stands;
+	}
+	return first;
 }
 
 /* "load 0.3: esa 1 ms, next ring 2 ms: esa faster by 90 to 110 %." Returns whether it is resolved.
  */
 static bool put_podium(FILE *to, const struct sweep_table *table, const struct podium *p,
-		       size_t axis, const char *path)
+		       const struct group *cell, size_t axis, const char *path)
 {
 	const struct verdict_rule rule = { .margin = VERDICT_MARGIN, .looks = 1 };
 	size_t metric = sweep_table_metric(table, path);
@@ -550,7 +560,7 @@ static bool put_podium(FILE *to, const struct sweep_table *table, const struct p
 
 	fputs(" ", to);
 	if (table->axis_count > 1) {
-		put_levels(to, table, p->best, axis);
+		put_levels(to, table, cell, axis);
 		fputs(": ", to);
 	}
 	fprintf(to, "%s %s", best, quantity(value, path, p->best_mean));
@@ -607,8 +617,8 @@ static void put_fastest(FILE *to, const struct sweep_table *table, const struct 
 			continue;
 		}
 		wins[p.best->levels[axis]]++;
-		resolved +=
-			put_podium(cells++ < NAMED ? details.to : more.to, table, &p, axis, path);
+		resolved += put_podium(cells++ < NAMED ? details.to : more.to, table, &p,
+				       &groups->items[g], axis, path);
 	}
 	fclose(details.to);
 	fclose(more.to);

@@ -35,11 +35,30 @@ static void print_points(const struct plan *plan, const struct point_facts *fact
 		printf("%7zu", i);
 		for (size_t a = 0; a < plan->axis_count; a++)
 			plain_print(stdout, "  %-*s", (int)width_of_axis(&plan->axes[a]),
-				    label_of(plan, i, a));
+				    *label_of(plan, i, a) ? label_of(plan, i, a) : "-");
 		printf("  %11" PRIu64 "  %16" PRIu64 "  %016" PRIx64 "  %5" PRIu64
 		       "  %5.0f  %9.3g\n",
 		       plan->points[i].replication, facts[i].seed, facts[i].hash, facts[i].hosts,
 		       facts[i].jobs, facts[i].cost);
+	}
+}
+
+/* How many points each value has; "-": those to which the axis does not apply. */
+static void print_values(const struct plan *plan)
+{
+	puts("points of each value:");
+	for (size_t a = 0; a < plan->axis_count; a++) {
+		const struct plan_axis *axis = &plan->axes[a];
+		size_t *points = plan_level_points(plan, a);
+
+		plain_print(stdout, "  %s:", axis->name);
+		for (size_t l = 0; l < axis->count; l++)
+			plain_print(stdout, "%s %s %zu", l ? "," : "", axis->levels[l].label,
+				    points[l]);
+		if (axis->limited)
+			printf(", - %zu", points[axis->count]);
+		putchar('\n');
+		free(points);
 	}
 }
 
@@ -90,7 +109,8 @@ static void json_points(struct json *json, const struct plan *plan, const struct
 		json_hex64(json, "hash", facts[i].hash);
 		json_open_object(json, "axes");
 		for (size_t a = 0; a < plan->axis_count; a++)
-			json_string(json, plan->axes[a].name, label_of(plan, i, a));
+			if (*label_of(plan, i, a))
+				json_string(json, plan->axes[a].name, label_of(plan, i, a));
 		json_close_object(json);
 		json_u64(json, "replication", plan->points[i].replication);
 		if (plan->perturb.count)
@@ -132,8 +152,11 @@ int verb_sweep_plan(const struct cli *cli)
 	if (code == EXIT_DONE && cli->json) {
 		print_plan_json(plan, facts);
 	} else if (code == EXIT_DONE) {
+		conf_print_errors(plan->doc, stderr, false); /* warnings, as there are no errors */
 		if (!cli->quiet)
 			print_points(plan, facts);
+		if (plan->axis_count)
+			print_values(plan);
 		print_summary(plan, facts);
 		print_undrawn(plan, facts);
 	}

@@ -24,6 +24,19 @@ static void look_at(const struct plan *plan, size_t number)
 	free(overrides);
 }
 
+/* Each point has a level of the axis, or none where the axis is limited. */
+static void count_levels(const struct plan *plan, size_t axis)
+{
+	size_t *points = plan_level_points(plan, axis), all = 0;
+
+	for (size_t l = 0; l <= plan->axes[axis].count; l++)
+		all += points[l];
+	if (all != plan->point_count ||
+	    (points[plan->axes[axis].count] && !plan->axes[axis].limited))
+		abort();
+	free(points);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char *const taken[] = { "events", NULL };
@@ -36,6 +49,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!conf_errors(plan->doc)) {
 		if (!plan->point_count || plan->point_count > 1000000)
 			abort();
+		for (size_t a = 0; a < plan->axis_count; a++)
+			count_levels(plan, a);
 		for (size_t i = 0; i < plan->point_count && i < 100; i++)
 			look_at(plan, i);
 		look_at(plan, plan->point_count - 1);

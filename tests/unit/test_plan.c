@@ -134,6 +134,82 @@ Test(plan, perturbations_are_paired)
 	plan_free(plan);
 }
 
+#define SCHEMES                                                                                    \
+	"{ \"name\": \"scheme\", \"pointer\": \"/s\", \"values\": [\"ring\", \"a\", \"b\"] }"
+#define MEMORY                                                                                     \
+	"{ \"name\": \"memory\", \"pointer\": \"/m\", \"values\": [1, 2], "                        \
+	"\"only\": { \"scheme\": [\"a\", \"b\"] } }"
+
+/* A scheme to which an axis does not apply is one point, which stands for all values of the axis:
+ * it is left out only if it is with each of them. */
+Test(plan, axes_for_some_values_of_others)
+{
+	static const char schemes_first[] =
+		"scheme=ring; scheme=a memory=1; scheme=a memory=2; scheme=b memory=1; "
+		"scheme=b memory=2";
+
+	expect_points("\"axes\": [ " SCHEMES ", " MEMORY " ]", schemes_first);
+	expect_points("\"axes\": [ " MEMORY ", " SCHEMES " ]",
+		      "scheme=ring; memory=1 scheme=a; memory=1 scheme=b; memory=2 scheme=a; "
+		      "memory=2 scheme=b");
+	expect_points("\"axes\": [ " SCHEMES ", " MEMORY " ], "
+		      "\"exclude\": [ { \"scheme\": \"ring\", \"memory\": 1 } ]",
+		      schemes_first);
+	expect_points("\"axes\": [ " SCHEMES ", " MEMORY " ], \"exclude\": [ { \"memory\": 1 } ]",
+		      "scheme=ring; scheme=a memory=2; scheme=b memory=2");
+	expect_points("\"axes\": [ " SCHEMES ", " MEMORY " ], \"exclude\": [ { \"memory\": 1 }, "
+		      "{ \"memory\": 2, \"scheme\": [\"ring\", \"b\"] } ]",
+		      "scheme=a memory=2");
+	expect_points(
+		"\"replications\": 2, \"axes\": [ " SCHEMES ", " MEMORY " ], "
+		"\"only\": [ { \"scheme\": \"ring\" }, { \"scheme\": \"b\", \"memory\": 2 } ]",
+		"scheme=ring replication=0; scheme=ring replication=1; "
+		"scheme=b memory=2 replication=0; scheme=b memory=2 replication=1");
+}
+
+/* Such a point sets nothing of the axis, and is counted behind its values. */
+Test(plan, axis_that_does_not_apply)
+{
+	struct plan *plan = plan_of("\"axes\": [ " MEMORY ", " SCHEMES " ]");
+	size_t *points = plan_level_points(plan, 0), count;
+	struct conf_override *overrides = plan_overrides(plan, 0, &count, NULL);
+
+	cr_expect(points[0] == 2 && points[1] == 2 && points[2] == 1);
+	cr_expect(count == 2 && !strcmp(overrides[0].pointer, "/s") &&
+		  !strcmp(overrides[1].pointer, "/seed"));
+	cr_expect_eq(conf_warnings(plan->doc), 0);
+	free(overrides);
+	free(points);
+	plan_free(plan);
+}
+
+static void expect_warnings(const char *members, size_t expected)
+{
+	struct plan *plan = plan_of(members);
+
+	cr_expect_eq(conf_warnings(plan->doc), expected, "%s: %zu warnings", members,
+		     conf_warnings(plan->doc));
+	plan_free(plan);
+}
+
+/* Values that an axis seems to have, and no point gets. */
+Test(plan, lost_values)
+{
+	expect_warnings("\"axes\": [ " SCHEMES ", " MEMORY " ], \"exclude\": [ { \"memory\": 1 }, "
+			"{ \"memory\": 2, \"scheme\": [\"ring\", \"b\"] } ]",
+			3); /* memory 1, ring, b */
+	expect_warnings("\"axes\": [ " SCHEMES " ], \"only\": [ { \"scheme\": \"a\" } ]", 2);
+	expect_warnings("\"axes\": [ { \"pointer\": \"/m\", \"log\": { \"from\": \"64KB\", "
+			"\"to\": \"4MB\", \"factor\": 8 } } ]",
+			1);
+	expect_warnings("\"axes\": [ { \"pointer\": \"/m\", \"log\": { \"from\": \"64KiB\", "
+			"\"to\": \"4MiB\", \"factor\": 8 } } ]",
+			0);
+	expect_warnings("\"axes\": [ { \"pointer\": \"/m\", \"log\": { \"from\": 0.1, "
+			"\"to\": 100, \"factor\": 10 } } ]",
+			0);
+}
+
 Test(plan, logs)
 {
 	expect_values("\"log\": { \"from\": 1, \"to\": 1000, \"points\": 4 }", "1 10 100 1000");

@@ -128,6 +128,49 @@ static void expect_figure(const struct plot_sweep_options *options, const char *
 	free(dir);
 }
 
+/* An axis that does not apply to a point shows it at all its values; a value that no point has is
+ * not drawn, be it of the x axis or of the curves. */
+Test(plot_sweep, axis_that_does_not_apply)
+{
+	char *printed,
+		*error = NULL,
+		*dir = sample_sweep(
+			folder, "s",
+			"{ \"name\": \"s\", \"replications\": 1, \"metrics\": [\"m\"], \"axes\": "
+			"[\n"
+			"  { \"name\": \"memory\", \"values\": [\"1KB\", \"2KB\", \"4KB\"] },\n"
+			"  { \"name\": \"scheme\", \"values\": [\"ring\", \"ina\", \"atp\"] } ] }",
+			"point,hash,replication,seed,memory,scheme,status,m\n"
+			"0,0000000000000000,0,5,,ring,done,8\n"
+			"1,0000000000000001,0,5,1KB,ina,done,4\n"
+			"2,0000000000000002,0,5,4KB,ina,done,2\n");
+	struct plot_sweep_options options = { METRIC("m"), .x = "memory" };
+	static const char *const drawn[] = {
+		"3 of 3 points shown, those without memory at all its values\n"
+		"# value: m\n# x = 1000: memory 1KB\n# x = 4000: memory 4KB\n"
+		"panel series x value low high replications name\n"
+		"1 1 1000 8 nan nan 1 \"ring\"\n1 1 4000 8 nan nan 1 \"ring\"\n\n\n"
+		"1 2 1000 4 nan nan 1 \"ina\"\n1 2 4000 2 nan nan 1 \"ina\"\n",
+		"relative to scheme ring\n# x = 1000: memory 1KB\n# x = 4000: memory 4KB\n"
+		"panel series x value low high replications name\n"
+		"1 1 1000 0.5 nan nan 1 \"ina\"\n1 1 4000 0.25 nan nan 1 \"ina\"\n"
+	};
+	for (size_t i = 0; i < 2; i++) {
+		options.relative_to = i ? "ring" : NULL;
+		cr_assert_eq(draw(dir, &options, "png", &printed, &error), 1, "%s", error);
+		char *data = read_figure(dir,
+					 i ? "m-over-memory-by-scheme-relative-to-ring"
+					   : "m-over-memory-by-scheme",
+					 "dat");
+		char *from = strstr(data, i ? "relative to scheme ring\n# x" : "3 of 3");
+		cr_assert_not_null(from, "%s", data);
+		expect_text(from, drawn[i]);
+		free(data);
+		free(printed);
+	}
+	free(dir);
+}
+
 static void expect_error(const struct plot_sweep_options *options, const char *json,
 			 const char *want)
 {

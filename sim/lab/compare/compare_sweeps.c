@@ -195,35 +195,57 @@ static void find_entries(struct frame *frame)
 
 /* ---- Rows ---- */
 
-static void fill_ratio(struct compare_row *row, const struct entry *base, const struct entry *entry)
+/* What an entry is compared with: the baseline's group in its cell, or that which stands for all
+ * values of an axis. NULL if there is none. */
+static const struct group *base_of(const struct frame *frame, const struct entry *entry)
 {
-	const struct verdict_rule rule = { .margin = base->frame->margin, .looks = 1 };
+	const struct sweep_table *table = frame->tables[0];
+	size_t *levels = xcalloc(table->axis_count + 1, sizeof(*levels));
+	memcpy(levels, entry->group->levels, table->axis_count * sizeof(*levels));
+	if (frame->by != SIZE_MAX)
+		levels[frame->by] = frame->baseline;
+	const struct group *base = groups_find(table, &frame->groups[0], levels);
+	free(levels);
+	return base;
+}
+
+static void fill_ratio(struct compare_row *row, const struct frame *frame, const struct group *base,
+		       const struct entry *entry)
+{
+	const struct verdict_rule rule = { .margin = frame->margin, .looks = 1 };
 	size_t metric = sweep_table_metric(entry->table, row->metric),
-	       base_metric = sweep_table_metric(base->table, row->metric);
-	struct group_ratio ratio =
-		group_ratio(base->group, base_metric, entry->group, metric, &rule);
-	row->baseline = group_mean(base->group, base_metric).value;
+	       base_metric = sweep_table_metric(frame->tables[0], row->metric);
+	struct group_ratio ratio = group_ratio(base, base_metric, entry->group, metric, &rule);
+	row->baseline = group_mean(base, base_metric).value;
 	row->basis = ratio.paired ? BASIS_PAIRS : BASIS_INDEPENDENT;
 	row->ratio = ratio.ratio;
 	row->difference = ratio.difference;
 	row->verdict = ratio.verdict;
 	memcpy(row->paired, ratio.means, sizeof(row->paired));
-	if (row->same && group_is_same(base->table, base->group)) /* nothing is random */
+	if (row->same && group_is_same(frame->tables[0], base)) /* nothing is random */
 		row->ratio.low = row->ratio.high = row->difference.low = row->difference.high = NAN;
 }
 
-static void add_entry(struct comparison *comparison, const struct frame *frame, const char *metric,
-		      const struct entry *base, const struct entry *entry)
+/* "-" where the axis does not apply. */
+static const char *level_label(const struct sweep_axis *axis, size_t level)
 {
+	return level < axis->count ? axis->values[level] : "-";
+}
+
+static void add_entry(struct comparison *comparison, const struct frame *frame, const char *metric,
+		      const struct entry *entry)
+{
+	const struct group *base = base_of(frame, entry);
 	struct compare_row *row = comparison_add(comparison, metric);
 	const struct sweep_table *table = entry->table;
 	const struct group *group = entry->group;
 	size_t label = 0;
 	for (size_t i = 0; i < table->axis_count; i++)
 		if (i != frame->by)
-			row->labels[label++] = table->axes[i].values[group->levels[i]];
-	row->labels[label] = frame->by == SIZE_MAX ? frame->labels[entry->variant]
-						   : table->axes[frame->by].values[entry->variant];
+			row->labels[label++] = level_label(&table->axes[i], group->levels[i]);
+	row->labels[label] = frame->by == SIZE_MAX
+				     ? frame->labels[entry->variant]
+				     : level_label(&table->axes[frame->by], entry->variant);
 	row->has_work = true;
 	row->finished = group->count - group->censored;
 	row->count = group->count;
@@ -231,23 +253,15 @@ static void add_entry(struct comparison *comparison, const struct frame *frame, 
 	row->same = group_is_same(table, group);
 	if (row->same)
 		row->value.low = row->value.high = NAN;
-	if (base && base != entry)
-		fill_ratio(row, base, entry);
+	if (base && base != group)
+		fill_ratio(row, frame, base, entry);
 }
 
-/* Adds the rows of a metric, cell by cell: `i` to `end` are the entries of one cell. */
+/* Adds the rows of a metric, cell by cell. */
 static void add_metric(struct comparison *comparison, const struct frame *frame, const char *metric)
 {
-	for (size_t i = 0, end; i < frame->entry_count; i = end) {
-		const struct entry *base = NULL;
-		for (end = i; end < frame->entry_count &&
-			      compare_cells(&frame->entries[i], &frame->entries[end]) == 0;
-		     end++)
-			if (frame->entries[end].variant == frame->baseline)
-				base = &frame->entries[end];
-		for (size_t k = i; k < end; k++)
-			add_entry(comparison, frame, metric, base, &frame->entries[k]);
-	}
+	for (size_t i = 0; i < frame->entry_count; i++)
+		add_entry(comparison, frame, metric, &frame->entries[i]);
 }
 
 static void name_labels(struct comparison *comparison, const struct frame *frame)

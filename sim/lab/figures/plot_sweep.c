@@ -160,8 +160,9 @@ static bool is_in(const struct sheet *sheet, const struct sweep_point *point)
 	const struct sweep_choice *choice = sheet->choice;
 	for (size_t i = 0; i < sheet->table->axis_count; i++) {
 		size_t level = point->levels[i];
-		bool shown = sweep_choice_is_fixed(choice, i) ? level == sheet->fixed[i]
-							      : choice->wanted[i][level];
+		bool shown = level == sheet->table->axes[i].count || /* at all values */
+			     (sweep_choice_is_fixed(choice, i) ? level == sheet->fixed[i]
+							       : choice->wanted[i][level]);
 		if (!shown && (i != choice->base_axis || level != choice->base_level))
 			return false;
 	}
@@ -177,6 +178,8 @@ static const char *tally(const struct page *page)
 	size_t count[POINT_STATUSES] = { 0 }, points = 0, without = 0;
 	size_t figures = page->count / page->metrics; /* sheets of each metric */
 	const char *text, *before = " (";
+	uint32_t everywhere =
+		0; /* by axis: a point shown to which it does not apply; plans have 16 */
 	for (size_t i = 0; i < table->point_count; i++) {
 		const struct sweep_point *point = &table->points[i];
 		size_t first = 0;
@@ -186,6 +189,8 @@ static const char *tally(const struct page *page)
 			continue;
 		points++;
 		count[point->status]++;
+		for (size_t a = 0; a < table->axis_count && a < 32; a++)
+			everywhere |= (uint32_t)(point->levels[a] == table->axes[a].count) << a;
 		for (size_t s = first; s < page->count && point->usable; s += figures)
 			without += isnan(point->metrics[page->sheets[s].metric]) ? 1 : 0;
 	}
@@ -206,6 +211,10 @@ static const char *tally(const struct page *page)
 			       count[POINT_UNFINISHED]);
 	if (without > 0)
 		text = conf_at(table->doc, "%s, %zu without this value", text, without);
+	for (size_t i = 0; i < table->axis_count && i < 32; i++)
+		if (everywhere >> i & 1)
+			text = conf_at(table->doc, "%s, those without %s at all its values", text,
+				       table->axes[i].name);
 	return text;
 }
 

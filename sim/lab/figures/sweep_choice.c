@@ -151,6 +151,32 @@ static bool choose_metrics(struct sweep_choice *choice, const struct sweep_table
 	return false;
 }
 
+/* Whether the other axes of a point have values that are kept, or do not apply. */
+static bool is_kept(const struct sweep_choice *choice, const struct sweep_table *table,
+		    const struct sweep_point *point, size_t but)
+{
+	for (size_t a = 0; a < table->axis_count; a++)
+		if (a != but && point->levels[a] < table->axes[a].count &&
+		    !choice->wanted[a][point->levels[a]])
+			return false;
+	return true;
+}
+
+/* Leaves out values of an axis that no point has, unless none of the wanted values has one. */
+static void drop_empty(struct sweep_choice *choice, const struct sweep_table *table, size_t axis)
+{
+	size_t values = table->axes[axis].count;
+	bool *has = xcalloc(values + 1, sizeof(*has)), any = false;
+	for (size_t p = 0; p < table->point_count; p++)
+		if (is_kept(choice, table, &table->points[p], axis))
+			has[table->points[p].levels[axis]] = true;
+	for (size_t i = 0; i < values; i++)
+		any = any || (has[i] && choice->wanted[axis][i]);
+	for (size_t i = 0; i < values && any; i++)
+		choice->wanted[axis][i] = choice->wanted[axis][i] && has[i];
+	free(has);
+}
+
 /* ---- Axes ---- */
 
 /* The axis with most wanted values, leaving out `except` and, if `numeric`, axes of labels.
@@ -444,8 +470,11 @@ bool sweep_choice_init(struct sweep_choice *choice, const struct sweep_table *ta
 	}
 	if (!choose_kind(choice, options, error) || !choose_where(choice, table, options, error) ||
 	    !choose_metrics(choice, table, options, error) ||
-	    !choose_axes(choice, table, options, error) ||
-	    !choose_scales(choice, table, options, error) ||
+	    !choose_axes(choice, table, options, error))
+		return false;
+	for (size_t i = 0; i < table->axis_count; i++)
+		drop_empty(choice, table, i);
+	if (!choose_scales(choice, table, options, error) ||
 	    !choose_baseline(choice, table, options->relative_to, error) ||
 	    !count_figures(choice, table, error) || !choose_labels(choice, table, options, error) ||
 	    !choose_panels(choice, table, options->panels, error))

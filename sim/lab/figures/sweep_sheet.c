@@ -12,16 +12,14 @@ static const struct group *group_at(const struct sheet *sheet, size_t column, si
 {
 	const struct sweep_choice *choice = sheet->choice;
 	size_t axes = sheet->table->axis_count, *levels = xcalloc(axes + 1, sizeof(*levels));
-	const struct group *found = NULL;
+	const struct group *found;
 	memcpy(levels, sheet->fixed, axes * sizeof(*levels));
 	levels[choice->x] = choice->x_level[column];
 	if (choice->by != SIZE_MAX)
 		levels[choice->by] = choice->y_level[row];
 	if (base)
 		levels[choice->base_axis] = choice->base_level;
-	for (size_t i = 0; i < sheet->groups->count && !found; i++)
-		if (memcmp(sheet->groups->items[i].levels, levels, axes * sizeof(*levels)) == 0)
-			found = &sheet->groups->items[i];
+	found = groups_find(sheet->table, sheet->groups, levels);
 	free(levels);
 	return found;
 }

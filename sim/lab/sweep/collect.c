@@ -177,7 +177,7 @@ static bool write_points(const struct sweep *sweep, const struct metrics *metric
 		csv_writer_count(csv, point->replication);
 		csv_writer_count(csv, sweep->facts[i].seed);
 		for (size_t a = 0; a < plan->axis_count; a++)
-			csv_writer_text(csv, plan->axes[a].levels[point->levels[a]].label);
+			sweep_axis_put(csv, plan->axes[a].levels[point->levels[a]].label);
 		csv_writer_text(csv, point_status_names[sweep->records[i].status]);
 		for (size_t m = 0; m < metrics->count; m++)
 			csv_writer_real(csv, m < numbers->count ? numbers->values[m] : NAN);

@@ -102,6 +102,20 @@ struct estimate group_mean(const struct group *group, size_t metric)
 	return mean;
 }
 
+const struct group *groups_find(const struct sweep_table *table, const struct groups *groups,
+				const size_t *levels)
+{
+	for (size_t g = 0; g < groups->count; g++) {
+		const size_t *own = groups->items[g].levels;
+		bool same = true;
+		for (size_t a = 0; a < table->axis_count && same; a++)
+			same = own[a] == levels[a] || own[a] == table->axes[a].count;
+		if (same)
+			return &groups->items[g];
+	}
+	return NULL;
+}
+
 /* Whether no replication occurs twice in a group. In a table put together by hand one may. */
 static bool are_distinct(const struct group *group)
 {
@@ -205,7 +219,7 @@ static void write_row(struct csv_writer *csv, const struct sweep_table *table,
 	double *values = group_values(group, metric);
 	struct estimate mean = infer_mean(values, group->count, INFERENCE_LEVEL);
 	for (size_t i = 0; i < table->axis_count; i++)
-		csv_writer_text(csv, table->axes[i].values[group->levels[i]]);
+		sweep_axis_put(csv, table->axes[i].values[group->levels[i]]);
 	csv_writer_text(csv, table->metrics[metric]);
 	csv_writer_count(csv, mean.n);
 	csv_writer_real(csv, mean.value);

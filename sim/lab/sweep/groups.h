@@ -23,6 +23,11 @@ struct groups {
 struct groups groups_of(const struct sweep_table *table);
 void groups_release(struct groups *groups);
 
+/* The group of these levels, or that which stands for them: an axis that does not apply to a group
+ * fits with any level. NULL if there is none. */
+const struct group *groups_find(const struct sweep_table *table, const struct groups *groups,
+				const size_t *levels);
+
 /* Whether a group has two or more points, all done and equal in every metric. Then nothing that
  * matters is random in their scenario, and there is nothing to estimate. */
 bool group_is_same(const struct sweep_table *table, const struct group *group);

@@ -227,8 +227,10 @@ const char *plan_point_words(const struct plan *plan, size_t number)
 	const char *words = "";
 
 	for (size_t a = 0; a < plan->axis_count; a++)
-		words = conf_at(plan->doc, "%s%s%s=%s", words, a ? " " : "", plan->axes[a].name,
-				plan->axes[a].levels[point->levels[a]].label);
+		if (point->levels[a] < plan->axes[a].count)
+			words = conf_at(plan->doc, "%s%s%s=%s", words, *words ? " " : "",
+					plan->axes[a].name,
+					plan->axes[a].levels[point->levels[a]].label);
 	if (plan->replications > 1)
 		words = conf_at(plan->doc, "%s%sreplication=%" PRIu64, words, *words ? " " : "",
 				point->replication);

@@ -5,7 +5,8 @@
  * function of the caller (plan_model). To read and expand a plan touches no scenario, so one point
  * of thousands can run without the others; only plan_check() looks at all of them.
  *
- * The plan's document collects mistakes, each at its place in the plan. */
+ * The plan's document collects mistakes, each at its place in the plan, and warnings of values that
+ * an axis seems to have but no point gets. */
 #ifndef INASIM_LAB_SWEEP_PLAN_H
 #define INASIM_LAB_SWEEP_PLAN_H
 
@@ -34,12 +35,14 @@ struct plan_level {
 struct plan_axis {
 	const char *name;
 	const char *place; /* pointer into the plan */
+	bool limited;      /* by "only": levels[count] then is that of points to which the axis does
+			    * not apply, with "" as its label and without settings */
 	struct plan_level *levels;
 	size_t count, capacity;
 };
 
 struct plan_point {
-	const size_t *levels; /* by axis: index into its levels */
+	const size_t *levels; /* by axis: index into its levels; its count if it does not apply */
 	uint64_t replication;
 	uint64_t seed; /* of the scenario; 0 if own_seeds: point_facts has it */
 };
@@ -119,5 +122,9 @@ void plan_check_point(struct plan *plan, size_t number, plan_model *model);
  * number of the point. Reports a mistake once for each value of an axis that makes it or,
  * if all values do, once for the axis. */
 void plan_check(struct plan *plan, plan_model *model, struct point_facts *facts);
+
+/* Returns how many points have each level of an axis, and behind them how many have none (caller
+ * frees). */
+size_t *plan_level_points(const struct plan *plan, size_t axis);
 
 #endif

@@ -327,6 +327,23 @@ static void make_axis(struct plan *plan, struct plan_axis *axis, enum form form,
 	}
 }
 
+/* Adds the level of points to which the axis does not apply, behind those that count. */
+static void limit_axis(struct plan *plan, struct plan_axis *axis)
+{
+	plan_add_level(axis, "", plan_place(plan, axis->place, "only"));
+	axis->count--;
+	axis->limited = true;
+}
+
+static void warn_unmet(struct plan *plan, const struct plan_axis *axis,
+		       const struct value_list *list)
+{
+	if (list->unmet)
+		conf_warn(plan->doc, plan_place(plan, axis->place, "log"),
+			  "ends at %s, below \"to\", %s, which no step of \"factor\" meets",
+			  axis->levels[axis->count - 1].label, list->unmet);
+}
+
 /* --- two settings of the same key --- */
 
 /* Whether two pointers are the same, or one leads into the value of the other. */
@@ -494,12 +511,16 @@ void plan_make_axes(struct plan *plan, const struct plan_conf *conf, const char 
 	if (count_points(plan, conf, forms, lists)) {
 		for (size_t a = 0; a < plan->axis_count; a++) {
 			make_axis(plan, &plan->axes[a], forms[a], &axes[a], &lists[a]);
+			if (axes[a].only.count)
+				limit_axis(plan, &plan->axes[a]);
 			check_labels(plan, &plan->axes[a]);
 		}
 		make_perturb(plan, &conf->perturb);
 		check_overlaps(plan, conf);
 		look_for_seed(plan);
 	}
+	for (size_t a = 0; a < plan->axis_count && !conf_errors(plan->doc); a++)
+		warn_unmet(plan, &plan->axes[a], &lists[a]);
 	free(lists);
 	free(forms);
 }

@@ -76,6 +76,11 @@ static const struct conf_row axis_rows[] = {
 		  .present = CONF_GIVEN(struct axis_conf, has_zip)),
 	CONF_MAP("cases", struct axis_conf, cases, CONF_OPTIONAL, &settings_item, 1, 0,
 		 "Sets of values by label.", .present = CONF_GIVEN(struct axis_conf, has_cases)),
+	CONF_MAP(
+		"only", struct axis_conf, only, "{}", &value_item, 0, 0,
+		"Values of other axes to which the axis applies: a value, or a list, for each axis "
+		"named. Beside other values it sets nothing and makes one point, which stands for "
+		"all its values."),
 	{ 0 },
 };
 static const struct conf_table axis_table = { "axis", axis_rows, sizeof(struct axis_conf),

@@ -112,6 +112,17 @@ static void read_condition(struct plan *plan, bool *allowed, const char *name, c
 	cJSON_Delete(value);
 }
 
+/* What an axis is limited by must be there in every point. */
+static void check_limit(struct plan *plan, const char *name, const char *place)
+{
+	for (size_t a = 0; a < plan->axis_count; a++)
+		if (plan->axes[a].limited && !strcmp(plan->axes[a].name, name))
+			conf_error(plan->doc, plan_place(plan, place, name),
+				   "axis \"%s\" has an \"only\" itself; name the axis that it is "
+				   "limited by",
+				   name);
+}
+
 static size_t all_levels(const struct plan *plan)
 {
 	size_t count = 0;
@@ -121,6 +132,18 @@ static size_t all_levels(const struct plan *plan)
 	return count;
 }
 
+/* Reads which levels a constraint allows, axis by axis. */
+static void read_constraint(struct plan *plan, const struct conf_map *map, const char *place,
+			    bool *allowed)
+{
+	const char *const *values = map->items;
+
+	memset(allowed, true, all_levels(plan));
+	for (size_t i = 0; i < map->count; i++)
+		read_condition(plan, allowed, map->keys[i], values[i],
+			       plan_place(plan, place, map->keys[i]));
+}
+
 /* Returns which levels are allowed: constraint by constraint, axis by axis. The caller frees. */
 static bool *read_constraints(struct plan *plan, const struct conf_list *list, const char *at)
 {
@@ -128,16 +151,27 @@ static bool *read_constraints(struct plan *plan, const struct conf_list *list, c
 	size_t levels = all_levels(plan);
 	bool *allowed = xcalloc(list->count * levels + 1, sizeof(*allowed));
 
-	memset(allowed, true, list->count * levels);
-	for (size_t c = 0; c < list->count; c++) {
-		const char *const *values = maps[c].items;
-		const char *place = conf_at(plan->doc, "%s/%zu", at, c);
-
-		for (size_t i = 0; i < maps[c].count; i++)
-			read_condition(plan, &allowed[c * levels], maps[c].keys[i], values[i],
-				       plan_place(plan, place, maps[c].keys[i]));
-	}
+	for (size_t c = 0; c < list->count; c++)
+		read_constraint(plan, &maps[c], conf_at(plan->doc, "%s/%zu", at, c),
+				&allowed[c * levels]);
 	return allowed;
+}
+
+/* Returns to which levels of all axes each axis applies: axis by axis. The caller frees. */
+static bool *read_limits(struct plan *plan, const struct plan_conf *conf)
+{
+	const struct axis_conf *axes = conf->axes.items;
+	size_t levels = all_levels(plan);
+	bool *applies = xcalloc(plan->axis_count * levels + 1, sizeof(*applies));
+
+	for (size_t a = 0; a < plan->axis_count; a++) {
+		const char *place = plan_place(plan, plan->axes[a].place, "only");
+
+		for (size_t i = 0; i < axes[a].only.count; i++)
+			check_limit(plan, axes[a].only.keys[i], place);
+		read_constraint(plan, &axes[a].only, place, &applies[a * levels]);
+	}
+	return applies;
 }
 
 /* Whether a combination of levels meets one of the constraints. Walks `allowed` axis by axis. */
@@ -201,28 +235,82 @@ static void levels_of(const struct plan *plan, size_t combination, size_t *level
 	}
 }
 
+/* Takes from each axis that does not apply its level. Returns the first combination that comes to
+ * the same. */
+static size_t take_levels(const struct plan *plan, const bool *applies, size_t *levels)
+{
+	size_t first = 0, all = all_levels(plan);
+	uint32_t taken = 0; /* a bit for each axis, of which there are at most 16 */
+
+	for (size_t a = 0; a < plan->axis_count; a++) {
+		bool here = any_holds(plan, &applies[a * all], 1, levels);
+
+		first = first * plan->axes[a].count + (here ? levels[a] : 0);
+		taken |= here ? 0 : UINT32_C(1) << a;
+	}
+	for (size_t a = 0; a < plan->axis_count; a++)
+		if (taken >> a & 1)
+			levels[a] = plan->axes[a].count;
+	return first;
+}
+
+size_t *plan_level_points(const struct plan *plan, size_t axis)
+{
+	size_t *count = xcalloc(plan->axes[axis].count + 1, sizeof(*count));
+
+	for (size_t i = 0; i < plan->point_count; i++)
+		count[plan->points[i].levels[axis]]++;
+	return count;
+}
+
+static void warn_lost_values(struct plan *plan)
+{
+	for (size_t a = 0; a < plan->axis_count; a++) {
+		size_t *count = plan_level_points(plan, a);
+
+		for (size_t l = 0; l < plan->axes[a].count; l++)
+			if (!count[l])
+				conf_warn(plan->doc, plan->axes[a].levels[l].place,
+					  "no point is left with %s %s: \"exclude\" and \"only\" "
+					  "leave out all",
+					  plan->axes[a].name, plan->axes[a].levels[l].label);
+		free(count);
+	}
+}
+
+/* A point to which an axis does not apply stands for all values of the axis: it is left out only if
+ * it is with each of them. */
 void plan_expand(struct plan *plan, const struct plan_conf *conf)
 {
 	bool *exclude = read_constraints(plan, &conf->exclude, "/exclude");
 	bool *only = read_constraints(plan, &conf->only, "/only");
+	bool *applies = read_limits(plan, conf);
 	size_t combinations = combinations_of(plan), *level_of;
+	bool *made = xcalloc(combinations, sizeof(*made));
 
 	plan->points =
 		conf_own(plan->doc, combinations * plan->replications, sizeof(*plan->points));
 	/* + 1: a plan may have no axes */
 	level_of = conf_own(plan->doc, combinations, (plan->axis_count + 1) * sizeof(size_t));
 	for (size_t c = 0; c < combinations && !conf_errors(plan->doc); c++) {
-		size_t *levels = level_of + c * plan->axis_count;
+		size_t *levels = level_of + c * plan->axis_count, first;
 
 		levels_of(plan, c, levels);
 		if (any_holds(plan, exclude, conf->exclude.count, levels) ||
 		    (conf->only.count && !any_holds(plan, only, conf->only.count, levels)))
 			continue;
-		add_points(plan, conf, levels);
+		first = take_levels(plan, applies, levels);
+		if (!made[first])
+			add_points(plan, conf, levels);
+		made[first] = true;
 	}
 	if (!conf_errors(plan->doc) && !plan->point_count)
 		conf_error(plan->doc, conf->exclude.count ? "/exclude" : "/only",
 			   "every point is left out: nothing remains to be run");
+	if (!conf_errors(plan->doc))
+		warn_lost_values(plan);
+	free(made);
+	free(applies);
 	free(exclude);
 	free(only);
 }

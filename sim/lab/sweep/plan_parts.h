@@ -33,6 +33,7 @@ struct axis_conf {
 	struct log_conf log;
 	struct conf_list zip;  /* of struct strand_conf */
 	struct conf_map cases; /* of struct conf_map of const char *, JSON */
+	struct conf_map only;  /* of const char *, JSON: values of other axes */
 	bool has_name, has_range, has_log, has_zip, has_cases;
 };
 
@@ -77,6 +78,7 @@ const char *plan_place(struct plan *plan, const char *parent, const char *step);
 /* --- plan_values.c: the values that a range or a log stands for --- */
 
 struct value_list {
+	const char *unmet; /* the end that a log with a factor does not meet, as written; or NULL */
 	const char **labels; /* the values, as cells of sweep.csv; NULL if too many */
 	bool quoted;         /* the values are quantities, which are strings in JSON */
 	uint64_t count;

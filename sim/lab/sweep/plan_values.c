@@ -323,6 +323,9 @@ struct value_list log_values(struct plan *plan, const struct log_conf *conf, con
 	count = conf->points ? (double)conf->points
 			     : floor(log(ratio) / log(conf->factor) + 1e-9) + 1;
 	list = new_list(plan, ends, count, max);
+	list.unmet = conf->points || fabs(pow(conf->factor, count - 1) / ratio - 1) < 1e-9
+			     ? NULL
+			     : plan_label(plan, conf->to);
 	make_log(plan, conf, ends, conf->points ? pow(ratio, 1 / (count - 1)) : conf->factor,
 		 &list);
 	return list;

@@ -4,6 +4,7 @@
 #include "base/plain.h"
 #include "conf/conf.h"
 #include "data/csv_read.h"
+#include "data/csv_write.h"
 #include "data/folder.h"
 #include "data/metrics.h"
 #include "lab/names.h"
@@ -93,8 +94,11 @@ static void read_axes(struct sweep_table *table, const struct sweep_text *text)
 	table->axis_names = conf_own(table->doc, table->axis_count, sizeof(*table->axis_names));
 	for (size_t i = 0; i < table->axis_count; i++) {
 		table->axis_names[i] = axes[i].name;
-		table->axes[i] = (struct sweep_axis){ axes[i].name, axes[i].values.items,
-						      axes[i].values.count };
+		size_t count = axes[i].values.count;
+		const char **values = conf_own(table->doc, count + 1, sizeof(*values));
+		memcpy(values, axes[i].values.items, count * sizeof(*values));
+		values[count] = "";
+		table->axes[i] = (struct sweep_axis){ axes[i].name, values, count };
 		check_distinct(table->doc, conf_at(table->doc, "/axes/%zu/values", i),
 			       table->axes[i].values, table->axes[i].count);
 	}
@@ -174,6 +178,8 @@ static void read_status(struct sweep_point *point, struct csv *csv, int column)
 static size_t read_level(const struct sweep_axis *axis, struct csv *csv, int column)
 {
 	size_t level = sweep_axis_level(axis, csv_text(csv, column));
+	if (csv_empty(csv, column))
+		return axis->count;
 	if (level != SIZE_MAX)
 		return level;
 	csv_complain(csv, column, "is not a value of this axis in sweep.json");
@@ -349,6 +355,14 @@ bool sweep_table_jobs_alike(const struct sweep_table *table, struct names *group
 size_t sweep_axis_level(const struct sweep_axis *axis, const char *value)
 {
 	return index_of(axis->values, axis->count, value);
+}
+
+void sweep_axis_put(struct csv_writer *csv, const char *value)
+{
+	if (*value != '\0')
+		csv_writer_text(csv, value);
+	else
+		csv_writer_none(csv);
 }
 
 bool sweep_table_find_axis(const struct sweep_table *table, const char *name, size_t *axis,

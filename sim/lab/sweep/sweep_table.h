@@ -12,7 +12,8 @@
 
 struct sweep_axis {
 	const char *name;
-	const char **values; /* as the plan writes them and in its order; for cases, labels */
+	const char **values; /* as the plan writes them and in its order; for cases, labels. Behind
+			      * them "", for points to which the axis does not apply */
 	size_t count;
 };
 
@@ -21,9 +22,10 @@ struct sweep_point {
 	const char *hash; /* 16 digits; its result directory is DIR/points/HASH */
 	uint64_t replication, seed;
 	enum point_status status;
-	const char *warnings;  /* summary_warnings() of its run as one text; "" if it has none */
-	bool usable;           /* done or unfinished: it has metrics */
-	size_t *levels;        /* by axis: index into the axis' values; SIZE_MAX at the end */
+	const char *warnings; /* summary_warnings() of its run as one text; "" if it has none */
+	bool usable;          /* done or unfinished: it has metrics */
+	size_t *levels; /* by axis: index into the axis' values, its count if the axis does not
+			 * apply to the point; SIZE_MAX at the end */
 	const double *metrics; /* by metric; NaN where the cell is empty */
 };
 
@@ -62,6 +64,10 @@ void sweep_table_free(struct sweep_table *table);
 size_t sweep_table_axis(const struct sweep_table *table, const char *name);
 size_t sweep_table_metric(const struct sweep_table *table, const char *name);
 size_t sweep_axis_level(const struct sweep_axis *axis, const char *value);
+
+/* Writes the cell of a point's value: empty if it is "". */
+struct csv_writer;
+void sweep_axis_put(struct csv_writer *csv, const char *value);
 
 /* Find an axis or a value that a user typed. False and *error (caller frees) if there is none. */
 bool sweep_table_find_axis(const struct sweep_table *table, const char *name, size_t *axis,
