@@ -29,9 +29,9 @@ def percentile(values, p):
 
 
 def sweep(folder):
-    """The points that are done, a row each; failed and unfinished ones are in sweep.csv, too."""
+    """The points that are done, if need be by another scheme (status), a row each; the others are in sweep.csv, too."""
     points = pd.read_csv(Path(folder) / "sweep.csv")
-    return points[points["status"] == "done"]
+    return points[points["status"].isin(["done", "substituted"])]
 
 
 def means(points, axes, metric):

@@ -153,6 +153,16 @@ static void warn_beside_flows(const struct simulation *s, struct lines *lines)
 		add(lines, xstrdup(text));
 }
 
+static void warn_refused(const struct simulation *s, struct lines *lines)
+{
+	const char *group, *why = jobs_reason(s->jobs, JOB_REFUSED, &group);
+
+	if (why)
+		add(lines, xasprintf("schemes refused %zu of %zu jobs; the first (%s): %s",
+				     jobs_report(s->jobs)->refused, jobs_report(s->jobs)->count,
+				     group, why));
+}
+
 static void warn_failed(const struct simulation *s, struct lines *lines)
 {
 	const char *group, *why = jobs_reason(s->jobs, JOB_FAILED, &group);
@@ -171,7 +181,7 @@ static void warn_failed(const struct simulation *s, struct lines *lines)
 
 static void (*const warnings[])(const struct simulation *s, struct lines *lines) = {
 	warn_memory_idle, warn_early_timers, warn_waited, warn_sent_again,
-	warn_saturated,   warn_beside_flows, warn_failed,
+	warn_saturated,   warn_beside_flows, warn_failed, warn_refused,
 };
 
 char **results_warnings(const struct simulation *s)

@@ -37,13 +37,16 @@ static const struct out_column summary_columns[] = {
 	  "had its links to itself. Counts of packets are null except in packet." },
 	{ "end_reason", OUT_TEXT,
 	  "all_done, jobs_done, flows_done, measured_done, time: as planned; time_limit, deadlock: "
-	  "work was left; failed: failures ended some of the work; estimated: the end of the job "
-	  "is an estimate (stop.estimate); interrupted; violation." },
+	  "work was left; failed: failures ended some of the work; refused: schemes refused some "
+	  "of "
+	  "the jobs; estimated: the end of the job is an estimate (stop.estimate); interrupted; "
+	  "violation." },
 	{ "digest", OUT_TEXT, "Digest of all events: equal digests mean equal runs." },
 	{ "warnings", OUT_TEXT,
 	  "List of what is probably a mistake and only a run shows: switch memory that was never "
 	  "contended, a fabric that was saturated throughout, fluid beside flows. Also, which work "
-	  "failures ended, when and why. Warnings about the scenario come from check." },
+	  "failures ended, when and why, and which jobs schemes refused. Warnings about the "
+	  "scenario come from check." },
 	{ "jobs.why_s", OUT_REAL,
 	  "With run --why: mean time of an iteration by the causes of why.csv, {compute, jitter, "
 	  "...}, over the workers and iterations of all jobs, measured or not. Otherwise null." },

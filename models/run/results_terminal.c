@@ -214,15 +214,6 @@ static void print_without_effect(const struct topology_conf *topology, FILE *to)
 		fprintf(to, "without effect on streams: /topology/switch/pause\n");
 }
 
-static void print_refused(const struct simulation *s, FILE *to)
-{
-	const char *group, *why = jobs_reason(s->jobs, JOB_REFUSED, &group);
-
-	if (why)
-		fprintf(to, "refused by their schemes: %zu of %zu jobs; the first (%s): %s\n",
-			jobs_report(s->jobs)->refused, jobs_report(s->jobs)->count, group, why);
-}
-
 /* Without recovery, nobody retransmits what a full switch drops, and the job never ends. */
 static void print_overflows(const struct simulation *s, FILE *to)
 {
@@ -246,7 +237,6 @@ void results_print_summary(const struct simulation *s, FILE *to)
 		print_jobs(s, to);
 	print_estimated(s, to);
 	print_lines("not as configured: ", results_otherwise(s), to);
-	print_refused(s, to);
 	if (flows_started(s->flows))
 		print_flows(s, to);
 	print_left_out(s, to);

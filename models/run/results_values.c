@@ -25,6 +25,7 @@ static void fill_work(struct run_values *v, const struct simulation *s)
 	v->jobs.refused = (double)jobs->measured.refused;
 	v->jobs.arrived = (double)jobs->arrived;
 	v->jobs.estimated = (double)jobs->estimated;
+	v->jobs.substituted = (double)jobs->substituted;
 	for (size_t c = 0; c < class_count; c++) {
 		v->flows.count += (double)classes[c].count;
 		v->flows.finished += (double)classes[c].finished;

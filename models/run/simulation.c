@@ -23,7 +23,7 @@ const char *const end_reason_names[] = {
 	[END_TIME_LIMIT] = "time_limit",       [END_DEADLOCK] = "deadlock",
 	[END_INTERRUPTED] = "interrupted",     [END_VIOLATION] = "violation",
 	[END_MEASURED_DONE] = "measured_done", [END_FAILED] = "failed",
-	[END_ESTIMATED] = "estimated",
+	[END_ESTIMATED] = "estimated",         [END_REFUSED] = "refused",
 };
 
 /* In one thread, networks of at least PARTITIONS_FROM hosts are cut into partitions of about
@@ -141,6 +141,7 @@ static enum end_reason end_of(const struct simulation *s, bool interrupted)
 	static const enum end_reason reached[] = { [STOP_ALL_DONE] = END_ALL_DONE,
 						   [STOP_JOBS_DONE] = END_JOBS_DONE,
 						   [STOP_FLOWS_DONE] = END_FLOWS_DONE,
+						   [STOP_TIME] = END_TIME,
 						   [STOP_MEASURED_DONE] = END_MEASURED_DONE };
 
 	if (s->checks.exact_violations || s->checks.conservation_violations)
@@ -149,15 +150,13 @@ static enum end_reason end_of(const struct simulation *s, bool interrupted)
 		return END_INTERRUPTED;
 	if (lossless_deadlocked(&s->topo.net))
 		return END_DEADLOCK;
-	if (s->scenario->stop.when == STOP_TIME)
-		return END_TIME;
 	if (jobs_report(s->jobs)->estimated)
 		return END_ESTIMATED;
-	if (goal_reached(s))
-		return jobs_report(s->jobs)->failed || flows_lost(s->flows, NULL, 0)
-			       ? END_FAILED
-			       : reached[s->scenario->stop.when];
-	return s->cut_short ? END_TIME_LIMIT : END_DEADLOCK;
+	if (s->scenario->stop.when != STOP_TIME && !goal_reached(s))
+		return s->cut_short ? END_TIME_LIMIT : END_DEADLOCK;
+	if (jobs_report(s->jobs)->failed || flows_lost(s->flows, NULL, 0))
+		return END_FAILED;
+	return jobs_report(s->jobs)->refused ? END_REFUSED : reached[s->scenario->stop.when];
 }
 
 size_t simulation_memory(const struct simulation *s, unsigned scheme,
@@ -648,7 +647,8 @@ double simulation_carried(const struct simulation *s, uint32_t link)
 
 bool simulation_unfinished(const struct simulation *s)
 {
-	return s->end == END_TIME_LIMIT || s->end == END_DEADLOCK || s->end == END_FAILED;
+	return s->end == END_TIME_LIMIT || s->end == END_DEADLOCK || s->end == END_FAILED ||
+	       s->end == END_REFUSED;
 }
 
 uint64_t simulation_digest(const struct simulation *s)
@@ -688,7 +688,7 @@ void simulation_waiting(const struct simulation *s, FILE *to)
 		fprintf(to, "  %" PRIu64 " flows were cut off, the first: %s\n", cut, text);
 	jobs_report_waiting(s->jobs, to, WAITING_SHOWN);
 	flows_report_waiting(s->flows, to, WAITING_SHOWN);
-	if (s->end == END_FAILED)
+	if (s->end == END_FAILED || s->end == END_REFUSED)
 		return; /* what else was asked for is done, but for ACKs */
 	tcp_report_waiting(s->tcp, to, WAITING_SHOWN);
 	roce_report_waiting(s->roce, to, WAITING_SHOWN);
@@ -701,9 +701,10 @@ void simulation_report(const struct simulation *s, FILE *to)
 	if (!simulation_unfinished(s))
 		return;
 	fprintf(to, "%s at %.9f s with unfinished work:\n",
-		s->end == END_DEADLOCK ? "nothing can happen any more"
-		: s->end == END_FAILED ? "failures left nothing else to do"
-				       : "the time limit was reached",
+		s->end == END_DEADLOCK  ? "nothing can happen any more"
+		: s->end == END_FAILED  ? "failures left nothing else to do"
+		: s->end == END_REFUSED ? "schemes refused jobs; the run ended"
+					: "the time limit was reached",
 		seconds_of(s->sim.now));
 	if (lossless_deadlocked(&s->topo.net))
 		report_stuck(s, to);

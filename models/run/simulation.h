@@ -21,6 +21,7 @@ enum end_reason {
 	END_MEASURED_DONE,
 	END_ESTIMATED, /* the end of the job is an estimate (stop.estimate) */
 	END_FAILED,    /* all goals of the run are reached, except work that failures have ended */
+	END_REFUSED,   /* all goals of the run are reached, except jobs that schemes have refused */
 };
 extern const char *const end_reason_names[];
 

@@ -19,7 +19,7 @@ import time
 
 from expression import Wrong
 
-FINAL = ("done", "unfinished", "invalid", "violated")
+FINAL = ("done", "substituted", "unfinished", "refused", "invalid", "violated")
 
 
 class Program:
@@ -199,7 +199,7 @@ class Points:
             return [float(row[name]) for row in csv.DictReader(file) if row[name]]
 
     def usable(self, point):
-        return self.record(point)["status"] in ("done", "unfinished")
+        return self.record(point)["status"] in ("done", "substituted", "unfinished", "refused")
 
 
 class Runner:

@@ -528,25 +528,17 @@ static void put_groups(struct report *r, const struct sweep_table *table,
 
 static void put_sweep_warnings(struct report *r, const struct sweep_table *table)
 {
-	size_t count[POINT_STATUSES] = { 0 }, warnings, refusing = 0,
-	       refused = sweep_table_metric(table, "jobs.refused");
+	size_t count[POINT_STATUSES] = { 0 }, warnings;
 	struct sweep_warning list[SWEEP_WARNINGS];
 
 	for (size_t i = 0; i < table->point_count; i++)
 		count[table->points[i].status]++;
-	if (count[POINT_DONE] == table->point_count)
+	if (count[POINT_DONE] + count[POINT_SUBSTITUTED] == table->point_count)
 		html_element(r->to, "p", "All points are done.");
 	for (int s = 0; s < POINT_STATUSES; s++)
 		if (s != POINT_DONE && count[s])
 			html_element(r->to, WARNING, "%zu of %zu points: %s.", count[s],
 				     table->point_count, point_status_names[s]);
-	for (size_t i = 0; i < table->point_count && refused != SIZE_MAX; i++)
-		refusing += table->points[i].metrics[refused] > 0;
-	if (refusing)
-		html_element(r->to, WARNING,
-			     "%zu of %zu points: schemes refused jobs, which never ran; means "
-			     "leave them out.",
-			     refusing, table->point_count);
 	warnings = sweep_table_warnings(table, list, SWEEP_WARNINGS);
 	for (size_t i = 0; i < warnings && i < SWEEP_WARNINGS; i++)
 		html_element(r->to, WARNING, "%zu of %zu points: %s", list[i].points,

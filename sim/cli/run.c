@@ -321,6 +321,7 @@ static int code_of(const struct simulation *s)
 	case END_TIME_LIMIT:
 	case END_DEADLOCK:
 	case END_FAILED:
+	case END_REFUSED:
 		return EXIT_UNFINISHED;
 	case END_INTERRUPTED:
 		return EXIT_INTERRUPTED;

@@ -35,8 +35,9 @@ static void report_point(const struct cli *cli, const struct plan *plan, size_t 
 			 enum point_end end, const struct point_record *record, const char *words)
 {
 	const char *status = point_status_names[record->status];
+	bool done = point_status_is_done(record->status);
 
-	if (cli->quiet && (end == POINT_KEPT || (end == POINT_RAN && record->status == POINT_DONE)))
+	if (cli->quiet && (end == POINT_KEPT || (end == POINT_RAN && done)))
 		return;
 	plain_print(stderr, "%s: ", sweep_point_name(plan, number));
 	switch (end) {
@@ -45,8 +46,8 @@ static void report_point(const struct cli *cli, const struct plan *plan, size_t 
 			    *record->message ? ": " : "", record->message);
 		return;
 	case POINT_KEPT:
-		if (record->status == POINT_DONE)
-			fputs("done before, skipped\n", stderr);
+		if (done)
+			plain_print(stderr, "%s before, skipped\n", status);
 		else
 			plain_print(stderr,
 				    "%s before, not run again without --force (attempts: %" PRIu64

@@ -15,7 +15,7 @@ static bool all_done(const struct sweep *sweep)
 	size_t counts[POINT_STATUSES];
 
 	sweep_count(sweep, counts);
-	return counts[POINT_DONE] == sweep->points;
+	return counts[POINT_DONE] + counts[POINT_SUBSTITUTED] == sweep->points;
 }
 
 /* Prints how many combinations have reached the plan's precision. */
@@ -37,7 +37,7 @@ static void print_precision(const struct sweep *sweep)
 
 static bool has_failed(const struct point_record *record)
 {
-	return record->status != POINT_DONE && record->status != POINT_MISSING;
+	return !point_status_is_done(record->status) && record->status != POINT_MISSING;
 }
 
 #define TOLD 20 /* at most so many failed points, and running points, are listed */

@@ -133,6 +133,9 @@
 	    "Measured jobs that finished, or whose end is an estimate; means cover only these.")   \
 	ROW(refused, OUT_COUNT, false, "jobs refused", "0.1",                                      \
 	    "Measured jobs that their schemes refused, so that they never ran.")                   \
+	ROW(substituted, OUT_COUNT, false, "jobs that ran as another scheme", "0.3",               \
+	    "Jobs, measured or not, that ran as another scheme than theirs, for good or from a "   \
+	    "failure on; ran_as says as which.")                                                   \
 	ROW(arrived, OUT_COUNT, false, "jobs arrived", "0.1",                                      \
 	    "All jobs that arrived, measured or not.")                                             \
 	ROW(estimated, OUT_COUNT, false, "jobs whose end is an estimate", "0.2",                   \

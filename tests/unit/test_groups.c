@@ -120,7 +120,7 @@ Test(groups, are_written)
 	cr_assert(groups_write(table, path, &error), "%s", error);
 	struct csv *csv = csv_open(path, &error);
 	cr_assert_not_null(csv, "%s", error);
-	cr_expect_eq(csv_columns(csv), 11);
+	cr_expect_eq(csv_columns(csv), 12);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		const struct row *want = &rows[i];
 		cr_assert(csv_next(csv));
@@ -134,6 +134,7 @@ Test(groups, are_written)
 		near(csv, "low", want->mean - want->half);
 		near(csv, "high", want->mean + want->half);
 		near(csv, "censored", want->censored);
+		near(csv, "substituted", 0);
 		near(csv, "same", 0);
 	}
 	cr_expect_not(csv_next(csv));

@@ -153,6 +153,13 @@ static void make_workers(struct job *job)
 	sim_name(sim, on_job_timer, "controller of job %w");
 }
 
+/* Counts a job, once, that runs as another scheme. */
+static void count_substituted(struct job *job)
+{
+	job->jobs->report.substituted += !job->substituted;
+	job->substituted = true;
+}
+
 bool job_fall_back(struct job *job)
 {
 	const struct jobs *jobs = job->jobs;
@@ -163,9 +170,11 @@ bool job_fall_back(struct job *job)
 		return false;
 	job->fell_back = true;
 	job->machine.inner = jobs->schemes[scheme];
-	if (before) /* else nothing has run yet */
+	if (before) { /* else nothing has run yet */
 		job->ran_as = xasprintf("%s then %s (%.9f s)", before, scheme_names[scheme],
 					seconds_of(jobs->env.sim->now));
+		count_substituted(job);
+	}
 	free(before);
 	return true;
 }
@@ -300,6 +309,8 @@ static void note_ran_as(struct job *job)
 	collective_actual_text(&actual, given, reduces);
 	collective_actual_text(&other, given_gathers, gathers);
 	job->ran_as = xstrdup(job_group_scheme(job->conf, reduces, gathers, text));
+	if (actual.scheme || other.scheme)
+		count_substituted(job);
 	if (actual.scheme || actual.what || other.scheme || other.what)
 		count_otherwise(job);
 }
@@ -721,12 +732,12 @@ void jobs_report_waiting(const struct jobs *jobs, FILE *to, size_t limit)
 	for (size_t i = 0; i < jobs->report.count && limit; i++) {
 		const struct job *job = &jobs->jobs[i];
 
-		if (job->state == JOB_OVER || job->state == JOB_REFUSED)
+		if (job->state == JOB_OVER)
 			continue;
 		limit--;
-		if (job->state == JOB_FAILED) {
-			fprintf(to, "  job %" PRIu32 " (%s): %s\n", job->number, job->conf->name,
-				job->reason);
+		if (job->state == JOB_FAILED || job->state == JOB_REFUSED) {
+			fprintf(to, "  job %" PRIu32 " (%s): %s%s\n", job->number, job->conf->name,
+				job->state == JOB_REFUSED ? "refused: " : "", job->reason);
 			continue;
 		}
 		if (i >= jobs->report.arrived) {

@@ -299,9 +299,10 @@ struct jobs_waited {
 /* The results of jobs so far. */
 struct jobs_report {
 	size_t count, arrived, running, finished;
-	size_t refused;   /* by their schemes; they never run */
-	size_t failed;    /* ended, or kept from running, by failures of links and switches */
-	size_t estimated; /* their ends are estimates (job_estimate.c) */
+	size_t refused;     /* by their schemes; they never run */
+	size_t failed;      /* ended, or kept from running, by failures of links and switches */
+	size_t estimated;   /* their ends are estimates (job_estimate.c) */
+	size_t substituted; /* ran as another scheme, for good or from a failure on */
 	/* Of all jobs: iterations to do, and done. What a refused or failed job leaves undone does
 	 * not count. */
 	double iterations, iterations_finished;

@@ -117,6 +117,7 @@ struct job {
 	uint64_t slots;         /* aggregators, for reports; 0 = the scheme has none */
 	char *ran_as;           /* as in jobs.csv; NULL until it is admitted; owned */
 	bool fell_back;         /* see job_fall_back() */
+	bool substituted;       /* runs, or has come to run, as another scheme */
 	bool moving;            /* restart_delay runs before job_move() */
 	struct timer timer;     /* its start, its finish or job_move() */
 };

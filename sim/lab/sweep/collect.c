@@ -113,7 +113,7 @@ static bool read_summary(const struct sweep *sweep, size_t number, struct metric
 static bool read_summaries(const struct sweep *sweep, struct metrics *metrics, char **error)
 {
 	for (size_t i = 0; i < sweep->plan->point_count; i++)
-		if (sweep->wanted[i] && record_is_usable(&sweep->records[i]) &&
+		if (sweep->wanted[i] && point_status_is_usable(sweep->records[i].status) &&
 		    !read_summary(sweep, i, metrics, error))
 			return false;
 	return true;

@@ -50,7 +50,8 @@ struct groups groups_of(const struct sweep_table *table)
 						.points = &groups.points[i] };
 		struct group *group = &groups.items[groups.count - 1];
 		group->count++;
-		group->censored += point->status != POINT_DONE;
+		group->censored += !point_status_is_done(point->status);
+		group->substituted += point->status == POINT_SUBSTITUTED;
 	}
 	qsort(groups.items, groups.count, sizeof(*groups.items), compare_groups);
 	return groups;
@@ -228,6 +229,7 @@ static void write_row(struct csv_writer *csv, const struct sweep_table *table,
 	csv_writer_real(csv, same ? NAN : mean.low);
 	csv_writer_real(csv, same ? NAN : mean.high);
 	csv_writer_count(csv, group->censored);
+	csv_writer_count(csv, group->substituted);
 	csv_writer_count(csv, same);
 	csv_writer_end_row(csv);
 	free(values);

@@ -10,7 +10,8 @@ struct group {
 	const size_t *levels;                    /* by axis: the level of all points of the group */
 	const struct sweep_point *const *points; /* in the order of their numbers */
 	size_t count;
-	size_t censored; /* how many points are not `done`: unfinished, or without metrics */
+	size_t censored;    /* points whose work is not all done, or that have no metrics */
+	size_t substituted; /* points with work that was done by another scheme */
 };
 
 struct groups {

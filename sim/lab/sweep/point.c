@@ -5,6 +5,8 @@
 #include "base/input.h"
 #include "base/mem.h"
 #include "data/folder.h"
+#include "data/json_read.h"
+#include "lab/summary.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -54,7 +56,7 @@ void point_read_record(const char *folder, uint64_t hash, struct point_record *r
 	char *result = point_path(folder, hash, "");
 
 	record_read(record, path);
-	if (record_is_usable(record) && !folder_has(result, "summary.json"))
+	if (point_status_is_usable(record->status) && !folder_has(result, "summary.json"))
 		record->status = POINT_MISSING;
 	free(result);
 	free(path);
@@ -258,6 +260,25 @@ static enum point_status status_of(const struct outcome *outcome)
 	return code < sizeof(by_code) / sizeof(by_code[0]) ? by_code[code] : POINT_KILLED;
 }
 
+/* What the exit code does not tell: done by another scheme, or not done because of refused jobs. */
+static enum point_status status_in_detail(enum point_status status, const char *result)
+{
+	struct summary summary;
+	char *error = NULL;
+
+	if (!point_status_is_usable(status))
+		return status;
+	if (summary_read(&summary, result, &error)) {
+		if (status == POINT_DONE && summary_value(&summary, "jobs.substituted") > 0)
+			status = POINT_SUBSTITUTED;
+		if (!strcmp(json_text(summary.root, "end_reason"), "refused"))
+			status = POINT_REFUSED;
+	}
+	summary_release(&summary);
+	free(error);
+	return status;
+}
+
 /* Returns the last MESSAGE_SIZE bytes of the log as one line: from the first line that begins
  * there, or all of them if none does. The caller frees. */
 static char *end_of_log(const char *log)
@@ -284,7 +305,7 @@ static char *message_of(enum point_status status, const struct outcome *outcome,
 {
 	char *end, *text;
 
-	if (status == POINT_DONE)
+	if (point_status_is_done(status))
 		return xstrdup("");
 	if (status == POINT_TIMEOUT && WTERMSIG(outcome->status) == SIGPROF)
 		return xasprintf("more than %g s of CPU time", seconds_of(order->limits.time));
@@ -319,7 +340,7 @@ static void fill_record(const struct running *run, const struct outcome *outcome
 
 	snprintf(why, sizeof(why), "the log cannot be read: %s", log ? "" : input_why(errno));
 	host_name(host);
-	record->status = status_of(outcome);
+	record->status = status_in_detail(status_of(outcome), run->result);
 	record->exit_code = WIFEXITED(outcome->status) ? WEXITSTATUS(outcome->status) : -1;
 	record->signal = WIFSIGNALED(outcome->status) ? WTERMSIG(outcome->status) : 0;
 	record->attempts++;
@@ -333,7 +354,7 @@ static void fill_record(const struct running *run, const struct outcome *outcome
 	set_text(&record->host, host);
 	set_text(&record->version, order->version);
 	set_text(&record->commit, order->commit);
-	if (record->status == POINT_DONE || (log && !*log))
+	if (point_status_is_done(record->status) || (log && !*log))
 		unlink(run->log);
 	free(log);
 }
@@ -343,7 +364,7 @@ static void fill_record(const struct running *run, const struct outcome *outcome
 static void remove_remains(const struct running *run, const struct point_record *record)
 {
 	folder_remove(run->partial);
-	if (!record_is_usable(record) && record->status != POINT_VIOLATED)
+	if (!point_status_is_usable(record->status) && record->status != POINT_VIOLATED)
 		folder_remove(run->result);
 }
 

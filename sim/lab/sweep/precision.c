@@ -27,7 +27,7 @@ static double value_of(struct series *series, size_t replication)
 	struct summary summary;
 	double value = NAN;
 
-	if (!record_is_usable(&series->records[replication]))
+	if (!point_status_is_usable(series->records[replication].status))
 		return NAN;
 	result = point_path(series->folder, series->facts[replication].hash, "");
 	if (summary_read(&summary, result, &error)) {

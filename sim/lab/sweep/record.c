@@ -15,12 +15,24 @@
 #define LARGEST_COUNT  9e15      /* exact in a double, as JSON numbers are */
 
 const char *const point_status_names[POINT_STATUSES] = {
-	[POINT_MISSING] = "missing",       [POINT_DONE] = "done",
-	[POINT_UNFINISHED] = "unfinished", [POINT_INVALID] = "invalid",
-	[POINT_VIOLATED] = "violated",     [POINT_IO] = "io",
-	[POINT_TIMEOUT] = "timeout",       [POINT_MEMORY] = "memory",
+	[POINT_MISSING] = "missing",         [POINT_DONE] = "done",
+	[POINT_SUBSTITUTED] = "substituted", [POINT_UNFINISHED] = "unfinished",
+	[POINT_REFUSED] = "refused",         [POINT_INVALID] = "invalid",
+	[POINT_VIOLATED] = "violated",       [POINT_IO] = "io",
+	[POINT_TIMEOUT] = "timeout",         [POINT_MEMORY] = "memory",
 	[POINT_KILLED] = "killed",
 };
+
+bool point_status_is_done(enum point_status status)
+{
+	return status == POINT_DONE || status == POINT_SUBSTITUTED;
+}
+
+bool point_status_is_usable(enum point_status status)
+{
+	return point_status_is_done(status) || status == POINT_UNFINISHED ||
+	       status == POINT_REFUSED;
+}
 
 void record_init(struct point_record *record)
 {
@@ -164,17 +176,13 @@ bool record_wants_run(const struct point_record *record, const struct point_limi
 	       (status == POINT_MEMORY && is_higher(limits->memory, record->limits.memory));
 }
 
-bool record_is_usable(const struct point_record *record)
-{
-	return record->status == POINT_DONE || record->status == POINT_UNFINISHED;
-}
-
 int record_exit_code(const struct point_record *record)
 {
 	static const int codes[POINT_STATUSES] = {
-		[POINT_MISSING] = 4, [POINT_DONE] = 0,     [POINT_UNFINISHED] = 4,
-		[POINT_INVALID] = 3, [POINT_VIOLATED] = 5, [POINT_IO] = 6,
-		[POINT_TIMEOUT] = 4, [POINT_MEMORY] = 4,   [POINT_KILLED] = 1,
+		[POINT_MISSING] = 4,    [POINT_DONE] = 0,    [POINT_SUBSTITUTED] = 0,
+		[POINT_UNFINISHED] = 4, [POINT_REFUSED] = 4, [POINT_INVALID] = 3,
+		[POINT_VIOLATED] = 5,   [POINT_IO] = 6,      [POINT_TIMEOUT] = 4,
+		[POINT_MEMORY] = 4,     [POINT_KILLED] = 1,
 	};
 
 	return record->status == POINT_KILLED && record->signal ? 128 + record->signal

@@ -14,7 +14,9 @@
 enum point_status {
 	POINT_MISSING, /* not run yet: there is no record */
 	POINT_DONE,
+	POINT_SUBSTITUTED,
 	POINT_UNFINISHED,
+	POINT_REFUSED,
 	POINT_INVALID,
 	POINT_VIOLATED,
 	POINT_IO,
@@ -24,6 +26,11 @@ enum point_status {
 	POINT_STATUSES,
 };
 extern const char *const point_status_names[POINT_STATUSES];
+
+/* Whether all work of a point is done, be it by another scheme than the one asked for; and whether
+ * it has results to evaluate, which unfinished points have, too. */
+bool point_status_is_done(enum point_status status);
+bool point_status_is_usable(enum point_status status);
 
 /* What a point may use; 0 means no limit. */
 struct point_limits {
@@ -56,9 +63,6 @@ bool record_write(const struct point_record *record, const char *path);
 
 /* Whether the point should run (again) under these limits; sim/cli/README.md has the rules. */
 bool record_wants_run(const struct point_record *record, const struct point_limits *limits);
-
-/* Whether the point has results to evaluate: it is done or unfinished. */
-bool record_is_usable(const struct point_record *record);
 
 /* The exit code that `sweep run` gives for the point: that of its run; 4 if it has not run or a
  * limit cut it short; 128 + signal, as in a shell, if a signal ended it; 1 after other crashes. */

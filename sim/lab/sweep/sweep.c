@@ -157,7 +157,7 @@ double sweep_cpu_left(const struct sweep *sweep, const size_t *pending, size_t c
 	double seconds = 0, cost = 0, left = 0;
 
 	for (size_t i = 0; i < sweep->plan->point_count; i++)
-		if (sweep->records[i].status == POINT_DONE) {
+		if (point_status_is_done(sweep->records[i].status)) {
 			seconds += sweep->records[i].cpu_s;
 			cost += sweep->facts[i].cost;
 		}

@@ -24,8 +24,9 @@ const char *const costs_columns[] = { "point",          "hash",     "status",   
 				      "peak_rss_bytes", "attempts", "exit_code", "signal", "host",
 				      "version",        "commit",   "message",   NULL };
 
-const char *const groups_columns[] = { "metric", "n",    "mean",     "sd",   "half_width_95",
-				       "low",    "high", "censored", "same", NULL };
+const char *const groups_columns[] = { "metric",        "n",    "mean", "sd",
+				       "half_width_95", "low",  "high", "censored",
+				       "substituted",   "same", NULL };
 
 /* ---- sweep.json ---- */
 
@@ -169,7 +170,7 @@ static void read_status(struct sweep_point *point, struct csv *csv, int column)
 	for (int i = 0; i < POINT_STATUSES; i++)
 		if (strcmp(csv_text(csv, column), point_status_names[i]) == 0) {
 			point->status = (enum point_status)i;
-			point->usable = i == POINT_DONE || i == POINT_UNFINISHED;
+			point->usable = point_status_is_usable(point->status);
 			return;
 		}
 	csv_complain(csv, column, "is not the status of a point");

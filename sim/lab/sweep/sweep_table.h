@@ -23,7 +23,7 @@ struct sweep_point {
 	uint64_t replication, seed;
 	enum point_status status;
 	const char *warnings; /* summary_warnings() of its run as one text; "" if it has none */
-	bool usable;          /* done or unfinished: it has metrics */
+	bool usable;          /* point_status_is_usable(): it has metrics */
 	size_t *levels; /* by axis: index into the axis' values, its count if the axis does not
 			 * apply to the point; SIZE_MAX at the end */
 	const double *metrics; /* by metric; NaN where the cell is empty */
