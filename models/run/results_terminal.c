@@ -171,7 +171,8 @@ static void print_estimated(const struct simulation *s, FILE *to)
 			report->iterations_finished, report->iterations);
 	else if (s->scenario->stop.estimate > 0)
 		fprintf(to, "estimated: nothing, because there were too few iterations, or they "
-			    "were not steady\n");
+			    "were not steady, or showed too few losses and timeouts to tell how "
+			    "many are to come\n");
 }
 
 /* Says how much work the means printed above leave out. */

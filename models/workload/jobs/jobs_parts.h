@@ -65,9 +65,13 @@ struct job_worker {
 	struct rng rng;
 };
 
-/* When an iteration ended, and the computing time of all workers until then. */
+/* What happens by chance, and may take longer than an iteration. */
+enum rare { RARE_LOSSES, RARE_TIMEOUTS, RARES };
+
+/* When an iteration ended, the computing time of all workers until then, and what happened. */
 struct job_mark {
 	sim_time at, busy;
+	uint64_t rare[RARES]; /* packets dropped or lost; timeouts of the job */
 };
 
 /* The times of three iterations are kept: the one that has just ended, the one under way, and the
