@@ -19,7 +19,7 @@ if (XTICKS > 0 && !LABELLED) {
 	# Numbers at the values of the axis; those without room have a tick only.
 	end = -1
 	do for [i = 1:XTICKS] {
-		half = 0.5 * strlen(XTICK[i]) + 0.5
+		half = 0.5 * letters(XTICK[i]) + 0.5
 		fits = i == 1 || share(XTICK_AT[i]) * ROOM - half > end
 		set xtics add ((fits ? XTICK[i] : '') XTICK_AT[i])
 		end = fits ? share(XTICK_AT[i]) * ROOM + half : end

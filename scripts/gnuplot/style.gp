@@ -26,6 +26,10 @@ wrap(s, n) = end(s) > 0 ? wrap(s[1:end(s)-1], n)."\n".wrap(s[end(s)+1:*], n) : \
 	strlen(s) <= n ? s : broken(s, n, blank(s, n + 1))
 lines(s) = end(s) == 0 ? 1 : 1 + lines(s[end(s)+1:*])
 cut(s, n) = TIKZ || strlen(s) <= n ? s : s[1:n/2-1].'…'.s[strlen(s)-n/2+1:*] # in its middle
+# Letters that are seen of a text that is escaped for TeX: \_ and \symbol{37} are one each.
+slash(s) = strstrt(s, '\')
+escape(s) = strstrt('abcdefghijklmnopqrstuvwxyz', s[1:1]) > 0 ? strstrt(s, '}') : 1
+letters(s) = !TIKZ || slash(s) == 0 ? strlen(s) : slash(s) + letters(s[slash(s)+1+escape(s[slash(s)+1:*]):*])
 least(a, b) = a < b ? a : b
 most(a, b) = a > b ? a : b
 
@@ -52,7 +56,7 @@ in_unit(words, unit) = unit eq '' ? words : words.' ('.unit.')'
 BESIDE = 0 # letters of the longest label beside the plot
 do for [i = 1:YTICKS] {
 	if (exists('BY') && !TEXT) { YTICK[i] = wrap(YTICK[i], 24) } # rows of maps have room
-	BESIDE = most(BESIDE, exists('BY') ? least(24, strlen(YTICK[i])) : strlen(YTICK[i]))
+	BESIDE = most(BESIDE, exists('BY') ? least(24, letters(YTICK[i])) : letters(YTICK[i]))
 }
 # Panels beside each other where each then has two inches; those of a row show one metric.
 ROW = GROUP > 1 ? GROUP : PANELS
@@ -67,7 +71,7 @@ CELL = most(1, int(ROOM / most(1, XTICKS)) - 1)
 # Labels below an axis are broken where each word then has room, else slanted: in two lines where those of the next leave room.
 longest = 0
 do for [i = 1:XTICKS] { do for [k = 1:words(XTICK[i])] {
-	longest = most(longest, strlen(word(XTICK[i], k)))
+	longest = most(longest, letters(word(XTICK[i], k)))
 } }
 SLANTED = LABELLED && longest > CELL && !TEXT
 TIC_LINES = 1
@@ -75,21 +79,21 @@ if (LABELLED && !TEXT) {
 	longest = 0
 	do for [i = 1:XTICKS] {
 		XTICK[i] = SLANTED && CELL < 7 ? cut(XTICK[i], 24) : wrap(XTICK[i], SLANTED ? 24 : CELL)
-		longest = most(longest, least(24, strlen(XTICK[i])))
+		longest = most(longest, least(24, letters(XTICK[i])))
 		TIC_LINES = most(TIC_LINES, lines(XTICK[i]))
 	}
 	if (SLANTED) { TIC_LINES = 1 + longest / 5 }
 }
 # Letters right of the last tick: a slanted label goes on.
-BEYOND = SLANTED ? most(2, 0.87 * least(24, strlen(XTICK[XTICKS])) - 0.4 * CELL) : 2
+BEYOND = SLANTED ? most(2, 0.87 * least(24, letters(XTICK[XTICKS])) - 0.4 * CELL) : 2
 
 # The legend has the page's width below the plot: columns that have room for its longest name.
 KEY = LEGEND[1] ne '' && !exists('BY')
 ENTRIES = SERIES + (BASELINE ne '')
-name_longest = strlen(BASELINE)
+name_longest = letters(BASELINE)
 do for [s = 1:SERIES] {
 	LEGEND[s] = cut(LEGEND[s], LETTERS - 6)
-	name_longest = most(name_longest, strlen(LEGEND[s]))
+	name_longest = most(name_longest, letters(LEGEND[s]))
 }
 # gnuplot takes every letter for an m; on paper its svg terminal even for a wider one.
 OVER = TEXT ? 0 : TERM eq 'svg' ? 0.2 : 0.15
