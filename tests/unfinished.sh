@@ -1,6 +1,6 @@
 #!/bin/bash
 # Work that was refused, not finished, or done by another scheme is seen wherever a number of it stands: status and
-# exit code of a run, summary.json, sweep.csv, status of a sweep.
+# exit code of a run, summary.json, sweep.csv, status of a sweep, comparisons.
 # shellcheck disable=SC2016 # the single quotes hold jq programs
 source "${SRC:?source directory}/tests/lib/shell.sh"
 in_a_folder_of_its_own
@@ -88,5 +88,34 @@ says states/sweep.csv 'refused,.*schemes refused 1 of 3 jobs; the first \(large\
 says states/sweep.csv 'substituted,.*not as configured: large \(panama\): 1 ran as ring'
 says states/groups.csv '^netreduce,2MB,jobs\.jct_s\.mean,3,.*,3,0,0$'
 says states/groups.csv '^panama,24MB,jobs\.jct_s\.mean,3,.*,0,3,[01]$'
+
+# --- compare ---
+
+ends 0 compare states --by scheme --metric jobs.jct_s.mean --metric jobs.finished --metric network.drops
+says out '^  24MB +ring +3/3 +9/9 +0\.00[0-9]+ '
+says out '^ +panama +3/3 +9/9 +0\.00[0-9]+‡ .* 3 pairs'
+says out '^  2MB +netreduce +0/3 +6/9 +0\.00[0-9]+† '
+says out '^†: over survivors only'
+says out '^‡: some of the jobs ran as another scheme'
+ends 0 compare states --by memory --metric jobs.jct_s.mean --metric jobs.by_name.small.jct_s.mean --json
+holds '.rows[] | select(.metric == "jobs.jct_s.mean" and .of.memory == "2MB") | .partial and .finished == 6 and .count == 9 and
+	.points_done == 0 and .points == 3 and .same == false and .ratio.value == null and .difference == null' out
+# a group of jobs that all finished, in runs that did not: less shared the network with it
+holds '.rows[] | select(.metric == "jobs.by_name.small.jct_s.mean" and .of.memory == "2MB") | .partial and .finished == 6 and .count == 6' out
+ends 0 compare states --by memory --metric jobs.jct_s.mean --survivors
+says out '^ +2MB +0/3 +6/9 +0\.00[0-9]+† .* 0\.[0-9]+ '
+ends 1 compare states --by memory --metric jobs.jct_s.mean --tolerance 0.9
+ends 0 compare states --by scheme --metric jobs.jct_s.mean --latex
+says out '& 6/9 & 0\.00[0-9]+† &'
+
+ends 0 compare all part other none --metric jobs.jct_s.mean --metric network.max_queue_bytes
+says out '^B  part: some, seed 1, refused, jobs 2/3$'
+says out '^  B +2/3 +0\.00[0-9]+† .* 2 of 3 in both$' # both sides did the same work
+says out '^  B +[0-9]+† +-$'
+says out '^  C +3/3 +0\.00[0-9]+‡ '
+says out '^  D +0/3 '
+ends 0 compare part none # nothing is the same where nobody ran
+checks=$((checks + 1))
+! grep -q 'same' out || fail "the same: $(cat out)"
 
 finish "refused, unfinished and substituted work is seen"

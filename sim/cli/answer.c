@@ -250,7 +250,7 @@ static size_t deciding_time(const struct comparison *c, size_t first)
 /* Whether all its work has finished: who lost some is not the fastest. */
 static bool is_whole(const struct compare_row *row)
 {
-	return !row->has_work || row->finished == row->count;
+	return !row->partial && (!row->has_work || row->finished == row->count);
 }
 
 /* Writes which run is fastest by the metric at `first`, and how the others compare. */

@@ -117,6 +117,8 @@ static const struct option_row rows[] = {
 	  "the value that the others are compared with; default: the first" },
 	{ "margin", "Z", "compare", TEXT(compare.margin),
 	  "times that differ by less are the same: 0.02 for 2 %; default: 0.01" },
+	{ "survivors", NULL, "compare", FLAG(compare.options.survivors),
+	  "ratios also where work was refused or is unfinished" },
 	{ "tolerance", "R", "compare", TEXT(compare.tolerance),
 	  "exit code 1 when a ratio leaves [1 - R, 1 + R]" },
 	{ "latex", NULL, "compare", FLAG(compare.options.latex),

@@ -111,6 +111,18 @@ const struct metric_statistic *metric_statistic(const char *name)
 	return NULL;
 }
 
+bool metric_counts_work(const char *path)
+{
+	static const char *const names[] = { "count",   "finished", "refused",  "substituted",
+					     "arrived", "started",  "estimated" };
+	const char *end = strrchr(path, '.');
+
+	for (size_t i = 0; end && i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(end + 1, names[i]))
+			return true;
+	return false;
+}
+
 const char *metric_unit_of(const char *name, size_t *stem)
 {
 	static const struct {

@@ -330,6 +330,10 @@ struct metric_statistic {
 /* The statistic of this name, or NULL. */
 const struct metric_statistic *metric_statistic(const char *name);
 
+/* Whether a number counts jobs or flows themselves ("jobs.finished"). Any other number is one over
+ * survivors where work was refused or left unfinished. */
+bool metric_counts_work(const char *path);
+
 /* The unit that a name ends in: "s", "bytes", "bit/s", "B/s"; else "number". Sets *stem (unless
  * NULL) to the length of the name without its unit. */
 const char *metric_unit_of(const char *name, size_t *stem);

@@ -44,6 +44,18 @@ void summary_print_warnings(const struct summary *summary, const char *lead, FIL
 	summary_warnings_free(warnings);
 }
 
+bool summary_is_complete(const struct summary *summary)
+{
+	static const char *const cut[] = { "time_limit", "deadlock",    "failed",
+					   "refused",    "interrupted", "violation" };
+	const char *end = json_text(summary->root, "end_reason");
+
+	for (size_t i = 0; i < sizeof(cut) / sizeof(*cut); i++)
+		if (!strcmp(end, cut[i]))
+			return false;
+	return true;
+}
+
 bool summary_is_of_machine(const char *name)
 {
 	const struct metric *metric = metric_find("", name, strlen(name));

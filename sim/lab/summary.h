@@ -35,6 +35,9 @@ void summary_warnings_free(char **warnings);
 /* Prints a line "LEAD: TEXT" for each of them, without control characters. */
 void summary_print_warnings(const struct summary *summary, const char *lead, FILE *to);
 
+/* Whether the run came to the end that its scenario plans, so that nothing was left or refused. */
+bool summary_is_complete(const struct summary *summary);
+
 /* Adds the metrics that are shown when the user names none. Metrics of jobs and iterations, which
  * are means over all jobs, are added only if the jobs are alike. */
 void summary_usual(struct names *names, bool jobs_alike);

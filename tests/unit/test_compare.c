@@ -336,13 +336,22 @@ Test(compare, sweep_along_an_axis)
 	expect_estimate(row, "ratio", 6. / 11, 0.42290258481477117, 0.646021866245894, 3, 0);
 	cr_expect(cJSON_IsTrue(cJSON_GetObjectItem(row, "excludes_1")));
 	row = row_of(&answer, "jct", "0.8|ina, new");
+	cr_expect(cJSON_IsTrue(cJSON_GetObjectItem(row, "partial")));
+	near(number_of(cJSON_GetObjectItem(row, "ratio"), "value"), NAN, "of survivors");
+	cr_expect_null(cJSON_GetObjectItem(row, "difference"));
+	cr_expect_null(cJSON_GetObjectItem(row, "paired"));
+	answer_release(&answer);
+	struct compare_options survivors = by("scheme", NULL);
+	survivors.survivors = true;
+	answer = ask(dir, NULL, survivors);
+	row = row_of(&answer, "jct", "0.8|ina, new");
 	expect_estimate(row, "difference", -3, NAN, NAN, 2, 1);
 	expect_estimate(row, "ratio", 23. / 29, NAN, NAN, 2, 1);
 	near(number_of(cJSON_GetObjectItem(row, "paired"), "value"), 11.5, "of two pairs");
 	near(number_of(cJSON_GetObjectItem(row, "paired"), "baseline"), 14.5, "of two pairs");
 	cr_expect(cJSON_IsFalse(cJSON_GetObjectItem(row, "excludes_1")));
-	near(number_of(row, "finished"), 1, "done");
-	near(number_of(row, "count"), 3, "points");
+	near(number_of(row, "points_done"), 1, "done");
+	near(number_of(row, "points"), 3, "points");
 	answer_release(&answer);
 	free(dir);
 }

@@ -26,6 +26,7 @@ struct compare_options {
 	const char *baseline; /* value of that axis to compare with; NULL: the first */
 	double margin;        /* what counts as the same in a verdict (data/verdict.h) */
 	double tolerance;     /* ratios may differ from 1 by this much; NaN: there is no limit */
+	bool survivors;       /* ratios also of values over survivors */
 	bool json, latex;     /* latex: rows as a tabular, the rest as comments */
 	bool by_folder; /* label runs and sweeps by folder (latex always does), not A, B, ... */
 };
@@ -49,8 +50,11 @@ enum compare_basis {
 struct compare_row {
 	const char *metric;
 	const char **labels;      /* the array is owned, the strings are not */
-	uint64_t finished, count; /* flows or jobs of a run; points of a group */
+	uint64_t finished, count; /* flows or jobs, of runs or of points with results */
 	bool has_work;            /* `finished` and `count` are known */
+	uint64_t done, points;    /* of a group of points; 0 of runs */
+	bool partial;             /* a value over survivors: work was refused or left undone */
+	bool substituted;         /* jobs ran as another scheme */
 	bool same;                /* all replications agree in all metrics: no interval */
 	struct estimate value;
 	double spread;   /* standard deviation within a single run; NaN if there is none */
@@ -80,7 +84,6 @@ struct comparison {
 	const char **label_names; /* headings of the labels; array owned, strings not */
 	size_t label_count;
 	const char *baseline_label;
-	const char *work_name; /* heading of the column "finished/count" */
 	bool latex;
 	struct compare_row *rows;
 	size_t count, capacity;

@@ -18,6 +18,13 @@ bool comparison_replicated(const struct comparison *comparison);
 /* Prints a block of rows for each metric. */
 void comparison_print(const struct comparison *comparison, FILE *to);
 
+/* Takes the ratio and difference of a row if its value or the baseline's is one over survivors.
+ * What both sides have in common is the same work, so its ratio stays. */
+void comparison_withhold(struct compare_row *row, bool baseline_partial);
+
+/* Prints what the marks of values mean, if there are any. */
+void comparison_print_marks(const struct comparison *comparison, FILE *to);
+
 /* Whether any row has work that did not finish. */
 bool comparison_has_unfinished(const struct comparison *comparison);
 

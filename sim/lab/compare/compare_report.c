@@ -12,6 +12,9 @@
 
 #define NUMBER 32 /* bytes of a number as text */
 
+#define MARK_PARTIAL     "†"
+#define MARK_SUBSTITUTED "‡"
+
 struct compare_row *comparison_add(struct comparison *comparison, const char *metric)
 {
 	static const struct estimate nothing = { .value = NAN, .low = NAN, .high = NAN };
@@ -116,11 +119,16 @@ static void add_row(struct grid *grid, const struct comparison *comparison,
 		       strcmp(before->labels[i], row->labels[i]) == 0;
 		grid_add(grid, "%s%s", i == 0 ? "  " : "", same ? "" : row->labels[i]);
 	}
+	if (row->points)
+		grid_add(grid, "%" PRIu64 "/%" PRIu64, row->done, row->points);
+	else
+		grid_add(grid, "%s", "");
 	if (row->has_work)
 		grid_add(grid, "%" PRIu64 "/%" PRIu64, row->finished, row->count);
 	else
 		grid_add(grid, "%s", "");
-	grid_add(grid, "%s", number(value, row->value.value));
+	grid_add(grid, "%s%s%s", number(value, row->value.value), row->partial ? MARK_PARTIAL : "",
+		 row->substituted ? MARK_SUBSTITUTED : "");
 	if (row->same)
 		grid_add(grid, "%s", "same");
 	else
@@ -156,8 +164,11 @@ static void add_header(struct grid *grid, const struct comparison *comparison)
 		VERDICT_AT = 8
 	};
 	bool differences = false, ratios = false, spreads = false, intervals = false;
+	bool points = false, work = false;
 	for (size_t i = 0; i < comparison->count; i++) {
 		const struct compare_row *row = &comparison->rows[i];
+		points |= row->points > 0;
+		work |= row->has_work;
 		spreads |= !isnan(row->spread);
 		intervals |= !isnan(row->value.low);
 		differences |= !isnan(comparison->rows[i].difference.value);
@@ -165,7 +176,8 @@ static void add_header(struct grid *grid, const struct comparison *comparison)
 	}
 	for (size_t i = 0; i < comparison->label_count; i++)
 		grid_add(grid, "%s%s", i == 0 ? "  " : "", comparison->label_names[i]);
-	grid_add(grid, "%s", comparison->work_name);
+	grid_add(grid, "%s", points ? "done" : "");
+	grid_add(grid, "%s", work ? "finished" : "");
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		bool of_difference = i == DIFFERENCE_AT || i == DIFFERENCE_AT + 1;
 		bool of_interval = i == INTERVAL_AT || i == RATIO_INTERVAL_AT;
@@ -178,8 +190,8 @@ static void add_header(struct grid *grid, const struct comparison *comparison)
 
 void comparison_print(const struct comparison *comparison, FILE *to)
 {
-	/* alignment of the work column and those in add_header(); the '\0' is copied, too */
-	static const char numbers[] = "rrlrrlrlll";
+	/* alignment of the columns of work and those in add_header(); the '\0' is copied, too */
+	static const char numbers[] = "rrrlrrlrlll";
 	char *alignment = xmalloc(comparison->label_count + sizeof(numbers));
 	memset(alignment, 'l', comparison->label_count);
 	memcpy(alignment + comparison->label_count, numbers, sizeof(numbers));
@@ -205,6 +217,32 @@ bool comparison_has_unfinished(const struct comparison *comparison)
 		    comparison->rows[i].finished < comparison->rows[i].count)
 			return true;
 	return false;
+}
+
+void comparison_withhold(struct compare_row *row, bool baseline_partial)
+{
+	if ((!row->partial && !baseline_partial) || row->basis == BASIS_COMMON)
+		return;
+	row->ratio.value = row->ratio.low = row->ratio.high = NAN;
+	row->difference.value = row->difference.low = row->difference.high = NAN;
+	row->paired[0] = row->paired[1] = NAN;
+	row->verdict.kind = VERDICT_UNFINISHED;
+}
+
+void comparison_print_marks(const struct comparison *comparison, FILE *to)
+{
+	bool partial = false, substituted = false;
+	for (size_t i = 0; i < comparison->count; i++) {
+		partial |= comparison->rows[i].partial;
+		substituted |= comparison->rows[i].substituted;
+	}
+	if (partial)
+		fputs(MARK_PARTIAL ": over survivors only, since work was refused, failed or left "
+				   "unfinished; no ratio\nbut over what finished on both sides "
+				   "(--survivors gives one).\n",
+		      to);
+	if (substituted)
+		fputs(MARK_SUBSTITUTED ": some of the jobs ran as another scheme.\n", to);
 }
 
 /* ---- JSON ---- */
@@ -246,10 +284,16 @@ static void json_rows(struct json *json, const struct comparison *comparison)
 			json_u64(json, "finished", row->finished);
 			json_u64(json, "count", row->count);
 		}
+		if (row->points) {
+			json_u64(json, "points_done", row->done);
+			json_u64(json, "points", row->points);
+		}
+		json_bool(json, "partial", row->partial);
+		json_bool(json, "substituted", row->substituted);
 		json_estimate(json, "value", &row->value);
 		if (!isnan(row->spread))
 			json_real(json, "spread", row->spread);
-		if (row->has_work)
+		if (row->has_work || row->points)
 			json_bool(json, "same", row->same);
 		json_string(json, "basis", bases[row->basis]);
 		if (row->basis != BASIS_NONE) {

@@ -295,11 +295,22 @@ static void fill_value(struct compare_row *row, const struct comparison *compari
 	row->same = all_equal(side->values, side->count);
 	if (row->same)
 		row->value.low = row->value.high = NAN;
-	for (size_t i = 0; i < runs->count; i++)
-		if (runs->items[i].side == number)
-			add_work(row, &runs->items[i].summary);
+	bool complete = true;
+	for (size_t i = 0; i < runs->count; i++) {
+		const struct summary *summary = &runs->items[i].summary;
+		if (runs->items[i].side != number)
+			continue;
+		add_work(row, summary);
+		complete &= summary_is_complete(summary);
+		row->substituted |= summary_value(summary, "jobs.substituted") > 0;
+	}
 	if (side->count == 1 && source)
 		add_spread(row, &side->samples, source);
+	if (metric_counts_work(row->metric))
+		row->substituted = false;
+	else
+		row->partial = !complete || (strncmp(row->metric, "jobs.", 5) == 0 &&
+					     row->finished < row->count);
 }
 
 /* The mean of the values or their quantile, whichever the metric is; NaN of too few. Sorts them. */
@@ -405,7 +416,7 @@ static bool is_unfinished(const struct compare_row *row)
 
 /* Adds a row for each side. */
 static bool add_metric(struct comparison *comparison, const char *metric, double margin,
-		       char **error)
+		       bool survivors, char **error)
 {
 	const struct verdict_rule rule = { .margin = margin, .looks = 1 };
 	struct sample_source found, *source = sample_source(metric, &found) ? &found : NULL;
@@ -423,6 +434,8 @@ static bool add_metric(struct comparison *comparison, const char *metric, double
 			const struct compare_row *first = row - s;
 			row->baseline = first->value.value;
 			fill_ratio(row, source, &sides[0], &sides[s], &rule);
+			if (!survivors)
+				comparison_withhold(row, first->partial);
 			if (is_unfinished(row) || is_unfinished(first))
 				row->verdict.kind = VERDICT_UNFINISHED;
 		}
@@ -500,6 +513,7 @@ static void print_notes(const struct comparison *comparison, FILE *to)
 		      to);
 	if (comparison_has_unfinished(comparison))
 		fputs("finished: means and percentiles leave out what did not finish.\n", to);
+	comparison_print_marks(comparison, to);
 	if (common)
 		fputs("in both: the same flows or jobs in both runs. The ratio covers those that "
 		      "finished in both;\nif that leaves some out, the line below has the two "
@@ -599,7 +613,6 @@ static char *no_second(const struct comparison *comparison, const struct compare
 static void name_label(struct comparison *comparison)
 {
 	comparison->label_count = 1;
-	comparison->work_name = "finished";
 	comparison->label_names = xcalloc(1, sizeof(*comparison->label_names));
 	comparison->label_names[0] = "run";
 }
@@ -623,7 +636,8 @@ enum compare_end compare_runs_read(const char *const *dirs, size_t count,
 	if (comparison->runs.count > 0)
 		comparison->baseline_label = comparison->runs.items->label;
 	for (size_t i = 0; i < metrics.count && end == COMPARE_ALIKE; i++)
-		if (!add_metric(comparison, metrics.items[i], options->margin, error))
+		if (!add_metric(comparison, metrics.items[i], options->margin, options->survivors,
+				error))
 			end = COMPARE_IO;
 	free(metrics.items);
 	if (end != COMPARE_ALIKE)

@@ -6,6 +6,7 @@
 #include "lab/compare/compare_parts.h"
 
 #include "base/mem.h"
+#include "data/metrics.h"
 #include "lab/sweep/groups.h"
 
 #include <inttypes.h>
@@ -22,6 +23,7 @@ struct frame {
 	size_t by;             /* the axis whose values are compared; SIZE_MAX if sweeps are */
 	size_t baseline;       /* the variant that the others are compared with */
 	double margin;         /* of verdicts */
+	bool survivors;        /* ratios of means over survivors, too */
 	struct entry *entries; /* sorted by cell, then variant */
 	size_t entry_count;
 };
@@ -222,6 +224,8 @@ static void fill_ratio(struct compare_row *row, const struct frame *frame, const
 	row->difference = ratio.difference;
 	row->verdict = ratio.verdict;
 	memcpy(row->paired, ratio.means, sizeof(row->paired));
+	if (!frame->survivors)
+		comparison_withhold(row, group_work(frame->tables[0], base, base_metric).partial);
 	if (row->same && group_is_same(frame->tables[0], base)) /* nothing is random */
 		row->ratio.low = row->ratio.high = row->difference.low = row->difference.high = NAN;
 }
@@ -246,10 +250,16 @@ static void add_entry(struct comparison *comparison, const struct frame *frame, 
 	row->labels[label] = frame->by == SIZE_MAX
 				     ? frame->labels[entry->variant]
 				     : level_label(&table->axes[frame->by], entry->variant);
-	row->has_work = true;
-	row->finished = group->count - group->censored;
-	row->count = group->count;
-	row->value = group_mean(group, sweep_table_metric(table, metric));
+	size_t column = sweep_table_metric(table, metric);
+	struct group_work work = group_work(table, group, column);
+	row->has_work = work.known;
+	row->finished = work.finished;
+	row->count = work.count;
+	row->done = group->count - group->censored;
+	row->points = group->count;
+	row->partial = work.partial;
+	row->substituted = group->substituted > 0 && !metric_counts_work(metric);
+	row->value = group_mean(group, column);
 	row->same = group_is_same(table, group);
 	if (row->same)
 		row->value.low = row->value.high = NAN;
@@ -295,10 +305,7 @@ static void print_notes(const struct comparison *comparison, FILE *to)
 	fprintf(to, "\nratio, difference: to %s.\n", comparison->baseline_label);
 	if (!comparison_replicated(comparison))
 		fputs("One replication: no intervals, and what is faster is unresolved.\n", to);
-	if (comparison_has_unfinished(comparison))
-		fputs("done: points that finished all work. Where some did not, mean times are too "
-		      "small.\n",
-		      to);
+	comparison_print_marks(comparison, to);
 	if (same > 0)
 		fputs("same: every replication gave the same results, so no interval is needed.\n",
 		      to);
@@ -380,7 +387,7 @@ enum compare_end compare_sweeps(const char *const *dirs, size_t count,
 				const struct compare_options *options, FILE *to, char **error)
 {
 	struct frame frame;
-	struct comparison comparison = { .work_name = "done", .latex = options->latex };
+	struct comparison comparison = { .latex = options->latex };
 	enum compare_end end = COMPARE_USAGE;
 	struct names metrics = { 0 };
 	size_t outside;
@@ -395,6 +402,7 @@ enum compare_end compare_sweeps(const char *const *dirs, size_t count,
 	name_labels(&comparison, &frame);
 	comparison.baseline_label = baseline_name(&frame);
 	frame.margin = options->margin;
+	frame.survivors = options->survivors;
 	for (size_t i = 0; i < metrics.count; i++)
 		add_metric(&comparison, &frame, metrics.items[i]);
 	outside = (options->json ? print_json : print_text)(&frame, &comparison, options->tolerance,

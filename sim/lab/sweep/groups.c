@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "data/csv_write.h"
+#include "data/metrics.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -174,6 +175,49 @@ struct group_ratio group_ratio(const struct group *base, size_t base_metric,
 	free(y);
 	free(z);
 	return r;
+}
+
+/* The innermost object around the metric that has this member; SIZE_MAX if none has. */
+static size_t member_around(const struct sweep_table *table, const char *metric, const char *member)
+{
+	char *path = xstrdup(metric);
+	size_t found = SIZE_MAX;
+	for (char *dot; found == SIZE_MAX && (dot = strrchr(path, '.'));) {
+		*dot = '\0';
+		char *name = xasprintf("%s.%s", path, member);
+		found = sweep_table_metric(table, name);
+		free(name);
+	}
+	free(path);
+	return found;
+}
+
+static uint64_t sum_of(const struct group *group, size_t metric)
+{
+	double sum = 0;
+	for (size_t i = 0; i < group->count; i++)
+		if (value_of(group->points[i], metric) > 0)
+			sum += group->points[i]->metrics[metric];
+	return sum < 0x1p53 ? (uint64_t)sum : 0;
+}
+
+struct group_work group_work(const struct sweep_table *table, const struct group *group,
+			     size_t metric)
+{
+	if (metric == SIZE_MAX)
+		return (struct group_work){ .partial = group->censored > 0 };
+	const char *path = table->metrics[metric];
+	size_t finished = member_around(table, path, "finished");
+	size_t count = member_around(table, path, "count");
+	struct group_work work = { .known = finished != SIZE_MAX && count != SIZE_MAX };
+	if (work.known) {
+		work.finished = sum_of(group, finished);
+		work.count = sum_of(group, count);
+	}
+	work.partial = !metric_counts_work(path) &&
+		       (group->censored > 0 ||
+			(strncmp(path, "jobs.", 5) == 0 && work.finished < work.count));
+	return work;
 }
 
 bool group_is_same(const struct sweep_table *table, const struct group *group)

@@ -48,6 +48,18 @@ double *group_values(const struct group *group, size_t metric);
 /* The mean of a metric over the points of a group, and its interval. */
 struct estimate group_mean(const struct group *group, size_t metric);
 
+/* How much of the work behind a metric the points of a group have done: jobs or flows, of all
+ * points with results. A mean is `partial`, one over survivors, if a point is not done or jobs
+ * behind the mean have not finished; flows that a planned end cuts off are seen in `finished`
+ * alone. */
+struct group_work {
+	bool known; /* the metric is one of jobs or flows */
+	uint64_t finished, count;
+	bool partial;
+};
+struct group_work group_work(const struct sweep_table *table, const struct group *group,
+			     size_t metric);
+
 /* Compares the mean of a metric in `group` with that in `base`, which may be of another sweep. If
  * their common replications were run with the same seeds (common random numbers), the comparison is
  * over pairs of replications; else the two are independent samples. Groups with unfinished work get
