@@ -181,7 +181,7 @@ static inline void bench_deliver(void *self, uint32_t host, const struct packet 
 	if (!sequence->job->orders)
 		cr_assert_eq(packet->seq, *behind);
 	*behind = packet->seq + 1;
-	bench->cap[packet->flow][worker->base.number] = packet->cap;
+	bench->cap[packet->flow][worker->base.number] = packet->own[PANAMA_CAP];
 	if (packet->seq == bench->vid[packet->flow] && bench->value[packet->flow])
 		cr_assert_eq(packet->value, bench->value[packet->flow]);
 	bench->vid[packet->flow] = packet->seq;

@@ -395,10 +395,10 @@ static void note_workers(struct bench *bench, struct panama_worker *worker,
 	struct partials *partials = bench->owner;
 
 	(void)worker, (void)sequence;
-	if (packet->workers < partials->min)
-		partials->min = packet->workers;
-	if (packet->workers > partials->max)
-		partials->max = packet->workers;
+	if (packet->own[PANAMA_WORKERS] < partials->min)
+		partials->min = packet->own[PANAMA_WORKERS];
+	if (packet->own[PANAMA_WORKERS] > partials->max)
+		partials->max = packet->own[PANAMA_WORKERS];
 }
 
 /* 25 workers on one switch, one of them behind a link that a flow fills: with 0.88, 22 are enough

@@ -25,8 +25,8 @@ static void compare_windows(struct bench *bench, struct panama_worker *worker,
 	struct histories *all = bench->owner;
 	const struct panama_window *window = &worker->flows[sequence->tree].window;
 	uint64_t *history = &all->of[sequence->number][worker->base.number];
-	uint64_t fact =
-		packet->seq << 20 | (uint64_t)packet->cap << 1 | !!(packet->flags & PACKET_CE);
+	uint64_t fact = packet->seq << 20 | (uint64_t)packet->own[PANAMA_CAP] << 1 |
+			!!(packet->flags & PACKET_CE);
 	unsigned at = (unsigned)(packet->seq % 65536);
 
 	*history = hash_pair(*history, fact);
@@ -134,11 +134,11 @@ static void note_cap(struct bench *bench, struct panama_worker *worker,
 	struct caps *caps = bench->owner;
 
 	(void)worker;
-	if (!caps->min || packet->cap < caps->min)
-		caps->min = packet->cap;
-	if (packet->cap > caps->max)
-		caps->max = packet->cap;
-	caps->newest[sequence->job->base.spec.number] = packet->cap;
+	if (!caps->min || packet->own[PANAMA_CAP] < caps->min)
+		caps->min = packet->own[PANAMA_CAP];
+	if (packet->own[PANAMA_CAP] > caps->max)
+		caps->max = packet->own[PANAMA_CAP];
+	caps->newest[sequence->job->base.spec.number] = packet->own[PANAMA_CAP];
 }
 
 /* wnd_cap = memory / ports / jobs / trees at the switch / 1500, the least on the way: 600 kB on a
@@ -210,7 +210,7 @@ static void note_jobs(struct bench *bench, struct panama_worker *worker,
 	uint32_t *max = bench->owner, jobs = bench->scheme->accelerators[0].jobs;
 
 	(void)worker, (void)sequence;
-	cr_expect_leq(packet->cap, 2);
+	cr_expect_leq(packet->own[PANAMA_CAP], 2);
 	*max = jobs > *max ? jobs : *max;
 }
 
@@ -350,9 +350,10 @@ static struct panama_node *empty_node(struct bench *bench, const char *fraction,
 static bool stores(struct bench *bench, struct panama_sequence *sequence, struct panama_node *node,
 		   uint32_t source, uint64_t vid, unsigned flags)
 {
-	struct packet packet = {
-		.vid = vid, .source = (uint16_t)source, .workers = 1, .flags = (uint8_t)flags
-	};
+	struct packet packet = { .seq = vid,
+				 .source = (uint16_t)source,
+				 .own = { [PANAMA_WORKERS] = 1 },
+				 .flags = (uint8_t)flags };
 	struct switch_actions actions = { 0 };
 	uint64_t before = switch_stats(bench).overflows;
 

@@ -421,7 +421,7 @@ struct again {
 static bool lose_chunk(void *owner, uint32_t port, const struct packet *packet)
 {
 	struct again *again = owner;
-	bool resent = packet->flags & PACKET_RETRANSMIT, ends = packet->slot == SHARP_END;
+	bool resent = packet->flags & PACKET_RETRANSMIT, ends = packet->tag == SHARP_END;
 
 	if (port != 0 || packet->flags & SHARP_ACK)
 		return false;

@@ -14,8 +14,7 @@ void pool_packet(struct packet *packet, const struct pool_server *server, uint64
 	const struct pool_job *job = server->job;
 
 	*packet = (struct packet){
-		.low_chunk = (uint32_t)chunk,
-		.bitmap = bitmap.bits,
+		.seq = pool_seq((uint32_t)chunk, bitmap),
 		.flow = job->base.number,
 		.source = (uint16_t)(server->number << POOL_SERVER_SHIFT | bitmap.rack),
 		.size = (uint16_t)job->base.scheme->frame,

@@ -144,20 +144,26 @@ static inline struct pool_worker *pool_worker(const struct pool_job *job, uint32
 
 /* --- packets --- */
 
-/* `source` of a packet: its rack (or RACK_NONE) in bits 0 to 4, its server in bits 5 to 7, its
+/* `seq` of a packet: the low bits of its chunk and, above them, its contributors.
+ * `source`: its rack (or RACK_NONE) in bits 0 to 4, its server in bits 5 to 7, its
  * priority from bit 8 on. */
 #define POOL_RACK_MASK      31u
 #define POOL_SERVER_SHIFT   5
 #define POOL_PRIORITY_SHIFT 8
 
+static inline uint64_t pool_seq(uint32_t chunk, struct bitmap bitmap)
+{
+	return (uint64_t)bitmap.bits << 32 | chunk;
+}
+
 static inline uint32_t packet_chunk(const struct packet *packet)
 {
-	return packet->low_chunk;
+	return (uint32_t)packet->seq;
 }
 
 static inline struct bitmap packet_bitmap(const struct packet *packet)
 {
-	return (struct bitmap){ packet->bitmap, packet->source & POOL_RACK_MASK };
+	return (struct bitmap){ (uint32_t)(packet->seq >> 32), packet->source & POOL_RACK_MASK };
 }
 
 static inline uint32_t packet_server(const struct packet *packet)
@@ -172,7 +178,7 @@ static inline uint8_t packet_priority(const struct packet *packet)
 
 static inline void packet_set_bitmap(struct packet *packet, struct bitmap bitmap)
 {
-	packet->bitmap = bitmap.bits;
+	packet->seq = pool_seq((uint32_t)packet->seq, bitmap);
 	packet->source = (uint16_t)((packet->source & ~POOL_RACK_MASK) | bitmap.rack);
 }
 

@@ -53,11 +53,11 @@ static uint16_t slot_of(const struct pool_job *job, uint64_t chunk)
 void pool_repeat_packet(void *self, struct repeat *repeat, struct packet *packet)
 {
 	struct pool_job *job = ina_job_of(self, packet);
-	uint64_t chunk = packet->low_chunk;
+	uint64_t chunk = packet_chunk(packet);
 
-	repeat_same(repeat, packet->bitmap);
+	repeat_same(repeat, packet_bitmap(packet).bits);
 	if (!job) { /* the job is over: nobody waits for the packet */
-		repeat_same(repeat, (uint64_t)packet->low_chunk << 16 | packet->slot);
+		repeat_same(repeat, chunk << 16 | packet->slot);
 		repeat_same(repeat, packet->value);
 		return;
 	}
@@ -65,7 +65,7 @@ void pool_repeat_packet(void *self, struct repeat *repeat, struct packet *packet
 	ina_repeat_sum(&job->base, repeat, &chunk, &packet->value);
 	if (!repeat->moving)
 		return;
-	packet->low_chunk = (uint32_t)chunk;
+	packet->seq = pool_seq((uint32_t)chunk, packet_bitmap(packet));
 	packet->slot = slot_of(job, chunk);
 }
 

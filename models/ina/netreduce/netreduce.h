@@ -19,7 +19,7 @@
  * PSN (low 24 bits) and, above it, the number of the message. In the first packet of a message that
  * number stands for the INA header, and accelerators read it. In other packets of workers it only
  * serves to check the message found by PSN. Packets between switches belong to connection 0 of
- * their ring, and accelerators read the number in all of them. `child` is 0 in packets from and to
+ * their ring, and accelerators read the number in all of them. `tag` is 0 in packets from and to
  * workers. Between switches it is not 0; in a packet up it is 1 + the number of the sender among
  * the inputs of the next switch. */
 #ifndef INASIM_INA_NETREDUCE_NETREDUCE_H

@@ -18,7 +18,7 @@ static void send_results(const struct accelerator *a, const struct ring_node *no
 		const struct outlet *outlet = &node->outlets[i];
 
 		packets[i] = held->packet;
-		packets[i].child = 0;
+		packets[i].tag = 0;
 		packets[i].flow = outlet->connection;
 		packets[i].generation = outlet->generation;
 		if (held->way == NETREDUCE_RESULTS && outlet->row != TREE_NONE)

@@ -79,7 +79,7 @@ static void send_merged(const struct visit *visit, uint8_t flags, enum netreduce
 	held.packet.flow = first->connection;
 	held.packet.generation = first->generation;
 	held.packet.flags = (uint8_t)((column->flags & MERGED) | flags);
-	held.packet.child = (uint16_t)(visit->node->place->number + 1);
+	held.packet.tag = (uint16_t)(visit->node->place->number + 1);
 	if (is_root(visit))
 		held.packet.flags |= PACKET_RESULT;
 	accelerator_send(visit->node->accelerator, &held);
@@ -114,7 +114,7 @@ static bool is_answered(const struct visit *visit)
 /* Answers a repeated packet whose column had all packets before. */
 static void repeat(const struct visit *visit)
 {
-	bool knows_who = is_root(visit) && !visit->packet->child &&
+	bool knows_who = is_root(visit) && !visit->packet->tag &&
 			 &visit->ring->nodes[netreduce_to(visit->end)->node] == visit->node;
 
 	if (!knows_who && is_answered(visit))
@@ -214,7 +214,7 @@ static void pass(const struct visit *visit, struct switch_actions *actions)
 
 	if (!(packet->flags & PACKET_RESULT))
 		ina_send(actions, packet, &node->place->up_port, 1);
-	else if (packet->child)
+	else if (packet->tag)
 		ina_send(actions, packet, node->ports, node->sum_count);
 	else
 		ina_send(actions, packet, &node->place->input_ports[netreduce_to(visit->end)->row],
@@ -241,8 +241,8 @@ void netreduce_at_switch(void *self, uint32_t sw, uint32_t back, struct packet *
 		result(&visit);
 		return;
 	}
-	if (packet->child) {
-		visit.row = packet->child - 1;
+	if (packet->tag) {
+		visit.row = packet->tag - 1;
 		find_by_message(&visit);
 	} else {
 		visit.row = end->row;

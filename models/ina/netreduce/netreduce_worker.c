@@ -88,7 +88,7 @@ static void fill(void *owner, uint64_t number, struct packet *packet)
 
 	packet->kind = PACKET_AGGREGATION;
 	packet->protocol = scheme->protocol;
-	packet->child = 0;
+	packet->tag = 0;
 	packet->seq |= message << ROCE_PSN_BITS;
 	packet->value = exact_contribution(&job->base.exact, end->rank,
 					   netreduce_chunk(end->ring, message, index));

@@ -111,7 +111,7 @@ static void node_ahead(const struct panama_sequence *sequence, uint32_t sw,
 			__builtin_prefetch(&ports[node->down_ports[c]]);
 		return;
 	}
-	__builtin_prefetch(&node->rows[packet->vid & node->mask]);
+	__builtin_prefetch(&node->rows[packet->seq & node->mask]);
 	__builtin_prefetch(&node->next[packet->source]);
 	__builtin_prefetch(node->accelerator);
 	__builtin_prefetch(&ports[node->up_port]);
@@ -446,7 +446,7 @@ static bool about(const void *self, const struct packet *packet, struct packet_a
 	if (!sequence)
 		return false;
 	ina_about_job(&sequence->job->base, packet, told);
-	told->chunk = panama_chunk_of(sequence, packet->vid);
+	told->chunk = panama_chunk_of(sequence, packet->seq);
 	return true;
 }
 

@@ -37,6 +37,9 @@
 #define PANAMA_SEQUENCES_MAX (2 * PANAMA_TREES_MAX)
 #define PANAMA_CAP_MAX       UINT16_MAX /* wnd_cap has 16 bits */
 
+/* In packet.own: how many workers are in the sum, and wnd_cap. packet.seq is the VID. */
+enum { PANAMA_WORKERS, PANAMA_CAP };
+
 /* Flags of packets. */
 enum {
 	PANAMA_ALL = PACKET_OWN(0), /* the sum waits for all workers, whatever the fraction */

@@ -230,7 +230,7 @@ bool panama_recovery_result(struct panama_worker *worker, const struct panama_se
 {
 	struct asker_tree *self = &worker->asker->trees[sequence->tree];
 	uint64_t *seen = sequence->repair ? &self->seen_repair : &self->seen, from = *seen;
-	uint64_t vid = packet->vid;
+	uint64_t vid = packet->seq;
 	bool fresh = accept_result(worker, sequence->tree, chunk / panama_job(worker)->tree_count);
 
 	if (vid < from) {
@@ -238,7 +238,7 @@ bool panama_recovery_result(struct panama_worker *worker, const struct panama_se
 		return fresh;
 	}
 	*seen = vid + 1;
-	self->cap = packet->cap;
+	self->cap = packet->own[PANAMA_CAP];
 	if (decides(worker))
 		order_gap(worker, sequence, from, vid);
 	return fresh;

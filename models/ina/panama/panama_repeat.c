@@ -53,12 +53,12 @@ void panama_repeat_packet(void *self, struct repeat *repeat, struct packet *pack
 	const struct panama_sequence *sequence = ina_find(&scheme->sequences, packet->flow);
 
 	if (!sequence) { /* the job is over: nobody waits for the packet */
-		repeat_same(repeat, packet->vid);
+		repeat_same(repeat, packet->seq);
 		repeat_same(repeat, packet->value);
 		return;
 	}
-	repeat_sum(sequence, repeat, packet->vid, &packet->value);
-	repeat_number(repeat, &packet->vid, &sequence->stream);
+	repeat_sum(sequence, repeat, packet->seq, &packet->value);
+	repeat_number(repeat, &packet->seq, &sequence->stream);
 }
 
 /* --- windows --- */

@@ -143,14 +143,14 @@ static void reach(struct panama_node *node, uint64_t vid)
 static void add(struct panama_row *row, const struct packet *packet)
 {
 	if (!row->packets) {
-		row->cap = packet->cap;
+		row->cap = packet->own[PANAMA_CAP];
 		row->flags = PANAMA_FIN;
 	}
 	row->value += packet->value;
 	row->packets++;
-	row->workers += packet->workers;
-	if (packet->cap < row->cap)
-		row->cap = packet->cap;
+	row->workers += packet->own[PANAMA_WORKERS];
+	if (packet->own[PANAMA_CAP] < row->cap)
+		row->cap = packet->own[PANAMA_CAP];
 	row->flags |= packet->flags & (PACKET_CE | PANAMA_ALL);
 	if (!(packet->flags & PANAMA_FIN))
 		row->flags &= (uint8_t)~PANAMA_FIN;
@@ -176,13 +176,13 @@ static struct packet sum_of(struct panama_sequence *sequence, struct panama_node
 	uint32_t cap = panama_cap(sequence, node);
 
 	return (struct packet){
-		.vid = node->expected,
+		.seq = node->expected,
 		.value = row->value,
 		.flow = sequence->number,
 		.source = (uint16_t)node->number,
 		.size = (uint16_t)scheme->base.frame,
-		.cap = (uint16_t)(row->cap < cap ? row->cap : cap),
-		.workers = (uint16_t)row->workers,
+		.own = { [PANAMA_WORKERS] = (uint16_t)row->workers,
+			 [PANAMA_CAP] = (uint16_t)(row->cap < cap ? row->cap : cap) },
 		.kind = PACKET_AGGREGATION,
 		.flags = (uint8_t)(PACKET_ECT | row->flags | (root ? PACKET_RESULT : 0)),
 		.protocol = scheme->base.protocol,
@@ -246,17 +246,17 @@ static bool makes_room(const struct panama_sequence *sequence, struct panama_nod
 
 	if (node->behind)
 		return false;
-	if (sequence->partial && packet->vid == first &&
+	if (sequence->partial && packet->seq == first &&
 	    !((row->flags | packet->flags) & PANAMA_ALL) &&
-	    row->workers + packet->workers >= node->needed)
+	    row->workers + packet->own[PANAMA_WORKERS] >= node->needed)
 		return true;
 	if (node->next[packet->source] > first) /* the first VID waits for another child */
 		return false;
-	reach(node, packet->vid);
-	for (; v < packet->vid && row_of(node, v)->past + 1 == node->children; v++)
+	reach(node, packet->seq);
+	for (; v < packet->seq && row_of(node, v)->past + 1 == node->children; v++)
 		if (row_of(node, v)->packets)
 			return true; /* these are discarded */
-	return v == packet->vid && row_of(node, v)->past + 1 == node->children;
+	return v == packet->seq && row_of(node, v)->past + 1 == node->children;
 }
 
 /* Counts a packet that is dropped after its header has been read. */
@@ -271,14 +271,14 @@ static void overflow(struct panama_sequence *sequence, struct panama_node *node)
 static void store(struct panama_sequence *sequence, struct panama_node *node,
 		  const struct packet *packet, bool full)
 {
-	struct panama_row *row = row_of(node, packet->vid);
+	struct panama_row *row = row_of(node, packet->seq);
 
 	add(row, packet);
 	row->placeless = full;
 	if (!full)
 		reserve(sequence, node, 1);
 	if (sequence->partial)
-		panama_partial_in(sequence, node, packet->vid, packet->source);
+		panama_partial_in(sequence, node, packet->seq, packet->source);
 }
 
 /* A packet was stored without memory. If its own VID is not over, an earlier VID has left, and the
@@ -328,7 +328,7 @@ static void send_sums(struct panama_sequence *sequence, struct panama_node *node
 static void contribution(struct panama_sequence *sequence, struct panama_node *node, uint32_t back,
 			 const struct packet *packet, struct switch_actions *actions)
 {
-	uint64_t vid = packet->vid, *next = &node->next[packet->source];
+	uint64_t vid = packet->seq, *next = &node->next[packet->source];
 	bool full, dropped;
 
 	if (vid < *next || node->fin) {

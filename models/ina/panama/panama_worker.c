@@ -83,11 +83,11 @@ void panama_contribution(struct packet *packet, const struct panama_worker *work
 	const struct tree *tree = panama_job(worker)->trees[sequence->tree].tree;
 
 	ina_packet(packet, &worker->base, chunk);
-	packet->vid = vid;
+	packet->seq = vid;
 	packet->flow = sequence->number;
 	packet->source = (uint16_t)tree->number_of_worker[worker->base.number];
-	packet->cap = PANAMA_CAP_MAX;
-	packet->workers = 1;
+	packet->own[PANAMA_CAP] = PANAMA_CAP_MAX;
+	packet->own[PANAMA_WORKERS] = 1;
 	packet->flags = PACKET_ECT;
 }
 
@@ -197,10 +197,11 @@ static bool sum_holds(const struct panama_worker *worker, const struct panama_se
 	uint64_t weight;
 
 	if (!sequence->partial)
-		return packet->workers == worker->base.job->spec.workers &&
+		return packet->own[PANAMA_WORKERS] == worker->base.job->spec.workers &&
 		       exact_holds(exact, chunk, packet->value);
-	weight = panama_partial_weight(sequence, packet->vid, &workers);
-	return packet->workers == workers && exact_holds_part(exact, weight, chunk, packet->value);
+	weight = panama_partial_weight(sequence, packet->seq, &workers);
+	return packet->own[PANAMA_WORKERS] == workers &&
+	       exact_holds_part(exact, weight, chunk, packet->value);
 }
 
 void panama_worker_result(struct panama_worker *worker, struct panama_sequence *sequence,
@@ -208,7 +209,7 @@ void panama_worker_result(struct panama_worker *worker, struct panama_sequence *
 {
 	struct panama_job *job = panama_job(worker);
 	struct panama_flow *flow = &worker->flows[sequence->tree];
-	uint64_t vid = packet->vid;
+	uint64_t vid = packet->seq;
 	uint64_t chunk = panama_chunk_of(sequence, vid);
 	bool fresh;
 
@@ -222,7 +223,7 @@ void panama_worker_result(struct panama_worker *worker, struct panama_sequence *
 	job->marked += packet->flags & PACKET_CE ? 1 : 0;
 	if (!sequence->repair)
 		panama_window_result(&flow->window, &panama_scheme(job)->window,
-				     packet->flags & PACKET_CE, packet->cap);
+				     packet->flags & PACKET_CE, packet->own[PANAMA_CAP]);
 	panama_worker_look(worker, sequence->tree);
 	panama_worker_wake(worker);
 	if (fresh && chunk < worker->available)

@@ -25,7 +25,7 @@ enum {
 };
 #define SHARP_ACK_SIZE  64         /* the shortest frame */
 #define SHARP_ACK_CHUNK UINT32_MAX /* `chunk` of an acknowledgement; no chunk has this number */
-/* `slot` of the last chunk of a tensor, or of those sent again: each hop asks the next one to
+/* `tag` of the last chunk of a tensor, or of those sent again: each hop asks the next one to
  * acknowledge it. */
 #define SHARP_END 1
 
@@ -205,7 +205,7 @@ static inline void sharp_tell(struct packet *packet, uint64_t first, uint64_t se
 {
 	uint32_t told[2] = { (uint32_t)first, (uint32_t)second };
 
-	memcpy(packet->route, told, sizeof(told));
+	memcpy(packet->own, told, sizeof(told));
 }
 
 /* The first (`which` = 0) or second number (1) that a packet tells, but at least `known`. */
@@ -214,7 +214,7 @@ static inline uint64_t sharp_told(const struct packet *packet, unsigned which, u
 	uint32_t told[2];
 	int32_t more;
 
-	memcpy(told, packet->route, sizeof(told));
+	memcpy(told, packet->own, sizeof(told));
 	more = (int32_t)(told[which] - (uint32_t)known);
 	return more > 0 ? known + (uint64_t)more : known;
 }

@@ -143,7 +143,7 @@ static void fill_chunk(const struct sharp_node *node, struct packet *packet, uin
 	fill(node, packet, chunk, entry->flags);
 	packet->size = (uint16_t)node->job->base.scheme->frame;
 	packet->value = entry->value;
-	packet->slot = entry->end ? SHARP_END : 0;
+	packet->tag = entry->end ? SHARP_END : 0;
 	packet->flags |= entry->end ? SHARP_ASK : 0;
 }
 
@@ -539,7 +539,7 @@ static void add(struct sharp_node *node, struct sharp_child *child, uint32_t bac
 		*sum_of(node, node->touched++) = (struct sharp_entry){ 0 };
 	sum->value += packet->value;
 	sum->flags |= packet->flags & PACKET_RETRANSMIT;
-	sum->end |= packet->slot == SHARP_END;
+	sum->end |= packet->tag == SHARP_END;
 	child->received = up_after(node, packet->chunk);
 	child->nacked = false;
 	node->base.memory->stats.packets_aggregated++;

@@ -137,7 +137,7 @@ static void send_next(struct sharp_worker *worker, struct packet *packet)
 	if (worker->got == worker->highest)
 		worker->progress = worker->base.job->scheme->env.sim->now;
 	if (chunk + ends >= worker->tensor_end || (again && worker->next == worker->highest))
-		packet->slot = SHARP_END;
+		packet->tag = SHARP_END;
 	if (worker->next >= worker->tensor_end || (again && worker->next == worker->highest) ||
 	    worker->next >= worker->limit || worker->probe)
 		packet->flags |= SHARP_ASK;

@@ -23,6 +23,9 @@
 #define SWITCHML_GAP       UINT8_MAX       /* see node.next */
 #define SWITCHML_ALONE     (UINT8_MAX - 1) /* see node.next */
 
+/* In packet.own: 1 + the input that a result is for; 0 = all. */
+enum { SWITCHML_INPUT };
+
 /* Flags of packets. */
 enum {
 	SWITCHML_VERSION = PACKET_OWN(0), /* `ver` */

@@ -65,7 +65,7 @@ static void send_result(struct switch_actions *actions, const struct node *node,
 
 	result.value = slot->value;
 	result.source = 0; /* not the child that came last */
-	result.input = to;
+	result.own[SWITCHML_INPUT] = to;
 	result.flags =
 		(uint8_t)((like->flags & SWITCHML_VERSION) | PACKET_RESULT | slot->late | flags);
 	if (to)
@@ -189,7 +189,8 @@ static void result(struct switchml *job, struct node *node, const struct packet 
 	slot->value = packet->value;
 	slot->state = SLOT_DONE;
 	ina_send_down(actions, &node->base, packet);
-	actions->send[0].packet.input = 0; /* was set if the result was a repair for this switch */
+	actions->send[0].packet.own[SWITCHML_INPUT] =
+		0; /* was set if the result was a repair for this switch */
 }
 
 /* At a switch that only forwards. A repair goes to the input that asked for it (`input` - 1). */
@@ -198,8 +199,8 @@ static void pass(const struct node *node, const struct packet *packet,
 {
 	const uint32_t *ports = node->base.place->input_ports;
 
-	if (packet->flags & PACKET_RESULT && packet->input)
-		ina_send(actions, packet, &ports[packet->input - 1], 1);
+	if (packet->flags & PACKET_RESULT && packet->own[SWITCHML_INPUT])
+		ina_send(actions, packet, &ports[packet->own[SWITCHML_INPUT] - 1], 1);
 	else
 		ina_pass(actions, &node->base, packet);
 }

@@ -43,7 +43,8 @@ enum packet_flag {
 };
 
 /* The n-th flag, counted from 0, that the packet's protocol defines. The protocol's header says
- * what the flag means, protocol_ops.flags how it is printed. */
+ * what the flag means, protocol_ops.flags how it is printed. It also says what `tag` means, and
+ * names the places of `own`. A protocol may put more into `chunk` and `source`. */
 #define PACKET_OWN(n)    (32u << (n))
 #define PACKET_OWN_FLAGS 2
 
@@ -53,14 +54,6 @@ struct packet {
 		uint64_t seq;           /* all kinds, for the digest; DATA: first byte, or PSN */
 		uint64_t next_expected; /* ACK: byte, or PSN */
 		uint64_t chunk;         /* AGGREGATION */
-		uint64_t vid;           /* AGGREGATION of PANAMA */
-		struct {                /* AGGREGATION of ATP and ESA */
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-			uint32_t low_chunk, bitmap; /* low bits of the chunk; workers in the sum */
-#else
-			uint32_t bitmap, low_chunk; /* so that `seq` has the same value */
-#endif
-		};
 	};
 	union {
 		sim_time sent_at; /* DATA: when it left the source */
@@ -70,7 +63,7 @@ struct packet {
 	union {
 		uint16_t generation; /* of connections: tells users of one flow number apart */
 		uint16_t source; /* AGGREGATION: the sender's number among the inputs of the node
-				  * that adds it up; in ATP and ESA rack, server and priority */
+				  * that adds it up */
 	};
 	uint8_t flags;
 	uint8_t kind;
@@ -78,15 +71,12 @@ struct packet {
 	uint16_t size; /* frame bytes with FCS, without preamble and gap */
 	union {
 		uint16_t payload; /* DATA: bytes of the stream */
-		uint16_t slot;    /* AGGREGATION: aggregator's index, low bits; or SHARP_END */
-		uint16_t cap;     /* PANAMA: wnd_cap */
-		uint16_t child;   /* NetReduce: see netreduce.h; 0 in packets from and to workers */
+		uint16_t slot;    /* AGGREGATION: aggregator's index, low bits */
+		uint16_t tag;     /* AGGREGATION: the protocol's own, without aggregators */
 	};
 	union {
 		uint16_t route[ROUTE_MAX];
-		/* AGGREGATION of schemes whose packets need no route (in SHARP sharp_tell()): */
-		uint16_t workers; /* PANAMA: number of workers in the sum */
-		uint16_t input;   /* SwitchML: 1 + the input that the result is for; 0 = all */
+		uint16_t own[ROUTE_MAX]; /* AGGREGATION: the protocol's own, without a route */
 	};
 	uint8_t hop;      /* switches passed; with legs, since the last leg was taken */
 	uint8_t protocol; /* handles the packet at hosts and, for AGGREGATION, at switches */
