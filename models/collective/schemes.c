@@ -46,9 +46,7 @@ const struct collective_ops *scheme_running(unsigned index, const void *conf,
 	return ops;
 }
 
-#define ONE(name) +1
-enum { ALL_REDUCE_COUNT = ALL_REDUCES(ONE) };
-#undef ONE
+enum { ALL_REDUCE_COUNT = ALL_REDUCES(SCHEME_ONE) };
 
 const struct collective_ops *all_reduce_ops(unsigned index)
 {

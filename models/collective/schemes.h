@@ -33,10 +33,12 @@
 enum scheme_index { SCHEMES(SCHEME_INDEX) SCHEME_COUNT };
 #undef SCHEME_INDEX
 
-/* Size of arrays by enum scheme_index; elements after the last scheme are unused. Loops end where
- * scheme_ops() is NULL, because other files do not know SCHEMES_MORE. */
-#define SCHEMES_MAX 16
-static_assert(SCHEME_COUNT <= SCHEMES_MAX, "more schemes than places");
+#define SCHEME_ONE(name) +1
+
+/* Size of arrays by enum scheme_index: room for one scheme of SCHEMES_MORE. Other files do not know
+ * that one, so the size is the same without it, and loops end where scheme_ops() is NULL. */
+enum { SCHEMES_MAX = SCHEME_COUNT - (SCHEMES_MORE(SCHEME_ONE) + 0) + 1 };
+static_assert(SCHEMES_MORE(SCHEME_ONE) + 0 <= 1, "SCHEMES_MORE names more than one scheme");
 
 /* A scheme's functions; NULL after the last scheme. Stops the program if a required member is
  * missing, which is a bug. */
