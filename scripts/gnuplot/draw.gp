@@ -115,12 +115,13 @@ do for [p = 1:PANELS] {
 
 	# Beside an axis of text there is no room for words, beside a map no axis.
 	UNIT = unit_name(YUNIT[p], YF)
-	WIDE = LETTERS - most(0, BESIDE - 4) # titles stand in the middle of the plot
+	BROKEN = exists('BY') ? 1 : lines(wrap(YWORDS, YLETTERS))
+	WIDE = LETTERS - most(0, BESIDE - 4) - (TEXT ? 0 : 3 * (BROKEN - 1)) # titles stand in the middle of the plot
 	ABOVE = wrap(TITLE.(exists('BY') && UNIT ne '' ? ', in '.UNIT : ''), WIDE)."\n" \
 		.wrap(SUBTITLE, WIDE).(TEXT && !exists('BY') && YWORDS ne '' ? "\n".YWORDS : '')
 	if (!TEXT && !exists('BY')) {
 		set ylabel FIRST ? wrap(YWORDS, YLETTERS) : '' \
-			offset TIKZ && PANELS > 1 ? 1.5 - 1.5 * lines(wrap(YWORDS, YLETTERS)) : 0, 0 # no room is kept
+			offset TIKZ && PANELS > 1 ? 1.5 - 1.5 * BROKEN : PANELS == 1 && BROKEN > 2 ? 2 - BROKEN : 0, 0 # too little room is kept
 	}
 	set title PANELS == 1 ? (exists('NO_TITLE') ? '' : ABOVE) : \
 		PANEL_TITLE[p].(TEXT ? ' '.YWORDS : '') offset 0, PANELS == 1 ? 0 : -0.6

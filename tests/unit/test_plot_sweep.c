@@ -876,6 +876,35 @@ Test(plot_sweep, a_zero_that_is_not_drawn)
 	free(dir);
 }
 
+/* Values that span more than 50 times get a logarithmic axis, which the title says, unless somebody
+ * says another. */
+Test(plot_sweep, a_wide_span_is_logarithmic)
+{
+	const char *json =
+		"{\"name\":\"w\",\"axes\":[{\"name\":\"load\",\"values\":[\"1\",\"2\"]}],"
+		"\"replications\":1,\"metrics\":[\"wide\",\"narrow\"]}";
+	const char *csv = "point,hash,replication,seed,load,status,wide,narrow\n"
+			  "0," HASH("0") ",0,1,1,done,1,1\n1," HASH("1") ",0,1,2,done,51,50\n";
+	static const struct {
+		const char *metric, *log, *name, *want;
+	} cases[] = { { "wide", NULL, "wide-over-load", "LOGY = 1\n" },
+		      { "narrow", NULL, "narrow-over-load", "LOGY = 0\n" },
+		      { "wide", "none", "wide-over-load", "LOGY = 0\n" } };
+	char *printed, *error = NULL, *dir = sample_sweep(folder, "w", json, csv);
+	for (size_t i = 0; i < 3; i++) {
+		struct plot_sweep_options options = { METRIC(cases[i].metric),
+						      .log = cases[i].log };
+		cr_assert_eq(draw(dir, &options, "svg", &printed, &error), 1, "%s", error);
+		char *script = read_figure(dir, cases[i].name, "gp");
+		/* the last of its kind counts: the first is the default */
+		expect_in(strstr(script, "XTICKS = 2"), cases[i].want);
+		cr_expect_eq(strstr(script, "; y is logarithmic") != NULL, i == 0);
+		free(script);
+		free(printed);
+	}
+	free(dir);
+}
+
 /* No line across what is missing: in the picture the curve of x = 1, 2, 4, 5 has two parts. */
 Test(plot_sweep, gaps)
 {

@@ -77,12 +77,13 @@ struct plot_sweep_options {
 	 * (for a map the other axis of numbers with most, if there is one); "none" stands for one
 	 * curve. Values that `where` leaves out do not count. */
 	const char *x, *by;
-	struct names metrics; /* if empty: mean JCT, of each group of jobs where they are unlike,
-			       * and 99th percentile of FCT, or its mean */
-	struct names where;   /* "AXIS=VALUE": shows only these values of the axis */
-	const char *kind;     /* "lines", "bars", "heat", "box"; NULL: lines over numbers, bars
-			       * over labels */
-	const char *log;      /* "x", "y", "xy", "none"; NULL and "y": also x if it is geometric */
+	struct names metrics;    /* if empty: mean JCT, of each group of jobs where they are unlike,
+				  * and 99th percentile of FCT, or its mean */
+	struct names where;      /* "AXIS=VALUE": shows only these values of the axis */
+	const char *kind;        /* "lines", "bars", "heat", "box"; NULL: lines over numbers, bars
+				  * over labels */
+	const char *log;         /* "x", "y", "xy", "none"; NULL and "y": also x if it is geometric;
+				  * NULL: y of lines whose values span more than 50 times */
 	const char *relative_to; /* baseline: a value of the by axis, or "AXIS=VALUE"; or NULL */
 	struct names labels;     /* labels of values: "VALUE=TEXT" or "AXIS=VALUE=TEXT" */
 	bool panels;             /* all figures on one page, with one legend */

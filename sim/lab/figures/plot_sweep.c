@@ -245,7 +245,8 @@ static void put_titles(struct figure *f, const struct page *page)
 			      : metric_words(sheet->table->metrics[sheet->metric], sheet->table);
 	const char *fixed = page->count > 1 ? "" : fixed_words(sheet);
 	figure_title(f, title_words(sheet, words, base_words(sheet), fixed),
-		     xasprintf("%s; %s", statistic(sheet), tally(page)));
+		     xasprintf("%s; %s%s", statistic(sheet), tally(page),
+			       f->log_y ? "; y is logarithmic" : ""));
 	free(words);
 }
 
@@ -348,19 +349,35 @@ static void put_curves(struct figure *f, const struct sheet *sheet, size_t panel
 
 /* ---- Figures ---- */
 
-/* NULL, or why there is nothing to draw. */
-static const char *why_not(const struct page *page)
+#define LOG_SPAN                                                                                   \
+	50 /* largest value of a sheet over its smallest that asks for a logarithmic axis */
+
+/* The smallest and largest value of a sheet; without values low is above high. */
+static struct figure_range range_of(const struct sheet *sheet)
+{
+	struct figure_range range = { INFINITY, -INFINITY };
+	for (size_t i = 0; i < sheet->choice->columns * sheet->choice->rows; i++) {
+		size_t column = i % sheet->choice->columns, row = i / sheet->choice->columns;
+		double value = sheet_estimate(sheet, column, row).value;
+		range.low = fmin(range.low, value); /* NaN, a gap, changes nothing */
+		range.high = fmax(range.high, value);
+	}
+	return range;
+}
+
+/* Sets f->log_y: as asked for, or because values span more than LOG_SPAN times. NULL, or why there
+ * is nothing to draw. */
+static const char *choose_y(struct figure *f, const struct page *page)
 {
 	const struct sweep_choice *choice = page->sheets->choice;
-	bool any = false, positive = true;
-	for (size_t p = 0; p < page->count; p++)
-		for (size_t i = 0; i < choice->columns * choice->rows; i++) {
-			double value = sheet_estimate(&page->sheets[p], i % choice->columns,
-						      i / choice->columns)
-					       .value;
-			any = any || !isnan(value);
-			positive = positive && !(value <= 0); /* NaN is a gap */
-		}
+	bool any = false, positive = true, wide = false;
+	for (size_t p = 0; p < page->count; p++) {
+		struct figure_range range = range_of(&page->sheets[p]);
+		any = any || range.low <= range.high;
+		positive = positive && range.low > 0;
+		wide = wide || range.high > LOG_SPAN * range.low;
+	}
+	f->log_y = choice->log_y || (choice->log_y_fits && positive && wide);
 	return !any                         ? "no point has this value"
 	       : choice->log_y && !positive ? "a logarithmic axis needs values above 0"
 					    : NULL;
@@ -370,10 +387,9 @@ static bool draw(struct figure *f, const struct page *page)
 {
 	const struct sheet *sheet = page->sheets;
 	enum sweep_kind kind = sheet->choice->kind;
-	f->why = why_not(page);
+	f->why = choose_y(f, page);
 	if (f->why)
 		return false;
-	f->log_y = sheet->choice->log_y;
 	figure_begin(f, kinds[kind].template, page->count, sheet->choice->rows,
 		     kinds[kind].columns);
 	put_titles(f, page);

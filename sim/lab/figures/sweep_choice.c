@@ -316,6 +316,7 @@ static bool choose_scales(struct sweep_choice *choice, const struct sweep_table 
 				 "--kind lines");
 		return false;
 	}
+	choice->log_y_fits = !log && choice->kind == SWEEP_LINES;
 	if (choice->kind != SWEEP_LINES)
 		axis_scale_as_labels(x);
 	if (choice->kind == SWEEP_HEAT)

@@ -20,6 +20,7 @@ struct sweep_choice {
 	size_t *metrics;           /* indices in the table */
 	size_t metric_count;
 	bool log_x, log_y;
+	bool log_y_fits; /* nobody said what the y axis is: it may become logarithmic */
 	size_t base_axis, base_level; /* the baseline; without --relative-to base_axis is
 				       * SIZE_MAX */
 	size_t figures; /* of each metric: combinations of wanted levels of the fixed axes, which
