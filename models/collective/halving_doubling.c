@@ -221,6 +221,12 @@ static void *plan(void *self, const struct collective_job *job, struct stream_pl
 
 	(void)never;
 	plan_init(plan, 1);
+	plan->bound = schedule_bound(schedule);
+	if (pairs_of(job->workers)) /* an even rank gives and gets all of the tensor */
+		plan_add_leg(&plan->bound, 2, 1, 1, false);
+	for (unsigned level = 0; level < levels; level++)
+		plan_add_leg(&plan->bound, 2, distance(job->workers, level), UINT32_C(1) << levels,
+			     false);
 	plan->streams[0].packets =
 		plan_tcp_packets(scheme->env.tcp, net, (uint32_t)scheme->conf->ack_every);
 	plan->streams[0].packets.fraction = 1.0 / (double)(1 << levels);

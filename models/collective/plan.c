@@ -416,6 +416,88 @@ double plan_slowest(const struct stream_plan *plan, const struct network *net)
 	return slowest;
 }
 
+/* --- the bound --- */
+
+void plan_add_leg(struct plan_bound *bound, uint64_t times, uint32_t num, uint32_t den, bool spread)
+{
+	SIM_BUG_ON(bound->count == PLAN_LEGS);
+	bound->legs[bound->count++] = (struct plan_leg){ times, num, den, spread };
+}
+
+void plan_add_servers(struct plan_bound *bound, const struct collective_job *job)
+{
+	uint32_t n = job->workers, m = job->servers, beside = 0, in, out;
+
+	for (uint32_t q = 0; q < m; q++)
+		for (uint32_t w = 0; w < n; w++)
+			beside += job->server_hosts[q] == job->hosts[w];
+	in = beside ? n - 1 : n;
+	out = beside < n ? m : m - 1; /* at the worker that sends most */
+	if (beside == n) /* all wait for the gradients and results that share their links */
+		in += m - 1;
+	plan_add_leg(bound, 1, in > out ? in : out, m, true);
+	if (!beside)
+		plan_add_leg(bound, 1, 0, 1, true); /* the last result */
+}
+
+/* The time of a link for so many bytes in as few frames as possible. */
+static sim_time in_frames(const struct link_class *link, const struct framing *framing,
+			  uint64_t size)
+{
+	uint64_t rest = size % framing->payload + framing->header;
+	sim_time time = size / framing->payload *
+			link_transmission(link, framing->payload + framing->header);
+
+	if (rest > framing->header)
+		time += link_transmission(
+			link, (uint32_t)(rest > framing->min_frame ? rest : framing->min_frame));
+	return time;
+}
+
+/* From a host to its switch and back. */
+static sim_time leg_time(const struct plan_leg *leg, const struct framing *framing,
+			 const struct network *net, uint32_t host, bytes size)
+{
+	uint32_t ports[2] = { host, net->cold[host].reverse };
+	const struct link_class *up = port_class(net, &net->ports[ports[0]]);
+	const struct link_class *down = port_class(net, &net->ports[ports[1]]);
+	uint64_t elements = (size + ELEMENT_BYTES - 1) / ELEMENT_BYTES;
+	/* `spread`: of shards, the smallest of which is a whole number of elements */
+	uint64_t parts = leg->spread
+				 ? elements / leg->den * leg->num
+				 : (uint64_t)((unsigned __int128)elements * leg->num / leg->den);
+	bytes part = parts * ELEMENT_BYTES;
+	sim_time one, other;
+
+	part += !part; /* a message without elements has one byte */
+	if (!leg->spread)
+		return ideal_transfer(net, ports, 2, part, framing);
+	one = in_frames(up, framing, part) + in_frames(down, framing, 1);
+	other = in_frames(up, framing, 1) + in_frames(down, framing, part);
+	return up->latency + down->latency + (one < other ? one : other);
+}
+
+sim_time plan_bound_time(const struct plan_bound *bound, const struct network *net,
+			 const struct collective_job *job, bytes size)
+{
+	sim_time least = SIM_TIME_MAX;
+
+	if (bound->unit)
+		size = (size + bound->unit - 1) / bound->unit * bound->unit;
+	for (uint32_t i = 0; i < job->workers + job->servers; i++) {
+		uint32_t host =
+			i < job->workers ? job->hosts[i] : job->server_hosts[i - job->workers];
+		sim_time sum = 0;
+
+		for (unsigned l = 0; l < bound->count; l++)
+			sum += bound->legs[l].times *
+			       (bound->step +
+				leg_time(&bound->legs[l], &bound->framing, net, host, size));
+		least = sum < least ? sum : least;
+	}
+	return least;
+}
+
 /* --- latencies --- */
 
 sim_time plan_latency(const struct stream_plan *plan, bytes size)

@@ -76,9 +76,31 @@ struct plan_ramp {
 	double out;                /* packets sent in the present window */
 };
 
+/* What the exchange of a tensor cannot avoid, one after the other, once all workers have handed it
+ * over: `times` times a part num / den of its elements goes from host to host, over a link up and a
+ * link down at least. `spread`: not as one message, but so much over one of the two links. */
+struct plan_leg {
+	uint64_t times;
+	uint32_t num, den;
+	bool spread;
+};
+
+#define PLAN_LEGS 17 /* of halving-doubling: 16 levels and the fold */
+
+/* A bound: of many exchanges in a row, each after the one before, each takes at least the time of
+ * all legs. No leg: none is known. */
+struct plan_bound {
+	struct framing framing;
+	bytes unit;    /* tensors are padded to a multiple of this */
+	sim_time step; /* before each crossing */
+	struct plan_leg legs[PLAN_LEGS];
+	unsigned count;
+};
+
 struct stream_plan {
 	struct plan_stream *streams; /* owned */
 	size_t count;
+	struct plan_bound bound;
 	struct plan_ramp ramp; /* of the windows of all streams; delays tensors while they grow */
 	/* From the end of the last stream until all workers hold the tensor; plan_latency() adds
 	 * the time of blocks. */
@@ -157,6 +179,18 @@ sim_time plan_ramp_take(struct plan_ramp *ramp, double packets);
 
 /* Everything is acknowledged: the whole window is open again. */
 void plan_ramp_rest(struct plan_ramp *ramp);
+
+/* Adds a leg. */
+void plan_add_leg(struct plan_bound *bound, uint64_t times, uint32_t num, uint32_t den,
+		  bool spread);
+
+/* The legs by way of parameter servers: every gradient goes to a server, which has to get those of
+ * all workers, and comes back. A server beside a worker spares the job these two of its ways. */
+void plan_add_servers(struct plan_bound *bound, const struct collective_job *job);
+
+/* How long the legs of a tensor take at least, on the fastest host of the job. */
+sim_time plan_bound_time(const struct plan_bound *bound, const struct network *net,
+			 const struct collective_job *job, bytes size);
 
 /* Sends a whole tensor over the plan's first stream, message by message, and returns the time lost.
  * A message begins when the next rank has all of the previous message, which then counts as

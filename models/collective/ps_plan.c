@@ -95,6 +95,9 @@ void *ps_plan(void *self, const struct collective_job *job, struct stream_plan *
 	if (ps_refuses(job, never))
 		return NULL;
 	plan_init(plan, 1);
+	plan->bound.framing =
+		connection_framing(env->tcp, env->roce, (unsigned)scheme->conf->transport);
+	plan_add_servers(&plan->bound, job);
 	packets = &plan->streams[0].packets;
 	*packets = plan_tcp_packets(env->tcp, net, (uint32_t)scheme->conf->ack_every);
 	packets->fraction = 1.0 / job->servers;

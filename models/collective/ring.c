@@ -111,6 +111,8 @@ static void *ring_plan(void *self, const struct collective_job *job, struct stre
 	packets.messages = ring_steps(ring->count);
 	packets.fraction = 1.0 / ring->count;
 	plan_init(plan, ring->count);
+	plan->bound = schedule_bound(ring); /* the last piece of a rank has made all hops */
+	plan_add_leg(&plan->bound, ring_steps(ring->count), 1, ring->count, false);
 	for (uint32_t r = 0; r < ring->count; r++) {
 		struct plan_path edge = { 0 };
 

@@ -461,6 +461,16 @@ void schedule_plan_edge(const struct schedule *schedule, uint32_t edge, struct p
 	plan_path_longest(round_trip, &path);
 }
 
+struct plan_bound schedule_bound(const struct schedule *schedule)
+{
+	const struct schedule_scheme *scheme = schedule->scheme;
+
+	return (struct plan_bound){ .framing =
+					    connection_framing(scheme->env.tcp, scheme->env.roce,
+							       (unsigned)scheme->conf->transport),
+				    .step = scheme->conf->step_latency };
+}
+
 /* A bit in the keys of the edges' timers. The threads' timers have keys with a thread's number in
  * the place of an edge's, so without this bit two keys could be equal. Bit 51 is free:
  * timer_key() tells tag T + 16 from tag T by it, and there is no tag TIMER_RING + 16 (keys.h). */

@@ -189,6 +189,9 @@ struct schedule *schedule_new(struct schedule_scheme *scheme, const struct sched
 			      const struct collective_job *job);
 void schedule_free(void *schedule);
 
+/* Begins the bound of a plan (collective/plan.h), which has no legs yet. */
+struct plan_bound schedule_bound(const struct schedule *schedule);
+
 /* Adds an edge, if it is used, to a stream. *longest becomes the longest path of a segment so far,
  * and *round_trip the longest path of a segment and its ACK. */
 void schedule_plan_edge(const struct schedule *schedule, uint32_t edge, struct plan_stream *stream,

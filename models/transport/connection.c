@@ -44,6 +44,12 @@ struct connection connection_open(struct tcp *tcp, struct roce *roce,
 						       spec->owner) };
 }
 
+struct framing connection_framing(const struct tcp *tcp, const struct roce *roce,
+				  unsigned transport)
+{
+	return transport_kind(transport)->roce ? roce_framing(roce) : tcp_framing(tcp);
+}
+
 void connection_close(const struct connection *connection)
 {
 	if (connection->roce)

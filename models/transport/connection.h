@@ -35,6 +35,9 @@ struct connection_spec {
 
 struct connection connection_open(struct tcp *tcp, struct roce *roce,
 				  const struct connection_spec *spec);
+/* How a transport, as in struct connection_spec, cuts messages into frames. */
+struct framing connection_framing(const struct tcp *tcp, const struct roce *roce,
+				  unsigned transport);
 void connection_close(const struct connection *connection);
 
 /* Adds `size` >= 1 bytes to the stream. Over RoCE they are one message. */

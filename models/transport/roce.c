@@ -305,19 +305,22 @@ const struct transport_stats *roce_stats(const struct roce *roce, uint32_t numbe
 	return &roce->conns[number]->stats;
 }
 
+struct framing roce_framing(const struct roce *roce)
+{
+	return (struct framing){ .payload = (uint32_t)roce->conf->mtu,
+				 .header = (uint32_t)roce->conf->header,
+				 .first_header = (uint32_t)roce->conf->write_header,
+				 .min_frame = TCP_MIN_FRAME };
+}
+
 sim_time roce_ideal(const struct roce *roce, uint32_t number, bytes size)
 {
 	const struct roce_conn *conn = roce->conns[number];
+	struct framing framing = roce_framing(roce);
 	uint32_t ports[HOPS_MAX + 1];
 	unsigned count = topology_path(roce->topo, conn->tx.host, &conn->tx.route, ports);
 
-	return ideal_transfer(&roce->topo->net, ports, count, size,
-			      &(struct framing){
-				      .payload = (uint32_t)roce->conf->mtu,
-				      .header = (uint32_t)roce->conf->header,
-				      .first_header = (uint32_t)roce->conf->write_header,
-				      .min_frame = TCP_MIN_FRAME,
-			      });
+	return ideal_transfer(&roce->topo->net, ports, count, size, &framing);
 }
 
 size_t roce_open_count(const struct roce *roce)

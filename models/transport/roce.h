@@ -129,6 +129,7 @@ const struct transport_stats *roce_stats(const struct roce *roce, uint32_t conn)
 
 /* Ideal time of `size` bytes on the path of this connection. A lower bound: it leaves out
  * `write_header`, which only first packets have. */
+struct framing roce_framing(const struct roce *roce);
 sim_time roce_ideal(const struct roce *roce, uint32_t conn, bytes size);
 
 /* Open connections; 0 after everything has finished. */

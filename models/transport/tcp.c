@@ -381,15 +381,20 @@ uint64_t tcp_missing(const struct tcp *tcp, uint32_t number, uint64_t size)
 	return size - rx->next - ranges_bytes(&rx->early);
 }
 
+struct framing tcp_framing(const struct tcp *tcp)
+{
+	return (struct framing){ .payload = (uint32_t)tcp->conf->mss,
+				 .header = TCP_OVERHEAD,
+				 .min_frame = TCP_MIN_FRAME };
+}
+
 static sim_time ideal_on(const struct tcp *tcp, uint32_t src, const struct route *route, bytes size)
 {
+	struct framing framing = tcp_framing(tcp);
 	uint32_t ports[HOPS_MAX + 1];
 	unsigned count = topology_path(tcp->topo, src, route, ports);
 
-	return ideal_transfer(&tcp->topo->net, ports, count, size,
-			      &(struct framing){ .payload = (uint32_t)tcp->conf->mss,
-						 .header = TCP_OVERHEAD,
-						 .min_frame = TCP_MIN_FRAME });
+	return ideal_transfer(&tcp->topo->net, ports, count, size, &framing);
 }
 
 sim_time tcp_ideal(const struct tcp *tcp, uint32_t number, bytes size)

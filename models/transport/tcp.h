@@ -101,6 +101,7 @@ uint64_t tcp_delivered(const struct tcp *tcp, uint32_t conn);
 uint64_t tcp_missing(const struct tcp *tcp, uint32_t conn, uint64_t size);
 
 /* Ideal time of `size` bytes on the path of this connection, or of a connection with this key. */
+struct framing tcp_framing(const struct tcp *tcp);
 sim_time tcp_ideal(const struct tcp *tcp, uint32_t conn, bytes size);
 sim_time tcp_ideal_between(const struct tcp *tcp, uint32_t src, uint32_t dst, uint64_t key,
 			   bytes size);

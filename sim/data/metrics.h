@@ -43,11 +43,8 @@
  * the values. */
 #define JOB_OTHER_METRICS(ROW)                                                                     \
 	ROW(slowdown, "slowdown", true, "", "job slowdown", "slowdown", "0.1",                     \
-	    "jct_s / ideal_jct_s, waiting included; only of jobs that have an ideal. It is below " \
-	    "1 where packets are faster than the closed form. The difference is small unless "     \
-	    "messages are shorter than a segment, because the closed form takes frames to be "     \
-	    "full, or a window, too small for its path, holds a whole tensor, because the closed " \
-	    "form takes it for a rate. models/fluid/README.md says how close the two are.")        \
+	    "jct_s / ideal_jct_s, waiting included; only of jobs that have an ideal. It is never " \
+	    "below 1: that is a violation, which ends the run.")                                   \
 	ROW(algbw, "algbw_bytes_per_s", true, "", "algorithm bandwidth of jobs", "algbw", "0.2",   \
 	    "Algorithm bandwidth as NCCL's tests define it, size / time: gradient_bytes * "        \
 	    "iterations_done / exchange_s; none for one GPU, nor for pipelines.")                  \

@@ -612,6 +612,22 @@ bool ina_intact(const void *instance, bool links)
 	return job->on_hosts || ina_tree_intact(job, job->tree.tree, links);
 }
 
+struct framing ina_framing(const struct ina_job *job, uint32_t frame)
+{
+	uint32_t payload = job->scheme->elements * ELEMENT_BYTES;
+
+	return (struct framing){ .payload = payload,
+				 .header = frame - payload,
+				 .min_frame = frame };
+}
+
+void ina_plan_bound(const struct ina_job *job, struct stream_plan *plan)
+{
+	plan->bound.framing = ina_framing(job, job->scheme->frame);
+	plan->bound.unit = (bytes)job->scheme->message * plan->bound.framing.payload;
+	plan_add_leg(&plan->bound, 1, 1, 1, false);
+}
+
 void ina_plan_tree(const struct ina_job *job, uint64_t window, struct stream_plan *plan)
 {
 	const struct ina_scheme *scheme = job->scheme;
@@ -624,6 +640,7 @@ void ina_plan_tree(const struct ina_job *job, uint64_t window, struct stream_pla
 
 	plan_init(plan, 1);
 	stream = &plan->streams[0];
+	ina_plan_bound(job, plan);
 	plan_add_tree(stream, tree, spec->hosts, spec->workers);
 	plan->latency = plan_path_latency(&path);
 	stream->packets = plan_ina_packets(net, scheme->frame, scheme->elements);

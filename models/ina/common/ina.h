@@ -340,6 +340,12 @@ extern const char ina_no_tree[], ina_no_server[];
  * nothing, if one of them has too little left. */
 bool ina_reserve(const struct ina_job *job);
 
+/* A scheme's packets, if all are full and have frames of so many bytes. */
+struct framing ina_framing(const struct ina_job *job, uint32_t frame);
+
+/* The bound of a plan: a worker sends all chunks before it gets the result of the last one. */
+void ina_plan_bound(const struct ina_job *job, struct stream_plan *plan);
+
 /* For ops.plan: one stream over the job's tree, with at most `window` chunks in flight. */
 void ina_plan_tree(const struct ina_job *job, uint64_t window, struct stream_plan *plan);
 

@@ -112,6 +112,7 @@ void pool_plan(void *self, struct stream_plan *plan)
 	sim_time round_trip = 0;
 
 	plan_init(plan, spec->servers);
+	ina_plan_bound(&job->base, plan);
 	for (uint32_t q = 0; q < spec->servers; q++) {
 		struct plan_stream *stream = &plan->streams[q];
 		struct plan_path path;

@@ -260,6 +260,7 @@ static void plan(void *self, struct stream_plan *plan)
 	plan_init(plan, 1);
 	stream = &plan->streams[0];
 	plan_add_tree(stream, job->base.tree.tree, spec->hosts, spec->workers);
+	ina_plan_bound(&job->base, plan);
 	plan->latency = plan_path_latency(&path);
 	stream->packets = messages_of(job);
 	stream->packets.control = control_of(job);

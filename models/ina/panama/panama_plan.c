@@ -61,6 +61,8 @@ void panama_plan_trees(struct panama_job *job, struct stream_plan *plan)
 	sim_time round_trip = 0;
 
 	plan_init(plan, job->tree_count);
+	if (panama_conf(job)->fraction >= 1) /* else sums do not wait for every worker */
+		ina_plan_bound(&job->base, plan);
 	for (size_t s = 0; s < plan->count; s++) {
 		const struct tree *tree = job->trees[s].tree;
 		struct plan_stream *stream = &plan->streams[s];

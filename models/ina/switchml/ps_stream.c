@@ -480,6 +480,8 @@ static void plan(void *self, struct stream_plan *plan)
 	struct plan_stream *stream;
 
 	plan_init(plan, 1);
+	plan->bound.framing = ina_framing(&job->base, switchml_least_frame(&job->format));
+	plan_add_servers(&plan->bound, spec);
 	stream = &plan->streams[0];
 	stream->packets = plan_ina_packets(&scheme->env.topo->net, scheme->frame, scheme->elements);
 	stream->packets.fraction = (double)max / job->slots;

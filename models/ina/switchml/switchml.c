@@ -290,6 +290,7 @@ static void plan(void *self, struct stream_plan *plan)
 	uint32_t largest = switchml_frame(format, 0), frames = 0;
 
 	ina_plan_tree(&job->base, job->slots, plan);
+	plan->bound.framing = ina_framing(&job->base, switchml_least_frame(format));
 	for (uint32_t p = 0; p < format->message; p++)
 		frames += switchml_frame(format, p);
 	/* a packet of the plan stands for a message, as tensors are padded to whole messages */

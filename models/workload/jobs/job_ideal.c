@@ -1,15 +1,17 @@
-/* How long a job would take alone on an idle network, by the closed form of its scheme's plan. */
+/* The least time that a job can take: no run beats it, as no flow beats its ideal.
+ *
+ * An iteration computes, and then exchanges at least what the bound of its scheme's plan says
+ * (collective/plan.h), between hosts that are neighbours. With slow workers it takes that of the
+ * others or the computing of the slow ones, whichever is longer: what the others have exchanged
+ * while they waited need not be exchanged again. */
 #include "workload/jobs/jobs_parts.h"
 
-#include <math.h>
-#include <stdlib.h>
+#include <inttypes.h>
 
-/* How long the slowest worker computes in an iteration, without jitter. */
-static sim_time compute_time(const struct job *job)
+/* How long a worker computes in an iteration, without jitter. */
+static sim_time compute_time(const struct job *job, double slowdown)
 {
-	const struct job_group_conf *conf = job->conf;
-	double factor = conf->compute_scale *
-			(conf->stragglers.workers > 0 ? conf->stragglers.slowdown : 1);
+	double factor = job->conf->compute_scale * slowdown;
 	sim_time sum = 0;
 
 	for (size_t l = 0; l < job->dnn->layer_count; l++)
@@ -18,51 +20,61 @@ static sim_time compute_time(const struct job *job)
 	return sum;
 }
 
-/* How long the exchanges of all iterations take. Windows grow from one exchange to the next. */
-static sim_time exchange_time(const struct job *job, const struct stream_plan *plan)
+/* The exchange of an iteration; 0 if no bound is known. */
+static sim_time exchange_time(struct job *job)
 {
-	const struct network *net = &job->jobs->env.topo->net;
-	bytes size = job->dnn->tensors[0].size;
-	double *rates = plan_idle_rates(plan, net), longest = 0; /* seconds of the slowest stream */
-	struct plan_ramp ramp = plan->ramp;
-	sim_time once, sum = 0;
+	const struct collective_ops *ops = job_scheme(job);
+	struct collective_job spec = job_spec(job);
+	struct stream_plan plan = { 0 };
+	const char *never;
+	sim_time time;
+	void *admitted = ops->plan(job_reduces(job)->self, &spec, &plan, &never);
 
-	for (size_t i = 0; i < plan->count; i++)
-		longest =
-			fmax(longest, plan_wire_bytes(&plan->streams[i].packets, size) / rates[i]);
-	free(rates);
-	once = (sim_time)(longest * (double)PS_PER_S) + plan_latency(plan, size);
-	for (int64_t i = 0; i < job->iterations; i++) {
-		plan_ramp_rest(&ramp);
-		sum += plan_ramp_tensor(plan, &ramp, size) + once;
-	}
-	return sum;
+	if (!admitted)
+		return 0;
+	time = plan_bound_time(&plan.bound, &job->jobs->env.topo->net, &spec,
+			       job->dnn->tensors[0].size);
+	plan_release(&plan);
+	ops->withdraw(admitted);
+	return time;
 }
 
 sim_time job_ideal(struct job *job)
 {
+	const struct job_group_conf *conf = job->conf;
 	const struct collective_ops *ops = job_scheme(job);
-	sim_time time = job->jobs->latency + (sim_time)job->iterations * compute_time(job);
-	struct collective_job spec = job_spec(job);
-	struct stream_plan plan = { 0 };
-	const char *never;
-	void *admitted;
+	int64_t slow = conf->stragglers.workers;
+	sim_time latest = compute_time(job, slow > 0 ? conf->stragglers.slowdown : 1);
+	sim_time first = compute_time(job, slow >= job->workers ? conf->stragglers.slowdown : 1);
+	sim_time exchange = 0, once;
 
-	if (job->workers == 1)
-		return job->jobs->env.fluid ? 0 : time; /* streams have no ideals */
-	if (job->fell_back) /* part of the job ran under another scheme */
+	if (job->jobs->env.fluid) /* streams have no ideals */
 		return 0;
-	/* the plan has the sums of trees whose switches all add up */
-	if (ops->memory && !topology_all_aggregate(job->jobs->env.topo->conf))
-		return 0;
-	if (!ops->plan || job->conf->exchanges || machine_gpus(job->jobs->env.machine) > 1 ||
-	    job->dnn->tensor_count > 1 || job->conf->overlap != OVERLAP_NONE)
-		return 0;
-	admitted = ops->plan(job->jobs->schemes[job->conf->all_reduce].self, &spec, &plan, &never);
-	if (!admitted)
-		return 0;
-	time += exchange_time(job, &plan);
-	plan_release(&plan);
-	ops->withdraw(admitted);
-	return time;
+	if (!job_is_alone(job)) {
+		if (!ops->plan || conf->exchanges || job->gpus > 1 || job->dnn->tensor_count > 1 ||
+		    conf->overlap != OVERLAP_NONE)
+			return 0;
+		/* Failures change paths and schemes. Plans take all switches to add. */
+		if (job->jobs->env.topo->detours ||
+		    (ops->memory && !topology_all_aggregate(job->jobs->env.topo->conf)))
+			return 0;
+		exchange = exchange_time(job);
+		if (!exchange)
+			return 0;
+	}
+	once = first + exchange > latest ? first + exchange : latest;
+	return job->jobs->latency + (sim_time)job->iterations * once;
+}
+
+void job_check_ideal(const struct job *job)
+{
+	const struct model_env *env = &job->jobs->env;
+	sim_time jct = job->finish - job->arrival;
+
+	if (jct >= job->ideal)
+		return;
+	checks_violated(env->checks, &env->checks->conservation_violations,
+			"job %" PRIu32 " took %.12f s, less than its ideal %.12f s", job->number,
+			seconds_of(jct), seconds_of(job->ideal));
+	sim_stop(env->sim);
 }

@@ -69,11 +69,17 @@ static const struct out_column job_columns[] = {
 	  "before the job began." },
 	{ "trace_id", OUT_TEXT, "job_id of the job in its trace; empty without a trace." },
 	{ "ideal_jct_s", OUT_SECONDS,
-	  "JCT of the job alone on an idle network, without jitter, by the closed form of the "
-	  "scheme (that of --fidelity analytic). Empty where no closed form exists: with "
-	  "\"overlap\": \"layers\", for jobs that exchange more than gradients, on machines with "
-	  "several GPUs, for sums in switches where some switches only forward, in runs of "
-	  "streams, and for jobs that did not finish." },
+	  "The least time that the job can take from its arrival on: its computing, then what its "
+	  "scheme has to send over the links of hosts, headers included, ACKs not, each way of it "
+	  "as "
+	  "short as between neighbours. A job alone on one switch takes that under schemes in "
+	  "switches, 3 % more over TCP; several tiers and oversubscription come on top. Empty "
+	  "where "
+	  "no bound is known: with \"overlap\": \"layers\", for jobs that exchange more than "
+	  "gradients, under double_tree and nvls, for a \"fraction\" of the workers, on machines "
+	  "with several GPUs, for sums in switches where some switches only forward, with "
+	  "failures, "
+	  "in runs of streams, and for jobs that did not finish." },
 	{ "jct_half_width_s", OUT_SECONDS,
 	  "Half of the 95 % interval of jct_s, for jobs whose end is an estimate (stop.estimate); "
 	  "empty for all others. For these jobs finish_s, jct_s, compute_s and communication_s are "

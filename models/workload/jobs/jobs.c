@@ -78,6 +78,7 @@ static void job_end(struct job *job)
 	job->finish = job->mark;
 	leave_scheme(job, false);
 	job->ideal = job_ideal(job);
+	job_check_ideal(job);
 	job_write(job);
 	note_waited(job);
 	if (job->measured)

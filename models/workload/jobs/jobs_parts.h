@@ -248,12 +248,11 @@ bool job_replace_hosts(struct job *job);
  * until it has some. */
 struct collective_job job_spec(struct job *job);
 
-/* job_ideal.c: JCT alone on an idle network, without jitter; 0 if there is no closed form. The
- * job's scheme must have finished, so that its resources are free. This is not a lower bound,
- * because paths are timed for full frames. A job with messages shorter than a segment may be
- * faster: in each step, and at each link but the first, by the difference between the times of a
- * full frame and of the message. */
+/* job_ideal.c: the least time that the job can take from its arrival on; 0 if none is known. The
+ * job's scheme must have finished, so that its resources are free. */
 sim_time job_ideal(struct job *job);
+/* Stops the run with a violation if the job took less. */
+void job_check_ideal(const struct job *job);
 
 #define ESTIMATE_FROM 20 /* iterations; an estimate needs more, and leaves the first half out */
 
