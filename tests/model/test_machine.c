@@ -275,7 +275,7 @@ Test(machine, memory_for_all_nics_or_none)
 			", 'nics': { 'count': 4 } } }, 'schemes': { 'switchml': { 'slots': 16, "
 			"'memory': '8192B' } }, 'jobs': [ { 'workers': 4, 'all_reduce': "
 			"'switchml', 'model': { 'layers': [ { 'gradient': '1MB' } ] } } ] }");
-	run_to(&run, END_ALL_DONE);
+	run_to(&run, END_REFUSED);
 	cr_expect_str_eq(jobs_reason(run.s->jobs, JOB_REFUSED, &group),
 			 "no switch memory for all NICs of its machines");
 	run_free(&run);
