@@ -73,14 +73,14 @@ cat >precise.json <<'JSON'
   "axes": [ { "name": "scheme", "pointer": "/jobs/0/all_reduce", "values": ["ring", "switchml"] },
             { "name": "load", "pointer": "/flows/0/arrival/poisson_load", "values": [0.02, 0.3] } ] }
 JSON
-# run_all DIR ORDER: all that is wanted, look after look, from one end or the other
+# run_all DIR ORDER [PLAN]: all that is wanted, look after look, from one end or the other
 run_all() {
-	local list
-	while list=$("$INASIM" sweep status precise.json --out "$1" --pending | sort "$2") && [[ -n $list ]]; do
+	local list plan=${3:-precise.json}
+	while list=$("$INASIM" sweep status "$plan" --out "$1" --pending | sort "$2") && [[ -n $list ]]; do
 		# shellcheck disable=SC2086 # numbers
-		ends 0 sweep run precise.json $list --out "$1" --quiet
+		ends 0 sweep run "$plan" $list --out "$1" --quiet
 	done
-	ends 0 sweep collect precise.json --out "$1"
+	ends 0 sweep collect "$plan" --out "$1"
 }
 run_all precise -n
 says out ' 38 of 80 points are needed so far'
@@ -121,6 +121,23 @@ says err '^typo.json:2:24: /precision/of: results have no number "jobs.jct_s.mae
 sed 's/"least": 3/"least": 21/' precise.json >typo.json
 ends 3 sweep plan typo.json
 says err '^typo.json:2:67: /precision/least: must be at most "replications" \(20\)'
+
+# --- precision "by": until each comparison with the baseline has a verdict, or a budget is spent
+
+jq '.precision += { within: 0.02, by: "scheme", baseline: "switchml" }' precise.json >resolve.json
+run_all resolve -n resolve.json
+says out '^  2 of 2 comparisons of scheme with switchml are resolved by jobs.jct_s.mean, 0 ended without'
+needed=$(sed -n 's/.*; \([0-9]*\) of 80 points are needed so far/\1/p' out)
+holds '.looks == 6 and .margin == 0.02' resolve/sweep.json
+run_all backwards -rn resolve.json
+checks=$((checks + 1))
+cmp -s resolve/sweep.csv backwards/sweep.csv || fail "another order, other replications"
+ends 0 compare resolve --by scheme --baseline switchml --metric jobs.jct_s.mean --json
+holds '[.rows[].verdict | select(.)] | length == 2 and all(test("faster by|the same within 2 %"))' out
+holds '[.rows[].value.n] | add == $n and .[0] == .[1] and .[2] == .[3]' out --argjson n "$needed"
+jq '.precision += { within: 1e-6, cpu: "1ms" } | del(.precision.baseline) | .axes[0].values = ["switchml", "switchml_star"]' resolve.json >budget.json
+run_all budget -n budget.json
+says out '^  [0-2] of 2 comparisons of scheme with switchml .* or the budget of CPU time; 12 of 80 points'
 
 # --- perturb: replications take perturbations in turn, the same for each scheme
 

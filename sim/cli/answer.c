@@ -551,9 +551,9 @@ static bool is_first(const struct sweep_table *table, const struct groups *group
 static bool put_podium(FILE *to, const struct sweep_table *table, const struct podium *p,
 		       const struct group *cell, size_t axis, const char *path)
 {
-	const struct verdict_rule rule = { .margin = VERDICT_MARGIN, .looks = 1 };
 	size_t metric = sweep_table_metric(table, path);
-	struct verdict verdict = group_ratio(p->next, metric, p->best, metric, &rule).verdict;
+	struct verdict verdict =
+		group_ratio(p->next, metric, p->best, metric, &table->rule).verdict;
 	const char *best = table->axes[axis].values[p->best->levels[axis]],
 		   *next = table->axes[axis].values[p->next->levels[axis]];
 	char *words = verdict_words(&verdict, next, best, true), value[QUANTITY];

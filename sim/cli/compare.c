@@ -32,8 +32,7 @@ int verb_compare(const struct cli *cli)
 	char *error = NULL;
 
 	options.json = cli->json;
-	options.tolerance = NAN;
-	options.margin = VERDICT_MARGIN;
+	options.tolerance = options.margin = NAN;
 	if (!read_share("--tolerance", cli->compare.tolerance, &options.tolerance) ||
 	    !read_share("--margin", cli->compare.margin, &options.margin))
 		return EXIT_USAGE;

@@ -116,7 +116,7 @@ static const struct option_row rows[] = {
 	{ "baseline", "VALUE", "compare", TEXT(compare.options.baseline),
 	  "the value that the others are compared with; default: the first" },
 	{ "margin", "Z", "compare", TEXT(compare.margin),
-	  "times that differ by less are the same: 0.02 for 2 %; default: 0.01" },
+	  "times that differ by less are the same; default: 0.01, or the plan's" },
 	{ "survivors", NULL, "compare", FLAG(compare.options.survivors),
 	  "ratios also where work was refused or is unfinished" },
 	{ "tolerance", "R", "compare", TEXT(compare.tolerance),

@@ -446,7 +446,7 @@ static void put_answer(struct report *r, const struct comparison *comparison)
 static bool put_runs(struct report *r, const char *const *dirs, size_t count)
 {
 	/* without a tolerance, all that can be compared is "alike" */
-	const struct compare_options options = { .margin = VERDICT_MARGIN,
+	const struct compare_options options = { .margin = NAN,
 						 .tolerance = NAN,
 						 .by_folder = true };
 	struct comparison comparison;

@@ -18,21 +18,29 @@ static bool all_done(const struct sweep *sweep)
 	return counts[POINT_DONE] + counts[POINT_SUBSTITUTED] == sweep->points;
 }
 
-/* Prints how many combinations have reached the plan's precision. */
+/* Prints how many combinations have reached the plan's precision, or a verdict. */
 static void print_precision(const struct sweep *sweep)
 {
 	const struct plan *plan = sweep->plan;
+	const struct precision *precision = &sweep->precision;
 
 	if (!plan->precision.of)
 		return;
-	plain_print(
-		stdout,
-		"  %zu of %zu combinations have %s within %.3g %%, %zu missed it with all %" PRIu64
-		" replications; %zu of %zu points are needed so far\n",
-		sweep->precision.reached, plan->point_count / (size_t)plan->replications,
-		plan->precision.of, 100 * plan->precision.within,
-		sweep->precision.combinations - sweep->precision.reached, plan->replications,
-		sweep->points, plan->point_count);
+	plain_print(stdout, "  %zu of %zu ", precision->reached, precision->total);
+	if (plan->precision.by == SIZE_MAX)
+		plain_print(stdout, "combinations have %s within %.3g %%, %zu missed it with all ",
+			    plan->precision.of, 100 * plan->precision.within,
+			    precision->ended - precision->reached);
+	else
+		plain_print(stdout,
+			    "comparisons of %s with %s are resolved by %s, %zu ended without in at "
+			    "most ",
+			    plan->axes[plan->precision.by].name,
+			    plan->axes[plan->precision.by].levels[plan->precision.baseline].label,
+			    plan->precision.of, precision->ended - precision->reached);
+	printf("%" PRIu64 " replications%s; %zu of %zu points are needed so far\n",
+	       plan->replications, plan->precision.cpu ? " or the budget of CPU time" : "",
+	       sweep->points, plan->point_count);
 }
 
 static bool has_failed(const struct point_record *record)

@@ -24,7 +24,7 @@ struct compare_options {
 	struct names metrics; /* if empty: the usual metrics that have a value */
 	const char *by;       /* the axis along which one sweep is compared; else NULL */
 	const char *baseline; /* value of that axis to compare with; NULL: the first */
-	double margin;        /* what counts as the same in a verdict (data/verdict.h) */
+	double margin;        /* what counts as the same (data/verdict.h); NaN: the usual */
 	double tolerance;     /* ratios may differ from 1 by this much; NaN: there is no limit */
 	bool survivors;       /* ratios also of values over survivors */
 	bool json, latex;     /* latex: rows as a tabular, the rest as comments */

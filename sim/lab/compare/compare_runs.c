@@ -418,7 +418,8 @@ static bool is_unfinished(const struct compare_row *row)
 static bool add_metric(struct comparison *comparison, const char *metric, double margin,
 		       bool survivors, char **error)
 {
-	const struct verdict_rule rule = { .margin = margin, .looks = 1 };
+	const struct verdict_rule rule = { .margin = isnan(margin) ? VERDICT_MARGIN : margin,
+					   .looks = 1 };
 	struct sample_source found, *source = sample_source(metric, &found) ? &found : NULL;
 	size_t count = comparison->side_count, read = 0;
 	struct side *sides = xcalloc(count, sizeof(*sides));

@@ -22,7 +22,7 @@ struct frame {
 	size_t table_count;
 	size_t by;             /* the axis whose values are compared; SIZE_MAX if sweeps are */
 	size_t baseline;       /* the variant that the others are compared with */
-	double margin;         /* of verdicts */
+	double margin;         /* of verdicts; NaN: that of the sweep */
 	bool survivors;        /* ratios of means over survivors, too */
 	struct entry *entries; /* sorted by cell, then variant */
 	size_t entry_count;
@@ -214,7 +214,9 @@ static const struct group *base_of(const struct frame *frame, const struct entry
 static void fill_ratio(struct compare_row *row, const struct frame *frame, const struct group *base,
 		       const struct entry *entry)
 {
-	const struct verdict_rule rule = { .margin = frame->margin, .looks = 1 };
+	const struct verdict_rule *own = &entry->table->rule, *other = &frame->tables[0]->rule;
+	struct verdict_rule rule = { .looks = own->looks > other->looks ? own->looks
+									: other->looks };
 	size_t metric = sweep_table_metric(entry->table, row->metric),
 	       base_metric = sweep_table_metric(frame->tables[0], row->metric);
 	struct group_ratio ratio = group_ratio(base, base_metric, entry->group, metric, &rule);

@@ -26,7 +26,6 @@ static const struct group *group_at(const struct sheet *sheet, size_t column, si
 
 struct estimate sheet_estimate(const struct sheet *sheet, size_t column, size_t row)
 {
-	static const struct verdict_rule any = { VERDICT_MARGIN, 1 };
 	const struct group *own = group_at(sheet, column, row, false), *base = own;
 	if (own && sheet->choice->base_axis != SIZE_MAX)
 		base = group_at(sheet, column, row, true);
@@ -34,7 +33,8 @@ struct estimate sheet_estimate(const struct sheet *sheet, size_t column, size_t 
 		return (struct estimate){ .value = NAN, .low = NAN, .high = NAN };
 	return sheet->choice->base_axis == SIZE_MAX
 		       ? group_mean(own, sheet->metric)
-		       : group_ratio(base, sheet->metric, own, sheet->metric, &any).ratio;
+		       : group_ratio(base, sheet->metric, own, sheet->metric, &sheet->table->rule)
+				 .ratio;
 }
 
 double *sheet_values(const struct sheet *sheet, size_t column, size_t row, size_t *count)

@@ -236,6 +236,9 @@ static bool write_json(const struct sweep *sweep, const struct metrics *metrics,
 	plan_axes_json(plan, &json);
 	json_u64(&json, "replications", plan->replications);
 	json_u64(&json, "points", sweep->points);
+	json_u64(&json, "looks", precision_looks(plan));
+	if (plan->precision.of && plan->precision.by != SIZE_MAX)
+		json_real(&json, "margin", plan->precision.within);
 	json_open_array(&json, "metrics");
 	for (size_t m = 0; m < metrics->count; m++)
 		json_string(&json, NULL, metrics->names[m]);

@@ -97,11 +97,29 @@ static void fill_precision(struct plan *plan, const struct plan_conf *conf)
 {
 	if (!conf->has_precision)
 		return;
-	plan->precision = (struct plan_precision){ conf->precision.of, conf->precision.within,
-						   (size_t)conf->precision.least };
+	plan->precision = (struct plan_precision){ .of = conf->precision.of,
+						   .within = conf->precision.within,
+						   .least = (size_t)conf->precision.least,
+						   .by = SIZE_MAX,
+						   .cpu = conf->precision.cpu };
 	if (conf->precision.least > conf->replications)
 		conf_error(plan->doc, "/precision/least",
 			   "must be at most \"replications\" (%" PRId64 ")", conf->replications);
+}
+
+/* Finds the axis and the baseline of comparisons; the plan has its axes. */
+static void find_baseline(struct plan *plan, const struct precision_conf *conf)
+{
+	struct plan_precision *precision = &plan->precision;
+
+	if (conf->baseline && !conf->by)
+		conf_error(plan->doc, "/precision/baseline", "needs \"by\"");
+	if (!conf->by)
+		return;
+	precision->by = plan_find_axis(plan, conf->by, "/precision/by");
+	if (precision->by != SIZE_MAX && conf->baseline)
+		precision->baseline = plan_find_level(plan, &plan->axes[precision->by],
+						      conf->baseline, "/precision/baseline");
 }
 
 /* Makes a plan from `conf`, which was read from `doc`; the plan then owns `doc`. */
@@ -120,6 +138,8 @@ static struct plan *plan_of(struct conf_doc *doc, const struct plan_conf *conf,
 	fill_precision(plan, conf);
 	plan->limits = conf->limits;
 	plan_make_axes(plan, conf, taken);
+	if (!conf_errors(doc) && conf->has_precision)
+		find_baseline(plan, &conf->precision);
 	if (!conf_errors(doc))
 		plan_expand(plan, conf);
 	return plan;

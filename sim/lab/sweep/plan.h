@@ -59,10 +59,14 @@ struct plan {
 	/* Settings that perturb a scenario: replication r has level r % count, whatever its
 	 * combination, so that perturbations are paired. No level: none. */
 	struct plan_axis perturb;
-	struct plan_precision { /* when replications are enough (precision.h) */
-		const char *of; /* metric; NULL: all replications are wanted */
-		double within;  /* enough when (wider half of its interval) / mean <= within */
-		size_t least;   /* replications to begin with */
+	struct plan_precision {  /* when replications are enough (precision.h) */
+		const char *of;  /* metric; NULL: all replications are wanted */
+		double within;   /* enough when (wider half of its interval) / mean <= within, or
+				  * the margin of verdicts */
+		size_t least;    /* replications to begin with */
+		size_t by;       /* axis whose values are compared; SIZE_MAX: none is */
+		size_t baseline; /* the level that the others are compared with */
+		sim_time cpu;    /* no more replications when so much CPU time is spent; 0: any */
 	} precision;
 	bool own_seeds; /* true: an axis or "set" sets /seed; false: the plan gives the seeds */
 	struct point_limits limits;

@@ -96,9 +96,18 @@ static const struct conf_row precision_rows[] = {
 		    "The metric, as sweep.csv names it: jobs.jct_s.mean."),
 	CONF_REAL("within", struct precision_conf, within, CONF_REQUIRED, 1e-6, 10,
 		  "Largest half width of the 95 % interval of its mean, relative to the mean (the "
-		  "wider half counts)."),
+		  "wider half counts). With \"by\": times that differ by less are the same."),
 	CONF_INT("least", struct precision_conf, least, "5", INFERENCE_MIN, POINTS_MAX,
 		 "Replications before the interval is first checked.", "our choice"),
+	CONF_STRING("by", struct precision_conf, by, CONF_OPTIONAL,
+		    "An axis: replications go on until the comparison of each value with the "
+		    "baseline has a verdict."),
+	CONF_STRING(
+		"baseline", struct precision_conf, baseline, CONF_OPTIONAL,
+		"The value of that axis that the others are compared with. Default: the first."),
+	CONF_TIME("cpu", struct precision_conf, cpu, CONF_OPTIONAL, PS_PER_MS, 0,
+		  "Budget of CPU time of all points: no more replications are wanted when it is "
+		  "spent. What is wanted then depends on the machine."),
 	{ 0 },
 };
 static const struct conf_table precision_table = { "precision", precision_rows,
@@ -151,7 +160,7 @@ static const struct conf_row plan_rows[] = {
 		 "or starts. Replications take them in turn, the same in all combinations."),
 	CONF_OBJECT("precision", struct plan_conf, precision, CONF_OPTIONAL, &precision_table,
 		    "Stops replications of a combination once the interval of a metric is narrow "
-		    "enough.",
+		    "enough, or its comparison has a verdict.",
 		    .present = CONF_GIVEN(struct plan_conf, has_precision)),
 	CONF_INT("seed", struct plan_conf, seed, "1", 0, CONF_LARGEST_EXACT,
 		 "Seed from which the seeds of all points derive.", "our choice"),

@@ -52,6 +52,26 @@ static size_t find_level(const struct plan_axis *axis, const char *label)
 	return l;
 }
 
+size_t plan_find_axis(struct plan *plan, const char *name, const char *place)
+{
+	for (size_t a = 0; a < plan->axis_count; a++)
+		if (!strcmp(plan->axes[a].name, name))
+			return a;
+	unknown_axis(plan, name, place);
+	return SIZE_MAX;
+}
+
+size_t plan_find_level(struct plan *plan, const struct plan_axis *axis, const char *label,
+		       const char *place)
+{
+	size_t level = find_level(axis, label);
+
+	if (level < axis->count)
+		return level;
+	unknown_value(plan, axis, label, place);
+	return SIZE_MAX;
+}
+
 /* The index of the level that is this number in any spelling (a range has 0.00001 where JSON prints
  * 1e-05); axis->count if there is none. */
 static size_t find_number(const struct plan_axis *axis, double number)

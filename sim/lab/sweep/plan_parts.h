@@ -49,6 +49,8 @@ struct plan_conf {
 		const char *of;
 		double within;
 		int64_t least;
+		const char *by, *baseline; /* NULL if not given */
+		sim_time cpu;
 	} precision;
 	bool has_precision;
 	struct point_limits limits;
@@ -95,6 +97,12 @@ struct value_list log_values(struct plan *plan, const struct log_conf *conf, con
 void plan_make_axes(struct plan *plan, const struct plan_conf *conf, const char *const *taken);
 
 /* --- plan_expand.c: axes -> points; reports mistakes --- */
+
+/* Index of an axis by name, of a level by label. SIZE_MAX, reported at `place`, if there is none.
+ */
+size_t plan_find_axis(struct plan *plan, const char *name, const char *place);
+size_t plan_find_level(struct plan *plan, const struct plan_axis *axis, const char *label,
+		       const char *place);
 void plan_expand(struct plan *plan, const struct plan_conf *conf);
 
 #endif

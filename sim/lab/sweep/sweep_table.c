@@ -41,6 +41,8 @@ struct sweep_text {
 	struct conf_list metrics; /* const char * */
 	int64_t replications;
 	int64_t points; /* rows of sweep.csv; 0 if left out */
+	int64_t looks;
+	double margin;
 };
 
 static const struct conf_row text_row = { .type = CONF_STRING };
@@ -59,6 +61,8 @@ static const struct conf_row sweep_rows[] = {
 	CONF_INT("replications", struct sweep_text, replications, CONF_REQUIRED, 1, COUNT_MAX,
 		 NULL),
 	CONF_INT("points", struct sweep_text, points, CONF_OPTIONAL, 1, COUNT_MAX, NULL),
+	CONF_INT("looks", struct sweep_text, looks, "1", 1, COUNT_MAX, NULL),
+	CONF_REAL("margin", struct sweep_text, margin, CONF_OPTIONAL, 0, 10, NULL),
 	CONF_LIST("metrics", struct sweep_text, metrics, CONF_REQUIRED, &text_row, 0, 0, NULL),
 	{ 0 },
 };
@@ -116,6 +120,9 @@ static bool read_sweep(struct sweep_table *table, const char *path, char **error
 		table->metric_count = text.metrics.count;
 		table->replications = (uint64_t)text.replications;
 		table->rows = (uint64_t)text.points;
+		table->rule = (struct verdict_rule){ .margin = text.margin > 0 ? text.margin
+									       : VERDICT_MARGIN,
+						     .looks = (size_t)text.looks };
 		read_axes(table, &text);
 		check_distinct(table->doc, "/metrics", table->metrics, table->metric_count);
 	}

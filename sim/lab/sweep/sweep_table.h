@@ -3,6 +3,7 @@
 #ifndef INASIM_LAB_SWEEP_SWEEP_TABLE_H
 #define INASIM_LAB_SWEEP_SWEEP_TABLE_H
 
+#include "data/verdict.h"
 #include "lab/sweep/record.h"
 
 #include <stdbool.h>
@@ -39,6 +40,7 @@ struct sweep_table {
 	struct sweep_point *points; /* in the order of their numbers, in which there may be gaps */
 	size_t point_count;
 	uint64_t replications;
+	struct verdict_rule rule; /* by which comparisons are judged */
 
 	struct conf_doc *doc; /* sweep.json; owns what is above, except `points` and `dir` */
 
