@@ -134,6 +134,8 @@ checks=$((checks + 1))
 cmp -s resolve/sweep.csv backwards/sweep.csv || fail "another order, other replications"
 ends 0 compare resolve --by scheme --baseline switchml --metric jobs.jct_s.mean --json
 holds '[.rows[].verdict | select(.)] | length == 2 and all(test("faster by|the same within 2 %"))' out
+ends 0 compare resolve --by scheme --baseline switchml --metric jobs.jct_s.mean --margin 9 --json
+holds '[.rows[].verdict | select(.)] == ["the same within 900 %", "the same within 900 %"]' out
 holds '[.rows[].value.n] | add == $n and .[0] == .[1] and .[2] == .[3]' out --argjson n "$needed"
 jq '.precision += { within: 1e-6, cpu: "1ms" } | del(.precision.baseline) | .axes[0].values = ["switchml", "switchml_star"]' resolve.json >budget.json
 run_all budget -n budget.json

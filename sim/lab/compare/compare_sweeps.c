@@ -219,6 +219,7 @@ static void fill_ratio(struct compare_row *row, const struct frame *frame, const
 									: other->looks };
 	size_t metric = sweep_table_metric(entry->table, row->metric),
 	       base_metric = sweep_table_metric(frame->tables[0], row->metric);
+	rule.margin = isnan(frame->margin) ? own->margin : frame->margin;
 	struct group_ratio ratio = group_ratio(base, base_metric, entry->group, metric, &rule);
 	row->baseline = group_mean(base, base_metric).value;
 	row->basis = ratio.paired ? BASIS_PAIRS : BASIS_INDEPENDENT;
