@@ -1,6 +1,6 @@
 #!/bin/bash
 # Work that was refused, not finished, or done by another scheme is seen wherever a number of it stands: status and
-# exit code of a run, summary.json, sweep.csv, status of a sweep, comparisons.
+# exit code of a run, summary.json, sweep.csv, status of a sweep, comparisons, figures.
 # shellcheck disable=SC2016 # the single quotes hold jq programs
 source "${SRC:?source directory}/tests/lib/shell.sh"
 in_a_folder_of_its_own
@@ -117,5 +117,17 @@ says out '^  D +0/3 '
 ends 0 compare part none # nothing is the same where nobody ran
 checks=$((checks + 1))
 ! grep -q 'same' out || fail "the same: $(cat out)"
+
+# --- plot ---
+
+if command -v gnuplot >gnuplot; then
+	ends 0 plot states --y jobs.jct_s.mean --x scheme --by memory --term svg --out figures
+	says figures/*-bars.dat '; 12 of 12 points shown, 3 with REFUSED jobs \(†: mean over survivors\), 3 by ANOTHER SCHEME \(‡\)$'
+	says figures/*-bars.dat '^panel series x value low high replications mark name$'
+	says figures/*-bars.dat '^1 [12] 2 0\.00046[0-9 .e-]* 3 1 "memory 2MB"$'
+	says figures/*-bars.dat '^1 [12] 1 0\.0011[0-9 .e-]* 3 2 "memory 24MB"$'
+	says figures/*-bars.svg '>†<'
+	says figures/*-bars.svg '>‡<'
+fi
 
 finish "refused, unfinished and substituted work is seen"

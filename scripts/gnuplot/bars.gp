@@ -8,4 +8,4 @@ set boxwidth 0.7 * BAR
 ends(b, s) = INTERVALS ? sprintf(", DATA index %d using ($3+shift(%d)):($5*YF):(0):(($6-$5)*YF) " \
 	."with vectors ", b, s).WHISKER." lc rgb '#303030' notitle" : ''
 curve(b, s) = sprintf("DATA index %d using ($3+shift(%d)):($4*YF):(BAR) with boxes ", b, s) \
-	.fill(s).sprintf(" title LEGEND[%d]", s).ends(b, s)
+	.fill(s).sprintf(" title LEGEND[%d]", s).ends(b, s).daggers(b, sprintf("$3+shift(%d)", s))

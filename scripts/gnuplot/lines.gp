@@ -15,4 +15,4 @@ marked(b, s) = sprintf("DATA index %d using ($3*XF):($4*YF) with steps ls %d not
 	(POINTS[s] / 7 + 1) * (1 + s % 3) / 4, s, s, s)
 curve(b, s) = STYLE eq 'steps' && SERIES > 1 ? marked(b, s) : (INTERVALS ? whiskers(b, s) : '') \
 	.sprintf("DATA index %d using (beside($3*XF,%d)):($4*YF) with %s ls %d title LEGEND[%d]", \
-	b, s, STYLE, s, s)
+	b, s, STYLE, s, s).daggers(b, sprintf("beside($3*XF,%d)", s))

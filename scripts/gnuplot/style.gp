@@ -180,4 +180,8 @@ set tics nomirror out
 set micro
 # Intervals are vectors with flat heads: error bars of gnuplot erase what is behind their middle.
 WHISKER = 'heads size screen 0.008,90 fixed lt 1 lw 1'
+# Where a column "mark" says what a reader should know of a bar or point: 1 a mean over survivors, 2 by another scheme.
+dagger(mark) = mark == 1 ? '†' : mark == 2 ? '‡' : ''
+daggers(b, x) = !DAGGERS ? '' : sprintf(", DATA index %d using (%s):(($6 > $4 ? $6 : $4)*YF):(dagger($8)) " \
+	."with labels offset 0,0.6 notitle", b, x)
 set style fill solid 1 noborder

@@ -189,10 +189,11 @@ static void expect_error(const struct plot_sweep_options *options, const char *j
 
 #define HEAD                                                                                       \
 	"# Mean of replications, 95 % t-intervals; 14 of 18 points shown (1 timeout, 3 "           \
-	"missing), 1 with UNFINISHED work\n"
+	"missing), 1 with UNFINISHED work (†: mean over survivors)\n"
 #define X_NUMBERS "# x = 16000: memory 16KB\n# x = 64000: memory 64KB\n# x = 256000: memory 256KB\n"
 #define X_PLACES  "# x = 0: memory 64KB\n# x = 1: memory 16KB\n# x = 2: memory 256KB\n"
 #define COLUMNS   "panel series x value low high replications name\n"
+#define MARKED    "panel series x value low high replications mark name\n"
 
 /* Without options the numeric axis is x, in numeric order, and y is the one of the two usual
  * metrics that exists. 4 and 6: sd sqrt(2), half width 12.7062 sqrt(2)/sqrt(2). */
@@ -201,14 +202,14 @@ Test(plot_sweep, lines_are_means_with_t_intervals)
 	struct plot_sweep_options options = { 0 };
 	expect_figure(&options, "jobs.jct_s.mean-over-memory-by-scheme",
 		      "# sizes: job completion time, mean\n" HEAD
-		      "# value: jobs.jct_s.mean\n" X_NUMBERS COLUMNS
-		      "1 1 16000 2 0.5775722851575411 6.925540062762781 3 \"ring\"\n"
-		      "1 1 64000 2 2 2 3 \"ring\"\n"
-		      "1 1 256000 5 NaN NaN 2 \"ring\"\n"
+		      "# value: jobs.jct_s.mean\n" X_NUMBERS MARKED
+		      "1 1 16000 2 0.5775722851575411 6.925540062762781 3 0 \"ring\"\n"
+		      "1 1 64000 2 2 2 3 0 \"ring\"\n"
+		      "1 1 256000 5 NaN NaN 2 1 \"ring\"\n"
 		      "\n\n"
-		      "1 2 16000 4 1.1551445703150822 13.851080125525561 3 \"ina\"\n"
-		      "1 2 64000 2 0.5775722851575411 6.925540062762781 3 \"ina\"\n"
-		      "1 2 256000 nan nan nan 0 \"ina\"\n");
+		      "1 2 16000 4 1.1551445703150822 13.851080125525561 3 0 \"ina\"\n"
+		      "1 2 64000 2 0.5775722851575411 6.925540062762781 3 1 \"ina\"\n"
+		      "1 2 256000 nan nan nan 0 1 \"ina\"\n");
 	char *dir = folder_join(folder, "s");
 	char *script = read_figure(dir, "jobs.jct_s.mean-over-memory-by-scheme", "gp");
 	cr_expect_not_null(strstr(script, "LOGX = 1\n")); /* each four times the last */
@@ -222,19 +223,20 @@ Test(plot_sweep, lines_are_means_with_t_intervals)
 }
 
 /* By ina at 16KB each replication takes twice as long; the mean of 1, 2, 3 by ring does not differ
- * from 0 significantly, so the ratio has no bounded interval. At 64KB ring always takes 2, so the
- * interval is that of 1, 2, 3, halved, on the scale of logarithms, as it would begin below 0. */
+ * from 0 significantly, so the ratio has no bounded interval. At 64KB a point of ina is unfinished:
+ * its mean is one over survivors, which gets no ratio. */
 Test(plot_sweep, ratios_are_paired)
 {
 	struct plot_sweep_options options = { .relative_to = "ring" };
 	expect_figure(&options, "jobs.jct_s.mean-over-memory-by-scheme-relative-to-ring",
 		      "# sizes: job completion time, mean, relative to scheme ring\n"
 		      "# Ratio of means, paired by replication, 95 % Fieller intervals; 14 of 18 "
-		      "points shown (1 timeout, 3 missing), 1 with UNFINISHED work\n"
-		      "# value: jobs.jct_s.mean, relative to scheme ring\n" X_NUMBERS COLUMNS
-		      "1 1 16000 2 nan nan 3 \"ina\"\n"
-		      "1 1 64000 1 0.2887861425787706 3.46277003138139 3 \"ina\"\n"
-		      "1 1 256000 nan nan nan 0 \"ina\"\n");
+		      "points shown (1 timeout, 3 missing), 1 with UNFINISHED work (no ratio of "
+		      "means over survivors)\n"
+		      "# value: jobs.jct_s.mean, relative to scheme ring\n" X_NUMBERS MARKED
+		      "1 1 16000 2 nan nan 3 0 \"ina\"\n"
+		      "1 1 64000 nan nan nan 0 1 \"ina\"\n"
+		      "1 1 256000 nan nan nan 0 1 \"ina\"\n");
 }
 
 Test(plot_sweep, bars_keep_the_order_of_the_plan)
@@ -244,10 +246,10 @@ Test(plot_sweep, bars_keep_the_order_of_the_plan)
 	expect_figure(
 		&options, "jobs.jct_s.mean-over-memory-bars-scheme-ring",
 		"# sizes: job completion time, mean (scheme ring)\n# Mean of replications, 95 % "
-		"t-intervals; 8 of 9 points shown (1 timeout)\n# value: jobs.jct_s.mean\n" X_PLACES
-			COLUMNS "1 1 0 2 2 2 3 \"all\"\n"
-		"1 1 1 2 0.5775722851575411 6.925540062762781 3 \"all\"\n"
-		"1 1 2 5 NaN NaN 2 \"all\"\n");
+		"t-intervals; 8 of 9 points shown (1 timeout) (†: mean over survivors)\n# value: "
+		"jobs.jct_s.mean\n" X_PLACES MARKED "1 1 0 2 2 2 3 0 \"all\"\n"
+		"1 1 1 2 0.5775722851575411 6.925540062762781 3 0 \"all\"\n"
+		"1 1 2 5 NaN NaN 2 1 \"all\"\n");
 }
 
 Test(plot_sweep, maps)
@@ -256,7 +258,8 @@ Test(plot_sweep, maps)
 	struct plot_sweep_options options = { .kind = "heat", .metrics = { metrics, 1 } };
 	expect_figure(&options, "network.drops-over-memory-by-scheme-heat",
 		      "# sizes: packets dropped\n# Mean of replications, 95 % t-intervals; 14 of "
-		      "18 points shown (1 timeout, 3 missing), 1 with UNFINISHED work, 8 without "
+		      "18 points shown (1 timeout, 3 missing), 1 with UNFINISHED work (means over "
+		      "survivors), 8 without "
 		      "this value\n# value: network.drops\n" X_PLACES COLUMNS
 		      "1 1 0 nan nan nan 0 \"ring\"\n"
 		      "1 1 1 nan nan nan 0 \"ring\"\n"
@@ -276,7 +279,8 @@ Test(plot_sweep, boxes)
 	expect_figure(
 		&options, "jobs.jct_s.mean-over-memory-box-scheme-ring",
 		"# sizes: job completion time, mean (scheme ring)\n# Replications: minimum, "
-		"quartiles, maximum; 8 of 9 points shown (1 timeout)\n# value: "
+		"quartiles, maximum; 8 of 9 points shown (1 timeout) (means over survivors)\n# "
+		"value: "
 		"jobs.jct_s.mean\n" X_PLACES
 		"panel series x minimum quartile1 median quartile3 maximum replications name\n"
 		"1 1 0 2 2 2 2 2 3 \"all\"\n"
@@ -737,12 +741,13 @@ Test(plot_sweep, panels)
 	expect_in(script, "YLABEL[2] = 'JCT'\n");
 	expect_in(script, "YLABEL[3] = 'Drops'\n");
 	/* both metrics have 18 points; of the 14 that are in, 8 (of ring) have no drops */
-	expect_in(script, "14 of 18 points shown (1 timeout, 3 missing), 1 with UNFINISHED work, "
-			  "8 without this value'\n");
+	expect_in(script,
+		  "14 of 18 points shown (1 timeout, 3 missing), 1 with UNFINISHED work (†: mean "
+		  "over survivors), 8 without this value'\n");
 	free(script);
 	char *dir = folder_join(folder, "s"), *data = read_figure(dir, name, "dat");
 	expect_in(data, "\n2 1 64000 2 0.577572");
-	expect_in(data, "\n4 1 16000 1 1 1 3 \"all\"\n");
+	expect_in(data, "\n4 1 16000 1 1 1 3 0 \"all\"\n");
 	free(data);
 	free(dir);
 	struct plot_sweep_options one = { .panels = true };

@@ -356,7 +356,7 @@ void figure_begin(struct figure *f, const char *template, size_t panels, size_t 
 		"array YLABEL[%zu]\narray YUNIT[%zu]\narray YLOW[%zu]\narray YHIGH[%zu]\n"
 		"array PANEL_TITLE[%zu]\ndo for [p = 1:PANELS] { PANEL_TITLE[p] = '' }\n"
 		/* defaults, which few figures change */
-		"LABELLED = 0\nLOGY = 0\nINTERVALS = 0\nBASELINE = ''\n"
+		"LABELLED = 0\nLOGY = 0\nINTERVALS = 0\nDAGGERS = 0\nBASELINE = ''\n"
 		"XTICKS = 0\nYTICKS = 0\nGROUP = %zu\n",
 		panels, curves, curves, curves, curves, curves, panels, panels, panels, panels,
 		panels, f->group);

@@ -31,6 +31,10 @@ static const struct {
 	[SWEEP_STACK] = { "stack", "", "" },
 };
 
+#define MARKED_COLUMNS                                                                             \
+	"x value low high replications mark" /* of lines and bars, enum sheet_mark                 \
+					      */
+
 /* What one figure shows: one sheet or, with --panels, all sheets, ordered by metric. */
 struct page {
 	struct sheet *sheets;
@@ -169,6 +173,25 @@ static bool is_in(const struct sheet *sheet, const struct sweep_point *point)
 	return true;
 }
 
+static bool has_mark(const struct page *page, enum sheet_mark mark)
+{
+	const struct sweep_choice *choice = page->sheets->choice;
+	for (size_t p = 0; p < page->count; p++)
+		for (size_t i = 0; i < choice->columns * choice->rows; i++)
+			if (sheet_mark(&page->sheets[p], i % choice->columns,
+				       i / choice->columns) == mark)
+				return true;
+	return false;
+}
+
+/* Whether the figure marks some of its bars or points, which takes a column. */
+static bool is_marked(const struct page *page)
+{
+	enum sweep_kind kind = page->sheets->choice->kind;
+	return (kind == SWEEP_LINES || kind == SWEEP_BARS) &&
+	       (has_mark(page, MARK_PARTIAL) || has_mark(page, MARK_SUBSTITUTED));
+}
+
 /* Counts all points behind a figure, each once, although panels may share a baseline: "46 of 48
  * points shown (1 timeout, 1 missing), 3 with UNFINISHED work, 2 without this value". The last
  * number counts a point once for each metric that it lacks. */
@@ -194,11 +217,13 @@ static const char *tally(const struct page *page)
 		for (size_t s = first; s < page->count && point->usable; s += figures)
 			without += isnan(point->metrics[page->sheets[s].metric]) ? 1 : 0;
 	}
-	size_t usable = count[POINT_DONE] + count[POINT_UNFINISHED];
+	size_t usable = 0;
+	for (int s = 0; s < POINT_STATUSES; s++)
+		usable += point_status_is_usable((enum point_status)s) ? count[s] : 0;
 	text = conf_at(table->doc, "%zu of %zu points shown", usable, points);
 	for (int i = 1; i <= POINT_STATUSES; i++) {
 		int s = i % POINT_STATUSES; /* POINT_MISSING, which is 0, comes last */
-		if (count[s] == 0 || s == POINT_DONE || s == POINT_UNFINISHED)
+		if (count[s] == 0 || point_status_is_usable((enum point_status)s))
 			continue;
 		text = conf_at(table->doc, "%s%s%zu %s", text, before, count[s],
 			       point_status_names[s]);
@@ -209,6 +234,16 @@ static const char *tally(const struct page *page)
 	if (count[POINT_UNFINISHED] > 0)
 		text = conf_at(table->doc, "%s, %zu with UNFINISHED work", text,
 			       count[POINT_UNFINISHED]);
+	if (count[POINT_REFUSED] > 0)
+		text = conf_at(table->doc, "%s, %zu with REFUSED jobs", text, count[POINT_REFUSED]);
+	if (has_mark(page, MARK_PARTIAL))
+		text = conf_at(table->doc, "%s (%s)", text,
+			       is_ratio(page->sheets) ? "no ratio of means over survivors"
+			       : is_marked(page)      ? "†: mean over survivors"
+						      : "means over survivors");
+	if (count[POINT_SUBSTITUTED] > 0)
+		text = conf_at(table->doc, "%s, %zu by ANOTHER SCHEME%s", text,
+			       count[POINT_SUBSTITUTED], is_marked(page) ? " (‡)" : "");
 	if (without > 0)
 		text = conf_at(table->doc, "%s, %zu without this value", text, without);
 	for (size_t i = 0; i < table->axis_count && i < 32; i++)
@@ -328,7 +363,9 @@ static void put_rows(struct figure *f, const struct sheet *sheet, size_t row)
 			continue;
 		}
 		struct estimate at = sheet_estimate(sheet, c, row);
-		figure_row(f, (double[]){ x_of(sheet, c), at.value, at.low, at.high, (double)at.n },
+		figure_row(f,
+			   (double[]){ x_of(sheet, c), at.value, at.low, at.high, (double)at.n,
+				       (double)sheet_mark(sheet, c, row) },
 			   sheet->choice->kind == SWEEP_HEAT ? 1 : 3);
 	}
 }
@@ -391,7 +428,7 @@ static bool draw(struct figure *f, const struct page *page)
 	if (f->why)
 		return false;
 	figure_begin(f, kinds[kind].template, page->count, sheet->choice->rows,
-		     kinds[kind].columns);
+		     is_marked(page) ? MARKED_COLUMNS : kinds[kind].columns);
 	put_titles(f, page);
 	for (size_t p = 1; p <= page->count; p++)
 		put_panel(f, page, p);
@@ -399,6 +436,8 @@ static bool draw(struct figure *f, const struct page *page)
 	figure_text(f, "STYLE", "linespoints");
 	figure_count(f, "LOGY", f->log_y);
 	figure_count(f, "INTERVALS", 1);
+	if (is_marked(page))
+		figure_count(f, "DAGGERS", 1);
 	if (kind == SWEEP_HEAT)
 		put_y(f, sheet);
 	else if (is_ratio(sheet))

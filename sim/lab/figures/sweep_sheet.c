@@ -24,12 +24,26 @@ static const struct group *group_at(const struct sheet *sheet, size_t column, si
 	return found;
 }
 
+static bool is_partial(const struct sheet *sheet, const struct group *group)
+{
+	return group && group_work(sheet->table, group, sheet->metric).partial;
+}
+
+enum sheet_mark sheet_mark(const struct sheet *sheet, size_t column, size_t row)
+{
+	const struct group *own = group_at(sheet, column, row, false);
+	return is_partial(sheet, own)    ? MARK_PARTIAL
+	       : own && own->substituted ? MARK_SUBSTITUTED
+					 : MARK_NONE;
+}
+
 struct estimate sheet_estimate(const struct sheet *sheet, size_t column, size_t row)
 {
 	const struct group *own = group_at(sheet, column, row, false), *base = own;
 	if (own && sheet->choice->base_axis != SIZE_MAX)
 		base = group_at(sheet, column, row, true);
-	if (!base)
+	bool ratio = sheet->choice->base_axis != SIZE_MAX;
+	if (!base || (ratio && (is_partial(sheet, own) || is_partial(sheet, base))))
 		return (struct estimate){ .value = NAN, .low = NAN, .high = NAN };
 	return sheet->choice->base_axis == SIZE_MAX
 		       ? group_mean(own, sheet->metric)

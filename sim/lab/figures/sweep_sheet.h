@@ -20,6 +20,11 @@ struct sheet {
  * to the mean of the baseline instead, as group_ratio() has it. */
 struct estimate sheet_estimate(const struct sheet *sheet, size_t column, size_t row);
 
+/* What a reader should know of a cell: its mean is one over survivors, or some of its jobs ran as
+ * another scheme. A ratio to, or of, a mean over survivors has no value. */
+enum sheet_mark { MARK_NONE, MARK_PARTIAL, MARK_SUBSTITUTED };
+enum sheet_mark sheet_mark(const struct sheet *sheet, size_t column, size_t row);
+
 /* The values of a cell, ascending, without missing ones; the caller frees. */
 double *sheet_values(const struct sheet *sheet, size_t column, size_t row, size_t *count);
 
