@@ -189,7 +189,7 @@ static const struct schedule_ops ops = {
 	.prepare = prepare,
 };
 
-static void *start(void *self, const struct collective_job *job, const char **never)
+static void *double_tree_start(void *self, const struct collective_job *job, const char **never)
 {
 	(void)never;
 	return schedule_start(self, &ops, job);
@@ -284,8 +284,8 @@ static double slowest_link(const struct plan_stream *stream, const struct networ
 	return slowest;
 }
 
-static void *plan(void *self, const struct collective_job *job, struct stream_plan *plan,
-		  const char **never)
+static void *double_tree_plan(void *self, const struct collective_job *job,
+			      struct stream_plan *plan, const char **never)
 {
 	struct schedule_scheme *scheme = self;
 	const struct network *net = &scheme->env.topo->net;
@@ -340,6 +340,6 @@ const struct collective_ops double_tree_collective = {
 	.ranks_max = SCHEDULE_EDGES_END / 4,
 	.help = "all-reduce by two binary trees, as NCCL's, between hosts over TCP or RoCE",
 	.table = &double_tree_table,
-	.start = start,
-	.plan = plan,
+	.start = double_tree_start,
+	.plan = double_tree_plan,
 };

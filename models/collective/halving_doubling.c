@@ -35,14 +35,14 @@ static uint32_t pairs_of(uint32_t n)
 }
 
 /* The ranks that take part are numbered 0 to m - 1. Returns the rank of number `v`. */
-static uint32_t rank_of(uint32_t n, uint32_t v)
+static uint32_t halving_doubling_rank_of(uint32_t n, uint32_t v)
 {
 	uint32_t pairs = pairs_of(n);
 
 	return v < pairs ? 2 * v + 1 : v + pairs;
 }
 
-/* The inverse of rank_of(). */
+/* The inverse of halving_doubling_rank_of(). */
 static uint32_t number_of(uint32_t n, uint32_t rank)
 {
 	uint32_t pairs = pairs_of(n);
@@ -84,7 +84,8 @@ static bool ends(const struct schedule *schedule, uint32_t edge, struct schedule
 		uint32_t v = edge / levels_of(n);
 		uint32_t other = v ^ distance(n, edge % levels_of(n));
 
-		*to = (struct schedule_ends){ rank_of(n, v), rank_of(n, other), 0 };
+		*to = (struct schedule_ends){ halving_doubling_rank_of(n, v),
+					      halving_doubling_rank_of(n, other), 0 };
 	}
 	return true;
 }
@@ -163,7 +164,8 @@ static const struct schedule_ops ops = {
 	.step = next,
 };
 
-static void *start(void *self, const struct collective_job *job, const char **never)
+static void *halving_doubling_start(void *self, const struct collective_job *job,
+				    const char **never)
 {
 	(void)never;
 	return schedule_start(self, &ops, job);
@@ -210,8 +212,8 @@ static void plan_step(const struct schedule *schedule, unsigned level, bool back
 	plan_release(&step);
 }
 
-static void *plan(void *self, const struct collective_job *job, struct stream_plan *plan,
-		  const char **never)
+static void *halving_doubling_plan(void *self, const struct collective_job *job,
+				   struct stream_plan *plan, const char **never)
 {
 	struct schedule_scheme *scheme = self;
 	const struct network *net = &scheme->env.topo->net;
@@ -255,7 +257,8 @@ static double leaving(uint32_t workers, uint32_t gpus)
 		for (uint32_t v = 0; v < m; v++) {
 			uint32_t other = v ^ distance(n, level);
 
-			if (rank_of(n, v) / gpus != rank_of(n, other) / gpus)
+			if (halving_doubling_rank_of(n, v) / gpus !=
+			    halving_doubling_rank_of(n, other) / gpus)
 				sent += 2. * distance(n, level) / m; /* halving, then doubling */
 		}
 	for (uint32_t q = 0; q < pairs_of(n); q++)
@@ -270,7 +273,7 @@ const struct collective_ops halving_doubling_collective = {
 	.ranks_max = SCHEDULE_EDGES_END / 16, /* 16 levels and no pairs */
 	.help = "all-reduce by recursive halving and doubling between hosts over TCP or RoCE",
 	.table = &halving_doubling_table,
-	.start = start,
-	.plan = plan,
+	.start = halving_doubling_start,
+	.plan = halving_doubling_plan,
 	.tolerance = { .one_switch = 0.02 },
 };

@@ -22,7 +22,7 @@ static struct copy *copy_at(const struct server *server, uint64_t number)
 /* --- adding --- */
 
 /* Adds the copy of a worker's next block. */
-static void add(struct server *server, uint32_t worker)
+static void ps_server_add(struct server *server, uint32_t worker)
 {
 	struct ps *ps = server->ps;
 	uint64_t number = server->added[worker]++;
@@ -49,7 +49,7 @@ static void on_added(struct sim *sim, uint32_t entity, void *owner)
 		      server->host, copy.way);
 	if (server->queue_first < server->queue_end)
 		timer_set(sim, &server->timer, copy_at(server, server->queue_first)->due);
-	add(server, copy.worker);
+	ps_server_add(server, copy.worker);
 }
 
 void ps_server_receive(struct server *server, uint32_t worker, uint64_t size)
@@ -58,7 +58,7 @@ void ps_server_receive(struct server *server, uint32_t worker, uint64_t size)
 	sim_time due = reducers_add(env->reducers, server->host, env->sim->now, size);
 
 	if (!env->reducers->rate) {
-		add(server, worker);
+		ps_server_add(server, worker);
 		return;
 	}
 	server->queue = ring_reserve(server->queue, &server->queue_mask, server->queue_first,

@@ -43,7 +43,7 @@ static void on_bytes(void *owner, uint64_t total)
 
 static const struct tcp_app app = { .delivered = on_bytes };
 
-static void on_timer(struct sim *sim, uint32_t entity, void *owner)
+static void messages_on_timer(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct messages *messages = owner;
 
@@ -81,8 +81,8 @@ static void open_connection(struct messages *messages)
 	if (messages->src == messages->dst) {
 		/* no TCP connection has this key, so the timer can use it */
 		timer_open(messages->net->sim, &messages->timer, SIM_TIMER,
-			   timer_key(TIMER_TCP, 2 * messages->key), on_timer, messages);
-		sim_name(messages->net->sim, on_timer, "messages of a host to itself %h");
+			   timer_key(TIMER_TCP, 2 * messages->key), messages_on_timer, messages);
+		sim_name(messages->net->sim, messages_on_timer, "messages of a host to itself %h");
 	} else {
 		messages->conn = tcp_open(messages->tcp, messages->src, messages->dst, &dctcp_cc, 0,
 					  messages->key, &app, messages);

@@ -49,7 +49,7 @@ const struct conf_table roce_table = { "roce", roce_rows, sizeof(struct roce_con
 /* --- timers --- */
 
 /* The time to send `size` <= 2 TB. Counts in Mbps, because size * 8 * PS_PER_S would overflow. */
-static sim_time transmission(bytes size, bps rate)
+static sim_time roce_transmission(bytes size, bps rate)
 {
 	return (sim_time)(size * 8000000 / (rate < 1000000 ? 1 : rate / 1000000));
 }
@@ -59,7 +59,7 @@ static sim_time full_queue(const struct topology_conf *topology, bool fabric)
 {
 	bps rate = topology_link_conf(topology, fabric).rate;
 
-	return transmission(topology_buffer(topology, fabric), rate);
+	return roce_transmission(topology_buffer(topology, fabric), rate);
 }
 
 sim_time roce_longest_trip(const struct roce_conf *conf, const struct topology_conf *topology,
@@ -71,7 +71,7 @@ sim_time roce_longest_trip(const struct roce_conf *conf, const struct topology_c
 			full_queue(topology, false) + between_switches * full_queue(topology, true);
 
 	if (topology->host.nic == NIC_FIFO)
-		trip += transmission(window, topology_host_rate(topology));
+		trip += roce_transmission(window, topology_host_rate(topology));
 	return trip;
 }
 

@@ -20,7 +20,7 @@ static void send_back(struct roce_conn *conn, uint8_t kind, uint8_t flags)
 	network_send(&roce->topo->net, rx->host, &packet);
 }
 
-static void acknowledge(struct roce_conn *conn, uint8_t flags)
+static void roce_acknowledge(struct roce_conn *conn, uint8_t flags)
 {
 	struct roce_rx *rx = &conn->rx;
 
@@ -55,11 +55,11 @@ static void on_gap(struct roce_conn *conn)
 		return;
 	rx->nacked = true;
 	rx->nacked_at = now;
-	acknowledge(conn, ROCE_NACK);
+	roce_acknowledge(conn, ROCE_NACK);
 }
 
 /* `expect` bytes have come: up to the mark, up to `wanted`, or both. */
-static void reached(struct roce_conn *conn)
+static void roce_reached(struct roce_conn *conn)
 {
 	struct roce_rx *rx = &conn->rx;
 	bool wanted = rx->bytes >= rx->wanted;
@@ -77,7 +77,7 @@ static void reached(struct roce_conn *conn)
 		conn->app->delivered(conn->owner, rx->bytes);
 }
 
-static void hand_over(struct roce_conn *conn, uint64_t number, const struct packet *packet)
+static void roce_hand_over(struct roce_conn *conn, uint64_t number, const struct packet *packet)
 {
 	struct roce_rx *rx = &conn->rx;
 
@@ -87,7 +87,7 @@ static void hand_over(struct roce_conn *conn, uint64_t number, const struct pack
 	}
 	rx->bytes += packet->payload;
 	if (rx->bytes >= rx->expect)
-		reached(conn);
+		roce_reached(conn);
 }
 
 void roce_rx_receive(struct roce_conn *conn, const struct packet *packet)
@@ -104,7 +104,7 @@ void roce_rx_receive(struct roce_conn *conn, const struct packet *packet)
 		if (number > rx->next)
 			on_gap(conn);
 		else
-			acknowledge(conn, 0); /* a retransmission: the ACK seems to be lost */
+			roce_acknowledge(conn, 0); /* a retransmission: the ACK seems to be lost */
 		return;
 	}
 	if (conn->roce->topo->net.onlooker)
@@ -112,8 +112,8 @@ void roce_rx_receive(struct roce_conn *conn, const struct packet *packet)
 	rx->next++;
 	rx->nacked = false;
 	if (packet->flags & ROCE_ACK_REQUEST)
-		acknowledge(conn, 0);
-	hand_over(conn, number, packet);
+		roce_acknowledge(conn, 0);
+	roce_hand_over(conn, number, packet);
 }
 
 void roce_rx_open(struct roce_conn *conn, uint32_t dst)

@@ -37,7 +37,7 @@ static void drop_acknowledged(struct roce_tx *tx)
 
 /* --- sending --- */
 
-static bool window_allows(const struct roce_tx *tx)
+static bool roce_window_allows(const struct roce_tx *tx)
 {
 	uint64_t flight = tx->nxt - tx->una;
 
@@ -47,12 +47,12 @@ static bool window_allows(const struct roce_tx *tx)
 
 /* After an ACK has made the window smaller, it can happen that no packet in flight asks for another
  * ACK. Then one more packet leaves in spite of the window, and it asks for one. */
-static bool has_work(const struct roce_tx *tx)
+static bool roce_has_work(const struct roce_tx *tx)
 {
-	return tx->nxt < tx->end && (tx->asked <= tx->una || window_allows(tx));
+	return tx->nxt < tx->end && (tx->asked <= tx->una || roce_window_allows(tx));
 }
 
-static void on_pacing_timer(struct sim *sim, uint32_t entity, void *owner)
+static void roce_on_pacing_timer(struct sim *sim, uint32_t entity, void *owner)
 {
 	(void)sim, (void)entity;
 	roce_tx_wake(owner);
@@ -61,7 +61,7 @@ static void on_pacing_timer(struct sim *sim, uint32_t entity, void *owner)
 /* Whether the next packet has to wait; if so, sets the pacing timer. `cc.gap` counts from the
  * newest packet, even if the control set it after that packet had left. The end of a gap does not
  * change once it is set, but holds nothing back while the control has neither a rate nor a gap. */
-static bool held_back(struct roce_conn *conn)
+static bool roce_held_back(struct roce_conn *conn)
 {
 	struct roce_tx *tx = &conn->tx;
 
@@ -76,7 +76,7 @@ static bool held_back(struct roce_conn *conn)
 /* A rate equal to the line rate needs no pacing: the link does it. A packet that is late because
  * the NIC, idle before, waited (idle_max in nic.h) does not put off those behind it, or a wait
  * longer than the gap would lower the rate. */
-static void pace(struct roce_tx *tx, uint32_t size, sim_time now)
+static void roce_pace(struct roce_tx *tx, uint32_t size, sim_time now)
 {
 	sim_time from = now - tx->next_at <= tx->nic_wait ? tx->next_at : now;
 
@@ -89,7 +89,7 @@ static void pace(struct roce_tx *tx, uint32_t size, sim_time now)
 		tx->next_at = tx->cc.gap ? now + tx->cc.gap : 0;
 }
 
-static void arm_timer(struct roce_conn *conn)
+static void roce_arm_timer(struct roce_conn *conn)
 {
 	const struct roce_conf *conf = conn->roce->conf;
 	struct roce_tx *tx = &conn->tx;
@@ -105,7 +105,7 @@ static void arm_timer(struct roce_conn *conn)
 }
 
 /* No ACK is due: no packet in flight asks for one, or the sender went back and has not sent yet. */
-static void stop_timer(struct roce_conn *conn)
+static void roce_stop_timer(struct roce_conn *conn)
 {
 	conn->tx.timer_at = SIM_TIME_MAX;
 	timer_cancel(conn->roce->sim, &conn->tx.timer);
@@ -114,12 +114,12 @@ static void stop_timer(struct roce_conn *conn)
 /* Packet `number` asks for an ACK. The timer waits for this ACK, or for that of an earlier packet
  * that asked. Other packets need no timer: the receiver notices their loss at a later packet, at
  * the latest at the next one that asks. */
-static void ask(struct roce_conn *conn, uint64_t number)
+static void roce_ask(struct roce_conn *conn, uint64_t number)
 {
 	struct roce_tx *tx = &conn->tx;
 
 	if (tx->asked <= tx->una)
-		arm_timer(conn);
+		roce_arm_timer(conn);
 	tx->asked = number + 1;
 }
 
@@ -162,29 +162,29 @@ static enum nic_pull roce_pull(void *owner, struct packet *packet)
 	bool more;
 	uint64_t number = tx->nxt;
 
-	if (!has_work(tx) || held_back(conn))
+	if (!roce_has_work(tx) || roce_held_back(conn))
 		return NIC_NOTHING;
 	fill_packet(conn, packet);
 	if (++tx->nxt > tx->max)
 		tx->max = tx->nxt;
 	find_message(tx);
-	more = tx->nxt < tx->end && window_allows(tx);
+	more = tx->nxt < tx->end && roce_window_allows(tx);
 	tx->limited = !more && tx->nxt < tx->end;
 	if (!more)
 		packet->flags |= ROCE_ACK_REQUEST;
 	if (packet->flags & ROCE_ACK_REQUEST)
-		ask(conn, number);
+		roce_ask(conn, number);
 	if (conn->packets)
 		conn->packets->fill(conn->owner, number, packet);
-	pace(tx, packet->size, conn->roce->sim->now);
-	return more && !held_back(conn) ? NIC_MORE : NIC_LAST;
+	roce_pace(tx, packet->size, conn->roce->sim->now);
+	return more && !roce_held_back(conn) ? NIC_MORE : NIC_LAST;
 }
 
 void roce_tx_wake(struct roce_conn *conn)
 {
 	struct roce_tx *tx = &conn->tx;
 
-	if (has_work(tx) && !held_back(conn))
+	if (roce_has_work(tx) && !roce_held_back(conn))
 		nic_wake(&conn->roce->topo->net.nics[tx->host], &tx->source);
 }
 
@@ -265,9 +265,9 @@ static void on_ack(struct roce_conn *conn, uint64_t number, const struct packet 
 		go_back(tx);
 	}
 	if (tx->asked <= tx->una)
-		stop_timer(conn);
+		roce_stop_timer(conn);
 	else if (acked)
-		arm_timer(conn);
+		roce_arm_timer(conn);
 	if (tx->ops->on_ack)
 		tell_control(conn, acked, packet);
 }
@@ -291,7 +291,7 @@ void roce_tx_receive(struct roce_conn *conn, const struct packet *packet)
 	roce_tx_wake(conn);
 }
 
-static void on_timer(struct sim *sim, uint32_t entity, void *owner)
+static void roce_on_timer(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct roce_conn *conn = owner;
 	struct roce_tx *tx = &conn->tx;
@@ -337,13 +337,13 @@ static void open_timers(struct roce_conn *conn, uint64_t key)
 	struct sim *sim = conn->roce->sim;
 	struct roce_tx *tx = &conn->tx;
 
-	timer_open(sim, &tx->timer, SIM_TIMER, timer_key(TIMER_ROCE, key), on_timer, conn);
-	sim_name(sim, on_timer, "RoCE retransmission timeout of connection %n");
+	timer_open(sim, &tx->timer, SIM_TIMER, timer_key(TIMER_ROCE, key), roce_on_timer, conn);
+	sim_name(sim, roce_on_timer, "RoCE retransmission timeout of connection %n");
 	if (!tx->ops->paces)
 		return;
-	timer_open(sim, &tx->pacing, SIM_TIMER, timer_key(TIMER_PACING, key), on_pacing_timer,
+	timer_open(sim, &tx->pacing, SIM_TIMER, timer_key(TIMER_PACING, key), roce_on_pacing_timer,
 		   conn);
-	sim_name(sim, on_pacing_timer, "next paced packet of connection %n");
+	sim_name(sim, roce_on_pacing_timer, "next paced packet of connection %n");
 }
 
 /* The number of packets that the configuration allows in flight. */

@@ -35,7 +35,7 @@ const struct conf_table tcp_table = { "tcp", tcp_rows, sizeof(struct tcp_conf),
 /* Whether the receiver answers this packet. New data is for open connections only. Repeated
  * segments are answered until the slot is reused, as a host in TIME-WAIT would do (RFC 9293,
  * section 3.6.1), because the receiver cannot know at once that the sender has closed. */
-static bool is_answered(const struct tcp_rx *rx, const struct packet *packet)
+static bool tcp_is_answered(const struct tcp_rx *rx, const struct packet *packet)
 {
 	return rx->generation == packet->generation &&
 	       (!rx->over || packet->seq + packet->payload <= rx->next);
@@ -47,7 +47,7 @@ static void tcp_deliver(void *self, uint32_t host, const struct packet *packet)
 	struct tcp_conn *conn = tcp->conns[packet->flow];
 
 	if (packet->kind != PACKET_ACK) {
-		if (!is_answered(&conn->rx, packet))
+		if (!tcp_is_answered(&conn->rx, packet))
 			return;
 		SIM_BUG_ON(host != conn->rx.host);
 		tcp_rx_receive(conn, packet);

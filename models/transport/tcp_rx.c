@@ -11,7 +11,7 @@ static sim_time echo(const struct tcp_rx *rx)
 	return rx->delays ? rx->echo + (rx->net->sim->now - rx->arrived) : rx->echo;
 }
 
-static void send_ack(struct tcp_rx *rx, bool ece)
+static void tcp_send_ack(struct tcp_rx *rx, bool ece)
 {
 	struct packet packet = {
 		.next_expected = rx->next,
@@ -37,14 +37,14 @@ static void on_ack_timer(struct sim *sim, uint32_t entity, void *owner)
 
 	(void)sim, (void)entity;
 	if (rx->unacked)
-		send_ack(rx, rx->ce);
+		tcp_send_ack(rx, rx->ce);
 }
 
 /* RFC 8257 section 3.2: when the ECN mark changes, the receiver acknowledges the earlier segments
  * with the old mark, and then this segment, at once. So the sender can count marked bytes in spite
  * of delayed ACKs. */
-static void acknowledge(struct tcp_rx *rx, const struct packet *packet, bool in_order,
-			uint64_t before)
+static void tcp_acknowledge(struct tcp_rx *rx, const struct packet *packet, bool in_order,
+			    uint64_t before)
 {
 	bool ce = packet->flags & PACKET_CE;
 	bool at_once = !in_order || ce != rx->ce || packet->flags & TCP_PUSH;
@@ -53,7 +53,7 @@ static void acknowledge(struct tcp_rx *rx, const struct packet *packet, bool in_
 		uint64_t next = rx->next; /* behind this packet; the first ACK ends before it */
 
 		rx->next = before;
-		send_ack(rx, rx->ce);
+		tcp_send_ack(rx, rx->ce);
 		rx->next = next;
 	}
 	rx->ce = ce;
@@ -62,13 +62,13 @@ static void acknowledge(struct tcp_rx *rx, const struct packet *packet, bool in_
 		rx->arrived = rx->net->sim->now;
 	}
 	if (at_once || ++rx->unacked >= rx->ack_every)
-		send_ack(rx, ce);
+		tcp_send_ack(rx, ce);
 	else if (!timer_pending(rx->net->sim, &rx->timer))
 		timer_set(rx->net->sim, &rx->timer, rx->net->sim->now + rx->tcp->conf->ack_delay);
 }
 
 /* `expect` bytes have come: up to the mark, up to `wanted`, or both. */
-static void reached(struct tcp_conn *conn)
+static void tcp_reached(struct tcp_conn *conn)
 {
 	struct tcp_rx *rx = &conn->rx;
 	bool wanted = rx->next >= rx->wanted;
@@ -101,9 +101,9 @@ void tcp_rx_receive(struct tcp_conn *conn, const struct packet *packet)
 	}
 	if (rx->net->onlooker && rx->next > before)
 		why_delivered(why_of(rx->net), rx->tcp->protocol, rx->number);
-	acknowledge(rx, packet, in_order, before);
+	tcp_acknowledge(rx, packet, in_order, before);
 	if (rx->next >= rx->expect && before < rx->expect)
-		reached(conn);
+		tcp_reached(conn);
 }
 
 void tcp_rx_open(struct tcp_conn *conn, uint32_t dst, uint32_t ack_every, uint64_t key)

@@ -32,7 +32,7 @@ static uint64_t window(const struct tcp_conn *conn)
 }
 
 /* A segment may be sent when it fits into the window, or when nothing is in flight. */
-static bool window_allows(const struct tcp_conn *conn)
+static bool tcp_window_allows(const struct tcp_conn *conn)
 {
 	const struct tcp_tx *tx = &conn->tx;
 	uint64_t flight = tx->nxt - tx->una;
@@ -40,16 +40,16 @@ static bool window_allows(const struct tcp_conn *conn)
 	return flight == 0 || flight + segment_size(conn, tx->nxt) <= window(conn);
 }
 
-static bool has_work(const struct tcp_conn *conn)
+static bool tcp_has_work(const struct tcp_conn *conn)
 {
 	const struct tcp_tx *tx = &conn->tx;
 
-	return tx->resend || (tx->nxt < tx->written && window_allows(conn));
+	return tx->resend || (tx->nxt < tx->written && tcp_window_allows(conn));
 }
 
 /* --- pacing --- */
 
-static void on_pacing_timer(struct sim *sim, uint32_t entity, void *owner)
+static void tcp_on_pacing_timer(struct sim *sim, uint32_t entity, void *owner)
 {
 	(void)sim, (void)entity;
 	tcp_tx_wake(owner);
@@ -58,7 +58,7 @@ static void on_pacing_timer(struct sim *sim, uint32_t entity, void *owner)
 /* Whether the next segment has to wait; if so, sets the pacing timer. `cc.gap` counts from the
  * newest segment, even if the control set it after that segment had left. The end of a gap does not
  * change once it is set. Only a control that has given up its gap ends the wait early. */
-static bool held_back(struct tcp_conn *conn)
+static bool tcp_held_back(struct tcp_conn *conn)
 {
 	struct tcp_tx *tx = &conn->tx;
 
@@ -72,7 +72,7 @@ static bool held_back(struct tcp_conn *conn)
 	return true;
 }
 
-static void pace(struct tcp_tx *tx)
+static void tcp_pace(struct tcp_tx *tx)
 {
 	tx->sent_at = tx->net->sim->now;
 	tx->next_at = tx->cc.gap ? tx->sent_at + tx->cc.gap : 0;
@@ -116,7 +116,7 @@ static uint64_t growth(const struct tcp_tx *tx, uint64_t acked)
 	return acked;
 }
 
-static void arm_timer(struct tcp_conn *conn)
+static void tcp_arm_timer(struct tcp_conn *conn)
 {
 	struct tcp_tx *tx = &conn->tx;
 	struct sim *sim = tx->net->sim;
@@ -129,7 +129,7 @@ static void arm_timer(struct tcp_conn *conn)
 	timer_set(sim, &tx->timer, tx->deadline);
 }
 
-static void stop_timer(struct tcp_conn *conn)
+static void tcp_stop_timer(struct tcp_conn *conn)
 {
 	conn->tx.timer_at = SIM_TIME_MAX;
 	timer_cancel(conn->tx.net->sim, &conn->tx.timer);
@@ -161,14 +161,14 @@ static void fill_segment(struct tcp_conn *conn, uint64_t seq, uint64_t payload,
 }
 
 /* Fills in the first missing segment. It may join several short segments, but takes no new data. */
-static void send_again(struct tcp_conn *conn, struct packet *packet)
+static void tcp_send_again(struct tcp_conn *conn, struct packet *packet)
 {
 	struct tcp_tx *tx = &conn->tx;
 	uint64_t size = segment_size(conn, tx->una), sent = tx->max - tx->una;
 
 	tx->resend = false;
 	fill_segment(conn, tx->una, size < sent ? size : sent, packet);
-	arm_timer(conn);
+	tcp_arm_timer(conn);
 }
 
 static enum nic_pull tcp_pull(void *owner, struct packet *packet)
@@ -177,33 +177,33 @@ static enum nic_pull tcp_pull(void *owner, struct packet *packet)
 	struct tcp_tx *tx = &conn->tx;
 	bool idle = tx->nxt == tx->una, more, limited;
 
-	if (!has_work(conn) || held_back(conn))
+	if (!tcp_has_work(conn) || tcp_held_back(conn))
 		return NIC_NOTHING;
 	if (tx->resend) {
-		send_again(conn, packet);
-		pace(tx);
-		return has_work(conn) && !held_back(conn) ? NIC_MORE : NIC_LAST;
+		tcp_send_again(conn, packet);
+		tcp_pace(tx);
+		return tcp_has_work(conn) && !tcp_held_back(conn) ? NIC_MORE : NIC_LAST;
 	}
 	fill_segment(conn, tx->nxt, segment_size(conn, tx->nxt), packet);
 	tx->nxt += packet->payload;
 	if (tx->nxt > tx->max)
 		tx->max = tx->nxt;
 	if (idle)
-		arm_timer(conn);
-	more = has_work(conn);
+		tcp_arm_timer(conn);
+	more = tcp_has_work(conn);
 	limited = !more && window_limited(conn);
 	note_usage(tx, limited);
 	if (tcp_is_recorded(conn))
 		tcp_log(conn,
 			(struct tcp_step){
 				.una = tx->una, .nxt = tx->nxt, .sent = true, .odd = limited });
-	pace(tx);
-	return more && !held_back(conn) ? NIC_MORE : NIC_LAST;
+	tcp_pace(tx);
+	return more && !tcp_held_back(conn) ? NIC_MORE : NIC_LAST;
 }
 
 void tcp_tx_wake(struct tcp_conn *conn)
 {
-	if (!conn->tx.source.waiting && has_work(conn) && !held_back(conn))
+	if (!conn->tx.source.waiting && tcp_has_work(conn) && !tcp_held_back(conn))
 		nic_wake(&conn->tx.net->nics[conn->tx.host], &conn->tx.source);
 }
 
@@ -290,9 +290,9 @@ static void on_new_ack(struct tcp_conn *conn, uint64_t ack)
 	if (tx->recovering)
 		on_ack_in_recovery(conn, acked);
 	if (tx->una < tx->max)
-		arm_timer(conn);
+		tcp_arm_timer(conn);
 	else
-		stop_timer(conn);
+		tcp_stop_timer(conn);
 }
 
 void tcp_tx_receive(struct tcp_conn *conn, const struct packet *packet)
@@ -349,7 +349,7 @@ void tcp_tx_replay(struct tcp_conn *conn, const struct tcp_step *step, uint64_t 
 		tx->ops->on_ack(&tx->cc, &ack);
 }
 
-static void on_timer(struct sim *sim, uint32_t entity, void *owner)
+static void tcp_on_timer(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct tcp_conn *conn = owner;
 	struct tcp_tx *tx = &conn->tx;
@@ -371,7 +371,7 @@ static void on_timer(struct sim *sim, uint32_t entity, void *owner)
 	tx->inflation = 0;
 	tx->dupacks = 0;
 	tx->resend = false;
-	arm_timer(conn);
+	tcp_arm_timer(conn);
 	tcp_tx_wake(conn);
 }
 
@@ -417,13 +417,13 @@ void tcp_tx_open(struct tcp_conn *conn, uint32_t src, uint32_t dst, const struct
 	if (cc->init)
 		cc->init(&conn->tx.cc);
 	timer_open(conn->tx.net->sim, &conn->tx.timer, SIM_TIMER, timer_key(TIMER_TCP, 2 * key),
-		   on_timer, conn);
-	sim_name(tcp->sim, on_timer, "TCP retransmission timeout of connection %h");
+		   tcp_on_timer, conn);
+	sim_name(tcp->sim, tcp_on_timer, "TCP retransmission timeout of connection %h");
 	if (!cc->paces)
 		return;
 	timer_open(conn->tx.net->sim, &conn->tx.pacing, SIM_TIMER, timer_key(TIMER_PACING, key),
-		   on_pacing_timer, conn);
-	sim_name(tcp->sim, on_pacing_timer, "next paced segment of connection %n");
+		   tcp_on_pacing_timer, conn);
+	sim_name(tcp->sim, tcp_on_pacing_timer, "next paced segment of connection %n");
 }
 
 void tcp_tx_close(struct tcp_conn *conn)

@@ -74,7 +74,7 @@ static bool lose_named(void *owner, uint32_t port, const struct packet *packet)
 	struct named *named = owner;
 
 	if (named->bench->net->ports[port].to != named->node || named->lost == named->times ||
-	    packet_chunk(packet) != named->chunk || (packet->flags & named->mask) != named->flags)
+	    pool_chunk(packet) != named->chunk || (packet->flags & named->mask) != named->flags)
 		return false;
 	if (named->skip) {
 		named->skip--;

@@ -251,7 +251,7 @@ Test(esa_rules, preemption_swaps)
 	cr_expect(!o.actions.forward);
 	cr_assert_eq(o.actions.count, 1);
 	cr_expect_eq(o.actions.send[0].packet.flow, 0);
-	cr_expect_eq(packet_bitmap(&o.actions.send[0].packet).bits, 5);
+	cr_expect_eq(pool_bitmap(&o.actions.send[0].packet).bits, 5);
 	cr_expect_eq(o.actions.send[0].packet.value, parts(&bench, 0, 0, 5));
 	cr_expect(o.actions.send[0].packet.flags & POOL_BYPASS);
 	cr_expect_eq(o.actions.send[0].ports[0],
@@ -381,7 +381,7 @@ Test(esa_rules, reminders)
 		if (job)
 			cr_expect_eq(only(&bench)->priority, 9);
 	}
-	cr_expect_eq(packet_bitmap(&o.actions.send[0].packet).bits, 2);
+	cr_expect_eq(pool_bitmap(&o.actions.send[0].packet).bits, 2);
 	cr_expect_eq(switch_stats(&bench).partials, 1);
 	bench_close(&bench);
 }
@@ -504,7 +504,7 @@ Test(esa_rules, third_larger_contribution_again)
 static void write_reminded(struct bench *bench, uint32_t node, const struct packet *packet)
 {
 	char *text = bench->owner;
-	struct bitmap bitmap = packet_bitmap(packet);
+	struct bitmap bitmap = pool_bitmap(packet);
 
 	if (node >= bench->net->hosts && !(packet->flags & PACKET_RESULT) && !bitmap.bits)
 		snprintf(text + strlen(text), 100 - strlen(text), "%u%s ", node - bench->net->hosts,
@@ -724,8 +724,8 @@ static void note_priorities(struct bench *bench, uint32_t node, const struct pac
 	uint8_t *seen = bench->owner;
 
 	if (node >= bench->net->hosts && !(packet->flags & PACKET_RESULT) &&
-	    packet_chunk(packet) < 20)
-		seen[packet_chunk(packet)] = packet_priority(packet);
+	    pool_chunk(packet) < 20)
+		seen[pool_chunk(packet)] = pool_priority(packet);
 }
 
 Test(esa_priority, of_the_layers_of_a_job)
@@ -760,7 +760,7 @@ static void note_priority(struct bench *bench, uint32_t node, const struct packe
 
 	(void)node;
 	if (!(packet->flags & PACKET_RESULT))
-		*seen = packet_priority(packet);
+		*seen = pool_priority(packet);
 }
 
 static uint8_t priority_until(struct bench *bench, sim_time until)
@@ -841,7 +841,7 @@ static void write_trace(struct bench *bench, uint32_t node, const struct packet 
 {
 	char *text = bench->owner;
 	size_t length = strlen(text);
-	uint32_t bits = packet_bitmap(packet).bits;
+	uint32_t bits = pool_bitmap(packet).bits;
 
 	if (node >= bench->net->hosts && !(packet->flags & PACKET_RESULT) && !bits)
 		snprintf(text + length, 500 - length, "M%u ", packet->flow);

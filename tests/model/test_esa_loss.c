@@ -24,8 +24,8 @@ static bool lose_named(void *owner, uint32_t port, const struct packet *packet)
 
 	if (named->bench->net->ports[port].to != named->node || named->lost == named->times ||
 	    packet->kind != PACKET_AGGREGATION || packet->flow != named->job ||
-	    packet_chunk(packet) != named->chunk || (packet->flags & named->mask) != named->flags ||
-	    (named->bits && packet_bitmap(packet).bits != named->bits))
+	    pool_chunk(packet) != named->chunk || (packet->flags & named->mask) != named->flags ||
+	    (named->bits && pool_bitmap(packet).bits != named->bits))
 		return false;
 	named->lost++;
 	return true;
@@ -173,7 +173,7 @@ static bool lose_result_too(void *owner, uint32_t port, const struct packet *pac
 	if (lose_named(owner, port, packet))
 		return true;
 	if (named->bench->net->ports[port].to || !(packet->flags & PACKET_RESULT) ||
-	    packet->kind != PACKET_AGGREGATION || packet_chunk(packet) != 2)
+	    packet->kind != PACKET_AGGREGATION || pool_chunk(packet) != 2)
 		return false;
 	named->lost++;
 	return true;
@@ -256,7 +256,7 @@ static bool lose_result(void *owner, uint32_t port, const struct packet *packet)
 	struct named *named = owner;
 
 	if (!named->bench->net->ports[port].to_host || !(packet->flags & PACKET_RESULT) ||
-	    packet_chunk(packet) != named->chunk || named->lost == named->times)
+	    pool_chunk(packet) != named->chunk || named->lost == named->times)
 		return false;
 	named->lost++;
 	return true;
@@ -312,8 +312,7 @@ static bool lose_at_server(void *owner, uint32_t port, const struct packet *pack
 
 	if (!named->bench->net->ports[port].to_host || packet->flags & PACKET_RESULT ||
 	    !(packet->flags & POOL_BYPASS) || packet->flow != named->job ||
-	    (named->bits && packet_bitmap(packet).bits != named->bits) ||
-	    named->lost == named->times)
+	    (named->bits && pool_bitmap(packet).bits != named->bits) || named->lost == named->times)
 		return false;
 	named->lost++;
 	return true;
@@ -453,7 +452,7 @@ static bool lose_until_complete(void *owner, uint32_t port, const struct packet 
 	if (lose_named(owner, port, packet))
 		return true;
 	if (packet->kind != PACKET_AGGREGATION || packet->flags & PACKET_RESULT ||
-	    packet_chunk(packet) != named->chunk || packet_bitmap(packet).bits)
+	    pool_chunk(packet) != named->chunk || pool_bitmap(packet).bits)
 		return false;
 	sums = &bench_job(named->bench, 0)->servers[0].sums;
 	sum = partial_sums_find(sums, named->chunk);
@@ -489,7 +488,7 @@ static bool lose_until_over(void *owner, uint32_t port, const struct packet *pac
 	if (lose_named(owner, port, packet))
 		return true;
 	return packet->kind == PACKET_AGGREGATION && !(packet->flags & PACKET_RESULT) &&
-	       !packet_bitmap(packet).bits && job && !job->over;
+	       !pool_bitmap(packet).bits && job && !job->over;
 }
 
 Test(esa_cases, each_aggregator_is_fetched_at_the_end)
@@ -520,7 +519,7 @@ static bool lose_before_the_failure(void *owner, uint32_t port, const struct pac
 
 	return lose_named(owner, port, packet) ||
 	       (packet->kind == PACKET_AGGREGATION && !(packet->flags & PACKET_RESULT) &&
-		!packet_bitmap(packet).bits && named->bench->s->sim.now < 2 * PS_PER_MS);
+		!pool_bitmap(packet).bits && named->bench->s->sim.now < 2 * PS_PER_MS);
 }
 
 Test(esa_cases, an_aggregator_behind_a_failed_spine)

@@ -70,7 +70,7 @@ static inline void check_pools(struct bench *bench)
 			held[a->owner - 1]++;
 			job = bench_job(bench, a->owner - 1);
 			cr_assert(job);
-			racks = &server_of_chunk(job, a->chunk)->racks;
+			racks = &pool_server_of_chunk(job, a->chunk)->racks;
 			cr_assert_neq(a->bits, 0);
 			cr_assert_eq(a->bits & ~racks_all(racks, a->rack), 0);
 			cr_assert_eq(a->rack == RACK_NONE ? racks->sw : racks->racks[a->rack].sw,
@@ -89,7 +89,7 @@ static inline void tap_switch(void *self, uint32_t sw, uint32_t back, struct pac
 {
 	struct bench *bench = self;
 	bool host = bench->net->ports[back].to_host, result = packet->flags & PACKET_RESULT;
-	bool reminder = !result && !packet_bitmap(packet).bits;
+	bool reminder = !result && !pool_bitmap(packet).bits;
 	struct packet before = *packet;
 
 	if (reminder) {

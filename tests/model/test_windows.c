@@ -13,10 +13,10 @@
 static bool lose_some(void *owner, uint32_t port, const struct packet *packet)
 {
 	const struct bench *bench = owner;
-	uint32_t place = packet_chunk(packet) % TENSOR;
+	uint32_t place = pool_chunk(packet) % TENSOR;
 
 	return bench->net->ports[port].to == bench->net->hosts &&
-	       packet->kind == PACKET_AGGREGATION && packet_bitmap(packet).bits == 2 &&
+	       packet->kind == PACKET_AGGREGATION && pool_bitmap(packet).bits == 2 &&
 	       !(packet->flags & (PACKET_RESULT | PACKET_RETRANSMIT)) &&
 	       (place == 10 || place == 150);
 }

@@ -105,7 +105,7 @@ static bool by_position(const struct atp_conf *conf)
 	return conf->pool.index == INDEX_POSITION || conf->pool.index == INDEX_REHASH;
 }
 
-static size_t idle(const void *self, struct collective_idle list[COLLECTIVE_IDLE_MAX])
+static size_t atp_idle(const void *self, struct collective_idle list[COLLECTIVE_IDLE_MAX])
 {
 	if (by_position(self))
 		return 0;
@@ -171,7 +171,7 @@ static uint32_t positions(const struct pool_scheme *scheme)
 	return max < scheme->pools[0].count ? max : scheme->pools[0].count;
 }
 
-static uint16_t index_of(struct pool_worker *worker, uint64_t chunk)
+static uint16_t atp_index_of(struct pool_worker *worker, uint64_t chunk)
 {
 	const struct pool_job *job = pool_job(worker);
 	const uint16_t *table = worker->state; /* by position */
@@ -186,7 +186,7 @@ static void accepted(struct pool_worker *worker, uint64_t chunk, uint64_t value,
 		     const struct packet *packet)
 {
 	uint16_t *table = worker->state;
-	uint32_t fresh = packet_bitmap(packet).bits;
+	uint32_t fresh = pool_bitmap(packet).bits;
 
 	(void)value;
 	if (fresh)
@@ -195,7 +195,7 @@ static void accepted(struct pool_worker *worker, uint64_t chunk, uint64_t value,
 
 /* --- jobs --- */
 
-static void start(struct pool_job *job)
+static void atp_start(struct pool_job *job)
 {
 	const struct atp_conf *conf = atp_conf(job);
 	uint32_t count = positions(pool_scheme(job));
@@ -217,7 +217,7 @@ static void start(struct pool_job *job)
 	free(used);
 }
 
-static void release(struct pool_job *job)
+static void atp_release(struct pool_job *job)
 {
 	for (uint32_t q = 0; q < job->base.spec.servers; q++) {
 		struct atp_server *server = job->servers[q].state;
@@ -237,17 +237,17 @@ static const struct pool_ops ops = {
 		  .stats = pool_stats },
 	.name = "atp",
 	.through_server = true,
-	.start = start,
-	.release = release,
+	.start = atp_start,
+	.release = atp_release,
 	.at_switch = atp_at_switch,
 	.result_at_switch = atp_result_at_switch,
 	.at_server = atp_at_server,
 	.add = atp_add,
-	.index = index_of,
+	.index = atp_index_of,
 	.accepted = accepted,
 };
 
-static void *open_scheme(const struct model_env *env, const void *self)
+static void *atp_open(const struct model_env *env, const void *self)
 {
 	const struct atp_conf *conf = self;
 	struct pool_scheme *scheme = pool_open(env, conf, &ops, conf->idle_limit);
@@ -260,7 +260,7 @@ static void *open_scheme(const struct model_env *env, const void *self)
 }
 
 /* A gradient from each worker, and the server's parameter packets, which switches copy. */
-static double injected(uint32_t workers, bool beside)
+static double atp_injected(uint32_t workers, bool beside)
 {
 	(void)beside;
 	return (double)workers + 1;
@@ -272,7 +272,7 @@ const struct collective_ops atp_collective = {
 		"server acknowledges every sum and adds what collided",
 	.table = &atp_table,
 	POOL_OPS,
-	.injected = injected,
-	.idle = idle,
-	.open = open_scheme,
+	.injected = atp_injected,
+	.idle = atp_idle,
+	.open = atp_open,
 };

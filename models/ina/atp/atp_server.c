@@ -5,8 +5,8 @@
 static void send_parameters(struct pool_server *server, const struct partial_sum *sum,
 			    const struct packet *cause)
 {
-	server_send_result(server, sum, cause->slot, sum->resent ? PACKET_RETRANSMIT : 0,
-			   sum->fresh);
+	pool_server_send_result(server, sum, cause->slot, sum->resent ? PACKET_RETRANSMIT : 0,
+				sum->fresh);
 }
 
 /* A packet cannot be added if some of its contributors are in already. Missing contributors
@@ -26,8 +26,8 @@ bool atp_add(struct partial_sums *sums, struct partial_sum *sum, struct bitmap c
 
 void atp_at_server(struct pool_server *server, const struct packet *packet)
 {
-	uint64_t chunk = server_packet_chunk(server, packet);
-	struct partial_sum *sum = server_entry(server, chunk);
+	uint64_t chunk = pool_server_packet_chunk(server, packet);
+	struct partial_sum *sum = pool_server_entry(server, chunk);
 
 	if (!sum)
 		return; /* all workers have the result */
@@ -39,7 +39,7 @@ void atp_at_server(struct pool_server *server, const struct packet *packet)
 	}
 	sum->collided |= (packet->flags & POOL_BYPASS) != 0;
 	sum->marked |= (packet->flags & PACKET_CE) != 0;
-	atp_add(&server->sums, sum, packet_bitmap(packet), packet->value);
+	atp_add(&server->sums, sum, pool_bitmap(packet), packet->value);
 	if (sum->whole != server->racks.all)
 		return;
 	sum->complete = true;

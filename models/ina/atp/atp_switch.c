@@ -14,15 +14,16 @@ static void carry(const struct pool_server *server, const struct aggregator *a,
 		  struct packet *packet, struct switch_actions *actions)
 {
 	packet->value = a->value;
-	packet_set_bitmap(packet, promoted(server, (struct bitmap){ a->bits, a->rack }));
+	pool_set_bitmap(packet, promoted(server, (struct bitmap){ a->bits, a->rack }));
 	if (a->marked)
 		packet->flags |= PACKET_CE;
 	actions->forward = true;
 }
 
-static void add(struct aggregators *pool, struct aggregator *a, const struct packet *packet)
+static void atp_switch_add(struct aggregators *pool, struct aggregator *a,
+			   const struct packet *packet)
 {
-	struct bitmap bitmap = packet_bitmap(packet);
+	struct bitmap bitmap = pool_bitmap(packet);
 
 	a->marked |= (packet->flags & PACKET_CE) != 0;
 	if (a->bits & bitmap.bits) {
@@ -62,18 +63,18 @@ static void count_flushed(const struct pool_server *server, struct aggregators *
 
 /* A retransmitted packet takes along the sum of its aggregator and frees the aggregator, so that
  * the sum does not wait for lost packets. It never takes an aggregator. */
-static void flush(struct pool_server *server, struct aggregators *pool, bool level1,
-		  struct packet *packet, struct switch_actions *actions)
+static void atp_flush(struct pool_server *server, struct aggregators *pool, bool level1,
+		      struct packet *packet, struct switch_actions *actions)
 {
 	struct pool_job *job = server->job;
 	struct aggregator *a = &pool->slots[packet->slot];
-	bool mine = aggregator_is(a, job->base.number, packet_chunk(packet));
+	bool mine = aggregator_is(a, job->base.number, pool_chunk(packet));
 	struct bitmap own;
 
 	if (level1 || !mine) /* else carry() promotes the sum */
-		packet_set_bitmap(packet, promoted(server, packet_bitmap(packet)));
+		pool_set_bitmap(packet, promoted(server, pool_bitmap(packet)));
 	actions->forward = true;
-	own = packet_bitmap(packet);
+	own = pool_bitmap(packet);
 	if (!mine) {
 		if (level1)
 			count_unadded(pool, own);
@@ -88,11 +89,11 @@ static void flush(struct pool_server *server, struct aggregators *pool, bool lev
 		held->ports = &server->racks.server_port;
 		held->count = 1;
 		held->packet.value = a->value;
-		packet_set_bitmap(&held->packet, (struct bitmap){ a->bits, a->rack });
+		pool_set_bitmap(&held->packet, (struct bitmap){ a->bits, a->rack });
 		if (a->marked)
 			held->packet.flags |= PACKET_CE;
 	} else {
-		add(pool, a, packet);
+		atp_switch_add(pool, a, packet);
 		carry(server, a, packet, actions);
 	}
 	count_flushed(server, pool, a, own, level1);
@@ -100,7 +101,7 @@ static void flush(struct pool_server *server, struct aggregators *pool, bool lev
 }
 
 /* Garbage collection: frees an aggregator whose owner has gone silent. Returns whether it did. */
-static bool collect(struct pool_scheme *scheme, struct aggregators *pool, struct aggregator *a)
+static bool atp_collect(struct pool_scheme *scheme, struct aggregators *pool, struct aggregator *a)
 {
 	if (!aggregators_is_idle(pool, a, scheme->base.env.sim->now))
 		return false;
@@ -118,14 +119,14 @@ void atp_at_switch(struct pool_server *server, struct aggregators *pool, bool le
 	sim_time now = scheme->base.env.sim->now;
 
 	if (packet->flags & PACKET_RETRANSMIT) {
-		flush(server, pool, level1, packet, actions);
+		atp_flush(server, pool, level1, packet, actions);
 		return;
 	}
 	if (!a->owner) {
 		pool_take(job, pool, a, packet);
-	} else if (!aggregator_is(a, job->base.number, packet_chunk(packet))) {
+	} else if (!aggregator_is(a, job->base.number, pool_chunk(packet))) {
 		aggregators_collision(pool, a, job->base.number);
-		if (!collect(scheme, pool, a)) {
+		if (!atp_collect(scheme, pool, a)) {
 			pool->memory->stats.fallbacks++;
 			packet->flags |= POOL_BYPASS;
 			actions->forward = true;
@@ -134,7 +135,7 @@ void atp_at_switch(struct pool_server *server, struct aggregators *pool, bool le
 		pool_take(job, pool, a, packet);
 	}
 	aggregators_touch(pool, a, now);
-	add(pool, a, packet);
+	atp_switch_add(pool, a, packet);
 	if (a->bits != racks_all(&server->racks, a->rack))
 		return;
 	pool->memory->stats.results += level1 && !a->complete;
@@ -151,6 +152,6 @@ void atp_result_at_switch(struct pool_server *server, struct aggregators *pool,
 	if (!pool->slots)
 		return;
 	a = &pool->slots[packet->slot];
-	if (aggregator_is(a, server->job->base.number, packet_chunk(packet)))
+	if (aggregator_is(a, server->job->base.number, pool_chunk(packet)))
 		pool_free(pool_scheme(server->job), pool, a);
 }

@@ -289,7 +289,7 @@ static void make_workers(struct ina_job *job)
 	}
 }
 
-static bool goes_to_hosts(const struct ina_job *job)
+static bool ina_goes_to_hosts(const struct ina_job *job)
 {
 	return job->scheme->ops->on_hosts && job->scheme->ops->goes_to_hosts(job);
 }
@@ -299,7 +299,7 @@ void ina_begin(struct ina_job *job)
 	const struct model_env *env = &job->scheme->env;
 	const char *never = NULL; /* hosts lack nothing */
 
-	if (goes_to_hosts(job)) {
+	if (ina_goes_to_hosts(job)) {
 		job->on_hosts = job->scheme->ops->on_hosts->start(job->scheme->on_hosts, &job->spec,
 								  &never);
 		return;
@@ -374,7 +374,7 @@ void ina_plan_job(struct ina_job *job, struct stream_plan *plan)
 	const struct ina_ops *ops = job->scheme->ops;
 	const char *never = NULL; /* as in ina_begin() */
 
-	if (goes_to_hosts(job))
+	if (ina_goes_to_hosts(job))
 		job->on_hosts =
 			ops->on_hosts->plan(job->scheme->on_hosts, &job->spec, plan, &never);
 	else
@@ -456,7 +456,7 @@ void ina_stats(const void *instance, struct collective_stats *stats)
 		job->scheme->ops->on_hosts->stats(job->on_hosts, stats);
 }
 
-static bool waits(const struct ina_worker *worker, char *text, size_t size)
+static bool ina_waits(const struct ina_worker *worker, char *text, size_t size)
 {
 	const struct ina_ops *ops = worker->job->scheme->ops;
 	uint64_t chunks = ina_available(worker);
@@ -488,7 +488,7 @@ size_t ina_report_waiting(const void *instance, FILE *to, size_t limit)
 	for (uint32_t w = 0; w < job->spec.workers && lines < limit; w++) {
 		const struct ina_worker *worker = ina_worker(job, w);
 
-		if (!waits(worker, text, sizeof(text)))
+		if (!ina_waits(worker, text, sizeof(text)))
 			continue;
 		fprintf(to, "  %s job %" PRIu32 ": worker %" PRIu32 " (host %" PRIu32 ") %s\n",
 			job->scheme->ops->title, collective_job_number(&job->spec), w, worker->host,

@@ -45,10 +45,10 @@ void pool_multicast(const struct pool_server *server, uint32_t sw, const struct 
 /* Level 1 adds nothing up (topology_aggregates()), so a packet goes on to the server. Reminders
  * have no bits. A reminder to a rack goes on; a reminder to level 1 ends here, as there is no sum.
  */
-static void pass(struct pool_scheme *scheme, uint32_t sw, struct packet *packet,
-		 struct switch_actions *actions)
+static void pool_pass(struct pool_scheme *scheme, uint32_t sw, struct packet *packet,
+		      struct switch_actions *actions)
 {
-	struct bitmap bitmap = packet_bitmap(packet);
+	struct bitmap bitmap = pool_bitmap(packet);
 
 	if (bitmap.bits)
 		scheme->pools[sw].memory->stats.fallbacks++;
@@ -59,14 +59,14 @@ static void pass(struct pool_scheme *scheme, uint32_t sw, struct packet *packet,
 static void upwards(struct pool_scheme *scheme, struct pool_server *server, uint32_t sw,
 		    struct packet *packet, struct switch_actions *actions)
 {
-	uint8_t rack = packet_bitmap(packet).rack;
+	uint8_t rack = pool_bitmap(packet).rack;
 	bool level1 = sw == server->racks.sw;
 
 	if (packet->flags & POOL_BYPASS ||
 	    (!level1 && (rack == RACK_NONE || server->racks.racks[rack].sw != sw)))
 		actions->forward = true;
 	else if (level1 && server->racks.passes)
-		pass(scheme, sw, packet, actions);
+		pool_pass(scheme, sw, packet, actions);
 	else
 		pool_ops(server->job)
 			->at_switch(server, &scheme->pools[sw], level1, packet, actions);
@@ -80,8 +80,8 @@ bool pool_adds_at(const void *self, uint32_t sw, const struct packet *packet)
 
 	if (!job || packet->flags & (PACKET_RESULT | POOL_BYPASS))
 		return false;
-	racks = &job->servers[packet_server(packet)].racks;
-	rack = packet_bitmap(packet).rack;
+	racks = &job->servers[pool_server_of(packet)].racks;
+	rack = pool_bitmap(packet).rack;
 	return sw == racks->sw ? !racks->passes : rack != RACK_NONE && racks->racks[rack].sw == sw;
 }
 
@@ -95,7 +95,7 @@ void pool_at_switch(void *self, uint32_t sw, uint32_t back, struct packet *packe
 	(void)back;
 	if (!job)
 		return; /* the job is over */
-	server = &job->servers[packet_server(packet)];
+	server = &job->servers[pool_server_of(packet)];
 	if (!(packet->flags & PACKET_RESULT)) {
 		upwards(scheme, server, sw, packet, actions);
 		return;
@@ -128,7 +128,7 @@ static void added(void *owner, const struct packet *packet)
 static bool brings_new(struct pool_server *server, const struct packet *packet)
 {
 	struct partial_sums *arrived = &server->arrived;
-	uint64_t index = server_index(server, server_packet_chunk(server, packet));
+	uint64_t index = pool_server_index(server, pool_server_packet_chunk(server, packet));
 	const struct partial_sum *sum = partial_sums_find(&server->sums, index);
 	struct partial_sum *known;
 
@@ -139,12 +139,12 @@ static bool brings_new(struct pool_server *server, const struct packet *packet)
 		partial_sums_init(arrived, &server->racks);
 	if (index >= arrived->end)
 		partial_sums_reserve(arrived, index,
-				     server_index(server, pool_oldest(server->job)));
+				     pool_server_index(server, pool_oldest(server->job)));
 	known = partial_sums_find(arrived, index);
-	return known && pool_ops(server->job)->add(arrived, known, packet_bitmap(packet), 0);
+	return known && pool_ops(server->job)->add(arrived, known, pool_bitmap(packet), 0);
 }
 
-static void to_server(struct pool_server *server, const struct packet *packet)
+static void pool_to_server(struct pool_server *server, const struct packet *packet)
 {
 	struct pool_job *job = server->job;
 	const struct ina_scheme *scheme = job->base.scheme;
@@ -168,12 +168,12 @@ void pool_deliver(void *self, uint32_t host, const struct packet *packet)
 	if (packet->flags & PACKET_RESULT)
 		pool_worker_result(ina_worker_on(&job->base, host), packet);
 	else
-		to_server(&job->servers[packet_server(packet)], packet);
+		pool_to_server(&job->servers[pool_server_of(packet)], packet);
 }
 
 /* --- looking ahead, for speed only --- */
 
-static void worker_ahead(const struct pool_job *job, uint32_t host, bool again)
+static void pool_worker_ahead(const struct pool_job *job, uint32_t host, bool again)
 {
 	const struct pool_worker *worker = ina_worker_on(&job->base, host);
 	const struct window *window = &worker->window;
@@ -198,7 +198,7 @@ void pool_ahead(const void *self, uint32_t node, const struct packet *packet, bo
 		return;
 	if (node < hosts) {
 		if (packet->flags & PACKET_RESULT)
-			worker_ahead(job, node, again);
+			pool_worker_ahead(job, node, again);
 	} else if (!again && scheme->pools[node - hosts].slots) {
 		__builtin_prefetch(&scheme->pools[node - hosts].slots[packet->slot]);
 	}
@@ -209,10 +209,10 @@ void pool_ahead(const void *self, uint32_t node, const struct packet *packet, bo
 void pool_take(struct pool_job *job, struct aggregators *pool, struct aggregator *a,
 	       const struct packet *packet)
 {
-	aggregators_take(pool, a, job->base.number, packet_chunk(packet),
+	aggregators_take(pool, a, job->base.number, pool_chunk(packet),
 			 job->base.scheme->env.sim->now);
-	a->rack = packet_bitmap(packet).rack;
-	a->server = (uint8_t)packet_server(packet);
+	a->rack = pool_bitmap(packet).rack;
+	a->server = (uint8_t)pool_server_of(packet);
 	job->held++;
 	if (!job->over || !pool_ops(job)->drain)
 		return;
@@ -268,31 +268,31 @@ bool pool_about(const void *self, const struct packet *packet, struct packet_abo
 {
 	if (!ina_about_slot(self, packet, about))
 		return false;
-	about->chunk = packet_chunk(packet); /* the low 32 bits: a packet has no more */
+	about->chunk = pool_chunk(packet); /* the low 32 bits: a packet has no more */
 	return true;
 }
 
-uint64_t server_packet_chunk(const struct pool_server *server, const struct packet *packet)
+uint64_t pool_server_packet_chunk(const struct pool_server *server, const struct packet *packet)
 {
-	return chunk_near(server_chunk(server, server->sums.end), packet_chunk(packet));
+	return chunk_near(pool_server_chunk(server, server->sums.end), pool_chunk(packet));
 }
 
-struct partial_sum *server_entry(struct pool_server *server, uint64_t chunk)
+struct partial_sum *pool_server_entry(struct pool_server *server, uint64_t chunk)
 {
-	uint64_t index = server_index(server, chunk);
+	uint64_t index = pool_server_index(server, chunk);
 
 	if (index >= server->sums.end)
 		partial_sums_reserve(&server->sums, index,
-				     server_index(server, pool_oldest(server->job)));
+				     pool_server_index(server, pool_oldest(server->job)));
 	return partial_sums_find(&server->sums, index);
 }
 
-void server_send_result(struct pool_server *server, const struct partial_sum *sum, uint16_t slot,
-			uint8_t flags, uint32_t extra)
+void pool_server_send_result(struct pool_server *server, const struct partial_sum *sum,
+			     uint16_t slot, uint8_t flags, uint32_t extra)
 {
 	struct packet packet;
 
-	pool_packet(&packet, server, server_chunk(server, sum->index),
+	pool_packet(&packet, server, pool_server_chunk(server, sum->index),
 		    (struct bitmap){ extra, RACK_NONE }, slot);
 	packet.value = sum->value;
 	packet.flags |= (uint8_t)(PACKET_RESULT | flags | (sum->marked ? PACKET_CE : 0));
@@ -465,7 +465,7 @@ void pool_end(void *self)
 }
 
 /* Workers are gone; the scheme goes on until it has freed the job's last aggregator. */
-static void drain(struct pool_job *job)
+static void pool_drain(struct pool_job *job)
 {
 	struct pool_scheme *scheme = pool_scheme(job);
 
@@ -495,7 +495,7 @@ void pool_finish(void *instance)
 	release_workers(job);
 	job->over = true;
 	if (pool_ops(job)->drain)
-		drain(job);
+		pool_drain(job);
 }
 
 /* --- failures --- */

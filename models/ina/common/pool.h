@@ -9,8 +9,8 @@
  *   atp/, esa/     what switches and servers do: struct pool_ops
  *
  * Every packet carries its job, chunk, aggregator index, server, priority and contributors (as a
- * bitmap of one level, racks.h); see packet_*() below. Chunk p belongs to server p mod servers.
- * Chunk numbers have 32 bits on the wire and 64 at hosts. */
+ * bitmap of one level, racks.h); see pool_chunk() and others below. Chunk p belongs to server p mod
+ * servers. Chunk numbers have 32 bits on the wire and 64 at hosts. */
 #ifndef INASIM_INA_COMMON_POOL_H
 #define INASIM_INA_COMMON_POOL_H
 
@@ -156,27 +156,27 @@ static inline uint64_t pool_seq(uint32_t chunk, struct bitmap bitmap)
 	return (uint64_t)bitmap.bits << 32 | chunk;
 }
 
-static inline uint32_t packet_chunk(const struct packet *packet)
+static inline uint32_t pool_chunk(const struct packet *packet)
 {
 	return (uint32_t)packet->seq;
 }
 
-static inline struct bitmap packet_bitmap(const struct packet *packet)
+static inline struct bitmap pool_bitmap(const struct packet *packet)
 {
 	return (struct bitmap){ (uint32_t)(packet->seq >> 32), packet->source & POOL_RACK_MASK };
 }
 
-static inline uint32_t packet_server(const struct packet *packet)
+static inline uint32_t pool_server_of(const struct packet *packet)
 {
 	return packet->source >> POOL_SERVER_SHIFT & (POOL_SERVERS_MAX - 1);
 }
 
-static inline uint8_t packet_priority(const struct packet *packet)
+static inline uint8_t pool_priority(const struct packet *packet)
 {
 	return (uint8_t)(packet->source >> POOL_PRIORITY_SHIFT);
 }
 
-static inline void packet_set_bitmap(struct packet *packet, struct bitmap bitmap)
+static inline void pool_set_bitmap(struct packet *packet, struct bitmap bitmap)
 {
 	packet->seq = pool_seq((uint32_t)packet->seq, bitmap);
 	packet->source = (uint16_t)((packet->source & ~POOL_RACK_MASK) | bitmap.rack);
@@ -187,33 +187,33 @@ void pool_packet(struct packet *packet, const struct pool_server *server, uint64
 		 struct bitmap bitmap, uint16_t slot);
 
 /* The server's index of a chunk. */
-static inline uint64_t server_index(const struct pool_server *server, uint64_t chunk)
+static inline uint64_t pool_server_index(const struct pool_server *server, uint64_t chunk)
 {
 	return server->job->base.spec.servers == 1 ? chunk : chunk / server->job->base.spec.servers;
 }
 
-static inline uint64_t server_chunk(const struct pool_server *server, uint64_t index)
+static inline uint64_t pool_server_chunk(const struct pool_server *server, uint64_t index)
 {
 	return index * server->job->base.spec.servers + server->number;
 }
 
-static inline struct pool_server *server_of_chunk(const struct pool_job *job, uint64_t chunk)
+static inline struct pool_server *pool_server_of_chunk(const struct pool_job *job, uint64_t chunk)
 {
 	return &job->servers[job->base.spec.servers == 1 ? 0 : chunk % job->base.spec.servers];
 }
 
 /* The full 64-bit chunk number of a packet at a server. */
-uint64_t server_packet_chunk(const struct pool_server *server, const struct packet *packet);
+uint64_t pool_server_packet_chunk(const struct pool_server *server, const struct packet *packet);
 
 /* The oldest chunk whose result some worker lacks. No worker will ask for an older chunk. */
 uint64_t pool_oldest(const struct pool_job *job);
 
 /* The sum of a chunk at a server, made if need be; NULL: all workers have the result. */
-struct partial_sum *server_entry(struct pool_server *server, uint64_t chunk);
+struct partial_sum *pool_server_entry(struct pool_server *server, uint64_t chunk);
 
 /* The server sends a result towards all workers, with `extra` in place of a bitmap. */
-void server_send_result(struct pool_server *server, const struct partial_sum *sum, uint16_t slot,
-			uint8_t flags, uint32_t extra);
+void pool_server_send_result(struct pool_server *server, const struct partial_sum *sum,
+			     uint16_t slot, uint8_t flags, uint32_t extra);
 
 /* Sends a result from a switch to the workers and switches below. */
 void pool_multicast(const struct pool_server *server, uint32_t sw, const struct packet *result,

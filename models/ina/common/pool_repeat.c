@@ -53,9 +53,9 @@ static uint16_t slot_of(const struct pool_job *job, uint64_t chunk)
 void pool_repeat_packet(void *self, struct repeat *repeat, struct packet *packet)
 {
 	struct pool_job *job = ina_job_of(self, packet);
-	uint64_t chunk = packet_chunk(packet);
+	uint64_t chunk = pool_chunk(packet);
 
-	repeat_same(repeat, packet_bitmap(packet).bits);
+	repeat_same(repeat, pool_bitmap(packet).bits);
 	if (!job) { /* the job is over: nobody waits for the packet */
 		repeat_same(repeat, chunk << 16 | packet->slot);
 		repeat_same(repeat, packet->value);
@@ -65,7 +65,7 @@ void pool_repeat_packet(void *self, struct repeat *repeat, struct packet *packet
 	ina_repeat_sum(&job->base, repeat, &chunk, &packet->value);
 	if (!repeat->moving)
 		return;
-	packet->seq = pool_seq((uint32_t)chunk, packet_bitmap(packet));
+	packet->seq = pool_seq((uint32_t)chunk, pool_bitmap(packet));
 	packet->slot = slot_of(job, chunk);
 }
 
@@ -148,10 +148,10 @@ static void repeat_aggregators(struct pool_job *job, struct repeat *repeat)
 static void repeat_sum(const struct pool_server *server, struct partial_sum *sum,
 		       struct repeat *repeat)
 {
-	uint64_t chunk = server_chunk(server, sum->index);
+	uint64_t chunk = pool_server_chunk(server, sum->index);
 
 	ina_repeat_sum(&server->job->base, repeat, &chunk, &sum->value);
-	sum->index = server_index(server, chunk);
+	sum->index = pool_server_index(server, chunk);
 	repeat_same(repeat, (uint64_t)sum->whole << 32 | sum->begun);
 	repeat_same(repeat, (uint64_t)sum->fresh << 8 | sum->complete << 3 | sum->marked << 2 |
 				    sum->collided << 1 | sum->resent);
@@ -180,7 +180,7 @@ static void repeat_sums(struct pool_server *server, struct repeat *repeat)
 		sums->end += chunks_of(server->job, repeat) / server->job->base.spec.servers;
 	} else {
 		repeat_same(repeat,
-			    server_chunk(server, sums->end) - server->job->base.stream.base);
+			    pool_server_chunk(server, sums->end) - server->job->base.stream.base);
 	}
 }
 

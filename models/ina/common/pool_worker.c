@@ -4,13 +4,13 @@
 
 #include <inttypes.h>
 
-static sim_time now_of(const struct pool_worker *worker)
+static sim_time pool_now_of(const struct pool_worker *worker)
 {
 	return worker->base.job->scheme->env.sim->now;
 }
 
 /* Whether a new chunk may be sent. Counts the times that only the window forbids it. */
-static bool may_send(const struct pool_worker *worker)
+static bool pool_may_send(const struct pool_worker *worker)
 {
 	uint64_t available = ina_available(&worker->base);
 
@@ -22,27 +22,27 @@ static bool may_send(const struct pool_worker *worker)
 
 static bool has_more(const struct pool_worker *worker)
 {
-	return window_has_lost(&worker->window) || may_send(worker);
+	return window_has_lost(&worker->window) || pool_may_send(worker);
 }
 
-static sim_time expires(const void *self)
+static sim_time pool_expires(const void *self)
 {
 	return window_due(&((const struct pool_worker *)self)->window);
 }
 
-static void arm(struct pool_worker *worker)
+static void pool_arm(struct pool_worker *worker)
 {
 	alarm_set(worker->base.job->scheme->env.sim, &worker->alarm,
-		  window_timeout(&worker->window, now_of(worker)));
+		  window_timeout(&worker->window, pool_now_of(worker)));
 }
 
-static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
+static void pool_on_timeout(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct pool_worker *worker = owner;
 
 	(void)entity;
 	window_expire(&worker->window, sim->now);
-	alarm_set(sim, &worker->alarm, expires(worker));
+	alarm_set(sim, &worker->alarm, pool_expires(worker));
 	if (!window_has_lost(&worker->window))
 		return;
 	why_timed_out(worker->base.job->tensors.why);
@@ -52,11 +52,11 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 		ina_wake(&worker->base);
 }
 
-static void fill(struct pool_worker *worker, uint64_t chunk, bool again, struct packet *packet)
+static void pool_fill(struct pool_worker *worker, uint64_t chunk, bool again, struct packet *packet)
 {
 	struct pool_job *job = pool_job(worker);
 	const struct pool_ops *ops = pool_ops(job);
-	const struct pool_server *server = server_of_chunk(job, chunk);
+	const struct pool_server *server = pool_server_of_chunk(job, chunk);
 	struct bitmap self = server->racks.of_worker[worker->base.number];
 
 	pool_packet(packet, server, chunk, self, ops->index(worker, chunk));
@@ -74,11 +74,11 @@ static bool next_chunk(struct pool_worker *worker, uint64_t *chunk)
 	const struct pool_job *job = pool_job(worker);
 	const struct pool_ops *ops = pool_ops(job);
 
-	while (may_send(worker)) {
-		*chunk = window_send(&worker->window, now_of(worker));
+	while (pool_may_send(worker)) {
+		*chunk = window_send(&worker->window, pool_now_of(worker));
 		if (!ops->divert || !ops->divert(worker, *chunk))
 			return true;
-		arm(worker);
+		pool_arm(worker);
 	}
 	return false;
 }
@@ -87,14 +87,14 @@ enum nic_pull pool_pull(void *owner, struct packet *packet)
 {
 	struct pool_worker *worker = owner;
 	uint64_t chunk;
-	bool again = window_take_lost(&worker->window, &chunk, now_of(worker));
+	bool again = window_take_lost(&worker->window, &chunk, pool_now_of(worker));
 
 	if (!again && !next_chunk(worker, &chunk))
 		return NIC_NOTHING;
 	worker->base.job->stats.retransmissions += again;
 	why_window(worker->base.job->tensors.why, worker->base.number, worker->window.cut);
-	fill(worker, chunk, again, packet);
-	arm(worker);
+	pool_fill(worker, chunk, again, packet);
+	pool_arm(worker);
 	return has_more(worker) ? NIC_MORE : NIC_LAST;
 }
 
@@ -117,7 +117,7 @@ void pool_worker_accept(struct pool_worker *worker, uint64_t chunk, uint64_t val
 			     "a result came before the contribution");
 		return;
 	}
-	if (!window_result(&worker->window, chunk, marked, now_of(worker))) {
+	if (!window_result(&worker->window, chunk, marked, pool_now_of(worker))) {
 		worker->base.job->stats.stale++;
 		return;
 	}
@@ -129,7 +129,7 @@ void pool_worker_accept(struct pool_worker *worker, uint64_t chunk, uint64_t val
 		pool_ops(job)->lost(worker);
 	if (has_more(worker))
 		ina_wake(&worker->base);
-	arm(worker);
+	pool_arm(worker);
 	ina_complete(&worker->base, chunk);
 }
 
@@ -137,14 +137,14 @@ void pool_worker_result(struct pool_worker *worker, const struct packet *packet)
 {
 	if (__builtin_expect(packet->flags & PACKET_RETRANSMIT, 0))
 		window_no_samples(&worker->window);
-	pool_worker_accept(worker, chunk_near(worker->window.first, packet_chunk(packet)),
+	pool_worker_accept(worker, chunk_near(worker->window.first, pool_chunk(packet)),
 			   packet->value, packet->flags & PACKET_CE, packet);
 }
 
 /* Whether the NIC may call pull() late (net/nic.h). pull() sets the worker's timer and, where it
  * diverts chunks, the timers of a message to the server. If the server is on the worker's own host,
  * the message takes no time, and pull() may not be late. */
-static bool is_deferrable(const struct pool_worker *worker)
+static bool pool_is_deferrable(const struct pool_worker *worker)
 {
 	const struct pool_job *job = pool_job(worker);
 	const struct pool_scheme *scheme = pool_scheme(job);
@@ -168,9 +168,10 @@ void pool_worker_init(struct pool_worker *worker)
 
 	window_init(&worker->window, &pool_scheme(job)->window, job->base.scheme->frame,
 		    job->base.spec.servers);
-	worker->base.source.deferrable = is_deferrable(worker);
-	alarm_open(job->base.scheme->env.sim, &worker->alarm, key, on_timeout, expires, worker);
-	sim_name(job->base.scheme->env.sim, on_timeout, "timeout of job %j worker %w");
+	worker->base.source.deferrable = pool_is_deferrable(worker);
+	alarm_open(job->base.scheme->env.sim, &worker->alarm, key, pool_on_timeout, pool_expires,
+		   worker);
+	sim_name(job->base.scheme->env.sim, pool_on_timeout, "timeout of job %j worker %w");
 }
 
 void pool_worker_release(struct pool_worker *worker)

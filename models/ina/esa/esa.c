@@ -141,7 +141,7 @@ extern const struct conf_table esa_table; /* named by collective/schemes.c */
 const struct conf_table esa_table = { "esa", esa_rows, sizeof(struct esa_conf),
 				      "ESA: ATP's aggregators with preemption." };
 
-static size_t idle(const void *self, struct collective_idle list[COLLECTIVE_IDLE_MAX])
+static size_t esa_idle(const void *self, struct collective_idle list[COLLECTIVE_IDLE_MAX])
 {
 	static const char *const keys[] = { "remaining", "ratio", "priority_scale" };
 	const struct esa_conf *conf = self;
@@ -208,7 +208,7 @@ uint8_t esa_priority(const struct pool_worker *worker, const struct collective_h
 }
 
 /* Notes the priority of the tensor that the worker hands over next. */
-static void hint(void *instance, uint32_t w, const struct collective_hint *hint)
+static void esa_hint(void *instance, uint32_t w, const struct collective_hint *hint)
 {
 	struct pool_job *job = instance;
 	struct pool_worker *worker = pool_worker(job, w);
@@ -235,14 +235,14 @@ static uint8_t priority(struct pool_worker *worker, uint64_t chunk)
 	return esa->priority[esa->sending & esa->priority_mask];
 }
 
-static uint16_t index_of(struct pool_worker *worker, uint64_t chunk)
+static uint16_t esa_index_of(struct pool_worker *worker, uint64_t chunk)
 {
 	return pool_known_index(pool_job(worker), chunk);
 }
 
 /* --- jobs --- */
 
-static void start(struct pool_job *job)
+static void esa_start(struct pool_job *job)
 {
 	for (uint32_t w = 0; w < job->base.spec.workers; w++) {
 		struct esa_worker *esa = pool_worker(job, w)->state = xaligned(64, sizeof(*esa));
@@ -254,7 +254,7 @@ static void start(struct pool_job *job)
 		esa_server_init(&job->servers[q]);
 }
 
-static void release(struct pool_job *job)
+static void esa_release(struct pool_job *job)
 {
 	for (uint32_t w = 0; w < job->base.spec.workers; w++) {
 		struct esa_worker *esa = pool_worker(job, w)->state;
@@ -268,7 +268,7 @@ static void release(struct pool_job *job)
 		esa_server_release(&job->servers[q]);
 }
 
-static void stats(const void *instance, struct collective_stats *sum)
+static void esa_stats(const void *instance, struct collective_stats *sum)
 {
 	const struct pool_job *job = instance;
 
@@ -302,23 +302,23 @@ static void repeat_job(struct pool_job *job, struct repeat *repeat)
 
 static const struct pool_ops ops = {
 	.base = { POOL_INA_OPS, .title = "ESA", .bypass = { .flag = POOL_BYPASS, .detour = true },
-		  .stats = stats },
+		  .stats = esa_stats },
 	.name = "esa",
-	.start = start,
-	.release = release,
+	.start = esa_start,
+	.release = esa_release,
 	.at_switch = esa_at_switch,
 	.at_server = esa_at_server,
 	.add = partial_sums_add,
 	.lost = esa_lost,
 	.divert = esa_divert,
-	.index = index_of,
+	.index = esa_index_of,
 	.priority = priority,
 	.drain = esa_drain,
 	.accepted = esa_accepted,
 	.repeat = repeat_job,
 };
 
-static void *open_scheme(const struct model_env *env, const void *self)
+static void *esa_open(const struct model_env *env, const void *self)
 {
 	const struct esa_conf *conf = self;
 
@@ -333,7 +333,7 @@ const struct collective_ops esa_collective = {
 	.table = &esa_table,
 	.messages = true,
 	POOL_OPS,
-	.idle = idle,
-	.open = open_scheme,
-	.hint = hint,
+	.idle = esa_idle,
+	.open = esa_open,
+	.hint = esa_hint,
 };

@@ -12,7 +12,8 @@
 
 /* --- channels --- */
 
-static void send(struct esa_channel *channel, enum esa_message type, uint64_t chunk, uint64_t value)
+static void esa_send(struct esa_channel *channel, enum esa_message type, uint64_t chunk,
+		     uint64_t value)
 {
 	bool carries = type == ESA_HAVE || type == ESA_GRADIENT || type == ESA_RESULT;
 	uint32_t elements = channel->esa->server->job->base.scheme->elements;
@@ -29,13 +30,13 @@ static bool send_once(struct esa_channel *channel, enum esa_message type, uint64
 {
 	if (messages_under_way(&channel->messages, type, chunk))
 		return false;
-	send(channel, type, chunk, value);
+	esa_send(channel, type, chunk, value);
 	return true;
 }
 
-static struct esa_channel *to_server(struct pool_worker *worker, uint64_t chunk)
+static struct esa_channel *esa_to_server(struct pool_worker *worker, uint64_t chunk)
 {
-	struct esa_server *esa = server_of_chunk(pool_job(worker), chunk)->state;
+	struct esa_server *esa = pool_server_of_chunk(pool_job(worker), chunk)->state;
 
 	return &esa->from_worker[worker->base.number];
 }
@@ -70,7 +71,7 @@ static void none_has(struct esa_server *esa, struct esa_entry *entry)
 
 void esa_start_query(struct esa_server *esa, struct esa_entry *entry)
 {
-	uint64_t chunk = server_chunk(esa->server, entry->index);
+	uint64_t chunk = pool_server_chunk(esa->server, entry->index);
 
 	if (entry->querying)
 		return;
@@ -80,7 +81,7 @@ void esa_start_query(struct esa_server *esa, struct esa_entry *entry)
 		if (lacks(esa, entry, w))
 			continue;
 		entry->answers++;
-		send(&esa->to_worker[w], ESA_QUERY, chunk, 0);
+		esa_send(&esa->to_worker[w], ESA_QUERY, chunk, 0);
 	}
 	if (!entry->answers) /* all have reported that they lack it */
 		none_has(esa, entry);
@@ -95,12 +96,13 @@ void esa_want_gradients(struct esa_server *esa, struct esa_entry *entry)
 	for (uint32_t w = 0; w < server->job->base.spec.workers; w++)
 		if (partial_sums_compare(&server->sums, sum, server->racks.of_worker[w]) !=
 		    PRESENT_ALL)
-			send(&esa->to_worker[w], ESA_WANTED, server_chunk(server, entry->index), 0);
+			esa_send(&esa->to_worker[w], ESA_WANTED,
+				 pool_server_chunk(server, entry->index), 0);
 }
 
 static void repeat_result(struct esa_server *esa, uint32_t worker, uint64_t chunk)
 {
-	const struct partial_sum *sum = server_entry(esa->server, chunk);
+	const struct partial_sum *sum = pool_server_entry(esa->server, chunk);
 
 	if (sum && sum->complete) /* else all workers hold it by now */
 		esa->server->job->base.stats.repairs +=
@@ -113,7 +115,7 @@ static void have(struct esa_server *esa, struct esa_entry *entry, uint64_t chunk
 	partial_sums_find(&esa->server->sums, entry->index)->value = value;
 	for (uint32_t w = 0; w < esa->server->job->base.spec.workers; w++)
 		if (lacks(esa, entry, w))
-			send(&esa->to_worker[w], ESA_RESULT, chunk, value);
+			esa_send(&esa->to_worker[w], ESA_RESULT, chunk, value);
 	esa_complete(esa, entry, false);
 }
 
@@ -138,7 +140,7 @@ static void reported(struct esa_server *esa, struct esa_entry *entry, uint32_t w
 		note_lack(esa, entry, worker);
 	entry->reported = true;
 	if (!first || entry->querying) {
-		esa_remind_chunk(esa, server_chunk(esa->server, entry->index));
+		esa_remind_chunk(esa, pool_server_chunk(esa->server, entry->index));
 		return;
 	}
 	esa_remind(esa, entry);
@@ -206,8 +208,8 @@ static const uint64_t *find_result(const struct pool_worker *worker, uint64_t ch
 
 static void send_gradient(struct pool_worker *worker, uint64_t chunk)
 {
-	send(to_server(worker, chunk), ESA_GRADIENT, chunk,
-	     exact_contribution(&pool_job(worker)->base.exact, worker->base.number, chunk));
+	esa_send(esa_to_server(worker, chunk), ESA_GRADIENT, chunk,
+		 exact_contribution(&pool_job(worker)->base.exact, worker->base.number, chunk));
 }
 
 void esa_lost(struct pool_worker *worker)
@@ -216,7 +218,7 @@ void esa_lost(struct pool_worker *worker)
 
 	while (window_take_lost(&worker->window, &chunk, worker->base.job->scheme->env.sim->now))
 		worker->base.job->stats.reminders +=
-			send_once(to_server(worker, chunk), ESA_REMINDER, chunk, 0);
+			send_once(esa_to_server(worker, chunk), ESA_REMINDER, chunk, 0);
 }
 
 /* If the server has asked for this gradient before the worker sent it, it goes straight to the
@@ -241,7 +243,7 @@ static void wanted(struct pool_worker *worker, uint64_t chunk)
 	const uint64_t *result = find_result(worker, chunk);
 
 	if (result) {
-		send(to_server(worker, chunk), ESA_HAVE, chunk, *result);
+		esa_send(esa_to_server(worker, chunk), ESA_HAVE, chunk, *result);
 	} else if (chunk < worker->window.next) {
 		worker->base.job->stats.retransmissions++;
 		send_gradient(worker, chunk);
@@ -262,8 +264,8 @@ static void at_worker(void *owner, const struct message *message)
 	switch ((enum esa_message)message->type) {
 	case ESA_QUERY:
 		result = find_result(worker, chunk);
-		send(to_server(worker, chunk), result ? ESA_HAVE : ESA_HAVE_NOT, chunk,
-		     result ? *result : 0);
+		esa_send(esa_to_server(worker, chunk), result ? ESA_HAVE : ESA_HAVE_NOT, chunk,
+			 result ? *result : 0);
 		return;
 	case ESA_WANTED:
 		wanted(worker, chunk);

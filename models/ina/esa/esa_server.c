@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static sim_time now_of(const struct esa_server *esa)
+static sim_time esa_now_of(const struct esa_server *esa)
 {
 	return esa->server->job->base.scheme->env.sim->now;
 }
@@ -30,7 +30,7 @@ sim_time esa_server_rto(const struct esa_server *esa)
 
 void esa_no_samples(struct esa_server *esa)
 {
-	esa->unsampled = now_of(esa);
+	esa->unsampled = esa_now_of(esa);
 }
 
 /* --- the list of open entries, longest untouched first --- */
@@ -65,7 +65,7 @@ static void link_last(struct esa_server *esa, struct esa_entry *entry)
 
 static void touch(struct esa_server *esa, struct esa_entry *entry)
 {
-	entry->touched = now_of(esa);
+	entry->touched = esa_now_of(esa);
 	unlink_entry(esa, entry);
 	link_last(esa, entry);
 }
@@ -87,9 +87,9 @@ static void widen(struct esa_server *esa, uint64_t from)
 		ring_widen(esa->lacking, &esa->mask, from, to, esa->words * sizeof(*esa->lacking));
 }
 
-static void arm(struct esa_server *esa)
+static void esa_arm(struct esa_server *esa)
 {
-	sim_time at = now_of(esa) + esa_server_rto(esa);
+	sim_time at = esa_now_of(esa) + esa_server_rto(esa);
 
 	if (esa->first == ESA_NONE || at >= esa->armed)
 		return;
@@ -100,11 +100,11 @@ static void arm(struct esa_server *esa)
 /* The sum of a chunk. It may overwrite the sum of a chunk whose result all workers have. That chunk
  * may be open if its timer ran out shortly before the result came, and workers' answers are still
  * under way. It is closed, as nothing is left to do. */
-static struct partial_sum *sum_of(struct esa_server *esa, uint64_t chunk)
+static struct partial_sum *esa_sum_of(struct esa_server *esa, uint64_t chunk)
 {
 	const struct partial_sums *sums = &esa->server->sums;
 	uint64_t seen = sums->end;
-	struct partial_sum *sum = server_entry(esa->server, chunk);
+	struct partial_sum *sum = pool_server_entry(esa->server, chunk);
 
 	if (esa->mask != sums->mask)
 		widen(esa, seen > esa->mask ? seen - esa->mask - 1 : 0);
@@ -118,7 +118,7 @@ static struct partial_sum *sum_of(struct esa_server *esa, uint64_t chunk)
 
 struct esa_entry *esa_entry_open(struct esa_server *esa, uint64_t chunk)
 {
-	struct partial_sum *sum = sum_of(esa, chunk);
+	struct partial_sum *sum = esa_sum_of(esa, chunk);
 	struct esa_entry *entry;
 
 	if (!sum || sum->complete)
@@ -131,14 +131,14 @@ struct esa_entry *esa_entry_open(struct esa_server *esa, uint64_t chunk)
 	*entry = (struct esa_entry){
 		.open = true,
 		.index = sum->index,
-		.created = now_of(esa),
-		.touched = now_of(esa),
+		.created = esa_now_of(esa),
+		.touched = esa_now_of(esa),
 		.larger_limit = dupack_threshold(esa), /* section 5.1 */
 	};
 	memset(&esa->lacking[(sum->index & esa->mask) * esa->words], 0,
 	       esa->words * sizeof(*esa->lacking));
 	link_last(esa, entry);
-	arm(esa);
+	esa_arm(esa);
 	return entry;
 }
 
@@ -157,7 +157,7 @@ void esa_remind_chunk(struct esa_server *esa, uint64_t chunk)
 	if (level1)
 		outbox_send(&esa->server->outbox, &packet);
 	for (uint32_t r = 0; r < racks->count; r++) {
-		packet_set_bitmap(&packet, (struct bitmap){ 0, (uint8_t)r });
+		pool_set_bitmap(&packet, (struct bitmap){ 0, (uint8_t)r });
 		packet_set_route(&packet, &racks->racks[r].down);
 		outbox_send(&esa->server->outbox, &packet);
 	}
@@ -167,9 +167,9 @@ void esa_remind_chunk(struct esa_server *esa, uint64_t chunk)
 void esa_remind(struct esa_server *esa, struct esa_entry *entry)
 {
 	entry->larger = 0;
-	entry->reminded = now_of(esa);
+	entry->reminded = esa_now_of(esa);
 	touch(esa, entry);
-	esa_remind_chunk(esa, server_chunk(esa->server, entry->index));
+	esa_remind_chunk(esa, pool_server_chunk(esa->server, entry->index));
 }
 
 /* How many contributions to later chunks lead to the next reminder. With `every`, where most chunks
@@ -219,9 +219,9 @@ static void entry_expired(struct esa_server *esa, struct esa_entry *entry)
 		esa_start_query(esa, entry);
 }
 
-static void drain(struct esa_server *esa);
+static void esa_server_drain(struct esa_server *esa);
 
-static void on_timer(struct sim *sim, uint32_t entity, void *owner)
+static void esa_on_timer(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct esa_server *esa = owner;
 	bool anew = false;
@@ -230,7 +230,7 @@ static void on_timer(struct sim *sim, uint32_t entity, void *owner)
 	(void)entity;
 	esa->armed = SIM_TIME_MAX;
 	if (esa->server->job->over) {
-		drain(esa);
+		esa_server_drain(esa);
 		return;
 	}
 	rto = esa_server_rto(esa);
@@ -262,14 +262,14 @@ void esa_complete(struct esa_server *esa, struct esa_entry *entry, bool to_all)
 	sum->complete = true;
 	sum->whole = esa->server->racks.all;
 	if (!entry->reminded && entry->created >= esa->unsampled)
-		rto_sample(&esa->rto, now_of(esa) - entry->created); /* section 6; Karn */
+		rto_sample(&esa->rto, esa_now_of(esa) - entry->created); /* section 6; Karn */
 	entry_close(esa, entry);
 	if (to_all)
-		server_send_result(esa->server, sum, 0, late ? PACKET_RETRANSMIT : 0, 0);
+		pool_server_send_result(esa->server, sum, 0, late ? PACKET_RETRANSMIT : 0, 0);
 	/* contributions that came over the transport may also be in a switch, where they would wait
 	 * for ever */
 	if (recovered)
-		esa_remind_chunk(esa, server_chunk(esa->server, sum->index));
+		esa_remind_chunk(esa, pool_server_chunk(esa->server, sum->index));
 }
 
 void esa_contribution(struct esa_server *esa, struct esa_entry *entry, struct bitmap bitmap,
@@ -290,7 +290,7 @@ void esa_contribution(struct esa_server *esa, struct esa_entry *entry, struct bi
 			esa_complete(esa, entry, true);
 		if (esa->backoff) {
 			esa->backoff = 0;
-			arm(esa);
+			esa_arm(esa);
 		}
 	}
 	if (!by_message)
@@ -300,16 +300,16 @@ void esa_contribution(struct esa_server *esa, struct esa_entry *entry, struct bi
 void esa_at_server(struct pool_server *server, const struct packet *packet)
 {
 	struct esa_server *esa = server->state;
-	uint64_t chunk = server_packet_chunk(server, packet);
+	uint64_t chunk = pool_server_packet_chunk(server, packet);
 	struct esa_entry *entry;
 
 	if (server->job->over)
-		return; /* a sum that drain() has fetched */
+		return; /* a sum that esa_server_drain() has fetched */
 	entry = esa_entry_open(esa, chunk);
 	if (!entry)
 		return; /* complete */
 	partial_sums_find(&server->sums, entry->index)->marked |= (packet->flags & PACKET_CE) != 0;
-	esa_contribution(esa, entry, packet_bitmap(packet), packet->value, false);
+	esa_contribution(esa, entry, pool_bitmap(packet), packet->value, false);
 }
 
 /* --- the end --- */
@@ -317,7 +317,7 @@ void esa_at_server(struct pool_server *server, const struct packet *packet)
 /* Fetches the job's sums from switches, again and again until none are left. The model looks into
  * the switches. A real server does not know what they hold, and would have to remind of all its
  * last chunks. */
-static void drain(struct esa_server *esa)
+static void esa_server_drain(struct esa_server *esa)
 {
 	struct pool_job *job = esa->server->job;
 	struct pool_scheme *scheme = pool_scheme(job);
@@ -332,7 +332,7 @@ static void drain(struct esa_server *esa)
 			    pool->slots[i].server == esa->server->number)
 				esa_remind_chunk(esa, pool->slots[i].chunk);
 	}
-	esa->armed = now_of(esa) + esa_server_rto(esa);
+	esa->armed = esa_now_of(esa) + esa_server_rto(esa);
 	timer_set(scheme->base.env.sim, &esa->timer, esa->armed);
 }
 
@@ -340,7 +340,7 @@ void esa_drain(struct pool_job *job)
 {
 	for (uint32_t q = 0; q < job->base.spec.servers; q++) {
 		esa_channels_release(job->servers[q].state);
-		drain(job->servers[q].state);
+		esa_server_drain(job->servers[q].state);
 	}
 }
 
@@ -359,8 +359,8 @@ void esa_server_init(struct pool_server *server)
 	esa->rto_conf = pool_scheme(job)->window.rto;
 	esa->rto_conf.first = esa->rto_conf.min; /* section 6 */
 	rto_init(&esa->rto, &esa->rto_conf);
-	timer_open(job->base.scheme->env.sim, &esa->timer, SIM_TIMER, key, on_timer, esa);
-	sim_name(job->base.scheme->env.sim, on_timer, "ESA timeout of server %w of job %j");
+	timer_open(job->base.scheme->env.sim, &esa->timer, SIM_TIMER, key, esa_on_timer, esa);
+	sim_name(job->base.scheme->env.sim, esa_on_timer, "ESA timeout of server %w of job %j");
 	esa_channels_init(esa);
 }
 

@@ -8,7 +8,7 @@ static bool preempts(const struct pool_job *job, const struct aggregators *pool,
 {
 	switch ((enum esa_preemption)esa_conf(job)->preemption) {
 	case ESA_PRIORITY:
-		return packet_priority(packet) > a->priority;
+		return pool_priority(packet) > a->priority;
 	case ESA_ALWAYS:
 		return true;
 	case ESA_COIN: /* a fair coin for each collision at each switch */
@@ -51,22 +51,23 @@ static void reminder(struct pool_server *server, struct aggregators *pool,
 {
 	struct aggregator *a = &pool->slots[packet->slot];
 
-	if (aggregator_is(a, server->job->base.number, packet_chunk(packet)))
+	if (aggregator_is(a, server->job->base.number, pool_chunk(packet)))
 		swap_out(pool_scheme(server->job), pool, a, packet->slot, actions);
 }
 
 /* All contributors are in: sends the sum to level 1 or, from level 1, the result to the workers. */
-static void complete(struct pool_server *server, struct aggregators *pool, struct aggregator *a,
-		     struct packet *packet, struct switch_actions *actions)
+static void esa_switch_complete(struct pool_server *server, struct aggregators *pool,
+				struct aggregator *a, struct packet *packet,
+				struct switch_actions *actions)
 {
 	packet->value = a->value;
 	if (a->marked)
 		packet->flags |= PACKET_CE;
 	if (a->rack != RACK_NONE) {
-		packet_set_bitmap(packet, (struct bitmap){ UINT32_C(1) << a->rack, RACK_NONE });
+		pool_set_bitmap(packet, (struct bitmap){ UINT32_C(1) << a->rack, RACK_NONE });
 		actions->forward = true;
 	} else {
-		packet_set_bitmap(packet, (struct bitmap){ 0, RACK_NONE });
+		pool_set_bitmap(packet, (struct bitmap){ 0, RACK_NONE });
 		packet->flags |= PACKET_RESULT;
 		/* pool_multicast() routes it; the engine would prefetch in vain on the old route */
 		packet_set_route(packet, &(struct route){ 0 });
@@ -101,7 +102,7 @@ void esa_at_switch(struct pool_server *server, struct aggregators *pool, bool le
 {
 	struct pool_job *job = server->job;
 	struct aggregator *a = &pool->slots[packet->slot];
-	struct bitmap bitmap = packet_bitmap(packet);
+	struct bitmap bitmap = pool_bitmap(packet);
 
 	if (!bitmap.bits) {
 		if (level1 && bitmap.rack != RACK_NONE)
@@ -110,7 +111,7 @@ void esa_at_switch(struct pool_server *server, struct aggregators *pool, bool le
 			reminder(server, pool, packet, actions);
 		return;
 	}
-	if (a->owner && !aggregator_is(a, job->base.number, packet_chunk(packet)) &&
+	if (a->owner && !aggregator_is(a, job->base.number, pool_chunk(packet)) &&
 	    !collide(server, pool, a, packet, actions))
 		return;
 	if (!a->owner)
@@ -122,8 +123,8 @@ void esa_at_switch(struct pool_server *server, struct aggregators *pool, bool le
 	a->value += packet->value; /* was 0 if the aggregator is new */
 	a->bits |= bitmap.bits;
 	a->marked |= (packet->flags & PACKET_CE) != 0;
-	a->priority = packet_priority(packet); /* restores a priority that was halved */
+	a->priority = pool_priority(packet); /* restores a priority that was halved */
 	pool->memory->stats.packets_aggregated++;
 	if (a->bits == racks_all(&server->racks, a->rack))
-		complete(server, pool, a, packet, actions);
+		esa_switch_complete(server, pool, a, packet, actions);
 }

@@ -64,8 +64,8 @@ const struct conf_table multicast_table = { "multicast", rows, sizeof(struct mul
 
 /* --- packets --- */
 
-static void at_switch(void *self, uint32_t sw, uint32_t back, struct packet *packet,
-		      struct switch_actions *actions)
+static void multicast_at_switch(void *self, uint32_t sw, uint32_t back, struct packet *packet,
+				struct switch_actions *actions)
 {
 	const struct ina_job *job = ina_job_of(self, packet);
 	const struct multicast_node *node;
@@ -76,7 +76,7 @@ static void at_switch(void *self, uint32_t sw, uint32_t back, struct packet *pac
 	ina_group_send_others(actions, &node->group, packet, ina_group_from(&node->group, back));
 }
 
-static void deliver(void *self, uint32_t host, const struct packet *packet)
+static void multicast_at_host(void *self, uint32_t host, const struct packet *packet)
 {
 	const struct ina_job *job = ina_job_of(self, packet);
 
@@ -86,7 +86,7 @@ static void deliver(void *self, uint32_t host, const struct packet *packet)
 
 /* --- jobs --- */
 
-static void begin(void *self)
+static void multicast_begin(void *self)
 {
 	struct multicast *job = self;
 
@@ -99,7 +99,7 @@ static void begin(void *self)
 		multicast_worker_begin((struct multicast_worker *)ina_worker(&job->base, w));
 }
 
-static void end(void *self)
+static void multicast_end(void *self)
 {
 	struct multicast *job = self;
 
@@ -116,18 +116,18 @@ static const struct ina_ops ops = {
 	.worker_size = sizeof(struct multicast_worker),
 	.node_size = sizeof(struct multicast_node),
 	.protocol = { .name = "multicast",
-		      .deliver = deliver,
-		      .at_switch = at_switch,
+		      .deliver = multicast_at_host,
+		      .at_switch = multicast_at_switch,
 		      .about = ina_about },
 	.pull = multicast_pull,
 	.pieces = true,
 	.root = "multicast root",
-	.begin = begin,
-	.end = end,
+	.begin = multicast_begin,
+	.end = multicast_end,
 	.waits = multicast_waits,
 };
 
-static void *open_scheme(const struct model_env *env, const void *self)
+static void *multicast_open(const struct model_env *env, const void *self)
 {
 	return ina_open(&ops, env, self, (struct ina_format){ 0 });
 }
@@ -144,7 +144,7 @@ const struct collective_ops multicast_collective = {
 	.help = "all-gather by multicast with chains, for jobs that shard",
 	.table = &multicast_table,
 	.messages = true,
-	.open = open_scheme,
+	.open = multicast_open,
 	.close = ina_close,
 	.frame = ina_frame,
 	.payload = ina_payload,

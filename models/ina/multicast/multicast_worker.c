@@ -117,7 +117,7 @@ static bool is_under_way(const struct multicast_worker *worker)
 /* --- sending, in turn --- */
 
 /* A rank may send if it is the first of its chain, or has the last row of the rank before it. */
-static bool may_send(struct multicast_worker *worker)
+static bool multicast_may_send(struct multicast_worker *worker)
 {
 	int64_t before = worker->base.number - multicast_conf(job_of(worker))->chains;
 	const struct multicast_gather *gather;
@@ -135,7 +135,7 @@ enum nic_pull multicast_pull(void *owner, struct packet *packet)
 	const struct multicast *job = job_of(worker);
 	const struct multicast_gather *gather;
 
-	if (!may_send(worker))
+	if (!multicast_may_send(worker))
 		return NIC_NOTHING;
 	gather = gather_of(worker, worker->base.results);
 	ina_packet(packet, &worker->base,
@@ -148,7 +148,7 @@ enum nic_pull multicast_pull(void *owner, struct packet *packet)
 
 /* The cut-off time runs from the last new row of the oldest shard or, if no row of it has come, of
  * any shard. It starts with the wait or the rank's last question at the earliest. */
-static sim_time due(const void *self)
+static sim_time multicast_due(const void *self)
 {
 	const struct multicast_worker *worker = self;
 	const struct multicast_gather *gather = &worker->gathers[worker->base.results % 2];
@@ -162,12 +162,12 @@ static sim_time due(const void *self)
 	return from + (multicast_conf(job_of(worker))->cutoff << worker->backoff);
 }
 
-static void arm(struct multicast_worker *worker)
+static void multicast_arm(struct multicast_worker *worker)
 {
-	alarm_set(worker->base.job->scheme->env.sim, &worker->alarm, due(worker));
+	alarm_set(worker->base.job->scheme->env.sim, &worker->alarm, multicast_due(worker));
 }
 
-static void ask(struct multicast_worker *worker, uint64_t first, uint64_t count)
+static void multicast_ask(struct multicast_worker *worker, uint64_t first, uint64_t count)
 {
 	messages_send(&worker->to_left,
 		      (struct message){ .type = ASK, .number = first, .value = count },
@@ -188,7 +188,7 @@ static void ask_for_shard(struct multicast_worker *worker, const struct multicas
 		while (i < end && !has(gather->got, i))
 			i++;
 		if (i > stretch)
-			ask(worker, first + stretch, i - stretch);
+			multicast_ask(worker, first + stretch, i - stretch);
 		i++; /* a row that is here, or the end */
 	}
 }
@@ -208,7 +208,7 @@ static bool is_cut_off(const struct multicast_worker *worker, const struct multi
 	return r == gather->oldest || r + conf->chains < gather->begun;
 }
 
-static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
+static void multicast_on_timeout(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct multicast_worker *worker = owner;
 	const struct multicast *job = job_of(worker);
@@ -222,13 +222,14 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 	for (uint32_t r = gather->oldest; r < multicast_ranks(job); r++)
 		if (is_cut_off(worker, gather, r))
 			ask_for_shard(worker, gather, r);
-	arm(worker);
+	multicast_arm(worker);
 }
 
 /* --- answers to the right neighbour --- */
 
 /* Sends the right neighbour a chunk that it has asked for, but only once. */
-static void answer(struct multicast_worker *worker, struct multicast_gather *gather, uint64_t index)
+static void multicast_answer(struct multicast_worker *worker, struct multicast_gather *gather,
+			     uint64_t index)
 {
 	const struct multicast *job = job_of(worker);
 	uint64_t chunk = job->first[gather->tensor - 1] + index;
@@ -256,9 +257,9 @@ static void on_ask(struct multicast_worker *worker, uint64_t chunk)
 		/* a row that has not been sent yet will be multicast */
 		if (gather->tensor == worker->base.results + 1 &&
 		    index % gather->rows < worker->sent)
-			answer(worker, gather, index);
+			multicast_answer(worker, gather, index);
 	} else if (has(gather->got, index)) {
-		answer(worker, gather, index);
+		multicast_answer(worker, gather, index);
 	} else {
 		set(gather->wanted, index);
 	}
@@ -270,9 +271,9 @@ static void begin_wait(struct multicast_worker *worker)
 {
 	worker->since = now(worker);
 	worker->backoff = 0;
-	if (is_under_way(worker)) /* due() needs the all-gather to have begun */
+	if (is_under_way(worker)) /* multicast_due() needs the all-gather to have begun */
 		gather_of(worker, worker->base.results);
-	arm(worker);
+	multicast_arm(worker);
 }
 
 static void tell_left(struct multicast_worker *worker, uint64_t tensor)
@@ -305,15 +306,15 @@ static void proceed(struct multicast_worker *worker)
 		begin_wait(worker);
 	}
 	worker->completing = false;
-	if (may_send(worker))
+	if (multicast_may_send(worker))
 		ina_wake(&worker->base);
 }
 
 /* --- packets and messages that come --- */
 
 /* Takes a chunk of a shard. False: this rank has the chunk already, or the all-gather is over. */
-static bool receive(struct multicast_worker *worker, uint64_t chunk, uint64_t value,
-		    struct multicast_gather **gather, uint64_t *index)
+static bool multicast_receive(struct multicast_worker *worker, uint64_t chunk, uint64_t value,
+			      struct multicast_gather **gather, uint64_t *index)
 {
 	struct multicast *job = job_of(worker);
 	struct multicast_shard *shard;
@@ -343,7 +344,7 @@ static bool receive(struct multicast_worker *worker, uint64_t chunk, uint64_t va
 	find_oldest(*gather, multicast_ranks(job));
 	if (worker->backoff || !shard->missing) { /* the next cut-off may be sooner */
 		worker->backoff = 0;
-		arm(worker);
+		multicast_arm(worker);
 	}
 	return true;
 }
@@ -355,7 +356,7 @@ void multicast_deliver(struct multicast_worker *worker, const struct packet *pac
 	struct multicast_gather *gather;
 	uint64_t index;
 
-	if (!receive(worker, packet->chunk, packet->value, &gather, &index))
+	if (!multicast_receive(worker, packet->chunk, packet->value, &gather, &index))
 		return;
 	clear(gather->wanted, index);
 	proceed(worker);
@@ -368,10 +369,10 @@ static void from_left(void *owner, const struct message *message)
 	uint64_t index;
 
 	why_fetched(worker->base.job->why, message->number);
-	if (!receive(worker, message->number, message->value, &gather, &index))
+	if (!multicast_receive(worker, message->number, message->value, &gather, &index))
 		return;
 	if (has(gather->wanted, index))
-		answer(worker, gather, index);
+		multicast_answer(worker, gather, index);
 	proceed(worker);
 }
 
@@ -444,9 +445,9 @@ void multicast_worker_begin(struct multicast_worker *worker)
 	worker->to_right.bulk = true;
 	worker->to_left.timeout = worker->to_right.timeout = multicast_conf(job)->cutoff;
 	alarm_open(env->sim, &worker->alarm,
-		   timer_key_of_job(TIMER_MULTICAST, job->base.spec.number, w), on_timeout, due,
-		   worker);
-	sim_name(env->sim, on_timeout, "multicast cut-off of job %j worker %w");
+		   timer_key_of_job(TIMER_MULTICAST, job->base.spec.number, w),
+		   multicast_on_timeout, multicast_due, worker);
+	sim_name(env->sim, multicast_on_timeout, "multicast cut-off of job %j worker %w");
 }
 
 void multicast_worker_end(struct multicast_worker *worker)

@@ -28,7 +28,7 @@ void columns_release(struct columns *columns)
 	free(columns->flags);
 }
 
-static uint64_t sum_of(const struct columns *columns, uint32_t at)
+static uint64_t netreduce_sum_of(const struct columns *columns, uint32_t at)
 {
 	const uint64_t *values = &columns->values[(size_t)at * columns->rows];
 	uint64_t sum = 0;
@@ -69,7 +69,7 @@ enum columns_news columns_store(struct columns *columns, uint32_t at, uint64_t m
 	column->flags |= flags;
 	if (++column->arrived < columns->rows)
 		return COLUMNS_WAITS;
-	column->sum = sum_of(columns, at);
+	column->sum = netreduce_sum_of(columns, at);
 	return COLUMNS_FULL;
 }
 

@@ -31,7 +31,7 @@
 struct column {
 	uint64_t message;        /* the message that the column serves */
 	uint64_t sum;            /* valid once all rows are there */
-	sim_time answered_until; /* at the root: see is_answered() */
+	sim_time answered_until; /* at the root: see netreduce_is_answered() */
 	uint32_t arrived;        /* rows that are there */
 	uint8_t flags;           /* of all their packets, OR */
 };

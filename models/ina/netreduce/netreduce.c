@@ -56,7 +56,7 @@
 
 /* --- jobs --- */
 
-static bytes memory(const void *self, const struct tree_node *place)
+static bytes netreduce_memory(const void *self, const struct tree_node *place)
 {
 	const struct ina_job *job = self;
 
@@ -158,7 +158,7 @@ static uint32_t rings_of(const struct netreduce *job)
 	return (uint32_t)netreduce_conf(job->base.scheme)->rings;
 }
 
-static void begin(void *self)
+static void netreduce_begin(void *self)
 {
 	struct netreduce *job = self;
 	struct netreduce_scheme *scheme = netreduce_scheme(job);
@@ -173,7 +173,7 @@ static void begin(void *self)
 		open_ring(job, i);
 }
 
-static void end(void *self)
+static void netreduce_end_job(void *self)
 {
 	struct netreduce *job = self;
 
@@ -182,7 +182,7 @@ static void end(void *self)
 	free(job->rings);
 }
 
-static void stats(const void *self, struct collective_stats *stats)
+static void netreduce_stats(const void *self, struct collective_stats *stats)
 {
 	const struct netreduce *job = self;
 
@@ -243,7 +243,7 @@ static double control_of(const struct netreduce *job)
 	       (TCP_MIN_FRAME + port_class(net, &net->ports[job->base.spec.hosts[0]])->wire_extra);
 }
 
-static void plan(void *self, struct stream_plan *plan)
+static void netreduce_plan(void *self, struct stream_plan *plan)
 {
 	struct netreduce *job = self;
 	const struct netreduce_conf *conf = netreduce_conf(job->base.scheme);
@@ -271,7 +271,7 @@ static void plan(void *self, struct stream_plan *plan)
 
 /* --- the scheme --- */
 
-static void deliver(void *self, uint32_t host, const struct packet *packet)
+static void netreduce_deliver(void *self, uint32_t host, const struct packet *packet)
 {
 	const struct netreduce_scheme *scheme = self;
 
@@ -285,7 +285,7 @@ static void prefetch(void *self, const struct packet *packet)
 	roce_prefetch(scheme->roce, packet);
 }
 
-static void close_scheme(void *self)
+static void netreduce_close(void *self)
 {
 	struct netreduce_scheme *scheme = self;
 
@@ -297,7 +297,8 @@ static void close_scheme(void *self)
 	free(scheme->results);
 }
 
-static bool about(const void *self, const struct packet *packet, struct packet_about *told)
+static bool netreduce_about(const void *self, const struct packet *packet,
+			    struct packet_about *told)
 {
 	const struct end *end = netreduce_end(self, packet);
 
@@ -317,21 +318,21 @@ static const struct ina_ops ops = {
 	.own_flows = true,
 	.protocol = { .name = "netreduce",
 		      .flags = { "first", "ACK request" },
-		      .deliver = deliver,
+		      .deliver = netreduce_deliver,
 		      .at_switch = netreduce_at_switch,
 		      .prefetch = prefetch,
-		      .about = about,
+		      .about = netreduce_about,
 		      .stream = netreduce_stream,
 		      .repeat = netreduce_repeat_packet },
-	.memory = memory,
+	.memory = netreduce_memory,
 	.too_large = netreduce_too_large,
-	.plan = plan,
-	.begin = begin,
-	.end = end,
+	.plan = netreduce_plan,
+	.begin = netreduce_begin,
+	.end = netreduce_end_job,
 	.contribute = netreduce_contribute,
 	.waits = netreduce_waits,
-	.stats = stats,
-	.close = close_scheme,
+	.stats = netreduce_stats,
+	.close = netreduce_close,
 	.period = netreduce_period,
 	.repeat = netreduce_repeat_job,
 };

@@ -40,7 +40,8 @@ static void send_copies(const struct accelerator *a, const struct held *held, co
 	network_switch_send(&a->scheme->base.env.topo->net, held->back, &send);
 }
 
-static void leave(const struct accelerator *a, const struct end *end, const struct held *held)
+static void netreduce_leave(const struct accelerator *a, const struct end *end,
+			    const struct held *held)
 {
 	const struct netreduce *job = end->ring->job;
 	const struct ring_node *node = &end->ring->nodes[job->base.tree.node_of_switch[a->sw]];
@@ -62,7 +63,7 @@ static void leave(const struct accelerator *a, const struct end *end, const stru
 	}
 }
 
-static void on_due(struct sim *sim, uint32_t entity, void *owner)
+static void netreduce_on_due(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct accelerator *a = owner;
 	const struct held *first = &a->held[a->held_head & a->held_mask];
@@ -70,7 +71,7 @@ static void on_due(struct sim *sim, uint32_t entity, void *owner)
 
 	(void)entity;
 	if (end) /* else the job is over */
-		leave(a, end, first);
+		netreduce_leave(a, end, first);
 	if (++a->held_head < a->held_end)
 		timer_set(sim, &a->timer, a->held[a->held_head & a->held_mask].due);
 }
@@ -94,9 +95,9 @@ void accelerator_init(struct accelerator *a, struct netreduce_scheme *scheme, ui
 	uint64_t key = timer_key(TIMER_NETREDUCE, sw);
 
 	*a = (struct accelerator){ .scheme = scheme, .memory = &scheme->base.memory[sw], .sw = sw };
-	timer_open(sim, &a->timer, SIM_TIMER, key, on_due, a);
+	timer_open(sim, &a->timer, SIM_TIMER, key, netreduce_on_due, a);
 	timer_apart(sim, &a->timer);
-	sim_name(sim, on_due, "accelerator of switch %w");
+	sim_name(sim, netreduce_on_due, "accelerator of switch %w");
 }
 
 void accelerator_release(struct accelerator *a)

@@ -33,7 +33,7 @@ struct visit {
 	struct lookup_place place;
 };
 
-static struct collective_stats *stats(const struct visit *visit)
+static struct collective_stats *netreduce_switch_stats(const struct visit *visit)
 {
 	return &visit->node->accelerator->memory->stats;
 }
@@ -85,10 +85,10 @@ static void send_merged(const struct visit *visit, uint8_t flags, enum netreduce
 	accelerator_send(visit->node->accelerator, &held);
 }
 
-static void complete(const struct visit *visit)
+static void netreduce_complete(const struct visit *visit)
 {
 	if (is_root(visit)) {
-		stats(visit)->results++;
+		netreduce_switch_stats(visit)->results++;
 		columns_free_ahead(&visit->node->columns, visit->place.message, visit->place.index);
 	}
 	send_merged(visit, 0, NETREDUCE_RESULTS);
@@ -97,7 +97,7 @@ static void complete(const struct visit *visit)
 /* With "repeats": "once", whether the root has already answered this packet, to all workers, within
  * the last round trip. If not, notes that it does so now. The first result does not count as an
  * answer, because it may have been lost. */
-static bool is_answered(const struct visit *visit)
+static bool netreduce_is_answered(const struct visit *visit)
 {
 	const struct netreduce_scheme *scheme = visit->node->accelerator->scheme;
 	struct column *column = &visit->node->columns.columns[visit->place.column];
@@ -112,14 +112,14 @@ static bool is_answered(const struct visit *visit)
 }
 
 /* Answers a repeated packet whose column had all packets before. */
-static void repeat(const struct visit *visit)
+static void netreduce_switch_repeat(const struct visit *visit)
 {
 	bool knows_who = is_root(visit) && !visit->packet->tag &&
 			 &visit->ring->nodes[netreduce_to(visit->end)->node] == visit->node;
 
-	if (!knows_who && is_answered(visit))
+	if (!knows_who && netreduce_is_answered(visit))
 		return;
-	stats(visit)->repairs++;
+	netreduce_switch_stats(visit)->repairs++;
 	if (knows_who)
 		send_own(visit);
 	else
@@ -128,7 +128,7 @@ static void repeat(const struct visit *visit)
 
 /* --- packets --- */
 
-static void contribution(const struct visit *visit)
+static void netreduce_contribution(const struct visit *visit)
 {
 	const struct packet *packet = visit->packet;
 	enum columns_news news =
@@ -136,19 +136,19 @@ static void contribution(const struct visit *visit)
 			      visit->row, packet->value, packet->flags);
 
 	if (news == COLUMNS_WAITS || news == COLUMNS_FULL)
-		stats(visit)->packets_aggregated++;
+		netreduce_switch_stats(visit)->packets_aggregated++;
 	else
-		stats(visit)->duplicates++;
+		netreduce_switch_stats(visit)->duplicates++;
 	switch (news) {
 	case COLUMNS_WAITS:
 	case COLUMNS_AGAIN:
 	case COLUMNS_STALE:
 		return;
 	case COLUMNS_FULL:
-		complete(visit);
+		netreduce_complete(visit);
 		return;
 	case COLUMNS_REPEAT:
-		repeat(visit);
+		netreduce_switch_repeat(visit);
 		return;
 	case COLUMNS_AHEAD:
 		violated(visit, "a message came before the one before it was over");
@@ -169,11 +169,12 @@ static bool find_by_psn(struct visit *visit)
 	uint32_t psn = roce_psn_of(packet);
 
 	if (packet->flags & NETREDUCE_FIRST && !lookup_enter(table, message, psn)) {
-		stats(visit)->duplicates++; /* so old that all workers have its result */
+		netreduce_switch_stats(visit)
+			->duplicates++; /* so old that all workers have its result */
 		return false;
 	}
 	if (!lookup_find(table, psn, &visit->place)) {
-		stats(visit)->discarded++;
+		netreduce_switch_stats(visit)->discarded++;
 		return false;
 	}
 	if (visit->place.message != message) {
@@ -196,7 +197,7 @@ static void find_by_message(struct visit *visit)
 	visit->place.column = columns_at(columns, message, visit->place.index);
 }
 
-static void result(struct visit *visit)
+static void netreduce_result(struct visit *visit)
 {
 	struct held held = { .packet = *visit->packet, .back = visit->back, .way = NETREDUCE_DOWN };
 
@@ -207,7 +208,7 @@ static void result(struct visit *visit)
 
 /* At a switch that only forwards: contributions go up, results for switches to all children that
  * lead to sums, and a connection's result to the destination of the connection. */
-static void pass(const struct visit *visit, struct switch_actions *actions)
+static void netreduce_pass(const struct visit *visit, struct switch_actions *actions)
 {
 	const struct ring_node *node = visit->node;
 	const struct packet *packet = visit->packet;
@@ -233,12 +234,12 @@ void netreduce_at_switch(void *self, uint32_t sw, uint32_t back, struct packet *
 	visit.ring = end->ring;
 	visit.node = &end->ring->nodes[end->ring->job->base.tree.node_of_switch[sw]];
 	if (visit.node->place->passes) {
-		pass(&visit, actions);
+		netreduce_pass(&visit, actions);
 		return;
 	}
 	/* answers leave later, by accelerator_send() */
 	if (packet->flags & PACKET_RESULT) {
-		result(&visit);
+		netreduce_result(&visit);
 		return;
 	}
 	if (packet->tag) {
@@ -249,5 +250,5 @@ void netreduce_at_switch(void *self, uint32_t sw, uint32_t back, struct packet *
 		if (!find_by_psn(&visit))
 			return;
 	}
-	contribution(&visit);
+	netreduce_contribution(&visit);
 }

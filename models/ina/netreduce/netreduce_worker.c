@@ -78,7 +78,7 @@ static void tell_why(struct end *end)
 					    : WHY_UNCUT);
 }
 
-static void fill(void *owner, uint64_t number, struct packet *packet)
+static void netreduce_fill(void *owner, uint64_t number, struct packet *packet)
 {
 	struct end *end = owner;
 	const struct netreduce *job = end->ring->job;
@@ -120,7 +120,7 @@ static void delivered(void *owner, uint64_t number, const struct packet *packet)
 	ina_complete(worker, chunk);
 }
 
-static const struct roce_packets packets = { .fill = fill, .delivered = delivered };
+static const struct roce_packets packets = { .fill = netreduce_fill, .delivered = delivered };
 
 /* --- life --- */
 

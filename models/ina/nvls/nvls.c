@@ -51,8 +51,8 @@ extern const struct conf_table nvls_table; /* named by collective/schemes.c */
 const struct conf_table nvls_table = { "nvls", rows, sizeof(struct nvls_conf),
 				       "NVLS: the GPUs of one NVSwitch domain." };
 
-static void check(const void *conf, const struct topology_conf *topology, struct conf_doc *doc,
-		  const char *scheme)
+static void nvls_check(const void *conf, const struct topology_conf *topology, struct conf_doc *doc,
+		       const char *scheme)
 {
 	(void)conf, (void)scheme;
 	if (topology_loses(topology))
@@ -63,7 +63,7 @@ static void check(const void *conf, const struct topology_conf *topology, struct
 }
 
 /* In an all-reduce each of N GPUs sends S + S/N, which is (N + 1) S together. */
-static double injected(uint32_t workers, bool beside)
+static double nvls_injected(uint32_t workers, bool beside)
 {
 	(void)beside;
 	return workers + 1;
@@ -71,8 +71,8 @@ static double injected(uint32_t workers, bool beside)
 
 /* --- packets --- */
 
-static void at_switch(void *self, uint32_t sw, uint32_t back, struct packet *packet,
-		      struct switch_actions *actions)
+static void nvls_at_switch(void *self, uint32_t sw, uint32_t back, struct packet *packet,
+			   struct switch_actions *actions)
 {
 	struct nvls *job = ina_job_of(self, packet);
 
@@ -81,7 +81,7 @@ static void at_switch(void *self, uint32_t sw, uint32_t back, struct packet *pac
 		nvls_at_node(job, ina_node_at(&job->base, sw), packet, actions);
 }
 
-static void deliver(void *self, uint32_t host, const struct packet *packet)
+static void nvls_at_host(void *self, uint32_t host, const struct packet *packet)
 {
 	const struct nvls *job = ina_job_of(self, packet);
 
@@ -91,7 +91,7 @@ static void deliver(void *self, uint32_t host, const struct packet *packet)
 
 /* --- jobs --- */
 
-static bytes memory(const void *self, const struct tree_node *place)
+static bytes nvls_memory(const void *self, const struct tree_node *place)
 {
 	const struct ina_job *job = self;
 	const struct nvls_conf *conf = job->scheme->conf;
@@ -100,14 +100,14 @@ static bytes memory(const void *self, const struct tree_node *place)
 	return ina_rows(job, conf->window) * job->spec.workers * ina_payload(conf);
 }
 
-static bool admit(void *self, const char **never)
+static bool nvls_admit(void *self, const char **never)
 {
 	const struct ina_job *job = self;
 	const struct ina_node *node = ina_node(job, 0);
 
 	if (job->tree.tree->node_count > 1)
 		*never = "its workers are below more than one switch";
-	else if (memory(job, node->place) > node->memory->memory_bytes)
+	else if (nvls_memory(job, node->place) > node->memory->memory_bytes)
 		*never = "its window is more than the memory of the switch";
 	return !*never && ina_reserve(job);
 }
@@ -129,7 +129,7 @@ static void begin_gather(void *job)
 	begin_reduce(job);
 }
 
-static void end(void *self)
+static void nvls_end(void *self)
 {
 	struct nvls *job = self;
 
@@ -139,7 +139,7 @@ static void end(void *self)
 }
 
 /* A link that has failed may have lost packets, and nothing is retransmitted. */
-static bool intact(const void *self, bool links)
+static bool nvls_intact(const void *self, bool links)
 {
 	const struct ina_job *job = self;
 
@@ -154,22 +154,22 @@ static bool intact(const void *self, bool links)
 						   .node_size = sizeof(struct nvls_node),          \
 						   .protocol = { .name = "nvls_" #kind,            \
 								 .flags = { "read", "store" },     \
-								 .deliver = deliver,               \
-								 .at_switch = at_switch,           \
+								 .deliver = nvls_at_host,          \
+								 .at_switch = nvls_at_switch,      \
 								 .about = ina_about },             \
 						   .pull = nvls_pull,                              \
 						   .pieces = true,                                 \
 						   .contribute = nvls_contribute,                  \
 						   .root = "nvls root",                            \
 						   .begin = begin_##kind,                          \
-						   .end = end,                                     \
+						   .end = nvls_end,                                \
 						   .waits = nvls_waits,                            \
 						   __VA_ARGS__ }
 
 KIND(gather, );
-KIND(reduce, .memory = memory, .admit = admit, .gather = &gather_ops);
+KIND(reduce, .memory = nvls_memory, .admit = nvls_admit, .gather = &gather_ops);
 
-static void *open_scheme(const struct model_env *env, const void *self)
+static void *nvls_open(const struct model_env *env, const void *self)
 {
 	const struct nvls_conf *conf = self;
 
@@ -189,7 +189,7 @@ static void *start_scatter(void *scheme, const struct collective_job *spec, cons
 
 #define COLLECTIVE                                                                                 \
 	.contribute = ina_contribute, .finish = ina_finish, .stats = ina_stats,                    \
-	.report_waiting = ina_report_waiting, .intact = intact
+	.report_waiting = ina_report_waiting, .intact = nvls_intact
 
 static const struct collective_ops reduce_scatter = { .name = "nvls",
 						      .start = start_scatter,
@@ -202,9 +202,9 @@ const struct collective_ops nvls_collective = {
 	.name = "nvls",
 	.help = "all-reduce through the NVSwitch of one NVLink domain",
 	.table = &nvls_table,
-	.check = check,
-	.injected = injected,
-	.open = open_scheme,
+	.check = nvls_check,
+	.injected = nvls_injected,
+	.open = nvls_open,
 	.close = ina_close,
 	.start = ina_start,
 	COLLECTIVE,

@@ -59,7 +59,7 @@ struct nvls_gpu {
 	struct nvls_queue stores, elements; /* wait for the NIC */
 	struct nvls_queue early; /* elements to send once their tensors are handed over */
 	uint32_t *missing;       /* by row mod window: packets that have not come */
-	bool completing;         /* complete() is running */
+	bool completing;         /* nvls_complete() is running */
 };
 
 struct nvls {

@@ -13,7 +13,7 @@ static struct nvls *nvls_of(const struct nvls_gpu *gpu)
 }
 
 /* How many packets of a row a GPU gets. */
-static uint32_t row_in(const struct nvls *job)
+static uint32_t nvls_row_in(const struct nvls *job)
 {
 	return job->kind == NVLS_REDUCE_SCATTER ? 1 : nvls_gpus(job);
 }
@@ -25,14 +25,14 @@ static bool is_empty(const struct nvls_queue *queue)
 	return queue->first == queue->end;
 }
 
-static void put(struct nvls_queue *queue, struct nvls_item item)
+static void nvls_put(struct nvls_queue *queue, struct nvls_item item)
 {
 	queue->ring = ring_reserve(queue->ring, &queue->mask, queue->first, queue->end,
 				   sizeof(*queue->ring));
 	queue->ring[queue->end++ & queue->mask] = item;
 }
 
-static struct nvls_item take(struct nvls_queue *queue)
+static struct nvls_item nvls_take(struct nvls_queue *queue)
 {
 	return queue->ring[queue->first++ & queue->mask];
 }
@@ -58,7 +58,7 @@ static void begin_row(struct nvls_gpu *gpu, struct packet *packet)
 	packet->size = (uint16_t)conf->request;
 }
 
-static bool has_packets(const struct nvls_gpu *gpu)
+static bool nvls_has_packets(const struct nvls_gpu *gpu)
 {
 	return may_begin(gpu) || !is_empty(&gpu->stores) || !is_empty(&gpu->elements);
 }
@@ -72,23 +72,23 @@ enum nic_pull nvls_pull(void *owner, struct packet *packet)
 	if (may_begin(gpu)) {
 		begin_row(gpu, packet);
 	} else if (!is_empty(&gpu->stores)) {
-		struct nvls_item store = take(&gpu->stores);
+		struct nvls_item store = nvls_take(&gpu->stores);
 
 		ina_packet(packet, &gpu->base, store.chunk);
 		packet->flags = NVLS_STORE;
 		packet->value = store.value;
 	} else if (!is_empty(&gpu->elements)) {
-		ina_packet(packet, &gpu->base, take(&gpu->elements).chunk);
+		ina_packet(packet, &gpu->base, nvls_take(&gpu->elements).chunk);
 	} else {
 		return NIC_NOTHING;
 	}
-	return has_packets(gpu) ? NIC_MORE : NIC_LAST;
+	return nvls_has_packets(gpu) ? NIC_MORE : NIC_LAST;
 }
 
 /* --- packets that come --- */
 
 /* Ends complete rows, in order, and only rows that the GPU has handed over. */
-static void complete(struct nvls_gpu *gpu)
+static void nvls_complete(struct nvls_gpu *gpu)
 {
 	const struct nvls *job = nvls_of(gpu);
 
@@ -97,7 +97,7 @@ static void complete(struct nvls_gpu *gpu)
 	gpu->completing = true;
 	while (gpu->base.results < ina_available(&gpu->base) &&
 	       !gpu->missing[gpu->base.results % job->window]) {
-		gpu->missing[gpu->base.results % job->window] = row_in(job);
+		gpu->missing[gpu->base.results % job->window] = nvls_row_in(job);
 		ina_complete(&gpu->base, gpu->base.results);
 	}
 	gpu->completing = false;
@@ -119,7 +119,7 @@ static void arrived(struct nvls_gpu *gpu, const struct packet *packet)
 	}
 	why_result(job->base.why, gpu->base.number, packet->chunk);
 	--*missing;
-	complete(gpu);
+	nvls_complete(gpu);
 }
 
 /* Takes a sum or a shard that is stored at all GPUs. */
@@ -148,15 +148,15 @@ static void summed(struct nvls_gpu *gpu, const struct packet *packet)
 	if (job->kind == NVLS_REDUCE_SCATTER)
 		arrived(gpu, packet);
 	else
-		put(&gpu->stores, (struct nvls_item){ packet->chunk, packet->value });
+		nvls_put(&gpu->stores, (struct nvls_item){ packet->chunk, packet->value });
 }
 
 /* Queues elements that the switch reads. They may not have been handed over yet. */
-static void give(struct nvls_gpu *gpu, struct nvls_item item)
+static void nvls_give(struct nvls_gpu *gpu, struct nvls_item item)
 {
 	uint64_t row = item.chunk / nvls_gpus(nvls_of(gpu));
 
-	put(row < ina_available(&gpu->base) ? &gpu->elements : &gpu->early, item);
+	nvls_put(row < ina_available(&gpu->base) ? &gpu->elements : &gpu->early, item);
 }
 
 void nvls_deliver(struct nvls_gpu *gpu, const struct packet *packet)
@@ -164,10 +164,10 @@ void nvls_deliver(struct nvls_gpu *gpu, const struct packet *packet)
 	if (packet->flags & NVLS_STORE)
 		stored(gpu, packet);
 	else if (packet->flags & NVLS_READ)
-		give(gpu, (struct nvls_item){ .chunk = packet->chunk });
+		nvls_give(gpu, (struct nvls_item){ .chunk = packet->chunk });
 	else
 		summed(gpu, packet);
-	if (has_packets(gpu))
+	if (nvls_has_packets(gpu))
 		ina_wake(&gpu->base);
 }
 
@@ -178,11 +178,11 @@ void nvls_contribute(void *self, uint64_t first, uint64_t chunks)
 	struct nvls_gpu *gpu = self;
 
 	(void)first, (void)chunks;
-	/* each item once: give() may put it back */
+	/* each item once: nvls_give() may put it back */
 	for (uint64_t early = gpu->early.end - gpu->early.first; early; early--)
-		give(gpu, take(&gpu->early));
-	complete(gpu);
-	if (has_packets(gpu))
+		nvls_give(gpu, nvls_take(&gpu->early));
+	nvls_complete(gpu);
+	if (nvls_has_packets(gpu))
 		ina_wake(&gpu->base);
 }
 
@@ -204,7 +204,7 @@ void nvls_gpu_begin(struct nvls_gpu *gpu)
 
 	gpu->missing = xcalloc(job->window, sizeof(*gpu->missing));
 	for (uint64_t i = 0; i < job->window; i++)
-		gpu->missing[i] = row_in(job);
+		gpu->missing[i] = nvls_row_in(job);
 }
 
 void nvls_gpu_end(struct nvls_gpu *gpu)

@@ -33,8 +33,8 @@ static void wrong(const struct nvls *job, const struct nvls_node *node, const st
 }
 
 /* The owner asks for a sum: the switch reads from all GPUs including the owner. */
-static void load(const struct nvls *job, struct nvls_node *node, struct nvls_sum *sum,
-		 struct packet *packet, struct switch_actions *actions)
+static void nvls_load(const struct nvls *job, struct nvls_node *node, struct nvls_sum *sum,
+		      struct packet *packet, struct switch_actions *actions)
 {
 	if (sum->open) {
 		wrong(job, node, packet, "more sums than the window has room for");
@@ -45,8 +45,8 @@ static void load(const struct nvls *job, struct nvls_node *node, struct nvls_sum
 }
 
 /* Adds elements of a GPU. When all are there, sends the sum to the owner. */
-static void add(const struct nvls *job, struct nvls_node *node, struct nvls_sum *sum,
-		struct packet *packet, struct switch_actions *actions)
+static void nvls_add(const struct nvls *job, struct nvls_node *node, struct nvls_sum *sum,
+		     struct packet *packet, struct switch_actions *actions)
 {
 	struct collective_stats *stats = &node->base.memory->stats;
 
@@ -78,7 +78,7 @@ void nvls_at_node(struct nvls *job, struct nvls_node *node, struct packet *packe
 	}
 	sum = &node->sums[packet->chunk / gpus % job->window * gpus + packet->chunk % gpus];
 	if (packet->flags & NVLS_READ)
-		load(job, node, sum, packet, actions);
+		nvls_load(job, node, sum, packet, actions);
 	else
-		add(job, node, sum, packet, actions);
+		nvls_add(job, node, sum, packet, actions);
 }

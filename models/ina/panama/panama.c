@@ -59,8 +59,8 @@ extern const struct collective_ops ring_collective; /* models/collective/ring.c 
 
 /* --- packets --- */
 
-static void at_switch(void *self, uint32_t sw, uint32_t back, struct packet *packet,
-		      struct switch_actions *actions)
+static void panama_at_switch(void *self, uint32_t sw, uint32_t back, struct packet *packet,
+			     struct switch_actions *actions)
 {
 	const struct panama_scheme *scheme = self;
 	struct panama_sequence *sequence = ina_find(&scheme->sequences, packet->flow);
@@ -70,7 +70,7 @@ static void at_switch(void *self, uint32_t sw, uint32_t back, struct packet *pac
 			       packet, actions);
 }
 
-static void deliver(void *self, uint32_t host, const struct packet *packet)
+static void panama_deliver(void *self, uint32_t host, const struct packet *packet)
 {
 	const struct panama_scheme *scheme = self;
 	struct panama_sequence *sequence = ina_find(&scheme->sequences, packet->flow);
@@ -81,7 +81,7 @@ static void deliver(void *self, uint32_t host, const struct packet *packet)
 
 /* --- looking ahead, for speed only --- */
 
-static void worker_ahead(const struct panama_sequence *sequence, uint32_t host, bool again)
+static void panama_worker_ahead(const struct panama_sequence *sequence, uint32_t host, bool again)
 {
 	const struct panama_job *job = sequence->job;
 	const struct panama_worker *worker = ina_worker_on(&job->base, host);
@@ -126,7 +126,7 @@ static void ahead(const void *self, uint32_t node, const struct packet *packet, 
 	if (!sequence)
 		return;
 	if (node < hosts)
-		worker_ahead(sequence, node, again);
+		panama_worker_ahead(sequence, node, again);
 	else
 		node_ahead(sequence, node - hosts, packet, again);
 }
@@ -224,7 +224,7 @@ static uint32_t min_cap(const struct panama_job *job)
 
 /* --- jobs --- */
 
-static void begin(void *self)
+static void panama_begin(void *self)
 {
 	struct panama_job *job = self;
 	uint32_t cap;
@@ -239,7 +239,7 @@ static void begin(void *self)
 		panama_recovery_start(job, cap);
 }
 
-static void end(void *self)
+static void panama_end(void *self)
 {
 	struct panama_job *job = self;
 
@@ -269,7 +269,7 @@ static const char *no_tree(const struct panama_job *job)
 }
 
 /* Builds the trees of a job that is not small, if their accelerators have memory for it. */
-static bool admit(void *self, const char **never)
+static bool panama_admit(void *self, const char **never)
 {
 	struct panama_job *job = self;
 	uint32_t lacking;
@@ -292,7 +292,7 @@ static bool admit(void *self, const char **never)
 	return false;
 }
 
-static void withdraw(void *self)
+static void panama_withdraw_job(void *self)
 {
 	if (!is_small(self))
 		panama_trees_free(self);
@@ -300,7 +300,7 @@ static void withdraw(void *self)
 
 /* --- as a plan --- */
 
-static void plan_job(void *job, struct stream_plan *plan)
+static void panama_plan_job(void *job, struct stream_plan *plan)
 {
 	panama_plan_count(job, true);
 	panama_plan_trees(job, plan);
@@ -394,7 +394,7 @@ static void report_overflows(const struct panama_job *job, FILE *to)
 		collective_job_number(&job->base.spec), job->overflows, least_memory(job), or_else);
 }
 
-static bool waits(const void *self, char *text, size_t size)
+static bool panama_waits(const void *self, char *text, size_t size)
 {
 	const struct panama_worker *worker = self;
 	uint32_t t = 0, trees = panama_job(worker)->tree_count;
@@ -427,7 +427,7 @@ static size_t panama_report_waiting(const void *instance, FILE *to, size_t limit
 
 /* --- the scheme --- */
 
-static void close_scheme(void *self)
+static void panama_close(void *self)
 {
 	struct panama_scheme *scheme = self;
 
@@ -438,7 +438,7 @@ static void close_scheme(void *self)
 	free(scheme->accelerators);
 }
 
-static bool about(const void *self, const struct packet *packet, struct packet_about *told)
+static bool panama_about(const void *self, const struct packet *packet, struct packet_about *told)
 {
 	const struct panama_scheme *scheme = self;
 	const struct panama_sequence *sequence = ina_find(&scheme->sequences, packet->flow);
@@ -459,23 +459,23 @@ static const struct ina_ops ops = {
 	.worker_size = sizeof(struct panama_worker),
 	.protocol = { .name = "panama",
 		      .flags = { "all", "fin" },
-		      .deliver = deliver,
-		      .at_switch = at_switch,
+		      .deliver = panama_deliver,
+		      .at_switch = panama_at_switch,
 		      .ahead = ahead,
-		      .about = about,
+		      .about = panama_about,
 		      .stream = panama_stream,
 		      .repeat = panama_repeat_packet },
 	.pull = panama_pull,
-	.admit = admit,
-	.withdraw = withdraw,
+	.admit = panama_admit,
+	.withdraw = panama_withdraw_job,
 	.on_hosts = &ring_collective,
 	.goes_to_hosts = is_small,
-	.plan = plan_job,
-	.begin = begin,
-	.end = end,
+	.plan = panama_plan_job,
+	.begin = panama_begin,
+	.end = panama_end,
 	.contribute = panama_contribute,
-	.waits = waits,
-	.close = close_scheme,
+	.waits = panama_waits,
+	.close = panama_close,
 	.period = panama_period,
 	.repeat = panama_repeat_job,
 };

@@ -42,7 +42,7 @@ static void set_timer(struct sim *sim, struct panama_backlog *backlog,
 }
 
 /* Sends the next sum. The accelerator's latency has passed already. */
-static void on_due(struct sim *sim, uint32_t entity, void *owner)
+static void panama_backlog_on_due(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct panama_backlog *backlog = owner;
 	struct panama_sequence *sequence = backlog->sequence;
@@ -88,10 +88,10 @@ void panama_backlog_open(struct panama_sequence *sequence)
 
 		backlog->sequence = sequence;
 		backlog->node = i;
-		timer_open(sim, &backlog->timer, SIM_TIMER, key, on_due, backlog);
+		timer_open(sim, &backlog->timer, SIM_TIMER, key, panama_backlog_on_due, backlog);
 		timer_apart(sim, &backlog->timer);
 	}
-	sim_name(sim, on_due, "sums that wait in an accelerator");
+	sim_name(sim, panama_backlog_on_due, "sums that wait in an accelerator");
 }
 
 void panama_backlog_close(struct panama_sequence *sequence)

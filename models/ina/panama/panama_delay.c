@@ -65,7 +65,7 @@ struct collective_burst panama_burst(const void *conf, const struct topology_con
 	};
 }
 
-static void on_due(struct sim *sim, uint32_t entity, void *owner)
+static void panama_delay_on_due(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct panama_accelerator *a = owner;
 	const struct panama_held *first = &a->held[a->held_head & a->held_mask];
@@ -132,9 +132,9 @@ void panama_delay_init(struct panama_accelerator *a)
 
 	if (a->slow)
 		a->free_at = xcalloc(a->ports, sizeof(*a->free_at));
-	timer_open(sim, &a->timer, SIM_TIMER, key, on_due, a);
+	timer_open(sim, &a->timer, SIM_TIMER, key, panama_delay_on_due, a);
 	timer_apart(sim, &a->timer);
-	sim_name(sim, on_due, "accelerator of switch %w");
+	sim_name(sim, panama_delay_on_due, "accelerator of switch %w");
 }
 
 void panama_delay_release(struct panama_accelerator *a)

@@ -62,7 +62,7 @@ static uint64_t *bits_of(const struct panama_sequence *sequence, uint64_t vid)
 }
 
 /* Makes room for the bits of `vid`, and keeps those of VIDs from `from` on. */
-static void reach(struct panama_sequence *sequence, uint64_t from, uint64_t vid)
+static void panama_partial_reach(struct panama_sequence *sequence, uint64_t from, uint64_t vid)
 {
 	struct panama_partial *partial = sequence->partial;
 
@@ -78,7 +78,7 @@ void panama_partial_in(struct panama_sequence *sequence, const struct panama_nod
 
 	if (vid < from)
 		return; /* over at the root without this node */
-	reach(sequence, from, vid);
+	panama_partial_reach(sequence, from, vid);
 	bits_of(sequence, vid)[sequence->partial->first_word[number] + child / 64] |= UINT64_C(1)
 										      << child % 64;
 }
@@ -118,7 +118,7 @@ void panama_partial_settle(struct panama_sequence *sequence, uint64_t vid)
 	struct settled *settled;
 	uint64_t *bits;
 
-	reach(sequence, vid, vid);
+	panama_partial_reach(sequence, vid, vid);
 	bits = bits_of(sequence, vid);
 	reserve_settled(sequence, vid);
 	settled = &partial->settled[vid & partial->settled_mask];

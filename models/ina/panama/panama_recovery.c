@@ -76,7 +76,7 @@ static bool decides(const struct panama_worker *worker)
 /* --- when the timer is due --- */
 
 /* Sets the timer for the tree whose wait is over first, or none. */
-static void arm(struct panama_asker *asker)
+static void panama_arm(struct panama_asker *asker)
 {
 	const struct panama_worker *worker = asker->worker;
 	struct sim *sim = worker->base.job->scheme->env.sim;
@@ -130,7 +130,7 @@ static bool accept_result(struct panama_worker *worker, uint32_t tree, uint64_t 
 	self->since = worker->base.job->scheme->env.sim->now;
 	if (asker->timeout > first) {
 		asker->timeout = first;
-		arm(asker);
+		panama_arm(asker);
 	}
 	return true;
 }
@@ -307,11 +307,11 @@ void panama_recovery_sent(struct panama_worker *worker, uint32_t tree)
 	if (flow->una + 1 == flow->next)
 		asker->trees[tree].since = sim->now;
 	if (!timer_pending(sim, &asker->timer))
-		arm(asker);
+		panama_arm(asker);
 }
 
 /* Asks for the oldest missing result, and for all that are missing before the newest. */
-static void ask(struct panama_worker *worker, uint32_t tree)
+static void panama_ask(struct panama_worker *worker, uint32_t tree)
 {
 	const struct asker_tree *self = &worker->asker->trees[tree];
 	uint64_t una = worker->flows[tree].una, end = self->seen > una ? self->seen : una + 1;
@@ -321,7 +321,7 @@ static void ask(struct panama_worker *worker, uint32_t tree)
 			write_message(&worker->asker->up, MESSAGE_QUESTION, tree, v, 0);
 }
 
-static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
+static void panama_on_timeout(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct panama_asker *asker = owner;
 	struct panama_worker *worker = asker->worker;
@@ -341,13 +341,13 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 			order(panama_job(worker), t, panama_chunk(panama_job(worker), t, flow->una),
 			      true);
 		else
-			ask(worker, t);
+			panama_ask(worker, t);
 	}
 	if (expired)
 		why_timed_out(worker->base.job->tensors.why);
 	if (expired && timeout < BACKOFF_MAX * first)
 		asker->timeout = 2 * timeout;
-	arm(asker);
+	panama_arm(asker);
 	panama_worker_wake(worker);
 }
 
@@ -362,14 +362,14 @@ static void start_asker(struct panama_worker *worker, uint32_t cap)
 		timer_key_of_job(TIMER_PANAMA_ASKER, job->base.spec.number, worker->base.number);
 
 	asker->worker = worker;
-	/* pull() calls arm(), which may set the timer to now */
+	/* pull() calls panama_arm(), which may set the timer to now */
 	worker->base.source.deferrable = false;
 	asker->timeout = panama_conf(job)->timeout;
 	asker->trees = xcalloc(job->tree_count, sizeof(*asker->trees));
 	for (uint32_t t = 0; t < job->tree_count; t++)
 		asker->trees[t].cap = cap;
-	timer_open(env->sim, &asker->timer, SIM_TIMER, key, on_timeout, asker);
-	sim_name(env->sim, on_timeout, "PANAMA timeout of job %j worker %w");
+	timer_open(env->sim, &asker->timer, SIM_TIMER, key, panama_on_timeout, asker);
+	sim_name(env->sim, panama_on_timeout, "PANAMA timeout of job %j worker %w");
 	if (decides(worker))
 		return;
 	/* the connection down has key + 1 */

@@ -89,7 +89,8 @@ uint32_t panama_cap(const struct panama_sequence *sequence, struct panama_node *
 
 /* --- memory --- */
 
-static void reserve(struct panama_sequence *sequence, struct panama_node *node, int64_t packets)
+static void panama_reserve(struct panama_sequence *sequence, struct panama_node *node,
+			   int64_t packets)
 {
 	const struct panama_scheme *scheme = panama_scheme(sequence->job);
 
@@ -117,7 +118,7 @@ void panama_node_over(struct panama_sequence *sequence, struct panama_node *node
 	if (node->fin)
 		return;
 	node->fin = true;
-	reserve(sequence, node, -(int64_t)node->buffered);
+	panama_reserve(sequence, node, -(int64_t)node->buffered);
 	if (--sequence->job->open_at[node->accelerator->sw] == 0)
 		panama_count_job(node->accelerator,
 				 sequence->job->sequences_at[node->accelerator->sw], false);
@@ -130,7 +131,7 @@ static struct panama_row *row_of(const struct panama_node *node, uint64_t vid)
 	return &node->rows[vid & node->mask];
 }
 
-static void reach(struct panama_node *node, uint64_t vid)
+static void panama_switch_reach(struct panama_node *node, uint64_t vid)
 {
 	uint64_t mask = node->mask;
 
@@ -140,7 +141,7 @@ static void reach(struct panama_node *node, uint64_t vid)
 	node->mask = (uint32_t)mask;
 }
 
-static void add(struct panama_row *row, const struct packet *packet)
+static void panama_add(struct panama_row *row, const struct packet *packet)
 {
 	if (!row->packets) {
 		row->cap = packet->own[PANAMA_CAP];
@@ -168,8 +169,8 @@ void panama_send_on(const struct panama_node *node, const struct packet *packet,
 	send->count = result ? node->children : 1;
 }
 
-static struct packet sum_of(struct panama_sequence *sequence, struct panama_node *node,
-			    const struct panama_row *row)
+static struct packet panama_sum_of(struct panama_sequence *sequence, struct panama_node *node,
+				   const struct panama_row *row)
 {
 	const struct panama_scheme *scheme = panama_scheme(sequence->job);
 	bool root = node->parent == TREE_NONE;
@@ -217,11 +218,11 @@ bool panama_pass(struct panama_sequence *sequence, struct panama_node *node, str
 	bool sent = enough(sequence, node, row);
 
 	/* gives the memory of the packets back; the newest may have none */
-	reserve(sequence, node, row->placeless - (int64_t)row->packets);
+	panama_reserve(sequence, node, row->placeless - (int64_t)row->packets);
 	if (sequence->partial && node->parent == TREE_NONE)
 		panama_partial_settle(sequence, node->expected);
 	if (sent) {
-		*sum = sum_of(sequence, node, row);
+		*sum = panama_sum_of(sequence, node, row);
 		stats->packets_aggregated += row->packets;
 		stats->results += node->parent == TREE_NONE;
 	} else {
@@ -252,7 +253,7 @@ static bool makes_room(const struct panama_sequence *sequence, struct panama_nod
 		return true;
 	if (node->next[packet->source] > first) /* the first VID waits for another child */
 		return false;
-	reach(node, packet->seq);
+	panama_switch_reach(node, packet->seq);
 	for (; v < packet->seq && row_of(node, v)->past + 1 == node->children; v++)
 		if (row_of(node, v)->packets)
 			return true; /* these are discarded */
@@ -273,10 +274,10 @@ static void store(struct panama_sequence *sequence, struct panama_node *node,
 {
 	struct panama_row *row = row_of(node, packet->seq);
 
-	add(row, packet);
+	panama_add(row, packet);
 	row->placeless = full;
 	if (!full)
-		reserve(sequence, node, 1);
+		panama_reserve(sequence, node, 1);
 	if (sequence->partial)
 		panama_partial_in(sequence, node, packet->seq, packet->source);
 }
@@ -288,7 +289,7 @@ static void find_place(struct panama_sequence *sequence, struct panama_node *nod
 	if (vid < node->expected || !row_of(node, vid)->placeless)
 		return;
 	row_of(node, vid)->placeless = false;
-	reserve(sequence, node, 1);
+	panama_reserve(sequence, node, 1);
 }
 
 /* The child's FIFO has come to `vid`. */
@@ -297,7 +298,7 @@ static void pass_to(struct panama_node *node, uint32_t child, uint64_t vid)
 	uint64_t *next = &node->next[child];
 	uint64_t v = *next > node->expected ? *next : node->expected;
 
-	reach(node, vid);
+	panama_switch_reach(node, vid);
 	for (; v <= vid; v++)
 		row_of(node, v)->past++;
 	*next = vid + 1;
@@ -325,8 +326,9 @@ static void send_sums(struct panama_sequence *sequence, struct panama_node *node
 		panama_backlog_begin(sequence, node, back);
 }
 
-static void contribution(struct panama_sequence *sequence, struct panama_node *node, uint32_t back,
-			 const struct packet *packet, struct switch_actions *actions)
+static void panama_switch_contribution(struct panama_sequence *sequence, struct panama_node *node,
+				       uint32_t back, const struct packet *packet,
+				       struct switch_actions *actions)
 {
 	uint64_t vid = packet->seq, *next = &node->next[packet->source];
 	bool full, dropped;
@@ -362,5 +364,5 @@ void panama_at_node(struct panama_sequence *sequence, struct panama_node *node, 
 	if (packet->flags & PACKET_RESULT)
 		panama_send_on(node, packet, &actions->send[actions->count++]);
 	else
-		contribution(sequence, node, back, packet, actions);
+		panama_switch_contribution(sequence, node, back, packet, actions);
 }

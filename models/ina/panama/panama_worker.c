@@ -27,7 +27,7 @@ static void pass_over(struct panama_worker *worker, uint32_t tree)
 	}
 }
 
-static bool may_send(struct panama_worker *worker, uint32_t tree)
+static bool panama_may_send(struct panama_worker *worker, uint32_t tree)
 {
 	struct panama_flow *flow = &worker->flows[tree];
 
@@ -51,7 +51,7 @@ static uint64_t strict_ready(struct panama_worker *worker)
 		if (worker->chunk / trees >= worker->flows[tree].next)
 			break;
 	}
-	return may_send(worker, tree) ? UINT64_C(1) << tree : 0;
+	return panama_may_send(worker, tree) ? UINT64_C(1) << tree : 0;
 }
 
 void panama_worker_look(struct panama_worker *worker, uint32_t tree)
@@ -60,20 +60,20 @@ void panama_worker_look(struct panama_worker *worker, uint32_t tree)
 
 	if (panama_conf(panama_job(worker))->order == PANAMA_STRICT)
 		worker->ready = strict_ready(worker);
-	else if (may_send(worker, tree))
+	else if (panama_may_send(worker, tree))
 		worker->ready |= bit;
 	else
 		worker->ready &= ~bit;
 }
 
-static bool has_packets(const struct panama_worker *worker)
+static bool panama_has_packets(const struct panama_worker *worker)
 {
 	return worker->ready || (worker->asker && panama_recovery_ready(worker));
 }
 
 void panama_worker_wake(struct panama_worker *worker)
 {
-	if (has_packets(worker))
+	if (panama_has_packets(worker))
 		ina_wake(&worker->base);
 }
 
@@ -129,7 +129,7 @@ enum nic_pull panama_pull(void *owner, struct packet *packet)
 	uint32_t tree;
 
 	if (worker->asker && panama_recovery_pull(worker, packet))
-		return has_packets(worker) ? NIC_MORE : NIC_LAST;
+		return panama_has_packets(worker) ? NIC_MORE : NIC_LAST;
 	if (!worker->ready)
 		return NIC_NOTHING;
 	tree = next_tree(worker);
@@ -150,7 +150,7 @@ enum nic_pull panama_pull(void *owner, struct packet *packet)
 	panama_worker_look(worker, tree);
 	if (worker->asker)
 		panama_recovery_sent(worker, tree);
-	return has_packets(worker) ? NIC_MORE : NIC_LAST;
+	return panama_has_packets(worker) ? NIC_MORE : NIC_LAST;
 }
 
 /* --- results --- */

@@ -68,8 +68,8 @@ const struct conf_table shards_table = { "shards", rows, sizeof(struct shards_co
 
 /* --- packets --- */
 
-static void at_switch(void *self, uint32_t sw, uint32_t back, struct packet *packet,
-		      struct switch_actions *actions)
+static void shards_at_switch(void *self, uint32_t sw, uint32_t back, struct packet *packet,
+			     struct switch_actions *actions)
 {
 	struct shards *job = ina_job_of(self, packet);
 
@@ -77,7 +77,7 @@ static void at_switch(void *self, uint32_t sw, uint32_t back, struct packet *pac
 		shards_at_node(job, ina_node_at(&job->base, sw), back, packet, actions);
 }
 
-static void deliver(void *self, uint32_t host, const struct packet *packet)
+static void shards_at_host(void *self, uint32_t host, const struct packet *packet)
 {
 	const struct shards *job = ina_job_of(self, packet);
 
@@ -87,7 +87,7 @@ static void deliver(void *self, uint32_t host, const struct packet *packet)
 
 /* --- jobs --- */
 
-static bytes memory(const void *self, const struct tree_node *place)
+static bytes shards_memory(const void *self, const struct tree_node *place)
 {
 	const struct ina_job *job = self;
 	const struct shards_conf *conf = job->scheme->conf;
@@ -115,7 +115,7 @@ static void begin_gather(void *job)
 	begin_scatter(job);
 }
 
-static void end(void *self)
+static void shards_end(void *self)
 {
 	struct shards *job = self;
 
@@ -131,23 +131,23 @@ static void end(void *self)
 						   .node_size = sizeof(struct shards_node),        \
 						   .protocol = { .name = "shards_" #kind,          \
 								 .flags = { "ask" },               \
-								 .deliver = deliver,               \
-								 .at_switch = at_switch,           \
+								 .deliver = shards_at_host,        \
+								 .at_switch = shards_at_switch,    \
 								 .about = ina_about },             \
 						   .pull = shards_pull,                            \
 						   .pieces = true,                                 \
 						   .contribute = shards_contribute,                \
 						   .root = "shards root",                          \
 						   .begin = begin_##kind,                          \
-						   .end = end,                                     \
+						   .end = shards_end,                              \
 						   .waits = shards_waits,                          \
 						   __VA_ARGS__ }
 
 KIND(gather, );
-KIND(scatter, .memory = memory, .too_large = "two windows are more than the memory of a switch",
-     .gather = &gather_ops);
+KIND(scatter, .memory = shards_memory,
+     .too_large = "two windows are more than the memory of a switch", .gather = &gather_ops);
 
-static void *open_scheme(const struct model_env *env, const void *self)
+static void *shards_open(const struct model_env *env, const void *self)
 {
 	const struct shards_conf *conf = self;
 
@@ -155,8 +155,8 @@ static void *open_scheme(const struct model_env *env, const void *self)
 }
 
 /* A switch that lacks a sum asks two neighbours because one has asked. */
-static struct collective_burst burst(const void *conf, const struct topology_conf *topology,
-				     uint32_t ports)
+static struct collective_burst shards_burst(const void *conf, const struct topology_conf *topology,
+					    uint32_t ports)
 {
 	(void)conf, (void)topology, (void)ports;
 	return (struct collective_burst){ .packets = 2 };
@@ -177,14 +177,14 @@ const struct collective_ops shards_collective = {
 	.name = "shards",
 	.help = "reduce-scatter and all-gather by switches, for jobs that shard",
 	.table = &shards_table,
-	.open = open_scheme,
+	.open = shards_open,
 	.close = ina_close,
 	.start = ina_start,
 	COLLECTIVE,
 	.memory = ina_memory,
 	.frame = ina_frame,
 	.payload = ina_payload,
-	.burst = burst,
+	.burst = shards_burst,
 	.reduce_scatter = &reduce_scatter,
 	.all_gather = &all_gather,
 };

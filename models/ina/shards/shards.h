@@ -62,7 +62,7 @@ struct shards_worker {
 	unsigned backoff;  /* timeouts since the last new packet; each doubles the wait */
 	uint64_t asks;     /* the most rows to ask for, at the last timeout */
 	struct alarm alarm;
-	bool completing; /* complete() is running */
+	bool completing; /* shards_complete() is running */
 };
 
 struct shards {

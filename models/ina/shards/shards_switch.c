@@ -60,8 +60,8 @@ void shards_nodes_end(struct shards *job)
 
 /* Forwards a question to the owner of the shard, an answer to the rank that asked, and a new shard
  * to all neighbours but the one from which it came. */
-static void pass_on(const struct shards *job, const struct shards_node *node, uint32_t from,
-		    const struct packet *packet, struct switch_actions *actions)
+static void shards_pass_on(const struct shards *job, const struct shards_node *node, uint32_t from,
+			   const struct packet *packet, struct switch_actions *actions)
 {
 	if (packet->flags & SHARDS_ASK)
 		ina_group_send(actions, &node->group, packet,
@@ -91,9 +91,9 @@ static bool is_complete(const struct shards_node *node, const struct shards_sum 
 }
 
 /* Sends the sum towards its owner. `cause` is a packet of the same chunk. */
-static void send_sum(const struct shards *job, const struct shards_node *node,
-		     const struct shards_sum *sum, const struct packet *cause, uint8_t flags,
-		     struct switch_actions *actions)
+static void shards_send_sum(const struct shards *job, const struct shards_node *node,
+			    const struct shards_sum *sum, const struct packet *cause, uint8_t flags,
+			    struct switch_actions *actions)
 {
 	uint32_t out = node->toward[cause->chunk % shards_ranks(job)];
 	struct packet packet = *cause;
@@ -106,8 +106,8 @@ static void send_sum(const struct shards *job, const struct shards_node *node,
 	ina_group_send(actions, &node->group, &packet, out);
 }
 
-static void add(struct shards *job, struct shards_node *node, struct shards_sum *sum, uint32_t from,
-		const struct packet *packet, struct switch_actions *actions)
+static void shards_add(struct shards *job, struct shards_node *node, struct shards_sum *sum,
+		       uint32_t from, const struct packet *packet, struct switch_actions *actions)
 {
 	uint64_t row = packet->chunk / shards_ranks(job) + 1; /* + 1 as in the sum */
 	struct collective_stats *stats = &node->base.memory->stats;
@@ -138,14 +138,14 @@ static void add(struct shards *job, struct shards_node *node, struct shards_sum 
 	if (!is_complete(node, sum))
 		return;
 	stats->results++;
-	send_sum(job, node, sum, packet, packet->flags & PACKET_RETRANSMIT, actions);
+	shards_send_sum(job, node, sum, packet, packet->flags & PACKET_RETRANSMIT, actions);
 }
 
 /* The owner lacks the sum: sends it again if it is here. Else asks neighbours whose parts are
  * missing, at most two, as `actions` has room for two. If that is not enough, the owner asks
  * again. */
-static void ask(struct shards *job, struct shards_node *node, struct shards_sum *sum,
-		const struct packet *packet, struct switch_actions *actions)
+static void shards_ask(struct shards *job, struct shards_node *node, struct shards_sum *sum,
+		       const struct packet *packet, struct switch_actions *actions)
 {
 	uint64_t ranks = shards_ranks(job), row = packet->chunk / ranks + 1;
 	uint32_t out = node->toward[packet->chunk % ranks], asked = 0;
@@ -155,7 +155,7 @@ static void ask(struct shards *job, struct shards_node *node, struct shards_sum 
 		return; /* the later row shows that the owner has this one */
 	if (row == sum->row && is_complete(node, sum)) {
 		node->base.memory->stats.repairs++;
-		send_sum(job, node, sum, packet, PACKET_RETRANSMIT, actions);
+		shards_send_sum(job, node, sum, packet, PACKET_RETRANSMIT, actions);
 		return;
 	}
 	for (uint32_t i = 0; i < node->group.neighbors && asked < 2; i++) {
@@ -174,15 +174,15 @@ void shards_at_node(struct shards *job, struct shards_node *node, uint32_t back,
 	struct shards_sum *sum;
 
 	if (job->gather) {
-		pass_on(job, node, from, packet, actions);
+		shards_pass_on(job, node, from, packet, actions);
 		return;
 	}
 	sum = &node->sums[packet->chunk / ranks % job->kept * ranks + piece];
 	if (packet->flags & SHARDS_ASK)
-		ask(job, node, sum, packet, actions);
+		shards_ask(job, node, sum, packet, actions);
 	else if (from == node->toward[piece])
 		ina_violated_at_switch(&job->base, node->base.place->sw, packet->chunk,
 				       "a piece comes from its owner's side");
 	else
-		add(job, node, sum, from, packet, actions);
+		shards_add(job, node, sum, from, packet, actions);
 }

@@ -13,7 +13,7 @@ static struct shards *shards_of(const struct shards_worker *worker)
 }
 
 /* How many packets of a row a rank gets. */
-static uint32_t row_in(const struct shards *job)
+static uint32_t shards_row_in(const struct shards *job)
 {
 	return job->gather ? shards_ranks(job) - 1 : 1;
 }
@@ -36,7 +36,7 @@ static uint64_t *got_of(const struct shards_worker *worker, uint64_t row)
 /* --- timer --- */
 
 /* A rank waits only for rows that it has sent itself. */
-static sim_time due(const void *self)
+static sim_time shards_due(const void *self)
 {
 	const struct shards_worker *worker = self;
 	const struct shards_conf *conf = worker->base.job->scheme->conf;
@@ -46,9 +46,9 @@ static sim_time due(const void *self)
 		       : SIM_TIME_MAX;
 }
 
-static void arm(struct shards_worker *worker)
+static void shards_arm(struct shards_worker *worker)
 {
-	alarm_set(worker->base.job->scheme->env.sim, &worker->alarm, due(worker));
+	alarm_set(worker->base.job->scheme->env.sim, &worker->alarm, shards_due(worker));
 }
 
 /* --- sending --- */
@@ -66,7 +66,7 @@ static bool has_extra(const struct shards_worker *worker)
 	return worker->extra_first < worker->extra_count;
 }
 
-static bool may_send(const struct shards_worker *worker)
+static bool shards_may_send(const struct shards_worker *worker)
 {
 	return worker->row < ina_available(&worker->base) &&
 	       worker->row < worker->base.results + shards_of(worker)->window;
@@ -91,7 +91,7 @@ static void send_extra(struct shards_worker *worker, struct packet *packet)
 }
 
 /* Sends the row's next packet: the own piece in an all-gather, else the next piece of another. */
-static void send_next(struct shards_worker *worker, struct packet *packet)
+static void shards_send_next(struct shards_worker *worker, struct packet *packet)
 {
 	const struct shards *job = shards_of(worker);
 	uint32_t ranks = shards_ranks(job), own = worker->base.number;
@@ -105,7 +105,7 @@ static void send_next(struct shards_worker *worker, struct packet *packet)
 	if (worker->base.results >= worker->row) /* the wait begins */
 		worker->progress = job->base.scheme->env.sim->now;
 	worker->row++;
-	arm(worker);
+	shards_arm(worker);
 }
 
 enum nic_pull shards_pull(void *owner, struct packet *packet)
@@ -114,11 +114,11 @@ enum nic_pull shards_pull(void *owner, struct packet *packet)
 
 	if (has_extra(worker))
 		send_extra(worker, packet);
-	else if (may_send(worker))
-		send_next(worker, packet);
+	else if (shards_may_send(worker))
+		shards_send_next(worker, packet);
 	else
 		return NIC_NOTHING;
-	return has_extra(worker) || may_send(worker) ? NIC_MORE : NIC_LAST;
+	return has_extra(worker) || shards_may_send(worker) ? NIC_MORE : NIC_LAST;
 }
 
 /* --- questions and answers --- */
@@ -165,7 +165,7 @@ static uint64_t rows_to_ask(struct shards_worker *worker)
 
 /* Asks for packets of the oldest row, and of later rows up to the last of which a packet has come,
  * at most rows_to_ask() rows. */
-static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
+static void shards_on_timeout(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct shards_worker *worker = owner;
 	uint64_t row = worker->base.results, end = row + rows_to_ask(worker);
@@ -180,12 +180,12 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 		do
 			ask_for(worker, row++);
 		while (row < worker->row && row < worker->highest && row < end);
-	arm(worker);
+	shards_arm(worker);
 	ina_wake(&worker->base);
 }
 
 /* Retransmits a packet that a rank or switch lacks, if it has been sent before. */
-static void answer(struct shards_worker *worker, const struct packet *packet)
+static void shards_answer(struct shards_worker *worker, const struct packet *packet)
 {
 	const struct shards *job = shards_of(worker);
 
@@ -198,7 +198,7 @@ static void answer(struct shards_worker *worker, const struct packet *packet)
 /* --- packets that come --- */
 
 /* Ends complete rows, in order, and only rows that the rank has handed over. */
-static void complete(struct shards_worker *worker)
+static void shards_complete(struct shards_worker *worker)
 {
 	const struct shards *job = shards_of(worker);
 
@@ -209,7 +209,7 @@ static void complete(struct shards_worker *worker)
 	       !worker->missing[worker->base.results % job->kept]) {
 		uint64_t row = worker->base.results, *got = got_of(worker, row);
 
-		worker->missing[row % job->kept] = row_in(job);
+		worker->missing[row % job->kept] = shards_row_in(job);
 		for (uint32_t i = 0; i < job->words; i++)
 			got[i] = 0;
 		ina_complete(&worker->base, row);
@@ -218,7 +218,8 @@ static void complete(struct shards_worker *worker)
 }
 
 /* Whether this rank should get the piece, and its value is right. If not, the run ends. */
-static bool holds(const struct shards_worker *worker, const struct packet *packet, uint32_t piece)
+static bool shards_holds(const struct shards_worker *worker, const struct packet *packet,
+			 uint32_t piece)
 {
 	const struct shards *job = shards_of(worker);
 
@@ -242,7 +243,7 @@ void shards_deliver(struct shards_worker *worker, const struct packet *packet)
 	uint64_t row = packet->chunk / ranks, bit = UINT64_C(1) << piece % 64, *got;
 
 	if (packet->flags & SHARDS_ASK) {
-		answer(worker, packet);
+		shards_answer(worker, packet);
 		return;
 	}
 	got = got_of(worker, row) + piece / 64;
@@ -254,7 +255,7 @@ void shards_deliver(struct shards_worker *worker, const struct packet *packet)
 		ina_violated(&job->base, worker->base.host, packet->chunk, "a row beyond windows");
 		return;
 	}
-	if (!holds(worker, packet, piece))
+	if (!shards_holds(worker, packet, piece))
 		return;
 	why_result(job->base.why, worker->base.number, packet->chunk);
 	*got |= bit;
@@ -263,9 +264,9 @@ void shards_deliver(struct shards_worker *worker, const struct packet *packet)
 	worker->highest = row >= worker->highest ? row + 1 : worker->highest;
 	worker->progress = job->base.scheme->env.sim->now;
 	worker->backoff = 0;
-	complete(worker);
-	arm(worker);
-	if (may_send(worker))
+	shards_complete(worker);
+	shards_arm(worker);
+	if (shards_may_send(worker))
 		ina_wake(&worker->base);
 }
 
@@ -276,8 +277,8 @@ void shards_contribute(void *self, uint64_t first, uint64_t chunks)
 	struct shards_worker *worker = self;
 
 	(void)first, (void)chunks;
-	complete(worker);
-	if (may_send(worker))
+	shards_complete(worker);
+	if (shards_may_send(worker))
 		ina_wake(&worker->base);
 }
 
@@ -304,12 +305,12 @@ void shards_worker_begin(struct shards_worker *worker)
 	worker->next = xcalloc(shards_ranks(job), sizeof(*worker->next));
 	worker->got = xcalloc(job->kept * job->words, sizeof(*worker->got));
 	for (uint64_t i = 0; i < job->kept; i++)
-		worker->missing[i] = row_in(job);
+		worker->missing[i] = shards_row_in(job);
 	worker->asks = job->window;
 	alarm_open(sim, &worker->alarm,
-		   timer_key_of_job(tag, job->base.spec.number, worker->base.number), on_timeout,
-		   due, worker);
-	sim_name(sim, on_timeout, "shards timeout of job %j worker %w");
+		   timer_key_of_job(tag, job->base.spec.number, worker->base.number),
+		   shards_on_timeout, shards_due, worker);
+	sim_name(sim, shards_on_timeout, "shards timeout of job %j worker %w");
 }
 
 void shards_worker_end(struct shards_worker *worker)

@@ -120,15 +120,15 @@ const struct conf_table sharp_table = {
 	"SHARP: all-reduce, reduce-scatter, all-gather by InfiniBand's switches."
 };
 
-static struct collective_burst burst(const void *self, const struct topology_conf *topology,
-				     uint32_t ports)
+static struct collective_burst sharp_burst(const void *self, const struct topology_conf *topology,
+					   uint32_t ports)
 {
 	(void)topology, (void)ports;
 	return (struct collective_burst){ ((const struct sharp_conf *)self)->latency, 2 };
 }
 
-static void check(const void *self, const struct topology_conf *topology, struct conf_doc *doc,
-		  const char *scheme)
+static void sharp_check(const void *self, const struct topology_conf *topology,
+			struct conf_doc *doc, const char *scheme)
 {
 	const struct sharp_conf *conf = self;
 
@@ -140,7 +140,7 @@ static void check(const void *self, const struct topology_conf *topology, struct
 			   conf->sat_trees, conf->trees);
 }
 
-static size_t idle(const void *self, struct collective_idle list[COLLECTIVE_IDLE_MAX])
+static size_t sharp_idle(const void *self, struct collective_idle list[COLLECTIVE_IDLE_MAX])
 {
 	const struct sharp_conf *conf = self;
 	size_t count = 0;
@@ -163,8 +163,8 @@ static size_t idle(const void *self, struct collective_idle list[COLLECTIVE_IDLE
 
 /* --- packets --- */
 
-static void at_switch(void *self, uint32_t sw, uint32_t back, struct packet *packet,
-		      struct switch_actions *actions)
+static void sharp_at_switch(void *self, uint32_t sw, uint32_t back, struct packet *packet,
+			    struct switch_actions *actions)
 {
 	struct sharp *job = ina_job_of(self, packet);
 
@@ -172,7 +172,7 @@ static void at_switch(void *self, uint32_t sw, uint32_t back, struct packet *pac
 		sharp_at_node(ina_node_at(&job->base, sw), back, packet, actions);
 }
 
-static void deliver(void *self, uint32_t host, const struct packet *packet)
+static void sharp_at_host(void *self, uint32_t host, const struct packet *packet)
 {
 	const struct sharp *job = ina_job_of(self, packet);
 
@@ -182,7 +182,7 @@ static void deliver(void *self, uint32_t host, const struct packet *packet)
 
 /* --- jobs --- */
 
-static void begin(void *self)
+static void sharp_begin(void *self)
 {
 	struct sharp *job = self;
 
@@ -197,7 +197,7 @@ static void begin(void *self)
 		sharp_worker_begin((struct sharp_worker *)ina_worker(&job->base, w));
 }
 
-static void end(void *self)
+static void sharp_end(void *self)
 {
 	struct sharp *job = self;
 
@@ -207,12 +207,12 @@ static void end(void *self)
 	sharp_lock_close(job);
 }
 
-static bool goes_to_hosts(const void *job)
+static bool sharp_goes_to_hosts(const void *job)
 {
 	return ((const struct sharp *)job)->actual.scheme;
 }
 
-static void *start(void *self, const struct collective_job *spec, const char **never)
+static void *sharp_start(void *self, const struct collective_job *spec, const char **never)
 {
 	struct sharp_scheme *scheme = self;
 	struct sharp *job = sharp_choose_tree(scheme, spec, never);
@@ -226,12 +226,12 @@ static void *start(void *self, const struct collective_job *spec, const char **n
 
 static void *start_reduce_scatter(void *self, const struct collective_job *spec, const char **never)
 {
-	return start(((struct sharp_scheme *)self)->parts[SHARP_REDUCE_SCATTER], spec, never);
+	return sharp_start(((struct sharp_scheme *)self)->parts[SHARP_REDUCE_SCATTER], spec, never);
 }
 
 static void *start_all_gather(void *self, const struct collective_job *spec, const char **never)
 {
-	return start(((struct sharp_scheme *)self)->parts[SHARP_ALL_GATHER], spec, never);
+	return sharp_start(((struct sharp_scheme *)self)->parts[SHARP_ALL_GATHER], spec, never);
 }
 
 /* A job streams as a whole or not: by the gradients of an iteration. */
@@ -272,7 +272,7 @@ static sim_time time_of_place(const struct sharp *job)
 
 /* Of a stream each node keeps `size` chunks. Without a stream, hosts have as many chunks in flight
  * as the job has OSTs. */
-static void plan_job(void *self, struct stream_plan *plan)
+static void sharp_plan_job(void *self, struct stream_plan *plan)
 {
 	const struct sharp *job = self;
 	bool streams = plan_streams(job);
@@ -284,8 +284,8 @@ static void plan_job(void *self, struct stream_plan *plan)
 							time_of_place(job));
 }
 
-static void *plan(void *self, const struct collective_job *spec, struct stream_plan *plan,
-		  const char **never)
+static void *sharp_plan(void *self, const struct collective_job *spec, struct stream_plan *plan,
+			const char **never)
 {
 	struct sharp *job = sharp_choose_tree(self, spec, never);
 
@@ -300,14 +300,14 @@ static void *plan(void *self, const struct collective_job *spec, struct stream_p
 	return job;
 }
 
-static struct collective_actual ran_as(const void *instance)
+static struct collective_actual sharp_ran_as(const void *instance)
 {
 	return ((const struct sharp *)instance)->actual;
 }
 
 /* --- the scheme --- */
 
-static void close_scheme(void *self)
+static void sharp_close(void *self)
 {
 	struct sharp_scheme *scheme = self;
 
@@ -332,8 +332,8 @@ static uint64_t tree_number(const struct ina_job *job)
 						   .node_size = sizeof(struct sharp_node),         \
 						   .protocol = { .name = protocol_name,            \
 								 .flags = { "ack", "ask" },        \
-								 .deliver = deliver,               \
-								 .at_switch = at_switch,           \
+								 .deliver = sharp_at_host,         \
+								 .at_switch = sharp_at_switch,     \
 								 .about = ina_about },             \
 						   .pull = sharp_pull,                             \
 						   .bypass = { .switches_wait = true },            \
@@ -341,14 +341,14 @@ static uint64_t tree_number(const struct ina_job *job)
 						   .tree_number = tree_number,                     \
 						   .admit = sharp_admit,                           \
 						   .withdraw = sharp_withdraw,                     \
-						   .goes_to_hosts = goes_to_hosts,                 \
-						   .plan = plan_job,                               \
-						   .begin = begin,                                 \
-						   .end = end,                                     \
+						   .goes_to_hosts = sharp_goes_to_hosts,           \
+						   .plan = sharp_plan_job,                         \
+						   .begin = sharp_begin,                           \
+						   .end = sharp_end,                               \
 						   .waits = sharp_waits,                           \
 						   __VA_ARGS__ }
 
-KIND(all_reduce, "sharp", .close = close_scheme, .on_hosts = &ring_collective);
+KIND(all_reduce, "sharp", .close = sharp_close, .on_hosts = &ring_collective);
 KIND(reduce_scatter, "sharp_scatter", .pieces = true, .on_hosts = &reduce_scatter_collective);
 KIND(all_gather, "sharp_gather", .pieces = true, .admits_passing = true,
      .on_hosts = &all_gather_collective);
@@ -372,7 +372,7 @@ static const struct transport *transport(const void *conf)
 	return ring_collective.transport(((const struct sharp_conf *)conf)->below[0]);
 }
 
-static void *open_scheme(const struct model_env *env, const void *self)
+static void *sharp_open(const struct model_env *env, const void *self)
 {
 	const struct sharp_conf *conf = self;
 	uint32_t switches = env->topo->net.switches;
@@ -392,7 +392,7 @@ static void *open_scheme(const struct model_env *env, const void *self)
 
 #define COLLECTIVE                                                                                 \
 	.name = "sharp", .contribute = ina_contribute, .finish = ina_finish, .intact = ina_intact, \
-	.stats = ina_stats, .ran_as = ran_as, .received = ina_received,                            \
+	.stats = ina_stats, .ran_as = sharp_ran_as, .received = ina_received,                      \
 	.report_waiting = ina_report_waiting
 
 static const struct collective_ops reduce_scatter = { .start = start_reduce_scatter, COLLECTIVE };
@@ -402,17 +402,17 @@ const struct collective_ops sharp_collective = {
 	COLLECTIVE,
 	.help = "SHARP of InfiniBand: trees with quotas, short operations and locked streams",
 	.table = &sharp_table,
-	.idle = idle,
-	.burst = burst,
+	.idle = sharp_idle,
+	.burst = sharp_burst,
 	.frame = ina_frame,
 	.payload = ina_payload,
-	.check = check,
+	.check = sharp_check,
 	.transport = transport,
 	.one_memory = "needs the same memory in all switches (\"osts\", trees)",
-	.open = open_scheme,
+	.open = sharp_open,
 	.close = ina_close,
-	.start = start,
-	.plan = plan,
+	.start = sharp_start,
+	.plan = sharp_plan,
 	.withdraw = ina_withdraw,
 	.tolerance = { .one_switch = 0.02, .tiers = 0.02, .together = 0.05 },
 	.memory = ina_memory,

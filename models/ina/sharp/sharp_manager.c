@@ -65,7 +65,7 @@ static struct sharp_place *place(const struct sharp *job, uint32_t n)
 	return &scheme_of(job)->places[job->tree * switches + switch_of(job, n)];
 }
 
-static void reserve(const struct sharp *job, int64_t bytes_more)
+static void sharp_reserve(const struct sharp *job, int64_t bytes_more)
 {
 	for (uint32_t n = 0; n < job->base.tree.tree->node_count; n++)
 		collective_reserve(&scheme_of(job)->base.memory[switch_of(job, n)],
@@ -105,7 +105,7 @@ static void take_tree(struct sharp *job, bool take)
 			place(job, n)->owner = take ? job : NULL;
 		else
 			at(job, n)->sat_trees += take ? 1 : (uint64_t)-1;
-	reserve(job, (take ? 1 : -1) * (int64_t)stream_memory(sharp_conf(job)));
+	sharp_reserve(job, (take ? 1 : -1) * (int64_t)stream_memory(sharp_conf(job)));
 }
 
 /* Whether no other job streams over any part of the job's static tree. */
@@ -128,7 +128,7 @@ static void take_osts(struct sharp *job, bool take)
 {
 	for (uint32_t n = 0; n < job->base.tree.tree->node_count; n++)
 		at(job, n)->osts += take ? job->osts : -job->osts;
-	reserve(job, (take ? 1 : -1) * (int64_t)(job->osts * ina_payload(sharp_conf(job))));
+	sharp_reserve(job, (take ? 1 : -1) * (int64_t)(job->osts * ina_payload(sharp_conf(job))));
 }
 
 /* --- jobs --- */

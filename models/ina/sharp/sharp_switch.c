@@ -14,7 +14,7 @@ static struct network *net_of(const struct sharp_node *node)
 	return &node->job->base.scheme->env.topo->net;
 }
 
-static sim_time now_of(const struct sharp_node *node)
+static sim_time sharp_now_of(const struct sharp_node *node)
 {
 	return node->job->base.scheme->env.sim->now;
 }
@@ -24,7 +24,7 @@ static bool is_root(const struct sharp_node *node)
 	return node->base.place->parent == TREE_NONE;
 }
 
-static struct sharp_entry *sum_of(const struct sharp_node *node, uint64_t chunk)
+static struct sharp_entry *sharp_sum_of(const struct sharp_node *node, uint64_t chunk)
 {
 	return &node->sums[chunk & node->job->mask];
 }
@@ -35,7 +35,7 @@ static struct sharp_entry *result_of(const struct sharp_node *node, uint64_t chu
 }
 
 /* The node has room for contributions before this. */
-static uint64_t room(const struct sharp_node *node)
+static uint64_t sharp_room(const struct sharp_node *node)
 {
 	return (is_root(node) ? node->down_freed : node->freed) + node->job->size;
 }
@@ -91,7 +91,7 @@ static bool is_blocked_below(const struct sharp_node *node)
 	return node->sent < node->have && node->sent >= node->down_limit;
 }
 
-static sim_time due(const void *self)
+static sim_time sharp_switch_due(const void *self)
 {
 	const struct sharp_node *node = self;
 
@@ -101,16 +101,16 @@ static sim_time due(const void *self)
 		       : SIM_TIME_MAX;
 }
 
-static void arm(struct sharp_node *node)
+static void sharp_switch_arm(struct sharp_node *node)
 {
-	alarm_set(node->job->base.scheme->env.sim, &node->alarm, due(node));
+	alarm_set(node->job->base.scheme->env.sim, &node->alarm, sharp_switch_due(node));
 }
 
 /* Restarts the timeout, after an acknowledgement, or when a wait for one or for room begins. */
 static void progress(struct sharp_node *node)
 {
-	node->progress = now_of(node);
-	arm(node);
+	node->progress = sharp_now_of(node);
+	sharp_switch_arm(node);
 }
 
 /* Starts the timeout if the next result waits for room and no other for an acknowledgement. */
@@ -122,8 +122,8 @@ static void watch_room_below(struct sharp_node *node)
 
 /* --- packets of a node --- */
 
-static void fill(const struct sharp_node *node, struct packet *packet, uint64_t chunk,
-		 uint8_t flags)
+static void sharp_switch_fill(const struct sharp_node *node, struct packet *packet, uint64_t chunk,
+			      uint8_t flags)
 {
 	const struct ina_job *job = &node->job->base;
 
@@ -140,7 +140,7 @@ static void fill(const struct sharp_node *node, struct packet *packet, uint64_t 
 static void fill_chunk(const struct sharp_node *node, struct packet *packet, uint64_t chunk,
 		       const struct sharp_entry *entry)
 {
-	fill(node, packet, chunk, entry->flags);
+	sharp_switch_fill(node, packet, chunk, entry->flags);
 	packet->size = (uint16_t)node->job->base.scheme->frame;
 	packet->value = entry->value;
 	packet->tag = entry->end ? SHARP_END : 0;
@@ -152,8 +152,8 @@ static void ack_child(const struct sharp_node *node, uint32_t c, uint8_t flags,
 {
 	struct packet packet;
 
-	fill(node, &packet, SHARP_ACK_CHUNK, flags | PACKET_RESULT);
-	sharp_tell(&packet, node->child[c].received, room(node));
+	sharp_switch_fill(node, &packet, SHARP_ACK_CHUNK, flags | PACKET_RESULT);
+	sharp_tell(&packet, node->child[c].received, sharp_room(node));
 	ina_send(actions, &packet, &node->base.place->down_ports[c], 1);
 }
 
@@ -168,7 +168,7 @@ static void ack_parent(struct sharp_node *node, uint8_t flags, struct switch_act
 {
 	struct packet packet;
 
-	fill(node, &packet, SHARP_ACK_CHUNK, flags);
+	sharp_switch_fill(node, &packet, SHARP_ACK_CHUNK, flags);
 	tell_parent(node, &packet);
 	ina_send_up(actions, &node->base, &packet);
 }
@@ -177,10 +177,10 @@ static void ack_parent(struct sharp_node *node, uint8_t flags, struct switch_act
  * the packet goes to all children. */
 static void tell_children(struct sharp_node *node, struct packet *packet, bool to_all)
 {
-	sharp_tell(packet, node->complete, room(node));
+	sharp_tell(packet, node->complete, sharp_room(node));
 	if (!to_all)
 		return;
-	node->told = room(node);
+	node->told = sharp_room(node);
 	node->told_complete = node->complete;
 }
 
@@ -191,10 +191,10 @@ static void tell_news_down(struct sharp_node *node, struct switch_actions *actio
 	uint64_t news = sharp_news(node->job);
 	struct packet packet;
 
-	if (room(node) < node->told + news &&
+	if (sharp_room(node) < node->told + news &&
 	    (is_root(node) || node->complete < node->told_complete + news))
 		return;
-	fill(node, &packet, SHARP_ACK_CHUNK, SHARP_ACK | PACKET_RESULT);
+	sharp_switch_fill(node, &packet, SHARP_ACK_CHUNK, SHARP_ACK | PACKET_RESULT);
 	tell_children(node, &packet, true);
 	ina_send_down(actions, &node->base, &packet);
 }
@@ -219,9 +219,9 @@ static void depart(struct sharp_node *node, const struct packet *packet, uint32_
 	network_switch_send(net_of(node), back, &send);
 }
 
-static void send_sum(struct sharp_node *node)
+static void sharp_send_sum(struct sharp_node *node)
 {
-	const struct sharp_entry *sum = sum_of(node, node->next);
+	const struct sharp_entry *sum = sharp_sum_of(node, node->next);
 	struct packet packet;
 
 	fill_chunk(node, &packet, node->next, sum);
@@ -237,12 +237,12 @@ static void send_sum(struct sharp_node *node)
 		packet.flags |= SHARP_ASK; /* the next sum may have to wait for room */
 	node->timed_out = false;
 	tell_parent(node, &packet);
-	node->up_free = now_of(node) + node->up_time;
+	node->up_free = sharp_now_of(node) + node->up_time;
 	depart(node, &packet, sum->back, &node->base.place->up_port, 1);
-	arm(node);
+	sharp_switch_arm(node);
 }
 
-static void send_result(struct sharp_node *node)
+static void sharp_send_result(struct sharp_node *node)
 {
 	const struct sharp_entry *result = result_of(node, node->sent);
 	bool to_all = node->job->kind != SHARP_REDUCE_SCATTER;
@@ -258,15 +258,15 @@ static void send_result(struct sharp_node *node)
 	if (node->sent >= node->down_limit)
 		packet.flags |= SHARP_ASK; /* the next result may have to wait for room */
 	tell_children(node, &packet, to_all);
-	node->down_free = now_of(node) + node->down_time;
+	node->down_free = sharp_now_of(node) + node->down_time;
 	c = to_all ? 0 : node->toward[chunk % sharp_ranks(node->job)];
 	depart(node, &packet, result->back, &node->base.place->down_ports[c],
 	       to_all ? node->base.place->children : 1);
-	arm(node);
+	sharp_switch_arm(node);
 }
 
 /* Retransmits a result to a child that lacks it. This goes before new results. */
-static void send_again(struct sharp_node *node)
+static void sharp_send_again(struct sharp_node *node)
 {
 	struct sharp_child *child = node->child;
 	const struct sharp_entry *result;
@@ -284,8 +284,8 @@ static void send_again(struct sharp_node *node)
 		child->resend = NONE;
 		node->resending--;
 	}
-	sharp_tell(&packet, child->received, room(node));
-	node->down_free = now_of(node) + node->down_time;
+	sharp_tell(&packet, child->received, sharp_room(node));
+	node->down_free = sharp_now_of(node) + node->down_time;
 	depart(node, &packet, result->back, &node->base.place->down_ports[child - node->child], 1);
 }
 
@@ -313,10 +313,10 @@ static sim_time result_time(const struct sharp_node *node)
 /* Sets the timer to when the next packet leaves, unless it is set to an earlier time. */
 static void plan_turn(struct sharp_node *node)
 {
-	sim_time at = SIM_TIME_MAX, now = now_of(node);
+	sim_time at = SIM_TIME_MAX, now = sharp_now_of(node);
 
 	if (has_sum(node))
-		at = later(node->up_free, sum_of(node, node->next)->ready);
+		at = later(node->up_free, sharp_sum_of(node, node->next)->ready);
 	if (has_result(node))
 		at = lesser(at, result_time(node));
 	if (at == SIM_TIME_MAX || later(at, now) >= node->turn_at)
@@ -339,19 +339,20 @@ static void on_turn(struct sim *sim, uint32_t entity, void *owner)
 
 	(void)entity;
 	node->turn_at = SIM_TIME_MAX;
-	if (has_sum(node) && later(node->up_free, sum_of(node, node->next)->ready) <= sim->now) {
-		if (is_stopped(node, sum_of(node, node->next)))
+	if (has_sum(node) &&
+	    later(node->up_free, sharp_sum_of(node, node->next)->ready) <= sim->now) {
+		if (is_stopped(node, sharp_sum_of(node, node->next)))
 			node->up_free = sim->now + node->up_time;
 		else
-			send_sum(node);
+			sharp_send_sum(node);
 	}
 	if (has_result(node) && result_time(node) <= sim->now) {
 		if (node->resending)
-			send_again(node);
+			sharp_send_again(node);
 		else if (is_stopped(node, result_of(node, node->sent)))
 			node->down_free = sim->now + node->down_time;
 		else
-			send_result(node);
+			sharp_send_result(node);
 	}
 	plan_turn(node);
 }
@@ -445,7 +446,7 @@ static void ask_for_room(struct sharp_node *node)
 {
 	struct packet packet;
 
-	fill(node, &packet, node->freed - 1, SHARP_ASK);
+	sharp_switch_fill(node, &packet, node->freed - 1, SHARP_ASK);
 	tell_parent(node, &packet);
 	depart(node, &packet, node->base.place->down_ports[0], &node->base.place->up_port, 1);
 }
@@ -456,15 +457,15 @@ static void ask_child_for_room(struct sharp_node *node, const struct sharp_child
 	const uint32_t *port = &node->base.place->down_ports[child - node->child];
 	struct packet packet;
 
-	fill(node, &packet, child->has - 1, SHARP_ASK | PACKET_RESULT);
-	sharp_tell(&packet, child->received, room(node));
+	sharp_switch_fill(node, &packet, child->has - 1, SHARP_ASK | PACKET_RESULT);
+	sharp_tell(&packet, child->received, sharp_room(node));
 	depart(node, &packet, *port, port, 1);
 }
 
 /* Retransmits the oldest sum that the parent lacks, and the oldest result that each child lacks,
  * and asks for acknowledgements. If nobody lacks what was sent, and what follows has no room at the
  * parent or a child, asks for room. */
-static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
+static void sharp_switch_on_timeout(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct sharp_node *node = owner;
 	struct ina_job *job = &node->job->base;
@@ -496,7 +497,7 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 		why_timed_out(node->job->base.why);
 	}
 	node->progress = sim->now;
-	arm(node);
+	sharp_switch_arm(node);
 	plan_turn(node);
 }
 
@@ -509,14 +510,14 @@ static uint32_t needed(const struct sharp_node *node)
 
 /* A sum is complete, or a shard has come. It may go up once all sums before it are complete, too.
  * At the root it is then a result. */
-static void complete(struct sharp_node *node, struct sharp_entry *sum, uint32_t back)
+static void sharp_switch_complete(struct sharp_node *node, struct sharp_entry *sum, uint32_t back)
 {
 	uint64_t before = node->complete;
 
-	sum->ready = now_of(node) + sharp_conf(node->job)->latency;
+	sum->ready = sharp_now_of(node) + sharp_conf(node->job)->latency;
 	sum->back = back;
 	while (node->complete < node->touched &&
-	       sum_of(node, node->complete)->count == needed(node))
+	       sharp_sum_of(node, node->complete)->count == needed(node))
 		node->complete = up_from(node, node->complete + 1);
 	if (node->complete == before)
 		return;
@@ -530,13 +531,13 @@ static void complete(struct sharp_node *node, struct sharp_entry *sum, uint32_t 
 	watch_room_below(node);
 }
 
-static void add(struct sharp_node *node, struct sharp_child *child, uint32_t back,
-		const struct packet *packet)
+static void sharp_add(struct sharp_node *node, struct sharp_child *child, uint32_t back,
+		      const struct packet *packet)
 {
-	struct sharp_entry *sum = sum_of(node, packet->chunk);
+	struct sharp_entry *sum = sharp_sum_of(node, packet->chunk);
 
 	while (node->touched <= packet->chunk)
-		*sum_of(node, node->touched++) = (struct sharp_entry){ 0 };
+		*sharp_sum_of(node, node->touched++) = (struct sharp_entry){ 0 };
 	sum->value += packet->value;
 	sum->flags |= packet->flags & PACKET_RETRANSMIT;
 	sum->end |= packet->tag == SHARP_END;
@@ -544,7 +545,7 @@ static void add(struct sharp_node *node, struct sharp_child *child, uint32_t bac
 	child->nacked = false;
 	node->base.memory->stats.packets_aggregated++;
 	if (++sum->count == needed(node))
-		complete(node, sum, back);
+		sharp_switch_complete(node, sum, back);
 }
 
 static void from_child(struct sharp_node *node, uint32_t back, const struct packet *packet,
@@ -557,8 +558,8 @@ static void from_child(struct sharp_node *node, uint32_t back, const struct pack
 	listen_to_child(node, c, packet);
 	if (packet->flags & SHARP_ACK)
 		return;
-	if (packet->chunk == child->received && packet->chunk < room(node)) {
-		add(node, child, back, packet);
+	if (packet->chunk == child->received && packet->chunk < sharp_room(node)) {
+		sharp_add(node, child, back, packet);
 	} else if (packet->chunk < child->received) {
 		stats->duplicates++;
 	} else {
@@ -590,7 +591,7 @@ static void from_parent(struct sharp_node *node, uint32_t back, const struct pac
 		result = result_of(node, node->have);
 		node->have = down_from(node, node->have + 1);
 		*result = (struct sharp_entry){ .value = packet->value,
-						.ready = now_of(node),
+						.ready = sharp_now_of(node),
 						.back = back,
 						.flags = packet->flags & PACKET_RETRANSMIT,
 						.end = packet->flags & SHARP_ASK };
@@ -692,12 +693,12 @@ static void open_node(struct sharp *job, uint32_t n)
 		node->up_time = time_on(node, place->up_port);
 	alarm_open(sim, &node->alarm,
 		   timer_key_of_job(sharp_timer(job), job->base.spec.number, SHARP_KEY_ALARM | n),
-		   on_timeout, due, node);
+		   sharp_switch_on_timeout, sharp_switch_due, node);
 	timer_open(sim, &node->turn, SIM_TIMER,
 		   timer_key_of_job(sharp_timer(job), job->base.spec.number, SHARP_KEY_TURN | n),
 		   on_turn, node);
 	timer_apart(sim, &node->turn);
-	sim_name(sim, on_timeout, "SHARP timeout of an aggregation node of job %j");
+	sim_name(sim, sharp_switch_on_timeout, "SHARP timeout of an aggregation node of job %j");
 	sim_name(sim, on_turn, "SHARP aggregation node of job %j");
 }
 

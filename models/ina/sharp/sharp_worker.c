@@ -12,7 +12,7 @@ static struct sharp *sharp_of(const struct sharp_worker *worker)
 
 /* --- timer --- */
 
-static sim_time due(const void *self)
+static sim_time sharp_worker_due(const void *self)
 {
 	const struct sharp_worker *worker = self;
 
@@ -21,15 +21,15 @@ static sim_time due(const void *self)
 		       : SIM_TIME_MAX;
 }
 
-static void arm(struct sharp_worker *worker)
+static void sharp_worker_arm(struct sharp_worker *worker)
 {
-	alarm_set(worker->base.job->scheme->env.sim, &worker->alarm, due(worker));
+	alarm_set(worker->base.job->scheme->env.sim, &worker->alarm, sharp_worker_due(worker));
 }
 
 /* Retransmits the oldest chunk without an acknowledgement, and asks which others have come. If all
  * have, the message about new room may be lost: sends a chunk again that the switch counts among
  * those it has. */
-static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
+static void sharp_worker_on_timeout(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct sharp_worker *worker = owner;
 
@@ -41,7 +41,7 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 	worker->progress = sim->now;
 	worker->probe = worker->highest;
 	worker->next = worker->got - (worker->got == worker->highest);
-	arm(worker);
+	sharp_worker_arm(worker);
 	ina_wake(&worker->base);
 }
 
@@ -71,12 +71,12 @@ static void block(struct sharp_worker *worker)
 	worker->blocked = true;
 	if (worker->got == worker->highest)
 		worker->progress = worker->base.job->scheme->env.sim->now;
-	arm(worker);
+	sharp_worker_arm(worker);
 }
 
 /* Whether a chunk may be sent. If the switch has no room for it, begins the wait for room. If it is
  * the first of a tensor, decides how to send the tensor, and may ask for the lock. */
-static bool may_send(struct sharp_worker *worker)
+static bool sharp_may_send(struct sharp_worker *worker)
 {
 	if (worker->next < worker->highest) /* again */
 		return true;
@@ -93,7 +93,7 @@ static bool may_send(struct sharp_worker *worker)
 		worker->next < worker->result + sharp_of(worker)->osts);
 }
 
-static void fill(struct sharp_worker *worker, struct packet *packet)
+static void sharp_worker_fill(struct sharp_worker *worker, struct packet *packet)
 {
 	const struct tree *tree = worker->base.job->tree.tree;
 
@@ -102,13 +102,13 @@ static void fill(struct sharp_worker *worker, struct packet *packet)
 	worker->told = worker->result;
 }
 
-static void send_ack(struct sharp_worker *worker, struct packet *packet)
+static void sharp_send_ack(struct sharp_worker *worker, struct packet *packet)
 {
 	ina_packet(packet, &worker->base, SHARP_ACK_CHUNK);
 	packet->flags = worker->ack;
 	packet->size = SHARP_ACK_SIZE;
 	packet->value = 0;
-	fill(worker, packet);
+	sharp_worker_fill(worker, packet);
 	worker->ack = 0;
 }
 
@@ -123,7 +123,7 @@ static void tell_why(struct sharp_worker *worker)
 	worker->waited = false;
 }
 
-static void send_next(struct sharp_worker *worker, struct packet *packet)
+static void sharp_send_next(struct sharp_worker *worker, struct packet *packet)
 {
 	const struct sharp *job = sharp_of(worker);
 	uint64_t chunk = worker->next, ends; /* `ends` chunks of the tensor have SHARP_END */
@@ -133,7 +133,7 @@ static void send_next(struct sharp_worker *worker, struct packet *packet)
 	/* in a reduce-scatter the last row, as each of its chunks is the last of its owner */
 	ends = job->kind == SHARP_REDUCE_SCATTER ? sharp_ranks(job) : 1;
 	ina_packet(packet, &worker->base, chunk);
-	fill(worker, packet);
+	sharp_worker_fill(worker, packet);
 	if (worker->got == worker->highest)
 		worker->progress = worker->base.job->scheme->env.sim->now;
 	if (chunk + ends >= worker->tensor_end || (again && worker->next == worker->highest))
@@ -153,7 +153,7 @@ static void send_next(struct sharp_worker *worker, struct packet *packet)
 		worker->next = worker->highest;
 	if (job->base.why)
 		tell_why(worker);
-	arm(worker);
+	sharp_worker_arm(worker);
 }
 
 enum nic_pull sharp_pull(void *owner, struct packet *packet)
@@ -161,12 +161,12 @@ enum nic_pull sharp_pull(void *owner, struct packet *packet)
 	struct sharp_worker *worker = owner;
 
 	if (worker->ack)
-		send_ack(worker, packet);
-	else if (may_send(worker))
-		send_next(worker, packet);
+		sharp_send_ack(worker, packet);
+	else if (sharp_may_send(worker))
+		sharp_send_next(worker, packet);
 	else
 		return NIC_NOTHING;
-	return may_send(worker) ? NIC_MORE : NIC_LAST;
+	return sharp_may_send(worker) ? NIC_MORE : NIC_LAST;
 }
 
 /* --- packets that come --- */
@@ -203,7 +203,7 @@ static void listen(struct sharp_worker *worker, const struct packet *packet)
 	worker->probe = 0;
 }
 
-static bool holds(const struct sharp_worker *worker, const struct packet *packet)
+static bool sharp_holds(const struct sharp_worker *worker, const struct packet *packet)
 {
 	const struct sharp *job = sharp_of(worker);
 	uint64_t chunk = packet->chunk;
@@ -220,13 +220,13 @@ static bool tells_news(struct sharp_worker *worker)
 {
 	const struct sharp *job = sharp_of(worker);
 
-	return job->kind == SHARP_REDUCE_SCATTER ? !may_send(worker)
+	return job->kind == SHARP_REDUCE_SCATTER ? !sharp_may_send(worker)
 						 : worker->result >= worker->told + sharp_news(job);
 }
 
 /* Takes a result. It ends its row if it is the row's last shard (all-gather), the rank's own piece
  * (reduce-scatter), or the row's only sum (all-reduce). */
-static void complete(struct sharp_worker *worker, uint64_t chunk)
+static void sharp_worker_complete(struct sharp_worker *worker, uint64_t chunk)
 {
 	struct sharp *job = sharp_of(worker);
 	uint64_t row = chunk / sharp_row(job);
@@ -263,9 +263,9 @@ static void take_result(struct sharp_worker *worker, const struct packet *packet
 		return;
 	}
 	worker->nacked = false;
-	if (!holds(worker, packet))
+	if (!sharp_holds(worker, packet))
 		return;
-	complete(worker, chunk);
+	sharp_worker_complete(worker, chunk);
 	if (tells_news(worker))
 		worker->ack |= SHARP_ACK;
 }
@@ -275,7 +275,7 @@ void sharp_deliver(struct sharp_worker *worker, const struct packet *packet)
 	listen(worker, packet);
 	if (!(packet->flags & SHARP_ACK))
 		take_result(worker, packet);
-	if (worker->ack || may_send(worker))
+	if (worker->ack || sharp_may_send(worker))
 		ina_wake(&worker->base);
 }
 
@@ -305,8 +305,8 @@ void sharp_worker_begin(struct sharp_worker *worker)
 		worker->next = worker->highest = worker->got = worker->base.number;
 	alarm_open(sim, &worker->alarm,
 		   timer_key_of_job(sharp_timer(job), job->base.spec.number, worker->base.number),
-		   on_timeout, due, worker);
-	sim_name(sim, on_timeout, "SHARP timeout of job %j worker %w");
+		   sharp_worker_on_timeout, sharp_worker_due, worker);
+	sim_name(sim, sharp_worker_on_timeout, "SHARP timeout of job %j worker %w");
 }
 
 void sharp_worker_end(struct sharp_worker *worker)

@@ -74,7 +74,7 @@ static void send_copy(struct ps_server *server, const struct packet *packet, uin
 }
 
 /* Does what a switch would do. Its "ports" are workers. */
-static void serve(void *owner, const struct packet *packet)
+static void ps_stream_serve(void *owner, const struct packet *packet)
 {
 	struct ps_server *server = owner;
 	struct switch_actions actions = { 0 };
@@ -89,12 +89,12 @@ static void serve(void *owner, const struct packet *packet)
 	}
 }
 
-static void receive(struct ps_server *server, const struct packet *packet)
+static void ps_stream_receive(struct ps_server *server, const struct packet *packet)
 {
 	const struct node *node = &server->node;
 
 	if (!server->arrived || switchml_seen(node->seen, node->words, packet)) {
-		serve(server, packet);
+		ps_stream_serve(server, packet);
 	} else if (!switchml_seen(server->arrived, node->words, packet)) {
 		switchml_mark(server->arrived, node->words, packet);
 		adding_push(&server->adding, packet,
@@ -116,7 +116,7 @@ bool ps_stream_local(const struct worker *worker, uint32_t slot)
 
 void ps_stream_hand_over(struct worker *worker, const struct packet *packet)
 {
-	receive(server_of(switchml_of(worker), packet->slot), packet);
+	ps_stream_receive(server_of(switchml_of(worker), packet->slot), packet);
 }
 
 void ps_stream_address(const struct worker *worker, struct packet *packet)
@@ -128,7 +128,7 @@ void ps_stream_address(const struct worker *worker, struct packet *packet)
 	packet_set_route(packet, &pair_of(job, worker->base.number, q)->up);
 }
 
-static void deliver(void *self, uint32_t host, const struct packet *packet)
+static void ps_stream_deliver(void *self, uint32_t host, const struct packet *packet)
 {
 	struct switchml *job = ina_job_of(self, packet);
 
@@ -137,7 +137,7 @@ static void deliver(void *self, uint32_t host, const struct packet *packet)
 	if (packet->flags & PACKET_RESULT)
 		switchml_worker_result(ina_worker_on(&job->base, host), packet);
 	else
-		receive(server_of(job, packet->slot), packet);
+		ps_stream_receive(server_of(job, packet->slot), packet);
 }
 
 /* --- jobs --- */
@@ -198,7 +198,7 @@ static bool pair_works(const struct switchml *job, uint32_t w, uint32_t q)
 
 /* Paths of a job never change. A version has one bit, so a late copy on a former path would be
  * added to another chunk. Jobs begin anew instead. */
-static bool intact(const void *instance, bool links)
+static bool ps_stream_intact(const void *instance, bool links)
 {
 	const struct switchml *job = instance;
 
@@ -388,12 +388,12 @@ static void open_server(struct switchml *job, uint32_t q)
 			xcalloc((size_t)SWITCHML_VERSIONS * job->slots * server->node.words,
 				sizeof(*server->arrived));
 	adding_init(&server->adding, &env->topo->net, job->base.spec.number, env->reducers,
-		    server->host, key, serve, server);
+		    server->host, key, ps_stream_serve, server);
 	outbox_init(&server->outbox, &env->topo->net.nics[server->host]);
 }
 
 /* Makes servers and the paths to them, without timers. */
-static bool admit(void *self, const char **never)
+static bool ps_stream_admit(void *self, const char **never)
 {
 	struct switchml *job = self;
 	const struct collective_job *spec = &job->base.spec;
@@ -413,7 +413,7 @@ static bool admit(void *self, const char **never)
 	return true;
 }
 
-static void withdraw(void *self)
+static void ps_stream_withdraw(void *self)
 {
 	struct ps_servers *servers = ((struct switchml *)self)->servers;
 
@@ -423,7 +423,7 @@ static void withdraw(void *self)
 	free(servers);
 }
 
-static void begin(void *self)
+static void ps_stream_begin(void *self)
 {
 	struct switchml *job = self;
 
@@ -432,7 +432,7 @@ static void begin(void *self)
 	switchml_workers_begin(job);
 }
 
-static void end(void *self)
+static void ps_stream_end(void *self)
 {
 	struct switchml *job = self;
 
@@ -447,7 +447,7 @@ static void end(void *self)
 	}
 }
 
-static void stats(const void *self, struct collective_stats *stats)
+static void ps_stream_stats(const void *self, struct collective_stats *stats)
 {
 	const struct switchml *job = self;
 
@@ -469,7 +469,7 @@ static void plan_way(const struct switchml *job, uint32_t from, const struct rou
 
 /* All slots go at one rate, and every server with slots is planned as the one with most. A slot is
  * free again after a round trip and copies_wait(). With few slots this time sets the rate. */
-static void plan(void *self, struct stream_plan *plan)
+static void ps_stream_plan(void *self, struct stream_plan *plan)
 {
 	const struct switchml *job = self;
 	const struct ina_scheme *scheme = job->base.scheme;
@@ -508,16 +508,18 @@ static const struct ina_ops ops = {
 	.title = "ps_stream",
 	.job_size = sizeof(struct switchml),
 	.worker_size = sizeof(struct worker),
-	.protocol = { .name = "ps_stream", .flags = { "version", "late" }, .deliver = deliver },
+	.protocol = { .name = "ps_stream",
+		      .flags = { "version", "late" },
+		      .deliver = ps_stream_deliver },
 	.pull = switchml_pull,
-	.admit = admit,
-	.withdraw = withdraw,
-	.plan = plan,
-	.begin = begin,
-	.end = end,
+	.admit = ps_stream_admit,
+	.withdraw = ps_stream_withdraw,
+	.plan = ps_stream_plan,
+	.begin = ps_stream_begin,
+	.end = ps_stream_end,
 	.contribute = switchml_contribute,
 	.waits = switchml_waits,
-	.stats = stats,
+	.stats = ps_stream_stats,
 };
 
 static void *ps_stream_open(const struct model_env *env, const void *conf)
@@ -540,7 +542,7 @@ const struct collective_ops ps_stream_collective = {
 	.warn = ps_stream_warn,
 	.idle = switchml_idle,
 	.open = ps_stream_open,
-	.intact = intact,
+	.intact = ps_stream_intact,
 	.tolerance = { .one_switch = 0.02 },
 	.slots = switchml_slots,
 };

@@ -40,8 +40,8 @@
 
 /* --- packets --- */
 
-static void at_switch(void *self, uint32_t sw, uint32_t back, struct packet *packet,
-		      struct switch_actions *actions)
+static void switchml_at_switch(void *self, uint32_t sw, uint32_t back, struct packet *packet,
+			       struct switch_actions *actions)
 {
 	struct switchml *job = ina_job_of(self, packet);
 
@@ -50,7 +50,7 @@ static void at_switch(void *self, uint32_t sw, uint32_t back, struct packet *pac
 		switchml_at_node(job, ina_node_at(&job->base, sw), packet, actions);
 }
 
-static void deliver(void *self, uint32_t host, const struct packet *packet)
+static void switchml_deliver(void *self, uint32_t host, const struct packet *packet)
 {
 	const struct switchml *job = ina_job_of(self, packet);
 
@@ -193,7 +193,7 @@ static struct collective_actual switchml_ran_as(const void *instance)
 
 /* --- jobs --- */
 
-static bytes memory(const void *self, const struct tree_node *place)
+static bytes switchml_memory_at(const void *self, const struct tree_node *place)
 {
 	const struct switchml *job = self;
 	const struct switchml_conf *conf = switchml_conf(&job->base);
@@ -219,7 +219,7 @@ static const char *without_slots(const struct switchml *job)
 	return NULL;
 }
 
-static bool admit(void *self, const char **never)
+static bool switchml_admit(void *self, const char **never)
 {
 	struct switchml *job = self;
 
@@ -252,7 +252,7 @@ void switchml_workers_end(struct switchml *job)
 		switchml_worker_release(switchml_worker(job, w));
 }
 
-static void begin(void *self)
+static void switchml_begin(void *self)
 {
 	struct switchml *job = self;
 	const struct tree *tree = job->base.tree.tree;
@@ -273,7 +273,7 @@ static void begin(void *self)
 	switchml_workers_begin(job);
 }
 
-static void end(void *self)
+static void switchml_end(void *self)
 {
 	struct switchml *job = self;
 
@@ -282,7 +282,7 @@ static void end(void *self)
 		switchml_node_release(ina_node(&job->base, i));
 }
 
-static void plan(void *self, struct stream_plan *plan)
+static void switchml_plan(void *self, struct stream_plan *plan)
 {
 	const struct switchml *job = self;
 	const struct switchml_format *format = &job->format;
@@ -313,19 +313,19 @@ static const struct ina_ops ops = {
 	.node_size = sizeof(struct node),
 	.protocol = { .name = "switchml",
 		      .flags = { "version", "late" },
-		      .deliver = deliver,
-		      .at_switch = at_switch,
+		      .deliver = switchml_deliver,
+		      .at_switch = switchml_at_switch,
 		      .about = ina_about_slot,
 		      .stream = ina_stream,
 		      .repeat = ina_repeat_packet },
 	.pull = switchml_pull,
 	.root = "switchml root",
 	.passes_by = true,
-	.memory = memory,
-	.admit = admit,
-	.plan = plan,
-	.begin = begin,
-	.end = end,
+	.memory = switchml_memory_at,
+	.admit = switchml_admit,
+	.plan = switchml_plan,
+	.begin = switchml_begin,
+	.end = switchml_end,
 	.contribute = switchml_contribute,
 	.waits = switchml_waits,
 	.period = switchml_period,

@@ -56,9 +56,9 @@ void switchml_mark(uint64_t *seen, uint32_t words, const struct packet *packet)
 
 /* Sends a result to all children (`to` is 0), or to input `to` - 1. `like` is the packet that
  * causes it. */
-static void send_result(struct switch_actions *actions, const struct node *node,
-			const struct slot *slot, const struct packet *like, uint8_t flags,
-			uint16_t to)
+static void switchml_send_result(struct switch_actions *actions, const struct node *node,
+				 const struct slot *slot, const struct packet *like, uint8_t flags,
+				 uint16_t to)
 {
 	const struct tree_node *place = node->base.place;
 	struct packet result = *like;
@@ -86,8 +86,8 @@ static void send_partial(struct switch_actions *actions, const struct node *node
 }
 
 /* This switch has the contribution already. Its sender lacks the result. */
-static void repeat(struct node *node, struct slot *slot, const struct packet *packet,
-		   struct switch_actions *actions)
+static void switchml_switch_repeat(struct node *node, struct slot *slot,
+				   const struct packet *packet, struct switch_actions *actions)
 {
 	struct collective_stats *stats = &node->base.memory->stats;
 
@@ -102,14 +102,14 @@ static void repeat(struct node *node, struct slot *slot, const struct packet *pa
 		return;
 	case SLOT_DONE:
 		stats->repairs++;
-		send_result(actions, node, slot, packet, PACKET_RETRANSMIT,
-			    (uint16_t)(packet->source + 1));
+		switchml_send_result(actions, node, slot, packet, PACKET_RETRANSMIT,
+				     (uint16_t)(packet->source + 1));
 		return;
 	}
 }
 
-static void complete(struct node *node, struct slot *slot, const struct packet *last,
-		     struct switch_actions *actions)
+static void switchml_complete(struct node *node, struct slot *slot, const struct packet *last,
+			      struct switch_actions *actions)
 {
 	if (node->base.place->parent != TREE_NONE) {
 		slot->state = SLOT_SENT_UP;
@@ -118,7 +118,7 @@ static void complete(struct node *node, struct slot *slot, const struct packet *
 	}
 	slot->state = SLOT_DONE;
 	node->base.memory->stats.results++;
-	send_result(actions, node, slot, last, 0, 0);
+	switchml_send_result(actions, node, slot, last, 0, 0);
 }
 
 /* When a packet of a message is missing, the rest of the message is discarded: only the first
@@ -136,8 +136,8 @@ static bool in_order(const struct switchml *job, const struct node *node,
 	return *next != SWITCHML_GAP;
 }
 
-static void contribution(struct switchml *job, struct node *node, const struct packet *packet,
-			 struct switch_actions *actions)
+static void switchml_contribution(struct switchml *job, struct node *node,
+				  const struct packet *packet, struct switch_actions *actions)
 {
 	struct slot *slot = &node->slots[slot_index(packet)];
 
@@ -146,7 +146,7 @@ static void contribution(struct switchml *job, struct node *node, const struct p
 		return;
 	}
 	if (switchml_seen(node->seen, node->words, packet)) {
-		repeat(node, slot, packet, actions);
+		switchml_switch_repeat(node, slot, packet, actions);
 		return;
 	}
 	switchml_mark(node->seen, node->words, packet);
@@ -171,13 +171,13 @@ static void contribution(struct switchml *job, struct node *node, const struct p
 		slot->late |= packet->flags & SWITCHML_LATE;
 	}
 	if (slot->count == node->base.place->inputs)
-		complete(node, slot, packet, actions);
+		switchml_complete(node, slot, packet, actions);
 }
 
 /* The result takes the place of the partial sum, which the parent does not need again. A repeated
  * result also goes to all children, because one of them lacks it. */
-static void result(struct switchml *job, struct node *node, const struct packet *packet,
-		   struct switch_actions *actions)
+static void switchml_result(struct switchml *job, struct node *node, const struct packet *packet,
+			    struct switch_actions *actions)
 {
 	struct slot *slot = &node->slots[slot_index(packet)];
 
@@ -194,8 +194,8 @@ static void result(struct switchml *job, struct node *node, const struct packet 
 }
 
 /* At a switch that only forwards. A repair goes to the input that asked for it (`input` - 1). */
-static void pass(const struct node *node, const struct packet *packet,
-		 struct switch_actions *actions)
+static void switchml_pass(const struct node *node, const struct packet *packet,
+			  struct switch_actions *actions)
 {
 	const uint32_t *ports = node->base.place->input_ports;
 
@@ -209,9 +209,9 @@ void switchml_at_node(struct switchml *job, struct node *node, const struct pack
 		      struct switch_actions *actions)
 {
 	if (node->base.place->passes)
-		pass(node, packet, actions);
+		switchml_pass(node, packet, actions);
 	else if (packet->flags & PACKET_RESULT)
-		result(job, node, packet, actions);
+		switchml_result(job, node, packet, actions);
 	else
-		contribution(job, node, packet, actions);
+		switchml_contribution(job, node, packet, actions);
 }

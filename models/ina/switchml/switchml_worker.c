@@ -38,14 +38,14 @@ static void list_append(struct worker *worker, struct worker_list *list, uint32_
 
 /* --- sending --- */
 
-static void wake(struct worker *worker)
+static void switchml_wake(struct worker *worker)
 {
 	if (worker->ready.first != SWITCHML_NONE)
 		ina_wake(&worker->base);
 }
 
 /* All packets of a worker have one timeout, so the oldest expires first. */
-static sim_time expires(const void *self)
+static sim_time switchml_expires(const void *self)
 {
 	const struct worker *worker = self;
 
@@ -54,13 +54,13 @@ static sim_time expires(const void *self)
 	return worker->slots[worker->sent.first].sent + worker->rto.timeout;
 }
 
-static void arm_timer(struct worker *worker)
+static void switchml_arm_timer(struct worker *worker)
 {
-	alarm_set(worker->base.job->scheme->env.sim, &worker->alarm, expires(worker));
+	alarm_set(worker->base.job->scheme->env.sim, &worker->alarm, switchml_expires(worker));
 }
 
 /* Makes the slot's packet, which leaves now. */
-static inline void leave(struct worker *worker, uint32_t i, struct packet *packet)
+static inline void switchml_leave(struct worker *worker, uint32_t i, struct packet *packet)
 {
 	struct switchml *job = switchml_of(worker);
 	struct worker_slot *slot = &worker->slots[i];
@@ -79,7 +79,7 @@ static inline void leave(struct worker *worker, uint32_t i, struct packet *packe
 	slot->state = WORKER_SLOT_SENT;
 	slot->sent = job->base.scheme->env.sim->now;
 	slot->again = again;
-	arm_timer(worker);
+	switchml_arm_timer(worker);
 }
 
 /* Queues the slot's chunk for the NIC, for the first time or again. A server on the same host gets
@@ -93,7 +93,7 @@ static inline void make_ready(struct worker *worker, uint32_t i, enum worker_slo
 		list_append(worker, &worker->ready, i);
 		return;
 	}
-	leave(worker, i, &packet);
+	switchml_leave(worker, i, &packet);
 	ps_stream_hand_over(worker, &packet);
 }
 
@@ -105,7 +105,7 @@ enum nic_pull switchml_pull(void *owner, struct packet *packet)
 	if (i == SWITCHML_NONE)
 		return NIC_NOTHING;
 	list_remove(worker, &worker->ready, i);
-	leave(worker, i, packet);
+	switchml_leave(worker, i, packet);
 	if (switchml_of(worker)->servers)
 		ps_stream_address(worker, packet);
 	if (worker->ready.first == SWITCHML_NONE)
@@ -131,7 +131,7 @@ static uint32_t expire_message(struct worker *worker, uint32_t i)
 	return count;
 }
 
-static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
+static void switchml_on_timeout(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct worker *worker = owner;
 	uint64_t expired = 0, messages = 0; /* a message has one timer */
@@ -150,8 +150,8 @@ static void on_timeout(struct sim *sim, uint32_t entity, void *owner)
 		why_timed_out(worker->base.job->tensors.why);
 		rto_expired(&worker->rto, messages, newest, sim->now);
 	}
-	arm_timer(worker);
-	wake(worker);
+	switchml_arm_timer(worker);
+	switchml_wake(worker);
 }
 
 /* --- tensors --- */
@@ -165,7 +165,7 @@ void switchml_contribute(void *self, uint64_t first, uint64_t chunks)
 	for (uint64_t g = first; g < first + chunks && g < first + slots; g++)
 		if (worker->slots[g % slots].state == WORKER_SLOT_IDLE)
 			make_ready(worker, (uint32_t)(g % slots), WORKER_SLOT_READY);
-	wake(worker);
+	switchml_wake(worker);
 }
 
 /* --- results --- */
@@ -173,7 +173,7 @@ void switchml_contribute(void *self, uint64_t first, uint64_t chunks)
 /* The slot goes on to its next chunk. `flags` are those of the result. A result is a sum, so its
  * round trip may include any worker's timeout. Such round trips are no samples, or the timeout
  * would grow without end. */
-static inline void advance(struct worker *worker, uint32_t i, uint8_t flags)
+static inline void switchml_advance(struct worker *worker, uint32_t i, uint8_t flags)
 {
 	struct worker_slot *slot = &worker->slots[i];
 
@@ -183,7 +183,7 @@ static inline void advance(struct worker *worker, uint32_t i, uint8_t flags)
 		    !(flags & (SWITCHML_LATE | PACKET_RETRANSMIT))) {
 			rto_sample(&worker->rto,
 				   worker->base.job->scheme->env.sim->now - slot->sent);
-			arm_timer(worker);
+			switchml_arm_timer(worker);
 		}
 	} else {
 		list_remove(worker, &worker->ready, i);
@@ -219,9 +219,9 @@ static __attribute__((noinline)) void result_of_message(struct worker *worker,
 	slots->got = 0;
 	for (uint32_t i = 0; i < message; i++) {
 		slots[i].held = false;
-		advance(worker, first + i, packet->flags);
+		switchml_advance(worker, first + i, packet->flags);
 	}
-	wake(worker);
+	switchml_wake(worker);
 	for (uint64_t chunk = packet->chunk - p; chunk <= packet->chunk; chunk++)
 		ina_complete(&worker->base, chunk);
 }
@@ -246,8 +246,8 @@ void switchml_worker_result(struct worker *worker, const struct packet *packet)
 	}
 	if (!ina_holds(&worker->base, packet->chunk, packet->value))
 		return;
-	advance(worker, packet->slot, packet->flags);
-	wake(worker);
+	switchml_advance(worker, packet->slot, packet->flags);
+	switchml_wake(worker);
 	ina_complete(&worker->base, packet->chunk);
 }
 
@@ -273,7 +273,7 @@ bool switchml_waits(const void *self, char *text, size_t size)
 
 /* Whether the NIC may call pull() late (net/nic.h). With adaptive timeouts it may not: a timeout
  * that has become shorter may have run out before its timer is set. */
-static bool is_deferrable(const struct ina_job *job)
+static bool switchml_is_deferrable(const struct ina_job *job)
 {
 	const struct rto_conf *timeout = &switchml_conf(job)->timeout;
 
@@ -288,13 +288,13 @@ void switchml_worker_init(struct worker *worker)
 	uint64_t key = timer_key_of_job(TIMER_SWITCHML, job->base.spec.number, worker->base.number);
 
 	rto_init(&worker->rto, &switchml_conf(&job->base)->timeout);
-	worker->base.source.deferrable = is_deferrable(&job->base);
+	worker->base.source.deferrable = switchml_is_deferrable(&job->base);
 	worker->ready = worker->sent = (struct worker_list){ SWITCHML_NONE, SWITCHML_NONE };
 	worker->slots = xaligned(64, job->slots * sizeof(*worker->slots));
 	for (uint32_t i = 0; i < job->slots; i++)
 		worker->slots[i].chunk = i;
-	alarm_open(sim, &worker->alarm, key, on_timeout, expires, worker);
-	sim_name(sim, on_timeout, "SwitchML timeout of job %j worker %w");
+	alarm_open(sim, &worker->alarm, key, switchml_on_timeout, switchml_expires, worker);
+	sim_name(sim, switchml_on_timeout, "SwitchML timeout of job %j worker %w");
 }
 
 void switchml_worker_release(struct worker *worker)

@@ -249,7 +249,7 @@ static void skip(struct cc *cc, sim_time now)
 }
 
 /* Runs all timers due before now, in order of time; at equal times: cut, alpha, increase. */
-static void catch_up(struct cc *cc, sim_time now)
+static void dcqcn_catch_up(struct cc *cc, sim_time now)
 {
 	struct dcqcn *d = dcqcn_of(cc);
 
@@ -316,7 +316,7 @@ static void dcqcn_on_cnp(struct cc *cc, sim_time now)
 	struct dcqcn *d = dcqcn_of(cc);
 
 	if (d->armed)
-		catch_up(cc, now);
+		dcqcn_catch_up(cc, now);
 	if (is_hpcc(cc))
 		set_flags(cc, now);
 	else
@@ -341,7 +341,7 @@ static void dcqcn_on_send(struct cc *cc, uint32_t size, sim_time now)
 {
 	if (!dcqcn_of(cc)->armed)
 		return;
-	catch_up(cc, now);
+	dcqcn_catch_up(cc, now);
 	if (!is_hpcc(cc))
 		count_bytes(cc, size);
 }

@@ -41,8 +41,8 @@ static __attribute__((noinline)) bool before_among_equals(const struct equeue *q
 	return order_a != order_b ? order_a < order_b : q->keys[a] < q->keys[b];
 }
 
-/* In sort_items() `at` holds a rank instead of a time, see rank_of(). Items of equal rank have
- * equal times, so the comparison is right for ranks, too. */
+/* In sort_items() `at` holds a rank instead of a time, see equeue_rank_of(). Items of equal rank
+ * have equal times, so the comparison is right for ranks, too. */
 static inline bool item_before(const struct equeue *q, const struct eq_item *a,
 			       const struct eq_item *b)
 {
@@ -104,7 +104,7 @@ static inline void count_smaller_short(const int16_t *keys, size_t count, int16_
 }
 
 /* Time within the slot, class, and as many bits of the tie as fit. */
-static inline uint64_t rank_of(const struct equeue *q, const struct eq_item *item)
+static inline uint64_t equeue_rank_of(const struct equeue *q, const struct eq_item *item)
 {
 	return item->at << (64 - q->shift) | order_of(q, item->at, item->id) >> q->shift;
 }
@@ -149,7 +149,7 @@ static void sort_by_counting(const struct equeue *q, struct eq_item *to, const s
 	int32_t alike = 0; /* not a bool, so that the loop is vectorized */
 
 	for (size_t i = 0; i < count; i++) {
-		ranks[i] = rank_of(q, &from[i]);
+		ranks[i] = equeue_rank_of(q, &from[i]);
 		differ |= ranks[i] ^ ranks[0];
 	}
 	for (size_t i = count; i < whole; i++)
@@ -488,7 +488,8 @@ static inline void prefetch_slot(const struct equeue *q, uint64_t number)
 
 /* Moves the events of slot `number` from wheel and heap to `items`, unsorted. Sets *equal if all
  * come from the wheel and have one time and class. */
-static inline size_t collect(struct equeue *q, uint64_t number, struct eq_item *items, bool *equal)
+static inline size_t equeue_collect(struct equeue *q, uint64_t number, struct eq_item *items,
+				    bool *equal)
 {
 	uint64_t slot = number & (q->slot_count - 1), differ = 0;
 	/* node 0 if the chain is empty: again without a branch */
@@ -523,7 +524,7 @@ static void sort_slot(struct equeue *q, uint64_t number, struct eq_item *to, siz
 	struct eq_item *from = q->scratch;
 
 	for (size_t i = 0; i < count; i++)
-		from[i].at = rank_of(q, &from[i]);
+		from[i].at = equeue_rank_of(q, &from[i]);
 	sort_items(q, to, from, count);
 	for (size_t i = 0; i < count; i++)
 		/* the rank becomes a time again */
@@ -545,7 +546,7 @@ static inline bool open_next(struct equeue *q, uint64_t limit)
 	q->cursor = number;
 	batch_reserve(q);
 	prefetch_slot(q, number + SLOTS_AHEAD);
-	count = collect(q, number, q->scratch, &equal);
+	count = equeue_collect(q, number, q->scratch, &equal);
 	if (count > COUNTED_MAX)
 		sort_slot(q, number, q->batch + q->batch_count, count);
 	else if (count > SORT_FEW)
@@ -603,7 +604,7 @@ static bool open_few(struct equeue *q)
 	return q->batch_head < SORT_FEW;
 }
 
-static uint64_t min(uint64_t a, uint64_t b)
+static uint64_t equeue_min(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
@@ -623,8 +624,8 @@ static __attribute__((noinline)) bool refill(struct equeue *q)
 	}
 	do {
 		if (left)
-			limit = min((q->batch[q->batch_head].at >> q->shift) + q->ahead,
-				    q->last_slot);
+			limit = equeue_min((q->batch[q->batch_head].at >> q->shift) + q->ahead,
+					   q->last_slot);
 		if (!open_next(q, limit))
 			break;
 		left = q->batch_count - q->batch_head;

@@ -58,7 +58,7 @@ static bool wait_until(struct team *team, atomic_uint *count, unsigned wanted)
 /* Wakes sleeping threads after a count has changed. No wake-up is lost: a thread increments
  * `asleep` before its last look at the count, and the count changes before `asleep` is read
  * here. */
-static void wake(struct team *team)
+static void team_wake(struct team *team)
 {
 	if (!atomic_load(&team->asleep))
 		return;
@@ -79,7 +79,7 @@ static void *member_main(void *owner)
 			return NULL;
 		team->work(team->owner, member->thread);
 		if (atomic_fetch_sub(&team->working, 1) == 1)
-			wake(team);
+			team_wake(team);
 	}
 }
 
@@ -112,7 +112,7 @@ static void begin_round(struct team *team)
 {
 	atomic_store(&team->working, team->size - 1);
 	atomic_fetch_add(&team->round, 1);
-	wake(team);
+	team_wake(team);
 }
 
 bool team_run(struct team *team)

@@ -62,7 +62,7 @@ static bytes carried(bps rate, sim_time time, uint32_t mtu, uint32_t overhead)
 }
 
 /* Time of a frame of `wire` bytes, overhead included. */
-static sim_time transmission(bps rate, uint32_t wire)
+static sim_time ingress_transmission(bps rate, uint32_t wire)
 {
 	return (wire * UINT64_C(8) * PS_PER_S + rate - 1) / rate;
 }
@@ -70,9 +70,9 @@ static sim_time transmission(bps rate, uint32_t wire)
 bytes pause_headroom(bps rate, sim_time delay, sim_time pipeline, sim_time response, uint32_t mtu,
 		     uint32_t overhead)
 {
-	sim_time reaction = transmission(rate, mtu + overhead) +
-			    transmission(rate, PAUSE_FRAME + overhead) + 2 * delay + pipeline +
-			    response;
+	sim_time reaction = ingress_transmission(rate, mtu + overhead) +
+			    ingress_transmission(rate, PAUSE_FRAME + overhead) + 2 * delay +
+			    pipeline + response;
 
 	return carried(rate, reaction, mtu, overhead) + mtu;
 }

@@ -62,7 +62,7 @@ static __attribute__((noinline)) void resize(struct network *net, uint32_t numbe
 	port_resize(port, bits);
 }
 
-static void drop(struct network *net, uint32_t number)
+static void lossless_hop_drop(struct network *net, uint32_t number)
 {
 	net->cold[number].drops++;
 	net->dropped++;
@@ -202,7 +202,7 @@ static bool charge_once(struct network *net, uint32_t in, uint32_t size, const u
 		return false;
 	if (!take(net, in, size)) {
 		for (uint32_t i = 0; i < count; i++)
-			drop(net, ports[i]);
+			lossless_hop_drop(net, ports[i]);
 		return false;
 	}
 	*charge = count > 1 ? lossless_new_cell(net->lossless, in, size, count) : in;
@@ -239,7 +239,7 @@ HOT_INLINE void forward(struct network *net, uint32_t in, uint32_t out, const st
 	if (__builtin_expect(take(net, in, packet->size), 1))
 		put(net, out, packet, hop, in);
 	else
-		drop(net, out);
+		lossless_hop_drop(net, out);
 }
 
 HOT_INLINE void forward_classed(struct network *net, uint32_t in, uint32_t out,

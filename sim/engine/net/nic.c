@@ -149,7 +149,7 @@ static void make_event(struct nic *nic)
 }
 
 /* network.catch_up */
-static void catch_up(struct network *net, uint32_t host, sim_time until)
+static void nic_catch_up(struct network *net, uint32_t host, sim_time until)
 {
 	struct nic *nic = &net->nics[host];
 	struct sim *sim = nic->net->sim;
@@ -247,7 +247,7 @@ void nic_may_defer(struct network *net)
 	net->nics_by_event = false;
 	net->deferred_next = xcalloc(net->hosts, sizeof(*net->deferred_next));
 	net->deferred_first = NIC_NONE;
-	net->catch_up = catch_up;
+	net->catch_up = nic_catch_up;
 	net->sim->catch_up = catch_up_all;
 	net->sim->catch_up_owner = net;
 }

@@ -9,7 +9,7 @@
 
 /* --- giving --- */
 
-static void give(struct network *net, uint32_t number, const struct packet *packet)
+static void wire_give(struct network *net, uint32_t number, const struct packet *packet)
 {
 	struct wire_end end = net->wire_ends[number];
 	struct crossings *to = &net->crossings[end.part];
@@ -34,7 +34,7 @@ sim_time wires_give(struct sim *part, sim_time end)
 		if (i + FETCH_AHEAD < count)
 			__builtin_prefetch(&net->ports[list[i + FETCH_AHEAD]]);
 		while (port->count && port_head(port)->depart < end) {
-			give(net, list[i], port_head(port));
+			wire_give(net, list[i], port_head(port));
 			hop_unlink_head(port);
 		}
 		if (ring_is_wide(port))
