@@ -221,7 +221,7 @@ Test(nvls, memory)
 	run_free(&run);
 
 	build(&run, "'memory': '10KB', 'window': '60KB'", SMALL("'all_reduce': 'nvls'"));
-	run_to(&run, END_ALL_DONE);
+	run_to(&run, END_REFUSED);
 	cr_expect_eq(jobs_report(run.s->jobs)->refused, 1);
 	run_free(&run);
 
@@ -232,7 +232,7 @@ Test(nvls, memory)
 		"4], 'all_reduce': 'nvls', 'model': { 'layers': [ { 'gradient': '1KB' } ] } }, { "
 		"'workers': [4, 5, 6], 'all_reduce': 'nvls', 'model': { 'layers': [ { "
 		"'gradient': '1KB' } ] } } ] }");
-	run_to(&run, END_ALL_DONE);
+	run_to(&run, END_REFUSED);
 	cr_expect_eq(jobs_report(run.s->jobs)->refused, 1);
 	run_free(&run);
 }
@@ -251,7 +251,7 @@ Test(nvls, smallest_memory)
 	run_free(&run);
 
 	build(&run, "'memory': '1023B', 'window': '1B'", SMALL("'all_reduce': 'nvls'"));
-	run_to(&run, END_ALL_DONE);
+	run_to(&run, END_REFUSED);
 	cr_expect_eq(jobs_report(run.s->jobs)->refused, 1);
 	run_free(&run);
 }

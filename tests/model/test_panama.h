@@ -243,9 +243,9 @@ static inline struct collective_stats switch_stats(const struct bench *bench)
 }
 
 /* To the end, at which all jobs are done, nothing is held and no job is counted. */
-static inline void bench_finish(struct bench *bench)
+static inline void bench_finish_as(struct bench *bench, enum end_reason end)
 {
-	run_to(&bench->run, END_ALL_DONE);
+	run_to(&bench->run, end);
 	for (uint32_t s = 0; s < bench->net->switches; s++) {
 		const struct panama_accelerator *accelerator = &bench->scheme->accelerators[s];
 
@@ -255,6 +255,11 @@ static inline void bench_finish(struct bench *bench)
 		cr_assert(accelerator->held_end == accelerator->held_head ||
 			  ((const struct panama_conf *)bench->scheme->base.conf)->recovery);
 	}
+}
+
+static inline void bench_finish(struct bench *bench)
+{
+	bench_finish_as(bench, END_ALL_DONE);
 }
 
 static inline void bench_close(struct bench *bench)

@@ -461,7 +461,7 @@ Test(shards, memory)
 	build(&run, "'kind': 'star', 'hosts': 8", "'memory': '70KB', 'window': '40KB'",
 	      "{ 'workers': 4, " BOTH ", 'sharding': 'full', 'model': { 'layers': [ { 'gradient': "
 	      "'1MB' } ] } }");
-	run_to(&run, END_ALL_DONE);
+	run_to(&run, END_REFUSED);
 	report = jobs_report(run.s->jobs);
 	cr_expect_eq(report->refused, 1);
 	run_free(&run);
