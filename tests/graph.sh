@@ -180,6 +180,12 @@ imported parallel '{"hosts":["h[0-1]"],"switches":["s[2-4]"],"links":[{"from":"h
 refused 'line 6: is not as line 5, to which it is parallel' '4 2 4' '2 3' '0 2 1Gbps 1us 0' '1 3 1Gbps 1us 0' '2 3 40Gbps 1us 0' '3 2 40Gbps 2us 0'
 refused 'line 6: joins node 2 with itself' '4 2 4' '2 3' '0 2 1Gbps 1us 0' '1 3 1Gbps 1us 0' '2 3 1Gbps 1us 0' '2 2 1Gbps 1us 0'
 refused 'line 4: node 0 is a host with several links' '4 2 4' '2 3' '0 2 1Gbps 1us 0' '0 3 1Gbps 1us 0' '1 3 1Gbps 1us 0' '2 3 1Gbps 1us 0'
+# the way of a flow says which of parallel links it takes: those are the links that carry data
+run ways '"kind": "graph", "graph": "parallel-import.json"' '"flows": [ { "name": "f", "size": "10kB", "pairs": [[0, 1], [0, 1], [0, 1]] } ]'
+taken=$(awk -F, '{ if (match($0, /s2 s3#[0-2]/)) print substr($0, RSTART + 6, 1) }' "$dir/ways/flows.csv" | sort -u | paste -sd' ')
+carry=$(awk -F, '$2 == "s2" && $3 == "s3" { if ($8 > 10000) print n + 0; n++ }' "$dir/ways/links.csv" | paste -sd' ')
+checks=$((checks + 1))
+[[ -n $taken && $taken == "$carry" ]] || fail "flows take the parallel links $taken, $carry carry data"
 # SimAI: two servers of two GPUs, rails: GPU i of each server on switch i
 printf '%s\n' '9 2 2 3 10 H100' '4 5 6 7 8' '0 4 2880Gbps 0.000025ms 0' '0 6 400Gbps 0.0005ms 0' '1 4 2880Gbps 0.000025ms 0' '1 7 400Gbps 0.0005ms 0' \
 	'2 5 2880Gbps 0.000025ms 0' '2 6 400Gbps 0.0005ms 0' '3 5 2880Gbps 0.000025ms 0' '3 7 400Gbps 0.0005ms 0' \

@@ -3,7 +3,11 @@
 
 #include "base/mem.h"
 #include "core/parts.h"
+#include "topo/graph.h"
+#include "topo/links.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +30,9 @@ static const struct out_column flow_columns[] = {
 	{ "measured", OUT_FLAG,
 	  "1 if it started in the measured window; only such flows count in summary.json." },
 	{ "finished", OUT_FLAG, "1 if the last byte arrived." },
-	{ "path", OUT_TEXT, "Switches that the flow's data passes, separated by blanks." },
+	{ "path", OUT_TEXT,
+	  "Switches that the flow's data passes, separated by blanks; sp#2 is reached by the third "
+	  "of several parallel links, in the order of links.csv." },
 	{ "ack_path", OUT_TEXT, "Switches that the flow's ACKs pass." },
 	{ "timeouts", OUT_COUNT, "Retransmission timers that expired; empty without packets." },
 	{ 0 },
@@ -38,7 +44,20 @@ const struct out_schema flows_schema = {
 	flow_columns
 };
 
-#define NAME_SIZE 24
+#define NAME_SIZE 36 /* a name, "#", a number, a blank */
+
+/* Which of several parallel links a port begins; UINT32_MAX if none. Only graphs have some. */
+static uint32_t parallel_of(const struct topology *topo, uint32_t port)
+{
+	const struct network *net = &topo->net;
+	uint32_t from = link_place_of(net, port).from;
+
+	if (!topo->conf->graph || from < net->hosts)
+		return UINT32_MAX;
+	from -= net->hosts;
+	return graph_parallel(topo->conf->graph, from,
+			      (uint16_t)(port - net->switch_nodes[from].first_port));
+}
 
 /* The switches that data passes, or with `back` ACKs. */
 static const char *path_of(const struct flow *flow, bool back, char names[HOPS_MAX * NAME_SIZE])
@@ -52,8 +71,12 @@ static const char *path_of(const struct flow *flow, bool back, char names[HOPS_M
 	transport_route(topo, flow->src, flow->dst, flow->id, back, &route);
 	count = topology_path(topo, back ? flow->dst : flow->src, &route, ports);
 	for (unsigned i = 0; i + 1 < count; i++) { /* the last port leads to the host */
+		uint32_t parallel = parallel_of(topo, ports[i]);
+
 		topology_node_name(topo, topo->net.ports[ports[i]].to, end, NAME_SIZE - 1);
 		end += strlen(end);
+		if (parallel != UINT32_MAX)
+			end += snprintf(end, NAME_SIZE / 2, "#%" PRIu32, parallel);
 		*end++ = ' ';
 	}
 	end[-1] = 0; /* in place of the last blank */

@@ -369,3 +369,18 @@ void graph_finish(struct graph *graph, const struct topology_mistakes *to,
 		return;
 	sum_up_links(graph);
 }
+
+uint32_t graph_parallel(const struct graph *graph, uint32_t sw, uint16_t port)
+{
+	const struct graph_end *first = &graph->ends[graph->first[sw]],
+			       *end = &graph->ends[graph->first[sw + 1]], *own = first;
+	uint32_t number = 0, all = 0;
+
+	while (own < end && own->port != port)
+		own++;
+	for (const struct graph_end *other = first; other < end && own < end; other++) {
+		number += other->sw == own->sw && other < own;
+		all += other->sw == own->sw;
+	}
+	return all > 1 ? number : UINT32_MAX;
+}

@@ -63,6 +63,10 @@ struct graph {
 void graph_finish(struct graph *graph, const struct topology_mistakes *to,
 		  void *(*own)(void *owner, size_t count, size_t size), void *owner);
 
+/* Which of the parallel links from a switch it is that begins at a port, counted from 0 in the
+ * order of ports; UINT32_MAX if the link is none of several. */
+uint32_t graph_parallel(const struct graph *graph, uint32_t sw, uint16_t port);
+
 /* --- routes: graph_routes.c --- */
 
 /* Keeps distances from all switches to destinations, which are computed on first use. In most
