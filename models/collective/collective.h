@@ -102,10 +102,10 @@ void collective_violated(const struct model_env *env, const char *scheme, uint32
 
 /* A job, as its scheme sees it. */
 struct collective_job {
-	/* The job's number in the run. Where machines have several NICs, each NIC has an instance
-	 * of its own, whose number is job * nics + NIC. */
+	/* The number of the instance: job * instances + i, where the job is that of the run, and i
+	 * counts its groups and, within a group, NICs of machines that have several. */
 	uint32_t number;
-	uint32_t nics; /* of a machine; 0 means 1 */
+	uint32_t instances; /* of each job, at most; 0 means 1 */
 	uint32_t workers;
 	const uint32_t *hosts;        /* by worker, all different */
 	bool listed;                  /* somebody listed them in the order of ranks */
@@ -129,7 +129,7 @@ struct collective_job {
 /* The job's number in the run, for reports. */
 static inline uint32_t collective_job_number(const struct collective_job *job)
 {
-	return job->nics ? job->number / job->nics : job->number;
+	return job->instances ? job->number / job->instances : job->number;
 }
 
 /* The number of worker `worker` in its job, for reports. */

@@ -179,7 +179,7 @@ static bool start_rail(struct machines *machines, uint32_t r, const char **never
 	for (uint32_t i = 0; i < inner.servers; i++)
 		rail->hosts[inner.workers + i] =
 			machine_nic(scheme->conf, hosts, inner.server_hosts[i], r);
-	inner.number += r; /* the job's number is job * nics + 0 (struct collective_job) */
+	inner.number += r; /* the group's number is that of its first NIC */
 	inner.hosts = rail->hosts;
 	inner.server_hosts = rail->hosts + inner.workers;
 	inner.done = on_done;

@@ -45,8 +45,8 @@ static void on_added(struct sim *sim, uint32_t entity, void *owner)
 	struct copy copy = *copy_at(server, server->queue_first++);
 
 	(void)entity;
-	why_work_ends(&server->ps->scheme->env.topo->net, collective_job_number(&server->ps->job),
-		      server->host, copy.way);
+	why_work_ends(&server->ps->scheme->env.topo->net, server->ps->job.number, server->host,
+		      copy.way);
 	if (server->queue_first < server->queue_end)
 		timer_set(sim, &server->timer, copy_at(server, server->queue_first)->due);
 	ps_server_add(server, copy.worker);
@@ -65,11 +65,9 @@ void ps_server_receive(struct server *server, uint32_t worker, uint64_t size)
 				     server->queue_end, sizeof(*server->queue));
 	if (server->queue_first == server->queue_end)
 		timer_set(env->sim, &server->timer, due);
-	*copy_at(server, server->queue_end++) =
-		(struct copy){ due, worker,
-			       why_work_begins(&env->topo->net,
-					       collective_job_number(&server->ps->job),
-					       server->host) };
+	*copy_at(server, server->queue_end++) = (struct copy){
+		due, worker, why_work_begins(&env->topo->net, server->ps->job.number, server->host)
+	};
 }
 
 /* --- sums --- */

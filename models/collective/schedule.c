@@ -144,9 +144,9 @@ static void send_ready(struct schedule_thread *thread)
 			continue;
 		}
 		thread->preparing = true;
-		thread->way = why_work_begins(&scheme->env.topo->net,
-					      collective_job_number(&thread->rank->schedule->job),
-					      thread->rank->host);
+		thread->way =
+			why_work_begins(&scheme->env.topo->net, thread->rank->schedule->job.number,
+					thread->rank->host);
 		timer_set(scheme->env.sim, &thread->timer,
 			  scheme->env.sim->now + scheme->conf->step_latency);
 	}
@@ -160,8 +160,8 @@ static void on_prepared(struct sim *sim, uint32_t entity, void *owner)
 
 	(void)sim, (void)entity;
 	thread->preparing = false;
-	why_work_ends(&schedule->scheme->env.topo->net, collective_job_number(&schedule->job),
-		      thread->rank->host, thread->way);
+	why_work_ends(&schedule->scheme->env.topo->net, schedule->job.number, thread->rank->host,
+		      thread->way);
 	SIM_BUG_ON(!next_step(thread, &step) || step.act != SCHEDULE_SEND);
 	post_message(thread, &step);
 	advance(thread);

@@ -10,10 +10,14 @@ static bool can_repeat(const struct simulation *s)
 	    scenario_has_flows(s->scenario) || !network_can_repeat(&s->topo.net))
 		return false;
 	for_enabled_jobs(group, s->scenario) {
-		const struct collective_ops *ops = scheme_ops((unsigned)group->all_reduce);
+		for (unsigned n = 0; scheme_ops(n); n++) {
+			const struct collective_ops *ops = scheme_ops(n);
 
-		if (!ops->by_connections && !ops->repeat)
-			return false;
+			if (!ops->by_connections && !ops->repeat &&
+			    (group->program ? job_group_uses(group, n)
+					    : n == (unsigned)group->all_reduce))
+				return false;
+		}
 	}
 	return s->scenario->jobs.count;
 }

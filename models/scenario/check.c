@@ -428,7 +428,7 @@ static void check_job_group(const struct looking *look, size_t number, bool boun
 			&(struct job_site){ .topology = &look->scenario->topology,
 					    .machine = &look->scenario->machine,
 					    .cluster = &look->scenario->cluster },
-			look->scenario->schemes[job_group_reduces(group)], bounded);
+			look->scenario->schemes, bounded);
 	check_stragglers(look, group, pointer);
 	if (group->arrival.form == JOBS_TRACE)
 		longest = check_job_trace(look, group, pointer);

@@ -164,7 +164,7 @@ static struct exchange exchange_of(const struct basis *basis, const struct job_g
 	const struct transport *transport = scenario_scheme_transport(basis->scenario, scheme);
 	double sent, packets, hops;
 
-	if (workers / (double)group->pipeline.stages < 2)
+	if (workers / (double)group->pipeline.stages < 2 || group->program)
 		return (struct exchange){ 0 };
 	sent = job_group_reduced(group, ops, (uint32_t)workers,
 				 machine_gpus(&basis->scenario->machine));
@@ -198,6 +198,29 @@ static struct exchange gathers_in_switches(const struct basis *basis,
 
 	return (struct exchange){ packets * tree_links(basis, group, workers),
 				  packets * scheme_ops(scheme)->frame(conf) };
+}
+
+/* All that the groups of a program exchange in an iteration. */
+static struct exchange of_program(const struct basis *basis, const struct job_group_conf *group)
+{
+	const struct transport *ring = scenario_scheme_transport(basis->scenario, SCHEME_ring);
+	struct exchange sum = { 0 };
+
+	for (size_t g = 0; g < group->program->group_count; g++) {
+		const struct program_group *part = &group->program->groups[g];
+		unsigned scheme = job_group_scheme_of(group, part);
+		const struct collective_ops *ops = job_group_ops(scheme, part->op);
+		const void *conf = basis->scenario->schemes[scheme];
+		double ranks = part->count, sent = job_group_sent(group, part);
+
+		sum.bytes += sent / group->program->ranks;
+		if (ops->payload) /* up and down a tree */
+			sum.hops += 2 * ceil((double)part->bytes / ops->payload(conf)) *
+				    (tree_links(basis, group, ranks) + (ops->servers != NULL));
+		else
+			sum.hops += hops_of_bytes(basis, ring, sent, job_path(basis, group, ranks));
+	}
+	return sum;
 }
 
 /* The exchange of everything besides gradients in an iteration. */
@@ -247,7 +270,9 @@ static void add_jobs(struct basis *basis, const struct job_group_conf *group, do
 	double one_s;                                             /* duration of a job */
 	double over_s;                                            /* end of the first job */
 
-	if (group->exchanges && workers > 1)
+	if (group->program)
+		others = of_program(basis, group);
+	else if (group->exchanges && workers > 1)
 		others = others_of(basis, group, workers);
 	send_s = 8 * (exchange.bytes + others.bytes) / (basis->rate_bps * share);
 	one_s = iterations * (compute_s + send_s);

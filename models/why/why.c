@@ -396,6 +396,10 @@ void why_job_end(struct why_job *job)
 	why = job->why;
 	why->jobs[job->number] = NULL;
 	free(job->before.volumes);
+	for (struct why_chunks *next, *chunks = job->chunks; chunks; chunks = next) {
+		next = chunks->next;
+		free(chunks);
+	}
 	for (unsigned p = 0; p < NET_PROTOCOLS; p++)
 		for (size_t f = 0; f < why->flow_count[p]; f++)
 			if (why->flows[p][f].job == job)
@@ -428,7 +432,8 @@ struct why_job *why_job_admit(const struct network *net, uint32_t number, const 
 	if (!why)
 		return NULL;
 	job = xcalloc(1, sizeof(*job));
-	why_job_end(why_job_of(why, number));
+	if (number < why->job_capacity)
+		why_job_end(why->jobs[number]);
 	why->jobs = reach(why->jobs, &why->job_capacity, number, sizeof(*why->jobs));
 	why->jobs[number] = job;
 	why->names = reach(why->names, &why->name_capacity, number, sizeof(*why->names));
@@ -513,10 +518,26 @@ void why_contributes(struct why_job *job, uint32_t worker)
 		listener->tensor(listener->owner, job->number, worker, false);
 }
 
+static struct why_chunks *add_chunks(struct why_job *job, uint8_t protocol, const uint32_t *members)
+{
+	struct why_chunks *chunks = xcalloc(1, sizeof(*chunks));
+
+	*chunks = (struct why_chunks){ job, job->chunks, protocol, members, 0 };
+	job->chunks = chunks;
+	return chunks;
+}
+
+/* The number in its job of a worker of the instance. */
+static uint32_t worker_of(const struct why_chunks *chunks, uint32_t worker)
+{
+	return chunks->members ? chunks->members[worker] : worker;
+}
+
 void why_hands_over(struct why_chunks *chunks, uint32_t worker)
 {
 	if (chunks)
-		chunks->job->accounts[worker].handed = chunks->job->why->net->sim->now;
+		chunks->job->accounts[worker_of(chunks, worker)].handed =
+			chunks->job->why->net->sim->now;
 }
 
 /* Tells the listener of a sum that has come now, and who sent the packet that completed it. */
@@ -581,20 +602,20 @@ void why_holds(struct why_job *job, uint32_t worker, bool last)
 
 /* --- schemes --- */
 
-struct why_chunks *why_join(const struct network *net, uint32_t number, uint8_t protocol,
-			    uint32_t flow, struct why_bypass bypass)
+struct why_chunks *why_join(const struct network *net, uint32_t number, const uint32_t *members,
+			    uint8_t protocol, uint32_t flow, struct why_bypass bypass)
 {
 	struct why *why = why_of(net);
 	struct why_job *job = why ? why_job_of(why, number) : NULL;
+	struct why_chunks *chunks = job ? add_chunks(job, protocol, members) : NULL;
 
 	if (!why)
 		return NULL;
-	if (job)
-		job->chunks[protocol].job = job;
 	why->flows[protocol] = reach(why->flows[protocol], &why->flow_count[protocol], flow,
 				     sizeof(*why->flows[protocol]));
-	why->flows[protocol][flow] = (struct why_flow){ job, number + 1, bypass };
-	return job ? &job->chunks[protocol] : NULL;
+	why->flows[protocol][flow] =
+		(struct why_flow){ job, chunks, number / why->instances + 1, bypass };
+	return chunks;
 }
 
 void why_result(struct why_chunks *chunks, uint32_t worker, uint64_t chunk)
@@ -604,8 +625,8 @@ void why_result(struct why_chunks *chunks, uint32_t worker, uint64_t chunk)
 	if (!chunks)
 		return;
 	job = chunks->job;
-	charge(job, worker, chunks,
-	       why_trouble_of(job->why, job->number, (uint8_t)(chunks - job->chunks), chunk));
+	charge(job, worker_of(chunks, worker), chunks,
+	       why_trouble_of(job->why, job->number, chunks->protocol, chunk));
 }
 
 void why_timed_out(struct why_chunks *chunks)
@@ -617,14 +638,14 @@ void why_timed_out(struct why_chunks *chunks)
 void why_fetched(struct why_chunks *chunks, uint64_t chunk)
 {
 	if (chunks)
-		why_note_trouble(chunks->job->why, chunks->job->number,
-				 (uint8_t)(chunks - chunks->job->chunks), chunk, WHY_LOST_TIMED);
+		why_note_trouble(chunks->job->why, chunks->job->number, chunks->protocol, chunk,
+				 WHY_LOST_TIMED);
 }
 
 void why_window(struct why_chunks *chunks, uint32_t worker, enum why_cut cut)
 {
 	if (chunks)
-		chunks->job->accounts[worker].cut = cut;
+		chunks->job->accounts[worker_of(chunks, worker)].cut = cut;
 }
 
 /* --- transports --- */
@@ -666,7 +687,7 @@ void why_connection(struct why *why, const struct why_conn *conn)
 		return;
 	}
 	known = xmalloc(sizeof(*known));
-	*number = (struct why_number){ conn->job + 1, known };
+	*number = (struct why_number){ conn->job / why->instances + 1, known };
 	*known = (struct why_connection){ .conn = *conn };
 }
 
@@ -730,12 +751,19 @@ void why_delivered(struct why *why, uint8_t protocol, uint32_t number)
 
 /* --- set-up --- */
 
+void why_set_instances(const struct network *net, uint32_t instances)
+{
+	if (why_of(net))
+		why_of(net)->instances = instances;
+}
+
 struct why *why_open(struct network *net, void (*row)(void *owner, const struct why_row *row),
 		     void *owner)
 {
 	struct why *why = xcalloc(1, sizeof(*why));
 
 	why->net = net;
+	why->instances = 1;
 	why->row = row;
 	why->owner = owner;
 	why_trail_open(why);

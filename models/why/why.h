@@ -110,7 +110,7 @@ struct why_snapshot {
 
 struct why;
 struct why_job;    /* a job's accounts */
-struct why_chunks; /* a job's chunks that one protocol carries */
+struct why_chunks; /* the chunks of an instance of a scheme */
 
 /* Sets `to` to what ports have carried up to now. */
 void why_snapshot(const struct why *why, struct why_snapshot *to);
@@ -120,6 +120,10 @@ const struct why_snapshot *why_carried(struct why *why, const uint32_t *ports, u
 				       const struct why_snapshot *before);
 /* The name of an admitted job, as why_job_admit() got it. */
 const char *why_job_name(const struct why *why, uint32_t job);
+
+/* Call before the first job: a job has at most so many instances of schemes, and instance i of job
+ * j is number j * instances + i for the hooks of schemes and transports. */
+void why_set_instances(const struct network *net, uint32_t instances);
 
 /* Call before the first packet. `row` is called when a worker has ended an iteration. Free the
  * result with why_free(). */
@@ -197,11 +201,12 @@ struct why_bypass {
 	uint32_t together;
 };
 
-/* An admitted job's packets carry `flow` in `protocol`. All flows of a protocol share one numbering
- * of chunks, so a reduce-scatter and an all-gather have a protocol each. Returns the argument for
- * the hooks below, valid until the job ends; NULL without --why. */
-struct why_chunks *why_join(const struct network *net, uint32_t job, uint8_t protocol,
-			    uint32_t flow, struct why_bypass bypass);
+/* An instance of a scheme in an admitted job sends packets that carry `flow` in `protocol`.
+ * `members`: the numbers in the job of its workers (not copied); NULL = the same. All flows of a
+ * protocol share one numbering of chunks, so a reduce-scatter and an all-gather have a protocol
+ * each. Returns the argument for the hooks below, valid until the job ends; NULL without --why. */
+struct why_chunks *why_join(const struct network *net, uint32_t instance, const uint32_t *members,
+			    uint8_t protocol, uint32_t flow, struct why_bypass bypass);
 
 /* A worker has the result of a chunk for the first time (tensors.c calls this for all schemes). */
 void why_result(struct why_chunks *chunks, uint32_t worker, uint64_t chunk);

@@ -78,9 +78,14 @@ struct why_account {
 	uint32_t logged;
 };
 
+/* The chunks of an instance of a scheme. Instances of one job that use the same protocol share the
+ * numbers of chunks in `troubles`: what was lost in one may be charged in another. */
 struct why_chunks {
 	struct why_job *job;
-	sim_time timed_out; /* when a timeout last declared something lost */
+	struct why_chunks *next; /* of the job; owned */
+	uint8_t protocol;
+	const uint32_t *members; /* worker of the job, by worker of the instance; NULL = the same */
+	sim_time timed_out;      /* when a timeout last declared something lost */
 };
 
 struct why_job {
@@ -89,7 +94,7 @@ struct why_job {
 	const char *name, *scheme;        /* not owned */
 	uint32_t *hosts, *worker_of_host; /* WHY_NONE = no worker is there */
 	struct why_account *accounts;
-	struct why_chunks chunks[NET_PROTOCOLS];
+	struct why_chunks *chunks;  /* list; owned */
 	sim_time worked;            /* when a worker's last task ended */
 	uint32_t rows;              /* workers that have ended the iteration */
 	sim_time since;             /* when the previous iteration ended, or the job began */
@@ -136,6 +141,7 @@ struct why_connection {
 /* Who owns the packets of a scheme's flow. */
 struct why_flow {
 	struct why_job *job; /* NULL = the job is over */
+	struct why_chunks *chunks;
 	uint32_t owner;
 	struct why_bypass bypass;
 };
@@ -174,6 +180,7 @@ struct why {
 	const struct why_listener *listener; /* NULL = none; not owned */
 
 	struct why_job **jobs; /* by number */
+	uint32_t instances;    /* of schemes that each job has, at most */
 	char **names;          /* of all admitted jobs */
 	size_t job_capacity, name_capacity;
 	struct why_flow *flows[NET_PROTOCOLS];
@@ -236,9 +243,15 @@ static inline struct why_connection *why_connection_of(const struct why *why, ui
 	return number < why->conn_capacity[protocol] ? why->conns[protocol][number].conn : NULL;
 }
 
-static inline struct why_job *why_job_of(const struct why *why, uint32_t job)
+static inline struct why_job *why_job_at(const struct why *why, uint32_t job)
 {
 	return job < why->job_capacity ? why->jobs[job] : NULL;
+}
+
+/* The job of an instance of a scheme. */
+static inline struct why_job *why_job_of(const struct why *why, uint32_t instance)
+{
+	return why_job_at(why, instance / why->instances);
 }
 
 #endif

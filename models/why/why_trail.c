@@ -256,7 +256,7 @@ static uint32_t begin_chunk(struct why *why, uint32_t port, const struct packet 
 	step->ready = job->accounts[worker].handed;
 	step->cut = job->accounts[worker].cut;
 	step->timed = step->first == SIM_TIME_MAX ||
-		      job->chunks[packet->protocol].timed_out >= step->first;
+		      flow_of(why, packet)->chunks->timed_out >= step->first;
 	if (step->again)
 		note_resent(why, job->number, packet, step->timed);
 	if (flow_of(why, packet)->bypass.answers)
@@ -461,7 +461,7 @@ static void queued(struct net_onlooker *self, uint32_t port, const struct packet
 	struct why *why = (struct why *)(void *)self;
 	struct why_line *line = &why->lines[port];
 	uint32_t owner = owner_of(why, packet);
-	const struct why_job *job = is_of_job(owner) ? why_job_of(why, owner - 1) : NULL;
+	const struct why_job *job = is_of_job(owner) ? why_job_at(why, owner - 1) : NULL;
 	sim_time busy = why->net->ports[port].busy_until;
 	sim_time wire =
 		link_transmission(port_class(why->net, &why->net->ports[port]), packet->size);

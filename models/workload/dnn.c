@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "data/csv_read.h"
 #include "workload/data_file.h"
+#include "workload/program/program.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -279,6 +280,7 @@ void dnn_free(struct dnn *dnn)
 	free(dnn->layers);
 	free(dnn->tensors);
 	free(dnn->send_order);
+	program_free(dnn->program);
 	free((char *)dnn->name);
 	free(dnn);
 }

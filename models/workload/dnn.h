@@ -44,8 +44,9 @@ struct dnn {
 	size_t send_order_count;
 	uint64_t batch; /* samples of a worker in an iteration, by its profile */
 	bytes gradient_total;
-	sim_time compute_total; /* forward and backward of all layers */
-	uint64_t hash;          /* hash of what a job uses of it, as read (job_models.c) */
+	sim_time compute_total;  /* forward and backward of all layers */
+	uint64_t hash;           /* hash of what a job uses of it, as read (job_models.c) */
+	struct program *program; /* instead of layers: what its ranks do; NULL = none; owned */
 };
 
 /* Loads a network of profiles.csv, without tensors yet. Returns NULL and *error (caller frees) if

@@ -2,11 +2,40 @@
 
 #include "workload/jobs/jobs_parts.h"
 
+double job_group_sent(const struct job_group_conf *conf, const struct program_group *group)
+{
+	const struct collective_ops *ops =
+		job_group_ops(job_group_scheme_of(conf, group), group->op);
+	double times = group->count; /* each sends all that it has to switches */
+
+	if (group->count == 1)
+		return 0;
+	if (group->op == OP_MESSAGE)
+		times = 1;
+	else if (group->op == OP_ALL_TO_ALL)
+		times = group->count - 1.0;
+	else if (ops->injected)
+		times = ops->injected(group->count, true);
+	return times * (double)group->bytes;
+}
+
+/* Payload bytes that all ranks of a program send in an iteration. */
+static double program_bytes(const struct job_group_conf *conf)
+{
+	double sum = 0;
+
+	for (size_t g = 0; g < conf->program->group_count; g++)
+		sum += job_group_sent(conf, &conf->program->groups[g]);
+	return sum;
+}
+
 double job_group_reduced(const struct job_group_conf *conf, const struct collective_ops *ops,
 			 uint32_t workers, uint32_t gpus)
 {
 	bool beside = conf->servers.given && conf->servers.placement == SERVERS_WORKERS;
 
+	if (conf->program) /* job_group_passed_on() counts them */
+		return 0;
 	if (conf->pipeline.stages > 1) /* each stage has a ring over its replicas */
 		return 2 * ((double)workers / (double)conf->pipeline.stages - 1);
 	if (gpus > 1 && conf->inside == INSIDE_RING && ops->leaving)
@@ -27,6 +56,8 @@ double job_group_passed_on(const struct job_group_conf *conf, double workers)
 {
 	const struct pipeline_conf *pipeline = &conf->pipeline;
 
+	if (conf->program)
+		return program_bytes(conf);
 	return (workers - 1) * 4 * job_models_means(conf->models).tokens +
 	       workers * (1 - 1 / (double)pipeline->stages) * 2 * (double)pipeline->microbatches *
 		       (double)pipeline->activations * conf->gradient_scale;

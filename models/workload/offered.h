@@ -55,4 +55,7 @@ struct offered_fabric {
 	double capacity; /* rate of these links over that of the hosts' links */
 };
 
+/* Payload bytes that all ranks of a program's group send in an iteration. */
+double job_group_sent(const struct job_group_conf *conf, const struct program_group *group);
+
 #endif

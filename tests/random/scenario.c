@@ -22,7 +22,7 @@
 
 /* Features that were added later draw from streams of their own, so that scenarios without them
  * stay as they were. */
-static struct rng all, later, off, failing, passing, alone, newest;
+static struct rng all, later, off, failing, passing, alone, newest, programs;
 static struct rng *rng = &all;
 static bool calm;
 static bool steady; /* one job of many iterations, whose end is estimated (stop.estimate) */
@@ -885,6 +885,80 @@ static void put_job(unsigned number, unsigned scheme, bool last)
 	put(" }");
 }
 
+/* Ranks from `first` on, `shift` further each, of `count` in a circle: "0, 1, 2". */
+static void put_ranks(unsigned first, unsigned count, unsigned shift, unsigned of)
+{
+	for (unsigned i = 0; i < count; i++)
+		put("%s%u", i ? ", " : "", (first + i + shift) % of);
+}
+
+/* A node of a program whose ranks all do the same. Groups have a stream each, and nodes need
+ * earlier ones, or any of the iteration before: so none waits for ever. */
+static void put_node(unsigned number, unsigned count)
+{
+	static const char *const kinds[] = { "all_reduce", "all_reduce", "reduce_scatter",
+					     "all_gather", "all_to_all" };
+	const char *kind = kinds[rng_below(rng, 5)];
+	unsigned form = (unsigned)rng_below(rng, 9);
+
+	put("%s{ 'name': 'n%u'", number ? ", " : "", number);
+	if (form < 3)
+		put(", 'compute': '%uus', 'stream': '%s'", between(0, 50), one_of("a|b"));
+	else if (form == 3)
+		put(", 'pause': '%uus'", between(0, 20));
+	else if (form < 6)
+		put(", '%s': '%luB', 'stream': 'all %s'", kind, size_from(1, 18), kind);
+	else
+		put(", '%s': '%luB', 'group': 'half', 'stream': 'half %s'", kind, size_from(1, 18),
+		    kind);
+	if (form > 3 && chance(50))
+		put(", 'wait': false");
+	if (number && chance(30))
+		put(", 'after': ['n%u']", between(0, number - 1));
+	if (chance(30))
+		put(", 'after_previous': ['n%u']", between(0, count - 1));
+	put(" }");
+}
+
+/* A message to the next rank of the circle, or from the one before. */
+static void put_message(const char *what, unsigned size, unsigned ranks, unsigned shift)
+{
+	put(", { '%s': '%uB', 'stream': '%s', 'peer': [", what, size, what);
+	put_ranks(0, ranks, shift, ranks);
+	put("] }");
+}
+
+/* A job with a program, in some scenarios. */
+static void put_program(void)
+{
+	unsigned free = machines - pool > 6 ? 6 : machines - pool, nodes = between(1, 8), ranks,
+		 size;
+
+	if (calm || steady || gpus || free < 4 || !chance(15))
+		return;
+	ranks = 2 * between(2, free / 2);
+	size = (unsigned)size_from(1, 16);
+	put(", { 'name': 'program', 'all_reduce': '%s'", one_of("ring|double_tree"));
+	put(", 'iterations': %u", between(1, 4));
+	put(", 'placement': '%s'", one_of("compact|spread|random"));
+	if (chance(70))
+		put(", 'collectives': [ { 'group': 'half', 'scheme': '%s' } ]",
+		    one_of(own_memory ? "ring|switchml|switchml"
+				      : "ring|switchml|esa|atp|panama|sharp|ps"));
+	put(", 'model': { 'groups': [ { 'name': 'half', 'members': [[");
+	put_ranks(0, ranks / 2, 0, ranks);
+	put("], [");
+	put_ranks(ranks / 2, ranks / 2, 0, ranks);
+	put("]] } ], 'roles': [ { 'ranks': [");
+	put_ranks(0, ranks, 0, ranks);
+	put("], 'nodes': [ ");
+	for (unsigned i = 0; i < nodes; i++)
+		put_node(i, nodes);
+	put_message("send", size, ranks, 1);
+	put_message("receive", size, ranks, ranks - 1);
+	put(", { 'all_reduce': '4kB', 'group': 'half', 'stream': 'half all_reduce' } ] } ] } }");
+}
+
 /* One fifth each: a job alone; jobs under several schemes, with flows and without; flows alone
  * (calm: a job alone); the rest: jobs under one scheme. */
 enum family { ALONE, MIXED_AND_FLOWS, MIXED, FLOWS, ALIKE, FAMILIES };
@@ -902,6 +976,9 @@ static unsigned put_jobs(enum family family)
 		if (family < ALIKE)
 			scheme = any_scheme();
 	}
+	rng = &programs;
+	put_program();
+	rng = &all;
 	put(" ]");
 	return count;
 }
@@ -1016,6 +1093,8 @@ int main(int argc, char **argv)
 		 strtoull(argv[2], NULL, 10));
 	rng_init(&off, strtoull(argv[1], NULL, 10), "random off", strtoull(argv[2], NULL, 10));
 	rng_init(&alone, strtoull(argv[1], NULL, 10), "random alone", strtoull(argv[2], NULL, 10));
+	rng_init(&programs, strtoull(argv[1], NULL, 10), "random programs",
+		 strtoull(argv[2], NULL, 10));
 	rng_init(&newest, strtoull(argv[1], NULL, 10), "random newest",
 		 strtoull(argv[2], NULL, 10));
 	family = (enum family)rng_below(rng, FAMILIES);

@@ -309,8 +309,8 @@ void ina_begin(struct ina_job *job)
 	make_workers(job);
 	job->number = ina_enter(&job->scheme->jobs, job);
 	if (!job->scheme->ops->own_flows)
-		job->why = why_join(&env->topo->net, job->spec.number, job->scheme->protocol,
-				    job->number, job->scheme->ops->bypass);
+		job->why = why_join(&env->topo->net, job->spec.number, job->spec.members,
+				    job->scheme->protocol, job->number, job->scheme->ops->bypass);
 	if (!job->scheme->ops->pieces)
 		job->tensors.why = job->why;
 	job->mark = UINT64_MAX;

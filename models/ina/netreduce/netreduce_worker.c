@@ -165,10 +165,11 @@ void netreduce_end_open(struct ring *ring, uint32_t rank)
 		scheme->ends[scheme->end_count++] = NULL;
 	}
 	scheme->ends[end->connection] = end;
-	job->base.tensors.why = why_join(
-		&scheme->base.env.topo->net, spec->number, scheme->base.protocol, end->connection,
-		(struct why_bypass){ .switches_wait = true,
-				     .together = ring->ends[0].connection + 1 });
+	job->base.tensors.why =
+		why_join(&scheme->base.env.topo->net, spec->number, spec->members,
+			 scheme->base.protocol, end->connection,
+			 (struct why_bypass){ .switches_wait = true,
+					      .together = ring->ends[0].connection + 1 });
 }
 
 void netreduce_end_close(struct end *end)

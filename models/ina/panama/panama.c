@@ -178,8 +178,9 @@ static void open_sequence(struct panama_sequence *sequence, struct panama_job *j
 					  /* the tree has a repair sequence, too */
 					  .half = number + job->tree_count < job->sequence_count };
 	job->base.tensors.why =
-		why_join(&scheme->base.env.topo->net, job->base.spec.number, scheme->base.protocol,
-			 sequence->number, (struct why_bypass){ .switches_wait = true });
+		why_join(&scheme->base.env.topo->net, job->base.spec.number, job->base.spec.members,
+			 scheme->base.protocol, sequence->number,
+			 (struct why_bypass){ .switches_wait = true });
 	sequence->node_count = job->trees[sequence->tree].tree->node_count;
 	sequence->node_of_switch = job->trees[sequence->tree].node_of_switch;
 	sequence->nodes = xaligned(64, sequence->node_count * sizeof(*sequence->nodes));

@@ -15,18 +15,26 @@ static bool is_alone(const struct job_exchange *exchange)
 
 /* --- while the job runs --- */
 
-struct job_exchange *job_exchange_at(const struct job_worker *worker, uint32_t seat)
+static const struct program_seat *seat_of(const struct job_worker *worker, uint32_t seat)
 {
 	const struct program *program = worker->job->program;
 
-	return &worker->job->exchanges[program->seats[program->first_seat[worker->number] + seat]
-					       .group];
+	return &program->seats[program->first_seat[worker->number] + seat];
+}
+
+struct job_exchange *job_exchange_at(const struct job_worker *worker, uint32_t seat)
+{
+	return &worker->job->exchanges[seat_of(worker, seat)->group];
+}
+
+uint32_t job_exchange_member(const struct job_worker *worker, uint32_t seat)
+{
+	return seat_of(worker, seat)->member;
 }
 
 bool job_exchange_part(struct job_worker *worker, uint32_t seat, bytes size)
 {
-	const struct program *program = worker->job->program;
-	uint32_t member = program->seats[program->first_seat[worker->number] + seat].member;
+	uint32_t member = job_exchange_member(worker, seat);
 	struct job_exchange *exchange = job_exchange_at(worker, seat);
 
 	if (is_alone(exchange))
@@ -60,6 +68,15 @@ static void choose_scheme(struct job_exchange *exchange)
 	const struct scheme_run *gathers = &job->jobs->schemes[job_group_gathers(job->conf)];
 
 	exchange->scheme = job->jobs->schemes[SCHEME_ring].self;
+	if (job->conf->program) {
+		unsigned scheme = job_group_scheme_of(job->conf, exchange->group);
+
+		exchange->ops = job_group_ops(scheme, exchange->group->op);
+		if (exchange->ops == job_group_ops(SCHEME_ring, exchange->group->op))
+			return;
+		exchange->scheme = job->jobs->schemes[scheme].self;
+		return;
+	}
 	switch (exchange->group->op) {
 	case OP_ALL_REDUCE:
 	case OP_REDUCE_SCATTER:
@@ -83,6 +100,25 @@ static void choose_scheme(struct job_exchange *exchange)
 	SIM_BUG_ON(true);
 }
 
+/* A group of a program that is written down: a job of its own for the scheme. Its parameter servers
+ * are on the hosts of its first members. */
+static void specify_group(struct job_exchange *exchange, struct collective_job *spec)
+{
+	const struct program_group *group = exchange->group;
+	uint32_t (*servers)(uint32_t workers) = exchange->ops->servers;
+
+	spec->number += (uint32_t)(exchange - exchange->job->exchanges) *
+			machine_nics(exchange->job->jobs->env.machine);
+	spec->workers = group->count;
+	spec->hosts = exchange->hosts;
+	spec->members = group->ranks;
+	spec->servers = servers ? servers(group->count) : 0;
+	if (spec->servers > group->count)
+		spec->servers = group->count;
+	spec->server_hosts = exchange->hosts;
+	spec->gradients = group->bytes;
+}
+
 /* The exchange as its scheme sees it. */
 static void specify(struct job_exchange *exchange)
 {
@@ -90,7 +126,9 @@ static void specify(struct job_exchange *exchange)
 	struct job *job = exchange->job;
 	struct collective_job spec = job_spec(job);
 
-	if (!exchange->whole) {
+	if (job->conf->program) {
+		specify_group(exchange, &spec);
+	} else if (!exchange->whole) {
 		/* all-to-all has a connection per ordered pair; others need at most a ring's */
 		job->edges += group->op == OP_ALL_TO_ALL ? group->count * (group->count - 1)
 							 : group->count;
@@ -112,7 +150,7 @@ static void make_exchange(struct job *job, size_t g)
 	struct program_group *group = &program->groups[g];
 
 	*exchange = (struct job_exchange){ .job = job, .group = group };
-	exchange->whole = g == 0 && group->count == job->workers &&
+	exchange->whole = !job->conf->program && g == 0 && group->count == job->workers &&
 			  (group->op == OP_ALL_REDUCE || group->op == OP_REDUCE_SCATTER);
 	exchange->seats = xcalloc(group->count, sizeof(*exchange->seats));
 	for (uint32_t m = 0; m < group->count; m++) {
@@ -171,6 +209,7 @@ static bool start_first(struct job_exchange *exchange, const char **never)
 
 	if (is_alone(exchange))
 		return true;
+	choose_scheme(exchange);
 	specify(exchange);
 	if (!job_exchange_start(exchange, never) &&
 	    !(exchange->whole && *never && detours_any(topo) && job_fall_back(job) &&
@@ -206,7 +245,7 @@ static struct program *make_program(const struct job *job)
 bool job_start_exchanges(struct job *job, const char **never)
 {
 	if (!job->program)
-		job->program = make_program(job);
+		job->program = job->dnn->program ? job->dnn->program : make_program(job);
 	job->exchanges = xcalloc(job->program->group_count + 1, sizeof(*job->exchanges));
 	for (size_t g = 0; g < job->program->group_count; g++)
 		make_exchange(job, g);
@@ -219,6 +258,13 @@ bool job_start_exchanges(struct job *job, const char **never)
 			return false;
 		}
 	return true;
+}
+
+void job_forget_program(struct job *job)
+{
+	if (job->program != job->dnn->program)
+		program_free(job->program);
+	job->program = NULL;
 }
 
 void job_end_exchanges(struct job *job, bool abandon)

@@ -48,7 +48,7 @@ sim_time job_ideal(struct job *job)
 	sim_time first = compute_time(job, slow >= job->workers ? conf->stragglers.slowdown : 1);
 	sim_time exchange = 0, once;
 
-	if (job->jobs->env.fluid) /* streams have no ideals */
+	if (job->jobs->env.fluid || conf->program) /* streams and programs have no ideals */
 		return 0;
 	if (!job_is_alone(job)) {
 		if (!ops->plan || conf->exchanges || job->gpus > 1 || job->dnn->tensor_count > 1 ||

@@ -59,11 +59,57 @@ static struct dnn *from_layers(const char *name, const struct model_conf *model)
 	return dnn;
 }
 
+/* The network of a program: what all ranks together, and one of them, exchange and compute. */
+static struct dnn *of_program(const char *name, struct program *program)
+{
+	struct dnn *dnn = dnn_new(name);
+
+	dnn->program = program;
+	for (size_t i = 0; i < program->role_count; i++) {
+		const struct program_role *role = &program->roles[i];
+		bytes gradient = 0;
+		sim_time compute = 0;
+
+		for (size_t n = 0; n < role->count; n++) {
+			gradient +=
+				role->nodes[n].flags & NODE_GRADIENT ? role->nodes[n].amount : 0;
+			compute += role->nodes[n].act == ACT_COMPUTE ? role->nodes[n].amount : 0;
+		}
+		dnn->gradient_total =
+			gradient > dnn->gradient_total ? gradient : dnn->gradient_total;
+		dnn->compute_total = compute > dnn->compute_total ? compute : dnn->compute_total;
+	}
+	return dnn;
+}
+
+/* *at and *error: as program_of_conf() says. */
+static struct dnn *from_conf(const char *name, const struct model_conf *model, char **at,
+			     char **error)
+{
+	struct program *program;
+
+	*at = NULL;
+	if (model->layers.count && model->program.roles.count)
+		*error = xstrdup("has \"layers\" and \"roles\"; allowed: one of them");
+	else if (!model->layers.count && !model->program.roles.count)
+		*error = xstrdup("needs \"layers\" or \"roles\"");
+	else if (!model->program.roles.count && model->program.groups.count)
+		*error = xstrdup("\"groups\" are for a program, which has \"roles\"");
+	else if (model->program.roles.count && model->send_order.count)
+		*error = xstrdup("\"send_order\" is for layers");
+	else if (model->layers.count)
+		return from_layers(name, model);
+	else if ((program = program_of_conf(&model->program, at, error)))
+		return of_program(name, program);
+	return NULL;
+}
+
 static struct dnn *from_file(const char *path, char **error)
 {
 	struct model_conf model = { 0 };
 	struct conf_doc *doc = conf_load(path, &model_in_place_table, &model, NULL, 0);
 	const char *slash = strrchr(path, '/');
+	char *at = NULL, *text = NULL;
 	struct dnn *dnn = NULL;
 
 	if (conf_errors(doc)) {
@@ -72,7 +118,13 @@ static struct dnn *from_file(const char *path, char **error)
 		char *name = xstrdup(slash ? slash + 1 : path);
 
 		name[strlen(name) - strlen(".json")] = '\0';
-		dnn = from_layers(name, &model);
+		dnn = from_conf(name, &model, &at, &text);
+		if (!dnn) {
+			conf_error(doc, conf_at(doc, "%s", at ? at : ""), "%s", text);
+			*error = data_file_mistake(doc);
+		}
+		free(at);
+		free(text);
 		free(name);
 	}
 	conf_doc_free(doc);
@@ -84,13 +136,14 @@ static const char *name_of(const struct model_conf *model, size_t i)
 	return model->form == MODEL_MIX ? mix_part(&model->mix, i)->name : model->name;
 }
 
-static struct dnn *load(const struct job_group_conf *conf, size_t i, char **error, bool *of_gpu)
+static struct dnn *load(const struct job_group_conf *conf, size_t i, char **at, char **error,
+			bool *of_gpu)
 {
 	const struct model_conf *model = &conf->model;
 	const char *name = name_of(model, i);
 
 	if (model->form == MODEL_IN_PLACE)
-		return from_layers("in place", model);
+		return from_conf("in place", model, at, error);
 	return is_file(name) ? from_file(name, error) : dnn_load(name, conf->gpu, error, of_gpu);
 }
 
@@ -110,6 +163,8 @@ static uint64_t hash_of(const struct dnn *dnn)
 	}
 	for (size_t i = 0; i < dnn->send_order_count; i++)
 		hash = hash_pair(hash, (uint64_t)dnn->send_order[i]);
+	if (dnn->program)
+		hash = hash_pair(hash, program_hash(dnn->program));
 	return hash;
 }
 
@@ -120,6 +175,7 @@ static void free_models(void *item)
 	for (size_t i = 0; i < models->count; i++) {
 		dnn_free(models->dnns[i]);
 		free(models->mistakes[i].text);
+		free(models->mistakes[i].at);
 	}
 	free(models->dnns);
 	free(models->mistakes);
@@ -137,7 +193,8 @@ struct job_models *job_models_load(const struct job_group_conf *conf, struct con
 	models->mistakes = xcalloc(models->count, sizeof(*models->mistakes));
 	for (size_t i = 0; i < models->count; i++) {
 		struct dnn *dnn = models->dnns[i] =
-			load(conf, i, &models->mistakes[i].text, &models->mistakes[i].of_gpu);
+			load(conf, i, &models->mistakes[i].at, &models->mistakes[i].text,
+			     &models->mistakes[i].of_gpu);
 
 		if (dnn)
 			dnn->hash = hash_of(dnn);
@@ -151,6 +208,10 @@ struct job_models *job_models_load(const struct job_group_conf *conf, struct con
 
 static void prepare(struct dnn *dnn, const struct job_group_conf *conf)
 {
+	if (dnn->program) {
+		program_scale(dnn->program, conf->gradient_scale);
+		return;
+	}
 	if (conf->gradient_scale != 1)
 		dnn_scale(dnn, conf->gradient_scale);
 	if (conf->overlap == OVERLAP_NONE)

@@ -15,6 +15,7 @@ struct job_models {
 	struct dnn **dnns; /* owned; NULL where loading failed, which is an error before any run */
 	struct {
 		char *text;  /* why loading failed; owned */
+		char *at;    /* where in the model of the scenario; NULL: all of it; owned */
 		bool of_gpu; /* because the network has no times on the group's GPU */
 	} * mistakes;
 	size_t count;

@@ -133,7 +133,7 @@ static void refill(struct job_restart *restart)
 		for (uint32_t r = 0; r < restart->ranks; r++)
 			while (restart->sent[r] < restart->handed[r]) {
 				worker_hint(&exchange->job->worker[exchange->group->ranks[r]],
-					    exchange, restart->sent[r]);
+					    exchange, r, restart->sent[r]);
 				send(restart, r);
 				more = true;
 			}

@@ -165,7 +165,7 @@ void job_iteration_over(struct job *job)
 		{ .time = now - job->mark },
 		{ .time = compute },
 		{ .time = now - job->mark - compute },
-		{ .none = number < FIRST_CYCLE, .time = cycle },
+		{ .none = number < FIRST_CYCLE || job->conf->program, .time = cycle },
 		{ .flag = job->measured },
 	};
 
@@ -174,7 +174,7 @@ void job_iteration_over(struct job *job)
 	if (job->measured)
 		keep(&jobs->report.durations, &jobs->report.duration_count,
 		     &jobs->duration_capacity, seconds_of(now - job->mark));
-	if (job->measured && number >= FIRST_CYCLE)
+	if (job->measured && number >= FIRST_CYCLE && !job->conf->program)
 		keep(&jobs->report.cycles, &jobs->report.cycle_count, &jobs->cycle_capacity,
 		     seconds_of(cycle));
 	job->busy_mark = busy;
@@ -231,7 +231,8 @@ static bps slowest_worker(const struct job *job)
 /* Whether the gradients of the whole network are no sum that each worker gets. */
 static bool sums_divided(const struct job *job)
 {
-	return job->conf->sharding != SHARDING_NONE || job->conf->pipeline.stages > 1;
+	return job->conf->sharding != SHARDING_NONE || job->conf->pipeline.stages > 1 ||
+	       job->conf->program;
 }
 
 static double job_throughput_share(const struct job *job)
@@ -251,7 +252,7 @@ static double job_algbw(const struct job *job)
 {
 	sim_time time = exchange_mean(job);
 
-	if (job_is_alone(job) || !time || job->conf->pipeline.stages > 1)
+	if (job_is_alone(job) || !time || job->conf->pipeline.stages > 1 || job->conf->program)
 		return NAN;
 	return (double)job->dnn->gradient_total * (double)job->iterations_done / seconds_of(time);
 }

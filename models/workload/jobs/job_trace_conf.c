@@ -226,6 +226,10 @@ void job_groups_part(struct conf_list *groups, struct conf_doc *doc)
 		    !group->iterations_given && model_computes(group))
 			group->iterations_form = ITERATIONS_RULE; /* durations decide */
 		job_group_find_exchanges(group);
+		if (group->program && !group->workers.given)
+			group->workers = (struct workers_conf){ .form = WORKERS_NUMBER,
+								.number = group->program->ranks,
+								.given = true };
 	}
 }
 

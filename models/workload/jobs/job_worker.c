@@ -119,34 +119,37 @@ static void finish(struct job_worker *worker, uint32_t number)
 
 /* --- handing over --- */
 
-void worker_hint(struct job_worker *worker, struct job_exchange *exchange, uint64_t gradient)
+void worker_hint(struct job_worker *worker, struct job_exchange *exchange, uint32_t member,
+		 uint64_t gradient)
 {
 	const struct job *job = worker->job;
 	const struct dnn *dnn = job->dnn;
 	const struct program_role *role = worker->cursor.role;
 	double scale = job->conf->compute_scale;
-	const struct program_hint *known;
+	const struct program_group *group = exchange->group;
+	struct program_hint known = { 0, (double)group->bytes, (double)dnn->compute_total };
 	struct collective_hint hint;
 
-	if (!role->hints || !exchange->whole || !exchange->instance || !exchange->ops->hint)
+	if (!exchange->instance || !exchange->ops->hint)
 		return;
-	known = &role->hints[gradient % dnn->tensor_count];
+	if (exchange->whole && role->hints)
+		known = role->hints[gradient % group->operations];
 	hint = (struct collective_hint){
-		.layer = known->layer + 1, /* hints count layers from 1 */
-		.layers = (uint32_t)dnn->layer_count,
-		.left = (bytes)known->left,
-		.compute_left = (sim_time)(known->compute_left * scale),
-		.iteration_bytes = dnn->gradient_total,
+		.layer = known.layer + 1, /* hints count layers from 1 */
+		.layers = dnn->layer_count ? (uint32_t)dnn->layer_count : 1,
+		.left = (bytes)known.left,
+		.compute_left = (sim_time)(known.compute_left * scale),
+		.iteration_bytes = group->bytes,
 		.compute = (sim_time)((double)dnn->compute_total * scale),
-		.iterations_left = (uint64_t)job->iterations - 1 - gradient / dnn->tensor_count,
+		.iterations_left = (uint64_t)job->iterations - 1 - gradient / group->operations,
 		.attained = job->jobs->env.sim->now - job->start,
 		.last_compute = worker->last_busy,
 		.last_exchange = worker->last_exchange,
 	};
 	if (exchange->fusion)
-		fusion_hint(exchange->fusion, worker->number, &hint);
+		fusion_hint(exchange->fusion, member, &hint);
 	else
-		exchange->ops->hint(exchange->instance, worker->number, &hint);
+		exchange->ops->hint(exchange->instance, member, &hint);
 }
 
 static void take_part(struct job_worker *worker, uint32_t number, uint32_t iteration)
@@ -156,7 +159,7 @@ static void take_part(struct job_worker *worker, uint32_t number, uint32_t itera
 
 	worker->handed++;
 	if (node->flags & NODE_GRADIENT) {
-		worker_hint(worker, exchange,
+		worker_hint(worker, exchange, job_exchange_member(worker, node->seat),
 			    iteration * exchange->group->operations + node->order);
 		why_contributes(worker->job->why, worker->number);
 		if (worker->exchange_since == SIM_TIME_MAX) {

@@ -47,8 +47,7 @@ static void leave_hosts(struct job *job)
 		worker_release(&job->worker[w]);
 	free(job->worker);
 	job->worker = NULL;
-	program_free(job->program);
-	job->program = NULL;
+	job_forget_program(job);
 	job_return_hosts(job);
 }
 
@@ -184,14 +183,13 @@ enum admission { ADMIT_NOW, ADMIT_LATER, ADMIT_NEVER };
 
 struct collective_job job_spec(struct job *job)
 {
-	uint32_t nics = machine_nics(job->jobs->env.machine);
 	const uint32_t *hosts = job->hosts;
 	/* a job that has fallen back to servers, but has none, gets one on each worker's host */
 	bool beside = job->fell_back && !job->servers && job_reduces(job)->ops->servers;
 
 	return (struct collective_job){
-		.number = job->number * nics,
-		.nics = nics,
+		.number = job->number * job->jobs->instances,
+		.instances = job->jobs->instances,
 		.workers = job->workers,
 		.hosts = hosts,
 		.listed = job_hosts_listed(job),
@@ -217,6 +215,7 @@ static enum admission admit(struct job *job, const char **never)
 		job_return_hosts(job);
 		return ADMIT_LATER;
 	}
+	why_set_instances(&jobs->env.topo->net, jobs->instances);
 	job->why =
 		why_job_admit(&jobs->env.topo->net, job->number, job->conf->name,
 			      scheme_names[job_group_reduces(job->conf)], job->workers, job->hosts);
@@ -291,6 +290,35 @@ static struct collective_actual runs_as(const struct job_exchange *exchange)
 	return exchange->ops->ran_as(exchange->instance);
 }
 
+/* Of a program: what its groups of several ranks run as, as "all_reduce data: switchml; all_gather
+ * data: ring". */
+static char *program_ran_as(const struct job *job)
+{
+	char *all = NULL, text[COLLECTIVE_ACTUAL_SIZE];
+
+	for (size_t g = 0; g < job->program->group_count; g++) {
+		const struct job_exchange *exchange = &job->exchanges[g];
+		enum program_op op = exchange->group->op;
+		struct collective_actual actual = runs_as(exchange);
+		const char *scheme = exchange->ops == job_group_ops(SCHEME_ring, op)
+					     ? scheme_names[SCHEME_ring]
+					     : exchange->ops->name;
+		char *one, *longer;
+
+		if (op > OP_ALL_GATHER || !exchange->instance)
+			continue;
+		collective_actual_text(&actual, scheme, text);
+		one = xasprintf("%s %s: %s", program_op_names[op], exchange->group->name, text);
+		if (!all || !strstr(all, one)) {
+			longer = xasprintf("%s%s%s", all ? all : "", all ? "; " : "", one);
+			free(all);
+			all = longer;
+		}
+		free(one);
+	}
+	return all ? all : xstrdup("none");
+}
+
 /* Sets job->ran_as. */
 static void note_ran_as(struct job *job)
 {
@@ -301,6 +329,10 @@ static void note_ran_as(struct job *job)
 	char reduces[COLLECTIVE_ACTUAL_SIZE], gathers[COLLECTIVE_ACTUAL_SIZE];
 	char text[JOB_SCHEME_SIZE];
 
+	if (job->conf->program) {
+		job->ran_as = program_ran_as(job);
+		return;
+	}
 	if (job->workers == 1 || !job_reduction(job)) {
 		job->ran_as = xstrdup("none"); /* one machine, or one replica: nothing to send */
 		return;
@@ -521,6 +553,19 @@ static void number_jobs(struct jobs *jobs)
 	jobs->report.count = kept;
 }
 
+/* How many instances of schemes a job has at most: one for each NIC and each group of a program
+ * that is written down. Exchanges of a network's program share numbers. */
+static uint32_t most_instances(const struct model_env *env, const struct job_group_conf *groups,
+			       size_t count)
+{
+	size_t most = 1;
+
+	for (size_t i = 0; i < count; i++)
+		if (groups[i].program && groups[i].program->group_count > most)
+			most = groups[i].program->group_count;
+	return (uint32_t)most * machine_nics(env->machine);
+}
+
 struct jobs *jobs_new(const struct model_env *env, const struct job_group_conf *groups,
 		      size_t count, const struct scheme_run *schemes,
 		      const struct cluster_conf *cluster, const struct jobs_times *times,
@@ -530,6 +575,7 @@ struct jobs *jobs_new(const struct model_env *env, const struct job_group_conf *
 
 	jobs->env = *env;
 	jobs->schemes = schemes;
+	jobs->instances = most_instances(env, groups, count);
 	jobs->latency = cluster->controller_latency;
 	jobs->tables = *tables;
 	jobs->end = times->end;
@@ -566,7 +612,7 @@ void jobs_free(struct jobs *jobs)
 		free(job->reason);
 		free(job->past);
 		dnn_free(job->step);
-		program_free(job->program);
+		job_forget_program(job);
 	}
 	for (size_t i = 0; i < jobs->report.otherwise_count; i++)
 		free(jobs->report.otherwise[i].ran_as);

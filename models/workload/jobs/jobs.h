@@ -52,6 +52,7 @@
 #include "data/table.h"
 #include "workload/jobs/job_trace.h"
 #include "workload/measured.h"
+#include "workload/program/program_conf.h"
 
 struct layer_conf {
 	const char *name;
@@ -64,6 +65,7 @@ struct model_conf {
 	const char *name;
 	struct conf_list layers;     /* of struct layer_conf */
 	struct conf_list send_order; /* of int64_t: numbers of layers; empty = last layer first */
+	struct program_conf program; /* instead of layers */
 	struct conf_list mix;        /* of struct mix_part (workload/weights.h) */
 };
 enum model_form { MODEL_NAMED, MODEL_IN_PLACE, MODEL_MIX };
@@ -125,6 +127,12 @@ struct pipeline_conf {
 	bytes activations; /* of a micro-batch, from worker to worker */
 };
 
+/* The scheme of a group of a program. */
+struct group_scheme_conf {
+	const char *group;
+	int scheme; /* enum scheme_index */
+};
+
 /* Which state of the training is divided among the workers (ZeRO). */
 enum sharding { SHARDING_NONE, SHARDING_OPTIMIZER, SHARDING_FULL };
 
@@ -151,6 +159,7 @@ struct job_group_conf {
 	sim_time restart_delay;
 	bool restart_delay_given;
 	int reduce_scatter, all_gather; /* enum scheme_index, if given; see job_group_reduces() */
+	struct conf_list collectives;   /* of struct group_scheme_conf, for programs */
 	bool reduce_scatter_given, all_gather_given;
 	int placement;    /* enum placement (cluster.h) */
 	int inside;       /* enum inside: what GPUs of a machine do */
@@ -158,8 +167,9 @@ struct job_group_conf {
 	int64_t prefetch; /* SHARDING_FULL: layers that are all-gathered ahead */
 	struct pipeline_conf pipeline;
 	/* Set by job_groups_part() */
-	bool experts;   /* a network of the group has experts */
-	bool exchanges; /* workers exchange more than gradients */
+	bool experts;                  /* a network of the group has experts */
+	bool exchanges;                /* workers exchange more than gradients */
+	const struct program *program; /* of its model; NULL: layers */
 	struct job_arrival_conf arrival;
 	int overlap;           /* enum overlap */
 	bytes fusion;          /* 0 = not given */
@@ -209,11 +219,12 @@ char *job_group_scheme(const struct job_group_conf *conf, const char *reduces, c
 		       char *text);
 
 /* Whether jobs of the group may use this scheme for one of their exchanges. */
-static inline bool job_group_uses(const struct job_group_conf *conf, unsigned scheme)
-{
-	return job_group_reduces(conf) == scheme || job_group_falls_back(conf) == scheme ||
-	       (conf->exchanges && (scheme == SCHEME_ring || job_group_gathers(conf) == scheme));
-}
+bool job_group_uses(const struct job_group_conf *conf, unsigned scheme);
+
+/* The scheme of a program's group, and its operations for what the group does. A scheme that has
+ * none leaves this to ring. */
+unsigned job_group_scheme_of(const struct job_group_conf *conf, const struct program_group *group);
+const struct collective_ops *job_group_ops(unsigned scheme, enum program_op op);
 
 /* Whether jobs are Poisson arrivals. If `count` is not given, they go on until the run ends. */
 static inline bool job_group_poisson(const struct job_group_conf *conf)
@@ -241,10 +252,10 @@ void job_groups_part(struct conf_list *groups, struct conf_doc *doc);
  * their models at most. */
 bool job_groups_alike(const struct job_group_conf *a, const struct job_group_conf *b);
 
-/* Reports errors that the rows cannot find. `scheme`: the parameters of the group's scheme.
+/* Reports errors that the rows cannot find. `schemes`: parameters by enum scheme_index.
  * `bounded`: something other than the jobs ends the run, so jobs may go on arriving. */
 void job_group_check(const struct job_group_conf *conf, struct conf_doc *doc, const char *pointer,
-		     const struct job_site *site, const void *scheme, bool bounded);
+		     const struct job_site *site, void *const *schemes, bool bounded);
 
 /* A finished job that is measured, for summaries. */
 struct job_record {

@@ -40,12 +40,18 @@ static const struct conf_row send_order_item = {
 	.type = CONF_INT, .imin = 0, .imax = 99999, .help = "Index of a layer."
 };
 static const struct conf_row in_place_rows[] = {
-	CONF_LIST("layers", struct model_conf, layers, CONF_REQUIRED, &layer_item, 1, 100000,
-		  "The layers, front layer first."),
+	CONF_LIST("layers", struct model_conf, layers, CONF_OPTIONAL, &layer_item, 1, 100000,
+		  "The layers, front layer first. A model has layers or roles."),
 	CONF_LIST("send_order", struct model_conf, send_order, CONF_OPTIONAL, &send_order_item, 1,
 		  1000000,
 		  "Layers in the order in which their gradients are sent; a layer that is listed k "
 		  "times is sent in k equal parts. Default: last layer first."),
+	CONF_LIST("roles", struct model_conf, program.roles, CONF_OPTIONAL, &program_role_item, 1,
+		  1000000,
+		  "A program instead of layers: what each rank computes, sends and adds up in an "
+		  "iteration, and in which order."),
+	CONF_LIST("groups", struct model_conf, program.groups, CONF_OPTIONAL, &program_group_item,
+		  1, 10000, "Groups of ranks that the nodes of a program name."),
 	{ 0 },
 };
 const struct conf_table model_in_place_table = { "model_in_place", in_place_rows,
@@ -111,6 +117,19 @@ static const struct conf_row iterations_forms[] = {
 };
 static const struct conf_table iterations_table = { "iterations", iterations_forms,
 						    sizeof(struct job_group_conf) };
+
+static const struct conf_row group_scheme_rows[] = {
+	CONF_STRING("group", struct group_scheme_conf, group, CONF_REQUIRED,
+		    "Name of a group of the program."),
+	CONF_ENUM("scheme", struct group_scheme_conf, scheme, CONF_REQUIRED, all_reduce_names,
+		  "Its scheme (inasim list schemes)."),
+	{ 0 },
+};
+static const struct conf_table group_scheme_table = { "group_scheme", group_scheme_rows,
+						      sizeof(struct group_scheme_conf) };
+static const struct conf_row group_scheme_item = { .type = CONF_OBJECT,
+						   .table = &group_scheme_table,
+						   .help = "The scheme of a group." };
 
 static const struct conf_row straggler_rows[] = {
 	CONF_INT("workers", struct job_group_conf, stragglers.workers, "0", 0, 1000000,
@@ -188,6 +207,12 @@ static const struct conf_row group_rows[] = {
 	CONF_ENUM("all_gather", struct job_group_conf, all_gather, CONF_OPTIONAL, scheme_names,
 		  "With sharding: scheme of the all-gathers. Default: ring.",
 		  .present = CONF_GIVEN(struct job_group_conf, all_gather_given)),
+	CONF_LIST("collectives", struct job_group_conf, collectives, CONF_OPTIONAL,
+		  &group_scheme_item, 1, 10000,
+		  "Of a program: schemes of its groups. Default: that of all_reduce. A scheme "
+		  "without reduce-scatter or all-gather leaves these to ring, and all-to-alls and "
+		  "messages are always connections (schemes.ring). Parameter servers of a group "
+		  "are on the hosts of its first ranks."),
 	CONF_INT("prefetch", struct job_group_conf, prefetch, "1", 0, 100000,
 		 "With sharding full: parameters are all-gathered so many layers ahead.",
 		 "PyTorch FSDP: the next layer"),
@@ -321,6 +346,8 @@ static void check_model(const struct job_group_conf *conf, struct conf_doc *doc,
 			at = conf_at(doc, "%s/arrival/trace", pointer);
 		else if (conf->models->mistakes[i].of_gpu)
 			at = conf_at(doc, "%s/gpu", pointer);
+		if (conf->models->mistakes[i].at)
+			at = conf_at(doc, "%s%s", at, conf->models->mistakes[i].at);
 		conf_error(doc, at, "%s", conf->models->mistakes[i].text);
 	}
 }
@@ -332,9 +359,10 @@ static void check_workers(const struct job_group_conf *conf, struct conf_doc *do
 	int64_t max = workers_span(&conf->workers).max;
 
 	if (!conf->workers.given) {
-		if (conf->arrival.form != JOBS_TRACE)
+		if (conf->arrival.form != JOBS_TRACE && !conf->model.program.roles.count)
 			conf_error(doc, pointer,
-				   "needs \"workers\" (only a job trace brings its own)");
+				   "needs \"workers\" (only a job trace or a program brings its "
+				   "own)");
 		return;
 	}
 	if (conf->arrival.form == JOBS_TRACE)
@@ -402,7 +430,7 @@ static void check_load(const struct job_group_conf *conf, struct conf_doc *doc, 
 }
 
 void job_group_check(const struct job_group_conf *conf, struct conf_doc *doc, const char *pointer,
-		     const struct job_site *site, const void *scheme, bool bounded)
+		     const struct job_site *site, void *const *schemes, bool bounded)
 {
 	uint32_t machines = machine_count(site->machine, topology_hosts(site->topology));
 
@@ -411,7 +439,7 @@ void job_group_check(const struct job_group_conf *conf, struct conf_doc *doc, co
 	check_inside(conf, doc, pointer, site->machine);
 	job_group_check_parallel(conf, doc, pointer, site->machine);
 	job_group_check_servers(conf, doc, pointer, machines, site->cluster);
-	job_group_check_scheme(conf, doc, pointer, site, scheme);
+	job_group_check_scheme(conf, doc, pointer, site, schemes);
 	if (conf->iterations_form == ITERATIONS_RULE && conf->arrival.form != JOBS_TRACE)
 		conf_error(doc, conf_at(doc, "%s/iterations", pointer),
 			   "\"duration\" needs an arrival from a trace");

@@ -107,7 +107,9 @@ struct job {
 	struct job_worker *worker;
 	struct why_job *why;           /* NULL without --why */
 	struct machine_scheme machine; /* zero if the scheme has no stages inside machines */
-	struct program *program; /* owned; NULL until hosts are looked for, and when it is over */
+	/* That of its model, or one made for the job, which owns it. NULL until the job first looks
+	 * for a start, and when it is over. */
+	struct program *program;
 	struct job_exchange *exchanges; /* by group of the program; owned; NULL = not started */
 	uint32_t edges; /* how many connections exchanges have, but for the whole one */
 	struct collective_stats stats;
@@ -129,9 +131,10 @@ struct job {
 struct jobs {
 	struct model_env env;
 	const struct scheme_run *schemes;
-	sim_time latency; /* of the controller */
-	sim_time end;     /* of the run: Poisson arrivals end here */
-	double estimate;  /* stop.estimate */
+	uint32_t instances; /* of schemes that a job has, at most (struct collective_job) */
+	sim_time latency;   /* of the controller */
+	sim_time end;       /* of the run: Poisson arrivals end here */
+	double estimate;    /* stop.estimate */
 	struct measured_window window;
 	struct jobs_tables tables;
 	struct job *jobs; /* in the order of arrival */
@@ -175,11 +178,14 @@ void worker_begin(struct job_worker *worker);
 void worker_holds(struct job_worker *worker, uint32_t node);
 /* Gives the scheme hints about the gradient number `gradient` of an exchange, over all iterations,
  * before it is handed over. */
-void worker_hint(struct job_worker *worker, struct job_exchange *exchange, uint64_t gradient);
+void worker_hint(struct job_worker *worker, struct job_exchange *exchange, uint32_t member,
+		 uint64_t gradient);
 
 /* job_exchange.c. Makes the job's program if it has none, and starts all exchanges. Returns false
  * and starts none if the scheme of one has no room now; then *never is as ops->start() sets it. */
 bool job_start_exchanges(struct job *job, const char **never);
+/* Frees a program that was made for this job. */
+void job_forget_program(struct job *job);
 /* Ends all exchanges; `abandon`: although workers still lack results. */
 void job_end_exchanges(struct job *job, bool abandon);
 /* Stops an exchange before its end, because something that it depends on has failed. */
@@ -192,7 +198,8 @@ void job_exchange_waiting(const struct job *job, FILE *to, size_t limit);
 /* Hands a worker's part over to its group. Returns false if the worker is alone in it, so that its
  * part is the result. */
 bool job_exchange_part(struct job_worker *worker, uint32_t seat, bytes size);
-/* The exchange of a worker at one of its seats. */
+/* The exchange of a worker at one of its seats, and which member of it the worker is. */
+uint32_t job_exchange_member(const struct job_worker *worker, uint32_t seat);
 struct job_exchange *job_exchange_at(const struct job_worker *worker, uint32_t seat);
 /* The first exchange that does `op`; NULL if there is none of several GPUs. */
 struct job_exchange *job_exchange_of(const struct job *job, enum program_op op);
@@ -285,6 +292,6 @@ void job_group_check_servers(const struct job_group_conf *conf, struct conf_doc 
 			     const struct cluster_conf *cluster);
 /* Checks that the scheme takes jobs of this size. */
 void job_group_check_scheme(const struct job_group_conf *conf, struct conf_doc *doc,
-			    const char *pointer, const struct job_site *site, const void *scheme);
+			    const char *pointer, const struct job_site *site, void *const *schemes);
 
 #endif

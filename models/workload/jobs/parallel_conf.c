@@ -31,8 +31,10 @@ void job_group_find_exchanges(struct job_group_conf *conf)
 {
 	for (size_t i = 0; i < conf->models->count; i++)
 		conf->experts |= conf->models->dnns[i] && dnn_tokens(conf->models->dnns[i]);
-	conf->exchanges =
-		conf->experts || conf->sharding != SHARDING_NONE || conf->pipeline.stages > 1;
+	if (conf->models->dnns[0])
+		conf->program = conf->models->dnns[0]->program;
+	conf->exchanges = conf->experts || conf->sharding != SHARDING_NONE ||
+			  conf->pipeline.stages > 1 || conf->program;
 }
 
 /* --- checks --- */
@@ -121,9 +123,117 @@ static const struct collective_ops *all_gather_of(const struct collective_ops *o
 	return ops->all_gather;
 }
 
+/* --- programs --- */
+
+unsigned job_group_scheme_of(const struct job_group_conf *conf, const struct program_group *group)
+{
+	const struct group_scheme_conf *list = conf->collectives.items;
+
+	for (size_t i = 0; group->name && i < conf->collectives.count; i++)
+		if (!strcmp(list[i].group, group->name))
+			return (unsigned)list[i].scheme;
+	return (unsigned)conf->all_reduce;
+}
+
+const struct collective_ops *job_group_ops(unsigned scheme, enum program_op op)
+{
+	const struct collective_ops *ops = scheme_ops(scheme);
+
+	switch (op) {
+	case OP_ALL_REDUCE:
+		return ops;
+	case OP_REDUCE_SCATTER:
+		return ops->reduce_scatter ? ops->reduce_scatter : &reduce_scatter_collective;
+	case OP_ALL_GATHER: /* one that is paired needs its own reduce-scatter */
+		return ops->all_gather && !ops->paired ? ops->all_gather : &all_gather_collective;
+	case OP_ALL_TO_ALL:
+		return &all_to_all_collective;
+	case OP_MESSAGE:
+		return &point_to_point_collective;
+	case PROGRAM_OPS:
+		break;
+	}
+	return NULL;
+}
+
+static bool program_uses(const struct job_group_conf *conf, unsigned scheme)
+{
+	for (size_t g = 0; g < conf->program->group_count; g++) {
+		const struct program_group *group = &conf->program->groups[g];
+
+		if (group->op < OP_ALL_TO_ALL && job_group_scheme_of(conf, group) == scheme)
+			return true;
+	}
+	return false;
+}
+
+bool job_group_uses(const struct job_group_conf *conf, unsigned scheme)
+{
+	if (conf->exchanges && scheme == SCHEME_ring)
+		return true;
+	if (conf->program)
+		return program_uses(conf, scheme);
+	return job_group_reduces(conf) == scheme || job_group_falls_back(conf) == scheme ||
+	       (conf->exchanges && job_group_gathers(conf) == scheme);
+}
+
+/* What makes the program of a network has no meaning for one that is written down. */
+static void check_program(const struct job_group_conf *conf, struct conf_doc *doc,
+			  const char *pointer, const struct machine_conf *machine)
+{
+	const struct {
+		const char *key;
+		bool given;
+	} made[] = {
+		{ "sharding", conf->sharding != SHARDING_NONE },
+		{ "pipeline", conf->pipeline.stages > 1 || conf->pipeline.microbatches > 1 },
+		{ "fusion", conf->fusion },
+		{ "fusion_cycle", conf->fusion_cycle },
+		{ "max_steps", conf->max_steps },
+		{ "start_jitter", conf->start_jitter },
+		{ "send_jitter", conf->send_jitter },
+		{ "fallback", conf->fallback != FALLBACK_NONE },
+		{ "servers", conf->servers.given },
+	};
+	const struct group_scheme_conf *list = conf->collectives.items;
+	struct workers_span span = workers_span(&conf->workers);
+
+	for (size_t i = 0; i < sizeof(made) / sizeof(*made); i++)
+		if (made[i].given)
+			conf_error(doc, conf_at(doc, "%s/%s", pointer, made[i].key),
+				   "is for networks with layers; a program says itself what its "
+				   "ranks do");
+	if (machine_gpus(machine) > 1 || machine_nics(machine) > 1)
+		conf_error(doc, pointer,
+			   "a rank of a program is a host: programs need machines with one GPU and "
+			   "one NIC");
+	if (span.min != conf->program->ranks || span.max != conf->program->ranks)
+		conf_error(doc, conf_at(doc, "%s/workers", pointer),
+			   "the program has %" PRIu32 " ranks: leave this out, or list as many "
+			   "hosts",
+			   conf->program->ranks);
+	for (size_t i = 0; i < conf->collectives.count; i++) {
+		bool found = false;
+
+		for (size_t g = 0; g < conf->program->group_count; g++)
+			found |= conf->program->groups[g].name &&
+				 !strcmp(conf->program->groups[g].name, list[i].group);
+		if (!found)
+			conf_error(doc, conf_at(doc, "%s/collectives/%zu/group", pointer, i),
+				   "no node of the program names a group \"%s\"", list[i].group);
+	}
+}
+
 void job_group_check_parallel(const struct job_group_conf *conf, struct conf_doc *doc,
 			      const char *pointer, const struct machine_conf *machine)
 {
+	if (conf->program) {
+		check_program(conf, doc, pointer, machine);
+		return;
+	}
+	if (conf->collectives.count)
+		conf_error(doc, conf_at(doc, "%s/collectives", pointer),
+			   "is for programs, whose groups have names");
 	if (conf->reduce_scatter_given)
 		check_step(conf, doc, pointer, "reduce_scatter", (unsigned)conf->reduce_scatter,
 			   reduce_scatter_of);

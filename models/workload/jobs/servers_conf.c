@@ -42,8 +42,9 @@ uint32_t job_group_servers(const struct job_group_conf *conf, uint32_t workers)
 {
 	const struct collective_ops *ops = scheme_ops(job_group_reduces(conf));
 
-	/* one worker's gradient is the sum; stages of a pipeline have rings */
-	if (!ops->servers || workers < 2 || conf->pipeline.stages > 1)
+	/* one worker's gradient is the sum; stages of a pipeline have rings; groups of a program
+	 * have theirs on hosts of their members */
+	if (!ops->servers || workers < 2 || conf->pipeline.stages > 1 || conf->program)
 		return 0;
 	if (job_group_servers_listed(conf))
 		return (uint32_t)conf->servers.hosts.count;
@@ -156,16 +157,43 @@ void job_group_check_servers(const struct job_group_conf *conf, struct conf_doc 
 		check_beside(conf, doc, at);
 }
 
+/* Checks that the schemes of a program's groups take groups of their size. */
+static void check_groups(const struct job_group_conf *conf, struct conf_doc *doc,
+			 const char *pointer, const struct job_site *site, void *const *schemes)
+{
+	for (size_t g = 0; g < conf->program->group_count; g++) {
+		const struct program_group *group = &conf->program->groups[g];
+		unsigned scheme = job_group_scheme_of(conf, group);
+		const struct collective_ops *ops = job_group_ops(scheme, group->op);
+		uint32_t servers = ops->servers ? ops->servers(group->count) : 0;
+		const char *why;
+
+		if (group->op != OP_ALL_REDUCE || group->count < 2 || !ops->refuses)
+			continue;
+		why = ops->refuses(schemes[scheme], site->topology, group->count, servers);
+		if (!why)
+			continue;
+		conf_error(doc, pointer, "group \"%s\" of %" PRIu32 " ranks under %s: %s",
+			   group->name, group->count, ops->name, why);
+		return;
+	}
+}
+
 void job_group_check_scheme(const struct job_group_conf *conf, struct conf_doc *doc,
-			    const char *pointer, const struct job_site *site, const void *scheme)
+			    const char *pointer, const struct job_site *site, void *const *schemes)
 {
 	const struct collective_ops *ops = scheme_ops(job_group_reduces(conf));
 	uint32_t workers = (uint32_t)workers_span(&conf->workers).max;
 	const char *why;
 
+	if (conf->program) {
+		check_groups(conf, doc, pointer, site, schemes);
+		return;
+	}
 	if (!ops->refuses || workers < 2 || conf->pipeline.stages > 1)
 		return;
-	why = ops->refuses(scheme, site->topology, workers, job_group_servers(conf, workers));
+	why = ops->refuses(schemes[job_group_reduces(conf)], site->topology, workers,
+			   job_group_servers(conf, workers));
 	if (why)
 		conf_error(doc, pointer, "%" PRIu32 " workers under %s: %s", workers, ops->name,
 			   why);

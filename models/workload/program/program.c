@@ -1,5 +1,6 @@
 #include "workload/program/program.h"
 
+#include "base/hash.h"
 #include "base/mem.h"
 
 #include <inttypes.h>
@@ -48,8 +49,10 @@ void program_free(struct program *program)
 		return;
 	for (size_t i = 0; i < program->role_count; i++)
 		role_clear(&program->roles[i]);
-	for (size_t g = 0; g < program->group_count; g++)
+	for (size_t g = 0; g < program->group_count; g++) {
+		free(program->groups[g].name);
 		free(program->groups[g].ranks);
+	}
 	free(program->roles);
 	free(program->groups);
 	free(program->role_of);
@@ -58,36 +61,28 @@ void program_free(struct program *program)
 	free(program);
 }
 
-static struct program_group *add_group(struct program *program, enum program_op op,
-				       const char *name, uint32_t count)
+uint32_t program_add_group(struct program *program, enum program_op op, const char *name,
+			   uint32_t count, const uint32_t *ranks)
 {
 	struct program_group *group;
 
 	program->groups = array_reserve(program->groups, program->group_count,
 					&program->group_capacity, sizeof(*program->groups));
-	group = &program->groups[program->group_count++];
-	*group = (struct program_group){ .op = op, .name = name, .count = count };
+	group = &program->groups[program->group_count];
+	*group = (struct program_group){ .op = op,
+					 .name = name ? xstrdup(name) : NULL,
+					 .count = count };
 	group->ranks = xcalloc(count, sizeof(*group->ranks));
-	return group;
-}
-
-uint32_t program_add_group(struct program *program, enum program_op op, const char *name,
-			   uint32_t count, int64_t first, int64_t stride)
-{
-	struct program_group *group = add_group(program, op, name, count);
-
-	for (uint32_t i = 0; i < count; i++)
-		group->ranks[i] = (uint32_t)(first + i * stride);
-	return (uint32_t)program->group_count - 1;
-}
-
-uint32_t program_add_ranks(struct program *program, enum program_op op, const char *name,
-			   uint32_t count, const uint32_t *ranks)
-{
-	struct program_group *group = add_group(program, op, name, count);
-
 	memcpy(group->ranks, ranks, count * sizeof(*ranks));
-	return (uint32_t)program->group_count - 1;
+	return (uint32_t)program->group_count++;
+}
+
+void program_sit(struct program *program, uint32_t group, uint32_t member, uint32_t seat)
+{
+	program->seats = array_reserve(program->seats, program->seat_count, &program->seat_capacity,
+				       sizeof(*program->seats));
+	program->seats[program->seat_count++] =
+		(struct program_seat){ group, member, program->groups[group].ranks[member], seat };
 }
 
 static void put(struct program_stream *stream, uint32_t node)
@@ -120,6 +115,12 @@ uint32_t role_add(struct program_role *role, struct program_node node)
 	role->streams[node.stream].timed |= node.act != ACT_PART;
 	role->sums += (node.flags & NODE_SUM) != 0;
 	return number;
+}
+
+void role_flag(struct program_role *role, unsigned flags)
+{
+	role->sums += (flags & NODE_SUM) != 0;
+	role->nodes[role->count - 1].flags |= (uint8_t)flags;
 }
 
 void role_need(struct program_role *role, uint32_t node, bool before)
@@ -156,25 +157,24 @@ static char *find_seats(struct program_role *role)
 	return NULL;
 }
 
-static void seat_ranks(struct program *program)
+static int by_rank(const void *a, const void *b)
 {
-	uint32_t *filled = xcalloc(program->ranks, sizeof(*filled));
+	const struct program_seat *x = a, *y = b;
 
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static void sort_seats(struct program *program)
+{
 	program->first_seat = xcalloc((size_t)program->ranks + 1, sizeof(*program->first_seat));
-	for (size_t g = 0; g < program->group_count; g++)
-		for (uint32_t m = 0; m < program->groups[g].count; m++)
-			program->first_seat[program->groups[g].ranks[m] + 1]++;
+	if (program->seat_count)
+		qsort(program->seats, program->seat_count, sizeof(*program->seats), by_rank);
+	for (size_t s = 0; s < program->seat_count; s++)
+		program->first_seat[program->seats[s].rank + 1]++;
 	for (uint32_t r = 0; r < program->ranks; r++)
 		program->first_seat[r + 1] += program->first_seat[r];
-	program->seats = xcalloc(program->first_seat[program->ranks] + 1, sizeof(*program->seats));
-	for (size_t g = 0; g < program->group_count; g++)
-		for (uint32_t m = 0; m < program->groups[g].count; m++) {
-			uint32_t r = program->groups[g].ranks[m];
-
-			program->seats[program->first_seat[r] + filled[r]++] =
-				(struct program_seat){ (uint32_t)g, m };
-		}
-	free(filled);
 }
 
 /* The nodes of rank r at one of its seats; an empty list if it never takes part. */
@@ -211,8 +211,6 @@ static char *check_member(const struct program *program, struct program_group *g
 
 	if (r == group->ranks[0]) {
 		group->operations = nodes.count;
-		for (uint32_t i = 0; i < nodes.count; i++)
-			group->bytes += nodes_of(program, r)[nodes.nodes[i]].amount;
 		return NULL;
 	}
 	if (nodes.count != group->operations)
@@ -240,6 +238,22 @@ static char *check_bytes(const struct program *program, const struct program_gro
 	return NULL;
 }
 
+/* The bytes of each group's operations, as its first member has them. */
+static void add_bytes(struct program *program)
+{
+	for (size_t s = 0; s < program->seat_count; s++) {
+		const struct program_seat *seat = &program->seats[s];
+		struct program_stream nodes = nodes_at(program, seat->rank, seat->number);
+
+		if (seat->member)
+			continue;
+		program->groups[seat->group].bytes = 0;
+		for (uint32_t i = 0; i < nodes.count; i++)
+			program->groups[seat->group].bytes +=
+				nodes_of(program, seat->rank)[nodes.nodes[i]].amount;
+	}
+}
+
 char *program_finish(struct program *program)
 {
 	char *mistake = NULL;
@@ -247,26 +261,71 @@ char *program_finish(struct program *program)
 
 	for (size_t i = 0; !mistake && i < program->role_count; i++)
 		mistake = find_seats(&program->roles[i]);
-	seat_ranks(program);
+	sort_seats(program);
 	/* member 0 of each group first: the others are compared with it */
 	for (unsigned others = 0; others < 2; others++)
-		for (uint32_t r = 0; !mistake && r < program->ranks; r++)
-			for (uint32_t s = program->first_seat[r];
-			     !mistake && s < program->first_seat[r + 1]; s++) {
-				struct program_group *group =
-					&program->groups[program->seats[s].group];
-				uint32_t seat = s - program->first_seat[r];
+		for (size_t s = 0; !mistake && s < program->seat_count; s++) {
+			const struct program_seat *seat = &program->seats[s];
+			struct program_group *group = &program->groups[seat->group];
 
-				if ((program->seats[s].member > 0) != others)
-					continue;
-				mistake = check_member(program, group, r, seat);
-				if (!others)
-					first[program->seats[s].group] = seat;
-				else if (!mistake)
-					mistake = check_bytes(program, group, group->ranks[0],
-							      first[program->seats[s].group], r,
-							      seat);
-			}
+			if ((seat->member > 0) != others)
+				continue;
+			mistake = check_member(program, group, seat->rank, seat->number);
+			if (!others)
+				first[seat->group] = seat->number;
+			else if (!mistake)
+				mistake = check_bytes(program, group, group->ranks[0],
+						      first[seat->group], seat->rank, seat->number);
+		}
 	free(first);
+	add_bytes(program);
 	return mistake;
+}
+
+/* --- finished programs --- */
+
+void program_scale(struct program *program, double factor)
+{
+	for (size_t i = 0; factor != 1 && i < program->role_count; i++)
+		for (size_t n = 0; n < program->roles[i].count; n++) {
+			struct program_node *node = &program->roles[i].nodes[n];
+			double scaled = (double)node->amount * factor + 0.5;
+
+			if (node->act == ACT_PART)
+				node->amount = scaled < 1 ? 1 : (bytes)scaled;
+		}
+	add_bytes(program);
+}
+
+static uint64_t hash_role(const struct program_role *role)
+{
+	uint64_t hash = role->count;
+
+	for (size_t n = 0; n < role->count; n++) {
+		const struct program_node *node = &role->nodes[n];
+
+		hash = hash_pair(hash, (uint64_t)node->act << 32 | (uint64_t)node->flags << 16 |
+					       node->stream);
+		hash = hash_pair(hash, (uint64_t)node->seat << 32 | node->need_count);
+		hash = hash_pair(hash, node->amount);
+	}
+	for (size_t n = 0; n < role->need_count; n++)
+		hash = hash_pair(hash, (uint64_t)role->needs[n].node << 1 | role->needs[n].before);
+	return hash;
+}
+
+uint64_t program_hash(const struct program *program)
+{
+	uint64_t hash = program->ranks;
+
+	for (size_t i = 0; i < program->role_count; i++)
+		hash = hash_pair(hash, hash_role(&program->roles[i]));
+	for (uint32_t r = 0; r < program->ranks; r++)
+		hash = hash_pair(hash, program->role_of[r]);
+	for (size_t s = 0; s < program->seat_count; s++)
+		hash = hash_pair(hash, (uint64_t)program->seats[s].group << 32 |
+					       program->seats[s].member);
+	for (size_t g = 0; g < program->group_count; g++)
+		hash = hash_pair(hash, program->groups[g].op);
+	return hash;
 }

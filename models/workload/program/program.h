@@ -42,7 +42,7 @@ extern const char *const program_op_names[]; /* such as "all_reduce"; NULL behin
 
 struct program_group {
 	enum program_op op;
-	const char *name; /* the user's; NULL = it has none. Owned by the program's source */
+	char *name; /* the user's; NULL = it has none. Owned */
 	uint32_t count;
 	uint32_t *ranks; /* by member, all different; owned */
 	/* Set by program_finish(), of an iteration: how many operations, and all their bytes. */
@@ -105,6 +105,7 @@ struct program_role {
 /* A rank's membership of a group. */
 struct program_seat {
 	uint32_t group, member;
+	uint32_t rank, number; /* it is seat `number` of this rank */
 };
 
 struct program {
@@ -113,9 +114,10 @@ struct program {
 	size_t role_count, group_count, group_capacity;
 	uint32_t ranks;
 	uint32_t *role_of; /* by rank */
-	/* Set by program_finish(): rank r has seats[first_seat[r]] to [first_seat[r + 1] - 1], in
-	 * the order in which groups were added. */
+	/* By rank and number from program_finish() on: rank r has seats[first_seat[r]] to
+	 * [first_seat[r + 1] - 1]. */
 	struct program_seat *seats;
+	size_t seat_count, seat_capacity;
 	uint32_t *first_seat;
 };
 
@@ -123,18 +125,19 @@ struct program {
 struct program *program_new(uint32_t ranks, size_t roles);
 void program_free(struct program *program); /* takes NULL */
 
-/* Adds a group of `count` ranks, first, first + stride, ..., or of listed ranks (copied). Returns
- * its number. */
+/* Adds a group of listed ranks (copied, as its name is). Returns its number. */
 uint32_t program_add_group(struct program *program, enum program_op op, const char *name,
-			   uint32_t count, int64_t first, int64_t stride);
-uint32_t program_add_ranks(struct program *program, enum program_op op, const char *name,
 			   uint32_t count, const uint32_t *ranks);
+/* A member of a group has it as its seat number `seat`: a rank's seats are 0, 1, 2, ... */
+void program_sit(struct program *program, uint32_t group, uint32_t member, uint32_t seat);
 
 /* Takes all nodes out of a role. */
 void role_clear(struct program_role *role);
 /* Adds a node at the end of its stream; streams come into being by their numbers. `node.needs` is
  * set here. Returns its number. */
 uint32_t role_add(struct program_role *role, struct program_node node);
+/* Gives the node that was added last more flags. */
+void role_flag(struct program_role *role, unsigned flags);
 /* The node that was added last needs another one. */
 void role_need(struct program_role *role, uint32_t node, bool before);
 
@@ -143,8 +146,13 @@ void role_need(struct program_role *role, uint32_t node, bool before);
  * several streams, what is wrong (caller frees). */
 char *program_finish(struct program *program);
 
+/* Multiplies the bytes of a finished program by `factor`; at least 1 is left of each part. */
+void program_scale(struct program *program, double factor);
+/* A hash of all that ranks do. */
+uint64_t program_hash(const struct program *program);
+
 /* Executes two iterations without time. Returns NULL or, if ranks wait for each other for ever, who
- * waits for what (caller frees). Messages wait for their receivers. */
+ * waits for what (caller frees). */
 char *program_deadlock(const struct program *program);
 
 /* How a job runs a network layer by layer. */

@@ -32,14 +32,15 @@ static void enqueue(struct dry_run *run, uint32_t rank)
 	run->queue[(run->first + run->count++) % run->program->ranks] = rank;
 }
 
-/* All members have begun the next operation of a group: it is done at all of them. */
+/* All members have begun the next operation of a group: it is done at all of them, but for the
+ * sender of a message, who is done before. */
 static void meet(struct dry_run *run, uint32_t g)
 {
 	const struct program *program = run->program;
 	const struct program_group *group = &program->groups[g];
 	struct meeting *meeting = &run->meetings[g];
 
-	for (uint32_t m = 0; m < group->count; m++) {
+	for (uint32_t m = group->op == OP_MESSAGE; m < group->count; m++) {
 		uint32_t rank = group->ranks[m], seat = program->first_seat[rank];
 		const struct program_stream *nodes;
 
@@ -69,6 +70,8 @@ static void begin(struct dry_run *run, uint32_t rank, size_t stream)
 	}
 	seat = &program->seats[program->first_seat[rank] + node->seat];
 	meeting = &run->meetings[seat->group];
+	if (program->groups[seat->group].op == OP_MESSAGE && !seat->member)
+		cursor_done(cursor, number);
 	if (meeting->begun[seat->member]++ == meeting->whole)
 		meeting->behind--;
 	while (!meeting->behind)
@@ -116,7 +119,8 @@ static const struct program_node *stuck_at(const struct dry_run *run, uint32_t r
 		const struct meeting *meeting = &run->meetings[seat->group];
 		const struct program_stream *nodes;
 
-		if (meeting->begun[seat->member] == meeting->whole)
+		if (meeting->begun[seat->member] == meeting->whole ||
+		    (program->groups[seat->group].op == OP_MESSAGE && !seat->member))
 			continue;
 		nodes = &cursor->role->seats[s - program->first_seat[rank]];
 		*group = seat->group;

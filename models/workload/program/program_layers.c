@@ -247,31 +247,46 @@ static void make_role(struct program *program, const struct dnn *dnn,
 	free(stage.gathered);
 }
 
+/* Adds a group of ranks first, first + stride, ..., at the next seat of each. */
+static void add_group(struct program *program, enum program_op op, uint32_t count, int64_t first,
+		      int64_t stride, uint32_t *seats)
+{
+	uint32_t *ranks = xcalloc(count, sizeof(*ranks)), group;
+
+	for (uint32_t i = 0; i < count; i++)
+		ranks[i] = (uint32_t)(first + i * stride);
+	group = program_add_group(program, op, NULL, count, ranks);
+	for (uint32_t i = 0; i < count; i++)
+		program_sit(program, group, i, seats[ranks[i]]++);
+	free(ranks);
+}
+
 struct program *program_layers(const struct dnn *dnn, const struct program_shape *shape)
 {
 	uint32_t each = shape->ranks / shape->stages;
+	bool shards = shape->divides_optimizer || shape->divides_all;
 	struct program *program = program_new(shape->ranks, shape->stages);
+	uint32_t *seats = xcalloc(shape->ranks, sizeof(*seats));
 	char *mistake;
 
 	for (uint32_t s = 0; s < shape->stages; s++) {
-		program_add_group(program,
-				  shape->divides_optimizer || shape->divides_all ? OP_REDUCE_SCATTER
-										 : OP_ALL_REDUCE,
-				  NULL, each, s * each, 1);
-		if (shape->divides_optimizer || shape->divides_all)
-			program_add_group(program, OP_ALL_GATHER, NULL, each, s * each, 1);
+		add_group(program, shards ? OP_REDUCE_SCATTER : OP_ALL_REDUCE, each, s * each, 1,
+			  seats);
+		if (shards)
+			add_group(program, OP_ALL_GATHER, each, s * each, 1, seats);
 		for (uint32_t r = s * each; r < (s + 1) * each; r++)
 			program->role_of[r] = s;
 	}
 	for (uint32_t r = 0; r + each < shape->ranks; r++) {
-		program_add_group(program, OP_MESSAGE, NULL, 2, r, each);
-		program_add_group(program, OP_MESSAGE, NULL, 2, (int64_t)r + each, -(int64_t)each);
+		add_group(program, OP_MESSAGE, 2, r, each, seats);
+		add_group(program, OP_MESSAGE, 2, (int64_t)r + each, -(int64_t)each, seats);
 	}
 	if (dnn_tokens(dnn))
-		program_add_group(program, OP_ALL_TO_ALL, NULL, shape->ranks, 0, 1);
+		add_group(program, OP_ALL_TO_ALL, shape->ranks, 0, 1, seats);
 	for (uint32_t s = 0; s < shape->stages; s++)
 		make_role(program, dnn, shape, s);
 	mistake = program_finish(program);
 	SIM_BUG_ON(mistake);
+	free(seats);
 	return program;
 }

@@ -1,0 +1,290 @@
+/* Programs that are written down: when nodes begin, what messages and groups take, 1F1B against its
+ * closed form, several groups by several schemes. Every worker checks all sums, always. */
+#include "model_run.h"
+
+#include "workload/jobs/jobs.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#define RATE    10e9
+#define ONE_WAY (RATE * 1460 / 1538) /* of data, if nothing comes the other way */
+#define STAR    "'kind': 'star', 'hosts': 8, 'host': { 'nic_jitter': '0s' }"
+
+/* Builds a run of a program on a topology; `job` are more keys of the job, `roles` the program. */
+static void build(struct run *run, const char *topology, const char *job, const char *roles)
+{
+	run_build(run,
+		  "{ 'name': 't', 'topology': { %s },"
+		  " 'jobs': [ { 'all_reduce': 'ring', %s 'model': { %s } } ] }",
+		  topology, job, roles);
+}
+
+/* The duration of iteration `i` of three. */
+static double iteration(const char *topology, const char *job, const char *roles, size_t i)
+{
+	char keys[512];
+	struct run run;
+	double t;
+
+	snprintf(keys, sizeof(keys), "'iterations': 3, %s", job);
+	build(&run, topology, keys, roles);
+	run_to(&run, END_ALL_DONE);
+	cr_assert_eq(jobs_report(run.s->jobs)->duration_count, 3);
+	t = jobs_report(run.s->jobs)->durations[i];
+	run_free(&run);
+	return t;
+}
+
+static void near(double t, double want, double within, const char *what)
+{
+	cr_expect_float_eq(t / want, 1, within, "%s: %.6f ms, closed form %.6f", what, t * 1e3,
+			   want * 1e3);
+}
+
+#define PAIR(a, b)                                                                                 \
+	"'roles': [ { 'ranks': [0], 'nodes': [ " a " ] }, { 'ranks': [1], 'nodes': [ " b " ] } ]"
+
+/* Streams do one node after the other, and do not wait for each other. */
+Test(program, streams)
+{
+#define C(time, stream) "{ 'compute': '" time "', 'stream': '" stream "' }"
+	static const char *const one[] = {
+		"'roles': [ { 'ranks': [0], 'nodes': [ " C("1ms", "a") ", " C("2ms", "a") " ] } ]",
+		"'roles': [ { 'ranks': [0], 'nodes': [ " C("1ms", "a") ", " C("2ms", "b") " ] } ]",
+		"'roles': [ { 'ranks': [0], 'nodes': [ { 'name': 'x', 'compute': '1ms', 'stream': "
+		"'a' }, { 'compute': '2ms', 'stream': 'b', 'after': ['x'] } ] } ]",
+	};
+#undef C
+
+	near(iteration(STAR, "", one[0], 1), 3e-3, 1e-12, "one stream");
+	near(iteration(STAR, "", one[1], 1), 2e-3, 1e-12, "two streams");
+	near(iteration(STAR, "", one[2], 1), 3e-3, 1e-12, "two streams, one after the other");
+	near(iteration(STAR, "'compute_scale': 0.5,", one[0], 1), 1.5e-3, 1e-12, "scaled");
+}
+
+/* With "after_previous" an iteration begins while the last one's tail is under way: the longer of
+ * two streams decides from the second iteration on, and without it their sum. */
+Test(program, iterations_overlap)
+{
+	static const char tail[] =
+		"'roles': [ { 'ranks': [0], 'nodes': [ { 'name': 'a', 'compute': '1ms'%s }, "
+		"{ 'name': 'b', 'compute': '2ms', 'stream': 's', 'after': ['a'] } ] } ]";
+	char text[512];
+
+	snprintf(text, sizeof(text), tail, "");
+	near(iteration(STAR, "", text, 2), 3e-3, 1e-12, "one after the other");
+	snprintf(text, sizeof(text), tail, ", 'after_previous': ['a']");
+	near(iteration(STAR, "", text, 2), 2e-3, 1e-12, "overlapping");
+}
+
+/* A message is there when its last byte is; the sender goes on at once. */
+Test(program, messages)
+{
+	double t = iteration(STAR, "",
+			     PAIR("{ 'compute': '1ms' }, { 'send': '5MB', 'peer': [1] }, "
+				  "{ 'receive': '1B', 'peer': [1] }",
+				  "{ 'receive': '5MB', 'peer': [0] }, { 'compute': '2ms' }, "
+				  "{ 'send': '1B', 'peer': [0] }"),
+			     2);
+	double sent_on = iteration(STAR, "",
+				   PAIR("{ 'send': '5MB', 'peer': [1] }, { 'compute': '9ms' }",
+					"{ 'receive': '5MB', 'peer': [0] }"),
+				   2);
+
+	near(t, 3e-3 + 5e6 * 8 / ONE_WAY, 0.005, "ping-pong");
+	near(sent_on, 9e-3, 1e-12, "computing beside the message");
+}
+
+/* The n-th message with a tag is the n-th receive with it, in whatever order tags are received. */
+Test(program, tags)
+{
+	double t = iteration(STAR, "",
+			     PAIR("{ 'send': '1MB', 'peer': [1], 'tag': 1 }, "
+				  "{ 'send': '2MB', 'peer': [1], 'tag': 2 }, "
+				  "{ 'receive': '1B', 'peer': [1] }",
+				  "{ 'receive': '2MB', 'peer': [0], 'tag': 2 }, "
+				  "{ 'receive': '1MB', 'peer': [0], 'tag': 1 }, "
+				  "{ 'send': '1B', 'peer': [0] }"),
+			     2);
+
+	near(t, 3e6 * 8 / ONE_WAY, 0.02, "two tags");
+}
+
+/* An all-reduce of all ranks is that of a network of one layer, to the picosecond. */
+Test(program, all_reduce_as_in_layers)
+{
+	static const char layers[] =
+		"{ 'name': 't', 'topology': { " STAR " }, 'jobs': [ { 'all_reduce': '%s', "
+		"'iterations': 3, 'workers': 4, 'model': { 'layers': [ { 'gradient': '3MB', "
+		"'forward': '20us', 'backward': '30us' } ] } } ] }";
+	static const char *const schemes[] = { "ring", "double_tree", "switchml", "esa" };
+
+	for (unsigned i = 0; i < sizeof(schemes) / sizeof(*schemes); i++) {
+		struct run run, program;
+
+		run_build(&run, layers, schemes[i]);
+		run_to(&run, END_ALL_DONE);
+		run_build(&program,
+			  "{ 'name': 't', 'topology': { " STAR " }, 'jobs': [ { 'all_reduce': "
+			  "'%s', 'iterations': 3, 'model': { 'roles': [ { 'ranks': [0, 1, 2, 3], "
+			  "'nodes': [ { 'compute': '50us' }, { 'all_reduce': '3MB' } ] } ] } } ] }",
+			  schemes[i]);
+		run_to(&program, END_ALL_DONE);
+		cr_expect_eq(run.s->sim.now, program.s->sim.now, "%s: %.9f, %.9f s", schemes[i],
+			     seconds_of(run.s->sim.now), seconds_of(program.s->sim.now));
+		run_free(&program);
+		run_free(&run);
+	}
+}
+
+/* --- 1F1B --- */
+
+/* Adds text to a buffer. */
+static void add(char **at, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void add(char **at, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	*at += vsprintf(*at, fmt, args);
+	va_end(args);
+}
+
+static void add_pass(char **at, unsigned stage, unsigned stages, bool back)
+{
+	bool first = back ? stage + 1 == stages : stage == 0;
+	bool last = back ? stage == 0 : stage + 1 == stages;
+	int step = back ? -1 : 1;
+
+	if (!first)
+		add(at, "{ 'receive': '1B', 'peer': [%d], 'tag': %d }, ", (int)stage - step, back);
+	add(at, "{ 'compute': '1ms' }, ");
+	if (!last)
+		add(at, "{ 'send': '1B', 'peer': [%d], 'tag': %d }, ", (int)stage + step, back);
+}
+
+/* One forward, one backward (Megatron-LM schedules.py): warm-up, pairs, the rest. */
+static char *one_f_one_b(unsigned stages, unsigned microbatches)
+{
+	char *text = malloc(1 << 16), *at = text;
+
+	add(&at, "'roles': [ ");
+	for (unsigned p = 0; p < stages; p++) {
+		unsigned warm = stages - 1 - p < microbatches ? stages - 1 - p : microbatches;
+
+		add(&at, "%s{ 'ranks': [%u], 'nodes': [ ", p ? ", " : "", p);
+		for (unsigned i = 0; i < warm; i++)
+			add_pass(&at, p, stages, false);
+		for (unsigned i = warm; i < microbatches; i++) {
+			add_pass(&at, p, stages, false);
+			add_pass(&at, p, stages, true);
+		}
+		for (unsigned i = 0; i < warm; i++)
+			add_pass(&at, p, stages, true);
+		at -= 2; /* the last comma */
+		add(&at, " ] }");
+	}
+	add(&at, " ]");
+	return text;
+}
+
+/* (m + P - 1)(F + B), and 2 c ((P - 1) m / P + P - 2) for messages that take c, where P divides m:
+ * derived by executing the order. */
+Test(program, one_forward_one_backward)
+{
+	static const unsigned shapes[][2] = { { 2, 2 }, { 2, 8 }, { 4, 4 }, { 4, 8 }, { 8, 8 } };
+	double c = iteration(
+		STAR, "", PAIR("{ 'send': '1B', 'peer': [1] }", "{ 'receive': '1B', 'peer': [0] }"),
+		0); /* the sender runs ahead in later ones */
+
+	for (unsigned i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
+		double stages = shapes[i][0], m = shapes[i][1];
+		char *text = one_f_one_b(shapes[i][0], shapes[i][1]);
+		double want =
+			(m + stages - 1) * 2e-3 + 2 * c * ((stages - 1) * m / stages + stages - 2);
+
+		near(iteration(STAR, "", text, 0), want, 5e-5, "1F1B");
+		free(text);
+	}
+}
+
+/* --- groups --- */
+
+#define GRID                                                                                       \
+	"'groups': [ { 'name': 'tensor', 'members': [[0, 1], [2, 3], [4, 5], [6, 7]] }, "          \
+	"{ 'name': 'data', 'members': [[0, 2, 4, 6], [1, 3, 5, 7]] } ], "                          \
+	"'roles': [ { 'ranks': [0, 1, 2, 3, 4, 5, 6, 7], 'nodes': [ "                              \
+	"{ 'compute': '100us', 'after_previous': ['g'] }, "                                        \
+	"{ 'all_reduce': '200kB', 'group': 'tensor' }, { 'compute': '100us' }, "                   \
+	"{ 'name': 'g', 'all_reduce': '1MB', 'group': 'data', 'wait': false } ] } ]"
+
+/* Each group by a scheme of its own, alone and with losses; results of several groups of one scheme
+ * in one job. */
+Test(program, groups_by_schemes)
+{
+	static const char *const schemes[] = {
+		"ring", "halving_doubling", "ps",        "switchml", "atp",
+		"esa",  "panama",           "netreduce", "sharp",    "ps_stream",
+	};
+	static const char *const topologies[] = {
+		STAR,
+		"'kind': 'leaf-spine', 'leaves': 2, 'spines': 2, 'hosts_per_leaf': 4",
+	};
+
+	for (unsigned i = 0; i < sizeof(schemes) / sizeof(*schemes); i++)
+		for (unsigned t = 0; t < 2; t++) {
+			char job[256];
+			struct run run;
+
+			snprintf(job, sizeof(job),
+				 "'iterations': 2, 'collectives': [ { 'group': 'tensor', 'scheme': "
+				 "'%s' }, { 'group': 'data', 'scheme': '%s' } ],",
+				 schemes[i], schemes[(i + 3) % 10]);
+			build(&run, topologies[t], job, GRID);
+			run_to(&run, END_ALL_DONE);
+			cr_expect(run.s->checks.exact_checked > 0);
+			run_free(&run);
+		}
+}
+
+/* Groups that share nothing take the time of one; what is exposed adds to the computing. */
+Test(program, groups_beside_each_other)
+{
+	static const char one[] = "'groups': [ { 'name': 'g', 'members': [[0, 1]] } ], 'roles': [ "
+				  "{ 'ranks': [0, 1], 'nodes': [ { 'all_reduce': '1MB', 'group': "
+				  "'g' }, { 'compute': '1ms' } ] } ]",
+			  four[] = "'groups': [ { 'name': 'g', 'members': [[0, 1], [2, 3], [4, 5], "
+				   "[6, 7]] } ], 'roles': [ { 'ranks': [0, 1, 2, 3, 4, 5, 6, 7], "
+				   "'nodes': [ { 'all_reduce': '1MB', 'group': 'g' }, { 'compute': "
+				   "'1ms' } ] } ]";
+	double alone = iteration(STAR, "", one, 1);
+
+	near(iteration(STAR, "", four, 1), alone, 1e-3, "four groups");
+	near(alone - iteration(STAR, "'compute_scale': 0,", one, 1), 1e-3, 1e-3, "exposed");
+}
+
+/* All kinds of collectives in one group; n = 4 of S bytes: (n - 1) / n S each, all-reduce twice. */
+Test(program, kinds)
+{
+	static const struct {
+		const char *kind;
+		double times;
+	} kinds[] = {
+		{ "all_reduce", 1.5 },
+		{ "reduce_scatter", 0.75 },
+		{ "all_gather", 0.75 },
+		{ "all_to_all", 0.75 },
+	};
+
+	for (unsigned i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		char text[256];
+
+		snprintf(text, sizeof(text),
+			 "'roles': [ { 'ranks': [0, 1, 2, 3], 'nodes': [ { '%s': '8MB' } ] } ]",
+			 kinds[i].kind);
+		near(iteration(STAR, "", text, 2),
+		     kinds[i].times * 8e6 * 8 / (RATE * 1460 / (1538 + 42)), 0.02, kinds[i].kind);
+	}
+}
