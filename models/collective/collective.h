@@ -116,6 +116,10 @@ struct collective_job {
 	 * numbers of machines. */
 	uint32_t gpus;
 	uint32_t first_edge; /* number of the first connection: a job may have several schedules */
+	/* By worker, the number of its machine within the job: `hosts` are NICs of the workers'
+	 * GPUs, and what two GPUs of a machine send each other stays inside. NULL: all workers are
+	 * on machines of their own. */
+	const uint32_t *machines;
 	/* Of a part of the job's workers, for reports: their numbers in the job. NULL means all
 	 * workers, in order. */
 	const uint32_t *members;

@@ -317,13 +317,20 @@ static const struct tcp_app schedule_app = { .delivered = on_delivered };
 
 /* --- ranks --- */
 
-static int by_host(const void *a, const void *b)
+static int by_machine(const void *a, const void *b)
 {
 	const struct schedule_rank *x = a, *y = b;
 
-	if (x->host != y->host)
-		return x->host < y->host ? -1 : 1;
+	if (x->machine != y->machine)
+		return x->machine < y->machine ? -1 : 1;
 	return x->gpu < y->gpu ? -1 : x->gpu > y->gpu;
+}
+
+/* Where machines have one worker each, hosts tell them apart. */
+static uint32_t machine_of(const struct schedule *schedule, uint32_t worker)
+{
+	return schedule->job.machines ? schedule->job.machines[worker]
+				      : schedule->job.hosts[worker];
 }
 
 /* Gives each GPU of each worker its rank. A listed order stays as it is. */
@@ -344,13 +351,15 @@ static void order_ranks(struct schedule *schedule)
 	for (uint32_t r = 0; r < p; r++) {
 		uint32_t worker = order[r] / each;
 
-		schedule->ranks[r] = (struct schedule_rank){ .schedule = schedule,
-							     .worker = worker,
-							     .gpu = order[r],
-							     .host = schedule->job.hosts[worker] };
+		schedule->ranks[r] =
+			(struct schedule_rank){ .schedule = schedule,
+						.worker = worker,
+						.machine = machine_of(schedule, worker),
+						.gpu = order[r],
+						.host = schedule->job.hosts[worker] };
 	}
 	if (!schedule->job.listed && scheme->conf->order == ORDER_PLACEMENT)
-		qsort(schedule->ranks, p, sizeof(*schedule->ranks), by_host);
+		qsort(schedule->ranks, p, sizeof(*schedule->ranks), by_machine);
 	for (uint32_t r = 0; r < p; r++) {
 		struct schedule_rank *rank = &schedule->ranks[r];
 
@@ -485,7 +494,7 @@ static void connect(struct schedule *schedule, uint32_t e)
 	if (!schedule->ops->ends(schedule, e, &edge->ends))
 		return;
 	edge->local =
-		schedule->ranks[edge->ends.from].worker == schedule->ranks[edge->ends.to].worker;
+		schedule->ranks[edge->ends.from].machine == schedule->ranks[edge->ends.to].machine;
 	if (edge->local) {
 		timer_open(env->sim, &edge->timer, SIM_TIMER,
 			   timer_key(TIMER_RING, KEY_OF_MESSAGE | schedule_edge_key(schedule, e)),

@@ -135,8 +135,9 @@ struct schedule_thread {
 struct schedule_rank {
 	struct schedule *schedule;
 	uint32_t number;
-	uint32_t worker; /* of the job */
-	uint32_t gpu;    /* number among the GPUs of all workers */
+	uint32_t worker;  /* of the job */
+	uint32_t machine; /* equal for ranks that share links between GPUs */
+	uint32_t gpu;     /* number among the GPUs of all workers */
 	uint32_t host;
 	uint64_t contributed; /* tensors handed over */
 	uint64_t tensor;      /* number of the present tensor */
@@ -155,7 +156,8 @@ struct schedule {
 	struct schedule_rank *ranks;
 	uint32_t count;        /* ranks, of all workers */
 	uint32_t *rank_of_gpu; /* the GPUs of a worker have consecutive numbers */
-	sim_time *shared_free; /* by worker: when the shared link of its GPUs is free */
+	sim_time *shared_free; /* by worker, that of the first rank of a machine: when the shared
+				* link of the machine's GPUs is free */
 	struct schedule_edge *edges;
 	uint32_t edge_count;
 	struct tensor_sizes sizes;

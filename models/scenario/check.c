@@ -594,7 +594,7 @@ void scenario_check(struct scenario *scenario, struct conf_doc *doc)
 	struct looking look = { .scenario = scenario, .doc = doc };
 	size_t before;
 
-	job_groups_part(&scenario->jobs, doc);
+	job_groups_part(&scenario->jobs, &scenario->machine, doc);
 	check_stop(scenario, doc);
 	check_estimate(scenario, doc);
 	check_segment(scenario, doc);

@@ -265,6 +265,57 @@ Test(program, groups_beside_each_other)
 	near(alone - iteration(STAR, "'compute_scale': 0,", one, 1), 1e-3, 1e-3, "exposed");
 }
 
+/* --- machines with several GPUs: a rank is a GPU --- */
+
+#define MACHINES                                                                                   \
+	"'kind': 'star', 'hosts': %u, 'host': { 'nic_jitter': '0s', 'gpus': { 'count': 4, "        \
+	"'rate': '400Gbps', 'latency': '2us' }%s }"
+#define RANKS16 "[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]"
+
+/* Inside a machine a ring of n takes 2 (n - 1) steps of S / n over a link, and its latency. */
+Test(program, ring_inside_a_machine)
+{
+	char topology[256];
+
+	snprintf(topology, sizeof(topology), MACHINES, 2u, "");
+	near(iteration(
+		     topology, "",
+		     "'roles': [ { 'ranks': [0, 1, 2, 3], 'nodes': [ { 'all_reduce': '4MB' } ] } ]",
+		     1),
+	     2 * 3 * (1e6 * 8 / 400e9 + 2e-6), 1e-9, "ring inside");
+}
+
+/* A ring over all GPUs enters each machine once: its NICs carry 2 (R - 1) / R S. With NICs as
+ * rails, groups of GPU i of each machine share nothing, and ranks that are not neighbours in the
+ * numbering of hosts stay beside each other. */
+Test(program, ring_over_machines)
+{
+	static const char
+		all[] = "'roles': [ { 'ranks': " RANKS16
+			", 'nodes': [ { 'all_reduce': '16MB' } ] } ]",
+		rails[] = "'groups': [ { 'name': 'g', 'members': [[0, 4, 8, 12], [1, 5, 9, "
+			  "13], [2, 6, 10, 14], [3, 7, 11, 15]] } ], 'roles': [ { 'ranks': " RANKS16
+			  ", 'nodes': [ { 'all_reduce': '4MB', 'group': 'g' } ] } ]";
+	double rate = RATE * 1460 / (1538 + 42);
+	char one[256], four[256];
+
+	snprintf(one, sizeof(one), MACHINES, 4u, "");
+	snprintf(four, sizeof(four), MACHINES, 16u, ", 'nics': { 'count': 4, 'wiring': 'rails' }");
+	near(iteration(one, "", all, 2), 2 * 15 / 16. * 16e6 * 8 / rate, 0.02, "one NIC");
+	/* it leaves by the last GPU's NIC and enters by the first one's: no ACK meets data */
+	near(iteration(four, "", all, 2), 2 * 15 / 16. * 16e6 * 8 / ONE_WAY, 0.02,
+	     "four NICs, two used");
+	near(iteration(four, "", rails, 2), 2 * 3 / 4. * 4e6 * 8 / rate, 0.02, "rails");
+	near(iteration(four, "'collectives': [ { 'group': 'g', 'scheme': 'switchml' } ],", rails,
+		       2) /
+		     iteration("'kind': 'star', 'hosts': 4, 'host': { 'nic_jitter': '0s' }",
+			       "'collectives': [ { 'group': 'all', 'scheme': 'switchml' } ],",
+			       "'roles': [ { 'ranks': [0, 1, 2, 3], 'nodes': [ { 'all_reduce': "
+			       "'4MB' } ] } ]",
+			       2),
+	     1, 0.01, "rails by SwitchML as one of them alone");
+}
+
 /* All kinds of collectives in one group; n = 4 of S bytes: (n - 1) / n S each, all-reduce twice. */
 Test(program, kinds)
 {

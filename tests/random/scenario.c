@@ -934,7 +934,9 @@ static void put_program(void)
 	unsigned free = machines - pool > 6 ? 6 : machines - pool, nodes = between(1, 8), ranks,
 		 size;
 
-	if (calm || steady || gpus || free < 4 || !chance(15))
+	if (gpus && machines - pool >= 3)
+		free = 12; /* a rank a GPU, of which a machine has four at least */
+	if (calm || steady || free < 4 || !chance(15))
 		return;
 	ranks = 2 * between(2, free / 2);
 	size = (unsigned)size_from(1, 16);
@@ -943,8 +945,9 @@ static void put_program(void)
 	put(", 'placement': '%s'", one_of("compact|spread|random"));
 	if (chance(70))
 		put(", 'collectives': [ { 'group': 'half', 'scheme': '%s' } ]",
-		    one_of(own_memory ? "ring|switchml|switchml"
-				      : "ring|switchml|esa|atp|panama|sharp|ps"));
+		    one_of(gpus         ? "ring|halving_doubling"
+			   : own_memory ? "ring|switchml|switchml"
+					: "ring|switchml|esa|atp|panama|sharp|ps"));
 	put(", 'model': { 'groups': [ { 'name': 'half', 'members': [[");
 	put_ranks(0, ranks / 2, 0, ranks);
 	put("], [");

@@ -110,7 +110,7 @@ static sim_time busy_of_past(const struct job *job)
 {
 	sim_time sum = 0;
 
-	for (uint32_t w = 0; w < job->workers; w++)
+	for (uint32_t w = 0; w < job->ranks; w++)
 		sum += job->worker[w].busy_mark;
 	return sum;
 }

@@ -111,6 +111,8 @@ static void specify_group(struct job_exchange *exchange, struct collective_job *
 			machine_nics(exchange->job->jobs->env.machine);
 	spec->workers = group->count;
 	spec->hosts = exchange->hosts;
+	spec->machines = exchange->machines;
+	spec->gpus = 1;
 	spec->members = group->ranks;
 	spec->servers = servers ? servers(group->count) : 0;
 	if (spec->servers > group->count)
@@ -143,6 +145,17 @@ static void specify(struct job_exchange *exchange)
 	exchange->spec = spec;
 }
 
+uint32_t job_rank_host(const struct job *job, uint32_t rank)
+{
+	const struct machine_conf *machine = job->jobs->env.machine;
+	uint32_t nic = rank % job->gpus * machine_nics(machine) / job->gpus;
+
+	if (job->ranks == job->workers)
+		return job->hosts[rank];
+	return machine_nic(machine, job->jobs->env.topo->net.hosts, job->hosts[rank / job->gpus],
+			   nic);
+}
+
 static void make_exchange(struct job *job, size_t g)
 {
 	const struct program *program = job->program;
@@ -162,8 +175,13 @@ static void make_exchange(struct job *job, size_t g)
 	if (exchange->whole)
 		return;
 	exchange->hosts = xcalloc(group->count, sizeof(*exchange->hosts));
-	for (uint32_t m = 0; m < group->count; m++)
-		exchange->hosts[m] = job->hosts[group->ranks[m]];
+	if (job->ranks > job->workers)
+		exchange->machines = xcalloc(group->count, sizeof(*exchange->machines));
+	for (uint32_t m = 0; m < group->count; m++) {
+		exchange->hosts[m] = job_rank_host(job, group->ranks[m]);
+		if (exchange->machines)
+			exchange->machines[m] = group->ranks[m] / job->gpus;
+	}
 }
 
 /* Fusion buffers, if the job has any, are in front of the scheme. */
@@ -281,6 +299,7 @@ void job_end_exchanges(struct job *job, bool abandon)
 		fusion_free(exchange->fusion);
 		job_restart_free(exchange->restart);
 		free(exchange->hosts);
+		free(exchange->machines);
 		free(exchange->seats);
 	}
 	free(job->exchanges);

@@ -247,7 +247,7 @@ static void follow_hosts(struct job *job)
 		struct job_exchange *exchange = &job->exchanges[n];
 
 		for (uint32_t m = 0; exchange->hosts && m < exchange->group->count; m++)
-			exchange->hosts[m] = job->hosts[exchange->group->ranks[m]];
+			exchange->hosts[m] = job_rank_host(job, exchange->group->ranks[m]);
 	}
 	for (uint32_t w = 0; w < job->workers; w++)
 		why_moves(job->why, w, job->hosts[w]);

@@ -130,7 +130,7 @@ static sim_time busy_sum(const struct job *job)
 {
 	sim_time now = job->jobs->env.sim->now, sum = 0;
 
-	for (uint32_t w = 0; w < job->workers; w++)
+	for (uint32_t w = 0; w < job->ranks; w++)
 		sum += busy_until_now(&job->worker[w], now);
 	return sum;
 }
@@ -154,7 +154,7 @@ void job_iteration_over(struct job *job)
 	struct jobs *jobs = job->jobs;
 	int64_t number = job->iterations_done;
 	sim_time now = jobs->env.sim->now, busy = busy_sum(job),
-		 compute = (busy - job->busy_mark) / job->workers,
+		 compute = (busy - job->busy_mark) / job->ranks,
 		 cycle = job->forward_end[KEPT(number)] - job->first_send[KEPT(number - 1)];
 	struct out_cell cells[] = {
 		{ .count = job->number },
@@ -184,7 +184,7 @@ void job_iteration_over(struct job *job)
 /* Computing time until the job's end, or until now, as the mean over the workers. */
 static sim_time compute_mean(const struct job *job)
 {
-	return (job->estimated ? job->busy_estimate : busy_sum(job)) / job->workers;
+	return (job->estimated ? job->busy_estimate : busy_sum(job)) / job->ranks;
 }
 
 /* Numbers of hosts as a text, "0 1 2". Caller frees. */
@@ -203,9 +203,9 @@ static sim_time exchange_mean(const struct job *job)
 {
 	sim_time sum = 0;
 
-	for (uint32_t w = 0; job->worker && w < job->workers; w++)
+	for (uint32_t w = 0; job->worker && w < job->ranks; w++)
 		sum += job->worker[w].exchange;
-	return sum / job->workers;
+	return sum / job->ranks;
 }
 
 /* The lowest total rate that a worker's NICs have. Rates may differ in a graph. */

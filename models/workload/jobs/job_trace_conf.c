@@ -198,7 +198,8 @@ static bool model_computes(const struct job_group_conf *group)
 	return compute_s * group->compute_scale > 0;
 }
 
-void job_groups_part(struct conf_list *groups, struct conf_doc *doc)
+void job_groups_part(struct conf_list *groups, const struct machine_conf *machine,
+		     struct conf_doc *doc)
 {
 	size_t count = groups->count, capacity = count;
 
@@ -228,7 +229,8 @@ void job_groups_part(struct conf_list *groups, struct conf_doc *doc)
 		job_group_find_exchanges(group);
 		if (group->program && !group->workers.given)
 			group->workers = (struct workers_conf){ .form = WORKERS_NUMBER,
-								.number = group->program->ranks,
+								.number = job_program_machines(
+									group->program, machine),
 								.given = true };
 	}
 }

@@ -25,7 +25,7 @@ static double factor_of(struct job_worker *worker, uint32_t iteration)
 	const struct job_group_conf *conf = worker->job->conf;
 	/* the last ranks are slow */
 	bool straggler =
-		(int64_t)worker->number >= (int64_t)worker->job->workers - conf->stragglers.workers;
+		(int64_t)worker->number >= (int64_t)worker->job->ranks - conf->stragglers.workers;
 	double *factor = &worker->factor[iteration & 1];
 
 	if (iteration < worker->drawn)
@@ -90,7 +90,7 @@ static void end_iteration(struct job *job, uint32_t over)
 		job_iteration_over(job);
 		job->jobs->report.iterations_finished++;
 		job->iterations_done++;
-		for (uint32_t w = 0; w < job->workers; w++)
+		for (uint32_t w = 0; w < job->ranks; w++)
 			job->behind += job->worker[w].cursor.over == job->iterations_done;
 	}
 	if (job->iterations_done == job->iterations)

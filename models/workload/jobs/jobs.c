@@ -21,9 +21,9 @@ static void job_begin(struct job *job)
 {
 	job->state = JOB_RUNNING;
 	job->start = job->mark = job->moved = job->jobs->env.sim->now;
-	job->behind = job->workers;
+	job->behind = job->ranks;
 	why_job_begin(job->why);
-	for (uint32_t w = 0; w < job->workers; w++)
+	for (uint32_t w = 0; w < job->ranks; w++)
 		worker_begin(&job->worker[w]);
 }
 
@@ -43,7 +43,7 @@ static void leave_hosts(struct job *job)
 
 	jobs->report.running--;
 	timer_close(jobs->env.sim, &job->timer);
-	for (uint32_t w = 0; w < job->workers; w++)
+	for (uint32_t w = 0; w < job->ranks; w++)
 		worker_release(&job->worker[w]);
 	free(job->worker);
 	job->worker = NULL;
@@ -145,8 +145,8 @@ static void make_workers(struct job *job)
 {
 	struct sim *sim = job->jobs->env.sim;
 
-	job->worker = xcalloc(job->workers, sizeof(*job->worker));
-	for (uint32_t w = 0; w < job->workers; w++)
+	job->worker = xcalloc(job->ranks, sizeof(*job->worker));
+	for (uint32_t w = 0; w < job->ranks; w++)
 		worker_init(&job->worker[w], job, w);
 	timer_open(sim, &job->timer, SIM_CONTROL, sim_key(SIM_CONTROL, KEY_OF_JOBS | job->number),
 		   on_job_timer, job);
@@ -227,6 +227,8 @@ static enum admission admit(struct job *job, const char **never)
 	if (!jobs->report.running && machine_nics(jobs->env.machine) > 1 && !*never)
 		/* no job runs that could give memory back */
 		*never = "no switch memory for all NICs of its machines";
+	if (!jobs->report.running && job->conf->program && !*never)
+		*never = "no switch memory for all groups of its program at once";
 	if (jobs->may_change && detours_any(jobs->env.topo))
 		*never = NULL; /* a repair may help */
 	return *never ? ADMIT_NEVER : ADMIT_LATER;
@@ -292,7 +294,7 @@ static struct collective_actual runs_as(const struct job_exchange *exchange)
 
 /* Of a program: what its groups of several ranks run as, as "all_reduce data: switchml; all_gather
  * data: ring". */
-static char *program_ran_as(const struct job *job)
+static char *program_ran_as(const struct job *job, bool *otherwise)
 {
 	char *all = NULL, text[COLLECTIVE_ACTUAL_SIZE];
 
@@ -307,6 +309,7 @@ static char *program_ran_as(const struct job *job)
 
 		if (op > OP_ALL_GATHER || !exchange->instance)
 			continue;
+		*otherwise |= actual.scheme || actual.what;
 		collective_actual_text(&actual, scheme, text);
 		one = xasprintf("%s %s: %s", program_op_names[op], exchange->group->name, text);
 		if (!all || !strstr(all, one)) {
@@ -330,7 +333,11 @@ static void note_ran_as(struct job *job)
 	char text[JOB_SCHEME_SIZE];
 
 	if (job->conf->program) {
-		job->ran_as = program_ran_as(job);
+		bool otherwise = false;
+
+		job->ran_as = program_ran_as(job, &otherwise);
+		if (otherwise)
+			count_otherwise(job);
 		return;
 	}
 	if (job->workers == 1 || !job_reduction(job)) {
@@ -402,7 +409,7 @@ static void on_arrivals(struct sim *sim, uint32_t entity, void *owner)
 /* Whether the job's scheme has stages inside machines around it (collective/machine.h). */
 static bool has_stages(const struct job *job)
 {
-	return job->gpus > 1 && job->conf->inside != INSIDE_RING;
+	return job->gpus > 1 && job->conf->inside != INSIDE_RING && !job->conf->program;
 }
 
 static void add_job(struct jobs *jobs, const struct job_group_conf *conf, const struct dnn *dnn,
@@ -420,6 +427,7 @@ static void add_job(struct jobs *jobs, const struct job_group_conf *conf, const 
 		.gradients = dnn->gradient_total,
 		.arrival = arrival,
 		.workers = workers,
+		.ranks = conf->program ? conf->program->ranks : workers,
 		.gpus = gpus,
 		.servers = job_group_servers(conf, workers),
 		.iterations = iterations,
@@ -604,7 +612,7 @@ void jobs_free(struct jobs *jobs)
 		struct job *job = &jobs->jobs[i];
 
 		job_end_exchanges(job, false);
-		for (uint32_t w = 0; job->worker && w < job->workers; w++)
+		for (uint32_t w = 0; job->worker && w < job->ranks; w++)
 			worker_release(&job->worker[w]);
 		free(job->worker);
 		free(job->hosts);
@@ -706,7 +714,7 @@ double jobs_progress(const struct jobs *jobs)
 /* Whether any worker is in a task. */
 static bool computes(const struct job *job)
 {
-	for (uint32_t w = 0; w < job->workers; w++)
+	for (uint32_t w = 0; w < job->ranks; w++)
 		if (job->worker[w].timed)
 			return true;
 	return false;
@@ -769,7 +777,7 @@ static uint64_t outstanding(const struct job *job)
 {
 	uint64_t sum = 0;
 
-	for (uint32_t w = 0; job->worker && w < job->workers; w++)
+	for (uint32_t w = 0; job->worker && w < job->ranks; w++)
 		sum += job->worker[w].handed - job->worker[w].held;
 	return sum;
 }

@@ -246,7 +246,8 @@ struct job_site {
  * a group without iterations the durations of the trace decide, if it has any and the networks
  * compute. Loads the networks and sets `experts` and `exchanges` of each group. Adds no errors:
  * job_group_check() and job_group_trace_mistake() report what is wrong with files. */
-void job_groups_part(struct conf_list *groups, struct conf_doc *doc);
+void job_groups_part(struct conf_list *groups, const struct machine_conf *machine,
+		     struct conf_doc *doc);
 
 /* Whether both are one group of the scenario, with one scheme: parts of a trace that differ in
  * their models at most. */

@@ -20,10 +20,11 @@ struct job_exchange {
 	const struct program_group *group;
 	bool whole; /* adds the gradients of all ranks up, by the job's scheme; the first group */
 	const struct collective_ops *ops;
-	void *scheme;    /* for ops->start() */
-	void *instance;  /* NULL: one rank alone, or stopped by a failure */
-	uint32_t *hosts; /* by member; owned; NULL: those of the job, whose servers follow */
-	uint32_t *seats; /* by member: its number among the seats of its rank; owned */
+	void *scheme;       /* for ops->start() */
+	void *instance;     /* NULL: one rank alone, or stopped by a failure */
+	uint32_t *hosts;    /* by member; owned; NULL: those of the job, whose servers follow */
+	uint32_t *machines; /* by member (struct collective_job); owned; NULL = as there */
+	uint32_t *seats;    /* by member: its number among the seats of its rank; owned */
 	struct collective_job spec;
 	struct fusion *fusion;       /* buffers of fusion_cycle; NULL = none */
 	struct job_restart *restart; /* NULL if failures need no restart; owned */
@@ -35,7 +36,7 @@ struct job_exchange {
 
 /* A node that takes time, on one of a worker's streams. */
 struct job_task {
-	struct job_worker *worker;
+	struct job_worker *worker; /* by rank */
 	uint32_t node;
 	struct timer timer;
 };
@@ -92,7 +93,8 @@ struct job {
 	bool measured;
 	char *reason; /* JOB_REFUSED: why; JOB_FAILED: when and why; owned */
 	uint32_t workers;
-	uint32_t gpus; /* of each machine that work for it */
+	uint32_t gpus;  /* of each machine that work for it */
+	uint32_t ranks; /* of its program: one a worker, or one a GPU if it is written down */
 	int64_t iterations, iterations_done;
 	uint32_t servers; /* parameter servers */
 	uint32_t *hosts;  /* of the workers by rank, then of the servers */
@@ -190,6 +192,8 @@ void job_forget_program(struct job *job);
 void job_end_exchanges(struct job *job, bool abandon);
 /* Stops an exchange before its end, because something that it depends on has failed. */
 void job_exchange_stop(struct job_exchange *exchange);
+/* The host of a rank: its GPU's NIC, where machines have several. */
+uint32_t job_rank_host(const struct job *job, uint32_t rank);
 /* Starts an exchange. If this is impossible now, returns false and *never as ops->start() does. */
 bool job_exchange_start(struct job_exchange *exchange, const char **never);
 void job_exchange_stats(const struct job *job, struct collective_stats *stats);
@@ -274,6 +278,9 @@ void job_sends(struct job *job, int64_t iteration);
 void job_iteration_over(struct job *job);
 /* Adds a finished job to the summary. */
 void job_record(struct job *job);
+
+/* parallel_conf.c: how many machines the ranks of a program need, one for each GPU. */
+int64_t job_program_machines(const struct program *program, const struct machine_conf *machine);
 
 extern const struct conf_table model_in_place_table; /* jobs_conf.c; of struct model_conf */
 /* parallel_conf.c: rows of a group, and their checks */

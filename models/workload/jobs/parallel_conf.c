@@ -1,7 +1,10 @@
 /* What a user may write about how a job spreads its network over workers, and what is checked. */
 #include "workload/jobs/jobs_parts.h"
 
+#include "base/mem.h"
+
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *const sharding_names[] = {
@@ -177,6 +180,51 @@ bool job_group_uses(const struct job_group_conf *conf, unsigned scheme)
 	       (conf->exchanges && job_group_gathers(conf) == scheme);
 }
 
+int64_t job_program_machines(const struct program *program, const struct machine_conf *machine)
+{
+	return (program->ranks - 1) / machine_gpus(machine) + 1;
+}
+
+/* Whether two ranks of a group are on one machine. */
+static bool shares_machine(const struct job_group_conf *conf, const struct program_group *group,
+			   uint32_t gpus)
+{
+	bool *taken = xcalloc(conf->program->ranks / gpus + 1, sizeof(*taken)), shares = false;
+
+	for (uint32_t m = 0; m < group->count; m++) {
+		shares |= taken[group->ranks[m] / gpus];
+		taken[group->ranks[m] / gpus] = true;
+	}
+	free(taken);
+	return shares;
+}
+
+/* Checks that the scheme of a group can do with its size and place. */
+static void check_group(const struct job_group_conf *conf, const struct program_group *group,
+			struct conf_doc *doc, const char *pointer,
+			const struct machine_conf *machine)
+{
+	unsigned scheme = job_group_scheme_of(conf, group);
+	const struct collective_ops *ops = job_group_ops(scheme, group->op);
+	bool schedule = ops->ranks_max || ops == job_group_ops(SCHEME_ring, group->op);
+
+	if (group->op == OP_ALL_TO_ALL && group->count > EXCHANGE_WORKERS_MAX)
+		conf_error(doc, pointer,
+			   "an all_to_all of \"%s\" has %" PRIu32
+			   " ranks, all connected with each other; at most %d",
+			   group->name, group->count, EXCHANGE_WORKERS_MAX);
+	if (ops->ranks_max && group->count > ops->ranks_max)
+		conf_error(doc, pointer,
+			   "%s takes at most %" PRIu32 " ranks, group \"%s\" has %" PRIu32,
+			   ops->name, ops->ranks_max, group->name, group->count);
+	if (!schedule && shares_machine(conf, group, machine_gpus(machine)))
+		conf_error(doc, pointer,
+			   "two ranks of group \"%s\" are on one machine, and %s adds up only "
+			   "between machines; allowed: ring, halving_doubling or double_tree, or "
+			   "groups of one rank a machine",
+			   group->name, ops->name);
+}
+
 /* What makes the program of a network has no meaning for one that is written down. */
 static void check_program(const struct job_group_conf *conf, struct conf_doc *doc,
 			  const char *pointer, const struct machine_conf *machine)
@@ -197,21 +245,20 @@ static void check_program(const struct job_group_conf *conf, struct conf_doc *do
 	};
 	const struct group_scheme_conf *list = conf->collectives.items;
 	struct workers_span span = workers_span(&conf->workers);
+	int64_t machines = job_program_machines(conf->program, machine);
 
 	for (size_t i = 0; i < sizeof(made) / sizeof(*made); i++)
 		if (made[i].given)
 			conf_error(doc, conf_at(doc, "%s/%s", pointer, made[i].key),
 				   "is for networks with layers; a program says itself what its "
 				   "ranks do");
-	if (machine_gpus(machine) > 1 || machine_nics(machine) > 1)
-		conf_error(doc, pointer,
-			   "a rank of a program is a host: programs need machines with one GPU and "
-			   "one NIC");
-	if (span.min != conf->program->ranks || span.max != conf->program->ranks)
+	if (span.min != machines || span.max != machines)
 		conf_error(doc, conf_at(doc, "%s/workers", pointer),
-			   "the program has %" PRIu32 " ranks: leave this out, or list as many "
-			   "hosts",
-			   conf->program->ranks);
+			   "the program has %" PRIu32 " ranks, on %" PRId64
+			   " machines: leave this out, or list as many machines",
+			   conf->program->ranks, machines);
+	for (size_t g = 0; g < conf->program->group_count; g++)
+		check_group(conf, &conf->program->groups[g], doc, pointer, machine);
 	for (size_t i = 0; i < conf->collectives.count; i++) {
 		bool found = false;
 
