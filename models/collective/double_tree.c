@@ -239,22 +239,22 @@ static uint32_t time_down(const struct schedule *schedule, uint32_t rank, unsign
 }
 
 /* When the last rank of either tree has the first chunk, in transmissions of a chunk. */
-static uint32_t most_time(const struct schedule *schedule)
+static uint32_t max_time(const struct schedule *schedule)
 {
-	uint32_t most = 0;
+	uint32_t latest = 0;
 
 	for (uint32_t r = 0; r < schedule->count; r++)
 		for (unsigned tree = 0; tree < 2; tree++)
 			if (is_root(schedule, r, tree))
-				most = max(most, time_up(schedule, r, tree) +
-							 time_down(schedule, r, tree));
-	return most;
+				latest = max(latest, time_up(schedule, r, tree) +
+							     time_down(schedule, r, tree));
+	return latest;
 }
 
 /* The largest latency of a tree, up and then down. */
-static sim_time most_latency(const struct schedule *schedule, const sim_time *edges)
+static sim_time max_latency(const struct schedule *schedule, const sim_time *edges)
 {
-	sim_time most = 0;
+	sim_time latest = 0;
 
 	for (unsigned tree = 0; tree < 2; tree++) {
 		sim_time longest[2] = { 0 };
@@ -265,10 +265,10 @@ static sim_time most_latency(const struct schedule *schedule, const sim_time *ed
 
 				longest[way] = latency > longest[way] ? latency : longest[way];
 			}
-		if (longest[WAY_UP] + longest[WAY_DOWN] > most)
-			most = longest[WAY_UP] + longest[WAY_DOWN];
+		if (longest[WAY_UP] + longest[WAY_DOWN] > latest)
+			latest = longest[WAY_UP] + longest[WAY_DOWN];
 	}
-	return most;
+	return latest;
 }
 
 /* The rate of the stream's slowest link, in bytes per second. */
@@ -310,11 +310,11 @@ static void *double_tree_plan(void *self, const struct collective_job *job,
 	stream->cap = plan_tcp_cap(scheme->env.tcp, &stream->packets, &round_trip, ack_every);
 	plan->in_turn = true;
 	plan_close(plan);
-	plan->latency = most_latency(schedule, latency);
+	plan->latency = max_latency(schedule, latency);
 	free(latency);
 	plan->blocks.size = scheme->conf->chunk;
 	/* less the time on the busiest link, which the stream's own time has already */
-	plan->blocks.first = fmax(0, most_time(schedule) / slowest_link(stream, net) -
+	plan->blocks.first = fmax(0, max_time(schedule) / slowest_link(stream, net) -
 					     1 / plan_alone(stream, net));
 	return schedule;
 }

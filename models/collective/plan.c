@@ -480,7 +480,7 @@ static sim_time leg_time(const struct plan_leg *leg, const struct framing *frami
 sim_time plan_bound_time(const struct plan_bound *bound, const struct network *net,
 			 const struct collective_job *job, bytes size)
 {
-	sim_time least = SIM_TIME_MAX;
+	sim_time min = SIM_TIME_MAX;
 
 	if (bound->unit)
 		size = (size + bound->unit - 1) / bound->unit * bound->unit;
@@ -493,9 +493,9 @@ sim_time plan_bound_time(const struct plan_bound *bound, const struct network *n
 			sum += bound->legs[l].times *
 			       (bound->step +
 				leg_time(&bound->legs[l], &bound->framing, net, host, size));
-		least = sum < least ? sum : least;
+		min = sum < min ? sum : min;
 	}
-	return least;
+	return min;
 }
 
 /* --- latencies --- */

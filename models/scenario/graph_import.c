@@ -65,6 +65,7 @@ static bool next_line(struct lines *lines)
 static bool read_number(struct lines *lines, const char *word, uint64_t max, uint32_t *number)
 {
 	char *end;
+
 	unsigned long long value = strtoull(word, &end, 10);
 
 	if (!isdigit((unsigned char)*word) || *end || value > max)
@@ -400,7 +401,7 @@ static bool read_htsim(struct lines *lines, struct htsim *topo)
 			continue; /* to the next line */
 		}
 		while (i < sizeof(keys) / sizeof(keys[0]) &&
-		       strcasecmp(lines->words[0], keys[i].word) != 0)
+		       strcasecmp(lines->words[0], keys[i].word))
 			i++;
 		if (!strcasecmp(lines->words[0], "connections"))
 			return wrong(lines, "this is a connection matrix (.cm): flows, which are "

@@ -362,6 +362,7 @@ void dnn_scale(struct dnn *dnn, double factor)
 	dnn->gradient_total = 0;
 	for (size_t i = 0; i < dnn->layer_count; i++) {
 		struct dnn_layer *layer = &dnn->layers[i];
+
 		layer->gradient = scaled(layer->gradient, factor);
 		layer->all_to_all = scaled(layer->all_to_all, factor);
 		dnn->gradient_total += layer->gradient;

@@ -204,7 +204,7 @@ static int print_lists(struct json *json, const char *only)
 	int code = EXIT_DONE;
 
 	for (size_t i = 0; i < LISTS && code == EXIT_DONE; i++) {
-		if (only ? strcmp(only, lists[i].name) != 0 : lists[i].long_one)
+		if (only ? strcmp(only, lists[i].name) : lists[i].long_one)
 			continue;
 		if (json)
 			json_open_array(json, lists[i].name);

@@ -392,7 +392,7 @@ static bool is_other_experiment(const char *dir, const char *name, char **proble
 	const cJSON *scenario = cJSON_GetObjectItemCaseSensitive(manifest, "scenario");
 	const char *former =
 		cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(scenario, "name"));
-	bool other = former && strcmp(former, name) != 0;
+	bool other = former && strcmp(former, name);
 
 	if (other)
 		*problem = xasprintf("%s holds results of the scenario \"%s\", not of \"%s\": they "

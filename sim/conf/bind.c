@@ -98,13 +98,13 @@ static void note_value(struct binding *b, const cJSON *item, const cJSON *resolv
 
 static bool is_comment(const struct binding *b, const char *key)
 {
-	return key[0] == '_' || (b->pointer.length == 0 && strcmp(key, "$schema") == 0);
+	return key[0] == '_' || (b->pointer.length == 0 && !strcmp(key, "$schema"));
 }
 
 static bool is_among(const char *word, const char *const *words)
 {
 	for (; *words; words++)
-		if (strcmp(word, *words) == 0)
+		if (!strcmp(word, *words))
 			return true;
 	return false;
 }
@@ -112,7 +112,7 @@ static bool is_among(const char *word, const char *const *words)
 static const char *new_name(const struct conf_rename *renamed, const char *key)
 {
 	for (; renamed && renamed->old; renamed++)
-		if (strcmp(renamed->old, key) == 0)
+		if (!strcmp(renamed->old, key))
 			return renamed->now;
 	return NULL;
 }

@@ -83,7 +83,7 @@ void conf_buf_addf(struct conf_buf *buf, const char *fmt, ...)
 void conf_buf_add_step(struct conf_buf *buf, const char *key)
 {
 	conf_buf_add_bytes(buf, "/", 1);
-	for (; *key != '\0'; key++) {
+	for (; *key; key++) {
 		if (*key == '~')
 			conf_buf_add_bytes(buf, "~0", 2);
 		else if (*key == '/')

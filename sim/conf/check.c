@@ -87,7 +87,7 @@ static void check_keys(struct check *c, const cJSON *object)
 			keys[count++] = child;
 	qsort(keys, count, sizeof(*keys), compare_keys);
 	for (size_t i = 1, first = 0; i < count; i++)
-		if (strcmp(keys[i]->string, keys[first]->string) != 0)
+		if (strcmp(keys[i]->string, keys[first]->string))
 			first = i;
 		else
 			complain_twice(c, keys[i], keys[first]);

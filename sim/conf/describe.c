@@ -76,13 +76,13 @@ static void add_amount(struct conf_buf *buf, const struct conf_row *row, uint64_
 
 static void add_range(struct conf_buf *buf, const char *low, const char *high)
 {
-	if (*low != '\0' && strcmp(low, high) == 0)
+	if (*low && !strcmp(low, high))
 		conf_buf_addf(buf, ", exactly %s", low);
-	else if (*low != '\0' && *high != '\0')
+	else if (*low && *high)
 		conf_buf_addf(buf, " from %s to %s", low, high);
-	else if (*low != '\0')
+	else if (*low)
 		conf_buf_addf(buf, ", at least %s", low);
-	else if (*high != '\0')
+	else if (*high)
 		conf_buf_addf(buf, ", at most %s", high);
 }
 

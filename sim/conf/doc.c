@@ -196,7 +196,7 @@ bool conf_is_at(const struct conf_value *value, const char *pointer)
 	size_t length = strlen(pointer);
 
 	return !strncmp(value->pointer, pointer, length) &&
-	       (value->pointer[length] == '\0' || value->pointer[length] == '/');
+	       (!value->pointer[length] || value->pointer[length] == '/');
 }
 
 bool conf_given(const struct conf_doc *doc, const char *pointer)

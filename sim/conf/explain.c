@@ -12,9 +12,9 @@ static bool stands_bare(const cJSON *value)
 {
 	const char *text = value->valuestring;
 
-	if (!cJSON_IsString(value) || *text == '\0')
+	if (!cJSON_IsString(value) || !*text)
 		return false;
-	for (; *text != '\0'; text++)
+	for (; *text; text++)
 		if ((unsigned char)*text <= 0x20 || (unsigned char)*text == 0x7f || *text == '"')
 			return false;
 	return true;

@@ -29,7 +29,7 @@ void conf_buf_add_json_string(struct conf_buf *buf, const char *text)
 	static const char escaped[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
 
 	conf_buf_add(buf, "\"");
-	for (; *text != '\0'; text++) {
+	for (; *text; text++) {
 		const char *at = strchr(escaped, *text);
 
 		if (at)

@@ -51,7 +51,7 @@ static bool digit_next(const struct scan *s)
 
 static void skip_blanks(struct scan *s)
 {
-	while (!at_end(s) && s->text[s->at] != '\0' && strchr(" \t\r\n", s->text[s->at]))
+	while (!at_end(s) && s->text[s->at] && strchr(" \t\r\n", s->text[s->at]))
 		s->at++;
 }
 
@@ -232,7 +232,7 @@ static bool scan_word(struct scan *s)
 		s->at++;
 	length = s->at - start;
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (strlen(words[i]) == length && memcmp(words[i], s->text + start, length) == 0)
+		if (strlen(words[i]) == length && !memcmp(words[i], s->text + start, length))
 			return true;
 	if (at_end(s))
 		return refuse_end(s, "word", start);
@@ -387,7 +387,7 @@ size_t conf_utf8_columns(const char *text)
 {
 	size_t columns = 0;
 
-	for (; *text != '\0'; text++)
+	for (; *text; text++)
 		columns += !conf_utf8_continues(*text);
 	return columns;
 }
@@ -410,7 +410,7 @@ static bool scan_text(struct scan *s, cJSON *root)
 {
 	if (!scan_bytes(s))
 		return false;
-	if (s->length >= 3 && memcmp(s->text, "\xef\xbb\xbf", 3) == 0)
+	if (s->length >= 3 && !memcmp(s->text, "\xef\xbb\xbf", 3))
 		s->at = 3; /* a byte order mark is harmless, and cJSON skips it too */
 	skip_blanks(s);
 	if (at_end(s))

@@ -132,7 +132,7 @@ static void print_plain(const char *text, FILE *to)
 {
 	char *plain = xstrdup(text);
 
-	for (char *p = plain; *p != '\0'; p++)
+	for (char *p = plain; *p; p++)
 		if ((unsigned char)*p < 0x20 || *p == 0x7f)
 			*p = '?';
 	fputs(plain, to);
@@ -149,16 +149,16 @@ static void print_text(const struct conf_doc *doc, const struct conf_message *me
 		const char *set = doc->override_pointers[message->place.override_index - 1];
 
 		fprintf(to, "command line: --set %s: ", set);
-		pointer_told = strcmp(set, pointer) == 0;
+		pointer_told = !strcmp(set, pointer);
 	} else if (message->place.offset == CONF_NOWHERE) {
 		fprintf(to, "%s: ", doc->name);
-		pointer_told = *pointer == '\0';
+		pointer_told = !*pointer;
 	} else {
 		source = conf_position(doc->text, message->place.offset, &line, &column);
 		fprintf(to, "%s:%zu:%zu: ", doc->name, line, column);
 	}
 	if (!pointer_told) {
-		print_plain(*pointer == '\0' ? "/" : pointer, to);
+		print_plain(!*pointer ? "/" : pointer, to);
 		fputs(": ", to);
 	}
 	if (message->severity != CONF_ERROR)

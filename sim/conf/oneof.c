@@ -27,7 +27,7 @@ static bool knows_key(const struct conf_row *row, const char *key)
 	if (row->type != CONF_OBJECT && row->type != CONF_ONEOF)
 		return false;
 	for (const struct conf_row *r = row->table->rows; r->name; r++)
-		if (row->type == CONF_OBJECT ? strcmp(r->name, key) == 0 : knows_key(r, key))
+		if (row->type == CONF_OBJECT ? !strcmp(r->name, key) : knows_key(r, key))
 			return true;
 	return false;
 }

@@ -42,7 +42,7 @@ static bool list_index(const struct change *c, const cJSON *list, const char *te
 {
 	size_t count = (size_t)cJSON_GetArraySize(list);
 
-	if (strcmp(text, "-") == 0) {
+	if (!strcmp(text, "-")) {
 		*index = count;
 		return true;
 	}
@@ -108,7 +108,7 @@ static bool good_pointer(const struct change *c)
 		return complain(c, "a pointer starts with '/', such as /jobs/0/workers");
 	if (conf_utf8_mistake(c->pointer, strlen(c->pointer)) != CONF_NOWHERE)
 		return complain(c, "the pointer is not valid UTF-8");
-	for (const char *p = c->pointer; *p != '\0'; p++) {
+	for (const char *p = c->pointer; *p; p++) {
 		depth += *p == '/';
 		if (*p == '~' && p[1] != '0' && p[1] != '1')
 			return complain(c, "in a pointer ~0 stands for ~ and ~1 for /");

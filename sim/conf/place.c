@@ -42,7 +42,7 @@ const char *conf_position(const char *text, size_t offset, size_t *line, size_t 
 const char *conf_pointer_step(const char *pointer, struct conf_buf *step)
 {
 	conf_buf_cut(step, 0);
-	for (pointer++; *pointer != '\0' && *pointer != '/'; pointer++) {
+	for (pointer++; *pointer && *pointer != '/'; pointer++) {
 		if (*pointer != '~') {
 			conf_buf_add_bytes(step, pointer, 1);
 			continue;
@@ -59,9 +59,9 @@ bool conf_array_index(const char *text, size_t count, size_t *index)
 {
 	size_t value = 0;
 
-	if (*text == '\0' || (text[0] == '0' && text[1] != '\0'))
+	if (!*text || (text[0] == '0' && text[1]))
 		return false;
-	for (; *text != '\0'; text++) {
+	for (; *text; text++) {
 		if (*text < '0' || *text > '9' || value > count) /* before it overflows */
 			return false;
 		value = value * 10 + (size_t)(*text - '0');

@@ -124,7 +124,7 @@ static cJSON *bind_enum(struct binding *b, const struct conf_row *row, void *des
 {
 	SIM_BUG_ON(!row->choices);
 	for (int i = 0; row->choices[i]; i++) {
-		if (strcmp(row->choices[i], item->valuestring) != 0)
+		if (strcmp(row->choices[i], item->valuestring))
 			continue;
 		memcpy(dest, &i, sizeof(i));
 		return cJSON_CreateString(row->choices[i]);
@@ -198,7 +198,7 @@ static bool parse_packets(const char *text, uint64_t *value)
 	size_t digits = strspn(text, "0123456789");
 
 	if (digits == 0 || digits > 18 || /* 18 digits always fit into 64 bits */
-	    strcmp(text + digits + strspn(text + digits, " \t"), "pkt") != 0)
+	    strcmp(text + digits + strspn(text + digits, " \t"), "pkt"))
 		return false;
 	*value = 0;
 	for (size_t i = 0; i < digits; i++)

@@ -95,7 +95,7 @@ static cJSON *reference(struct schema *s, const struct conf_table *table)
 	struct conf_buf path = { 0 };
 	size_t i = 0;
 
-	while (i < s->count && strcmp(s->tables[i]->name, table->name) != 0)
+	while (i < s->count && strcmp(s->tables[i]->name, table->name))
 		i++;
 	SIM_BUG_ON(i < s->count && s->tables[i] != table);
 	if (i == s->count) { /* added before its rows, since a table may contain itself */
@@ -137,7 +137,7 @@ static cJSON *schema_of_quantity(const struct conf_row *row)
 
 	conf_buf_add(&pattern, row->type == CONF_QUEUE ? "^([0-9]+[ \\t]*pkt|" : "^(");
 	conf_buf_add(&pattern, "[0-9]+(\\.[0-9]+)?[ \\t]*(");
-	for (; *names != '\0'; names++) {
+	for (; *names; names++) {
 		if (*names == ',')
 			conf_buf_add(&pattern, "|");
 		else if (*names != ' ')

@@ -53,9 +53,10 @@ static void put(struct csv *csv, int c)
 static int get(struct csv *csv)
 {
 	int c = csv->error ? EOF : getc_unlocked(csv->file);
+
 	if (c == '\n')
 		csv->line++;
-	else if (c == '\0')
+	else if (!c)
 		fail_at(csv, csv->line, "a zero byte: not a text file");
 	return c;
 }
@@ -64,8 +65,10 @@ static int get(struct csv *csv)
 static int read_quoted(struct csv *csv)
 {
 	uint64_t start = csv->line;
+
 	for (;;) {
 		int c = get(csv);
+
 		if (c == EOF) {
 			fail_at(csv, start, "a quote is never closed");
 			return c;
@@ -97,18 +100,22 @@ static void skip_apostrophe(struct csv *csv)
 {
 	const char *text = csv->text + csv->cells[csv->count - 1];
 	char first = text[strspn(text, "'")];
-	if (*text == '\'' && first != '\0' && strchr("=+-@", first))
+
+	if (*text == '\'' && first && strchr("=+-@", first))
 		csv->cells[csv->count - 1]++;
 }
 
 /* Reads a cell from its first character on; returns what ended it: ',', '\n' or EOF. */
 static int read_cell(struct csv *csv, int c)
 {
+	uint64_t line;
+	bool quoted;
+
 	csv->cells =
 		array_reserve(csv->cells, csv->count, &csv->cells_capacity, sizeof(*csv->cells));
 	csv->cells[csv->count++] = csv->length;
-	uint64_t line = csv->line;
-	bool quoted = c == '"';
+	line = csv->line;
+	quoted = c == '"';
 	c = quoted ? read_quoted(csv) : read_plain(csv, c);
 	put(csv, '\0');
 	skip_apostrophe(csv);
@@ -126,6 +133,7 @@ static int read_cell(struct csv *csv, int c)
 static void check_end(struct csv *csv)
 {
 	char *what = NULL;
+
 	if (csv->who && csv->rows != csv->expected)
 		what = xasprintf("ends after %" PRIu64 " rows, %s says %" PRIu64
 				 ": cut off or changed since",
@@ -143,6 +151,7 @@ static bool read_row(struct csv *csv)
 	if (csv->error)
 		return false;
 	int c;
+
 	do {
 		csv->row_line = csv->line;
 		c = get(csv);
@@ -168,8 +177,9 @@ static void skip_byte_order_mark(struct csv *csv)
 {
 	static const unsigned char mark[] = { 0xef, 0xbb, 0xbf };
 	unsigned char start[sizeof(mark)];
+
 	if (fread(start, 1, sizeof(start), csv->file) != sizeof(start) ||
-	    memcmp(start, mark, sizeof(mark)) != 0)
+	    memcmp(start, mark, sizeof(mark)))
 		rewind(csv->file);
 }
 
@@ -183,7 +193,8 @@ static void read_header(struct csv *csv)
 	csv->asked = xcalloc(csv->count, sizeof(*csv->asked));
 	for (size_t i = 0; i < csv->count; i++) {
 		const char *name = csv->text + csv->cells[i];
-		if (*name == '\0')
+
+		if (!*name)
 			fail_at(csv, csv->row_line, "a column without name");
 		if (csv_find(csv, name) >= 0)
 			fail_at(csv, csv->row_line, "two columns of the same name");
@@ -194,12 +205,14 @@ static void read_header(struct csv *csv)
 struct csv *csv_open(const char *path, char **error)
 {
 	FILE *file = input_open(path, LARGEST);
+	struct csv *csv;
+
 	if (!file) {
 		*error = xasprintf("cannot read %s: %s", path, input_why(errno));
 		return NULL;
 	}
 	setvbuf(file, NULL, _IOFBF, READ_BUFFER);
-	struct csv *csv = xcalloc(1, sizeof(*csv));
+	csv = xcalloc(1, sizeof(*csv));
 	csv->path = xstrdup(path);
 	csv->file = file;
 	csv->line = 1;
@@ -214,6 +227,7 @@ struct csv *csv_open(const char *path, char **error)
 bool csv_close(struct csv *csv, char **error)
 {
 	bool ok = !csv->error;
+
 	if (!ok)
 		*error = csv->error;
 	fclose(csv->file);
@@ -231,7 +245,7 @@ bool csv_close(struct csv *csv, char **error)
 int csv_find(const struct csv *csv, const char *name)
 {
 	for (size_t i = 0; i < csv->columns; i++) {
-		if (strcmp(csv->names[i], name) != 0)
+		if (strcmp(csv->names[i], name))
 			continue;
 		csv->asked[i] = true;
 		return (int)i;
@@ -242,11 +256,13 @@ int csv_find(const struct csv *csv, const char *name)
 char *csv_unread(const struct csv *csv)
 {
 	char *list = NULL;
+
 	for (size_t i = 0; i < csv->columns; i++) {
 		if (csv->asked[i])
 			continue;
 		char *longer =
 			!list ? xstrdup(csv->names[i]) : xasprintf("%s, %s", list, csv->names[i]);
+
 		free(list);
 		list = longer;
 	}
@@ -261,6 +277,7 @@ size_t csv_columns(const struct csv *csv)
 int csv_need(struct csv *csv, const char *name)
 {
 	int column = name ? csv_find(csv, name) : -1;
+
 	if (name && column < 0 && !csv->error)
 		csv->error = xasprintf("%s: no column %s", csv->path, name);
 	return column;
@@ -274,6 +291,7 @@ bool csv_next(struct csv *csv)
 	if (csv->count == csv->columns)
 		return true;
 	char *what = xasprintf("%zu cells, the header line has %zu", csv->count, csv->columns);
+
 	fail_at(csv, csv->row_line, what);
 	free(what);
 	return false;
@@ -298,7 +316,7 @@ const char *csv_text(const struct csv *csv, int column)
 
 bool csv_empty(const struct csv *csv, int column)
 {
-	return *csv_text(csv, column) == '\0';
+	return !*csv_text(csv, column);
 }
 
 void csv_complain(struct csv *csv, int column, const char *what)
@@ -314,8 +332,9 @@ uint64_t csv_u64(struct csv *csv, int column)
 {
 	const char *text = csv_text(csv, column);
 	uint64_t value = 0;
-	bool ok = *text != '\0';
-	for (const char *p = text; *p != '\0' && ok; p++)
+	bool ok = *text;
+
+	for (const char *p = text; *p && ok; p++)
 		ok = *p >= '0' && *p <= '9' && !__builtin_mul_overflow(value, 10, &value) &&
 		     !__builtin_add_overflow(value, (uint64_t)(*p - '0'), &value);
 	if (ok)
@@ -328,10 +347,11 @@ double csv_real(struct csv *csv, int column)
 {
 	const char *text = csv_text(csv, column);
 	/* strtod() alone would also take blanks, hexadecimal and "nan". */
-	bool plain = *text != '\0' && text[strspn(text, "0123456789+-.eE")] == '\0';
+	bool plain = *text && !text[strspn(text, "0123456789+-.eE")];
 	char *end = NULL;
 	double value = plain ? strtod(text, &end) : 0;
-	if (plain && *end == '\0' && end != text && value - value == 0) /* not infinite */
+
+	if (plain && !*end && end != text && value - value == 0) /* not infinite */
 		return value;
 	csv_complain(csv, column, "is not a number");
 	return 0;
@@ -340,7 +360,8 @@ double csv_real(struct csv *csv, int column)
 bool csv_flag(struct csv *csv, int column)
 {
 	const char *text = csv_text(csv, column);
-	bool ok = (*text == '0' || *text == '1') && text[1] == '\0';
+	bool ok = (*text == '0' || *text == '1') && !text[1];
+
 	if (!ok)
 		csv_complain(csv, column, "is neither 0 nor 1");
 	return ok && *text == '1';

@@ -27,6 +27,7 @@ struct csv_writer {
 struct csv_writer *csv_writer_open_in_place(int fd, const char *path)
 {
 	struct csv_writer *csv = xcalloc(1, sizeof(*csv));
+
 	csv->path = xstrdup(path);
 	csv->fd = fd;
 	csv->capacity = BUFFER;
@@ -78,22 +79,25 @@ void csv_writer_none(struct csv_writer *csv)
 static bool is_formula(const char *text)
 {
 	char first = text[strspn(text, "'")], *end;
-	if (first == '\0' || !strchr("=+-@", first))
+
+	if (!first || !strchr("=+-@", first))
 		return false;
 	strtod(text, &end); /* takes "-inf" and "-0x1", too, which are no numbers here */
-	return text[strspn(text, "+-.eE0123456789")] != '\0' || end == text || *end != '\0';
+	return text[strspn(text, "+-.eE0123456789")] || end == text || *end;
 }
 
 void csv_writer_text(struct csv_writer *csv, const char *text)
 {
+	bool quoted;
+
 	SIM_BUG_ON(!text);
 	next_cell(csv);
-	bool quoted = *text == '\0' || text[strcspn(text, ",\"\r\n")] != '\0';
+	quoted = !*text || text[strcspn(text, ",\"\r\n")];
 	if (quoted)
 		put(csv, '"');
 	if (is_formula(text))
 		put(csv, '\'');
-	for (; *text != '\0'; text++) {
+	for (; *text; text++) {
 		if (*text == '"')
 			put(csv, '"');
 		put(csv, *text);
@@ -169,6 +173,7 @@ bool csv_writer_commit(struct csv_writer *csv, char **error)
 		csv->failure = errno;
 	}
 	bool ok = csv->failure == 0;
+
 	if (!ok)
 		*error = xasprintf("cannot write %s: %s", csv->path, strerror(csv->failure));
 	csv_writer_abandon(csv);

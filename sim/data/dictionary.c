@@ -24,6 +24,7 @@ static const char *const about = "A cell is empty if there is no value.";
 static void text_of(const struct out_schema *schema, FILE *to)
 {
 	size_t width = 0;
+
 	for (const struct out_column *c = schema->columns; c->name; c++)
 		width = strlen(c->name) > width ? strlen(c->name) : width;
 	fprintf(to, "%s\n  %s\n\n", schema->file, schema->help);
@@ -54,6 +55,7 @@ static void json_of(const struct out_schema *schema, struct json *json)
 static void dictionary_json(const struct out_schema *const *schemas, size_t count, FILE *to)
 {
 	struct json json;
+
 	json_init(&json);
 	json_open_object(&json, NULL);
 	json_string(&json, "about", about);

@@ -14,6 +14,7 @@
 char *folder_trim(const char *path)
 {
 	size_t length = strlen(path);
+
 	while (length > 1 && path[length - 1] == '/')
 		length--;
 	return xstrndup(path, length);
@@ -27,12 +28,14 @@ char *folder_join(const char *folder, const char *name)
 bool folder_exists(const char *path)
 {
 	struct stat st;
+
 	return lstat(path, &st) == 0;
 }
 
 static bool is_folder_at(int fd, const char *path)
 {
 	struct stat st;
+
 	return fstatat(fd, path, &st, 0) == 0 && S_ISDIR(st.st_mode);
 }
 
@@ -43,19 +46,21 @@ bool folder_is_folder(const char *path)
 
 static bool is_dots(const char *name)
 {
-	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+	return !strcmp(name, ".") || !strcmp(name, "..");
 }
 
 bool folder_is_empty_at(int fd)
 {
 	int own = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = own < 0 ? NULL : fdopendir(own);
+
 	if (!dir) {
 		if (own >= 0)
 			close(own);
 		return false;
 	}
 	bool empty = true;
+
 	for (struct dirent *entry; empty && (entry = readdir(dir));)
 		empty = is_dots(entry->d_name);
 	closedir(dir);
@@ -66,6 +71,7 @@ bool folder_has(const char *path, const char *file)
 {
 	char *full = folder_join(path, file);
 	bool has = access(full, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR);
+
 	free(full);
 	return has;
 }
@@ -79,16 +85,19 @@ bool folder_make_parents_at(int fd, const char *path)
 {
 	char *part = xstrdup(path);
 	bool ok = true;
-	for (char *p = part + 1; *part != '\0' && ok && (p = strchr(p, '/')); p++) {
+
+	for (char *p = part + 1; *part && ok && (p = strchr(p, '/')); p++) {
 		*p = '\0';
 		if (mkdirat(fd, part, 0777) != 0) {
 			int reason = errno == EEXIST ? ENOTDIR : errno;
+
 			ok = is_folder_at(fd, part); /* false for a file or a dangling link */
 			errno = reason;
 		}
 		*p = '/';
 	}
 	int reason = errno;
+
 	free(part);
 	errno = reason;
 	return ok;
@@ -97,6 +106,7 @@ bool folder_make_parents_at(int fd, const char *path)
 bool folder_is_there(int fd, int dir, const char *path)
 {
 	struct stat mine, there;
+
 	return fstat(fd, &mine) == 0 && fstatat(dir, path, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
 	       mine.st_dev == there.st_dev && mine.st_ino == there.st_ino;
 }
@@ -108,8 +118,9 @@ bool folder_sync(int fd)
 
 bool folder_write(int fd, const char *text, size_t length)
 {
-	while (length > 0) {
+	while (length) {
 		ssize_t done = write(fd, text, length);
+
 		if (done < 0 && errno != EINTR)
 			return false;
 		if (done > 0) {
@@ -122,10 +133,13 @@ bool folder_write(int fd, const char *text, size_t length)
 
 char *folder_read_temporary(FILE *file, size_t *length)
 {
+	char *text;
+	long size;
+
 	fseek(file, 0, SEEK_END);
-	long size = ftell(file);
+	size = ftell(file);
 	rewind(file);
-	char *text = xcalloc((size_t)(size > 0 ? size : 0) + 1, 1);
+	text = xcalloc((size_t)(size > 0 ? size : 0) + 1, 1);
 	*length = fread(text, 1, (size_t)(size > 0 ? size : 0), file);
 	return text;
 }
@@ -140,6 +154,7 @@ static int open_nameless(const char *path)
 	int fd = access("/proc/self/fd", X_OK) == 0 /* give_name() needs it */
 			 ? open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666)
 			 : -1;
+
 	free(folder);
 	return fd;
 #else
@@ -151,8 +166,10 @@ static int open_nameless(const char *path)
 static bool give_name(int fd, const char *path)
 {
 	char *own = xasprintf("/proc/self/fd/%d", fd);
+	bool named;
+
 	unlink(path); /* linkat() does not replace */
-	bool named = linkat(AT_FDCWD, own, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0;
+	named = linkat(AT_FDCWD, own, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0;
 	free(own);
 	return named;
 }
@@ -161,24 +178,31 @@ static bool write_new(const char *path, const char *text, size_t length)
 {
 	int fd = open_nameless(path);
 	bool nameless = fd >= 0;
+	bool good;
+
 	if (!nameless)
 		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-	bool good = fd >= 0 && folder_write(fd, text, length) && (!nameless || give_name(fd, path));
+	good = fd >= 0 && folder_write(fd, text, length) && (!nameless || give_name(fd, path));
 	return fd >= 0 && close(fd) == 0 && good;
 }
 
 bool folder_replace(const char *path, const char *text, size_t length)
 {
 	struct stat there;
+	bool good;
+	int reason;
+
 	if (lstat(path, &there) == 0 && !S_ISREG(there.st_mode)) {
 		int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
 		bool written = fd >= 0 && folder_write(fd, text, length);
+
 		return fd >= 0 && close(fd) == 0 && written;
 	}
 	char *partial = xasprintf("%s.partial.%ld", path, (long)getpid());
+
 	unlink(partial); /* left by a killed process with our number */
-	bool good = write_new(partial, text, length) && rename(partial, path) == 0;
-	int reason = errno;
+	good = write_new(partial, text, length) && rename(partial, path) == 0;
+	reason = errno;
 	if (!good)
 		unlink(partial);
 	free(partial);
@@ -192,12 +216,14 @@ static bool remove_content(int fd, const char *but);
 static bool remove_entry(int fd, const char *name)
 {
 	struct stat st;
+
 	if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
 		return errno == ENOENT;
 	if (!S_ISDIR(st.st_mode))
 		return unlinkat(fd, name, 0) == 0 || errno == ENOENT;
 	int inner = openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	bool empty = inner >= 0 ? remove_content(inner, NULL) : errno == ENOENT;
+
 	return empty && (unlinkat(fd, name, AT_REMOVEDIR) == 0 || errno == ENOENT);
 }
 
@@ -205,15 +231,18 @@ static bool remove_entry(int fd, const char *name)
 static bool remove_content(int fd, const char *but)
 {
 	DIR *dir = fdopendir(fd);
+	int reason;
+
 	if (!dir) {
 		close(fd);
 		return false;
 	}
 	bool ok = true;
+
 	for (struct dirent *entry; ok && (entry = readdir(dir));)
-		if (!is_dots(entry->d_name) && (!but || strcmp(entry->d_name, but) != 0))
+		if (!is_dots(entry->d_name) && (!but || strcmp(entry->d_name, but)))
 			ok = remove_entry(fd, entry->d_name);
-	int reason = errno;
+	reason = errno;
 	closedir(dir);
 	errno = reason;
 	return ok;
@@ -222,6 +251,7 @@ static bool remove_content(int fd, const char *but)
 bool folder_clear(const char *path, const char *but)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
 	return fd < 0 ? errno == ENOENT : remove_content(fd, but);
 }
 
@@ -236,6 +266,7 @@ bool folder_remove_last(const char *path, const char *last)
 	bool gone = folder_clear(path, last) && (unlink(file) == 0 || errno == ENOENT) &&
 		    (rmdir(path) == 0 || errno == ENOENT);
 	int reason = errno;
+
 	free(file);
 	errno = reason;
 	return gone;

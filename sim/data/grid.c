@@ -27,7 +27,8 @@ struct grid {
 struct grid *grid_new(const char *alignment)
 {
 	struct grid *grid = xcalloc(1, sizeof(*grid));
-	SIM_BUG_ON(*alignment == '\0' || alignment[strspn(alignment, "lr")] != '\0');
+
+	SIM_BUG_ON(!*alignment || alignment[strspn(alignment, "lr")]);
 	grid->alignment = xstrdup(alignment);
 	grid->columns = strlen(alignment);
 	return grid;
@@ -45,6 +46,7 @@ void grid_free(struct grid *grid)
 static void add(struct grid *grid, bool line, const char *fmt, va_list args)
 {
 	struct conf_buf text = { 0 };
+
 	conf_buf_addv(&text, fmt, args);
 	grid->cells =
 		array_reserve(grid->cells, grid->count, &grid->capacity, sizeof(*grid->cells));
@@ -54,6 +56,7 @@ static void add(struct grid *grid, bool line, const char *fmt, va_list args)
 void grid_add(struct grid *grid, const char *fmt, ...)
 {
 	va_list args;
+
 	va_start(args, fmt);
 	add(grid, false, fmt, args);
 	va_end(args);
@@ -63,6 +66,7 @@ void grid_add(struct grid *grid, const char *fmt, ...)
 void grid_line(struct grid *grid, const char *fmt, ...)
 {
 	va_list args;
+
 	SIM_BUG_ON(grid->column != 0);
 	va_start(args, fmt);
 	add(grid, true, fmt, args);
@@ -72,10 +76,12 @@ void grid_line(struct grid *grid, const char *fmt, ...)
 static size_t *widths_of(const struct grid *grid)
 {
 	size_t *widths = xcalloc(grid->columns, sizeof(*widths)), column = 0;
+
 	for (size_t i = 0; i < grid->count; i++) {
 		if (grid->cells[i].line)
 			continue;
 		size_t width = conf_utf8_columns(grid->cells[i].text);
+
 		if (width > widths[column])
 			widths[column] = width;
 		column = (column + 1) % grid->columns;
@@ -88,8 +94,10 @@ static void print_row(const struct grid *grid, const struct grid_cell *cells, co
 		      FILE *to)
 {
 	size_t owed = 0;
+
 	for (size_t c = 0; c < grid->columns; c++) {
 		size_t width = conf_utf8_columns(cells[c].text), rest = widths[c] - width;
+
 		if (widths[c] == 0)
 			continue;
 		if (width > 0) {
@@ -108,6 +116,7 @@ void grid_print(const struct grid *grid, FILE *to)
 {
 	SIM_BUG_ON(grid->column != 0);
 	size_t *widths = widths_of(grid);
+
 	for (size_t i = 0; i < grid->count;) {
 		if (grid->cells[i].line) {
 			fprintf(to, "%s\n", grid->cells[i++].text);
@@ -123,6 +132,7 @@ void grid_print(const struct grid *grid, FILE *to)
 static void put_tex(const char *text, FILE *to)
 {
 	char *tex = tex_text(text + strspn(text, " "));
+
 	fputs(tex, to);
 	free(tex);
 }
@@ -131,6 +141,7 @@ static void print_row_latex(const struct grid *grid, const struct grid_cell *cel
 			    const size_t *widths, FILE *to)
 {
 	const char *before = "";
+
 	for (size_t c = 0; c < grid->columns; c++) {
 		if (widths[c] == 0)
 			continue;
@@ -145,6 +156,7 @@ void grid_print_latex(const struct grid *grid, FILE *to)
 {
 	SIM_BUG_ON(grid->column != 0);
 	size_t *widths = widths_of(grid), columns = 0;
+
 	fputs("\\begin{tabular}{", to);
 	for (size_t c = 0; c < grid->columns; c++) {
 		if (widths[c] == 0)

@@ -19,6 +19,7 @@ bool estimate_excludes(const struct estimate *estimate, double value)
 double estimate_half_width(const struct estimate *e)
 {
 	double half = (e->high - e->low) / 2;
+
 	return fabs(e->value - half - e->low) <= 1e-9 * fabs(e->value) ? half : NAN;
 }
 
@@ -28,6 +29,7 @@ double estimate_half_width(const struct estimate *e)
 static double *present(const double *values, size_t count, size_t *n)
 {
 	double *kept = xmalloc((count + 1) * sizeof(*kept));
+
 	*n = 0;
 	for (size_t i = 0; i < count; i++)
 		if (!isnan(values[i]))
@@ -46,6 +48,7 @@ static struct pairs pairs_of(const double *a, const double *b, size_t count)
 {
 	struct pairs pairs = { .a = xmalloc((count + 1) * sizeof(*a)),
 			       .b = xmalloc((count + 1) * sizeof(*b)) };
+
 	for (size_t i = 0; i < count; i++) {
 		if (isnan(a[i]) || isnan(b[i]))
 			continue;
@@ -80,6 +83,7 @@ static struct moments moments_of(const double *values, size_t count)
 	size_t n;
 	double *kept = present(values, count, &n);
 	struct moments m = { n, count - n, stats_mean(kept, n), NAN };
+
 	if (n >= 2)
 		m.error2 = gsl_stats_variance_m(kept, 1, n, m.mean) / (double)n;
 	free(kept);
@@ -95,6 +99,7 @@ static double t_quantile(double level, double freedom)
 static double satterthwaite(double error2_a, size_t a, double error2_b, size_t b)
 {
 	double sum = error2_a + error2_b;
+
 	if (sum == 0)
 		return (double)(a + b - 2);
 	return sum * sum /
@@ -128,8 +133,10 @@ static struct estimate t_mean(const double *values, size_t count, double level)
 {
 	struct moments m = moments_of(values, count);
 	struct estimate e = { m.mean, NAN, NAN, m.n, m.missing };
+
 	if (m.n >= INFERENCE_MIN) {
 		double half = t_quantile(level, (double)(m.n - 1)) * sqrt(m.error2);
+
 		e.low = m.mean - half;
 		e.high = m.mean + half;
 	}
@@ -139,6 +146,7 @@ static struct estimate t_mean(const double *values, size_t count, double level)
 struct estimate infer_mean(const double *values, size_t count, double level)
 {
 	struct estimate e = t_mean(values, count, level);
+
 	if (all_positive(values, count))
 		stay_above_0(&e, e.high - e.value);
 	return e;
@@ -147,6 +155,7 @@ struct estimate infer_mean(const double *values, size_t count, double level)
 double infer_sd(const double *values, size_t count)
 {
 	struct moments m = moments_of(values, count);
+
 	return sqrt(m.error2 * (double)m.n);
 }
 
@@ -154,9 +163,11 @@ struct estimate infer_difference_paired(const double *a, const double *b, size_t
 					double level)
 {
 	double *difference = xmalloc((count + 1) * sizeof(*difference));
+	struct estimate e;
+
 	for (size_t i = 0; i < count; i++)
 		difference[i] = b[i] - a[i]; /* NaN if either is */
-	struct estimate e = t_mean(difference, count, level);
+	e = t_mean(difference, count, level);
 	free(difference);
 	return e;
 }
@@ -166,9 +177,11 @@ struct estimate infer_difference(const double *a, size_t a_count, const double *
 {
 	struct moments ma = moments_of(a, a_count), mb = moments_of(b, b_count);
 	struct estimate e = { mb.mean - ma.mean, NAN, NAN, ma.n + mb.n, ma.missing + mb.missing };
+
 	if (ma.n >= INFERENCE_MIN && mb.n >= INFERENCE_MIN) {
 		double freedom = satterthwaite(ma.error2, ma.n, mb.error2, mb.n);
 		double half = t_quantile(level, freedom) * sqrt(ma.error2 + mb.error2);
+
 		e.low = e.value - half;
 		e.high = e.value + half;
 	}
@@ -188,9 +201,11 @@ static void fieller(struct estimate *e, double mean_a, double aa, double dd, dou
 {
 	double t2 = t * t;
 	double lead = mean_a * mean_a - t2 * aa;
+
 	if (!(lead > 0)) /* mean_a may be 0 */
 		return;
 	double root = sqrt(t2 * t2 * ad * ad + lead * t2 * dd);
+
 	e->low = e->value + (-t2 * ad - root) / lead;
 	e->high = e->value + (-t2 * ad + root) / lead;
 }
@@ -201,16 +216,22 @@ struct estimate infer_ratio_paired(const double *a, const double *b, size_t coun
 	size_t n = pairs.n;
 	struct estimate e = { NAN, NAN, NAN, n, pairs.missing };
 	double mean_a = stats_mean(pairs.a, n);
+
 	if (n >= 1 && mean_a != 0)
 		e.value = stats_mean(pairs.b, n) / mean_a;
 	if (n >= INFERENCE_MIN && mean_a != 0) {
 		double *d = pairs.b;
+		double aa;
+		double dd;
+		double ad;
+		double t;
+
 		for (size_t i = 0; i < n; i++)
 			d[i] -= e.value * pairs.a[i];
-		double aa = gsl_stats_variance(pairs.a, 1, n) / (double)n;
-		double dd = gsl_stats_variance(d, 1, n) / (double)n;
-		double ad = gsl_stats_covariance(pairs.a, 1, d, 1, n) / (double)n;
-		double t = t_quantile(level, (double)(n - 1));
+		aa = gsl_stats_variance(pairs.a, 1, n) / (double)n;
+		dd = gsl_stats_variance(d, 1, n) / (double)n;
+		ad = gsl_stats_covariance(pairs.a, 1, d, 1, n) / (double)n;
+		t = t_quantile(level, (double)(n - 1));
 		fieller(&e, mean_a, aa, dd, ad, t);
 		if (all_positive(a, count) && all_positive(b, count))
 			stay_above_0(&e, t * sqrt(dd) / mean_a);
@@ -224,14 +245,17 @@ struct estimate infer_ratio(const double *a, size_t a_count, const double *b, si
 {
 	struct moments ma = moments_of(a, a_count), mb = moments_of(b, b_count);
 	struct estimate e = { NAN, NAN, NAN, ma.n + mb.n, ma.missing + mb.missing };
+
 	if (ma.mean == 0)
 		return e;
 	double r = mb.mean / ma.mean; /* NaN where a sample is empty */
+
 	e.value = r;
 	if (ma.n >= INFERENCE_MIN && mb.n >= INFERENCE_MIN) {
 		double scaled = r * r * ma.error2, dd = mb.error2 + scaled;
 		double t = t_quantile(level, satterthwaite(scaled, ma.n, mb.error2, mb.n));
 		/* The samples are independent: only the term -r a of d = b - r a varies with a. */
+
 		fieller(&e, ma.mean, ma.error2, dd, -r * ma.error2, t);
 		if (all_positive(a, a_count) && all_positive(b, b_count))
 			stay_above_0(&e, t * sqrt(dd) / ma.mean);
@@ -252,6 +276,7 @@ void infer_quantile_ranks(size_t n, double p, double level, size_t *low, size_t 
 	size_t k = start > 0 ? (size_t)start : 0;
 	double density = gsl_ran_binomial_pdf((unsigned)k, p, (unsigned)n);
 	double below = density; /* P(B <= k) */
+
 	*low = 0;
 	*high = n + 1;
 	for (; k < n; k++) {

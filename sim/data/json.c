@@ -86,6 +86,7 @@ char *json_finish(struct json *json)
 void json_print(struct json *json, FILE *to)
 {
 	char *text = json_finish(json);
+
 	fputs(text, to);
 	free(text);
 }
@@ -129,6 +130,7 @@ void json_bool(struct json *json, const char *key, bool value)
 void json_u64(struct json *json, const char *key, uint64_t value)
 {
 	char text[NUMBER_TEXT];
+
 	number_u64(text, value);
 	put(json, key, text);
 }
@@ -136,6 +138,7 @@ void json_u64(struct json *json, const char *key, uint64_t value)
 void json_i64(struct json *json, const char *key, int64_t value)
 {
 	char text[NUMBER_TEXT];
+
 	snprintf(text, sizeof(text), "%" PRId64, value);
 	put(json, key, text);
 }
@@ -143,6 +146,7 @@ void json_i64(struct json *json, const char *key, int64_t value)
 void json_real(struct json *json, const char *key, double value)
 {
 	char text[NUMBER_TEXT];
+
 	number_real(text, value);
 	put(json, key, isfinite(value) ? text : "null");
 }
@@ -150,6 +154,7 @@ void json_real(struct json *json, const char *key, double value)
 void json_hex64(struct json *json, const char *key, uint64_t value)
 {
 	char text[NUMBER_TEXT];
+
 	snprintf(text, sizeof(text), "\"%016" PRIx64 "\"", value);
 	put(json, key, text);
 }
@@ -166,14 +171,17 @@ void json_string(struct json *json, const char *key, const char *value)
 
 void json_raw(struct json *json, const char *key, const char *text)
 {
+	size_t left;
+
 	begin(json, key);
-	size_t left = strlen(text);
+	left = strlen(text);
 	while (left > 0 && text[left - 1] == '\n')
 		left--;
 	SIM_BUG_ON(left == 0);
 	while (left > 0) { /* a newline cannot stand inside a JSON string */
 		const char *newline = memchr(text, '\n', left);
 		size_t length = !newline ? left : (size_t)(newline - text);
+
 		conf_buf_add_bytes(&json->text, text, length);
 		if (!newline)
 			break;

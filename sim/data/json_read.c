@@ -17,6 +17,7 @@ cJSON *json_read(const char *dir, const char *file, char **error)
 	char *text = input_read(path, LONGEST, &length);
 	struct conf_syntax_error mistake = { 0 };
 	cJSON *root = text ? conf_json_parse(text, length, &mistake) : NULL;
+
 	if (root && !cJSON_IsObject(root)) {
 		cJSON_Delete(root);
 		root = NULL;
@@ -34,5 +35,6 @@ cJSON *json_read(const char *dir, const char *file, char **error)
 const char *json_text(const cJSON *object, const char *key)
 {
 	const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, key));
+
 	return text ? text : "?";
 }

@@ -86,8 +86,8 @@ const struct metric_source metric_sources[METRIC_TABLES] = {
 const struct metric *metric_find(const char *of, const char *name, size_t length)
 {
 	for (const struct metric *m = metric_table; m->name; m++)
-		if (strcmp(m->of, of) == 0 && strlen(m->name) == length &&
-		    strncmp(m->name, name, length) == 0)
+		if (!strcmp(m->of, of) && strlen(m->name) == length &&
+		    !strncmp(m->name, name, length))
 			return m;
 	return NULL;
 }
@@ -106,7 +106,7 @@ const struct metric_statistic *metric_statistic(const char *name)
 	};
 
 	for (size_t i = 0; i < sizeof(statistics) / sizeof(*statistics); i++)
-		if (strcmp(statistics[i].name, name) == 0)
+		if (!strcmp(statistics[i].name, name))
 			return &statistics[i];
 	return NULL;
 }
@@ -136,7 +136,8 @@ const char *metric_unit_of(const char *name, size_t *stem)
 
 	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
 		size_t end = strlen(units[i].suffix);
-		if (length <= end || strcmp(name + length - end, units[i].suffix) != 0)
+
+		if (length <= end || strcmp(name + length - end, units[i].suffix))
 			continue;
 		if (stem)
 			*stem = length - end;
@@ -162,8 +163,8 @@ size_t metric_group_length(const char *path, const char *of, const char *end)
 {
 	size_t length = strlen(path), around = strlen(of) + strlen(end);
 
-	return length > around && strncmp(path, of, strlen(of)) == 0 &&
-			       strcmp(path + length - strlen(end), end) == 0
+	return length > around && !strncmp(path, of, strlen(of)) &&
+			       !strcmp(path + length - strlen(end), end)
 		       ? length - around
 		       : 0;
 }

@@ -15,11 +15,13 @@
 static double rows_of(const cJSON *manifest, const char *file)
 {
 	const cJSON *item;
+
 	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(manifest, "files")) {
 		const char *name =
 			cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "name"));
 		const cJSON *count = cJSON_GetObjectItemCaseSensitive(item, "rows");
-		if (name && strcmp(name, file) == 0 && cJSON_IsNumber(count))
+
+		if (name && !strcmp(name, file) && cJSON_IsNumber(count))
 			return count->valuedouble;
 	}
 	return NAN;
@@ -28,10 +30,12 @@ static double rows_of(const cJSON *manifest, const char *file)
 struct csv *result_table(const char *dir, const char *file, char **error)
 {
 	cJSON *manifest = NULL;
+
 	if (folder_has(dir, MANIFEST) && !(manifest = json_read(dir, MANIFEST, error)))
 		return NULL;
 	double rows = rows_of(manifest, file);
 	bool told = !isnan(rows);
+
 	cJSON_Delete(manifest);
 	if (told && !(rows >= 0 && rows <= MOST_ROWS && rows == floor(rows))) {
 		*error = xasprintf("%s/%s: %g is not a number of rows (%s)", dir, MANIFEST, rows,
@@ -42,6 +46,7 @@ struct csv *result_table(const char *dir, const char *file, char **error)
 		return NULL;
 	char *path = folder_join(dir, file);
 	struct csv *csv = csv_open(path, error);
+
 	free(path);
 	if (csv && told)
 		csv_expect(csv, (uint64_t)rows, MANIFEST);

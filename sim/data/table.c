@@ -68,6 +68,7 @@ static void put_cell(struct csv_writer *csv, enum out_type type, const struct ou
 void out_table_row(struct out_table *table, const struct out_cell *cells)
 {
 	const struct out_column *columns = table->schema->columns;
+
 	for (size_t i = 0; columns[i].name; i++)
 		put_cell(table->csv, columns[i].type, &cells[i]);
 	csv_writer_end_row(table->csv);
@@ -77,6 +78,7 @@ void out_table_row(struct out_table *table, const struct out_cell *cells)
 static void put_header(struct out_table *table)
 {
 	const struct out_column *columns = table->schema->columns;
+
 	for (size_t i = 0; columns[i].name; i++)
 		csv_writer_text(table->csv, columns[i].name);
 	csv_writer_end_row(table->csv);
@@ -87,7 +89,7 @@ static void put_header(struct out_table *table)
 static struct out_file *find_file(const struct out_dir *dir, const char *name)
 {
 	for (size_t i = 0; i < dir->count; i++)
-		if (strcmp(dir->files[i].name, name) == 0)
+		if (!strcmp(dir->files[i].name, name))
 			return &dir->files[i];
 	return NULL;
 }
@@ -96,16 +98,19 @@ static struct out_file *find_file(const struct out_dir *dir, const char *name)
  * out if it was renamed. */
 static struct out_file *new_file(struct out_dir *dir, const char *name, char **error)
 {
-	SIM_BUG_ON(*name == '/' || *name == '\0' || strstr(name, ".."));
+	struct out_file *file;
+
+	SIM_BUG_ON(*name == '/' || !*name || strstr(name, ".."));
 	int fd = folder_make_parents_at(dir->fd, name)
 			 ? openat(dir->fd, name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)
 			 : -1;
+
 	if (fd < 0) {
 		*error = xasprintf("cannot write %s/%s: %s", dir->partial, name, strerror(errno));
 		return NULL;
 	}
 	dir->files = array_reserve(dir->files, dir->count, &dir->capacity, sizeof(*dir->files));
-	struct out_file *file = &dir->files[dir->count++];
+	file = &dir->files[dir->count++];
 	*file = (struct out_file){ .name = xstrdup(name), .fd = fd };
 	return file;
 }
@@ -114,10 +119,12 @@ struct out_table *out_table_open(struct out_dir *dir, const struct out_schema *s
 {
 	SIM_BUG_ON(find_file(dir, schema->file));
 	struct out_file *file = new_file(dir, schema->file, error);
+
 	if (!file)
 		return NULL;
 	char *path = folder_join(dir->partial, schema->file);
 	struct out_table *table = xmalloc(sizeof(*table));
+
 	*table = (struct out_table){ .schema = schema,
 				     .csv = csv_writer_open_in_place(file->fd, path) };
 	free(path);
@@ -135,6 +142,7 @@ bool out_dir_write_bytes(struct out_dir *dir, const char *file, const void *data
 			 char **error)
 {
 	struct out_file *known = find_file(dir, file);
+
 	SIM_BUG_ON(known && known->table);
 	if (!known)
 		known = new_file(dir, file, error);
@@ -156,6 +164,7 @@ const char *out_dir_file(const struct out_dir *dir, size_t index, uint64_t *rows
 {
 	SIM_BUG_ON(index >= dir->count);
 	const struct out_file *file = &dir->files[index];
+
 	*rows = file->table ? file->table->rows : 0;
 	return file->name;
 }
@@ -179,12 +188,14 @@ const char *out_dir_working_path(const struct out_dir *dir)
 static bool is_ours(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
 	if (fd < 0 && (errno == EMFILE || errno == ENFILE))
 		return true; /* nothing is known; who writes there will fail, and say why */
 	if (fd < 0)
 		return errno == ENOENT || !folder_exists(path); /* nothing that can be seen */
 	bool ours = faccessat(fd, MARKER, F_OK, 0) == 0 || faccessat(fd, MANIFEST, F_OK, 0) == 0 ||
 		    folder_is_empty_at(fd) || faccessat(fd, MARKER, F_OK, 0) == 0;
+
 	close(fd);
 	return ours;
 }
@@ -195,6 +206,7 @@ static bool stays_ours(const char *path)
 {
 	const struct timespec pause = { .tv_nsec = 2000000 };
 	bool ours = is_ours(path);
+
 	for (int i = 0; i < 50 && !ours; i++) {
 		nanosleep(&pause, NULL);
 		ours = is_ours(path);
@@ -207,8 +219,9 @@ static char *why_not(const struct out_dir *dir)
 {
 	char link[1]; /* readlink() fails unless the path is a link; its target does not matter */
 	const char *name = strrchr(dir->path, '/');
+
 	name = name ? name + 1 : dir->path;
-	if (*name == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+	if (!*name || !strcmp(name, ".") || !strcmp(name, ".."))
 		return xasprintf("\"%s\" cannot become a result directory: it needs a name of its "
 				 "own",
 				 dir->path);
@@ -284,6 +297,7 @@ static void dir_free(struct out_dir *dir)
 {
 	for (size_t i = 0; i < dir->count; i++) {
 		struct out_table *table = dir->files[i].table;
+
 		if (table && table->csv)
 			csv_writer_abandon(table->csv);
 		free(table);
@@ -303,6 +317,7 @@ static void dir_free(struct out_dir *dir)
 struct out_dir *out_dir_open(const char *path, char **error)
 {
 	struct out_dir *dir = xcalloc(1, sizeof(*dir));
+
 	dir->marker = dir->fd = -1;
 	dir->path = folder_trim(path);
 	dir->partial = xasprintf("%s.partial", dir->path);
@@ -322,9 +337,11 @@ fail:
 static char *finish_tables(struct out_dir *dir)
 {
 	char *error = NULL;
+
 	for (size_t i = 0; i < dir->count; i++) {
 		struct out_table *table = dir->files[i].table;
 		char *why = NULL;
+
 		if (!table)
 			continue;
 		csv_writer_commit(table->csv, &why);
@@ -358,6 +375,7 @@ static bool sync_parent(const char *path)
 	int fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	bool good = fd < 0 || folder_sync(fd); /* to have no read permission is no failure */
 	int reason = errno;
+
 	if (fd >= 0)
 		close(fd);
 	free(parent);
@@ -369,8 +387,10 @@ static bool sync_parent(const char *path)
 static char *sync_folders(const struct out_dir *dir)
 {
 	bool good = folder_sync(dir->fd);
+
 	for (size_t i = 0; good && i < dir->count; i++) {
 		char *path = folder_join(dir->partial, dir->files[i].name);
+
 		good = !strchr(dir->files[i].name, '/') || sync_parent(path);
 		free(path);
 	}
@@ -411,11 +431,13 @@ static bool move_into_place(const struct out_dir *dir, char **error)
 	} while (former < 0 && errno == ENOENT && folder_exists(dir->path));
 	bool good = former >= 0 ? replace_former(dir, error)
 				: errno == ENOENT && rename(dir->partial, dir->path) == 0;
+
 	if (!good && !*error)
 		*error = xasprintf("cannot rename %s to %s: %s", dir->partial, dir->path,
 				   strerror(errno));
 	if (good || former >= 0) {
 		char *marker = folder_join(dir->path, MARKER);
+
 		unlink(marker); /* only now: else others would take over PATH.partial */
 		free(marker);
 	}
@@ -440,6 +462,8 @@ static void add_remains(const struct out_dir *dir, char **error)
 
 bool out_dir_commit(struct out_dir *dir, char **error)
 {
+	bool ok;
+
 	*error = finish_tables(dir);
 	if (!*error)
 		*error = missing(dir);
@@ -447,7 +471,7 @@ bool out_dir_commit(struct out_dir *dir, char **error)
 		*error = why_not(dir); /* the run took hours: PATH may have changed */
 	if (!*error)
 		*error = sync_folders(dir);
-	bool ok = !*error;
+	ok = !*error;
 	if (ok) {
 		ok = move_into_place(dir, error);
 		if (ok && !sync_parent(dir->path)) {

@@ -37,7 +37,7 @@ static const char *sign_at(const char *text, const char *begin, size_t *length)
 		return "$-$";
 	for (size_t i = 0; i < sizeof(signs) / sizeof(*signs); i++) {
 		*length = strlen(signs[i].plain);
-		if (strncmp(text, signs[i].plain, *length) == 0)
+		if (!strncmp(text, signs[i].plain, *length))
 			return signs[i].tex;
 	}
 	return NULL;
@@ -48,9 +48,11 @@ char *tex_text(const char *text)
 	char *tex;
 	size_t size, length;
 	FILE *to = open_memstream(&tex, &size);
+
 	SIM_BUG_ON(!to);
-	for (const char *at = text; *at != '\0';) {
+	for (const char *at = text; *at;) {
 		const char *sign = sign_at(at, text, &length);
+
 		if (!sign) {
 			putc(*at++, to);
 			continue;

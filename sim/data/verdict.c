@@ -13,10 +13,12 @@ size_t verdict_replications(size_t n, double half, double target, double level)
 {
 	double p = (1 + level) / 2;
 	double scale = half * sqrt((double)n) / gsl_cdf_tdist_Pinv(p, (double)(n - 1)); /* S */
-	double least = pow(scale * gsl_cdf_ugaussian_Pinv(p) / target, 2); /* as z <= t */
-	if (!(least < EXPECTED_MAX))
+	double min = pow(scale * gsl_cdf_ugaussian_Pinv(p) / target, 2); /* as z <= t */
+
+	if (!(min < EXPECTED_MAX))
 		return 0;
-	size_t i = least > (double)n ? (size_t)least : n;
+	size_t i = min > (double)n ? (size_t)min : n;
+
 	while (scale / sqrt((double)i) * gsl_cdf_tdist_Pinv(p, (double)(i - 1)) > target)
 		i++;
 	return i;
@@ -35,8 +37,9 @@ static size_t expected(const struct estimate *wide, const struct estimate *narro
 	size_t alike = inside > 0 ? verdict_replications(n, (narrow->high - narrow->low) / 2,
 							 inside, 1 - 2 * error)
 				  : 0;
-	size_t least = differ && (!alike || differ < alike) ? differ : alike;
-	return least > n ? least - n : least == n; /* Fieller's ends are not symmetric */
+	size_t min = differ && (!alike || differ < alike) ? differ : alike;
+
+	return min > n ? min - n : min == n; /* Fieller's ends are not symmetric */
 }
 
 /* `wide` and `narrow`: the ratio b / a with its intervals of levels 1 - error, 1 - 2 error. `n`:
@@ -45,6 +48,7 @@ static struct verdict judge(const struct estimate *wide, const struct estimate *
 			    double error, double margin)
 {
 	struct verdict v = { .kind = VERDICT_UNRESOLVED, .margin = margin };
+
 	if (isnan(wide->value))
 		return (struct verdict){ .kind = VERDICT_NONE };
 	if (n < INFERENCE_MIN) {
@@ -94,6 +98,7 @@ struct verdict verdict_paired(const double *a, const double *b, size_t count,
 	struct estimate wide = infer_ratio_paired(a, b, count, 1 - error);
 	struct estimate narrow = infer_ratio_paired(a, b, count, 1 - 2 * error);
 	struct verdict v = judge(&wide, &narrow, wide.n, error, rule->margin);
+
 	if (is_constant(a, count, &ca) && is_constant(b, count, &cb))
 		return of_constants(ca, cb, wide.n, v);
 	return v;
@@ -108,6 +113,7 @@ struct verdict verdict_independent(const double *a, size_t a_count, const double
 	size_t na = infer_mean(a, a_count, 0.5).n, nb = infer_mean(b, b_count, 0.5).n;
 	size_t n = na < nb ? na : nb;
 	struct verdict v = judge(&wide, &narrow, n, error, rule->margin);
+
 	if (is_constant(a, a_count, &ca) && is_constant(b, b_count, &cb))
 		return of_constants(ca, cb, n, v);
 	return v;
@@ -123,13 +129,14 @@ bool verdict_is_resolved(const struct verdict *verdict)
 static char *words_of_difference(const struct verdict *v, const char *name, const char *how)
 {
 	char low[32], high[32];
+
 	if (isinf(v->low)) /* b is 0 */
 		return xasprintf("%s %s", name, how);
 	snprintf(low, sizeof(low), "%.3g", 100 * v->low);
 	snprintf(high, sizeof(high), "%.3g", 100 * v->high);
 	if (isinf(v->high))
 		return xasprintf("%s %s by %s %% or more", name, how, low);
-	if (strcmp(low, high) == 0)
+	if (!strcmp(low, high))
 		return xasprintf("%s %s by %s %%", name, how, low);
 	return xasprintf("%s %s by %s to %s %%", name, how, low, high);
 }

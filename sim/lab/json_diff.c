@@ -14,6 +14,7 @@
 char *json_diff_text(const cJSON *value, const char *absent)
 {
 	char number[NUMBER_TEXT];
+
 	if (!value)
 		return xstrdup(absent);
 	if (cJSON_IsNumber(value)) { /* cJSON would drop the last digits */
@@ -24,6 +25,7 @@ char *json_diff_text(const cJSON *value, const char *absent)
 	char *shown = strlen(text) <= TEXT_MAX
 			      ? xstrdup(text)
 			      : xasprintf("%.*s...", (int)plain_letter(text, TEXT_MAX - 3), text);
+
 	cJSON_free(text);
 	return shown;
 }
@@ -32,6 +34,7 @@ static void add_member(struct json_diff *diff, const char *pointer, const char *
 		       const cJSON *b)
 {
 	struct conf_buf longer = { 0 };
+
 	conf_buf_add(&longer, pointer);
 	conf_buf_add_step(&longer, key);
 	json_diff_add(diff, conf_buf_text(&longer), a, b);
@@ -42,6 +45,7 @@ static void diff_objects(struct json_diff *diff, const char *pointer, const cJSO
 			 const cJSON *b)
 {
 	const cJSON *item;
+
 	cJSON_ArrayForEach(item, a)
 		add_member(diff, pointer, item->string, item,
 			   cJSON_GetObjectItemCaseSensitive(b, item->string));
@@ -53,8 +57,10 @@ static void diff_objects(struct json_diff *diff, const char *pointer, const cJSO
 static void diff_arrays(struct json_diff *diff, const char *pointer, const cJSON *a, const cJSON *b)
 {
 	const cJSON *x = a->child, *y = b->child;
+
 	for (size_t i = 0; x || y; i++) {
 		char *index = xasprintf("%zu", i);
+
 		add_member(diff, pointer, index, x, y);
 		free(index);
 		x = x ? x->next : NULL;
@@ -73,12 +79,14 @@ static bool equal(const cJSON *a, const cJSON *b)
 static bool goes_by_position(const struct json_diff *diff, const char *pointer)
 {
 	const char *last = strrchr(pointer, '/');
-	return diff->by_position && last && strcmp(last + 1, diff->by_position) == 0;
+
+	return diff->by_position && last && !strcmp(last + 1, diff->by_position);
 }
 
 void json_diff_add(struct json_diff *diff, const char *pointer, const cJSON *a, const cJSON *b)
 {
 	bool objects = cJSON_IsObject(a) && cJSON_IsObject(b);
+
 	if (objects && !goes_by_position(diff, pointer)) {
 		diff_objects(diff, pointer, a, b);
 	} else if (objects || /* by position: like an array */

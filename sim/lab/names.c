@@ -20,7 +20,7 @@ void names_add(struct names *names, const char *name)
 size_t names_find(const struct names *names, const char *name)
 {
 	for (size_t i = 0; i < names->count; i++)
-		if (strcmp(names->items[i], name) == 0)
+		if (!strcmp(names->items[i], name))
 			return i;
 	return SIZE_MAX;
 }
@@ -39,9 +39,11 @@ char *names_unknown(const char *what, const char *word, const char *has, const c
 	size_t length;
 	FILE *to = open_memstream(&text, &length);
 	const char **choices = xcalloc(count + 1, sizeof(*choices));
-	if (count > 0)
+	const char *near;
+
+	if (count)
 		memcpy(choices, names, count * sizeof(*choices));
-	const char *near = conf_suggest(word, choices);
+	near = conf_suggest(word, choices);
 	fprintf(to, "there is no %s \"%s\"", what, word);
 	if (near)
 		fprintf(to, " (did you mean \"%s\"?)", near);
@@ -59,9 +61,10 @@ char *names_mistakes(const struct conf_doc *doc)
 	char *text;
 	size_t length;
 	FILE *to = open_memstream(&text, &length);
+
 	conf_print_errors(doc, to, false);
 	fclose(to);
-	while (length > 0 && text[length - 1] == '\n')
+	while (length && text[length - 1] == '\n')
 		text[--length] = '\0';
 	return text;
 }
@@ -69,7 +72,8 @@ char *names_mistakes(const struct conf_doc *doc)
 static char *last_part(const char *path)
 {
 	char *trimmed = folder_trim(path), *slash = strrchr(trimmed, '/');
-	char *last = xstrdup(slash && slash[1] != '\0' ? slash + 1 : trimmed);
+	char *last = xstrdup(slash && slash[1] ? slash + 1 : trimmed);
+
 	free(trimmed);
 	return last;
 }
@@ -78,9 +82,11 @@ char *names_directory(const char *const *dirs, size_t count, size_t i)
 {
 	char *own = last_part(dirs[i]);
 	bool unique = true;
+
 	for (size_t k = 0; k < count; k++) {
 		char *other = last_part(dirs[k]);
-		unique = unique && (k == i || strcmp(own, other) != 0);
+
+		unique = unique && (k == i || strcmp(own, other));
 		free(other);
 	}
 	if (unique)

@@ -16,8 +16,8 @@ char **summary_warnings(const struct summary *summary)
 	const cJSON *jobs = cJSON_GetObjectItemCaseSensitive(summary->root, "jobs");
 	const cJSON *ran_as = cJSON_GetObjectItemCaseSensitive(jobs, "ran_as"), *item;
 	size_t count = 0,
-	       most = (size_t)cJSON_GetArraySize(warnings) + (size_t)cJSON_GetArraySize(ran_as);
-	char **texts = xcalloc(most + 1, sizeof(*texts));
+	       max = (size_t)cJSON_GetArraySize(warnings) + (size_t)cJSON_GetArraySize(ran_as);
+	char **texts = xcalloc(max + 1, sizeof(*texts));
 
 	cJSON_ArrayForEach(item, warnings)
 		if (cJSON_IsString(item))
@@ -76,10 +76,12 @@ static void collect(struct summary *summary, const char *prefix, const cJSON *co
 {
 	size_t index = 0;
 	const cJSON *item;
+
 	cJSON_ArrayForEach(item, container) {
-		const char *dot = *prefix == '\0' ? "" : ".";
+		const char *dot = !*prefix ? "" : ".";
 		char *name = item->string ? xasprintf("%s%s%s", prefix, dot, item->string)
 					  : xasprintf("%s%s%zu", prefix, dot, index);
+
 		index++;
 		if (cJSON_IsObject(item) || cJSON_IsArray(item))
 			collect(summary, name, item);
@@ -109,7 +111,7 @@ void summary_release(struct summary *summary)
 size_t summary_find(const struct summary *summary, const char *name)
 {
 	for (size_t i = 0; i < summary->count; i++)
-		if (strcmp(summary->numbers[i].name, name) == 0)
+		if (!strcmp(summary->numbers[i].name, name))
 			return i;
 	return SIZE_MAX;
 }
@@ -117,6 +119,7 @@ size_t summary_find(const struct summary *summary, const char *name)
 double summary_value(const struct summary *summary, const char *name)
 {
 	size_t i = summary_find(summary, name);
+
 	return i == SIZE_MAX ? NAN : summary->numbers[i].value;
 }
 
@@ -125,6 +128,7 @@ void summary_groups(const struct summary *summary, const char *begin, const char
 {
 	for (size_t i = 0; i < summary->count; i++) {
 		const char *name = summary->numbers[i].name;
+
 		if (metric_group_length(name, begin, end) && names_find(names, name) == SIZE_MAX)
 			names_add(names, name);
 	}

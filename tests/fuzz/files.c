@@ -42,8 +42,8 @@ static void make_folder(void)
 
 static bool is_name(const char *name)
 {
-	return *name && strlen(name) < LONGEST && name[strspn(name, CHARS)] == '\0' &&
-	       name[0] != '/' && !strstr(name, "..");
+	return *name && strlen(name) < LONGEST && !name[strspn(name, CHARS)] && name[0] != '/' &&
+	       !strstr(name, "..");
 }
 
 /* Where the next line that starts with the mark is, or the end. */

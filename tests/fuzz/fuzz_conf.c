@@ -28,7 +28,7 @@ static void check_round_trip(const struct conf_doc *doc)
 		conf_parse("again", first, strlen(first), &sample_table, &sample, NULL, 0);
 	char *second = conf_resolved_json(again, true);
 
-	if (conf_errors(again) > 0 || strcmp(first, second) != 0)
+	if (conf_errors(again) > 0 || strcmp(first, second))
 		abort();
 	free(first);
 	free(second);

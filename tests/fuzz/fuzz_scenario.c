@@ -32,7 +32,7 @@ static void check_round_trip(const struct conf_doc *doc)
 	struct conf_doc *again = scenario_parse(BESIDE, first, strlen(first), &scenario);
 	char *second = conf_resolved_json(again, true);
 
-	if (conf_errors(again) > 0 || strcmp(first, second) != 0)
+	if (conf_errors(again) > 0 || strcmp(first, second))
 		abort();
 	free(first);
 	free(second);

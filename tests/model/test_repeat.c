@@ -48,7 +48,7 @@ static void expect_decides(const struct run *run, unsigned scheme, void *member,
 	after = read_state(run, scheme);
 	*byte ^= 1;
 	cr_expect(before.count != after.count ||
-			  memcmp(before.of, after.of, before.count * sizeof(*before.of)) != 0,
+			  memcmp(before.of, after.of, before.count * sizeof(*before.of)),
 		  "%s", name);
 	free(before.of);
 	free(after.of);

@@ -173,7 +173,7 @@ static void against_htsim(unsigned n, double queue_kb, const char *transport)
 {
 	struct run run;
 	double before, goodput, queue = 0;
-	bool roce = strcmp(transport, "swift") != 0;
+	bool roce = strcmp(transport, "swift");
 	const char *control = roce ? "'roce': { 'mtu': 1460, 'header': 58, 'write_header': 0, "
 				   : "'tcp': { 'initial_window': 1, ";
 	unsigned samples = 0;

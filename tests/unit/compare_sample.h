@@ -30,7 +30,7 @@ static inline struct answer ask_all(const char *const *dirs, size_t count,
 	}
 	cr_expect((!answer.error) ==
 		  (answer.end == COMPARE_ALIKE || answer.end == COMPARE_DIFFERS));
-	cr_expect(!answer.error || *answer.text == '\0', "%s", answer.text);
+	cr_expect(!answer.error || !*answer.text, "%s", answer.text);
 	return answer;
 }
 
@@ -67,8 +67,8 @@ static inline const cJSON *row_of(const struct answer *answer, const char *metri
 		cJSON_ArrayForEach(label, cJSON_GetObjectItem(row, "of"))
 			snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s",
 				 *text ? "|" : "", label->valuestring);
-		if (strcmp(cJSON_GetObjectItem(row, "metric")->valuestring, metric) == 0 &&
-		    strcmp(text, labels) == 0)
+		if (!strcmp(cJSON_GetObjectItem(row, "metric")->valuestring, metric) &&
+		    !strcmp(text, labels))
 			return row;
 	}
 	cr_assert(false, "no row %s of %s in %s", metric, labels, answer->text);

@@ -805,7 +805,7 @@ static cJSON *schema_of_sample(void)
 /* The node at "a/b/c". */
 static const cJSON *at(const cJSON *node, const char *path)
 {
-	while (node && *path != '\0') {
+	while (node && *path) {
 		size_t length = strcspn(path, "/");
 		char key[64];
 

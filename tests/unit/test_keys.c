@@ -19,7 +19,7 @@ static const struct conf_key *find(const struct conf_key *keys, size_t count, co
 static void first_items(char *path)
 {
 	for (char *n = path; (n = strstr(n, "/N")); n++)
-		if (n[2] == '/' || n[2] == '\0')
+		if (n[2] == '/' || !n[2])
 			n[1] = '0';
 }
 

@@ -60,7 +60,7 @@ static void expect_figure(const char *figure, const char *want)
 	free(printed);
 	snprintf(name, sizeof(name), "figures/%s.png", figure);
 	char *png = read_in(folder, name, &length);
-	cr_expect(length > 1000 && memcmp(png, "\x89PNG\r\n\x1a\n", 8) == 0);
+	cr_expect(length > 1000 && !memcmp(png, "\x89PNG\r\n\x1a\n", 8));
 	free(png);
 	snprintf(name, sizeof(name), "figures/%s.dat", figure);
 	char *data = read_in(folder, name, &length);
@@ -474,7 +474,7 @@ Test(plot, long_series_are_thinned)
 	cr_assert_eq(draw("series", "png", &printed, &error), 1, "%s", error);
 	free(printed);
 	char *data = read_file("figures/series.dat");
-	for (const char *p = data; *p != '\0'; p++)
+	for (const char *p = data; *p; p++)
 		lines += *p == '\n';
 	cr_expect_eq(lines, 6 + 1 + 4 * 2000 + 3 * 2); /* a head, and four panels */
 	cr_expect_not_null(strstr(data, "\n1 1 2 1.5 \"\"\n"));
@@ -529,7 +529,7 @@ Test(plot, dumb_goes_to_the_stream)
 	size_t lines = 0;
 	cr_assert_eq(draw("slowdown", "dumb", &printed, &error), 1, "%s", error);
 	cr_expect_not_null(strstr(printed, "Flow slowdown by flow size"));
-	for (const char *p = printed; *p != '\0'; p++)
+	for (const char *p = printed; *p; p++)
 		lines += *p == '\n';
 	cr_expect(lines >= 24 && lines <= 25, "%zu lines", lines);
 	cr_expect_null(strchr(printed, '\f'));
@@ -807,7 +807,7 @@ Test(plot, a_figure_draws_itself_again)
 		 folder);
 	cr_assert_eq(system(command), 0);
 	char *again = read_in(folder, "moved/slowdown.png", &again_length);
-	cr_expect(length == again_length && memcmp(png, again, length) == 0);
+	cr_expect(length == again_length && !memcmp(png, again, length));
 	free(png);
 	free(again);
 }

@@ -93,14 +93,14 @@ static bool same_word(const char *a, size_t a_length, const char *b, size_t b_le
 	double x = strtod(a, &a_end), y = strtod(b, &b_end);
 	if (a_end == a + a_length && b_end == b + b_length && a_length > 0 && b_length > 0)
 		return (isnan(x) && isnan(y)) || fabs(x - y) <= 1e-12 * fmax(1, fabs(y));
-	return a_length == b_length && strncmp(a, b, a_length) == 0;
+	return a_length == b_length && !strncmp(a, b, a_length);
 }
 
 /* Equal word by word and line by line, numbers to 12 digits. */
 static void expect_text(const char *got, const char *want)
 {
 	const char *g = got, *w = want;
-	while (*g != '\0' || *w != '\0') {
+	while (*g || *w) {
 		size_t g_length = strcspn(g, " \n"), w_length = strcspn(w, " \n");
 		cr_assert(same_word(g, g_length, w, w_length) && g[g_length] == w[w_length],
 			  "at \"%.40s\", where \"%.40s\" is due, in:\n%s", g, w, got);

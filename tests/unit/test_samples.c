@@ -28,7 +28,7 @@ static void expect_source(const char *metric, const char *column, const char *na
 	cr_assert_eq(!s.job_name, !name, "%s", metric);
 	if (name)
 		cr_expect(strlen(name) == s.name_length &&
-				  strncmp(s.job_name, name, s.name_length) == 0,
+				  !strncmp(s.job_name, name, s.name_length),
 			  "%s", metric);
 	cr_expect(isnan(quantile) ? isnan(s.quantile) : s.quantile == quantile, "%s", metric);
 }

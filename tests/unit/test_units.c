@@ -177,7 +177,7 @@ Test(units, every_advertised_name_is_read)
 	for (size_t k = 0; k < 3; k++) {
 		const char *name = unit_names(kinds[k]);
 
-		while (*name != '\0') {
+		while (*name) {
 			size_t length = strcspn(name, ",");
 			char text[16];
 			uint64_t value;

@@ -8,9 +8,9 @@
 uint64_t ina_mark_distance(const struct ina_job *job)
 {
 	uint64_t period = job->scheme->ops->period(job);
-	uint64_t least = (MIN_RESULTS_PER_MARK + period - 1) / period * period;
+	uint64_t min = (MIN_RESULTS_PER_MARK + period - 1) / period * period;
 
-	return repeat_distance(job->scheme->env.repeat, least);
+	return repeat_distance(job->scheme->env.repeat, min);
 }
 
 void ina_mark(struct ina_job *job)

@@ -368,15 +368,15 @@ static struct collective_actual panama_ran_as(const void *instance)
 	};
 }
 
-static bytes least_memory(const struct panama_job *job)
+static bytes min_memory(const struct panama_job *job)
 {
 	const struct panama_scheme *scheme = panama_scheme(job);
-	bytes least = UINT64_MAX;
+	bytes min = UINT64_MAX;
 
 	for (uint32_t s = 0; s < scheme->base.env.topo->net.switches; s++)
-		if (job->sequences_at[s] && scheme->base.memory[s].memory_bytes < least)
-			least = scheme->base.memory[s].memory_bytes;
-	return least;
+		if (job->sequences_at[s] && scheme->base.memory[s].memory_bytes < min)
+			min = scheme->base.memory[s].memory_bytes;
+	return min;
 }
 
 static void report_overflows(const struct panama_job *job, FILE *to)
@@ -392,7 +392,7 @@ static void report_overflows(const struct panama_job *job, FILE *to)
 		"  PANAMA job %" PRIu32 ": accelerators dropped %" PRIu64
 		" of its packets because their memory of %" PRIu64
 		" bytes was full: give them more (\"memory\"), let fewer jobs run at once%s\n",
-		collective_job_number(&job->base.spec), job->overflows, least_memory(job), or_else);
+		collective_job_number(&job->base.spec), job->overflows, min_memory(job), or_else);
 }
 
 static bool panama_waits(const void *self, char *text, size_t size)

@@ -74,14 +74,14 @@ static void sharp_reserve(const struct sharp *job, int64_t bytes_more)
 
 static uint64_t free_osts(const struct sharp *job)
 {
-	uint64_t least = UINT64_MAX;
+	uint64_t min = UINT64_MAX;
 
 	for (uint32_t n = 0; n < job->base.tree.tree->node_count; n++) {
 		uint64_t left = (uint64_t)sharp_conf(job)->osts - at(job, n)->osts;
 
-		least = left < least ? left : least;
+		min = left < min ? left : min;
 	}
-	return least;
+	return min;
 }
 
 /* Dynamic: whether each switch has room for one more tree. Static: whether no job has locked any

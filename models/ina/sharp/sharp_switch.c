@@ -370,17 +370,17 @@ static void resend_to(struct sharp_node *node, struct sharp_child *child, uint64
 /* Finds the child that has fewest results. What all children have is gone from here. */
 static void find_slowest(struct sharp_node *node)
 {
-	uint64_t least = NONE;
+	uint64_t min = NONE;
 
 	for (uint32_t c = 0; c < node->base.place->children; c++)
-		if (node->child[c].has < least) {
-			least = node->child[c].has;
+		if (node->child[c].has < min) {
+			min = node->child[c].has;
 			node->slowest = c;
 		}
-	if (least > node->down_freed) {
-		for (uint64_t i = node->down_freed; i < least; i = down_from(node, i + 1))
+	if (min > node->down_freed) {
+		for (uint64_t i = node->down_freed; i < min; i = down_from(node, i + 1))
 			node->end_freed = result_of(node, i)->end;
-		node->down_freed = least;
+		node->down_freed = min;
 		progress(node);
 	}
 }
@@ -388,15 +388,15 @@ static void find_slowest(struct sharp_node *node)
 /* Finds the child whose room ends first. */
 static void find_fullest(struct sharp_node *node)
 {
-	uint64_t least = NONE;
+	uint64_t min = NONE;
 
 	for (uint32_t c = 0; c < node->base.place->children; c++)
-		if (node->child[c].freed < least) {
-			least = node->child[c].freed;
+		if (node->child[c].freed < min) {
+			min = node->child[c].freed;
 			node->fullest = c;
 		}
-	if (least + node->job->size > node->down_limit) {
-		node->down_limit = least + node->job->size;
+	if (min + node->job->size > node->down_limit) {
+		node->down_limit = min + node->job->size;
 		progress(node);
 	}
 }

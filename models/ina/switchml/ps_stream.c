@@ -280,10 +280,10 @@ static sim_time time_to_cover(sim_time trip, sim_time wait, uint64_t n, uint64_t
 /* Raises the slots to a multiple of m, as far as a packet can name them. */
 static uint32_t shared_evenly(uint64_t slots, uint32_t m)
 {
-	uint32_t most = SWITCHML_SLOTS_MAX / m * m;
+	uint32_t max = SWITCHML_SLOTS_MAX / m * m;
 
 	slots = (slots + m - 1) / m * m;
-	return slots <= most ? (uint32_t)slots : most;
+	return slots <= max ? (uint32_t)slots : max;
 }
 
 static uint32_t choose_slots(const struct switchml *job)
@@ -480,7 +480,7 @@ static void ps_stream_plan(void *self, struct stream_plan *plan)
 	struct plan_stream *stream;
 
 	plan_init(plan, 1);
-	plan->bound.framing = ina_framing(&job->base, switchml_least_frame(&job->format));
+	plan->bound.framing = ina_framing(&job->base, switchml_min_frame(&job->format));
 	plan_add_servers(&plan->bound, spec);
 	stream = &plan->streams[0];
 	stream->packets = plan_ina_packets(&scheme->env.topo->net, scheme->frame, scheme->elements);

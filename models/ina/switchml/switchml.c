@@ -138,17 +138,17 @@ static uint32_t choose_slots(const struct switchml *job)
 {
 	const struct switchml_conf *conf = switchml_conf(&job->base);
 	const struct tree *tree = job->base.tree.tree;
-	bytes least = UINT64_MAX;
+	bytes min = UINT64_MAX;
 
 	if (conf->slots_form == SLOTS_NUMBER)
 		return (uint32_t)conf->slots;
 	for (uint32_t n = 0; n < tree->node_count; n++) {
 		bytes share = share_at(conf, ina_node(&job->base, n));
 
-		if (!tree->nodes[n].passes && share < least)
-			least = share;
+		if (!tree->nodes[n].passes && share < min)
+			min = share;
 	}
-	return (uint32_t)slots_by_rule(conf, least, switchml_slots_for(job, round_trip(job)));
+	return (uint32_t)slots_by_rule(conf, min, switchml_slots_for(job, round_trip(job)));
 }
 
 /* Reports a job with fewer slots than cover the round trip, unless the user gave their number. */
@@ -290,7 +290,7 @@ static void switchml_plan(void *self, struct stream_plan *plan)
 	uint32_t largest = switchml_frame(format, 0), frames = 0;
 
 	ina_plan_tree(&job->base, job->slots, plan);
-	plan->bound.framing = ina_framing(&job->base, switchml_least_frame(format));
+	plan->bound.framing = ina_framing(&job->base, switchml_min_frame(format));
 	for (uint32_t p = 0; p < format->message; p++)
 		frames += switchml_frame(format, p);
 	/* a packet of the plan stands for a message, as tensors are padded to whole messages */

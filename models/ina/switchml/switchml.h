@@ -168,7 +168,7 @@ struct switchml_format switchml_format_of(const struct switchml_conf *conf);
 /* Bytes of a packet of a message, by its number: packet 0 is the largest. */
 uint32_t switchml_frame(const struct switchml_format *format, uint32_t packet);
 /* A packet in the middle of a message, where headers are shortest. */
-static inline uint32_t switchml_least_frame(const struct switchml_format *format)
+static inline uint32_t switchml_min_frame(const struct switchml_format *format)
 {
 	return switchml_frame(format, format->message > 1);
 }

@@ -80,7 +80,7 @@ static bool read_pair(const char *line, double pair[2])
 			return false;
 		line = end;
 	}
-	return line[strspn(line, " \t\r\n")] == '\0';
+	return !line[strspn(line, " \t\r\n")];
 }
 
 /* Divides each cdf by the last one, which is 1, or 100 for percent, and checks all points. */

@@ -335,9 +335,9 @@ void job_exchange_waiting(const struct job *job, FILE *to, size_t limit)
 {
 	for (size_t g = 0; job->exchanges && g < job->program->group_count && limit; g++) {
 		const struct job_exchange *exchange = &job->exchanges[g];
-		size_t most = exchange->whole ? limit : 1;
+		size_t max = exchange->whole ? limit : 1;
 
 		if (exchange->instance)
-			limit -= exchange->ops->report_waiting(exchange->instance, to, most);
+			limit -= exchange->ops->report_waiting(exchange->instance, to, max);
 	}
 }

@@ -563,15 +563,15 @@ static void number_jobs(struct jobs *jobs)
 
 /* How many instances of schemes a job has at most: one for each NIC and each group of a program
  * that is written down. Exchanges of a network's program share numbers. */
-static uint32_t most_instances(const struct model_env *env, const struct job_group_conf *groups,
-			       size_t count)
+static uint32_t max_instances(const struct model_env *env, const struct job_group_conf *groups,
+			      size_t count)
 {
-	size_t most = 1;
+	size_t max = 1;
 
 	for (size_t i = 0; i < count; i++)
-		if (groups[i].program && groups[i].program->group_count > most)
-			most = groups[i].program->group_count;
-	return (uint32_t)most * machine_nics(env->machine);
+		if (groups[i].program && groups[i].program->group_count > max)
+			max = groups[i].program->group_count;
+	return (uint32_t)max * machine_nics(env->machine);
 }
 
 struct jobs *jobs_new(const struct model_env *env, const struct job_group_conf *groups,
@@ -583,7 +583,7 @@ struct jobs *jobs_new(const struct model_env *env, const struct job_group_conf *
 
 	jobs->env = *env;
 	jobs->schemes = schemes;
-	jobs->instances = most_instances(env, groups, count);
+	jobs->instances = max_instances(env, groups, count);
 	jobs->latency = cluster->controller_latency;
 	jobs->tables = *tables;
 	jobs->end = times->end;

@@ -190,17 +190,17 @@ static const struct program_node *nodes_of(const struct program *program, uint32
 	return program->roles[program->role_of[r]].nodes;
 }
 
-static char *differ(const struct program_group *group, uint32_t r, uint32_t times, uint32_t most)
+static char *differ(const struct program_group *group, uint32_t r, uint32_t times, uint32_t max)
 {
 	if (group->op == OP_MESSAGE)
 		return xasprintf("rank %" PRIu32 " sends %" PRIu32 " messages to rank %" PRIu32
 				 ", which receives %" PRIu32,
-				 group->ranks[0], most, group->ranks[1], times);
+				 group->ranks[0], max, group->ranks[1], times);
 	return xasprintf("%s of %s%s%s: rank %" PRIu32 " takes part %" PRIu32
 			 " times an iteration, rank %" PRIu32 " %" PRIu32 " times",
 			 program_op_names[group->op], group->name ? "group \"" : "ranks of a group",
 			 group->name ? group->name : "", group->name ? "\"" : "", r, times,
-			 group->ranks[0], most);
+			 group->ranks[0], max);
 }
 
 /* Compares what a member does at its seat with what the first member does. */

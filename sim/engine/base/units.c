@@ -163,10 +163,10 @@ enum unit_error unit_parse(enum unit_kind kind, const char *text, uint64_t *valu
 	if (!read_number(text, &n))
 		return UNIT_NO_NUMBER;
 	name = n.end + strspn(n.end, " \t");
-	if (*name == '\0')
+	if (!*name)
 		return UNIT_MISSING;
 	for (unit = units_of(kind); unit->name; unit++)
-		if (strcmp(unit->name, name) == 0)
+		if (!strcmp(unit->name, name))
 			break;
 	if (!unit->name)
 		return UNIT_UNKNOWN;

@@ -42,13 +42,13 @@ void repeat_left(struct repeat *repeat, uint64_t *left, uint64_t reserve)
 	repeat_count(repeat, left);
 }
 
-void repeat_integral(struct repeat *repeat, unsigned __int128 *sum, uint64_t most)
+void repeat_integral(struct repeat *repeat, unsigned __int128 *sum, uint64_t max)
 {
 	sim_time period = repeat->marked ? repeat->sim->now - repeat->marked : 0;
 
 	if (repeat->moving)
 		*sum += (unsigned __int128)repeat->periods * repeat->growth.of[repeat->next++];
-	else if ((unsigned __int128)most * period >> 64)
+	else if ((unsigned __int128)max * period >> 64)
 		repeat_never(repeat);
 	if (!repeat->moving)
 		repeat_put(&repeat->counts, (uint64_t)*sum);
@@ -152,7 +152,7 @@ static void swap(struct repeat_words *a, struct repeat_words *b)
 static uint64_t periods_to_skip(const struct repeat *repeat, sim_time period)
 {
 	const struct sim *sim = repeat->sim;
-	uint64_t most = UINT64_MAX;
+	uint64_t max = UINT64_MAX;
 
 	for (uint32_t id = 0; id < sim->queue.node_count; id++) {
 		sim_time at = sim->queue.nodes[id].at;
@@ -161,7 +161,7 @@ static uint64_t periods_to_skip(const struct repeat *repeat, sim_time period)
 		if (repeat->named[id] || !sim_pending(sim, id))
 			continue;
 		free = at > sim->now ? (at - sim->now - 1) / period : 0;
-		most = free < most ? free : most;
+		max = free < max ? free : max;
 	}
 	for (size_t i = 0; i < repeat->left_count; i++) {
 		const struct repeat_left *left = &repeat->left[i];
@@ -170,10 +170,10 @@ static uint64_t periods_to_skip(const struct repeat *repeat, sim_time period)
 		uint64_t free =
 			rest > left->reserve ? (rest - left->reserve) / (step ? step : 1) : 0;
 
-		if (step && free < most)
-			most = free;
+		if (step && free < max)
+			max = free;
 	}
-	return most == UINT64_MAX ? 0 : most; /* no skip if nothing would end it */
+	return max == UINT64_MAX ? 0 : max; /* no skip if nothing would end it */
 }
 
 /* The sum that a recorded fact adds to the digest in all skipped periods. A run that skips periods
@@ -360,11 +360,11 @@ void repeat_leave(struct repeat *repeat, const void *who)
 		timer_cancel(repeat->sim, &repeat->look);
 }
 
-uint64_t repeat_distance(const struct repeat *repeat, uint64_t least)
+uint64_t repeat_distance(const struct repeat *repeat, uint64_t min)
 {
 	unsigned shift = repeat->failed / (2 * REPEAT_PERIODS);
 
-	return least << (shift < DISTANCE_SHIFT_MAX ? shift : DISTANCE_SHIFT_MAX);
+	return min << (shift < DISTANCE_SHIFT_MAX ? shift : DISTANCE_SHIFT_MAX);
 }
 
 uint64_t repeat_to_come(const struct repeat *repeat, const void *who)

@@ -127,7 +127,7 @@ bool repeat_mark(struct repeat *repeat, const void *who);
 void repeat_leave(struct repeat *repeat, const void *who);
 
 /* How far apart marks should be: `least`, and more the longer nothing has repeated itself. */
-uint64_t repeat_distance(const struct repeat *repeat, uint64_t least);
+uint64_t repeat_distance(const struct repeat *repeat, uint64_t min);
 
 /* How many periods have yet to prove equal. A mark of `who` pays only if more are to come. Before
  * the first mark the number is doubled, so that as many can then be skipped. */
@@ -195,7 +195,7 @@ static inline void repeat_counts(struct repeat *repeat, uint64_t *counts, size_t
 
 /* *sum is the integral over time, up to now, of a value that never exceeds `most`. Nothing is
  * skipped if a period might add more than 64 bits hold. */
-void repeat_integral(struct repeat *repeat, unsigned __int128 *sum, uint64_t most);
+void repeat_integral(struct repeat *repeat, unsigned __int128 *sum, uint64_t max);
 
 /* Call it before any repeat_number() of the stream. The caller has set stream->base. */
 static inline void repeat_base(struct repeat *repeat, struct repeat_stream *stream)

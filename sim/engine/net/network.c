@@ -94,9 +94,9 @@ static bool same_class(const struct link_class *a, const struct link_class *b)
 /* Sets the length up to which a queue is quiet, so that packets do not take the slow path. */
 static void set_quiet(const struct network *net, struct link_class *link)
 {
-	uint64_t most = link->ecn_in_packets ? UINT64_MAX : link->ecn_min;
+	uint64_t max = link->ecn_in_packets ? UINT64_MAX : link->ecn_min;
 
-	link->quiet_bytes = most < link->limit_bytes ? most : link->limit_bytes;
+	link->quiet_bytes = max < link->limit_bytes ? max : link->limit_bytes;
 	link->quiet_packets = link->ecn_in_packets && link->ecn_min < UINT32_MAX
 				      ? (uint32_t)link->ecn_min
 				      : UINT32_MAX;

@@ -32,7 +32,7 @@ bool compare_metrics(struct names *metrics, const struct names *asked, compare_h
 	if (metrics->count == 0)
 		*error = xstrdup("none of the usual metrics has a value here; name one with "
 				 "--metric");
-	return metrics->count > 0;
+	return metrics->count;
 }
 
 /* ---- What the directories are ---- */
@@ -62,13 +62,14 @@ static enum kind kind_of(const char *dir, char **error)
 static void put_comments(char *text, FILE *to)
 {
 	bool table = false;
+
 	fputs("% \\usepackage{booktabs}\n", to);
-	for (char *next, *line = text; *line != '\0'; line = next) {
+	for (char *next, *line = text; *line; line = next) {
 		next = line + strcspn(line, "\n") + 1;
 		next[-1] = '\0';
-		table = table || strncmp(line, "\\begin{tabular}", 15) == 0;
-		fprintf(to, "%s%s\n", table ? "" : *line != '\0' ? "% " : "%", line);
-		table = table && strcmp(line, "\\end{tabular}") != 0;
+		table = table || !strncmp(line, "\\begin{tabular}", 15);
+		fprintf(to, "%s%s\n", table ? "" : *line ? "% " : "%", line);
+		table = table && strcmp(line, "\\end{tabular}");
 	}
 }
 
@@ -76,8 +77,10 @@ enum compare_end compare(const char *const *dirs, size_t count,
 			 const struct compare_options *options, FILE *to, char **error)
 {
 	enum kind kind = KIND_NEITHER;
+
 	for (size_t i = 0; i < count; i++) {
 		enum kind other = kind_of(dirs[i], error);
+
 		if (other == KIND_NEITHER)
 			return COMPARE_IO;
 		if (i > 0 && other != kind) {
@@ -93,6 +96,7 @@ enum compare_end compare(const char *const *dirs, size_t count,
 	FILE *whole = options->latex ? open_memstream(&text, &length) : to;
 	enum compare_end end = (kind == KIND_RUN ? compare_runs : compare_sweeps)(
 		dirs, count, options, whole, error);
+
 	if (options->latex) {
 		fclose(whole);
 		if (!*error)

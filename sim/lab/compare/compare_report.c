@@ -18,9 +18,11 @@
 struct compare_row *comparison_add(struct comparison *comparison, const char *metric)
 {
 	static const struct estimate nothing = { .value = NAN, .low = NAN, .high = NAN };
+	struct compare_row *row;
+
 	comparison->rows = array_reserve(comparison->rows, comparison->count, &comparison->capacity,
 					 sizeof(*comparison->rows));
-	struct compare_row *row = &comparison->rows[comparison->count++];
+	row = &comparison->rows[comparison->count++];
 	*row = (struct compare_row){ .metric = metric,
 				     .labels = xcalloc(comparison->label_count + 1,
 						       sizeof(*row->labels)),
@@ -36,8 +38,10 @@ struct compare_row *comparison_add(struct comparison *comparison, const char *me
 bool comparison_replicated(const struct comparison *comparison)
 {
 	bool replicated = false;
+
 	for (size_t i = 0; i < comparison->count; i++) {
 		const struct compare_row *row = &comparison->rows[i];
+
 		replicated |= (row->basis == BASIS_PAIRS && row->ratio.n > 1) ||
 			      (row->basis == BASIS_INDEPENDENT && row->ratio.n > 2);
 	}
@@ -48,7 +52,7 @@ char *comparison_verdict(const struct comparison *comparison, const struct compa
 {
 	return verdict_words(&row->verdict, comparison->baseline_label,
 			     row->labels[comparison->label_count - 1],
-			     strcmp(metric_unit(row->metric), "s") == 0);
+			     !strcmp(metric_unit(row->metric), "s"));
 }
 
 /* ---- Text ---- */
@@ -59,6 +63,7 @@ static const char *number(char *buffer, double value)
 	if (isnan(value))
 		return "-";
 	bool whole = value == floor(value) && fabs(value) < 1e12;
+
 	snprintf(buffer, NUMBER, whole ? "%.0f" : "%.4g", value);
 	return buffer;
 }
@@ -66,6 +71,7 @@ static const char *number(char *buffer, double value)
 static void add_interval(struct grid *grid, const struct estimate *e)
 {
 	char low[NUMBER], high[NUMBER];
+
 	if (isnan(e->low))
 		grid_add(grid, "%s", "");
 	else
@@ -76,6 +82,7 @@ static void add_interval(struct grid *grid, const struct estimate *e)
 static void add_half_width(struct grid *grid, const struct estimate *e)
 {
 	double half = estimate_half_width(e);
+
 	if (!isnan(half))
 		grid_add(grid, "+- %.3g", half);
 	else
@@ -85,6 +92,7 @@ static void add_half_width(struct grid *grid, const struct estimate *e)
 static void add_basis(struct grid *grid, const struct compare_row *row)
 {
 	const struct estimate *r = &row->ratio;
+
 	switch (row->basis) {
 	case BASIS_NONE:
 	case BASIS_QUOTIENT:
@@ -114,9 +122,11 @@ static void add_row(struct grid *grid, const struct comparison *comparison,
 {
 	char value[NUMBER], baseline[NUMBER];
 	bool same = before; /* labels that repeat those above are left out, except the last */
+	char *verdict;
+
 	for (size_t i = 0; i < comparison->label_count; i++) {
 		same = same && i + 1 < comparison->label_count &&
-		       strcmp(before->labels[i], row->labels[i]) == 0;
+		       !strcmp(before->labels[i], row->labels[i]);
 		grid_add(grid, "%s%s", i == 0 ? "  " : "", same ? "" : row->labels[i]);
 	}
 	if (row->points)
@@ -143,7 +153,7 @@ static void add_row(struct grid *grid, const struct comparison *comparison,
 		 isnan(row->difference.value) ? "" : number(value, row->difference.value));
 	add_half_width(grid, &row->difference);
 	add_basis(grid, row);
-	char *verdict = comparison_verdict(comparison, row);
+	verdict = comparison_verdict(comparison, row);
 	grid_add(grid, "%s", comparison_replicated(comparison) ? verdict : "");
 	free(verdict);
 	if (row->ratio.missing > 0 && !isnan(row->paired[0]))
@@ -155,6 +165,7 @@ static void add_header(struct grid *grid, const struct comparison *comparison)
 {
 	static const char *const names[] = { "value",      "95 %", "spread", "ratio",  "95 %",
 					     "difference", "95 %", "over",   "verdict" };
+
 	enum {
 		INTERVAL_AT = 1,
 		SPREAD_AT,
@@ -165,8 +176,10 @@ static void add_header(struct grid *grid, const struct comparison *comparison)
 	};
 	bool differences = false, ratios = false, spreads = false, intervals = false;
 	bool points = false, work = false;
+
 	for (size_t i = 0; i < comparison->count; i++) {
 		const struct compare_row *row = &comparison->rows[i];
+
 		points |= row->points > 0;
 		work |= row->has_work;
 		spreads |= !isnan(row->spread);
@@ -184,23 +197,28 @@ static void add_header(struct grid *grid, const struct comparison *comparison)
 		bool empty = (!differences && of_difference) || (!ratios && i >= RATIO_AT) ||
 			     (!spreads && i == SPREAD_AT) || (!intervals && of_interval) ||
 			     (i == VERDICT_AT && !comparison_replicated(comparison));
+
 		grid_add(grid, "%s", empty ? "" : names[i]);
 	}
 }
 
 void comparison_print(const struct comparison *comparison, FILE *to)
 {
+	struct grid *grid;
+
 	/* alignment of the columns of work and those in add_header(); the '\0' is copied, too */
 	static const char numbers[] = "rrrlrrlrlll";
 	char *alignment = xmalloc(comparison->label_count + sizeof(numbers));
+
 	memset(alignment, 'l', comparison->label_count);
 	memcpy(alignment + comparison->label_count, numbers, sizeof(numbers));
-	struct grid *grid = grid_new(alignment);
+	grid = grid_new(alignment);
 	free(alignment);
 	add_header(grid, comparison);
 	for (size_t i = 0; i < comparison->count; i++) {
 		const struct compare_row *row = &comparison->rows[i], *before = NULL;
-		if (i > 0 && strcmp(row->metric, row[-1].metric) == 0)
+
+		if (i > 0 && !strcmp(row->metric, row[-1].metric))
 			before = row - 1;
 		else
 			grid_line(grid, "%s", row->metric);
@@ -232,6 +250,7 @@ void comparison_withhold(struct compare_row *row, bool baseline_partial)
 void comparison_print_marks(const struct comparison *comparison, FILE *to)
 {
 	bool partial = false, substituted = false;
+
 	for (size_t i = 0; i < comparison->count; i++) {
 		partial |= comparison->rows[i].partial;
 		substituted |= comparison->rows[i].substituted;
@@ -275,9 +294,11 @@ static void json_rows(struct json *json, const struct comparison *comparison)
 					     [BASIS_COMMON] = "common",
 					     [BASIS_PAIRS] = "pairs",
 					     [BASIS_INDEPENDENT] = "independent" };
+
 	json_open_array(json, "rows");
 	for (size_t i = 0; i < comparison->count; i++) {
 		const struct compare_row *row = &comparison->rows[i];
+
 		json_open_object(json, NULL);
 		json_labels(json, comparison, row);
 		if (row->has_work) {
@@ -297,6 +318,8 @@ static void json_rows(struct json *json, const struct comparison *comparison)
 			json_bool(json, "same", row->same);
 		json_string(json, "basis", bases[row->basis]);
 		if (row->basis != BASIS_NONE) {
+			char *verdict;
+
 			json_real(json, "baseline", row->baseline);
 			json_estimate(json, "ratio", &row->ratio);
 			if (row->ratio.missing > 0 && !isnan(row->paired[0])) {
@@ -306,7 +329,7 @@ static void json_rows(struct json *json, const struct comparison *comparison)
 				json_close_object(json);
 			}
 			json_bool(json, "excludes_1", estimate_excludes(&row->ratio, 1));
-			char *verdict = comparison_verdict(comparison, row);
+			verdict = comparison_verdict(comparison, row);
 			json_string(json, "verdict", *verdict ? verdict : NULL);
 			free(verdict);
 			if (!isnan(row->difference.value))
@@ -324,6 +347,7 @@ static void json_rows(struct json *json, const struct comparison *comparison)
 static bool outside(const struct compare_row *row, double tolerance)
 {
 	double a = row->baseline, b = row->value.value, ratio = row->ratio.value;
+
 	if (row->basis == BASIS_NONE)
 		return false;
 	if (!isnan(ratio))
@@ -337,9 +361,11 @@ static size_t put_outside(const struct comparison *comparison, double tolerance,
 			  struct json *json)
 {
 	size_t count = 0;
+
 	for (size_t i = 0; i < comparison->count; i++) {
 		const struct compare_row *row = &comparison->rows[i];
 		char value[NUMBER], baseline[NUMBER];
+
 		if (!outside(row, tolerance))
 			continue;
 		count++;
@@ -377,6 +403,7 @@ size_t comparison_json_end(struct json *json, const struct comparison *compariso
 			   FILE *to)
 {
 	size_t outside_count = 0;
+
 	json_rows(json, comparison);
 	if (!isnan(tolerance)) {
 		json_real(json, "tolerance", tolerance);

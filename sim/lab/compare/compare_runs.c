@@ -52,6 +52,7 @@ static struct json_diff difference(const struct run *a, const struct run *b)
 {
 	static const char *const keys[] = { "scenario", "version", "commit" };
 	struct json_diff diff = { 0 };
+
 	for (size_t k = 0; k < sizeof(keys) / sizeof(*keys); k++)
 		json_diff_add(&diff, k == 0 ? "" : keys[k],
 			      cJSON_GetObjectItemCaseSensitive(a->manifest, keys[k]),
@@ -63,7 +64,8 @@ static struct json_diff difference(const struct run *a, const struct run *b)
 static bool differ_in_seed(const struct run *a, const struct run *b)
 {
 	struct json_diff diff = difference(a, b);
-	bool only = diff.count == 1 && strcmp(diff.items[0].pointer, "/seed") == 0;
+	bool only = diff.count == 1 && !strcmp(diff.items[0].pointer, "/seed");
+
 	json_diff_release(&diff);
 	return only && seed_of(a) != seed_of(b);
 }
@@ -72,8 +74,10 @@ static bool differ_in_seed(const struct run *a, const struct run *b)
 static size_t side_of(const struct runs *runs, size_t side_count)
 {
 	const struct run *run = &runs->items[runs->count - 1];
+
 	for (size_t side = 0; side < side_count; side++) {
 		bool fits = true;
+
 		for (const struct run *other = runs->items; other < run; other++)
 			fits = fits && (other->side != side || differ_in_seed(other, run));
 		if (fits)
@@ -85,6 +89,7 @@ static size_t side_of(const struct runs *runs, size_t side_count)
 const struct run *comparison_side(const struct comparison *comparison, size_t side)
 {
 	const struct run *run = comparison->runs.items;
+
 	while (run->side != side)
 		run++;
 	return run;
@@ -94,6 +99,7 @@ double comparison_mean(const struct comparison *comparison, size_t side, const c
 {
 	const struct runs *runs = &comparison->runs;
 	double sum = 0, count = 0;
+
 	for (size_t i = 0; i < runs->count; i++)
 		if (runs->items[i].side == side) {
 			sum += summary_value(&runs->items[i].summary, metric);
@@ -107,10 +113,12 @@ static bool runs_read(struct comparison *comparison, const char *const *dirs, si
 		      bool by_folder, char **error)
 {
 	struct runs *runs = &comparison->runs;
+
 	*runs = (struct runs){ .items = xcalloc(count, sizeof(*runs->items)) };
 	while (runs->count < count) {
 		size_t i = runs->count++;
 		struct run *run = &runs->items[i];
+
 		if (!run_read(run, dirs[i], error))
 			return false;
 		run->side = side_of(runs, comparison->side_count);
@@ -129,6 +137,7 @@ static double beside(const struct summary *summary, const char *metric, const ch
 {
 	char *path = xasprintf("%.*s.%s", (int)(strrchr(metric, '.') - metric), metric, name);
 	double value = summary_value(summary, path);
+
 	free(path);
 	return value;
 }
@@ -137,7 +146,8 @@ static double beside(const struct summary *summary, const char *metric, const ch
 static bool no_work(const struct runs *runs, const char *metric)
 {
 	const char *end = strrchr(metric, '.');
-	bool none = end && strcmp(end, ".finished") == 0;
+	bool none = end && !strcmp(end, ".finished");
+
 	for (size_t i = 0; i < runs->count; i++)
 		none = none && beside(&runs->items[i].summary, metric, "count") == 0;
 	return none;
@@ -147,8 +157,10 @@ static enum compare_has runs_have(const void *owner, const char *metric)
 {
 	const struct runs *runs = owner;
 	enum compare_has has = METRIC_UNKNOWN;
+
 	for (size_t i = 0; i < runs->count; i++) {
 		const struct summary *summary = &runs->items[i].summary;
+
 		if (!isnan(summary_value(summary, metric)))
 			return no_work(runs, metric) ? METRIC_EMPTY : METRIC_PRESENT;
 		if (summary_find(summary, metric) != SIZE_MAX)
@@ -169,8 +181,10 @@ static void add_groups(struct names *names, const struct runs *runs, const char 
 static bool jobs_alike(const struct runs *runs)
 {
 	bool alike = true;
+
 	for (size_t i = 0; i < runs->count; i++) {
 		struct names groups = { 0 };
+
 		summary_groups(&runs->items[i].summary, METRIC_OF_JOBS, METRIC_MEAN_JCT, &groups);
 		alike = alike && groups.count < 2;
 		free(groups.items);
@@ -182,10 +196,12 @@ static bool jobs_alike(const struct runs *runs)
 static void add_fairness(struct names *names, const struct runs *runs)
 {
 	struct names all = { 0 };
+
 	add_groups(&all, runs, METRIC_OF_FLOWS, ".jain");
 	add_groups(&all, runs, METRIC_OF_JOBS, ".jain");
 	for (size_t i = 0; i < all.count; i++) {
 		double max = 0;
+
 		for (size_t r = 0; r < runs->count; r++)
 			max = fmax(max, beside(&runs->items[r].summary, all.items[i], "finished"));
 		if (max >= 2)
@@ -198,7 +214,8 @@ static bool choose_metrics(struct names *metrics, const struct runs *runs,
 			   const struct compare_options *options, char **error)
 {
 	struct names known = { 0 }, usual = { 0 };
-	bool alike = jobs_alike(runs);
+	bool alike = jobs_alike(runs), ok;
+
 	if (!alike)
 		add_groups(&usual, runs, METRIC_OF_JOBS, METRIC_MEAN_JCT);
 	summary_usual(&usual, alike);
@@ -206,8 +223,7 @@ static bool choose_metrics(struct names *metrics, const struct runs *runs,
 	for (size_t i = 0; i < runs->count; i++)
 		for (size_t k = 0; k < runs->items[i].summary.count; k++)
 			names_add(&known, runs->items[i].summary.numbers[k].name);
-	bool ok =
-		compare_metrics(metrics, &options->metrics, runs_have, runs, &usual, &known, error);
+	ok = compare_metrics(metrics, &options->metrics, runs_have, runs, &usual, &known, error);
 	free(known.items);
 	free(usual.items);
 	return ok;
@@ -226,6 +242,7 @@ static bool side_read(struct side *side, const struct comparison *comparison, si
 		      const struct sample_source *source, const char *metric, char **error)
 {
 	const struct runs *runs = &comparison->runs;
+
 	*side = (struct side){ .values = xcalloc(runs->count, sizeof(*side->values)),
 			       .seeds = xcalloc(runs->count, sizeof(*side->seeds)) };
 	for (size_t i = 0; i < runs->count; i++)
@@ -251,9 +268,11 @@ static void add_work(struct compare_row *row, const struct summary *summary)
 {
 	char *path = xstrdup(row->metric);
 	bool found = false;
+
 	for (char *dot; !found && (dot = strrchr(path, '.')); *dot = '\0') {
 		double finished = beside(summary, path, "finished");
 		double count = beside(summary, path, "count");
+
 		found = finished >= 0 && finished <= count && count < 0x1p53;
 		row->finished += found ? (uint64_t)finished : 0;
 		row->count += found ? (uint64_t)count : 0;
@@ -267,6 +286,7 @@ static void add_spread(struct compare_row *row, const struct samples *samples,
 		       const struct sample_source *source)
 {
 	size_t finished = 0;
+
 	for (size_t i = 0; i < samples->count; i++)
 		finished += isnan(samples->values[i]) ? 0 : 1;
 	if (samples->each_is_work) {
@@ -282,6 +302,7 @@ static void add_spread(struct compare_row *row, const struct samples *samples,
 static bool all_equal(const double *values, size_t count)
 {
 	bool equal = count > 1;
+
 	for (size_t i = 1; i < count; i++)
 		equal = equal && values[i] == values[0];
 	return equal;
@@ -291,13 +312,16 @@ static void fill_value(struct compare_row *row, const struct comparison *compari
 		       const struct side *side, const struct sample_source *source)
 {
 	const struct runs *runs = &comparison->runs;
+	bool complete;
+
 	row->value = infer_mean(side->values, side->count, INFERENCE_LEVEL);
 	row->same = all_equal(side->values, side->count);
 	if (row->same)
 		row->value.low = row->value.high = NAN;
-	bool complete = true;
+	complete = true;
 	for (size_t i = 0; i < runs->count; i++) {
 		const struct summary *summary = &runs->items[i].summary;
+
 		if (runs->items[i].side != number)
 			continue;
 		add_work(row, summary);
@@ -309,8 +333,8 @@ static void fill_value(struct compare_row *row, const struct comparison *compari
 	if (metric_counts_work(row->metric))
 		row->substituted = false;
 	else
-		row->partial = !complete || (strncmp(row->metric, "jobs.", 5) == 0 &&
-					     row->finished < row->count);
+		row->partial = !complete ||
+			       (!strncmp(row->metric, "jobs.", 5) && row->finished < row->count);
 }
 
 /* The mean of the values or their quantile, whichever the metric is; NaN of too few. Sorts them. */
@@ -318,6 +342,7 @@ static double statistic(const struct sample_source *source, double *values, size
 {
 	double p = source->quantile, value;
 	size_t n = 0;
+
 	for (size_t i = 0; i < count; i++)
 		if (!isnan(values[i]))
 			values[n++] = values[i];
@@ -334,6 +359,7 @@ static void compare_common(struct compare_row *row, const struct sample_source *
 {
 	double *x, *y;
 	size_t pairs = samples_pair(a, b, &x, &y), n = 0;
+
 	infer_complete_pairs(x, y, pairs);
 	for (size_t i = 0; i < pairs; i++)
 		n += isnan(x[i]) ? 0 : 1;
@@ -354,6 +380,7 @@ static void compare_common(struct compare_row *row, const struct sample_source *
 static size_t pair_seeds(const struct side *a, const struct side *b, double **x, double **y)
 {
 	size_t count = a->count, common = 0;
+
 	*x = xcalloc(a->count + b->count, sizeof(**x));
 	*y = xcalloc(a->count + b->count, sizeof(**y));
 	for (size_t i = 0; i < a->count; i++) {
@@ -362,6 +389,7 @@ static size_t pair_seeds(const struct side *a, const struct side *b, double **x,
 	}
 	for (size_t k = 0; k < b->count; k++) {
 		size_t i = 0;
+
 		while (i < a->count && a->seeds[i] != b->seeds[k])
 			i++;
 		if (i < a->count) {
@@ -381,6 +409,7 @@ static void compare_seeds(struct compare_row *row, const struct side *a, const s
 {
 	double *x, *y, level = INFERENCE_LEVEL;
 	size_t pairs = pair_seeds(a, b, &x, &y);
+
 	row->basis = pairs > 0 ? BASIS_PAIRS : BASIS_INDEPENDENT;
 	row->ratio = pairs > 0 ? infer_ratio_paired(x, y, pairs, level)
 			       : infer_ratio(a->values, a->count, b->values, b->count, level);
@@ -424,8 +453,10 @@ static bool add_metric(struct comparison *comparison, const char *metric, double
 	size_t count = comparison->side_count, read = 0;
 	struct side *sides = xcalloc(count, sizeof(*sides));
 	bool ok = true;
+
 	for (size_t s = 0; ok && s < count; s++) {
 		struct compare_row *row = comparison_add(comparison, metric);
+
 		row->labels[0] = comparison_side(comparison, s)->label;
 		ok = side_read(&sides[s], comparison, s, source, metric, error);
 		read++;
@@ -433,6 +464,7 @@ static bool add_metric(struct comparison *comparison, const char *metric, double
 			fill_value(row, comparison, s, &sides[s], source);
 		if (ok && s > 0) {
 			const struct compare_row *first = row - s;
+
 			row->baseline = first->value.value;
 			fill_ratio(row, source, &sides[0], &sides[s], &rule);
 			if (!survivors)
@@ -455,6 +487,7 @@ static void print_run(const struct comparison *comparison, const struct run *run
 	const char *digest = json_text(run->summary.root, "digest");
 	double jobs = summary_value(&run->summary, "jobs.count");
 	double flows = summary_value(&run->summary, "flows.count");
+
 	fprintf(to, "%s  %s: %s, seed %.0f, %s", comparison_side(comparison, run->side)->label,
 		run->dir, json_text(run->summary.root, "scenario"), seed_of(run),
 		json_text(run->summary.root, "end_reason"));
@@ -464,8 +497,8 @@ static void print_run(const struct comparison *comparison, const struct run *run
 	if (flows > 0)
 		fprintf(to, ", flows %.0f/%.0f", summary_value(&run->summary, "flows.finished"),
 			flows);
-	if (run > first && strcmp(digest, "?") != 0 && /* "?": there is none */
-	    strcmp(digest, json_text(first->summary.root, "digest")) == 0)
+	if (run > first && strcmp(digest, "?") && /* "?": there is none */
+	    !strcmp(digest, json_text(first->summary.root, "digest")))
 		fprintf(to, " (same digest as %s)", first->label);
 	fputc('\n', to);
 	summary_print_warnings(&run->summary, "   warning", to);
@@ -474,6 +507,7 @@ static void print_run(const struct comparison *comparison, const struct run *run
 static void print_difference(const struct run *first, const struct run *run, FILE *to)
 {
 	struct json_diff diff = difference(first, run);
+
 	if (diff.count == 0)
 		fprintf(to, "\n%s ran the same scenario as %s\n", run->label, first->label);
 	else
@@ -481,6 +515,7 @@ static void print_difference(const struct run *first, const struct run *run, FIL
 	for (size_t i = 0; i < diff.count && i < DIFFERENCES_SHOWN; i++) {
 		char *a = json_diff_text(diff.items[i].a, "nothing");
 		char *b = json_diff_text(diff.items[i].b, "nothing");
+
 		fprintf(to, "  %s: %s -> %s\n", diff.items[i].pointer, a, b);
 		free(a);
 		free(b);
@@ -496,8 +531,10 @@ static void print_notes(const struct comparison *comparison, FILE *to)
 {
 	size_t seeds = comparison->runs.count, sides = comparison->side_count;
 	bool common = false, pairs = false, apart = false, fairness = false, spreads = false;
+
 	for (size_t i = 0; i < comparison->count; i++) {
 		const struct compare_row *row = &comparison->rows[i];
+
 		common |= row->basis == BASIS_COMMON;
 		pairs |= row->basis == BASIS_PAIRS;
 		apart |= row->basis == BASIS_INDEPENDENT;
@@ -539,6 +576,7 @@ static void print_notes(const struct comparison *comparison, FILE *to)
 static size_t print_text(const struct comparison *comparison, double tolerance, FILE *to)
 {
 	const struct runs *runs = &comparison->runs;
+
 	for (size_t i = 0; i < runs->count; i++)
 		print_run(comparison, &runs->items[i], to);
 	for (size_t s = 1; s < comparison->side_count; s++)
@@ -552,6 +590,8 @@ static size_t print_text(const struct comparison *comparison, double tolerance, 
 static void json_run(struct json *json, const struct comparison *comparison, const struct run *run)
 {
 	char **warnings = summary_warnings(&run->summary);
+	struct json_diff diff;
+
 	json_open_object(json, NULL);
 	json_string(json, "run", comparison_side(comparison, run->side)->label);
 	json_string(json, "directory", run->dir);
@@ -565,10 +605,11 @@ static void json_run(struct json *json, const struct comparison *comparison, con
 	summary_warnings_free(warnings);
 	json_close_array(json);
 	json_open_array(json, "differences");
-	struct json_diff diff = difference(comparison->runs.items, run);
+	diff = difference(comparison->runs.items, run);
 	for (size_t i = 0; i < diff.count; i++) {
 		char *a = json_diff_text(diff.items[i].a, "nothing");
 		char *b = json_diff_text(diff.items[i].b, "nothing");
+
 		json_open_object(json, NULL);
 		json_string(json, "pointer", diff.items[i].pointer);
 		json_string(json, "baseline", a);
@@ -586,6 +627,7 @@ static size_t print_json(const struct comparison *comparison, double tolerance, 
 {
 	const struct runs *runs = &comparison->runs;
 	struct json json;
+
 	comparison_json_begin(&json, "runs");
 	json_open_array(&json, "runs");
 	for (size_t i = 0; i < runs->count; i++)
@@ -624,6 +666,7 @@ enum compare_end compare_runs_read(const char *const *dirs, size_t count,
 {
 	struct names metrics = { 0 };
 	enum compare_end end = COMPARE_ALIKE;
+
 	*comparison = (struct comparison){ .latex = options->latex };
 	if ((*error = nonsense(options)))
 		return COMPARE_USAGE;
@@ -634,7 +677,7 @@ enum compare_end compare_runs_read(const char *const *dirs, size_t count,
 	else if ((*error = no_second(comparison, options)) ||
 		 !choose_metrics(&metrics, &comparison->runs, options, error))
 		end = COMPARE_USAGE;
-	if (comparison->runs.count > 0)
+	if (comparison->runs.count)
 		comparison->baseline_label = comparison->runs.items->label;
 	for (size_t i = 0; i < metrics.count && end == COMPARE_ALIKE; i++)
 		if (!add_metric(comparison, metrics.items[i], options->margin, options->survivors,
@@ -661,6 +704,7 @@ enum compare_end compare_runs(const char *const *dirs, size_t count,
 {
 	struct comparison comparison;
 	enum compare_end end = compare_runs_read(dirs, count, options, &comparison, error);
+
 	if (end == COMPARE_ALIKE &&
 	    (options->json ? print_json : print_text)(&comparison, options->tolerance, to) > 0)
 		end = COMPARE_DIFFERS;

@@ -60,6 +60,7 @@ static bool frame_read(struct frame *frame, const char *const *dirs, size_t coun
 				 .by = SIZE_MAX };
 	for (size_t i = 0; i < count; i++) {
 		struct sweep_table *table = sweep_table_read(dirs[i], error);
+
 		if (!table) {
 			frame_release(frame);
 			return false;
@@ -76,9 +77,10 @@ static bool frame_read(struct frame *frame, const char *const *dirs, size_t coun
 
 static bool same_axis(const struct sweep_axis *a, const struct sweep_axis *b)
 {
-	bool same = strcmp(a->name, b->name) == 0 && a->count == b->count;
+	bool same = !strcmp(a->name, b->name) && a->count == b->count;
+
 	for (size_t i = 0; same && i < a->count; i++)
-		same = strcmp(a->values[i], b->values[i]) == 0;
+		same = !strcmp(a->values[i], b->values[i]);
 	return same;
 }
 
@@ -101,12 +103,14 @@ static char *axes_differ(const struct sweep_table *a, const struct sweep_table *
 static char *choose_variants(struct frame *frame, const struct compare_options *options)
 {
 	const struct sweep_table *table = frame->tables[0];
+	char *error = NULL;
+
 	if (frame->table_count > 1) {
 		if (options->by || options->baseline)
 			return xasprintf("--by and --baseline are for one sweep; several are "
 					 "compared with the first");
 		for (size_t i = 1; i < frame->table_count; i++) {
-			char *error = axes_differ(table, frame->tables[i]);
+			error = axes_differ(table, frame->tables[i]);
 			if (error)
 				return error;
 		}
@@ -115,7 +119,6 @@ static char *choose_variants(struct frame *frame, const struct compare_options *
 	if (!options->by)
 		return xasprintf("%s is a sweep: compare needs --by AXIS, or a second sweep",
 				 table->dir);
-	char *error = NULL;
 	if (sweep_table_find_axis(table, options->by, &frame->by, &error) && options->baseline)
 		sweep_axis_find(&table->axes[frame->by], options->baseline, &frame->baseline,
 				&error);
@@ -128,9 +131,11 @@ static enum compare_has sweeps_have(const void *owner, const char *metric)
 {
 	const struct frame *frame = owner;
 	enum compare_has has = METRIC_UNKNOWN;
+
 	for (size_t t = 0; t < frame->table_count; t++) {
 		const struct sweep_table *table = frame->tables[t];
 		size_t m = sweep_table_metric(table, metric);
+
 		if (m == SIZE_MAX)
 			continue;
 		has = METRIC_EMPTY;
@@ -146,14 +151,15 @@ static bool choose_metrics(struct names *metrics, const struct frame *frame,
 {
 	struct names known = { 0 }, usual = { 0 };
 	bool alike = true;
+	bool ok;
+
 	for (size_t t = 0; t < frame->table_count; t++)
 		alike &= sweep_table_jobs_alike(frame->tables[t], &usual); /* adds to `usual` */
 	summary_usual(&usual, alike);
 	for (size_t t = 0; t < frame->table_count; t++)
 		for (size_t m = 0; m < frame->tables[t]->metric_count; m++)
 			names_add(&known, frame->tables[t]->metrics[m]);
-	bool ok = compare_metrics(metrics, &options->metrics, sweeps_have, frame, &usual, &known,
-				  error);
+	ok = compare_metrics(metrics, &options->metrics, sweeps_have, frame, &usual, &known, error);
 	free(known.items);
 	free(usual.items);
 	return ok;
@@ -165,6 +171,7 @@ static int compare_cells(const struct entry *a, const struct entry *b)
 {
 	for (size_t i = 0; i < a->table->axis_count; i++) {
 		size_t x = a->group->levels[i], y = b->group->levels[i];
+
 		if (i != a->frame->by && x != y)
 			return x < y ? -1 : 1;
 	}
@@ -175,18 +182,21 @@ static int compare_entries(const void *x, const void *y)
 {
 	const struct entry *a = x, *b = y;
 	int order = compare_cells(a, b);
+
 	return order != 0 ? order : (a->variant > b->variant) - (a->variant < b->variant);
 }
 
 static void find_entries(struct frame *frame)
 {
 	size_t count = 0;
+
 	for (size_t t = 0; t < frame->table_count; t++)
 		count += frame->groups[t].count;
 	frame->entries = xcalloc(count + 1, sizeof(*frame->entries));
 	for (size_t t = 0; t < frame->table_count; t++)
 		for (size_t g = 0; g < frame->groups[t].count; g++) {
 			const struct group *group = &frame->groups[t].items[g];
+
 			frame->entries[frame->entry_count++] =
 				(struct entry){ frame, frame->tables[t], group,
 						frame->by == SIZE_MAX ? t
@@ -203,10 +213,12 @@ static const struct group *base_of(const struct frame *frame, const struct entry
 {
 	const struct sweep_table *table = frame->tables[0];
 	size_t *levels = xcalloc(table->axis_count + 1, sizeof(*levels));
+	const struct group *base;
+
 	memcpy(levels, entry->group->levels, table->axis_count * sizeof(*levels));
 	if (frame->by != SIZE_MAX)
 		levels[frame->by] = frame->baseline;
-	const struct group *base = groups_find(table, &frame->groups[0], levels);
+	base = groups_find(table, &frame->groups[0], levels);
 	free(levels);
 	return base;
 }
@@ -219,8 +231,10 @@ static void fill_ratio(struct compare_row *row, const struct frame *frame, const
 									: other->looks };
 	size_t metric = sweep_table_metric(entry->table, row->metric),
 	       base_metric = sweep_table_metric(frame->tables[0], row->metric);
+	struct group_ratio ratio;
+
 	rule.margin = isnan(frame->margin) ? own->margin : frame->margin;
-	struct group_ratio ratio = group_ratio(base, base_metric, entry->group, metric, &rule);
+	ratio = group_ratio(base, base_metric, entry->group, metric, &rule);
 	row->baseline = group_mean(base, base_metric).value;
 	row->basis = ratio.paired ? BASIS_PAIRS : BASIS_INDEPENDENT;
 	row->ratio = ratio.ratio;
@@ -247,14 +261,17 @@ static void add_entry(struct comparison *comparison, const struct frame *frame, 
 	const struct sweep_table *table = entry->table;
 	const struct group *group = entry->group;
 	size_t label = 0;
+	size_t column;
+	struct group_work work;
+
 	for (size_t i = 0; i < table->axis_count; i++)
 		if (i != frame->by)
 			row->labels[label++] = level_label(&table->axes[i], group->levels[i]);
 	row->labels[label] = frame->by == SIZE_MAX
 				     ? frame->labels[entry->variant]
 				     : level_label(&table->axes[frame->by], entry->variant);
-	size_t column = sweep_table_metric(table, metric);
-	struct group_work work = group_work(table, group, column);
+	column = sweep_table_metric(table, metric);
+	work = group_work(table, group, column);
 	row->has_work = work.known;
 	row->finished = work.finished;
 	row->count = work.count;
@@ -280,6 +297,7 @@ static void add_metric(struct comparison *comparison, const struct frame *frame,
 static void name_labels(struct comparison *comparison, const struct frame *frame)
 {
 	const struct sweep_table *table = frame->tables[0];
+
 	comparison->label_names = xcalloc(table->axis_count + 1, sizeof(*comparison->label_names));
 	for (size_t i = 0; i < table->axis_count; i++)
 		if (i != frame->by)
@@ -299,6 +317,7 @@ static const char *baseline_name(const struct frame *frame)
 static void print_notes(const struct comparison *comparison, FILE *to)
 {
 	size_t pairs = 0, apart = 0, intervals = 0, same = 0;
+
 	for (size_t i = 0; i < comparison->count; i++) {
 		pairs += comparison->rows[i].basis == BASIS_PAIRS;
 		apart += comparison->rows[i].basis == BASIS_INDEPENDENT;
@@ -333,6 +352,7 @@ static size_t print_text(const struct frame *frame, const struct comparison *com
 	for (size_t t = 0; t < frame->table_count; t++) {
 		const struct sweep_table *table = frame->tables[t];
 		size_t done = 0;
+
 		for (size_t g = 0; g < frame->groups[t].count; g++)
 			done += frame->groups[t].items[g].count -
 				frame->groups[t].items[g].censored;
@@ -353,6 +373,7 @@ static void json_warnings(struct json *json, const struct sweep_table *table)
 {
 	struct sweep_warning *list = xcalloc(table->point_count, sizeof(*list));
 	size_t count = sweep_table_warnings(table, list, table->point_count);
+
 	json_open_array(json, "warnings");
 	for (size_t i = 0; i < count; i++) {
 		json_open_object(json, NULL);
@@ -368,6 +389,7 @@ static size_t print_json(const struct frame *frame, const struct comparison *com
 			 double tolerance, FILE *to)
 {
 	struct json json;
+
 	comparison_json_begin(&json, "sweeps");
 	json_open_array(&json, "sweeps");
 	for (size_t t = 0; t < frame->table_count; t++) {
@@ -394,6 +416,7 @@ enum compare_end compare_sweeps(const char *const *dirs, size_t count,
 	enum compare_end end = COMPARE_USAGE;
 	struct names metrics = { 0 };
 	size_t outside;
+
 	if (!frame_read(&frame, dirs, count, options->by_folder || options->latex, error))
 		return COMPARE_IO;
 	*error = choose_variants(&frame, options);

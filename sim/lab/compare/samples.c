@@ -26,18 +26,19 @@ static bool find_metric(struct sample_source *source, const char *path, size_t l
 {
 	static const char by[] = METRIC_OF_JOBS; /* "jobs.by_name." */
 	const size_t by_length = strlen(by);
-	const char *of = strncmp(path, "flows.", 6) == 0 ? "flows" : "jobs";
+	const char *of = !strncmp(path, "flows.", 6) ? "flows" : "jobs";
 	size_t last = length; /* where NAME begins */
+
 	while (last > 0 && path[last - 1] != '.')
 		last--;
 	source->metric = metric_find(of, path + last, length - last);
 	source->job_name = NULL;
-	if (!source->metric || !source->metric->column || strncmp(path, of, strlen(of)) != 0)
+	if (!source->metric || !source->metric->column || strncmp(path, of, strlen(of)))
 		return false;
 	if (last == strlen(of) + 1) /* "OF.NAME" */
 		return true;
 	/* GROUP, which is not empty, ends before the dot at last - 1 */
-	if (strncmp(path, by, by_length) != 0 || last <= by_length + 1)
+	if (strncmp(path, by, by_length) || last <= by_length + 1)
 		return false;
 	source->job_name = path + by_length;
 	source->name_length = last - 1 - by_length;
@@ -48,6 +49,7 @@ bool sample_source(const char *metric, struct sample_source *source)
 {
 	const char *dot = strrchr(metric, '.');
 	const struct metric_statistic *statistic = dot ? metric_statistic(dot + 1) : NULL;
+
 	if (!statistic || !statistic->sampled)
 		return false;
 	source->quantile = statistic->quantile;
@@ -70,6 +72,7 @@ static struct columns find_columns(struct csv *csv, const struct sample_source *
 			     .name = csv_need(csv, source->job_name ? "name" : NULL),
 			     .finished = csv_need(csv, table->finished),
 			     .measured = csv_need(csv, "measured") };
+
 	for (size_t i = 0; i < COLUMNS_MAX; i++)
 		c.identity[i] = csv_need(csv, table->identity[i]);
 	return c;
@@ -91,6 +94,7 @@ static struct sample read_sample(struct csv *csv, const struct columns *c,
 				 const struct sample_source *source)
 {
 	struct sample sample = { .id = csv_u64(csv, c->id), .value = NAN };
+
 	if (c->group >= 0)
 		sample.group = hash_string(csv_text(csv, c->group));
 	if (c->inner >= 0)
@@ -106,7 +110,7 @@ static struct sample read_sample(struct csv *csv, const struct columns *c,
 static bool is_of_job(const struct sample_source *source, const char *name)
 {
 	return strlen(name) == source->name_length &&
-	       memcmp(name, source->job_name, source->name_length) == 0;
+	       !memcmp(name, source->job_name, source->name_length);
 }
 
 static bool wanted(struct csv *csv, const struct columns *c, const struct sample_source *source)
@@ -118,6 +122,7 @@ static bool wanted(struct csv *csv, const struct columns *c, const struct sample
 static int by_number(const void *x, const void *y)
 {
 	const struct sample *a = x, *b = y;
+
 	if (a->id != b->id)
 		return a->id < b->id ? -1 : 1;
 	return (a->inner > b->inner) - (a->inner < b->inner);
@@ -125,7 +130,7 @@ static int by_number(const void *x, const void *y)
 
 static void put_in_order(struct samples *samples)
 {
-	if (samples->count > 0)
+	if (samples->count)
 		qsort(samples->items, samples->count, sizeof(*samples->items), by_number);
 	for (size_t i = 0; i < samples->count; i++)
 		samples->values[i] = samples->items[i].value;
@@ -144,14 +149,17 @@ bool samples_read(const char *dir, const struct sample_source *source, struct sa
 {
 	const struct metric_source *table = &metric_sources[source->metric->level];
 	size_t capacity = 0;
-	*samples = (struct samples){ .each_is_work = table->finished };
 	struct csv *csv = result_table(dir, table->file, error);
+
+	*samples = (struct samples){ .each_is_work = table->finished };
 	if (!csv)
 		return !*error; /* without *error the run has no such table */
 	struct columns columns = find_columns(csv, source);
+
 	while (csv_next(csv)) {
 		/* even if not wanted: values are checked in all rows */
 		struct sample sample = read_sample(csv, &columns, source);
+
 		if (!wanted(csv, &columns, source))
 			continue;
 		samples->items = array_reserve(samples->items, samples->count, &capacity,
@@ -183,10 +191,12 @@ size_t samples_pair(const struct samples *a, const struct samples *b, double **v
 	double *x = *values_a = xcalloc(a->count + b->count + 1, sizeof(*x));
 	double *y = *values_b = xcalloc(a->count + b->count + 1, sizeof(*y));
 	/* both are sorted: the next pair has the lowest number left */
+
 	for (; i < a->count || j < b->count; count++) {
 		int order = i == a->count   ? 1
 			    : j == b->count ? -1
 					    : by_number(&a->items[i], &b->items[j]);
+
 		if (order == 0 && a->items[i].identity != b->items[j].identity)
 			return 0;
 		common += order == 0;

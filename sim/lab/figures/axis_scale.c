@@ -19,10 +19,11 @@ enum kind { KIND_PLAIN, KIND_TIME, KIND_SIZE, KIND_RATE, KIND_PACKETS, KIND_NONE
 static bool read_plain(const char *text, const char *suffix, double *value)
 {
 	char *end;
-	if (*text == '\0' || !strchr("+-.0123456789", *text))
+
+	if (!*text || !strchr("+-.0123456789", *text))
 		return false;
 	*value = strtod(text, &end);
-	return end != text && strcmp(end, suffix) == 0 && isfinite(*value);
+	return end != text && !strcmp(end, suffix) && isfinite(*value);
 }
 
 static const struct {
@@ -34,6 +35,7 @@ static const struct {
 static enum kind read_value(const char *text, double *value)
 {
 	uint64_t whole;
+
 	if (read_plain(text, "", value))
 		return KIND_PLAIN;
 	if (read_plain(text, "pkt", value))
@@ -51,8 +53,10 @@ static enum kind read_value(const char *text, double *value)
 static bool read_values(const struct sweep_axis *axis, double *at)
 {
 	enum kind kind = KIND_NONE;
+
 	for (size_t i = 0; i < axis->count; i++) {
 		enum kind found = read_value(axis->values[i], &at[i]);
+
 		if (found == KIND_NONE || (i > 0 && found != kind))
 			return false;
 		kind = found;
@@ -75,6 +79,7 @@ bool axis_is_named(const struct sweep_axis *axis)
 static int ascending(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
+
 	return (x > y) - (x < y);
 }
 
@@ -82,6 +87,7 @@ static int ascending(const void *a, const void *b)
 static bool is_geometric(const double *sorted, size_t count)
 {
 	double low = INFINITY, high = 0;
+
 	if (count < GEOMETRIC_FROM || sorted[0] <= 0)
 		return false;
 	for (size_t i = 1; i < count; i++) {
@@ -94,6 +100,7 @@ static bool is_geometric(const double *sorted, size_t count)
 void axis_scale_init(struct axis_scale *scale, const struct sweep_axis *axis)
 {
 	size_t count = axis->count;
+
 	*scale = (struct axis_scale){ .axis = axis,
 				      .at = xcalloc(count + 1, sizeof(double)),
 				      .called = xcalloc(count + 1, sizeof(char *)) };
@@ -103,6 +110,7 @@ void axis_scale_init(struct axis_scale *scale, const struct sweep_axis *axis)
 		return;
 	}
 	double *sorted = xcalloc(count, sizeof(*sorted));
+
 	memcpy(sorted, scale->at, count * sizeof(*sorted));
 	qsort(sorted, count, sizeof(*sorted), ascending);
 	scale->geometric = is_geometric(sorted, count);
@@ -129,6 +137,7 @@ const char *axis_scale_label(const struct axis_scale *scale, size_t level, char 
 	const char *text = scale->axis->values[level];
 	double value;
 	enum kind kind = read_value(text, &value);
+
 	if (scale->called[level])
 		return scale->called[level];
 	if (kind == KIND_NONE || strlen(text) <= LABEL_LETTERS)

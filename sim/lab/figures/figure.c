@@ -25,7 +25,7 @@ static const struct term {
 static const struct term *term_of(const struct plot_options *options)
 {
 	for (size_t i = 0; i < sizeof(terms) / sizeof(*terms); i++)
-		if (strcmp(terms[i].name, options->term) == 0)
+		if (!strcmp(terms[i].name, options->term))
 			return &terms[i];
 	return NULL;
 }
@@ -47,10 +47,11 @@ bool plot_size(const char *text, struct plot_options *options)
 	double width, height = 0;
 	int used = 0;
 	bool both = sscanf(text, "%lfx%lf%n", &width, &height, &used) == 2;
+
 	if (!both && sscanf(text, "%lf%n", &width, &used) != 1)
 		return false;
 	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
-		if (strcmp(text + used, units[i].name) != 0)
+		if (strcmp(text + used, units[i].name))
 			continue;
 		options->width_in = width / units[i].in_an_inch;
 		options->height_in = height / units[i].in_an_inch;
@@ -63,18 +64,21 @@ bool plot_size(const char *text, struct plot_options *options)
 bool plot_font(const char *text, struct plot_options *options)
 {
 	int name = 0, end = 0;
+
 	return sscanf(text, "%63[A-Za-z0-9 .-]%n,%lf%n", options->font, &name,
 		      &options->font_points, &end) >= 1 &&
-	       (text[name] == '\0' || (end > 0 && text[end] == '\0' && options->font_points >= 5 &&
-				       options->font_points <= 40));
+	       (!text[name] ||
+		(end > 0 && !text[end] && options->font_points >= 5 && options->font_points <= 40));
 }
 
 char *figure_folder(const struct plot_options *options, const char *dir, char **error)
 {
 	struct stat there;
+
 	if (options->out)
 		return folder_trim(options->out);
 	char *folder = folder_join(dir, "figures");
+
 	if (lstat(folder, &there) != 0 || !S_ISLNK(there.st_mode))
 		return folder;
 	*error = xasprintf("%s is a symbolic link, which figures do not follow; choose another "
@@ -89,6 +93,7 @@ char *figure_thousands(char *buffer, uint64_t value)
 	char digits[NUMBER_TEXT];
 	size_t count = number_u64(digits, value);
 	char *p = buffer;
+
 	for (size_t i = 0; i < count; i++) {
 		if (i > 0 && (count - i) % 3 == 0)
 			*p++ = ',';
@@ -103,9 +108,11 @@ char *figure_thousands(char *buffer, uint64_t value)
 char *figure_cut(const char *text, size_t max)
 {
 	size_t length = strlen(text), half = (max - strlen("…")) / 2;
+
 	if (length <= max)
 		return xstrdup(text);
 	size_t tail = plain_letter(text, length - half + 3); /* UTF-8: at most 4 bytes a letter */
+
 	return xasprintf("%.*s…%s", (int)plain_letter(text, half), text, text + tail);
 }
 
@@ -114,22 +121,23 @@ char *figure_cut(const char *text, size_t max)
 static void quote(struct figure *f, const char *words, bool is_format)
 {
 	FILE *script = f->script;
-	char *tex = strcmp(f->options->term, "tikz") == 0 ? tex_text(words) : NULL;
-	bool svg = strcmp(f->options->term, "svg") == 0;
+	char *tex = !strcmp(f->options->term, "tikz") ? tex_text(words) : NULL;
+	bool svg = !strcmp(f->options->term, "svg");
 	const char *text = tex ? tex : words;
+
 	putc('\'', script);
-	while (*text != '\0') {
+	while (*text) {
 		if (*text == '\'') { /* '' is misread at the start of a text */
 			fputs("'.\"'\".'", script);
 			text++;
 			continue;
 		}
-		if (svg && strncmp(text, "]]>", 3) == 0) {
+		if (svg && !strncmp(text, "]]>", 3)) {
 			fputs("]]\u200b", script); /* with a zero-width space: XML forbids "]]>" */
 			text += 2;                 /* the ">" is next */
 			continue;
 		}
-		if (is_format && tex && strncmp(text, "\\%", 2) == 0) {
+		if (is_format && tex && !strncmp(text, "\\%", 2)) {
 			fputs("\\symbol{37}", script); /* what is no format is not cut */
 			text += 2;
 			continue;
@@ -145,7 +153,7 @@ static void quote(struct figure *f, const char *words, bool is_format)
 /* Writes a text of the table: without line ends, and without double quotes, which would end it. */
 static void put_plain(FILE *data, const char *text)
 {
-	while (*text != '\0') {
+	while (*text) {
 		if (*text == '"') {
 			putc('\'', data);
 			text++;
@@ -180,6 +188,7 @@ void figure_text_at(struct figure *f, const char *array, size_t i, const char *t
 static void put_real(FILE *to, double value)
 {
 	char text[NUMBER_TEXT];
+
 	number_real(text, value);
 	fputs(isnan(value) ? "NaN" : text, to);
 }
@@ -233,10 +242,12 @@ void figure_tics(struct figure *f, char axis, size_t count)
 void figure_tic(struct figure *f, char axis, size_t i, const char *label, double at,
 		const char *note)
 {
+	char *shown;
+
 	fprintf(f->script, "%cTICK_AT[%zu] = ", axis, i);
 	put_real(f->script, at);
 	fprintf(f->script, "; %cTICK[%zu] = ", axis, i);
-	char *shown = figure_cut(label, TIC_BYTES);
+	shown = figure_cut(label, TIC_BYTES);
 	quote(f, shown, true);
 	free(shown);
 	if (note) {
@@ -275,7 +286,8 @@ void figure_reach(struct figure *f, size_t panel, double value)
 static size_t words_in(const char *text)
 {
 	size_t count = 1;
-	for (; *text != '\0'; text++)
+
+	for (; *text; text++)
 		count += *text == ' ';
 	return count;
 }
@@ -299,6 +311,7 @@ void figure_row(struct figure *f, const double *values, size_t y_columns)
 static void end_curve(struct figure *f)
 {
 	static const double nothing[] = { NAN, NAN, NAN, NAN, NAN, NAN, NAN }; /* for any columns */
+
 	if (!f->curve)
 		return;
 	if (f->panel == 1)
@@ -312,14 +325,17 @@ static void end_curve(struct figure *f)
 void figure_curve(struct figure *f, size_t panel, size_t curve, const char *name)
 {
 	size_t length;
+	FILE *text;
+	int begin;
+
 	end_curve(f);
 	if (panel == 1 && curve == 1)
 		fprintf(f->data, "panel series %s name\n", f->columns);
 	else
 		fputs("\n\n", f->data);
 	/* what its rows begin and end with, as two strings in one buffer */
-	FILE *text = open_memstream(&f->curve, &length);
-	int begin = fprintf(text, "%zu %zu", panel, curve);
+	text = open_memstream(&f->curve, &length);
+	begin = fprintf(text, "%zu %zu", panel, curve);
 	putc('\0', text);
 	putc('"', text);
 	put_plain(text, name);
@@ -371,6 +387,7 @@ static void write_ranges(struct figure *f)
 	put_variable(f, "XHIGH", f->x.high);
 	for (size_t p = 0; p < f->panels; p++) {
 		bool any = isfinite(f->y[p].low);
+
 		fprintf(f->script, "YLOW[%zu] = ", p + 1);
 		put_number(f->script, any ? f->y[p].low : f->log_y ? 1 : 0);
 		fprintf(f->script, "YHIGH[%zu] = ", p + 1);
@@ -383,10 +400,12 @@ static void write_ranges(struct figure *f)
 static void write_labels(struct figure *f)
 {
 	const struct plot_options *options = f->options;
+
 	if (options->x_label)
 		figure_text(f, "XLABEL", options->x_label);
 	for (size_t p = 0; p < f->panels; p++) {
 		size_t i = f->group > 0 ? p / f->group : p;
+
 		if (i < options->y_labels.count)
 			figure_text_at(f, "YLABEL", p + 1, options->y_labels.items[i]);
 	}
@@ -396,8 +415,10 @@ static void write_labels(struct figure *f)
 static bool add_templates(struct figure *f)
 {
 	const char *const names[] = { "style", f->template, "draw" };
+
 	for (size_t i = 0; i < 3; i++) {
 		char *text = gnuplot_template(names[i], &f->error);
+
 		if (!text)
 			return false;
 		fprintf(f->script, "\n%s", text);
@@ -410,8 +431,9 @@ static bool add_templates(struct figure *f)
 static bool is_whole(const char *picture, size_t length, const char *end)
 {
 	size_t wanted = strlen(end), tail = length < 16 ? length : 16;
-	for (size_t i = length - tail; i + wanted <= length && length > 0; i++)
-		if (memcmp(picture + i, end, wanted) == 0)
+
+	for (size_t i = length - tail; i + wanted <= length && length; i++)
+		if (!memcmp(picture + i, end, wanted))
 			return true;
 	return false;
 }
@@ -420,7 +442,7 @@ static bool is_whole(const char *picture, size_t length, const char *end)
 static bool hand_out(struct figure *f, const char *file, const char *picture, size_t length,
 		     FILE *to)
 {
-	if (strcmp(f->options->term, "dumb") == 0) {
+	if (!strcmp(f->options->term, "dumb")) {
 		for (size_t i = 0; i < length; i++)
 			if (picture[i] != '\f')
 				putc(picture[i], to);
@@ -436,9 +458,10 @@ static bool hand_out(struct figure *f, const char *file, const char *picture, si
 static void pass_on(const struct figure *f, const char *said)
 {
 	size_t length = strlen(f->name), end;
-	for (; *said != '\0'; said += end + (said[end] == '\n')) {
+
+	for (; *said; said += end + (said[end] == '\n')) {
 		end = strcspn(said, "\n");
-		if (strncmp(said, f->name, length) == 0 && said[length] == ':')
+		if (!strncmp(said, f->name, length) && said[length] == ':')
 			plain_print(stderr, "%s/%.*s\n", f->folder, (int)end, said);
 	}
 }
@@ -451,11 +474,13 @@ static bool draw(struct figure *f, FILE *to)
 	char *path = folder_join(f->folder, file), *picture = NULL, *said = NULL;
 	char *table = xasprintf("%s%s", f->head_text, f->data_text);
 	size_t length = 0;
+	bool ok;
+
 	unlink(path);
 	if (gnuplot_put(f->folder, dat, table, strlen(table), &f->error) &&
 	    gnuplot_put(f->folder, gp, f->script_text, f->script_length, &f->error))
 		picture = gnuplot_run(f->folder, gp, &length, &said, &f->error);
-	bool ok = picture;
+	ok = picture;
 	if (ok && !is_whole(picture, length, term_of(f->options)->end)) {
 		f->error = xasprintf("gnuplot did not finish %s", path);
 		ok = false;
@@ -476,6 +501,7 @@ static bool draw(struct figure *f, FILE *to)
 bool figure_finish(struct figure *f, bool data, FILE *to)
 {
 	bool begun = f->data, ok = data && begun;
+
 	if (begun) {
 		end_curve(f);
 		write_ranges(f);

@@ -21,9 +21,10 @@
 char *gnuplot_template(const char *name, char **error)
 {
 	const char *own = getenv("INASIM_GNUPLOT");
-	char *folder = own && *own != '\0' ? xstrdup(own) : home_path("scripts/gnuplot");
+	char *folder = own && *own ? xstrdup(own) : home_path("scripts/gnuplot");
 	char *path = xasprintf("%s/%s.gp", folder, name);
 	char *text = input_read(path, TEMPLATE_MAX, NULL);
+
 	if (!text)
 		*error = xasprintf("cannot read %s: %s", path, strerror(errno));
 	free(path);
@@ -35,8 +36,10 @@ bool gnuplot_put(const char *folder, const char *file, const char *text, size_t 
 		 char **error)
 {
 	char *path = folder_join(folder, file);
+	bool ok;
+
 	unlink(path);
-	bool ok = folder_make_parents(path) && folder_replace(path, text, length);
+	ok = folder_make_parents(path) && folder_replace(path, text, length);
 	if (!ok)
 		*error = xasprintf("cannot write %s: %s", path, strerror(errno));
 	free(path);
@@ -48,9 +51,11 @@ bool gnuplot_put(const char *folder, const char *file, const char *text, size_t 
  * not to open a file for the picture. */
 static void become_gnuplot(const char *folder, const char *script, int picture, int messages)
 {
+	bool ready;
+
 	setenv("LC_ALL", "C.UTF-8", 1); /* labels are UTF-8 in any locale */
-	bool ready = dup2(picture, STDOUT_FILENO) >= 0 && dup2(messages, STDERR_FILENO) >= 0 &&
-		     chdir(folder) == 0;
+	ready = dup2(picture, STDOUT_FILENO) >= 0 && dup2(messages, STDERR_FILENO) >= 0 &&
+		chdir(folder) == 0;
 	if (ready)
 		execlp("gnuplot", "gnuplot", "-d", "-e", "PIPED = 1", script, (char *)NULL);
 	if (ready && errno == ENOENT)
@@ -65,7 +70,8 @@ static void become_gnuplot(const char *folder, const char *script, int picture, 
  * written. */
 static char *failure(int status, const char *folder, const char *script, const char *said)
 {
-	const char *words = *said != '\0' ? said : "no message";
+	const char *words = *said ? said : "no message";
+
 	if (WIFSIGNALED(status))
 		return xasprintf("gnuplot was killed by a signal (%s) on %s/%s: %s",
 				 strsignal(WTERMSIG(status)), folder, script, words);
@@ -84,12 +90,14 @@ static char *outcome_of(pid_t child, FILE *messages, const char *folder, const c
 {
 	int status;
 	size_t length;
+	char *said;
+
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
-	char *said = folder_read_temporary(messages, &length);
+	said = folder_read_temporary(messages, &length);
 	if (length > MESSAGE_MAX)
 		length = MESSAGE_MAX;
-	while (length > 0 && said[length - 1] == '\n')
+	while (length && said[length - 1] == '\n')
 		length--;
 	said[length] = '\0';
 	*text = said;
@@ -100,9 +108,11 @@ char *gnuplot_run(const char *folder, const char *script, size_t *length, char *
 {
 	FILE *picture = tmpfile(), *messages = tmpfile();
 	char *text = NULL;
+	pid_t child;
+
 	*said = NULL;
 	signal(SIGCHLD, SIG_DFL); /* if our parent ignores it, we cannot wait for a child */
-	pid_t child = picture && messages ? child_fork() : -1;
+	child = picture && messages ? child_fork() : -1;
 	if (child == 0)
 		become_gnuplot(folder, script, fileno(picture), fileno(messages));
 	*error = child > 0 ? outcome_of(child, messages, folder, script, said)

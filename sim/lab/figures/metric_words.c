@@ -14,6 +14,7 @@ static char *cut_last(char *path)
 {
 	char *dot = strrchr(path, '.');
 	char *part = xstrdup(dot ? dot + 1 : path);
+
 	*(dot ? dot : path) = '\0';
 	return part;
 }
@@ -24,7 +25,8 @@ static char *cut_last(char *path)
 static char *cut_path(char *path, const char **statistic)
 {
 	char *last = cut_last(path);
-	const struct metric_statistic *found = *path != '\0' ? metric_statistic(last) : NULL;
+	const struct metric_statistic *found = *path ? metric_statistic(last) : NULL;
+
 	*statistic = found ? found->words : NULL;
 	if (!found)
 		return last;
@@ -37,8 +39,10 @@ static double constant(const struct sweep_table *table, const char *name)
 {
 	size_t metric = sweep_table_metric(table, name);
 	double value = NAN;
+
 	for (size_t i = 0; i < table->point_count && metric != SIZE_MAX; i++) {
 		const struct sweep_point *point = &table->points[i];
+
 		if (!point->usable || isnan(point->metrics[metric]))
 			continue;
 		if (!isnan(value) && value != point->metrics[metric])
@@ -56,6 +60,7 @@ static char *size_class(const struct sweep_table *table, const char *index)
 	double low = table ? constant(table, low_name) : NAN;
 	double high = table ? constant(table, high_name) : NAN;
 	char from[32], to[32];
+
 	free(low_name);
 	free(high_name);
 	if (!(low >= 0) /* NaN, too */ || low > 1e18 || high > 1e18)
@@ -72,22 +77,22 @@ static char *size_class(const struct sweep_table *table, const char *index)
 static char *plain(const char *group, size_t group_length, char *quantity)
 {
 	size_t stem;
+
 	metric_unit_of(quantity, &stem);
 	quantity[stem] = '\0';
-	for (char *p = quantity; *p != '\0'; p++)
+	for (char *p = quantity; *p; p++)
 		if (*p == '_')
 			*p = ' ';
-	return xasprintf("%.*s%s%s", (int)group_length, group, group_length > 0 ? ": " : "",
-			 quantity);
+	return xasprintf("%.*s%s%s", (int)group_length, group, group_length ? ": " : "", quantity);
 }
 
 /* Words for what is between group and quantity in a path: " of vgg", " of flows below 10KB",
  * ", by_tier.0". */
 static char *of_what(const struct sweep_table *table, const char *rest)
 {
-	if (strncmp(rest, ".by_name.", 9) == 0)
+	if (!strncmp(rest, ".by_name.", 9))
 		return xasprintf(" of %s", rest + 9);
-	if (strncmp(rest, ".by_size.", 9) == 0)
+	if (!strncmp(rest, ".by_size.", 9))
 		return size_class(table, rest + 9);
 	return *rest == '.' ? xasprintf(", %s", rest + 1) : xstrdup("");
 }
@@ -97,8 +102,10 @@ static char *of_what(const struct sweep_table *table, const char *rest)
 static const char *known_words(const char *path, size_t group, const char *quantity)
 {
 	char of[32];
+	const struct metric *metric;
+
 	snprintf(of, sizeof(of), "%.*s", (int)group, path);
-	const struct metric *metric = metric_find(of, quantity, strlen(quantity));
+	metric = metric_find(of, quantity, strlen(quantity));
 	if (!metric) {
 		snprintf(of, sizeof(of), "%.*s.by_name", (int)group, path);
 		metric = metric_find(of, quantity, strlen(quantity));
@@ -117,6 +124,7 @@ char *metric_words(const char *name, const struct sweep_table *table)
 	char *what = known ? xstrdup(known) : plain(path, group, quantity);
 	char *words =
 		xasprintf("%s%s%s%s", what, of, statistic ? ", " : "", statistic ? statistic : "");
+
 	free(what);
 	free(of);
 	free(quantity);

@@ -62,14 +62,18 @@ static void map_release(struct map *map)
 static bool map_read(struct map *map, struct figure *f)
 {
 	struct csv *csv = values_table(f, "links.csv");
+
 	if (!csv)
 		return false;
 	int from = csv_need(csv, "from"), to = csv_need(csv, "to"), tier = csv_need(csv, "tier");
 	int direction = csv_need(csv, "direction"), used = csv_need(csv, "utilization");
+
 	while (csv_next(csv)) {
+		struct link *link;
+
 		map->links =
 			array_reserve(map->links, map->count, &map->capacity, sizeof(*map->links));
-		struct link *link = &map->links[map->count];
+		link = &map->links[map->count];
 		*link = (struct link){ .number = map->count,
 				       .names = { xstrdup(csv_text(csv, from)),
 						  xstrdup(csv_text(csv, to)) },
@@ -91,12 +95,14 @@ static int by_name(const void *a, const void *b)
 {
 	const struct node *x = a, *y = b;
 	int order = strcmp(x->name, y->name);
+
 	return order ? order : x->order < y->order ? -1 : x->order > y->order;
 }
 
 static int by_place(const void *a, const void *b)
 {
 	const struct node *x = *(struct node *const *)a, *y = *(struct node *const *)b;
+
 	if (x->x != y->x)
 		return x->x < y->x ? -1 : 1;
 	return x->order < y->order ? -1 : x->order > y->order;
@@ -115,6 +121,7 @@ static struct node *find(const struct map *map, const char *name)
 static void find_nodes(struct map *map)
 {
 	size_t count = 0;
+
 	map->nodes = xcalloc(2 * map->count + 1, sizeof(*map->nodes));
 	for (size_t i = 0; i < 2 * map->count; i++)
 		map->nodes[i] = (struct node){ .name = map->links[i / 2].names[i % 2],
@@ -122,7 +129,7 @@ static void find_nodes(struct map *map)
 					       .tier = UNKNOWN };
 	qsort(map->nodes, 2 * map->count, sizeof(*map->nodes), by_name);
 	for (size_t i = 0; i < 2 * map->count; i++)
-		if (count == 0 || strcmp(map->nodes[count - 1].name, map->nodes[i].name) != 0)
+		if (count == 0 || strcmp(map->nodes[count - 1].name, map->nodes[i].name))
 			map->nodes[count++] = map->nodes[i];
 	map->node_count = count;
 	for (size_t i = 0; i < map->count; i++) {
@@ -136,12 +143,15 @@ static void find_nodes(struct map *map)
 static bool find_adding(struct map *map, struct figure *f)
 {
 	struct csv *csv = result_table(f->dir, "aggregators.csv", &f->error);
+
 	if (!csv)
 		return !f->error;
 	int name = csv_need(csv, "switch"), added = csv_need(csv, "packets_aggregated");
+
 	while (csv_next(csv)) {
 		struct node *node = find(map, csv_text(csv, name));
 		bool only_sent_on = !csv_empty(csv, added) && csv_u64(csv, added) == 0;
+
 		if (!node || only_sent_on)
 			continue;
 		node->adds = true;
@@ -156,10 +166,12 @@ static int find_tiers(struct map *map)
 {
 	bool more = true;
 	int tiers = 1;
+
 	while (more) {
 		more = false;
 		for (size_t i = 0; i < map->count; i++) {
 			struct link *link = &map->links[i];
+
 			if (link->up && link->host)
 				link->from->tier = 0;
 			if (link->from->tier == UNKNOWN || link->to->tier != UNKNOWN ||
@@ -180,8 +192,10 @@ static int find_tiers(struct map *map)
 static void place_row(struct map *map, int tier, struct node **row)
 {
 	size_t count = 0;
+
 	for (size_t i = 0; i < map->count; i++) {
 		struct link *link = &map->links[i];
+
 		if (link->up && link->to->tier == tier) {
 			link->to->sum += link->from->x;
 			link->to->below++;
@@ -189,6 +203,7 @@ static void place_row(struct map *map, int tier, struct node **row)
 	}
 	for (size_t i = 0; i < map->node_count; i++) {
 		struct node *node = &map->nodes[i];
+
 		if (node->tier != tier)
 			continue;
 		node->x = node->below > 0 ? node->sum / (double)node->below : 0;
@@ -206,12 +221,14 @@ static void place_row(struct map *map, int tier, struct node **row)
 static void place_circle(struct map *map, struct node **row)
 {
 	size_t count = 0;
+
 	for (size_t i = 0; i < map->node_count; i++)
 		if (map->nodes[i].tier != 0)
 			row[count++] = &map->nodes[i];
 	qsort(row, count, sizeof(*row), by_place); /* none has an x: in the order of the links */
 	for (size_t i = 0; i < count; i++) {
 		double angle = 2 * M_PI * (double)i / (double)count;
+
 		row[i]->x = OUTSIDE + sin(angle);
 		row[i]->y = OUTSIDE + cos(angle);
 	}
@@ -220,6 +237,7 @@ static void place_circle(struct map *map, struct node **row)
 			map->links[i].to->below++;
 	for (size_t i = 0; i < map->count; i++) {
 		struct link *link = &map->links[i];
+
 		if (!link->host || !link->up)
 			continue;
 		double step = 2 * M_PI / (double)count / (double)link->to->below;
@@ -227,6 +245,7 @@ static void place_circle(struct map *map, struct node **row)
 		double at = link->to->sum++ - 0.5 * (double)(link->to->below - 1);
 		double angle = atan2(link->to->x - OUTSIDE, link->to->y - OUTSIDE) +
 			       HOSTS_SHARE * at * step;
+
 		link->from->x = OUTSIDE + OUTSIDE * sin(angle);
 		link->from->y = OUTSIDE + OUTSIDE * cos(angle);
 	}
@@ -239,6 +258,7 @@ static void place_circle(struct map *map, struct node **row)
 static size_t class_of(const struct link *link)
 {
 	double fifth = floor(link->utilization * CLASSES);
+
 	return fifth < CLASSES ? (size_t)fifth : CLASSES - 1;
 }
 
@@ -247,10 +267,12 @@ static void put_links(struct figure *f, const struct map *map)
 	for (size_t c = 0; c < CLASSES; c++) {
 		char *legend =
 			xasprintf("%zu to %zu %%", 100 * c / CLASSES, 100 * (c + 1) / CLASSES);
+
 		figure_legend(f, c + 1, c + 1, 1, legend);
 		figure_curve(f, 1, c + 1, "link");
 		for (size_t i = 0; i < map->count; i++) {
 			const struct link *link = &map->links[i];
+
 			if (class_of(link) == c)
 				figure_row(f,
 					   (double[]){ link->from->x, link->from->y, link->to->x,
@@ -273,6 +295,7 @@ static void put_nodes(struct figure *f, const struct map *map, size_t curve, con
 	figure_curve(f, 1, curve, name);
 	for (size_t i = 0; i < map->node_count; i++) {
 		const struct node *node = &map->nodes[i];
+
 		if (kind_of(node) == curve)
 			figure_row(f, (double[]){ node->x, node->y, node->x, node->y, NAN, NAN },
 				   1);
@@ -282,6 +305,7 @@ static void put_nodes(struct figure *f, const struct map *map, size_t curve, con
 static const struct link *busiest_of(const struct map *map)
 {
 	const struct link *busiest = map->links;
+
 	for (size_t i = 1; i < map->count; i++)
 		if (map->links[i].utilization > busiest->utilization)
 			busiest = &map->links[i];
@@ -291,6 +315,7 @@ static const struct link *busiest_of(const struct map *map)
 static void draw(struct figure *f, const struct map *map)
 {
 	const struct link *busiest = busiest_of(map);
+
 	figure_begin(f, "network", 1, map->adds ? ADDING : SWITCHES,
 		     "x y to_x to_y link_id utilization");
 	figure_title(f, "How busy was each link?",
@@ -309,6 +334,7 @@ bool network(struct figure *f)
 {
 	struct map map = { 0 };
 	bool data = map_read(&map, f);
+
 	if (data && (map.count == 0 || map.count > LINKS_MAX)) {
 		f->why = map.count == 0 ? "there are no links"
 					: "there are too many links to tell apart";
@@ -321,6 +347,7 @@ bool network(struct figure *f)
 	if (data) {
 		struct node **row = xcalloc(map.node_count, sizeof(*row));
 		int tiers = find_tiers(&map);
+
 		for (int tier = 0; tier < tiers && !map.across; tier++)
 			place_row(&map, tier, row);
 		if (map.across)

@@ -36,6 +36,7 @@ struct runs {
 static size_t curves_of(const struct runs *runs)
 {
 	size_t count = 0;
+
 	for (size_t r = 0; r < runs->count; r++)
 		count += runs->of[r].group_count;
 	return count;
@@ -51,11 +52,12 @@ static bool too_many(struct figure *f, const struct runs *runs)
 /* The name of a curve: of the group, of the run, or both. The caller frees. */
 static char *name_of(const struct runs *runs, size_t r, const struct value_group *group)
 {
-	char *own = *group->subname != '\0' ? xasprintf("%s %s", group->name, group->subname)
-					    : xstrdup(group->name);
+	char *own = *group->subname ? xasprintf("%s %s", group->name, group->subname)
+				    : xstrdup(group->name);
 	char *name = !runs->together                ? xstrdup(own)
 		     : runs->of[r].group_count == 1 ? xstrdup(runs->labels[r])
 						    : xasprintf("%s: %s", runs->labels[r], own);
+
 	free(own);
 	return name;
 }
@@ -69,6 +71,7 @@ static void counted_legend(struct figure *f, size_t curve, const struct value_gr
 	char *legend = xasprintf(
 		"%s (n = %s%s%s%s)", name, figure_thousands(number, group->count), all ? "" : ", ",
 		all ? "" : figure_thousands(other, group->unfinished), all ? "" : " unfinished");
+
 	figure_legend(f, curve, curve, curve, legend);
 	free(legend);
 }
@@ -78,10 +81,12 @@ static void put_curves(struct figure *f, const struct runs *runs, bool counted,
 		       void (*put)(struct figure *f, const struct value_group *group))
 {
 	size_t curve = 0;
+
 	for (size_t r = 0; r < runs->count; r++) {
 		for (size_t g = 0; g < runs->of[r].group_count; g++) {
 			const struct value_group *group = &runs->of[r].groups[g];
 			char *name = name_of(runs, r, group);
+
 			curve++;
 			if (counted)
 				counted_legend(f, curve, group, name);
@@ -99,6 +104,7 @@ static char *tally(const struct runs *runs, const char *what)
 {
 	uint64_t finished = 0, unfinished = 0;
 	char number[32], other[32];
+
 	for (size_t r = 0; r < runs->count; r++) {
 		finished += runs->of[r].finished;
 		unfinished += runs->of[r].unfinished;
@@ -126,6 +132,7 @@ static const struct {
 static bool any_percentile(const struct runs *runs, size_t percentile)
 {
 	double p = percentiles[percentile].p;
+
 	for (size_t r = 0; r < runs->count; r++)
 		for (size_t c = 0; c < runs->of[r].group_count; c++)
 			if (stats_rank(runs->of[r].groups[c].count, p) > 0)
@@ -153,6 +160,7 @@ static void slowdown_curve(struct figure *f, const struct runs *runs, size_t pan
 {
 	size_t i = percentile_of(runs, panel, curve), r = runs->together ? curve - 1 : 0;
 	const char *name = runs->together ? runs->labels[r] : percentiles[i].name;
+
 	if (panel == 1)
 		figure_legend(f, curve, runs->together ? curve : percentiles[i].look,
 			      runs->together ? curve : percentiles[i].dash, name);
@@ -161,6 +169,7 @@ static void slowdown_curve(struct figure *f, const struct runs *runs, size_t pan
 		const struct value_group *size = &runs->of[r].groups[c];
 		double value = stats_percentile(size->values, size->count, percentiles[i].p);
 		/* x, y, and a count that is not drawn */
+
 		figure_row(f, (double[]){ (double)c, value, (double)size->count }, 1);
 	}
 }
@@ -174,6 +183,7 @@ static void size_tics(struct figure *f, const struct runs *runs)
 		char number[32];
 		char *note =
 			xasprintf("n = %s", figure_thousands(number, runs->of->groups[c].count));
+
 		figure_tic(f, 'X', c + 1, runs->of->groups[c].name, (double)c,
 			   runs->together ? NULL : note);
 		free(note);
@@ -184,6 +194,7 @@ static void slowdown_title(struct figure *f, const struct runs *runs)
 {
 	uint64_t below_one = 0;
 	char number[32], *flows = tally(runs, "flows");
+
 	for (size_t r = 0; r < runs->count; r++)
 		below_one += runs->of[r].below_one;
 	figure_title(f, "Flow slowdown by flow size",
@@ -198,6 +209,7 @@ static void slowdown_title(struct figure *f, const struct runs *runs)
 static bool same_classes(const struct runs *runs)
 {
 	bool same = true;
+
 	for (size_t r = 1; r < runs->count; r++) {
 		same = same && runs->of[r].group_count == runs->of->group_count;
 		for (size_t c = 0; same && c < runs->of->group_count; c++)
@@ -210,6 +222,7 @@ static bool slowdown(struct figure *f, const struct runs *runs)
 {
 	size_t panels = runs->together && any_percentile(runs, P99) ? 2 : 1;
 	size_t curves = runs->together ? runs->count : PERCENTILES - percentiles_lost(runs);
+
 	f->why = "the runs have different size classes (output.flow_classes)";
 	if (!same_classes(runs))
 		return false;
@@ -244,6 +257,7 @@ static void put_cdf(struct figure *f, const struct value_group *group)
 	size_t n = group->count, all = n + group->unfinished,
 	       step = n / CDF_POINTS > 0 ? n / CDF_POINTS : 1;
 	size_t tail = n > CDF_TAIL ? n - CDF_TAIL : 0;
+
 	if (n > 0)
 		figure_row(f, (double[]){ group->values[0], 0 }, 1);
 	for (size_t i = 0; i < n; i++)
@@ -261,6 +275,7 @@ static void titled(char *buffer, size_t size, const struct runs *runs)
 static bool any_several(const struct runs *runs)
 {
 	bool any = false;
+
 	for (size_t r = 0; r < runs->count; r++)
 		for (size_t g = 0; g < runs->of[r].group_count; g++)
 			any = any || runs->of[r].groups[g].count > 1;
@@ -271,6 +286,7 @@ static bool cdf(struct figure *f, const struct runs *runs)
 {
 	const char *what = runs->metric->level == LEVEL_FLOW ? "flows" : "jobs";
 	char words[64], share[64];
+
 	for (size_t r = 0; r < runs->count; r++)
 		values_merge(&runs->of[r], runs->together ? 1 : FIGURE_COLOURS);
 	f->why = "a single value has no distribution";
@@ -293,9 +309,11 @@ static bool cdf(struct figure *f, const struct runs *runs)
 static struct names job_names(const struct runs *runs)
 {
 	struct names names = { 0 };
+
 	for (size_t r = 0; r < runs->count; r++)
 		for (size_t i = 0; i < runs->of[r].group_count; i++) {
 			const char *name = runs->of[r].groups[i].name;
+
 			if (names_find(&names, name) == SIZE_MAX)
 				names_add(&names, name);
 		}
@@ -306,7 +324,8 @@ static struct names job_names(const struct runs *runs)
 static void job_row(struct figure *f, size_t name, const struct value_group *jobs)
 {
 	double row[] = { (double)name, NAN, NAN, NAN, 0 };
-	if (jobs && jobs->count > 0) {
+
+	if (jobs && jobs->count) {
 		row[1] = stats_mean(jobs->values, jobs->count);
 		row[4] = (double)jobs->count;
 	}
@@ -320,6 +339,7 @@ static void job_row(struct figure *f, size_t name, const struct value_group *job
 static bool jct(struct figure *f, const struct runs *runs)
 {
 	bool several = any_several(runs), single = true;
+
 	for (size_t r = 0; r < runs->count; r++)
 		single = single && runs->of[r].finished <= 1;
 	/* bars of one value for each run would only repeat the caller's table */
@@ -327,6 +347,7 @@ static bool jct(struct figure *f, const struct runs *runs)
 	if (f->options->sparing && single)
 		return false;
 	struct names names = job_names(runs);
+
 	if (names.count > NAMES_SHOWN) {
 		free(names.items);
 		return cdf(f, runs);
@@ -348,6 +369,7 @@ static bool jct(struct figure *f, const struct runs *runs)
 		char *legend = unfinished > 0 ? xasprintf("%s (%" PRIu64 " unfinished)",
 							  runs->labels[r], unfinished)
 					      : xstrdup(runs->labels[r]);
+
 		figure_legend(f, r + 1, r + 1, r + 1, legend);
 		free(legend);
 		figure_curve(f, 1, r + 1, runs->labels[r]);
@@ -366,6 +388,7 @@ static bool jct(struct figure *f, const struct runs *runs)
 static void put_ranks(struct figure *f, const struct value_group *bundle)
 {
 	size_t n = bundle->count;
+
 	for (size_t k = 0; k <= n; k++)
 		figure_row(
 			f,
@@ -376,6 +399,7 @@ static void put_ranks(struct figure *f, const struct value_group *bundle)
 static bool link_utilization(struct figure *f, const struct runs *runs)
 {
 	char number[32];
+
 	if (too_many(f, runs))
 		return false;
 	figure_begin(f, "lines", 1, curves_of(runs), "share_of_links utilization");
@@ -402,9 +426,11 @@ static size_t samples_a_point(const struct value_group *group)
 static void put_thinned(struct figure *f, const struct value_group *group, bool maximum)
 {
 	size_t together = samples_a_point(group);
+
 	for (size_t i = 0; i < group->count;) {
 		double sum = 0, max = -INFINITY;
 		size_t n = 0;
+
 		for (; n < together && i < group->count; n++, i++) {
 			sum += group->values[i];
 			max = fmax(max, group->values[i]);
@@ -430,6 +456,7 @@ static bool series(struct figure *f, const struct runs *runs)
 		      { "Mean utilisation", "%" },
 		      { "Busiest link", "%" } };
 	size_t panels = sizeof(loads) / sizeof(*loads), max = 1;
+
 	figure_begin(f, "lines", panels, runs->count, "time_s value");
 	time_axis(f);
 	for (size_t p = 1; p <= panels; p++) {
@@ -438,6 +465,7 @@ static bool series(struct figure *f, const struct runs *runs)
 		for (size_t r = 0; r < runs->count; r++) {
 			const struct value_group *group = &runs->of[r].groups[p - 1];
 			size_t together = samples_a_point(group);
+
 			figure_curve(f, p, r + 1, runs->labels[r]);
 			put_thinned(f, group, p == panels); /* the last panel shows maxima */
 			max = together > max ? together : max;
@@ -464,6 +492,7 @@ static void packets_label(struct figure *f, const struct runs *runs)
 	char time[32], label[64];
 	double every_s = runs->of->groups->at[0];
 	bool alike = true;
+
 	for (size_t r = 1; r < runs->count; r++)
 		alike = alike && runs->of[r].groups->at[0] == every_s;
 	unit_format(UNIT_TIME, (uint64_t)llround(every_s * 1e12), time, sizeof(time));
@@ -574,6 +603,7 @@ static bool wanted(const struct plot_figure *figure, const struct runs *runs,
 		   const struct names *only)
 {
 	const char *help = runs->together ? figure->together : figure->alone;
+
 	return help && (only->count == 0 || names_find(only, figure->name) != SIZE_MAX);
 }
 
@@ -583,6 +613,7 @@ static const char *no_figure(const struct names *only, const struct runs *runs)
 	for (size_t o = 0; o < only->count; o++) {
 		const struct names one = { &only->items[o], 1, 1 };
 		bool any = false;
+
 		for (size_t i = 0; i < KINDS; i++)
 			any = any || wanted(&kinds[i].figure, runs, &one);
 		if (!any)
@@ -596,6 +627,7 @@ static char *why_not(const struct plot_options *options, const struct runs *runs
 {
 	char *error = figure_no_terminal(options);
 	const char *unknown = no_figure(&options->only, runs);
+
 	if (!error && unknown)
 		error = xasprintf("there is no figure \"%s\"%s; see inasim list figures", unknown,
 				  runs->together ? " of several directories together" : "");
@@ -616,6 +648,7 @@ static char *no_results(const char *dir)
 	if (!folder_is_folder(dir))
 		return xasprintf("%s is not a directory", dir);
 	bool finished = folder_has(dir, "manifest.json");
+
 	if (!finished && !folder_has(dir, "flows.csv") && !folder_has(dir, "jobs.csv"))
 		return xasprintf("%s is not a result directory: no manifest.json, no tables", dir);
 	if (!finished)
@@ -628,6 +661,7 @@ static void print_warnings(const char *dir)
 {
 	struct summary summary;
 	char *error = NULL;
+
 	summary_read(&summary, dir, &error);
 	summary_print_warnings(&summary, dir, stderr);
 	summary_release(&summary);
@@ -638,6 +672,7 @@ static void print_warnings(const char *dir)
 static struct values_query query_of(const struct kind *kind, const struct metric *metric)
 {
 	struct values_query query = kind->query;
+
 	if (!metric)
 		return query;
 	query.file = metric_sources[metric->level].file;
@@ -651,8 +686,10 @@ static struct values_query query_of(const struct kind *kind, const struct metric
 static bool read_and_draw(struct figure *f, const struct kind *kind, struct runs *runs)
 {
 	bool ok = true;
+	struct values_query query;
+
 	runs->metric = !kind->of ? NULL : metric_find(kind->of, kind->metric, strlen(kind->metric));
-	struct values_query query = query_of(kind, runs->metric);
+	query = query_of(kind, runs->metric);
 	runs->of = xcalloc(runs->count, sizeof(*runs->of));
 	for (size_t r = 0; r < runs->count && ok && query.file; r++) {
 		f->dir = runs->at[r].dir;
@@ -670,10 +707,11 @@ static bool draw_one(const struct kind *kind, struct runs *runs, const char *fol
 {
 	struct figure f = { .name = kind->figure.name, .folder = folder, .options = options };
 	bool data = read_and_draw(&f, kind, runs), drawn = figure_finish(&f, data, to);
+
 	*error = f.error;
 	if (data || f.error)
 		return drawn;
-	if (options->only.count > 0)
+	if (options->only.count)
 		*error = xasprintf("%s: no figure %s: %s", f.dir, f.name, f.why);
 	else if (!options->quiet)
 		plain_print(stderr, "%s: no figure %s: %s\n", f.dir, f.name, f.why);
@@ -683,12 +721,14 @@ static bool draw_one(const struct kind *kind, struct runs *runs, const char *fol
 static int draw_all(struct runs *runs, const struct plot_options *options, FILE *to, char **error)
 {
 	int drawn = 0;
+	char *folder;
+
 	*error = why_not(options, runs);
 	if (*error)
 		return PLOT_USAGE;
 	for (size_t r = 0; r < runs->count && !*error; r++)
 		*error = no_results(runs->at[r].dir);
-	char *folder = !*error ? figure_folder(options, runs->at->dir, error) : NULL;
+	folder = !*error ? figure_folder(options, runs->at->dir, error) : NULL;
 	for (size_t r = 0; r < runs->count && folder && !options->quiet; r++)
 		print_warnings(runs->at[r].dir);
 	for (size_t i = 0; i < KINDS && !*error; i++)
@@ -704,6 +744,7 @@ int plot_run(const char *dir, const struct plot_options *options, FILE *to, char
 	struct plot_labelled run = { trimmed, NULL };
 	struct runs runs = { .at = &run, .labels = &label, .count = 1 };
 	int drawn = draw_all(&runs, options, to, error);
+
 	free(trimmed);
 	return drawn;
 }
@@ -713,13 +754,16 @@ int plot_together(const struct plot_labelled *list, size_t count,
 {
 	const char **dirs = xcalloc(count + 1, sizeof(*dirs));
 	char **labels = xcalloc(count + 1, sizeof(*labels));
+	struct runs runs;
+	int drawn;
+
 	for (size_t r = 0; r < count; r++)
 		dirs[r] = list[r].dir;
 	for (size_t r = 0; r < count; r++)
 		labels[r] =
 			list[r].label ? xstrdup(list[r].label) : names_directory(dirs, count, r);
-	struct runs runs = { .at = list, .labels = labels, .count = count, .together = true };
-	int drawn = draw_all(&runs, options, to, error);
+	runs = (struct runs){ .at = list, .labels = labels, .count = count, .together = true };
+	drawn = draw_all(&runs, options, to, error);
 	for (size_t r = 0; r < count; r++)
 		free(labels[r]);
 	free(labels);

@@ -51,6 +51,7 @@ static bool is_ratio(const struct sheet *sheet)
 static const char *base_of(const struct sheet *sheet)
 {
 	const struct sweep_choice *choice = sheet->choice;
+
 	return sheet->table->axes[choice->base_axis].values[choice->base_level];
 }
 
@@ -61,6 +62,7 @@ static bool common_seeds(const struct sweep_table *table)
 {
 	for (size_t i = 0; i < table->point_count; i++) {
 		size_t first = 0;
+
 		while (table->points[first].replication != table->points[i].replication)
 			first++;
 		if (table->points[first].seed != table->points[i].seed)
@@ -76,6 +78,7 @@ static const char *statistic(const struct sheet *sheet)
 	if (sheet->choice->kind == SWEEP_BOX)
 		return "Replications: minimum, quartiles, maximum";
 	bool few = sheet->table->replications < INFERENCE_MIN;
+
 	if (!is_ratio(sheet))
 		return few ? "Mean of two replications, no intervals"
 			   : "Mean of replications, 95 % t-intervals";
@@ -91,6 +94,7 @@ static const char *value_words(const struct sheet *sheet, size_t axis, size_t le
 {
 	const struct sweep_axis *from = &sheet->table->axes[axis];
 	const char *called = sheet->choice->scales[axis].called[level];
+
 	if (called)
 		return called;
 	return named ? conf_at(sheet->table->doc, "%s %s", from->name, from->values[level])
@@ -107,10 +111,11 @@ static const char *base_called(const struct sheet *sheet)
 static const char *fixed_words(const struct sheet *sheet)
 {
 	const char *words = "";
+
 	for (size_t i = 0; i < sheet->table->axis_count; i++) {
 		if (!sweep_choice_is_fixed(sheet->choice, i) || sheet->table->axes[i].count < 2)
 			continue;
-		words = conf_at(sheet->table->doc, "%s%s%s", words, *words != '\0' ? ", " : "",
+		words = conf_at(sheet->table->doc, "%s%s%s", words, *words ? ", " : "",
 				value_words(sheet, i, sheet->fixed[i], true));
 	}
 	return words;
@@ -120,6 +125,7 @@ static const char *fixed_words(const struct sheet *sheet)
 static const char *row_name(const struct sheet *sheet, size_t row)
 {
 	size_t by = sheet->choice->by;
+
 	return by == SIZE_MAX ? ""
 			      : value_words(sheet, by, sheet->choice->y_level[row],
 					    sheet->choice->scales[by].numeric);
@@ -143,8 +149,10 @@ static const char *figure_name(const struct page *page)
 			       is_ratio(sheet) ? base_of(sheet) : "", kinds[choice->kind].in_name,
 			       fixed);
 	char *to = name;
-	for (const char *p = name; *p != '\0' && to - name < NAME_MAX_LETTERS; p++) {
+
+	for (const char *p = name; *p && to - name < NAME_MAX_LETTERS; p++) {
 		bool safe = isalnum((unsigned char)*p) || (strchr("._-", *p) && to > name);
+
 		if (safe)
 			*to++ = *p;
 		else if (to > name && to[-1] != '-')
@@ -162,11 +170,13 @@ static const char *figure_name(const struct page *page)
 static bool is_in(const struct sheet *sheet, const struct sweep_point *point)
 {
 	const struct sweep_choice *choice = sheet->choice;
+
 	for (size_t i = 0; i < sheet->table->axis_count; i++) {
 		size_t level = point->levels[i];
 		bool shown = level == sheet->table->axes[i].count || /* at all values */
 			     (sweep_choice_is_fixed(choice, i) ? level == sheet->fixed[i]
 							       : choice->wanted[i][level]);
+
 		if (!shown && (i != choice->base_axis || level != choice->base_level))
 			return false;
 	}
@@ -176,6 +186,7 @@ static bool is_in(const struct sheet *sheet, const struct sweep_point *point)
 static bool has_mark(const struct page *page, enum sheet_mark mark)
 {
 	const struct sweep_choice *choice = page->sheets->choice;
+
 	for (size_t p = 0; p < page->count; p++)
 		for (size_t i = 0; i < choice->columns * choice->rows; i++)
 			if (sheet_mark(&page->sheets[p], i % choice->columns,
@@ -188,6 +199,7 @@ static bool has_mark(const struct page *page, enum sheet_mark mark)
 static bool is_marked(const struct page *page)
 {
 	enum sweep_kind kind = page->sheets->choice->kind;
+
 	return (kind == SWEEP_LINES || kind == SWEEP_BARS) &&
 	       (has_mark(page, MARK_PARTIAL) || has_mark(page, MARK_SUBSTITUTED));
 }
@@ -203,9 +215,11 @@ static const char *tally(const struct page *page)
 	const char *text, *before = " (";
 	uint32_t everywhere =
 		0; /* by axis: a point shown to which it does not apply; plans have 16 */
+
 	for (size_t i = 0; i < table->point_count; i++) {
 		const struct sweep_point *point = &table->points[i];
 		size_t first = 0;
+
 		while (first < figures && !is_in(&page->sheets[first], point))
 			first++;
 		if (first == figures)
@@ -218,11 +232,13 @@ static const char *tally(const struct page *page)
 			without += isnan(point->metrics[page->sheets[s].metric]) ? 1 : 0;
 	}
 	size_t usable = 0;
+
 	for (int s = 0; s < POINT_STATUSES; s++)
 		usable += point_status_is_usable((enum point_status)s) ? count[s] : 0;
 	text = conf_at(table->doc, "%zu of %zu points shown", usable, points);
 	for (int i = 1; i <= POINT_STATUSES; i++) {
 		int s = i % POINT_STATUSES; /* POINT_MISSING, which is 0, comes last */
+
 		if (count[s] == 0 || point_status_is_usable((enum point_status)s))
 			continue;
 		text = conf_at(table->doc, "%s%s%zu %s", text, before, count[s],
@@ -267,9 +283,9 @@ static const char *title_words(const struct sheet *sheet, const char *words, con
 			       const char *fixed)
 {
 	const char *of = sheet->table->name;
-	return conf_at(sheet->table->doc, "%s%s%s%s%s%s%s", of,
-		       *of != '\0' && *words != '\0' ? ": " : "", words, base,
-		       *fixed != '\0' ? " (" : "", fixed, *fixed != '\0' ? ")" : "");
+
+	return conf_at(sheet->table->doc, "%s%s%s%s%s%s%s", of, *of && *words ? ": " : "", words,
+		       base, *fixed ? " (" : "", fixed, *fixed ? ")" : "");
 }
 
 static void put_titles(struct figure *f, const struct page *page)
@@ -279,6 +295,7 @@ static void put_titles(struct figure *f, const struct page *page)
 			      ? xstrdup("")
 			      : metric_words(sheet->table->metrics[sheet->metric], sheet->table);
 	const char *fixed = page->count > 1 ? "" : fixed_words(sheet);
+
 	figure_title(f, title_words(sheet, words, base_words(sheet), fixed),
 		     xasprintf("%s; %s%s", statistic(sheet), tally(page),
 			       f->log_y ? "; y is logarithmic" : ""));
@@ -293,6 +310,7 @@ static void put_panel(struct figure *f, const struct page *page, size_t panel)
 	const char *label = is_ratio(sheet) ? conf_at(sheet->table->doc, "%s / that of %s", words,
 						      base_called(sheet))
 					    : words;
+
 	figure_comment(f, xasprintf("value: %s%s", metric, base_words(sheet)));
 	figure_panel(f, panel, label, is_ratio(sheet) ? "" : metric_unit(metric));
 	if (page->count > page->metrics)
@@ -305,6 +323,7 @@ static void put_panel(struct figure *f, const struct page *page, size_t panel)
 static double x_of(const struct sheet *sheet, size_t column)
 {
 	const struct axis_scale *scale = &sheet->choice->scales[sheet->choice->x];
+
 	return scale->numeric ? scale->at[sheet->choice->x_level[column]] : (double)column;
 }
 
@@ -315,6 +334,7 @@ static void put_x(struct figure *f, const struct sheet *sheet)
 	const struct sweep_choice *choice = sheet->choice;
 	const struct axis_scale *scale = &choice->scales[choice->x];
 	char buffer[AXIS_LABEL];
+
 	figure_x(f, scale->axis->name, "", choice->log_x);
 	figure_count(f, "LABELLED", !scale->numeric);
 	figure_tics(f, 'X', choice->columns);
@@ -331,6 +351,7 @@ static void put_y(struct figure *f, const struct sheet *sheet)
 {
 	const struct axis_scale *scale = &sheet->choice->scales[sheet->choice->by];
 	char buffer[AXIS_LABEL];
+
 	figure_text(f, "BY", scale->axis->name);
 	figure_count(f, "RATIO", is_ratio(sheet));
 	figure_tics(f, 'Y', sheet->choice->rows);
@@ -349,7 +370,8 @@ static void put_quartiles(struct figure *f, const struct sheet *sheet, size_t co
 	size_t count;
 	double *values = sheet_values(sheet, column, row, &count);
 	double cells[] = { x_of(sheet, column), NAN, NAN, NAN, NAN, NAN, (double)count };
-	for (size_t i = 0; i < 5 && count > 0; i++)
+
+	for (size_t i = 0; i < 5 && count; i++)
 		cells[1 + i] = gsl_stats_quantile_from_sorted_data(values, 1, count, (double)i / 4);
 	figure_row(f, cells, 5);
 	free(values);
@@ -363,6 +385,7 @@ static void put_rows(struct figure *f, const struct sheet *sheet, size_t row)
 			continue;
 		}
 		struct estimate at = sheet_estimate(sheet, c, row);
+
 		figure_row(f,
 			   (double[]){ x_of(sheet, c), at.value, at.low, at.high, (double)at.n,
 				       (double)sheet_mark(sheet, c, row) },
@@ -377,9 +400,10 @@ static void put_curves(struct figure *f, const struct sheet *sheet, size_t panel
 	for (size_t row = 0; row < sheet->choice->rows; row++) {
 		const char *name = row_name(sheet, row);
 		size_t look = sheet->choice->by == SIZE_MAX ? 1 : sheet->choice->y_level[row] + 1;
+
 		if (panel == 1)
 			figure_legend(f, row + 1, look, look, name);
-		figure_curve(f, panel, row + 1, *name != '\0' ? name : "all");
+		figure_curve(f, panel, row + 1, *name ? name : "all");
 		put_rows(f, sheet, row);
 	}
 }
@@ -393,9 +417,11 @@ static void put_curves(struct figure *f, const struct sheet *sheet, size_t panel
 static struct figure_range range_of(const struct sheet *sheet)
 {
 	struct figure_range range = { INFINITY, -INFINITY };
+
 	for (size_t i = 0; i < sheet->choice->columns * sheet->choice->rows; i++) {
 		size_t column = i % sheet->choice->columns, row = i / sheet->choice->columns;
 		double value = sheet_estimate(sheet, column, row).value;
+
 		range.low = fmin(range.low, value); /* NaN, a gap, changes nothing */
 		range.high = fmax(range.high, value);
 	}
@@ -408,8 +434,10 @@ static const char *choose_y(struct figure *f, const struct page *page)
 {
 	const struct sweep_choice *choice = page->sheets->choice;
 	bool any = false, positive = true, wide = false;
+
 	for (size_t p = 0; p < page->count; p++) {
 		struct figure_range range = range_of(&page->sheets[p]);
+
 		any = any || range.low <= range.high;
 		positive = positive && range.low > 0;
 		wide = wide || range.high > LOG_SPAN * range.low;
@@ -424,6 +452,7 @@ static bool draw(struct figure *f, const struct page *page)
 {
 	const struct sheet *sheet = page->sheets;
 	enum sweep_kind kind = sheet->choice->kind;
+
 	f->why = choose_y(f, page);
 	if (f->why)
 		return false;
@@ -464,12 +493,16 @@ static struct stack_bar bar_of(const struct sheet *sheet, size_t column, size_t 
 	struct sheet cause = *sheet;
 	char buffer[AXIS_LABEL];
 	const char *by = row_name(sheet, row), *x;
+	struct stack_bar bar;
+
 	x = axis_scale_label(&choice->scales[choice->x], choice->x_level[column], buffer);
-	struct stack_bar bar = { .label = xasprintf("%s%s%s", x, *by != '\0' ? " " : "", by),
-				 .x = stack_place(column * choice->rows, choice->rows, row) };
+	bar = (struct stack_bar){ .label = xasprintf("%s%s%s", x, *by ? " " : "", by),
+				  .x = stack_place(column * choice->rows, choice->rows, row) };
 	for (size_t c = 0; c < BREAKDOWN_CAUSES; c++) {
+		struct estimate at;
+
 		cause.metric = choice->metrics[c];
-		struct estimate at = sheet_estimate(&cause, column, row);
+		at = sheet_estimate(&cause, column, row);
 		bar.cause[c] = at.value;
 		bar.rows = (double)at.n;
 	}
@@ -482,6 +515,7 @@ static void put_breakdown(struct figure *f, const struct page *page, const struc
 	const struct sweep_table *table = sheet->table;
 	struct names groups = { 0 };
 	const char *jobs = sweep_table_jobs_alike(table, &groups) ? "" : " of unlike jobs";
+
 	free(groups.items);
 	stack_put(f, bars, bars_of(sheet), table->axes[sheet->choice->x].name, "replications",
 		  title_words(sheet, "what iterations are spent on", "", fixed_words(sheet)),
@@ -494,6 +528,7 @@ static bool draw_breakdown(struct figure *f, const struct page *page)
 	const struct sheet *sheet = page->sheets;
 	struct stack_bar *bars = xcalloc(bars_of(sheet), sizeof(*bars));
 	bool known = false, any = false, room = bars_of(sheet) <= STACK_BARS;
+
 	for (size_t i = 0; i < bars_of(sheet); i++) {
 		bars[i] = bar_of(sheet, i / sheet->choice->rows, i % sheet->choice->rows);
 		known = known || !isnan(bars[i].cause[0]);
@@ -517,6 +552,7 @@ static bool draw_breakdown(struct figure *f, const struct page *page)
 static const char *add_unique(struct names *names, const char *name, struct conf_doc *doc)
 {
 	const char *unique = name;
+
 	for (size_t n = 2; names_find(names, unique) != SIZE_MAX; n++)
 		unique = conf_at(doc, "%s-%zu", name, n);
 	names_add(names, unique);
@@ -530,7 +566,8 @@ static int draw_page(const struct page *page, struct names *names, const char *f
 	struct plot_options own = *options;
 	const size_t *m = page->sheets->choice->metrics;
 	/* drop the labels of the metrics before this page's first metric */
-	for (; *m != page->sheets->metric && own.y_labels.count > 0; m++) {
+
+	for (; *m != page->sheets->metric && own.y_labels.count; m++) {
 		own.y_labels.items++;
 		own.y_labels.count--;
 	}
@@ -541,6 +578,7 @@ static int draw_page(const struct page *page, struct names *names, const char *f
 	bool data = page->sheets->choice->kind == SWEEP_STACK ? draw_breakdown(&f, page)
 							      : draw(&f, page);
 	bool drawn = figure_finish(&f, data, to);
+
 	if (!drawn && !f.error && !options->quiet)
 		plain_print(stderr, "%s: no figure %s: %s\n", page->sheets->table->dir, f.name,
 			    f.why);
@@ -556,6 +594,7 @@ static struct page all_sheets(const struct sweep_table *table, const struct swee
 	size_t *fixed = conf_own(table->doc, choice->figures * table->axis_count, sizeof(*fixed));
 	size_t base = choice->base_axis, count = 0, axes = table->axis_count;
 	struct page all = { .metrics = choice->kind == SWEEP_STACK ? 1 : choice->metric_count };
+
 	all.sheets = conf_own(table->doc, choice->figures * all.metrics, sizeof(*all.sheets));
 	for (size_t i = 0; i < choice->figures; i++) {
 		/* if not counted, the next overwrites it */
@@ -580,6 +619,7 @@ static int draw_all(const struct sweep_table *table, const struct sweep_choice *
 	struct page all = all_sheets(table, choice, &groups);
 	struct names names = { 0 };
 	int drawn = 0;
+
 	if (choice->panels && all.count > 1)
 		drawn = draw_page(&all, &names, folder, options, to, error);
 	else
@@ -587,6 +627,7 @@ static int draw_all(const struct sweep_table *table, const struct sweep_choice *
 			/* sheets are ordered by metric, figures by fixed levels */
 			size_t at = i % all.metrics * (all.count / all.metrics) + i / all.metrics;
 			struct page page = { &all.sheets[at], .count = 1, .metrics = 1 };
+
 			drawn += draw_page(&page, &names, folder, options, to, error);
 		}
 	free(names.items);
@@ -608,6 +649,7 @@ int plot_sweep(const char *dir, const struct plot_sweep_options *sweep,
 	struct sweep_table *table = sweep_table_read(trimmed, error);
 	struct sweep_choice choice;
 	int drawn = PLOT_IO;
+
 	if (table)
 		folder = figure_folder(options, trimmed, error);
 	if (folder && !options->quiet)

@@ -16,12 +16,14 @@
 double stack_place(size_t first, size_t together, size_t i)
 {
 	double middle = 0.5 * (double)(together - 1);
+
 	return (double)first + middle + ((double)i - middle) * (together > 1 ? 1 - GAP : 1);
 }
 
 double stack_sum(const struct stack_bar *bar)
 {
 	double sum = 0;
+
 	for (size_t c = 0; c < BREAKDOWN_CAUSES; c++)
 		sum += bar->cause[c];
 	return sum;
@@ -41,6 +43,7 @@ static bool is_shown(const struct stack_bar *bars, size_t count, size_t cause)
 static double time_of(const struct stack_bar *bar, size_t cause, const bool *shown)
 {
 	double rest = 0;
+
 	if (cause < BREAKDOWN_CAUSES)
 		return bar->cause[cause];
 	for (size_t c = 0; c < BREAKDOWN_CAUSES; c++)
@@ -57,10 +60,12 @@ static void put_parts(struct figure *f, const struct stack_bar *bars, size_t cou
 	};
 	const struct breakdown_cause *look =
 		cause < BREAKDOWN_CAUSES ? &breakdown_causes[cause] : &rest;
+
 	figure_legend(f, series, look->colour, look->fill, look->words);
 	figure_curve(f, 1, series, look->words);
 	for (size_t i = 0; i < count; i++) {
 		double time = time_of(&bars[i], cause, shown), from = below[i];
+
 		below[i] += time;
 		figure_row(f, (double[]){ bars[i].x, time, from, below[i], bars[i].rows }, 3);
 	}
@@ -73,6 +78,7 @@ void stack_put(struct figure *f, const struct stack_bar *bars, size_t count, con
 	double *below = xcalloc(count, sizeof(*below));
 	char *columns = xasprintf("bar time_s from_s to_s %s", rows);
 	size_t series = 0;
+
 	for (size_t c = 0; c < BREAKDOWN_CAUSES; c++) {
 		shown[c] = is_shown(bars, count, c);
 		series += shown[c];
@@ -121,7 +127,7 @@ static struct stack_bar *add_bar(struct bars *bars, const char *name)
 static struct stack_bar *bar_of(struct bars *bars, const char *name)
 {
 	for (size_t i = bars->first; i < bars->count; i++) {
-		if (strcmp(bars->at[i].name, name) != 0)
+		if (strcmp(bars->at[i].name, name))
 			continue;
 		bars->merged = true;
 		return &bars->at[i];
@@ -142,7 +148,7 @@ static void add_job(struct stack_bar *bar, const struct breakdown_iteration *fro
 static bool name_is_unique(const struct breakdown *b, const struct breakdown_iteration *of)
 {
 	for (size_t i = 0; i < b->count; i++)
-		if (b->iterations[i].job != of->job && strcmp(b->iterations[i].name, of->name) == 0)
+		if (b->iterations[i].job != of->job && !strcmp(b->iterations[i].name, of->name))
 			return false;
 	return true;
 }
@@ -154,22 +160,25 @@ static void add_run(struct bars *bars, const struct breakdown *b, const char *la
 	bars->first = bars->count;
 	for (size_t i = 0, end; i < b->count; i = end) {
 		const struct breakdown_iteration *it = &b->iterations[i];
+		char *name;
+
 		end = breakdown_job_end(b, i);
-		char *name = by_name || name_is_unique(b, it)
-				     ? xstrdup(it->name)
-				     : xasprintf("%s #%" PRIu64, it->name, it->job);
+		name = by_name || name_is_unique(b, it)
+			       ? xstrdup(it->name)
+			       : xasprintf("%s #%" PRIu64, it->name, it->job);
 		add_job(by_name ? bar_of(bars, name) : add_bar(bars, name), it, end - i);
 		bars->jobs++;
 		free(name);
 	}
 	size_t own = bars->count - bars->first;
+
 	for (size_t i = bars->first; i < bars->count; i++) {
 		struct stack_bar *bar = &bars->at[i];
-		bar->label = *label == '\0' ? xstrdup(bar->name)
-			     : own == 1     ? xstrdup(label)
-					    : xasprintf("%s %s", label, bar->name);
-		bar->x =
-			*label == '\0' ? (double)i : stack_place(bars->first, own, i - bars->first);
+
+		bar->label = !*label    ? xstrdup(bar->name)
+			     : own == 1 ? xstrdup(label)
+					: xasprintf("%s %s", label, bar->name);
+		bar->x = !*label ? (double)i : stack_place(bars->first, own, i - bars->first);
 		for (size_t c = 0; c < BREAKDOWN_CAUSES; c++)
 			bar->cause[c] /= bar->rows;
 	}
@@ -178,6 +187,7 @@ static void add_run(struct bars *bars, const struct breakdown *b, const char *la
 static size_t jobs_in(const struct breakdown *b)
 {
 	size_t jobs = 0;
+
 	for (size_t i = 0; i < b->count; i = breakdown_job_end(b, i))
 		jobs++;
 	return jobs;
@@ -187,10 +197,11 @@ static bool read_run(struct figure *f, struct bars *bars, const char *label)
 {
 	struct breakdown b;
 	bool good = breakdown_read(&b, f->dir, &f->error);
+
 	if (good)
-		add_run(bars, &b, label, *label != '\0' || jobs_in(&b) > JOBS_SHOWN);
+		add_run(bars, &b, label, *label || jobs_in(&b) > JOBS_SHOWN);
 	f->why = good ? "no iteration has ended" : "there is no why.csv; run --why writes it";
-	good = good && b.count > 0;
+	good = good && b.count;
 	breakdown_release(&b);
 	return good;
 }
@@ -199,6 +210,7 @@ static bool put_runs(struct figure *f, const struct bars *bars)
 {
 	bool room = bars->count <= STACK_BARS;
 	double sum = 0;
+
 	for (size_t i = 0; i < bars->count; i++)
 		sum += stack_sum(&bars->at[i]);
 	f->why = room ? "iterations took no time" : "there are more job names than room for bars";
@@ -216,6 +228,7 @@ bool stack_runs(struct figure *f, const struct plot_labelled *runs, char *const 
 {
 	struct bars bars = { 0 };
 	bool good = true;
+
 	for (size_t r = 0; r < count && good; r++) {
 		f->dir = runs[r].dir;
 		good = read_run(f, &bars, labels[r]);

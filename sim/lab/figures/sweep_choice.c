@@ -22,11 +22,13 @@ static bool find_pair(const struct sweep_table *table, const char *option, const
 		      size_t *axis, size_t *level, char **error)
 {
 	const char *equals = strchr(text, '=');
+
 	if (!equals) {
 		*error = xasprintf("%s takes AXIS=VALUE, found \"%s\"", option, text);
 		return false;
 	}
 	const char *name = conf_at(table->doc, "%.*s", (int)(equals - text), text);
+
 	return sweep_table_find_axis(table, name, axis, error) &&
 	       sweep_axis_find(&table->axes[*axis], equals + 1, level, error);
 }
@@ -37,6 +39,7 @@ static size_t count_wanted(const struct sweep_choice *choice, const struct sweep
 			   size_t axis)
 {
 	size_t count = 0;
+
 	for (size_t i = 0; i < table->axes[axis].count; i++)
 		count += choice->wanted[axis][i];
 	return count;
@@ -56,8 +59,10 @@ static bool choose_where(struct sweep_choice *choice, const struct sweep_table *
 {
 	bool *picked = conf_own(table->doc, table->axis_count, sizeof(*picked));
 	bool ok = true;
+
 	for (size_t i = 0; i < options->where.count && ok; i++) {
 		size_t axis, level;
+
 		ok = find_pair(table, "--where", options->where.items[i], &axis, &level, error);
 		if (ok)
 			choice->wanted[axis][level] = picked[axis] = true;
@@ -73,10 +78,13 @@ static bool choose_where(struct sweep_choice *choice, const struct sweep_table *
 static size_t usual_metric(const struct sweep_table *table, enum metric_level level)
 {
 	const struct metric *m = metric_table;
+	size_t last;
+	size_t metric;
+
 	while (m->level != level || !m->usual[0])
 		m++;
-	size_t last = m->usual[1] ? 1 : 0; /* a metric has one or two; take the last */
-	size_t metric = sweep_table_metric(table, m->usual[last]);
+	last = m->usual[1] ? 1 : 0; /* a metric has one or two; take the last */
+	metric = sweep_table_metric(table, m->usual[last]);
 	return metric != SIZE_MAX ? metric
 				  : sweep_table_metric(table, conf_at(table->doc, "%s.%s.mean",
 								      m->of, m->name));
@@ -90,6 +98,7 @@ static void choose_usual_metrics(struct sweep_choice *choice, const struct sweep
 	bool alike = sweep_table_jobs_alike(table, &groups);
 	size_t of_jobs = alike ? usual_metric(table, LEVEL_JOB) : SIZE_MAX;
 	size_t of_flows = usual_metric(table, LEVEL_FLOW);
+
 	if (of_jobs != SIZE_MAX)
 		choice->metrics[choice->metric_count++] = of_jobs;
 	for (size_t i = 0; i < groups.count && i < GROUPS_SHOWN; i++)
@@ -107,6 +116,7 @@ static bool choose_causes(struct sweep_choice *choice, const struct sweep_table 
 	for (size_t c = 0; c < BREAKDOWN_CAUSES; c++) {
 		const char *name = conf_at(table->doc, "jobs.why_s.%s", breakdown_causes[c].name);
 		size_t metric = sweep_table_metric(table, name);
+
 		if (metric == SIZE_MAX) {
 			*error = xasprintf("%s has no column %s: run its points with sweep run "
 					   "--why (and --force if they have been run without it)",
@@ -128,9 +138,11 @@ static bool choose_metrics(struct sweep_choice *choice, const struct sweep_table
 		return choose_causes(choice, table, error);
 	for (size_t i = 0; i < options->metrics.count; i++) {
 		size_t metric = sweep_table_metric(table, options->metrics.items[i]);
+
 		if (metric == SIZE_MAX) {
 			char *what = names_unknown("metric", options->metrics.items[i], NULL,
 						   table->metrics, table->metric_count);
+
 			*error = xasprintf("%s; the first line of %s/sweep.csv names them all",
 					   what, table->dir);
 			free(what);
@@ -140,10 +152,11 @@ static bool choose_metrics(struct sweep_choice *choice, const struct sweep_table
 	}
 	if (choice->metric_count == 0)
 		choose_usual_metrics(choice, table);
-	if (choice->metric_count > 0)
+	if (choice->metric_count)
 		return true;
 	size_t length;
 	FILE *to = open_memstream(error, &length);
+
 	fputs("say which metric with --y; this sweep has ", to);
 	names_list(to, table->metrics, table->metric_count, 5);
 	fputs(table->metric_count == 0 ? "none yet" : "", to);
@@ -167,6 +180,7 @@ static void drop_empty(struct sweep_choice *choice, const struct sweep_table *ta
 {
 	size_t values = table->axes[axis].count;
 	bool *has = xcalloc(values + 1, sizeof(*has)), any = false;
+
 	for (size_t p = 0; p < table->point_count; p++)
 		if (is_kept(choice, table, &table->points[p], axis))
 			has[table->points[p].levels[axis]] = true;
@@ -185,8 +199,10 @@ static size_t longest_axis(const struct sweep_choice *choice, const struct sweep
 			   bool numeric, size_t except)
 {
 	size_t longest = SIZE_MAX, max = 1;
+
 	for (size_t i = 0; i < table->axis_count; i++) {
 		size_t count = count_wanted(choice, table, i);
+
 		if (i == except || count <= max || (numeric && !choice->scales[i].numeric))
 			continue;
 		max = count;
@@ -211,14 +227,16 @@ static bool choose_x(struct sweep_choice *choice, const struct sweep_table *tabl
 /* Whether `by` is the word "none", not an axis of that name. */
 static bool is_none(const struct sweep_table *table, const char *by)
 {
-	return by && strcmp(by, "none") == 0 && sweep_table_axis(table, by) == SIZE_MAX;
+	return by && !strcmp(by, "none") && sweep_table_axis(table, by) == SIZE_MAX;
 }
 
 static bool choose_axes(struct sweep_choice *choice, const struct sweep_table *table,
 			const struct plot_sweep_options *options, char **error)
 {
+	bool none;
+
 	choice->by = SIZE_MAX;
-	bool none = is_none(table, options->by);
+	none = is_none(table, options->by);
 	if (options->by && !none && !sweep_table_find_axis(table, options->by, &choice->by, error))
 		return false;
 	if (!choose_x(choice, table, options->x, choice->by, error))
@@ -280,14 +298,15 @@ static bool choose_kind(struct sweep_choice *choice, const struct plot_sweep_opt
 					     [SWEEP_BARS] = "bars",
 					     [SWEEP_HEAT] = "heat",
 					     [SWEEP_BOX] = "box" };
+
 	choice->kind = options->breakdown ? SWEEP_STACK : SWEEP_LINES;
 	if (options->breakdown &&
-	    (kind || options->log || options->relative_to || options->metrics.count > 0)) {
+	    (kind || options->log || options->relative_to || options->metrics.count)) {
 		*error = xstrdup("the breakdown of a sweep takes only --x, --by and --where");
 		return false;
 	}
 	for (size_t i = 0; kind && i < sizeof(kinds) / sizeof(*kinds); i++) {
-		if (strcmp(kind, kinds[i]) == 0) {
+		if (!strcmp(kind, kinds[i])) {
 			choice->kind = (enum sweep_kind)i;
 			return true;
 		}
@@ -302,9 +321,10 @@ static bool choose_scales(struct sweep_choice *choice, const struct sweep_table 
 {
 	const char *log = options->log;
 	struct axis_scale *x = &choice->scales[choice->x];
-	bool ask_x = log && strcmp(log, "none") != 0 && strchr(log, 'x');
-	if (log && strcmp(log, "x") != 0 && strcmp(log, "y") != 0 && strcmp(log, "xy") != 0 &&
-	    strcmp(log, "none") != 0) {
+	bool ask_x = log && strcmp(log, "none") && strchr(log, 'x');
+
+	if (log && strcmp(log, "x") && strcmp(log, "y") && strcmp(log, "xy") &&
+	    strcmp(log, "none")) {
 		*error = xasprintf("--log takes x, y, xy or none, found \"%s\"", log);
 		return false;
 	}
@@ -321,7 +341,7 @@ static bool choose_scales(struct sweep_choice *choice, const struct sweep_table 
 		axis_scale_as_labels(x);
 	if (choice->kind == SWEEP_HEAT)
 		axis_scale_as_labels(&choice->scales[choice->by]);
-	choice->log_x = ask_x || (x->geometric && (!log || strcmp(log, "none") != 0));
+	choice->log_x = ask_x || (x->geometric && (!log || strcmp(log, "none")));
 	for (size_t i = 0; i < x->axis->count && ask_x; i++) {
 		if (!choice->wanted[choice->x][i] || (x->numeric && x->at[i] > 0))
 			continue;
@@ -348,6 +368,7 @@ static bool count_figures(struct sweep_choice *choice, const struct sweep_table 
 		if (!sweep_choice_is_fixed(choice, i))
 			continue;
 		size_t count = count_wanted(choice, table, i);
+
 		if (choice->figures * count <= FIGURES_MAX) {
 			choice->figures *= count;
 			continue;
@@ -371,6 +392,7 @@ void sweep_choice_fixed(const struct sweep_choice *choice, const struct sweep_ta
 		if (!sweep_choice_is_fixed(choice, i))
 			continue;
 		size_t count = count_wanted(choice, table, i), skip = figure % count;
+
 		figure /= count;
 		/* to the wanted level with `skip` wanted levels before it */
 		while (!choice->wanted[i][levels[i]] || skip-- > 0)
@@ -384,12 +406,14 @@ static size_t *levels_of(const struct sweep_choice *choice, const struct sweep_t
 {
 	const struct axis_scale *scale = &choice->scales[axis];
 	size_t *levels = conf_own(table->doc, scale->axis->count, sizeof(*levels));
+
 	*count = 0;
 	for (size_t i = 0; i < scale->axis->count; i++) {
 		if (!choice->wanted[axis][i] ||
 		    (axis == choice->base_axis && i == choice->base_level))
 			continue;
 		size_t at = (*count)++; /* insertion sort */
+
 		for (; at > 0 && scale->at[levels[at - 1]] > scale->at[i]; at--)
 			levels[at] = levels[at - 1];
 		levels[at] = i;
@@ -403,8 +427,8 @@ static size_t *levels_of(const struct sweep_choice *choice, const struct sweep_t
 static const char *behind(const char *label, const char *word)
 {
 	size_t length = strlen(word);
-	return strncmp(label, word, length) == 0 && label[length] == '=' ? label + length + 1
-									 : NULL;
+
+	return !strncmp(label, word, length) && label[length] == '=' ? label + length + 1 : NULL;
 }
 
 /* The TEXT of "AXIS=VALUE=TEXT" or "VALUE=TEXT"; NULL if the label is for another value. */
@@ -412,6 +436,7 @@ static const char *label_text(const char *label, const struct sweep_axis *axis, 
 {
 	const char *rest = behind(label, axis->name);
 	const char *text = rest ? behind(rest, axis->values[level]) : NULL;
+
 	return text ? text : behind(label, axis->values[level]);
 }
 
@@ -420,10 +445,12 @@ static bool choose_labels(struct sweep_choice *choice, const struct sweep_table 
 {
 	for (size_t i = 0; i < options->labels.count && !*error; i++) {
 		bool known = false;
+
 		for (size_t a = 0; a < table->axis_count; a++) {
 			for (size_t k = 0; k < table->axes[a].count; k++) {
 				const char *text =
 					label_text(options->labels.items[i], &table->axes[a], k);
+
 				known = known || text;
 				if (text)
 					choice->scales[a].called[k] = text;
@@ -442,6 +469,7 @@ static bool choose_panels(struct sweep_choice *choice, const struct sweep_table 
 			  char **error)
 {
 	size_t count = choice->figures * choice->metric_count, base = choice->base_axis;
+
 	if (base != SIZE_MAX && sweep_choice_is_fixed(choice, base)) /* no panels of the baseline */
 		count = count / count_wanted(choice, table, base) *
 			count_shown(choice, table, base);

@@ -13,6 +13,7 @@ static const struct group *group_at(const struct sheet *sheet, size_t column, si
 	const struct sweep_choice *choice = sheet->choice;
 	size_t axes = sheet->table->axis_count, *levels = xcalloc(axes + 1, sizeof(*levels));
 	const struct group *found;
+
 	memcpy(levels, sheet->fixed, axes * sizeof(*levels));
 	levels[choice->x] = choice->x_level[column];
 	if (choice->by != SIZE_MAX)
@@ -32,6 +33,7 @@ static bool is_partial(const struct sheet *sheet, const struct group *group)
 enum sheet_mark sheet_mark(const struct sheet *sheet, size_t column, size_t row)
 {
 	const struct group *own = group_at(sheet, column, row, false);
+
 	return is_partial(sheet, own)    ? MARK_PARTIAL
 	       : own && own->substituted ? MARK_SUBSTITUTED
 					 : MARK_NONE;
@@ -40,9 +42,11 @@ enum sheet_mark sheet_mark(const struct sheet *sheet, size_t column, size_t row)
 struct estimate sheet_estimate(const struct sheet *sheet, size_t column, size_t row)
 {
 	const struct group *own = group_at(sheet, column, row, false), *base = own;
+	bool ratio;
+
 	if (own && sheet->choice->base_axis != SIZE_MAX)
 		base = group_at(sheet, column, row, true);
-	bool ratio = sheet->choice->base_axis != SIZE_MAX;
+	ratio = sheet->choice->base_axis != SIZE_MAX;
 	if (!base || (ratio && (is_partial(sheet, own) || is_partial(sheet, base))))
 		return (struct estimate){ .value = NAN, .low = NAN, .high = NAN };
 	return sheet->choice->base_axis == SIZE_MAX
@@ -55,6 +59,7 @@ double *sheet_values(const struct sheet *sheet, size_t column, size_t row, size_
 {
 	const struct group *own = group_at(sheet, column, row, false);
 	double *values = own ? group_values(own, sheet->metric) : NULL;
+
 	*count = 0;
 	for (size_t i = 0; own && i < own->count; i++)
 		if (!isnan(values[i]))

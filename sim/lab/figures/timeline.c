@@ -51,20 +51,24 @@ struct jobs {
 static void read_jobs(struct csv *csv, struct jobs *jobs)
 {
 	int id = csv_need(csv, "job_id");
-	csv_need(csv, "name"); /* result_job_name() reads it: complain even if there are no rows */
 	int arrival = csv_need(csv, "arrival_s"), start = csv_need(csv, "start_s");
 	int finish = csv_need(csv, "finish_s"), finished = csv_need(csv, "finished");
+
+	csv_need(csv, "name"); /* result_job_name() reads it: complain even if there are no rows */
 	while (csv_next(csv)) {
+		double last;
+		struct job *job;
+
 		jobs->jobs = array_reserve(jobs->jobs, jobs->count, &jobs->capacity,
 					   sizeof(*jobs->jobs));
-		struct job *job = &jobs->jobs[jobs->count++];
+		job = &jobs->jobs[jobs->count++];
 		job->id = csv_u64(csv, id);
 		job->name = result_job_name(csv);
 		job->arrival_s = csv_real(csv, arrival);
 		job->start_s = csv_empty(csv, start) ? NAN : csv_real(csv, start);
 		job->finished = csv_flag(csv, finished);
 		jobs->finished += job->finished;
-		double last = csv_empty(csv, finish) ? job->arrival_s : csv_real(csv, finish);
+		last = csv_empty(csv, finish) ? job->arrival_s : csv_real(csv, finish);
 		jobs->end_s = fmax(jobs->end_s, fmax(last, job->start_s));
 	}
 }
@@ -74,11 +78,14 @@ static void read_iterations(struct csv *csv, struct jobs *jobs)
 	int id = csv_need(csv, "job_id"), number = csv_need(csv, "iteration");
 	int start = csv_need(csv, "start_s"), finish = csv_need(csv, "finish_s");
 	int compute = csv_need(csv, "compute_s");
+
 	while (csv_next(csv)) {
+		struct iteration *it;
+
 		jobs->iterations =
 			array_reserve(jobs->iterations, jobs->iteration_count,
 				      &jobs->iteration_capacity, sizeof(*jobs->iterations));
-		struct iteration *it = &jobs->iterations[jobs->iteration_count++];
+		it = &jobs->iterations[jobs->iteration_count++];
 		it->job_id = csv_u64(csv, id);
 		it->number = csv_u64(csv, number);
 		it->start_s = csv_real(csv, start);
@@ -93,6 +100,7 @@ static void read_iterations(struct csv *csv, struct jobs *jobs)
 static int by_arrival(const void *a, const void *b)
 {
 	const struct job *x = a, *y = b;
+
 	if (x->arrival_s != y->arrival_s)
 		return x->arrival_s < y->arrival_s ? -1 : 1;
 	return (x->id > y->id) - (x->id < y->id);
@@ -101,6 +109,7 @@ static int by_arrival(const void *a, const void *b)
 static int by_job_and_number(const void *a, const void *b)
 {
 	const struct iteration *x = a, *y = b;
+
 	if (x->job_id != y->job_id)
 		return x->job_id < y->job_id ? -1 : 1;
 	return (x->number > y->number) - (x->number < y->number);
@@ -110,6 +119,7 @@ static bool read_table(struct figure *f, struct jobs *jobs, const char *file,
 		       void (*read)(struct csv *csv, struct jobs *jobs))
 {
 	struct csv *csv = values_table(f, file);
+
 	if (!csv)
 		return false;
 	read(csv, jobs);
@@ -128,7 +138,7 @@ static bool jobs_read(struct jobs *jobs, struct figure *f)
 	if (!read_table(f, jobs, "iterations.csv", read_iterations))
 		return false;
 	qsort(jobs->jobs, jobs->count, sizeof(*jobs->jobs), by_arrival);
-	if (jobs->iteration_count > 0)
+	if (jobs->iteration_count)
 		qsort(jobs->iterations, jobs->iteration_count, sizeof(*jobs->iterations),
 		      by_job_and_number);
 	f->why = "nothing took any time";
@@ -156,8 +166,10 @@ static void put_bar(struct figure *f, size_t row, uint64_t job_id, double from_s
 static const struct iteration *first_of(const struct jobs *jobs, uint64_t job_id)
 {
 	size_t low = 0, high = jobs->iteration_count;
+
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
+
 		if (jobs->iterations[middle].job_id < job_id)
 			low = middle + 1;
 		else
@@ -172,8 +184,10 @@ static void put_iterations(struct figure *f, const struct jobs *jobs, size_t row
 {
 	uint64_t id = jobs->jobs[row].id;
 	const struct iteration *end = jobs->iterations + jobs->iteration_count;
+
 	for (const struct iteration *it = first_of(jobs, id); it < end && it->job_id == id;) {
 		double start_s = it->start_s, finish_s = 0, compute_s = 0;
+
 		for (size_t i = 0; i < together && it < end && it->job_id == id; i++, it++) {
 			compute_s += it->compute_s;
 			finish_s = it->finish_s;
@@ -193,6 +207,7 @@ static void put_bars(struct figure *f, const struct jobs *jobs, size_t together)
 		for (size_t row = 0; row < jobs->count; row++) {
 			const struct job *job = &jobs->jobs[row];
 			double until_s = isnan(job->start_s) ? jobs->end_s : job->start_s;
+
 			if (phase == PHASE_WAITING)
 				put_bar(f, row, job->id, job->arrival_s, until_s);
 			else
@@ -206,7 +221,7 @@ static void put_bars(struct figure *f, const struct jobs *jobs, size_t together)
 static bool name_is_unique(const struct jobs *jobs, size_t row)
 {
 	for (size_t i = 0; i < jobs->count; i++)
-		if (i != row && strcmp(jobs->jobs[i].name, jobs->jobs[row].name) == 0)
+		if (i != row && !strcmp(jobs->jobs[i].name, jobs->jobs[row].name))
 			return false;
 	return true;
 }
@@ -221,6 +236,7 @@ static char *label_of(const struct jobs *jobs, size_t row)
 	char *label = name_is_unique(jobs, row)
 			      ? xasprintf("%s%s", name, state)
 			      : xasprintf("%s #%" PRIu64 "%s", name, job->id, state);
+
 	free(name);
 	return label;
 }
@@ -228,9 +244,11 @@ static char *label_of(const struct jobs *jobs, size_t row)
 static void put_labels(struct figure *f, const struct jobs *jobs)
 {
 	size_t step = (jobs->count + ROWS_LABELLED - 1) / ROWS_LABELLED;
+
 	figure_tics(f, 'Y', (jobs->count + step - 1) / step);
 	for (size_t row = 0; row < jobs->count; row += step) {
 		char *label = label_of(jobs, row);
+
 		figure_tic(f, 'Y', row / step + 1, label, (double)row, NULL);
 		free(label);
 	}
@@ -244,6 +262,7 @@ static void draw(struct figure *f, const struct jobs *jobs)
 	size_t together = iteration_bars > 0 ? 1 + (iteration_bars - 1) / BARS_MAX : 1;
 	size_t height = FRAME_PIXELS + ROW_PIXELS * jobs->count;
 	char bars[64] = "";
+
 	if (together > 1)
 		snprintf(bars, sizeof(bars), "; a bar is %zu iterations", together);
 	figure_begin(f, "timeline", 1, PHASES, "from_s to_s row job_id");
@@ -267,6 +286,7 @@ bool timeline(struct figure *f)
 {
 	struct jobs jobs;
 	bool data = jobs_read(&jobs, f);
+
 	if (data)
 		draw(f, &jobs);
 	jobs_release(&jobs);

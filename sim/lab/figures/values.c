@@ -29,8 +29,9 @@ static const struct {
 struct csv *values_table(struct figure *f, const char *file)
 {
 	struct csv *csv = result_table(f->dir, file, &f->error);
+
 	for (size_t i = 0; i < sizeof(missing) / sizeof(*missing) && !csv; i++)
-		if (strcmp(missing[i].file, file) == 0 && !f->error)
+		if (!strcmp(missing[i].file, file) && !f->error)
 			f->why = missing[i].why;
 	return csv;
 }
@@ -39,9 +40,11 @@ struct csv *values_table(struct figure *f, const char *file)
 
 static struct value_group *add_group(struct values *values, const char *name, const char *subname)
 {
+	struct value_group *group;
+
 	values->groups = array_reserve(values->groups, values->group_count, &values->capacity,
 				       sizeof(*values->groups));
-	struct value_group *group = &values->groups[values->group_count++];
+	group = &values->groups[values->group_count++];
 	*group = (struct value_group){ .name = xstrdup(name), .subname = xstrdup(subname) };
 	return group;
 }
@@ -50,8 +53,8 @@ static struct value_group *add_group(struct values *values, const char *name, co
 static struct value_group *find_group(struct values *values, const char *name, const char *subname)
 {
 	for (size_t i = values->group_count; i > 0; i--)
-		if (strcmp(values->groups[i - 1].name, name) == 0 &&
-		    strcmp(values->groups[i - 1].subname, subname) == 0)
+		if (!strcmp(values->groups[i - 1].name, name) &&
+		    !strcmp(values->groups[i - 1].subname, subname))
 			return &values->groups[i - 1];
 	return add_group(values, name, subname);
 }
@@ -61,6 +64,7 @@ static struct value_group *find_group(struct values *values, const char *name, c
 static void add_class(struct values *values, uint64_t from, uint64_t to)
 {
 	char name[64];
+
 	unit_format_range(UNIT_SIZE, from, to, name, sizeof(name));
 	add_group(values, name, "")->from = from;
 }
@@ -70,6 +74,7 @@ static bool class_begins(const struct summary *summary, size_t i, uint64_t *from
 {
 	char *name = xasprintf("flows.by_size.%zu.min_bytes", i);
 	double value = summary_value(summary, name);
+
 	free(name);
 	*from = value > 0 ? (uint64_t)value : 0;
 	return value >= 0; /* NaN: there is none */
@@ -79,13 +84,15 @@ static bool class_begins(const struct summary *summary, size_t i, uint64_t *from
  * summary.json: all its flows are one class. */
 static bool add_classes(struct values *values, struct figure *f)
 {
+	uint64_t from, to;
+
 	if (!folder_has(f->dir, "summary.json")) {
 		add_group(values, "all sizes", "");
 		return true;
 	}
 	struct summary summary;
+
 	summary_read(&summary, f->dir, &f->error);
-	uint64_t from, to;
 	for (size_t i = 0; class_begins(&summary, i, &from); i++)
 		add_class(values, from, class_begins(&summary, i + 1, &to) ? to : UINT64_MAX);
 	summary_release(&summary);
@@ -100,6 +107,7 @@ static struct value_group *size_group(struct values *values, struct csv *csv, in
 {
 	uint64_t size = csv_u64(csv, column);
 	size_t i = values->group_count - 1;
+
 	while (i > 0 && size < values->groups[i].from)
 		i--;
 	if (size < values->groups[i].from)
@@ -124,7 +132,7 @@ static void add_at(struct value_group *group, double at)
 const struct value_group *values_find(const struct values *values, const char *name)
 {
 	for (size_t i = 0; i < values->group_count; i++)
-		if (strcmp(values->groups[i].name, name) == 0)
+		if (!strcmp(values->groups[i].name, name))
 			return &values->groups[i];
 	return NULL;
 }
@@ -147,6 +155,7 @@ void values_release(struct values *values)
 static int larger_first(const void *a, const void *b)
 {
 	const struct value_group *x = a, *y = b;
+
 	if (x->count != y->count)
 		return x->count < y->count ? 1 : -1;
 	return strcmp(x->name, y->name);
@@ -158,10 +167,12 @@ void values_merge(struct values *values, size_t keep)
 	if (values->group_count <= keep)
 		return;
 	struct value_group *last = &values->groups[keep - 1];
+
 	free(last->name);
 	last->name = xasprintf("%zu other groups", values->group_count - keep + 1);
 	while (values->group_count > keep) {
 		struct value_group *group = &values->groups[--values->group_count];
+
 		for (size_t i = 0; i < group->count; i++)
 			add_value(last, group->values[i]);
 		last->unfinished += group->unfinished;
@@ -185,6 +196,7 @@ static struct columns find_columns(struct csv *csv, const struct values_query *q
 				   .at = csv_need(csv, query->at),
 				   .finished = csv_need(csv, query->work ? "finished" : NULL),
 				   .measured = csv_find(csv, "measured") };
+
 	while (columns.count < VALUES_COLUMNS && query->columns[columns.count]) {
 		columns.values[columns.count] = csv_need(csv, query->columns[columns.count]);
 		columns.count++;
@@ -205,6 +217,7 @@ static struct value_group *group_of_row(struct values *values, struct csv *csv,
 						 : "";
 	struct value_group *group = find_group(
 		values, name, columns->subgroup >= 0 ? csv_text(csv, columns->subgroup) : "");
+
 	free(own);
 	return group;
 }
@@ -212,6 +225,7 @@ static struct value_group *group_of_row(struct values *values, struct csv *csv,
 static void read_rows(struct values *values, struct csv *csv, const struct values_query *query)
 {
 	const struct columns columns = find_columns(csv, query);
+
 	while (csv_next(csv)) {
 		if (columns.measured >= 0 && !csv_flag(csv, columns.measured))
 			continue;
@@ -223,6 +237,7 @@ static void read_rows(struct values *values, struct csv *csv, const struct value
 		for (size_t c = 0; c < columns.count; c++) {
 			struct value_group *group = group_of_row(values, csv, query, &columns, c);
 			double real = csv_real(csv, columns.values[c]);
+
 			if (query->work && real <= 0)
 				csv_complain(csv, columns.values[c], "is not above 0");
 			if (columns.at >= 0)
@@ -240,6 +255,7 @@ bool values_read(struct values *values, struct figure *f, const struct values_qu
 	if (query->by_size && !add_classes(values, f))
 		return false;
 	struct csv *csv = values_table(f, query->file);
+
 	if (!csv)
 		return false;
 	read_rows(values, csv, query);

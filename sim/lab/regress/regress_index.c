@@ -220,7 +220,7 @@ static void add_folder(struct regress_index *index, size_t named, const struct c
 		if (folder_is_folder(path))
 			add_folder(index, named, leave_out, path,
 				   conf_at(index->doc, "%s%s-", prefix, file));
-		else if (length > 0 && !strcmp(file + length, ".json"))
+		else if (length && !strcmp(file + length, ".json"))
 			add_file(index, named, leave_out, path,
 				 conf_at(index->doc, "%s%.*s", prefix, length, file));
 		free(list[i]);

@@ -41,7 +41,7 @@ static size_t find_metric(struct metrics *metrics, const char *name)
 	for (size_t i = 0; i < metrics->count; i++) {
 		size_t at = (metrics->next + i) % metrics->count;
 
-		if (strcmp(metrics->names[at], name) != 0)
+		if (strcmp(metrics->names[at], name))
 			continue;
 		metrics->next = at + 1;
 		return at;
@@ -148,7 +148,7 @@ static void put_header(struct csv_writer *csv, const struct plan *plan,
 {
 	const char *const *column = sweep_columns;
 
-	for (; strcmp(*column, "status") != 0; column++)
+	for (; strcmp(*column, "status"); column++)
 		csv_writer_text(csv, *column);
 	for (size_t a = 0; a < plan->axis_count; a++)
 		csv_writer_text(csv, plan->axes[a].name);

@@ -25,6 +25,7 @@ static int compare_points(const void *x, const void *y)
 	const struct sweep_point *a = *(const struct sweep_point *const *)x;
 	const struct sweep_point *b = *(const struct sweep_point *const *)y;
 	int order = compare_levels(a->levels, b->levels);
+
 	return order != 0 ? order : (a->number > b->number) - (a->number < b->number);
 }
 
@@ -32,6 +33,7 @@ static int compare_groups(const void *x, const void *y)
 {
 	const struct group *a = x, *b = y;
 	uint64_t first = a->points[0]->number, second = b->points[0]->number;
+
 	return (first > second) - (first < second);
 }
 
@@ -40,16 +42,19 @@ struct groups groups_of(const struct sweep_table *table)
 	size_t n = table->point_count;
 	struct groups groups = { .items = xcalloc(n + 1, sizeof(*groups.items)),
 				 .points = xcalloc(n + 1, sizeof(*groups.points)) };
+
 	for (size_t i = 0; i < n; i++)
 		groups.points[i] = &table->points[i];
 	qsort(groups.points, n, sizeof(*groups.points), compare_points);
 	for (size_t i = 0; i < n; i++) {
 		const struct sweep_point *point = groups.points[i];
+		struct group *group;
+
 		if (i == 0 || compare_levels(point->levels, groups.points[i - 1]->levels) != 0)
 			groups.items[groups.count++] =
 				(struct group){ .levels = point->levels,
 						.points = &groups.points[i] };
-		struct group *group = &groups.items[groups.count - 1];
+		group = &groups.items[groups.count - 1];
 		group->count++;
 		group->censored += !point_status_is_done(point->status);
 		group->substituted += point->status == POINT_SUBSTITUTED;
@@ -77,6 +82,7 @@ bool groups_spared(const struct sweep_table *table, const struct groups *groups)
 double *group_values(const struct group *group, size_t metric)
 {
 	double *values = xcalloc(group->count + 1, sizeof(*values));
+
 	for (size_t i = 0; i < group->count; i++)
 		values[i] = value_of(group->points[i], metric);
 	return values;
@@ -87,6 +93,7 @@ double *group_values(const struct group *group, size_t metric)
 static double *values_like(const struct group *like, const struct group *group, size_t metric)
 {
 	double *values = xcalloc(like->count + 1, sizeof(*values));
+
 	for (size_t i = 0; i < like->count; i++) {
 		values[i] = NAN;
 		for (size_t k = 0; k < group->count; k++)
@@ -100,6 +107,7 @@ struct estimate group_mean(const struct group *group, size_t metric)
 {
 	double *values = group_values(group, metric);
 	struct estimate mean = infer_mean(values, group->count, INFERENCE_LEVEL);
+
 	free(values);
 	return mean;
 }
@@ -110,6 +118,7 @@ const struct group *groups_find(const struct sweep_table *table, const struct gr
 	for (size_t g = 0; g < groups->count; g++) {
 		const size_t *own = groups->items[g].levels;
 		bool same = true;
+
 		for (size_t a = 0; a < table->axis_count && same; a++)
 			same = own[a] == levels[a] || own[a] == table->axes[a].count;
 		if (same)
@@ -134,6 +143,7 @@ static bool are_pairs(const struct group *a, const struct group *b, size_t *besi
 {
 	size_t common = 0;
 	bool same = true;
+
 	for (size_t i = 0; i < a->count; i++)
 		for (size_t k = 0; k < b->count; k++) {
 			if (a->points[i]->replication != b->points[k]->replication)
@@ -154,6 +164,7 @@ struct group_ratio group_ratio(const struct group *base, size_t base_metric,
 	double *z = values_like(base, group, metric), level = INFERENCE_LEVEL;
 	struct group_ratio r = { .means = { NAN, NAN } };
 	size_t n = base->count, besides;
+
 	if (are_pairs(base, group, &besides)) {
 		r.paired = true;
 		r.ratio = infer_ratio_paired(x, z, n, level);
@@ -182,9 +193,12 @@ static size_t member_around(const struct sweep_table *table, const char *metric,
 {
 	char *path = xstrdup(metric);
 	size_t found = SIZE_MAX;
+
 	for (char *dot; found == SIZE_MAX && (dot = strrchr(path, '.'));) {
+		char *name;
+
 		*dot = '\0';
-		char *name = xasprintf("%s.%s", path, member);
+		name = xasprintf("%s.%s", path, member);
 		found = sweep_table_metric(table, name);
 		free(name);
 	}
@@ -195,6 +209,7 @@ static size_t member_around(const struct sweep_table *table, const char *metric,
 static uint64_t sum_of(const struct group *group, size_t metric)
 {
 	double sum = 0;
+
 	for (size_t i = 0; i < group->count; i++)
 		if (value_of(group->points[i], metric) > 0)
 			sum += group->points[i]->metrics[metric];
@@ -210,24 +225,27 @@ struct group_work group_work(const struct sweep_table *table, const struct group
 	size_t finished = member_around(table, path, "finished");
 	size_t count = member_around(table, path, "count");
 	struct group_work work = { .known = finished != SIZE_MAX && count != SIZE_MAX };
+
 	if (work.known) {
 		work.finished = sum_of(group, finished);
 		work.count = sum_of(group, count);
 	}
-	work.partial = !metric_counts_work(path) &&
-		       (group->censored > 0 ||
-			(strncmp(path, "jobs.", 5) == 0 && work.finished < work.count));
+	work.partial =
+		!metric_counts_work(path) &&
+		(group->censored > 0 || (!strncmp(path, "jobs.", 5) && work.finished < work.count));
 	return work;
 }
 
 bool group_is_same(const struct sweep_table *table, const struct group *group)
 {
 	const struct sweep_point *first = group->points[0];
+
 	if (group->count < 2 || group->censored > 0)
 		return false;
 	for (size_t i = 1; i < group->count; i++)
 		for (size_t m = 0; m < table->metric_count; m++) {
 			double a = first->metrics[m], b = group->points[i]->metrics[m];
+
 			if (a != b && !(isnan(a) && isnan(b)))
 				return false;
 		}
@@ -238,6 +256,7 @@ size_t groups_replicated(const struct sweep_table *table, size_t *same)
 {
 	struct groups groups = groups_of(table);
 	size_t count = 0;
+
 	*same = 0;
 	for (size_t g = 0; g < groups.count; g++) {
 		count += groups.items[g].count > 1;
@@ -263,6 +282,7 @@ static void write_row(struct csv_writer *csv, const struct sweep_table *table,
 {
 	double *values = group_values(group, metric);
 	struct estimate mean = infer_mean(values, group->count, INFERENCE_LEVEL);
+
 	for (size_t i = 0; i < table->axis_count; i++)
 		sweep_axis_put(csv, table->axes[i].values[group->levels[i]]);
 	csv_writer_text(csv, table->metrics[metric]);
@@ -283,9 +303,11 @@ bool groups_write(const struct sweep_table *table, const char *path, char **erro
 {
 	struct csv_writer *csv = csv_writer_open(path);
 	struct groups groups = groups_of(table);
+
 	write_header(csv, table);
 	for (size_t g = 0; g < groups.count; g++) {
 		bool same = group_is_same(table, &groups.items[g]);
+
 		for (size_t m = 0; m < table->metric_count; m++)
 			write_row(csv, table, &groups.items[g], same, m);
 	}

@@ -23,14 +23,14 @@ static bool good_name(const char *name)
 {
 	size_t length = strlen(name);
 
-	return length > 0 && length <= NAME_MAX_LENGTH && strchr(LETTERS, name[0]) &&
+	return length && length <= NAME_MAX_LENGTH && strchr(LETTERS, name[0]) &&
 	       strspn(name, LETTERS "0123456789_-") == length;
 }
 
 /* `list` ends with NULL, or is NULL. */
 static bool is_in(const char *name, const char *const *list)
 {
-	while (list && *list && strcmp(name, *list) != 0)
+	while (list && *list && strcmp(name, *list))
 		list++;
 	return list && *list;
 }
@@ -365,7 +365,7 @@ static void check_pair(struct plan *plan, const struct plan_use *use, const stru
 		return;
 	if (former->axis && former->axis != &plan->perturb)
 		setter = conf_at(plan->doc, "axis \"%s\"", former->axis->name);
-	if (strcmp(pointer, other) != 0)
+	if (strcmp(pointer, other))
 		which = conf_at(plan->doc, ", which sets \"%s\"", other);
 	conf_error(plan->doc, use->setting->origin, "\"%s\" is also set by %s%s", pointer, setter,
 		   which);
@@ -478,7 +478,7 @@ static void look_for_seed(struct plan *plan)
 	size_t count = plan_uses(plan, &uses);
 
 	for (size_t i = 0; i < count; i++) {
-		if (strcmp(uses[i].setting->pointer, "/seed") != 0)
+		if (strcmp(uses[i].setting->pointer, "/seed"))
 			continue;
 		if (plan->replications > 1 && !plan->own_seeds) /* reported once */
 			conf_error(plan->doc, uses[i].setting->origin,

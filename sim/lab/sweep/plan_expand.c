@@ -47,7 +47,7 @@ static size_t find_level(const struct plan_axis *axis, const char *label)
 {
 	size_t l = 0;
 
-	while (l < axis->count && strcmp(axis->levels[l].label, label) != 0)
+	while (l < axis->count && strcmp(axis->levels[l].label, label))
 		l++;
 	return l;
 }
@@ -115,7 +115,7 @@ static void read_condition(struct plan *plan, bool *allowed, const char *name, c
 	const struct plan_axis *axis = plan->axes, *end = axis + plan->axis_count;
 	cJSON *value;
 
-	for (; axis < end && strcmp(axis->name, name) != 0; axis++)
+	for (; axis < end && strcmp(axis->name, name); axis++)
 		allowed += axis->count;
 	if (axis == end) {
 		unknown_axis(plan, name, place);

@@ -123,7 +123,7 @@ static char *holder_of(const char *lock)
 {
 	char *text = input_read(lock, HOST_SIZE + 32, NULL);
 	size_t length = text ? strcspn(text, "\n") : 0;
-	char *name = length > 0 ? xstrndup(text, length) : xstrdup("another");
+	char *name = length ? xstrndup(text, length) : xstrdup("another");
 
 	free(text);
 	return name;
@@ -287,7 +287,7 @@ static char *end_of_log(const char *log)
 	const char *from, *line;
 	char *text;
 
-	while (length > 0 && log[length - 1] == '\n')
+	while (length && log[length - 1] == '\n')
 		length--;
 	from = length > MESSAGE_SIZE ? log + length - MESSAGE_SIZE : log;
 	line = from > log ? memchr(from, '\n', MESSAGE_SIZE) : NULL;

@@ -86,7 +86,7 @@ static void check_distinct(struct conf_doc *doc, const char *list, const char *c
 {
 	for (size_t i = 1; i < count; i++)
 		for (size_t j = 0; j < i; j++)
-			if (strcmp(names[i], names[j]) == 0)
+			if (!strcmp(names[i], names[j]))
 				conf_error(doc, conf_at(doc, "%s/%zu", list, i),
 					   "\"%s\" is listed twice", names[i]);
 }
@@ -94,13 +94,17 @@ static void check_distinct(struct conf_doc *doc, const char *list, const char *c
 static void read_axes(struct sweep_table *table, const struct sweep_text *text)
 {
 	const struct axis_text *axes = text->axes.items;
+
 	table->axis_count = text->axes.count;
 	table->axes = conf_own(table->doc, table->axis_count, sizeof(*table->axes));
 	table->axis_names = conf_own(table->doc, table->axis_count, sizeof(*table->axis_names));
 	for (size_t i = 0; i < table->axis_count; i++) {
+		size_t count;
+		const char **values;
+
 		table->axis_names[i] = axes[i].name;
-		size_t count = axes[i].values.count;
-		const char **values = conf_own(table->doc, count + 1, sizeof(*values));
+		count = axes[i].values.count;
+		values = conf_own(table->doc, count + 1, sizeof(*values));
 		memcpy(values, axes[i].values.items, count * sizeof(*values));
 		values[count] = "";
 		table->axes[i] = (struct sweep_axis){ axes[i].name, values, count };
@@ -113,6 +117,7 @@ static void read_axes(struct sweep_table *table, const struct sweep_text *text)
 static bool read_sweep(struct sweep_table *table, const char *path, char **error)
 {
 	struct sweep_text text;
+
 	table->doc = conf_load(path, &sweep_table_conf, &text, NULL, 0);
 	if (conf_errors(table->doc) == 0) {
 		table->name = text.name;
@@ -151,12 +156,14 @@ static struct columns find_columns(const struct sweep_table *table, struct csv *
 			     .axes = conf_own(table->doc, table->axis_count, sizeof(*c.axes)),
 			     .metrics = conf_own(table->doc, table->metric_count,
 						 sizeof(*c.metrics)) };
+	size_t known;
+
 	for (size_t i = 0; i < table->axis_count; i++)
 		c.axes[i] = csv_need(csv, table->axes[i].name);
 	for (size_t i = 0; i < table->metric_count; i++)
 		c.metrics[i] = csv_need(csv, table->metrics[i]);
 	/* the members of `c`; tables of earlier versions have no "warnings" */
-	size_t known = (c.warnings < 0 ? 5U : 6U) + table->axis_count + table->metric_count;
+	known = (c.warnings < 0 ? 5U : 6U) + table->axis_count + table->metric_count;
 	if (csv_columns(csv) > known)
 		*error = xasprintf("%s/sweep.csv has %zu columns, but its sweep.json lists %zu; "
 				   "collect the sweep again",
@@ -167,6 +174,7 @@ static struct columns find_columns(const struct sweep_table *table, struct csv *
 static const char *read_hash(struct sweep_table *table, struct csv *csv, int column)
 {
 	const char *text = csv_text(csv, column);
+
 	if (strlen(text) != HASH_DIGITS || strspn(text, "0123456789abcdef") != HASH_DIGITS)
 		csv_complain(csv, column, "is not a hash of 16 hexadecimal digits");
 	return conf_at(table->doc, "%s", text);
@@ -175,7 +183,7 @@ static const char *read_hash(struct sweep_table *table, struct csv *csv, int col
 static void read_status(struct sweep_point *point, struct csv *csv, int column)
 {
 	for (int i = 0; i < POINT_STATUSES; i++)
-		if (strcmp(csv_text(csv, column), point_status_names[i]) == 0) {
+		if (!strcmp(csv_text(csv, column), point_status_names[i])) {
 			point->status = (enum point_status)i;
 			point->usable = point_status_is_usable(point->status);
 			return;
@@ -186,6 +194,7 @@ static void read_status(struct sweep_point *point, struct csv *csv, int column)
 static size_t read_level(const struct sweep_axis *axis, struct csv *csv, int column)
 {
 	size_t level = sweep_axis_level(axis, csv_text(csv, column));
+
 	if (csv_empty(csv, column))
 		return axis->count;
 	if (level != SIZE_MAX)
@@ -198,6 +207,7 @@ static void read_point(struct sweep_table *table, struct csv *csv, const struct 
 {
 	struct sweep_point *point = &table->points[table->point_count];
 	double *metrics = conf_own(table->doc, table->metric_count, sizeof(*metrics));
+
 	*point = (struct sweep_point){ .number = csv_u64(csv, c->point),
 				       .replication = csv_u64(csv, c->replication),
 				       .seed = csv_u64(csv, c->seed),
@@ -225,17 +235,20 @@ static bool read_points(struct sweep_table *table, const char *path, char **erro
 {
 	char *misfit = NULL;
 	struct csv *csv = csv_open(path, error);
+	struct columns columns;
+
 	if (!csv)
 		return false;
 	if (table->rows)
 		csv_expect(csv, table->rows, "sweep.json");
-	struct columns columns = find_columns(table, csv, &misfit);
+	columns = find_columns(table, csv, &misfit);
 	while (!misfit && csv_next(csv)) {
 		table->points = array_reserve(table->points, table->point_count, &table->capacity,
 					      sizeof(*table->points));
 		read_point(table, csv, &columns);
 	}
 	bool ok = csv_close(csv, error);
+
 	if (ok && misfit) {
 		*error = misfit;
 		return false;
@@ -253,6 +266,10 @@ bool sweep_table_exists(const char *dir)
 
 struct sweep_table *sweep_table_read(const char *dir, char **error)
 {
+	char *json;
+	char *csv;
+	bool ok;
+
 	if (!folder_is_folder(dir)) {
 		*error = xasprintf("%s: there is no such directory", dir);
 		return NULL;
@@ -264,10 +281,11 @@ struct sweep_table *sweep_table_read(const char *dir, char **error)
 		return NULL;
 	}
 	struct sweep_table *table = xcalloc(1, sizeof(*table));
+
 	table->dir = folder_trim(dir);
-	char *json = folder_join(table->dir, "sweep.json");
-	char *csv = folder_join(table->dir, "sweep.csv");
-	bool ok = read_sweep(table, json, error) && read_points(table, csv, error);
+	json = folder_join(table->dir, "sweep.json");
+	csv = folder_join(table->dir, "sweep.csv");
+	ok = read_sweep(table, json, error) && read_points(table, csv, error);
 	free(json);
 	free(csv);
 	if (ok)
@@ -284,6 +302,7 @@ static int by_text(const void *a, const void *b)
 static int by_points(const void *a, const void *b)
 {
 	const struct sweep_warning *x = a, *y = b;
+
 	if (x->points != y->points)
 		return x->points > y->points ? -1 : 1;
 	return strcmp(x->text, y->text);
@@ -295,12 +314,13 @@ size_t sweep_table_warnings(const struct sweep_table *table, struct sweep_warnin
 	size_t count = 0, texts = 0;
 	const char **text = xcalloc(table->point_count, sizeof(*text));
 	struct sweep_warning *all = xcalloc(table->point_count, sizeof(*all));
+
 	for (size_t i = 0; i < table->point_count; i++)
-		if (*table->points[i].warnings != '\0')
+		if (*table->points[i].warnings)
 			text[texts++] = table->points[i].warnings;
 	qsort(text, texts, sizeof(*text), by_text);
 	for (size_t i = 0; i < texts; i++) {
-		if (i == 0 || strcmp(text[i], text[i - 1]) != 0)
+		if (i == 0 || strcmp(text[i], text[i - 1]))
 			all[count++].text = text[i];
 		all[count - 1].points++;
 	}
@@ -316,6 +336,7 @@ void sweep_table_print_warnings(const struct sweep_table *table, const char *lea
 {
 	struct sweep_warning list[WARNINGS_SHOWN];
 	size_t count = sweep_table_warnings(table, list, WARNINGS_SHOWN);
+
 	for (size_t i = 0; i < count && i < WARNINGS_SHOWN; i++)
 		plain_print(to, "%s: %zu of %zu points: %s\n", lead, list[i].points,
 			    table->point_count, list[i].text);
@@ -327,7 +348,7 @@ void sweep_table_print_warnings(const struct sweep_table *table, const char *lea
 static size_t index_of(const char *const *names, size_t count, const char *name)
 {
 	for (size_t i = 0; i < count; i++)
-		if (strcmp(names[i], name) == 0)
+		if (!strcmp(names[i], name))
 			return i;
 	return SIZE_MAX;
 }
@@ -345,8 +366,10 @@ size_t sweep_table_metric(const struct sweep_table *table, const char *name)
 bool sweep_table_jobs_alike(const struct sweep_table *table, struct names *groups)
 {
 	bool alike = true;
+
 	for (size_t p = 0; p < table->point_count && alike; p++) {
 		size_t present = 0; /* groups that have jobs in this point */
+
 		for (size_t m = 0; m < table->metric_count && table->points[p].usable; m++)
 			present +=
 				metric_group_length(table->metrics[m], METRIC_OF_JOBS, ".count") &&
@@ -367,7 +390,7 @@ size_t sweep_axis_level(const struct sweep_axis *axis, const char *value)
 
 void sweep_axis_put(struct csv_writer *csv, const char *value)
 {
-	if (*value != '\0')
+	if (*value)
 		csv_writer_text(csv, value);
 	else
 		csv_writer_none(csv);
@@ -389,6 +412,7 @@ bool sweep_axis_find(const struct sweep_axis *axis, const char *value, size_t *l
 	if (*level != SIZE_MAX)
 		return true;
 	char *has = xasprintf("axis %s has", axis->name);
+
 	*error = names_unknown("value", value, has, axis->values, axis->count);
 	free(has);
 	return false;
