@@ -1,6 +1,6 @@
 #!/bin/bash
 # What check says of packet-hops is within a factor of 2 of what runs counted: of all scenarios, by
-# their references, so that nothing is run. Seconds are scripts/estimates' affair.
+# their references, so that nothing is run.
 source "${SRC:?source directory}/tests/lib/shell.sh"
 in_a_folder_of_its_own
 

@@ -6,8 +6,7 @@
  *
  * The estimate misses retransmissions, packets that go by way of a server because no aggregator is
  * free, and delays of jobs by each other, or by flows beyond the mean rate of Poisson flows. So if
- * flows go on until the jobs end, the estimate is a lower bound (`at_least`). scripts/estimates
- * shows its errors. */
+ * flows go on until the jobs end, the estimate is a lower bound (`at_least`). */
 #include "scenario/scenario.h"
 
 #include "base/mem.h"

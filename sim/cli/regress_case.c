@@ -216,7 +216,7 @@ static void print_fields(const struct field_diffs *diff, const char *heading, FI
 		fprintf(to, "  %s ... and %zu more\n", heading, diff->count - FIELDS_SHOWN);
 }
 
-static void print_first(const char *name, const struct case_verdict *v, FILE *to)
+static void print_first(const struct case_verdict *v, FILE *to)
 {
 	const struct first_event *first = &v->first;
 	char until[NUMBER_TEXT];
@@ -230,8 +230,8 @@ static void print_first(const char *name, const struct case_verdict *v, FILE *to
 	else
 		fprintf(to,
 			"  the first event that differs is one of events %" PRIu64 " to %" PRIu64
-			", until %s s (scripts/first-event %s finds it); they begin with:\n",
-			first->first, first->last, until, name);
+			", until %s s (--json says how to log them); they begin with:\n",
+			first->first, first->last, until);
 	fprintf(to, "    %s event %" PRIu64 " at %s s: %s, %s: %s\n",
 		first->found ? "now:" : "last:", first->number, first->time_s, first->class,
 		first->entity, first->what);
@@ -252,7 +252,7 @@ static void print_verdict(const struct regress_case *job, const struct case_verd
 		print_fields(&v->scenario, "scenario", to);
 		print_fields(&v->fields, "summary", to);
 		if (v->located)
-			print_first(job->entry->name, v, to);
+			print_first(v, to);
 	}
 	if (v->fields.added)
 		fprintf(to, "  note: the summary has %zu field%s that the reference lacks\n",
@@ -277,11 +277,11 @@ static void json_fields(struct json *json, const char *key, const struct field_d
 	json_close_array(json);
 }
 
-/* The log goes on for this long after the last event in question. scripts/first-event lets
- * another version of the program log the same span, where the event may come somewhat later. */
+/* The log goes on for this long after the last event in question: in another version of the program
+ * the event may come somewhat later. */
 #define LOG_BEYOND (10 * PS_PER_US)
 
-/* Writes the arguments with which `run` logs the events in question, for scripts/first-event. */
+/* Writes the arguments with which `run` logs the events in question. */
 static void json_log(struct json *json, const struct regress_entry *entry,
 		     const struct first_event *first)
 {
