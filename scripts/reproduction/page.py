@@ -7,7 +7,7 @@ import platform
 import report
 from verdict import VERDICTS
 
-COLOURS = {"reproduced": "good", "direction only": "half", "not reproduced": "bad", "undecided": "open",
+COLOURS = {"reproduced": "good", "consistent with a fit": "fit", "direction only": "half", "not reproduced": "bad", "undecided": "open",
            "not by simulation": "none", "not run": "none"}
 
 
@@ -60,8 +60,8 @@ class Scale:
         return [step * i for i in range(math.ceil(self.low / step), math.floor(self.high / step) + 1)]
 
 
-def _extent(stated, ours, tolerance):
-    values = [p * f for p in stated for f in (1 - tolerance, 1 + tolerance)]
+def _extent(stated, ours, reach):
+    values = [p + r for p, far in zip(stated, reach) for r in (-far, far)]
     return values + [v for o in ours for v in (o["low"], o["high"])]
 
 
@@ -73,10 +73,10 @@ def points_figure(row):
     stated = [p for p in row["stated"] if isinstance(p, (int, float))]
     if len(stated) not in (0, len(ours)) or not (stated or row["x_label"]):
         return ""
-    tolerance = row["tolerance"] or 0
+    reach = [r for r in row["reach"] if r is not None]
     width, left, top, bottom = 640, 52, 12, 176
     height = bottom + (44 if row["x_label"] else 24)
-    y = Scale(_extent(stated, ours, tolerance), bottom, top)
+    y = Scale(_extent(stated, ours, reach), bottom, top)
     step = (width - left - 12) / len(ours)
     out = ""
     for value in y.ticks():
@@ -86,7 +86,7 @@ def points_figure(row):
     for i, o in enumerate(ours):
         x = left + (i + 0.5) * step
         if stated:
-            low, high = y(stated[i] * (1 - tolerance)), y(stated[i] * (1 + tolerance))
+            low, high = y(stated[i] - reach[i]), y(stated[i] + reach[i])
             half = min(step * 0.35, 30)
             out += (f'<rect class="band" x="{x - half:.1f}" y="{high:.1f}" width="{2 * half:.1f}" height="{max(low - high, 1):.1f}"/>'
                     f'<line class="stated" x1="{x - half:.1f}" x2="{x + half:.1f}" y1="{y(stated[i]):.1f}" y2="{y(stated[i]):.1f}"/>')
@@ -95,7 +95,7 @@ def points_figure(row):
         label = str(row["x"][i]) if row["x"][i] is not None else ""
         short = label if len(label) * 6 < step else label[:max(int(step / 6) - 1, 1)] + "…"
         out += f'<text x="{x:.1f}" y="{bottom + 16}" text-anchor="middle">{text(short)}<title>{text(label)}</title></text>'
-    if row["kind"] == "claim" and row["verdict"] in ("reproduced", "direction only", "not reproduced") and row["x_label"]:
+    if row["kind"] == "claim" and row["verdict"] in VERDICTS[:4] and row["x_label"]:
         first, last = ours[0], ours[-1]
         out += (f'<line class="claim {COLOURS[row["verdict"]]}" x1="{left + 0.5 * step:.1f}" y1="{y(first["mean"]):.1f}" '
                 f'x2="{left + (len(ours) - 0.5) * step:.1f}" y2="{y(last["mean"]):.1f}" marker-end="url(#tip)"/>')
@@ -120,9 +120,9 @@ def strip(row):
 def _axis(row, lines, stated):
     width, left, line = 640, 210, 24
     height = line * len(lines) + 22
-    tolerance = row["tolerance"] or 0
-    x = Scale(_extent([stated], [l["ours"][0] for l in lines], tolerance), left, width - 52)
-    low, high = x(stated * (1 - tolerance)), x(stated * (1 + tolerance))
+    reach = row["reach"][0]
+    x = Scale(_extent([stated], [l["ours"][0] for l in lines], [reach]), left, width - 52)
+    low, high = x(stated - reach), x(stated + reach)
     out = (f'<rect class="band" x="{low:.1f}" y="0" width="{max(high - low, 1):.1f}" height="{height - 20}"/>'
            f'<line class="stated" x1="{x(stated):.1f}" x2="{x(stated):.1f}" y1="0" y2="{height - 20}"/>'
            f'<text x="{x(stated):.1f}" y="{height - 6}" text-anchor="middle">{report.number(stated)}</text>')

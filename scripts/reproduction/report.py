@@ -32,14 +32,15 @@ def describe(row, judged, judge):
     own, readings = judged[row.id]
     given = row.given
     points = [] if own.verdict in ("not by simulation", "not run") else judge.row_points(row)
-    off = [v.mean / p - 1 for v, p in zip(own.values, row.stated) if v and isinstance(p, (int, float)) and p
-           and not isinstance(p, bool)]
+    sizes = [row.size(p) if isinstance(p, (int, float)) else None for p in row.stated]
+    off = [(v.mean - p) / size for v, p, size in zip(own.values, row.stated, sizes) if v and size]
     return {
         "id": row.id, "paper": row.paper.key, "item": given["item"], "place": given["place"], "quote": given["quote"],
         "kind": row.kind, "unit": given.get("unit", ""), "x": row.x, "x_label": given.get("x_label", ""),
         "stated": row.stated, "read_off": given.get("read_off", False), "ours": _values(own.values),
         "shown": [shown(v) for v in own.values], "deviation": max(off, key=abs) if off else None,
-        "verdict": own.verdict, "note": own.note, "tolerance": row.tolerance, "why": given.get("why", ""),
+        "verdict": own.verdict, "note": own.note, "tolerance": row.tolerance,
+        "reach": [size and (row.tolerance or 0) * size for size in sizes], "why": given.get("why", ""),
         "reason": given.get("reason", ""), "fitted": given.get("fitted", {}),
         "readings": [{"name": n, "verdict": o.verdict, "ours": _values(o.values), "shown": [shown(v) for v in o.values]}
                      for n, o in readings.items()],

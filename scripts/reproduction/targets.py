@@ -81,6 +81,19 @@ class Row:
         if len(self.seeds) != 2 or not all(isinstance(s, int) and s >= 0 for s in self.seeds):
             raise Wrong(f"{what}: \"seeds\" are two numbers, of quick and full")
 
+    def size(self, stated):
+        """What tolerances are relative to: the distance from "direction" where that is a number, as a gain of 1.15 is 0.15."""
+        return abs(stated - self.direction if isinstance(self.direction, (int, float)) else stated) or 1
+
+    def is_fitted(self, reading):
+        """Whether something was chosen to meet the paper: for the row, or for a reading that "fitted" names."""
+        fitted = set(self.given.get("fitted", {}))
+        return reading in fitted or bool(fitted - set(self.readings))
+
+    def has_to_hold(self, reading):
+        """A spread of hosts is none that the paper states: a claim holds under all."""
+        return self.kind == "claim" and reading.startswith("spread ")
+
     def expressions(self, reading=None):
         """(expression, x) of all that the row evaluates, as is or under a reading that has its own."""
         mine = self.readings[reading] if reading else None

@@ -1,17 +1,21 @@
 """What a row comes to: values with intervals over seeds, and the verdict that follows from them, the tolerance and what is stated.
 
-    reproduced          all points within the tolerance, or the claim holds
-    direction only      not that, but every point is on the stated side (of "direction": a number), or that claim holds
-    not reproduced      neither
-    undecided           an interval is wider than the tolerance: more seeds
-    not by simulation   the row says why; nothing runs
-    not run             a point is missing, or the test of a trace
+    reproduced             all points within the tolerance, or the claim holds
+    consistent with a fit  the same, with a number that was chosen to meet the paper ("fitted")
+    direction only         not that, but every point is on the stated side (of "direction": a number), or that claim holds
+    not reproduced         neither
+    undecided              an interval is wider than the tolerance, or too few seeds for a value this near its edge
+    not by simulation      the row says why; nothing runs
+    not run                a point is missing, or the test of a trace
+
+Where "direction" is a number, a tolerance is of the distance from it: 1.04 is no gain of 1.15 (73 % off), though 10 % of 1.15
+would say so. Readings named "spread ..." are hosts, no rules: a claim has to hold under all of them, with as many seeds.
 """
 import math
 
 from expression import Wrong
 
-VERDICTS = ("reproduced", "direction only", "not reproduced", "undecided", "not by simulation", "not run")
+VERDICTS = ("reproduced", "consistent with a fit", "direction only", "not reproduced", "undecided", "not by simulation", "not run")
 # Student's t at 97.5 %, by degrees of freedom
 T = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
      2.120, 2.110, 2.101, 2.093, 2.086)
@@ -89,8 +93,9 @@ class Judge:
         self.points, self.full = points, full
 
     def seeds(self, row, reading=None):
-        """Quick takes one seed for readings: they show which rule decides, not by how much."""
-        return row.seeds[1] if self.full else min(row.seeds[0], 1) if reading else row.seeds[0]
+        """Quick takes one seed for readings: they show which rule decides, not by how much. Spreads of a claim decide, too."""
+        few = reading and not row.has_to_hold(reading)
+        return row.seeds[1] if self.full else min(row.seeds[0], 1) if few else row.seeds[0]
 
     def extra(self, row, reading):
         settings = row.readings.get(reading)
@@ -137,6 +142,12 @@ class Judge:
         return values
 
     def outcome(self, row, reading=None):
+        outcome = self._outcome(row, reading)
+        if outcome.verdict == "reproduced" and row.is_fitted(reading):
+            outcome.verdict = "consistent with a fit"
+        return outcome
+
+    def _outcome(self, row, reading):
         if row.kind == "none":
             return Outcome([], "not by simulation")
         if self.seeds(row) == 0:
@@ -152,7 +163,8 @@ class Judge:
         except Missing as missing:
             return Outcome([], "not run", str(missing))
         if row.kind in ("value", "identity"):
-            return self._values(row, values, direction)
+            few = reading is None and any(len(v.values) < 3 for v in values) and any(p.random for p in self.row_points(row))
+            return self._values(row, values, direction, few)
         held = [all(c) for c in claims]
         note = "" if all(held) else f"{sum(held)} of {len(held)} hold" if len(held) > 1 else ""
         verdict = "reproduced" if all(held) else "direction only" if direction else "not reproduced"
@@ -166,16 +178,27 @@ class Judge:
         return all((p > row.direction and v.low() > row.direction) or (p < row.direction and v.high() < row.direction)
                    for p, v in zip(row.stated, values))
 
-    def _values(self, row, values, direction):
-        off = [abs(v.mean / p - 1) if p else abs(v.mean) for v, p in zip(values, row.stated)]
-        if any(v.half and v.half > row.tolerance * abs(p) and o <= row.tolerance
-               for v, p, o in zip(values, row.stated, off)):
+    def _values(self, row, values, direction, few):
+        reach = [row.tolerance * row.size(p) for p in row.stated]
+        off = [abs(v.mean - p) for v, p in zip(values, row.stated)]
+        if any(v.half and v.half > r and o <= r for v, o, r in zip(values, off, reach)):
             return Outcome(values, "undecided", "an interval is wider than the tolerance: more seeds")
-        inside = sum(o <= row.tolerance for o in off)
+        if few and any(abs(o - r) < 0.2 * r for o, r in zip(off, reach)):
+            return Outcome(values, "undecided", "near the edge of the tolerance: three seeds")
+        inside = sum(o <= r for o, r in zip(off, reach))
         note = f"{inside} of {len(off)} within the tolerance" if len(off) > 1 and inside < len(off) else ""
         if inside == len(off):
             return Outcome(values, "reproduced")
         return Outcome(values, "direction only" if direction else "not reproduced", note)
+
+
+def under_spreads(row, own, readings):
+    """The outcome of a claim, which is not better than under any spread of hosts."""
+    against = {n: o for n, o in readings.items() if row.has_to_hold(n) and VERDICTS.index(o.verdict) > VERDICTS.index(own.verdict)}
+    if not against:
+        return own
+    worst = max((o.verdict for o in against.values()), key=VERDICTS.index)
+    return Outcome(own.values, worst, "; ".join(filter(None, [own.note, "not with a " + ", ".join(against)])))
 
 
 def decided_by(own, readings):
@@ -193,8 +216,8 @@ def judge_all(papers, judge):
     for paper in papers:
         for row in paper.rows:
             try:
-                own = judge.outcome(row)
-                judged[row.id] = own, {name: judge.outcome(row, name) for name in row.readings}
+                readings = {name: judge.outcome(row, name) for name in row.readings}
+                judged[row.id] = under_spreads(row, judge.outcome(row), readings), readings
             except Wrong as error:
                 raise Wrong(f"row {row.id}: {error}") from None
     return judged
