@@ -551,6 +551,7 @@ static const char *rounded(void)
 	rng = &newest;
 	snprintf(text, sizeof(text), "'fraction': %s", one_of("0.6|0.6|0.8|0.3"));
 	strcat(text, one_of(", 'fraction_rounding': 'down'|, 'fraction_rounding': 'nearest'"));
+	strcat(text, one_of("|, 'fraction_last': 'fraction'"));
 	rng = &all;
 	return text;
 }
@@ -573,6 +574,7 @@ static void put_trees(void)
 		{ "initial_window", 30, "1|10.5" },
 		{ "ssthresh", 30, "1|8" },
 		{ "g", 30, "1|0.01" },
+		{ "growth", 30, "'always'" },
 	};
 	static const struct option star[] = { { "window", 30, "1|20" } };
 	const char *losses = !lossless || lossy || chance(50) ? "'recovery': true"

@@ -51,6 +51,21 @@ Test(panama_window, marked_rounds)
 	cr_expect_eq(window.cwnd, 1);
 }
 
+/* As RFC 8257 has it, a marked round grows by a packet, too, after the cut; ssthresh is the cut. */
+Test(panama_window, marked_rounds_grow_if_told)
+{
+	const struct panama_window_conf rfc = {
+		.initial = 64, .ssthresh = 64, .g = 1.0 / 16, .growth = PANAMA_ALWAYS
+	};
+	struct panama_window window;
+
+	panama_window_init(&window, &rfc, UINT16_MAX);
+	for (unsigned i = 0; i < 64; i++)
+		panama_window_result(&window, &rfc, true, UINT16_MAX);
+	cr_expect_eq(window.ssthresh, 32);
+	cr_expect_eq(window.cwnd, 33);
+}
+
 /* 16 of 64 marked with alpha 0: alpha = g / 4, cwnd = 64 (1 - g / 8), fractional; the next round
  * has 63 results, and its fraction of marks is of 63. */
 Test(panama_window, fractional_windows_go_on)

@@ -35,10 +35,10 @@
  * - one FIFO per port and tree, not per port: jobs do not block each other;
  * - chunks may overtake each other on different trees (`order`): section 4.2.2 wants trees
  *   independent, and we read the order of section 4.1 as that of the first packets;
- * - the fraction counts workers, at every accelerator. The last packet of a tensor waits for all,
- *   or a slow worker would fall behind by iterations. A root may go on without a whole switch below
- *   it. Windows then do not bound that switch's FIFOs, which may overflow if memory and fraction
- *   are small. There is no recovery with a fraction;
+ * - the fraction counts workers, at every accelerator. The last packet of a tensor waits for all
+ *   (fraction_last), or a slow worker would fall behind by iterations. A root may go on without a
+ *   whole switch below it. Windows then do not bound that switch's FIFOs, which may overflow if
+ *   memory and fraction are small. There is no recovery with a fraction;
  * - roots are drawn from all cores alike. In a fat tree, trees over cores of one group share the
  *   first link up from a rack, so four trees may use four such links or one. The paper wants
  *   several paths, and does not say how its trees are kept apart below the core;

@@ -49,6 +49,7 @@ enum {
 /* --- parameters --- */
 
 enum panama_order { PANAMA_INDEPENDENT, PANAMA_STRICT };
+enum panama_last { PANAMA_LAST_ALL, PANAMA_LAST_FRACTION };
 enum panama_rounding { PANAMA_UP, PANAMA_NEAREST, PANAMA_DOWN };
 enum panama_latency_form { PANAMA_LATENCY_TIME, PANAMA_LATENCY_EQUATION };
 
@@ -74,6 +75,7 @@ struct panama_conf {
 	int order;         /* enum panama_order */
 	struct panama_window_conf window;
 	double fraction;
+	int last;     /* enum panama_last */
 	int rounding; /* enum panama_rounding */
 	bytes threshold;
 	void *below[1]; /* parameters of ring */

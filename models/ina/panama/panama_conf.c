@@ -6,6 +6,8 @@
 static const char *const order_names[] = {
 	[PANAMA_INDEPENDENT] = "independent", [PANAMA_STRICT] = "strict", NULL
 };
+static const char *const growth_names[] = { "unmarked", "always", NULL };
+static const char *const last_names[] = { "all", "fraction", NULL };
 static const char *const rounding_names[] = { "up", "nearest", "down", NULL };
 
 extern const struct conf_table ring_table; /* models/collective/ring.c */
@@ -78,8 +80,12 @@ static const struct conf_table latency_table = { "panama_latency", latency_forms
 	CONF_REAL("fraction", struct panama_conf, fraction, "1", 1e-6, 1,                          \
 		  "An accelerator sends a sum as soon as it contains this fraction of the "        \
 		  "workers below; the other contributions are too late. Below 1 (PANAMA-0.88), "   \
-		  "the last packet of every tensor still waits for all.",                          \
+		  "see fraction_last.",                                                            \
 		  "PANAMA section 7"),                                                             \
+		CONF_ENUM("fraction_last", struct panama_conf, last, "all", last_names,            \
+			  "What the last packet of a tensor waits for: all workers, or a slow "    \
+			  "one falls behind by iterations; or the fraction, too.",                 \
+			  "our choice; PANAMA does not say how iterations stay together"),         \
 		CONF_ENUM("fraction_rounding", struct panama_conf, rounding, "up", rounding_names, \
 			  "Rounding of the number of workers that the fraction means at an "       \
 			  "accelerator: 0.88 of 4 is 4 with up, 3 with down; at least one.",       \
@@ -122,6 +128,10 @@ static const struct conf_row panama_rows[] = {
 	CONF_REAL("g", struct panama_conf, window.g, "0.0625", 1e-6, 1,
 		  "Weight of a round in the fraction of marked packets.",
 		  "RFC 8257 section 4.2: 1/16; PANAMA does not say"),
+	CONF_ENUM("growth", struct panama_conf, window.growth, "unmarked", growth_names,
+		  "Rounds after which a window grows by a packet. always: marked ones, too, after "
+		  "the cut, as DCTCP's windows do (RFC 8257).",
+		  "PANAMA figure 5"),
 	ROWS_BEHIND,
 	{ 0 },
 };
@@ -213,9 +223,11 @@ size_t panama_idle(const void *self, struct collective_idle list[COLLECTIVE_IDLE
 		list[count++] = (struct collective_idle){ "retransmission_timeout",
 							  "without \"recovery\" nothing is sent "
 							  "again" };
-	if (conf->fraction >= 1)
+	if (conf->fraction >= 1) {
+		list[count++] = (struct collective_idle){ "fraction_last", "\"fraction\" is 1" };
 		list[count++] =
 			(struct collective_idle){ "fraction_rounding", "\"fraction\" is 1" };
+	}
 	if (conf->only_tree || conf->trees == 1)
 		list[count++] = (struct collective_idle){ "order", "jobs have one tree" };
 	return count;

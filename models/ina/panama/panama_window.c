@@ -24,13 +24,15 @@ void panama_window_init(struct panama_window *window, const struct panama_window
 	limit(window, cap);
 }
 
-static void end_round(struct panama_window *window, double g)
+static void end_round(struct panama_window *window, const struct panama_window_conf *conf)
 {
-	window->alpha =
-		(1 - g) * window->alpha + g * (double)window->marked / (double)window->received;
+	double marked = (double)window->marked / (double)window->received;
+
+	window->alpha = (1 - conf->g) * window->alpha + conf->g * marked;
 	if (window->marked) {
 		window->cwnd *= 1 - window->alpha / 2;
 		window->ssthresh = window->cwnd;
+		window->cwnd += conf->growth == PANAMA_ALWAYS;
 	} else if (window->cwnd < window->ssthresh) {
 		window->cwnd *= 2;
 	} else {
@@ -49,7 +51,7 @@ void panama_window_result(struct panama_window *window, const struct panama_wind
 	window->received++;
 	window->marked += marked;
 	if (window->received >= panama_window_packets(window))
-		end_round(window, conf->g);
+		end_round(window, conf);
 	limit(window, cap);
 }
 

@@ -11,12 +11,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* After which rounds a window grows: figure 5, or also after a marked one (RFC 8257). */
+enum panama_growth { PANAMA_UNMARKED, PANAMA_ALWAYS };
+
 struct panama_window_conf {
 	bool fixed;      /* no congestion control: the window is the cap ... */
 	int64_t packets; /* ... or this, if it is less; 0 = the cap */
 	double initial;  /* first cwnd */
 	double ssthresh; /* first ssthresh */
 	double g;        /* gain of alpha */
+	int growth;      /* enum panama_growth */
 };
 
 struct panama_window {

@@ -101,8 +101,8 @@ static bool is_last_of_tree(const struct panama_worker *worker, uint64_t chunk)
 	       job->base.tensors.readers[worker->base.number].tensors == job->base.spec.tensors;
 }
 
-/* With a fraction, a tensor's last packet waits for all workers. Otherwise a worker could fall a
- * tensor behind the others, which would start the next iteration without it. */
+/* With a fraction, a tensor's last packet waits for all workers (fraction_last). Otherwise a worker
+ * could fall a tensor behind the others, which would start the next iteration without it. */
 static bool is_last_of_tensor(const struct panama_worker *worker, uint64_t chunk)
 {
 	const struct tensors *tensors = &worker->base.job->tensors;
@@ -139,7 +139,8 @@ enum nic_pull panama_pull(void *owner, struct packet *packet)
 	panama_contribution(packet, worker, sequence, flow->next, chunk);
 	if (is_last_of_tree(worker, chunk))
 		packet->flags |= PANAMA_FIN;
-	if (sequence->partial && is_last_of_tensor(worker, chunk))
+	if (sequence->partial && panama_conf(job)->last == PANAMA_LAST_ALL &&
+	    is_last_of_tensor(worker, chunk))
 		packet->flags |= PANAMA_ALL;
 	flow->next++;
 	why_window(job->base.tensors.why, worker->base.number,
