@@ -66,8 +66,8 @@ checks=$((checks + 1))
 awk 'length > 100 { exit 1 }' out || fail "lines of more than 100 columns"
 ends 0 compare ring ina --latex --metric jobs.iteration_s.mean --metric flows.fct_s.p50
 says out '^% *\\usepackage\{booktabs\}$'
-says out '^\\multicolumn\{[0-9]+\}\{l\}\{jobs\.iteration\\_s\.mean\} \\\\$'
-says out '^ina & [0-9]+/[0-9]+ & [0-9.]+ & '
+says out '^\\multicolumn\{5\}\{@\{\}l\}\{Iteration time, mean \(ms\)\} \\\\$'
+says out '^ina & [0-9.]+ & [0-9.]+ & [0-9.]+ & 25 in both \\\\$' # all flows finished: no column for that
 says out '^% ratio: to ring\.'
 checks=$((checks + 1))
 sed '/^\\begin{tabular}/,/^\\end{tabular}/d' out | grep -v '^%' && fail "not all is table or comment"
@@ -237,7 +237,55 @@ holds '.rows[] | select(.metric == "jobs.jct_s.mean" and .of.scheme == "ring") |
 	--argjson a "$(mean 0 1)" --argjson b "$(mean 2 3)"
 ends 0 compare sweep sweep --tolerance 0
 
+# --- for print ---
+
+ends 0 sweep run "$SRC/scenarios/sweeps/load.json" 0-17 --quiet --out load
+ends 0 sweep collect "$SRC/scenarios/sweeps/load.json" --quiet --out load
+
+ends 0 compare load --by scheme --metric jobs.by_name.vgg-ring.jct_s.mean --metric network.drops --json
+cp out load.json
+cell() { # SCHEME LOAD: as it must be printed, in ms, with two digits of half the interval
+	jq -r --arg s "$1" --arg l "$2" '.rows[] | select(.of == { load: $l, scheme: $s } and .metric != "network.drops") | .value |
+		[.value, .high - .value] | @tsv' load.json |
+		awk '{ d = 1; for (h = $2 * 1000; h < 1; h *= 10) d++; if (h >= 10) d--; printf "%.*f +- %.*f\n", d, $1 * 1000, d, $2 * 1000 }'
+}
+table=(compare load --pivot scheme --metric jobs.by_name.vgg-ring.jct_s.mean --metric network.drops --label switchml=Switch_ML)
+ends 0 "${table[@]}"
+says out '^load +ring +Switch_ML$'
+says out '^Job completion time of vgg-ring, mean \(ms\)$'
+says out "^0.2 +$(cell ring 0.2 | sed 's/+/\\+/') +$(cell switchml 0.2 | sed 's/+/\\+/')$"
+says out '^0.1 .* [0-9.]+\* \+- [0-9.]+$' # not resolved
+says out '^\*: not resolved against ring$'
+ends 0 "${table[@]}" --latex
+says out '^\\begin\{tabular\}\{@\{\}lrr@\{\}\}$'
+says out '^load & ring & Switch\\_ML \\\\$'
+says out "^0.2 & $(cell ring 0.2 | sed 's/+-/\\$\\\\pm\\$/') & $(cell switchml 0.2 | sed 's/+-/\\$\\\\pm\\$/') \\\\\\\\$"
+ends 0 "${table[@]}" --markdown
+says out '^\| load \| ring \| Switch\\_ML \|$'
+says out '^\|---\|---:\|---:\|$'
+says out '^\| \*\*Job completion time of vgg-ring, mean \(ms\)\*\* \| \| \|$'
+says out "^\| 0.2 \| $(cell ring 0.2 | sed 's/+-/±/') \| $(cell switchml 0.2 | sed 's/+-/±/') \|$"
+checks=$((checks + 1))
+[[ $(grep -c '^```$' out) == 4 ]] || fail "what is no table is no code: $(<out)"
+ends 0 compare load --by scheme --label switchml=Switch_ML --metric jobs.by_name.vgg-ring.jct_s.mean --markdown
+says out '^\| load \| scheme \| value \| ratio \| verdict \|$' # all points done, all jobs finished, all over three pairs
+says out 'Switch\\_ML faster by [0-9.]+ to [0-9.]+ % \|$'
+ends 0 compare ring ina --pivot run --label Ring --label 'In network' --metric jobs.jct_s.mean --markdown
+says out '^\|  \| Ring \| In network \|$'
+says out '^\| Job completion time, mean \(ms\) \| [0-9.]+ \| [0-9.]+ \|$'
+
 # --- what is refused ---
+
+ends 2 compare load --pivot shceme --by scheme
+says err 'no axis "shceme" .did you mean "scheme"'
+ends 2 compare load --pivot scheme --label rnig=Ring
+says err '--label of a sweep takes VALUE=TEXT'
+ends 2 compare ring ina --label Ring
+says err '2 directories need one --label each, found 1'
+ends 2 compare ring ina --pivot run --json
+says err '--json has no use for --pivot'
+ends 2 compare ring ina --latex --markdown
+says err 'give one of --json, --latex and --markdown'
 
 ends 2 compare ring --tolerance 0.1
 says err '--tolerance needs a second run'

@@ -36,10 +36,13 @@ ends 0 compare one_1 'two & 50%' --latex
 cp out tables/runs.tex
 ends 0 compare swept --by all_reduce --latex
 cp out tables/sweep.tex
+for label in 'ring=R_1 & 50%' '10KB={~^\}'; do labels+=(--label "$label"); done
+ends 0 compare swept --pivot all_reduce "${labels[@]}" --latex
+cp out tables/pivot.tex
 
 {
-	printf '%s\n' '\documentclass{article}' '\usepackage{booktabs}' '\usepackage{gnuplot-lua-tikz}' '\begin{document}'
-	find alone together swept tables -name '*.tex' | LC_ALL=C sort | sed 's/.*/\\input{&}\\clearpage/'
+	printf '%s\n' '\documentclass{article}' '\usepackage[textwidth=7in]{geometry}' '\usepackage{booktabs}' '\usepackage{gnuplot-lua-tikz}' '\begin{document}'
+	find alone together swept tables -name '*.tex' | LC_ALL=C sort | sed 's/.*/\\noindent\\input{&}\\clearpage/'
 	echo '\end{document}'
 } >all.tex
 checks=$((checks + 1))
@@ -47,6 +50,8 @@ checks=$((checks + 1))
 export TEXMFVAR=$work/texmf # fonts that it draws
 checks=$((checks + 1))
 pdflatex -halt-on-error -interaction=nonstopmode all.tex >said 2>&1 </dev/null || fail "$(grep -A 4 '^!' said)"
+checks=$((checks + 1))
+! grep -E '^Overfull .hbox \(([3-9]|[0-9]{2,})\.' all.log >wide || fail "wider than a page: $(head -n 3 wide)"
 checks=$((checks + 1))
 grep 'Missing character' all.log >missing && fail "$(head -n 3 missing)"
 finish "$checks checks hold"

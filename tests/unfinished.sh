@@ -106,7 +106,8 @@ ends 0 compare states --by memory --metric jobs.jct_s.mean --survivors
 says out '^ +2MB +0/3 +6/9 +0\.00[0-9]+† .* 0\.[0-9]+ '
 ends 1 compare states --by memory --metric jobs.jct_s.mean --tolerance 0.9
 ends 0 compare states --by scheme --metric jobs.jct_s.mean --latex
-says out '& 6/9 & 0\.00[0-9]+† &'
+says out '& 0/3 & 6/9 & 0\.[0-9]+† \$\\pm\$ 0\.[0-9]+ &'
+says out '\{†: over survivors only; ‡: some jobs ran as another scheme\}'
 
 ends 0 compare all part other none --metric jobs.jct_s.mean --metric network.max_queue_bytes
 says out '^B  part: some, seed 1, refused, jobs 2/3$'

@@ -5,7 +5,7 @@
 #include "data/metrics.h"
 #include "lab/breakdown.h"
 #include "lab/figures/axis_scale.h"
-#include "lab/figures/metric_words.h"
+#include "lab/sweep/metric_words.h"
 #include "lab/names.h"
 
 #include <math.h>

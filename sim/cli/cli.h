@@ -60,6 +60,7 @@ struct cli {
 	struct {
 		struct compare_options options;
 		const char *tolerance, *margin;
+		bool latex, markdown;
 	} compare;
 	struct {
 		struct names scenarios;

@@ -36,10 +36,15 @@ int verb_compare(const struct cli *cli)
 	if (!read_share("--tolerance", cli->compare.tolerance, &options.tolerance) ||
 	    !read_share("--margin", cli->compare.margin, &options.margin))
 		return EXIT_USAGE;
-	if (cli->json && options.latex) {
-		complain("give --json or --latex, not both");
+	if (cli->json + cli->compare.latex + cli->compare.markdown > 1 ||
+	    (cli->json && options.pivot)) {
+		complain("give one of --json, --latex and --markdown; --json has no use for "
+			 "--pivot");
 		return EXIT_USAGE;
 	}
+	options.form = cli->compare.latex      ? GRID_LATEX
+		       : cli->compare.markdown ? GRID_MARKDOWN
+					       : GRID_TEXT;
 	if (!origin_check(cli->argv, cli->argc, cli->quiet))
 		return EXIT_IO;
 	plain_open(&plain);

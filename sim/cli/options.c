@@ -121,8 +121,15 @@ static const struct option_row rows[] = {
 	  "ratios also where work was refused or is unfinished" },
 	{ "tolerance", "R", "compare", TEXT(compare.tolerance),
 	  "exit code 1 when a ratio leaves [1 - R, 1 + R]" },
-	{ "latex", NULL, "compare", FLAG(compare.options.latex),
+	{ "latex", NULL, "compare", FLAG(compare.latex),
 	  "print rows as a tabular of LaTeX (booktabs), the rest as comments" },
+	{ "markdown", NULL, "compare", FLAG(compare.markdown),
+	  "print rows as a table of Markdown, the rest as code" },
+	{ "pivot", "AXIS", "compare", TEXT(compare.options.pivot),
+	  "a column for each value of this axis (of runs: run); instead of ratios, * marks what is "
+	  "not resolved against the baseline" },
+	{ "label", "TEXT", "compare", NAMES(compare.options.labels),
+	  "name in the table: once for each directory, in their order; of one sweep: VALUE=TEXT" },
 
 	{ "scenario", "NAME", "regress", NAMES(regress.scenarios),
 	  "run only this reference; may be repeated" },

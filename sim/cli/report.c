@@ -13,7 +13,7 @@
 #include "data/metrics.h"
 #include "data/result_read.h"
 #include "lab/breakdown.h"
-#include "lab/figures/metric_words.h"
+#include "lab/sweep/metric_words.h"
 #include "lab/names.h"
 #include "lab/sweep/groups.h"
 

@@ -112,11 +112,8 @@ static void print_row(const struct grid *grid, const struct grid_cell *cells, co
 	fputc('\n', to);
 }
 
-void grid_print(const struct grid *grid, FILE *to)
+static void print_text(const struct grid *grid, const size_t *widths, FILE *to)
 {
-	SIM_BUG_ON(grid->column != 0);
-	size_t *widths = widths_of(grid);
-
 	for (size_t i = 0; i < grid->count;) {
 		if (grid->cells[i].line) {
 			fprintf(to, "%s\n", grid->cells[i++].text);
@@ -125,56 +122,113 @@ void grid_print(const struct grid *grid, FILE *to)
 		print_row(grid, &grid->cells[i], widths, to);
 		i += grid->columns;
 	}
-	free(widths);
+}
+
+/* ---- Tables for LaTeX and Markdown ---- */
+
+static char *markdown_text(const char *text)
+{
+	struct conf_buf buf = { 0 };
+
+	for (; *text; text++) {
+		if (!strncmp(text, "+- ", 3)) {
+			conf_buf_add(&buf, "±");
+			text++;
+			continue;
+		}
+		if (strchr("\\`*_<>[]|~", *text))
+			conf_buf_add(&buf, "\\");
+		conf_buf_add_bytes(&buf, text, 1);
+	}
+	return conf_buf_take(&buf);
 }
 
 /* Leaves out leading blanks, which indent the plain table only. */
-static void put_tex(const char *text, FILE *to)
+static void put_text(const char *text, bool latex, FILE *to)
 {
-	char *tex = tex_text(text + strspn(text, " "));
+	char *escaped = (latex ? tex_text : markdown_text)(text + strspn(text, " "));
 
-	fputs(tex, to);
-	free(tex);
+	fputs(escaped, to);
+	free(escaped);
 }
 
-static void print_row_latex(const struct grid *grid, const struct grid_cell *cells,
-			    const size_t *widths, FILE *to)
+static void put_row(const struct grid *grid, const struct grid_cell *cells, const size_t *widths,
+		    bool latex, FILE *to)
 {
-	const char *before = "";
+	const char *before = latex ? "" : "| ";
 
 	for (size_t c = 0; c < grid->columns; c++) {
 		if (widths[c] == 0)
 			continue;
 		fputs(before, to);
-		put_tex(cells[c].text, to);
-		before = " & ";
+		put_text(cells[c].text, latex, to);
+		before = latex ? " & " : " | ";
 	}
-	fputs(" \\\\\n", to);
+	fputs(latex ? " \\\\\n" : " |\n", to);
 }
 
-void grid_print_latex(const struct grid *grid, FILE *to)
+/* Writes a text across all columns. Markdown has no such cells. */
+static void put_line(const char *text, size_t columns, bool latex, FILE *to)
 {
-	SIM_BUG_ON(grid->column != 0);
-	size_t *widths = widths_of(grid), columns = 0;
+	bool head = *text != ' ';
 
-	fputs("\\begin{tabular}{", to);
+	if (latex)
+		fprintf(to, "%s\\multicolumn{%zu}{%s}{", head ? "\\midrule\n" : "", columns,
+			head ? "@{}l" : "r@{}");
+	else
+		fputs(head ? "| **" : "| ", to);
+	put_text(text, latex, to);
+	fputs(latex ? "} \\\\\n" : head ? "**" : "", to);
+	for (size_t c = 0; c < columns && !latex; c++)
+		fputs(" |", to);
+	fputs(latex ? "" : "\n", to);
+}
+
+/* Writes how the columns are aligned. Returns how many there are. */
+static size_t put_alignment(const struct grid *grid, const size_t *widths, bool latex, FILE *to)
+{
+	size_t columns = 0;
+
+	fputs(latex ? "\\begin{tabular}{@{}" : "|", to);
 	for (size_t c = 0; c < grid->columns; c++) {
+		bool right = grid->alignment[c] == 'r';
+
 		if (widths[c] == 0)
 			continue;
-		fputc(grid->alignment[c], to);
+		fputs(latex ? right ? "r" : "l" : right ? "---:|" : "---|", to);
 		columns++;
 	}
-	fputs("}\n\\toprule\n", to);
+	fputs(latex ? "@{}}\n\\toprule\n" : "\n", to);
+	return columns;
+}
+
+static void print_set(const struct grid *grid, const size_t *widths, bool latex, FILE *to)
+{
+	size_t columns = latex ? put_alignment(grid, widths, latex, to) : 0;
+
 	for (size_t i = 0; i < grid->count;) {
 		if (grid->cells[i].line) {
-			fprintf(to, "\\midrule\n\\multicolumn{%zu}{l}{", columns);
-			put_tex(grid->cells[i++].text, to);
-			fputs("} \\\\\n", to);
+			put_line(grid->cells[i++].text, columns, latex, to);
 			continue;
 		}
-		print_row_latex(grid, &grid->cells[i], widths, to);
+		put_row(grid, &grid->cells[i], widths, latex, to);
+		if (i == 0 && !latex)
+			columns = put_alignment(grid, widths, latex, to);
 		i += grid->columns;
+		if (i == grid->columns && latex && i < grid->count && !grid->cells[i].line)
+			fputs("\\midrule\n", to); /* below the head; a line brings its own */
 	}
-	fputs("\\bottomrule\n\\end{tabular}\n", to);
+	fputs(latex ? "\\bottomrule\n\\end{tabular}\n" : "", to);
+}
+
+void grid_print(const struct grid *grid, enum grid_form form, FILE *to)
+{
+	SIM_BUG_ON(grid->column != 0);
+	size_t *widths = widths_of(grid);
+
+	if (form == GRID_TEXT)
+		print_text(grid, widths, to);
+	else
+		print_set(grid, widths, form == GRID_LATEX, to);
 	free(widths);
 }

@@ -14,13 +14,15 @@ void grid_free(struct grid *grid);
 /* Adds the next cell, row by row; an empty text is an empty cell. */
 void grid_add(struct grid *grid, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Adds a line across all columns, between rows. */
+/* Adds a line across all columns, between rows: the head of those below or, if it begins with a
+ * blank, a remark on the row above. */
 void grid_line(struct grid *grid, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Prints the table, without blanks at the end of lines. The last row must be complete. */
-void grid_print(const struct grid *grid, FILE *to);
+/* As plain text, as a tabular of LaTeX with the rules of booktabs, or as a table of Markdown, whose
+ * first row is its head. */
+enum grid_form { GRID_TEXT, GRID_LATEX, GRID_MARKDOWN };
 
-/* Prints a LaTeX tabular with rules of the package booktabs: one above each grid_line(). */
-void grid_print_latex(const struct grid *grid, FILE *to);
+/* Prints the table, without blanks at the end of lines. The last row must be complete. */
+void grid_print(const struct grid *grid, enum grid_form form, FILE *to);
 
 #endif

@@ -1,7 +1,8 @@
 /* Any bytes as results of runs, a/ and b/: compared, alone and together. No crash, no leak, an
  * error or a table.
  * Covers: sim/data/result_read.c sim/data/json_read.c sim/lab/summary.c
- * sim/lab/compare/compare_runs.c sim/lab/compare/samples.c sim/lab/json_diff.c */
+ * sim/lab/compare/compare_runs.c sim/lab/compare/compare_table.c sim/lab/compare/samples.c
+ * sim/lab/json_diff.c */
 #include "base/mem.h"
 #include "files.h"
 #include "data/csv_read.h"
@@ -56,6 +57,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	compare_so(dirs, 2, &options);
 	options.tolerance = 0.05;
 	compare_so(dirs, 1, &options);
+	options = (struct compare_options){ .tolerance = NAN, .form = GRID_MARKDOWN };
+	compare_so(dirs, 2, &options);
+	options.pivot = "run";
+	compare_so(dirs, 2, &options);
 	options.metrics.count = 1;
 	for (size_t i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++) {
 		options.metrics.items = &metrics[i];

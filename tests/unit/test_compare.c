@@ -421,7 +421,7 @@ Test(compare, two_sweeps)
 	answer_release(&answer);
 	struct compare_options paper = by(NULL, NULL); /* readers do not know what A and B are */
 	paper.json = false;
-	paper.latex = true;
+	paper.form = GRID_LATEX;
 	answer = ask(a, b, paper);
 	cr_expect_not_null(strstr(answer.text, "0.2 & ring & a & "), "%s", answer.text);
 	cr_expect_not_null(strstr(answer.text, "% ratio, difference: to a."), "%s", answer.text);

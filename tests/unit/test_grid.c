@@ -10,7 +10,7 @@ static void expect(const struct grid *grid, const char *want)
 	char *text = NULL;
 	size_t length;
 	FILE *to = open_memstream(&text, &length);
-	grid_print(grid, to);
+	grid_print(grid, GRID_TEXT, to);
 	fclose(to);
 	cr_expect_str_eq(text, want);
 	free(text);
@@ -62,5 +62,5 @@ Test(grid, half_a_row_is_a_bug, .signal = SIGABRT)
 {
 	struct grid *grid = grid_new("ll");
 	grid_add(grid, "a");
-	grid_print(grid, stdout);
+	grid_print(grid, GRID_TEXT, stdout);
 }

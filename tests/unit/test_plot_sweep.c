@@ -5,7 +5,7 @@
  * What a figure looks like is for eyes to judge. */
 #include "data/metrics.h"
 #include "lab/figures/axis_scale.h"
-#include "lab/figures/metric_words.h"
+#include "lab/sweep/metric_words.h"
 #include "figure_sample.h"
 #include "sweep_sample.h"
 

@@ -9,9 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-char *compare_label(size_t index)
+static char *compare_label(size_t index)
 {
 	return index < 26 ? xasprintf("%c", (char)('A' + index)) : xasprintf("R%zu", index + 1);
+}
+
+char *compare_name(const char *const *dirs, size_t count, const struct compare_options *options,
+		   size_t dir, size_t index)
+{
+	if (options->labels.count == count)
+		return xstrdup(options->labels.items[dir]);
+	/* for print, by folder: readers of a paper do not know what A and B are */
+	return options->by_folder || options->form != GRID_TEXT ? names_directory(dirs, count, dir)
+								: compare_label(index);
 }
 
 bool compare_metrics(struct names *metrics, const struct names *asked, compare_has *has,
@@ -57,20 +67,33 @@ static enum kind kind_of(const char *dir, char **error)
 	return KIND_NEITHER;
 }
 
-/* Writes `text`, whose lines all end in '\n'; turns lines outside the tabular into LaTeX comments.
- * Changes `text`. */
-static void put_comments(char *text, FILE *to)
+char *compare_labels_unfit(size_t count, const struct compare_options *options)
 {
-	bool table = false;
+	size_t labels = options->labels.count;
 
-	fputs("% \\usepackage{booktabs}\n", to);
+	return labels && labels != count
+		       ? xasprintf("%zu directories need one --label each, found %zu", count,
+				   labels)
+		       : NULL;
+}
+
+/* Writes `text`, whose lines all end in '\n', with all but the table as comments of LaTeX or as
+ * code of Markdown. Changes `text`. */
+static void put_around(char *text, enum grid_form form, FILE *to)
+{
+	bool latex = form == GRID_LATEX, table = false;
+
+	fputs(latex ? "% \\usepackage{booktabs}\n" : "```\n", to);
 	for (char *next, *line = text; *line; line = next) {
 		next = line + strcspn(line, "\n") + 1;
 		next[-1] = '\0';
-		table = table || !strncmp(line, "\\begin{tabular}", 15);
-		fprintf(to, "%s%s\n", table ? "" : *line ? "% " : "%", line);
+		if (!latex && table != (*line == '|'))
+			fputs(table ? "\n```\n" : "```\n\n", to);
+		table = latex ? table || !strncmp(line, "\\begin{tabular}", 15) : *line == '|';
+		fprintf(to, "%s%s\n", table || !latex ? "" : *line ? "% " : "%", line);
 		table = table && strcmp(line, "\\end{tabular}");
 	}
+	fputs(latex ? "" : "```\n", to);
 }
 
 enum compare_end compare(const char *const *dirs, size_t count,
@@ -93,14 +116,15 @@ enum compare_end compare(const char *const *dirs, size_t count,
 	}
 	char *text;
 	size_t length;
-	FILE *whole = options->latex ? open_memstream(&text, &length) : to;
+	bool print = options->form != GRID_TEXT;
+	FILE *whole = print ? open_memstream(&text, &length) : to;
 	enum compare_end end = (kind == KIND_RUN ? compare_runs : compare_sweeps)(
 		dirs, count, options, whole, error);
 
-	if (options->latex) {
+	if (print) {
 		fclose(whole);
 		if (!*error)
-			put_comments(text, to);
+			put_around(text, options->form, to);
 		free(text);
 	}
 	return end;

@@ -13,6 +13,7 @@
 #ifndef INASIM_LAB_COMPARE_COMPARE_H
 #define INASIM_LAB_COMPARE_COMPARE_H
 
+#include "data/grid.h"
 #include "data/verdict.h"
 #include "lab/summary.h"
 
@@ -27,8 +28,11 @@ struct compare_options {
 	double margin;        /* what counts as the same (data/verdict.h); NaN: the usual */
 	double tolerance;     /* ratios may differ from 1 by this much; NaN: there is no limit */
 	bool survivors;       /* ratios also of values over survivors */
-	bool json, latex;     /* latex: rows as a tabular, the rest as comments */
-	bool by_folder; /* label runs and sweeps by folder (latex always does), not A, B, ... */
+	bool json;
+	enum grid_form form; /* of the rows; LaTeX has the rest as comments, Markdown as code */
+	const char *pivot;   /* NULL, or the axis whose values become columns ("run", "sweep") */
+	struct names labels; /* of runs or sweeps, in their order; of one sweep VALUE=TEXT */
+	bool by_folder;      /* label runs and sweeps by folder (for print always), not A, B, ... */
 };
 
 enum compare_end {
@@ -84,7 +88,9 @@ struct comparison {
 	const char **label_names; /* headings of the labels; array owned, strings not */
 	size_t label_count;
 	const char *baseline_label;
-	bool latex;
+	enum grid_form form;
+	const char *pivot;               /* one of label_names, or NULL */
+	const struct sweep_table *table; /* names size classes; NULL for runs */
 	struct compare_row *rows;
 	size_t count, capacity;
 };

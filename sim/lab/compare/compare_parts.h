@@ -3,6 +3,7 @@
 #ifndef INASIM_LAB_COMPARE_COMPARE_PARTS_H
 #define INASIM_LAB_COMPARE_COMPARE_PARTS_H
 
+#include "data/grid.h"
 #include "data/json.h"
 #include "lab/compare/compare.h"
 
@@ -15,8 +16,17 @@ struct compare_row *comparison_add(struct comparison *comparison, const char *me
 /* Whether some row has two replications or more to compare: else all verdicts are the same. */
 bool comparison_replicated(const struct comparison *comparison);
 
-/* Prints a block of rows for each metric. */
+/* Prints a block of rows for each metric: compare_report.c as text, and compare_table.c for print
+ * or with the values of an axis as columns. */
 void comparison_print(const struct comparison *comparison, FILE *to);
+void comparison_print_table(const struct comparison *comparison, FILE *to);
+
+/* Add cells: "2/3", empty unless `known`; what a ratio is over. */
+void comparison_add_part(struct grid *grid, uint64_t part, uint64_t whole, bool known);
+void comparison_add_basis(struct grid *grid, const struct compare_row *row);
+
+/* NULL, or that no label has the name `pivot` (caller frees). */
+char *comparison_no_pivot(const struct comparison *comparison);
 
 /* Takes the ratio and difference of a row if its value or the baseline's is one over survivors.
  * What both sides have in common is the same work, so its ratio stays. */
@@ -53,7 +63,11 @@ enum compare_end compare_runs(const char *const *dirs, size_t count,
 enum compare_end compare_sweeps(const char *const *dirs, size_t count,
 				const struct compare_options *options, FILE *to, char **error);
 
-/* Names the index-th directory, from 0: "A", "B", ..., "Z", "R27", ... The caller frees. */
-char *compare_label(size_t index);
+/* Names a directory: by the user's label or its folder or, of the index-th run or sweep, "A", "B",
+ * ..., "Z", "R27". The caller frees. */
+char *compare_name(const char *const *dirs, size_t count, const struct compare_options *options,
+		   size_t dir, size_t index);
+/* NULL, or that labels are not one for each of `count` directories (caller frees). */
+char *compare_labels_unfit(size_t count, const struct compare_options *options);
 
 #endif

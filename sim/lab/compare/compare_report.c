@@ -2,7 +2,6 @@
 #include "lab/compare/compare_parts.h"
 
 #include "base/mem.h"
-#include "data/grid.h"
 #include "data/metrics.h"
 
 #include <inttypes.h>
@@ -89,7 +88,7 @@ static void add_half_width(struct grid *grid, const struct estimate *e)
 		add_interval(grid, e);
 }
 
-static void add_basis(struct grid *grid, const struct compare_row *row)
+void comparison_add_basis(struct grid *grid, const struct compare_row *row)
 {
 	const struct estimate *r = &row->ratio;
 
@@ -116,6 +115,14 @@ static void add_basis(struct grid *grid, const struct compare_row *row)
 	}
 }
 
+void comparison_add_part(struct grid *grid, uint64_t part, uint64_t whole, bool known)
+{
+	if (known)
+		grid_add(grid, "%" PRIu64 "/%" PRIu64, part, whole);
+	else
+		grid_add(grid, "%s", "");
+}
+
 /* `before`: the row above of the same metric, or NULL. */
 static void add_row(struct grid *grid, const struct comparison *comparison,
 		    const struct compare_row *row, const struct compare_row *before)
@@ -129,14 +136,8 @@ static void add_row(struct grid *grid, const struct comparison *comparison,
 		       !strcmp(before->labels[i], row->labels[i]);
 		grid_add(grid, "%s%s", i == 0 ? "  " : "", same ? "" : row->labels[i]);
 	}
-	if (row->points)
-		grid_add(grid, "%" PRIu64 "/%" PRIu64, row->done, row->points);
-	else
-		grid_add(grid, "%s", "");
-	if (row->has_work)
-		grid_add(grid, "%" PRIu64 "/%" PRIu64, row->finished, row->count);
-	else
-		grid_add(grid, "%s", "");
+	comparison_add_part(grid, row->done, row->points, row->points);
+	comparison_add_part(grid, row->finished, row->count, row->has_work);
 	grid_add(grid, "%s%s%s", number(value, row->value.value), row->partial ? MARK_PARTIAL : "",
 		 row->substituted ? MARK_SUBSTITUTED : "");
 	if (row->same)
@@ -152,7 +153,7 @@ static void add_row(struct grid *grid, const struct comparison *comparison,
 	grid_add(grid, "%s",
 		 isnan(row->difference.value) ? "" : number(value, row->difference.value));
 	add_half_width(grid, &row->difference);
-	add_basis(grid, row);
+	comparison_add_basis(grid, row);
 	verdict = comparison_verdict(comparison, row);
 	grid_add(grid, "%s", comparison_replicated(comparison) ? verdict : "");
 	free(verdict);
@@ -206,6 +207,10 @@ void comparison_print(const struct comparison *comparison, FILE *to)
 {
 	struct grid *grid;
 
+	if (comparison->form != GRID_TEXT || comparison->pivot) {
+		comparison_print_table(comparison, to);
+		return;
+	}
 	/* alignment of the columns of work and those in add_header(); the '\0' is copied, too */
 	static const char numbers[] = "rrrlrrlrlll";
 	char *alignment = xmalloc(comparison->label_count + sizeof(numbers));
@@ -224,7 +229,7 @@ void comparison_print(const struct comparison *comparison, FILE *to)
 			grid_line(grid, "%s", row->metric);
 		add_row(grid, comparison, row, before);
 	}
-	(comparison->latex ? grid_print_latex : grid_print)(grid, to);
+	grid_print(grid, GRID_TEXT, to);
 	grid_free(grid);
 }
 

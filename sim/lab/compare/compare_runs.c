@@ -110,7 +110,7 @@ double comparison_mean(const struct comparison *comparison, size_t side, const c
 
 /* False and *error on failure; release the runs in any case. */
 static bool runs_read(struct comparison *comparison, const char *const *dirs, size_t count,
-		      bool by_folder, char **error)
+		      const struct compare_options *options, char **error)
 {
 	struct runs *runs = &comparison->runs;
 
@@ -122,7 +122,7 @@ static bool runs_read(struct comparison *comparison, const char *const *dirs, si
 		if (!run_read(run, dirs[i], error))
 			return false;
 		run->side = side_of(runs, comparison->side_count);
-		run->label = by_folder ? names_directory(dirs, count, i) : compare_label(run->side);
+		run->label = compare_name(dirs, count, options, i, run->side);
 		if (run->side == comparison->side_count)
 			comparison->side_count++;
 	}
@@ -637,13 +637,13 @@ static size_t print_json(const struct comparison *comparison, double tolerance, 
 }
 
 /* Returns NULL, or what is wrong with the options (caller frees). */
-static char *nonsense(const struct compare_options *options)
+static char *nonsense(size_t count, const struct compare_options *options)
 {
 	if (options->by || options->baseline)
 		return xasprintf(
 			"--by and --baseline are for one sweep; runs are compared with the "
 			"first");
-	return NULL;
+	return compare_labels_unfit(count, options);
 }
 
 static char *no_second(const struct comparison *comparison, const struct compare_options *options)
@@ -667,14 +667,14 @@ enum compare_end compare_runs_read(const char *const *dirs, size_t count,
 	struct names metrics = { 0 };
 	enum compare_end end = COMPARE_ALIKE;
 
-	*comparison = (struct comparison){ .latex = options->latex };
-	if ((*error = nonsense(options)))
+	*comparison = (struct comparison){ .form = options->form, .pivot = options->pivot };
+	if ((*error = nonsense(count, options)))
 		return COMPARE_USAGE;
 	name_label(comparison);
-	/* with latex, by folder: readers of a paper do not know what A and B are */
-	if (!runs_read(comparison, dirs, count, options->by_folder || options->latex, error))
+	if (!runs_read(comparison, dirs, count, options, error))
 		end = COMPARE_IO;
 	else if ((*error = no_second(comparison, options)) ||
+		 (*error = comparison_no_pivot(comparison)) ||
 		 !choose_metrics(&metrics, &comparison->runs, options, error))
 		end = COMPARE_USAGE;
 	if (comparison->runs.count)

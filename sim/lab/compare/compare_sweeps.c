@@ -20,11 +20,12 @@ struct frame {
 	struct groups *groups; /* by table */
 	char **labels;         /* by table */
 	size_t table_count;
-	size_t by;             /* the axis whose values are compared; SIZE_MAX if sweeps are */
-	size_t baseline;       /* the variant that the others are compared with */
-	double margin;         /* of verdicts; NaN: that of the sweep */
-	bool survivors;        /* ratios of means over survivors, too */
-	struct entry *entries; /* sorted by cell, then variant */
+	size_t by;                  /* the axis whose values are compared; SIZE_MAX if sweeps are */
+	size_t baseline;            /* the variant that the others are compared with */
+	double margin;              /* of verdicts; NaN: that of the sweep */
+	const struct names *called; /* --label of values */
+	bool survivors;             /* ratios of means over survivors, too */
+	struct entry *entries;      /* sorted by cell, then variant */
 	size_t entry_count;
 };
 
@@ -51,9 +52,13 @@ static void frame_release(struct frame *frame)
 	free(frame->entries);
 }
 
-static bool frame_read(struct frame *frame, const char *const *dirs, size_t count, bool by_folder,
-		       char **error)
+static bool frame_read(struct frame *frame, const char *const *dirs, size_t count,
+		       const struct compare_options *options, char **error)
 {
+	struct compare_options own = *options;
+
+	if (count == 1)
+		own.labels.count = 0; /* they are of values */
 	*frame = (struct frame){ .tables = xcalloc(count, sizeof(*frame->tables)),
 				 .groups = xcalloc(count, sizeof(*frame->groups)),
 				 .labels = xcalloc(count, sizeof(*frame->labels)),
@@ -67,7 +72,7 @@ static bool frame_read(struct frame *frame, const char *const *dirs, size_t coun
 		}
 		frame->tables[i] = table;
 		frame->groups[i] = groups_of(table);
-		frame->labels[i] = by_folder ? names_directory(dirs, count, i) : compare_label(i);
+		frame->labels[i] = compare_name(dirs, count, &own, i, i);
 		frame->table_count++;
 	}
 	return true;
@@ -114,15 +119,17 @@ static char *choose_variants(struct frame *frame, const struct compare_options *
 			if (error)
 				return error;
 		}
-		return NULL;
+		return compare_labels_unfit(frame->table_count, options);
 	}
-	if (!options->by)
+	const char *by = options->by ? options->by : options->pivot;
+
+	if (!by)
 		return xasprintf("%s is a sweep: compare needs --by AXIS, or a second sweep",
 				 table->dir);
-	if (sweep_table_find_axis(table, options->by, &frame->by, &error) && options->baseline)
+	if (sweep_table_find_axis(table, by, &frame->by, &error) && options->baseline)
 		sweep_axis_find(&table->axes[frame->by], options->baseline, &frame->baseline,
 				&error);
-	return error;
+	return error ? error : sweep_labels_unknown(table, &options->labels);
 }
 
 /* ---- Metrics ---- */
@@ -247,10 +254,17 @@ static void fill_ratio(struct compare_row *row, const struct frame *frame, const
 		row->ratio.low = row->ratio.high = row->difference.low = row->difference.high = NAN;
 }
 
-/* "-" where the axis does not apply. */
-static const char *level_label(const struct sweep_axis *axis, size_t level)
+/* The user's label of a value, or the value; "-" where the axis does not apply. */
+static const char *level_label(const struct frame *frame, size_t axis, size_t level)
 {
-	return level < axis->count ? axis->values[level] : "-";
+	const struct sweep_axis *of = &frame->tables[0]->axes[axis];
+
+	if (level >= of->count)
+		return "-";
+	const char *called =
+		frame->table_count == 1 ? sweep_axis_called(of, level, frame->called) : NULL;
+
+	return called ? called : of->values[level];
 }
 
 static void add_entry(struct comparison *comparison, const struct frame *frame, const char *metric,
@@ -266,10 +280,9 @@ static void add_entry(struct comparison *comparison, const struct frame *frame, 
 
 	for (size_t i = 0; i < table->axis_count; i++)
 		if (i != frame->by)
-			row->labels[label++] = level_label(&table->axes[i], group->levels[i]);
-	row->labels[label] = frame->by == SIZE_MAX
-				     ? frame->labels[entry->variant]
-				     : level_label(&table->axes[frame->by], entry->variant);
+			row->labels[label++] = level_label(frame, i, group->levels[i]);
+	row->labels[label] = frame->by == SIZE_MAX ? frame->labels[entry->variant]
+						   : level_label(frame, frame->by, entry->variant);
 	column = sweep_table_metric(table, metric);
 	work = group_work(table, group, column);
 	row->has_work = work.known;
@@ -311,7 +324,7 @@ static void name_labels(struct comparison *comparison, const struct frame *frame
 static const char *baseline_name(const struct frame *frame)
 {
 	return frame->by == SIZE_MAX ? frame->labels[0]
-				     : frame->tables[0]->axes[frame->by].values[frame->baseline];
+				     : level_label(frame, frame->by, frame->baseline);
 }
 
 static void print_notes(const struct comparison *comparison, FILE *to)
@@ -324,14 +337,15 @@ static void print_notes(const struct comparison *comparison, FILE *to)
 		intervals += isnan(comparison->rows[i].ratio.low) ? 0 : 1;
 		same += comparison->rows[i].same;
 	}
-	fprintf(to, "\nratio, difference: to %s.\n", comparison->baseline_label);
+	fprintf(to, "\n%s to %s.\n",
+		comparison->pivot ? "Compared" : "ratio, difference:", comparison->baseline_label);
 	if (!comparison_replicated(comparison))
 		fputs("One replication: no intervals, and what is faster is unresolved.\n", to);
 	comparison_print_marks(comparison, to);
 	if (same > 0)
 		fputs("same: every replication gave the same results, so no interval is needed.\n",
 		      to);
-	if (pairs > 0)
+	if (pairs > 0 && !comparison->pivot)
 		fputs("pairs: same replication and same seed (common random numbers). If some lack "
 		      "a value,\nthe line below has the two numbers of the ratio.\n",
 		      to);
@@ -412,20 +426,25 @@ enum compare_end compare_sweeps(const char *const *dirs, size_t count,
 				const struct compare_options *options, FILE *to, char **error)
 {
 	struct frame frame;
-	struct comparison comparison = { .latex = options->latex };
+	struct comparison comparison = { .form = options->form, .pivot = options->pivot };
 	enum compare_end end = COMPARE_USAGE;
 	struct names metrics = { 0 };
 	size_t outside;
 
-	if (!frame_read(&frame, dirs, count, options->by_folder || options->latex, error))
+	if (!frame_read(&frame, dirs, count, options, error))
 		return COMPARE_IO;
 	*error = choose_variants(&frame, options);
 	if (*error)
 		goto done;
 	if (!choose_metrics(&metrics, &frame, options, error))
 		goto done;
+	frame.called = &options->labels;
 	find_entries(&frame);
 	name_labels(&comparison, &frame);
+	*error = comparison_no_pivot(&comparison);
+	if (*error)
+		goto done;
+	comparison.table = frame.tables[0];
 	comparison.baseline_label = baseline_name(&frame);
 	frame.margin = options->margin;
 	frame.survivors = options->survivors;

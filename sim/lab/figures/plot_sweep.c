@@ -5,7 +5,7 @@
 #include "conf/conf.h"
 #include "data/metrics.h"
 #include "lab/figures/figure.h"
-#include "lab/figures/metric_words.h"
+#include "lab/sweep/metric_words.h"
 #include "lab/figures/stack.h"
 #include "lab/figures/sweep_sheet.h"
 #include "data/folder.h"

@@ -423,45 +423,14 @@ static size_t *levels_of(const struct sweep_choice *choice, const struct sweep_t
 
 /* ---- Labels and panels ---- */
 
-/* What follows WORD= in a label; NULL if the label does not begin so. */
-static const char *behind(const char *label, const char *word)
-{
-	size_t length = strlen(word);
-
-	return !strncmp(label, word, length) && label[length] == '=' ? label + length + 1 : NULL;
-}
-
-/* The TEXT of "AXIS=VALUE=TEXT" or "VALUE=TEXT"; NULL if the label is for another value. */
-static const char *label_text(const char *label, const struct sweep_axis *axis, size_t level)
-{
-	const char *rest = behind(label, axis->name);
-	const char *text = rest ? behind(rest, axis->values[level]) : NULL;
-
-	return text ? text : behind(label, axis->values[level]);
-}
-
 static bool choose_labels(struct sweep_choice *choice, const struct sweep_table *table,
 			  const struct plot_sweep_options *options, char **error)
 {
-	for (size_t i = 0; i < options->labels.count && !*error; i++) {
-		bool known = false;
-
-		for (size_t a = 0; a < table->axis_count; a++) {
-			for (size_t k = 0; k < table->axes[a].count; k++) {
-				const char *text =
-					label_text(options->labels.items[i], &table->axes[a], k);
-
-				known = known || text;
-				if (text)
-					choice->scales[a].called[k] = text;
-			}
-		}
-		if (!known)
-			*error = xasprintf(
-				"--label of a sweep takes VALUE=TEXT or AXIS=VALUE=TEXT, "
-				"as in --label \"%s=TEXT\"; found \"%s\"",
-				table->axes[choice->x].values[0], options->labels.items[i]);
-	}
+	*error = sweep_labels_unknown(table, &options->labels);
+	for (size_t a = 0; a < table->axis_count; a++)
+		for (size_t k = 0; k < table->axes[a].count; k++)
+			choice->scales[a].called[k] =
+				sweep_axis_called(&table->axes[a], k, &options->labels);
 	return !*error;
 }
 

@@ -417,3 +417,49 @@ bool sweep_axis_find(const struct sweep_axis *axis, const char *value, size_t *l
 	free(has);
 	return false;
 }
+
+/* What follows WORD= in a label; NULL if the label does not begin so. */
+static const char *behind(const char *label, const char *word)
+{
+	size_t length = strlen(word);
+
+	return !strncmp(label, word, length) && label[length] == '=' ? label + length + 1 : NULL;
+}
+
+/* The TEXT of "AXIS=VALUE=TEXT" or "VALUE=TEXT"; NULL if the label is for another value. */
+static const char *label_text(const char *label, const struct sweep_axis *axis, size_t level)
+{
+	const char *rest = behind(label, axis->name);
+	const char *text = rest ? behind(rest, axis->values[level]) : NULL;
+
+	return text ? text : behind(label, axis->values[level]);
+}
+
+const char *sweep_axis_called(const struct sweep_axis *axis, size_t level,
+			      const struct names *labels)
+{
+	const char *called = NULL;
+
+	for (size_t i = 0; i < labels->count; i++) {
+		const char *text = label_text(labels->items[i], axis, level);
+
+		called = text ? text : called;
+	}
+	return called;
+}
+
+char *sweep_labels_unknown(const struct sweep_table *table, const struct names *labels)
+{
+	for (size_t i = 0; i < labels->count; i++) {
+		bool known = false;
+
+		for (size_t a = 0; a < table->axis_count; a++)
+			for (size_t k = 0; k < table->axes[a].count; k++)
+				known = known || label_text(labels->items[i], &table->axes[a], k);
+		if (!known)
+			return xasprintf("--label of a sweep takes VALUE=TEXT or AXIS=VALUE=TEXT, "
+					 "as in --label \"%s=TEXT\"; found \"%s\"",
+					 table->axes[0].values[0], labels->items[i]);
+	}
+	return NULL;
+}

@@ -76,9 +76,16 @@ bool sweep_table_find_axis(const struct sweep_table *table, const char *name, si
 			   char **error);
 bool sweep_axis_find(const struct sweep_axis *axis, const char *value, size_t *level, char **error);
 
+/* The user's label of a value, from labels "VALUE=TEXT" and "AXIS=VALUE=TEXT" (the last that fits);
+ * NULL if there is none. */
+struct names;
+const char *sweep_axis_called(const struct sweep_axis *axis, size_t level,
+			      const struct names *labels);
+/* NULL, or which label fits no value of any axis (caller frees). */
+char *sweep_labels_unknown(const struct sweep_table *table, const struct names *labels);
+
 /* Whether every point has at most one group of jobs, so that a mean over all its jobs is over like
  * jobs. If not, adds to `groups` the metric jobs.by_name.NAME.jct_s.mean of each group. */
-struct names;
 bool sweep_table_jobs_alike(const struct sweep_table *table, struct names *groups);
 
 /* Lists the warnings of the sweep's runs: each text once, most frequent first. Returns the number

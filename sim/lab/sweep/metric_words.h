@@ -1,6 +1,6 @@
-/* Names of metrics (paths into summary.json) in plain words, for figures. */
-#ifndef INASIM_LAB_FIGURES_METRIC_WORDS_H
-#define INASIM_LAB_FIGURES_METRIC_WORDS_H
+/* Names of metrics (paths into summary.json) in plain words, for figures and tables. */
+#ifndef INASIM_LAB_SWEEP_METRIC_WORDS_H
+#define INASIM_LAB_SWEEP_METRIC_WORDS_H
 
 #include "lab/sweep/sweep_table.h"
 

@@ -1,4 +1,4 @@
-#include "lab/figures/metric_words.h"
+#include "lab/sweep/metric_words.h"
 
 #include "base/mem.h"
 #include "base/units.h"
