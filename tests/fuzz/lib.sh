@@ -40,7 +40,7 @@ files() {
 make_seeds() {
 	local seeds=$fuzz_out/seeds work file
 	rm -rf "$seeds"
-	mkdir -p "$seeds"/{scenario,conf,plan,data,results,sweep,reference}
+	mkdir -p "$seeds"/{scenario,conf,plan,data,program,results,sweep,reference}
 	unpack tests/invalid.txt "$seeds/scenario"
 	cp "$seeds"/scenario/json_*.json "$seeds/conf"
 	unpack tests/invalid_plans.txt "$seeds/plan"
@@ -50,6 +50,7 @@ make_seeds() {
 		files "$work" x.csv >"$seeds/data/$(basename "$file")"
 	done
 	files traces models/profiles.csv models/layers/{alexnet,vgg16}.csv >"$seeds/data/models"
+	files traces/programs {x.0.et,x.1.et}=all_reduce_4npus_1MB.0.et >"$seeds/program/all_reduce"
 	seeds_of_runs "$work" "$seeds"
 	seeds_of_references "$work" "$seeds/reference"
 	rm -rf "$work"

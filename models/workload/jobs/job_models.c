@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "workload/data_file.h"
 #include "workload/jobs/jobs_parts.h"
+#include "workload/program/program_files.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@ static bool is_file(const char *name)
 {
 	size_t length = strlen(name);
 
-	return length > 5 && !strcmp(name + length - 5, ".json");
+	return (length > 5 && !strcmp(name + length - 5, ".json")) || program_file_is(name);
 }
 
 static void find_file(const char **name, struct conf_doc *doc)
@@ -104,20 +105,37 @@ static struct dnn *from_conf(const char *name, const struct model_conf *model, c
 	return NULL;
 }
 
-static struct dnn *from_file(const char *path, char **error)
+/* The name of a file without folder and ending. Caller frees. */
+static char *name_in(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+
+	return xstrndup(name, (size_t)(strrchr(name, '.') - name));
+}
+
+static struct dnn *from_program_file(const char *path, char **error)
+{
+	struct program *program = program_of_file(path, error);
+	char *name = name_in(path);
+	struct dnn *dnn = program ? of_program(name, program) : NULL;
+
+	free(name);
+	return dnn;
+}
+
+static struct dnn *from_json(const char *path, char **error)
 {
 	struct model_conf model = { 0 };
 	struct conf_doc *doc = conf_load(path, &model_in_place_table, &model, NULL, 0);
-	const char *slash = strrchr(path, '/');
 	char *at = NULL, *text = NULL;
 	struct dnn *dnn = NULL;
 
 	if (conf_errors(doc)) {
 		*error = data_file_mistake(doc);
 	} else {
-		char *name = xstrdup(slash ? slash + 1 : path);
+		char *name = name_in(path);
 
-		name[strlen(name) - strlen(".json")] = '\0';
 		dnn = from_conf(name, &model, &at, &text);
 		if (!dnn) {
 			conf_error(doc, conf_at(doc, "%s", at ? at : ""), "%s", text);
@@ -144,7 +162,9 @@ static struct dnn *load(const struct job_group_conf *conf, size_t i, char **at, 
 
 	if (model->form == MODEL_IN_PLACE)
 		return from_conf("in place", model, at, error);
-	return is_file(name) ? from_file(name, error) : dnn_load(name, conf->gpu, error, of_gpu);
+	if (program_file_is(name))
+		return from_program_file(name, error);
+	return is_file(name) ? from_json(name, error) : dnn_load(name, conf->gpu, error, of_gpu);
 }
 
 static uint64_t hash_of(const struct dnn *dnn)

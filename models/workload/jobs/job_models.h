@@ -6,9 +6,9 @@
 #include "workload/jobs/jobs.h"
 #include "workload/weights.h"
 
-/* Replaces each name that ends in ".json" by the path of the file of this name beside the scenario.
- * The document owns the path. The file holds an object like a "model" with "layers" in the
- * scenario. Call this once. */
+/* Replaces each name of a file, which ends in ".json" or as program_files.h says, by its path
+ * beside the scenario. The document owns the path. A JSON file holds an object like a "model" with
+ * "layers" in the scenario. Call this once. */
 void model_conf_find(struct model_conf *conf, struct conf_doc *doc);
 
 struct job_models {

@@ -13,8 +13,10 @@
 #define LAYER_MAX (UINT64_C(1) << 44) /* bytes of a layer; check.c bounds the sum of all */
 
 #define MODEL_NAME                                                                                 \
-	"A name from traces/models (inasim list models), or NAME.json, a file beside the "         \
-	"scenario that holds what could be written here in place: layers."
+	"A name from traces/models (inasim list models), or a file beside the scenario: "          \
+	"NAME.json holds what could be written here in place, layers or a program; PREFIX.et "     \
+	"stands for the Chakra traces PREFIX.0.et, PREFIX.1.et and so on, a file a rank "          \
+	"(semantics of ASTRA-sim; each stream does its nodes in an order found before the run)."
 
 static const struct conf_row layer_rows[] = {
 	CONF_STRING("name", struct layer_conf, name, CONF_OPTIONAL, "Label."),
@@ -340,6 +342,8 @@ static void check_model(const struct job_group_conf *conf, struct conf_doc *doc,
 
 		if (dnn && dnn->send_order_count)
 			check_send_order(dnn, conf, doc, at);
+		if (dnn && dnn->program && dnn->program->note && !conf_errors(doc))
+			conf_note(doc, at, "%s", dnn->program->note);
 		if (dnn)
 			continue;
 		if (conf->arrival.part_model)
@@ -359,7 +363,7 @@ static void check_workers(const struct job_group_conf *conf, struct conf_doc *do
 	int64_t max = workers_span(&conf->workers).max;
 
 	if (!conf->workers.given) {
-		if (conf->arrival.form != JOBS_TRACE && !conf->model.program.roles.count)
+		if (conf->arrival.form != JOBS_TRACE && conf->models->dnns[0])
 			conf_error(doc, pointer,
 				   "needs \"workers\" (only a job trace or a program brings its "
 				   "own)");

@@ -58,6 +58,7 @@ void program_free(struct program *program)
 	free(program->role_of);
 	free(program->seats);
 	free(program->first_seat);
+	free(program->note);
 	free(program);
 }
 
@@ -133,27 +134,109 @@ void role_need(struct program_role *role, uint32_t node, bool before)
 	role->overlaps |= before;
 }
 
+/* --- ends of messages --- */
+
+void program_add_end(struct program_ends *ends, struct program_end end)
+{
+	ends->ends = array_reserve(ends->ends, ends->count, &ends->capacity, sizeof(end));
+	ends->ends[ends->count++] = end;
+}
+
+static int by_connection(const void *a, const void *b)
+{
+	const struct program_end *x = a, *y = b;
+
+	if (x->from != y->from)
+		return x->from < y->from ? -1 : 1;
+	if (x->to != y->to)
+		return x->to < y->to ? -1 : 1;
+	if (x->tag != y->tag)
+		return x->tag < y->tag ? -1 : 1;
+	return x->receives - y->receives;
+}
+
+/* Every member of a group has to take part. */
+static char *check_seated(const struct program *program)
+{
+	uint32_t *seated = xcalloc(program->group_count + 1, sizeof(*seated));
+	char *mistake = NULL;
+
+	for (size_t s = 0; s < program->seat_count; s++)
+		seated[program->seats[s].group]++;
+	for (size_t g = 0; g < program->group_count && !mistake; g++)
+		if (seated[g] < program->groups[g].count)
+			mistake = xasprintf("%s in a list of group \"%s\": %" PRIu32
+					    " of its %" PRIu32 " ranks take part",
+					    program_op_names[program->groups[g].op],
+					    program->groups[g].name, seated[g],
+					    program->groups[g].count);
+	free(seated);
+	return mistake;
+}
+
+static char *single_end(const struct program_end *end)
+{
+	return xasprintf("rank %" PRIu32 " %s rank %" PRIu32 " (tag %" PRIu32 "), which never %s",
+			 end->receives ? end->to : end->from,
+			 end->receives ? "receives from" : "sends to",
+			 end->receives ? end->from : end->to, end->tag,
+			 end->receives ? "sends to it" : "receives from it");
+}
+
+char *program_join_ends(struct program *program, struct program_ends *ends)
+{
+	char *mistake = check_seated(program);
+
+	if (ends->count)
+		qsort(ends->ends, ends->count, sizeof(*ends->ends), by_connection);
+	for (size_t i = 0; i < ends->count && !mistake; i += 2) {
+		const struct program_end *sends = &ends->ends[i], *receives = sends + 1;
+		uint32_t group;
+
+		if (i + 1 == ends->count || sends->receives || !receives->receives ||
+		    sends->from != receives->from || sends->to != receives->to ||
+		    sends->tag != receives->tag)
+			return single_end(sends);
+		group = program_add_group(program, OP_MESSAGE, NULL, 2,
+					  (const uint32_t[]){ sends->from, sends->to });
+		program_sit(program, group, 0, sends->seat);
+		program_sit(program, group, 1, receives->seat);
+	}
+	return mistake;
+}
+
 /* --- finishing --- */
 
-/* Lists the nodes of each seat. Returns NULL or what is wrong. */
+/* Adds a node to the list of its seat. Returns NULL or what is wrong. */
+static char *seat_node(struct program_role *role, uint32_t number)
+{
+	struct program_node *node = &role->nodes[number];
+	struct program_stream *seat;
+
+	if (node->act != ACT_PART)
+		return NULL;
+	reach(&role->seats, &role->seat_count, node->seat);
+	seat = &role->seats[node->seat];
+	if (seat->count && role->nodes[seat->nodes[0]].stream != node->stream)
+		return xasprintf("nodes %" PRIu32 " and %" PRIu32
+				 " take part in the same group from different streams, so "
+				 "that their order is open",
+				 role->nodes[seat->nodes[0]].place, node->place);
+	node->order = seat->count;
+	put(seat, number);
+	return NULL;
+}
+
+/* Lists the nodes of each seat, in the order of their stream. */
 static char *find_seats(struct program_role *role)
 {
-	for (size_t i = 0; i < role->count; i++) {
-		struct program_node *node = &role->nodes[i];
-		struct program_stream *seat;
+	for (size_t s = 0; s < role->stream_count; s++)
+		for (uint32_t i = 0; i < role->streams[s].count; i++) {
+			char *mistake = seat_node(role, role->streams[s].nodes[i]);
 
-		if (node->act != ACT_PART)
-			continue;
-		reach(&role->seats, &role->seat_count, node->seat);
-		seat = &role->seats[node->seat];
-		if (seat->count && role->nodes[seat->nodes[0]].stream != node->stream)
-			return xasprintf("nodes %" PRIu32 " and %" PRIu32
-					 " take part in the same group from different streams, so "
-					 "that their order is open",
-					 role->nodes[seat->nodes[0]].place, node->place);
-		node->order = seat->count;
-		put(seat, (uint32_t)i);
-	}
+			if (mistake)
+				return mistake;
+		}
 	return NULL;
 }
 
@@ -166,8 +249,9 @@ static int by_rank(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-static void sort_seats(struct program *program)
+void program_sort_seats(struct program *program)
 {
+	free(program->first_seat);
 	program->first_seat = xcalloc((size_t)program->ranks + 1, sizeof(*program->first_seat));
 	if (program->seat_count)
 		qsort(program->seats, program->seat_count, sizeof(*program->seats), by_rank);
@@ -261,7 +345,7 @@ char *program_finish(struct program *program)
 
 	for (size_t i = 0; !mistake && i < program->role_count; i++)
 		mistake = find_seats(&program->roles[i]);
-	sort_seats(program);
+	program_sort_seats(program);
 	/* member 0 of each group first: the others are compared with it */
 	for (unsigned others = 0; others < 2; others++)
 		for (size_t s = 0; !mistake && s < program->seat_count; s++) {

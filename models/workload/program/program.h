@@ -119,6 +119,7 @@ struct program {
 	struct program_seat *seats;
 	size_t seat_count, seat_capacity;
 	uint32_t *first_seat;
+	char *note; /* what its reader has left out; NULL = nothing; owned */
 };
 
 /* A program of `ranks` ranks, with roles that have no nodes yet. All ranks have role 0. */
@@ -140,6 +141,33 @@ uint32_t role_add(struct program_role *role, struct program_node node);
 void role_flag(struct program_role *role, unsigned flags);
 /* The node that was added last needs another one. */
 void role_need(struct program_role *role, uint32_t node, bool before);
+
+/* An end of a message. */
+struct program_end {
+	uint32_t from, to, tag;
+	bool receives;
+	uint32_t seat;
+};
+
+struct program_ends {
+	struct program_end *ends; /* owned */
+	size_t count, capacity;
+};
+
+void program_add_end(struct program_ends *ends, struct program_end end);
+/* Makes a group of each two ends that belong together; sorts them. Each of them is there once. All
+ * collectives have their seats by now. Returns NULL or what is wrong (caller frees): an end without
+ * the other one, or a group whose members are not all there. */
+char *program_join_ends(struct program *program, struct program_ends *ends);
+
+/* Brings the nodes of streams into an order in which no rank waits for ever, if there is one
+ * (program_graph.h): for programs whose needs say all, and whose ranks have roles of their own.
+ * Call it when all nodes and groups have been added, before program_finish(). Returns NULL or, if
+ * a node needs itself, what is wrong (caller frees). */
+char *program_order(struct program *program);
+
+/* Sorts seats by rank, for program_order() and program_finish(). */
+void program_sort_seats(struct program *program);
 
 /* Call when all nodes and groups have been added: finds seats, and counts. Returns NULL or, if the
  * members of a group do not take part equally often and with equal bytes, or a seat's nodes are on

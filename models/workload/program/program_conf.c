@@ -121,13 +121,6 @@ const struct conf_row program_role_item = { .type = CONF_OBJECT,
 
 /* --- making a program --- */
 
-/* An end of a message. Both ends of a connection come together when all are sorted. */
-struct end {
-	uint32_t from, to, tag;
-	bool receives;
-	uint32_t seat;
-};
-
 /* Of a role: the seats that its nodes have asked for. */
 struct asked {
 	unsigned does;
@@ -141,8 +134,7 @@ struct reader {
 	struct program *program;
 	uint32_t ranks;
 	size_t role, node; /* under way */
-	struct end *ends;
-	size_t end_count, end_capacity;
+	struct program_ends ends;
 	/* By group of the scenario (the last is ALL), operation and list: a group of the program,
 	 * plus 1. */
 	uint32_t ***groups;
@@ -333,11 +325,9 @@ static void add_ends(struct reader *reader, const struct role_conf *role, const 
 						   reader->ranks - 1));
 			return;
 		}
-		reader->ends = array_reserve(reader->ends, reader->end_count, &reader->end_capacity,
-					     sizeof(*reader->ends));
-		reader->ends[reader->end_count++] =
-			(struct end){ receives ? peer : r, receives ? r : peer,
-				      (uint32_t)asked->tag, receives, seat };
+		program_add_end(&reader->ends,
+				(struct program_end){ receives ? peer : r, receives ? r : peer,
+						      (uint32_t)asked->tag, receives, seat });
 	}
 }
 
@@ -496,48 +486,6 @@ static void read_role(struct reader *reader)
 	free(asked);
 }
 
-/* --- messages --- */
-
-static int by_connection(const void *a, const void *b)
-{
-	const struct end *x = a, *y = b;
-
-	if (x->from != y->from)
-		return x->from < y->from ? -1 : 1;
-	if (x->to != y->to)
-		return x->to < y->to ? -1 : 1;
-	if (x->tag != y->tag)
-		return x->tag < y->tag ? -1 : 1;
-	return x->receives - y->receives;
-}
-
-static void join_ends(struct reader *reader)
-{
-	if (reader->end_count)
-		qsort(reader->ends, reader->end_count, sizeof(*reader->ends), by_connection);
-	for (size_t i = 0; i < reader->end_count; i += 2) {
-		const struct end *sends = &reader->ends[i], *receives = sends + 1;
-		uint32_t group;
-
-		if (i + 1 == reader->end_count || sends->receives || !receives->receives ||
-		    sends->from != receives->from || sends->to != receives->to ||
-		    sends->tag != receives->tag) {
-			complain(reader, xstrdup("/roles"),
-				 xasprintf("rank %" PRIu32 " %s rank %" PRIu32 " (tag %" PRIu32
-					   "), which never %s",
-					   sends->receives ? sends->to : sends->from,
-					   sends->receives ? "receives from" : "sends to",
-					   sends->receives ? sends->from : sends->to, sends->tag,
-					   sends->receives ? "sends to it" : "receives from it"));
-			return;
-		}
-		group = program_add_group(reader->program, OP_MESSAGE, NULL, 2,
-					  (const uint32_t[]){ sends->from, sends->to });
-		program_sit(reader->program, group, 0, sends->seat);
-		program_sit(reader->program, group, 1, receives->seat);
-	}
-}
-
 static void release(struct reader *reader)
 {
 	for (size_t g = 0; reader->groups && g <= reader->conf->groups.count; g++) {
@@ -550,26 +498,7 @@ static void release(struct reader *reader)
 	free(reader->groups);
 	free(reader->list_of);
 	free(reader->member_of);
-	free(reader->ends);
-}
-
-/* Every member of a list has to take part. */
-static void check_seats(struct reader *reader)
-{
-	const struct program *program = reader->program;
-	uint32_t *seated = xcalloc(program->group_count + 1, sizeof(*seated));
-
-	for (size_t s = 0; s < program->seat_count; s++)
-		seated[program->seats[s].group]++;
-	for (size_t g = 0; g < program->group_count; g++)
-		if (seated[g] < program->groups[g].count)
-			complain(reader, xstrdup("/roles"),
-				 xasprintf("%s in a list of group \"%s\": %" PRIu32
-					   " of its %" PRIu32 " ranks take part",
-					   program_op_names[program->groups[g].op],
-					   program->groups[g].name, seated[g],
-					   program->groups[g].count));
-	free(seated);
+	free(reader->ends.ends);
 }
 
 struct program *program_of_conf(const struct program_conf *conf, char **at, char **mistake)
@@ -581,13 +510,11 @@ struct program *program_of_conf(const struct program_conf *conf, char **at, char
 		read_groups(&reader);
 	for (reader.role = 0; reader.role < conf->roles.count && !reader.mistake; reader.role++)
 		read_role(&reader);
-	if (!reader.mistake)
-		join_ends(&reader);
-	if (!reader.mistake)
-		check_seats(&reader);
 	if (!reader.mistake) {
-		char *text = program_finish(reader.program);
+		char *text = program_join_ends(reader.program, &reader.ends);
 
+		if (!text)
+			text = program_finish(reader.program);
 		if (!text)
 			text = program_deadlock(reader.program);
 		if (text)

@@ -1,0 +1,279 @@
+/* Programs in the files of other tools: what they mean, and what is refused. */
+#include "model_run.h"
+
+#include "base/mem.h"
+#include "workload/program/program_files.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#define STAR "'kind': 'star', 'hosts': 8, 'host': { 'nic_jitter': '0s' }"
+
+static char folder[] = "/tmp/inasim-XXXXXX";
+
+static void make_folder(void)
+{
+	cr_assert_not_null(mkdtemp(folder));
+}
+
+static void remove_folder(void)
+{
+	char *command = xasprintf("rm -r %s", folder);
+
+	cr_assert_eq(system(command), 0);
+	free(command);
+}
+
+TestSuite(program_files, .init = make_folder, .fini = remove_folder);
+
+/* Runs three iterations; returns when they are over. */
+static sim_time end_of(const char *job, const char *model)
+{
+	struct run run;
+	sim_time end;
+
+	run_build(&run,
+		  "{ 'name': 't', 'topology': { " STAR " }, 'jobs': [ { 'all_reduce': 'ring', "
+		  "'iterations': 3, %s 'model': %s } ] }",
+		  job, model);
+	run_to(&run, END_ALL_DONE);
+	end = run.s->sim.now;
+	run_free(&run);
+	return end;
+}
+
+/* --- Chakra --- */
+
+/* A file of a rank that grows in memory. */
+struct bytes_of {
+	char text[4096];
+	size_t length;
+};
+
+static void add(struct bytes_of *to, const void *what, size_t length)
+{
+	memcpy(to->text + to->length, what, length);
+	to->length += length;
+}
+
+static void add_varint(struct bytes_of *to, uint64_t value)
+{
+	for (; value > 127; value >>= 7)
+		to->text[to->length++] = (char)(value | 128);
+	to->text[to->length++] = (char)value;
+}
+
+static void add_number(struct bytes_of *to, unsigned field, uint64_t value)
+{
+	add_varint(to, field << 3);
+	add_varint(to, value);
+}
+
+static void add_inside(struct bytes_of *to, unsigned field, const void *what, size_t length)
+{
+	add_varint(to, field << 3 | 2);
+	add_varint(to, length);
+	add(to, what, length);
+}
+
+/* An attribute in the form of field `form`. */
+static void add_attribute(struct bytes_of *node, const char *name, unsigned form, uint64_t value)
+{
+	struct bytes_of inside = { .length = 0 };
+
+	add_inside(&inside, 1, name, strlen(name));
+	add_number(&inside, form, value);
+	add_inside(node, 10, inside.text, inside.length);
+}
+
+static struct bytes_of node(uint64_t id, unsigned type)
+{
+	struct bytes_of node = { .length = 0 };
+
+	add_number(&node, 1, id);
+	add_number(&node, 3, type);
+	return node;
+}
+
+static void add_node(struct bytes_of *file, const struct bytes_of *node)
+{
+	add_varint(file, node->length);
+	add(file, node->text, node->length);
+}
+
+/* Writes the files of `ranks` ranks, of which each begins with empty metadata. */
+static void write_file(unsigned rank, const struct bytes_of *file)
+{
+	char *path = xasprintf("%s/x.%u.et", folder, rank);
+	FILE *to = fopen(path, "wb");
+
+	cr_assert_not_null(to);
+	putc(0, to);
+	fwrite(file->text, 1, file->length, to);
+	fclose(to);
+	free(path);
+}
+
+static struct program *read_files(const char *name, char **mistake)
+{
+	char *path = xasprintf("%s/%s", folder, name);
+	struct program *program = program_of_file(path, mistake);
+
+	free(path);
+	return program;
+}
+
+static void refused(const char *name, const char *words)
+{
+	char *mistake = NULL;
+
+	cr_assert_null(read_files(name, &mistake), "%s", words);
+	cr_expect(strstr(mistake, words), "\"%s\" is not in \"%s\"", words, mistake);
+	free(mistake);
+}
+
+static void refused_node(const struct bytes_of *node, const char *words)
+{
+	struct bytes_of file = { .length = 0 };
+
+	add_node(&file, node);
+	write_file(0, &file);
+	refused("x.et", words);
+}
+
+#define TRACE(name) "'" INASIM_SOURCE_DIR "/traces/programs/" name ".et'"
+
+/* ASTRA-sim's own example of an all-reduce is a network of one layer. */
+Test(program_files, chakra_all_reduce)
+{
+	cr_expect_eq(end_of("", TRACE("all_reduce_4npus_1MB")),
+		     end_of("'workers': 4,", "{ 'layers': [ { 'gradient': '1MiB' } ] }"));
+}
+
+/* Its example of a ring of sends and receives takes our ring's time and 7 additions of 7 us. */
+Test(program_files, chakra_sends_and_receives)
+{
+	double ring =
+		seconds_of(end_of("'workers': 8,", "{ 'layers': [ { 'gradient': '1MiB' } ] }"));
+	double sends = seconds_of(end_of("", TRACE("custom_ring_allreduce_8npus_1MB")));
+
+	cr_expect_float_eq(sends / (ring + 3 * 7 * 7e-6), 1, 1e-3, "%.6f %.6f ms", sends * 1e3,
+			   ring * 1e3);
+}
+
+/* Ids in any order, forward references, dropped control dependences, all forms of numbers, process
+ * groups, CPU twins: two ranks compute 3 us, then all-reduce, then compute 4 us. */
+Test(program_files, chakra_forms)
+{
+	static const char pgs[] = "['[{\"pg_name\": \"7\", \"ranks\": [1, 0]}]']";
+	char *mistake = NULL;
+	struct program *program;
+
+	for (unsigned rank = 0; rank < 3; rank++) {
+		struct bytes_of file = { .length = 0 }, last = node(1, 4), sum = node(900, 7),
+				first = node(UINT64_MAX, 4), twin = node(0, 7), meta = node(5, 1),
+				inputs = { .length = 0 }, pg = { .length = 0 };
+
+		add_number(&last, 7, 4);
+		add_number(&last, 5, 900);                      /* not packed */
+		add_inside(&last, 4, "\x63\x64", 2);            /* no such nodes */
+		add_attribute(&sum, "comm_size", 17, 2 * 4096); /* sint64: 4096 */
+		add_attribute(&sum, "comm_type", 13, 2);
+		add_inside(&pg, 1, "pg_name", 7);
+		add_inside(&pg, 29, "7", 1);
+		add_inside(&sum, 10, pg.text, pg.length);
+		add_inside(&sum, 5, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 10);
+		add_number(&first, 7, 3);
+		add_attribute(&twin, "is_cpu_op", 27, 1);
+		add_inside(&inputs, 1, pgs, strlen(pgs));
+		add_inside(&meta, 8, inputs.text, inputs.length);
+		add_node(&file, &last);
+		if (rank == 2) /* not in the group */
+			sum = node(900, 4);
+		add_node(&file, &sum);
+		add_node(&file, &first);
+		add_node(&file, &twin);
+		add_node(&file, &meta);
+		write_file(rank, &file);
+	}
+	program = read_files("x.et", &mistake);
+	cr_assert_not_null(program, "%s", mistake);
+	cr_expect_eq(program->ranks, 3);
+	cr_assert_eq(program->group_count, 1);
+	cr_expect_str_eq(program->groups[0].name, "7");
+	cr_expect_eq(program->groups[0].ranks[0], 1);
+	cr_expect_eq(program->groups[0].op, OP_ALL_GATHER);
+	cr_expect_eq(program->groups[0].bytes, 2 * 4096, "the shards of both");
+	cr_expect(strstr(program->note, "6 control dependences"), "%s", program->note);
+	cr_assert_eq(program->roles[0].streams[0].count, 2);
+	cr_expect_eq(program->roles[0].nodes[program->roles[0].streams[0].nodes[0]].amount,
+		     3 * PS_PER_US);
+	program_free(program);
+}
+
+Test(program_files, chakra_refused)
+{
+	struct bytes_of wrong, file = { .length = 0 };
+
+	refused("y.et", "y.0.et");
+	wrong = node(3, 2);
+	refused_node(&wrong, "x.0.et: node 3: type 2 (memory)");
+	wrong = node(3, 7);
+	refused_node(&wrong, "node 3: a collective without comm_type");
+	add_attribute(&wrong, "comm_type", 9, 5);
+	refused_node(&wrong, "node 3: comm_type 5");
+	wrong = node(3, 7);
+	add_attribute(&wrong, "comm_type", 9, 0);
+	refused_node(&wrong, "node 3: needs comm_size");
+	wrong = node(4, 5);
+	refused_node(&wrong, "node 4: needs comm_dst");
+	add_attribute(&wrong, "comm_size", 9, 10);
+	add_attribute(&wrong, "comm_dst", 7, 0);
+	refused_node(&wrong, "comm_dst 0 is the rank itself");
+	wrong = node(4, 6);
+	add_attribute(&wrong, "comm_src", 7, UINT64_MAX);
+	refused_node(&wrong, "comm_src -1 is no rank");
+	wrong = node(2, 4);
+	add_number(&wrong, 5, 77);
+	refused_node(&wrong, "node 2 needs node 77, which does not exist");
+	wrong = node(2, 4);
+	add_number(&wrong, 4, 2);
+	refused_node(&wrong, "node 2 needs itself");
+	wrong = node(2, 4);
+	add_number(&wrong, 7, UINT64_MAX);
+	refused_node(&wrong, "duration_micros");
+	add(&wrong, "\x07", 1);
+	refused_node(&wrong, "no Chakra trace");
+	add_varint(&file, 1000);
+	write_file(0, &file);
+	refused("x.et", "cut off");
+	file = (struct bytes_of){ .length = 0 };
+	wrong = node(2, 4);
+	add_node(&file, &wrong);
+	add_node(&file, &wrong);
+	write_file(0, &file);
+	refused("x.et", "there are two nodes 2");
+}
+
+/* A message without its receive, and ranks that wait for each other. */
+Test(program_files, chakra_deadlock)
+{
+	struct bytes_of files[2] = { { .length = 0 }, { .length = 0 } };
+
+	for (unsigned rank = 0; rank < 2; rank++) {
+		struct bytes_of sends = node(1, 5), receives = node(2, 6);
+
+		add_attribute(&sends, "comm_size", 9, 10);
+		add_attribute(&sends, "comm_dst", 7, 1 - rank);
+		add_number(&sends, 5, 2);
+		add_attribute(&receives, "comm_size", 9, 10);
+		add_attribute(&receives, "comm_src", 7, 1 - rank);
+		add_node(&files[rank], &receives);
+		add_node(&files[rank], &sends);
+		write_file(rank, &files[rank]);
+	}
+	refused("x.et", "ranks wait for each other for ever");
+	files[1].length = 0;
+	write_file(1, &files[1]);
+	refused("x.et", "which never");
+}
