@@ -1,5 +1,6 @@
-/* Any bytes as programs of other tools: x.0.et and on. What is accepted ends.
- * Covers: models/workload/program/chakra.c models/workload/program/program_graph.c
+/* Any bytes as programs of other tools: x.0.et and on, x.goal. What is accepted ends.
+ * Covers: models/workload/program/chakra.c models/workload/program/goal.c
+ * models/workload/program/program_graph.c
  * models/workload/program/program_order.c models/workload/program/program_files.c */
 #include "files.h"
 
@@ -26,6 +27,9 @@ static void read_program(const char *folder, const char *name)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	read_program(files_write(data, size), "x.et");
+	const char *folder = files_write(data, size);
+
+	read_program(folder, "x.et");
+	read_program(folder, "x.goal");
 	return 0;
 }

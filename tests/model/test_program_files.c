@@ -277,3 +277,87 @@ Test(program_files, chakra_deadlock)
 	write_file(1, &files[1]);
 	refused("x.et", "which never");
 }
+
+/* --- GOAL --- */
+
+static void write_goal(const char *text)
+{
+	char *path = xasprintf("%s/x.goal", folder);
+	FILE *to = fopen(path, "wb");
+
+	cr_assert_not_null(to);
+	fputs(text, to);
+	fclose(to);
+	free(path);
+}
+
+static void goal_refused(const char *text, const char *words)
+{
+	write_goal(text);
+	refused("x.goal", words);
+}
+
+/* Two cpus beside each other, and a message behind the longer one. */
+Test(program_files, goal)
+{
+	static const char roles[] =
+		"{ 'roles': [ { 'ranks': [0], 'nodes': [ { 'compute': '1ms', 'stream': 'a' }, { "
+		"'name': "
+		"'c', 'compute': '2ms' }, { 'send': '5000B', 'peer': [1], 'after': ['c'] } ] }, "
+		"{ 'ranks': [1], 'nodes': [ { 'receive': '5000B', 'peer': [0] }, { 'compute': "
+		"'1ms' } ] } "
+		"] }";
+	char *model = xasprintf("'%s/x.goal'", folder);
+
+	write_goal("num_ranks 2\r\nrank 1 {\n r: recv 5000b from 0 tag 4 cpu 3 /* waits */\n"
+		   "c: calc 1000000\nc requires r\n}\n"
+		   "rank 0 { // two cpus\ncalc 1000000 cpu 1\nc: calc 2000000\n"
+		   "s : send 5000b to 1 tag 4\ns requires c }\n");
+	cr_expect_eq(end_of("", model), end_of("", roles));
+	free(model);
+}
+
+/* In the order of the file, and of how many receives are before them, sends of rank 0 wait for each
+ * other by way of rank 1; begun when they are ready, they do not. */
+Test(program_files, order_of_streams)
+{
+	char *mistake = NULL;
+	struct program *program;
+
+	write_goal("num_ranks 2\n"
+		   "rank 0 {\na: recv 1b from 1 tag 1\nb: send 1b to 1 tag 2\nb requires a\n"
+		   "c: recv 1b from 1 tag 3\nd: calc 5\nd requires c\ne: recv 1b from 1 tag 4\n"
+		   "e requires d\nf: send 1b to 1 tag 5\nf requires e\n}\n"
+		   "rank 1 {\na: recv 1b from 0 tag 5\nb: send 1b to 0 tag 1\nb requires a\n"
+		   "recv 1b from 0 tag 2\nsend 1b to 0 tag 3\nsend 1b to 0 tag 4\n}\n");
+	program = read_files("x.goal", &mistake);
+	cr_assert_not_null(program, "%s", mistake);
+	program_free(program);
+}
+
+Test(program_files, goal_refused)
+{
+	goal_refused("num_ranks 0\n", "x.goal:1: num_ranks is 0");
+	goal_refused("num_ranks 1\n", "there is no rank 0");
+	goal_refused("num_ranks 2\nrank 0 {\n\nrecv 4b from -1\n}\n", ":4: rank is \"-1\"");
+	goal_refused("num_ranks 2\nrank 0 {\nrecv 4b from 1 tag -1\n}\n", ":3: tag is \"-1\"");
+	goal_refused("num_ranks 2\nrank 0 {\nsend 4b to 0\n}\n", ":3: rank 0 is the rank itself");
+	goal_refused("num_ranks 2\nrank 0 {\nsend 4 to 1\n}\n", ":3: size is \"4\"");
+	goal_refused("num_ranks 1\nrank 0 {\ncalc 4 nic 1\n}\n", ":3: nic is \"1\"");
+	goal_refused("num_ranks 1\nrank 0 {\ncoll 4\n}\n", ":3: there is no label \"coll\"");
+	goal_refused("num_ranks 1\nrank 0 {\na: calc 1\nb: calc 1\nb irequires a\n}\n",
+		     ":5: \"irequires\"");
+	goal_refused("num_ranks 1\nrank 0 {\na: calc 1\na requires b\n}\n",
+		     ":4: there is no label");
+	goal_refused("num_ranks 1\nrank 0 {\na: calc 1\na requires a\n}\n", "node 3 needs itself");
+	goal_refused("num_ranks 1\nrank 0 {\ncalc 1\n", "\"}\" is expected");
+	goal_refused("num_ranks 1\nrank 0 { }\nrank 0 { }\n", ":3: rank 0 is there twice");
+	goal_refused("num_ranks 2\nrank 0 {\nsend 4b to 1\n}\nrank 1 { }\n", "which never");
+	goal_refused("num_ranks 2\nrank 0 {\nsend 4b to 1\n}\nrank 1 {\nrecv 5b from 0 }\n",
+		     "the other side 5");
+	goal_refused("num_ranks 2\nrank 0 {\nr: recv 4b from 1\ns: send 4b to 1\ns requires r\n}\n"
+		     "rank 1 {\nr: recv 4b from 0\ns: send 4b to 0\ns requires r\n}\n",
+		     "wait for each other for ever");
+	goal_refused("num_ranks 1 /", "without a comment");
+	goal_refused("num_ranks 1 ?", "unexpected character");
+}

@@ -7,6 +7,7 @@ static const struct {
 	struct program *(*read)(const char *path, char **mistake);
 } kinds[] = {
 	{ ".et", program_of_chakra },
+	{ ".goal", program_of_goal },
 };
 
 static size_t kind_of(const char *name)

@@ -66,10 +66,14 @@ void graph_add(struct graph *graph, struct graph_node node)
 
 void graph_need(struct graph *graph, uint64_t id, bool must)
 {
+	graph_need_of(graph, (uint32_t)graph->count - 1, id, must);
+}
+
+void graph_need_of(struct graph *graph, uint32_t node, uint64_t id, bool must)
+{
 	graph->needs = array_reserve(graph->needs, graph->need_count, &graph->need_capacity,
 				     sizeof(*graph->needs));
-	graph->needs[graph->need_count++] =
-		(struct graph_need){ id, (uint32_t)graph->count - 1, must };
+	graph->needs[graph->need_count++] = (struct graph_need){ id, node, must };
 }
 
 /* --- a rank --- */
@@ -191,11 +195,22 @@ static char *take_seats(struct graph *graph, uint32_t rank, struct part *parts, 
 	return mistake;
 }
 
-/* The first need of each node, as nodes were added. Caller frees. */
+static int by_node(const void *a, const void *b)
+{
+	const struct graph_need *x = a, *y = b;
+
+	if (x->node != y->node)
+		return x->node < y->node ? -1 : 1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* Sorts needs by node. Returns the first of each node, as nodes were added. Caller frees. */
 static const struct graph_need **first_needs(const struct graph *graph)
 {
 	const struct graph_need **first = xcalloc(graph->count, sizeof(*first));
 
+	if (graph->need_count)
+		qsort(graph->needs, graph->need_count, sizeof(*graph->needs), by_node);
 	for (size_t i = graph->need_count; i-- > 0;)
 		first[graph->needs[i].node] = &graph->needs[i];
 	return first;

@@ -62,6 +62,8 @@ void graph_add(struct graph *graph, struct graph_node node);
 /* The node that was added last needs another one. If it does not exist, this is a mistake, or, if
  * it need not, dropped. */
 void graph_need(struct graph *graph, uint64_t id, bool must);
+/* The same of the node that was added as number `node` of the rank, from 0. */
+void graph_need_of(struct graph *graph, uint32_t node, uint64_t id, bool must);
 
 /* All nodes of a rank have been added. Returns NULL or what is wrong (caller frees). */
 char *graph_end_rank(struct graph *graph, uint32_t rank);
