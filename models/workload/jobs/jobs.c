@@ -619,8 +619,8 @@ void jobs_free(struct jobs *jobs)
 		free(job->ran_as);
 		free(job->reason);
 		free(job->past);
+		job_forget_program(job); /* which may be that of `step` */
 		dnn_free(job->step);
-		job_forget_program(job);
 	}
 	for (size_t i = 0; i < jobs->report.otherwise_count; i++)
 		free(jobs->report.otherwise[i].ran_as);
