@@ -269,6 +269,63 @@ static const char *tally(const struct page *page)
 	return text;
 }
 
+/* What a cell calls the value that it compares with the baseline. */
+static const char *rival(const struct sheet *sheet, size_t column, size_t row)
+{
+	const struct sweep_choice *choice = sheet->choice;
+	size_t axis = choice->base_axis;
+	size_t level = axis == choice->x    ? choice->x_level[column]
+		       : axis == choice->by ? choice->y_level[row]
+					    : sheet->fixed[axis];
+
+	return value_words(sheet, axis, level, false);
+}
+
+/* What of the baseline's rivals is resolved: "; 3 faster, 1 unresolved", or the words of the one
+ * verdict that there is; "" without any. */
+static const char *verdicts(const struct page *page)
+{
+	static const char *const words[][2] = {
+		[VERDICT_A] = { "higher", "slower" },
+		[VERDICT_B] = { "lower", "faster" },
+		[VERDICT_SAME] = { "the same", "the same" },
+		[VERDICT_UNRESOLVED] = { "unresolved", "unresolved" },
+		[VERDICT_CONSTANT] = { "unresolved (constant)", "unresolved (constant)" }
+	};
+	const struct sweep_choice *choice = page->sheets->choice;
+	const struct sweep_table *table = page->sheets->table;
+	size_t count[sizeof(words) / sizeof(*words)][2] = { 0 }, all = 0;
+	const char *text = "";
+	char *one = NULL;
+
+	if (table->replications < 2)
+		return text;
+	for (size_t p = 0; p < page->count; p++)
+		for (size_t i = 0; i < choice->columns * choice->rows; i++) {
+			const struct sheet *sheet = &page->sheets[p];
+			size_t column = i % choice->columns, row = i / choice->columns;
+			struct verdict v = sheet_verdict(sheet, column, row);
+			bool times = !strcmp(metric_unit(table->metrics[sheet->metric]), "s");
+
+			if (v.kind == VERDICT_NONE || v.kind == VERDICT_UNFINISHED)
+				continue;
+			count[v.kind][times]++;
+			free(one);
+			one = verdict_words(&v, base_called(sheet), rival(sheet, column, row),
+					    times);
+			all++;
+		}
+	if (all == 1)
+		text = conf_at(table->doc, "; %s", one);
+	for (size_t k = 0; k < sizeof(words) / sizeof(*words) && all > 1; k++)
+		for (int times = 1; times >= 0; times--)
+			if (count[k][times])
+				text = conf_at(table->doc, "%s%s%zu %s", text, *text ? ", " : "; ",
+					       count[k][times], words[k][times]);
+	free(one);
+	return text;
+}
+
 /* ", relative to scheme ring" */
 static const char *base_words(const struct sheet *sheet)
 {
@@ -297,7 +354,7 @@ static void put_titles(struct figure *f, const struct page *page)
 	const char *fixed = page->count > 1 ? "" : fixed_words(sheet);
 
 	figure_title(f, title_words(sheet, words, base_words(sheet), fixed),
-		     xasprintf("%s; %s%s", statistic(sheet), tally(page),
+		     xasprintf("%s%s; %s%s", statistic(sheet), verdicts(page), tally(page),
 			       f->log_y ? "; y is logarithmic" : ""));
 	free(words);
 }

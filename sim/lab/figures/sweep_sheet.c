@@ -55,6 +55,17 @@ struct estimate sheet_estimate(const struct sheet *sheet, size_t column, size_t 
 				 .ratio;
 }
 
+struct verdict sheet_verdict(const struct sheet *sheet, size_t column, size_t row)
+{
+	const struct group *own = group_at(sheet, column, row, false), *base = NULL;
+
+	if (own && sheet->choice->base_axis != SIZE_MAX)
+		base = group_at(sheet, column, row, true);
+	if (!base || base == own)
+		return (struct verdict){ .kind = VERDICT_NONE };
+	return group_ratio(base, sheet->metric, own, sheet->metric, &sheet->table->rule).verdict;
+}
+
 double *sheet_values(const struct sheet *sheet, size_t column, size_t row, size_t *count)
 {
 	const struct group *own = group_at(sheet, column, row, false);

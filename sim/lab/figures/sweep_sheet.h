@@ -20,6 +20,9 @@ struct sheet {
  * to the mean of the baseline instead, as group_ratio() has it. */
 struct estimate sheet_estimate(const struct sheet *sheet, size_t column, size_t row);
 
+/* With --relative-to, the verdict on the baseline and a cell with values of both; else none. */
+struct verdict sheet_verdict(const struct sheet *sheet, size_t column, size_t row);
+
 /* What a reader should know of a cell: its mean is one over survivors, or some of its jobs ran as
  * another scheme. A ratio to, or of, a mean over survivors has no value. */
 enum sheet_mark { MARK_NONE, MARK_PARTIAL, MARK_SUBSTITUTED };
