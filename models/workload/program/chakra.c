@@ -547,7 +547,7 @@ static uint32_t count_ranks(const char *path)
 		char *name = name_of(path, ranks);
 		FILE *file = fopen(name, "rb");
 
-		there = file != NULL;
+		there = file;
 		ranks += there;
 		if (file)
 			fclose(file);
