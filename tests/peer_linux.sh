@@ -27,37 +27,45 @@ version=$(sed -n 2p "$kept")
 dctcp="dctcp mark 20 1"
 reno="reno drop 50 0"
 sack="reno drop 50 1"
+linux="cwr_above whole_packets prr" # true, of DCTCP's
 arrangements="1 2 3 4 5"
 
-# case | experiment | size of its flows, or all | of the kernel | bounds of mean | of p99 | of marks, or none
+# case | experiment | size of its flows, or all | of the kernel | changes here | bounds of mean | of p99 | of marks, or none
 cases() {
 	cat <<CASES
-one flow                  |one   |       |$dctcp|0.97 1.03|0.95 1.05|
-two flows                 |two   |       |$dctcp|0.97 1.03|0.95 1.05|0.60 0.90
-four flows                |four  |       |$dctcp|0.97 1.03|0.95 1.05|0.60 0.90
-eight flows               |eight |       |$dctcp|0.97 1.03|0.95 1.05|0.60 0.90
-incast of 8               |incast|       |$dctcp|0.97 1.03|0.95 1.05|0.60 0.90
-long beside short         |mixed |9000000|$dctcp|0.97 1.03|0.95 1.05|0.60 0.90
-20 kB beside long         |mixed |20000  |$dctcp|0.95 1.03|0.95 1.05|
-100 kB beside long        |mixed |100000 |$dctcp|0.97 1.08|0.95 1.05|
-two long, one joins       |join  |5000000|$dctcp|0.97 1.03|0.95 1.05|0.60 0.90
-joins them                |join  |2000000|$dctcp|1.05 1.25|1.05 1.25|
-NewReno, four             |four  |       |$reno|0.97 1.05|0.95 1.05|
-NewReno, incast           |incast|       |$reno|0.78 0.90|0.68 0.82|
-NewReno, incast, SACK there|incast|       |$sack|0.97 1.05|1.08 1.26|
+one flow                  |one   |       |$dctcp|      |0.97 1.03|0.95 1.05|
+two flows                 |two   |       |$dctcp|      |0.97 1.03|0.95 1.05|0.60 0.90
+four flows                |four  |       |$dctcp|      |0.97 1.03|0.95 1.05|0.60 0.90
+eight flows               |eight |       |$dctcp|      |0.97 1.03|0.95 1.05|0.60 0.90
+incast of 8               |incast|       |$dctcp|      |0.97 1.03|0.95 1.05|0.60 0.90
+long beside short         |mixed |9000000|$dctcp|      |0.97 1.03|0.95 1.05|0.60 0.90
+20 kB beside long         |mixed |20000  |$dctcp|      |0.95 1.03|0.95 1.05|
+100 kB beside long        |mixed |100000 |$dctcp|      |0.97 1.08|0.95 1.05|
+two long, one joins       |join  |5000000|$dctcp|      |0.97 1.03|0.95 1.05|0.60 0.90
+joins them                |join  |2000000|$dctcp|      |1.02 1.25|1.02 1.25|
+eight, Linux's rules      |eight |       |$dctcp|$linux|0.97 1.03|0.95 1.05|0.90 1.10
+incast, Linux's rules     |incast|       |$dctcp|$linux|0.97 1.03|0.95 1.05|0.90 1.10
+100 kB, Linux's rules     |mixed |100000 |$dctcp|$linux|0.90 1.03|0.95 1.05|0.85 1.10
+joins, Linux's rules      |join  |2000000|$dctcp|$linux|0.97 1.10|0.95 1.12|0.90 1.10
+NewReno, four             |four  |       |$reno|      |0.97 1.05|0.95 1.05|
+NewReno, incast           |incast|       |$reno|      |0.78 0.90|0.68 0.82|
+NewReno, incast, SACK there|incast|       |$sack|      |0.97 1.05|1.08 1.26|
 CASES
 }
 
-# here EXPERIMENT ARRANGEMENT CONTROL WHAT PACKETS SEED: lines "flow start size FCT" (us), and the marks
+# here EXPERIMENT CONTROL WHAT PACKETS CHANGES ARRANGEMENT SEED: lines "flow start size FCT" (us), and the marks
 here() {
-	local out=$work/$1.$2.$3.$6 queue
-	if [[ $4 == mark ]]; then
-		queue=(--set "/topology/switch/ecn/threshold=$(($5 + 1))pkt")
+	local out="$work/$1.$2.$5.$6.$7" flows=$work/$1.$6.csv settings=() change
+	for change in $5; do
+		settings+=(--set "/tcp/control/dctcp/$change=true")
+	done
+	if [[ $3 == mark ]]; then
+		settings+=(--set "/topology/switch/ecn/threshold=$(($4 + 1))pkt")
 	else
-		queue=(--set /topology/switch/ecn=false --set "/topology/switch/buffer=$((($5 + 1) * 1518 + 100))B")
+		settings+=(--set /topology/switch/ecn=false --set "/topology/switch/buffer=$((($4 + 1) * 1518 + 100))B")
 	fi
-	"$INASIM" run "$peer/star.json" --seed "$6" --set "/flows/0/transport=$3" "${queue[@]}" \
-		--set "/flows/0/arrival/trace=$work/$1.$2.csv" --quiet --out "$out"
+	"$INASIM" run "$peer/star.json" --seed "$7" --set "/flows/0/transport=$2" "${settings[@]}" \
+		--set "/flows/0/arrival/trace=$flows" --quiet --out "$out"
 	awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 		{ printf "flow %d %d %.1f\n", $at["start_s"] * 1e6, $at["size_bytes"], $at["fct_s"] * 1e6 }' "$out/flows.csv" >"$out.here"
 	jq -r '"marks \(.network.ecn_marks)"' "$out/summary.json" >>"$out.here"
@@ -88,14 +96,14 @@ for experiment in $(cases | cut -d '|' -f2 | sort -u); do
 			>"$work/$experiment.$arrangement.csv"
 	done
 done
-cases | awk -F '|' '{ split($4, s, " "); if (!seen[$2, s[1]]++) print $2, s[1], s[2], s[3] }' |
-	while read -r experiment control what packets; do
+cases | awk -F '|' '{ split($4, s, " "); gsub(/^ +| +$/, "", $5); gsub(/ /, "", $2); print $2 "|" s[1] "|" s[2] "|" s[3] "|" $5 }' |
+	sort -u | while IFS='|' read -r experiment control what packets changes; do
 		for arrangement in $arrangements; do
 			for seed in 1 2 3 4; do
-				printf '%s\0' "$experiment" "$arrangement" "$control" "$what" "$packets" "$seed"
+				printf '%s\0' "$experiment" "$control" "$what" "$packets" "$changes" "$arrangement" "$seed"
 			done
 		done
-	done | xargs -0 -n 6 -P "$(nproc)" bash -euo pipefail -c 'here "$@"' here
+	done | xargs -0 -n 7 -P "$(nproc)" bash -euo pipefail -c 'here "$@"' here
 
 # inputs EXPERIMENT SIZE SETTINGS: checksum of what the kernel's side follows from
 inputs() {
@@ -138,16 +146,16 @@ bad=0
 	echo "$version"
 } >"$work/kernel.txt"
 printf '%-28s %5s  %-24s %-24s %s\n' case flows "mean (bounds)" "p99 (bounds)" "marks (bounds)"
-while IFS='|' read -r name experiment size settings mean p99 marks; do
-	experiment=${experiment// /} size=${size// /} control=${settings%% *}
+while IFS='|' read -r name experiment size settings changes mean p99 marks; do
+	experiment=${experiment// /} size=${size// /} control=${settings%% *} changes=${changes%%+( )}
 	sum=$(inputs "$experiment" "$size" "$settings")
 	if [[ -n $stale ]]; then
 		theirs=$(statistics "$size" "$work/$experiment".*."$control.${settings##* }.there")
 	else
 		theirs=$(grep "^$sum " "$kept" | cut -d ' ' -f2-5)
 	fi
-	echo "$sum $theirs ${name%%+( )}" >>"$work/kernel.txt"
-	line=$(echo "$(statistics "$size" "$work/$experiment".*."$control".[1-4].here) $theirs $mean $p99 $marks" |
+	[[ -n $changes ]] || echo "$sum $theirs ${name%%+( )}" >>"$work/kernel.txt"
+	line=$(echo "$(statistics "$size" "$work/$experiment.$control.$changes".*.here) $theirs $mean $p99 $marks" |
 		awk -v name="$name" '
 			function cell(here, there, low, high,    ratio) {
 				ratio = here / there

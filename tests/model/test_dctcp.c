@@ -14,13 +14,13 @@ struct bench {
 	uint64_t una, nxt;
 };
 
-static const double gain = 1.0 / 16; /* the parameters of DCTCP, of which g is the only one */
+static const struct dctcp_conf published = { .g = 1.0 / 16 };
 
 static void bench_init(struct bench *b, const char *name, double segments)
 {
 	*b = (struct bench){ .ops = cc_named(name), .nxt = (uint64_t)(segments * MSS) };
 	b->cc = (struct cc){
-		.cwnd = segments * MSS, .ssthresh = INFINITY, .mss = MSS, .conf = &gain
+		.cwnd = segments * MSS, .ssthresh = INFINITY, .mss = MSS, .conf = &published
 	};
 	if (b->ops->init)
 		b->ops->init(&b->cc);
@@ -85,8 +85,7 @@ Test(dctcp, observation_window)
 	ack(&b, 1460, false, 14600); /* the first ACK passes 0; window_end = 16060 */
 	cr_assert_float_eq(dctcp_of(&b.cc)->alpha, 15.0 / 16, 1e-15);
 	cr_assert_eq(dctcp_of(&b.cc)->window_end, 16060);
-	dctcp_of(&b.cc)->cwr = true; /* only the estimate matters here */
-	dctcp_of(&b.cc)->cwr_end = UINT64_MAX;
+	dctcp_of(&b.cc)->cwr_end = UINT64_MAX; /* only the estimate matters here */
 	ack(&b, 1460, true, 14600);
 	ack(&b, 13140, false, 14600); /* una = 16060: not beyond */
 	cr_assert_float_eq(dctcp_of(&b.cc)->alpha, 15.0 / 16, 1e-15);
@@ -110,12 +109,72 @@ Test(dctcp, one_cut_per_window)
 		ack(&b, 1460, i % 2, 7300);
 		cr_assert_float_eq(b.cc.cwnd, 7300, 1e-9, "in CWR, ACK %d", i);
 	}
-	cr_assert(dctcp_of(&b.cc)->cwr);
+	cr_assert(dctcp_of(&b.cc)->cwr_end);
 	alpha = dctcp_of(&b.cc)->alpha;
 	ack(&b, 1460, true, 7300); /* covers the window: cut again, with the alpha of now */
 	cr_assert_float_eq(dctcp_of(&b.cc)->alpha, alpha, 0); /* 16060 is not beyond window_end */
 	cr_assert_float_eq(b.cc.cwnd, 7300 * (1 - alpha / 2), 1e-9);
-	cr_assert(dctcp_of(&b.cc)->cwr);
+	cr_assert(dctcp_of(&b.cc)->cwr_end);
+}
+
+static const struct dctcp_conf above = { .g = 1.0 / 16, .cwr_above = true };
+static const struct dctcp_conf whole = { .g = 1.0 / 16, .whole_packets = true };
+static const struct dctcp_conf prr = { .g = 1.0 / 16, .prr = true };
+
+/* Linux: the ACK of all that was sent before a cut does not end it, the next one does. */
+Test(dctcp, cwr_above)
+{
+	struct bench b;
+
+	bench_init(&b, "dctcp", 10);
+	b.cc.conf = &above;
+	ack(&b, 1460, true, 14600);
+	ack(&b, 14600, true, 7300);
+	cr_assert_float_eq(b.cc.cwnd, 7300, 1e-9, "not at the end of the window");
+	ack(&b, 1460, true, 7300);
+	cr_assert_lt(b.cc.cwnd, 7300);
+}
+
+/* Linux: a cut takes whole packets, growth gives one after a whole window, alpha has ten bits, of
+ * which the last 15 go at once. */
+Test(dctcp, whole_packets)
+{
+	struct bench b;
+
+	bench_init(&b, "dctcp", 11);
+	b.cc.conf = &whole;
+	ack(&b, 1460, true, 16060);
+	cr_assert_float_eq(b.cc.cwnd, 6 * MSS, 1e-9, "11 packets less 11 / 2");
+	ack(&b, 16060, false, 8760); /* ends the cut, and counts */
+	b.cc.cwnd = b.cc.ssthresh = 6 * MSS;
+	dctcp_of(&b.cc)->counted = 0;
+	for (int i = 1; i <= 6; i++) {
+		ack(&b, 1460, false, 8760);
+		cr_assert_float_eq(b.cc.cwnd, (i < 6 ? 6 : 7) * MSS, 1e-9, "after %d packets", i);
+	}
+	dctcp_of(&b.cc)->alpha = 16.0 / 1024;
+	window(&b, false);
+	cr_assert_float_eq(dctcp_of(&b.cc)->alpha, 15.0 / 1024, 0);
+	window(&b, false);
+	cr_assert_float_eq(dctcp_of(&b.cc)->alpha, 0, 0);
+}
+
+/* RFC 6937: from 20 packets to 10, a packet leaves for every two that arrive, until 10 are in
+ * flight; then one for each. */
+Test(dctcp, prr)
+{
+	uint64_t flight = 20;
+	struct bench b;
+
+	bench_init(&b, "dctcp", 20);
+	b.cc.conf = &prr;
+	for (uint64_t i = 1; i <= 20; i++) {
+		ack(&b, 1460, i == 1, (flight - 1) * 1460);
+		flight = (uint64_t)(b.cc.cwnd / MSS + 0.5);
+		cr_assert_eq(flight, i < 19 ? 20 - i + (i + 1) / 2 : 10, "%d have arrived", (int)i);
+		b.nxt = b.una + flight * 1460;
+	}
+	cr_assert_float_eq(b.cc.cwnd, 10.1 * MSS, 1e-9, "the ACK that ends the cut lets it grow");
 }
 
 /* RFC 8257, 3.3: alpha is updated before it is used for the cut. */
@@ -193,7 +252,6 @@ Test(dctcp, loss)
 	}
 	cr_expect_float_eq(b.cc.cwnd, 10 * MSS, 0);
 	/* a timeout ends CWR: slow start begins with the next ACK */
-	dctcp_of(&b.cc)->cwr = true;
 	dctcp_of(&b.cc)->cwr_end = UINT64_MAX;
 	b.ops->on_timeout(&b.cc, 1, 29200, 0);
 	cr_expect_float_eq(b.cc.ssthresh, 10 * MSS, 0);

@@ -4,12 +4,21 @@
 
 #include "transport/cc/cc.h"
 
+struct dctcp_conf {
+	double g;
+	bool cwr_above, whole_packets, prr;
+};
+
 struct dctcp {
 	double alpha;        /* estimate of the marked fraction */
 	uint64_t window_end; /* alpha is updated when more than this is acknowledged */
 	uint64_t bytes_acked, bytes_marked;
-	uint64_t cwr_end; /* no second cut before all below this is acknowledged */
-	bool cwr;
+	uint64_t
+		cwr_end; /* no second cut before all below this is acknowledged; 0: none was made */
+	float prior;     /* with prr: window before the cut */
+	/* With prr, until cwr_end: bytes that have arrived since the cut. With whole_packets,
+	 * otherwise: bytes on the way to the next packet of the window. */
+	float counted;
 };
 CC_STATE(dctcp)
 
