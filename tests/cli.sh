@@ -843,6 +843,13 @@ for key in .digest .scenario_hash; do
 	[[ $(jq "$key" seeded/manifest.json) == $(jq "$key" again/manifest.json) ]] ||
 		fail "the scenario in the manifest gives another $key"
 done
+for size in 4 8; do # of a program beside the scenario
+	printf 'num_ranks 2\nrank 0 { send %sb to 1 }\nrank 1 { recv %sb from 0 }\n' $size $size >x.goal
+	echo '{ "name": "x", "topology": { "kind": "star", "hosts": 2 }, "jobs": [ { "iterations": 1, "all_reduce": "ring", "model": "x.goal" } ] }' >x.json
+	ends 0 run --quiet x.json --out "goal$size"
+done
+[[ $(jq .scenario_hash goal4/manifest.json) == $(jq .scenario_hash goal8/manifest.json) ]] || fail 'scenario_hash: of a file'
+[[ $(jq .inputs_hash goal4/manifest.json) != $(jq .inputs_hash goal8/manifest.json) ]] || fail 'inputs_hash: of no file'
 ends 3 explain wrong.json
 silent out
 ends 6 explain nothing.json

@@ -136,7 +136,7 @@ for file in jobs.csv iterations.csv flows.csv links.csv aggregators.csv series/n
 done
 [[ ! -e flows/jobs.csv && ! -e flows/aggregators.csv ]] || fail "a run without jobs has tables of jobs"
 
-holds '[.tool, .version, .commit, .build.type, .build.compiler, .host.name, .scenario_hash, .start, .end, .digest] | all(type == "string")' all/manifest.json
+holds '[.tool, .version, .commit, .build.type, .build.compiler, .host.name, .scenario_hash, .inputs_hash, .start, .end, .digest] | all(type == "string")' all/manifest.json
 holds '[.seed, .wall_s, .cpu_s, .peak_rss_bytes, .events, .packet_hops] | all(type == "number")' all/manifest.json
 holds '(.command_line | length >= 4) and .end_reason == "jobs_done" and .scenario.name == "all"' all/manifest.json
 holds '(.digest | test("^[0-9a-f]{16}$")) and (.scenario_hash | test("^[0-9a-f]{16}$"))' all/manifest.json

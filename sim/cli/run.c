@@ -203,6 +203,7 @@ static char *manifest(const struct cli *cli, const struct simulation *s, const s
 	json_command_line(&json, cli);
 	json_string(&json, "scenario_file", conf_path(doc));
 	json_hex64(&json, "scenario_hash", conf_resolved_hash(doc));
+	json_hex64(&json, "inputs_hash", scenario_hash(s->scenario, doc, BUILD_VERSION));
 	json_i64(&json, "seed", s->scenario->seed);
 	json_time(&json, "start", start);
 	json_time(&json, "end", time(NULL));
