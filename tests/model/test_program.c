@@ -316,6 +316,81 @@ Test(program, ring_over_machines)
 	     1, 0.01, "rails by SwitchML as one of them alone");
 }
 
+/* --- language models --- */
+
+/* Sums of parameters as published tables give them, and operations of a token: three times the
+ * forward ones are what Megatron-Bridge prints for 8,192 tokens (744 TFLOP/s at 14,451 tokens/s,
+ * 719 at 1,602, 822 at 326). */
+Test(program, llm_arithmetic)
+{
+	static const struct {
+		const char *name;
+		double parameters, flops;
+	} known[] = {
+		{ "gpt3_13b", 12853386240, 0 },
+		{ "gpt3_175b", 174604259328, 0 },
+		{ "llama2_7b", 6738415616, 0 },
+		{ "llama2_70b", 68976648192, 0 },
+		{ "llama3_8b", 8030261248, 5.147e10 },
+		{ "llama3_70b", 70553706496, 4.492e11 },
+		{ "llama3_405b", 405853388800, 2.524e12 },
+	};
+
+	for (int i = 0; llm_names[i]; i++) {
+		cr_expect_str_eq(llm_names[i], known[i].name);
+		cr_expect_eq(llm_parameters(i), known[i].parameters, "%s: %.0f", llm_names[i],
+			     llm_parameters(i));
+		if (known[i].flops)
+			cr_expect_float_eq(3 * llm_flops(i, 8192) / known[i].flops, 1, 1e-3);
+	}
+}
+
+#define LLM(more) "'llm': { 'name': 'llama3_8b', 'sequence': 1024, " more " }"
+
+/* What groups exchange: an output of each of two blocks a layer forward and back, in bf16, and each
+ * gradient once; messages between stages both ways. */
+Test(program, llm_bytes)
+{
+	struct run run;
+	const struct program *program;
+
+	build(&run, STAR, "'gpu': 'h100',",
+	      LLM("'global_batch': 8, 'tensor': 2, 'pipeline': 2, 'data': 2"));
+	program = scenario_jobs(&run.scenario)[0].program;
+	cr_assert_eq(program->ranks, 8);
+	for (size_t g = 0; g < program->group_count; g++) {
+		const struct program_group *group = &program->groups[g];
+		double output = 2. * 1024 * 4096, layer = 218112000, embedding = 4096. * 128256;
+
+		if (group->op == OP_MESSAGE)
+			cr_expect_eq(group->bytes, 4 * (uint64_t)output);
+		else if (!strcmp(group->name, "tensor"))
+			cr_expect_eq(group->bytes, 4 * 4 * 16 * (uint64_t)output);
+		else
+			cr_expect_eq(group->bytes, (uint64_t)((16 * layer + embedding) / 2 * 4));
+	}
+	run_free(&run);
+}
+
+/* Alone a GPU computes for three times the forward operations. A pipeline takes its longest stage,
+ * which has the logits, m times, and the other once; messages of 8 MB take little. */
+Test(program, llm_times)
+{
+	static const char fast[] = "'kind': 'star', 'hosts': 8, 'link': { 'rate': '100Tbps', "
+				   "'delay': '1ns' }, 'host': { 'nic_jitter': '0s' }";
+	double token = 3 * llm_flops(4, 1024) / (0.45 * 989.4e12),
+	       logits = 3 * 2 * 4096. * 128256 / (0.45 * 989.4e12), half = (token - logits) / 2;
+
+	near(iteration(STAR, "'gpu': 'h100',", LLM("'global_batch': 4"), 1), 4 * 1024 * token, 1e-9,
+	     "one GPU");
+	near(iteration(fast, "'gpu': 'h100', 'gradient_scale': 0.001,",
+		       LLM("'global_batch': 4, 'pipeline': 2"), 1),
+	     1024 * (4 * (half + logits) + half), 1e-3, "two stages");
+	near(iteration(fast, "'gpu': 'h100', 'gradient_scale': 0.001,",
+		       LLM("'global_batch': 8, 'data': 2, 'tensor': 2"), 1),
+	     4 * 1024 * token / 2, 2e-3, "what a fast network leaves");
+}
+
 /* All kinds of collectives in one group; n = 4 of S bytes: (n - 1) / n S each, all-reduce twice. */
 Test(program, kinds)
 {

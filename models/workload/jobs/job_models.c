@@ -84,25 +84,29 @@ static struct dnn *of_program(const char *name, struct program *program)
 }
 
 /* *at and *error: as program_of_conf() says. */
-static struct dnn *from_conf(const char *name, const struct model_conf *model, char **at,
-			     char **error)
+static struct dnn *from_conf(const char *name, const struct model_conf *model, const char *gpu,
+			     char **at, char **error)
 {
-	struct program *program;
+	int forms = (model->layers.count > 0) + (model->program.roles.count > 0) + model->llm.given;
+	struct program *program = NULL;
 
 	*at = NULL;
-	if (model->layers.count && model->program.roles.count)
-		*error = xstrdup("has \"layers\" and \"roles\"; allowed: one of them");
-	else if (!model->layers.count && !model->program.roles.count)
-		*error = xstrdup("needs \"layers\" or \"roles\"");
+	if (forms != 1)
+		*error = xasprintf("has %s of \"layers\", \"roles\" and \"llm\"; allowed: one",
+				   forms ? "several" : "none");
 	else if (!model->program.roles.count && model->program.groups.count)
 		*error = xstrdup("\"groups\" are for a program, which has \"roles\"");
-	else if (model->program.roles.count && model->send_order.count)
+	else if (!model->layers.count && model->send_order.count)
 		*error = xstrdup("\"send_order\" is for layers");
 	else if (model->layers.count)
 		return from_layers(name, model);
-	else if ((program = program_of_conf(&model->program, at, error)))
-		return of_program(name, program);
-	return NULL;
+	else if (model->llm.given)
+		program = program_llm(&model->llm, gpu, error);
+	else
+		program = program_of_conf(&model->program, at, error);
+	if (!program)
+		return NULL;
+	return of_program(model->llm.given ? llm_names[model->llm.model] : name, program);
 }
 
 /* The name of a file without folder and ending. Caller frees. */
@@ -124,7 +128,7 @@ static struct dnn *from_program_file(const char *path, char **error)
 	return dnn;
 }
 
-static struct dnn *from_json(const char *path, char **error)
+static struct dnn *from_json(const char *path, const char *gpu, char **error)
 {
 	struct model_conf model = { 0 };
 	struct conf_doc *doc = conf_load(path, &model_in_place_table, &model, NULL, 0);
@@ -136,7 +140,7 @@ static struct dnn *from_json(const char *path, char **error)
 	} else {
 		char *name = name_in(path);
 
-		dnn = from_conf(name, &model, &at, &text);
+		dnn = from_conf(name, &model, gpu, &at, &text);
 		if (!dnn) {
 			conf_error(doc, conf_at(doc, "%s", at ? at : ""), "%s", text);
 			*error = data_file_mistake(doc);
@@ -161,10 +165,11 @@ static struct dnn *load(const struct job_group_conf *conf, size_t i, char **at, 
 	const char *name = name_of(model, i);
 
 	if (model->form == MODEL_IN_PLACE)
-		return from_conf("in place", model, at, error);
+		return from_conf("in place", model, conf->gpu, at, error);
 	if (program_file_is(name))
 		return from_program_file(name, error);
-	return is_file(name) ? from_json(name, error) : dnn_load(name, conf->gpu, error, of_gpu);
+	return is_file(name) ? from_json(name, conf->gpu, error)
+			     : dnn_load(name, conf->gpu, error, of_gpu);
 }
 
 static uint64_t hash_of(const struct dnn *dnn)
@@ -218,8 +223,9 @@ struct job_models *job_models_load(const struct job_group_conf *conf, struct con
 
 		if (dnn)
 			dnn->hash = hash_of(dnn);
-		models->of_gpu |=
-			conf->model.form != MODEL_IN_PLACE && !is_file(name_of(&conf->model, i));
+		models->of_gpu |= conf->model.form == MODEL_IN_PLACE
+					  ? conf->model.llm.given
+					  : !is_file(name_of(&conf->model, i));
 		weights_add(&models->weights, mix ? mix_part(&conf->model.mix, i)->weight : 1);
 	}
 	conf_keep(doc, models, free_models);

@@ -302,13 +302,13 @@ static char *program_ran_as(const struct job *job, bool *otherwise)
 		const struct job_exchange *exchange = &job->exchanges[g];
 		enum program_op op = exchange->group->op;
 		struct collective_actual actual = runs_as(exchange);
-		const char *scheme = exchange->ops == job_group_ops(SCHEME_ring, op)
-					     ? scheme_names[SCHEME_ring]
-					     : exchange->ops->name;
+		const char *scheme = scheme_names[SCHEME_ring];
 		char *one, *longer;
 
 		if (op > OP_ALL_GATHER || !exchange->instance)
 			continue;
+		if (exchange->ops != job_group_ops(SCHEME_ring, op))
+			scheme = exchange->ops->name;
 		*otherwise |= actual.scheme || actual.what;
 		collective_actual_text(&actual, scheme, text);
 		one = xasprintf("%s %s: %s", program_op_names[op], exchange->group->name, text);
@@ -683,7 +683,7 @@ static double part_done(const struct job *job)
 	double all = 0, held = 0;
 	double got = 0; /* 0 or less if the scheme counts no bytes of this job */
 
-	if (reduction && reduction->instance && reduction->ops->received)
+	if (reduction && reduction->whole && reduction->instance && reduction->ops->received)
 		got = (double)reduction->ops->received(reduction->instance) /
 			      (double)job->dnn->gradient_total -
 		      (double)job->iterations_done;

@@ -55,6 +55,10 @@ static const struct conf_row in_place_rows[] = {
 		  "iteration, and in which order."),
 	CONF_LIST("groups", struct model_conf, program.groups, CONF_OPTIONAL, &program_group_item,
 		  1, 10000, "Groups of ranks that the nodes of a program name."),
+	CONF_OBJECT("llm", struct model_conf, llm, CONF_OPTIONAL, &llm_table,
+		    "A training step of a language model instead of layers: a program with groups "
+		    "\"tensor\" and \"data\", and stages by 1F1B.",
+		    .present = CONF_GIVEN(struct model_conf, llm.given)),
 	{ 0 },
 };
 const struct conf_table model_in_place_table = { "model_in_place", in_place_rows,
