@@ -210,7 +210,8 @@ static struct exchange of_program(const struct basis *basis, const struct job_gr
 		unsigned scheme = job_group_scheme_of(group, part);
 		const struct collective_ops *ops = job_group_ops(scheme, part->op);
 		const void *conf = basis->scenario->schemes[scheme];
-		double ranks = part->count, sent = job_group_sent(group, part);
+		uint32_t gpus = machine_gpus(&basis->scenario->machine);
+		double ranks = part->count, sent = job_group_sent(group, part, gpus);
 
 		sum.bytes += sent / group->program->ranks;
 		if (ops->payload) /* up and down a tree */
@@ -236,7 +237,7 @@ static struct exchange others_of(const struct basis *basis, const struct job_gro
 						  scheme);
 		gathers = 0;
 	}
-	sent = (workers - 1) * gathers * means.gradient + job_group_passed_on(group, workers);
+	sent = (workers - 1) * gathers * means.gradient + job_group_passed_on(group, workers, 1);
 	return (struct exchange){ .hops = in_switches.hops +
 					  hops_of_bytes(basis,
 							scenario_scheme_transport(basis->scenario,

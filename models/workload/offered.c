@@ -2,7 +2,18 @@
 
 #include "workload/jobs/jobs_parts.h"
 
-double job_group_sent(const struct job_group_conf *conf, const struct program_group *group)
+/* The fraction of a ring's edges, in the order of members, that leave machines. */
+static double leaves_machines(const struct program_group *group, uint32_t gpus)
+{
+	uint32_t leave = 0;
+
+	for (uint32_t m = 0; m < group->count; m++)
+		leave += group->ranks[m] / gpus != group->ranks[(m + 1) % group->count] / gpus;
+	return (double)leave / group->count;
+}
+
+double job_group_sent(const struct job_group_conf *conf, const struct program_group *group,
+		      uint32_t gpus)
 {
 	const struct collective_ops *ops =
 		job_group_ops(job_group_scheme_of(conf, group), group->op);
@@ -16,16 +27,16 @@ double job_group_sent(const struct job_group_conf *conf, const struct program_gr
 		times = group->count - 1.0;
 	else if (ops->injected)
 		times = ops->injected(group->count, true);
-	return times * (double)group->bytes;
+	return times * leaves_machines(group, gpus) * (double)group->bytes;
 }
 
 /* Payload bytes that all ranks of a program send in an iteration. */
-static double program_bytes(const struct job_group_conf *conf)
+static double program_bytes(const struct job_group_conf *conf, uint32_t gpus)
 {
 	double sum = 0;
 
 	for (size_t g = 0; g < conf->program->group_count; g++)
-		sum += job_group_sent(conf, &conf->program->groups[g]);
+		sum += job_group_sent(conf, &conf->program->groups[g], gpus);
 	return sum;
 }
 
@@ -52,12 +63,12 @@ double job_group_gathers_each(const struct job_group_conf *conf)
 	return conf->sharding == SHARDING_FULL ? 2 : 1;
 }
 
-double job_group_passed_on(const struct job_group_conf *conf, double workers)
+double job_group_passed_on(const struct job_group_conf *conf, double workers, uint32_t gpus)
 {
 	const struct pipeline_conf *pipeline = &conf->pipeline;
 
 	if (conf->program)
-		return program_bytes(conf);
+		return program_bytes(conf, gpus);
 	return (workers - 1) * 4 * job_models_means(conf->models).tokens +
 	       workers * (1 - 1 / (double)pipeline->stages) * 2 * (double)pipeline->microbatches *
 		       (double)pipeline->activations * conf->gradient_scale;
@@ -80,7 +91,7 @@ static double own_bytes(const struct job_group_conf *conf, uint32_t workers, uin
 			const void *reduces, const struct topology_conf *topology)
 {
 	const struct job_models *models = conf->models;
-	double others = workers - 1.0, sum = job_group_passed_on(conf, workers);
+	double others = workers - 1.0, sum = job_group_passed_on(conf, workers, gpus);
 
 	if (scheme_ops(job_group_gathers(conf))->payload) /* switches copy shards */
 		others = 1;

@@ -31,7 +31,7 @@ double job_group_gathers_each(const struct job_group_conf *conf);
 /* Payload bytes that all hosts of a job send in an iteration as tokens and activations. In each of
  * the two passes tokens go to experts and back (4 times in all), and activations go to the next
  * stage (2 times in all). */
-double job_group_passed_on(const struct job_group_conf *conf, double workers);
+double job_group_passed_on(const struct job_group_conf *conf, double workers, uint32_t gpus);
 
 /* Time from the beginning of an iteration to the end of its computing if nothing has to be waited
  * for but other stages, in seconds; without jitter and stragglers. */
@@ -55,7 +55,9 @@ struct offered_fabric {
 	double capacity; /* rate of these links over that of the hosts' links */
 };
 
-/* Payload bytes that all ranks of a program's group send in an iteration. */
-double job_group_sent(const struct job_group_conf *conf, const struct program_group *group);
+/* Payload bytes that all ranks of a program's group send in an iteration, but for those that stay
+ * inside machines of so many GPUs. */
+double job_group_sent(const struct job_group_conf *conf, const struct program_group *group,
+		      uint32_t gpus);
 
 #endif
