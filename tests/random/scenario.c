@@ -318,11 +318,6 @@ static void put_tcp(void)
 		{ "max_window", 20, "'20kB'|'64kB'" },
 	};
 	static const struct option dctcp[] = { { "g", 20, "0.01|1" } };
-	static const struct option linux_rules[] = {
-		{ "cwr_above", 30, "true" },
-		{ "whole_packets", 30, "true" },
-		{ "prr", 30, "true" },
-	};
 	static const struct option swift[] = {
 		{ "base_target", 30, "'5us'|'100us'" },
 		{ "hop", 20, "'0s'|'5us'" },
@@ -339,9 +334,6 @@ static void put_tcp(void)
 	OPTIONS(options);
 	put(", 'control': { 'dctcp': { '_': 0");
 	OPTIONS(dctcp);
-	rng = &newest;
-	OPTIONS(linux_rules);
-	rng = &all;
 	put(" }, 'swift': { '_': 0");
 	OPTIONS(swift);
 	put(" } } }");
@@ -554,7 +546,7 @@ static void put_pool(void)
 
 static const char *rounded(void)
 {
-	static char text[96];
+	static char text[128];
 
 	rng = &newest;
 	snprintf(text, sizeof(text), "'fraction': %s", one_of("0.6|0.6|0.8|0.3"));
