@@ -59,7 +59,7 @@ wrong links.csv bytes 1 'frames below 64 bytes'
 wrong series/network.csv mean_utilization 0.9 'utilization of all samples'
 wrong series/network.csv max_utilization 1.001 'busier than always'
 wrong jobs.csv refused why 'jobs.csv line 3: refused, and ran'
-"$RANDOM_SCENARIO" 1 16 >scenario.json
+"$RANDOM_SCENARIO" 1 13 >scenario.json
 ends 4 run --quiet scenario.json --out good --force
 wrong jobs.csv refused '' 'neither finished nor refused'
 
