@@ -40,7 +40,7 @@ files() {
 make_seeds() {
 	local seeds=$fuzz_out/seeds work file
 	rm -rf "$seeds"
-	mkdir -p "$seeds"/{scenario,conf,plan,data,program,results,sweep,reference}
+	mkdir -p "$seeds"/{scenario,conf,plan,data,program,results,breakdown,sweep,reference}
 	unpack tests/invalid.txt "$seeds/scenario"
 	cp "$seeds"/scenario/json_*.json "$seeds/conf"
 	unpack tests/invalid_plans.txt "$seeds/plan"
@@ -78,6 +78,8 @@ seeds_of_runs() {
 	done
 	files "$work" "${tables[@]/#/a/}" "${tables[@]/#/b/}" >"$seeds/results/two"
 	files "$work" a/summary.json a/manifest.json b/summary.json b/manifest.json >"$seeds/results/summaries"
+	"$program" run "$work/x.json" --why --out "$work/why" --quiet >/dev/null
+	files "$work/why" why.csv why-links.csv jobs.csv flows.csv iterations.csv >"$seeds/breakdown/run"
 	sed 's/"count": 12/"count": 550/' "$work/x.json" >"$work/long.json"
 	"$program" run "$work/long.json" --out "$work/long" --quiet >/dev/null
 	files "$work" a/summary.json=long/summary.json a/flows.csv=long/flows.csv a/manifest.json=long/manifest.json \
