@@ -19,6 +19,16 @@ not_warned() {
 	ends 0 check --strict "$@"
 }
 
+# --- jobs that will be refused ---
+
+cat >domains.json <<'JSON'
+{ "name": "domains", "topology": { "kind": "leaf-spine", "leaves": 2, "spines": 1, "hosts_per_leaf": 4, "switch": { "pause": true } },
+  "jobs": [ { "workers": 4, "all_reduce": "nvls", "model": { "layers": [ { "gradient": "1MB" } ] } } ] }
+JSON
+not_warned domains.json
+warned domains.json 'NVLS adds up below one switch, and the largest has 4 hosts: jobs of 5 workers are refused' \
+	--set /jobs/0/workers=5
+
 # --- load ---
 
 cat >flows.json <<'JSON'

@@ -26,6 +26,8 @@
  * copies of 32-bit elements are made at the links' rate, and multimem.red is not used. */
 #include "ina/nvls/nvls.h"
 
+#include <inttypes.h>
+
 static const struct conf_row rows[] = {
 	CONF_BYTES("memory", struct nvls_conf, memory, "16MB", 8, UINT64_C(1) << 40,
 		   "Memory of each switch for sums under way, of all jobs. A job takes as much as "
@@ -60,6 +62,19 @@ static void nvls_check(const void *conf, const struct topology_conf *topology, s
 	if (!topology_pause(topology, false).on)
 		conf_error(doc, "/topology/switch",
 			   "NVLS needs links that lose nothing: \"pause\": true");
+}
+
+/* What no placement can give. Whether a job finds all of its hosts below one switch, only a run
+ * knows. */
+static void nvls_warn(const void *conf, const struct topology_conf *topology, uint32_t workers,
+		      uint32_t servers, struct conf_doc *doc, const char *pointer)
+{
+	(void)conf, (void)servers;
+	if (workers > topology_rack(topology))
+		conf_warn(doc, pointer,
+			  "NVLS adds up below one switch, and the largest has %" PRIu32
+			  " hosts: jobs of %" PRIu32 " workers are refused",
+			  topology_rack(topology), workers);
 }
 
 /* In an all-reduce each of N GPUs sends S + S/N, which is (N + 1) S together. */
@@ -203,6 +218,7 @@ const struct collective_ops nvls_collective = {
 	.help = "all-reduce through the NVSwitch of one NVLink domain",
 	.table = &nvls_table,
 	.check = nvls_check,
+	.warn = nvls_warn,
 	.injected = nvls_injected,
 	.open = nvls_open,
 	.close = ina_close,
