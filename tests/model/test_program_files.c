@@ -9,7 +9,7 @@
 
 #define STAR "'kind': 'star', 'hosts': 8, 'host': { 'nic_jitter': '0s' }"
 
-static char folder[] = "/tmp/inasim-XXXXXX";
+static char folder[] = INASIM_WORK_DIR "/inasim-programs-XXXXXX";
 
 static void make_folder(void)
 {

@@ -78,6 +78,18 @@ uint32_t program_add_group(struct program *program, enum program_op op, const ch
 	return (uint32_t)program->group_count++;
 }
 
+uint32_t program_add_strided(struct program *program, enum program_op op, const char *name,
+			     uint32_t count, int64_t first, int64_t stride)
+{
+	uint32_t *ranks = xcalloc(count, sizeof(*ranks)), group;
+
+	for (uint32_t i = 0; i < count; i++)
+		ranks[i] = (uint32_t)(first + i * stride);
+	group = program_add_group(program, op, name, count, ranks);
+	free(ranks);
+	return group;
+}
+
 void program_sit(struct program *program, uint32_t group, uint32_t member, uint32_t seat)
 {
 	program->seats = array_reserve(program->seats, program->seat_count, &program->seat_capacity,
@@ -116,12 +128,6 @@ uint32_t role_add(struct program_role *role, struct program_node node)
 	role->streams[node.stream].timed |= node.act != ACT_PART;
 	role->sums += (node.flags & NODE_SUM) != 0;
 	return number;
-}
-
-void role_flag(struct program_role *role, unsigned flags)
-{
-	role->sums += (flags & NODE_SUM) != 0;
-	role->nodes[role->count - 1].flags |= (uint8_t)flags;
 }
 
 void role_need(struct program_role *role, uint32_t node, bool before)

@@ -129,6 +129,9 @@ void program_free(struct program *program); /* takes NULL */
 /* Adds a group of listed ranks (copied, as its name is). Returns its number. */
 uint32_t program_add_group(struct program *program, enum program_op op, const char *name,
 			   uint32_t count, const uint32_t *ranks);
+/* The same for ranks first, first + stride, ... */
+uint32_t program_add_strided(struct program *program, enum program_op op, const char *name,
+			     uint32_t count, int64_t first, int64_t stride);
 /* A member of a group has it as its seat number `seat`: a rank's seats are 0, 1, 2, ... */
 void program_sit(struct program *program, uint32_t group, uint32_t member, uint32_t seat);
 
@@ -137,8 +140,6 @@ void role_clear(struct program_role *role);
 /* Adds a node at the end of its stream; streams come into being by their numbers. `node.needs` is
  * set here. Returns its number. */
 uint32_t role_add(struct program_role *role, struct program_node node);
-/* Gives the node that was added last more flags. */
-void role_flag(struct program_role *role, unsigned flags);
 /* The node that was added last needs another one. */
 void role_need(struct program_role *role, uint32_t node, bool before);
 

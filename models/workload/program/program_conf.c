@@ -458,7 +458,7 @@ static void read_role(struct reader *reader)
 	     reader->node++) {
 		const struct node_conf *node = node_conf(role, reader->node);
 		unsigned does = does_of(reader, node);
-		bool part = does < DOES_COMPUTE;
+		bool part = does < DOES_COMPUTE, sums = does < OP_MESSAGE;
 
 		if (does == DOES)
 			break;
@@ -469,7 +469,8 @@ static void read_role(struct reader *reader)
 				     .act = part                   ? ACT_PART
 					    : does == DOES_COMPUTE ? ACT_COMPUTE
 								   : ACT_PAUSE,
-				     .flags = node->wait ? 0 : NODE_ISSUED,
+				     .flags = (uint8_t)((node->wait ? 0 : NODE_ISSUED) |
+							(sums ? NODE_GRADIENT | NODE_SUM : 0)),
 				     .stream = (uint16_t)stream_of(reader, node->stream, streams),
 				     .seat = part ? seat_of(reader, role, node, does, &asked,
 							    &asked_count, &asked_capacity)
@@ -477,8 +478,6 @@ static void read_role(struct reader *reader)
 				     .amount = node->amount[does],
 				     .place = (uint32_t)reader->node,
 			     });
-		if (part && does != OP_MESSAGE && does != DOES_RECEIVE)
-			role_flag(to, NODE_GRADIENT | NODE_SUM);
 		add_needs(reader, to, &node->after, names, name_count, false);
 		add_needs(reader, to, &node->after_previous, names, name_count, true);
 	}

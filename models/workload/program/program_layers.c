@@ -251,14 +251,10 @@ static void make_role(struct program *program, const struct dnn *dnn,
 static void add_group(struct program *program, enum program_op op, uint32_t count, int64_t first,
 		      int64_t stride, uint32_t *seats)
 {
-	uint32_t *ranks = xcalloc(count, sizeof(*ranks)), group;
+	uint32_t group = program_add_strided(program, op, NULL, count, first, stride);
 
 	for (uint32_t i = 0; i < count; i++)
-		ranks[i] = (uint32_t)(first + i * stride);
-	group = program_add_group(program, op, NULL, count, ranks);
-	for (uint32_t i = 0; i < count; i++)
-		program_sit(program, group, i, seats[ranks[i]]++);
-	free(ranks);
+		program_sit(program, group, i, seats[first + i * stride]++);
 }
 
 struct program *program_layers(const struct dnn *dnn, const struct program_shape *shape)

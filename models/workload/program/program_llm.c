@@ -256,14 +256,10 @@ static void add_schedule(struct stage *stage, uint32_t microbatches)
 static void add_group(struct program *program, enum program_op op, const char *name, uint32_t count,
 		      uint32_t first, int64_t stride, const uint32_t *seats)
 {
-	uint32_t *ranks = xcalloc(count, sizeof(*ranks)), group;
+	uint32_t group = program_add_strided(program, op, name, count, first, stride);
 
 	for (uint32_t i = 0; i < count; i++)
-		ranks[i] = (uint32_t)(first + i * stride);
-	group = program_add_group(program, op, name, count, ranks);
-	for (uint32_t i = 0; i < count; i++)
 		program_sit(program, group, i, seats[op == OP_MESSAGE ? i : 0]);
-	free(ranks);
 }
 
 static void add_groups(struct program *program, const struct llm_conf *conf,
