@@ -694,6 +694,19 @@ ends 0 sweep plan shared/plan.json --json
 ends 3 check small.json --set /jobs/0/model=mygpt
 says err 'Your own: "model": \{ "layers": \[ \{ "gradient": "4MB", "forward": "1ms", "backward": "2ms" \} \] \}, or "model": "NAME.json"'
 
+# --- a load of 0 is no flows ---
+
+cat >load.json <<'END'
+{ "name": "load", "topology": { "kind": "leaf-spine", "leaves": 2, "spines": 2, "hosts_per_leaf": 4 }, "schemes": { "ring": {} },
+  "jobs": [ { "model": { "layers": [ { "gradient": "1MB" } ] }, "workers": 4, "iterations": 2, "all_reduce": "ring" } ],
+  "flows": [ { "name": "web", "size": { "cdf": "websearch" }, "arrival": { "poisson_load": 0 }, "stop": "jobs_done" } ] }
+END
+jq 'del(.flows)' load.json >alone.json
+checks=$((checks + 1))
+[[ $("$INASIM" run load.json --json | jq -r .digest) == $("$INASIM" run alone.json --json | jq -r .digest) ]] ||
+	fail "a load of 0 is another run than no flows"
+ends 3 check load.json --set /flows/0/arrival/poisson_load=-0.1
+
 # --- help, init, manual ---
 
 ends 0 help
@@ -718,6 +731,7 @@ says out '^/jobs/N/workers$'
 says out '^  min +Fewest workers'
 ends 0 help rate # two keys have this name
 says out '^  /topology/link/rate +Bit rate'
+says out '\[default "10Gbps"\]'
 says out '^  /topology/uplink/rate '
 ends 0 help base
 says out '^of a sweep plan:$'
@@ -728,6 +742,13 @@ ends 2 help replicaton # a key of sweep plans
 says err 'did you mean "replications"\?\)$'
 ends 2 help /jobs/workers
 says err 'did you mean "/jobs/N/workers"\?\)$'
+for found in tp:tensor rails:nics/wiring nvlink:host/gpus h100:resnet50 fat-tree:/topology/k Expert:all_to_all \
+	load:flows/N/arrival/poisson_load; do # words that are no keys
+	ends 0 help "${found%%:*}"
+	says out "${found#*:}"
+done
+ends 0 help tp
+silent err
 ends 2 help xyzzyxyzzy
 says err 'there is no key or verb "xyzzyxyzzy"; see inasim list keys, list metrics$'
 

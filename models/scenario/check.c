@@ -223,6 +223,8 @@ static void check_poisson(const struct looking *look, const struct flow_group_co
 	double gap_s = 8 * mean / load_bps;
 	const char *where = conf_at(look->doc, "%s/arrival/poisson_load", pointer);
 
+	if (group->arrival.load <= 0)
+		return;
 	check_gap(look, where, gap_s);
 	if (mean > 0 && gap_s < GAP_LEAST_S)
 		conf_error(look->doc, where,

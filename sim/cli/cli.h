@@ -110,6 +110,10 @@ int run_scenario(const struct cli *cli, const struct scenario *scenario, const s
 struct json;
 int list_formulas(struct json *json);
 
+/* list.c: prints what the lists (but formulas) have with this word in its name, its explanation or
+ * its values, for help. Returns how many items that are. */
+size_t list_find(const char *word);
+
 /* speed.c: packet-hops that this machine simulates per second of CPU time. The first call measures
  * this by a run of a fraction of a second. */
 double speed_hops_per_s(void);

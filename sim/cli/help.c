@@ -1,4 +1,5 @@
-/* The verb help: explains a key of scenarios or sweep plans, or a verb. */
+/* The verb help: explains a key of scenarios or sweep plans, or a verb; for any other word, lists
+ * what has it in its text. */
 #include "cli/cli.h"
 
 #include "base/mem.h"
@@ -8,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define LABEL 9  /* columns for a label such as "allowed" */
 #define NAME  22 /* columns for the name of a key; paths get twice as many */
@@ -47,6 +49,27 @@ static void print_key(const struct conf_key *key)
 	printf("%s\n", key->path);
 	print_words(LABEL, "", key->row.help);
 	conf_key_tell(key, tell, NULL);
+}
+
+/* Adds what is allowed, and the default, to the text of a key. */
+static void add_fact(void *text, const char *label, const char *fact)
+{
+	char *former = *(char **)text;
+
+	if (strcmp(label, "allowed") && strcmp(label, "default"))
+		return;
+	*(char **)text = strcmp(label, "default") ? xasprintf("%s [%s]", former, fact)
+						  : xasprintf("%s [default %s]", former, fact);
+	free(former);
+}
+
+static void print_key_briefly(const struct conf_key *key)
+{
+	char *text = xstrdup(key->row.help);
+
+	conf_key_tell(key, add_fact, &text);
+	print_words(2 * NAME, key->path, text);
+	free(text);
 }
 
 /* --- all keys --- */
@@ -150,7 +173,7 @@ static bool explain_in(const struct keys *keys, const char *asked, const char *k
 		if (!is_asked(key->path, path, whole))
 			continue;
 		if (count > 1)
-			print_words(2 * NAME, key->path, key->row.help);
+			print_key_briefly(key);
 		else
 			print_key(key);
 		if (count == 1 && first)
@@ -177,6 +200,34 @@ static void complain_key(const struct keys *scenario, const struct keys *plan, c
 	free(names);
 }
 
+/* Lists what has the asked word, or what inasim says for it, in its text. False: nothing has. */
+static bool explain_word(const char *asked)
+{
+	static const char *const synonyms[][2] = {
+		{ "tp", "tensor" },
+		{ "pp", "pipeline" },
+		{ "dp", "replicas" },
+		{ "ep", "expert" },
+		{ "cp", "context" },
+		{ "moe", "expert" },
+		{ "nvlink", "among GPUs" },
+		{ "nvswitch", "nvls" },
+		{ "clos", "leaf-spine" },
+		{ "tor", "leaf-spine" },
+		{ "allreduce", "all-reduce" },
+		{ "background", "flows" },
+		{ "infiniband", "sharp" },
+	};
+	const char *word = asked;
+
+	for (size_t i = 0; i < sizeof(synonyms) / sizeof(synonyms[0]); i++)
+		if (!strcasecmp(asked, synonyms[i][0])) {
+			word = synonyms[i][1];
+			printf("%s: see %s\n", asked, word);
+		}
+	return list_find(word);
+}
+
 static int explain_key(const char *asked)
 {
 	struct keys scenario, plan;
@@ -186,6 +237,8 @@ static int explain_key(const char *asked)
 	plan.items = conf_keys(&plan_table, &plan.count);
 	known = explain_in(&scenario, asked, "");
 	known |= explain_in(&plan, asked, "of a sweep plan:");
+	if (!known)
+		known = *asked != '/' && explain_word(asked);
 	if (!known)
 		complain_key(&scenario, &plan, asked);
 	conf_keys_free(scenario.items, scenario.count);

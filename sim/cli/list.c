@@ -10,14 +10,62 @@
 #include "workload/data_file.h"
 #include "workload/dnn.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* --- words --- */
+
+/* While list_find() goes through the lists, they print only items that have this word. */
+static struct {
+	const char *word; /* NULL: all items are printed */
+	const char *list; /* a heading not yet printed */
+	size_t found;
+} search;
+
+/* Whether a text has the word, or words that begin with it if it has at least four letters. Dashes,
+ * underscores and spaces are alike. */
+static bool has_word(const char *text, const char *word)
+{
+	size_t length = strlen(word);
+	bool inside = false;
+
+	for (; *text; inside = isalnum((unsigned char)*text++)) {
+		size_t i = 0;
+
+		while (i < length &&
+		       (tolower((unsigned char)text[i]) == tolower((unsigned char)word[i]) ||
+			(strchr("-_ ", word[i]) && text[i] && strchr("-_ ", text[i]))))
+			i++;
+		if (!inside && i == length && (length > 3 || !isalnum((unsigned char)text[i])))
+			return true;
+	}
+	return false;
+}
+
+/* Whether to print an item, whose heading comes first. */
+static bool is_wanted(const char *name, const char *help)
+{
+	if (!search.word)
+		return true;
+	if (!has_word(name, search.word) && !has_word(help, search.word))
+		return false;
+	if (search.list)
+		puts(search.list);
+	search.list = NULL;
+	search.found++;
+	return true;
+}
+
+/* --- the lists --- */
+
 /* Prints an item or, with `json`, opens its object in the list. */
 static void open_item(struct json *json, const char *name, const char *help)
 {
+	if (!is_wanted(name, help))
+		return;
 	if (!json) {
 		printf("  %-24s %s\n", name, help);
 		return;
@@ -134,6 +182,24 @@ static int list_figures(struct json *json)
 	return EXIT_DONE;
 }
 
+/* The value of a key that has the word that is searched for, or NULL. */
+static const char *wanted_choice(const struct conf_key *key)
+{
+	for (const char *const *choice = key->row.choices; choice && *choice; choice++)
+		if (search.word && has_word(*choice, search.word))
+			return *choice;
+	return NULL;
+}
+
+static void list_key(struct json *json, const struct conf_key *key)
+{
+	const char *choice = wanted_choice(key);
+	char *help = choice ? xasprintf("\"%s\": %s", choice, key->row.help) : NULL;
+
+	list_item(json, key->path, help ? help : key->row.help);
+	free(help);
+}
+
 /* Lists keys of scenarios, with N for any item of a list; a path with several forms comes once. */
 static int list_keys(struct json *json)
 {
@@ -142,7 +208,7 @@ static int list_keys(struct json *json)
 
 	for (size_t i = 0; i < count; i++)
 		if (!i || strcmp(keys[i].path, keys[i - 1].path))
-			list_item(json, keys[i].path, keys[i].row.help);
+			list_key(json, &keys[i]);
 	conf_keys_free(keys, count);
 	return EXIT_DONE;
 }
@@ -215,6 +281,19 @@ static int print_lists(struct json *json, const char *only)
 			json_close_array(json);
 	}
 	return code;
+}
+
+size_t list_find(const char *word)
+{
+	search.word = word;
+	search.found = 0;
+	for (size_t i = 0; i < LISTS; i++) {
+		search.list = lists[i].name;
+		if (lists[i].list != list_formulas)
+			lists[i].list(NULL);
+	}
+	search.word = NULL;
+	return search.found;
 }
 
 int verb_list(const struct cli *cli)

@@ -367,6 +367,8 @@ static uint64_t flow_limit(const struct group *group)
 		return conf->count && (uint64_t)conf->count < conf->recorded->count
 			       ? (uint64_t)conf->count
 			       : conf->recorded->count;
+	if (conf->arrival.form == ARRIVE_POISSON && conf->arrival.load <= 0)
+		return 0;
 	if (conf->count)
 		return (uint64_t)conf->count;
 	if (conf->arrival.form == ARRIVE_POISSON)

@@ -59,9 +59,9 @@ static const struct conf_row at_rows[] = {
 };
 static const struct conf_table at_table = { "flows_at", at_rows, sizeof(struct arrival_conf) };
 static const struct conf_row poisson_rows[] = {
-	CONF_REAL("poisson_load", struct arrival_conf, load, CONF_REQUIRED, 0.0001, 10,
+	CONF_REAL("poisson_load", struct arrival_conf, load, CONF_REQUIRED, 0, 10,
 		  "Poisson arrivals; mean payload bits per second and host, as a fraction of the "
-		  "host's link rate."),
+		  "host's link rate. 0: no flows."),
 	{ 0 },
 };
 static const struct conf_table poisson_table = { "flows_poisson", poisson_rows,
