@@ -24,9 +24,10 @@ struct stage {
 
 struct machine {
 	struct machines *machines;
-	uint32_t number;      /* of the worker */
-	uint64_t contributed; /* tensors */
-	uint16_t *missing;    /* ring by tensor: rails whose part of the sum is missing */
+	uint32_t number;         /* of the machine, for the scheme */
+	uint32_t *workers, gpus; /* that are on it, by their numbers in the job */
+	uint64_t contributed;    /* tensors that all of them have handed over */
+	uint16_t *missing;       /* ring by tensor: rails whose part of the sum is missing */
 	uint64_t missing_mask, oldest;
 	bool hinted; /* `hint` is of the next tensor */
 	struct collective_hint hint;
@@ -49,7 +50,12 @@ struct machines {
 	struct rail *rails;
 	uint32_t rail_count; /* 0: the machine is alone */
 	struct tensor_sizes sizes;
-	struct machine *machine; /* by worker */
+	struct machine *machine;
+	uint32_t count;    /* of machines */
+	uint32_t *of;      /* by worker: its machine */
+	uint64_t *handed;  /* by worker: tensors that it has handed over */
+	uint32_t *heads;   /* by machine: number in the job of its first worker; NULL: the same */
+	uint32_t *workers; /* by machine */
 };
 
 static sim_time time_of(const struct machine_scheme *scheme, bool after, bytes size)
@@ -99,21 +105,41 @@ static void hand_over(struct machine *machine, const struct stage *stage)
 	}
 }
 
+static void tell(struct machine *machine, uint64_t tensor)
+{
+	const struct collective_job *job = &machine->machines->job;
+
+	for (uint32_t i = 0; i < machine->gpus; i++)
+		job->done(job->owner, machine->workers[i], tensor);
+}
+
 /* The machine has all parts of the sum of a tensor. */
 static void summed(struct machine *machine, uint64_t tensor)
 {
 	while (machine->oldest < machine->contributed &&
 	       !machine->missing[machine->oldest & machine->missing_mask])
 		machine->oldest++;
+	if (!machine->machines->scheme->after) {
+		tell(machine, tensor);
+		return;
+	}
 	add_stage(machine, (struct stage){ .after = true,
 					   .tensor = tensor,
 					   .size = machine->machines->sizes.of[tensor] });
 }
 
+/* What comes after the first stage: the scheme, if there are other machines. */
+static void between(struct machine *machine, const struct stage *stage)
+{
+	if (machine->machines->rail_count)
+		hand_over(machine, stage);
+	else
+		summed(machine, stage->tensor);
+}
+
 static void on_due(struct sim *sim, uint32_t entity, void *owner)
 {
 	struct machine *machine = owner;
-	struct machines *machines = machine->machines;
 	struct stage stage = machine->stages[machine->first++ & machine->mask];
 
 	(void)entity;
@@ -121,18 +147,16 @@ static void on_due(struct sim *sim, uint32_t entity, void *owner)
 		timer_set(sim, &machine->timer,
 			  machine->stages[machine->first & machine->mask].due);
 	if (stage.after)
-		machines->job.done(machines->job.owner, machine->number, stage.tensor);
-	else if (machines->rail_count)
-		hand_over(machine, &stage);
+		tell(machine, stage.tensor);
 	else
-		summed(machine, stage.tensor);
+		between(machine, &stage);
 }
 
-/* The worker holds the sum of a rail's part of a tensor. */
-static void on_done(void *owner, uint32_t worker, uint64_t tensor)
+/* A machine holds the sum of a rail's part of a tensor. */
+static void on_done(void *owner, uint32_t number, uint64_t tensor)
 {
 	struct machines *machines = ((struct rail *)owner)->machines;
-	struct machine *machine = &machines->machine[worker];
+	struct machine *machine = &machines->machine[number];
 
 	if (!--machine->missing[tensor & machine->missing_mask])
 		summed(machine, tensor);
@@ -142,46 +166,151 @@ static void on_done(void *owner, uint32_t worker, uint64_t tensor)
 
 static void free_machines(struct machines *machines)
 {
-	for (uint32_t w = 0; w < machines->job.workers; w++) {
-		timer_close(machines->scheme->sim, &machines->machine[w].timer);
-		free(machines->machine[w].stages);
-		free(machines->machine[w].missing);
+	for (uint32_t m = 0; m < machines->count; m++) {
+		timer_close(machines->scheme->sim, &machines->machine[m].timer);
+		free(machines->machine[m].stages);
+		free(machines->machine[m].missing);
 	}
 	for (uint32_t r = 0; r < machines->rail_count; r++)
 		free(machines->rails[r].hosts);
 	free(machines->rails);
 	free(machines->machine);
+	free(machines->of);
+	free(machines->handed);
+	free(machines->heads);
+	free(machines->workers);
 	free(machines->sizes.of);
 	free(machines);
 }
 
-static void open_machine(struct machines *machines, uint32_t w)
+/* Numbers machines in the order of their first workers. */
+static void find_machines(struct machines *machines)
 {
-	struct machine *machine = &machines->machine[w];
+	const struct collective_job *job = &machines->job;
+	uint32_t *known, end = 0; /* by machine within the job: its number here, plus 1 */
 
-	*machine = (struct machine){ .machines = machines, .number = w };
-	timer_open(machines->scheme->sim, &machine->timer, SIM_TIMER,
-		   timer_key_of_job(TIMER_MACHINE, machines->job.number, w), on_due, machine);
+	machines->of = xcalloc(job->workers, sizeof(*machines->of));
+	for (uint32_t w = 0; job->machines && w < job->workers; w++)
+		end = job->machines[w] >= end ? job->machines[w] + 1 : end;
+	known = xcalloc(end + 1, sizeof(*known));
+	for (uint32_t w = 0; w < job->workers; w++) {
+		uint32_t *number = job->machines ? &known[job->machines[w]] : known;
+
+		if (!job->machines || !*number)
+			*number = ++machines->count;
+		machines->of[w] = *number - 1;
+	}
+	free(known);
+}
+
+static void open_machines(struct machines *machines)
+{
+	uint32_t workers = machines->job.workers, each = workers / machines->count;
+
+	machines->machine = xcalloc(machines->count, sizeof(*machines->machine));
+	machines->workers = xcalloc(workers, sizeof(*machines->workers));
+	machines->handed = xcalloc(workers, sizeof(*machines->handed));
+	for (uint32_t m = 0; m < machines->count; m++) {
+		struct machine *machine = &machines->machine[m];
+
+		*machine = (struct machine){ .machines = machines,
+					     .number = m,
+					     .workers = &machines->workers[m * each] };
+		timer_open(machines->scheme->sim, &machine->timer, SIM_TIMER,
+			   timer_key_of_job(TIMER_MACHINE, machines->job.number, m), on_due,
+			   machine);
+	}
+	for (uint32_t w = 0; w < workers; w++) {
+		struct machine *machine = &machines->machine[machines->of[w]];
+
+		SIM_BUG_ON(machine->gpus == each);
+		machine->workers[machine->gpus++] = w;
+	}
+	if (!machines->job.machines)
+		return;
+	machines->heads = xcalloc(machines->count, sizeof(*machines->heads));
+	for (uint32_t m = 0; m < machines->count; m++)
+		machines->heads[m] = (uint32_t)collective_worker_number(
+			&machines->job, machines->machine[m].workers[0]);
+}
+
+/* Whether some GPU of a machine before GPU `i` has the same NIC. */
+static bool shares_nic(const struct machine *machine, uint32_t i)
+{
+	const uint32_t *hosts = machine->machines->job.hosts;
+
+	for (uint32_t k = 0; k < i; k++)
+		if (hosts[machine->workers[k]] == hosts[machine->workers[i]])
+			return true;
+	return false;
+}
+
+/* The r-th NIC of a machine's GPUs; UINT32_MAX: there are fewer. */
+static uint32_t nic_of(const struct machine *machine, uint32_t r)
+{
+	for (uint32_t i = 0; i < machine->gpus; i++)
+		if (!shares_nic(machine, i) && !r--)
+			return machine->machines->job.hosts[machine->workers[i]];
+	return UINT32_MAX;
+}
+
+static uint32_t count_rails(const struct machines *machines)
+{
+	uint32_t rails = 0;
+
+	if (machines->count == 1)
+		return 0;
+	if (machines->scheme->inside == INSIDE_MASTER)
+		return 1;
+	if (!machines->job.machines)
+		return machine_nics(machines->scheme->conf);
+	while (nic_of(&machines->machine[0], rails) != UINT32_MAX)
+		rails++;
+	return rails;
+}
+
+/* The host of machine m on a rail. */
+static uint32_t host_on(const struct machines *machines, uint32_t m, uint32_t r)
+{
+	const struct machine_scheme *scheme = machines->scheme;
+
+	if (machines->job.machines)
+		return nic_of(&machines->machine[m], r);
+	return machine_nic(scheme->conf, scheme->topo->net.hosts, machines->job.hosts[m], r);
+}
+
+/* The host of a server on a rail. GPUs' servers are on the machines, in their order. */
+static uint32_t server_on(const struct machines *machines, uint32_t q, uint32_t r)
+{
+	const struct machine_scheme *scheme = machines->scheme;
+
+	if (machines->job.machines)
+		return host_on(machines, q, r);
+	return machine_nic(scheme->conf, scheme->topo->net.hosts, machines->job.server_hosts[q], r);
 }
 
 /* False if the scheme's start() returns NULL. */
 static bool start_rail(struct machines *machines, uint32_t r, const char **never)
 {
 	const struct machine_scheme *scheme = machines->scheme;
-	uint32_t hosts = scheme->topo->net.hosts;
 	struct rail *rail = &machines->rails[r];
 	struct collective_job inner = machines->job;
 
+	inner.workers = machines->count;
+	if (inner.servers > inner.workers && inner.machines)
+		inner.servers = inner.workers;
 	rail->machines = machines;
 	rail->hosts = xcalloc(inner.workers + inner.servers, sizeof(*rail->hosts));
 	for (uint32_t i = 0; i < inner.workers; i++)
-		rail->hosts[i] = machine_nic(scheme->conf, hosts, inner.hosts[i], r);
+		rail->hosts[i] = host_on(machines, i, r);
 	for (uint32_t i = 0; i < inner.servers; i++)
-		rail->hosts[inner.workers + i] =
-			machine_nic(scheme->conf, hosts, inner.server_hosts[i], r);
+		rail->hosts[inner.workers + i] = server_on(machines, i, r);
 	inner.number += r; /* the group's number is that of its first NIC */
 	inner.hosts = rail->hosts;
 	inner.server_hosts = rail->hosts + inner.workers;
+	if (machines->heads)
+		inner.members = machines->heads;
+	inner.machines = NULL;
 	inner.done = on_done;
 	inner.owner = rail;
 	rail->inner = scheme->inner.ops->start(scheme->inner.self, &inner, never);
@@ -195,13 +324,10 @@ static void *start(void *self, const struct collective_job *job, const char **ne
 
 	machines->scheme = scheme;
 	machines->job = *job;
-	machines->machine = xcalloc(job->workers, sizeof(*machines->machine));
-	for (uint32_t w = 0; w < job->workers; w++)
-		open_machine(machines, w);
+	find_machines(machines);
+	open_machines(machines);
 	sim_name(scheme->sim, on_due, "GPUs of a machine are done");
-	if (job->workers > 1)
-		machines->rail_count =
-			scheme->inside == INSIDE_MASTER ? 1 : machine_nics(scheme->conf);
+	machines->rail_count = count_rails(machines);
 	machines->rails = xcalloc(machines->rail_count, sizeof(*machines->rails));
 	for (uint32_t r = 0; r < machines->rail_count; r++) {
 		if (start_rail(machines, r, never))
@@ -217,7 +343,7 @@ static void *start(void *self, const struct collective_job *job, const char **ne
 static void hint(void *instance, uint32_t worker, const struct collective_hint *hint)
 {
 	struct machines *machines = instance;
-	struct machine *machine = &machines->machine[worker];
+	struct machine *machine = &machines->machine[machines->of[worker]];
 
 	machine->hinted = true;
 	machine->hint = *hint;
@@ -227,21 +353,36 @@ static void hint(void *instance, uint32_t worker, const struct collective_hint *
 	machine->hint.iteration_bytes /= machines->rail_count;
 }
 
-static void contribute(void *instance, uint32_t worker, bytes size)
+/* All GPUs of a machine have handed over its next tensor. */
+static void begin(struct machine *machine)
 {
-	struct machines *machines = instance;
-	struct machine *machine = &machines->machine[worker];
+	struct machines *machines = machine->machines;
+	struct stage stage = { .tensor = machine->contributed,
+			       .size = machines->sizes.of[machine->contributed],
+			       .hinted = machine->hinted,
+			       .hint = machine->hint };
 
 	machine->missing = ring_reserve(machine->missing, &machine->missing_mask, machine->oldest,
 					machine->contributed, sizeof(*machine->missing));
-	machine->missing[machine->contributed & machine->missing_mask] =
+	machine->missing[machine->contributed++ & machine->missing_mask] =
 		(uint16_t)machines->rail_count;
-	tensor_sizes_add(&machines->sizes, machine->contributed, size);
-	add_stage(machine, (struct stage){ .tensor = machine->contributed++,
-					   .size = size,
-					   .hinted = machine->hinted,
-					   .hint = machine->hint });
 	machine->hinted = false;
+	if (machines->scheme->before)
+		add_stage(machine, stage);
+	else
+		between(machine, &stage);
+}
+
+static void contribute(void *instance, uint32_t worker, bytes size)
+{
+	struct machines *machines = instance;
+	struct machine *machine = &machines->machine[machines->of[worker]];
+
+	tensor_sizes_add(&machines->sizes, machines->handed[worker]++, size);
+	for (uint32_t i = 0; i < machine->gpus; i++)
+		if (machines->handed[machine->workers[i]] <= machine->contributed)
+			return;
+	begin(machine);
 }
 
 static void finish(void *instance)

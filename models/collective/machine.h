@@ -6,16 +6,20 @@
  *   master   reduce to one GPU, then the scheme for its sum, then broadcast (TA with a ring)
  *   ring     all GPUs are ranks of one ring (FR); done by schedule.h, not by this file
  *
- * A worker of a job is a machine whose GPUs all compute alike. A stage takes the time of
+ * A worker of a job is a machine whose GPUs all compute alike, or, with `machines` of struct
+ * collective_job, a GPU; then a machine begins when all of its GPUs have handed a tensor over, and
+ * equally many GPUs, with equally many NICs, work on each machine. A stage takes the time of
  * formulas.h, over the links among the GPUs, which no other job uses. A machine does one stage at a
- * time, as in the paper's model.
+ * time, as in the paper's model. A reduce-scatter has only the stage before, an all-gather only the
+ * one after.
  *
  * A machine that is alone has no scheme between the two stages.
  *
- * NICs i of all machines form a rail, which has its own instance of the scheme. All rails take
- * equal parts of every tensor; with `master` only the first NIC is used. Simplified: in PR and PN
- * each GPU has a ring of its own, so a machine gets a share of a contended link for each GPU. Here
- * the GPUs of a rail use one instance of the scheme, which gets one share. */
+ * NICs i of all machines, or of the GPUs that take part, form a rail, which has its own instance of
+ * the scheme. All rails take equal parts of every tensor; with `master` only the first NIC is used.
+ * Simplified: in PR and PN each GPU has a ring of its own, so a machine gets a share of a contended
+ * link for each GPU. Here the GPUs of a rail use one instance of the scheme, which gets one share.
+ */
 #ifndef INASIM_COLLECTIVE_MACHINE_H
 #define INASIM_COLLECTIVE_MACHINE_H
 
@@ -36,6 +40,7 @@ struct machine_scheme {
 	struct scheme_run inner;
 	uint32_t gpus; /* of a machine that work for the job; at least 2 */
 	enum inside inside;
+	bool before, after; /* which stages there are */
 };
 
 extern const struct collective_ops machine_collective;

@@ -82,6 +82,15 @@ sim_time formula_machine_broadcast(const struct formula_machine *machine, bytes 
 	return stage_time(machine, broadcast_of(machine->n, machine->shared), size);
 }
 
+sim_time formula_machine_switch(const struct formula_machine *machine, bytes size, bool half)
+{
+	uint64_t times = half ? 1 : machine->n + 1, of = half ? 1 : machine->n;
+	unsigned __int128 bits = (unsigned __int128)size * 8 * times;
+	unsigned __int128 rate = (unsigned __int128)machine->rate * of;
+
+	return (half ? 1 : 2) * machine->alpha + (sim_time)((bits * PS_PER_S + rate - 1) / rate);
+}
+
 double formula_esa_priority(double scale, double remaining, double layers, double layer,
 			    double ratio)
 {

@@ -100,6 +100,10 @@ sim_time formula_machine_scatter(const struct formula_machine *machine, bytes si
 sim_time formula_machine_reduce(const struct formula_machine *machine, bytes size);
 /* Broadcast by scatter and all-gather: (log2 n + n - 1) alpha + 2 (n - 1) / n M / B. */
 sim_time formula_machine_broadcast(const struct formula_machine *machine, bytes size);
+/* Through a switch that adds and copies (NVLS), GPUs with a link each; each GPU owns a piece of M.
+ * Half of it, a reduce-scatter or an all-gather: alpha + M / B, since the own piece crosses the
+ * link, too. Both: 2 alpha + (n + 1) / n M / B. */
+sim_time formula_machine_switch(const struct formula_machine *machine, bytes size, bool half);
 
 /* ESA equation 1, times `scale`. */
 double formula_esa_priority(double scale, double remaining, double layers, double layer,

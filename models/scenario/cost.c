@@ -237,7 +237,8 @@ static struct exchange others_of(const struct basis *basis, const struct job_gro
 						  scheme);
 		gathers = 0;
 	}
-	sent = (workers - 1) * gathers * means.gradient + job_group_passed_on(group, workers, 1);
+	sent = (workers - 1) * gathers * means.gradient +
+	       job_group_passed_on(group, workers, machine_gpus(&basis->scenario->machine));
 	return (struct exchange){ .hops = in_switches.hops +
 					  hops_of_bytes(basis,
 							scenario_scheme_transport(basis->scenario,

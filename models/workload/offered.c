@@ -69,9 +69,11 @@ double job_group_passed_on(const struct job_group_conf *conf, double workers, ui
 
 	if (conf->program)
 		return program_bytes(conf, gpus);
-	return (workers - 1) * 4 * job_models_means(conf->models).tokens +
-	       workers * (1 - 1 / (double)pipeline->stages) * 2 * (double)pipeline->microbatches *
-		       (double)pipeline->activations * conf->gradient_scale;
+	/* each GPU sends; tokens for others of its machine stay inside */
+	return (workers - 1) * gpus * 4 * job_models_means(conf->models).tokens +
+	       workers * gpus * (1 - 1 / (double)pipeline->stages) * 2 *
+		       (double)pipeline->microbatches * (double)pipeline->activations *
+		       conf->gradient_scale;
 }
 
 /* Payload bytes of a job that all-reduces by a ring. */

@@ -101,7 +101,10 @@ static void put_options(const struct option *options, size_t count)
 
 static unsigned hosts, machines, rack, pool, slots, gbps;
 static bool gpus, fused; /* fused: the job has a fusion_cycle */
-static unsigned places;  /* slots of hosts that no job has yet; in calm scenarios no job waits */
+static unsigned gpus_each;
+static bool gpus_share; /* one link */
+static bool sums_only;  /* its GPUs exchange only gradients: its keys leave nothing else */
+static unsigned places; /* slots of hosts that no job has yet; in calm scenarios no job waits */
 static bool lossless, lossy;
 static const char *node; /* the name of switches of a kind, without their number */
 static bool all_add;     /* all switches add, except perhaps those that a graph names */
@@ -237,9 +240,11 @@ static void put_gpus(void)
 	machines = hosts;
 	gpus = !calm && hosts >= 6 && chance(30);
 	if (gpus) {
-		put(", 'gpus': { 'count': %s", one_of("4|8"));
+		gpus_each = (unsigned)strtoul(one_of("4|8"), NULL, 10);
+		put(", 'gpus': { 'count': %u", gpus_each);
 		put(", 'rate': %s", one_of("'1GBps'|'150GBps'"));
-		put(", 'shared': %s }", one_of("true|false"));
+		gpus_share = !strncmp(one_of("true|false"), "true", 4);
+		put(", 'shared': %s }", gpus_share ? "true" : "false");
 		nics = (unsigned)strtoul(one_of("1|2|2|4"), NULL, 10);
 		if (hosts % nics == 0 && hosts / nics >= 6) {
 			machines = hosts / nics;
@@ -252,10 +257,25 @@ static void put_gpus(void)
 
 static void put_inside(unsigned scheme)
 {
+	const char *inside = "";
+
 	rng = &later;
-	if (gpus)
-		put(", 'inside': '%s'", one_of(scheme_ops(scheme)->ranks_max ? "scatter|master|ring"
-									     : "scatter|master"));
+	if (gpus) {
+		inside = one_of(scheme_ops(scheme)->ranks_max ? "scatter|master|ring"
+							      : "scatter|master");
+		put(", 'inside': '%s'", inside);
+	}
+	sums_only = gpus && (!strcmp(inside, "ring") || !strcmp(scheme_names[scheme], "nvls"));
+	rng = &all;
+}
+
+static void put_fallback(void)
+{
+	rng = &failing;
+	if (!calm && chance(20)) {
+		put(", 'fallback': '%s'", one_of("ring|ps"));
+		sums_only |= gpus;
+	}
 	rng = &all;
 }
 
@@ -695,7 +715,7 @@ static void put_layers(unsigned count, bool experts)
 			put(", 'forward': '%uus'", between(0, calm ? 1000 : 40));
 		if (chance(calm ? 0 : 50))
 			put(", 'backward': '%uus'", between(0, 80));
-		mute = gpus; /* then workers exchange only gradients */
+		mute = sums_only;
 		if (experts && chance(50))
 			put(", 'all_to_all': '%luB'", size_from(16, 14));
 		mute = false;
@@ -860,6 +880,7 @@ static void put_job(unsigned number, unsigned scheme, bool last)
 	put("%s{ 'name': '%s-%u', 'all_reduce': '%s'", number ? ", " : " ", scheme_names[scheme],
 	    number, scheme_names[scheme]);
 	put_inside(scheme);
+	put_fallback();
 	put(", 'iterations': %u", steady ? between(10, 25) : between(1, calm ? 5 : 3));
 	put(", 'placement': '%s'", one_of("compact|spread|random"));
 	if (!calm && !steady && machines - pool > 4 && chance(5))
@@ -870,15 +891,14 @@ static void put_job(unsigned number, unsigned scheme, bool last)
 	put_model();
 	OPTIONS(options);
 	rng = &failing;
-	if (!calm && chance(20))
-		put(", 'fallback': '%s'", one_of("ring|ps"));
 	if (!calm && chance(30))
 		put(", 'restart_delay': '%s'", one_of("0s|20us|10ms"));
 	rng = &all;
-	mute = gpus || fused;
-	if (lossless && !lossy && chance(50))
+	mute = sums_only || fused;
+	if (lossless && !lossy && chance(50)) {
+		mute |= gpus; /* a domain's hosts are GPUs */
 		OPTIONS(domain);
-	else if (own_memory)
+	} else if (own_memory)
 		OPTIONS(without_sharp);
 	else
 		OPTIONS(sharding);
@@ -936,19 +956,22 @@ static void put_program(void)
 	unsigned free = machines - pool > 6 ? 6 : machines - pool, nodes = between(1, 8), ranks,
 		 size;
 
-	if (gpus && machines - pool >= 3)
-		free = 12; /* a rank a GPU, of which a machine has four at least */
+	if (gpus && machines - pool >= 4)
+		free = 16; /* a rank a GPU, of which a machine has four or eight */
 	if (calm || steady || free < 4 || !chance(15))
 		return;
 	ranks = 2 * between(2, free / 2);
+	if (gpus && chance(50))
+		ranks = 16; /* whole machines */
 	size = (unsigned)size_from(1, 16);
 	put(", { 'name': 'program', 'all_reduce': '%s'", one_of("ring|double_tree"));
 	put(", 'iterations': %u", between(1, 4));
 	put(", 'placement': '%s'", one_of("compact|spread|random"));
 	if (chance(70))
 		put(", 'collectives': [ { 'group': 'half', 'scheme': '%s' } ]",
-		    one_of(gpus         ? "ring|halving_doubling"
-			   : own_memory ? "ring|switchml|switchml"
+		    one_of(gpus && (ranks < 16 || own_memory) ? "ring|halving_doubling"
+			   : gpus && gpus_each == 8           ? gpus_share ? "ring" : "nvls|ring"
+			   : own_memory                       ? "ring|switchml|switchml"
 					: "ring|switchml|esa|atp|panama|sharp|ps"));
 	put(", 'model': { 'groups': [ { 'name': 'half', 'members': [[");
 	put_ranks(0, ranks / 2, 0, ranks);

@@ -3,6 +3,7 @@
 
 #include "base/fail.h"
 #include "base/mem.h"
+#include "collective/gpu_switch.h"
 #include "topo/detours.h"
 
 #include <stdlib.h>
@@ -61,28 +62,40 @@ static void on_done(void *owner, uint32_t member, uint64_t number)
 
 /* --- start and end --- */
 
-/* Finds the scheme of an exchange. */
-static void choose_scheme(struct job_exchange *exchange)
+/* Puts stages inside machines around the scheme of an exchange whose machines have several ranks
+ * each. */
+static void stage_inside(struct job_exchange *exchange)
 {
-	struct job *job = exchange->job;
+	const struct job *job = exchange->job;
+	const struct model_env *env = &job->jobs->env;
+	enum program_op op = exchange->group->op;
+
+	exchange->machine = (struct machine_scheme){
+		.sim = env->sim,
+		.topo = env->topo,
+		.conf = env->machine,
+		.inner = { exchange->ops, exchange->scheme },
+		.gpus = exchange->whole ? job->gpus
+					: program_group_together(exchange->group, job->gpus),
+		.inside = (enum inside)job->conf->inside,
+		.before = op != OP_ALL_GATHER,
+		.after = op != OP_REDUCE_SCATTER,
+	};
+	exchange->ops = &machine_collective;
+	exchange->scheme = &exchange->machine;
+}
+
+/* Of a job without a program that is written down. */
+static void choose_of_job(struct job_exchange *exchange)
+{
+	const struct job *job = exchange->job;
 	const struct scheme_run *gathers = &job->jobs->schemes[job_group_gathers(job->conf)];
 
-	exchange->scheme = job->jobs->schemes[SCHEME_ring].self;
-	if (job->conf->program) {
-		unsigned scheme = job_group_scheme_of(job->conf, exchange->group);
-
-		exchange->ops = job_group_ops(scheme, exchange->group->op);
-		if (exchange->ops == job_group_ops(SCHEME_ring, exchange->group->op))
-			return;
-		exchange->scheme = job->jobs->schemes[scheme].self;
-		return;
-	}
 	switch (exchange->group->op) {
 	case OP_ALL_REDUCE:
 	case OP_REDUCE_SCATTER:
 		exchange->ops = job_scheme(job);
-		exchange->scheme = exchange->whole && job->machine.sim ? &job->machine
-								       : job_reduces(job)->self;
+		exchange->scheme = job_reduces(job)->self;
 		return;
 	case OP_ALL_GATHER:
 		exchange->ops = gathers->ops->all_gather;
@@ -100,23 +113,73 @@ static void choose_scheme(struct job_exchange *exchange)
 	SIM_BUG_ON(true);
 }
 
-/* A group of a program that is written down: a job of its own for the scheme. Its parameter servers
- * are on the hosts of its first members. */
+static void choose_of_program(struct job_exchange *exchange)
+{
+	const struct job *job = exchange->job;
+	unsigned scheme = job_group_scheme_of(job->conf, exchange->group);
+
+	exchange->ops = job_group_ops(scheme, exchange->group->op);
+	if (exchange->ops != job_group_ops(SCHEME_ring, exchange->group->op))
+		exchange->scheme = job->jobs->schemes[scheme].self;
+}
+
+/* Finds the scheme of an exchange. */
+static void choose_scheme(struct job_exchange *exchange)
+{
+	struct job *job = exchange->job;
+
+	exchange->scheme = job->jobs->schemes[SCHEME_ring].self;
+	if (job->conf->program)
+		choose_of_program(exchange);
+	else
+		choose_of_job(exchange);
+	switch (job_group_place(job->conf, exchange->group, job->gpus)) {
+	case PLACE_FLAT:
+		break;
+	case PLACE_STAGED:
+		stage_inside(exchange);
+		break;
+	case PLACE_SWITCH:
+		exchange->ops = exchange->group->op == OP_ALL_REDUCE   ? &gpu_switch_all_reduce
+				: exchange->group->op == OP_ALL_GATHER ? &gpu_switch_all_gather
+								       : &gpu_switch_reduce_scatter;
+		exchange->scheme = &job->jobs->env;
+		break;
+	}
+}
+
+/* The number of a group's instance. An all-gather that needs its own reduce-scatter has the number
+ * of that, which is the group before it. */
+static uint32_t number_of(const struct job_exchange *exchange)
+{
+	const struct job *job = exchange->job;
+	uint32_t number = (uint32_t)(exchange - job->exchanges);
+
+	return !job->conf->program && exchange->group->op == OP_ALL_GATHER &&
+			       scheme_ops(job_group_gathers(job->conf))->paired
+		       ? number - 1
+		       : number;
+}
+
+/* A group with an instance of its own: a job for the scheme. Its parameter servers are on the hosts
+ * of its first members. */
 static void specify_group(struct job_exchange *exchange, struct collective_job *spec)
 {
 	const struct program_group *group = exchange->group;
-	uint32_t (*servers)(uint32_t workers) = exchange->ops->servers;
+	bool staged = exchange->ops == &machine_collective;
+	uint32_t (*servers)(uint32_t workers) =
+		(staged ? exchange->machine.inner.ops : exchange->ops)->servers;
+	uint32_t adding = staged ? group->count / exchange->machine.gpus : group->count;
 
-	spec->number += (uint32_t)(exchange - exchange->job->exchanges) *
-			machine_nics(exchange->job->jobs->env.machine);
+	spec->number += number_of(exchange) * machine_nics(exchange->job->jobs->env.machine);
 	spec->workers = group->count;
 	spec->hosts = exchange->hosts;
 	spec->machines = exchange->machines;
 	spec->gpus = 1;
 	spec->members = group->ranks;
-	spec->servers = servers ? servers(group->count) : 0;
-	if (spec->servers > group->count)
-		spec->servers = group->count;
+	spec->servers = servers ? servers(adding) : 0;
+	if (spec->servers > adding)
+		spec->servers = adding;
 	spec->server_hosts = exchange->hosts;
 	spec->gradients = group->bytes;
 }
@@ -128,7 +191,7 @@ static void specify(struct job_exchange *exchange)
 	struct job *job = exchange->job;
 	struct collective_job spec = job_spec(job);
 
-	if (job->conf->program) {
+	if (job->grouped) {
 		specify_group(exchange, &spec);
 	} else if (!exchange->whole) {
 		/* all-to-all has a connection per ordered pair; others need at most a ring's */
@@ -163,7 +226,7 @@ static void make_exchange(struct job *job, size_t g)
 	struct program_group *group = &program->groups[g];
 
 	*exchange = (struct job_exchange){ .job = job, .group = group };
-	exchange->whole = !job->conf->program && g == 0 && group->count == job->workers &&
+	exchange->whole = !job->grouped && g == 0 && group->count == job->workers &&
 			  (group->op == OP_ALL_REDUCE || group->op == OP_REDUCE_SCATTER);
 	exchange->seats = xcalloc(group->count, sizeof(*exchange->seats));
 	for (uint32_t m = 0; m < group->count; m++) {
@@ -247,7 +310,7 @@ static struct program *make_program(const struct job *job)
 
 	return program_layers(
 		job->dnn, &(struct program_shape){
-				  .ranks = job->workers,
+				  .ranks = job->ranks,
 				  .stages = (uint32_t)conf->pipeline.stages,
 				  .microbatches = (uint32_t)conf->pipeline.microbatches,
 				  .divides_optimizer = conf->sharding == SHARDING_OPTIMIZER,

@@ -226,7 +226,7 @@ void job_groups_part(struct conf_list *groups, const struct machine_conf *machin
 		if (group->arrival.jobs && group->arrival.jobs->durations &&
 		    !group->iterations_given && model_computes(group))
 			group->iterations_form = ITERATIONS_RULE; /* durations decide */
-		job_group_find_exchanges(group);
+		job_group_find_exchanges(group, machine);
 		if (group->program && !group->workers.given)
 			group->workers = (struct workers_conf){ .form = WORKERS_NUMBER,
 								.number = job_program_machines(

@@ -169,7 +169,6 @@ bool job_fall_back(struct job *job)
 	if (scheme == SCHEME_COUNT || job->fell_back)
 		return false;
 	job->fell_back = true;
-	job->machine.inner = jobs->schemes[scheme];
 	if (before) { /* else nothing has run yet */
 		job->ran_as = xasprintf("%s then %s (%.9f s)", before, scheme_names[scheme],
 					seconds_of(jobs->env.sim->now));
@@ -224,11 +223,11 @@ static enum admission admit(struct job *job, const char **never)
 	else if (job_start_exchanges(job, never))
 		return ADMIT_NOW;
 	job_return_hosts(job);
+	/* if no job runs, none could give memory back */
+	if (!jobs->report.running && job->grouped && !*never)
+		*never = "no switch memory for all groups of its ranks at once";
 	if (!jobs->report.running && machine_nics(jobs->env.machine) > 1 && !*never)
-		/* no job runs that could give memory back */
 		*never = "no switch memory for all NICs of its machines";
-	if (!jobs->report.running && job->conf->program && !*never)
-		*never = "no switch memory for all groups of its program at once";
 	if (jobs->may_change && detours_any(jobs->env.topo))
 		*never = NULL; /* a repair may help */
 	return *never ? ADMIT_NEVER : ADMIT_LATER;
@@ -302,13 +301,16 @@ static char *program_ran_as(const struct job *job, bool *otherwise)
 		const struct job_exchange *exchange = &job->exchanges[g];
 		enum program_op op = exchange->group->op;
 		struct collective_actual actual = runs_as(exchange);
+		const struct collective_ops *ops = exchange->ops == &machine_collective
+							   ? exchange->machine.inner.ops
+							   : exchange->ops;
 		const char *scheme = scheme_names[SCHEME_ring];
 		char *one, *longer;
 
 		if (op > OP_ALL_GATHER || !exchange->instance)
 			continue;
-		if (exchange->ops != job_group_ops(SCHEME_ring, op))
-			scheme = exchange->ops->name;
+		if (ops != job_group_ops(SCHEME_ring, op))
+			scheme = ops->name;
 		*otherwise |= actual.scheme || actual.what;
 		collective_actual_text(&actual, scheme, text);
 		one = xasprintf("%s %s: %s", program_op_names[op], exchange->group->name, text);
@@ -406,12 +408,6 @@ static void on_arrivals(struct sim *sim, uint32_t entity, void *owner)
 
 /* --- set-up --- */
 
-/* Whether the job's scheme has stages inside machines around it (collective/machine.h). */
-static bool has_stages(const struct job *job)
-{
-	return job->gpus > 1 && job->conf->inside != INSIDE_RING && !job->conf->program;
-}
-
 static void add_job(struct jobs *jobs, const struct job_group_conf *conf, const struct dnn *dnn,
 		    sim_time arrival, uint32_t workers, uint32_t gpus, int64_t iterations)
 {
@@ -427,20 +423,14 @@ static void add_job(struct jobs *jobs, const struct job_group_conf *conf, const 
 		.gradients = dnn->gradient_total,
 		.arrival = arrival,
 		.workers = workers,
-		.ranks = conf->program ? conf->program->ranks : workers,
+		.ranks = job_group_ranks(conf, workers, gpus),
+		.grouped = job_group_grouped(conf, gpus),
 		.gpus = gpus,
 		.servers = job_group_servers(conf, workers),
 		.iterations = iterations,
 		.stands_for = 1,
 		.look_at = ESTIMATE_FROM,
 	};
-	if (has_stages(job))
-		job->machine = (struct machine_scheme){ .sim = jobs->env.sim,
-							.topo = jobs->env.topo,
-							.conf = jobs->env.machine,
-							.inner = jobs->schemes[conf->all_reduce],
-							.gpus = gpus,
-							.inside = (enum inside)conf->inside };
 	if (!conf->max_steps || iterations <= conf->max_steps)
 		return;
 	job->iterations = conf->max_steps;
@@ -561,16 +551,18 @@ static void number_jobs(struct jobs *jobs)
 	jobs->report.count = kept;
 }
 
-/* How many instances of schemes a job has at most: one for each NIC and each group of a program
- * that is written down. Exchanges of a network's program share numbers. */
+/* How many instances of schemes a job has at most: one for each NIC and each group, if groups have
+ * numbers of their own. */
 static uint32_t max_instances(const struct model_env *env, const struct job_group_conf *groups,
 			      size_t count)
 {
-	size_t max = 1;
+	uint64_t max = 1;
 
-	for (size_t i = 0; i < count; i++)
-		if (groups[i].program && groups[i].program->group_count > max)
-			max = groups[i].program->group_count;
+	for (size_t i = 0; i < count; i++) {
+		uint64_t instances = job_group_instances(&groups[i], machine_gpus(env->machine));
+
+		max = instances > max ? instances : max;
+	}
 	return (uint32_t)max * machine_nics(env->machine);
 }
 

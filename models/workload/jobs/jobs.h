@@ -171,6 +171,7 @@ struct job_group_conf {
 	/* Set by job_groups_part() */
 	bool experts;                  /* a network of the group has experts */
 	bool exchanges;                /* workers exchange more than gradients */
+	uint32_t machine_gpus;         /* of the scenario's machines */
 	const struct program *program; /* of its model; NULL: layers */
 	struct job_arrival_conf arrival;
 	int overlap;           /* enum overlap */
@@ -227,6 +228,15 @@ bool job_group_uses(const struct job_group_conf *conf, unsigned scheme);
  * none leaves this to ring. */
 unsigned job_group_scheme_of(const struct job_group_conf *conf, const struct program_group *group);
 const struct collective_ops *job_group_ops(unsigned scheme, enum program_op op);
+
+/* Where what a group does happens, on machines of `gpus` GPUs. */
+enum group_place {
+	PLACE_FLAT,   /* between its ranks */
+	PLACE_STAGED, /* inside machines, then between them (collective/machine.h) */
+	PLACE_SWITCH, /* in the switch of its machine (collective/gpu_switch.h) */
+};
+enum group_place job_group_place(const struct job_group_conf *conf,
+				 const struct program_group *group, uint32_t gpus);
 
 /* Whether jobs are Poisson arrivals. If `count` is not given, they go on until the run ends. */
 static inline bool job_group_poisson(const struct job_group_conf *conf)

@@ -218,8 +218,11 @@ static const struct conf_row group_rows[] = {
 		  &group_scheme_item, 1, 10000,
 		  "Of a program: schemes of its groups. Default: that of all_reduce. A scheme "
 		  "without reduce-scatter or all-gather leaves these to ring, and all-to-alls and "
-		  "messages are always connections (schemes.ring). Parameter servers of a group "
-		  "are on the hosts of its first ranks."),
+		  "messages are always connections (schemes.ring). nvls adds up groups inside "
+		  "machines by the rate of their GPUs' links. Other schemes in switches or at "
+		  "servers add up groups with several ranks a machine inside it first "
+		  "(\"inside\"). Parameter servers of a group are on the hosts of its first "
+		  "ranks."),
 	CONF_INT("prefetch", struct job_group_conf, prefetch, "1", 0, 100000,
 		 "With sharding full: parameters are all-gathered so many layers ahead.",
 		 "PyTorch FSDP: the next layer"),
@@ -391,27 +394,13 @@ static void check_workers(const struct job_group_conf *conf, struct conf_doc *do
 			   max, machines, unit);
 }
 
-/* The number of workers of the group's largest job. */
-static uint64_t max_workers(const struct job_group_conf *conf)
-{
-	const struct job_trace *trace = conf->arrival.jobs;
-	uint64_t max = (uint64_t)workers_span(&conf->workers).max;
-
-	for (size_t i = 0; trace && i < trace->count; i++) {
-		uint64_t workers = job_trace_workers(conf, &trace->jobs[i]);
-
-		max = workers > max ? workers : max;
-	}
-	return max;
-}
-
 /* Checks that jobs suit machines with several GPUs. */
 static void check_inside(const struct job_group_conf *conf, struct conf_doc *doc,
 			 const char *pointer, const struct machine_conf *machine)
 {
 	const struct collective_ops *ops = scheme_ops((unsigned)conf->all_reduce);
 	const char *at = conf_at(doc, "%s/inside", pointer);
-	uint64_t ranks = max_workers(conf) * machine_gpus(machine);
+	uint64_t ranks = (uint64_t)job_group_max_workers(conf) * machine_gpus(machine);
 
 	if (machine_gpus(machine) == 1)
 		return;

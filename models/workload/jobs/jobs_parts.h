@@ -20,8 +20,9 @@ struct job_exchange {
 	const struct program_group *group;
 	bool whole; /* adds the gradients of all ranks up, by the job's scheme; the first group */
 	const struct collective_ops *ops;
-	void *scheme;       /* for ops->start() */
-	void *instance;     /* NULL: one rank alone, or stopped by a failure */
+	void *scheme;                  /* for ops->start() */
+	struct machine_scheme machine; /* the same, if `ops` has stages inside machines */
+	void *instance;                /* NULL: one rank alone, or stopped by a failure */
 	uint32_t *hosts;    /* by member; owned; NULL: those of the job, whose servers follow */
 	uint32_t *machines; /* by member (struct collective_job); owned; NULL = as there */
 	uint32_t *seats;    /* by member: its number among the seats of its rank; owned */
@@ -94,7 +95,10 @@ struct job {
 	char *reason; /* JOB_REFUSED: why; JOB_FAILED: when and why; owned */
 	uint32_t workers;
 	uint32_t gpus;  /* of each machine that work for it */
-	uint32_t ranks; /* of its program: one a worker, or one a GPU if it is written down */
+	uint32_t ranks; /* of its program: one a worker, or one a GPU (job_group_ranks()) */
+	/* Each group of its program is an instance of a scheme with a number of its own, as in a
+	 * program that is written down. Otherwise they share the job's number. */
+	bool grouped;
 	int64_t iterations, iterations_done;
 	uint32_t servers; /* parameter servers */
 	uint32_t *hosts;  /* of the workers by rank, then of the servers */
@@ -107,8 +111,7 @@ struct job {
 	uint32_t behind; /* workers that have not ended the iteration under way */
 	sim_time moved;  /* when a worker last began or ended a task, or got a result */
 	struct job_worker *worker;
-	struct why_job *why;           /* NULL without --why */
-	struct machine_scheme machine; /* zero if the scheme has no stages inside machines */
+	struct why_job *why; /* NULL without --why */
 	/* That of its model, or one made for the job, which owns it. NULL until the job first looks
 	 * for a start, and when it is over. */
 	struct program *program;
@@ -162,14 +165,13 @@ static inline const struct scheme_run *job_reduces(const struct job *job)
 }
 
 /* The operations of job_reduces(): for sharded jobs its reduce-scatter, if it has one; else the
- * whole scheme, with stages inside machines around it if the job has any. */
+ * whole scheme. */
 static inline const struct collective_ops *job_scheme(const struct job *job)
 {
 	const struct collective_ops *ops = job_reduces(job)->ops;
 
-	if (job->conf->sharding != SHARDING_NONE && ops->reduce_scatter)
-		return ops->reduce_scatter;
-	return job->machine.sim ? &machine_collective : ops;
+	return job->conf->sharding != SHARDING_NONE && ops->reduce_scatter ? ops->reduce_scatter
+									   : ops;
 }
 
 /* job_worker.c: what one worker does, iteration by iteration. */
@@ -279,6 +281,14 @@ void job_iteration_over(struct job *job);
 /* Adds a finished job to the summary. */
 void job_record(struct job *job);
 
+/* parallel_conf.c: the number of workers of the group's largest job. */
+uint32_t job_group_max_workers(const struct job_group_conf *conf);
+/* parallel_conf.c: how many ranks a job of so many machines has: one for each GPU, if ranks
+ * exchange more than gradients; and whether its groups have instances of their own. */
+uint32_t job_group_ranks(const struct job_group_conf *conf, uint32_t workers, uint32_t gpus);
+bool job_group_grouped(const struct job_group_conf *conf, uint32_t gpus);
+/* parallel_conf.c: how many groups with instances of their own a job has at most; at least 1. */
+uint64_t job_group_instances(const struct job_group_conf *conf, uint32_t gpus);
 /* parallel_conf.c: how many machines the ranks of a program need, one for each GPU. */
 int64_t job_program_machines(const struct program *program, const struct machine_conf *machine);
 
@@ -286,8 +296,8 @@ extern const struct conf_table model_in_place_table; /* jobs_conf.c; of struct m
 /* parallel_conf.c: rows of a group, and their checks */
 extern const struct conf_table pipeline_table;
 extern const char *const sharding_names[];
-/* Sets `experts` and `exchanges`. */
-void job_group_find_exchanges(struct job_group_conf *conf);
+/* Sets `experts`, `exchanges` and `machine_gpus`. */
+void job_group_find_exchanges(struct job_group_conf *conf, const struct machine_conf *machine);
 void job_group_check_parallel(const struct job_group_conf *conf, struct conf_doc *doc,
 			      const char *pointer, const struct machine_conf *machine);
 /* job_arrival_conf.c */

@@ -30,8 +30,9 @@ static const struct conf_row pipeline_rows[] = {
 const struct conf_table pipeline_table = { "pipeline", pipeline_rows,
 					   sizeof(struct job_group_conf) };
 
-void job_group_find_exchanges(struct job_group_conf *conf)
+void job_group_find_exchanges(struct job_group_conf *conf, const struct machine_conf *machine)
 {
+	conf->machine_gpus = machine_gpus(machine);
 	for (size_t i = 0; i < conf->models->count; i++)
 		conf->experts |= conf->models->dnns[i] && dnn_tokens(conf->models->dnns[i]);
 	if (conf->models->dnns[0])
@@ -40,10 +41,90 @@ void job_group_find_exchanges(struct job_group_conf *conf)
 			  conf->pipeline.stages > 1 || conf->program;
 }
 
+uint32_t job_group_max_workers(const struct job_group_conf *conf)
+{
+	const struct job_trace *trace = conf->arrival.jobs;
+	uint64_t max = (uint64_t)workers_span(&conf->workers).max;
+
+	for (size_t i = 0; trace && i < trace->count; i++) {
+		uint64_t workers = job_trace_workers(conf, &trace->jobs[i]);
+
+		max = workers > max ? workers : max;
+	}
+	return (uint32_t)max;
+}
+
+uint32_t job_group_ranks(const struct job_group_conf *conf, uint32_t workers, uint32_t gpus)
+{
+	if (conf->program)
+		return conf->program->ranks;
+	return conf->exchanges ? workers * gpus : workers;
+}
+
+bool job_group_grouped(const struct job_group_conf *conf, uint32_t gpus)
+{
+	return conf->program || (conf->exchanges && gpus > 1) ||
+	       (conf->pipeline.stages > 1 && conf->all_reduce != SCHEME_ring);
+}
+
+uint64_t job_group_instances(const struct job_group_conf *conf, uint32_t gpus)
+{
+	uint64_t count = 1;
+
+	if (conf->program)
+		count = conf->program->group_count;
+	else if (job_group_grouped(conf, gpus))
+		count = program_layers_groups(
+			&(struct program_shape){
+				.ranks = job_group_ranks(conf, job_group_max_workers(conf), gpus),
+				.stages = (uint32_t)conf->pipeline.stages,
+				.divides_all = conf->sharding != SHARDING_NONE },
+			conf->experts);
+	return count ? count : 1;
+}
+
+/* The scheme of a group; ring for what no scheme does. */
+static unsigned scheme_for(const struct job_group_conf *conf, const struct program_group *group)
+{
+	if (group->op > OP_ALL_GATHER)
+		return SCHEME_ring;
+	if (conf->program)
+		return job_group_scheme_of(conf, group);
+	return group->op == OP_ALL_GATHER ? job_group_gathers(conf) : job_group_reduces(conf);
+}
+
+/* Whether the ranks of a group may send to each other, inside machines or not. */
+static bool is_schedule(unsigned scheme, enum program_op op)
+{
+	const struct collective_ops *ops = job_group_ops(scheme, op);
+
+	return ops->ranks_max || ops == job_group_ops(SCHEME_ring, op);
+}
+
+enum group_place job_group_place(const struct job_group_conf *conf,
+				 const struct program_group *group, uint32_t gpus)
+{
+	unsigned scheme = scheme_for(conf, group);
+	uint32_t together;
+
+	if (gpus == 1 || group->op > OP_ALL_GATHER)
+		return PLACE_FLAT;
+	if (!conf->exchanges) /* its ranks are machines */
+		return conf->inside == INSIDE_RING ? PLACE_FLAT : PLACE_STAGED;
+	together = program_group_together(group, gpus);
+	if (together == 1)
+		return PLACE_FLAT;
+	if (together == group->count && scheme == SCHEME_nvls)
+		return PLACE_SWITCH;
+	if (is_schedule(scheme, group->op) && (conf->program || conf->inside == INSIDE_RING))
+		return PLACE_FLAT;
+	return PLACE_STAGED;
+}
+
 /* --- checks --- */
 
 static void check_tokens(const struct job_group_conf *conf, struct conf_doc *doc,
-			 const char *pointer)
+			 const char *pointer, uint32_t gpus)
 {
 	const char *at = conf_at(doc, "%s/model", pointer);
 
@@ -51,11 +132,11 @@ static void check_tokens(const struct job_group_conf *conf, struct conf_doc *doc
 		conf_error(doc, at,
 			   "its experts need \"overlap\": \"layers\" and no \"fusion\", because "
 			   "tokens go to experts between layers, which are otherwise merged");
-	if (workers_span(&conf->workers).max > EXCHANGE_WORKERS_MAX)
+	if (job_group_ranks(conf, job_group_max_workers(conf), gpus) > EXCHANGE_WORKERS_MAX)
 		conf_error(doc, at,
 			   "its experts are spread over all workers, which are all connected with "
-			   "each other: at most %d workers",
-			   EXCHANGE_WORKERS_MAX);
+			   "each other: at most %d workers%s",
+			   EXCHANGE_WORKERS_MAX, gpus > 1 ? ", each GPU one" : "");
 	if (conf->pipeline.stages > 1)
 		conf_error(doc, conf_at(doc, "%s/pipeline", pointer),
 			   "experts and stages at once are not modelled");
@@ -70,13 +151,9 @@ static void check_stages(const struct job_group_conf *conf, struct conf_doc *doc
 
 	if (span.min != span.max || !span.max || span.max % stages)
 		conf_error(doc, at,
-			   "%" PRId64 " stages need a number of workers that is a multiple of them",
+			   "%" PRId64 " stages need a number of workers that is a multiple of "
+			   "them",
 			   stages);
-	else if (span.max > stages && conf->all_reduce != SCHEME_ring)
-		conf_error(doc, at,
-			   "replicas of stages add their gradients up stage by stage, for which "
-			   "only \"ring\" is modelled, not %s",
-			   scheme_names[conf->all_reduce]);
 	if (conf->overlap == OVERLAP_NONE || conf->fusion || conf->model.send_order.count)
 		conf_error(doc, at,
 			   "needs \"overlap\": \"layers\", no \"fusion\" and no \"send_order\"");
@@ -112,8 +189,6 @@ static void check_step(const struct job_group_conf *conf, struct conf_doc *doc, 
 			   able);
 	if (conf->sharding == SHARDING_NONE)
 		conf_error(doc, at, "needs \"sharding\": \"optimizer\" or \"full\"");
-	if (conf->pipeline.stages > 1)
-		conf_error(doc, at, "is not modelled with a pipeline");
 }
 
 static const struct collective_ops *reduce_scatter_of(const struct collective_ops *ops)
@@ -159,12 +234,14 @@ const struct collective_ops *job_group_ops(unsigned scheme, enum program_op op)
 	return NULL;
 }
 
+/* NVLS inside machines is a closed form, without the scheme's parameters and packets. */
 static bool program_uses(const struct job_group_conf *conf, unsigned scheme)
 {
 	for (size_t g = 0; g < conf->program->group_count; g++) {
 		const struct program_group *group = &conf->program->groups[g];
 
-		if (group->op < OP_ALL_TO_ALL && job_group_scheme_of(conf, group) == scheme)
+		if (group->op < OP_ALL_TO_ALL && job_group_scheme_of(conf, group) == scheme &&
+		    job_group_place(conf, group, conf->machine_gpus) != PLACE_SWITCH)
 			return true;
 	}
 	return false;
@@ -185,18 +262,69 @@ int64_t job_program_machines(const struct program *program, const struct machine
 	return (program->ranks - 1) / machine_gpus(machine) + 1;
 }
 
-/* Whether two ranks of a group are on one machine. */
-static bool shares_machine(const struct job_group_conf *conf, const struct program_group *group,
-			   uint32_t gpus)
+/* Whether the ranks of a group have equally many NICs on each machine. */
+static bool same_nics(const struct program_group *group, const struct machine_conf *machine)
 {
-	bool *taken = xcalloc(conf->program->ranks / gpus + 1, sizeof(*taken)), shares = false;
+	uint32_t gpus = machine_gpus(machine), nics = machine_nics(machine), machines = 0, *seen;
+	bool same = true;
 
+	for (uint32_t m = 0; m < group->count; m++)
+		if (group->ranks[m] / gpus >= machines)
+			machines = group->ranks[m] / gpus + 1;
+	seen = xcalloc((size_t)machines * (nics + 1), sizeof(*seen)); /* the last: how many */
 	for (uint32_t m = 0; m < group->count; m++) {
-		shares |= taken[group->ranks[m] / gpus];
-		taken[group->ranks[m] / gpus] = true;
+		uint32_t *of = &seen[(size_t)(group->ranks[m] / gpus) * (nics + 1)];
+		uint32_t nic = group->ranks[m] % gpus * nics / gpus;
+
+		of[nics] += !of[nic];
+		of[nic] = 1;
 	}
-	free(taken);
-	return shares;
+	for (uint32_t m = 0; m < machines; m++)
+		same &= !seen[m * (nics + 1) + nics] ||
+			seen[m * (nics + 1) + nics] ==
+				seen[group->ranks[0] / gpus * (nics + 1) + nics];
+	free(seen);
+	return same;
+}
+
+/* Checks that a scheme which adds up between machines, or in a machine's switch, can do so for the
+ * ranks of a group. */
+static void check_place(const struct job_group_conf *conf, const struct program_group *group,
+			struct conf_doc *doc, const char *pointer,
+			const struct machine_conf *machine)
+{
+	uint32_t gpus = machine_gpus(machine), together = program_group_together(group, gpus);
+	enum group_place place = job_group_place(conf, group, gpus);
+	const char *name = scheme_names[scheme_for(conf, group)];
+
+	if (place == PLACE_SWITCH && machine->gpus.shared)
+		conf_error(doc, pointer,
+			   "nvls of group \"%s\": GPUs that share one link "
+			   "(topology.host.gpus.shared) have no switch that adds up",
+			   group->name);
+	if (place != PLACE_STAGED)
+		return;
+	if (scheme_for(conf, group) == SCHEME_nvls)
+		conf_error(doc, pointer,
+			   "group \"%s\" has ranks on several machines, and nvls adds up inside "
+			   "one; allowed: any other scheme, or groups inside machines",
+			   group->name);
+	else if (together == group->count)
+		conf_error(doc, pointer,
+			   "group \"%s\" is inside one machine, and %s adds up between machines; "
+			   "allowed: ring, halving_doubling, double_tree or nvls",
+			   group->name, name);
+	else if (!together || !same_nics(group, machine))
+		conf_error(doc, pointer,
+			   "group \"%s\" has unlike numbers of ranks or NICs on its machines, and "
+			   "%s takes an equal part from each; allowed: ring, halving_doubling or "
+			   "double_tree",
+			   group->name, name);
+	else if (conf->inside == INSIDE_RING)
+		conf_error(doc, conf_at(doc, "%s/inside", pointer),
+			   "\"ring\" makes each GPU a rank, which %s of group \"%s\" cannot do; "
+			   "allowed: \"scatter\" or \"master\"",
+			   name, group->name);
 }
 
 /* Checks that the scheme of a group can do with its size and place. */
@@ -206,7 +334,6 @@ static void check_group(const struct job_group_conf *conf, const struct program_
 {
 	unsigned scheme = job_group_scheme_of(conf, group);
 	const struct collective_ops *ops = job_group_ops(scheme, group->op);
-	bool schedule = ops->ranks_max || ops == job_group_ops(SCHEME_ring, group->op);
 
 	if (group->op == OP_ALL_TO_ALL && group->count > EXCHANGE_WORKERS_MAX)
 		conf_error(doc, pointer,
@@ -217,12 +344,33 @@ static void check_group(const struct job_group_conf *conf, const struct program_
 		conf_error(doc, pointer,
 			   "%s takes at most %" PRIu32 " ranks, group \"%s\" has %" PRIu32,
 			   ops->name, ops->ranks_max, group->name, group->count);
-	if (!schedule && shares_machine(conf, group, machine_gpus(machine)))
-		conf_error(doc, pointer,
-			   "two ranks of group \"%s\" are on one machine, and %s adds up only "
-			   "between machines; allowed: ring, halving_doubling or double_tree, or "
-			   "groups of one rank a machine",
-			   group->name, ops->name);
+	if (group->op <= OP_ALL_GATHER && group->count > 1)
+		check_place(conf, group, doc, pointer, machine);
+}
+
+/* Checks a network whose GPUs are ranks, or whose groups have instances of their own. */
+static void check_grouped(const struct job_group_conf *conf, struct conf_doc *doc,
+			  const char *pointer, const struct machine_conf *machine)
+{
+	if (conf->fallback != FALLBACK_NONE)
+		conf_error(doc, conf_at(doc, "%s/fallback", pointer),
+			   "is modelled where all workers add up together, not in stages, and not "
+			   "with sharding or experts on machines with several GPUs");
+	if (conf->fusion_cycle)
+		conf_error(doc, conf_at(doc, "%s/fusion_cycle", pointer),
+			   "is not modelled with sharding or experts on machines with several "
+			   "GPUs");
+	if (machine_gpus(machine) > 1 && conf->inside == INSIDE_RING &&
+	    !(is_schedule(job_group_reduces(conf), OP_REDUCE_SCATTER) &&
+	      is_schedule(job_group_gathers(conf), OP_ALL_GATHER)))
+		conf_error(doc, conf_at(doc, "%s/inside", pointer),
+			   "\"ring\" makes each GPU a rank, which sharding by schemes in switches "
+			   "cannot do; allowed: \"scatter\" or \"master\"");
+	if (machine_gpus(machine) > 1 && job_group_reduces(conf) == SCHEME_nvls &&
+	    job_group_max_workers(conf) > 1)
+		conf_error(doc, conf_at(doc, "%s/all_reduce", pointer),
+			   "its workers are machines, and nvls adds up inside one; allowed: any "
+			   "other scheme, or a program with groups inside machines");
 }
 
 /* What makes the program of a network has no meaning for one that is written down. */
@@ -246,6 +394,7 @@ static void check_program(const struct job_group_conf *conf, struct conf_doc *do
 	const struct group_scheme_conf *list = conf->collectives.items;
 	struct workers_span span = workers_span(&conf->workers);
 	int64_t machines = job_program_machines(conf->program, machine);
+	size_t before; /* groups are often alike: one mistake is enough */
 
 	for (size_t i = 0; i < sizeof(made) / sizeof(*made); i++)
 		if (made[i].given)
@@ -257,7 +406,8 @@ static void check_program(const struct job_group_conf *conf, struct conf_doc *do
 			   "the program has %" PRIu32 " ranks, on %" PRId64
 			   " machines: leave this out, or list as many machines",
 			   conf->program->ranks, machines);
-	for (size_t g = 0; g < conf->program->group_count; g++)
+	before = conf_errors(doc);
+	for (size_t g = 0; g < conf->program->group_count && conf_errors(doc) == before; g++)
 		check_group(conf, &conf->program->groups[g], doc, pointer, machine);
 	for (size_t i = 0; i < conf->collectives.count; i++) {
 		bool found = false;
@@ -300,13 +450,10 @@ void job_group_check_parallel(const struct job_group_conf *conf, struct conf_doc
 			   scheme_names[job_group_gathers(conf)]);
 	if (!conf->exchanges)
 		return;
-	if (machine_gpus(machine) > 1)
-		conf_error(doc, pointer,
-			   "sharding, pipelines and experts need machines with one GPU; one GPU "
-			   "may stand for several that share each tensor, if layers have the times "
-			   "of these");
+	if (job_group_grouped(conf, machine_gpus(machine)))
+		check_grouped(conf, doc, pointer, machine);
 	if (conf->experts)
-		check_tokens(conf, doc, pointer);
+		check_tokens(conf, doc, pointer, machine_gpus(machine));
 	if (conf->pipeline.stages > 1)
 		check_stages(conf, doc, pointer);
 }

@@ -42,9 +42,9 @@ uint32_t job_group_servers(const struct job_group_conf *conf, uint32_t workers)
 {
 	const struct collective_ops *ops = scheme_ops(job_group_reduces(conf));
 
-	/* one worker's gradient is the sum; stages of a pipeline have rings; groups of a program
-	 * have theirs on hosts of their members */
-	if (!ops->servers || workers < 2 || conf->pipeline.stages > 1 || conf->program)
+	/* one worker's gradient is the sum; groups have theirs on hosts of their members */
+	if (!ops->servers || workers < 2 || conf->pipeline.stages > 1 ||
+	    job_group_grouped(conf, conf->machine_gpus))
 		return 0;
 	if (job_group_servers_listed(conf))
 		return (uint32_t)conf->servers.hosts.count;
@@ -165,12 +165,16 @@ static void check_groups(const struct job_group_conf *conf, struct conf_doc *doc
 		const struct program_group *group = &conf->program->groups[g];
 		unsigned scheme = job_group_scheme_of(conf, group);
 		const struct collective_ops *ops = job_group_ops(scheme, group->op);
-		uint32_t servers = ops->servers ? ops->servers(group->count) : 0;
+		uint32_t gpus = machine_gpus(site->machine), count = group->count;
 		const char *why;
 
-		if (group->op != OP_ALL_REDUCE || group->count < 2 || !ops->refuses)
+		if (group->op != OP_ALL_REDUCE || group->count < 2 || !ops->refuses ||
+		    job_group_place(conf, group, gpus) == PLACE_SWITCH)
 			continue;
-		why = ops->refuses(schemes[scheme], site->topology, group->count, servers);
+		if (job_group_place(conf, group, gpus) == PLACE_STAGED) /* of machines */
+			count /= program_group_together(group, gpus);
+		why = ops->refuses(schemes[scheme], site->topology, count,
+				   ops->servers ? ops->servers(count) : 0);
 		if (!why)
 			continue;
 		conf_error(doc, pointer, "group \"%s\" of %" PRIu32 " ranks under %s: %s",
@@ -183,14 +187,14 @@ void job_group_check_scheme(const struct job_group_conf *conf, struct conf_doc *
 			    const char *pointer, const struct job_site *site, void *const *schemes)
 {
 	const struct collective_ops *ops = scheme_ops(job_group_reduces(conf));
-	uint32_t workers = (uint32_t)workers_span(&conf->workers).max;
+	uint32_t workers = (uint32_t)(workers_span(&conf->workers).max / conf->pipeline.stages);
 	const char *why;
 
 	if (conf->program) {
 		check_groups(conf, doc, pointer, site, schemes);
 		return;
 	}
-	if (!ops->refuses || workers < 2 || conf->pipeline.stages > 1)
+	if (!ops->refuses || workers < 2)
 		return;
 	why = ops->refuses(schemes[job_group_reduces(conf)], site->topology, workers,
 			   job_group_servers(conf, workers));

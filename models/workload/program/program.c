@@ -90,6 +90,25 @@ uint32_t program_add_strided(struct program *program, enum program_op op, const 
 	return group;
 }
 
+uint32_t program_group_together(const struct program_group *group, uint32_t gpus)
+{
+	uint32_t machines = 0, each = 0, *on;
+	bool even = true;
+
+	for (uint32_t m = 0; m < group->count; m++)
+		if (group->ranks[m] / gpus >= machines)
+			machines = group->ranks[m] / gpus + 1;
+	on = xcalloc(machines, sizeof(*on));
+	for (uint32_t m = 0; m < group->count; m++)
+		on[group->ranks[m] / gpus]++;
+	for (uint32_t m = 0; m < group->count; m++) {
+		each = on[group->ranks[m] / gpus];
+		even &= each == on[group->ranks[0] / gpus];
+	}
+	free(on);
+	return even ? each : 0;
+}
+
 void program_sit(struct program *program, uint32_t group, uint32_t member, uint32_t seat)
 {
 	program->seats = array_reserve(program->seats, program->seat_count, &program->seat_capacity,

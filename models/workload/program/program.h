@@ -132,6 +132,9 @@ uint32_t program_add_group(struct program *program, enum program_op op, const ch
 /* The same for ranks first, first + stride, ... */
 uint32_t program_add_strided(struct program *program, enum program_op op, const char *name,
 			     uint32_t count, int64_t first, int64_t stride);
+/* How many ranks of a group are on each of its machines of `gpus` ranks; 0 if on one machine are
+ * more than on another. */
+uint32_t program_group_together(const struct program_group *group, uint32_t gpus);
 /* A member of a group has it as its seat number `seat`: a rank's seats are 0, 1, 2, ... */
 void program_sit(struct program *program, uint32_t group, uint32_t member, uint32_t seat);
 
@@ -195,6 +198,8 @@ struct program_shape {
 };
 
 struct dnn;
+/* How many groups it has. */
+uint64_t program_layers_groups(const struct program_shape *shape, bool tokens);
 /* The program of a network whose tensors are planned (workload/dnn.h). It is finished. */
 struct program *program_layers(const struct dnn *dnn, const struct program_shape *shape);
 

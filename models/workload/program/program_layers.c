@@ -257,6 +257,14 @@ static void add_group(struct program *program, enum program_op op, uint32_t coun
 		program_sit(program, group, i, seats[first + i * stride]++);
 }
 
+uint64_t program_layers_groups(const struct program_shape *shape, bool tokens)
+{
+	bool shards = shape->divides_optimizer || shape->divides_all;
+	uint64_t each = shape->ranks / shape->stages;
+
+	return shape->stages * (shards ? 2 : 1) + 2 * (shape->ranks - each) + tokens;
+}
+
 struct program *program_layers(const struct dnn *dnn, const struct program_shape *shape)
 {
 	uint32_t each = shape->ranks / shape->stages;
