@@ -182,7 +182,7 @@ char *collective_actual_text(const struct collective_actual *actual, const char 
 struct collective_idle {
 	const char *key, *why; /* static strings */
 };
-#define COLLECTIVE_IDLE_MAX 4
+#define COLLECTIVE_IDLE_MAX 8
 
 /* How far the fluid model may be from the packet model, as a fraction; 0 = not stated. Limits for
  * tests/crosscheck.sh and scripts/crosscheck; models/fluid/README.md has the measurements. */

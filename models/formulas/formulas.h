@@ -23,7 +23,7 @@ struct formula_inputs {
 	double bytes, rate, inter, intra, alpha, chunk;
 	double payload, frame, wire_extra, round_trip, window;
 	double slots, elements, message_packets, loss, rto;
-	double compute, communication, iteration, overlap, share, batch, iterations, ratio;
+	double compute, communication, iteration, overlap, share, batch, iterations, ratio, volume;
 	double bus, cycle, ports, adder, fixed, memory, jobs;
 	double layer, layers, remaining, partition;
 	double stages, microbatches;

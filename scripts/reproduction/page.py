@@ -141,7 +141,7 @@ def article(row, cost):
     ours = " / ".join(s for s in row["shown"] if s)
     facts = [("paper", report.stated(row)), ("ours", ours + (f' {row["unit"]}' if ours and row["unit"] else "")),
              ("off by", report.percent(row["deviation"])),
-             ("tolerance", f'{100 * row["tolerance"]:g} %: {row["why"]}' if row["tolerance"] and row["kind"] == "value" else row["why"]),
+             ("tolerance", f'{100 * row["tolerance"]:g} %{" and half of a last digit" if row["digit"] else ""}: {row["why"]}' if row["tolerance"] and row["kind"] == "value" else row["why"]),
              ("fitted", "; ".join(f"{k}: {v}" for k, v in row["fitted"].items())),
              ("why", "; ".join(t for t in (row["note"], row["reason"]) if t))]
     body = "".join(f"<dt>{k}</dt><dd>{text(v)}</dd>" for k, v in facts if v)

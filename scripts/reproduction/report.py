@@ -39,8 +39,8 @@ def describe(row, judged, judge):
         "kind": row.kind, "unit": given.get("unit", ""), "x": row.x, "x_label": given.get("x_label", ""),
         "stated": row.stated, "read_off": given.get("read_off", False), "ours": _values(own.values),
         "shown": [shown(v) for v in own.values], "deviation": max(off, key=abs) if off else None,
-        "verdict": own.verdict, "note": own.note, "tolerance": row.tolerance,
-        "reach": [size and (row.tolerance or 0) * size for size in sizes], "why": given.get("why", ""),
+        "verdict": own.verdict, "note": own.note, "tolerance": row.tolerance, "digit": given.get("digit", 0),
+        "reach": [size and row.reach(p) for p, size in zip(row.stated, sizes)], "why": given.get("why", ""),
         "reason": given.get("reason", ""), "fitted": given.get("fitted", {}),
         "readings": [{"name": n, "verdict": o.verdict, "ours": _values(o.values), "shown": [shown(v) for v in o.values]}
                      for n, o in readings.items()],

@@ -9,7 +9,7 @@ PAPER = {"key": (str, True), "title": (str, True), "text": (str, True), "runs": 
 RUN = {"plan": (str, False), "scenario": (str, False), "set": (dict, False), "axes": (dict, False)}
 ROW = {"id": (str, True), "item": (str, True), "place": (str, True), "quote": (str, True), "kind": (str, True),
        "x": (list, False), "x_label": (str, False), "paper": (object, False), "read_off": (bool, False),
-       "ours": (object, False), "unit": (str, False), "tolerance": (float, False), "why": (str, False),
+       "ours": (object, False), "unit": (str, False), "tolerance": (float, False), "digit": (float, False), "why": (str, False),
        "claim": (object, False), "direction": (object, False), "seeds": (list, False), "readings": (dict, False),
        "fitted": (dict, False), "reason": (str, False)}
 KINDS = ("value", "claim", "identity", "trace", "none")
@@ -84,6 +84,10 @@ class Row:
     def size(self, stated):
         """What tolerances are relative to: the distance from "direction" where that is a number, as a gain of 1.15 is 0.15."""
         return abs(stated - self.direction if isinstance(self.direction, (int, float)) else stated) or 1
+
+    def reach(self, stated):
+        """How far ours may be off: the tolerance, and half of the last digit that is printed."""
+        return (self.tolerance or 0) * self.size(stated) + self.given.get("digit", 0) / 2
 
     def is_fitted(self, reading):
         """Whether something was chosen to meet the paper: for the row, or for a reading that "fitted" names."""

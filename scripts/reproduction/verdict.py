@@ -179,7 +179,7 @@ class Judge:
                    for p, v in zip(row.stated, values))
 
     def _values(self, row, values, direction, few):
-        reach = [row.tolerance * row.size(p) for p in row.stated]
+        reach = [row.reach(p) for p in row.stated]
         off = [abs(v.mean - p) for v, p in zip(values, row.stated)]
         if any(v.half and v.half > r and o <= r for v, o, r in zip(values, off, reach)):
             return Outcome(values, "undecided", "an interval is wider than the tolerance: more seeds")

@@ -297,6 +297,22 @@ Test(esa_rules, downgrading)
 	bench_close(&bench);
 }
 
+/* Without it, equals and lower ones fail for ever; a higher one wins at once. */
+Test(esa_rules, no_downgrading)
+{
+	struct bench bench;
+
+	rivals(&bench, "\"preemption\": \"priority\", \"downgrading\": false");
+	offer(&bench, 0, 0, 0, 8);
+	for (unsigned tries = 0; tries < 100; tries++)
+		offer(&bench, 1, 0, 0, (uint8_t)(1 + tries % 8));
+	cr_expect_eq(only(&bench)->owner, 1);
+	cr_expect_eq(only(&bench)->priority, 8);
+	offer(&bench, 1, 0, 0, 9);
+	cr_expect_eq(only(&bench)->owner, 2);
+	bench_close(&bench);
+}
+
 /* Renewal: a packet of the owner undoes downgrading. */
 Test(esa_rules, renewal)
 {
@@ -692,7 +708,10 @@ Test(esa_priority, options)
 		{ "\"remaining\": \"attained\"", 16 },
 		/* 16 / 1.92 * 2 * (3 / 1.5) = 33.3; (1 / 4) = 4.17 */
 		{ "\"ratio\": \"measured\"", 5 },
-		{ "\"priority_scale\": 1", 3 }, /* 2.08 */
+		{ "\"priority_scale\": 1", 3 },    /* 2.08 */
+		{ "\"layers\": false", 17 },       /* 16 / 1.92 * 2: as of the last layer */
+		{ "\"ratio\": \"none\"", 17 },     /* 16 / 1.92 * 2 */
+		{ "\"remaining\": \"none\"", 64 }, /* 16 * 2 * 2 */
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -247,6 +247,11 @@ Test(formulas, tables_of_switchml_2021)
 		{ "ring_slowdown", BATCH(1677, 67, 3), 1, "1.50" },
 		{ "ring_slowdown", BATCH(661, 73, 67), 1, "1.55" },
 		{ "ring_slowdown", BATCH(1612, 28, 84), 1, "1.21" },
+		/* seven others' eighths are what a switch takes; all of them at 8 bits a ring's
+		   bytes */
+		{ "gather_slowdown", { .workers = 8, .share = 1, .volume = 1.0 / 7 }, 1, "1.00" },
+		{ "gather_slowdown", { .workers = 8, .share = 0.97, .volume = 0.25 }, 1, "1.73" },
+		{ "gather_slowdown", { .workers = 8, .share = 0.5, .volume = 0 }, 1, "0.50" },
 	};
 	struct formula_inputs x = { .compute = 0.1, .communication = 0.2, .overlap = 0.25 };
 

@@ -60,11 +60,13 @@ static const char *const preemption_names[] = { [ESA_PRIORITY] = "priority",
 						[ESA_COIN] = "coin",
 						[ESA_NEVER] = "never",
 						NULL };
-static const char *const remaining_names[] = {
-	[ESA_OF_ITERATION] = "iteration", [ESA_OF_JOB] = "job", [ESA_ATTAINED] = "attained", NULL
-};
+static const char *const remaining_names[] = { [ESA_OF_ITERATION] = "iteration",
+					       [ESA_OF_JOB] = "job",
+					       [ESA_ATTAINED] = "attained",
+					       [ESA_NO_TIME] = "none",
+					       NULL };
 static const char *const ratio_names[] = {
-	[ESA_MEASURED] = "measured", [ESA_MODEL] = "model", NULL
+	[ESA_MEASURED] = "measured", [ESA_MODEL] = "model", [ESA_NO_RATIO] = "none", NULL
 };
 
 static const char *const index_names[] = {
@@ -98,12 +100,18 @@ static const struct conf_row esa_rows[] = {
 		  "ESA section 5.2; always and coin are the straw-men of section 7.3"),
 	CONF_ENUM("remaining", struct esa_conf, remaining, "iteration", remaining_names,
 		  "T of the priority: remaining time of the iteration, or of the job, or time that "
-		  "the job has run so far.",
+		  "the job has run so far; none: 1 ms for all.",
 		  "ESA section 7.2.1; the others section 5.4"),
 	CONF_ENUM("ratio", struct esa_conf, ratio, "model", ratio_names,
 		  "Comm/Comp of the priority: gradient bytes at line rate over computing time, or "
-		  "as measured in the previous iteration.",
+		  "as measured in the previous iteration; none: 1 for all.",
 		  "ESA section 7.2.1: 2 and 0.5; measured: section 5.4"),
+	CONF_BOOL("layers", struct esa_conf, layers, "true",
+		  "Whether the priority has the term L/l, by which front layers go first.",
+		  "ESA section 5.4; false shows what the term is worth"),
+	CONF_BOOL("downgrading", struct esa_conf, downgrading, "true",
+		  "Whether a failed preemption halves the priority of the aggregator's owner.",
+		  "ESA section 5.4; false shows what the rule is worth"),
 	CONF_REAL("priority_scale", struct esa_conf, scale, "16", 1e-9, 1e9,
 		  "Priority in packets: this factor times equation 1, with T in ms, rounded up, "
 		  "from 1 to 255.",
@@ -143,11 +151,13 @@ const struct conf_table esa_table = { "esa", esa_rows, sizeof(struct esa_conf),
 
 static size_t esa_idle(const void *self, struct collective_idle list[COLLECTIVE_IDLE_MAX])
 {
-	static const char *const keys[] = { "remaining", "ratio", "priority_scale" };
+	static const char *const keys[] = { "remaining", "ratio", "layers", "downgrading",
+					    "priority_scale" };
 	const struct esa_conf *conf = self;
 	size_t count = 0;
 
-	for (size_t k = 0; k < 3 && conf->preemption != ESA_PRIORITY; k++)
+	for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]) && conf->preemption != ESA_PRIORITY;
+	     k++)
 		list[count++] =
 			(struct collective_idle){ keys[k], "\"preemption\" is not priority" };
 	return count;
@@ -182,6 +192,8 @@ static double remaining_ms(const struct pool_worker *worker, const struct collec
 			       (transfer_ms(worker, hint->iteration_bytes) + ms_of(hint->compute));
 	case ESA_ATTAINED:
 		return ms_of(hint->attained);
+	case ESA_NO_TIME:
+		return 1;
 	}
 	return iteration;
 }
@@ -189,6 +201,8 @@ static double remaining_ms(const struct pool_worker *worker, const struct collec
 /* Comm_j / Comp_j; infinite without computation. */
 static double ratio_of(const struct pool_worker *worker, const struct collective_hint *hint)
 {
+	if (esa_conf(pool_job(worker))->ratio == ESA_NO_RATIO)
+		return 1;
 	if (esa_conf(pool_job(worker))->ratio == ESA_MEASURED && hint->last_exchange)
 		return (double)hint->last_exchange / (double)hint->last_compute;
 	return transfer_ms(worker, hint->iteration_bytes) / ms_of(hint->compute);
@@ -196,9 +210,10 @@ static double ratio_of(const struct pool_worker *worker, const struct collective
 
 uint8_t esa_priority(const struct pool_worker *worker, const struct collective_hint *hint)
 {
-	double p =
-		formula_esa_priority(esa_conf(pool_job(worker))->scale, remaining_ms(worker, hint),
-				     hint->layers, hint->layer, ratio_of(worker, hint));
+	const struct esa_conf *conf = esa_conf(pool_job(worker));
+	double p = formula_esa_priority(conf->scale, remaining_ms(worker, hint), hint->layers,
+					conf->layers ? hint->layer : hint->layers,
+					ratio_of(worker, hint));
 
 	if (!(p < 255)) /* or infinite, or NaN: nothing remains, or nothing is computed */
 		return 255;

@@ -14,8 +14,8 @@
 #include "transport/messages.h"
 
 enum esa_preemption { ESA_PRIORITY, ESA_ALWAYS, ESA_COIN, ESA_NEVER };
-enum esa_remaining { ESA_OF_ITERATION, ESA_OF_JOB, ESA_ATTAINED };
-enum esa_ratio { ESA_MEASURED, ESA_MODEL };
+enum esa_remaining { ESA_OF_ITERATION, ESA_OF_JOB, ESA_ATTAINED, ESA_NO_TIME };
+enum esa_ratio { ESA_MEASURED, ESA_MODEL, ESA_NO_RATIO };
 enum esa_query { ESA_QUERY_IF_NOTHING, ESA_QUERY_ALWAYS };
 enum esa_resend { ESA_RESEND_AT_ONCE, ESA_RESEND_TIMEOUT };
 enum esa_transport_timeout { ESA_MIN_TIMEOUT, ESA_TCP_TIMEOUT };
@@ -24,6 +24,7 @@ enum esa_dupack { ESA_DUPACK_DOUBLING, ESA_DUPACK_EACH, ESA_DUPACK_EVERY };
 struct esa_conf {
 	struct pool_conf pool; /* first: POOL_ROWS */
 	int preemption, remaining, ratio, query, resend, transport_timeout, dupack;
+	bool layers, downgrading; /* terms and rules that can be left out */
 	double scale;
 	int64_t reminder_rounds;
 };

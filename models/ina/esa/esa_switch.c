@@ -91,7 +91,8 @@ static bool collide(struct pool_server *server, struct aggregators *pool, struct
 		return true;
 	}
 	stats->fallbacks++;
-	a->priority >>= 1;
+	if (esa_conf(server->job)->downgrading)
+		a->priority >>= 1;
 	packet->flags |= POOL_BYPASS;
 	actions->forward = true;
 	return false;
