@@ -71,7 +71,7 @@ double job_group_passed_on(const struct job_group_conf *conf, double workers, ui
 		return program_bytes(conf, gpus);
 	/* each GPU sends; tokens for others of its machine stay inside */
 	return (workers - 1) * gpus * 4 * job_models_means(conf->models).tokens +
-	       workers * gpus * (1 - 1 / (double)pipeline->stages) * 2 *
+	       workers * gpus * ((double)pipeline->chunks - 1 / (double)pipeline->stages) * 2 *
 		       (double)pipeline->microbatches * (double)pipeline->activations *
 		       conf->gradient_scale;
 }
@@ -128,8 +128,9 @@ double job_group_compute_s(const struct job_group_conf *conf)
 {
 	double stages = (double)conf->pipeline.stages, parts = (double)conf->pipeline.microbatches;
 
+	/* GPipe section 2.3; chunks divide the bubble (program_pipeline.h) */
 	return job_models_means(conf->models).compute_s * conf->compute_scale / stages *
-	       (parts + stages - 1) / parts; /* GPipe section 2.3 */
+	       (1 + (stages - 1) / (parts * (double)conf->pipeline.chunks));
 }
 
 double job_group_gap_s(const struct job_group_conf *conf, uint32_t hosts, bps link)

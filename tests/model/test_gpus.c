@@ -170,3 +170,37 @@ Test(gpus, pipelines_by_schemes)
 			near(iteration(topology, job), 5 / 4. * 150e-6, 0.25, schemes[i]);
 		}
 }
+
+/* m micro-batches take m (F + B) + (P - 1) (F + B) / v where messages take next to nothing: they
+ * pass v P - 1 times each way. */
+Test(gpus, bubbles)
+{
+	static const struct {
+		unsigned stages, microbatches, chunks;
+		const char *schedule;
+	} pipelines[] = { { 2, 8, 1, "gpipe" }, { 4, 8, 1, "gpipe" }, { 4, 8, 1, "1f1b" },
+			  { 2, 4, 2, "1f1b" },  { 4, 8, 2, "1f1b" },  { 4, 4, 3, "1f1b" },
+			  { 3, 6, 2, "1f1b" },  { 8, 16, 3, "1f1b" } };
+
+	for (size_t i = 0; i < sizeof(pipelines) / sizeof(*pipelines); i++) {
+		unsigned p = pipelines[i].stages, m = pipelines[i].microbatches,
+			 v = pipelines[i].chunks;
+		double stage = 24. / p * 300e-6;
+		char layers[2048] = "", topology[256], job[2560];
+
+		for (unsigned l = 0; l < 24; l++)
+			snprintf(layers + strlen(layers), sizeof(layers) - strlen(layers),
+				 "%s{ 'gradient': '4B', 'forward': '%uus', 'backward': '%uus' }",
+				 l ? ", " : "", 100 * m, 200 * m);
+		snprintf(topology, sizeof(topology),
+			 "'topology': { 'kind': 'star', 'hosts': 8, 'link': { 'rate': '100Tbps', "
+			 "'delay': '1ns' }, 'host': { 'nic_jitter': '0s' } }");
+		snprintf(job, sizeof(job),
+			 "'all_reduce': 'ring', 'overlap': 'layers', 'workers': %u, 'pipeline': { "
+			 "'stages': %u, 'microbatches': %u, 'schedule': '%s', 'chunks': %u }, "
+			 "'model': { 'layers': [ %s ] }",
+			 p, p, m, pipelines[i].schedule, v, layers);
+		near(iteration(topology, job), m * stage + (p - 1) * stage / v, 2e-3,
+		     pipelines[i].schedule);
+	}
+}

@@ -987,6 +987,30 @@ static void put_program(void)
 	put(", { 'all_reduce': '4kB', 'group': 'half', 'stream': 'half all_reduce' } ] } ] } }");
 }
 
+/* A job whose layers are a pipeline, in some scenarios. */
+static void put_pipeline(void)
+{
+	unsigned free = machines - pool, chunks = between(1, 2);
+
+	if (calm || steady || free < 4 || !chance(10))
+		return;
+	put(", { 'name': 'pipeline', 'all_reduce': '%s'",
+	    one_of(own_memory ? "ring|switchml" : "ring|switchml|esa|atp|panama|sharp|ps"));
+	put(", 'iterations': %u, 'workers': %u", between(1, 3), free >= 6 ? 6 : 4);
+	put(", 'overlap': 'layers', 'pipeline': { 'stages': 2, 'microbatches': %u",
+	    2 * between(1, 3));
+	put(", 'schedule': '%s', 'chunks': %u", chunks == 2 || chance(50) ? "1f1b" : "gpipe",
+	    chunks);
+	put(", 'activations': '%luB' }", size_from(1, 18));
+	if (chance(30))
+		put(", 'sharding': 'optimizer'");
+	put(", 'model': { 'layers': [ ");
+	for (unsigned i = 0; i < 4; i++)
+		put("%s{ 'gradient': '%luB', 'forward': '%uus', 'backward': '%uus' }",
+		    i ? ", " : "", size_from(16, 16), between(0, 40), between(0, 80));
+	put(" ] } }");
+}
+
 /* One fifth each: a job alone; jobs under several schemes, with flows and without; flows alone
  * (calm: a job alone); the rest: jobs under one scheme. */
 enum family { ALONE, MIXED_AND_FLOWS, MIXED, FLOWS, ALIKE, FAMILIES };
@@ -1006,6 +1030,7 @@ static unsigned put_jobs(enum family family)
 	}
 	rng = &programs;
 	put_program();
+	put_pipeline();
 	rng = &all;
 	put(" ]");
 	return count;

@@ -311,8 +311,7 @@ static struct program *make_program(const struct job *job)
 	return program_layers(
 		job->dnn, &(struct program_shape){
 				  .ranks = job->ranks,
-				  .stages = (uint32_t)conf->pipeline.stages,
-				  .microbatches = (uint32_t)conf->pipeline.microbatches,
+				  .pipeline = job_group_pipeline(conf),
 				  .divides_optimizer = conf->sharding == SHARDING_OPTIMIZER,
 				  .divides_all = conf->sharding == SHARDING_FULL,
 				  .prefetch = (uint64_t)conf->prefetch,

@@ -123,9 +123,11 @@ struct job_arrival_conf {
 };
 enum job_arrival_form { JOBS_AT, JOBS_POISSON, JOBS_LOAD, JOBS_TRACE };
 
-/* Stages of a pipeline (GPipe); one stage = there is no pipeline. */
+/* Stages of a pipeline; one stage = there is no pipeline. */
 struct pipeline_conf {
 	int64_t stages, microbatches;
+	int schedule;      /* enum pipeline_kind */
+	int64_t chunks;    /* of each stage */
 	bytes activations; /* of a micro-batch, from worker to worker */
 };
 

@@ -281,6 +281,8 @@ void job_iteration_over(struct job *job);
 /* Adds a finished job to the summary. */
 void job_record(struct job *job);
 
+/* parallel_conf.c */
+struct pipeline_shape job_group_pipeline(const struct job_group_conf *conf);
 /* parallel_conf.c: the number of workers of the group's largest job. */
 uint32_t job_group_max_workers(const struct job_group_conf *conf);
 /* parallel_conf.c: how many ranks a job of so many machines has: one for each GPU, if ranks

@@ -17,9 +17,15 @@ static const struct conf_row pipeline_rows[] = {
 		 "workers are the first stage. Their numbers of layers differ by one at most.",
 		 "no pipeline"),
 	CONF_INT("microbatches", struct job_group_conf, pipeline.microbatches, "1", 1, 100000,
-		 "The samples of an iteration pass in so many equal parts: all forward, then all "
-		 "backward.",
-		 "GPipe section 2.3"),
+		 "The samples of an iteration pass in so many equal parts.", "GPipe section 2.3"),
+	CONF_ENUM("schedule", struct job_group_conf, pipeline.schedule, "gpipe", pipeline_kinds,
+		  "gpipe: all forward, then all backward; 1f1b: one forward and one backward in "
+		  "turn, once the stages behind are busy (Megatron-LM).",
+		  "GPipe section 2.3"),
+	CONF_INT("chunks", struct job_group_conf, pipeline.chunks, "1", 1, 1000,
+		 "Chunks of layers of a stage, which take turns (interleaved 1F1B): chunk j of "
+		 "stage p follows chunk j of stage p - 1.",
+		 "not interleaved"),
 	CONF_BYTES("activations", struct job_group_conf, pipeline.activations, "1B", 1,
 		   UINT64_C(1) << 40,
 		   "What a worker sends to the next stage for each micro-batch, and gets back as "
@@ -38,7 +44,7 @@ void job_group_find_exchanges(struct job_group_conf *conf, const struct machine_
 	if (conf->models->dnns[0])
 		conf->program = conf->models->dnns[0]->program;
 	conf->exchanges = conf->experts || conf->sharding != SHARDING_NONE ||
-			  conf->pipeline.stages > 1 || conf->program;
+			  conf->pipeline.stages > 1 || conf->pipeline.chunks > 1 || conf->program;
 }
 
 uint32_t job_group_max_workers(const struct job_group_conf *conf)
@@ -67,6 +73,14 @@ bool job_group_grouped(const struct job_group_conf *conf, uint32_t gpus)
 	       (conf->pipeline.stages > 1 && conf->all_reduce != SCHEME_ring);
 }
 
+struct pipeline_shape job_group_pipeline(const struct job_group_conf *conf)
+{
+	return (struct pipeline_shape){ .kind = (enum pipeline_kind)conf->pipeline.schedule,
+					.stages = (uint32_t)conf->pipeline.stages,
+					.chunks = (uint32_t)conf->pipeline.chunks,
+					.microbatches = (uint32_t)conf->pipeline.microbatches };
+}
+
 uint64_t job_group_instances(const struct job_group_conf *conf, uint32_t gpus)
 {
 	uint64_t count = 1;
@@ -77,7 +91,7 @@ uint64_t job_group_instances(const struct job_group_conf *conf, uint32_t gpus)
 		count = program_layers_groups(
 			&(struct program_shape){
 				.ranks = job_group_ranks(conf, job_group_max_workers(conf), gpus),
-				.stages = (uint32_t)conf->pipeline.stages,
+				.pipeline = job_group_pipeline(conf),
 				.divides_all = conf->sharding != SHARDING_NONE },
 			conf->experts);
 	return count ? count : 1;
@@ -148,6 +162,8 @@ static void check_stages(const struct job_group_conf *conf, struct conf_doc *doc
 	const char *at = conf_at(doc, "%s/pipeline", pointer);
 	struct workers_span span = workers_span(&conf->workers);
 	int64_t stages = conf->pipeline.stages;
+	struct pipeline_shape shape = job_group_pipeline(conf);
+	const char *mistake = pipeline_mistake(&shape);
 
 	if (span.min != span.max || !span.max || span.max % stages)
 		conf_error(doc, at,
@@ -157,6 +173,8 @@ static void check_stages(const struct job_group_conf *conf, struct conf_doc *doc
 	if (conf->overlap == OVERLAP_NONE || conf->fusion || conf->model.send_order.count)
 		conf_error(doc, at,
 			   "needs \"overlap\": \"layers\", no \"fusion\" and no \"send_order\"");
+	if (mistake)
+		conf_error(doc, at, "%s", mistake);
 	if (conf->sharding == SHARDING_FULL)
 		conf_error(doc, at,
 			   "is not modelled with \"sharding\": \"full\"; \"optimizer\" is");
@@ -165,9 +183,10 @@ static void check_stages(const struct job_group_conf *conf, struct conf_doc *doc
 	for (size_t i = 0; i < conf->models->count; i++) {
 		const struct dnn *dnn = conf->models->dnns[i];
 
-		if (dnn && (int64_t)dnn->layer_count < stages)
-			conf_error(doc, at, "%s has %zu layers, fewer than there are stages",
-				   dnn->name, dnn->layer_count);
+		if (dnn && (int64_t)dnn->layer_count < stages * conf->pipeline.chunks)
+			conf_error(doc, at, "%s has %zu layers, fewer than there are stages%s",
+				   dnn->name, dnn->layer_count,
+				   conf->pipeline.chunks > 1 ? " and chunks" : "");
 	}
 }
 
@@ -454,6 +473,6 @@ void job_group_check_parallel(const struct job_group_conf *conf, struct conf_doc
 		check_grouped(conf, doc, pointer, machine);
 	if (conf->experts)
 		check_tokens(conf, doc, pointer, machine_gpus(machine));
-	if (conf->pipeline.stages > 1)
+	if (conf->pipeline.stages > 1 || conf->pipeline.chunks > 1)
 		check_stages(conf, doc, pointer);
 }

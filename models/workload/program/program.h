@@ -24,6 +24,7 @@
 #define INASIM_WORKLOAD_PROGRAM_PROGRAM_H
 
 #include "base/types.h"
+#include "workload/program/program_pipeline.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -189,7 +190,8 @@ char *program_deadlock(const struct program *program);
 
 /* How a job runs a network layer by layer. */
 struct program_shape {
-	uint32_t ranks, stages, microbatches;
+	uint32_t ranks;
+	struct pipeline_shape pipeline;
 	bool divides_optimizer, divides_all; /* struct job_group_conf.sharding */
 	uint64_t prefetch;
 	bytes activations; /* of a micro-batch */

@@ -17,11 +17,13 @@ enum { STREAM_GATHER, STREAM_COMPUTE }; /* the first goes first where both can g
 
 #define NONE UINT32_MAX
 
-/* A stage while its nodes are listed. */
+/* A stage while its nodes are listed. `layer_first` to `tensor_end` are those of the chunk that is
+ * listed: of virtual stage `place`. */
 struct stage {
 	const struct dnn *dnn;
 	const struct program_shape *shape;
 	struct program_role *role;
+	uint32_t number, place;
 	size_t layer_first, layer_end, tensor_first, tensor_end;
 	uint32_t gradients, gather, tokens, from[2], to[2]; /* seats; [0] forward, [1] backward */
 	uint32_t *sum;      /* by tensor: the node whose result is its sum */
@@ -75,8 +77,41 @@ static void add_tokens(struct stage *stage, size_t layer, uint32_t microbatch)
 
 	if (stage->tokens != NONE && size)
 		add_part(stage, STREAM_COMPUTE, stage->tokens,
-			 tensor_parts(size, microbatch, microbatch + 1, stage->shape->microbatches),
+			 tensor_parts(size, microbatch, microbatch + 1,
+				      stage->shape->pipeline.microbatches),
 			 0);
+}
+
+static uint32_t places_of(const struct stage *stage)
+{
+	return stage->shape->pipeline.stages * stage->shape->pipeline.chunks;
+}
+
+/* Whether the chunk receives from another one, or sends to one. */
+static bool receives(const struct stage *stage, bool back)
+{
+	return back ? stage->place + 1 < places_of(stage) : stage->place;
+}
+
+static bool sends(const struct stage *stage, bool back)
+{
+	return back ? stage->place : stage->place + 1 < places_of(stage);
+}
+
+/* Turns to a chunk. In a pipeline each layer is one tensor, last layer first. */
+static void turn_to(struct stage *stage, uint32_t chunk)
+{
+	size_t layers = stage->dnn->layer_count;
+
+	stage->place = chunk * stage->shape->pipeline.stages + stage->number;
+	stage->layer_first = stage->place * layers / places_of(stage);
+	stage->layer_end = (stage->place + 1) * layers / places_of(stage);
+	stage->tensor_first = 0;
+	stage->tensor_end = stage->dnn->tensor_count;
+	if (places_of(stage) > 1) {
+		stage->tensor_first = layers - stage->layer_end;
+		stage->tensor_end = layers - stage->layer_first;
+	}
 }
 
 /* A layer of a micro-batch: what it waits for, its computing, and what it sends. */
@@ -85,11 +120,11 @@ static void add_layer(struct stage *stage, size_t layer, uint32_t microbatch, bo
 	const struct dnn_layer *of = &stage->dnn->layers[layer];
 	size_t first = back ? stage->layer_end - 1 : stage->layer_first;
 	size_t last = back ? stage->layer_first : stage->layer_end - 1;
-	bool ends = !back && layer == last && microbatch + 1 == stage->shape->microbatches;
+	bool ends = !back && layer == last && microbatch + 1 == stage->shape->pipeline.microbatches;
 
 	if (stage->shape->divides_all && !microbatch)
 		stage->reached[gather_at(stage, layer, back)] = add_work(stage, ACT_PAUSE, 0, 0);
-	if (layer == first && stage->from[back] != NONE) {
+	if (layer == first && receives(stage, back)) {
 		add_part(stage, STREAM_COMPUTE, stage->from[back], stage->shape->activations, 0);
 		if (!back)
 			need_sums(stage, layer);
@@ -102,7 +137,7 @@ static void add_layer(struct stage *stage, size_t layer, uint32_t microbatch, bo
 		 ends ? NODE_FORWARD_END : 0);
 	need_parameters(stage, layer, back);
 	add_tokens(stage, layer, microbatch);
-	if (layer == last && stage->to[back] != NONE)
+	if (layer == last && sends(stage, back))
 		add_part(stage, STREAM_COMPUTE, stage->to[back], stage->shape->activations,
 			 NODE_ISSUED);
 }
@@ -155,24 +190,37 @@ static void add_gathers(struct stage *stage)
 	}
 }
 
+static void list_pass(struct stage *stage, const struct pipeline_pass *pass)
+{
+	size_t tensor;
+
+	turn_to(stage, pass->chunk);
+	tensor = stage->tensor_first;
+	for (size_t l = stage->layer_first; !pass->back && l < stage->layer_end; l++)
+		add_layer(stage, l, pass->microbatch, false);
+	for (size_t l = stage->layer_end; pass->back && l-- > stage->layer_first;) {
+		add_layer(stage, l, pass->microbatch, true);
+		if (pass->last)
+			add_gradients(stage, l, &tensor);
+	}
+}
+
 static void list_nodes(struct stage *stage)
 {
 	const struct program_shape *shape = stage->shape;
-	size_t tensor = stage->tensor_first;
+	struct pipeline_pass *passes = pipeline_passes(&shape->pipeline, stage->number);
+	uint32_t chunks = shape->pipeline.chunks;
 
+	turn_to(stage, 0);
 	add_work(stage, ACT_PAUSE, shape->start_jitter, 0);
 	need_sums(stage, stage->layer_first);
-	for (uint32_t m = 0; m < shape->microbatches; m++)
-		for (size_t l = stage->layer_first; l < stage->layer_end; l++)
-			add_layer(stage, l, m, false);
-	for (uint32_t m = 0; m < shape->microbatches; m++)
-		for (size_t l = stage->layer_end; l-- > stage->layer_first;) {
-			add_layer(stage, l, m, true);
-			if (m + 1 == shape->microbatches)
-				add_gradients(stage, l, &tensor);
-		}
-	if (shape->divides_optimizer)
+	for (uint64_t k = 0; k < 2 * (uint64_t)shape->pipeline.microbatches * chunks; k++)
+		list_pass(stage, &passes[k]);
+	free(passes);
+	for (uint32_t c = chunks; c-- > 0 && shape->divides_optimizer;) {
+		turn_to(stage, c);
 		add_updates(stage);
+	}
 	if (shape->divides_all)
 		add_gathers(stage);
 }
@@ -204,15 +252,15 @@ static void make_role(struct program *program, const struct dnn *dnn,
 {
 	struct program_role *role = &program->roles[s];
 	size_t layers = dnn->layer_count;
-	bool pipeline = shape->stages > 1, gathers = shape->divides_optimizer || shape->divides_all;
+	bool wraps = shape->pipeline.chunks > 1;
+	bool pipeline = shape->pipeline.stages > 1,
+	     gathers = shape->divides_optimizer || shape->divides_all;
 	uint32_t seat = 0;
 	struct stage stage = {
 		.dnn = dnn,
 		.shape = shape,
 		.role = role,
-		.layer_first = s * layers / shape->stages,
-		.layer_end = (s + 1) * layers / shape->stages,
-		.tensor_end = dnn->tensor_count,
+		.number = s,
 		.gradients = seat++,
 		.gather = gathers ? seat++ : NONE,
 		.tokens = NONE,
@@ -220,20 +268,19 @@ static void make_role(struct program *program, const struct dnn *dnn,
 		.to = { NONE, NONE },
 	};
 
-	if (s > 0) {
-		stage.from[0] = seat++;
-		stage.to[1] = seat++;
-	}
-	if (s + 1 < shape->stages) {
-		stage.to[0] = seat++;
-		stage.from[1] = seat++;
+	/* as groups are added: with the stage before, with the one behind, from the last to the
+	 * first */
+	for (unsigned step = s > 0 ? 0 : 1; step < 3; step++) {
+		if (step == 1 && (s + 1 < shape->pipeline.stages || wraps)) {
+			stage.to[0] = seat++;
+			stage.from[1] = seat++;
+		} else if (step == 0 || (step == 2 && !s && wraps)) {
+			stage.from[0] = seat++;
+			stage.to[1] = seat++;
+		}
 	}
 	if (dnn_tokens(dnn))
 		stage.tokens = seat++;
-	if (pipeline) { /* each layer is one tensor, last layer first */
-		stage.tensor_first = layers - stage.layer_end;
-		stage.tensor_end = layers - stage.layer_first;
-	}
 	stage.sum = xcalloc(dnn->tensor_count, sizeof(*stage.sum));
 	stage.reached = xcalloc(2 * layers, sizeof(*stage.reached));
 	stage.gathered = xcalloc(2 * layers, sizeof(*stage.gathered));
@@ -260,20 +307,21 @@ static void add_group(struct program *program, enum program_op op, uint32_t coun
 uint64_t program_layers_groups(const struct program_shape *shape, bool tokens)
 {
 	bool shards = shape->divides_optimizer || shape->divides_all;
-	uint64_t each = shape->ranks / shape->stages;
+	uint64_t each = shape->ranks / shape->pipeline.stages;
 
-	return shape->stages * (shards ? 2 : 1) + 2 * (shape->ranks - each) + tokens;
+	return shape->pipeline.stages * (shards ? 2 : 1) +
+	       2 * (shape->pipeline.chunks > 1 ? shape->ranks : shape->ranks - each) + tokens;
 }
 
 struct program *program_layers(const struct dnn *dnn, const struct program_shape *shape)
 {
-	uint32_t each = shape->ranks / shape->stages;
+	uint32_t each = shape->ranks / shape->pipeline.stages;
 	bool shards = shape->divides_optimizer || shape->divides_all;
-	struct program *program = program_new(shape->ranks, shape->stages);
+	struct program *program = program_new(shape->ranks, shape->pipeline.stages);
 	uint32_t *seats = xcalloc(shape->ranks, sizeof(*seats));
 	char *mistake;
 
-	for (uint32_t s = 0; s < shape->stages; s++) {
+	for (uint32_t s = 0; s < shape->pipeline.stages; s++) {
 		add_group(program, shards ? OP_REDUCE_SCATTER : OP_ALL_REDUCE, each, s * each, 1,
 			  seats);
 		if (shards)
@@ -285,9 +333,15 @@ struct program *program_layers(const struct dnn *dnn, const struct program_shape
 		add_group(program, OP_MESSAGE, 2, r, each, seats);
 		add_group(program, OP_MESSAGE, 2, (int64_t)r + each, -(int64_t)each, seats);
 	}
+	for (uint32_t r = 0; r < each && shape->pipeline.chunks > 1; r++) {
+		int64_t last = (int64_t)shape->ranks - each + r;
+
+		add_group(program, OP_MESSAGE, 2, last, r - last, seats);
+		add_group(program, OP_MESSAGE, 2, r, last - r, seats);
+	}
 	if (dnn_tokens(dnn))
 		add_group(program, OP_ALL_TO_ALL, shape->ranks, 0, 1, seats);
-	for (uint32_t s = 0; s < shape->stages; s++)
+	for (uint32_t s = 0; s < shape->pipeline.stages; s++)
 		make_role(program, dnn, shape, s);
 	mistake = program_finish(program);
 	SIM_BUG_ON(mistake);
