@@ -39,6 +39,7 @@ models/fluid:           sim/engine/ sim/conf sim/data models/transport models/co
 models/workload:        sim/engine/ sim/conf sim/data models/transport models/collective models/fluid models/why
 models/scenario:        sim/engine/ sim/conf sim/data models/transport models/collective models/fluid models/workload
 models/run:             sim/engine/ sim/conf sim/data models/transport models/collective models/fluid models/workload models/scenario models/why
+models/library:         sim/engine/ sim/conf sim/data models/transport models/collective models/fluid models/workload models/scenario models/run models/why
 sim/cli:                sim/ models/
 '
 

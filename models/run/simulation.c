@@ -287,6 +287,13 @@ static struct model_env env_of(struct simulation *s)
 	};
 }
 
+void simulation_open_scheme(struct simulation *s, unsigned scheme)
+{
+	struct model_env env = env_of(s);
+
+	open_scheme(s, &env, scheme);
+}
+
 struct simulation *simulation_build(const struct scenario *scenario, struct out_dir *dir,
 				    char **error)
 {
@@ -546,16 +553,10 @@ static bool run_some(struct simulation *s, uint64_t budget)
 #define LOOK_EVENTS (1 << 17) /* events between two readings of the wall clock */
 #define TELL_EVERY  0.2       /* least wall time between two SIMULATION_GOES_ON, in seconds */
 
-void simulation_go(struct simulation *s, const struct simulation_options *options)
+void simulation_begin(struct simulation *s, const struct simulation_options *options)
 {
-	double wall = clock_s(CLOCK_MONOTONIC), cpu = clock_s(CLOCK_PROCESS_CPUTIME_ID),
-	       told = wall;
-	struct fail_context context = { s->scenario->name, (uint64_t)s->scenario->seed, &s->sim.now,
-					&s->sim.events };
-	bool interrupted = false;
-	sim_time stalled = 0, since;
-
-	fail_context(&context);
+	s->began_wall_s = s->told_wall_s = clock_s(CLOCK_MONOTONIC);
+	s->began_cpu_s = clock_s(CLOCK_PROCESS_CPUTIME_ID);
 	if (!s->sim.parts)
 		cut_for(s, options->threads ? options->threads : 1);
 	s->threads = parts_threads(&s->sim);
@@ -563,42 +564,68 @@ void simulation_go(struct simulation *s, const struct simulation_options *option
 		tell(s, options, SIMULATION_THREADS, 0, 0);
 	if (!options->no_fast_forward)
 		fast_forward_start(s);
-	if (!goal_reached(s)) {
-		/* the wall clock has no effect on events */
-		while (!interrupted && run_some(s, LOOK_EVENTS)) {
-			double now = clock_s(CLOCK_MONOTONIC);
+	if (goal_reached(s))
+		sim_stop(&s->sim);
+}
 
-			interrupted = options->interrupted && *options->interrupted;
-			if (now - told > TELL_EVERY) {
-				told = now;
-				tell(s, options, SIMULATION_GOES_ON, now - wall, 0);
-			}
-			if (options->asked && *options->asked) {
-				*options->asked = 0;
-				tell(s, options, SIMULATION_ASKED, now - wall, 0);
-			}
-			if (jobs_stalled(s->jobs, &since) && since != stalled) {
-				stalled = since;
-				tell(s, options, SIMULATION_STALLED, now - wall, since);
-			}
-		}
+/* Looks at the wall clock, which has no effect on events. */
+static void look_up(struct simulation *s, const struct simulation_options *options)
+{
+	double now = clock_s(CLOCK_MONOTONIC), wall = now - s->began_wall_s;
+	sim_time since;
+
+	s->interrupted = options->interrupted && *options->interrupted;
+	if (now - s->told_wall_s > TELL_EVERY) {
+		s->told_wall_s = now;
+		tell(s, options, SIMULATION_GOES_ON, wall, 0);
 	}
+	if (options->asked && *options->asked) {
+		*options->asked = 0;
+		tell(s, options, SIMULATION_ASKED, wall, 0);
+	}
+	if (jobs_stalled(s->jobs, &since) && since != s->stalled) {
+		s->stalled = since;
+		tell(s, options, SIMULATION_STALLED, wall, since);
+	}
+}
+
+bool simulation_advance(struct simulation *s, const struct simulation_options *options)
+{
+	struct fail_context context = { s->scenario->name, (uint64_t)s->scenario->seed, &s->sim.now,
+					&s->sim.events };
+	bool more = !s->sim.stopped;
+
+	fail_context(&context);
+	while (more && !s->interrupted && (more = run_some(s, LOOK_EVENTS)))
+		look_up(s, options);
+	fail_context(NULL);
+	return more;
+}
+
+void simulation_end(struct simulation *s)
+{
 	s->observer = NULL; /* its owner may free it from now on */
 	join(s);
 	set_back_time(s);
 	series_stop(s->series);
-	fail_context(NULL);
-	s->cpu_s = clock_s(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+	s->cpu_s = clock_s(CLOCK_PROCESS_CPUTIME_ID) - s->began_cpu_s;
 	if (s->fluid)
 		s->cpu_s += fluid_stop(s->fluid);
-	s->wall_s = clock_s(CLOCK_MONOTONIC) - wall;
+	s->wall_s = clock_s(CLOCK_MONOTONIC) - s->began_wall_s;
 	timer_cancel(&s->sim, &s->limit);
 	timer_cancel(&s->sim, &s->window_end);
 	s->cut_short = s->limit_reached && simulation_moves(s);
 	failures_end(s->failures);
 	flows_end(s->flows);
 	final_checks(s);
-	s->end = end_of(s, interrupted);
+	s->end = end_of(s, s->interrupted);
+}
+
+void simulation_go(struct simulation *s, const struct simulation_options *options)
+{
+	simulation_begin(s, options);
+	simulation_advance(s, options);
+	simulation_end(s);
 }
 
 struct simulation *simulation_run(const struct scenario *scenario,

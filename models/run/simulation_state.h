@@ -40,7 +40,10 @@ struct simulation {
 	enum end_reason end;
 	bool limit_reached;
 	bool cut_short; /* by the time limit: something was still to happen */
+	bool interrupted;
 	double cpu_s, wall_s;
+	double began_wall_s, began_cpu_s, told_wall_s; /* by the system's clocks */
+	sim_time stalled;        /* the begin of the stall that was told last */
 	unsigned threads;        /* number of threads of the run */
 	const char *why_threads; /* why there are fewer than asked for, or NULL */
 
@@ -63,6 +66,8 @@ bool simulation_moves(const struct simulation *simulation);
  * Errors as simulation_run(). The caller frees. */
 struct simulation *simulation_build(const struct scenario *scenario, struct out_dir *dir,
 				    char **error);
+/* Opens a scheme that no job of the scenario uses, with the scenario's parameters. */
+void simulation_open_scheme(struct simulation *simulation, unsigned scheme);
 /* Divides the network into `count` partitions (core/parts.h), but at most one per pod, which run in
  * `threads` threads. Results stay the same. Returns the number of partitions, which is 1 if the run
  * cannot be divided. Call it before simulation_go(), which else divides large networks itself. */
@@ -72,6 +77,12 @@ unsigned simulation_cut(struct simulation *simulation, unsigned count, unsigned 
 void simulation_observe(struct simulation *simulation, struct sim_observer *observer);
 /* Runs to the end. */
 void simulation_go(struct simulation *simulation, const struct simulation_options *options);
+/* The parts of simulation_go(), for a run that pauses: begin, advance as long as it has paused,
+ * end. A pause is a sim_stop() that is taken back by setting sim.stopped to false.
+ * simulation_advance() returns false if the run has stopped or nothing is left to happen. */
+void simulation_begin(struct simulation *simulation, const struct simulation_options *options);
+bool simulation_advance(struct simulation *simulation, const struct simulation_options *options);
+void simulation_end(struct simulation *simulation);
 
 /* Bytes on the wire that a link has carried so far, with preamble and gap if the topology has them.
  * In a fluid run a transfer counts when it ends, or at the end of the run as far as it has come. */

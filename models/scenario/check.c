@@ -39,9 +39,10 @@ static void check_stop(const struct scenario *scenario, struct conf_doc *doc)
 {
 	const struct stop_conf *stop = &scenario->stop;
 
-	if (!scenario->jobs.count && !scenario->flows.count)
+	if (!scenario->jobs.count && !scenario->flows.count && stop->when != STOP_TIME)
 		conf_error(doc, "", "there is nothing to simulate: give \"jobs\" or \"flows\"");
-	else if (!scenario_has_jobs(scenario) && !scenario_has_flows(scenario))
+	else if ((scenario->jobs.count || scenario->flows.count) && !scenario_has_jobs(scenario) &&
+		 !scenario_has_flows(scenario))
 		conf_error(doc, "", "there is nothing to simulate: no group is enabled");
 	else if (stop->when == STOP_JOBS_DONE && !scenario_has_jobs(scenario))
 		conf_error(doc, "/stop/when", "jobs_done needs \"jobs\"%s",

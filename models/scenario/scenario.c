@@ -251,10 +251,12 @@ struct conf_doc *scenario_load(const char *path, struct scenario *scenario,
 	return doc;
 }
 
-struct conf_doc *scenario_parse(const char *name, const char *text, size_t length,
-				struct scenario *scenario)
+struct conf_doc *scenario_parse_set(const char *name, const char *text, size_t length,
+				    struct scenario *scenario,
+				    const struct conf_override *overrides, size_t count)
 {
-	struct conf_doc *doc = conf_parse(name, text, length, &scenario_table, scenario, NULL, 0);
+	struct conf_doc *doc =
+		conf_parse(name, text, length, &scenario_table, scenario, overrides, count);
 
 	if (!conf_errors(doc))
 		scenario_check(scenario, doc);

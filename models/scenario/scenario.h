@@ -87,9 +87,15 @@ extern const struct conf_table scenario_table;
 struct conf_doc *scenario_load(const char *path, struct scenario *scenario,
 			       const struct conf_override *overrides, size_t count);
 
-/* scenario_load() from memory, without overrides; for tests. */
-struct conf_doc *scenario_parse(const char *name, const char *text, size_t length,
-				struct scenario *scenario);
+/* scenario_load() from memory; messages have `name` in place of a file. */
+struct conf_doc *scenario_parse_set(const char *name, const char *text, size_t length,
+				    struct scenario *scenario,
+				    const struct conf_override *overrides, size_t count);
+static inline struct conf_doc *scenario_parse(const char *name, const char *text, size_t length,
+					      struct scenario *scenario)
+{
+	return scenario_parse_set(name, text, length, scenario, NULL, 0);
+}
 
 static inline const struct job_group_conf *scenario_jobs(const struct scenario *scenario)
 {

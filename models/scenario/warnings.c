@@ -816,6 +816,12 @@ static void warn_fails_twice(const struct scenario *scenario, struct conf_doc *d
 	free(sorted);
 }
 
+static void warn_empty(const struct scenario *scenario, struct conf_doc *doc)
+{
+	if (!scenario->jobs.count && !scenario->flows.count)
+		conf_warn(doc, "", "nothing is simulated but what a program adds (models/library)");
+}
+
 static void warn_failures(const struct scenario *scenario, struct conf_doc *doc)
 {
 	const struct conf_list *events = &scenario->failures.events;
@@ -853,6 +859,7 @@ static const struct {
 	{ warn_keys },
 	{ warn_traces },
 	{ warn_beside_flows },
+	{ warn_empty },
 	{ warn_failures },
 	{ warn_rates },
 	{ note_runs_as },

@@ -19,18 +19,21 @@
 
 struct out_table {
 	const struct out_schema *schema;
-	struct csv_writer *csv; /* NULL when closed */
+	struct csv_writer *csv; /* NULL when closed, and in memory */
 	uint64_t rows;
+	/* In memory: the cells of all rows, whose texts are owned, and how many there are. */
+	struct out_cell *cells;
+	size_t cell_count, cell_capacity;
 };
 
 struct out_file {
 	char *name;
-	int fd;                  /* open until the end, to check that `name` still is this file */
+	int fd; /* open until the end, to check that `name` still is this file; -1 in memory */
 	struct out_table *table; /* NULL for a text */
 };
 
 struct out_dir {
-	char *path;
+	char *path;    /* NULL: in memory */
 	char *partial; /* PATH.partial */
 	int fd;        /* of the folder, even if it is renamed */
 	int marker;    /* fd of MARKER, locked */
@@ -65,14 +68,38 @@ static void put_cell(struct csv_writer *csv, enum out_type type, const struct ou
 	}
 }
 
+static void keep_cell(struct out_table *table, enum out_type type, struct out_cell cell)
+{
+	if (type == OUT_TEXT && !cell.none)
+		cell.text = xstrdup(cell.text);
+	table->cells = array_reserve(table->cells, table->cell_count, &table->cell_capacity,
+				     sizeof(*table->cells));
+	table->cells[table->cell_count++] = cell;
+}
+
 void out_table_row(struct out_table *table, const struct out_cell *cells)
 {
 	const struct out_column *columns = table->schema->columns;
 
 	for (size_t i = 0; columns[i].name; i++)
-		put_cell(table->csv, columns[i].type, &cells[i]);
-	csv_writer_end_row(table->csv);
+		if (table->csv)
+			put_cell(table->csv, columns[i].type, &cells[i]);
+		else
+			keep_cell(table, columns[i].type, cells[i]);
+	if (table->csv)
+		csv_writer_end_row(table->csv);
 	table->rows++;
+}
+
+static void free_cells(struct out_table *table)
+{
+	const struct out_column *columns = table->schema->columns;
+
+	for (size_t i = 0; i < table->cell_count;)
+		for (size_t c = 0; columns[c].name; c++, i++)
+			if (columns[c].type == OUT_TEXT && !table->cells[i].none)
+				free((char *)table->cells[i].text);
+	free(table->cells);
 }
 
 static void put_header(struct out_table *table)
@@ -94,12 +121,17 @@ static struct out_file *find_file(const struct out_dir *dir, const char *name)
 	return NULL;
 }
 
+static struct out_file *add_file(struct out_dir *dir, const char *name, int fd)
+{
+	dir->files = array_reserve(dir->files, dir->count, &dir->capacity, sizeof(*dir->files));
+	dir->files[dir->count] = (struct out_file){ .name = xstrdup(name), .fd = fd };
+	return &dir->files[dir->count++];
+}
+
 /* Makes an empty file; NULL and *error on failure. Fails if the folder was removed; missing() finds
  * out if it was renamed. */
 static struct out_file *new_file(struct out_dir *dir, const char *name, char **error)
 {
-	struct out_file *file;
-
 	SIM_BUG_ON(*name == '/' || !*name || strstr(name, ".."));
 	int fd = folder_make_parents_at(dir->fd, name)
 			 ? openat(dir->fd, name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)
@@ -109,19 +141,22 @@ static struct out_file *new_file(struct out_dir *dir, const char *name, char **e
 		*error = xasprintf("cannot write %s/%s: %s", dir->partial, name, strerror(errno));
 		return NULL;
 	}
-	dir->files = array_reserve(dir->files, dir->count, &dir->capacity, sizeof(*dir->files));
-	file = &dir->files[dir->count++];
-	*file = (struct out_file){ .name = xstrdup(name), .fd = fd };
-	return file;
+	return add_file(dir, name, fd);
 }
 
 struct out_table *out_table_open(struct out_dir *dir, const struct out_schema *schema, char **error)
 {
 	SIM_BUG_ON(find_file(dir, schema->file));
-	struct out_file *file = new_file(dir, schema->file, error);
+	struct out_file *file =
+		dir->path ? new_file(dir, schema->file, error) : add_file(dir, schema->file, -1);
 
 	if (!file)
 		return NULL;
+	if (!dir->path) {
+		file->table = xcalloc(1, sizeof(*file->table));
+		file->table->schema = schema;
+		return file->table;
+	}
 	char *path = folder_join(dir->partial, schema->file);
 	struct out_table *table = xmalloc(sizeof(*table));
 
@@ -300,8 +335,11 @@ static void dir_free(struct out_dir *dir)
 
 		if (table && table->csv)
 			csv_writer_abandon(table->csv);
+		if (table)
+			free_cells(table);
 		free(table);
-		close(dir->files[i].fd);
+		if (dir->files[i].fd >= 0)
+			close(dir->files[i].fd);
 		free(dir->files[i].name);
 	}
 	if (dir->fd >= 0)
@@ -331,6 +369,22 @@ struct out_dir *out_dir_open(const char *path, char **error)
 fail:
 	dir_free(dir);
 	return NULL;
+}
+
+struct out_dir *out_dir_in_memory(void)
+{
+	struct out_dir *dir = xcalloc(1, sizeof(*dir));
+
+	dir->marker = dir->fd = -1;
+	return dir;
+}
+
+const struct out_cell *out_dir_cells(const struct out_dir *dir, size_t index,
+				     const struct out_schema **schema)
+{
+	SIM_BUG_ON(dir->path || index >= dir->count);
+	*schema = dir->files[index].table->schema;
+	return dir->files[index].table->cells;
 }
 
 /* Returns NULL, or the first write error (caller frees). */
@@ -497,8 +551,8 @@ void out_dir_keep(struct out_dir *dir, char **error)
 
 void out_dir_abandon(struct out_dir *dir)
 {
-	if (folder_is_there(dir->fd, AT_FDCWD,
-			    dir->partial)) /* not one that another run has made */
+	if (dir->path && folder_is_there(dir->fd, AT_FDCWD,
+					 dir->partial)) /* not one that another run has made */
 		folder_remove_last(dir->partial, MARKER);
 	dir_free(dir);
 }

@@ -60,6 +60,15 @@ struct out_table;
  * Returns NULL with *error (caller frees) on failure. */
 struct out_dir *out_dir_open(const char *path, char **error);
 
+/* A directory that is memory, for programs that use the library: it takes tables but no other
+ * files. The caller releases it with out_dir_abandon(). Does not fail. */
+struct out_dir *out_dir_in_memory(void);
+
+/* The cells of a table in memory, row by row; sets *schema. `index` and the number of rows are
+ * those of out_dir_file(). Valid until the next row. */
+const struct out_cell *out_dir_cells(const struct out_dir *dir, size_t index,
+				     const struct out_schema **schema);
+
 /* Opens a table in the directory, creates sub-folders, and writes the header line. NULL and *error
  * (caller frees) on failure. The directory owns the table; the schema must outlive both. */
 struct out_table *out_table_open(struct out_dir *dir, const struct out_schema *schema,

@@ -2,35 +2,50 @@
 
 #include "base/mem.h"
 
-#include <stdbool.h>
-#include <stdio.h>
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* The parent of the program's folder: "/usr" for /usr/bin/inasim. NULL without /proc. */
-static char *prefix(void)
+/* The first folder above `file` that has share/inasim, as that: "/usr/share/inasim" for
+ * /usr/bin/inasim. NULL if none has. Cuts `file`. */
+static char *share_above(char *file)
 {
-	char self[4096], *slash;
-	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	for (char *slash; (slash = strrchr(file, '/'));) {
+		char *home;
 
-	for (int up = 0; up < 2; up++) {
-		self[length > 0 ? length : 0] = '\0';
-		slash = strrchr(self, '/');
-		if (!slash)
-			return NULL;
-		length = slash - self;
+		*slash = '\0';
+		home = xasprintf("%s/share/inasim", file);
+		if (access(home, F_OK) == 0)
+			return home;
+		free(home);
 	}
-	return xstrndup(self, (size_t)length);
+	return NULL;
+}
+
+/* Where the program or the library is installed. NULL if neither is. */
+static char *installed(void)
+{
+	char self[4096];
+	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *home;
+	Dl_info library;
+
+	self[length > 0 ? length : 0] = '\0';
+	home = share_above(self);
+	if (home || !dladdr((void *)(uintptr_t)home_path, &library) ||
+	    !realpath(library.dli_fname, self))
+		return home;
+	return share_above(self);
 }
 
 char *home_path(const char *name)
 {
-	char *above = prefix(), *home = above ? xasprintf("%s/share/inasim", above) : NULL, *path;
-	bool installed = home && access(home, F_OK) == 0;
+	char *home = installed(), *path;
 
-	path = xasprintf("%s/%s", installed ? home : INASIM_SOURCE_DIR, name);
+	path = xasprintf("%s/%s", home ? home : INASIM_SOURCE_DIR, name);
 	free(home);
-	free(above);
 	return path;
 }

@@ -1,7 +1,7 @@
 /* Finds the files that come with the program: traces, scenarios, templates of figures.
  *
- * An installed PREFIX/bin/inasim has them in PREFIX/share/inasim, even after PREFIX was moved.
- * Otherwise they are in the source tree that the program was built from. */
+ * An installed PREFIX/bin/inasim, or library below PREFIX, has them in PREFIX/share/inasim, even
+ * after PREFIX was moved. Otherwise they are in the source tree that the program was built from. */
 #ifndef INASIM_BASE_HOME_H
 #define INASIM_BASE_HOME_H
 
