@@ -1,5 +1,6 @@
-/* Any bytes as programs of other tools: x.0.et and on, x.goal. What is accepted ends.
- * Covers: models/workload/program/chakra.c models/workload/program/goal.c
+/* Any bytes as programs of other tools: x.0.et and on, x.0.json, x.goal. What is accepted ends.
+ * Covers: models/workload/program/chakra.c models/workload/program/chakra_wire.c
+ * models/workload/program/chakra_json.c models/workload/program/goal.c
  * models/workload/program/program_graph.c
  * models/workload/program/program_order.c models/workload/program/program_files.c */
 #include "files.h"
@@ -11,10 +12,13 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void read_program(const char *folder, const char *name)
+static void read_program(const char *folder, const char *name, int64_t ranks)
 {
 	char *path = xasprintf("%s/%s", folder, name), *mistake = NULL;
-	struct program *program = program_of_file(path, &mistake);
+	struct program_file_conf conf = { .path = path,
+					  .dependencies = NEEDS_DATA,
+					  .ranks = ranks };
+	struct program *program = program_of_file(&conf, &mistake);
 
 	if (!program != (mistake != NULL))
 		abort();
@@ -29,7 +33,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const char *folder = files_write(data, size);
 
-	read_program(folder, "x.et");
-	read_program(folder, "x.goal");
+	read_program(folder, "x.et", 0);
+	read_program(folder, "x.0.et", 3);
+	read_program(folder, "x.json", 0);
+	read_program(folder, "x.goal", 0);
 	return 0;
 }

@@ -2,7 +2,8 @@
  * closed form, several groups by several schemes. Every worker checks all sums, always. */
 #include "model_run.h"
 
-#include "workload/jobs/jobs.h"
+#include "collective/schedule.h"
+#include "workload/jobs/jobs_parts.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -21,17 +22,18 @@ static void build(struct run *run, const char *topology, const char *job, const 
 		  topology, job, roles);
 }
 
-/* The duration of iteration `i` of three. */
+/* The duration of iteration `i` of three, unless the job says of how many. */
 static double iteration(const char *topology, const char *job, const char *roles, size_t i)
 {
 	char keys[512];
 	struct run run;
 	double t;
 
-	snprintf(keys, sizeof(keys), "'iterations': 3, %s", job);
+	snprintf(keys, sizeof(keys), "%s %s", strstr(job, "'iterations'") ? "" : "'iterations': 3,",
+		 job);
 	build(&run, topology, keys, roles);
 	run_to(&run, END_ALL_DONE);
-	cr_assert_eq(jobs_report(run.s->jobs)->duration_count, 3);
+	cr_assert_gt(jobs_report(run.s->jobs)->duration_count, i);
 	t = jobs_report(run.s->jobs)->durations[i];
 	run_free(&run);
 	return t;
@@ -391,17 +393,24 @@ Test(program, llm_times)
 	     4 * 1024 * token / 2, 2e-3, "what a fast network leaves");
 }
 
-/* All kinds of collectives in one group; n = 4 of S bytes: (n - 1) / n S each, all-reduce twice. */
+/* All kinds of collectives in one group; n = 4 of S bytes: (n - 1) / n S each, all-reduce twice. A
+ * chain takes S and n - 2 pieces, of which 8 MB have 16. From a root data go one way, and it may go
+ * on before the others have them: so of those, one iteration. */
 Test(program, kinds)
 {
 	static const struct {
 		const char *kind;
-		double times;
+		double times, rate;
+		size_t iteration;
 	} kinds[] = {
-		{ "all_reduce", 1.5 },
-		{ "reduce_scatter", 0.75 },
-		{ "all_gather", 0.75 },
-		{ "all_to_all", 0.75 },
+		{ "all_reduce", 1.5, RATE * 1460 / (1538 + 42), 2 },
+		{ "reduce_scatter", 0.75, RATE * 1460 / (1538 + 42), 2 },
+		{ "all_gather", 0.75, RATE * 1460 / (1538 + 42), 2 },
+		{ "all_to_all", 0.75, RATE * 1460 / (1538 + 42), 2 },
+		{ "broadcast", 1.125, RATE * 1460 / (1538 + 42), 0 },
+		{ "reduce", 1.125, RATE * 1460 / (1538 + 42), 0 },
+		{ "gather", 0.75, ONE_WAY, 0 },
+		{ "scatter", 0.75, ONE_WAY, 0 },
 	};
 
 	for (unsigned i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
@@ -410,7 +419,52 @@ Test(program, kinds)
 		snprintf(text, sizeof(text),
 			 "'roles': [ { 'ranks': [0, 1, 2, 3], 'nodes': [ { '%s': '8MB' } ] } ]",
 			 kinds[i].kind);
-		near(iteration(STAR, "", text, 2),
-		     kinds[i].times * 8e6 * 8 / (RATE * 1460 / (1538 + 42)), 0.02, kinds[i].kind);
+		near(iteration(STAR, kinds[i].iteration ? "" : "'iterations': 1,", text,
+			       kinds[i].iteration),
+		     kinds[i].times * 8e6 * 8 / kinds[i].rate, 0.02, kinds[i].kind);
+	}
+}
+
+/* The root is the first of its group, wherever that is in a ring: what it sends counts, and each
+ * kind finds a bit that is wrong under way. */
+Test(program, roots)
+{
+	static const char *const kinds[] = { "broadcast", "reduce", "gather", "scatter" };
+
+	for (unsigned i = 0; i < 4; i++) {
+		char text[512];
+		struct schedule *schedule;
+		struct run run;
+		uint32_t e = 0;
+
+		snprintf(
+			text, sizeof(text),
+			"'groups': [ { 'name': 'g', 'members': [[2, 0, 3, 1]] } ], "
+			"'roles': [ { 'ranks': [0, 1, 2, 3], 'nodes': [ { '%s': '1200kB', 'group': "
+			"'g' } ] } ]",
+			kinds[i]);
+		build(&run, STAR, "'iterations': 3,", text);
+		run_to(&run, END_ALL_DONE);
+		cr_expect_eq(run.s->checks.exact_checked,
+			     3 * (i == 0   ? 4 * 3
+				  : i == 1 ? 3
+					   : 4),
+			     "%s", kinds[i]);
+		cr_expect_eq(run.s->checks.exact_violations, 0);
+		run_free(&run);
+
+		build(&run, STAR, "'iterations': 3,", text);
+		do
+			cr_assert(sim_run(&run.s->sim, 1));
+		while (!run.s->jobs->jobs[0].exchanges);
+		schedule = run.s->jobs->jobs[0].exchanges[0].instance;
+		while (schedule->edges[e].ends.from == SCHEDULE_NOBODY)
+			e++;
+		while (!schedule->edges[e].sent)
+			cr_assert(sim_run(&run.s->sim, 1));
+		schedule->edges[e].values[0] ^= 1 << 9;
+		run_to(&run, END_VIOLATION);
+		cr_expect(strstr(run.s->checks.first, kinds[i]), "%s", run.s->checks.first);
+		run_free(&run);
 	}
 }

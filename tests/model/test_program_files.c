@@ -114,22 +114,34 @@ static void write_file(unsigned rank, const struct bytes_of *file)
 	free(path);
 }
 
-static struct program *read_files(const char *name, char **mistake)
+static struct program *read_as(struct program_file_conf conf, char **mistake)
 {
-	char *path = xasprintf("%s/%s", folder, name);
-	struct program *program = program_of_file(path, mistake);
+	char *path = xasprintf("%s/%s", folder, conf.path);
+	struct program *program;
 
+	conf.path = path;
+	program = program_of_file(&conf, mistake);
 	free(path);
 	return program;
 }
 
-static void refused(const char *name, const char *words)
+static struct program *read_files(const char *name, char **mistake)
+{
+	return read_as((struct program_file_conf){ .path = name }, mistake);
+}
+
+static void refused_as(struct program_file_conf conf, const char *words)
 {
 	char *mistake = NULL;
 
-	cr_assert_null(read_files(name, &mistake), "%s", words);
+	cr_assert_null(read_as(conf, &mistake), "%s", words);
 	cr_expect(strstr(mistake, words), "\"%s\" is not in \"%s\"", words, mistake);
 	free(mistake);
+}
+
+static void refused(const char *name, const char *words)
+{
+	refused_as((struct program_file_conf){ .path = name }, words);
 }
 
 static void refused_node(const struct bytes_of *node, const char *words)
@@ -220,8 +232,8 @@ Test(program_files, chakra_refused)
 	refused_node(&wrong, "x.0.et: node 3: type 2 (memory)");
 	wrong = node(3, 7);
 	refused_node(&wrong, "node 3: a collective without comm_type");
-	add_attribute(&wrong, "comm_type", 9, 5);
-	refused_node(&wrong, "node 3: comm_type 5");
+	add_attribute(&wrong, "comm_type", 9, 10);
+	refused_node(&wrong, "node 3: comm_type 10; allowed: 0 to 9");
 	wrong = node(3, 7);
 	add_attribute(&wrong, "comm_type", 9, 0);
 	refused_node(&wrong, "node 3: needs comm_size");
@@ -253,6 +265,140 @@ Test(program_files, chakra_refused)
 	add_node(&file, &wrong);
 	write_file(0, &file);
 	refused("x.et", "there are two nodes 2");
+}
+
+/* Control dependences that run in a circle, of one file for all ranks; with data dependences alone
+ * it is read. Groups come from a file; kinds of collectives are ours. */
+Test(program_files, chakra_settings)
+{
+	static const enum program_op ops[] = { OP_ALL_REDUCE, OP_REDUCE,         OP_ALL_GATHER,
+					       OP_GATHER,     OP_SCATTER,        OP_BROADCAST,
+					       OP_ALL_TO_ALL, OP_REDUCE_SCATTER, OP_REDUCE_SCATTER,
+					       OP_ALL_REDUCE };
+	struct program_file_conf conf = { .path = "x.0.et", .ranks = 4 };
+	struct bytes_of file = { .length = 0 };
+	char *groups = xasprintf("%s/groups.json", folder), *mistake = NULL;
+	FILE *to = fopen(groups, "w");
+	struct program *program;
+	uint64_t sum_of_bytes = 0;
+
+	fputs("{ \"3\": [2, 0, 3, 1] }", to);
+	fclose(to);
+	for (unsigned kind = 0; kind < 10; kind++) {
+		struct bytes_of sum = node(kind, 7), pg = { .length = 0 };
+
+		add_attribute(&sum, "comm_type", 9, kind);
+		if (kind < 9)
+			add_attribute(&sum, "comm_size", 9, 4096);
+		add_inside(&pg, 1, "pg_name", 7);
+		add_inside(&pg, 29, "3", 1);
+		add_inside(&sum, 10, pg.text, pg.length);
+		add_number(&sum, 4, (kind + 1) % 10);
+		add_node(&file, &sum);
+	}
+	write_file(0, &file);
+	refused_as(conf, "process group \"3\" has no list");
+	conf.groups = groups;
+	refused_as(conf, "needs itself, by way of others; control dependences do not count with");
+	conf.dependencies = NEEDS_DATA;
+	program = read_as(conf, &mistake);
+	cr_assert_not_null(program, "%s", mistake);
+	cr_expect_eq(program->ranks, 4);
+	cr_expect_eq(program->group_count, 8);
+	for (size_t g = 0; g < program->group_count; g++) {
+		cr_expect_eq(program->groups[g].ranks[0], 2, "the root");
+		sum_of_bytes += program->groups[g].bytes;
+	}
+	for (unsigned kind = 0; kind < 10; kind++) {
+		const struct program_seat *seat =
+			&program->seats[program->roles[0].nodes[kind].seat];
+
+		cr_expect_eq(program->groups[seat->group].op, ops[kind]);
+	}
+	cr_expect_eq(sum_of_bytes, 4096 * (9 + 2 * 3) + 4);
+	program_free(program);
+	free(groups);
+}
+
+/* What one GPU did in an iteration of PyTorch's data parallelism: the gradients of ResNet-50's
+ * 25,557,032 parameters in five buckets, and its buffers from the first rank. */
+Test(program_files, chakra_of_pytorch)
+{
+	struct program_file_conf conf = {
+		.path = INASIM_SOURCE_DIR "/traces/programs/resnet50_ddp_rank0.et",
+		.dependencies = NEEDS_DATA,
+		.ranks = 4,
+	};
+	char *mistake = NULL;
+	struct program *program = program_of_file(&conf, &mistake);
+
+	cr_assert_not_null(program, "%s", mistake);
+	cr_expect_eq(program->roles[3].count, 3664);
+	cr_assert_eq(program->group_count, 2);
+	cr_expect_eq(program->groups[0].op, OP_ALL_REDUCE);
+	cr_expect_eq(program->groups[0].operations, 5);
+	cr_expect_eq(program->groups[0].bytes, 4 * 25557032);
+	cr_expect_eq(program->groups[1].op, OP_BROADCAST);
+	cr_expect_eq(program->groups[1].bytes, 212480 + 424);
+	program_free(program);
+	conf.dependencies = NEEDS_ALL;
+	cr_expect_null(program_of_file(&conf, &mistake));
+	cr_expect(strstr(mistake, "node 3318 needs itself, by way of others"), "%s", mistake);
+	free(mistake);
+}
+
+/* The same trace as JSON, as the jsonizer, Chakra's feeder and one document have it. */
+Test(program_files, chakra_json)
+{
+	static const char *const forms[] = {
+		"{\"version\": \"0.0.4\"}\n{ \"id\": \"1\", \"type\": \"COMP_NODE\", "
+		"\"durationMicros\": \"7\" } { \"id\": \"9007199254740993\", \"type\": "
+		"\"COMM_COLL_NODE\", \"dataDeps\": [\"1\"], \"attr\": [ { \"name\": \"comm_size\", "
+		"\"int64Val\": \"4096\" }, { \"name\": \"comm_type\", \"int64Val\": \"5\" } ] }",
+		"{ \"workload_graph\": [ { \"Id\": 1, \"NodeType\": 4, \"runtime\": 7, "
+		"\"is_cpu_op\": false, \"ctrlDeps\": [99] }, { \"Id\": 2, \"NodeType\": 7, "
+		"\"data_deps\": [1], \"comm_size\": 4096, \"comm_type\": 5 } ] }",
+		"{ \"nodes\": [ { \"id\": 1, \"type\": \"COMP_NODE\", \"duration_micros\": 7 }, { "
+		"\"id\": 2, \"type\": \"COMM_COLL_NODE\", \"data_deps\": [1], \"attr\": [ { "
+		"\"name\": \"comm_size\", \"uint64_val\": 4096 }, { \"name\": \"comm_type\", "
+		"\"int64_val\": 5 } ] } ] }",
+	};
+	static const struct {
+		const char *text, *words;
+	} wrong[] = {
+		{ "", "x.0.json: is empty" },
+		{ "{}\n{ \"id\": }", "line 2: no JSON object" },
+		{ "{ \"nodes\": [ 3 ] }", "a node is no object" },
+		{ "{ \"nodes\": [ { \"id\": 1.5 } ] }", "a node's \"id\" is no whole number" },
+		{ "{ \"nodes\": [ { \"type\": \"COMP\" } ] }", "\"type\" is no whole number" },
+		{ "{ \"workload_graph\": [ { \"Id\": 435, \"NodeType\": 7 } ] }",
+		  "node 435: a collective without comm_type" },
+	};
+	struct program_file_conf conf = { .path = "x.0.json", .ranks = 2 };
+	char *path = xasprintf("%s/x.0.json", folder), *mistake = NULL;
+
+	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++) {
+		FILE *to = fopen(path, "w");
+		struct program *program;
+
+		fputs(forms[i], to);
+		fclose(to);
+		program = read_as(conf, &mistake);
+		cr_assert_not_null(program, "%s", mistake);
+		cr_expect_eq(program->groups[0].op, OP_BROADCAST);
+		cr_expect_eq(program->groups[0].bytes, 4096);
+		cr_expect_eq(program->roles[1].nodes[0].amount, 7 * PS_PER_US);
+		cr_expect_eq(program->roles[1].nodes[1].need_count, 1);
+		program_free(program);
+	}
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		FILE *to = fopen(path, "w");
+
+		fputs(wrong[i].text, to);
+		fclose(to);
+		refused("x.json", wrong[i].words);
+	}
+	free(path);
 }
 
 /* A message without its receive, and ranks that wait for each other. */

@@ -919,8 +919,9 @@ static void put_ranks(unsigned first, unsigned count, unsigned shift, unsigned o
 static void put_node(unsigned number, unsigned count)
 {
 	static const char *const kinds[] = { "all_reduce", "all_reduce", "reduce_scatter",
-					     "all_gather", "all_to_all" };
-	const char *kind = kinds[rng_below(rng, 5)];
+					     "all_gather", "all_to_all", "broadcast",
+					     "reduce",     "gather",     "scatter" };
+	const char *kind = kinds[rng_below(rng, 9)];
 	unsigned form = (unsigned)rng_below(rng, 9);
 
 	put("%s{ 'name': 'n%u'", number ? ", " : "", number);

@@ -107,6 +107,10 @@ static void choose_of_job(struct job_exchange *exchange)
 	case OP_MESSAGE:
 		exchange->ops = &point_to_point_collective;
 		return;
+	case OP_BROADCAST: /* networks with layers have none of these */
+	case OP_REDUCE:
+	case OP_GATHER:
+	case OP_SCATTER:
 	case PROGRAM_OPS:
 		break;
 	}

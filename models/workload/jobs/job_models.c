@@ -20,13 +20,24 @@ static bool is_file(const char *name)
 
 static void find_file(const char **name, struct conf_doc *doc)
 {
-	char *path;
+	char *path = data_file_beside(*name, conf_path(doc));
 
-	if (!is_file(*name))
-		return;
-	path = data_file_beside(*name, conf_path(doc));
 	*name = conf_at(doc, "%s", path);
 	free(path);
+}
+
+static void find_named(const char **name, struct conf_doc *doc)
+{
+	if (is_file(*name))
+		find_file(name, doc);
+}
+
+static void find_program(struct program_file_conf *file, struct conf_doc *doc)
+{
+	if (file->given)
+		find_file(&file->path, doc);
+	if (file->given && file->groups)
+		find_file(&file->groups, doc);
 }
 
 void model_conf_find(struct model_conf *conf, struct conf_doc *doc)
@@ -34,9 +45,11 @@ void model_conf_find(struct model_conf *conf, struct conf_doc *doc)
 	struct mix_part *parts = conf->mix.items;
 
 	if (conf->form == MODEL_NAMED)
-		find_file(&conf->name, doc);
+		find_named(&conf->name, doc);
+	if (conf->form == MODEL_IN_PLACE)
+		find_program(&conf->file, doc);
 	for (size_t i = 0; conf->form == MODEL_MIX && i < conf->mix.count; i++)
-		find_file(&parts[i].name, doc);
+		find_named(&parts[i].name, doc);
 }
 
 /* --- networks --- */
@@ -83,32 +96,6 @@ static struct dnn *of_program(const char *name, struct program *program)
 	return dnn;
 }
 
-/* *at and *error: as program_of_conf() says. */
-static struct dnn *from_conf(const char *name, const struct model_conf *model, const char *gpu,
-			     char **at, char **error)
-{
-	int forms = (model->layers.count > 0) + (model->program.roles.count > 0) + model->llm.given;
-	struct program *program = NULL;
-
-	*at = NULL;
-	if (forms != 1)
-		*error = xasprintf("has %s of \"layers\", \"roles\" and \"llm\"; allowed: one",
-				   forms ? "several" : "none");
-	else if (!model->program.roles.count && model->program.groups.count)
-		*error = xstrdup("\"groups\" are for a program, which has \"roles\"");
-	else if (!model->layers.count && model->send_order.count)
-		*error = xstrdup("\"send_order\" is for layers");
-	else if (model->layers.count)
-		return from_layers(name, model);
-	else if (model->llm.given)
-		program = program_llm(&model->llm, gpu, error);
-	else
-		program = program_of_conf(&model->program, at, error);
-	if (!program)
-		return NULL;
-	return of_program(model->llm.given ? llm_names[model->llm.model] : name, program);
-}
-
 /* The name of a file without folder and ending. Caller frees. */
 static char *name_in(const char *path)
 {
@@ -118,14 +105,48 @@ static char *name_in(const char *path)
 	return xstrndup(name, (size_t)(strrchr(name, '.') - name));
 }
 
-static struct dnn *from_program_file(const char *path, char **error)
+static struct dnn *from_file(const struct program_file_conf *file, char **error)
 {
-	struct program *program = program_of_file(path, error);
-	char *name = name_in(path);
-	struct dnn *dnn = program ? of_program(name, program) : NULL;
+	struct program *program = program_of_file(file, error);
+	struct dnn *dnn = NULL;
+	char *name;
 
-	free(name);
+	if (program) {
+		name = name_in(file->path);
+		dnn = of_program(name, program);
+		free(name);
+	}
 	return dnn;
+}
+
+/* *at and *error: as program_of_conf() says. */
+static struct dnn *from_conf(const char *name, const struct model_conf *model, const char *gpu,
+			     char **at, char **error)
+{
+	int forms = (model->layers.count > 0) + (model->program.roles.count > 0) +
+		    model->llm.given + model->file.given;
+	struct program *program = NULL;
+
+	*at = NULL;
+	if (forms != 1)
+		*error = xasprintf(
+			"has %s of \"layers\", \"roles\", \"llm\" and \"file\"; allowed: one",
+			forms ? "several" : "none");
+	else if (!model->program.roles.count && model->program.groups.count)
+		*error = xstrdup("\"groups\" are for a program, which has \"roles\"");
+	else if (!model->layers.count && model->send_order.count)
+		*error = xstrdup("\"send_order\" is for layers");
+	else if (model->layers.count)
+		return from_layers(name, model);
+	else if (model->file.given)
+		return from_file(&model->file, error);
+	else if (model->llm.given)
+		program = program_llm(&model->llm, gpu, error);
+	else
+		program = program_of_conf(&model->program, at, error);
+	if (!program)
+		return NULL;
+	return of_program(model->llm.given ? llm_names[model->llm.model] : name, program);
 }
 
 static struct dnn *from_json(const char *path, const char *gpu, char **error)
@@ -140,6 +161,7 @@ static struct dnn *from_json(const char *path, const char *gpu, char **error)
 	} else {
 		char *name = name_in(path);
 
+		find_program(&model.file, doc);
 		dnn = from_conf(name, &model, gpu, &at, &text);
 		if (!dnn) {
 			conf_error(doc, conf_at(doc, "%s", at ? at : ""), "%s", text);
@@ -167,7 +189,7 @@ static struct dnn *load(const struct job_group_conf *conf, size_t i, char **at, 
 	if (model->form == MODEL_IN_PLACE)
 		return from_conf("in place", model, conf->gpu, at, error);
 	if (program_file_is(name))
-		return from_program_file(name, error);
+		return from_file(&(struct program_file_conf){ .path = name }, error);
 	return is_file(name) ? from_json(name, conf->gpu, error)
 			     : dnn_load(name, conf->gpu, error, of_gpu);
 }

@@ -53,6 +53,7 @@
 #include "workload/jobs/job_trace.h"
 #include "workload/measured.h"
 #include "workload/program/program_conf.h"
+#include "workload/program/program_files.h"
 #include "workload/program/program_llm.h"
 
 struct layer_conf {
@@ -68,7 +69,8 @@ struct model_conf {
 	struct conf_list send_order; /* of int64_t: numbers of layers; empty = last layer first */
 	struct program_conf program; /* instead of layers */
 	struct llm_conf llm;         /* instead of both */
-	struct conf_list mix;        /* of struct mix_part (workload/weights.h) */
+	struct program_file_conf file;
+	struct conf_list mix; /* of struct mix_part (workload/weights.h) */
 };
 enum model_form { MODEL_NAMED, MODEL_IN_PLACE, MODEL_MIX };
 

@@ -59,6 +59,9 @@ static const struct conf_row in_place_rows[] = {
 		    "A training step of a language model instead of layers: a program with groups "
 		    "\"tensor\" and \"data\", and stages by 1F1B.",
 		    .present = CONF_GIVEN(struct model_conf, llm.given)),
+	CONF_OBJECT("file", struct model_conf, file, CONF_OPTIONAL, &program_file_table,
+		    "A program from a file of another tool, and how it is read.",
+		    .present = CONF_GIVEN(struct model_conf, file.given)),
 	{ 0 },
 };
 const struct conf_table model_in_place_table = { "model_in_place", in_place_rows,

@@ -245,6 +245,14 @@ const struct collective_ops *job_group_ops(unsigned scheme, enum program_op op)
 		return ops->all_gather && !ops->paired ? ops->all_gather : &all_gather_collective;
 	case OP_ALL_TO_ALL:
 		return &all_to_all_collective;
+	case OP_BROADCAST:
+		return &broadcast_collective;
+	case OP_REDUCE:
+		return &reduce_collective;
+	case OP_GATHER:
+		return &gather_collective;
+	case OP_SCATTER:
+		return &scatter_collective;
 	case OP_MESSAGE:
 		return &point_to_point_collective;
 	case PROGRAM_OPS:

@@ -346,8 +346,9 @@ static void read_all(struct reader *reader)
 			complain(reader, reader->line, "there is no rank %" PRIu32, reader->rank);
 }
 
-struct program *program_of_goal(const char *path, char **mistake)
+struct program *program_of_goal(const struct program_file_conf *conf, char **mistake)
 {
+	const char *path = conf->path;
 	struct reader reader = { .path = path, .at = 1, .line = 1, .file = fopen(path, "rb") };
 	struct program *program = NULL;
 	char *text = NULL;

@@ -10,6 +10,8 @@
 const char *const program_op_names[] = {
 	[OP_ALL_REDUCE] = "all_reduce", [OP_REDUCE_SCATTER] = "reduce_scatter",
 	[OP_ALL_GATHER] = "all_gather", [OP_ALL_TO_ALL] = "all_to_all",
+	[OP_BROADCAST] = "broadcast",   [OP_REDUCE] = "reduce",
+	[OP_GATHER] = "gather",         [OP_SCATTER] = "scatter",
 	[OP_MESSAGE] = "message",       NULL
 };
 

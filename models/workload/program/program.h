@@ -36,6 +36,10 @@ enum program_op {
 	OP_REDUCE_SCATTER,
 	OP_ALL_GATHER,
 	OP_ALL_TO_ALL,
+	OP_BROADCAST, /* this and the next three: the group's first member is the root */
+	OP_REDUCE,
+	OP_GATHER,
+	OP_SCATTER,
 	OP_MESSAGE,
 	PROGRAM_OPS
 };

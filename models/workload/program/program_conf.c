@@ -79,6 +79,14 @@ static const struct conf_row node_rows[] = {
 		   "All-gathers so many bytes, parts of all members together."),
 	DOES_BYTES("all_to_all", OP_ALL_TO_ALL,
 		   "Sends an equal part of so many bytes to each member, and keeps one."),
+	DOES_BYTES("broadcast", OP_BROADCAST,
+		   "Gets so many bytes from the first rank of its group, along a chain."),
+	DOES_BYTES("reduce", OP_REDUCE,
+		   "Adds so many bytes up at the first rank of its group, along a chain."),
+	DOES_BYTES("gather", OP_GATHER,
+		   "Parts of all members, together so many bytes, go to the group's first rank."),
+	DOES_BYTES("scatter", OP_SCATTER,
+		   "The group's first rank sends each member its part of so many bytes."),
 	DOES_BYTES("send", OP_MESSAGE, "Sends so many bytes to another rank (\"peer\")."),
 	DOES_BYTES("receive", DOES_RECEIVE, "Receives so many bytes from another rank (\"peer\")."),
 	CONF_STRING("group", struct node_conf, group, ALL,
@@ -374,8 +382,8 @@ static unsigned does_of(struct reader *reader, const struct node_conf *node)
 	if (count == 1)
 		return does;
 	complain_of_node(reader, xstrdup("a node does one thing: compute, pause, all_reduce, "
-					 "reduce_scatter, all_gather, all_to_all, send or "
-					 "receive"));
+					 "reduce_scatter, all_gather, all_to_all, broadcast, "
+					 "reduce, gather, scatter, send or receive"));
 	return DOES;
 }
 
