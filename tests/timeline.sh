@@ -81,7 +81,30 @@ for scheme in ring ps switchml atp esa panama netreduce sharp; do
 	says "$scheme.tsv" 'link_leaf0_->_h0'
 	says "$scheme.tsv" 'queue'
 done
-holds '.files | map(.name) | index("timeline.pftrace")' esa/manifest.json
+holds '.files | map(.name) | index("timeline.pftrace") and index("timeline.html")' esa/manifest.json
+
+# the page holds the same bytes, and its script reads the same slices, counters and instants from them
+for scheme in esa ring; do
+	checks=$((checks + 1))
+	sed -n 's/^<script id="trace"[^>]*>\(.*\)<\/script>$/\1/p' "$scheme/timeline.html" | base64 -d | cmp - "$scheme/timeline.pftrace" ||
+		fail "$scheme: the page has other bytes"
+	command -v node >/dev/null || continue
+	sed -n '/^<script>$/,/^<\/script>$/p' "$scheme/timeline.html" | sed '1d;$d' >page.js
+	cat >>page.js <<-'JS'
+		for (const t of decode(require("fs").readFileSync(process.argv[2])))
+		  for (const [kind, list] of [["slices", t.slices], ["instants", t.marks], ["counts", t.counts]])
+		    if (list.length) console.log(t.name.replaceAll(" ", "_"), kind, list.length,
+		      kind === "slices" ? list.reduce((sum, s) => sum + s.ps, 0) : kind === "counts" ? list.reduce((sum, c) => sum + c[1], 0) : 0);
+	JS
+	node page.js "$scheme/timeline.pftrace" | sort >page
+	awk -F'\t' '
+		$2 == "TRACK" { name[$1] = $3; next }
+		$2 == "TYPE_SLICE_BEGIN" { n[$1 " slices"]++; sum[$1 " slices"] += $4 }
+		$2 == "TYPE_INSTANT" { n[$1 " instants"]++ }
+		$2 == "TYPE_COUNTER" { n[$1 " counts"]++; sum[$1 " counts"] += $4 }
+		END { for (k in n) { split(k, part, " "); printf "%s %s %d %.0f\n", name[part[1]], part[2], n[k], sum[k] } }' "$scheme.tsv" | sort >proto
+	same page proto
+done
 
 # jobs that are switched off have numbers, too: those behind them keep their slices
 cat >off.json <<'JSON'

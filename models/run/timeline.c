@@ -12,6 +12,8 @@
  * largest of them. Successive charges with the same cause are one slice. */
 #include "run/timeline.h"
 
+#include "base/home.h"
+#include "base/input.h"
 #include "base/mem.h"
 #include "base/plain.h"
 #include "data/trace.h"
@@ -22,11 +24,13 @@
 #include "topo/links.h"
 #include "why/why.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LANE_NAME_MAX 60 /* most bytes of a job's name in the name of its track */
+#define PAGE_MAX      100000 /* bytes of the page's template */
+#define LANE_NAME_MAX 60     /* most bytes of a job's name in the name of its track */
 
 struct worker_lane {
 	uint64_t track, tensors; /* tracks */
@@ -425,13 +429,33 @@ void timeline_close(struct timeline *t)
 	why_listen(why_of(&t->s->topo.net), NULL);
 }
 
+/* Writes the page that shows the timeline without Perfetto. */
+static bool write_page(const struct timeline *t, struct out_dir *dir, char **error)
+{
+	char *path = home_path("scripts/report/timeline.html"), *page;
+	char *template = input_read(path, PAGE_MAX, NULL);
+	bool good = template;
+
+	if (template) {
+		page = trace_page(t->trace, template);
+		good = out_dir_write(dir, TIMELINE_PAGE, page, error);
+		free(page);
+	} else {
+		*error = xasprintf("cannot read %s: %s", path, input_why(errno));
+	}
+	free(template);
+	free(path);
+	return good;
+}
+
 bool timeline_write(const struct timeline *t, struct out_dir *dir, uint64_t *left_out, char **error)
 {
 	size_t length;
 	const void *all = trace_bytes(t->trace, &length);
 
 	*left_out = trace_left_out(t->trace);
-	return out_dir_write_bytes(dir, TIMELINE_FILE, all, length, error);
+	return out_dir_write_bytes(dir, TIMELINE_FILE, all, length, error) &&
+	       write_page(t, dir, error);
 }
 
 void timeline_free(struct timeline *t)

@@ -6,7 +6,8 @@
 #include "run/simulation.h"
 
 #define TIMELINE_FILE "timeline.pftrace"
-#define TIMELINE_MAX  (64 << 20) /* bytes; later events are counted, not written */
+#define TIMELINE_PAGE "timeline.html" /* shows it, in any browser */
+#define TIMELINE_MAX  (64 << 20)      /* bytes; later events are counted, not written */
 
 struct timeline;
 
@@ -17,8 +18,8 @@ struct timeline *timeline_open(struct simulation *simulation, const struct time_
 /* Ends open slices after the run. */
 void timeline_close(struct timeline *timeline);
 
-/* Writes the file. Sets *left_out to the number of events beyond TIMELINE_MAX. False and *error
- * (caller frees) on failure. */
+/* Writes the file and the page. Sets *left_out to the number of events beyond TIMELINE_MAX. False
+ * and *error (caller frees) on failure. */
 bool timeline_write(const struct timeline *timeline, struct out_dir *dir, uint64_t *left_out,
 		    char **error);
 void timeline_free(struct timeline *timeline);

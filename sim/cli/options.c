@@ -55,7 +55,7 @@ static const struct option_row rows[] = {
 	{ "events", "FROM..TO", "run", SPAN(run.events),
 	  "log the events of this time span, as in 1ms..1.5ms, in events.csv" },
 	{ "timeline", "FROM..TO", "run", SPAN(run.timeline),
-	  "write a timeline of this time span for Perfetto: timeline.pftrace, at most 64 MB" },
+	  "write a timeline of this time span: timeline.html, and timeline.pftrace for Perfetto" },
 	{ "why", NULL, "run|sweep run", FLAG(run.why),
 	  "write what each worker spent each iteration on, in why.csv" },
 	{ "threads", "N", "run", COUNT(run.threads),

@@ -3,7 +3,9 @@
 #include "base/mem.h"
 
 #include <perfetto.pb-c.h> /* of perfetto.proto, by protoc-c */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct trace {
 	ProtobufCBuffer buffer; /* must be first: append() casts its address to the trace */
@@ -158,4 +160,40 @@ const void *trace_bytes(const struct trace *trace, size_t *length)
 uint64_t trace_left_out(const struct trace *trace)
 {
 	return trace->left_out;
+}
+
+/* --- the page --- */
+
+/* Writes base64 (RFC 4648 section 4), without line breaks. */
+static void put_base64(FILE *to, const uint8_t *data, size_t length)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+	for (size_t i = 0; i < length; i += 3) {
+		size_t left = length - i;
+		uint32_t three = (uint32_t)data[i] << 16;
+
+		three |= left > 1 ? (uint32_t)data[i + 1] << 8 : 0;
+		three |= left > 2 ? data[i + 2] : 0;
+		fputc(digits[three >> 18], to);
+		fputc(digits[three >> 12 & 63], to);
+		fputc(left > 1 ? digits[three >> 6 & 63] : '=', to);
+		fputc(left > 2 ? digits[three & 63] : '=', to);
+	}
+}
+
+char *trace_page(const struct trace *trace, const char *template)
+{
+	static const char mark[] = "@TRACE@";
+	const char *place = strstr(template, mark);
+	char *page = NULL;
+	size_t size = 0;
+	FILE *to = open_memstream(&page, &size);
+
+	fwrite(template, 1, (size_t)(place - template), to);
+	put_base64(to, trace->bytes, trace->length);
+	fputs(place + strlen(mark), to);
+	fclose(to);
+	return page;
 }

@@ -39,4 +39,8 @@ void trace_count(struct trace *trace, uint64_t track, sim_time at, uint64_t valu
 const void *trace_bytes(const struct trace *trace, size_t *length);
 uint64_t trace_left_out(const struct trace *trace);
 
+/* A page of HTML that shows the trace by itself: `template` with base64 of the bytes in place of
+ * "@TRACE@", which it must have. The caller frees. */
+char *trace_page(const struct trace *trace, const char *template);
+
 #endif
