@@ -108,12 +108,18 @@ wrong() { # MESSAGE GRAPH
 }
 
 wrong 'host "h2" has no link' '{ "hosts": ["h[0-2]"], "switches": ["s"], "links": [ { "from": "h[0-1]", "to": "s" } ] }'
-wrong 'host "h0" has 2 links' '{ "hosts": ["h[0-1]"], "switches": ["s[0-1]"], "links": [ { "from": "h[0-1]", "to": "s[0-1]" } ] }'
+# BCube(2, 1): two hosts that share no switch; the message says how hosts that forward are written
+wrong 'from host "h0" to host "h3" but through other hosts' '{ "hosts": ["h[0-3]"], "switches": ["s[0-3]"], "links": [
+	{ "from": "h[0-3]", "to": "s[0,0,1,1]", "pairs": "each" }, { "from": "h[0-3]", "to": "s[2,3,2,3]", "pairs": "each" } ] }'
+wrong 'to switch "t": the graph has parts' '{ "hosts": ["h[0-1]"], "switches": ["s[0-1]", "t"], "links": [ { "from": "h[0-1]", "to": "s[0-1]" } ] }'
+wrong 'host "h0" has 257 links; allowed: at most 256' '{ "hosts": ["h[0-1]"], "switches": ["s"], "links": [ { "from": "h[0-1]", "to": "s", "count": 257 } ] }'
+wrong 'links/2: "h1" and "s1" are joined twice' '{ "hosts": ["h[0-1]"], "switches": ["s[0-1]"], "links": [ { "from": "h[0-1]", "to": "s[0-1]" },
+	{ "from": "h0", "to": "s0", "rate": "40Gbps" }, { "from": "h1", "to": "s1", "count": 2 } ] }'
 wrong 'links/0/to: there is no host or switch "r"' '{ "hosts": ["h[0-1]"], "switches": ["s"], "links": [ { "from": "h[0-1]", "to": "r" } ] }'
 wrong 'parts that are not connected' '{ "hosts": ["h[0-1]"], "switches": ["s[0-1]"], "links": [ { "from": "h[0-1]", "to": "s[0-1]", "pairs": "each" } ] }'
 wrong 'links/1: "s0" and "s1" are joined twice' '{ "hosts": ["h[0-1]"], "switches": ["s[0-1]"], "links": [ { "from": "h[0-1]", "to": "s0" }, { "from": "s[0-1]", "to": "s[1,0]", "pairs": "each" } ] }'
 wrong 'joins "s" with itself' '{ "hosts": ["h[0-1]"], "switches": ["s"], "links": [ { "from": "s", "to": "s" } ] }'
-wrong 'a link of a host leads to a switch' '{ "hosts": ["h[0-1]"], "switches": ["s"], "links": [ { "from": "h0", "to": "h1" } ] }'
+wrong 'the first link of host "h0" leads to host "h1"' '{ "hosts": ["h[0-1]"], "switches": ["s"], "links": [ { "from": "h0", "to": "h1" } ] }'
 wrong 'two nodes have the name "a"' '{ "hosts": ["a", "b"], "switches": ["a"], "links": [ { "from": "b", "to": "a" } ] }'
 wrong 'a range goes up' '{ "hosts": ["h[3-1]"], "switches": ["s"], "links": [ { "from": "h1", "to": "s" } ] }'
 wrong 'found 2 and 3' '{ "hosts": ["h[0-1]"], "switches": ["s[0-2]"], "links": [ { "from": "h[0-1]", "to": "s[0-2]", "pairs": "each" } ] }'

@@ -53,11 +53,11 @@ struct plan_path plan_add_connection(struct plan_stream *stream, const struct to
 			 stream->packets.payload + TCP_OVERHEAD);
 }
 
-void plan_add_tree(struct plan_stream *stream, const struct tree *tree, const uint32_t *hosts,
+void plan_add_tree(struct plan_stream *stream, const struct tree *tree, const uint32_t *ports,
 		   uint32_t workers)
 {
 	for (uint32_t w = 0; w < workers; w++)
-		plan_add(stream, hosts[w], 1); /* host h sends on port h */
+		plan_add(stream, ports[w], 1);
 	for (uint32_t n = 0; n < tree->node_count; n++) {
 		const struct tree_node *node = &tree->nodes[n];
 
@@ -260,10 +260,10 @@ static double queue_at_marks(const struct link_class *class, double packet, doub
 }
 
 void plan_fix_window(struct plan_stream *stream, double window, sim_time round_trip,
-		     const struct network *net, uint32_t host)
+		     const struct network *net, uint32_t from)
 {
 	double packet = stream->packets.payload + stream->packets.overhead;
-	uint32_t port = net->cold[host].reverse; /* towards the host, which sends on port `host` */
+	uint32_t port = net->cold[from].reverse; /* towards the host, which sends by `from` */
 	double flight = line_rate(net, port) * seconds_of(round_trip), all;
 
 	all = flight +
@@ -293,20 +293,26 @@ struct nic_load {
 	uint32_t turns, weight;
 };
 
+static void add_turns(struct nic_load *nics, const struct network *net, uint32_t host)
+{
+	for (uint32_t i = 0; i < network_links(net, host); i++)
+		nics[network_port(net, host, (uint16_t)i)].turns++;
+}
+
 static struct nic_load *load_nics(const struct stream_plan *plan, const struct network *net,
 				  const struct collective_job *job, uint32_t servers)
 {
-	struct nic_load *nics = xcalloc(net->hosts, sizeof(*nics));
+	struct nic_load *nics = xcalloc(net->host_ports, sizeof(*nics));
 
 	for (uint32_t w = 0; w < job->workers; w++)
-		nics[job->hosts[w]].turns++;
+		add_turns(nics, net, job->hosts[w]);
 	for (uint32_t q = 0; q < servers; q++)
-		nics[job->server_hosts[q]].turns++;
+		add_turns(nics, net, job->server_hosts[q]);
 	for (size_t i = 0; i < plan->count; i++)
 		for (size_t l = 0; l < plan->streams[i].count; l++) {
 			const struct plan_link *link = &plan->streams[i].links[l];
 
-			if (link->link < net->hosts) /* host h sends on port h */
+			if (link->link < net->host_ports)
 				nics[link->link].weight += link->weight;
 		}
 	return nics;
@@ -321,7 +327,7 @@ void plan_set_turns(struct stream_plan *plan, const struct network *net,
 	if (net->nics[0].mode == NIC_FIFO)
 		return;
 	nics = load_nics(plan, net, job, servers);
-	for (uint32_t h = 0; h < net->hosts; h++)
+	for (uint32_t h = 0; h < net->host_ports; h++)
 		if (nics[h].weight)
 			turns = fmin(turns, (double)nics[h].turns / nics[h].weight);
 	for (size_t i = 0; i < plan->count; i++)
@@ -454,11 +460,11 @@ static sim_time in_frames(const struct link_class *link, const struct framing *f
 	return time;
 }
 
-/* From a host to its switch and back. */
+/* From a host to the far end of its link and back. */
 static sim_time leg_time(const struct plan_leg *leg, const struct framing *framing,
-			 const struct network *net, uint32_t host, bytes size)
+			 const struct network *net, uint32_t port, bytes size)
 {
-	uint32_t ports[2] = { host, net->cold[host].reverse };
+	uint32_t ports[2] = { port, net->cold[port].reverse };
 	const struct link_class *up = port_class(net, &net->ports[ports[0]]);
 	const struct link_class *down = port_class(net, &net->ports[ports[1]]);
 	uint64_t elements = (size + ELEMENT_BYTES - 1) / ELEMENT_BYTES;
@@ -477,6 +483,27 @@ static sim_time leg_time(const struct plan_leg *leg, const struct framing *frami
 	return up->latency + down->latency + (one < other ? one : other);
 }
 
+/* leg_time() by all links of a host together, if each had the part that its rate allows. */
+static sim_time host_time(const struct plan_leg *leg, const struct framing *framing,
+			  const struct network *net, uint32_t host, bytes size)
+{
+	sim_time min = SIM_TIME_MAX;
+	double rates = 0;
+
+	if (network_links(net, host) == 1)
+		return leg_time(leg, framing, net, host, size);
+	for (uint32_t i = 0; i < network_links(net, host); i++)
+		rates += line_rate(net, network_port(net, host, (uint16_t)i));
+	for (uint32_t i = 0; i < network_links(net, host); i++) {
+		uint32_t port = network_port(net, host, (uint16_t)i);
+		bytes part = (bytes)((double)size * line_rate(net, port) / rates);
+		sim_time time = leg_time(leg, framing, net, port, part);
+
+		min = time < min ? time : min;
+	}
+	return min;
+}
+
 sim_time plan_bound_time(const struct plan_bound *bound, const struct network *net,
 			 const struct collective_job *job, bytes size)
 {
@@ -492,7 +519,7 @@ sim_time plan_bound_time(const struct plan_bound *bound, const struct network *n
 		for (unsigned l = 0; l < bound->count; l++)
 			sum += bound->legs[l].times *
 			       (bound->step +
-				leg_time(&bound->legs[l], &bound->framing, net, host, size));
+				host_time(&bound->legs[l], &bound->framing, net, host, size));
 		min = sum < min ? sum : min;
 	}
 	return min;
@@ -548,12 +575,12 @@ struct plan_path plan_path(const struct network *net, const uint32_t *ports, uns
 }
 
 struct plan_path plan_tree_path(const struct network *net, const struct tree *tree,
-				const uint32_t *hosts, uint32_t workers, uint32_t frame)
+				const uint32_t *ports, uint32_t workers, uint32_t frame)
 {
 	struct plan_path up_longest = { 0 }, down_longest = { 0 };
 
 	for (uint32_t w = 0; w < workers; w++) {
-		uint32_t port = hosts[w], n = tree->node_of_worker[w];
+		uint32_t port = ports[w], n = tree->node_of_worker[w];
 		struct plan_path up = { 0 }, down = { 0 };
 
 		for (;;) {

@@ -126,8 +126,9 @@ void plan_add_route(struct plan_stream *stream, const struct topology *topo, uin
 struct plan_path plan_add_connection(struct plan_stream *stream, const struct topology *topo,
 				     uint32_t src, uint32_t dst, uint64_t key, uint32_t weight);
 
-/* Adds all links of an aggregation tree, up and down. `hosts`: by worker. */
-void plan_add_tree(struct plan_stream *stream, const struct tree *tree, const uint32_t *hosts,
+/* Adds all links of an aggregation tree, up and down. `ports`: of its workers, as in tree_build().
+ */
+void plan_add_tree(struct plan_stream *stream, const struct tree *tree, const uint32_t *ports,
 		   uint32_t workers);
 
 /* Sorts the links by number and merges duplicates, whose weights add up. */
@@ -162,10 +163,10 @@ double plan_window_rate(const struct plan_packets *packets, double window, sim_t
 
 /* Gives the stream a fixed window of `window` packets, which ignores ECN. The stream's share is the
  * fraction that this window has of all bytes in flight when TCP fills up the rest of the path to
- * `host`, and the queue before that host up to the ECN threshold or, if the queue never reaches
- * this, up to its limit. */
+ * the host that sends by port `from`, and the queue before that host up to the ECN threshold or, if
+ * the queue never reaches this, up to its limit. */
 void plan_fix_window(struct plan_stream *stream, double window, sim_time round_trip,
-		     const struct network *net, uint32_t host);
+		     const struct network *net, uint32_t from);
 
 /* A window at its start, on a path that takes `rate` bytes per second. */
 struct plan_ramp plan_ramp(const struct plan_packets *packets, const struct plan_growth *growth,
@@ -260,6 +261,6 @@ struct plan_path plan_path(const struct network *net, const uint32_t *ports, uns
 
 /* The longest path from a worker to the root, then the longest from the root to a worker. */
 struct plan_path plan_tree_path(const struct network *net, const struct tree *tree,
-				const uint32_t *hosts, uint32_t workers, uint32_t frame);
+				const uint32_t *ports, uint32_t workers, uint32_t frame);
 
 #endif

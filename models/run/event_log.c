@@ -50,15 +50,14 @@ static bool is_port(const struct simulation *s, uint32_t entity)
 	return entity < s->topo.net.port_count;
 }
 
-/* The worker on the host at one end of a link; UINT32_MAX: none. A host's egress port has the
- * number of the host. */
+/* The worker on the host at one end of a link; UINT32_MAX: none. */
 static uint32_t worker_at(const struct network *net, uint32_t port, const uint32_t *worker_of_host)
 {
 	uint32_t to = net->ports[port].to;
 
 	if (to < net->hosts)
 		return worker_of_host[to];
-	return port < net->hosts ? worker_of_host[port] : UINT32_MAX;
+	return port < net->host_ports ? worker_of_host[network_node(net, port)] : UINT32_MAX;
 }
 
 /* Fills in the members that come from the packet's scheme. */

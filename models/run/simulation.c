@@ -253,7 +253,7 @@ static bool open_fluid(struct simulation *s, char **error)
 
 	for (uint32_t i = 0; i < net->port_count; i++)
 		capacity[i] = (double)port_class(net, &net->ports[i])->rate / 8;
-	s->fluid = fluid_open(&s->sim, &s->checks, capacity, net->port_count, net->hosts,
+	s->fluid = fluid_open(&s->sim, &s->checks, capacity, net->port_count, net->host_ports,
 			      s->scenario->fidelity == FIDELITY_FLUID, error);
 	free(capacity);
 	return s->fluid;

@@ -119,7 +119,8 @@ static void add_named(struct targets *targets, const struct failure_conf *event,
 	if (!arrow && a >= net->hosts) {
 		add_switch(targets, event, topo, a - net->hosts);
 	} else if (!arrow && !event->aggregation_only) {
-		add(targets, FAILS_LINK, a); /* host h sends on port h */
+		for (uint32_t i = 0; i < network_links(net, a); i++)
+			add(targets, FAILS_LINK, network_port(net, a, (uint16_t)i));
 	} else if (!event->aggregation_only) {
 		arrow += strlen(ARROW);
 		add_links_between(targets, net, a, find_node(topo, arrow, strlen(arrow)));
@@ -137,7 +138,8 @@ size_t failure_targets(const struct failure_conf *event, const struct topology *
 			add(&targets, FAILS_LINK, (uint32_t)event->what.link);
 	} else if (!strcmp(event->what.name, "links")) {
 		/* ports of switches come after those of hosts; takes one port of each link */
-		for (uint32_t p = net->hosts; p < net->port_count && !event->aggregation_only; p++)
+		for (uint32_t p = net->host_ports; p < net->port_count && !event->aggregation_only;
+		     p++)
 			if (!net->ports[p].to_host && p < net->cold[p].reverse)
 				add(&targets, FAILS_LINK, p);
 	} else if (!strcmp(event->what.name, "switches")) {

@@ -78,8 +78,7 @@ static const struct conf_row link_rows[] = {
 		  "first, the second with the second, and so on.",
 		  "our choice"),
 	CONF_INT("count", struct graph_link_conf, count, "1", 1, UINT16_MAX,
-		 "Number of parallel links between two switches; ECMP chooses among them as among "
-		 "others."),
+		 "Number of parallel links; ECMP, or a host, chooses among them as among others."),
 	CONF_RATE("rate", struct graph_link_conf, rate, CONF_OPTIONAL, 1000000,
 		  UINT64_C(100000000000000),
 		  "Bit rate of each direction. Default: that of /topology/link or, between "
@@ -96,12 +95,14 @@ static const struct conf_row link_rows[] = {
 };
 static const struct conf_table link_table = { "graph_link", link_rows,
 					      sizeof(struct graph_link_conf),
-					      "Links between hosts and switches, or switches." };
+					      "Links between hosts, switches, or both." };
 static const struct conf_row link_row = { .type = CONF_OBJECT, .table = &link_table };
 
 static const struct conf_row graph_rows[] = {
 	CONF_LIST("hosts", struct graph_conf, hosts, CONF_REQUIRED, &name_row, 1, GRAPH_HOSTS_MAX,
-		  "Hosts, each one NIC. They are numbered in this order, from 0."),
+		  "Hosts. They are numbered in this order, from 0. A host may have several links; "
+		  "its "
+		  "connections take those of shortest routes, by a hash."),
 	CONF_LIST("switches", struct graph_conf, switches, CONF_REQUIRED, &switch_row, 1,
 		  GRAPH_SWITCHES_MAX, "Switches."),
 	CONF_LIST("links", struct graph_conf, links, CONF_REQUIRED, &link_row, 1, GRAPH_LINKS_MAX,
@@ -305,10 +306,6 @@ static bool add_link(struct reader *reader, struct links *links, const struct gr
 
 	if (a == b)
 		wrong(reader, place, "joins \"%s\" with itself", names[a]);
-	else if (high < hosts)
-		wrong(reader, place,
-		      "joins the hosts \"%s\" and \"%s\"; a link of a host leads to a switch",
-		      names[a], names[b]);
 	else if (links->count + (size_t)conf->count > GRAPH_LINKS_MAX)
 		wrong(reader, place, "allowed: at most %d links", GRAPH_LINKS_MAX);
 	if (!is_right(reader))
@@ -362,7 +359,15 @@ static int by_nodes(const void *a, const void *b)
 	return x->item < y->item ? -1 : x->item > y->item;
 }
 
-/* Adds an error if more than one item of "links" joins the same two nodes. */
+/* Whether links of these items between two nodes would be alike, so that one item says it. */
+static bool say_the_same(const struct graph_link_conf *a, const struct graph_link_conf *b)
+{
+	return a->rate == b->rate && a->delay == b->delay && a->loss == b->loss &&
+	       a->loss_given == b->loss_given && a->cost == b->cost;
+}
+
+/* Adds an error if more than one item of "links" joins the same two nodes by links that are alike.
+ * It looks at neighbours of the sorted list, so of more than two items some may not be compared. */
 static void check_twice(struct reader *reader, const struct links *links,
 			const struct graph_link_conf *items)
 {
@@ -371,13 +376,13 @@ static void check_twice(struct reader *reader, const struct links *links,
 	if (links->joined_count)
 		qsort(joined, links->joined_count, sizeof(*joined), by_nodes);
 	for (size_t i = 1; i < links->joined_count; i++)
-		if (joined[i].nodes == joined[i - 1].nodes) {
+		if (joined[i].nodes == joined[i - 1].nodes &&
+		    say_the_same(joined[i].item, joined[i - 1].item)) {
 			wrong(reader,
 			      at(reader, "%s/links/%zu", reader->base,
 				 (size_t)(joined[i].item - items)),
-			      "\"%s\" and \"%s\" are joined twice; parallel links are one item "
-			      "with a "
-			      "\"count\"",
+			      "\"%s\" and \"%s\" are joined twice; parallel links that are alike "
+			      "are one item with a \"count\"",
 			      reader->nodes.items[joined[i].nodes >> 32],
 			      reader->nodes.items[(uint32_t)joined[i].nodes]);
 			return;

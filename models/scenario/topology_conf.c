@@ -300,7 +300,7 @@ static void check_ecn(const struct ecn_conf *ecn, const char *pointer, struct co
 static void check_one_switch(const struct graph *graph, uint32_t nics, struct conf_doc *doc)
 {
 	for (uint32_t host = 1; host < graph->hosts; host++)
-		if (host % nics && graph->above[host] != graph->above[host - 1]) {
+		if (host % nics && graph_above(graph, host) != graph_above(graph, host - 1)) {
 			conf_error(doc, "/topology/host/nics",
 				   "hosts \"%s\" and \"%s\" are NICs of one machine, but on two "
 				   "switches; see \"wiring\": \"rails\"",

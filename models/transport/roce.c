@@ -253,12 +253,15 @@ void roce_close(struct roce *roce, uint32_t number)
 	roce->idle[roce->idle_count++] = number;
 }
 
-void roce_set_packets(struct roce *roce, uint32_t number, const struct roce_packets *packets)
+void roce_set_packets(struct roce *roce, uint32_t number, const struct roce_packets *packets,
+		      uint32_t port)
 {
 	struct roce_conn *conn = roce->conns[number];
 
 	SIM_BUG_ON(conn->tx.posted > 0 || conn->tx.ops->delays);
 	conn->packets = packets;
+	conn->tx.port = port;
+	conn->tx.cc.line = port_class(&roce->topo->net, &roce->topo->net.ports[port])->rate;
 }
 
 void roce_expect(struct roce *roce, uint32_t number, uint64_t offset)

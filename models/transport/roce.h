@@ -101,9 +101,11 @@ uint32_t roce_open(struct roce *roce, uint32_t src, uint32_t dst, const struct c
 		   uint32_t ack_every, uint64_t key, const struct tcp_app *app, void *owner);
 void roce_close(struct roce *roce, uint32_t conn);
 
-/* Lets the owner make the connection's packets. Call it before the first message. Not with a
- * control that reacts to delays (cc_ops.delays), because the owner may overwrite sent_at. */
-void roce_set_packets(struct roce *roce, uint32_t conn, const struct roce_packets *packets);
+/* Lets the owner make the connection's packets, which always leave by this egress port of the
+ * sender. Call it before the first message. Not with a control that reacts to delays
+ * (cc_ops.delays), because the owner may overwrite sent_at. */
+void roce_set_packets(struct roce *roce, uint32_t conn, const struct roce_packets *packets,
+		      uint32_t port);
 
 /* Posts a message (an RDMA write) of `size` >= 1 bytes. */
 void roce_post(struct roce *roce, uint32_t conn, uint64_t size);

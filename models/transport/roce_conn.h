@@ -29,6 +29,7 @@ struct roce_tx {
 	uint8_t flags;               /* of all its packets: PACKET_ECT */
 	bool limited;                /* the window, not the owner, stopped the sender */
 	unsigned timeouts;           /* since something new was acknowledged */
+	uint32_t port;               /* egress port of `host` by which packets leave */
 	sim_time sent_at;            /* when the newest packet left */
 	sim_time next_at;  /* pacing: no packet before this; 0 = no gap behind the newest */
 	sim_time nic_wait; /* longest wait of its NIC when idle */
@@ -40,16 +41,16 @@ struct roce_tx {
 
 /* The receiver's half. */
 struct roce_rx {
-	struct route route; /* of the ACKs */
-	uint32_t host;
-	uint64_t next;      /* number of the packet that is due */
-	uint64_t discarded; /* packets out of order, or seen before */
-	uint64_t bytes;     /* of a stream: bytes that have come in order */
-	uint64_t expect;    /* the smaller of `wanted` and `mark` */
-	uint64_t wanted;    /* `bytes` at which to call delivered(); UINT64_MAX = none */
-	uint64_t mark;      /* `bytes` at the next mark (core/repeat.h); UINT64_MAX = none */
-	bool nacked;        /* a NACK has asked for `next`, at `nacked_at` */
-	bool congested;     /* a marked packet came, and no ACK has said so yet */
+	struct route route;  /* of the ACKs */
+	uint32_t host, port; /* `port`: egress port by which ACKs leave */
+	uint64_t next;       /* number of the packet that is due */
+	uint64_t discarded;  /* packets out of order, or seen before */
+	uint64_t bytes;      /* of a stream: bytes that have come in order */
+	uint64_t expect;     /* the smaller of `wanted` and `mark` */
+	uint64_t wanted;     /* `bytes` at which to call delivered(); UINT64_MAX = none */
+	uint64_t mark;       /* `bytes` at the next mark (core/repeat.h); UINT64_MAX = none */
+	bool nacked;         /* a NACK has asked for `next`, at `nacked_at` */
+	bool congested;      /* a marked packet came, and no ACK has said so yet */
 	sim_time nacked_at;
 	sim_time echo;         /* of a stream: when the newest packet was sent */
 	sim_time cnp_interval; /* as cc_ops.cnp_interval(); SIM_TIME_MAX = the control has none */
@@ -94,8 +95,9 @@ static inline uint64_t roce_first_number(const struct roce *roce)
 void roce_tx_open(struct roce_conn *conn, uint32_t src, uint32_t dst, const struct cc_ops *cc,
 		  uint32_t ack_every, uint64_t key);
 void roce_tx_close(struct roce_conn *conn);
-void roce_tx_routed(struct roce_conn *conn); /* tells the control of both routes, which are new */
-void roce_tx_wake(struct roce_conn *conn);   /* call when there may be something to send */
+/* Both routes are new: takes the NICs that they begin with, and tells the control. */
+void roce_tx_routed(struct roce_conn *conn);
+void roce_tx_wake(struct roce_conn *conn); /* call when there may be something to send */
 void roce_tx_receive(struct roce_conn *conn, const struct packet *packet); /* may close it */
 
 /* roce_rx.c */

@@ -17,7 +17,7 @@ static void send_back(struct roce_conn *conn, uint8_t kind, uint8_t flags)
 	};
 
 	packet_set_route(&packet, &rx->route);
-	network_send(&roce->topo->net, rx->host, &packet);
+	network_send(&roce->topo->net, rx->port, &packet);
 }
 
 static void roce_acknowledge(struct roce_conn *conn, uint8_t flags)

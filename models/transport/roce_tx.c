@@ -185,7 +185,7 @@ void roce_tx_wake(struct roce_conn *conn)
 	struct roce_tx *tx = &conn->tx;
 
 	if (roce_has_work(tx) && !roce_held_back(conn))
-		nic_wake(&conn->roce->topo->net.nics[tx->host], &tx->source);
+		nic_wake(&conn->roce->topo->net.nics[tx->port], &tx->source);
 }
 
 void roce_post(struct roce *roce, uint32_t number, uint64_t size)
@@ -358,9 +358,12 @@ static uint64_t window_of(const struct roce_conf *conf)
 
 void roce_tx_routed(struct roce_conn *conn)
 {
+	struct network *net = &conn->roce->topo->net;
 	struct roce_tx *tx = &conn->tx;
 
-	tx->cc.hops = tx->route.hops;
+	conn->rx.port = network_port(net, conn->rx.host, conn->rx.route.link);
+	if (!conn->packets) /* the owner's packets have a NIC of the owner's: roce_set_packets() */
+		transport_take_nic(net, tx->host, &tx->route, &tx->source, &tx->port, &tx->cc);
 	if (tx->ops->delays)
 		tx->cc.switches = round_trip(conn, true);
 }
@@ -368,15 +371,13 @@ void roce_tx_routed(struct roce_conn *conn)
 static void open_control(struct roce_conn *conn)
 {
 	const struct roce *roce = conn->roce;
-	const struct network *net = &roce->topo->net;
 	struct roce_tx *tx = &conn->tx;
 
 	tx->cc = (struct cc){ .ssthresh = INFINITY,
 			      .mss = (double)roce->conf->mtu,
-			      .line = port_class(net, &net->ports[tx->host])->rate,
 			      .conf = roce->conf->control[cc_index(&roce_cc_table, tx->ops)] };
-	tx->cc.cwnd = first_window(conn);
 	roce_tx_routed(conn);
+	tx->cc.cwnd = first_window(conn);
 	if (tx->ops->init)
 		tx->ops->init(&tx->cc);
 	if (tx->ops->cnp_interval)
@@ -397,6 +398,7 @@ void roce_tx_open(struct roce_conn *conn, uint32_t src, uint32_t dst, const stru
 			    .deferrable = !cc->paces && nic_deferrable(net, roce->conf->rto) },
 		.ops = cc,
 		.host = src,
+		.port = src,
 		.una = first,
 		.nxt = first,
 		.max = first,
@@ -404,19 +406,20 @@ void roce_tx_open(struct roce_conn *conn, uint32_t src, uint32_t dst, const stru
 		.asked = first,
 		.window = window_of(roce->conf),
 		.ack_every = ack_every,
-		.nic_wait = port_class(net, &net->ports[src])->idle_max,
+
 		.flags = cc->ecn ? PACKET_ECT : 0,
 		.timer_at = SIM_TIME_MAX,
 	};
 	transport_route(roce->topo, src, dst, key, false, &tx->route);
 	open_control(conn);
+	tx->nic_wait = port_class(net, &net->ports[tx->port])->idle_max;
 	open_timers(conn, key);
 }
 
 void roce_tx_close(struct roce_conn *conn)
 {
 	free(conn->tx.messages);
-	nic_forget(&conn->roce->topo->net.nics[conn->tx.host], &conn->tx.source);
+	nic_forget(&conn->roce->topo->net.nics[conn->tx.port], &conn->tx.source);
 	timer_close(conn->roce->sim, &conn->tx.timer);
 	if (conn->tx.ops->paces)
 		timer_close(conn->roce->sim, &conn->tx.pacing);

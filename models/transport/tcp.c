@@ -200,6 +200,17 @@ void transport_route(const struct topology *topo, uint32_t src, uint32_t dst, ui
 		       route);
 }
 
+void transport_take_nic(struct network *net, uint32_t host, const struct route *route,
+			struct nic_source *source, uint32_t *port, struct cc *cc)
+{
+	uint32_t before = *port;
+
+	*port = network_port(net, host, route->link);
+	nic_move(net, source, before, *port);
+	cc->hops = route->hops;
+	cc->line = port_class(net, &net->ports[*port])->rate;
+}
+
 /* The time of a frame on the idle path; `switches`: without the last link. */
 static sim_time one_way(const struct topology *topo, uint32_t from, const struct route *route,
 			uint32_t frame, bool switches)

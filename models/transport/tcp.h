@@ -115,6 +115,11 @@ void transport_tell_why(const struct network *net, uint64_t key,
 void transport_route(const struct topology *topo, uint32_t src, uint32_t dst, uint64_t key,
 		     bool back, struct route *route);
 
+/* A connection's source takes the NIC of `host` that its new route begins with. *port is the egress
+ * port of the NIC that it had, and becomes that of the new one. Tells the control of the route. */
+void transport_take_nic(struct network *net, uint32_t host, const struct route *route,
+			struct nic_source *source, uint32_t *port, struct cc *cc);
+
 /* The round trip of a frame and its ACK by these routes when nothing else is sent. With `switches`,
  * only what the switches add: the last link of each way does not count. */
 sim_time transport_round_trip(const struct topology *topo, uint32_t src, const struct route *there,

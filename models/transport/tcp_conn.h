@@ -30,6 +30,7 @@ struct tcp_tx {
 	bool resend;       /* the segment at una goes out next */
 	bool limited;      /* the window, not the application, stopped the sender */
 	unsigned timeouts; /* since something new was acknowledged */
+	uint32_t port;     /* egress port of `host` by which segments leave */
 	sim_time srtt, rttvar, rto, min_rto;
 	sim_time deadline; /* retransmission timeout; a timer that fires earlier is set again */
 	sim_time timer_at; /* when `timer` fires; SIM_TIME_MAX = not set */
@@ -53,6 +54,7 @@ struct tcp_rx {
 	uint32_t host;
 	uint32_t ack_every;
 	uint32_t unacked;       /* segments since the last ACK */
+	uint32_t port;          /* egress port of `host` by which ACKs leave */
 	struct timer timer;     /* delayed ACK; open only when ack_every > 1 */
 	uint64_t next;          /* first byte not yet in order */
 	uint64_t expect;        /* the smaller of `wanted` and `mark` */
@@ -110,7 +112,7 @@ struct tcp {
 void tcp_tx_open(struct tcp_conn *conn, uint32_t src, uint32_t dst, const struct cc_ops *cc,
 		 uint64_t key);
 void tcp_tx_close(struct tcp_conn *conn);
-/* Tells the control of both routes, which are new. */
+/* Both routes are new: takes the NICs that they begin with, and tells the control. */
 void tcp_tx_routed(struct tcp_conn *conn, uint32_t dst);
 void tcp_tx_wake(struct tcp_conn *conn); /* call when there may be something to send */
 void tcp_tx_receive(struct tcp_conn *conn, const struct packet *ack); /* may close the connection */

@@ -28,7 +28,7 @@ static void tcp_send_ack(struct tcp_rx *rx, bool ece)
 	rx->unacked = 0;
 	if (rx->ack_every > 1)
 		timer_cancel(rx->net->sim, &rx->timer);
-	network_send(rx->net, rx->host, &packet);
+	network_send(rx->net, rx->port, &packet);
 }
 
 static void on_ack_timer(struct sim *sim, uint32_t entity, void *owner)

@@ -204,7 +204,7 @@ static enum nic_pull tcp_pull(void *owner, struct packet *packet)
 void tcp_tx_wake(struct tcp_conn *conn)
 {
 	if (!conn->tx.source.waiting && tcp_has_work(conn) && !tcp_held_back(conn))
-		nic_wake(&conn->tx.net->nics[conn->tx.host], &conn->tx.source);
+		nic_wake(&conn->tx.net->nics[conn->tx.port], &conn->tx.source);
 }
 
 /* --- acknowledgements at the sender --- */
@@ -382,7 +382,8 @@ void tcp_tx_routed(struct tcp_conn *conn, uint32_t dst)
 	const struct tcp *tcp = conn->tcp;
 	struct tcp_tx *tx = &conn->tx;
 
-	tx->cc.hops = tx->route.hops;
+	conn->rx.port = network_port(&tcp->topo->net, dst, conn->rx.route.link);
+	transport_take_nic(&tcp->topo->net, tx->host, &tx->route, &tx->source, &tx->port, &tx->cc);
 	if (tx->ops->delays)
 		tx->cc.switches =
 			transport_round_trip(tcp->topo, tx->host, &tx->route, dst, &conn->rx.route,
@@ -402,6 +403,7 @@ void tcp_tx_open(struct tcp_conn *conn, uint32_t src, uint32_t dst, const struct
 			    .deferrable = !cc->paces && tcp_deferrable(tcp) },
 		.ops = cc,
 		.host = src,
+		.port = src,
 		.flags = cc->ecn ? PACKET_ECT : 0,
 		.rto = tcp->conf->initial_rto,
 		.min_rto = tcp->conf->min_rto,
@@ -409,7 +411,6 @@ void tcp_tx_open(struct tcp_conn *conn, uint32_t src, uint32_t dst, const struct
 		.cc = { .cwnd = (double)tcp->conf->initial_window * mss,
 			.ssthresh = INFINITY,
 			.mss = mss,
-			.line = port_class(&tcp->topo->net, &tcp->topo->net.ports[src])->rate,
 			.conf = tcp->conf->control[cc_index(&cc_table, cc)] },
 	};
 	transport_route(tcp->topo, src, dst, key, false, &conn->tx.route);
@@ -428,7 +429,7 @@ void tcp_tx_open(struct tcp_conn *conn, uint32_t src, uint32_t dst, const struct
 
 void tcp_tx_close(struct tcp_conn *conn)
 {
-	nic_forget(&conn->tx.net->nics[conn->tx.host], &conn->tx.source);
+	nic_forget(&conn->tx.net->nics[conn->tx.port], &conn->tx.source);
 	timer_close(conn->tx.net->sim, &conn->tx.timer);
 	if (conn->tx.ops->paces)
 		timer_close(conn->tx.net->sim, &conn->tx.pacing);

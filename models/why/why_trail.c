@@ -349,11 +349,6 @@ static uint32_t begin_segment(struct why *why, uint32_t port, const struct packe
 
 /* --- into a queue --- */
 
-static uint32_t node_of_port(const struct network *net, uint32_t port)
-{
-	return port < net->hosts ? port : net->ports[net->cold[port].reverse].to;
-}
-
 /* Notes that the chunk lacks an aggregator: no switch adds it, or another packet has pushed it out.
  * Does nothing if the switch sends the chunk because a reminder fetches it. A reminder has no
  * contributors in the upper half of packet.seq. */
@@ -416,8 +411,9 @@ static uint32_t begin_reminder(struct why *why, uint32_t port, const struct pack
 static uint32_t step_of_chunk(struct why *why, uint32_t port, const struct packet *packet,
 			      const struct why_job *job)
 {
-	bool at_host = port < why->net->hosts;
-	uint32_t worker = at_host ? job->worker_of_host[port] : WHY_NONE, step;
+	bool at_host = port < why->net->host_ports;
+	uint32_t worker = at_host ? job->worker_of_host[network_node(why->net, port)] : WHY_NONE;
+	uint32_t step;
 	const struct why_flow *flow = flow_of(why, packet);
 
 	if (worker != WHY_NONE && !(packet->flags & PACKET_RESULT))
@@ -426,7 +422,7 @@ static uint32_t step_of_chunk(struct why *why, uint32_t port, const struct packe
 		return begin_reminder(why, port, packet, job);
 	if (!at_host && packet->flags & flow->bypass.flag)
 		note_bypass(why, job, packet);
-	step = go_on(why, node_of_port(why->net, port), packet, job);
+	step = go_on(why, network_node(why->net, port), packet, job);
 	return step || worker == WHY_NONE ? step : begin_chunk(why, port, packet, job, worker);
 }
 
@@ -437,7 +433,7 @@ static uint32_t step_of(struct why *why, uint32_t port, const struct packet *pac
 		return step_of_chunk(why, port, packet, job);
 	if (packet->kind != PACKET_DATA)
 		return 0;
-	if (port >= why->net->hosts)
+	if (port >= why->net->host_ports)
 		return why_step_use(why, why->current.step); /* forwards the arrival */
 	return begin_segment(why, port, packet, job, conn_of(why, packet));
 }

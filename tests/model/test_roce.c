@@ -533,7 +533,7 @@ static void owner_run(double loss, unsigned seed, bool aggregation, const char *
 	of = owner.run.s->roce;
 	owner.protocol = network_register(&owner.run.s->topo.net, &owner_protocol, &owner);
 	owner.conn = roce_open(of, 0, 1, &dcqcn_cc, 0, 77, NULL, &owner);
-	roce_set_packets(of, owner.conn, &owner_packets);
+	roce_set_packets(of, owner.conn, &owner_packets, 0);
 	owner.first = owner.next = owner.last = roce_next_number(of, owner.conn);
 	for (int i = 0; i < 3; i++)
 		roce_post(of, owner.conn, 10 * 1024);

@@ -331,7 +331,7 @@ static void packets_of_an_owner(const struct cc_ops *control)
 		  "true, 'ecn': false } }, 'flows': [ { 'size': '1MB', 'pairs': [[0, 1]], "
 		  "'transport': 'roce' } ] }");
 	roce_set_packets(run.s->roce, roce_open(run.s->roce, 0, 1, control, 0, 77, NULL, NULL),
-			 &packets);
+			 &packets, 0);
 	run_free(&run);
 }
 

@@ -83,7 +83,7 @@ static void begin(bool lossless, uint32_t switches, const uint16_t *ports)
 
 	memset(&bench, 0, sizeof(bench));
 	sim_init(&bench.sim, 1);
-	network_init(&bench.net, &bench.sim, 2, switches, ports, tiers, NIC_FIFO);
+	network_init(&bench.net, &bench.sim, 2, NULL, switches, ports, tiers, NIC_FIFO);
 	if (lossless)
 		lossless_init(&bench.net);
 	network_control_first(&bench.net);

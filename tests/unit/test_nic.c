@@ -64,7 +64,7 @@ static void bench_init(struct bench *bench, enum nic_mode mode)
 
 	*bench = (struct bench){ 0 };
 	sim_init(&bench->sim, 1);
-	network_init(&bench->net, &bench->sim, 2, 0, NULL, NULL, mode);
+	network_init(&bench->net, &bench->sim, 2, NULL, 0, NULL, NULL, mode);
 	network_connect(&bench->net, 0, 0, &link, 1, 0, &link);
 	network_tune(&bench->net);
 	bench->protocol = network_register(&bench->net, &test_ops, bench);

@@ -104,7 +104,7 @@ static void begin(uint32_t hosts, uint32_t switches, const uint16_t *ports)
 
 	memset(&bench, 0, sizeof(bench));
 	sim_init(&bench.sim, 1);
-	network_init(&bench.net, &bench.sim, hosts, switches, ports, tiers, NIC_TURNS);
+	network_init(&bench.net, &bench.sim, hosts, NULL, switches, ports, tiers, NIC_TURNS);
 	lossless_init(&bench.net);
 }
 

@@ -62,7 +62,7 @@ static void bench_init(struct bench *bench, const struct link_params *link, enum
 {
 	*bench = (struct bench){ 0 };
 	sim_init(&bench->sim, 1);
-	network_init(&bench->net, &bench->sim, 2, 0, NULL, NULL, mode);
+	network_init(&bench->net, &bench->sim, 2, NULL, 0, NULL, NULL, mode);
 	network_connect(&bench->net, 0, 0, link, 1, 0, &plain);
 	network_tune(&bench->net);
 	bench->protocol = network_register(&bench->net, &test_ops, bench);
@@ -513,7 +513,7 @@ static void star_init(struct bench *bench, uint16_t hosts)
 	*bench = (struct bench){ 0 };
 	up.peer_latency = 500 * PS_PER_NS;
 	sim_init(&bench->sim, 1);
-	network_init(&bench->net, &bench->sim, hosts, 1, &hosts, &tier, false);
+	network_init(&bench->net, &bench->sim, hosts, NULL, 1, &hosts, &tier, false);
 	for (uint16_t h = 0; h < hosts; h++)
 		network_connect(&bench->net, h, 0, &up, hosts, h, &plain);
 	network_tune(&bench->net);

@@ -529,7 +529,7 @@ struct chain {
 static void chain_init(struct chain *chain, const struct link_params *links, unsigned count)
 {
 	sim_init(&chain->sim, 1);
-	network_init(&chain->net, &chain->sim, 2 * count, 0, NULL, NULL, false);
+	network_init(&chain->net, &chain->sim, 2 * count, NULL, 0, NULL, NULL, false);
 	for (unsigned i = 0; i < count; i++) {
 		network_connect(&chain->net, 2 * i, 0, &links[i], 2 * i + 1, 0, &links[i]);
 		chain->ports[i] = 2 * i;
@@ -785,7 +785,7 @@ Test(topology, links_across)
 	uint32_t between;
 
 	sim_init(&sim, 1);
-	network_init(&net, &sim, 2, 2, ports, tiers, NIC_TURNS);
+	network_init(&net, &sim, 2, NULL, 2, ports, tiers, NIC_TURNS);
 	network_connect(&net, 0, 0, &link, 2, 0, &link);
 	network_connect(&net, 1, 0, &link, 3, 0, &link);
 	network_connect(&net, 2, 1, &link, 3, 1, &link);

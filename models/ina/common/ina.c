@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "net/outage.h"
+#include "topo/ways.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -95,7 +96,7 @@ uint32_t ina_passing(const struct ina_job *job, uint32_t root)
 		return TREE_NONE;
 	if (ops->passes_by)
 		return topology_aggregates(topo, root) ? TREE_NONE : root;
-	tree = tree_build(topo, job->spec.hosts, job->spec.workers, root);
+	tree = tree_build(topo, job->ports, job->spec.workers, root);
 	for (uint32_t n = 0; n < tree->node_count && passing == TREE_NONE; n++)
 		if (!topology_aggregates(topo, tree->nodes[n].sw))
 			passing = tree->nodes[n].sw;
@@ -131,8 +132,7 @@ static uint32_t draw_root(const struct ina_job *job)
 	uint32_t root = TREE_NONE;
 
 	for (uint64_t i = 0; i < topo->net.switches; i++) {
-		root = tree_root(topo, job->spec.hosts, job->spec.workers,
-				 hash_pair(seed, number) + i);
+		root = tree_root(topo, job->ports, job->spec.workers, hash_pair(seed, number) + i);
 		if (root == TREE_NONE || ina_passing(job, root) == TREE_NONE)
 			break;
 	}
@@ -161,10 +161,26 @@ static bool place_nodes(struct ina_job *job)
 	return true;
 }
 
+/* The links by which the job's workers and servers send, see ways.h. */
+static void choose_ports(struct ina_job *job)
+{
+	const struct collective_job *spec = &job->spec;
+	uint64_t seed = hash_pair(job->scheme->env.sim->seed, hash_string("ports"));
+	size_t count = spec->workers + spec->servers;
+
+	job->ports = xcalloc(count, sizeof(*job->ports));
+	for (size_t i = 0; i < count; i++)
+		job->ports[i] =
+			i < spec->workers ? spec->hosts[i] : spec->server_hosts[i - spec->workers];
+	ways_of_job(job->scheme->env.topo, job->ports, count, hash_pair(seed, spec->number),
+		    job->ports);
+}
+
 static void free_job(struct ina_job *job)
 {
 	ina_tree_release(&job->tree);
 	free(job->nodes);
+	free(job->ports);
 	free(job);
 }
 
@@ -247,6 +263,7 @@ void *ina_admit(void *self, const struct collective_job *spec, const char **neve
 	job->spec = *spec;
 	if (scheme->env.topo->net.outages)
 		job->failures = scheme->env.topo->net.outages->failures;
+	choose_ports(job);
 	if (scheme->ops->root && !place_nodes(job))
 		*never = ina_no_tree;
 	else if (admits(job, never))
@@ -283,9 +300,9 @@ static void make_workers(struct ina_job *job)
 
 		worker->job = job;
 		worker->number = w;
-		worker->host = job->spec.hosts[w];
+		worker->port = job->ports[w];
 		worker->source = (struct nic_source){ .pull = ops->pull, .owner = worker };
-		job->worker_of_host[worker->host] = w;
+		job->worker_of_host[job->spec.hosts[w]] = w;
 	}
 }
 
@@ -325,7 +342,7 @@ void ina_stop_workers(struct ina_job *job)
 	for (uint32_t w = 0; w < job->spec.workers; w++) {
 		struct ina_worker *worker = ina_worker(job, w);
 
-		nic_forget(&job->scheme->env.topo->net.nics[worker->host], &worker->source);
+		nic_forget(&job->scheme->env.topo->net.nics[worker->port], &worker->source);
 	}
 }
 
@@ -491,8 +508,8 @@ size_t ina_report_waiting(const void *instance, FILE *to, size_t limit)
 		if (!ina_waits(worker, text, sizeof(text)))
 			continue;
 		fprintf(to, "  %s job %" PRIu32 ": worker %" PRIu32 " (host %" PRIu32 ") %s\n",
-			job->scheme->ops->title, collective_job_number(&job->spec), w, worker->host,
-			text);
+			job->scheme->ops->title, collective_job_number(&job->spec), w,
+			ina_host(worker), text);
 		lines++;
 	}
 	return lines;
@@ -567,9 +584,9 @@ void ina_tree_init(struct ina_tree *tree, struct ina_job *job, uint32_t root)
 {
 	const struct topology *topo = job->scheme->env.topo;
 
-	tree->tree = tree_build(topo, job->spec.hosts, job->spec.workers, root);
+	tree->tree = tree_build(topo, job->ports, job->spec.workers, root);
 	if (job->scheme->ops->passes_by)
-		tree_let_pass(tree->tree, topo, job->spec.hosts, job->spec.workers);
+		tree_let_pass(tree->tree, topo, job->ports, job->spec.workers);
 	tree->node_of_switch = xcalloc(topo->net.switches, sizeof(*tree->node_of_switch));
 	for (uint32_t i = 0; i < tree->tree->node_count; i++)
 		tree->node_of_switch[tree->tree->nodes[i].sw] = i;
@@ -634,18 +651,17 @@ void ina_plan_tree(const struct ina_job *job, uint64_t window, struct stream_pla
 	const struct network *net = &scheme->env.topo->net;
 	const struct collective_job *spec = &job->spec;
 	const struct tree *tree = job->tree.tree;
-	struct plan_path path =
-		plan_tree_path(net, tree, spec->hosts, spec->workers, scheme->frame);
+	struct plan_path path = plan_tree_path(net, tree, job->ports, spec->workers, scheme->frame);
 	struct plan_stream *stream;
 
 	plan_init(plan, 1);
 	stream = &plan->streams[0];
 	ina_plan_bound(job, plan);
-	plan_add_tree(stream, tree, spec->hosts, spec->workers);
+	plan_add_tree(stream, tree, job->ports, spec->workers);
 	plan->latency = plan_path_latency(&path);
 	stream->packets = plan_ina_packets(net, scheme->frame, scheme->elements);
 	stream->cap = plan_window_rate(&stream->packets, (double)window, path.sum);
-	plan_fix_window(stream, (double)window, path.sum, net, spec->hosts[0]);
+	plan_fix_window(stream, (double)window, path.sum, net, job->ports[0]);
 	plan_close(plan);
 	plan_set_turns(plan, net, spec, 0);
 }

@@ -168,7 +168,8 @@ void *ina_open(const struct ina_ops *ops, const struct model_env *env, const voi
 struct ina_worker {
 	struct ina_job *job;
 	struct nic_source source;
-	uint32_t number, host;
+	uint32_t number;
+	uint32_t port;    /* egress port by which it sends: ports[number] of its job */
 	uint64_t results; /* chunks whose sum the worker has */
 };
 
@@ -193,6 +194,10 @@ struct ina_job {
 	uint64_t failures;
 	uint64_t mark; /* results of worker 0 at the next ina_mark(); UINT64_MAX = never */
 	uint32_t *worker_of_host; /* by host; UINT32_MAX = none */
+	/* From admit() on: the egress port of the host of each worker, then of each server, by
+	 * which the job's packets leave it. Where hosts have one link these are the hosts' numbers.
+	 */
+	uint32_t *ports;
 	/* With ops->root, from admit() on: */
 	struct ina_tree tree;
 	void *nodes; /* by node of the tree, of node_size bytes */
@@ -213,10 +218,16 @@ static inline void *ina_worker_on(const struct ina_job *job, uint32_t host)
 	return ina_worker(job, job->worker_of_host[host]);
 }
 
+/* The host of a worker. */
+static inline uint32_t ina_host(const struct ina_worker *worker)
+{
+	return worker->job->spec.hosts[worker->number];
+}
+
 /* The worker has packets: its NIC calls pull(), perhaps at once. */
 static inline void ina_wake(struct ina_worker *worker)
 {
-	nic_wake(&worker->job->scheme->env.topo->net.nics[worker->host], &worker->source);
+	nic_wake(&worker->job->scheme->env.topo->net.nics[worker->port], &worker->source);
 }
 
 /* Chunks that the worker has handed over. */
@@ -249,7 +260,7 @@ static inline bool ina_holds(const struct ina_worker *worker, uint64_t chunk, ui
 {
 	if (exact_holds(&worker->job->exact, chunk, value))
 		return true;
-	ina_violated(worker->job, worker->host, chunk, "a wrong sum");
+	ina_violated(worker->job, ina_host(worker), chunk, "a wrong sum");
 	return false;
 }
 
@@ -261,7 +272,7 @@ static inline bool ina_holds_shard(const struct ina_worker *worker, uint64_t own
 
 	if (exact_holds_part(exact, exact->weights[owner], chunk, value))
 		return true;
-	ina_violated(worker->job, worker->host, chunk, "a wrong shard");
+	ina_violated(worker->job, ina_host(worker), chunk, "a wrong shard");
 	return false;
 }
 

@@ -340,15 +340,14 @@ static bool place_servers(struct pool_job *job)
 
 		server->job = job;
 		server->number = q;
-		good &= racks_init(&server->racks, topo, job->base.spec.hosts,
-				   job->base.spec.workers, job->base.spec.server_hosts[q],
-				   entropy_of(job, q));
+		good &= racks_init(&server->racks, topo, job->base.ports, job->base.spec.workers,
+				   job->base.ports[job->base.spec.workers + q], entropy_of(job, q));
 		partial_sums_init(&server->sums, &server->racks);
 		adding_init(&server->adding, &topo->net, job->base.spec.number,
-			    scheme->base.env.reducers, server->racks.server,
+			    scheme->base.env.reducers, job->base.spec.server_hosts[q],
 			    timer_key_of_job(TIMER_POOL_INBOX, job->base.spec.number, q), added,
 			    server);
-		outbox_init(&server->outbox, &topo->net.nics[job->base.spec.server_hosts[q]]);
+		outbox_init(&server->outbox, &topo->net.nics[server->racks.server]);
 	}
 	return good;
 }
@@ -377,7 +376,7 @@ struct collective_actual pool_ran_as(const void *instance)
 
 	for (uint32_t i = 0; i < spec->workers + spec->servers; i++) {
 		uint32_t sw = i < spec->workers
-				      ? topo->net.ports[spec->hosts[i]].to - topo->net.hosts
+				      ? topo->net.ports[job->base.ports[i]].to - topo->net.hosts
 				      : job->servers[i - spec->workers].racks.sw;
 
 		actual.of += !counted[sw];
@@ -510,7 +509,7 @@ void pool_reroute(void *self)
 
 		/* a job that is over has no workers, but reminders to its racks (ESA) */
 		for (uint32_t q = 0; job && q < job->base.spec.servers; q++)
-			racks_reroute(&job->servers[q].racks, topo, job->base.spec.hosts,
+			racks_reroute(&job->servers[q].racks, topo, job->base.ports,
 				      job->over ? 0 : job->base.spec.workers, entropy_of(job, q));
 	}
 }
@@ -536,8 +535,8 @@ bool pool_intact(const void *instance, bool links)
 	const struct pool_job *job = instance;
 
 	for (uint32_t q = 0; links && q < job->base.spec.servers; q++)
-		if (!racks_work(&job->servers[q].racks, job->base.scheme->env.topo,
-				job->base.spec.hosts, job->base.spec.workers))
+		if (!racks_work(&job->servers[q].racks, job->base.scheme->env.topo, job->base.ports,
+				job->base.spec.workers))
 			return false;
 	return true;
 }

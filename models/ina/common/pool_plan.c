@@ -15,14 +15,16 @@ static void plan_rack(const struct pool_server *server, const struct rack *rack,
 {
 	const struct topology *topo = server->job->base.scheme->env.topo;
 	uint32_t ports[HOPS_MAX + 1], frame = server->job->base.scheme->frame;
-	unsigned count = topology_path(topo, rack->down_host, &rack->up, ports);
+	unsigned count =
+		topology_path(topo, network_node(&topo->net, rack->down_port), &rack->up, ports);
 	struct plan_path path = plan_path(&topo->net, ports, count - 1, frame);
 
 	/* the first port is a worker's, the last leads from level 1 to the server */
 	for (unsigned i = 1; i + 1 < count; i++)
 		plan_add(stream, ports[i], 1);
 	plan_path_longest(up, &path);
-	count = topology_path(topo, server->racks.server, &rack->down, ports);
+	count = topology_path(topo, network_node(&topo->net, server->racks.server), &rack->down,
+			      ports);
 	path = plan_path(&topo->net, ports + 1, count - 1, frame); /* without the server's NIC */
 	plan_path_longest(down, &path);
 }
@@ -60,7 +62,9 @@ static sim_time wait_of_racks(const struct pool_server *server)
 		sim_time wait = 0;
 
 		/* the last port leads to the server, the one before it into level 1 */
-		last[r] = ports[topology_path(topo, rack->down_host, &rack->up, ports) - 2];
+		last[r] = ports[topology_path(topo, network_node(&topo->net, rack->down_port),
+					      &rack->up, ports) -
+				2];
 		for (uint32_t before = 0; before < r; before++)
 			if (last[before] == last[r])
 				wait += link_transmission(
@@ -80,10 +84,10 @@ static void plan_server(const struct pool_server *server, struct plan_stream *st
 	struct plan_path up = { 0 }, down = { 0 };
 
 	for (uint32_t w = 0; w < job->base.spec.workers; w++) {
-		uint32_t port = job->base.spec.hosts[w];
+		uint32_t port = job->base.ports[w];
 		struct plan_path path = plan_path(net, &port, 1, job->base.scheme->frame);
 
-		plan_add(stream, port, 1); /* host h sends on port h */
+		plan_add(stream, port, 1);
 		plan_path_longest(&up, &path);
 		path = plan_path(net, &net->cold[port].reverse, 1, job->base.scheme->frame);
 		plan_path_longest(&down, &path);

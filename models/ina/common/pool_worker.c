@@ -113,7 +113,7 @@ void pool_worker_accept(struct pool_worker *worker, uint64_t chunk, uint64_t val
 	struct pool_job *job = pool_job(worker);
 
 	if (chunk >= worker->window.next) {
-		ina_violated(&job->base, worker->base.host, chunk,
+		ina_violated(&job->base, ina_host(&worker->base), chunk,
 			     "a result came before the contribution");
 		return;
 	}
@@ -154,7 +154,7 @@ static bool pool_is_deferrable(const struct pool_worker *worker)
 	if (pool_ops(job)->divert && !tcp_deferrable(scheme->base.env.tcp))
 		return false;
 	for (uint32_t q = 0; pool_ops(job)->divert && q < job->base.spec.servers; q++)
-		if (job->base.spec.server_hosts[q] == worker->base.host)
+		if (job->base.spec.server_hosts[q] == ina_host(&worker->base))
 			return false;
 	return nic_deferrable(net, conf->rto.first) && nic_deferrable(net, conf->rto.min) &&
 	       nic_deferrable(net, conf->max_rto);

@@ -8,9 +8,9 @@
 
 #define NOWHERE UINT32_MAX
 
-static uint32_t switch_above(const struct network *net, uint32_t host)
+static uint32_t switch_above(const struct network *net, uint32_t port)
 {
-	return net->ports[host].to - net->hosts;
+	return net->ports[port].to - net->hosts;
 }
 
 /* The rack of a switch, made if there is none; RACK_NONE when there are 31 others. */
@@ -55,7 +55,7 @@ static bool number_racks(struct racks *racks, const struct topology *topo, const
 		self->bits = next_bit(&racks->racks[self->rack].all);
 		if (!self->bits)
 			return false;
-		racks->racks[self->rack].down_host = workers[w];
+		racks->racks[self->rack].down_port = workers[w];
 	}
 	racks->all = (uint32_t)((UINT64_C(1) << racks->count) - 1); /* racks come first */
 	for (uint32_t w = 0; w < count; w++) {
@@ -104,9 +104,9 @@ static void add_worker(struct racks *racks, const struct topology *topo, uint32_
 		add_fan_out(racks, racks->sw, racks->sw, racks->server_port);
 		return;
 	}
-	topology_route(topo, worker, racks->server, entropy, &route);
+	topology_route_between(topo, worker, racks->server, entropy, &route);
 	/* ports[i] leads to the i-th switch, ports[last] to level 1, the next one to the server */
-	last = topology_path(topo, worker, &route, ports) - 2;
+	last = topology_path(topo, network_node(net, worker), &route, ports) - 2;
 	while (i < last &&
 	       racks->fan_out_of_switch[net->ports[ports[i]].to - net->hosts] == NOWHERE)
 		i++;
@@ -131,11 +131,12 @@ static void find_direct(struct racks *racks, const struct topology *topo, uint32
 	uint32_t sw = switch_above(net, worker);
 
 	if (sw != racks->sw) {
-		topology_route(topo, worker, racks->server, hash_pair(entropy, worker), route);
+		topology_route_between(topo, worker, racks->server, hash_pair(entropy, worker),
+				       route);
 		return;
 	}
 	/* even packets from the server's own host go by way of the switch */
-	*route = (struct route){ .hops = 1 };
+	*route = (struct route){ .hops = 1, .link = (uint8_t)network_local(net, worker) };
 	route->out[0] = (uint16_t)(racks->server_port - net->switch_nodes[sw].first_port);
 }
 
@@ -150,9 +151,9 @@ static void find_routes(struct racks *racks, const struct topology *topo, const 
 	for (uint32_t r = 0; r < racks->count; r++) {
 		struct rack *rack = &racks->racks[r];
 
-		topology_route(topo, rack->down_host, racks->server, hash_pair(entropy, rack->sw),
-			       &rack->up);
-		topology_route(topo, racks->server, rack->down_host, entropy, &rack->down);
+		topology_route_between(topo, rack->down_port, racks->server,
+				       hash_pair(entropy, rack->sw), &rack->up);
+		topology_route_between(topo, racks->server, rack->down_port, entropy, &rack->down);
 		rack->up_port = network_port(net, net->hosts + rack->sw, rack->up.out[0]);
 	}
 }
@@ -185,10 +186,11 @@ bool racks_work(const struct racks *racks, const struct topology *topo, const ui
 		return false;
 	for (uint32_t w = 0; w < count; w++)
 		if (racks->of_worker[w].rack == RACK_NONE &&
-		    !topology_works(topo, workers[w], &racks->direct[w]))
+		    !topology_works(topo, network_node(&topo->net, workers[w]), &racks->direct[w]))
 			return false;
 	for (uint32_t r = 0; r < racks->count; r++)
-		if (!topology_works(topo, racks->racks[r].down_host, &racks->racks[r].up) ||
+		if (!topology_works(topo, network_node(&topo->net, racks->racks[r].down_port),
+				    &racks->racks[r].up) ||
 		    network_adds_nothing(&topo->net, racks->racks[r].sw))
 			return false;
 	for (uint32_t f = 0; f < racks->fan_out_count; f++)

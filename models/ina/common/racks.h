@@ -27,8 +27,8 @@ struct rack {
 	uint32_t all;       /* bits of all its workers */
 	uint32_t up_port;   /* egress port of its switch towards the server */
 	struct route up;    /* from its workers to the server */
-	struct route down;  /* from the server to down_host */
-	uint32_t down_host; /* host of one of its workers */
+	struct route down;  /* from the server to down_port */
+	uint32_t down_port; /* one of its workers */
 };
 
 /* Egress ports of a switch over which results reach workers. */
@@ -41,7 +41,7 @@ struct fan_out {
 /* Inputs of level 1 are also the workers below switches that add nothing up
  * (topology_aggregates()). */
 struct racks {
-	uint32_t server;      /* host */
+	uint32_t server;      /* egress port of its host */
 	uint32_t sw;          /* level 1 */
 	bool passes;          /* level 1 adds nothing up */
 	uint32_t server_port; /* egress port of level 1 to the server */
@@ -55,10 +55,11 @@ struct racks {
 	uint32_t *fan_out_of_switch; /* index in fan_outs; UINT32_MAX = not on the way to workers */
 };
 
-/* Finds the racks of workers on these hosts, and their routes to the server's host, which may be
- * one of them. `entropy` picks one path among equal ones for each rack, as ECMP does by address, so
- * packets of a rack keep their order. Results come down one tree. Returns false when a level would
- * have more than 31 inputs; racks_release() is needed even then. */
+/* Finds the racks of workers, and their routes to the server. Workers and server are given by the
+ * egress ports of their hosts (ina_job.ports); they may share some. `entropy` picks one path among
+ * equal ones for each rack, as ECMP does by address, so packets of a rack keep their order. Results
+ * come down one tree. Returns false when a level would have more than 31 inputs; racks_release() is
+ * needed even then. */
 bool racks_init(struct racks *racks, const struct topology *topo, const uint32_t *workers,
 		uint32_t count, uint32_t server, uint64_t entropy);
 void racks_release(struct racks *racks);

@@ -175,7 +175,7 @@ static double transfer_ms(const struct pool_worker *worker, bytes size)
 	const struct network *net = &worker->base.job->scheme->env.topo->net;
 
 	/* 8 bits a byte, 1000 ms a second */
-	return (double)size * 8e3 / (double)port_class(net, &net->ports[worker->base.host])->rate;
+	return (double)size * 8e3 / (double)port_class(net, &net->ports[worker->base.port])->rate;
 }
 
 /* T_j in ms. */

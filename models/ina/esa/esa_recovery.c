@@ -295,7 +295,8 @@ void esa_channels_init(struct esa_server *esa)
 	esa->to_worker = xcalloc(job->base.spec.workers, sizeof(*esa->to_worker));
 	esa->from_worker = xcalloc(job->base.spec.workers, sizeof(*esa->from_worker));
 	for (uint32_t w = 0; w < job->base.spec.workers; w++) {
-		uint32_t host = job->base.spec.hosts[w], server = esa->server->racks.server;
+		uint32_t host = job->base.spec.hosts[w];
+		uint32_t server = job->base.spec.server_hosts[esa->server->number];
 		/* the lowest bit is the direction */
 		uint64_t key =
 			connection_key(CONNECTION_ESA, (uint64_t)job->base.spec.number << 16 |

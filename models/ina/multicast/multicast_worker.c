@@ -102,7 +102,7 @@ static struct multicast_gather *gather_of_chunk(struct multicast_worker *worker,
 		return NULL;
 	t += chunk >= job->first[t + 1];
 	if (t >= job->tensors || chunk >= job->first[t + 1]) {
-		ina_violated(&job->base, worker->base.host, chunk, "two all-gathers ahead");
+		ina_violated(&job->base, ina_host(&worker->base), chunk, "two all-gathers ahead");
 		return NULL;
 	}
 	*index = chunk - job->first[t];
@@ -327,7 +327,8 @@ static bool multicast_receive(struct multicast_worker *worker, uint64_t chunk, u
 	}
 	r = (uint32_t)(*index / (*gather)->rows);
 	if (r == worker->base.number) {
-		ina_violated(&job->base, worker->base.host, chunk, "a rank's own shard came back");
+		ina_violated(&job->base, ina_host(&worker->base), chunk,
+			     "a rank's own shard came back");
 		return false;
 	}
 	if (!ina_holds_shard(&worker->base, r, chunk, value))
@@ -438,10 +439,10 @@ void multicast_worker_begin(struct multicast_worker *worker)
 
 	for (unsigned i = 0; i < 2; i++)
 		worker->gathers[i].shards = xcalloc(ranks, sizeof(*worker->gathers[i].shards));
-	messages_init(&worker->to_left, env->tcp, &env->topo->net, worker->base.host,
-		      left->base.host, key, from_right, left);
-	messages_init(&worker->to_right, env->tcp, &env->topo->net, worker->base.host,
-		      right->base.host, key + 1, from_left, right);
+	messages_init(&worker->to_left, env->tcp, &env->topo->net, ina_host(&worker->base),
+		      ina_host(&left->base), key, from_right, left);
+	messages_init(&worker->to_right, env->tcp, &env->topo->net, ina_host(&worker->base),
+		      ina_host(&right->base), key + 1, from_left, right);
 	worker->to_right.bulk = true;
 	worker->to_left.timeout = worker->to_right.timeout = multicast_conf(job)->cutoff;
 	alarm_open(env->sim, &worker->alarm,

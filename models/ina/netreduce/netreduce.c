@@ -240,7 +240,7 @@ static double control_of(const struct netreduce *job)
 	int64_t acks = (conf->length + every - 1) / every;
 
 	return (double)(conf->rings * acks) *
-	       (TCP_MIN_FRAME + port_class(net, &net->ports[job->base.spec.hosts[0]])->wire_extra);
+	       (TCP_MIN_FRAME + port_class(net, &net->ports[job->base.ports[0]])->wire_extra);
 }
 
 static void netreduce_plan(void *self, struct stream_plan *plan)
@@ -249,8 +249,8 @@ static void netreduce_plan(void *self, struct stream_plan *plan)
 	const struct netreduce_conf *conf = netreduce_conf(job->base.scheme);
 	const struct network *net = &job->base.scheme->env.topo->net;
 	const struct collective_job *spec = &job->base.spec;
-	struct plan_path path = plan_tree_path(net, job->base.tree.tree, spec->hosts, spec->workers,
-					       netreduce_packet(conf));
+	struct plan_path path = plan_tree_path(net, job->base.tree.tree, job->base.ports,
+					       spec->workers, netreduce_packet(conf));
 	struct plan_stream *stream;
 	sim_time trip;
 
@@ -259,7 +259,7 @@ static void netreduce_plan(void *self, struct stream_plan *plan)
 	trip = path.sum + (sim_time)(conf->length - 1) * path.slowest;
 	plan_init(plan, 1);
 	stream = &plan->streams[0];
-	plan_add_tree(stream, job->base.tree.tree, spec->hosts, spec->workers);
+	plan_add_tree(stream, job->base.tree.tree, job->base.ports, spec->workers);
 	ina_plan_bound(&job->base, plan);
 	plan->latency = plan_path_latency(&path);
 	stream->packets = messages_of(job);

@@ -157,7 +157,7 @@ void netreduce_end_open(struct ring *ring, uint32_t rank)
 		roce_open(scheme->roce, spec->hosts[rank], spec->hosts[(rank + 1) % spec->workers],
 			  netreduce_control(conf), ack_every(conf), key_of(ring, rank), NULL, end);
 	end->generation = roce_generation(scheme->roce, end->connection);
-	roce_set_packets(scheme->roce, end->connection, &packets);
+	roce_set_packets(scheme->roce, end->connection, &packets, job->base.ports[rank]);
 	ring->first = roce_next_number(scheme->roce, end->connection);
 	while (scheme->end_count <= end->connection) {
 		scheme->ends = array_reserve(scheme->ends, scheme->end_count, &scheme->end_capacity,

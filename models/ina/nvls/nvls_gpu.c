@@ -113,7 +113,7 @@ static void arrived(struct nvls_gpu *gpu, const struct packet *packet)
 	if (row < gpu->base.results || row >= gpu->base.results + job->window || !*missing) {
 		/* after a failed link has lost packets, GPUs may be more than a window apart */
 		if (!ina_tree_failed(&job->base, job->base.tree.tree))
-			ina_violated(&job->base, gpu->base.host, packet->chunk,
+			ina_violated(&job->base, ina_host(&gpu->base), packet->chunk,
 				     "a row beyond the window");
 		return;
 	}
@@ -140,7 +140,8 @@ static void summed(struct nvls_gpu *gpu, const struct packet *packet)
 	struct nvls *job = nvls_of(gpu);
 
 	if (packet->chunk % nvls_gpus(job) != gpu->base.number) {
-		ina_violated(&job->base, gpu->base.host, packet->chunk, "the sum of another GPU");
+		ina_violated(&job->base, ina_host(&gpu->base), packet->chunk,
+			     "the sum of another GPU");
 		return;
 	}
 	if (!ina_holds(&gpu->base, packet->chunk, packet->value))

@@ -262,8 +262,8 @@ static bool is_small(const void *self)
 
 static const char *no_tree(const struct panama_job *job)
 {
-	const struct collective_job *spec = &job->base.spec;
-	uint32_t root = tree_root(job->base.scheme->env.topo, spec->hosts, spec->workers, 0);
+	uint32_t root =
+		tree_root(job->base.scheme->env.topo, job->base.ports, job->base.spec.workers, 0);
 
 	return root == TREE_NONE ? ina_no_tree
 				 : ina_refusal(job->base.scheme, ina_passing(&job->base, root));

@@ -67,11 +67,11 @@ void panama_plan_trees(struct panama_job *job, struct stream_plan *plan)
 		const struct tree *tree = job->trees[s].tree;
 		struct plan_stream *stream = &plan->streams[s];
 		struct plan_path path =
-			plan_tree_path(net, tree, job->base.spec.hosts, job->base.spec.workers,
+			plan_tree_path(net, tree, job->base.ports, job->base.spec.workers,
 				       job->base.scheme->frame);
 
 		path.sum += tree_delay(job, tree);
-		plan_add_tree(stream, tree, job->base.spec.hosts, job->base.spec.workers);
+		plan_add_tree(stream, tree, job->base.ports, job->base.spec.workers);
 		stream->packets =
 			plan_ina_packets(net, job->base.scheme->frame, job->base.scheme->elements);
 		stream->packets.fraction = 1.0 / (double)plan->count;
@@ -80,7 +80,7 @@ void panama_plan_trees(struct panama_job *job, struct stream_plan *plan)
 		/* without `packets` the window is wnd_cap, which changes with the jobs */
 		if (conf->fixed && conf->packets)
 			plan_fix_window(stream, tree_window(job, tree), path.sum, net,
-					job->base.spec.hosts[0]);
+					job->base.ports[0]);
 		round_trip = path.sum > round_trip ? path.sum : round_trip;
 		if (plan_path_latency(&path) > plan->latency)
 			plan->latency = plan_path_latency(&path);

@@ -234,7 +234,8 @@ bool panama_recovery_result(struct panama_worker *worker, const struct panama_se
 	bool fresh = accept_result(worker, sequence->tree, chunk / panama_job(worker)->tree_count);
 
 	if (vid < from) {
-		ina_violated(worker->base.job, worker->base.host, vid, "a result overtook another");
+		ina_violated(worker->base.job, ina_host(&worker->base), vid,
+			     "a result overtook another");
 		return fresh;
 	}
 	*seen = vid + 1;
@@ -375,10 +376,10 @@ static void start_asker(struct panama_worker *worker, uint32_t cap)
 	/* the connection down has key + 1 */
 	key = connection_key(CONNECTION_PANAMA, (uint64_t)job->base.spec.number << 25 |
 							2 * (uint64_t)worker->base.number);
-	messages_init(&asker->up, env->tcp, &env->topo->net, worker->base.host,
-		      first_worker(job)->base.host, key, arrived_up, worker);
-	messages_init(&asker->down, env->tcp, &env->topo->net, first_worker(job)->base.host,
-		      worker->base.host, key + 1, arrived_down, worker);
+	messages_init(&asker->up, env->tcp, &env->topo->net, ina_host(&worker->base),
+		      ina_host(&first_worker(job)->base), key, arrived_up, worker);
+	messages_init(&asker->down, env->tcp, &env->topo->net, ina_host(&first_worker(job)->base),
+		      ina_host(&worker->base), key + 1, arrived_down, worker);
 }
 
 static void stop_asker(struct panama_worker *worker)

@@ -23,7 +23,7 @@ static uint32_t *find_roots(const struct panama_job *job, uint32_t *count)
 
 	*count = 0;
 	for (uint64_t entropy = 0; entropy < topo->net.switches; entropy++) {
-		uint32_t root = tree_root(topo, spec->hosts, spec->workers, entropy), i = 0;
+		uint32_t root = tree_root(topo, job->base.ports, spec->workers, entropy), i = 0;
 
 		if (root == TREE_NONE)
 			break;

@@ -180,7 +180,7 @@ void panama_contribute(void *self, uint64_t first, uint64_t chunks)
 static bool receive_in_order(struct panama_worker *worker, struct panama_flow *flow, uint64_t vid)
 {
 	if (vid < flow->una) {
-		ina_violated(worker->base.job, worker->base.host, vid, "a result came twice");
+		ina_violated(worker->base.job, ina_host(&worker->base), vid, "a result came twice");
 		return false;
 	}
 	worker->lost += vid - flow->una;
@@ -215,7 +215,7 @@ void panama_worker_result(struct panama_worker *worker, struct panama_sequence *
 	bool fresh;
 
 	if (!sum_holds(worker, sequence, packet, chunk)) {
-		ina_violated(&job->base, worker->base.host, vid, "a wrong sum");
+		ina_violated(&job->base, ina_host(&worker->base), vid, "a wrong sum");
 		return;
 	}
 	fresh = worker->asker ? panama_recovery_result(worker, sequence, packet, chunk)

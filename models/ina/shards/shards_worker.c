@@ -224,7 +224,7 @@ static bool shards_holds(const struct shards_worker *worker, const struct packet
 	const struct shards *job = shards_of(worker);
 
 	if (!receives(worker, piece)) {
-		ina_violated(&job->base, worker->base.host, packet->chunk,
+		ina_violated(&job->base, ina_host(&worker->base), packet->chunk,
 			     job->gather ? "a rank's own shard came back"
 					 : "the piece of another rank");
 		return false;
@@ -252,7 +252,8 @@ void shards_deliver(struct shards_worker *worker, const struct packet *packet)
 		return;
 	}
 	if (row >= worker->base.results + job->kept) {
-		ina_violated(&job->base, worker->base.host, packet->chunk, "a row beyond windows");
+		ina_violated(&job->base, ina_host(&worker->base), packet->chunk,
+			     "a row beyond windows");
 		return;
 	}
 	if (!shards_holds(worker, packet, piece))

@@ -259,7 +259,7 @@ static sim_time time_of_place(const struct sharp *job)
 	struct plan_path longest = { 0 }, hop;
 
 	for (uint32_t w = 0; w < job->base.spec.workers; w++) { /* host h sends on port h */
-		hop = hop_and_back(net, job->base.spec.hosts[w], frame);
+		hop = hop_and_back(net, job->base.ports[w], frame);
 		plan_path_longest(&longest, &hop);
 	}
 	for (uint32_t n = 0; n < tree->node_count; n++)

@@ -247,7 +247,7 @@ static void take_result(struct sharp_worker *worker, const struct packet *packet
 
 	if (sharp_of(worker)->kind == SHARP_REDUCE_SCATTER &&
 	    chunk % sharp_ranks(sharp_of(worker)) != worker->base.number) {
-		ina_violated(job, worker->base.host, chunk, "the piece of another rank");
+		ina_violated(job, ina_host(&worker->base), chunk, "the piece of another rank");
 		return;
 	}
 	if (packet->flags & SHARP_ASK || chunk < worker->result)

@@ -34,6 +34,7 @@
 struct ps_server {
 	struct switchml *job;
 	uint32_t number, host;
+	uint32_t port;          /* egress port of its host */
 	struct tree_node place; /* a root whose children are the workers; ports are their numbers */
 	struct node node;
 	/* node.seen, and the contributions that wait to be added; NULL: adding takes no time. */
@@ -111,7 +112,7 @@ static struct ps_server *server_of(const struct switchml *job, uint32_t slot)
 
 bool ps_stream_local(const struct worker *worker, uint32_t slot)
 {
-	return server_of(switchml_of(worker), slot)->host == worker->base.host;
+	return server_of(switchml_of(worker), slot)->port == worker->base.port;
 }
 
 void ps_stream_hand_over(struct worker *worker, const struct packet *packet)
@@ -167,6 +168,11 @@ static void ps_stream_check(const void *self, const struct topology_conf *topolo
 			   "the memory of hosts has no limit; allowed: \"bdp\" or a number");
 }
 
+static uint32_t port_of_server(const struct switchml *job, uint32_t q)
+{
+	return job->base.ports[job->base.spec.workers + q];
+}
+
 static void find_routes(struct switchml *job)
 {
 	const struct topology *topo = job->base.scheme->env.topo;
@@ -176,13 +182,13 @@ static void find_routes(struct switchml *job)
 
 	for (uint32_t w = 0; w < job->base.spec.workers; w++) {
 		for (uint32_t q = 0; q < job->servers->count; q++) {
-			uint32_t a = job->base.spec.hosts[w], b = job->base.spec.server_hosts[q];
+			uint32_t a = job->base.ports[w], b = port_of_server(job, q);
 			uint64_t entropy = hash_pair(key, (uint64_t)w << 32 | q);
 
 			if (a == b)
 				continue;
-			topology_route(topo, a, b, entropy, &pair_of(job, w, q)->up);
-			topology_route(topo, b, a, ~entropy, &pair_of(job, w, q)->down);
+			topology_route_between(topo, a, b, entropy, &pair_of(job, w, q)->up);
+			topology_route_between(topo, b, a, ~entropy, &pair_of(job, w, q)->down);
 		}
 	}
 }
@@ -190,10 +196,11 @@ static void find_routes(struct switchml *job)
 static bool pair_works(const struct switchml *job, uint32_t w, uint32_t q)
 {
 	const struct topology *topo = job->base.scheme->env.topo;
-	uint32_t a = job->base.spec.hosts[w], b = job->base.spec.server_hosts[q];
+	uint32_t a = job->base.ports[w], b = port_of_server(job, q);
 
-	return a == b || (topology_works(topo, a, &pair_of(job, w, q)->up) &&
-			  topology_works(topo, b, &pair_of(job, w, q)->down));
+	return a == b ||
+	       (topology_works(topo, job->base.spec.hosts[w], &pair_of(job, w, q)->up) &&
+		topology_works(topo, job->base.spec.server_hosts[q], &pair_of(job, w, q)->down));
 }
 
 /* Paths of a job never change. A version has one bit, so a late copy on a former path would be
@@ -245,12 +252,11 @@ static sim_time round_trip(const struct switchml *job)
 static sim_time copies_wait(const struct switchml *job, uint32_t q)
 {
 	const struct network *net = &job->base.scheme->env.topo->net;
-	uint32_t host = job->base.spec.server_hosts[q], copies = 0;
+	uint32_t port = port_of_server(job, q), copies = 0;
 
 	for (uint32_t w = 0; w < job->base.spec.workers; w++)
-		copies += job->base.spec.hosts[w] != host;
-	/* host h sends on port h */
-	return copies ? (copies - 1) * plan_path(net, &host, 1, job->base.scheme->frame).slowest
+		copies += job->base.ports[w] != port;
+	return copies ? (copies - 1) * plan_path(net, &port, 1, job->base.scheme->frame).slowest
 		      : 0;
 }
 
@@ -373,6 +379,7 @@ static void open_server(struct switchml *job, uint32_t q)
 	server->job = job;
 	server->number = q;
 	server->host = job->base.spec.server_hosts[q];
+	server->port = port_of_server(job, q);
 	/* switchml_switch.c reports violations at node hosts + sw, which has to be this host */
 	server->place = (struct tree_node){ .sw = server->host - env->topo->net.hosts,
 					    .parent = TREE_NONE,
@@ -389,7 +396,7 @@ static void open_server(struct switchml *job, uint32_t q)
 				sizeof(*server->arrived));
 	adding_init(&server->adding, &env->topo->net, job->base.spec.number, env->reducers,
 		    server->host, key, ps_stream_serve, server);
-	outbox_init(&server->outbox, &env->topo->net.nics[server->host]);
+	outbox_init(&server->outbox, &env->topo->net.nics[server->port]);
 }
 
 /* Makes servers and the paths to them, without timers. */
@@ -499,7 +506,7 @@ static void ps_stream_plan(void *self, struct stream_plan *plan)
 	stream->cap =
 		fmin(plan_window_rate(&stream->packets, max, up.sum + longest_wait(job)),
 		     plan_reducer_rate(&stream->packets, scheme->env.reducers, spec->workers));
-	plan_fix_window(stream, max, up.sum, &scheme->env.topo->net, spec->hosts[0]);
+	plan_fix_window(stream, max, up.sum, &scheme->env.topo->net, job->base.ports[0]);
 	plan_close(plan);
 	plan_set_turns(plan, &scheme->env.topo->net, spec, servers->count);
 }

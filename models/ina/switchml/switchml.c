@@ -66,7 +66,7 @@ static void switchml_deliver(void *self, uint32_t host, const struct packet *pac
 static sim_time round_trip_of(const struct switchml *job, uint32_t w)
 {
 	const struct network *net = &job->base.scheme->env.topo->net;
-	uint32_t size = job->base.scheme->frame, port = job->base.spec.hosts[w];
+	uint32_t size = job->base.scheme->frame, port = job->base.ports[w];
 	const struct node *node = ina_node(&job->base, job->base.tree.tree->node_of_worker[w]);
 	sim_time sum = (job->format.message - 1) *
 		       link_transmission(port_class(net, &net->ports[port]), size);
@@ -101,10 +101,10 @@ static sim_time round_trip(const struct switchml *job)
 uint64_t switchml_slots_for(const struct switchml *job, sim_time round_trip_time)
 {
 	const struct network *net = &job->base.scheme->env.topo->net;
-	bps rate = port_class(net, &net->ports[job->base.spec.hosts[0]])->rate;
+	bps rate = port_class(net, &net->ports[job->base.ports[0]])->rate;
 
 	for (uint32_t w = 1; w < job->base.spec.workers; w++) {
-		bps other = port_class(net, &net->ports[job->base.spec.hosts[w]])->rate;
+		bps other = port_class(net, &net->ports[job->base.ports[w]])->rate;
 
 		rate = other < rate ? other : rate;
 	}

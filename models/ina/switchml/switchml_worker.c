@@ -236,7 +236,7 @@ void switchml_worker_result(struct worker *worker, const struct packet *packet)
 		return;
 	}
 	if (slot->state != WORKER_SLOT_SENT && slot->state != WORKER_SLOT_EXPIRED) {
-		ina_violated(worker->base.job, worker->base.host, packet->chunk,
+		ina_violated(worker->base.job, ina_host(&worker->base), packet->chunk,
 			     "a result came before the contribution");
 		return;
 	}

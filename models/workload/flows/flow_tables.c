@@ -79,6 +79,8 @@ static const char *path_of(const struct flow *flow, bool back, char names[HOPS_M
 			end += snprintf(end, NAME_SIZE / 2, "#%" PRIu32, parallel);
 		*end++ = ' ';
 	}
+	if (end == names) /* a link between two hosts */
+		end++;
 	end[-1] = 0; /* in place of the last blank */
 	return names;
 }

@@ -221,7 +221,11 @@ static bps slowest_worker(const struct job *job)
 		for (uint32_t nic = 0; nic < machine_nics(machine); nic++) {
 			uint32_t host = machine_nic(machine, net->hosts, job->hosts[w], nic);
 
-			rate += port_class(net, &net->ports[host])->rate;
+			for (uint32_t i = 0; i < network_links(net, host); i++)
+				rate += port_class(
+						net,
+						&net->ports[network_port(net, host, (uint16_t)i)])
+						->rate;
 		}
 		slowest = rate < slowest ? rate : slowest;
 	}

@@ -57,7 +57,7 @@ static inline const struct nic *nic_of(const struct network *net, uint32_t entit
 {
 	uint32_t host = entity - net->port_count;
 
-	return host < net->hosts ? &net->nics[host] : NULL;
+	return host < net->host_ports ? &net->nics[host] : NULL;
 }
 
 /* The port or wire of an entity; NULL for other entities. */
@@ -78,7 +78,7 @@ HOT_INLINE void ahead_port(const struct network *net, uint32_t id)
 		__builtin_prefetch(port);
 	} else if ((nic = nic_of(net, id))) {
 		__builtin_prefetch(nic);
-		__builtin_prefetch(&net->ports[nic->host]);
+		__builtin_prefetch(&net->ports[nic->port]);
 	}
 }
 
@@ -111,7 +111,7 @@ HOT_INLINE void ahead_tail(const struct network *net, uint32_t id)
 
 	if (!port) {
 		if ((nic = nic_of(net, id)))
-			port_prefetch_tail(&net->ports[nic->host]);
+			port_prefetch_tail(&net->ports[nic->port]);
 		return;
 	}
 	if (__builtin_expect(port_head(port)->kind == PACKET_AGGREGATION, 0)) {

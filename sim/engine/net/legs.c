@@ -80,10 +80,10 @@ void legs_route(struct route_legs *legs, const uint16_t *out, unsigned count, st
 	const unsigned kept = LEG_TAKE_AT + 1; /* ports before the first leg */
 	uint32_t next = 0;
 
-	SIM_BUG_ON(count == 0 || count > (legs ? HOPS_MAX : ROUTE_MAX));
+	SIM_BUG_ON(count > (legs ? HOPS_MAX : ROUTE_MAX));
 	*route = (struct route){ .hops = (uint8_t)count };
 	if (!legs) {
-		memcpy(route->out, out, count * sizeof(*out));
+		memcpy(route->out, out, count * sizeof(*out)); /* none between two hosts */
 		return;
 	}
 	/* from the last leg to the first, as a leg has the number of the next one */

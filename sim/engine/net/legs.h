@@ -35,7 +35,7 @@ struct route_legs {
 struct route_legs *legs_new(void);
 void legs_free(struct route_legs *legs);
 
-/* Fills in the route over `count` local egress ports: 1 to HOPS_MAX. `legs` NULL: a route without
+/* Fills in the route over `count` local egress ports: 0 to HOPS_MAX. `legs` NULL: a route without
  * legs, of at most ROUTE_MAX ports. */
 void legs_route(struct route_legs *legs, const uint16_t *out, unsigned count, struct route *route);
 

@@ -95,7 +95,7 @@ void lossless_join(struct network *net, uint32_t port, const struct pause_params
 	struct lane *lane = &ll->lanes[port];
 
 	lane->reverse = net->cold[port].reverse;
-	if (port < net->hosts)
+	if (port < net->host_ports)
 		return;
 	SIM_BUG_ON(!pause->on);
 	ingress_init(&lane->in, &ll->memories[switch_of(net, port)], pause);

@@ -114,7 +114,7 @@ static void start_transmitter(struct network *net, uint32_t number)
 	first = lossless_started(net, number, &until);
 	lossless_retime(net, number, first, until);
 	ll->stopped--;
-	if (number < net->hosts)
+	if (number < net->host_ports)
 		nic_go_on(&net->nics[number]);
 	else if (lane->in.memory->stopped)
 		lossless_arm(net, number);

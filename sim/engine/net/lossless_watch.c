@@ -188,7 +188,7 @@ static void sum_queues(struct network *net, bytes *held)
 {
 	const struct lossless *ll = net->lossless;
 
-	for (uint32_t n = net->hosts; n < net->port_count; n++) {
+	for (uint32_t n = net->host_ports; n < net->port_count; n++) {
 		const struct port *port = &net->ports[n];
 
 		lossless_settle(net, n);

@@ -21,11 +21,28 @@
 #define CLASSES_MAX      NETWORK_CLASSES_MAX
 #define CACHE_BYTES      (256 << 10) /* so many bytes of ports fit into the second-level cache */
 
-void network_init(struct network *net, struct sim *sim, uint32_t hosts, uint32_t switches,
-		  const uint16_t *switch_ports, const uint8_t *tiers, enum nic_mode nics)
+/* Numbers the egress ports of hosts. */
+static void number_links(struct network *net, const uint16_t *host_links)
+{
+	net->host_ports = net->hosts;
+	for (uint32_t h = 0; host_links && h < net->hosts; h++)
+		net->host_ports += host_links[h] - 1u;
+	if (net->host_ports == net->hosts)
+		return;
+	net->never_cut = true;
+	net->more_links = xcalloc(net->hosts + 1, sizeof(*net->more_links));
+	net->more_links[0] = net->hosts;
+	for (uint32_t h = 0; h < net->hosts; h++)
+		net->more_links[h + 1] = net->more_links[h] + host_links[h] - 1u;
+}
+
+void network_init(struct network *net, struct sim *sim, uint32_t hosts, const uint16_t *host_links,
+		  uint32_t switches, const uint16_t *switch_ports, const uint8_t *tiers,
+		  enum nic_mode nics)
 {
 	*net = (struct network){ .sim = sim, .hosts = hosts, .switches = switches };
-	net->port_count = hosts;
+	number_links(net, host_links);
+	net->port_count = net->host_ports;
 	net->nics_by_event = true; /* until network_tune() */
 	net->send = hop_send;
 	net->switch_send = hop_switch_send;
@@ -47,9 +64,9 @@ void network_init(struct network *net, struct sim *sim, uint32_t hosts, uint32_t
 	}
 	/* entity = port number */
 	sim_add_block(sim, SIM_ARRIVAL, net->port_count, hop_arrive, net);
-	net->nics = xaligned(64, hosts * sizeof(*net->nics));
-	for (uint32_t h = 0; h < hosts; h++)
-		nic_init(&net->nics[h], net, h, nics); /* entity = ports + host: see ahead.c */
+	net->nics = xaligned(64, net->host_ports * sizeof(*net->nics));
+	for (uint32_t h = 0; h < net->host_ports; h++)
+		nic_init(&net->nics[h], net, h, nics); /* entity = ports + number: see ahead.c */
 }
 
 void network_release(struct network *net)
@@ -63,6 +80,7 @@ void network_release(struct network *net)
 	free(net->classes);
 	free(net->switch_nodes);
 	free(net->nics);
+	free(net->more_links);
 	free(net->deferred_next);
 	legs_free(net->legs);
 	outages_free(net->outages);
@@ -236,7 +254,7 @@ void network_tune(struct network *net)
 	 * and ESA on a star of 64, unless other programs fill the cache. */
 	if (!fits_into_cache(net))
 		look_ahead(net, shortest / 4);
-	if (!net->lossless)
+	if (!net->lossless && !net->more_links)
 		nic_may_defer(net);
 }
 

@@ -1,7 +1,8 @@
 /* Hosts, switches, links, and the protocols that run over them.
  *
- * Node numbers: hosts 0..hosts-1, then switches. Port numbers: host h sends on
- * port h; the ports of a switch are consecutive. A topology builds the network;
+ * Node numbers: hosts 0..hosts-1, then switches. Port numbers: host h sends on port h by its first
+ * link; then come the ports of hosts' further links, host by host, then those of switches, which
+ * are consecutive. Each link of a host has a NIC of its own. A topology builds the network;
  * protocols (transports, aggregation schemes) register and are called when
  * their packets reach a host or, for AGGREGATION packets, a switch. Nodes act on
  * each other only over links, never in zero time. */
@@ -44,10 +45,13 @@ void network_by_event(struct network *net);
  * departure is an event. Call it as network_by_event(). `onlooker` is not owned. */
 void network_look_on(struct network *net, struct net_onlooker *onlooker);
 
-/* Makes the nodes and their ports. `switch_ports` (number of ports) and `tiers` have
- * one entry per switch. `nics`: see nic.h. `sim` must not have any entity yet. */
-void network_init(struct network *net, struct sim *sim, uint32_t hosts, uint32_t switches,
-		  const uint16_t *switch_ports, const uint8_t *tiers, enum nic_mode nics);
+/* Makes the nodes and their ports. `host_links` has the number of links of each host, at least 1;
+ * NULL: one each. `switch_ports` (number of ports) and `tiers` have one entry per switch. `nics`:
+ * see nic.h. `sim` must not have any entity yet. A network whose hosts have several links is never
+ * cut into partitions, and defers no departure. */
+void network_init(struct network *net, struct sim *sim, uint32_t hosts, const uint16_t *host_links,
+		  uint32_t switches, const uint16_t *switch_ports, const uint8_t *tiers,
+		  enum nic_mode nics);
 void network_release(struct network *net);
 
 /* Call it before any link and, in a lossless network, after lossless_init(). Control packets
@@ -66,8 +70,8 @@ void network_control_first(struct network *net);
  * network is never cut into partitions. */
 void network_long_routes(struct network *net);
 
-/* Joins local port `pa` of node `a` with local port `pb` of node `b`; the port of a
- * host is 0. `ab` has the properties of the direction from a to b, `ba` of the other. */
+/* Joins local port `pa` of node `a` with local port `pb` of node `b`. `ab` has the properties of
+ * the direction from a to b, `ba` of the other. */
 void network_connect(struct network *net, uint32_t a, uint16_t pa, const struct link_params *ab,
 		     uint32_t b, uint16_t pb, const struct link_params *ba);
 

@@ -24,7 +24,7 @@ static void nic_end_turn(struct nic *nic, uint32_t size)
 	struct nic_source *first = nic->last->next;
 
 	if (nic->mode == NIC_BYTES) {
-		const struct port *port = &nic->net->ports[nic->host];
+		const struct port *port = &nic->net->ports[nic->port];
 
 		first->credit -= (int32_t)(size + port_class(nic->net, port)->wire_extra);
 		if (first->credit > 0)
@@ -52,13 +52,13 @@ static void nic_list(struct nic *nic)
 	if (nic->listed)
 		return;
 	nic->listed = true;
-	net->deferred_next[nic->host] = net->deferred_first;
-	net->deferred_first = nic->host;
+	net->deferred_next[nic->port] = net->deferred_first;
+	net->deferred_first = nic->port;
 }
 
 static void nic_wait(struct nic *nic)
 {
-	struct port *port = &nic->net->ports[nic->host];
+	struct port *port = &nic->net->ports[nic->port];
 
 	if (port->busy_until == SIM_TIME_MAX)
 		return; /* stopped by PAUSE: nic_go_on() */
@@ -97,14 +97,14 @@ static void nic_send(struct nic *nic, struct port *port, const struct packet *pa
 		if (max)
 			port->busy_until = now + rng_below(&nic->idle_stream, max + 1);
 	}
-	network_send(nic->net, nic->host, packet);
+	network_send(nic->net, nic->port, packet);
 }
 
 /* Serves waiting sources while the transmitter is free. A source that is asked may wake another
  * one, which then waits for its turn. */
 static void nic_serve(struct nic *nic)
 {
-	struct port *port = &nic->net->ports[nic->host];
+	struct port *port = &nic->net->ports[nic->port];
 
 	nic->serving = true;
 	while (nic->last && port->busy_until <= nic->net->sim->now) {
@@ -140,7 +140,7 @@ static void on_free_transmitter(struct sim *sim, uint32_t entity, void *owner)
 
 static void make_event(struct nic *nic)
 {
-	struct port *port = &nic->net->ports[nic->host];
+	struct port *port = &nic->net->ports[nic->port];
 
 	if (!(port->flags & PORT_DEFERRED))
 		return;
@@ -180,13 +180,13 @@ static void catch_up_list(struct network *net, sim_time until)
 		struct nic *nic = &net->nics[*link];
 
 		net->deferred_looks++;
-		network_catch_up(net, nic->host, until);
-		if (net->ports[nic->host].flags & PORT_DEFERRED) {
-			link = &net->deferred_next[nic->host];
+		network_catch_up(net, nic->port, until);
+		if (net->ports[nic->port].flags & PORT_DEFERRED) {
+			link = &net->deferred_next[nic->port];
 			continue;
 		}
 		nic->listed = false;
-		*link = net->deferred_next[nic->host];
+		*link = net->deferred_next[nic->port];
 	}
 }
 
@@ -252,14 +252,15 @@ void nic_may_defer(struct network *net)
 	net->sim->catch_up_owner = net;
 }
 
-void nic_init(struct nic *nic, struct network *net, uint32_t host, enum nic_mode mode)
+void nic_init(struct nic *nic, struct network *net, uint32_t port, enum nic_mode mode)
 {
-	*nic = (struct nic){ .net = net, .host = host, .mode = (uint8_t)mode };
-	rng_init(&nic->idle_stream, net->sim->seed, "nic", host);
-	nic->entity = sim_add_entity(net->sim, SIM_DEPARTURE, sim_key(SIM_DEPARTURE, host),
+	*nic = (struct nic){ .net = net, .port = port, .mode = (uint8_t)mode };
+	rng_init(&nic->idle_stream, net->sim->seed, "nic", port);
+	nic->entity = sim_add_entity(net->sim, SIM_DEPARTURE, sim_key(SIM_DEPARTURE, port),
 				     on_free_transmitter, nic);
 	sim_silent(net->sim, nic->entity);
-	sim_name(net->sim, on_free_transmitter, "NIC of host %n");
+	sim_name(net->sim, on_free_transmitter,
+		 net->more_links ? "NIC of egress port %n" : "NIC of host %n");
 }
 
 static void send_all(struct nic *nic, struct nic_source *source)
@@ -270,13 +271,13 @@ static void send_all(struct nic *nic, struct nic_source *source)
 	do {
 		pull = source->pull(source->owner, &packet);
 		if (pull != NIC_NOTHING)
-			nic_send(nic, &nic->net->ports[nic->host], &packet);
+			nic_send(nic, &nic->net->ports[nic->port], &packet);
 	} while (pull == NIC_MORE);
 }
 
 void nic_wake(struct nic *nic, struct nic_source *source)
 {
-	SIM_BUG_ON(network_is_behind(nic->net, nic->host, nic->net->sim->now));
+	SIM_BUG_ON(network_is_behind(nic->net, nic->port, nic->net->sim->now));
 	if (nic->mode == NIC_FIFO || source->urgent) {
 		send_all(nic, source);
 		return;
@@ -291,7 +292,7 @@ void nic_wake(struct nic *nic, struct nic_source *source)
 
 void nic_go_on(struct nic *nic)
 {
-	if (!nic->serving && !nic->armed && !(nic->net->ports[nic->host].flags & PORT_DEFERRED))
+	if (!nic->serving && !nic->armed && !(nic->net->ports[nic->port].flags & PORT_DEFERRED))
 		nic_serve(nic);
 }
 
@@ -299,7 +300,7 @@ void nic_forget(struct nic *nic, struct nic_source *source)
 {
 	struct nic_source *before;
 
-	network_catch_up(nic->net, nic->host, nic->net->sim->now);
+	network_catch_up(nic->net, nic->port, nic->net->sim->now);
 	if (!source->waiting)
 		return;
 	for (before = nic->last; before->next != source; before = before->next)
@@ -312,4 +313,15 @@ void nic_forget(struct nic *nic, struct nic_source *source)
 			nic->last = before;
 	}
 	source->waiting = false;
+}
+
+void nic_move(struct network *net, struct nic_source *source, uint32_t from, uint32_t to)
+{
+	bool waited = source->waiting;
+
+	if (from == to)
+		return;
+	nic_forget(&net->nics[from], source);
+	if (waited)
+		nic_wake(&net->nics[to], source);
 }

@@ -1,4 +1,4 @@
-/* A host's network card (NIC), whose sources take turns.
+/* The network card (NIC) of a host's link, whose sources take turns.
  *
  * A source (a connection, a tree of a job ...) that may send is put into the
  * NIC's ring of waiting sources. Whenever the transmitter is free, the NIC takes
@@ -60,7 +60,7 @@ struct nic_source {
 struct nic {
 	struct network *net;
 	struct nic_source *last; /* ring of waiting sources: last->next is next to be served */
-	uint32_t host;           /* its egress port has the same number */
+	uint32_t port;           /* egress port; the number of the host if this is its first */
 	uint32_t entity;         /* its event: the transmitter becomes free */
 	uint8_t mode;            /* enum nic_mode */
 	bool armed;              /* the entity is pending; saves a look at the event queue */
@@ -77,7 +77,7 @@ struct nic {
  * Effects in Packet-Switched Gateways", 1992). Control packets, and data that follows data without
  * a gap, are not delayed. */
 
-void nic_init(struct nic *nic, struct network *net, uint32_t host, enum nic_mode mode);
+void nic_init(struct nic *nic, struct network *net, uint32_t port, enum nic_mode mode);
 
 /* Whether a source may be `deferrable`. `min` is the shortest timer that its pull() sets; it must
  * exceed the longest time by which a departure is deferred (network.nic_lag). Call this after all
@@ -102,6 +102,10 @@ void nic_wake(struct nic *nic, struct nic_source *source);
 
 /* Serves the sources if the port is free. Also called when PAUSE no longer stops the port. */
 void nic_go_on(struct nic *nic);
+
+/* The source of a host takes another of the host's NICs, given by its egress port. It is woken
+ * there if it waited. */
+void nic_move(struct network *net, struct nic_source *source, uint32_t from, uint32_t to);
 
 /* Takes a source out of the ring. */
 void nic_forget(struct nic *nic, struct nic_source *source);

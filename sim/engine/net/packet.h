@@ -21,8 +21,10 @@
 /* The route that packet_set_route() copies into a packet. topology_path() lists its ports. */
 struct route {
 	uint16_t out[ROUTE_MAX]; /* local egress port at the i-th switch; with legs, see legs.h */
-	uint8_t hops;            /* switches on the path */
+	uint8_t hops;            /* switches on the path; 0: the two hosts share a link */
+	uint8_t link;            /* of the source by which packets leave: its local port */
 };
+#define ROUTE_LINKS_MAX 256 /* links of a host */
 
 /* Kinds of traffic that switches tell apart; they do not know schemes. */
 enum packet_kind {

@@ -18,7 +18,7 @@ void network_repeat_queued(const struct network *net, uint32_t port, const struc
 {
 	struct repeat_fact fact = { .at = net->sim->now, .entity = port };
 
-	if (port < net->hosts)
+	if (port < net->host_ports)
 		return; /* nobody but the host's NIC sends by this port */
 	if (packet->kind != PACKET_AGGREGATION) {
 		repeat_meeting(net->recorder, port, NULL);

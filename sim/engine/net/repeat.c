@@ -83,7 +83,7 @@ void network_repeat(struct network *net, struct repeat *repeat)
 
 	for (uint32_t i = 0; i < net->port_count; i++)
 		repeat_port(net, repeat, i);
-	for (uint32_t h = 0; h < net->hosts; h++)
+	for (uint32_t h = 0; h < net->host_ports; h++)
 		repeat_nic(repeat, &net->nics[h]);
 	if (net->lossless)
 		lossless_repeat(net, repeat);

@@ -115,17 +115,19 @@ struct crossings {
 struct network {
 	struct sim *sim;
 	uint32_t hosts, switches, port_count;
+	uint32_t host_ports;  /* egress ports of hosts: the numbers below this */
+	uint32_t *more_links; /* by host: port of its second link; one more; NULL = all have one */
 	struct port *ports;
 	struct port_cold *cold; /* by port */
 	struct link_class *classes;
 	unsigned class_count;
 	struct switch_node *switch_nodes;
-	struct nic *nics; /* by host */
+	struct nic *nics; /* by egress port of a host */
 
 	/* Functions that lower files call but higher ones define: nic.c and, in networks with
 	 * PAUSE, lossless_hop.c. */
 	void (*catch_up)(struct network *net, uint32_t host, sim_time until);
-	void (*send)(struct network *net, uint32_t host, const struct packet *packet);
+	void (*send)(struct network *net, uint32_t port, const struct packet *packet);
 	void (*switch_send)(struct network *net, uint32_t back, const struct switch_send *send);
 	void (*switch_send_each)(struct network *net, uint32_t back, const struct packet *packets,
 				 const uint32_t *ports, uint32_t count);
@@ -177,7 +179,29 @@ struct network {
 /* The number of the egress port that is local port `local` of a node. */
 static inline uint32_t network_port(const struct network *net, uint32_t node, uint16_t local)
 {
-	return node < net->hosts ? node : net->switch_nodes[node - net->hosts].first_port + local;
+	if (node < net->hosts)
+		return local ? net->more_links[node] + local - 1 : node;
+	return net->switch_nodes[node - net->hosts].first_port + local;
+}
+
+/* The local number of an egress port of a host. */
+static inline uint32_t network_local(const struct network *net, uint32_t port)
+{
+	return port < net->hosts
+		       ? 0
+		       : 1 + port - net->more_links[net->ports[net->cold[port].reverse].to];
+}
+
+/* Links of a host. */
+static inline uint32_t network_links(const struct network *net, uint32_t host)
+{
+	return net->more_links ? 1 + net->more_links[host + 1] - net->more_links[host] : 1;
+}
+
+/* The node that sends by an egress port. */
+static inline uint32_t network_node(const struct network *net, uint32_t port)
+{
+	return port < net->hosts ? port : net->ports[net->cold[port].reverse].to;
 }
 
 static inline const struct link_class *port_class(const struct network *net,
@@ -199,7 +223,8 @@ static inline struct port *network_wire(const struct network *net, uint32_t port
 							   : NULL;
 }
 
-/* Whether a host's NIC has deferred departures that come before the time `until`. */
+/* Whether a NIC has deferred departures that come before the time `until`. Hosts with several links
+ * defer none, so the number of the host also stands for its NIC. */
 static inline bool network_is_behind(const struct network *net, uint32_t host, sim_time until)
 {
 	const struct port *port = &net->ports[host];
@@ -214,12 +239,12 @@ static inline void network_catch_up(struct network *net, uint32_t host, sim_time
 		net->catch_up(net, host, until);
 }
 
-/* A host sends at once, without a turn of its NIC: for ACKs and control packets,
- * which a host never holds back. nic.c also calls it, for a packet whose turn has come. */
-static inline void network_send(struct network *net, uint32_t host, const struct packet *packet)
+/* A host sends by this egress port at once, without a turn of its NIC: for ACKs and control
+ * packets, which a host never holds back. nic.c also calls it, for a packet whose turn has come. */
+static inline void network_send(struct network *net, uint32_t port, const struct packet *packet)
 {
 	net->created++;
-	net->send(net, host, packet);
+	net->send(net, port, packet);
 }
 
 /* A switch sends some time after at_switch() has returned, for pipelines that take longer than the

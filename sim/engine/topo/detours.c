@@ -5,6 +5,7 @@
 #include "net/legs.h"
 #include "topo/graph.h"
 #include "topo/tree.h"
+#include "topo/ways.h"
 
 #include <stdlib.h>
 
@@ -58,6 +59,11 @@ bool detours_any(const struct topology *topo)
 	return topo->detours && topo->detours->count;
 }
 
+bool detours_lost(const struct topology *topo, uint32_t port)
+{
+	return topo->detours && topo->detours->dead[port];
+}
+
 /* --- distances --- */
 
 /* Lists the ends of links between switches, in the order of ports. Links of a graph have costs, all
@@ -87,7 +93,7 @@ static void list_ends(const struct topology *topo, struct graph *working)
 	}
 }
 
-static const uint32_t *distances(const struct topology *topo, uint32_t to)
+const uint32_t *detours_distances(const struct topology *topo, uint32_t to)
 {
 	struct detours *detours = topo->detours;
 
@@ -133,30 +139,53 @@ bool topology_ever_reaches(const struct topology *topo, uint32_t src, uint32_t d
 	return topology_reaches(&later, src, dst);
 }
 
-void detours_mend(const struct topology *topo, uint32_t src, uint32_t dst, uint64_t entropy,
-		  struct route *route)
+/* Replaces a route that leaves by `from` and comes in by the link of `to` by a working one, if
+ * there is one. */
+static void mend(const struct topology *topo, uint32_t from, uint32_t to, uint64_t entropy,
+		 struct route *route)
 {
 	const struct network *net = &topo->net;
 	const struct detours *detours = topo->detours;
-	uint32_t sw = net->ports[src].to - net->hosts, to = net->ports[dst].to - net->hosts;
+	uint32_t sw = net->ports[from].to - net->hosts, last = net->ports[to].to - net->hosts;
 	/* A graph has legs. In a Clos network a route with as many switches as the usual one goes
 	 * up, then down; a longer one would go down and up again. */
 	unsigned max = net->legs ? HOPS_MAX : route->hops, count = 0;
 	const uint32_t *distance;
 	uint16_t out[HOPS_MAX];
 
-	if (!detours->count || detours->dead[src] || detours->dead[dst] ||
-	    seems_to_work(topo, src, route))
-		return;
-	distance = distances(topo, to);
-	if (distance[sw] == UINT32_MAX)
-		return;
-	while (sw != to && count + 1 < max)
-		out[count++] = graph_next(&detours->working, distance, &sw, &entropy);
-	if (sw != to) /* too long */
-		return;
-	out[count++] = (uint16_t)(net->cold[dst].reverse - net->switch_nodes[to].first_port);
+	if (net->cold[from].reverse != to) {
+		distance = detours_distances(topo, last);
+		if (distance[sw] == UINT32_MAX)
+			return;
+		while (sw != last && count + 1 < max)
+			out[count++] = graph_next(&detours->working, distance, &sw, &entropy);
+		if (sw != last) /* too long */
+			return;
+		out[count++] = topology_down_port(topo, to);
+	}
 	legs_route(net->legs, out, count, route);
+	route->link = (uint8_t)network_local(net, from);
+}
+
+void detours_mend_between(const struct topology *topo, uint32_t from, uint32_t to, uint64_t entropy,
+			  struct route *route)
+{
+	const struct detours *detours = topo->detours;
+
+	if (detours->count && !detours->dead[from] && !detours->dead[to] &&
+	    !seems_to_work(topo, network_node(&topo->net, from), route))
+		mend(topo, from, to, entropy, route);
+}
+
+void detours_mend(const struct topology *topo, uint32_t src, uint32_t dst, uint64_t entropy,
+		  struct route *route)
+{
+	const struct detours *detours = topo->detours;
+	struct way way;
+
+	if (detours->count && !seems_to_work(topo, src, route) &&
+	    ways_choose(topo, src, dst, detours_distances, detours->dead, &entropy, &way))
+		mend(topo, way.from, way.to, entropy, route);
 }
 
 /* --- trees --- */
@@ -173,12 +202,12 @@ uint32_t detours_root(const struct topology *topo, const uint32_t *hosts, size_t
 	for (size_t i = 0; i < count; i++)
 		if (topo->detours->dead[hosts[i]])
 			return TREE_NONE;
-	return tree_nearest(topo, hosts, count, distances, max, entropy);
+	return tree_nearest(topo, hosts, count, detours_distances, max, entropy);
 }
 
 uint16_t detours_up(const struct topology *topo, uint32_t sw, uint32_t root)
 {
 	uint64_t entropy = hash_pair(root, sw);
 
-	return graph_next(&topo->detours->working, distances(topo, root), &sw, &entropy);
+	return graph_next(&topo->detours->working, detours_distances(topo, root), &sw, &entropy);
 }

@@ -23,6 +23,15 @@ void detours_free(struct detours *detours);
  * of the link of a port, in both directions. */
 void detours_learn(const struct topology *topo, struct detours *detours, uint32_t port, bool down);
 
+/* For topology_route(): replaces the usual route if routing knows that one of its links has failed.
+ * If there is no other route, the usual one stays. */
+void detours_mend(const struct topology *topo, uint32_t src, uint32_t dst, uint64_t entropy,
+		  struct route *route);
+
+/* detours_mend() for topology_route_between(), which keeps the links of the hosts. */
+void detours_mend_between(const struct topology *topo, uint32_t from, uint32_t to, uint64_t entropy,
+			  struct route *route);
+
 /* As topology_ops.root and .up, but only over links that work as far as routing knows. For
  * tree_root() and tree_build(), once routing knows of a failure. detours_root() returns TREE_NONE
  * if no switch reaches all hosts. */
@@ -30,7 +39,12 @@ uint32_t detours_root(const struct topology *topo, const uint32_t *hosts, size_t
 		      uint64_t entropy);
 uint16_t detours_up(const struct topology *topo, uint32_t sw, uint32_t root);
 
-/* Whether routing knows of failures now. */
+/* Whether routing knows of failures now, and whether it knows that the link of a port has failed.
+ */
 bool detours_any(const struct topology *topo);
+bool detours_lost(const struct topology *topo, uint32_t port);
+
+/* As topology_ops.distances, but only over links that work as far as routing knows. */
+const uint32_t *detours_distances(const struct topology *topo, uint32_t to);
 
 #endif

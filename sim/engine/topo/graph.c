@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define PLACE "/topology/graph"
 
@@ -35,31 +36,64 @@ static void *graph_own(const struct graph_memory *memory, size_t count, size_t s
 
 /* --- hosts, ports, ends --- */
 
+/* Lists the links of each host in the order of its ports. */
+static void list_host_ends(struct graph *graph, const struct graph_memory *memory)
+{
+	uint32_t *first, nodes = graph->hosts + graph->switches, *next;
+
+	first = graph->host_first = graph_own(memory, graph->hosts + 1, sizeof(*first));
+	for (uint32_t l = 0; l < graph->link_count; l++) {
+		const struct graph_link *link = &graph->links[l];
+
+		if (is_host(graph, link->a))
+			first[link->a + 1]++;
+		if (is_host(graph, link->b))
+			first[link->b + 1]++;
+	}
+	for (uint32_t h = 0; h < graph->hosts; h++)
+		first[h + 1] += first[h];
+	graph->host_ends = graph_own(memory, first[graph->hosts] + 1, sizeof(*graph->host_ends));
+	next = xcalloc(nodes, sizeof(*next)); /* by node: its next local port */
+	for (uint32_t l = 0; l < graph->link_count; l++) {
+		uint32_t a = graph->links[l].a, b = graph->links[l].b, cost = graph->links[l].cost;
+		uint16_t pa = (uint16_t)next[a]++, pb = (uint16_t)next[b]++;
+
+		if (is_host(graph, a))
+			graph->host_ends[first[a] + pa] =
+				(struct graph_host_end){ .node = b, .cost = cost, .port = pb };
+		if (is_host(graph, b))
+			graph->host_ends[first[b] + pb] =
+				(struct graph_host_end){ .node = a, .cost = cost, .port = pa };
+	}
+	free(next);
+}
+
 static bool find_hosts(struct graph *graph, const struct graph_memory *memory,
 		       const struct topology_mistakes *to)
 {
-	uint32_t *links = xcalloc(graph->hosts, sizeof(*links)), wrong = UINT32_MAX;
+	list_host_ends(graph, memory);
+	for (uint32_t h = 0; h < graph->hosts; h++) {
+		uint32_t links = graph->host_first[h + 1] - graph->host_first[h];
 
-	graph->above = graph_own(memory, graph->hosts, sizeof(*graph->above));
-	for (uint32_t l = 0; l < graph->link_count; l++)
-		if (is_host(graph, graph->links[l].a)) {
-			links[graph->links[l].a]++;
-			graph->above[graph->links[l].a] = graph->links[l].b - graph->hosts;
-		}
-	for (uint32_t h = graph->hosts; h-- > 0;)
-		if (links[h] != 1)
-			wrong = h;
-	if (wrong != UINT32_MAX && !links[wrong])
-		topology_mistake(to, PLACE, "host \"%s\" has no link", name_of(graph, wrong));
-	else if (wrong != UINT32_MAX)
-		topology_mistake(
-			to, PLACE,
-			"host \"%s\" has %" PRIu32
-			" links; a host is one NIC, so it has one link. Give a machine with "
-			"several NICs as several hosts (\"nics\" of /topology/host)",
-			name_of(graph, wrong), links[wrong]);
-	free(links);
-	return wrong == UINT32_MAX;
+		if (!links)
+			topology_mistake(to, PLACE, "host \"%s\" has no link", name_of(graph, h));
+		else if (links > ROUTE_LINKS_MAX)
+			topology_mistake(to, PLACE,
+					 "host \"%s\" has %" PRIu32 " links; allowed: at most %d",
+					 name_of(graph, h), links, ROUTE_LINKS_MAX);
+		else if (is_host(graph, graph->host_ends[graph->host_first[h]].node))
+			topology_mistake(
+				to, PLACE,
+				"the first link of host \"%s\" leads to host \"%s\"; it "
+				"leads to a switch, which is the host's rack",
+				name_of(graph, h),
+				name_of(graph, graph->host_ends[graph->host_first[h]].node));
+		graph->several |= links > 1;
+		if (!links || links > ROUTE_LINKS_MAX ||
+		    is_host(graph, graph->host_ends[graph->host_first[h]].node))
+			return false;
+	}
+	return true;
 }
 
 static bool count_ports(struct graph *graph, const struct graph_memory *memory,
@@ -74,17 +108,19 @@ static bool count_ports(struct graph *graph, const struct graph_memory *memory,
 	for (uint32_t l = 0; l < graph->link_count; l++) {
 		const struct graph_link *link = &graph->links[l];
 
-		ports[link->b - graph->hosts]++;
-		if (is_host(graph, link->a)) {
-			uint32_t below = ++rack[link->b - graph->hosts];
-
-			if (below > graph->largest_rack)
-				graph->largest_rack = below;
+		if (is_host(graph, link->b))
 			continue;
-		}
+		ports[link->b - graph->hosts]++;
+		if (is_host(graph, link->a))
+			continue;
 		ports[link->a - graph->hosts]++;
 		graph->first[link->a - graph->hosts + 1]++;
 		graph->first[link->b - graph->hosts + 1]++;
+	}
+	for (uint32_t h = 0; h < graph->hosts; h++) {
+		uint32_t below = ++rack[graph_above(graph, h)];
+
+		graph->largest_rack = below > graph->largest_rack ? below : graph->largest_rack;
 	}
 	for (uint32_t s = 0; s < graph->switches; s++) {
 		graph->ports[s] = (uint16_t)ports[s];
@@ -113,7 +149,8 @@ static void list_ends(struct graph *graph, const struct graph_memory *memory)
 		uint32_t a = link->a - graph->hosts, b = link->b - graph->hosts;
 
 		if (is_host(graph, link->a)) {
-			port[b]++;
+			if (!is_host(graph, link->b))
+				port[b]++;
 			continue;
 		}
 		graph->ends[graph->first[a] + next[a]++] =
@@ -133,11 +170,14 @@ static void find_tiers(struct graph *graph, const struct graph_memory *memory)
 	uint32_t *queue = xcalloc(graph->switches, sizeof(*queue)), head = 0, count = 0;
 
 	graph->tiers = graph_own(memory, graph->switches, sizeof(*graph->tiers));
-	for (uint32_t h = 0; h < graph->hosts; h++)
-		if (!graph->tiers[graph->above[h]]) {
-			graph->tiers[graph->above[h]] = 1;
-			queue[count++] = graph->above[h];
-		}
+	for (uint32_t e = 0; e < graph->host_first[graph->hosts]; e++) {
+		uint32_t sw = graph->host_ends[e].node - graph->hosts;
+
+		if (is_host(graph, graph->host_ends[e].node) || graph->tiers[sw])
+			continue;
+		graph->tiers[sw] = 1;
+		queue[count++] = sw;
+	}
 	while (head < count) {
 		uint32_t sw = queue[head++];
 
@@ -163,6 +203,162 @@ static bool check_tiers(const struct graph *graph, const struct topology_mistake
 			return false;
 		}
 	return true;
+}
+
+/* --- parts --- */
+
+/* Switches that reach each other. Planes, and the switches inside machines, are parts of their own,
+ * as no packet passes through a host. */
+struct parts {
+	uint32_t *of;    /* by switch */
+	uint32_t *first; /* by part: its first switch */
+	uint32_t count;
+};
+
+static void parts_find(struct parts *parts, const struct graph *graph)
+{
+	uint32_t *waiting = xcalloc(graph->switches, sizeof(*waiting));
+
+	*parts = (struct parts){ .of = xcalloc(graph->switches, sizeof(*parts->of)),
+				 .first = xcalloc(graph->switches, sizeof(*parts->first)) };
+	memset(parts->of, 0xff, graph->switches * sizeof(*parts->of)); /* UINT32_MAX: in none */
+	for (uint32_t s = 0; s < graph->switches; s++) {
+		uint32_t count = 0;
+
+		if (parts->of[s] != UINT32_MAX)
+			continue;
+		parts->first[parts->count] = s;
+		parts->of[s] = parts->count;
+		for (waiting[count++] = s; count;) {
+			uint32_t sw = waiting[--count];
+
+			for (uint32_t e = graph->first[sw]; e < graph->first[sw + 1]; e++) {
+				uint32_t peer = graph->ends[e].sw;
+
+				if (parts->of[peer] != UINT32_MAX)
+					continue;
+				parts->of[peer] = parts->count;
+				waiting[count++] = peer;
+			}
+		}
+		parts->count++;
+	}
+	free(waiting);
+}
+
+static void parts_release(struct parts *parts)
+{
+	free(parts->of);
+	free(parts->first);
+}
+
+/* The hosts in each part, by part; a host with several links to a part counts once. `last` has room
+ * for a number by part. */
+static void count_hosts(const struct graph *graph, const struct parts *parts, uint32_t *hosts,
+			uint32_t *last)
+{
+	for (uint32_t e = 0, h = 0; e < graph->host_first[graph->hosts]; e++) {
+		uint32_t node = graph->host_ends[e].node, part;
+
+		while (e >= graph->host_first[h + 1])
+			h++;
+		if (is_host(graph, node))
+			continue;
+		part = parts->of[node - graph->hosts];
+		hosts[part] += last[part] != h + 1;
+		last[part] = h + 1;
+	}
+}
+
+/* Whether two hosts have a link to one part, or a link between them. `in` has room for a mark by
+ * part, all false. */
+static bool have_path(const struct graph *graph, const struct parts *parts, uint32_t a, uint32_t b,
+		      bool *in)
+{
+	bool found = false;
+
+	for (int pass = 0; pass < 3; pass++) { /* sets marks, looks, takes marks back */
+		uint32_t host = pass == 1 ? b : a;
+
+		for (uint32_t e = graph->host_first[host]; e < graph->host_first[host + 1]; e++) {
+			uint32_t node = graph->host_ends[e].node;
+
+			if (is_host(graph, node))
+				found |= pass == 1 && node == a;
+			else if (pass == 1)
+				found |= in[parts->of[node - graph->hosts]];
+			else
+				in[parts->of[node - graph->hosts]] = !pass;
+		}
+	}
+	return found;
+}
+
+/* Whether hosts a and b have links to the same nodes. */
+static bool alike(const struct graph *graph, uint32_t a, uint32_t b)
+{
+	const struct graph_host_end *x = &graph->host_ends[graph->host_first[a]],
+				    *y = &graph->host_ends[graph->host_first[b]];
+	uint32_t links = graph->host_first[a + 1] - graph->host_first[a];
+
+	if (links != graph->host_first[b + 1] - graph->host_first[b])
+		return false;
+	for (uint32_t i = 0; i < links; i++)
+		if (x[i].node != y[i].node)
+			return false;
+	return true;
+}
+
+/* Reports the first two hosts without a path. If all hosts have a link to one part, there are none;
+ * else this looks at the pairs, but only once at hosts in a row that are alike. */
+static bool check_pairs(const struct graph *graph, const struct parts *parts,
+			const struct topology_mistakes *to)
+{
+	uint32_t *hosts = xcalloc(parts->count, sizeof(*hosts));
+	uint32_t *last = xcalloc(parts->count, sizeof(*last));
+	bool *in = xcalloc(parts->count, sizeof(*in)), right = false;
+
+	count_hosts(graph, parts, hosts, last);
+	for (uint32_t p = 0; p < parts->count; p++)
+		right |= hosts[p] == graph->hosts;
+	for (uint32_t a = 0; !right && a < graph->hosts; a++) {
+		if (a && alike(graph, a, a - 1))
+			continue;
+		for (uint32_t b = a + 1; b < graph->hosts; b++) {
+			if (have_path(graph, parts, a, b, in))
+				continue;
+			topology_mistake(
+				to, PLACE,
+				"no path leads from host \"%s\" to host \"%s\" but through "
+				"other hosts, which forward nothing. Where a host forwards, as "
+				"in BCube, write a switch in its place and a host below it",
+				name_of(graph, a), name_of(graph, b));
+			goto out;
+		}
+	}
+	right = true;
+out:
+	free(hosts);
+	free(last);
+	free(in);
+	return right;
+}
+
+static bool check_parts(const struct graph *graph, const struct parts *parts,
+			const struct topology_mistakes *to)
+{
+	uint32_t home = parts->of[graph_above(graph, 0)];
+
+	for (uint32_t s = 0; s < graph->switches; s++)
+		if (graph->several ? !graph->tiers[s] : parts->of[s] != home) {
+			topology_mistake(
+				to, PLACE,
+				"no path leads from host \"%s\" to switch \"%s\": the graph "
+				"has parts that are not connected",
+				name_of(graph, 0), name_of(graph, graph->hosts + s));
+			return false;
+		}
+	return parts->count == 1 || check_pairs(graph, parts, to);
 }
 
 /* --- the longest route --- */
@@ -216,7 +412,7 @@ static void measure_routes(struct graph *graph, struct graph_routes *routes, boo
 		for (uint32_t s = 0; s < graph->switches; s++) {
 			uint32_t switches = plain ? distances[s] + 1 : hops[s];
 
-			if (graph->tiers[s] != 1 || s == to)
+			if (graph->tiers[s] != 1 || s == to || distances[s] == UINT32_MAX)
 				continue;
 			sum += switches + 1;
 			pairs++;
@@ -229,28 +425,32 @@ static void measure_routes(struct graph *graph, struct graph_routes *routes, boo
 	free(hops);
 }
 
-/* Finds bounds. A path by way of the switch of host 0 costs at most 2 x `farthest`, and a shortest
- * path costs no more. It has the most links if each of them is a cheapest one. The mean is taken to
- * be half of that number, plus two links of hosts. */
-static void bound_routes(struct graph *graph, struct graph_routes *routes, uint32_t cheapest)
+/* Finds bounds. Between switches of a part a path by way of its first switch costs at most
+ * 2 x `farthest`, and a shortest path costs no more. It has the most links if each of them is a
+ * cheapest one. The mean is taken to be half of that number, plus two links of hosts. */
+static void bound_routes(struct graph *graph, struct graph_routes *routes,
+			 const struct parts *parts, uint32_t cheapest)
 {
-	const uint32_t *distances = graph_distances(routes, graph->above[0]);
 	uint64_t farthest = 0;
 
-	for (uint32_t s = 0; s < graph->switches; s++)
-		farthest = distances[s] > farthest ? distances[s] : farthest;
+	for (uint32_t p = 0; p < parts->count; p++) {
+		const uint32_t *distances = graph_distances(routes, parts->first[p]);
+
+		for (uint32_t s = 0; s < graph->switches; s++)
+			if (parts->of[s] == p && distances[s] > farthest)
+				farthest = distances[s];
+	}
 	graph->longest = (unsigned)(2 * farthest / cheapest) + 1;
 	graph->mean_links = (double)farthest / cheapest + 2;
 }
 
 /* Keeps the bounds if exact values would take too long and the bounds show that routes fit. */
-static bool find_longest(struct graph *graph, const struct topology_mistakes *to)
+static bool find_longest(struct graph *graph, const struct parts *parts,
+			 const struct topology_mistakes *to)
 {
 	struct graph_routes *routes = graph_routes_new(graph);
-	const uint32_t *distances = graph_distances(routes, graph->above[0]);
 	uint64_t racks = 0, looks = graph->first[graph->switches] + graph->switches;
 	uint32_t cheapest = UINT32_MAX, dearest = 1;
-	bool connected = true;
 
 	for (uint32_t e = 0; e < graph->first[graph->switches]; e++) {
 		uint32_t cost = graph->ends[e].cost;
@@ -258,24 +458,14 @@ static bool find_longest(struct graph *graph, const struct topology_mistakes *to
 		cheapest = cost < cheapest ? cost : cheapest;
 		dearest = cost > dearest ? cost : dearest;
 	}
-	for (uint32_t s = 0; s < graph->switches; s++) {
+	for (uint32_t s = 0; s < graph->switches; s++)
 		racks += graph->tiers[s] == 1;
-		if (distances[s] == UINT32_MAX && connected) {
-			topology_mistake(
-				to, PLACE,
-				"no path leads from host \"%s\" to switch \"%s\": the graph "
-				"has parts that are not connected",
-				name_of(graph, 0), name_of(graph, graph->hosts + s));
-			connected = false;
-		}
-	}
-	if (connected)
-		bound_routes(graph, routes, cheapest);
-	if (connected && (racks * looks <= EXACT_LOOKS || graph->longest > HOPS_MAX))
+	bound_routes(graph, routes, parts, cheapest);
+	if (racks * looks <= EXACT_LOOKS || graph->longest > HOPS_MAX)
 		measure_routes(graph, routes, dearest == 1);
 	graph_routes_free(routes);
 	if (graph->longest <= HOPS_MAX)
-		return connected;
+		return true;
 	topology_mistake(to, PLACE, "a route passes %u switches; allowed: at most %d",
 			 graph->longest, HOPS_MAX);
 	return false;
@@ -292,8 +482,8 @@ static void sum_up_links(struct graph *graph)
 		bool fabric = !is_host(graph, link->a);
 		struct link_conf *worst = &graph->worst[fabric];
 
-		if (!fabric)
-			rates += (double)link->link.rate;
+		if (!fabric && !link->inside)
+			rates += (is_host(graph, link->b) ? 2 : 1) * (double)link->link.rate;
 		if (!worst->rate || link->link.rate < worst->rate)
 			worst->rate = link->link.rate;
 		if (link->link.rate > graph->fastest[fabric])
@@ -360,14 +550,17 @@ void graph_finish(struct graph *graph, const struct topology_mistakes *to,
 		  void *(*own)(void *owner, size_t count, size_t size), void *owner)
 {
 	const struct graph_memory memory = { .own = own, .owner = owner };
+	struct parts parts;
 
 	if (!find_hosts(graph, &memory, to) || !count_ports(graph, &memory, to))
 		return;
 	list_ends(graph, &memory);
 	find_tiers(graph, &memory);
-	if (!check_tiers(graph, to) || !find_longest(graph, to) || !check_kinds(graph, to))
-		return;
-	sum_up_links(graph);
+	parts_find(&parts, graph);
+	if (check_tiers(graph, to) && check_parts(graph, &parts, to) &&
+	    find_longest(graph, &parts, to) && check_kinds(graph, to))
+		sum_up_links(graph);
+	parts_release(&parts);
 }
 
 uint32_t graph_parallel(const struct graph *graph, uint32_t sw, uint16_t port)

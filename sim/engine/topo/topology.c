@@ -6,6 +6,7 @@
 #include "net/outage.h"
 #include "topo/detours.h"
 #include "topo/graph.h"
+#include "topo/ways.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -115,6 +116,11 @@ static void shape_of(const struct topology_ops *ops, const struct topology_conf 
 		     struct topology_shape *shape)
 {
 	ops->count(conf, &shape->hosts, &shape->switches);
+	shape->links = NULL;
+	if (ops->host_links) {
+		shape->links = xcalloc(shape->hosts, sizeof(*shape->links));
+		ops->host_links(conf, shape->links);
+	}
 	shape->ports = xcalloc(shape->switches, sizeof(*shape->ports));
 	shape->tiers = xcalloc(shape->switches, sizeof(*shape->tiers));
 	ops->shape(conf, shape->ports, shape->tiers);
@@ -127,6 +133,7 @@ void topology_shape(const struct topology_conf *conf, struct topology_shape *sha
 
 void topology_shape_release(struct topology_shape *shape)
 {
+	free(shape->links);
 	free(shape->ports);
 	free(shape->tiers);
 }
@@ -178,8 +185,8 @@ void topology_build(struct topology *topo, const struct topology_conf *conf, str
 	topo->routes = NULL;
 	topo->detours = topo->forever = NULL;
 	topology_shape(conf, &shape);
-	network_init(&topo->net, sim, shape.hosts, shape.switches, shape.ports, shape.tiers,
-		     (enum nic_mode)conf->host.nic);
+	network_init(&topo->net, sim, shape.hosts, shape.links, shape.switches, shape.ports,
+		     shape.tiers, (enum nic_mode)conf->host.nic);
 	topology_shape_release(&shape);
 	if (topology_pause(conf, false).on)
 		lossless_init(&topo->net);
@@ -204,11 +211,39 @@ void topology_release(struct topology *topo)
 	graph_routes_free(topo->routes);
 }
 
+void topology_route_between(const struct topology *topo, uint32_t from, uint32_t to,
+			    uint64_t entropy, struct route *route)
+{
+	const struct network *net = &topo->net;
+
+	topo->ops->route(topo, from, to, entropy, route);
+	route->link = (uint8_t)network_local(net, from);
+	if (topo->detours)
+		detours_mend_between(topo, from, to, entropy, route);
+}
+
+void topology_route(const struct topology *topo, uint32_t src, uint32_t dst, uint64_t entropy,
+		    struct route *route)
+{
+	uint64_t rest = entropy;
+	struct way way;
+
+	if (!topo->net.more_links) { /* ports have the numbers of hosts */
+		topology_route_between(topo, src, dst, entropy, route);
+		return;
+	}
+	SIM_BUG_ON(!ways_choose(topo, src, dst, topo->ops->distances, NULL, &rest, &way));
+	topo->ops->route(topo, way.from, way.to, rest, route);
+	route->link = (uint8_t)network_local(&topo->net, way.from);
+	if (topo->detours)
+		detours_mend(topo, src, dst, entropy, route);
+}
+
 unsigned topology_path(const struct topology *topo, uint32_t src, const struct route *route,
 		       uint32_t ports[HOPS_MAX + 1])
 {
 	const struct network *net = &topo->net;
-	uint32_t node = net->ports[src].to;
+	uint32_t first = network_port(net, src, route->link), node = net->ports[first].to;
 	uint16_t longer[HOPS_MAX];
 	const uint16_t *out = route->out;
 
@@ -216,7 +251,7 @@ unsigned topology_path(const struct topology *topo, uint32_t src, const struct r
 		legs_ports(net->legs, route, longer);
 		out = longer;
 	}
-	ports[0] = src;
+	ports[0] = first;
 	for (unsigned i = 0; i < route->hops; i++) {
 		ports[i + 1] = network_port(net, node, out[i]);
 		node = net->ports[ports[i + 1]].to;

@@ -5,13 +5,14 @@
  * flow (per-flow ECMP: equal-cost choices by a hash of the flow's entropy), and the
  * path from a host up to the root of an aggregation tree.
  *
- * Contract. The tier of a switch is the number of links to its nearest host; a host has one switch,
- * of tier 1. Links may join switches of one tier; these lead across, neither up nor down (links.h).
- * In a tree a switch may have both hosts and switches below it. A route need not go up and then
- * down, so its length is known only from topology_longest(). In a graph, racks differ in size, and
- * links and switches in their parameters, so functions for the whole network return the values of
- * the worst links, or a mean. In all other kinds, links of hosts are equal, links between switches
- * are equal, and all hosts see the same network. */
+ * Contract. The tier of a switch is the number of links to its nearest host; a host has one link,
+ * to a switch of tier 1, and in a graph perhaps further ones (topo/ways.h chooses). Links may join
+ * switches of one tier; these lead across, neither up nor down (links.h). In a tree a switch may
+ * have both hosts and switches below it. A route need not go up and then down, so its length is
+ * known only from topology_longest(). In a graph, racks differ in size, and links and switches in
+ * their parameters, so functions for the whole network return the values of the worst links, or a
+ * mean. In all other kinds, links of hosts are equal, links between switches are equal, and all
+ * hosts see the same network. */
 #ifndef INASIM_TOPO_TOPOLOGY_H
 #define INASIM_TOPO_TOPOLOGY_H
 
@@ -148,6 +149,8 @@ struct topology_ops {
 	 * tier of each switch. */
 	void (*count)(const struct topology_conf *conf, uint32_t *hosts, uint32_t *switches);
 	void (*shape)(const struct topology_conf *conf, uint16_t *switch_ports, uint8_t *tiers);
+	/* Optional. Stores the number of links of each host. Default: 1. */
+	void (*host_links)(const struct topology_conf *conf, uint16_t *links);
 	/* Optional. Called before wire(). */
 	void (*prepare)(struct topology *topo);
 	/* Required. Calls topology_link() for every pair of joined ports. */
@@ -158,12 +161,18 @@ struct topology_ops {
 	/* Optional. Returns the number of hosts in a pod, which reach each other through the two
 	 * lowest tiers. Default: all hosts are one pod. */
 	uint32_t (*pod)(const struct topology_conf *conf);
-	/* Required. src != dst. */
+	/* Required. `src` and `dst` are egress ports of two hosts: the route leaves by one and
+	 * comes in by the link of the other. Where hosts have one link, a port has its host's
+	 * number. */
 	void (*route)(const struct topology *topo, uint32_t src, uint32_t dst, uint64_t entropy,
 		      struct route *route);
-	/* Required. Returns the root of a tree for these hosts: the switch whose farthest host is
-	 * nearest. Among equals entropy chooses; in a graph as in tree_nearest() (tree.h). In a
-	 * folded Clos this is a switch of the lowest tier that has all these hosts below it. */
+	/* Required where hosts have several links. The sum of costs from each switch to switch
+	 * `to`; UINT32_MAX = unreachable. Valid until the next call. */
+	const uint32_t *(*distances)(const struct topology *topo, uint32_t to);
+	/* Required. Returns the root of a tree for these hosts, given by their egress ports: the
+	 * switch whose farthest host is nearest. Among equals entropy chooses; in a graph as in
+	 * tree_nearest() (tree.h). In a folded Clos this is a switch of the lowest tier that has
+	 * all these hosts below it. */
 	uint32_t (*root)(const struct topology *topo, const uint32_t *hosts, size_t count,
 			 uint64_t entropy);
 	/* Required. Returns the local port of switch `sw` on the path to a root, which is another
@@ -202,6 +211,7 @@ uint32_t topology_pod(const struct topology_conf *conf);
 /* The nodes of a network, before it is built. */
 struct topology_shape {
 	uint32_t hosts, switches;
+	uint16_t *links; /* by host; NULL: one each */
 	uint16_t *ports; /* by switch */
 	uint8_t *tiers;  /* by switch; 1 = next to hosts */
 };
@@ -272,7 +282,7 @@ bps topology_fastest(const struct topology_conf *conf);
 sim_time topology_transmission(const struct topology_conf *conf, uint32_t frame);
 
 /* The longest random delay with which an idle NIC begins to send (nic.h). Default: the transmission
- * time of a full frame. */
+ * time of a full frame; in a graph on the slowest link of a host. */
 sim_time topology_nic_jitter(const struct topology_conf *conf);
 
 /* The parameters of PAUSE for packets that come into a switch over links of hosts or, if `fabric`,
@@ -288,26 +298,32 @@ struct pause_params topology_pause_of(const struct topology_conf *conf,
 bytes topology_headroom_of(const struct topology_conf *conf, const struct link_conf *link,
 			   const struct switch_conf *at, const struct pause_params *params);
 
-/* For topology_route(): replaces the usual route if routing knows that one of its links has failed.
- * If there is no other route, the usual one stays (detours.h). */
-void detours_mend(const struct topology *topo, uint32_t src, uint32_t dst, uint64_t entropy,
-		  struct route *route);
-
 /* Whether routing knows a working route from one host to another. */
 bool topology_reaches(const struct topology *topo, uint32_t src, uint32_t dst);
 
 /* topology_reaches() when only failures that are never repaired are left. */
 bool topology_ever_reaches(const struct topology *topo, uint32_t src, uint32_t dst);
 
-static inline void topology_route(const struct topology *topo, uint32_t src, uint32_t dst,
-				  uint64_t entropy, struct route *route)
+/* The route from one host to another. Where hosts have several links, entropy first chooses among
+ * those of shortest routes (ways.h), then at each switch. */
+void topology_route(const struct topology *topo, uint32_t src, uint32_t dst, uint64_t entropy,
+		    struct route *route);
+
+/* The route that leaves by one egress port of a host and comes in by the link of another. */
+void topology_route_between(const struct topology *topo, uint32_t from, uint32_t to,
+			    uint64_t entropy, struct route *route);
+
+/* The local port of a switch that leads down to a host, whose egress port `port` leads to it. */
+static inline uint16_t topology_down_port(const struct topology *topo, uint32_t port)
 {
-	topo->ops->route(topo, src, dst, entropy, route);
-	if (topo->detours)
-		detours_mend(topo, src, dst, entropy, route);
+	const struct network *net = &topo->net;
+
+	return (uint16_t)(net->cold[port].reverse -
+			  net->switch_nodes[net->ports[port].to - net->hosts].first_port);
 }
 
-/* Lists the egress ports of a route, the source's NIC first. Returns their number. */
+/* Lists the egress ports of a route from host `src`, the source's NIC first. Returns their number.
+ */
 unsigned topology_path(const struct topology *topo, uint32_t src, const struct route *route,
 		       uint32_t ports[HOPS_MAX + 1]);
 

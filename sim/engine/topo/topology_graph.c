@@ -35,6 +35,14 @@ static void graph_shape(const struct topology_conf *conf, uint16_t *switch_ports
 	memcpy(tier, conf->graph->tiers, conf->graph->switches * sizeof(*tier));
 }
 
+static void graph_host_links(const struct topology_conf *conf, uint16_t *links)
+{
+	const struct graph *graph = conf->graph;
+
+	for (uint32_t h = 0; h < graph->hosts; h++)
+		links[h] = (uint16_t)(graph->host_first[h + 1] - graph->host_first[h]);
+}
+
 static unsigned graph_longest(const struct topology_conf *conf)
 {
 	return conf->graph->longest;
@@ -54,35 +62,30 @@ static void graph_prepare(struct topology *topo)
 static void graph_wire(struct topology *topo)
 {
 	const struct graph *graph = topo->conf->graph;
-	uint16_t *port = xcalloc(graph->switches, sizeof(*port));
+	uint16_t *port = xcalloc(graph->hosts + graph->switches, sizeof(*port)); /* by node */
 
 	for (uint32_t l = 0; l < graph->link_count; l++) {
 		const struct graph_link *link = &graph->links[l];
-		uint16_t pa = link->a < graph->hosts ? 0 : port[link->a - graph->hosts]++;
+		uint16_t pa = port[link->a]++;
 
-		topology_link_by(topo, link->a, pa, link->b, port[link->b - graph->hosts]++,
-				 &link->link);
+		topology_link_by(topo, link->a, pa, link->b, port[link->b]++, &link->link);
 	}
 	free(port);
-}
-
-/* The local port of the host's switch that leads down to the host. */
-static uint16_t down_port(const struct topology *topo, uint32_t host)
-{
-	const struct network *net = &topo->net;
-
-	return (uint16_t)(net->cold[host].reverse -
-			  net->switch_nodes[topo->conf->graph->above[host]].first_port);
 }
 
 static void graph_route(const struct topology *topo, uint32_t src, uint32_t dst, uint64_t entropy,
 			struct route *route)
 {
 	const struct graph *graph = topo->conf->graph;
-	uint32_t sw = graph->above[src], to = graph->above[dst];
-	uint16_t out[HOPS_MAX];
+	const struct network *net = &topo->net;
+	uint32_t sw = net->ports[src].to - net->hosts, to = net->ports[dst].to - net->hosts;
+	uint16_t out[HOPS_MAX] = { 0 };
 	unsigned count = 0;
 
+	if (net->cold[src].reverse == dst) { /* a link between two hosts */
+		legs_route(net->legs, out, 0, route);
+		return;
+	}
 	if (sw != to) {
 		const uint32_t *distances = graph_distances(topo->routes, to);
 
@@ -91,8 +94,8 @@ static void graph_route(const struct topology *topo, uint32_t src, uint32_t dst,
 			out[count++] = graph_next(graph, distances, &sw, &entropy);
 		}
 	}
-	out[count++] = down_port(topo, dst);
-	legs_route(topo->net.legs, out, count, route);
+	out[count++] = topology_down_port(topo, dst);
+	legs_route(net->legs, out, count, route);
 }
 
 /* --- trees --- */
@@ -130,8 +133,10 @@ const struct topology_ops graph_topology = {
 	.shape = graph_shape,
 	.prepare = graph_prepare,
 	.wire = graph_wire,
+	.host_links = graph_host_links,
 	.longest = graph_longest,
 	.route = graph_route,
+	.distances = distances_to,
 	.root = graph_root,
 	.up = graph_up,
 	.switch_name = graph_switch_name,

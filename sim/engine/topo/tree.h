@@ -35,7 +35,10 @@ struct tree {
 	bool passes;                /* whether any node passes */
 };
 
-/* A root for the workers: by topology_ops.root() or, once routing knows of failures, by
+/* Workers are given by egress ports: where hosts have one link, the numbers of their hosts; else
+ * chosen by ways_of_job() (ways.h).
+ *
+ * A root for the workers: by topology_ops.root() or, once routing knows of failures, by
  * detours_root(). TREE_NONE if no switch reaches all workers, as far as routing knows. */
 uint32_t tree_root(const struct topology *topo, const uint32_t *workers, size_t count,
 		   uint64_t entropy);
@@ -43,7 +46,7 @@ uint32_t tree_root(const struct topology *topo, const uint32_t *workers, size_t 
 /* Whether all links of the tree work. */
 bool tree_works(const struct tree *tree, const struct network *net);
 
-/* Makes the tree of these workers (host numbers; several may share a host) below
+/* Makes the tree of these workers (egress ports; several may share a host) below
  * `root`, a switch from tree_root(). tree_free() releases the tree. */
 struct tree *tree_build(const struct topology *topo, const uint32_t *workers, size_t count,
 			uint32_t root);
