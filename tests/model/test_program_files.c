@@ -463,6 +463,112 @@ Test(program_files, goal)
 	free(model);
 }
 
+/* Appends a number of `size` bytes. */
+static void add_fixed(struct bytes_of *to, uint64_t value, unsigned size)
+{
+	for (unsigned i = 0; i < size; i++)
+		to->text[to->length++] = (char)(value >> 8 * i);
+}
+
+static void add_goal_node(struct bytes_of *to, unsigned type, uint32_t peer, uint64_t size,
+			  unsigned cpu, uint32_t waiting, uint32_t first)
+{
+	add_fixed(to, 0, 4);
+	add_fixed(to, type, 1);
+	add_fixed(to, peer, 4);
+	add_fixed(to, size, 8);
+	add_fixed(to, 4, 4); /* tag */
+	add_fixed(to, cpu, 1);
+	add_fixed(to, 0, 1);
+	add_fixed(to, waiting, 4);
+	add_fixed(to, first, 4);
+	add_fixed(to, 0, 8);
+}
+
+/* The same as the text of Test(goal), in the binary form; *node of rank 0's third node. */
+static struct bytes_of goal_binary(size_t *node)
+{
+	struct bytes_of file = { .length = 0 };
+
+	add_fixed(&file, 4223, 8);
+	add_fixed(&file, 2, 4);
+	add_fixed(&file, 1, 2);
+	add_fixed(&file, 38, 8);
+	add_fixed(&file, 38 + 12 + 3 * 39 + 4, 8);
+	add_fixed(&file, 38 + 12 + 3 * 39 + 4, 8);
+	add_fixed(&file, 38 + 12 + 3 * 39 + 4 + 12 + 2 * 39 + 4, 8);
+	add_fixed(&file, 3, 4);
+	add_fixed(&file, 1, 4);
+	add_fixed(&file, 0, 4);
+	add_goal_node(&file, 3, 0, 1000000, 1, 0, 0);
+	add_goal_node(&file, 3, 0, 2000000, 0, 1, 0);
+	*node = file.length;
+	add_goal_node(&file, 1, 1, 5000, 0, 0, 0);
+	add_fixed(&file, 2, 4);
+	add_fixed(&file, 2, 4);
+	add_fixed(&file, 1, 4);
+	add_fixed(&file, 0, 4);
+	add_goal_node(&file, 2, 0, 5000, 3, 1, 0);
+	add_goal_node(&file, 3, 0, 1000000, 0, 0, 0);
+	add_fixed(&file, 1, 4);
+	return file;
+}
+
+static void write_bin(const struct bytes_of *file, size_t length)
+{
+	char *path = xasprintf("%s/x.bin", folder);
+	FILE *to = fopen(path, "wb");
+
+	cr_assert_not_null(to);
+	fwrite(file->text, 1, length, to);
+	fclose(to);
+	free(path);
+}
+
+Test(program_files, goal_binary)
+{
+	static const struct {
+		size_t at; /* of the node, or of the file beyond it */
+		int value;
+		const char *words;
+	} wrong[] = {
+		{ 4, 10, "rank 0, node 2: type 10 (a collective); allowed: 1 (send)" },
+		{ 5, 0, "rank 0, node 2: peer 0 is the rank itself" },
+		{ 5, 9, "rank 0, node 2: peer 9 is no rank" },
+		{ 22, 1, "rank 0, node 2: nic 1; allowed: 0" },
+		{ 23, 9, "rank 0, node 2: its list is beyond the rank's end" },
+		{ 31, 1, "irequires" },
+		{ 39, 7, "rank 0, node 1: its list names no node" },
+	};
+	size_t node;
+	struct bytes_of file = goal_binary(&node), changed;
+	char *binary = xasprintf("'%s/x.bin'", folder), *text = xasprintf("'%s/x.goal'", folder);
+
+	write_bin(&file, file.length);
+	write_goal("num_ranks 2\nrank 1 {\n r: recv 5000b from 0 tag 4 cpu 3\n"
+		   "c: calc 1000000\nc requires r\n}\n"
+		   "rank 0 {\ncalc 1000000 cpu 1\nc: calc 2000000\n"
+		   "s : send 5000b to 1 tag 4\ns requires c }\n");
+	cr_expect_eq(end_of("", binary), end_of("", text));
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		changed = file;
+		changed.text[node + wrong[i].at] = (char)wrong[i].value;
+		write_bin(&changed, file.length);
+		refused("x.bin", wrong[i].words);
+	}
+	for (size_t length = 8; length < file.length; length++) { /* no end is overlooked */
+		write_bin(&file, length);
+		refused("x.bin", "cut off");
+	}
+	changed = file;
+	changed.text[0] = (char)(2342 & 255);
+	changed.text[1] = (char)(2342 >> 8);
+	write_bin(&changed, file.length);
+	refused("x.bin", "destructive");
+	free(binary);
+	free(text);
+}
+
 /* In the order of the file, and of how many receives are before them, sends of rank 0 wait for each
  * other by way of rank 1; begun when they are ready, they do not. */
 Test(program_files, order_of_streams)

@@ -16,8 +16,9 @@
 	"A name from traces/models (inasim list models), or a file beside the scenario: "          \
 	"NAME.json holds what could be written here in place, layers or a program; PREFIX.et "     \
 	"stands for the Chakra traces PREFIX.0.et, PREFIX.1.et and so on, a file a rank, as "      \
-	"ASTRA-sim reads them; NAME.goal is GOAL, the text form of LogGOPSim and ATLAHS, without " \
-	"overheads. Of these files each stream does its nodes in an order found before the run."
+	"ASTRA-sim reads them; NAME.goal or NAME.bin is GOAL of LogGOPSim and ATLAHS, without "    \
+	"overheads; NAME.txt is a text workload of ASTRA-sim 1 or SimAI. Of these files each "     \
+	"stream does its nodes in an order found before the run."
 
 static const struct conf_row layer_rows[] = {
 	CONF_STRING("name", struct layer_conf, name, CONF_OPTIONAL, "Label."),

@@ -11,14 +11,18 @@
  * A cpu is a stream of computing. Sends and receives take no time of a cpu: LogGOPSim's overheads
  * (o, O) are not modelled. So a rank has a stream of sends, one of receives and one for each cpu;
  * program_graph.h says in which order. A send of 0 bytes has 1, as in ATLAHS. Of two equal labels
- * the first counts, as there. Refused: irequires, nic, receives from any rank or with any tag. */
-#include "workload/program/program_files.h"
+ * the first counts, as there. A send is done when it has been handed over, as LogGOPSim's below its
+ * threshold S for a rendezvous; nothing waits for a receive. Refused: irequires, nic, receives from
+ * any rank or with any tag, the collectives (coll) of ATLAHS, whose groups are in a file of their
+ * own. goal_binary.c reads the binary form. */
+#include "workload/program/goal_parts.h"
 
 #include "base/hash.h"
+#include "base/input.h"
 #include "base/mem.h"
 #include "base/units.h"
-#include "workload/program/program_graph.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -26,8 +30,6 @@
 #include <string.h>
 
 #define TOKEN_MAX 256
-
-enum { SENDS, RECEIVES, CPUS }; /* streams; cpu c has CPUS + c */
 
 /* A label, in a table by hash. */
 struct label {
@@ -231,7 +233,7 @@ static void read_options(struct reader *reader, struct graph_node *node)
 			next(reader);
 			cpu = number(reader, "cpu", "", UINT8_MAX);
 			if (node->does == GRAPH_COMPUTE)
-				node->stream = (uint16_t)(CPUS + cpu);
+				node->stream = (uint16_t)(GOAL_CPUS + cpu);
 		} else if (is(reader, "nic")) {
 			next(reader);
 			number(reader, "nic", "", 0);
@@ -245,7 +247,7 @@ static void read_message(struct reader *reader, struct graph_node *node, bool se
 {
 	next(reader);
 	node->does = sends ? OP_MESSAGE : GRAPH_RECEIVE;
-	node->stream = sends ? SENDS : RECEIVES;
+	node->stream = sends ? GOAL_SENDS : GOAL_RECEIVES;
 	node->amount = number(reader, "size", "b", GRAPH_BYTES_MAX);
 	node->amount += !node->amount;
 	expect(reader, sends ? "to" : "from");
@@ -262,7 +264,7 @@ static void read_node(struct reader *reader)
 	if (is(reader, "calc")) {
 		next(reader);
 		node.does = GRAPH_COMPUTE;
-		node.stream = CPUS;
+		node.stream = GOAL_CPUS;
 		node.amount = number(reader, "time", "", GRAPH_TIME_MAX / PS_PER_NS) * PS_PER_NS;
 	} else if (is(reader, "send") || is(reader, "recv")) {
 		read_message(reader, &node, is(reader, "send"));
@@ -349,12 +351,15 @@ static void read_all(struct reader *reader)
 struct program *program_of_goal(const struct program_file_conf *conf, char **mistake)
 {
 	const char *path = conf->path;
-	struct reader reader = { .path = path, .at = 1, .line = 1, .file = fopen(path, "rb") };
+	struct reader reader = { .path = path, .at = 1, .line = 1 };
 	struct program *program = NULL;
 	char *text = NULL;
 
+	if (goal_is_binary(path))
+		return program_of_goal_binary(conf, mistake);
+	reader.file = input_open(path, UINT64_MAX);
 	if (!reader.file) {
-		*mistake = xasprintf("%s: cannot be read", path);
+		*mistake = xasprintf("%s: %s", path, input_why(errno));
 		return NULL;
 	}
 	read_all(&reader);

@@ -336,6 +336,8 @@ static char *check_bytes(const struct program *program, const struct program_gro
 	struct program_stream of_a = nodes_at(program, a, seat_a),
 			      of_b = nodes_at(program, b, seat_b);
 
+	if (of_a.nodes == of_b.nodes)
+		return NULL;
 	for (uint32_t i = 0; i < of_a.count; i++) {
 		const struct program_node *x = &nodes_of(program, a)[of_a.nodes[i]];
 		const struct program_node *y = &nodes_of(program, b)[of_b.nodes[i]];
